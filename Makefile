@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# One non-recursive makefile; `make help` prints what there is. Parts: mk/*.mk, src/backends/*/backend.mk.
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+
+VERSION := $(shell cat VERSION)
+CXX := g++
+# SANITIZE=address,undefined builds and tests with these sanitizers, in a build folder of its own.
+SANITIZE :=
+BUILD := build$(if $(SANITIZE),-sanitize)
+PREFIX := /usr/local
+DESTDIR :=
+comma := ,
+
+BACKENDS :=
+include mk/packages.mk mk/mpi.mk
+include $(wildcard src/backends/*/backend.mk)
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Wsign-conversion \
+  -Wold-style-cast -Wduplicated-cond -Wlogical-op -Werror
+SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g
+ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(MPI_CXXFLAGS) -MMD -MP
+LDLIBS = $(MPI_LDLIBS) -lhwloc -lfmt -pthread
+LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS)
+
+# --- what is built -------------------------------------------------------------------------------
+COLLECTIVES := $(basename $(notdir $(wildcard src/collectives/*.cpp)))
+PERF := $(COLLECTIVES:%=%_perf)
+# nccl-tests' spelling, which scripts and DCGM know.
+LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
+
+CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp src/bootstrap/*.cpp \
+  $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
+CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o
+
+.PHONY: all
+all: packages-build ## install what is missing, build all executables at the root
+	@$(MAKE) --no-print-directory executables
+
+.PHONY: executables
+executables: $(PERF) $(LINKS) busbar
+
+# The root has links, so that a sanitized and an ordinary build never mix their objects.
+$(PERF) busbar: %: $(BUILD)/bin/% FORCE
+	@ln -sf $< $@
+all_reduce_perf: allreduce_perf
+reduce_scatter_perf: reducescatter_perf
+all_gather_perf: allgather_perf
+$(LINKS):
+	@ln -sf $< $@
+.PHONY: FORCE
+FORCE:
+
+# Objects, never an archive: an archive would drop what registers itself at start-up.
+$(PERF:%=$(BUILD)/bin/%): $(BUILD)/bin/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/src/collectives/%.o $(CORE)
+	@mkdir -p $(@D)
+	@echo "  LINK  $*_perf"
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/bin/busbar: $(BUILD)/src/apps/busbar_main.o $(CORE)
+	@mkdir -p $(@D)
+	@echo "  LINK  busbar"
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/%.o: %.cpp
+	@mkdir -p $(@D)
+	@echo "  CXX   $<"
+	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
+
+# --help is docs/options.md, and the version is VERSION: compiled in, so that they cannot differ.
+$(BUILD)/help_text.cpp: docs/options.md VERSION
+	@mkdir -p $(@D)
+	@{ echo '#include "harness/cli.hpp"'; echo 'namespace busbar {'; \
+	   echo 'std::string_view version() { return "$(VERSION)"; }'; \
+	   printf 'std::string_view help_text() { return R"HELP('; cat docs/options.md; echo ')HELP"; }'; \
+	   echo '}  // namespace busbar'; } > $@
+$(BUILD)/help_text.o: $(BUILD)/help_text.cpp
+	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# --- the rest ------------------------------------------------------------------------------------
+-include $(filter-out mk/packages.mk mk/mpi.mk,$(wildcard mk/*.mk))
+
+.PHONY: install
+install: executables ## install executables and documents: PREFIX=/usr/local, DESTDIR=
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/busbar $(DESTDIR)$(PREFIX)/share/busbar/plots
+	install -m 755 $(PERF:%=$(BUILD)/bin/%) $(BUILD)/bin/busbar $(DESTDIR)$(PREFIX)/bin
+	for link in all_reduce:allreduce reduce_scatter:reducescatter all_gather:allgather; do \
+	  ln -sf $${link#*:}_perf $(DESTDIR)$(PREFIX)/bin/$${link%:*}_perf; done
+	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/busbar
+	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/busbar/plots
+
+.PHONY: docs
+docs: executables ## write the documents that are generated: docs/csv.md
+	./busbar schema > docs/csv.md
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf build build-sanitize $(PERF) $(LINKS) busbar
+
+.PHONY: help
+help: ## print this list
+	@echo 'make [TARGET] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1]'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

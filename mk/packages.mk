@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What each stage needs from Debian 12, and targets that install what of it is missing.
+# `make BUSBAR_NO_INSTALL=1 ...` installs nothing and goes on with what the machine has.
+
+BUILD_PACKAGES := g++ make pkg-config mpich libmpich-dev libhwloc-dev libfccp-dev libcli11-dev \
+  libfmt-dev libtomlplusplus-dev nlohmann-json3-dev
+TEST_PACKAGES := libgtest-dev bats jq procps
+BENCH_PACKAGES := libbenchmark-dev
+PLOT_PACKAGES := gnuplot-nox
+LINT_PACKAGES := clang-format-14 clang-tidy-14 cppcheck shellcheck git
+
+.PHONY: packages-build packages-test packages-bench packages-plot packages-lint
+packages-build: ; @tools/install-packages $(BUILD_PACKAGES)
+packages-test: ; @tools/install-packages $(TEST_PACKAGES)
+packages-bench: ; @tools/install-packages $(BENCH_PACKAGES)
+packages-plot: ; @tools/install-packages $(PLOT_PACKAGES)
+packages-lint: ; @tools/install-packages $(LINT_PACKAGES)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The main of every *_perf executable; which collective it runs is which object it is linked with.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "bootstrap/launcher.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
+#include "harness/cli.hpp"
+#include "harness/context.hpp"
+#include "harness/session.hpp"
+
+namespace busbar {
+namespace {
+
+std::string program_name(const char* path) {
+  const std::string text(path);
+  return text.substr(text.rfind('/') + 1);
+}
+
+void complain(const std::string& program, const std::string& message) {
+  if (!message.empty()) fmt::print(stderr, "{}: {}\n", program, one_line(message));
+}
+
+/// Errors that strike several ranks at once are told by the lowest: it ends the job before the
+/// others wake.
+void wait_for_lower_ranks(int rank) {
+  constexpr int kLongest = 2000;
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 50, kLongest)));
+}
+
+/// -g N outside a launcher: becomes `mpiexec -n N` of itself.
+void launch_ranks(const Options& options, std::span<char* const> arguments) {
+  const std::string ranks = fmt::format("{}", options.launch_ranks);
+  if (const auto launcher = find_launcher()) {
+    throw usage_error(fmt::format("-g {}: {} has already started the ranks, one per process; leave -g out and start "
+                                  "mpirun -np {} {} ...",
+                                  ranks, launcher->name, ranks, arguments.front()));
+  }
+  std::vector<std::string> words{"mpiexec", "-n", ranks, "/proc/self/exe"};
+  words[3] = std::filesystem::read_symlink("/proc/self/exe").string();
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string word = arguments[i];
+    if (word == "-g" || word == "--ngpus") {
+      ++i;  // and its value
+    } else if (!word.starts_with("-g") && !word.starts_with("--ngpus=")) {
+      words.push_back(word);
+    }
+  }
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execvp(pointers.front(), pointers.data());
+  throw Error{Status::Unavailable, fmt::format("-g {}: cannot start mpiexec: {}; install MPICH, or leave -g out",
+                                               ranks, std::strerror(errno))};
+}
+
+/// Runs with MPI up. A failure of one rank ends all; what all ranks agree on ends in order.
+int run_ranks(const Options& options, const Invocation& invocation, const std::string& program) {
+  std::unique_ptr<Bootstrap> bootstrap;
+  std::atomic<Bootstrap*> live = nullptr;  // what the watchdog's thread may use
+  Watchdog watchdog(options.timeout, [&](const std::string& step) {
+    Bootstrap* const ranks = live;
+    wait_for_lower_ranks(ranks == nullptr ? 0 : ranks->rank());
+    complain(program, fmt::format("timeout: no progress for {:g} s in: {} (-T); finished rows are kept",
+                                  options.timeout->count(), step));
+    const int code = exit_code(Status::Runtime);
+    if (ranks != nullptr) ranks->abort(code);
+    std::_Exit(code);
+  });
+  watchdog.step("starting MPI");
+  try {
+    bootstrap = start_mpi();
+    live = bootstrap.get();
+    return exit_code(run_session(options, invocation, *bootstrap, watchdog));
+  } catch (const Error& error) {
+    const bool all_know = error.status() == Status::Usage || error.status() == Status::Unavailable;
+    if (bootstrap && !all_know) {
+      wait_for_lower_ranks(bootstrap->rank());
+      complain(program, fmt::format("rank {}: {}", bootstrap->rank(), error.what()));
+      bootstrap->abort(exit_code(error.status()));
+    }
+    if (speaks_for_the_job()) complain(program, error.what());
+    return exit_code(error.status());
+  }
+}
+
+int run(std::span<char* const> arguments) {
+  const std::string program = program_name(arguments.front());
+  try {
+    const CommandLine line = parse_command_line(arguments.subspan(1));
+    if (line.print_and_exit) {
+      if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
+      return exit_code(Status::Ok);
+    }
+    if (line.options.launch_ranks > 1) launch_ranks(line.options, arguments);
+    const std::vector<std::string> words(arguments.begin(), arguments.end());
+    return run_ranks(line.options, {.command = join(words, " "), .environment = library_environment()},
+                     program);
+  } catch (const Error& error) {
+    if (speaks_for_the_job()) complain(program, error.what());
+    return exit_code(error.status());
+  } catch (const std::exception& error) {
+    complain(program, error.what());
+    return exit_code(Status::Runtime);
+  }
+}
+
+}  // namespace
+}  // namespace busbar
+
+int main(int argc, char** argv) {
+  return busbar::run({argv, static_cast<std::size_t>(argc)});
+}

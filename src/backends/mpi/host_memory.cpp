@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/mpi/host_memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "base/error.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr Bytes kHugePage = 2 * kMiB;
+constexpr int kPoison = 0xa5;
+
+/// A run of elements that is known to differ somewhere.
+struct DifferingRun {
+  const std::byte* expected;
+  const std::byte* got;
+  std::uint64_t count;
+  std::uint64_t index;  // of its first element
+};
+
+void count_wrong(const DifferingRun& run, const Tile& tile, Comparison& result) {
+  const std::size_t element = tile.element_size();
+  for (std::uint64_t i = 0; i < run.count; ++i) {
+    const std::byte* expected = run.expected + i * element;
+    const std::byte* got = run.got + i * element;
+    if (std::memcmp(expected, got, element) == 0) continue;
+    if (result.wrong++ > 0) continue;
+    result.first_wrong = run.index + i;
+    result.expected = element_text(tile.type(), expected);
+    result.got = element_text(tile.type(), got);
+  }
+}
+
+}  // namespace
+
+Buffer allocate_host(Bytes bytes) {
+  const Bytes size = (std::max<Bytes>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
+  const Bytes mapped = size + kHugePage;  // room to align
+  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) {
+    throw system_failure(fmt::format("no memory for a buffer of {}", format_bytes(bytes)), errno);
+  }
+  auto* start = static_cast<std::byte*>(base);
+  const Bytes past = reinterpret_cast<std::uintptr_t>(start) % kHugePage;
+  std::byte* aligned = past == 0 ? start : start + (kHugePage - past);
+  madvise(aligned, size, MADV_HUGEPAGE);  // advice: without huge pages it is only slower
+  Buffer buffer(aligned, bytes, [start, mapped](std::byte*, Bytes) { munmap(start, mapped); });
+  poison_host(aligned, size);
+  return buffer;
+}
+
+void fill_host(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) {
+  const std::size_t element = tile.element_size();
+  std::uint64_t position = first % Pattern::kPeriod;
+  while (count > 0) {
+    const std::uint64_t run = std::min(count, Pattern::kPeriod - position);
+    std::memcpy(to, tile.data() + position * element, run * element);
+    to += run * element;
+    count -= run;
+    position = 0;
+  }
+}
+
+Comparison compare_host(const std::byte* data, std::uint64_t count, const Tile& tile,
+                        std::uint64_t first) {
+  const std::size_t element = tile.element_size();
+  Comparison result;
+  std::uint64_t position = first % Pattern::kPeriod;
+  for (std::uint64_t done = 0; done < count;) {
+    const std::uint64_t run = std::min(count - done, Pattern::kPeriod - position);
+    const std::byte* expected = tile.data() + position * element;
+    const std::byte* got = data + done * element;
+    if (std::memcmp(got, expected, run * element) != 0) {
+      count_wrong({.expected = expected, .got = got, .count = run, .index = done}, tile, result);
+    }
+    done += run;
+    position = 0;
+  }
+  return result;
+}
+
+void poison_host(std::byte* to, Bytes bytes) { std::memset(to, kPoison, bytes); }
+
+}  // namespace busbar

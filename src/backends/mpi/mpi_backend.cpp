@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "backends/mpi/host_memory.hpp"
+#include "backends/mpi/routines.hpp"
+#include "base/error.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_support.hpp"
+#include "model/backend.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr std::uint64_t kLargestInt = std::numeric_limits<int>::max();
+constexpr Bytes kWideElement = sizeof(std::uint64_t);
+
+const MpiRoutine& routine_of(const Call& call) {
+  const MpiRoutine* routine = find_routine(call.collective->name);
+  if (routine == nullptr) throw runtime_failure("a call without an MPI routine");
+  return *routine;
+}
+
+/// Host memory over MPI. An operation is complete when enqueue returns: MPI allows no second one on
+/// the same buffers before that.
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator(int ranks, Progress progress)
+      : comm_(MPI_COMM_WORLD), ranks_(static_cast<std::uint64_t>(ranks)), progress_(progress) {}
+
+  [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override;
+  [[nodiscard]] std::uint64_t largest_count(const Call& call) const override;
+
+  [[nodiscard]] Bytes temporary_bytes(const Call& call) const override {
+    const std::uint64_t count = call.segment > 0 ? std::min(call.segment, call.count) : call.count;
+    const bool per_rank = !call.collective->elementwise;
+    const Bytes size = count * info(call.type).size * (per_rank ? ranks_ : 1);
+    return routine_of(call).temporary(size, static_cast<int>(ranks_));
+  }
+
+  [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {
+    int rank = 0;
+    check_mpi(MPI_Comm_rank(comm_.get(), &rank));
+    const MpiRoutine* routine = find_routine(collective.name);
+    const bool own_rule = routine != nullptr && routine->in_place != nullptr;
+    return (own_rule ? routine->in_place : collective.in_place)(count, rank);
+  }
+
+  [[nodiscard]] Buffer allocate(Bytes bytes) override { return allocate_host(bytes); }
+  void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
+    fill_host(to, count, tile, first);
+  }
+  void poison(std::byte* to, Bytes bytes) override { poison_host(to, bytes); }
+
+  [[nodiscard]] Comparison compare(const std::byte* data, std::uint64_t count, const Tile& tile,
+                                   std::uint64_t first) override {
+    return compare_host(data, count, tile, first);
+  }
+  void flip_bit(std::byte* data) override { *data ^= std::byte{1}; }
+
+  void enqueue(const Call& call) override {
+    const MpiRoutine& routine = routine_of(call);
+    const Bytes element = info(call.type).size;
+    const std::uint64_t segment = call.segment == 0 ? call.count : call.segment;
+    std::uint64_t first = 0;
+    do {
+      const std::uint64_t count = std::min(segment, call.count - first);
+      run(routine, arguments(call, first * element, count));
+      first += count;
+    } while (first < call.count);
+  }
+
+  void wait() override {}
+  [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }
+
+ private:
+  [[nodiscard]] MpiArguments arguments(const Call& call, Bytes offset, std::uint64_t count) const {
+    const bool wide = count > kLargestInt;  // only where largest_count allowed it
+    return {.send = call.in_place ? MPI_IN_PLACE : call.send + offset,
+            .recv = call.recv + offset,
+            .count = static_cast<int>(wide ? count * info(call.type).size / kWideElement : count),
+            .type = wide ? MPI_UINT64_T : *mpi_type(call.type),
+            .op = *mpi_op(call.op),
+            .root = call.root,
+            .comm = comm_.get()};
+  }
+
+  void run(const MpiRoutine& routine, const MpiArguments& arguments) const {
+    if (progress_ == Progress::Block) return check_mpi(routine.block(arguments));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(routine.post(arguments, &request));
+    complete(request, progress_);
+  }
+
+  MpiComm comm_;
+  std::uint64_t ranks_;
+  Progress progress_;
+  HostStopwatch stopwatch_;
+};
+
+std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const {
+  if (find_routine(call.collective->name) == nullptr) {
+    return fmt::format("the mpi backend has no {}", call.collective->title);
+  }
+  if (!mpi_type(call.type)) return fmt::format("MPI has no type {}", info(call.type).name);
+  if (!mpi_op(call.op)) return fmt::format("MPI has no reduction {}", name(call.op));
+  return std::nullopt;
+}
+
+/// MPI-3 counts are int. MPICH before 4.1 also keeps int displacements inside its algorithms, in
+/// elements for reductions and in bytes for broadcasts, so totals stay below INT_MAX too.
+std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
+  const Bytes element = info(call.type).size;
+  const MpiRoutine& routine = routine_of(call);
+  if (routine.widens) {
+    const bool whole = call.count * element % kWideElement == 0;
+    return whole ? kLargestInt * kWideElement / element : kLargestInt;
+  }
+  if (call.collective->reduces) return call.collective->elementwise ? kLargestInt : kLargestInt / ranks_;
+  return kLargestInt / element;
+}
+
+class MpiBackend final : public Backend {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "mpi"; }
+  [[nodiscard]] int preference() const override { return 10; }
+  [[nodiscard]] std::optional<std::string> unavailable() const override { return std::nullopt; }
+  [[nodiscard]] std::string library() const override { return mpi_library(); }
+  [[nodiscard]] std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+                                                      Progress progress) const override {
+    return std::make_unique<MpiCommunicator>(bootstrap.size(), progress);
+  }
+};
+
+const MpiBackend kBackend;
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+#include <string_view>
+
+#include "model/call.hpp"
+
+namespace busbar {
+
+/// The arguments of one MPI call; `send` is MPI_IN_PLACE for in-place calls.
+struct MpiArguments {
+  const void* send = nullptr;
+  void* recv = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+/// A collective in MPI: one row of the table in routines.cpp.
+struct MpiRoutine {
+  std::string_view collective;
+  int (*block)(const MpiArguments& arguments);
+  int (*post)(const MpiArguments& arguments, MPI_Request* request);
+  /// Bytes of each rank that MPICH touches beyond the user's buffers, for a call of `size` bytes in
+  /// nccl-tests' sense; measured as growth of the resident set (docs/measurement.md).
+  Bytes (*temporary)(Bytes size, int ranks);
+  /// Whether a call of more than INT_MAX elements may use a wider type (data movement only).
+  bool widens = false;
+  /// Where MPI wants in-place data if not where nccl-tests has it.
+  InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
+};
+
+/// The row of a collective, or null where MPI has none.
+[[nodiscard]] const MpiRoutine* find_routine(std::string_view collective);
+
+/// MPI's name for a type, or nothing where it has no such type.
+[[nodiscard]] std::optional<MPI_Datatype> mpi_type(DataType type);
+/// MPI's name for an operation, or nothing where it has no such operation.
+[[nodiscard]] std::optional<MPI_Op> mpi_op(ReduceOp op);
+
+}  // namespace busbar

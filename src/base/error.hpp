@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "base/where.hpp"
+
+namespace busbar {
+
+/// Exit codes of every program; docs/exit-codes.md is their description.
+enum class Status {
+  Ok = 0,
+  Wrong = 1,        ///< wrong data or a failed check
+  Usage = 2,        ///< bad usage or bad input
+  Unavailable = 3,  ///< inconclusive, or not available here
+  Runtime = 4,      ///< runtime failure or timeout
+  Skipped = 77,     ///< nothing could be measured here: every row was skipped
+};
+
+[[nodiscard]] constexpr int exit_code(Status status) { return static_cast<int>(status); }
+
+/// The one exception type: an exit status and one line that says what, where, and what to do.
+class Error : public std::runtime_error {
+ public:
+  Error(Status status, const std::string& message) : std::runtime_error(message), status_(status) {}
+
+  [[nodiscard]] Status status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
+/// Bad usage: the message names the option that mends it.
+[[nodiscard]] Error usage_error(const std::string& message);
+
+/// A failure while running, with the place in our source that noticed it.
+[[nodiscard]] Error runtime_failure(const std::string& message, Where where = Where::here());
+
+/// A system call failed: adds errno's text to the message.
+[[nodiscard]] Error system_failure(const std::string& what, int error_number);
+
+}  // namespace busbar

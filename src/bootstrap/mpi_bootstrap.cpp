@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/mpi_bootstrap.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "bootstrap/launcher.hpp"
+#include "bootstrap/mpi_support.hpp"
+
+namespace busbar {
+namespace {
+
+/// MPI_Init to MPI_Finalize. After an error MPI is aborted, never finalized: that could wait for
+/// ranks that are gone.
+class MpiSession {
+ public:
+  MpiSession() {
+    setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);  // our own line says why
+    int provided = 0;
+    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  }
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+  ~MpiSession() { MPI_Finalize(); }
+};
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank));
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  check_mpi(MPI_Comm_size(comm, &size));
+  return size;
+}
+
+MPI_Op mpi_op(Combine how) {
+  switch (how) {
+    case Combine::Min: return MPI_MIN;
+    case Combine::Max: return MPI_MAX;
+    case Combine::Sum: break;
+  }
+  return MPI_SUM;
+}
+
+class MpiBootstrap final : public Bootstrap {
+ public:
+  MpiBootstrap() : comm_(MPI_COMM_WORLD), rank_(rank_in(comm_.get())), size_(size_of(comm_.get())) {
+    refuse_a_foreign_launcher();
+    map_nodes();
+  }
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] int node() const override { return node_; }
+  [[nodiscard]] int nodes() const override { return nodes_; }
+  void set_progress(Progress progress) override { progress_ = progress; }
+
+  void barrier() override {
+    if (progress_ == Progress::Block) return check_mpi(MPI_Barrier(comm_.get()));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibarrier(comm_.get(), &request));
+    complete(request, progress_);
+  }
+
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, comm_.get(),
+                         &request));
+    complete(request, progress_);
+  }
+
+  void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    const int count = static_cast<int>(mine.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Iallgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm_.get(),
+                             &request));
+    complete(request, progress_);
+  }
+
+  void combine(std::span<double> values, Combine how) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
+                             MPI_DOUBLE, mpi_op(how), comm_.get(), &request));
+    complete(request, progress_);
+  }
+
+  [[noreturn]] void abort(int exit_code) override {
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+    std::_Exit(exit_code);
+  }
+
+ private:
+  void refuse_a_foreign_launcher() const {
+    const auto launcher = find_launcher();
+    if (!launcher || launcher->size == 0 || launcher->size == size_) return;
+    throw usage_error(
+        fmt::format("{} started {} processes, but MPI_COMM_WORLD has {}: the launcher belongs to "
+                    "another MPI than this program, which uses {}; start it with that MPI's mpirun",
+                    launcher->name, launcher->size, size_, mpi_library()));
+  }
+
+  /// Nodes are numbered by their lowest rank.
+  void map_nodes() {
+    MPI_Comm shared = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(comm_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared));
+    int leader = rank_;
+    check_mpi(MPI_Bcast(&leader, 1, MPI_INT, 0, shared));
+    check_mpi(MPI_Comm_free(&shared));
+    const std::vector<int> leaders = gather(leader);
+    const std::set<int> distinct(leaders.begin(), leaders.end());
+    nodes_ = static_cast<int>(distinct.size());
+    node_ = static_cast<int>(std::distance(distinct.begin(), distinct.find(leader)));
+  }
+
+  MpiSession session_;
+  MpiComm comm_;
+  int rank_;
+  int size_;
+  int node_ = 0;
+  int nodes_ = 1;
+  // Until it is known whether the ranks fit on the processors, waiting politely is never a disaster.
+  Progress progress_ = Progress::Yield;
+};
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> start_mpi() { return std::make_unique<MpiBootstrap>(); }
+
+std::string mpi_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  // MPICH answers with a page of build flags: its first line is "MPICH Version:\t4.0.2".
+  std::string line = split(std::string(text.data(), static_cast<std::size_t>(length)), '\n').front();
+  const std::size_t label = line.find(" Version:");
+  if (label != std::string::npos) {
+    line = line.substr(0, label) + " " + std::string(trim(line.substr(label + 9)));
+  }
+  return line;
+}
+
+}  // namespace busbar

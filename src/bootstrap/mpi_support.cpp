@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/mpi_support.hpp"
+
+#include <sched.h>
+
+#include <array>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+
+void check_mpi(int code, Where where) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw runtime_failure(
+      "MPI: " + one_line(std::string(text.data(), static_cast<std::size_t>(length))), where);
+}
+
+void complete(MPI_Request& request, Progress progress, Where where) {
+  if (progress == Progress::Block) return check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), where);
+  for (;;) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), where);
+    if (done != 0) return;
+    sched_yield();
+  }
+}
+
+MpiComm::MpiComm(MPI_Comm parent) {
+  check_mpi(MPI_Comm_dup(parent, &comm_));
+  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
+}
+
+MpiComm::~MpiComm() { MPI_Comm_free(&comm_); }
+
+}  // namespace busbar

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/collective.hpp"
+
+namespace busbar {
+namespace {
+
+const Collective kBroadcast{
+    .name = "broadcast",
+    .nccl_name = "broadcast",
+    .title = "broadcast",
+    .reduces = false,
+    .rooted = true,
+    .elementwise = true,
+    .footprint = same_everywhere,
+    .bus_factor = [](int ranks) { return ranks > 1 ? 1.0 : 0.0; },
+    .in_place = same_place,
+    .expected =
+        [](std::uint64_t count, Position position) {
+          return std::vector<Piece>{{.count = count, .source = position.root}};
+        },
+};
+
+const RegisteredCollective kRegistered{kBroadcast};
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/context.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.hpp"
+#include "harness/cli.hpp"
+#include "harness/host.hpp"
+
+namespace busbar {
+namespace {
+
+std::string step_text(const Sweep& sweep) {
+  return sweep.factor > 1 ? fmt::format("{}(factor)", sweep.factor)
+                          : fmt::format("{}(bytes)", sweep.step);
+}
+
+std::string count_text(const std::optional<std::uint64_t>& count) {
+  return count ? fmt::format("{}", *count) : "auto";
+}
+
+std::string blocking_text(Blocking blocking) {
+  constexpr std::array<std::string_view, 4> kTexts{
+      "", "wait and barrier after each operation, both timed", "wait after each operation",
+      "barrier before each operation, not timed"};
+  return std::string(kTexts[static_cast<std::size_t>(blocking)]);
+}
+
+std::string or_dash(int number) { return number < 0 ? "-" : fmt::format("{}", number); }
+
+std::vector<std::string> device_lines(const Placements& placements) {
+  std::vector<std::string> lines;
+  for (std::size_t rank = 0; rank < placements.ranks.size(); ++rank) {
+    const RankPlace& place = placements.ranks[rank];
+    lines.push_back(fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} device {:>2} [numa {} core {}] {}",
+                                rank, 0, place.pid, place.host.data(), std::max(place.core, 0),
+                                or_dash(place.numa), or_dash(place.core), place.processor_model.data()));
+  }
+  return lines;
+}
+
+std::string statistic_note(const Options& o) {
+  const std::string how_long =
+      o.operations ? fmt::format("{} operations", *o.operations)
+                   : fmt::format("until its 95 % interval is within {:g} % or {:g} s have passed",
+                                 o.ci_width * 100, o.time_budget.count());
+  return fmt::format("time: median over samples of the {} over ranks; cadence {}; {}",
+                     name(o.aggregation), name(o.cadence), how_long);
+}
+
+std::string progress_note(const ContextInput& input) {
+  const Placements& places = input.placements;
+  const char* how = input.progress == Progress::Yield
+                        ? "ranks wait by yielding to each other"
+                        : "ranks wait inside the library";
+  if (!places.oversubscribed) return fmt::format("{}: ranks fit on the processors", how);
+  return fmt::format("{}: oversubscribed, {}", how, places.oversubscription);
+}
+
+/// What a plan allows in words; sizes with the same words are told together.
+std::string plan_words(const SizePlan& plan, const Options& options, Bytes element) {
+  if (!plan.out_of_place && !plan.in_place) return fmt::format("skipped ({})", plan.reason);
+  std::string words = plan.out_of_place && plan.in_place ? "both placements"
+                      : plan.in_place                    ? "in place only"
+                                                         : "out of place only";
+  const bool shrunk = !plan.out_of_place && options.placement != Placement::In;
+  if (shrunk) words += fmt::format(" (out of place {})", plan.reason);
+  if (plan.segment > 0) words += fmt::format(" in segments of {}", format_bytes(plan.segment * element));
+  return words;
+}
+
+void add_memory_notes(const ContextInput& input, std::vector<std::string>& notes) {
+  const Bytes element = info(input.options.types.front()).size;
+  const bool by_option = input.options.memory_limit.has_value();
+  const auto ranks = static_cast<Bytes>(input.placements.most_ranks_per_host);
+  notes.push_back(fmt::format(
+      "memory: {} {} for {} ranks on the fullest host",
+      format_bytes(by_option ? *input.options.memory_limit : input.placements.least_memory * ranks),
+      by_option ? "(--memory-limit)" : fmt::format("available, of which {:.0f} % may be used,", kMemoryShare * 100),
+      ranks));
+  const auto& plans = input.plans;
+  for (std::size_t first = 0; first < plans.size();) {
+    const std::string words = plan_words(plans[first], input.options, element);
+    std::size_t last = first;
+    while (last + 1 < plans.size() && plan_words(plans[last + 1], input.options, element) == words) ++last;
+    const std::string sizes = first == last ? format_bytes(plans[first].wanted)
+                                            : fmt::format("{} to {}", format_bytes(plans[first].wanted),
+                                                          format_bytes(plans[last].wanted));
+    notes.push_back(fmt::format("memory plan: {}: {}", sizes, words));
+    first = last + 1;
+  }
+}
+
+std::string host_list(const Placements& placements) {
+  std::set<std::string> names;
+  for (const RankPlace& place : placements.ranks) names.insert(place.host.data());
+  const std::vector<std::string> list(names.begin(), names.end());
+  return join(list, " ");
+}
+
+}  // namespace
+
+std::string configuration(const ContextInput& input) {
+  std::vector<std::string> words = configuration_words(input.options);
+  words.insert(words.begin(), {fmt::format("collective={}", input.collective.name),
+                               fmt::format("backend={}", input.backend.backend->name()),
+                               fmt::format("ranks={}", input.ranks),
+                               fmt::format("nodes={}", input.nodes)});
+  return join(words, " ");
+}
+
+RunContext make_context(const ContextInput& input) {
+  const Options& o = input.options;
+  RunContext context;
+  context.facts = {
+      {"busbar", std::string(version())},
+      {"configuration", configuration(input)},
+      {"started", local_time()},
+      {"command", input.command},
+      {"hosts", host_list(input.placements)},
+      {"processor", input.placements.ranks.front().processor_model.data()},
+      {"kernel", kernel_release()},
+      {"library", input.backend.backend->library()},
+      {"compiler", __VERSION__},
+      {"environment", join(input.environment, " ")},
+      {"timer-cost-ns", fmt::format("{:.1f}", input.timer_cost_s * 1e9)},
+  };
+  for (std::size_t rank = 0; rank < input.placements.ranks.size(); ++rank) {
+    const RankPlace& place = input.placements.ranks[rank];
+    context.facts.emplace_back(
+        fmt::format("rank-{}", rank),
+        fmt::format("host {} node {} numa {} core {} processors {}", place.host.data(), place.node,
+                    or_dash(place.numa), or_dash(place.core), place.processors));
+  }
+  context.notes = {
+      fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} ranks on {} nodes", version(),
+                  input.collective.title, input.backend.backend->library(),
+                  input.backend.backend->name(), o.backend == "auto" ? "auto" : "asked for",
+                  input.backend.why, input.ranks, input.nodes),
+      statistic_note(o), progress_note(input)};
+  add_memory_notes(input, context.notes);
+  if (input.ranks == 1) context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");
+  if (o.checks == 0) context.notes.emplace_back("results are not checked (-c 0)");
+  if (o.seed != Options{}.seed) context.notes.push_back(fmt::format("data seed {}", o.seed));
+  if (o.cache == Cache::Rotate) context.notes.emplace_back("buffers rotate beyond the last-level cache");
+  context.nccl_name = input.collective.nccl_name;
+  context.first_size = o.sweep.first;
+  context.last_size = o.sweep.last;
+  context.step = step_text(o.sweep);
+  context.warmup = count_text(o.warmup_operations);
+  context.operations = count_text(o.operations);
+  context.aggregated = fmt::format("{}", o.aggregated);
+  context.checks = fmt::format("{}", o.checks);
+  context.blocking = blocking_text(o.blocking);
+  context.devices = device_lines(input.placements);
+  context.timestamps = o.timestamps;
+  context.one_rank = input.ranks == 1;
+  return context;
+}
+
+std::vector<std::string> library_environment() {
+  std::vector<std::string> found;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    for (const char* prefix : {"NCCL_", "UCX_", "MPIR_", "MPICH_", "OMPI_MCA_", "FI_", "CUDA_"}) {
+      if (text.starts_with(prefix)) found.emplace_back(text);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace busbar

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/memory_plan.hpp"
+#include "harness/options.hpp"
+#include "harness/placement.hpp"
+#include "model/backend.hpp"
+#include "report/run_context.hpp"
+
+namespace busbar {
+
+/// Everything that the heads of the outputs tell.
+struct ContextInput {
+  const Options& options;
+  const Collective& collective;
+  const BackendChoice& backend;
+  const Placements& placements;
+  const std::vector<SizePlan>& plans;  ///< of the first type and operation
+  Progress progress;
+  int ranks;
+  int nodes;
+  double timer_cost_s;
+  std::string command;
+  std::vector<std::string> environment;
+};
+
+[[nodiscard]] RunContext make_context(const ContextInput& input);
+
+/// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.
+[[nodiscard]] std::string configuration(const ContextInput& input);
+
+/// "NAME=value" of the variables that change what libraries do: NCCL_*, UCX_*, MPIR_* and the like.
+[[nodiscard]] std::vector<std::string> library_environment();
+
+}  // namespace busbar

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/host.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <fstream>
+#include <limits>
+
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max();
+
+std::optional<Bytes> number_in(std::string_view text) {
+  Bytes value = 0;
+  text = trim(text);
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc{}) return std::nullopt;
+  return value;
+}
+
+/// This process's cgroup (version 2) and all above it, deepest first, as folders.
+std::vector<std::string> cgroup_folders(const std::string& root) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  std::vector<std::string> folders;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("0::/")) continue;
+    std::string path = line.substr(3);
+    while (path.size() > 1) {
+      folders.push_back(root + "/sys/fs/cgroup" + path);
+      path.erase(path.rfind('/'));
+      if (path.empty()) break;
+    }
+  }
+  folders.push_back(root + "/sys/fs/cgroup");  // in a container the own group is mounted here
+  return folders;
+}
+
+/// What a limit file leaves over a usage file, or no limit.
+Bytes room(const std::string& limit_file, const std::string& usage_file) {
+  const auto limit = number_in(first_line_of(limit_file));
+  const auto used = number_in(first_line_of(usage_file));
+  if (!limit || !used) return kUnlimited;
+  return *limit > *used ? *limit - *used : 0;
+}
+
+Bytes memory_available_in_machine(const std::string& root) {
+  std::ifstream file(root + "/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("MemAvailable:")) continue;
+    return number_in(line.substr(line.find(':') + 1)).value_or(0) * kKiB;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Bytes available_memory(const std::string& root) {
+  Bytes available = memory_available_in_machine(root);
+  for (const std::string& folder : cgroup_folders(root)) {
+    available = std::min(available, room(folder + "/memory.max", folder + "/memory.current"));
+  }
+  const std::string version1 = root + "/sys/fs/cgroup/memory/memory.";
+  return std::min(available, room(version1 + "limit_in_bytes", version1 + "usage_in_bytes"));
+}
+
+std::optional<double> processor_quota(const std::string& root) {
+  std::optional<double> quota;
+  for (const std::string& folder : cgroup_folders(root)) {
+    const std::vector<std::string> words = split(first_line_of(folder + "/cpu.max"), ' ');
+    if (words.size() != 2) continue;
+    const auto granted = number_in(words[0]);  // "max" is no number: no limit
+    const auto period = number_in(words[1]);
+    if (!granted || !period || *period == 0) continue;
+    const double processors = static_cast<double>(*granted) / static_cast<double>(*period);
+    quota = std::min(quota.value_or(processors), processors);
+  }
+  return quota;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::string kernel_release() {
+  utsname system{};
+  uname(&system);
+  return fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+}
+
+Disturbances disturbances() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {.minor_faults = static_cast<double>(usage.ru_minflt),
+          .involuntary_switches = static_cast<double>(usage.ru_nivcsw)};
+}
+
+std::string local_time() {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::time(nullptr)));
+}
+
+}  // namespace busbar

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace busbar {
+
+/// Memory that a new process may take on this host: MemAvailable, or what is left of the smallest
+/// cgroup limit above this process. `root` is "" but for tests, which have their own /proc and /sys.
+[[nodiscard]] Bytes available_memory(const std::string& root = "");
+
+/// Processors' worth of time that the cgroups grant (cpu.max), or nothing where they do not limit.
+[[nodiscard]] std::optional<double> processor_quota(const std::string& root = "");
+
+[[nodiscard]] std::string host_name();
+[[nodiscard]] std::string kernel_release();
+/// Page faults without input or output, and involuntary context switches, of this process so far.
+struct Disturbances {
+  double minor_faults = 0;
+  double involuntary_switches = 0;
+};
+[[nodiscard]] Disturbances disturbances();
+
+/// Now, as "2026-11-21 14:02:59" of local time.
+[[nodiscard]] std::string local_time();
+
+}  // namespace busbar

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/call.hpp"
+#include "model/communicator.hpp"
+
+namespace busbar {
+
+/// What one size may do on the fullest host.
+struct SizePlan {
+  Bytes wanted = 0;       ///< the size asked for
+  Footprint footprint;    ///< what the collective makes of it
+  bool out_of_place = true;
+  bool in_place = true;
+  std::uint64_t segment = 0;  ///< elements per library call; 0: one call
+  std::uint64_t slots = 1;    ///< buffers that operations rotate through
+  Bytes need = 0;             ///< of one rank for what the plan allows (for a skipped size: at least)
+  std::string reason{};       ///< why a placement is skipped, with need and available; else empty
+};
+
+/// What the plan is made from: the same on every rank, so that every rank makes the same plan.
+struct MemoryRequest {
+  const Collective* collective = nullptr;
+  DataType type = DataType::Float;
+  ReduceOp op = ReduceOp::None;
+  int ranks = 1;
+  int ranks_per_host = 1;
+  Bytes available_per_rank = 0;  ///< what a host has for each of its ranks
+  bool out_of_place = true;      ///< wanted
+  bool in_place = true;          ///< wanted
+  Bytes rotate_through = 0;      ///< bytes that rotating buffers shall cover; 0: warm
+};
+
+/// Plans one size: both placements, then in place only, then in segments, then nothing.
+[[nodiscard]] SizePlan plan_size(const MemoryRequest& request, const Communicator& communicator,
+                                 Bytes wanted);
+
+/// The share of available memory that a plan may take.
+inline constexpr double kMemoryShare = 0.85;
+/// What a rank needs beside buffers and what temporary_bytes tells: the library's connections, tiles.
+inline constexpr Bytes kMemorySlack = 32 * kMiB;
+/// Segments of 16 MiB were the fastest of those tried at 1 GiB on 16 ranks.
+inline constexpr Bytes kSegment = 16 * kMiB;
+
+}  // namespace busbar

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/option_values.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+using View = std::string_view;
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+constexpr double kLongestSeconds = 1e7;
+
+std::uint64_t whole(View option, View text, std::int64_t low, std::int64_t high = kNoLimit) {
+  return static_cast<std::uint64_t>(parse_integer(option, text, low, high));
+}
+
+Bytes positive_size(View option, View text) {
+  const Bytes size = parse_bytes(option, text);
+  if (size == 0) throw usage_error(fmt::format("{}: a size of 0 measures nothing; give 1 or more", option));
+  return size;
+}
+
+Seconds seconds(View option, View text, double low) {
+  return Seconds{parse_number(option, text, low, kLongestSeconds)};
+}
+
+template <class T>
+struct Choice {
+  View word;
+  T value;
+};
+
+template <class T, std::size_t N>
+T choose(View option, View text, const std::array<Choice<T>, N>& choices) {
+  std::vector<std::string> words;
+  for (const Choice<T>& choice : choices) {
+    if (choice.word == text) return choice.value;
+    words.emplace_back(choice.word);
+  }
+  throw usage_error(fmt::format("{}: '{}' is not one of {}", option, text, join(words, ", ")));
+}
+
+void set_types(Options& options, View option, View text) {
+  options.types.clear();
+  std::vector<std::string> names;
+  for (const TypeInfo& type : kTypes) {
+    if (text == "all" || text == type.name) options.types.push_back(type.type);
+    names.emplace_back(type.name);
+  }
+  if (!options.types.empty()) return;
+  throw usage_error(fmt::format("{}: unknown type '{}'; give one of {}, or all", option, text, join(names, ", ")));
+}
+
+void set_ops(Options& options, View option, View text) {
+  options.ops.clear();
+  std::vector<std::string> names;
+  for (const ReduceOp op :
+       {ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max, ReduceOp::Min, ReduceOp::Avg}) {
+    if (text == "all" || text == name(op)) options.ops.push_back(op);
+    names.emplace_back(name(op));
+  }
+  if (!options.ops.empty()) return;
+  throw usage_error(fmt::format("{}: unknown operation '{}'; give one of {}, or all", option, text, join(names, ", ")));
+}
+
+void set_factor(Options& options, View option, View text) {
+  constexpr std::int64_t kLargestFactor = 1 << 20;
+  options.sweep.factor = whole(option, text, 1, kLargestFactor);
+}
+
+void set_step(Options& options, View option, View text) {
+  options.sweep.step = parse_bytes(option, text);
+  if (options.sweep.step == 0) throw usage_error(fmt::format("{}: a step of 0 never ends; give 1 or more", option));
+}
+
+void set_json(Options& options, View option, View text) {
+  if (!text.ends_with(".json")) {
+    throw usage_error(fmt::format("{}: '{}' does not end in .json", option, text));
+  }
+  options.json_path = text;
+}
+
+void set_fault(Options& options, View option, View text) {
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() != 2) {
+    throw usage_error(fmt::format("{}: '{}' is not RANK:INDEX, as in 1:12345", option, text));
+  }
+  options.inject_fault = Fault{.rank = static_cast<int>(whole(option, parts[0], 0, 1 << 30)),
+                               .index = whole(option, parts[1], 0)};
+}
+
+void set_ci_width(Options& options, View option, View text) {
+  constexpr double kPercent = 100;
+  if (text.ends_with('%')) text.remove_suffix(1);
+  options.ci_width = parse_number(option, text, 0.01, 50) / kPercent;
+}
+
+void set_path(std::string& path, View option, View text) {
+  if (text.empty()) throw usage_error(fmt::format("{}: the file's name is empty", option));
+  path = text;
+}
+
+using O = Options;
+
+constexpr std::array<Choice<Cadence>, 2> kCadences{{{"streaming", Cadence::Streaming}, {"isolated", Cadence::Isolated}}};
+constexpr std::array<Choice<ProgressChoice>, 3> kProgress{{{"auto", ProgressChoice::Auto}, {"block", ProgressChoice::Block}, {"yield", ProgressChoice::Yield}}};
+constexpr std::array<Choice<Cache>, 2> kCaches{{{"warm", Cache::Warm}, {"rotate", Cache::Rotate}}};
+constexpr std::array<Choice<Bind>, 4> kBinds{{{"auto", Bind::Auto}, {"none", Bind::None}, {"core", Bind::Core}, {"numa", Bind::Numa}}};
+constexpr std::array<Choice<Placement>, 3> kPlacements{{{"both", Placement::Both}, {"in", Placement::In}, {"out", Placement::Out}}};
+
+const std::array<OptionSpec, 32> kSpecs{{
+    {"-b,--minbytes", true, [](O& o, View n, View v) { o.sweep.first = positive_size(n, v); }},
+    {"-e,--maxbytes", true, [](O& o, View n, View v) { o.sweep.last = positive_size(n, v); }},
+    {"-i,--stepbytes", true, set_step},
+    {"-f,--stepfactor", true, set_factor},
+    {"-n,--iters", true, [](O& o, View n, View v) { if (v == "auto") o.operations.reset(); else o.operations = whole(n, v, 1); }},
+    {"-w,--warmup_iters", true, [](O& o, View n, View v) { if (v == "auto") o.warmup_operations.reset(); else o.warmup_operations = whole(n, v, 0); }},
+    {"-m,--agg_iters", true, [](O& o, View n, View v) { o.aggregated = whole(n, v, 1, 1 << 20); }},
+    {"-N,--run_cycles", true, [](O& o, View n, View v) { o.cycles = whole(n, v, 0); }},
+    {"-a,--average", true, [](O& o, View n, View v) { o.aggregation = static_cast<Aggregation>(whole(n, v, 0, 3)); }},
+    {"-c,--check", true, [](O& o, View n, View v) { o.checks = whole(n, v, 0, 1000); }},
+    {"-o,--op", true, set_ops},
+    {"-d,--datatype", true, set_types},
+    {"-r,--root", true, [](O& o, View n, View v) { if (v == "all") o.root.reset(); else o.root = static_cast<int>(whole(n, v, 0, 1 << 30)); }},
+    {"-z,--blocking", true, [](O& o, View n, View v) { o.blocking = static_cast<Blocking>(whole(n, v, 0, 3)); }},
+    {"-S,--report_timestamps", true, [](O& o, View n, View v) { o.timestamps = whole(n, v, 0, 1) == 1; }},
+    {"-T,--timeout", true, [](O& o, View n, View v) { const Seconds t = seconds(n, v, 0); o.timeout = t.count() > 0 ? std::optional{t} : std::nullopt; }},
+    {"-J,--output_file", true, set_json},
+    {"-g,--ngpus", true, [](O& o, View n, View v) { o.launch_ranks = static_cast<int>(whole(n, v, 1, 1 << 16)); }},
+    {"--backend", true, [](O& o, View n, View v) { set_path(o.backend, n, v); }},
+    {"--csv", true, [](O& o, View n, View v) { set_path(o.csv_path, n, v); }},
+    {"--samples", true, [](O& o, View n, View v) { set_path(o.samples_path, n, v); }},
+    {"--resume", false, [](O& o, View, View) { o.resume = true; }},
+    {"--cadence", true, [](O& o, View n, View v) { o.cadence = choose(n, v, kCadences); }},
+    {"--ci-width", true, set_ci_width},
+    {"--time-budget", true, [](O& o, View n, View v) { o.time_budget = seconds(n, v, 0.001); }},
+    {"--progress", true, [](O& o, View n, View v) { o.progress = choose(n, v, kProgress); }},
+    {"--cache", true, [](O& o, View n, View v) { o.cache = choose(n, v, kCaches); }},
+    {"--bind", true, [](O& o, View n, View v) { o.bind = choose(n, v, kBinds); }},
+    {"--memory-limit", true, [](O& o, View n, View v) { o.memory_limit = positive_size(n, v); }},
+    {"--placement", true, [](O& o, View n, View v) { o.placement = choose(n, v, kPlacements); }},
+    {"--seed", true, [](O& o, View n, View v) { o.seed = whole(n, v, 0); }},
+    {"--inject-fault", true, set_fault},
+}};
+
+struct Foreign {
+  View names;
+  View hint;
+};
+
+constexpr std::array<Foreign, 13> kForeign{{
+    {"-t --nthreads", "a rank is a process here; start more ranks with mpirun -np"},
+    {"-p --parallel_init", "a rank is a process here; all start in parallel"},
+    {"-y --stream_null", "there are no streams on host memory"},
+    {"-G --cudagraph", "there are no CUDA graphs on host memory"},
+    {"-C --report_cputime", "rows report elapsed time"},
+    {"-R --local_register", "there is no buffer registration on host memory"},
+    {"-x --cta_policy", "there are no CTAs on host memory"},
+    {"-D --device_implementation", "there are no device kernels on host memory"},
+    {"-V --device_cta_count", "there are no CTAs on host memory"},
+    {"-M --memory", "the memory plan is always in the header"},
+    {"-u --unalign", "buffers begin on a 2 MiB page"},
+    {"-I --per_iter_timing", "percentiles are in the CSV; --samples FILE writes every sample"},
+    {"-K --per_iter_skip", "warm-up goes on until times are steady; -w N sets its length"},
+}};
+
+}  // namespace
+
+std::span<const OptionSpec> option_specs() { return kSpecs; }
+
+std::string_view foreign_option_hint(std::string_view option) {
+  for (const Foreign& foreign : kForeign) {
+    for (const std::string& spelled : split(foreign.names, ' ')) {
+      if (spelled == option) return foreign.hint;
+    }
+  }
+  return {};
+}
+
+void check_options(const Options& options) {
+  constexpr std::size_t kMostSizes = 100000;
+  const Sweep& sweep = options.sweep;
+  if (sweep.first > sweep.last) {
+    throw usage_error(fmt::format("-b {} is larger than -e {}: give a larger -e", sweep.first, sweep.last));
+  }
+  if (sweep.factor == 1 && (sweep.last - sweep.first) / sweep.step > kMostSizes) {
+    throw usage_error(fmt::format("-i {}: more than {} sizes; give a larger step, or a factor with -f",
+                                  sweep.step, kMostSizes));
+  }
+  if (options.resume && options.csv_path.empty()) {
+    throw usage_error("--resume: name the file to go on with, as in --csv results.csv --resume");
+  }
+  if (!options.csv_path.empty() && options.csv_path == options.samples_path) {
+    throw usage_error("--samples: names the same file as --csv; give another");
+  }
+}
+
+}  // namespace busbar

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/options.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+template <class T>
+std::string or_auto(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : "auto";
+}
+
+std::string names_of(const std::vector<DataType>& types) {
+  std::vector<std::string> names;
+  for (const DataType type : types) names.emplace_back(info(type).name);
+  return join(names, "+");
+}
+
+std::string names_of(const std::vector<ReduceOp>& ops) {
+  std::vector<std::string> names;
+  for (const ReduceOp op : ops) names.emplace_back(name(op));
+  return join(names, "+");
+}
+
+}  // namespace
+
+std::string_view name(Cadence cadence) {
+  return cadence == Cadence::Streaming ? "streaming" : "isolated";
+}
+
+std::string_view name(Aggregation aggregation) {
+  constexpr std::array<std::string_view, 4> kNames{"rank0", "mean", "min", "max"};
+  return kNames[static_cast<std::size_t>(aggregation)];
+}
+
+std::string_view name(Cache cache) { return cache == Cache::Warm ? "warm" : "rotate"; }
+
+std::string_view name(Placement placement) {
+  constexpr std::array<std::string_view, 3> kNames{"both", "in", "out"};
+  return kNames[static_cast<std::size_t>(placement)];
+}
+
+std::vector<std::string> configuration_words(const Options& o) {
+  return {
+      fmt::format("sizes={}-{}{}", o.sweep.first, o.sweep.last,
+                  o.sweep.factor > 1 ? fmt::format("x{}", o.sweep.factor)
+                                     : fmt::format("+{}", o.sweep.step)),
+      fmt::format("types={}", names_of(o.types)),
+      fmt::format("ops={}", names_of(o.ops)),
+      fmt::format("root={}", o.root ? fmt::format("{}", *o.root) : "all"),
+      fmt::format("placement={}", name(o.placement)),
+      fmt::format("operations={}", or_auto(o.operations)),
+      fmt::format("warmup={}", or_auto(o.warmup_operations)),
+      fmt::format("aggregated={}", o.aggregated),
+      fmt::format("cycles={}", o.cycles),
+      fmt::format("aggregation={}", name(o.aggregation)),
+      fmt::format("checks={}", o.checks),
+      fmt::format("blocking={}", static_cast<int>(o.blocking)),
+      fmt::format("cadence={}", name(o.cadence)),
+      fmt::format("ci-width={}", o.ci_width),
+      fmt::format("time-budget={}", o.time_budget.count()),
+      fmt::format("progress={}", static_cast<int>(o.progress)),
+      fmt::format("cache={}", name(o.cache)),
+      fmt::format("bind={}", static_cast<int>(o.bind)),
+      fmt::format("seed={}", o.seed),
+  };
+}
+
+}  // namespace busbar

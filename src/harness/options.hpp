@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "model/data_type.hpp"
+#include "model/reduce_op.hpp"
+#include "model/sweep.hpp"
+
+namespace busbar {
+
+enum class Cadence { Streaming, Isolated };
+enum class Aggregation { Rank0, Mean, Min, Max };  // -a 0 1 2 3
+enum class ProgressChoice { Auto, Block, Yield };
+enum class Cache { Warm, Rotate };
+enum class Bind { Auto, None, Core, Numa };
+enum class Placement { Both, In, Out };
+/// -z: what follows each operation beside its own completion.
+enum class Blocking { Off, WaitAndBarrier, Wait, UntimedBarrier };
+
+/// Flips one bit of a result before the check, to see the check work.
+struct Fault {
+  int rank = 0;
+  std::uint64_t index = 0;  ///< element of the receive buffer
+};
+
+/// What the command line asked for; values only, defaults here and nowhere else.
+struct Options {
+  Sweep sweep;
+  std::optional<std::uint64_t> operations;         ///< -n N; empty: until the statistics suffice
+  std::optional<std::uint64_t> warmup_operations;  ///< -w N; empty: until steady
+  std::uint64_t aggregated = 1;                    ///< -m
+  std::uint64_t cycles = 1;                        ///< -N; 0: without end
+  Aggregation aggregation = Aggregation::Max;      ///< -a
+  std::uint64_t checks = 1;                        ///< -c
+  std::vector<ReduceOp> ops{ReduceOp::Sum};        ///< -o
+  std::vector<DataType> types{DataType::Float};    ///< -d
+  std::optional<int> root = 0;                     ///< -r; empty: all
+  Blocking blocking = Blocking::Off;               ///< -z
+  bool timestamps = false;                         ///< -S
+  std::optional<Seconds> timeout;                  ///< -T
+  std::string json_path;                           ///< -J
+  int launch_ranks = 1;                            ///< -g
+
+  std::string backend = "auto";
+  std::string csv_path;
+  std::string samples_path;
+  bool resume = false;
+  Cadence cadence = Cadence::Streaming;
+  double ci_width = 0.02;  ///< relative half width
+  Seconds time_budget{3};  ///< of one row
+  ProgressChoice progress = ProgressChoice::Auto;
+  Cache cache = Cache::Warm;
+  Bind bind = Bind::Auto;
+  std::optional<Bytes> memory_limit;  ///< of all ranks of one host
+  Placement placement = Placement::Both;
+  std::uint64_t seed = 1;
+  std::optional<Fault> inject_fault;
+};
+
+[[nodiscard]] std::string_view name(Cadence cadence);
+[[nodiscard]] std::string_view name(Aggregation aggregation);
+[[nodiscard]] std::string_view name(Cache cache);
+[[nodiscard]] std::string_view name(Placement placement);
+
+/// Everything that makes rows comparable, as "key=value" words in a fixed order: --resume refuses a
+/// file whose words differ.
+[[nodiscard]] std::vector<std::string> configuration_words(const Options& options);
+
+}  // namespace busbar

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/outputs.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "harness/host.hpp"
+#include "report/console_table.hpp"
+#include "report/csv_writer.hpp"
+#include "report/json_writer.hpp"
+
+namespace busbar {
+namespace {
+
+/// Runs `work` on rank 0; where it throws, every rank throws: rank 0 its own error, the others one
+/// of the same status without words, since rank 0 says them.
+template <class Work>
+void on_rank_zero(Bootstrap& bootstrap, const Work& work) {
+  std::optional<Error> error;
+  Status status = Status::Ok;
+  if (bootstrap.rank() == 0) {
+    try {
+      work();
+    } catch (const Error& thrown) {
+      error = thrown;
+      status = thrown.status();
+    }
+  }
+  bootstrap.broadcast(status);
+  if (error) throw *error;
+  if (status != Status::Ok) throw Error{status, ""};
+}
+
+std::string row_key(const Record& record) {
+  return fmt::format("{} {} {} {} {} {} {}", record.collective, record.type, record.op,
+                     record.root.value_or(-1), record.in_place, record.size, record.cycle);
+}
+
+/// The first words that differ, for a message.
+std::string difference(const std::string& earlier, const std::string& now) {
+  const std::vector<std::string> before = split(earlier, ' ');
+  const std::vector<std::string> after = split(now, ' ');
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    if (before[i] != after[i]) return fmt::format("it has {}, this run {}", before[i], after[i]);
+  }
+  return "it does not tell its configuration";
+}
+
+}  // namespace
+
+Outputs::Outputs(Bootstrap& bootstrap, const Options& options)
+    : bootstrap_(bootstrap), resume_(options.resume) {
+  on_rank_zero(bootstrap, [&] { open(options); });
+}
+
+void Outputs::open(const Options& options) {
+  const ConsoleTable::Halves halves{.out_of_place = options.placement != Placement::In,
+                                    .in_place = options.placement != Placement::Out};
+  displays_.push_back(std::make_unique<ConsoleTable>(stdout, halves));
+  if (!options.csv_path.empty()) {
+    auto csv = std::make_unique<CsvWriter>(options.csv_path, resume_);
+    earlier_configuration_ = csv->earlier_fact("configuration");
+    // A file that holds no row yet has nothing that could belong to another configuration.
+    resume_ = resume_ && (!csv->earlier().empty() || !earlier_configuration_.empty());
+    for (const Record& record : csv->earlier()) earlier_.emplace(row_key(record), record);
+    journals_.push_back(std::move(csv));
+  }
+  if (!options.samples_path.empty()) {
+    journals_.push_back(std::make_unique<SamplesWriter>(options.samples_path, options.resume));
+  }
+  if (!options.json_path.empty()) {
+    displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));
+  }
+}
+
+void Outputs::check_resumable(const std::string& configuration) {
+  on_rank_zero(bootstrap_, [&] {
+    if (!resume_ || earlier_configuration_ == configuration) return;
+    throw usage_error(fmt::format("--resume: the CSV is of another configuration: {}; give another file with --csv",
+                                  difference(earlier_configuration_, configuration)));
+  });
+}
+
+void Outputs::begin(const RunContext& context) {
+  for (const auto& writer : displays_) writer->begin(context);
+  for (const auto& writer : journals_) writer->begin(context);
+}
+
+bool Outputs::replay(const Record& row) {
+  bool done = false;
+  if (bootstrap_.rank() == 0) {
+    const auto known = earlier_.find(row_key(row));
+    done = known != earlier_.end();
+    if (done) {
+      show(known->second, {});
+      earlier_.erase(known);  // the same size may stand in a sweep more than once
+    }
+  }
+  bootstrap_.broadcast(done);
+  return done;
+}
+
+void Outputs::show(const Record& record, std::span<const double> samples_us) {
+  progress_line_.clear();
+  count(record);
+  for (const auto& writer : displays_) writer->write(record, samples_us);
+}
+
+void Outputs::write(const Record& record, std::span<const double> samples_us) {
+  if (bootstrap_.rank() != 0) return;
+  for (const auto& writer : journals_) writer->write(record, samples_us);
+  show(record, samples_us);
+}
+
+void Outputs::count(const Record& record) {
+  if (!record.time_median_us) {
+    ++summary_.skipped;
+    return;
+  }
+  ++summary_.rows;
+  if (record.status == RowStatus::Wrong) ++summary_.wrong_rows;
+  busbw_total_ += record.busbw_GBps.value_or(0);
+  summary_.mean_busbw_GBps = busbw_total_ / static_cast<double>(summary_.rows);
+}
+
+void Outputs::end() {
+  summary_.finished_at = local_time();
+  progress_line_.clear();
+  for (const auto& writer : journals_) writer->end(summary_);
+  for (const auto& writer : displays_) writer->end(summary_);
+}
+
+ProgressLine* Outputs::progress_line() {
+  return bootstrap_.rank() == 0 && progress_line_.enabled() ? &progress_line_ : nullptr;
+}
+
+}  // namespace busbar

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "harness/options.hpp"
+#include "model/bootstrap.hpp"
+
+namespace busbar {
+
+/// What every rank knows of every other: where it runs and what its host has. Plain data, as it is
+/// sent between ranks.
+struct RankPlace {
+  std::array<char, 64> host{};
+  std::array<char, 64> processor_model{};
+  std::array<char, 40> boot_id{};  ///< the host's; ranks on one kernel share processors and memory
+  int node = 0;
+  int pid = 0;
+  int core = -1;  ///< -1 where the rank is not bound within one
+  int numa = -1;
+  int processors = 1;  ///< that the rank may run on
+  int bound_by_us = 0;
+  double processor_quota = 0;  ///< 0: no limit
+  Bytes memory_available = 0;  ///< on its host, before any buffer
+  Bytes last_level_cache = 0;  ///< of its host
+  std::array<std::uint64_t, 16> processor_mask{};  ///< the first 1024 processors
+};
+
+/// All ranks' places, and what follows from them for all; the same on every rank.
+struct Placements {
+  std::vector<RankPlace> ranks;
+  int hosts = 1;                ///< kernels; a node of MPI may be a part of one
+  int most_ranks_per_host = 1;
+  Bytes least_memory = 0;       ///< available per rank on the host that has least, as 1/ranks of it
+  Bytes largest_cache = 0;
+  bool oversubscribed = false;  ///< some host has more ranks than processors for them
+  std::string oversubscription; ///< in words: "16 ranks on 2 processors of host vm"
+};
+
+/// Binds this rank as asked, then tells all ranks of all. Collective.
+[[nodiscard]] Placements place_ranks(Bootstrap& bootstrap, Bind bind);
+
+/// What follows from the ranks' places; pure.
+[[nodiscard]] Placements summarize_places(std::vector<RankPlace> ranks);
+
+}  // namespace busbar

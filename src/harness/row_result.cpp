@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/row_result.hpp"
+
+#include "stats/median_interval.hpp"
+#include "stats/steady_state.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar {
+namespace {
+
+void add_bandwidths(Record& record, const Collective& collective) {
+  const double median_us = record.time_median_us.value_or(0);
+  if (median_us <= 0) return;
+  record.algbw_GBps = gigabytes_per_second(record.size, Seconds{median_us / 1e6});
+  const double factor = collective.bus_factor(record.ranks);
+  if (factor > 0) record.busbw_GBps = *record.algbw_GBps * factor;
+}
+
+}  // namespace
+
+void add_statistics(Record& record, const Samples& samples, const Collective& collective) {
+  record.samples = samples.times_us.size();
+  record.operations = samples.operations;
+  record.batch = samples.batch;
+  record.warmup_operations = samples.warmup_operations;
+  record.stop_reason = stats::name(samples.stop);
+  record.minor_faults_per_op = samples.disturbances.minor_faults;
+  record.involuntary_switches_per_op = samples.disturbances.involuntary_switches;
+  const auto summary = stats::summarize(samples.times_us);
+  if (!summary) return;
+  record.time_median_us = summary->median;
+  record.time_mean_us = summary->mean;
+  record.time_min_us = summary->min;
+  record.time_p90_us = summary->p90;
+  record.time_p99_us = summary->p99;
+  record.time_max_us = summary->max;
+  const auto interval = stats::median_interval(samples.times_us);
+  if (interval) {
+    record.time_ci_low_us = interval->low;
+    record.time_ci_high_us = interval->high;
+    record.autocorrelation_time = interval->iact;
+  } else {
+    add_flag(record, "no-interval");
+  }
+  if (!samples.steady) add_flag(record, "not-steady");
+  if (stats::is_drifting(samples.times_us)) add_flag(record, "drifting");
+  add_bandwidths(record, collective);
+}
+
+void add_flag(Record& record, std::string_view flag) {
+  if (!record.flags.empty()) record.flags += ' ';
+  record.flags += flag;
+}
+
+}  // namespace busbar

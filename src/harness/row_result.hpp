@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "harness/options.hpp"
+#include "harness/sampler.hpp"
+#include "model/collective.hpp"
+#include "model/record.hpp"
+
+namespace busbar {
+
+/// Adds a row's statistics to its record: times, interval, bandwidths. `ranks` and `size` of the
+/// record are already there.
+void add_statistics(Record& record, const Samples& samples, const Collective& collective);
+
+/// Adds a word to the record's flags.
+void add_flag(Record& record, std::string_view flag);
+
+}  // namespace busbar

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/sampler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "stats/median_interval.hpp"
+#include "stats/steady_state.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr std::uint64_t kChunk = 20;          // samples between two barriers
+constexpr std::uint64_t kWindow = 5;          // samples of a warm-up window
+constexpr double kTimerCosts = 100;           // a sample lasts at least so many timer costs
+constexpr double kWarmupShare = 0.25;         // of the row's time budget
+constexpr std::uint64_t kLeastSamples = 2;    // also of rows that no budget can hold
+
+/// What rank 0 decided: so many more samples, or stop.
+struct Decision {
+  std::uint64_t samples = 0;
+  stats::StopReason stop = stats::StopReason::None;
+};
+
+class Row {
+ public:
+  Row(Bootstrap& bootstrap, ChunkRunner& runner, const SamplingPlan& plan)
+      : bootstrap_(bootstrap), runner_(runner), plan_(plan), rule_(plan.limits) {}
+
+  [[nodiscard]] Samples take(const ProgressReport& report) {
+    plan_.warmup_operations ? warm_up_exactly(*plan_.warmup_operations) : warm_up_until_steady();
+    result_.batch = batch_for(last_time_s_);
+    plan_.operations ? take_exactly(*plan_.operations) : take_until_enough(report);
+    divide_disturbances();
+    return std::move(result_);
+  }
+
+ private:
+  ChunkResult run(std::uint64_t samples, std::uint64_t batch) {
+    return run(ChunkShape::of(samples * batch, batch));
+  }
+
+  ChunkResult run(const ChunkShape& shape) {
+    ChunkResult chunk = runner_.run(shape);
+    elapsed_s_ += chunk.elapsed_s;
+    if (!chunk.samples_us.empty()) last_time_s_ = stats::median(chunk.samples_us) / 1e6;
+    return chunk;
+  }
+
+  void warm_up_exactly(std::uint64_t operations) {
+    // No time is known without warm-up: the first samples of a small operation are then batches of 1.
+    if (operations > 0) (void)run(ChunkShape::of(operations, 1));
+    result_.warmup_operations = operations;
+  }
+
+  void warm_up_until_steady() {
+    const double allowed_s = plan_.limits.time_budget_s * kWarmupShare;
+    (void)run(1, 1);
+    std::vector<double> previous;
+    for (;;) {
+      // A window that would not fit is not begun: large operations are warm after one.
+      const std::uint64_t batch = batch_for(last_time_s_);
+      const double window_s = last_time_s_ * static_cast<double>(kWindow * batch);
+      const bool fits = agreed(elapsed_s_ + window_s <= allowed_s);
+      if (!fits) break;
+      const std::vector<double> current = run(kWindow, batch).samples_us;
+      result_.steady = agreed(!previous.empty() && stats::is_steady(previous, current));
+      if (result_.steady) break;
+      previous = current;
+    }
+    if (previous.empty()) result_.steady = true;  // nothing to compare with
+    result_.warmup_operations = runner_.operations();
+  }
+
+  /// Rank 0's answer, for all: its clock readings differ from the others'.
+  bool agreed(bool mine) {
+    bootstrap_.broadcast(mine);
+    return mine;
+  }
+
+  [[nodiscard]] std::uint64_t batch_for(double operation_s) {
+    std::uint64_t batch = plan_.least_batch;
+    if (operation_s > 0) {
+      const double needed = std::ceil(kTimerCosts * plan_.timer_cost_s / operation_s);
+      batch = std::max(batch, static_cast<std::uint64_t>(std::max(1.0, needed)));
+    }
+    bootstrap_.broadcast(batch);
+    return batch;
+  }
+
+  void take_exactly(std::uint64_t operations) {
+    append(run(ChunkShape::of(operations * plan_.least_batch, result_.batch)));
+    result_.stop = stats::StopReason::Count;
+  }
+
+  void take_until_enough(const ProgressReport& report) {
+    for (;;) {
+      Decision decision;
+      if (bootstrap_.rank() == 0) decision = decide();
+      bootstrap_.broadcast(decision);
+      result_.stop = decision.stop;
+      if (decision.stop != stats::StopReason::None) return;
+      append(run(decision.samples, result_.batch));
+      if (report) report(result_.times_us.size(), half_width());
+    }
+  }
+
+  [[nodiscard]] std::optional<double> half_width() const {
+    const auto interval = stats::median_interval(result_.times_us);
+    return interval ? std::optional{interval->half_width} : std::nullopt;
+  }
+
+  Decision decide() {
+    const std::size_t count = result_.times_us.size();
+    const stats::StopReason stop = rule_.decide(result_.times_us, elapsed_s_);
+    if (stop != stats::StopReason::None && count >= kLeastSamples) return {.stop = stop};
+    const double sample_s = std::max(last_time_s_ * static_cast<double>(result_.batch), 1e-9);
+    const double left_s = std::max(0.0, plan_.limits.time_budget_s - elapsed_s_);
+    const auto affordable = static_cast<std::uint64_t>(std::min(left_s / sample_s, 1e6));
+    const std::uint64_t floor = count < kLeastSamples ? kLeastSamples - count : 1;
+    const std::uint64_t wanted = std::min<std::uint64_t>(kChunk, rule_.until_next_look(count));
+    return {.samples = std::max(floor, std::min(wanted, affordable))};
+  }
+
+  void append(const ChunkResult& chunk) {
+    auto& times = result_.times_us;
+    times.insert(times.end(), chunk.samples_us.begin(), chunk.samples_us.end());
+    auto& skews = result_.start_skews_us;
+    skews.insert(skews.end(), chunk.start_skew_us.begin(), chunk.start_skew_us.end());
+    result_.operations += chunk.operations;
+    result_.disturbances.minor_faults += chunk.disturbances.minor_faults;
+    result_.disturbances.involuntary_switches += chunk.disturbances.involuntary_switches;
+  }
+
+  void divide_disturbances() {
+    Disturbances& d = result_.disturbances;
+    std::array<double, 2> worst{d.minor_faults, d.involuntary_switches};
+    bootstrap_.combine(worst, Combine::Max);
+    const auto operations = static_cast<double>(std::max<std::uint64_t>(1, result_.operations));
+    d = {worst[0] / operations, worst[1] / operations};
+  }
+
+  Bootstrap& bootstrap_;
+  ChunkRunner& runner_;
+  const SamplingPlan& plan_;
+  stats::StopRule rule_;
+  Samples result_;
+  double elapsed_s_ = 0;
+  double last_time_s_ = 0;
+};
+
+}  // namespace
+
+Samples take_samples(Bootstrap& bootstrap, ChunkRunner& runner, const SamplingPlan& plan,
+                     const ProgressReport& report) {
+  return Row(bootstrap, runner, plan).take(report);
+}
+
+double clock_cost_s() {
+  constexpr std::size_t kReadings = 1001;
+  std::vector<double> costs(kReadings);
+  Clock::time_point last = Clock::now();
+  for (double& cost : costs) {
+    const Clock::time_point now = Clock::now();
+    cost = Seconds(now - last).count();
+    last = now;
+  }
+  return std::max(stats::median(costs), 1e-9);
+}
+
+}  // namespace busbar

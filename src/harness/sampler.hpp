@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "harness/chunk.hpp"
+#include "stats/stop_rule.hpp"
+
+namespace busbar {
+
+/// How a row is sampled.
+struct SamplingPlan {
+  std::optional<std::uint64_t> operations{};///< exactly so many times least_batch, else the stop rule's
+  std::optional<std::uint64_t> warmup_operations{};///< exactly so many, else until steady
+  std::uint64_t least_batch = 1;                   ///< -m
+  stats::StopLimits limits{};
+  double timer_cost_s = 0;                         ///< of one reading of the stopwatch
+};
+
+/// All samples of a row and how they came about; the same on every rank.
+struct Samples {
+  std::vector<double> times_us;
+  std::vector<double> start_skews_us;
+  std::uint64_t operations = 0;
+  std::uint64_t warmup_operations = 0;
+  std::uint64_t batch = 1;
+  bool steady = true;  ///< the last two warm-up windows agreed (or there was no time for two)
+  stats::StopReason stop = stats::StopReason::None;
+  Disturbances disturbances;  ///< per operation, worst rank
+};
+
+/// Told after each chunk: samples so far, and the relative half width of the CI where there is one.
+/// May be empty: the width costs time.
+using ProgressReport = std::function<void(std::size_t samples, std::optional<double> half_width)>;
+
+/// Warms up and samples until the plan says stop. Rank 0 decides; all ranks obey. Collective.
+[[nodiscard]] Samples take_samples(Bootstrap& bootstrap, ChunkRunner& runner,
+                                   const SamplingPlan& plan, const ProgressReport& report);
+
+/// The cost of one clock reading on this machine, in seconds: the median of many.
+[[nodiscard]] double clock_cost_s();
+
+}  // namespace busbar

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "harness/options.hpp"
+#include "harness/watchdog.hpp"
+#include "model/bootstrap.hpp"
+
+namespace busbar {
+
+/// What the process was started as.
+struct Invocation {
+  std::string command;                   ///< the whole command line
+  std::vector<std::string> environment;  ///< of libraries, before any of them changed it
+};
+
+/// One run of this executable's collective, from placement to footers. Collective. Throws Error.
+[[nodiscard]] Status run_session(const Options& options, const Invocation& invocation,
+                                 Bootstrap& bootstrap, Watchdog& watchdog);
+
+}  // namespace busbar

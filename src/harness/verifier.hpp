@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "harness/options.hpp"
+#include "model/bootstrap.hpp"
+#include "model/communicator.hpp"
+#include "model/pattern.hpp"
+
+namespace busbar {
+
+/// What a check found on all ranks; the same on every rank.
+struct Verdict {
+  std::uint64_t wrong = 0;  ///< elements
+  std::string first_wrong;  ///< "rank 1, element 12345: expected 37, got 36"
+};
+
+/// Prepares buffers with a pattern and checks results against it, for one type and operation.
+class Verifier {
+ public:
+  Verifier(Bootstrap& bootstrap, Communicator& communicator, DataType type, ReduceOp op);
+
+  /// Writes the `count` elements that each call sends, for this seed.
+  void fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed);
+  /// Checks the results of these calls, which were filled with this seed. Collective.
+  [[nodiscard]] Verdict check(std::span<const Call> calls, std::uint64_t seed);
+  /// Flips a bit of the first call's result where this is the fault's rank and it has such an element.
+  void plant(const Fault& fault, const Call& call);
+
+ private:
+  [[nodiscard]] const Tile& tile(int source, std::uint64_t seed);
+  [[nodiscard]] Comparison check_one(const Call& call, std::uint64_t seed);
+  [[nodiscard]] Verdict collect(const Comparison& mine);
+
+  Bootstrap& bootstrap_;
+  Communicator& communicator_;
+  DataType type_;
+  ReduceOp op_;
+  std::map<int, Tile> tiles_;  // of tiles_seed_, by source
+  std::uint64_t tiles_seed_ = 0;
+};
+
+}  // namespace busbar

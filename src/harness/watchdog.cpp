@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/watchdog.hpp"
+
+#include <utility>
+
+namespace busbar {
+
+Watchdog::Watchdog(std::optional<Seconds> timeout, OnTimeout on_timeout)
+    : timeout_(timeout), on_timeout_(std::move(on_timeout)), last_tick_(Clock::now()) {
+  if (timeout_) thread_ = std::thread([this] { watch(); });
+}
+
+Watchdog::~Watchdog() {
+  if (!timeout_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_signal_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::step(const std::string& name) {
+  if (!timeout_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    step_ = name;
+  }
+  tick();
+}
+
+void Watchdog::tick() {
+  if (timeout_) last_tick_.store(Clock::now(), std::memory_order_relaxed);
+}
+
+void Watchdog::watch() {
+  constexpr std::chrono::milliseconds kLook{50};
+  std::unique_lock lock(mutex_);
+  while (!stop_signal_.wait_for(lock, kLook, [this] { return stopping_; })) {
+    const Seconds silent = Clock::now() - last_tick_.load(std::memory_order_relaxed);
+    if (silent < *timeout_) continue;
+    const std::string step = step_;
+    lock.unlock();
+    on_timeout_(step);
+    return;
+  }
+}
+
+}  // namespace busbar

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/units.hpp"
+
+namespace busbar {
+
+/// Ends a run that makes no progress for a given time (-T), also one that hangs inside a library.
+class Watchdog {
+ public:
+  using OnTimeout = std::function<void(const std::string& step)>;
+
+  /// No timeout: no thread, and every call does nothing. `on_timeout` is called once, from the
+  /// watchdog's own thread, and is expected to end the process.
+  Watchdog(std::optional<Seconds> timeout, OnTimeout on_timeout);
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  ~Watchdog();
+
+  /// A new step begins: its name is what a timeout will report.
+  void step(const std::string& name);
+  /// Something was completed; costs one clock reading and one store.
+  void tick();
+
+ private:
+  void watch();
+
+  std::optional<Seconds> timeout_;
+  OnTimeout on_timeout_;
+  std::atomic<Clock::time_point> last_tick_;
+  std::mutex mutex_;
+  std::condition_variable stop_signal_;
+  bool stopping_ = false;
+  std::string step_;
+  std::thread thread_;
+};
+
+}  // namespace busbar

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace busbar {
+
+/// How a waiting rank spends its time: in the library's own loop, or giving its processor away
+/// between looks, which is what makes more ranks than processors bearable.
+enum class Progress { Block, Yield };
+
+enum class Combine { Min, Max, Sum };
+
+/// The control plane: who is there, and agreement among all. Never timed. Every call is collective.
+class Bootstrap {
+ public:
+  Bootstrap() = default;
+  Bootstrap(const Bootstrap&) = delete;
+  Bootstrap& operator=(const Bootstrap&) = delete;
+  virtual ~Bootstrap() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// Index of this rank's node among all; ranks that can share memory are on one node.
+  [[nodiscard]] virtual int node() const = 0;
+  [[nodiscard]] virtual int nodes() const = 0;
+
+  virtual void set_progress(Progress progress) = 0;
+  virtual void barrier() = 0;
+  /// Root's bytes to all.
+  virtual void broadcast_bytes(std::span<std::byte> bytes, int root) = 0;
+  /// `all` holds size() blocks of the size of `mine`, in rank order.
+  virtual void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// Elementwise over ranks; the result is on every rank.
+  virtual void combine(std::span<double> values, Combine how) = 0;
+  /// Ends every rank of the job with this exit code, from any rank, without agreement.
+  [[noreturn]] virtual void abort(int exit_code) = 0;
+
+  template <class T>
+  void broadcast(T& value, int root = 0) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    broadcast_bytes(std::as_writable_bytes(std::span{&value, 1}), root);
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> gather(const T& mine) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> all(static_cast<std::size_t>(size()));
+    gather_bytes(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{all}));
+    return all;
+  }
+  /// True when it is true on every rank.
+  [[nodiscard]] bool agree(bool mine) {
+    double value = mine ? 1 : 0;
+    combine({&value, 1}, Combine::Min);
+    return value > 0;
+  }
+};
+
+}  // namespace busbar

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace busbar {
+
+/// What one size of a collective means for every rank.
+struct Footprint {
+  Bytes size = 0;           ///< nccl-tests' "size": the larger of what a rank sends and receives
+  Bytes send = 0;           ///< bytes of a rank's send buffer
+  Bytes recv = 0;           ///< bytes of a rank's receive buffer
+  std::uint64_t count = 0;  ///< elements handed to the library, and nccl-tests' "count"
+};
+
+/// Where, in elements from the start of the one in-place buffer, a rank sends from and receives to.
+struct InPlace {
+  std::uint64_t send_offset = 0;
+  std::uint64_t recv_offset = 0;
+};
+
+inline constexpr int kAllRanks = -1;
+
+/// A run of elements of a correct result. Element `first + i` of the receive buffer is element
+/// `source_first + i` of what `source` sends, or of the reduction over all ranks (kAllRanks).
+struct Piece {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  int source = kAllRanks;
+  std::uint64_t source_first = 0;
+};
+
+/// The ranks as a collective sees them: who asks, of how many, and the root where there is one.
+struct Position {
+  int rank = 0;
+  int ranks = 1;
+  int root = 0;
+};
+
+/// A collective operation as data and pure functions: the whole truth about it, without a backend.
+struct Collective {
+  std::string_view name;       ///< "allreduce": our executable's name without _perf
+  std::string_view nccl_name;  ///< "all_reduce": nccl-tests' executable's name without _perf
+  std::string_view title;      ///< "all-reduce"
+  bool reduces = false;        ///< takes a reduction operation
+  bool rooted = false;         ///< takes a root
+  /// Element i of every result depends on elements i only: it may be issued in segments.
+  bool elementwise = false;
+
+  /// Rounds the wanted size down to what the collective can do with `ranks` ranks.
+  Footprint (*footprint)(Bytes wanted, Bytes element, int ranks) = nullptr;
+  /// Bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md); 0 for one rank where
+  /// nothing crosses a bus.
+  double (*bus_factor)(int ranks) = nullptr;
+  InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
+  /// The pieces of a correct receive buffer; empty on a rank that receives nothing.
+  std::vector<Piece> (*expected)(std::uint64_t count, Position position) = nullptr;
+};
+
+/// Adds a collective to the list of this executable: one static object in each collective's file.
+/// Link the objects themselves: an archive would drop them silently.
+class RegisteredCollective {
+ public:
+  explicit RegisteredCollective(const Collective& collective);
+};
+
+/// Every collective linked into this program, by name.
+[[nodiscard]] std::vector<const Collective*> registered_collectives();
+
+/// @name Parts that several collectives are made of
+/// @{
+/// Whole elements; send and receive the same: all-reduce, broadcast.
+[[nodiscard]] Footprint same_everywhere(Bytes wanted, Bytes element, int ranks);
+/// Elements per rank, a multiple of 16 bytes as nccl-tests rounds them.
+[[nodiscard]] std::uint64_t count_per_rank(Bytes wanted, Bytes element, int ranks);
+/// Send and receive buffers are one: no offsets.
+[[nodiscard]] InPlace same_place(std::uint64_t count, int rank);
+/// (n - 1) / n: each rank keeps its own part.
+[[nodiscard]] double all_but_own_part(int ranks);
+/// @}
+
+}  // namespace busbar

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "model/buffer.hpp"
+#include "model/call.hpp"
+#include "model/stopwatch.hpp"
+
+namespace busbar {
+
+class Tile;
+
+/// What a comparison of a run of elements with a pattern found.
+struct Comparison {
+  std::uint64_t wrong = 0;           ///< elements that differ
+  std::uint64_t first_wrong = 0;     ///< index of the first of them within the run
+  std::string expected;              ///< that element as it should be
+  std::string got;                   ///< and as it is
+
+  /// Adds what a later run found, whose elements begin at `first`.
+  void add(const Comparison& later, std::uint64_t first) {
+    if (wrong == 0 && later.wrong > 0) {
+      first_wrong = first + later.first_wrong;
+      expected = later.expected;
+      got = later.got;
+    }
+    wrong += later.wrong;
+  }
+};
+
+/// The data plane of one rank: memory, operations, time. Not thread-safe.
+class Communicator {
+ public:
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  virtual ~Communicator() = default;
+
+  /// Why this operation cannot run here, or nothing if it can: a skipped record's reason.
+  [[nodiscard]] virtual std::optional<std::string> unsupported(const Call& call) const = 0;
+  /// Elements that one library call can take; a larger elementwise call must be segmented.
+  [[nodiscard]] virtual std::uint64_t largest_count(const Call& call) const = 0;
+  /// Memory that the library itself takes on this rank while the call runs (as touched, not only
+  /// reserved); its source is documented with the backend.
+  [[nodiscard]] virtual Bytes temporary_bytes(const Call& call) const = 0;
+  /// Where the library wants and leaves the data of an in-place call.
+  [[nodiscard]] virtual InPlace in_place(const Collective& collective, std::uint64_t count) const = 0;
+
+  /// Memory for calls, resident when this returns. Throws Error where there is none.
+  [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;
+  /// Writes elements [first, first + count) of a pattern's period, repeated, to `to`.
+  virtual void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) = 0;
+  /// Overwrites memory with something that no pattern contains.
+  virtual void poison(std::byte* to, Bytes bytes) = 0;
+
+  /// Compares with a pattern bit by bit, at about the speed of reading.
+  [[nodiscard]] virtual Comparison compare(const std::byte* data, std::uint64_t count,
+                                           const Tile& tile, std::uint64_t first) = 0;
+  /// Flips the lowest bit of the byte at `data`: a planted fault.
+  virtual void flip_bit(std::byte* data) = 0;
+
+  /// Issues one operation; calls of one communicator run in order.
+  virtual void enqueue(const Call& call) = 0;
+  /// Returns when all that was enqueued is complete.
+  virtual void wait() = 0;
+  [[nodiscard]] virtual Stopwatch& stopwatch() = 0;
+};
+
+}  // namespace busbar

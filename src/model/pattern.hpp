@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/data_type.hpp"
+#include "model/reduce_op.hpp"
+
+namespace busbar {
+
+/// The data that ranks send, and what comes out: whole numbers that are exact in every type, for
+/// every operation, in every order of reduction, so that results are compared bit by bit.
+///
+/// Element i of rank r is value(r, i mod kPeriod). The period is a prime, so data that lands a
+/// block, a page or a segment away from its place does not look right.
+class Pattern {
+ public:
+  static constexpr std::uint64_t kPeriod = 4093;
+
+  Pattern(DataType type, ReduceOp op, int ranks, std::uint64_t seed);
+
+  /// What `rank` sends at element `index`.
+  [[nodiscard]] std::uint64_t value(int rank, std::uint64_t index) const;
+  /// The reduction of value(r, index) over all ranks r.
+  [[nodiscard]] std::uint64_t reduced(std::uint64_t index) const;
+  [[nodiscard]] DataType type() const { return type_; }
+
+ private:
+  [[nodiscard]] std::uint64_t summand(int rank, std::uint64_t position) const;
+  [[nodiscard]] std::uint64_t factor(int rank, std::uint64_t position) const;
+
+  DataType type_;
+  ReduceOp op_;
+  std::uint64_t ranks_;
+  std::uint64_t seed_;
+};
+
+/// One period of a pattern in memory, as its type stores it: what is copied and compared with.
+class Tile {
+ public:
+  /// What `source` sends, or the reduction over all ranks (kAllRanks). Throws for a type without a
+  /// host representation.
+  Tile(const Pattern& pattern, int source);
+
+  [[nodiscard]] const std::byte* data() const { return bytes_.data(); }
+  [[nodiscard]] std::size_t element_size() const { return element_size_; }
+  [[nodiscard]] DataType type() const { return type_; }
+
+ private:
+  DataType type_;
+  std::vector<std::byte> bytes_;
+  std::size_t element_size_;
+};
+
+/// The element at `data` as text, for a message about wrong data.
+[[nodiscard]] std::string element_text(DataType type, const std::byte* data);
+
+}  // namespace busbar

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/units.hpp"
+
+namespace busbar {
+
+enum class RowStatus { Ok, Wrong, Skipped, Failed };
+
+/// One measured row: one size of one collective, out of place or in place. Flat; a member that has
+/// no value is empty and stays empty in every output. record_fields.hpp lists the members for all
+/// outputs.
+struct Record {
+  std::string collective{};
+  std::string backend{};
+  int ranks = 0;
+  int nodes = 0;
+  std::string type{};
+  std::string op{};
+  std::optional<int> root{};
+  bool in_place = false;
+  Bytes size = 0;
+  std::uint64_t count = 0;
+  RowStatus status = RowStatus::Ok;
+  std::string reason{};
+  std::string flags{};
+  std::string cadence{};
+  std::optional<std::uint64_t> samples{};
+  std::optional<std::uint64_t> operations{};
+  std::string stop_reason{};
+  std::optional<double> time_median_us{};
+  std::optional<double> time_ci_low_us{};
+  std::optional<double> time_ci_high_us{};
+  std::optional<double> time_mean_us{};
+  std::optional<double> time_min_us{};
+  std::optional<double> time_p90_us{};
+  std::optional<double> time_p99_us{};
+  std::optional<double> time_max_us{};
+  std::optional<double> start_skew_us{};
+  std::optional<double> algbw_GBps{};
+  std::optional<double> busbw_GBps{};
+  std::optional<std::uint64_t> wrong{};
+  std::optional<double> autocorrelation_time{};
+  std::optional<std::uint64_t> batch{};
+  std::optional<std::uint64_t> warmup_operations{};
+  std::optional<double> minor_faults_per_op{};
+  std::optional<double> involuntary_switches_per_op{};
+  std::string aggregation{};
+  std::string progress{};
+  std::string cache{};
+  std::optional<Bytes> segment_bytes{};
+  std::uint64_t cycle = 0;
+  std::string finished_at{};
+};
+
+}  // namespace busbar

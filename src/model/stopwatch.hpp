@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace busbar {
+
+/// Times consecutive intervals of a rank's data plane: host clock or device events.
+class Stopwatch {
+ public:
+  virtual ~Stopwatch() = default;
+
+  /// Forgets all intervals and makes room for `laps` of them.
+  virtual void reset(std::size_t laps) = 0;
+  /// The next interval begins here.
+  virtual void start() = 0;
+  /// An interval ends here and the next begins.
+  virtual void lap() = 0;
+  /// The intervals since reset; only after Communicator::wait.
+  [[nodiscard]] virtual const std::vector<Seconds>& intervals() = 0;
+};
+
+/// Host clock, for backends whose operations are complete when enqueue returns.
+class HostStopwatch final : public Stopwatch {
+ public:
+  void reset(std::size_t laps) override {
+    intervals_.clear();
+    intervals_.reserve(laps);
+  }
+  void start() override { last_ = Clock::now(); }
+  void lap() override {
+    const Clock::time_point now = Clock::now();
+    intervals_.emplace_back(now - last_);
+    last_ = now;
+  }
+  [[nodiscard]] const std::vector<Seconds>& intervals() override { return intervals_; }
+
+ private:
+  Clock::time_point last_;
+  std::vector<Seconds> intervals_;
+};
+
+}  // namespace busbar

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "model/record.hpp"
+
+namespace busbar {
+
+/// A CSV of ours, read back.
+struct CsvFile {
+  std::vector<std::string> head;  ///< the "#" lines above the column names
+  std::vector<Record> records;
+  Bytes whole_bytes = 0;  ///< up to the end of the last whole line
+};
+
+/// Reads a CSV that a *_perf program wrote. Columns that the file lacks stay empty, unknown ones are
+/// ignored, an unfinished last line is left out. Throws a usage error with file, line and column
+/// where a cell is not what it should be.
+[[nodiscard]] CsvFile read_csv(const std::string& path);
+
+}  // namespace busbar

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/json_writer.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "model/record_fields.hpp"
+
+namespace busbar {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kTail = "\n  ]\n}\n";
+
+/// Bytes that are not UTF-8 (a host's odd name) are replaced, never a reason to fail.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json to_json(const Record& record) {
+  Json row;
+  for (const RecordField& field : record_fields()) {
+    const std::string text = field.get(record);
+    const bool number = field.kind == RecordField::Kind::Number;
+    const std::string key(field.name);
+    if (text.empty()) {
+      row[key] = number ? Json(nullptr) : Json("");
+    } else {
+      row[key] = number ? Json::parse(text) : Json(text);
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
+JsonWriter::JsonWriter(const std::string& path, bool resume)
+    : file_(path, "-J", resume ? OutputFile::Mode::Continue : OutputFile::Mode::New) {
+  if (file_.size() > 0) file_.truncate(0);
+}
+
+void JsonWriter::begin(const RunContext& context) {
+  Json facts;
+  for (const auto& [key, value] : context.facts) facts[key] = value;
+  facts["notes"] = context.notes;
+  const std::string head = "{\n  \"context\": " + dump(facts) + ",\n  \"rows\": [";
+  file_.append(head + std::string(kTail));
+  rows_end_ = head.size();
+}
+
+void JsonWriter::write(const Record& record, std::span<const double> /*samples_us*/) {
+  const std::string row = std::string(any_row_ ? "," : "") + "\n    " + dump(to_json(record));
+  file_.write_at(rows_end_, row + std::string(kTail));
+  rows_end_ += row.size();
+  any_row_ = true;
+}
+
+void JsonWriter::end(const RunSummary& summary) {
+  const Json json{{"measured_rows", summary.rows},
+                  {"skipped_rows", summary.skipped},
+                  {"wrong_rows", summary.wrong_rows},
+                  {"mean_busbw_GBps", summary.mean_busbw_GBps},
+                  {"finished", summary.finished_at}};
+  file_.write_at(rows_end_, "\n  ],\n  \"summary\": " + dump(json) + "\n}\n");
+}
+
+}  // namespace busbar

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "report/output_file.hpp"
+#include "report/writer.hpp"
+
+namespace busbar {
+
+/// The JSON of a run (-J): {"context": {...}, "rows": [...], "summary": {...}}. The file is a whole
+/// document after every row: the end is written anew each time.
+class JsonWriter final : public Writer {
+ public:
+  /// With `resume` the file is written anew: the rows of a resumed run come from its CSV.
+  JsonWriter(const std::string& path, bool resume);
+
+  void begin(const RunContext& context) override;
+  void write(const Record& record, std::span<const double> samples_us) override;
+  void end(const RunSummary& summary) override;
+
+ private:
+  OutputFile file_;
+  Bytes rows_end_ = 0;
+  bool any_row_ = false;
+};
+
+}  // namespace busbar

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr mode_t kPermissions = 0644;
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
+    : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPermissions)) {
+  if (descriptor_ < 0) {
+    throw usage_error(fmt::format("{}: cannot write {}: {}", option, path_,
+                                  std::generic_category().message(errno)));
+  }
+  struct stat status {};
+  fstat(descriptor_, &status);
+  size_ = S_ISREG(status.st_mode) ? static_cast<Bytes>(status.st_size) : 0;
+  if (size_ == 0 || mode == Mode::Continue) return;
+  close(descriptor_);
+  throw usage_error(fmt::format("{}: {} exists and is not empty; give another name, remove it{}",
+                                option, path_,
+                                option == "--csv" ? ", or go on with it by --resume" : ""));
+}
+
+OutputFile::~OutputFile() { close(descriptor_); }
+
+void OutputFile::append(std::string_view text) { write_at(size_, text); }
+
+void OutputFile::write_at(Bytes offset, std::string_view text) {
+  while (!text.empty()) {
+    // A pipe or device cannot seek: what is appended is simply written.
+    ssize_t written = pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == ESPIPE) written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw system_failure(fmt::format("cannot write {}", path_), errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<Bytes>(written);
+  }
+  size_ = std::max(size_, offset);
+  const bool synchronized = fdatasync(descriptor_) == 0 || errno == EINVAL || errno == EROFS;
+  if (!synchronized) throw system_failure(fmt::format("cannot write {}", path_), errno);
+}
+
+void OutputFile::truncate(Bytes size) {
+  if (ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
+    throw system_failure(fmt::format("cannot cut {}", path_), errno);
+  }
+  size_ = size;
+}
+
+}  // namespace busbar

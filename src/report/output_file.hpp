@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/units.hpp"
+
+namespace busbar {
+
+/// A file that grows and whose parts are on disk when a call returns. Never replaces a file that
+/// has something in it: nothing measured is lost.
+class OutputFile {
+ public:
+  enum class Mode { New, Continue };
+
+  /// Creates the file, or with Continue opens one that may have been begun before. Throws a usage
+  /// error that names `option` where it cannot be.
+  OutputFile(std::string path, std::string_view option, Mode mode);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  /// Throws Error (Runtime) where the disk is full or broken.
+  void append(std::string_view text);
+  /// Writes from `offset` on, over what is there.
+  void write_at(Bytes offset, std::string_view text);
+  /// Cuts the file after `size` bytes.
+  void truncate(Bytes size);
+  [[nodiscard]] Bytes size() const { return size_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  Bytes size_ = 0;
+};
+
+}  // namespace busbar

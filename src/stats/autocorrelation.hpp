@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+namespace busbar::stats {
+
+/// How many samples carry as much as one independent sample: 1 + 2 sum of the autocorrelations of
+/// the ranks, within [1, n]; n means that the series never forgets where it began.
+[[nodiscard]] double integrated_autocorrelation_time(std::span<const double> samples);
+
+}  // namespace busbar::stats

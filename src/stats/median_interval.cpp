@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/median_interval.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "stats/autocorrelation.hpp"
+#include "stats/median_ranks.hpp"
+
+namespace busbar::stats {
+namespace {
+
+constexpr double kNormalQuantile = 1.959964;  // 97.5 %
+
+/// An estimated autocorrelation time T is worth about n / (2 T) degrees of freedom: a sum over M
+/// lags has relative variance 2 (2 M + 1) / n (Priestley), and Geyer's sequence ends near M = T.
+/// Without this widening coverage at 500 samples and time 66 is 92.5 % instead of 96.8 %.
+constexpr double kSamplesPerDegree = 2;
+
+/// Student's 97.5 % quantile over the normal one; expansion 26.7.5 of Abramowitz & Stegun, within
+/// 1 % down to 3 degrees of freedom, which 6 independent samples give.
+double student_stretch(double degrees) {
+  constexpr double z = kNormalQuantile;
+  constexpr double z3 = z * z * z;
+  constexpr double z5 = z3 * z * z;
+  constexpr double z7 = z5 * z * z;
+  const double first = (z3 + z) / 4 / degrees;
+  const double second = (5 * z5 + 16 * z3 + 3 * z) / 96 / (degrees * degrees);
+  const double third = (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384 / (degrees * degrees * degrees);
+  return (z + first + second + third) / z;
+}
+
+double relative_half_width(double low, double high, double median) {
+  if (high <= low) return 0;
+  if (median == 0) return std::numeric_limits<double>::infinity();
+  return (high - low) / 2 / std::abs(median);
+}
+
+}  // namespace
+
+std::optional<MedianInterval> median_interval(std::span<const double> samples) {
+  const double iact = integrated_autocorrelation_time(samples);
+  const double degrees = static_cast<double>(samples.size()) / iact / kSamplesPerDegree;
+  const auto ranks = median_ranks(samples.size(), iact, student_stretch(degrees));
+  if (!ranks) return std::nullopt;
+
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double low = sorted[ranks->low - 1];
+  const double high = sorted[ranks->high - 1];
+  const double median = std::midpoint(sorted[(sorted.size() - 1) / 2], sorted[sorted.size() / 2]);
+  return MedianInterval{
+      .low = low, .high = high, .half_width = relative_half_width(low, high, median), .iact = iact};
+}
+
+}  // namespace busbar::stats

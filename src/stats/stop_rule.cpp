@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/stop_rule.hpp"
+
+#include <algorithm>
+
+#include "stats/median_interval.hpp"
+
+namespace busbar::stats {
+namespace {
+
+/// A narrow interval is believed only from this many independent samples on. A quiet series is
+/// narrow from its first answer on, and 50 samples of true time 66 can pass for uncorrelated:
+/// coverage is 95.2 % with this rule and 93.0 % without it.
+constexpr double kFewestIndependentToStop = 10;
+
+bool is_narrow(std::span<const double> samples, double ci_width) {
+  const auto interval = median_interval(samples);
+  return interval && interval->half_width <= ci_width &&
+         static_cast<double>(samples.size()) >= kFewestIndependentToStop * interval->iact;
+}
+
+}  // namespace
+
+std::string_view name(StopReason reason) {
+  switch (reason) {
+    case StopReason::None:
+      return "";
+    case StopReason::CiWidth:
+      return "ci-width";
+    case StopReason::MaxSamples:
+      return "max-samples";
+    case StopReason::TimeBudget:
+      return "time-budget";
+    case StopReason::Count:
+      return "count";
+  }
+  return "";
+}
+
+StopRule::StopRule(StopLimits limits)
+    : limits_(limits),
+      next_look_(std::min(std::max<std::size_t>(limits.min_samples, 1), limits.max_samples)) {}
+
+StopReason StopRule::decide(std::span<const double> samples, double elapsed_s) {
+  const std::size_t count = samples.size();
+  if (count >= next_look_) {
+    // Every look is a chance to stop on a series that is narrow by luck; few looks, few such stops.
+    next_look_ = std::min(count + (count + 1) / 2, limits_.max_samples);
+    if (is_narrow(samples, limits_.ci_width)) return StopReason::CiWidth;
+  }
+  if (count >= limits_.max_samples) return StopReason::MaxSamples;
+  if (elapsed_s >= limits_.time_budget_s) return StopReason::TimeBudget;
+  return StopReason::None;
+}
+
+std::size_t StopRule::until_next_look(std::size_t samples_so_far) const {
+  return next_look_ > samples_so_far ? next_look_ - samples_so_far : 1;
+}
+
+}  // namespace busbar::stats

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace busbar::stats {
+
+/// Why a row has no more samples; None while it goes on, Count where the user gave `-n N`.
+enum class StopReason { None, CiWidth, MaxSamples, TimeBudget, Count };
+
+/// The spelling in the CSV: "", "ci-width", "max-samples", "time-budget", "count".
+[[nodiscard]] std::string_view name(StopReason reason);
+
+/// When to stop measuring a row; the first limit that is met counts.
+struct StopLimits {
+  double ci_width = 0.02;  ///< largest half width of the median's interval, as a fraction
+  std::size_t min_samples = 50;
+  std::size_t max_samples = 500;
+  double time_budget_s = 3.0;  ///< of the whole row
+};
+
+/// Decides, on one rank, whether a row has samples enough; the others must be told.
+class StopRule {
+ public:
+  explicit StopRule(StopLimits limits);
+
+  /// Looks at the interval at min_samples, at 1.5 times the samples of the last look, and at
+  /// max_samples; at the budget always. `elapsed_s` is of the whole row.
+  [[nodiscard]] StopReason decide(std::span<const double> samples, double elapsed_s);
+
+  /// How many more samples until the next look, at least 1.
+  [[nodiscard]] std::size_t until_next_look(std::size_t samples_so_far) const;
+
+ private:
+  StopLimits limits_;
+  std::size_t next_look_;
+};
+
+}  // namespace busbar::stats

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/summary.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace busbar::stats {
+namespace {
+
+/// 0-based place of the nearest rank; the slack keeps 0.9 * 10 from becoming rank 10.
+std::size_t nearest_place(std::size_t count, double percent) {
+  const double rank = std::ceil(percent / 100 * static_cast<double>(count) - 1e-9);
+  const double last = static_cast<double>(count);
+  return static_cast<std::size_t>(std::clamp(rank, 1.0, last)) - 1;
+}
+
+double middle_of_sorted(std::span<const double> sorted) {
+  const std::size_t count = sorted.size();
+  return std::midpoint(sorted[(count - 1) / 2], sorted[count / 2]);
+}
+
+}  // namespace
+
+double median(std::span<const double> samples) {
+  assert(!samples.empty());
+  std::vector<double> copy(samples.begin(), samples.end());
+  const auto upper = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
+  std::nth_element(copy.begin(), upper, copy.end());
+  if (copy.size() % 2 == 1) return *upper;
+  return std::midpoint(*std::max_element(copy.begin(), upper), *upper);
+}
+
+double percentile(std::span<const double> samples, double percent) {
+  assert(!samples.empty());
+  std::vector<double> copy(samples.begin(), samples.end());
+  const auto place =
+      copy.begin() + static_cast<std::ptrdiff_t>(nearest_place(copy.size(), percent));
+  std::nth_element(copy.begin(), place, copy.end());
+  return *place;
+}
+
+std::optional<Summary> summarize(std::span<const double> samples) {
+  if (samples.empty()) return std::nullopt;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t count = sorted.size();
+  const double total = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  return Summary{.count = count,
+                 .mean = total / static_cast<double>(count),
+                 .min = sorted.front(),
+                 .median = middle_of_sorted(sorted),
+                 .p90 = sorted[nearest_place(count, 90)],
+                 .p99 = sorted[nearest_place(count, 99)],
+                 .max = sorted.back()};
+}
+
+}  // namespace busbar::stats

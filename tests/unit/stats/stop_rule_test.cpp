@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/stop_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "tests/unit/stats/series.hpp"
+
+namespace busbar::stats {
+namespace {
+
+std::vector<double> wide(std::size_t count) {
+  std::mt19937_64 random(1);
+  return test::series(random, count, 1, 2.0);
+}
+
+std::vector<double> quiet(std::size_t count) {
+  std::mt19937_64 random(1);
+  return test::series(random, count, 1, 0.001);
+}
+
+std::vector<double> rising(std::size_t count) {
+  std::vector<double> samples(count);
+  std::iota(samples.begin(), samples.end(), 1e6);
+  return samples;
+}
+
+TEST(StopReason, IsSpelledAsInTheCsv) {
+  EXPECT_EQ(name(StopReason::None), "");
+  EXPECT_EQ(name(StopReason::CiWidth), "ci-width");
+  EXPECT_EQ(name(StopReason::MaxSamples), "max-samples");
+  EXPECT_EQ(name(StopReason::TimeBudget), "time-budget");
+  EXPECT_EQ(name(StopReason::Count), "count");
+}
+
+TEST(StopRule, StopsAQuietSeriesAtTheFirstLook) {
+  StopRule rule(StopLimits{});
+  EXPECT_EQ(rule.decide(quiet(49), 0), StopReason::None);
+  EXPECT_EQ(rule.decide(quiet(50), 0), StopReason::CiWidth);
+}
+
+TEST(StopRule, StopsAWideSeriesAtTheLargestNumberOfSamples) {
+  StopRule rule(StopLimits{});
+  EXPECT_EQ(rule.decide(wide(499), 0), StopReason::None);
+  EXPECT_EQ(rule.decide(wide(500), 0), StopReason::MaxSamples);
+}
+
+TEST(StopRule, LooksOnlyOnAGeometricSchedule) {
+  StopRule rule(StopLimits{});
+  EXPECT_EQ(rule.decide(wide(50), 0), StopReason::None);
+  EXPECT_EQ(rule.decide(quiet(74), 0), StopReason::None);
+  EXPECT_EQ(rule.decide(quiet(75), 0), StopReason::CiWidth);
+}
+
+TEST(StopRule, SaysHowManySamplesAreWantedUntilTheNextLook) {
+  StopRule rule(StopLimits{});
+  EXPECT_EQ(rule.until_next_look(0), 50U);
+  EXPECT_EQ(rule.until_next_look(49), 1U);
+  std::vector<std::size_t> looks;
+  for (std::size_t count = 50; count < 500; count += rule.until_next_look(count)) {
+    ASSERT_EQ(rule.decide(wide(count), 0), StopReason::None);
+    looks.push_back(count);
+  }
+  EXPECT_EQ(looks, (std::vector<std::size_t>{50, 75, 113, 170, 255, 383}));
+}
+
+TEST(StopRule, CountsTheScheduleFromTheSamplesOfTheLastLook) {
+  StopRule rule(StopLimits{});
+  EXPECT_EQ(rule.decide(wide(60), 0), StopReason::None);
+  EXPECT_EQ(rule.until_next_look(60), 30U);
+  EXPECT_EQ(rule.until_next_look(100), 1U);
+}
+
+TEST(StopRule, LooksAtTheLargestNumberOfSamplesToo) {
+  StopRule rule(StopLimits{.max_samples = 60});
+  EXPECT_EQ(rule.decide(wide(50), 0), StopReason::None);
+  EXPECT_EQ(rule.until_next_look(50), 10U);
+  EXPECT_EQ(rule.decide(quiet(60), 0), StopReason::CiWidth);
+}
+
+TEST(StopRule, MindsTheTimeBudgetBetweenLooks) {
+  StopRule rule(StopLimits{.time_budget_s = 3.0});
+  EXPECT_EQ(rule.decide(wide(3), 2.9), StopReason::None);
+  EXPECT_EQ(rule.decide(wide(4), 3.0), StopReason::TimeBudget);
+}
+
+TEST(StopRule, NamesTheWidthWhereTheBudgetIsSpentAtTheSameTime) {
+  StopRule rule(StopLimits{});
+  EXPECT_EQ(rule.decide(quiet(50), 99), StopReason::CiWidth);
+}
+
+TEST(StopRule, TakesTheWidthFromItsLimits) {
+  StopRule strict(StopLimits{.ci_width = 0.0001});
+  EXPECT_EQ(strict.decide(quiet(50), 0), StopReason::None);
+}
+
+TEST(StopRule, DoesNotTrustANarrowSeriesThatOnlyRises) {
+  StopRule rule(StopLimits{});
+  EXPECT_EQ(rule.decide(rising(50), 0), StopReason::None);
+  EXPECT_EQ(rule.decide(rising(500), 0), StopReason::MaxSamples);
+}
+
+TEST(StopRule, WantsTenIndependentSamples) {
+  std::mt19937_64 random(1);
+  const std::vector<double> samples = test::series(random, 100, 19, 0.0001);
+  StopRule rule(StopLimits{});
+  EXPECT_EQ(rule.decide(samples, 0), StopReason::None);
+}
+
+TEST(StopRule, StopsAtTheLargestNumberWhereItIsBelowTheSmallest) {
+  StopRule rule(StopLimits{.min_samples = 50, .max_samples = 20});
+  EXPECT_EQ(rule.until_next_look(0), 20U);
+  EXPECT_EQ(rule.decide(wide(20), 0), StopReason::MaxSamples);
+}
+
+}  // namespace
+}  // namespace busbar::stats

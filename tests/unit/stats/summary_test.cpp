@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace busbar::stats {
+namespace {
+
+const std::vector<double> kTen{7, 1, 10, 4, 2, 9, 5, 3, 8, 6};
+
+TEST(Median, IsTheMiddleSampleOfAnOddNumber) { EXPECT_EQ(median(std::vector<double>{9, 1, 5}), 5); }
+
+TEST(Median, IsTheMeanOfTheTwoMiddleSamplesOfAnEvenNumber) { EXPECT_EQ(median(kTen), 5.5); }
+
+TEST(Median, OfOneSampleIsThatSample) { EXPECT_EQ(median(std::vector<double>{3}), 3); }
+
+TEST(Percentile, TakesTheNearestRank) {
+  EXPECT_EQ(percentile(kTen, 90), 9);
+  EXPECT_EQ(percentile(kTen, 91), 10);
+  EXPECT_EQ(percentile(kTen, 99), 10);
+  EXPECT_EQ(percentile(kTen, 25), 3);
+}
+
+TEST(Percentile, GivesTheExtremesAtZeroAndAHundred) {
+  EXPECT_EQ(percentile(kTen, 0), 1);
+  EXPECT_EQ(percentile(kTen, 100), 10);
+}
+
+TEST(Percentile, IsNotRaisedByRoundingOfExactRanks) {
+  std::vector<double> samples(1000);
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<double>(i + 1);
+  EXPECT_EQ(percentile(samples, 99), 990);
+  EXPECT_EQ(percentile(samples, 7), 70);
+  EXPECT_EQ(percentile(samples, 99.9), 999);
+}
+
+TEST(Summary, HoldsEveryStatistic) {
+  const auto summary = summarize(std::vector<double>{4, 1, 2, 100});
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->count, 4U);
+  EXPECT_DOUBLE_EQ(summary->mean, 26.75);
+  EXPECT_EQ(summary->min, 1);
+  EXPECT_EQ(summary->median, 3);
+  EXPECT_EQ(summary->p90, 100);
+  EXPECT_EQ(summary->p99, 100);
+  EXPECT_EQ(summary->max, 100);
+}
+
+TEST(Summary, AgreesWithMedianAndPercentile) {
+  const auto summary = summarize(kTen);
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->median, median(kTen));
+  EXPECT_EQ(summary->p90, percentile(kTen, 90));
+  EXPECT_EQ(summary->p99, percentile(kTen, 99));
+}
+
+TEST(Summary, HasNothingToSayAboutNoSamples) {
+  EXPECT_FALSE(summarize(std::vector<double>{}).has_value());
+}
+
+}  // namespace
+}  // namespace busbar::stats

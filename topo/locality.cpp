@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/locality.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+
+#include <memory>
+
+#include "base/error.hpp"
+
+namespace busbar::topo {
+namespace {
+
+struct FreeBitmap {
+  void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
+
+Bitmap current_binding(hwloc_topology_t topology) {
+  Bitmap bitmap(hwloc_bitmap_alloc());
+  if (hwloc_get_cpubind(topology, bitmap.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+    hwloc_bitmap_copy(bitmap.get(), hwloc_topology_get_allowed_cpuset(topology));
+  }
+  hwloc_bitmap_and(bitmap.get(), bitmap.get(), hwloc_topology_get_complete_cpuset(topology));
+  return bitmap;
+}
+
+/// The one object of a type that contains the whole set, by its logical number.
+std::optional<int> containing(hwloc_topology_t topology, hwloc_obj_type_t type,
+                              hwloc_const_bitmap_t set) {
+  for (hwloc_obj_t object = nullptr;
+       (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
+    if (hwloc_bitmap_isincluded(set, object->cpuset) != 0) return static_cast<int>(object->logical_index);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct Machine::Implementation {
+  hwloc_topology_t topology = nullptr;
+};
+
+Machine::Machine() : implementation_(new Implementation) {
+  hwloc_topology_t& topology = implementation_->topology;
+  if (hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0) return;
+  delete implementation_;
+  throw runtime_failure("hwloc cannot look at this machine; --bind none goes without");
+}
+
+Machine::~Machine() {
+  hwloc_topology_destroy(implementation_->topology);
+  delete implementation_;
+}
+
+Locality Machine::locality() const {
+  hwloc_topology_t topology = implementation_->topology;
+  const Bitmap binding = current_binding(topology);
+  Locality locality;
+  for (int processor = hwloc_bitmap_first(binding.get()); processor >= 0;
+       processor = hwloc_bitmap_next(binding.get(), processor)) {
+    locality.processors.push_back(processor);
+  }
+  locality.bound =
+      hwloc_bitmap_isincluded(hwloc_topology_get_allowed_cpuset(topology), binding.get()) == 0;
+  locality.core = containing(topology, HWLOC_OBJ_CORE, binding.get());
+  locality.numa = containing(topology, HWLOC_OBJ_NUMANODE, binding.get());
+  return locality;
+}
+
+Bytes Machine::last_level_cache() const {
+  hwloc_topology_t topology = implementation_->topology;
+  for (const hwloc_obj_type_t level : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE}) {
+    Bytes total = 0;
+    for (hwloc_obj_t cache = nullptr;
+         (cache = hwloc_get_next_obj_by_type(topology, level, cache)) != nullptr;) {
+      total += cache->attr->cache.size;
+    }
+    if (total > 0) return total;
+  }
+  return 0;
+}
+
+std::string Machine::processor_model() const {
+  hwloc_topology_t topology = implementation_->topology;
+  const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+  const char* model = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
+  return model == nullptr ? "unknown processor" : model;
+}
+
+bool Machine::bind_to(int type, int index, int count) const {
+  hwloc_topology_t topology = implementation_->topology;
+  const auto kind = static_cast<hwloc_obj_type_t>(type);
+  const hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(topology);
+  std::vector<hwloc_obj_t> objects;
+  for (hwloc_obj_t object = nullptr;
+       (object = hwloc_get_next_obj_by_type(topology, kind, object)) != nullptr;) {
+    if (hwloc_bitmap_intersects(object->cpuset, allowed) != 0) objects.push_back(object);
+  }
+  if (objects.empty()) return false;
+  const auto places = static_cast<int>(objects.size());
+  const int place = count <= places ? index * places / count : index % places;
+  const Bitmap set(hwloc_bitmap_dup(objects[static_cast<std::size_t>(place)]->cpuset));
+  hwloc_bitmap_and(set.get(), set.get(), allowed);
+  return hwloc_set_cpubind(topology, set.get(), HWLOC_CPUBIND_PROCESS) == 0;
+}
+
+bool Machine::bind_to_core(int index, int count) const {
+  return bind_to(HWLOC_OBJ_CORE, index, count);
+}
+
+bool Machine::bind_to_numa(int index, int count) const {
+  return bind_to(HWLOC_OBJ_NUMANODE, index, count);
+}
+
+std::string format_ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t first = 0; first < numbers.size();) {
+    std::size_t last = first;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += first == last ? fmt::format("{}", numbers[first])
+                          : fmt::format("{}-{}", numbers[first], numbers[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+}  // namespace busbar::topo
