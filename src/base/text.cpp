@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <numeric>
@@ -56,7 +58,7 @@ std::string_view trim(std::string_view text) {
 
 std::string nearest_word(std::string_view word, std::span<const std::string> known) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : known) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance >= best_distance) continue;
@@ -64,6 +66,10 @@ std::string nearest_word(std::string_view word, std::span<const std::string> kno
     best_distance = distance;
   }
   return best;
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string one_line(std::string_view text) {

@@ -20,6 +20,9 @@ namespace busbar {
 /// The one of `known` that is most like `word`, or nothing where none is near: for "did you mean".
 [[nodiscard]] std::string nearest_word(std::string_view word, std::span<const std::string> known);
 
+/// "1 rank", "16 ranks".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
+
 /// One line: line ends become blanks, so that a message or a cell never spans two.
 [[nodiscard]] std::string one_line(std::string_view text);
 

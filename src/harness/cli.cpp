@@ -52,6 +52,8 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
   try {
     app.parse(reversed);
+  } catch (const CLI::ArgumentMismatch&) {
+    throw usage_error(fmt::format("{} needs a value; see -h", arguments.back()));
   } catch (const CLI::ParseError& error) {
     throw usage_error(one_line(error.what()));
   }

@@ -79,10 +79,10 @@ void add_memory_notes(const ContextInput& input, std::vector<std::string>& notes
   const bool by_option = input.options.memory_limit.has_value();
   const auto ranks = static_cast<Bytes>(input.placements.most_ranks_per_host);
   notes.push_back(fmt::format(
-      "memory: {} {} for {} ranks on the fullest host",
+      "memory: {} {} for {} on the fullest host",
       format_bytes(by_option ? *input.options.memory_limit : input.placements.least_memory * ranks),
       by_option ? "(--memory-limit)" : fmt::format("available, of which {:.0f} % may be used,", kMemoryShare * 100),
-      ranks));
+      counted(ranks, "rank")));
   const auto& plans = input.plans;
   for (std::size_t first = 0; first < plans.size();) {
     const std::string words = plan_words(plans[first], input.options, element);
@@ -138,10 +138,11 @@ RunContext make_context(const ContextInput& input) {
                     or_dash(place.numa), or_dash(place.core), place.processors));
   }
   context.notes = {
-      fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} ranks on {} nodes", version(),
+      fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} on {}", version(),
                   input.collective.title, input.backend.backend->library(),
                   input.backend.backend->name(), o.backend == "auto" ? "auto" : "asked for",
-                  input.backend.why, input.ranks, input.nodes),
+                  input.backend.why, counted(static_cast<std::size_t>(input.ranks), "rank"),
+                  counted(static_cast<std::size_t>(input.nodes), "node")),
       statistic_note(o), progress_note(input)};
   add_memory_notes(input, context.notes);
   if (input.ranks == 1) context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace busbar {
 namespace {
 
@@ -26,8 +28,8 @@ class Needs {
   /// "needs 17.1 GiB on a host, 19.9 GiB is available"
   [[nodiscard]] std::string words(Bytes need) const {
     const auto ranks = static_cast<Bytes>(request_.ranks_per_host);
-    return fmt::format("needs {} for {} ranks of a host, {} may be used", format_bytes(need * ranks),
-                       ranks, format_bytes(request_.available_per_rank * ranks));
+    return fmt::format("needs {} for {} of a host, {} may be used", format_bytes(need * ranks),
+                       counted(ranks, "rank"), format_bytes(request_.available_per_rank * ranks));
   }
 
  private:

@@ -117,8 +117,8 @@ Placements summarize_places(std::vector<RankPlace> ranks) {
     result.least_memory = std::min(result.least_memory, host.memory / static_cast<Bytes>(host.ranks));
     if (host.ranks <= processors || result.oversubscribed) continue;
     result.oversubscribed = true;
-    result.oversubscription = fmt::format("{} ranks on {} processors of host {}", host.ranks,
-                                          processors, host.first->host.data());
+    result.oversubscription = fmt::format("{} ranks on {} of host {}", host.ranks,
+                                          counted(static_cast<std::size_t>(processors), "processor"), host.first->host.data());
   }
   return result;
 }

@@ -20,10 +20,12 @@ std::string half_row(const std::optional<Record>& record) {
                      record->algbw_GBps.value_or(0), record->busbw_GBps.value_or(0), wrong);
 }
 
-std::string about_row(const Record& record) {
-  return fmt::format("size {} type {} redop {}{}{}", record.size, record.type, record.op,
-                     record.root ? fmt::format(" root {}", *record.root) : "",
-                     record.in_place ? " in place" : " out of place");
+/// What the table cannot say of a row: why it was skipped, or the first wrong element.
+std::string remark(const Record& record, std::string_view placement) {
+  if (record.reason.empty()) return {};
+  return fmt::format("# size {} type {} redop {}{}{} {}: {}\n", record.size, record.type, record.op,
+                     record.root ? fmt::format(" root {}", *record.root) : "", placement,
+                     record.status == RowStatus::Skipped ? "skipped" : "wrong data", record.reason);
 }
 
 std::string title_lines(bool timestamps) {
@@ -95,11 +97,10 @@ void ConsoleTable::print_pair(const Record& either) {
     if (timestamps_) text += fmt::format("  {}", either.finished_at);
     text += '\n';
   }
-  for (const std::optional<Record>* half : {&out_of_place_, &in_place_}) {
-    if (!*half || (*half)->reason.empty()) continue;
-    const char* what = (*half)->status == RowStatus::Skipped ? "skipped" : "wrong data";
-    text += fmt::format("# {} {}: {}\n", about_row(**half), what, (*half)->reason);
-  }
+  const bool same = out_of_place_ && in_place_ && out_of_place_->status == RowStatus::Skipped &&
+                    out_of_place_->reason == in_place_->reason;
+  if (!same && out_of_place_) text += remark(*out_of_place_, " out of place");
+  if (in_place_) text += remark(*in_place_, same ? "" : " in place");
   print(text);
   out_of_place_.reset();
   in_place_.reset();

@@ -23,16 +23,11 @@ bool is_narrow(std::span<const double> samples, double ci_width) {
 
 std::string_view name(StopReason reason) {
   switch (reason) {
-    case StopReason::None:
-      return "";
-    case StopReason::CiWidth:
-      return "ci-width";
-    case StopReason::MaxSamples:
-      return "max-samples";
-    case StopReason::TimeBudget:
-      return "time-budget";
-    case StopReason::Count:
-      return "count";
+    case StopReason::None: return "";
+    case StopReason::CiWidth: return "ci-width";
+    case StopReason::MaxSamples: return "max-samples";
+    case StopReason::TimeBudget: return "time-budget";
+    case StopReason::Count: return "count";
   }
   return "";
 }

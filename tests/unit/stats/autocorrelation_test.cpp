@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/autocorrelation.hpp"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <cmath>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tests/unit/stats/series.hpp"
 

@@ -3,13 +3,13 @@
 // Does the 95 % interval contain the true median in 95 % of the rows? Simulated with the real stop
 // rule on log-normal AR(1) series; an interval that is withheld is neither a hit nor a miss, but
 // counted.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "stats/median_interval.hpp"
 #include "stats/median_ranks.hpp"

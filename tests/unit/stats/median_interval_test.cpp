@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/median_interval.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "stats/median_ranks.hpp"
 #include "tests/unit/stats/series.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/steady_state.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tests/unit/stats/series.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/stop_rule.hpp"
 
-#include <gtest/gtest.h>
-
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tests/unit/stats/series.hpp"
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests: unit (GoogleTest), command line, under mpirun, on pretended nodes (bats).
+UNIT_SOURCES := $(shell find tests/unit -name '*_test.cpp' 2>/dev/null)
+UNIT_OBJECTS := $(UNIT_SOURCES:%.cpp=$(BUILD)/%.o)
+
+$(BUILD)/bin/unit_tests: $(UNIT_OBJECTS) $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
+	@mkdir -p $(@D)
+	@echo "  LINK  unit_tests"
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lgtest -lgtest_main
+
+.PHONY: test
+test: packages-build packages-test ## install what is missing, build, run every test
+	@$(MAKE) --no-print-directory -j$(shell nproc) executables $(BUILD)/bin/unit_tests
+	@$(MAKE) --no-print-directory check
+
+.PHONY: check
+check: check-unit check-bats
+
+.PHONY: check-unit
+check-unit: $(BUILD)/bin/unit_tests ## unit tests only
+	$(BUILD)/bin/unit_tests --gtest_brief=1
+
+.PHONY: check-bats
+check-bats: executables ## tests of the programs only: tests/cli and tests/mpi
+	bats tests/cli tests/mpi
+
+.PHONY: soak
+soak: executables ## slow tests: large counts, memory, the main job
+	bats tests/soak
