@@ -66,7 +66,9 @@ void Outputs::open(const Options& options) {
     earlier_configuration_ = csv->earlier_fact("configuration");
     // A file that holds no row yet has nothing that could belong to another configuration.
     resume_ = resume_ && (!csv->earlier().empty() || !earlier_configuration_.empty());
-    for (const Record& record : csv->earlier()) earlier_.emplace(row_key(record), record);
+    for (const Record& record : csv->earlier()) {
+      if (record.status != RowStatus::Failed) earlier_.emplace(row_key(record), record);
+    }
     journals_.push_back(std::move(csv));
   }
   if (!options.samples_path.empty()) {
@@ -117,10 +119,8 @@ void Outputs::write(const Record& record, std::span<const double> samples_us) {
 }
 
 void Outputs::count(const Record& record) {
-  if (!record.time_median_us) {
-    ++summary_.skipped;
-    return;
-  }
+  if (record.status == RowStatus::Skipped) ++summary_.skipped;
+  if (!record.time_median_us) return;
   ++summary_.rows;
   if (record.status == RowStatus::Wrong) ++summary_.wrong_rows;
   busbw_total_ += record.busbw_GBps.value_or(0);

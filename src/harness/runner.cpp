@@ -128,7 +128,7 @@ void Runner::run_size(const SweepKey& key, const SizePlan& plan, Verifier& verif
         skip(std::move(record), "a rank could not allocate its buffers; --memory-limit makes the plan smaller");
         continue;
       }
-      measure(std::move(record), like, plan, *buffers, verifier);
+      measure_or_fail(std::move(record), like, plan, *buffers, verifier);
     }
   }
 }
@@ -151,8 +151,25 @@ void Runner::skip(Record record, const std::string& reason) {
   outputs_.write(record, {});
 }
 
-void Runner::measure(Record record, const Call& like, const SizePlan& plan, RowBuffers& buffers,
-                     Verifier& verifier) {
+void Runner::measure_or_fail(Record record, const Call& like, const SizePlan& plan,
+                             RowBuffers& buffers, Verifier& verifier) {
+  std::vector<double> samples_us;
+  try {
+    samples_us = measure(record, like, plan, buffers, verifier);
+  } catch (const Error& error) {  // the row in flight is on record too, for those who ask why
+    record.status = RowStatus::Failed;
+    record.reason = error.what();
+    record.finished_at = local_time();
+    outputs_.write(record, {});
+    throw;
+  }
+  record.finished_at = local_time();
+  outputs_.write(record, samples_us);
+}
+
+std::vector<double> Runner::measure(Record& record, const Call& like, const SizePlan& plan,
+                                    RowBuffers& buffers, Verifier& verifier) {
+  parts_.watchdog.tick();
   const std::vector<Call> calls = buffers.calls(like, record.in_place);
   const std::uint64_t sent = plan.footprint.send / info(like.type).size;
   ChunkRunner chunks(parts_.bootstrap, parts_.communicator, calls,
@@ -162,7 +179,8 @@ void Runner::measure(Record record, const Call& like, const SizePlan& plan, RowB
                      [this] { parts_.watchdog.tick(); });
   buffers.poison_results(record.in_place);
   verifier.fill(calls, sent, options_.seed);
-  const Samples samples =
+  parts_.watchdog.tick();
+  Samples samples =
       take_samples(parts_.bootstrap, chunks, sampling_plan(), progress_report(record));
   add_statistics(record, samples, parts_.collective);
   if (parts_.placements.hosts == 1 && !samples.start_skews_us.empty()) {
@@ -174,8 +192,7 @@ void Runner::measure(Record record, const Call& like, const SizePlan& plan, RowB
     record.status = verdict.wrong > 0 ? RowStatus::Wrong : RowStatus::Ok;
     record.reason = verdict.first_wrong;
   }
-  record.finished_at = local_time();
-  outputs_.write(record, samples.times_us);
+  return std::move(samples.times_us);
 }
 
 /// Out of place the first check is of the very buffers that were timed. In place the timed
@@ -204,8 +221,9 @@ Verdict Runner::verify(std::span<const Call> calls, std::uint64_t sent, RowBuffe
 SamplingPlan Runner::sampling_plan() const {
   SamplingPlan plan{.operations = options_.operations,
                     .warmup_operations = options_.warmup_operations,
-                    .least_batch = options_.aggregated,
-                    .timer_cost_s = parts_.timer_cost_s};
+                    .least_batch = options_.aggregated};
+  // An isolated operation is a chunk and a sample of its own, however short.
+  if (options_.cadence == Cadence::Streaming) plan.timer_cost_s = parts_.timer_cost_s;
   plan.limits.ci_width = options_.ci_width;
   plan.limits.time_budget_s = options_.time_budget.count();
   return plan;

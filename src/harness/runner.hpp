@@ -56,8 +56,12 @@ class Runner {
   /// Buffers on every rank or on none. Collective.
   [[nodiscard]] bool try_allocate(const SizePlan& plan, std::optional<RowBuffers>& buffers);
   void skip(Record record, const std::string& reason);
-  void measure(Record record, const Call& like, const SizePlan& plan, RowBuffers& buffers,
-               Verifier& verifier);
+  /// Measures a row and writes it; where that fails it is written as failed before the error goes on.
+  void measure_or_fail(Record record, const Call& like, const SizePlan& plan, RowBuffers& buffers,
+                       Verifier& verifier);
+  /// Fills the record; the row's samples in us.
+  [[nodiscard]] std::vector<double> measure(Record& record, const Call& like, const SizePlan& plan,
+                                            RowBuffers& buffers, Verifier& verifier);
   [[nodiscard]] Verdict verify(std::span<const Call> calls, std::uint64_t sent, RowBuffers& buffers,
                                Verifier& verifier, ChunkRunner& chunks);
   [[nodiscard]] std::vector<int> roots() const;

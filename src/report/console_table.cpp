@@ -20,12 +20,17 @@ std::string half_row(const std::optional<Record>& record) {
                      record->algbw_GBps.value_or(0), record->busbw_GBps.value_or(0), wrong);
 }
 
+std::string_view what(RowStatus status) {
+  if (status == RowStatus::Skipped) return "skipped";
+  return status == RowStatus::Wrong ? "wrong data" : "broke off";
+}
+
 /// What the table cannot say of a row: why it was skipped, or the first wrong element.
 std::string remark(const Record& record, std::string_view placement) {
   if (record.reason.empty()) return {};
   return fmt::format("# size {} type {} redop {}{}{} {}: {}\n", record.size, record.type, record.op,
                      record.root ? fmt::format(" root {}", *record.root) : "", placement,
-                     record.status == RowStatus::Skipped ? "skipped" : "wrong data", record.reason);
+                     what(record.status), record.reason);
 }
 
 std::string title_lines(bool timestamps) {

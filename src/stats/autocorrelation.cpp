@@ -31,9 +31,8 @@ double lag_product(const std::vector<double>& centered, std::size_t lag) {
 }
 
 /// Geyer's initial monotone sequence (Statistical Science 7, 1992): pairs rho(2m) + rho(2m + 1),
-/// each no larger than the one before, up to the first that is not positive. Lags end at n / 4: a
-/// sum still positive there means a time above n / 6, for which no interval is given, and the cost
-/// stays below n * n / 4 products.
+/// each no larger than the one before, up to the first that is not positive. Lags end at n / 4,
+/// which bounds the cost: a correlation that lasts longer leaves no 6 independent samples anyway.
 double geyer_time(const std::vector<double>& centered, double variance) {
   const std::size_t last_lag = std::max<std::size_t>(centered.size() / 4, 1);
   double previous = 2;

@@ -23,14 +23,15 @@ constexpr double kSamplesPerDegree = 2;
 /// Student's 97.5 % quantile over the normal one; expansion 26.7.5 of Abramowitz & Stegun, within
 /// 1 % down to 3 degrees of freedom, which 6 independent samples give.
 double student_stretch(double degrees) {
-  constexpr double z = kNormalQuantile;
-  constexpr double z3 = z * z * z;
-  constexpr double z5 = z3 * z * z;
-  constexpr double z7 = z5 * z * z;
-  const double first = (z3 + z) / 4 / degrees;
-  const double second = (5 * z5 + 16 * z3 + 3 * z) / 96 / (degrees * degrees);
-  const double third = (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384 / (degrees * degrees * degrees);
-  return (z + first + second + third) / z;
+  constexpr double kZ = kNormalQuantile;
+  constexpr double kZ3 = kZ * kZ * kZ;
+  constexpr double kZ5 = kZ3 * kZ * kZ;
+  constexpr double kZ7 = kZ5 * kZ * kZ;
+  constexpr double kFirst = (kZ3 + kZ) / 4;
+  constexpr double kSecond = (5 * kZ5 + 16 * kZ3 + 3 * kZ) / 96;
+  constexpr double kThird = (3 * kZ7 + 19 * kZ5 + 17 * kZ3 - 15 * kZ) / 384;
+  const double inverse = 1 / degrees;
+  return 1 + inverse * (kFirst + inverse * (kSecond + inverse * kThird)) / kZ;
 }
 
 double relative_half_width(double low, double high, double median) {

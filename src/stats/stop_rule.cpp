@@ -32,7 +32,7 @@ std::string_view name(StopReason reason) {
   return "";
 }
 
-StopRule::StopRule(StopLimits limits)
+StopRule::StopRule(const StopLimits& limits)
     : limits_(limits),
       next_look_(std::min(std::max<std::size_t>(limits.min_samples, 1), limits.max_samples)) {}
 

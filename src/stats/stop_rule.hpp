@@ -24,7 +24,7 @@ struct StopLimits {
 /// Decides, on one rank, whether a row has samples enough; the others must be told.
 class StopRule {
  public:
-  explicit StopRule(StopLimits limits);
+  explicit StopRule(const StopLimits& limits);
 
   /// Looks at the interval at min_samples, at 1.5 times the samples of the last look, and at
   /// max_samples; at the budget always. `elapsed_s` is of the whole row.

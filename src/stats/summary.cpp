@@ -13,7 +13,7 @@ namespace {
 /// 0-based place of the nearest rank; the slack keeps 0.9 * 10 from becoming rank 10.
 std::size_t nearest_place(std::size_t count, double percent) {
   const double rank = std::ceil(percent / 100 * static_cast<double>(count) - 1e-9);
-  const double last = static_cast<double>(count);
+  const auto last = static_cast<double>(count);
   return static_cast<std::size_t>(std::clamp(rank, 1.0, last)) - 1;
 }
 

@@ -15,7 +15,7 @@ namespace busbar::stats {
 namespace {
 
 double mean_estimate(std::size_t count, double iact, int repetitions) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = test::fixed_random(1);
   double sum = 0;
   for (int i = 0; i < repetitions; ++i) {
     sum += integrated_autocorrelation_time(test::series(random, count, iact, 0.05));
@@ -35,6 +35,7 @@ TEST(AutocorrelationTime, IsOneForTooFewSamplesToCorrelate) {
 
 TEST(AutocorrelationTime, IsOneForASeriesThatAlternates) {
   std::vector<double> samples;
+  samples.reserve(100);
   for (int i = 0; i < 100; ++i) samples.push_back(i % 2 == 0 ? 1.0 : 2.0);
   EXPECT_EQ(integrated_autocorrelation_time(samples), 1);
 }
@@ -59,7 +60,7 @@ TEST(AutocorrelationTime, IsTheSampleCountForOneStep) {
 }
 
 TEST(AutocorrelationTime, SeesCorrelationThatSkipsANeighbour) {
-  std::mt19937_64 random(5);
+  std::mt19937_64 random = test::fixed_random(5);
   const std::vector<double> odd = test::series(random, 10000, 19, 0.05);
   const std::vector<double> even = test::series(random, 10000, 19, 0.05);
   std::vector<double> interleaved;
@@ -88,7 +89,7 @@ TEST(AutocorrelationTime, StaysNearOneForShortIndependentSeries) {
 }
 
 TEST(AutocorrelationTime, SeesThroughAThousandfoldOutlier) {
-  std::mt19937_64 random(2);
+  std::mt19937_64 random = test::fixed_random(2);
   std::vector<double> samples = test::series(random, 500, 19, 0.05);
   const double clean = integrated_autocorrelation_time(samples);
   samples[250] *= 1000;
@@ -96,7 +97,7 @@ TEST(AutocorrelationTime, SeesThroughAThousandfoldOutlier) {
 }
 
 TEST(AutocorrelationTime, IsTheSameForTheLogarithmOfTheSamples) {
-  std::mt19937_64 random(3);
+  std::mt19937_64 random = test::fixed_random(3);
   std::vector<double> samples = test::series(random, 500, 3, 0.5);
   const double linear = integrated_autocorrelation_time(samples);
   for (double& sample : samples) sample = std::log(sample);
@@ -105,9 +106,10 @@ TEST(AutocorrelationTime, IsTheSameForTheLogarithmOfTheSamples) {
 
 // 40 ms at -O2 where this was written; without the cap on the lags four times as much.
 TEST(AutocorrelationTime, OfTwentyThousandSamplesThatNeverForgetTakesUnderASecond) {
-  std::mt19937_64 random(4);
+  std::mt19937_64 random = test::fixed_random(4);
   std::normal_distribution<double> step;
   std::vector<double> samples;
+  samples.reserve(20000);
   double position = 0;
   for (int i = 0; i < 20000; ++i) samples.push_back(position += step(random));
   const auto start = std::chrono::steady_clock::now();

@@ -55,7 +55,7 @@ bool naive_covers(std::vector<double> samples) {
 }
 
 Outcome simulate(const Case& c) {
-  std::mt19937_64 random(20240711);
+  std::mt19937_64 random = test::fixed_random(20240711);
   double hits = 0;
   double answers = 0;
   Outcome sums;
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(AutocorrelationTime, Coverage, testing::Values(1, 3, 19
 
 /// The rule of every other tool: stop when the interval of independent samples is narrow.
 double coverage_of_the_naive_rule(double iact) {
-  std::mt19937_64 random(20240711);
+  std::mt19937_64 random = test::fixed_random(20240711);
   constexpr int kRows = 2000;
   int hits = 0;
   for (int row = 0; row < kRows; ++row) {

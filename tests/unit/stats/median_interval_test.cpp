@@ -86,7 +86,7 @@ TEST(MedianInterval, DoesNotMoveWhenTheSlowestSampleGetsSlower) {
 }
 
 TEST(MedianInterval, ScalesWithTheUnit) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = test::fixed_random(1);
   std::vector<double> samples = test::series(random, 200, 3, 0.05);
   const auto seconds = median_interval(samples);
   for (double& sample : samples) sample *= 1024;
@@ -98,7 +98,7 @@ TEST(MedianInterval, ScalesWithTheUnit) {
 }
 
 TEST(MedianInterval, IsWiderForACorrelatedSeries) {
-  std::mt19937_64 random(2);
+  std::mt19937_64 random = test::fixed_random(2);
   const auto independent = median_interval(test::series(random, 500, 1, 0.05));
   const auto correlated = median_interval(test::series(random, 500, 19, 0.05));
   ASSERT_TRUE(independent && correlated);
@@ -108,7 +108,7 @@ TEST(MedianInterval, IsWiderForACorrelatedSeries) {
 
 /// Mean width over that of the exact binomial interval, for independent normal samples.
 double width_ratio(std::size_t count) {
-  std::mt19937_64 random(3);
+  std::mt19937_64 random = test::fixed_random(3);
   double ours = 0;
   double textbook = 0;
   for (int i = 0; i < 4000; ++i) {

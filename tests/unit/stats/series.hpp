@@ -3,10 +3,16 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
 namespace busbar::stats::test {
+
+/// The same numbers in every run, so that a failure can be repeated.
+[[nodiscard]] inline std::mt19937_64 fixed_random(std::uint64_t seed) {
+  return std::mt19937_64(seed);
+}
 
 /// Log-normal series with true median 1: exp(spread * z), z a standard normal AR(1) series whose
 /// integrated autocorrelation time is `iact`, of which the share `noise` of the variance is white.

@@ -17,7 +17,7 @@ using Window = std::vector<double>;
 
 /// Share of `repetitions` series flagged; they rise by `drift` in total, at a spread of 5 %.
 double flagged(std::size_t count, double iact, double drift, int repetitions = 400) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = test::fixed_random(1);
   int hits = 0;
   for (int i = 0; i < repetitions; ++i) {
     Window samples = test::series(random, count, iact, 0.05);

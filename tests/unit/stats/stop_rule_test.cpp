@@ -13,12 +13,12 @@ namespace busbar::stats {
 namespace {
 
 std::vector<double> wide(std::size_t count) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = test::fixed_random(1);
   return test::series(random, count, 1, 2.0);
 }
 
 std::vector<double> quiet(std::size_t count) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = test::fixed_random(1);
   return test::series(random, count, 1, 0.001);
 }
 
@@ -104,7 +104,7 @@ TEST(StopRule, DoesNotTrustANarrowSeriesThatOnlyRises) {
 }
 
 TEST(StopRule, WantsTenIndependentSamples) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = test::fixed_random(1);
   const std::vector<double> samples = test::series(random, 100, 19, 0.0001);
   StopRule rule(StopLimits{});
   EXPECT_EQ(rule.decide(samples, 0), StopReason::None);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/summary.hpp"
 
+#include <array>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 namespace busbar::stats {
 namespace {
 
-const std::vector<double> kTen{7, 1, 10, 4, 2, 9, 5, 3, 8, 6};
+constexpr std::array<double, 10> kTen{7, 1, 10, 4, 2, 9, 5, 3, 8, 6};
 
 TEST(Median, IsTheMiddleSampleOfAnOddNumber) { EXPECT_EQ(median(std::vector<double>{9, 1, 5}), 5); }
 

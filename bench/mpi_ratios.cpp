@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ratios of the harness against plain MPI, each within one run: see `make bench`.
+//   mpirun -np 2  mpi_ratios overhead   our median over a plain loop of the same call
+//   mpirun -np 16 mpi_ratios progress   blocking calls over yielding ones
+//   mpirun -np 2  mpi_ratios stopping   time to a 2 % interval over 500 fixed operations
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cmath>
+#include <cstdio>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
+#include "harness/chunk.hpp"
+#include "harness/memory_plan.hpp"
+#include "harness/placement.hpp"
+#include "harness/row_buffers.hpp"
+#include "harness/sampler.hpp"
+#include "model/backend.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar {
+namespace {
+
+const Collective& all_reduce() {
+  for (const Collective* collective : registered_collectives()) {
+    if (collective->name == "allreduce") return *collective;
+  }
+  throw runtime_failure("all-reduce is not linked");
+}
+
+/// Buffers and calls of an out-of-place float all-reduce of one size.
+struct Case {
+  Case(Communicator& communicator, Bytes size)
+      : buffers(communicator,
+                SizePlan{.wanted = size, .footprint = all_reduce().footprint(size, sizeof(float), 1)}),
+        calls(buffers.calls({.collective = &all_reduce(), .type = DataType::Float, .op = ReduceOp::Sum},
+                            false)) {}
+
+  RowBuffers buffers;
+  std::vector<Call> calls;
+};
+
+double plain_loop_us(Bootstrap& bootstrap, const Call& call, int operations) {
+  bootstrap.barrier();
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < operations; ++i) {
+    MPI_Allreduce(call.send, call.recv, static_cast<int>(call.count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  double time_us = microseconds(Clock::now() - start) / operations;
+  bootstrap.combine({&time_us, 1}, Combine::Max);
+  return time_us;
+}
+
+void tell(const Bootstrap& bootstrap, const std::string& line) {
+  if (bootstrap.rank() != 0) return;
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+void overhead(Bootstrap& bootstrap, const Backend& backend) {
+  constexpr int kRounds = 25;
+  const auto communicator = backend.connect(bootstrap, Progress::Block);
+  const double timer_s = clock_cost_s();
+  for (const Bytes size : {Bytes{8}, 64 * kKiB, kMiB, 64 * kMiB}) {
+    const Case test(*communicator, size);
+    const int operations = size < kKiB ? 2000 : size > 16 * kMiB ? 5 : 100;
+    ChunkRunner chunks(bootstrap, *communicator, test.calls, {}, [] {});
+    const SamplingPlan plan{.operations = operations, .warmup_operations = 5, .timer_cost_s = timer_s};
+    std::vector<double> ours;
+    std::vector<double> plain;
+    for (int round = 0; round < kRounds; ++round) {  // ABAB: the machine's speed drifts
+      ours.push_back(stats::median(take_samples(bootstrap, chunks, plan, {}).times_us));
+      plain.push_back(plain_loop_us(bootstrap, test.calls.front(), operations));
+    }
+    tell(bootstrap, fmt::format("overhead   np={} {:>7}: ours {:.2f} us, plain loop {:.2f} us, ratio {:.3f}",
+                                bootstrap.size(), format_bytes(size), stats::median(ours),
+                                stats::median(plain), stats::median(ours) / stats::median(plain)));
+  }
+}
+
+void progress(Bootstrap& bootstrap, const Backend& backend) {
+  const auto blocking = backend.connect(bootstrap, Progress::Block);
+  const auto yielding = backend.connect(bootstrap, Progress::Yield);
+  const Case test(*blocking, kMiB);
+  ChunkRunner block(bootstrap, *blocking, test.calls, {}, [] {});
+  ChunkRunner yield(bootstrap, *yielding, test.calls, {}, [] {});
+  std::vector<double> block_us;
+  std::vector<double> yield_us;
+  for (int round = 0; round < 4; ++round) {
+    for (const double time : block.run(ChunkShape::of(5, 1)).samples_us) block_us.push_back(time);
+    for (const double time : yield.run(ChunkShape::of(40, 1)).samples_us) yield_us.push_back(time);
+  }
+  tell(bootstrap, fmt::format("progress   np={} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
+                              bootstrap.size(), format_bytes(kMiB), stats::median(block_us),
+                              stats::median(yield_us), stats::median(block_us) / stats::median(yield_us)));
+}
+
+double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& plan, std::size_t& samples) {
+  bootstrap.barrier();
+  const Clock::time_point start = Clock::now();
+  samples = take_samples(bootstrap, chunks, plan, {}).times_us.size();
+  double time_s = Seconds(Clock::now() - start).count();
+  bootstrap.combine({&time_s, 1}, Combine::Max);
+  return time_s;
+}
+
+void stopping(Bootstrap& bootstrap, const Backend& backend) {
+  const auto communicator = backend.connect(bootstrap, Progress::Block);
+  SamplingPlan until_narrow{.timer_cost_s = clock_cost_s()};
+  until_narrow.limits.time_budget_s = 120;
+  SamplingPlan fixed = until_narrow;
+  fixed.operations = 500;
+  double log_total = 0;
+  int sizes = 0;
+  for (Bytes size = kMiB; size <= 64 * kMiB; size *= 2, ++sizes) {
+    const Case test(*communicator, size);
+    ChunkRunner chunks(bootstrap, *communicator, test.calls, {}, [] {});
+    std::size_t samples = 0;
+    std::size_t all = 0;
+    const double narrow_s = elapsed_s(bootstrap, chunks, until_narrow, samples);
+    const double fixed_s = elapsed_s(bootstrap, chunks, fixed, all);
+    log_total += std::log(narrow_s / fixed_s);
+    tell(bootstrap, fmt::format("stopping   np={} {:>7}: 2 % interval after {} samples, {:.3f} s; 500 operations {:.3f} s; ratio {:.3f}",
+                                bootstrap.size(), format_bytes(size), samples, narrow_s, fixed_s,
+                                narrow_s / fixed_s));
+  }
+  tell(bootstrap, fmt::format("stopping   np={} geometric mean of the ratios {:.3f}", bootstrap.size(),
+                              std::exp(log_total / sizes)));
+}
+
+int run(std::string_view what) {
+  const auto bootstrap = start_mpi();
+  const BackendChoice backend = choose_backend("mpi");
+  const Placements placements = place_ranks(*bootstrap, Bind::Auto);
+  bootstrap->set_progress(placements.oversubscribed ? Progress::Yield : Progress::Block);
+  if (what == "overhead") overhead(*bootstrap, *backend.backend);
+  if (what == "progress") progress(*bootstrap, *backend.backend);
+  if (what == "stopping") stopping(*bootstrap, *backend.backend);
+  return 0;
+}
+
+}  // namespace
+}  // namespace busbar
+
+int main(int argc, char** argv) {
+  return busbar::run(argc == 2 ? std::span<char*>(argv, 2)[1] : "");
+}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Benchmarks of our own hot paths; each prints a ratio within one run.
+BENCH_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/bin/mpi_ratios: $(BUILD)/bench/mpi_ratios.o $(BUILD)/src/collectives/allreduce.o $(CORE)
+	@$(BENCH_LINK)
+$(BUILD)/bin/verification: $(BUILD)/bench/verification.o $(CORE)
+	@$(BENCH_LINK) -lbenchmark
+
+.PHONY: bench
+bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping
+	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILD)/bin/mpi_ratios $(BUILD)/bin/verification
+	mpirun -np 2 $(BUILD)/bin/mpi_ratios overhead
+	mpirun -np 16 $(BUILD)/bin/mpi_ratios progress
+	$(BUILD)/bin/verification
+	mpirun -np 2 $(BUILD)/bin/mpi_ratios stopping

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Checks of the sources themselves; a violation of any is an error. tidy and check-headers skip what
+# has not changed since it passed (stamps in $(BUILD)/lint), so a second `make lint` takes seconds.
+# From the Makefile: BUILD, CXX, and LINT_CXXFLAGS (language and include folders; -isystem for vendors).
+
+CLANG_FORMAT := clang-format-14
+CLANG_TIDY := clang-tidy-14
+CPPCHECK := cppcheck
+SHELLCHECK := shellcheck
+
+LINT_ENV = BUILD='$(BUILD)' CXX='$(CXX)' LINT_CXXFLAGS='$(LINT_CXXFLAGS)' CLANG_FORMAT='$(CLANG_FORMAT)' \
+  CLANG_TIDY='$(CLANG_TIDY)' CPPCHECK='$(CPPCHECK)' SHELLCHECK='$(SHELLCHECK)'
+LINT_CHECKS := check-floors check-scripts format-check check-headers cppcheck tidy lint-is-alive
+
+.PHONY: lint format $(LINT_CHECKS)
+lint: packages-lint $(LINT_CHECKS) ## every check of the sources: format, clang-tidy, cppcheck, floors, headers, scripts
+
+format: packages-lint ## rewrite the sources as .clang-format says
+	@$(LINT_ENV) tools/check-format --fix
+
+$(LINT_CHECKS): | packages-lint
+check-headers tidy: | packages-build packages-test packages-bench
+
+check-floors: ; @$(LINT_ENV) tools/check-floors
+check-scripts: ; @$(LINT_ENV) tools/check-scripts
+format-check: ; @$(LINT_ENV) tools/check-format
+check-headers: ; @$(LINT_ENV) tools/check-headers
+cppcheck: ; @$(LINT_ENV) tools/check-cppcheck
+tidy: ; @$(LINT_ENV) tools/check-tidy
+lint-is-alive: ; @$(LINT_ENV) tools/lint-is-alive

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+
+#include <cerrno>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace busbar {
+namespace {
+
+TEST(ExitCode, IsTheDocumentedNumber) {
+  EXPECT_EQ(exit_code(Status::Ok), 0);
+  EXPECT_EQ(exit_code(Status::Wrong), 1);
+  EXPECT_EQ(exit_code(Status::Usage), 2);
+  EXPECT_EQ(exit_code(Status::Unavailable), 3);
+  EXPECT_EQ(exit_code(Status::Runtime), 4);
+  EXPECT_EQ(exit_code(Status::Skipped), 77);
+}
+
+TEST(UsageError, CarriesItsWordsAndStatus) {
+  const Error error = usage_error("-b: no");
+  EXPECT_EQ(error.status(), Status::Usage);
+  EXPECT_STREQ(error.what(), "-b: no");
+}
+
+TEST(RuntimeFailure, NamesThePlaceInOurSource) {
+  const int line = __LINE__ + 1;
+  const Error error = runtime_failure("it broke");
+  EXPECT_EQ(error.status(), Status::Runtime);
+  EXPECT_EQ(std::string(error.what()), "it broke (" + std::string(__FILE__) + ":" + std::to_string(line) + ")");
+}
+
+TEST(SystemFailure, AddsTheSystemsWords) {
+  const Error error = system_failure("cannot write x.csv", ENOSPC);
+  EXPECT_EQ(error.status(), Status::Runtime);
+  EXPECT_STREQ(error.what(), "cannot write x.csv: No space left on device");
+}
+
+}  // namespace
+}  // namespace busbar

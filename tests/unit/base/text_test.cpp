@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(Join, PutsTheSeparatorBetweenWordsOnly) {
+  EXPECT_EQ(join(Words{"a", "b", "c"}, ", "), "a, b, c");
+  EXPECT_EQ(join(Words{"a"}, ", "), "a");
+  EXPECT_EQ(join(Words{}, ", "), "");
+}
+
+TEST(Split, GivesOnePartMoreThanThereAreSeparators) {
+  EXPECT_EQ(split("1:12345", ':'), (Words{"1", "12345"}));
+  EXPECT_EQ(split("a::b", ':'), (Words{"a", "", "b"}));
+  EXPECT_EQ(split(":", ':'), (Words{"", ""}));
+  EXPECT_EQ(split("", ':'), (Words{""}));
+  EXPECT_EQ(split("abc", ':'), (Words{"abc"}));
+}
+
+TEST(Trim, RemovesBlanksAndLineEndsAtBothSides) {
+  EXPECT_EQ(trim(" \t a b \r\n"), "a b");
+  EXPECT_EQ(trim("ab"), "ab");
+  EXPECT_EQ(trim(" \n"), "");
+  EXPECT_EQ(trim(""), "");
+}
+
+TEST(NearestWord, FindsWhatAMistypedOptionMeant) {
+  const Words known{"--minbytes", "--maxbytes", "--cadence", "--cache", "--csv"};
+  EXPECT_EQ(nearest_word("--minbyte", known), "--minbytes");
+  EXPECT_EQ(nearest_word("--cadance", known), "--cadence");
+  EXPECT_EQ(nearest_word("--cvs", known), "--csv");
+  EXPECT_EQ(nearest_word("--Csv", known), "--csv");
+}
+
+TEST(NearestWord, FindsNothingWhereNothingIsNear) {
+  const Words known{"--minbytes", "--cadence"};
+  EXPECT_EQ(nearest_word("--verbose", known), "");
+  EXPECT_EQ(nearest_word("-q", known), "");
+  EXPECT_EQ(nearest_word("--csv", Words{}), "");
+}
+
+TEST(Counted, AddsAnSExceptToOne) {
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(16, "rank"), "16 ranks");
+}
+
+TEST(OneLine, TurnsLineEndsIntoBlanks) {
+  EXPECT_EQ(one_line("a\nb\n"), "a b");
+  EXPECT_EQ(one_line("a\r\nb"), "a  b");
+  EXPECT_EQ(one_line(" a "), "a");
+}
+
+TEST(FirstLineOf, LeavesOutTheLineEndAndTheRest) {
+  const test::TemporaryFolder folder;
+  folder.write("two", "first\nsecond\n");
+  folder.write("unfinished", "only");
+  EXPECT_EQ(first_line_of(folder.path("two")), "first");
+  EXPECT_EQ(first_line_of(folder.path("unfinished")), "only");
+}
+
+TEST(FirstLineOf, IsEmptyWhereThereIsNoSuchFile) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(first_line_of(folder.path("none")), "");
+}
+
+}  // namespace
+}  // namespace busbar

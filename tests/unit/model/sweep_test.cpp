@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/sweep.hpp"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace busbar {
+namespace {
+
+using Sizes = std::vector<Bytes>;
+
+TEST(Sweep, GoesFromOneMebibyteToOneGibibyteByDefault) {
+  const Sizes sizes = Sweep{}.sizes();
+  ASSERT_EQ(sizes.size(), 11U);
+  EXPECT_EQ(sizes.front(), 1048576U);
+  EXPECT_EQ(sizes.at(1), 2097152U);
+  EXPECT_EQ(sizes.back(), 1073741824U);
+}
+
+TEST(Sweep, MultipliesByItsFactorAndStopsBelowTheLastSize) {
+  EXPECT_EQ((Sweep{.first = 8, .last = 100, .factor = 3}.sizes()), (Sizes{8, 24, 72}));
+}
+
+TEST(Sweep, AddsItsStepWhereTheFactorIsOne) {
+  EXPECT_EQ((Sweep{.first = 8, .last = 30, .step = 10, .factor = 1}.sizes()), (Sizes{8, 18, 28}));
+}
+
+TEST(Sweep, HasOneSizeWhereTheEndsAreEqual) {
+  EXPECT_EQ((Sweep{.first = 64, .last = 64}.sizes()), (Sizes{64}));
+}
+
+TEST(Sweep, IncludesItsLastSizeWhereItIsHit) {
+  EXPECT_EQ((Sweep{.first = 1, .last = 4}.sizes()), (Sizes{1, 2, 4}));
+}
+
+TEST(Sweep, EndsAlsoAtTheLargestNumbers) {
+  constexpr Bytes kHuge = std::numeric_limits<Bytes>::max();
+  EXPECT_EQ((Sweep{.first = kHuge / 2 + 1, .last = kHuge}.sizes()), (Sizes{kHuge / 2 + 1}));
+}
+
+}  // namespace
+}  // namespace busbar

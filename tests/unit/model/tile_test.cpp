@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tile is declared in model/pattern.hpp: one period of a pattern as its type stores it.
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "model/collective.hpp"
+#include "model/pattern.hpp"
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar {
+namespace {
+
+template <class T>
+T element(const Tile& tile, std::uint64_t index) {
+  T value{};
+  std::memcpy(&value, tile.data() + index * sizeof value, sizeof value);
+  return value;
+}
+
+/// Reduces what all ranks send in the type's own arithmetic, in three orders, and compares.
+template <class T, class Operation>
+void expect_exact(DataType type, ReduceOp op, int ranks, Operation operation) {
+  const Pattern pattern(type, op, ranks, 5);
+  const Tile expected(pattern, kAllRanks);
+  std::vector<Tile> sent;
+  for (int rank = 0; rank < ranks; ++rank) sent.emplace_back(pattern, rank);
+  for (std::uint64_t i = 0; i < Pattern::kPeriod; i += 31) {
+    std::vector<T> values;
+    for (const Tile& tile : sent) values.push_back(element<T>(tile, i));
+    T forward = values.front();
+    for (std::size_t r = 1; r < values.size(); ++r) forward = operation(forward, values[r]);
+    T backward = values.back();
+    for (std::size_t r = values.size() - 1; r > 0; --r) backward = operation(backward, values[r - 1]);
+    while (values.size() > 1) {  // neighbours first, as a tree does
+      std::vector<T> halves;
+      for (std::size_t r = 0; r < values.size(); r += 2) {
+        halves.push_back(r + 1 < values.size() ? operation(values[r], values[r + 1]) : values[r]);
+      }
+      values = halves;
+    }
+    ASSERT_EQ(forward, element<T>(expected, i)) << info(type).name << ' ' << name(op) << ' ' << ranks;
+    ASSERT_EQ(backward, forward);
+    ASSERT_EQ(values.front(), forward);
+  }
+}
+
+template <class T>
+void expect_every_op_exact(DataType type) {
+  for (const int ranks : {1, 2, 3, 16, 130}) {
+    expect_exact<T>(type, ReduceOp::Sum, ranks, [](T a, T b) { return static_cast<T>(a + b); });
+    expect_exact<T>(type, ReduceOp::Prod, ranks, [](T a, T b) { return static_cast<T>(a * b); });
+    expect_exact<T>(type, ReduceOp::Max, ranks, [](T a, T b) { return a < b ? b : a; });
+    expect_exact<T>(type, ReduceOp::Min, ranks, [](T a, T b) { return b < a ? b : a; });
+  }
+}
+
+TEST(Tile, OfAllRanksIsTheReductionInTheTypesOwnArithmeticInEveryOrder) {
+  expect_every_op_exact<std::int8_t>(DataType::Int8);
+  expect_every_op_exact<std::uint8_t>(DataType::Uint8);
+  expect_every_op_exact<std::int32_t>(DataType::Int32);
+  expect_every_op_exact<std::uint32_t>(DataType::Uint32);
+  expect_every_op_exact<std::int64_t>(DataType::Int64);
+  expect_every_op_exact<std::uint64_t>(DataType::Uint64);
+  expect_every_op_exact<float>(DataType::Float);
+  expect_every_op_exact<double>(DataType::Double);
+}
+
+TEST(Tile, OfARankIsWhatThatRankSends) {
+  const Pattern pattern(DataType::Int32, ReduceOp::None, 4, 1);
+  const Tile tile(pattern, 3);
+  for (const std::uint64_t i : {0U, 1U, 4092U}) {
+    EXPECT_EQ(element<std::uint32_t>(tile, i), pattern.value(3, i));
+  }
+  EXPECT_EQ(tile.element_size(), 4U);
+  EXPECT_EQ(tile.type(), DataType::Int32);
+}
+
+TEST(Tile, CannotBeMadeOfTypesThatTheHostDoesNotHave) {
+  for (const DataType type : {DataType::Half, DataType::Bfloat16}) {
+    const Pattern pattern(type, ReduceOp::Sum, 2, 1);
+    const test::Failure failure = test::failure_of([&] { const Tile tile(pattern, 0); });
+    EXPECT_EQ(failure.status, Status::Runtime);
+    EXPECT_TRUE(failure.says(std::string(info(type).name))) << failure.message;
+  }
+}
+
+TEST(ElementText, IsTheNumberAsPeopleWriteIt) {
+  const auto text = [](DataType type, auto value) {
+    return element_text(type, reinterpret_cast<const std::byte*>(&value));
+  };
+  EXPECT_EQ(text(DataType::Int8, std::int8_t{-91}), "-91");
+  EXPECT_EQ(text(DataType::Uint8, std::uint8_t{165}), "165");
+  EXPECT_EQ(text(DataType::Int32, std::int32_t{-2}), "-2");
+  EXPECT_EQ(text(DataType::Uint32, std::uint32_t{4000000000}), "4000000000");
+  EXPECT_EQ(text(DataType::Int64, std::int64_t{-3}), "-3");
+  EXPECT_EQ(text(DataType::Uint64, std::uint64_t{1} << 53U), "9007199254740992");
+  EXPECT_EQ(text(DataType::Float, 36.5F), "36.5");
+  EXPECT_EQ(text(DataType::Double, 0.1), "0.1");
+}
+
+TEST(ElementText, IsTheBitsOfATypeThatTheHostDoesNotHave) {
+  const std::uint16_t one = 0x3c00;
+  EXPECT_EQ(element_text(DataType::Half, reinterpret_cast<const std::byte*>(&one)), "0x3c00");
+}
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/output_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar {
+namespace {
+
+using test::Failure;
+using test::failure_of;
+using Mode = OutputFile::Mode;
+
+TEST(OutputFile, IsOnDiskAfterEveryAppend) {
+  const test::TemporaryFolder folder;
+  OutputFile file(folder.path("x"), "--csv", Mode::New);
+  file.append("one\n");
+  EXPECT_EQ(test::text_of(folder.path("x")), "one\n");
+  file.append("two\n");
+  EXPECT_EQ(test::text_of(folder.path("x")), "one\ntwo\n");
+  EXPECT_EQ(file.size(), 8U);
+}
+
+TEST(OutputFile, WritesOverWhatIsThereAndGrows) {
+  const test::TemporaryFolder folder;
+  OutputFile file(folder.path("x"), "-J", Mode::New);
+  file.append("head tail");
+  file.write_at(5, "row\ntail");
+  EXPECT_EQ(test::text_of(folder.path("x")), "head row\ntail");
+  EXPECT_EQ(file.size(), 13U);
+}
+
+TEST(OutputFile, IsCutWhereTold) {
+  const test::TemporaryFolder folder;
+  folder.write("x", "whole\nhalf");
+  OutputFile file(folder.path("x"), "--csv", Mode::Continue);
+  EXPECT_EQ(file.size(), 10U);
+  file.truncate(6);
+  file.append("next\n");
+  EXPECT_EQ(test::text_of(folder.path("x")), "whole\nnext\n");
+}
+
+TEST(OutputFile, RefusesAFileThatHasSomethingInIt) {
+  const test::TemporaryFolder folder;
+  folder.write("x", "precious");
+  const Failure failure = failure_of([&] { const OutputFile file(folder.path("x"), "--samples", Mode::New); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_EQ(failure.message,
+            "--samples: " + folder.path("x") + " exists and is not empty; give another name, remove it");
+  EXPECT_EQ(test::text_of(folder.path("x")), "precious");
+}
+
+TEST(OutputFile, TakesAFileThatIsEmpty) {
+  const test::TemporaryFolder folder;
+  folder.write("x", "");
+  EXPECT_EQ(failure_of([&] { const OutputFile file(folder.path("x"), "--csv", Mode::New); }).status, Status::Ok);
+}
+
+TEST(OutputFile, RefusesWhereItCannotBeCreated) {
+  const test::TemporaryFolder folder;
+  for (const std::string& path : {folder.path("none/x.csv"), folder.path()}) {
+    const Failure failure = failure_of([&] { const OutputFile file(path, "--csv", Mode::New); });
+    EXPECT_EQ(failure.status, Status::Usage) << path;
+    EXPECT_TRUE(failure.message.starts_with("--csv: cannot write " + path + ": ")) << failure.message;
+  }
+}
+
+TEST(OutputFile, FailsWhereTheDiskIsFull) {
+  OutputFile file("/dev/full", "--csv", Mode::New);
+  const Failure failure = failure_of([&] { file.append("row\n"); });
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_EQ(failure.message, "cannot write /dev/full: No space left on device");
+}
+
+TEST(OutputFile, WritesToADeviceThatCannotSeek) {
+  OutputFile file("/dev/null", "--csv", Mode::New);
+  EXPECT_EQ(failure_of([&] { file.append("row\n"); }).message, "");
+}
+
+}  // namespace
+}  // namespace busbar

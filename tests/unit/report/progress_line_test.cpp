@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/progress_line.hpp"
+
+#include <fcntl.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar {
+namespace {
+
+/// Puts something else in stderr's place.
+class RedirectedStderr {
+ public:
+  explicit RedirectedStderr(int descriptor) : saved_(dup(STDERR_FILENO)) { dup2(descriptor, STDERR_FILENO); }
+  RedirectedStderr(const RedirectedStderr&) = delete;
+  RedirectedStderr& operator=(const RedirectedStderr&) = delete;
+  ~RedirectedStderr() {
+    dup2(saved_, STDERR_FILENO);
+    close(saved_);
+  }
+
+ private:
+  int saved_;
+};
+
+TEST(ProgressLine, IsSilentWhereStderrIsAFile) {
+  const test::TemporaryFolder folder;
+  const int file = open(folder.path("stderr").c_str(), O_CREAT | O_WRONLY, 0600);
+  {
+    const RedirectedStderr redirected(file);
+    ProgressLine line;
+    EXPECT_FALSE(line.enabled());
+    line.show("half way");
+    line.clear();
+  }
+  close(file);
+  EXPECT_EQ(test::text_of(folder.path("stderr")), "");
+}
+
+TEST(ProgressLine, IsRewrittenOnATerminalAndRemovedOnce) {
+  int terminal = -1;
+  int other_end = -1;
+  ASSERT_EQ(openpty(&terminal, &other_end, nullptr, nullptr, nullptr), 0);
+  {
+    const RedirectedStderr redirected(other_end);
+    ProgressLine line;
+    EXPECT_TRUE(line.enabled());
+    line.clear();  // nothing was shown: nothing is written
+    line.show("one");
+    line.show("two");
+    line.clear();
+    line.clear();
+  }
+  std::array<char, 256> text{};
+  const ssize_t size = read(terminal, text.data(), text.size());
+  ASSERT_GT(size, 0);
+  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(size)), "\r\x1b[Kone\r\x1b[Ktwo\r\x1b[K");
+  close(terminal);
+  close(other_end);
+}
+
+}  // namespace
+}  // namespace busbar

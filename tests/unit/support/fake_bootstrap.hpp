@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "model/bootstrap.hpp"
+
+namespace busbar::test {
+
+/// One process that plays a rank among ranks that all do the same as it.
+class FakeBootstrap final : public Bootstrap {
+ public:
+  explicit FakeBootstrap(int rank = 0, int size = 1) : rank_(rank), size_(size) {}
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] int node() const override { return 0; }
+  [[nodiscard]] int nodes() const override { return 1; }
+  void set_progress(Progress /*progress*/) override {}
+  void barrier() override { ++barriers; }
+  void broadcast_bytes(std::span<std::byte> /*bytes*/, int /*root*/) override { ++broadcasts; }
+  void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    for (std::size_t at = 0; at < all.size(); at += mine.size()) {
+      std::memcpy(all.data() + at, mine.data(), mine.size());
+    }
+  }
+  void combine(std::span<double> values, Combine how) override {
+    combined.push_back(how);
+    if (how != Combine::Sum) return;
+    for (double& value : values) value *= size_;
+  }
+  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+
+  int barriers = 0;
+  int broadcasts = 0;
+  std::vector<Combine> combined;
+
+ private:
+  int rank_;
+  int size_;
+};
+
+}  // namespace busbar::test

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/mpi/host_memory.hpp"
+#include "model/communicator.hpp"
+
+namespace busbar::test {
+
+/// A stopwatch whose time is what the operations are said to take, so that samples are known.
+class FakeStopwatch final : public Stopwatch {
+ public:
+  void reset(std::size_t /*laps*/) override { intervals_.clear(); }
+  void start() override { running_ = Seconds{0}; }
+  void lap() override {
+    intervals_.push_back(running_);
+    running_ = Seconds{0};
+  }
+  [[nodiscard]] const std::vector<Seconds>& intervals() override { return intervals_; }
+  void advance(Seconds time) { running_ += time; }
+
+ private:
+  Seconds running_{0};
+  std::vector<Seconds> intervals_;
+};
+
+/// The data plane of a job of one process: an operation copies what is sent to what is received.
+class FakeCommunicator final : public Communicator {
+ public:
+  [[nodiscard]] std::optional<std::string> unsupported(const Call& /*call*/) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] std::uint64_t largest_count(const Call& /*call*/) const override { return largest; }
+  [[nodiscard]] Bytes temporary_bytes(const Call& call) const override { return temporary(call); }
+  [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {
+    return collective.in_place(count, 0);
+  }
+
+  [[nodiscard]] Buffer allocate(Bytes bytes) override { return allocate_host(bytes); }
+  void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
+    fill_host(to, count, tile, first);
+  }
+  void poison(std::byte* to, Bytes bytes) override { poison_host(to, bytes); }
+  [[nodiscard]] Comparison compare(const std::byte* data, std::uint64_t count, const Tile& tile,
+                                   std::uint64_t first) override {
+    return compare_host(data, count, tile, first);
+  }
+  void flip_bit(std::byte* data) override { *data ^= std::byte{1}; }
+
+  void enqueue(const Call& call) override {
+    calls.push_back(call);
+    watch.advance(operation_time(calls.size()));
+    if (call.recv == nullptr || call.recv == call.send) return;
+    std::memcpy(call.recv, call.send, call.count * info(call.type).size);
+  }
+  void wait() override { ++waits; }
+  [[nodiscard]] Stopwatch& stopwatch() override { return watch; }
+
+  std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+  std::function<Bytes(const Call&)> temporary = [](const Call&) { return Bytes{0}; };
+  /// Time of the n-th operation, from 1.
+  std::function<Seconds(std::size_t)> operation_time = [](std::size_t) { return Seconds{1e-3}; };
+  std::vector<Call> calls;
+  int waits = 0;
+  FakeStopwatch watch;
+};
+
+/// The registered collective of this name.
+[[nodiscard]] inline const Collective& collective(std::string_view name) {
+  for (const Collective* known : registered_collectives()) {
+    if (known->name == name) return *known;
+  }
+  throw std::invalid_argument("no collective " + std::string(name));
+}
+
+}  // namespace busbar::test

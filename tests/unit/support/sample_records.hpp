@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "model/record.hpp"
+#include "report/run_context.hpp"
+
+namespace busbar::test {
+
+/// A measured row as one of nccl-tests' own logs has it.
+[[nodiscard]] inline Record measured(bool in_place) {
+  return {.collective = "allreduce",
+          .backend = "mpi",
+          .ranks = 16,
+          .nodes = 1,
+          .type = "float",
+          .op = "sum",
+          .in_place = in_place,
+          .size = 33554432,
+          .count = 8388608,
+          .cadence = "streaming",
+          .samples = 50,
+          .operations = 1000,
+          .stop_reason = "ci-width",
+          .time_median_us = in_place ? 277.00 : 276.88,
+          .algbw_GBps = in_place ? 121.13 : 121.19,
+          .busbw_GBps = in_place ? 227.13 : 227.23,
+          .wrong = 0,
+          .batch = 20,
+          .aggregation = "max",
+          .progress = "block",
+          .cache = "warm",
+          .finished_at = "2026-11-21 14:02:59"};
+}
+
+[[nodiscard]] inline Record skipped(bool in_place, const std::string& reason) {
+  return {.collective = "allreduce",
+          .backend = "mpi",
+          .ranks = 16,
+          .nodes = 1,
+          .type = "half",
+          .op = "sum",
+          .in_place = in_place,
+          .size = 1024,
+          .count = 512,
+          .status = RowStatus::Skipped,
+          .reason = reason};
+}
+
+[[nodiscard]] inline RunContext context() {
+  RunContext context;
+  context.facts = {{"busbar", "0.1.0"},
+                   {"configuration", "collective=allreduce ranks=16"},
+                   {"started", "2026-11-21 14:00:00"},
+                   {"command", "./allreduce_perf -e 32M"}};
+  context.notes = {"memory plan: both placements"};
+  context.nccl_name = "all_reduce";
+  context.first_size = 33554432;
+  context.last_size = 33554432;
+  context.step = "1048576(bytes)";
+  context.warmup = "1";
+  context.operations = "20";
+  context.aggregated = "1";
+  context.checks = "1";
+  context.devices = {" Rank  0 Group  0 Pid 249104 on      node1 device  0 [0000:00:05] NVIDIA B200"};
+  return context;
+}
+
+}  // namespace busbar::test

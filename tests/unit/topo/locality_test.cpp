@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/locality.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace busbar::topo {
+namespace {
+
+/// Gives this process back the processors that it had.
+class AffinityGuard {
+ public:
+  AffinityGuard() { sched_getaffinity(0, sizeof set_, &set_); }
+  AffinityGuard(const AffinityGuard&) = delete;
+  AffinityGuard& operator=(const AffinityGuard&) = delete;
+  ~AffinityGuard() { sched_setaffinity(0, sizeof set_, &set_); }
+
+  [[nodiscard]] std::size_t processors() const { return static_cast<std::size_t>(CPU_COUNT(&set_)); }
+
+ private:
+  cpu_set_t set_{};
+};
+
+TEST(FormatRanges, JoinsNeighbours) {
+  EXPECT_EQ(format_ranges({0, 1, 2, 3, 8}), "0-3,8");
+  EXPECT_EQ(format_ranges({5}), "5");
+  EXPECT_EQ(format_ranges({0, 2, 4}), "0,2,4");
+  EXPECT_EQ(format_ranges({0, 1}), "0-1");
+  EXPECT_EQ(format_ranges({1, 2, 10, 11, 12, 20}), "1-2,10-12,20");
+  EXPECT_EQ(format_ranges({}), "");
+}
+
+TEST(Machine, TellsTheProcessorsThatThisProcessMayUse) {
+  const AffinityGuard guard;
+  const Locality locality = Machine().locality();
+  EXPECT_EQ(locality.processors.size(), guard.processors());
+  EXPECT_TRUE(std::is_sorted(locality.processors.begin(), locality.processors.end()));
+}
+
+TEST(Machine, NamesItsProcessor) { EXPECT_FALSE(Machine().processor_model().empty()); }
+
+TEST(Machine, BindsToOneCoreAndSeesItAfterwards) {
+  const AffinityGuard guard;
+  if (guard.processors() < 2) GTEST_SKIP() << "one processor: nothing to bind";
+  const Machine machine;
+  ASSERT_TRUE(machine.bind_to_core(0, 1));
+  const Locality locality = machine.locality();
+  EXPECT_TRUE(locality.core.has_value());
+  EXPECT_LE(locality.processors.size(), guard.processors());
+  EXPECT_FALSE(locality.processors.empty());
+}
+
+TEST(Machine, SpreadsRanksOverDifferentCoresWhileTheyFit) {
+  const AffinityGuard guard;
+  const Machine machine;
+  const auto core_of = [&](int index, int count) {
+    EXPECT_TRUE(machine.bind_to_core(index, count));
+    return machine.locality().core;
+  };
+  const auto first = core_of(0, 2);
+  const auto second = core_of(1, 2);
+  if (guard.processors() < 2 || !first || !second) GTEST_SKIP() << "fewer than two cores";
+  EXPECT_NE(first, second);
+}
+
+TEST(Machine, TakesCoresInTurnWhereThereAreMoreRanks) {
+  const AffinityGuard guard;
+  const Machine machine;
+  constexpr int kMany = 100000;
+  ASSERT_TRUE(machine.bind_to_core(0, kMany));
+  const auto first = machine.locality().core;
+  ASSERT_TRUE(machine.bind_to_core(1, kMany));
+  const auto second = machine.locality().core;
+  if (guard.processors() < 2) GTEST_SKIP() << "fewer than two cores";
+  EXPECT_NE(first, second);
+}
+
+TEST(Machine, BindsToANumaNode) {
+  const AffinityGuard guard;
+  const Machine machine;
+  ASSERT_TRUE(machine.bind_to_numa(0, 1));
+  EXPECT_TRUE(machine.locality().numa.has_value());
+}
+
+}  // namespace
+}  // namespace busbar::topo
