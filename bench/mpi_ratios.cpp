@@ -3,14 +3,14 @@
 //   mpirun -np 2  mpi_ratios overhead   our median over a plain loop of the same call
 //   mpirun -np 16 mpi_ratios progress   blocking calls over yielding ones
 //   mpirun -np 2  mpi_ratios stopping   time to a 2 % interval over 500 fixed operations
-#include <fmt/format.h>
-#include <mpi.h>
-
 #include <cmath>
 #include <cstdio>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
+#include <mpi.h>
 
 #include "base/error.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
@@ -35,10 +35,11 @@ const Collective& all_reduce() {
 /// Buffers and calls of an out-of-place float all-reduce of one size.
 struct Case {
   Case(Communicator& communicator, Bytes size)
-      : buffers(communicator,
-                SizePlan{.wanted = size, .footprint = all_reduce().footprint(size, sizeof(float), 1)}),
-        calls(buffers.calls({.collective = &all_reduce(), .type = DataType::Float, .op = ReduceOp::Sum},
-                            false)) {}
+      : buffers(
+            communicator,
+            SizePlan{.wanted = size, .footprint = all_reduce().footprint(size, sizeof(float), 1)}),
+        calls(buffers.calls(
+            {.collective = &all_reduce(), .type = DataType::Float, .op = ReduceOp::Sum}, false)) {}
 
   RowBuffers buffers;
   std::vector<Call> calls;
@@ -48,7 +49,8 @@ double plain_loop_us(Bootstrap& bootstrap, const Call& call, int operations) {
   bootstrap.barrier();
   const Clock::time_point start = Clock::now();
   for (int i = 0; i < operations; ++i) {
-    MPI_Allreduce(call.send, call.recv, static_cast<int>(call.count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(call.send, call.recv, static_cast<int>(call.count), MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
   }
   double time_us = microseconds(Clock::now() - start) / operations;
   bootstrap.combine({&time_us, 1}, Combine::Max);
@@ -69,16 +71,18 @@ void overhead(Bootstrap& bootstrap, const Backend& backend) {
     const Case test(*communicator, size);
     const int operations = size < kKiB ? 2000 : size > 16 * kMiB ? 5 : 100;
     ChunkRunner chunks(bootstrap, *communicator, test.calls, {}, [] {});
-    const SamplingPlan plan{.operations = operations, .warmup_operations = 5, .timer_cost_s = timer_s};
+    const SamplingPlan plan{
+        .operations = operations, .warmup_operations = 5, .timer_cost_s = timer_s};
     std::vector<double> ours;
     std::vector<double> plain;
     for (int round = 0; round < kRounds; ++round) {  // ABAB: the machine's speed drifts
       ours.push_back(stats::median(take_samples(bootstrap, chunks, plan, {}).times_us));
       plain.push_back(plain_loop_us(bootstrap, test.calls.front(), operations));
     }
-    tell(bootstrap, fmt::format("overhead   np={} {:>7}: ours {:.2f} us, plain loop {:.2f} us, ratio {:.3f}",
-                                bootstrap.size(), format_bytes(size), stats::median(ours),
-                                stats::median(plain), stats::median(ours) / stats::median(plain)));
+    tell(bootstrap,
+         fmt::format("overhead   np={} {:>7}: ours {:.2f} us, plain loop {:.2f} us, ratio {:.3f}",
+                     bootstrap.size(), format_bytes(size), stats::median(ours),
+                     stats::median(plain), stats::median(ours) / stats::median(plain)));
   }
 }
 
@@ -94,12 +98,14 @@ void progress(Bootstrap& bootstrap, const Backend& backend) {
     for (const double time : block.run(ChunkShape::of(5, 1)).samples_us) block_us.push_back(time);
     for (const double time : yield.run(ChunkShape::of(40, 1)).samples_us) yield_us.push_back(time);
   }
-  tell(bootstrap, fmt::format("progress   np={} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
-                              bootstrap.size(), format_bytes(kMiB), stats::median(block_us),
-                              stats::median(yield_us), stats::median(block_us) / stats::median(yield_us)));
+  tell(bootstrap,
+       fmt::format("progress   np={} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
+                   bootstrap.size(), format_bytes(kMiB), stats::median(block_us),
+                   stats::median(yield_us), stats::median(block_us) / stats::median(yield_us)));
 }
 
-double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& plan, std::size_t& samples) {
+double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& plan,
+                 std::size_t& samples) {
   bootstrap.barrier();
   const Clock::time_point start = Clock::now();
   samples = take_samples(bootstrap, chunks, plan, {}).times_us.size();
@@ -124,12 +130,13 @@ void stopping(Bootstrap& bootstrap, const Backend& backend) {
     const double narrow_s = elapsed_s(bootstrap, chunks, until_narrow, samples);
     const double fixed_s = elapsed_s(bootstrap, chunks, fixed, all);
     log_total += std::log(narrow_s / fixed_s);
-    tell(bootstrap, fmt::format("stopping   np={} {:>7}: 2 % interval after {} samples, {:.3f} s; 500 operations {:.3f} s; ratio {:.3f}",
+    tell(bootstrap, fmt::format("stopping   np={} {:>7}: 2 % interval after {} samples, {:.3f} s; "
+                                "500 operations {:.3f} s; ratio {:.3f}",
                                 bootstrap.size(), format_bytes(size), samples, narrow_s, fixed_s,
                                 narrow_s / fixed_s));
   }
-  tell(bootstrap, fmt::format("stopping   np={} geometric mean of the ratios {:.3f}", bootstrap.size(),
-                              std::exp(log_total / sizes)));
+  tell(bootstrap, fmt::format("stopping   np={} geometric mean of the ratios {:.3f}",
+                              bootstrap.size(), std::exp(log_total / sizes)));
 }
 
 int run(std::string_view what) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Speed of the check against a memory copy of the same bytes, both in each iteration, so that the
 // ratio is of one machine in one state. `share` is the check's bytes per second over the copy's.
-#include <benchmark/benchmark.h>
-
 #include <cstring>
+
+#include <benchmark/benchmark.h>
 
 #include "backends/mpi/host_memory.hpp"
 #include "base/units.hpp"
@@ -37,9 +37,18 @@ void check_against_copy(benchmark::State& state, DataType type) {
   state.counters["share"] = copy_s / check_s;
 }
 
-BENCHMARK_CAPTURE(check_against_copy, int8, DataType::Int8)->Arg(1 << 20)->Arg(64 << 20)->UseManualTime();
-BENCHMARK_CAPTURE(check_against_copy, float, DataType::Float)->Arg(1 << 20)->Arg(64 << 20)->UseManualTime();
-BENCHMARK_CAPTURE(check_against_copy, double, DataType::Double)->Arg(1 << 20)->Arg(64 << 20)->UseManualTime();
+BENCHMARK_CAPTURE(check_against_copy, int8, DataType::Int8)
+    ->Arg(1 << 20)
+    ->Arg(64 << 20)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(check_against_copy, float, DataType::Float)
+    ->Arg(1 << 20)
+    ->Arg(64 << 20)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(check_against_copy, double, DataType::Double)
+    ->Arg(1 << 20)
+    ->Arg(64 << 20)
+    ->UseManualTime();
 
 }  // namespace
 }  // namespace busbar

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/locality.hpp"
 
+#include <memory>
+
 #include <fmt/format.h>
 #include <hwloc.h>
-
-#include <memory>
 
 #include "base/error.hpp"
 
@@ -30,7 +30,8 @@ std::optional<int> containing(hwloc_topology_t topology, hwloc_obj_type_t type,
                               hwloc_const_bitmap_t set) {
   for (hwloc_obj_t object = nullptr;
        (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
-    if (hwloc_bitmap_isincluded(set, object->cpuset) != 0) return static_cast<int>(object->logical_index);
+    if (hwloc_bitmap_isincluded(set, object->cpuset) != 0)
+      return static_cast<int>(object->logical_index);
   }
   return std::nullopt;
 }
@@ -84,7 +85,8 @@ Bytes Machine::last_level_cache() const {
 std::string Machine::processor_model() const {
   hwloc_topology_t topology = implementation_->topology;
   const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-  const char* model = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
+  const char* model =
+      package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
   return model == nullptr ? "unknown processor" : model;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tool for everything that is not a measurement of one collective.
-#include <fmt/format.h>
-
 #include <span>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "harness/cli.hpp"

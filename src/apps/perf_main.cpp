@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The main of every *_perf executable; which collective it runs is which object it is linked with.
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -12,6 +9,9 @@
 #include <filesystem>
 #include <memory>
 #include <thread>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -44,9 +44,10 @@ void wait_for_lower_ranks(int rank) {
 void launch_ranks(const Options& options, std::span<char* const> arguments) {
   const std::string ranks = fmt::format("{}", options.launch_ranks);
   if (const auto launcher = find_launcher()) {
-    throw usage_error(fmt::format("-g {}: {} has already started the ranks, one per process; leave -g out and start "
-                                  "mpirun -np {} {} ...",
-                                  ranks, launcher->name, ranks, arguments.front()));
+    throw usage_error(fmt::format(
+        "-g {}: {} has already started the ranks, one per process; leave -g out and start "
+        "mpirun -np {} {} ...",
+        ranks, launcher->name, ranks, arguments.front()));
   }
   std::vector<std::string> words{"mpiexec", "-n", ranks, "/proc/self/exe"};
   words[3] = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -62,8 +63,9 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   execvp(pointers.front(), pointers.data());
-  throw Error{Status::Unavailable, fmt::format("-g {}: cannot start mpiexec: {}; install MPICH, or leave -g out",
-                                               ranks, std::strerror(errno))};
+  throw Error{Status::Unavailable,
+              fmt::format("-g {}: cannot start mpiexec: {}; install MPICH, or leave -g out", ranks,
+                          std::strerror(errno))};
 }
 
 /// Runs with MPI up. A failure of one rank ends all; what all ranks agree on ends in order.
@@ -73,8 +75,9 @@ int run_ranks(const Options& options, const Invocation& invocation, const std::s
   Watchdog watchdog(options.timeout, [&](const std::string& step) {
     Bootstrap* const ranks = live;
     wait_for_lower_ranks(ranks == nullptr ? 0 : ranks->rank());
-    complain(program, fmt::format("timeout: no progress for {:g} s in: {} (-T); finished rows are kept",
-                                  options.timeout->count(), step));
+    complain(program,
+             fmt::format("timeout: no progress for {:g} s in: {} (-T); finished rows are kept",
+                         options.timeout->count(), step));
     const int code = exit_code(Status::Runtime);
     if (ranks != nullptr) ranks->abort(code);
     std::_Exit(code);
@@ -106,8 +109,8 @@ int run(std::span<char* const> arguments) {
     }
     if (line.options.launch_ranks > 1) launch_ranks(line.options, arguments);
     const std::vector<std::string> words(arguments.begin(), arguments.end());
-    return run_ranks(line.options, {.command = join(words, " "), .environment = library_environment()},
-                     program);
+    return run_ranks(line.options,
+                     {.command = join(words, " "), .environment = library_environment()}, program);
   } catch (const Error& error) {
     if (speaks_for_the_job()) complain(program, error.what());
     return exit_code(error.status());
@@ -120,6 +123,4 @@ int run(std::span<char* const> arguments) {
 }  // namespace
 }  // namespace busbar
 
-int main(int argc, char** argv) {
-  return busbar::run({argv, static_cast<std::size_t>(argc)});
-}
+int main(int argc, char** argv) { return busbar::run({argv, static_cast<std::size_t>(argc)}); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 
-#include <fmt/format.h>
-
 #include <system_error>
+
+#include <fmt/format.h>
 
 namespace busbar {
 

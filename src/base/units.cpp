@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/units.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -62,10 +62,12 @@ bool parse_whole(std::string_view text, T& value) {
 }  // namespace
 
 std::string format_bytes(Bytes bytes) {
-  constexpr std::array<Suffix, 4> kUnits{{{"TiB", kTiB}, {"GiB", kGiB}, {"MiB", kMiB}, {"KiB", kKiB}}};
+  constexpr std::array<Suffix, 4> kUnits{
+      {{"TiB", kTiB}, {"GiB", kGiB}, {"MiB", kMiB}, {"KiB", kKiB}}};
   for (const Suffix& unit : kUnits) {
     if (bytes < unit.factor) continue;
-    std::string number = fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(unit.factor));
+    std::string number =
+        fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(unit.factor));
     number.erase(number.find_last_not_of('0') + 1);
     if (number.back() == '.') number.pop_back();
     return fmt::format("{} {}", number, unit.text);
@@ -83,13 +85,14 @@ Bytes parse_bytes(std::string_view option, std::string_view text) {
     if (known.text != suffix) continue;
     const double bytes = number * static_cast<double>(known.factor);
     if (bytes > kLargestSize) throw bad_size(option, text, "it is too large");
-    if (bytes != std::floor(bytes)) throw bad_size(option, text, "it is not a whole number of bytes");
+    if (bytes != std::floor(bytes))
+      throw bad_size(option, text, "it is not a whole number of bytes");
     return static_cast<Bytes>(bytes);
   }
   if (suffix == "KB" || suffix == "MB" || suffix == "GB" || suffix == "TB") {
     throw bad_size(option, text,
-                   fmt::format("'{}' could be decimal or binary (say {} or {}iB for binary)", suffix,
-                               suffix.front(), suffix.front()));
+                   fmt::format("'{}' could be decimal or binary (say {} or {}iB for binary)",
+                               suffix, suffix.front(), suffix.front()));
   }
   throw bad_size(option, text, fmt::format("'{}' is no suffix", suffix));
 }
@@ -104,8 +107,7 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
   if (high == std::numeric_limits<std::int64_t>::max()) {
     throw usage_error(fmt::format("{}: {} is out of range; give {} or more", option, value, low));
   }
-  throw usage_error(
-      fmt::format("{}: {} is out of range; give {} to {}", option, value, low, high));
+  throw usage_error(fmt::format("{}: {} is out of range; give {} to {}", option, value, low, high));
 }
 
 double parse_number(std::string_view option, std::string_view text, double low, double high) {
@@ -114,7 +116,8 @@ double parse_number(std::string_view option, std::string_view text, double low, 
     throw usage_error(fmt::format("{}: '{}' is not a number", option, text));
   }
   if (value < low || value > high) {
-    throw usage_error(fmt::format("{}: {} is out of range; give {} to {}", option, value, low, high));
+    throw usage_error(
+        fmt::format("{}: {} is out of range; give {} to {}", option, value, low, high));
   }
   return value;
 }

@@ -27,15 +27,16 @@ inline constexpr Bytes kGiB = Bytes{1} << 30U;
 /// "8 B", "64 KiB", "1.5 GiB": for people; at most two decimals.
 [[nodiscard]] std::string format_bytes(Bytes bytes);
 
-/// Reads a size: digits with an optional fraction, then an optional binary suffix K, M, G, T, or the
-/// same with iB. Throws a usage error that begins with `option` and says how to write it.
+/// Reads a size: digits with an optional fraction, then an optional binary suffix K, M, G, T, or
+/// the same with iB. Throws a usage error that begins with `option` and says how to write it.
 [[nodiscard]] Bytes parse_bytes(std::string_view option, std::string_view text);
 
 /// Reads a whole number within [low, high]; throws a usage error that begins with `option`.
 [[nodiscard]] std::int64_t parse_integer(std::string_view option, std::string_view text,
                                          std::int64_t low, std::int64_t high);
 
-/// Reads a finite decimal number within [low, high]; throws a usage error that begins with `option`.
+/// Reads a finite decimal number within [low, high]; throws a usage error that begins with
+/// `option`.
 [[nodiscard]] double parse_number(std::string_view option, std::string_view text, double low,
                                   double high);
 

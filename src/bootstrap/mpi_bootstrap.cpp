@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/mpi_bootstrap.hpp"
 
-#include <fmt/format.h>
-#include <mpi.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <set>
+
+#include <fmt/format.h>
+#include <mpi.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -113,7 +113,8 @@ class MpiBootstrap final : public Bootstrap {
   /// Nodes are numbered by their lowest rank.
   void map_nodes() {
     MPI_Comm shared = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(comm_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared));
+    check_mpi(
+        MPI_Comm_split_type(comm_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared));
     int leader = rank_;
     check_mpi(MPI_Bcast(&leader, 1, MPI_INT, 0, shared));
     check_mpi(MPI_Comm_free(&shared));
@@ -129,7 +130,8 @@ class MpiBootstrap final : public Bootstrap {
   int size_;
   int node_ = 0;
   int nodes_ = 1;
-  // Until it is known whether the ranks fit on the processors, waiting politely is never a disaster.
+  // Until it is known whether the ranks fit on the processors, waiting politely is never a
+  // disaster.
   Progress progress_ = Progress::Yield;
 };
 
@@ -142,10 +144,12 @@ std::string mpi_library() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   // MPICH answers with a page of build flags: its first line is "MPICH Version:\t4.0.2".
-  std::string line = split(std::string(text.data(), static_cast<std::size_t>(length)), '\n').front();
+  std::string line =
+      split(std::string(text.data(), static_cast<std::size_t>(length)), '\n').front();
   const std::size_t label = line.find(" Version:");
   if (label != std::string::npos) {
-    line = line.substr(0, label) + " " + std::string(trim(line.substr(label + 9)));
+    const std::string number(trim(line.substr(line.find(':') + 1)));
+    line.replace(label, std::string::npos, " " + number);
   }
   return line;
 }

@@ -7,8 +7,9 @@
 
 namespace busbar {
 
-/// Starts MPI (with one thread that calls it) and ends it when the object goes. Throws Error (Usage)
-/// where the launcher started more processes than MPI knows of, as with another MPI's mpirun.
+/// Starts MPI (with one thread that calls it) and ends it when the object goes. Throws Error
+/// (Usage) where the launcher started more processes than MPI knows of, as with another MPI's
+/// mpirun.
 [[nodiscard]] std::unique_ptr<Bootstrap> start_mpi();
 
 /// "MPICH 4.0.2", "Open MPI v4.1.4, ...": name and version of the MPI library. MPI must not be up.

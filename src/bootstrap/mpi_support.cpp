@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/mpi_support.hpp"
 
-#include <sched.h>
-
 #include <array>
+#include <sched.h>
 #include <string>
 
 #include "base/error.hpp"

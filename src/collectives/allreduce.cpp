@@ -14,10 +14,8 @@ const Collective kAllReduce{
     .footprint = same_everywhere,
     .bus_factor = [](int ranks) { return 2 * all_but_own_part(ranks); },
     .in_place = same_place,
-    .expected =
-        [](std::uint64_t count, Position) {
-          return std::vector<Piece>{{.count = count, .source = kAllRanks}};
-        },
+    .expected = [](std::uint64_t count,
+                   Position) { return std::vector<Piece>{{.count = count, .source = kAllRanks}}; },
 };
 
 const RegisteredCollective kRegistered{kAllReduce};

@@ -7,11 +7,10 @@
 namespace busbar {
 namespace {
 
-double seconds_now() {
-  return Seconds(Clock::now().time_since_epoch()).count();
-}
+double seconds_now() { return Seconds(Clock::now().time_since_epoch()).count(); }
 
-void combine_over_ranks(Bootstrap& bootstrap, std::vector<double>& values, Aggregation aggregation) {
+void combine_over_ranks(Bootstrap& bootstrap, std::vector<double>& values,
+                        Aggregation aggregation) {
   switch (aggregation) {
     case Aggregation::Max: return bootstrap.combine(values, Combine::Max);
     case Aggregation::Min: return bootstrap.combine(values, Combine::Min);
@@ -38,7 +37,8 @@ std::vector<double> skews_us(Bootstrap& bootstrap, const std::vector<double>& st
 }  // namespace
 
 ChunkShape ChunkShape::of(std::uint64_t operations, std::uint64_t batch) {
-  const std::uint64_t batches = std::max<std::uint64_t>(1, operations / std::max<std::uint64_t>(1, batch));
+  const std::uint64_t batches =
+      std::max<std::uint64_t>(1, operations / std::max<std::uint64_t>(1, batch));
   ChunkShape shape;
   for (std::uint64_t i = 0; i < batches; ++i) {
     shape.batches.push_back(operations / batches + (i < operations % batches ? 1 : 0));
@@ -102,8 +102,8 @@ std::vector<double> ChunkRunner::combine_samples(const ChunkShape& shape) {
 
 ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   const std::uint64_t operations_before = operations_;
-  const bool isolated = settings_.cadence == Cadence::Isolated ||
-                        settings_.blocking == Blocking::UntimedBarrier;
+  const bool isolated =
+      settings_.cadence == Cadence::Isolated || settings_.blocking == Blocking::UntimedBarrier;
   ChunkResult result;
   std::vector<double> starts;
   starts.reserve(shape.batches.size());

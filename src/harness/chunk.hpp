@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "harness/options.hpp"
 #include "harness/host.hpp"
+#include "harness/options.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
 
@@ -20,7 +20,7 @@ struct ChunkResult {
   std::vector<double> start_skew_us;  ///< last rank's start less first rank's, one per barrier
   std::uint64_t operations = 0;
   Disturbances disturbances;
-  double elapsed_s = 0;               ///< longest over ranks, barriers included
+  double elapsed_s = 0;  ///< longest over ranks, barriers included
 };
 
 /// How many batches a chunk has and how many operations are in each.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/cli.hpp"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -18,9 +17,12 @@ std::string first_name(std::string_view names) { return split(names, ',').front(
 Error unexpected(const std::string& argument) {
   const std::string option = split(argument, '=').front();
   const std::string_view hint = foreign_option_hint(option);
-  if (!hint.empty()) return usage_error(fmt::format("{} is an option of nccl-tests, not of busbar: {}", option, hint));
+  if (!hint.empty())
+    return usage_error(
+        fmt::format("{} is an option of nccl-tests, not of busbar: {}", option, hint));
   if (!argument.starts_with('-')) {
-    return usage_error(fmt::format("'{}' belongs to no option; every value follows its option, see -h", argument));
+    return usage_error(
+        fmt::format("'{}' belongs to no option; every value follows its option, see -h", argument));
   }
   std::vector<std::string> known{"--help", "--version"};
   for (const OptionSpec& spec : option_specs()) {
@@ -46,7 +48,8 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
   CLI::Option* show_version = app.add_flag("--version");
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::string names(specs[i].names);
-    given[i] = specs[i].takes_value ? app.add_option(names, values[i])->take_last() : app.add_flag(names);
+    given[i] =
+        specs[i].takes_value ? app.add_option(names, values[i])->take_last() : app.add_flag(names);
   }
 
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them

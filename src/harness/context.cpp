@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/context.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "harness/cli.hpp"
@@ -37,9 +37,10 @@ std::vector<std::string> device_lines(const Placements& placements) {
   std::vector<std::string> lines;
   for (std::size_t rank = 0; rank < placements.ranks.size(); ++rank) {
     const RankPlace& place = placements.ranks[rank];
-    lines.push_back(fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} device {:>2} [numa {} core {}] {}",
-                                rank, 0, place.pid, place.host.data(), std::max(place.core, 0),
-                                or_dash(place.numa), or_dash(place.core), place.processor_model.data()));
+    lines.push_back(
+        fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} device {:>2} [numa {} core {}] {}",
+                    rank, 0, place.pid, place.host.data(), std::max(place.core, 0),
+                    or_dash(place.numa), or_dash(place.core), place.processor_model.data()));
   }
   return lines;
 }
@@ -55,9 +56,8 @@ std::string statistic_note(const Options& o) {
 
 std::string progress_note(const ContextInput& input) {
   const Placements& places = input.placements;
-  const char* how = input.progress == Progress::Yield
-                        ? "ranks wait by yielding to each other"
-                        : "ranks wait inside the library";
+  const char* how = input.progress == Progress::Yield ? "ranks wait by yielding to each other"
+                                                      : "ranks wait inside the library";
   if (!places.oversubscribed) return fmt::format("{}: ranks fit on the processors", how);
   return fmt::format("{}: oversubscribed, {}", how, places.oversubscription);
 }
@@ -70,7 +70,8 @@ std::string plan_words(const SizePlan& plan, const Options& options, Bytes eleme
                                                          : "out of place only";
   const bool shrunk = !plan.out_of_place && options.placement != Placement::In;
   if (shrunk) words += fmt::format(" (out of place {})", plan.reason);
-  if (plan.segment > 0) words += fmt::format(" in segments of {}", format_bytes(plan.segment * element));
+  if (plan.segment > 0)
+    words += fmt::format(" in segments of {}", format_bytes(plan.segment * element));
   return words;
 }
 
@@ -81,16 +82,19 @@ void add_memory_notes(const ContextInput& input, std::vector<std::string>& notes
   notes.push_back(fmt::format(
       "memory: {} {} for {} on the fullest host",
       format_bytes(by_option ? *input.options.memory_limit : input.placements.least_memory * ranks),
-      by_option ? "(--memory-limit)" : fmt::format("available, of which {:.0f} % may be used,", kMemoryShare * 100),
+      by_option ? "(--memory-limit)"
+                : fmt::format("available, of which {:.0f} % may be used,", kMemoryShare * 100),
       counted(ranks, "rank")));
   const auto& plans = input.plans;
   for (std::size_t first = 0; first < plans.size();) {
     const std::string words = plan_words(plans[first], input.options, element);
     std::size_t last = first;
-    while (last + 1 < plans.size() && plan_words(plans[last + 1], input.options, element) == words) ++last;
-    const std::string sizes = first == last ? format_bytes(plans[first].wanted)
-                                            : fmt::format("{} to {}", format_bytes(plans[first].wanted),
-                                                          format_bytes(plans[last].wanted));
+    while (last + 1 < plans.size() && plan_words(plans[last + 1], input.options, element) == words)
+      ++last;
+    const std::string sizes = first == last
+                                  ? format_bytes(plans[first].wanted)
+                                  : fmt::format("{} to {}", format_bytes(plans[first].wanted),
+                                                format_bytes(plans[last].wanted));
     notes.push_back(fmt::format("memory plan: {}: {}", sizes, words));
     first = last + 1;
   }
@@ -107,10 +111,10 @@ std::string host_list(const Placements& placements) {
 
 std::string configuration(const ContextInput& input) {
   std::vector<std::string> words = configuration_words(input.options);
-  words.insert(words.begin(), {fmt::format("collective={}", input.collective.name),
-                               fmt::format("backend={}", input.backend.backend->name()),
-                               fmt::format("ranks={}", input.ranks),
-                               fmt::format("nodes={}", input.nodes)});
+  words.insert(words.begin(),
+               {fmt::format("collective={}", input.collective.name),
+                fmt::format("backend={}", input.backend.backend->name()),
+                fmt::format("ranks={}", input.ranks), fmt::format("nodes={}", input.nodes)});
   return join(words, " ");
 }
 
@@ -145,10 +149,12 @@ RunContext make_context(const ContextInput& input) {
                   counted(static_cast<std::size_t>(input.nodes), "node")),
       statistic_note(o), progress_note(input)};
   add_memory_notes(input, context.notes);
-  if (input.ranks == 1) context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");
+  if (input.ranks == 1)
+    context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");
   if (o.checks == 0) context.notes.emplace_back("results are not checked (-c 0)");
   if (o.seed != Options{}.seed) context.notes.push_back(fmt::format("data seed {}", o.seed));
-  if (o.cache == Cache::Rotate) context.notes.emplace_back("buffers rotate beyond the last-level cache");
+  if (o.cache == Cache::Rotate)
+    context.notes.emplace_back("buffers rotate beyond the last-level cache");
   context.nccl_name = input.collective.nccl_name;
   context.first_size = o.sweep.first;
   context.last_size = o.sweep.last;

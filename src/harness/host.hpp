@@ -11,7 +11,8 @@
 namespace busbar {
 
 /// Memory that a new process may take on this host: MemAvailable, or what is left of the smallest
-/// cgroup limit above this process. `root` is "" but for tests, which have their own /proc and /sys.
+/// cgroup limit above this process. `root` is "" but for tests, which have their own /proc and
+/// /sys.
 [[nodiscard]] Bytes available_memory(const std::string& root = "");
 
 /// Processors' worth of time that the cgroups grant (cpu.max), or nothing where they do not limit.

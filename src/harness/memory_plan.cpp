@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/memory_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 
@@ -59,8 +59,9 @@ std::uint64_t forced_segment(const MemoryRequest& request, const Communicator& c
   if (plan.footprint.count <= largest) return 0;
   if (request.collective->elementwise) return kGiB / info(request.type).size;
   plan.out_of_place = plan.in_place = false;
-  plan.reason = fmt::format("{} elements in one call, the library takes {}; use a wider type with -d",
-                            plan.footprint.count, largest);
+  plan.reason =
+      fmt::format("{} elements in one call, the library takes {}; use a wider type with -d",
+                  plan.footprint.count, largest);
   return 0;
 }
 
@@ -90,10 +91,11 @@ void shrink(const MemoryRequest& request, const Communicator& communicator, Size
 }  // namespace
 
 SizePlan plan_size(const MemoryRequest& request, const Communicator& communicator, Bytes wanted) {
-  SizePlan plan{.wanted = wanted,
-                .footprint = request.collective->footprint(wanted, info(request.type).size, request.ranks),
-                .out_of_place = request.out_of_place,
-                .in_place = request.in_place};
+  SizePlan plan{
+      .wanted = wanted,
+      .footprint = request.collective->footprint(wanted, info(request.type).size, request.ranks),
+      .out_of_place = request.out_of_place,
+      .in_place = request.in_place};
   if (plan.footprint.count == 0) {
     plan.out_of_place = plan.in_place = false;
     plan.reason = fmt::format("{} is less than one element for each rank", format_bytes(wanted));

@@ -12,14 +12,14 @@ namespace busbar {
 
 /// What one size may do on the fullest host.
 struct SizePlan {
-  Bytes wanted = 0;       ///< the size asked for
-  Footprint footprint;    ///< what the collective makes of it
+  Bytes wanted = 0;     ///< the size asked for
+  Footprint footprint;  ///< what the collective makes of it
   bool out_of_place = true;
   bool in_place = true;
   std::uint64_t segment = 0;  ///< elements per library call; 0: one call
   std::uint64_t slots = 1;    ///< buffers that operations rotate through
-  Bytes need = 0;             ///< of one rank for what the plan allows (for a skipped size: at least)
-  std::string reason{};       ///< why a placement is skipped, with need and available; else empty
+  Bytes need = 0;        ///< of one rank for what the plan allows (for a skipped size: at least)
+  std::string reason{};  ///< why a placement is skipped, with need and available; else empty
 };
 
 /// What the plan is made from: the same on every rank, so that every rank makes the same plan.
@@ -41,7 +41,8 @@ struct MemoryRequest {
 
 /// The share of available memory that a plan may take.
 inline constexpr double kMemoryShare = 0.85;
-/// What a rank needs beside buffers and what temporary_bytes tells: the library's connections, tiles.
+/// What a rank needs beside buffers and what temporary_bytes tells: the library's connections,
+/// tiles.
 inline constexpr Bytes kMemorySlack = 32 * kMiB;
 /// Segments of 16 MiB were the fastest of those tried at 1 GiB on 16 ranks.
 inline constexpr Bytes kSegment = 16 * kMiB;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/option_values.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -23,7 +23,8 @@ std::uint64_t whole(View option, View text, std::int64_t low, std::int64_t high 
 
 Bytes positive_size(View option, View text) {
   const Bytes size = parse_bytes(option, text);
-  if (size == 0) throw usage_error(fmt::format("{}: a size of 0 measures nothing; give 1 or more", option));
+  if (size == 0)
+    throw usage_error(fmt::format("{}: a size of 0 measures nothing; give 1 or more", option));
   return size;
 }
 
@@ -55,7 +56,8 @@ void set_types(Options& options, View option, View text) {
     names.emplace_back(type.name);
   }
   if (!options.types.empty()) return;
-  throw usage_error(fmt::format("{}: unknown type '{}'; give one of {}, or all", option, text, join(names, ", ")));
+  throw usage_error(fmt::format("{}: unknown type '{}'; give one of {}, or all", option, text,
+                                join(names, ", ")));
 }
 
 void set_ops(Options& options, View option, View text) {
@@ -67,7 +69,8 @@ void set_ops(Options& options, View option, View text) {
     names.emplace_back(name(op));
   }
   if (!options.ops.empty()) return;
-  throw usage_error(fmt::format("{}: unknown operation '{}'; give one of {}, or all", option, text, join(names, ", ")));
+  throw usage_error(fmt::format("{}: unknown operation '{}'; give one of {}, or all", option, text,
+                                join(names, ", ")));
 }
 
 void set_factor(Options& options, View option, View text) {
@@ -77,7 +80,8 @@ void set_factor(Options& options, View option, View text) {
 
 void set_step(Options& options, View option, View text) {
   options.sweep.step = parse_bytes(option, text);
-  if (options.sweep.step == 0) throw usage_error(fmt::format("{}: a step of 0 never ends; give 1 or more", option));
+  if (options.sweep.step == 0)
+    throw usage_error(fmt::format("{}: a step of 0 never ends; give 1 or more", option));
 }
 
 void set_json(Options& options, View option, View text) {
@@ -109,31 +113,62 @@ void set_path(std::string& path, View option, View text) {
 
 using O = Options;
 
-constexpr std::array<Choice<Cadence>, 2> kCadences{{{"streaming", Cadence::Streaming}, {"isolated", Cadence::Isolated}}};
-constexpr std::array<Choice<ProgressChoice>, 3> kProgress{{{"auto", ProgressChoice::Auto}, {"block", ProgressChoice::Block}, {"yield", ProgressChoice::Yield}}};
+constexpr std::array<Choice<Cadence>, 2> kCadences{
+    {{"streaming", Cadence::Streaming}, {"isolated", Cadence::Isolated}}};
+constexpr std::array<Choice<ProgressChoice>, 3> kProgress{{{"auto", ProgressChoice::Auto},
+                                                           {"block", ProgressChoice::Block},
+                                                           {"yield", ProgressChoice::Yield}}};
 constexpr std::array<Choice<Cache>, 2> kCaches{{{"warm", Cache::Warm}, {"rotate", Cache::Rotate}}};
-constexpr std::array<Choice<Bind>, 4> kBinds{{{"auto", Bind::Auto}, {"none", Bind::None}, {"core", Bind::Core}, {"numa", Bind::Numa}}};
-constexpr std::array<Choice<Placement>, 3> kPlacements{{{"both", Placement::Both}, {"in", Placement::In}, {"out", Placement::Out}}};
+constexpr std::array<Choice<Bind>, 4> kBinds{
+    {{"auto", Bind::Auto}, {"none", Bind::None}, {"core", Bind::Core}, {"numa", Bind::Numa}}};
+constexpr std::array<Choice<Placement>, 3> kPlacements{
+    {{"both", Placement::Both}, {"in", Placement::In}, {"out", Placement::Out}}};
 
 const std::array<OptionSpec, 32> kSpecs{{
     {"-b,--minbytes", true, [](O& o, View n, View v) { o.sweep.first = positive_size(n, v); }},
     {"-e,--maxbytes", true, [](O& o, View n, View v) { o.sweep.last = positive_size(n, v); }},
     {"-i,--stepbytes", true, set_step},
     {"-f,--stepfactor", true, set_factor},
-    {"-n,--iters", true, [](O& o, View n, View v) { if (v == "auto") o.operations.reset(); else o.operations = whole(n, v, 1); }},
-    {"-w,--warmup_iters", true, [](O& o, View n, View v) { if (v == "auto") o.warmup_operations.reset(); else o.warmup_operations = whole(n, v, 0); }},
+    {"-n,--iters", true,
+     [](O& o, View n, View v) {
+       if (v == "auto")
+         o.operations.reset();
+       else
+         o.operations = whole(n, v, 1);
+     }},
+    {"-w,--warmup_iters", true,
+     [](O& o, View n, View v) {
+       if (v == "auto")
+         o.warmup_operations.reset();
+       else
+         o.warmup_operations = whole(n, v, 0);
+     }},
     {"-m,--agg_iters", true, [](O& o, View n, View v) { o.aggregated = whole(n, v, 1, 1 << 20); }},
     {"-N,--run_cycles", true, [](O& o, View n, View v) { o.cycles = whole(n, v, 0); }},
-    {"-a,--average", true, [](O& o, View n, View v) { o.aggregation = static_cast<Aggregation>(whole(n, v, 0, 3)); }},
+    {"-a,--average", true,
+     [](O& o, View n, View v) { o.aggregation = static_cast<Aggregation>(whole(n, v, 0, 3)); }},
     {"-c,--check", true, [](O& o, View n, View v) { o.checks = whole(n, v, 0, 1000); }},
     {"-o,--op", true, set_ops},
     {"-d,--datatype", true, set_types},
-    {"-r,--root", true, [](O& o, View n, View v) { if (v == "all") o.root.reset(); else o.root = static_cast<int>(whole(n, v, 0, 1 << 30)); }},
-    {"-z,--blocking", true, [](O& o, View n, View v) { o.blocking = static_cast<Blocking>(whole(n, v, 0, 3)); }},
-    {"-S,--report_timestamps", true, [](O& o, View n, View v) { o.timestamps = whole(n, v, 0, 1) == 1; }},
-    {"-T,--timeout", true, [](O& o, View n, View v) { const Seconds t = seconds(n, v, 0); o.timeout = t.count() > 0 ? std::optional{t} : std::nullopt; }},
+    {"-r,--root", true,
+     [](O& o, View n, View v) {
+       if (v == "all")
+         o.root.reset();
+       else
+         o.root = static_cast<int>(whole(n, v, 0, 1 << 30));
+     }},
+    {"-z,--blocking", true,
+     [](O& o, View n, View v) { o.blocking = static_cast<Blocking>(whole(n, v, 0, 3)); }},
+    {"-S,--report_timestamps", true,
+     [](O& o, View n, View v) { o.timestamps = whole(n, v, 0, 1) == 1; }},
+    {"-T,--timeout", true,
+     [](O& o, View n, View v) {
+       const Seconds t = seconds(n, v, 0);
+       o.timeout = t.count() > 0 ? std::optional{t} : std::nullopt;
+     }},
     {"-J,--output_file", true, set_json},
-    {"-g,--ngpus", true, [](O& o, View n, View v) { o.launch_ranks = static_cast<int>(whole(n, v, 1, 1 << 16)); }},
+    {"-g,--ngpus", true,
+     [](O& o, View n, View v) { o.launch_ranks = static_cast<int>(whole(n, v, 1, 1 << 16)); }},
     {"--backend", true, [](O& o, View n, View v) { set_path(o.backend, n, v); }},
     {"--csv", true, [](O& o, View n, View v) { set_path(o.csv_path, n, v); }},
     {"--samples", true, [](O& o, View n, View v) { set_path(o.samples_path, n, v); }},
@@ -188,11 +223,13 @@ void check_options(const Options& options) {
   constexpr std::size_t kMostSizes = 100000;
   const Sweep& sweep = options.sweep;
   if (sweep.first > sweep.last) {
-    throw usage_error(fmt::format("-b {} is larger than -e {}: give a larger -e", sweep.first, sweep.last));
+    throw usage_error(
+        fmt::format("-b {} is larger than -e {}: give a larger -e", sweep.first, sweep.last));
   }
   if (sweep.factor == 1 && (sweep.last - sweep.first) / sweep.step > kMostSizes) {
-    throw usage_error(fmt::format("-i {}: more than {} sizes; give a larger step, or a factor with -f",
-                                  sweep.step, kMostSizes));
+    throw usage_error(
+        fmt::format("-i {}: more than {} sizes; give a larger step, or a factor with -f",
+                    sweep.step, kMostSizes));
   }
   if (options.resume && options.csv_path.empty()) {
     throw usage_error("--resume: name the file to go on with, as in --csv results.csv --resume");

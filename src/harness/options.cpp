@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/options.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
+
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 
@@ -17,12 +17,14 @@ std::string or_auto(const std::optional<T>& value) {
 
 std::string names_of(const std::vector<DataType>& types) {
   std::vector<std::string> names;
+  names.reserve(types.size());
   for (const DataType type : types) names.emplace_back(info(type).name);
   return join(names, "+");
 }
 
 std::string names_of(const std::vector<ReduceOp>& ops) {
   std::vector<std::string> names;
+  names.reserve(ops.size());
   for (const ReduceOp op : ops) names.emplace_back(name(op));
   return join(names, "+");
 }

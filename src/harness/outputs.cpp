@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/outputs.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -31,7 +31,7 @@ void on_rank_zero(Bootstrap& bootstrap, const Work& work) {
     }
   }
   bootstrap.broadcast(status);
-  if (error) throw *error;
+  if (error) throw Error(*error);
   if (status != Status::Ok) throw Error{status, ""};
 }
 
@@ -82,8 +82,9 @@ void Outputs::open(const Options& options) {
 void Outputs::check_resumable(const std::string& configuration) {
   on_rank_zero(bootstrap_, [&] {
     if (!resume_ || earlier_configuration_ == configuration) return;
-    throw usage_error(fmt::format("--resume: the CSV is of another configuration: {}; give another file with --csv",
-                                  difference(earlier_configuration_, configuration)));
+    throw usage_error(fmt::format(
+        "--resume: the CSV is of another configuration: {}; give another file with --csv",
+        difference(earlier_configuration_, configuration)));
   });
 }
 

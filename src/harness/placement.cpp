@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/placement.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -52,8 +52,9 @@ bool bind_rank(const topo::Machine& machine, Bind bind, HostIndex host) {
   const bool bound = bind == Bind::Numa ? machine.bind_to_numa(host.index, host.count)
                                         : machine.bind_to_core(host.index, host.count);
   if (!bound && bind != Bind::Auto) {
-    throw Error{Status::Unavailable,
-                "--bind: the operating system refuses to bind this process; go without by --bind none"};
+    throw Error{
+        Status::Unavailable,
+        "--bind: the operating system refuses to bind this process; go without by --bind none"};
   }
   return bound;
 }
@@ -67,7 +68,8 @@ Placements place_ranks(Bootstrap& bootstrap, Bind bind) {
   // What all ranks of a host may use together counts for oversubscription, so look before binding.
   for (const int processor : machine.locality().processors) {
     const auto bit = static_cast<unsigned>(processor);
-    if (bit < mine.processor_mask.size() * kBits) mine.processor_mask.at(bit / kBits) |= std::uint64_t{1} << bit % kBits;
+    if (bit < mine.processor_mask.size() * kBits)
+      mine.processor_mask.at(bit / kBits) |= std::uint64_t{1} << bit % kBits;
   }
   mine.bound_by_us = bind_rank(machine, bind, host) ? 1 : 0;
   const topo::Locality locality = machine.locality();
@@ -103,7 +105,8 @@ Placements summarize_places(std::vector<RankPlace> ranks) {
     }
     ++host.ranks;
     host.memory = std::min(host.memory, place.memory_available);
-    for (std::size_t i = 0; i < host.mask.size(); ++i) host.mask.at(i) |= place.processor_mask.at(i);
+    for (std::size_t i = 0; i < host.mask.size(); ++i)
+      host.mask.at(i) |= place.processor_mask.at(i);
     result.largest_cache = std::max(result.largest_cache, place.last_level_cache);
   }
   result.hosts = static_cast<int>(hosts.size());
@@ -112,13 +115,16 @@ Placements summarize_places(std::vector<RankPlace> ranks) {
     int processors = 0;
     for (const std::uint64_t word : host.mask) processors += std::popcount(word);
     const double quota = host.first->processor_quota;
-    if (quota > 0) processors = std::min(processors, std::max(1, static_cast<int>(std::floor(quota))));
+    if (quota > 0)
+      processors = std::min(processors, std::max(1, static_cast<int>(std::floor(quota))));
     result.most_ranks_per_host = std::max(result.most_ranks_per_host, host.ranks);
-    result.least_memory = std::min(result.least_memory, host.memory / static_cast<Bytes>(host.ranks));
+    result.least_memory =
+        std::min(result.least_memory, host.memory / static_cast<Bytes>(host.ranks));
     if (host.ranks <= processors || result.oversubscribed) continue;
     result.oversubscribed = true;
-    result.oversubscription = fmt::format("{} ranks on {} of host {}", host.ranks,
-                                          counted(static_cast<std::size_t>(processors), "processor"), host.first->host.data());
+    result.oversubscription = fmt::format(
+        "{} ranks on {} of host {}", host.ranks,
+        counted(static_cast<std::size_t>(processors), "processor"), host.first->host.data());
   }
   return result;
 }

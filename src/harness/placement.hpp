@@ -24,21 +24,21 @@ struct RankPlace {
   int numa = -1;
   int processors = 1;  ///< that the rank may run on
   int bound_by_us = 0;
-  double processor_quota = 0;  ///< 0: no limit
-  Bytes memory_available = 0;  ///< on its host, before any buffer
-  Bytes last_level_cache = 0;  ///< of its host
+  double processor_quota = 0;                      ///< 0: no limit
+  Bytes memory_available = 0;                      ///< on its host, before any buffer
+  Bytes last_level_cache = 0;                      ///< of its host
   std::array<std::uint64_t, 16> processor_mask{};  ///< the first 1024 processors
 };
 
 /// All ranks' places, and what follows from them for all; the same on every rank.
 struct Placements {
   std::vector<RankPlace> ranks;
-  int hosts = 1;                ///< kernels; a node of MPI may be a part of one
+  int hosts = 1;  ///< kernels; a node of MPI may be a part of one
   int most_ranks_per_host = 1;
-  Bytes least_memory = 0;       ///< available per rank on the host that has least, as 1/ranks of it
+  Bytes least_memory = 0;  ///< available per rank on the host that has least, as 1/ranks of it
   Bytes largest_cache = 0;
-  bool oversubscribed = false;  ///< some host has more ranks than processors for them
-  std::string oversubscription; ///< in words: "16 ranks on 2 processors of host vm"
+  bool oversubscribed = false;   ///< some host has more ranks than processors for them
+  std::string oversubscription;  ///< in words: "16 ranks on 2 processors of host vm"
 };
 
 /// Binds this rank as asked, then tells all ranks of all. Collective.

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/row_result.hpp"
 
+#include <vector>
+
+#include "stats/autocorrelation.hpp"
 #include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
 namespace {
+
+/// Fewer samples cannot show their own correlation: an interval from them is flagged.
+constexpr std::size_t kFewSamples = 50;
+
+void add_interval(Record& record, const std::vector<double>& times_us) {
+  record.autocorrelation_time = stats::integrated_autocorrelation_time(times_us);
+  if (times_us.size() < kFewSamples) add_flag(record, "few-samples");
+  const auto interval = stats::median_interval(times_us);
+  if (!interval) return add_flag(record, "no-interval");
+  record.time_ci_low_us = interval->low;
+  record.time_ci_high_us = interval->high;
+}
 
 void add_bandwidths(Record& record, const Collective& collective) {
   const double median_us = record.time_median_us.value_or(0);
@@ -34,14 +49,7 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   record.time_p90_us = summary->p90;
   record.time_p99_us = summary->p99;
   record.time_max_us = summary->max;
-  const auto interval = stats::median_interval(samples.times_us);
-  if (interval) {
-    record.time_ci_low_us = interval->low;
-    record.time_ci_high_us = interval->high;
-    record.autocorrelation_time = interval->iact;
-  } else {
-    add_flag(record, "no-interval");
-  }
+  add_interval(record, samples.times_us);
   if (!samples.steady) add_flag(record, "not-steady");
   if (stats::is_drifting(samples.times_us)) add_flag(record, "drifting");
   add_bandwidths(record, collective);

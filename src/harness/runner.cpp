@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "harness/host.hpp"
@@ -70,7 +70,8 @@ std::vector<int> Runner::roots() const {
 void Runner::run_cycle(std::uint64_t cycle) {
   for (const DataType type : options_.types) {
     for (const ReduceOp op : ops_of(options_, parts_.collective)) {
-      for (const int root : roots()) run_sweep({.cycle = cycle, .type = type, .op = op, .root = root});
+      for (const int root : roots())
+        run_sweep({.cycle = cycle, .type = type, .op = op, .root = root});
     }
   }
 }
@@ -109,28 +110,34 @@ Record Runner::blank(const SweepKey& key, const SizePlan& plan, bool in_place) c
 
 void Runner::run_size(const SweepKey& key, const SizePlan& plan, Verifier& verifier) {
   const Call like = call_like(key);
-  const auto unsupported = parts_.communicator.unsupported(like);
   std::optional<RowBuffers> buffers;
-  bool allocated = true;
   for (const bool in_place : {false, true}) {
     if (options_.placement == (in_place ? Placement::Out : Placement::In)) continue;
     Record record = blank(key, plan, in_place);
-    parts_.watchdog.step(fmt::format("{} of {} {}", parts_.collective.title, format_bytes(record.size),
-                                     in_place ? "in place" : "out of place"));
+    parts_.watchdog.step(row_name(record));
     if (outputs_.replay(record)) continue;
-    if (unsupported) {
-      skip(std::move(record), *unsupported);
-    } else if (!(in_place ? plan.in_place : plan.out_of_place)) {
-      skip(std::move(record), plan.reason);
-    } else {
-      if (!buffers && allocated) allocated = try_allocate(plan, buffers);
-      if (!allocated) {
-        skip(std::move(record), "a rank could not allocate its buffers; --memory-limit makes the plan smaller");
-        continue;
-      }
+    const std::string obstacle = find_obstacle(like, plan, in_place, buffers);
+    if (obstacle.empty()) {
       measure_or_fail(std::move(record), like, plan, *buffers, verifier);
+    } else {
+      skip(std::move(record), obstacle);
     }
   }
+}
+
+std::string Runner::row_name(const Record& record) const {
+  return fmt::format("{} {} {}", parts_.collective.title, format_bytes(record.size),
+                     record.in_place ? "in place" : "out of place");
+}
+
+std::string Runner::find_obstacle(const Call& like, const SizePlan& plan, bool in_place,
+                                  std::optional<RowBuffers>& buffers) {
+  const auto unsupported = parts_.communicator.unsupported(like);
+  if (unsupported) return *unsupported;
+  const bool planned = in_place ? plan.in_place : plan.out_of_place;
+  if (!planned) return plan.reason;
+  if (buffers || try_allocate(plan, buffers)) return {};
+  return "a rank could not allocate its buffers; --memory-limit makes the plan smaller";
 }
 
 bool Runner::try_allocate(const SizePlan& plan, std::optional<RowBuffers>& buffers) {
@@ -198,12 +205,13 @@ std::vector<double> Runner::measure(Record& record, const Call& like, const Size
 /// Out of place the first check is of the very buffers that were timed. In place the timed
 /// operations worked on their own results, so every check is of an operation of its own.
 Verdict Runner::verify(std::span<const Call> calls, std::uint64_t sent, RowBuffers& buffers,
-                       Verifier& verifier, ChunkRunner& chunks) {
+                       Verifier& verifier, const ChunkRunner& chunks) {
   Verdict verdict;
   for (std::uint64_t check = 0; check < options_.checks && verdict.wrong == 0; ++check) {
     parts_.watchdog.tick();
     const std::uint64_t seed = options_.seed + check;
-    std::span<const Call> used = calls.first(std::min<std::size_t>(calls.size(), chunks.operations()));
+    std::span<const Call> used =
+        calls.first(std::min<std::size_t>(calls.size(), chunks.operations()));
     if (check > 0 || calls.front().in_place) {
       used = calls.first(1);
       buffers.poison_results(calls.front().in_place);
@@ -232,11 +240,11 @@ SamplingPlan Runner::sampling_plan() const {
 ProgressReport Runner::progress_report(const Record& record) {
   ProgressLine* line = outputs_.progress_line();
   if (line == nullptr) return {};
-  const std::string head = fmt::format("{} {} {}", parts_.collective.title, format_bytes(record.size),
-                                       record.in_place ? "in place" : "out of place");
+  const std::string head = row_name(record);
   line->show(head + ": warming up");
   return [line, head](std::size_t samples, std::optional<double> half_width) {
-    const std::string width = half_width ? fmt::format("±{:.1f} %", *half_width * 100) : "no interval yet";
+    const std::string width =
+        half_width ? fmt::format("±{:.1f} %", *half_width * 100) : "no interval yet";
     line->show(fmt::format("{}: {} samples, {}", head, samples, width));
   };
 }

@@ -53,17 +53,23 @@ class Runner {
   void run_size(const SweepKey& key, const SizePlan& plan, Verifier& verifier);
   [[nodiscard]] Record blank(const SweepKey& key, const SizePlan& plan, bool in_place) const;
   [[nodiscard]] Call call_like(const SweepKey& key) const;
+  /// "all-reduce 64 MiB in place"
+  [[nodiscard]] std::string row_name(const Record& record) const;
+  /// Why a row cannot be measured, or empty: then the buffers are there. Collective.
+  [[nodiscard]] std::string find_obstacle(const Call& like, const SizePlan& plan, bool in_place,
+                                          std::optional<RowBuffers>& buffers);
   /// Buffers on every rank or on none. Collective.
   [[nodiscard]] bool try_allocate(const SizePlan& plan, std::optional<RowBuffers>& buffers);
   void skip(Record record, const std::string& reason);
-  /// Measures a row and writes it; where that fails it is written as failed before the error goes on.
+  /// Measures a row and writes it; where that fails it is written as failed before the error goes
+  /// on.
   void measure_or_fail(Record record, const Call& like, const SizePlan& plan, RowBuffers& buffers,
                        Verifier& verifier);
   /// Fills the record; the row's samples in us.
   [[nodiscard]] std::vector<double> measure(Record& record, const Call& like, const SizePlan& plan,
                                             RowBuffers& buffers, Verifier& verifier);
   [[nodiscard]] Verdict verify(std::span<const Call> calls, std::uint64_t sent, RowBuffers& buffers,
-                               Verifier& verifier, ChunkRunner& chunks);
+                               Verifier& verifier, const ChunkRunner& chunks);
   [[nodiscard]] std::vector<int> roots() const;
   [[nodiscard]] SamplingPlan sampling_plan() const;
   [[nodiscard]] ProgressReport progress_report(const Record& record);

@@ -12,11 +12,11 @@
 namespace busbar {
 namespace {
 
-constexpr std::uint64_t kChunk = 20;          // samples between two barriers
-constexpr std::uint64_t kWindow = 5;          // samples of a warm-up window
-constexpr double kTimerCosts = 100;           // a sample lasts at least so many timer costs
-constexpr double kWarmupShare = 0.25;         // of the row's time budget
-constexpr std::uint64_t kLeastSamples = 2;    // also of rows that no budget can hold
+constexpr std::uint64_t kChunk = 20;        // samples between two barriers
+constexpr std::uint64_t kWindow = 5;        // samples of a warm-up window
+constexpr double kTimerCosts = 100;         // a sample lasts at least so many timer costs
+constexpr double kWarmupShare = 0.25;       // of the row's time budget
+constexpr std::uint64_t kLeastSamples = 2;  // also of rows that no budget can hold
 
 /// What rank 0 decided: so many more samples, or stop.
 struct Decision {
@@ -50,7 +50,8 @@ class Row {
   }
 
   void warm_up_exactly(std::uint64_t operations) {
-    // No time is known without warm-up: the first samples of a small operation are then batches of 1.
+    // No time is known without warm-up: the first samples of a small operation are then batches
+    // of 1.
     if (operations > 0) (void)run(ChunkShape::of(operations, 1));
     result_.warmup_operations = operations;
   }

@@ -14,11 +14,12 @@ namespace busbar {
 
 /// How a row is sampled.
 struct SamplingPlan {
-  std::optional<std::uint64_t> operations{};///< exactly so many times least_batch, else the stop rule's
-  std::optional<std::uint64_t> warmup_operations{};///< exactly so many, else until steady
-  std::uint64_t least_batch = 1;                   ///< -m
+  std::optional<std::uint64_t>
+      operations{};  ///< exactly so many times least_batch, else the stop rule's
+  std::optional<std::uint64_t> warmup_operations{};  ///< exactly so many, else until steady
+  std::uint64_t least_batch = 1;                     ///< -m
   stats::StopLimits limits{};
-  double timer_cost_s = 0;                         ///< of one reading of the stopwatch
+  double timer_cost_s = 0;  ///< of one reading of the stopwatch
 };
 
 /// All samples of a row and how they came about; the same on every rank.

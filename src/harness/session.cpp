@@ -67,8 +67,7 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
                        .progress = progress,
                        .timer_cost_s = slowest_timer_s(bootstrap),
                        .watchdog = watchdog};
-  const std::vector<SizePlan> plans =
-      plan_sweep(parts, options.types.front(), options.ops.front());
+  const std::vector<SizePlan> plans = plan_sweep(parts, options.types.front(), options.ops.front());
   const ContextInput context{.options = options,
                              .collective = collective,
                              .backend = backend,

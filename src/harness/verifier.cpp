@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/verifier.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+
+#include <fmt/format.h>
 
 namespace busbar {
 namespace {
@@ -51,12 +51,12 @@ void Verifier::plant(const Fault& fault, const Call& call) {
 
 Comparison Verifier::check_one(const Call& call, std::uint64_t seed) {
   Comparison total;
-  const Position position{
-      .rank = bootstrap_.rank(), .ranks = bootstrap_.size(), .root = call.root};
+  const Position position{.rank = bootstrap_.rank(), .ranks = bootstrap_.size(), .root = call.root};
   for (const Piece& piece : call.collective->expected(call.count, position)) {
     const std::byte* data = call.recv + piece.first * info(type_).size;
-    total.add(communicator_.compare(data, piece.count, tile(piece.source, seed), piece.source_first),
-              piece.first);
+    total.add(
+        communicator_.compare(data, piece.count, tile(piece.source, seed), piece.source_first),
+        piece.first);
   }
   return total;
 }
@@ -69,8 +69,9 @@ Verdict Verifier::collect(const Comparison& mine) {
   Verdict verdict;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].wrong > 0 && verdict.wrong == 0) {
-      verdict.first_wrong = fmt::format("rank {}, element {}: expected {}, got {}", rank,
-                                        all[rank].index, all[rank].expected.data(), all[rank].got.data());
+      verdict.first_wrong =
+          fmt::format("rank {}, element {}: expected {}, got {}", rank, all[rank].index,
+                      all[rank].expected.data(), all[rank].got.data());
     }
     verdict.wrong += all[rank].wrong;
   }

@@ -29,7 +29,8 @@ class Verifier {
   void fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed);
   /// Checks the results of these calls, which were filled with this seed. Collective.
   [[nodiscard]] Verdict check(std::span<const Call> calls, std::uint64_t seed);
-  /// Flips a bit of the first call's result where this is the fault's rank and it has such an element.
+  /// Flips a bit of the first call's result where this is the fault's rank and it has such an
+  /// element.
   void plant(const Fault& fault, const Call& call);
 
  private:

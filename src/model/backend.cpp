@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/backend.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -54,8 +54,8 @@ BackendChoice choose_backend(std::string_view wanted) {
     if (!reason) return {.backend = backend, .why = "--backend"};
     throw Error{Status::Unavailable, fmt::format("--backend {}: {}", wanted, *reason)};
   }
-  throw Error{Status::Unavailable, fmt::format("--backend {}: not in this build, which has: {}", wanted,
-                                               names_in_this_build())};
+  throw Error{Status::Unavailable, fmt::format("--backend {}: not in this build, which has: {}",
+                                               wanted, names_in_this_build())};
 }
 
 }  // namespace busbar

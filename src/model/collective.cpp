@@ -29,7 +29,8 @@ std::vector<const Collective*> registered_collectives() {
 
 Footprint same_everywhere(Bytes wanted, Bytes element, int /*ranks*/) {
   const std::uint64_t count = wanted / element;
-  return {.size = count * element, .send = count * element, .recv = count * element, .count = count};
+  return {
+      .size = count * element, .send = count * element, .recv = count * element, .count = count};
 }
 
 std::uint64_t count_per_rank(Bytes wanted, Bytes element, int ranks) {

@@ -14,10 +14,10 @@ class Tile;
 
 /// What a comparison of a run of elements with a pattern found.
 struct Comparison {
-  std::uint64_t wrong = 0;           ///< elements that differ
-  std::uint64_t first_wrong = 0;     ///< index of the first of them within the run
-  std::string expected;              ///< that element as it should be
-  std::string got;                   ///< and as it is
+  std::uint64_t wrong = 0;        ///< elements that differ
+  std::uint64_t first_wrong = 0;  ///< index of the first of them within the run
+  std::string expected;           ///< that element as it should be
+  std::string got;                ///< and as it is
 
   /// Adds what a later run found, whose elements begin at `first`.
   void add(const Comparison& later, std::uint64_t first) {
@@ -46,7 +46,8 @@ class Communicator {
   /// reserved); its source is documented with the backend.
   [[nodiscard]] virtual Bytes temporary_bytes(const Call& call) const = 0;
   /// Where the library wants and leaves the data of an in-place call.
-  [[nodiscard]] virtual InPlace in_place(const Collective& collective, std::uint64_t count) const = 0;
+  [[nodiscard]] virtual InPlace in_place(const Collective& collective,
+                                         std::uint64_t count) const = 0;
 
   /// Memory for calls, resident when this returns. Throws Error where there is none.
   [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;

@@ -16,8 +16,8 @@ struct TypeInfo {
   DataType type;
   std::string_view name;
   Bytes size;
-  /// Every whole number from 0 to this one is represented exactly (uint8: half of its range, so that
-  /// poisoned memory never looks like data).
+  /// Every whole number from 0 to this one is represented exactly (uint8: half of its range, so
+  /// that poisoned memory never looks like data).
   std::uint64_t exact_limit;
 };
 

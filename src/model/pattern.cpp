@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/pattern.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "model/collective.hpp"
@@ -102,7 +102,8 @@ std::uint64_t Pattern::reduced(std::uint64_t index) const {
       case ReduceOp::Max: result = std::max(result, next); break;
       case ReduceOp::Min: result = std::min(result, next); break;
       case ReduceOp::Avg:
-      case ReduceOp::None: throw runtime_failure(fmt::format("no exact pattern for op {}", name(op_)));
+      case ReduceOp::None:
+        throw runtime_failure(fmt::format("no exact pattern for op {}", name(op_)));
     }
   }
   return result;
@@ -113,8 +114,7 @@ Tile::Tile(const Pattern& pattern, int source)
       bytes_(Pattern::kPeriod * info(pattern.type()).size),
       element_size_(info(pattern.type()).size) {
   for (std::uint64_t i = 0; i < Pattern::kPeriod; ++i) {
-    const std::uint64_t value =
-        source == kAllRanks ? pattern.reduced(i) : pattern.value(source, i);
+    const std::uint64_t value = source == kAllRanks ? pattern.reduced(i) : pattern.value(source, i);
     store_as(pattern.type(), value, bytes_.data() + i * element_size_);
   }
 }

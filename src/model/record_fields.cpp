@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/record_fields.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <cmath>
 #include <charconv>
+#include <cmath>
 #include <type_traits>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -25,10 +25,7 @@ std::string to_text(double value) {
   return std::abs(value) >= 1e6 ? fmt::format("{:.1f}", value) : fmt::format("{:.7g}", value);
 }
 template <class T>
-  requires std::is_integral_v<T>
-std::string to_text(T value) {
-  return fmt::format("{}", value);
-}
+  requires std::is_integral_v<T> std::string to_text(T value) { return fmt::format("{}", value); }
 template <class T>
 std::string to_text(const std::optional<T>& value) {
   return value ? to_text(*value) : std::string{};
@@ -86,16 +83,21 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
     field<&R::op>("op", "", "reduction: sum, prod, max, min, avg; none for data movement"),
     field<&R::root>("root", "", "root rank; empty where the collective has none"),
     field<&R::in_place>("in_place", "", "1 in place, 0 out of place"),
-    field<&R::size>("size_bytes", "B", "nccl-tests' size: the larger of a rank's send and receive buffer"),
+    field<&R::size>("size_bytes", "B",
+                    "nccl-tests' size: the larger of a rank's send and receive buffer"),
     field<&R::count>("count", "", "elements handed to the library by each rank"),
     field<&R::status>("status", "", "ok, wrong (the check found wrong data), skipped or failed"),
     field<&R::reason>("reason", "", "why it was skipped or failed, or the first wrong element"),
-    field<&R::flags>("flags", "", "words that qualify the row, separated by blanks; see docs/measurement.md"),
-    field<&R::cadence>("cadence", "", "streaming (back to back) or isolated (a barrier before each)"),
-    field<&R::samples>("samples", "", "samples behind the statistics; one sample is `batch` operations"),
+    field<&R::flags>("flags", "",
+                     "words that qualify the row, separated by blanks; see docs/measurement.md"),
+    field<&R::cadence>("cadence", "",
+                       "streaming (back to back) or isolated (a barrier before each)"),
+    field<&R::samples>("samples", "",
+                       "samples behind the statistics; one sample is `batch` operations"),
     field<&R::operations>("operations", "", "timed operations"),
     field<&R::stop_reason>("stop_reason", "", "ci-width, max-samples, time-budget or count"),
-    field<&R::time_median_us>("time_median_us", "us", "median time of one operation; the row's time"),
+    field<&R::time_median_us>("time_median_us", "us",
+                              "median time of one operation; the row's time"),
     field<&R::time_ci_low_us>("time_ci_low_us", "us",
                               "lower end of the median's 95 % confidence interval"),
     field<&R::time_ci_high_us>("time_ci_high_us", "us", "upper end of it"),
@@ -104,23 +106,30 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
     field<&R::time_p90_us>("time_p90_us", "us", "90th percentile"),
     field<&R::time_p99_us>("time_p99_us", "us", "99th percentile"),
     field<&R::time_max_us>("time_max_us", "us", "longest time"),
-    field<&R::start_skew_us>("start_skew_us", "us",
-                             "median over chunks of last rank's start less first rank's; one host only"),
+    field<&R::start_skew_us>(
+        "start_skew_us", "us",
+        "median over chunks of last rank's start less first rank's; one host only"),
     field<&R::algbw_GBps>("algbw_GBps", "GB/s", "size_bytes over time_median_us"),
     field<&R::busbw_GBps>("busbw_GBps", "GB/s",
                           "algbw_GBps times the collective's bus factor; empty for one rank"),
     field<&R::wrong>("wrong", "", "wrong elements over all ranks; empty where nothing was checked"),
-    field<&R::autocorrelation_time>("autocorrelation_time", "samples",
-                                    "integrated autocorrelation time by which the interval is widened"),
+    field<&R::autocorrelation_time>(
+        "autocorrelation_time", "samples",
+        "integrated autocorrelation time by which the interval is widened"),
     field<&R::batch>("batch", "", "consecutive operations in one sample"),
-    field<&R::warmup_operations>("warmup_operations", "", "untimed operations before the first sample"),
-    field<&R::minor_faults_per_op>("minor_faults_per_op", "", "page faults per operation, worst rank"),
-    field<&R::involuntary_switches_per_op>("involuntary_switches_per_op", "",
-                                           "times the kernel took the processor away, per operation, worst rank"),
+    field<&R::warmup_operations>("warmup_operations", "",
+                                 "untimed operations before the first sample"),
+    field<&R::minor_faults_per_op>("minor_faults_per_op", "",
+                                   "page faults per operation, worst rank"),
+    field<&R::involuntary_switches_per_op>(
+        "involuntary_switches_per_op", "",
+        "times the kernel took the processor away, per operation, worst rank"),
     field<&R::aggregation>("aggregation", "", "how ranks become one sample: max, mean, min, rank0"),
     field<&R::progress>("progress", "", "how ranks wait: block or yield"),
-    field<&R::cache>("cache", "", "warm (same buffers) or rotate (buffers beyond the last-level cache)"),
-    field<&R::segment_bytes>("segment_bytes", "B", "bytes per library call where it was issued in segments"),
+    field<&R::cache>("cache", "",
+                     "warm (same buffers) or rotate (buffers beyond the last-level cache)"),
+    field<&R::segment_bytes>("segment_bytes", "B",
+                             "bytes per library call where it was issued in segments"),
     field<&R::cycle>("cycle", "", "sweep number, from 0; see -N"),
     field<&R::finished_at>("finished_at", "", "local time at which the row was finished"),
 }};

@@ -34,9 +34,10 @@ std::string remark(const Record& record, std::string_view placement) {
 }
 
 std::string title_lines(bool timestamps) {
-  std::string text = fmt::format("#\n# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:^31}  {:^31}\n", "", "",
-                                 "", "", "", "out-of-place", "in-place");
-  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "size", "count", "type", "redop", "root");
+  std::string text = fmt::format("#\n# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:^31}  {:^31}\n", "",
+                                 "", "", "", "", "out-of-place", "in-place");
+  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "size", "count", "type", "redop",
+                      "root");
   for (int half = 0; half < 2; ++half) {
     text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "time", "algbw", "busbw", "#wrong");
   }
@@ -68,7 +69,8 @@ void ConsoleTable::begin(const RunContext& context) {
   timestamps_ = context.timestamps;
   std::string text = fmt::format("# Collective test starting: {}_perf\n", nccl_name_);
   text += fmt::format(
-      "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: {} "
+      "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: "
+      "{} "
       "validation: {} graph: 0 unalign: 0\n",
       context.first_size, context.last_size, context.step, context.warmup, context.operations,
       context.aggregated, context.checks);
@@ -94,11 +96,12 @@ void ConsoleTable::count(const Record& record) {
 
 void ConsoleTable::print_pair(const Record& either) {
   std::string text;
-  const bool any = (out_of_place_ && out_of_place_->time_median_us) ||
-                   (in_place_ && in_place_->time_median_us);
+  const bool any =
+      (out_of_place_ && out_of_place_->time_median_us) || (in_place_ && in_place_->time_median_us);
   if (any) {
-    text = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}", either.size, either.count, either.type,
-                       either.op, either.root.value_or(-1), half_row(out_of_place_), half_row(in_place_));
+    text = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}", either.size, either.count,
+                       either.type, either.op, either.root.value_or(-1), half_row(out_of_place_),
+                       half_row(in_place_));
     if (timestamps_) text += fmt::format("  {}", either.finished_at);
     text += '\n';
   }
@@ -114,8 +117,10 @@ void ConsoleTable::print_pair(const Record& either) {
 void ConsoleTable::end(const RunSummary& summary) {
   std::string text;
   if (over_budget_ > 0) {
-    text += fmt::format("# {} of {} measurements ended with their time budget before the interval was "
-                        "narrow enough; --time-budget gives them longer\n", over_budget_, measured_);
+    text += fmt::format(
+        "# {} of {} measurements ended with their time budget before the interval was "
+        "narrow enough; --time-budget gives them longer\n",
+        over_budget_, measured_);
   }
   text += fmt::format("# Out of bounds values : {} {}\n", summary.wrong_rows,
                       summary.wrong_rows == 0 ? "OK" : "FAILED");

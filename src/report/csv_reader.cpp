@@ -4,13 +4,13 @@
 // The library copies file names into a fixed array on purpose; g++ 12 warns of it when it inlines.
 #pragma GCC diagnostic ignored "-Wstringop-truncation"
 
-#include <fmt/format.h>
-#include <libfccp/csv.h>
-
 #include <array>
 #include <fstream>
 #include <sstream>
 #include <tuple>
+
+#include <fmt/format.h>
+#include <libfccp/csv.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -19,8 +19,9 @@
 namespace busbar {
 namespace {
 
-using Reader = io::CSVReader<kRecordFieldCount, io::trim_chars<' '>, io::double_quote_escape<',', '"'>,
-                             io::throw_on_overflow, io::single_line_comment<'#'>>;
+using Reader =
+    io::CSVReader<kRecordFieldCount, io::trim_chars<' '>, io::double_quote_escape<',', '"'>,
+                  io::throw_on_overflow, io::single_line_comment<'#'>>;
 using Cells = std::array<std::string, kRecordFieldCount>;
 
 std::string whole_lines_of(const std::string& path) {
@@ -66,12 +67,14 @@ CsvFile read_csv(const std::string& path) {
   CsvFile file;
   file.whole_bytes = text.size();
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line) && line.starts_with('#');) file.head.push_back(line);
+  for (std::string line; std::getline(lines, line) && line.starts_with('#');)
+    file.head.push_back(line);
   try {
     Reader reader(path, text.data(), text.data() + text.size());
     read_columns(reader);
     if (!reader.has_column("collective") || !reader.has_column("size_bytes")) {
-      throw usage_error(fmt::format("{}: not a CSV of busbar: it has no columns collective and size_bytes", path));
+      throw usage_error(fmt::format(
+          "{}: not a CSV of busbar: it has no columns collective and size_bytes", path));
     }
     Cells cells;
     while (std::apply([&](auto&... cell) { return reader.read_row(cell...); }, cells)) {

@@ -16,9 +16,9 @@ struct CsvFile {
   Bytes whole_bytes = 0;  ///< up to the end of the last whole line
 };
 
-/// Reads a CSV that a *_perf program wrote. Columns that the file lacks stay empty, unknown ones are
-/// ignored, an unfinished last line is left out. Throws a usage error with file, line and column
-/// where a cell is not what it should be.
+/// Reads a CSV that a *_perf program wrote. Columns that the file lacks stay empty, unknown ones
+/// are ignored, an unfinished last line is left out. Throws a usage error with file, line and
+/// column where a cell is not what it should be.
 [[nodiscard]] CsvFile read_csv(const std::string& path);
 
 }  // namespace busbar

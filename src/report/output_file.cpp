@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/output_file.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -21,7 +21,8 @@ constexpr mode_t kPermissions = 0644;
 }  // namespace
 
 OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
-    : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPermissions)) {
+    : path_(std::move(path)),
+      descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPermissions)) {
   if (descriptor_ < 0) {
     throw usage_error(fmt::format("{}: cannot write {}: {}", option, path_,
                                   std::generic_category().message(errno)));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/progress_line.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace busbar {
 namespace {
@@ -42,7 +42,8 @@ bool is_launcher(const std::string& name) {
 
 bool has_terminal(int pid) {
   std::error_code error;
-  const std::string target = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", pid), error);
+  const std::string target =
+      std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", pid), error);
   return !error && (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty"));
 }
 

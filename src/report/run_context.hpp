@@ -35,10 +35,10 @@ struct RunContext {
 
 /// What a run came to, for the ends of all outputs.
 struct RunSummary {
-  std::size_t rows = 0;       ///< measured
+  std::size_t rows = 0;  ///< measured
   std::size_t skipped = 0;
   std::size_t wrong_rows = 0;
-  double mean_busbw_GBps = 0; ///< over all measured rows, as nccl-tests' average
+  double mean_busbw_GBps = 0;  ///< over all measured rows, as nccl-tests' average
   std::string finished_at;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "backends/mpi/host_memory.hpp"
 #include "backends/mpi/routines.hpp"
@@ -118,7 +118,8 @@ std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
     const bool whole = call.count * element % kWideElement == 0;
     return whole ? kLargestInt * kWideElement / element : kLargestInt;
   }
-  if (call.collective->reduces) return call.collective->elementwise ? kLargestInt : kLargestInt / ranks_;
+  if (call.collective->reduces)
+    return call.collective->elementwise ? kLargestInt : kLargestInt / ranks_;
   return kLargestInt / element;
 }
 

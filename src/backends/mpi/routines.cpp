@@ -36,28 +36,53 @@ void copy_at_root(const MpiArguments& a) {
   MPI_Comm_rank(a.comm, &rank);
   if (rank != a.root || a.send == MPI_IN_PLACE) return;
   MPI_Type_size(a.type, &element);
-  std::memcpy(a.recv, a.send, static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element));
+  std::memcpy(a.recv, a.send,
+              static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element));
 }
 
 using A = MpiArguments;
 
 const std::array<MpiRoutine, 4> kRoutines{{
     {.collective = "allreduce",
-     .block = [](const A& a) { return MPI_Allreduce(a.send, a.recv, a.count, a.type, a.op, a.comm); },
-     .post = [](const A& a, MPI_Request* r) { return MPI_Iallreduce(a.send, a.recv, a.count, a.type, a.op, a.comm, r); },
+     .block =
+         [](const A& a) { return MPI_Allreduce(a.send, a.recv, a.count, a.type, a.op, a.comm); },
+     .post =
+         [](const A& a, MPI_Request* r) {
+           return MPI_Iallreduce(a.send, a.recv, a.count, a.type, a.op, a.comm, r);
+         },
      .temporary = half_or_all},
     {.collective = "broadcast",
-     .block = [](const A& a) { copy_at_root(a); return MPI_Bcast(a.recv, a.count, a.type, a.root, a.comm); },
-     .post = [](const A& a, MPI_Request* r) { copy_at_root(a); return MPI_Ibcast(a.recv, a.count, a.type, a.root, a.comm, r); },
+     .block =
+         [](const A& a) {
+           copy_at_root(a);
+           return MPI_Bcast(a.recv, a.count, a.type, a.root, a.comm);
+         },
+     .post =
+         [](const A& a, MPI_Request* r) {
+           copy_at_root(a);
+           return MPI_Ibcast(a.recv, a.count, a.type, a.root, a.comm, r);
+         },
      .temporary = nothing},
     {.collective = "reducescatter",
-     .block = [](const A& a) { return MPI_Reduce_scatter_block(a.send, a.recv, a.count, a.type, a.op, a.comm); },
-     .post = [](const A& a, MPI_Request* r) { return MPI_Ireduce_scatter_block(a.send, a.recv, a.count, a.type, a.op, a.comm, r); },
+     .block =
+         [](const A& a) {
+           return MPI_Reduce_scatter_block(a.send, a.recv, a.count, a.type, a.op, a.comm);
+         },
+     .post =
+         [](const A& a, MPI_Request* r) {
+           return MPI_Ireduce_scatter_block(a.send, a.recv, a.count, a.type, a.op, a.comm, r);
+         },
      .temporary = block_or_twice,
      .in_place = same_place},  // the result of MPI_IN_PLACE is at the start of the buffer
     {.collective = "allgather",
-     .block = [](const A& a) { return MPI_Allgather(a.send, a.count, a.type, a.recv, a.count, a.type, a.comm); },
-     .post = [](const A& a, MPI_Request* r) { return MPI_Iallgather(a.send, a.count, a.type, a.recv, a.count, a.type, a.comm, r); },
+     .block =
+         [](const A& a) {
+           return MPI_Allgather(a.send, a.count, a.type, a.recv, a.count, a.type, a.comm);
+         },
+     .post =
+         [](const A& a, MPI_Request* r) {
+           return MPI_Iallgather(a.send, a.count, a.type, a.recv, a.count, a.type, a.comm, r);
+         },
      .temporary = all_if_small,
      .widens = true},
 }};

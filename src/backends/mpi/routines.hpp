@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <mpi.h>
-
 #include <optional>
 #include <string_view>
+
+#include <mpi.h>
 
 #include "model/call.hpp"
 

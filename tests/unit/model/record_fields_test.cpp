@@ -68,9 +68,9 @@ TEST(RecordFields, EachSayWhatTheyMean) {
 
 TEST(RecordFields, CarryTheUnitOfTheirName) {
   for (const RecordField& known : record_fields()) {
-    if (known.name.ends_with("_us")) EXPECT_EQ(known.unit, "us") << known.name;
-    if (known.name.ends_with("_GBps")) EXPECT_EQ(known.unit, "GB/s") << known.name;
-    if (known.name.ends_with("_bytes")) EXPECT_EQ(known.unit, "B") << known.name;
+    EXPECT_EQ(known.name.ends_with("_us"), known.unit == "us") << known.name;
+    EXPECT_EQ(known.name.ends_with("_GBps"), known.unit == "GB/s") << known.name;
+    EXPECT_EQ(known.name.ends_with("_bytes"), known.unit == "B") << known.name;
   }
 }
 

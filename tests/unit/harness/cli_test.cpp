@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/cli.hpp"
+
+#include <functional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar {
+namespace {
+
+/// Reads a command line that is written as one text; '' is an empty word.
+CommandLine parse(const std::string& line) {
+  std::vector<std::string> words;
+  for (const std::string& word : split(line, ' ')) {
+    if (!word.empty()) words.push_back(word == "''" ? "" : word);
+  }
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  return parse_command_line(pointers);
+}
+
+Options options_of(const std::string& line) { return parse(line).options; }
+
+test::Failure refusal(const std::string& line) {
+  return test::failure_of([&] { (void)parse(line); });
+}
+
+struct Effect {
+  const char* line;
+  std::function<bool(const Options&)> seen;
+};
+
+const std::vector<Effect>& effects() {
+  using O = const Options&;
+  static const std::vector<Effect> all{
+      {"-b 8", [](O o) { return o.sweep.first == 8; }},
+      {"--minbytes 64K", [](O o) { return o.sweep.first == 65536; }},
+      {"-e 2M", [](O o) { return o.sweep.last == 2097152; }},
+      {"--maxbytes=2GiB", [](O o) { return o.sweep.last == 2147483648; }},
+      {"-f 4", [](O o) { return o.sweep.factor == 4; }},
+      {"--stepfactor 3", [](O o) { return o.sweep.factor == 3; }},
+      {"-i 2M", [](O o) { return o.sweep.step == 2097152 && o.sweep.factor == 1; }},
+      {"--stepbytes 64M -f 2", [](O o) { return o.sweep.factor == 2; }},
+      {"-f 1", [](O o) { return o.sweep.factor == 1 && o.sweep.step == 1048576; }},
+      {"-n 20", [](O o) { return o.operations == 20; }},
+      {"--iters 7", [](O o) { return o.operations == 7; }},
+      {"-n 20 -n auto", [](O o) { return !o.operations; }},
+      {"-w 0", [](O o) { return o.warmup_operations == 0; }},
+      {"--warmup_iters 5", [](O o) { return o.warmup_operations == 5; }},
+      {"-w auto", [](O o) { return !o.warmup_operations; }},
+      {"-m 4", [](O o) { return o.aggregated == 4; }},
+      {"--agg_iters 8", [](O o) { return o.aggregated == 8; }},
+      {"-N 0", [](O o) { return o.cycles == 0; }},
+      {"--run_cycles 3", [](O o) { return o.cycles == 3; }},
+      {"-a 0", [](O o) { return o.aggregation == Aggregation::Rank0; }},
+      {"-a 1", [](O o) { return o.aggregation == Aggregation::Mean; }},
+      {"--average 2", [](O o) { return o.aggregation == Aggregation::Min; }},
+      {"-a 3", [](O o) { return o.aggregation == Aggregation::Max; }},
+      {"-c 0", [](O o) { return o.checks == 0; }},
+      {"--check 5", [](O o) { return o.checks == 5; }},
+      {"-o prod", [](O o) { return o.ops == std::vector{ReduceOp::Prod}; }},
+      {"--op all", [](O o) { return o.ops.size() == 5; }},
+      {"-d uint8", [](O o) { return o.types == std::vector{DataType::Uint8}; }},
+      {"--datatype all", [](O o) { return o.types.size() == 10; }},
+      {"-r 3", [](O o) { return o.root == 3; }},
+      {"--root all", [](O o) { return !o.root; }},
+      {"-z 1", [](O o) { return o.blocking == Blocking::WaitAndBarrier; }},
+      {"-z 2", [](O o) { return o.blocking == Blocking::Wait; }},
+      {"--blocking 3", [](O o) { return o.blocking == Blocking::UntimedBarrier; }},
+      {"-S 1", [](O o) { return o.timestamps; }},
+      {"--report_timestamps 0", [](O o) { return !o.timestamps; }},
+      {"-T 1.5", [](O o) { return o.timeout == Seconds{1.5}; }},
+      {"--timeout 0", [](O o) { return !o.timeout; }},
+      {"-J x.json", [](O o) { return o.json_path == "x.json"; }},
+      {"--output_file y.json", [](O o) { return o.json_path == "y.json"; }},
+      {"-g 4", [](O o) { return o.launch_ranks == 4; }},
+      {"--ngpus 2", [](O o) { return o.launch_ranks == 2; }},
+      {"--backend mpi", [](O o) { return o.backend == "mpi"; }},
+      {"--csv x.csv", [](O o) { return o.csv_path == "x.csv"; }},
+      {"--samples s.csv", [](O o) { return o.samples_path == "s.csv"; }},
+      {"--csv x.csv --resume", [](O o) { return o.resume; }},
+      {"--cadence isolated", [](O o) { return o.cadence == Cadence::Isolated; }},
+      {"--ci-width 5", [](O o) { return o.ci_width == 0.05; }},
+      {"--ci-width 1%", [](O o) { return o.ci_width == 0.01; }},
+      {"--time-budget 0.5", [](O o) { return o.time_budget == Seconds{0.5}; }},
+      {"--progress block", [](O o) { return o.progress == ProgressChoice::Block; }},
+      {"--progress yield", [](O o) { return o.progress == ProgressChoice::Yield; }},
+      {"--cache rotate", [](O o) { return o.cache == Cache::Rotate; }},
+      {"--bind none", [](O o) { return o.bind == Bind::None; }},
+      {"--bind core", [](O o) { return o.bind == Bind::Core; }},
+      {"--bind numa", [](O o) { return o.bind == Bind::Numa; }},
+      {"--memory-limit 1G", [](O o) { return o.memory_limit == 1073741824; }},
+      {"--placement in", [](O o) { return o.placement == Placement::In; }},
+      {"--placement out", [](O o) { return o.placement == Placement::Out; }},
+      {"--seed 42", [](O o) { return o.seed == 42; }},
+      {"--inject-fault 1:12345",
+       [](O o) { return o.inject_fault && o.inject_fault->rank == 1 && o.inject_fault->index == 12345; }},
+  };
+  return all;
+}
+
+TEST(ParseCommandLine, HasAnEffectForEveryOption) {
+  for (const Effect& effect : effects()) EXPECT_TRUE(effect.seen(options_of(effect.line))) << effect.line;
+}
+
+TEST(ParseCommandLine, TakesValuesInEverySpellingThatNcclTestsTakes) {
+  EXPECT_EQ(options_of("-b8 -e1M").sweep.first, 8U);
+  EXPECT_EQ(options_of("--minbytes=8").sweep.first, 8U);
+  EXPECT_EQ(options_of("-b 8 -b 16").sweep.first, 16U);  // the last one counts
+}
+
+TEST(ParseCommandLine, GivesDefaultsForAnEmptyLine) {
+  EXPECT_EQ(configuration_words(options_of("")), [] {
+    Options defaults;
+    defaults.sweep.step = 1048576;
+    return configuration_words(defaults);
+  }());
+}
+
+TEST(ParseCommandLine, PrintsHelpOrVersionAndIsDone) {
+  EXPECT_EQ(parse("-h").print_and_exit, help_text());
+  EXPECT_EQ(parse("-b 8 --help").print_and_exit, help_text());
+  EXPECT_EQ(parse("--version").print_and_exit, "busbar " + std::string(version()) + "\n");
+  EXPECT_FALSE(parse("-b 8").print_and_exit.has_value());
+}
+
+TEST(ParseCommandLine, RefusesOnOneLineThatBeginsWithTheOption) {
+  for (const char* line :
+       {"-b nan", "-b inf", "-b 1,000", "-b 0", "-b -1", "-b ''", "-b abc", "-b 4GB", "-b 1e6", "-b 0x10",
+        "-b 1.5", "-e 0", "-e nan", "-i 0", "-i 1.5", "-i x", "-f 0", "-f 1.5", "-f -2", "-f nan", "-f x",
+        "-n 0", "-n -1", "-n x", "-n 1.5", "-w -1", "-w x", "-m 0", "-m x", "-N -1", "-N x", "-a 4", "-a max",
+        "-c -1", "-c x", "-o mulsum", "-o SUM", "-d f16", "-d Float", "-r -1", "-r x", "-z 4", "-z x", "-S 2",
+        "-S yes", "-T -1", "-T nan", "-T inf", "-T x", "-J x.txt", "-J x", "-g 0", "-g x", "--cadence fast",
+        "--ci-width 0", "--ci-width nan", "--ci-width 51", "--time-budget 0", "--time-budget inf", "--progress spin",
+        "--cache cold", "--bind socket", "--memory-limit 0", "--memory-limit lots", "--placement under", "--seed -1",
+        "--seed x", "--inject-fault 1", "--inject-fault 1:2:3", "--inject-fault a:b", "--inject-fault -1:0",
+        "--csv ''", "--samples ''", "--backend ''"}) {
+    const test::Failure failure = refusal(line);
+    const std::string option = split(line, ' ').front();
+    EXPECT_EQ(failure.status, Status::Usage) << line;
+    EXPECT_TRUE(failure.message.starts_with(option + ": ")) << line << " said " << failure.message;
+    EXPECT_TRUE(failure.is_one_line()) << failure.message;
+  }
+}
+
+TEST(ParseCommandLine, RefusesAnOptionWithoutItsValue) {
+  for (const char* line : {"-b", "-e", "--csv", "-J", "--seed"}) {
+    EXPECT_EQ(refusal(line).message, std::string(line) + " needs a value; see -h");
+  }
+}
+
+TEST(ParseCommandLine, RefusesStrayWords) {
+  EXPECT_EQ(refusal("-b 8 stray").message,
+            "'stray' belongs to no option; every value follows its option, see -h");
+  EXPECT_EQ(refusal("1M").status, Status::Usage);
+}
+
+TEST(ParseCommandLine, SuggestsTheNearestOption) {
+  EXPECT_EQ(refusal("--minbyte 8").message, "unknown option --minbyte; did you mean --minbytes?");
+  EXPECT_EQ(refusal("--cadance=isolated").message, "unknown option --cadance; did you mean --cadence?");
+  EXPECT_EQ(refusal("--verison").message, "unknown option --verison; did you mean --version?");
+  EXPECT_EQ(refusal("-q").message, "unknown option -q; see -h");
+  EXPECT_EQ(refusal("--frobnicate").message, "unknown option --frobnicate; see -h");
+}
+
+TEST(ParseCommandLine, SaysWhyAnOptionOfNcclTestsIsNotOneOfOurs) {
+  for (const char* line : {"-t 2", "--nthreads 2", "-p 1", "-G 1", "-M 1", "-I 1", "-u 4", "-R 1"}) {
+    const test::Failure failure = refusal(line);
+    EXPECT_EQ(failure.status, Status::Usage) << line;
+    EXPECT_TRUE(failure.says("is an option of nccl-tests, not of busbar")) << failure.message;
+  }
+}
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/memory_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/fake_communicator.hpp"
+
+namespace busbar {
+namespace {
+
+using test::collective;
+using test::FakeCommunicator;
+
+MemoryRequest request(const char* name, Bytes available_per_rank) {
+  return {.collective = &collective(name),
+          .type = DataType::Float,
+          .op = ReduceOp::Sum,
+          .ranks = 16,
+          .ranks_per_host = 16,
+          .available_per_rank = available_per_rank};
+}
+
+class MemoryPlan : public testing::Test {
+ protected:
+  MemoryPlan() {
+    communicator_.temporary = [](const Call& call) {
+      const std::uint64_t count = call.segment > 0 ? std::min(call.segment, call.count) : call.count;
+      return count * info(call.type).size / 2;
+    };
+  }
+
+  [[nodiscard]] SizePlan plan(const MemoryRequest& asked, Bytes wanted) const {
+    return plan_size(asked, communicator_, wanted);
+  }
+  FakeCommunicator& communicator() { return communicator_; }
+
+ private:
+  FakeCommunicator communicator_;
+};
+
+TEST_F(MemoryPlan, RunsBothPlacementsWhereThereIsRoom) {
+  const SizePlan both = plan(request("allreduce", 4 * kGiB), kGiB);
+  EXPECT_TRUE(both.out_of_place);
+  EXPECT_TRUE(both.in_place);
+  EXPECT_EQ(both.segment, 0U);
+  EXPECT_EQ(both.slots, 1U);
+  EXPECT_EQ(both.reason, "");
+  EXPECT_EQ(both.need, 2 * kGiB + kGiB / 2 + kMemorySlack);
+}
+
+TEST_F(MemoryPlan, FitsToTheByte) {
+  const Bytes need = 2 * kGiB + kGiB / 2 + kMemorySlack;
+  EXPECT_TRUE(plan(request("allreduce", need), kGiB).out_of_place);
+  EXPECT_FALSE(plan(request("allreduce", need - 1), kGiB).out_of_place);
+}
+
+TEST_F(MemoryPlan, DropsTheOutOfPlaceHalfFirst) {
+  const SizePlan in_place = plan(request("allreduce", 2 * kGiB), kGiB);
+  EXPECT_FALSE(in_place.out_of_place);
+  EXPECT_TRUE(in_place.in_place);
+  EXPECT_EQ(in_place.segment, 0U);
+  EXPECT_EQ(in_place.need, kGiB + kGiB / 2 + kMemorySlack);
+  EXPECT_EQ(in_place.reason, "needs 40.5 GiB for 16 ranks of a host, 32 GiB may be used");
+}
+
+TEST_F(MemoryPlan, IssuesTheInPlaceCallInSegmentsNext) {
+  const SizePlan segmented = plan(request("allreduce", kGiB + 64 * kMiB), kGiB);
+  EXPECT_FALSE(segmented.out_of_place);
+  EXPECT_TRUE(segmented.in_place);
+  EXPECT_EQ(segmented.segment, 4194304U);  // 16 MiB of float
+  EXPECT_EQ(segmented.need, kGiB + 8 * kMiB + kMemorySlack);
+}
+
+TEST_F(MemoryPlan, SkipsTheSizeLastWithNeedAndAvailable) {
+  const SizePlan skipped = plan(request("allreduce", kGiB), kGiB);
+  EXPECT_FALSE(skipped.out_of_place);
+  EXPECT_FALSE(skipped.in_place);
+  EXPECT_EQ(skipped.reason, "needs 16.62 GiB for 16 ranks of a host, 16 GiB may be used");
+  EXPECT_EQ(skipped.need, kGiB + 8 * kMiB + kMemorySlack);
+}
+
+TEST_F(MemoryPlan, DoesNotSegmentWhatHasNoSegments) {
+  const SizePlan skipped = plan(request("allgather", kGiB + 32 * kMiB), kGiB);
+  EXPECT_FALSE(skipped.in_place);
+  EXPECT_EQ(skipped.segment, 0U);
+}
+
+TEST_F(MemoryPlan, CountsTheSmallerBufferOfAnAllGatherAtItsOwnSize) {
+  communicator().temporary = [](const Call&) { return Bytes{0}; };
+  const SizePlan both = plan(request("allgather", 4 * kGiB), kGiB);
+  EXPECT_EQ(both.need, kGiB + kGiB / 16 + kMemorySlack);
+}
+
+TEST_F(MemoryPlan, PlansOnlyWhatWasAskedFor) {
+  MemoryRequest out_only = request("allreduce", 2 * kGiB);
+  out_only.in_place = false;
+  EXPECT_FALSE(plan(out_only, kGiB).in_place);
+  EXPECT_FALSE(plan(out_only, kGiB).out_of_place);  // does not fit: 2.5 GiB
+  EXPECT_TRUE(plan(out_only, kGiB / 2).out_of_place);
+  MemoryRequest in_only = request("allreduce", 4 * kGiB);
+  in_only.out_of_place = false;
+  EXPECT_FALSE(plan(in_only, kGiB).out_of_place);
+  EXPECT_TRUE(plan(in_only, kGiB).in_place);
+  EXPECT_EQ(plan(in_only, kGiB).reason, "");
+}
+
+TEST_F(MemoryPlan, SkipsASizeOfLessThanOneElementPerRank) {
+  const SizePlan empty = plan(request("allgather", 4 * kGiB), 64);
+  EXPECT_FALSE(empty.out_of_place);
+  EXPECT_FALSE(empty.in_place);
+  EXPECT_EQ(empty.wanted, 64U);
+  EXPECT_EQ(empty.reason, "64 B is less than one element for each rank");
+}
+
+TEST_F(MemoryPlan, SegmentsWhatIsTooMuchForOneLibraryCall) {
+  communicator().largest = 1000000000;
+  MemoryRequest bytes = request("broadcast", 64 * kGiB);
+  bytes.type = DataType::Int8;
+  const SizePlan segmented = plan(bytes, 3 * kGiB);
+  EXPECT_TRUE(segmented.out_of_place);
+  EXPECT_TRUE(segmented.in_place);
+  EXPECT_GT(segmented.segment, 0U);
+  EXPECT_LE(segmented.segment, 1000000000U);
+}
+
+TEST_F(MemoryPlan, SegmentsTooManyElementsByAGibibyteWhereTheLibraryTakesThat) {
+  communicator().largest = 2147483647;
+  MemoryRequest bytes = request("broadcast", 64 * kGiB);
+  bytes.type = DataType::Int8;
+  EXPECT_EQ(plan(bytes, 3 * kGiB).segment, 1073741824U);
+  EXPECT_EQ(plan(bytes, kGiB).segment, 0U);
+}
+
+TEST_F(MemoryPlan, SkipsWhatIsTooMuchForOneLibraryCallAndHasNoSegments) {
+  communicator().largest = 1000;
+  const SizePlan skipped = plan(request("allgather", 64 * kGiB), kMiB);
+  EXPECT_FALSE(skipped.out_of_place);
+  EXPECT_FALSE(skipped.in_place);
+  EXPECT_EQ(skipped.reason, "16384 elements in one call, the library takes 1000; use a wider type with -d");
+}
+
+TEST_F(MemoryPlan, RotatesThroughAsManyBuffersAsCoverWhatIsAskedFor) {
+  MemoryRequest rotating = request("allreduce", 64 * kGiB);
+  rotating.rotate_through = 128 * kMiB;
+  EXPECT_EQ(plan(rotating, 32 * kMiB).slots, 4U);
+  EXPECT_EQ(plan(rotating, 48 * kMiB).slots, 3U);
+  EXPECT_EQ(plan(rotating, 256 * kMiB).slots, 1U);
+  EXPECT_EQ(plan(rotating, 8).slots, 64U);  // never more
+}
+
+TEST_F(MemoryPlan, CountsEveryRotatedBuffer) {
+  MemoryRequest rotating = request("allreduce", 64 * kGiB);
+  rotating.rotate_through = 128 * kMiB;
+  EXPECT_EQ(plan(rotating, 32 * kMiB).need, 4 * 64 * kMiB + 16 * kMiB + kMemorySlack);
+}
+
+}  // namespace
+}  // namespace busbar

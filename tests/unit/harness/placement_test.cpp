@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/placement.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace busbar {
+namespace {
+
+template <std::size_t N>
+void copy_text(const std::string& text, std::array<char, N>& to) {
+  std::copy(text.begin(), text.end(), to.begin());
+}
+
+/// A rank on a host of `processors` processors, all of which it may use.
+RankPlace rank_on(const std::string& host, unsigned processors, Bytes memory = 16 * kGiB) {
+  RankPlace place;
+  copy_text(host, place.host);
+  copy_text("boot of " + host, place.boot_id);
+  place.processors = static_cast<int>(processors);
+  place.processor_mask[0] = processors >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << processors) - 1;
+  place.memory_available = memory;
+  place.last_level_cache = 32 * kMiB;
+  return place;
+}
+
+std::vector<RankPlace> ranks_on(const std::string& host, unsigned processors, std::size_t count) {
+  return std::vector<RankPlace>(count, rank_on(host, processors));
+}
+
+TEST(SummarizePlaces, SeesThatRanksFit) {
+  const Placements places = summarize_places(ranks_on("vm", 4, 4));
+  EXPECT_FALSE(places.oversubscribed);
+  EXPECT_EQ(places.oversubscription, "");
+  EXPECT_EQ(places.hosts, 1);
+  EXPECT_EQ(places.most_ranks_per_host, 4);
+  EXPECT_EQ(places.ranks.size(), 4U);
+}
+
+TEST(SummarizePlaces, SeesThatOneRankIsTooMany) {
+  const Placements places = summarize_places(ranks_on("vm", 2, 3));
+  EXPECT_TRUE(places.oversubscribed);
+  EXPECT_EQ(places.oversubscription, "3 ranks on 2 processors of host vm");
+}
+
+TEST(SummarizePlaces, CountsEveryProcessorThatSomeRankMayUse) {
+  std::vector<RankPlace> bound = ranks_on("vm", 4, 4);
+  for (unsigned i = 0; i < bound.size(); ++i) bound[i].processor_mask[0] = std::uint64_t{1} << i;
+  EXPECT_FALSE(summarize_places(bound).oversubscribed);
+  for (RankPlace& place : bound) place.processor_mask[0] = 1;
+  EXPECT_EQ(summarize_places(bound).oversubscription, "4 ranks on 1 processor of host vm");
+}
+
+TEST(SummarizePlaces, CountsProcessorsBeyondTheFirstSixtyFour) {
+  std::vector<RankPlace> ranks = ranks_on("big", 64, 100);
+  for (RankPlace& place : ranks) place.processor_mask[1] = ~std::uint64_t{0};
+  EXPECT_FALSE(summarize_places(ranks).oversubscribed);
+}
+
+TEST(SummarizePlaces, ObeysAQuotaOfTheCgroup) {
+  std::vector<RankPlace> ranks = ranks_on("pod", 64, 4);
+  for (RankPlace& place : ranks) place.processor_quota = 4.0;
+  EXPECT_FALSE(summarize_places(ranks).oversubscribed);
+  for (RankPlace& place : ranks) place.processor_quota = 3.9;
+  EXPECT_EQ(summarize_places(ranks).oversubscription, "4 ranks on 3 processors of host pod");
+  for (RankPlace& place : ranks) place.processor_quota = 0.5;
+  EXPECT_EQ(summarize_places(ranks).oversubscription, "4 ranks on 1 processor of host pod");
+}
+
+TEST(SummarizePlaces, TellsHostsApartByTheirKernel) {
+  std::vector<RankPlace> ranks = ranks_on("a", 4, 4);
+  const std::vector<RankPlace> others = ranks_on("b", 2, 3);
+  ranks.insert(ranks.end(), others.begin(), others.end());
+  const Placements places = summarize_places(ranks);
+  EXPECT_EQ(places.hosts, 2);
+  EXPECT_EQ(places.most_ranks_per_host, 4);
+  EXPECT_TRUE(places.oversubscribed);
+  EXPECT_EQ(places.oversubscription, "3 ranks on 2 processors of host b");
+}
+
+TEST(SummarizePlaces, TakesPretendedNodesOnOneKernelForOneHost) {
+  std::vector<RankPlace> ranks = ranks_on("vm", 4, 4);
+  ranks[2].node = 1;
+  ranks[3].node = 1;
+  EXPECT_EQ(summarize_places(ranks).hosts, 1);
+}
+
+TEST(SummarizePlaces, SharesTheMemoryOfTheHostThatHasLeastForEachRank) {
+  std::vector<RankPlace> ranks(4, rank_on("large", 8, 64 * kGiB));
+  ranks.push_back(rank_on("small", 8, 12 * kGiB));
+  ranks.push_back(rank_on("small", 8, 10 * kGiB));  // looked a moment later
+  EXPECT_EQ(summarize_places(ranks).least_memory, 5 * kGiB);
+}
+
+TEST(SummarizePlaces, KnowsTheLargestCache) {
+  std::vector<RankPlace> ranks = ranks_on("vm", 2, 2);
+  ranks[1].last_level_cache = 256 * kMiB;
+  EXPECT_EQ(summarize_places(ranks).largest_cache, 256 * kMiB);
+}
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/row_result.hpp"
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/fake_communicator.hpp"
+
+namespace busbar {
+namespace {
+
+Record record_of(int ranks) { return {.ranks = ranks, .size = 1000000}; }
+
+Samples samples_of(std::vector<double> times_us) {
+  return {.times_us = std::move(times_us), .operations = 100, .warmup_operations = 11, .batch = 2,
+          .stop = stats::StopReason::CiWidth, .disturbances = {.minor_faults = 1.5, .involuntary_switches = 0.25}};
+}
+
+TEST(AddStatistics, FillsARowFromItsSamples) {
+  Record record = record_of(4);
+  std::vector<double> times(100);
+  std::iota(times.begin(), times.end(), 1);
+  std::swap(times[0], times[99]);
+  add_statistics(record, samples_of(times), test::collective("allreduce"));
+  EXPECT_EQ(record.samples, 100U);
+  EXPECT_EQ(record.operations, 100U);
+  EXPECT_EQ(record.batch, 2U);
+  EXPECT_EQ(record.warmup_operations, 11U);
+  EXPECT_EQ(record.stop_reason, "ci-width");
+  EXPECT_DOUBLE_EQ(record.time_median_us.value_or(0), 50.5);
+  EXPECT_DOUBLE_EQ(record.time_mean_us.value_or(0), 50.5);
+  EXPECT_DOUBLE_EQ(record.time_min_us.value_or(0), 1);
+  EXPECT_DOUBLE_EQ(record.time_p90_us.value_or(0), 90);
+  EXPECT_DOUBLE_EQ(record.time_p99_us.value_or(0), 99);
+  EXPECT_DOUBLE_EQ(record.time_max_us.value_or(0), 100);
+  EXPECT_DOUBLE_EQ(record.minor_faults_per_op.value_or(0), 1.5);
+  EXPECT_DOUBLE_EQ(record.involuntary_switches_per_op.value_or(0), 0.25);
+}
+
+TEST(AddStatistics, DividesTheSizeByTheMedianAndMultipliesByTheBusFactor) {
+  Record record = record_of(4);
+  add_statistics(record, samples_of(std::vector<double>(10, 500)), test::collective("allreduce"));
+  EXPECT_DOUBLE_EQ(record.algbw_GBps.value_or(0), 2);  // 10^6 bytes in 500 us
+  EXPECT_DOUBLE_EQ(record.busbw_GBps.value_or(0), 3);
+}
+
+TEST(AddStatistics, GivesOneRankNoBusBandwidth) {
+  Record record = record_of(1);
+  add_statistics(record, samples_of(std::vector<double>(10, 500)), test::collective("allreduce"));
+  EXPECT_TRUE(record.algbw_GBps.has_value());
+  EXPECT_FALSE(record.busbw_GBps.has_value());
+}
+
+TEST(AddStatistics, GivesTheIntervalWhereThereIsOne) {
+  Record record = record_of(4);
+  add_statistics(record, samples_of(std::vector<double>(50, 500)), test::collective("allreduce"));
+  EXPECT_DOUBLE_EQ(record.time_ci_low_us.value_or(0), 500);
+  EXPECT_DOUBLE_EQ(record.time_ci_high_us.value_or(0), 500);
+  EXPECT_TRUE(record.autocorrelation_time.has_value());
+  EXPECT_EQ(record.flags, "");
+}
+
+TEST(AddStatistics, LeavesTheIntervalEmptyAndSaysSoWhereSamplesAreTooFew) {
+  Record record = record_of(4);
+  add_statistics(record, samples_of({500, 501, 502}), test::collective("allreduce"));
+  EXPECT_FALSE(record.time_ci_low_us.has_value());
+  EXPECT_FALSE(record.time_ci_high_us.has_value());
+  EXPECT_EQ(record.flags, "no-interval");
+}
+
+TEST(AddStatistics, FlagsWhatWasNotSteady) {
+  Record record = record_of(4);
+  Samples samples = samples_of(std::vector<double>(50, 500));
+  samples.steady = false;
+  add_statistics(record, samples, test::collective("allreduce"));
+  EXPECT_EQ(record.flags, "not-steady");
+}
+
+TEST(AddStatistics, FlagsTimesThatDrift) {
+  Record record = record_of(4);
+  std::vector<double> times;
+  for (int i = 0; i < 200; ++i) times.push_back(1000.0 + i + (i % 7) * 3);
+  add_statistics(record, samples_of(times), test::collective("allreduce"));
+  EXPECT_NE(record.flags.find("drifting"), std::string::npos) << record.flags;
+}
+
+TEST(AddFlag, SeparatesWordsByOneBlank) {
+  Record record;
+  add_flag(record, "segmented");
+  EXPECT_EQ(record.flags, "segmented");
+  add_flag(record, "oversubscribed");
+  EXPECT_EQ(record.flags, "segmented oversubscribed");
+}
+
+}  // namespace
+}  // namespace busbar
