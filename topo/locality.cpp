@@ -30,8 +30,9 @@ std::optional<int> containing(hwloc_topology_t topology, hwloc_obj_type_t type,
                               hwloc_const_bitmap_t set) {
   for (hwloc_obj_t object = nullptr;
        (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
-    if (hwloc_bitmap_isincluded(set, object->cpuset) != 0)
+    if (hwloc_bitmap_isincluded(set, object->cpuset) != 0) {
       return static_cast<int>(object->logical_index);
+    }
   }
   return std::nullopt;
 }

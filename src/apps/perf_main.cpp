@@ -60,6 +60,7 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
     }
   }
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   execvp(pointers.front(), pointers.data());

@@ -85,8 +85,9 @@ Bytes parse_bytes(std::string_view option, std::string_view text) {
     if (known.text != suffix) continue;
     const double bytes = number * static_cast<double>(known.factor);
     if (bytes > kLargestSize) throw bad_size(option, text, "it is too large");
-    if (bytes != std::floor(bytes))
+    if (bytes != std::floor(bytes)) {
       throw bad_size(option, text, "it is not a whole number of bytes");
+    }
     return static_cast<Bytes>(bytes);
   }
   if (suffix == "KB" || suffix == "MB" || suffix == "GB" || suffix == "TB") {

@@ -2,7 +2,9 @@
 #include "bootstrap/launcher.hpp"
 
 #include <array>
+#include <charconv>
 #include <cstdlib>
+#include <string_view>
 
 namespace busbar {
 namespace {
@@ -21,7 +23,13 @@ constexpr std::array<Signature, 4> kSignatures{{
     {"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID"},
 }};
 
-int number(const char* text) { return text == nullptr ? 0 : std::atoi(text); }
+/// 0 for what is no number: a launcher that does not tell.
+int number(const char* text) {
+  const std::string_view digits = text == nullptr ? "" : text;
+  int value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
 
 }  // namespace
 

@@ -6,6 +6,7 @@ namespace {
 
 std::vector<Piece> one_block_per_rank(std::uint64_t count, Position position) {
   std::vector<Piece> pieces;
+  pieces.reserve(static_cast<std::size_t>(position.ranks));
   for (int source = 0; source < position.ranks; ++source) {
     pieces.push_back({.first = count * static_cast<std::uint64_t>(source),
                       .count = count,

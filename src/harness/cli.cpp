@@ -17,9 +17,10 @@ std::string first_name(std::string_view names) { return split(names, ',').front(
 Error unexpected(const std::string& argument) {
   const std::string option = split(argument, '=').front();
   const std::string_view hint = foreign_option_hint(option);
-  if (!hint.empty())
+  if (!hint.empty()) {
     return usage_error(
         fmt::format("{} is an option of nccl-tests, not of busbar: {}", option, hint));
+  }
   if (!argument.starts_with('-')) {
     return usage_error(
         fmt::format("'{}' belongs to no option; every value follows its option, see -h", argument));

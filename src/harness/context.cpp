@@ -70,8 +70,9 @@ std::string plan_words(const SizePlan& plan, const Options& options, Bytes eleme
                                                          : "out of place only";
   const bool shrunk = !plan.out_of_place && options.placement != Placement::In;
   if (shrunk) words += fmt::format(" (out of place {})", plan.reason);
-  if (plan.segment > 0)
+  if (plan.segment > 0) {
     words += fmt::format(" in segments of {}", format_bytes(plan.segment * element));
+  }
   return words;
 }
 
@@ -89,8 +90,10 @@ void add_memory_notes(const ContextInput& input, std::vector<std::string>& notes
   for (std::size_t first = 0; first < plans.size();) {
     const std::string words = plan_words(plans[first], input.options, element);
     std::size_t last = first;
-    while (last + 1 < plans.size() && plan_words(plans[last + 1], input.options, element) == words)
+    while (last + 1 < plans.size() &&
+           plan_words(plans[last + 1], input.options, element) == words) {
       ++last;
+    }
     const std::string sizes = first == last
                                   ? format_bytes(plans[first].wanted)
                                   : fmt::format("{} to {}", format_bytes(plans[first].wanted),
@@ -149,12 +152,14 @@ RunContext make_context(const ContextInput& input) {
                   counted(static_cast<std::size_t>(input.nodes), "node")),
       statistic_note(o), progress_note(input)};
   add_memory_notes(input, context.notes);
-  if (input.ranks == 1)
+  if (input.ranks == 1) {
     context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");
+  }
   if (o.checks == 0) context.notes.emplace_back("results are not checked (-c 0)");
   if (o.seed != Options{}.seed) context.notes.push_back(fmt::format("data seed {}", o.seed));
-  if (o.cache == Cache::Rotate)
+  if (o.cache == Cache::Rotate) {
     context.notes.emplace_back("buffers rotate beyond the last-level cache");
+  }
   context.nccl_name = input.collective.nccl_name;
   context.first_size = o.sweep.first;
   context.last_size = o.sweep.last;

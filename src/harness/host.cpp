@@ -37,7 +37,7 @@ std::vector<std::string> cgroup_folders(const std::string& root) {
     if (!line.starts_with("0::/")) continue;
     std::string path = line.substr(3);
     while (path.size() > 1) {
-      folders.push_back(root + "/sys/fs/cgroup" + path);
+      folders.push_back(fmt::format("{}/sys/fs/cgroup{}", root, path));
       path.erase(path.rfind('/'));
       if (path.empty()) break;
     }

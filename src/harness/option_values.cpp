@@ -23,8 +23,9 @@ std::uint64_t whole(View option, View text, std::int64_t low, std::int64_t high 
 
 Bytes positive_size(View option, View text) {
   const Bytes size = parse_bytes(option, text);
-  if (size == 0)
+  if (size == 0) {
     throw usage_error(fmt::format("{}: a size of 0 measures nothing; give 1 or more", option));
+  }
   return size;
 }
 
@@ -80,8 +81,9 @@ void set_factor(Options& options, View option, View text) {
 
 void set_step(Options& options, View option, View text) {
   options.sweep.step = parse_bytes(option, text);
-  if (options.sweep.step == 0)
+  if (options.sweep.step == 0) {
     throw usage_error(fmt::format("{}: a step of 0 never ends; give 1 or more", option));
+  }
 }
 
 void set_json(Options& options, View option, View text) {
@@ -131,17 +133,19 @@ const std::array<OptionSpec, 32> kSpecs{{
     {"-f,--stepfactor", true, set_factor},
     {"-n,--iters", true,
      [](O& o, View n, View v) {
-       if (v == "auto")
+       if (v == "auto") {
          o.operations.reset();
-       else
+       } else {
          o.operations = whole(n, v, 1);
+       }
      }},
     {"-w,--warmup_iters", true,
      [](O& o, View n, View v) {
-       if (v == "auto")
+       if (v == "auto") {
          o.warmup_operations.reset();
-       else
+       } else {
          o.warmup_operations = whole(n, v, 0);
+       }
      }},
     {"-m,--agg_iters", true, [](O& o, View n, View v) { o.aggregated = whole(n, v, 1, 1 << 20); }},
     {"-N,--run_cycles", true, [](O& o, View n, View v) { o.cycles = whole(n, v, 0); }},
@@ -152,10 +156,11 @@ const std::array<OptionSpec, 32> kSpecs{{
     {"-d,--datatype", true, set_types},
     {"-r,--root", true,
      [](O& o, View n, View v) {
-       if (v == "all")
+       if (v == "all") {
          o.root.reset();
-       else
+       } else {
          o.root = static_cast<int>(whole(n, v, 0, 1 << 30));
+       }
      }},
     {"-z,--blocking", true,
      [](O& o, View n, View v) { o.blocking = static_cast<Blocking>(whole(n, v, 0, 3)); }},

@@ -68,8 +68,9 @@ Placements place_ranks(Bootstrap& bootstrap, Bind bind) {
   // What all ranks of a host may use together counts for oversubscription, so look before binding.
   for (const int processor : machine.locality().processors) {
     const auto bit = static_cast<unsigned>(processor);
-    if (bit < mine.processor_mask.size() * kBits)
+    if (bit < mine.processor_mask.size() * kBits) {
       mine.processor_mask.at(bit / kBits) |= std::uint64_t{1} << bit % kBits;
+    }
   }
   mine.bound_by_us = bind_rank(machine, bind, host) ? 1 : 0;
   const topo::Locality locality = machine.locality();
@@ -105,8 +106,9 @@ Placements summarize_places(std::vector<RankPlace> ranks) {
     }
     ++host.ranks;
     host.memory = std::min(host.memory, place.memory_available);
-    for (std::size_t i = 0; i < host.mask.size(); ++i)
+    for (std::size_t i = 0; i < host.mask.size(); ++i) {
       host.mask.at(i) |= place.processor_mask.at(i);
+    }
     result.largest_cache = std::max(result.largest_cache, place.last_level_cache);
   }
   result.hosts = static_cast<int>(hosts.size());
@@ -115,8 +117,9 @@ Placements summarize_places(std::vector<RankPlace> ranks) {
     int processors = 0;
     for (const std::uint64_t word : host.mask) processors += std::popcount(word);
     const double quota = host.first->processor_quota;
-    if (quota > 0)
+    if (quota > 0) {
       processors = std::min(processors, std::max(1, static_cast<int>(std::floor(quota))));
+    }
     result.most_ranks_per_host = std::max(result.most_ranks_per_host, host.ranks);
     result.least_memory =
         std::min(result.least_memory, host.memory / static_cast<Bytes>(host.ranks));

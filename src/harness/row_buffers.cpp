@@ -10,8 +10,9 @@ RowBuffers::RowBuffers(Communicator& communicator, const SizePlan& plan)
   for (std::uint64_t i = 0; i < plan.slots; ++i) {
     Slot slot;
     slot.large = communicator.allocate(std::max(footprint_.send, footprint_.recv));
-    if (plan.out_of_place)
+    if (plan.out_of_place) {
       slot.small = communicator.allocate(std::min(footprint_.send, footprint_.recv));
+    }
     slots_.push_back(std::move(slot));
   }
 }

@@ -70,8 +70,9 @@ std::vector<int> Runner::roots() const {
 void Runner::run_cycle(std::uint64_t cycle) {
   for (const DataType type : options_.types) {
     for (const ReduceOp op : ops_of(options_, parts_.collective)) {
-      for (const int root : roots())
+      for (const int root : roots()) {
         run_sweep({.cycle = cycle, .type = type, .op = op, .root = root});
+      }
     }
   }
 }

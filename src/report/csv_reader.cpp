@@ -67,8 +67,9 @@ CsvFile read_csv(const std::string& path) {
   CsvFile file;
   file.whole_bytes = text.size();
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line) && line.starts_with('#');)
+  for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
     file.head.push_back(line);
+  }
   try {
     Reader reader(path, text.data(), text.data() + text.size());
     read_columns(reader);

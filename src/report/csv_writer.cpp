@@ -35,14 +35,16 @@ std::string CsvWriter::earlier_fact(std::string_view key) const {
 void CsvWriter::begin(const RunContext& context) {
   if (file_.size() > 0) {
     for (const auto& [key, value] : context.facts) {
-      if (key == "started" || key == "command")
+      if (key == "started" || key == "command") {
         file_.append(fmt::format("# resumed-{}: {}\n", key, value));
+      }
     }
     return;
   }
   std::string head;
-  for (const auto& [key, value] : context.facts)
+  for (const auto& [key, value] : context.facts) {
     head += fmt::format("# {}: {}\n", key, one_line(value));
+  }
   for (const std::string& note : context.notes) head += fmt::format("# note: {}\n", one_line(note));
   file_.append(head + csv_header());
 }

@@ -118,8 +118,9 @@ std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
     const bool whole = call.count * element % kWideElement == 0;
     return whole ? kLargestInt * kWideElement / element : kLargestInt;
   }
-  if (call.collective->reduces)
+  if (call.collective->reduces) {
     return call.collective->elementwise ? kLargestInt : kLargestInt / ranks_;
+  }
   return kLargestInt / element;
 }
 

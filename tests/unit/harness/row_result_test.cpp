@@ -13,8 +13,14 @@ namespace {
 Record record_of(int ranks) { return {.ranks = ranks, .size = 1000000}; }
 
 Samples samples_of(std::vector<double> times_us) {
-  return {.times_us = std::move(times_us), .operations = 100, .warmup_operations = 11, .batch = 2,
-          .stop = stats::StopReason::CiWidth, .disturbances = {.minor_faults = 1.5, .involuntary_switches = 0.25}};
+  Samples samples;
+  samples.times_us = std::move(times_us);
+  samples.operations = 100;
+  samples.warmup_operations = 11;
+  samples.batch = 2;
+  samples.stop = stats::StopReason::CiWidth;
+  samples.disturbances = {.minor_faults = 1.5, .involuntary_switches = 0.25};
+  return samples;
 }
 
 TEST(AddStatistics, FillsARowFromItsSamples) {

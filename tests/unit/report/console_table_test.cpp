@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/console_table.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -51,9 +49,8 @@ std::string without_blanks_at_line_ends(const std::vector<std::string>& lines) {
 }
 
 std::size_t words_in(const std::string& line) {
-  std::size_t count = 0;
-  for (const std::string& word : split(line, ' ')) count += word.empty() ? 0 : 1;
-  return count;
+  const std::vector<std::string> words = split(line, ' ');
+  return words.size() - static_cast<std::size_t>(std::count(words.begin(), words.end(), ""));
 }
 
 std::vector<std::string> rows(const CapturedStream& captured) {
@@ -78,7 +75,7 @@ TEST(ConsoleTable, PrintsWhatNcclTestsPrints) {
   table.begin(context);
   table.write(measured(false), {});
   table.write(measured(true), {});
-  table.end({.rows = 2, .mean_busbw_GBps = 178.222});
+  table.end({.rows = 2, .mean_busbw_GBps = 178.222, .finished_at = ""});
   EXPECT_EQ(without_blanks_at_line_ends(captured.lines()), kNcclTestsText);
 }
 
@@ -202,7 +199,7 @@ TEST(ConsoleTable, HasItsReadersWordsInTheFootersOnly) {
   wrong.stop_reason = "time-budget";
   table.write(wrong, {});
   table.write(skipped(true, "no room"), {});
-  table.end({.rows = 1, .wrong_rows = 1, .mean_busbw_GBps = 1});
+  table.end({.rows = 1, .wrong_rows = 1, .mean_busbw_GBps = 1, .finished_at = ""});
   const auto lines = captured.lines();
   const auto with = [&](const char* word) {
     return std::count_if(lines.begin(), lines.end(),

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/mpi/routines.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/collective.hpp"
+
+namespace busbar {
+namespace {
+
+Bytes temporary(const char* collective, Bytes size, int ranks) {
+  return find_routine(collective)->temporary(size, ranks);
+}
+
+TEST(MpiRoutines, ExistForEveryCollectiveOfThisBuild) {
+  for (const Collective* collective : registered_collectives()) {
+    EXPECT_NE(find_routine(collective->name), nullptr) << collective->name;
+  }
+}
+
+TEST(MpiRoutines, AreNoneForWhatIsNotACollective) { EXPECT_EQ(find_routine("hypercube"), nullptr); }
+
+TEST(TemporaryMemory, IsHalfTheMessageOfAnAllReduceOfAPowerOfTwoOfRanks) {
+  EXPECT_EQ(temporary("allreduce", kGiB, 16), kGiB / 2);
+  EXPECT_EQ(temporary("allreduce", kGiB, 2), kGiB / 2);
+  EXPECT_EQ(temporary("allreduce", kGiB, 6), kGiB);
+  EXPECT_EQ(temporary("allreduce", kGiB, 1), 0U);
+}
+
+TEST(TemporaryMemory, IsOneBlockOfALargeReduceScatterAndMoreOfASmallOne) {
+  EXPECT_EQ(temporary("reducescatter", kGiB, 16), 64 * kMiB);
+  EXPECT_EQ(temporary("reducescatter", 64 * kKiB, 16), 128 * kKiB);
+}
+
+TEST(TemporaryMemory, IsNothingOfABroadcastOrALargeAllGather) {
+  EXPECT_EQ(temporary("broadcast", kGiB, 16), 0U);
+  EXPECT_EQ(temporary("allgather", kGiB, 16), 0U);
+}
+
+TEST(MpiTypes, ExistForAllButTheTypesOfDevices) {
+  for (const TypeInfo& type : kTypes) {
+    const bool of_devices = type.type == DataType::Half || type.type == DataType::Bfloat16;
+    EXPECT_EQ(mpi_type(type.type).has_value(), !of_devices) << type.name;
+  }
+  EXPECT_EQ(mpi_type(DataType::Float), MPI_FLOAT);
+  EXPECT_EQ(mpi_type(DataType::Int8), MPI_INT8_T);
+}
+
+TEST(MpiOps, ExistForAllButTheAverage) {
+  EXPECT_EQ(mpi_op(ReduceOp::Sum), MPI_SUM);
+  EXPECT_EQ(mpi_op(ReduceOp::Prod), MPI_PROD);
+  EXPECT_EQ(mpi_op(ReduceOp::Max), MPI_MAX);
+  EXPECT_EQ(mpi_op(ReduceOp::Min), MPI_MIN);
+  EXPECT_FALSE(mpi_op(ReduceOp::Avg).has_value());
+}
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// With one rank; tests/mpi has more.
+#include "bootstrap/mpi_bootstrap.hpp"
+
+#include <array>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/mpi_singleton.hpp"
+
+namespace busbar {
+namespace test {
+namespace {
+
+std::unique_ptr<Bootstrap>& session() {
+  static std::unique_ptr<Bootstrap> bootstrap;
+  return bootstrap;
+}
+
+/// Ends MPI while everything that it needs is still there.
+class MpiEnvironment final : public testing::Environment {
+ public:
+  void TearDown() override { session().reset(); }
+};
+
+[[maybe_unused]] const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new MpiEnvironment);
+
+}  // namespace
+
+Bootstrap& mpi_singleton() {
+  if (!session()) session() = start_mpi();
+  return *session();
+}
+
+}  // namespace test
+
+namespace {
+
+TEST(MpiLibrary, IsANameAndAVersionOnOneLine) {
+  const std::string library = mpi_library();
+  EXPECT_EQ(library.find_first_of("\n\t"), std::string::npos) << library;
+  EXPECT_NE(library.find_first_of("0123456789"), std::string::npos) << library;
+}
+
+TEST(MpiBootstrap, IsOneRankOnOneNodeWithoutALauncher) {
+  const Bootstrap& mpi = test::mpi_singleton();
+  EXPECT_EQ(mpi.rank(), 0);
+  EXPECT_EQ(mpi.size(), 1);
+  EXPECT_EQ(mpi.node(), 0);
+  EXPECT_EQ(mpi.nodes(), 1);
+}
+
+TEST(MpiBootstrap, AgreesWithItself) {
+  Bootstrap& mpi = test::mpi_singleton();
+  EXPECT_TRUE(mpi.agree(true));
+  EXPECT_FALSE(mpi.agree(false));
+  std::array values{1.5, -2.0};
+  mpi.combine(values, Combine::Sum);
+  mpi.combine(values, Combine::Max);
+  mpi.combine(values, Combine::Min);
+  EXPECT_EQ(values, (std::array{1.5, -2.0}));
+  EXPECT_EQ(mpi.gather(42), std::vector<int>{42});
+  int value = 7;
+  mpi.broadcast(value);
+  EXPECT_EQ(value, 7);
+}
+
+TEST(MpiBootstrap, PassesItsBarrierInBothWaysOfWaiting) {
+  Bootstrap& mpi = test::mpi_singleton();
+  mpi.set_progress(Progress::Block);
+  mpi.barrier();
+  mpi.set_progress(Progress::Yield);
+  mpi.barrier();
+}
+
+}  // namespace
+}  // namespace busbar

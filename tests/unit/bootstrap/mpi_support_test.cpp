@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/mpi_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/mpi_singleton.hpp"
+
+namespace busbar {
+namespace {
+
+TEST(CheckMpi, PassesSuccess) {
+  (void)test::mpi_singleton();
+  EXPECT_EQ(test::failure_of([] { check_mpi(MPI_SUCCESS); }).status, Status::Ok);
+}
+
+TEST(CheckMpi, ThrowsMpisWordsOnOneLineWithThePlace) {
+  (void)test::mpi_singleton();
+  const test::Failure failure = test::failure_of([] { check_mpi(MPI_ERR_COUNT); });
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_TRUE(failure.message.starts_with("MPI: ")) << failure.message;
+  EXPECT_TRUE(failure.says("mpi_support_test.cpp:")) << failure.message;
+  EXPECT_TRUE(failure.is_one_line());
+}
+
+TEST(MpiComm, ReturnsErrorsInsteadOfEndingTheJob) {
+  (void)test::mpi_singleton();
+  const MpiComm comm(MPI_COMM_WORLD);
+  int value = 0;
+  const int code = MPI_Bcast(&value, 1, MPI_INT, 99, comm.get());
+  EXPECT_NE(code, MPI_SUCCESS);
+}
+
+TEST(Complete, WaitsInBothWays) {
+  (void)test::mpi_singleton();
+  const MpiComm comm(MPI_COMM_WORLD);
+  for (const Progress progress : {Progress::Block, Progress::Yield}) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibarrier(comm.get(), &request));
+    complete(request, progress);
+    EXPECT_EQ(request, MPI_REQUEST_NULL);
+  }
+}
+
+}  // namespace
+}  // namespace busbar

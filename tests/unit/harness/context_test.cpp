@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/context.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "tests/unit/support/fake_communicator.hpp"
+
+namespace busbar {
+namespace {
+
+std::vector<SizePlan> plans_of(Bytes first, std::size_t count) {
+  std::vector<SizePlan> plans(count);
+  for (std::size_t i = 0; i < count; ++i) plans[i].wanted = first << i;
+  return plans;
+}
+
+/// A run of 16 ranks on a host of two processors, and what its heads say.
+struct PretendedRun {
+  Options options{};
+  Placements placements{};
+  std::vector<SizePlan> plans = plans_of(kMiB, 3);
+  Progress progress = Progress::Yield;
+  int ranks = 16;
+  std::vector<std::string> environment{"UCX_TLS=tcp"};
+
+  PretendedRun() {
+    options.sweep = {.first = kMiB, .last = 4 * kMiB, .step = kMiB};
+    RankPlace place;
+    std::copy_n("vm", 2, place.host.begin());
+    std::copy_n("AMD EPYC", 8, place.processor_model.begin());
+    place.pid = 249104;
+    place.core = 1;
+    place.numa = 0;
+    placements.ranks.assign(16, place);
+    placements.ranks[15].core = placements.ranks[15].numa = -1;
+    placements.most_ranks_per_host = 16;
+    placements.least_memory = kGiB;
+    placements.oversubscribed = true;
+    placements.oversubscription = "16 ranks on 2 processors of host vm";
+  }
+
+  [[nodiscard]] RunContext context() const {
+    const BackendChoice backend = choose_backend("auto");
+    return make_context({.options = options,
+                         .collective = test::collective("allreduce"),
+                         .backend = backend,
+                         .placements = placements,
+                         .plans = plans,
+                         .progress = progress,
+                         .ranks = ranks,
+                         .nodes = 4,
+                         .timer_cost_s = 40e-9,
+                         .command = "./allreduce_perf -e 4M",
+                         .environment = environment});
+  }
+  [[nodiscard]] std::string notes() const { return join(context().notes, "\n"); }
+};
+
+std::string fact(const RunContext& context, const std::string& wanted) {
+  for (const auto& [key, value] : context.facts) {
+    if (key == wanted) return value;
+  }
+  return "no fact " + wanted;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(RunContext, HasTheFactsThatExplainAFile) {
+  const RunContext context = PretendedRun().context();
+  EXPECT_TRUE(fact(context, "configuration").starts_with("collective=allreduce backend=mpi ranks=16 nodes=4 sizes="));
+  EXPECT_EQ(fact(context, "command"), "./allreduce_perf -e 4M");
+  EXPECT_EQ(fact(context, "hosts"), "vm");
+  EXPECT_EQ(fact(context, "processor"), "AMD EPYC");
+  EXPECT_EQ(fact(context, "environment"), "UCX_TLS=tcp");
+  EXPECT_EQ(fact(context, "timer-cost-ns"), "40.0");
+  EXPECT_EQ(fact(context, "rank-0"), "host vm node 0 numa 0 core 1 processors 1");
+  EXPECT_EQ(fact(context, "rank-15"), "host vm node 0 numa - core - processors 1");
+}
+
+TEST(RunContext, HasADeviceLinePerRankInNcclTestsForm) {
+  const RunContext context = PretendedRun().context();
+  ASSERT_EQ(context.devices.size(), 16U);
+  EXPECT_EQ(context.devices[3],
+            " Rank  3 Group  0 Pid 249104 on         vm device  1 [numa 0 core 1] AMD EPYC");
+  EXPECT_TRUE(contains(context.devices[15], "[numa - core -]"));
+}
+
+TEST(RunContext, HasTheHeadersOfNcclTests) {
+  PretendedRun run;
+  EXPECT_EQ(run.context().nccl_name, "all_reduce");
+  EXPECT_EQ(run.context().step, "2(factor)");
+  EXPECT_EQ(run.context().operations, "auto");
+  EXPECT_EQ(run.context().warmup, "auto");
+  EXPECT_EQ(run.context().blocking, "");
+  run.options.sweep.factor = 1;
+  run.options.operations = 20;
+  run.options.warmup_operations = 1;
+  run.options.blocking = Blocking::Wait;
+  EXPECT_EQ(run.context().step, "1048576(bytes)");
+  EXPECT_EQ(run.context().operations, "20");
+  EXPECT_EQ(run.context().warmup, "1");
+  EXPECT_NE(run.context().blocking, "");
+}
+
+TEST(RunContext, SaysHowTimesAreMade) {
+  PretendedRun run;
+  EXPECT_TRUE(contains(run.notes(), "median over samples of the max over ranks; cadence streaming; "
+                                    "until its 95 % interval is within 2 % or 3 s have passed"));
+  run.options.aggregation = Aggregation::Mean;
+  run.options.cadence = Cadence::Isolated;
+  run.options.operations = 20;
+  EXPECT_TRUE(contains(run.notes(), "of the mean over ranks; cadence isolated; 20 operations"));
+}
+
+TEST(RunContext, SaysThatRanksAreTooMany) {
+  PretendedRun run;
+  EXPECT_TRUE(contains(run.notes(), "yielding to each other: oversubscribed, 16 ranks on 2 processors of host vm"));
+  run.progress = Progress::Block;
+  run.placements.oversubscribed = false;
+  EXPECT_TRUE(contains(run.notes(), "wait inside the library: ranks fit on the processors"));
+}
+
+TEST(RunContext, TellsTheMemoryPlanOfSizesTogether) {
+  PretendedRun run;
+  run.plans[1].out_of_place = false;
+  run.plans[1].reason = "needs 3 GiB";
+  run.plans[1].segment = 4194304;
+  run.plans[2].out_of_place = run.plans[2].in_place = false;
+  run.plans[2].reason = "needs 6 GiB";
+  EXPECT_TRUE(contains(run.notes(), "memory: 16 GiB available, of which 85 % may be used, for 16 ranks"));
+  EXPECT_TRUE(contains(run.notes(), "memory plan: 1 MiB: both placements\n"));
+  EXPECT_TRUE(contains(run.notes(), "memory plan: 2 MiB: in place only (out of place needs 3 GiB) in segments of 16 MiB"));
+  EXPECT_TRUE(contains(run.notes(), "memory plan: 4 MiB: skipped (needs 6 GiB)"));
+}
+
+TEST(RunContext, JoinsSizesOfTheSamePlan) {
+  EXPECT_TRUE(contains(PretendedRun().notes(), "memory plan: 1 MiB to 4 MiB: both placements"));
+}
+
+TEST(RunContext, NamesTheMemoryLimitThatWasAskedFor) {
+  PretendedRun run;
+  run.options.memory_limit = 2 * kGiB;
+  EXPECT_TRUE(contains(run.notes(), "memory: 2 GiB (--memory-limit) for 16 ranks on the fullest host"));
+}
+
+TEST(RunContext, SaysWhatIsUnusualOnly) {
+  PretendedRun run;
+  for (const char* words : {"not checked", "seed", "rotate", "one rank"}) EXPECT_FALSE(contains(run.notes(), words)) << words;
+  run.options.checks = 0;
+  run.options.seed = 7;
+  run.options.cache = Cache::Rotate;
+  run.ranks = 1;
+  for (const char* words : {"not checked (-c 0)", "data seed 7", "rotate", "one rank"}) EXPECT_TRUE(contains(run.notes(), words)) << words;
+}
+
+TEST(RunContext, NamesTheBackendAndWhy) {
+  PretendedRun run;
+  EXPECT_TRUE(contains(run.notes(), "mpi backend (auto: best available of "));
+  run.options.backend = "mpi";
+  EXPECT_TRUE(contains(run.notes(), "mpi backend (asked for: "));
+}
+
+TEST(RunContext, KeepsTheWordsOfNcclTestsReadersOutOfItsNotes) {
+  PretendedRun run;
+  run.options.checks = 0;
+  run.options.cache = Cache::Rotate;
+  run.options.blocking = Blocking::WaitAndBarrier;
+  for (const char* word : {"bandwidth", "FAILED", "out-of-place", "Out of bounds"}) {
+    EXPECT_FALSE(contains(run.notes() + run.context().blocking, word)) << word;
+  }
+}
+
+TEST(LibraryEnvironment, ListsWhatChangesLibrariesInOrder) {
+  setenv("UCX_TLS", "tcp,self", 1);
+  setenv("NCCL_ALGO", "Ring", 1);
+  setenv("BUSBAR_NOT_A_LIBRARY", "1", 1);
+  const auto found = library_environment();
+  EXPECT_NE(std::find(found.begin(), found.end(), "NCCL_ALGO=Ring"), found.end());
+  EXPECT_NE(std::find(found.begin(), found.end(), "UCX_TLS=tcp,self"), found.end());
+  EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+  EXPECT_FALSE(contains(join(found, " "), "BUSBAR_NOT_A_LIBRARY"));
+  unsetenv("UCX_TLS");
+  unsetenv("NCCL_ALGO");
+  unsetenv("BUSBAR_NOT_A_LIBRARY");
+}
+
+}  // namespace
+}  // namespace busbar

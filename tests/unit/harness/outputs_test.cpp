@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/outputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "report/csv_reader.hpp"
+#include "tests/unit/support/fake_bootstrap.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar {
+namespace {
+
+using test::measured;
+using test::skipped;
+using test::text_of;
+
+class OutputsOfARun : public testing::Test {
+ protected:
+  OutputsOfARun() { testing::internal::CaptureStdout(); }
+  OutputsOfARun(const OutputsOfARun&) = delete;
+  OutputsOfARun& operator=(const OutputsOfARun&) = delete;
+  ~OutputsOfARun() override { (void)testing::internal::GetCapturedStdout(); }
+
+  [[nodiscard]] Options options(bool resume = false) const {
+    Options options;
+    options.csv_path = csv();
+    options.json_path = folder_.path("x.json");
+    options.samples_path = folder_.path("s.csv");
+    options.resume = resume;
+    return options;
+  }
+  [[nodiscard]] std::string csv() const { return folder_.path("x.csv"); }
+  [[nodiscard]] std::string json() const { return folder_.path("x.json"); }
+  [[nodiscard]] std::string samples() const { return folder_.path("s.csv"); }
+  test::FakeBootstrap& bootstrap() { return bootstrap_; }
+  const test::TemporaryFolder& folder() const { return folder_; }
+
+  /// A run of these rows into all outputs; true for each that an earlier run had already.
+  std::vector<bool> run(const std::vector<Record>& rows, bool resume) {
+    Outputs outputs(bootstrap_, options(resume));
+    outputs.check_resumable("collective=allreduce ranks=16");
+    outputs.begin(test::context());
+    std::vector<bool> replayed;
+    for (const Record& row : rows) {
+      replayed.push_back(outputs.replay(row));
+      if (!replayed.back()) outputs.write(row, std::vector<double>{1, 2});
+    }
+    outputs.end();
+    summary_ = outputs.summary();
+    return replayed;
+  }
+  [[nodiscard]] const RunSummary& summary() const { return summary_; }
+
+ private:
+  test::TemporaryFolder folder_;
+  test::FakeBootstrap bootstrap_;
+  RunSummary summary_;
+};
+
+using Replays = std::vector<bool>;
+
+TEST_F(OutputsOfARun, WriteEveryRowToEveryFile) {
+  EXPECT_EQ(run({measured(false), measured(true)}, false), (Replays{false, false}));
+  EXPECT_EQ(read_csv(csv()).records.size(), 2U);
+  EXPECT_EQ(split(text_of(samples()), '\n').size(), 6U);  // names, twice two samples, nothing
+  EXPECT_NE(text_of(json()).find("\"measured_rows\":2"), std::string::npos);
+}
+
+TEST_F(OutputsOfARun, CountRows) {
+  Record wrong = measured(true);
+  wrong.status = RowStatus::Wrong;
+  wrong.busbw_GBps = 2;
+  Record good = measured(false);
+  good.busbw_GBps = 4;
+  (void)run({good, wrong, skipped(false, "no room")}, false);
+  EXPECT_EQ(summary().rows, 2U);
+  EXPECT_EQ(summary().wrong_rows, 1U);
+  EXPECT_EQ(summary().skipped, 1U);
+  EXPECT_DOUBLE_EQ(summary().mean_busbw_GBps, 3);
+}
+
+TEST_F(OutputsOfARun, GoOnWithTheFirstMissingRow) {
+  (void)run({measured(false)}, false);
+  EXPECT_EQ(run({measured(false), measured(true)}, true), (Replays{true, false}));
+  EXPECT_EQ(read_csv(csv()).records.size(), 2U);
+  EXPECT_EQ(summary().rows, 2U);
+}
+
+TEST_F(OutputsOfARun, MeasureNothingAgainWhereAllIsThere) {
+  (void)run({measured(false), measured(true)}, false);
+  EXPECT_EQ(run({measured(false), measured(true)}, true), (Replays{true, true}));
+  EXPECT_EQ(read_csv(csv()).records.size(), 2U);
+  EXPECT_NE(text_of(json()).find("\"measured_rows\":2"), std::string::npos);
+}
+
+TEST_F(OutputsOfARun, TellRowsApartByEverythingThatASweepVaries) {
+  (void)run({measured(false)}, false);
+  std::vector<Record> others(6, measured(false));
+  others[0].type = "double";
+  others[1].op = "max";
+  others[2].root = 1;
+  others[3].size = 8;
+  others[4].cycle = 1;
+  others[5].in_place = true;
+  EXPECT_EQ(run(others, true), Replays(6, false));
+}
+
+TEST_F(OutputsOfARun, ReplayASizeAsOftenAsItWasMeasured) {
+  (void)run({measured(false), measured(false)}, false);
+  EXPECT_EQ(run({measured(false), measured(false), measured(false)}, true), (Replays{true, true, false}));
+}
+
+TEST_F(OutputsOfARun, RefuseAnotherConfigurationNamingTheFirstDifference) {
+  (void)run({measured(false)}, false);
+  Outputs outputs(bootstrap(), options(true));
+  const test::Failure failure =
+      test::failure_of([&] { outputs.check_resumable("collective=allreduce ranks=8"); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_EQ(failure.message,
+            "--resume: the CSV is of another configuration: it has ranks=16, this run ranks=8; "
+            "give another file with --csv");
+}
+
+TEST_F(OutputsOfARun, BeginAnewWhereThereIsNothingToResume) {
+  EXPECT_EQ(run({measured(false)}, true), (Replays{false}));
+  EXPECT_EQ(read_csv(csv()).records.size(), 1U);
+}
+
+TEST_F(OutputsOfARun, AreRefusedBeforeAnythingIsMeasuredWhereAFileCannotBeWritten) {
+  Options unwritable = options();
+  unwritable.csv_path = folder().path("none/x.csv");
+  const test::Failure failure = test::failure_of([&] { const Outputs outputs(bootstrap(), unwritable); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("--csv: cannot write")) << failure.message;
+}
+
+TEST_F(OutputsOfARun, AreOnRankZeroOnly) {
+  test::FakeBootstrap second(1, 2);
+  Outputs outputs(second, options());
+  outputs.write(measured(false), {});
+  EXPECT_EQ(text_of(csv()), "");
+  EXPECT_EQ(outputs.progress_line(), nullptr);
+}
+
+}  // namespace
+}  // namespace busbar

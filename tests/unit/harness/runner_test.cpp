@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/runner.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/csv_reader.hpp"
+#include "tests/unit/support/fake_bootstrap.hpp"
+#include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar {
+namespace {
+
+/// A run of one pretended rank whose operations take a millisecond; its rows are read from its CSV.
+class PretendedRun : public testing::Test {
+ protected:
+  PretendedRun() {
+    options_.sweep = {.first = kKiB, .last = 2 * kKiB};
+    options_.operations = 3;
+    options_.warmup_operations = 1;
+    options_.csv_path = folder_.path("x.csv");
+    placements_.least_memory = kGiB;
+  }
+
+  Options& options() { return options_; }
+  Placements& placements() { return placements_; }
+  test::FakeCommunicator& communicator() { return communicator_; }
+
+  std::vector<Record> run(const char* name = "allreduce") {
+    testing::internal::CaptureStdout();
+    Outputs outputs(bootstrap_, options_);
+    outputs.begin(test::context());
+    Runner({.options = options_,
+            .collective = test::collective(name),
+            .backend = "fake",
+            .bootstrap = bootstrap_,
+            .communicator = communicator_,
+            .placements = placements_,
+            .progress = Progress::Block,
+            .timer_cost_s = 0,
+            .watchdog = watchdog_},
+           outputs)
+        .run();
+    outputs.end();
+    (void)testing::internal::GetCapturedStdout();
+    return read_csv(options_.csv_path).records;
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+  Options options_;
+  Placements placements_;
+  test::FakeBootstrap bootstrap_;
+  test::FakeCommunicator communicator_;
+  Watchdog watchdog_{std::nullopt, {}};
+};
+
+TEST_F(PretendedRun, HasARowPerSizeAndPlacement) {
+  const auto rows = run();
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].size, 1024U);
+  EXPECT_FALSE(rows[0].in_place);
+  EXPECT_TRUE(rows[1].in_place);
+  EXPECT_EQ(rows[2].size, 2048U);
+  EXPECT_EQ(rows[0].count, 256U);
+  EXPECT_EQ(rows[0].operations, 3U);
+  EXPECT_EQ(rows[0].wrong, 0U);
+  EXPECT_EQ(rows[0].status, RowStatus::Ok);
+  EXPECT_DOUBLE_EQ(rows[0].time_median_us.value_or(0), 1000);
+}
+
+TEST_F(PretendedRun, HasTheRowsOfOnePlacementWhereAsked) {
+  options().placement = Placement::In;
+  const auto rows = run();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[0].in_place && rows[1].in_place);
+}
+
+TEST_F(PretendedRun, SweepsTypesThenOperationsThenSizes) {
+  options().types = {DataType::Int8, DataType::Double};
+  options().ops = {ReduceOp::Sum, ReduceOp::Max};
+  options().placement = Placement::Out;
+  std::string order;
+  for (const Record& row : run()) order += row.type + " " + row.op + " " + std::to_string(row.size) + "; ";
+  EXPECT_EQ(order,
+            "int8 sum 1024; int8 sum 2048; int8 max 1024; int8 max 2048; "
+            "double sum 1024; double sum 2048; double max 1024; double max 2048; ");
+}
+
+TEST_F(PretendedRun, HasNoOperationWhereNothingIsReduced) {
+  options().ops = {ReduceOp::Sum, ReduceOp::Max};
+  const auto rows = run("allgather");
+  EXPECT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].op, "none");
+}
+
+TEST_F(PretendedRun, HasARootWhereTheCollectiveHasOne) {
+  EXPECT_EQ(run("broadcast").at(0).root, 0);
+}
+
+TEST_F(PretendedRun, RepeatsTheSweepAsOftenAsAsked) {
+  options().cycles = 3;
+  const auto rows = run();
+  ASSERT_EQ(rows.size(), 12U);
+  EXPECT_EQ(rows[0].cycle, 0U);
+  EXPECT_EQ(rows[11].cycle, 2U);
+}
+
+TEST_F(PretendedRun, LeavesTheWrongCountEmptyWhereNothingIsChecked) {
+  options().checks = 0;
+  EXPECT_FALSE(run().at(0).wrong.has_value());
+}
+
+TEST_F(PretendedRun, ChecksFurtherOperationsOfOtherData) {
+  (void)run();
+  const std::size_t once = communicator().calls.size();
+  communicator().calls.clear();
+  options().checks = 4;
+  options().csv_path += ".2";
+  (void)run();
+  EXPECT_EQ(communicator().calls.size(), once + std::size_t{4} * 3);  // three more for each of four rows
+}
+
+TEST_F(PretendedRun, ChecksTheBuffersThatWereTimed) {
+  options().placement = Placement::Out;
+  options().sweep.last = kKiB;
+  (void)run();
+  EXPECT_EQ(communicator().calls.size(), 4U);  // one warm-up and three timed: none for the check
+}
+
+TEST_F(PretendedRun, FindsAPlantedFaultInBothPlacements) {
+  options().inject_fault = Fault{.rank = 0, .index = 100};
+  for (const Record& row : run()) {
+    EXPECT_EQ(row.status, RowStatus::Wrong);
+    EXPECT_EQ(row.wrong, 1U);
+    EXPECT_TRUE(row.reason.starts_with("rank 0, element 100: expected ")) << row.reason;
+    EXPECT_EQ(row.flags, "no-interval fault-injected");
+  }
+}
+
+TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {
+  placements().least_memory = 0;
+  options().memory_limit = kMemorySlack + 1536;
+  const auto rows = run();
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].status, RowStatus::Skipped);
+  EXPECT_TRUE(rows[0].reason.starts_with("needs ")) << rows[0].reason;
+  EXPECT_EQ(rows[1].status, RowStatus::Ok);
+  EXPECT_EQ(rows[3].status, RowStatus::Skipped);
+  EXPECT_FALSE(rows[3].time_median_us.has_value());
+}
+
+TEST_F(PretendedRun, FlagsRanksThatAreTooMany) {
+  placements().oversubscribed = true;
+  EXPECT_EQ(run().at(0).flags, "oversubscribed no-interval");
+}
+
+TEST_F(PretendedRun, RotatesThroughBuffersWhereAsked) {
+  options().cache = Cache::Rotate;
+  options().sweep = {.first = 64 * kMiB, .last = 64 * kMiB};
+  options().placement = Placement::In;
+  const auto rows = run();
+  EXPECT_EQ(rows.at(0).cache, "rotate");
+  EXPECT_EQ(rows.at(0).wrong, 0U);
+  const auto& calls = communicator().calls;
+  EXPECT_NE(calls.at(0).recv, calls.at(1).recv);
+  EXPECT_EQ(calls.at(0).recv, calls.at(2).recv);
+}
+
+TEST_F(PretendedRun, TellsStartSkewOnOneHostOnly) {
+  EXPECT_TRUE(run().at(0).start_skew_us.has_value());
+  placements().hosts = 2;
+  options().csv_path += ".2";
+  EXPECT_FALSE(run().at(0).start_skew_us.has_value());
+}
+
+}  // namespace
+}  // namespace busbar
