@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t kChunk = 20;        // samples between two barriers
 constexpr std::uint64_t kWindow = 5;        // samples of a warm-up window
 constexpr double kTimerCosts = 100;         // a sample lasts at least so many timer costs
+constexpr std::uint64_t kMostWindows = 10;  // of warm-up: what is not steady then may never be
 constexpr double kWarmupShare = 0.25;       // of the row's time budget
 constexpr std::uint64_t kLeastSamples = 2;  // also of rows that no budget can hold
 
@@ -60,7 +61,7 @@ class Row {
     const double allowed_s = plan_.limits.time_budget_s * kWarmupShare;
     (void)run(1, 1);
     std::vector<double> previous;
-    for (;;) {
+    for (std::uint64_t window = 0; window < kMostWindows; ++window) {
       // A window that would not fit is not begun: large operations are warm after one.
       const std::uint64_t batch = batch_for(last_time_s_);
       const double window_s = last_time_s_ * static_cast<double>(kWindow * batch);
