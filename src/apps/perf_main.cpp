@@ -40,6 +40,13 @@ void wait_for_lower_ranks(int rank) {
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 50, kLongest)));
 }
 
+[[noreturn]] void abort_ranks(Bootstrap& bootstrap, const std::string& program,
+                              const std::string& message, Status status) {
+  wait_for_lower_ranks(bootstrap.rank());
+  complain(program, fmt::format("rank {}: {}", bootstrap.rank(), message));
+  bootstrap.abort(exit_code(status));
+}
+
 /// -g N outside a launcher: becomes `mpiexec -n N` of itself.
 void launch_ranks(const Options& options, std::span<char* const> arguments) {
   const std::string ranks = fmt::format("{}", options.launch_ranks);
@@ -90,13 +97,12 @@ int run_ranks(const Options& options, const Invocation& invocation, const std::s
     return exit_code(run_session(options, invocation, *bootstrap, watchdog));
   } catch (const Error& error) {
     const bool all_know = error.status() == Status::Usage || error.status() == Status::Unavailable;
-    if (bootstrap && !all_know) {
-      wait_for_lower_ranks(bootstrap->rank());
-      complain(program, fmt::format("rank {}: {}", bootstrap->rank(), error.what()));
-      bootstrap->abort(exit_code(error.status()));
-    }
+    if (bootstrap && !all_know) abort_ranks(*bootstrap, program, error.what(), error.status());
     if (speaks_for_the_job()) complain(program, error.what());
     return exit_code(error.status());
+  } catch (const std::exception& error) {
+    if (bootstrap) abort_ranks(*bootstrap, program, error.what(), Status::Runtime);
+    throw;
   }
 }
 

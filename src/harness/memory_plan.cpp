@@ -96,6 +96,13 @@ SizePlan plan_size(const MemoryRequest& request, const Communicator& communicato
       .footprint = request.collective->footprint(wanted, info(request.type).size, request.ranks),
       .out_of_place = request.out_of_place,
       .in_place = request.in_place};
+  const auto unsupported = communicator.unsupported(
+      {.collective = request.collective, .type = request.type, .op = request.op});
+  if (unsupported) {
+    plan.out_of_place = plan.in_place = false;
+    plan.reason = *unsupported;
+    return plan;
+  }
   if (plan.footprint.count == 0) {
     plan.out_of_place = plan.in_place = false;
     plan.reason = fmt::format("{} is less than one element for each rank", format_bytes(wanted));

@@ -117,7 +117,7 @@ void Runner::run_size(const SweepKey& key, const SizePlan& plan, Verifier& verif
     Record record = blank(key, plan, in_place);
     parts_.watchdog.step(row_name(record));
     if (outputs_.replay(record)) continue;
-    const std::string obstacle = find_obstacle(like, plan, in_place, buffers);
+    const std::string obstacle = find_obstacle(plan, in_place, buffers);
     if (obstacle.empty()) {
       measure_or_fail(std::move(record), like, plan, *buffers, verifier);
     } else {
@@ -131,10 +131,8 @@ std::string Runner::row_name(const Record& record) const {
                      record.in_place ? "in place" : "out of place");
 }
 
-std::string Runner::find_obstacle(const Call& like, const SizePlan& plan, bool in_place,
+std::string Runner::find_obstacle(const SizePlan& plan, bool in_place,
                                   std::optional<RowBuffers>& buffers) {
-  const auto unsupported = parts_.communicator.unsupported(like);
-  if (unsupported) return *unsupported;
   const bool planned = in_place ? plan.in_place : plan.out_of_place;
   if (!planned) return plan.reason;
   if (buffers || try_allocate(plan, buffers)) return {};

@@ -56,7 +56,7 @@ class Runner {
   /// "all-reduce 64 MiB in place"
   [[nodiscard]] std::string row_name(const Record& record) const;
   /// Why a row cannot be measured, or empty: then the buffers are there. Collective.
-  [[nodiscard]] std::string find_obstacle(const Call& like, const SizePlan& plan, bool in_place,
+  [[nodiscard]] std::string find_obstacle(const SizePlan& plan, bool in_place,
                                           std::optional<RowBuffers>& buffers);
   /// Buffers on every rank or on none. Collective.
   [[nodiscard]] bool try_allocate(const SizePlan& plan, std::optional<RowBuffers>& buffers);
