@@ -45,6 +45,7 @@ void wait_for_lower_ranks(int rank) {
   wait_for_lower_ranks(bootstrap.rank());
   complain(program, fmt::format("rank {}: {}", bootstrap.rank(), message));
   bootstrap.abort(exit_code(status));
+  std::_Exit(exit_code(status));  // g++ 12 does not believe a virtual function's [[noreturn]]
 }
 
 /// -g N outside a launcher: becomes `mpiexec -n N` of itself.
