@@ -15,6 +15,12 @@
 namespace busbar {
 namespace {
 
+/// g++'s own version is a bare number; clang's has its name in it.
+std::string compiler() {
+  const std::string text = __VERSION__;
+  return text.find_first_not_of("0123456789.") == std::string::npos ? "g++ " + text : text;
+}
+
 std::string step_text(const Sweep& sweep) {
   return sweep.factor > 1 ? fmt::format("{}(factor)", sweep.factor)
                           : fmt::format("{}(bytes)", sweep.step);
@@ -133,7 +139,7 @@ RunContext make_context(const ContextInput& input) {
       {"processor", input.placements.ranks.front().processor_model.data()},
       {"kernel", kernel_release()},
       {"library", input.backend.backend->library()},
-      {"compiler", __VERSION__},
+      {"compiler", compiler()},
       {"environment", join(input.environment, " ")},
       {"timer-cost-ns", fmt::format("{:.1f}", input.timer_cost_s * 1e9)},
   };
@@ -179,7 +185,8 @@ std::vector<std::string> library_environment() {
   std::vector<std::string> found;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
-    for (const char* prefix : {"NCCL_", "UCX_", "MPIR_", "MPICH_", "OMPI_MCA_", "FI_", "CUDA_"}) {
+    for (const char* prefix : {"NCCL_", "UCX_", "MPIR_", "MPICH_", "OMPI_MCA_", "FI_",
+                               "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_"}) {
       if (text.starts_with(prefix)) found.emplace_back(text);
     }
   }
