@@ -57,7 +57,7 @@ std::uint64_t forced_segment(const MemoryRequest& request, const Communicator& c
                   .op = request.op};
   const std::uint64_t largest = communicator.largest_count(call);
   if (plan.footprint.count <= largest) return 0;
-  if (request.collective->elementwise) return kGiB / info(request.type).size;
+  if (request.collective->elementwise) return std::min(largest, kGiB / info(request.type).size);
   plan.out_of_place = plan.in_place = false;
   plan.reason =
       fmt::format("{} elements in one call, the library takes {}; use a wider type with -d",

@@ -211,6 +211,13 @@ constexpr std::array<Foreign, 13> kForeign{{
     {"-K --per_iter_skip", "warm-up goes on until times are steady; -w N sets its length"},
 }};
 
+void refuse_shared_file(View option, const std::string& path, View other,
+                        const std::string& taken) {
+  if (path.empty() || path != taken) return;
+  throw usage_error(
+      fmt::format("{}: {} is the file of {} already; give another", option, path, other));
+}
+
 }  // namespace
 
 std::span<const OptionSpec> option_specs() { return kSpecs; }
@@ -239,9 +246,9 @@ void check_options(const Options& options) {
   if (options.resume && options.csv_path.empty()) {
     throw usage_error("--resume: name the file to go on with, as in --csv results.csv --resume");
   }
-  if (!options.csv_path.empty() && options.csv_path == options.samples_path) {
-    throw usage_error("--samples: names the same file as --csv; give another");
-  }
+  refuse_shared_file("--samples", options.samples_path, "--csv", options.csv_path);
+  refuse_shared_file("-J", options.json_path, "--csv", options.csv_path);
+  refuse_shared_file("-J", options.json_path, "--samples", options.samples_path);
 }
 
 }  // namespace busbar

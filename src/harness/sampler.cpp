@@ -93,7 +93,9 @@ class Row {
   }
 
   void take_exactly(std::uint64_t operations) {
-    append(run(ChunkShape::of(operations * plan_.least_batch, result_.batch)));
+    const ChunkShape shape = ChunkShape::of(operations * plan_.least_batch, result_.batch);
+    result_.batch = shape.batches.front();  // smaller than wanted where there are so few
+    append(run(shape));
     result_.stop = stats::StopReason::Count;
   }
 

@@ -65,7 +65,6 @@ Record record_from(const Cells& cells, const std::string& path, unsigned line) {
 CsvFile read_csv(const std::string& path) {
   const std::string text = whole_lines_of(path);
   CsvFile file;
-  file.whole_bytes = text.size();
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
     file.head.push_back(line);

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/units.hpp"
 #include "model/record.hpp"
 
 namespace busbar {
@@ -13,7 +12,6 @@ namespace busbar {
 struct CsvFile {
   std::vector<std::string> head;  ///< the "#" lines above the column names
   std::vector<Record> records;
-  Bytes whole_bytes = 0;  ///< up to the end of the last whole line
 };
 
 /// Reads a CSV that a *_perf program wrote. Columns that the file lacks stay empty, unknown ones

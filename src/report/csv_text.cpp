@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/csv_text.hpp"
 
+#include "base/text.hpp"
 #include "model/record_fields.hpp"
 
 namespace busbar {
@@ -30,7 +31,7 @@ std::string csv_row(const Record& record) {
   for (const RecordField& field : record_fields()) {
     if (!first) line += ',';
     first = false;
-    line += csv_cell(field.get(record));
+    line += csv_cell(one_line(field.get(record)));
   }
   return line + '\n';
 }

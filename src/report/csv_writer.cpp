@@ -19,7 +19,7 @@ OutputFile::Mode mode(bool resume) {
 CsvWriter::CsvWriter(const std::string& path, bool resume) : file_(path, "--csv", mode(resume)) {
   if (file_.size() == 0) return;
   CsvFile earlier = read_csv(path);
-  file_.truncate(earlier.whole_bytes);  // a line that a killed run left unfinished
+  file_.drop_unfinished_line();
   earlier_head_ = std::move(earlier.head);
   earlier_ = std::move(earlier.records);
 }
@@ -58,7 +58,9 @@ void CsvWriter::end(const RunSummary& summary) {
 }
 
 SamplesWriter::SamplesWriter(const std::string& path, bool resume)
-    : file_(path, "--samples", mode(resume)) {}
+    : file_(path, "--samples", mode(resume)) {
+  if (file_.size() > 0) file_.drop_unfinished_line();
+}
 
 void SamplesWriter::begin(const RunContext& /*context*/) {
   if (file_.size() == 0) {

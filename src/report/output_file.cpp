@@ -2,6 +2,7 @@
 #include "report/output_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -54,6 +55,20 @@ void OutputFile::write_at(Bytes offset, std::string_view text) {
   size_ = std::max(size_, offset);
   const bool synchronized = fdatasync(descriptor_) == 0 || errno == EINVAL || errno == EROFS;
   if (!synchronized) throw system_failure(fmt::format("cannot write {}", path_), errno);
+}
+
+void OutputFile::drop_unfinished_line() {
+  std::array<char, 4096> block{};
+  for (Bytes end = size_; end > 0;) {
+    const Bytes start = end - std::min<Bytes>(end, block.size());
+    const ssize_t count = pread(descriptor_, block.data(), end - start, static_cast<off_t>(start));
+    if (count <= 0) return;
+    const std::string_view text(block.data(), static_cast<std::size_t>(count));
+    const std::size_t line_end = text.rfind('\n');
+    if (line_end != std::string_view::npos) return truncate(start + line_end + 1);
+    end = start;
+  }
+  truncate(0);
 }
 
 void OutputFile::truncate(Bytes size) {

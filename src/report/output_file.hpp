@@ -25,6 +25,8 @@ class OutputFile {
   void append(std::string_view text);
   /// Writes from `offset` on, over what is there.
   void write_at(Bytes offset, std::string_view text);
+  /// Removes what follows the last line end: the line that a killed run was writing.
+  void drop_unfinished_line();
   /// Cuts the file after `size` bytes.
   void truncate(Bytes size);
   [[nodiscard]] Bytes size() const { return size_; }
