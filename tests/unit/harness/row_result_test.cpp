@@ -72,7 +72,7 @@ TEST(AddStatistics, LeavesTheIntervalEmptyAndSaysSoWhereSamplesAreTooFew) {
   add_statistics(record, samples_of({500, 501, 502}), test::collective("allreduce"));
   EXPECT_FALSE(record.time_ci_low_us.has_value());
   EXPECT_FALSE(record.time_ci_high_us.has_value());
-  EXPECT_EQ(record.flags, "no-interval");
+  EXPECT_EQ(record.flags, "few-samples no-interval");
 }
 
 TEST(AddStatistics, FlagsWhatWasNotSteady) {

@@ -135,7 +135,7 @@ TEST_F(PretendedRun, FindsAPlantedFaultInBothPlacements) {
     EXPECT_EQ(row.status, RowStatus::Wrong);
     EXPECT_EQ(row.wrong, 1U);
     EXPECT_TRUE(row.reason.starts_with("rank 0, element 100: expected ")) << row.reason;
-    EXPECT_EQ(row.flags, "no-interval fault-injected");
+    EXPECT_EQ(row.flags, "fault-injected few-samples no-interval");
   }
 }
 
@@ -153,7 +153,7 @@ TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {
 
 TEST_F(PretendedRun, FlagsRanksThatAreTooMany) {
   placements().oversubscribed = true;
-  EXPECT_EQ(run().at(0).flags, "oversubscribed no-interval");
+  EXPECT_EQ(run().at(0).flags, "oversubscribed few-samples no-interval");
 }
 
 TEST_F(PretendedRun, RotatesThroughBuffersWhereAsked) {

@@ -50,7 +50,6 @@ TEST(ReadCsv, LeavesOutALineThatAKilledRunLeftUnfinished) {
   for (const char* piece : {"allreduce", "allreduce,mpi,16,1,float,sum,,1,3355", "\"", "# resum"}) {
     const CsvFile file = read(whole + piece);
     EXPECT_EQ(file.records.size(), 1U) << piece;
-    EXPECT_EQ(file.whole_bytes, whole.size()) << piece;
   }
 }
 
