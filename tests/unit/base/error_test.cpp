@@ -28,7 +28,8 @@ TEST(RuntimeFailure, NamesThePlaceInOurSource) {
   const int line = __LINE__ + 1;
   const Error error = runtime_failure("it broke");
   EXPECT_EQ(error.status(), Status::Runtime);
-  EXPECT_EQ(std::string(error.what()), "it broke (" + std::string(__FILE__) + ":" + std::to_string(line) + ")");
+  EXPECT_EQ(std::string(error.what()),
+            "it broke (" + std::string(__FILE__) + ":" + std::to_string(line) + ")");
 }
 
 TEST(SystemFailure, AddsTheSystemsWords) {

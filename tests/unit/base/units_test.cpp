@@ -54,9 +54,10 @@ TEST(ParseBytes, TakesOneBlankBeforeTheSuffixAsNcclTestsDoes) {
 }
 
 TEST(ParseBytes, RefusesOnOneLineWhatNcclTestsSwallows) {
-  for (const char* size : {"nan", "inf", "-inf", "1,000", "-1", "+1", "", " ", "abc", "M", "2^20", "0x10",
-                           "1e6", "1e", "1.5", "1..5K", "1.2.3M", "8MM", "8 MiBytes", "32MBytes", "8M ",
-                           "1_000", "infinity", "NaN"}) {
+  for (const char* size :
+       {"nan",    "inf", "-inf",      "1,000",    "-1",  "+1",    "",         " ",
+        "abc",    "M",   "2^20",      "0x10",     "1e6", "1e",    "1.5",      "1..5K",
+        "1.2.3M", "8MM", "8 MiBytes", "32MBytes", "8M ", "1_000", "infinity", "NaN"}) {
     const Failure failure = refusal(size);
     EXPECT_EQ(failure.status, Status::Usage) << size;
     EXPECT_TRUE(failure.message.starts_with("-b: ")) << failure.message;
@@ -108,7 +109,8 @@ TEST(ParseInteger, TakesBothEndsOfTheRange) {
 }
 
 TEST(ParseInteger, RefusesWhatIsNoWholeNumber) {
-  for (const char* text : {"", "1.5", "1e3", "nan", "ten", "1,000", " 1", "1 ", "0x1", "+1", "9223372036854775808"}) {
+  for (const char* text :
+       {"", "1.5", "1e3", "nan", "ten", "1,000", " 1", "1 ", "0x1", "+1", "9223372036854775808"}) {
     const Failure failure = failure_of([&] { (void)parse_integer("-n", text, 0, 1000000); });
     EXPECT_EQ(failure.status, Status::Usage) << text;
     EXPECT_TRUE(failure.says("-n: ")) << failure.message;
@@ -146,7 +148,9 @@ TEST(GigabytesPerSecond, AreTenToTheNinth) {
   EXPECT_DOUBLE_EQ(gigabytes_per_second(1073741824, Seconds{1}), 1.073741824);
 }
 
-TEST(Microseconds, AreAMillionthOfASecond) { EXPECT_DOUBLE_EQ(microseconds(Seconds{0.25}), 250000); }
+TEST(Microseconds, AreAMillionthOfASecond) {
+  EXPECT_DOUBLE_EQ(microseconds(Seconds{0.25}), 250000);
+}
 
 }  // namespace
 }  // namespace busbar

@@ -45,7 +45,8 @@ TEST(FindLauncher, KnowsMvapich) {
 }
 
 TEST(FindLauncher, KnowsSrun) {
-  const auto launcher = launcher_in({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_ID", "0"}});
+  const auto launcher =
+      launcher_in({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_ID", "0"}});
   ASSERT_TRUE(launcher);
   EXPECT_EQ(launcher->name, "srun");
   EXPECT_EQ(launcher->rank, 5);
@@ -53,7 +54,8 @@ TEST(FindLauncher, KnowsSrun) {
 }
 
 TEST(FindLauncher, FindsNoneInABatchScript) {
-  EXPECT_FALSE(launcher_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}).has_value());
+  EXPECT_FALSE(launcher_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}})
+                   .has_value());
 }
 
 TEST(FindLauncher, PrefersWhatStartedTheProcessOverTheJobAroundIt) {

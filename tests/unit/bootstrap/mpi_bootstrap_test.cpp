@@ -24,7 +24,8 @@ class MpiEnvironment final : public testing::Environment {
   void TearDown() override { session().reset(); }
 };
 
-[[maybe_unused]] const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new MpiEnvironment);
+[[maybe_unused]] const auto* const kEnvironment =
+    testing::AddGlobalTestEnvironment(new MpiEnvironment);
 
 }  // namespace
 

@@ -20,7 +20,8 @@ std::vector<std::string> files() {
 
 TEST(RegisteredCollectives, AreTheFilesInSrcCollectives) {
   std::vector<std::string> registered;
-  for (const Collective* collective : registered_collectives()) registered.emplace_back(collective->name);
+  for (const Collective* collective : registered_collectives())
+    registered.emplace_back(collective->name);
   EXPECT_EQ(registered, files());
 }
 
@@ -39,7 +40,8 @@ TEST(RegisteredCollectives, AccountForEveryElementOfTheirReceiveBuffer) {
   constexpr std::uint64_t kCount = 48;
   for (const Collective* collective : registered_collectives()) {
     for (const int ranks : {1, 2, 3, 16}) {
-      const Footprint footprint = collective->footprint(kCount * 4 * static_cast<Bytes>(ranks), 4, ranks);
+      const Footprint footprint =
+          collective->footprint(kCount * 4 * static_cast<Bytes>(ranks), 4, ranks);
       for (int rank = 0; rank < ranks; ++rank) {
         std::uint64_t next = 0;
         const Position position{.rank = rank, .ranks = ranks, .root = ranks - 1};
@@ -47,7 +49,8 @@ TEST(RegisteredCollectives, AccountForEveryElementOfTheirReceiveBuffer) {
           EXPECT_EQ(piece.first, next) << collective->name;
           next += piece.count;
         }
-        EXPECT_EQ(next * 4, footprint.recv) << collective->name << " rank " << rank << " of " << ranks;
+        EXPECT_EQ(next * 4, footprint.recv)
+            << collective->name << " rank " << rank << " of " << ranks;
       }
     }
   }

@@ -55,7 +55,9 @@ class ChunkRun : public testing::Test {
 };
 
 TEST_F(ChunkRun, TimesEachBatchPerOperation) {
-  communicator().operation_time = [](std::size_t n) { return Seconds{static_cast<double>(n) * 1e-6}; };
+  communicator().operation_time = [](std::size_t n) {
+    return Seconds{static_cast<double>(n) * 1e-6};
+  };
   const ChunkResult result = run(ChunkShape::of(4, 2), {});
   ASSERT_EQ(result.samples_us.size(), 2U);
   EXPECT_DOUBLE_EQ(result.samples_us[0], 1.5);  // operations of 1 and 2 us

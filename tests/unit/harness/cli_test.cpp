@@ -98,13 +98,16 @@ const std::vector<Effect>& effects() {
       {"--placement out", [](O o) { return o.placement == Placement::Out; }},
       {"--seed 42", [](O o) { return o.seed == 42; }},
       {"--inject-fault 1:12345",
-       [](O o) { return o.inject_fault && o.inject_fault->rank == 1 && o.inject_fault->index == 12345; }},
+       [](O o) {
+         return o.inject_fault && o.inject_fault->rank == 1 && o.inject_fault->index == 12345;
+       }},
   };
   return all;
 }
 
 TEST(ParseCommandLine, HasAnEffectForEveryOption) {
-  for (const Effect& effect : effects()) EXPECT_TRUE(effect.seen(options_of(effect.line))) << effect.line;
+  for (const Effect& effect : effects())
+    EXPECT_TRUE(effect.seen(options_of(effect.line))) << effect.line;
 }
 
 TEST(ParseCommandLine, TakesValuesInEverySpellingThatNcclTestsTakes) {
@@ -129,16 +132,80 @@ TEST(ParseCommandLine, PrintsHelpOrVersionAndIsDone) {
 }
 
 TEST(ParseCommandLine, RefusesOnOneLineThatBeginsWithTheOption) {
-  for (const char* line :
-       {"-b nan", "-b inf", "-b 1,000", "-b 0", "-b -1", "-b ''", "-b abc", "-b 4GB", "-b 1e6", "-b 0x10",
-        "-b 1.5", "-e 0", "-e nan", "-i 0", "-i 1.5", "-i x", "-f 0", "-f 1.5", "-f -2", "-f nan", "-f x",
-        "-n 0", "-n -1", "-n x", "-n 1.5", "-w -1", "-w x", "-m 0", "-m x", "-N -1", "-N x", "-a 4", "-a max",
-        "-c -1", "-c x", "-o mulsum", "-o SUM", "-d f16", "-d Float", "-r -1", "-r x", "-z 4", "-z x", "-S 2",
-        "-S yes", "-T -1", "-T nan", "-T inf", "-T x", "-J x.txt", "-J x", "-g 0", "-g x", "--cadence fast",
-        "--ci-width 0", "--ci-width nan", "--ci-width 51", "--time-budget 0", "--time-budget inf", "--progress spin",
-        "--cache cold", "--bind socket", "--memory-limit 0", "--memory-limit lots", "--placement under", "--seed -1",
-        "--seed x", "--inject-fault 1", "--inject-fault 1:2:3", "--inject-fault a:b", "--inject-fault -1:0",
-        "--csv ''", "--samples ''", "--backend ''"}) {
+  for (const char* line : {"-b nan",
+                           "-b inf",
+                           "-b 1,000",
+                           "-b 0",
+                           "-b -1",
+                           "-b ''",
+                           "-b abc",
+                           "-b 4GB",
+                           "-b 1e6",
+                           "-b 0x10",
+                           "-b 1.5",
+                           "-e 0",
+                           "-e nan",
+                           "-i 0",
+                           "-i 1.5",
+                           "-i x",
+                           "-f 0",
+                           "-f 1.5",
+                           "-f -2",
+                           "-f nan",
+                           "-f x",
+                           "-n 0",
+                           "-n -1",
+                           "-n x",
+                           "-n 1.5",
+                           "-w -1",
+                           "-w x",
+                           "-m 0",
+                           "-m x",
+                           "-N -1",
+                           "-N x",
+                           "-a 4",
+                           "-a max",
+                           "-c -1",
+                           "-c x",
+                           "-o mulsum",
+                           "-o SUM",
+                           "-d f16",
+                           "-d Float",
+                           "-r -1",
+                           "-r x",
+                           "-z 4",
+                           "-z x",
+                           "-S 2",
+                           "-S yes",
+                           "-T -1",
+                           "-T nan",
+                           "-T inf",
+                           "-T x",
+                           "-J x.txt",
+                           "-J x",
+                           "-g 0",
+                           "-g x",
+                           "--cadence fast",
+                           "--ci-width 0",
+                           "--ci-width nan",
+                           "--ci-width 51",
+                           "--time-budget 0",
+                           "--time-budget inf",
+                           "--progress spin",
+                           "--cache cold",
+                           "--bind socket",
+                           "--memory-limit 0",
+                           "--memory-limit lots",
+                           "--placement under",
+                           "--seed -1",
+                           "--seed x",
+                           "--inject-fault 1",
+                           "--inject-fault 1:2:3",
+                           "--inject-fault a:b",
+                           "--inject-fault -1:0",
+                           "--csv ''",
+                           "--samples ''",
+                           "--backend ''"}) {
     const test::Failure failure = refusal(line);
     const std::string option = split(line, ' ').front();
     EXPECT_EQ(failure.status, Status::Usage) << line;
@@ -161,14 +228,16 @@ TEST(ParseCommandLine, RefusesStrayWords) {
 
 TEST(ParseCommandLine, SuggestsTheNearestOption) {
   EXPECT_EQ(refusal("--minbyte 8").message, "unknown option --minbyte; did you mean --minbytes?");
-  EXPECT_EQ(refusal("--cadance=isolated").message, "unknown option --cadance; did you mean --cadence?");
+  EXPECT_EQ(refusal("--cadance=isolated").message,
+            "unknown option --cadance; did you mean --cadence?");
   EXPECT_EQ(refusal("--verison").message, "unknown option --verison; did you mean --version?");
   EXPECT_EQ(refusal("-q").message, "unknown option -q; see -h");
   EXPECT_EQ(refusal("--frobnicate").message, "unknown option --frobnicate; see -h");
 }
 
 TEST(ParseCommandLine, SaysWhyAnOptionOfNcclTestsIsNotOneOfOurs) {
-  for (const char* line : {"-t 2", "--nthreads 2", "-p 1", "-G 1", "-M 1", "-I 1", "-u 4", "-R 1"}) {
+  for (const char* line :
+       {"-t 2", "--nthreads 2", "-p 1", "-G 1", "-M 1", "-I 1", "-u 4", "-R 1"}) {
     const test::Failure failure = refusal(line);
     EXPECT_EQ(failure.status, Status::Usage) << line;
     EXPECT_TRUE(failure.says("is an option of nccl-tests, not of busbar")) << failure.message;

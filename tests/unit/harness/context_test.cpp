@@ -67,11 +67,14 @@ std::string fact(const RunContext& context, const std::string& wanted) {
   return "no fact " + wanted;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(RunContext, HasTheFactsThatExplainAFile) {
   const RunContext context = PretendedRun().context();
-  EXPECT_TRUE(fact(context, "configuration").starts_with("collective=allreduce backend=mpi ranks=16 nodes=4 sizes="));
+  EXPECT_TRUE(fact(context, "configuration")
+                  .starts_with("collective=allreduce backend=mpi ranks=16 nodes=4 sizes="));
   EXPECT_EQ(fact(context, "command"), "./allreduce_perf -e 4M");
   EXPECT_EQ(fact(context, "hosts"), "vm");
   EXPECT_EQ(fact(context, "processor"), "AMD EPYC");
@@ -108,8 +111,9 @@ TEST(RunContext, HasTheHeadersOfNcclTests) {
 
 TEST(RunContext, SaysHowTimesAreMade) {
   PretendedRun run;
-  EXPECT_TRUE(contains(run.notes(), "median over samples of the max over ranks; cadence streaming; "
-                                    "until its 95 % interval is within 2 % or 3 s have passed"));
+  EXPECT_TRUE(contains(run.notes(),
+                       "median over samples of the max over ranks; cadence streaming; "
+                       "until its 95 % interval is within 2 % or 3 s have passed"));
   run.options.aggregation = Aggregation::Mean;
   run.options.cadence = Cadence::Isolated;
   run.options.operations = 20;
@@ -118,7 +122,8 @@ TEST(RunContext, SaysHowTimesAreMade) {
 
 TEST(RunContext, SaysThatRanksAreTooMany) {
   PretendedRun run;
-  EXPECT_TRUE(contains(run.notes(), "yielding to each other: oversubscribed, 16 ranks on 2 processors of host vm"));
+  EXPECT_TRUE(contains(
+      run.notes(), "yielding to each other: oversubscribed, 16 ranks on 2 processors of host vm"));
   run.progress = Progress::Block;
   run.placements.oversubscribed = false;
   EXPECT_TRUE(contains(run.notes(), "wait inside the library: ranks fit on the processors"));
@@ -131,9 +136,12 @@ TEST(RunContext, TellsTheMemoryPlanOfSizesTogether) {
   run.plans[1].segment = 4194304;
   run.plans[2].out_of_place = run.plans[2].in_place = false;
   run.plans[2].reason = "needs 6 GiB";
-  EXPECT_TRUE(contains(run.notes(), "memory: 16 GiB available, of which 85 % may be used, for 16 ranks"));
+  EXPECT_TRUE(
+      contains(run.notes(), "memory: 16 GiB available, of which 85 % may be used, for 16 ranks"));
   EXPECT_TRUE(contains(run.notes(), "memory plan: 1 MiB: both placements\n"));
-  EXPECT_TRUE(contains(run.notes(), "memory plan: 2 MiB: in place only (out of place needs 3 GiB) in segments of 16 MiB"));
+  EXPECT_TRUE(contains(
+      run.notes(),
+      "memory plan: 2 MiB: in place only (out of place needs 3 GiB) in segments of 16 MiB"));
   EXPECT_TRUE(contains(run.notes(), "memory plan: 4 MiB: skipped (needs 6 GiB)"));
 }
 
@@ -144,17 +152,20 @@ TEST(RunContext, JoinsSizesOfTheSamePlan) {
 TEST(RunContext, NamesTheMemoryLimitThatWasAskedFor) {
   PretendedRun run;
   run.options.memory_limit = 2 * kGiB;
-  EXPECT_TRUE(contains(run.notes(), "memory: 2 GiB (--memory-limit) for 16 ranks on the fullest host"));
+  EXPECT_TRUE(
+      contains(run.notes(), "memory: 2 GiB (--memory-limit) for 16 ranks on the fullest host"));
 }
 
 TEST(RunContext, SaysWhatIsUnusualOnly) {
   PretendedRun run;
-  for (const char* words : {"not checked", "seed", "rotate", "one rank"}) EXPECT_FALSE(contains(run.notes(), words)) << words;
+  for (const char* words : {"not checked", "seed", "rotate", "one rank"})
+    EXPECT_FALSE(contains(run.notes(), words)) << words;
   run.options.checks = 0;
   run.options.seed = 7;
   run.options.cache = Cache::Rotate;
   run.ranks = 1;
-  for (const char* words : {"not checked (-c 0)", "data seed 7", "rotate", "one rank"}) EXPECT_TRUE(contains(run.notes(), words)) << words;
+  for (const char* words : {"not checked (-c 0)", "data seed 7", "rotate", "one rank"})
+    EXPECT_TRUE(contains(run.notes(), words)) << words;
 }
 
 TEST(RunContext, NamesTheBackendAndWhy) {

@@ -14,7 +14,8 @@ namespace {
 class PretendedHost : public testing::Test {
  protected:
   PretendedHost() {
-    write("proc/meminfo", "MemTotal:        2097152 kB\nMemFree:          100 kB\nMemAvailable:    1048576 kB\n");
+    write("proc/meminfo",
+          "MemTotal:        2097152 kB\nMemFree:          100 kB\nMemAvailable:    1048576 kB\n");
   }
 
   void write(const std::string& file, const std::string& text) const { folder_.write(file, text); }
@@ -132,7 +133,8 @@ TEST(Disturbances, CountTheFaultsOfTouchingNewMemory) {
 }
 
 TEST(LocalTime, IsADateAndATimeOfTwoWords) {
-  EXPECT_TRUE(std::regex_match(local_time(), std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"))) << local_time();
+  EXPECT_TRUE(std::regex_match(local_time(), std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")))
+      << local_time();
 }
 
 }  // namespace

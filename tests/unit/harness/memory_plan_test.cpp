@@ -24,7 +24,8 @@ class MemoryPlan : public testing::Test {
  protected:
   MemoryPlan() {
     communicator_.temporary = [](const Call& call) {
-      const std::uint64_t count = call.segment > 0 ? std::min(call.segment, call.count) : call.count;
+      const std::uint64_t count =
+          call.segment > 0 ? std::min(call.segment, call.count) : call.count;
       return count * info(call.type).size / 2;
     };
   }
@@ -136,7 +137,8 @@ TEST_F(MemoryPlan, SkipsWhatIsTooMuchForOneLibraryCallAndHasNoSegments) {
   const SizePlan skipped = plan(request("allgather", 64 * kGiB), kMiB);
   EXPECT_FALSE(skipped.out_of_place);
   EXPECT_FALSE(skipped.in_place);
-  EXPECT_EQ(skipped.reason, "16384 elements in one call, the library takes 1000; use a wider type with -d");
+  EXPECT_EQ(skipped.reason,
+            "16384 elements in one call, the library takes 1000; use a wider type with -d");
 }
 
 TEST_F(MemoryPlan, RotatesThroughAsManyBuffersAsCoverWhatIsAskedFor) {

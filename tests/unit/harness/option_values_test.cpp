@@ -55,7 +55,8 @@ TEST(CheckOptions, RefusesAFirstSizeAboveTheLast) {
 TEST(CheckOptions, RefusesAStepThatGivesMoreSizesThanAnyoneReads) {
   Options options = with_step_of_default();
   options.sweep = {.first = 1, .last = kGiB, .step = 8, .factor = 1};
-  EXPECT_TRUE(refusal(options).message.starts_with("-i 8: more than 100000 sizes")) << refusal(options).message;
+  EXPECT_TRUE(refusal(options).message.starts_with("-i 8: more than 100000 sizes"))
+      << refusal(options).message;
 }
 
 TEST(CheckOptions, RefusesToResumeWithoutAFile) {
@@ -87,7 +88,8 @@ TEST(ForeignOptionHint, KnowsBothSpellingsOfNcclTestsOptions) {
 
 TEST(ForeignOptionHint, IsForNoOptionOfOurs) {
   for (const OptionSpec& spec : option_specs()) {
-    for (const std::string& spelled : split(spec.names, ',')) EXPECT_EQ(foreign_option_hint(spelled), "") << spelled;
+    for (const std::string& spelled : split(spec.names, ','))
+      EXPECT_EQ(foreign_option_hint(spelled), "") << spelled;
   }
 }
 

@@ -5,8 +5,8 @@
 
 #include "base/text.hpp"
 #include "report/csv_reader.hpp"
-#include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
@@ -110,7 +110,8 @@ TEST_F(OutputsOfARun, TellRowsApartByEverythingThatASweepVaries) {
 
 TEST_F(OutputsOfARun, ReplayASizeAsOftenAsItWasMeasured) {
   (void)run({measured(false), measured(false)}, false);
-  EXPECT_EQ(run({measured(false), measured(false), measured(false)}, true), (Replays{true, true, false}));
+  EXPECT_EQ(run({measured(false), measured(false), measured(false)}, true),
+            (Replays{true, true, false}));
 }
 
 TEST_F(OutputsOfARun, RefuseAnotherConfigurationNamingTheFirstDifference) {
@@ -132,7 +133,8 @@ TEST_F(OutputsOfARun, BeginAnewWhereThereIsNothingToResume) {
 TEST_F(OutputsOfARun, AreRefusedBeforeAnythingIsMeasuredWhereAFileCannotBeWritten) {
   Options unwritable = options();
   unwritable.csv_path = folder().path("none/x.csv");
-  const test::Failure failure = test::failure_of([&] { const Outputs outputs(bootstrap(), unwritable); });
+  const test::Failure failure =
+      test::failure_of([&] { const Outputs outputs(bootstrap(), unwritable); });
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_TRUE(failure.says("--csv: cannot write")) << failure.message;
 }

@@ -19,7 +19,8 @@ RankPlace rank_on(const std::string& host, unsigned processors, Bytes memory = 1
   copy_text(host, place.host);
   copy_text("boot of " + host, place.boot_id);
   place.processors = static_cast<int>(processors);
-  place.processor_mask[0] = processors >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << processors) - 1;
+  place.processor_mask[0] =
+      processors >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << processors) - 1;
   place.memory_available = memory;
   place.last_level_cache = 32 * kMiB;
   return place;

@@ -47,7 +47,8 @@ TEST(RowBuffers, SendFromTheLargeBufferWhatIsSentMost) {
   EXPECT_EQ(scatter.calls(like("reducescatter"), false)[0].send,
             scatter.calls(like("reducescatter"), true)[0].send);
   RowBuffers gather(communicator, plan_for("allgather", 4096));
-  EXPECT_EQ(gather.calls(like("allgather"), false)[0].recv, gather.calls(like("allgather"), true)[0].recv);
+  EXPECT_EQ(gather.calls(like("allgather"), false)[0].recv,
+            gather.calls(like("allgather"), true)[0].recv);
 }
 
 TEST(RowBuffers, HaveASlotForEveryRotation) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "report/csv_reader.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
@@ -11,6 +14,11 @@
 
 namespace busbar {
 namespace {
+
+bool has_flag(const Record& record, const std::string& flag) {
+  const std::vector<std::string> flags = split(record.flags, ' ');
+  return std::find(flags.begin(), flags.end(), flag) != flags.end();
+}
 
 /// A run of one pretended rank whose operations take a millisecond; its rows are read from its CSV.
 class PretendedRun : public testing::Test {
@@ -82,7 +90,8 @@ TEST_F(PretendedRun, SweepsTypesThenOperationsThenSizes) {
   options().ops = {ReduceOp::Sum, ReduceOp::Max};
   options().placement = Placement::Out;
   std::string order;
-  for (const Record& row : run()) order += row.type + " " + row.op + " " + std::to_string(row.size) + "; ";
+  for (const Record& row : run())
+    order += row.type + " " + row.op + " " + std::to_string(row.size) + "; ";
   EXPECT_EQ(order,
             "int8 sum 1024; int8 sum 2048; int8 max 1024; int8 max 2048; "
             "double sum 1024; double sum 2048; double max 1024; double max 2048; ");
@@ -119,7 +128,8 @@ TEST_F(PretendedRun, ChecksFurtherOperationsOfOtherData) {
   options().checks = 4;
   options().csv_path += ".2";
   (void)run();
-  EXPECT_EQ(communicator().calls.size(), once + std::size_t{4} * 3);  // three more for each of four rows
+  EXPECT_EQ(communicator().calls.size(),
+            once + std::size_t{4} * 3);  // three more for each of four rows
 }
 
 TEST_F(PretendedRun, ChecksTheBuffersThatWereTimed) {
@@ -135,7 +145,7 @@ TEST_F(PretendedRun, FindsAPlantedFaultInBothPlacements) {
     EXPECT_EQ(row.status, RowStatus::Wrong);
     EXPECT_EQ(row.wrong, 1U);
     EXPECT_TRUE(row.reason.starts_with("rank 0, element 100: expected ")) << row.reason;
-    EXPECT_EQ(row.flags, "fault-injected few-samples no-interval");
+    EXPECT_TRUE(has_flag(row, "fault-injected")) << row.flags;
   }
 }
 
@@ -152,8 +162,10 @@ TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {
 }
 
 TEST_F(PretendedRun, FlagsRanksThatAreTooMany) {
+  EXPECT_FALSE(has_flag(run().at(0), "oversubscribed"));
   placements().oversubscribed = true;
-  EXPECT_EQ(run().at(0).flags, "oversubscribed few-samples no-interval");
+  options().csv_path += ".2";
+  EXPECT_TRUE(has_flag(run().at(0), "oversubscribed"));
 }
 
 TEST_F(PretendedRun, RotatesThroughBuffersWhereAsked) {

@@ -28,9 +28,15 @@ class Sampling : public testing::Test {
     ChunkRunner runner(bootstrap_, communicator_, calls_, {}, [] {});
     return take_samples(bootstrap_, runner, plan, report);
   }
-  /// Operations that swing between one and three milliseconds: no interval is narrow.
-  void swing() {
-    communicator_.operation_time = [](std::size_t n) { return kMillisecond * (n % 2 == 0 ? 1 : 3); };
+  /// Operations that swing between one and three milliseconds: no interval is narrow, and no
+  /// warm-up would end.
+  SamplingPlan swinging_plan() {
+    communicator_.operation_time = [](std::size_t n) {
+      return kMillisecond * (n % 2 == 0 ? 1 : 3);
+    };
+    SamplingPlan swinging = plan();
+    swinging.warmup_operations = 2;
+    return swinging;
   }
   test::FakeCommunicator& communicator() { return communicator_; }
   [[nodiscard]] std::size_t operations() const { return communicator_.calls.size(); }
@@ -113,7 +119,9 @@ TEST_F(Sampling, WarmsUpUntilTwoWindowsAgree) {
 }
 
 TEST_F(Sampling, WarmsUpWhileTimesFall) {
-  communicator().operation_time = [](std::size_t n) { return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1); };
+  communicator().operation_time = [](std::size_t n) {
+    return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1);
+  };
   SamplingPlan automatic = plan();
   automatic.operations = 1;
   const Samples samples = take(automatic);
@@ -147,8 +155,7 @@ TEST_F(Sampling, StopsWhereTheIntervalIsNarrowEnough) {
 }
 
 TEST_F(Sampling, StopsAtTheMostSamples) {
-  swing();
-  const Samples samples = take(plan());
+  const Samples samples = take(swinging_plan());
   EXPECT_EQ(samples.stop, StopReason::MaxSamples);
   EXPECT_EQ(samples.times_us.size(), 500U);
 }
@@ -179,10 +186,9 @@ TEST_F(Sampling, TakesTwoSamplesOfWhatNoBudgetCanHold) {
 }
 
 TEST_F(Sampling, ReportsProgressAfterEveryChunk) {
-  swing();
   std::vector<std::size_t> reported;
   bool interval = false;
-  (void)take(plan(), [&](std::size_t count, std::optional<double> half_width) {
+  (void)take(swinging_plan(), [&](std::size_t count, std::optional<double> half_width) {
     reported.push_back(count);
     interval = interval || half_width.has_value();
   });

@@ -18,9 +18,14 @@ class Verification : public testing::Test {
   Call call_of(const char* name) {
     send_ = allocate_host(kCount * sizeof(float));
     recv_ = allocate_host(kCount * sizeof(float));
-    return {.collective = &test::collective(name), .send = send_.data(), .recv = recv_.data(), .count = kCount};
+    return {.collective = &test::collective(name),
+            .send = send_.data(),
+            .recv = recv_.data(),
+            .count = kCount};
   }
-  Verifier verifier(ReduceOp op = ReduceOp::Sum) { return {bootstrap_, communicator_, DataType::Float, op}; }
+  Verifier verifier(ReduceOp op = ReduceOp::Sum) {
+    return {bootstrap_, communicator_, DataType::Float, op};
+  }
   test::FakeCommunicator& communicator() { return communicator_; }
 
  private:
@@ -61,7 +66,8 @@ TEST_F(Verification, NamesTheFirstWrongElement) {
   const Verdict verdict = checks.check(calls, kSeed);
   EXPECT_EQ(verdict.wrong, 2U);
   EXPECT_EQ(verdict.first_wrong,
-            "rank 0, element 4500: expected " + element_text(DataType::Float, reinterpret_cast<const std::byte*>(&expected)) +
+            "rank 0, element 4500: expected " +
+                element_text(DataType::Float, reinterpret_cast<const std::byte*>(&expected)) +
                 ", got -1");
 }
 
@@ -73,7 +79,8 @@ TEST_F(Verification, FindsAPlantedFault) {
   checks.plant({.rank = 0, .index = 1234}, calls.front());
   const Verdict verdict = checks.check(calls, kSeed);
   EXPECT_EQ(verdict.wrong, 1U);
-  EXPECT_TRUE(verdict.first_wrong.starts_with("rank 0, element 1234: expected ")) << verdict.first_wrong;
+  EXPECT_TRUE(verdict.first_wrong.starts_with("rank 0, element 1234: expected "))
+      << verdict.first_wrong;
 }
 
 TEST_F(Verification, PlantsNothingOnAnotherRankOrBeyondTheResult) {
@@ -100,7 +107,8 @@ TEST_F(Verification, FindsDataThatLandedElsewhereWrong) {
   Verifier checks = verifier();
   checks.fill(calls, kCount, kSeed);
   for (const std::uint64_t shift : {1U, 512U, 1024U, 4096U}) {  // an element, a half page, pages
-    std::memcpy(calls[0].recv, calls[0].send + shift * sizeof(float), (kCount - shift) * sizeof(float));
+    std::memcpy(calls[0].recv, calls[0].send + shift * sizeof(float),
+                (kCount - shift) * sizeof(float));
     calls[0].count = kCount - shift;
     EXPECT_GT(checks.check(calls, kSeed).wrong, calls[0].count / 2) << shift;
   }
@@ -122,8 +130,10 @@ TEST(VerificationOfManyRanks, AddsUpWhatAllFoundAndNamesTheLowestRank) {
   test::FakeBootstrap bootstrap(0, 3);  // every rank finds what this one finds
   test::FakeCommunicator communicator;
   const Buffer memory = allocate_host(16);
-  const std::vector<Call> calls{
-      {.collective = &test::collective("broadcast"), .send = memory.data(), .recv = memory.data(), .count = 4}};
+  const std::vector<Call> calls{{.collective = &test::collective("broadcast"),
+                                 .send = memory.data(),
+                                 .recv = memory.data(),
+                                 .count = 4}};
   Verifier checks(bootstrap, communicator, DataType::Float, ReduceOp::None);
   checks.fill(calls, 4, kSeed);
   communicator.flip_bit(memory.data() + 8);

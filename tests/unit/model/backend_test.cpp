@@ -22,7 +22,8 @@ TEST(ChooseBackend, TakesTheOneThatIsNamed) {
 TEST(ChooseBackend, SaysWhatThereIsWhereTheNamedOneIsNotInTheBuild) {
   const test::Failure failure = test::failure_of([] { (void)choose_backend("gloo"); });
   EXPECT_EQ(failure.status, Status::Unavailable);
-  EXPECT_TRUE(failure.message.starts_with("--backend gloo: not in this build, which has: ")) << failure.message;
+  EXPECT_TRUE(failure.message.starts_with("--backend gloo: not in this build, which has: "))
+      << failure.message;
   EXPECT_TRUE(failure.says("mpi"));
 }
 

@@ -14,7 +14,8 @@ TEST(DataType, IsFoundByItsOwnPlaceInTheTable) {
 
 TEST(DataType, IsListedInNcclTestsOrderWithItsSize) {
   std::string list;
-  for (const TypeInfo& type : kTypes) list += std::string(type.name) + ":" + std::to_string(type.size) + " ";
+  for (const TypeInfo& type : kTypes)
+    list += std::string(type.name) + ":" + std::to_string(type.size) + " ";
   EXPECT_EQ(list,
             "int8:1 uint8:1 int32:4 uint32:4 int64:8 uint64:8 half:2 float:4 double:8 bfloat16:2 ");
 }

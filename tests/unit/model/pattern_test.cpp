@@ -87,11 +87,12 @@ TEST(Pattern, ReducesToWhatBruteForceGives) {
 }
 
 TEST(Pattern, LosesItsSumOrProductWithoutAnyOneOfUpToThreeHundredRanks) {
-  for (const DataType type : {DataType::Int8, DataType::Bfloat16, DataType::Half, DataType::Float,
-                              DataType::Uint64}) {
+  for (const DataType type :
+       {DataType::Int8, DataType::Bfloat16, DataType::Half, DataType::Float, DataType::Uint64}) {
     for (const ReduceOp op : {ReduceOp::Sum, ReduceOp::Prod}) {
       for (const int ranks : {2, 3, 16, 300}) {
-        EXPECT_EQ(silent_ranks(type, op, ranks), 0) << info(type).name << ' ' << name(op) << ' ' << ranks;
+        EXPECT_EQ(silent_ranks(type, op, ranks), 0)
+            << info(type).name << ' ' << name(op) << ' ' << ranks;
       }
     }
   }
@@ -101,7 +102,8 @@ TEST(Pattern, LosesItsMaximumOrMinimumWithoutAnyOneOfManyRanks) {
   for (const DataType type : {DataType::Int8, DataType::Bfloat16, DataType::Float}) {
     for (const ReduceOp op : {ReduceOp::Max, ReduceOp::Min}) {
       for (const int ranks : {2, 3, 16, 128}) {
-        EXPECT_EQ(silent_ranks(type, op, ranks), 0) << info(type).name << ' ' << name(op) << ' ' << ranks;
+        EXPECT_EQ(silent_ranks(type, op, ranks), 0)
+            << info(type).name << ' ' << name(op) << ' ' << ranks;
       }
     }
   }

@@ -23,19 +23,45 @@ const RecordField& field(std::string_view name) {
 /// A value for each column that is not what an empty record has.
 const std::map<std::string, std::string>& cells() {
   static const std::map<std::string, std::string> values{
-      {"collective", "allreduce"}, {"backend", "mpi"}, {"ranks", "16"}, {"nodes", "4"},
-      {"type", "float"}, {"op", "sum"}, {"root", "3"}, {"in_place", "1"},
-      {"size_bytes", "1073741824"}, {"count", "268435456"}, {"status", "wrong"},
-      {"reason", "rank 1, element 12345: expected 37, got 36"}, {"flags", "segmented oversubscribed"},
-      {"cadence", "isolated"}, {"samples", "500"}, {"operations", "10000"},
-      {"stop_reason", "ci-width"}, {"time_median_us", "233.595"}, {"time_ci_low_us", "230.219"},
-      {"time_ci_high_us", "240.5"}, {"time_mean_us", "350.924"}, {"time_min_us", "0.35"},
-      {"time_p90_us", "588.958"}, {"time_p99_us", "1234567.9"}, {"time_max_us", "3000000.5"},
-      {"start_skew_us", "0.231"}, {"algbw_GBps", "4.488863"}, {"busbw_GBps", "1.875"},
-      {"wrong", "2"}, {"autocorrelation_time", "19.5"}, {"batch", "12"},
-      {"warmup_operations", "11"}, {"minor_faults_per_op", "8192.5"},
-      {"involuntary_switches_per_op", "0.3333333"}, {"aggregation", "max"}, {"progress", "yield"},
-      {"cache", "rotate"}, {"segment_bytes", "16777216"}, {"cycle", "2"},
+      {"collective", "allreduce"},
+      {"backend", "mpi"},
+      {"ranks", "16"},
+      {"nodes", "4"},
+      {"type", "float"},
+      {"op", "sum"},
+      {"root", "3"},
+      {"in_place", "1"},
+      {"size_bytes", "1073741824"},
+      {"count", "268435456"},
+      {"status", "wrong"},
+      {"reason", "rank 1, element 12345: expected 37, got 36"},
+      {"flags", "segmented oversubscribed"},
+      {"cadence", "isolated"},
+      {"samples", "500"},
+      {"operations", "10000"},
+      {"stop_reason", "ci-width"},
+      {"time_median_us", "233.595"},
+      {"time_ci_low_us", "230.219"},
+      {"time_ci_high_us", "240.5"},
+      {"time_mean_us", "350.924"},
+      {"time_min_us", "0.35"},
+      {"time_p90_us", "588.958"},
+      {"time_p99_us", "1234567.9"},
+      {"time_max_us", "3000000.5"},
+      {"start_skew_us", "0.231"},
+      {"algbw_GBps", "4.488863"},
+      {"busbw_GBps", "1.875"},
+      {"wrong", "2"},
+      {"autocorrelation_time", "19.5"},
+      {"batch", "12"},
+      {"warmup_operations", "11"},
+      {"minor_faults_per_op", "8192.5"},
+      {"involuntary_switches_per_op", "0.3333333"},
+      {"aggregation", "max"},
+      {"progress", "yield"},
+      {"cache", "rotate"},
+      {"segment_bytes", "16777216"},
+      {"cycle", "2"},
       {"finished_at", "2026-11-21 14:02:59"}};
   return values;
 }
@@ -48,13 +74,21 @@ TEST(RecordFields, AreFortyWithNamesOfTheirOwn) {
 }
 
 TEST(RecordFields, BeginWithTheColumnsThatReadersMayCountOn) {
-  constexpr std::array kFirst{
-      "collective",      "backend",        "ranks",           "nodes",        "type",
-      "op",              "root",           "in_place",        "size_bytes",   "count",
-      "status",          "reason",         "flags",           "cadence",      "samples",
-      "operations",      "stop_reason",    "time_median_us",  "time_ci_low_us", "time_ci_high_us",
-      "time_mean_us",    "time_min_us",    "time_p90_us",     "time_p99_us",  "time_max_us",
-      "start_skew_us",   "algbw_GBps",     "busbw_GBps",      "wrong"};
+  constexpr std::array kFirst{"collective",     "backend",
+                              "ranks",          "nodes",
+                              "type",           "op",
+                              "root",           "in_place",
+                              "size_bytes",     "count",
+                              "status",         "reason",
+                              "flags",          "cadence",
+                              "samples",        "operations",
+                              "stop_reason",    "time_median_us",
+                              "time_ci_low_us", "time_ci_high_us",
+                              "time_mean_us",   "time_min_us",
+                              "time_p90_us",    "time_p99_us",
+                              "time_max_us",    "start_skew_us",
+                              "algbw_GBps",     "busbw_GBps",
+                              "wrong"};
   ASSERT_LE(kFirst.size(), record_fields().size());
   for (std::size_t i = 0; i < kFirst.size(); ++i) EXPECT_EQ(record_fields()[i].name, kFirst.at(i));
 }
@@ -86,7 +120,8 @@ TEST(RecordFields, GiveBackWhatTheyWereSetTo) {
 
 TEST(RecordFields, SetNothingButTheirOwnMember) {
   Record full;
-  for (const RecordField& known : record_fields()) known.set(full, cells().at(std::string(known.name)));
+  for (const RecordField& known : record_fields())
+    known.set(full, cells().at(std::string(known.name)));
   for (const RecordField& known : record_fields()) {
     EXPECT_EQ(known.get(full), cells().at(std::string(known.name))) << known.name;
   }
@@ -94,11 +129,30 @@ TEST(RecordFields, SetNothingButTheirOwnMember) {
 
 TEST(RecordFields, OfAnEmptyRecordThatHaveNoValueAreEmptyAndNeverZero) {
   const Record empty;
-  for (const char* name : {"root", "samples", "operations", "time_median_us", "time_ci_low_us", "time_ci_high_us",
-                           "time_mean_us", "time_min_us", "time_p90_us", "time_p99_us", "time_max_us",
-                           "start_skew_us", "algbw_GBps", "busbw_GBps", "wrong", "autocorrelation_time", "batch",
-                           "warmup_operations", "minor_faults_per_op", "involuntary_switches_per_op",
-                           "segment_bytes", "reason", "flags", "stop_reason"}) {
+  for (const char* name : {"root",
+                           "samples",
+                           "operations",
+                           "time_median_us",
+                           "time_ci_low_us",
+                           "time_ci_high_us",
+                           "time_mean_us",
+                           "time_min_us",
+                           "time_p90_us",
+                           "time_p99_us",
+                           "time_max_us",
+                           "start_skew_us",
+                           "algbw_GBps",
+                           "busbw_GBps",
+                           "wrong",
+                           "autocorrelation_time",
+                           "batch",
+                           "warmup_operations",
+                           "minor_faults_per_op",
+                           "involuntary_switches_per_op",
+                           "segment_bytes",
+                           "reason",
+                           "flags",
+                           "stop_reason"}) {
     EXPECT_EQ(field(name).get(empty), "") << name;
   }
 }
@@ -150,8 +204,9 @@ TEST(RecordFields, RefuseWhatIsNoValueOfTheirs) {
 }
 
 TEST(RecordFields, AreTextWhereTheyHoldWordsAndNumbersElsewhere) {
-  const std::set<std::string_view> words{"collective", "backend", "type", "op", "status", "reason", "flags",
-                                         "cadence", "stop_reason", "aggregation", "progress", "cache", "finished_at"};
+  const std::set<std::string_view> words{
+      "collective", "backend",     "type",        "op",       "status", "reason",     "flags",
+      "cadence",    "stop_reason", "aggregation", "progress", "cache",  "finished_at"};
   for (const RecordField& known : record_fields()) {
     EXPECT_EQ(known.kind == RecordField::Kind::Text, words.contains(known.name)) << known.name;
   }

@@ -33,7 +33,8 @@ void expect_exact(DataType type, ReduceOp op, int ranks, Operation operation) {
     T forward = values.front();
     for (std::size_t r = 1; r < values.size(); ++r) forward = operation(forward, values[r]);
     T backward = values.back();
-    for (std::size_t r = values.size() - 1; r > 0; --r) backward = operation(backward, values[r - 1]);
+    for (std::size_t r = values.size() - 1; r > 0; --r)
+      backward = operation(backward, values[r - 1]);
     while (values.size() > 1) {  // neighbours first, as a tree does
       std::vector<T> halves;
       for (std::size_t r = 0; r < values.size(); r += 2) {
@@ -41,7 +42,8 @@ void expect_exact(DataType type, ReduceOp op, int ranks, Operation operation) {
       }
       values = halves;
     }
-    ASSERT_EQ(forward, element<T>(expected, i)) << info(type).name << ' ' << name(op) << ' ' << ranks;
+    ASSERT_EQ(forward, element<T>(expected, i))
+        << info(type).name << ' ' << name(op) << ' ' << ranks;
     ASSERT_EQ(backward, forward);
     ASSERT_EQ(values.front(), forward);
   }

@@ -60,7 +60,8 @@ std::vector<std::string> rows(const CapturedStream& captured) {
 }
 
 /// The lines that a pair of records leaves, without head and footers.
-std::vector<std::string> lines_of(const std::vector<Record>& records, ConsoleTable::Halves halves = kBoth) {
+std::vector<std::string> lines_of(const std::vector<Record>& records,
+                                  ConsoleTable::Halves halves = kBoth) {
   const CapturedStream captured;
   ConsoleTable table(captured.stream(), halves);
   for (const Record& record : records) table.write(record, {});
@@ -127,9 +128,10 @@ TEST(ConsoleTable, HasThirteenWordsInEveryRow) {
 TEST(ConsoleTable, PrintsManyWrongElementsAsNcclTestsDoes) {
   Record wrong = measured(false);
   wrong.wrong = 1048580;
-  EXPECT_EQ(lines_of({wrong}, {.in_place = false}).at(0),
-            "    33554432       8388608     float     sum      -1   276.88  121.19  227.23  1.04858e+06"
-            "      N/A     N/A     N/A     N/A");
+  EXPECT_EQ(
+      lines_of({wrong}, {.in_place = false}).at(0),
+      "    33554432       8388608     float     sum      -1   276.88  121.19  227.23  1.04858e+06"
+      "      N/A     N/A     N/A     N/A");
 }
 
 TEST(ConsoleTable, HasNoValueInTheHalfThatWasNotAskedFor) {
@@ -150,13 +152,15 @@ TEST(ConsoleTable, ShowsTheRootOfARootedCollective) {
   Record rooted = measured(false);
   rooted.root = 3;
   rooted.op = "none";
-  EXPECT_TRUE(lines_of({rooted}, {.in_place = false}).at(0).starts_with(
-      "    33554432       8388608     float    none       3   276.88"));
+  EXPECT_TRUE(lines_of({rooted}, {.in_place = false})
+                  .at(0)
+                  .starts_with("    33554432       8388608     float    none       3   276.88"));
 }
 
 TEST(ConsoleTable, TellsASkippedSizeOnOneLineWhereBothHalvesHaveTheSameReason) {
-  EXPECT_EQ(lines_of({skipped(false, "MPI has no type half"), skipped(true, "MPI has no type half")}),
-            (std::vector<std::string>{"# size 1024 type half redop sum skipped: MPI has no type half"}));
+  EXPECT_EQ(
+      lines_of({skipped(false, "MPI has no type half"), skipped(true, "MPI has no type half")}),
+      (std::vector<std::string>{"# size 1024 type half redop sum skipped: MPI has no type half"}));
 }
 
 TEST(ConsoleTable, TellsTheHalfThatWasSkipped) {
@@ -202,8 +206,9 @@ TEST(ConsoleTable, HasItsReadersWordsInTheFootersOnly) {
   table.end({.rows = 1, .wrong_rows = 1, .mean_busbw_GBps = 1, .finished_at = ""});
   const auto lines = captured.lines();
   const auto with = [&](const char* word) {
-    return std::count_if(lines.begin(), lines.end(),
-                         [&](const std::string& line) { return line.find(word) != std::string::npos; });
+    return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find(word) != std::string::npos;
+    });
   };
   EXPECT_EQ(with("bandwidth"), 1);
   EXPECT_EQ(with("FAILED"), 1);
@@ -219,7 +224,8 @@ TEST(ConsoleTable, SaysHowManyMeasurementsEndedWithTheirBudget) {
   table.write(late, {});
   table.write(measured(true), {});
   table.end({});
-  EXPECT_NE(captured.text().find("# 1 of 2 measurements ended with their time budget"), std::string::npos);
+  EXPECT_NE(captured.text().find("# 1 of 2 measurements ended with their time budget"),
+            std::string::npos);
   EXPECT_NE(captured.text().find("--time-budget"), std::string::npos);
 }
 

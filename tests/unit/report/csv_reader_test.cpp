@@ -64,7 +64,8 @@ TEST(ReadCsv, FindsColumnsByNameInAnyOrderAndWithoutSome) {
 
 TEST(ReadCsv, NamesFileLineAndColumnOfABadCell) {
   const test::TemporaryFolder folder;
-  folder.write("x.csv", "# a\ncollective,size_bytes,ranks\nallreduce,1024,4\nallreduce,1024,many\n");
+  folder.write("x.csv",
+               "# a\ncollective,size_bytes,ranks\nallreduce,1024,4\nallreduce,1024,many\n");
   const Failure failure = test::failure_of([&] { (void)read_csv(folder.path("x.csv")); });
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_EQ(failure.message, folder.path("x.csv") + ":4: column ranks: 'many' is not a number");

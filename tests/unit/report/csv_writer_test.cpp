@@ -24,7 +24,8 @@ class CsvWriterFile : public testing::Test {
 };
 
 const std::string kHead =
-    "# busbar: 0.1.0\n# configuration: collective=allreduce ranks=16\n# started: 2026-11-21 14:00:00\n"
+    "# busbar: 0.1.0\n# configuration: collective=allreduce ranks=16\n# started: 2026-11-21 "
+    "14:00:00\n"
     "# command: ./allreduce_perf -e 32M\n# note: memory plan: both placements\n";
 
 TEST_F(CsvWriterFile, BeginsWithItsContextAndTheColumnNames) {
@@ -39,7 +40,8 @@ TEST_F(CsvWriterFile, HasEveryRowOnDiskWhenWriteReturns) {
   writer.write(test::measured(false), {});
   EXPECT_EQ(text(), kHead + csv_header() + csv_row(test::measured(false)));
   writer.write(test::measured(true), {});
-  EXPECT_EQ(text(), kHead + csv_header() + csv_row(test::measured(false)) + csv_row(test::measured(true)));
+  EXPECT_EQ(text(),
+            kHead + csv_header() + csv_row(test::measured(false)) + csv_row(test::measured(true)));
 }
 
 TEST_F(CsvWriterFile, EndsWithTheTimeAtWhichItWasFinished) {
@@ -76,9 +78,11 @@ TEST_F(CsvWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
   EXPECT_EQ(writer.earlier_fact("colour"), "");
   writer.begin(test::context());
   writer.write(test::measured(true), {});
-  EXPECT_EQ(text(), whole +
-                        "# resumed-started: 2026-11-21 14:00:00\n# resumed-command: ./allreduce_perf -e 32M\n" +
-                        csv_row(test::measured(true)));
+  EXPECT_EQ(
+      text(),
+      whole +
+          "# resumed-started: 2026-11-21 14:00:00\n# resumed-command: ./allreduce_perf -e 32M\n" +
+          csv_row(test::measured(true)));
 }
 
 TEST_F(CsvWriterFile, BeginsAnewWhereTheResumedFileIsNotThereOrEmpty) {
@@ -119,7 +123,8 @@ TEST_F(SamplesWriterFile, HasNothingOfASkippedRow) {
 
 TEST_F(SamplesWriterFile, IsNeverReplaced) {
   folder().write("x.csv", "precious\n");
-  const test::Failure failure = test::failure_of([&] { const SamplesWriter writer(path(), false); });
+  const test::Failure failure =
+      test::failure_of([&] { const SamplesWriter writer(path(), false); });
   EXPECT_TRUE(failure.says("--samples: ")) << failure.message;
 }
 

@@ -51,7 +51,8 @@ TEST_F(JsonWriterFile, HasEveryColumnUnderItsName) {
   writer.write(test::measured(false), {});
   const Json row = document()["rows"][0];
   EXPECT_EQ(row.size(), kRecordFieldCount);
-  for (const RecordField& field : record_fields()) EXPECT_TRUE(row.contains(std::string(field.name)));
+  for (const RecordField& field : record_fields())
+    EXPECT_TRUE(row.contains(std::string(field.name)));
 }
 
 TEST_F(JsonWriterFile, HasNumbersAsNumbersAndWordsAsWords) {
@@ -88,8 +89,10 @@ TEST_F(JsonWriterFile, SurvivesBytesThatAreNoUtf8) {
 TEST_F(JsonWriterFile, SumsTheRunUp) {
   JsonWriter writer(path(), false);
   writer.begin(test::context());
-  writer.end({.rows = 3, .skipped = 2, .wrong_rows = 1, .mean_busbw_GBps = 1.5, .finished_at = "then"});
-  EXPECT_EQ(document()["summary"], Json::parse(R"({"measured_rows": 3, "skipped_rows": 2, "wrong_rows": 1,
+  writer.end(
+      {.rows = 3, .skipped = 2, .wrong_rows = 1, .mean_busbw_GBps = 1.5, .finished_at = "then"});
+  EXPECT_EQ(document()["summary"],
+            Json::parse(R"({"measured_rows": 3, "skipped_rows": 2, "wrong_rows": 1,
                                                    "mean_busbw_GBps": 1.5, "finished": "then"})"));
 }
 

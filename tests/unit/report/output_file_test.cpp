@@ -45,17 +45,19 @@ TEST(OutputFile, IsCutWhereTold) {
 TEST(OutputFile, RefusesAFileThatHasSomethingInIt) {
   const test::TemporaryFolder folder;
   folder.write("x", "precious");
-  const Failure failure = failure_of([&] { const OutputFile file(folder.path("x"), "--samples", Mode::New); });
+  const Failure failure =
+      failure_of([&] { const OutputFile file(folder.path("x"), "--samples", Mode::New); });
   EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_EQ(failure.message,
-            "--samples: " + folder.path("x") + " exists and is not empty; give another name, remove it");
+  EXPECT_EQ(failure.message, "--samples: " + folder.path("x") +
+                                 " exists and is not empty; give another name, remove it");
   EXPECT_EQ(test::text_of(folder.path("x")), "precious");
 }
 
 TEST(OutputFile, TakesAFileThatIsEmpty) {
   const test::TemporaryFolder folder;
   folder.write("x", "");
-  EXPECT_EQ(failure_of([&] { const OutputFile file(folder.path("x"), "--csv", Mode::New); }).status, Status::Ok);
+  EXPECT_EQ(failure_of([&] { const OutputFile file(folder.path("x"), "--csv", Mode::New); }).status,
+            Status::Ok);
 }
 
 TEST(OutputFile, RefusesWhereItCannotBeCreated) {
@@ -63,7 +65,8 @@ TEST(OutputFile, RefusesWhereItCannotBeCreated) {
   for (const std::string& path : {folder.path("none/x.csv"), folder.path()}) {
     const Failure failure = failure_of([&] { const OutputFile file(path, "--csv", Mode::New); });
     EXPECT_EQ(failure.status, Status::Usage) << path;
-    EXPECT_TRUE(failure.message.starts_with("--csv: cannot write " + path + ": ")) << failure.message;
+    EXPECT_TRUE(failure.message.starts_with("--csv: cannot write " + path + ": "))
+        << failure.message;
   }
 }
 

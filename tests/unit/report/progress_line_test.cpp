@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/progress_line.hpp"
 
+#include <array>
 #include <fcntl.h>
 #include <pty.h>
 #include <unistd.h>
-
-#include <array>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +16,9 @@ namespace {
 /// Puts something else in stderr's place.
 class RedirectedStderr {
  public:
-  explicit RedirectedStderr(int descriptor) : saved_(dup(STDERR_FILENO)) { dup2(descriptor, STDERR_FILENO); }
+  explicit RedirectedStderr(int descriptor) : saved_(dup(STDERR_FILENO)) {
+    dup2(descriptor, STDERR_FILENO);
+  }
   RedirectedStderr(const RedirectedStderr&) = delete;
   RedirectedStderr& operator=(const RedirectedStderr&) = delete;
   ~RedirectedStderr() {
@@ -60,7 +61,8 @@ TEST(ProgressLine, IsRewrittenOnATerminalAndRemovedOnce) {
   std::array<char, 256> text{};
   const ssize_t size = read(terminal, text.data(), text.size());
   ASSERT_GT(size, 0);
-  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(size)), "\r\x1b[Kone\r\x1b[Ktwo\r\x1b[K");
+  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(size)),
+            "\r\x1b[Kone\r\x1b[Ktwo\r\x1b[K");
   close(terminal);
   close(other_end);
 }

@@ -12,7 +12,8 @@ namespace {
 TEST(SchemaMarkdown, HasALineForEveryColumn) {
   const std::string text = schema_markdown();
   for (const RecordField& field : record_fields()) {
-    const std::string line = fmt::format("\n| `{}` | {} | {} |\n", field.name, field.unit, field.meaning);
+    const std::string line =
+        fmt::format("\n| `{}` | {} | {} |\n", field.name, field.unit, field.meaning);
     EXPECT_NE(text.find(line), std::string::npos) << field.name;
   }
 }

@@ -4,10 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdlib.h>
 #include <string>
 #include <string_view>
-
-#include <stdlib.h>
 
 namespace busbar::test {
 

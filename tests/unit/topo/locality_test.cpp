@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/locality.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
+#include <sched.h>
 
 #include <gtest/gtest.h>
 
@@ -18,7 +17,9 @@ class AffinityGuard {
   AffinityGuard& operator=(const AffinityGuard&) = delete;
   ~AffinityGuard() { sched_setaffinity(0, sizeof set_, &set_); }
 
-  [[nodiscard]] std::size_t processors() const { return static_cast<std::size_t>(CPU_COUNT(&set_)); }
+  [[nodiscard]] std::size_t processors() const {
+    return static_cast<std::size_t>(CPU_COUNT(&set_));
+  }
 
  private:
   cpu_set_t set_{};

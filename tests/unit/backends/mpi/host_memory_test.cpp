@@ -30,12 +30,14 @@ TEST(AllocateHost, GivesAPlaceEvenForNothing) { EXPECT_NE(allocate_host(0).data(
 
 TEST(FillHost, RepeatsThePatternFromAnyPlaceOfItsPeriod) {
   const Tile tile = tile_of(DataType::Int32);
-  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, kPeriod - 1, kPeriod, 10 * kPeriod + 17}) {
+  for (const std::uint64_t first :
+       {std::uint64_t{0}, std::uint64_t{1}, kPeriod - 1, kPeriod, 10 * kPeriod + 17}) {
     std::vector<std::int32_t> data(3 * kPeriod + 5);
     fill_host(reinterpret_cast<std::byte*>(data.data()), data.size(), tile, first);
     const Pattern pattern(DataType::Int32, ReduceOp::None, 4, 1);
     for (std::size_t i = 0; i < data.size(); i += 61) {
-      ASSERT_EQ(static_cast<std::uint64_t>(data[i]), pattern.value(1, first + i)) << first << ' ' << i;
+      ASSERT_EQ(static_cast<std::uint64_t>(data[i]), pattern.value(1, first + i))
+          << first << ' ' << i;
     }
   }
 }
@@ -83,7 +85,8 @@ TEST(CompareHost, FindsWhatWasFilledEqualInEveryType) {
 
 TEST(CompareHost, FindsASingleFlippedBitWhereverItIs) {
   Filled<std::uint64_t> filled(DataType::Uint64);
-  for (const std::size_t index : {std::size_t{0}, std::size_t{3092}, std::size_t{3093}, std::size_t{7185}, std::size_t{9999}}) {
+  for (const std::size_t index : {std::size_t{0}, std::size_t{3092}, std::size_t{3093},
+                                  std::size_t{7185}, std::size_t{9999}}) {
     for (const unsigned bit : {0U, 7U, 31U, 63U}) {
       filled.data[index] ^= std::uint64_t{1} << bit;
       const Comparison comparison = filled.compare();
@@ -110,8 +113,10 @@ TEST(CompareHost, CountsWrongElementsAndShowsTheFirst) {
 TEST(CompareHost, TellsANegativeZeroFromZero) {
   Filled<float> filled(DataType::Float);
   const auto zero = std::find(filled.data.begin(), filled.data.end(), 0.0F);
-  if (zero == filled.data.end()) filled.data.front() = -filled.data.front();
-  else *zero = -0.0F;
+  if (zero == filled.data.end())
+    filled.data.front() = -filled.data.front();
+  else
+    *zero = -0.0F;
   EXPECT_EQ(filled.compare().wrong, 1U);
 }
 
@@ -130,8 +135,10 @@ TEST(PoisonHost, IsNeverDataInAnyTypeOrOperation) {
         const Pattern pattern(type.type, op, ranks, 1);
         const Tile reduced(pattern, kAllRanks);
         const Tile sent(pattern, 0);
-        EXPECT_EQ(compare_host(poison.data(), kPeriod, reduced, 0).wrong, kPeriod) << type.name << name(op);
-        EXPECT_EQ(compare_host(poison.data(), kPeriod, sent, 0).wrong, kPeriod) << type.name << name(op);
+        EXPECT_EQ(compare_host(poison.data(), kPeriod, reduced, 0).wrong, kPeriod)
+            << type.name << name(op);
+        EXPECT_EQ(compare_host(poison.data(), kPeriod, sent, 0).wrong, kPeriod)
+            << type.name << name(op);
       }
     }
   }

@@ -21,14 +21,16 @@ std::unique_ptr<Communicator> connect(Progress progress = Progress::Block) {
 
 Call call_of(const char* name, DataType type = DataType::Float, ReduceOp op = ReduceOp::Sum) {
   const Collective& asked = collective(name);
-  return {.collective = &asked, .count = 1024, .type = type, .op = asked.reduces ? op : ReduceOp::None};
+  return {
+      .collective = &asked, .count = 1024, .type = type, .op = asked.reduces ? op : ReduceOp::None};
 }
 
 TEST(MpiBackend, SaysWhyATypeOrOperationCannotRun) {
   const auto mpi = connect();
   EXPECT_EQ(mpi->unsupported(call_of("allreduce", DataType::Half)), "MPI has no type half");
   EXPECT_EQ(mpi->unsupported(call_of("broadcast", DataType::Bfloat16)), "MPI has no type bfloat16");
-  EXPECT_EQ(mpi->unsupported(call_of("allreduce", DataType::Float, ReduceOp::Avg)), "MPI has no reduction avg");
+  EXPECT_EQ(mpi->unsupported(call_of("allreduce", DataType::Float, ReduceOp::Avg)),
+            "MPI has no reduction avg");
   EXPECT_FALSE(mpi->unsupported(call_of("allgather")).has_value());
 }
 
@@ -55,7 +57,8 @@ TEST(MpiBackend, LeavesAnInPlaceReduceScatterAtTheStart) {
 Verdict run(const char* name, bool in_place, Progress progress, std::uint64_t segment) {
   const auto mpi = connect(progress);
   const Call like = call_of(name);
-  const SizePlan plan{.wanted = 4096, .footprint = like.collective->footprint(4096, 4, 1), .segment = segment};
+  const SizePlan plan{
+      .wanted = 4096, .footprint = like.collective->footprint(4096, 4, 1), .segment = segment};
   RowBuffers buffers(*mpi, plan);
   const auto calls = buffers.calls(like, in_place);
   Verifier verifier(test::mpi_singleton(), *mpi, like.type, like.op);

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the tests of the programs share. Sizes are small and times short: no test decides on speed.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  cd "$ROOT" || return 1
+  DIR=$BATS_TEST_TMPDIR
+  QUICK=(-b 1K -e 4K -n 3 -w 1)
+}
+
+# rows FILE: the records of a CSV, without context and column names.
+rows() { grep -v -e '^#' -e '^collective,' "$1"; }
+
+# column NAME FILE: a column's cells by name (no cell before `reason` has a comma).
+column() {
+  awk -F, -v name="$1" '/^#/ { next } !known { for (i = 1; i <= NF; ++i) if ($i == name) known = i; next }
+    { print $known }' "$2"
+}
+
+# table: the data rows of a run's standard output.
+table() { grep -E '^ +[0-9]' <<<"$output"; }

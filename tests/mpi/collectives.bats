@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+load ../common
+
+all_right() {  # all_right RANKS COLLECTIVE OPTIONS... : rows there are, and none is wrong
+  local ranks=$1 collective=$2
+  shift 2
+  rm -f "$DIR/a.csv"
+  mpirun -np "$ranks" "./${collective}_perf" --csv "$DIR/a.csv" "$@" > "$DIR/out" ||
+    { cat "$DIR/out"; return 1; }
+  [ "$(column wrong "$DIR/a.csv" | grep -c '^0$')" -gt 0 ]
+  [ "$(column status "$DIR/a.csv" | sort -u | xargs)" = "${STATUSES:-ok}" ]
+}
+
+for_all() {  # for_all RANKS OPTIONS...
+  local collective
+  for collective in allreduce broadcast reducescatter allgather; do
+    all_right "$1" "$collective" "${@:2}" || { echo "$collective on $1 ranks"; return 1; }
+  done
+}
+
+@test "every type, operation and root is right on 1 rank" {
+  STATUSES="ok skipped" for_all 1 -b 64 -e 4K -f 8 -d all -o all -r all -n 2 -w 0 -c 2
+}
+@test "every type, operation and root is right on 2 ranks" {
+  STATUSES="ok skipped" for_all 2 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
+}
+@test "every type, operation and root is right on 3 ranks" {
+  STATUSES="ok skipped" for_all 3 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
+}
+@test "every type, operation and root is right on 4 ranks" {
+  STATUSES="ok skipped" for_all 4 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
+}
+@test "sixteen ranks are right in a few types" {
+  for_all 16 -b 1K -e 1M -f 32 -d int8 -n 2 -w 0
+  for_all 16 -b 1K -e 1M -f 32 -d double -o prod -n 2 -w 0
+}
+@test "sizes that ranks do not divide are right" {
+  for_all 3 -b 1000 -e 5000 -i 777 -n 2 -w 0 -c 3
+}
+@test "isolated, rotating, yielding and barrier modes are right" {
+  for_all 2 -b 64 -e 1M -f 128 -n 5 --cadence isolated
+  for_all 2 -b 1M -e 1M -n 70 --cache rotate
+  for_all 2 -b 64 -e 1M -f 128 -n 5 --progress yield -z 1
+  for_all 3 -b 64 -e 1M -f 128 -n 5 --progress block -z 3
+}
+@test "segments are right" {
+  STATUSES="ok skipped" all_right 2 allreduce -b 70000004 -e 70000004 -n 1 -w 0 --memory-limit 240M
+  [ "$(column flags "$DIR/a.csv" | grep -c segmented)" -ge 1 ]
+}
+
+@test "a planted fault is found, named and exit 1, in every collective and placement" {
+  for collective in allreduce broadcast reducescatter allgather; do
+    rm -f "$DIR/a.csv"
+    run --separate-stderr mpirun -np 2 "./${collective}_perf" -b 1M -e 1M -n 2 -w 0 --inject-fault 1:12345 --csv "$DIR/a.csv"
+    [ "$status" -eq 1 ]
+    [ "$(grep -cE 'wrong data: rank 1, element 12345: expected [0-9]+, got [0-9]+' <<<"$output")" -eq 2 ]
+    [ "$(column status "$DIR/a.csv" | sort -u)" = wrong ]
+    [ "$(rows "$DIR/a.csv" | grep -c '"rank 1, element 12345: expected')" -eq 2 ]
+    [ "$(table | awk '{ print $9, $13 }')" = "1 1" ]
+    [[ $output == *"# Out of bounds values : 2 FAILED"* ]]
+  done
+}
+
+@test "ranks yield where they are more than the processors, and not where they are told" {
+  run mpirun -np 16 ./allreduce_perf -b 1M -e 1M -n 3 -w 1 --csv "$DIR/a.csv"
+  if [ "$(nproc)" -ge 16 ]; then skip "this machine has 16 processors"; fi
+  [ "$(column progress "$DIR/a.csv" | sort -u)" = yield ]
+  [ "$(column flags "$DIR/a.csv" | grep -c oversubscribed)" -eq 2 ]
+  run mpirun -np 16 ./allreduce_perf -b 8 -e 8 -n 1 -w 0 --progress block --csv "$DIR/b.csv"
+  [ "$(column progress "$DIR/b.csv" | sort -u)" = block ]
+  run mpirun -np 2 ./allreduce_perf -b 1K -e 1K -n 3 --csv "$DIR/c.csv"
+  [ "$(nproc)" -lt 2 ] || [ "$(column progress "$DIR/c.csv" | sort -u)" = block ]
+}
+
+@test "four pretended nodes are four nodes in the rows" {
+  run mpirun -hosts a,b,c,d -launcher fork -ppn 4 -np 16 ./allreduce_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(column nodes "$DIR/a.csv" | sort -u)" = 4 ]
+  [ "$(column wrong "$DIR/a.csv" | sort -u)" = 0 ]
+  [ "$(grep -c '^# rank-[0-9]*: .* node 3 ' "$DIR/a.csv")" -eq 4 ]
+  [[ $output == *"for 16 ranks on the fullest host"* ]]  # one kernel: memory is planned for all
+}
+
+@test "the memory plan drops out of place, then segments, then the size, and says so" {
+  run mpirun -np 2 ./allreduce_perf -b 16M -e 256M -f 4 -n 1 -w 0 --memory-limit 320M --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok skipped ok skipped skipped" ]
+  [[ $output == *"# memory plan: 64 MiB: in place only (out of place needs"* ]]
+  [[ $output == *"# size 268435456 type float redop sum skipped: needs "*" may be used"* ]]
+  [ "$(table | tail -n 1 | awk '{ print NF, $6, ($10 > 0) }')" = "13 N/A 1" ]
+}

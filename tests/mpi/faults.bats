@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+load ../common
+
+# start OPTIONS... : a long run of three ranks in the background, with $DIR/a.csv.
+start() {
+  mpirun -np 3 ./allreduce_perf -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 0.2 --ci-width 0.01 "$@" \
+    > "$DIR/out" 2> "$DIR/err" 3>&- &
+  LAUNCHER=$!
+}
+
+wait_for_rows() {  # wait_for_rows N
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    if [ -f "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge "$1" ]; then return 0; fi
+    sleep 0.1
+  done
+  return 1
+}
+
+rank_pid() { awk -v rank="$1" '$2 == "Rank" && $3 == rank { print $7 }' "$DIR/out"; }
+
+ends_within() {  # ends_within SECONDS: the exit status is in ENDED
+  local i
+  for ((i = 0; i < 10 * $1; ++i)); do
+    if ! kill -0 "$LAUNCHER" 2> /dev/null; then
+      wait "$LAUNCHER" && ENDED=0 || ENDED=$?
+      return 0
+    fi
+    sleep 0.1
+  done
+  return 1
+}
+
+@test "a killed rank ends the job, rows are kept, and --resume completes them" {
+  start
+  wait_for_rows 3
+  kill -9 "$(rank_pid 1)"
+  ends_within 15
+  [ "$ENDED" -ne 0 ]
+  run ! pgrep -f "$DIR/a.csv"
+  kept=$(rows "$DIR/a.csv")
+  printf 'allreduce,mpi,3,1,flo' >> "$DIR/a.csv"  # as if the kill had struck in the middle of a line
+  run mpirun -np 3 ./allreduce_perf -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 0.2 --ci-width 0.01 --resume -J "$DIR/a.json"
+  [ "$status" -eq 0 ]
+  [ "$(rows "$DIR/a.csv" | wc -l)" -eq 22 ]
+  [ "$(rows "$DIR/a.csv" | head -n "$(wc -l <<<"$kept")")" = "$kept" ]
+  [ "$(table | wc -l)" -eq 11 ]
+  [ "$(jq '.rows | length' "$DIR/a.json")" -eq 22 ]
+  [ "$(paste -d' ' <(column size_bytes "$DIR/a.csv") <(column in_place "$DIR/a.csv") | sort -u | wc -l)" -eq 22 ]
+}
+
+@test "--resume refuses rows of another configuration and names the difference" {
+  run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
+  before=$(cat "$DIR/a.csv")
+  run --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -a 1 --csv "$DIR/a.csv" --resume
+  [ "$status" -eq 2 ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"aggregation=max"*"aggregation=mean"* ]]
+  run --separate-stderr mpirun -np 3 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"ranks=2"*"ranks=3"* ]]
+  [ "$(cat "$DIR/a.csv")" = "$before" ]
+}
+
+@test "--resume of a finished file measures nothing" {
+  run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
+  before=$(rows "$DIR/a.csv")
+  run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume
+  [ "$status" -eq 0 ]
+  [ "$(rows "$DIR/a.csv")" = "$before" ]
+  [ "$(table | wc -l)" -eq 3 ]
+}
+
+@test "a rank that stops is a timeout: one line, exit 4, rows are kept" {
+  start -T 2
+  wait_for_rows 2
+  kill -STOP "$(rank_pid 1)"
+  ends_within 20
+  [ "$ENDED" -eq 4 ]
+  [ "$(wc -l < "$DIR/err")" -eq 1 ]
+  grep -q 'timeout: no progress for 2 s in: all-reduce .* (-T)' "$DIR/err"
+  [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
+}
+
+@test "a full disk is one line and exit 4 on every rank" {
+  run --separate-stderr mpirun -np 3 ./allreduce_perf "${QUICK[@]}" --csv /dev/full
+  [ "$status" -eq 4 ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"No space left on device"* ]]
+}
+
+@test "a disk that fills up keeps the rows that were written" {
+  [ "$(id -u)" -eq 0 ] || skip "mounting a small disk needs root"
+  mkdir "$DIR/small"
+  mount -t tmpfs -o size=8k tmpfs "$DIR/small" 2> /dev/null || skip "cannot mount a tmpfs here"
+  run --separate-stderr mpirun -np 2 ./allreduce_perf -b 8 -e 1M -n 2 -w 0 --csv "$DIR/small/a.csv"
+  whole=$(rows "$DIR/small/a.csv" | grep -cE ',[0-9-]{10} [0-9:]{8}$' || true)
+  umount "$DIR/small"
+  [ "$status" -eq 4 ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [ "$whole" -ge 5 ]
+}

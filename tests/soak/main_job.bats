@@ -1,0 +1,46 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Slow tests that want the whole machine: `make soak`.
+load ../common
+
+available_gib() { awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo; }
+
+@test "the main job has every size on a row of its own, in under three minutes" {
+  [ "$(available_gib)" -ge 21 ] || skip "needs 21 GiB of memory"
+  begin=$SECONDS
+  run mpirun -np 16 ./allreduce_perf -b 1M -e 1G --csv "$DIR/a.csv"
+  echo "took $((SECONDS - begin)) s"
+  [ "$status" -eq 0 ]
+  [ "$(table | wc -l)" -eq 11 ]
+  [ "$(column wrong "$DIR/a.csv" | sort -u | grep -v '^$')" = 0 ]
+  [ $((SECONDS - begin)) -lt 180 ]
+}
+
+@test "resident memory stays within the plan" {
+  [ "$(available_gib)" -ge 8 ] || skip "needs 8 GiB of memory"
+  for collective in allreduce reducescatter allgather broadcast; do
+    for progress in block yield; do
+      /usr/bin/env bash -c "ulimit -c 0; mpirun -np 4 ./${collective}_perf -b 256M -e 256M -n 2 -w 1 --progress $progress -c 1" > "$DIR/out" &
+      peak=0
+      while kill -0 $! 2> /dev/null; do
+        now=$(pgrep -x "${collective}_perf" | xargs -I{} sh -c 'grep -h VmHWM /proc/{}/status 2> /dev/null' | awk '$2 > most { most = $2 } END { print most + 0 }')
+        if [ "$now" -gt "$peak" ]; then peak=$now; fi
+        sleep 0.05
+      done
+      # Two buffers (for some collectives one is a quarter), half a message of the library, 32 MiB.
+      echo "$collective $progress: peak $((peak / 1024)) MiB of a rank"
+      [ "$peak" -gt 0 ]
+      [ "$peak" -lt $(((2 * 256 + 128 + 32) * 1024 * 11 / 10)) ]
+    done
+  done
+}
+
+@test "messages above 2 GiB are right" {
+  [ "$(available_gib)" -ge 18 ] || skip "needs 18 GiB of memory"
+  for collective in allreduce broadcast allgather; do
+    rm -f "$DIR/a.csv"
+    run mpirun -np 2 "./${collective}_perf" -b 3G -e 3G -d int8 -n 1 -w 0 --placement in --csv "$DIR/a.csv"
+    [ "$status" -eq 0 ]
+    [ "$(column wrong "$DIR/a.csv")" = 0 ]
+  done
+}
