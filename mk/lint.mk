@@ -13,7 +13,7 @@ LINT_ENV = BUILD='$(BUILD)' CXX='$(CXX)' LINT_CXXFLAGS='$(LINT_CXXFLAGS)' CLANG_
 LINT_CHECKS := check-floors check-scripts format-check check-headers cppcheck tidy lint-is-alive
 
 .PHONY: lint format $(LINT_CHECKS)
-lint: packages-lint $(LINT_CHECKS) ## every check of the sources: format, clang-tidy, cppcheck, floors, headers, scripts
+lint: packages-lint $(LINT_CHECKS) ## check the sources: format, clang-tidy, cppcheck, floors ...
 
 format: packages-lint ## rewrite the sources as .clang-format says
 	@$(LINT_ENV) tools/check-format --fix
