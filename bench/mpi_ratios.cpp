@@ -20,6 +20,7 @@
 #include "harness/row_buffers.hpp"
 #include "harness/sampler.hpp"
 #include "model/backend.hpp"
+#include "stats/autocorrelation.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
@@ -105,10 +106,10 @@ void progress(Bootstrap& bootstrap, const Backend& backend) {
 }
 
 double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& plan,
-                 std::size_t& samples) {
+                 Samples& samples) {
   bootstrap.barrier();
   const Clock::time_point start = Clock::now();
-  samples = take_samples(bootstrap, chunks, plan, {}).times_us.size();
+  samples = take_samples(bootstrap, chunks, plan, {});
   double time_s = Seconds(Clock::now() - start).count();
   bootstrap.combine({&time_s, 1}, Combine::Max);
   return time_s;
@@ -125,15 +126,19 @@ void stopping(Bootstrap& bootstrap, const Backend& backend) {
   for (Bytes size = kMiB; size <= 64 * kMiB; size *= 2, ++sizes) {
     const Case test(*communicator, size);
     ChunkRunner chunks(bootstrap, *communicator, test.calls, {}, [] {});
-    std::size_t samples = 0;
-    std::size_t all = 0;
-    const double narrow_s = elapsed_s(bootstrap, chunks, until_narrow, samples);
+    Samples narrow;
+    Samples all;
+    const double narrow_s = elapsed_s(bootstrap, chunks, until_narrow, narrow);
     const double fixed_s = elapsed_s(bootstrap, chunks, fixed, all);
     log_total += std::log(narrow_s / fixed_s);
-    tell(bootstrap, fmt::format("stopping   np={} {:>7}: 2 % interval after {} samples, {:.3f} s; "
-                                "500 operations {:.3f} s; ratio {:.3f}",
-                                bootstrap.size(), format_bytes(size), samples, narrow_s, fixed_s,
-                                narrow_s / fixed_s));
+    const bool reached = narrow.stop == stats::StopReason::CiWidth;
+    tell(bootstrap,
+         fmt::format("stopping   np={} {:>7}: {} after {} samples (autocorrelation time {:.0f}), "
+                     "{:.3f} s; 500 operations {:.3f} s; ratio {:.3f}",
+                     bootstrap.size(), format_bytes(size),
+                     reached ? "2 % interval" : "no 2 % interval", narrow.times_us.size(),
+                     stats::integrated_autocorrelation_time(narrow.times_us), narrow_s, fixed_s,
+                     narrow_s / fixed_s));
   }
   tell(bootstrap, fmt::format("stopping   np={} geometric mean of the ratios {:.3f}",
                               bootstrap.size(), std::exp(log_total / sizes)));

@@ -12,11 +12,8 @@ setup() {
 # rows FILE: the records of a CSV, without context and column names.
 rows() { grep -v -e '^#' -e '^collective,' "$1"; }
 
-# column NAME FILE: a column's cells by name (no cell before `reason` has a comma).
-column() {
-  awk -F, -v name="$1" '/^#/ { next } !known { for (i = 1; i <= NF; ++i) if ($i == name) known = i; next }
-    { print $known }' "$2"
-}
+# column NAME FILE: a column's cells by name.
+column() { awk -v columns="$1" -f "$ROOT/tests/fixtures/csv.awk" "$2"; }
 
 # table: the data rows of a run's standard output.
 table() { grep -E '^ +[0-9]' <<<"$output"; }

@@ -36,14 +36,19 @@ void complain(const std::string& program, const std::string& message) {
 /// Errors that strike several ranks at once are told by the lowest: it ends the job before the
 /// others wake.
 void wait_for_lower_ranks(int rank) {
-  constexpr int kLongest = 2000;
-  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 50, kLongest)));
+  constexpr int kLongest = 3000;
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 250, kLongest)));
 }
+
+/// What a launcher has not read from a rank's pipe when the rank aborts is lost (Hydra: one line in
+/// six).
+void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
 
 [[noreturn]] void abort_ranks(Bootstrap& bootstrap, const std::string& program,
                               const std::string& message, Status status) {
   wait_for_lower_ranks(bootstrap.rank());
   complain(program, fmt::format("rank {}: {}", bootstrap.rank(), message));
+  let_the_launcher_read();
   bootstrap.abort(exit_code(status));
   std::_Exit(exit_code(status));  // g++ 12 does not believe a virtual function's [[noreturn]]
 }
@@ -83,10 +88,12 @@ int run_ranks(const Options& options, const Invocation& invocation, const std::s
   std::atomic<Bootstrap*> live = nullptr;  // what the watchdog's thread may use
   Watchdog watchdog(options.timeout, [&](const std::string& step) {
     Bootstrap* const ranks = live;
-    wait_for_lower_ranks(ranks == nullptr ? 0 : ranks->rank());
+    const auto launcher = find_launcher();
+    wait_for_lower_ranks(ranks != nullptr ? ranks->rank() : launcher ? launcher->rank : 0);
     complain(program,
              fmt::format("timeout: no progress for {:g} s in: {} (-T); finished rows are kept",
                          options.timeout->count(), step));
+    let_the_launcher_read();
     const int code = exit_code(Status::Runtime);
     if (ranks != nullptr) ranks->abort(code);
     std::_Exit(code);

@@ -20,6 +20,11 @@ load ../common
   grep 'out-of-place' <<<"$output" | tail -n 1 | grep -q 'in-place'      # superbench, AWS
   title=$(grep -E 'size.*count.*type.*redop' <<<"$output")
   [ "$(wc -w <<<"${title#\#}")" -eq 13 ]
+  for name in time busbw algbw; do                                       # columns are counted from the right
+    place=$(awk -v name="$name" '{ for (i = 1; i <= NF; ++i) if ($i == name) { print NF - i; exit } }' <<<"$title")
+    table | awk -v place="$place" '{ exit !($(NF - place) + 0 == $(NF - place) && $(NF - place) >= 0) }'
+  done
+  [ "$(awk '/Out of bounds values/ { last = NR } /out-of-place/ { title = NR } END { print last - title }' <<<"$output")" -gt 4 ]
   table | awk '{ exit !($3 == "float" && $12 > 0) }'                     # Google: in-place busbw
   grep -qE '# Avg bus bandwidth\s*:\s*([0-9]+)' <<<"$output"
   table | grep -qE '^ *[0-9]+ +[0-9]+ +(float|double|int|half) +(sum|prod|max|min|none) +-?[0-9]+( +[0-9.]+){3} +[0-9]+( +[0-9.]+){3} +[0-9]+$'
@@ -36,6 +41,30 @@ load ../common
   [ "$(jq '.rows[] | select(.status == "ok") | .time_median_us > 0' "$DIR/a.json" | sort -u)" = true ]
   [ "$(jq -r .context.configuration "$DIR/a.json")" = "$(sed -n 's/^# configuration: //p' "$DIR/a.csv")" ]
   [ "$(grep -c '^reducescatter' "$DIR/s.csv")" -eq 18 ]
+  for size in 1024 2048 4096; do  # the middle one of a row's three samples is its time
+    middle=$(awk -F, -v size="$size" '$6 == size && $5 == 0 { print $NF }' "$DIR/s.csv" | sort -g | sed -n 2p)
+    [ "$middle" = "$(jq ".rows[] | select(.size_bytes == $size and .in_place == 0) | .time_median_us" "$DIR/a.json")" ]
+  done
+}
+
+@test "bandwidths follow from size, time and ranks as in nccl-tests" {
+  for collective in allreduce:1.5 broadcast:1 reducescatter:0.75 allgather:0.75; do
+    rm -f "$DIR/a.csv"
+    run mpirun -np 4 "./${collective%:*}_perf" -b 100000 -e 100000 -n 2 -w 0 --csv "$DIR/a.csv"
+    [ "$status" -eq 0 ]
+    column size_bytes,time_median_us,algbw_GBps,busbw_GBps "$DIR/a.csv" | awk -F'|' -v factor="${collective#*:}" '
+      function near(a, b) { return a > 0.999 * b && a < 1.001 * b }
+      !near($3, $1 / $2 / 1000) || !near($4, $3 * factor) { print "wrong: " $0; bad = 1 }
+      END { exit bad || NR != 2 }'
+  done
+}
+
+@test "the size is what nccl-tests calls so, also where ranks do not divide it" {
+  sizes() { mpirun -np 3 "./$1_perf" -b 1000 -e 1000 -d "$2" -n 1 -w 0 | awk '/^ +[0-9]/ { print $1, $2 }'; }
+  [ "$(sizes allreduce double)" = "1000 125" ]
+  [ "$(sizes broadcast float)" = "1000 250" ]
+  [ "$(sizes allgather float)" = "960 80" ]      # 333 bytes a rank, rounded down to 320
+  [ "$(sizes reducescatter int8)" = "960 320" ]
 }
 
 @test "the CSV has the columns that were promised, in their order" {

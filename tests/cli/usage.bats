@@ -44,7 +44,20 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
   refused -r 2; [[ $stderr == *"-r 2"* ]]
   refused -T soon; [[ $stderr == *"-T:"* ]]
   refused -J out.txt; [[ $stderr == *"-J:"* ]]
+  refused -e nan; [[ $stderr == *"-e:"* ]]
+  refused -w -1; [[ $stderr == *"-w:"* ]]
+  refused -m 0; [[ $stderr == *"-m:"* ]]
+  refused -N -1; [[ $stderr == *"-N:"* ]]
+  refused -S 2; [[ $stderr == *"-S:"* ]]
+  refused -g 0; [[ $stderr == *"-g:"* ]]
   refused --ci-width 0; [[ $stderr == *"--ci-width:"* ]]
+  refused --time-budget inf; [[ $stderr == *"--time-budget:"* ]]
+  refused --memory-limit lots; [[ $stderr == *"--memory-limit:"* ]]
+  refused --seed -1; [[ $stderr == *"--seed:"* ]]
+  refused --cadence fast; [[ $stderr == *"--cadence:"*"streaming, isolated"* ]]
+  refused --cache cold; [[ $stderr == *"--cache:"*"warm, rotate"* ]]
+  refused --bind socket; [[ $stderr == *"--bind:"*"auto, none, core, numa"* ]]
+  refused --placement under; [[ $stderr == *"--placement:"*"both, in, out"* ]]
   refused --progress spin; [[ $stderr == *"--progress:"* ]]
   refused --inject-fault 1; [[ $stderr == *"--inject-fault:"* ]]
   refused --inject-fault 2:0; [[ $stderr == *"--inject-fault:"* ]]
@@ -63,6 +76,7 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
   refused --resume; [[ $stderr == *"--csv"* ]]
   refused -b 8 -e 1G -i 8; [[ $stderr == *"-i"* ]]
   refused --csv "$DIR/a" --samples "$DIR/a"; [[ $stderr == *"--samples"* ]]
+  refused --csv "$DIR/a.json" -J "$DIR/a.json"; [[ $stderr == *"-J"* ]]
 }
 
 @test "a file that cannot be written or has something in it is refused before anything is measured" {
@@ -73,6 +87,8 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
   echo '{}' > "$DIR/kept.json"
   refused -J "$DIR/kept.json"
   [ "$(cat "$DIR/kept.json")" = '{}' ]
+  refused --samples "$DIR/kept.csv"; [[ $stderr == *"--samples:"* ]]
+  refused --csv "$DIR"; [[ $stderr == *"--csv:"* ]]
 }
 
 @test "a backend that is not in the build is not available: exit 3" {
@@ -113,6 +129,17 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
 
 @test "the CSV's description is the one that the program generates" {
   [ "$(./busbar schema)" = "$(cat docs/csv.md)" ]
-  run --separate-stderr ./busbar wibble
-  [ "$status" -eq 2 ]
+}
+
+@test "busbar lists its commands and refuses others" {
+  run --separate-stderr ./busbar --help
+  [ "$status" -eq 0 ]
+  [[ $output == "usage: busbar COMMAND"*schema* ]]
+  for words in "" wibble "schema now"; do
+    # shellcheck disable=SC2086  # words
+    run --separate-stderr ./busbar $words
+    [ "$status" -eq 2 ]
+    [ -z "$output" ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+  done
 }

@@ -50,6 +50,30 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   [ "$(paste -d' ' <(column size_bytes "$DIR/a.csv") <(column in_place "$DIR/a.csv") | sort -u | wc -l)" -eq 22 ]
 }
 
+@test "rank 0 killed leaves whole documents" {
+  start -N 0 -J "$DIR/a.json" --samples "$DIR/s.csv"
+  wait_for_rows 3
+  kill -9 "$(rank_pid 0)"
+  ends_within 15
+  [ "$ENDED" -ne 0 ]
+  [ "$(jq '.rows | length' "$DIR/a.json")" -ge 2 ]
+  [ "$(column finished_at "$DIR/a.csv" | grep -vcE '^20[0-9-]{8} [0-9:]{8}$')" -eq 0 ]
+  run ! pgrep -f "$DIR/a.csv"
+}
+
+@test "an interrupted run has its rows on disk and can go on" {
+  start -N 2
+  wait_for_rows 2
+  kill -INT "$LAUNCHER"
+  ends_within 15
+  run ! pgrep -f "$DIR/a.csv"
+  kept=$(rows "$DIR/a.csv" | wc -l)
+  [ "$kept" -lt 44 ]
+  run mpirun -np 3 ./allreduce_perf -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 0.2 --ci-width 0.01 -N 2 --resume
+  [ "$status" -eq 0 ]
+  [ "$(column cycle,size_bytes,in_place "$DIR/a.csv" | sort -u | wc -l)" -eq 44 ]
+}
+
 @test "--resume refuses rows of another configuration and names the difference" {
   run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   before=$(cat "$DIR/a.csv")
@@ -83,8 +107,38 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
 }
 
+@test "a stopped rank 0 is a timeout that another rank tells" {
+  start -T 2
+  wait_for_rows 1
+  kill -STOP "$(rank_pid 0)"
+  ends_within 20
+  [ "$ENDED" -eq 4 ]
+  [ "$(wc -l < "$DIR/err")" -eq 1 ]
+}
+
+@test "memory that a rank does not get is a skipped row with the reason, not the end" {
+  run --separate-stderr bash -c "ulimit -v 6000000 && exec mpirun -np 2 ./allreduce_perf -b 8K -e 8G -f 1048576 \
+    -n 1 -w 0 --memory-limit 1T --csv '$DIR/a.csv'"
+  [ "$status" -eq 0 ]
+  [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok skipped skipped" ]
+  [ "$(column reason "$DIR/a.csv" | grep -c 'could not allocate')" -eq 2 ]
+}
+
+@test "all ranks leave with the same code" {
+  codes() {  # codes OPTIONS... : of three ranks, as Hydra tells them: code times 256
+    mpirun -print-all-exitcodes -np 3 ./allreduce_perf -n 1 -w 0 "$@" 2>&1 | sed -n 's/.*Exit codes: \[.*\] //p'
+  }
+  [ "$(codes -b 1K -e 1K --inject-fault 2:0)" = 256,256,256 ]   # wrong data: 1
+  [ "$(codes -b 0)" = 512,512,512 ]                             # usage: 2
+  [ "$(codes -r 7)" = 512,512,512 ]                             # usage that is known with MPI up
+  [ "$(codes --csv /nonexistent/x)" = 512,512,512 ]             # what only rank 0 can know
+  [ "$(codes --backend quantum)" = 768,768,768 ]                # not available: 3
+  [ "$(codes -b 1K -e 1K -d half)" = 19712,19712,19712 ]        # all skipped: 77
+}
+
 @test "a full disk is one line and exit 4 on every rank" {
   run --separate-stderr mpirun -np 3 ./allreduce_perf "${QUICK[@]}" --csv /dev/full
+  echo "$stderr"
   [ "$status" -eq 4 ]
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"No space left on device"* ]]

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "report/csv_reader.hpp"
+#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/sample_records.hpp"
@@ -35,8 +36,20 @@ class PretendedRun : public testing::Test {
   Placements& placements() { return placements_; }
   test::FakeCommunicator& communicator() { return communicator_; }
 
+  /// The rows, also of a run that ends early.
   std::vector<Record> run(const char* name = "allreduce") {
     testing::internal::CaptureStdout();
+    failure_ = test::failure_of([&] { run_into_csv(name); });
+    output_ = testing::internal::GetCapturedStdout();
+    return read_csv(options_.csv_path).records;
+  }
+  /// What ended the last run early.
+  [[nodiscard]] const test::Failure& failure() const { return failure_; }
+  /// What the last run printed.
+  [[nodiscard]] const std::string& output() const { return output_; }
+
+ private:
+  void run_into_csv(const char* name) {
     Outputs outputs(bootstrap_, options_);
     outputs.begin(test::context());
     Runner({.options = options_,
@@ -51,17 +64,16 @@ class PretendedRun : public testing::Test {
            outputs)
         .run();
     outputs.end();
-    (void)testing::internal::GetCapturedStdout();
-    return read_csv(options_.csv_path).records;
   }
 
- private:
   test::TemporaryFolder folder_;
   Options options_;
   Placements placements_;
   test::FakeBootstrap bootstrap_;
   test::FakeCommunicator communicator_;
   Watchdog watchdog_{std::nullopt, {}};
+  test::Failure failure_;
+  std::string output_;
 };
 
 TEST_F(PretendedRun, HasARowPerSizeAndPlacement) {
@@ -159,6 +171,52 @@ TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {
   EXPECT_EQ(rows[1].status, RowStatus::Ok);
   EXPECT_EQ(rows[3].status, RowStatus::Skipped);
   EXPECT_FALSE(rows[3].time_median_us.has_value());
+}
+
+TEST_F(PretendedRun, SkipsASizeForWhichARankGetsNoMemory) {
+  communicator().most_memory = kKiB;
+  const auto rows = run();
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[1].status, RowStatus::Ok);
+  EXPECT_EQ(rows[2].status, RowStatus::Skipped);
+  EXPECT_EQ(rows[3].status, RowStatus::Skipped);
+  EXPECT_TRUE(rows[2].reason.starts_with("a rank could not allocate")) << rows[2].reason;
+}
+
+TEST_F(PretendedRun, HasTheRowThatFailedOnRecordAndEnds) {
+  communicator().operation_time = [](std::size_t n) -> Seconds {
+    if (n > 10) throw runtime_failure("the library broke");
+    return Seconds{1e-3};
+  };
+  const auto rows = run();
+  EXPECT_EQ(failure().status, Status::Runtime);
+  EXPECT_TRUE(failure().says("the library broke"));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[1].status, RowStatus::Ok);
+  EXPECT_EQ(rows[2].status, RowStatus::Failed);
+  EXPECT_TRUE(rows[2].reason.starts_with("the library broke")) << rows[2].reason;
+  EXPECT_FALSE(rows[2].time_median_us.has_value());
+}
+
+TEST_F(PretendedRun, MeasuresAFailedRowAgainWhenResumed) {
+  communicator().operation_time = [](std::size_t n) -> Seconds {
+    if (n == 11) throw runtime_failure("the library broke");
+    return Seconds{1e-3};
+  };
+  (void)run();
+  options().resume = true;
+  const auto rows = run();
+  EXPECT_EQ(failure().message, "");
+  ASSERT_EQ(rows.size(), 5U);  // two before, the failed one, and the two that were missing
+  EXPECT_EQ(rows[3].size, rows[2].size);
+  EXPECT_EQ(rows[3].status, RowStatus::Ok);
+}
+
+TEST_F(PretendedRun, DoesNotCallAFailureWrongData) {
+  options().placement = Placement::In;
+  communicator().operation_time = [](std::size_t) -> Seconds { throw runtime_failure("it broke"); };
+  (void)run();
+  EXPECT_EQ(output().find("wrong data"), std::string::npos) << output();
 }
 
 TEST_F(PretendedRun, FlagsRanksThatAreTooMany) {

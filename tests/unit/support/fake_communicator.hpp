@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/mpi/host_memory.hpp"
+#include "base/error.hpp"
 #include "model/communicator.hpp"
 
 namespace busbar::test {
@@ -43,7 +44,10 @@ class FakeCommunicator final : public Communicator {
     return collective.in_place(count, 0);
   }
 
-  [[nodiscard]] Buffer allocate(Bytes bytes) override { return allocate_host(bytes); }
+  [[nodiscard]] Buffer allocate(Bytes bytes) override {
+    if (bytes > most_memory) throw runtime_failure("no memory");
+    return allocate_host(bytes);
+  }
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
     fill_host(to, count, tile, first);
   }
@@ -64,8 +68,9 @@ class FakeCommunicator final : public Communicator {
   [[nodiscard]] Stopwatch& stopwatch() override { return watch; }
 
   std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+  Bytes most_memory = std::numeric_limits<Bytes>::max();
   std::function<Bytes(const Call&)> temporary = [](const Call&) { return Bytes{0}; };
-  /// Time of the n-th operation, from 1.
+  /// Time of the n-th operation, from 1; may throw, as an operation that fails.
   std::function<Seconds(std::size_t)> operation_time = [](std::size_t) { return Seconds{1e-3}; };
   std::vector<Call> calls;
   int waits = 0;
