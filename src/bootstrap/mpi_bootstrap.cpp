@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <set>
-
 #include <fcntl.h>
+#include <set>
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
