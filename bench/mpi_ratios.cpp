@@ -61,7 +61,7 @@ double plain_loop_us(Bootstrap& bootstrap, const Call& call, int operations) {
 void tell(const Bootstrap& bootstrap, const std::string& line) {
   if (bootstrap.rank() != 0) return;
   fmt::print("{}\n", line);
-  std::fflush(stdout);
+  (void)std::fflush(stdout);
 }
 
 void overhead(Bootstrap& bootstrap, const Backend& backend) {

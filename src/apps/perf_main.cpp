@@ -44,13 +44,16 @@ void wait_for_lower_ranks(int rank) {
 /// six).
 void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
 
-[[noreturn]] void abort_ranks(Bootstrap& bootstrap, const std::string& program,
-                              const std::string& message, Status status) {
-  wait_for_lower_ranks(bootstrap.rank());
-  complain(program, fmt::format("rank {}: {}", bootstrap.rank(), message));
+/// Says why and ends every rank of the job, from any thread; before MPI is up only this process.
+[[noreturn]] void end_job(Bootstrap* bootstrap, const std::string& program,
+                          const std::string& message, Status status) {
+  const auto launcher = find_launcher();
+  const int unconnected_rank = launcher ? launcher->rank : 0;
+  wait_for_lower_ranks(bootstrap != nullptr ? bootstrap->rank() : unconnected_rank);
+  complain(program, message);
   let_the_launcher_read();
-  bootstrap.abort(exit_code(status));
-  std::_Exit(exit_code(status));  // g++ 12 does not believe a virtual function's [[noreturn]]
+  if (bootstrap != nullptr) bootstrap->abort(exit_code(status));
+  std::_Exit(exit_code(status));
 }
 
 /// -g N outside a launcher: becomes `mpiexec -n N` of itself.
@@ -82,35 +85,31 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
                           std::strerror(errno))};
 }
 
+std::string of_rank(const Bootstrap& bootstrap, const char* message) {
+  return fmt::format("rank {}: {}", bootstrap.rank(), message);
+}
+
 /// Runs with MPI up. A failure of one rank ends all; what all ranks agree on ends in order.
 int run_ranks(const Options& options, const Invocation& invocation, const std::string& program) {
   std::unique_ptr<Bootstrap> bootstrap;
   std::atomic<Bootstrap*> live = nullptr;  // what the watchdog's thread may use
   Watchdog watchdog(options.timeout, [&](const std::string& step) {
-    Bootstrap* const ranks = live;
-    const auto launcher = find_launcher();
-    wait_for_lower_ranks(ranks != nullptr ? ranks->rank() : launcher ? launcher->rank : 0);
-    complain(program,
-             fmt::format("timeout: no progress for {:g} s in: {} (-T); finished rows are kept",
-                         options.timeout->count(), step));
-    let_the_launcher_read();
-    const int code = exit_code(Status::Runtime);
-    if (ranks != nullptr) ranks->abort(code);
-    std::_Exit(code);
+    end_job(live, program,
+            fmt::format("timeout: no progress for {:g} s in: {} (-T); finished rows are kept",
+                        options.timeout->count(), step),
+            Status::Runtime);
   });
   watchdog.step("starting MPI");
+  bootstrap = start_mpi();
+  live = bootstrap.get();
   try {
-    bootstrap = start_mpi();
-    live = bootstrap.get();
     return exit_code(run_session(options, invocation, *bootstrap, watchdog));
   } catch (const Error& error) {
     const bool all_know = error.status() == Status::Usage || error.status() == Status::Unavailable;
-    if (bootstrap && !all_know) abort_ranks(*bootstrap, program, error.what(), error.status());
-    if (speaks_for_the_job()) complain(program, error.what());
-    return exit_code(error.status());
+    if (all_know) throw;
+    end_job(bootstrap.get(), program, of_rank(*bootstrap, error.what()), error.status());
   } catch (const std::exception& error) {
-    if (bootstrap) abort_ranks(*bootstrap, program, error.what(), Status::Runtime);
-    throw;
+    end_job(bootstrap.get(), program, of_rank(*bootstrap, error.what()), Status::Runtime);
   }
 }
 

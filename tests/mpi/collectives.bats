@@ -31,8 +31,14 @@ for_all() {  # for_all RANKS OPTIONS...
 @test "every type, operation and root is right on 4 ranks" {
   STATUSES="ok skipped" for_all 4 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
 }
-@test "sixteen ranks are right in a few types" {
-  for_all 16 -b 1K -e 1M -f 32 -d int8 -n 2 -w 0
+@test "every type, operation and root is right on 16 ranks" {
+  local once=(-b 4K -e 4K -n 2 -w 0 -c 2)
+  STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d all -o all
+  STATUSES="ok skipped" all_right 16 reducescatter "${once[@]}" -d all -o all
+  STATUSES="ok skipped" all_right 16 allgather "${once[@]}" -d all
+  all_right 16 broadcast "${once[@]}" -d int32 -r all
+}
+@test "16 ranks are right in small and large sizes" {
   for_all 16 -b 1K -e 1M -f 32 -d double -o prod -n 2 -w 0
 }
 @test "sizes that ranks do not divide are right" {

@@ -103,6 +103,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   ends_within 20
   [ "$ENDED" -eq 4 ]
   [ "$(wc -l < "$DIR/err")" -eq 1 ]
+  run ! pgrep -f "$DIR/a.csv"
   grep -q 'timeout: no progress for 2 s in: all-reduce .* (-T)' "$DIR/err"
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
 }
@@ -114,6 +115,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   ends_within 20
   [ "$ENDED" -eq 4 ]
   [ "$(wc -l < "$DIR/err")" -eq 1 ]
+  run ! pgrep -f "$DIR/a.csv"
 }
 
 @test "memory that a rank does not get is a skipped row with the reason, not the end" {
