@@ -68,14 +68,14 @@ ProgressLine::ProgressLine() : enabled_(stderr_reaches_a_terminal()) {}
 void ProgressLine::show(const std::string& text) {
   if (!enabled_) return;
   fmt::print(stderr, "\r\x1b[K{}", text);
-  std::fflush(stderr);
+  (void)std::fflush(stderr);
   shown_ = true;
 }
 
 void ProgressLine::clear() {
   if (!shown_) return;
   fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  (void)std::fflush(stderr);
   shown_ = false;
 }
 
