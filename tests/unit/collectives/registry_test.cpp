@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An object that the linker drops would take its collective along in silence: the makefile tells
 // which files its wildcard found.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,10 @@
 
 #include "base/text.hpp"
 #include "model/collective.hpp"
+
+#ifndef BUSBAR_COLLECTIVES
+#define BUSBAR_COLLECTIVES ""  // the linter reads this file without the makefile's list
+#endif
 
 namespace busbar {
 namespace {
