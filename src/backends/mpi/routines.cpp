@@ -107,7 +107,9 @@ std::optional<MPI_Datatype> mpi_type(DataType type) {
     case DataType::Float: return MPI_FLOAT;
     case DataType::Double: return MPI_DOUBLE;
     case DataType::Half:
-    case DataType::Bfloat16: break;
+    case DataType::Bfloat16:
+    case DataType::F8e4m3:
+    case DataType::F8e5m2: break;
   }
   return std::nullopt;
 }

@@ -17,7 +17,8 @@ TEST(DataType, IsListedInNcclTestsOrderWithItsSize) {
   for (const TypeInfo& type : kTypes)
     list += std::string(type.name) + ":" + std::to_string(type.size) + " ";
   EXPECT_EQ(list,
-            "int8:1 uint8:1 int32:4 uint32:4 int64:8 uint64:8 half:2 float:4 double:8 bfloat16:2 ");
+            "int8:1 uint8:1 int32:4 uint32:4 int64:8 uint64:8 half:2 float:4 double:8 bfloat16:2 "
+            "f8e4m3:1 f8e5m2:1 ");
 }
 
 TEST(DataType, CountsExactlyUpToItsLimit) {
@@ -26,6 +27,14 @@ TEST(DataType, CountsExactlyUpToItsLimit) {
   EXPECT_EQ(info(DataType::Int8).exact_limit, 127U);
   EXPECT_EQ(info(DataType::Half).exact_limit, 2048U);
   EXPECT_EQ(info(DataType::Bfloat16).exact_limit, 256U);
+  EXPECT_EQ(info(DataType::F8e4m3).exact_limit, 16U);
+  EXPECT_EQ(info(DataType::F8e5m2).exact_limit, 8U);
+}
+
+TEST(DataType, IsFloatingOrForWholeNumbers) {
+  EXPECT_TRUE(info(DataType::Half).floating);
+  EXPECT_TRUE(info(DataType::F8e5m2).floating);
+  EXPECT_FALSE(info(DataType::Uint64).floating);
 }
 
 }  // namespace

@@ -5,10 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
 #include "model/collective.hpp"
 #include "model/pattern.hpp"
-#include "tests/unit/support/failure.hpp"
+#include "model/small_float.hpp"
 
 namespace busbar {
 namespace {
@@ -80,12 +79,25 @@ TEST(Tile, OfARankIsWhatThatRankSends) {
   EXPECT_EQ(tile.type(), DataType::Int32);
 }
 
-TEST(Tile, CannotBeMadeOfTypesThatTheHostDoesNotHave) {
-  for (const DataType type : {DataType::Half, DataType::Bfloat16}) {
-    const Pattern pattern(type, ReduceOp::Sum, 2, 1);
-    const test::Failure failure = test::failure_of([&] { const Tile tile(pattern, 0); });
-    EXPECT_EQ(failure.status, Status::Runtime);
-    EXPECT_TRUE(failure.says(std::string(info(type).name))) << failure.message;
+TEST(Tile, HoldsTheBitsOfTypesThatTheHostDoesNotHave) {
+  for (const SmallFloat& format : kSmallFloats) {
+    const Pattern pattern(format.type, ReduceOp::None, 2, 1);
+    const Tile tile(pattern, 1);
+    for (std::uint64_t i = 0; i < Pattern::kPeriod; i += 31) {
+      const std::uint16_t bits = info(format.type).size == 1 ? element<std::uint8_t>(tile, i)
+                                                             : element<std::uint16_t>(tile, i);
+      ASSERT_EQ(decode(format, bits), static_cast<double>(pattern.value(1, i)));
+    }
+  }
+}
+
+TEST(Tile, HoldsAnAverageRoundedOnceToItsType) {
+  const Pattern pattern(DataType::Half, ReduceOp::Avg, 3, 1);
+  const Tile tile(pattern, kAllRanks);
+  for (std::uint64_t i = 0; i < Pattern::kPeriod; i += 31) {
+    const double sum =
+        static_cast<double>(pattern.value(0, i) + pattern.value(1, i) + pattern.value(2, i));
+    ASSERT_EQ(element<std::uint16_t>(tile, i), encode(*small_float(DataType::Half), sum / 3));
   }
 }
 
@@ -103,9 +115,14 @@ TEST(ElementText, IsTheNumberAsPeopleWriteIt) {
   EXPECT_EQ(text(DataType::Double, 0.1), "0.1");
 }
 
-TEST(ElementText, IsTheBitsOfATypeThatTheHostDoesNotHave) {
-  const std::uint16_t one = 0x3c00;
-  EXPECT_EQ(element_text(DataType::Half, reinterpret_cast<const std::byte*>(&one)), "0x3c00");
+TEST(ElementText, IsTheNumberOfATypeThatTheHostDoesNotHave) {
+  const auto text = [](DataType type, std::uint16_t bits) {
+    return element_text(type, reinterpret_cast<const std::byte*>(&bits));
+  };
+  EXPECT_EQ(text(DataType::Half, 0x3c00), "1");
+  EXPECT_EQ(text(DataType::Bfloat16, 0x3eab), "0.333984375");
+  EXPECT_EQ(text(DataType::F8e4m3, 0x38), "1");
+  EXPECT_EQ(text(DataType::F8e5m2, 0xbc), "-1");
 }
 
 }  // namespace
