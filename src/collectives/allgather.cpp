@@ -4,18 +4,6 @@
 namespace busbar {
 namespace {
 
-std::vector<Piece> one_block_per_rank(std::uint64_t count, Position position) {
-  std::vector<Piece> pieces;
-  pieces.reserve(static_cast<std::size_t>(position.ranks));
-  for (int source = 0; source < position.ranks; ++source) {
-    pieces.push_back({.first = count * static_cast<std::uint64_t>(source),
-                      .count = count,
-                      .source = source,
-                      .source_first = 0});
-  }
-  return pieces;
-}
-
 const Collective kAllGather{
     .name = "allgather",
     .nccl_name = "all_gather",
@@ -23,18 +11,11 @@ const Collective kAllGather{
     .reduces = false,
     .rooted = false,
     .elementwise = false,
-    .footprint =
-        [](Bytes wanted, Bytes element, int ranks) {
-          const std::uint64_t count = count_per_rank(wanted, element, ranks);
-          const Bytes total = count * element * static_cast<Bytes>(ranks);
-          return Footprint{.size = total, .send = count * element, .recv = total, .count = count};
-        },
+    .footprint = parts_to_whole,
     .bus_factor = all_but_own_part,
-    .in_place =
-        [](std::uint64_t count, int rank) {
-          return InPlace{.send_offset = count * static_cast<std::uint64_t>(rank)};
-        },
-    .expected = one_block_per_rank,
+    .in_place = send_own_part,
+    .expected = [](std::uint64_t count,
+                   Position position) { return one_part_per_rank(count, position.ranks, 0); },
 };
 
 const RegisteredCollective kRegistered{kAllGather};

@@ -12,7 +12,7 @@ const Collective kBroadcast{
     .rooted = true,
     .elementwise = true,
     .footprint = same_everywhere,
-    .bus_factor = [](int ranks) { return ranks > 1 ? 1.0 : 0.0; },
+    .bus_factor = once,
     .in_place = same_place,
     .expected =
         [](std::uint64_t count, Position position) {

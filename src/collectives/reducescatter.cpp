@@ -11,17 +11,9 @@ const Collective kReduceScatter{
     .reduces = true,
     .rooted = false,
     .elementwise = false,
-    .footprint =
-        [](Bytes wanted, Bytes element, int ranks) {
-          const std::uint64_t count = count_per_rank(wanted, element, ranks);
-          const Bytes total = count * element * static_cast<Bytes>(ranks);
-          return Footprint{.size = total, .send = total, .recv = count * element, .count = count};
-        },
+    .footprint = whole_to_parts,
     .bus_factor = all_but_own_part,
-    .in_place =
-        [](std::uint64_t count, int rank) {
-          return InPlace{.recv_offset = count * static_cast<std::uint64_t>(rank)};
-        },
+    .in_place = receive_own_part,
     .expected =
         [](std::uint64_t count, Position position) {
           const std::uint64_t first = count * static_cast<std::uint64_t>(position.rank);

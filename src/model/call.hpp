@@ -19,6 +19,7 @@ struct Call {
   DataType type = DataType::Float;
   ReduceOp op = ReduceOp::None;
   int root = 0;
+  Peers peers{};  ///< only for collectives that have them
   bool in_place = false;
   /// Elements per library call where an elementwise collective is issued in segments; 0: one call.
   std::uint64_t segment = 0;

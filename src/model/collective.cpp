@@ -2,6 +2,7 @@
 #include "model/collective.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace busbar {
 namespace {
@@ -38,7 +39,41 @@ std::uint64_t count_per_rank(Bytes wanted, Bytes element, int ranks) {
   return per_rank / kAlignment * kAlignment / element;
 }
 
+Footprint parts_to_whole(Bytes wanted, Bytes element, int ranks) {
+  const std::uint64_t count = count_per_rank(wanted, element, ranks);
+  const Bytes whole = count * element * static_cast<Bytes>(ranks);
+  return {.size = whole, .send = count * element, .recv = whole, .count = count};
+}
+
+Footprint whole_to_parts(Bytes wanted, Bytes element, int ranks) {
+  Footprint footprint = parts_to_whole(wanted, element, ranks);
+  std::swap(footprint.send, footprint.recv);
+  return footprint;
+}
+
 InPlace same_place(std::uint64_t /*count*/, int /*rank*/) { return {}; }
+
+InPlace send_own_part(std::uint64_t count, int rank) {
+  return {.send_offset = count * static_cast<std::uint64_t>(rank)};
+}
+
+InPlace receive_own_part(std::uint64_t count, int rank) {
+  return {.recv_offset = count * static_cast<std::uint64_t>(rank)};
+}
+
+std::vector<Piece> one_part_per_rank(std::uint64_t count, int ranks, std::uint64_t source_first) {
+  std::vector<Piece> pieces;
+  pieces.reserve(static_cast<std::size_t>(ranks));
+  for (int source = 0; source < ranks; ++source) {
+    pieces.push_back({.first = count * static_cast<std::uint64_t>(source),
+                      .count = count,
+                      .source = source,
+                      .source_first = source_first});
+  }
+  return pieces;
+}
+
+double once(int ranks) { return ranks > 1 ? 1 : 0; }
 
 double all_but_own_part(int ranks) { return (ranks - 1.0) / ranks; }
 

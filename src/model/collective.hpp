@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -34,11 +35,25 @@ struct Piece {
   std::uint64_t source_first = 0;
 };
 
-/// The ranks as a collective sees them: who asks, of how many, and the root where there is one.
+/// Two ranks of which the first sends to the second, and no other rank does anything.
+struct Pair {
+  int sender = 0;
+  int receiver = 0;
+};
+
+/// The ranks as a collective sees them: who asks, of how many, and the root or the pair where there
+/// is one.
 struct Position {
   int rank = 0;
   int ranks = 1;
   int root = 0;
+  std::optional<Pair> pair{};  ///< only for collectives that have peers
+};
+
+/// Where a rank sends to and what it receives from; -1: nobody.
+struct Peers {
+  int to = -1;
+  int from = -1;
 };
 
 /// A collective operation as data and pure functions: the whole truth about it, without a backend.
@@ -59,6 +74,8 @@ struct Collective {
   InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
   /// The pieces of a correct receive buffer; empty on a rank that receives nothing.
   std::vector<Piece> (*expected)(std::uint64_t count, Position position) = nullptr;
+  /// The ranks that this one exchanges data with; null where all take part in one operation.
+  Peers (*peers)(Position position) = nullptr;
 };
 
 /// Adds a collective to the list of this executable: one static object in each collective's file.
@@ -73,14 +90,27 @@ class RegisteredCollective {
 
 /// @name Parts that several collectives are made of
 /// @{
-/// Whole elements; send and receive the same: all-reduce, broadcast.
+/// Whole elements; send and receive the same: all-reduce, broadcast, reduce, send-receive.
 [[nodiscard]] Footprint same_everywhere(Bytes wanted, Bytes element, int ranks);
+/// Each rank sends a part of count elements, one rank or all receive all parts: gathers.
+[[nodiscard]] Footprint parts_to_whole(Bytes wanted, Bytes element, int ranks);
+/// A rank sends all parts and each rank receives one: scatters.
+[[nodiscard]] Footprint whole_to_parts(Bytes wanted, Bytes element, int ranks);
 /// Elements per rank, a multiple of 16 bytes as nccl-tests rounds them.
 [[nodiscard]] std::uint64_t count_per_rank(Bytes wanted, Bytes element, int ranks);
 /// Send and receive buffers are one: no offsets.
 [[nodiscard]] InPlace same_place(std::uint64_t count, int rank);
+/// A rank sends from its own part of the receive buffer.
+[[nodiscard]] InPlace send_own_part(std::uint64_t count, int rank);
+/// A rank receives into its own part of the send buffer.
+[[nodiscard]] InPlace receive_own_part(std::uint64_t count, int rank);
+/// The parts of all ranks in their order, `source_first` into what each of them sends.
+[[nodiscard]] std::vector<Piece> one_part_per_rank(std::uint64_t count, int ranks,
+                                                   std::uint64_t source_first);
 /// (n - 1) / n: each rank keeps its own part.
 [[nodiscard]] double all_but_own_part(int ranks);
+/// 1: what a rank has crosses its bus once.
+[[nodiscard]] double once(int ranks);
 /// @}
 
 }  // namespace busbar

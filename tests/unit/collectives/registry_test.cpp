@@ -41,6 +41,16 @@ TEST(RegisteredCollectives, AreWholeDescriptions) {
   }
 }
 
+/// Elements of the receive buffer that a correct result has, without a gap from the first one on.
+std::uint64_t covered(const Collective& collective, std::uint64_t count, const Position& position) {
+  std::uint64_t next = 0;
+  for (const Piece& piece : collective.expected(count, position)) {
+    EXPECT_EQ(piece.first, next) << collective.name;
+    next += piece.count;
+  }
+  return next;
+}
+
 TEST(RegisteredCollectives, AccountForEveryElementOfTheirReceiveBuffer) {
   constexpr std::uint64_t kCount = 48;
   for (const Collective* collective : registered_collectives()) {
@@ -48,13 +58,11 @@ TEST(RegisteredCollectives, AccountForEveryElementOfTheirReceiveBuffer) {
       const Footprint footprint =
           collective->footprint(kCount * 4 * static_cast<Bytes>(ranks), 4, ranks);
       for (int rank = 0; rank < ranks; ++rank) {
-        std::uint64_t next = 0;
         const Position position{.rank = rank, .ranks = ranks, .root = ranks - 1};
-        for (const Piece& piece : collective->expected(footprint.count, position)) {
-          EXPECT_EQ(piece.first, next) << collective->name;
-          next += piece.count;
-        }
-        EXPECT_EQ(next * 4, footprint.recv)
+        const std::uint64_t elements = covered(*collective, footprint.count, position);
+        const bool not_the_root = collective->rooted && rank != position.root;
+        if (elements == 0 && not_the_root) continue;  // the result is at the root only
+        EXPECT_EQ(elements * 4, footprint.recv)
             << collective->name << " rank " << rank << " of " << ranks;
       }
     }

@@ -34,6 +34,43 @@ TEST(SamePlace, HasNoOffsets) {
   EXPECT_EQ(same_place(1000, 3).recv_offset, 0U);
 }
 
+TEST(PartsToWhole, SendsAPartAndReceivesAll) {
+  const Footprint footprint = parts_to_whole(1048576, 4, 3);
+  EXPECT_EQ(footprint.count, 87380U);
+  EXPECT_EQ(footprint.send, 349520U);
+  EXPECT_EQ(footprint.recv, 1048560U);
+  EXPECT_EQ(footprint.size, 1048560U);
+}
+
+TEST(WholeToParts, SendsAllAndReceivesAPart) {
+  const Footprint footprint = whole_to_parts(1048576, 4, 3);
+  EXPECT_EQ(footprint.count, 87380U);
+  EXPECT_EQ(footprint.send, 1048560U);
+  EXPECT_EQ(footprint.recv, 349520U);
+  EXPECT_EQ(footprint.size, 1048560U);
+}
+
+TEST(OwnPart, BeginsAfterThoseOfLowerRanks) {
+  EXPECT_EQ(send_own_part(100, 3).send_offset, 300U);
+  EXPECT_EQ(send_own_part(100, 3).recv_offset, 0U);
+  EXPECT_EQ(receive_own_part(100, 3).send_offset, 0U);
+  EXPECT_EQ(receive_own_part(100, 3).recv_offset, 300U);
+}
+
+TEST(OnePartPerRank, HasAPieceOfEachRankInOrder) {
+  const auto pieces = one_part_per_rank(10, 2, 40);
+  ASSERT_EQ(pieces.size(), 2U);
+  EXPECT_EQ(pieces[1].first, 10U);
+  EXPECT_EQ(pieces[1].count, 10U);
+  EXPECT_EQ(pieces[1].source, 1);
+  EXPECT_EQ(pieces[1].source_first, 40U);
+}
+
+TEST(Once, IsNothingForOneRank) {
+  EXPECT_EQ(once(1), 0);
+  EXPECT_EQ(once(2), 1);
+}
+
 TEST(RegisteredCollectives, ComeInTheOrderOfTheirNames) {
   const auto collectives = registered_collectives();
   for (std::size_t i = 1; i < collectives.size(); ++i) {
