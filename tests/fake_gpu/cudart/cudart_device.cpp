@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Devices: which there are, and which one a thread uses.
+#include <cstdio>
+#include <cstring>
+
+#include <cuda_runtime_api.h>
+
+#include "tests/fake_gpu/cudart/runtime.hpp"
+
+namespace fake_gpu {
+namespace {
+
+cudaError_t find_gpu(int device, const Gpu** gpu) {
+  if (machine().gpus.empty()) return cudaErrorNoDevice;
+  if (device < 0 || device >= static_cast<int>(machine().gpus.size()))
+    return cudaErrorInvalidDevice;
+  *gpu = &machine().gpus[static_cast<std::size_t>(device)];
+  return cudaSuccess;
+}
+
+int pci_part(const Gpu& gpu, std::uint64_t shift, std::uint64_t mask) {
+  return static_cast<int>((gpu.bus_id() >> shift) & mask);
+}
+
+cudaDeviceProp describe(const Gpu& gpu) {
+  cudaDeviceProp prop{};
+  static_cast<void>(std::snprintf(prop.name, sizeof prop.name, "%s", gpu.name.c_str()));
+  std::memcpy(prop.uuid.bytes, gpu.uuid().data(), gpu.uuid().size());
+  prop.totalGlobalMem = gpu.memory_bytes;
+  prop.major = gpu.major;
+  prop.minor = gpu.minor;
+  prop.pciDomainID = pci_part(gpu, 20, 0xFFFF);
+  prop.pciBusID = pci_part(gpu, 12, 0xFF);
+  prop.pciDeviceID = pci_part(gpu, 4, 0xFF);
+  prop.warpSize = 32;
+  prop.maxThreadsPerBlock = 1024;
+  prop.maxThreadsPerMultiProcessor = 2048;
+  prop.maxThreadsDim[0] = prop.maxThreadsDim[1] = 1024;
+  prop.maxThreadsDim[2] = 64;
+  prop.maxGridSize[0] = 0x7FFFFFFF;
+  prop.maxGridSize[1] = prop.maxGridSize[2] = 65535;
+  prop.multiProcessorCount = 4;
+  prop.sharedMemPerBlock = 48 << 10;
+  prop.unifiedAddressing = 1;
+  prop.concurrentKernels = 1;
+  prop.asyncEngineCount = 1;
+  prop.canMapHostMemory = 0;
+  return prop;
+}
+
+/// False for an attribute that the fake does not know.
+bool find_attribute(const cudaDeviceProp& prop, cudaDeviceAttr attribute, int* value) {
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = prop.maxThreadsPerBlock; return true;
+    case cudaDevAttrWarpSize: *value = prop.warpSize; return true;
+    case cudaDevAttrMultiProcessorCount: *value = prop.multiProcessorCount; return true;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = prop.maxThreadsPerMultiProcessor;
+      return true;
+    case cudaDevAttrMaxGridDimX: *value = prop.maxGridSize[0]; return true;
+    case cudaDevAttrMaxBlockDimX: *value = prop.maxThreadsDim[0]; return true;
+    case cudaDevAttrComputeCapabilityMajor: *value = prop.major; return true;
+    case cudaDevAttrComputeCapabilityMinor: *value = prop.minor; return true;
+    case cudaDevAttrPciBusId: *value = prop.pciBusID; return true;
+    case cudaDevAttrPciDeviceId: *value = prop.pciDeviceID; return true;
+    case cudaDevAttrPciDomainId: *value = prop.pciDomainID; return true;
+    case cudaDevAttrUnifiedAddressing: *value = prop.unifiedAddressing; return true;
+    case cudaDevAttrComputeMode: *value = cudaComputeModeDefault; return true;
+    case cudaDevAttrClockRate: *value = 1'000'000; return true;
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrMemoryPoolsSupported: *value = 0; return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+}  // namespace fake_gpu
+
+using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names follow
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return call("cudaGetDeviceCount", [&] {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = static_cast<int>(machine().gpus.size());
+    return machine().gpus.empty() ? cudaErrorNoDevice : cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return call("cudaGetDevice", [&] {
+    if (device == nullptr) return cudaErrorInvalidValue;
+    if (machine().gpus.empty()) return cudaErrorNoDevice;
+    *device = this_thread().device;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return call("cudaSetDevice", [&] {
+    const cudaError_t status = use_device(device);
+    if (status == cudaSuccess) this_thread().device = device;
+    return status;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
+  return call("cudaGetDeviceProperties", [&] {
+    const Gpu* gpu = nullptr;
+    if (prop == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t status = find_gpu(device, &gpu);
+    if (status == cudaSuccess) *prop = describe(*gpu);
+    return status;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return call("cudaDeviceGetAttribute", [&] {
+    const Gpu* gpu = nullptr;
+    if (value == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t status = find_gpu(device, &gpu);
+    if (status != cudaSuccess) return status;
+    return find_attribute(describe(*gpu), attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
+  return call("cudaDeviceGetPCIBusId", [&] {
+    const Gpu* gpu = nullptr;
+    const cudaError_t status = find_gpu(device, &gpu);
+    if (status != cudaSuccess) return status;
+    if (text == nullptr || bytes <= static_cast<int>(gpu->pci.size())) return cudaErrorInvalidValue;
+    // As CUDA writes it: capital hexadecimal digits.
+    static_cast<void>(std::snprintf(text, static_cast<std::size_t>(bytes), "%04X:%02X:%02X.0",
+                                    static_cast<unsigned>(pci_part(*gpu, 20, 0xFFFF)),
+                                    static_cast<unsigned>(pci_part(*gpu, 12, 0xFF)),
+                                    static_cast<unsigned>(pci_part(*gpu, 4, 0xFF))));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call("cudaDeviceSynchronize", [] {
+    cudaError_t status = use_device(this_thread().device);
+    if (status == cudaSuccess) status = forbid_in_capture();
+    return status != cudaSuccess ? status : await_device(this_thread().device);
+  });
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  if (version == nullptr) return cudaErrorInvalidValue;
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+
+}  // extern "C"

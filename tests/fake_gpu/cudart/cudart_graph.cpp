@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Capture and graphs.
+#include <map>
+
+#include <cuda_runtime_api.h>
+
+#include "tests/fake_gpu/cudart/runtime.hpp"
+
+namespace fake_gpu {
+namespace {
+
+using GraphPointer = std::shared_ptr<Graph>;
+
+std::map<void*, GraphPointer>& graphs() {
+  static auto* const kGraphs = new std::map<void*, GraphPointer>;
+  return *kGraphs;
+}
+
+GraphPointer find_graph(void* handle) {
+  const auto found = graphs().find(handle);
+  return found == graphs().end() ? nullptr : found->second;
+}
+
+void* keep(const GraphPointer& graph) {
+  graphs()[graph.get()] = graph;
+  return graph.get();
+}
+
+cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode) {
+  const StreamPointer stream = find_stream(handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (stream == default_stream(stream->device())) return cudaErrorStreamCaptureUnsupported;
+  const std::lock_guard guard(runtime_mutex());
+  if (stream->capture != nullptr) return cudaErrorIllegalState;
+  stream->capture = std::make_shared<Capture>();
+  stream->capture->mode = mode;
+  stream->capture->thread = thread_number();
+  stream->capture->origin = stream.get();
+  return cudaSuccess;
+}
+
+cudaError_t end(cudaStream_t handle, cudaGraph_t* graph) {
+  const StreamPointer stream = find_stream(handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (graph == nullptr) return cudaErrorInvalidValue;
+  *graph = nullptr;
+  const std::lock_guard guard(runtime_mutex());
+  const std::shared_ptr<Capture> capture = stream->capture;
+  if (capture == nullptr) return cudaErrorIllegalState;
+  if (capture->origin != stream.get()) return cudaErrorStreamCaptureUnmatched;
+  if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != thread_number()) {
+    return cudaErrorStreamCaptureWrongThread;
+  }
+  for (const StreamPointer& joined : streams_of(stream->device())) {
+    if (joined->capture == capture) joined->capture = nullptr;
+  }
+  if (!capture->valid) return cudaErrorStreamCaptureInvalidated;
+  *graph = reinterpret_cast<cudaGraph_t>(keep(capture->graph));
+  return cudaSuccess;
+}
+
+cudaError_t launch(const GraphPointer& graph, const StreamPointer& stream) {
+  if (graph == nullptr) return cudaErrorInvalidValue;
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  Job replay;
+  replay.result = graph->jobs.empty() ? nullptr : graph->jobs.back().result;
+  replay.run = [graph] {
+    for (const Job& job : graph->jobs) {
+      if (!job.run()) return false;
+    }
+    return true;
+  };
+  return submit(stream, replay);
+}
+
+}  // namespace
+}  // namespace fake_gpu
+
+using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names follow
+
+extern "C" {
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return call("cudaStreamBeginCapture", [&] { return begin(stream, mode); });
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return call("cudaStreamEndCapture", [&] { return end(stream, graph); });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  return call("cudaStreamIsCapturing", [&] {
+    const StreamPointer stream = find_stream(handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (status == nullptr) return cudaErrorInvalidValue;
+    const std::lock_guard guard(runtime_mutex());
+    *status = cudaStreamCaptureStatusNone;
+    if (stream->capture != nullptr) {
+      *status = stream->capture->valid ? cudaStreamCaptureStatusActive
+                                       : cudaStreamCaptureStatusInvalidated;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  if (mode == nullptr) return cudaErrorInvalidValue;
+  const int before = this_thread().capture_mode;
+  this_thread().capture_mode = *mode;
+  *mode = static_cast<cudaStreamCaptureMode>(before);
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long) {
+  return call("cudaGraphInstantiate", [&] {
+    const std::lock_guard guard(runtime_mutex());
+    const GraphPointer found = find_graph(graph);
+    if (found == nullptr || executable == nullptr) return cudaErrorInvalidValue;
+    *executable = reinterpret_cast<cudaGraphExec_t>(keep(std::make_shared<Graph>(*found)));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  return call("cudaGraphLaunch", [&] {
+    const std::lock_guard guard(runtime_mutex());
+    return launch(find_graph(executable), find_stream(stream));
+  });
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  return call("cudaGraphExecDestroy", [&] {
+    const std::lock_guard guard(runtime_mutex());
+    return graphs().erase(executable) == 1 ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return call("cudaGraphDestroy", [&] {
+    const std::lock_guard guard(runtime_mutex());
+    return graphs().erase(graph) == 1 ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+}  // extern "C"

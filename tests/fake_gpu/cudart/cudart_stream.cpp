@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Streams and events.
+#include <map>
+
+#include <cuda_runtime_api.h>
+
+#include "tests/fake_gpu/cudart/event.hpp"
+#include "tests/fake_gpu/cudart/runtime.hpp"
+
+namespace fake_gpu {
+namespace {
+
+std::map<cudaEvent_t, EventPointer>& events() {
+  static auto* const kEvents = new std::map<cudaEvent_t, EventPointer>;
+  return *kEvents;
+}
+
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
+  if (stream == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0)
+    return cudaErrorInvalidValue;
+  const cudaError_t status = use_device(this_thread().device);
+  if (status != cudaSuccess) return status;
+  static_cast<void>(default_stream(this_thread().device));
+  *stream = handle_of(make_stream(this_thread().device, flags == cudaStreamDefault));
+  return cudaSuccess;
+}
+
+cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
+  constexpr unsigned kKnown = cudaEventBlockingSync | cudaEventDisableTiming;
+  if (event == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+  const cudaError_t status = use_device(this_thread().device);
+  if (status != cudaSuccess) return status;
+  auto made = std::make_shared<Event>();
+  made->timed = (flags & cudaEventDisableTiming) == 0;
+  made->device = this_thread().device;
+  *event = reinterpret_cast<cudaEvent_t>(made.get());
+  const std::lock_guard guard(runtime_mutex());
+  events()[*event] = made;
+  return cudaSuccess;
+}
+
+/// A copy of the event's state; false where there is no such event.
+bool read_event(cudaEvent_t handle, Event* state) {
+  const std::lock_guard guard(runtime_mutex());
+  const EventPointer event = find_event(handle);
+  if (event != nullptr) *state = *event;
+  return event != nullptr;
+}
+
+cudaError_t record(const EventPointer& event, const StreamPointer& stream) {
+  const std::lock_guard guard(runtime_mutex());
+  if (event == nullptr || stream == nullptr || event->device != stream->device()) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  Job mark;
+  mark.run = [] { return true; };
+  Ticket reached;
+  const cudaError_t status = submit(stream, mark, {}, &reached);
+  if (status != cudaSuccess) return status;
+  event->recorded = true;
+  event->reached = reached;
+  event->captured = stream->capture;
+  return cudaSuccess;
+}
+
+cudaError_t wait_for_event(const StreamPointer& stream, cudaEvent_t handle) {
+  const std::lock_guard guard(runtime_mutex());
+  const EventPointer event = find_event(handle);
+  if (event == nullptr || stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (event->captured != nullptr) {
+    if (stream->capture != nullptr && stream->capture != event->captured) {
+      return cudaErrorStreamCaptureIsolation;
+    }
+    stream->capture = event->captured;  // the stream joins
+    return cudaSuccess;
+  }
+  if (stream->capture != nullptr) {
+    if (!event->recorded) return cudaSuccess;
+    stream->capture->valid = false;
+    return cudaErrorStreamCaptureIsolation;
+  }
+  Job wait;
+  wait.run = [] { return true; };
+  return submit(stream, wait, {event->reached});
+}
+
+cudaError_t elapsed(float* ms, const Event& start, const Event& end) {
+  if (!start.recorded || !end.recorded || !start.timed || !end.timed) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (start.captured != nullptr || end.captured != nullptr) return cudaErrorCapturedEvent;
+  if (!start.reached->is_done() || !end.reached->is_done()) return cudaErrorNotReady;
+  *ms = static_cast<float>(static_cast<double>(end.reached->time_ns() - start.reached->time_ns()) *
+                           1e-6);
+  return cudaSuccess;
+}
+
+/// For calls that ask after an event: one within a capture cannot be asked.
+cudaError_t look_at(cudaEvent_t handle, Event* state) {
+  if (!read_event(handle, state)) return cudaErrorInvalidResourceHandle;
+  if (state->captured == nullptr) return cudaSuccess;
+  const std::lock_guard guard(runtime_mutex());
+  state->captured->valid = false;
+  return cudaErrorCapturedEvent;
+}
+
+}  // namespace
+
+EventPointer find_event(cudaEvent_t handle) {
+  const auto found = events().find(handle);
+  return found == events().end() ? nullptr : found->second;
+}
+
+}  // namespace fake_gpu
+
+using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names follow
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return call("cudaStreamCreate", [&] { return create_stream(stream, cudaStreamDefault); });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return call("cudaStreamCreateWithFlags", [&] { return create_stream(stream, flags); });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call("cudaStreamDestroy", [&] {
+    if (stream == nullptr || find_stream(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+    forget_stream(stream);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  return call("cudaStreamQuery", [&] {
+    const StreamPointer stream = find_stream(handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    const cudaError_t status = forbid_on_capturing(stream);
+    if (status != cudaSuccess) return status;
+    return stream->is_idle() ? device_error() : cudaErrorNotReady;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  return call("cudaStreamSynchronize", [&] {
+    const StreamPointer stream = find_stream(handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    const cudaError_t status = forbid_on_capturing(stream);
+    return status != cudaSuccess ? status : await(stream->tail());
+  });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  return call("cudaStreamWaitEvent", [&] { return wait_for_event(find_stream(stream), event); });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return call("cudaEventCreate", [&] { return create_event(event, cudaEventDefault); });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  return call("cudaEventCreateWithFlags", [&] { return create_event(event, flags); });
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return call("cudaEventDestroy", [&] {
+    const std::lock_guard guard(runtime_mutex());
+    return events().erase(event) == 1 ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return call("cudaEventRecord", [&] {
+    const std::lock_guard guard(runtime_mutex());
+    return record(find_event(event), find_stream(stream));
+  });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return call("cudaEventQuery", [&] {
+    Event state;
+    const cudaError_t status = look_at(event, &state);
+    if (status != cudaSuccess) return status;
+    return state.reached == nullptr || state.reached->is_done() ? device_error()
+                                                                : cudaErrorNotReady;
+  });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return call("cudaEventSynchronize", [&] {
+    Event state;
+    const cudaError_t status = look_at(event, &state);
+    return status != cudaSuccess ? status : await(state.reached);
+  });
+}
+
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
+  return call("cudaEventElapsedTime", [&] {
+    Event from;
+    Event to;
+    if (ms == nullptr) return cudaErrorInvalidValue;
+    if (!read_event(start, &from) || !read_event(end, &to)) return cudaErrorInvalidResourceHandle;
+    return elapsed(ms, from, to);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fake_gpu/cudart/runtime.hpp"
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "tests/fake_gpu/cudart/ledger.hpp"
+
+namespace fake_gpu {
+namespace {
+
+constexpr std::uint64_t kContextBytes = 64 << 20;
+
+/// Never destroyed: threads of streams work until the process is gone.
+struct Runtime {
+  std::recursive_mutex mutex;
+  Memory memory;
+  std::atomic<int> error{cudaSuccess};
+  std::vector<bool> used;
+  std::map<int, StreamPointer> defaults;
+  std::map<cudaStream_t, StreamPointer> streams;
+};
+
+Runtime& runtime() {
+  static Runtime* const kRuntime = new Runtime;
+  return *kRuntime;
+}
+
+void flip_first_bit(void* result) {
+  unsigned char* byte = memory().contents(result, 1);
+  if (byte == nullptr && memory().device_of(result) < 0) byte = static_cast<unsigned char*>(result);
+  if (byte != nullptr) *byte ^= 1U;
+}
+
+/// The job as the fault of this call leaves it.
+Job spoil(Job job) {
+  const FaultKind fault = take_fault();
+  if (fault == FaultKind::Hang || fault == FaultKind::Async) {
+    job.run = [park = job.park] {
+      if (!park) park_forever();
+      park();
+      return true;
+    };
+  }
+  if (fault == FaultKind::Wrong) {
+    job.run = [run = std::move(job.run), result = job.result] {
+      if (!run()) return false;
+      if (result != nullptr) flip_first_bit(result);
+      return true;
+    };
+  }
+  return job;
+}
+
+/// The rule of the default stream: it waits for all blocking streams, and they for it.
+void add_default_order(const StreamPointer& stream, std::vector<Ticket>& after) {
+  if (!stream->blocking()) return;
+  const StreamPointer standard = default_stream(stream->device());
+  if (stream != standard) {
+    after.push_back(standard->tail());
+    return;
+  }
+  for (const StreamPointer& other : streams_of(stream->device())) {
+    if (other != standard && other->blocking()) after.push_back(other->tail());
+  }
+}
+
+}  // namespace
+
+ThreadState& this_thread() {
+  thread_local ThreadState state;
+  return state;
+}
+
+FaultKind take_fault() { return std::exchange(this_thread().fault, FaultKind::None); }
+
+std::size_t thread_number() { return std::hash<std::thread::id>{}(std::this_thread::get_id()); }
+
+cudaError_t device_error() { return static_cast<cudaError_t>(runtime().error.load()); }
+
+const std::atomic<int>& device_error_flag() { return runtime().error; }
+
+void set_device_error(cudaError_t error) {
+  int none = cudaSuccess;
+  if (error == cudaErrorDevicesUnavailable) {
+    runtime().error.store(error);
+  } else {
+    runtime().error.compare_exchange_strong(none, error);
+  }
+}
+
+bool is_lost() { return device_error() == cudaErrorDevicesUnavailable; }
+
+Memory& memory() { return runtime().memory; }
+
+std::recursive_mutex& runtime_mutex() { return runtime().mutex; }
+
+cudaError_t use_device(int device) {
+  if (machine().gpus.empty()) return cudaErrorNoDevice;
+  if (device < 0 || device >= static_cast<int>(machine().gpus.size()))
+    return cudaErrorInvalidDevice;
+  const std::lock_guard guard(runtime_mutex());
+  std::vector<bool>& used = runtime().used;
+  used.resize(machine().gpus.size(), false);
+  const auto index = static_cast<std::size_t>(device);
+  if (used[index]) return cudaSuccess;
+  const Gpu& gpu = machine().gpus[index];
+  if (!ledger().take(gpu.place, kContextBytes, gpu.memory_bytes)) return cudaErrorMemoryAllocation;
+  used[index] = true;
+  return cudaSuccess;
+}
+
+cudaStream_t handle_of(const StreamPointer& stream) {
+  return reinterpret_cast<cudaStream_t>(stream.get());
+}
+
+StreamPointer make_stream(int device, bool blocking) {
+  auto stream = std::make_shared<Stream>(device, blocking);
+  const std::lock_guard guard(runtime_mutex());
+  runtime().streams[handle_of(stream)] = stream;
+  return stream;
+}
+
+StreamPointer default_stream(int device) {
+  const std::lock_guard guard(runtime_mutex());
+  StreamPointer& stream = runtime().defaults[device];
+  if (stream == nullptr) stream = make_stream(device, true);
+  return stream;
+}
+
+StreamPointer find_stream(cudaStream_t handle) {
+  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
+    return default_stream(this_thread().device);
+  }
+  const std::lock_guard guard(runtime_mutex());
+  const auto found = runtime().streams.find(handle);
+  return found == runtime().streams.end() ? nullptr : found->second;
+}
+
+void forget_stream(cudaStream_t handle) {
+  const std::lock_guard guard(runtime_mutex());
+  runtime().streams.erase(handle);
+}
+
+std::vector<StreamPointer> streams_of(int device) {
+  const std::lock_guard guard(runtime_mutex());
+  std::vector<StreamPointer> found;
+  for (const auto& [handle, stream] : runtime().streams) {
+    if (stream->device() == device) found.push_back(stream);
+  }
+  return found;
+}
+
+cudaError_t submit(const StreamPointer& stream, Job job, std::vector<Ticket> after, Ticket* done) {
+  if (done != nullptr) *done = nullptr;
+  const std::lock_guard guard(runtime_mutex());
+  if (stream->capture != nullptr) {
+    if (!stream->capture->valid) return cudaErrorStreamCaptureInvalidated;
+    stream->capture->graph->jobs.push_back(spoil(std::move(job)));
+    return cudaSuccess;
+  }
+  add_default_order(stream, after);
+  const Ticket ticket = stream->submit(spoil(std::move(job)), std::move(after));
+  if (done != nullptr) *done = ticket;
+  return cudaSuccess;
+}
+
+cudaError_t await(const Ticket& ticket) {
+  if (ticket == nullptr || ticket->wait(device_error_flag())) return device_error();
+  return device_error();
+}
+
+cudaError_t await_device(int device) {
+  for (const StreamPointer& stream : streams_of(device)) {
+    const cudaError_t status = await(stream->tail());
+    if (status != cudaSuccess) return status;
+  }
+  return device_error();
+}
+
+cudaError_t forbid_on_capturing(const StreamPointer& stream) {
+  const std::lock_guard guard(runtime_mutex());
+  if (stream->capture == nullptr) return cudaSuccess;
+  stream->capture->valid = false;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t forbid_in_capture() {
+  if (this_thread().capture_mode == cudaStreamCaptureModeRelaxed) return cudaSuccess;
+  const std::lock_guard guard(runtime_mutex());
+  cudaError_t status = cudaSuccess;
+  for (const auto& [handle, stream] : runtime().streams) {
+    Capture* capture = stream->capture.get();
+    if (capture == nullptr || capture->mode == cudaStreamCaptureModeRelaxed) continue;
+    if (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread != thread_number()) {
+      continue;
+    }
+    capture->valid = false;
+    status = cudaErrorStreamCaptureUnsupported;
+  }
+  return status;
+}
+
+CallScope::CallScope(const char* function) : function_(function) {
+  const FaultKind fault = fault_plan().count_call(function);
+  this_thread().fault = fault;
+  if (fault == FaultKind::Lost) set_device_error(cudaErrorDevicesUnavailable);
+  if (fault == FaultKind::Fail) early_ = cudaErrorUnknown;
+  if (fault == FaultKind::Oom) early_ = cudaErrorMemoryAllocation;
+  if (device_error() != cudaSuccess) early_ = device_error();
+}
+
+cudaError_t CallScope::finish(cudaError_t status) const {
+  const FaultKind left = take_fault();
+  if (status == cudaSuccess && left == FaultKind::Hang) park_forever();
+  if (status == cudaSuccess && left == FaultKind::Wrong) {
+    die(std::string("FAKE_GPU_FAULT: ") + function_ + " has no result that could be wrong");
+  }
+  if (status != cudaSuccess) this_thread().last_error = status;
+  return status;
+}
+
+}  // namespace fake_gpu

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include "tests/fake_gpu/cudart/fault.hpp"
+#include "tests/fake_gpu/cudart/machine.hpp"
+#include "tests/fake_gpu/cudart/memory.hpp"
+#include "tests/fake_gpu/cudart/stream.hpp"
+
+namespace fake_gpu {
+
+using StreamPointer = std::shared_ptr<Stream>;
+
+/// What a thread of the program has for itself.
+struct ThreadState {
+  int device = 0;
+  cudaError_t last_error = cudaSuccess;
+  /// Of the call that this thread is in; who acts on it takes it away.
+  FaultKind fault = FaultKind::None;
+  int capture_mode = cudaStreamCaptureModeGlobal;
+};
+
+[[nodiscard]] ThreadState& this_thread();
+[[nodiscard]] FaultKind take_fault();
+[[nodiscard]] std::size_t thread_number();
+
+/// The error that every call returns from now on; cudaSuccess while the device is well.
+[[nodiscard]] cudaError_t device_error();
+/// For Completion::wait.
+[[nodiscard]] const std::atomic<int>& device_error_flag();
+void set_device_error(cudaError_t error);
+/// Lost devices do no work any more.
+[[nodiscard]] bool is_lost();
+
+[[nodiscard]] Memory& memory();
+
+/// Creates the context of a device on its first use: 64 MiB of it.
+[[nodiscard]] cudaError_t use_device(int device);
+
+/// Guards what the functions below touch, and captures.
+[[nodiscard]] std::recursive_mutex& runtime_mutex();
+
+[[nodiscard]] StreamPointer make_stream(int device, bool blocking);
+[[nodiscard]] cudaStream_t handle_of(const StreamPointer& stream);
+/// Null where there is no such stream; 0 is this device's default stream.
+[[nodiscard]] StreamPointer find_stream(cudaStream_t handle);
+void forget_stream(cudaStream_t handle);
+[[nodiscard]] StreamPointer default_stream(int device);
+[[nodiscard]] std::vector<StreamPointer> streams_of(int device);
+
+/// Queues work, or records it where the stream captures, with the fault of the call; `done` may be
+/// null, and gets null where it was recorded.
+[[nodiscard]] cudaError_t submit(const StreamPointer& stream, Job job,
+                                 std::vector<Ticket> after = {}, Ticket* done = nullptr);
+/// Waits for work; the error of the device where that breaks first.
+[[nodiscard]] cudaError_t await(const Ticket& ticket);
+[[nodiscard]] cudaError_t await_device(int device);
+
+/// What is wrong with a call that may not happen while some stream captures (which ends captures).
+[[nodiscard]] cudaError_t forbid_in_capture();
+/// The same for a call that waits for this stream.
+[[nodiscard]] cudaError_t forbid_on_capturing(const StreamPointer& stream);
+
+/// Before and after every call of the API: counts it, strikes faults, keeps the last error.
+class CallScope {
+ public:
+  explicit CallScope(const char* function);
+  /// What the call returns without doing anything, else cudaSuccess.
+  [[nodiscard]] cudaError_t early() const { return early_; }
+  [[nodiscard]] cudaError_t finish(cudaError_t status) const;
+
+ private:
+  const char* function_;
+  cudaError_t early_ = cudaSuccess;
+};
+
+template <class Body>
+cudaError_t call(const char* function, const Body& body) {
+  const CallScope scope(function);
+  return scope.finish(scope.early() != cudaSuccess ? scope.early() : body());
+}
+
+}  // namespace fake_gpu

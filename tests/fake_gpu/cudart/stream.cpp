@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fake_gpu/cudart/stream.hpp"
+
+#include <csignal>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "tests/fake_gpu/cudart/runtime.hpp"
+
+namespace fake_gpu {
+
+void park_forever() {
+  for (;;) ::pause();
+}
+
+Stream::Stream(int device, bool blocking) : device_(device), blocking_(blocking) {
+  // Signals are for the threads of the program.
+  sigset_t all{};
+  sigset_t before{};
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([queue = queue_] { work(queue); }).detach();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Stream::~Stream() {
+  const std::lock_guard guard(queue_->mutex);
+  queue_->closed = true;
+  queue_->changed.notify_all();
+}
+
+Ticket Stream::submit(Job job, std::vector<Ticket> after) {
+  auto done = std::make_shared<Completion>();
+  const std::lock_guard guard(queue_->mutex);
+  queue_->items.push_back({std::move(job), std::move(after), done});
+  queue_->changed.notify_all();
+  tail_ = done;
+  return done;
+}
+
+Ticket Stream::tail() const {
+  const std::lock_guard guard(queue_->mutex);
+  return tail_;
+}
+
+bool Stream::is_idle() const {
+  const Ticket last = tail();
+  return last == nullptr || last->is_done();
+}
+
+void Stream::work(const std::shared_ptr<Queue>& queue) {
+  std::unique_lock lock(queue->mutex);
+  for (;;) {
+    queue->changed.wait(lock, [&queue] { return queue->closed || !queue->items.empty(); });
+    if (queue->items.empty()) return;
+    const Item item = std::move(queue->items.front());
+    queue->items.pop_front();
+    lock.unlock();
+    static const std::atomic<int> kNever = 0;
+    for (const Ticket& ticket : item.after) {
+      if (ticket != nullptr) static_cast<void>(ticket->wait(kNever));
+    }
+    if (is_lost()) park_forever();
+    if (!item.job.run()) set_device_error(cudaErrorIllegalAddress);
+    if (is_lost()) park_forever();
+    item.done->finish();
+    lock.lock();
+  }
+}
+
+}  // namespace fake_gpu

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tests/fake_gpu/cudart/completion.hpp"
+
+namespace fake_gpu {
+
+/// What a stream does for one call. It finds its memory when it runs, not when it is called.
+struct Job {
+  /// False: an illegal address; the device is then of no more use.
+  std::function<bool()> run;
+  /// The first byte that the call writes, as the caller names it: where `wrong` strikes.
+  void* result = nullptr;
+  /// Waits in place of run() for a call that never completes; null: until the process ends.
+  std::function<void()> park;
+};
+
+/// What capture records: in the order of the calls, which is an order that a graph may run in.
+struct Graph {
+  std::vector<Job> jobs;
+};
+
+/// A capture under way, on the stream where it began and on those that joined.
+struct Capture {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  bool valid = true;
+  int mode = 0;
+  std::size_t thread = 0;
+  const void* origin = nullptr;
+};
+
+/// Work in order, done by a thread of its own.
+class Stream {
+ public:
+  Stream(int device, bool blocking);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Queues the job behind what is queued, and behind `after`.
+  Ticket submit(Job job, std::vector<Ticket> after);
+  /// The last work queued; null where there never was any.
+  [[nodiscard]] Ticket tail() const;
+  [[nodiscard]] bool is_idle() const;
+
+  [[nodiscard]] int device() const { return device_; }
+  /// Does it keep order with the default stream?
+  [[nodiscard]] bool blocking() const { return blocking_; }
+
+  /// Guarded by the runtime's mutex.
+  std::shared_ptr<Capture> capture;
+
+ private:
+  struct Item {
+    Job job;
+    std::vector<Ticket> after;
+    Ticket done;
+  };
+  struct Queue {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<Item> items;
+    bool closed = false;
+  };
+
+  static void work(const std::shared_ptr<Queue>& queue);
+
+  int device_;
+  bool blocking_;
+  std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
+  Ticket tail_;
+};
+
+/// Never returns.
+[[noreturn]] void park_forever();
+
+}  // namespace fake_gpu
