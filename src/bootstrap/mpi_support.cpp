@@ -19,14 +19,21 @@ void check_mpi(int code, Where where) {
       "MPI: " + one_line(std::string(text.data(), static_cast<std::size_t>(length))), where);
 }
 
-void complete(MPI_Request& request, Progress progress, Where where) {
-  if (progress == Progress::Block) return check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), where);
+void complete(std::span<MPI_Request> requests, Progress progress, Where where) {
+  const auto count = static_cast<int>(requests.size());
+  if (progress == Progress::Block) {
+    return check_mpi(MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE), where);
+  }
   for (;;) {
     int done = 0;
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), where);
+    check_mpi(MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE), where);
     if (done != 0) return;
     sched_yield();
   }
+}
+
+void complete(MPI_Request& request, Progress progress, Where where) {
+  complete(std::span{&request, 1}, progress, where);
 }
 
 MpiComm::MpiComm(MPI_Comm parent) {

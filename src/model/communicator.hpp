@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/buffer.hpp"
 #include "model/call.hpp"
@@ -11,6 +12,10 @@
 namespace busbar {
 
 class Tile;
+
+/// Why an in-place call is unsupported where the library has none of its own kind.
+inline constexpr std::string_view kOverwrites =
+    "what is received would overwrite what is still to be sent";
 
 /// What a comparison of a run of elements with a pattern found.
 struct Comparison {
@@ -38,7 +43,8 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
   virtual ~Communicator() = default;
 
-  /// Why this operation cannot run here, or nothing if it can: a skipped record's reason.
+  /// Why this operation cannot run here, in its placement (Call::in_place), or nothing if it can: a
+  /// skipped record's reason.
   [[nodiscard]] virtual std::optional<std::string> unsupported(const Call& call) const = 0;
   /// Elements that one library call can take; a larger elementwise call must be segmented.
   [[nodiscard]] virtual std::uint64_t largest_count(const Call& call) const = 0;

@@ -27,8 +27,11 @@ const MpiRoutine& routine_of(const Call& call) {
 /// the same buffers before that.
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator(int ranks, Progress progress)
-      : comm_(MPI_COMM_WORLD), ranks_(static_cast<std::uint64_t>(ranks)), progress_(progress) {}
+  MpiCommunicator(const Bootstrap& bootstrap, Progress progress)
+      : comm_(MPI_COMM_WORLD),
+        rank_(bootstrap.rank()),
+        ranks_(static_cast<std::uint64_t>(bootstrap.size())),
+        progress_(progress) {}
 
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override;
   [[nodiscard]] std::uint64_t largest_count(const Call& call) const override;
@@ -41,11 +44,9 @@ class MpiCommunicator final : public Communicator {
   }
 
   [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {
-    int rank = 0;
-    check_mpi(MPI_Comm_rank(comm_.get(), &rank));
     const MpiRoutine* routine = find_routine(collective.name);
     const bool own_rule = routine != nullptr && routine->in_place != nullptr;
-    return (own_rule ? routine->in_place : collective.in_place)(count, rank);
+    return (own_rule ? routine->in_place : collective.in_place)(count, rank_);
   }
 
   [[nodiscard]] Buffer allocate(Bytes bytes) override { return allocate_host(bytes); }
@@ -78,23 +79,28 @@ class MpiCommunicator final : public Communicator {
  private:
   [[nodiscard]] MpiArguments arguments(const Call& call, Bytes offset, std::uint64_t count) const {
     const bool wide = count > kLargestInt;  // only where largest_count allowed it
-    return {.send = call.in_place ? MPI_IN_PLACE : call.send + offset,
+    return {.send = call.send + offset,
             .recv = call.recv + offset,
             .count = static_cast<int>(wide ? count * info(call.type).size / kWideElement : count),
             .type = wide ? MPI_UINT64_T : *mpi_type(call.type),
             .op = *mpi_op(call.op),
             .root = call.root,
+            .peers = call.peers,
+            .in_place = call.in_place,
+            .rank = rank_,
             .comm = comm_.get()};
   }
 
   void run(const MpiRoutine& routine, const MpiArguments& arguments) const {
     if (progress_ == Progress::Block) return check_mpi(routine.block(arguments));
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(routine.post(arguments, &request));
-    complete(request, progress_);
+    MpiRequests requests;
+    requests.fill(MPI_REQUEST_NULL);
+    check_mpi(routine.post(arguments, requests));
+    complete(requests, progress_);
   }
 
   MpiComm comm_;
+  int rank_;
   std::uint64_t ranks_;
   Progress progress_;
   HostStopwatch stopwatch_;
@@ -104,13 +110,15 @@ std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const 
   if (find_routine(call.collective->name) == nullptr) {
     return fmt::format("the mpi backend has no {}", call.collective->title);
   }
+  if (call.in_place && routine_of(call).overwrites) return std::string(kOverwrites);
   if (!mpi_type(call.type)) return fmt::format("MPI has no type {}", info(call.type).name);
   if (!mpi_op(call.op)) return fmt::format("MPI has no reduction {}", name(call.op));
   return std::nullopt;
 }
 
 /// MPI-3 counts are int. MPICH before 4.1 also keeps int displacements inside its algorithms, in
-/// elements for reductions and in bytes for broadcasts, so totals stay below INT_MAX too.
+/// elements for reductions and in bytes for broadcasts, gathers and scatters, so totals stay below
+/// INT_MAX too. (An all-to-all reckons with addresses: each of its blocks stays below.)
 std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
   const Bytes element = info(call.type).size;
   const MpiRoutine& routine = routine_of(call);
@@ -121,7 +129,8 @@ std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
   if (call.collective->reduces) {
     return call.collective->elementwise ? kLargestInt : kLargestInt / ranks_;
   }
-  return kLargestInt / element;
+  const bool totals_at_root = call.collective->rooted && !call.collective->elementwise;
+  return kLargestInt / element / (totals_at_root ? ranks_ : 1);
 }
 
 class MpiBackend final : public Backend {
@@ -132,7 +141,7 @@ class MpiBackend final : public Backend {
   [[nodiscard]] std::string library() const override { return mpi_library(); }
   [[nodiscard]] std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
                                                       Progress progress) const override {
-    return std::make_unique<MpiCommunicator>(bootstrap.size(), progress);
+    return std::make_unique<MpiCommunicator>(bootstrap, progress);
   }
 };
 

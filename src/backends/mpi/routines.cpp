@@ -28,27 +28,53 @@ Bytes all_if_small(Bytes size, int /*ranks*/) {
 
 Bytes nothing(Bytes /*size*/, int /*ranks*/) { return 0; }
 
+using A = MpiArguments;
+using R = MpiRequests;
+
+/// Where every rank says that it works in place.
+const void* send_of(const A& a) { return a.in_place ? MPI_IN_PLACE : a.send; }
+
+/// Where only the root says so; the other ranks have one buffer in any case.
+bool is_root_in_place(const A& a) { return a.in_place && a.rank == a.root; }
+const void* send_of_rooted(const A& a) { return is_root_in_place(a) ? MPI_IN_PLACE : a.send; }
+void* recv_of_rooted(const A& a) { return is_root_in_place(a) ? MPI_IN_PLACE : a.recv; }
+
+/// A rank without a peer sends to, or receives from, MPI's "no process": nothing happens.
+int process(int peer) { return peer < 0 ? MPI_PROC_NULL : peer; }
+
 /// MPI broadcasts one buffer. Out of place the root's data goes to its receive buffer too, as in
 /// ncclBroadcast, so that out of place means the same on every backend.
-void copy_at_root(const MpiArguments& a) {
-  int rank = 0;
+void copy_at_root(const A& a) {
+  if (a.rank != a.root || a.in_place) return;
   int element = 0;
-  MPI_Comm_rank(a.comm, &rank);
-  if (rank != a.root || a.send == MPI_IN_PLACE) return;
   MPI_Type_size(a.type, &element);
   std::memcpy(a.recv, a.send,
               static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element));
 }
 
-using A = MpiArguments;
+constexpr int kTag = 0;
 
-const std::array<MpiRoutine, 4> kRoutines{{
+int exchange(const A& a) {
+  return MPI_Sendrecv(a.send, a.count, a.type, process(a.peers.to), kTag, a.recv, a.count, a.type,
+                      process(a.peers.from), kTag, a.comm, MPI_STATUS_IGNORE);
+}
+
+int post_exchange(const A& a, R& r) {
+  const int code =
+      MPI_Irecv(a.recv, a.count, a.type, process(a.peers.from), kTag, a.comm, r.data());
+  if (code != MPI_SUCCESS) return code;
+  return MPI_Isend(a.send, a.count, a.type, process(a.peers.to), kTag, a.comm, &r[1]);
+}
+
+const std::array<MpiRoutine, 9> kRoutines{{
     {.collective = "allreduce",
      .block =
-         [](const A& a) { return MPI_Allreduce(a.send, a.recv, a.count, a.type, a.op, a.comm); },
+         [](const A& a) {
+           return MPI_Allreduce(send_of(a), a.recv, a.count, a.type, a.op, a.comm);
+         },
      .post =
-         [](const A& a, MPI_Request* r) {
-           return MPI_Iallreduce(a.send, a.recv, a.count, a.type, a.op, a.comm, r);
+         [](const A& a, R& r) {
+           return MPI_Iallreduce(send_of(a), a.recv, a.count, a.type, a.op, a.comm, r.data());
          },
      .temporary = half_or_all},
     {.collective = "broadcast",
@@ -58,33 +84,86 @@ const std::array<MpiRoutine, 4> kRoutines{{
            return MPI_Bcast(a.recv, a.count, a.type, a.root, a.comm);
          },
      .post =
-         [](const A& a, MPI_Request* r) {
+         [](const A& a, R& r) {
            copy_at_root(a);
-           return MPI_Ibcast(a.recv, a.count, a.type, a.root, a.comm, r);
+           return MPI_Ibcast(a.recv, a.count, a.type, a.root, a.comm, r.data());
          },
      .temporary = nothing},
     {.collective = "reducescatter",
      .block =
          [](const A& a) {
-           return MPI_Reduce_scatter_block(a.send, a.recv, a.count, a.type, a.op, a.comm);
+           return MPI_Reduce_scatter_block(send_of(a), a.recv, a.count, a.type, a.op, a.comm);
          },
      .post =
-         [](const A& a, MPI_Request* r) {
-           return MPI_Ireduce_scatter_block(a.send, a.recv, a.count, a.type, a.op, a.comm, r);
+         [](const A& a, R& r) {
+           return MPI_Ireduce_scatter_block(send_of(a), a.recv, a.count, a.type, a.op, a.comm,
+                                            r.data());
          },
      .temporary = block_or_twice,
      .in_place = same_place},  // the result of MPI_IN_PLACE is at the start of the buffer
     {.collective = "allgather",
      .block =
          [](const A& a) {
-           return MPI_Allgather(a.send, a.count, a.type, a.recv, a.count, a.type, a.comm);
+           return MPI_Allgather(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm);
          },
      .post =
-         [](const A& a, MPI_Request* r) {
-           return MPI_Iallgather(a.send, a.count, a.type, a.recv, a.count, a.type, a.comm, r);
+         [](const A& a, R& r) {
+           return MPI_Iallgather(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm,
+                                 r.data());
          },
      .temporary = all_if_small,
      .widens = true},
+    {.collective = "reduce",
+     .block =
+         [](const A& a) {
+           return MPI_Reduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm);
+         },
+     .post =
+         [](const A& a, R& r) {
+           return MPI_Ireduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm,
+                              r.data());
+         },
+     .temporary = half_or_all},
+    {.collective = "alltoall",
+     .block =
+         [](const A& a) {
+           return MPI_Alltoall(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm);
+         },
+     .post =
+         [](const A& a, R& r) {
+           return MPI_Ialltoall(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm,
+                                r.data());
+         },
+     .temporary = nothing},
+    {.collective = "sendrecv",
+     .block = exchange,
+     .post = post_exchange,
+     .temporary = nothing,
+     .overwrites = true},
+    {.collective = "gather",
+     .block =
+         [](const A& a) {
+           return MPI_Gather(send_of_rooted(a), a.count, a.type, a.recv, a.count, a.type, a.root,
+                             a.comm);
+         },
+     .post =
+         [](const A& a, R& r) {
+           return MPI_Igather(send_of_rooted(a), a.count, a.type, a.recv, a.count, a.type, a.root,
+                              a.comm, r.data());
+         },
+     .temporary = nothing},
+    {.collective = "scatter",
+     .block =
+         [](const A& a) {
+           return MPI_Scatter(a.send, a.count, a.type, recv_of_rooted(a), a.count, a.type, a.root,
+                              a.comm);
+         },
+     .post =
+         [](const A& a, R& r) {
+           return MPI_Iscatter(a.send, a.count, a.type, recv_of_rooted(a), a.count, a.type, a.root,
+                               a.comm, r.data());
+         },
+     .temporary = nothing},
 }};
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -10,7 +11,8 @@
 
 namespace busbar {
 
-/// The arguments of one MPI call; `send` is MPI_IN_PLACE for in-place calls.
+/// The arguments of one MPI call on this rank. In place `send` is where the rank's data lies, and
+/// each routine knows whose MPI_IN_PLACE that is.
 struct MpiArguments {
   const void* send = nullptr;
   void* recv = nullptr;
@@ -18,14 +20,20 @@ struct MpiArguments {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
+  Peers peers{};
+  bool in_place = false;
+  int rank = 0;
   MPI_Comm comm = MPI_COMM_NULL;
 };
+
+/// What a nonblocking routine may post; what it does not post stays MPI_REQUEST_NULL.
+using MpiRequests = std::array<MPI_Request, 2>;
 
 /// A collective in MPI: one row of the table in routines.cpp.
 struct MpiRoutine {
   std::string_view collective;
   int (*block)(const MpiArguments& arguments);
-  int (*post)(const MpiArguments& arguments, MPI_Request* request);
+  int (*post)(const MpiArguments& arguments, MpiRequests& requests);
   /// Bytes of each rank that MPICH touches beyond the user's buffers, for a call of `size` bytes in
   /// nccl-tests' sense; measured as growth of the resident set (docs/measurement.md).
   Bytes (*temporary)(Bytes size, int ranks);
@@ -33,6 +41,8 @@ struct MpiRoutine {
   bool widens = false;
   /// Where MPI wants in-place data if not where nccl-tests has it.
   InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
+  /// Whether an in-place call would destroy data before it is sent.
+  bool overwrites = false;
 };
 
 /// The row of a collective, or null where MPI has none.
