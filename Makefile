@@ -14,17 +14,21 @@ PREFIX := /usr/local
 DESTDIR :=
 comma := ,
 
+# Each backend's fragment adds to these; HAVE_NCCL=0 leaves the nccl backend out.
 BACKENDS :=
+BACKEND_LDLIBS :=
+BACKEND_OBJECTS :=
 include mk/packages.mk mk/mpi.mk
 include $(wildcard src/backends/*/backend.mk)
+ABSENT_BACKENDS := $(filter-out $(BACKENDS),$(patsubst src/backends/%/backend.mk,%,$(wildcard src/backends/*/backend.mk)))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Wsign-conversion \
   -Wold-style-cast -Wduplicated-cond -Wlogical-op -Werror
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g
 ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(MPI_CXXFLAGS) -MMD -MP
-LDLIBS = $(MPI_LDLIBS) -lhwloc -lfmt -pthread
-LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS)
+LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lfmt -pthread
+LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(NCCL_CXXFLAGS)
 
 # --- what is built -------------------------------------------------------------------------------
 COLLECTIVES := $(basename $(notdir $(wildcard src/collectives/*.cpp)))
@@ -34,7 +38,7 @@ LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp src/bootstrap/*.cpp \
   $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
-CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o
+CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o $(BACKEND_OBJECTS)
 
 .PHONY: all
 all: packages-build ## install what is missing, build all executables at the root
@@ -42,6 +46,12 @@ all: packages-build ## install what is missing, build all executables at the roo
 
 .PHONY: executables
 executables: $(PERF) $(LINKS) busbar
+
+# Another choice of backends is another program: what is linked depends on this list.
+$(BUILD)/backends.list: FORCE
+	@mkdir -p $(@D)
+	@echo '$(BACKENDS)' | cmp -s - $@ || echo '$(BACKENDS)' > $@
+$(PERF:%=$(BUILD)/bin/%) $(BUILD)/bin/busbar: $(BUILD)/backends.list
 
 # The root has links, so that a sanitized and an ordinary build never mix their objects.
 $(PERF) busbar: %: $(BUILD)/bin/% FORCE
@@ -58,12 +68,12 @@ FORCE:
 $(PERF:%=$(BUILD)/bin/%): $(BUILD)/bin/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/src/collectives/%.o $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $*_perf"
-	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
 $(BUILD)/bin/busbar: $(BUILD)/src/apps/busbar_main.o $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  busbar"
-	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(@D)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benchmarks of our own hot paths; each prints a ratio within one run.
-BENCH_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+BENCH_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
 $(BUILD)/bin/mpi_ratios: $(BUILD)/bench/mpi_ratios.o $(BUILD)/src/collectives/allreduce.o $(CORE)
 	@$(BENCH_LINK)

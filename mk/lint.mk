@@ -9,7 +9,7 @@ CPPCHECK := cppcheck
 SHELLCHECK := shellcheck
 
 LINT_ENV = BUILD='$(BUILD)' CXX='$(CXX)' LINT_CXXFLAGS='$(LINT_CXXFLAGS)' CLANG_FORMAT='$(CLANG_FORMAT)' \
-  CLANG_TIDY='$(CLANG_TIDY)' CPPCHECK='$(CPPCHECK)' SHELLCHECK='$(SHELLCHECK)'
+  ABSENT_BACKENDS='$(ABSENT_BACKENDS)' CLANG_TIDY='$(CLANG_TIDY)' CPPCHECK='$(CPPCHECK)' SHELLCHECK='$(SHELLCHECK)'
 LINT_CHECKS := check-floors check-scripts format-check check-headers cppcheck tidy lint-is-alive
 
 .PHONY: lint format $(LINT_CHECKS)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests: unit (GoogleTest), command line, under mpirun, on pretended nodes (bats).
-UNIT_SOURCES := $(shell find tests/unit -name '*_test.cpp' 2>/dev/null)
+UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/%),\
+  $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
 UNIT_OBJECTS := $(UNIT_SOURCES:%.cpp=$(BUILD)/%.o)
 
-$(BUILD)/bin/unit_tests: $(UNIT_OBJECTS) $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
+$(BUILD)/bin/unit_tests: $(BUILD)/backends.list $(UNIT_OBJECTS) $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  unit_tests"
-	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lgtest -lgtest_main
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lgtest -lgtest_main
 
 # The registry's test is told which collectives the wildcard found: an object that the linker
 # dropped would take its collective along in silence.

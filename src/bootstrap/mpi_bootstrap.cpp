@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <set>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -18,6 +19,28 @@
 
 namespace busbar {
 namespace {
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank));
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  check_mpi(MPI_Comm_size(comm, &size));
+  return size;
+}
+
+void refuse_a_foreign_launcher() {
+  const int size = size_of(MPI_COMM_WORLD);
+  const auto launcher = find_launcher();
+  if (!launcher || launcher->size == 0 || launcher->size == size) return;
+  throw usage_error(
+      fmt::format("{} started {} processes, but MPI_COMM_WORLD has {}: the launcher belongs to "
+                  "another MPI than this program, which uses {}; start it with that MPI's mpirun",
+                  launcher->name, launcher->size, size, mpi_library()));
+}
 
 /// MPI_Init to MPI_Finalize. After an error MPI is aborted, never finalized: that could wait for
 /// ranks that are gone.
@@ -33,18 +56,6 @@ class MpiSession {
   ~MpiSession() { MPI_Finalize(); }
 };
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank));
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  check_mpi(MPI_Comm_size(comm, &size));
-  return size;
-}
-
 MPI_Op mpi_op(Combine how) {
   switch (how) {
     case Combine::Min: return MPI_MIN;
@@ -54,12 +65,15 @@ MPI_Op mpi_op(Combine how) {
   return MPI_SUM;
 }
 
-class MpiBootstrap final : public Bootstrap {
+/// The control plane over the ranks of a communicator.
+class MpiBootstrap : public Bootstrap {
  public:
-  MpiBootstrap() : comm_(MPI_COMM_WORLD), rank_(rank_in(comm_.get())), size_(size_of(comm_.get())) {
-    refuse_a_foreign_launcher();
+  explicit MpiBootstrap(MpiComm comm)
+      : comm_(std::move(comm)), rank_(rank_in(comm_.get())), size_(size_of(comm_.get())) {
     map_nodes();
   }
+
+  [[nodiscard]] MPI_Comm comm() const { return comm_.get(); }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
@@ -96,6 +110,12 @@ class MpiBootstrap final : public Bootstrap {
     complete(request, progress_);
   }
 
+  [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override {
+    auto part = std::make_unique<MpiBootstrap>(MpiComm(comm_.get(), color));
+    part->set_progress(progress_);
+    return part;
+  }
+
   [[noreturn]] void abort(int exit_code) override {
     // Our own line has said why; MPICH's would only follow it.
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -105,15 +125,6 @@ class MpiBootstrap final : public Bootstrap {
   }
 
  private:
-  void refuse_a_foreign_launcher() const {
-    const auto launcher = find_launcher();
-    if (!launcher || launcher->size == 0 || launcher->size == size_) return;
-    throw usage_error(
-        fmt::format("{} started {} processes, but MPI_COMM_WORLD has {}: the launcher belongs to "
-                    "another MPI than this program, which uses {}; start it with that MPI's mpirun",
-                    launcher->name, launcher->size, size_, mpi_library()));
-  }
-
   /// Nodes are numbered by their lowest rank.
   void map_nodes() {
     MPI_Comm shared = MPI_COMM_NULL;
@@ -128,7 +139,6 @@ class MpiBootstrap final : public Bootstrap {
     node_ = static_cast<int>(std::distance(distinct.begin(), distinct.find(leader)));
   }
 
-  MpiSession session_;
   MpiComm comm_;
   int rank_;
   int size_;
@@ -139,9 +149,20 @@ class MpiBootstrap final : public Bootstrap {
   Progress progress_ = Progress::Yield;
 };
 
+/// Of all ranks: MPI is up as long as it is there. The session is a base so that it goes last.
+class MpiJob final : private MpiSession, public MpiBootstrap {
+ public:
+  MpiJob() : MpiBootstrap(MpiComm(MPI_COMM_WORLD)) { refuse_a_foreign_launcher(); }
+};
+
 }  // namespace
 
-std::unique_ptr<Bootstrap> start_mpi() { return std::make_unique<MpiBootstrap>(); }
+std::unique_ptr<Bootstrap> start_mpi() { return std::make_unique<MpiJob>(); }
+
+MPI_Comm mpi_comm_of(const Bootstrap& bootstrap) {
+  const auto* mpi = dynamic_cast<const MpiBootstrap*>(&bootstrap);
+  return mpi == nullptr ? MPI_COMM_WORLD : mpi->comm();
+}
 
 std::string mpi_library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};

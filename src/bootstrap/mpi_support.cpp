@@ -41,6 +41,13 @@ MpiComm::MpiComm(MPI_Comm parent) {
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
 }
 
-MpiComm::~MpiComm() { MPI_Comm_free(&comm_); }
+MpiComm::MpiComm(MPI_Comm parent, int color) {
+  check_mpi(MPI_Comm_split(parent, color, 0, &comm_));
+  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
+}
+
+MpiComm::~MpiComm() {
+  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
 
 }  // namespace busbar

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 
 #include <mpi.h>
 
@@ -19,10 +20,14 @@ void complete(std::span<MPI_Request> requests, Progress progress, Where where = 
 /// Waits for one request.
 void complete(MPI_Request& request, Progress progress, Where where = Where::here());
 
-/// Owns a duplicate of a communicator; errors are returned, not fatal.
+/// Owns a communicator; errors are returned, not fatal. Move-only.
 class MpiComm {
  public:
+  /// A duplicate.
   explicit MpiComm(MPI_Comm parent);
+  /// The part of the ranks that give this colour.
+  MpiComm(MPI_Comm parent, int color);
+  MpiComm(MpiComm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
   ~MpiComm();

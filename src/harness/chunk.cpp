@@ -46,79 +46,131 @@ ChunkShape ChunkShape::of(std::uint64_t operations, std::uint64_t batch) {
   return shape;
 }
 
-ChunkRunner::ChunkRunner(Bootstrap& bootstrap, Communicator& communicator,
-                         std::span<const Call> calls, Settings settings,
-                         std::function<void()> on_progress)
-    : bootstrap_(bootstrap),
+ChunkRunner::ChunkRunner(Crew crew, Communicator& communicator, std::span<const Call> calls,
+                         Settings settings, std::function<void()> on_progress)
+    : crew_(crew),
       communicator_(communicator),
       calls_(calls),
       settings_(settings),
       on_progress_(std::move(on_progress)) {}
 
 void ChunkRunner::issue(std::uint64_t count) {
+  settings_.graph_launches > 0 ? launch_graph(count) : issue_one_by_one(count);
+}
+
+void ChunkRunner::issue_one_by_one(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
+    const bool grouped = settings_.group > 1;
+    if (grouped && i % settings_.group == 0) communicator_.begin_group();
     communicator_.enqueue(calls_[operations_++ % calls_.size()]);
-    if (settings_.blocking == Blocking::Off) continue;
+    const bool complete = (i + 1) % settings_.group == 0 || i + 1 == count;
+    if (grouped && complete) communicator_.end_group();
+    if (settings_.blocking == Blocking::Off || !complete) continue;
     communicator_.wait();
-    if (settings_.blocking == Blocking::WaitAndBarrier) bootstrap_.barrier();
+    if (settings_.blocking == Blocking::WaitAndBarrier) crew_.everyone.barrier();
   }
 }
 
-void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& starts) {
+void ChunkRunner::launch_graph(std::uint64_t count) {
+  Replay& graph = *graphs_.at(count);
+  for (std::uint64_t i = 0; i < settings_.graph_launches; ++i) graph.enqueue();
+  operations_ += count * settings_.graph_launches;
+}
+
+/// Records what this shape launches, so that nothing is recorded between a start and a stop. The
+/// library connects at its first operation, which may not be part of a graph.
+void ChunkRunner::record_graphs(const ChunkShape& shape) {
+  if (settings_.graph_launches == 0) return;
+  if (graphs_.empty()) {
+    communicator_.enqueue(calls_.front());
+    communicator_.wait();
+  }
+  for (const std::uint64_t count : shape.batches) {
+    if (graphs_.contains(count)) continue;
+    std::vector<Call> calls;
+    for (std::uint64_t i = 0; i < count; ++i) calls.push_back(calls_[i % calls_.size()]);
+    graphs_[count] = communicator_.capture(calls);
+  }
+}
+
+void ChunkRunner::issue_timed(std::uint64_t count, ChunkResult& result) {
+  const double begin = seconds_now();
+  issue(count);
+  result.enqueue_us.push_back(microseconds(Seconds{seconds_now() - begin}));
+}
+
+void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& starts,
+                                ChunkResult& result) {
   Stopwatch& stopwatch = communicator_.stopwatch();
-  bootstrap_.barrier();
+  crew_.everyone.barrier();
   starts.push_back(seconds_now());
   stopwatch.start();
   for (const std::uint64_t operations : shape.batches) {
-    issue(operations);
+    issue_timed(operations, result);
     stopwatch.lap();
     on_progress_();
   }
   communicator_.wait();
+  result.host_us = microseconds(Seconds{seconds_now() - starts.back()});
 }
 
-void ChunkRunner::run_isolated(const ChunkShape& shape, std::vector<double>& starts) {
+void ChunkRunner::run_isolated(const ChunkShape& shape, std::vector<double>& starts,
+                               ChunkResult& result) {
   Stopwatch& stopwatch = communicator_.stopwatch();
   for (const std::uint64_t operations : shape.batches) {
-    bootstrap_.barrier();
+    crew_.everyone.barrier();
     starts.push_back(seconds_now());
     stopwatch.start();
-    issue(operations);
+    issue_timed(operations, result);
     stopwatch.lap();
     communicator_.wait();
+    result.host_us += microseconds(Seconds{seconds_now() - starts.back()});
     on_progress_();
   }
 }
 
-std::vector<double> ChunkRunner::combine_samples(const ChunkShape& shape) {
+/// Times of batches become times of operations, of all sharers as one.
+void ChunkRunner::combine(const ChunkShape& shape, ChunkResult& result) {
   const std::vector<Seconds>& intervals = communicator_.stopwatch().intervals();
-  std::vector<double> samples;
+  const std::uint64_t launches = std::max<std::uint64_t>(1, settings_.graph_launches);
+  std::vector<double> values;  // one combination for all: samples, enqueue times, the host's time
   for (std::size_t i = 0; i < intervals.size(); ++i) {
-    samples.push_back(microseconds(intervals[i]) / static_cast<double>(shape.batches[i]));
+    const auto operations = static_cast<double>(shape.batches[i] * launches);
+    values.push_back(microseconds(intervals[i]) / operations);
+    result.enqueue_us[i] /= operations;
   }
-  combine_over_ranks(bootstrap_, samples, settings_.aggregation);
-  return samples;
+  const std::size_t samples = values.size();
+  values.insert(values.end(), result.enqueue_us.begin(), result.enqueue_us.end());
+  values.push_back(result.host_us /
+                   static_cast<double>(std::max<std::uint64_t>(1, result.operations)));
+  combine_over_ranks(crew_.sharers, values, settings_.aggregation);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(samples);
+  result.samples_us.assign(values.begin(), middle);
+  result.enqueue_us.assign(middle, values.end() - 1);
+  result.host_us = values.back();
 }
 
 ChunkResult ChunkRunner::run(const ChunkShape& shape) {
-  const std::uint64_t operations_before = operations_;
   const bool isolated =
       settings_.cadence == Cadence::Isolated || settings_.blocking == Blocking::UntimedBarrier;
   ChunkResult result;
   std::vector<double> starts;
   starts.reserve(shape.batches.size());
+  result.enqueue_us.reserve(shape.batches.size());
+  record_graphs(shape);
+  const std::uint64_t operations_before = operations_;
   communicator_.stopwatch().reset(shape.batches.size());
   const double begin = seconds_now();
   const Disturbances before = disturbances();
-  isolated ? run_isolated(shape, starts) : run_streaming(shape, starts);
+  isolated ? run_isolated(shape, starts, result) : run_streaming(shape, starts, result);
   const Disturbances after = disturbances();
   result.disturbances = {after.minor_faults - before.minor_faults,
                          after.involuntary_switches - before.involuntary_switches};
   result.operations = operations_ - operations_before;
-  result.samples_us = combine_samples(shape);
-  result.start_skew_us = skews_us(bootstrap_, starts);
+  combine(shape, result);
+  result.start_skew_us = skews_us(crew_.sharers, starts);
   result.elapsed_s = seconds_now() - begin;
-  bootstrap_.combine({&result.elapsed_s, 1}, Combine::Max);
+  crew_.everyone.combine({&result.elapsed_s, 1}, Combine::Max);
   return result;
 }
 

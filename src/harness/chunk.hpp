@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,11 +15,24 @@
 
 namespace busbar {
 
+/// Who takes part in a measurement. Chunks begin together on all ranks of the job, also where parts
+/// of it measure a row each: what shares links in use is to share them here.
+struct Crew {
+  Bootstrap& everyone;  ///< barriers, agreement
+  Bootstrap& sharers;   ///< the ranks whose times become one row's samples
+  bool idle = false;    ///< this rank only keeps step: it has no row
+
+  /// Whether this rank decides for its row.
+  [[nodiscard]] bool leads() const { return !idle && sharers.rank() == 0; }
+};
+
 /// What a chunk of operations between two barriers measured. Samples are combined over ranks and
 /// the same on every rank; disturbances are this rank's own.
 struct ChunkResult {
   std::vector<double> samples_us;     ///< time per operation, one per batch
   std::vector<double> start_skew_us;  ///< last rank's start less first rank's, one per barrier
+  std::vector<double> enqueue_us;     ///< host time of issuing an operation, one per batch
+  double host_us = 0;  ///< host time per operation from the first start to the last completion
   std::uint64_t operations = 0;
   Disturbances disturbances;
   double elapsed_s = 0;  ///< longest over ranks, barriers included
@@ -38,12 +53,16 @@ class ChunkRunner {
     Cadence cadence = Cadence::Streaming;
     Blocking blocking = Blocking::Off;
     Aggregation aggregation = Aggregation::Max;
+    std::uint64_t group = 1;  ///< -m: operations that are given to the library as one
+    /// -G: each batch is recorded once and launched so many times; 0: issued operation by
+    /// operation.
+    std::uint64_t graph_launches = 0;
   };
 
   /// `calls` are taken in turn, operation by operation. `on_progress` is told of every operation
   /// that is complete, for the watchdog.
-  ChunkRunner(Bootstrap& bootstrap, Communicator& communicator, std::span<const Call> calls,
-              Settings settings, std::function<void()> on_progress);
+  ChunkRunner(Crew crew, Communicator& communicator, std::span<const Call> calls, Settings settings,
+              std::function<void()> on_progress);
 
   [[nodiscard]] ChunkResult run(const ChunkShape& shape);
   /// Operations so far: the calls [0, min(operations, calls)) have been used.
@@ -51,16 +70,22 @@ class ChunkRunner {
 
  private:
   void issue(std::uint64_t count);
-  void run_streaming(const ChunkShape& shape, std::vector<double>& starts);
-  void run_isolated(const ChunkShape& shape, std::vector<double>& starts);
-  [[nodiscard]] std::vector<double> combine_samples(const ChunkShape& shape);
+  void issue_one_by_one(std::uint64_t count);
+  void launch_graph(std::uint64_t count);
+  /// Issues a batch and notes what it took the host.
+  void issue_timed(std::uint64_t count, ChunkResult& result);
+  void run_streaming(const ChunkShape& shape, std::vector<double>& starts, ChunkResult& result);
+  void run_isolated(const ChunkShape& shape, std::vector<double>& starts, ChunkResult& result);
+  void record_graphs(const ChunkShape& shape);
+  void combine(const ChunkShape& shape, ChunkResult& result);
 
-  Bootstrap& bootstrap_;
+  Crew crew_;
   Communicator& communicator_;
   std::span<const Call> calls_;
   Settings settings_;
   std::function<void()> on_progress_;
   std::uint64_t operations_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<Replay>> graphs_;  // by operations
 };
 
 }  // namespace busbar

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "harness/option_checks.hpp"
 #include "harness/option_values.hpp"
 
 namespace busbar {

@@ -123,10 +123,11 @@ constexpr std::array<Choice<ProgressChoice>, 3> kProgress{{{"auto", ProgressChoi
 constexpr std::array<Choice<Cache>, 2> kCaches{{{"warm", Cache::Warm}, {"rotate", Cache::Rotate}}};
 constexpr std::array<Choice<Bind>, 4> kBinds{
     {{"auto", Bind::Auto}, {"none", Bind::None}, {"core", Bind::Core}, {"numa", Bind::Numa}}};
+constexpr std::array<Choice<Pairs>, 2> kPairs{{{"off", Pairs::Off}, {"all", Pairs::All}}};
 constexpr std::array<Choice<Placement>, 3> kPlacements{
     {{"both", Placement::Both}, {"in", Placement::In}, {"out", Placement::Out}}};
 
-const std::array<OptionSpec, 32> kSpecs{{
+const std::array<OptionSpec, 43> kSpecs{{
     {"-b,--minbytes", true, [](O& o, View n, View v) { o.sweep.first = positive_size(n, v); }},
     {"-e,--maxbytes", true, [](O& o, View n, View v) { o.sweep.last = positive_size(n, v); }},
     {"-i,--stepbytes", true, set_step},
@@ -188,6 +189,22 @@ const std::array<OptionSpec, 32> kSpecs{{
     {"--placement", true, [](O& o, View n, View v) { o.placement = choose(n, v, kPlacements); }},
     {"--seed", true, [](O& o, View n, View v) { o.seed = whole(n, v, 0); }},
     {"--inject-fault", true, set_fault},
+    {"-p,--parallel_init", true, [](O&, View n, View v) { (void)whole(n, v, 0, 1); }},
+    {"-G,--cudagraph", true,
+     [](O& o, View n, View v) { o.graph_launches = whole(n, v, 0, 1 << 20); }},
+    {"-R,--local_register", true,
+     [](O& o, View n, View v) { o.registration = static_cast<Registration>(whole(n, v, 0, 2)); }},
+    {"-x,--cta_policy", true,
+     [](O& o, View n, View v) { o.cta_policy = static_cast<int>(whole(n, v, 0, 2)); }},
+    {"-C,--report_cputime", true,
+     [](O& o, View n, View v) { o.enqueue_times = whole(n, v, 0, 1) == 1; }},
+    {"-M,--memory", true, [](O& o, View n, View v) { o.memory_use = whole(n, v, 0, 1) == 1; }},
+    {"-u,--unalign", true, [](O& o, View n, View v) { o.unalign = whole(n, v, 0, 1 << 20); }},
+    {"-I,--per_iter_timing", true,
+     [](O& o, View n, View v) { o.per_operation = whole(n, v, 0, 1) == 1; }},
+    {"-K,--per_iter_skip", true, [](O& o, View n, View v) { o.skipped_samples = whole(n, v, 0); }},
+    {"--share-gpus", false, [](O& o, View, View) { o.share_devices = true; }},
+    {"--pairs", true, [](O& o, View n, View v) { o.pairs = choose(n, v, kPairs); }},
 }};
 
 struct Foreign {
@@ -195,28 +212,12 @@ struct Foreign {
   View hint;
 };
 
-constexpr std::array<Foreign, 13> kForeign{{
+constexpr std::array<Foreign, 4> kForeign{{
     {"-t --nthreads", "a rank is a process here; start more ranks with mpirun -np"},
-    {"-p --parallel_init", "a rank is a process here; all start in parallel"},
-    {"-y --stream_null", "there are no streams on host memory"},
-    {"-G --cudagraph", "there are no CUDA graphs on host memory"},
-    {"-C --report_cputime", "rows report elapsed time"},
-    {"-R --local_register", "there is no buffer registration on host memory"},
-    {"-x --cta_policy", "there are no CTAs on host memory"},
-    {"-D --device_implementation", "there are no device kernels on host memory"},
-    {"-V --device_cta_count", "there are no CTAs on host memory"},
-    {"-M --memory", "the memory plan is always in the header"},
-    {"-u --unalign", "buffers begin on a 2 MiB page"},
-    {"-I --per_iter_timing", "percentiles are in the CSV; --samples FILE writes every sample"},
-    {"-K --per_iter_skip", "warm-up goes on until times are steady; -w N sets its length"},
+    {"-y --stream_null", "operations run on a stream of their own"},
+    {"-D --device_implementation", "it runs kernels of its own, busbar measures the library's"},
+    {"-V --device_cta_count", "it is of -D, which busbar has not"},
 }};
-
-void refuse_shared_file(View option, const std::string& path, View other,
-                        const std::string& taken) {
-  if (path.empty() || path != taken) return;
-  throw usage_error(
-      fmt::format("{}: {} is the file of {} already; give another", option, path, other));
-}
 
 }  // namespace
 
@@ -229,26 +230,6 @@ std::string_view foreign_option_hint(std::string_view option) {
     }
   }
   return {};
-}
-
-void check_options(const Options& options) {
-  constexpr std::size_t kMostSizes = 100000;
-  const Sweep& sweep = options.sweep;
-  if (sweep.first > sweep.last) {
-    throw usage_error(
-        fmt::format("-b {} is larger than -e {}: give a larger -e", sweep.first, sweep.last));
-  }
-  if (sweep.factor == 1 && (sweep.last - sweep.first) / sweep.step > kMostSizes) {
-    throw usage_error(
-        fmt::format("-i {}: more than {} sizes; give a larger step, or a factor with -f",
-                    sweep.step, kMostSizes));
-  }
-  if (options.resume && options.csv_path.empty()) {
-    throw usage_error("--resume: name the file to go on with, as in --csv results.csv --resume");
-  }
-  refuse_shared_file("--samples", options.samples_path, "--csv", options.csv_path);
-  refuse_shared_file("-J", options.json_path, "--csv", options.csv_path);
-  refuse_shared_file("-J", options.json_path, "--samples", options.samples_path);
 }
 
 }  // namespace busbar

@@ -22,7 +22,4 @@ struct OptionSpec {
 /// Why an option of nccl-tests is not one of ours, or empty for one that nobody knows.
 [[nodiscard]] std::string_view foreign_option_hint(std::string_view option);
 
-/// Checks what only all options together tell; throws a usage error.
-void check_options(const Options& options);
-
 }  // namespace busbar

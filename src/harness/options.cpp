@@ -70,6 +70,14 @@ std::vector<std::string> configuration_words(const Options& o) {
       fmt::format("cache={}", name(o.cache)),
       fmt::format("bind={}", static_cast<int>(o.bind)),
       fmt::format("seed={}", o.seed),
+      fmt::format("graph={}", o.graph_launches),
+      fmt::format("registration={}", static_cast<int>(o.registration)),
+      fmt::format("cta-policy={}", or_auto(o.cta_policy)),
+      fmt::format("unalign={}", o.unalign),
+      fmt::format("pairs={}", o.pairs == Pairs::All ? "all" : "off"),
+      fmt::format("split={}",
+                  o.split ? fmt::format("{}:{}", static_cast<int>(o.split->rule), o.split->operand)
+                          : "none"),
   };
 }
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "harness/split.hpp"
+#include "model/backend.hpp"
 #include "model/data_type.hpp"
 #include "model/reduce_op.hpp"
 #include "model/sweep.hpp"
@@ -19,6 +21,7 @@ enum class ProgressChoice { Auto, Block, Yield };
 enum class Cache { Warm, Rotate };
 enum class Bind { Auto, None, Core, Numa };
 enum class Placement { Both, In, Out };
+enum class Pairs { Off, All };
 /// -z: what follows each operation beside its own completion.
 enum class Blocking { Off, WaitAndBarrier, Wait, UntimedBarrier };
 
@@ -42,6 +45,14 @@ struct Options {
   std::optional<int> root = 0;                     ///< -r; empty: all
   Blocking blocking = Blocking::Off;               ///< -z
   bool timestamps = false;                         ///< -S
+  std::uint64_t graph_launches = 0;                ///< -G; 0: no graph
+  Registration registration = Registration::None;  ///< -R
+  std::optional<int> cta_policy;                   ///< -x
+  bool enqueue_times = false;                      ///< -C: the table's time is the host's
+  bool memory_use = false;                         ///< -M
+  std::uint64_t unalign = 0;                       ///< -u: elements that buffers begin late
+  bool per_operation = false;                      ///< -I
+  std::uint64_t skipped_samples = 0;               ///< -K: of what -I reports
   std::optional<Seconds> timeout;                  ///< -T
   std::string json_path;                           ///< -J
   int launch_ranks = 1;                            ///< -g
@@ -58,8 +69,16 @@ struct Options {
   Bind bind = Bind::Auto;
   std::optional<Bytes> memory_limit;  ///< of all ranks of one host
   Placement placement = Placement::Both;
+  Pairs pairs = Pairs::Off;
+  bool share_devices = false;  ///< --share-gpus
   std::uint64_t seed = 1;
   std::optional<Fault> inject_fault;
+
+  /// @name From the environment, under nccl-tests' names
+  /// @{
+  std::optional<Split> split;  ///< NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK
+  int first_device = 0;        ///< NCCL_TESTS_DEVICE
+  /// @}
 };
 
 [[nodiscard]] std::string_view name(Cadence cadence);

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMostWindows = 10;  // of warm-up: what is not steady th
 constexpr double kWarmupShare = 0.25;       // of the row's time budget
 constexpr std::uint64_t kLeastSamples = 2;  // also of rows that no budget can hold
 
-/// What rank 0 decided: so many more samples, or stop.
+/// What a leader decided: so many more samples, or stop (0 samples).
 struct Decision {
   std::uint64_t samples = 0;
   stats::StopReason stop = stats::StopReason::None;
@@ -27,8 +27,8 @@ struct Decision {
 
 class Row {
  public:
-  Row(Bootstrap& bootstrap, ChunkRunner& runner, const SamplingPlan& plan)
-      : bootstrap_(bootstrap), runner_(runner), plan_(plan), rule_(plan.limits) {}
+  Row(const Crew& crew, ChunkRunner& runner, const SamplingPlan& plan)
+      : crew_(crew), runner_(runner), plan_(plan), rule_(plan.limits) {}
 
   [[nodiscard]] Samples take(const ProgressReport& report) {
     plan_.warmup_operations ? warm_up_exactly(*plan_.warmup_operations) : warm_up_until_steady();
@@ -72,18 +72,23 @@ class Row {
       const bool fits = agreed(elapsed_s_ + window_s <= allowed_s);
       if (!fits) break;
       const std::vector<double> current = run(kWindow, batch).samples_us;
-      result_.steady = agreed(!previous.empty() && stats::is_steady(previous, current));
-      if (result_.steady) break;
+      result_.steady = !previous.empty() && stats::is_steady(previous, current);
+      crew_.sharers.broadcast(result_.steady);
+      if (agreed(result_.steady)) break;
       previous = current;
     }
     if (previous.empty()) result_.steady = true;  // nothing to compare with
     result_.warmup_operations = runner_.operations();
   }
 
-  /// Rank 0's answer, for all: its clock readings differ from the others'.
-  bool agreed(bool mine) {
-    bootstrap_.broadcast(mine);
-    return mine;
+  /// Whether all leaders say so; the others' clock readings may differ.
+  bool agreed(bool mine) { return crew_.everyone.agree(mine || !crew_.leads()); }
+
+  /// The largest of what the leaders ask for.
+  std::uint64_t most(std::uint64_t mine) {
+    double value = crew_.leads() ? static_cast<double>(mine) : 0;
+    crew_.everyone.combine({&value, 1}, Combine::Max);
+    return static_cast<std::uint64_t>(value);
   }
 
   [[nodiscard]] std::uint64_t batch_for(double operation_s) {
@@ -92,8 +97,7 @@ class Row {
       const double needed = std::ceil(kTimerCosts * plan_.timer_cost_s / operation_s);
       batch = std::max(batch, static_cast<std::uint64_t>(std::max(1.0, needed)));
     }
-    bootstrap_.broadcast(batch);
-    return batch;
+    return most(batch);
   }
 
   void take_exactly(std::uint64_t operations) {
@@ -106,11 +110,12 @@ class Row {
   void take_until_enough(const ProgressReport& report) {
     for (;;) {
       Decision decision;
-      if (bootstrap_.rank() == 0) decision = decide();
-      bootstrap_.broadcast(decision);
+      if (crew_.leads()) decision = decide();
+      crew_.sharers.broadcast(decision);
       result_.stop = decision.stop;
-      if (decision.stop != stats::StopReason::None) return;
-      append(run(decision.samples, result_.batch));
+      const std::uint64_t samples = most(decision.samples);
+      if (samples == 0) return;
+      append(run(samples, result_.batch));
       if (report) report(result_.times_us.size(), half_width());
     }
   }
@@ -135,6 +140,9 @@ class Row {
   void append(const ChunkResult& chunk) {
     auto& times = result_.times_us;
     times.insert(times.end(), chunk.samples_us.begin(), chunk.samples_us.end());
+    auto& enqueue = result_.enqueue_us;
+    enqueue.insert(enqueue.end(), chunk.enqueue_us.begin(), chunk.enqueue_us.end());
+    result_.host_times_us.push_back(chunk.host_us);
     auto& skews = result_.start_skews_us;
     skews.insert(skews.end(), chunk.start_skew_us.begin(), chunk.start_skew_us.end());
     result_.operations += chunk.operations;
@@ -145,12 +153,12 @@ class Row {
   void divide_disturbances() {
     Disturbances& d = result_.disturbances;
     std::array<double, 2> worst{d.minor_faults, d.involuntary_switches};
-    bootstrap_.combine(worst, Combine::Max);
+    crew_.sharers.combine(worst, Combine::Max);
     const auto operations = static_cast<double>(std::max<std::uint64_t>(1, result_.operations));
     d = {worst[0] / operations, worst[1] / operations};
   }
 
-  Bootstrap& bootstrap_;
+  const Crew& crew_;
   ChunkRunner& runner_;
   const SamplingPlan& plan_;
   stats::StopRule rule_;
@@ -161,21 +169,9 @@ class Row {
 
 }  // namespace
 
-Samples take_samples(Bootstrap& bootstrap, ChunkRunner& runner, const SamplingPlan& plan,
+Samples take_samples(const Crew& crew, ChunkRunner& runner, const SamplingPlan& plan,
                      const ProgressReport& report) {
-  return Row(bootstrap, runner, plan).take(report);
-}
-
-double clock_cost_s() {
-  constexpr std::size_t kReadings = 1001;
-  std::vector<double> costs(kReadings);
-  Clock::time_point last = Clock::now();
-  for (double& cost : costs) {
-    const Clock::time_point now = Clock::now();
-    cost = Seconds(now - last).count();
-    last = now;
-  }
-  return std::max(stats::median(costs), 1e-9);
+  return Row(crew, runner, plan).take(report);
 }
 
 }  // namespace busbar

@@ -17,7 +17,7 @@ struct SamplingPlan {
   std::optional<std::uint64_t>
       operations{};  ///< exactly so many times least_batch, else the stop rule's
   std::optional<std::uint64_t> warmup_operations{};  ///< exactly so many, else until steady
-  std::uint64_t least_batch = 1;                     ///< -m
+  std::uint64_t least_batch = 1;                     ///< -m, or the operations of a graph
   stats::StopLimits limits{};
   double timer_cost_s = 0;  ///< of one reading of the stopwatch
 };
@@ -26,6 +26,8 @@ struct SamplingPlan {
 struct Samples {
   std::vector<double> times_us;
   std::vector<double> start_skews_us;
+  std::vector<double> enqueue_us;     ///< host time of issuing, per operation
+  std::vector<double> host_times_us;  ///< per operation of a whole chunk by the host's clock
   std::uint64_t operations = 0;
   std::uint64_t warmup_operations = 0;
   std::uint64_t batch = 1;
@@ -38,11 +40,9 @@ struct Samples {
 /// May be empty: the width costs time.
 using ProgressReport = std::function<void(std::size_t samples, std::optional<double> half_width)>;
 
-/// Warms up and samples until the plan says stop. Rank 0 decides; all ranks obey. Collective.
-[[nodiscard]] Samples take_samples(Bootstrap& bootstrap, ChunkRunner& runner,
-                                   const SamplingPlan& plan, const ProgressReport& report);
-
-/// The cost of one clock reading on this machine, in seconds: the median of many.
-[[nodiscard]] double clock_cost_s();
+/// Warms up and samples until the plan says stop. The leader of each row decides; all ranks of the
+/// job go on until every row has enough. Collective over the job.
+[[nodiscard]] Samples take_samples(const Crew& crew, ChunkRunner& runner, const SamplingPlan& plan,
+                                   const ProgressReport& report);
 
 }  // namespace busbar

@@ -2,6 +2,7 @@
 #include "model/backend.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -22,10 +23,10 @@ std::string names_in_this_build() {
   return join(names, ", ");
 }
 
-BackendChoice best_available() {
+BackendChoice best_available(const Unavailability& reason_of) {
   std::vector<std::string> reasons;
   for (const Backend* backend : registered_backends()) {
-    const auto reason = backend->unavailable();
+    const auto reason = reason_of(*backend);
     if (!reason) {
       reasons.push_back(fmt::format("best available of {}", names_in_this_build()));
       return {.backend = backend, .why = join(reasons, "; ")};
@@ -33,6 +34,21 @@ BackendChoice best_available() {
     reasons.push_back(fmt::format("{} is not: {}", backend->name(), *reason));
   }
   throw Error{Status::Unavailable, fmt::format("no backend is available: {}", join(reasons, "; "))};
+}
+
+/// The first rank's reason, if any rank has one.
+std::optional<std::string> reason_of_any(Bootstrap& everyone,
+                                         const std::optional<std::string>& mine) {
+  std::array<char, 400> text{};
+  if (mine) std::copy_n(mine->begin(), std::min(mine->size(), text.size() - 1), text.begin());
+  const auto all = everyone.gather(text);
+  const bool everywhere = std::all_of(all.begin(), all.end(), [&](auto& t) { return t == text; });
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].front() == '\0') continue;
+    if (everywhere) return mine;
+    return fmt::format("rank {}: {}", rank, all[rank].data());
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -46,16 +62,26 @@ std::vector<const Backend*> registered_backends() {
   return sorted;
 }
 
-BackendChoice choose_backend(std::string_view wanted) {
-  if (wanted == "auto") return best_available();
+BackendChoice choose_backend(std::string_view wanted, const Unavailability& reason_of) {
+  if (wanted == "auto") return best_available(reason_of);
   for (const Backend* backend : registered_backends()) {
     if (backend->name() != wanted) continue;
-    const auto reason = backend->unavailable();
+    const auto reason = reason_of(*backend);
     if (!reason) return {.backend = backend, .why = "--backend"};
     throw Error{Status::Unavailable, fmt::format("--backend {}: {}", wanted, *reason)};
   }
   throw Error{Status::Unavailable, fmt::format("--backend {}: not in this build, which has: {}",
                                                wanted, names_in_this_build())};
+}
+
+BackendChoice choose_backend(std::string_view wanted) {
+  return choose_backend(wanted, [](const Backend& backend) { return backend.unavailable(); });
+}
+
+BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone) {
+  return choose_backend(wanted, [&](const Backend& backend) {
+    return reason_of_any(everyone, backend.unavailable());
+  });
 }
 
 }  // namespace busbar

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,8 +10,22 @@
 
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
+#include "model/device.hpp"
 
 namespace busbar {
+
+/// -R: whether buffers are made known to the library before they are used.
+enum class Registration { None, Local, Symmetric };
+
+/// How a communicator is wanted.
+struct ConnectOptions {
+  Progress progress = Progress::Block;
+  Registration registration = Registration::None;
+  std::optional<int> cta_policy{};  ///< -x: NCCL's CTAPolicy, 0 to 2
+  Seconds timeout{120};             ///< of the connecting itself
+  bool shares_devices = false;      ///< some ranks are on one device
+  int world_rank = 0;               ///< this rank among all of the job
+};
 
 /// A library that runs collectives. One static object per backend folder registers itself.
 class Backend {
@@ -26,9 +41,17 @@ class Backend {
   [[nodiscard]] virtual std::optional<std::string> unavailable() const = 0;
   /// Name and version of the library, for headers.
   [[nodiscard]] virtual std::string library() const = 0;
-  /// Collective over all ranks.
-  [[nodiscard]] virtual std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
-                                                              Progress progress) const = 0;
+  /// Whether it has what an option of devices asks for (-G, -R, -x, --share-gpus).
+  [[nodiscard]] virtual bool has_devices() const { return false; }
+  /// Takes a device for this rank, for good; nothing for host memory. Throws Error (Usage) where
+  /// there is none for every rank. Collective over all ranks of the job.
+  [[nodiscard]] virtual std::optional<Device> take_device(Bootstrap& /*everyone*/,
+                                                          const DeviceWish& /*wish*/) const {
+    return std::nullopt;
+  }
+  /// Collective over the ranks of `bootstrap`, which are the communicator's.
+  [[nodiscard]] virtual std::unique_ptr<Communicator> connect(
+      Bootstrap& bootstrap, const ConnectOptions& options) const = 0;
 
  protected:
   /// Registers the backend.
@@ -44,8 +67,16 @@ struct BackendChoice {
   std::string why;
 };
 
+/// Why a backend cannot be used by this job; Backend::unavailable of every rank.
+using Unavailability = std::function<std::optional<std::string>(const Backend& backend)>;
+
 /// The named backend, or the best that is available for "auto". Throws Error (Unavailable) with the
 /// reason where there is none.
+[[nodiscard]] BackendChoice choose_backend(std::string_view wanted,
+                                           const Unavailability& reason_of);
+/// As this process alone sees it.
 [[nodiscard]] BackendChoice choose_backend(std::string_view wanted);
+/// As all ranks see it: what one cannot use, none does. Collective.
+[[nodiscard]] BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone);
 
 }  // namespace busbar

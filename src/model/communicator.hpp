@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +37,18 @@ struct Comparison {
   }
 };
 
+/// Operations that were recorded once and are issued again as one: a CUDA graph.
+class Replay {
+ public:
+  Replay() = default;
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+  virtual ~Replay() = default;
+
+  /// Issues all of them, in order with what the communicator is asked for otherwise.
+  virtual void enqueue() = 0;
+};
+
 /// The data plane of one rank: memory, operations, time. Not thread-safe.
 class Communicator {
  public:
@@ -55,8 +69,15 @@ class Communicator {
   [[nodiscard]] virtual InPlace in_place(const Collective& collective,
                                          std::uint64_t count) const = 0;
 
+  /// What is free now of the device's memory; nothing for host memory. Ranks that share the device
+  /// share it.
+  [[nodiscard]] virtual std::optional<Bytes> free_device_memory() const { return std::nullopt; }
+
   /// Memory for calls, resident when this returns. Throws Error where there is none.
   [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;
+  /// Makes memory of `allocate` known to the library where it was asked to register buffers.
+  /// Collective.
+  virtual void enlist(const Buffer& /*buffer*/) {}
   /// Writes elements [first, first + count) of a pattern's period, repeated, to `to`.
   virtual void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) = 0;
   /// Overwrites memory with something that no pattern contains.
@@ -70,6 +91,14 @@ class Communicator {
 
   /// Issues one operation; calls of one communicator run in order.
   virtual void enqueue(const Call& call) = 0;
+  /// Calls between these two are given to the library as one, where it can take several.
+  virtual void begin_group() {}
+  virtual void end_group() {}
+  /// Records these calls without running them; they must have run before. Null where the backend
+  /// has no such thing.
+  [[nodiscard]] virtual std::unique_ptr<Replay> capture(std::span<const Call> /*calls*/) {
+    return nullptr;
+  }
   /// Returns when all that was enqueued is complete.
   virtual void wait() = 0;
   [[nodiscard]] virtual Stopwatch& stopwatch() = 0;

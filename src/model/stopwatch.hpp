@@ -20,6 +20,8 @@ class Stopwatch {
   virtual void lap() = 0;
   /// The intervals since reset; only after Communicator::wait.
   [[nodiscard]] virtual const std::vector<Seconds>& intervals() = 0;
+  /// What one reading costs, measured now: operations much longer are timed one by one.
+  [[nodiscard]] virtual Seconds cost() = 0;
 };
 
 /// Host clock, for backends whose operations are complete when enqueue returns.
@@ -36,6 +38,7 @@ class HostStopwatch final : public Stopwatch {
     last_ = now;
   }
   [[nodiscard]] const std::vector<Seconds>& intervals() override { return intervals_; }
+  [[nodiscard]] Seconds cost() override;
 
  private:
   Clock::time_point last_;

@@ -139,9 +139,9 @@ class MpiBackend final : public Backend {
   [[nodiscard]] int preference() const override { return 10; }
   [[nodiscard]] std::optional<std::string> unavailable() const override { return std::nullopt; }
   [[nodiscard]] std::string library() const override { return mpi_library(); }
-  [[nodiscard]] std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
-                                                      Progress progress) const override {
-    return std::make_unique<MpiCommunicator>(bootstrap, progress);
+  [[nodiscard]] std::unique_ptr<Communicator> connect(
+      Bootstrap& bootstrap, const ConnectOptions& options) const override {
+    return std::make_unique<MpiCommunicator>(bootstrap, options.progress);
   }
 };
 

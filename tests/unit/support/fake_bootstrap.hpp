@@ -32,11 +32,16 @@ class FakeBootstrap final : public Bootstrap {
     if (how != Combine::Sum) return;
     for (double& value : values) value *= size_;
   }
+  [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override {
+    colors.push_back(color);
+    return std::make_unique<FakeBootstrap>(rank_, size_);
+  }
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
   int barriers = 0;
   int broadcasts = 0;
   std::vector<Combine> combined;
+  std::vector<int> colors;
 
  private:
   int rank_;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/devices.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "backends/nccl/cuda_support.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+template <std::size_t N>
+void copy_text(std::string_view text, std::array<char, N>& to) {
+  std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
+}
+
+VisibleDevices look(const DeviceWish& wish) {
+  VisibleDevices seen{.first = wish.first, .shares = wish.share ? 1 : 0};
+  copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), seen.host);
+  check_cuda(cudaGetDeviceCount(&seen.count));
+  seen.count = std::min(seen.count, static_cast<int>(VisibleDevices::kMost));
+  for (int i = 0; i < seen.count; ++i) {
+    cudaDeviceProp properties{};
+    check_cuda(cudaGetDeviceProperties(&properties, i));
+    std::copy_n(std::begin(properties.uuid.bytes), 16,
+                seen.uuids.at(static_cast<std::size_t>(i)).begin());
+  }
+  return seen;
+}
+
+std::string hex_of(const char (&bytes)[16]) {
+  std::string text;
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+using Takers = std::map<std::array<char, 16>, int>;  // ranks on each device, by uuid
+
+const std::array<char, 16>& uuid(const VisibleDevices& rank, int index) {
+  return rank.uuids.at(static_cast<std::size_t>(index));
+}
+
+/// The first device that nobody has, or -1.
+int first_free(const VisibleDevices& rank, const Takers& takers) {
+  for (int index = rank.first; index < rank.count; ++index) {
+    if (!takers.contains(uuid(rank, index))) return index;
+  }
+  return -1;
+}
+
+Error none_left(std::size_t rank, const VisibleDevices& seen, int ranks_of_host) {
+  if (seen.first >= seen.count) {
+    return usage_error(
+        fmt::format("NCCL_TESTS_DEVICE={}: rank {} sees {}; give 0 to {}", seen.first, rank,
+                    counted(static_cast<std::size_t>(seen.count), "GPU"), seen.count - 1));
+  }
+  const int usable = seen.count - seen.first;
+  return usage_error(fmt::format(
+      "rank {} has no GPU of its own: {} on its host, which shows it {}; start {} a host, or let "
+      "ranks share GPUs by --share-gpus",
+      rank, counted(static_cast<std::size_t>(ranks_of_host), "rank"),
+      counted(static_cast<std::size_t>(usable), "GPU"),
+      counted(static_cast<std::size_t>(usable), "rank")));
+}
+
+}  // namespace
+
+std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks) {
+  Takers takers;
+  std::map<std::array<char, 40>, int> so_far;
+  std::vector<Assignment> result;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const VisibleDevices& seen = ranks[rank];
+    int index = first_free(seen, takers);
+    const int earlier = so_far[seen.host]++;
+    if (index < 0 && (seen.shares == 0 || seen.first >= seen.count)) {
+      const auto same = [&](const VisibleDevices& other) { return other.host == seen.host; };
+      throw none_left(rank, seen,
+                      static_cast<int>(std::count_if(ranks.begin(), ranks.end(), same)));
+    }
+    if (index < 0) index = seen.first + earlier % (seen.count - seen.first);
+    ++takers[uuid(seen, index)];
+    result.push_back({.index = index});
+  }
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    result[rank].sharers = takers[uuid(ranks[rank], result[rank].index)];
+  }
+  return result;
+}
+
+std::optional<std::string> no_device() {
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string mask =
+      visible == nullptr ? "" : fmt::format(" (CUDA_VISIBLE_DEVICES={})", visible);
+  if (result != cudaSuccess) {
+    (void)cudaGetLastError();
+    return fmt::format("no CUDA device: {}{}", cudaGetErrorString(result), mask);
+  }
+  if (count == 0) return fmt::format("no CUDA device is visible{}", mask);
+  return std::nullopt;
+}
+
+Device take_cuda_device(Bootstrap& everyone, const DeviceWish& wish) {
+  const std::vector<VisibleDevices> seen = everyone.gather(look(wish));
+  const Assignment mine = assign_devices(seen)[static_cast<std::size_t>(everyone.rank())];
+  check_cuda(cudaSetDevice(mine.index));
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, mine.index));
+  Device device{.index = mine.index, .sharers = mine.sharers};
+  copy_text(properties.name, device.name);
+  copy_text(hex_of(properties.uuid.bytes), device.uuid);
+  check_cuda(
+      cudaDeviceGetPCIBusId(device.bus.data(), static_cast<int>(device.bus.size()), mine.index));
+  return device;
+}
+
+}  // namespace busbar

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/backend.hpp"
+
+namespace busbar {
+
+/// What one rank sees of its host's devices. Plain data, as it is sent between ranks.
+struct VisibleDevices {
+  static constexpr std::size_t kMost = 64;
+
+  std::array<char, 40> host{};  ///< the same for ranks that share devices: the kernel's boot id
+  int count = 0;
+  int first = 0;   ///< DeviceWish of this rank
+  int shares = 0;  ///< DeviceWish of this rank
+  std::array<std::array<char, 16>, kMost> uuids{};
+};
+
+/// A rank's device: its index among those it sees, and how many ranks have it.
+struct Assignment {
+  int index = 0;
+  int sharers = 1;
+};
+
+/// A device for every rank, in rank order: the first that no lower rank of the host has taken,
+/// whatever CUDA_VISIBLE_DEVICES shows to each. Where there is none, ranks share in turn if they
+/// wish, else throws Error (Usage). Pure.
+[[nodiscard]] std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks);
+
+/// Why no device can be used, in CUDA's words, or nothing.
+[[nodiscard]] std::optional<std::string> no_device();
+
+/// Assigns over all ranks and makes this rank's device the current one. Collective.
+[[nodiscard]] Device take_cuda_device(Bootstrap& everyone, const DeviceWish& wish);
+
+}  // namespace busbar

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/routines.hpp"
+
+#include <array>
+
+#include "backends/nccl/api.hpp"
+
+namespace busbar {
+namespace {
+
+using A = NcclArguments;
+
+/// Sends and receives that are issued as one; remembers the first failure.
+class Group {
+ public:
+  Group() { note(ncclGroupStart()); }
+
+  void send(const A& a, Bytes offset, int peer) {
+    note(ncclSend(a.send + offset, a.count, a.type, peer, a.comm, a.stream));
+  }
+  void receive(const A& a, Bytes offset, int peer) {
+    note(ncclRecv(a.recv + offset, a.count, a.type, peer, a.comm, a.stream));
+  }
+  [[nodiscard]] ncclResult_t end() {
+    const ncclResult_t result = ncclGroupEnd();
+    return first_failure_ == ncclSuccess ? result : first_failure_;
+  }
+
+ private:
+  void note(ncclResult_t result) {
+    if (first_failure_ == ncclSuccess && result != ncclInProgress) first_failure_ = result;
+  }
+  ncclResult_t first_failure_ = ncclSuccess;
+};
+
+Bytes block_of(const A& a, int rank) { return a.block * static_cast<Bytes>(rank); }
+
+ncclResult_t alltoall(const A& a) {
+  if (const nccl::Movement call = nccl::alltoall()) {
+    return call(a.send, a.recv, a.count, a.type, 0, a.comm, a.stream);
+  }
+  Group group;
+  for (int peer = 0; peer < a.ranks; ++peer) {
+    group.send(a, block_of(a, peer), peer);
+    group.receive(a, block_of(a, peer), peer);
+  }
+  return group.end();
+}
+
+ncclResult_t gather(const A& a) {
+  if (const nccl::Movement call = nccl::gather()) {
+    return call(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+  }
+  Group group;
+  for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
+    group.receive(a, block_of(a, peer), peer);
+  }
+  group.send(a, 0, a.root);
+  return group.end();
+}
+
+ncclResult_t scatter(const A& a) {
+  if (const nccl::Movement call = nccl::scatter()) {
+    return call(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+  }
+  Group group;
+  for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
+    group.send(a, block_of(a, peer), peer);
+  }
+  group.receive(a, 0, a.root);
+  return group.end();
+}
+
+ncclResult_t sendrecv(const A& a) {
+  Group group;
+  if (a.peers.to >= 0) group.send(a, 0, a.peers.to);
+  if (a.peers.from >= 0) group.receive(a, 0, a.peers.from);
+  return group.end();
+}
+
+const std::array<NcclRoutine, 9> kRoutines{{
+    {"allreduce",
+     [](const A& a) {
+       return ncclAllReduce(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
+     }},
+    {"broadcast",
+     [](const A& a) {
+       return ncclBroadcast(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+     }},
+    {"reduce",
+     [](const A& a) {
+       return ncclReduce(a.send, a.recv, a.count, a.type, a.op, a.root, a.comm, a.stream);
+     }},
+    {"reducescatter",
+     [](const A& a) {
+       return ncclReduceScatter(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
+     }},
+    {"allgather",
+     [](const A& a) { return ncclAllGather(a.send, a.recv, a.count, a.type, a.comm, a.stream); }},
+    {"gather", gather},
+    {"scatter", scatter},
+    {"alltoall", alltoall, false},
+    {"sendrecv", sendrecv, false},
+}};
+
+}  // namespace
+
+const NcclRoutine* find_nccl_routine(std::string_view collective) {
+  for (const NcclRoutine& routine : kRoutines) {
+    if (routine.collective == collective) return &routine;
+  }
+  return nullptr;
+}
+
+std::optional<ncclDataType_t> nccl_type(DataType type) {
+  switch (type) {
+    case DataType::Int8: return ncclInt8;
+    case DataType::Uint8: return ncclUint8;
+    case DataType::Int32: return ncclInt32;
+    case DataType::Uint32: return ncclUint32;
+    case DataType::Int64: return ncclInt64;
+    case DataType::Uint64: return ncclUint64;
+    case DataType::Half: return ncclHalf;
+    case DataType::Float: return ncclFloat;
+    case DataType::Double: return ncclDouble;
+    case DataType::Bfloat16: return ncclBfloat16;
+    case DataType::F8e4m3:
+    case DataType::F8e5m2: break;
+  }
+  return nccl::small_float(type);
+}
+
+ncclRedOp_t nccl_op(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::Prod: return ncclProd;
+    case ReduceOp::Max: return ncclMax;
+    case ReduceOp::Min: return ncclMin;
+    case ReduceOp::Avg: return ncclAvg;
+    case ReduceOp::Sum:
+    case ReduceOp::None: break;
+  }
+  return ncclSum;
+}
+
+}  // namespace busbar

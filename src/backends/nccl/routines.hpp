@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include "model/call.hpp"
+
+namespace busbar {
+
+/// The arguments of one NCCL operation.
+struct NcclArguments {
+  const std::byte* send = nullptr;
+  std::byte* recv = nullptr;
+  std::size_t count = 0;  ///< elements, as Call::count
+  Bytes block = 0;        ///< bytes of `count` elements
+  ncclDataType_t type = ncclFloat;
+  ncclRedOp_t op = ncclSum;
+  int root = 0;
+  Peers peers;
+  int rank = 0;
+  int ranks = 1;
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+};
+
+/// A collective in NCCL: one row of the table in routines.cpp.
+struct NcclRoutine {
+  std::string_view collective;
+  /// Enqueues it; NCCL's result, which may be "in progress".
+  ncclResult_t (*enqueue)(const NcclArguments& arguments);
+  /// Whether what is received may lie where what is sent lies.
+  bool in_place = true;
+};
+
+/// The row of a collective, or null where NCCL cannot do it.
+[[nodiscard]] const NcclRoutine* find_nccl_routine(std::string_view collective);
+
+/// NCCL's name for a type, or nothing where this NCCL has no such type.
+[[nodiscard]] std::optional<ncclDataType_t> nccl_type(DataType type);
+/// NCCL's name for an operation; ncclSum for data movement, where it does not matter.
+[[nodiscard]] ncclRedOp_t nccl_op(ReduceOp op);
+
+}  // namespace busbar
