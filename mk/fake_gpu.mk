@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A pretended libcudart and libnccl for the tests of the nccl backend: tests/fake_gpu/README.md.
 # Without a CUDA toolkit `make fake-gpu` does nothing.
-CUDA_HOME ?= /usr/local/cuda
 FAKE_GPU := $(BUILD)/fake_gpu
 FAKE_GPU_MAJOR := $(shell sed -n 's/^\#define CUDART_VERSION *\([0-9]*\)[0-9]\{3\}$$/\1/p' \
   $(CUDA_HOME)/include/cuda_runtime_api.h 2>/dev/null)
 
 .PHONY: fake-gpu
-ifneq ($(and $(FAKE_GPU_MAJOR),$(wildcard $(CUDA_HOME)/include/nccl.h)),)
+ifeq ($(and $(FAKE_GPU_MAJOR),$(HAVE_NCCL)),1)
 
 FAKE_CUDART := $(FAKE_GPU)/libcudart.so.$(FAKE_GPU_MAJOR)
 FAKE_NCCL := $(FAKE_GPU)/libnccl.so.2
 FAKE_CUDART_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/cudart/*.cpp))
 FAKE_NCCL_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/nccl/*.cpp))
-$(FAKE_CUDART_OBJECTS) $(FAKE_NCCL_OBJECTS): private ALL_CXXFLAGS += -fPIC -isystem $(CUDA_HOME)/include
-$(BUILD)/tests/fake_gpu/selftest.o: private ALL_CXXFLAGS += -isystem $(CUDA_HOME)/include
+$(FAKE_CUDART_OBJECTS) $(FAKE_NCCL_OBJECTS): private ALL_CXXFLAGS += -fPIC $(NCCL_CXXFLAGS)
+$(BUILD)/tests/fake_gpu/selftest.o: private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
 
 fake-gpu: $(FAKE_CUDART) $(FAKE_NCCL) $(FAKE_GPU)/selftest ## pretended libcudart and libnccl for tests, if there is CUDA
 
@@ -38,9 +37,8 @@ $(FAKE_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_GPU)/nccl.version $(FAKE_CUDART)
 $(FAKE_GPU)/selftest: $(BUILD)/tests/fake_gpu/selftest.o
 	@mkdir -p $(@D)
 	@echo "  LINK  $(@F)"
-	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 \
-	  -lcudart -lnccl $(MPI_LDLIBS) -pthread
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(BACKEND_LDLIBS) $(MPI_LDLIBS) -pthread
 
 else
-fake-gpu: ; @echo "fake-gpu: no CUDA toolkit at $(CUDA_HOME), nothing to do"
+fake-gpu: ; @echo "fake-gpu: no CUDA toolkit with NCCL, nothing to do"
 endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fake_gpu/nccl/communicator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "tests/fake_gpu/nccl/version.hpp"
+
+namespace fake_gpu {
+namespace {
+
+const Gpu& gpu(int device) { return machine().gpus.at(static_cast<std::size_t>(device)); }
+
+/// NCCL's rule: NCCL_HOSTID, else the host itself.
+std::uint64_t host_hash() {
+  const char* given = std::getenv("NCCL_HOSTID");
+  if (given != nullptr) return hash_text(given);
+  std::array<char, 256> host{};
+  static_cast<void>(::gethostname(host.data(), host.size() - 1));
+  return hash_text(host.data());
+}
+
+bool may_share_gpu() {
+  const char* given = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  return nccl_version() >= 23000 && given != nullptr && std::atoi(given) == 1;
+}
+
+std::string duplicate_text(int rank, int other, std::uint64_t bus_id) {
+  std::array<char, 160> text{};
+  static_cast<void>(
+      std::snprintf(text.data(), text.size(),
+                    "Duplicate GPU detected : rank %d and rank %d both on CUDA device %lx", rank,
+                    other, static_cast<unsigned long>(bus_id)));
+  return text.data();
+}
+
+}  // namespace
+
+Communicator::Communicator(std::string name, int ranks, int rank, int device, bool blocking)
+    : name_(std::move(name)), ranks_(ranks), rank_(rank), device_(device), blocking_(blocking) {
+  state_.store(ncclInProgress);
+}
+
+int Communicator::least_compute_capability() {
+  int least = segment_->cell(0).compute_capability;
+  for (int other = 1; other < ranks_; ++other) {
+    least = std::min(least, segment_->cell(other).compute_capability);
+  }
+  return least;
+}
+
+void Communicator::start(bool hang) {
+  segment_ = std::make_unique<Segment>(name_, ranks_);
+  std::thread([self = shared_from_this(), hang] {
+    if (hang) self->park();
+    const ncclResult_t met = hang ? ncclInternalError : self->meet();
+    if (hang) self->segment_->remove_name();
+    self->state_.store(met);
+  }).detach();
+}
+
+ncclResult_t Communicator::meet() {
+  if (!segment_->agrees()) {
+    return refuse(ncclInvalidArgument, "the ranks name different numbers of ranks");
+  }
+  RankCell& mine = segment_->cell(rank_);
+  if (mine.present.load() == 0) {
+    mine.host_hash = host_hash();
+    mine.bus_id = gpu(device_).bus_id();
+    mine.compute_capability = 10 * gpu(device_).major + gpu(device_).minor;
+  }
+  if (!segment_->attach(rank_)) {
+    return refuse(ncclInvalidUsage, "rank " + std::to_string(rank_) + " is there twice");
+  }
+  while (!segment_->is_complete()) {
+    if (aborted_.load() != 0) {
+      segment_->remove_name();
+      return ncclInternalError;
+    }
+    const std::uint32_t seen = mine.bell.load();
+    if (!segment_->is_complete()) segment_->sleep(rank_, seen);
+  }
+  segment_->remove_name();
+  return check_gpus();
+}
+
+ncclResult_t Communicator::check_gpus() {
+  if (may_share_gpu()) return ncclSuccess;
+  const RankCell& mine = segment_->cell(rank_);
+  for (int other = 0; other < ranks_; ++other) {
+    const RankCell& theirs = segment_->cell(other);
+    if (other != rank_ && theirs.host_hash == mine.host_hash && theirs.bus_id == mine.bus_id) {
+      return refuse(ncclInvalidUsage, duplicate_text(rank_, other, mine.bus_id));
+    }
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t Communicator::await_ready() {
+  while (state_.load() == ncclInProgress) ::usleep(200);
+  return static_cast<ncclResult_t>(state_.load());
+}
+
+ncclResult_t Communicator::state() {
+  if (device_error() != cudaSuccess) return ncclUnhandledCudaError;
+  const int error = async_error_.load();
+  return static_cast<ncclResult_t>(error != ncclSuccess ? error : state_.load());
+}
+
+void Communicator::fail(ncclResult_t error, const std::string& why) {
+  set_last_error(why);
+  async_error_.store(error);
+}
+
+ncclResult_t Communicator::flush() {
+  const Ticket last = tail();
+  if (last == nullptr || last->wait(device_error_flag())) return ncclSuccess;
+  return ncclUnhandledCudaError;
+}
+
+void Communicator::finalize() {
+  state_.store(ncclInProgress);
+  std::thread([self = shared_from_this()] { self->state_.store(self->flush()); }).detach();
+}
+
+void Communicator::abort() {
+  aborted_.store(1);
+  segment_->ring(rank_);
+  static_cast<void>(flush());
+}
+
+void Communicator::park() const {
+  while (aborted_.load() == 0) ::usleep(5000);
+}
+
+Ticket Communicator::tail() {
+  const std::lock_guard guard(mutex_);
+  return tail_;
+}
+
+void Communicator::set_tail(const Ticket& ticket) {
+  const std::lock_guard guard(mutex_);
+  if (ticket != nullptr) tail_ = ticket;
+}
+
+bool Communicator::wait_until_all(std::atomic<std::uint32_t> RankCell::*counter,
+                                  std::uint32_t value) {
+  for (int other = 0; other < ranks_; ++other) {
+    while ((segment_->cell(other).*counter).load() < value) {
+      if (aborted_.load() != 0) return false;
+      const std::uint32_t seen = segment_->cell(rank_).bell.load();
+      if ((segment_->cell(other).*counter).load() < value) segment_->sleep(rank_, seen);
+    }
+  }
+  return true;
+}
+
+bool Communicator::split(int color, int key, std::string* name, std::vector<int>* members) {
+  // Nobody writes what somebody has yet to read.
+  const std::uint32_t round = ++splits_;
+  if (!wait_until_all(&RankCell::splits_read, round - 1)) return false;
+  RankCell& mine = segment_->cell(rank_);
+  mine.color = color;
+  mine.key = key;
+  mine.splits_announced.store(round);
+  segment_->ring_all();
+  if (!wait_until_all(&RankCell::splits_announced, round)) return false;
+  std::vector<std::pair<int, int>> order;
+  for (int other = 0; other < ranks_; ++other) {
+    const RankCell& theirs = segment_->cell(other);
+    if (theirs.color == color) order.emplace_back(theirs.key, other);
+  }
+  mine.splits_read.store(round);
+  segment_->ring_all();
+  std::sort(order.begin(), order.end());
+  for (const auto& [theirs, other] : order) members->push_back(other);
+  *name = name_ + "." + std::to_string(round) + "." + std::to_string(color);
+  return true;
+}
+
+ncclRedOp_t Communicator::add_operator(const Reduction& how) {
+  const std::lock_guard guard(mutex_);
+  int op = ncclNumOps;
+  while (operators_.count(op) != 0) ++op;
+  operators_[op] = how;
+  return static_cast<ncclRedOp_t>(op);
+}
+
+bool Communicator::remove_operator(ncclRedOp_t op) {
+  const std::lock_guard guard(mutex_);
+  return operators_.erase(op) == 1;
+}
+
+bool Communicator::find_operator(ncclRedOp_t op, ncclDataType_t type, Reduction* how) {
+  const int number = op;
+  how->type = type;
+  how->ranks = ranks_;
+  if (number >= ncclSum && number <= ncclAvg) {
+    constexpr Reduction::Kind kKinds[] = {Reduction::Kind::Sum, Reduction::Kind::Prod,
+                                          Reduction::Kind::Max, Reduction::Kind::Min,
+                                          Reduction::Kind::Avg};
+    how->kind = kKinds[number];
+    return true;
+  }
+  const std::lock_guard guard(mutex_);
+  const auto found = operators_.find(number);
+  if (found == operators_.end() || found->second.type != type) return false;
+  *how = found->second;
+  return true;
+}
+
+}  // namespace fake_gpu
