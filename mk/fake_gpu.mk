@@ -13,7 +13,8 @@ FAKE_NCCL := $(FAKE_GPU)/libnccl.so.2
 FAKE_CUDART_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/cudart/*.cpp))
 FAKE_NCCL_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/nccl/*.cpp))
 $(FAKE_CUDART_OBJECTS) $(FAKE_NCCL_OBJECTS): private ALL_CXXFLAGS += -fPIC $(NCCL_CXXFLAGS)
-$(BUILD)/tests/fake_gpu/selftest.o: private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
+FAKE_GPU_TEST_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/selftest/*.cpp))
+$(FAKE_GPU_TEST_OBJECTS): private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
 
 fake-gpu: $(FAKE_CUDART) $(FAKE_NCCL) $(FAKE_GPU)/selftest ## pretended libcudart and libnccl for tests, if there is CUDA
 
@@ -34,7 +35,7 @@ $(FAKE_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_GPU)/nccl.version $(FAKE_CUDART)
 	  $(FAKE_NCCL_OBJECTS) $(FAKE_CUDART) -pthread
 
 # Linked to NVIDIA's libraries, as the programs are.
-$(FAKE_GPU)/selftest: $(BUILD)/tests/fake_gpu/selftest.o
+$(FAKE_GPU)/selftest: $(FAKE_GPU_TEST_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  LINK  $(@F)"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(BACKEND_LDLIBS) $(MPI_LDLIBS) -pthread

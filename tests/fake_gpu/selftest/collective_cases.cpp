@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every collective, on every type and operator where it reduces, with numbers known in advance.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+#include "tests/fake_gpu/selftest/selftest.hpp"
+
+namespace selftest {
+namespace {
+
+constexpr std::size_t kCounts[] = {0, 1, 7, 1000, 70001};
+constexpr ncclRedOp_t kOps[] = {ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg};
+
+template <class T>
+std::vector<unsigned char> encode(std::size_t count,
+                                  const std::function<double(std::size_t)>& value) {
+  std::vector<unsigned char> bytes(count * sizeof(T));
+  for (std::size_t i = 0; i < count; ++i) {
+    const T one = static_cast<T>(static_cast<float>(value(i)));
+    std::memcpy(bytes.data() + i * sizeof(T), &one, sizeof(T));
+  }
+  return bytes;
+}
+
+template <class T>
+double decode(const std::vector<unsigned char>& bytes, std::size_t i) {
+  T one;
+  std::memcpy(&one, bytes.data() + i * sizeof(T), sizeof(T));
+  return static_cast<double>(static_cast<float>(one));
+}
+
+/// At each element one rank stands out, another one at the next: who is left out or taken twice is
+/// seen, and all numbers are small enough for fp8.
+double input(ncclRedOp_t op, const Job& job, int rank, std::size_t i) {
+  const bool stands_out =
+      (static_cast<std::size_t>(rank) + i) % static_cast<std::size_t>(job.ranks) == 0;
+  const double small = 1 + static_cast<double>(i % 3);
+  switch (op) {
+    case ncclSum: return stands_out ? small : 0;
+    case ncclProd: return stands_out ? small : 1;
+    case ncclMax: return stands_out ? small + 1 : 1;
+    case ncclMin: return stands_out ? small : 4;
+    default: return rank;
+  }
+}
+
+template <class T>
+double output(ncclRedOp_t op, const Job& job, std::size_t i) {
+  const double small = 1 + static_cast<double>(i % 3);
+  if (op == ncclMax) return small + 1;
+  if (op != ncclAvg) return small;
+  const double mean = (job.ranks - 1) / 2.0;
+  return std::is_integral_v<T> ? std::floor(mean) : mean;
+}
+
+template <class T>
+void check(const Job& job, ncclRedOp_t op, const std::vector<unsigned char>& got, std::size_t first,
+           const std::string& what) {
+  // The parts of a mean are rounded, and three bits are all that an fp8 has.
+  const double tolerance = op == ncclAvg && !std::is_integral_v<T> ? 0.5 : 0;
+  for (std::size_t i = 0; i < got.size() / sizeof(T); ++i) {
+    const double wanted = output<T>(op, job, first + i);
+    const double found = decode<T>(got, i);
+    if (std::abs(found - wanted) <= tolerance * wanted) continue;
+    require(false, what + " op " + std::to_string(op) + ", element " + std::to_string(i) +
+                       ": wanted " + std::to_string(wanted) + ", got " + std::to_string(found));
+  }
+}
+
+template <class T>
+void reductions_on(const Job& job, ncclDataType_t type, std::size_t count, ncclRedOp_t op,
+                   bool in_place) {
+  const auto ranks = static_cast<std::size_t>(job.ranks);
+  const auto me = static_cast<std::size_t>(job.rank);
+  const auto mine = [&](std::size_t i) { return input(op, job, job.rank, i); };
+  const std::string name = "type " + std::to_string(type) + " count " + std::to_string(count);
+  {
+    const DeviceBytes from(encode<T>(count, mine));
+    const DeviceBytes to(count * sizeof(T));
+    const DeviceBytes& result = in_place ? from : to;
+    expect(ncclSuccess,
+           ncclAllReduce(from.at(), result.at(), count, type, op, job.comm, job.stream));
+    job.finish();
+    check<T>(job, op, result.read(), 0, "all-reduce " + name);
+  }
+  {
+    const int root = static_cast<int>(count % ranks);
+    const DeviceBytes from(encode<T>(count, mine));
+    const DeviceBytes to(count * sizeof(T));
+    const DeviceBytes& result = in_place ? from : to;
+    void* target = job.rank == root ? result.at() : nullptr;
+    expect(ncclSuccess, ncclReduce(from.at(), target, count, type, op, root, job.comm, job.stream));
+    job.finish();
+    if (job.rank == root) check<T>(job, op, result.read(), 0, "reduce " + name);
+  }
+  {
+    const DeviceBytes from(encode<T>(count * ranks, mine));
+    const DeviceBytes to(count * sizeof(T));
+    unsigned char* target = in_place ? from.at(me * count * sizeof(T)) : to.at();
+    expect(ncclSuccess,
+           ncclReduceScatter(from.at(), target, count, type, op, job.comm, job.stream));
+    job.finish();
+    const std::vector<unsigned char> all = from.read();
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(me * count * sizeof(T));
+    const auto end = begin + static_cast<std::ptrdiff_t>(count * sizeof(T));
+    check<T>(job, op, in_place ? std::vector<unsigned char>(begin, end) : to.read(), me * count,
+             "reduce-scatter " + name);
+  }
+}
+
+template <class T>
+void reductions_of(const Job& job, ncclDataType_t type) {
+  for (const std::size_t count : kCounts) {
+    if (count > 1000 && type != ncclFloat32 && type != ncclBfloat16) continue;
+    for (const ncclRedOp_t op : kOps) {
+      for (const bool in_place : {false, true}) reductions_on<T>(job, type, count, op, in_place);
+    }
+  }
+}
+
+void reductions() {
+  Job job = join();
+  connect(job);
+  reductions_of<std::int8_t>(job, ncclInt8);
+  reductions_of<std::uint8_t>(job, ncclUint8);
+  reductions_of<std::int32_t>(job, ncclInt32);
+  reductions_of<std::uint32_t>(job, ncclUint32);
+  reductions_of<std::int64_t>(job, ncclInt64);
+  reductions_of<std::uint64_t>(job, ncclUint64);
+  reductions_of<__half>(job, ncclFloat16);
+  reductions_of<float>(job, ncclFloat32);
+  reductions_of<double>(job, ncclFloat64);
+  reductions_of<__nv_bfloat16>(job, ncclBfloat16);
+  reductions_of<__nv_fp8_e4m3>(job, ncclFloat8e4m3);
+  reductions_of<__nv_fp8_e5m2>(job, ncclFloat8e5m2);
+  leave(job);
+}
+
+/// Half has 11 bits: 2048 + 1 is 2048, in this order and rounded at each step; wrapped integers.
+void rounding() {
+  Job job = join();
+  connect(job);
+  const DeviceBytes half(encode<__half>(1, [&](std::size_t) { return job.rank == 0 ? 2048 : 1; }));
+  const DeviceBytes small(encode<std::uint8_t>(1, [&](std::size_t) { return 200; }));
+  const DeviceBytes third(encode<float>(1, [&](std::size_t) { return 1; }));
+  expect(ncclSuccess,
+         ncclAllReduce(half.at(), half.at(), 1, ncclFloat16, ncclSum, job.comm, job.stream));
+  expect(ncclSuccess,
+         ncclAllReduce(small.at(), small.at(), 1, ncclUint8, ncclSum, job.comm, job.stream));
+  ncclRedOp_t halved = ncclSum;
+  float scalar = 0.5F;
+  expect(ncclSuccess, ncclRedOpCreatePreMulSum(&halved, &scalar, ncclFloat32,
+                                               ncclScalarHostImmediate, job.comm));
+  expect(ncclSuccess,
+         ncclAllReduce(third.at(), third.at(), 1, ncclFloat32, halved, job.comm, job.stream));
+  expect(ncclInvalidArgument,
+         ncclAllReduce(half.at(), half.at(), 1, ncclFloat16, halved, job.comm, job.stream));
+  expect(ncclSuccess, ncclRedOpDestroy(halved, job.comm));
+  job.finish();
+  require(decode<__half>(half.read(), 0) == 2048, "half rounds at each step");
+  require(decode<std::uint8_t>(small.read(), 0) == (200 * job.ranks) % 256, "integers wrap");
+  require(decode<float>(third.read(), 0) == 0.5 * job.ranks, "PreMulSum");
+  leave(job);
+}
+
+/// Byte i of the block that rank `from` has for rank `to`.
+unsigned char moved(int from, int to, std::size_t i) {
+  return static_cast<unsigned char>(37 * from + 11 * to + static_cast<int>(i % 251));
+}
+
+std::vector<unsigned char> blocks(std::size_t bytes,
+                                  std::initializer_list<std::pair<int, int>> which) {
+  std::vector<unsigned char> all;
+  for (const auto& [from, to] : which) {
+    for (std::size_t i = 0; i < bytes; ++i) all.push_back(moved(from, to, i));
+  }
+  return all;
+}
+
+/// The blocks of all ranks: from each, or to each.
+std::vector<unsigned char> blocks_of_all(const Job& job, std::size_t bytes, bool from_each,
+                                         int other) {
+  std::vector<unsigned char> all;
+  for (int rank = 0; rank < job.ranks; ++rank) {
+    const auto one = from_each ? blocks(bytes, {{rank, other}}) : blocks(bytes, {{other, rank}});
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
+
+void moves_of(const Job& job, std::size_t bytes, int root) {
+  const auto ranks = static_cast<std::size_t>(job.ranks);
+  const bool is_root = job.rank == root;
+  const DeviceBytes own(blocks(bytes, {{job.rank, 0}}));
+  const DeviceBytes to_each(blocks_of_all(job, bytes, false, job.rank));
+  const DeviceBytes one(bytes);
+  const DeviceBytes many(bytes * ranks);
+  expect(ncclSuccess, ncclBroadcast(is_root ? own.at() : nullptr, one.at(), bytes, ncclInt8, root,
+                                    job.comm, job.stream));
+  job.finish();
+  require(one.read() == blocks(bytes, {{root, 0}}), "broadcast");
+  expect(ncclSuccess, ncclScatter(is_root ? to_each.at() : nullptr, one.at(), bytes, ncclInt8, root,
+                                  job.comm, job.stream));
+  job.finish();
+  require(one.read() == blocks(bytes, {{root, job.rank}}), "scatter");
+  expect(ncclSuccess, ncclAllGather(own.at(), many.at(), bytes, ncclInt8, job.comm, job.stream));
+  job.finish();
+  require(many.read() == blocks_of_all(job, bytes, true, 0), "all-gather");
+  expect(ncclSuccess, ncclAlltoAll(to_each.at(), many.at(), bytes, ncclInt8, job.comm, job.stream));
+  job.finish();
+  require(many.read() == blocks_of_all(job, bytes, true, job.rank), "all-to-all");
+  expect(ncclSuccess, ncclGather(own.at(), is_root ? many.at() : nullptr, bytes, ncclInt8, root,
+                                 job.comm, job.stream));
+  job.finish();
+  if (is_root) require(many.read() == blocks_of_all(job, bytes, true, 0), "gather");
+  expect(ncclSuccess, ncclBcast(own.at(), bytes, ncclInt8, root, job.comm, job.stream));
+  job.finish();
+  require(own.read() == blocks(bytes, {{root, 0}}), "broadcast in place");
+}
+
+void moves() {
+  Job job = join();
+  connect(job);
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{5}, std::size_t{300'001}}) {
+    for (int root = 0; root < job.ranks; ++root) moves_of(job, bytes, root);
+  }
+  leave(job);
+}
+
+/// All sends before all receives, of much data, with oneself too: only concurrent progress ends it.
+void point_to_point() {
+  Job job = join();
+  connect(job);
+  const std::size_t bytes = 700'000;
+  const DeviceBytes from(blocks_of_all(job, bytes, false, job.rank));
+  const DeviceBytes to(bytes * static_cast<std::size_t>(job.ranks));
+  for (int round = 0; round < 2; ++round) {
+    expect(ncclSuccess, ncclGroupStart());
+    for (int peer = 0; peer < job.ranks; ++peer) {
+      const std::size_t at = static_cast<std::size_t>(peer) * bytes;
+      expect(ncclSuccess, ncclSend(from.at(at), bytes, ncclInt8, peer, job.comm, job.stream));
+    }
+    for (int peer = job.ranks - 1; peer >= 0; --peer) {
+      const std::size_t at = static_cast<std::size_t>(peer) * bytes;
+      expect(ncclSuccess, ncclRecv(to.at(at), bytes, ncclInt8, peer, job.comm, job.stream));
+    }
+    expect(ncclSuccess, ncclGroupEnd());
+    job.finish();
+    require(to.read() == blocks_of_all(job, bytes, true, job.rank), "grouped sends and receives");
+  }
+  leave(job);
+}
+
+}  // namespace
+
+const std::vector<Case>& collective_cases() {
+  static const std::vector<Case> kCases = {{"reductions", reductions},
+                                           {"rounding", rounding},
+                                           {"moves", moves},
+                                           {"point_to_point", point_to_point}};
+  return kCases;
+}
+
+}  // namespace selftest

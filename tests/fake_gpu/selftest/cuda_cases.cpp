@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One process: memory, streams, events, capture, kernels.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <signal.h>
+#include <unistd.h>
+
+#include "tests/fake_gpu/selftest/selftest.hpp"
+
+namespace selftest {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+constexpr std::size_t kMiB = 1 << 20;
+
+cudaError_t fill(const DeviceBytes& to, unsigned long long bytes, const DeviceBytes& tile,
+                 unsigned long long period, unsigned long long first, cudaStream_t stream) {
+  unsigned char* target = to.at();
+  const unsigned char* source = tile.at();
+  void* arguments[] = {&target, &bytes, &source, &period, &first};
+  return launch("busbar_fill", arguments, stream);
+}
+
+std::vector<unsigned long long> compare(const unsigned char* data, unsigned long long count,
+                                        unsigned element, const DeviceBytes& tile,
+                                        unsigned long long period, unsigned long long first) {
+  std::vector<unsigned long long> answer{0, ~0ULL};
+  void* result = nullptr;
+  expect(cudaSuccess, cudaMalloc(&result, 16));
+  expect(cudaSuccess, cudaMemcpy(result, answer.data(), 16, cudaMemcpyHostToDevice));
+  const unsigned char* source = tile.at();
+  void* arguments[] = {&data, &count, &element, &source, &period, &first, &result};
+  expect(cudaSuccess, launch("busbar_compare", arguments, nullptr));
+  expect(cudaSuccess, cudaMemcpy(answer.data(), result, 16, cudaMemcpyDeviceToHost));
+  expect(cudaSuccess, cudaFree(result));
+  return answer;
+}
+
+/// Work that takes long enough to be seen unfinished.
+void occupy(cudaStream_t stream, const DeviceBytes& room, std::size_t bytes) {
+  for (int i = 0; i < 20; ++i) expect(cudaSuccess, cudaMemsetAsync(room.at(), i, bytes, stream));
+}
+
+void touch() {
+  const DeviceBytes bytes(Bytes(100, 7));
+  std::printf("%d\n", *bytes.at(3));
+}
+
+void device() {
+  int count = 0;
+  expect(cudaSuccess, cudaGetDeviceCount(&count));
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp prop{};
+    char pci[32];
+    expect(cudaSuccess, cudaGetDeviceProperties(&prop, i));
+    expect(cudaSuccess, cudaDeviceGetPCIBusId(pci, sizeof pci, i));
+    std::printf("%s %s %d.%d %zu MiB\n", pci, prop.name, prop.major, prop.minor,
+                prop.totalGlobalMem / kMiB);
+  }
+  expect(cudaErrorInvalidDevice, cudaSetDevice(count));
+  expect(cudaErrorInvalidDevice, cudaGetLastError());
+  expect(cudaSuccess, cudaGetLastError());
+}
+
+void no_device() {
+  int count = 1;
+  expect(cudaErrorNoDevice, cudaGetDeviceCount(&count));
+  expect(cudaErrorNoDevice, cudaSetDevice(0));
+  void* pointer = nullptr;
+  expect(cudaErrorNoDevice, cudaMalloc(&pointer, 1));
+}
+
+void memory() {
+  std::size_t free_before = 0;
+  std::size_t free_after = 0;
+  std::size_t total = 0;
+  expect(cudaSuccess, cudaMemGetInfo(&free_before, &total));
+  require(total == 1024 * kMiB && free_before == 960 * kMiB, "a context costs 64 MiB");
+  const DeviceBytes bytes(3 * kMiB);
+  expect(cudaSuccess, cudaMemGetInfo(&free_after, &total));
+  require(free_before - free_after == 3 * kMiB, "memory taken is not free");
+  const Bytes junk = bytes.read();
+  require(std::all_of(junk.begin(), junk.end(), [](auto b) { return b != 0; }),
+          "fresh memory is junk");
+  Bytes host(kMiB, 1);
+  const auto to_device = cudaMemcpyHostToDevice;
+  expect(cudaErrorInvalidValue, cudaMemcpy(bytes.at(2 * kMiB + 1), host.data(), kMiB, to_device));
+  expect(cudaErrorInvalidValue, cudaMemcpy(bytes.at(), bytes.at(kMiB), 8, to_device));
+  expect(cudaErrorInvalidValue, cudaMemcpy(host.data(), host.data() + 8, 8, to_device));
+  expect(cudaErrorInvalidValue, cudaMemset(bytes.at(3 * kMiB - 1), 0, 2));
+  expect(cudaErrorInvalidValue, cudaMemset(host.data(), 0, 2));
+  expect(cudaErrorInvalidValue, cudaFree(bytes.at(1)));
+  void* much = nullptr;
+  expect(cudaErrorMemoryAllocation, cudaMalloc(&much, 958 * kMiB));
+  expect(cudaSuccess, cudaMalloc(&much, 957 * kMiB));
+  expect(cudaSuccess, cudaFree(much));
+  expect(cudaErrorInvalidValue, cudaFree(much));
+}
+
+/// Takes most of GPU 0 and dies; `memory` after it finds nothing taken.
+void take_and_die() {
+  void* much = nullptr;
+  expect(cudaSuccess, cudaMalloc(&much, 900 * kMiB));
+  ::kill(::getpid(), SIGKILL);
+}
+
+void order() {
+  constexpr std::size_t kRoom = 64 * kMiB;
+  const DeviceBytes room(kRoom);
+  cudaStream_t one = nullptr;
+  cudaStream_t two = nullptr;
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  float ms = -1;
+  expect(cudaSuccess, cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+  expect(cudaSuccess, cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
+  expect(cudaSuccess, cudaEventCreate(&begin));
+  expect(cudaSuccess, cudaEventCreate(&end));
+  expect(cudaSuccess, cudaEventQuery(begin));
+  expect(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, begin, end));
+  expect(cudaSuccess, cudaEventRecord(begin, one));
+  occupy(one, room, kRoom);
+  expect(cudaSuccess, cudaEventRecord(end, one));
+  expect(cudaErrorNotReady, cudaStreamQuery(one));
+  expect(cudaErrorNotReady, cudaEventQuery(end));
+  expect(cudaErrorNotReady, cudaEventElapsedTime(&ms, begin, end));
+  // The second stream reads what the first writes last.
+  expect(cudaSuccess, cudaMemsetAsync(room.at(), 99, kRoom, one));
+  expect(cudaSuccess, cudaEventRecord(end, one));
+  expect(cudaSuccess, cudaStreamWaitEvent(two, end, 0));
+  void* seen = nullptr;
+  expect(cudaSuccess, cudaMallocHost(&seen, 1));
+  expect(cudaSuccess, cudaMemcpyAsync(seen, room.at(kRoom - 1), 1, cudaMemcpyDeviceToHost, two));
+  expect(cudaSuccess, cudaStreamSynchronize(two));
+  require(*static_cast<unsigned char*>(seen) == 99, "a stream waits for an event");
+  expect(cudaSuccess, cudaEventElapsedTime(&ms, begin, end));
+  require(ms > 1 && ms < 60'000, "the time of 1.3 GiB: " + std::to_string(ms) + " ms");
+  expect(cudaSuccess, cudaFreeHost(seen));
+  expect(cudaSuccess, cudaEventDestroy(begin));
+  expect(cudaErrorInvalidResourceHandle, cudaEventDestroy(begin));
+  expect(cudaSuccess, cudaStreamDestroy(one));
+  expect(cudaErrorInvalidResourceHandle, cudaStreamQuery(one));
+}
+
+void default_stream() {
+  constexpr std::size_t kRoom = 64 * kMiB;
+  const DeviceBytes room(kRoom);
+  cudaStream_t blocking = nullptr;
+  expect(cudaSuccess, cudaStreamCreate(&blocking));
+  occupy(blocking, room, kRoom);
+  unsigned char last = 0;
+  expect(cudaSuccess, cudaMemcpy(&last, room.at(kRoom - 1), 1, cudaMemcpyDeviceToHost));
+  require(last == 19, "the default stream waits for a blocking stream");
+  expect(cudaSuccess, cudaMemset(room.at(), 77, kRoom));
+  expect(cudaSuccess,
+         cudaMemcpyAsync(&last, room.at(kRoom - 1), 1, cudaMemcpyDeviceToHost, blocking));
+  require(last == 77, "a blocking stream waits for the default stream");
+}
+
+void capture() {
+  const DeviceBytes room(Bytes(16, 1));
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  expect(cudaSuccess, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  expect(cudaErrorStreamCaptureUnsupported,
+         cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal));
+  expect(cudaSuccess, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  expect(cudaErrorIllegalState, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  expect(cudaSuccess, cudaMemsetAsync(room.at(), 5, 8, stream));
+  expect(cudaSuccess, cudaMemcpyAsync(room.at(8), room.at(), 8, cudaMemcpyDeviceToDevice, stream));
+  expect(cudaSuccess, cudaStreamEndCapture(stream, &graph));
+  require(room.read() == Bytes(16, 1), "capture does no work");
+  expect(cudaSuccess, cudaGraphInstantiate(&executable, graph, 0));
+  expect(cudaSuccess, cudaGraphDestroy(graph));
+  for (int i = 0; i < 2; ++i) {
+    expect(cudaSuccess, cudaMemset(room.at(), 2, 16));
+    expect(cudaSuccess, cudaDeviceSynchronize());
+    expect(cudaSuccess, cudaGraphLaunch(executable, stream));
+    expect(cudaSuccess, cudaStreamSynchronize(stream));
+    require(room.read() == Bytes(16, 5), "a graph does the work at each launch");
+  }
+  expect(cudaSuccess, cudaGraphExecDestroy(executable));
+  expect(cudaErrorInvalidValue, cudaGraphLaunch(executable, stream));
+  expect(cudaSuccess, cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  expect(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(stream));
+  expect(cudaErrorStreamCaptureInvalidated, cudaMemsetAsync(room.at(), 5, 8, stream));
+  expect(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &graph));
+  expect(cudaSuccess, cudaStreamSynchronize(stream));
+}
+
+void kernels() {
+  const DeviceBytes tile(Bytes{10, 11, 12, 13, 14, 15, 16, 255});
+  const DeviceBytes room(Bytes(20, 0));
+  expect(cudaSuccess, fill(room, 20, tile, 7, 5, nullptr));
+  require(room.read() ==
+              Bytes{15, 16, 10, 11, 12, 13, 14, 15, 16, 10, 11, 12, 13, 14, 15, 16, 10, 11, 12, 13},
+          "busbar_fill");
+  using Answer = std::vector<unsigned long long>;
+  require(compare(room.at(), 5, 4, tile, 7, 5) == Answer{0, ~0ULL}, "all as expected");
+  expect(cudaSuccess, cudaMemset(room.at(11), 0, 2));
+  require(compare(room.at(), 5, 4, tile, 7, 5) == Answer{2, 2}, "elements 2 and 3 differ");
+  expect(cudaErrorInvalidDeviceFunction, launch("busbar_other", nullptr, nullptr));
+  expect(cudaSuccess, fill(room, 21, tile, 7, 0, nullptr));
+  expect(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+  expect(cudaErrorIllegalAddress, cudaMemset(room.at(), 0, 1));
+}
+
+}  // namespace
+
+const std::vector<Case>& cuda_cases() {
+  static const std::vector<Case> kCases = {{"touch", touch},
+                                           {"device", device},
+                                           {"no_device", no_device},
+                                           {"memory", memory},
+                                           {"order", order},
+                                           {"capture", capture},
+                                           {"default_stream", default_stream},
+                                           {"kernels", kernels},
+                                           {"take_and_die", take_and_die}};
+  return kCases;
+}
+
+}  // namespace selftest

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// selftest CASE: what the fake GPU must do, asked of it through NVIDIA's headers.
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string_view>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#include "tests/fake_gpu/selftest/selftest.hpp"
+
+extern "C" {
+// What nvcc emits for a file with kernels.
+void** __cudaRegisterFatBinary(void* binary);
+void __cudaRegisterFunction(void** binary, const char* stub, char* device, const char* name,
+                            int threads, uint3* tid, uint3* bid, dim3* block, dim3* grid,
+                            int* warp);
+}
+
+namespace selftest {
+
+void require(bool good, const std::string& what, Where where) {
+  if (good) return;
+  int started = 0;
+  int rank = 0;
+  MPI_Initialized(&started);
+  if (started != 0) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  static_cast<void>(
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank, where.file, where.line, what.c_str()));
+  if (started != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  std::_Exit(1);
+}
+
+void expect(cudaError_t wanted, cudaError_t got, Where where) {
+  require(wanted == got,
+          std::string("wanted ") + cudaGetErrorName(wanted) + ", got " + cudaGetErrorName(got),
+          where);
+}
+
+void expect(ncclResult_t wanted, ncclResult_t got, Where where) {
+  require(wanted == got,
+          std::string("wanted ") + ncclGetErrorString(wanted) + ", got " + ncclGetErrorString(got) +
+              ": " + ncclGetLastError(nullptr),
+          where);
+}
+
+DeviceBytes::DeviceBytes(std::size_t bytes) : bytes_(bytes) {
+  void* start = nullptr;
+  expect(cudaSuccess, cudaMalloc(&start, bytes));
+  start_ = static_cast<unsigned char*>(start);
+}
+
+DeviceBytes::DeviceBytes(const std::vector<unsigned char>& contents)
+    : DeviceBytes(contents.size()) {
+  if (bytes_ == 0) return;
+  expect(cudaSuccess, cudaMemcpy(start_, contents.data(), bytes_, cudaMemcpyHostToDevice));
+}
+
+DeviceBytes::~DeviceBytes() { static_cast<void>(cudaFree(start_)); }
+
+std::vector<unsigned char> DeviceBytes::read() const {
+  std::vector<unsigned char> contents(bytes_);
+  if (bytes_ == 0) return contents;
+  expect(cudaSuccess, cudaMemcpy(contents.data(), start_, bytes_, cudaMemcpyDeviceToHost));
+  return contents;
+}
+
+void Job::finish() const { expect(cudaSuccess, cudaStreamSynchronize(stream)); }
+
+Job join(bool one_gpu) {
+  Job job;
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+  expect(cudaSuccess, cudaSetDevice(one_gpu ? 0 : job.rank));
+  expect(cudaSuccess, cudaStreamCreateWithFlags(&job.stream, cudaStreamNonBlocking));
+  return job;
+}
+
+ncclUniqueId share_id() {
+  ncclUniqueId id{};
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) expect(ncclSuccess, ncclGetUniqueId(&id));
+  MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
+  return id;
+}
+
+void meet_all() { MPI_Barrier(MPI_COMM_WORLD); }
+
+void connect(Job& job) {
+  expect(ncclSuccess, ncclCommInitRank(&job.comm, job.ranks, share_id(), job.rank));
+}
+
+void leave(Job& job) {
+  if (job.comm != nullptr) expect(ncclSuccess, ncclCommDestroy(job.comm));
+  expect(cudaSuccess, cudaStreamDestroy(job.stream));
+  MPI_Finalize();
+}
+
+cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream) {
+  static std::map<std::string, char, std::less<>> stubs;
+  const auto [stub, fresh] = stubs.emplace(kernel, '\0');
+  if (fresh) {
+    static void** const kBinary = __cudaRegisterFatBinary(nullptr);
+    __cudaRegisterFunction(kBinary, &stub->second, nullptr, kernel, -1, nullptr, nullptr, nullptr,
+                           nullptr, nullptr);
+  }
+  return cudaLaunchKernel(&stub->second, dim3(4), dim3(256), arguments, 0, stream);
+}
+
+}  // namespace selftest
+
+int main(int count, char** arguments) {
+  const std::string_view wanted = count == 2 ? arguments[1] : "";
+  for (const auto& cases : {selftest::cuda_cases(), selftest::collective_cases(),
+                            selftest::communicator_cases(), selftest::fault_cases()}) {
+    for (const selftest::Case& one : cases) {
+      if (wanted.empty()) std::puts(one.name);
+      if (wanted != one.name) continue;
+      one.run();
+      return 0;
+    }
+  }
+  return 2;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include "base/where.hpp"
+
+namespace selftest {
+
+using busbar::Where;
+
+/// Ends the process with one line where something is not as it must be.
+void require(bool good, const std::string& what, Where where = Where::here());
+/// The result of a call is this one.
+void expect(cudaError_t wanted, cudaError_t got, Where where = Where::here());
+void expect(ncclResult_t wanted, ncclResult_t got, Where where = Where::here());
+
+/// Device memory with contents.
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(std::size_t bytes);
+  explicit DeviceBytes(const std::vector<unsigned char>& contents);
+  ~DeviceBytes();
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+
+  [[nodiscard]] unsigned char* at(std::size_t offset = 0) const { return start_ + offset; }
+  [[nodiscard]] std::vector<unsigned char> read() const;
+
+ private:
+  unsigned char* start_ = nullptr;
+  std::size_t bytes_;
+};
+
+/// The ranks of mpirun, with one communicator and stream.
+struct Job {
+  int rank = 0;
+  int ranks = 1;
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+
+  /// Waits for the stream.
+  void finish() const;
+};
+
+/// Joins the ranks of mpirun, each on the GPU of its number (or all on one).
+[[nodiscard]] Job join(bool one_gpu = false);
+[[nodiscard]] ncclUniqueId share_id();
+void meet_all();
+/// Makes the communicator of a job and waits until it is ready.
+void connect(Job& job);
+void leave(Job& job);
+
+/// busbar_fill and busbar_compare, as nvcc would launch them.
+cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream);
+
+struct Case {
+  const char* name;
+  void (*run)();
+};
+[[nodiscard]] const std::vector<Case>& cuda_cases();
+[[nodiscard]] const std::vector<Case>& collective_cases();
+[[nodiscard]] const std::vector<Case>& communicator_cases();
+[[nodiscard]] const std::vector<Case>& fault_cases();
+
+}  // namespace selftest
