@@ -19,6 +19,7 @@
 #include "bootstrap/mpi_bootstrap.hpp"
 #include "harness/cli.hpp"
 #include "harness/context.hpp"
+#include "harness/option_checks.hpp"
 #include "harness/session.hpp"
 
 namespace busbar {
@@ -116,11 +117,13 @@ int run_ranks(const Options& options, const Invocation& invocation, const std::s
 int run(std::span<char* const> arguments) {
   const std::string program = program_name(arguments.front());
   try {
-    const CommandLine line = parse_command_line(arguments.subspan(1));
+    CommandLine line = parse_command_line(arguments.subspan(1));
     if (line.print_and_exit) {
       if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
       return exit_code(Status::Ok);
     }
+    apply_environment(line.options, [](const char* name) { return std::getenv(name); });
+    check_options(line.options);
     if (line.options.launch_ranks > 1) launch_ranks(line.options, arguments);
     const std::vector<std::string> words(arguments.begin(), arguments.end());
     return run_ranks(line.options,

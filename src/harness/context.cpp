@@ -39,16 +39,77 @@ std::string blocking_text(Blocking blocking) {
 
 std::string or_dash(int number) { return number < 0 ? "-" : fmt::format("{}", number); }
 
-std::vector<std::string> device_lines(const Placements& placements) {
+/// "0000:07:00" of "0000:07:00.0", as nccl-tests prints it.
+std::string_view without_function(std::string_view bus) { return bus.substr(0, bus.rfind('.')); }
+
+/// "device  0 [0000:07:00] NVIDIA H200": the device, or the processor that stands for it.
+std::string device_words(const ContextInput& input, std::size_t rank) {
+  if (!input.devices.empty()) {
+    const Device& device = input.devices[rank];
+    return fmt::format("device {:>2} [{}] {}", device.index, without_function(device.bus.data()),
+                       device.name.data());
+  }
+  const RankPlace& place = input.placements.ranks[rank];
+  return fmt::format("device {:>2} [numa {} core {}] {}", std::max(place.core, 0),
+                     or_dash(place.numa), or_dash(place.core), place.processor_model.data());
+}
+
+std::vector<std::string> device_lines(const ContextInput& input) {
   std::vector<std::string> lines;
-  for (std::size_t rank = 0; rank < placements.ranks.size(); ++rank) {
-    const RankPlace& place = placements.ranks[rank];
-    lines.push_back(
-        fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} device {:>2} [numa {} core {}] {}",
-                    rank, 0, place.pid, place.host.data(), std::max(place.core, 0),
-                    or_dash(place.numa), or_dash(place.core), place.processor_model.data()));
+  for (std::size_t rank = 0; rank < input.placements.ranks.size(); ++rank) {
+    const RankPlace& place = input.placements.ranks[rank];
+    lines.push_back(fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} {}", rank,
+                                input.groups[rank], place.pid, place.host.data(),
+                                device_words(input, rank)));
   }
   return lines;
+}
+
+/// What rank `rank` runs on, for the file's head.
+std::string rank_fact(const ContextInput& input, std::size_t rank) {
+  const RankPlace& place = input.placements.ranks[rank];
+  std::string words =
+      fmt::format("host {} node {} numa {} core {} processors {}", place.host.data(), place.node,
+                  or_dash(place.numa), or_dash(place.core), place.processors);
+  if (input.options.split) words += fmt::format(" group {}", input.groups[rank]);
+  if (input.devices.empty()) return words;
+  const Device& device = input.devices[rank];
+  return words + fmt::format(" device {} bus {} uuid {} name {}", device.index, device.bus.data(),
+                             device.uuid.data(), device.name.data());
+}
+
+void add_device_notes(const ContextInput& input, std::vector<std::string>& notes) {
+  const auto& devices = input.devices;
+  if (std::any_of(devices.begin(), devices.end(), is_fake)) {
+    notes.emplace_back(
+        "fake: this is the pretended GPU machine of busbar's tests; no time or rate here is real");
+  }
+  const auto most = std::max_element(devices.begin(), devices.end(),
+                                     [](auto& a, auto& b) { return a.sharers < b.sharers; });
+  if (most != devices.end() && most->sharers > 1) {
+    notes.push_back(
+        fmt::format("up to {} ranks share a GPU (--share-gpus): rates are not those of "
+                    "a GPU for each",
+                    most->sharers));
+  }
+}
+
+/// How ranks are grouped, where they are not one group.
+void add_group_notes(const ContextInput& input, std::vector<std::string>& notes) {
+  if (input.options.pairs == Pairs::All) {
+    notes.emplace_back(
+        "pairs: every ordered pair of ranks, one way; disjoint pairs at the same time, a row each");
+  }
+  if (!input.options.split) return;
+  const int groups = *std::max_element(input.groups.begin(), input.groups.end()) + 1;
+  for (int group = 0; group < groups; ++group) {
+    std::vector<std::string> ranks;
+    for (std::size_t rank = 0; rank < input.groups.size(); ++rank) {
+      if (input.groups[rank] == group) ranks.push_back(fmt::format("{}", rank));
+    }
+    notes.push_back(fmt::format("group {}: ranks {}; all groups at the same time, a row each",
+                                group, join(ranks, " ")));
+  }
 }
 
 std::string statistic_note(const Options& o) {
@@ -76,6 +137,8 @@ std::string plan_words(const SizePlan& plan, const Options& options, Bytes eleme
                                                          : "out of place only";
   const bool shrunk = !plan.out_of_place && options.placement != Placement::In;
   if (shrunk) words += fmt::format(" (out of place {})", plan.reason);
+  const bool never_in_place = !plan.in_place_reason.empty() && options.placement != Placement::Out;
+  if (never_in_place) words += fmt::format(" (in place {})", plan.in_place_reason);
   if (plan.segment > 0) {
     words += fmt::format(" in segments of {}", format_bytes(plan.segment * element));
   }
@@ -84,14 +147,13 @@ std::string plan_words(const SizePlan& plan, const Options& options, Bytes eleme
 
 void add_memory_notes(const ContextInput& input, std::vector<std::string>& notes) {
   const Bytes element = info(input.options.types.front()).size;
-  const bool by_option = input.options.memory_limit.has_value();
-  const auto ranks = static_cast<Bytes>(input.placements.most_ranks_per_host);
+  const MemoryPool& memory = input.memory;
   notes.push_back(fmt::format(
-      "memory: {} {} for {} on the fullest host",
-      format_bytes(by_option ? *input.options.memory_limit : input.placements.least_memory * ranks),
-      by_option ? "(--memory-limit)"
-                : fmt::format("available, of which {:.0f} % may be used,", kMemoryShare * 100),
-      counted(ranks, "rank")));
+      "memory: {} {} for {} on the fullest {}", format_bytes(memory.free),
+      memory.by_option
+          ? "(--memory-limit)"
+          : fmt::format("available, of which {:.0f} % may be used,", memory.share * 100),
+      counted(static_cast<std::size_t>(memory.ranks), "rank"), memory.place));
   const auto& plans = input.plans;
   for (std::size_t first = 0; first < plans.size();) {
     const std::string words = plan_words(plans[first], input.options, element);
@@ -144,11 +206,7 @@ RunContext make_context(const ContextInput& input) {
       {"timer-cost-ns", fmt::format("{:.1f}", input.timer_cost_s * 1e9)},
   };
   for (std::size_t rank = 0; rank < input.placements.ranks.size(); ++rank) {
-    const RankPlace& place = input.placements.ranks[rank];
-    context.facts.emplace_back(
-        fmt::format("rank-{}", rank),
-        fmt::format("host {} node {} numa {} core {} processors {}", place.host.data(), place.node,
-                    or_dash(place.numa), or_dash(place.core), place.processors));
+    context.facts.emplace_back(fmt::format("rank-{}", rank), rank_fact(input, rank));
   }
   context.notes = {
       fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} on {}", version(),
@@ -157,6 +215,8 @@ RunContext make_context(const ContextInput& input) {
                   input.backend.why, counted(static_cast<std::size_t>(input.ranks), "rank"),
                   counted(static_cast<std::size_t>(input.nodes), "node")),
       statistic_note(o), progress_note(input)};
+  add_device_notes(input, context.notes);
+  add_group_notes(input, context.notes);
   add_memory_notes(input, context.notes);
   if (input.ranks == 1) {
     context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");
@@ -175,9 +235,14 @@ RunContext make_context(const ContextInput& input) {
   context.aggregated = fmt::format("{}", o.aggregated);
   context.checks = fmt::format("{}", o.checks);
   context.blocking = blocking_text(o.blocking);
-  context.devices = device_lines(input.placements);
+  context.devices = device_lines(input);
   context.timestamps = o.timestamps;
   context.one_rank = input.ranks == 1;
+  context.graph = fmt::format("{}", o.graph_launches);
+  context.unalign = fmt::format("{}", o.unalign);
+  context.enqueue_times = o.enqueue_times;
+  if (o.per_operation) context.skipped = o.skipped_samples;
+  context.pairs = o.pairs == Pairs::All;
   return context;
 }
 

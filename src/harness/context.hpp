@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/memory_plan.hpp"
+#include "harness/memory_pool.hpp"
 #include "harness/options.hpp"
 #include "harness/placement.hpp"
 #include "model/backend.hpp"
@@ -18,6 +19,9 @@ struct ContextInput {
   const Collective& collective;
   const BackendChoice& backend;
   const Placements& placements;
+  const std::vector<Device>& devices;  ///< of all ranks; none for host memory
+  const std::vector<int>& groups;      ///< of all ranks
+  const MemoryPool& memory;
   const std::vector<SizePlan>& plans;  ///< of the first type and operation
   Progress progress;
   int ranks;

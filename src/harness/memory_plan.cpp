@@ -2,15 +2,18 @@
 #include "harness/memory_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/pattern.hpp"
 
 namespace busbar {
 namespace {
 
-constexpr std::uint64_t kMostSlots = 64;
+constexpr std::uint64_t kMostSlots = 1024;  // each is filled and checked by itself
+constexpr Bytes kPage = 4 * kKiB;
 
 /// A collective's needs on one rank, as calls of a given segment.
 class Needs {
@@ -19,17 +22,20 @@ class Needs {
       : request_(request), communicator_(communicator), plan_(plan) {}
 
   [[nodiscard]] Bytes out_of_place() const {
-    return (plan_.footprint.send + plan_.footprint.recv) * plan_.slots + library();
+    return (slot_stride(plan_.footprint.send) + slot_stride(plan_.footprint.recv)) * plan_.slots +
+           library();
   }
   [[nodiscard]] Bytes in_place() const {
-    return std::max(plan_.footprint.send, plan_.footprint.recv) * plan_.slots + library();
+    return slot_stride(std::max(plan_.footprint.send, plan_.footprint.recv)) * plan_.slots +
+           library();
   }
   [[nodiscard]] bool fits(Bytes need) const { return need <= request_.available_per_rank; }
   /// "needs 17.1 GiB on a host, 19.9 GiB is available"
   [[nodiscard]] std::string words(Bytes need) const {
-    const auto ranks = static_cast<Bytes>(request_.ranks_per_host);
-    return fmt::format("needs {} for {} of a host, {} may be used", format_bytes(need * ranks),
-                       counted(ranks, "rank"), format_bytes(request_.available_per_rank * ranks));
+    const auto ranks = static_cast<Bytes>(request_.ranks_per_place);
+    return fmt::format("needs {} for {} of a {}, {} may be used", format_bytes(need * ranks),
+                       counted(ranks, "rank"), request_.place,
+                       format_bytes(request_.available_per_rank * ranks));
   }
 
  private:
@@ -88,7 +94,26 @@ void shrink(const MemoryRequest& request, const Communicator& communicator, Size
   plan.reason = needs.words(plan.need);
 }
 
+SizePlan without_any(SizePlan plan, std::string reason) {
+  plan.out_of_place = plan.in_place = false;
+  plan.reason = std::move(reason);
+  return plan;
+}
+
+/// Why this operation cannot be measured in this placement, whatever its size.
+std::optional<std::string> find_obstacle(const MemoryRequest& request,
+                                         const Communicator& communicator, bool in_place) {
+  const auto unsupported = communicator.unsupported({.collective = request.collective,
+                                                     .type = request.type,
+                                                     .op = request.op,
+                                                     .in_place = in_place});
+  if (unsupported) return unsupported;
+  return Pattern::impossible(request.type, request.op, request.ranks);
+}
+
 }  // namespace
+
+Bytes slot_stride(Bytes bytes) { return std::max<Bytes>(1, (bytes + kPage - 1) / kPage) * kPage; }
 
 SizePlan plan_size(const MemoryRequest& request, const Communicator& communicator, Bytes wanted) {
   SizePlan plan{
@@ -96,19 +121,18 @@ SizePlan plan_size(const MemoryRequest& request, const Communicator& communicato
       .footprint = request.collective->footprint(wanted, info(request.type).size, request.ranks),
       .out_of_place = request.out_of_place,
       .in_place = request.in_place};
-  const auto unsupported = communicator.unsupported(
-      {.collective = request.collective, .type = request.type, .op = request.op});
-  if (unsupported) {
-    plan.out_of_place = plan.in_place = false;
-    plan.reason = *unsupported;
-    return plan;
-  }
+  const auto obstacle = find_obstacle(request, communicator, false);
+  if (obstacle) return without_any(plan, *obstacle);
   if (plan.footprint.count == 0) {
-    plan.out_of_place = plan.in_place = false;
-    plan.reason = fmt::format("{} is less than one element for each rank", format_bytes(wanted));
-    return plan;
+    return without_any(
+        plan, fmt::format("{} is less than one element for each rank", format_bytes(wanted)));
   }
+  plan.in_place_reason = find_obstacle(request, communicator, true).value_or("");
+  plan.in_place = plan.in_place && plan.in_place_reason.empty();
   plan.slots = slots_for(request, plan.footprint);
+  plan.leaves_cache =
+      request.rotate_through > 0 &&
+      std::max(plan.footprint.send, plan.footprint.recv) * plan.slots >= request.rotate_through;
   plan.segment = forced_segment(request, communicator, plan);
   if (plan.out_of_place || plan.in_place) shrink(request, communicator, plan);
   return plan;

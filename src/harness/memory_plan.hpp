@@ -10,7 +10,7 @@
 
 namespace busbar {
 
-/// What one size may do on the fullest host.
+/// What one size may do where memory is scarcest.
 struct SizePlan {
   Bytes wanted = 0;     ///< the size asked for
   Footprint footprint;  ///< what the collective makes of it
@@ -18,8 +18,10 @@ struct SizePlan {
   bool in_place = true;
   std::uint64_t segment = 0;  ///< elements per library call; 0: one call
   std::uint64_t slots = 1;    ///< buffers that operations rotate through
+  bool leaves_cache = false;  ///< they are as many bytes as rotating was asked to cover
   Bytes need = 0;        ///< of one rank for what the plan allows (for a skipped size: at least)
   std::string reason{};  ///< why a placement is skipped, with need and available; else empty
+  std::string in_place_reason{};  ///< why only the in-place half is, where out of place may run
 };
 
 /// What the plan is made from: the same on every rank, so that every rank makes the same plan.
@@ -28,22 +30,24 @@ struct MemoryRequest {
   DataType type = DataType::Float;
   ReduceOp op = ReduceOp::None;
   int ranks = 1;
-  int ranks_per_host = 1;
-  Bytes available_per_rank = 0;  ///< what a host has for each of its ranks
+  std::string_view place = "host";  ///< what has the memory: MemoryPool
+  int ranks_per_place = 1;
+  Bytes available_per_rank = 0;  ///< what a place has for each of its ranks
   bool out_of_place = true;      ///< wanted
   bool in_place = true;          ///< wanted
   Bytes rotate_through = 0;      ///< bytes that rotating buffers shall cover; 0: warm
 };
 
-/// Plans one size: both placements, then in place only, then in segments, then nothing.
+/// Plans one size: both placements, then in place only, then in segments, then nothing. What the
+/// backend cannot do, or has no data for, is not planned.
 [[nodiscard]] SizePlan plan_size(const MemoryRequest& request, const Communicator& communicator,
                                  Bytes wanted);
 
-/// The share of available memory that a plan may take.
-inline constexpr double kMemoryShare = 0.85;
 /// What a rank needs beside buffers and what temporary_bytes tells: the library's connections,
 /// tiles.
 inline constexpr Bytes kMemorySlack = 32 * kMiB;
+/// Bytes from one slot's part of a buffer to the next: parts begin on pages.
+[[nodiscard]] Bytes slot_stride(Bytes bytes);
 /// Segments of 16 MiB were the fastest of those tried at 1 GiB on 16 ranks.
 inline constexpr Bytes kSegment = 16 * kMiB;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/outputs.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "harness/host.hpp"
+#include "harness/row_result.hpp"
 #include "report/console_table.hpp"
 #include "report/csv_writer.hpp"
 #include "report/json_writer.hpp"
@@ -36,8 +38,10 @@ void on_rank_zero(Bootstrap& bootstrap, const Work& work) {
 }
 
 std::string row_key(const Record& record) {
-  return fmt::format("{} {} {} {} {} {} {}", record.collective, record.type, record.op,
-                     record.root.value_or(-1), record.in_place, record.size, record.cycle);
+  return fmt::format("{} {} {} {} {} {} {} {} {}", record.collective, record.type, record.op,
+                     record.root.value_or(-1), record.in_place, record.size, record.cycle,
+                     record.group.value_or(-1),
+                     record.sender ? fmt::format("{}>{}", *record.sender, *record.receiver) : "");
 }
 
 /// The first words that differ, for a message.
@@ -93,12 +97,14 @@ void Outputs::begin(const RunContext& context) {
   for (const auto& writer : journals_) writer->begin(context);
 }
 
-bool Outputs::replay(const Record& row) {
-  bool done = false;
-  if (bootstrap_.rank() == 0) {
-    const auto known = earlier_.find(row_key(row));
-    done = known != earlier_.end();
-    if (done) {
+bool Outputs::replay(const std::vector<Row>& rows) {
+  bool done = bootstrap_.rank() == 0 && !earlier_.empty() &&
+              std::all_of(rows.begin(), rows.end(), [this](const Row& row) {
+                return earlier_.contains(row_key(row.record));
+              });
+  if (done) {
+    for (const Row& row : rows) {
+      const auto known = earlier_.find(row_key(row.record));
       show(known->second, {});
       earlier_.erase(known);  // the same size may stand in a sweep more than once
     }
@@ -115,6 +121,12 @@ void Outputs::show(const Record& record, std::span<const double> samples_us) {
 
 void Outputs::write(const Record& record, std::span<const double> samples_us) {
   if (bootstrap_.rank() != 0) return;
+  const auto known = earlier_.find(row_key(record));
+  if (known != earlier_.end()) {  // some of the rows that were measured together were there before
+    show(known->second, {});
+    earlier_.erase(known);
+    return;
+  }
   for (const auto& writer : journals_) writer->write(record, samples_us);
   show(record, samples_us);
 }
@@ -124,11 +136,13 @@ void Outputs::count(const Record& record) {
   if (!record.time_median_us) return;
   ++summary_.rows;
   if (record.status == RowStatus::Wrong) ++summary_.wrong_rows;
+  if (has_flag(record, kFaultInjected)) ++summary_.fault_rows;
   busbw_total_ += record.busbw_GBps.value_or(0);
   summary_.mean_busbw_GBps = busbw_total_ / static_cast<double>(summary_.rows);
 }
 
-void Outputs::end() {
+void Outputs::end(const std::string& memory_use) {
+  summary_.memory_use = memory_use;
   summary_.finished_at = local_time();
   progress_line_.clear();
   for (const auto& writer : journals_) writer->end(summary_);

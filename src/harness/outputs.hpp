@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/options.hpp"
+#include "harness/row_exchange.hpp"
 #include "model/bootstrap.hpp"
 #include "report/progress_line.hpp"
 #include "report/writer.hpp"
@@ -24,10 +25,13 @@ class Outputs {
   /// Refuses to resume a file of another configuration. Collective.
   void check_resumable(const std::string& configuration);
   void begin(const RunContext& context);
-  /// If an earlier run has this row already: shows it, and true on every rank. Collective.
-  [[nodiscard]] bool replay(const Record& row);
+  /// If an earlier run has all these rows already: shows them, and true on every rank. `rows` are
+  /// rank 0's. Collective.
+  [[nodiscard]] bool replay(const std::vector<Row>& rows);
+  /// A row that an earlier run has is not written again.
   void write(const Record& record, std::span<const double> samples_us);
-  void end();
+  /// `memory_use` is what -M tells, else empty.
+  void end(const std::string& memory_use);
 
   /// Wrong rows and measured rows so far; only on rank 0.
   [[nodiscard]] const RunSummary& summary() const { return summary_; }

@@ -4,17 +4,32 @@
 #include <algorithm>
 
 namespace busbar {
+namespace {
 
-RowBuffers::RowBuffers(Communicator& communicator, const SizePlan& plan)
-    : communicator_(communicator), footprint_(plan.footprint), segment_(plan.segment) {
-  for (std::uint64_t i = 0; i < plan.slots; ++i) {
-    Slot slot;
-    slot.large = communicator.allocate(std::max(footprint_.send, footprint_.recv));
-    if (plan.out_of_place) {
-      slot.small = communicator.allocate(std::min(footprint_.send, footprint_.recv));
-    }
-    slots_.push_back(std::move(slot));
-  }
+Bytes larger(const Footprint& footprint) { return std::max(footprint.send, footprint.recv); }
+Bytes smaller(const Footprint& footprint) { return std::min(footprint.send, footprint.recv); }
+
+}  // namespace
+
+RowBuffers::RowBuffers(Communicator& communicator, const SizePlan& plan, Bytes offset)
+    : communicator_(communicator),
+      footprint_(plan.footprint),
+      segment_(plan.segment),
+      slots_(plan.slots),
+      offset_(offset),
+      large_(communicator.allocate(slot_stride(larger(footprint_) + offset) * slots_)) {
+  if (!plan.out_of_place) return;
+  small_ = communicator.allocate(slot_stride(smaller(footprint_) + offset) * slots_);
+}
+
+void RowBuffers::enlist() {
+  communicator_.enlist(large_);
+  if (small_.data() != nullptr) communicator_.enlist(small_);
+}
+
+std::byte* RowBuffers::part(const Buffer& area, Bytes bytes, std::uint64_t slot) const {
+  if (area.data() == nullptr) return nullptr;
+  return area.data() + slot * slot_stride(bytes + offset_) + offset_;
 }
 
 std::vector<Call> RowBuffers::calls(Call like, bool in_place) const {
@@ -24,13 +39,15 @@ std::vector<Call> RowBuffers::calls(Call like, bool in_place) const {
   like.segment = segment_;
   like.in_place = in_place;
   std::vector<Call> calls;
-  for (const Slot& slot : slots_) {
-    like.send = (sends_more ? slot.large : slot.small).data();
-    like.recv = (sends_more ? slot.small : slot.large).data();
+  for (std::uint64_t slot = 0; slot < slots_; ++slot) {
+    std::byte* large = part(large_, larger(footprint_), slot);
+    std::byte* small = part(small_, smaller(footprint_), slot);
+    like.send = sends_more ? large : small;
+    like.recv = sends_more ? small : large;
     if (in_place) {
       const InPlace offsets = communicator_.in_place(*like.collective, like.count);
-      like.send = slot.large.data() + offsets.send_offset * element;
-      like.recv = slot.large.data() + offsets.recv_offset * element;
+      like.send = large + offsets.send_offset * element;
+      like.recv = large + offsets.recv_offset * element;
     }
     calls.push_back(like);
   }
@@ -39,9 +56,11 @@ std::vector<Call> RowBuffers::calls(Call like, bool in_place) const {
 
 void RowBuffers::poison_results(bool in_place) {
   if (in_place && footprint_.recv <= footprint_.send) return;  // all of it is sent
-  const bool large = in_place || footprint_.recv > footprint_.send;
-  for (const Slot& slot : slots_) {
-    communicator_.poison((large ? slot.large : slot.small).data(), footprint_.recv);
+  const bool is_large = in_place || footprint_.recv > footprint_.send;
+  for (std::uint64_t slot = 0; slot < slots_; ++slot) {
+    std::byte* result =
+        is_large ? part(large_, larger(footprint_), slot) : part(small_, smaller(footprint_), slot);
+    communicator_.poison(result, footprint_.recv);
   }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/row_result.hpp"
 
+#include <algorithm>
 #include <vector>
 
+#include "base/text.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"
@@ -50,6 +52,8 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   record.time_p99_us = summary->p99;
   record.time_max_us = summary->max;
   add_interval(record, samples.times_us);
+  if (!samples.enqueue_us.empty()) record.enqueue_time_us = stats::median(samples.enqueue_us);
+  if (!samples.host_times_us.empty()) record.host_time_us = stats::median(samples.host_times_us);
   if (!samples.steady) add_flag(record, "not-steady");
   if (stats::is_drifting(samples.times_us)) add_flag(record, "drifting");
   add_bandwidths(record, collective);
@@ -58,6 +62,11 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
 void add_flag(Record& record, std::string_view flag) {
   if (!record.flags.empty()) record.flags += ' ';
   record.flags += flag;
+}
+
+bool has_flag(const Record& record, std::string_view flag) {
+  const std::vector<std::string> flags = split(record.flags, ' ');
+  return std::find(flags.begin(), flags.end(), flag) != flags.end();
 }
 
 }  // namespace busbar

@@ -12,7 +12,11 @@ namespace busbar {
 /// record are already there.
 void add_statistics(Record& record, const Samples& samples, const Collective& collective);
 
+/// The flag of a row into which --inject-fault put a fault.
+inline constexpr std::string_view kFaultInjected = "fault-injected";
+
 /// Adds a word to the record's flags.
 void add_flag(Record& record, std::string_view flag);
+[[nodiscard]] bool has_flag(const Record& record, std::string_view flag);
 
 }  // namespace busbar

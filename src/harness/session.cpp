@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/session.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "harness/context.hpp"
+#include "harness/option_checks.hpp"
 #include "harness/outputs.hpp"
 #include "harness/placement.hpp"
 #include "harness/runner.hpp"
+#include "harness/split.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
 namespace {
 
-void check_ranks(const Options& options, int ranks) {
-  if (options.root && *options.root >= ranks) {
-    throw usage_error(fmt::format("-r {}: there are {} ranks; give 0 to {} or all", *options.root,
-                                  ranks, ranks - 1));
+void check_ranks(const Options& options, int ranks, int smallest_team) {
+  if (options.root && *options.root >= smallest_team) {
+    throw usage_error(fmt::format("-r {}: there are {} ranks{}; give 0 to {} or all", *options.root,
+                                  smallest_team, smallest_team < ranks ? " in a group" : "",
+                                  smallest_team - 1));
   }
   if (options.inject_fault && options.inject_fault->rank >= ranks) {
     throw usage_error(fmt::format("--inject-fault: there is no rank {}; give 0 to {}",
                                   options.inject_fault->rank, ranks - 1));
+  }
+  if (options.pairs == Pairs::All && ranks < 2) {
+    throw usage_error("--pairs all: one rank makes no pair; start two or more with mpirun -np");
   }
 }
 
@@ -52,45 +61,130 @@ double slowest_timer_s(Bootstrap& bootstrap, Stopwatch& stopwatch) {
   return cost;
 }
 
+/// The devices of all ranks, in rank order; none for host memory. Collective.
+std::vector<Device> take_devices(Bootstrap& everyone, const Backend& backend,
+                                 const Options& options) {
+  const auto mine = backend.take_device(
+      everyone, {.first = options.first_device, .share = options.share_devices});
+  return mine ? everyone.gather(*mine) : std::vector<Device>{};
+}
+
+bool any_shared(const std::vector<Device>& devices) {
+  return std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.sharers > 1; });
+}
+
+/// Words for every row about what it ran on and how.
+std::vector<std::string_view> row_flags(const Options& options,
+                                        const std::vector<Device>& devices) {
+  std::vector<std::string_view> flags;
+  if (std::any_of(devices.begin(), devices.end(), is_fake)) flags.emplace_back("fake");
+  if (any_shared(devices)) flags.emplace_back("shared-gpu");
+  if (options.graph_launches > 0) flags.emplace_back("graph");
+  if (options.registration == Registration::Local) flags.emplace_back("registered");
+  if (options.registration == Registration::Symmetric) flags.emplace_back("symmetric");
+  if (options.unalign > 0) flags.emplace_back("unaligned");
+  return flags;
+}
+
+/// -M: of the rank that took most. Collective.
+std::string memory_use_words(Bootstrap& everyone, const Communicator& communicator) {
+  const DeviceMemoryUse use = communicator.device_memory_use().value_or(DeviceMemoryUse{});
+  std::array<double, 4> most{};
+  const std::array<Bytes, 4> mine{use.initialization, use.user, use.collective, use.total()};
+  std::copy(mine.begin(), mine.end(), most.begin());
+  everyone.combine(most, Combine::Max);
+  const auto words = [&](std::size_t i) { return format_bytes(static_cast<Bytes>(most.at(i))); };
+  return fmt::format("Initialization {} | User-Allocated {} | Collective {} | Total {}", words(0),
+                     words(1), words(2), words(3));
+}
+
+/// The ranks that share a communicator, and how they came to.
+struct Team {
+  std::vector<int> groups;          // of every rank
+  std::unique_ptr<Bootstrap> part;  // where ranks are split
+  int smallest = 1;
+
+  [[nodiscard]] Bootstrap& members(Bootstrap& everyone) const { return part ? *part : everyone; }
+};
+
+Team make_team(Bootstrap& everyone, const std::optional<Split>& split) {
+  Team team{.groups = groups_of(split, everyone.size()), .part = {}, .smallest = everyone.size()};
+  if (!split) return team;
+  team.part = everyone.split(team.groups[static_cast<std::size_t>(everyone.rank())]);
+  for (const int group : team.groups) {
+    const auto members = std::count(team.groups.begin(), team.groups.end(), group);
+    team.smallest = std::min(team.smallest, static_cast<int>(members));
+  }
+  return team;
+}
+
+ConnectOptions connect_options(const Options& options, Progress progress, bool shared, int rank) {
+  ConnectOptions wanted{.progress = progress,
+                        .registration = options.registration,
+                        .cta_policy = options.cta_policy,
+                        .shares_devices = shared,
+                        .world_rank = rank};
+  if (options.timeout) wanted.timeout = Seconds::max();  // the watchdog's then
+  return wanted;
+}
+
 }  // namespace
 
-Status run_session(const Options& options, const Invocation& invocation, Bootstrap& bootstrap,
+Status run_session(const Options& options, const Invocation& invocation, Bootstrap& everyone,
                    Watchdog& watchdog) {
   watchdog.step("setting up");
-  check_ranks(options, bootstrap.size());
-  const BackendChoice backend = choose_backend(options.backend, bootstrap);
+  const Team team = make_team(everyone, options.split);
+  check_ranks(options, everyone.size(), team.smallest);
+  const BackendChoice backend = choose_backend(options.backend, everyone);
   const Collective& collective = *registered_collectives().front();
-  Outputs outputs(bootstrap, options);
-  const Placements placements = place_ranks(bootstrap, options.bind);
+  check_applicable(options, *backend.backend, collective);
+  Outputs outputs(everyone, options);
+  const Placements placements = place_ranks(everyone, options.bind);
   const Progress progress = choose_progress(options.progress, placements);
-  bootstrap.set_progress(progress);
-  const auto communicator = backend.backend->connect(bootstrap, {.progress = progress});
+  everyone.set_progress(progress);
+  Bootstrap& members = team.members(everyone);
+  members.set_progress(progress);
+  const std::vector<Device> devices = take_devices(everyone, *backend.backend, options);
+  const auto rank = static_cast<std::size_t>(everyone.rank());
+  watchdog.step(fmt::format("connecting the ranks over {}", backend.backend->name()));
+  const auto communicator = backend.backend->connect(
+      members, connect_options(options, progress, any_shared(devices), everyone.rank()));
+  watchdog.step("planning memory");
   const RunParts parts{.options = options,
                        .collective = collective,
                        .backend = backend.backend->name(),
-                       .bootstrap = bootstrap,
+                       .everyone = everyone,
+                       .team = members,
+                       .group = options.split ? std::optional{team.groups[rank]} : std::nullopt,
+                       .smallest_team = team.smallest,
                        .communicator = *communicator,
                        .placements = placements,
+                       .memory = find_memory(everyone, options, placements, *communicator,
+                                             devices.empty() ? 1 : devices[rank].sharers),
                        .progress = progress,
-                       .timer_cost_s = slowest_timer_s(bootstrap, communicator->stopwatch()),
+                       .timer_cost_s = slowest_timer_s(everyone, communicator->stopwatch()),
+                       .flags = row_flags(options, devices),
                        .watchdog = watchdog};
   const std::vector<SizePlan> plans = plan_sweep(parts, options.types.front(), options.ops.front());
   const ContextInput context{.options = options,
                              .collective = collective,
                              .backend = backend,
                              .placements = placements,
+                             .devices = devices,
+                             .groups = team.groups,
+                             .memory = parts.memory,
                              .plans = plans,
                              .progress = progress,
-                             .ranks = bootstrap.size(),
-                             .nodes = bootstrap.nodes(),
+                             .ranks = everyone.size(),
+                             .nodes = everyone.nodes(),
                              .timer_cost_s = parts.timer_cost_s,
                              .command = invocation.command,
                              .environment = invocation.environment};
   outputs.check_resumable(configuration(context));
   outputs.begin(make_context(context));
   Runner(parts, outputs).run();
-  outputs.end();
-  return verdict(bootstrap, outputs.summary(), options);
+  outputs.end(options.memory_use ? memory_use_words(everyone, *communicator) : "");
+  return verdict(everyone, outputs.summary(), options);
 }
 
 }  // namespace busbar

@@ -11,6 +11,7 @@ namespace {
 
 /// A rank's finding, as it is sent to all.
 struct Finding {
+  int rank = 0;  // of the job
   std::uint64_t wrong = 0;
   std::uint64_t index = 0;
   std::array<char, 32> expected{};
@@ -23,36 +24,42 @@ void copy_text(const std::string& text, std::array<char, 32>& to) {
 
 }  // namespace
 
-Verifier::Verifier(Bootstrap& bootstrap, Communicator& communicator, DataType type, ReduceOp op)
-    : bootstrap_(bootstrap), communicator_(communicator), type_(type), op_(op) {}
+Verifier::Verifier(const Crew& crew, Bootstrap& team, Communicator& communicator, DataType type,
+                   ReduceOp op, std::optional<Pair> pair)
+    : crew_(crew), team_(team), communicator_(communicator), type_(type), op_(op), pair_(pair) {}
 
 const Tile& Verifier::tile(int source, std::uint64_t seed) {
   if (seed != tiles_seed_) tiles_.clear();
   tiles_seed_ = seed;
   const auto known = tiles_.find(source);
   if (known != tiles_.end()) return known->second;
-  const Pattern pattern(type_, op_, bootstrap_.size(), seed);
+  const Pattern pattern(type_, op_, team_.size(), seed);
   return tiles_.emplace(source, Tile(pattern, source)).first->second;
 }
 
 void Verifier::fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed) {
-  const Tile& own = tile(bootstrap_.rank(), seed);
+  const Tile& own = tile(team_.rank(), seed);
   for (const Call& call : calls) communicator_.fill(call.send, count, own, 0);
 }
 
-void Verifier::plant(const Fault& fault, const Call& call) {
-  if (fault.rank != bootstrap_.rank()) return;
-  const Position position{.rank = fault.rank, .ranks = bootstrap_.size(), .root = call.root};
-  for (const Piece& piece : call.collective->expected(call.count, position)) {
-    if (fault.index < piece.first || fault.index - piece.first >= piece.count) continue;
-    communicator_.flip_bit(call.recv + fault.index * info(type_).size);
-  }
+std::vector<Piece> Verifier::expected(const Call& call) const {
+  return call.collective->expected(
+      call.count, {.rank = team_.rank(), .ranks = team_.size(), .root = call.root, .pair = pair_});
+}
+
+bool Verifier::plant(const Fault& fault, const Call& call) {
+  const std::vector<Piece> pieces = expected(call);
+  const bool mine = fault.rank == crew_.everyone.rank() &&
+                    std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+                      return fault.index >= piece.first && fault.index - piece.first < piece.count;
+                    });
+  if (mine) communicator_.flip_bit(call.recv + fault.index * info(type_).size);
+  return !crew_.sharers.agree(!mine);
 }
 
 Comparison Verifier::check_one(const Call& call, std::uint64_t seed) {
   Comparison total;
-  const Position position{.rank = bootstrap_.rank(), .ranks = bootstrap_.size(), .root = call.root};
-  for (const Piece& piece : call.collective->expected(call.count, position)) {
+  for (const Piece& piece : expected(call)) {
     const std::byte* data = call.recv + piece.first * info(type_).size;
     total.add(
         communicator_.compare(data, piece.count, tile(piece.source, seed), piece.source_first),
@@ -62,18 +69,17 @@ Comparison Verifier::check_one(const Call& call, std::uint64_t seed) {
 }
 
 Verdict Verifier::collect(const Comparison& mine) {
-  Finding finding{.wrong = mine.wrong, .index = mine.first_wrong};
+  Finding finding{.rank = crew_.everyone.rank(), .wrong = mine.wrong, .index = mine.first_wrong};
   copy_text(mine.expected, finding.expected);
   copy_text(mine.got, finding.got);
-  const std::vector<Finding> all = bootstrap_.gather(finding);
+  const std::vector<Finding> all = crew_.sharers.gather(finding);
   Verdict verdict;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].wrong > 0 && verdict.wrong == 0) {
-      verdict.first_wrong =
-          fmt::format("rank {}, element {}: expected {}, got {}", rank, all[rank].index,
-                      all[rank].expected.data(), all[rank].got.data());
+  for (const Finding& found : all) {
+    if (found.wrong > 0 && verdict.wrong == 0) {
+      verdict.first_wrong = fmt::format("rank {}, element {}: expected {}, got {}", found.rank,
+                                        found.index, found.expected.data(), found.got.data());
     }
-    verdict.wrong += all[rank].wrong;
+    verdict.wrong += found.wrong;
   }
   return verdict;
 }

@@ -6,7 +6,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "harness/chunk.hpp"
 #include "harness/options.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
@@ -23,25 +25,32 @@ struct Verdict {
 /// Prepares buffers with a pattern and checks results against it, for one type and operation.
 class Verifier {
  public:
-  Verifier(Bootstrap& bootstrap, Communicator& communicator, DataType type, ReduceOp op);
+  /// `team` are the ranks of the communicator; findings are collected from the crew. `pair` is of
+  /// collectives that have peers: Position::pair.
+  Verifier(const Crew& crew, Bootstrap& team, Communicator& communicator, DataType type,
+           ReduceOp op, std::optional<Pair> pair = {});
 
   /// Writes the `count` elements that each call sends, for this seed.
   void fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed);
   /// Checks the results of these calls, which were filled with this seed. Collective.
   [[nodiscard]] Verdict check(std::span<const Call> calls, std::uint64_t seed);
-  /// Flips a bit of the first call's result where this is the fault's rank and it has such an
-  /// element.
-  void plant(const Fault& fault, const Call& call);
+  /// Flips a bit of this call's result on the fault's rank, which is one of the job; false, on
+  /// every rank of the crew, where that rank's result has no such element or it is not of the crew.
+  [[nodiscard]] bool plant(const Fault& fault, const Call& call);
 
  private:
   [[nodiscard]] const Tile& tile(int source, std::uint64_t seed);
+  /// The pieces of this rank's correct result.
+  [[nodiscard]] std::vector<Piece> expected(const Call& call) const;
   [[nodiscard]] Comparison check_one(const Call& call, std::uint64_t seed);
   [[nodiscard]] Verdict collect(const Comparison& mine);
 
-  Bootstrap& bootstrap_;
+  Crew crew_;
+  Bootstrap& team_;
   Communicator& communicator_;
   DataType type_;
   ReduceOp op_;
+  std::optional<Pair> pair_;
   std::map<int, Tile> tiles_;  // of tiles_seed_, by source
   std::uint64_t tiles_seed_ = 0;
 };

@@ -38,8 +38,8 @@ class Bootstrap {
   virtual void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   /// Elementwise over ranks; the result is on every rank.
   virtual void combine(std::span<double> values, Combine how) = 0;
-  /// The ranks that give the same colour, in rank order, as a bootstrap of their own, which must not
-  /// outlive this one.
+  /// The ranks that give the same colour, in rank order, as a bootstrap of their own, which must
+  /// not outlive this one.
   [[nodiscard]] virtual std::unique_ptr<Bootstrap> split(int color) = 0;
   /// Ends every rank of the job with this exit code, from any rank, without agreement.
   [[noreturn]] virtual void abort(int exit_code) = 0;

@@ -37,6 +37,15 @@ struct Comparison {
   }
 };
 
+/// Where a device's memory went, as -M tells it.
+struct DeviceMemoryUse {
+  Bytes initialization = 0;  ///< taken by connecting
+  Bytes user = 0;            ///< the most that buffers held at a time
+  Bytes collective = 0;      ///< taken by the library while operations ran
+
+  [[nodiscard]] Bytes total() const { return initialization + user + collective; }
+};
+
 /// Operations that were recorded once and are issued again as one: a CUDA graph.
 class Replay {
  public:
@@ -72,6 +81,11 @@ class Communicator {
   /// What is free now of the device's memory; nothing for host memory. Ranks that share the device
   /// share it.
   [[nodiscard]] virtual std::optional<Bytes> free_device_memory() const { return std::nullopt; }
+
+  /// So far; nothing for host memory. What others take of a shared device is counted too.
+  [[nodiscard]] virtual std::optional<DeviceMemoryUse> device_memory_use() const {
+    return std::nullopt;
+  }
 
   /// Memory for calls, resident when this returns. Throws Error where there is none.
   [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;

@@ -55,6 +55,11 @@ struct Record {
   std::optional<Bytes> segment_bytes{};
   std::uint64_t cycle = 0;
   std::string finished_at{};
+  std::optional<double> host_time_us{};
+  std::optional<double> enqueue_time_us{};
+  std::optional<int> group{};
+  std::optional<int> sender{};
+  std::optional<int> receiver{};
 };
 
 }  // namespace busbar

@@ -132,6 +132,14 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
                              "bytes per library call where it was issued in segments"),
     field<&R::cycle>("cycle", "", "sweep number, from 0; see -N"),
     field<&R::finished_at>("finished_at", "", "local time at which the row was finished"),
+    field<&R::host_time_us>("host_time_us", "us",
+                            "time of one operation by the host's clock: a chunk's time over its "
+                            "operations, median over chunks; nccl-tests' time"),
+    field<&R::enqueue_time_us>("enqueue_time_us", "us",
+                               "host time of issuing one operation, median over batches"),
+    field<&R::group>("group", "", "group of ranks that the row is of; empty where all are one"),
+    field<&R::sender>("sender", "", "rank that sends to `receiver` one way; only with --pairs"),
+    field<&R::receiver>("receiver", "", "rank that receives"),
 }};
 
 }  // namespace

@@ -1,52 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/console_table.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "stats/summary.hpp"
 
 namespace busbar {
 namespace {
-
-/// Four words of one placement; "N/A" where it has no value.
-std::string half_row(const std::optional<Record>& record) {
-  if (!record || !record->time_median_us) {
-    return fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "N/A", "N/A", "N/A", "N/A");
-  }
-  const std::string wrong =
-      record->wrong ? fmt::format("{:g}", static_cast<double>(*record->wrong)) : "N/A";
-  return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f}  {:>6}", console_time(*record->time_median_us),
-                     record->algbw_GBps.value_or(0), record->busbw_GBps.value_or(0), wrong);
-}
 
 std::string_view what(RowStatus status) {
   if (status == RowStatus::Skipped) return "skipped";
   return status == RowStatus::Wrong ? "wrong data" : "broke off";
 }
 
-/// What the table cannot say of a row: why it was skipped, or the first wrong element.
-std::string remark(const Record& record, std::string_view placement) {
-  if (record.reason.empty()) return {};
-  return fmt::format("# size {} type {} redop {}{}{} {}: {}\n", record.size, record.type, record.op,
-                     record.root ? fmt::format(" root {}", *record.root) : "", placement,
-                     what(record.status), record.reason);
-}
-
-std::string title_lines(bool timestamps) {
-  std::string text = fmt::format("#\n# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:^31}  {:^31}\n", "",
-                                 "", "", "", "", "out-of-place", "in-place");
-  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "size", "count", "type", "redop",
-                      "root");
-  for (int half = 0; half < 2; ++half) {
-    text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "time", "algbw", "busbw", "#wrong");
-  }
-  text += timestamps ? "  timestamp\n" : " \n";
-  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "(B)", "(elements)", "", "", "");
-  for (int half = 0; half < 2; ++half) {
-    text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
-  }
-  return text + " \n";
+/// Which of several rows of one size this is, as a line above it; empty where there is only one.
+std::string scope(const Record& record) {
+  if (record.sender) return fmt::format("# pair {} -> {}\n", *record.sender, *record.receiver);
+  return record.group ? fmt::format("# group {}\n", *record.group) : std::string();
 }
 
 }  // namespace
@@ -59,6 +33,55 @@ std::string console_time(double time_us) {
 
 ConsoleTable::ConsoleTable(std::FILE* stream, Halves halves) : stream_(stream), halves_(halves) {}
 
+/// Four words of one placement; "N/A" where it has no value. -I adds four.
+std::string ConsoleTable::half_row(const std::optional<Half>& half) const {
+  const std::string extra = half ? half->per_operation : per_operation({});
+  if (!half || !half->record.time_median_us) {
+    return fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}{}", "N/A", "N/A", "N/A", "N/A", extra);
+  }
+  const Record& record = half->record;
+  const double time_us =
+      (enqueue_times_ ? record.enqueue_time_us : record.time_median_us).value_or(0);
+  const std::string wrong =
+      record.wrong ? fmt::format("{:g}", static_cast<double>(*record.wrong)) : "N/A";
+  return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f}  {:>6}{}", console_time(time_us),
+                     record.algbw_GBps.value_or(0), record.busbw_GBps.value_or(0), wrong, extra);
+}
+
+/// -I: shortest, longest, 99th percentile and variation of the samples after the first -K.
+std::string ConsoleTable::per_operation(std::span<const double> samples_us) const {
+  if (!skipped_) return {};
+  const auto left = samples_us.subspan(std::min<std::size_t>(*skipped_, samples_us.size()));
+  const auto summary = stats::summarize(left);
+  if (!summary) return fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "N/A", "N/A", "N/A", "N/A");
+  return fmt::format("  {:>7}  {:>7}  {:>7}  {:>6.2f}", console_time(summary->min),
+                     console_time(summary->max), console_time(summary->p99),
+                     100 * summary->deviation / summary->mean);
+}
+
+std::string ConsoleTable::title_lines() const {
+  const bool extra = skipped_.has_value();
+  const int width = extra ? 66 : 31;
+  const std::string more = extra ? " (+ per-iteration)" : "";
+  std::string text =
+      fmt::format("#\n# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:^{}}  {:^{}}\n", "", "", "", "", "",
+                  "out-of-place" + more, width, "in-place" + more, width);
+  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "size", "count", "type", "redop",
+                      "root");
+  for (int half = 0; half < 2; ++half) {
+    text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "time", "algbw", "busbw", "#wrong");
+    if (extra)
+      text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "i_min", "i_max", "i_p99", "i_cv%");
+  }
+  text += timestamps_ ? "  timestamp\n" : " \n";
+  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "(B)", "(elements)", "", "", "");
+  for (int half = 0; half < 2; ++half) {
+    text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
+    if (extra) text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "(us)", "(us)", "(us)", "(%)");
+  }
+  return text + " \n";
+}
+
 void ConsoleTable::print(const std::string& line) {
   const bool written = std::fputs(line.c_str(), stream_) >= 0 && std::fflush(stream_) == 0;
   if (!written) throw system_failure("cannot write the table to standard output", errno);
@@ -67,25 +90,31 @@ void ConsoleTable::print(const std::string& line) {
 void ConsoleTable::begin(const RunContext& context) {
   nccl_name_ = context.nccl_name;
   timestamps_ = context.timestamps;
+  enqueue_times_ = context.enqueue_times;
+  skipped_ = context.skipped;
   std::string text = fmt::format("# Collective test starting: {}_perf\n", nccl_name_);
   text += fmt::format(
       "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: "
-      "{} "
-      "validation: {} graph: 0 unalign: 0\n",
+      "{} validation: {} graph: {} unalign: {}\n",
       context.first_size, context.last_size, context.step, context.warmup, context.operations,
-      context.aggregated, context.checks);
+      context.aggregated, context.checks, context.graph, context.unalign);
   if (!context.blocking.empty()) text += fmt::format("# Blocking Enabled: {}\n", context.blocking);
   for (const std::string& note : context.notes) text += fmt::format("# {}\n", one_line(note));
   text += "#\n# Using devices\n";
   for (const std::string& device : context.devices) text += fmt::format("# {}\n", device);
-  print(text + title_lines(timestamps_));
+  print(text + title_lines());
 }
 
-void ConsoleTable::write(const Record& record, std::span<const double> /*samples_us*/) {
+void ConsoleTable::write(const Record& record, std::span<const double> samples_us) {
   count(record);
-  (record.in_place ? in_place_ : out_of_place_) = record;
-  const bool complete = record.in_place ? true : !halves_.in_place;
-  if (complete) print_pair(record);
+  pairs_.add(record);
+  const std::string key = scope(record);
+  Line& line = lines_[key];
+  (record.in_place ? line.in_place : line.out_of_place) = Half{record, per_operation(samples_us)};
+  const bool complete = record.in_place || !halves_.in_place;
+  if (!complete) return;
+  print_line(line);
+  lines_.erase(key);
 }
 
 void ConsoleTable::count(const Record& record) {
@@ -94,24 +123,35 @@ void ConsoleTable::count(const Record& record) {
   if (record.stop_reason == "time-budget") ++over_budget_;
 }
 
-void ConsoleTable::print_pair(const Record& either) {
-  std::string text;
-  const bool any =
-      (out_of_place_ && out_of_place_->time_median_us) || (in_place_ && in_place_->time_median_us);
+/// What the table cannot say of a row: why it was skipped, unless an earlier row said the same, or
+/// the first wrong element.
+std::string ConsoleTable::remark(const Record& record, std::string_view placement) {
+  if (record.reason.empty()) return {};
+  const bool skipped = record.status == RowStatus::Skipped;
+  if (skipped && !told_.insert(record.reason).second) return {};
+  return fmt::format("# size {} type {} redop {}{}{} {}: {}\n", record.size, record.type, record.op,
+                     record.root ? fmt::format(" root {}", *record.root) : "", placement,
+                     what(record.status), record.reason);
+}
+
+void ConsoleTable::print_line(const Line& line) {
+  const auto& [out_of_place, in_place] = line;
+  const Record& either = (in_place ? in_place : out_of_place)->record;
+  std::string text = scope(either);
+  const bool any = (out_of_place && out_of_place->record.time_median_us) ||
+                   (in_place && in_place->record.time_median_us);
   if (any) {
-    text = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}", either.size, either.count,
-                       either.type, either.op, either.root.value_or(-1), half_row(out_of_place_),
-                       half_row(in_place_));
+    text += fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}", either.size, either.count,
+                        either.type, either.op, either.root.value_or(-1), half_row(out_of_place),
+                        half_row(in_place));
     if (timestamps_) text += fmt::format("  {}", either.finished_at);
     text += '\n';
   }
-  const bool same = out_of_place_ && in_place_ && out_of_place_->status == RowStatus::Skipped &&
-                    out_of_place_->reason == in_place_->reason;
-  if (!same && out_of_place_) text += remark(*out_of_place_, " out of place");
-  if (in_place_) text += remark(*in_place_, same ? "" : " in place");
+  const bool same = out_of_place && in_place && out_of_place->record.status == RowStatus::Skipped &&
+                    out_of_place->record.reason == in_place->record.reason;
+  if (!same && out_of_place) text += remark(out_of_place->record, " out of place");
+  if (in_place) text += remark(in_place->record, same ? "" : " in place");
   print(text);
-  out_of_place_.reset();
-  in_place_.reset();
 }
 
 void ConsoleTable::end(const RunSummary& summary) {
@@ -121,6 +161,10 @@ void ConsoleTable::end(const RunSummary& summary) {
         "# {} of {} measurements ended with their time budget before the interval was "
         "narrow enough; --time-budget gives them longer\n",
         over_budget_, measured_);
+  }
+  text += pairs_.text();
+  if (!summary.memory_use.empty()) {
+    text += fmt::format("# GPU memory usage : {}\n", summary.memory_use);
   }
   text += fmt::format("# Out of bounds values : {} {}\n", summary.wrong_rows,
                       summary.wrong_rows == 0 ? "OK" : "FAILED");

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "report/pair_matrix.hpp"
 #include "report/writer.hpp"
 
 namespace busbar {
 
-/// nccl-tests' table to the letter: 13 words a row, both footers, one line per device. What else
-/// there is to say stands on '#' lines without the words that its readers look for.
+/// nccl-tests' table to the letter: 13 words a row (21 with -I), both footers, one line per device.
+/// What else there is to say stands on '#' lines without the words that its readers look for.
 class ConsoleTable final : public Writer {
  public:
   struct Halves {
@@ -26,16 +30,34 @@ class ConsoleTable final : public Writer {
   void end(const RunSummary& summary) override;
 
  private:
+  /// One placement of a row: its words in the table.
+  struct Half {
+    Record record;
+    std::string per_operation;
+  };
+  /// Both, as far as they are there; the first is on hold until the second comes.
+  struct Line {
+    std::optional<Half> out_of_place;
+    std::optional<Half> in_place;
+  };
+
   void print(const std::string& line);
-  void print_pair(const Record& either);
+  void print_line(const Line& line);
+  [[nodiscard]] std::string remark(const Record& record, std::string_view placement);
   void count(const Record& record);
+  [[nodiscard]] std::string title_lines() const;
+  [[nodiscard]] std::string half_row(const std::optional<Half>& half) const;
+  [[nodiscard]] std::string per_operation(std::span<const double> samples_us) const;
 
   std::FILE* stream_;
   Halves halves_;
   bool timestamps_ = false;
+  bool enqueue_times_ = false;
+  std::optional<std::uint64_t> skipped_;  // -I
   std::string nccl_name_;
-  std::optional<Record> out_of_place_;
-  std::optional<Record> in_place_;
+  std::map<std::string, Line> lines_;  // unfinished, by what they are of: several at a time
+  PairMatrix pairs_;
+  std::set<std::string> told_;  // why rows were skipped: each reason once
   std::size_t over_budget_ = 0;
   std::size_t measured_ = 0;
 };

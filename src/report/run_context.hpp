@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,11 @@ struct RunContext {
   std::vector<std::string> devices;  ///< one line per rank
   bool timestamps = false;
   bool one_rank = false;
+  std::string graph;                       ///< launches of a graph, "0" without
+  std::string unalign;                     ///< elements
+  bool enqueue_times = false;              ///< -C
+  std::optional<std::uint64_t> skipped{};  ///< -I is on, and leaves out so many samples (-K)
+  bool pairs = false;                      ///< rows are of pairs of ranks
   /// @}
 };
 
@@ -38,6 +45,8 @@ struct RunSummary {
   std::size_t rows = 0;  ///< measured
   std::size_t skipped = 0;
   std::size_t wrong_rows = 0;
+  std::size_t fault_rows = 0;  ///< into which --inject-fault put a fault
+  std::string memory_use{};    ///< -M, in words
   double mean_busbw_GBps = 0;  ///< over all measured rows, as nccl-tests' average
   std::string finished_at;
 };

@@ -48,13 +48,17 @@ std::optional<Summary> summarize(std::span<const double> samples) {
   std::sort(sorted.begin(), sorted.end());
   const std::size_t count = sorted.size();
   const double total = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  const double mean = total / static_cast<double>(count);
+  double squares = 0;
+  for (const double sample : sorted) squares += (sample - mean) * (sample - mean);
   return Summary{.count = count,
-                 .mean = total / static_cast<double>(count),
+                 .mean = mean,
                  .min = sorted.front(),
                  .median = middle_of_sorted(sorted),
                  .p90 = sorted[nearest_place(count, 90)],
                  .p99 = sorted[nearest_place(count, 99)],
-                 .max = sorted.back()};
+                 .max = sorted.back(),
+                 .deviation = std::sqrt(squares / static_cast<double>(count))};
 }
 
 }  // namespace busbar::stats

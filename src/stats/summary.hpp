@@ -16,6 +16,7 @@ struct Summary {
   double p90 = 0;
   double p99 = 0;
   double max = 0;
+  double deviation = 0;  ///< standard deviation of these samples as a whole population
 };
 
 /// The middle sample, or the mean of the two middle ones; precondition: not empty, no NaN.

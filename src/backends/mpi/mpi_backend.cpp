@@ -28,7 +28,7 @@ const MpiRoutine& routine_of(const Call& call) {
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(const Bootstrap& bootstrap, Progress progress)
-      : comm_(MPI_COMM_WORLD),
+      : comm_(mpi_comm_of(bootstrap)),
         rank_(bootstrap.rank()),
         ranks_(static_cast<std::uint64_t>(bootstrap.size())),
         progress_(progress) {}

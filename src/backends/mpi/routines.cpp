@@ -26,6 +26,21 @@ Bytes all_if_small(Bytes size, int /*ranks*/) {
   return size < kRing ? size : 0;
 }
 
+/// All but the root need a receive buffer beside what an all-reduce takes; the root of a nonblocking
+/// call needs two where it is not rank 0.
+Bytes twice_all_and_half_or_all(Bytes size, int ranks) {
+  return ranks == 1 ? 0 : 2 * size + half_or_all(size, ranks);
+}
+
+/// pairwise in place exchanges block by block; out of place it takes nothing.
+Bytes one_block(Bytes size, int ranks) { return size / static_cast<Bytes>(ranks); }
+
+/// binomial gathers, in the middle of its tree, what goes to other ranks.
+Bytes half(Bytes size, int /*ranks*/) { return size / 2; }
+
+/// binomial takes half at most, but a root that is not rank 0 puts all in order first.
+Bytes all(Bytes size, int ranks) { return ranks == 1 ? 0 : size; }
+
 Bytes nothing(Bytes /*size*/, int /*ranks*/) { return 0; }
 
 using A = MpiArguments;
@@ -123,7 +138,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Ireduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm,
                               r.data());
          },
-     .temporary = half_or_all},
+     .temporary = twice_all_and_half_or_all},
     {.collective = "alltoall",
      .block =
          [](const A& a) {
@@ -134,7 +149,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Ialltoall(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm,
                                 r.data());
          },
-     .temporary = nothing},
+     .temporary = one_block},
     {.collective = "sendrecv",
      .block = exchange,
      .post = post_exchange,
@@ -151,7 +166,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Igather(send_of_rooted(a), a.count, a.type, a.recv, a.count, a.type, a.root,
                               a.comm, r.data());
          },
-     .temporary = nothing},
+     .temporary = half},
     {.collective = "scatter",
      .block =
          [](const A& a) {
@@ -163,7 +178,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Iscatter(a.send, a.count, a.type, recv_of_rooted(a), a.count, a.type, a.root,
                                a.comm, r.data());
          },
-     .temporary = nothing},
+     .temporary = all},
 }};
 
 }  // namespace

@@ -26,6 +26,15 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
+Bytes free_now() {
+  Bytes free = 0;
+  Bytes total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+Bytes less(Bytes a, Bytes b) { return a > b ? a - b : 0; }
+
 }  // namespace
 
 NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& options)
@@ -33,7 +42,9 @@ NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& o
       ranks_(bootstrap.size()),
       progress_(options.progress),
       registration_(options.registration),
+      free_at_first_(free_now()),
       comm_(bootstrap, options),
+      free_when_connected_(free_now()),
       memory_(stream_.get()),
       stopwatch_(stream_.get()) {
   compute_capability_ = attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
@@ -67,11 +78,12 @@ Bytes NcclCommunicator::temporary_bytes(const Call& /*call*/) const {
   return std::min(total_memory_ / 16, 2 * kGiB);
 }
 
-std::optional<Bytes> NcclCommunicator::free_device_memory() const {
-  Bytes free = 0;
-  Bytes total = 0;
-  check_cuda(cudaMemGetInfo(&free, &total));
-  return free;
+std::optional<Bytes> NcclCommunicator::free_device_memory() const { return free_now(); }
+
+std::optional<DeviceMemoryUse> NcclCommunicator::device_memory_use() const {
+  return DeviceMemoryUse{.initialization = less(free_at_first_, free_when_connected_),
+                         .user = most_allocated_,
+                         .collective = less(less(free_when_connected_, free_now()), allocated_)};
 }
 
 Buffer NcclCommunicator::allocate(Bytes bytes) {
@@ -81,7 +93,9 @@ Buffer NcclCommunicator::allocate(Bytes bytes) {
   if (data == nullptr) {
     throw runtime_failure(fmt::format("no device memory for a buffer of {}", format_bytes(bytes)));
   }
-  Buffer buffer(data, size, [this](std::byte* memory, Bytes) { release(memory); });
+  Buffer buffer(data, size, [this](std::byte* memory, Bytes taken) { release(memory, taken); });
+  allocated_ += size;
+  most_allocated_ = std::max(most_allocated_, allocated_);
   poison(data, size);
   return buffer;
 }
@@ -93,7 +107,8 @@ void NcclCommunicator::enlist(const Buffer& buffer) {
   registered_[buffer.data()] = handle;
 }
 
-void NcclCommunicator::release(std::byte* data) {
+void NcclCommunicator::release(std::byte* data, Bytes size) {
+  allocated_ -= size;
   const auto entry = registered_.find(data);
   if (entry != registered_.end()) {
     const bool alive = comm_.get() != nullptr;
@@ -176,6 +191,7 @@ void NcclCommunicator::wait() {
       comm_.check_async();
       check_cuda(state);
     }
+    (void)cudaGetLastError();  // "not ready" would be taken for the next launch's failure
     comm_.check_async();
     if (progress_ == Progress::Yield) std::this_thread::yield();
   }

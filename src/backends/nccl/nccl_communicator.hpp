@@ -23,6 +23,7 @@ class NcclCommunicator final : public Communicator {
     return collective.in_place(count, rank_);
   }
   [[nodiscard]] std::optional<Bytes> free_device_memory() const override;
+  [[nodiscard]] std::optional<DeviceMemoryUse> device_memory_use() const override;
 
   [[nodiscard]] Buffer allocate(Bytes bytes) override;
   void enlist(const Buffer& buffer) override;
@@ -41,7 +42,7 @@ class NcclCommunicator final : public Communicator {
   [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }
 
  private:
-  void release(std::byte* data);
+  void release(std::byte* data, Bytes size);
 
   int rank_;
   int ranks_;
@@ -49,8 +50,12 @@ class NcclCommunicator final : public Communicator {
   Registration registration_;
   int compute_capability_ = 0;  // ten times the major one, plus the minor
   Bytes total_memory_ = 0;
+  Bytes allocated_ = 0;
+  Bytes most_allocated_ = 0;
   CudaStream stream_;
+  Bytes free_at_first_;  // before NCCL took anything
   NcclComm comm_;
+  Bytes free_when_connected_;
   DeviceMemory memory_;
   EventStopwatch stopwatch_;
   std::map<std::byte*, void*> registered_;
