@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <signal.h>
 #include <unistd.h>
@@ -97,6 +98,24 @@ void memory() {
   expect(cudaSuccess, cudaMalloc(&much, 957 * kMiB));
   expect(cudaSuccess, cudaFree(much));
   expect(cudaErrorInvalidValue, cudaFree(much));
+}
+
+/// The same few calls, for faults in them: a copy to the device, a kernel, and the copy back.
+void copies() {
+  const DeviceBytes tile(Bytes{4});
+  const DeviceBytes room(Bytes(4, 0));
+  cudaStream_t stream = nullptr;
+  expect(cudaSuccess, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const cudaError_t launched = fill(room, 4, tile, 1, 0, stream);
+  unsigned char* back = nullptr;
+  expect(cudaSuccess, cudaMallocHost(reinterpret_cast<void**>(&back), 4));
+  const cudaError_t copied = cudaMemcpyAsync(back, room.at(), 4, cudaMemcpyDeviceToHost, stream);
+  ::usleep(100'000);
+  const cudaError_t seen = cudaStreamQuery(stream);
+  std::printf("%s %s %s %d %d\n", cudaGetErrorName(launched), cudaGetErrorName(copied),
+              cudaGetErrorName(seen), back[0], back[1]);
+  static_cast<void>(std::fflush(stdout));
+  std::_Exit(0);
 }
 
 /// Takes most of GPU 0 and dies; `memory` after it finds nothing taken.
@@ -219,6 +238,7 @@ const std::vector<Case>& cuda_cases() {
                                            {"capture", capture},
                                            {"default_stream", default_stream},
                                            {"kernels", kernels},
+                                           {"copies", copies},
                                            {"take_and_die", take_and_die}};
   return kCases;
 }

@@ -95,7 +95,7 @@ void connect(Job& job) {
 
 void leave(Job& job) {
   if (job.comm != nullptr) expect(ncclSuccess, ncclCommDestroy(job.comm));
-  expect(cudaSuccess, cudaStreamDestroy(job.stream));
+  if (job.stream != nullptr) expect(cudaSuccess, cudaStreamDestroy(job.stream));
   MPI_Finalize();
 }
 

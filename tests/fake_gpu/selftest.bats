@@ -1,0 +1,215 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The fake GPU itself: what tests of the nccl backend rely on.
+load ../common
+
+setup_file() {
+  cd "$BATS_TEST_DIRNAME/../.." || return 1
+  make --no-print-directory BUSBAR_NO_INSTALL=1 fake-gpu > /dev/null
+}
+
+setup() {
+  ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  cd "$ROOT" || return 1
+  FAKE=$ROOT/${BUILD:-build}/fake_gpu
+  if [ ! -e "$FAKE/selftest" ]; then skip "no CUDA toolkit"; fi
+  DIR=$BATS_TEST_TMPDIR
+  # Each test has GPUs of its own.
+  export LD_LIBRARY_PATH=$FAKE TMPDIR=$DIR
+  SELFTEST=$FAKE/selftest
+}
+
+# on_ranks "N..." CASE...: every case on every number of ranks.
+on_ranks() {
+  local ranks case
+  for ranks in $1; do
+    for case in "${@:2}"; do
+      run -0 timeout 120 mpirun -np "$ranks" "$SELFTEST" "$case"
+    done
+  done
+}
+
+# faulty FAULT N CASE: runs the case with a fault.
+faulty() { FAKE_GPU_FAULT=$1 run -0 timeout 60 mpirun -np "$2" "$SELFTEST" "$3"; }
+
+says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output"; return 1; }; }
+
+@test "the program under test is linked to NVIDIA's libraries" {
+  run -0 env -u LD_LIBRARY_PATH ldd "$SELFTEST"
+  [[ $output == *libcudart.so* && $output != *"$FAKE"* ]]
+  run -0 ldd "$SELFTEST"
+  [[ $output == *"$FAKE/libcudart.so"* && $output == *"$FAKE/libnccl.so.2"* ]]
+}
+
+@test "a machine is read from a file, and CUDA_VISIBLE_DEVICES chooses of it" {
+  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/two run -0 "$SELFTEST" device
+  [ "$output" = "0000:3B:00.0 Fake GPU X8 8.0 512 MiB
+0000:AF:00.0 Fake GPU X8 8.0 512 MiB" ]
+  CUDA_VISIBLE_DEVICES=3,1 run -0 "$SELFTEST" device
+  [ "$output" = "0000:41:00.0 Fake GPU X9 9.0 1024 MiB
+0000:21:00.0 Fake GPU X9 9.0 1024 MiB" ]
+  run -0 "$SELFTEST" device
+  built_in=$output
+  [ "${#lines[@]}" -eq 8 ]
+  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/eight run -0 "$SELFTEST" device
+  [ "$output" = "$built_in" ]
+}
+
+@test "no GPU is an error, of a machine and of CUDA_VISIBLE_DEVICES" {
+  CUDA_VISIBLE_DEVICES='' run -0 "$SELFTEST" no_device
+  touch "$DIR/none"
+  FAKE_GPU_MACHINE=$DIR/none run -0 "$SELFTEST" no_device
+}
+
+@test "a machine that cannot be read ends the program with one line" {
+  echo 'gpu pci=0000:11:00.0 memory=1GiB cc=9.0 name=H100' > "$DIR/real"
+  FAKE_GPU_MACHINE=$DIR/real run -134 "$SELFTEST" device
+  [[ ${lines[0]} == "fake GPU: $DIR/real: "* ]]
+  FAKE_GPU_MACHINE=$DIR/nowhere run -134 "$SELFTEST" device
+  [[ ${lines[0]} == *"cannot read $DIR/nowhere"* ]]
+}
+
+@test "a program that touches device memory crashes" {
+  run -139 "$SELFTEST" touch
+}
+
+@test "device memory is bounded, full of junk, and counted" {
+  run -0 "$SELFTEST" memory
+}
+
+@test "what a killed process held is free again" {
+  run -137 "$SELFTEST" take_and_die
+  run -0 "$SELFTEST" memory
+}
+
+@test "processes share a GPU's memory" {
+  on_ranks "2 5" shared_memory
+}
+
+@test "streams and events keep order" {
+  run -0 "$SELFTEST" order
+  run -0 "$SELFTEST" default_stream
+}
+
+@test "captured work is done at each launch of the graph" {
+  run -0 "$SELFTEST" capture
+  on_ranks "1 3" graph
+}
+
+@test "our kernels compute, others are unknown, and a bad address is an error for ever" {
+  run -0 "$SELFTEST" kernels
+}
+
+@test "every reduction is right for every type and operator" {
+  on_ranks "1 2 3 8" reductions
+  on_ranks "3 8" rounding
+}
+
+@test "every collective that moves data moves it to its place" {
+  on_ranks "1 2 3 8" moves
+}
+
+@test "grouped sends and receives progress together" {
+  on_ranks "1 2 5 8" point_to_point
+}
+
+@test "a communicator starts in the background, splits, and refuses nonsense" {
+  on_ranks "2 5" non_blocking split refusals
+}
+
+@test "two ranks on one GPU are refused unless their hosts are called apart" {
+  run -0 mpirun -np 2 "$SELFTEST" one_gpu
+  says "rank 1: 5 Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 11000"
+  SELFTEST_HOSTS_APART=1 run -0 mpirun -np 2 "$SELFTEST" one_gpu
+  says "rank 1: shares"
+  NCCL_MULTI_RANK_GPU_ENABLE=1 run -0 mpirun -np 2 "$SELFTEST" one_gpu
+  says "rank 0: 5 Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 11000"
+  NCCL_MULTI_RANK_GPU_ENABLE=1 FAKE_NCCL_VERSION=23000 run -0 mpirun -np 2 "$SELFTEST" one_gpu
+  says "rank 0: shares"
+}
+
+@test "an old GPU does not reduce fp8" {
+  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/two on_ranks 2 old_gpu
+}
+
+@test "counts that differ between ranks are told" {
+  on_ranks "2 5" mismatch
+}
+
+@test "fault fail: one call returns an error" {
+  faulty fail:ncclAllReduce:2@1 2 all_reduces
+  says "rank 1 call 1: 0 0 0 cudaSuccess 2"
+  says "rank 1 call 2: 2 0 0 cudaSuccess 2"
+  FAKE_GPU_FAULT=fail:cudaMemcpyAsync:1@0 run -0 "$SELFTEST" copies
+  says "cudaSuccess cudaErrorUnknown cudaSuccess 0 0"
+}
+
+@test "fault async: work never ends, and the communicator says why" {
+  faulty async:ncclAllReduce:2@1 2 all_reduces
+  says "rank 0 call 2: 0 0 0 cudaErrorNotReady -1"
+  says "rank 1 call 2: 0 0 6 cudaErrorNotReady -1"
+  says "rank 1 end: cudaSuccess"
+  faulty async:ncclCommInitRankConfig:1@0 2 starts
+  says "rank 0: 7 6"
+}
+
+@test "fault hang: work never ends, and nobody says why" {
+  faulty hang:ncclAllReduce:2@1 2 all_reduces
+  says "rank 0 call 2: 0 0 0 cudaErrorNotReady -1"
+  says "rank 1 call 2: 0 0 0 cudaErrorNotReady -1"
+  says "rank 1 end: cudaSuccess"
+  faulty hang:ncclCommInitRankConfig:1@0 2 starts
+  says "rank 0: 7 7"
+  says "rank 1: 7 7"
+  FAKE_GPU_FAULT=hang:cudaLaunchKernel:1@0 run -0 "$SELFTEST" copies
+  says "cudaSuccess cudaSuccess cudaErrorNotReady 0 0"
+}
+
+@test "fault wrong: one bit of a result is another" {
+  faulty wrong:ncclAllReduce:2@1 2 all_reduces
+  says "rank 0 call 2: 0 0 0 cudaSuccess 2"
+  says "rank 1 call 2: 0 0 0 cudaSuccess 3"
+  FAKE_GPU_FAULT=wrong:cudaLaunchKernel:1@0 run -0 "$SELFTEST" copies
+  says "cudaSuccess cudaSuccess cudaSuccess 5 4"
+}
+
+@test "fault oom: there is memory, and it is not given" {
+  faulty oom:cudaMalloc:2@*,oom:ncclMemAlloc:1@* 1 allocations
+  [ "$output" = "cudaMalloc 1: cudaSuccess
+cudaMalloc 2: cudaErrorMemoryAllocation
+cudaMalloc 3: cudaSuccess
+ncclMemAlloc: 1" ]
+}
+
+@test "fault lost: from then on nothing works" {
+  faulty lost:ncclAllReduce:2@1 2 all_reduces
+  says "rank 1 call 1: 0 0 0 cudaSuccess 2"
+  says "rank 1 call 2: 1 1 0 cudaErrorDevicesUnavailable -1"
+  says "rank 1 call 3: 1 1 0 cudaErrorDevicesUnavailable -1"
+  says "rank 0 call 2: 0 0 0 cudaErrorNotReady -1"
+}
+
+@test "a fault that is malformed, or can never strike, ends the program with one line" {
+  local fault
+  for fault in fail:cudaNothing:1@0 fail:cudaMalloc:0@0 burn:cudaMalloc:1@0 fail:cudaMalloc:1 \
+    fail:cudaMalloc:1@0, async:cudaMalloc:1@0 oom:cudaMemset:1@0 wrong:cudaMalloc:1@0; do
+    FAKE_GPU_FAULT=$fault run -134 "$SELFTEST" memory
+    [[ ${lines[0]} == "fake GPU: FAKE_GPU_FAULT"* ]]
+  done
+}
+
+@test "a killed rank leaves nothing behind, and the others can end" {
+  SELFTEST_ENDED=$DIR/ended- run ! timeout 60 mpirun -np 3 -disable-auto-cleanup "$SELFTEST" killed
+  local rank i
+  for rank in 1 2; do
+    for ((i = 0; i < 50; ++i)); do [ -e "$DIR/ended-$rank" ] && break || sleep 0.1; done
+    [ -e "$DIR/ended-$rank" ]
+  done
+  run ! compgen -G "/dev/shm/busbar-fake-nccl-*"
+}
+
+@test "an all-reduce of 1 MiB on 8 ranks does not take for ever" {
+  run -0 mpirun -np 8 "$SELFTEST" speed
+  echo "$output ms"
+  [ "${output%.*}" -lt 1000 ]
+}
