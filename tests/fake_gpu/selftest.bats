@@ -192,7 +192,7 @@ ncclMemAlloc: 1" ]
 @test "a fault that is malformed, or can never strike, ends the program with one line" {
   local fault
   for fault in fail:cudaNothing:1@0 fail:cudaMalloc:0@0 burn:cudaMalloc:1@0 fail:cudaMalloc:1 \
-    fail:cudaMalloc:1@0, async:cudaMalloc:1@0 oom:cudaMemset:1@0 wrong:cudaMalloc:1@0; do
+    "fail:cudaMalloc:1@0," async:cudaMalloc:1@0 oom:cudaMemset:1@0 wrong:cudaMalloc:1@0; do
     FAKE_GPU_FAULT=$fault run -134 "$SELFTEST" memory
     [[ ${lines[0]} == "fake GPU: FAKE_GPU_FAULT"* ]]
   done

@@ -99,7 +99,7 @@ FaultKind FaultPlan::count_call(const char* function) {
 }
 
 FaultPlan& fault_plan() {
-  static FaultPlan* const kPlan = new FaultPlan(load());
+  static auto* const kPlan = new FaultPlan(load());
   return *kPlan;
 }
 

@@ -24,7 +24,7 @@ struct Runtime {
 };
 
 Runtime& runtime() {
-  static Runtime* const kRuntime = new Runtime;
+  static auto* const kRuntime = new Runtime;
   return *kRuntime;
 }
 

@@ -2,6 +2,8 @@
 // Errors, memory and its registration, operators.
 #include <cstdint>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include <nccl.h>
 
@@ -12,11 +14,16 @@ namespace {
 
 constexpr std::uintptr_t kWindowAlignment = 4096;
 
-/// A handle that stands for nothing but the fact of registration.
-struct Registration {
-  const void* start;
-  std::size_t bytes;
+/// Handles of what is registered: each stands for nothing but that fact.
+struct Registrations {
+  std::mutex mutex;
+  std::set<void*> handles;
 };
+
+Registrations& registrations() {
+  static auto* const kRegistrations = new Registrations;
+  return *kRegistrations;
+}
 
 ncclResult_t register_memory(ncclComm_t handle, const void* start, std::size_t bytes,
                              void** registration) {
@@ -27,14 +34,19 @@ ncclResult_t register_memory(ncclComm_t handle, const void* start, std::size_t b
   if (memory().contents(start, bytes) == nullptr || memory().device_of(start) != comm->device()) {
     return refuse(ncclInvalidArgument, "register : no such device memory");
   }
-  *registration = new Registration{start, bytes};
+  const std::lock_guard guard(registrations().mutex);
+  *registration = *registrations().handles.insert(new char).first;
   return ncclSuccess;
 }
 
 ncclResult_t forget(ncclComm_t handle, void* registration) {
   if (find_comm(handle) == nullptr)
     return refuse(ncclInvalidArgument, "deregister : no such communicator");
-  delete static_cast<Registration*>(registration);
+  const std::lock_guard guard(registrations().mutex);
+  if (registrations().handles.erase(registration) == 0) {
+    return refuse(ncclInvalidArgument, "deregister : not registered");
+  }
+  delete static_cast<char*>(registration);
   return ncclSuccess;
 }
 

@@ -44,7 +44,10 @@ struct Plan {
     if (bytes <= kSmall) return all_reduce_small();
     const std::size_t element = size_of(call.type);
     const auto begin = [&](std::size_t rank) { return call.count * rank / ranks * element; };
-    const auto length = [&](std::size_t rank) { return begin(rank + 1) - begin(rank); };
+    const auto length = [&](std::size_t rank) {
+      const std::size_t end = begin(rank + 1);
+      return end - begin(rank);
+    };
     each_other(
         [&](std::size_t at, int peer) { exchange.send(peer, from + begin(at), length(at), tag); });
     const std::size_t* ready =

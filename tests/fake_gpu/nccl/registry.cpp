@@ -18,7 +18,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry* const kRegistry = new Registry;
+  static auto* const kRegistry = new Registry;
   return *kRegistry;
 }
 
@@ -48,8 +48,11 @@ void set_last_error(const std::string& text) {
 
 const char* last_error() {
   thread_local std::string text;
-  const std::lock_guard guard(registry().mutex);
-  text = registry().last_error;
+  const auto copy = [] {
+    const std::lock_guard guard(registry().mutex);
+    return registry().last_error;
+  };
+  text = copy();
   return text.c_str();
 }
 

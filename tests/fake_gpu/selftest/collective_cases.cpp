@@ -56,7 +56,8 @@ double output(ncclRedOp_t op, const Job& job, std::size_t i) {
   if (op == ncclMax) return small + 1;
   if (op != ncclAvg) return small;
   const double mean = (job.ranks - 1) / 2.0;
-  return std::is_integral_v<T> ? std::floor(mean) : mean;
+  if constexpr (std::is_integral_v<T>) return std::floor(mean);
+  return mean;
 }
 
 template <class T>

@@ -151,6 +151,11 @@ void refusals() {
   expect(ncclInvalidArgument, reduce(at, at, 17, ncclInt32, ncclSum));
   expect(ncclInvalidArgument, ncclGroupEnd());
   expect(ncclSuccess, reduce(at, at, 0, ncclInt32, ncclSum));
+  void* handle = nullptr;
+  expect(ncclInvalidArgument, ncclCommRegister(job.comm, at, 65, &handle));
+  expect(ncclSuccess, ncclCommRegister(job.comm, at, 64, &handle));
+  expect(ncclSuccess, ncclCommDeregister(job.comm, handle));
+  expect(ncclInvalidArgument, ncclCommDeregister(job.comm, handle));
   job.finish();
   leave(job);
 }

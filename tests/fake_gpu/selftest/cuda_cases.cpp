@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One process: memory, streams, events, capture, kernels.
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <signal.h>
 #include <unistd.h>
 
 #include "tests/fake_gpu/selftest/selftest.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that tells what its calls return: for FAKE_GPU_FAULT.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <signal.h>
 #include <string>
 #include <unistd.h>
 
