@@ -5,7 +5,10 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,7 @@ class FakeStopwatch final : public Stopwatch {
     running_ = Seconds{0};
   }
   [[nodiscard]] const std::vector<Seconds>& intervals() override { return intervals_; }
+  [[nodiscard]] Seconds cost() override { return Seconds{25e-9}; }
   void advance(Seconds time) { running_ += time; }
 
  private:
@@ -35,8 +39,8 @@ class FakeStopwatch final : public Stopwatch {
 /// The data plane of a job of one process: an operation copies what is sent to what is received.
 class FakeCommunicator final : public Communicator {
  public:
-  [[nodiscard]] std::optional<std::string> unsupported(const Call& /*call*/) const override {
-    return std::nullopt;
+  [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override {
+    return call.in_place ? in_place_obstacle : std::nullopt;
   }
   [[nodiscard]] std::uint64_t largest_count(const Call& /*call*/) const override { return largest; }
   [[nodiscard]] Bytes temporary_bytes(const Call& call) const override { return temporary(call); }
@@ -44,10 +48,13 @@ class FakeCommunicator final : public Communicator {
     return collective.in_place(count, 0);
   }
 
+  [[nodiscard]] std::optional<Bytes> free_device_memory() const override { return device_memory; }
+
   [[nodiscard]] Buffer allocate(Bytes bytes) override {
     if (bytes > most_memory) throw runtime_failure("no memory");
     return allocate_host(bytes);
   }
+  void enlist(const Buffer& buffer) override { enlisted.push_back(buffer.data()); }
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
     fill_host(to, count, tile, first);
   }
@@ -59,22 +66,57 @@ class FakeCommunicator final : public Communicator {
   void flip_bit(std::byte* data) override { *data ^= std::byte{1}; }
 
   void enqueue(const Call& call) override {
+    events += 'o';
+    run(call);
+  }
+  void begin_group() override { events += '('; }
+  void end_group() override { events += ')'; }
+  [[nodiscard]] std::unique_ptr<Replay> capture(std::span<const Call> recorded) override {
+    events += 'r';
+    return std::make_unique<FakeReplay>(*this, recorded);
+  }
+  void wait() override {
+    events += 'w';
+    ++waits;
+  }
+  [[nodiscard]] Stopwatch& stopwatch() override { return watch; }
+
+  std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+  std::optional<std::string> in_place_obstacle;
+  Bytes most_memory = std::numeric_limits<Bytes>::max();
+  std::optional<Bytes> device_memory;
+  std::function<Bytes(const Call&)> temporary = [](const Call&) { return Bytes{0}; };
+  /// Time of the n-th operation, from 1; may throw, as an operation that fails.
+  std::function<Seconds(std::size_t)> operation_time = [](std::size_t) { return Seconds{1e-3}; };
+  std::vector<Call> calls;  ///< that were run, in their order
+  /// What was asked for: o an operation, ( and ) a group, r recording and g launching a graph, w a
+  /// wait.
+  std::string events;
+  std::vector<const std::byte*> enlisted;
+  int waits = 0;
+  FakeStopwatch watch;
+
+ private:
+  class FakeReplay final : public Replay {
+   public:
+    FakeReplay(FakeCommunicator& communicator, std::span<const Call> calls)
+        : communicator_(communicator), calls_(calls.begin(), calls.end()) {}
+    void enqueue() override {
+      communicator_.events += 'g';
+      for (const Call& call : calls_) communicator_.run(call);
+    }
+
+   private:
+    FakeCommunicator& communicator_;
+    std::vector<Call> calls_;
+  };
+
+  void run(const Call& call) {
     calls.push_back(call);
     watch.advance(operation_time(calls.size()));
     if (call.recv == nullptr || call.recv == call.send) return;
     std::memcpy(call.recv, call.send, call.count * info(call.type).size);
   }
-  void wait() override { ++waits; }
-  [[nodiscard]] Stopwatch& stopwatch() override { return watch; }
-
-  std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
-  Bytes most_memory = std::numeric_limits<Bytes>::max();
-  std::function<Bytes(const Call&)> temporary = [](const Call&) { return Bytes{0}; };
-  /// Time of the n-th operation, from 1; may throw, as an operation that fails.
-  std::function<Seconds(std::size_t)> operation_time = [](std::size_t) { return Seconds{1e-3}; };
-  std::vector<Call> calls;
-  int waits = 0;
-  FakeStopwatch watch;
 };
 
 /// The registered collective of this name.
