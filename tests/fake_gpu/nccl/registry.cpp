@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the process knows of communicators: their handles, and the last error.
+#include <array>
 #include <set>
 
 #include "tests/fake_gpu/nccl/communicator.hpp"
@@ -47,13 +48,11 @@ void set_last_error(const std::string& text) {
 }
 
 const char* last_error() {
-  thread_local std::string text;
-  const auto copy = [] {
-    const std::lock_guard guard(registry().mutex);
-    return registry().last_error;
-  };
-  text = copy();
-  return text.c_str();
+  thread_local std::array<char, 512> text;
+  const std::lock_guard guard(registry().mutex);
+  const std::size_t length = registry().last_error.copy(text.data(), text.size() - 1);
+  text.at(length) = '\0';
+  return text.data();
 }
 
 ncclResult_t refuse(ncclResult_t result, const std::string& text) {
