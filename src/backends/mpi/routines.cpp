@@ -26,8 +26,8 @@ Bytes all_if_small(Bytes size, int /*ranks*/) {
   return size < kRing ? size : 0;
 }
 
-/// All but the root need a receive buffer beside what an all-reduce takes; the root of a nonblocking
-/// call needs two where it is not rank 0.
+/// All but the root need a receive buffer beside what an all-reduce takes; the root of a
+/// nonblocking call needs two where it is not rank 0.
 Bytes twice_all_and_half_or_all(Bytes size, int ranks) {
   return ranks == 1 ? 0 : 2 * size + half_or_all(size, ranks);
 }
@@ -65,6 +65,21 @@ void copy_at_root(const A& a) {
   MPI_Type_size(a.type, &element);
   std::memcpy(a.recv, a.send,
               static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element));
+}
+
+int post_reduce(const A& a, R& r) {
+  return MPI_Ireduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm, r.data());
+}
+
+/// In place with a root that is not rank 0 MPI_Reduce crashes in MPICH 4.0 to 4.1.1 (pmodels/mpich
+/// issue 6540); MPI_Ireduce does not.
+int reduce(const A& a) {
+  if (!a.in_place || a.root == 0) {
+    return MPI_Reduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm);
+  }
+  R requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  const int code = post_reduce(a, requests);
+  return code == MPI_SUCCESS ? MPI_Wait(requests.data(), MPI_STATUS_IGNORE) : code;
 }
 
 constexpr int kTag = 0;
@@ -129,15 +144,8 @@ const std::array<MpiRoutine, 9> kRoutines{{
      .temporary = all_if_small,
      .widens = true},
     {.collective = "reduce",
-     .block =
-         [](const A& a) {
-           return MPI_Reduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm);
-         },
-     .post =
-         [](const A& a, R& r) {
-           return MPI_Ireduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm,
-                              r.data());
-         },
+     .block = reduce,
+     .post = post_reduce,
      .temporary = twice_all_and_half_or_all},
     {.collective = "alltoall",
      .block =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/mpi_support.hpp"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
@@ -39,6 +41,19 @@ TEST(Complete, WaitsInBothWays) {
     check_mpi(MPI_Ibarrier(comm.get(), &request));
     complete(request, progress);
     EXPECT_EQ(request, MPI_REQUEST_NULL);
+  }
+}
+
+TEST(Complete, WaitsForAllThatIsThere) {
+  (void)test::mpi_singleton();
+  const MpiComm comm(MPI_COMM_WORLD);
+  for (const Progress progress : {Progress::Block, Progress::Yield}) {
+    std::array<MPI_Request, 3> requests;
+    requests.fill(MPI_REQUEST_NULL);
+    check_mpi(MPI_Ibarrier(comm.get(), requests.data()));
+    check_mpi(MPI_Ibarrier(comm.get(), &requests[2]));
+    complete(requests, progress);
+    for (const MPI_Request request : requests) EXPECT_EQ(request, MPI_REQUEST_NULL);
   }
 }
 

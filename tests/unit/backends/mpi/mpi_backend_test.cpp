@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// With one rank; tests/mpi has more.
+// With one rank; tests/mpi has more, and runs MpiOneWay with several.
 #include <limits>
 
 #include <gtest/gtest.h>
 
+#include "backends/mpi/routines.hpp"
 #include "harness/row_buffers.hpp"
 #include "harness/verifier.hpp"
 #include "model/backend.hpp"
@@ -34,6 +35,17 @@ TEST(MpiBackend, SaysWhyATypeOrOperationCannotRun) {
   EXPECT_FALSE(mpi->unsupported(call_of("allgather")).has_value());
 }
 
+TEST(MpiBackend, SaysThatASendReceiveInPlaceWouldOverwrite) {
+  const auto mpi = connect();
+  Call call = call_of("sendrecv");
+  EXPECT_FALSE(mpi->unsupported(call).has_value());
+  call.in_place = true;
+  EXPECT_EQ(mpi->unsupported(call), "what is received would overwrite what is still to be sent");
+  Call other = call_of("alltoall");
+  other.in_place = true;
+  EXPECT_FALSE(mpi->unsupported(other).has_value());
+}
+
 TEST(MpiBackend, SaysWhatItIsAskedForInVain) {
   const Collective unknown{.name = "hypercube", .nccl_name = "hypercube", .title = "hypercube"};
   const auto mpi = connect();
@@ -46,6 +58,10 @@ TEST(MpiBackend, TakesAsManyElementsAsAnIntegerCounts) {
   EXPECT_EQ(mpi->largest_count(call_of("allreduce")), kMost);
   EXPECT_EQ(mpi->largest_count(call_of("broadcast")), kMost / 4);
   EXPECT_EQ(mpi->largest_count(call_of("reducescatter")), kMost);  // over one rank
+  EXPECT_EQ(mpi->largest_count(call_of("reduce")), kMost);
+  for (const char* name : {"gather", "scatter", "alltoall", "sendrecv"}) {
+    EXPECT_EQ(mpi->largest_count(call_of(name)), kMost / 4) << name;
+  }
   EXPECT_GT(mpi->largest_count(call_of("allgather", DataType::Int8)), kMost);
 }
 
@@ -56,10 +72,12 @@ TEST(MpiBackend, LeavesAnInPlaceReduceScatterAtTheStart) {
 /// Runs a placement of a collective and checks its result.
 Verdict run(const char* name, bool in_place, Progress progress, std::uint64_t segment) {
   const auto mpi = connect(progress);
-  const Call like = call_of(name);
+  Call like = call_of(name);
   const SizePlan plan{
       .wanted = 4096, .footprint = like.collective->footprint(4096, 4, 1), .segment = segment};
   RowBuffers buffers(*mpi, plan);
+  const Collective& asked = *like.collective;
+  if (asked.peers != nullptr) like.peers = asked.peers({});
   const auto calls = buffers.calls(like, in_place);
   Verifier verifier(test::mpi_singleton(), *mpi, like.type, like.op);
   buffers.poison_results(in_place);
@@ -70,10 +88,12 @@ Verdict run(const char* name, bool in_place, Progress progress, std::uint64_t se
 }
 
 TEST(MpiBackend, GivesCorrectResultsInBothPlacementsAndWaysOfWaiting) {
-  for (const char* name : {"allreduce", "broadcast", "reducescatter", "allgather"}) {
+  for (const Collective* collective : registered_collectives()) {
+    const std::string name(collective->name);
     for (const bool in_place : {false, true}) {
+      if (in_place && find_routine(name)->overwrites) continue;
       for (const Progress progress : {Progress::Block, Progress::Yield}) {
-        const Verdict verdict = run(name, in_place, progress, 0);
+        const Verdict verdict = run(name.c_str(), in_place, progress, 0);
         EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;
       }
     }
@@ -81,10 +101,41 @@ TEST(MpiBackend, GivesCorrectResultsInBothPlacementsAndWaysOfWaiting) {
 }
 
 TEST(MpiBackend, GivesCorrectResultsInSegmentsOfAnyLength) {
-  for (const char* name : {"allreduce", "broadcast"}) {
+  for (const char* name : {"allreduce", "broadcast", "reduce"}) {
     for (const std::uint64_t segment : {1U, 100U, 1023U, 1024U, 5000U}) {
       EXPECT_EQ(run(name, true, Progress::Block, segment).wrong, 0U) << name << ' ' << segment;
       EXPECT_EQ(run(name, false, Progress::Yield, segment).wrong, 0U) << name << ' ' << segment;
+    }
+  }
+}
+
+/// Sends one way between a pair, in a buffer of each rank that was poisoned; false where a rank has
+/// what it should not, or has not what it should.
+bool sends_only(Pair pair, Progress progress) {
+  Bootstrap& ranks = test::mpi_singleton();
+  const auto mpi = connect(progress);
+  Call like = call_of("sendrecv");
+  const Position me{.rank = ranks.rank(), .ranks = ranks.size(), .pair = pair};
+  like.peers = like.collective->peers(me);
+  RowBuffers buffers(*mpi, {.footprint = like.collective->footprint(4096, 4, me.ranks)});
+  const auto calls = buffers.calls(like, false);
+  Verifier verifier(ranks, *mpi, like.type, like.op, pair);
+  buffers.poison_results(false);
+  verifier.fill(calls, like.count, 1);
+  mpi->enqueue(calls.front());
+  mpi->wait();
+  const bool untouched = calls.front().recv[0] == std::byte{0xa5};
+  return verifier.check(calls, 1).wrong == 0 && untouched == (me.rank != pair.receiver);
+}
+
+TEST(MpiOneWay, GivesOnlyTheReceiverWhatTheSenderSends) {
+  const int ranks = test::mpi_singleton().size();
+  for (const Progress progress : {Progress::Block, Progress::Yield}) {
+    for (int sender = 0; sender < ranks; ++sender) {
+      for (int receiver = 0; receiver < ranks; ++receiver) {
+        EXPECT_TRUE(sends_only({.sender = sender, .receiver = receiver}, progress))
+            << sender << " to " << receiver;
+      }
     }
   }
 }

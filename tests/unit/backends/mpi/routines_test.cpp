@@ -37,9 +37,32 @@ TEST(TemporaryMemory, IsNothingOfABroadcastOrALargeAllGather) {
   EXPECT_EQ(temporary("allgather", kGiB, 16), 0U);
 }
 
+TEST(TemporaryMemory, IsMostForAReduceWhoseRootIsNotRankZero) {
+  EXPECT_EQ(temporary("reduce", kGiB, 16), 2 * kGiB + kGiB / 2);
+  EXPECT_EQ(temporary("reduce", kGiB, 6), 3 * kGiB);
+  EXPECT_EQ(temporary("reduce", kGiB, 1), 0U);
+}
+
+TEST(TemporaryMemory, IsAsTheirTreesNeedForGatherAndScatter) {
+  EXPECT_EQ(temporary("gather", kGiB, 16), kGiB / 2);
+  EXPECT_EQ(temporary("scatter", kGiB, 16), kGiB);
+  EXPECT_EQ(temporary("scatter", kGiB, 1), 0U);
+}
+
+TEST(TemporaryMemory, IsABlockOfAnAllToAllAndNothingOfASendReceive) {
+  EXPECT_EQ(temporary("alltoall", kGiB, 16), 64 * kMiB);
+  EXPECT_EQ(temporary("sendrecv", kGiB, 16), 0U);
+}
+
+TEST(MpiRoutines, KnowWhatHasNoInPlaceCall) {
+  for (const Collective* collective : registered_collectives()) {
+    EXPECT_EQ(find_routine(collective->name)->overwrites, collective->name == "sendrecv");
+  }
+}
+
 TEST(MpiTypes, ExistForAllButTheTypesOfDevices) {
   for (const TypeInfo& type : kTypes) {
-    const bool of_devices = type.type == DataType::Half || type.type == DataType::Bfloat16;
+    const bool of_devices = type.floating && type.size < sizeof(float);
     EXPECT_EQ(mpi_type(type.type).has_value(), !of_devices) << type.name;
   }
   EXPECT_EQ(mpi_type(DataType::Float), MPI_FLOAT);
