@@ -32,7 +32,7 @@ check-unit: $(BUILD)/bin/unit_tests ## unit tests only
 
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)
-check-bats: executables ## tests of the programs only: tests/cli and tests/mpi
+check-bats: executables $(BUILD)/bin/unit_tests ## tests of the programs only: tests/cli and tests/mpi
 	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) bats tests/cli tests/mpi
 
 .PHONY: soak

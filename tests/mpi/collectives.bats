@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 load ../common
 
+COLLECTIVES="allreduce broadcast reducescatter allgather reduce alltoall sendrecv gather scatter"
+
 all_right() {  # all_right RANKS COLLECTIVE OPTIONS... : rows there are, and none is wrong
-  local ranks=$1 collective=$2
+  local ranks=$1 collective=$2 statuses=${STATUSES:-ok}
   shift 2
+  [ "$collective" != sendrecv ] || statuses="ok skipped"  # there is none in place
   rm -f "$DIR/a.csv"
   mpirun -np "$ranks" "./${collective}_perf" --csv "$DIR/a.csv" "$@" > "$DIR/out" ||
     { cat "$DIR/out"; return 1; }
   [ "$(column wrong "$DIR/a.csv" | grep -c '^0$')" -gt 0 ]
-  [ "$(column status "$DIR/a.csv" | sort -u | xargs)" = "${STATUSES:-ok}" ]
+  [ "$(column status "$DIR/a.csv" | sort -u | xargs)" = "$statuses" ]
 }
 
 for_all() {  # for_all RANKS OPTIONS...
   local collective
-  for collective in allreduce broadcast reducescatter allgather; do
+  for collective in $COLLECTIVES; do
     all_right "$1" "$collective" "${@:2}" || { echo "$collective on $1 ranks"; return 1; }
   done
 }
@@ -26,46 +29,88 @@ for_all() {  # for_all RANKS OPTIONS...
   STATUSES="ok skipped" for_all 2 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
 }
 @test "every type, operation and root is right on 3 ranks" {
-  STATUSES="ok skipped" for_all 3 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
+  STATUSES="ok skipped" for_all 3 -b 64 -e 256K -f 4096 -d all -o all -r all -n 2 -w 0
 }
 @test "every type, operation and root is right on 4 ranks" {
-  STATUSES="ok skipped" for_all 4 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
+  STATUSES="ok skipped" for_all 4 -b 64 -e 4K -f 64 -d all -o all -r all -n 2 -w 0
 }
 @test "every type, operation and root is right on 16 ranks" {
-  local once=(-b 4K -e 4K -n 2 -w 0 -c 2)
+  local collective once=(-b 4K -e 4K -n 2 -w 0)
   STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d all -o all
-  STATUSES="ok skipped" all_right 16 reducescatter "${once[@]}" -d all -o all
-  STATUSES="ok skipped" all_right 16 allgather "${once[@]}" -d all
-  all_right 16 broadcast "${once[@]}" -d int32 -r all
+  for collective in reducescatter allgather alltoall; do
+    STATUSES="ok skipped" all_right 16 "$collective" "${once[@]}" -d all
+  done
+  for collective in broadcast reduce gather scatter; do
+    all_right 16 "$collective" "${once[@]}" -d int32 -r all
+  done
 }
 @test "16 ranks are right in small and large sizes" {
-  for_all 16 -b 1K -e 1M -f 32 -d double -o prod -n 2 -w 0
+  for_all 16 -b 1K -e 1M -f 1024 -d double -o prod -r 5 -n 2 -w 0
 }
 @test "sizes that ranks do not divide are right" {
-  for_all 3 -b 1000 -e 5000 -i 777 -n 2 -w 0 -c 3
+  for_all 3 -b 1000 -e 5000 -i 777 -r 2 -n 2 -w 0 -c 3
 }
 @test "isolated, rotating, yielding and barrier modes are right" {
   for_all 2 -b 64 -e 1M -f 128 -n 5 --cadence isolated
   for_all 2 -b 1M -e 1M -n 70 --cache rotate
   for_all 2 -b 64 -e 1M -f 128 -n 5 --progress yield -z 1
-  for_all 3 -b 64 -e 1M -f 128 -n 5 --progress block -z 3
+  for_all 2 -b 64 -e 1M -f 128 -n 5 --progress block -z 3
+  all_right 3 allreduce -b 1M -e 1M -n 3 --progress block -z 3
 }
 @test "segments are right" {
   STATUSES="ok skipped" all_right 2 allreduce -b 70000004 -e 70000004 -n 1 -w 0 --memory-limit 240M
   [ "$(column flags "$DIR/a.csv" | grep -c segmented)" -ge 1 ]
 }
 
+@test "one way between two of several ranks only the receiver gets data" {
+  unit_tests=$(dirname "$(readlink allreduce_perf)")/unit_tests
+  run mpirun -np 3 "$unit_tests" --gtest_filter='MpiOneWay.*'
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(grep -c '1 test ran\|PASSED.* 1 test' <<<"$output")" -ge 3 ]
+}
+
+@test "a send-receive is measured out of place, and its other half says why it is not" {
+  run mpirun -np 2 ./sendrecv_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(column in_place,status,reason "$DIR/a.csv" | tail -n 1)" = \
+    "1|skipped|what is received would overwrite what is still to be sent" ]
+  [ "$(table | awk '{ print NF, ($6 > 0), $9, $10, $11, $12, $13 }')" = "13 1 0 N/A N/A N/A N/A" ]
+  [[ $output == *"out of place only (in place what is received would overwrite"* ]]
+}
+
 @test "a planted fault is found, named and exit 1, in every collective and placement" {
-  for collective in allreduce broadcast reducescatter allgather; do
+  for collective in $COLLECTIVES; do
     rm -f "$DIR/a.csv"
-    run --separate-stderr mpirun -np 2 "./${collective}_perf" -b 1M -e 1M -n 2 -w 0 --inject-fault 1:12345 --csv "$DIR/a.csv"
+    halves=2
+    [ "$collective" != sendrecv ] || halves=1
+    run --separate-stderr mpirun -np 2 "./${collective}_perf" -b 1M -e 1M -n 2 -w 0 -r 1 --inject-fault 1:12345 --csv "$DIR/a.csv"
     [ "$status" -eq 1 ]
-    [ "$(grep -cE 'wrong data: rank 1, element 12345: expected [0-9]+, got [0-9]+' <<<"$output")" -eq 2 ]
-    [ "$(column status "$DIR/a.csv" | sort -u)" = wrong ]
-    [ "$(rows "$DIR/a.csv" | grep -c '"rank 1, element 12345: expected')" -eq 2 ]
-    [ "$(table | awk '{ print $9, $13 }')" = "1 1" ]
-    [[ $output == *"# Out of bounds values : 2 FAILED"* ]]
+    [ "$(grep -cE 'wrong data: rank 1, element 12345: expected [0-9]+, got [0-9]+' <<<"$output")" -eq "$halves" ]
+    [ "$(column status "$DIR/a.csv" | grep -c wrong)" -eq "$halves" ]
+    [ "$(rows "$DIR/a.csv" | grep -c '"rank 1, element 12345: expected')" -eq "$halves" ]
+    [ "$(column flags "$DIR/a.csv" | grep -c fault-injected)" -eq "$halves" ]
+    [[ $output == *"# Out of bounds values : $halves FAILED"* ]]
   done
+}
+
+@test "a fault that no result has is told as bad usage, and no row is flagged" {
+  run --separate-stderr mpirun -np 2 ./reduce_perf -b 1M -e 1M -n 2 -w 0 --inject-fault 1:0 --csv "$DIR/a.csv"
+  [ "$status" -eq 2 ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"--inject-fault 1:0: no row has such an element in this rank's result"* ]]
+  [ "$(column status,wrong "$DIR/a.csv" | sort -u)" = "ok|0" ]
+  [ "$(column flags "$DIR/a.csv" | grep -c fault-injected)" -eq 0 ]
+  run --separate-stderr mpirun -np 2 ./reduce_perf -b 1K -e 1K -n 2 -w 0 -c 0 --inject-fault 0:0
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"results are not checked with -c 0"* ]]
+}
+
+@test "only rows whose result has the fault's element are wrong" {
+  run mpirun -np 2 ./allreduce_perf -b 1K -e 1M -f 1024 -n 2 -w 0 --inject-fault 1:12345 --csv "$DIR/a.csv"
+  [ "$status" -eq 1 ]
+  [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok wrong wrong" ]
+  [ "$(column flags "$DIR/a.csv" | grep -n fault-injected | cut -d: -f1 | xargs)" = "3 4" ]
 }
 
 @test "ranks yield where they are more than the processors, and not where they are told" {

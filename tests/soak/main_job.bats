@@ -20,10 +20,11 @@ available_gib() { awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminf
   [ "$(available_gib)" -ge 8 ] || skip "needs 8 GiB of memory"
   local pair collective
   # Both buffers, the library's temporary memory and 32 MiB, in MiB for 256 MiB on 4 ranks.
-  for pair in allreduce:672 reducescatter:416 allgather:352 broadcast:544; do
+  for pair in allreduce:672 reducescatter:416 allgather:352 broadcast:544 \
+    reduce:1184 alltoall:608 sendrecv:544 gather:480 scatter:608; do
     collective=${pair%:*}
     for progress in block yield; do
-      mpirun -np 4 "./${collective}_perf" -b 256M -e 256M -n 2 -w 1 --progress "$progress" --csv "$DIR/$collective.$progress.csv" > "$DIR/out" 3>&- &
+      mpirun -np 4 "./${collective}_perf" -b 256M -e 256M -n 2 -w 1 -r 1 --progress "$progress" --csv "$DIR/$collective.$progress.csv" > "$DIR/out" 3>&- &
       peak=0
       while kill -0 $! 2> /dev/null; do
         now=$(pgrep -f -- "--csv $DIR/$collective.$progress.csv" | xargs -I{} cat /proc/{}/status 2> /dev/null |
@@ -40,7 +41,7 @@ available_gib() { awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminf
 
 @test "messages above 2 GiB are right" {
   [ "$(available_gib)" -ge 18 ] || skip "needs 18 GiB of memory"
-  for collective in allreduce broadcast allgather; do
+  for collective in allreduce broadcast allgather reduce alltoall; do
     rm -f "$DIR/a.csv"
     run mpirun -np 2 "./${collective}_perf" -b 3G -e 3G -d int8 -n 1 -w 0 --placement in --csv "$DIR/a.csv"
     [ "$status" -eq 0 ]

@@ -65,7 +65,7 @@ const std::vector<Effect>& effects() {
       {"-o prod", [](O o) { return o.ops == std::vector{ReduceOp::Prod}; }},
       {"--op all", [](O o) { return o.ops.size() == 5; }},
       {"-d uint8", [](O o) { return o.types == std::vector{DataType::Uint8}; }},
-      {"--datatype all", [](O o) { return o.types.size() == 10; }},
+      {"--datatype all", [](O o) { return o.types.size() == kTypes.size(); }},
       {"-r 3", [](O o) { return o.root == 3; }},
       {"--root all", [](O o) { return !o.root; }},
       {"-z 1", [](O o) { return o.blocking == Blocking::WaitAndBarrier; }},

@@ -145,6 +145,17 @@ TEST(RunContext, TellsTheMemoryPlanOfSizesTogether) {
   EXPECT_TRUE(contains(run.notes(), "memory plan: 4 MiB: skipped (needs 6 GiB)"));
 }
 
+TEST(RunContext, SaysWhyNothingGoesInPlaceWhereThatWasWanted) {
+  PretendedRun run;
+  for (SizePlan& plan : run.plans) {
+    plan.in_place = false;
+    plan.in_place_reason = "would overwrite";
+  }
+  EXPECT_TRUE(contains(run.notes(), "4 MiB: out of place only (in place would overwrite)"));
+  run.options.placement = Placement::Out;
+  EXPECT_FALSE(contains(run.notes(), "would overwrite"));
+}
+
 TEST(RunContext, JoinsSizesOfTheSamePlan) {
   EXPECT_TRUE(contains(PretendedRun().notes(), "memory plan: 1 MiB to 4 MiB: both placements"));
 }

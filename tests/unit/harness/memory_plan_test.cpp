@@ -113,6 +113,29 @@ TEST_F(MemoryPlan, SkipsASizeOfLessThanOneElementPerRank) {
   EXPECT_EQ(empty.reason, "64 B is less than one element for each rank");
 }
 
+TEST_F(MemoryPlan, RunsOutOfPlaceWhatTheLibraryCannotDoInPlace) {
+  communicator().in_place_obstacle = "it would overwrite";
+  const SizePlan half = plan(request("sendrecv", 4 * kGiB), kGiB);
+  EXPECT_TRUE(half.out_of_place);
+  EXPECT_FALSE(half.in_place);
+  EXPECT_EQ(half.reason, "");
+  EXPECT_EQ(half.in_place_reason, "it would overwrite");
+  EXPECT_EQ(half.need, 2 * kGiB + kGiB / 2 + kMemorySlack);
+}
+
+TEST_F(MemoryPlan, SkipsWhatHasNoExactData) {
+  MemoryRequest average = request("allreduce", 4 * kGiB);
+  average.type = DataType::F8e4m3;
+  average.op = ReduceOp::Avg;
+  EXPECT_TRUE(plan(average, kMiB).out_of_place);
+  average.ranks = 65;
+  const SizePlan skipped = plan(average, kMiB);
+  EXPECT_FALSE(skipped.out_of_place);
+  EXPECT_FALSE(skipped.in_place);
+  EXPECT_EQ(skipped.reason,
+            "no data has one average over 65 ranks in f8e4m3: 1/65 is below its normal numbers");
+}
+
 TEST_F(MemoryPlan, SegmentsWhatIsTooMuchForOneLibraryCall) {
   communicator().largest = 1000000000;
   MemoryRequest bytes = request("broadcast", 64 * kGiB);

@@ -82,6 +82,15 @@ TEST_F(OutputsOfARun, CountRows) {
   EXPECT_DOUBLE_EQ(summary().mean_busbw_GBps, 3);
 }
 
+TEST_F(OutputsOfARun, CountRowsWithAPlantedFaultAlsoOfAnEarlierRun) {
+  Record faulty = measured(false);
+  faulty.flags = "oversubscribed fault-injected";
+  (void)run({faulty, measured(true)}, false);
+  EXPECT_EQ(summary().fault_rows, 1U);
+  (void)run({faulty, measured(true)}, true);
+  EXPECT_EQ(summary().fault_rows, 1U);
+}
+
 TEST_F(OutputsOfARun, GoOnWithTheFirstMissingRow) {
   (void)run({measured(false)}, false);
   EXPECT_EQ(run({measured(false), measured(true)}, true), (Replays{true, false}));

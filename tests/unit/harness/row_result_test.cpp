@@ -99,5 +99,13 @@ TEST(AddFlag, SeparatesWordsByOneBlank) {
   EXPECT_EQ(record.flags, "segmented oversubscribed");
 }
 
+TEST(HasFlag, LooksForWholeWords) {
+  Record record;
+  EXPECT_FALSE(has_flag(record, "segmented"));
+  record.flags = "segmented oversubscribed";
+  EXPECT_TRUE(has_flag(record, "oversubscribed"));
+  EXPECT_FALSE(has_flag(record, "segment"));
+}
+
 }  // namespace
 }  // namespace busbar

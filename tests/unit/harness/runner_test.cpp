@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
-#include "base/text.hpp"
+#include "harness/row_result.hpp"
 #include "report/csv_reader.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
@@ -15,11 +13,6 @@
 
 namespace busbar {
 namespace {
-
-bool has_flag(const Record& record, const std::string& flag) {
-  const std::vector<std::string> flags = split(record.flags, ' ');
-  return std::find(flags.begin(), flags.end(), flag) != flags.end();
-}
 
 /// A run of one pretended rank whose operations take a millisecond; its rows are read from its CSV.
 class PretendedRun : public testing::Test {
@@ -159,6 +152,44 @@ TEST_F(PretendedRun, FindsAPlantedFaultInBothPlacements) {
     EXPECT_TRUE(row.reason.starts_with("rank 0, element 100: expected ")) << row.reason;
     EXPECT_TRUE(has_flag(row, "fault-injected")) << row.flags;
   }
+}
+
+TEST_F(PretendedRun, FlagsOnlyRowsThatHaveTheFaultsElement) {
+  options().inject_fault = Fault{.rank = 0, .index = 300};  // 1 KiB has 256 elements, 2 KiB 512
+  const auto rows = run();
+  ASSERT_EQ(rows.size(), 4U);
+  for (const Record& row : rows) {
+    const bool has_element = row.count > 300;
+    EXPECT_EQ(has_flag(row, "fault-injected"), has_element) << row.flags;
+    EXPECT_EQ(row.status, has_element ? RowStatus::Wrong : RowStatus::Ok);
+  }
+}
+
+TEST_F(PretendedRun, SkipsTheHalfThatCannotRunInPlace) {
+  communicator().in_place_obstacle = "it would overwrite";
+  const auto rows = run("sendrecv");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].status, RowStatus::Ok);
+  EXPECT_TRUE(rows[1].in_place);
+  EXPECT_EQ(rows[1].status, RowStatus::Skipped);
+  EXPECT_EQ(rows[1].reason, "it would overwrite");
+}
+
+TEST_F(PretendedRun, TellsACallItsPeersWhereTheCollectiveHasThem) {
+  (void)run("sendrecv");
+  EXPECT_EQ(communicator().calls.at(0).peers.to, 0);
+  EXPECT_EQ(communicator().calls.at(0).peers.from, 0);
+  communicator().calls.clear();
+  options().csv_path += ".2";
+  (void)run();
+  EXPECT_EQ(communicator().calls.at(0).peers.to, -1);
+}
+
+TEST_F(PretendedRun, AveragesOverItsOneRankExactlyInEveryType) {
+  options().types.clear();
+  for (const TypeInfo& type : kTypes) options().types.push_back(type.type);
+  options().ops = {ReduceOp::Avg};
+  for (const Record& row : run()) EXPECT_EQ(row.status, RowStatus::Ok) << row.type;
 }
 
 TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {

@@ -76,20 +76,19 @@ TEST_F(Verification, FindsAPlantedFault) {
   Verifier checks = verifier();
   checks.fill(calls, kCount, kSeed);
   communicator().enqueue(calls.front());
-  checks.plant({.rank = 0, .index = 1234}, calls.front());
+  EXPECT_TRUE(checks.plant({.rank = 0, .index = 1234}, calls.front()));
   const Verdict verdict = checks.check(calls, kSeed);
   EXPECT_EQ(verdict.wrong, 1U);
   EXPECT_TRUE(verdict.first_wrong.starts_with("rank 0, element 1234: expected "))
       << verdict.first_wrong;
 }
 
-TEST_F(Verification, PlantsNothingOnAnotherRankOrBeyondTheResult) {
+TEST_F(Verification, PlantsNothingBeyondTheResult) {
   const std::vector<Call> calls{call_of("allreduce")};
   Verifier checks = verifier();
   checks.fill(calls, kCount, kSeed);
   communicator().enqueue(calls.front());
-  checks.plant({.rank = 1, .index = 0}, calls.front());
-  checks.plant({.rank = 0, .index = kCount}, calls.front());
+  EXPECT_FALSE(checks.plant({.rank = 0, .index = kCount}, calls.front()));
   EXPECT_EQ(checks.check(calls, kSeed).wrong, 0U);
 }
 
@@ -124,6 +123,36 @@ TEST_F(Verification, ChecksEveryCall) {
   second.recv = other.data();
   const std::vector<Call> calls{first, second};
   EXPECT_EQ(checks.check(calls, kSeed).wrong, kCount);
+}
+
+TEST(VerificationOfManyRanks, KnowsOnEveryRankWhetherOneHasTheFaultsElement) {
+  test::FakeBootstrap bootstrap(0, 3);
+  test::FakeCommunicator communicator;
+  const Buffer memory = allocate_host(64);
+  const Call call{.collective = &test::collective("gather"),
+                  .send = memory.data(),
+                  .recv = memory.data(),
+                  .count = 4,
+                  .root = 2};
+  Verifier checks(bootstrap, communicator, DataType::Float, ReduceOp::None);
+  EXPECT_TRUE(checks.plant({.rank = 2, .index = 11}, call));
+  EXPECT_FALSE(checks.plant({.rank = 2, .index = 12}, call));
+  EXPECT_FALSE(checks.plant({.rank = 0, .index = 0}, call));  // the result is at the root
+}
+
+TEST(VerificationOfManyRanks, ChecksOnlyTheReceiverOfAPair) {
+  test::FakeCommunicator communicator;
+  const Buffer memory = allocate_host(64);  // poisoned: nothing has arrived
+  const std::vector<Call> calls{{.collective = &test::collective("sendrecv"),
+                                 .send = memory.data(),
+                                 .recv = memory.data(),
+                                 .count = 16}};
+  for (const int rank : {0, 1, 2}) {
+    test::FakeBootstrap bootstrap(rank, 3);
+    Verifier checks(bootstrap, communicator, DataType::Float, ReduceOp::None,
+                    Pair{.sender = 0, .receiver = 2});
+    EXPECT_EQ(checks.check(calls, kSeed).wrong > 0, rank == 2) << rank;
+  }
 }
 
 TEST(VerificationOfManyRanks, AddsUpWhatAllFoundAndNamesTheLowestRank) {
