@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests: unit (GoogleTest), command line, under mpirun, on pretended nodes (bats).
+# Tests: unit (GoogleTest), command line, under mpirun, on pretended nodes and GPUs (bats).
 UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/%),\
   $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
 UNIT_OBJECTS := $(UNIT_SOURCES:%.cpp=$(BUILD)/%.o)
@@ -20,7 +20,7 @@ $(REGISTRY_TEST): private ALL_CXXFLAGS += -DBUSBAR_COLLECTIVES='"$(COLLECTIVES)"
 
 .PHONY: test
 test: packages-build packages-test ## install what is missing, build, run every test
-	@$(MAKE) --no-print-directory -j$(shell nproc) executables $(BUILD)/bin/unit_tests
+	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu $(BUILD)/bin/unit_tests
 	@$(MAKE) --no-print-directory check
 
 .PHONY: check

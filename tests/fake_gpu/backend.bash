@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the tests of the programs on the pretended machine share: the very binaries that users run,
+# on replaced libraries.
+load ../common
+
+setup_file() {
+  cd "$BATS_TEST_DIRNAME/../.." || return 1
+  make --no-print-directory BUSBAR_NO_INSTALL=1 fake-gpu > /dev/null
+}
+
+setup() {
+  ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  cd "$ROOT" || return 1
+  FAKE=$ROOT/${BUILD:-build}/fake_gpu
+  if [ ! -e "$FAKE/libnccl.so.2" ]; then skip "no CUDA toolkit with NCCL"; fi
+  DIR=$BATS_TEST_TMPDIR
+  # Each test has GPUs of its own.
+  export LD_LIBRARY_PATH=$FAKE TMPDIR=$DIR
+  QUICK=(--backend nccl -b 4K -e 8K -n 3 -w 1 -T 60)
+}
+
+# machine COUNT MEMORY CAPABILITY: a machine of so many GPUs for the rest of the test.
+machine() {
+  local i
+  for ((i = 0; i < $1; ++i)); do
+    printf 'gpu pci=0000:%02x:00.0 memory=%s cc=%s name=Fake GPU T\n' $((i + 16)) "$2" "$3"
+  done > "$DIR/machine"
+  export FAKE_GPU_MACHINE=$DIR/machine
+}

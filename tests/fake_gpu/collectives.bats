@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Every collective over NCCL on the pretended machine: real data, every type and operation.
+load backend
+
+ALL=(allreduce reducescatter allgather broadcast reduce gather scatter alltoall sendrecv)
+
+all_right() {  # all_right RANKS COLLECTIVE OPTIONS... : rows there are, and none is wrong
+  local ranks=$1 collective=$2
+  shift 2
+  rm -f "$DIR/a.csv"
+  timeout 120 mpirun -np "$ranks" "./${collective}_perf" --backend nccl -n 2 -w 0 -T 60 --csv "$DIR/a.csv" "$@" \
+    > "$DIR/out" 2>&1 || { cat "$DIR/out"; return 1; }
+  [ "$(column backend "$DIR/a.csv" | sort -u)" = nccl ]
+  [ "$(column wrong "$DIR/a.csv" | grep -c '^0$')" -gt 0 ]
+  [ "$(column status "$DIR/a.csv" | sort -u | xargs)" = "${STATUSES:-ok}" ] || {
+    column status,type,op,in_place,reason "$DIR/a.csv"; return 1; }
+}
+
+# In place is not defined where what comes would overwrite what goes.
+statuses_of() { case $1 in alltoall | sendrecv) echo "ok skipped" ;; *) echo ok ;; esac; }
+
+for_all() {  # for_all RANKS OPTIONS...
+  local collective
+  for collective in "${ALL[@]}"; do
+    STATUSES=$(statuses_of "$collective") all_right "$1" "$collective" "${@:2}" ||
+      { echo "$collective on $1 ranks"; return 1; }
+  done
+}
+
+@test "every collective, type, operation and root is right on 2 ranks" {
+  for_all 2 -b 4K -e 4K -d all -o all -r all
+}
+@test "every collective, type and operation is right on 3 ranks, which divide nothing" {
+  for_all 3 -b 5000 -e 5000 -d all -o all
+}
+@test "every collective is right on 1 rank" {
+  for_all 1 -b 64 -e 1M -f 128 -d all
+}
+@test "every collective and type is right on 8 ranks" {
+  for_all 8 -b 16K -e 16K -d all
+}
+@test "every collective is right on 16 ranks" {
+  machine 16 256MiB 9.0
+  for_all 16 -b 64K -e 64K -d bfloat16 -o avg
+}
+@test "every number of ranks up to 8 reduces right" {
+  local ranks
+  for ranks in 4 5 6 7; do all_right "$ranks" allreduce -b 1K -e 64K -f 64 -d half -o all; done
+}
+@test "odd sizes, unaligned buffers and more than one check are right" {
+  all_right 3 allreduce -b 1000 -e 5000 -i 777 -c 3
+  all_right 2 allreduce -b 1000 -e 5000 -i 777 -d int8 -u 3
+  all_right 2 allgather -b 1000 -e 5000 -i 777 -d half -u 1
+  [ "$(column flags "$DIR/a.csv" | grep -c unaligned)" -eq 12 ]
+}
+@test "types that the device has not are skipped rows with the reason" {
+  machine 2 256MiB 8.0
+  STATUSES="ok skipped" all_right 2 allreduce -b 4K -e 4K -d all
+  [ "$(column type,reason "$DIR/a.csv" | grep -c '^f8e.*compute capability 9.0, this device has 8.0')" -eq 4 ]
+}
+
+@test "what runs on the pretended machine is labelled so in table and file" {
+  run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [[ $output == *"# fake: this is the pretended GPU machine"* ]]
+  [[ $output == *"device  1 [0000:21:00] Fake GPU X9"* ]]
+  [ "$(column flags "$DIR/a.csv" | grep -c '\bfake\b')" -eq 4 ]
+  grep -q '^# rank-1: .* device 1 bus 0000:21:00.0 uuid [0-9a-f]\{32\} name Fake GPU' "$DIR/a.csv"
+  [ "$(table | awk '{ print NF }' | sort -u)" = 13 ]
+  grep -q '^# library: NCCL [0-9.]* (built for [0-9.]*), CUDA' "$DIR/a.csv"
+}
+
+@test "every ordered pair of ranks has a row of its own and a place in the square" {
+  run timeout 120 mpirun -np 5 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(column sender,receiver,size_bytes "$DIR/a.csv" | sort -u | wc -l)" -eq 40 ]
+  [ "$(column wrong "$DIR/a.csv" | sort -u)" = 0 ]
+  [ "$(column ranks "$DIR/a.csv" | sort -u)" = 2 ]
+  [ "$(grep -cE '^# +[0-4]( +[0-9.-]+){5}$' <<<"$output")" -eq 5 ]
+  [ "$(grep -c '^# pair 4 -> 0$' <<<"$output")" -eq 2 ]
+}
+
+@test "a planted fault on one pair is told of that pair only" {
+  run timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --inject-fault 2:7 --csv "$DIR/a.csv"
+  [ "$status" -eq 1 ]
+  [ "$(column receiver,status "$DIR/a.csv" | grep wrong | sort -u)" = "2|wrong" ]
+  [ "$(column receiver,status "$DIR/a.csv" | grep -c '^[01]|ok')" -eq 8 ]
+  [[ $output == *"wrong data: rank 2, element 7: expected "* ]]
+}
+
+@test "a split runs its groups at the same time, a row each" {
+  run env NCCL_TESTS_SPLIT="MOD 2" timeout 60 mpirun -np 6 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(column group,ranks,wrong "$DIR/a.csv" | sort | uniq -c | xargs)" = "4 0|3|0 4 1|3|0" ]
+  [[ $output == *"# group 1: ranks 1 3 5;"* ]]
+  [ "$(grep -cE '^#  Rank +[0-5] Group +1 ' <<<"$output")" -eq 3 ]
+  run env NCCL_TESTS_SPLIT_MASK=0x4 timeout 60 mpirun -np 6 ./allgather_perf "${QUICK[@]}" --csv "$DIR/b.csv"
+  [ "$status" -eq 0 ]
+  [ "$(column group,ranks "$DIR/b.csv" | sort | uniq -c | xargs)" = "4 0|4 4 1|2" ]
+}
+
+@test "a killed run of pairs goes on where it was" {
+  local all=(--pairs all --placement out --csv "$DIR/a.csv")
+  run timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" "${all[@]}"
+  rows "$DIR/a.csv" | tail -n 5 > "$DIR/last"
+  head -n -5 "$DIR/a.csv" > "$DIR/b.csv"
+  run timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --csv "$DIR/b.csv" --resume
+  [ "$status" -eq 0 ]
+  [ "$(rows "$DIR/b.csv" | wc -l)" -eq 12 ]
+  [ "$(column sender,receiver,size_bytes "$DIR/b.csv" | sort -u | wc -l)" -eq 12 ]
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Whatever fails, on whatever rank: every rank ends in time, one line says why, finished rows are kept.
+load backend
+
+# faulty FAULT OPTIONS... : three ranks; the exit status is in STATUS, words in $DIR/err.
+faulty() {
+  local fault=$1 begin=$SECONDS
+  shift
+  STATUS=0
+  FAKE_GPU_FAULT=$fault timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 1K -e 8K -n 2 -w 1 --csv "$DIR/a.csv" \
+    -T 5 "$@" > "$DIR/out" 2> "$DIR/err" || STATUS=$?
+  cat "$DIR/err"
+  [ $((SECONDS - begin)) -lt 30 ]
+  run ! pgrep -f "$DIR/a.csv"
+}
+
+# told STATUS WORDS: exactly one line, with these words.
+told() { [ "$STATUS" -eq "$1" ] && [ "$(wc -l < "$DIR/err")" -eq 1 ] && grep -q -- "$2" "$DIR/err"; }
+
+# 1 KiB is done (2 rows, 1 + 2 and 1 + 2 + 1 operations) when the ninth operation comes.
+kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
+
+@test "a failing NCCL call is told in NCCL's words by its rank, and rows are kept" {
+  faulty fail:ncclAllReduce:9@1
+  told 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce was told to fail'
+  kept
+}
+@test "a failing call on rank 0 leaves the row in flight as failed" {
+  faulty fail:ncclAllReduce:9@0
+  told 4 'rank 0: NCCL: '
+  [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok failed" ]
+}
+@test "a failing CUDA call is told in CUDA's words" {
+  faulty fail:cudaEventRecord:108@2
+  told 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
+}
+@test "an asynchronous error aborts the communicator and is told" {
+  faulty async:ncclAllReduce:9@1
+  told 4 'rank 1: NCCL: remote process exited or there was a network error'
+  kept
+}
+@test "an operation that never ends is a timeout that names the row" {
+  faulty hang:ncclAllReduce:9@1
+  told 4 'timeout: no progress for 5 s in: all-reduce 2 KiB out of place (-T); finished rows are kept'
+  kept
+}
+@test "a lost device is told, not waited for" {
+  faulty lost:ncclAllReduce:9@2
+  told 4 'rank 2: NCCL: unhandled cuda error.*device is lost'
+  kept
+}
+@test "a wrong result is found, named and exit 1" {
+  faulty wrong:ncclAllReduce:3@1
+  [ "$STATUS" -eq 1 ]
+  grep -q 'wrong data: rank 1, element 0: expected [0-9]*, got [0-9]*' "$DIR/out"
+  [ "$(column status "$DIR/a.csv" | xargs)" = "wrong ok ok ok ok ok ok ok" ]
+}
+@test "memory that a rank does not get is a skipped row, not the end" {
+  faulty oom:ncclMemAlloc:3@1
+  [ "$STATUS" -eq 0 ]
+  [ "$(column status "$DIR/a.csv" | grep -c skipped)" -eq 1 ]
+  [ "$(column reason "$DIR/a.csv" | grep -c 'could not allocate')" -eq 1 ]
+}
+@test "ranks that never connect are a timeout, with -T and without a rank to blame" {
+  faulty hang:ncclCommInitRankConfig:1@1
+  told 4 'timeout: no progress for 5 s in: connecting the ranks over nccl'
+}
+@test "a rank that cannot connect is told, and the others do not wait for it" {
+  faulty fail:ncclCommInitRankConfig:1@1
+  told 4 'rank 1: NCCL: '
+  faulty fail:ncclGetUniqueId:1@0 --csv "$DIR/b.csv"
+  told 4 'rank 0: NCCL: '
+}
+@test "a device that one rank cannot use makes nccl unavailable for all" {
+  faulty fail:cudaGetDeviceCount:1@1
+  told 3 '--backend nccl: rank 1: no CUDA device: '
+}
+@test "a killed rank ends the job" {
+  timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 1 > "$DIR/out" 2> "$DIR/err" 3>&- &
+  local job=$! i
+  for ((i = 0; i < 200; ++i)); do
+    if [ -f "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge 1 ]; then break; fi
+    sleep 0.1
+  done
+  kill -9 "$(awk '$2 == "Rank" && $3 == 1 { print $7 }' "$DIR/out")"
+  run ! wait "$job"
+  run ! pgrep -f "$DIR/a.csv"
+  [ "$(rows "$DIR/a.csv" | wc -l)" -ge 1 ]
+}

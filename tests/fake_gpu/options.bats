@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Options of devices, how ranks come to theirs, and memory.
+load backend
+
+quick() { run --separate-stderr timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" "$@"; echo "$output$stderr"; [ "$status" -eq 0 ]; }
+flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
+refused() {  # refused RANKS OPTIONS... : exit 2 and one line
+  run --separate-stderr timeout 60 mpirun -np "$1" ./allreduce_perf "${QUICK[@]}" "${@:2}"
+  echo "$stderr"
+  [ "$status" -eq 2 ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "a graph of the operations is one sample, launched as often as asked" {
+  quick -G 3 --csv "$DIR/a.csv"
+  [ "$(flags graph)" -eq 4 ]
+  [ "$(column samples,operations,batch,wrong "$DIR/a.csv" | sort -u)" = "1|9|3|0" ]
+  [[ $output == *" graph: 3 "* ]]
+  quick -G 1 -n auto --time-budget 0.2 --csv "$DIR/b.csv"
+  [ "$(column batch "$DIR/b.csv" | sort -u)" = 20 ]
+}
+@test "buffers are registered before they are used, locally and as symmetric windows" {
+  FAKE_GPU_FAULT='fail:ncclCommRegister:3@1' run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -R 1
+  [ "$status" -eq 4 ]
+  FAKE_GPU_FAULT='fail:ncclCommWindowRegister:3@1' run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -R 2
+  [ "$status" -eq 4 ]
+  quick -R 1 --csv "$DIR/a.csv"
+  [ "$(flags registered)" -eq 4 ]
+  rm "$DIR/a.csv"
+  quick -R 2 --csv "$DIR/a.csv"
+  [ "$(flags symmetric)" -eq 4 ]
+}
+@test "operations are grouped, timed as one and counted" {
+  FAKE_GPU_FAULT='fail:ncclGroupEnd:2@0' run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -m 4
+  [ "$status" -eq 4 ]
+  quick -m 4 --csv "$DIR/a.csv"
+  [ "$(column operations,batch,wrong "$DIR/a.csv" | sort -u)" = "12|4|0" ]
+}
+@test "-I adds four words to each half, -C reports the host's time" {
+  quick -I 1 -K 1
+  [ "$(table | awk '{ print NF }' | sort -u)" = 21 ]
+  [[ $output == *"out-of-place (+ per-iteration)"* ]]
+  quick -C 1 --csv "$DIR/a.csv"
+  [ "$(table | head -n 1 | awk '{ print $6 }')" = "$(column enqueue_time_us "$DIR/a.csv" | head -n 1 | xargs printf '%.2f')" ]
+}
+@test "-M tells where the memory went" {
+  quick -M 1
+  [[ $output =~ \#\ GPU\ memory\ usage\ :\ Initialization\ .*User-Allocated\ 16\ KiB.*Total ]]
+}
+@test "waiting, barriers, cadences and policies go with streams" {
+  quick -z 1
+  quick -z 2
+  quick -z 3
+  quick --cadence isolated --cache rotate -x 2 -p 1
+}
+@test "options of devices are refused on host memory, each with its reason" {
+  for option in "-G 1" "-R 1" "-x 0" "-M 1" --share-gpus; do
+    # shellcheck disable=SC2086
+    run --separate-stderr mpirun -np 2 ./allreduce_perf -b 1K -e 1K --backend mpi $option
+    [ "$status" -eq 2 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [[ $stderr == *"${option% *}: "*"on the mpi backend; use --backend nccl"* ]]
+  done
+}
+@test "options that contradict each other are refused" {
+  refused 2 -K 1; [[ $stderr == *"give -I 1 too"* ]]
+  refused 2 -K 3 -I 1; [[ $stderr == *"-K 3: of 3 operations"* ]]
+  refused 2 -G 1 -z 1; [[ $stderr == *"-G: "* ]]
+  refused 2 --pairs all; [[ $stderr == *"use sendrecv_perf"* ]]
+  NCCL_TESTS_SPLIT="MOD 0" refused 2; [[ $stderr == *"NCCL_TESTS_SPLIT: 'MOD 0' is not"* ]]
+}
+
+@test "more ranks than GPUs are refused, or share them and say so" {
+  machine 2 256MiB 9.0
+  refused 4
+  [[ $stderr == *"rank 2 has no GPU of its own: 4 ranks on its host, which shows it 2 GPUs; start 2 ranks"*"--share-gpus"* ]]
+  run timeout 60 mpirun -np 4 ./allreduce_perf "${QUICK[@]}" --share-gpus --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(flags shared-gpu)" -eq 4 ]
+  [[ $output == *"up to 2 ranks share a GPU"* ]]
+  [[ $output == *" for 2 ranks on the fullest GPU"* ]]
+  [ "$(column wrong "$DIR/a.csv" | sort -u)" = 0 ]
+}
+@test "from NCCL 2.30 on ranks share a GPU by its own variable" {
+  machine 1 256MiB 9.0
+  run env FAKE_NCCL_VERSION=23001 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --share-gpus
+  [ "$status" -eq 0 ]
+}
+@test "an NCCL older than the headers is not used" {
+  run --separate-stderr env FAKE_NCCL_VERSION=21800 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
+  [ "$status" -eq 3 ]
+  [[ $stderr == *"libnccl.so is version 2.18.0, this program was built for"* ]]
+}
+@test "ranks take their own GPU whatever CUDA_VISIBLE_DEVICES shows to each" {
+  local own='./allreduce_perf --backend nccl -b 4K -e 4K -n 1 -w 0'
+  run timeout 60 mpirun -np 1 env CUDA_VISIBLE_DEVICES=5 $own : -np 1 env CUDA_VISIBLE_DEVICES=2 $own
+  [ "$status" -eq 0 ]
+  [[ $output == *"device  0 [0000:61:00]"*"device  0 [0000:31:00]"* ]]
+  run env CUDA_VISIBLE_DEVICES=3,1 timeout 60 mpirun -np 2 $own
+  [[ $output == *"device  0 [0000:41:00]"*"device  1 [0000:21:00]"* ]]
+  run env NCCL_TESTS_DEVICE=4 timeout 60 mpirun -np 2 $own
+  [[ $output == *"device  4 [0000:51:00]"*"device  5 [0000:61:00]"* ]]
+  run env CUDA_VISIBLE_DEVICES= timeout 60 mpirun -np 2 $own
+  [ "$status" -eq 3 ]
+}
+@test "-g starts the ranks itself, a GPU each" {
+  run timeout 60 ./allreduce_perf -g 8 -b 4K -e 4K -n 1 -w 0
+  [ "$status" -eq 0 ]
+  [[ $output == *"nccl backend (auto: best available of nccl, mpi), 8 ranks"* ]]
+  [ "$(grep -cE '^#  Rank +[0-7] Group' <<<"$output")" -eq 8 ]
+}
+@test "memory is planned from what is free on the fullest GPU, and every size has its row" {
+  machine 2 256MiB 9.0
+  run timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl -b 32M -e 512M -f 4 -n 1 -w 0 --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok skipped ok skipped skipped" ]
+  [[ $output == *"available, of which 95 % may be used, for 1 rank on the fullest GPU"* ]]
+  [[ $output == *"needs "*" for 1 rank of a GPU, "*" may be used"* ]]
+}
