@@ -32,8 +32,8 @@ check-unit: $(BUILD)/bin/unit_tests ## unit tests only
 
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)
-check-bats: executables $(BUILD)/bin/unit_tests ## tests of the programs only: tests/cli and tests/mpi
-	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) bats tests/cli tests/mpi
+check-bats: executables fake-gpu $(BUILD)/bin/unit_tests ## tests of the programs only: command line, MPI, pretended GPUs
+	BUILD=$(BUILD) $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) bats tests/cli tests/mpi tests/fake_gpu
 
 .PHONY: soak
 soak: executables ## slow tests: large counts, memory, the main job

@@ -93,15 +93,15 @@ refused() {  # refused RANKS OPTIONS... : exit 2 and one line
   [[ $stderr == *"libnccl.so is version 2.18.0, this program was built for"* ]]
 }
 @test "ranks take their own GPU whatever CUDA_VISIBLE_DEVICES shows to each" {
-  local own='./allreduce_perf --backend nccl -b 4K -e 4K -n 1 -w 0'
-  run timeout 60 mpirun -np 1 env CUDA_VISIBLE_DEVICES=5 $own : -np 1 env CUDA_VISIBLE_DEVICES=2 $own
+  local own=(./allreduce_perf --backend nccl -b 4K -e 4K -n 1 -w 0)
+  run timeout 60 mpirun -np 1 env CUDA_VISIBLE_DEVICES=5 "${own[@]}" : -np 1 env CUDA_VISIBLE_DEVICES=2 "${own[@]}"
   [ "$status" -eq 0 ]
   [[ $output == *"device  0 [0000:61:00]"*"device  0 [0000:31:00]"* ]]
-  run env CUDA_VISIBLE_DEVICES=3,1 timeout 60 mpirun -np 2 $own
+  run env CUDA_VISIBLE_DEVICES=3,1 timeout 60 mpirun -np 2 "${own[@]}"
   [[ $output == *"device  0 [0000:41:00]"*"device  1 [0000:21:00]"* ]]
-  run env NCCL_TESTS_DEVICE=4 timeout 60 mpirun -np 2 $own
+  run env NCCL_TESTS_DEVICE=4 timeout 60 mpirun -np 2 "${own[@]}"
   [[ $output == *"device  4 [0000:51:00]"*"device  5 [0000:61:00]"* ]]
-  run env CUDA_VISIBLE_DEVICES= timeout 60 mpirun -np 2 $own
+  run env CUDA_VISIBLE_DEVICES= timeout 60 mpirun -np 2 "${own[@]}"
   [ "$status" -eq 3 ]
 }
 @test "-g starts the ranks itself, a GPU each" {
