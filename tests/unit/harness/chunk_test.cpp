@@ -2,11 +2,13 @@
 #include "harness/chunk.hpp"
 
 #include <numeric>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
@@ -39,8 +41,13 @@ TEST(ChunkShape, LosesNoOperation) {
 class ChunkRun : public testing::Test {
  protected:
   ChunkResult run(const ChunkShape& shape, ChunkRunner::Settings settings) {
-    ChunkRunner runner(bootstrap_, communicator_, calls_, settings, [this] { ++progress_; });
-    return runner.run(shape);
+    return runner(settings).run(shape);
+  }
+  ChunkRunner runner(ChunkRunner::Settings settings) {
+    return {
+        {.everyone = bootstrap_, .sharers = bootstrap_}, communicator_, calls_, settings, [this] {
+          ++progress_;
+        }};
   }
   test::FakeBootstrap& bootstrap() { return bootstrap_; }
   test::FakeCommunicator& communicator() { return communicator_; }
@@ -115,7 +122,8 @@ TEST(ChunkRunOfManyRanks, AveragesOverThem) {
   test::FakeBootstrap bootstrap(0, 4);  // all four ranks take the same time
   test::FakeCommunicator communicator;
   const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
-  ChunkRunner runner(bootstrap, communicator, calls, {.aggregation = Aggregation::Mean}, [] {});
+  ChunkRunner runner({.everyone = bootstrap, .sharers = bootstrap}, communicator, calls,
+                     {.aggregation = Aggregation::Mean}, [] {});
   const ChunkResult result = runner.run(ChunkShape::of(2, 1));
   EXPECT_EQ(bootstrap.combined.front(), Combine::Sum);
   EXPECT_DOUBLE_EQ(result.samples_us.at(0), 1000);
@@ -128,6 +136,103 @@ TEST_F(ChunkRun, TakesItsCallsInTurn) {
   std::vector<int> roots;
   for (const Call& call : communicator().calls) roots.push_back(call.root);
   EXPECT_EQ(roots, (std::vector<int>{0, 1, 2, 0, 1, 2, 0}));
+}
+
+TEST_F(ChunkRun, TellsWhatIssuingTookTheHostPerOperation) {
+  communicator().operation_time = [](std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return Seconds{5e-6};  // as the stopwatch has it
+  };
+  const ChunkResult result = run(ChunkShape::of(6, 3), {});
+  ASSERT_EQ(result.enqueue_us.size(), 2U);
+  for (const double enqueue_us : result.enqueue_us) EXPECT_GE(enqueue_us, 1000);
+  EXPECT_GE(result.host_us * 6, (result.enqueue_us[0] + result.enqueue_us[1]) * 3);
+  EXPECT_DOUBLE_EQ(result.samples_us[0], 5);
+}
+
+TEST_F(ChunkRun, TimesTheHostFromTheFirstStartToTheLastCompletion) {
+  ChunkRunner slow({.everyone = bootstrap(), .sharers = bootstrap()}, communicator(), calls(), {},
+                   [] { std::this_thread::sleep_for(std::chrono::milliseconds(4)); });
+  EXPECT_GE(slow.run(ChunkShape::of(2, 1)).host_us, 4000);  // 8 ms over 2 operations
+}
+
+TEST_F(ChunkRun, GivesAsManyOperationsAsOneAsItWasTold) {
+  (void)run(ChunkShape::of(6, 3), {.group = 3});
+  EXPECT_EQ(communicator().events, "(ooo)(ooo)w");
+}
+
+TEST_F(ChunkRun, HasSeveralGroupsInABatchAndTheRestInAGroupOfItsOwn) {
+  (void)run({.batches = {5}}, {.group = 2});
+  EXPECT_EQ(communicator().events, "(oo)(oo)(o)w");
+}
+
+TEST_F(ChunkRun, HasNoGroupsOfOneOperation) {
+  (void)run(ChunkShape::of(3, 1), {.group = 1});
+  EXPECT_EQ(communicator().events, "ooow");
+}
+
+TEST_F(ChunkRun, WaitsAfterWholeGroupsOnly) {
+  (void)run(ChunkShape::of(4, 2), {.blocking = Blocking::Wait, .group = 2});
+  EXPECT_EQ(communicator().events, "(oo)w(oo)ww");
+}
+
+TEST_F(ChunkRun, RecordsEachLengthOfBatchOnceAndLaunchesItAsOftenAsTold) {
+  ChunkRunner graphs = runner({.graph_launches = 3});
+  (void)graphs.run({.batches = {6, 5, 5}});
+  EXPECT_EQ(communicator().events, "owrrgggggggggw");  // the library connects before recording
+  communicator().events.clear();
+  (void)graphs.run({.batches = {5, 6}});
+  EXPECT_EQ(communicator().events, "ggggggw");
+}
+
+TEST_F(ChunkRun, RecordsNothingWithoutGraphs) {
+  (void)run(ChunkShape::of(2, 1), {.graph_launches = 0});
+  EXPECT_EQ(communicator().events, "oow");
+}
+
+TEST_F(ChunkRun, DividesAGraphsTimeByItsOperationsAndLaunches) {
+  communicator().operation_time = [](std::size_t) { return Seconds{7e-6}; };
+  ChunkRunner graphs = runner({.graph_launches = 4});
+  const ChunkResult result = graphs.run({.batches = {5, 5}});
+  ASSERT_EQ(result.samples_us.size(), 2U);
+  EXPECT_NEAR(result.samples_us[0], 7, 1e-9);
+  EXPECT_NEAR(result.samples_us[1], 7, 1e-9);
+  EXPECT_EQ(result.operations, 40U);
+  EXPECT_EQ(graphs.operations(), 40U);
+}
+
+TEST_F(ChunkRun, PutsTheCallsIntoAGraphInTurn) {
+  calls().assign(3, calls().front());
+  for (int i = 0; i < 3; ++i) calls()[static_cast<std::size_t>(i)].root = i;
+  (void)run({.batches = {4}}, {.graph_launches = 1});
+  std::vector<int> roots;
+  for (const Call& call : communicator().calls) roots.push_back(call.root);
+  EXPECT_EQ(roots, (std::vector<int>{0, 0, 1, 2, 0}));  // the first is not recorded
+}
+
+TEST(ChunkRunOfCrews, BeginsOnAllRanksAndCombinesTimesOfTheSharersOnly) {
+  test::on_ranks(4, [](test::ThreadBootstrap& everyone) {
+    const auto part = everyone.split(everyone.rank() / 2);
+    test::FakeCommunicator communicator;
+    const int rank = everyone.rank();
+    communicator.operation_time = [rank](std::size_t) { return Seconds{(rank + 1) * 1e-6}; };
+    const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
+    ChunkRunner chunks({.everyone = everyone, .sharers = *part}, communicator, calls, {}, [] {});
+    everyone.barriers = 0;
+    const ChunkResult result = chunks.run(ChunkShape::of(3, 1));
+    EXPECT_EQ(everyone.barriers, 1);
+    ASSERT_EQ(result.samples_us.size(), 3U);
+    EXPECT_NEAR(result.samples_us.front(), rank < 2 ? 2 : 4, 1e-9);
+    EXPECT_EQ(everyone.gather(result.elapsed_s), std::vector<double>(4, result.elapsed_s));
+  });
+}
+
+TEST(Crew, IsLedByTheFirstOfItsSharersUnlessItIsIdle) {
+  test::FakeBootstrap first(0, 2);
+  test::FakeBootstrap second(1, 2);
+  EXPECT_TRUE((Crew{.everyone = second, .sharers = first}.leads()));
+  EXPECT_FALSE((Crew{.everyone = first, .sharers = second}.leads()));
+  EXPECT_FALSE((Crew{.everyone = first, .sharers = first, .idle = true}.leads()));
 }
 
 }  // namespace

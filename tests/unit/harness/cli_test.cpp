@@ -101,6 +101,25 @@ const std::vector<Effect>& effects() {
        [](O o) {
          return o.inject_fault && o.inject_fault->rank == 1 && o.inject_fault->index == 12345;
        }},
+      {"-G 4", [](O o) { return o.graph_launches == 4; }},
+      {"-G 4 --cudagraph 0", [](O o) { return o.graph_launches == 0; }},
+      {"-R 1", [](O o) { return o.registration == Registration::Local; }},
+      {"--local_register 2", [](O o) { return o.registration == Registration::Symmetric; }},
+      {"-x 0", [](O o) { return o.cta_policy == 0; }},
+      {"--cta_policy 2", [](O o) { return o.cta_policy == 2; }},
+      {"-C 1", [](O o) { return o.enqueue_times; }},
+      {"-C 1 --report_cputime 0", [](O o) { return !o.enqueue_times; }},
+      {"-M 1", [](O o) { return o.memory_use; }},
+      {"-M 1 --memory 0", [](O o) { return !o.memory_use; }},
+      {"-u 4", [](O o) { return o.unalign == 4; }},
+      {"--unalign 1", [](O o) { return o.unalign == 1; }},
+      {"-I 1", [](O o) { return o.per_operation; }},
+      {"-I 1 --per_iter_timing 0", [](O o) { return !o.per_operation; }},
+      {"-I 1 -K 5", [](O o) { return o.skipped_samples == 5; }},
+      {"-I 1 --per_iter_skip 3", [](O o) { return o.skipped_samples == 3; }},
+      {"--share-gpus", [](O o) { return o.share_devices; }},
+      {"--pairs all", [](O o) { return o.pairs == Pairs::All; }},
+      {"--pairs all --pairs off", [](O o) { return o.pairs == Pairs::Off; }},
   };
   return all;
 }
@@ -108,6 +127,12 @@ const std::vector<Effect>& effects() {
 TEST(ParseCommandLine, HasAnEffectForEveryOption) {
   for (const Effect& effect : effects())
     EXPECT_TRUE(effect.seen(options_of(effect.line))) << effect.line;
+}
+
+TEST(ParseCommandLine, TakesParallelInitializationForWhatItAlwaysDoes) {
+  EXPECT_EQ(configuration_words(options_of("-p 1")), configuration_words(options_of("")));
+  EXPECT_EQ(configuration_words(options_of("--parallel_init 0")),
+            configuration_words(options_of("")));
 }
 
 TEST(ParseCommandLine, TakesValuesInEverySpellingThatNcclTestsTakes) {
@@ -205,7 +230,24 @@ TEST(ParseCommandLine, RefusesOnOneLineThatBeginsWithTheOption) {
                            "--inject-fault -1:0",
                            "--csv ''",
                            "--samples ''",
-                           "--backend ''"}) {
+                           "--backend ''",
+                           "-p 2",
+                           "-p x",
+                           "-G -1",
+                           "-G x",
+                           "-R 3",
+                           "-R yes",
+                           "-x 3",
+                           "-x auto",
+                           "-C 2",
+                           "-M 2",
+                           "-u -1",
+                           "-u 1.5",
+                           "-I 2",
+                           "-K -1",
+                           "-K x",
+                           "-K 2",
+                           "--pairs some"}) {
     const test::Failure failure = refusal(line);
     const std::string option = split(line, ' ').front();
     EXPECT_EQ(failure.status, Status::Usage) << line;
@@ -236,8 +278,7 @@ TEST(ParseCommandLine, SuggestsTheNearestOption) {
 }
 
 TEST(ParseCommandLine, SaysWhyAnOptionOfNcclTestsIsNotOneOfOurs) {
-  for (const char* line :
-       {"-t 2", "--nthreads 2", "-p 1", "-G 1", "-M 1", "-I 1", "-u 4", "-R 1"}) {
+  for (const char* line : {"-t 2", "--nthreads 2", "-y 1", "--stream_null 1", "-D 1", "-V 8"}) {
     const test::Failure failure = refusal(line);
     EXPECT_EQ(failure.status, Status::Usage) << line;
     EXPECT_TRUE(failure.says("is an option of nccl-tests, not of busbar")) << failure.message;

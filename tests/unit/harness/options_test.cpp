@@ -24,6 +24,12 @@ TEST(Options, HaveTheDocumentedDefaults) {
   EXPECT_EQ(options.root, 0);
   EXPECT_FALSE(options.timeout.has_value());
   EXPECT_EQ(options.seed, 1U);
+  EXPECT_EQ(options.graph_launches, 0U);
+  EXPECT_EQ(options.registration, Registration::None);
+  EXPECT_FALSE(options.cta_policy.has_value());
+  EXPECT_EQ(options.unalign, 0U);
+  EXPECT_EQ(options.pairs, Pairs::Off);
+  EXPECT_FALSE(options.split.has_value());
 }
 
 TEST(OptionNames, AreThoseOfTheCommandLine) {
@@ -46,11 +52,12 @@ TEST(ConfigurationWords, AreTheDefaultsInAFixedOrder) {
       "sizes=1048576-1073741824x2 types=float ops=sum root=0 placement=both operations=auto "
       "warmup=auto "
       "aggregated=1 cycles=1 aggregation=max checks=1 blocking=0 cadence=streaming ci-width=0.02 "
-      "time-budget=3 progress=0 cache=warm bind=0 seed=1");
+      "time-budget=3 progress=0 cache=warm bind=0 seed=1 graph=0 registration=0 cta-policy=auto "
+      "unalign=0 pairs=off split=none");
 }
 
 TEST(ConfigurationWords, DifferForEverythingThatMakesRowsIncomparable) {
-  std::vector<Options> variants(20);
+  std::vector<Options> variants(29);
   variants[1].sweep.first = 8;
   variants[2].sweep.last = 8;
   variants[3].sweep.factor = 1;
@@ -70,6 +77,15 @@ TEST(ConfigurationWords, DifferForEverythingThatMakesRowsIncomparable) {
   variants[17].progress = ProgressChoice::Yield;
   variants[18].cache = Cache::Rotate;
   variants[19].seed = 7;
+  variants[20].graph_launches = 1;
+  variants[21].registration = Registration::Local;
+  variants[22].registration = Registration::Symmetric;
+  variants[23].cta_policy = 0;
+  variants[24].unalign = 1;
+  variants[25].pairs = Pairs::All;
+  variants[26].split = Split{.rule = Split::Rule::Mod, .operand = 2};
+  variants[27].split = Split{.rule = Split::Rule::Div, .operand = 2};
+  variants[28].split = Split{.rule = Split::Rule::Mod, .operand = 3};
   std::set<std::string> words;
   for (const Options& options : variants) words.insert(join(configuration_words(options), " "));
   EXPECT_EQ(words.size(), variants.size());
@@ -83,6 +99,10 @@ TEST(ConfigurationWords, AreTheSameWhereverTheOutputsGo) {
   options.resume = true;
   options.timestamps = true;
   options.timeout = Seconds{5};
+  options.enqueue_times = true;
+  options.per_operation = true;
+  options.skipped_samples = 2;
+  options.memory_use = true;
   EXPECT_EQ(configuration_words(options), configuration_words(Options{}));
 }
 

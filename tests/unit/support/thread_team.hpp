@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <barrier>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "model/bootstrap.hpp"
+
+namespace busbar::test {
+
+/// The control plane of ranks that are threads of one process: they differ and really meet.
+class ThreadBootstrap final : public Bootstrap {
+ public:
+  /// Where the ranks of a team meet.
+  struct Meeting {
+    explicit Meeting(int size) : gate(size), shown(static_cast<std::size_t>(size)) {}
+    std::barrier<> gate;
+    std::vector<std::span<const std::byte>> shown;     // by rank, between two gates
+    std::map<int, std::shared_ptr<Meeting>> by_color;  // the parts of a split
+  };
+
+  ThreadBootstrap(std::shared_ptr<Meeting> meeting, int rank)
+      : meeting_(std::move(meeting)), rank_(rank) {}
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return static_cast<int>(meeting_->shown.size()); }
+  [[nodiscard]] int node() const override { return 0; }
+  [[nodiscard]] int nodes() const override { return 1; }
+  void set_progress(Progress /*progress*/) override {}
+  void barrier() override {
+    ++barriers;
+    meeting_->gate.arrive_and_wait();
+  }
+
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
+    show(bytes, [&](int rank, std::span<const std::byte> theirs) {
+      if (rank == root && rank != rank_) std::memcpy(bytes.data(), theirs.data(), bytes.size());
+    });
+  }
+  void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    std::byte* to = all.data();
+    show(mine, [&](int /*rank*/, std::span<const std::byte> theirs) {
+      std::memcpy(to, theirs.data(), theirs.size());
+      to += theirs.size();
+    });
+  }
+  void combine(std::span<double> values, Combine how) override {
+    const std::vector<double> mine(values.begin(), values.end());
+    show(std::as_bytes(std::span(mine)), [&](int rank, std::span<const std::byte> theirs) {
+      std::vector<double> others(values.size());
+      std::memcpy(others.data(), theirs.data(), theirs.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = rank == 0 ? others[i] : combined(values[i], others[i], how);
+      }
+    });
+  }
+  [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override {
+    const std::vector<int> colors = gather(color);
+    int part = 0;
+    int place = 0;
+    for (int rank = 0; rank < size(); ++rank) {
+      if (colors[static_cast<std::size_t>(rank)] != color) continue;
+      if (rank == rank_) place = part;
+      ++part;
+    }
+    meeting_->gate.arrive_and_wait();
+    if (rank_ == 0) meeting_->by_color.clear();
+    for (int rank = 0; rank < size(); ++rank) {  // one after the other
+      meeting_->gate.arrive_and_wait();
+      if (rank == rank_ && place == 0) meeting_->by_color[color] = std::make_shared<Meeting>(part);
+    }
+    meeting_->gate.arrive_and_wait();
+    return std::make_unique<ThreadBootstrap>(meeting_->by_color.at(color), place);
+  }
+  [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+
+  int barriers = 0;
+
+ private:
+  static double combined(double a, double b, Combine how) {
+    if (how == Combine::Sum) return a + b;
+    return how == Combine::Max ? std::max(a, b) : std::min(a, b);
+  }
+
+  /// Shows what this rank has and looks at what each has, in rank order.
+  template <class Look>
+  void show(std::span<const std::byte> mine, const Look& look) {
+    meeting_->shown[static_cast<std::size_t>(rank_)] = mine;
+    meeting_->gate.arrive_and_wait();
+    for (int rank = 0; rank < size(); ++rank) {
+      look(rank, meeting_->shown[static_cast<std::size_t>(rank)]);
+    }
+    meeting_->gate.arrive_and_wait();
+  }
+
+  std::shared_ptr<Meeting> meeting_;
+  int rank_;
+};
+
+/// Does `work` as each of `size` ranks at the same time. What a rank throws ends the tests.
+inline void on_ranks(int size, const std::function<void(ThreadBootstrap&)>& work) {
+  const auto meeting = std::make_shared<ThreadBootstrap::Meeting>(size);
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < size; ++rank) {
+    ranks.emplace_back([&work, meeting, rank] {
+      ThreadBootstrap bootstrap(meeting, rank);
+      work(bootstrap);
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+}  // namespace busbar::test
