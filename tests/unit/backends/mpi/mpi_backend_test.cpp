@@ -17,7 +17,7 @@ namespace {
 using test::collective;
 
 std::unique_ptr<Communicator> connect(Progress progress = Progress::Block) {
-  return choose_backend("mpi").backend->connect(test::mpi_singleton(), progress);
+  return choose_backend("mpi").backend->connect(test::mpi_singleton(), {.progress = progress});
 }
 
 Call call_of(const char* name, DataType type = DataType::Float, ReduceOp op = ReduceOp::Sum) {
@@ -75,11 +75,12 @@ Verdict run(const char* name, bool in_place, Progress progress, std::uint64_t se
   Call like = call_of(name);
   const SizePlan plan{
       .wanted = 4096, .footprint = like.collective->footprint(4096, 4, 1), .segment = segment};
-  RowBuffers buffers(*mpi, plan);
+  RowBuffers buffers(*mpi, plan, 0);
   const Collective& asked = *like.collective;
   if (asked.peers != nullptr) like.peers = asked.peers({});
   const auto calls = buffers.calls(like, in_place);
-  Verifier verifier(test::mpi_singleton(), *mpi, like.type, like.op);
+  Bootstrap& ranks = test::mpi_singleton();
+  Verifier verifier({.everyone = ranks, .sharers = ranks}, ranks, *mpi, like.type, like.op);
   buffers.poison_results(in_place);
   verifier.fill(calls, plan.footprint.send / 4, 1);
   mpi->enqueue(calls.front());
@@ -117,9 +118,9 @@ bool sends_only(Pair pair, Progress progress) {
   Call like = call_of("sendrecv");
   const Position me{.rank = ranks.rank(), .ranks = ranks.size(), .pair = pair};
   like.peers = like.collective->peers(me);
-  RowBuffers buffers(*mpi, {.footprint = like.collective->footprint(4096, 4, me.ranks)});
+  RowBuffers buffers(*mpi, {.footprint = like.collective->footprint(4096, 4, me.ranks)}, 0);
   const auto calls = buffers.calls(like, false);
-  Verifier verifier(ranks, *mpi, like.type, like.op, pair);
+  Verifier verifier({.everyone = ranks, .sharers = ranks}, ranks, *mpi, like.type, like.op, pair);
   buffers.poison_results(false);
   verifier.fill(calls, like.count, 1);
   mpi->enqueue(calls.front());
