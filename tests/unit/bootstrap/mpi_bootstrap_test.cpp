@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/mpi_singleton.hpp"
 
 namespace busbar {
@@ -73,6 +74,38 @@ TEST(MpiBootstrap, PassesItsBarrierInBothWaysOfWaiting) {
   mpi.barrier();
   mpi.set_progress(Progress::Yield);
   mpi.barrier();
+}
+
+int ranks_of(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+TEST(MpiBootstrap, SplitsIntoPartsWithCommunicatorsOfTheirOwn) {
+  Bootstrap& mpi = test::mpi_singleton();
+  const auto part = mpi.split(7);
+  EXPECT_EQ(part->rank(), 0);
+  EXPECT_EQ(part->size(), 1);
+  EXPECT_EQ(part->nodes(), 1);
+  EXPECT_TRUE(part->agree(true));
+  EXPECT_EQ(ranks_of(mpi_comm_of(*part)), 1);
+  EXPECT_NE(mpi_comm_of(*part), mpi_comm_of(mpi));
+}
+
+TEST(MpiBootstrap, GoesOnAfterItsPartsAreGone) {
+  Bootstrap& mpi = test::mpi_singleton();
+  for (int color = 0; color < 100; ++color) mpi.split(color)->barrier();
+  mpi.barrier();
+}
+
+TEST(MpiCommOf, IsNotTheWorldOfABootstrapOfMpi) {
+  EXPECT_NE(mpi_comm_of(test::mpi_singleton()), MPI_COMM_WORLD);
+  EXPECT_EQ(ranks_of(mpi_comm_of(test::mpi_singleton())), 1);
+}
+
+TEST(MpiCommOf, IsTheWorldOfAnyOther) {
+  EXPECT_EQ(mpi_comm_of(test::FakeBootstrap{}), MPI_COMM_WORLD);
 }
 
 }  // namespace

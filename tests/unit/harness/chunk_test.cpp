@@ -8,7 +8,6 @@
 
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
-#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
@@ -208,31 +207,6 @@ TEST_F(ChunkRun, PutsTheCallsIntoAGraphInTurn) {
   std::vector<int> roots;
   for (const Call& call : communicator().calls) roots.push_back(call.root);
   EXPECT_EQ(roots, (std::vector<int>{0, 0, 1, 2, 0}));  // the first is not recorded
-}
-
-TEST(ChunkRunOfCrews, BeginsOnAllRanksAndCombinesTimesOfTheSharersOnly) {
-  test::on_ranks(4, [](test::ThreadBootstrap& everyone) {
-    const auto part = everyone.split(everyone.rank() / 2);
-    test::FakeCommunicator communicator;
-    const int rank = everyone.rank();
-    communicator.operation_time = [rank](std::size_t) { return Seconds{(rank + 1) * 1e-6}; };
-    const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
-    ChunkRunner chunks({.everyone = everyone, .sharers = *part}, communicator, calls, {}, [] {});
-    everyone.barriers = 0;
-    const ChunkResult result = chunks.run(ChunkShape::of(3, 1));
-    EXPECT_EQ(everyone.barriers, 1);
-    ASSERT_EQ(result.samples_us.size(), 3U);
-    EXPECT_NEAR(result.samples_us.front(), rank < 2 ? 2 : 4, 1e-9);
-    EXPECT_EQ(everyone.gather(result.elapsed_s), std::vector<double>(4, result.elapsed_s));
-  });
-}
-
-TEST(Crew, IsLedByTheFirstOfItsSharersUnlessItIsIdle) {
-  test::FakeBootstrap first(0, 2);
-  test::FakeBootstrap second(1, 2);
-  EXPECT_TRUE((Crew{.everyone = second, .sharers = first}.leads()));
-  EXPECT_FALSE((Crew{.everyone = first, .sharers = second}.leads()));
-  EXPECT_FALSE((Crew{.everyone = first, .sharers = first, .idle = true}.leads()));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
@@ -25,6 +26,36 @@ TEST(ChooseBackend, SaysWhatThereIsWhereTheNamedOneIsNotInTheBuild) {
   EXPECT_TRUE(failure.message.starts_with("--backend gloo: not in this build, which has: "))
       << failure.message;
   EXPECT_TRUE(failure.says("mpi"));
+}
+
+TEST(ChooseBackend, SaysWhyEachOneCannotBeUsed) {
+  const auto none = [](const Backend& backend) {
+    return std::optional("no " + std::string(backend.name()) + " today");
+  };
+  const test::Failure any = test::failure_of([&] { (void)choose_backend("auto", none); });
+  EXPECT_EQ(any.status, Status::Unavailable);
+  EXPECT_TRUE(any.message.starts_with("no backend is available: ")) << any.message;
+  EXPECT_TRUE(any.says("mpi is not: no mpi today")) << any.message;
+  const test::Failure named = test::failure_of([&] { (void)choose_backend("mpi", none); });
+  EXPECT_EQ(named.status, Status::Unavailable);
+  EXPECT_EQ(named.message, "--backend mpi: no mpi today");
+}
+
+TEST(ChooseBackend, SaysWhyABetterOneWasNotTaken) {
+  if (registered_backends().size() < 2) GTEST_SKIP() << "this build has one backend";
+  const Backend* const best = registered_backends().front();
+  const BackendChoice choice = choose_backend("auto", [&](const Backend& backend) {
+    return &backend == best ? std::optional<std::string>("broken") : std::nullopt;
+  });
+  EXPECT_EQ(choice.backend, registered_backends()[1]);
+  EXPECT_TRUE(choice.why.starts_with(std::string(best->name()) + " is not: broken; best available"))
+      << choice.why;
+}
+
+TEST(ChooseBackend, TakesForAllRanksWhatEachCanUse) {
+  test::on_ranks(3, [](test::ThreadBootstrap& everyone) {
+    EXPECT_EQ(choose_backend("mpi", everyone).backend->name(), "mpi");
+  });
 }
 
 TEST(RegisteredBackends, ComeBestFirst) {

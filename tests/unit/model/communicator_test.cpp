@@ -17,5 +17,10 @@ TEST(Comparison, CountsWrongElementsOfAllRunsAndKeepsTheFirst) {
   EXPECT_EQ(total.got, "2");
 }
 
+TEST(DeviceMemoryUse, IsInTotalAllThatWasTaken) {
+  EXPECT_EQ((DeviceMemoryUse{.initialization = 100, .user = 20, .collective = 3}.total()), 123U);
+  EXPECT_EQ(DeviceMemoryUse{}.total(), 0U);
+}
+
 }  // namespace
 }  // namespace busbar

@@ -62,15 +62,20 @@ const std::map<std::string, std::string>& cells() {
       {"cache", "rotate"},
       {"segment_bytes", "16777216"},
       {"cycle", "2"},
-      {"finished_at", "2026-11-21 14:02:59"}};
+      {"finished_at", "2026-11-21 14:02:59"},
+      {"host_time_us", "277.125"},
+      {"enqueue_time_us", "4.5"},
+      {"group", "2"},
+      {"sender", "5"},
+      {"receiver", "0"}};
   return values;
 }
 
-TEST(RecordFields, AreFortyWithNamesOfTheirOwn) {
+TEST(RecordFields, AreFortyFiveWithNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (const RecordField& known : record_fields()) names.insert(known.name);
-  EXPECT_EQ(kRecordFieldCount, 40U);
-  EXPECT_EQ(names.size(), 40U);
+  EXPECT_EQ(kRecordFieldCount, 45U);
+  EXPECT_EQ(names.size(), 45U);
 }
 
 TEST(RecordFields, BeginWithTheColumnsThatReadersMayCountOn) {
@@ -91,6 +96,14 @@ TEST(RecordFields, BeginWithTheColumnsThatReadersMayCountOn) {
                               "wrong"};
   ASSERT_LE(kFirst.size(), record_fields().size());
   for (std::size_t i = 0; i < kFirst.size(); ++i) EXPECT_EQ(record_fields()[i].name, kFirst.at(i));
+}
+
+TEST(RecordFields, EndWithTheColumnsThatCameLast) {
+  constexpr std::array kLast{"finished_at", "host_time_us", "enqueue_time_us",
+                             "group",       "sender",       "receiver"};
+  for (std::size_t i = 0; i < kLast.size(); ++i) {
+    EXPECT_EQ(record_fields()[39 + i].name, kLast.at(i));
+  }
 }
 
 TEST(RecordFields, EachSayWhatTheyMean) {
@@ -150,6 +163,11 @@ TEST(RecordFields, OfAnEmptyRecordThatHaveNoValueAreEmptyAndNeverZero) {
                            "minor_faults_per_op",
                            "involuntary_switches_per_op",
                            "segment_bytes",
+                           "host_time_us",
+                           "enqueue_time_us",
+                           "group",
+                           "sender",
+                           "receiver",
                            "reason",
                            "flags",
                            "stop_reason"}) {

@@ -41,5 +41,21 @@ TEST(HostStopwatch, ForgetsItsIntervalsAtReset) {
   EXPECT_TRUE(stopwatch.intervals().empty());
 }
 
+TEST(HostStopwatch, CostsMoreThanNothingAndLessThanAMillisecond) {
+  HostStopwatch stopwatch;
+  const Seconds cost = stopwatch.cost();
+  EXPECT_GE(cost, Seconds{1e-9});
+  EXPECT_LT(cost, Seconds{1e-3});
+}
+
+TEST(HostStopwatch, KeepsItsIntervalsWhileItsCostIsMeasured) {
+  HostStopwatch stopwatch;
+  stopwatch.reset(1);
+  stopwatch.start();
+  stopwatch.lap();
+  (void)stopwatch.cost();
+  EXPECT_EQ(stopwatch.intervals().size(), 1U);
+}
+
 }  // namespace
 }  // namespace busbar

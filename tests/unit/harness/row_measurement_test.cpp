@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/row_measurement.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "harness/row_result.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/fake_bootstrap.hpp"
+#include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/thread_team.hpp"
+
+namespace busbar {
+namespace {
+
+/// One row of 1 KiB of floats, an all-reduce over one pretended rank.
+class RowMeasurement : public testing::Test {
+ protected:
+  RowMeasurement() {
+    options_.operations = 6;
+    options_.warmup_operations = 0;
+  }
+
+  /// Measures the row; its samples and record are kept.
+  void measure(bool in_place = false) {
+    const RunParts parts{.options = options_,
+                         .collective = allreduce_,
+                         .backend = "fake",
+                         .everyone = bootstrap_,
+                         .team = bootstrap_,
+                         .group = {},
+                         .smallest_team = 1,
+                         .communicator = communicator_,
+                         .placements = placements_,
+                         .memory = {.free = kGiB},
+                         .progress = Progress::Block,
+                         .timer_cost_s = timer_cost_s_,
+                         .flags = {},
+                         .watchdog = watchdog_};
+    const Crew crew{.everyone = bootstrap_, .sharers = bootstrap_};
+    const SizePlan plan{.footprint = allreduce_.footprint(kKiB, 4, 1), .slots = slots_};
+    const Call like{.collective = &allreduce_, .op = ReduceOp::Sum};
+    RowBuffers buffers(communicator_, plan, 0);
+    Verifier verifier(crew, bootstrap_, communicator_, DataType::Float, ReduceOp::Sum);
+    record_ = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size};
+    samples_ = measure_row({.parts = parts,
+                            .crew = crew,
+                            .like = like,
+                            .plan = plan,
+                            .buffers = buffers,
+                            .verifier = verifier},
+                           record_, {});
+  }
+
+  Options& options() { return options_; }
+  Placements& placements() { return placements_; }
+  test::FakeCommunicator& communicator() { return communicator_; }
+  void set_slots(std::uint64_t slots) { slots_ = slots; }
+  void set_timer_cost(double seconds) { timer_cost_s_ = seconds; }
+  [[nodiscard]] const Record& record() const { return record_; }
+  [[nodiscard]] const std::vector<double>& samples() const { return samples_; }
+  [[nodiscard]] std::size_t operations() const { return communicator_.calls.size(); }
+
+ private:
+  const Collective& allreduce_ = test::collective("allreduce");
+  Options options_;
+  Placements placements_;
+  test::FakeBootstrap bootstrap_;
+  test::FakeCommunicator communicator_;
+  Watchdog watchdog_{std::nullopt, {}};
+  std::uint64_t slots_ = 1;
+  double timer_cost_s_ = 0;
+  Record record_;
+  std::vector<double> samples_;
+};
+
+TEST_F(RowMeasurement, FillsTheRecordAndGivesTheSamples) {
+  measure();
+  EXPECT_EQ(samples(), std::vector<double>(6, 1000));
+  EXPECT_EQ(record().samples, 6U);
+  EXPECT_EQ(record().operations, 6U);
+  EXPECT_DOUBLE_EQ(record().time_median_us.value_or(0), 1000);
+  EXPECT_TRUE(record().host_time_us.has_value());
+  EXPECT_TRUE(record().enqueue_time_us.has_value());
+  EXPECT_EQ(record().status, RowStatus::Ok);
+  EXPECT_EQ(record().wrong, 0U);
+}
+
+TEST_F(RowMeasurement, TellsTheSkewOfStartsOnOneHostOnly) {
+  measure();
+  EXPECT_TRUE(record().start_skew_us.has_value());
+  placements().hosts = 2;
+  measure();
+  EXPECT_FALSE(record().start_skew_us.has_value());
+}
+
+TEST_F(RowMeasurement, ChecksTheTimedBuffersOutOfPlace) {
+  measure();
+  EXPECT_EQ(operations(), 6U);
+}
+
+TEST_F(RowMeasurement, OperatesAnewForACheckInPlace) {
+  measure(true);
+  EXPECT_EQ(operations(), 7U);
+  EXPECT_EQ(record().status, RowStatus::Ok);
+}
+
+TEST_F(RowMeasurement, OperatesAnewForEveryFurtherCheck) {
+  options().checks = 3;
+  measure();
+  EXPECT_EQ(operations(), 8U);
+  measure(true);
+  EXPECT_EQ(operations(), 8U + 9U);
+}
+
+TEST_F(RowMeasurement, SaysNothingOfResultsThatItDoesNotCheck) {
+  options().checks = 0;
+  measure();
+  EXPECT_FALSE(record().wrong.has_value());
+  EXPECT_EQ(record().status, RowStatus::Ok);
+}
+
+TEST_F(RowMeasurement, FindsAPlantedFault) {
+  options().inject_fault = Fault{.rank = 0, .index = 37};
+  measure();
+  EXPECT_EQ(record().wrong, 1U);
+  EXPECT_EQ(record().status, RowStatus::Wrong);
+  EXPECT_TRUE(has_flag(record(), kFaultInjected));
+  EXPECT_TRUE(record().reason.starts_with("rank 0, element 37: expected ")) << record().reason;
+}
+
+TEST_F(RowMeasurement, StopsCheckingAtTheFirstWrongResult) {
+  options().inject_fault = Fault{.rank = 0, .index = 37};
+  options().checks = 5;
+  measure();
+  EXPECT_EQ(record().wrong, 1U);
+  EXPECT_EQ(operations(), 6U);
+}
+
+TEST_F(RowMeasurement, PlantsNoFaultWhereThereIsNoSuchElement) {
+  options().inject_fault = Fault{.rank = 0, .index = 256};
+  measure();
+  EXPECT_FALSE(has_flag(record(), kFaultInjected));
+  EXPECT_EQ(record().status, RowStatus::Ok);
+}
+
+TEST_F(RowMeasurement, ChecksEverySlotThatWasUsed) {
+  set_slots(4);
+  measure();
+  EXPECT_EQ(record().status, RowStatus::Ok);
+  options().operations = 3;  // of four slots the last is left poisoned, and not looked at
+  measure();
+  EXPECT_EQ(record().status, RowStatus::Ok);
+}
+
+TEST_F(RowMeasurement, GroupsAsManyOperationsAsAskedAndSamplesTheGroups) {
+  options().operations = 2;
+  options().aggregated = 3;
+  measure();
+  EXPECT_EQ(communicator().events, "(ooo)(ooo)w");
+  EXPECT_EQ(record().operations, 6U);
+  EXPECT_EQ(record().samples, 2U);
+  EXPECT_EQ(record().batch, 3U);
+}
+
+TEST_F(RowMeasurement, LaunchesAGraphOfAllOperationsForOneSample) {
+  options().graph_launches = 4;
+  measure();
+  EXPECT_EQ(communicator().events, "owrggggw");
+  EXPECT_EQ(record().samples, 1U);
+  EXPECT_EQ(record().operations, 24U);
+  EXPECT_EQ(record().batch, 6U);
+  EXPECT_NEAR(record().time_median_us.value_or(0), 1000, 1e-9);
+}
+
+TEST_F(RowMeasurement, PutsTwentyOperationsIntoAGraphWhereNoneAreCounted) {
+  options().graph_launches = 2;
+  options().operations.reset();
+  options().time_budget = Seconds{1000};
+  measure();
+  EXPECT_EQ(record().batch, 20U);
+  EXPECT_EQ(record().samples, 50U);
+  EXPECT_EQ(record().operations, 2000U);
+  EXPECT_EQ(std::count(communicator().events.begin(), communicator().events.end(), 'r'), 1);
+}
+
+TEST_F(RowMeasurement, MakesNoBatchesOfIsolatedOperations) {
+  communicator().operation_time = [](std::size_t) { return Seconds{1e-6}; };
+  set_timer_cost(40e-9);
+  options().operations = 8;
+  options().warmup_operations = 1;
+  measure();
+  EXPECT_EQ(record().batch, 4U);
+  options().cadence = Cadence::Isolated;
+  measure();
+  EXPECT_EQ(record().batch, 1U);
+}
+
+TEST_F(RowMeasurement, LetsTheErrorOfAnOperationPass) {
+  communicator().operation_time = [](std::size_t n) {
+    if (n == 2) throw runtime_failure("a cable was pulled");
+    return Seconds{1e-3};
+  };
+  const test::Failure failure = test::failure_of([&] { measure(); });
+  EXPECT_TRUE(failure.says("a cable was pulled")) << failure.message;
+}
+
+}  // namespace
+}  // namespace busbar
