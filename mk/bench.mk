@@ -14,3 +14,13 @@ bench: packages-build packages-bench ## ratios of our own speed: overhead, progr
 	mpirun -np 16 $(BUILD)/bin/mpi_ratios progress
 	$(BUILD)/bin/verification
 	mpirun -np 2 $(BUILD)/bin/mpi_ratios stopping
+
+ifneq ($(filter nccl,$(BACKENDS)),)
+$(BUILD)/bench/device_memory.o: private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
+$(BUILD)/bin/device_memory: $(BUILD)/bench/device_memory.o $(CORE)
+	@$(BENCH_LINK)
+endif
+
+.PHONY: gpu-bench
+gpu-bench: $(if $(filter nccl,$(BACKENDS)),$(BUILD)/bin/device_memory) ## speed of filling and checking a GPU's memory against a copy
+	$(if $(filter nccl,$(BACKENDS)),$(BUILD)/bin/device_memory,@echo 'gpu-bench: the nccl backend is not in this build')

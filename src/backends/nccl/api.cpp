@@ -32,11 +32,9 @@ std::optional<const char*> no_registration(Registration /*registration*/) { retu
 ncclResult_t enlist(ncclComm_t comm, void* memory, std::size_t bytes, Registration registration,
                     void** handle) {
   if (registration == Registration::Local) return ncclCommRegister(comm, memory, bytes, handle);
-  ncclWindow_t window = nullptr;
-  const ncclResult_t result =
-      ncclCommWindowRegister(comm, memory, bytes, &window, NCCL_WIN_COLL_SYMMETRIC);
-  *handle = window;
-  return result;
+  // Written when the call is settled, not when it returns.
+  return ncclCommWindowRegister(comm, memory, bytes, reinterpret_cast<ncclWindow_t*>(handle),
+                                NCCL_WIN_COLL_SYMMETRIC);
 }
 
 ncclResult_t delist(ncclComm_t comm, Registration registration, void* handle) {

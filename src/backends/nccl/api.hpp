@@ -21,7 +21,8 @@ void release(void* memory);
 
 /// Why buffers cannot be registered so, or nothing.
 [[nodiscard]] std::optional<const char*> no_registration(Registration registration);
-/// ncclCommRegister (2.19), ncclCommWindowRegister (2.27).
+/// ncclCommRegister (2.19), ncclCommWindowRegister (2.27). `handle` is written by the time that the
+/// result is settled, and must live until then.
 [[nodiscard]] ncclResult_t enlist(ncclComm_t comm, void* memory, std::size_t bytes,
                                   Registration registration, void** handle);
 [[nodiscard]] ncclResult_t delist(ncclComm_t comm, Registration registration, void* handle);

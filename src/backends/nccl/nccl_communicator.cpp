@@ -102,9 +102,8 @@ Buffer NcclCommunicator::allocate(Bytes bytes) {
 
 void NcclCommunicator::enlist(const Buffer& buffer) {
   if (registration_ == Registration::None) return;
-  void* handle = nullptr;
+  void*& handle = registered_[buffer.data()];
   comm_.settle(nccl::enlist(comm_.get(), buffer.data(), buffer.size(), registration_, &handle));
-  registered_[buffer.data()] = handle;
 }
 
 void NcclCommunicator::release(std::byte* data, Bytes size) {
