@@ -30,6 +30,7 @@ class MpiComm {
   MpiComm(MpiComm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
+  MpiComm& operator=(MpiComm&&) = delete;
   ~MpiComm();
 
   [[nodiscard]] MPI_Comm get() const { return comm_; }

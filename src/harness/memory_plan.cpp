@@ -103,10 +103,10 @@ SizePlan without_any(SizePlan plan, std::string reason) {
 /// Why this operation cannot be measured in this placement, whatever its size.
 std::optional<std::string> find_obstacle(const MemoryRequest& request,
                                          const Communicator& communicator, bool in_place) {
-  const auto unsupported = communicator.unsupported({.collective = request.collective,
-                                                     .type = request.type,
-                                                     .op = request.op,
-                                                     .in_place = in_place});
+  auto unsupported = communicator.unsupported({.collective = request.collective,
+                                               .type = request.type,
+                                               .op = request.op,
+                                               .in_place = in_place});
   if (unsupported) return unsupported;
   return Pattern::impossible(request.type, request.op, request.ranks);
 }

@@ -84,9 +84,9 @@ std::string flaw_of(const SmallFloat& format, double share) {
   const SmallFloat& half = *small_float(DataType::Half);
   const double by_half = decode(half, encode(half, by_float));
   const std::uint16_t bits = encode(format, share);
-  const bool is_narrow = info(format.type).size == 1;
-  if (bits == encode(format, by_float) && (!is_narrow || bits == encode(format, by_half)))
-    return {};
+  const bool by_half_too = info(format.type).size == 1;
+  const bool same_by_half = !by_half_too || bits == encode(format, by_half);
+  if (same_by_half && bits == encode(format, by_float)) return {};
   return "rounds to two numbers, directly and by way of wider types";
 }
 
@@ -200,9 +200,12 @@ double Pattern::reduced(std::uint64_t index) const {
       case ReduceOp::None: throw runtime_failure("a reduction without an operation");
     }
   }
-  if (op_ != ReduceOp::Avg) return static_cast<double>(result);
-  if (!info(type_).floating) return static_cast<double>(result / ranks_);
-  return static_cast<double>(result) / static_cast<double>(ranks_);
+  const bool averages = op_ == ReduceOp::Avg;
+  if (averages && info(type_).floating) {
+    return static_cast<double>(result) / static_cast<double>(ranks_);
+  }
+  if (averages) result /= ranks_;  // rounds down
+  return static_cast<double>(result);
 }
 
 Tile::Tile(const Pattern& pattern, int source)

@@ -95,7 +95,7 @@ TEST(Tile, HoldsAnAverageRoundedOnceToItsType) {
   const Pattern pattern(DataType::Half, ReduceOp::Avg, 3, 1);
   const Tile tile(pattern, kAllRanks);
   for (std::uint64_t i = 0; i < Pattern::kPeriod; i += 31) {
-    const double sum =
+    const auto sum =
         static_cast<double>(pattern.value(0, i) + pattern.value(1, i) + pattern.value(2, i));
     ASSERT_EQ(element<std::uint16_t>(tile, i), encode(*small_float(DataType::Half), sum / 3));
   }
