@@ -65,9 +65,9 @@ std::uint64_t forced_segment(const MemoryRequest& request, const Communicator& c
   if (plan.footprint.count <= largest) return 0;
   if (request.collective->elementwise) return std::min(largest, kGiB / info(request.type).size);
   plan.out_of_place = plan.in_place = false;
-  plan.reason =
-      fmt::format("{} elements in one call, the library takes {}; use a wider type with -d",
-                  plan.footprint.count, largest);
+  plan.reason = fmt::format(
+      "{} elements in one call, the library takes {}; use a wider type with -d, or less",
+      plan.footprint.count, largest);
   return 0;
 }
 

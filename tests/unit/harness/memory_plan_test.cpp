@@ -160,8 +160,9 @@ TEST_F(MemoryPlan, SkipsWhatIsTooMuchForOneLibraryCallAndHasNoSegments) {
   const SizePlan skipped = plan(request("allgather", 64 * kGiB), kMiB);
   EXPECT_FALSE(skipped.out_of_place);
   EXPECT_FALSE(skipped.in_place);
-  EXPECT_EQ(skipped.reason,
-            "16384 elements in one call, the library takes 1000; use a wider type with -d");
+  EXPECT_EQ(
+      skipped.reason,
+      "16384 elements in one call, the library takes 1000; use a wider type with -d, or less");
 }
 
 TEST_F(MemoryPlan, RotatesThroughAsManyBuffersAsCoverWhatIsAskedFor) {
