@@ -74,6 +74,12 @@ bool find_attribute(const cudaDeviceProp& prop, cudaDeviceAttr attribute, int* v
   }
 }
 
+cudaError_t tell_version(int* version) {
+  if (version == nullptr) return cudaErrorInvalidValue;
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
 }  // namespace
 }  // namespace fake_gpu
 
@@ -150,11 +156,11 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  if (version == nullptr) return cudaErrorInvalidValue;
-  *version = CUDART_VERSION;
-  return cudaSuccess;
+  return call("cudaRuntimeGetVersion", [&] { return tell_version(version); });
 }
 
-cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+cudaError_t cudaDriverGetVersion(int* version) {
+  return call("cudaDriverGetVersion", [&] { return tell_version(version); });
+}
 
 }  // extern "C"

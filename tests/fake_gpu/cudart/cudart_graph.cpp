@@ -104,11 +104,13 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  if (mode == nullptr) return cudaErrorInvalidValue;
-  const int before = this_thread().capture_mode;
-  this_thread().capture_mode = *mode;
-  *mode = static_cast<cudaStreamCaptureMode>(before);
-  return cudaSuccess;
+  return call("cudaThreadExchangeStreamCaptureMode", [&] {
+    if (mode == nullptr) return cudaErrorInvalidValue;
+    const int before = this_thread().capture_mode;
+    this_thread().capture_mode = *mode;
+    *mode = static_cast<cudaStreamCaptureMode>(before);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,

@@ -101,9 +101,11 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
 extern "C" {
 
 ncclResult_t ncclGetVersion(int* version) {
-  if (version == nullptr) return ncclInvalidArgument;
-  *version = nccl_version();
-  return ncclSuccess;
+  return call_nccl("ncclGetVersion", [&](FaultKind&) {
+    if (version == nullptr) return refuse(ncclInvalidArgument, "GetVersion : argument is NULL");
+    *version = nccl_version();
+    return ncclSuccess;
+  });
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {

@@ -125,6 +125,14 @@ void take_and_die() {
   ::kill(::getpid(), SIGKILL);
 }
 
+/// Uses GPU 1 until it is killed.
+void hold() {
+  expect(cudaSuccess, cudaSetDevice(1));
+  std::puts("holds");
+  static_cast<void>(std::fflush(stdout));
+  ::pause();
+}
+
 void order() {
   constexpr std::size_t kRoom = 64 * kMiB;
   const DeviceBytes room(kRoom);
@@ -238,6 +246,7 @@ const std::vector<Case>& cuda_cases() {
                                            {"capture", capture},
                                            {"default_stream", default_stream},
                                            {"kernels", kernels},
+                                           {"hold", hold},
                                            {"copies", copies},
                                            {"take_and_die", take_and_die}};
   return kCases;
