@@ -5,17 +5,20 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.hpp"
 #include "tests/unit/support/captured_stream.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/table_text.hpp"
 
 namespace busbar {
 namespace {
 
 using test::CapturedStream;
+using test::lines_of;
 using test::measured;
+using test::rows;
 using test::skipped;
+using test::words_in;
 
 constexpr ConsoleTable::Halves kBoth{};
 
@@ -46,26 +49,6 @@ std::string without_blanks_at_line_ends(const std::vector<std::string>& lines) {
     text += '\n';
   }
   return text;
-}
-
-std::size_t words_in(const std::string& line) {
-  const std::vector<std::string> words = split(line, ' ');
-  return words.size() - static_cast<std::size_t>(std::count(words.begin(), words.end(), ""));
-}
-
-std::vector<std::string> rows(const CapturedStream& captured) {
-  std::vector<std::string> rows = captured.lines();
-  std::erase_if(rows, [](const std::string& line) { return line.starts_with('#'); });
-  return rows;
-}
-
-/// The lines that a pair of records leaves, without head and footers.
-std::vector<std::string> lines_of(const std::vector<Record>& records,
-                                  ConsoleTable::Halves halves = kBoth) {
-  const CapturedStream captured;
-  ConsoleTable table(captured.stream(), halves);
-  for (const Record& record : records) table.write(record, {});
-  return captured.lines();
 }
 
 TEST(ConsoleTable, PrintsWhatNcclTestsPrints) {
@@ -168,6 +151,25 @@ TEST(ConsoleTable, TellsTheHalfThatWasSkipped) {
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(words_in(lines[0]), 13U);
   EXPECT_EQ(lines[1], "# size 1024 type half redop sum out of place skipped: needs 3 GiB");
+}
+
+TEST(ConsoleTable, TellsAReasonToSkipOnce) {
+  Record later = skipped(true, "no room");
+  later.size = 2048;
+  const auto lines = lines_of({skipped(false, "no room"), skipped(true, "no room"), measured(false),
+                               later, skipped(false, "no type"), measured(true)});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], "# size 1024 type half redop sum skipped: no room");
+  EXPECT_EQ(words_in(lines[1]), 13U);
+  EXPECT_EQ(words_in(lines[2]), 13U);
+  EXPECT_EQ(lines[3], "# size 1024 type half redop sum out of place skipped: no type");
+}
+
+TEST(ConsoleTable, TellsEveryFirstWrongElement) {
+  Record wrong = measured(false);
+  wrong.status = RowStatus::Wrong;
+  wrong.reason = "rank 0, element 0: expected 1, got 2";
+  EXPECT_EQ(lines_of({wrong, measured(true), wrong, measured(true)}).size(), 4U);
 }
 
 TEST(ConsoleTable, TellsTheFirstWrongElement) {

@@ -61,6 +61,8 @@ namespace busbar::test {
   context.operations = "20";
   context.aggregated = "1";
   context.checks = "1";
+  context.graph = "0";
+  context.unalign = "0";
   context.devices = {
       " Rank  0 Group  0 Pid 249104 on      node1 device  0 [0000:00:05] NVIDIA B200"};
   return context;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/devices.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar {
+namespace {
+
+/// A rank of `host` that sees these devices, each a letter.
+VisibleDevices rank_of(char host, std::string_view devices) {
+  VisibleDevices seen{.count = static_cast<int>(devices.size())};
+  seen.host.front() = host;
+  for (std::size_t i = 0; i < devices.size(); ++i) seen.uuids.at(i).front() = devices[i];
+  return seen;
+}
+
+using Ranks = std::vector<VisibleDevices>;
+
+std::vector<int> indices(const Ranks& ranks) {
+  std::vector<int> indices;
+  for (const Assignment& assignment : assign_devices(ranks)) indices.push_back(assignment.index);
+  return indices;
+}
+
+std::vector<int> sharers(const Ranks& ranks) {
+  std::vector<int> sharers;
+  for (const Assignment& assignment : assign_devices(ranks)) sharers.push_back(assignment.sharers);
+  return sharers;
+}
+
+test::Failure refusal(const Ranks& ranks) {
+  return test::failure_of([&] { (void)assign_devices(ranks); });
+}
+
+Ranks sharing(Ranks ranks) {
+  for (VisibleDevices& rank : ranks) rank.shares = 1;
+  return ranks;
+}
+
+Ranks from_device(int first, Ranks ranks) {
+  for (VisibleDevices& rank : ranks) rank.first = first;
+  return ranks;
+}
+
+TEST(AssignDevices, GivesEveryRankADeviceOfItsOwn) {
+  const Ranks ranks(4, rank_of('x', "abcd"));
+  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(sharers(ranks), (std::vector<int>{1, 1, 1, 1}));
+}
+
+TEST(AssignDevices, LeavesDevicesThatNoRankNeeds) {
+  EXPECT_EQ(indices(Ranks(2, rank_of('x', "abcdefgh"))), (std::vector<int>{0, 1}));
+}
+
+TEST(AssignDevices, KnowsADeviceThatALauncherShowsToEachRankAsItsFirst) {
+  const Ranks ranks{rank_of('x', "a"), rank_of('x', "b"), rank_of('x', "c")};
+  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(sharers(ranks), (std::vector<int>{1, 1, 1}));
+}
+
+TEST(AssignDevices, SkipsWhatARankUnderAnotherMaskHasTaken) {
+  const Ranks ranks{rank_of('x', "ba"), rank_of('x', "abc"), rank_of('x', "abc")};
+  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 0, 2}));
+}
+
+TEST(AssignDevices, BeginsAnewOnEveryHost) {
+  const Ranks ranks{rank_of('x', "ab"), rank_of('x', "ab"), rank_of('y', "cd"), rank_of('y', "cd")};
+  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 1, 0, 1}));
+}
+
+TEST(AssignDevices, TakesHostsInAnyOrderOfRanks) {
+  const Ranks ranks{rank_of('x', "ab"), rank_of('y', "cd"), rank_of('x', "ab"), rank_of('y', "cd")};
+  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 0, 1, 1}));
+}
+
+TEST(AssignDevices, BeginsWithTheDeviceThatWasAskedFor) {
+  EXPECT_EQ(indices(from_device(2, Ranks(2, rank_of('x', "abcd")))), (std::vector<int>{2, 3}));
+}
+
+TEST(AssignDevices, RefusesADeviceThatIsNotThere) {
+  for (const bool share : {false, true}) {
+    Ranks ranks = from_device(4, Ranks(1, rank_of('x', "abcd")));
+    if (share) ranks = sharing(ranks);
+    EXPECT_EQ(refusal(ranks).status, Status::Usage);
+    EXPECT_EQ(refusal(ranks).message, "NCCL_TESTS_DEVICE=4: rank 0 sees 4 GPUs; give 0 to 3");
+  }
+}
+
+TEST(AssignDevices, RefusesMoreRanksThanDevicesAndTellsHowToGoOn) {
+  EXPECT_EQ(refusal(Ranks(3, rank_of('x', "ab"))).status, Status::Usage);
+  EXPECT_EQ(refusal(Ranks(3, rank_of('x', "ab"))).message,
+            "rank 2 has no GPU of its own: 3 ranks on its host, which shows it 2 GPUs; start 2 "
+            "ranks a host, or let ranks share GPUs by --share-gpus");
+}
+
+TEST(AssignDevices, CountsTheRanksOfTheHostThatHasTooMany) {
+  const Ranks ranks{rank_of('x', "ab"), rank_of('x', "ab"), rank_of('y', "c"), rank_of('y', "c")};
+  EXPECT_TRUE(refusal(ranks).message.starts_with(
+      "rank 3 has no GPU of its own: 2 ranks on its host, which shows it 1 GPU; start 1 rank a"))
+      << refusal(ranks).message;
+}
+
+TEST(AssignDevices, CountsOnlyDevicesFromTheFirstOneOn) {
+  const Ranks ranks = from_device(2, Ranks(2, rank_of('x', "abc")));
+  EXPECT_TRUE(refusal(ranks).says("which shows it 1 GPU;")) << refusal(ranks).message;
+}
+
+TEST(AssignDevices, LetsRanksShareInTurnWhereTheyWish) {
+  const Ranks ranks = sharing(Ranks(5, rank_of('x', "ab")));
+  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 1, 0, 1, 0}));
+  EXPECT_EQ(sharers(ranks), (std::vector<int>{3, 2, 3, 2, 3}));
+}
+
+TEST(AssignDevices, SharesNothingWhereDevicesSuffice) {
+  EXPECT_EQ(sharers(sharing(Ranks(2, rank_of('x', "ab")))), (std::vector<int>{1, 1}));
+}
+
+TEST(AssignDevices, SharesFromTheFirstDeviceOn) {
+  const Ranks ranks = from_device(1, sharing(Ranks(4, rank_of('x', "abc"))));
+  EXPECT_EQ(indices(ranks), (std::vector<int>{1, 2, 1, 2}));
+}
+
+TEST(AssignDevices, SharesOnEachHostByItself) {
+  const Ranks ranks = sharing({rank_of('x', "a"), rank_of('y', "b"), rank_of('x', "a"),
+                               rank_of('y', "b"), rank_of('y', "b")});
+  EXPECT_EQ(sharers(ranks), (std::vector<int>{2, 3, 2, 3, 3}));
+}
+
+TEST(AssignDevices, RefusesARankThatSeesNoDevice) {
+  const Ranks ranks = sharing({rank_of('x', "a"), rank_of('x', "")});
+  EXPECT_EQ(refusal(ranks).status, Status::Usage);
+}
+
+TEST(NoDevice, SaysInOneLineWhyWhereThereIsNone) {
+  const auto reason = no_device();
+  if (!reason) GTEST_SKIP() << "this machine has a device";
+  EXPECT_TRUE(reason->starts_with("no CUDA device")) << *reason;
+  EXPECT_EQ(reason->find('\n'), std::string::npos);
+}
+
+TEST(NoDevice, NamesTheMaskThatHidesThem) {
+  if (!no_device()) GTEST_SKIP() << "this machine has a device";
+  const char* before = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+  const auto reason = no_device();
+  before == nullptr ? unsetenv("CUDA_VISIBLE_DEVICES")
+                    : setenv("CUDA_VISIBLE_DEVICES", kept.c_str(), 1);
+  EXPECT_TRUE(reason.value_or("").ends_with(" (CUDA_VISIBLE_DEVICES=7)")) << reason.value_or("");
+}
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/routines.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "backends/nccl/api.hpp"
+
+namespace busbar {
+namespace {
+
+TEST(NcclRoutines, AreThereForEveryRegisteredCollective) {
+  ASSERT_FALSE(registered_collectives().empty());
+  for (const Collective* collective : registered_collectives()) {
+    const NcclRoutine* routine = find_nccl_routine(collective->name);
+    ASSERT_NE(routine, nullptr) << collective->name;
+    EXPECT_EQ(routine->collective, collective->name);
+    EXPECT_NE(routine->enqueue, nullptr) << collective->name;
+  }
+}
+
+TEST(NcclRoutines, AreNotThereForWhatNobodyKnows) {
+  EXPECT_EQ(find_nccl_routine("allscatter"), nullptr);
+  EXPECT_EQ(find_nccl_routine(""), nullptr);
+}
+
+TEST(NcclRoutines, WorkInPlaceUnlessTheyWouldOverwriteWhatIsToBeSent) {
+  for (const Collective* collective : registered_collectives()) {
+    const bool overwrites = collective->name == "alltoall" || collective->name == "sendrecv";
+    EXPECT_EQ(find_nccl_routine(collective->name)->in_place, !overwrites) << collective->name;
+  }
+}
+
+TEST(NcclTypes, AreThereForEveryTypeOfTheLibrary) {
+  std::set<int> types;
+  for (const TypeInfo& type : kTypes) {
+    const bool small = type.type == DataType::F8e4m3 || type.type == DataType::F8e5m2;
+    const bool known = !small || nccl::header_version() >= 22400;
+    const auto theirs = nccl_type(type.type);
+    EXPECT_EQ(theirs.has_value(), known) << type.name;
+    if (!theirs) continue;
+    EXPECT_TRUE(types.insert(*theirs).second) << type.name << " is another's type too";
+  }
+}
+
+TEST(NcclTypes, HaveTheirNumbersOfTheHeader) {
+  EXPECT_EQ(nccl_type(DataType::Int8), ncclInt8);
+  EXPECT_EQ(nccl_type(DataType::Uint64), ncclUint64);
+  EXPECT_EQ(nccl_type(DataType::Half), ncclFloat16);
+  EXPECT_EQ(nccl_type(DataType::Float), ncclFloat32);
+  EXPECT_EQ(nccl_type(DataType::Double), ncclFloat64);
+  EXPECT_EQ(nccl_type(DataType::Bfloat16), ncclBfloat16);
+}
+
+TEST(NcclOps, AreTheLibrarysOfTheSameName) {
+  EXPECT_EQ(nccl_op(ReduceOp::Sum), ncclSum);
+  EXPECT_EQ(nccl_op(ReduceOp::Prod), ncclProd);
+  EXPECT_EQ(nccl_op(ReduceOp::Max), ncclMax);
+  EXPECT_EQ(nccl_op(ReduceOp::Min), ncclMin);
+  EXPECT_EQ(nccl_op(ReduceOp::Avg), ncclAvg);
+}
+
+TEST(NcclOps, AreSomeOperationWhereNothingIsReduced) {
+  EXPECT_EQ(nccl_op(ReduceOp::None), ncclSum);
+}
+
+}  // namespace
+}  // namespace busbar
