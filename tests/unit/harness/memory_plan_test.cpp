@@ -16,7 +16,7 @@ MemoryRequest request(const char* name, Bytes available_per_rank) {
           .type = DataType::Float,
           .op = ReduceOp::Sum,
           .ranks = 16,
-          .ranks_per_host = 16,
+          .ranks_per_place = 16,
           .available_per_rank = available_per_rank};
 }
 
@@ -171,7 +171,7 @@ TEST_F(MemoryPlan, RotatesThroughAsManyBuffersAsCoverWhatIsAskedFor) {
   EXPECT_EQ(plan(rotating, 32 * kMiB).slots, 4U);
   EXPECT_EQ(plan(rotating, 48 * kMiB).slots, 3U);
   EXPECT_EQ(plan(rotating, 256 * kMiB).slots, 1U);
-  EXPECT_EQ(plan(rotating, 8).slots, 64U);  // never more
+  EXPECT_EQ(plan(rotating, 8).slots, 1024U);  // never more
 }
 
 TEST_F(MemoryPlan, CountsEveryRotatedBuffer) {

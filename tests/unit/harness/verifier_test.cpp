@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t kCount = 5000;  // more than a period
 constexpr std::uint64_t kSeed = 1;
 
+Crew crew_of(Bootstrap& ranks) { return {.everyone = ranks, .sharers = ranks}; }
+
 class Verification : public testing::Test {
  protected:
   /// A call of this collective with buffers of its own.
@@ -24,7 +26,7 @@ class Verification : public testing::Test {
             .count = kCount};
   }
   Verifier verifier(ReduceOp op = ReduceOp::Sum) {
-    return {bootstrap_, communicator_, DataType::Float, op};
+    return {crew_of(bootstrap_), bootstrap_, communicator_, DataType::Float, op};
   }
   test::FakeCommunicator& communicator() { return communicator_; }
 
@@ -125,8 +127,7 @@ TEST_F(Verification, ChecksEveryCall) {
   EXPECT_EQ(checks.check(calls, kSeed).wrong, kCount);
 }
 
-TEST(VerificationOfManyRanks, KnowsOnEveryRankWhetherOneHasTheFaultsElement) {
-  test::FakeBootstrap bootstrap(0, 3);
+TEST(VerificationOfManyRanks, PlantsOnlyInARootsResultWhereThatIsTheOnlyOne) {
   test::FakeCommunicator communicator;
   const Buffer memory = allocate_host(64);
   const Call call{.collective = &test::collective("gather"),
@@ -134,10 +135,13 @@ TEST(VerificationOfManyRanks, KnowsOnEveryRankWhetherOneHasTheFaultsElement) {
                   .recv = memory.data(),
                   .count = 4,
                   .root = 2};
-  Verifier checks(bootstrap, communicator, DataType::Float, ReduceOp::None);
-  EXPECT_TRUE(checks.plant({.rank = 2, .index = 11}, call));
-  EXPECT_FALSE(checks.plant({.rank = 2, .index = 12}, call));
-  EXPECT_FALSE(checks.plant({.rank = 0, .index = 0}, call));  // the result is at the root
+  test::FakeBootstrap root(2, 3);
+  Verifier at_root(crew_of(root), root, communicator, DataType::Float, ReduceOp::None);
+  EXPECT_TRUE(at_root.plant({.rank = 2, .index = 11}, call));
+  EXPECT_FALSE(at_root.plant({.rank = 2, .index = 12}, call));
+  test::FakeBootstrap other(0, 3);
+  Verifier elsewhere(crew_of(other), other, communicator, DataType::Float, ReduceOp::None);
+  EXPECT_FALSE(elsewhere.plant({.rank = 0, .index = 0}, call));
 }
 
 TEST(VerificationOfManyRanks, ChecksOnlyTheReceiverOfAPair) {
@@ -149,7 +153,7 @@ TEST(VerificationOfManyRanks, ChecksOnlyTheReceiverOfAPair) {
                                  .count = 16}};
   for (const int rank : {0, 1, 2}) {
     test::FakeBootstrap bootstrap(rank, 3);
-    Verifier checks(bootstrap, communicator, DataType::Float, ReduceOp::None,
+    Verifier checks(crew_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None,
                     Pair{.sender = 0, .receiver = 2});
     EXPECT_EQ(checks.check(calls, kSeed).wrong > 0, rank == 2) << rank;
   }
@@ -163,7 +167,7 @@ TEST(VerificationOfManyRanks, AddsUpWhatAllFoundAndNamesTheLowestRank) {
                                  .send = memory.data(),
                                  .recv = memory.data(),
                                  .count = 4}};
-  Verifier checks(bootstrap, communicator, DataType::Float, ReduceOp::None);
+  Verifier checks(crew_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None);
   checks.fill(calls, 4, kSeed);
   communicator.flip_bit(memory.data() + 8);
   const Verdict verdict = checks.check(calls, kSeed);
