@@ -55,20 +55,28 @@ ChunkRunner::ChunkRunner(Crew crew, Communicator& communicator, std::span<const 
       on_progress_(std::move(on_progress)) {}
 
 void ChunkRunner::issue(std::uint64_t count) {
-  settings_.graph_launches > 0 ? launch_graph(count) : issue_one_by_one(count);
+  settings_.graph_launches > 0 ? launch_graph(count) : issue_operations(count);
 }
 
-void ChunkRunner::issue_one_by_one(std::uint64_t count) {
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const bool grouped = settings_.group > 1;
-    if (grouped && i % settings_.group == 0) communicator_.begin_group();
-    communicator_.enqueue(calls_[operations_++ % calls_.size()]);
-    const bool complete = (i + 1) % settings_.group == 0 || i + 1 == count;
-    if (grouped && complete) communicator_.end_group();
-    if (settings_.blocking == Blocking::Off || !complete) continue;
-    communicator_.wait();
+void ChunkRunner::issue_operations(std::uint64_t count) {
+  for (std::uint64_t left = count; left > 0;) {
+    const std::uint64_t next = std::min(settings_.group, left);
+    enqueue_group(operations_, next);
+    operations_ += next;
+    left -= next;
+    if (settings_.blocking != Blocking::Off) communicator_.wait();
     if (settings_.blocking == Blocking::WaitAndBarrier) crew_.everyone.barrier();
   }
+}
+
+/// Operations that the library is given as one.
+void ChunkRunner::enqueue_group(std::uint64_t first, std::uint64_t count) {
+  const bool grouped = settings_.group > 1;
+  if (grouped) communicator_.begin_group();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    communicator_.enqueue(calls_[(first + i) % calls_.size()]);
+  }
+  if (grouped) communicator_.end_group();
 }
 
 void ChunkRunner::launch_graph(std::uint64_t count) {
@@ -87,9 +95,11 @@ void ChunkRunner::record_graphs(const ChunkShape& shape) {
   }
   for (const std::uint64_t count : shape.batches) {
     if (graphs_.contains(count)) continue;
-    std::vector<Call> calls;
-    for (std::uint64_t i = 0; i < count; ++i) calls.push_back(calls_[i % calls_.size()]);
-    graphs_[count] = communicator_.capture(calls);
+    graphs_[count] = communicator_.capture([this, count] {
+      for (std::uint64_t first = 0; first < count; first += settings_.group) {
+        enqueue_group(first, std::min(settings_.group, count - first));
+      }
+    });
   }
 }
 

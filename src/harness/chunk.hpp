@@ -70,7 +70,8 @@ class ChunkRunner {
 
  private:
   void issue(std::uint64_t count);
-  void issue_one_by_one(std::uint64_t count);
+  void issue_operations(std::uint64_t count);
+  void enqueue_group(std::uint64_t first, std::uint64_t count);
   void launch_graph(std::uint64_t count);
   /// Issues a batch and notes what it took the host.
   void issue_timed(std::uint64_t count, ChunkResult& result);

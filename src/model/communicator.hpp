@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -108,9 +108,9 @@ class Communicator {
   /// Calls between these two are given to the library as one, where it can take several.
   virtual void begin_group() {}
   virtual void end_group() {}
-  /// Records these calls without running them; they must have run before. Null where the backend
-  /// has no such thing.
-  [[nodiscard]] virtual std::unique_ptr<Replay> capture(std::span<const Call> /*calls*/) {
+  /// Records the calls that `issue` enqueues without running them; the first of a kind must have
+  /// run before. Null where the backend has no such thing.
+  [[nodiscard]] virtual std::unique_ptr<Replay> capture(const std::function<void()>& /*issue*/) {
     return nullptr;
   }
   /// Returns when all that was enqueued is complete.

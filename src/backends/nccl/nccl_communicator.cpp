@@ -175,10 +175,8 @@ void NcclCommunicator::enqueue(const Call& call) {
   comm_.settle(routine->enqueue(arguments));
 }
 
-std::unique_ptr<Replay> NcclCommunicator::capture(std::span<const Call> calls) {
-  return std::make_unique<CudaGraph>(stream_.get(), [&] {
-    for (const Call& call : calls) enqueue(call);
-  });
+std::unique_ptr<Replay> NcclCommunicator::capture(const std::function<void()>& issue) {
+  return std::make_unique<CudaGraph>(stream_.get(), issue);
 }
 
 void NcclCommunicator::wait() {

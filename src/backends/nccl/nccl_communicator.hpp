@@ -36,7 +36,7 @@ class NcclCommunicator final : public Communicator {
   void enqueue(const Call& call) override;
   void begin_group() override { comm_.settle(ncclGroupStart()); }
   void end_group() override { comm_.settle(ncclGroupEnd()); }
-  [[nodiscard]] std::unique_ptr<Replay> capture(std::span<const Call> calls) override;
+  [[nodiscard]] std::unique_ptr<Replay> capture(const std::function<void()>& issue) override;
   /// Polls the stream, and NCCL for errors that no call returned.
   void wait() override;
   [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }

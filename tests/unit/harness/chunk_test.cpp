@@ -178,10 +178,15 @@ TEST_F(ChunkRun, WaitsAfterWholeGroupsOnly) {
 TEST_F(ChunkRun, RecordsEachLengthOfBatchOnceAndLaunchesItAsOftenAsTold) {
   ChunkRunner graphs = runner({.graph_launches = 3});
   (void)graphs.run({.batches = {6, 5, 5}});
-  EXPECT_EQ(communicator().events, "owrrgggggggggw");  // the library connects before recording
+  EXPECT_EQ(communicator().events, "ow[oooooo][ooooo]gggggggggw");  // connects before it records
   communicator().events.clear();
   (void)graphs.run({.batches = {5, 6}});
   EXPECT_EQ(communicator().events, "ggggggw");
+}
+
+TEST_F(ChunkRun, RecordsTheGroupsOfAGraph) {
+  (void)run({.batches = {5}}, {.group = 2, .graph_launches = 1});
+  EXPECT_EQ(communicator().events, "ow[(oo)(oo)(o)]gw");
 }
 
 TEST_F(ChunkRun, RecordsNothingWithoutGraphs) {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/mpi/host_memory.hpp"
@@ -67,13 +67,18 @@ class FakeCommunicator final : public Communicator {
 
   void enqueue(const Call& call) override {
     events += 'o';
-    run(call);
+    recording_ == nullptr ? run(call) : recording_->push_back(call);
   }
   void begin_group() override { events += '('; }
   void end_group() override { events += ')'; }
-  [[nodiscard]] std::unique_ptr<Replay> capture(std::span<const Call> recorded) override {
-    events += 'r';
-    return std::make_unique<FakeReplay>(*this, recorded);
+  [[nodiscard]] std::unique_ptr<Replay> capture(const std::function<void()>& issue) override {
+    std::vector<Call> recorded;
+    recording_ = &recorded;
+    events += '[';
+    issue();
+    events += ']';
+    recording_ = nullptr;
+    return std::make_unique<FakeReplay>(*this, std::move(recorded));
   }
   void wait() override {
     events += 'w';
@@ -89,8 +94,8 @@ class FakeCommunicator final : public Communicator {
   /// Time of the n-th operation, from 1; may throw, as an operation that fails.
   std::function<Seconds(std::size_t)> operation_time = [](std::size_t) { return Seconds{1e-3}; };
   std::vector<Call> calls;  ///< that were run, in their order
-  /// What was asked for: o an operation, ( and ) a group, r recording and g launching a graph, w a
-  /// wait.
+  /// What was asked for: o an operation, ( and ) a group, [ and ] recording and g launching a
+  /// graph, w a wait.
   std::string events;
   std::vector<const std::byte*> enlisted;
   int waits = 0;
@@ -99,8 +104,8 @@ class FakeCommunicator final : public Communicator {
  private:
   class FakeReplay final : public Replay {
    public:
-    FakeReplay(FakeCommunicator& communicator, std::span<const Call> calls)
-        : communicator_(communicator), calls_(calls.begin(), calls.end()) {}
+    FakeReplay(FakeCommunicator& communicator, std::vector<Call> calls)
+        : communicator_(communicator), calls_(std::move(calls)) {}
     void enqueue() override {
       communicator_.events += 'g';
       for (const Call& call : calls_) communicator_.run(call);
@@ -117,6 +122,8 @@ class FakeCommunicator final : public Communicator {
     if (call.recv == nullptr || call.recv == call.send) return;
     std::memcpy(call.recv, call.send, call.count * info(call.type).size);
   }
+
+  std::vector<Call>* recording_ = nullptr;  // instead of being run
 };
 
 /// The registered collective of this name.
