@@ -54,7 +54,7 @@ class Row {
     // No time is known without warm-up: the first samples of a small operation are then batches
     // of 1.
     if (operations > 0) (void)run(ChunkShape::of(operations, 1));
-    result_.warmup_operations = operations;
+    result_.warmup_operations = runner_.operations();  // a graph is launched more than once
   }
 
   void warm_up_until_steady() {

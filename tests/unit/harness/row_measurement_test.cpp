@@ -167,11 +167,18 @@ TEST_F(RowMeasurement, GroupsAsManyOperationsAsAskedAndSamplesTheGroups) {
 TEST_F(RowMeasurement, LaunchesAGraphOfAllOperationsForOneSample) {
   options().graph_launches = 4;
   measure();
-  EXPECT_EQ(communicator().events, "owrggggw");
+  EXPECT_EQ(communicator().events, "ow[oooooo]ggggw");
   EXPECT_EQ(record().samples, 1U);
   EXPECT_EQ(record().operations, 24U);
   EXPECT_EQ(record().batch, 6U);
   EXPECT_NEAR(record().time_median_us.value_or(0), 1000, 1e-9);
+}
+
+TEST_F(RowMeasurement, CountsEveryLaunchOfAGraphAsWarmup) {
+  options().graph_launches = 3;
+  options().warmup_operations = 2;
+  measure();
+  EXPECT_EQ(record().warmup_operations, 6U);
 }
 
 TEST_F(RowMeasurement, PutsTwentyOperationsIntoAGraphWhereNoneAreCounted) {
@@ -182,7 +189,7 @@ TEST_F(RowMeasurement, PutsTwentyOperationsIntoAGraphWhereNoneAreCounted) {
   EXPECT_EQ(record().batch, 20U);
   EXPECT_EQ(record().samples, 50U);
   EXPECT_EQ(record().operations, 2000U);
-  EXPECT_EQ(std::count(communicator().events.begin(), communicator().events.end(), 'r'), 1);
+  EXPECT_EQ(std::count(communicator().events.begin(), communicator().events.end(), '['), 1);
 }
 
 TEST_F(RowMeasurement, MakesNoBatchesOfIsolatedOperations) {
