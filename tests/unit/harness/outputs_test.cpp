@@ -45,10 +45,10 @@ class OutputsOfARun : public testing::Test {
     outputs.begin(test::context());
     std::vector<bool> replayed;
     for (const Record& row : rows) {
-      replayed.push_back(outputs.replay(row));
+      replayed.push_back(outputs.replay({{.record = row}}));
       if (!replayed.back()) outputs.write(row, std::vector<double>{1, 2});
     }
-    outputs.end();
+    outputs.end("");
     summary_ = outputs.summary();
     return replayed;
   }
@@ -107,14 +107,43 @@ TEST_F(OutputsOfARun, MeasureNothingAgainWhereAllIsThere) {
 
 TEST_F(OutputsOfARun, TellRowsApartByEverythingThatASweepVaries) {
   (void)run({measured(false)}, false);
-  std::vector<Record> others(6, measured(false));
+  std::vector<Record> others(9, measured(false));
   others[0].type = "double";
   others[1].op = "max";
   others[2].root = 1;
   others[3].size = 8;
   others[4].cycle = 1;
   others[5].in_place = true;
-  EXPECT_EQ(run(others, true), Replays(6, false));
+  others[6].group = 1;
+  others[7].sender = others[8].receiver = 0;
+  others[7].receiver = others[8].sender = 1;
+  EXPECT_EQ(run(others, true), Replays(9, false));
+}
+
+TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
+  Record first = measured(false);
+  Record second = measured(false);
+  first.group = 0;
+  second.group = 1;
+  (void)run({first}, false);
+  Outputs outputs(bootstrap(), options(true));
+  EXPECT_FALSE(outputs.replay({{.record = first}, {.record = second}}));
+  outputs.write(first, {});  // an earlier run has it: not written again
+  outputs.write(second, {});
+  outputs.end("");
+  EXPECT_EQ(outputs.summary().rows, 2U);
+  const auto rows = read_csv(csv()).records;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].group, 0);
+  EXPECT_EQ(rows[1].group, 1);
+  Outputs later(bootstrap(), options(true));
+  EXPECT_TRUE(later.replay({{.record = first}, {.record = second}}));
+}
+
+TEST_F(OutputsOfARun, EndWithTheMemoryThatWasTaken) {
+  Outputs outputs(bootstrap(), options());
+  outputs.end("Total 3 GiB");
+  EXPECT_EQ(outputs.summary().memory_use, "Total 3 GiB");
 }
 
 TEST_F(OutputsOfARun, ReplayASizeAsOftenAsItWasMeasured) {
