@@ -22,6 +22,9 @@ std::vector<SizePlan> plans_of(Bytes first, std::size_t count) {
 struct PretendedRun {
   Options options{};
   Placements placements{};
+  std::vector<Device> devices{};
+  std::vector<int> groups = std::vector<int>(16);
+  MemoryPool memory{.ranks = 16, .free = 16 * kGiB, .share = 0.85};
   std::vector<SizePlan> plans = plans_of(kMiB, 3);
   Progress progress = Progress::Yield;
   int ranks = 16;
@@ -37,18 +40,20 @@ struct PretendedRun {
     place.numa = 0;
     placements.ranks.assign(16, place);
     placements.ranks[15].core = placements.ranks[15].numa = -1;
-    placements.most_ranks_per_host = 16;
-    placements.least_memory = kGiB;
     placements.oversubscribed = true;
     placements.oversubscription = "16 ranks on 2 processors of host vm";
   }
 
   [[nodiscard]] RunContext context() const {
-    const BackendChoice backend = choose_backend("auto");
+    const BackendChoice backend{.backend = choose_backend("mpi").backend,
+                                .why = "best available of mpi"};
     return make_context({.options = options,
                          .collective = test::collective("allreduce"),
                          .backend = backend,
                          .placements = placements,
+                         .devices = devices,
+                         .groups = groups,
+                         .memory = memory,
                          .plans = plans,
                          .progress = progress,
                          .ranks = ranks,
@@ -162,7 +167,8 @@ TEST(RunContext, JoinsSizesOfTheSamePlan) {
 
 TEST(RunContext, NamesTheMemoryLimitThatWasAskedFor) {
   PretendedRun run;
-  run.options.memory_limit = 2 * kGiB;
+  run.memory.free = 2 * kGiB;
+  run.memory.by_option = true;
   EXPECT_TRUE(
       contains(run.notes(), "memory: 2 GiB (--memory-limit) for 16 ranks on the fullest host"));
 }
@@ -194,6 +200,77 @@ TEST(RunContext, KeepsTheWordsOfNcclTestsReadersOutOfItsNotes) {
   for (const char* word : {"bandwidth", "FAILED", "out-of-place", "Out of bounds"}) {
     EXPECT_FALSE(contains(run.notes() + run.context().blocking, word)) << word;
   }
+}
+
+Device device(int index, std::string_view bus, std::string_view name) {
+  Device device{.index = index};
+  std::copy(bus.begin(), bus.end(), device.bus.begin());
+  std::copy(name.begin(), name.end(), device.name.begin());
+  device.uuid.front() = 'u';
+  return device;
+}
+
+TEST(RunContext, HasTheDeviceOfEachRankWhereThereAreSome) {
+  PretendedRun run;
+  for (int rank = 0; rank < 16; ++rank) {
+    run.devices.push_back(device(rank % 8, "0000:07:00.0", "NVIDIA H200"));
+  }
+  EXPECT_EQ(run.context().devices[9],
+            " Rank  9 Group  0 Pid 249104 on         vm device  1 [0000:07:00] NVIDIA H200");
+  EXPECT_TRUE(
+      fact(run.context(), "rank-9").ends_with(" device 1 bus 0000:07:00.0 uuid u name NVIDIA H200"))
+      << fact(run.context(), "rank-9");
+  EXPECT_FALSE(contains(run.notes(), "fake"));
+  EXPECT_FALSE(contains(run.notes(), "share a GPU"));
+}
+
+TEST(RunContext, SaysThatDevicesArePretendedOrShared) {
+  PretendedRun run;
+  run.devices.assign(16, device(0, "0000:07:00.0", "Fake GPU"));
+  EXPECT_TRUE(contains(run.notes(), "fake: this is the pretended GPU machine"));
+  run.devices[3].sharers = 4;
+  EXPECT_TRUE(contains(run.notes(), "up to 4 ranks share a GPU (--share-gpus)"));
+}
+
+TEST(RunContext, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
+  PretendedRun run;
+  EXPECT_FALSE(contains(run.notes(), "group"));
+  run.options.split = parse_split("MOD 2");
+  run.groups = groups_of(run.options.split, 16);
+  EXPECT_TRUE(contains(run.notes(), "group 0: ranks 0 2 4 6 8 10 12 14; all groups at the same"));
+  EXPECT_TRUE(contains(run.notes(), "group 1: ranks 1 3 5 7 9 11 13 15;"));
+  EXPECT_TRUE(run.context().devices[5].starts_with(" Rank  5 Group  1 Pid"));
+  EXPECT_TRUE(fact(run.context(), "rank-5").ends_with(" group 1"));
+}
+
+TEST(RunContext, SaysThatRowsAreOfPairs) {
+  PretendedRun run;
+  EXPECT_FALSE(run.context().pairs);
+  run.options.pairs = Pairs::All;
+  EXPECT_TRUE(run.context().pairs);
+  EXPECT_TRUE(contains(run.notes(), "pairs: every ordered pair of ranks, one way"));
+}
+
+TEST(RunContext, TellsTheTableWhatItsOptionsChange) {
+  PretendedRun run;
+  EXPECT_EQ(run.context().graph, "0");
+  EXPECT_FALSE(run.context().skipped.has_value());
+  run.options.graph_launches = 4;
+  run.options.unalign = 3;
+  run.options.enqueue_times = run.options.per_operation = true;
+  run.options.skipped_samples = 2;
+  EXPECT_EQ(run.context().graph, "4");
+  EXPECT_EQ(run.context().unalign, "3");
+  EXPECT_TRUE(run.context().enqueue_times);
+  EXPECT_EQ(run.context().skipped, 2U);
+}
+
+TEST(RunContext, TellsTheMemoryOfTheFullestDevice) {
+  PretendedRun run;
+  run.memory = {.place = "GPU", .ranks = 1, .free = 80 * kGiB, .share = 0.95};
+  EXPECT_TRUE(contains(run.notes(),
+                       "memory: 80 GiB available, of which 95 % may be used, for 1 rank on the "
+                       "fullest GPU"));
 }
 
 TEST(LibraryEnvironment, ListsWhatChangesLibrariesInOrder) {

@@ -28,6 +28,8 @@ class PretendedRun : public testing::Test {
   Options& options() { return options_; }
   Placements& placements() { return placements_; }
   test::FakeCommunicator& communicator() { return communicator_; }
+  void set_group(int group) { group_ = group; }
+  void set_flags(std::vector<std::string_view> flags) { flags_ = std::move(flags); }
 
   /// The rows, also of a run that ends early.
   std::vector<Record> run(const char* name = "allreduce") {
@@ -48,15 +50,20 @@ class PretendedRun : public testing::Test {
     Runner({.options = options_,
             .collective = test::collective(name),
             .backend = "fake",
-            .bootstrap = bootstrap_,
+            .everyone = bootstrap_,
+            .team = bootstrap_,
+            .group = group_,
+            .smallest_team = 1,
             .communicator = communicator_,
             .placements = placements_,
+            .memory = find_memory(bootstrap_, options_, placements_, communicator_, 1),
             .progress = Progress::Block,
             .timer_cost_s = 0,
+            .flags = flags_,
             .watchdog = watchdog_},
            outputs)
         .run();
-    outputs.end();
+    outputs.end("");
   }
 
   test::TemporaryFolder folder_;
@@ -64,6 +71,8 @@ class PretendedRun : public testing::Test {
   Placements placements_;
   test::FakeBootstrap bootstrap_;
   test::FakeCommunicator communicator_;
+  std::optional<int> group_;
+  std::vector<std::string_view> flags_;
   Watchdog watchdog_{std::nullopt, {}};
   test::Failure failure_;
   std::string output_;
@@ -121,29 +130,6 @@ TEST_F(PretendedRun, RepeatsTheSweepAsOftenAsAsked) {
   EXPECT_EQ(rows[11].cycle, 2U);
 }
 
-TEST_F(PretendedRun, LeavesTheWrongCountEmptyWhereNothingIsChecked) {
-  options().checks = 0;
-  EXPECT_FALSE(run().at(0).wrong.has_value());
-}
-
-TEST_F(PretendedRun, ChecksFurtherOperationsOfOtherData) {
-  (void)run();
-  const std::size_t once = communicator().calls.size();
-  communicator().calls.clear();
-  options().checks = 4;
-  options().csv_path += ".2";
-  (void)run();
-  EXPECT_EQ(communicator().calls.size(),
-            once + std::size_t{4} * 3);  // three more for each of four rows
-}
-
-TEST_F(PretendedRun, ChecksTheBuffersThatWereTimed) {
-  options().placement = Placement::Out;
-  options().sweep.last = kKiB;
-  (void)run();
-  EXPECT_EQ(communicator().calls.size(), 4U);  // one warm-up and three timed: none for the check
-}
-
 TEST_F(PretendedRun, FindsAPlantedFaultInBothPlacements) {
   options().inject_fault = Fault{.rank = 0, .index = 100};
   for (const Record& row : run()) {
@@ -194,7 +180,8 @@ TEST_F(PretendedRun, AveragesOverItsOneRankExactlyInEveryType) {
 
 TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {
   placements().least_memory = 0;
-  options().memory_limit = kMemorySlack + 1536;
+  options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
+  options().memory_limit = kMemorySlack + 6 * kKiB;
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].status, RowStatus::Skipped);
@@ -205,7 +192,8 @@ TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {
 }
 
 TEST_F(PretendedRun, SkipsASizeForWhichARankGetsNoMemory) {
-  communicator().most_memory = kKiB;
+  options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
+  communicator().most_memory = 4 * kKiB;
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[1].status, RowStatus::Ok);
@@ -269,11 +257,38 @@ TEST_F(PretendedRun, RotatesThroughBuffersWhereAsked) {
   EXPECT_EQ(calls.at(0).recv, calls.at(2).recv);
 }
 
-TEST_F(PretendedRun, TellsStartSkewOnOneHostOnly) {
-  EXPECT_TRUE(run().at(0).start_skew_us.has_value());
-  placements().hosts = 2;
+TEST_F(PretendedRun, NamesTheGroupWhereRanksAreSplit) {
+  EXPECT_FALSE(run().at(0).group.has_value());
+  set_group(3);
   options().csv_path += ".2";
-  EXPECT_FALSE(run().at(0).start_skew_us.has_value());
+  const auto rows = run();
+  ASSERT_EQ(rows.size(), 4U);
+  for (const Record& row : rows) EXPECT_EQ(row.group, 3);
+}
+
+TEST_F(PretendedRun, FlagsEveryRowAsTheRunIs) {
+  set_flags({"shared-gpu", "graph"});
+  for (const Record& row : run()) {
+    EXPECT_TRUE(has_flag(row, "shared-gpu")) << row.flags;
+    EXPECT_TRUE(has_flag(row, "graph")) << row.flags;
+  }
+}
+
+TEST_F(PretendedRun, BeginsItsDataLateByElements) {
+  options().unalign = 3;
+  options().types = {DataType::Double};
+  for (const Record& row : run()) EXPECT_EQ(row.status, RowStatus::Ok);
+  const auto address = reinterpret_cast<std::uintptr_t>(communicator().calls.at(0).send);
+  EXPECT_EQ(address % 4096, 24U);
+}
+
+TEST_F(PretendedRun, MakesBuffersKnownBeforeTheyAreUsed) {
+  communicator().operation_time = [this](std::size_t) {
+    EXPECT_FALSE(communicator().enlisted.empty());
+    return Seconds{1e-3};
+  };
+  (void)run();
+  EXPECT_EQ(communicator().enlisted.size(), 4U);  // two buffers for each of two sizes
 }
 
 }  // namespace
