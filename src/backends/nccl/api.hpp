@@ -9,11 +9,9 @@
 
 #include "model/backend.hpp"
 
-namespace busbar {
-
 /// What NCCL has had only since some version, behind one face for all versions from 2.14 on. Built
 /// for an older one by -DBUSBAR_NCCL_API=21400 and the like, to see that it compiles.
-namespace nccl {
+namespace busbar::nccl {
 
 /// ncclMemAlloc (2.19), else cudaMalloc. Null where there is not enough memory.
 [[nodiscard]] void* allocate(std::size_t bytes);
@@ -54,5 +52,4 @@ using Movement = ncclResult_t (*)(const void* send, void* recv, std::size_t coun
 [[nodiscard]] Movement gather();
 [[nodiscard]] Movement scatter();
 
-}  // namespace nccl
-}  // namespace busbar
+}  // namespace busbar::nccl

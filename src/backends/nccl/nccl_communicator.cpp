@@ -42,13 +42,13 @@ NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& o
       ranks_(bootstrap.size()),
       progress_(options.progress),
       registration_(options.registration),
+      compute_capability_(attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
+                          attribute(cudaDevAttrComputeCapabilityMinor)),
       free_at_first_(free_now()),
       comm_(bootstrap, options),
       free_when_connected_(free_now()),
       memory_(stream_.get()),
       stopwatch_(stream_.get()) {
-  compute_capability_ = attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
-                        attribute(cudaDevAttrComputeCapabilityMinor);
   Bytes free = 0;
   check_cuda(cudaMemGetInfo(&free, &total_memory_));
 }
