@@ -38,7 +38,8 @@ struct Case {
   Case(Communicator& communicator, Bytes size)
       : buffers(
             communicator,
-            SizePlan{.wanted = size, .footprint = all_reduce().footprint(size, sizeof(float), 1)}),
+            SizePlan{.wanted = size, .footprint = all_reduce().footprint(size, sizeof(float), 1)},
+            0),
         calls(buffers.calls(
             {.collective = &all_reduce(), .type = DataType::Float, .op = ReduceOp::Sum}, false)) {}
 
@@ -66,18 +67,19 @@ void tell(const Bootstrap& bootstrap, const std::string& line) {
 
 void overhead(Bootstrap& bootstrap, const Backend& backend) {
   constexpr int kRounds = 25;
-  const auto communicator = backend.connect(bootstrap, Progress::Block);
-  const double timer_s = clock_cost_s();
+  const auto communicator = backend.connect(bootstrap, {.progress = Progress::Block});
+  const double timer_s = communicator->stopwatch().cost().count();
   for (const Bytes size : {Bytes{8}, 64 * kKiB, kMiB, 64 * kMiB}) {
     const Case test(*communicator, size);
     const int operations = size < kKiB ? 2000 : size > 16 * kMiB ? 5 : 100;
-    ChunkRunner chunks(bootstrap, *communicator, test.calls, {}, [] {});
+    ChunkRunner chunks({bootstrap, bootstrap}, *communicator, test.calls, {}, [] {});
     const SamplingPlan plan{
         .operations = operations, .warmup_operations = 5, .timer_cost_s = timer_s};
     std::vector<double> ours;
     std::vector<double> plain;
     for (int round = 0; round < kRounds; ++round) {  // ABAB: the machine's speed drifts
-      ours.push_back(stats::median(take_samples(bootstrap, chunks, plan, {}).times_us));
+      ours.push_back(
+          stats::median(take_samples({bootstrap, bootstrap}, chunks, plan, {}).times_us));
       plain.push_back(plain_loop_us(bootstrap, test.calls.front(), operations));
     }
     tell(bootstrap,
@@ -88,11 +90,11 @@ void overhead(Bootstrap& bootstrap, const Backend& backend) {
 }
 
 void progress(Bootstrap& bootstrap, const Backend& backend) {
-  const auto blocking = backend.connect(bootstrap, Progress::Block);
-  const auto yielding = backend.connect(bootstrap, Progress::Yield);
+  const auto blocking = backend.connect(bootstrap, {.progress = Progress::Block});
+  const auto yielding = backend.connect(bootstrap, {.progress = Progress::Yield});
   const Case test(*blocking, kMiB);
-  ChunkRunner block(bootstrap, *blocking, test.calls, {}, [] {});
-  ChunkRunner yield(bootstrap, *yielding, test.calls, {}, [] {});
+  ChunkRunner block({bootstrap, bootstrap}, *blocking, test.calls, {}, [] {});
+  ChunkRunner yield({bootstrap, bootstrap}, *yielding, test.calls, {}, [] {});
   std::vector<double> block_us;
   std::vector<double> yield_us;
   for (int round = 0; round < 4; ++round) {
@@ -109,15 +111,15 @@ double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& 
                  Samples& samples) {
   bootstrap.barrier();
   const Clock::time_point start = Clock::now();
-  samples = take_samples(bootstrap, chunks, plan, {});
+  samples = take_samples({bootstrap, bootstrap}, chunks, plan, {});
   double time_s = Seconds(Clock::now() - start).count();
   bootstrap.combine({&time_s, 1}, Combine::Max);
   return time_s;
 }
 
 void stopping(Bootstrap& bootstrap, const Backend& backend) {
-  const auto communicator = backend.connect(bootstrap, Progress::Block);
-  SamplingPlan until_narrow{.timer_cost_s = clock_cost_s()};
+  const auto communicator = backend.connect(bootstrap, {.progress = Progress::Block});
+  SamplingPlan until_narrow{.timer_cost_s = communicator->stopwatch().cost().count()};
   until_narrow.limits.time_budget_s = 120;
   SamplingPlan fixed = until_narrow;
   fixed.operations = 500;
@@ -125,7 +127,7 @@ void stopping(Bootstrap& bootstrap, const Backend& backend) {
   int sizes = 0;
   for (Bytes size = kMiB; size <= 64 * kMiB; size *= 2, ++sizes) {
     const Case test(*communicator, size);
-    ChunkRunner chunks(bootstrap, *communicator, test.calls, {}, [] {});
+    ChunkRunner chunks({bootstrap, bootstrap}, *communicator, test.calls, {}, [] {});
     Samples narrow;
     Samples all;
     const double narrow_s = elapsed_s(bootstrap, chunks, until_narrow, narrow);

@@ -103,12 +103,6 @@ void ChunkRunner::record_graphs(const ChunkShape& shape) {
   }
 }
 
-void ChunkRunner::issue_timed(std::uint64_t count, ChunkResult& result) {
-  const double begin = seconds_now();
-  issue(count);
-  result.enqueue_us.push_back(microseconds(Seconds{seconds_now() - begin}));
-}
-
 void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& starts,
                                 ChunkResult& result) {
   Stopwatch& stopwatch = communicator_.stopwatch();
@@ -116,10 +110,11 @@ void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& st
   starts.push_back(seconds_now());
   stopwatch.start();
   for (const std::uint64_t operations : shape.batches) {
-    issue_timed(operations, result);
+    issue(operations);
     stopwatch.lap();
     on_progress_();
   }
+  result.enqueue_us = microseconds(Seconds{seconds_now() - starts.back()});
   communicator_.wait();
   result.host_us = microseconds(Seconds{seconds_now() - starts.back()});
 }
@@ -131,8 +126,9 @@ void ChunkRunner::run_isolated(const ChunkShape& shape, std::vector<double>& sta
     crew_.everyone.barrier();
     starts.push_back(seconds_now());
     stopwatch.start();
-    issue_timed(operations, result);
+    issue(operations);
     stopwatch.lap();
+    result.enqueue_us += microseconds(Seconds{seconds_now() - starts.back()});
     communicator_.wait();
     result.host_us += microseconds(Seconds{seconds_now() - starts.back()});
     on_progress_();
@@ -147,17 +143,16 @@ void ChunkRunner::combine(const ChunkShape& shape, ChunkResult& result) {
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     const auto operations = static_cast<double>(shape.batches[i] * launches);
     values.push_back(microseconds(intervals[i]) / operations);
-    result.enqueue_us[i] /= operations;
   }
-  const std::size_t samples = values.size();
-  values.insert(values.end(), result.enqueue_us.begin(), result.enqueue_us.end());
-  values.push_back(result.host_us /
-                   static_cast<double>(std::max<std::uint64_t>(1, result.operations)));
+  const auto operations = static_cast<double>(std::max<std::uint64_t>(1, result.operations));
+  values.push_back(result.enqueue_us / operations);
+  values.push_back(result.host_us / operations);
   combine_over_ranks(crew_.sharers, values, settings_.aggregation);
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(samples);
-  result.samples_us.assign(values.begin(), middle);
-  result.enqueue_us.assign(middle, values.end() - 1);
   result.host_us = values.back();
+  values.pop_back();
+  result.enqueue_us = values.back();
+  values.pop_back();
+  result.samples_us = std::move(values);
 }
 
 ChunkResult ChunkRunner::run(const ChunkShape& shape) {
@@ -166,7 +161,6 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   ChunkResult result;
   std::vector<double> starts;
   starts.reserve(shape.batches.size());
-  result.enqueue_us.reserve(shape.batches.size());
   record_graphs(shape);
   const std::uint64_t operations_before = operations_;
   communicator_.stopwatch().reset(shape.batches.size());

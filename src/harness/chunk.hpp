@@ -31,7 +31,7 @@ struct Crew {
 struct ChunkResult {
   std::vector<double> samples_us;     ///< time per operation, one per batch
   std::vector<double> start_skew_us;  ///< last rank's start less first rank's, one per barrier
-  std::vector<double> enqueue_us;     ///< host time of issuing an operation, one per batch
+  double enqueue_us = 0;              ///< host time per operation of issuing it
   double host_us = 0;  ///< host time per operation from the first start to the last completion
   std::uint64_t operations = 0;
   Disturbances disturbances;
@@ -73,8 +73,6 @@ class ChunkRunner {
   void issue_operations(std::uint64_t count);
   void enqueue_group(std::uint64_t first, std::uint64_t count);
   void launch_graph(std::uint64_t count);
-  /// Issues a batch and notes what it took the host.
-  void issue_timed(std::uint64_t count, ChunkResult& result);
   void run_streaming(const ChunkShape& shape, std::vector<double>& starts, ChunkResult& result);
   void run_isolated(const ChunkShape& shape, std::vector<double>& starts, ChunkResult& result);
   void record_graphs(const ChunkShape& shape);

@@ -28,8 +28,10 @@ SamplingPlan sampling_plan(const RunParts& parts) {
     plan.least_batch *= options.operations.value_or(kGraphOperations);
     if (options.operations) plan.operations = 1;
   }
-  // An isolated operation is a chunk and a sample of its own, however short.
-  if (options.cadence == Cadence::Streaming) plan.timer_cost_s = parts.timer_cost_s;
+  // An isolated operation, or one behind a barrier, is a sample of its own, however short.
+  const bool isolated =
+      options.cadence == Cadence::Isolated || options.blocking == Blocking::UntimedBarrier;
+  if (!isolated) plan.timer_cost_s = parts.timer_cost_s;
   plan.limits.ci_width = options.ci_width;
   plan.limits.time_budget_s = options.time_budget.count();
   return plan;

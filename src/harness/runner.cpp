@@ -33,6 +33,12 @@ Pair pair_of(const std::vector<Pair>& round, int rank) {
   return kNobody;
 }
 
+std::string own_obstacle(const SizePlan& plan, bool in_place) {
+  const bool planned = in_place ? plan.in_place : plan.out_of_place;
+  if (planned) return {};
+  return in_place && !plan.in_place_reason.empty() ? plan.in_place_reason : plan.reason;
+}
+
 }  // namespace
 
 std::string row_name(const RunParts& parts, const Record& record) {
@@ -177,12 +183,6 @@ void Runner::run_size(const SweepKey& key, const Crew& crew, const SizePlan& pla
       skip(std::move(record), crew, obstacle);
     }
   }
-}
-
-std::string Runner::own_obstacle(const SizePlan& plan, bool in_place) const {
-  const bool planned = in_place ? plan.in_place : plan.out_of_place;
-  if (planned) return {};
-  return in_place && !plan.in_place_reason.empty() ? plan.in_place_reason : plan.reason;
 }
 
 /// Plans of ranks differ where their devices or their groups do; what one cannot run, none does.

@@ -48,7 +48,6 @@ class Runner {
   /// Collective.
   [[nodiscard]] std::string find_obstacle(const SizePlan& plan, Bytes offset, bool in_place,
                                           std::optional<RowBuffers>& buffers);
-  [[nodiscard]] std::string own_obstacle(const SizePlan& plan, bool in_place) const;
   /// Buffers on every rank or on none. Collective.
   [[nodiscard]] bool try_allocate(const SizePlan& plan, Bytes offset,
                                   std::optional<RowBuffers>& buffers);

@@ -140,8 +140,7 @@ class Row {
   void append(const ChunkResult& chunk) {
     auto& times = result_.times_us;
     times.insert(times.end(), chunk.samples_us.begin(), chunk.samples_us.end());
-    auto& enqueue = result_.enqueue_us;
-    enqueue.insert(enqueue.end(), chunk.enqueue_us.begin(), chunk.enqueue_us.end());
+    result_.enqueue_us.push_back(chunk.enqueue_us);
     result_.host_times_us.push_back(chunk.host_us);
     auto& skews = result_.start_skews_us;
     skews.insert(skews.end(), chunk.start_skew_us.begin(), chunk.start_skew_us.end());

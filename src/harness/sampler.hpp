@@ -26,7 +26,7 @@ struct SamplingPlan {
 struct Samples {
   std::vector<double> times_us;
   std::vector<double> start_skews_us;
-  std::vector<double> enqueue_us;     ///< host time of issuing, per operation
+  std::vector<double> enqueue_us;     ///< host time of issuing, per operation of a chunk
   std::vector<double> host_times_us;  ///< per operation of a whole chunk by the host's clock
   std::uint64_t operations = 0;
   std::uint64_t warmup_operations = 0;

@@ -18,6 +18,6 @@ struct Invocation {
 
 /// One run of this executable's collective, from placement to footers. Collective. Throws Error.
 [[nodiscard]] Status run_session(const Options& options, const Invocation& invocation,
-                                 Bootstrap& bootstrap, Watchdog& watchdog);
+                                 Bootstrap& everyone, Watchdog& watchdog);
 
 }  // namespace busbar

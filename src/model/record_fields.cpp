@@ -136,7 +136,7 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
                             "time of one operation by the host's clock: a chunk's time over its "
                             "operations, median over chunks; nccl-tests' time"),
     field<&R::enqueue_time_us>("enqueue_time_us", "us",
-                               "host time of issuing one operation, median over batches"),
+                               "host time of issuing one operation, median over chunks"),
     field<&R::group>("group", "", "group of ranks that the row is of; empty where all are one"),
     field<&R::sender>("sender", "", "rank that sends to `receiver` one way; only with --pairs"),
     field<&R::receiver>("receiver", "", "rank that receives"),

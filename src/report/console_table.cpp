@@ -70,8 +70,9 @@ std::string ConsoleTable::title_lines() const {
                       "root");
   for (int half = 0; half < 2; ++half) {
     text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "time", "algbw", "busbw", "#wrong");
-    if (extra)
+    if (extra) {
       text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "i_min", "i_max", "i_p99", "i_cv%");
+    }
   }
   text += timestamps_ ? "  timestamp\n" : " \n";
   text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "(B)", "(elements)", "", "", "");

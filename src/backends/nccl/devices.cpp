@@ -34,9 +34,10 @@ VisibleDevices look(const DeviceWish& wish) {
   return seen;
 }
 
-std::string hex_of(const char (&bytes)[16]) {
+std::string hex_of(const cudaUUID_t& uuid) {
   std::string text;
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  for (const char byte : uuid.bytes)
+    text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
 }
 
@@ -116,7 +117,7 @@ Device take_cuda_device(Bootstrap& everyone, const DeviceWish& wish) {
   check_cuda(cudaGetDeviceProperties(&properties, mine.index));
   Device device{.index = mine.index, .sharers = mine.sharers};
   copy_text(properties.name, device.name);
-  copy_text(hex_of(properties.uuid.bytes), device.uuid);
+  copy_text(hex_of(properties.uuid), device.uuid);
   check_cuda(
       cudaDeviceGetPCIBusId(device.bus.data(), static_cast<int>(device.bus.size()), mine.index));
   return device;

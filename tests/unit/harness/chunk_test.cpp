@@ -143,10 +143,8 @@ TEST_F(ChunkRun, TellsWhatIssuingTookTheHostPerOperation) {
     return Seconds{5e-6};  // as the stopwatch has it
   };
   const ChunkResult result = run(ChunkShape::of(6, 3), {});
-  ASSERT_EQ(result.enqueue_us.size(), 2U);
-  for (const double enqueue_us : result.enqueue_us) EXPECT_GE(enqueue_us, 1000);
-  EXPECT_GE(result.host_us * 6, (result.enqueue_us[0] + result.enqueue_us[1]) * 3);
-  EXPECT_DOUBLE_EQ(result.samples_us[0], 5);
+  EXPECT_GE(result.enqueue_us, 1000);
+  EXPECT_GE(result.host_us, result.enqueue_us);
 }
 
 TEST_F(ChunkRun, TimesTheHostFromTheFirstStartToTheLastCompletion) {
