@@ -80,7 +80,7 @@ bool NcclComm::finalize() noexcept {
   return result == ncclSuccess;
 }
 
-ncclResult_t NcclComm::state() const {
+ncclResult_t NcclComm::state() const noexcept {
   ncclResult_t state = ncclSuccess;
   const ncclResult_t result = ncclCommGetAsyncError(comm_, &state);
   return result == ncclSuccess ? state : result;
@@ -92,6 +92,13 @@ void NcclComm::settle(ncclResult_t result, Where where) {
     result = state();
   }
   if (result != ncclSuccess) fail(result, where);
+}
+
+void NcclComm::wait_for(ncclResult_t result) const noexcept {
+  while (result == ncclInProgress) {
+    std::this_thread::yield();
+    result = state();
+  }
 }
 
 void NcclComm::check_async(Where where) {

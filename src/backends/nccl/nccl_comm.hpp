@@ -24,12 +24,14 @@ class NcclComm {
   /// Waits while a call's result is "in progress"; aborts and throws Error (Runtime) with NCCL's
   /// own words where it, or anything since, failed.
   void settle(ncclResult_t result, Where where = Where::here());
+  /// Waits while a result is "in progress", whatever comes of it: for what may not throw.
+  void wait_for(ncclResult_t result) const noexcept;
   /// Aborts and throws where an operation has failed behind our back.
   void check_async(Where where = Where::here());
 
  private:
   void connect(Bootstrap& bootstrap, const ConnectOptions& options);
-  [[nodiscard]] ncclResult_t state() const;
+  [[nodiscard]] ncclResult_t state() const noexcept;
   [[noreturn]] void fail(ncclResult_t result, Where where);
   [[nodiscard]] bool finalize() noexcept;
   void abort() noexcept;

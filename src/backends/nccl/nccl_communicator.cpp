@@ -111,7 +111,7 @@ void NcclCommunicator::release(std::byte* data, Bytes size) {
   const auto entry = registered_.find(data);
   if (entry != registered_.end()) {
     const bool alive = comm_.get() != nullptr;
-    if (alive) (void)nccl::delist(comm_.get(), registration_, entry->second);
+    if (alive) comm_.wait_for(nccl::delist(comm_.get(), registration_, entry->second));
     registered_.erase(entry);
   }
   nccl::release(data);
