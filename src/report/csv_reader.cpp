@@ -82,7 +82,8 @@ CsvFile read_csv(const std::string& path) {
       cells.fill({});
     }
   } catch (const io::error::base& error) {
-    throw usage_error(one_line(error.what()));
+    throw usage_error(fmt::format("{}; give another file with --csv, or remove this one",
+                                  one_line(error.what())));
   }
   return file;
 }

@@ -14,6 +14,10 @@ OutputFile::Mode mode(bool resume) {
   return resume ? OutputFile::Mode::Continue : OutputFile::Mode::New;
 }
 
+std::string cell(const std::optional<int>& value) {
+  return value ? fmt::format("{}", *value) : std::string();
+}
+
 }  // namespace
 
 CsvWriter::CsvWriter(const std::string& path, bool resume) : file_(path, "--csv", mode(resume)) {
@@ -64,17 +68,19 @@ SamplesWriter::SamplesWriter(const std::string& path, bool resume)
 
 void SamplesWriter::begin(const RunContext& /*context*/) {
   if (file_.size() == 0) {
-    file_.append("collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us\n");
+    file_.append(
+        "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us,"
+        "group,sender,receiver\n");
   }
 }
 
 void SamplesWriter::write(const Record& record, std::span<const double> samples_us) {
   std::string lines;
   for (std::size_t i = 0; i < samples_us.size(); ++i) {
-    lines += fmt::format("{},{},{},{},{},{},{},{},{},{:.7g}\n", record.collective, record.type,
-                         record.op, record.root ? fmt::format("{}", *record.root) : "",
-                         record.in_place ? 1 : 0, record.size, record.cycle,
-                         record.batch.value_or(1), i, samples_us[i]);
+    lines += fmt::format("{},{},{},{},{},{},{},{},{},{:.7g},{},{},{}\n", record.collective,
+                         record.type, record.op, cell(record.root), record.in_place ? 1 : 0,
+                         record.size, record.cycle, record.batch.value_or(1), i, samples_us[i],
+                         cell(record.group), cell(record.sender), cell(record.receiver));
   }
   if (!lines.empty()) file_.append(lines);
 }

@@ -42,7 +42,7 @@ load ../common
   [ "$(jq -r .context.configuration "$DIR/a.json")" = "$(sed -n 's/^# configuration: //p' "$DIR/a.csv")" ]
   [ "$(grep -c '^reducescatter' "$DIR/s.csv")" -eq 18 ]
   for size in 1024 2048 4096; do  # the middle one of a row's three samples is its time
-    middle=$(awk -F, -v size="$size" '$6 == size && $5 == 0 { print $NF }' "$DIR/s.csv" | sort -g | sed -n 2p)
+    middle=$(awk -F, -v size="$size" '$6 == size && $5 == 0 { print $10 }' "$DIR/s.csv" | sort -g | sed -n 2p)
     [ "$middle" = "$(jq ".rows[] | select(.size_bytes == $size and .in_place == 0) | .time_median_us" "$DIR/a.json")" ]
   done
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tests of the programs on the pretended machine share: the very binaries that users run,
-# on replaced libraries.
+# What the tests on the pretended machine share: of the very binaries that users run, and of the
+# replaced libraries themselves.
 load ../common
 
 setup_file() {
@@ -13,6 +13,7 @@ setup() {
   cd "$ROOT" || return 1
   FAKE=$ROOT/${BUILD:-build}/fake_gpu
   if [ ! -e "$FAKE/libnccl.so.2" ]; then skip "no CUDA toolkit with NCCL"; fi
+  SELFTEST=$FAKE/selftest
   DIR=$BATS_TEST_TMPDIR
   # Each test has GPUs of its own.
   export LD_LIBRARY_PATH=$FAKE TMPDIR=$DIR

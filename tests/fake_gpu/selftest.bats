@@ -1,23 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # The fake GPU itself: what tests of the nccl backend rely on.
-load ../common
-
-setup_file() {
-  cd "$BATS_TEST_DIRNAME/../.." || return 1
-  make --no-print-directory BUSBAR_NO_INSTALL=1 fake-gpu > /dev/null
-}
-
-setup() {
-  ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-  cd "$ROOT" || return 1
-  FAKE=$ROOT/${BUILD:-build}/fake_gpu
-  if [ ! -e "$FAKE/selftest" ]; then skip "no CUDA toolkit"; fi
-  DIR=$BATS_TEST_TMPDIR
-  # Each test has GPUs of its own.
-  export LD_LIBRARY_PATH=$FAKE TMPDIR=$DIR
-  SELFTEST=$FAKE/selftest
-}
+load backend
 
 # on_ranks "N..." CASE...: every case on every number of ranks.
 on_ranks() {

@@ -107,10 +107,23 @@ TEST_F(SamplesWriterFile, HasALinePerSampleWithTheKeysOfItsRow) {
   const std::vector<double> samples{276.88, 280, 0.1234567};
   writer.write(test::measured(false), samples);
   EXPECT_EQ(text(),
-            "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us\n"
-            "allreduce,float,sum,,0,33554432,0,20,0,276.88\n"
-            "allreduce,float,sum,,0,33554432,0,20,1,280\n"
-            "allreduce,float,sum,,0,33554432,0,20,2,0.1234567\n");
+            "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us,"
+            "group,sender,receiver\n"
+            "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,\n"
+            "allreduce,float,sum,,0,33554432,0,20,1,280,,,\n"
+            "allreduce,float,sum,,0,33554432,0,20,2,0.1234567,,,\n");
+}
+
+TEST_F(SamplesWriterFile, NamesTheGroupOrThePairOfARow) {
+  SamplesWriter writer(path(), false);
+  writer.begin(test::context());
+  Record record = test::measured(false);
+  record.group = 2;
+  record.sender = 3;
+  record.receiver = 5;
+  const std::vector<double> samples{4};
+  writer.write(record, samples);
+  EXPECT_TRUE(text().ends_with(",0,4,2,3,5\n")) << text();
 }
 
 TEST_F(SamplesWriterFile, HasNothingOfASkippedRow) {
@@ -130,14 +143,15 @@ TEST_F(SamplesWriterFile, IsNeverReplaced) {
 
 TEST_F(SamplesWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
   const std::string whole =
-      "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us\n"
-      "allreduce,float,sum,,0,33554432,0,20,0,276.88\n";
+      "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us,"
+      "group,sender,receiver\n"
+      "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,\n";
   folder().write("x.csv", whole + "allreduce,flo");
   SamplesWriter writer(path(), true);
   writer.begin(test::context());
   const std::vector<double> samples{5};
   writer.write(test::measured(true), samples);
-  EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5\n");
+  EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,\n");
 }
 
 }  // namespace
