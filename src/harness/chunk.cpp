@@ -46,7 +46,7 @@ ChunkShape ChunkShape::of(std::uint64_t operations, std::uint64_t batch) {
   return shape;
 }
 
-ChunkRunner::ChunkRunner(Crew crew, Communicator& communicator, std::span<const Call> calls,
+ChunkRunner::ChunkRunner(const Crew& crew, Communicator& communicator, std::span<const Call> calls,
                          Settings settings, std::function<void()> on_progress)
     : crew_(crew),
       communicator_(communicator),

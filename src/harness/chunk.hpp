@@ -61,8 +61,8 @@ class ChunkRunner {
 
   /// `calls` are taken in turn, operation by operation. `on_progress` is told of every operation
   /// that is complete, for the watchdog.
-  ChunkRunner(Crew crew, Communicator& communicator, std::span<const Call> calls, Settings settings,
-              std::function<void()> on_progress);
+  ChunkRunner(const Crew& crew, Communicator& communicator, std::span<const Call> calls,
+              Settings settings, std::function<void()> on_progress);
 
   [[nodiscard]] ChunkResult run(const ChunkShape& shape);
   /// Operations so far: the calls [0, min(operations, calls)) have been used.

@@ -84,8 +84,9 @@ void add_device_notes(const ContextInput& input, std::vector<std::string>& notes
     notes.emplace_back(
         "fake: this is the pretended GPU machine of busbar's tests; no time or rate here is real");
   }
-  const auto most = std::max_element(devices.begin(), devices.end(),
-                                     [](auto& a, auto& b) { return a.sharers < b.sharers; });
+  const auto most =
+      std::max_element(devices.begin(), devices.end(),
+                       [](const Device& a, const Device& b) { return a.sharers < b.sharers; });
   if (most != devices.end() && most->sharers > 1) {
     notes.push_back(
         fmt::format("up to {} ranks share a GPU (--share-gpus): rates are not those of "

@@ -42,7 +42,8 @@ std::optional<std::string> reason_of_any(Bootstrap& everyone,
   std::array<char, 400> text{};
   if (mine) std::copy_n(mine->begin(), std::min(mine->size(), text.size() - 1), text.begin());
   const auto all = everyone.gather(text);
-  const bool everywhere = std::all_of(all.begin(), all.end(), [&](auto& t) { return t == text; });
+  const bool everywhere =
+      std::all_of(all.begin(), all.end(), [&](const auto& t) { return t == text; });
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].front() == '\0') continue;
     if (everywhere) return mine;

@@ -60,7 +60,9 @@ ncclResult_t enlist(ncclComm_t comm, void* memory, std::size_t bytes, Registrati
 #if BUSBAR_NCCL_API >= 21900
   return ncclCommRegister(comm, memory, bytes, handle);
 #else
-  static_cast<void>(comm), static_cast<void>(memory), static_cast<void>(bytes);
+  static_cast<void>(comm);
+  static_cast<void>(memory);
+  static_cast<void>(bytes);
   static_cast<void>(handle);
   return ncclInvalidUsage;
 #endif
@@ -70,7 +72,8 @@ ncclResult_t delist(ncclComm_t comm, Registration /*local*/, void* handle) {
 #if BUSBAR_NCCL_API >= 21900
   return ncclCommDeregister(comm, handle);
 #else
-  static_cast<void>(comm), static_cast<void>(handle);
+  static_cast<void>(comm);
+  static_cast<void>(handle);
   return ncclInvalidUsage;
 #endif
 }

@@ -36,8 +36,9 @@ VisibleDevices look(const DeviceWish& wish) {
 
 std::string hex_of(const cudaUUID_t& uuid) {
   std::string text;
-  for (const char byte : uuid.bytes)
+  for (const char byte : uuid.bytes) {
     text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  }
   return text;
 }
 

@@ -52,13 +52,13 @@ TEST(GatherRows, LeavesOutRanksThatAreIdle) {
 }
 
 TEST(GatherRows, IsEmptyWhereEveryRankIsIdle) {
-  test::FakeBootstrap alone;
+  test::FakeBootstrap alone(0, 1);
   EXPECT_TRUE(
       gather_rows({.everyone = alone, .sharers = alone, .idle = true}, row_of(0, 3)).empty());
 }
 
 Row exchanged(const Row& row) {
-  test::FakeBootstrap alone;
+  test::FakeBootstrap alone(0, 1);
   return gather_rows({.everyone = alone, .sharers = alone}, row).at(0);
 }
 
