@@ -115,4 +115,5 @@ clean: ## remove what was built
 .PHONY: help
 help: ## print this list
 	@echo 'make [TARGET] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1]'
+	@echo '     [HAVE_NCCL=0|1] [CUDA_HOME=/usr/local/cuda] [NCCL_HOME=FOLDER] [NVCC_GENCODE=...]'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
