@@ -27,7 +27,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -W
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g
 ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(MPI_CXXFLAGS) -MMD -MP
-LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lfmt -pthread
+LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lglpk -lpugixml -llemon -lfmt -pthread
 LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(NCCL_CXXFLAGS)
 
 # --- what is built -------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ PERF := $(COLLECTIVES:%=%_perf)
 # nccl-tests' spelling, which scripts and DCGM know.
 LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
-CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp src/bootstrap/*.cpp \
+CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
   $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
 CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o $(BACKEND_OBJECTS)
 

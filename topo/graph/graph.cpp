@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/graph/graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace busbar::topo {
+namespace {
+
+constexpr std::array<std::string_view, 9> kNodeNames{"gpu",         "processor",   "nvswitch",
+                                                     "pcie-switch", "host-bridge", "numa",
+                                                     "package",     "nic",         "network"};
+constexpr std::array<std::string_view, 5> kLinkNames{"nvlink", "pcie", "memory", "smp", "network"};
+constexpr std::array<std::string_view, 3> kConstantNames{"nominal", "reported", "nccl"};
+
+double figure_GBps(const Medium& medium, ConstantSet constants) {
+  if (constants == ConstantSet::Nccl && medium.nccl_GBps > 0) return medium.nccl_GBps;
+  if (constants == ConstantSet::Reported && medium.reported_GBps > 0) return medium.reported_GBps;
+  return medium.nominal_GBps;
+}
+
+/// Hexadecimal digits at the end of `text`, at most `most`; they are taken off it.
+std::string take_hex(std::string_view& text, std::size_t most) {
+  std::string digits;
+  while (!text.empty() && std::isxdigit(static_cast<unsigned char>(text.back())) != 0) {
+    digits.insert(digits.begin(),
+                  static_cast<char>(std::tolower(static_cast<unsigned char>(text.back()))));
+    text.remove_suffix(1);
+  }
+  while (digits.size() > most && digits.front() == '0') digits.erase(digits.begin());
+  return digits.size() > most ? std::string{} : digits;
+}
+
+bool take(std::string_view& text, char wanted) {
+  if (text.empty() || text.back() != wanted) return false;
+  text.remove_suffix(1);
+  return true;
+}
+
+}  // namespace
+
+const Node& device(const Graph& graph, int index) {
+  return graph.nodes.at(
+      static_cast<std::size_t>(graph.devices.at(static_cast<std::size_t>(index))));
+}
+
+int add_node(Graph& graph, Node node) {
+  graph.nodes.push_back(std::move(node));
+  return static_cast<int>(graph.nodes.size()) - 1;
+}
+
+int add_medium(Graph& graph, Medium medium) {
+  const auto there = std::find_if(graph.media.begin(), graph.media.end(),
+                                  [&](const Medium& m) { return m.name == medium.name; });
+  if (there != graph.media.end()) return static_cast<int>(there - graph.media.begin());
+  graph.media.push_back(std::move(medium));
+  return static_cast<int>(graph.media.size()) - 1;
+}
+
+void add_cable(Graph& graph, int one, int other, int medium, double count) {
+  graph.links.push_back({.from = one, .to = other, .medium = medium, .count = count});
+  graph.links.push_back({.from = other, .to = one, .medium = medium, .count = count});
+}
+
+double capacity_GBps(const Graph& graph, const Link& link, ConstantSet constants, int flows) {
+  const Medium& medium = graph.media.at(static_cast<std::size_t>(link.medium));
+  double one = figure_GBps(medium, constants);
+  if (one <= 0) return std::numeric_limits<double>::infinity();
+  if (flows > 0 && medium.flow_GBps > 0) one = std::min(one, flows * medium.flow_GBps);
+  return one * link.count;
+}
+
+std::string describe(const Graph& graph, const Link& link) {
+  const Medium& medium = graph.media.at(static_cast<std::size_t>(link.medium));
+  const auto node = [&](int index) { return graph.nodes.at(static_cast<std::size_t>(index)).name; };
+  const std::string count = link.count > 1 ? fmt::format("{:g}x ", link.count) : "";
+  return fmt::format("{}{} {}→{}", count, medium.name, node(link.from), node(link.to));
+}
+
+int find_node(const Graph& graph, const std::string& name) {
+  const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                  [&](const Node& node) { return node.name == name; });
+  return found == graph.nodes.end() ? -1 : static_cast<int>(found - graph.nodes.begin());
+}
+
+std::string_view name(NodeKind kind) { return kNodeNames.at(static_cast<std::size_t>(kind)); }
+std::string_view name(LinkKind kind) { return kLinkNames.at(static_cast<std::size_t>(kind)); }
+std::string_view name(ConstantSet constants) {
+  return kConstantNames.at(static_cast<std::size_t>(constants));
+}
+
+std::string normal_bus_id(const std::string& text) {
+  std::string_view rest = text;
+  const std::string function = take_hex(rest, 1);
+  if (function.empty() || !take(rest, '.')) return {};
+  const std::string slot = take_hex(rest, 2);
+  if (slot.empty() || !take(rest, ':')) return {};
+  const std::string bus = take_hex(rest, 2);
+  if (bus.empty()) return {};
+  std::string domain = "0";
+  if (take(rest, ':')) domain = take_hex(rest, 8);
+  if (domain.empty() || !rest.empty()) return {};
+  while (domain.size() > 4 && domain.front() == '0') domain.erase(domain.begin());
+  return fmt::format("{:0>4}:{:0>2}:{:0>2}.{}", domain, bus, slot, function);
+}
+
+}  // namespace busbar::topo

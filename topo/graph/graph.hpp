@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace busbar::topo {
+
+/// What a node of the graph is.
+enum class NodeKind {
+  Gpu,
+  Processor,
+  NvSwitch,
+  PcieSwitch,
+  HostBridge,
+  Numa,
+  Package,
+  Nic,
+  Network
+};
+
+/// What a link is made of. Memory is what joins parts of one package: it limits nothing unless a
+/// figure is known.
+enum class LinkKind { NvLink, Pcie, Memory, Smp, Network };
+
+/// One part of a machine. Names are unique in a graph: "GPU0", "NIC0", "CPU1", "host1/GPU0".
+struct Node {
+  NodeKind kind = NodeKind::Gpu;
+  std::string name{};
+  int host = 0;          ///< of several equal or different hosts; -1 for what joins them
+  int numa = -1;         ///< the operating system's number; -1 where unknown
+  std::string bus_id{};  ///< "0000:06:00.0", as normal_bus_id writes it; empty where it has none
+  std::string model{};   ///< "Tesla V100-SXM2-16GB"
+  std::string uuid{};    ///< of a GPU: "GPU-..."
+  std::string vendor{};  ///< of a package: "intel", "amd", "ibm", "arm"
+};
+
+/// What one cable, lane bundle or bus carries; several links are of one medium.
+struct Medium {
+  std::string name{};  ///< for people: "NVLink 2", "PCIe 3.0 x16", "X-Bus"
+  LinkKind kind = LinkKind::NvLink;
+  double nominal_GBps = 0;   ///< per direction, of one; 0: no limit
+  double nccl_GBps = 0;      ///< what NCCL reckons with; 0: as nominal
+  double reported_GBps = 0;  ///< what the machine's own tools told; 0: as nominal
+  double flow_GBps = 0;      ///< what one flow (connection) carries at most; 0: all
+  std::string source{};      ///< of the figures, in words
+};
+
+/// One direction between two nodes; a cable is two links.
+struct Link {
+  int from = 0;
+  int to = 0;
+  int medium = 0;
+  double count = 1;  ///< of the medium, side by side
+};
+
+/// Whether two GPUs reach each other's memory without the host's.
+enum class P2p { Unknown, Works, Off };
+
+/// Where a capacity comes from: the standard's figure, what the machine's tools told (nominal where
+/// they told nothing), or NCCL's constants (src/graph/topo.h of NCCL).
+enum class ConstantSet { Nominal, Reported, Nccl };
+
+/// A machine, or several joined by a network: nodes and directed links. Built from probes
+/// (assemble.hpp) or a system file (system_file.hpp); everything else is reckoned from it.
+struct Graph {
+  std::string name{};    ///< "dgx-1v", or the host's name
+  std::string title{};   ///< for people
+  std::string source{};  ///< where the facts are from
+  std::vector<Node> nodes{};
+  std::vector<Medium> media{};
+  std::vector<Link> links{};
+  /// GPUs in nvidia-smi's order, host by host; the processors of a machine without GPUs. Sets of
+  /// devices are indices into this list.
+  std::vector<int> devices{};
+  /// [i][j] of devices i and j as `nvidia-smi topo -m` prints it: "X", "NV2", "PIX", "SYS"; "NET"
+  /// between hosts. Filled by label_devices where no probe told.
+  std::vector<std::vector<std::string>> labels{};
+  /// [i][j]: device i reads and writes j's memory over PCIe. Empty where nothing is known.
+  std::vector<std::vector<P2p>> p2p{};
+  std::vector<std::string> warnings{};  ///< one line each, for people
+};
+
+[[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }
+/// The node of a device. Throws std::out_of_range.
+[[nodiscard]] const Node& device(const Graph& graph, int index);
+/// Adds a node and returns its number.
+int add_node(Graph& graph, Node node);
+/// The medium of this name, added where it is new. What is there already stays as it is.
+int add_medium(Graph& graph, Medium medium);
+/// Adds both directions of `count` cables.
+void add_cable(Graph& graph, int one, int other, int medium, double count = 1);
+/// GB/s of a link in its direction under a set of constants with so many flows (0: enough to fill
+/// it); infinity where nothing limits it.
+[[nodiscard]] double capacity_GBps(const Graph& graph, const Link& link, ConstantSet constants,
+                                   int flows = 0);
+/// "X-Bus CPU0→CPU1", "NVLink 2 GPU0→GPU1": a link in words.
+[[nodiscard]] std::string describe(const Graph& graph, const Link& link);
+/// Fills `labels` from the links: NV# (direct, or the ports of a switch), PIX, PXB, PHB, NODE, SYS,
+/// NET.
+void label_devices(Graph& graph);
+/// The node of this name, or -1.
+[[nodiscard]] int find_node(const Graph& graph, const std::string& name);
+
+[[nodiscard]] std::string_view name(NodeKind kind);
+[[nodiscard]] std::string_view name(LinkKind kind);
+[[nodiscard]] std::string_view name(ConstantSet constants);
+
+/// "0000:06:00.0" of "00000000:06:00.0", "0:6:0.0", "06:00.0" and upper case; empty for what is no
+/// PCI address.
+[[nodiscard]] std::string normal_bus_id(const std::string& text);
+
+}  // namespace busbar::topo
