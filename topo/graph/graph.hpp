@@ -34,6 +34,7 @@ struct Node {
   std::string model{};   ///< "Tesla V100-SXM2-16GB"
   std::string uuid{};    ///< of a GPU: "GPU-..."
   std::string vendor{};  ///< of a package: "intel", "amd", "ibm", "arm"
+  bool reduces = false;  ///< a switch that adds what passes through it (NVLS)
 };
 
 /// What one cable, lane bundle or bus carries; several links are of one medium.
