@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace busbar::topo {
+
+/// How a command ended and what it said.
+struct CommandResult {
+  int exit_status = 0;  ///< 128 + the signal where one killed it
+  std::string out{};
+  std::string err{};
+  bool timed_out = false;  ///< it was killed, with its process group
+  bool not_found = false;  ///< no such program, or none that may be executed
+};
+
+inline constexpr Seconds kCommandTimeout{10};
+
+/// Runs a program, found by PATH where it has no slash, without a shell: in its own process group,
+/// with LC_ALL=C, nothing on stdin, and stdout and stderr apart. Throws Error (Runtime) where the
+/// system gives no process or pipe.
+[[nodiscard]] CommandResult run_command(const std::string& program,
+                                        const std::vector<std::string>& arguments,
+                                        Seconds timeout = kCommandTimeout);
+
+}  // namespace busbar::topo
