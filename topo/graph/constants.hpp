@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "topo/graph/graph.hpp"
+
+namespace busbar::topo {
+
+/// What a GPU's name tells of its NVLinks.
+struct GpuModel {
+  std::string_view words;      ///< in nvidia-smi's name
+  int nvlink_generation = 0;   ///< 1 to 5; 0: none
+  int links = 0;               ///< that the board has at most
+  bool small_links = false;    ///< NVLink 3 of GA102 boards: 14 GB/s instead of 25
+  bool always_linked = false;  ///< made for a board with NVLink (SXM), so a missing link is a fault
+  bool pcie_p2p = true;        ///< reaches its peers' memory over PCIe
+};
+
+/// What is known of a GPU with this name, or nothing.
+[[nodiscard]] std::optional<GpuModel> gpu_model(std::string_view name);
+
+/// One NVLink of a generation (1 to 5; 0: unknown, reckoned as 25 GB/s), per direction.
+[[nodiscard]] Medium nvlink_medium(int generation, bool small_links = false);
+/// PCIe of a generation (1 to 6) and so many lanes, per direction after line coding.
+[[nodiscard]] Medium pcie_medium(int generation, int lanes);
+/// What joins two processors of this vendor ("intel", "amd", "ibm", "arm") and CPUID model; without
+/// a limit where it is not known.
+[[nodiscard]] Medium smp_medium(std::string_view vendor, int model);
+/// What joins parts of one processor: nothing that limits.
+[[nodiscard]] Medium memory_medium();
+
+}  // namespace busbar::topo
