@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The words of `nvidia-smi topo -m`, told from the graph's links.
 #include <algorithm>
-#include <deque>
 
 #include <fmt/format.h>
 
-#include "topo/graph/graph.hpp"
+#include "topo/graph/ways.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -33,43 +32,12 @@ double nvlinks(const Graph& graph, int one, int other) {
   return direct + switched;
 }
 
-bool forwards(NodeKind kind) {
-  return kind != NodeKind::Gpu && kind != NodeKind::Nic && kind != NodeKind::Network &&
-         kind != NodeKind::NvSwitch && kind != NodeKind::Processor;
-}
-
-/// Links of a shortest way between two nodes through the host's own parts; empty where there is
-/// none.
-std::vector<const Link*> shortest_way(const Graph& graph, int from, int to) {
-  std::vector<const Link*> reached_by(graph.nodes.size(), nullptr);
-  std::deque<int> next{from};
-  while (!next.empty()) {
-    const int at = next.front();
-    next.pop_front();
-    if (at == to) break;
-    if (at != from && !forwards(kind_of(graph, at))) continue;
-    for (const Link& link : graph.links) {
-      auto& reached = reached_by.at(static_cast<std::size_t>(link.to));
-      if (link.from != at || link.to == from || reached != nullptr) continue;
-      reached = &link;
-      next.push_back(link.to);
-    }
-  }
-  std::vector<const Link*> way;
-  for (int at = to; at != from;) {
-    const Link* link = reached_by.at(static_cast<std::size_t>(at));
-    if (link == nullptr) return {};
-    way.push_back(link);
-    at = link->from;
-  }
-  return way;
-}
-
 std::string pcie_label(const Graph& graph, int one, int other) {
   const std::vector<const Link*> way = shortest_way(graph, one, other);
   if (way.empty()) return "N/A";
   int switches = 0;
   int bridges = 0;
+  int memories = 0;
   bool through_processor = false;
   for (const Link* link : way) {
     if (medium_of(graph, *link).kind == LinkKind::Smp) return "SYS";
@@ -77,8 +45,10 @@ std::string pcie_label(const Graph& graph, int one, int other) {
     const NodeKind kind = kind_of(graph, link->to);
     if (kind == NodeKind::PcieSwitch) ++switches;
     if (kind == NodeKind::HostBridge) ++bridges;
+    if (kind == NodeKind::Numa) ++memories;
     if (kind == NodeKind::Package || kind == NodeKind::Numa) through_processor = true;
   }
+  if (memories > 1) return "SYS";
   if (bridges > 1) return "NODE";
   if (bridges == 1 || through_processor) return "PHB";
   return switches > 1 ? "PXB" : "PIX";

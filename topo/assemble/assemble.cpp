@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/assemble/assemble.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "topo/assemble/gpu_list.hpp"
+#include "topo/assemble/host_parts.hpp"
+#include "topo/assemble/nvlinks.hpp"
+#include "topo/assemble/warnings.hpp"
+
+namespace busbar::topo {
+namespace {
+
+void add_gpus(Graph& graph, std::vector<GpuEntry>& gpus) {
+  for (GpuEntry& gpu : gpus) {
+    gpu.node = add_node(graph, {.kind = NodeKind::Gpu,
+                                .name = fmt::format("GPU{}", gpu.index),
+                                .numa = gpu.numa,
+                                .bus_id = gpu.bus_id,
+                                .model = gpu.name,
+                                .uuid = gpu.uuid});
+    graph.devices.push_back(gpu.node);
+  }
+}
+
+bool knows_all(const std::optional<HostTree>& tree, const std::vector<GpuEntry>& gpus) {
+  return tree && std::all_of(gpus.begin(), gpus.end(),
+                             [&](const GpuEntry& gpu) { return find_pci(*tree, gpu.bus_id) >= 0; });
+}
+
+void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources) {
+  const auto& matrix = sources.smi.matrix;
+  if (knows_all(sources.hwloc, gpus)) {
+    add_host_from_tree(graph, gpus, *sources.hwloc);
+  } else if (knows_all(sources.nccl, gpus)) {
+    add_host_from_tree(graph, gpus, *sources.nccl);
+  } else if (matrix && matrix->gpus.size() == gpus.size()) {
+    add_host_from_labels(graph, gpus, *matrix);
+  } else if (sources.hwloc || sources.nccl) {
+    add_host_from_tree(graph, gpus, sources.hwloc ? *sources.hwloc : *sources.nccl);
+  }
+}
+
+/// The words of the machine's own tool, where it has told them for these GPUs; ours from the links
+/// else.
+void add_labels(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+  label_devices(graph);
+  const auto& matrix = sources.smi.matrix;
+  if (!matrix || matrix->gpus.size() != gpus.size() || matrix->pcie_only) return;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    for (std::size_t j = 0; j < gpus.size(); ++j) graph.labels[i][j] = matrix->cells[i][j];
+  }
+}
+
+P2p both_ways(P2pState read, P2pState write) {
+  if (works(read) == P2p::Off || works(write) == P2p::Off) return P2p::Off;
+  return works(read) == P2p::Works && works(write) == P2p::Works ? P2p::Works : P2p::Unknown;
+}
+
+void add_p2p(Graph& graph, const SmiProbe& smi) {
+  const auto& read = smi.p2p_read ? smi.p2p_read : smi.p2p_write;
+  const auto& write = smi.p2p_write ? smi.p2p_write : smi.p2p_read;
+  if (!read || read->cells.size() != graph.devices.size()) return;
+  if (write->cells.size() != read->cells.size()) return;
+  graph.p2p.assign(read->cells.size(), std::vector<P2p>(read->cells.size(), P2p::Works));
+  for (std::size_t i = 0; i < read->cells.size(); ++i) {
+    for (std::size_t j = 0; j < read->cells.size(); ++j) {
+      if (i != j) graph.p2p[i][j] = both_ways(read->cells[i][j], write->cells[i][j]);
+    }
+  }
+}
+
+/// "8x Tesla V100-SXM2-16GB"; different GPUs are told apart.
+std::string title_of(const std::vector<GpuEntry>& gpus) {
+  std::vector<std::string> words;
+  for (std::size_t first = 0; first < gpus.size();) {
+    std::size_t last = first;
+    while (last < gpus.size() && gpus[last].name == gpus[first].name) ++last;
+    const std::string name = gpus[first].name.empty() ? "GPU" : gpus[first].name;
+    words.push_back(fmt::format("{}x {}", last - first, name));
+    first = last;
+  }
+  return words.empty() ? "no GPU" : join(words, ", ");
+}
+
+std::string source_words(const Sources& sources) {
+  std::vector<std::string> words;
+  if (!sources.smi.gpus.empty() || sources.smi.matrix) words.emplace_back("nvidia-smi");
+  if (sources.hwloc) words.push_back(sources.hwloc->origin);
+  if (sources.nccl) words.push_back(sources.nccl->origin);
+  return join(words, ", ");
+}
+
+}  // namespace
+
+Graph assemble(const Sources& sources) {
+  Graph graph;
+  graph.name = sources.name;
+  graph.source = source_words(sources);
+  graph.warnings = sources.smi.warnings;
+  if (sources.smi.matrix) {
+    const auto& notes = sources.smi.matrix->notes;
+    graph.warnings.insert(graph.warnings.end(), notes.begin(), notes.end());
+  }
+  for (const auto& tree : {sources.hwloc, sources.nccl}) {
+    if (tree)
+      graph.warnings.insert(graph.warnings.end(), tree->warnings.begin(), tree->warnings.end());
+  }
+  std::vector<GpuEntry> gpus = list_gpus(sources, graph.warnings);
+  graph.title = title_of(gpus);
+  add_gpus(graph, gpus);
+  add_host(graph, gpus, sources);
+  add_nvlinks(graph, gpus, sources);
+  if (gpus.empty()) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (graph.nodes[i].kind == NodeKind::Package) graph.devices.push_back(static_cast<int>(i));
+    }
+  }
+  add_labels(graph, gpus, sources);
+  add_p2p(graph, sources.smi);
+  add_warnings(graph, gpus, sources);
+  return graph;
+}
+
+}  // namespace busbar::topo

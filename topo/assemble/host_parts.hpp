@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topo/assemble/gpu_list.hpp"
+
+namespace busbar::topo {
+
+/// Adds processors, NUMA nodes, PCIe switches and NICs from a tree and hangs the GPUs (whose nodes
+/// exist) on them. GPUs that the tree does not have stay loose, with a warning.
+void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree);
+
+/// The same from the words of `topo -m` alone: devices that are PIX to each other share a switch,
+/// and so on upwards. What NV# hides is told by NICs and affinity, as far as they go.
+void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix);
+
+/// PCIe of a GPU's slot as the best source tells it.
+[[nodiscard]] Medium slot_medium(const GpuEntry& gpu, int generation = 0, int lanes = 0);
+
+/// Joins every two packages of the host.
+void join_packages(Graph& graph, const std::vector<int>& packages, const Medium& medium);
+
+}  // namespace busbar::topo

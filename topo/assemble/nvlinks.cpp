@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/assemble/nvlinks.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "topo/graph/ways.hpp"
+
+namespace busbar::topo {
+namespace {
+
+/// No GPU of any generation has more.
+constexpr int kMostLinks = 18;
+
+/// NVLinks as counted: between GPUs, to a switch, to the processor.
+struct Counts {
+  explicit Counts(std::size_t gpus)
+      : between(gpus, std::vector<int>(gpus)), to_switch(gpus), to_processor(gpus) {}
+
+  std::vector<std::vector<int>> between;
+  std::vector<int> to_switch;
+  std::vector<int> to_processor;
+
+  [[nodiscard]] bool any() const {
+    const auto positive = [](int count) { return count > 0; };
+    return std::any_of(to_switch.begin(), to_switch.end(), positive) ||
+           std::any_of(between.begin(), between.end(), [&](const std::vector<int>& row) {
+             return std::any_of(row.begin(), row.end(), positive);
+           });
+  }
+};
+
+using Places = std::map<std::string, std::size_t>;
+
+Places places_of(const std::vector<GpuEntry>& gpus) {
+  Places places;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (!gpus[i].bus_id.empty()) places[gpus[i].bus_id] = i;
+  }
+  return places;
+}
+
+Counts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
+  const Places places = places_of(gpus);
+  Counts counts(gpus.size());
+  for (const NvlinkEnd& end : tree.nvlinks) {
+    const auto from = places.find(end.from);
+    if (from == places.end()) continue;
+    const auto to = places.find(end.to);
+    if (end.kind == NvlinkKind::PowerBridge) counts.to_processor[from->second] += end.count;
+    if (end.kind == NvlinkKind::NvSwitch) counts.to_switch[from->second] += end.count;
+    if (end.kind == NvlinkKind::Gpu && to != places.end() && to != from) {
+      counts.between[from->second][to->second] += end.count;
+    }
+  }
+  return counts;
+}
+
+/// Other ends that are no GPU of this machine are switches, on POWER processors.
+Counts from_remotes(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& gpus, bool power) {
+  const Places places = places_of(gpus);
+  Counts counts(gpus.size());
+  for (const NvlinkRemoteGpu& gpu : remotes.gpus) {
+    const auto at = std::find_if(gpus.begin(), gpus.end(),
+                                 [&](const GpuEntry& entry) { return entry.index == gpu.index; });
+    if (at == gpus.end()) continue;
+    const auto from = static_cast<std::size_t>(at - gpus.begin());
+    for (const NvlinkRemote& link : gpu.links) {
+      const auto to = places.find(link.bus_id);
+      if (to != places.end()) {
+        ++counts.between[from][to->second];
+      } else {
+        ++(power ? counts.to_processor : counts.to_switch)[from];
+      }
+    }
+  }
+  return counts;
+}
+
+int links_of(const GpuEntry& gpu) {
+  if (gpu.active_links) return *gpu.active_links;
+  return gpu.model && gpu.model->links > 0 ? gpu.model->links : kMostLinks;
+}
+
+Counts from_matrix(const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus, bool power) {
+  Counts counts(gpus.size());
+  bool switched = false;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    for (std::size_t j = 0; j < gpus.size(); ++j) {
+      counts.between[i][j] = nvlink_count(matrix.cells[i][j]);
+    }
+    const int row = std::accumulate(counts.between[i].begin(), counts.between[i].end(), 0);
+    switched = switched || row > links_of(gpus[i]);
+    const int spare = gpus[i].active_links.value_or(row) - row;
+    if (power && spare > 0) counts.to_processor[i] = spare;
+  }
+  if (!switched) return counts;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    auto& row = counts.between[i];
+    counts.to_switch[i] = *std::max_element(row.begin(), row.end());
+    std::fill(row.begin(), row.end(), 0);
+  }
+  return counts;
+}
+
+/// hwloc's figures depend on its version, so they only tell that there are links.
+Counts from_hwloc(const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus,
+                  std::vector<std::string>& warnings) {
+  const Places places = places_of(gpus);
+  Counts counts(gpus.size());
+  for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) {
+    for (std::size_t j = 0; j < matrix.bus_ids.size(); ++j) {
+      const auto from = places.find(matrix.bus_ids[i]);
+      const auto to = places.find(matrix.bus_ids[j]);
+      if (i == j || from == places.end() || matrix.GBps[i][j] <= 0) continue;
+      constexpr double kOne = 25;  // GB/s, of NVLink 2 and 3 in every version of hwloc
+      const int links = std::max(1, static_cast<int>(matrix.GBps[i][j] / kOne + 0.5));
+      if (to != places.end()) {
+        counts.between[from->second][to->second] += links;
+      } else {
+        counts.to_switch[from->second] += links;
+      }
+    }
+  }
+  if (counts.any()) {
+    warnings.emplace_back(
+        "NVLinks are counted from hwloc's rates, which depend on its version; give nvidia-smi's "
+        "topo -m or nvlink -s");
+  }
+  return counts;
+}
+
+bool is_power(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    return node.kind == NodeKind::Package && node.vendor == "ibm";
+  });
+}
+
+Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+  const bool power = is_power(graph);
+  if (sources.nccl) {
+    Counts counts = from_nccl(*sources.nccl, gpus);
+    if (counts.any()) return counts;
+  }
+  if (sources.smi.remotes) {
+    Counts counts = from_remotes(*sources.smi.remotes, gpus, power);
+    if (counts.any()) return counts;
+  }
+  if (sources.smi.matrix && sources.smi.matrix->gpus.size() == gpus.size()) {
+    return from_matrix(*sources.smi.matrix, gpus, power);
+  }
+  if (sources.hwloc && sources.hwloc->nvlink_matrix) {
+    return from_hwloc(*sources.hwloc->nvlink_matrix, gpus, graph.warnings);
+  }
+  return Counts(gpus.size());
+}
+
+Medium medium_of(const GpuEntry& gpu) {
+  Medium medium = gpu.model && gpu.model->nvlink_generation > 0
+                      ? nvlink_medium(gpu.model->nvlink_generation, gpu.model->small_links)
+                      : nvlink_medium(0);
+  medium.reported_GBps = gpu.link_GBps;
+  return medium;
+}
+
+void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const Counts& counts) {
+  if (std::all_of(counts.to_switch.begin(), counts.to_switch.end(), [](int n) { return n == 0; })) {
+    return;
+  }
+  const bool reduces = std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
+    return gpu.model && gpu.model->nvlink_generation >= 4;
+  });
+  const int node =
+      add_node(graph, {.kind = NodeKind::NvSwitch, .name = "NVSwitch", .reduces = reduces});
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (counts.to_switch[i] == 0) continue;
+    add_cable(graph, gpus[i].node, node, add_medium(graph, medium_of(gpus[i])),
+              counts.to_switch[i]);
+  }
+}
+
+}  // namespace
+
+void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+  const Counts counts = count_links(graph, gpus, sources);
+  add_switch(graph, gpus, counts);
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const auto medium = [&] { return add_medium(graph, medium_of(gpus[i])); };
+    for (std::size_t j = i + 1; j < gpus.size(); ++j) {
+      // Each end tells its links; a file with one end only is believed.
+      const int links = std::max(counts.between[i][j], counts.between[j][i]);
+      if (links > 0) add_cable(graph, gpus[i].node, gpus[j].node, medium(), links);
+    }
+    if (counts.to_processor[i] == 0) continue;
+    const int package = nearest(graph, gpus[i].node, NodeKind::Package);
+    if (package >= 0) add_cable(graph, gpus[i].node, package, medium(), counts.to_processor[i]);
+  }
+}
+
+}  // namespace busbar::topo

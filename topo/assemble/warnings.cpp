@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/assemble/warnings.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace busbar::topo {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool has_nvlink(const Graph& graph, const GpuEntry& gpu) {
+  return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+    return link.from == gpu.node &&
+           graph.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::NvLink;
+  });
+}
+
+std::string numbers_of(const std::vector<const GpuEntry*>& gpus) {
+  Words names;
+  for (const GpuEntry* gpu : gpus) names.push_back(fmt::format("GPU{}", gpu->index));
+  return join(names, ", ");
+}
+
+void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
+  std::vector<const GpuEntry*> without;
+  bool expected = false;
+  for (const GpuEntry& gpu : gpus) {
+    if (!has_nvlink(graph, gpu)) without.push_back(&gpu);
+    expected = expected || (gpu.model && gpu.model->always_linked);
+  }
+  if (without.empty() || gpus.size() < 2) return;
+  if (without.size() < gpus.size()) {
+    if (without.front()->model && !without.front()->model->always_linked) return;
+    graph.warnings.push_back(
+        fmt::format("{} {} no NVLink though others have: off the fabric (nvidia-smi nvlink -s, "
+                    "dmesg for Xid, fabric manager's log)",
+                    numbers_of(without), without.size() == 1 ? "has" : "have"));
+  } else if (expected) {
+    graph.warnings.push_back(
+        fmt::format("{} is made for NVLink and no GPU shows any: is the fabric manager running "
+                    "(systemctl status nvidia-fabricmanager)?",
+                    gpus.front().name));
+  }
+}
+
+void warn_of_dark_links(Graph& graph, const std::vector<GpuEntry>& gpus) {
+  for (const GpuEntry& gpu : gpus) {
+    const bool suspicious = gpu.dark_links > 0 && gpu.model && gpu.model->always_linked;
+    if (!suspicious) continue;
+    graph.warnings.push_back(
+        fmt::format("GPU{}: {} inactive (nvidia-smi nvlink -s -i {})", gpu.index,
+                    counted(static_cast<std::size_t>(gpu.dark_links), "NVLink"), gpu.index));
+  }
+}
+
+/// Pairs without P2P by the word that nvidia-smi has for it.
+void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix, std::string_view way) {
+  if (!matrix) return;
+  std::map<P2pState, Words> pairs;
+  for (std::size_t i = 0; i < matrix->cells.size(); ++i) {
+    for (std::size_t j = i + 1; j < matrix->cells.size(); ++j) {
+      const P2pState state = matrix->cells[i][j];
+      if (works(state) != P2p::Off) continue;
+      pairs[state].push_back(fmt::format("{}-{}", matrix->gpus[i], matrix->gpus[j]));
+    }
+  }
+  for (const auto& [state, list] : pairs) {
+    constexpr std::size_t kMost = 4;
+    const std::size_t all = list.size();
+    const Words first(list.begin(),
+                      list.begin() + static_cast<std::ptrdiff_t>(std::min(all, kMost)));
+    graph.warnings.push_back(
+        fmt::format("P2P {} is off between {} ({}{}): {} ({}); data goes through host memory", way,
+                    counted(all, "pair of GPUs"), join(first, ", "), all > kMost ? ", ..." : "",
+                    words(state), label(state)));
+  }
+}
+
+void warn_of_mig(Graph& graph, const std::vector<GpuEntry>& gpus) {
+  std::vector<const GpuEntry*> split;
+  for (const GpuEntry& gpu : gpus) {
+    if (gpu.mig) split.push_back(&gpu);
+  }
+  if (split.empty()) return;
+  graph.warnings.push_back(fmt::format(
+      "MIG is on for {}: NCCL does not join MIG instances; turn it off (nvidia-smi -mig 0) or "
+      "choose others by --devices",
+      numbers_of(split)));
+}
+
+/// A hypervisor that shows every GPU under one host bridge hides switches and sockets.
+void warn_of_flat_pcie(Graph& graph, const Sources& sources) {
+  const bool tree_says = (sources.hwloc && sources.hwloc->virtual_machine) ||
+                         (sources.nccl && sources.nccl->virtual_machine);
+  std::size_t bridged = 0;
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < graph.labels.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (graph.labels[i][j].starts_with("NV")) continue;
+      ++(graph.labels[i][j] == "PHB" ? bridged : others);
+    }
+  }
+  constexpr std::size_t kMany = 4;  // on one real host bridge there are hardly more
+  const bool flat = graph.labels.size() > kMany && bridged > 0 && others == 0;
+  if (!tree_says && !flat) return;
+  graph.warnings.emplace_back(
+      "this looks like a virtual machine: its PCIe paths may not be the hardware's, so bounds over "
+      "PCIe are uncertain (NVLink is not touched)");
+}
+
+}  // namespace
+
+void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+  if (sources.smi.matrix && sources.smi.matrix->pcie_only && !sources.smi.nvlink &&
+      !sources.smi.remotes && !sources.nccl) {
+    graph.warnings.emplace_back(
+        "topo -mp does not tell NVLink: bounds are those of PCIe; give topo -m");
+  } else {
+    warn_of_fabric(graph, gpus);
+  }
+  warn_of_dark_links(graph, gpus);
+  warn_of_p2p(graph, sources.smi.p2p_read, "reading");
+  warn_of_p2p(graph, sources.smi.p2p_write, "writing");
+  warn_of_mig(graph, gpus);
+  warn_of_flat_pcie(graph, sources);
+}
+
+}  // namespace busbar::topo
