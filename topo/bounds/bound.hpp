@@ -42,6 +42,9 @@ struct Bound {
   /// All-reduce with reduction in the switch (NVLS), where the GPUs and their switch can:
   /// 2b(n-1)/(n+1).
   std::optional<double> in_switch_GBps{};
+  /// All-reduce by trees where the set spans hosts: cut_GBps times 2(n-1)/n, which a ring cannot
+  /// reach.
+  std::optional<double> tree_GBps{};
   std::vector<RatedRing> rings{};  ///< the packing
 };
 

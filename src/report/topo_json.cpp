@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/topo_json.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace busbar {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using topo::Bound;
+using topo::Graph;
+
+std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json to_json(const std::string& system, const Bound& bound) {
+  Json json{{"system", system},
+            {"devices", bound.devices},
+            {"ring_GBps", bound.ring_GBps},
+            {"cut_GBps", bound.cut_GBps},
+            {"kind", bound.kind},
+            {"exact", bound.exact},
+            {"limit", bound.limit},
+            {"bound_GBps", bound.bound_GBps},
+            {"lower_GBps", bound.lower_GBps}};
+  if (bound.in_switch_GBps) json["in_switch_GBps"] = *bound.in_switch_GBps;
+  if (bound.tree_GBps) json["tree_GBps"] = *bound.tree_GBps;
+  Json rings = Json::array();
+  for (const topo::RatedRing& ring : bound.rings) {
+    rings.push_back({{"devices", ring.devices}, {"GBps", ring.GBps}});
+  }
+  json["rings"] = std::move(rings);
+  return json;
+}
+
+Json to_json(const std::string& system, const topo::Choice& choice) {
+  Json json = to_json(system, choice.bound);
+  json["policy"] = name(choice.policy);
+  json["reason"] = choice.reason;
+  return json;
+}
+
+Json to_json(const topo::SetClass& sets) {
+  Json json{{"ring_GBps", sets.ring_GBps},
+            {"count", sets.count},
+            {"example", sets.example},
+            {"bound_GBps", sets.bound.bound_GBps},
+            {"kind", sets.bound.kind}};
+  if (sets.fallback.empty()) return json;
+  Json parts = Json::array();
+  for (const topo::SetClass& part : sets.fallback) parts.push_back(to_json(part));
+  json["fallback"] = std::move(parts);
+  return json;
+}
+
+Json place_of(const topo::Node& node) {
+  Json json{{"name", node.name}, {"bus_id", node.bus_id}};
+  json["numa"] = node.numa >= 0 ? Json(node.numa) : Json(nullptr);
+  return json;
+}
+
+Json devices_json(const Graph& graph) {
+  Json devices = Json::array();
+  for (std::size_t i = 0; i < graph.devices.size(); ++i) {
+    const topo::Node& node = device(graph, static_cast<int>(i));
+    devices.push_back({{"index", i},
+                       {"name", node.model.empty() ? node.name : node.model},
+                       {"bus_id", node.bus_id},
+                       {"numa", node.numa >= 0 ? Json(node.numa) : Json(nullptr)},
+                       {"uuid", node.uuid},
+                       {"host", node.host},
+                       {"kind", name(node.kind)}});
+  }
+  return devices;
+}
+
+Json edges_json(const Graph& graph) {
+  Json edges = Json::array();
+  for (const topo::Link& link : graph.links) {
+    const topo::Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
+    const auto capacity = [&](topo::ConstantSet constants) {
+      const double GBps = capacity_GBps(graph, link, constants);
+      return std::isfinite(GBps) ? Json(GBps) : Json(nullptr);
+    };
+    edges.push_back({{"from", graph.nodes[static_cast<std::size_t>(link.from)].name},
+                     {"to", graph.nodes[static_cast<std::size_t>(link.to)].name},
+                     {"kind", name(medium.kind)},
+                     {"medium", medium.name},
+                     {"count", link.count},
+                     {"nominal_GBps", capacity(topo::ConstantSet::Nominal)},
+                     {"reported_GBps", capacity(topo::ConstantSet::Reported)},
+                     {"nccl_GBps", capacity(topo::ConstantSet::Nccl)},
+                     {"source", medium.source}});
+  }
+  return edges;
+}
+
+}  // namespace
+
+std::string show_json(const Graph& graph) {
+  Json nics = Json::array();
+  for (const topo::Node& node : graph.nodes) {
+    if (node.kind == topo::NodeKind::Nic) nics.push_back(place_of(node));
+  }
+  return dump({{"system", graph.name},
+               {"title", graph.title},
+               {"source", graph.source},
+               {"gpus", devices_json(graph)},
+               {"links", graph.labels},
+               {"nics", nics},
+               {"warnings", graph.warnings},
+               {"edges", edges_json(graph)}});
+}
+
+std::string bound_json(const Graph& graph, const Bound& bound) {
+  return dump(to_json(graph.name, bound));
+}
+
+std::string choice_json(const Graph& graph, const topo::Choice& choice) {
+  return dump(to_json(graph.name, choice));
+}
+
+std::string partition_json(const Graph& graph, std::span<const topo::Choice> blocks) {
+  Json list = Json::array();
+  for (const topo::Choice& block : blocks) list.push_back(to_json(graph.name, block));
+  return dump({{"system", graph.name}, {"partition", list}});
+}
+
+std::string classes_json(std::span<const ClassesOfSize> sizes) {
+  Json list = Json::array();
+  for (const ClassesOfSize& size : sizes) {
+    Json classes = Json::array();
+    for (const topo::SetClass& sets : size.classes) classes.push_back(to_json(sets));
+    list.push_back({{"k", size.k}, {"classes", classes}});
+  }
+  return dump(list.size() == 1 ? list.front() : list);
+}
+
+std::string compare_json(std::span<const ComparedSet> rows) {
+  Json list = Json::array();
+  for (const ComparedSet& row : rows) {
+    Json json = to_json(row.system, row.choice);
+    json["ratio"] = row.ratio;
+    list.push_back(std::move(json));
+  }
+  return dump(list);
+}
+
+}  // namespace busbar

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topo/bounds/bound.hpp"
+#include "topo/choice/choose.hpp"
+#include "topo/graph/graph.hpp"
+
+namespace busbar {
+
+/// @name One JSON document each, two blanks of indentation and a line end; docs/topology.md
+/// describes the members
+/// @{
+[[nodiscard]] std::string show_json(const topo::Graph& graph);
+[[nodiscard]] std::string bound_json(const topo::Graph& graph, const topo::Bound& bound);
+[[nodiscard]] std::string choice_json(const topo::Graph& graph, const topo::Choice& choice);
+[[nodiscard]] std::string partition_json(const topo::Graph& graph,
+                                         std::span<const topo::Choice> blocks);
+
+/// The classes of all sets of k devices.
+struct ClassesOfSize {
+  int k = 0;
+  std::vector<topo::SetClass> classes{};
+};
+/// One size is an object, several are an array.
+[[nodiscard]] std::string classes_json(std::span<const ClassesOfSize> sizes);
+
+/// One line of a comparison.
+struct ComparedSet {
+  std::string system{};
+  topo::Choice choice{};
+  double ratio = 0;  ///< to the first line's bound
+};
+[[nodiscard]] std::string compare_json(std::span<const ComparedSet> rows);
+/// @}
+
+}  // namespace busbar

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/topo_text.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "topo/locality.hpp"
+
+namespace busbar {
+namespace {
+
+using topo::Bound;
+
+/// What the set carries, and over what.
+std::string verdict(const Bound& bound) {
+  if (bound.devices.size() < 2) return "one device: nothing crosses a link";
+  const std::string range =
+      bound.exact ? fmt::format("at most {}", rate_words(bound.bound_GBps))
+                  : fmt::format("between {} and {} (not exact)", rate_words(bound.lower_GBps),
+                                rate_words(bound.bound_GBps));
+  if (bound.ring_GBps > 0) return fmt::format("{} over {}", range, bound.kind);
+  return fmt::format("no ring closes over NVLink; {} over {} (upper bound)", range, bound.kind);
+}
+
+std::string ring_lines(const Bound& bound) {
+  constexpr std::size_t kMost = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, bound.rings.size()); ++i) {
+    const topo::RatedRing& ring = bound.rings[i];
+    std::vector<std::string> words;
+    for (const int device : ring.devices) words.push_back(fmt::format("{}", device));
+    text += fmt::format("    {:>10}  {}\n", rate_words(ring.GBps), join(words, "→"));
+  }
+  if (bound.rings.size() > kMost) {
+    text += fmt::format("    and {} more\n", bound.rings.size() - kMost);
+  }
+  return text;
+}
+
+std::string plain(double GBps) { return fmt::format("{:.4g}", GBps); }
+
+}  // namespace
+
+std::string device_words(std::span<const int> devices) {
+  constexpr std::size_t kMost = 16;
+  if (devices.size() > kMost && std::is_sorted(devices.begin(), devices.end())) {
+    return topo::format_ranges({devices.begin(), devices.end()});
+  }
+  std::vector<std::string> words;
+  for (const int device : devices) words.push_back(fmt::format("{}", device));
+  return join(words, ",");
+}
+
+std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::ConstantSet constants) {
+  std::string text =
+      fmt::format("{}, devices {}: {}\n", graph.name, device_words(bound.devices), verdict(bound));
+  if (bound.devices.size() < 2) return text;
+  text += fmt::format("  limit      {}\n", bound.limit);
+  text += fmt::format("  cut        {} cross the narrowest cut, each way\n",
+                      rate_words(bound.cut_GBps));
+  if (bound.in_switch_GBps) {
+    text += fmt::format("  in switch  {} for all-reduce where the switch adds (NVLS)\n",
+                        rate_words(*bound.in_switch_GBps));
+  }
+  if (bound.tree_GBps) {
+    text += fmt::format("  trees      {} for all-reduce over the network by trees\n",
+                        rate_words(*bound.tree_GBps));
+  }
+  text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
+  if (!bound.rings.empty()) text += "  rings\n" + ring_lines(bound);
+  return text;
+}
+
+std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
+                        topo::ConstantSet constants) {
+  return fmt::format("{}: {}\n", name(choice.policy), choice.reason) +
+         bound_text(graph, choice.bound, constants);
+}
+
+std::string partition_text(const topo::Graph& graph, std::span<const topo::Choice> blocks) {
+  std::string text = fmt::format("{}: {} at once\n", graph.name, counted(blocks.size(), "set"));
+  for (const topo::Choice& block : blocks) {
+    text += fmt::format("  {:<24} {}\n", device_words(block.bound.devices), verdict(block.bound));
+  }
+  if (!blocks.empty()) text += fmt::format("  {}\n", blocks.front().reason);
+  return text;
+}
+
+std::string classes_text(std::span<const ClassesOfSize> sizes) {
+  std::string text =
+      fmt::format("{:>3} {:>10} {:>12}  {:<16} {}\n", "k", "GB/s", "sets", "over", "for example");
+  for (const ClassesOfSize& size : sizes) {
+    for (const topo::SetClass& sets : size.classes) {
+      const bool split = !sets.fallback.empty();
+      const std::vector<topo::SetClass> one{sets};
+      for (const topo::SetClass& part : split ? sets.fallback : one) {
+        text += fmt::format("{:>3} {:>10} {:>12}  {:<16} {}\n", size.k,
+                            plain(part.bound.bound_GBps), part.count,
+                            part.bound.kind + (split ? " *" : ""), device_words(part.example));
+      }
+    }
+  }
+  if (text.find(" * ") != std::string::npos) {
+    text += "* no ring closes over NVLink: an upper bound with PCIe and shared memory\n";
+  }
+  return text;
+}
+
+std::string compare_text(std::span<const ComparedSet> rows) {
+  std::string text = fmt::format("{:<16} {:<16} {:>10} {:>7}  {:<16} {}\n", "system", "devices",
+                                 "GB/s", "ratio", "over", "limit");
+  for (const ComparedSet& row : rows) {
+    const Bound& bound = row.choice.bound;
+    text += fmt::format("{:<16} {:<16} {:>10} {:>7.2f}  {:<16} {}\n", row.system,
+                        device_words(bound.devices),
+                        (bound.exact ? "" : "<=") + plain(bound.bound_GBps), row.ratio,
+                        bound.kind + (bound.ring_GBps > 0 ? "" : " *"), bound.limit);
+  }
+  if (text.find(" * ") != std::string::npos) {
+    text += "* no ring closes over NVLink: an upper bound with PCIe and shared memory\n";
+  }
+  return text;
+}
+
+}  // namespace busbar
