@@ -1,38 +1,83 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tool for everything that is not a measurement of one collective.
+#include <array>
 #include <span>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "apps/topo_command.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "harness/cli.hpp"
 #include "report/schema_markdown.hpp"
 
+namespace busbar {
 namespace {
 
 constexpr std::string_view kUsage =
     "usage: busbar COMMAND\n"
     "\n"
+    "  topo       what this machine, a capture or a known system is, and what sets of its GPUs "
+    "carry\n"
     "  schema     the columns of the CSV, as Markdown\n"
     "  version    the version\n"
     "\n"
-    "To measure, run a collective: mpirun -np 4 ./allreduce_perf -h\n";
+    "busbar topo -h tells more. To measure, run a collective: mpirun -np 4 ./allreduce_perf -h\n";
+
+Status show_schema(std::span<char* const> /*arguments*/) {
+  fmt::print("{}", schema_markdown());
+  return Status::Ok;
+}
+
+Status show_version(std::span<char* const> /*arguments*/) {
+  fmt::print("busbar {}\n", version());
+  return Status::Ok;
+}
+
+Status show_usage(std::span<char* const> /*arguments*/) {
+  fmt::print("{}", kUsage);
+  return Status::Ok;
+}
+
+struct Command {
+  std::string_view name;
+  bool takes_arguments;
+  Status (*run)(std::span<char* const> arguments);
+};
+
+constexpr std::array kCommands{
+    Command{"topo", true, run_topo},         Command{"schema", false, show_schema},
+    Command{"version", false, show_version}, Command{"--version", false, show_version},
+    Command{"help", false, show_usage},      Command{"-h", false, show_usage},
+    Command{"--help", false, show_usage},
+};
+
+Status dispatch(std::span<char* const> words) {
+  const std::string_view wanted = words.empty() ? "" : words.front();
+  for (const Command& command : kCommands) {
+    if (command.name != wanted) continue;
+    if (words.size() > 1 && !command.takes_arguments) {
+      throw usage_error(fmt::format("{} takes nothing more, and there is '{}'", wanted, words[1]));
+    }
+    return command.run(words.subspan(1));
+  }
+  throw usage_error(fmt::format("'{}' is no command; there are topo, schema and version", wanted));
+}
+
+int run(std::span<char* const> arguments) {
+  try {
+    return exit_code(dispatch(arguments.subspan(1)));
+  } catch (const Error& error) {
+    fmt::print(stderr, "busbar: {}\n", one_line(error.what()));
+    return exit_code(error.status());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "busbar: {}\n", one_line(error.what()));
+    return exit_code(Status::Runtime);
+  }
+}
 
 }  // namespace
+}  // namespace busbar
 
-int main(int argc, char** argv) {
-  const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
-  const std::string_view command = argc > 1 ? arguments[1] : "";
-  if (argc == 2 && command == "schema") {
-    fmt::print("{}", busbar::schema_markdown());
-  } else if (argc == 2 && (command == "version" || command == "--version")) {
-    fmt::print("busbar {}\n", busbar::version());
-  } else if (argc == 2 && (command == "-h" || command == "--help" || command == "help")) {
-    fmt::print("{}", kUsage);
-  } else {
-    fmt::print(stderr, "busbar: '{}' is no command; there are schema and version\n", command);
-    return busbar::exit_code(busbar::Status::Usage);
-  }
-  return busbar::exit_code(busbar::Status::Ok);
-}
+int main(int argc, char** argv) { return busbar::run({argv, static_cast<std::size_t>(argc)}); }

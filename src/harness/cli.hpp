@@ -20,6 +20,8 @@ struct CommandLine {
 
 /// docs/options.md, as compiled into the program.
 [[nodiscard]] std::string_view help_text();
+/// docs/topo-options.md, as compiled into the program.
+[[nodiscard]] std::string_view topo_help_text();
 /// "0.1.0"
 [[nodiscard]] std::string_view version();
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topo/bounds/bound.hpp"
+#include "topo/choice/selection.hpp"
+
+namespace busbar {
+
+/// What `busbar topo` was asked for; values only.
+struct TopoOptions {
+  std::string action{};  ///< show, bound, choose, classes, compare, save
+  bool help = false;
+
+  /// @name Where the machine is from; nothing given is this machine
+  /// @{
+  std::vector<std::string> systems{};
+  std::string smi{};
+  std::vector<std::string> p2p{};     ///< reading, then writing
+  std::vector<std::string> nvlink{};  ///< -s, -R, in any order
+  std::string query{};
+  std::string hwloc{};
+  std::string nccl_xml{};
+  std::string nvidia_smi = "nvidia-smi";
+  /// @}
+
+  std::vector<topo::Selection> devices{};
+  std::optional<int> count{};  ///< -k
+  topo::Policy policy = topo::Policy::Best;
+  bool partition = false;
+  topo::BoundOptions bound{};
+
+  bool json = false;
+  bool dot = false;
+  std::string svg{};   ///< a file to write
+  std::string name{};  ///< save: of the system
+  std::string out{};   ///< save: a file to write
+};
+
+/// Reads what follows `busbar topo`. Throws a usage error of one line.
+[[nodiscard]] TopoOptions parse_topo_options(std::span<char* const> arguments);
+
+}  // namespace busbar
