@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -161,11 +163,10 @@ class GridReader {
     if (missing.empty()) return;
     const TextLine& line = lines_[end_ - 1];
     const std::size_t column = line.columns.empty() ? 1 : line.columns.back() + 1;
-    throw error(
-        line, column,
-        fmt::format("{} of {} GPUs have a row: {}{} missing, the text is cut short",
-                    gpus - missing.size(), gpus, missing.front(),
-                    missing.size() == 1 ? " is" : fmt::format(" to {} are", missing.back())));
+    throw error(line, column,
+                fmt::format("{} of {} GPUs have a row: {} {} missing, the text is cut short",
+                            gpus - missing.size(), gpus, join(missing, ", "),
+                            missing.size() == 1 ? "is" : "are"));
   }
 
   /// The diagonal, and each cell against that of the other direction where that came earlier.

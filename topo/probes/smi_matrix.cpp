@@ -129,8 +129,8 @@ SmiMatrix parse_smi_matrix(std::string_view text, std::string_view origin) {
   add_affinities(matrix, grid, origin);
   add_nic_names(matrix, legend);
   matrix.pcie_only = is_pcie_legend(legend) && !has_nvlink(matrix);
-  if (!grid.absent_rows.empty())
-    matrix.notes.push_back(fmt::format("{}: no row of {}: what lies between NICs is not known",
+  if (grid.absent_rows.size() > 1)
+    matrix.notes.push_back(fmt::format("{}: no rows of {}: what lies between these is not known",
                                        origin, join(grid.absent_rows, ", ")));
   return matrix;
 }
