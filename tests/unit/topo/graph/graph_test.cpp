@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/graph/graph.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "topo/graph/constants.hpp"
+
+namespace busbar::topo {
+namespace {
+
+TEST(NormalBusId, WritesEverySpellingTheSameWay) {
+  EXPECT_EQ(normal_bus_id("00000000:06:00.0"), "0000:06:00.0");
+  EXPECT_EQ(normal_bus_id("0000:06:00.0"), "0000:06:00.0");
+  EXPECT_EQ(normal_bus_id("06:00.0"), "0000:06:00.0");
+  EXPECT_EQ(normal_bus_id("0:6:0.1"), "0000:06:00.1");
+  EXPECT_EQ(normal_bus_id("0000:AF:1C.7"), "0000:af:1c.7");
+  EXPECT_EQ(normal_bus_id("00010001:00:00.0"), "10001:00:00.0");
+}
+
+TEST(NormalBusId, IsEmptyForWhatIsNoAddress) {
+  for (const char* text : {"", "GPU0", "0000:06:00", "06:00.", ":06:00.0", "0000:006:00.0x",
+                           "x:06:00.0", "0000:123:00.0", "06.00:0", "0000:06:00.10"}) {
+    EXPECT_EQ(normal_bus_id(text), "") << text;
+  }
+}
+
+Graph two_gpus() {
+  Graph graph;
+  const int one = add_node(graph, {.kind = NodeKind::Gpu, .name = "GPU0"});
+  const int other = add_node(graph, {.kind = NodeKind::Gpu, .name = "GPU1"});
+  graph.devices = {one, other};
+  return graph;
+}
+
+TEST(Graph, CablesHaveBothDirections) {
+  Graph graph = two_gpus();
+  add_cable(graph, 0, 1, add_medium(graph, nvlink_medium(2)), 2);
+  ASSERT_EQ(graph.links.size(), 2U);
+  EXPECT_EQ(graph.links[0].from, graph.links[1].to);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal), 50);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[1], ConstantSet::Nccl), 40);
+  EXPECT_EQ(describe(graph, graph.links[0]), "2x NVLink 2 GPU0→GPU1");
+}
+
+TEST(Graph, MediaOfOneNameAreOne) {
+  Graph graph;
+  const int first = add_medium(graph, {.name = "wire", .nominal_GBps = 1});
+  EXPECT_EQ(add_medium(graph, {.name = "wire", .nominal_GBps = 2}), first);
+  EXPECT_EQ(graph.media.size(), 1U);
+  EXPECT_EQ(graph.media[0].nominal_GBps, 1);
+}
+
+TEST(Capacity, TakesTheSetOfConstantsAndFallsBackToNominal) {
+  Graph graph = two_gpus();
+  const int medium = add_medium(graph, {.name = "link", .nominal_GBps = 10, .reported_GBps = 11});
+  add_cable(graph, 0, 1, medium, 3);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal), 30);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Reported), 33);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nccl), 30);
+}
+
+TEST(Capacity, OfOneFlowIsWhatAFlowCarries) {
+  Graph graph = two_gpus();
+  const int medium = add_medium(
+      graph, {.name = "net", .kind = LinkKind::Network, .nominal_GBps = 12.5, .flow_GBps = 1.25});
+  add_cable(graph, 0, 1, medium);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal, 0), 12.5);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal, 1), 1.25);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal, 4), 5);
+  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal, 100), 12.5);
+}
+
+TEST(Capacity, WithoutAFigureIsWithoutALimit) {
+  Graph graph = two_gpus();
+  add_cable(graph, 0, 1, add_medium(graph, memory_medium()));
+  EXPECT_TRUE(std::isinf(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal)));
+}
+
+/// GPU0 and GPU1 on one switch, GPU2 on a second below the same bridge's upper switch, GPU3 on
+/// another bridge of the processor, GPU4 on another processor.
+Graph one_of_each() {
+  Graph graph;
+  const auto node = [&](NodeKind kind, const char* name) {
+    return add_node(graph, {.kind = kind, .name = name});
+  };
+  const int pcie = add_medium(graph, pcie_medium(3, 16));
+  const int memory = add_medium(graph, memory_medium());
+  const int upi = add_medium(graph, smp_medium("intel", 0x55));
+  for (const char* name : {"GPU0", "GPU1", "GPU2", "GPU3", "GPU4"}) {
+    graph.devices.push_back(node(NodeKind::Gpu, name));
+  }
+  const int cpu0 = node(NodeKind::Package, "CPU0");
+  const int cpu1 = node(NodeKind::Package, "CPU1");
+  const int bridge0 = node(NodeKind::HostBridge, "bridge0");
+  const int bridge1 = node(NodeKind::HostBridge, "bridge1");
+  const int upper = node(NodeKind::PcieSwitch, "upper");
+  const int switch0 = node(NodeKind::PcieSwitch, "switch0");
+  const int switch1 = node(NodeKind::PcieSwitch, "switch1");
+  add_cable(graph, cpu0, cpu1, upi);
+  add_cable(graph, bridge0, cpu0, memory);
+  add_cable(graph, bridge1, cpu0, memory);
+  add_cable(graph, upper, bridge0, pcie);
+  add_cable(graph, switch0, upper, pcie);
+  add_cable(graph, switch1, upper, pcie);
+  add_cable(graph, 0, switch0, pcie);
+  add_cable(graph, 1, switch0, pcie);
+  add_cable(graph, 2, switch1, pcie);
+  add_cable(graph, 3, bridge1, pcie);
+  add_cable(graph, 4, cpu1, pcie);
+  return graph;
+}
+
+TEST(Labels, AreThoseOfNvidiaSmi) {
+  Graph graph = one_of_each();
+  label_devices(graph);
+  EXPECT_EQ(graph.labels[0], (std::vector<std::string>{"X", "PIX", "PXB", "NODE", "SYS"}));
+  EXPECT_EQ(graph.labels[4], (std::vector<std::string>{"SYS", "SYS", "SYS", "SYS", "X"}));
+}
+
+TEST(Labels, TellNvlinksFirst) {
+  Graph graph = one_of_each();
+  const int nvlink = add_medium(graph, nvlink_medium(2));
+  add_cable(graph, 0, 4, nvlink, 3);
+  const int hub = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "NVSwitch"});
+  add_cable(graph, 1, hub, nvlink, 6);
+  add_cable(graph, 3, hub, nvlink, 4);
+  label_devices(graph);
+  EXPECT_EQ(graph.labels[0][4], "NV3");
+  EXPECT_EQ(graph.labels[1][3], "NV4");
+  EXPECT_EQ(graph.labels[0][1], "PIX");
+}
+
+TEST(Labels, TellOtherHostsAndUnknownWays) {
+  Graph graph = two_gpus();
+  label_devices(graph);
+  EXPECT_EQ(graph.labels[0][1], "N/A");
+  graph.nodes[1].host = 1;
+  label_devices(graph);
+  EXPECT_EQ(graph.labels[0][1], "NET");
+}
+
+TEST(Constants, AreThoseOfTheGenerations) {
+  EXPECT_EQ(nvlink_medium(1).nominal_GBps, 20);
+  EXPECT_EQ(nvlink_medium(4).nccl_GBps, 20.6);
+  EXPECT_EQ(nvlink_medium(5).nominal_GBps, 50);
+  EXPECT_EQ(nvlink_medium(3, true).nominal_GBps, 14.06);
+  EXPECT_DOUBLE_EQ(pcie_medium(3, 16).nominal_GBps, 15.75);
+  EXPECT_DOUBLE_EQ(pcie_medium(4, 16).nominal_GBps, 31.5);
+  EXPECT_DOUBLE_EQ(pcie_medium(5, 16).nominal_GBps, 63);
+  EXPECT_DOUBLE_EQ(pcie_medium(3, 16).nccl_GBps, 12);
+  EXPECT_DOUBLE_EQ(pcie_medium(5, 16).nccl_GBps, 48);
+  EXPECT_EQ(smp_medium("intel", 0x4F).nccl_GBps, 6);
+  EXPECT_EQ(smp_medium("intel", 0x55).nccl_GBps, 10);
+  EXPECT_EQ(smp_medium("intel", 0x8F).nccl_GBps, 22);
+  EXPECT_EQ(smp_medium("intel", 0xCF).nccl_GBps, 40);
+  EXPECT_EQ(smp_medium("ibm", -1).nominal_GBps, 32);
+  EXPECT_EQ(smp_medium("somebody", -1).nominal_GBps, 0);
+}
+
+TEST(GpuModels, AreToldByTheirNames) {
+  const auto links = [](const char* name) { return gpu_model(name).value_or(GpuModel{}).links; };
+  EXPECT_EQ(links("Tesla V100-SXM2-16GB"), 6);
+  EXPECT_EQ(links("NVIDIA A100-SXM4-40GB"), 12);
+  EXPECT_EQ(links("NVIDIA H100 80GB HBM3"), 18);
+  EXPECT_EQ(links("NVIDIA H100 PCIe"), 12);
+  EXPECT_EQ(links("NVIDIA B200"), 18);
+  EXPECT_EQ(links("NVIDIA GeForce RTX 3090"), 4);
+  EXPECT_TRUE(gpu_model("NVIDIA H200")->always_linked);
+  EXPECT_FALSE(gpu_model("NVIDIA H200 NVL")->always_linked);
+  EXPECT_FALSE(gpu_model("NVIDIA GeForce RTX 4090")->pcie_p2p);
+  EXPECT_TRUE(gpu_model("Tesla P40")->pcie_p2p);
+  EXPECT_FALSE(gpu_model("Voodoo 2").has_value());
+}
+
+}  // namespace
+}  // namespace busbar::topo
