@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/bounds/limit.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace busbar::topo {
+namespace {
+
+constexpr std::size_t kMostNames = 4;
+constexpr std::size_t kMostMedia = 2;
+
+/// Links of one medium that limit together.
+class Group {
+ public:
+  Group(const Graph& graph, std::vector<const Link*> links, std::size_t of)
+      : graph_(graph), links_(std::move(links)), of_(of) {}
+
+  [[nodiscard]] std::string words(std::span<const int> devices) const {
+    const Link& first = *links_.front();
+    if (links_.size() == 1) return describe(graph_, first);
+    if (links_.size() == 2 && links_[1]->from == first.to && links_[1]->to == first.from) {
+      return fmt::format("{} {}↔{}", medium(), node(first.from).name, node(first.to).name);
+    }
+    const std::set<int> owners = owners_of(devices);
+    if (std::string text = of_every_device(owners, devices); !text.empty()) return text;
+    if (std::string text = of_one_node(); !text.empty()) return text;
+    if (!owners.empty() && owners.size() <= kMostNames) {
+      return fmt::format("{} of {}", medium(), names(owners));
+    }
+    if (links_.size() == of_) return fmt::format("every {}", medium());
+    if (links_.size() == 2) {
+      return fmt::format("{} and {}", describe(graph_, first), describe(graph_, *links_[1]));
+    }
+    return fmt::format("{} of {} {} links", links_.size(), of_, medium());
+  }
+
+ private:
+  [[nodiscard]] const Node& node(int number) const {
+    return graph_.nodes.at(static_cast<std::size_t>(number));
+  }
+  [[nodiscard]] const std::string& medium() const {
+    return graph_.media.at(static_cast<std::size_t>(links_.front()->medium)).name;
+  }
+  [[nodiscard]] bool all(auto&& holds) const {
+    return std::all_of(links_.begin(), links_.end(),
+                       [&](const Link* link) { return holds(*link); });
+  }
+
+  [[nodiscard]] std::string of_one_node() const {
+    const Link& first = *links_.front();
+    for (const int hub : {first.from, first.to}) {
+      const NodeKind kind = node(hub).kind;
+      if (kind == NodeKind::NvSwitch || kind == NodeKind::Network) continue;
+      if (!all([&](const Link& link) { return link.from == hub || link.to == hub; })) continue;
+      const bool out = all([&](const Link& link) { return link.from == hub; });
+      const bool in = all([&](const Link& link) { return link.to == hub; });
+      const std::string_view way = out ? "out of" : in ? "into" : "of";
+      return fmt::format("{} {} {}", medium(), way, node(hub).name);
+    }
+    return {};
+  }
+
+  /// The end by which people know a link: its device, else its network card, else the part that
+  /// is nearest to the devices. -1 between two devices.
+  [[nodiscard]] int owner(const Link& link) const {
+    const auto rank = [&](int number) {
+      switch (node(number).kind) {
+        case NodeKind::Gpu:
+        case NodeKind::Processor: return 0;
+        case NodeKind::Nic: return 1;
+        case NodeKind::PcieSwitch: return 2;
+        case NodeKind::HostBridge: return 3;
+        case NodeKind::Numa: return 4;
+        case NodeKind::Package: return 5;
+        case NodeKind::NvSwitch:
+        case NodeKind::Network: return 6;
+      }
+      return 6;
+    };
+    if (rank(link.from) == 0 && rank(link.to) == 0) return -1;
+    return rank(link.from) <= rank(link.to) ? link.from : link.to;
+  }
+
+  /// Of all links, less what lies behind devices that are named; empty where two devices share one.
+  [[nodiscard]] std::set<int> owners_of(std::span<const int> devices) const {
+    std::set<int> owners;
+    for (const Link* link : links_) owners.insert(owner(*link));
+    if (owners.contains(-1)) return {};
+    std::set<int> own_devices;
+    for (const int index : devices) {
+      const int number = graph_.devices.at(static_cast<std::size_t>(index));
+      if (owners.contains(number)) own_devices.insert(number);
+    }
+    return own_devices.empty() ? owners : own_devices;
+  }
+
+  [[nodiscard]] std::string of_every_device(const std::set<int>& owners,
+                                            std::span<const int> devices) const {
+    const bool every = owners.size() == devices.size() &&
+                       std::all_of(devices.begin(), devices.end(), [&](int index) {
+                         return owners.contains(graph_.devices.at(static_cast<std::size_t>(index)));
+                       });
+    if (!every) return {};
+    const bool gpus = node(*owners.begin()).kind == NodeKind::Gpu;
+    return fmt::format("{} of every {}", medium(), gpus ? "GPU" : "processor");
+  }
+
+  [[nodiscard]] std::string names(const std::set<int>& numbers) const {
+    std::vector<std::string> words;
+    for (const int number : numbers) words.push_back(node(number).name);
+    if (words.size() == 1) return words.front();
+    const std::string last = words.back();
+    words.pop_back();
+    return fmt::format("{} and {}", join(words, ", "), last);
+  }
+
+  const Graph& graph_;
+  std::vector<const Link*> links_;
+  std::size_t of_;  ///< so many links of the medium the rings may take
+};
+
+}  // namespace
+
+std::string limit_in_words(const Graph& graph, std::span<const int> limiting,
+                           std::span<const int> all, std::span<const int> devices) {
+  const auto link = [&](int number) -> const Link& {
+    return graph.links.at(static_cast<std::size_t>(number));
+  };
+  std::vector<int> media;
+  for (const int number : limiting) {
+    const int medium = link(number).medium;
+    if (std::find(media.begin(), media.end(), medium) == media.end()) media.push_back(medium);
+  }
+  std::vector<std::string> parts;
+  for (const int medium : media) {
+    std::vector<const Link*> links;
+    for (const int number : limiting) {
+      if (link(number).medium == medium) links.push_back(&link(number));
+    }
+    const auto of = std::count_if(all.begin(), all.end(),
+                                  [&](int number) { return link(number).medium == medium; });
+    if (parts.size() < kMostMedia) {
+      parts.push_back(Group(graph, links, static_cast<std::size_t>(of)).words(devices));
+    }
+  }
+  if (media.size() > kMostMedia) parts.emplace_back("and others");
+  return join(parts, "; ");
+}
+
+}  // namespace busbar::topo

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topo/bounds/bound.hpp"
+#include "topo/bounds/ring_problem.hpp"
+
+namespace busbar::topo {
+
+/// Which paths a ring may take.
+enum class Level {
+  NvLink,  ///< within a host NVLink only; between hosts the network
+  All      ///< NVLink where a pair has it, else PCIe, or shared memory where peers are off
+};
+
+/// What a path is made of, as bits: the parts of Bound::kind.
+enum class Way : unsigned {
+  None = 0,
+  NvLink = 1,
+  NvSwitch = 2,
+  Smp = 4,
+  Pcie = 8,
+  SharedMemory = 16,
+  Network = 32
+};
+
+[[nodiscard]] constexpr Way operator|(Way a, Way b) {
+  return static_cast<Way>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+[[nodiscard]] constexpr bool has(Way ways, Way one) {
+  return (static_cast<unsigned>(ways) & static_cast<unsigned>(one)) != 0;
+}
+/// "nvlink", "nvlink+smp", "nvlink+pcie"; "none" for no way.
+[[nodiscard]] std::string words(Way ways);
+
+/// The one best path of an ordered pair of devices.
+struct Path {
+  std::vector<Use> uses{};  ///< resources are indices of Graph::links, in order
+  Way ways = Way::None;
+};
+
+/// Best paths between some devices of a graph, found once for many sets.
+class PathTable {
+ public:
+  PathTable(const Graph& graph, std::span<const int> devices, Level level,
+            const BoundOptions& options);
+
+  [[nodiscard]] std::size_t size() const { return devices_.size(); }
+  /// Links of the graph.
+  [[nodiscard]] std::size_t links() const { return capacity_.size(); }
+  /// Between the devices at these places of the list; nothing where there is no way.
+  [[nodiscard]] const std::optional<Path>& between(std::size_t from, std::size_t to) const {
+    return paths_[from * devices_.size() + to];
+  }
+  /// GB/s of a link; infinite where nothing limits it.
+  [[nodiscard]] double capacity_GBps(int link) const {
+    return capacity_[static_cast<std::size_t>(link)];
+  }
+
+ private:
+  std::vector<int> devices_;
+  std::vector<double> capacity_;
+  std::vector<std::optional<Path>> paths_;
+};
+
+/// The level at which the bound of a graph begins: All where no GPU has NVLink.
+[[nodiscard]] Level first_level(const Graph& graph);
+
+/// The packing of rings through some devices of a table, and the link behind each resource. Links
+/// without a limit are left out.
+struct LinkProblem {
+  RingProblem rings{};
+  std::vector<int> links{};
+};
+[[nodiscard]] LinkProblem problem_of(const PathTable& table, std::span<const std::size_t> places);
+
+}  // namespace busbar::topo

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "topo/bounds/ring_problem.hpp"
+
+namespace busbar::topo {
+
+/// No packing of rings carries more: the least over devices of what can leave one and of what can
+/// reach one. A microsecond for eight devices; 0 where a device has no way in or out; infinite
+/// where nothing is known to limit one.
+[[nodiscard]] double quick_upper(const RingProblem& problem);
+
+}  // namespace busbar::topo

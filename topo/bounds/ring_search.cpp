@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/bounds/ring_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace busbar::topo {
+namespace {
+
+constexpr double kGain = 1e-12;  // less than this is noise and would never end
+constexpr std::size_t kLongestMove = 3;
+
+class Tour {
+ public:
+  Tour(const std::vector<double>& cost, std::size_t n) : cost_(cost), order_(n) {}
+
+  void follow_nearest(std::size_t start) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::swap(order_.front(), order_[start]);
+    for (std::size_t k = 1; k < order_.size(); ++k) {
+      const auto nearest = std::min_element(order_.begin() + static_cast<std::ptrdiff_t>(k),
+                                            order_.end(), [&](std::size_t a, std::size_t b) {
+                                              return at(order_[k - 1], a) < at(order_[k - 1], b);
+                                            });
+      std::iter_swap(order_.begin() + static_cast<std::ptrdiff_t>(k), nearest);
+    }
+  }
+
+  void improve() {
+    while (move_stretches() || reverse_stretches()) {
+    }
+  }
+
+  [[nodiscard]] PricedRing ring() const {
+    PricedRing ring;
+    const auto least = std::min_element(order_.begin(), order_.end()) - order_.begin();
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      const std::size_t place = (k + static_cast<std::size_t>(least)) % order_.size();
+      ring.order.push_back(static_cast<int>(order_[place]));
+      ring.cost += at(order_[place], order_[(place + 1) % order_.size()]);
+    }
+    return ring;
+  }
+
+ private:
+  [[nodiscard]] double at(std::size_t from, std::size_t to) const {
+    return cost_[from * order_.size() + to];
+  }
+
+  // The stretch is turned to the front of the ring, so that no index wraps.
+  bool move_front(std::size_t length) {
+    const std::size_t n = order_.size();
+    const std::size_t head = order_.front();
+    const std::size_t tail = order_[length - 1];
+    const double saved =
+        at(order_[n - 1], head) + at(tail, order_[length]) - at(order_[n - 1], order_[length]);
+    for (std::size_t k = length; k + 1 < n; ++k) {
+      const double paid =
+          at(order_[k], head) + at(tail, order_[k + 1]) - at(order_[k], order_[k + 1]);
+      if (paid + kGain >= saved) continue;
+      std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(length),
+                  order_.begin() + static_cast<std::ptrdiff_t>(k + 1));
+      return true;
+    }
+    return false;
+  }
+
+  bool move_stretches() {
+    bool moved = false;
+    for (std::size_t turn = 0; turn < order_.size(); ++turn) {
+      std::rotate(order_.begin(), order_.begin() + 1, order_.end());
+      for (std::size_t length = 1; length <= kLongestMove && length + 2 <= order_.size();
+           ++length) {
+        moved = move_front(length) || moved;
+      }
+    }
+    return moved;
+  }
+
+  bool reverse_stretches() {
+    const std::size_t n = order_.size();
+    for (std::size_t first = 1; first + 1 < n; ++first) {
+      double along = 0;
+      double back = 0;
+      for (std::size_t last = first + 1; last < n; ++last) {
+        along += at(order_[last - 1], order_[last]);
+        back += at(order_[last], order_[last - 1]);
+        const std::size_t next = order_[(last + 1) % n];
+        const double before = at(order_[first - 1], order_[first]) + along + at(order_[last], next);
+        const double after = at(order_[first - 1], order_[last]) + back + at(order_[first], next);
+        if (after + kGain >= before) continue;
+        std::reverse(order_.begin() + static_cast<std::ptrdiff_t>(first),
+                     order_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const std::vector<double>& cost_;
+  std::vector<std::size_t> order_;
+};
+
+/// Absent hops cost more than any ring of present ones, so that the search leaves them.
+std::vector<double> with_finite_costs(std::span<const double> cost, double& absent) {
+  absent = 1;
+  for (const double one : cost) absent += std::isfinite(one) ? one : 0;
+  std::vector<double> finite(cost.begin(), cost.end());
+  for (double& one : finite) {
+    if (!std::isfinite(one)) one = absent;
+  }
+  return finite;
+}
+
+}  // namespace
+
+std::vector<PricedRing> search_rings(std::span<const double> cost, int n, int starts) {
+  double absent = 0;
+  const std::vector<double> finite = with_finite_costs(cost, absent);
+  std::vector<PricedRing> rings;
+  const int step = std::max(1, n / std::max(1, starts));
+  for (int start = 0; start < n; start += step) {
+    Tour tour(finite, static_cast<std::size_t>(n));
+    tour.follow_nearest(static_cast<std::size_t>(start));
+    tour.improve();
+    PricedRing ring = tour.ring();
+    const bool known = std::any_of(rings.begin(), rings.end(), [&](const PricedRing& other) {
+      return other.order == ring.order;
+    });
+    if (ring.cost < absent && !known) rings.push_back(std::move(ring));
+  }
+  std::stable_sort(rings.begin(), rings.end(),
+                   [](const PricedRing& a, const PricedRing& b) { return a.cost < b.cost; });
+  return rings;
+}
+
+}  // namespace busbar::topo
