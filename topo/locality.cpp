@@ -2,11 +2,13 @@
 #include "topo/locality.hpp"
 
 #include <memory>
+#include <stdlib.h>
 
 #include <fmt/format.h>
 #include <hwloc.h>
 
 #include "base/error.hpp"
+#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -37,6 +39,25 @@ std::optional<int> containing(hwloc_topology_t topology, hwloc_obj_type_t type,
   return std::nullopt;
 }
 
+/// The processors of a set that the `index`-th of `count` processes gets, by whole cores.
+Bitmap share_of_cores(hwloc_topology_t topology, hwloc_const_bitmap_t set, int index, int count) {
+  std::vector<hwloc_obj_t> cores;
+  for (hwloc_obj_t core = nullptr;
+       (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+    if (hwloc_bitmap_intersects(core->cpuset, set) != 0) cores.push_back(core);
+  }
+  Bitmap share(hwloc_bitmap_alloc());
+  const auto places = static_cast<int>(cores.size());
+  if (places == 0) return share;
+  const int first = count <= places ? index * places / count : index % places;
+  const int last = count <= places ? (index + 1) * places / count : first + 1;
+  for (int place = first; place < last; ++place) {
+    hwloc_bitmap_or(share.get(), share.get(), cores[static_cast<std::size_t>(place)]->cpuset);
+  }
+  hwloc_bitmap_and(share.get(), share.get(), set);
+  return share;
+}
+
 }  // namespace
 
 struct Machine::Implementation {
@@ -44,8 +65,13 @@ struct Machine::Implementation {
 };
 
 Machine::Machine() : implementation_(new Implementation) {
+  hide_hwloc_errors();
   hwloc_topology_t& topology = implementation_->topology;
-  if (hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0) return;
+  if (hwloc_topology_init(&topology) == 0 &&
+      hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
+      hwloc_topology_load(topology) == 0) {
+    return;
+  }
   delete implementation_;
   throw runtime_failure("hwloc cannot look at this machine; --bind none goes without");
 }
@@ -114,6 +140,25 @@ bool Machine::bind_to_core(int index, int count) const {
 
 bool Machine::bind_to_numa(int index, int count) const {
   return bind_to(HWLOC_OBJ_NUMANODE, index, count);
+}
+
+bool Machine::bind_near(const std::string& bus_id, int index, int count) const {
+  hwloc_topology_t topology = implementation_->topology;
+  const std::string wanted = normal_bus_id(bus_id);
+  const hwloc_obj_t device =
+      wanted.empty() ? nullptr : hwloc_get_pcidev_by_busidstring(topology, wanted.c_str());
+  if (device == nullptr) return false;
+  const hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
+  const Bitmap set(hwloc_bitmap_dup(near->cpuset));
+  hwloc_bitmap_and(set.get(), set.get(), hwloc_topology_get_allowed_cpuset(topology));
+  const Bitmap share = share_of_cores(topology, set.get(), index, count);
+  return hwloc_bitmap_iszero(share.get()) == 0 &&
+         hwloc_set_cpubind(topology, share.get(), HWLOC_CPUBIND_PROCESS) == 0;
+}
+
+void hide_hwloc_errors() {
+  // 2 hides critical errors too; a value that is there stays.
+  static_cast<void>(setenv("HWLOC_HIDE_ERRORS", "2", 0));
 }
 
 std::string format_ranges(const std::vector<int>& numbers) {

@@ -37,12 +37,21 @@ class Machine {
   /// the operating system refuses.
   [[nodiscard]] bool bind_to_core(int index, int count) const;
   [[nodiscard]] bool bind_to_numa(int index, int count) const;
+  /// Binds this process to the cores near a PCI device (a GPU's or NIC's bus id, any spelling): the
+  /// `index`-th of `count` processes of this host that share them gets its even part, or one core
+  /// in turn where there are more processes than cores. False where hwloc does not know the device,
+  /// no allowed core is near it, or the operating system refuses.
+  [[nodiscard]] bool bind_near(const std::string& bus_id, int index, int count) const;
 
  private:
   struct Implementation;
   [[nodiscard]] bool bind_to(int type, int index, int count) const;
   Implementation* implementation_;
 };
+
+/// Keeps hwloc from printing to stderr what is wrong with its input, unless the user has set
+/// HWLOC_HIDE_ERRORS. Before hwloc's first use in the process, and while there is one thread.
+void hide_hwloc_errors();
 
 /// "0-3,8": ascending numbers as ranges.
 [[nodiscard]] std::string format_ranges(const std::vector<int>& numbers);

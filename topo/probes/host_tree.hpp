@@ -104,6 +104,9 @@ enum class PciPath { Self, Pix, Pxb, Phb, Node, Sys };
 [[nodiscard]] std::string_view name(PciPath path);
 [[nodiscard]] std::string_view name(PciKind kind);
 
+/// "intel" of "GenuineIntel"; where no vendor is told, by the architecture: "ibm" of "ppc64".
+[[nodiscard]] std::string cpu_vendor(std::string_view vendor, std::string_view arch);
+
 /// The place in `pci` of this bus id (in any spelling), or -1.
 [[nodiscard]] int find_pci(const HostTree& tree, const std::string& bus_id);
 
