@@ -20,6 +20,11 @@ bool has_nvlink(const Graph& graph, const GpuEntry& gpu) {
   });
 }
 
+bool has_kind(const Graph& graph, NodeKind kind) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return node.kind == kind; });
+}
+
 std::string numbers_of(const std::vector<const GpuEntry*>& gpus) {
   Words names;
   for (const GpuEntry* gpu : gpus) names.push_back(fmt::format("GPU{}", gpu->index));
@@ -35,7 +40,10 @@ void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   }
   if (without.empty() || gpus.size() < 2) return;
   if (without.size() < gpus.size()) {
-    if (without.front()->model && !without.front()->model->always_linked) return;
+    // Bridges join some boards of a PCIe machine and not others; a switch joins all.
+    const bool on_board = without.front()->model ? without.front()->model->always_linked
+                                                 : has_kind(graph, NodeKind::NvSwitch);
+    if (!on_board) return;
     graph.warnings.push_back(
         fmt::format("{} {} no NVLink though others have: off the fabric (nvidia-smi nvlink -s, "
                     "dmesg for Xid, fabric manager's log)",
@@ -93,6 +101,18 @@ void warn_of_mig(Graph& graph, const std::vector<GpuEntry>& gpus) {
       numbers_of(split)));
 }
 
+/// Between sockets of unknown processors nothing limits.
+void warn_of_unknown_sockets(Graph& graph) {
+  const bool unknown = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+    const Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
+    return medium.kind == LinkKind::Smp && medium.nominal_GBps <= 0;
+  });
+  if (!unknown) return;
+  graph.warnings.emplace_back(
+      "the processors are not told, so the link between sockets is reckoned without a limit; give "
+      "--hwloc or --nccl-xml");
+}
+
 /// A hypervisor that shows every GPU under one host bridge hides switches and sockets.
 void warn_of_flat_pcie(Graph& graph, const Sources& sources) {
   const bool tree_says = (sources.hwloc && sources.hwloc->virtual_machine) ||
@@ -127,6 +147,7 @@ void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources
   warn_of_p2p(graph, sources.smi.p2p_read, "reading");
   warn_of_p2p(graph, sources.smi.p2p_write, "writing");
   warn_of_mig(graph, gpus);
+  warn_of_unknown_sockets(graph);
   warn_of_flat_pcie(graph, sources);
 }
 

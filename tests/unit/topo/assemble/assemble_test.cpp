@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/assemble/assemble.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "topo/graph/ways.hpp"
+
+namespace busbar::topo {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A matrix of `topo -m` from its words, a row per GPU.
+std::string matrix_text(const std::vector<std::string>& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) text += "\tGPU" + std::to_string(i);
+  text += "\tCPU Affinity\tNUMA Affinity\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string row = "GPU" + std::to_string(i) + "\t" + rows[i];
+    std::replace(row.begin(), row.end(), ' ', '\t');
+    text += row + (i < (rows.size() + 1) / 2 ? "\t0-7\t0\n" : "\t8-15\t1\n");
+  }
+  return text + "\nLegend:\n\n  NV#  = Connection traversing a bonded set of # NVLinks\n";
+}
+
+Sources sources_of(const std::vector<std::string>& rows, const std::string& model = "") {
+  Sources sources{.name = "box"};
+  sources.smi.matrix = parse_smi_matrix(matrix_text(rows), "box.txt");
+  for (std::size_t i = 0; !model.empty() && i < rows.size(); ++i) {
+    sources.smi.gpus.push_back({.index = static_cast<int>(i),
+                                .uuid = "GPU-" + std::to_string(i),
+                                .name = model,
+                                .bus_id = normal_bus_id("0000:0" + std::to_string(i + 1) + ":00.0"),
+                                .pcie_generation = 3,
+                                .pcie_width = 16,
+                                .mig = false});
+  }
+  return sources;
+}
+
+std::string all_warnings(const Graph& graph) {
+  std::string text;
+  for (const std::string& warning : graph.warnings) text += warning + "\n";
+  return text;
+}
+
+int count_kind(const Graph& graph, NodeKind kind) {
+  return static_cast<int>(std::count_if(graph.nodes.begin(), graph.nodes.end(),
+                                        [&](const Node& node) { return node.kind == kind; }));
+}
+
+TEST(Assemble, BuildsThePcieTreeThatTheWordsMean) {
+  Graph graph = assemble(
+      sources_of({"X PIX PXB PHB SYS SYS", "PIX X PXB PHB SYS SYS", "PXB PXB X PHB SYS SYS",
+                  "PHB PHB PHB X SYS SYS", "SYS SYS SYS SYS X NODE", "SYS SYS SYS SYS NODE X"}));
+  const auto told = graph.labels;
+  label_devices(graph);
+  EXPECT_EQ(graph.labels, told);
+  EXPECT_EQ(count_kind(graph, NodeKind::Package), 2);
+}
+
+TEST(Assemble, TakesMoreLinksInARowThanAGpuHasForASwitch) {
+  const Graph graph =
+      assemble(sources_of({"X NV6 NV6 NV6", "NV6 X NV6 NV6", "NV6 NV6 X NV6", "NV6 NV6 NV6 X"},
+                          "Tesla V100-SXM3-32GB"));
+  EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 1);
+  const int hub = find_node(graph, "NVSwitch");
+  const auto port = std::find_if(graph.links.begin(), graph.links.end(),
+                                 [&](const Link& link) { return link.to == hub; });
+  EXPECT_EQ(capacity_GBps(graph, *port, ConstantSet::Nominal), 150);
+}
+
+TEST(Assemble, TakesAMeshWithinAGpusLinksForCables) {
+  const Graph graph =
+      assemble(sources_of({"X NV2 NV2 NV2", "NV2 X NV2 NV2", "NV2 NV2 X NV2", "NV2 NV2 NV2 X"},
+                          "Tesla V100-SXM2-16GB"));
+  EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0);
+  EXPECT_THAT(graph.warnings, ElementsAre(HasSubstr("the processors are not told")));
+}
+
+TEST(Assemble, ReportedRatesOfLinksStandBesideTheNominalOnes) {
+  Sources sources = sources_of({"X NV2", "NV2 X"}, "Tesla V100-SXM2-16GB");
+  sources.smi.nvlink = NvlinkStatus{};
+  for (int i = 0; i < 2; ++i) {
+    sources.smi.nvlink->gpus.push_back(
+        {.index = i, .links = {{.number = 0, .GBps = 25.781}, {.number = 1, .GBps = 25.781}}});
+  }
+  const Graph graph = assemble(sources);
+  const auto link = std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& l) {
+    return graph.media[static_cast<std::size_t>(l.medium)].kind == LinkKind::NvLink;
+  });
+  ASSERT_NE(link, graph.links.end());
+  EXPECT_EQ(capacity_GBps(graph, *link, ConstantSet::Nominal), 50);
+  EXPECT_DOUBLE_EQ(capacity_GBps(graph, *link, ConstantSet::Reported), 51.562);
+}
+
+TEST(Assemble, TellsSwitchesByTheRemoteEnds) {
+  Sources sources = sources_of({"X NV2", "NV2 X"}, "NVIDIA H100 80GB HBM3");
+  sources.smi.remotes = NvlinkRemotes{};
+  for (int i = 0; i < 2; ++i) {
+    sources.smi.remotes->gpus.push_back({.index = i,
+                                         .links = {{.number = 0, .bus_id = "0000:a0:00.0"},
+                                                   {.number = 1, .bus_id = "0000:a1:00.0"}}});
+  }
+  const Graph graph = assemble(sources);
+  ASSERT_EQ(count_kind(graph, NodeKind::NvSwitch), 1);
+  EXPECT_TRUE(graph.nodes[static_cast<std::size_t>(find_node(graph, "NVSwitch"))].reduces);
+  EXPECT_EQ(graph.labels[0][1], "NV2");
+}
+
+TEST(Assemble, WarnsOfAFabricThatIsDown) {
+  const Graph graph = assemble(sources_of({"X NODE", "NODE X"}, "NVIDIA H100 80GB HBM3"));
+  EXPECT_THAT(all_warnings(graph), HasSubstr("fabric manager"));
+}
+
+TEST(Assemble, WarnsOfOneGpuOffTheFabric) {
+  const Graph graph = assemble(sources_of(
+      {"X NV18 NV18 SYS", "NV18 X NV18 SYS", "NV18 NV18 X SYS", "SYS SYS SYS X"}, "NVIDIA B200"));
+  EXPECT_THAT(all_warnings(graph), HasSubstr("GPU3 has no NVLink though others have"));
+}
+
+TEST(Assemble, TakesBridgesBetweenSomeBoardsAsTheyAre) {
+  const Graph graph =
+      assemble(sources_of({"X NV4 NODE", "NV4 X NODE", "NODE NODE X"}, "NVIDIA RTX A6000"));
+  EXPECT_THAT(all_warnings(graph), testing::Not(HasSubstr("fabric")));
+}
+
+TEST(Assemble, WarnsOfP2pThatIsOff) {
+  Sources sources = sources_of({"X PIX", "PIX X"}, "NVIDIA GeForce RTX 2080 Ti");
+  sources.smi.p2p_read = parse_smi_p2p(" \tGPU0\tGPU1\n GPU0\tX\tNS\n GPU1\tNS\tX\n", "p2p.txt");
+  const Graph graph = assemble(sources);
+  EXPECT_THAT(all_warnings(graph), HasSubstr("P2P reading is off between 1 pair of GPUs (0-1)"));
+  EXPECT_EQ(graph.p2p[0][1], P2p::Off);
+}
+
+TEST(Assemble, NeedsReadingAndWritingForP2p) {
+  Sources sources = sources_of({"X PIX", "PIX X"}, "Tesla P40");
+  sources.smi.p2p_read = parse_smi_p2p(" \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n", "r.txt");
+  EXPECT_EQ(assemble(sources).p2p[0][1], P2p::Works);
+  sources.smi.p2p_write = parse_smi_p2p(" \tGPU0\tGPU1\n GPU0\tX\tCNS\n GPU1\tCNS\tX\n", "w.txt");
+  EXPECT_EQ(assemble(sources).p2p[0][1], P2p::Off);
+}
+
+TEST(Assemble, WarnsOfMig) {
+  Sources sources = sources_of({"X NV12", "NV12 X"}, "NVIDIA A100-SXM4-40GB");
+  sources.smi.gpus[1].mig = true;
+  EXPECT_THAT(all_warnings(assemble(sources)), HasSubstr("MIG is on for GPU1"));
+}
+
+TEST(Assemble, WarnsOfAFlatVirtualMachine) {
+  const std::vector<std::string> rows{"X PHB PHB PHB PHB PHB", "PHB X PHB PHB PHB PHB",
+                                      "PHB PHB X PHB PHB PHB", "PHB PHB PHB X PHB PHB",
+                                      "PHB PHB PHB PHB X PHB", "PHB PHB PHB PHB PHB X"};
+  EXPECT_THAT(all_warnings(assemble(sources_of(rows))), HasSubstr("virtual machine"));
+}
+
+TEST(Assemble, WithoutGpusTakesTheProcessorsForDevices) {
+  Sources sources{.name = "host"};
+  HostTree tree{.origin = "hwloc"};
+  tree.packages = {{.index = 0, .vendor = "intel", .model_number = 0x55},
+                   {.index = 1, .vendor = "intel", .model_number = 0x55}};
+  tree.numa = {{.os_index = 0, .package = 0, .cpus = "0-3"},
+               {.os_index = 1, .package = 1, .cpus = "4-7"}};
+  sources.hwloc = tree;
+  const Graph graph = assemble(sources);
+  ASSERT_EQ(device_count(graph), 2U);
+  EXPECT_EQ(device(graph, 1).name, "CPU1");
+  EXPECT_EQ(graph.labels[0][1], "SYS");
+}
+
+/// Two GPUs and a NIC below a switch of socket 1 of a POWER machine.
+Sources power_machine() {
+  Sources sources = sources_of({"X NV3", "NV3 X"}, "Tesla V100-SXM2-16GB");
+  HostTree tree{.origin = "box.xml"};
+  tree.packages = {{.index = 0, .vendor = "ibm"}, {.index = 1, .vendor = "ibm"}};
+  tree.numa = {{.os_index = 0, .package = 0, .cpus = "0-79"},
+               {.os_index = 8, .package = 1, .cpus = "80-159"}};
+  tree.pci = {
+      {.kind = PciKind::HostBridge, .numa = 8, .package = 1},
+      {.bus_id = "0000:0f:00.0",
+       .kind = PciKind::Switch,
+       .parent = 0,
+       .numa = 8,
+       .package = 1,
+       .generation = 3,
+       .width = 16},
+      {.bus_id = "0000:01:00.0",
+       .kind = PciKind::Gpu,
+       .parent = 1,
+       .numa = 8,
+       .package = 1,
+       .generation = 1,
+       .width = 16},
+      {.bus_id = "0000:02:00.0", .kind = PciKind::Gpu, .parent = 1, .numa = 8, .package = 1},
+      {.bus_id = "0000:03:00.0",
+       .kind = PciKind::Nic,
+       .parent = 1,
+       .numa = 8,
+       .package = 1,
+       .generation = 3,
+       .width = 16,
+       .names = {"mlx5_0"},
+       .net_GBps = 12.5}};
+  tree.gpus = {{.bus_id = "0000:01:00.0"}, {.bus_id = "0000:02:00.0"}};
+  sources.hwloc = tree;
+  sources.smi.nvlink = NvlinkStatus{};
+  for (int i = 0; i < 2; ++i) {
+    NvlinkGpu gpu{.index = i};
+    for (int link = 0; link < 6; ++link) gpu.links.push_back({.number = link, .GBps = 25.781});
+    sources.smi.nvlink->gpus.push_back(gpu);
+  }
+  return sources;
+}
+
+TEST(Assemble, JoinsTheSourcesByBusId) {
+  const Graph graph = assemble(power_machine());
+  EXPECT_EQ(device(graph, 0).numa, 8);
+  EXPECT_EQ(device(graph, 1).uuid, "GPU-1");
+  EXPECT_EQ(count_kind(graph, NodeKind::PcieSwitch), 1);
+  EXPECT_GE(find_node(graph, "mlx5_0"), 0);
+  EXPECT_EQ(nearest(graph, graph.devices[0], NodeKind::Nic), find_node(graph, "mlx5_0"));
+}
+
+TEST(Assemble, GivesThePowerMachinesSpareLinksToTheProcessor) {
+  const Graph graph = assemble(power_machine());
+  const int socket = find_node(graph, "CPU1");
+  const auto link = std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& l) {
+    return l.from == graph.devices[0] && l.to == socket;
+  });
+  ASSERT_NE(link, graph.links.end());
+  EXPECT_EQ(link->count, 3);
+}
+
+TEST(Assemble, BelievesTheNameOfAnIdleGpuMoreThanItsSlot) {
+  Sources sources = power_machine();
+  for (GpuFacts& gpu : sources.smi.gpus) gpu.pcie_generation = 0;  // an old driver
+  const Graph graph = assemble(sources);
+  const auto slot = std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+    return link.from == graph.devices[0] &&
+           graph.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::Pcie;
+  });
+  EXPECT_EQ(capacity_GBps(graph, *slot, ConstantSet::Nominal), 15.75);
+}
+
+TEST(Assemble, SaysWhenItJoinsByOrder) {
+  Sources sources = power_machine();
+  sources.smi.gpus.clear();
+  EXPECT_THAT(assemble(sources).warnings, Contains(HasSubstr("by their order")));
+}
+
+TEST(Assemble, SaysWhenSourcesDisagreeOnTheNumberOfGpus) {
+  Sources sources = sources_of({"X PIX", "PIX X"});
+  sources.hwloc = HostTree{.origin = "one.xml", .gpus = {{.bus_id = "0000:01:00.0"}}};
+  EXPECT_THAT(assemble(sources).warnings, Contains(HasSubstr("one.xml shows 1 GPU")));
+}
+
+class Captures : public testing::Test {
+ protected:
+  const std::filesystem::path folder_ = "../shared/data/nvidia_smi_topo_m";
+};
+
+TEST_F(Captures, GiveTheirOwnMatrixBackFromTheGraph) {
+  if (!std::filesystem::exists(folder_)) GTEST_SKIP() << folder_ << " is absent";
+  int told = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    if (entry.path().extension() != ".txt") continue;
+    Sources sources{.name = entry.path().stem()};
+    try {
+      sources.smi.matrix =
+          parse_smi_matrix(read_text_file("--smi", entry.path()), entry.path().string());
+    } catch (const Error&) {
+      continue;  // damaged ones are the parser's business
+    }
+    Graph graph = assemble(sources);
+    const auto labels = graph.labels;
+    label_devices(graph);
+    EXPECT_EQ(graph.labels, labels) << entry.path();
+    ++told;
+  }
+  EXPECT_GT(told, 50);
+}
+
+}  // namespace
+}  // namespace busbar::topo
