@@ -18,7 +18,7 @@ comma := ,
 BACKENDS :=
 BACKEND_LDLIBS :=
 BACKEND_OBJECTS :=
-include mk/packages.mk mk/mpi.mk
+include mk/packages.mk mk/mpi.mk mk/systems.mk
 include $(wildcard src/backends/*/backend.mk)
 ABSENT_BACKENDS := $(filter-out $(BACKENDS),$(patsubst src/backends/%/backend.mk,%,$(wildcard src/backends/*/backend.mk)))
 
@@ -26,9 +26,9 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -W
   -Wold-style-cast -Wduplicated-cond -Wlogical-op -Werror
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g
-ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(MPI_CXXFLAGS) -MMD -MP
-LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lglpk -lpugixml -llemon -lfmt -pthread
-LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(NCCL_CXXFLAGS)
+ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) -MMD -MP
+LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lglpk -lpugixml -llemon $(TOML_LDLIBS) -lfmt -pthread
+LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) $(NCCL_CXXFLAGS)
 
 # --- what is built -------------------------------------------------------------------------------
 COLLECTIVES := $(basename $(notdir $(wildcard src/collectives/*.cpp)))
@@ -38,7 +38,7 @@ LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
   $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
-CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o $(BACKEND_OBJECTS)
+CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o $(SYSTEM_OBJECTS) $(BACKEND_OBJECTS)
 
 .PHONY: all
 all: packages-build ## install what is missing, build all executables at the root
@@ -93,7 +93,7 @@ $(BUILD)/help_text.o: $(BUILD)/help_text.cpp
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the rest ------------------------------------------------------------------------------------
--include $(filter-out mk/packages.mk mk/mpi.mk,$(wildcard mk/*.mk))
+-include $(filter-out mk/packages.mk mk/mpi.mk mk/systems.mk,$(wildcard mk/*.mk))
 
 .PHONY: install
 install: executables ## install executables and documents: PREFIX=/usr/local, DESTDIR=

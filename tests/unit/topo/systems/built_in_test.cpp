@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::topo {
+namespace {
+
+std::string complaint_about(const std::string& system) {
+  try {
+    static_cast<void>(load_system(system));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::Usage);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(BuiltInSystems, AreTheOnesOfThePapersAndOfToday) {
+  std::set<std::string> names;
+  for (const SystemSummary& system : built_in_systems()) names.insert(system.name);
+  const std::set<std::string> wanted{
+      "ac922",        "ac922-x4",     "c4140-pcie",    "c4140-pcie-x8", "c4140-sxm2",
+      "dgx-1p",       "dgx-1v",       "dgx-2",         "dgx-a100",      "dgx-h100",
+      "dgx-station",  "exxact-ts4",   "gb200-nvl72",   "hgx-a100-x4",   "hgx-b200",
+      "hgx-h100-x4",  "knl-aries",    "knl-omnipath",  "p100-sxm2-x4",  "p3dn-x2",
+      "pcie-gen4-x8", "pcie-gen5-x8", "rtx-3090-pair", "summit"};
+  EXPECT_EQ(names, wanted);
+}
+
+TEST(BuiltInSystems, AreEachInAFileOfTheirName) {
+  for (const SystemSummary& system : built_in_systems())
+    EXPECT_TRUE(std::filesystem::exists("topo/systems/" + system.name + ".toml")) << system.name;
+}
+
+TEST(BuiltInSystems, ShareNoNameOrAlias) {
+  std::set<std::string> seen;
+  for (const SystemSummary& system : built_in_systems()) {
+    EXPECT_TRUE(seen.insert(system.name).second) << system.name;
+    for (const std::string& alias : system.aliases) EXPECT_TRUE(seen.insert(alias).second) << alias;
+  }
+}
+
+TEST(BuiltInSystems, SayWhereTheyAreFrom) {
+  for (const SystemSummary& system : built_in_systems()) {
+    EXPECT_FALSE(system.title.empty()) << system.name;
+    EXPECT_FALSE(system.source.empty()) << system.name;
+  }
+}
+
+TEST(BuiltInSystems, HaveASourceAndALinkForEveryMedium) {
+  for (const SystemSummary& system : built_in_systems()) {
+    const Graph graph = load_system(system.name);
+    for (std::size_t i = 0; i < graph.media.size(); ++i) {
+      EXPECT_FALSE(graph.media[i].source.empty()) << system.name << ": " << graph.media[i].name;
+      EXPECT_TRUE(std::any_of(graph.links.begin(), graph.links.end(),
+                              [&](const Link& link) { return link.medium == static_cast<int>(i); }))
+          << system.name << ": " << graph.media[i].name;
+    }
+  }
+}
+
+TEST(BuiltInSystems, LinkEveryNode) {
+  for (const SystemSummary& system : built_in_systems()) {
+    const Graph graph = load_system(system.name);
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+      EXPECT_TRUE(std::any_of(graph.links.begin(), graph.links.end(),
+                              [&](const Link& link) { return link.from == static_cast<int>(i); }))
+          << system.name << ": " << graph.nodes[i].name;
+  }
+}
+
+TEST(BuiltInSystems, CountTheirDevices) {
+  const auto devices = [](const std::string& name) { return device_count(load_system(name)); };
+  EXPECT_EQ(devices("dgx-1v"), 8U);
+  EXPECT_EQ(devices("p3dn-x2"), 16U);
+  EXPECT_EQ(devices("summit"), 6U);
+  EXPECT_EQ(devices("knl-aries"), 8U);
+  EXPECT_EQ(devices("gb200-nvl72"), 72U);
+  const std::vector<SystemSummary> all = built_in_systems();
+  const auto dgx2 = std::find_if(all.begin(), all.end(),
+                                 [](const SystemSummary& s) { return s.name == "dgx-2"; });
+  ASSERT_NE(dgx2, all.end());
+  EXPECT_EQ(dgx2->devices, 16U);
+}
+
+TEST(BuiltInSystems, HaveTheLabelsThatNvidiaSmiPrints) {
+  using Row = std::vector<std::string>;
+  EXPECT_EQ(load_system("dgx-1v").labels[0],
+            (Row{"X", "NV1", "NV1", "NV2", "NV2", "SYS", "SYS", "SYS"}));
+  EXPECT_EQ(load_system("dgx-1p").labels[6],
+            (Row{"SYS", "SYS", "NV1", "SYS", "NV1", "NV1", "X", "NV1"}));
+  EXPECT_EQ(load_system("exxact-ts4").labels[0],
+            (Row{"X", "PIX", "PHB", "PHB", "SYS", "SYS", "SYS", "SYS"}));
+  EXPECT_EQ(load_system("ac922").labels[2], (Row{"SYS", "SYS", "X", "NV3"}));
+  EXPECT_EQ(load_system("summit").labels[0], (Row{"X", "NV2", "NV2", "SYS", "SYS", "SYS"}));
+  EXPECT_EQ(load_system("dgx-2").labels[3][15], "NV6");
+  EXPECT_EQ(load_system("dgx-a100").labels[0][7], "NV12");
+  EXPECT_EQ(load_system("c4140-pcie").labels[0], (Row{"X", "PIX", "PIX", "PIX"}));
+  EXPECT_EQ(load_system("pcie-gen4-x8").labels[0],
+            (Row{"X", "NODE", "NODE", "NODE", "SYS", "SYS", "SYS", "SYS"}));
+  EXPECT_EQ(load_system("gb200-nvl72").labels[0][71], "NV18");
+  EXPECT_EQ(load_system("p3dn-x2").labels[0][8], "NET");
+  EXPECT_EQ(load_system("rtx-3090-pair").labels[0][1], "NV4");
+}
+
+TEST(LoadSystem, TakesNamesAndAliasesInAnyCase) {
+  EXPECT_EQ(load_system("dgx-1v").name, "dgx-1v");
+  EXPECT_EQ(load_system("P3DN").name, "dgx-1v");
+  EXPECT_EQ(load_system("DGX-A100").name, "dgx-a100");
+}
+
+TEST(LoadSystem, ReadsFiles) {
+  const std::string path = testing::TempDir() + "busbar_my_system.toml";
+  std::ofstream(path) << "name = \"mine\"\nnode = [{ name = \"GPU0\", kind = \"gpu\" }]\n";
+  EXPECT_EQ(load_system(path).name, "mine");
+  std::ofstream(path) << "name = \"mine\"\nnode = 1\n";
+  EXPECT_EQ(complaint_about(path), path + ":2:8: node must be a list");
+  std::filesystem::remove(path);
+}
+
+TEST(LoadSystem, SaysWhatThereIsWhereItKnowsNone) {
+  const std::string near = complaint_about("dgx1v");
+  EXPECT_NE(near.find("(did you mean dgx-1v?)"), std::string::npos) << near;
+  EXPECT_NE(near.find("built in: ac922, ac922-x4,"), std::string::npos) << near;
+  EXPECT_EQ(complaint_about("unheard of").find("did you mean"), std::string::npos);
+  EXPECT_EQ(complaint_about("no/such/file"),
+            "--system no/such/file: this file cannot be read; a name without '/' is one of the "
+            "built-in systems");
+  EXPECT_NE(complaint_about("missing.toml").find("cannot be read"), std::string::npos);
+  EXPECT_NE(complaint_about("topo/systems").find("cannot be read"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace busbar::topo

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::topo {
+namespace {
+
+void expect_same_nodes(const Graph& one, const Graph& other) {
+  ASSERT_EQ(one.nodes.size(), other.nodes.size());
+  for (std::size_t i = 0; i < one.nodes.size(); ++i) {
+    const Node& a = one.nodes[i];
+    const Node& b = other.nodes[i];
+    EXPECT_EQ(a.kind, b.kind);
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.host, b.host) << a.name;
+    EXPECT_EQ(a.numa, b.numa) << a.name;
+    EXPECT_EQ(a.bus_id, b.bus_id);
+    EXPECT_EQ(a.model, b.model);
+    EXPECT_EQ(a.uuid, b.uuid);
+    EXPECT_EQ(a.vendor, b.vendor);
+    EXPECT_EQ(a.reduces, b.reduces) << a.name;
+  }
+}
+
+void expect_same_media(const Graph& one, const Graph& other) {
+  ASSERT_EQ(one.media.size(), other.media.size());
+  for (std::size_t i = 0; i < one.media.size(); ++i) {
+    EXPECT_EQ(one.media[i].name, other.media[i].name);
+    EXPECT_EQ(one.media[i].kind, other.media[i].kind);
+    EXPECT_EQ(one.media[i].nominal_GBps, other.media[i].nominal_GBps);
+    EXPECT_EQ(one.media[i].nccl_GBps, other.media[i].nccl_GBps);
+    EXPECT_EQ(one.media[i].reported_GBps, other.media[i].reported_GBps);
+    EXPECT_EQ(one.media[i].flow_GBps, other.media[i].flow_GBps);
+    EXPECT_EQ(one.media[i].source, other.media[i].source);
+  }
+}
+
+void expect_same_links(const Graph& one, const Graph& other) {
+  ASSERT_EQ(one.links.size(), other.links.size());
+  for (std::size_t i = 0; i < one.links.size(); ++i) {
+    EXPECT_EQ(one.links[i].from, other.links[i].from) << i;
+    EXPECT_EQ(one.links[i].to, other.links[i].to) << i;
+    EXPECT_EQ(one.links[i].medium, other.links[i].medium) << i;
+    EXPECT_EQ(one.links[i].count, other.links[i].count) << i;
+  }
+}
+
+void expect_reads_back(const Graph& graph) {
+  const std::string text = write_system(graph);
+  SCOPED_TRACE(text);
+  const Graph again = parse_system(text, "saved.toml");
+  EXPECT_EQ(again.name, graph.name);
+  EXPECT_EQ(again.title, graph.title);
+  EXPECT_EQ(again.source, graph.source);
+  expect_same_nodes(again, graph);
+  expect_same_media(again, graph);
+  expect_same_links(again, graph);
+  EXPECT_EQ(again.devices, graph.devices);
+  EXPECT_EQ(again.labels, graph.labels);
+  EXPECT_EQ(again.p2p, graph.p2p);
+  EXPECT_EQ(again.warnings, graph.warnings);
+}
+
+/// What no built-in file has: everything at once, and nothing as usual.
+Graph odd_graph() {
+  Graph graph{.name = "odd \"one\" \\ here",
+              .title = "größer",
+              .warnings = {"GPU1 has no link", "a \"second\" one"}};
+  const int one = add_node(graph, {.kind = NodeKind::Gpu,
+                                   .name = "GPU0",
+                                   .host = 3,
+                                   .bus_id = "0000:06:00.0",
+                                   .model = "Some [GPU]",
+                                   .uuid = "GPU-12"});
+  const int other = add_node(graph, {.kind = NodeKind::Gpu, .name = "GPU1", .host = 3, .numa = 8});
+  const int net = add_node(graph, {.kind = NodeKind::Network, .name = "net", .host = 3});
+  const int shared =
+      add_node(graph, {.kind = NodeKind::NvSwitch, .name = "SW", .host = -1, .reduces = true});
+  const int nvlink =
+      add_medium(graph, {.name = "NVLink", .nominal_GBps = 0.1, .reported_GBps = 25.781});
+  const int slow = add_medium(graph, {.name = "NVLink slow", .source = "made up"});
+  add_cable(graph, one, other, nvlink, 2);
+  add_cable(graph, one, shared, slow);
+  graph.links.push_back({.from = net, .to = one, .medium = nvlink, .count = 0.5});
+  graph.links.push_back({.from = one, .to = net, .medium = nvlink, .count = 1});
+  graph.devices = {other, one};
+  graph.labels = {{"X", "PHB"}, {"SYS", "X"}};
+  graph.p2p = {{P2p::Unknown, P2p::Off}, {P2p::Works, P2p::Works}};
+  return graph;
+}
+
+TEST(WriteSystem, ReadsBackForEveryBuiltInSystem) {
+  for (const SystemSummary& system : built_in_systems())
+    expect_reads_back(load_system(system.name));
+}
+
+TEST(WriteSystem, ReadsBackWhatIsUnusual) { expect_reads_back(odd_graph()); }
+
+TEST(WriteSystem, LeavesOutLabelsThatTheLinksTell) {
+  Graph graph = load_system("ac922");
+  EXPECT_EQ(write_system(graph).find("labels"), std::string::npos);
+  graph.labels[0][1] = "PIX";
+  EXPECT_NE(write_system(graph).find("labels"), std::string::npos);
+  expect_reads_back(graph);
+}
+
+TEST(WriteSystem, WritesPeerAccessAsAWordWhereOneSaysIt) {
+  Graph graph = load_system("exxact-ts4");
+  EXPECT_NE(write_system(graph).find("p2p = \"off\""), std::string::npos);
+  graph.p2p[0][1] = P2p::Works;
+  EXPECT_NE(write_system(graph).find("\"X OK NS NS NS NS NS NS\""), std::string::npos);
+  graph.p2p.clear();
+  EXPECT_EQ(write_system(graph).find("p2p"), std::string::npos);
+}
+
+TEST(WriteSystem, MakesBlanksOfLineEndsAndTabs) {
+  Graph graph = load_system("ac922");
+  graph.nodes[0].model = "Tesla\tV100\n";
+  EXPECT_EQ(parse_system(write_system(graph), "saved.toml").nodes[0].model, "Tesla V100 ");
+}
+
+TEST(WriteSystem, GivesEachMediumItsFiguresAndSource) {
+  const std::string text = write_system(load_system("p3dn-x2"));
+  EXPECT_NE(text.find("[medium.network]\nname = \"Ethernet 100 Gb/s\"\nkind = \"network\"\n"
+                      "nominal_GBps = 12.5\nflow_GBps = 1.25\nsource = \"Ren"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace busbar::topo

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topo/graph/graph.hpp"
+#include "topo/systems/toml_fields.hpp"
+
+namespace busbar::topo {
+
+/// The key "p2p" of a system file: one word for all pairs of a host, or a row of words for each of
+/// the graph's devices. Empty where nothing is known.
+[[nodiscard]] std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& graph);
+
+/// The key "labels": a row of words for each of the graph's devices, as `nvidia-smi topo -m` prints
+/// them. Empty where it is missing.
+[[nodiscard]] std::vector<std::vector<std::string>> read_labels(const TomlFields& file,
+                                                                const Graph& graph);
+
+/// What the key "p2p" says of this graph, as TOML; empty where nothing is known.
+[[nodiscard]] std::string p2p_value(const Graph& graph);
+
+/// What the key "labels" says of this graph, as TOML.
+[[nodiscard]] std::string labels_value(const Graph& graph);
+
+}  // namespace busbar::topo

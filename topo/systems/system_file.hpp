@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topo/graph/graph.hpp"
+
+namespace busbar::topo {
+
+/// What a list of the built-in systems tells of one.
+struct SystemSummary {
+  std::string name{};
+  std::vector<std::string> aliases{};
+  std::string title{};   ///< for people
+  std::string source{};  ///< where the facts are from
+  std::size_t devices = 0;
+};
+
+/// The graph of a system file's text (docs/systems.md); `origin` names it in messages. Throws Error
+/// (Usage) with origin:line:column for anything that it does not understand.
+[[nodiscard]] Graph parse_system(std::string_view text, std::string_view origin);
+
+/// A built-in system by name or alias, in any case; or the file of this path, which ends in .toml
+/// or has a '/'. Throws Error (Usage) where there is none.
+[[nodiscard]] Graph load_system(const std::string& name_or_path);
+
+/// The systems that are compiled in (topo/systems/*.toml), by name.
+[[nodiscard]] std::vector<SystemSummary> built_in_systems();
+
+/// A system file of this graph, which parse_system reads back to the same graph.
+[[nodiscard]] std::string write_system(const Graph& graph);
+
+}  // namespace busbar::topo
