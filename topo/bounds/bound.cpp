@@ -10,8 +10,8 @@
 
 #include "base/error.hpp"
 #include "topo/bounds/cut.hpp"
-#include "topo/bounds/held_karp.hpp"
 #include "topo/bounds/limit.hpp"
+#include "topo/bounds/limiting.hpp"
 #include "topo/bounds/packing.hpp"
 #include "topo/bounds/paths.hpp"
 #include "topo/bounds/switched.hpp"
@@ -60,24 +60,25 @@ Crossing cut_of(const Graph& graph, std::span<const int> devices, const PathTabl
   return crossing;
 }
 
-/// What limits, from the prices of an exact packing; from the cut where that is what was proven.
+/// What limits, by the simplest proof; by the cut where that is the only one.
 std::string limit_of(const Graph& graph, const Bound& bound, const RingPacking& packing,
                      const LinkProblem& problem, const Crossing& crossing) {
-  constexpr double kPositive = 1e-7;
+  if (bound.bound_GBps <= 0) return "no ring closes";
   if (!std::isfinite(bound.bound_GBps)) return "nothing that is known";
-  std::vector<int> limiting;
-  if (problem.rings.n > kMostHeldKarp && crossing.cut.value <= packing.upper) {
+  const Limiting proof = limiting(problem.rings, packing);
+  LimitingLinks limit{.all = problem.links};
+  for (const int resource : proof.resources) {
+    limit.links.push_back(problem.links[static_cast<std::size_t>(resource)]);
+  }
+  for (const int place : proof.devices) {
+    limit.owners.push_back(bound.devices[static_cast<std::size_t>(place)]);
+  }
+  if (limit.links.empty() && crossing.cut.value <= packing.upper) {
     for (const int place : crossing.cut.links) {
-      limiting.push_back(crossing.links[static_cast<std::size_t>(place)]);
-    }
-  } else {
-    const double most =
-        packing.dual.empty() ? 0 : *std::max_element(packing.dual.begin(), packing.dual.end());
-    for (std::size_t k = 0; k < packing.dual.size(); ++k) {
-      if (packing.dual[k] > kPositive * most) limiting.push_back(problem.links[k]);
+      limit.links.push_back(crossing.links[static_cast<std::size_t>(place)]);
     }
   }
-  return limit_in_words(graph, limiting, problem.links, bound.devices);
+  return limit_in_words(graph, limit, bound.devices);
 }
 
 Way ways_of(const PathTable& table, const std::vector<PackedRing>& rings) {
@@ -139,7 +140,8 @@ void bound_switched(const Graph& graph, const SwitchedDomain& domain, Bound& bou
   bound.lower_GBps = domain.port_GBps;
   bound.kind = words(Way::NvSwitch);
   bound.in_switch_GBps = domain.in_switch_GBps;
-  bound.limit = limit_in_words(graph, domain.narrowest, domain.links, bound.devices);
+  bound.limit =
+      limit_in_words(graph, {.links = domain.narrowest, .all = domain.links}, bound.devices);
   bound.rings = {{.devices = bound.devices, .GBps = domain.port_GBps}};
 }
 

@@ -19,8 +19,13 @@ constexpr std::size_t kMostMedia = 2;
 /// Links of one medium that limit together.
 class Group {
  public:
-  Group(const Graph& graph, std::vector<const Link*> links, std::size_t of)
-      : graph_(graph), links_(std::move(links)), of_(of) {}
+  Group(const Graph& graph, std::vector<const Link*> links, std::size_t of,
+        std::span<const int> owners)
+      : graph_(graph), links_(std::move(links)), of_(of) {
+    for (const int index : owners) {
+      owners_.insert(graph.devices.at(static_cast<std::size_t>(index)));
+    }
+  }
 
   [[nodiscard]] std::string words(std::span<const int> devices) const {
     const Link& first = *links_.front();
@@ -90,6 +95,7 @@ class Group {
 
   /// Of all links, less what lies behind devices that are named; empty where two devices share one.
   [[nodiscard]] std::set<int> owners_of(std::span<const int> devices) const {
+    if (!owners_.empty()) return owners_;
     std::set<int> owners;
     for (const Link* link : links_) owners.insert(owner(*link));
     if (owners.contains(-1)) return {};
@@ -124,30 +130,32 @@ class Group {
   const Graph& graph_;
   std::vector<const Link*> links_;
   std::size_t of_;  ///< so many links of the medium the rings may take
+  std::set<int> owners_{};
 };
 
 }  // namespace
 
-std::string limit_in_words(const Graph& graph, std::span<const int> limiting,
-                           std::span<const int> all, std::span<const int> devices) {
+std::string limit_in_words(const Graph& graph, const LimitingLinks& limit,
+                           std::span<const int> devices) {
   const auto link = [&](int number) -> const Link& {
     return graph.links.at(static_cast<std::size_t>(number));
   };
   std::vector<int> media;
-  for (const int number : limiting) {
+  for (const int number : limit.links) {
     const int medium = link(number).medium;
     if (std::find(media.begin(), media.end(), medium) == media.end()) media.push_back(medium);
   }
   std::vector<std::string> parts;
   for (const int medium : media) {
     std::vector<const Link*> links;
-    for (const int number : limiting) {
+    for (const int number : limit.links) {
       if (link(number).medium == medium) links.push_back(&link(number));
     }
-    const auto of = std::count_if(all.begin(), all.end(),
+    const auto of = std::count_if(limit.all.begin(), limit.all.end(),
                                   [&](int number) { return link(number).medium == medium; });
     if (parts.size() < kMostMedia) {
-      parts.push_back(Group(graph, links, static_cast<std::size_t>(of)).words(devices));
+      parts.push_back(
+          Group(graph, links, static_cast<std::size_t>(of), limit.owners).words(devices));
     }
   }
   if (media.size() > kMostMedia) parts.emplace_back("and others");

@@ -55,6 +55,16 @@ double through(const RingProblem& problem, int device, bool leaving, std::vector
 
 }  // namespace
 
+double leaving_upper(const RingProblem& problem, int device) {
+  std::vector<Bundle> bundles;
+  return through(problem, device, true, bundles);
+}
+
+double reaching_upper(const RingProblem& problem, int device) {
+  std::vector<Bundle> bundles;
+  return through(problem, device, false, bundles);
+}
+
 double quick_upper(const RingProblem& problem) {
   double least = problem.n < 2 ? 0 : kInfinity;
   std::vector<Bundle> bundles;

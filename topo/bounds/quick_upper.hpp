@@ -10,4 +10,8 @@ namespace busbar::topo {
 /// where nothing is known to limit one.
 [[nodiscard]] double quick_upper(const RingProblem& problem);
 
+/// What can leave one device, and what can reach it.
+[[nodiscard]] double leaving_upper(const RingProblem& problem, int device);
+[[nodiscard]] double reaching_upper(const RingProblem& problem, int device);
+
 }  // namespace busbar::topo
