@@ -18,8 +18,8 @@ using Twins = std::vector<std::size_t>;
 class TwinFinder {
  public:
   TwinFinder(std::span<const int> pool, const Rater& rater, const TieBreaker& ties)
-      : pool_(pool), ties_(ties), rings_(rater.rings()) {
-    if (rater.fallback()) fallback_.emplace(*rater.fallback());
+      : pool_(pool), ties_(ties), rings_(rater.first().problem()) {
+    if (rater.fallback()) fallback_.emplace(rater.fallback()->problem());
   }
 
   [[nodiscard]] std::vector<Twins> find() const {

@@ -48,7 +48,7 @@ Ranked rank(const Graph& graph, const std::vector<int>& pool, std::size_t k, Pol
   }
   const Rater rater(graph, pool, options);
   const std::vector<Candidate> candidates = candidates_of(pool, k, rater, ties);
-  const Groups groups = rater.groups(sets_of(candidates));
+  const Groups groups = rater.first().groups(sets_of(candidates));
   if (policy == Policy::Best && groups.size() > kMostSolved) {
     return find_best(candidates, groups, rater);
   }

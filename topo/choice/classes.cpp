@@ -80,7 +80,7 @@ std::vector<SetClass> classes_of(const Graph& graph, int k, const BoundOptions& 
   const Rater rater(graph, pool, options);
   const auto candidates = candidates_of(pool, count, rater, TieBreaker(graph));
   const std::vector<DeviceSet> sets = sets_of(candidates);
-  const std::vector<Figures> figures = rater.rate_all(sets, rater.groups(sets));
+  const std::vector<Figures> figures = rater.rate_all(sets, rater.first().groups(sets));
   std::map<double, SetClass, std::greater<>> rings;
   std::map<double, SetClass, std::greater<>> fallbacks;
   for (std::size_t i = 0; i < sets.size(); ++i) {

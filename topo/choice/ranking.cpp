@@ -72,7 +72,7 @@ std::vector<std::string> deciders(std::vector<const Candidate*> equals, const Ca
 
 /// What still competes in find_best: sets of one problem.
 struct Contender {
-  Figures upper{};
+  double upper_GBps = 0;
   std::size_t member = 0;  ///< the first by ties and indices
 };
 
@@ -81,31 +81,49 @@ bool before(const Candidate& one, const Candidate& other) {
 }
 
 std::vector<Contender> contenders_of(std::span<const Candidate> candidates, const Groups& groups,
-                                     const Rater& rater) {
+                                     const RingRater& rater) {
   std::vector<Contender> contenders;
   for (const auto& group : groups) {
     const std::size_t first =
         *std::min_element(group.begin(), group.end(), [&](std::size_t one, std::size_t other) {
           return before(candidates[one], candidates[other]);
         });
-    contenders.push_back({.upper = rater.upper(candidates[first].set), .member = first});
+    contenders.push_back({.upper_GBps = rater.upper_GBps(candidates[first].set), .member = first});
   }
   std::sort(contenders.begin(), contenders.end(),
             [&](const Contender& one, const Contender& other) {
-              if (one.upper != other.upper) return one.upper > other.upper;
+              if (one.upper_GBps != other.upper_GBps) return one.upper_GBps > other.upper_GBps;
               return before(candidates[one.member], candidates[other.member]);
             });
   return contenders;
 }
 
-/// Whether the figures, or else the ties, are better than the best so far.
-bool better(const Figures& figures, const Candidate& candidate, const Figures& best,
-            const Candidate& known) {
-  if (!same_figure(figures.ring_GBps, best.ring_GBps)) return figures.ring_GBps > best.ring_GBps;
-  if (!same_figure(figures.bound_GBps, best.bound_GBps)) {
-    return figures.bound_GBps > best.bound_GBps;
+/// The best so far: a figure and who has it.
+struct Leader {
+  double GBps = 0;
+  const Candidate* candidate = nullptr;
+
+  [[nodiscard]] bool beaten_by(double figure, const Candidate& other) const {
+    if (candidate == nullptr) return true;
+    return same_figure(figure, GBps) ? before(other, *candidate) : figure > GBps;
   }
-  return before(candidate, known);
+};
+
+/// Contenders fall: once one cannot reach the leader, none of the rest can.
+Leader lead(std::span<const Candidate> candidates, const Groups& groups, const RingRater& rater) {
+  Leader leader;
+  for (const Contender& contender : contenders_of(candidates, groups, rater)) {
+    const Candidate& candidate = candidates[contender.member];
+    if (!leader.beaten_by(contender.upper_GBps, candidate)) {
+      if (!same_figure(contender.upper_GBps, leader.GBps)) break;
+      continue;
+    }
+    const auto figure = rater.rate_from_GBps(candidate.set, leader.GBps * (1 - kSameFigure));
+    if (figure && leader.beaten_by(*figure, candidate)) {
+      leader = {.GBps = *figure, .candidate = &candidate};
+    }
+  }
+  return leader;
 }
 
 const StarClass& class_of(const std::vector<StarClass>& classes, double sets, Policy policy) {
@@ -152,25 +170,21 @@ Ranked rank_all(std::span<const Candidate> candidates, const Groups& groups, con
 }
 
 Ranked find_best(std::span<const Candidate> candidates, const Groups& groups, const Rater& rater) {
-  Figures best{};
-  const Candidate* chosen = nullptr;
-  for (const Contender& contender : contenders_of(candidates, groups, rater)) {
-    const Candidate& candidate = candidates[contender.member];
-    if (chosen != nullptr && !better(contender.upper, candidate, best, *chosen)) {
-      // Contenders fall: from here on only ties and indices may help, and only at this figure.
-      if (!same_figures(contender.upper, best) && contender.upper < best) break;
-      continue;
-    }
-    const auto figures = rater.rate_from(candidate.set, best.ring_GBps * (1 - kSameFigure));
-    if (!figures || (chosen != nullptr && !better(*figures, candidate, best, *chosen))) continue;
-    best = *figures;
-    chosen = &candidate;
+  Leader leader = lead(candidates, groups, rater.first());
+  Figures best{.ring_GBps = leader.GBps, .bound_GBps = leader.GBps};
+  if (leader.GBps <= 0 && rater.fallback()) {
+    const RingRater& fallback = *rater.fallback();
+    leader = lead(candidates, fallback.groups(sets_of(candidates)), fallback);
+    best.bound_GBps = leader.GBps;
   }
-  Ranked ranked{.set = chosen->set, .own = best, .best = best, .best_set = chosen->set};
+  Ranked ranked{.set = leader.candidate->set,
+                .own = best,
+                .best = best,
+                .best_set = leader.candidate->set,
+                .decided = {"equals by fewest NUMA nodes, nearest NIC, lowest index"}};
   for (const Candidate& candidate : candidates) {
     ranked.sets = add_counts(ranked.sets, candidate.count);
   }
-  ranked.decided = {"equals by fewest NUMA nodes, nearest NIC, lowest index"};
   return ranked;
 }
 

@@ -24,6 +24,11 @@ double packed_GBps(const RingPacking& packing) {
   return packing.exact ? packing.value : packing.upper;
 }
 
+std::size_t place_of(const std::vector<int>& pool, int device) {
+  return static_cast<std::size_t>(std::lower_bound(pool.begin(), pool.end(), device) -
+                                  pool.begin());
+}
+
 /// Maps every value to the greatest that a chain of near values joins it with.
 std::map<double, double> heads_of(std::vector<double> values) {
   std::sort(values.begin(), values.end(), std::greater<>());
@@ -62,88 +67,73 @@ void join_classes(std::span<Figures> figures) {
   }
 }
 
-Rater::Rater(const Graph& graph, std::span<const int> pool, const BoundOptions& options)
+RingRater::RingRater(const Graph& graph, std::span<const int> pool, Level level,
+                     const BoundOptions& options)
     : pool_(pool.begin(), pool.end()),
-      table_(graph, pool, first_level(graph), options),
-      rings_(whole(table_)) {
-  if (first_level(graph) == Level::All) return;
-  fallback_table_.emplace(graph, pool, Level::All, options);
-  fallback_ = whole(*fallback_table_);
-}
+      table_(graph, pool, level, options),
+      problem_(whole(table_)) {}
 
-std::vector<std::size_t> Rater::places(std::span<const int> set) const {
+RingProblem RingRater::problem_of_set(std::span<const int> set) const {
   std::vector<std::size_t> places;
   places.reserve(set.size());
-  for (const int device : set) {
-    const auto place = std::lower_bound(pool_.begin(), pool_.end(), device);
-    places.push_back(static_cast<std::size_t>(place - pool_.begin()));
-  }
-  return places;
+  for (const int device : set) places.push_back(place_of(pool_, device));
+  return problem_of(table_, places).rings;
 }
 
-double Rater::fallback_GBps(std::span<const int> set) const {
-  if (!fallback_table_ || set.size() < 2) return 0;
-  return packed_GBps(pack_rings(problem_of(*fallback_table_, places(set)).rings));
+double RingRater::rate_GBps(std::span<const int> set) const {
+  return set.size() < 2 ? 0 : packed_GBps(pack_rings(problem_of_set(set)));
+}
+
+std::optional<double> RingRater::rate_from_GBps(std::span<const int> set, double least) const {
+  if (set.size() < 2) return 0;
+  const double rate = packed_GBps(pack_rings(problem_of_set(set), {.cutoff = least}));
+  return rate < least ? std::nullopt : std::optional(rate);
+}
+
+double RingRater::upper_GBps(std::span<const int> set) const {
+  return set.size() < 2 ? 0 : quick_upper(problem_of_set(set));
+}
+
+Groups RingRater::groups(std::span<const DeviceSet> sets) const {
+  std::vector<DeviceSet> inner;
+  inner.reserve(sets.size());
+  for (const DeviceSet& set : sets) {
+    DeviceSet& places = inner.emplace_back();
+    for (const int device : set) places.push_back(static_cast<int>(place_of(pool_, device)));
+  }
+  return group_alike(problem_, inner);
+}
+
+Rater::Rater(const Graph& graph, std::span<const int> pool, const BoundOptions& options)
+    : first_(graph, pool, first_level(graph), options) {
+  if (first_level(graph) != Level::All) fallback_.emplace(graph, pool, Level::All, options);
 }
 
 Figures Rater::rate(std::span<const int> set) const {
-  if (set.size() < 2) return {};
-  const double ring = packed_GBps(pack_rings(problem_of(table_, places(set)).rings));
-  return {.ring_GBps = ring, .bound_GBps = ring > 0 ? ring : fallback_GBps(set)};
-}
-
-Figures Rater::upper(std::span<const int> set) const {
-  if (set.size() < 2) return {};
-  const double ring = quick_upper(problem_of(table_, places(set)).rings);
-  if (ring > 0 || !fallback_table_) return {.ring_GBps = ring, .bound_GBps = ring};
-  return {.bound_GBps = quick_upper(problem_of(*fallback_table_, places(set)).rings)};
-}
-
-std::optional<Figures> Rater::rate_from(std::span<const int> set, double least) const {
-  if (set.size() < 2 || least <= 0) return rate(set);
-  const RingPacking packing = pack_rings(problem_of(table_, places(set)).rings, {.cutoff = least});
-  const double ring = packed_GBps(packing);
-  if (ring < least) return {};
-  return Figures{.ring_GBps = ring, .bound_GBps = ring};
-}
-
-DeviceSet Rater::inner(const DeviceSet& set) const {
-  DeviceSet inner;
-  for (const std::size_t place : places(set)) inner.push_back(static_cast<int>(place));
-  return inner;
-}
-
-Groups Rater::groups(std::span<const DeviceSet> sets) const {
-  std::vector<DeviceSet> inner_sets;
-  inner_sets.reserve(sets.size());
-  for (const DeviceSet& set : sets) inner_sets.push_back(inner(set));
-  return group_alike(rings_, inner_sets);
-}
-
-void Rater::rate_fallbacks(std::span<const DeviceSet> sets, std::span<const std::size_t> members,
-                           std::vector<Figures>& figures) const {
-  if (members.empty()) return;
-  std::vector<DeviceSet> inner_sets;
-  for (const std::size_t member : members) inner_sets.push_back(inner(sets[member]));
-  for (const auto& group : group_alike(*fallback_, inner_sets)) {
-    const double bound = fallback_GBps(sets[members[group.front()]]);
-    for (const std::size_t index : group) figures[members[index]].bound_GBps = bound;
-  }
+  const double ring = first_.rate_GBps(set);
+  const bool open = ring <= 0 && fallback_;
+  return {.ring_GBps = ring, .bound_GBps = open ? fallback_->rate_GBps(set) : ring};
 }
 
 std::vector<Figures> Rater::rate_all(std::span<const DeviceSet> sets, const Groups& groups) const {
   std::vector<Figures> figures(sets.size());
-  std::vector<std::size_t> open;
+  std::vector<DeviceSet> open;
+  std::vector<std::size_t> open_index;
   for (const auto& group : groups) {
-    const DeviceSet& first = sets[group.front()];
-    const double ring =
-        first.size() < 2 ? 0 : packed_GBps(pack_rings(problem_of(table_, places(first)).rings));
+    const double ring = first_.rate_GBps(sets[group.front()]);
     for (const std::size_t member : group) {
       figures[member] = {.ring_GBps = ring, .bound_GBps = ring};
+      if (ring > 0 || !fallback_) continue;
+      open.push_back(sets[member]);
+      open_index.push_back(member);
     }
-    if (ring == 0 && fallback_) open.insert(open.end(), group.begin(), group.end());
   }
-  rate_fallbacks(sets, open, figures);
+  if (!open.empty()) {
+    for (const auto& group : fallback_->groups(open)) {
+      const double bound = fallback_->rate_GBps(open[group.front()]);
+      for (const std::size_t member : group) figures[open_index[member]].bound_GBps = bound;
+    }
+  }
   join_classes(figures);
   return figures;
 }

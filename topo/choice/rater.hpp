@@ -30,40 +30,50 @@ void join_classes(std::span<Figures> figures);
 /// Indices of sets that are alike.
 using Groups = std::vector<std::vector<std::size_t>>;
 
-/// Rates many sets of a few devices with one table of paths; agrees with bound_of.
-class Rater {
+/// Packs rings in many sets of a few devices, with one table of their paths.
+class RingRater {
  public:
   /// Sets are of these devices (indices, ascending).
+  RingRater(const Graph& graph, std::span<const int> pool, Level level,
+            const BoundOptions& options);
+
+  /// The problem of the whole pool, whose places are its devices.
+  [[nodiscard]] const RingProblem& problem() const { return problem_; }
+
+  /// GB/s of the best packing, or the least proven upper end of it; 0 for fewer than two devices.
+  [[nodiscard]] double rate_GBps(std::span<const int> set) const;
+  /// The same where it is `least` or more; else nothing, and mostly sooner.
+  [[nodiscard]] std::optional<double> rate_from_GBps(std::span<const int> set, double least) const;
+  /// At least rate_GBps, in microseconds.
+  [[nodiscard]] double upper_GBps(std::span<const int> set) const;
+  /// Sets with equal problems; solving one of a group is enough.
+  [[nodiscard]] Groups groups(std::span<const DeviceSet> sets) const;
+
+ private:
+  [[nodiscard]] RingProblem problem_of_set(std::span<const int> set) const;
+
+  std::vector<int> pool_;
+  PathTable table_;
+  RingProblem problem_;
+};
+
+/// Rates sets as bound_of does: over NVLink, or where no ring closes there, over all links.
+class Rater {
+ public:
   Rater(const Graph& graph, std::span<const int> pool, const BoundOptions& options);
 
-  /// What the ring bound packs, with the pool's places as devices.
-  [[nodiscard]] const RingProblem& rings() const { return rings_; }
-  /// The packing where no ring closes there; nothing where rings() has all paths already.
-  [[nodiscard]] const std::optional<RingProblem>& fallback() const { return fallback_; }
+  [[nodiscard]] const RingRater& first() const { return first_; }
+  /// Nothing where the first has all links already.
+  [[nodiscard]] const std::optional<RingRater>& fallback() const { return fallback_; }
 
   [[nodiscard]] Figures rate(std::span<const int> set) const;
-  /// At least what rate() gives, in microseconds.
-  [[nodiscard]] Figures upper(std::span<const int> set) const;
-  /// As rate() where the ring bound is `least` or more, else nothing: mostly sooner.
-  [[nodiscard]] std::optional<Figures> rate_from(std::span<const int> set, double least) const;
-  /// Indices of the sets in groups with equal rings() problems.
-  [[nodiscard]] Groups groups(std::span<const DeviceSet> sets) const;
-  /// Figures of all sets, each of their groups solved once; classes joined.
+  /// Figures of all sets, given their groups by the first problem; classes joined.
   [[nodiscard]] std::vector<Figures> rate_all(std::span<const DeviceSet> sets,
                                               const Groups& groups) const;
 
  private:
-  [[nodiscard]] std::vector<std::size_t> places(std::span<const int> set) const;
-  [[nodiscard]] DeviceSet inner(const DeviceSet& set) const;
-  [[nodiscard]] double fallback_GBps(std::span<const int> set) const;
-  void rate_fallbacks(std::span<const DeviceSet> sets, std::span<const std::size_t> members,
-                      std::vector<Figures>& figures) const;
-
-  std::vector<int> pool_;
-  PathTable table_;
-  std::optional<PathTable> fallback_table_{};
-  RingProblem rings_;
-  std::optional<RingProblem> fallback_{};
+  RingRater first_;
+  std::optional<RingRater> fallback_{};
 };
 
 }  // namespace busbar::topo

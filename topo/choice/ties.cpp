@@ -25,7 +25,8 @@ int step(const Graph& graph, const Link& link) {
   const NodeKind kind = graph.nodes.at(at(link.to)).kind;
   int steps = 1;
   if (graph.media.at(at(link.medium)).kind == LinkKind::Smp) steps += kSmpStep;
-  if (kind == NodeKind::Processor || kind == NodeKind::HostBridge || kind == NodeKind::Numa) {
+  if (kind == NodeKind::Processor || kind == NodeKind::HostBridge || kind == NodeKind::Numa ||
+      kind == NodeKind::Package) {
     steps += kProcessorStep;
   }
   return steps;
