@@ -152,7 +152,6 @@ std::string read_text_file(const std::string& option, const std::string& path) {
   std::string text;
   try {
     // A folder opens, and fails only when it is read.
-    file.exceptions(std::ios::badbit);
     text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   } catch (const std::exception&) {
     throw unreadable(errno);

@@ -90,7 +90,7 @@ class SectionReader {
       if (!sections_.empty()) sections_.back().error = line.text;
     } else if (!sections_.empty()) {
       throw error(line, line.columns.front(),
-                  fmt::format("{} is no line of `{}`", quoted(line.text), command_));
+                  fmt::format("{} is no line of `{}`", in_quotes(line.text), command_));
     } else {
       return false;
     }
@@ -104,7 +104,7 @@ class SectionReader {
     const auto index = number_before_colon(number.text);
     if (!index || line.words.size() < 3)
       throw error(line, number.column,
-                  fmt::format("{} is no `GPU NUMBER: NAME`", quoted(line.text)));
+                  fmt::format("{} is no `GPU NUMBER: NAME`", in_quotes(line.text)));
     for (const NvlinkSection& earlier : sections_)
       if (earlier.index == *index)
         throw error(line, number.column, fmt::format("GPU {} is there twice", *index));
@@ -131,7 +131,7 @@ class SectionReader {
     const auto value = number_before_colon(number.text);
     if (!value)
       throw error(line, number.column,
-                  fmt::format("{} is no link: cut short", quoted(number.text)));
+                  fmt::format("{} is no link: cut short", in_quotes(number.text)));
     if (sections_.empty())
       throw error(line, line.columns.front(), "a link above the first line `GPU 0: ...`");
     NvlinkSection& section = sections_.back();

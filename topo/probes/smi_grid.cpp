@@ -96,7 +96,7 @@ class GridReader {
     if (column == heading_.labels.end()) {
       if (!is_row_without_column(line)) return false;
       throw error(line, label.column,
-                  fmt::format("{} has a row but no column", quoted(label.text)));
+                  fmt::format("{} has a row but no column", in_quotes(label.text)));
     }
     auto& row = rows_[static_cast<std::size_t>(column - heading_.labels.begin())];
     if (row) {
@@ -142,7 +142,7 @@ class GridReader {
     const std::string parts = run_together_cells(kind_, word.text);
     throw error(line, word.column,
                 parts.empty() ? fmt::format("{} in the row of {} is no cell of this matrix",
-                                            quoted(word.text), label)
+                                            in_quotes(word.text), label)
                               : fmt::format("cells have run together in the row of {}: {}", label,
                                             one_of_many(parts)));
   }
@@ -180,7 +180,7 @@ class GridReader {
       if ((cell.text == "X") != (row == column))
         throw error(line, cell.column,
                     row == column
-                        ? fmt::format("{} to itself is {} and not X", label, quoted(cell.text))
+                        ? fmt::format("{} to itself is {} and not X", label, in_quotes(cell.text))
                         : fmt::format("{} to {} is X, which is for a device itself", label, other));
       if (!rows_[column] || rows_[column]->line > rows_[row]->line) continue;
       const std::string& back = rows_[column]->cells[row].text;

@@ -98,9 +98,9 @@ class HeadingReader {
   void add(std::vector<std::string>& labels, const Word& word) const {
     if (second_label(word.text) != std::string::npos)
       throw error(word,
-                  fmt::format("labels of columns have run together in {}", quoted(word.text)));
+                  fmt::format("labels of columns have run together in {}", in_quotes(word.text)));
     if (!is_device(word.text))
-      throw error(word, fmt::format("{} is no label of a column", quoted(word.text)));
+      throw error(word, fmt::format("{} is no label of a column", in_quotes(word.text)));
     if (std::find(labels.begin(), labels.end(), word.text) != labels.end())
       throw error(word, fmt::format("{} has two columns", word.text));
     if (labels.size() == kMostColumns)
@@ -112,10 +112,10 @@ class HeadingReader {
   void check_headings(std::span<const Word> rest, const std::vector<std::string>& found) const {
     if (!rest.empty() && begins_headings(rest.front().text) && found.empty())
       throw error(rest.front(), fmt::format("{} is no whole heading: the line is cut short",
-                                            quoted(rest.front().text)));
+                                            in_quotes(rest.front().text)));
     for (const Word& word : rest)
       if (starts_with_gpu_number(word.text) || second_label(word.text) != std::string::npos)
-        throw error(word, fmt::format("{} stands behind the affinities", quoted(word.text)));
+        throw error(word, fmt::format("{} stands behind the affinities", in_quotes(word.text)));
   }
 
   const TextLine& line_;
@@ -173,7 +173,8 @@ bool is_heading_like(const TextLine& line) {
   if (!device && !run_together) return false;
   const std::string& second = line.words[1].text;
   if (is_nvlink_label(second)) return false;
-  const bool more = begins_headings(second) || starts_with_gpu_number(second) || is_device(second);
+  const bool more = begins_headings(second) || starts_with_gpu_number(second) ||
+                    is_device(second) || second_label(second) < second.size();
   return more && std::any_of(line.words.begin(), line.words.end(),
                              [](const Word& word) { return starts_with_gpu_number(word.text); });
 }
@@ -194,7 +195,7 @@ GridHeading read_heading(std::span<const TextLine> lines, std::string_view origi
     if (is_row_like(kind, line) && starts_with_gpu_number(line.words.front().text))
       throw damaged({.origin = origin, .line = line.number, .column = line.words.front().column},
                     fmt::format("a row of {} without the line of column labels above it",
-                                quoted(line.words.front().text)),
+                                in_quotes(line.words.front().text)),
                     advice(kind));
   }
   throw damaged({.origin = origin},

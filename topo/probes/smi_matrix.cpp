@@ -63,7 +63,7 @@ void check_tail(const Grid& grid, const GridTail& tail, std::string_view origin)
     if (is_affinity(word.text)) continue;
     if (word.text.front() < '0' || word.text.front() > '9') return;
     throw damaged({.origin = origin, .line = tail.line, .column = word.column},
-                  fmt::format("{} is no list of processors or nodes", quoted(word.text)),
+                  fmt::format("{} is no list of processors or nodes", in_quotes(word.text)),
                   advice(kKind));
   }
 }

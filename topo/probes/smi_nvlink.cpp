@@ -29,7 +29,7 @@ double read_speed_GBps(const LinkLine& line, std::string_view origin) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), speed);
   const bool whole = failure == std::errc{} && end == text.data() + text.size();
   if (!whole || !(speed >= 0 && speed <= kMost))
-    throw error(fmt::format("{} is no speed in GB/s", quoted(text)));
+    throw error(fmt::format("{} is no speed in GB/s", in_quotes(text)));
   if (line.words.size() < 2 || line.words[1].text != "GB/s")
     throw error("no `GB/s` behind the speed: the line is cut short");
   return speed;
@@ -60,7 +60,7 @@ NvlinkRemote read_remote(const LinkLine& line, std::string_view origin) {
   const bool link_follows = address.ends_with(':');
   if (link_follows) address.pop_back();
   NvlinkRemote remote{.number = line.number, .bus_id = normal_bus_id(address)};
-  if (remote.bus_id.empty()) throw error(fmt::format("{} is no PCI address", quoted(address)));
+  if (remote.bus_id.empty()) throw error(fmt::format("{} is no PCI address", in_quotes(address)));
   if (!link_follows) return remote;
   if (line.words.size() > 4 && line.words[3].text == "Link")
     remote.remote_link = whole_number(line.words[4].text);

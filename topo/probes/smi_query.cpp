@@ -53,7 +53,7 @@ class LineReader {
     facts.name = told(2) ? cells_[2].text : "";
     facts.bus_id = told(3) ? normal_bus_id(cells_[3].text) : "";
     if (told(3) && facts.bus_id.empty())
-      throw error(cells_[3], fmt::format("{} is no PCI address", quoted(cells_[3].text)));
+      throw error(cells_[3], fmt::format("{} is no PCI address", in_quotes(cells_[3].text)));
     facts.pcie_generation = told(4) ? number(4) : 0;
     facts.pcie_width = told(5) ? number(5) : 0;
     if (told(6)) facts.mig = is_enabled(cells_[6]);
@@ -85,20 +85,20 @@ class LineReader {
     const Cell& cell = cells_[column];
     if (cell.text.empty()) throw error(cell, "an empty cell");
     if (cell.text.front() == '[' && cell.text.back() != ']')
-      throw error(cell, fmt::format("{} is cut short", quoted(cell.text)));
+      throw error(cell, fmt::format("{} is cut short", in_quotes(cell.text)));
     return cell.text.front() != '[' && cell.text != "N/A";
   }
 
   [[nodiscard]] int number(std::size_t column) const {
     const auto value = whole_number(cells_[column].text);
     if (!value)
-      throw error(cells_[column], fmt::format("{} is no number", quoted(cells_[column].text)));
+      throw error(cells_[column], fmt::format("{} is no number", in_quotes(cells_[column].text)));
     return *value;
   }
 
   [[nodiscard]] bool is_enabled(const Cell& cell) const {
     if (cell.text != "Enabled" && cell.text != "Disabled")
-      throw error(cell, fmt::format("{} is neither Enabled nor Disabled", quoted(cell.text)));
+      throw error(cell, fmt::format("{} is neither Enabled nor Disabled", in_quotes(cell.text)));
     return cell.text == "Enabled";
   }
 

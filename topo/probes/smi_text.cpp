@@ -96,7 +96,7 @@ std::optional<int> whole_number(std::string_view text) {
   return number;
 }
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   constexpr std::size_t kLongest = 40;
   std::string out = "'";
   for (const char letter : word.substr(0, kLongest))

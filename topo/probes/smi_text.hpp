@@ -50,6 +50,6 @@ struct TextPlace {
 [[nodiscard]] std::optional<int> whole_number(std::string_view text);
 
 /// A word as it may stand in a message: at most 40 bytes, in quotes.
-[[nodiscard]] std::string quoted(std::string_view word);
+[[nodiscard]] std::string in_quotes(std::string_view word);
 
 }  // namespace busbar::topo

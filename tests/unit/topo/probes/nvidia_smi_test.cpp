@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/probes/nvidia_smi.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/topo/probes/refused.hpp"
+
+namespace busbar::topo {
+namespace {
+
+/// What a pretended nvidia-smi of two GPUs does; each test changes a part.
+struct Script {
+  std::string first{};
+  std::string query =
+      "echo '0, GPU-a, Card, 00000000:01:00.0, 4, 16, Disabled'\n"
+      "echo '1, GPU-b, Card, 00000000:02:00.0, 4, 16, Disabled'\n";
+  std::string topo = R"(printf '\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n')";
+  std::string p2p = R"(printf ' \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n'; echo noise >&2)";
+  std::string links =
+      R"(printf 'GPU 0: Card\n\t Link 0: 25 GB/s\nGPU 1: Card\n\t Link 0: 25 GB/s\n')";
+  std::string ends = R"(printf 'GPU 0: Card\n\t Link 0: Remote Device 00000000:02:00.0: Link 0\n')";
+};
+
+/// A folder with a pretended nvidia-smi, gone with the object.
+class PretendedSmi {
+ public:
+  explicit PretendedSmi(const Script& script) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "busbar-smi-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    std::ofstream(path()) << "#!/bin/sh\n"
+                          << script.first << "\ncase \"$*\" in\n  --query-gpu=*)\n"
+                          << script.query << ";;\n  'topo -m')\n"
+                          << script.topo << ";;\n  'topo -p2p r' | 'topo -p2p w')\n"
+                          << script.p2p << ";;\n  'nvlink -s')\n"
+                          << script.links << ";;\n  'nvlink -R')\n"
+                          << script.ends << ";;\n  *) exit 2;;\nesac\n";
+    std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
+  }
+  PretendedSmi(const PretendedSmi&) = delete;
+  PretendedSmi& operator=(const PretendedSmi&) = delete;
+  ~PretendedSmi() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] std::string path() const { return folder_ + "/nvidia-smi"; }
+  [[nodiscard]] SmiProbe probe(Seconds timeout = Seconds{10}) const {
+    return probe_nvidia_smi(path(), timeout);
+  }
+
+ private:
+  std::string folder_{};
+};
+
+TEST(ProbeNvidiaSmi, AsksForEverything) {
+  const SmiProbe probe = PretendedSmi(Script{}).probe();
+  EXPECT_EQ(probe.warnings, std::vector<std::string>{});
+  ASSERT_EQ(probe.gpus.size(), 2U);
+  EXPECT_EQ(probe.gpus[1].bus_id, "0000:02:00.0");
+  ASSERT_TRUE(probe.matrix && probe.p2p_read && probe.p2p_write && probe.nvlink && probe.remotes);
+  EXPECT_EQ(probe.matrix->cells[0][1], "NV2");
+  EXPECT_EQ(probe.p2p_write->cells[0][1], P2pState::Ok);
+  EXPECT_EQ(probe.nvlink->gpus.size(), 2U);
+  EXPECT_EQ(probe.remotes->gpus[0].links[0].bus_id, "0000:02:00.0");
+}
+
+void expect_nothing_but(const SmiProbe& probe, const std::string& words) {
+  EXPECT_TRUE(probe.gpus.empty());
+  EXPECT_FALSE(probe.matrix || probe.p2p_read || probe.p2p_write || probe.nvlink || probe.remotes);
+  ASSERT_EQ(probe.warnings.size(), 1U);
+  EXPECT_NE(probe.warnings[0].find(words), std::string::npos) << probe.warnings[0];
+}
+
+TEST(ProbeNvidiaSmi, WarnsOnceWhereItIsNotThere) {
+  expect_nothing_but(probe_nvidia_smi("/nowhere/nvidia-smi"), "--nvidia-smi PATH");
+}
+
+TEST(ProbeNvidiaSmi, WarnsOnceWhereThereIsNoDriverOrNoGpu) {
+  const std::string failed = "echo \"NVIDIA-SMI has failed because it couldn't communicate\"\n";
+  expect_nothing_but(PretendedSmi({.first = failed + "exit 9"}).probe(), "cannot reach the driver");
+  expect_nothing_but(PretendedSmi({.first = "exit 9"}).probe(), "cannot reach the driver");
+  expect_nothing_but(PretendedSmi({.first = failed + "exit 0"}).probe(), "cannot reach the driver");
+  expect_nothing_but(PretendedSmi({.first = "echo No devices were found; exit 6"}).probe(),
+                     "finds no GPU");
+}
+
+TEST(ProbeNvidiaSmi, GivesUpAfterTheFirstHang) {
+  const auto start = Clock::now();
+  const SmiProbe probe = PretendedSmi({.p2p = "sleep 60"}).probe(Seconds{0.1});
+  EXPECT_LT(Seconds(Clock::now() - start), Seconds{1.5});
+  EXPECT_EQ(probe.gpus.size(), 2U);
+  EXPECT_TRUE(probe.matrix.has_value());
+  EXPECT_FALSE(probe.p2p_read || probe.p2p_write || probe.nvlink || probe.remotes);
+  ASSERT_EQ(probe.warnings.size(), 1U);
+  EXPECT_NE(probe.warnings[0].find("topo -p2p r gave no answer within 0.1 s"), std::string::npos);
+}
+
+TEST(ProbeNvidiaSmi, LeavesOutWhatAnOldDriverDoesNotKnow) {
+  const SmiProbe probe = PretendedSmi({.p2p = "echo Invalid argument; exit 255"}).probe();
+  EXPECT_FALSE(probe.p2p_read || probe.p2p_write);
+  EXPECT_TRUE(probe.matrix && probe.nvlink);
+  ASSERT_EQ(probe.warnings.size(), 2U);
+  EXPECT_NE(probe.warnings[0].find("failed with status 255 (it says: Invalid argument)"),
+            std::string::npos);
+}
+
+TEST(ProbeNvidiaSmi, AsksADriverWithoutMigAgain) {
+  const SmiProbe probe =
+      PretendedSmi({.query =
+                        "case \"$1\" in *mig*) echo 'Field \"mig.mode.current\" is not a valid "
+                        "field to query.'; exit 2;; esac\n"
+                        "echo '0, GPU-a, Card, 00000000:01:00.0, 3, 16'\n"})
+          .probe();
+  ASSERT_EQ(probe.gpus.size(), 1U);
+  EXPECT_EQ(probe.gpus[0].pcie_width, 16);
+  EXPECT_EQ(probe.gpus[0].mig, std::nullopt);
+  EXPECT_TRUE(probe.warnings.empty());
+}
+
+TEST(ProbeNvidiaSmi, LeavesOutDamagedTextWithItsLineAndColumn) {
+  const SmiProbe probe =
+      PretendedSmi({.topo = R"(printf '\tGPU0\tGPU1\nGPU0\t X \tNV2\n')"}).probe();
+  EXPECT_FALSE(probe.matrix.has_value());
+  EXPECT_TRUE(probe.p2p_read.has_value());
+  ASSERT_EQ(probe.warnings.size(), 1U);
+  EXPECT_NE(probe.warnings[0].find("topo -m:2:13: 1 of 2 GPUs"), std::string::npos);
+  EXPECT_NE(probe.warnings[0].find("(left out)"), std::string::npos);
+}
+
+TEST(ProbeNvidiaSmi, AsksForNoOtherEndsWithoutLinks) {
+  const SmiProbe probe = PretendedSmi({.links = "true", .ends = "exit 1"}).probe();
+  EXPECT_TRUE(probe.nvlink.has_value());
+  EXPECT_FALSE(probe.remotes.has_value());
+  EXPECT_TRUE(probe.warnings.empty());
+}
+
+TEST(ReadTextFile, NamesTheOptionWhereAFileCannotBeRead) {
+  EXPECT_EQ(refusal([] { (void)read_text_file("--smi", "/nowhere/file"); }),
+            "--smi: cannot read /nowhere/file: No such file or directory");
+  EXPECT_EQ(refusal([] { (void)read_text_file("--smi", "/tmp"); }),
+            "--smi: cannot read /tmp: Is a directory");
+  EXPECT_EQ(read_text_file("--smi", "/dev/null"), "");
+  EXPECT_FALSE(read_text_file("--smi", "/proc/self/status").empty());
+}
+
+}  // namespace
+}  // namespace busbar::topo

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/probes/smi_matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/topo/probes/refused.hpp"
+
+namespace busbar::topo {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// A new driver's answer with one NIC, as it comes through a pipe.
+constexpr const char* kTwoGpus =
+    "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+    "GPU0\t X \tNV4\tPIX\t0-7,16-23\t0\t\tN/A\n"
+    "GPU1\tNV4\t X \tSYS\t8-15,24-31\t1\t\tN/A\n"
+    "NIC0\tPIX\tSYS\t X \t\t\t\t\n"
+    "\nLegend:\n\n  X    = Self\n  PIX  = one bridge at most\n  NV#  = so many NVLinks\n"
+    "\nNIC Legend:\n\n  NIC0: mlx5_bond_0\n";
+
+std::string message(const std::string& text) {
+  return refusal([&] { (void)parse_smi_matrix(text, "f"); });
+}
+
+TEST(ParseSmiMatrix, ReadsANewDriversAnswer) {
+  const SmiMatrix matrix = parse_smi_matrix(kTwoGpus, "f");
+  EXPECT_EQ(matrix.gpus, (std::vector<int>{0, 1}));
+  EXPECT_EQ(matrix.nics, (std::vector<std::string>{"NIC0"}));
+  EXPECT_EQ(matrix.cells, (Rows{{"X", "NV4", "PIX"}, {"NV4", "X", "SYS"}, {"PIX", "SYS", "X"}}));
+  EXPECT_EQ(matrix.cpu_affinity, (std::vector<std::string>{"0-7,16-23", "8-15,24-31"}));
+  EXPECT_EQ(matrix.numa_affinity, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(matrix.gpu_numa_id, (std::vector<std::string>{"N/A", "N/A"}));
+  EXPECT_EQ(nic_name(matrix, 0), "mlx5_bond_0");
+  EXPECT_FALSE(matrix.pcie_only);
+  EXPECT_TRUE(matrix.notes.empty());
+}
+
+TEST(ParseSmiMatrix, MatchesRowsToColumnsByLabel) {
+  const SmiMatrix matrix = parse_smi_matrix(
+      "\tGPU10\tGPU2\tmlx5_10\tmlx5_2\tCPU Affinity\n"
+      "mlx5_2\tPHB\tPIX\tSOC\t X \n"
+      "GPU2\tNV1\t X \tSOC\tPIX\t0-1\n"
+      "mlx5_10\tNODE\tSOC\t X \tSOC\n"
+      "GPU10\t X \tNV1\tNODE\tPHB\t2-3\n",
+      "f");
+  EXPECT_EQ(matrix.gpus, (std::vector<int>{2, 10}));
+  EXPECT_EQ(matrix.nics, (std::vector<std::string>{"mlx5_2", "mlx5_10"}));
+  EXPECT_EQ(matrix.cells, (Rows{{"X", "NV1", "PIX", "SYS"},
+                                {"NV1", "X", "PHB", "NODE"},
+                                {"PIX", "PHB", "X", "SYS"},
+                                {"SYS", "NODE", "SYS", "X"}}));
+  EXPECT_EQ(matrix.cpu_affinity, (std::vector<std::string>{"0-1", "2-3"}));
+  EXPECT_EQ(matrix.numa_affinity, (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(nic_name(matrix, 1), "mlx5_10");
+}
+
+TEST(ParseSmiMatrix, SurvivesWhatCopyingAdds) {
+  const std::vector<std::string> texts = {
+      "\t\x1b[4mGPU0\tGPU1\tCPU Affinity\x1b[0m\r\nGPU0\t X \tPHB\t0-3\r\nGPU1\tPHB\t X \t0-3\r\n",
+      "\t[4mGPU0\tGPU1\tCPU Affinity[0m\nGPU0\t X \tPHB\t0-3\nGPU1\tPHB\t X \t0-3\n",
+      "# $ nvidia-smi topo -m\n#\tGPU0\tGPU1\tCPU Affinity\n# GPU0\t X \tPHB\t0-3\n#\n"
+      "# GPU1\tPHB\t X \t0-3\n",
+      "   *         GPU0    GPU1    CPU Affinity\n   * GPU0     X      PHB     0-3\n"
+      "   * GPU1    PHB      X      0-3\n",
+      "GPU0    GPU1    CPU Affinity\nGPU0     X      PHB     0-3   <- GPU 0 of the desk\n\n"
+      "GPU1    PHB      X      0-3",
+      "user@host:~$ nvidia-smi topo -m\n> \tGPU0\tGPU1\tCPU Affinity\n> GPU0\tX\tPHB\t0-3\n"
+      "> GPU1\tPHB\tX\t0-3\n> Legend:\n>  X = Self\nuser@host:~$",
+      "  GPU0  GPU1  CPU Affinity\nGPU0   X    PHB  0-3\nGPU1  PHB   X    0-3\n\n"
+      "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tNV1\tX\n"};
+  for (const std::string& text : texts) {
+    const SmiMatrix matrix = parse_smi_matrix(text, "f");
+    EXPECT_EQ(matrix.cells, (Rows{{"X", "PHB"}, {"PHB", "X"}})) << text;
+    EXPECT_EQ(matrix.cpu_affinity, (std::vector<std::string>{"0-3", "0-3"})) << text;
+  }
+}
+
+TEST(ParseSmiMatrix, KeepsTheColumnsOfAffinitiesApart) {
+  const char* const heading = "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n";
+  const auto read = [&](const std::string& row) {
+    const SmiMatrix matrix = parse_smi_matrix(heading + row, "f");
+    return matrix.cpu_affinity[0] + "|" + matrix.numa_affinity[0] + "|" + matrix.gpu_numa_id[0];
+  };
+  EXPECT_EQ(read("GPU0\t X \t0-7\t0\t\t9\n"), "0-7|0|9");
+  EXPECT_EQ(read("GPU0\t X \t\t1\t\tN/A\n"), "|1|N/A");
+  EXPECT_EQ(read("GPU0\t X \t0-7\t\tN/A\t\tN/A\n"), "0-7|N/A|N/A");
+  EXPECT_EQ(read("GPU0\t X \t1-1\t0,5-11\n"), "1-1|0,5-11|");
+  EXPECT_EQ(read("GPU0     X      0-7     0               N/A\n"), "0-7|0|N/A");
+  EXPECT_EQ(read("GPU0     X              1               N/A\n"), "|1|N/A");
+  EXPECT_EQ(read("GPU0     X      0-7\n"), "0-7||");
+}
+
+TEST(ParseSmiMatrix, TellsThePcieOnlyFormByItsLegend) {
+  const std::string rows = "\tGPU0\tGPU1\nGPU0\t X \tSYS\nGPU1\tSYS\t X \nLegend:\n  X    = Self\n";
+  EXPECT_TRUE(parse_smi_matrix(rows + "  PIX  = Connection ...\n", "f").pcie_only);
+  EXPECT_FALSE(parse_smi_matrix(rows + "  PIX  = Connection ...\n  NV#  = Links\n", "f").pcie_only);
+  EXPECT_FALSE(parse_smi_matrix(rows + "  PIX = Path traverses ...\n", "f").pcie_only);
+  EXPECT_FALSE(parse_smi_matrix(rows, "f").pcie_only);
+}
+
+TEST(ParseSmiMatrix, TakesNicsWithoutRowsAndSaysWhatIsUnknown) {
+  const SmiMatrix matrix = parse_smi_matrix("\tGPU0\tNIC0\tNIC1\nGPU0\t X \tPIX\tSYS\n", "f");
+  EXPECT_EQ(matrix.cells, (Rows{{"X", "PIX", "SYS"}, {"PIX", "X", ""}, {"SYS", "", "X"}}));
+  ASSERT_EQ(matrix.notes.size(), 1U);
+  EXPECT_NE(matrix.notes[0].find("NIC0, NIC1"), std::string::npos);
+  EXPECT_TRUE(parse_smi_matrix("\tGPU0\tNIC0\nGPU0\t X \tPIX\n", "f").notes.empty());
+}
+
+TEST(ParseSmiMatrix, TakesTheFirstOfSeveral) {
+  const SmiMatrix matrix = parse_smi_matrix(
+      "\tGPU0\tGPU1\nGPU0\tX\tNV2\nGPU1\tNV2\tX\n\tGPU0\tGPU1\nGPU0\tX\tSYS\nGPU1\tSYS\tX\n", "f");
+  EXPECT_EQ(matrix.cells[0][1], "NV2");
+}
+
+struct Damage {
+  const char* text;
+  const char* place;
+  const char* words;
+};
+
+class DamagedMatrix : public testing::TestWithParam<Damage> {};
+
+TEST_P(DamagedMatrix, IsRefusedWithLineAndColumn) {
+  const std::string what = message(GetParam().text);
+  EXPECT_EQ(what.substr(0, what.find(' ')), GetParam().place) << what;
+  EXPECT_NE(what.find(GetParam().words), std::string::npos) << what;
+  EXPECT_NE(what.find("nvidia-smi topo -m > FILE"), std::string::npos) << what;
+  EXPECT_EQ(what.find('\n'), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    SmiMatrix, DamagedMatrix,
+    testing::Values(
+        Damage{"", "f:1:1:", "no matrix"}, Damage{"hello GPU0\n", "f:1:1:", "no matrix"},
+        Damage{"\tGPU0\tGPU1\n", "f:1:11:", "0 of 2 GPUs have a row: GPU0, GPU1 are missing"},
+        Damage{"\tGPU0\tGPU1\nGPU0\t X \tNV1\n", "f:2:13:", "1 of 2 GPUs have a row: GPU1 is"},
+        Damage{"\tGPU0\tGPU1\nGPU0\t X \nGPU1\tNV1\t X \n", "f:2:8:", "has 1 cells for 2 columns"},
+        Damage{"\tGPU0\tGPU1\nGPU0\t X \tNV1\nGPU1\tNV2\t X \n",
+               "f:3:6:", "GPU1 to GPU0 is NV2, but GPU0 to GPU1 is NV1 in line 2"},
+        Damage{"\tGPU0\tGPU1\nGPU0\tSYS\tNV1\nGPU1\tNV1\t X \n", "f:2:6:", "and not X"},
+        Damage{"\tGPU0\tGPU1\nGPU0\t X \t X \nGPU1\t X \t X \n", "f:2:11:", "for a device itself"},
+        Damage{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tNV1\tPXBNODE\n", "f:2:14:", "PXB and NODE"},
+        Damage{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tSYSSYS\n", "f:2:10:", "SYS and SYS"},
+        Damage{"\tGPU0\tGPU1\nGPU0\t X \tPH0-115\n", "f:2:10:", "'PH0-115'"},
+        Damage{"\tGPU0\tGPU1\nGPU0\t X \tNV0\n", "f:2:10:", "'NV0'"},
+        Damage{"\tGPU0\tGPU1\nGPU0\t X \tXYZ\n", "f:2:10:", "'XYZ'"},
+        Damage{"\t  GPU0GPU1mlx5_0\tCPU Affinity\nGPU0\t X \tNV1\n", "f:1:4:", "run together"},
+        Damage{"\tGPU0\tNIC0NIC1\nGPU0\t X \tSYS\tSYS\n", "f:1:7:", "run together"},
+        Damage{"\tGPU0\tmlx5_0mlx5_1\nGPU0\t X \tSYS\tSYS\n", "f:1:7:", "run together"},
+        Damage{"\tGPU0\tGPU1CPU Affinity\nGPU0\t X \tSYS\t0\n", "f:1:7:", "run together"},
+        Damage{"GPU0\t X \tNV1\nGPU1\tNV1\t X \n", "f:1:1:", "without the line of column labels"},
+        Damage{"\tGPU0\tGPU0\nGPU0\t X \tNV1\n", "f:1:7:", "two columns"},
+        Damage{"\tGPU0\tGPU1\tGP\nGPU0\t X \tNV1\n", "f:1:12:", "no label of a column"},
+        Damage{"\tGPU0\tGPU1\tCPU Aff\nGPU0\t X \tNV1\n", "f:1:12:", "cut short"},
+        Damage{"\tGPU0\nGPU0\t X \nGPU1\tNV1\t X \n", "f:3:1:", "a row but no column"},
+        Damage{"\tGPU0\nGPU0\t X \tNV1\n", "f:2:10:", "more cells than the 1 columns"},
+        Damage{"\tGPU0\nGPU0\t X \nGPU0\t X \n", "f:3:1:", "two rows"},
+        Damage{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPI\n", "f:3:6:", "'PI'"},
+        Damage{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\n", "f:3:9:", "1 cells for 2"},
+        Damage{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNI0\tPIX\tX\n", "f:3:1:", "a row but no column"},
+        Damage{"\tGPU0\tCPU Affinity\nGPU0\t X \t0-7x\n", "f:2:10:", "'0-7x'"}));
+
+TEST(NvlinkCount, ReadsTheNumber) {
+  EXPECT_EQ(nvlink_count("NV18"), 18);
+  for (const char* cell : {"NV", "NV0", "NV1x", "PIX", "X", ""}) EXPECT_EQ(nvlink_count(cell), 0);
+}
+
+}  // namespace
+}  // namespace busbar::topo
