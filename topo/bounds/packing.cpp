@@ -47,7 +47,7 @@ class Master {
     glp_term_out(GLP_OFF);
     program_ = glp_create_prob();
     glp_set_obj_dir(program_, GLP_MAX);
-    glp_add_rows(program_, static_cast<int>(capacity.size()));
+    if (!capacity.empty()) glp_add_rows(program_, static_cast<int>(capacity.size()));
     for (std::size_t row = 0; row < capacity.size(); ++row) {
       glp_set_row_bnds(program_, static_cast<int>(row) + 1, GLP_UP, 0, capacity[row]);
     }

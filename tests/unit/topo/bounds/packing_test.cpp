@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/bounds/packing.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/topo/bounds/ring_cases.hpp"
+#include "topo/bounds/quick_upper.hpp"
+
+namespace busbar::topo {
+namespace {
+
+constexpr double kRelative = 1e-8;
+
+/// max sum x, A x <= capacity, x >= 0 by the textbook's tableau with Bland's rule: slow, and of
+/// another make than what it checks.
+double tableau_optimum(const std::vector<std::vector<double>>& columns,
+                       const std::vector<double>& capacity) {
+  const std::size_t rows = capacity.size();
+  const std::size_t width = columns.size() + rows + 1;
+  std::vector<std::vector<double>> table(rows + 1, std::vector<double>(width, 0));
+  std::vector<std::size_t> basis(rows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns.size(); ++c) table[r][c] = columns[c][r];
+    table[r][columns.size() + r] = 1;
+    table[r][width - 1] = capacity[r];
+    basis[r] = columns.size() + r;
+  }
+  for (std::size_t c = 0; c < columns.size(); ++c) table[rows][c] = 1;
+  for (;;) {
+    std::size_t enter = 0;
+    while (enter + 1 < width && table[rows][enter] <= 1e-11) ++enter;
+    if (enter + 1 == width) return -table[rows][width - 1];
+    std::size_t leave = rows;
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (table[r][enter] <= 1e-11) continue;
+      if (leave == rows) leave = r;
+      const double mine = table[r][width - 1] / table[r][enter];
+      const double best = table[leave][width - 1] / table[leave][enter];
+      if (mine < best - 1e-12 || (mine < best + 1e-12 && basis[r] < basis[leave])) leave = r;
+    }
+    basis[leave] = enter;
+    const double pivot = table[leave][enter];
+    for (double& cell : table[leave]) cell /= pivot;
+    for (std::size_t r = 0; r <= rows; ++r) {
+      const double factor = table[r][enter];
+      if (r == leave || factor == 0) continue;
+      for (std::size_t c = 0; c < width; ++c) table[r][c] -= factor * table[leave][c];
+    }
+  }
+}
+
+double brute_force(const RingProblem& problem) {
+  std::vector<std::vector<double>> columns;
+  for (const auto& order : all_rings(problem.n)) {
+    if (auto times = takings(problem, order); !times.empty()) columns.push_back(std::move(times));
+  }
+  return tableau_optimum(columns, problem.capacity);
+}
+
+/// Rates within capacities, prices that no ring undercuts, and the same sum: an optimum by duality,
+/// whoever found it.
+void expect_certificate(const RingProblem& problem, const RingPacking& packing) {
+  ASSERT_TRUE(packing.exact);
+  EXPECT_DOUBLE_EQ(packing.upper, packing.value);
+  std::vector<double> load(problem.capacity.size(), 0);
+  double rates = 0;
+  for (const PackedRing& ring : packing.rings) {
+    EXPECT_GT(ring.rate, 0);
+    EXPECT_EQ(ring.order.front(), 0);
+    const auto times = takings(problem, ring.order);
+    ASSERT_EQ(times.size(), load.size());
+    for (std::size_t k = 0; k < load.size(); ++k) load[k] += ring.rate * times[k];
+    rates += ring.rate;
+  }
+  EXPECT_NEAR(rates, packing.value, kRelative * packing.value);
+  double worth = 0;
+  ASSERT_EQ(packing.dual.size(), load.size());
+  for (std::size_t k = 0; k < load.size(); ++k) {
+    EXPECT_LE(load[k], problem.capacity[k] * (1 + kRelative));
+    EXPECT_GE(packing.dual[k], 0);
+    worth += packing.dual[k] * problem.capacity[k];
+  }
+  EXPECT_NEAR(worth, packing.value, kRelative * packing.value);
+  if (packing.value == 0) return;
+  for (const auto& order : all_rings(problem.n)) {
+    const auto times = takings(problem, order);
+    if (times.empty()) continue;
+    double price = 0;
+    for (std::size_t k = 0; k < times.size(); ++k) price += times[k] * packing.dual[k];
+    EXPECT_GE(price, 1 - kRelative);
+  }
+}
+
+/// Links of one capacity between all pairs.
+RingProblem complete(int n, double capacity) {
+  RingProblem problem{.n = n};
+  problem.hops.resize(static_cast<std::size_t>(n * n));
+  for (int from = 0; from < n; ++from) {
+    for (int to = 0; to < n; ++to) {
+      if (from == to) continue;
+      problem.hops[static_cast<std::size_t>(from * n + to)] =
+          taking({static_cast<int>(problem.capacity.size())});
+      problem.capacity.push_back(capacity);
+    }
+  }
+  return problem;
+}
+
+TEST(PackRings, AgreesWithAllRingsInATableau) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const int n = 3 + static_cast<int>(seed % 4);
+    const RingProblem problem = random_problem(n, static_cast<int>(seed % 3), 0.8, seed);
+    const double expected = brute_force(problem);
+    EXPECT_NEAR(pack_rings(problem).value, expected, 1e-7 * (1 + expected)) << "seed " << seed;
+  }
+}
+
+TEST(PackRings, ProvesItsOptimum) {
+  int positive = 0;
+  for (unsigned seed = 100; seed < 140; ++seed) {
+    SCOPED_TRACE(seed);
+    const int n = 2 + static_cast<int>(seed % 6);
+    const RingProblem problem = random_problem(n, static_cast<int>(seed % 4), 0.75, seed);
+    const RingPacking packing = pack_rings(problem);
+    expect_certificate(problem, packing);
+    positive += packing.value > 0 ? 1 : 0;
+  }
+  EXPECT_GT(positive, 25) << "graphs without rings prove little";
+}
+
+TEST(PackRings, SplitsLinksWhereWholeRingsCannot) {
+  // Tillson: four devices have no two plus one edge-disjoint rings, yet fractions use every link.
+  for (int n = 3; n <= 9; ++n) {
+    const RingPacking packing = pack_rings(complete(n, 20));
+    EXPECT_NEAR(packing.value, 20 * (n - 1), 1e-9) << n;
+    EXPECT_TRUE(packing.exact);
+  }
+}
+
+TEST(PackRings, GivesZeroWhereNoRingCloses) {
+  RingProblem chain = complete(4, 10);
+  for (const int other : {0, 1, 2}) {  // only 2 reaches 3, and 3 only 2
+    if (other == 2) continue;
+    chain.hops[static_cast<std::size_t>(other * 4 + 3)].reset();
+    chain.hops[static_cast<std::size_t>(3 * 4 + other)].reset();
+  }
+  const RingPacking packing = pack_rings(chain);
+  EXPECT_EQ(packing.value, 0);
+  EXPECT_EQ(packing.upper, 0);
+  EXPECT_TRUE(packing.exact);
+  EXPECT_TRUE(packing.rings.empty());
+}
+
+TEST(PackRings, LetsOnePairShareABus) {
+  RingProblem pair{.n = 2, .capacity = {15.75, 100}};
+  pair.hops = {{}, taking({0, 1}), taking({0}), {}};
+  const RingPacking packing = pack_rings(pair);
+  EXPECT_DOUBLE_EQ(packing.value, 7.875);
+  expect_certificate(pair, packing);
+}
+
+TEST(PackRings, IsInfiniteWhereNothingLimits) {
+  RingProblem free{.n = 3};
+  free.hops.assign(9, std::vector<Use>{});
+  for (int k = 0; k < 3; ++k) free.hops[static_cast<std::size_t>(4 * k)].reset();
+  EXPECT_TRUE(std::isinf(pack_rings(free).value));
+  free.n = 2;
+  free.hops = {{}, std::vector<Use>{}, std::vector<Use>{}, {}};
+  EXPECT_TRUE(std::isinf(pack_rings(free).value));
+}
+
+TEST(PackRings, StopsAtACutoffWithAProof) {
+  for (unsigned seed = 200; seed < 215; ++seed) {
+    const RingProblem problem = random_problem(7, 2, 0.9, seed);
+    const RingPacking full = pack_rings(problem);
+    ASSERT_GT(full.value, 0);
+    const RingPacking reached = pack_rings(problem, {.cutoff = full.value * 0.99});
+    EXPECT_TRUE(reached.exact);
+    EXPECT_NEAR(reached.value, full.value, 1e-7);
+    const RingPacking stopped = pack_rings(problem, {.cutoff = full.value * 2});
+    EXPECT_LT(stopped.upper, full.value * 2);
+    EXPECT_GE(stopped.upper, full.value * (1 - kRelative));
+    EXPECT_LE(stopped.value, full.value * (1 + kRelative));
+  }
+}
+
+TEST(PackRings, SolvesSixteenDevicesExactly) {
+  const RingProblem problem = random_problem(16, 3, 0.5, 7);
+  const RingPacking packing = pack_rings(problem);
+  EXPECT_TRUE(packing.exact);
+  EXPECT_GT(packing.value, 0);
+  EXPECT_LE(packing.value, quick_upper(problem) * (1 + kRelative));
+}
+
+TEST(PackRings, GivesAnIntervalBeyondSixteenUnlessItsEndsMeet) {
+  const RingProblem problem = random_problem(18, 3, 0.5, 11);
+  const RingPacking packing = pack_rings(problem);
+  EXPECT_GT(packing.value, 0);
+  EXPECT_LE(packing.value, packing.upper * (1 + kRelative));
+  EXPECT_EQ(packing.exact, packing.value == packing.upper);
+
+  RingProblem narrow = complete(20, 10);
+  for (std::size_t k = 0; k < 20; ++k) {  // all that leaves 3 shares a port
+    if (narrow.hops[3 * 20 + k]) narrow.hops[3 * 20 + k] = taking({0});
+  }
+  const RingPacking met = pack_rings(narrow);
+  EXPECT_TRUE(met.exact);
+  EXPECT_NEAR(met.value, 10, 1e-9);
+}
+
+TEST(PackRings, TakesOverWhatTheCallerKnowsBeyondSixteen) {
+  RingProblem halves = complete(20, 10);  // all from one half to the other shares a cable
+  const int cable = static_cast<int>(halves.capacity.size());
+  halves.capacity.push_back(12.5);
+  for (int k = 0; k < 400; ++k) {
+    if (k / 20 < 10 && k % 20 >= 10) halves.hops[static_cast<std::size_t>(k)] = taking({cable});
+  }
+  const RingPacking alone = pack_rings(halves);
+  EXPECT_FALSE(alone.exact);
+  EXPECT_NEAR(alone.value, 12.5, 1e-9);
+  EXPECT_GT(alone.upper, 12.5);
+  const RingPacking told = pack_rings(halves, {.known_upper = 12.5});
+  EXPECT_TRUE(told.exact);
+  EXPECT_NEAR(told.value, 12.5, 1e-9);
+}
+
+}  // namespace
+}  // namespace busbar::topo
