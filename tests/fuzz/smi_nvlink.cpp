@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parsers of nvlink -s and -R accept has finite speeds and PCI addresses; they throw Error
+// or nothing.
+#include "topo/probes/smi_nvlink.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/error.hpp"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+template <typename Action>
+void attempt(Action action) {
+  try {
+    action();
+  } catch (const busbar::Error& error) {
+    require(std::string_view(error.what()).substr(0, 5) == "fuzz:");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  attempt([&] {
+    for (const auto& gpu : busbar::topo::parse_nvlink_status(text, "fuzz").gpus)
+      for (const auto& link : gpu.links) require(std::isfinite(link.GBps) && link.GBps >= 0);
+  });
+  attempt([&] {
+    for (const auto& gpu : busbar::topo::parse_nvlink_remotes(text, "fuzz").gpus)
+      for (const auto& link : gpu.links) require(!link.bus_id.empty());
+  });
+  return 0;
+}
