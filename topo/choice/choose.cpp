@@ -70,7 +70,9 @@ Choice choose(const Graph& graph, int k, Policy policy, const BoundOptions& opti
     const std::span<const int> set = std::span(pool).first(count);
     return {.policy = policy,
             .bound = bound_of(graph, set, options),
-            .reason = fmt::format("the first {} of {}", k, counted(pool.size(), "device"))};
+            .reason = count == pool.size()
+                          ? fmt::format("all of {}", counted(pool.size(), "device"))
+                          : fmt::format("the first {} of {}", k, counted(pool.size(), "device"))};
   }
   const Ranked ranked = rank(graph, pool, count, policy, options);
   return {.policy = policy,

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/choice/rater.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "machines.hpp"
+
+namespace busbar::topo {
+namespace {
+
+void expect_as_bound_of(const Graph& graph) {
+  const int n = static_cast<int>(device_count(graph));
+  const Rater rater(graph, prefix(n), {});
+  for (std::size_t k = 1; k <= static_cast<std::size_t>(n); ++k) {
+    const auto sets = all_sets(prefix(n), k);
+    const auto figures = rater.rate_all(sets, rater.first().groups(sets));
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const Bound bound = bound_of(graph, sets[i]);
+      EXPECT_NEAR(figures[i].ring_GBps, bound.ring_GBps, 1e-6) << describe_set(sets[i]);
+      EXPECT_NEAR(figures[i].bound_GBps, bound.bound_GBps, 1e-6) << describe_set(sets[i]);
+      EXPECT_TRUE(same_figures(figures[i], rater.rate(sets[i])));
+      EXPECT_GE(rater.first().upper_GBps(sets[i]), bound.ring_GBps - 1e-6);
+    }
+  }
+}
+
+TEST(Rater, AgreesWithTheBoundOfEverySetOfACubeMesh) { expect_as_bound_of(dgx1(dgx1v_rows(), 25)); }
+
+TEST(Rater, AgreesWithTheBoundOfEverySetOfRandomMachines) {
+  for (const unsigned seed : {1U, 2U}) expect_as_bound_of(random_machine(6, seed));
+}
+
+TEST(Rater, AgreesWithTheBoundOfEverySetWithoutPeerAccess) {
+  expect_as_bound_of(pcie_graph({.gpus = 6, .p2p = P2p::Off}));
+}
+
+TEST(Rater, AgreesWithTheBoundOfEverySetOfTwoHosts) { expect_as_bound_of(power_graph(2, 2, 3)); }
+
+TEST(Rater, AgreesWithTheBoundOfEverySetAtASwitch) { expect_as_bound_of(star_graph(5, 12, 25)); }
+
+TEST(RingRater, GivesNothingBelowWhatWasAskedFor) {
+  const Graph graph = dgx1(dgx1v_rows(), 25);
+  const RingRater rater(graph, prefix(8), Level::NvLink, {});
+  const std::vector<int> six = prefix(6);
+  EXPECT_FALSE(rater.rate_from_GBps(six, 60));
+  EXPECT_NEAR(rater.rate_from_GBps(six, 50 - 1e-3).value_or(0), 50, 1e-6);
+}
+
+TEST(JoinClasses, MakesNearFiguresOne) {
+  std::vector<Figures> figures{{.ring_GBps = 50, .bound_GBps = 50},
+                               {.ring_GBps = 50 + 1e-9, .bound_GBps = 50 - 1e-9},
+                               {.ring_GBps = 49.9, .bound_GBps = 49.9}};
+  join_classes(figures);
+  EXPECT_EQ(figures[0], figures[1]);
+  EXPECT_EQ(figures[0].ring_GBps, 50 + 1e-9);
+  EXPECT_EQ(figures[2].ring_GBps, 49.9);
+}
+
+TEST(SameFigure, IsAMillionthPartWide) {
+  EXPECT_TRUE(same_figure(100, 100.00009));
+  EXPECT_FALSE(same_figure(100, 100.001));
+  EXPECT_TRUE(same_figure(0, 0));
+  EXPECT_FALSE(same_figure(0, 1e-9));
+  EXPECT_TRUE(same_figure(INFINITY, INFINITY));
+}
+
+}  // namespace
+}  // namespace busbar::topo

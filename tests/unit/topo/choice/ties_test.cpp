@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/choice/ties.hpp"
+
+#include <gtest/gtest.h>
+
+#include "machines.hpp"
+
+namespace busbar::topo {
+namespace {
+
+TEST(TieBreaker, CountsNumaNodesAcrossHosts) {
+  Graph graph = pcie_graph({.gpus = 4});
+  set_two_numa_nodes(graph);
+  const TieBreaker ties(graph);
+  EXPECT_EQ(ties.of(std::vector{0, 1}).numa_nodes, 1);
+  EXPECT_EQ(ties.of(std::vector{1, 2}).numa_nodes, 2);
+  gpu(graph, 1).host = 1;  // the same number on another host is another node
+  EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 1}).numa_nodes, 2);
+}
+
+TEST(TieBreaker, TakesUnknownNumaNodesOfAHostAsOne) {
+  const TieBreaker ties(pcie_graph({.gpus = 4}));
+  EXPECT_EQ(ties.of(std::vector{0, 1, 2, 3}).numa_nodes, 1);
+}
+
+TEST(TieBreaker, FindsACardUnderTheSwitchNearerThanAboveIt) {
+  Graph graph = pcie_graph({});
+  add_nic(graph, "PLX0");
+  const TieBreaker ties(graph);
+  EXPECT_EQ(ties.nic_steps(0), 2);                  // through the switch: PIX
+  EXPECT_GT(ties.nic_steps(2), ties.nic_steps(1));  // through the package: PHB
+  EXPECT_LT(ties.nic_steps(2), 100);
+  EXPECT_GT(ties.nic_steps(4), 100);  // from the other package: SYS
+  EXPECT_EQ(ties.of(std::vector{0, 1}).nic_steps, 4);
+}
+
+TEST(TieBreaker, GoesThroughNoGpuToACard) {
+  Graph graph = nvlink_graph({"01", "10"}, 25);
+  const int pcie =
+      add_medium(graph, {.name = "PCIe", .kind = LinkKind::Pcie, .nominal_GBps = 15.75});
+  const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC"});
+  add_cable(graph, nic, graph.devices[0], pcie);
+  const TieBreaker ties(graph);
+  EXPECT_EQ(ties.nic_steps(0), 1);
+  EXPECT_EQ(ties.nic_steps(1), TieBreaker::kNoNic);
+}
+
+TEST(TieBreaker, SeesPairsWithoutPeerAccessUnlessNvlinkJoinsThem) {
+  Graph graph = nvlink_graph({"0100", "1000", "0000", "0000"}, 25);
+  add_pcie(graph, {.gpus = 4, .p2p = P2p::Off});
+  const TieBreaker ties(graph);
+  EXPECT_EQ(ties.of(std::vector{0, 1}).off_pairs, 0);
+  EXPECT_EQ(ties.of(std::vector{0, 1, 2}).off_pairs, 1);
+  EXPECT_EQ(TieBreaker(pcie_graph({})).of(std::vector{0, 1}).off_pairs, 0);
+}
+
+TEST(TieBreaker, TakesAnNvswitchAsJoining) {
+  Graph graph = star_graph(4, 6, 25);
+  graph.p2p.assign(4, std::vector<P2p>(4, P2p::Off));
+  EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 1, 2}).off_pairs, 0);
+}
+
+}  // namespace
+}  // namespace busbar::topo
