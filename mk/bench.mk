@@ -6,14 +6,17 @@ $(BUILD)/bin/mpi_ratios: $(BUILD)/bench/mpi_ratios.o $(BUILD)/src/collectives/al
 	@$(BENCH_LINK)
 $(BUILD)/bin/verification: $(BUILD)/bench/verification.o $(CORE)
 	@$(BENCH_LINK) -lbenchmark
+$(BUILD)/bin/topology_choice: $(BUILD)/bench/topology_choice.o $(CORE)
+	@$(BENCH_LINK)
 
 .PHONY: bench
-bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping
-	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILD)/bin/mpi_ratios $(BUILD)/bin/verification
+bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, choice of devices
+	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILD)/bin/mpi_ratios $(BUILD)/bin/verification $(BUILD)/bin/topology_choice
 	mpirun -np 2 $(BUILD)/bin/mpi_ratios overhead
 	mpirun -np 16 $(BUILD)/bin/mpi_ratios progress
 	$(BUILD)/bin/verification
 	mpirun -np 2 $(BUILD)/bin/mpi_ratios stopping
+	$(BUILD)/bin/topology_choice
 
 ifneq ($(filter nccl,$(BACKENDS)),)
 $(BUILD)/bench/device_memory.o: private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
