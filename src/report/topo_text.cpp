@@ -44,7 +44,7 @@ std::string plain(double GBps) { return fmt::format("{:.4g}", GBps); }
 }  // namespace
 
 std::string device_words(std::span<const int> devices) {
-  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kMost = 8;
   if (devices.size() > kMost && std::is_sorted(devices.begin(), devices.end())) {
     return topo::format_ranges({devices.begin(), devices.end()});
   }
