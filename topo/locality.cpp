@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <stdlib.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <hwloc.h>
@@ -39,6 +40,26 @@ std::optional<int> containing(hwloc_topology_t topology, hwloc_obj_type_t type,
   return std::nullopt;
 }
 
+struct FreeTopology {
+  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<hwloc_topology, FreeTopology>;
+
+/// Devices treble the time that hwloc takes: only who asks for them waits for them. Nothing where
+/// hwloc fails.
+Topology topology_with_devices() {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) return nullptr;
+  Topology owned(topology);
+  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  // They start drivers, and bus ids are known without; hwloc may lack them, which does no harm.
+  for (const char* component : {"cuda", "nvml", "opencl", "gl", "rsmi", "levelzero"}) {
+    static_cast<void>(hwloc_topology_set_components(
+        topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component));
+  }
+  return hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
+}
+
 /// The processors of a set that the `index`-th of `count` processes gets, by whole cores.
 Bitmap share_of_cores(hwloc_topology_t topology, hwloc_const_bitmap_t set, int index, int count) {
   std::vector<hwloc_obj_t> cores;
@@ -67,11 +88,7 @@ struct Machine::Implementation {
 Machine::Machine() : implementation_(new Implementation) {
   hide_hwloc_errors();
   hwloc_topology_t& topology = implementation_->topology;
-  if (hwloc_topology_init(&topology) == 0 &&
-      hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
-      hwloc_topology_load(topology) == 0) {
-    return;
-  }
+  if (hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0) return;
   delete implementation_;
   throw runtime_failure("hwloc cannot look at this machine; --bind none goes without");
 }
@@ -143,17 +160,17 @@ bool Machine::bind_to_numa(int index, int count) const {
 }
 
 bool Machine::bind_near(const std::string& bus_id, int index, int count) const {
-  hwloc_topology_t topology = implementation_->topology;
   const std::string wanted = normal_bus_id(bus_id);
-  const hwloc_obj_t device =
-      wanted.empty() ? nullptr : hwloc_get_pcidev_by_busidstring(topology, wanted.c_str());
+  const Topology topology = wanted.empty() ? nullptr : topology_with_devices();
+  if (!topology) return false;
+  const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology.get(), wanted.c_str());
   if (device == nullptr) return false;
-  const hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
-  const Bitmap set(hwloc_bitmap_dup(near->cpuset));
-  hwloc_bitmap_and(set.get(), set.get(), hwloc_topology_get_allowed_cpuset(topology));
-  const Bitmap share = share_of_cores(topology, set.get(), index, count);
+  const Bitmap set(hwloc_bitmap_dup(hwloc_get_non_io_ancestor_obj(topology.get(), device)->cpuset));
+  hwloc_bitmap_and(set.get(), set.get(),
+                   hwloc_topology_get_allowed_cpuset(implementation_->topology));
+  const Bitmap share = share_of_cores(topology.get(), set.get(), index, count);
   return hwloc_bitmap_iszero(share.get()) == 0 &&
-         hwloc_set_cpubind(topology, share.get(), HWLOC_CPUBIND_PROCESS) == 0;
+         hwloc_set_cpubind(topology.get(), share.get(), HWLOC_CPUBIND_PROCESS) == 0;
 }
 
 void hide_hwloc_errors() {

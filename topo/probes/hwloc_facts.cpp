@@ -72,7 +72,7 @@ void look_for_hypervisor(HostTree& tree, std::string_view dmi) {
 
 }  // namespace
 
-void check_hwloc_xml(const std::string& text, const std::string& origin) {
+int check_hwloc_xml(const std::string& text, const std::string& origin) {
   const XmlRoot root = check_xml(text, origin, kHwlocRemedy);
   const auto refuse = [&](const std::string& what, std::string_view remedy) {
     throw usage_error(
@@ -83,18 +83,23 @@ void check_hwloc_xml(const std::string& text, const std::string& origin) {
     refuse(fmt::format("<{}>: an hwloc file begins with <topology>", root.name.substr(0, 40)),
            kHwlocRemedy);
   }
-  if (root.version.empty()) return;  // hwloc 1 wrote none
+  if (root.version.empty()) return 1;  // hwloc 1 wrote none
   const std::string_view version = root.version;
-  const std::string_view number = version.substr(0, version.find('.'));
-  int major = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), major);
-  if (error != std::errc{} || end != number.data() + number.size() || major < 1) {
+  const int major = number_of(version.substr(0, version.find('.')));
+  if (major < 1) {
     refuse(fmt::format("version '{}' is none of hwloc's", version.substr(0, 40)), kHwlocRemedy);
   }
   if (major > 2) {
     refuse(fmt::format("hwloc 2 cannot import XML version {} of hwloc 3", version.substr(0, 40)),
            "write it with lstopo --export-xml-flags v2 FILE.xml");
   }
+  return major;
+}
+
+int number_of(std::string_view text) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number >= 0 ? number : -1;
 }
 
 PciKind device_kind(const PciObject& pci, std::string_view subtype) {
@@ -112,10 +117,8 @@ void describe_gpu(GpuFact& gpu, std::string_view device, const std::string& mode
   if (!model.empty()) gpu.model = model;
   if (!uuid.empty()) gpu.uuid = uuid;
   if (!device.starts_with("nvml")) return;
-  const std::string_view number = device.substr(4);
-  int index = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
-  if (error == std::errc{} && end == number.data() + number.size() && index >= 0) gpu.index = index;
+  const int index = number_of(device.substr(4));
+  if (index >= 0) gpu.index = index;
 }
 
 void finish_hwloc_tree(HostTree& tree, std::string_view dmi) {

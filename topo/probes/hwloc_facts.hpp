@@ -12,9 +12,12 @@ namespace busbar::topo {
 
 inline constexpr std::string_view kHwlocRemedy = "write it anew with lstopo FILE.xml";
 
-/// Checks that a text is a whole XML file of hwloc 1 or 2. Throws Error (Usage) with
-/// FILE:LINE:COLUMN where it is cut short, of hwloc 3, or something else.
-void check_hwloc_xml(const std::string& text, const std::string& origin);
+/// Checks that a text is a whole XML file of hwloc and tells its major version, 1 or 2. Throws
+/// Error (Usage) with FILE:LINE:COLUMN where it is cut short, of hwloc 3, or something else.
+[[nodiscard]] int check_hwloc_xml(const std::string& text, const std::string& origin);
+
+/// Of a text that is a whole number from 0 and nothing else; else -1.
+[[nodiscard]] int number_of(std::string_view text);
 
 /// By class and vendor; `subtype` is hwloc's word for the object. GPUs of other vendors are Other.
 [[nodiscard]] PciKind device_kind(const PciObject& pci, std::string_view subtype);

@@ -15,6 +15,7 @@
 #include "topo/graph/graph.hpp"
 #include "topo/locality.hpp"
 #include "topo/probes/hwloc_facts.hpp"
+#include "topo/probes/hwloc_input.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -33,6 +34,11 @@ Topology new_topology() {
   if (hwloc_topology_init(&topology) != 0) return nullptr;
   Topology owned(topology);
   hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  // CUDA must not start before devices are chosen, and the others tell nothing that is wanted.
+  for (const char* component : {"cuda", "opencl", "gl", "levelzero"}) {
+    static_cast<void>(hwloc_topology_set_components(
+        topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component));
+  }
   return owned;
 }
 
@@ -52,14 +58,6 @@ std::string info(hwloc_obj_t object, const char* key) {
 
 std::string_view subtype_of(hwloc_obj_t object) {
   return object->subtype == nullptr ? std::string_view{} : object->subtype;
-}
-
-/// A small number of an info; -1 where it is not there.
-int info_number(hwloc_obj_t object, const char* key) {
-  const std::string text = info(object, key);
-  const bool digits =
-      !text.empty() && text.size() < 9 && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? std::stoi(text) : -1;
 }
 
 std::string cpus_of(hwloc_const_bitmap_t set) {
@@ -162,8 +160,8 @@ void TreeBuilder::add_packages() {
     tree_.packages.push_back({.index = static_cast<int>(package->os_index),
                               .vendor = cpu_vendor(info(package, "CPUVendor"), arch_),
                               .model = info(package, "CPUModel"),
-                              .family = info_number(package, "CPUFamilyNumber"),
-                              .model_number = info_number(package, "CPUModelNumber"),
+                              .family = number_of(info(package, "CPUFamilyNumber")),
+                              .model_number = number_of(info(package, "CPUModelNumber")),
                               .arch = arch_});
   }
 }
@@ -246,9 +244,9 @@ std::string TreeBuilder::bus_id_near(hwloc_obj_t object) const {
   while (object != nullptr && object->type == HWLOC_OBJ_OS_DEVICE) object = object->parent;
   if (object == nullptr) return {};
   if (object->type == HWLOC_OBJ_PCI_DEVICE) return bus_id_of(object->attr->pcidev);
-  const bool bridge = object->type == HWLOC_OBJ_BRIDGE &&
-                      object->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI;
-  return bridge ? bus_id_of(object->attr->bridge.upstream.pci) : std::string{};
+  const bool port = object->type == HWLOC_OBJ_BRIDGE &&
+                    object->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI;
+  return port ? bus_id_of(object->attr->bridge.upstream.pci) : std::string{};
 }
 
 /// The matrix as it stands: to merge a switch's ports and close over them, as hwloc offers, zeroes
@@ -256,8 +254,10 @@ std::string TreeBuilder::bus_id_near(hwloc_obj_t object) const {
 void TreeBuilder::add_nvlinks() {
   hwloc_distances_s* found = nullptr;
   unsigned count = 1;
-  if (hwloc_distances_get_by_name(topology_, "NVLinkBandwidth", &count, &found, 0) != 0) return;
-  if (count == 0 || found == nullptr) return;
+  if (hwloc_distances_get_by_name(topology_, "NVLinkBandwidth", &count, &found, 0) != 0 ||
+      count == 0) {
+    return;
+  }
   NvlinkMatrix matrix;
   for (unsigned i = 0; i < found->nbobjs; ++i) {
     matrix.bus_ids.push_back(bus_id_near(found->objs[i]));
@@ -282,13 +282,13 @@ HostTree probe_hwloc() {
 }
 
 HostTree parse_hwloc_xml(const std::string& text, const std::string& origin) {
-  check_hwloc_xml(text, origin);
+  const std::string input = hwloc_input(text, origin);
   const Topology topology = new_topology();
-  const bool fits = text.size() < std::size_t{std::numeric_limits<int>::max()};
+  const bool fits = input.size() < std::size_t{std::numeric_limits<int>::max()};
   // hwloc counts the closing zero byte in.
   if (!topology || !fits ||
-      hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
-                                   static_cast<int>(text.size() + 1)) != 0 ||
+      hwloc_topology_set_xmlbuffer(topology.get(), input.c_str(),
+                                   static_cast<int>(input.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
     throw usage_error(fmt::format("{}: hwloc cannot import it; {}", origin, kHwlocRemedy));
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <vector>
 
@@ -11,12 +10,11 @@
 
 #include "base/text.hpp"
 #include "topo/locality.hpp"
+#include "topo/probes/bit_words.hpp"
 
 namespace busbar::topo {
 namespace {
 
-/// 8192 processors: more than a Linux of today numbers.
-constexpr std::size_t kMostWords = 256;
 /// Less than any slot of a GPU carries, PCIe 2.0 x4: such a speed is a hypervisor's invention.
 constexpr double kNonsense_GBps = 1.0;
 
@@ -34,12 +32,6 @@ constexpr std::array<Speed, 6> kSpeeds{{{"2.5", 0.25, 15},
                                         {"64", 64.0 / 8 * 242 / 256, 480}}};
 constexpr int kDefaultGeneration = 3;
 constexpr int kDefaultWidth = 16;
-
-void append_bits(std::vector<int>& numbers, unsigned word, int first) {
-  for (int bit = 0; bit < 32; ++bit) {
-    if (((word >> static_cast<unsigned>(bit)) & 1U) != 0) numbers.push_back(first + bit);
-  }
-}
 
 const GpuFact* find_gpu(const HostTree& tree, const std::string& bus_id) {
   const auto found = std::find_if(tree.gpus.begin(), tree.gpus.end(),
@@ -115,17 +107,9 @@ void count_classless(HostTree& tree) {
 
 std::optional<std::string> cpus_of_mask(std::string_view mask) {
   if (mask.empty()) return std::string{};
-  const std::vector<std::string> words = split(mask, ',');
-  if (words.size() > kMostWords) return std::nullopt;
-  std::vector<int> numbers;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[words.size() - 1 - i];
-    unsigned value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, 16);
-    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-    append_bits(numbers, value, static_cast<int>(32 * i));
-  }
-  return format_ranges(numbers);
+  const std::optional<BitWords> set = BitWords::parse(mask);
+  if (!set) return std::nullopt;
+  return format_ranges(set->numbers());
 }
 
 std::optional<int> pcie_generation(std::string_view speed) {

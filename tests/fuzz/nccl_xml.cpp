@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// NCCL topology files: whatever the bytes, a tree or an Error comes out, and a tree can be walked.
+#include "topo/probes/nccl_xml.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace busbar::topo;  // NOLINT(google-build-using-namespace)
+  try {
+    const HostTree tree = parse_nccl_xml({data, data + size}, "fuzz");
+    for (int gpu : all_of_kind(tree, PciKind::Gpu)) static_cast<void>(pci_path(tree, 0, gpu));
+  } catch (const busbar::Error&) {
+    return 0;
+  }
+  return 0;
+}
