@@ -43,6 +43,8 @@ class Backend {
   [[nodiscard]] virtual std::string library() const = 0;
   /// Whether it has what an option of devices asks for (-G, -R, -x, --share-gpus).
   [[nodiscard]] virtual bool has_devices() const { return false; }
+  /// The devices that this process may take, without taking any; none for host memory.
+  [[nodiscard]] virtual std::vector<Device> visible_devices() const { return {}; }
   /// Takes a device for this rank, for good; nothing for host memory. Throws Error (Usage) where
   /// there is none for every rank. Collective over all ranks of the job.
   [[nodiscard]] virtual std::optional<Device> take_device(Bootstrap& /*everyone*/,

@@ -21,6 +21,7 @@ struct Device {
 struct DeviceWish {
   int first = 0;       ///< index of the device for the first rank of a host (NCCL_TESTS_DEVICE)
   bool share = false;  ///< --share-gpus: more ranks than devices are welcome
+  std::array<char, 40> uuid{};  ///< the very device, as Device::uuid has it; empty: any
 };
 
 /// Whether the device is one of the pretended machine of our tests: what runs on it is labelled so.

@@ -81,6 +81,36 @@ std::string describe(const Graph& graph, const Link& link) {
   return fmt::format("{}{} {}→{}", count, medium.name, node(link.from), node(link.to));
 }
 
+Graph keep_devices(Graph graph, const std::vector<int>& devices) {
+  const Graph whole = graph;
+  const auto part = [&](const auto& matrix) {
+    std::decay_t<decltype(matrix)> kept;
+    for (const int i : devices) {
+      if (matrix.empty()) break;
+      auto& row = kept.emplace_back();
+      for (const int j : devices) {
+        row.push_back(matrix.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(j)));
+      }
+    }
+    return kept;
+  };
+  graph.devices.clear();
+  for (const int i : devices)
+    graph.devices.push_back(whole.devices.at(static_cast<std::size_t>(i)));
+  graph.labels = part(whole.labels);
+  graph.p2p = part(whole.p2p);
+  return graph;
+}
+
+std::string uuid_digits(std::string_view uuid) {
+  if (uuid.starts_with("GPU-")) uuid.remove_prefix(4);
+  std::string digits;
+  for (const char c : uuid) {
+    if (c != '-') digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return digits;
+}
+
 int find_node(const Graph& graph, const std::string& name) {
   const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                   [&](const Node& node) { return node.name == name; });

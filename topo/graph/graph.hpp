@@ -101,12 +101,18 @@ void add_cable(Graph& graph, int one, int other, int medium, double count = 1);
 /// Fills `labels` from the links: NV# (direct, or the ports of a switch), PIX, PXB, PHB, NODE, SYS,
 /// NET.
 void label_devices(Graph& graph);
+/// The same machine with these of its devices only, in this order; all else stays.
+[[nodiscard]] Graph keep_devices(Graph graph, const std::vector<int>& devices);
 /// The node of this name, or -1.
 [[nodiscard]] int find_node(const Graph& graph, const std::string& name);
 
 [[nodiscard]] std::string_view name(NodeKind kind);
 [[nodiscard]] std::string_view name(LinkKind kind);
 [[nodiscard]] std::string_view name(ConstantSet constants);
+
+/// The 32 hexadecimal digits of "GPU-5d4f...", in lower case: for comparing UUIDs of different
+/// tools.
+[[nodiscard]] std::string uuid_digits(std::string_view uuid);
 
 /// "0000:06:00.0" of "00000000:06:00.0", "0:6:0.0", "06:00.0" and upper case; empty for what is no
 /// PCI address.

@@ -20,26 +20,38 @@ void copy_text(std::string_view text, std::array<char, N>& to) {
   std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
 }
 
-VisibleDevices look(const DeviceWish& wish) {
-  VisibleDevices seen{.first = wish.first, .shares = wish.share ? 1 : 0};
-  copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), seen.host);
-  check_cuda(cudaGetDeviceCount(&seen.count));
-  seen.count = std::min(seen.count, static_cast<int>(VisibleDevices::kMost));
-  for (int i = 0; i < seen.count; ++i) {
-    cudaDeviceProp properties{};
-    check_cuda(cudaGetDeviceProperties(&properties, i));
-    std::copy_n(std::begin(properties.uuid.bytes), 16,
-                seen.uuids.at(static_cast<std::size_t>(i)).begin());
-  }
-  return seen;
-}
-
 std::string hex_of(const cudaUUID_t& uuid) {
   std::string text;
   for (const char byte : uuid.bytes) {
     text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   }
   return text;
+}
+
+VisibleDevices look(const DeviceWish& wish) {
+  VisibleDevices seen{.first = wish.first, .shares = wish.share ? 1 : 0};
+  copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), seen.host);
+  check_cuda(cudaGetDeviceCount(&seen.count));
+  seen.count = std::min(seen.count, static_cast<int>(VisibleDevices::kMost));
+  const std::string_view wanted = wish.uuid.data();
+  for (int i = 0; i < seen.count; ++i) {
+    cudaDeviceProp properties{};
+    check_cuda(cudaGetDeviceProperties(&properties, i));
+    std::copy_n(std::begin(properties.uuid.bytes), 16,
+                seen.uuids.at(static_cast<std::size_t>(i)).begin());
+    if (!wanted.empty() && hex_of(properties.uuid) == wanted) seen.wanted = i;
+  }
+  return seen;
+}
+
+Device describe(int index) {
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, index));
+  Device device{.index = index};
+  copy_text(properties.name, device.name);
+  copy_text(hex_of(properties.uuid), device.uuid);
+  check_cuda(cudaDeviceGetPCIBusId(device.bus.data(), static_cast<int>(device.bus.size()), index));
+  return device;
 }
 
 using Takers = std::map<std::array<char, 16>, int>;  // ranks on each device, by uuid
@@ -79,7 +91,7 @@ std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks) {
   std::vector<Assignment> result;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const VisibleDevices& seen = ranks[rank];
-    int index = first_free(seen, takers);
+    int index = seen.wanted >= 0 ? seen.wanted : first_free(seen, takers);
     const int earlier = so_far[seen.host]++;
     if (index < 0 && (seen.shares == 0 || seen.first >= seen.count)) {
       const auto same = [&](const VisibleDevices& other) { return other.host == seen.host; };
@@ -110,17 +122,20 @@ std::optional<std::string> no_device() {
   return std::nullopt;
 }
 
+std::vector<Device> visible_cuda_devices() {
+  int count = 0;
+  check_cuda(cudaGetDeviceCount(&count));
+  std::vector<Device> devices;
+  for (int i = 0; i < count; ++i) devices.push_back(describe(i));
+  return devices;
+}
+
 Device take_cuda_device(Bootstrap& everyone, const DeviceWish& wish) {
   const std::vector<VisibleDevices> seen = everyone.gather(look(wish));
   const Assignment mine = assign_devices(seen)[static_cast<std::size_t>(everyone.rank())];
   check_cuda(cudaSetDevice(mine.index));
-  cudaDeviceProp properties{};
-  check_cuda(cudaGetDeviceProperties(&properties, mine.index));
-  Device device{.index = mine.index, .sharers = mine.sharers};
-  copy_text(properties.name, device.name);
-  copy_text(hex_of(properties.uuid), device.uuid);
-  check_cuda(
-      cudaDeviceGetPCIBusId(device.bus.data(), static_cast<int>(device.bus.size()), mine.index));
+  Device device = describe(mine.index);
+  device.sharers = mine.sharers;
   return device;
 }
 

@@ -16,8 +16,9 @@ struct VisibleDevices {
 
   std::array<char, 40> host{};  ///< the same for ranks that share devices: the kernel's boot id
   int count = 0;
-  int first = 0;   ///< DeviceWish of this rank
-  int shares = 0;  ///< DeviceWish of this rank
+  int first = 0;    ///< DeviceWish of this rank
+  int shares = 0;   ///< DeviceWish of this rank
+  int wanted = -1;  ///< index of the very device that this rank wants; -1: any
   std::array<std::array<char, 16>, kMost> uuids{};
 };
 
@@ -27,10 +28,13 @@ struct Assignment {
   int sharers = 1;
 };
 
-/// A device for every rank, in rank order: the first that no lower rank of the host has taken,
-/// whatever CUDA_VISIBLE_DEVICES shows to each. Where there is none, ranks share in turn if they
-/// wish, else throws Error (Usage). Pure.
+/// A device for every rank, in rank order: the one it wants, else the first that no lower rank of
+/// the host has taken, whatever CUDA_VISIBLE_DEVICES shows to each. Where there is none, ranks
+/// share in turn if they wish, else throws Error (Usage). Pure.
 [[nodiscard]] std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks);
+
+/// All that this process sees.
+[[nodiscard]] std::vector<Device> visible_cuda_devices();
 
 /// Why no device can be used, in CUDA's words, or nothing.
 [[nodiscard]] std::optional<std::string> no_device();

@@ -65,6 +65,10 @@ class NcclBackend final : public Backend {
                        cuda_version(runtime), cuda_version(driver));
   }
 
+  [[nodiscard]] std::vector<Device> visible_devices() const override {
+    return visible_cuda_devices();
+  }
+
   [[nodiscard]] std::optional<Device> take_device(Bootstrap& everyone,
                                                   const DeviceWish& wish) const override {
     return take_cuda_device(everyone, wish);

@@ -154,5 +154,14 @@ TEST(NoDevice, NamesTheMaskThatHidesThem) {
   EXPECT_TRUE(reason.value_or("").ends_with(" (CUDA_VISIBLE_DEVICES=7)")) << reason.value_or("");
 }
 
+TEST(AssignDevices, GivesEveryRankTheDeviceThatItWants) {
+  Ranks ranks{rank_of('a', "wxyz"), rank_of('a', "wxyz"), rank_of('a', "wxyz")};
+  ranks[0].wanted = 3;
+  ranks[1].wanted = 1;
+  ranks[2].wanted = 0;
+  EXPECT_EQ(indices(ranks), (std::vector<int>{3, 1, 0}));
+  EXPECT_EQ(sharers(ranks), (std::vector<int>{1, 1, 1}));
+}
+
 }  // namespace
 }  // namespace busbar

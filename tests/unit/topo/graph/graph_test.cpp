@@ -132,6 +132,25 @@ TEST(Labels, TellNvlinksFirst) {
   EXPECT_EQ(graph.labels[0][1], "PIX");
 }
 
+TEST(KeepDevices, KeepsTheMachineAndSomeOfItsDevices) {
+  Graph graph = one_of_each();
+  label_devices(graph);
+  graph.p2p.assign(5, std::vector<P2p>(5, P2p::Works));
+  graph.p2p[4][0] = P2p::Off;
+  const Graph part = keep_devices(graph, {4, 0});
+  EXPECT_EQ(part.nodes.size(), graph.nodes.size());
+  EXPECT_EQ(device(part, 0).name, "GPU4");
+  EXPECT_EQ(part.labels[0], (std::vector<std::string>{"X", "SYS"}));
+  EXPECT_EQ(part.p2p[0][1], P2p::Off);
+  EXPECT_EQ(part.p2p[1][0], P2p::Works);
+}
+
+TEST(UuidDigits, AreTheSameForEveryTool) {
+  EXPECT_EQ(uuid_digits("GPU-6968DFC2-d444-d92c-c36b-6abe53445cb9"),
+            "6968dfc2d444d92cc36b6abe53445cb9");
+  EXPECT_EQ(uuid_digits("6968dfc2d444d92cc36b6abe53445cb9"), "6968dfc2d444d92cc36b6abe53445cb9");
+}
+
 TEST(Labels, TellOtherHostsAndUnknownWays) {
   Graph graph = two_gpus();
   label_devices(graph);
