@@ -16,7 +16,7 @@ $(FAKE_CUDART_OBJECTS) $(FAKE_NCCL_OBJECTS): private ALL_CXXFLAGS += -fPIC $(NCC
 FAKE_GPU_TEST_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/selftest/*.cpp))
 $(FAKE_GPU_TEST_OBJECTS): private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
 
-fake-gpu: $(FAKE_CUDART) $(FAKE_NCCL) $(FAKE_GPU)/selftest ## pretended libcudart and libnccl for tests, if there is CUDA
+fake-gpu: $(FAKE_CUDART) $(FAKE_NCCL) $(FAKE_GPU)/selftest $(FAKE_GPU)/nvidia-smi ## pretended libcudart and libnccl for tests, if there is CUDA
 
 # The names and versions are those of NVIDIA's libraries; fake_gpu is what our two share.
 $(FAKE_GPU)/cudart.version: mk/fake_gpu.mk
@@ -39,6 +39,12 @@ $(FAKE_GPU)/selftest: $(FAKE_GPU_TEST_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  LINK  $(@F)"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(BACKEND_LDLIBS) $(MPI_LDLIBS) -pthread
+
+FAKE_SMI_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/smi/*.cpp)) $(BUILD)/tests/fake_gpu/cudart/machine.o
+$(FAKE_GPU)/nvidia-smi: $(FAKE_SMI_OBJECTS)
+	@mkdir -p $(@D)
+	@echo "  LINK  nvidia-smi (pretended)"
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^
 
 else
 fake-gpu: ; @echo "fake-gpu: no CUDA toolkit with NCCL, nothing to do"

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A pretended nvidia-smi for the machine of FAKE_GPU_MACHINE, in the words that busbar asks. What
+// lies between its GPUs is told by FAKE_GPU_LINKS, a file with a row of `topo -m` words for each
+// GPU; without it all is SYS.
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+#include <stdlib.h>
+
+#include "tests/fake_gpu/cudart/machine.hpp"
+
+namespace {
+
+using Row = std::vector<std::string>;
+using Rows = std::vector<Row>;
+
+Rows read_links(std::size_t gpus) {
+  Rows rows(gpus, Row(gpus, "SYS"));
+  for (std::size_t i = 0; i < gpus; ++i) rows[i][i] = "X";
+  const char* file = ::getenv("FAKE_GPU_LINKS");
+  if (file == nullptr) return rows;
+  std::ifstream in(file);
+  for (Row& row : rows) {
+    for (std::string& cell : row) {
+      if (!(in >> cell)) fake_gpu::die(std::string("FAKE_GPU_LINKS: too few words in ") + file);
+    }
+  }
+  return rows;
+}
+
+std::string uuid_of(const fake_gpu::Gpu& gpu) {
+  std::string text = "GPU-";
+  const auto bytes = gpu.uuid();
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::array<char, 3> hex{};
+    static_cast<void>(std::snprintf(hex.data(), hex.size(), "%02x", bytes.at(i)));
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += "-";
+    text += hex.data();
+  }
+  return text;
+}
+
+void print_matrix(const Rows& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) std::printf("\tGPU%zu", i);
+  std::printf("\tCPU Affinity\tNUMA Affinity\n");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::printf("GPU%zu", i);
+    for (const std::string& cell : rows[i]) std::printf("\t%s", cell == "X" ? " X " : cell.c_str());
+    std::printf("\t0-1\t%d\n", i < (rows.size() + 1) / 2 ? 0 : 1);
+  }
+  std::printf(
+      "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n");
+}
+
+void print_p2p(std::size_t gpus) {
+  const char* state = ::getenv("FAKE_GPU_P2P");
+  for (std::size_t i = 0; i < gpus; ++i) std::printf("%sGPU%zu", i == 0 ? " \t" : "\t", i);
+  std::printf("\n");
+  for (std::size_t i = 0; i < gpus; ++i) {
+    std::printf(" GPU%zu", i);
+    for (std::size_t j = 0; j < gpus; ++j) {
+      std::printf("\t%s", i == j ? "X" : state == nullptr ? "OK" : state);
+    }
+    std::printf("\n");
+  }
+}
+
+int links_of(const Row& row) {
+  return std::accumulate(row.begin(), row.end(), 0, [](int sum, const std::string& cell) {
+    return cell.rfind("NV", 0) == 0 ? sum + std::atoi(cell.c_str() + 2) : sum;
+  });
+}
+
+void print_status(const std::vector<fake_gpu::Gpu>& gpus, const Rows& rows) {
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (links_of(rows[i]) == 0) continue;
+    std::printf("GPU %zu: %s (UUID: %s)\n", i, gpus[i].name.c_str(), uuid_of(gpus[i]).c_str());
+    for (int link = 0; link < links_of(rows[i]); ++link)
+      std::printf("\t Link %d: 25.781 GB/s\n", link);
+  }
+}
+
+void print_query(const std::vector<fake_gpu::Gpu>& gpus) {
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    std::printf("%zu, %s, %s, 0000%s, 3, 16, [N/A]\n", i, uuid_of(gpus[i]).c_str(),
+                gpus[i].name.c_str(), gpus[i].pci.c_str());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::unsetenv("CUDA_VISIBLE_DEVICES");  // it shows all GPUs, whatever CUDA may use
+  const std::vector<fake_gpu::Gpu>& gpus = fake_gpu::machine().gpus;
+  const Rows rows = read_links(gpus.size());
+  std::string words;
+  for (int i = 1; i < argc; ++i) words += std::string(i > 1 ? " " : "") + argv[i];
+  if (words == "topo -m")
+    print_matrix(rows);
+  else if (words.rfind("topo -p2p", 0) == 0)
+    print_p2p(gpus.size());
+  else if (words == "nvlink -s")
+    print_status(gpus, rows);
+  else if (words.rfind("--query-gpu=", 0) == 0)
+    print_query(gpus);
+  else if (words != "nvlink -R")
+    return 2;
+  return 0;
+}
