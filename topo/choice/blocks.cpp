@@ -11,9 +11,16 @@ namespace busbar::topo {
 namespace {
 
 using Bits = std::size_t;
-using Figures2 = std::pair<std::int64_t, std::int64_t>;
 
-Figures2 figures(const Worth& worth) { return {worth.ring, worth.bound}; }
+/// What blocks are compared by when the least counts.
+struct Least {
+  std::int64_t ring = 0;
+  std::int64_t bound = 0;
+
+  friend auto operator<=>(const Least&, const Least&) = default;
+};
+
+Least least_of(const Worth& worth) { return {.ring = worth.ring, .bound = worth.bound}; }
 
 /// The lowest device of a set, as bits; a block of the partition that has it comes first.
 Bits lowest(Bits set) { return set & (~set + 1); }
@@ -43,15 +50,15 @@ class Bottleneck {
   Bottleneck(const std::vector<Worth>& worth, std::size_t k)
       : worth_(worth), k_(k), known_(worth.size()) {}
 
-  Figures2 of(Bits set) {
+  Least of(Bits set) {
     constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-    if (set == 0) return {kMost, kMost};
+    if (set == 0) return {.ring = kMost, .bound = kMost};
     if (known_[set]) return *known_[set];
-    std::optional<Figures2> best;
+    std::optional<Least> best;
     each_block(set, k_, [&](Bits block) {
-      const Figures2 own = figures(worth_[block]);
+      const Least own = least_of(worth_[block]);
       if (best && own <= *best) return;
-      const Figures2 least = std::min(own, of(set & ~block));
+      const Least least = std::min(own, of(set & ~block));
       if (!best || least > *best) best = least;
     });
     known_[set] = best;
@@ -61,13 +68,13 @@ class Bottleneck {
  private:
   const std::vector<Worth>& worth_;
   std::size_t k_;
-  std::vector<std::optional<Figures2>> known_;
+  std::vector<std::optional<Least>> known_;
 };
 
 /// The greatest sum of each set over blocks that reach a figure.
 class Sum {
  public:
-  Sum(const std::vector<Worth>& worth, std::size_t k, Figures2 least)
+  Sum(const std::vector<Worth>& worth, std::size_t k, Least least)
       : worth_(worth), k_(k), least_(least), known_(worth.size()) {}
 
   /// Nothing where no partition has only such blocks.
@@ -80,7 +87,7 @@ class Sum {
     }
     Entry best{.done = true};
     each_block(set, k_, [&](Bits block) {
-      if (figures(worth_[block]) < least_) return;
+      if (least_of(worth_[block]) < least_) return;
       const std::optional<Worth>& rest = of(set & ~block);
       if (!rest) return;
       const Worth sum = worth_[block].plus(*rest);
@@ -104,14 +111,14 @@ class Sum {
 
   const std::vector<Worth>& worth_;
   std::size_t k_;
-  Figures2 least_;
+  Least least_;
   std::vector<Entry> known_;
 };
 
-std::int64_t millionths(double GBps) {
+std::int64_t millionths(double rate_GBps) {
   constexpr double kMillion = 1e6;
   constexpr double kMost = 1e15;  // what sums of 16 keep within 64 bits; infinity becomes this
-  return std::llround(std::min(GBps * kMillion, kMost));
+  return std::llround(std::min(rate_GBps * kMillion, kMost));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -31,9 +31,9 @@ std::vector<SetClass> star_set_classes(const Graph& graph, std::span<const doubl
                                        std::size_t k, const BoundOptions& options) {
   std::vector<SetClass> classes;
   for (const StarClass& one : star_classes(ports, k)) {
-    DeviceSet example = lowest_of(ports, k, one.GBps);
+    DeviceSet example = lowest_of(ports, k, one.port_GBps);
     Bound bound = bound_of(graph, example, options);
-    classes.push_back({.ring_GBps = one.GBps,
+    classes.push_back({.ring_GBps = one.port_GBps,
                        .count = one.count,
                        .example = std::move(example),
                        .bound = std::move(bound)});
@@ -50,10 +50,11 @@ void add(std::map<double, SetClass, std::greater<>>& classes, double figure,
 }
 
 std::vector<SetClass> finished(const Graph& graph,
-                               std::map<double, SetClass, std::greater<>> classes,
+                               const std::map<double, SetClass, std::greater<>>& classes,
                                const BoundOptions& options) {
   std::vector<SetClass> list;
-  for (auto& [figure, one] : classes) {
+  for (const auto& [figure, sets] : classes) {
+    SetClass one = sets;
     one.bound = bound_of(graph, one.example, options);
     one.ring_GBps = one.bound.ring_GBps;
     list.push_back(std::move(one));
@@ -87,9 +88,9 @@ std::vector<SetClass> classes_of(const Graph& graph, int k, const BoundOptions& 
     add(rings, figures[i].ring_GBps, candidates[i]);
     if (figures[i].ring_GBps <= 0) add(fallbacks, figures[i].bound_GBps, candidates[i]);
   }
-  std::vector<SetClass> classes = finished(graph, std::move(rings), options);
+  std::vector<SetClass> classes = finished(graph, rings, options);
   if (count >= 2 && !fallbacks.empty() && fallbacks.begin()->first > 0) {
-    classes.back().fallback = finished(graph, std::move(fallbacks), options);
+    classes.back().fallback = finished(graph, fallbacks, options);
   }
   return classes;
 }

@@ -100,12 +100,12 @@ std::vector<Contender> contenders_of(std::span<const Candidate> candidates, cons
 
 /// The best so far: a figure and who has it.
 struct Leader {
-  double GBps = 0;
+  double best_GBps = 0;
   const Candidate* candidate = nullptr;
 
   [[nodiscard]] bool beaten_by(double figure, const Candidate& other) const {
     if (candidate == nullptr) return true;
-    return same_figure(figure, GBps) ? before(other, *candidate) : figure > GBps;
+    return same_figure(figure, best_GBps) ? before(other, *candidate) : figure > best_GBps;
   }
 };
 
@@ -115,12 +115,12 @@ Leader lead(std::span<const Candidate> candidates, const Groups& groups, const R
   for (const Contender& contender : contenders_of(candidates, groups, rater)) {
     const Candidate& candidate = candidates[contender.member];
     if (!leader.beaten_by(contender.upper_GBps, candidate)) {
-      if (!same_figure(contender.upper_GBps, leader.GBps)) break;
+      if (!same_figure(contender.upper_GBps, leader.best_GBps)) break;
       continue;
     }
-    const auto figure = rater.rate_from_GBps(candidate.set, leader.GBps * (1 - kSameFigure));
+    const auto figure = rater.rate_from_GBps(candidate.set, leader.best_GBps * (1 - kSameFigure));
     if (figure && leader.beaten_by(*figure, candidate)) {
-      leader = {.GBps = *figure, .candidate = &candidate};
+      leader = {.best_GBps = *figure, .candidate = &candidate};
     }
   }
   return leader;
@@ -171,11 +171,11 @@ Ranked rank_all(std::span<const Candidate> candidates, const Groups& groups, con
 
 Ranked find_best(std::span<const Candidate> candidates, const Groups& groups, const Rater& rater) {
   Leader leader = lead(candidates, groups, rater.first());
-  Figures best{.ring_GBps = leader.GBps, .bound_GBps = leader.GBps};
-  if (leader.GBps <= 0 && rater.fallback()) {
+  Figures best{.ring_GBps = leader.best_GBps, .bound_GBps = leader.best_GBps};
+  if (leader.best_GBps <= 0 && rater.fallback()) {
     const RingRater& fallback = *rater.fallback();
     leader = lead(candidates, fallback.groups(sets_of(candidates)), fallback);
-    best.bound_GBps = leader.GBps;
+    best.bound_GBps = leader.best_GBps;
   }
   Ranked ranked{.set = leader.candidate->set,
                 .own = best,
@@ -193,12 +193,12 @@ Ranked rank_star(std::span<const int> pool, std::span<const double> ports, std::
   const std::vector<StarClass> classes = star_classes(ports, k);
   const StarClass& taken = class_of(classes, about_sets(pool.size(), k), policy);
   const auto figures = [](const StarClass& one) {
-    return Figures{.ring_GBps = one.GBps, .bound_GBps = one.GBps};
+    return Figures{.ring_GBps = one.port_GBps, .bound_GBps = one.port_GBps};
   };
   const bool spread = policy == Policy::Worst;
-  const double most = classes.front().GBps;
+  const double most = classes.front().port_GBps;
   Ranked ranked{.set = pick_from_star(pool, ports, ties,
-                                      {.k = k, .level_GBps = taken.GBps, .spread = spread}),
+                                      {.k = k, .level_GBps = taken.port_GBps, .spread = spread}),
                 .own = figures(taken),
                 .sets = count_sets(pool.size(), k),
                 .equal = taken.count,

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 #include "topo/bounds/switched.hpp"
@@ -84,8 +85,6 @@ struct Member {
   std::int64_t cost = 0;
   std::size_t position = 0;
   bool narrow = false;
-
-  friend auto operator<=>(const Member&, const Member&) = default;
 };
 
 constexpr std::int64_t kNodeCost = std::int64_t{1} << 32U;
@@ -110,23 +109,30 @@ MaybePart part_of(const std::vector<Member>& members, std::size_t count, bool na
   return part;
 }
 
-/// Best sets by size, without [0] and with [1] a narrow port.
+constexpr std::size_t kWithout = 0;
+constexpr std::size_t kWith = 1;
+
+/// Best sets by size, without and with a narrow port that is known of.
 using Table = std::vector<std::array<MaybePart, 2>>;
+
+/// Puts the part beside every set so far that leaves room for it.
+void add_part(const Table& table, const Part& part, std::size_t count, bool narrow, Table& next) {
+  for (std::size_t size = 0; size + count < table.size(); ++size) {
+    for (const std::size_t had : {kWithout, kWith}) {
+      const MaybePart& before = table[size][had];
+      if (!before) continue;
+      keep_better(next[size + count][narrow ? kWith : had],
+                  {.cost = before->cost + part.cost, .mask = before->mask.with(part.mask)});
+    }
+  }
+}
 
 Table add_node(const Table& table, const std::vector<Member>& members, std::int64_t node_cost) {
   Table next = table;
   for (std::size_t count = 1; count <= members.size() && count < table.size(); ++count) {
     for (const bool narrow : {false, true}) {
       const MaybePart part = part_of(members, count, narrow, node_cost);
-      if (!part) continue;
-      for (std::size_t size = 0; size + count < table.size(); ++size) {
-        for (const std::size_t had : {std::size_t{0}, std::size_t{1}}) {
-          const MaybePart& before = table[size][had];
-          if (!before) continue;
-          keep_better(next[size + count][had | (narrow ? 1U : 0U)],
-                      {.cost = before->cost + part->cost, .mask = before->mask.with(part->mask)});
-        }
-      }
+      if (part) add_part(table, *part, count, narrow, next);
     }
   }
   return next;
@@ -157,7 +163,7 @@ std::vector<StarClass> star_classes(std::span<const double> ports, std::size_t k
   std::vector<StarClass> classes;
   std::size_t wider = 0;
   for (const auto& [width, narrow] : by_width) {
-    StarClass one{.GBps = width};
+    StarClass one{.port_GBps = width};
     for (std::size_t of_these = 1; of_these <= std::min(narrow, k); ++of_these) {
       one.count = add_counts(one.count, multiply_counts(count_sets(narrow, of_these),
                                                         count_sets(wider, k - of_these)));
@@ -185,7 +191,9 @@ DeviceSet pick_from_star(std::span<const int> pool, std::span<const double> port
   Table table(wish.k + 1);
   table.front().front() = Part{};
   for (auto& [node, members] : nodes) {
-    std::sort(members.begin(), members.end());
+    std::sort(members.begin(), members.end(), [](const Member& one, const Member& other) {
+      return std::pair(one.cost, one.position) < std::pair(other.cost, other.position);
+    });
     table = add_node(table, members, sign * kNodeCost);
   }
   const MaybePart& best = table.back().back();

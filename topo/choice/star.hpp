@@ -25,7 +25,7 @@ inline constexpr std::size_t kMostStarDevices = 1024;
 
 /// Sets of a switched domain by their narrowest port.
 struct StarClass {
-  double GBps = 0;
+  double port_GBps = 0;
   std::uint64_t count = 0;  ///< saturates at kManySets
   double about = 0;         ///< the same to 15 digits
 };

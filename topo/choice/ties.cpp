@@ -81,9 +81,9 @@ std::vector<std::set<int>> nvlink_ends(const Graph& graph) {
 
 bool joined(const Graph& graph, const std::vector<std::set<int>>& ends, int one, int other) {
   const auto& ours = ends[at(one)];
-  if (ours.count(other) != 0) return true;
+  if (ours.contains(other)) return true;
   return std::any_of(ours.begin(), ours.end(), [&](int end) {
-    return graph.nodes[at(end)].kind == NodeKind::NvSwitch && ends[at(other)].count(end) != 0;
+    return graph.nodes[at(end)].kind == NodeKind::NvSwitch && ends[at(other)].contains(end);
   });
 }
 

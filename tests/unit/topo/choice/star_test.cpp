@@ -51,9 +51,9 @@ TEST(StarClasses, AreCountedWithoutTrying) {
   const std::vector<double> ports{300, 300, 300, 300, 300, 300, 300, 250};
   const auto classes = star_classes(ports, 4);
   ASSERT_EQ(classes.size(), 2U);
-  EXPECT_EQ(classes[0].GBps, 300);
+  EXPECT_EQ(classes[0].port_GBps, 300);
   EXPECT_EQ(classes[0].count, 35U);
-  EXPECT_EQ(classes[1].GBps, 250);
+  EXPECT_EQ(classes[1].port_GBps, 250);
   EXPECT_EQ(classes[1].count, 35U);
   EXPECT_EQ(star_classes(ports, 8).size(), 1U);
 }
@@ -86,9 +86,9 @@ TEST(PickFromStar, AgreesWithTryingAllSets) {
   for (std::size_t k = 2; k <= 9; ++k) {
     for (const StarClass& one : star_classes(ports, k)) {
       for (const bool spread : {false, true}) {
-        const StarWish wish{.k = k, .level_GBps = one.GBps, .spread = spread};
+        const StarWish wish{.k = k, .level_GBps = one.port_GBps, .spread = spread};
         EXPECT_EQ(pick_from_star(prefix(9), ports, ties, wish), brute(ports, ties, wish))
-            << k << " at " << one.GBps << (spread ? " spread" : "");
+            << k << " at " << one.port_GBps << (spread ? " spread" : "");
       }
     }
   }
