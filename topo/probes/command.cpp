@@ -56,8 +56,9 @@ struct Pipe {
 
   Pipe() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
       throw system_failure("cannot make a pipe for a command", errno);
+    }
     read.take(ends[0]);
     write.take(ends[1]);
   }
@@ -106,8 +107,9 @@ class SpawnPlan {
 /// Ours, but in the language that the parsers read.
 std::vector<std::string> english_environment() {
   std::vector<std::string> variables;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     if (!std::string_view(*variable).starts_with("LC_ALL=")) variables.emplace_back(*variable);
+  }
   variables.emplace_back("LC_ALL=C");
   return variables;
 }
@@ -164,8 +166,9 @@ class Child {
     const bool open = out_.is_open() || err_.is_open();
     std::array<pollfd, 2> pipes = {{{.fd = out_.number(), .events = POLLIN, .revents = 0},
                                     {.fd = err_.number(), .events = POLLIN, .revents = 0}}};
-    if (::poll(pipes.data(), pipes.size(), open ? milliseconds : std::min(milliseconds, 1)) <= 0)
+    if (::poll(pipes.data(), pipes.size(), open ? milliseconds : std::min(milliseconds, 1)) <= 0) {
       return false;
+    }
     if (pipes[0].revents != 0) drain(out_, result.out);
     if (pipes[1].revents != 0) drain(err_, result.err);
     return true;
@@ -203,10 +206,11 @@ CommandResult run_command(const std::string& program, const std::vector<std::str
   pid_t process = 0;
   const int failure =
       SpawnPlan(out.write.number(), err.write.number()).spawn(process, line, english_environment());
-  if (std::find(kNotThere.begin(), kNotThere.end(), failure) != kNotThere.end())
+  if (std::find(kNotThere.begin(), kNotThere.end(), failure) != kNotThere.end()) {
     return {.exit_status = kShellsNotFound,
             .err = std::generic_category().message(failure),
             .not_found = true};
+  }
   if (failure != 0) throw system_failure(fmt::format("cannot start {}", program), failure);
   out.write.close();
   err.write.close();

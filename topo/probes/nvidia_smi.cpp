@@ -33,8 +33,9 @@ bool mentions(const CommandResult& result, std::string_view words) {
 /// Old drivers know no MIG: their table gets the column that it lacks.
 std::string with_mig_column(const std::string& table) {
   std::string out;
-  for (const std::string& line : split(table, '\n'))
+  for (const std::string& line : split(table, '\n')) {
     if (!trim(line).empty()) out += fmt::format("{}, [N/A]\n", trim(line));
+  }
   return out;
 }
 
@@ -49,8 +50,9 @@ class Prober {
     ask(probe_.p2p_write, {"topo", "-p2p", "w"}, parse_smi_p2p);
     ask(probe_.nvlink, {"nvlink", "-s"}, parse_nvlink_status);
     if (has_links()) ask(probe_.remotes, {"nvlink", "-R"}, parse_nvlink_remotes);
-    if (probe_.matrix)
+    if (probe_.matrix) {
       for (const std::string& note : probe_.matrix->notes) probe_.warnings.push_back(note);
+    }
     return std::move(probe_);
   }
 
@@ -89,11 +91,12 @@ class Prober {
   template <typename Answer, typename Parser>
   void read(Answer& answer, const std::vector<std::string>& arguments, const CommandResult& result,
             Parser parse) {
-    if (result.exit_status != 0)
+    if (result.exit_status != 0) {
       return warn(
           fmt::format("{} failed with status {} ({}): left out; an old driver may not "
                       "know this question",
                       question(arguments), result.exit_status, said(result)));
+    }
     try {
       answer = parse(result.out, question(arguments));
     } catch (const Error& error) {

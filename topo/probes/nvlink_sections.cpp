@@ -65,9 +65,10 @@ class SectionReader {
         foreign = &line;
       }
     }
-    if (sections_.empty() && foreign != nullptr)
+    if (sections_.empty() && foreign != nullptr) {
       throw error(*foreign, foreign->columns.front(),
                   fmt::format("no output of `{}`: no line `GPU 0: ...`", command_));
+    }
     return std::move(sections_);
   }
 
@@ -102,17 +103,21 @@ class SectionReader {
     constexpr std::string_view kUuid = " (UUID: ";
     const Word& number = line.words[1];
     const auto index = number_before_colon(number.text);
-    if (!index || line.words.size() < 3)
+    if (!index || line.words.size() < 3) {
       throw error(line, number.column,
                   fmt::format("{} is no `GPU NUMBER: NAME`", in_quotes(line.text)));
-    for (const NvlinkSection& earlier : sections_)
-      if (earlier.index == *index)
+    }
+    for (const NvlinkSection& earlier : sections_) {
+      if (earlier.index == *index) {
         throw error(line, number.column, fmt::format("GPU {} is there twice", *index));
+      }
+    }
     const std::string rest = line.text.substr(line.words[2].begin);
     const std::size_t uuid = std::min(rest.find(kUuid), rest.size());
     NvlinkSection section{.index = *index, .name = rest.substr(0, uuid), .line = line.number};
-    if (rest.find('(') != std::string::npos && rest.find(')') == std::string::npos)
+    if (rest.find('(') != std::string::npos && rest.find(')') == std::string::npos) {
       throw error(line, line.columns.back() + 1, "the line is cut short: its bracket is open");
+    }
     if (uuid < rest.size()) {
       const std::size_t begin = uuid + kUuid.size();
       section.uuid = rest.substr(begin, rest.find(')', begin) - begin);
@@ -124,21 +129,26 @@ class SectionReader {
     const std::size_t end = line.columns.back() + 1;
     if (line.words.size() < 2) throw error(line, end, "the line of a link is cut short");
     const Word& number = line.words[1];
-    if (number.text.ends_with(','))
+    if (number.text.ends_with(',')) {
       throw error(
           line, number.column,
           fmt::format("these are the capabilities of links (nvlink -c), not `{}`", command_));
+    }
     const auto value = number_before_colon(number.text);
-    if (!value)
+    if (!value) {
       throw error(line, number.column,
                   fmt::format("{} is no link: cut short", in_quotes(number.text)));
-    if (sections_.empty())
+    }
+    if (sections_.empty()) {
       throw error(line, line.columns.front(), "a link above the first line `GPU 0: ...`");
+    }
     NvlinkSection& section = sections_.back();
-    for (const LinkLine& earlier : section.links)
-      if (earlier.number == *value)
+    for (const LinkLine& earlier : section.links) {
+      if (earlier.number == *value) {
         throw error(line, number.column,
                     fmt::format("link {} of GPU {} is there twice", *value, section.index));
+      }
+    }
     section.links.push_back({.number = *value,
                              .words = {line.words.begin() + 2, line.words.end()},
                              .line = line.number,

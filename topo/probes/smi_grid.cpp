@@ -110,8 +110,9 @@ class GridReader {
   /// A device of no column, or a whole row below a damaged label.
   [[nodiscard]] bool is_row_without_column(const TextLine& line) const {
     const std::string& label = line.words.front().text;
-    if (gpu_index(label) || label.starts_with("NIC") || label.starts_with("mlx"))
+    if (gpu_index(label) || label.starts_with("NIC") || label.starts_with("mlx")) {
       return is_row_like(kind_, line);
+    }
     const auto words = std::span(line.words).subspan(1);
     return words.size() >= width() &&
            std::all_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(width()),
@@ -122,13 +123,15 @@ class GridReader {
     const std::string& label = line.words.front().text;
     const auto words = std::span(line.words).subspan(1);
     for (const Word& word : words.first(std::min(width(), words.size()))) check_cell(line, word);
-    if (words.size() < width())
+    if (words.size() < width()) {
       throw error(
           line, line.columns.back() + 1,
           fmt::format("the row of {} has {} cells for {} columns", label, words.size(), width()));
-    if (words.size() > width() && is_row_like_cell(words[width()].text))
+    }
+    if (words.size() > width() && is_row_like_cell(words[width()].text)) {
       throw error(line, words[width()].column,
                   fmt::format("the row of {} has more cells than the {} columns", label, width()));
+    }
     return words.first(width());
   }
 
@@ -177,17 +180,19 @@ class GridReader {
     for (std::size_t column = 0; column < width(); ++column) {
       const Word& cell = rows_[row]->cells[column];
       const std::string& other = heading_.labels[column];
-      if ((cell.text == "X") != (row == column))
+      if ((cell.text == "X") != (row == column)) {
         throw error(line, cell.column,
                     row == column
                         ? fmt::format("{} to itself is {} and not X", label, in_quotes(cell.text))
                         : fmt::format("{} to {} is X, which is for a device itself", label, other));
+      }
       if (!rows_[column] || rows_[column]->line > rows_[row]->line) continue;
       const std::string& back = rows_[column]->cells[row].text;
-      if (today(back) != today(cell.text))
+      if (today(back) != today(cell.text)) {
         throw error(line, cell.column,
                     fmt::format("{} to {} is {}, but {} to {} is {} in line {}", label, other,
                                 cell.text, other, label, back, lines_[rows_[column]->line].number));
+      }
     }
   }
 

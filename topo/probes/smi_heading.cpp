@@ -24,8 +24,9 @@ std::size_t second_label(std::string_view word) {
   constexpr std::array<std::string_view, 5> kBeginnings = {"GPU", "NIC", "mlx", "CPU", "NUMA"};
   for (std::size_t at = 1; at < word.size(); ++at) {
     const auto begins = [&](std::string_view label) { return word.substr(at).starts_with(label); };
-    if (is_digit(word[at - 1]) && std::any_of(kBeginnings.begin(), kBeginnings.end(), begins))
+    if (is_digit(word[at - 1]) && std::any_of(kBeginnings.begin(), kBeginnings.end(), begins)) {
       return at;
+    }
   }
   return std::string_view::npos;
 }
@@ -96,26 +97,33 @@ class HeadingReader {
   }
 
   void add(std::vector<std::string>& labels, const Word& word) const {
-    if (second_label(word.text) != std::string::npos)
+    if (second_label(word.text) != std::string::npos) {
       throw error(word,
                   fmt::format("labels of columns have run together in {}", in_quotes(word.text)));
-    if (!is_device(word.text))
+    }
+    if (!is_device(word.text)) {
       throw error(word, fmt::format("{} is no label of a column", in_quotes(word.text)));
-    if (std::find(labels.begin(), labels.end(), word.text) != labels.end())
+    }
+    if (std::find(labels.begin(), labels.end(), word.text) != labels.end()) {
       throw error(word, fmt::format("{} has two columns", word.text));
-    if (labels.size() == kMostColumns)
+    }
+    if (labels.size() == kMostColumns) {
       throw error(word, fmt::format("more than {} columns", kMostColumns));
+    }
     labels.push_back(word.text);
   }
 
   /// A heading cut short, or devices behind the affinities.
   void check_headings(std::span<const Word> rest, const std::vector<std::string>& found) const {
-    if (!rest.empty() && begins_headings(rest.front().text) && found.empty())
+    if (!rest.empty() && begins_headings(rest.front().text) && found.empty()) {
       throw error(rest.front(), fmt::format("{} is no whole heading: the line is cut short",
                                             in_quotes(rest.front().text)));
-    for (const Word& word : rest)
-      if (starts_with_gpu_number(word.text) || second_label(word.text) != std::string::npos)
+    }
+    for (const Word& word : rest) {
+      if (starts_with_gpu_number(word.text) || second_label(word.text) != std::string::npos) {
         throw error(word, fmt::format("{} stands behind the affinities", in_quotes(word.text)));
+      }
+    }
   }
 
   const TextLine& line_;
@@ -192,11 +200,12 @@ GridHeading read_heading(std::span<const TextLine> lines, std::string_view origi
       heading.line = at;
       return heading;
     }
-    if (is_row_like(kind, line) && starts_with_gpu_number(line.words.front().text))
+    if (is_row_like(kind, line) && starts_with_gpu_number(line.words.front().text)) {
       throw damaged({.origin = origin, .line = line.number, .column = line.words.front().column},
                     fmt::format("a row of {} without the line of column labels above it",
                                 in_quotes(line.words.front().text)),
                     advice(kind));
+    }
   }
   throw damaged({.origin = origin},
                 fmt::format("no matrix of `{}`: no line of labels GPU0, GPU1, ...", kind.command),

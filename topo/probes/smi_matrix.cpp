@@ -50,8 +50,9 @@ std::vector<std::string> affinities_of(const Grid& grid, const GridTail& tail) {
   const bool by_tabs = tail.text.find('\t') != std::string::npos;
   std::vector<std::string> fields = fields_of(tail, by_tabs);
   if (!by_tabs && count > 1 && !fields.empty() && fields.size() < count &&
-      tail.start > grid.headings_start + kHalfTab)
+      tail.start > grid.headings_start + kHalfTab) {
     fields.insert(fields.begin(), std::string{});
+  }
   fields.resize(count);
   return fields;
 }
@@ -91,8 +92,9 @@ void add_nic_names(SmiMatrix& matrix, std::span<const TextLine> legend) {
   for (const TextLine& line : legend) {
     if (line.words.size() < 2 || !line.words.front().text.ends_with(':')) continue;
     const std::string label = line.words.front().text.substr(0, line.words.front().text.size() - 1);
-    if (std::find(matrix.nics.begin(), matrix.nics.end(), label) != matrix.nics.end())
+    if (std::find(matrix.nics.begin(), matrix.nics.end(), label) != matrix.nics.end()) {
       matrix.nic_names.emplace(label, line.words[1].text);
+    }
   }
 }
 
@@ -129,9 +131,10 @@ SmiMatrix parse_smi_matrix(std::string_view text, std::string_view origin) {
   add_affinities(matrix, grid, origin);
   add_nic_names(matrix, legend);
   matrix.pcie_only = is_pcie_legend(legend) && !has_nvlink(matrix);
-  if (grid.absent_rows.size() > 1)
+  if (grid.absent_rows.size() > 1) {
     matrix.notes.push_back(fmt::format("{}: no rows of {}: what lies between these is not known",
                                        origin, join(grid.absent_rows, ", ")));
+  }
   return matrix;
 }
 

@@ -28,10 +28,12 @@ double read_speed_GBps(const LinkLine& line, std::string_view origin) {
   double speed = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), speed);
   const bool whole = failure == std::errc{} && end == text.data() + text.size();
-  if (!whole || !(speed >= 0 && speed <= kMost))
+  if (!whole || !(speed >= 0 && speed <= kMost)) {
     throw error(fmt::format("{} is no speed in GB/s", in_quotes(text)));
-  if (line.words.size() < 2 || line.words[1].text != "GB/s")
+  }
+  if (line.words.size() < 2 || line.words[1].text != "GB/s") {
     throw error("no `GB/s` behind the speed: the line is cut short");
+  }
   return speed;
 }
 
@@ -39,12 +41,14 @@ double read_speed_GBps(const LinkLine& line, std::string_view origin) {
 void check_last(std::span<const NvlinkSection> sections, std::string_view origin) {
   if (sections.empty() || !sections.back().error.empty()) return;
   const NvlinkSection& last = sections.back();
-  for (const NvlinkSection& other : sections)
-    if (other.name == last.name && other.links.size() > last.links.size())
+  for (const NvlinkSection& other : sections) {
+    if (other.name == last.name && other.links.size() > last.links.size()) {
       throw damaged({.origin = origin, .line = last.line + last.links.size(), .column = 1},
                     fmt::format("GPU {} lists {} links and GPU {} of the same model {}: cut short",
                                 last.index, last.links.size(), other.index, other.links.size()),
                     fmt::format("save all of the output again: {} > FILE", kStatus));
+    }
+  }
 }
 
 /// "Remote Device 00000000:D5:00.0: Link 3"; the link is absent where the driver does not tell it.
@@ -52,20 +56,24 @@ NvlinkRemote read_remote(const LinkLine& line, std::string_view origin) {
   const auto error = [&](const std::string& what) {
     return link_error(origin, kRemotes, line, what);
   };
-  if (line.words.size() > 1 && line.words[1].text == "GB/s")
+  if (line.words.size() > 1 && line.words[1].text == "GB/s") {
     throw error("these are the speeds of links (nvlink -s), not their other ends");
-  if (line.words.size() < 3 || line.words[0].text != "Remote" || line.words[1].text != "Device")
+  }
+  if (line.words.size() < 3 || line.words[0].text != "Remote" || line.words[1].text != "Device") {
     throw error("no `Remote Device ADDRESS: Link NUMBER`");
+  }
   std::string address = line.words[2].text;
   const bool link_follows = address.ends_with(':');
   if (link_follows) address.pop_back();
   NvlinkRemote remote{.number = line.number, .bus_id = normal_bus_id(address)};
   if (remote.bus_id.empty()) throw error(fmt::format("{} is no PCI address", in_quotes(address)));
   if (!link_follows) return remote;
-  if (line.words.size() > 4 && line.words[3].text == "Link")
+  if (line.words.size() > 4 && line.words[3].text == "Link") {
     remote.remote_link = whole_number(line.words[4].text);
-  if (!remote.remote_link)
+  }
+  if (!remote.remote_link) {
     throw error("no `Link NUMBER` behind the address: the line is cut short");
+  }
   return remote;
 }
 
@@ -77,8 +85,9 @@ NvlinkStatus parse_nvlink_status(std::string_view text, std::string_view origin)
   for (const NvlinkSection& section : sections) {
     NvlinkGpu gpu{
         .index = section.index, .name = section.name, .uuid = section.uuid, .error = section.error};
-    for (const LinkLine& line : section.links)
+    for (const LinkLine& line : section.links) {
       gpu.links.push_back({.number = line.number, .GBps = read_speed_GBps(line, origin)});
+    }
     status.gpus.push_back(std::move(gpu));
   }
   check_last(sections, origin);
@@ -94,9 +103,10 @@ NvlinkRemotes parse_nvlink_remotes(std::string_view text, std::string_view origi
     for (const LinkLine& line : section.links) {
       if (is_inactive(line)) continue;
       const NvlinkRemote remote = read_remote(line, origin);
-      if (tells_links && !remote.remote_link)
+      if (tells_links && !remote.remote_link) {
         throw link_error(origin, kRemotes, line,
                          "no `Link NUMBER` as in the lines above: the line is cut short");
+      }
       tells_links = remote.remote_link.has_value();
       gpu.links.push_back(remote);
     }

@@ -59,11 +59,12 @@ P2pMatrix parse_smi_p2p(std::string_view text, std::string_view origin) {
   const std::vector<TextLine> lines = clean_lines(text);
   const Grid grid = read_grid(lines, origin, kKind);
   P2pMatrix matrix{.gpus = grid.gpus};
-  for (std::size_t row = 0; row < grid.gpus.size(); ++row)
+  for (std::size_t row = 0; row < grid.gpus.size(); ++row) {
     for (std::size_t column = 0; column < grid.gpus.size(); ++column) {
       if (column == 0) matrix.cells.emplace_back();
       matrix.cells.back().push_back(state_of(grid.cells[row][column]));
     }
+  }
   return matrix;
 }
 

@@ -39,21 +39,24 @@ class LineReader {
     if (cells_.front().text != "index") return false;
     std::string columns;
     for (const Cell& cell : cells_) columns += (columns.empty() ? "" : ",") + cell.text;
-    if (columns != kQueryColumns)
+    if (columns != kQueryColumns) {
       throw error(cells_.front(), fmt::format("the columns are not {}", kQueryColumns));
+    }
     return true;
   }
 
   [[nodiscard]] GpuFacts read() {
     join_name();
-    if (cells_.size() != kColumns)
+    if (cells_.size() != kColumns) {
       throw error(cells_.back(), fmt::format("{} of {} columns", cells_.size(), kColumns));
+    }
     GpuFacts facts{.index = number(0)};
     facts.uuid = told(1) ? cells_[1].text : "";
     facts.name = told(2) ? cells_[2].text : "";
     facts.bus_id = told(3) ? normal_bus_id(cells_[3].text) : "";
-    if (told(3) && facts.bus_id.empty())
+    if (told(3) && facts.bus_id.empty()) {
       throw error(cells_[3], fmt::format("{} is no PCI address", in_quotes(cells_[3].text)));
+    }
     facts.pcie_generation = told(4) ? number(4) : 0;
     facts.pcie_width = told(5) ? number(5) : 0;
     if (told(6)) facts.mig = is_enabled(cells_[6]);
@@ -84,21 +87,24 @@ class LineReader {
   [[nodiscard]] bool told(std::size_t column) const {
     const Cell& cell = cells_[column];
     if (cell.text.empty()) throw error(cell, "an empty cell");
-    if (cell.text.front() == '[' && cell.text.back() != ']')
+    if (cell.text.front() == '[' && cell.text.back() != ']') {
       throw error(cell, fmt::format("{} is cut short", in_quotes(cell.text)));
+    }
     return cell.text.front() != '[' && cell.text != "N/A";
   }
 
   [[nodiscard]] int number(std::size_t column) const {
     const auto value = whole_number(cells_[column].text);
-    if (!value)
+    if (!value) {
       throw error(cells_[column], fmt::format("{} is no number", in_quotes(cells_[column].text)));
+    }
     return *value;
   }
 
   [[nodiscard]] bool is_enabled(const Cell& cell) const {
-    if (cell.text != "Enabled" && cell.text != "Disabled")
+    if (cell.text != "Enabled" && cell.text != "Disabled") {
       throw error(cell, fmt::format("{} is neither Enabled nor Disabled", in_quotes(cell.text)));
+    }
     return cell.text == "Enabled";
   }
 
@@ -123,11 +129,13 @@ std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view or
     if (gpus.empty() && reader.is_header()) continue;
     GpuFacts facts = reader.read();
     for (const GpuFacts& other : gpus) {
-      if (other.index == facts.index)
+      if (other.index == facts.index) {
         throw reader.error(reader.cell(0), fmt::format("GPU {} is there twice", facts.index));
-      if (!facts.bus_id.empty() && other.bus_id == facts.bus_id)
+      }
+      if (!facts.bus_id.empty() && other.bus_id == facts.bus_id) {
         throw reader.error(reader.cell(3), fmt::format("GPUs {} and {} have the same PCI address",
                                                        other.index, facts.index));
+      }
     }
     gpus.push_back(std::move(facts));
   }

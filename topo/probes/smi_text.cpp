@@ -65,15 +65,16 @@ TextLine clean_line(std::string_view raw, std::size_t number) {
 
 std::size_t display_column(const TextLine& line, std::size_t byte) {
   std::size_t column = line.indent;
-  for (const char letter : std::string_view(line.text).substr(0, byte))
-    column = next_stop(column, letter);
+  const std::string_view before = std::string_view{line.text}.substr(0, byte);
+  for (const char letter : before) column = next_stop(column, letter);
   return column;
 }
 
 std::vector<TextLine> clean_lines(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark)
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
     text.remove_prefix(kByteOrderMark.size());
+  }
   std::vector<TextLine> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -99,8 +100,9 @@ std::optional<int> whole_number(std::string_view text) {
 std::string in_quotes(std::string_view word) {
   constexpr std::size_t kLongest = 40;
   std::string out = "'";
-  for (const char letter : word.substr(0, kLongest))
+  for (const char letter : word.substr(0, kLongest)) {
     out += letter >= ' ' && letter <= '~' ? letter : '?';
+  }
   return out + (word.size() > kLongest ? "...'" : "'");
 }
 

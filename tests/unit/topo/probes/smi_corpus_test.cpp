@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -212,7 +211,7 @@ TEST_F(P2pCorpus, IsReadInEveryDisguiseAndRefusedWhereItIsCut) {
     for (const std::string& disguise : disguises_of(text))
       EXPECT_EQ(parse_smi_p2p(disguise, name).cells, plain.cells) << name << "\n" << disguise;
     for (const std::string& stump : stumps_of(text)) {
-      const auto read = [&] { EXPECT_EQ(parse_smi_p2p(stump, name).cells, plain.cells) << stump; };
+      const auto read = [&] { EXPECT_EQ(parse_smi_p2p(stump, "f").cells, plain.cells) << stump; };
       const bool whole = stump.find("GPU" + std::to_string(plain.gpus.back()), stump.find('\n')) !=
                          std::string::npos;
       EXPECT_EQ(refusal(read).empty(), whole) << name << "\n" << stump;

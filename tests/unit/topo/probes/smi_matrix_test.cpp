@@ -56,20 +56,26 @@ TEST(ParseSmiMatrix, MatchesRowsToColumnsByLabel) {
 }
 
 TEST(ParseSmiMatrix, SurvivesWhatCopyingAdds) {
-  const std::vector<std::string> texts = {
-      "\t\x1b[4mGPU0\tGPU1\tCPU Affinity\x1b[0m\r\nGPU0\t X \tPHB\t0-3\r\nGPU1\tPHB\t X \t0-3\r\n",
-      "\t[4mGPU0\tGPU1\tCPU Affinity[0m\nGPU0\t X \tPHB\t0-3\nGPU1\tPHB\t X \t0-3\n",
+  const std::string colours =
+      "\t\x1b[4mGPU0\tGPU1\tCPU Affinity\x1b[0m\r\nGPU0\t X \tPHB\t0-3\r\nGPU1\tPHB\t X \t0-3\r\n";
+  const std::string lost_escapes =
+      "\t[4mGPU0\tGPU1\tCPU Affinity[0m\nGPU0\t X \tPHB\t0-3\nGPU1\tPHB\t X \t0-3\n";
+  const std::string comment =
       "# $ nvidia-smi topo -m\n#\tGPU0\tGPU1\tCPU Affinity\n# GPU0\t X \tPHB\t0-3\n#\n"
-      "# GPU1\tPHB\t X \t0-3\n",
+      "# GPU1\tPHB\t X \t0-3\n";
+  const std::string list =
       "   *         GPU0    GPU1    CPU Affinity\n   * GPU0     X      PHB     0-3\n"
-      "   * GPU1    PHB      X      0-3\n",
+      "   * GPU1    PHB      X      0-3\n";
+  const std::string notes =
       "GPU0    GPU1    CPU Affinity\nGPU0     X      PHB     0-3   <- GPU 0 of the desk\n\n"
-      "GPU1    PHB      X      0-3",
+      "GPU1    PHB      X      0-3";
+  const std::string prompt =
       "user@host:~$ nvidia-smi topo -m\n> \tGPU0\tGPU1\tCPU Affinity\n> GPU0\tX\tPHB\t0-3\n"
-      "> GPU1\tPHB\tX\t0-3\n> Legend:\n>  X = Self\nuser@host:~$",
+      "> GPU1\tPHB\tX\t0-3\n> Legend:\n>  X = Self\nuser@host:~$";
+  const std::string twice =
       "  GPU0  GPU1  CPU Affinity\nGPU0   X    PHB  0-3\nGPU1  PHB   X    0-3\n\n"
-      "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tNV1\tX\n"};
-  for (const std::string& text : texts) {
+      "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tNV1\tX\n";
+  for (const std::string& text : {colours, lost_escapes, comment, list, notes, prompt, twice}) {
     const SmiMatrix matrix = parse_smi_matrix(text, "f");
     EXPECT_EQ(matrix.cells, (Rows{{"X", "PHB"}, {"PHB", "X"}})) << text;
     EXPECT_EQ(matrix.cpu_affinity, (std::vector<std::string>{"0-3", "0-3"})) << text;
