@@ -84,7 +84,8 @@ class Checker {
   void drop_unwanted(pugi::xml_node node) const;
 
   const XmlReader& xml_;
-  bool old_format_;  ///< of hwloc 1
+  bool old_format_;        ///< of hwloc 1
+  bool nodeless_ = false;  ///< hwloc 1 did not show the node of a machine that has but one
   std::set<long> processors_{};
   std::set<long> nodes_{};
   std::set<long> numbers_{};  ///< gp_index
@@ -92,9 +93,7 @@ class Checker {
 
 std::string_view type_of(pugi::xml_node node) { return node.attribute("type").value(); }
 
-bool is_old_numa(pugi::xml_node node) {
-  return type_of(node) == "NUMANode" || type_of(node) == "Node";
-}
+bool is_numa(pugi::xml_node node) { return type_of(node) == "NUMANode" || type_of(node) == "Node"; }
 
 Family Checker::family(pugi::xml_node node) const {
   const auto* const found = std::find_if(
@@ -103,7 +102,7 @@ Family Checker::family(pugi::xml_node node) const {
     xml_.fail(node, fmt::format("an object of type '{}', which hwloc does not have",
                                 type_of(node).substr(0, 40)));
   }
-  return old_format_ && is_old_numa(node) ? Family::Normal : found->second;
+  return old_format_ && is_numa(node) ? Family::Normal : found->second;
 }
 
 void Checker::check(pugi::xml_node topology) {
@@ -112,6 +111,7 @@ void Checker::check(pugi::xml_node topology) {
   if (!machine || type_of(machine) != "Machine" || machine.next_sibling("object")) {
     xml_.fail(machine ? machine : topology, "one outermost object of type Machine is wanted");
   }
+  nodeless_ = old_format_ && !topology.find_node(is_numa);
   Sets everything;
   everything.fill(BitWords::all());
   check_object(machine, {}, everything);
@@ -161,12 +161,15 @@ void Checker::check_numbers(pugi::xml_node node) {
 }
 
 Sets Checker::check_sets(pugi::xml_node node, const Sets& around) const {
-  Sets sets;
+  Sets sets = around;
   for (std::size_t i = 0; i < kSets.size(); ++i) {
     const char* const attribute = kSets.at(i);
+    if (nodeless_ && i >= 2) {
+      node.remove_attribute(attribute);
+      continue;
+    }
     const std::string_view text = node.attribute(attribute).value();
-    const bool everything = old_format_ && i >= 2 && (text.empty() || text == "0xf...f");
-    const std::optional<BitWords> set = everything ? BitWords::all() : BitWords::parse(text);
+    const std::optional<BitWords> set = BitWords::parse(text);
     if (!set) {
       xml_.fail(node, attribute,
                 fmt::format("{}='{}': hexadecimal words with commas between are wanted", attribute,
@@ -240,7 +243,7 @@ void Checker::check_object(pugi::xml_node node, pugi::xml_node parent, const Set
   if (family(node) != Family::Io) {
     sets = check_sets(node, around);
     if (type_of(node) == "PU") check_index(node, sets[1], processors_);
-    if (is_old_numa(node)) check_index(node, sets[3], nodes_);
+    if (is_numa(node)) check_index(node, sets[3], nodes_);
   } else {
     for (const char* attribute : kSets) node.remove_attribute(attribute);
     check_device(node);

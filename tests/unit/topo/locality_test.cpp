@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <sched.h>
+#include <stdlib.h>
 
 #include <gtest/gtest.h>
+
+#include "tests/unit/support/temporary_folder.hpp"
+#include "tests/unit/topo/probes/sample_hwloc.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -84,6 +88,56 @@ TEST(Machine, BindsToANumaNode) {
   const Machine machine;
   ASSERT_TRUE(machine.bind_to_numa(0, 1));
   EXPECT_TRUE(machine.locality().numa.has_value());
+}
+
+/// Lets hwloc take the sample (processor 0 near bus 07, processor 1 near bus 85) for this machine.
+class SampleMachine {
+ public:
+  SampleMachine() {
+    folder_.write("sample.xml", sample::hwloc_xml());
+    setenv("HWLOC_XMLFILE", folder_.path("sample.xml").c_str(), 1);
+    setenv("HWLOC_THISSYSTEM", "1", 1);
+  }
+  SampleMachine(const SampleMachine&) = delete;
+  SampleMachine& operator=(const SampleMachine&) = delete;
+  ~SampleMachine() {
+    unsetenv("HWLOC_XMLFILE");
+    unsetenv("HWLOC_THISSYSTEM");
+  }
+
+ private:
+  test::TemporaryFolder folder_{};
+};
+
+TEST(Machine, BindsNearADevice) {
+  const AffinityGuard guard;
+  if (guard.processors() < 2) GTEST_SKIP() << "one processor: nothing to bind";
+  const SampleMachine sample;
+  const Machine machine;
+  ASSERT_TRUE(machine.bind_near("00000000:85:00.0", 0, 1));
+  EXPECT_EQ(machine.locality().processors, std::vector<int>{1});
+  ASSERT_TRUE(machine.bind_near("07:00.0", 0, 1));
+  EXPECT_EQ(machine.locality().processors, std::vector<int>{0});
+}
+
+TEST(Machine, BindsTheRanksBeyondTheCoresNearADeviceInTurn) {
+  const AffinityGuard guard;
+  if (guard.processors() < 2) GTEST_SKIP() << "one processor: nothing to bind";
+  const SampleMachine sample;
+  const Machine machine;
+  ASSERT_TRUE(machine.bind_near("0000:85:00.0", 2, 3));
+  EXPECT_EQ(machine.locality().processors, std::vector<int>{1});
+}
+
+TEST(Machine, BindsNearNothingThatItDoesNotKnow) {
+  const AffinityGuard guard;
+  const SampleMachine sample;
+  const Machine machine;
+  const auto before = machine.locality().processors;
+  EXPECT_FALSE(machine.bind_near("0000:ee:00.0", 0, 1));
+  EXPECT_FALSE(machine.bind_near("GPU0", 0, 1));
+  EXPECT_FALSE(machine.bind_near("", 0, 1));
+  EXPECT_EQ(machine.locality().processors, before);
 }
 
 }  // namespace

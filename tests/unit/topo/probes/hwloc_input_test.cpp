@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/probes/hwloc_input.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/topo/probes/refused.hpp"
+#include "tests/unit/topo/probes/sample_hwloc.hpp"
+
+namespace busbar::topo {
+namespace {
+
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), instead);
+}
+
+/// What is wrong with the sample once `what` is replaced.
+std::string refused_with(const std::string& what, const std::string& instead) {
+  return refusal(
+      [&] { static_cast<void>(hwloc_input(with(sample::hwloc_xml(), what, instead), "f.xml")); });
+}
+
+void expect_refused(const std::string& what, const std::string& instead, const char* why) {
+  EXPECT_NE(refused_with(what, instead).find(why), std::string::npos)
+      << what << " -> " << instead << ": " << refused_with(what, instead);
+}
+
+TEST(HwlocInput, LeavesOutWhatIsNotWanted) {
+  std::string text = sample::hwloc_xml();
+  text = with(text, "</topology>",
+              "<support name=\"discovery.pu\"/><cpukind cpuset=\"0x1\"/><memattr name=\"x\"/>"
+              "<distances2 name=\"NUMALatency\" nbobjs=\"2\"/></topology>");
+  text = with(text, "<object type=\"Core\"",
+              "<object type=\"Misc\" name=\"m\"/><userdata/><object odd=\"1\" type=\"Core\"");
+  const std::string input = hwloc_input(text, "f.xml");
+  for (const char* word :
+       {"support", "cpukind", "memattr", "NUMALatency", "Misc", "userdata", "odd"}) {
+    EXPECT_EQ(input.find(word), std::string::npos) << word;
+  }
+  for (const char* word : {"NVLinkBandwidth", "osdev_type=\"5\"", "DMIProductName", "<!DOCTYPE"}) {
+    EXPECT_NE(input.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(HwlocInput, RefusesSetsThatAreNotThereOrDoNotFit) {
+  expect_refused("complete_nodeset=\"0x00000001\" gp_index=\"20\"", "gp_index=\"20\"",
+                 "complete_nodeset=''");
+  expect_refused("cpuset=\"0x00000001\"", "cpuset=\"1-2\"", "cpuset='1-2'");
+  expect_refused("cpuset=\"0x00000001\"", "cpuset=\"0x00000004\"", "within that of the object");
+  expect_refused(
+      "allowed_cpuset=\"0x00000003\" nodeset=\"0x00000003\" complete_nodeset=\"0x00000003\"",
+      "nodeset=\"0x00000003\" complete_nodeset=\"0x00000001\"", "complete set lacks");
+}
+
+TEST(HwlocInput, RefusesProcessorsAndNodesThatAreNotThemselves) {
+  expect_refused("\"PU\" os_index=\"0\"", "\"PU\" os_index=\"1\"", "the set of PU 1 is not itself");
+  expect_refused("\"PU\" os_index=\"0\"", "\"PU\"", "a PU without os_index");
+  expect_refused("\"NUMANode\" os_index=\"0\"", "\"NUMANode\" os_index=\"7\"", "is not itself");
+}
+
+TEST(HwlocInput, RefusesObjectsOutOfPlaceOrUnknown) {
+  expect_refused("\"Core\"", "\"Kernel\"", "type 'Kernel'");
+  expect_refused("\"Core\"", "\"Machine\"", "a Machine cannot be inside a Package");
+  expect_refused("\"Core\"", "\"OSDev\" name=\"x\"", "a PU cannot be inside a OSDev");
+  expect_refused("gp_index=\"41\"", "gp_index=\"40\"", "gp_index='40' is there twice");
+  expect_refused("gp_index=\"40\"", "gp_index=\"4O\"", "gp_index='4O'");
+  expect_refused("bridge_type=\"1-1\"", "bridge_type=\"2-1\"", "bridge_type='2-1'");
+  expect_refused("pci_busid=\"0000:07:00.0\"", "pci_busid=\"7\"", "pci_busid='7'");
+  expect_refused("nbobjs=\"5\"", "nbobjs=\"50000\"", "nbobjs='50000'");
+  expect_refused("<info name=\"CPUVendor\" value=\"GenuineIntel\"/>", "<info name=\"CPUVendor\"/>",
+                 "without value");
+}
+
+TEST(HwlocInput, NamesThePlace) {
+  EXPECT_EQ(
+      refused_with("\"Machine\" os_index=\"0\"", "\"Machine\" os_index=\"zero\"").substr(0, 26),
+      "f.xml:4:24: os_index='zero");
+}
+
+}  // namespace
+}  // namespace busbar::topo
