@@ -17,11 +17,11 @@ namespace busbar::topo {
 struct Ranked {
   DeviceSet set{};
   Figures own{};
-  std::uint64_t sets = 0;  ///< compared in all; saturates at kManySets
+  std::uint64_t sets = 0;   ///< compared in all; saturates at kManySets
   std::uint64_t equal = 0;  ///< sets with the figures of the chosen; 0: not counted
   Figures best{};
   DeviceSet best_set{};
-  std::optional<Figures> worst{};  ///< nothing: not looked for
+  std::optional<Figures> worst{};      ///< nothing: not looked for
   std::vector<std::string> decided{};  ///< what decided between equals, first to last
 };
 
