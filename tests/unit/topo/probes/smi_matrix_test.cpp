@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/smi_matrix.hpp"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/probes/refused.hpp"
@@ -119,53 +121,46 @@ TEST(ParseSmiMatrix, TakesTheFirstOfSeveral) {
   EXPECT_EQ(matrix.cells[0][1], "NV2");
 }
 
-struct Damage {
-  const char* text;
-  const char* place;
-  const char* words;
-};
-
-class DamagedMatrix : public testing::TestWithParam<Damage> {};
-
-TEST_P(DamagedMatrix, IsRefusedWithLineAndColumn) {
-  const std::string what = message(GetParam().text);
-  EXPECT_EQ(what.substr(0, what.find(' ')), GetParam().place) << what;
-  EXPECT_NE(what.find(GetParam().words), std::string::npos) << what;
-  EXPECT_NE(what.find("nvidia-smi topo -m > FILE"), std::string::npos) << what;
-  EXPECT_EQ(what.find('\n'), std::string::npos);
+TEST(ParseSmiMatrix, RefusesDamageWithLineAndColumn) {
+  using Damage = std::array<std::string, 3>;  // the text, the place, words of the message
+  const std::vector<Damage> damages = {
+      {{"", "f:1:1:", "no matrix"}},
+      {{"hello GPU0\n", "f:1:1:", "no matrix"}},
+      {{"\tGPU0\tGPU1\n", "f:1:11:", "0 of 2 GPUs have a row: GPU0, GPU1 are missing"}},
+      {{"\tGPU0\tGPU1\nGPU0\t X \tNV1\n", "f:2:13:", "1 of 2 GPUs have a row: GPU1 is"}},
+      {{"\tGPU0\tGPU1\nGPU0\t X \nGPU1\tNV1\t X \n", "f:2:8:", "has 1 cells for 2 columns"}},
+      {{"\tGPU0\tGPU1\nGPU0\t X \tNV1\nGPU1\tNV2\t X \n",
+        "f:3:6:", "GPU1 to GPU0 is NV2, but GPU0 to GPU1 is NV1 in line 2"}},
+      {{"\tGPU0\tGPU1\nGPU0\tSYS\tNV1\nGPU1\tNV1\t X \n", "f:2:6:", "and not X"}},
+      {{"\tGPU0\tGPU1\nGPU0\t X \t X \nGPU1\t X \t X \n", "f:2:11:", "for a device itself"}},
+      {{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tNV1\tPXBNODE\n", "f:2:14:", "PXB and NODE"}},
+      {{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tSYSSYS\n", "f:2:10:", "SYS and SYS"}},
+      {{"\tGPU0\tGPU1\nGPU0\t X \tPH0-115\n", "f:2:10:", "'PH0-115'"}},
+      {{"\tGPU0\tGPU1\nGPU0\t X \tNV0\n", "f:2:10:", "'NV0'"}},
+      {{"\tGPU0\tGPU1\nGPU0\t X \tXYZ\n", "f:2:10:", "'XYZ'"}},
+      {{"\t  GPU0GPU1mlx5_0\tCPU Affinity\nGPU0\t X \tNV1\n", "f:1:4:", "run together"}},
+      {{"\tGPU0\tNIC0NIC1\nGPU0\t X \tSYS\tSYS\n", "f:1:7:", "run together"}},
+      {{"\tGPU0\tmlx5_0mlx5_1\nGPU0\t X \tSYS\tSYS\n", "f:1:7:", "run together"}},
+      {{"\tGPU0\tGPU1CPU Affinity\nGPU0\t X \tSYS\t0\n", "f:1:7:", "run together"}},
+      {{"GPU0\t X \tNV1\nGPU1\tNV1\t X \n", "f:1:1:", "without the line of column labels"}},
+      {{"\tGPU0\tGPU0\nGPU0\t X \tNV1\n", "f:1:7:", "two columns"}},
+      {{"\tGPU0\tGPU1\tGP\nGPU0\t X \tNV1\n", "f:1:12:", "no label of a column"}},
+      {{"\tGPU0\tGPU1\tCPU Aff\nGPU0\t X \tNV1\n", "f:1:12:", "cut short"}},
+      {{"\tGPU0\nGPU0\t X \nGPU1\tNV1\t X \n", "f:3:1:", "a row but no column"}},
+      {{"\tGPU0\nGPU0\t X \tNV1\n", "f:2:10:", "more cells than the 1 columns"}},
+      {{"\tGPU0\nGPU0\t X \nGPU0\t X \n", "f:3:1:", "two rows"}},
+      {{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPI\n", "f:3:6:", "'PI'"}},
+      {{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\n", "f:3:9:", "1 cells for 2"}},
+      {{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNI0\tPIX\tX\n", "f:3:1:", "a row but no column"}},
+      {{"\tGPU0\tCPU Affinity\nGPU0\t X \t0-7x\n", "f:2:10:", "'0-7x'"}}};
+  for (const auto& [text, place, words] : damages) {
+    const std::string what = message(text);
+    EXPECT_EQ(what.substr(0, what.find(' ')), place) << what;
+    EXPECT_NE(what.find(words), std::string::npos) << what;
+    EXPECT_NE(what.find("nvidia-smi topo -m > FILE"), std::string::npos) << what;
+    EXPECT_EQ(what.find('\n'), std::string::npos);
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    SmiMatrix, DamagedMatrix,
-    testing::Values(
-        Damage{"", "f:1:1:", "no matrix"}, Damage{"hello GPU0\n", "f:1:1:", "no matrix"},
-        Damage{"\tGPU0\tGPU1\n", "f:1:11:", "0 of 2 GPUs have a row: GPU0, GPU1 are missing"},
-        Damage{"\tGPU0\tGPU1\nGPU0\t X \tNV1\n", "f:2:13:", "1 of 2 GPUs have a row: GPU1 is"},
-        Damage{"\tGPU0\tGPU1\nGPU0\t X \nGPU1\tNV1\t X \n", "f:2:8:", "has 1 cells for 2 columns"},
-        Damage{"\tGPU0\tGPU1\nGPU0\t X \tNV1\nGPU1\tNV2\t X \n",
-               "f:3:6:", "GPU1 to GPU0 is NV2, but GPU0 to GPU1 is NV1 in line 2"},
-        Damage{"\tGPU0\tGPU1\nGPU0\tSYS\tNV1\nGPU1\tNV1\t X \n", "f:2:6:", "and not X"},
-        Damage{"\tGPU0\tGPU1\nGPU0\t X \t X \nGPU1\t X \t X \n", "f:2:11:", "for a device itself"},
-        Damage{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tNV1\tPXBNODE\n", "f:2:14:", "PXB and NODE"},
-        Damage{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tSYSSYS\n", "f:2:10:", "SYS and SYS"},
-        Damage{"\tGPU0\tGPU1\nGPU0\t X \tPH0-115\n", "f:2:10:", "'PH0-115'"},
-        Damage{"\tGPU0\tGPU1\nGPU0\t X \tNV0\n", "f:2:10:", "'NV0'"},
-        Damage{"\tGPU0\tGPU1\nGPU0\t X \tXYZ\n", "f:2:10:", "'XYZ'"},
-        Damage{"\t  GPU0GPU1mlx5_0\tCPU Affinity\nGPU0\t X \tNV1\n", "f:1:4:", "run together"},
-        Damage{"\tGPU0\tNIC0NIC1\nGPU0\t X \tSYS\tSYS\n", "f:1:7:", "run together"},
-        Damage{"\tGPU0\tmlx5_0mlx5_1\nGPU0\t X \tSYS\tSYS\n", "f:1:7:", "run together"},
-        Damage{"\tGPU0\tGPU1CPU Affinity\nGPU0\t X \tSYS\t0\n", "f:1:7:", "run together"},
-        Damage{"GPU0\t X \tNV1\nGPU1\tNV1\t X \n", "f:1:1:", "without the line of column labels"},
-        Damage{"\tGPU0\tGPU0\nGPU0\t X \tNV1\n", "f:1:7:", "two columns"},
-        Damage{"\tGPU0\tGPU1\tGP\nGPU0\t X \tNV1\n", "f:1:12:", "no label of a column"},
-        Damage{"\tGPU0\tGPU1\tCPU Aff\nGPU0\t X \tNV1\n", "f:1:12:", "cut short"},
-        Damage{"\tGPU0\nGPU0\t X \nGPU1\tNV1\t X \n", "f:3:1:", "a row but no column"},
-        Damage{"\tGPU0\nGPU0\t X \tNV1\n", "f:2:10:", "more cells than the 1 columns"},
-        Damage{"\tGPU0\nGPU0\t X \nGPU0\t X \n", "f:3:1:", "two rows"},
-        Damage{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPI\n", "f:3:6:", "'PI'"},
-        Damage{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\n", "f:3:9:", "1 cells for 2"},
-        Damage{"\tGPU0\tNIC0\nGPU0\t X \tPIX\nNI0\tPIX\tX\n", "f:3:1:", "a row but no column"},
-        Damage{"\tGPU0\tCPU Affinity\nGPU0\t X \t0-7x\n", "f:2:10:", "'0-7x'"}));
 
 TEST(NvlinkCount, ReadsTheNumber) {
   EXPECT_EQ(nvlink_count("NV18"), 18);
