@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Benchmarks of our own hot paths; each prints a ratio within one run.
+# Benchmarks of our own hot paths, each a ratio within one run; and what host memory can do.
 BENCH_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
 $(BUILD)/bin/mpi_ratios: $(BUILD)/bench/mpi_ratios.o $(BUILD)/src/collectives/allreduce.o $(CORE)
@@ -8,15 +8,18 @@ $(BUILD)/bin/verification: $(BUILD)/bench/verification.o $(CORE)
 	@$(BENCH_LINK) -lbenchmark
 $(BUILD)/bin/topology_choice: $(BUILD)/bench/topology_choice.o $(CORE)
 	@$(BENCH_LINK)
+$(BUILD)/bin/host_limits: $(BUILD)/bench/host_limits.o $(CORE)
+	@$(BENCH_LINK) -lbenchmark
 
 .PHONY: bench
-bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, choice of devices
-	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILD)/bin/mpi_ratios $(BUILD)/bin/verification $(BUILD)/bin/topology_choice
+bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, choice of devices; speed of host memory
+	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILD)/bin/mpi_ratios $(BUILD)/bin/verification $(BUILD)/bin/topology_choice $(BUILD)/bin/host_limits
 	mpirun -np 2 $(BUILD)/bin/mpi_ratios overhead
 	mpirun -np 16 $(BUILD)/bin/mpi_ratios progress
 	$(BUILD)/bin/verification
 	mpirun -np 2 $(BUILD)/bin/mpi_ratios stopping
 	$(BUILD)/bin/topology_choice
+	$(BUILD)/bin/host_limits --benchmark_min_time=0.05
 
 ifneq ($(filter nccl,$(BACKENDS)),)
 $(BUILD)/bench/device_memory.o: private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)

@@ -16,6 +16,7 @@ const Collective kAllGather{
     .in_place = send_own_part,
     .expected = [](std::uint64_t count,
                    Position position) { return one_part_per_rank(count, position.ranks, 0); },
+    .least_work = whole_at_all,
 };
 
 const RegisteredCollective kRegistered{kAllGather};

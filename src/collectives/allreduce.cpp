@@ -16,6 +16,12 @@ const Collective kAllReduce{
     .in_place = same_place,
     .expected = [](std::uint64_t count,
                    Position) { return std::vector<Piece>{{.count = count, .source = kAllRanks}}; },
+    .least_work =
+        [](int ranks, bool in_place) {
+          return LeastWork{.copied = ranks - 1.0,
+                           .reduced = ranks - 1.0,
+                           .touched = ranks * (in_place ? 1.0 : 2.0)};
+        },
 };
 
 const RegisteredCollective kRegistered{kAllReduce};

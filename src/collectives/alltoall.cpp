@@ -24,6 +24,11 @@ const Collective kAllToAll{
           return one_part_per_rank(count, position.ranks,
                                    count * static_cast<std::uint64_t>(position.rank));
         },
+    .least_work =
+        [](int ranks, bool in_place) {  // a rank's own part is copied out of place
+          return LeastWork{.copied = ranks - (in_place ? 1.0 : 0.0),
+                           .touched = ranks * (in_place ? 1.0 : 2.0)};
+        },
 };
 
 const RegisteredCollective kRegistered{kAllToAll};

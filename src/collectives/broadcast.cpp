@@ -18,6 +18,7 @@ const Collective kBroadcast{
         [](std::uint64_t count, Position position) {
           return std::vector<Piece>{{.count = count, .source = position.root}};
         },
+    .least_work = whole_at_all,
 };
 
 const RegisteredCollective kRegistered{kBroadcast};

@@ -19,6 +19,7 @@ const Collective kGather{
           if (position.rank != position.root) return std::vector<Piece>{};
           return one_part_per_rank(count, position.ranks, 0);
         },
+    .least_work = parts_at_one,
 };
 
 const RegisteredCollective kRegistered{kGather};

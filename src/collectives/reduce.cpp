@@ -19,6 +19,7 @@ const Collective kReduce{
           if (position.rank != position.root) return std::vector<Piece>{};
           return std::vector<Piece>{{.count = count, .source = kAllRanks}};
         },
+    .least_work = one_of_all,
 };
 
 const RegisteredCollective kRegistered{kReduce};

@@ -19,6 +19,7 @@ const Collective kReduceScatter{
           const std::uint64_t first = count * static_cast<std::uint64_t>(position.rank);
           return std::vector<Piece>{{.count = count, .source = kAllRanks, .source_first = first}};
         },
+    .least_work = one_of_all,
 };
 
 const RegisteredCollective kRegistered{kReduceScatter};

@@ -20,6 +20,7 @@ const Collective kScatter{
           return std::vector<Piece>{
               {.count = count, .source = position.root, .source_first = first}};
         },
+    .least_work = parts_at_one,
 };
 
 const RegisteredCollective kRegistered{kScatter};

@@ -205,6 +205,9 @@ RunContext make_context(const ContextInput& input) {
       {"compiler", compiler()},
       {"environment", join(input.environment, " ")},
       {"timer-cost-ns", fmt::format("{:.1f}", input.timer_cost_s * 1e9)},
+      {"device-set", input.bound.device_set},
+      {"bound-kind", input.bound.kind},
+      {"bound-limit", input.bound.limit},
   };
   for (std::size_t rank = 0; rank < input.placements.ranks.size(); ++rank) {
     context.facts.emplace_back(fmt::format("rank-{}", rank), rank_fact(input, rank));
@@ -219,6 +222,7 @@ RunContext make_context(const ContextInput& input) {
   add_device_notes(input, context.notes);
   add_group_notes(input, context.notes);
   add_memory_notes(input, context.notes);
+  if (!input.bound.note.empty()) context.notes.push_back(input.bound.note);
   if (input.ranks == 1) {
     context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");
   }

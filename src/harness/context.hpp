@@ -8,6 +8,7 @@
 #include "harness/memory_pool.hpp"
 #include "harness/options.hpp"
 #include "harness/placement.hpp"
+#include "harness/set_bound.hpp"
 #include "model/backend.hpp"
 #include "report/run_context.hpp"
 
@@ -27,6 +28,7 @@ struct ContextInput {
   int ranks;
   int nodes;
   double timer_cost_s;
+  const SetBound& bound;  ///< of rank 0's team
   std::string command;
   std::vector<std::string> environment;
 };

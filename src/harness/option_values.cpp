@@ -124,10 +124,11 @@ constexpr std::array<Choice<Cache>, 2> kCaches{{{"warm", Cache::Warm}, {"rotate"
 constexpr std::array<Choice<Bind>, 4> kBinds{
     {{"auto", Bind::Auto}, {"none", Bind::None}, {"core", Bind::Core}, {"numa", Bind::Numa}}};
 constexpr std::array<Choice<Pairs>, 2> kPairs{{{"off", Pairs::Off}, {"all", Pairs::All}}};
+constexpr std::array<Choice<bool>, 2> kHostLimits{{{"auto", true}, {"off", false}}};
 constexpr std::array<Choice<Placement>, 3> kPlacements{
     {{"both", Placement::Both}, {"in", Placement::In}, {"out", Placement::Out}}};
 
-const std::array<OptionSpec, 43> kSpecs{{
+const std::array<OptionSpec, 44> kSpecs{{
     {"-b,--minbytes", true, [](O& o, View n, View v) { o.sweep.first = positive_size(n, v); }},
     {"-e,--maxbytes", true, [](O& o, View n, View v) { o.sweep.last = positive_size(n, v); }},
     {"-i,--stepbytes", true, set_step},
@@ -187,6 +188,8 @@ const std::array<OptionSpec, 43> kSpecs{{
     {"--bind", true, [](O& o, View n, View v) { o.bind = choose(n, v, kBinds); }},
     {"--memory-limit", true, [](O& o, View n, View v) { o.memory_limit = positive_size(n, v); }},
     {"--placement", true, [](O& o, View n, View v) { o.placement = choose(n, v, kPlacements); }},
+    {"--host-limits", true,
+     [](O& o, View n, View v) { o.host_limits = choose(n, v, kHostLimits); }},
     {"--seed", true, [](O& o, View n, View v) { o.seed = whole(n, v, 0); }},
     {"--inject-fault", true, set_fault},
     {"-p,--parallel_init", true, [](O&, View n, View v) { (void)whole(n, v, 0, 1); }},

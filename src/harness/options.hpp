@@ -71,6 +71,7 @@ struct Options {
   Placement placement = Placement::Both;
   Pairs pairs = Pairs::Off;
   bool share_devices = false;  ///< --share-gpus
+  bool host_limits = true;     ///< --host-limits: measure what host memory can do
   std::uint64_t seed = 1;
   std::optional<Fault> inject_fault;
 

@@ -113,10 +113,13 @@ Placements summarize_places(std::vector<RankPlace> ranks) {
   }
   result.hosts = static_cast<int>(hosts.size());
   result.least_memory = std::numeric_limits<Bytes>::max();
+  result.processors = std::numeric_limits<double>::max();
   for (const auto& [boot_id, host] : hosts) {
     int processors = 0;
     for (const std::uint64_t word : host.mask) processors += std::popcount(word);
     const double quota = host.first->processor_quota;
+    result.processors =
+        std::min({result.processors, 1.0 * processors, quota > 0 ? quota : 1.0 * processors});
     if (quota > 0) {
       processors = std::min(processors, std::max(1, static_cast<int>(std::floor(quota))));
     }

@@ -37,6 +37,7 @@ struct Placements {
   int most_ranks_per_host = 1;
   Bytes least_memory = 0;  ///< available per rank on the host that has least, as 1/ranks of it
   Bytes largest_cache = 0;
+  double processors = 1;         ///< that the ranks of the smallest host have together
   bool oversubscribed = false;   ///< some host has more ranks than processors for them
   std::string oversubscription;  ///< in words: "16 ranks on 2 processors of host vm"
 };

@@ -59,6 +59,14 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   add_bandwidths(record, collective);
 }
 
+void add_bound(Record& record, const SetBound& bound, const BoundRow& row) {
+  if (bound.bus_GBps == nullptr) return;
+  record.bound_GBps = bound.bus_GBps(row);
+  if (!record.bound_GBps) return;
+  record.bound_kind = bound.kind;
+  if (record.busbw_GBps) record.efficiency = *record.busbw_GBps / *record.bound_GBps;
+}
+
 void add_flag(Record& record, std::string_view flag) {
   if (!record.flags.empty()) record.flags += ' ';
   record.flags += flag;

@@ -3,6 +3,7 @@
 
 #include "harness/options.hpp"
 #include "harness/sampler.hpp"
+#include "harness/set_bound.hpp"
 #include "model/collective.hpp"
 #include "model/record.hpp"
 
@@ -11,6 +12,9 @@ namespace busbar {
 /// Adds a row's statistics to its record: times, interval, bandwidths. `ranks` and `size` of the
 /// record are already there.
 void add_statistics(Record& record, const Samples& samples, const Collective& collective);
+
+/// Adds what the row's set can carry and how much of that the row came to, where there is a bound.
+void add_bound(Record& record, const SetBound& bound, const BoundRow& row);
 
 /// The flag of a row into which --inject-fault put a fault.
 inline constexpr std::string_view kFaultInjected = "fault-injected";

@@ -9,6 +9,7 @@
 #include "harness/memory_pool.hpp"
 #include "harness/options.hpp"
 #include "harness/placement.hpp"
+#include "harness/set_bound.hpp"
 #include "harness/watchdog.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
@@ -32,6 +33,7 @@ struct RunParts {
   double timer_cost_s;
   std::vector<std::string_view> flags;  ///< of every row: "shared-gpu", "fake", ...
   Watchdog& watchdog;
+  BoundSource bound_of{};  ///< null: rows tell neither set nor bound
 };
 
 /// "all-reduce 64 MiB in place"

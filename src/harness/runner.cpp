@@ -113,7 +113,8 @@ void Runner::run_pairs(SweepKey key) {
   }
 }
 
-void Runner::run_sweep(const SweepKey& key, const Crew& crew) {
+void Runner::run_sweep(SweepKey key, const Crew& crew) {
+  if (parts_.bound_of && !crew.idle) key.bound = parts_.bound_of(key.pair);
   Verifier verifier(crew, parts_.team, parts_.communicator, key.type, key.op, key.pair);
   for (const SizePlan& plan : plan_sweep(parts_, key.type, key.op)) {
     run_size(key, crew, plan, verifier);
@@ -147,7 +148,8 @@ Record Runner::blank(const SweepKey& key, const Crew& crew, const SizePlan& plan
                 .progress = parts_.progress == Progress::Yield ? "yield" : "block",
                 .cache = std::string(name(options_.cache)),
                 .cycle = key.cycle,
-                .group = parts_.group};
+                .group = parts_.group,
+                .device_set = key.bound.device_set};
   if (parts_.collective.rooted) record.root = key.root;
   if (key.pair) {
     record.sender = key.pair->sender;
@@ -178,7 +180,7 @@ void Runner::run_size(const SweepKey& key, const Crew& crew, const SizePlan& pla
     if (outputs_.replay(all_rows(crew, {.record = record}))) continue;
     const std::string obstacle = find_obstacle(plan, offset, in_place, buffers);
     if (obstacle.empty()) {
-      measure_or_fail(std::move(record), crew, like, plan, *buffers, verifier);
+      measure_or_fail(std::move(record), crew, key, like, plan, *buffers, verifier);
     } else {
       skip(std::move(record), crew, obstacle);
     }
@@ -229,7 +231,7 @@ void Runner::skip(Record record, const Crew& crew, const std::string& reason) {
   write(crew, {.record = std::move(record)});
 }
 
-void Runner::measure_or_fail(Record record, const Crew& crew, const Call& like,
+void Runner::measure_or_fail(Record record, const Crew& crew, const SweepKey& key, const Call& like,
                              const SizePlan& plan, RowBuffers& buffers, Verifier& verifier) {
   Row row;
   try {
@@ -240,6 +242,12 @@ void Runner::measure_or_fail(Record record, const Crew& crew, const Call& like,
                                   .buffers = buffers,
                                   .verifier = verifier},
                                  record, progress_report(record));
+    add_bound(record, key.bound,
+              {.collective = &parts_.collective,
+               .ranks = record.ranks,
+               .size = record.size,
+               .in_place = record.in_place,
+               .slots = plan.slots});
   } catch (const Error& error) {  // the row in flight is on record too, for those who ask why
     record.status = RowStatus::Failed;
     record.reason = error.what();

@@ -34,11 +34,12 @@ class Runner {
     ReduceOp op = ReduceOp::None;
     int root = 0;
     std::optional<Pair> pair{};
+    SetBound bound{};
   };
 
   void run_cycle(std::uint64_t cycle);
   void run_pairs(SweepKey key);
-  void run_sweep(const SweepKey& key, const Crew& crew);
+  void run_sweep(SweepKey key, const Crew& crew);
   void run_size(const SweepKey& key, const Crew& crew, const SizePlan& plan, Verifier& verifier);
   [[nodiscard]] Record blank(const SweepKey& key, const Crew& crew, const SizePlan& plan,
                              bool in_place) const;
@@ -54,8 +55,8 @@ class Runner {
   void skip(Record record, const Crew& crew, const std::string& reason);
   /// Measures a row and writes it; where that fails it is written as failed before the error goes
   /// on.
-  void measure_or_fail(Record record, const Crew& crew, const Call& like, const SizePlan& plan,
-                       RowBuffers& buffers, Verifier& verifier);
+  void measure_or_fail(Record record, const Crew& crew, const SweepKey& key, const Call& like,
+                       const SizePlan& plan, RowBuffers& buffers, Verifier& verifier);
   /// Of all crews, on rank 0.
   [[nodiscard]] std::vector<Row> all_rows(const Crew& crew, Row mine) const;
   void write(const Crew& crew, Row mine);

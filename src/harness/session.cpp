@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "harness/context.hpp"
+#include "harness/find_bounds.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/outputs.hpp"
 #include "harness/placement.hpp"
@@ -149,6 +150,14 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
   watchdog.step(fmt::format("connecting the ranks over {}", backend.backend->name()));
   const auto communicator = backend.backend->connect(
       members, connect_options(options, progress, any_shared(devices), everyone.rank()));
+  watchdog.step("measuring the host's limits");
+  const BoundSource bound_of = find_bounds({.options = options,
+                                            .collective = collective,
+                                            .everyone = everyone,
+                                            .communicator = *communicator,
+                                            .placements = placements,
+                                            .devices = devices,
+                                            .groups = team.groups});
   watchdog.step("planning memory");
   const RunParts parts{.options = options,
                        .collective = collective,
@@ -164,8 +173,10 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
                        .progress = progress,
                        .timer_cost_s = slowest_timer_s(everyone, communicator->stopwatch()),
                        .flags = row_flags(options, devices),
-                       .watchdog = watchdog};
+                       .watchdog = watchdog,
+                       .bound_of = bound_of};
   const std::vector<SizePlan> plans = plan_sweep(parts, options.types.front(), options.ops.front());
+  const SetBound bound = bound_of({});
   const ContextInput context{.options = options,
                              .collective = collective,
                              .backend = backend,
@@ -178,6 +189,7 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
                              .ranks = everyone.size(),
                              .nodes = everyone.nodes(),
                              .timer_cost_s = parts.timer_cost_s,
+                             .bound = bound,
                              .command = invocation.command,
                              .environment = invocation.environment};
   outputs.check_resumable(configuration(context));

@@ -77,4 +77,17 @@ double once(int ranks) { return ranks > 1 ? 1 : 0; }
 
 double all_but_own_part(int ranks) { return (ranks - 1.0) / ranks; }
 
+LeastWork whole_at_all(int ranks, bool in_place) {
+  return {.copied = ranks - (in_place ? 1.0 : 0.0), .touched = ranks + (in_place ? 0.0 : 1.0)};
+}
+
+LeastWork parts_at_one(int ranks, bool in_place) {
+  const double part = 1.0 / ranks;
+  return {.copied = in_place ? 1 - part : 1, .touched = in_place ? 2 - part : 2};
+}
+
+LeastWork one_of_all(int ranks, bool in_place) {
+  return {.reduced = ranks - 1.0, .touched = ranks + (in_place ? 0.0 : 1.0)};
+}
+
 }  // namespace busbar

@@ -56,6 +56,14 @@ struct Peers {
   int from = -1;
 };
 
+/// What all ranks together must at least do in memory for one operation that they share it for, in
+/// sizes (Footprint::size), whatever the algorithm and whoever of them does it.
+struct LeastWork {
+  double copied = 0;   ///< bytes that arrive where they were not
+  double reduced = 0;  ///< bytes of one vector added to another
+  double touched = 0;  ///< bytes of all ranks' buffers that take part
+};
+
 /// A collective operation as data and pure functions: the whole truth about it, without a backend.
 struct Collective {
   std::string_view name;       ///< "allreduce": our executable's name without _perf
@@ -76,6 +84,8 @@ struct Collective {
   std::vector<Piece> (*expected)(std::uint64_t count, Position position) = nullptr;
   /// The ranks that this one exchanges data with; null where all take part in one operation.
   Peers (*peers)(Position position) = nullptr;
+  /// Null where nobody has reckoned it; then host memory has no bound for it.
+  LeastWork (*least_work)(int ranks, bool in_place) = nullptr;
 };
 
 /// Adds a collective to the list of this executable: one static object in each collective's file.
@@ -111,6 +121,13 @@ class RegisteredCollective {
 [[nodiscard]] double all_but_own_part(int ranks);
 /// 1: what a rank has crosses its bus once.
 [[nodiscard]] double once(int ranks);
+/// n ranks end with the whole, which is the sum of their parts or one rank's: out of place all copy
+/// all of it, in place one size of it is where it belongs.
+[[nodiscard]] LeastWork whole_at_all(int ranks, bool in_place);
+/// One rank has the whole, in parts that others have the other end of.
+[[nodiscard]] LeastWork parts_at_one(int ranks, bool in_place);
+/// n wholes become one: n - 1 additions, whose last writes the result where it belongs.
+[[nodiscard]] LeastWork one_of_all(int ranks, bool in_place);
 /// @}
 
 }  // namespace busbar

@@ -60,6 +60,10 @@ struct Record {
   std::optional<int> group{};
   std::optional<int> sender{};
   std::optional<int> receiver{};
+  std::string device_set{};
+  std::optional<double> bound_GBps{};
+  std::string bound_kind{};
+  std::optional<double> efficiency{};
 };
 
 }  // namespace busbar

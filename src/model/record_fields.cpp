@@ -140,6 +140,14 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
     field<&R::group>("group", "", "group of ranks that the row is of; empty where all are one"),
     field<&R::sender>("sender", "", "rank that sends to `receiver` one way; only with --pairs"),
     field<&R::receiver>("receiver", "", "rank that receives"),
+    field<&R::device_set>("device_set", "",
+                          "what the row's ranks ran on: GPU indices, or cores, numa or processors; "
+                          "hosts that differ are joined by ;"),
+    field<&R::bound_GBps>("bound_GBps", "GB/s",
+                          "highest busbw_GBps of that set; empty where none is known"),
+    field<&R::bound_kind>("bound_kind", "",
+                          "what the bound is of: host-memory (measured at the start), or links"),
+    field<&R::efficiency>("efficiency", "", "busbw_GBps over bound_GBps"),
 }};
 
 }  // namespace

@@ -66,8 +66,8 @@ CsvFile read_csv(const std::string& path) {
   const std::string text = whole_lines_of(path);
   CsvFile file;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
-    file.head.push_back(line);
+  while (std::getline(lines, file.columns) && file.columns.starts_with('#')) {
+    file.head.push_back(file.columns);
   }
   try {
     Reader reader(path, text.data(), text.data() + text.size());

@@ -11,6 +11,7 @@ namespace busbar {
 /// A CSV of ours, read back.
 struct CsvFile {
   std::vector<std::string> head;  ///< the "#" lines above the column names
+  std::string columns;            ///< the line that names them
   std::vector<Record> records;
 };
 

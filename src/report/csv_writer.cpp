@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/csv_reader.hpp"
 #include "report/csv_text.hpp"
@@ -23,6 +24,11 @@ std::string cell(const std::optional<int>& value) {
 CsvWriter::CsvWriter(const std::string& path, bool resume) : file_(path, "--csv", mode(resume)) {
   if (file_.size() == 0) return;
   CsvFile earlier = read_csv(path);
+  if (earlier.columns + '\n' != csv_header()) {
+    throw usage_error(fmt::format(
+        "--resume: {} has the columns of another version of busbar; give another file with --csv",
+        path));
+  }
   file_.drop_unfinished_line();
   earlier_head_ = std::move(earlier.head);
   earlier_ = std::move(earlier.records);

@@ -29,6 +29,10 @@ struct PretendedRun {
   Progress progress = Progress::Yield;
   int ranks = 16;
   std::vector<std::string> environment{"UCX_TLS=tcp"};
+  SetBound bound{.device_set = "cores 0-1",
+                 .kind = "host-memory",
+                 .limit = "copy and reduce",
+                 .note = "Host: 16 ranks on cores 0-1"};
 
   PretendedRun() {
     options.sweep = {.first = kMiB, .last = 4 * kMiB, .step = kMiB};
@@ -59,6 +63,7 @@ struct PretendedRun {
                          .ranks = ranks,
                          .nodes = 4,
                          .timer_cost_s = 40e-9,
+                         .bound = bound,
                          .command = "./allreduce_perf -e 4M",
                          .environment = environment});
   }
@@ -87,6 +92,17 @@ TEST(RunContext, HasTheFactsThatExplainAFile) {
   EXPECT_EQ(fact(context, "timer-cost-ns"), "40.0");
   EXPECT_EQ(fact(context, "rank-0"), "host vm node 0 numa 0 core 1 processors 1");
   EXPECT_EQ(fact(context, "rank-15"), "host vm node 0 numa - core - processors 1");
+}
+
+TEST(RunContext, TellsTheSetAndItsBound) {
+  PretendedRun run;
+  EXPECT_EQ(fact(run.context(), "device-set"), "cores 0-1");
+  EXPECT_EQ(fact(run.context(), "bound-kind"), "host-memory");
+  EXPECT_EQ(fact(run.context(), "bound-limit"), "copy and reduce");
+  EXPECT_TRUE(contains(run.notes(), "\nHost: 16 ranks on cores 0-1"));
+  run.bound.note.clear();
+  EXPECT_FALSE(contains(run.notes(), "Host:"));
+  EXPECT_FALSE(contains(run.notes(), "\n\n"));
 }
 
 TEST(RunContext, HasADeviceLinePerRankInNcclTestsForm) {

@@ -39,6 +39,15 @@ TEST(SummarizePlaces, SeesThatRanksFit) {
   EXPECT_EQ(places.ranks.size(), 4U);
 }
 
+TEST(SummarizePlaces, CountsTheProcessorsOfTheSmallestHostAndHalvesOfTheirTime) {
+  std::vector<RankPlace> ranks = ranks_on("large", 8, 2);
+  EXPECT_DOUBLE_EQ(summarize_places(ranks).processors, 8);
+  ranks.push_back(rank_on("small", 4));
+  EXPECT_DOUBLE_EQ(summarize_places(ranks).processors, 4);
+  for (RankPlace& place : ranks) place.processor_quota = 1.5;
+  EXPECT_DOUBLE_EQ(summarize_places(ranks).processors, 1.5);
+}
+
 TEST(SummarizePlaces, SeesThatOneRankIsTooMany) {
   const Placements places = summarize_places(ranks_on("vm", 2, 3));
   EXPECT_TRUE(places.oversubscribed);

@@ -107,5 +107,36 @@ TEST(HasFlag, LooksForWholeWords) {
   EXPECT_FALSE(has_flag(record, "segment"));
 }
 
+/// A bound that holds for rows from 1 MB on.
+SetBound large_rows_bound() {
+  return {.device_set = "cores 0-1", .kind = "host-memory", .bus_GBps = [](const BoundRow& row) {
+            return row.size >= 1000000 ? std::optional(4.0) : std::nullopt;
+          }};
+}
+
+TEST(AddBound, TellsHowMuchOfItTheRowCameTo) {
+  Record record{.busbw_GBps = 1};
+  add_bound(record, large_rows_bound(), {.size = 1000000});
+  EXPECT_EQ(record.bound_GBps, 4);
+  EXPECT_EQ(record.bound_kind, "host-memory");
+  EXPECT_EQ(record.efficiency, 0.25);
+}
+
+TEST(AddBound, LeavesARowAloneThatItDoesNotHoldFor) {
+  Record record{.busbw_GBps = 1};
+  add_bound(record, large_rows_bound(), {.size = 1000});
+  add_bound(record, {.device_set = "cores 0-1"}, {.size = 1000000});
+  EXPECT_FALSE(record.bound_GBps);
+  EXPECT_EQ(record.bound_kind, "");
+  EXPECT_FALSE(record.efficiency);
+}
+
+TEST(AddBound, GivesNoEfficiencyToARowWithoutBusBandwidth) {
+  Record record;
+  add_bound(record, large_rows_bound(), {.size = 1000000});
+  EXPECT_EQ(record.bound_GBps, 4);
+  EXPECT_FALSE(record.efficiency);
+}
+
 }  // namespace
 }  // namespace busbar

@@ -71,6 +71,28 @@ TEST(Once, IsNothingForOneRank) {
   EXPECT_EQ(once(2), 1);
 }
 
+TEST(LeastWork, OfAWholeAtAllRanksIsACopyForEach) {
+  EXPECT_DOUBLE_EQ(whole_at_all(4, false).copied, 4);
+  EXPECT_DOUBLE_EQ(whole_at_all(4, true).copied, 3);
+  EXPECT_DOUBLE_EQ(whole_at_all(4, false).touched, 5);
+  EXPECT_DOUBLE_EQ(whole_at_all(4, true).touched, 4);
+  EXPECT_DOUBLE_EQ(whole_at_all(4, false).reduced, 0);
+}
+
+TEST(LeastWork, OfPartsAtOneRankIsOneCopy) {
+  EXPECT_DOUBLE_EQ(parts_at_one(4, false).copied, 1);
+  EXPECT_DOUBLE_EQ(parts_at_one(4, true).copied, 0.75);
+  EXPECT_DOUBLE_EQ(parts_at_one(4, false).touched, 2);
+  EXPECT_DOUBLE_EQ(parts_at_one(4, true).touched, 1.75);
+}
+
+TEST(LeastWork, OfOneFromAllIsAnAdditionLessThanRanks) {
+  EXPECT_DOUBLE_EQ(one_of_all(4, false).reduced, 3);
+  EXPECT_DOUBLE_EQ(one_of_all(4, false).copied, 0);
+  EXPECT_DOUBLE_EQ(one_of_all(4, false).touched, 5);
+  EXPECT_DOUBLE_EQ(one_of_all(4, true).touched, 4);
+}
+
 TEST(RegisteredCollectives, ComeInTheOrderOfTheirNames) {
   const auto collectives = registered_collectives();
   for (std::size_t i = 1; i < collectives.size(); ++i) {

@@ -67,15 +67,19 @@ const std::map<std::string, std::string>& cells() {
       {"enqueue_time_us", "4.5"},
       {"group", "2"},
       {"sender", "5"},
-      {"receiver", "0"}};
+      {"receiver", "0"},
+      {"device_set", "0,1,2,3;4,5,6,7"},
+      {"bound_GBps", "8.125"},
+      {"bound_kind", "host-memory"},
+      {"efficiency", "0.5"}};
   return values;
 }
 
-TEST(RecordFields, AreFortyFiveWithNamesOfTheirOwn) {
+TEST(RecordFields, AreFortyNineWithNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (const RecordField& known : record_fields()) names.insert(known.name);
-  EXPECT_EQ(kRecordFieldCount, 45U);
-  EXPECT_EQ(names.size(), 45U);
+  EXPECT_EQ(kRecordFieldCount, 49U);
+  EXPECT_EQ(names.size(), 49U);
 }
 
 TEST(RecordFields, BeginWithTheColumnsThatReadersMayCountOn) {
@@ -99,8 +103,9 @@ TEST(RecordFields, BeginWithTheColumnsThatReadersMayCountOn) {
 }
 
 TEST(RecordFields, EndWithTheColumnsThatCameLast) {
-  constexpr std::array kLast{"finished_at", "host_time_us", "enqueue_time_us",
-                             "group",       "sender",       "receiver"};
+  constexpr std::array kLast{"finished_at", "host_time_us", "enqueue_time_us", "group",
+                             "sender",      "receiver",     "device_set",      "bound_GBps",
+                             "bound_kind",  "efficiency"};
   for (std::size_t i = 0; i < kLast.size(); ++i) {
     EXPECT_EQ(record_fields()[39 + i].name, kLast.at(i));
   }
@@ -222,9 +227,10 @@ TEST(RecordFields, RefuseWhatIsNoValueOfTheirs) {
 }
 
 TEST(RecordFields, AreTextWhereTheyHoldWordsAndNumbersElsewhere) {
-  const std::set<std::string_view> words{
-      "collective", "backend",     "type",        "op",       "status", "reason",     "flags",
-      "cadence",    "stop_reason", "aggregation", "progress", "cache",  "finished_at"};
+  const std::set<std::string_view> words{"collective",  "backend",     "type",      "op",
+                                         "status",      "reason",      "flags",     "cadence",
+                                         "stop_reason", "aggregation", "progress",  "cache",
+                                         "finished_at", "device_set",  "bound_kind"};
   for (const RecordField& known : record_fields()) {
     EXPECT_EQ(known.kind == RecordField::Kind::Text, words.contains(known.name)) << known.name;
   }

@@ -69,6 +69,18 @@ TEST_F(CsvWriterFile, IsNeverReplaced) {
   EXPECT_EQ(text(), "precious\n");
 }
 
+TEST_F(CsvWriterFile, IsNotResumedWithTheColumnsOfAnotherVersion) {
+  std::string columns = csv_header();
+  columns.replace(columns.find(",device_set"), std::string::npos, "\n");
+  folder().write("x.csv", kHead + columns);
+  const test::Failure failure = test::failure_of([&] { const CsvWriter writer(path(), true); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("--resume: " + path() + " has the columns of another version"))
+      << failure.message;
+  EXPECT_TRUE(failure.says("--csv")) << failure.message;
+  EXPECT_EQ(text(), kHead + columns);
+}
+
 TEST_F(CsvWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
   const std::string whole = kHead + csv_header() + csv_row(test::measured(false));
   folder().write("x.csv", whole + "allreduce,mpi,16");

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What host memory can do: copying and reducing with the kernels by which the harness measures the
+// bound, over bytes per thread and threads. `each` is GB/s of one thread, `all` of all together.
+//   host_limits              64 KiB to 64 MiB, on 1, half and all of the processors
+//   host_limits THREADS      the same on so many threads
+// and Google Benchmark's options, as in --benchmark_filter=add.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include <benchmark/benchmark.h>
+
+#include "backends/mpi/host_memory.hpp"
+#include "base/error.hpp"
+#include "harness/memory_kernels.hpp"
+
+namespace busbar {
+namespace {
+
+/// Every thread has buffers of its own, as a rank has.
+void host_memory(benchmark::State& state, MemoryKernel kernel) {
+  const auto bytes = static_cast<Bytes>(state.range(0));
+  const Buffer buffer = allocate_host(2 * bytes + kSourceSkew);
+  std::memset(buffer.data(), 0, buffer.size());
+  const std::span<std::byte> to{buffer.data(), bytes};
+  const std::span<const std::byte> from{buffer.data() + bytes + kSourceSkew, bytes};
+  for ([[maybe_unused]] const auto _ : state) {
+    run_kernel(kernel, to, from);
+    benchmark::ClobberMemory();
+  }
+  const double moved_GB =
+      static_cast<double>(bytes) * static_cast<double>(state.iterations()) / 1e9;
+  using Counter = benchmark::Counter;
+  state.counters["each"] = Counter(moved_GB, Counter::kAvgThreadsRate);
+  state.counters["all"] = Counter(moved_GB, Counter::kIsRate);
+}
+
+void add_benchmarks(const char* name, MemoryKernel kernel, const std::set<int>& threads) {
+  constexpr std::int64_t kSmallest = 64 * kKiB;
+  constexpr std::int64_t kLargest = 64 * kMiB;
+  auto* family = benchmark::RegisterBenchmark(
+      name, [kernel](benchmark::State& state) { host_memory(state, kernel); });
+  family->RangeMultiplier(4)->Range(kSmallest, kLargest)->ArgName("bytes")->UseRealTime();
+  for (const int count : threads) family->Threads(count);
+}
+
+void run(int argc, char** argv) {
+  if (std::find(argv, argv + argc, std::string_view("--help")) != argv + argc) {
+    std::puts(
+        "host_limits [THREADS]: what host memory can do, GB/s of each thread and of all.\n"
+        "Without THREADS: 1, half and all of the processors. Options of Google Benchmark:\n");
+  }
+  benchmark::Initialize(&argc, argv);
+  const int all = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  std::set<int> threads{1, std::max(1, all / 2), all};
+  if (argc > 1) {
+    constexpr int kMostThreads = 4096;
+    threads = {static_cast<int>(parse_integer("THREADS", argv[1], 1, kMostThreads))};
+  }
+  if (argc > 2) throw usage_error("host_limits: give one number of threads, and options as --NAME");
+  add_benchmarks("copy_whole", MemoryKernel::CopyWhole, threads);
+  add_benchmarks("copy_blocks", MemoryKernel::CopyBlocks, threads);
+  add_benchmarks("add", MemoryKernel::Add, threads);
+  benchmark::RunSpecifiedBenchmarks();
+}
+
+}  // namespace
+}  // namespace busbar
+
+int main(int argc, char** argv) {
+  try {
+    busbar::run(argc, argv);
+  } catch (const busbar::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return busbar::exit_code(error.status());
+  }
+  return 0;
+}
