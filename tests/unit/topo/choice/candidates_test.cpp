@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "machines.hpp"
+#include "tests/unit/topo/choice/machines.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "machines.hpp"
+#include "tests/unit/topo/choice/machines.hpp"
 #include "topo/choice/ranking.hpp"
 
 namespace busbar::topo {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../bounds/small_graphs.hpp"
+#include "tests/unit/topo/bounds/small_graphs.hpp"
 
 namespace busbar::topo {
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "machines.hpp"
+#include "tests/unit/topo/choice/machines.hpp"
 #include "topo/choice/blocks.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/choice/sets.hpp"

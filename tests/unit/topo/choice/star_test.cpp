@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "machines.hpp"
+#include "tests/unit/topo/choice/machines.hpp"
 
 namespace busbar::topo {
 namespace {
