@@ -10,12 +10,12 @@
 #include "base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace busbar;
+  namespace topo = busbar::topo;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   topo::Graph graph;
   try {
     graph = topo::parse_system(text, "fuzz.toml");
-  } catch (const Error&) {
+  } catch (const busbar::Error&) {
     return 0;
   }
   // Outside the try: what was read must be accepted again.

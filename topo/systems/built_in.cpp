@@ -42,11 +42,12 @@ bool is_path(const std::string& text) {
 std::string read_file(const std::string& path) {
   std::error_code error;
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, error))
+  if (!file || std::filesystem::is_directory(path, error)) {
     throw usage_error(
         fmt::format("--system {}: this file cannot be read; a name without '/' is one "
                     "of the built-in systems",
                     path));
+  }
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -68,8 +69,9 @@ Graph load_system(const std::string& name_or_path) {
   std::vector<std::string> names;
   for (const SystemText& system : system_texts()) {
     const std::vector<std::string> of_this = names_of(system);
-    for (const std::string& name : of_this)
+    for (const std::string& name : of_this) {
       if (lower(name) == lower(name_or_path)) return parse_system(system.text, system.file);
+    }
     names.push_back(of_this.front());
     known.insert(known.end(), of_this.begin(), of_this.end());
   }

@@ -17,8 +17,9 @@ using Words = std::vector<std::string>;
 
 Words words_of(std::string_view row) {
   Words words;
-  for (std::string& word : split(row, ' '))
+  for (std::string& word : split(row, ' ')) {
     if (!word.empty()) words.push_back(std::move(word));
+  }
   return words;
 }
 
@@ -27,21 +28,25 @@ std::vector<Words> read_rows(const TomlFields& file, std::string_view key, std::
                              const std::function<bool(const std::string&)>& is_cell) {
   const std::vector<const toml::node*> elements = file.list(key);
   const Words lines = file.words(key);
-  if (lines.size() != devices)
+  if (lines.size() != devices) {
     throw file.fault(key, fmt::format("{} has {} for {}", key, counted(lines.size(), "row"),
                                       counted(devices, "device")));
+  }
   std::vector<Words> rows;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto fail = [&](const std::string& what) {
       return fault_at(file.origin(), elements[i]->source(), what);
     };
     rows.push_back(words_of(lines[i]));
-    if (rows[i].size() != devices)
+    if (rows[i].size() != devices) {
       throw fail(fmt::format("this row of {} has {} for {}", key, counted(rows[i].size(), "word"),
                              counted(devices, "device")));
-    for (std::size_t j = 0; j < devices; ++j)
-      if (rows[i][j] == "X" ? i != j : !is_cell(rows[i][j]))
+    }
+    for (std::size_t j = 0; j < devices; ++j) {
+      if (rows[i][j] == "X" ? i != j : !is_cell(rows[i][j])) {
         throw fail(fmt::format("{} has \"{}\" in column {} of this row", key, rows[i][j], j + 1));
+      }
+    }
   }
   return rows;
 }
@@ -62,10 +67,13 @@ constexpr std::array<std::string_view, 3> kP2pWords{"unknown", "works", "off"};
 std::vector<std::vector<P2p>> uniform_p2p(const Graph& graph, P2p within) {
   const std::size_t n = device_count(graph);
   std::vector<std::vector<P2p>> p2p(n, std::vector<P2p>(n, P2p::Unknown));
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j)
-      if (device(graph, static_cast<int>(i)).host == device(graph, static_cast<int>(j)).host)
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (device(graph, static_cast<int>(i)).host == device(graph, static_cast<int>(j)).host) {
         p2p[i][j] = i == j ? P2p::Works : within;
+      }
+    }
+  }
   return p2p;
 }
 
@@ -91,10 +99,11 @@ std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& grap
   std::vector<std::vector<P2p>> p2p;
   for (const Words& row : read_rows(file, "p2p", device_count(graph), is_cell)) {
     p2p.emplace_back();
-    for (const std::string& word : row)
+    for (const std::string& word : row) {
       p2p.back().push_back(word == "OK" || word == "X" ? P2p::Works
                            : word == "NS"              ? P2p::Off
                                                        : P2p::Unknown);
+    }
   }
   return p2p;
 }
@@ -106,9 +115,11 @@ std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
 
 std::string p2p_value(const Graph& graph) {
   if (graph.p2p.empty()) return {};
-  for (const P2p within : {P2p::Works, P2p::Off})
-    if (graph.p2p == uniform_p2p(graph, within))
+  for (const P2p within : {P2p::Works, P2p::Off}) {
+    if (graph.p2p == uniform_p2p(graph, within)) {
       return fmt::format("\"{}\"", kP2pWords.at(static_cast<std::size_t>(within)));
+    }
+  }
   std::vector<Words> rows;
   for (std::size_t i = 0; i < graph.p2p.size(); ++i) {
     rows.emplace_back();

@@ -66,9 +66,11 @@ Graph copy_hosts(const Graph& one, int hosts) {
              .warnings = one.warnings};
   const Numbers numbers = copy_nodes(copy, one, hosts);
   copy_links(copy, one, numbers);
-  for (const std::vector<int>& of_host : numbers)
-    for (const int device : one.devices)
+  for (const std::vector<int>& of_host : numbers) {
+    for (const int device : one.devices) {
       copy.devices.push_back(of_host[static_cast<std::size_t>(device)]);
+    }
+  }
   copy_p2p(copy, one, hosts);
   return copy;
 }

@@ -36,7 +36,7 @@ Kind read_kind(const TomlFields& fields, Kind last) {
 class SystemReader {
  public:
   SystemReader(const toml::table& table, std::string_view origin)
-      : top_(table, origin, "a system file"), hosts_(1) {}
+      : top_(table, origin, "a system file") {}
 
   Graph read() {
     top_.allow_only({"name", "aliases", "title", "source", "hosts", "p2p", "labels", "devices",
@@ -74,8 +74,9 @@ class SystemReader {
       const std::string medium_name = medium.name;
       const std::size_t before = graph_.media.size();
       media_[key] = add_medium(graph_, std::move(medium));
-      if (graph_.media.size() == before)
+      if (graph_.media.size() == before) {
         throw fields.fault("name", fmt::format("there is a medium \"{}\" already", medium_name));
+      }
     }
   }
 
@@ -91,10 +92,12 @@ class SystemReader {
               .vendor = fields.text("vendor"),
               .reduces = fields.flag("reduces")};
     node.host = read_host(fields, node.kind);
-    if (nodes_.count(node.name) > 0)
+    if (nodes_.contains(node.name)) {
       throw fields.fault("name", fmt::format("there is a node \"{}\" already", node.name));
-    if (hosts_ > 1 && fields.has("uuid"))
+    }
+    if (hosts_ > 1 && fields.has("uuid")) {
       throw fields.fault("uuid", "a uuid is of one device; hosts copies this one: leave it out");
+    }
     const std::string node_name = node.name;
     nodes_[node_name] = add_node(graph_, std::move(node));
     node_names_.push_back(node_name);
@@ -102,8 +105,9 @@ class SystemReader {
 
   [[nodiscard]] static std::string read_bus_id(const TomlFields& fields) {
     std::string id = normal_bus_id(fields.text("bus_id"));
-    if (id.empty() && fields.has("bus_id"))
+    if (id.empty() && fields.has("bus_id")) {
       throw fields.fault("bus_id", "bus_id must be a PCI address such as \"0000:06:00.0\"");
+    }
     return id;
   }
 
@@ -111,10 +115,11 @@ class SystemReader {
     const bool is_device = kind == NodeKind::Gpu || kind == NodeKind::Processor;
     const int host = fields.integer("host", is_device ? 0 : -1, kMostHosts - 1,
                                     kind == NodeKind::Network ? -1 : 0);
-    if (hosts_ > 1 && host >= 0 && fields.has("host"))
+    if (hosts_ > 1 && host >= 0 && fields.has("host")) {
       throw fields.fault("host", fmt::format("hosts = {} numbers the hosts; only host = -1, for "
                                              "what joins them, may be given",
                                              hosts_));
+    }
     return host;
   }
 
@@ -122,18 +127,21 @@ class SystemReader {
     fields.allow_only({"between", "medium", "count", "one_way"});
     static_cast<void>(fields.required("between"));
     const std::vector<std::string> ends = fields.words("between");
-    if (ends.size() != 2)
-      throw fields.fault("between", "between must name two nodes: [\"GPU0\", \"GPU1\"]");
+    if (ends.size() != 2) {
+      throw fields.fault("between", R"(between must name two nodes: ["GPU0", "GPU1"])");
+    }
     const int one = node_named(fields, ends[0]);
     const int other = node_named(fields, ends[1]);
-    if (one == other)
+    if (one == other) {
       throw fields.fault("between", fmt::format("a link from \"{}\" to itself", ends[0]));
+    }
     const int medium = medium_named(fields);
     const double count = fields.positive("count", 1);
-    if (fields.flag("one_way"))
+    if (fields.flag("one_way")) {
       graph_.links.push_back({.from = one, .to = other, .medium = medium, .count = count});
-    else
+    } else {
       add_cable(graph_, one, other, medium, count);
+    }
   }
 
   [[nodiscard]] int node_named(const TomlFields& fields, const std::string& node) const {
@@ -159,25 +167,30 @@ class SystemReader {
       add_all(NodeKind::Gpu);
       if (graph_.devices.empty()) add_all(NodeKind::Processor);
     }
-    if (graph_.devices.empty())
-      throw top_.fault("devices", "there is no device: a node of kind \"gpu\" or \"processor\"");
-    if (graph_.devices.size() * static_cast<std::size_t>(hosts_) > kMostDevices)
+    if (graph_.devices.empty()) {
+      throw top_.fault("devices", R"(there is no device: a node of kind "gpu" or "processor")");
+    }
+    if (graph_.devices.size() * static_cast<std::size_t>(hosts_) > kMostDevices) {
       throw top_.fault("hosts", fmt::format("more than {} devices", kMostDevices));
+    }
   }
 
   void add_device(const std::string& word) {
     const int number = node_named(top_, word);
     const NodeKind kind = graph_.nodes[static_cast<std::size_t>(number)].kind;
-    if (kind != NodeKind::Gpu && kind != NodeKind::Processor)
+    if (kind != NodeKind::Gpu && kind != NodeKind::Processor) {
       throw top_.fault("devices", fmt::format("\"{}\" is no gpu and no processor", word));
-    if (std::count(graph_.devices.begin(), graph_.devices.end(), number) > 0)
+    }
+    if (std::count(graph_.devices.begin(), graph_.devices.end(), number) > 0) {
       throw top_.fault("devices", fmt::format("\"{}\" is there twice", word));
+    }
     graph_.devices.push_back(number);
   }
 
   void add_all(NodeKind kind) {
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (graph_.nodes[i].kind == kind) graph_.devices.push_back(static_cast<int>(i));
+    }
   }
 
   [[nodiscard]] Graph finished() const {
@@ -189,7 +202,7 @@ class SystemReader {
 
   TomlFields top_;
   Graph graph_{};
-  int hosts_;
+  int hosts_ = 1;
   std::map<std::string, int> media_{};
   std::map<std::string, int> nodes_{};
   std::vector<std::string> node_names_{};

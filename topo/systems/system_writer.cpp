@@ -104,8 +104,9 @@ std::string medium_table(const Medium& medium, const std::string& key) {
 std::vector<int> usual_devices(const Graph& graph) {
   std::vector<int> devices;
   for (const NodeKind kind : {NodeKind::Gpu, NodeKind::Processor}) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       if (graph.nodes[i].kind == kind) devices.push_back(static_cast<int>(i));
+    }
     if (!devices.empty()) break;
   }
   return devices;
@@ -114,8 +115,9 @@ std::vector<int> usual_devices(const Graph& graph) {
 std::string devices_line(const Graph& graph) {
   if (graph.devices == usual_devices(graph)) return {};
   std::vector<std::string> names;
-  for (const int node : graph.devices)
+  for (const int node : graph.devices) {
     names.push_back(graph.nodes.at(static_cast<std::size_t>(node)).name);
+  }
   return fmt::format("devices = {}\n", quoted_list(names));
 }
 
@@ -141,8 +143,9 @@ std::string write_system(const Graph& graph) {
   text += "\nnode = [\n";
   for (const Node& node : graph.nodes) text += node_line(node);
   text += fmt::format("]\n\nlink = [\n{}]\n", links(graph));
-  for (std::size_t i = 0; i < graph.media.size(); ++i)
+  for (std::size_t i = 0; i < graph.media.size(); ++i) {
     text += medium_table(graph.media[i], keys[i]);
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "topo/systems/toml_characters.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -22,10 +23,12 @@ std::string quoted(std::string_view text) {
 /// The value of a text; it ends up in lines for people, where a line end would do harm.
 const std::string& text_of(const toml::node& node, std::string_view key, std::string_view origin) {
   const auto* value = node.as_string();
-  if (value == nullptr)
+  if (value == nullptr) {
     throw fault_at(origin, node.source(), fmt::format("{} must be a text in quotes", key));
-  if (std::any_of(value->get().begin(), value->get().end(), is_control))
+  }
+  if (std::any_of(value->get().begin(), value->get().end(), is_control)) {
     throw fault_at(origin, node.source(), fmt::format("{} must be one line without tabs", key));
+  }
   return value->get();
 }
 
@@ -53,6 +56,7 @@ Error fault_at(std::string_view origin, const toml::source_region& place, const 
 }
 
 toml::table parse_toml(std::string_view text, std::string_view origin) {
+  check_toml_characters(text, origin);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
@@ -121,10 +125,11 @@ double TomlFields::positive(std::string_view key, double missing) const {
   if (found == nullptr) return missing;
   const auto value = found->is_number() ? found->value<double>() : std::nullopt;
   if (!value) throw fault(key, fmt::format("{} must be a number", key));
-  if (std::isnan(*value) || *value <= 0 || *value > kMost)
+  if (std::isnan(*value) || *value <= 0 || *value > kMost) {
     throw fault(key, fmt::format("{} must be a number above 0 and at most {:g}; leave it out where "
                                  "there is no figure",
                                  key, kMost));
+  }
   return *value;
 }
 
@@ -132,8 +137,9 @@ int TomlFields::integer(std::string_view key, int low, int high, int missing) co
   const toml::node* found = find(key);
   if (found == nullptr) return missing;
   const auto* value = found->as_integer();
-  if (value == nullptr || value->get() < low || value->get() > high)
+  if (value == nullptr || value->get() < low || value->get() > high) {
     throw fault(key, fmt::format("{} must be a whole number from {} to {}", key, low, high));
+  }
   return static_cast<int>(value->get());
 }
 
@@ -152,8 +158,9 @@ std::vector<std::string> TomlFields::words(std::string_view key) const {
   std::vector<std::string> words;
   for (const toml::node* element : list(key)) {
     words.push_back(text_of(*element, fmt::format("an element of {}", key), origin_));
-    if (words.back().empty())
+    if (words.back().empty()) {
       throw fault_at(origin_, element->source(), fmt::format("an element of {} is empty", key));
+    }
   }
   return words;
 }

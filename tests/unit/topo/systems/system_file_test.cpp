@@ -94,12 +94,12 @@ TEST(SystemFile, TakesProcessorsWhereThereIsNoGpu) {
 }
 
 TEST(SystemFile, TakesDevicesInTheOrderThatItNames) {
-  const Graph graph = parse_system(pair_of_gpus("devices = [\"GPU1\", \"GPU0\"]"), "my.toml");
+  const Graph graph = parse_system(pair_of_gpus(R"(devices = ["GPU1", "GPU0"])"), "my.toml");
   EXPECT_EQ(graph.devices, (std::vector<int>{1, 0}));
-  expect_complaint(pair_of_gpus("devices = [\"GPU1\", \"GPU1\"]"),
+  expect_complaint(pair_of_gpus(R"(devices = ["GPU1", "GPU1"])"),
                    "my.toml:2:11: \"GPU1\" is there twice");
   expect_complaint(pair_of_gpus("devices = [\"GPU7\"]"),
-                   "my.toml:2:11: unknown node \"GPU7\"; did you mean \"GPU0\"?");
+                   R"(my.toml:2:11: unknown node "GPU7"; did you mean "GPU0"?)");
   expect_complaint(pair_of_gpus("devices = [\"C\"]", "{ name = \"C\", kind = \"package\" },\n"),
                    "my.toml:2:11: \"C\" is no gpu and no processor");
 }
@@ -119,21 +119,21 @@ TEST(SystemFile, ReadsPeerAccessAsAWordOrAMatrix) {
 
 TEST(SystemFile, RefusesMatricesOfAnotherShape) {
   expect_complaint(pair_of_gpus("p2p = \"of\""),
-                   "my.toml:2:7: unknown p2p \"of\"; did you mean \"off\"?");
+                   R"(my.toml:2:7: unknown p2p "of"; did you mean "off"?)");
   expect_complaint(pair_of_gpus("p2p = 1"), "my.toml:2:7: p2p must be a text in quotes");
   expect_complaint(pair_of_gpus("p2p = [\"X OK\"]"), "my.toml:2:7: p2p has 1 row for 2 devices");
-  expect_complaint(pair_of_gpus("p2p = [\"X OK\", \"OK\"]"),
+  expect_complaint(pair_of_gpus(R"(p2p = ["X OK", "OK"])"),
                    "my.toml:2:16: this row of p2p has 1 word for 2 devices");
-  expect_complaint(pair_of_gpus("p2p = [\"X OK\", \"OK OK OK\"]"),
+  expect_complaint(pair_of_gpus(R"(p2p = ["X OK", "OK OK OK"])"),
                    "my.toml:2:16: this row of p2p has 3 words for 2 devices");
-  expect_complaint(pair_of_gpus("p2p = [\"X X\", \"OK X\"]"),
+  expect_complaint(pair_of_gpus(R"(p2p = ["X X", "OK X"])"),
                    "my.toml:2:8: p2p has \"X\" in column 2 of this row");
-  expect_complaint(pair_of_gpus("labels = [\"X NV4\", \"NVx X\"]"),
+  expect_complaint(pair_of_gpus(R"(labels = ["X NV4", "NVx X"])"),
                    "my.toml:2:20: labels has \"NVx\" in column 1 of this row");
 }
 
 TEST(SystemFile, KeepsLabelsThatItGives) {
-  const Graph graph = parse_system(pair_of_gpus("labels = [\"X PHB\", \"SYS X\"]"), "my.toml");
+  const Graph graph = parse_system(pair_of_gpus(R"(labels = ["X PHB", "SYS X"])"), "my.toml");
   EXPECT_EQ(graph.labels, (std::vector<std::vector<std::string>>{{"X", "PHB"}, {"SYS", "X"}}));
 }
 
@@ -191,12 +191,12 @@ TEST(SystemFile, RefusesWhatIsNoToml) {
 
 TEST(SystemFile, NamesTheKeyThatIsNear) {
   expect_complaint(pair_of_gpus("titel = \"x\""),
-                   "my.toml:2:1: unknown key of a system file \"titel\"; did you mean \"title\"?");
+                   R"(my.toml:2:1: unknown key of a system file "titel"; did you mean "title"?)");
   expect_complaint(pair_of_gpus("", "{ name = \"G\", kind = \"gpu\", nmua = 3 },\n"),
-                   "my.toml:6:29: unknown key of [[node]] \"nmua\"; did you mean \"numa\"?");
+                   R"(my.toml:6:29: unknown key of [[node]] "nmua"; did you mean "numa"?)");
   expect_complaint(
       pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU1\"], medum = \"nvlink\" },\n"),
-      "my.toml:9:31: unknown key of [[link]] \"medum\"; did you mean \"medium\"?");
+      R"(my.toml:9:31: unknown key of [[link]] "medum"; did you mean "medium"?)");
   expect_complaint(pair_of_gpus() + "GBps = 3\n",
                    "my.toml:16:1: unknown key of [medium.nvlink] \"GBps\"; there is: name, kind, "
                    "nominal_GBps, nccl_GBps, reported_GBps, flow_GBps, source");
@@ -206,7 +206,7 @@ TEST(SystemFile, NamesWhatIsMissing) {
   expect_complaint("", "my.toml:1:1: a system file needs the key \"name\"");
   expect_complaint("name = \"\"", "my.toml:1:8: name is empty");
   expect_complaint("name = \"x\"",
-                   "my.toml:1:1: there is no device: a node of kind \"gpu\" or \"processor\"");
+                   R"(my.toml:1:1: there is no device: a node of kind "gpu" or "processor")");
   expect_complaint(pair_of_gpus("", "{ kind = \"gpu\" },\n"),
                    "my.toml:6:1: [[node]] needs the key \"name\"");
   expect_complaint(pair_of_gpus("", "{ name = \"G\" },\n"),
@@ -219,16 +219,16 @@ TEST(SystemFile, NamesWhatIsMissing) {
 
 TEST(SystemFile, RefusesUnknownKindsNodesAndMedia) {
   expect_complaint(pair_of_gpus("", "{ name = \"G\", kind = \"gpus\" },\n"),
-                   "my.toml:6:22: unknown kind \"gpus\"; did you mean \"gpu\"?");
+                   R"(my.toml:6:22: unknown kind "gpus"; did you mean "gpu"?)");
   expect_complaint(
       pair_of_gpus() + "[medium.x]\nname = \"x\"\nkind = \"wireless\"\n",
       "my.toml:18:8: unknown kind \"wireless\"; there is: nvlink, pcie, memory, smp, network");
   expect_complaint(
       pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU11\"], medium = \"nvlink\" },\n"),
-      "my.toml:9:13: unknown node \"GPU11\"; did you mean \"GPU1\"?");
+      R"(my.toml:9:13: unknown node "GPU11"; did you mean "GPU1"?)");
   expect_complaint(
       pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU1\"], medium = \"nvlnk\" },\n"),
-      "my.toml:9:40: unknown medium \"nvlnk\"; did you mean \"nvlink\"?");
+      R"(my.toml:9:40: unknown medium "nvlnk"; did you mean "nvlink"?)");
 }
 
 TEST(SystemFile, RefusesNamesThatAreThereTwice) {
@@ -248,8 +248,9 @@ TEST(SystemFile, RefusesNumbersThatAreNone) {
   const std::string range =
       "my.toml:9:58: count must be a number above 0 and at most 1e+09; leave it "
       "out where there is no figure";
-  for (const char* bad : {"0", "-1", "-0.0", "nan", "inf", "-inf", "1e300"})
+  for (const char* bad : {"0", "-1", "-0.0", "nan", "inf", "-inf", "1e300"}) {
     EXPECT_EQ(count(bad), range) << bad;
+  }
   EXPECT_EQ(count("\"2\""), "my.toml:9:58: count must be a number");
   EXPECT_EQ(count("0.5"), "");
   EXPECT_EQ(
@@ -263,7 +264,7 @@ TEST(SystemFile, RefusesWhatCannotBe) {
       pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU0\"], medium = \"nvlink\" },\n"),
       "my.toml:9:13: a link from \"GPU0\" to itself");
   expect_complaint(pair_of_gpus("", "", "{ between = [\"GPU0\"], medium = \"nvlink\" },\n"),
-                   "my.toml:9:13: between must name two nodes: [\"GPU0\", \"GPU1\"]");
+                   R"(my.toml:9:13: between must name two nodes: ["GPU0", "GPU1"])");
   expect_complaint(pair_of_gpus("", "", "{ between = \"GPU0\", medium = \"nvlink\" },\n"),
                    "my.toml:9:13: between must be a list");
   expect_complaint(pair_of_gpus("", "{ name = \"G\", kind = \"gpu\", bus_id = \"six\" },\n"),
@@ -279,7 +280,7 @@ TEST(SystemFile, RefusesWhatCannotBe) {
 }
 
 TEST(SystemFile, SaysNothingThatMovesACursor) {
-  const std::string message = complaint(pair_of_gpus("\"a\\u001b[2Jb\" = 1"));
+  const std::string message = complaint(pair_of_gpus(R"("a\u001b[2Jb" = 1)"));
   EXPECT_EQ(message.rfind("my.toml:2:1: unknown key of a system file \"a [2Jb\"", 0), 0U)
       << message;
 }

@@ -64,7 +64,7 @@ void expect_reads_back(const Graph& graph) {
 
 /// What no built-in file has: everything at once, and nothing as usual.
 Graph odd_graph() {
-  Graph graph{.name = "odd \"one\" \\ here",
+  Graph graph{.name = R"(odd "one" \ here)",
               .title = "größer",
               .warnings = {"GPU1 has no link", "a \"second\" one"}};
   const int one = add_node(graph, {.kind = NodeKind::Gpu,
@@ -91,8 +91,9 @@ Graph odd_graph() {
 }
 
 TEST(WriteSystem, ReadsBackForEveryBuiltInSystem) {
-  for (const SystemSummary& system : built_in_systems())
+  for (const SystemSummary& system : built_in_systems()) {
     expect_reads_back(load_system(system.name));
+  }
 }
 
 TEST(WriteSystem, ReadsBackWhatIsUnusual) { expect_reads_back(odd_graph()); }
