@@ -25,6 +25,10 @@ class Group {
     for (const int index : owners) {
       owners_.insert(graph.devices.at(static_cast<std::size_t>(index)));
     }
+    // What lies deeper in the machine is known by its own ends.
+    const bool touch = all(
+        [&](const Link& link) { return owners_.contains(link.from) || owners_.contains(link.to); });
+    if (!touch) owners_.clear();
   }
 
   [[nodiscard]] std::string words(std::span<const int> devices) const {
@@ -36,10 +40,10 @@ class Group {
     const std::set<int> owners = owners_of(devices);
     if (std::string text = of_every_device(owners, devices); !text.empty()) return text;
     if (std::string text = of_one_node(); !text.empty()) return text;
+    if (links_.size() == of_ && owners.size() != 2) return fmt::format("every {}", medium());
     if (!owners.empty() && owners.size() <= kMostNames) {
       return fmt::format("{} of {}", medium(), names(owners));
     }
-    if (links_.size() == of_) return fmt::format("every {}", medium());
     if (links_.size() == 2) {
       return fmt::format("{} and {}", describe(graph_, first), describe(graph_, *links_[1]));
     }

@@ -2,7 +2,6 @@
 #include "topo/bounds/limiting.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
 #include "topo/bounds/quick_upper.hpp"
@@ -78,24 +77,23 @@ class Takings {
   std::vector<double> times_;
 };
 
-/// Resources at the devices' ends of their hops, out and in where each is a proof.
+/// Devices through which no more can pass, out or in, and the resources that say so.
 Limiting by_devices(const RingProblem& problem, double most) {
   Limiting result;
-  std::vector<bool> taken(problem.capacity.size(), false);
-  const auto take = [&](int resource) { taken[static_cast<std::size_t>(resource)] = true; };
   for (int device = 0; device < problem.n; ++device) {
-    const bool out = leaving_upper(problem, device) <= most;
-    const bool in = reaching_upper(problem, device) <= most;
-    if (out || in) result.devices.push_back(device);
-    for (int other = 0; other < problem.n; ++other) {
-      if (other == device) continue;
-      if (out && problem.hop(device, other)) take(problem.hop(device, other)->front().resource);
-      if (in && problem.hop(other, device)) take(problem.hop(other, device)->back().resource);
+    for (const DeviceUpper& upper :
+         {leaving_upper(problem, device), reaching_upper(problem, device)}) {
+      if (upper.value > most) continue;
+      if (result.devices.empty() || result.devices.back() != device) {
+        result.devices.push_back(device);
+      }
+      result.resources.insert(result.resources.end(), upper.resources.begin(),
+                              upper.resources.end());
     }
   }
-  for (std::size_t k = 0; k < taken.size(); ++k) {
-    if (taken[k]) result.resources.push_back(static_cast<int>(k));
-  }
+  std::sort(result.resources.begin(), result.resources.end());
+  result.resources.erase(std::unique(result.resources.begin(), result.resources.end()),
+                         result.resources.end());
   return result;
 }
 

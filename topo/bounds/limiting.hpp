@@ -11,7 +11,7 @@ namespace busbar::topo {
 /// What proves that a packing carries no more.
 struct Limiting {
   std::vector<int> resources{};
-  /// Where not empty: `resources` are what leaves or reaches these devices.
+  /// Where not empty: `resources` bound what leaves or reaches each of these devices.
   std::vector<int> devices{};
 };
 

@@ -2,6 +2,7 @@
 #include "topo/bounds/quick_upper.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace busbar::topo {
@@ -13,29 +14,30 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// one does, and each what its own path does.
 struct Bundle {
   int resource = -1;
-  double together = kInfinity;
+  double together = 0;
   double apart = 0;
 };
 
-double narrowest(const RingProblem& problem, const std::vector<Use>& uses) {
-  double least = kInfinity;
-  for (const Use& use : uses) {
-    least = std::min(least, problem.capacity[static_cast<std::size_t>(use.resource)] / use.times);
-  }
-  return least;
+double alone(const RingProblem& problem, const Use& use) {
+  return problem.capacity[static_cast<std::size_t>(use.resource)] / use.times;
 }
 
-void add(std::vector<Bundle>& bundles, const Use& edge, double capacity, double alone) {
+const Use& narrowest(const RingProblem& problem, const std::vector<Use>& uses) {
+  return *std::min_element(uses.begin(), uses.end(), [&](const Use& a, const Use& b) {
+    return alone(problem, a) < alone(problem, b);
+  });
+}
+
+void add(std::vector<Bundle>& bundles, int resource, double edge, double apart) {
   auto bundle = std::find_if(bundles.begin(), bundles.end(),
-                             [&](const Bundle& b) { return b.resource == edge.resource; });
+                             [&](const Bundle& b) { return b.resource == resource; });
   if (bundle == bundles.end()) {
-    bundles.push_back({.resource = edge.resource});
+    bundles.push_back({.resource = resource});
     bundle = bundles.end() - 1;
-    bundle->together = 0;
   }
   // The hop that takes the resource least often bounds them all.
-  bundle->together = std::max(bundle->together, capacity / edge.times);
-  bundle->apart += alone;
+  bundle->together = std::max(bundle->together, edge);
+  bundle->apart += apart;
 }
 
 double through(const RingProblem& problem, int device, bool leaving, std::vector<Bundle>& bundles) {
@@ -45,24 +47,37 @@ double through(const RingProblem& problem, int device, bool leaving, std::vector
     if (!hop || other == device) continue;
     if (hop->empty()) return kInfinity;
     const Use& edge = leaving ? hop->front() : hop->back();
-    add(bundles, edge, problem.capacity[static_cast<std::size_t>(edge.resource)],
-        narrowest(problem, *hop));
+    add(bundles, edge.resource, alone(problem, edge), alone(problem, narrowest(problem, *hop)));
   }
   double sum = 0;
   for (const Bundle& bundle : bundles) sum += std::min(bundle.together, bundle.apart);
   return sum;
 }
 
-}  // namespace
-
-double leaving_upper(const RingProblem& problem, int device) {
+DeviceUpper with_resources(const RingProblem& problem, int device, bool leaving) {
   std::vector<Bundle> bundles;
-  return through(problem, device, true, bundles);
+  DeviceUpper upper{.value = through(problem, device, leaving, bundles)};
+  if (!std::isfinite(upper.value)) return upper;
+  for (int other = 0; other < problem.n; ++other) {
+    const Hop& hop = leaving ? problem.hop(device, other) : problem.hop(other, device);
+    if (!hop || other == device) continue;
+    const int edge = (leaving ? hop->front() : hop->back()).resource;
+    const auto bundle = std::find_if(bundles.begin(), bundles.end(),
+                                     [&](const Bundle& b) { return b.resource == edge; });
+    const bool together = bundle->together <= bundle->apart;
+    upper.resources.push_back(together ? edge : narrowest(problem, *hop).resource);
+  }
+  return upper;
 }
 
-double reaching_upper(const RingProblem& problem, int device) {
-  std::vector<Bundle> bundles;
-  return through(problem, device, false, bundles);
+}  // namespace
+
+DeviceUpper leaving_upper(const RingProblem& problem, int device) {
+  return with_resources(problem, device, true);
+}
+
+DeviceUpper reaching_upper(const RingProblem& problem, int device) {
+  return with_resources(problem, device, false);
 }
 
 double quick_upper(const RingProblem& problem) {

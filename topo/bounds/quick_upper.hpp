@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vector>
+
 #include "topo/bounds/ring_problem.hpp"
 
 namespace busbar::topo {
@@ -10,8 +12,12 @@ namespace busbar::topo {
 /// where nothing is known to limit one.
 [[nodiscard]] double quick_upper(const RingProblem& problem);
 
-/// What can leave one device, and what can reach it.
-[[nodiscard]] double leaving_upper(const RingProblem& problem, int device);
-[[nodiscard]] double reaching_upper(const RingProblem& problem, int device);
+/// What can leave a device, or reach it, and the resources that say so.
+struct DeviceUpper {
+  double value = 0;
+  std::vector<int> resources{};
+};
+[[nodiscard]] DeviceUpper leaving_upper(const RingProblem& problem, int device);
+[[nodiscard]] DeviceUpper reaching_upper(const RingProblem& problem, int device);
 
 }  // namespace busbar::topo

@@ -24,8 +24,8 @@ TEST(QuickUpper, SeesADeviceWithoutAWayOut) {
   EXPECT_GT(quick_upper(problem), 0);
   for (std::size_t to = 0; to < 5; ++to) problem.hops[2 * 5 + to].reset();
   EXPECT_EQ(quick_upper(problem), 0);
-  EXPECT_EQ(leaving_upper(problem, 2), 0);
-  EXPECT_GT(reaching_upper(problem, 2), 0);
+  EXPECT_EQ(leaving_upper(problem, 2).value, 0);
+  EXPECT_GT(reaching_upper(problem, 2).value, 0);
 }
 
 TEST(QuickUpper, CountsASharedPortOnce) {
@@ -33,8 +33,9 @@ TEST(QuickUpper, CountsASharedPortOnce) {
   problem.hops = {{}, taking({0, 1}), taking({0, 2}), taking({3, 1}),
                   {}, taking({3, 2}), taking({4, 1}), taking({4, 2}),
                   {}};
-  EXPECT_DOUBLE_EQ(leaving_upper(problem, 0), 10);
-  EXPECT_DOUBLE_EQ(leaving_upper(problem, 1), 100);
+  EXPECT_DOUBLE_EQ(leaving_upper(problem, 0).value, 10);
+  EXPECT_DOUBLE_EQ(leaving_upper(problem, 1).value, 100);
+  EXPECT_EQ(leaving_upper(problem, 0).resources, (std::vector<int>{0, 0})) << "one for each hop";
   EXPECT_DOUBLE_EQ(quick_upper(problem), 10);
 }
 

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/bounds/bound.hpp"
+
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "tests/unit/topo/bounds/small_graphs.hpp"
+
+namespace busbar::topo {
+namespace {
+
+constexpr BoundOptions kNccl{.constants = ConstantSet::Nccl};
+
+double ring_GBps(const Graph& graph, const std::vector<int>& devices,
+                 const BoundOptions& options = {}) {
+  return bound_of(graph, devices, options).ring_GBps;
+}
+
+/// Sets of k of eight devices by their ring bound, rounded.
+std::map<int, int> classes(const Graph& graph, int k) {
+  std::map<int, int> counts;
+  for (unsigned set = 0; set < 256; ++set) {
+    std::vector<int> devices;
+    for (int d = 0; d < 8; ++d) {
+      if ((set >> static_cast<unsigned>(d) & 1U) != 0) devices.push_back(d);
+    }
+    if (static_cast<int>(devices.size()) != k) continue;
+    ++counts[static_cast<int>(std::lround(ring_GBps(graph, devices)))];
+  }
+  return counts;
+}
+
+void expect_prefixes(const Graph& graph, const std::vector<double>& from_two) {
+  for (std::size_t k = 0; k < from_two.size(); ++k) {
+    EXPECT_NEAR(ring_GBps(graph, prefix(static_cast<int>(k) + 2)), from_two[k], 1e-7) << k + 2;
+  }
+}
+
+TEST(BoundOf, KnowsTheCubeMeshOfVolta) {
+  const Graph graph = dgx1(dgx1v_rows(), 25);
+  expect_prefixes(graph, {25, 50, 100, 0, 50, 100, 150});
+  EXPECT_NEAR(ring_GBps(graph, {0, 3}), 50, 1e-9);
+  EXPECT_NEAR(ring_GBps(graph, {0, 4}), 50, 1e-9);
+  EXPECT_NEAR(ring_GBps(graph, {4, 5, 6, 7}), 100, 1e-9);
+  for (const auto& set : std::vector<std::vector<int>>{{0, 3, 4, 7}, {0, 1, 4, 5}, {0, 2, 4, 6}}) {
+    EXPECT_NEAR(ring_GBps(graph, set), 50, 1e-9);
+  }
+  EXPECT_EQ(ring_GBps(graph, {0, 1, 6, 7}), 0);
+  EXPECT_NEAR(ring_GBps(graph, {0, 1, 2, 4, 5, 6}), 100, 1e-9);
+  const Bound quad = bound_of(graph, prefix(4));
+  EXPECT_EQ(quad.kind, "nvlink");
+  EXPECT_TRUE(quad.exact);
+  EXPECT_EQ(quad.limit, "NVLink of GPU0 and GPU1");
+  EXPECT_NEAR(bound_of(graph, prefix(6)).cut_GBps, 75, 1e-9) << "a cut is no ring";
+}
+
+TEST(BoundOf, FindsTheClassesOfAllSetsOfACubeMesh) {
+  using Counts = std::map<int, int>;
+  const Graph volta = dgx1(dgx1v_rows(), 25);
+  EXPECT_EQ(classes(volta, 2), (Counts{{50, 8}, {25, 8}, {0, 12}}));
+  EXPECT_EQ(classes(volta, 3), (Counts{{50, 8}, {0, 48}}));
+  EXPECT_EQ(classes(volta, 4), (Counts{{100, 2}, {50, 6}, {0, 62}}));
+  EXPECT_EQ(classes(volta, 5), (Counts{{50, 24}, {0, 32}}));
+  EXPECT_EQ(classes(volta, 6), (Counts{{100, 4}, {50, 24}}));
+  EXPECT_EQ(classes(volta, 7), (Counts{{100, 8}}));
+  EXPECT_EQ(classes(volta, 8), (Counts{{150, 1}}));
+  const Graph pascal = dgx1(dgx1p_rows(), 20);
+  EXPECT_EQ(classes(pascal, 2), (Counts{{20, 16}, {0, 12}}));
+  EXPECT_EQ(classes(pascal, 3), (Counts{{40, 8}, {0, 48}}));
+  EXPECT_EQ(classes(pascal, 4), (Counts{{60, 2}, {40, 6}, {0, 62}}));
+  EXPECT_EQ(classes(pascal, 5), (Counts{{40, 24}, {0, 32}}));
+  EXPECT_EQ(classes(pascal, 6), (Counts{{60, 4}, {40, 24}}));
+  EXPECT_EQ(classes(pascal, 7), (Counts{{60, 8}}));
+  EXPECT_EQ(classes(pascal, 8), (Counts{{80, 1}}));
+}
+
+TEST(BoundOf, KnowsThePascalPrefixesAndSmallMeshes) {
+  expect_prefixes(dgx1(dgx1p_rows(), 20), {20, 40, 60, 0, 40, 60, 80});
+  expect_prefixes(nvlink_graph({"0222", "2022", "2202", "2220"}, 25), {50, 100, 150});
+  expect_prefixes(nvlink_graph({"0444", "4044", "4404", "4440"}, 25), {100, 200, 300});
+  expect_prefixes(nvlink_graph({"0666", "6066", "6606", "6660"}, 25), {150, 300, 450});
+  const Graph station = nvlink_graph({"0112", "1021", "1202", "2120"}, 25);
+  expect_prefixes(station, {25, 50, 100});
+  EXPECT_NEAR(ring_GBps(station, {0, 3}), 50, 1e-9);
+  const Graph p100 = nvlink_graph({"0112", "1021", "1201", "2110"}, 20);
+  EXPECT_NEAR(ring_GBps(p100, {0, 1}), 20, 1e-9);
+  EXPECT_NEAR(ring_GBps(p100, {0, 3}), 40, 1e-9);
+  EXPECT_NEAR(ring_GBps(p100, prefix(4)), 80, 1e-9);
+  const Graph square = nvlink_graph({"0201", "2020", "0202", "1020"}, 25);
+  EXPECT_NEAR(ring_GBps(square, {0, 1}), 50, 1e-9);
+  EXPECT_NEAR(ring_GBps(square, {0, 3}), 25, 1e-9);
+  EXPECT_EQ(ring_GBps(square, {0, 2}), 0);
+  EXPECT_EQ(ring_GBps(square, {0, 1, 2}), 0);
+  EXPECT_NEAR(ring_GBps(square, prefix(4)), 50, 1e-9);
+}
+
+TEST(BoundOf, KnowsPowerMachines) {
+  const Graph ac922 = power_graph(1, 2, 3);
+  EXPECT_EQ(bound_of(ac922, prefix(2)).kind, "nvlink");
+  EXPECT_NEAR(ring_GBps(ac922, {0, 1}), 75, 1e-9);
+  for (const auto& set : std::vector<std::vector<int>>{{0, 2}, {0, 1, 2}, {0, 1, 2, 3}}) {
+    const Bound bound = bound_of(ac922, set);
+    EXPECT_NEAR(bound.ring_GBps, 32, 1e-9);
+    EXPECT_NEAR(bound.cut_GBps, 32, 1e-9);
+    EXPECT_EQ(bound.limit, "X-Bus CPU0↔CPU1");
+    EXPECT_TRUE(bound.kind == "nvlink+smp") << bound.kind;
+    EXPECT_FALSE(bound.tree_GBps.has_value()) << "one host";
+  }
+  const Graph wide = power_graph(1, 2, 3, 64);
+  EXPECT_NEAR(ring_GBps(wide, {0, 2}), 64, 1e-9);
+  EXPECT_NEAR(ring_GBps(wide, prefix(4)), 64, 1e-9);
+  const Graph summit = power_graph(1, 3, 2);
+  EXPECT_NEAR(ring_GBps(summit, {0, 1}), 50, 1e-9);
+  EXPECT_NEAR(ring_GBps(summit, {0, 3}), 32, 1e-9);
+  EXPECT_NEAR(ring_GBps(summit, prefix(3)), 100, 1e-9);
+  for (const int n : {4, 5, 6}) EXPECT_NEAR(ring_GBps(summit, prefix(n)), 32, 1e-9);
+  EXPECT_NEAR(ring_GBps(power_graph(1, 3, 2, 64), {0, 3}), 50, 1e-9);
+}
+
+TEST(BoundOf, JoinsHostsThroughTheirCards) {
+  const Graph power = power_graph(4, 2, 3);
+  for (const int n : {8, 16}) {
+    const Bound bound = bound_of(power, prefix(n));
+    EXPECT_NEAR(bound.ring_GBps, 24, 1e-7) << "two cards of 12";
+    EXPECT_TRUE(bound.exact);
+    EXPECT_EQ(bound.kind, "nvlink+smp+network");
+  }
+  const Graph p3dn = cluster_of(dgx1v_rows(), 25, 2, 12.5, 1.25);
+  const Bound single = bound_of(p3dn, prefix(16), {.flows = 1});
+  EXPECT_NEAR(single.ring_GBps, 1.25, 1e-9);
+  ASSERT_TRUE(single.tree_GBps.has_value());
+  EXPECT_NEAR(*single.tree_GBps, 2.34375, 1e-9);
+  EXPECT_EQ(single.limit, "Ethernet of host0/NIC0 and host1/NIC0");
+  EXPECT_NEAR(ring_GBps(p3dn, prefix(16), {.flows = 4}), 5, 1e-9);
+  EXPECT_NEAR(ring_GBps(p3dn, prefix(16)), 12.5, 1e-9);
+}
+
+TEST(BoundOf, MeetsItsEndsForManyEqualHosts) {
+  const Graph c4140 = cluster_of({"0222", "2022", "2202", "2220"}, 25, 8, 12.5);
+  for (const int n : {8, 16, 20, 32}) {
+    const Bound bound = bound_of(c4140, prefix(n));
+    EXPECT_TRUE(bound.exact) << n;
+    EXPECT_NEAR(bound.ring_GBps, 12.5, 1e-9);
+    EXPECT_EQ(bound.kind, "nvlink+network");
+    EXPECT_NE(bound.limit.find("Ethernet"), std::string::npos) << bound.limit;
+  }
+}
+
+TEST(BoundOf, KnowsThePcieMachinesUnderEachSetOfConstants) {
+  struct Case {
+    std::vector<int> set;
+    double raw_p2p, raw_off, skylake_p2p, skylake_off, broadwell_p2p, broadwell_off;
+  };
+  const std::vector<Case> cases{
+      {{0, 1}, 15.75, 7.875, 12, 6, 12, 6},       {{0, 2}, 15.75, 15.75, 10, 12, 10, 12},
+      {{0, 4}, 15.75, 15.75, 10, 10, 6, 6},       {{0, 2, 4, 6}, 15.75, 15.75, 10, 10, 6, 6},
+      {{0, 1, 2, 3}, 15.75, 7.875, 10, 6, 10, 6}, {prefix(8), 15.75, 7.875, 10, 6, 6, 6}};
+  const Graph skylake = pcie_graph({});
+  const Graph skylake_off = pcie_graph({.p2p = P2p::Off});
+  const Graph broadwell = pcie_graph({.smp_nccl_GBps = 6});
+  const Graph broadwell_off = pcie_graph({.smp_nccl_GBps = 6, .p2p = P2p::Off});
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.set.size() * 10 + static_cast<std::size_t>(one.set[1]));
+    EXPECT_NEAR(ring_GBps(skylake, one.set), one.raw_p2p, 1e-9);
+    EXPECT_NEAR(ring_GBps(skylake_off, one.set), one.raw_off, 1e-9);
+    EXPECT_NEAR(ring_GBps(skylake, one.set, kNccl), one.skylake_p2p, 1e-9);
+    EXPECT_NEAR(ring_GBps(skylake_off, one.set, kNccl), one.skylake_off, 1e-9);
+    EXPECT_NEAR(ring_GBps(broadwell, one.set, kNccl), one.broadwell_p2p, 1e-9);
+    EXPECT_NEAR(ring_GBps(broadwell_off, one.set, kNccl), one.broadwell_off, 1e-9);
+  }
+  EXPECT_EQ(bound_of(skylake, prefix(2)).kind, "pcie");
+  EXPECT_EQ(bound_of(skylake_off, prefix(2)).kind, "shared memory");
+  EXPECT_EQ(bound_of(skylake_off, prefix(2)).limit, "PCIe 3.0 x16 PLX0↔CPU0");
+  const Graph four = pcie_graph({.per_switch = 4, .switches_per_package = 1, .p2p = P2p::Off});
+  EXPECT_NEAR(ring_GBps(four, prefix(4)), 15.75 / 4, 1e-9);
+  EXPECT_NEAR(ring_GBps(four, prefix(4), kNccl), 3, 1e-9);
+}
+
+TEST(BoundOf, FallsBackToPcieWhereNvlinkClosesNoRing) {
+  // What NCCL reckons with on a DGX-1V: QPI of Broadwell, no peers beyond a switch.
+  const Graph graph = dgx1(dgx1v_rows(), 25, P2p::Off);
+  std::map<int, int> counts;
+  for (unsigned set = 0; set < 256; ++set) {
+    std::vector<int> devices;
+    for (int d = 0; d < 8; ++d) {
+      if ((set >> static_cast<unsigned>(d) & 1U) != 0) devices.push_back(d);
+    }
+    if (devices.size() != 4) continue;
+    const Bound bound = bound_of(graph, devices, kNccl);
+    if (bound.ring_GBps == 0) ++counts[static_cast<int>(std::lround(bound.bound_GBps))];
+  }
+  EXPECT_EQ(counts, (std::map<int, int>{{12, 48}, {6, 14}}));
+  const Bound five = bound_of(graph, prefix(5), kNccl);
+  EXPECT_EQ(five.ring_GBps, 0);
+  EXPECT_NEAR(five.bound_GBps, 12, 1e-9);
+  EXPECT_EQ(five.kind, "nvlink+shared memory");
+}
+
+TEST(BoundOf, GivesSwitchedDomainsInClosedForm) {
+  for (const int k : {2, 5, 16}) {
+    const Bound bound = bound_of(star_graph(16, 6, 25), prefix(k));
+    EXPECT_NEAR(bound.ring_GBps, 150, 1e-9);
+    EXPECT_EQ(bound.kind, "nvswitch");
+    EXPECT_FALSE(bound.in_switch_GBps.has_value());
+  }
+  const Graph rack = star_graph(72, 18, 50, true, 40.1);
+  const Bound all = bound_of(rack, prefix(72));
+  EXPECT_NEAR(all.ring_GBps, 900, 1e-9);
+  EXPECT_TRUE(all.exact);
+  EXPECT_EQ(all.limit, "NVLink of every GPU");
+  EXPECT_NEAR(ring_GBps(star_graph(8, 18, 25, true, 20.6), prefix(8), kNccl), 370.8, 1e-9);
+}
+
+TEST(BoundOf, CountsItsRings) {
+  const Bound bound = bound_of(dgx1(dgx1v_rows(), 25), std::vector<int>{3, 0, 2, 1});
+  EXPECT_EQ(bound.devices, (std::vector<int>{3, 0, 2, 1}));
+  double sum = 0;
+  for (const RatedRing& ring : bound.rings) {
+    EXPECT_EQ(ring.devices.size(), 4U);
+    EXPECT_EQ(ring.devices.front(), 3);
+    sum += ring.GBps;
+  }
+  EXPECT_NEAR(sum, bound.lower_GBps, 1e-9);
+  EXPECT_NEAR(sum, 100, 1e-9);
+}
+
+TEST(BoundOf, AnswersForSetsWithoutRings) {
+  const Graph graph = nvlink_graph({"010", "100", "000"}, 25);
+  EXPECT_EQ(bound_of(graph, std::vector<int>{}).kind, "none");
+  EXPECT_EQ(bound_of(graph, prefix(1)).ring_GBps, 0);
+  const Bound alone = bound_of(graph, std::vector<int>{0, 2});
+  EXPECT_EQ(alone.bound_GBps, 0);
+  EXPECT_EQ(alone.kind, "none");
+  EXPECT_EQ(alone.limit, "no ring closes");
+}
+
+TEST(BoundOf, RefusesWhatIsNoSet) {
+  const Graph graph = nvlink_graph({"01", "10"}, 25);
+  const auto refusal = [&](const std::vector<int>& devices) {
+    try {
+      (void)bound_of(graph, devices);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::Usage);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(refusal({0, 2}).find("2 is no device of 'mesh', which has 2: 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(refusal({-1, 0}).find("-1 is no device"), std::string::npos);
+  EXPECT_NE(refusal({1, 1}).find("1 is there twice"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace busbar::topo

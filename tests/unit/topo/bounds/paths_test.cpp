@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/bounds/paths.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "tests/unit/topo/bounds/small_graphs.hpp"
+
+namespace busbar::topo {
+namespace {
+
+/// Nodes of a path, "GPU0 PLX0 GPU1"; "-" where there is none.
+std::string nodes(const Graph& graph, int from, int to, Level level,
+                  const BoundOptions& options = {}) {
+  const PathTable table(graph, std::vector<int>{from, to}, level, options);
+  const auto& path = table.between(0, 1);
+  if (!path) return "-";
+  std::vector<std::string> names{device(graph, from).name};
+  for (const Use& use : path->uses) {
+    const Link& link = graph.links.at(static_cast<std::size_t>(use.resource));
+    names.push_back(graph.nodes.at(static_cast<std::size_t>(link.to)).name);
+  }
+  return join(names, " ");
+}
+
+std::vector<double> times(const Graph& graph, int from, int to, const BoundOptions& options) {
+  const PathTable table(graph, std::vector<int>{from, to}, Level::All, options);
+  std::vector<double> times;
+  for (const Use& use : table.between(0, 1)->uses) times.push_back(use.times);
+  return times;
+}
+
+TEST(PathTable, KeepsToNvlinkAtTheFirstLevel) {
+  const Graph graph = dgx1(dgx1v_rows(), 25);
+  EXPECT_EQ(first_level(graph), Level::NvLink);
+  EXPECT_EQ(nodes(graph, 0, 3, Level::NvLink), "GPU0 GPU3");
+  EXPECT_EQ(nodes(graph, 0, 5, Level::NvLink), "-") << "never through another GPU";
+  EXPECT_EQ(nodes(graph, 0, 3, Level::All), "GPU0 GPU3");
+  EXPECT_EQ(nodes(graph, 0, 5, Level::All), "GPU0 PLX0 CPU0 CPU1 PLX2 GPU5");
+}
+
+TEST(PathTable, PassesThroughProcessorsOverNvlinkOnly) {
+  const Graph graph = power_graph(1, 2, 3);
+  EXPECT_EQ(nodes(graph, 0, 1, Level::NvLink), "GPU0 GPU1");
+  EXPECT_EQ(nodes(graph, 0, 2, Level::NvLink), "GPU0 CPU0 CPU1 GPU2");
+}
+
+TEST(PathTable, StagesThroughMemoryWherePeersAreOff) {
+  const Graph works = pcie_graph({});
+  const Graph off = pcie_graph({.p2p = P2p::Off});
+  EXPECT_EQ(first_level(works), Level::All);
+  EXPECT_EQ(nodes(works, 0, 1, Level::All), "GPU0 PLX0 GPU1");
+  EXPECT_EQ(nodes(off, 0, 1, Level::All), "GPU0 PLX0 CPU0 PLX0 GPU1");
+  EXPECT_EQ(nodes(off, 0, 4, Level::All), "GPU0 PLX0 CPU0 CPU1 PLX2 GPU4");
+}
+
+TEST(PathTable, KnowsWhichModelsHaveNoPeersWhereNobodyAsked) {
+  const auto shared = [](const std::string& model) {
+    Graph graph = pcie_graph({.p2p = P2p::Unknown});
+    graph.nodes[0].model = model;
+    return nodes(graph, 0, 1, Level::All).find("CPU0") != std::string::npos;
+  };
+  EXPECT_TRUE(shared("NVIDIA GeForce RTX 3090"));
+  EXPECT_TRUE(shared("RTX 2080 Ti"));
+  EXPECT_TRUE(shared("GTX 1080 GeForce"));
+  EXPECT_FALSE(shared("Quadro RTX 4000"));
+  EXPECT_FALSE(shared("NVIDIA RTX 5000 Ada Generation"));
+  EXPECT_FALSE(shared("NVIDIA RTX A6000"));
+  EXPECT_FALSE(shared("NVIDIA L40S"));
+  EXPECT_FALSE(shared(""));
+}
+
+TEST(PathTable, ChargesPeersAtAnIntelRootAsNcclDoes) {
+  const Graph graph = pcie_graph({});
+  const BoundOptions nccl{.constants = ConstantSet::Nccl};
+  EXPECT_EQ(times(graph, 0, 1, nccl), (std::vector<double>{1, 1}));
+  EXPECT_EQ(times(graph, 0, 2, nccl), (std::vector<double>{1.2, 1.2, 1.2, 1.2}));
+  EXPECT_EQ(times(graph, 0, 4, nccl), (std::vector<double>{1.2, 1.2, 1, 1.2, 1.2}));
+  EXPECT_EQ(times(graph, 0, 2, {}), (std::vector<double>{1, 1, 1, 1}));
+  EXPECT_EQ(times(pcie_graph({.vendor = "amd"}), 0, 2, nccl), (std::vector<double>{1, 1, 1, 1}));
+  EXPECT_EQ(times(pcie_graph({.p2p = P2p::Off}), 0, 2, nccl), (std::vector<double>{1, 1, 1, 1}));
+}
+
+TEST(PathTable, TakesTheWidestOfTheShortest) {
+  Graph graph = pcie_graph({.gpus = 2, .per_switch = 1, .switches_per_package = 2});
+  const int narrow =
+      add_medium(graph, {.name = "PCIe 3.0 x4", .kind = LinkKind::Pcie, .nominal_GBps = 3.9});
+  const int wide =
+      add_medium(graph, {.name = "PCIe 4.0 x16", .kind = LinkKind::Pcie, .nominal_GBps = 31.5});
+  const int slow = add_node(graph, {.kind = NodeKind::PcieSwitch, .name = "slow"});
+  const int fast = add_node(graph, {.kind = NodeKind::PcieSwitch, .name = "fast"});
+  for (const auto& [hub, medium] : {std::pair{slow, narrow}, std::pair{fast, wide}}) {
+    for (const int gpu : graph.devices) add_cable(graph, gpu, hub, medium);
+  }
+  EXPECT_EQ(nodes(graph, 0, 1, Level::All), "GPU0 fast GPU1");
+}
+
+TEST(PathTable, LeavesAHostByItsNearestCards) {
+  const Graph power = power_graph(2, 2, 3);
+  EXPECT_EQ(nodes(power, 0, 6, Level::NvLink),
+            "host0/GPU0 host0/CPU0 host0/NIC0 fabric host1/NIC1 host1/CPU1 host1/GPU2");
+}
+
+TEST(PathTable, SpreadsDevicesOverCardsThatAreEquallyNear) {
+  Graph graph = cluster_of({"01", "10"}, 25, 2, 12.5);
+  for (const int host : {0, 1}) {
+    const int nic = add_node(
+        graph, {.kind = NodeKind::Nic, .name = fmt::format("host{}/NIC1", host), .host = host});
+    add_cable(graph, find_node(graph, fmt::format("host{}/CPU0", host)), nic, 1);
+    add_cable(graph, nic, find_node(graph, "fabric"), 2);
+  }
+  EXPECT_NE(nodes(graph, 0, 2, Level::NvLink).find("NIC0 fabric host1/NIC0"), std::string::npos);
+  EXPECT_NE(nodes(graph, 1, 3, Level::NvLink).find("NIC1 fabric host1/NIC1"), std::string::npos);
+  EXPECT_NEAR(bound_of(graph, prefix(4)).ring_GBps, 25, 1e-9)
+      << "both cards, two links between GPUs";
+}
+
+TEST(PathTable, JoinsHostsBySwitchWhereThereIsOne) {
+  Graph graph = star_graph(4, 18, 50);
+  for (int k = 0; k < 4; ++k) graph.nodes[static_cast<std::size_t>(k) + 1].host = k / 2;
+  EXPECT_EQ(nodes(graph, 0, 3, Level::NvLink), "GPU0 NVSwitch GPU3");
+}
+
+TEST(ProblemOf, LeavesOutLinksWithoutALimit) {
+  Graph graph = pcie_graph({.smp_GBps = 0});
+  const PathTable table(graph, prefix(8), Level::All, {});
+  const LinkProblem problem = problem_of(table, std::vector<std::size_t>{0, 4});
+  EXPECT_EQ(problem.rings.hop(0, 1)->size(), 4U) << "five links, the one between packages free";
+  EXPECT_EQ(problem.links.size(), 8U);
+  EXPECT_EQ(problem.rings.capacity.size(), 8U);
+}
+
+TEST(Words, JoinWhatRingsMix) {
+  EXPECT_EQ(words(Way::None), "none");
+  EXPECT_EQ(words(Way::NvLink | Way::Smp), "nvlink+smp");
+  EXPECT_EQ(words(Way::Pcie | Way::NvLink | Way::Network), "nvlink+pcie+network");
+  EXPECT_EQ(words(Way::SharedMemory), "shared memory");
+}
+
+}  // namespace
+}  // namespace busbar::topo
