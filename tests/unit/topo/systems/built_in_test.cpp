@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -108,6 +110,33 @@ TEST(BuiltInSystems, HaveTheLabelsThatNvidiaSmiPrints) {
   EXPECT_EQ(load_system("gb200-nvl72").labels[0][71], "NV18");
   EXPECT_EQ(load_system("p3dn-x2").labels[0][8], "NET");
   EXPECT_EQ(load_system("rtx-3090-pair").labels[0][1], "NV4");
+}
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(BuiltInSystems, AreAllInTheirDocument) {
+  const std::string document = text_of("docs/systems.md");
+  for (const SystemSummary& system : built_in_systems()) {
+    const std::string cells =
+        fmt::format("| {} | {} | {} |\n", system.title, system.devices, system.source);
+    EXPECT_NE(document.find(cells), std::string::npos) << system.name << ": " << cells;
+    EXPECT_NE(document.find("| `" + system.name + "`"), std::string::npos) << system.name;
+    for (const std::string& alias : system.aliases)
+      EXPECT_NE(document.find("`" + alias + "`"), std::string::npos) << alias;
+  }
+}
+
+TEST(BuiltInSystems, HaveAnExampleInTheirDocumentThatCanBeRead) {
+  const std::string document = text_of("docs/systems.md");
+  const std::size_t begin = document.find("```toml\n");
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t end = document.find("```", begin + 3);
+  const Graph graph = parse_system(document.substr(begin + 8, end - begin - 8), "docs/systems.md");
+  EXPECT_EQ(device_count(graph), 4U);
 }
 
 TEST(LoadSystem, TakesNamesAndAliasesInAnyCase) {
