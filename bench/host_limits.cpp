@@ -5,6 +5,7 @@
 //   host_limits THREADS      the same on so many threads
 // and Google Benchmark's options, as in --benchmark_filter=add.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -31,18 +32,25 @@ void host_memory(benchmark::State& state, MemoryKernel kernel) {
     run_kernel(kernel, to, from);
     benchmark::ClobberMemory();
   }
-  const double moved_GB =
+  const double moved =  // GB
       static_cast<double>(bytes) * static_cast<double>(state.iterations()) / 1e9;
   using Counter = benchmark::Counter;
-  state.counters["each"] = Counter(moved_GB, Counter::kAvgThreadsRate);
-  state.counters["all"] = Counter(moved_GB, Counter::kIsRate);
+  state.counters["each"] = Counter(moved, Counter::kAvgThreadsRate);
+  state.counters["all"] = Counter(moved, Counter::kIsRate);
 }
 
-void add_benchmarks(const char* name, MemoryKernel kernel, const std::set<int>& threads) {
+void copy_whole(benchmark::State& state) { host_memory(state, MemoryKernel::CopyWhole); }
+void copy_blocks(benchmark::State& state) { host_memory(state, MemoryKernel::CopyBlocks); }
+void add(benchmark::State& state) { host_memory(state, MemoryKernel::Add); }
+
+/// Sizes are the same for all; threads are known in main.
+const std::array kFamilies{benchmark::RegisterBenchmark("copy_whole", copy_whole),
+                           benchmark::RegisterBenchmark("copy_blocks", copy_blocks),
+                           benchmark::RegisterBenchmark("add", add)};
+
+void complete(benchmark::internal::Benchmark* family, const std::set<int>& threads) {
   constexpr std::int64_t kSmallest = 64 * kKiB;
   constexpr std::int64_t kLargest = 64 * kMiB;
-  auto* family = benchmark::RegisterBenchmark(
-      name, [kernel](benchmark::State& state) { host_memory(state, kernel); });
   family->RangeMultiplier(4)->Range(kSmallest, kLargest)->ArgName("bytes")->UseRealTime();
   for (const int count : threads) family->Threads(count);
 }
@@ -61,9 +69,7 @@ void run(int argc, char** argv) {
     threads = {static_cast<int>(parse_integer("THREADS", argv[1], 1, kMostThreads))};
   }
   if (argc > 2) throw usage_error("host_limits: give one number of threads, and options as --NAME");
-  add_benchmarks("copy_whole", MemoryKernel::CopyWhole, threads);
-  add_benchmarks("copy_blocks", MemoryKernel::CopyBlocks, threads);
-  add_benchmarks("add", MemoryKernel::Add, threads);
+  for (auto* family : kFamilies) complete(family, threads);
   benchmark::RunSpecifiedBenchmarks();
 }
 

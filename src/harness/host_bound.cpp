@@ -8,12 +8,12 @@
 namespace busbar {
 namespace {
 
-/// "6.1 and 6.4 from 128 MiB on", slowest first.
+/// "40.10 and 31.00 from 256 KiB on", fastest first.
 std::string rates_text(const HostLimits& limits) {
   std::vector<std::string> words;
-  for (auto rates = limits.rates.rbegin(); rates != limits.rates.rend(); ++rates) {
-    words.push_back(fmt::format("{:.2f} and {:.2f} from {} on", rates->copy_GBps,
-                                rates->reduce_GBps, format_bytes(rates->set)));
+  for (const MemoryRates& rates : limits.rates) {
+    words.push_back(fmt::format("{:.2f} and {:.2f} from {} on", rates.copy_GBps, rates.reduce_GBps,
+                                format_bytes(rates.set)));
   }
   return join(words, ", ");
 }

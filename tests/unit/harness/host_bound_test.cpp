@@ -91,8 +91,8 @@ TEST(HostBoundWords, TellWhatWasMeasuredAndWhatFollows) {
             "Host: 16 ranks on cores 0-1: copy 12.00 GB/s and reduce 4.00 GB/s per rank (memory), "
             "60.00 and 40.00 (cache); all-reduce at most 6.00 GB/s (memory)");
   EXPECT_EQ(bound.limit,
-            "copy and reduce, GB/s of each of 16 ranks at once, by bytes in use: 12.00 and 4.00 "
-            "from 64 MiB on, 60.00 and 40.00 from 2 MiB on");
+            "copy and reduce, GB/s of each of 16 ranks at once, by bytes in use: 60.00 and 40.00 "
+            "from 2 MiB on, 12.00 and 4.00 from 64 MiB on");
   ASSERT_TRUE(bound.bus_GBps != nullptr);
   const BoundRow row{.collective = &test::collective("allreduce"), .ranks = 16, .size = kGiB};
   EXPECT_DOUBLE_EQ(bound.bus_GBps(row).value_or(0), 6);
