@@ -2,8 +2,8 @@
 #include "topo/locality.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sched.h>
-#include <stdlib.h>
 
 #include <gtest/gtest.h>
 

@@ -32,7 +32,7 @@ TEST(HwlocInput, LeavesOutWhatIsNotWanted) {
               "<support name=\"discovery.pu\"/><cpukind cpuset=\"0x1\"/><memattr name=\"x\"/>"
               "<distances2 name=\"NUMALatency\" nbobjs=\"2\"/></topology>");
   text = with(text, "<object type=\"Core\"",
-              "<object type=\"Misc\" name=\"m\"/><userdata/><object odd=\"1\" type=\"Core\"");
+              R"(<object type="Misc" name="m"/><userdata/><object odd="1" type="Core")");
   const std::string input = hwloc_input(text, "f.xml");
   for (const char* word :
        {"support", "cpukind", "memattr", "NUMALatency", "Misc", "userdata", "odd"}) {
@@ -44,31 +44,31 @@ TEST(HwlocInput, LeavesOutWhatIsNotWanted) {
 }
 
 TEST(HwlocInput, RefusesSetsThatAreNotThereOrDoNotFit) {
-  expect_refused("complete_nodeset=\"0x00000001\" gp_index=\"20\"", "gp_index=\"20\"",
+  expect_refused(R"(complete_nodeset="0x00000001" gp_index="20")", "gp_index=\"20\"",
                  "complete_nodeset=''");
   expect_refused("cpuset=\"0x00000001\"", "cpuset=\"1-2\"", "cpuset='1-2'");
   expect_refused("cpuset=\"0x00000001\"", "cpuset=\"0x00000004\"", "within that of the object");
   expect_refused(
-      "allowed_cpuset=\"0x00000003\" nodeset=\"0x00000003\" complete_nodeset=\"0x00000003\"",
-      "nodeset=\"0x00000003\" complete_nodeset=\"0x00000001\"", "complete set lacks");
+      R"(allowed_cpuset="0x00000003" nodeset="0x00000003" complete_nodeset="0x00000003")",
+      R"(nodeset="0x00000003" complete_nodeset="0x00000001")", "complete set lacks");
 }
 
 TEST(HwlocInput, RefusesProcessorsAndNodesThatAreNotThemselves) {
-  expect_refused("\"PU\" os_index=\"0\"", "\"PU\" os_index=\"1\"", "the set of PU 1 is not itself");
-  expect_refused("\"PU\" os_index=\"0\"", "\"PU\"", "a PU without os_index");
-  expect_refused("\"NUMANode\" os_index=\"0\"", "\"NUMANode\" os_index=\"7\"", "is not itself");
+  expect_refused(R"("PU" os_index="0")", R"("PU" os_index="1")", "the set of PU 1 is not itself");
+  expect_refused(R"("PU" os_index="0")", "\"PU\"", "a PU without os_index");
+  expect_refused(R"("NUMANode" os_index="0")", R"("NUMANode" os_index="7")", "is not itself");
 }
 
 TEST(HwlocInput, RefusesObjectsOutOfPlaceOrUnknown) {
   expect_refused("\"Core\"", "\"Kernel\"", "type 'Kernel'");
   expect_refused("\"Core\"", "\"Machine\"", "a Machine cannot be inside a Package");
-  expect_refused("\"Core\"", "\"OSDev\" name=\"x\"", "a PU cannot be inside a OSDev");
+  expect_refused("\"Core\"", R"("OSDev" name="x")", "a PU cannot be inside a OSDev");
   expect_refused("gp_index=\"41\"", "gp_index=\"40\"", "gp_index='40' is there twice");
   expect_refused("gp_index=\"40\"", "gp_index=\"4O\"", "gp_index='4O'");
   expect_refused("bridge_type=\"1-1\"", "bridge_type=\"2-1\"", "bridge_type='2-1'");
   expect_refused("pci_busid=\"0000:07:00.0\"", "pci_busid=\"7\"", "pci_busid='7'");
   expect_refused("nbobjs=\"5\"", "nbobjs=\"50000\"", "nbobjs='50000'");
-  expect_refused("<info name=\"CPUVendor\" value=\"GenuineIntel\"/>", "<info name=\"CPUVendor\"/>",
+  expect_refused(R"(<info name="CPUVendor" value="GenuineIntel"/>)", "<info name=\"CPUVendor\"/>",
                  "without value");
 }
 

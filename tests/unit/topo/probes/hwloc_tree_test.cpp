@@ -99,7 +99,7 @@ TEST(HwlocXml, TakesFromTheMatrixOnlyWhatNvlinkJoins) {
 
 TEST(HwlocXml, ReadsHwloc1WithAndWithoutNodes) {
   const auto object = [](const char* type, const char* set, const std::string& inside) {
-    std::string text = "<object type=\"" + std::string(type) + "\" os_index=\"0\"";
+    std::string text = "<object type=\"" + std::string(type) + R"(" os_index="0")";
     for (const char* name : {"cpuset", "complete_cpuset", "nodeset", "complete_nodeset"}) {
       if (*set != 0 || std::string(name).find("cpu") != std::string::npos) {
         text += " " + std::string(name) + "=\"0x00000001\"";
@@ -110,7 +110,7 @@ TEST(HwlocXml, ReadsHwloc1WithAndWithoutNodes) {
   const auto file = [&](const char* set, const char* node) {
     return "<topology>" +
            object("Machine", set,
-                  "<info name=\"Architecture\" value=\"ppc64\"/>" +
+                  R"(<info name="Architecture" value="ppc64"/>)" +
                       object(node, set, object("Socket", set, object("PU", set, "")))) +
            "</topology>";
   };
@@ -159,7 +159,7 @@ TEST(HwlocXml, PrintsNothing) {
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
   static_cast<void>(refused(sample::machine(sample::package(0, ""))));
-  static_cast<void>(refused("<topology version=\"2.0\"><object type=\"Machine\"/></topology>"));
+  static_cast<void>(refused(R"(<topology version="2.0"><object type="Machine"/></topology>)"));
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }

@@ -170,14 +170,14 @@ TEST(NcclXml, RefusesElementsOutOfPlace) {
 
 TEST(NcclXml, LeavesUnknownElementsOutWithAWarning) {
   const HostTree tree =
-      parse_nccl_xml(with(kSample, "<c2c bw=\"50000\" count=\"2\"/>", "<news/><news/>"), "f.xml");
+      parse_nccl_xml(with(kSample, R"(<c2c bw="50000" count="2"/>)", "<news/><news/>"), "f.xml");
   ASSERT_EQ(tree.warnings.size(), 1U);
   EXPECT_EQ(tree.warnings[0], "f.xml:23:10: <news> is unknown and left out");
 }
 
 TEST(NcclXml, WarnsOfNvlinksThatDoNotFit) {
   const HostTree other = parse_nccl_xml(
-      with(kSample, "0000:05:00.0\" count=\"2\"", "0000:05:00.0\" count=\"1\""), "f");
+      with(kSample, R"(0000:05:00.0" count="2")", R"(0000:05:00.0" count="1")"), "f");
   ASSERT_EQ(other.warnings.size(), 1U);
   EXPECT_EQ(other.warnings[0], "0000:04:00.0 tells 1 NVLink to 0000:05:00.0, which tells 2 back");
   const HostTree itself =
@@ -190,8 +190,8 @@ TEST(NcclXml, SeesVirtualMachines) {
   EXPECT_TRUE(
       parse_nccl_xml(with(kSample, "0000:02:00.0", "ffff:ff:01.0"), "f.xml").virtual_machine);
   const HostTree slow =
-      parse_nccl_xml(with(kSample, "84:00.0\" class=\"0x030200\"",
-                          "84:00.0\" class=\"0x030200\" link_speed=\"2.5 GT/s\" link_width=\"1\""),
+      parse_nccl_xml(with(kSample, R"(84:00.0" class="0x030200")",
+                          R"(84:00.0" class="0x030200" link_speed="2.5 GT/s" link_width="1")"),
                      "f.xml");
   EXPECT_TRUE(slow.virtual_machine);
 }
