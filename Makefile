@@ -70,7 +70,8 @@ $(PERF:%=$(BUILD)/bin/%): $(BUILD)/bin/%_perf: $(BUILD)/src/apps/perf_main.o $(B
 	@echo "  LINK  $*_perf"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
-$(BUILD)/bin/busbar: $(BUILD)/src/apps/busbar_main.o $(CORE)
+BUSBAR_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out src/apps/perf_main.cpp,$(wildcard src/apps/*.cpp)))
+$(BUILD)/bin/busbar: $(BUSBAR_OBJECTS) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  busbar"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
@@ -80,12 +81,13 @@ $(BUILD)/%.o: %.cpp
 	@echo "  CXX   $<"
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
 
-# --help is docs/options.md, and the version is VERSION: compiled in, so that they cannot differ.
-$(BUILD)/help_text.cpp: docs/options.md VERSION
+# --help is docs/*options.md, and the version is VERSION: compiled in, so that they cannot differ.
+$(BUILD)/help_text.cpp: docs/options.md docs/topo-options.md VERSION
 	@mkdir -p $(@D)
 	@{ echo '#include "harness/cli.hpp"'; echo 'namespace busbar {'; \
 	   echo 'std::string_view version() { return "$(VERSION)"; }'; \
 	   printf 'std::string_view help_text() { return R"HELP('; cat docs/options.md; echo ')HELP"; }'; \
+	   printf 'std::string_view topo_help_text() { return R"HELP('; cat docs/topo-options.md; echo ')HELP"; }'; \
 	   echo '}  // namespace busbar'; } > $@
 $(BUILD)/help_text.o: $(BUILD)/help_text.cpp
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<

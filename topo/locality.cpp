@@ -60,6 +60,17 @@ Topology topology_with_devices() {
   return hwloc_topology_load(topology) == 0 ? std::move(owned) : nullptr;
 }
 
+/// The objects of a type with a processor that this process may use.
+std::vector<hwloc_obj_t> usable(hwloc_topology_t topology, hwloc_obj_type_t type) {
+  const hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(topology);
+  std::vector<hwloc_obj_t> objects;
+  for (hwloc_obj_t object = nullptr;
+       (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
+    if (hwloc_bitmap_intersects(object->cpuset, allowed) != 0) objects.push_back(object);
+  }
+  return objects;
+}
+
 /// The processors of a set that the `index`-th of `count` processes gets, by whole cores.
 Bitmap share_of_cores(hwloc_topology_t topology, hwloc_const_bitmap_t set, int index, int count) {
   std::vector<hwloc_obj_t> cores;
@@ -134,15 +145,18 @@ std::string Machine::processor_model() const {
   return model == nullptr ? "unknown processor" : model;
 }
 
+int Machine::cores() const {
+  return static_cast<int>(usable(implementation_->topology, HWLOC_OBJ_CORE).size());
+}
+
+int Machine::numa_nodes() const {
+  return static_cast<int>(usable(implementation_->topology, HWLOC_OBJ_NUMANODE).size());
+}
+
 bool Machine::bind_to(int type, int index, int count) const {
   hwloc_topology_t topology = implementation_->topology;
-  const auto kind = static_cast<hwloc_obj_type_t>(type);
   const hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(topology);
-  std::vector<hwloc_obj_t> objects;
-  for (hwloc_obj_t object = nullptr;
-       (object = hwloc_get_next_obj_by_type(topology, kind, object)) != nullptr;) {
-    if (hwloc_bitmap_intersects(object->cpuset, allowed) != 0) objects.push_back(object);
-  }
+  const std::vector<hwloc_obj_t> objects = usable(topology, static_cast<hwloc_obj_type_t>(type));
   if (objects.empty()) return false;
   const auto places = static_cast<int>(objects.size());
   const int place = count <= places ? index * places / count : index % places;

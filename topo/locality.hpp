@@ -32,6 +32,10 @@ class Machine {
   [[nodiscard]] Bytes last_level_cache() const;
   [[nodiscard]] std::string processor_model() const;
 
+  /// How many this process may use.
+  [[nodiscard]] int cores() const;
+  [[nodiscard]] int numa_nodes() const;
+
   /// Binds this process (all its threads) to a core or NUMA node for the `index`-th of `count`
   /// processes of this host: spread evenly while they fit, in turn when they do not. False where
   /// the operating system refuses.

@@ -12,6 +12,7 @@
 #include "harness/cli.hpp"
 #include "report/output_file.hpp"
 #include "report/topo_text.hpp"
+#include "topo/choice/compare.hpp"
 #include "topo/probes/command.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -102,31 +103,31 @@ void classes(const Graph& graph, const TopoOptions& options) {
   fmt::print("{}", options.json ? classes_json(sizes) : classes_text(sizes));
 }
 
-void add_row(std::vector<ComparedSet>& rows, const Graph& graph, topo::Choice choice) {
-  const double first =
-      rows.empty() ? choice.bound.bound_GBps : rows.front().choice.bound.bound_GBps;
-  const double ratio = first > 0 ? choice.bound.bound_GBps / first : 0;
-  rows.push_back({.system = graph.name, .choice = std::move(choice), .ratio = ratio});
+/// Sets of one system, or systems at the same number of devices: -k, or powers of two.
+std::vector<topo::Comparison> compared(const std::vector<Graph>& graphs,
+                                       const TopoOptions& options) {
+  if (!options.devices.empty()) {
+    if (graphs.size() > 1) {
+      throw usage_error("compare: several --devices of one --system, or several --system with -k");
+    }
+    std::vector<std::vector<int>> sets;
+    for (const topo::Selection& wish : options.devices) {
+      sets.push_back(selected(graphs.front(), options, wish).bound.devices);
+    }
+    return topo::compare_sets(graphs.front(), sets, options.bound);
+  }
+  std::vector<int> ks;
+  const int most =
+      size_of(*std::max_element(graphs.begin(), graphs.end(), [](const Graph& a, const Graph& b) {
+        return a.devices.size() < b.devices.size();
+      }));
+  for (int k = options.count.value_or(2); k <= options.count.value_or(most); k *= 2)
+    ks.push_back(k);
+  return topo::compare_systems(graphs, ks, options.policy, options.bound);
 }
 
-/// Sets of one system, or systems at the same number of devices: -k, or powers of two.
 void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
-  std::vector<ComparedSet> rows;
-  for (const topo::Selection& wish : options.devices) {
-    for (const Graph& graph : graphs) add_row(rows, graph, selected(graph, options, wish));
-  }
-  if (options.devices.empty()) {
-    const int most =
-        size_of(*std::max_element(graphs.begin(), graphs.end(), [](const Graph& a, const Graph& b) {
-          return a.devices.size() < b.devices.size();
-        }));
-    for (int k = options.count.value_or(2); k <= options.count.value_or(most); k *= 2) {
-      for (const Graph& graph : graphs) {
-        if (k > size_of(graph)) continue;
-        add_row(rows, graph, topo::choose(graph, k, options.policy, options.bound));
-      }
-    }
-  }
+  const std::vector<topo::Comparison> rows = compared(graphs, options);
   if (rows.empty()) throw usage_error("compare: no system has so many devices; give a smaller -k");
   fmt::print("{}", options.json ? compare_json(rows) : compare_text(rows));
 }

@@ -223,6 +223,9 @@ RunContext make_context(const ContextInput& input) {
   add_group_notes(input, context.notes);
   add_memory_notes(input, context.notes);
   if (!input.bound.note.empty()) context.notes.push_back(input.bound.note);
+  for (const std::string& warning : input.bound.warnings) {
+    context.notes.push_back("topology: " + warning);
+  }
   if (input.ranks == 1) {
     context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");
   }

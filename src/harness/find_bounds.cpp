@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/device_bound.hpp"
 #include "harness/device_set.hpp"
 #include "harness/host_bound.hpp"
 
@@ -30,7 +31,7 @@ Bytes spare_memory(const BoundInput& input) {
   return available / 4;
 }
 
-SetBound host_memory(const BoundInput& input, HostTeam team) {
+SetBound host_memory(const BoundInput& input, const HostTeam& team) {
   HostLimits limits;
   if (host_bound_obstacle(team).empty()) {
     limits = measure_host_limits(input.everyone, input.communicator,
@@ -41,12 +42,31 @@ SetBound host_memory(const BoundInput& input, HostTeam team) {
   return host_bound(team, input.collective, limits);
 }
 
+/// Of GPUs: reckoned, so it can be asked for again for every pair of ranks.
+SetBound of_devices(const HostTopology& topology, const Placements& placements,
+                    const std::vector<Device>& devices, const std::vector<int>& ranks,
+                    const Collective& collective) {
+  std::vector<Device> taken;
+  bool all_here = true;
+  for (const int rank : ranks) {
+    const auto index = static_cast<std::size_t>(rank);
+    taken.push_back(devices[index]);
+    all_here = all_here && placements.ranks[index].boot_id ==
+                               placements.ranks[static_cast<std::size_t>(ranks.front())].boot_id;
+  }
+  SetBound bound = device_bound(topology, taken, all_here, collective);
+  if (bound.device_set.empty()) bound.device_set = device_set(placements, devices, ranks);
+  return bound;
+}
+
 }  // namespace
 
 BoundSource find_bounds(const BoundInput& input) {
   const std::vector<int> ranks = teammates(input);
   SetBound whole{.device_set = device_set(input.placements, input.devices, ranks)};
-  if (input.devices.empty()) {
+  if (input.topology) {
+    whole = of_devices(*input.topology, input.placements, input.devices, ranks, input.collective);
+  } else {
     const bool paired = input.options.pairs == Pairs::All;
     whole = host_memory(input, {.device_set = whole.device_set,
                                 .ranks = input.everyone.size(),
@@ -55,11 +75,12 @@ BoundSource find_bounds(const BoundInput& input) {
                                 .measured = input.options.host_limits,
                                 .last_level_cache = input.placements.largest_cache});
   }
-  return [whole, placements = input.placements,
-          devices = input.devices](const std::optional<Pair>& pair) -> SetBound {
+  return [whole, placements = input.placements, devices = input.devices, topology = input.topology,
+          collective = input.collective](const std::optional<Pair>& pair) -> SetBound {
     if (!pair) return whole;
     const std::vector<int> both{pair->sender, pair->receiver};
-    return {.device_set = device_set(placements, devices, both)};
+    if (!topology) return {.device_set = device_set(placements, devices, both)};
+    return of_devices(*topology, placements, devices, both, collective);
   };
 }
 

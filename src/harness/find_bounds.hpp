@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "harness/host_topology.hpp"
 #include "harness/options.hpp"
 #include "harness/placement.hpp"
 #include "harness/set_bound.hpp"
@@ -19,12 +20,13 @@ struct BoundInput {
   Bootstrap& everyone;
   Communicator& communicator;
   const Placements& placements;
-  const std::vector<Device>& devices;  ///< of all ranks; none for host memory
-  const std::vector<int>& groups;      ///< of all ranks
+  const std::vector<Device>& devices;           ///< of all ranks; none for host memory
+  const std::optional<HostTopology>& topology;  ///< of this rank's host, where there are devices
+  const std::vector<int>& groups;               ///< of all ranks
 };
 
-/// The sets that rows run on and their bounds: host memory is measured (--host-limits), GPUs have
-/// no bound yet. Collective over the job.
+/// The sets that rows run on and their bounds: host memory is measured (--host-limits), what GPUs
+/// carry is reckoned from their host's topology. Collective over the job.
 [[nodiscard]] BoundSource find_bounds(const BoundInput& input);
 
 }  // namespace busbar

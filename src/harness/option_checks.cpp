@@ -65,6 +65,9 @@ void check_applicable(const Options& o, const Backend& backend, const Collective
         Need{o.registration != Registration::None, "-R", "there is no buffer registration"},
         Need{o.cta_policy.has_value(), "-x", "there are no CTAs"},
         Need{o.memory_use, "-M", "there is no GPU memory, and the memory plan is in the header"},
+        Need{o.devices && o.devices->policy == topo::Policy::Median, "--devices median",
+             "cores have no order"},
+        Need{o.nvidia_smi != Options{}.nvidia_smi, "--nvidia-smi", "there are no GPUs"},
         Need{o.share_devices, "--share-gpus", "there are no GPUs"}}) {
     if (!need.given) continue;
     throw usage_error(fmt::format("{}: {} on the {} backend; use --backend nccl, or leave it out",
@@ -83,6 +86,10 @@ void check_options(const Options& options) {
     throw usage_error(
         fmt::format("-i {}: more than {} sizes; give a larger step, or a factor with -f",
                     sweep.step, kMostSizes));
+  }
+  if (options.devices && options.bind == Bind::None) {
+    throw usage_error(
+        "--devices says where ranks run and --bind none that it does not matter; leave one out");
   }
   if (options.resume && options.csv_path.empty()) {
     throw usage_error("--resume: name the file to go on with, as in --csv results.csv --resume");

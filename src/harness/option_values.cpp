@@ -128,7 +128,7 @@ constexpr std::array<Choice<bool>, 2> kHostLimits{{{"auto", true}, {"off", false
 constexpr std::array<Choice<Placement>, 3> kPlacements{
     {{"both", Placement::Both}, {"in", Placement::In}, {"out", Placement::Out}}};
 
-const std::array<OptionSpec, 44> kSpecs{{
+const std::array<OptionSpec, 46> kSpecs{{
     {"-b,--minbytes", true, [](O& o, View n, View v) { o.sweep.first = positive_size(n, v); }},
     {"-e,--maxbytes", true, [](O& o, View n, View v) { o.sweep.last = positive_size(n, v); }},
     {"-i,--stepbytes", true, set_step},
@@ -206,6 +206,8 @@ const std::array<OptionSpec, 44> kSpecs{{
     {"-I,--per_iter_timing", true,
      [](O& o, View n, View v) { o.per_operation = whole(n, v, 0, 1) == 1; }},
     {"-K,--per_iter_skip", true, [](O& o, View n, View v) { o.skipped_samples = whole(n, v, 0); }},
+    {"--devices", true, [](O& o, View n, View v) { o.devices = topo::parse_selection(n, v); }},
+    {"--nvidia-smi", true, [](O& o, View, View v) { o.nvidia_smi = v; }},
     {"--share-gpus", false, [](O& o, View, View) { o.share_devices = true; }},
     {"--pairs", true, [](O& o, View n, View v) { o.pairs = choose(n, v, kPairs); }},
 }};

@@ -69,6 +69,7 @@ std::vector<std::string> configuration_words(const Options& o) {
       fmt::format("progress={}", static_cast<int>(o.progress)),
       fmt::format("cache={}", name(o.cache)),
       fmt::format("bind={}", static_cast<int>(o.bind)),
+      fmt::format("devices={}", o.devices ? words_of(*o.devices) : "free"),
       fmt::format("seed={}", o.seed),
       fmt::format("graph={}", o.graph_launches),
       fmt::format("registration={}", static_cast<int>(o.registration)),

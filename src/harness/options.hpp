@@ -12,6 +12,7 @@
 #include "model/data_type.hpp"
 #include "model/reduce_op.hpp"
 #include "model/sweep.hpp"
+#include "topo/choice/selection.hpp"
 
 namespace busbar {
 
@@ -70,8 +71,10 @@ struct Options {
   std::optional<Bytes> memory_limit;  ///< of all ranks of one host
   Placement placement = Placement::Both;
   Pairs pairs = Pairs::Off;
-  bool share_devices = false;  ///< --share-gpus
-  bool host_limits = true;     ///< --host-limits: measure what host memory can do
+  bool share_devices = false;              ///< --share-gpus
+  std::optional<topo::Selection> devices;  ///< --devices; empty: the first that are free
+  std::string nvidia_smi = "nvidia-smi";   ///< --nvidia-smi
+  bool host_limits = true;                 ///< --host-limits: measure what host memory can do
   std::uint64_t seed = 1;
   std::optional<Fault> inject_fault;
 

@@ -44,11 +44,24 @@ HostIndex index_on_host(Bootstrap& bootstrap) {
   return result;
 }
 
-/// Auto: to a core each while the ranks fit or where all share all cores in turn; what a launcher
-/// has bound stays.
-bool bind_rank(const topo::Machine& machine, Bind bind, HostIndex host) {
+/// Binds to the core or NUMA node that --devices means; false where there is none.
+bool bind_to_place(const topo::Machine& machine, Bind bind, const topo::Selection& wish,
+                   HostIndex host) {
+  const int places = bind == Bind::Numa ? machine.numa_nodes() : machine.cores();
+  const auto place = place_of(wish, host.index, host.count, places);
+  if (!place) return false;
+  return bind == Bind::Numa ? machine.bind_to_numa(*place, places)
+                            : machine.bind_to_core(*place, places);
+}
+
+/// Auto: near the rank's device; for host memory to a core each while the ranks fit or where all
+/// share all cores in turn; what a launcher has bound stays.
+bool bind_rank(const topo::Machine& machine, const PlaceWish& wish, HostIndex host) {
+  const Bind bind = wish.bind;
   if (bind == Bind::None) return false;
+  if (wish.devices) return bind_to_place(machine, bind, *wish.devices, host);
   if (bind == Bind::Auto && machine.locality().bound) return false;
+  if (bind == Bind::Auto && machine.bind_near(wish.near, host.index, host.count)) return true;
   const bool bound = bind == Bind::Numa ? machine.bind_to_numa(host.index, host.count)
                                         : machine.bind_to_core(host.index, host.count);
   if (!bound && bind != Bind::Auto) {
@@ -61,7 +74,19 @@ bool bind_rank(const topo::Machine& machine, Bind bind, HostIndex host) {
 
 }  // namespace
 
-Placements place_ranks(Bootstrap& bootstrap, Bind bind) {
+std::optional<int> place_of(const topo::Selection& wish, int index, int count, int places) {
+  if (places < 1) return std::nullopt;
+  if (wish.policy == topo::Policy::Best) {
+    return count <= places ? index * places / count : index % places;
+  }
+  if (wish.policy != topo::Policy::List) return index % places;
+  for (const int device : wish.devices) {
+    if (device >= places) return std::nullopt;
+  }
+  return wish.devices[static_cast<std::size_t>(index) % wish.devices.size()];
+}
+
+Placements place_ranks(Bootstrap& bootstrap, const PlaceWish& wish) {
   const HostIndex host = index_on_host(bootstrap);
   const topo::Machine machine;
   RankPlace mine;
@@ -72,7 +97,13 @@ Placements place_ranks(Bootstrap& bootstrap, Bind bind) {
       mine.processor_mask.at(bit / kBits) |= std::uint64_t{1} << bit % kBits;
     }
   }
-  mine.bound_by_us = bind_rank(machine, bind, host) ? 1 : 0;
+  mine.bound_by_us = bind_rank(machine, wish, host) ? 1 : 0;
+  if (wish.devices && !bootstrap.agree(mine.bound_by_us == 1)) {
+    throw usage_error(fmt::format(
+        "--devices: a host has {} and {}; name those that every host has and lets ranks use",
+        counted(static_cast<std::size_t>(machine.cores()), "core"),
+        counted(static_cast<std::size_t>(machine.numa_nodes()), "NUMA node")));
+  }
   const topo::Locality locality = machine.locality();
   copy_text(host_name(), mine.host);
   copy_text(machine.processor_model(), mine.processor_model);

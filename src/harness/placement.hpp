@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "harness/options.hpp"
 #include "model/bootstrap.hpp"
+#include "topo/choice/selection.hpp"
 
 namespace busbar {
 
@@ -42,8 +43,23 @@ struct Placements {
   std::string oversubscription;  ///< in words: "16 ranks on 2 processors of host vm"
 };
 
-/// Binds this rank as asked, then tells all ranks of all. Collective.
-[[nodiscard]] Placements place_ranks(Bootstrap& bootstrap, Bind bind);
+/// Where ranks are wanted.
+struct PlaceWish {
+  Bind bind = Bind::Auto;
+  std::string near{};  ///< PCI address of this rank's device; empty: host memory
+  /// Of host memory: which cores (NUMA nodes with Bind::Numa) the ranks of a host take. best:
+  /// spread over the host, worst: on as few of its NUMA nodes as they fit, prefix: the first.
+  std::optional<topo::Selection> devices{};
+};
+
+/// Binds this rank as asked, then tells all ranks of all. Throws Error (Usage) on all ranks for
+/// cores that a host has not. Collective.
+[[nodiscard]] Placements place_ranks(Bootstrap& bootstrap, const PlaceWish& wish);
+
+/// The number of the core or NUMA node of `places` for the `index`-th of `count` ranks of a host;
+/// nothing where the wish names one that is not there. Pure.
+[[nodiscard]] std::optional<int> place_of(const topo::Selection& wish, int index, int count,
+                                          int places);
 
 /// What follows from the ranks' places; pure.
 [[nodiscard]] Placements summarize_places(std::vector<RankPlace> ranks);

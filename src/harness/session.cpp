@@ -8,6 +8,7 @@
 
 #include "harness/context.hpp"
 #include "harness/find_bounds.hpp"
+#include "harness/host_topology.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/outputs.hpp"
 #include "harness/placement.hpp"
@@ -62,12 +63,30 @@ double slowest_timer_s(Bootstrap& bootstrap, Stopwatch& stopwatch) {
   return cost;
 }
 
-/// The devices of all ranks, in rank order; none for host memory. Collective.
-std::vector<Device> take_devices(Bootstrap& everyone, const Backend& backend,
-                                 const Options& options) {
-  const auto mine = backend.take_device(
-      everyone, {.first = options.first_device, .share = options.share_devices});
-  return mine ? everyone.gather(*mine) : std::vector<Device>{};
+/// The devices of all ranks, in rank order, and what is known of this rank's host; none of both for
+/// host memory.
+struct Taken {
+  std::vector<Device> devices{};
+  std::optional<HostTopology> topology{};
+  std::string near{};  ///< PCI address of this rank's
+};
+
+/// Collective.
+Taken take_devices(Bootstrap& everyone, const Backend& backend, const Options& options) {
+  if (!backend.has_devices()) return {};
+  Taken taken{.topology = look_at_devices(everyone, backend, options)};
+  const auto mine = backend.take_device(everyone, device_wish(*taken.topology, options));
+  if (!mine) return {};
+  taken.devices = everyone.gather(*mine);
+  taken.near = mine->bus.data();
+  return taken;
+}
+
+/// On host memory --devices are cores or NUMA nodes.
+PlaceWish place_wish(const Options& options, const Taken& taken) {
+  PlaceWish wish{.bind = options.bind, .near = taken.near};
+  if (taken.devices.empty()) wish.devices = options.devices;
+  return wish;
 }
 
 bool any_shared(const std::vector<Device>& devices) {
@@ -140,12 +159,14 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
   const Collective& collective = *registered_collectives().front();
   check_applicable(options, *backend.backend, collective);
   Outputs outputs(everyone, options);
-  const Placements placements = place_ranks(everyone, options.bind);
+  watchdog.step("looking at the devices");
+  const Taken taken = take_devices(everyone, *backend.backend, options);
+  const std::vector<Device>& devices = taken.devices;
+  const Placements placements = place_ranks(everyone, place_wish(options, taken));
   const Progress progress = choose_progress(options.progress, placements);
   everyone.set_progress(progress);
   Bootstrap& members = team.members(everyone);
   members.set_progress(progress);
-  const std::vector<Device> devices = take_devices(everyone, *backend.backend, options);
   const auto rank = static_cast<std::size_t>(everyone.rank());
   watchdog.step(fmt::format("connecting the ranks over {}", backend.backend->name()));
   const auto communicator = backend.backend->connect(
@@ -157,6 +178,7 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
                                             .communicator = *communicator,
                                             .placements = placements,
                                             .devices = devices,
+                                            .topology = taken.topology,
                                             .groups = team.groups});
   watchdog.step("planning memory");
   const RunParts parts{.options = options,

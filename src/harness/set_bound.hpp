@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/collective.hpp"
 
@@ -25,6 +26,7 @@ struct SetBound {
   std::string kind{};        ///< the column: "host-memory", "nvlink"; empty where there is no bound
   std::string limit{};       ///< a fact of the file's head: what limits it, in words
   std::string note{};        ///< a line for people, of everything above; may be empty
+  std::vector<std::string> warnings{};  ///< lines for people
   /// Highest bus bandwidth of a row in GB/s; nothing for a row that it does not hold for. Null:
   /// there is no bound.
   std::function<std::optional<double>(const BoundRow& row)> bus_GBps{};

@@ -139,9 +139,9 @@ std::string classes_json(std::span<const ClassesOfSize> sizes) {
   return dump(list.size() == 1 ? list.front() : list);
 }
 
-std::string compare_json(std::span<const ComparedSet> rows) {
+std::string compare_json(std::span<const topo::Comparison> rows) {
   Json list = Json::array();
-  for (const ComparedSet& row : rows) {
+  for (const topo::Comparison& row : rows) {
     Json json = to_json(row.system, row.choice);
     json["ratio"] = row.ratio;
     list.push_back(std::move(json));

@@ -7,6 +7,7 @@
 
 #include "topo/bounds/bound.hpp"
 #include "topo/choice/choose.hpp"
+#include "topo/choice/compare.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar {
@@ -28,13 +29,7 @@ struct ClassesOfSize {
 /// One size is an object, several are an array.
 [[nodiscard]] std::string classes_json(std::span<const ClassesOfSize> sizes);
 
-/// One line of a comparison.
-struct ComparedSet {
-  std::string system{};
-  topo::Choice choice{};
-  double ratio = 0;  ///< to the first line's bound
-};
-[[nodiscard]] std::string compare_json(std::span<const ComparedSet> rows);
+[[nodiscard]] std::string compare_json(std::span<const topo::Comparison> rows);
 /// @}
 
 }  // namespace busbar

@@ -108,10 +108,10 @@ std::string classes_text(std::span<const ClassesOfSize> sizes) {
   return text;
 }
 
-std::string compare_text(std::span<const ComparedSet> rows) {
+std::string compare_text(std::span<const topo::Comparison> rows) {
   std::string text = fmt::format("{:<16} {:<16} {:>10} {:>7}  {:<16} {}\n", "system", "devices",
                                  "GB/s", "ratio", "over", "limit");
-  for (const ComparedSet& row : rows) {
+  for (const topo::Comparison& row : rows) {
     const Bound& bound = row.choice.bound;
     text += fmt::format("{:<16} {:<16} {:>10} {:>7.2f}  {:<16} {}\n", row.system,
                         device_words(bound.devices),

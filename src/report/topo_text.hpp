@@ -19,7 +19,7 @@ namespace busbar {
 [[nodiscard]] std::string partition_text(const topo::Graph& graph,
                                          std::span<const topo::Choice> blocks);
 [[nodiscard]] std::string classes_text(std::span<const ClassesOfSize> sizes);
-[[nodiscard]] std::string compare_text(std::span<const ComparedSet> rows);
+[[nodiscard]] std::string compare_text(std::span<const topo::Comparison> rows);
 /// @}
 
 /// "25 GB/s", "31.5 GB/s", "no limit".

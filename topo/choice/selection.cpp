@@ -50,6 +50,13 @@ Selection parse_selection(std::string_view option, std::string_view text) {
   throw usage_error(fmt::format("{}: device {} is twice in {}", option, *twice, text));
 }
 
+std::string words_of(const Selection& selection) {
+  if (selection.policy != Policy::List) return std::string(name(selection.policy));
+  std::vector<std::string> words;
+  for (const int device : selection.devices) words.push_back(fmt::format("{}", device));
+  return join(words, ",");
+}
+
 Choice select_devices(const Graph& graph, int k, const Selection& selection,
                       const BoundOptions& options, int host) {
   if (selection.policy != Policy::List) return choose(graph, k, selection.policy, options, host);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Selection {
 
 /// Reads prefix, best, worst, median, or "0,3,4-7". Throws a usage error that begins with `option`.
 [[nodiscard]] Selection parse_selection(std::string_view option, std::string_view text);
+
+/// "best", "0,3": as parse_selection reads it.
+[[nodiscard]] std::string words_of(const Selection& selection);
 
 /// What the selection means for k devices of one host (of all where `host` is -1). Throws Error
 /// (Usage) for a list of another length or of devices that are not there.

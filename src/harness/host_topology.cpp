@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/host_topology.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "topo/assemble/assemble.hpp"
+#include "topo/assemble/live.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar {
+namespace {
+
+using Words = std::array<char, 512>;  // one line, as it is sent between ranks
+
+Words words_of(std::string_view text) {
+  Words words{};
+  std::copy_n(text.begin(), std::min(text.size(), words.size() - 1), words.begin());
+  return words;
+}
+
+/// Ranks of one kernel have one colour: the first of them.
+int host_colour(Bootstrap& everyone) {
+  const auto all = everyone.gather(words_of(first_line_of("/proc/sys/kernel/random/boot_id")));
+  const auto& mine = all[static_cast<std::size_t>(everyone.rank())];
+  return static_cast<int>(std::find(all.begin(), all.end(), mine) - all.begin());
+}
+
+bool has_gpus(const topo::Graph& graph) {
+  return !graph.devices.empty() && device(graph, 0).kind == topo::NodeKind::Gpu;
+}
+
+/// The first rank asks and the others take its word, as a system file: nvidia-smi is slow.
+topo::Graph probe_once(Bootstrap& host, const std::string& nvidia_smi) {
+  topo::Graph graph;
+  std::string text;
+  if (host.rank() == 0) {
+    graph = topo::assemble(topo::probe_machine(nvidia_smi));
+    if (has_gpus(graph)) text = topo::write_system(graph);
+  }
+  std::size_t size = text.size();
+  host.broadcast(size);
+  text.resize(size);
+  host.broadcast_bytes(std::as_writable_bytes(std::span{text}), 0);
+  if (host.rank() != 0 && size > 0) graph = topo::parse_system(text, "the first rank's topology");
+  return graph;
+}
+
+/// What all ranks of the host may take; nothing where they differ.
+std::optional<std::vector<int>> allowed_devices(Bootstrap& host, const topo::Graph& graph,
+                                                const std::vector<Device>& visible) {
+  std::vector<int> numbers;
+  std::string mine;
+  for (std::size_t i = 0; i < graph.devices.size(); ++i) {
+    const std::string uuid = topo::uuid_digits(device(graph, static_cast<int>(i)).uuid);
+    const bool seen = std::any_of(visible.begin(), visible.end(),
+                                  [&](const Device& other) { return uuid == other.uuid.data(); });
+    mine += seen ? '1' : '0';
+    if (seen) numbers.push_back(static_cast<int>(i));
+  }
+  const auto all = host.gather(words_of(mine));
+  const bool same =
+      std::all_of(all.begin(), all.end(), [&](const Words& other) { return other == all.front(); });
+  return same ? std::optional{numbers} : std::nullopt;
+}
+
+topo::Choice choose_here(Bootstrap& host, const HostTopology& here, const Backend& backend,
+                         const Options& options) {
+  const auto allowed = allowed_devices(host, here.graph, backend.visible_devices());
+  if (!here.missing.empty()) {
+    throw usage_error(fmt::format("--devices: nothing is known of the GPUs: {}", here.missing));
+  }
+  if (!allowed) {
+    throw usage_error(
+        "--devices: the launcher shows each rank other GPUs (CUDA_VISIBLE_DEVICES); let all ranks "
+        "of a host see the same, or leave --devices out");
+  }
+  const int most = static_cast<int>(allowed->size());
+  const int count = options.share_devices ? std::min(here.ranks, most) : here.ranks;
+  return choose_among(here.graph, *allowed, count, *options.devices);
+}
+
+/// What one host cannot do is told by all ranks, so that all end alike.
+void agree_or_throw(Bootstrap& everyone, const std::string& obstacle) {
+  for (const Words& words : everyone.gather(words_of(obstacle))) {
+    if (words.front() != '\0') throw usage_error(words.data());
+  }
+}
+
+}  // namespace
+
+topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allowed, int count,
+                          topo::Selection wish) {
+  for (int& number : wish.devices) {
+    const auto place = std::find(allowed.begin(), allowed.end(), number);
+    if (place == allowed.end()) {
+      const bool hidden = number < static_cast<int>(graph.devices.size());
+      throw usage_error(
+          fmt::format("--devices: GPU {} {}; nvidia-smi -L lists them", number,
+                      hidden ? "is hidden by CUDA_VISIBLE_DEVICES" : "does not exist"));
+    }
+    number = static_cast<int>(place - allowed.begin());
+  }
+  if (count > static_cast<int>(allowed.size())) {
+    throw usage_error(fmt::format(
+        "--devices: {} on a host that shows {}; start {} a host, or let ranks share GPUs by "
+        "--share-gpus",
+        counted(static_cast<std::size_t>(count), "rank"), counted(allowed.size(), "GPU"),
+        counted(allowed.size(), "rank")));
+  }
+  topo::Choice choice = topo::select_devices(topo::keep_devices(graph, allowed), count, wish);
+  const auto back = [&](std::vector<int>& devices) {
+    for (int& number : devices) number = allowed[static_cast<std::size_t>(number)];
+  };
+  back(choice.bound.devices);
+  for (topo::RatedRing& ring : choice.bound.rings) back(ring.devices);
+  return choice;
+}
+
+HostTopology look_at_devices(Bootstrap& everyone, const Backend& backend, const Options& options) {
+  const auto host = everyone.split(host_colour(everyone));
+  HostTopology here{
+      .graph = probe_once(*host, options.nvidia_smi), .ranks = host->size(), .index = host->rank()};
+  if (!has_gpus(here.graph)) {
+    here.missing = here.graph.warnings.empty()
+                       ? "nvidia-smi shows none; --nvidia-smi PATH names another"
+                       : here.graph.warnings.front();
+    here.graph = {};
+  }
+  if (!options.devices) return here;
+  std::string obstacle;
+  try {
+    here.choice = choose_here(*host, here, backend, options);
+  } catch (const Error& error) {
+    obstacle = error.what();
+  }
+  agree_or_throw(everyone, obstacle);
+  return here;
+}
+
+DeviceWish device_wish(const HostTopology& topology, const Options& options) {
+  DeviceWish wish{.first = options.first_device, .share = options.share_devices};
+  if (!topology.choice) return wish;
+  const std::vector<int>& set = topology.choice->bound.devices;
+  const int number = set[static_cast<std::size_t>(topology.index) % set.size()];
+  const std::string uuid = topo::uuid_digits(device(topology.graph, number).uuid);
+  std::copy_n(uuid.begin(), std::min(uuid.size(), wish.uuid.size() - 1), wish.uuid.begin());
+  return wish;
+}
+
+std::optional<std::vector<int>> numbers_of(const topo::Graph& graph,
+                                           std::span<const Device> devices) {
+  std::vector<int> numbers;
+  for (const Device& wanted : devices) {
+    for (std::size_t i = 0; i < graph.devices.size(); ++i) {
+      if (topo::uuid_digits(device(graph, static_cast<int>(i)).uuid) != wanted.uuid.data())
+        continue;
+      numbers.push_back(static_cast<int>(i));
+    }
+  }
+  return numbers.size() == devices.size() ? std::optional{numbers} : std::nullopt;
+}
+
+}  // namespace busbar
