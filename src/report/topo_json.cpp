@@ -16,21 +16,27 @@ std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// Rates to 1 kB/s, so that what a solver is off by does not show.
+double rounded(double number) {
+  constexpr double kSteps = 1e6;
+  return std::round(number * kSteps) / kSteps;
+}
+
 Json to_json(const std::string& system, const Bound& bound) {
   Json json{{"system", system},
             {"devices", bound.devices},
-            {"ring_GBps", bound.ring_GBps},
-            {"cut_GBps", bound.cut_GBps},
+            {"ring_GBps", rounded(bound.ring_GBps)},
+            {"cut_GBps", rounded(bound.cut_GBps)},
             {"kind", bound.kind},
             {"exact", bound.exact},
             {"limit", bound.limit},
-            {"bound_GBps", bound.bound_GBps},
-            {"lower_GBps", bound.lower_GBps}};
-  if (bound.in_switch_GBps) json["in_switch_GBps"] = *bound.in_switch_GBps;
-  if (bound.tree_GBps) json["tree_GBps"] = *bound.tree_GBps;
+            {"bound_GBps", rounded(bound.bound_GBps)},
+            {"lower_GBps", rounded(bound.lower_GBps)}};
+  if (bound.in_switch_GBps) json["in_switch_GBps"] = rounded(*bound.in_switch_GBps);
+  if (bound.tree_GBps) json["tree_GBps"] = rounded(*bound.tree_GBps);
   Json rings = Json::array();
   for (const topo::RatedRing& ring : bound.rings) {
-    rings.push_back({{"devices", ring.devices}, {"GBps", ring.GBps}});
+    rings.push_back({{"devices", ring.devices}, {"GBps", rounded(ring.GBps)}});
   }
   json["rings"] = std::move(rings);
   return json;
@@ -44,10 +50,10 @@ Json to_json(const std::string& system, const topo::Choice& choice) {
 }
 
 Json to_json(const topo::SetClass& sets) {
-  Json json{{"ring_GBps", sets.ring_GBps},
+  Json json{{"ring_GBps", rounded(sets.ring_GBps)},
             {"count", sets.count},
             {"example", sets.example},
-            {"bound_GBps", sets.bound.bound_GBps},
+            {"bound_GBps", rounded(sets.bound.bound_GBps)},
             {"kind", sets.bound.kind}};
   if (sets.fallback.empty()) return json;
   Json parts = Json::array();
@@ -143,7 +149,7 @@ std::string compare_json(std::span<const topo::Comparison> rows) {
   Json list = Json::array();
   for (const topo::Comparison& row : rows) {
     Json json = to_json(row.system, row.choice);
-    json["ratio"] = row.ratio;
+    json["ratio"] = rounded(row.ratio);
     list.push_back(std::move(json));
   }
   return dump(list);

@@ -17,7 +17,7 @@ using Rows = std::vector<Row>;
 
 Rows read_links(std::size_t gpus) {
   Rows rows(gpus, Row(gpus, "SYS"));
-  for (std::size_t i = 0; i < gpus; ++i) rows[i][i] = "X";
+  for (std::size_t i = 0; i < gpus; ++i) rows[i][i] = std::string(1, 'X');
   const char* file = ::getenv("FAKE_GPU_LINKS");
   if (file == nullptr) return rows;
   std::ifstream in(file);
@@ -95,7 +95,10 @@ int main(int argc, char** argv) {
   const std::vector<fake_gpu::Gpu>& gpus = fake_gpu::machine().gpus;
   const Rows rows = read_links(gpus.size());
   std::string words;
-  for (int i = 1; i < argc; ++i) words += std::string(i > 1 ? " " : "") + argv[i];
+  for (int i = 1; i < argc; ++i) {
+    if (i > 1) words.push_back(' ');
+    words.append(argv[i]);
+  }
   if (words == "topo -m")
     print_matrix(rows);
   else if (words.rfind("topo -p2p", 0) == 0)
