@@ -5,7 +5,7 @@ load backend
 
 # A machine of eight GPUs with the links of a hybrid cube mesh.
 cube_mesh() {
-  machine 8 64MiB 7.0
+  machine 8 1GiB 7.0
   cat > "$DIR/links" <<'LINKS'
 X NV1 NV1 NV2 NV2 SYS SYS SYS
 NV1 X NV2 NV1 SYS NV2 SYS SYS
