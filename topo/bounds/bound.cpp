@@ -128,7 +128,7 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   bound.rings = named(packing.rings, bound.devices);
   bound.limit =
       bound.bound_GBps > 0 ? limit_of(graph, bound, packing, problem, crossing) : "no ring closes";
-  const double ranks = static_cast<double>(n);
+  const auto ranks = static_cast<double>(n);
   if (has(ways, Way::Network)) bound.tree_GBps = bound.cut_GBps * 2 * (ranks - 1) / ranks;
   return true;
 }

@@ -2,7 +2,6 @@
 #include "topo/bounds/held_karp.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -21,24 +20,29 @@ HeldKarp::HeldKarp(int n)
       table_((std::size_t{1} << static_cast<unsigned>(cities_)) * static_cast<std::size_t>(width_),
              kNever) {}
 
-// Each set is complete before its supersets are reached, because those are greater numbers. The
-// inner loop has a constant length and no branch, so that compilers make vectors of it.
+// The inner loop has a constant length and no branch, so that compilers make vectors of it.
+template <int Width>
+void HeldKarp::leave(std::size_t set, std::array<double, std::size_t{Width}>& next) const {
+  const double* row = table_.data() + set * Width;
+  for (std::size_t last = 0; last < static_cast<std::size_t>(cities_); ++last) {
+    if ((set >> last & 1U) == 0) continue;
+    const double* steps = step_.data() + last * Width;
+    const double so_far = row[last];
+    for (std::size_t to = 0; to < Width; ++to) {
+      const double cost = so_far + steps[to];
+      next[to] = cost < next[to] ? cost : next[to];
+    }
+  }
+}
+
+// Each set is complete before its supersets are reached, because those are greater numbers.
 template <int Width>
 void HeldKarp::fill() {
   const std::size_t sets = std::size_t{1} << static_cast<unsigned>(cities_);
   for (std::size_t set = 1; set < sets; ++set) {
     std::array<double, std::size_t{Width}> next{};
     next.fill(kNever);
-    const double* row = table_.data() + set * Width;
-    for (std::size_t last = 0; last < static_cast<std::size_t>(cities_); ++last) {
-      if ((set >> last & 1U) == 0) continue;
-      const double* steps = step_.data() + last * Width;
-      const double so_far = row[last];
-      for (std::size_t to = 0; to < Width; ++to) {
-        const double cost = so_far + steps[to];
-        next[to] = cost < next[to] ? cost : next[to];
-      }
-    }
+    leave<Width>(set, next);
     for (std::size_t to = 0; to < static_cast<std::size_t>(cities_); ++to) {
       if ((set >> to & 1U) == 0) table_[(set | std::size_t{1} << to) * Width + to] = next[to];
     }
@@ -74,8 +78,9 @@ const std::vector<PricedRing>& HeldKarp::cheapest(std::span<const double> cost) 
   const auto n = static_cast<std::size_t>(cities_) + 1;
   for (std::size_t from = 1; from < n; ++from) {
     for (std::size_t to = 1; to < n; ++to) {
-      step_[(from - 1) * static_cast<std::size_t>(width_) + to - 1] =
-          from == to ? kNever : cost[from * n + to];
+      double& step = step_[(from - 1) * static_cast<std::size_t>(width_) + to - 1];
+      step = cost[from * n + to];
+      if (from == to) step = kNever;
     }
     best(std::size_t{1} << (from - 1), static_cast<int>(from) - 1) = cost[from];
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -26,6 +28,8 @@ class HeldKarp {
   [[nodiscard]] const std::vector<PricedRing>& cheapest(std::span<const double> cost);
 
  private:
+  template <int Width>
+  void leave(std::size_t set, std::array<double, std::size_t{Width}>& next) const;
   template <int Width>
   void fill();
   [[nodiscard]] std::vector<int> trace(int last) const;

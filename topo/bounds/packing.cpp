@@ -43,9 +43,8 @@ std::vector<Use> uses_of(const RingProblem& problem, const std::vector<int>& ord
 /// The restricted master program: rates of the rings found so far. GLPK counts from 1.
 class Master {
  public:
-  explicit Master(const std::vector<double>& capacity) {
+  explicit Master(const std::vector<double>& capacity) : program_(glp_create_prob()) {
     glp_term_out(GLP_OFF);
-    program_ = glp_create_prob();
     glp_set_obj_dir(program_, GLP_MAX);
     if (!capacity.empty()) glp_add_rows(program_, static_cast<int>(capacity.size()));
     for (std::size_t row = 0; row < capacity.size(); ++row) {
@@ -91,7 +90,7 @@ class Master {
   }
 
  private:
-  glp_prob* program_ = nullptr;
+  glp_prob* program_;
   glp_smcp parameters_{};
 };
 

@@ -57,33 +57,41 @@ RouteTree::RouteTree(const Graph& graph, const std::vector<std::vector<int>>& li
   spread(graph, links_out, capacity, ways);
 }
 
+/// Takes a link to a node of the next layer where that is new or the link makes it wider. True
+/// where it is new.
+bool RouteTree::reach(const Link& link, int number, double capacity) {
+  const auto from = static_cast<std::size_t>(link.from);
+  const auto to = static_cast<std::size_t>(link.to);
+  const double width = std::min(width_[from], capacity);
+  const bool fresh = length_[to] < 0;
+  const bool wider = length_[to] == length_[from] + 1 && width > width_[to];
+  if (!fresh && !wider) return false;
+  length_[to] = length_[from] + 1;
+  width_[to] = width;
+  arrival_[to] = number;
+  return fresh;
+}
+
 // Layer by layer: a node's width is final when its layer is complete, before anything leaves it.
 void RouteTree::spread(const Graph& graph, const std::vector<std::vector<int>>& links_out,
                        const std::vector<double>& capacity, Ways ways) {
   std::vector<int> next;
-  const auto reach = [&](int number) {
-    const Link& link = graph.links[static_cast<std::size_t>(number)];
-    if (!admits(ways, graph.media.at(static_cast<std::size_t>(link.medium)).kind)) return;
-    const auto from = static_cast<std::size_t>(link.from);
-    const auto to = static_cast<std::size_t>(link.to);
-    const double width = std::min(width_[from], capacity[static_cast<std::size_t>(number)]);
-    if (length_[to] < 0) {
-      length_[to] = length_[from] + 1;
-      next.push_back(link.to);
-    } else if (length_[to] != length_[from] + 1 || width <= width_[to]) {
-      return;
+  const auto leave = [&](int node) {
+    for (const int number : links_out[static_cast<std::size_t>(node)]) {
+      const Link& link = graph.links[static_cast<std::size_t>(number)];
+      const LinkKind kind = graph.media.at(static_cast<std::size_t>(link.medium)).kind;
+      const bool fresh =
+          admits(ways, kind) && reach(link, number, capacity[static_cast<std::size_t>(number)]);
+      if (fresh) next.push_back(link.to);
     }
-    width_[to] = width;
-    arrival_[to] = number;
   };
-  for (bool first = true; !layer_.empty(); first = false) {
+  leave(layer_.front());
+  while (!next.empty()) {
+    layer_.swap(next);
     next.clear();
     for (const int node : layer_) {
-      const auto place = static_cast<std::size_t>(node);
-      if (!first && !forwards(ways, graph.nodes[place].kind)) continue;
-      for (const int link : links_out[place]) reach(link);
+      if (forwards(ways, graph.nodes[static_cast<std::size_t>(node)].kind)) leave(node);
     }
-    layer_.swap(next);
   }
 }
 

@@ -31,6 +31,8 @@ class RouteTree {
   void spread(const Graph& graph, const std::vector<std::vector<int>>& links_out,
               const std::vector<double>& capacity, Ways ways);
 
+  bool reach(const Link& link, int number, double capacity);
+
   const std::vector<Link>& links_;
   std::vector<int> length_;
   std::vector<double> width_;

@@ -23,29 +23,43 @@ struct DevicePorts {
   std::vector<int> links{};
 };
 
-/// Ports of each device of the set; empty where one has NVLink to something else.
-std::vector<DevicePorts> ports_of(const Graph& graph, std::span<const int> devices,
-                                  const BoundOptions& options) {
-  std::map<int, std::size_t> place;  // of a node in the set
+/// The NVLinks that end at each device of the set; a link between two of them counts for both.
+std::vector<std::vector<int>> nvlinks_of(const Graph& graph, std::span<const int> devices) {
+  std::map<int, std::size_t> places;  // of a node in the set
   for (std::size_t k = 0; k < devices.size(); ++k) {
-    place[graph.devices.at(static_cast<std::size_t>(devices[k]))] = k;
+    places[graph.devices.at(static_cast<std::size_t>(devices[k]))] = k;
   }
-  std::vector<DevicePorts> ports(devices.size());
+  std::vector<std::vector<int>> links(devices.size());
   for (std::size_t number = 0; number < graph.links.size(); ++number) {
     const Link& link = graph.links[number];
     if (graph.media.at(static_cast<std::size_t>(link.medium)).kind != LinkKind::NvLink) continue;
-    const auto from = place.find(link.from);
-    const auto to = place.find(link.to);
-    if (from == place.end() && to == place.end()) continue;
-    const int other = from == place.end() ? link.from : link.to;
-    const NodeKind kind = graph.nodes.at(static_cast<std::size_t>(other)).kind;
-    if (kind == NodeKind::Gpu) return {};
-    if (kind != NodeKind::NvSwitch) continue;
-    DevicePorts& own = ports[from == place.end() ? to->second : from->second];
-    Port& port = own.by_switch[other];
-    const double capacity = capacity_GBps(graph, link, options.constants, options.flows);
-    (from == place.end() ? port.down_GBps : port.up_GBps) += capacity;
-    own.links.push_back(static_cast<int>(number));
+    for (const int end : {link.from, link.to}) {
+      const auto place = places.find(end);
+      if (place != places.end()) links[place->second].push_back(static_cast<int>(number));
+    }
+  }
+  return links;
+}
+
+/// Ports of each device of the set; nothing where one has NVLink straight to another GPU.
+std::vector<DevicePorts> ports_of(const Graph& graph, std::span<const int> devices,
+                                  const BoundOptions& options) {
+  const std::vector<std::vector<int>> links = nvlinks_of(graph, devices);
+  std::vector<DevicePorts> ports(devices.size());
+  for (std::size_t k = 0; k < devices.size(); ++k) {
+    const int own = graph.devices[static_cast<std::size_t>(devices[k])];
+    for (const int number : links[k]) {
+      const Link& link = graph.links[static_cast<std::size_t>(number)];
+      const bool up = link.from == own;
+      const int other = up ? link.to : link.from;
+      const NodeKind kind = graph.nodes.at(static_cast<std::size_t>(other)).kind;
+      if (kind == NodeKind::Gpu) return {};
+      if (kind != NodeKind::NvSwitch) continue;
+      Port& port = ports[k].by_switch[other];
+      (up ? port.up_GBps : port.down_GBps) +=
+          capacity_GBps(graph, link, options.constants, options.flows);
+      ports[k].links.push_back(number);
+    }
   }
   return ports;
 }
@@ -100,8 +114,8 @@ std::optional<double> in_switch(const Graph& graph, const DevicePorts& ports, do
   if (constants != ConstantSet::Nccl) return 2 * port_GBps * (n - 1) / (n + 1);
   const Link& link = graph.links[static_cast<std::size_t>(ports.links.front())];
   const Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
-  constexpr double kBlackwellLink_GBps = 40;  // 40.1 of one link, where Hopper has 20.6
-  return nccl_in_switch(port_GBps, n, medium.nccl_GBps >= kBlackwellLink_GBps);
+  constexpr double kBlackwellLink = 40;  // GB/s: 40.1 of one link, where Hopper has 20.6
+  return nccl_in_switch(port_GBps, n, medium.nccl_GBps >= kBlackwellLink);
 }
 
 }  // namespace
