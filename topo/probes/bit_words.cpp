@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 
@@ -66,6 +67,14 @@ bool BitWords::meets(const BitWords& other) const {
 void BitWords::add(const BitWords& other) {
   words_.resize(std::max(words_.size(), other.words_.size()));
   for (std::size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
+}
+
+std::string BitWords::text() const {
+  std::vector<std::string> words;
+  for (auto word = words_.rbegin(); word != words_.rend(); ++word) {
+    words.push_back(fmt::format("0x{:08x}", *word));
+  }
+  return words.empty() ? "0x0" : join(words, ",");
 }
 
 std::vector<int> BitWords::numbers() const {

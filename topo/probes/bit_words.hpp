@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,8 @@ class BitWords {
   [[nodiscard]] bool within(const BitWords& other) const;
   [[nodiscard]] bool meets(const BitWords& other) const;
   void add(const BitWords& other);
+  /// "0x00000001,0x000000ff": as hwloc writes it.
+  [[nodiscard]] std::string text() const;
   /// Ascending.
   [[nodiscard]] std::vector<int> numbers() const;
   [[nodiscard]] bool operator==(const BitWords& other) const = default;

@@ -28,6 +28,11 @@ TEST(BitWords, AreEqualWithLeadingZeros) {
   EXPECT_NE(BitWords::parse("1"), BitWords::one(32));
 }
 
+TEST(BitWords, AreWrittenAsHwlocDoes) {
+  EXPECT_EQ(BitWords::parse(",1,,f0")->text(), "0x00000001,0x00000000,0x000000f0");
+  EXPECT_EQ(BitWords::parse("0,0")->text(), "0x0");
+}
+
 TEST(BitWords, CompareAsSets) {
   const BitWords low = *BitWords::parse("f");
   const BitWords high = *BitWords::parse("1,0");

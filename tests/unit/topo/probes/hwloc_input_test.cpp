@@ -43,6 +43,12 @@ TEST(HwlocInput, LeavesOutWhatIsNotWanted) {
   }
 }
 
+TEST(HwlocInput, WritesOddMasksPlainly) {
+  const std::string text =
+      with(sample::hwloc_xml(), R"( cpuset="0x00000001")", R"( cpuset=",,0x1")");
+  EXPECT_EQ(hwloc_input(text, "f.xml"), hwloc_input(sample::hwloc_xml(), "f.xml"));
+}
+
 TEST(HwlocInput, RefusesSetsThatAreNotThereOrDoNotFit) {
   expect_refused(R"(complete_nodeset="0x00000001" gp_index="20")", "gp_index=\"20\"",
                  "complete_nodeset=''");
@@ -70,6 +76,12 @@ TEST(HwlocInput, RefusesObjectsOutOfPlaceOrUnknown) {
   expect_refused("nbobjs=\"5\"", "nbobjs=\"50000\"", "nbobjs='50000'");
   expect_refused(R"(<info name="CPUVendor" value="GenuineIntel"/>)", "<info name=\"CPUVendor\"/>",
                  "without value");
+}
+
+TEST(HwlocInput, RefusesAMachineOfWhichNothingIsAllowed) {
+  expect_refused(R"(allowed_cpuset="0x00000003")", R"(allowed_cpuset="0x00000004")",
+                 "no processor (PU)");
+  expect_refused(R"(allowed_nodeset="0x00000003")", R"(allowed_nodeset="x")", "f.xml:4:");
 }
 
 TEST(HwlocInput, NamesThePlace) {

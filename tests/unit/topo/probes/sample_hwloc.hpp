@@ -11,13 +11,18 @@
 /// - near the second two root ports under one host bridge with GPUs 85 and 86, and an NVSwitch.
 namespace busbar::topo::sample {
 
+/// A number of its own for every bus and device.
+inline int number_of_bus(const std::string& bus_id) {
+  return 1000 + 32 * std::stoi(bus_id.substr(5), nullptr, 16) +
+         std::stoi(bus_id.substr(8), nullptr, 16);
+}
+
 inline std::string device(const std::string& bus_id, const std::string& ids,
                           const std::string& inside = {}, const std::string& more = {}) {
-  static int number = 1000;
   return fmt::format(
       R"(<object type="PCIDev" gp_index="{}" {} pci_busid="{}" pci_type="{} [0000:0000] a1" )"
       R"(pci_link_speed="15.753846">{}</object>)",
-      number++, more, bus_id, ids, inside);
+      number_of_bus(bus_id), more, bus_id, ids, inside);
 }
 
 inline std::string gpu(const std::string& bus_id, int index) {
@@ -31,19 +36,17 @@ inline std::string gpu(const std::string& bus_id, int index) {
 /// A port or switch with the buses below it.
 inline std::string port(const std::string& bus_id, const std::string& ids, int depth,
                         const std::string& below, const std::string& inside) {
-  static int number = 2000;
   return fmt::format(
       R"(<object type="Bridge" gp_index="{}" bridge_type="1-1" depth="{}" bridge_pci="0000:[{}]" )"
       R"(pci_busid="{}" pci_type="0604 [{}] [0000:0000] 04" pci_link_speed="15.753846">{}</object>)",
-      number++, depth, below, bus_id, ids, inside);
+      10000 + number_of_bus(bus_id), depth, below, bus_id, ids, inside);
 }
 
 inline std::string host_bridge(const std::string& below, const std::string& inside) {
-  static int number = 3000;
   return fmt::format(
       R"(<object type="Bridge" gp_index="{}" bridge_type="0-1" depth="0" bridge_pci="0000:[{}]">)"
       "{}</object>",
-      number++, below, inside);
+      20000 + std::stoi(below, nullptr, 16), below, inside);
 }
 
 inline std::string package(int index, const std::string& inside) {
