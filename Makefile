@@ -25,7 +25,7 @@ ABSENT_BACKENDS := $(filter-out $(BACKENDS),$(patsubst src/backends/%/backend.mk
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Wsign-conversion \
   -Wold-style-cast -Wduplicated-cond -Wlogical-op -Werror
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g
+CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g1
 ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) -MMD -MP
 LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lglpk -lpugixml -llemon $(TOML_LDLIBS) -lfmt -pthread
 LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) $(NCCL_CXXFLAGS)

@@ -4,6 +4,18 @@ UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/
   $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
 UNIT_OBJECTS := $(UNIT_SOURCES:%.cpp=$(BUILD)/%.o)
 
+# Tests are compiled in haste, from headers compiled once: what they test is not.
+TEST_HEADERS := $(BUILD)/tests/headers.hpp
+$(TEST_HEADERS).gch: mk/test.mk
+	@mkdir -p $(@D)
+	@echo "  CXX   headers of the tests"
+	@printf '#include <%s>\n' algorithm array map optional string vector fmt/format.h gmock/gmock.h gtest/gtest.h > $(TEST_HEADERS)
+	@$(CXX) $(ALL_CXXFLAGS) -x c++-header -o $@ $(TEST_HEADERS)
+$(TEST_HEADERS).gch: private CXXFLAGS := -O0
+$(UNIT_OBJECTS): private CXXFLAGS := -O0
+$(UNIT_OBJECTS): private ALL_CXXFLAGS += -include $(TEST_HEADERS)
+$(UNIT_OBJECTS): | $(TEST_HEADERS).gch
+
 $(BUILD)/bin/unit_tests: $(BUILD)/backends.list $(UNIT_OBJECTS) $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  unit_tests"

@@ -32,9 +32,7 @@ std::optional<double> rate_of(const topo::Bound& bound, const Collective& collec
 
 std::string note_of(const topo::Bound& bound, const HostTopology& topology,
                     const Collective& collective) {
-  const std::string how = topology.choice ? fmt::format(" ({}: {})", name(topology.choice->policy),
-                                                        topology.choice->reason)
-                                          : "";
+  const std::string how = topology.choice ? fmt::format(" ({})", topology.choice->reason) : "";
   const auto rate = rate_of(bound, collective);
   const std::string what =
       rate ? fmt::format("{} at most {:.4g} GB/s over {}, limited by {}{}", collective.title, *rate,

@@ -75,7 +75,7 @@ std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::Const
 
 std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
                         topo::ConstantSet constants) {
-  return fmt::format("{}: {}\n", name(choice.policy), choice.reason) +
+  return choice.reason + "\n" +
          bound_text(graph, choice.bound, constants);
 }
 

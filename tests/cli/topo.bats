@@ -36,7 +36,7 @@ refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
   topo choose -k 2 --system exxact-ts4 --policy worst --json
   [ "$(jq -c '[.devices, .policy]' <<<"$output")" = '[[0,1],"worst"]' ]
   topo choose -k 4 --system dgx-1v
-  [[ $output == "best: "* ]]
+  [[ $output == "best of 70 sets: "* ]]
   topo choose -k 2 --partition --system dgx-1v --json
   [ "$(jq -c '[.partition[].ring_GBps]' <<<"$output")" = '[50,50,50,50]' ]
 }

@@ -30,13 +30,13 @@ set_of_rows() { column device_set,bound_GBps,bound_kind "$DIR/a.csv" | sort -u; 
   on_mesh 4 --devices best
   [ "$status" -eq 0 ]
   [ "$(set_of_rows)" = "0,1,2,3|100|nvlink" ]
-  [[ $output == *"GPUs 0,1,2,3 (best: "*"all-reduce at most 100 GB/s over nvlink"* ]]
+  [[ $output == *"GPUs 0,1,2,3 (best of 70 sets: "*"all-reduce at most 100 GB/s over nvlink"* ]]
 }
 @test "the worst four GPUs are told with what they cost" {
   cube_mesh
   on_mesh 4 --devices worst
   [ "$status" -eq 0 ]
-  [[ $output == *"(worst: "*"100 GB/s"* ]]
+  [[ $output == *"(worst of 70 sets: "*"100 GB/s"* ]]
   [[ $(set_of_rows) != *nvlink ]]
 }
 @test "a list is taken as given, and efficiency is the rate over the bound" {
