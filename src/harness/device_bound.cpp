@@ -2,6 +2,7 @@
 #include "harness/device_bound.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,10 @@ SetBound device_bound(const HostTopology& topology, std::span<const Device> devi
     return result;
   }
   const topo::Bound bound = topo::bound_of(topology.graph, *numbers);
+  if (!std::isfinite(bound.bound_GBps)) {
+    result.note = "no bound: nothing is known of what joins these GPUs";
+    return result;
+  }
   if (bound.devices.size() < 2 || bound.bound_GBps <= 0) return result;
   result.note = note_of(bound, topology, collective);
   const auto rate = rate_of(bound, collective);

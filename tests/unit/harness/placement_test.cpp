@@ -109,5 +109,17 @@ TEST(SummarizePlaces, KnowsTheLargestCache) {
   EXPECT_EQ(summarize_places(ranks).largest_cache, 256 * kMiB);
 }
 
+TEST(PlaceOf, SpreadsOrPacksOrTakesTheList) {
+  using topo::Policy;
+  EXPECT_EQ(place_of({.policy = Policy::Best}, 1, 2, 8), 4);
+  EXPECT_EQ(place_of({.policy = Policy::Worst}, 1, 2, 8), 1);
+  EXPECT_EQ(place_of({.policy = Policy::Prefix}, 3, 4, 8), 3);
+  EXPECT_EQ(place_of({.policy = Policy::Best}, 9, 16, 8), 1);
+  EXPECT_EQ(place_of({Policy::List, {6, 2}}, 0, 2, 8), 6);
+  EXPECT_EQ(place_of({Policy::List, {6, 2}}, 3, 4, 8), 2);
+  EXPECT_EQ(place_of({Policy::List, {6, 8}}, 0, 2, 8), std::nullopt);
+  EXPECT_EQ(place_of({.policy = Policy::Best}, 0, 1, 0), std::nullopt);
+}
+
 }  // namespace
 }  // namespace busbar

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "report/topo_text.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(TopoJson, OfABoundHasTheMembersThatScriptsRead) {
+  const topo::Graph graph = topo::load_system("dgx-1v");
+  const std::vector<int> set{0, 1, 2, 3, 4};
+  const json bound = json::parse(bound_json(graph, topo::bound_of(graph, set)));
+  for (const char* member : {"system", "devices", "ring_GBps", "cut_GBps", "kind", "exact", "limit",
+                             "bound_GBps", "lower_GBps", "rings"}) {
+    EXPECT_TRUE(bound.contains(member)) << member;
+  }
+  EXPECT_EQ(bound["ring_GBps"], 0);
+  EXPECT_GT(bound["bound_GBps"], 0);
+}
+
+TEST(TopoJson, RoundsWhatASolverIsOffBy) {
+  const topo::Graph graph = topo::load_system("dgx-2");
+  const topo::Bound bound{.devices = {0, 1}, .ring_GBps = 149.99999999999997};
+  EXPECT_THAT(bound_json(graph, bound), HasSubstr("\"ring_GBps\": 150.0"));
+}
+
+TEST(TopoJson, HasNullForWhatNothingLimits) {
+  topo::Graph graph;
+  graph.devices = {add_node(graph, {.name = "GPU0"}), add_node(graph, {.name = "GPU1"})};
+  add_cable(graph, 0, 1, add_medium(graph, {.name = "unknown"}));
+  label_devices(graph);
+  EXPECT_EQ(json::parse(show_json(graph))["edges"][0]["nominal_GBps"], nullptr);
+}
+
+TEST(TopoText, DrawsEveryPartOnce) {
+  const topo::Graph graph = topo::load_system("dgx-1v");
+  const std::string text = show_text(graph, topo::ConstantSet::Nominal);
+  for (const topo::Node& node : graph.nodes) {
+    EXPECT_THAT(text, HasSubstr(node.name)) << node.name;
+  }
+  EXPECT_THAT(text, HasSubstr("GPU0 ↔ GPU3"));
+  EXPECT_THAT(text, HasSubstr("2x NVLink 2, 50 GB/s each way"));
+  EXPECT_THAT(text, Not(HasSubstr("GPU3 ↔ GPU0"))) << "each cable once";
+}
+
+TEST(TopoText, SaysWhatABoundIsOf) {
+  const topo::Graph graph = topo::load_system("dgx-1v");
+  const auto text = [&](const std::vector<int>& set) {
+    return bound_text(graph, topo::bound_of(graph, set), topo::ConstantSet::Nominal);
+  };
+  EXPECT_THAT(text({0, 1, 2, 3}), HasSubstr("at most 100 GB/s over nvlink"));
+  EXPECT_THAT(text({0, 1, 2, 3, 4}), HasSubstr("no ring closes over NVLink"));
+  EXPECT_THAT(text({5}), HasSubstr("one device: nothing crosses a link"));
+  EXPECT_THAT(
+      bound_text(graph, {.devices = {0, 1}, .bound_GBps = 9, .lower_GBps = 8, .exact = false},
+                 topo::ConstantSet::Nominal),
+      HasSubstr("between 8 GB/s and 9 GB/s (not exact)"));
+}
+
+TEST(TopoText, WritesLongListsAsRanges) {
+  EXPECT_EQ(device_words(std::vector<int>{0, 3}), "0,3");
+  EXPECT_EQ(device_words(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}), "0-8,10");
+  EXPECT_EQ(rate_words(std::numeric_limits<double>::infinity()), "no limit");
+  EXPECT_EQ(rate_words(31.5), "31.5 GB/s");
+}
+
+TEST(TopoDot, HasANodeForEachPartAndALineForEachCable) {
+  topo::Graph graph;
+  const int gpu = add_node(graph, {.name = "GPU0", .model = "say \"hi\""});
+  const int hub = add_node(graph, {.kind = topo::NodeKind::NvSwitch, .name = "hub"});
+  add_cable(graph, gpu, hub, add_medium(graph, {.name = "wire", .nominal_GBps = 10}), 2);
+  const std::string dot = show_dot(graph, topo::ConstantSet::Nominal);
+  EXPECT_THAT(dot, HasSubstr(R"("GPU0" [label="GPU0\nsay \"hi\"")"));
+  EXPECT_THAT(dot, HasSubstr(R"("GPU0" -- "hub" [label="2x wire\n20 GB/s")"));
+  EXPECT_THAT(dot, Not(HasSubstr(R"("hub" -- "GPU0")")));
+}
+
+}  // namespace
+}  // namespace busbar
