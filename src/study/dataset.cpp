@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/dataset.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "report/csv_reader.hpp"
+
+namespace busbar {
+namespace {
+
+bool has_value(const Record& record) {
+  return record.status == RowStatus::Ok && record.time_median_us && record.busbw_GBps;
+}
+
+CurveKey key_of(const Dataset& dataset, const Record& record) {
+  return {.label = dataset.label,
+          .collective = record.collective,
+          .type = record.type,
+          .op = record.op,
+          .ranks = record.ranks,
+          .nodes = record.nodes,
+          .in_place = record.in_place,
+          .simulated = dataset.simulated,
+          .device_set = record.device_set};
+}
+
+}  // namespace
+
+std::string Dataset::fact(const std::string& key) const {
+  const auto found = facts.find(key);
+  return found == facts.end() ? std::string{} : found->second;
+}
+
+Dataset load_dataset(const std::string& path) {
+  CsvFile file = read_csv(path);
+  Dataset dataset{.path = path, .records = std::move(file.records)};
+  for (const std::string& line : file.head) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    dataset.facts[std::string(trim(std::string_view(line).substr(1, colon - 1)))] =
+        trim(std::string_view(line).substr(colon + 2));
+  }
+  dataset.label = dataset.fact("system");
+  if (dataset.label.empty()) dataset.label = std::filesystem::path(path).stem().string();
+  dataset.simulated = std::any_of(dataset.records.begin(), dataset.records.end(),
+                                  [](const Record& record) { return record.backend == "sim"; });
+  return dataset;
+}
+
+std::vector<Dataset> load_datasets(std::span<const std::string> paths) {
+  std::vector<Dataset> datasets;
+  datasets.reserve(paths.size());
+  for (const std::string& path : paths) datasets.push_back(load_dataset(path));
+  return datasets;
+}
+
+std::vector<Curve> curves_of(std::span<const Dataset> datasets) {
+  std::map<CurveKey, std::vector<Record>> points;
+  for (const Dataset& dataset : datasets) {
+    for (const Record& record : dataset.records) {
+      if (has_value(record)) points[key_of(dataset, record)].push_back(record);
+    }
+  }
+  std::vector<Curve> curves;
+  for (auto& [key, records] : points) {
+    std::stable_sort(records.begin(), records.end(),
+                     [](const Record& a, const Record& b) { return a.size < b.size; });
+    curves.push_back({.key = key, .points = std::move(records)});
+  }
+  return curves;
+}
+
+CurveValue busbw_at(const Curve& curve, double size_bytes) {
+  if (curve.points.empty()) throw usage_error("a curve without a point has no value");
+  const auto size = [](const Record& record) { return static_cast<double>(record.size); };
+  const Record& first = curve.points.front();
+  const Record& last = curve.points.back();
+  if (size_bytes < size(first)) return {.GBps = *first.busbw_GBps, .outside = true};
+  if (size_bytes > size(last)) return {.GBps = *last.busbw_GBps, .outside = true};
+  const auto above = std::find_if(curve.points.begin(), curve.points.end(),
+                                  [&](const Record& r) { return size(r) >= size_bytes; });
+  if (size(*above) <= size_bytes || above == curve.points.begin())
+    return {.GBps = *above->busbw_GBps};
+  const Record& below = *(above - 1);
+  const double share = std::log(size_bytes / size(below)) / std::log(size(*above) / size(below));
+  return {.GBps = *below.busbw_GBps * std::pow(*above->busbw_GBps / *below.busbw_GBps, share)};
+}
+
+}  // namespace busbar

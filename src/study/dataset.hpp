@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/record.hpp"
+
+namespace busbar {
+
+/// One CSV of ours: a launch's rows and what its head tells.
+struct Dataset {
+  std::string path{};
+  std::string label{};  ///< the system for people: the head's "system", else the file's stem
+  std::map<std::string, std::string> facts{};  ///< "key: value" lines of the head
+  std::vector<Record> records{};
+  bool simulated = false;  ///< predicted, not measured: every picture and table says so
+
+  /// A fact of the head, or empty.
+  [[nodiscard]] std::string fact(const std::string& key) const;
+};
+
+/// Reads a CSV. Throws Error (Usage) where it is not one of ours.
+[[nodiscard]] Dataset load_dataset(const std::string& path);
+/// All of them, in order.
+[[nodiscard]] std::vector<Dataset> load_datasets(std::span<const std::string> paths);
+
+/// What makes rows points of one curve.
+struct CurveKey {
+  std::string label{};
+  std::string collective{};
+  std::string type{};
+  std::string op{};
+  int ranks = 0;
+  int nodes = 0;
+  bool in_place = false;
+  bool simulated = false;
+  std::string device_set{};
+
+  [[nodiscard]] auto operator<=>(const CurveKey&) const = default;
+};
+
+/// Rows of one curve by size, rising. Rows of several cycles or launches at one size stay side by
+/// side; skipped and failed rows are left out, so that a gap stays a gap.
+struct Curve {
+  CurveKey key{};
+  std::vector<Record> points{};
+};
+
+/// All curves of the datasets, in the order of their keys.
+[[nodiscard]] std::vector<Curve> curves_of(std::span<const Dataset> datasets);
+
+/// Bus bandwidth in GB/s at a size: of the point, or between two by linear interpolation in
+/// log(size) and log(value). `outside` tells that the size is beyond the points; then the nearest
+/// point's value.
+struct CurveValue {
+  double GBps = 0;
+  bool outside = false;
+};
+/// Throws Error (Usage) for a curve without a point.
+[[nodiscard]] CurveValue busbw_at(const Curve& curve, double size_bytes);
+
+}  // namespace busbar
