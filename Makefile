@@ -82,12 +82,16 @@ $(BUILD)/%.o: %.cpp
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
 
 # --help is docs/*options.md, and the version is VERSION: compiled in, so that they cannot differ.
-$(BUILD)/help_text.cpp: docs/options.md docs/topo-options.md VERSION
+COMMAND_HELP := $(wildcard docs/*-options.md)
+$(BUILD)/help_text.cpp: docs/options.md $(COMMAND_HELP) VERSION
 	@mkdir -p $(@D)
 	@{ echo '#include "harness/cli.hpp"'; echo 'namespace busbar {'; \
 	   echo 'std::string_view version() { return "$(VERSION)"; }'; \
 	   printf 'std::string_view help_text() { return R"HELP('; cat docs/options.md; echo ')HELP"; }'; \
-	   printf 'std::string_view topo_help_text() { return R"HELP('; cat docs/topo-options.md; echo ')HELP"; }'; \
+	   echo 'std::string_view help_text_of(std::string_view command) {'; \
+	   for file in $(COMMAND_HELP); do name=$${file##*/}; \
+	     printf '  if (command == "%s") return R"HELP(' "$${name%-options.md}"; cat "$$file"; echo ')HELP";'; \
+	   done; echo '  return {};'; echo '}'; \
 	   echo '}  // namespace busbar'; } > $@
 $(BUILD)/help_text.o: $(BUILD)/help_text.cpp
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<

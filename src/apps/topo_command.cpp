@@ -158,7 +158,7 @@ std::string list_of_systems() {
 Status run_topo(std::span<char* const> arguments) {
   const TopoOptions options = parse_topo_options(arguments);
   if (options.help) {
-    fmt::print("{}{}", topo_help_text(), list_of_systems());
+    fmt::print("{}{}", help_text_of("topo"), list_of_systems());
     return Status::Ok;
   }
   const std::vector<Graph> graphs = read_machines(options);
