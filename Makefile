@@ -83,7 +83,7 @@ $(BUILD)/%.o: %.cpp
 
 # --help is docs/*options.md, and the version is VERSION: compiled in, so that they cannot differ.
 COMMAND_HELP := $(wildcard docs/*-options.md)
-$(BUILD)/help_text.cpp: docs/options.md $(COMMAND_HELP) VERSION
+$(BUILD)/help_text.cpp: docs/options.md $(COMMAND_HELP) VERSION Makefile
 	@mkdir -p $(@D)
 	@{ echo '#include "harness/cli.hpp"'; echo 'namespace busbar {'; \
 	   echo 'std::string_view version() { return "$(VERSION)"; }'; \

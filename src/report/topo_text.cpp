@@ -2,6 +2,7 @@
 #include "report/topo_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@ using topo::Bound;
 /// What the set carries, and over what.
 std::string verdict(const Bound& bound) {
   if (bound.devices.size() < 2) return "one device: nothing crosses a link";
+  if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";
   const std::string range =
       bound.exact ? fmt::format("at most {}", rate_words(bound.bound_GBps))
                   : fmt::format("between {} and {} (not exact)", rate_words(bound.lower_GBps),
@@ -75,8 +77,7 @@ std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::Const
 
 std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
                         topo::ConstantSet constants) {
-  return choice.reason + "\n" +
-         bound_text(graph, choice.bound, constants);
+  return choice.reason + "\n" + bound_text(graph, choice.bound, constants);
 }
 
 std::string partition_text(const topo::Graph& graph, std::span<const topo::Choice> blocks) {

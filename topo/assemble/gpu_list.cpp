@@ -53,9 +53,12 @@ std::vector<GpuEntry> named_gpus(const Sources& sources) {
   if (sources.nccl && !sources.nccl->gpus.empty()) return from_tree(*sources.nccl);
   if (sources.hwloc && !sources.hwloc->gpus.empty()) return from_tree(*sources.hwloc);
   if (sources.smi.p2p_read) return from_indices(sources.smi.p2p_read->gpus);
-  if (!sources.smi.nvlink) return {};
   std::vector<int> indices;
-  for (const NvlinkGpu& gpu : sources.smi.nvlink->gpus) indices.push_back(gpu.index);
+  if (sources.smi.nvlink) {
+    for (const NvlinkGpu& gpu : sources.smi.nvlink->gpus) indices.push_back(gpu.index);
+  } else if (sources.smi.remotes) {
+    for (const NvlinkRemoteGpu& gpu : sources.smi.remotes->gpus) indices.push_back(gpu.index);
+  }
   return from_indices(indices);
 }
 
@@ -91,16 +94,25 @@ void join_tree(std::vector<GpuEntry>& gpus, const HostTree& tree,
   }
 }
 
+/// The section of `nvlink -s` or `-R` about a GPU, which lends it the name; null where there is
+/// none.
+template <typename Section>
+const Section* section_of(GpuEntry& gpu, const std::vector<Section>& sections) {
+  const auto same = [&](const Section& other) {
+    return other.uuid.empty() || gpu.uuid.empty() ? other.index == gpu.index
+                                                  : other.uuid == gpu.uuid;
+  };
+  const auto found = std::find_if(sections.begin(), sections.end(), same);
+  if (found == sections.end()) return nullptr;
+  if (gpu.name.empty()) gpu.name = found->name;
+  if (gpu.uuid.empty()) gpu.uuid = found->uuid;
+  return &*found;
+}
+
 void join_nvlink(std::vector<GpuEntry>& gpus, const NvlinkStatus& status) {
   for (GpuEntry& gpu : gpus) {
-    const auto same = [&](const NvlinkGpu& other) {
-      return other.uuid.empty() || gpu.uuid.empty() ? other.index == gpu.index
-                                                    : other.uuid == gpu.uuid;
-    };
-    const auto found = std::find_if(status.gpus.begin(), status.gpus.end(), same);
-    if (found == status.gpus.end()) continue;
-    if (gpu.name.empty()) gpu.name = found->name;
-    if (gpu.uuid.empty()) gpu.uuid = found->uuid;
+    const NvlinkGpu* found = section_of(gpu, status.gpus);
+    if (found == nullptr) continue;
     int active = 0;
     for (const NvlinkLink& link : found->links) {
       if (!link.active()) continue;
@@ -136,6 +148,9 @@ std::vector<GpuEntry> list_gpus(const Sources& sources, std::vector<std::string>
   if (sources.hwloc) join_tree(gpus, *sources.hwloc, warnings);
   if (sources.nccl) join_tree(gpus, *sources.nccl, warnings);
   if (sources.smi.nvlink) join_nvlink(gpus, *sources.smi.nvlink);
+  if (sources.smi.remotes) {
+    for (GpuEntry& gpu : gpus) (void)section_of(gpu, sources.smi.remotes->gpus);
+  }
   if (sources.smi.matrix) join_affinity(gpus, *sources.smi.matrix);
   for (GpuEntry& gpu : gpus) gpu.model = gpu_model(gpu.name);
   return gpus;

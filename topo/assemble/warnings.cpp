@@ -101,6 +101,15 @@ void warn_of_mig(Graph& graph, const std::vector<GpuEntry>& gpus) {
       numbers_of(split)));
 }
 
+/// Whether a GPU without NVLink in the graph has none in truth: topo -mp and skeletons of NCCL's
+/// files leave them out.
+bool tells_nvlink(const Sources& sources) {
+  const SmiProbe& smi = sources.smi;
+  return (smi.matrix && !smi.matrix->pcie_only) || smi.nvlink || smi.remotes ||
+         (sources.nccl && !sources.nccl->nvlinks.empty()) ||
+         (sources.hwloc && sources.hwloc->nvlink_matrix);
+}
+
 /// Between sockets of unknown processors nothing limits.
 void warn_of_unknown_sockets(Graph& graph) {
   const bool unknown = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
@@ -136,12 +145,11 @@ void warn_of_flat_pcie(Graph& graph, const Sources& sources) {
 }  // namespace
 
 void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
-  if (sources.smi.matrix && sources.smi.matrix->pcie_only && !sources.smi.nvlink &&
-      !sources.smi.remotes && !sources.nccl) {
-    graph.warnings.emplace_back(
-        "topo -mp does not tell NVLink: bounds are those of PCIe; give topo -m");
-  } else {
+  if (tells_nvlink(sources)) {
     warn_of_fabric(graph, gpus);
+  } else if (gpus.size() > 1) {
+    graph.warnings.emplace_back(
+        "no source tells NVLinks, so bounds are those of PCIe; give nvidia-smi's topo -m (--smi)");
   }
   warn_of_dark_links(graph, gpus);
   warn_of_p2p(graph, sources.smi.p2p_read, "reading");

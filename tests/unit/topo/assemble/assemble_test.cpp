@@ -154,6 +154,28 @@ TEST(Assemble, WarnsOfMig) {
   EXPECT_THAT(all_warnings(assemble(sources)), HasSubstr("MIG is on for GPU1"));
 }
 
+TEST(Assemble, WarnsWhereNoSourceTellsNvlinks) {
+  Sources sources{.name = "skeleton"};
+  sources.nccl = HostTree{.origin = "topo.xml",
+                          .pci = {{.bus_id = "0000:01:00.0", .kind = PciKind::Gpu},
+                                  {.bus_id = "0000:02:00.0", .kind = PciKind::Gpu}},
+                          .gpus = {{.bus_id = "0000:01:00.0"}, {.bus_id = "0000:02:00.0"}}};
+  EXPECT_THAT(all_warnings(assemble(sources)), HasSubstr("no source tells NVLinks"));
+}
+
+TEST(Assemble, KnowsTheGpusOfRemoteEndsAlone) {
+  Sources sources{.name = "ends"};
+  sources.smi.remotes = NvlinkRemotes{};
+  for (int i = 0; i < 2; ++i) {
+    sources.smi.remotes->gpus.push_back({.index = i,
+                                         .name = "NVIDIA H100 80GB HBM3",
+                                         .links = {{.number = 0, .bus_id = "0000:a0:00.0"}}});
+  }
+  const Graph graph = assemble(sources);
+  EXPECT_EQ(graph.title, "2x NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(graph.labels[0][1], "NV1");
+}
+
 TEST(Assemble, WarnsOfAFlatVirtualMachine) {
   const std::vector<std::string> rows{"X PHB PHB PHB PHB PHB", "PHB X PHB PHB PHB PHB",
                                       "PHB PHB X PHB PHB PHB", "PHB PHB PHB X PHB PHB",
