@@ -57,9 +57,20 @@ Counts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
   return counts;
 }
 
+/// Two GPUs whose addresses are not told, and whose links all end at one place each: a bridge.
+bool is_lone_pair(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& gpus) {
+  return gpus.size() == 2 && places_of(gpus).empty() &&
+         std::all_of(remotes.gpus.begin(), remotes.gpus.end(), [](const NvlinkRemoteGpu& gpu) {
+           return std::all_of(gpu.links.begin(), gpu.links.end(), [&](const NvlinkRemote& link) {
+             return link.bus_id == gpu.links.front().bus_id;
+           });
+         });
+}
+
 /// Other ends that are no GPU of this machine are switches, on POWER processors.
 Counts from_remotes(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& gpus, bool power) {
   const Places places = places_of(gpus);
+  const bool pair = is_lone_pair(remotes, gpus);
   Counts counts(gpus.size());
   for (const NvlinkRemoteGpu& gpu : remotes.gpus) {
     const auto at = std::find_if(gpus.begin(), gpus.end(),
@@ -68,8 +79,8 @@ Counts from_remotes(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& g
     const auto from = static_cast<std::size_t>(at - gpus.begin());
     for (const NvlinkRemote& link : gpu.links) {
       const auto to = places.find(link.bus_id);
-      if (to != places.end()) {
-        ++counts.between[from][to->second];
+      if (to != places.end() || pair) {
+        ++counts.between[from][pair ? 1 - from : to->second];
       } else {
         ++(power ? counts.to_processor : counts.to_switch)[from];
       }

@@ -174,6 +174,7 @@ TEST(Assemble, KnowsTheGpusOfRemoteEndsAlone) {
   const Graph graph = assemble(sources);
   EXPECT_EQ(graph.title, "2x NVIDIA H100 80GB HBM3");
   EXPECT_EQ(graph.labels[0][1], "NV1");
+  EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0) << "two GPUs and one end each: a bridge";
 }
 
 TEST(Assemble, WarnsOfAFlatVirtualMachine) {
