@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace busbar {
+
+/// @name What a report is made of, the same for every form; all text is plain and is escaped by the
+/// writer of the form
+/// @{
+struct Paragraph {
+  std::string text{};
+  bool warning = false;  ///< set apart, and begins with "Warning:"
+};
+
+struct Bullets {
+  std::vector<std::string> items{};
+};
+
+struct TableColumn {
+  std::string title{};
+  bool number = false;  ///< to the right
+};
+
+/// An empty cell is shown as a dash: a gap, never 0.
+struct DocumentTable {
+  std::string caption{};
+  std::vector<TableColumn> columns{};
+  std::vector<std::vector<std::string>> rows{};
+};
+
+/// A picture for forms that have pictures; the others leave it out, since tables have its values.
+struct Figure {
+  std::string svg{};  ///< one svg element, safe as it is
+  std::string caption{};
+  bool wide = false;  ///< takes a line of its own and scrolls where it does not fit
+};
+
+using Block = std::variant<Paragraph, Bullets, DocumentTable, Figure>;
+
+struct Section {
+  int level = 2;     ///< of its heading: 2, 3 or 4
+  std::string id{};  ///< letters, digits and hyphens; unique
+  std::string heading{};
+  std::vector<Block> blocks{};
+};
+
+struct Document {
+  std::string title{};
+  std::string lead{};  ///< one paragraph below the title
+  std::vector<Section> sections{};
+};
+/// @}
+
+}  // namespace busbar

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/html_page.hpp"
+
+#include <span>
+
+#include <fmt/format.h>
+
+#include "report/markup_text.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr std::string_view kDash = "\xE2\x80\x93";
+
+std::string paragraph(const Paragraph& block) {
+  if (!block.warning) return fmt::format("<p>{}</p>\n", markup_text(block.text));
+  return fmt::format("<p class=\"warning\"><strong>Warning:</strong> {}</p>\n",
+                     markup_text(block.text));
+}
+
+std::string bullets(const Bullets& block) {
+  if (block.items.empty()) return {};
+  std::string text = "<ul>\n";
+  for (const std::string& item : block.items) {
+    text += fmt::format("<li>{}</li>\n", markup_text(item));
+  }
+  return text + "</ul>\n";
+}
+
+/// The first cell of a row is its heading.
+std::string table_row(const DocumentTable& table, const std::vector<std::string>& row) {
+  std::string text = "<tr>";
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool number = i < table.columns.size() && table.columns[i].number;
+    const std::string_view attribute = number ? " class=\"number\"" : "";
+    const std::string cell = row[i].empty() ? std::string(kDash) : markup_text(row[i]);
+    text += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attribute, cell)
+                   : fmt::format("<td{}>{}</td>", attribute, cell);
+  }
+  return text + "</tr>\n";
+}
+
+std::string table(const DocumentTable& block) {
+  const std::string caption = markup_text(block.caption);
+  std::string text = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {}\">\n<table>\n"
+      "<caption>{}</caption>\n<thead><tr>",
+      caption, caption);
+  for (const TableColumn& column : block.columns) {
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", column.number ? " class=\"number\"" : "",
+                        markup_text(column.title));
+  }
+  text += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : block.rows) text += table_row(block, row);
+  return text + "</tbody>\n</table>\n</div>\n";
+}
+
+std::string figure(const Figure& block) {
+  const std::string caption = markup_text(block.caption);
+  if (!block.wide) {
+    return fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n", block.svg,
+                       caption);
+  }
+  return fmt::format(
+      "<figure class=\"wide\">\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"Figure\">\n{}\n</div>\n<figcaption>{}</figcaption>\n</figure>\n",
+      block.svg, caption);
+}
+
+bool stands_beside(const Block& block) {
+  const auto* picture = std::get_if<Figure>(&block);
+  return picture != nullptr && !picture->wide;
+}
+
+std::string block_text(const Block& block) {
+  if (const auto* words = std::get_if<Paragraph>(&block)) return paragraph(*words);
+  if (const auto* list = std::get_if<Bullets>(&block)) return bullets(*list);
+  if (const auto* rows = std::get_if<DocumentTable>(&block)) return table(*rows);
+  return figure(std::get<Figure>(block));
+}
+
+/// Narrow figures that follow one another stand side by side where there is room.
+std::string blocks_text(std::span<const Block> blocks) {
+  std::string text;
+  bool open = false;
+  for (const Block& block : blocks) {
+    if (stands_beside(block) != open) {
+      text += open ? "</div>\n" : "<div class=\"figures\">\n";
+      open = !open;
+    }
+    text += block_text(block);
+  }
+  return open ? text + "</div>\n" : text;
+}
+
+std::string contents(const Document& document) {
+  std::string text = "<nav aria-label=\"Contents\">\n<h2 id=\"contents\">Contents</h2>\n<ul>\n";
+  bool item_open = false;
+  bool inner_open = false;
+  for (const Section& section : document.sections) {
+    if (section.level > 3) continue;
+    const bool inner = section.level == 3 && item_open;
+    if (inner_open && !inner) text += "</ul>\n";
+    if (item_open && !inner) text += "</li>\n";
+    if (inner && !inner_open) text += "\n<ul>\n";
+    text += fmt::format("<li><a href=\"#{}\">{}</a>{}", section.id, markup_text(section.heading),
+                        inner ? "</li>\n" : "");
+    inner_open = inner;
+    item_open = true;
+  }
+  if (inner_open) text += "</ul>\n";
+  return text + (item_open ? "</li>\n" : "") + "</ul>\n</nav>\n";
+}
+
+}  // namespace
+
+std::string html_page(const Document& document) {
+  const std::string title = markup_text(document.title);
+  std::string text = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\" />\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n"
+      "<p class=\"lead\">{}</p>\n</header>\n{}<main>\n",
+      title, html_style(), title, markup_text(document.lead), contents(document));
+  for (const Section& section : document.sections) {
+    text += fmt::format(
+        "<section aria-labelledby=\"{0}\">\n<h{1} id=\"{0}\">{2}</h{1}>\n{3}"
+        "</section>\n",
+        section.id, section.level, markup_text(section.heading), blocks_text(section.blocks));
+  }
+  return text + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace busbar

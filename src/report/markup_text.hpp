@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace busbar {
+
+/// The text for an element or a quoted attribute of HTML, XML or SVG: markup is escaped; what is no
+/// UTF-8, or a control character that XML has not, becomes U+FFFD.
+[[nodiscard]] std::string markup_text(std::string_view text);
+
+/// The text for a line or a table's cell of Markdown: markup, of Markdown and of HTML, is escaped;
+/// line ends become blanks.
+[[nodiscard]] std::string markdown_text(std::string_view text);
+
+/// An id of letters, digits and hyphens: "dgx-1v", "my-box".
+[[nodiscard]] std::string markup_id(std::string_view text);
+
+}  // namespace busbar

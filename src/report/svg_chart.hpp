@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/series_style.hpp"
+
+namespace busbar {
+
+/// One line of a chart.
+struct ChartSeries {
+  std::string label{};
+  SeriesStyle style{};
+  bool simulated = false;                       ///< hollow markers
+  std::vector<std::optional<double>> values{};  ///< one per tick; empty is a gap
+  std::optional<double> bound{};                ///< a dotted line in the same colour
+};
+
+/// Lines over ticks at equal distances: sizes by powers of two, or numbers of ranks.
+struct Chart {
+  std::string title{};
+  std::string x_title{};
+  std::string y_title{};
+  std::string unit{};  ///< of values, for tooltips: "GB/s", "%"
+  std::vector<std::string> ticks{};
+  std::vector<ChartSeries> series{};
+  std::optional<double> top{};  ///< of the y axis; else from the values and bounds
+};
+
+/// The chart as one SVG element; the y axis begins at 0. Lines of one rate are all drawn, the first
+/// on top.
+[[nodiscard]] std::string svg_chart(const Chart& chart);
+
+/// The end of an axis that holds `value`, and the distance of its ticks: 1, 2 or 5 times a power of
+/// ten.
+struct Axis {
+  double top = 1;
+  double step = 1;
+};
+[[nodiscard]] Axis axis_for(double value);
+
+}  // namespace busbar
