@@ -151,7 +151,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   mkdir "$DIR/small"
   mount -t tmpfs -o size=12k tmpfs "$DIR/small" 2> /dev/null || skip "cannot mount a tmpfs here"
   run --separate-stderr mpirun -np 2 ./allreduce_perf -b 8 -e 1M -n 2 -w 0 -N 3 --csv "$DIR/small/a.csv"
-  whole=$(rows "$DIR/small/a.csv" | grep -cE ',[0-9-]{10} [0-9:]{8},[0-9.]+,[0-9.]+,,,$' || true)
+  whole=$(column finished_at "$DIR/small/a.csv" | grep -cE '^[0-9-]{10} [0-9:]{8}$' || true)
   umount "$DIR/small"
   [ "$status" -eq 4 ]
   [ "${#stderr_lines[@]}" -eq 1 ]
