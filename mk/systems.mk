@@ -19,5 +19,15 @@ $(BUILD)/system_files.cpp: $(BUILD)/systems.list $(SYSTEM_FILES) mk/systems.mk
 	     printf '    {"%s", R"SYSTEM(' "$$file"; cat "$$file"; echo ')SYSTEM"},'; \
 	   done; \
 	   echo '  };'; echo '}'; echo '}  // namespace busbar::topo'; } > $@
-$(SYSTEM_OBJECTS): $(BUILD)/system_files.cpp
+$(BUILD)/system_files.o: $(BUILD)/system_files.cpp
+	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
+
+# src/study/models.toml likewise: what `busbar workload` knows without a file beside it.
+SYSTEM_OBJECTS += $(BUILD)/workload_models.o
+$(BUILD)/workload_models.cpp: src/study/models.toml mk/systems.mk
+	@mkdir -p $(@D)
+	@{ echo '#include "study/workload_model.hpp"'; echo 'namespace busbar {'; \
+	   printf 'std::string_view workload_models_text() { return R"MODELS('; cat $<; echo ')MODELS"; }'; \
+	   echo '}  // namespace busbar'; } > $@
+$(BUILD)/workload_models.o: $(BUILD)/workload_models.cpp
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<

@@ -55,14 +55,14 @@ Error fault_at(std::string_view origin, const toml::source_region& place, const 
   return usage_error(line);
 }
 
-toml::table parse_toml(std::string_view text, std::string_view origin) {
+toml::table parse_toml(std::string_view text, std::string_view origin, std::string_view document) {
   check_toml_characters(text, origin);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     throw fault_at(
         origin, error.source(),
-        fmt::format("no TOML: {}; docs/systems.md describes the format", error.description()));
+        fmt::format("no TOML: {}; {} describes the format", error.description(), document));
   }
 }
 

@@ -13,9 +13,10 @@
 
 namespace busbar::topo {
 
-/// The text of a system file as TOML. Throws Error (Usage) with origin:line:column where it is
-/// none.
-[[nodiscard]] toml::table parse_toml(std::string_view text, std::string_view origin);
+/// The text of a file as TOML. Throws Error (Usage) with origin:line:column where it is none, and
+/// names the document that describes the format.
+[[nodiscard]] toml::table parse_toml(std::string_view text, std::string_view origin,
+                                     std::string_view document = "docs/systems.md");
 
 /// An error at a place of a system file: "origin:line:column: what".
 [[nodiscard]] Error fault_at(std::string_view origin, const toml::source_region& place,
