@@ -20,8 +20,8 @@ struct CommandLine {
 
 /// docs/options.md, as compiled into the program.
 [[nodiscard]] std::string_view help_text();
-/// docs/COMMAND-options.md of a command of busbar, as compiled into the program; empty where there is
-/// none.
+/// docs/COMMAND-options.md of a command of busbar, as compiled into the program; empty where there
+/// is none.
 [[nodiscard]] std::string_view help_text_of(std::string_view command);
 /// "0.1.0"
 [[nodiscard]] std::string_view version();

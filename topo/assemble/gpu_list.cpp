@@ -68,8 +68,8 @@ void join_tree(std::vector<GpuEntry>& gpus, const HostTree& tree,
   const std::vector<GpuEntry> others = from_tree(tree);
   const bool by_order =
       std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.bus_id.empty(); });
+  if (others.empty()) return;
   if (by_order && others.size() != gpus.size()) {
-    if (others.empty()) return;
     warnings.push_back(
         fmt::format("{} shows {} and the other sources {}: not joined; give "
                     "nvidia-smi's query of bus ids",

@@ -67,11 +67,12 @@ LinkProblem problem_of(const PathTable& table, std::span<const std::size_t> plac
     const std::size_t from = k / places.size();
     const std::size_t to = k % places.size();
     if (from == to || !table.between(places[from], places[to])) continue;
-    std::vector<Use>& uses = problem.rings.hops[k].emplace();
+    std::vector<Use> uses;
     for (const Use& use : table.between(places[from], places[to])->uses) {
       if (!std::isfinite(table.capacity_GBps(use.resource))) continue;
       uses.push_back({.resource = resource_of(use.resource), .times = use.times});
     }
+    problem.rings.hops[k] = std::move(uses);
   }
   return problem;
 }

@@ -144,10 +144,11 @@ std::vector<std::vector<int>> Blocks::best_partition() const {
   for (Bits rest = all; rest != 0;) {
     (void)sum.of(rest);
     const Bits block = sum.block_of(rest);
-    std::vector<int>& devices = blocks.emplace_back();
+    std::vector<int> devices;
     for (Bits left = block; left != 0; left &= left - 1) {
       devices.push_back(std::countr_zero(left));
     }
+    blocks.push_back(std::move(devices));
     rest &= ~block;
   }
   return blocks;

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "topo/graph/protocol.hpp"
+
 namespace busbar::topo {
 
 /// What a node of the graph is.
@@ -45,6 +47,7 @@ struct Medium {
   double nccl_GBps = 0;      ///< what NCCL reckons with; 0: as nominal
   double reported_GBps = 0;  ///< what the machine's own tools told; 0: as nominal
   double flow_GBps = 0;      ///< what one flow (connection) carries at most; 0: all
+  double efficiency = 0;     ///< that software reaches of it, for predictions; 0: the protocol's
   std::string source{};      ///< of the figures, in words
 };
 
@@ -81,6 +84,7 @@ struct Graph {
   /// [i][j]: device i reads and writes j's memory over PCIe. Empty where nothing is known.
   std::vector<std::vector<P2p>> p2p{};
   std::vector<std::string> warnings{};  ///< one line each, for people
+  Protocol protocol{};                  ///< what software makes of the links
 };
 
 [[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }

@@ -61,22 +61,39 @@ Error unknown_system(const std::string& wanted, const std::vector<std::string>& 
       near.empty() ? "" : fmt::format(" (did you mean {}?)", near), join(names, ", ")));
 }
 
-}  // namespace
+struct Found {
+  std::string text;
+  std::string origin;
+};
 
-Graph load_system(const std::string& name_or_path) {
-  if (is_path(name_or_path)) return parse_system(read_file(name_or_path), name_or_path);
+Found find_system(const std::string& name_or_path) {
+  if (is_path(name_or_path)) return {read_file(name_or_path), name_or_path};
   std::vector<std::string> known;
   std::vector<std::string> names;
   for (const SystemText& system : system_texts()) {
     const std::vector<std::string> of_this = names_of(system);
     for (const std::string& name : of_this) {
-      if (lower(name) == lower(name_or_path)) return parse_system(system.text, system.file);
+      if (lower(name) == lower(name_or_path)) {
+        return {std::string(system.text), std::string(system.file)};
+      }
     }
     names.push_back(of_this.front());
     known.insert(known.end(), of_this.begin(), of_this.end());
   }
   std::sort(names.begin(), names.end());
   throw unknown_system(name_or_path, known, names);
+}
+
+}  // namespace
+
+Graph load_system(const std::string& name_or_path) {
+  const Found found = find_system(name_or_path);
+  return parse_system(found.text, found.origin);
+}
+
+Machine load_machine(const std::string& name_or_path) {
+  const Found found = find_system(name_or_path);
+  return parse_machine(found.text, found.origin);
 }
 
 std::vector<SystemSummary> built_in_systems() {

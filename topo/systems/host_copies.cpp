@@ -63,7 +63,8 @@ Graph copy_hosts(const Graph& one, int hosts) {
              .title = one.title,
              .source = one.source,
              .media = one.media,
-             .warnings = one.warnings};
+             .warnings = one.warnings,
+             .protocol = one.protocol};
   const Numbers numbers = copy_nodes(copy, one, hosts);
   copy_links(copy, one, numbers);
   for (const std::vector<int>& of_host : numbers) {

@@ -9,12 +9,15 @@
 #include "base/text.hpp"
 #include "topo/systems/device_matrix.hpp"
 #include "topo/systems/host_copies.hpp"
+#include "topo/systems/protocol_table.hpp"
 #include "topo/systems/toml_fields.hpp"
 
 namespace busbar::topo {
 namespace {
 
 constexpr int kMostHosts = 256;
+/// Of hosts that are equal, one graph stands for all.
+constexpr int kMostEqualHosts = 1 << 16;
 constexpr std::size_t kMostDevices = 256;
 constexpr int kMostNuma = 1 << 20;
 
@@ -38,20 +41,31 @@ class SystemReader {
   SystemReader(const toml::table& table, std::string_view origin)
       : top_(table, origin, "a system file") {}
 
-  Graph read() {
+  Machine read() {
     top_.allow_only({"name", "aliases", "title", "source", "hosts", "p2p", "labels", "devices",
-                     "warnings", "medium", "node", "link"});
+                     "warnings", "medium", "node", "link", "protocol"});
     graph_.name = top_.required_text("name");
     graph_.title = top_.text("title");
     graph_.source = top_.text("source");
     graph_.warnings = top_.words("warnings");
     static_cast<void>(top_.words("aliases"));
-    hosts_ = top_.integer("hosts", 1, kMostHosts, 1);
+    hosts_ = top_.integer("hosts", 1, kMostEqualHosts, 1);
     read_media();
     for (const toml::node* node : top_.list("node")) read_node({*node, top_.origin(), "[[node]]"});
     for (const toml::node* link : top_.list("link")) read_link({*link, top_.origin(), "[[link]]"});
     read_devices();
     graph_.p2p = read_p2p(top_, graph_);
+    graph_.protocol = read_protocol(top_);
+    return {.host = graph_, .hosts = hosts_};
+  }
+
+  /// All hosts as one graph. Throws where they are too many to name every pair of devices.
+  [[nodiscard]] Graph all_hosts() const {
+    if (graph_.devices.size() * static_cast<std::size_t>(hosts_) > kMostDevices) {
+      throw top_.fault("hosts", fmt::format("more than {} devices; a simulation takes more "
+                                            "(--backend sim --system)",
+                                            kMostDevices));
+    }
     return finished();
   }
 
@@ -62,14 +76,15 @@ class SystemReader {
     // A TOML table has no order of its own; the file's is kept, so that what was saved reads back.
     for (const auto& [key, value] : media.entries()) {
       const TomlFields fields(*value, top_.origin(), fmt::format("[medium.{}]", key));
-      fields.allow_only(
-          {"name", "kind", "nominal_GBps", "nccl_GBps", "reported_GBps", "flow_GBps", "source"});
+      fields.allow_only({"name", "kind", "nominal_GBps", "nccl_GBps", "reported_GBps", "flow_GBps",
+                         "efficiency", "source"});
       Medium medium{.name = fields.required_text("name"),
                     .kind = read_kind(fields, LinkKind::Network),
                     .nominal_GBps = fields.positive("nominal_GBps", 0),
                     .nccl_GBps = fields.positive("nccl_GBps", 0),
                     .reported_GBps = fields.positive("reported_GBps", 0),
                     .flow_GBps = fields.positive("flow_GBps", 0),
+                    .efficiency = read_share(fields, "efficiency"),
                     .source = fields.text("source")};
       const std::string medium_name = medium.name;
       const std::size_t before = graph_.media.size();
@@ -170,8 +185,8 @@ class SystemReader {
     if (graph_.devices.empty()) {
       throw top_.fault("devices", R"(there is no device: a node of kind "gpu" or "processor")");
     }
-    if (graph_.devices.size() * static_cast<std::size_t>(hosts_) > kMostDevices) {
-      throw top_.fault("hosts", fmt::format("more than {} devices", kMostDevices));
+    if (graph_.devices.size() > kMostDevices) {
+      throw top_.fault("devices", fmt::format("more than {} devices", kMostDevices));
     }
   }
 
@@ -211,6 +226,13 @@ class SystemReader {
 }  // namespace
 
 Graph parse_system(std::string_view text, std::string_view origin) {
+  const toml::table table = parse_toml(text, origin);
+  SystemReader reader(table, origin);
+  static_cast<void>(reader.read());
+  return reader.all_hosts();
+}
+
+Machine parse_machine(std::string_view text, std::string_view origin) {
   const toml::table table = parse_toml(text, origin);
   return SystemReader(table, origin).read();
 }

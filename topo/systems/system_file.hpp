@@ -18,6 +18,13 @@ struct SystemSummary {
   std::size_t devices = 0;
 };
 
+/// One host and how many equal ones there are: what a prediction needs of very many. A file that
+/// names the nodes of several hosts itself is one graph of them all, and `hosts` is 1.
+struct Machine {
+  Graph host{};  ///< without labels
+  int hosts = 1;
+};
+
 /// The graph of a system file's text (docs/systems.md); `origin` names it in messages. Throws Error
 /// (Usage) with origin:line:column for anything that it does not understand.
 [[nodiscard]] Graph parse_system(std::string_view text, std::string_view origin);
@@ -25,6 +32,11 @@ struct SystemSummary {
 /// A built-in system by name or alias, in any case; or the file of this path, which ends in .toml
 /// or has a '/'. Throws Error (Usage) where there is none.
 [[nodiscard]] Graph load_system(const std::string& name_or_path);
+
+/// The same without copies of equal hosts, which may be up to 65,536.
+[[nodiscard]] Machine parse_machine(std::string_view text, std::string_view origin);
+/// The same as load_system finds it.
+[[nodiscard]] Machine load_machine(const std::string& name_or_path);
 
 /// The systems that are compiled in (topo/systems/*.toml), by name.
 [[nodiscard]] std::vector<SystemSummary> built_in_systems();

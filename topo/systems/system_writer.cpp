@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "topo/systems/device_matrix.hpp"
+#include "topo/systems/protocol_table.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
@@ -97,6 +98,7 @@ std::string medium_table(const Medium& medium, const std::string& key) {
   add("nccl_GBps", medium.nccl_GBps);
   add("reported_GBps", medium.reported_GBps);
   add("flow_GBps", medium.flow_GBps);
+  add("efficiency", medium.efficiency);
   return text + fmt::format("source = {}\n", quoted(medium.source));
 }
 
@@ -146,7 +148,7 @@ std::string write_system(const Graph& graph) {
   for (std::size_t i = 0; i < graph.media.size(); ++i) {
     text += medium_table(graph.media[i], keys[i]);
   }
-  return text;
+  return text + protocol_table(graph.protocol);
 }
 
 }  // namespace busbar::topo

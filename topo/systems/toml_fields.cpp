@@ -69,7 +69,7 @@ toml::table parse_toml(std::string_view text, std::string_view origin, std::stri
 TomlFields::TomlFields(const toml::table& table, std::string_view origin, std::string what)
     : table_(table), origin_(origin), what_(std::move(what)) {}
 
-TomlFields::TomlFields(const toml::node& table, std::string_view origin, std::string what)
+TomlFields::TomlFields(const toml::node& table, std::string_view origin, const std::string& what)
     : TomlFields(
           [&]() -> const toml::table& {
             if (const toml::table* found = table.as_table()) return *found;

@@ -32,7 +32,7 @@ class TomlFields {
   /// `what` names the table in messages: "[[node]]". The table and the origin must outlive this.
   TomlFields(const toml::table& table, std::string_view origin, std::string what);
   /// The table of a list's element or of a key. Throws where it is none.
-  TomlFields(const toml::node& table, std::string_view origin, std::string what);
+  TomlFields(const toml::node& table, std::string_view origin, const std::string& what);
 
   /// Throws for a key that is not of these; says which one is near.
   void allow_only(const std::vector<std::string>& keys) const;

@@ -100,23 +100,25 @@ TEST(HostBoundWords, TellWhatWasMeasuredAndWhatFollows) {
 
 TEST(HostBoundWords, TellWhyThereIsNone) {
   HostTeam team{.device_set = "cores 0-1", .ranks = 4, .nodes = 2};
-  const auto note = [&] { return host_bound(team, test::collective("allreduce"), {}).note; };
-  EXPECT_EQ(note(),
+  const auto note = [](const HostTeam& of) {
+    return host_bound(of, test::collective("allreduce"), {}).note;
+  };
+  EXPECT_EQ(note(team),
             "Host: 4 ranks on cores 0-1: no bound: 2 nodes, and what joins them is not known");
   team.nodes = 1;
   team.whole = false;
   EXPECT_EQ(
-      note(),
+      note(team),
       "Host: 4 ranks on cores 0-1: no bound: rows are not of all ranks that share the memory");
   team.whole = true;
   team.measured = false;
-  EXPECT_EQ(note(), "Host: 4 ranks on cores 0-1: no bound: not measured (--host-limits off)");
+  EXPECT_EQ(note(team), "Host: 4 ranks on cores 0-1: no bound: not measured (--host-limits off)");
   const SetBound none = host_bound(team, test::collective("allreduce"), {});
   EXPECT_EQ(none.kind, "");
   EXPECT_EQ(none.limit, "");
   EXPECT_TRUE(none.bus_GBps == nullptr);
   team.measured = true;
-  EXPECT_EQ(note(), "Host: 4 ranks on cores 0-1: no bound: no memory to measure with");
+  EXPECT_EQ(note(team), "Host: 4 ranks on cores 0-1: no bound: no memory to measure with");
 }
 
 TEST(HostBoundWords, AreNoneForOneRank) {

@@ -128,7 +128,7 @@ TEST(Partition, RefusesWhatDoesNotDivide) {
 
 TEST(Blocks, PreferTheGreatestLeastToTheGreatestSum) {
   Blocks blocks(4, 2);
-  const auto set = [&](std::vector<int> block, double GBps) {
+  const auto set = [&](const std::vector<int>& block, double GBps) {
     blocks.set_worth(block, worth_of(GBps, GBps, {}));
   };
   set({0, 1}, 100);

@@ -53,9 +53,10 @@ TEST(JoinClasses, MakesNearFiguresOne) {
                                {.ring_GBps = 50 + 1e-9, .bound_GBps = 50 - 1e-9},
                                {.ring_GBps = 49.9, .bound_GBps = 49.9}};
   join_classes(figures);
-  EXPECT_EQ(figures[0], figures[1]);
+  ASSERT_EQ(figures.size(), 3U);
+  EXPECT_EQ(figures[0], figures.at(1));
   EXPECT_EQ(figures[0].ring_GBps, 50 + 1e-9);
-  EXPECT_EQ(figures[2].ring_GBps, 49.9);
+  EXPECT_EQ(figures.at(2).ring_GBps, 49.9);
 }
 
 TEST(SameFigure, IsAMillionthPartWide) {

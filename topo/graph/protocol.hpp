@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace busbar::topo {
+
+/// How a collective moves its data.
+enum class Algorithm {
+  Ring,
+  Tree,          ///< chains within hosts, a double binary tree between them
+  Hierarchical,  ///< a ring within each host, one across the hosts
+  Nvls           ///< the switch adds
+};
+inline constexpr std::array kAlgorithms{Algorithm::Ring, Algorithm::Tree, Algorithm::Hierarchical,
+                                        Algorithm::Nvls};
+[[nodiscard]] std::string_view name(Algorithm algorithm);
+
+/// What an operation costs beside its bytes, in microseconds: once, and for each step by what the
+/// step goes over. 0 where it is not told.
+struct StepTimes {
+  double share = 0;  ///< of the rate that the links have for it
+  double launch_us = 0;
+  double nvlink_us = 0;
+  double pcie_us = 0;
+  double smp_us = 0;
+  double network_us = 0;
+
+  [[nodiscard]] bool operator==(const StepTimes&) const = default;
+};
+
+/// The ways to send that have times of their own. Low latency sends a flag with every word, which
+/// costs bandwidth and saves a synchronization (LL of NCCL).
+enum class Sending { Ring, RingLowLatency, Tree, TreeLowLatency, Hierarchical, Nvls };
+inline constexpr std::array kSendings{Sending::Ring,         Sending::RingLowLatency,
+                                      Sending::Tree,         Sending::TreeLowLatency,
+                                      Sending::Hierarchical, Sending::Nvls};
+/// "ring", "ring_low_latency": the key in a system file.
+[[nodiscard]] std::string_view name(Sending sending);
+
+/// What the software makes of the links: for predictions. 0 or empty where a system file does not
+/// tell.
+struct Protocol {
+  double efficiency = 0;            ///< of every medium that has none of its own, up to 1
+  double in_switch_efficiency = 0;  ///< of the switch's own additions
+  int flows = 0;                    ///< connections between two hosts; 0: enough to fill a network
+  std::vector<Algorithm> algorithms{};  ///< that the library has
+  std::array<StepTimes, kSendings.size()> steps{};
+  std::string source{};  ///< of the figures, in words
+
+  [[nodiscard]] bool operator==(const Protocol&) const = default;
+};
+
+/// The same with defaults (NCCL's own model, docs/simulation.md) for what is not told.
+[[nodiscard]] Protocol completed(Protocol told);
+
+}  // namespace busbar::topo

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include "topo/predict/limits.hpp"
+#include "topo/predict/operation.hpp"
+
+namespace busbar::topo {
+
+/// Seconds that a GB of an operation's size takes where every rank sends straight to those whom it
+/// has data for: of the link that has most to carry for its rate, in a host or between hosts.
+/// `root` is a rank. Nothing where a pair has no way.
+[[nodiscard]] std::optional<double> exchange_seconds(Operation operation, int root,
+                                                     const Cluster& cluster, const RankSet& set,
+                                                     const SetLimits& limits,
+                                                     const BoundOptions& options);
+
+}  // namespace busbar::topo

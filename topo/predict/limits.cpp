@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/predict/limits.hpp"
+
+#include <algorithm>
+
+#include "topo/bounds/switched.hpp"
+#include "topo/predict/host_network.hpp"
+
+namespace busbar::topo {
+namespace {
+
+constexpr std::size_t kMostExact = 16;
+
+bool has_word(const std::string& kind, std::string_view word) {
+  return kind.find(word) != std::string::npos;
+}
+
+LinkKind slowest_step(const std::string& kind) {
+  if (has_word(kind, "pcie") || has_word(kind, "shared memory")) return LinkKind::Pcie;
+  return has_word(kind, "smp") ? LinkKind::Smp : LinkKind::NvLink;
+}
+
+/// Parts that are not alike: of equal hosts every list of devices once.
+std::vector<HostPart> different(const Cluster& cluster, const RankSet& set) {
+  std::vector<HostPart> parts;
+  for (const HostPart& part : set.parts) {
+    const bool known =
+        cluster.equal_hosts() && std::any_of(parts.begin(), parts.end(), [&](const HostPart& one) {
+          return one.devices == part.devices;
+        });
+    if (!known) parts.push_back(part);
+  }
+  return parts;
+}
+
+std::vector<int> devices_of_two(const Cluster& cluster, const HostPart& one,
+                                const HostPart& other) {
+  std::vector<int> devices = cluster.indices(one);
+  const std::vector<int> more = cluster.indices(other, true);
+  devices.insert(devices.end(), more.begin(), more.end());
+  return devices;
+}
+
+/// 2b(n - 1)/(n + 1): a device sends all of its buffer, and its own share of the sums for all.
+double in_switch_GBps(double port_GBps, int ranks) {
+  return 2 * port_GBps * (ranks - 1) / (ranks + 1);
+}
+
+/// Limits of one NVLink domain of any number of hosts; false where the set is none.
+bool take_switched(const Cluster& cluster, const RankSet& set, const BoundOptions& options,
+                   SetLimits& limits) {
+  const HostPart& first = set.parts.front();
+  const std::vector<int> devices = set.parts.size() > 1
+                                       ? devices_of_two(cluster, first, set.parts.back())
+                                       : cluster.indices(first);
+  if (devices.size() < 2 || !switched_domain(cluster.graph(), devices, options)) return false;
+  const Bound bound = bound_of(cluster.graph(), devices, options);
+  limits.hosts = 1;
+  limits.most_on_host = set.ranks;
+  limits.ring_GBps = limits.host_GBps = bound.bound_GBps;
+  limits.kind = bound.kind;
+  limits.limit = bound.limit;
+  if (bound.in_switch_GBps) limits.in_switch_GBps = in_switch_GBps(bound.bound_GBps, set.ranks);
+  return true;
+}
+
+void take_ring(SetLimits& limits, double GBps, const std::string& kind, const std::string& limit) {
+  if (GBps >= limits.ring_GBps) return;
+  limits.ring_GBps = GBps;
+  limits.kind = kind;
+  limits.limit = limit;
+}
+
+void take_host(const Cluster& cluster, const HostPart& part, const BoundOptions& options,
+               SetLimits& limits) {
+  if (part.devices.size() < 2) return;
+  const Bound bound = bound_of(cluster.graph(), cluster.indices(part), options);
+  limits.exact = limits.exact && bound.exact;
+  limits.host_GBps = std::min(limits.host_GBps, bound.bound_GBps);
+  const LinkKind step = slowest_step(bound.kind);
+  if (limits.within == LinkKind::NvLink || step == LinkKind::Pcie) limits.within = step;
+  take_ring(limits, bound.bound_GBps, bound.kind, bound.limit);
+}
+
+/// Rings through two hosts, which stand for any number.
+void take_two(const Cluster& cluster, const HostPart& one, const HostPart& other,
+              const BoundOptions& options, SetLimits& limits) {
+  if (one.devices.size() + other.devices.size() <= kMostExact) {
+    const Bound bound = bound_of(cluster.graph(), devices_of_two(cluster, one, other), options);
+    limits.exact = limits.exact && bound.exact;
+    take_ring(limits, bound.bound_GBps, bound.kind, bound.limit);
+    return;
+  }
+  for (const HostPart& part : {one, other}) {
+    take_ring(limits, host_network_GBps(cluster, part, options), "network",
+              "the network of a host");
+  }
+}
+
+}  // namespace
+
+SetLimits limits_of(const Cluster& cluster, const RankSet& set, const BoundOptions& options) {
+  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  SetLimits limits{.ranks = set.ranks,
+                   .hosts = static_cast<int>(set.parts.size()),
+                   .ring_GBps = kUnlimited,
+                   .host_GBps = kUnlimited,
+                   .kind = "none"};
+  if (set.ranks < 2) return limits;
+  if (take_switched(cluster, set, options, limits)) return limits;
+  const std::vector<HostPart> parts = different(cluster, set);
+  for (const HostPart& part : parts) {
+    limits.most_on_host = std::max(limits.most_on_host, static_cast<int>(part.devices.size()));
+    take_host(cluster, part, options, limits);
+  }
+  if (limits.hosts < 2) return limits;
+  for (const HostPart& part : parts) {
+    limits.network_GBps = std::min(limits.network_GBps, host_network_GBps(cluster, part, options));
+  }
+  // Equal hosts with equal parts stand beside each other; what differs stands beside the first.
+  const bool alike = cluster.equal_hosts() && (parts.size() == 1 || set.parts.size() > 2);
+  for (std::size_t i = alike ? 0 : 1; i < parts.size(); ++i) {
+    take_two(cluster, parts.front(), parts[i], options, limits);
+  }
+  return limits;
+}
+
+}  // namespace busbar::topo

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "topo/predict/cluster.hpp"
+
+namespace busbar::topo {
+
+/// What carries a set of ranks, in GB/s per direction: everything that the times of collectives
+/// depend on beside their size.
+struct SetLimits {
+  int ranks = 0;
+  int hosts = 0;         ///< that a network joins; hosts of one NVLink domain are one
+  int most_on_host = 0;  ///< ranks
+  double ring_GBps = 0;  ///< through all ranks
+  double host_GBps =
+      0;  ///< of the rings within a host, the least; infinite where each has one rank
+  double network_GBps =
+      std::numeric_limits<double>::infinity();  ///< in or out of a host, the least
+  double in_switch_GBps = 0;  ///< bus bandwidth where the switch adds; 0 where none does
+  bool exact = true;
+  std::string kind{};                  ///< as Bound::kind
+  std::string limit{};                 ///< as Bound::limit
+  LinkKind within = LinkKind::NvLink;  ///< the slowest that a step in a host goes over
+};
+
+/// Limits of these ranks. Two hosts together are reckoned exactly to 16 devices; beyond, as the
+/// least of each host's own ring and of what its network cards carry.
+[[nodiscard]] SetLimits limits_of(const Cluster& cluster, const RankSet& set,
+                                  const BoundOptions& options);
+
+}  // namespace busbar::topo

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include "topo/predict/schedule.hpp"
+
+namespace busbar::topo {
+
+struct PredictOptions {
+  int ranks = 2;
+  Selection devices{};
+  std::optional<int> flows{};            ///< empty: what the system's file says
+  std::optional<Algorithm> algorithm{};  ///< empty: the quickest that the library has
+};
+
+/// How long one operation is foreseen to take, and how it would be sent.
+struct Prediction {
+  double time_us = 0;
+  Sending sending = Sending::Ring;
+};
+
+/// Foresees times of collectives on a machine. What depends on the set only is reckoned once.
+class Predictor {
+ public:
+  /// Throws Error (Usage) where the ranks do not fit.
+  Predictor(const Machine& machine, const PredictOptions& options);
+
+  /// Nothing where the operation has no model on this set, or the wanted algorithm is none for it.
+  [[nodiscard]] std::optional<Prediction> predict(Operation operation, double bytes,
+                                                  int root = 0) const;
+  /// Bus bandwidth that the links allow the best of these algorithms, without any loss.
+  [[nodiscard]] std::optional<double> bound_GBps(Operation operation, int root = 0) const;
+
+  [[nodiscard]] const Cluster& cluster() const { return nominal_cluster_; }
+  [[nodiscard]] const RankSet& set() const { return set_; }
+  [[nodiscard]] const Protocol& protocol() const { return protocol_; }
+  [[nodiscard]] const BoundOptions& bound_options() const { return bound_options_; }
+  /// By the standards' figures.
+  [[nodiscard]] const SetLimits& limits() const { return nominal_; }
+
+ private:
+  [[nodiscard]] bool may_take(Sending sending) const;
+  [[nodiscard]] Schedule straight(double seconds, const StepTimes& times) const;
+
+  PredictOptions options_;
+  Cluster nominal_cluster_;
+  Protocol protocol_;
+  BoundOptions bound_options_;
+  RankSet set_;
+  SetLimits nominal_;
+  Cluster real_cluster_;  ///< with what software reaches of each medium
+  SetLimits real_;
+};
+
+}  // namespace busbar::topo
