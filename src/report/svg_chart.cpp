@@ -22,12 +22,12 @@ struct Frame {
   double top = 0;
   double bottom = 0;
   Axis axis{};
-  std::size_t ticks = 1;
+  double first = 0;  ///< positions of the first and the last tick
+  double last = 0;
 
-  [[nodiscard]] double x(std::size_t tick) const {
-    if (ticks < 2) return (kLeft + kRight) / 2;
-    return kLeft + 14 +
-           (kRight - kLeft - 28) * static_cast<double>(tick) / static_cast<double>(ticks - 1);
+  [[nodiscard]] double x(const ChartTick& tick) const {
+    if (!(last > first)) return (kLeft + kRight) / 2;
+    return kLeft + 14 + (kRight - kLeft - 28) * (tick.position - first) / (last - first);
   }
   [[nodiscard]] double y(double value) const {
     return bottom - (bottom - top) * std::min(value / axis.top, 1.0);
@@ -38,7 +38,7 @@ double highest(const Chart& chart) {
   double most = 0;
   for (const ChartSeries& series : chart.series) {
     most = std::max(most, series.bound.value_or(0));
-    for (const auto& value : series.values) most = std::max(most, value.value_or(0));
+    for (const ChartPoint& point : series.points) most = std::max(most, point.value.value_or(0));
   }
   return most;
 }
@@ -84,12 +84,12 @@ void draw_axes(SvgCanvas& canvas, const Chart& chart, const Frame& frame) {
     canvas.text({.x = kLeft - 6, .y = y + 4.5}, fmt::format("{:.6g}", value), {.anchor = "end"});
   }
   double written_to = -1;  // labels that would touch are left out
-  for (std::size_t i = 0; i < chart.ticks.size(); ++i) {
-    const double x = frame.x(i);
-    const double half = text_width(chart.ticks[i], 13) / 2;
+  for (const ChartTick& tick : chart.ticks) {
+    const double x = frame.x(tick);
+    const double half = text_width(tick.label, 13) / 2;
     canvas.line({.x = x, .y = frame.bottom}, {.x = x, .y = frame.bottom + 4}, {.colour = "#555"});
     if (x - half < written_to) continue;
-    canvas.text({.x = x, .y = frame.bottom + 18}, chart.ticks[i], {.anchor = "middle"});
+    canvas.text({.x = x, .y = frame.bottom + 18}, tick.label, {.anchor = "middle"});
     written_to = x + half + 8;
   }
   canvas.text({.x = (kLeft + kRight) / 2, .y = frame.bottom + 38}, chart.x_title,
@@ -98,15 +98,16 @@ void draw_axes(SvgCanvas& canvas, const Chart& chart, const Frame& frame) {
                       {.anchor = "middle", .colour = "#444"});
 }
 
-std::string line_path(const ChartSeries& series, const Frame& frame) {
+std::string line_path(const Chart& chart, const ChartSeries& series, const Frame& frame) {
   std::string path;
   bool down = false;  // the pen: a gap lifts it
-  for (std::size_t i = 0; i < series.values.size(); ++i) {
-    if (series.values[i]) {
-      path += fmt::format("{}{} {}", down ? "L" : "M", svg_number(frame.x(i)),
-                          svg_number(frame.y(*series.values[i])));
+  for (const ChartPoint& point : series.points) {
+    if (point.value) {
+      path +=
+          fmt::format("{}{} {}", down ? "L" : "M", svg_number(frame.x(chart.ticks.at(point.tick))),
+                      svg_number(frame.y(*point.value)));
     }
-    down = series.values[i].has_value();
+    down = point.value.has_value();
   }
   return path;
 }
@@ -120,14 +121,14 @@ void draw_series(SvgCanvas& canvas, const Chart& chart, const ChartSeries& serie
                 {.colour = series.style.colour, .width = 2, .dashes = "2 4"},
                 fmt::format("{}: bound {:.4g} {}", series.label, *series.bound, chart.unit));
   }
-  const std::string path = line_path(series, frame);
+  const std::string path = line_path(chart, series, frame);
   if (!path.empty()) canvas.path(path, {.colour = series.style.colour, .width = 2}, words);
-  for (std::size_t i = 0; i < series.values.size(); ++i) {
-    if (!series.values[i]) continue;
-    canvas.marker(
-        {.x = frame.x(i), .y = frame.y(*series.values[i])}, series.style.marker,
-        series.style.colour, series.simulated,
-        fmt::format("{}, {}: {:.4g} {}", words, chart.ticks[i], *series.values[i], chart.unit));
+  for (const ChartPoint& point : series.points) {
+    if (!point.value) continue;
+    const ChartTick& tick = chart.ticks.at(point.tick);
+    canvas.marker({.x = frame.x(tick), .y = frame.y(*point.value)}, series.style.marker,
+                  series.style.colour, series.simulated,
+                  fmt::format("{}, {}: {:.4g} {}", words, tick.label, *point.value, chart.unit));
   }
 }
 
@@ -155,7 +156,8 @@ std::string svg_chart(const Chart& chart) {
   const Frame frame{.top = top,
                     .bottom = top + kPlotHeight,
                     .axis = axis_for(chart.top.value_or(highest(chart))),
-                    .ticks = chart.ticks.size()};
+                    .first = chart.ticks.empty() ? 0 : chart.ticks.front().position,
+                    .last = chart.ticks.empty() ? 0 : chart.ticks.back().position};
   SvgCanvas canvas(kWidth, frame.bottom + 48);
   draw_legend(canvas, places);
   draw_axes(canvas, chart, frame);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,22 +10,35 @@
 
 namespace busbar {
 
+/// A value at a tick; an empty value is a gap in the line, which otherwise goes on to the next
+/// point.
+struct ChartPoint {
+  std::size_t tick = 0;
+  std::optional<double> value{};
+};
+
 /// One line of a chart.
 struct ChartSeries {
   std::string label{};
   SeriesStyle style{};
-  bool simulated = false;                       ///< hollow markers
-  std::vector<std::optional<double>> values{};  ///< one per tick; empty is a gap
-  std::optional<double> bound{};                ///< a dotted line in the same colour
+  bool simulated = false;            ///< hollow markers
+  std::vector<ChartPoint> points{};  ///< by rising tick
+  std::optional<double> bound{};     ///< a dotted line in the same colour
 };
 
-/// Lines over ticks at equal distances: sizes by powers of two, or numbers of ranks.
+/// A word below the x axis.
+struct ChartTick {
+  double position = 0;  ///< in any unit: log2 of a size
+  std::string label{};
+};
+
+/// Lines over sizes or numbers of ranks.
 struct Chart {
   std::string title{};
   std::string x_title{};
   std::string y_title{};
-  std::string unit{};  ///< of values, for tooltips: "GB/s", "%"
-  std::vector<std::string> ticks{};
+  std::string unit{};              ///< of values, for tooltips: "GB/s", "%"
+  std::vector<ChartTick> ticks{};  ///< by rising position
   std::vector<ChartSeries> series{};
   std::optional<double> top{};  ///< of the y axis; else from the values and bounds
 };

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "topo/graph/graph.hpp"
+
+namespace busbar {
+
+/// The machine as one SVG element: processors above, switches, GPUs and NICs below, NVLinks as arcs
+/// below the GPUs or as lines to their switch; lines are as wide as their links carry.
+[[nodiscard]] std::string svg_graph(const topo::Graph& graph, topo::ConstantSet constants);
+
+/// What the picture leaves out and how to read it: for its caption.
+[[nodiscard]] std::string svg_graph_caption(const topo::Graph& graph);
+
+}  // namespace busbar

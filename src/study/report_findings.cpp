@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/report_findings.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "study/report_words.hpp"
+
+namespace busbar {
+namespace {
+
+std::string where_words(const ReportPanel& panel) {
+  return fmt::format("{}, {}", collective_words(panel.collective),
+                     counted(static_cast<std::size_t>(panel.ranks), "rank"));
+}
+
+struct Rated {
+  std::string words{};
+  double GBps = 0;
+};
+
+std::vector<Rated> ranking(const ReportPanel& panel, Bytes size) {
+  std::vector<Rated> rated;
+  for (const ReportLine& line : panel.lines) {
+    rated.push_back({.words = line.words, .GBps = *rate_at(line, size)});
+  }
+  std::stable_sort(rated.begin(), rated.end(),
+                   [](const Rated& a, const Rated& b) { return a.GBps > b.GBps; });
+  return rated;
+}
+
+/// "a leads with 130 GB/s, 1.08 times b (120)", or who is level.
+std::string ranking_words(const std::vector<Rated>& rated) {
+  std::vector<std::string> level;
+  std::size_t next = 0;
+  while (next < rated.size() && leader(rated.front().GBps, rated[next].GBps) == 0) {
+    level.push_back(rated[next++].words);
+  }
+  const std::string first = figure_words(rated.front().GBps);
+  std::string text = level.size() > 1
+                         ? fmt::format("{} are level at {} GB/s", and_words(level), first)
+                         : fmt::format("{} is fastest with {} GB/s", level.front(), first);
+  for (std::size_t i = next; i < rated.size(); ++i) {
+    text += fmt::format("{} {} {}", i == next ? "; behind:" : ",", rated[i].words,
+                        figure_words(rated[i].GBps));
+    if (rated[i].GBps > 0) {
+      text += fmt::format(" (1/{:.3g})", rated.front().GBps / rated[i].GBps);
+    }
+  }
+  return text;
+}
+
+std::string crossing_words(const ReportPanel& panel, const ReportLine& first,
+                           const ReportLine& second, const Crossing& crossing) {
+  const ReportLine& winner = crossing.first_leads ? first : second;
+  const ReportLine& loser = crossing.first_leads ? second : first;
+  return fmt::format("{}: {} overtakes {} between {} and {}", where_words(panel), winner.words,
+                     loser.words, format_bytes(crossing.after), format_bytes(crossing.until));
+}
+
+std::string share_words(const ReportPanel& panel, const ReportLine& line) {
+  const auto most =
+      std::max_element(line.rates.begin(), line.rates.end(),
+                       [](const SizedRate& a, const SizedRate& b) { return a.GBps < b.GBps; });
+  const double share = most->GBps / *line.bound_GBps;
+  std::string text =
+      fmt::format("{}: {} reaches {} GB/s at {}, {} of its bound of {} GB/s", where_words(panel),
+                  line.words, figure_words(most->GBps), format_bytes(most->size),
+                  percent_words(share), figure_words(*line.bound_GBps));
+  if (!line.limit.empty()) text += fmt::format(" ({})", line.limit);
+  if (share > 1.02) {
+    text += "; more than a ring can carry: by trees or in the switch, or the bound is wrong";
+  } else if (share < 0.6) {
+    text += "; low";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<Bytes> sizes_of_all(const ReportPanel& panel) {
+  std::vector<Bytes> sizes;
+  if (panel.lines.empty()) return sizes;
+  for (const SizedRate& rate : panel.lines.front().rates) {
+    const bool all = std::all_of(panel.lines.begin(), panel.lines.end(), [&](const ReportLine& l) {
+      return rate_at(l, rate.size).has_value();
+    });
+    if (all) sizes.push_back(rate.size);
+  }
+  return sizes;
+}
+
+std::vector<std::string> fastest_findings(const ReportData& data) {
+  std::vector<std::string> found;
+  for (const ReportPanel& panel : data.panels) {
+    if (panel.lines.size() < 2) continue;
+    const std::vector<Bytes> sizes = sizes_of_all(panel);
+    if (sizes.empty()) {
+      found.push_back(where_words(panel) +
+                      ": no size is in all curves; run the same -b, -e and -f");
+      continue;
+    }
+    std::vector<Bytes> ends{sizes.back()};
+    if (sizes.size() > 1) ends.push_back(sizes.front());
+    for (const Bytes size : ends) {
+      found.push_back(fmt::format("{}, {}: {}", where_words(panel), format_bytes(size),
+                                  ranking_words(ranking(panel, size))));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> crossing_findings(const ReportData& data) {
+  std::vector<std::string> found;
+  for (const ReportPanel& panel : data.panels) {
+    for (std::size_t i = 0; i < panel.lines.size(); ++i) {
+      for (std::size_t j = i + 1; j < panel.lines.size(); ++j) {
+        for (const Crossing& crossing : crossings(panel.lines[i].rates, panel.lines[j].rates)) {
+          found.push_back(crossing_words(panel, panel.lines[i], panel.lines[j], crossing));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> share_findings(const ReportData& data) {
+  std::vector<std::string> found;
+  for (const ReportPanel& panel : data.panels) {
+    for (const ReportLine& line : panel.lines) {
+      if (line.bound_GBps && !line.rates.empty()) found.push_back(share_words(panel, line));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> trend_findings(const ReportData& data) {
+  std::vector<std::string> found;
+  for (const Scaling& scaling : scalings_of(data)) {
+    for (const ScalingRow& row : scaling.rows) {
+      if (row.trend == Trend::None) continue;
+      std::vector<std::string> steps;
+      for (std::size_t i = 0; i < row.ranks.size(); ++i) {
+        steps.push_back(fmt::format("{} ({})", figure_words(row.rates_GBps[i]), row.ranks[i]));
+      }
+      found.push_back(fmt::format("{}, {}: {} is {} with the number of ranks: {} GB/s",
+                                  collective_words(scaling.collective), format_bytes(scaling.size),
+                                  row.label, name(row.trend), join(steps, ", ")));
+    }
+  }
+  return found;
+}
+
+}  // namespace busbar

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What topologies tell, in words.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/topo_text.hpp"
+#include "study/report_findings.hpp"
+#include "study/report_words.hpp"
+#include "topo/choice/sets.hpp"
+
+namespace busbar {
+namespace {
+
+bool same_figure(double one, double other) {
+  return std::abs(one - other) <= 1e-6 * std::max(one, other);
+}
+
+/// What carries a set and what limits it, in words that are equal for equal reasons.
+std::string limit_words(const topo::Bound& bound) {
+  const std::string figure = rate_words(bound.bound_GBps);
+  if (bound.ring_GBps <= 0) {
+    return fmt::format("no NVLink ring closes; {} limits them to {} over {}", bound.limit, figure,
+                       bound.kind);
+  }
+  return fmt::format("{} limits them to {} over {}", bound.limit, figure, bound.kind);
+}
+
+struct Candidate {
+  std::string system{};
+  double GBps = 0;
+};
+
+/// All k of which a system tells a best set.
+std::map<int, std::vector<Candidate>> candidates(const ReportData& data) {
+  std::map<int, std::vector<Candidate>> by_k;
+  for (const ReportSystem& system : data.systems) {
+    for (const SetsOfSize& sets : system.sets) {
+      if (!sets.best) continue;
+      by_k[sets.k].push_back({.system = system.name, .GBps = sets.best->bound.bound_GBps});
+    }
+  }
+  return by_k;
+}
+
+/// The sets of the lowest bound of one size: how many, and an example.
+struct Lowest {
+  std::uint64_t count = 0;
+  double GBps = 0;
+};
+Lowest lowest_of(const std::vector<topo::SetClass>& classes) {
+  Lowest lowest{.count = 0, .GBps = -1};
+  for (const topo::SetClass& sets : classes) {
+    const std::vector<topo::SetClass> one{sets};
+    for (const topo::SetClass& part : sets.fallback.empty() ? one : sets.fallback) {
+      const double GBps = part.bound.bound_GBps;
+      if (lowest.count == 0 || GBps < lowest.GBps) {
+        lowest = {.count = part.count, .GBps = GBps};
+      } else if (same_figure(GBps, lowest.GBps)) {
+        lowest.count = topo::add_counts(lowest.count, part.count);
+      }
+    }
+  }
+  return lowest;
+}
+
+std::string avoid_words(const ReportSystem& system, const SetsOfSize& sets) {
+  const topo::Bound& best = sets.best->bound;
+  const topo::Bound& worst = sets.worst->bound;
+  const Lowest lowest = lowest_of(sets.classes);
+  const std::string alike =
+      lowest.count > 1 ? fmt::format(" and {} like it", topo::counted_sets(lowest.count - 1)) : "";
+  std::string text = fmt::format(
+      "{}, {} GPUs: avoid {}{}: {} ({}){}; {} carries {}, {:.3g} times as much", system.name,
+      sets.k, topo::describe_set(worst.devices), alike, rate_words(worst.bound_GBps), worst.limit,
+      worst.ring_GBps > 0 ? "" : ", no NVLink ring", topo::describe_set(best.devices),
+      rate_words(best.bound_GBps), best.bound_GBps / worst.bound_GBps);
+  if (sets.prefix && sets.prefix->bound.bound_GBps * kAvoid <= best.bound_GBps) {
+    text += fmt::format("; the first {} are no good choice ({})", sets.k,
+                        rate_words(sets.prefix->bound.bound_GBps));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> topology_findings(const ReportData& data) {
+  std::vector<std::string> found;
+  for (auto& [k, entries] : candidates(data)) {
+    if (entries.size() < 2) continue;
+    std::vector<Candidate> sorted = entries;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.GBps > b.GBps; });
+    std::vector<std::string> first;
+    std::vector<std::string> behind;
+    for (const Candidate& candidate : sorted) {
+      if (same_figure(candidate.GBps, sorted.front().GBps)) {
+        first.push_back(candidate.system);
+      } else {
+        behind.push_back(fmt::format("{} {}", candidate.system, figure_words(candidate.GBps)));
+      }
+    }
+    found.push_back(fmt::format("{} GPUs, best set of each: {} can carry {}{}", k, and_words(first),
+                                rate_words(sorted.front().GBps),
+                                behind.empty() ? "" : "; behind: " + join(behind, ", ")));
+  }
+  return found;
+}
+
+std::vector<std::string> limit_findings(const ReportSystem& system) {
+  std::vector<std::string> found;
+  std::vector<int> counts;
+  std::string words;
+  const auto flush = [&] {
+    if (counts.empty()) return;
+    found.push_back(
+        fmt::format("{} with its first {} GPUs: {}", system.name, count_words(counts), words));
+    counts.clear();
+  };
+  for (const SetsOfSize& sets : system.sets) {
+    if (!sets.prefix) continue;
+    const std::string now = limit_words(sets.prefix->bound);
+    if (now != words) flush();
+    words = now;
+    counts.push_back(sets.k);
+  }
+  flush();
+  return found;
+}
+
+std::vector<std::string> avoid_findings(const ReportSystem& system) {
+  std::vector<std::string> found;
+  for (const SetsOfSize& sets : system.sets) {
+    if (!sets.best || !sets.worst) continue;
+    const double worst = sets.worst->bound.bound_GBps;
+    if (worst > 0 && sets.best->bound.bound_GBps >= kAvoid * worst) {
+      found.push_back(avoid_words(system, sets));
+    }
+  }
+  return found;
+}
+
+}  // namespace busbar

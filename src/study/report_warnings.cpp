@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What makes a comparison of runs unsafe.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "study/report_findings.hpp"
+#include "study/report_words.hpp"
+
+namespace busbar {
+namespace {
+
+/// Values of a key, each with the systems that have it; runs that do not tell are left out.
+using Values = std::map<std::string, std::set<std::string>>;
+
+std::string values_words(const Values& values) {
+  std::vector<std::string> words;
+  for (const auto& [value, systems] : values) {
+    const std::vector<std::string> names(systems.begin(), systems.end());
+    words.push_back(fmt::format("{} ({})", value, and_words(names)));
+  }
+  return join(words, "; ");
+}
+
+void warn_of_facts(const ReportData& data, std::vector<std::string>& warnings) {
+  constexpr std::array<std::string_view, 6> kFacts{"busbar", "library", "nccl",
+                                                   "cuda",   "driver",  "kernel"};
+  for (const std::string_view fact : kFacts) {
+    Values values;
+    for (const Dataset& dataset : data.datasets) {
+      const std::string value = dataset.fact(std::string(fact));
+      const bool told = !value.empty() && (!dataset.simulated || fact == "busbar");
+      if (told) values[value].insert(dataset.label);
+    }
+    if (values.size() > 1) {
+      warnings.push_back(fmt::format(
+          "runs differ in {}: {}; differences between them are not the topology's alone", fact,
+          values_words(values)));
+    }
+  }
+}
+
+void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
+  Values cadences;
+  Values sources;
+  std::set<std::string> wrong;
+  for (const Dataset& dataset : data.datasets) {
+    if (dataset.records.empty()) continue;
+    sources[dataset.simulated ? "simulated" : "measured"].insert(dataset.label);
+    for (const Record& record : dataset.records) {
+      if (!record.cadence.empty() && !dataset.simulated) {
+        cadences[record.cadence].insert(dataset.label);
+      }
+      if (record.status == RowStatus::Wrong) wrong.insert(dataset.label);
+    }
+  }
+  if (sources.size() > 1) {
+    warnings.push_back(
+        fmt::format("measured and simulated curves stand side by side: {}", values_words(sources)));
+  }
+  if (cadences.size() > 1) {
+    warnings.push_back(fmt::format("runs differ in cadence: {}", values_words(cadences)));
+  }
+  if (!wrong.empty()) {
+    const std::vector<std::string> names(wrong.begin(), wrong.end());
+    warnings.push_back(fmt::format("rows with wrong data are left out: {}", and_words(names)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> comparison_warnings(const ReportData& data) {
+  std::vector<std::string> warnings;
+  warn_of_rows(data, warnings);
+  warn_of_facts(data, warnings);
+  for (const ReportSystem& system : data.systems) {
+    if (!system.graph) {
+      warnings.push_back(fmt::format(
+          "no topology is known for {}; give --system FILE, or --system NAME to the run",
+          system.name));
+    }
+  }
+  return warnings;
+}
+
+}  // namespace busbar
