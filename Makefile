@@ -18,7 +18,7 @@ comma := ,
 BACKENDS :=
 BACKEND_LDLIBS :=
 BACKEND_OBJECTS :=
-include mk/packages.mk mk/mpi.mk mk/systems.mk
+include mk/packages.mk mk/mpi.mk mk/systems.mk mk/plots.mk
 include $(wildcard src/backends/*/backend.mk)
 ABSENT_BACKENDS := $(filter-out $(BACKENDS),$(patsubst src/backends/%/backend.mk,%,$(wildcard src/backends/*/backend.mk)))
 
@@ -37,8 +37,8 @@ PERF := $(COLLECTIVES:%=%_perf)
 LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
-  $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp src/study/*.cpp)
-CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o $(SYSTEM_OBJECTS) $(BACKEND_OBJECTS)
+  $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp src/study/*.cpp src/study/*/*.cpp)
+CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o $(SYSTEM_OBJECTS) $(PLOT_OBJECTS) $(BACKEND_OBJECTS)
 
 .PHONY: all
 all: packages-build ## install what is missing, build all executables at the root
@@ -99,7 +99,7 @@ $(BUILD)/help_text.o: $(BUILD)/help_text.cpp
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the rest ------------------------------------------------------------------------------------
--include $(filter-out mk/packages.mk mk/mpi.mk mk/systems.mk,$(wildcard mk/*.mk))
+-include $(filter-out mk/packages.mk mk/mpi.mk mk/systems.mk mk/plots.mk,$(wildcard mk/*.mk))
 
 .PHONY: install
 install: executables ## install executables and documents: PREFIX=/usr/local, DESTDIR=

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Bus bandwidth and time over the number of ranks at one size; the ideal keeps the bus bandwidth.
+#   gnuplot -e "data='scaling.dat'; out='scaling.svg'" plots/common.gp plots/scaling.gp
+set logscale x 2
+set format x "%g"
+set xlabel "ranks"
+set xrange [x_low / 1.15 : x_high * 1.15]
+do for [p = 1:panels] {
+  set title Panel[p] noenhanced
+  if (terminal) { set title figure_title . ", " . Panel[p] noenhanced }
+  set ylabel Panel[p] noenhanced
+  if (p == 2) { set logscale y 10; set format y "%g"; set autoscale y } else { set yrange [0:*] }
+  eval(draw)
+}
+if (!terminal) { unset multiplot }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "study/plot_style.hpp"
+
+namespace busbar {
+
+struct PlotPoint {
+  double x = 0;
+  double y = 0;
+  std::optional<double> low{};
+  std::optional<double> high{};
+  bool gap_before = false;  ///< something is missing between this point and the one before
+};
+
+enum class PlotKind {
+  Measured,  ///< line, markers, and the band from low to high
+  Second,    ///< thin line and small markers: a second value of the same curve
+  Bound,     ///< what the topology allows
+  Ideal,     ///< what one would wish
+  Raw,       ///< points without a line
+  Steps,     ///< a distribution
+  Cells,     ///< a matrix: x column, y row, low the value; without a value the cell is missing
+};
+
+[[nodiscard]] std::string_view name(PlotKind kind);
+
+struct PlotCurve {
+  int panel = 0;
+  std::string title{};
+  PlotKind kind = PlotKind::Measured;
+  PlotStyle style{};
+  std::vector<PlotPoint> points{};
+};
+
+/// A word at an x of all panels: where something changed.
+struct PlotMark {
+  double x = 0;
+  std::string text{};
+};
+
+/// One picture, ready to be drawn: what plots/NAME.gp reads.
+struct PlotFigure {
+  std::string name{};
+  std::string title{};
+  std::vector<std::string> panels{};
+  std::vector<PlotCurve> curves{};
+  std::vector<PlotMark> marks{};
+  std::vector<std::pair<std::string, std::string>> facts{};  ///< further ones for the script
+
+  [[nodiscard]] bool empty() const { return curves.empty(); }
+};
+
+/// The figure as the file that gnuplot reads: blocks of facts, panels, marks, and one per curve.
+/// The same figure gives the same bytes.
+[[nodiscard]] std::string figure_data(const PlotFigure& figure);
+
+}  // namespace busbar

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "study/dataset.hpp"
+#include "study/plot_samples.hpp"
+
+namespace busbar {
+
+/// What the files of a plot hold.
+struct PlotInput {
+  std::vector<Dataset> datasets{};
+  std::vector<SampleSet> samples{};
+};
+
+/// Reads FILE or LABEL=FILE: a CSV of rows, or one of --samples. Throws Error (Usage).
+[[nodiscard]] PlotInput load_plot_input(std::span<const std::string> words);
+
+/// Names the datasets that have no system and no LABEL by their hosts, so that launches on one
+/// machine are one system; not where two of them have the same rows, as then they are compared.
+void label_by_hosts(std::vector<Dataset>& datasets);
+
+/// The same even where rows are the same: launches over time.
+void label_all_by_hosts(std::vector<Dataset>& datasets);
+
+}  // namespace busbar

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/plot_pairs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar {
+namespace {
+
+using Pair = std::pair<int, int>;  // sender, receiver
+
+struct Matrix {
+  std::string label{};
+  std::string collective{};
+  bool simulated = false;
+  Bytes size = 0;
+  int ranks = 0;
+  std::map<Pair, std::vector<double>> rates{};
+};
+
+bool is_pair(const Record& record) { return record.sender && record.receiver; }
+bool has_rate(const Record& record) {
+  return is_pair(record) && record.status == RowStatus::Ok && record.busbw_GBps;
+}
+
+Matrix matrix_of(const Dataset& dataset, std::optional<Bytes> wanted) {
+  Matrix matrix{.label = dataset.label, .simulated = dataset.simulated};
+  for (const Record& record : dataset.records) {
+    if (!is_pair(record)) continue;
+    matrix.ranks = std::max({matrix.ranks, *record.sender + 1, *record.receiver + 1});
+    if (has_rate(record)) matrix.size = std::max(matrix.size, record.size);
+  }
+  if (wanted) matrix.size = *wanted;
+  for (const Record& record : dataset.records) {
+    if (!has_rate(record) || record.size != matrix.size) continue;
+    matrix.collective = record.collective;
+    matrix.rates[{*record.sender, *record.receiver}].push_back(*record.busbw_GBps);
+  }
+  return matrix;
+}
+
+/// Every ordered pair of two ranks; the diagonal is no pair.
+PlotCurve cells_of(const Matrix& matrix, int panel) {
+  PlotCurve curve{.panel = panel, .title = matrix.label, .kind = PlotKind::Cells};
+  for (int from = 0; from < matrix.ranks; ++from) {
+    for (int to = 0; to < matrix.ranks; ++to) {
+      if (from == to) continue;
+      const auto known = matrix.rates.find({from, to});
+      PlotPoint cell{.x = static_cast<double>(to), .y = static_cast<double>(from)};
+      if (known != matrix.rates.end()) cell.low = stats::median(known->second);
+      curve.points.push_back(cell);
+    }
+  }
+  return curve;
+}
+
+PlotLimits limits_of(const std::vector<Matrix>& matrices) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0;
+  for (const Matrix& matrix : matrices) {
+    for (const auto& [pair, rates] : matrix.rates) {
+      low = std::min(low, stats::median(rates));
+      high = std::max(high, stats::median(rates));
+    }
+  }
+  return round_limits(low, high);
+}
+
+std::string words_of(const std::vector<Matrix>& matrices) {
+  std::set<std::string> collectives;
+  std::set<std::string> sizes;
+  bool all_simulated = true;
+  for (const Matrix& matrix : matrices) {
+    collectives.insert(matrix.collective);
+    sizes.insert(format_bytes(matrix.size));
+    all_simulated = all_simulated && matrix.simulated;
+  }
+  const std::vector<std::string> names(collectives.begin(), collectives.end());
+  std::string text = join(names, ", ");
+  if (sizes.size() == 1) text += fmt::format(", {}", *sizes.begin());
+  return text + (all_simulated ? ", simulated" : "");
+}
+
+}  // namespace
+
+PlotLimits round_limits(double low, double high) {
+  const double width = std::max(high - low, std::max(std::abs(high), 1e-9) * 1e-3);
+  const double power = std::pow(10, std::floor(std::log10(width / 5)));
+  double step = power;
+  for (const double factor : {2.0, 5.0, 10.0}) {
+    if (width / step > 10) step = factor * power;
+  }
+  PlotLimits limits{.low = std::floor(low / step + 1e-9) * step,
+                    .high = std::ceil(high / step - 1e-9) * step};
+  if (limits.high <= limits.low) limits.high = limits.low + step;
+  return limits;
+}
+
+PlotFigure pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
+                        std::optional<PlotLimits> limits) {
+  std::vector<Matrix> matrices;
+  for (const Dataset& dataset : datasets) {
+    Matrix matrix = matrix_of(dataset, size);
+    if (!matrix.rates.empty()) matrices.push_back(std::move(matrix));
+  }
+  PlotFigure figure{.name = "pairs"};
+  if (matrices.empty()) return figure;
+  if (!limits) limits = limits_of(matrices);
+  figure.title = fmt::format("Pairs: {}", words_of(matrices));
+  int most = 0;
+  for (const Matrix& matrix : matrices) {
+    const int panel = static_cast<int>(figure.panels.size());
+    figure.panels.push_back(fmt::format("{}{}, {}", matrix.label,
+                                        matrix.simulated ? " (simulated)" : "",
+                                        format_bytes(matrix.size)));
+    figure.curves.push_back(cells_of(matrix, panel));
+    most = std::max(most, matrix.ranks);
+  }
+  figure.facts = {{"limits_low", fmt::format("{:.7g}", limits->low)},
+                  {"limits_high", fmt::format("{:.7g}", limits->high)},
+                  {"ranks", fmt::format("{}", most)}};
+  return figure;
+}
+
+}  // namespace busbar

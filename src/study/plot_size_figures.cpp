@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/plot_size_figures.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+std::string title_of(const std::string& what, const SizeCurves& curves) {
+  return curves.common.empty() ? what : fmt::format("{}: {}", what, curves.common);
+}
+
+/// Panels by the number of ranks, rising.
+std::vector<int> panels_of(const SizeCurves& curves) {
+  std::set<int> ranks;
+  for (const SizeCurve& curve : curves.curves) ranks.insert(curve.key.ranks);
+  return {ranks.begin(), ranks.end()};
+}
+
+std::string panel_title(const SizeCurves& curves, int ranks) {
+  std::set<int> nodes;
+  for (const SizeCurve& curve : curves.curves) {
+    if (curve.key.ranks == ranks) nodes.insert(curve.key.nodes);
+  }
+  const std::string title = counted(static_cast<std::size_t>(ranks), "rank");
+  if (nodes.size() != 1 || *nodes.begin() < 1) return title;
+  return fmt::format("{} on {}", title, counted(static_cast<std::size_t>(*nodes.begin()), "node"));
+}
+
+PlotFigure figure_over_sizes(std::string name, const std::string& what, const SizeCurves& curves) {
+  PlotFigure figure{.name = std::move(name), .title = title_of(what, curves)};
+  for (const int ranks : panels_of(curves)) figure.panels.push_back(panel_title(curves, ranks));
+  return figure;
+}
+
+int panel_of(const SizeCurves& curves, const SizeCurve& curve) {
+  const std::vector<int> panels = panels_of(curves);
+  return static_cast<int>(
+      std::distance(panels.begin(), std::find(panels.begin(), panels.end(), curve.key.ranks)));
+}
+
+/// Both placements have one bound, and so may systems: each line is drawn once.
+void add_bound(PlotFigure& figure, const SizeCurve& curve, int panel, bool several_systems) {
+  PlotCurve bound{.panel = panel,
+                  .title = several_systems ? fmt::format("bound of {}", curve.key.label) : "bound",
+                  .kind = PlotKind::Bound,
+                  .style = curve.style};
+  if (!several_systems) bound.style = {.colour = 0x555555};
+  bool gap = false;
+  for (const SizePoint& point : curve.points) {
+    gap = gap || point.gap_before || !point.bound_GBps;
+    if (!point.bound_GBps) continue;
+    bound.points.push_back({.x = static_cast<double>(point.size),
+                            .y = *point.bound_GBps,
+                            .gap_before = gap && !bound.points.empty()});
+    gap = false;
+  }
+  if (bound.points.empty()) return;
+  const auto same = [&](const PlotCurve& other) {
+    return other.kind == PlotKind::Bound && other.panel == panel && other.title == bound.title;
+  };
+  for (const PlotCurve& other : figure.curves) {
+    if (!same(other)) continue;
+    const bool equal = std::equal(
+        bound.points.begin(), bound.points.end(), other.points.begin(), other.points.end(),
+        [](const PlotPoint& a, const PlotPoint& b) { return a.x == b.x && a.y == b.y; });
+    if (equal) return;
+    bound.title = fmt::format("bound of {}", curve.title);
+    bound.style = curve.style;
+  }
+  figure.curves.push_back(bound);
+}
+
+bool has_several_systems(const SizeCurves& curves) {
+  return std::any_of(curves.curves.begin(), curves.curves.end(), [&](const SizeCurve& curve) {
+    return curve.key.label != curves.curves.front().key.label;
+  });
+}
+
+/// Ranks without any bound have no panel.
+void drop_empty_panels(PlotFigure& figure) {
+  for (int panel = static_cast<int>(figure.panels.size()) - 1; panel >= 0; --panel) {
+    const bool used = std::any_of(figure.curves.begin(), figure.curves.end(),
+                                  [&](const PlotCurve& curve) { return curve.panel == panel; });
+    if (used) continue;
+    figure.panels.erase(figure.panels.begin() + panel);
+    for (PlotCurve& curve : figure.curves) curve.panel -= curve.panel > panel ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+PlotFigure busbw_figure(const SizeCurves& curves) {
+  PlotFigure figure = figure_over_sizes("busbw", "Bus bandwidth", curves);
+  for (const SizeCurve& curve : curves.curves) {
+    PlotCurve drawn{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
+    for (const SizePoint& point : curve.points) {
+      drawn.points.push_back({.x = static_cast<double>(point.size),
+                              .y = point.busbw_GBps,
+                              .low = point.busbw_low,
+                              .high = point.busbw_high,
+                              .gap_before = point.gap_before});
+    }
+    figure.curves.push_back(std::move(drawn));
+  }
+  for (const SizeCurve& curve : curves.curves) {
+    add_bound(figure, curve, panel_of(curves, curve), has_several_systems(curves));
+  }
+  return figure;
+}
+
+PlotFigure share_figure(const SizeCurves& curves) {
+  PlotFigure figure = figure_over_sizes("share", "Share of its own bound", curves);
+  for (const SizeCurve& curve : curves.curves) {
+    PlotCurve drawn{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
+    bool gap = false;
+    for (const SizePoint& point : curve.points) {
+      gap = gap || point.gap_before;
+      if (!point.bound_GBps || *point.bound_GBps <= 0) {
+        gap = true;
+        continue;
+      }
+      const double percent = 100 / *point.bound_GBps;
+      const auto scaled = [&](const std::optional<double>& value) {
+        return value ? std::optional<double>(*value * percent) : std::nullopt;
+      };
+      drawn.points.push_back({.x = static_cast<double>(point.size),
+                              .y = point.busbw_GBps * percent,
+                              .low = scaled(point.busbw_low),
+                              .high = scaled(point.busbw_high),
+                              .gap_before = gap && !drawn.points.empty()});
+      gap = false;
+    }
+    if (!drawn.points.empty()) figure.curves.push_back(std::move(drawn));
+  }
+  drop_empty_panels(figure);
+  return figure;
+}
+
+PlotFigure latency_figure(const SizeCurves& curves) {
+  PlotFigure figure = figure_over_sizes("latency", "Time, median and 99th percentile", curves);
+  for (const SizeCurve& curve : curves.curves) {
+    PlotCurve middle{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
+    PlotCurve tail{.panel = middle.panel,
+                   .title = curve.title + ", p99",
+                   .kind = PlotKind::Second,
+                   .style = curve.style};
+    bool tail_gap = false;
+    for (const SizePoint& point : curve.points) {
+      const auto x = static_cast<double>(point.size);
+      middle.points.push_back({.x = x,
+                               .y = point.time_us,
+                               .low = point.time_low,
+                               .high = point.time_high,
+                               .gap_before = point.gap_before});
+      tail_gap = tail_gap || point.gap_before || !point.time_p99_us;
+      if (!point.time_p99_us) continue;
+      tail.points.push_back(
+          {.x = x, .y = *point.time_p99_us, .gap_before = tail_gap && !tail.points.empty()});
+      tail_gap = false;
+    }
+    figure.curves.push_back(std::move(middle));
+    if (!tail.points.empty()) figure.curves.push_back(std::move(tail));
+  }
+  return figure;
+}
+
+}  // namespace busbar

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include "study/plot_curves.hpp"
+#include "study/plot_figure.hpp"
+
+namespace busbar {
+
+/// @name Figures over the size, a panel per number of ranks; empty where the curves do not allow it
+/// @{
+/// Bus bandwidth with its interval and with what the topology allows.
+[[nodiscard]] PlotFigure busbw_figure(const SizeCurves& curves);
+/// Bus bandwidth as percent of the row's own bound.
+[[nodiscard]] PlotFigure share_figure(const SizeCurves& curves);
+/// Time: median and 99th percentile.
+[[nodiscard]] PlotFigure latency_figure(const SizeCurves& curves);
+/// @}
+
+/// Bus bandwidth and time over ranks at `size`, or at the largest size that all curves have. The
+/// ideal line keeps the bus bandwidth of the fewest ranks. Empty without two numbers of ranks.
+[[nodiscard]] PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size);
+
+}  // namespace busbar
