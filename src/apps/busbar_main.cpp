@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "apps/import_command.hpp"
+#include "apps/plot_command.hpp"
 #include "apps/topo_command.hpp"
+#include "apps/workload_command.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
@@ -20,6 +23,10 @@ constexpr std::string_view kUsage =
     "\n"
     "  topo       what this machine, a capture or a known system is, and what sets of its GPUs "
     "carry\n"
+    "  import     logs of nccl-tests, OSU and IMB into a CSV\n"
+    "  workload   what the links cost a training step, from measured or given rates\n"
+    "  plot       pictures of CSVs: bandwidth, share of the bound, time, scaling, pairs, samples, "
+    "history\n"
     "  schema     the columns of the CSV, as Markdown\n"
     "  version    the version\n"
     "\n"
@@ -47,7 +54,9 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"topo", true, run_topo},         Command{"schema", false, show_schema},
+    Command{"plot", true, run_plot},
+    Command{"topo", true, run_topo},         Command{"import", true, run_import},
+    Command{"workload", true, run_workload}, Command{"schema", false, show_schema},
     Command{"version", false, show_version}, Command{"--version", false, show_version},
     Command{"help", false, show_usage},      Command{"-h", false, show_usage},
     Command{"--help", false, show_usage},
@@ -62,7 +71,8 @@ Status dispatch(std::span<char* const> words) {
     }
     return command.run(words.subspan(1));
   }
-  throw usage_error(fmt::format("'{}' is no command; there are topo, schema and version", wanted));
+  throw usage_error(fmt::format(
+      "'{}' is no command; there are topo, import, workload, schema and version", wanted));
 }
 
 int run(std::span<char* const> arguments) {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/import_command.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "apps/import_options.hpp"
+#include "base/text.hpp"
+#include "harness/cli.hpp"
+#include "report/csv_text.hpp"
+#include "report/output_file.hpp"
+
+namespace busbar {
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw usage_error(fmt::format("cannot read {}", path));
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// As report/csv_writer writes a run, but at once: nothing of it can be lost by a later row.
+std::string csv_of(const study::ImportedRows& rows, const ImportOptions& options) {
+  std::string text = fmt::format("# busbar: {}\n", version());
+  if (!options.system.empty()) text += fmt::format("# system: {}\n", one_line(options.system));
+  for (const auto& [key, value] : rows.facts) {
+    text += fmt::format("# {}: {}\n", key, one_line(value));
+  }
+  for (const std::string& warning : rows.warnings) {
+    text += fmt::format("# note: {}\n", one_line(warning));
+  }
+  text += csv_header();
+  for (const Record& record : rows.records) text += csv_row(record);
+  return text;
+}
+
+}  // namespace
+
+Status run_import(std::span<char* const> arguments) {
+  const ImportOptions options = parse_import_options(arguments);
+  if (options.help) {
+    fmt::print("{}", help_text_of("import"));
+    return Status::Ok;
+  }
+  std::vector<study::LogFile> logs;
+  for (const std::string& path : options.logs) {
+    logs.push_back(study::read_log(text_of(path), path, options.reading));
+  }
+  const study::ImportedRows rows = study::records_of(logs, options.hints);
+  OutputFile(options.out, "-o", OutputFile::Mode::New).append(csv_of(rows, options));
+  for (const std::string& warning : rows.warnings) {
+    fmt::print(stderr, "busbar: {}\n", one_line(warning));
+  }
+  fmt::print(stderr, "busbar: wrote {} of {} to {}\n", counted(rows.records.size(), "row"),
+             counted(logs.size(), "log"), options.out);
+  return Status::Ok;
+}
+
+}  // namespace busbar

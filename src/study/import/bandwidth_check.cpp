@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/import/bandwidth_check.hpp"
+
+#include <algorithm>
+
+namespace busbar::study {
+namespace {
+
+constexpr int kMostRanks = 65536;
+constexpr double kSlack = 1e-6;  // of the arithmetic itself
+
+struct Observation {
+  Printed busbw;
+  Range rate;
+};
+
+std::vector<Observation> observations_of(std::span<const LogRow> rows) {
+  std::vector<Observation> seen;
+  for (const LogRow& row : rows) {
+    for (const LogHalf& half : row.halves) {
+      const auto rate = rate_range(row.size, half);
+      if (rate && half.busbw_GBps) seen.push_back({*half.busbw_GBps, *rate});
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+std::optional<Range> rate_range(Bytes size, const LogHalf& half) {
+  const auto bytes = static_cast<double>(size);
+  constexpr double kBytesPerMicrosecond = 1e-3;  // in GB/s
+  if (size == 0) return std::nullopt;
+  if (half.time_us && half.time_us->value > half.time_us->half_unit) {
+    const Printed& time = *half.time_us;
+    return Range{bytes / (time.value + time.half_unit) * kBytesPerMicrosecond,
+                 bytes / (time.value - time.half_unit) * kBytesPerMicrosecond};
+  }
+  if (!half.time_us && half.algbw_GBps && half.algbw_GBps->value > half.algbw_GBps->half_unit) {
+    const Printed& rate = *half.algbw_GBps;
+    return Range{rate.value - rate.half_unit, rate.value + rate.half_unit};
+  }
+  return std::nullopt;
+}
+
+bool can_be(const Printed& printed, const Range& rate, double factor) {
+  const double slack = kSlack * printed.value;
+  return printed.value + printed.half_unit + slack >= rate.low * factor &&
+         printed.value - printed.half_unit - slack <= rate.high * factor;
+}
+
+std::optional<RanksAllowed> ranks_allowed(std::span<const LogRow> rows,
+                                          const KnownCollective& collective) {
+  const std::vector<Observation> seen = observations_of(rows);
+  if (seen.empty()) return std::nullopt;
+  std::optional<RanksAllowed> allowed;
+  for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
+    const double factor = collective.bus_factor(ranks);
+    const bool fits = std::all_of(seen.begin(), seen.end(), [&](const Observation& observation) {
+      return can_be(observation.busbw, observation.rate, factor);
+    });
+    if (!fits) continue;
+    if (!allowed) allowed = RanksAllowed{.least = ranks};
+    allowed->most = ranks;
+  }
+  return allowed;
+}
+
+bool has_old_algbw(std::span<const LogRow> rows, const KnownCollective& collective, int ranks) {
+  const double factor = collective.bus_factor(ranks);
+  bool differs = false;
+  for (const LogRow& row : rows) {
+    for (const LogHalf& half : row.halves) {
+      const auto rate = half.time_us ? rate_range(row.size, half) : std::nullopt;
+      if (!rate || !half.algbw_GBps) continue;
+      if (can_be(*half.algbw_GBps, *rate, 1)) continue;
+      if (!can_be(*half.algbw_GBps, *rate, factor)) return false;
+      differs = true;
+    }
+  }
+  return differs;
+}
+
+}  // namespace busbar::study

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "study/import/known_collective.hpp"
+#include "study/import/log_table.hpp"
+
+namespace busbar::study {
+
+/// Size over time in GB/s, as far as the digits of a log tell it.
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+/// Size over the half's time, or over the time that its algorithm bandwidth implies (-C). Nothing
+/// where it has neither, or no byte is moved.
+[[nodiscard]] std::optional<Range> rate_range(Bytes size, const LogHalf& half);
+
+/// Whether a printed bandwidth can be a rate of the range times a factor.
+[[nodiscard]] bool can_be(const Printed& printed, const Range& rate, double factor);
+
+/// Numbers of ranks, of 2 to 65536, that all printed bus bandwidths of the rows allow: the first
+/// and the last of them. Nothing where no number does, or where it cannot be told.
+struct RanksAllowed {
+  int least = 0;
+  int most = 0;
+};
+[[nodiscard]] std::optional<RanksAllowed> ranks_allowed(std::span<const LogRow> rows,
+                                                        const KnownCollective& collective);
+
+/// True where algorithm bandwidths are by nccl-tests' definition of before June 2020, which had the
+/// bus factor of all-gather and reduce-scatter in them already.
+[[nodiscard]] bool has_old_algbw(std::span<const LogRow> rows, const KnownCollective& collective,
+                                 int ranks);
+
+}  // namespace busbar::study

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "study/import/log_lines.hpp"
+#include "study/import/log_table.hpp"
+#include "study/import/nccl_row.hpp"
+
+namespace busbar::study {
+
+/// How a log is read.
+struct LogReading {
+  bool skip_bad_lines = false;  ///< go on after a line that cannot be read, with a warning
+  LogColumns columns{};         ///< of rows that have no names above them, by the user
+};
+
+/// Reads a log of any tool. Throws Error (Usage) with path and line where a line of a table cannot
+/// be read, and where there is no table.
+[[nodiscard]] LogFile read_log(std::string_view text, const std::string& path,
+                               const LogReading& reading);
+
+/// @name Each tool's reader, for read_log
+/// @{
+[[nodiscard]] LogFile read_nccl_text(std::span<const LogLine> lines, const std::string& path,
+                                     const LogReading& reading);
+[[nodiscard]] LogFile read_nccl_json(std::string_view text, const std::string& path);
+[[nodiscard]] LogFile read_osu_text(std::span<const LogLine> lines, const std::string& path,
+                                    const LogReading& reading);
+[[nodiscard]] LogFile read_imb_text(std::span<const LogLine> lines, const std::string& path,
+                                    const LogReading& reading);
+/// @}
+
+/// Refuses a line, or notes that it was skipped.
+void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading);
+
+}  // namespace busbar::study

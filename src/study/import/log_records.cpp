@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/import/log_records.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "study/import/bandwidth_check.hpp"
+#include "study/import/log_facts.hpp"
+#include "study/import/log_record.hpp"
+
+namespace busbar::study {
+namespace {
+
+constexpr Bytes kMostBytes = Bytes{1} << 53U;
+
+std::size_t to_size(int count) { return static_cast<std::size_t>(count); }
+
+/// Converts the tables of one log.
+class LogConverter {
+ public:
+  LogConverter(const LogFile& log, const LogHints& hints, ImportedRows& rows)
+      : log_(log), hints_(hints), rows_(rows) {}
+
+  void convert(const LogTable& table) {
+    const KnownCollective& collective = collective_of(table);
+    std::map<int, std::vector<LogRow>> parts;  // by the nodes that --columns may name
+    for (const LogRow& row : table.rows) parts[row.nodes.value_or(0)].push_back(row);
+    for (const auto& [nodes, rows] : parts) convert(table, collective, rows);
+    check_mean(table);
+    check_devices(table);
+  }
+
+ private:
+  [[nodiscard]] std::string place(std::size_t line) const {
+    return fmt::format("{}:{}", log_.path, line);
+  }
+  void warn(const std::string& message) { rows_.warnings.push_back(message); }
+
+  const KnownCollective& collective_of(const LogTable& table) const {
+    const KnownCollective* said = find_collective(table.collective);
+    if (said == nullptr && !table.collective.empty()) {
+      throw usage_error(fmt::format("{}: '{}' is no collective that busbar knows: {}",
+                                    place(table.line), table.collective,
+                                    join(collective_names(), ", ")));
+    }
+    if (hints_.collective.empty()) {
+      if (said != nullptr) return *said;
+      throw usage_error(
+          fmt::format("{}: the log does not say which collective it is of; give --collective NAME",
+                      place(table.line)));
+    }
+    const KnownCollective* given = find_collective(hints_.collective);
+    if (given == nullptr) {
+      throw usage_error(fmt::format("--collective: '{}' is none of {}", hints_.collective,
+                                    join(collective_names(), ", ")));
+    }
+    if (said != nullptr && said != given) {
+      throw usage_error(fmt::format("--collective {}: {} is of {}; import it by itself",
+                                    given->name, place(table.line), said->name));
+    }
+    return *given;
+  }
+
+  static std::optional<int> stated_ranks(const LogTable& table) {
+    if (table.ranks && *table.ranks > 0) return table.ranks;
+    int last = -1;
+    for (const LogDevice& device : table.devices) last = std::max(last, device.rank);
+    if (last >= 0) return last + 1;
+    return std::nullopt;
+  }
+
+  int ranks_of(const LogTable& table, const KnownCollective& collective,
+               std::span<const LogRow> rows) {
+    if (hints_.ranks) {
+      check_given(collective, rows);
+      return *hints_.ranks;
+    }
+    const auto stated = stated_ranks(table);
+    const bool listed = stated && (table.ranks || table.devices.size() >= to_size(*stated));
+    if (listed) return *stated;
+    const bool tells = collective.bus_factor(2) != collective.bus_factor(3);
+    const auto allowed = tells ? ranks_allowed(rows, collective) : std::nullopt;
+    if (stated && !(allowed && allowed->least == allowed->most)) return *stated;
+    const std::string said =
+        stated ? fmt::format("{}: the list of devices is not whole, and ends with rank {}",
+                             place(rows.front().line), *stated - 1)
+               : fmt::format("{}: the log does not say how many ranks took part",
+                             place(rows.front().line));
+    if (!allowed) throw usage_error(said + "; give --ranks N");
+    if (allowed->least != allowed->most) {
+      throw usage_error(fmt::format("{}, and its bandwidths allow {} to {}; give --ranks N", said,
+                                    allowed->least, allowed->most));
+    }
+    if (stated == allowed->least) return *stated;
+    warn(fmt::format("{}; by its bus bandwidths over size and time {} did take part", said,
+                     allowed->least));
+    return allowed->least;
+  }
+  void check_given(const KnownCollective& collective, std::span<const LogRow> rows) const {
+    const double factor = collective.bus_factor(*hints_.ranks);
+    for (const LogRow& row : rows) {
+      for (const LogHalf& half : row.halves) {
+        const auto rate = rate_range(row.size, half);
+        if (!rate || !half.busbw_GBps || can_be(*half.busbw_GBps, *rate, factor)) continue;
+        throw usage_error(fmt::format(
+            "--ranks {}: {} has a bus bandwidth of {:g} GB/s, and {} of so many ranks would have "
+            "{:.2f}",
+            *hints_.ranks, place(row.line), half.busbw_GBps->value, collective.name,
+            (rate->low + rate->high) / 2 * factor));
+      }
+    }
+  }
+
+  [[nodiscard]] int nodes_of(const LogTable& table, int ranks) const {
+    if (hints_.nodes) return *hints_.nodes;
+    std::set<std::string> hosts;
+    for (const LogDevice& device : table.devices) hosts.insert(device.host);
+    const bool complete = table.all_hosts || table.devices.size() >= to_size(ranks);
+    return complete ? static_cast<int>(hosts.size()) : 0;
+  }
+
+  void convert(const LogTable& table, const KnownCollective& collective,
+               std::span<const LogRow> rows) {
+    TableMeaning meaning{.collective = &collective, .ranks = ranks_of(table, collective, rows)};
+    meaning.nodes = nodes_of(table, meaning.ranks);
+    const bool nccl_tests = table.rows.front().halves.front().algbw_GBps.has_value();
+    meaning.part_sizes = collective.per_rank_elsewhere && !nccl_tests;
+    meaning.old_algbw = has_old_algbw(rows, collective, meaning.ranks);
+    if (meaning.old_algbw) {
+      warn(
+          fmt::format("{}: algorithm bandwidths are by the definition of before June 2020, with "
+                      "the bus factor in them; they are reckoned anew from size and time",
+                      place(rows.front().line)));
+    }
+    std::vector<std::size_t> differing;
+    for (const LogRow& row : rows) {
+      if (row.size > kMostBytes / static_cast<Bytes>(meaning.ranks)) {
+        throw usage_error(fmt::format("{}: no message has {} bytes", place(row.line), row.size));
+      }
+      for (const LogHalf& half : row.halves) {
+        rows_.records.push_back(record_of(table, row, half, meaning));
+        const Record& record = rows_.records.back();
+        if (record.flags.find("bandwidth-differs") != std::string::npos) {
+          differing.push_back(row.line);
+        }
+      }
+    }
+    if (!differing.empty()) {
+      warn(fmt::format(
+          "{}: bus bandwidths of {} are not size over time times the factor for {}; they are "
+          "reckoned anew and flagged bandwidth-differs",
+          place(differing.front()), counted(differing.size(), "value"),
+          counted(to_size(meaning.ranks), "rank")));
+    }
+  }
+
+  /// The footer's mean is over all rows: another mean tells that rows are missing.
+  void check_mean(const LogTable& table) {
+    if (!table.mean_busbw_GBps) return;
+    double sum = 0;
+    double slack = 0;
+    std::size_t count = 0;
+    for (const LogRow& row : table.rows) {
+      for (const LogHalf& half : row.halves) {
+        if (!half.busbw_GBps) return;
+        sum += half.busbw_GBps->value;
+        slack += half.busbw_GBps->half_unit;
+        ++count;
+      }
+    }
+    const auto values = static_cast<double>(count);
+    constexpr double kDigits = 1e-5;  // the footer has six
+    const double mean = *table.mean_busbw_GBps;
+    if (std::abs(sum / values - mean) <= slack / values + kDigits * mean) return;
+    warn(fmt::format(
+        "{}: the footer's mean bus bandwidth is {:g} GB/s, and that of the rows {:.6g}: "
+        "rows are missing or were changed",
+        place(table.line), mean, sum / values));
+  }
+  void check_devices(const LogTable& table) {
+    std::set<std::pair<int, int>> ranks;
+    std::set<int> groups;
+    for (const LogDevice& device : table.devices) {
+      ranks.insert({device.group, device.rank});
+      groups.insert(device.group);
+    }
+    if (ranks.size() < table.devices.size()) {
+      warn(
+          fmt::format("{}: several tests ran side by side, each for itself: was it built without "
+                      "MPI?",
+                      place(table.line)));
+    }
+    if (groups.size() > 1) {
+      warn(fmt::format("{}: rows are means over {} groups of ranks", place(table.line),
+                       groups.size()));
+    }
+  }
+
+  const LogFile& log_;
+  const LogHints& hints_;
+  ImportedRows& rows_;
+};
+
+}  // namespace
+
+ImportedRows records_of(std::span<const LogFile> logs, const LogHints& hints) {
+  ImportedRows rows;
+  for (const LogFile& log : logs) {
+    rows.warnings.insert(rows.warnings.end(), log.warnings.begin(), log.warnings.end());
+    LogConverter converter(log, hints, rows);
+    for (const LogTable& table : log.tables) converter.convert(table);
+  }
+  rows.facts = facts_of(logs);
+  return rows;
+}
+
+}  // namespace busbar::study

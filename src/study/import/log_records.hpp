@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/record.hpp"
+#include "study/import/log_facts.hpp"
+#include "study/import/log_table.hpp"
+
+namespace busbar::study {
+
+/// What the user knows and a log may not tell.
+struct LogHints {
+  std::string collective{};
+  std::optional<int> ranks{};
+  std::optional<int> nodes{};
+};
+
+/// Logs as records of ours.
+struct ImportedRows {
+  std::vector<Record> records{};
+  Facts facts{};  ///< for the CSV's head
+  std::vector<std::string> warnings{};
+};
+
+/// Converts: size by our meaning, bus bandwidth from size, time and ranks, as near to the printed
+/// one as its digits allow. Throws Error (Usage) naming the option where a collective or a number
+/// of ranks is neither in the log nor given.
+[[nodiscard]] ImportedRows records_of(std::span<const LogFile> logs, const LogHints& hints);
+
+}  // namespace busbar::study

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nccl-tests writes by -J. Of its environment, which may hold secrets, nothing is taken.
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "study/import/log_reader.hpp"
+
+namespace busbar::study {
+namespace {
+
+using Json = nlohmann::json;
+
+/// nccl-tests writes an infinite bandwidth as a bare inf, which is no JSON.
+std::string without_inf(std::string_view text) {
+  std::string valid;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) in_string = !in_string;
+    const std::string_view rest = text.substr(i, 4);
+    const bool negative = !in_string && rest.starts_with("-inf");
+    if (!in_string && (negative || rest.starts_with("inf"))) {
+      valid += "null";
+      i += negative ? 3 : 2;
+    } else {
+      valid += text[i];
+    }
+  }
+  return valid;
+}
+
+/// %lf has six decimals.
+std::optional<Printed> number(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  const double value = found->get<double>();
+  if (!(value >= 0)) return std::nullopt;
+  return Printed{.value = value, .half_unit = 0.5e-6};
+}
+
+std::string text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return {};
+  if (found->is_string()) return std::string(trim(found->get<std::string>()));
+  return found->is_number_integer() ? found->dump() : std::string{};
+}
+
+std::optional<double> value(const Json& object, const char* key) {
+  const auto printed = number(object, key);
+  return printed ? std::optional(printed->value) : std::nullopt;
+}
+
+LogHalf half_of(const Json& row, const char* key, bool in_place) {
+  LogHalf half{.in_place = in_place};
+  const Json& cells = row.at(key);
+  half.time_us = number(cells, "time");
+  half.cpu_time_us = number(cells, "cpu_time");
+  half.algbw_GBps = number(cells, "alg_bw");
+  half.busbw_GBps = number(cells, "bus_bw");
+  if (const auto wrong = whole_number(text(cells, "nwrong"))) {
+    half.wrong = static_cast<double>(*wrong);
+  }
+  const auto iterations = row.find(std::string(key) + "_per_iter");
+  if (iterations != row.end() && iterations->is_object()) {
+    half.min_us = value(*iterations, "min_us");
+    half.max_us = value(*iterations, "max_us");
+    half.p99_us = value(*iterations, "p99_us");
+  }
+  return half;
+}
+
+LogRow row_of(const Json& json) {
+  LogRow row{.size = json.at("size").get<Bytes>(), .count = json.at("count").get<std::uint64_t>()};
+  row.type = text(json, "type");
+  if (!is_type_name(row.type)) {
+    throw usage_error(fmt::format("type '{}' is no element type", one_line(row.type)));
+  }
+  row.op = text(json, "redop");
+  row.root = small_number(text(json, "root"));
+  row.operations = whole_number(text(json, "actual_iterations"));
+  if (json.contains("out_of_place")) row.halves.push_back(half_of(json, "out_of_place", false));
+  if (json.contains("in_place")) row.halves.push_back(half_of(json, "in_place", true));
+  return row;
+}
+
+/// One rank per GPU of every process; the list has each process' first GPU only.
+void read_config(LogTable& table, const Json& config) {
+  table.operations = whole_number(text(config, "iterations"));
+  table.warmup = whole_number(text(config, "warmup_iters"));
+  const auto devices = config.find("devices");
+  if (devices == config.end() || !devices->is_array()) return;
+  table.all_hosts = true;
+  const auto threads = small_number(text(config, "nthreads"));
+  const auto gpus = small_number(text(config, "ngpus"));
+  constexpr int kMostPerProcess = 64;
+  const bool sane = threads && gpus && *threads > 0 && *gpus > 0 && *threads <= kMostPerProcess &&
+                    *gpus <= kMostPerProcess && devices->size() < 1'000'000;
+  if (sane) table.ranks = *threads * *gpus * static_cast<int>(devices->size());
+  for (const Json& device : *devices) {
+    table.devices.push_back({.rank = small_number(text(device, "rank")).value_or(0),
+                             .group = small_number(text(device, "group")).value_or(0),
+                             .host = text(device, "hostname"),
+                             .name = text(device, "device_info")});
+  }
+}
+
+/// 22809 is 2.28.9.
+std::string version_words(std::uint64_t code) {
+  if (code < 10000) return fmt::format("{}.{}.{}", code / 1000, code / 100 % 10, code % 100);
+  return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
+}
+
+LogTable table_of(const Json& json) {
+  LogTable table{.line = 1,
+                 .tool = "nccl-tests",
+                 .backend = "nccl",
+                 .cadence = "streaming",
+                 .aggregation = "mean"};
+  if (const auto code = whole_number(text(json, "nccl_version"))) {
+    table.library = "NCCL " + version_words(*code);
+  }
+  if (json.contains("args") && json["args"].is_array()) {
+    std::vector<std::string> words;
+    for (const Json& word : json["args"]) {
+      if (word.is_string()) words.push_back(word.get<std::string>());
+    }
+    if (!words.empty()) table.collective = words.front();
+    table.command = join(words, " ");
+  }
+  if (json.contains("config")) read_config(table, json["config"]);
+  table.ended = json.contains("end_time");
+  for (const Json& row : json.value("results", Json::array())) {
+    table.rows.push_back(row_of(row));
+    table.rows.back().line = table.rows.size();
+  }
+  if (json.contains("average_bus_bandwidth")) {
+    table.mean_busbw_GBps = value(json["average_bus_bandwidth"], "bandwidth");
+  }
+  return table;
+}
+
+}  // namespace
+
+LogFile read_nccl_json(std::string_view text, const std::string& path) {
+  const Json json = Json::parse(without_inf(text), nullptr, false);
+  if (json.is_discarded()) {
+    throw usage_error(fmt::format(
+        "{}: damaged JSON: a killed nccl-tests leaves it unfinished; import its standard output",
+        path));
+  }
+  LogFile log{.path = path};
+  try {
+    log.tables.push_back(table_of(json));
+  } catch (const Json::exception& error) {
+    throw usage_error(fmt::format("{}: not nccl-tests' JSON: {}", path, one_line(error.what())));
+  } catch (const Error& error) {
+    throw usage_error(fmt::format("{}: {}", path, error.what()));
+  }
+  if (!log.tables.back().ended && !log.tables.back().rows.empty()) {
+    log.warnings.push_back(
+        fmt::format("{}: the test did not end; what is there is imported", path));
+  }
+  return log;
+}
+
+}  // namespace busbar::study

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nccl-tests and rccl-tests print, in all of their versions.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "study/import/known_collective.hpp"
+#include "study/import/log_reader.hpp"
+
+namespace busbar::study {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::uint64_t kMostPerProcess = 64;
+
+std::string word_after(const Words& words, std::string_view word) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
+}
+
+/// The words after a comment's '#'.
+Words without_mark(Words words) {
+  if (!words.empty() && words.front() == "#") words.erase(words.begin());
+  return words;
+}
+
+/// Reads line after line; a table begins at what a test prints first and ends with its footer.
+class NcclText {
+ public:
+  NcclText(const std::string& path, const LogReading& reading)
+      : reading_(reading), log_{.path = path} {}
+
+  void read(const LogLine& line) {
+    const Words words = without_mark(words_of(line.text));
+    if (words.empty()) return;
+    const bool comment = line.text.starts_with('#');
+    if (const auto columns = columns_of(words)) return open_table(*columns);
+    if (!comment && whole_number(words.front())) return read_row_line(line, words);
+    if (!read_footer(line, words)) read_context(line, words);
+  }
+
+  LogFile finish() {
+    for (const LogTable& table : log_.tables) {
+      if (table.ended || table.rows.empty()) continue;
+      log_.warnings.push_back(
+          fmt::format("{}:{}: after the last row there is no \"Avg bus bandwidth\": the log may be "
+                      "cut off; what is there is imported",
+                      log_.path, table.rows.back().line));
+    }
+    return std::move(log_);
+  }
+
+ private:
+  LogTable& table() {
+    if (log_.tables.empty()) start_table();
+    return log_.tables.back();
+  }
+  void start_table() {
+    log_.tables.push_back(
+        {.tool = "nccl-tests", .backend = "nccl", .cadence = "streaming", .aggregation = "mean"});
+    columns_.clear();
+  }
+  /// A test begins: what the last one told is no longer true.
+  void start_test() {
+    if (log_.tables.empty() || !log_.tables.back().rows.empty() || log_.tables.back().ended) {
+      start_table();
+    }
+  }
+  void open_table(const LogColumns& columns) {
+    // A second table under one head (-N, several types) belongs to the same test.
+    if (!log_.tables.empty() && log_.tables.back().ended) start_table();
+    (void)table();
+    columns_ = columns;
+  }
+
+  void read_row_line(const LogLine& line, const Words& words) {
+    LogColumns columns = columns_.empty() ? reading_.columns : columns_;
+    if (columns.empty()) {
+      const bool like_row = words.size() > 2 && whole_number(words[1]) && is_type_name(words[2]);
+      if (!like_row) return;
+      const auto by_shape = columns_by_shape(words);
+      if (!by_shape) {
+        return bad_row(line, words, "a row with neither names of columns above nor a known shape");
+      }
+      columns = *by_shape;
+    }
+    try {
+      LogRow row = read_row(columns, words);
+      row.line = line.number;
+      if (log_.tables.empty() || table().ended) start_table();
+      if (table().rows.empty()) table().line = line.number;
+      table().rows.push_back(std::move(row));
+    } catch (const Error& error) {
+      bad_row(line, words, error.what());
+    }
+  }
+  void bad_row(const LogLine& line, const Words& words, std::string_view why) {
+    if (!line.whole) {
+      log_.warnings.push_back(
+          fmt::format("{}:{}: the last line is cut off; it is left out", log_.path, line.number));
+      return;
+    }
+    // Names of hosts and times may begin with a digit; only a row has a size and a count.
+    const bool numbers = words.size() > 1 && whole_number(words[1]).has_value();
+    if (!numbers && words.size() > 1 && columns_.empty()) return;
+    bad_line(log_, line, why, reading_);
+  }
+
+  bool read_footer(const LogLine& line, const Words& words) {
+    const std::string_view text = line.text;
+    if (text.find("Avg bus bandwidth") != text.npos) {
+      if (const auto mean = printed_number(word_after(words, ":")))
+        table().mean_busbw_GBps = mean->value;
+      table().ended = true;
+    } else if (text.find("Out of bounds values") != text.npos) {
+      table().ended = true;
+    } else if (text.find("Collective test concluded:") != text.npos) {
+      if (table().collective.empty()) table().collective = word_after(words, "concluded:");
+      table().ended = true;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void read_context(const LogLine& line, const Words& words) {
+    const std::string_view text = line.text;
+    if (words.front() == "nThread" || words.front() == "nThreads") return read_parameters(words);
+    if (words.front() == "Rank") return read_device(words);
+    if (text.find("Collective test starting:") != text.npos) {
+      start_test();
+      table().collective = word_after(words, "starting:");
+    } else if (text.find("-tests version") != text.npos) {
+      start_test();
+      table().tool = fmt::format("{} {}", words.front(), word_after(words, "version"));
+      if (words.front() == "rccl-tests") table().backend = "rccl";
+    } else if (text.find("CCL version") != text.npos) {
+      read_library(words);
+    } else {
+      read_command(line, words);
+    }
+  }
+  void read_library(const Words& words) {
+    const auto at = std::find(words.begin(), words.end(), "version");
+    if (at == words.begin() || at == words.end() || at + 1 == words.end()) return;
+    (void)table();
+    table().library = fmt::format("{} {}", *(at - 1), *(at + 1));
+    if ((at - 1)->starts_with("RCCL")) table().backend = "rccl";
+  }
+  void read_parameters(const Words& words) {
+    start_test();
+    LogTable& test = table();
+    const auto warmup = std::find(words.begin(), words.end(), "warmup");
+    if (warmup != words.end() && words.end() - warmup > 2) {
+      test.warmup = whole_number(*(warmup + 2));
+      test.operations = number_after({warmup + 3, words.end()}, "iters:");
+    }
+    const std::uint64_t per_process =
+        number_after(words, words.front()).value_or(0) * number_after(words, "nGpus").value_or(0);
+    const auto processes = processes_of_command(words_of(test.command));
+    if (processes && per_process > 0 && per_process < kMostPerProcess) {
+      test.ranks = *processes * static_cast<int>(per_process);
+    }
+  }
+  void read_device(const Words& words) {
+    start_test();
+    const std::string rank = word_after(words, "Rank");
+    const std::string host = word_after(words, "on");
+    const auto number = small_number(rank);
+    if (!number || *number < 0 || host.empty()) return;
+    LogDevice device{.rank = *number, .host = host};
+    device.group = small_number(word_after(words, "Group")).value_or(0);
+    const auto bus = std::find_if(words.begin(), words.end(),
+                                  [](const std::string& word) { return word.starts_with('['); });
+    if (bus != words.end()) device.name = join({bus + 1, words.end()}, " ");
+    table().devices.push_back(std::move(device));
+  }
+  /// A line that names an executable, such as "$ mpirun -np 8 ./build/all_reduce_perf -b 8".
+  void read_command(const LogLine& line, const Words& words) {
+    const auto program = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+      return word.ends_with("_perf") && find_collective(word) != nullptr;
+    });
+    if (program == words.end()) return;
+    start_test();
+    table().collective = *program;
+    table().command = line.text;
+    const std::string how = word_after(words, "-a");
+    for (const auto& [digit, name] : {std::pair{"0", "rank0"}, {"2", "min"}, {"3", "max"}}) {
+      if (how == digit) table().aggregation = name;
+    }
+  }
+
+  const LogReading& reading_;
+  LogFile log_;
+  LogColumns columns_{};
+};
+
+}  // namespace
+
+LogFile read_nccl_text(std::span<const LogLine> lines, const std::string& path,
+                       const LogReading& reading) {
+  NcclText reader(path, reading);
+  for (const LogLine& line : lines) reader.read(line);
+  return reader.finish();
+}
+
+}  // namespace busbar::study
