@@ -31,6 +31,9 @@ namespace busbar {
 [[nodiscard]] std::vector<std::string> avoid_findings(const ReportSystem& system);
 /// @}
 
+/// "GPUs", or "processors" where a system has none.
+[[nodiscard]] std::string device_noun(const ReportSystem& system);
+
 /// The best set carries so many times what a set to be avoided does.
 inline constexpr double kAvoid = 1.25;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What topologies tell, in words.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -73,9 +74,9 @@ std::string avoid_words(const ReportSystem& system, const SetsOfSize& sets) {
   const std::string alike =
       lowest.count > 1 ? fmt::format(" and {} like it", topo::counted_sets(lowest.count - 1)) : "";
   std::string text = fmt::format(
-      "{}, {} GPUs: avoid {}{}: {} ({}){}; {} carries {}, {:.3g} times as much", system.name,
-      sets.k, topo::describe_set(worst.devices), alike, rate_words(worst.bound_GBps), worst.limit,
-      worst.ring_GBps > 0 ? "" : ", no NVLink ring", topo::describe_set(best.devices),
+      "{}, {} {}: avoid {}{}: {} ({}){}; {} carries {}, {:.3g} times as much", system.name, sets.k,
+      device_noun(system), topo::describe_set(worst.devices), alike, rate_words(worst.bound_GBps),
+      worst.limit, worst.ring_GBps > 0 ? "" : ", no NVLink ring", topo::describe_set(best.devices),
       rate_words(best.bound_GBps), best.bound_GBps / worst.bound_GBps);
   if (sets.prefix && sets.prefix->bound.bound_GBps * kAvoid <= best.bound_GBps) {
     text += fmt::format("; the first {} are no good choice ({})", sets.k,
@@ -85,6 +86,12 @@ std::string avoid_words(const ReportSystem& system, const SetsOfSize& sets) {
 }
 
 }  // namespace
+
+std::string device_noun(const ReportSystem& system) {
+  const bool gpus = system.graph && !system.graph->devices.empty() &&
+                    device(*system.graph, 0).kind == topo::NodeKind::Gpu;
+  return gpus ? "GPUs" : "processors";
+}
 
 std::vector<std::string> topology_findings(const ReportData& data) {
   std::vector<std::string> found;
@@ -102,8 +109,8 @@ std::vector<std::string> topology_findings(const ReportData& data) {
         behind.push_back(fmt::format("{} {}", candidate.system, figure_words(candidate.GBps)));
       }
     }
-    found.push_back(fmt::format("{} GPUs, best set of each: {} can carry {}{}", k, and_words(first),
-                                rate_words(sorted.front().GBps),
+    found.push_back(fmt::format("{} devices, best set of each: {} can carry {}{}", k,
+                                and_words(first), rate_words(sorted.front().GBps),
                                 behind.empty() ? "" : "; behind: " + join(behind, ", ")));
   }
   return found;

@@ -27,8 +27,7 @@ std::string values_words(const Values& values) {
 }
 
 void warn_of_facts(const ReportData& data, std::vector<std::string>& warnings) {
-  constexpr std::array<std::string_view, 6> kFacts{"busbar", "library", "nccl",
-                                                   "cuda",   "driver",  "kernel"};
+  constexpr std::array<std::string_view, 5> kFacts{"busbar", "library", "nccl", "cuda", "driver"};
   for (const std::string_view fact : kFacts) {
     Values values;
     for (const Dataset& dataset : data.datasets) {

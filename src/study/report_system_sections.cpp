@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A section for each system: what it is and what its sets of devices carry.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/svg_bars.hpp"
+#include "report/svg_graph.hpp"
+#include "report/topo_text.hpp"
+#include "study/report_findings.hpp"
+#include "study/report_sections.hpp"
+#include "study/report_words.hpp"
+#include "topo/choice/sets.hpp"
+
+namespace busbar {
+namespace {
+
+using topo::Graph;
+using topo::NodeKind;
+
+constexpr topo::ConstantSet kNominal = topo::ConstantSet::Nominal;
+
+/// "8 GPUs (Tesla V100-SXM2-32GB), 4 NICs, 2 NUMA nodes".
+std::string parts_words(const Graph& graph) {
+  std::map<NodeKind, std::size_t> counts;
+  std::map<NodeKind, std::set<std::string>> models;
+  std::set<std::pair<int, int>> numa;
+  for (const topo::Node& node : graph.nodes) {
+    ++counts[node.kind];
+    if (!node.model.empty()) models[node.kind].insert(node.model);
+    if (node.numa >= 0) numa.insert({node.host, node.numa});
+  }
+  std::vector<std::string> words;
+  for (const auto& [kind, noun] :
+       {std::pair{NodeKind::Gpu, "GPU"}, std::pair{NodeKind::Package, "processor"},
+        std::pair{NodeKind::Processor, "processor"}, std::pair{NodeKind::NvSwitch, "NVSwitch"},
+        std::pair{NodeKind::PcieSwitch, "PCIe switch"}, std::pair{NodeKind::Nic, "NIC"}}) {
+    if (counts[kind] == 0) continue;
+    std::string text = fmt::format("{} {}{}", counts[kind], noun,
+                                   counts[kind] == 1                                ? ""
+                                   : noun[std::string_view(noun).size() - 1] == 'h' ? "es"
+                                                                                    : "s");
+    if (models[kind].size() == 1) text += fmt::format(" ({})", *models[kind].begin());
+    words.push_back(std::move(text));
+  }
+  if (!numa.empty()) words.push_back(counted(numa.size(), "NUMA node"));
+  return and_words(words);
+}
+
+std::string kind_words(const Graph& graph, int one, int other) {
+  std::string from(name(graph.nodes[static_cast<std::size_t>(one)].kind));
+  std::string to(name(graph.nodes[static_cast<std::size_t>(other)].kind));
+  if (to < from) std::swap(from, to);
+  return fmt::format("{} to {}", from, to);
+}
+
+/// Links of one medium, between parts of the same kinds and as many side by side, are one row.
+DocumentTable links_table(const Graph& graph) {
+  using Row = std::tuple<int, std::string, double>;  ///< medium, kinds, count
+  std::map<Row, std::size_t> rows;
+  for (const topo::Link& link : graph.links) {
+    ++rows[{link.medium, kind_words(graph, link.from, link.to), link.count}];
+  }
+  DocumentTable table{.caption = fmt::format("Links of {}, GB/s per direction", graph.name),
+                      .columns = {{"link", false},
+                                  {"between", false},
+                                  {"connections", true},
+                                  {"side by side", true},
+                                  {"GB/s of one", true},
+                                  {"GB/s together", true},
+                                  {"source", false}}};
+  for (const auto& [row, directions] : rows) {
+    const auto& [index, kinds, count] = row;
+    const topo::Medium& medium = graph.media[static_cast<std::size_t>(index)];
+    const bool limited = medium.nominal_GBps > 0;
+    table.rows.push_back(
+        {medium.name, kinds, fmt::format("{}", (directions + 1) / 2), fmt::format("{:g}", count),
+         limited ? figure_words(medium.nominal_GBps) : "no limit",
+         limited ? figure_words(medium.nominal_GBps * count) : "no limit", medium.source});
+  }
+  return table;
+}
+
+std::string bound_words(const topo::Choice& choice) {
+  const topo::Bound& bound = choice.bound;
+  return fmt::format("{}{}", figure_words(bound.bound_GBps), bound.ring_GBps > 0 ? "" : " *");
+}
+
+void add_choice(DocumentTable& table, int k, const char* which,
+                const std::optional<topo::Choice>& choice) {
+  if (!choice) return;
+  const topo::Bound& bound = choice->bound;
+  table.rows.push_back({fmt::format("{}", k), which, device_words(bound.devices),
+                        bound_words(*choice), figure_words(bound.cut_GBps), bound.kind,
+                        bound.limit});
+}
+
+DocumentTable sets_table(const ReportSystem& system) {
+  DocumentTable table{
+      .caption = fmt::format("Sets of devices of {}: bound and narrowest cut in GB/s, and what "
+                             "limits them (* no NVLink ring closes)",
+                             system.name),
+      .columns = {{"devices", true},
+                  {"set", false},
+                  {"which", false},
+                  {"bound", true},
+                  {"cut", true},
+                  {"over", false},
+                  {"limit", false}}};
+  for (const SetsOfSize& sets : system.sets) {
+    const auto figure = [](const std::optional<topo::Choice>& choice) {
+      return choice ? choice->bound.bound_GBps : -1;
+    };
+    const bool all_same = sets.best && sets.worst && figure(sets.best) == figure(sets.worst);
+    if (all_same) {
+      add_choice(table, sets.k, "any", sets.prefix);
+      continue;
+    }
+    add_choice(table, sets.k, "best", sets.best);
+    add_choice(table, sets.k, "first", sets.prefix);
+    add_choice(table, sets.k, "worst", sets.worst);
+  }
+  return table;
+}
+
+/// Classes with one figure each: those without a ring by what they fall back on.
+std::vector<topo::SetClass> flat_classes(const std::vector<topo::SetClass>& classes) {
+  std::vector<topo::SetClass> flat;
+  for (const topo::SetClass& sets : classes) {
+    if (sets.fallback.empty()) {
+      flat.push_back(sets);
+    } else {
+      flat.insert(flat.end(), sets.fallback.begin(), sets.fallback.end());
+    }
+  }
+  return flat;
+}
+
+std::vector<Strip> strips_of(const ReportSystem& system) {
+  std::vector<Strip> strips;
+  for (const SetsOfSize& sets : system.sets) {
+    if (sets.classes.empty()) continue;
+    const std::size_t devices = system.graph->devices.size();
+    const double all = topo::about_sets(devices, static_cast<std::size_t>(sets.k));
+    Strip strip{.label = fmt::format("{} of {}", sets.k, devices)};
+    for (const topo::SetClass& part : flat_classes(sets.classes)) {
+      const bool saturated = part.count == topo::kManySets;
+      const double share = saturated ? 1 : std::min(static_cast<double>(part.count) / all, 1.0);
+      strip.parts.push_back(
+          {.share = share,
+           .value = part.bound.bound_GBps,
+           .words =
+               fmt::format("{}: {} over {}, {}", topo::counted_sets(part.count),
+                           rate_words(part.bound.bound_GBps), part.bound.kind, part.bound.limit)});
+    }
+    strips.push_back(std::move(strip));
+  }
+  return strips;
+}
+
+DocumentTable classes_table(const ReportSystem& system) {
+  DocumentTable table{
+      .caption = fmt::format("All sets of devices of {} by their bound in GB/s", system.name),
+      .columns = {{"devices", true},
+                  {"bound", true},
+                  {"sets", true},
+                  {"over", false},
+                  {"for example", false}}};
+  for (const SetsOfSize& sets : system.sets) {
+    for (const topo::SetClass& part : flat_classes(sets.classes)) {
+      table.rows.push_back({fmt::format("{}", sets.k), figure_words(part.bound.bound_GBps),
+                            part.count == topo::kManySets ? topo::counted_sets(part.count)
+                                                          : fmt::format("{}", part.count),
+                            part.bound.kind, device_words(part.example)});
+    }
+  }
+  return table;
+}
+
+/// Whether any two sets of one size differ.
+bool sets_differ(const ReportSystem& system) {
+  return std::any_of(system.sets.begin(), system.sets.end(),
+                     [](const SetsOfSize& sets) { return flat_classes(sets.classes).size() > 1; });
+}
+
+void add_sets(const ReportSystem& system, std::vector<Block>& blocks) {
+  blocks.emplace_back(sets_table(system));
+  if (sets_differ(system)) {
+    blocks.emplace_back(Figure{
+        .svg = svg_strips(fmt::format("All sets of devices of {} by their bound", system.name),
+                          strips_of(system)),
+        .caption = "Each strip is all sets of so many devices, divided by what they carry "
+                   "in GB/s; the darker, the more."});
+    blocks.emplace_back(classes_table(system));
+  }
+  for (const SetsOfSize& sets : system.sets) {
+    if (!sets.gap.empty()) {
+      blocks.emplace_back(
+          Paragraph{.text = fmt::format("{} {}: {}", sets.k, device_noun(system), sets.gap)});
+    }
+  }
+}
+
+Section system_section(const ReportSystem& system) {
+  Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
+  if (!system.graph) {
+    section.blocks.emplace_back(
+        Paragraph{.text = "No topology is known for this system; its runs are below."});
+    return section;
+  }
+  const Graph& graph = *system.graph;
+  if (!graph.title.empty()) {
+    section.blocks.emplace_back(
+        Paragraph{.text = fmt::format("{}: {}.", graph.title, parts_words(graph))});
+  } else {
+    section.blocks.emplace_back(Paragraph{.text = parts_words(graph) + "."});
+  }
+  section.blocks.emplace_back(
+      Figure{.svg = svg_graph(graph, kNominal), .caption = svg_graph_caption(graph), .wide = true});
+  section.blocks.emplace_back(links_table(graph));
+  add_sets(system, section.blocks);
+  for (const std::string& warning : graph.warnings) {
+    section.blocks.emplace_back(Paragraph{.text = warning, .warning = true});
+  }
+  if (!graph.source.empty()) {
+    section.blocks.emplace_back(Paragraph{.text = "Source of the topology: " + graph.source});
+  }
+  return section;
+}
+
+}  // namespace
+
+std::vector<Section> system_sections(const ReportContext& context) {
+  std::vector<Section> sections{{.level = 2, .id = "systems", .heading = "The systems"}};
+  for (const ReportSystem& system : context.data.systems) {
+    sections.push_back(system_section(system));
+  }
+  return sections;
+}
+
+}  // namespace busbar
