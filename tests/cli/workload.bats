@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar workload: links, models, the inverse, forms of output, refusals.
+load ../common
+
+workload() { run --separate-stderr ./busbar workload "$@"; }
+refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
+  workload "${@:2}"
+  echo "$stderr"
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"$1"* ]]
+}
+near() {  # near VALUE EXPECTED : within half a percent
+  awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b * 0.995 && a <= b * 1.005) }'
+}
+# curve FILE SYSTEM COLLECTIVE RANKS RATE... : rows of 1 MiB, 2 MiB, 4 MiB, ... out of place
+curve() {
+  local size=1048576 rate
+  printf '# busbar: 0.1.0\n# system: %s\n' "$2" > "$1"
+  printf 'collective,backend,ranks,nodes,type,op,root,in_place,size_bytes,count,status,time_median_us,busbw_GBps\n' >> "$1"
+  for rate in "${@:5}"; do
+    printf '%s,nccl,%s,1,float,sum,,0,%s,%s,ok,1,%s\n' "$3" "$4" "$size" "$((size / 4))" "$rate" >> "$1"
+    size=$((size * 2))
+  done
+}
+
+@test "workload tells the exchange of every model, and that throughputs are missing" {
+  workload --busbw 120 --ranks 16
+  [ "$status" -eq 0 ]
+  [[ $output == *"link-time lower bound"* ]]
+  [[ $output == *"throughput is missing of alexnet"* ]]
+  [ "$(awk '$1 == "alexnet" { print $6 }' <<<"$output")" = 3.819 ]
+  [ "$(awk '$1 == "bert-squad" { print $6 }' <<<"$output")" = 6.844 ]
+  [ "$(awk '$1 == "alexnet" { print $8 }' <<<"$output")" = - ]
+}
+@test "workload has a published throughput for one model in one type only" {
+  workload --busbw 1 --ranks 16 --model resnet50 --json
+  near "$(jq '.models[0].compute_ms' <<<"$output")" 719.1
+  near "$(jq '.rows[0].steps[0].efficiency' <<<"$output")" 0.790
+  near "$(jq '.rows[0].steps[1].efficiency' <<<"$output")" 1
+  [[ $(jq -r '.models[0].compute_source' <<<"$output") == *NVIDIA* ]]
+  workload --busbw 1 --ranks 16 --model resnet50 --dtype half --json
+  [ "$(jq -c '[.models[0].gradient_bytes, .models[0].compute_ms, .rows[0].steps]' <<<"$output")" = '[51120000,null,[]]' ]
+}
+@test "workload takes throughput, time, batch, overlap, target and strong scaling" {
+  workload --busbw 10 --ranks 4 --model alexnet --throughput 2560 --json
+  near "$(jq '.models[0].compute_ms' <<<"$output")" 100
+  workload --busbw 10 --ranks 4 --model alexnet,resnet50 --throughput alexnet=2560 --batch alexnet=512 --json
+  near "$(jq '.models[0].compute_ms' <<<"$output")" 200
+  workload --busbw 10 --ranks 4 --model alexnet --compute-ms 100 --overlap 1/4 --json
+  [ "$(jq -c '[.rows[0].steps[].overlap]' <<<"$output")" = '[0.25]' ]
+  near "$(jq '.rows[0].steps[0].exposed_ms' <<<"$output")" 11.66
+  near "$(jq '.rows[0].steps[0].needed_GBps' <<<"$output")" 10.15
+  workload --busbw 10 --ranks 4 --model alexnet --compute-ms 100 --overlap 1/4 --target 0.5 --json
+  near "$(jq '.rows[0].steps[0].needed_GBps' <<<"$output")" 2.933
+  workload --busbw 10 --ranks 4 --model alexnet --compute-ms 100 --strong --json
+  near "$(jq '.rows[0].steps[0].efficiency' <<<"$output")" 0.4055
+}
+@test "workload reads curves, joins those of one system and ranks systems" {
+  curve "$DIR/a.csv" box allreduce 4 10 20 40 80 80 80 80 80 80
+  curve "$DIR/b.csv" box broadcast 4 50 50 50 50 50 50 50 50 50
+  curve "$DIR/c.csv" box reduce 4 25 25 25 25 25 25 25 25 25
+  curve "$DIR/d.csv" other allreduce 4 30 30 30 30 30 30 30 30 30
+  workload --curve "$DIR/a.csv" --curve "$DIR/b.csv" --curve "$DIR/c.csv" --curve "$DIR/d.csv" --model resnet50 --json
+  [ "$(jq -c '[.rows[] | [.system, .ranks, .outside_measured_sizes]]' <<<"$output")" = '[["box",4,false],["other",4,false]]' ]
+  near "$(jq '.rows[0].sync_ms' <<<"$output")" 1.917
+  near "$(jq '.rows[0].data_parallel_ms' <<<"$output")" 6.134
+  [ "$(jq '.rows[1].data_parallel_ms' <<<"$output")" = null ]
+  [ "$(jq -c '.rankings[0].systems' <<<"$output")" = '["box","other"]' ]
+  workload --curve new="$DIR/a.csv" --model cifarnet
+  [[ $output == *"outside measured sizes"* ]]
+  [[ $output == *" new "* ]]
+}
+@test "workload sends gradients in buckets" {
+  curve "$DIR/a.csv" box allreduce 2 10 20 40 80 80 80 80 80 80
+  workload --curve "$DIR/a.csv" --model resnet50 --json
+  whole=$(jq '.rows[0].sync_ms' <<<"$output")
+  workload --curve "$DIR/a.csv" --model resnet50 --bucket 1M --json
+  [ "$(jq .bucket_bytes <<<"$output")" = 1048576 ]
+  near "$(jq ".rows[0].sync_ms / $whole" <<<"$output")" 8
+}
+@test "workload tells which rate a reported share, efficiency or speed-up implies" {
+  workload --share 0.8 --ranks 16 --busbw dgx-2=120 --model alexnet --compute-ms 70.44 --json
+  near "$(jq '.implied[0].exposed_ms' <<<"$output")" 281.8
+  near "$(jq '.implied[0].rates[0].busbw_GBps' <<<"$output")" 1.626
+  near "$(jq '.implied[0].links[0].share_of_exposed' <<<"$output")" 0.01355
+  workload --share 0.8 --ranks 16 --busbw dgx-2=120 --model alexnet --compute-ms 70.44
+  [[ $output == *"the rest is no link time"* ]]
+  workload --efficiency 0.96 --ranks 16 --model resnet50 --json
+  near "$(jq '.implied[0].rates[0].busbw_GBps' <<<"$output")" 6.40
+  workload --speedup 29.43 --ranks 32 --model resnet50 --json
+  near "$(jq .efficiency <<<"$output")" 0.9197
+}
+@test "workload knows more models from a file, and one by its parameters" {
+  printf '[[model]]\nname = "mine"\nparameters_M = 1000\nsource = "me"\n' > "$DIR/m.toml"
+  workload --models "$DIR/m.toml" --model mine --busbw 100 --ranks 2 --json
+  near "$(jq '.rows[0].sync_ms' <<<"$output")" 40
+  workload --parameters 60e6 --busbw 10 --ranks 8 --json
+  near "$(jq '.rows[0].sync_ms' <<<"$output")" 42
+}
+@test "workload writes Markdown, and files that are new" {
+  workload --busbw 120 --ranks 16 --markdown -o "$DIR/w.md"
+  [ "$status" -eq 0 ]
+  grep -q '^| alexnet | 244.4 |' "$DIR/w.md"
+  refused "exists" --busbw 120 -o "$DIR/w.md"
+}
+@test "workload refuses what it does not understand, in one line" {
+  refused "give --curve FILE.csv"
+  refused "unknown option --frobnicate" --busbw 1 --frobnicate
+  refused "--curve x.csv" x.csv
+  refused "did you mean resnet50" --busbw 1 --model resnet5
+  refused "of which model" --busbw 1 --throughput 5
+  refused "--target: 1" --busbw 1 --target 1
+  refused "--share: 0" --busbw 1 --share 0 --ranks 2
+  refused "how many ranks" --busbw 1 --share 0.5
+  refused "linear or better" --speedup 8 --ranks 8
+  refused "how long does one GPU compute" --share 0.5 --ranks 8 --model alexnet
+  refused "--ranks: 1 is out of range" --busbw 1 --ranks 1
+  refused "--dtype" --busbw 1 --dtype int8
+  refused "--bucket" --busbw 1 --bucket 0
+  refused "two forms" --busbw 1 --json --markdown
+  refused "two systems" --busbw a=1 --busbw a=2
+  curve "$DIR/a.csv" box allreduce 4 10
+  refused "the curves have 4" --curve "$DIR/a.csv" --ranks 8
+  curve "$DIR/b.csv" box broadcast 4 10
+  refused "there is no all-reduce" --curve "$DIR/b.csv"
+  curve "$DIR/c.csv" box alltoall 4 10
+  refused "$DIR/c.csv" --curve "$DIR/c.csv"
+}
+@test "workload -h teaches and lists the models" {
+  workload -h
+  [ "$status" -eq 0 ]
+  [[ $output == *"busbar workload --curve box.csv"* ]]
+  [[ $output == *"cifarnet"* ]]
+}
