@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/mann_whitney.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace busbar::stats {
+namespace {
+
+using Values = std::vector<double>;
+
+// Mann and Whitney's own example of 1947 has tables for n = m = 3 to 8: P(U <= 0) of 3 and 3 is
+// 0.050, of 4 and 4 0.014, of 5 and 5 0.004; their two-sided p are twice that.
+TEST(MannWhitneyTest, AgreesWithTheTablesOfMannAndWhitney) {
+  EXPECT_NEAR(mann_whitney(Values{1, 2, 3}, Values{4, 5, 6}).p, 0.100, 5e-4);
+  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 4}, Values{5, 6, 7, 8}).p, 2.0 / 70, 1e-12);
+  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 4, 5}, Values{6, 7, 8, 9, 10}).p, 2.0 / 252, 1e-12);
+  // P(U <= 1) of 4 and 4 is 0.029.
+  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 5}, Values{4, 6, 7, 8}).p, 2 * 0.029, 1e-3);
+}
+
+// Hollander and Wolfe, Nonparametric Statistical Methods, example 4.1: permeability constants of
+// the human chorioamnion at term and at 12 to 26 weeks: W = 35 pairs, one-sided P 0.127, as in R's
+// ?wilcox.test.
+TEST(MannWhitneyTest, AgreesWithHollanderAndWolfe) {
+  const Values term{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
+  const Values early{1.15, 0.88, 0.90, 0.74, 1.21};
+  const MannWhitney test = mann_whitney(term, early);
+  EXPECT_EQ(test.u, 35);
+  EXPECT_TRUE(test.exact);
+  EXPECT_NEAR(test.p, 2 * 0.1272, 1e-4);
+}
+
+TEST(MannWhitneyTest, IsTheSameFromBothSides) {
+  const Values a{3, 1, 4, 1, 5};
+  const Values b{9, 2, 6, 5};
+  EXPECT_EQ(mann_whitney(a, b).u + mann_whitney(b, a).u, 20);
+  EXPECT_NEAR(mann_whitney(a, b).p, mann_whitney(b, a).p, 1e-12);
+}
+
+TEST(MannWhitneyTest, CountsTiesHalfAndNeverFindsEqualSamplesDifferent) {
+  const Values same{7, 7, 7, 7};
+  EXPECT_EQ(mann_whitney(same, same).u, 8);
+  EXPECT_EQ(mann_whitney(same, same).p, 1);
+  // 1 1 2 | 2 3 3: of the 20 sets of three mid-ranks (1.5 1.5 3.5 3.5 5.5 5.5) 2 sum to 6.5 or
+  // less.
+  EXPECT_NEAR(mann_whitney(Values{1, 1, 2}, Values{2, 3, 3}).p, 2 * 2.0 / 20, 1e-12);
+}
+
+TEST(MannWhitneyTest, ApproximatesLargeSamplesNearTheExactValue) {
+  Values a(30);
+  std::iota(a.begin(), a.end(), 0);
+  Values b(30);
+  std::iota(b.begin(), b.end(), 9.5);
+  const double exact = mann_whitney(a, b).p;
+  b.push_back(39.5);
+  const MannWhitney more = mann_whitney(a, b);
+  EXPECT_FALSE(more.exact);
+  EXPECT_LT(more.p, exact);
+  EXPECT_GT(more.p, exact / 4);
+}
+
+TEST(MannWhitneyTest, TellsWhatFewLaunchesCanNeverShow) {
+  EXPECT_NEAR(least_p(3, 3), 0.1, 1e-12);
+  EXPECT_NEAR(least_p(4, 4), 2.0 / 70, 1e-12);
+  EXPECT_EQ(least_p(1, 1), 1);
+  EXPECT_EQ(fewest_for(0.05), 4U);
+  EXPECT_EQ(fewest_for(0.01), 5U);
+}
+
+// R: wilcox.test(early, term, conf.int = TRUE) gives -0.76 to 0.15 at 96 %.
+TEST(ShiftIntervalTest, AgreesWithHollanderAndWolfe) {
+  const Values term{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
+  const Values early{1.15, 0.88, 0.90, 0.74, 1.21};
+  const auto shift = shift_interval(term, early);
+  ASSERT_TRUE(shift.has_value());
+  EXPECT_NEAR(shift->low, -0.76, 1e-9);
+  EXPECT_NEAR(shift->high, 0.15, 1e-9);
+}
+
+TEST(ShiftIntervalTest, NeedsFourOfEach) {
+  EXPECT_FALSE(shift_interval(Values{1, 2, 3}, Values{4, 5, 6}).has_value());
+  const auto shift = shift_interval(Values{1, 2, 3, 4}, Values{11, 12, 13, 14});
+  ASSERT_TRUE(shift.has_value());
+  EXPECT_EQ(shift->low, 7);
+  EXPECT_EQ(shift->high, 13);
+}
+
+TEST(ShiftIntervalTest, ExcludesZeroExactlyWhereTheTestIsSignificant) {
+  for (int moved = 0; moved < 12; ++moved) {
+    const Values a{0.1, 1.2, 2.3, 3.4, 4.5};
+    Values b{0, 1, 2, 3, 4};
+    for (double& value : b) value += moved;
+    const auto shift = shift_interval(a, b);
+    ASSERT_TRUE(shift.has_value());
+    EXPECT_EQ(shift->low > 0 || shift->high < 0, mann_whitney(a, b).p <= 0.05) << moved;
+  }
+}
+
+}  // namespace
+}  // namespace busbar::stats
