@@ -8,6 +8,7 @@
 
 #include "apps/import_command.hpp"
 #include "apps/plot_command.hpp"
+#include "apps/report_command.hpp"
 #include "apps/topo_command.hpp"
 #include "apps/workload_command.hpp"
 #include "base/error.hpp"
@@ -27,6 +28,7 @@ constexpr std::string_view kUsage =
     "  workload   what the links cost a training step, from measured or given rates\n"
     "  plot       pictures of CSVs: bandwidth, share of the bound, time, scaling, pairs, samples, "
     "history\n"
+    "  report     one page that compares systems: bounds, curves, where they cross, what limits them\n"
     "  schema     the columns of the CSV, as Markdown\n"
     "  version    the version\n"
     "\n"
@@ -55,6 +57,7 @@ struct Command {
 
 constexpr std::array kCommands{
     Command{"plot", true, run_plot},
+    Command{"report", true, run_report},
     Command{"topo", true, run_topo},         Command{"import", true, run_import},
     Command{"workload", true, run_workload}, Command{"schema", false, show_schema},
     Command{"version", false, show_version}, Command{"--version", false, show_version},
@@ -72,7 +75,7 @@ Status dispatch(std::span<char* const> words) {
     return command.run(words.subspan(1));
   }
   throw usage_error(fmt::format(
-      "'{}' is no command; there are topo, import, workload, schema and version", wanted));
+      "'{}' is no command; there are topo, import, workload, report, schema and version", wanted));
 }
 
 int run(std::span<char* const> arguments) {

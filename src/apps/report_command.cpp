@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/report_command.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/report_options.hpp"
+#include "harness/cli.hpp"
+#include "report/html_page.hpp"
+#include "report/markdown_page.hpp"
+#include "report/output_file.hpp"
+#include "study/report_document.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar {
+
+Status run_report(std::span<char* const> arguments) {
+  const ReportOptions options = parse_report_options(arguments);
+  if (options.help) {
+    fmt::print("{}", help_text_of("report"));
+    return Status::Ok;
+  }
+  std::vector<topo::Graph> graphs;
+  for (const std::string& system : options.systems) graphs.push_back(topo::load_system(system));
+  const ReportData data = make_report_data(load_datasets(options.files), std::move(graphs));
+  const Document document = report_document(data);
+  const std::string text = is_markdown(options.out) ? markdown_page(document) : html_page(document);
+  OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
+  fmt::print(stderr, "busbar: wrote {}\n", options.out);
+  return Status::Ok;
+}
+
+}  // namespace busbar
