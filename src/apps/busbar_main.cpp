@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/compare_command.hpp"
 #include "apps/import_command.hpp"
 #include "apps/plot_command.hpp"
 #include "apps/report_command.hpp"
@@ -24,11 +25,13 @@ constexpr std::string_view kUsage =
     "\n"
     "  topo       what this machine, a capture or a known system is, and what sets of its GPUs "
     "carry\n"
+    "  compare    two groups of launches: what became faster or slower\n"
     "  import     logs of nccl-tests, OSU and IMB into a CSV\n"
     "  workload   what the links cost a training step, from measured or given rates\n"
     "  plot       pictures of CSVs: bandwidth, share of the bound, time, scaling, pairs, samples, "
     "history\n"
-    "  report     one page that compares systems: bounds, curves, where they cross, what limits them\n"
+    "  report     one page that compares systems: bounds, curves, where they cross, what limits "
+    "them\n"
     "  schema     the columns of the CSV, as Markdown\n"
     "  version    the version\n"
     "\n"
@@ -56,13 +59,12 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"plot", true, run_plot},
-    Command{"report", true, run_report},
-    Command{"topo", true, run_topo},         Command{"import", true, run_import},
-    Command{"workload", true, run_workload}, Command{"schema", false, show_schema},
-    Command{"version", false, show_version}, Command{"--version", false, show_version},
-    Command{"help", false, show_usage},      Command{"-h", false, show_usage},
-    Command{"--help", false, show_usage},
+    Command{"plot", true, run_plot},           Command{"report", true, run_report},
+    Command{"topo", true, run_topo},           Command{"import", true, run_import},
+    Command{"compare", true, run_compare},     Command{"workload", true, run_workload},
+    Command{"schema", false, show_schema},     Command{"version", false, show_version},
+    Command{"--version", false, show_version}, Command{"help", false, show_usage},
+    Command{"-h", false, show_usage},          Command{"--help", false, show_usage},
 };
 
 Status dispatch(std::span<char* const> words) {
@@ -75,7 +77,8 @@ Status dispatch(std::span<char* const> words) {
     return command.run(words.subspan(1));
   }
   throw usage_error(fmt::format(
-      "'{}' is no command; there are topo, import, workload, report, schema and version", wanted));
+      "'{}' is no command; there are topo, compare, import, workload, report, schema and version",
+      wanted));
 }
 
 int run(std::span<char* const> arguments) {

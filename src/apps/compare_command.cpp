@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/compare_command.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/compare_options.hpp"
+#include "harness/cli.hpp"
+#include "study/compare/comparison_text.hpp"
+
+namespace busbar {
+
+Status run_compare(std::span<char* const> arguments) {
+  const CompareOptions options = parse_compare_options(arguments);
+  if (options.help) {
+    fmt::print("{}", help_text_of("compare"));
+    return Status::Ok;
+  }
+  constexpr double kPercent = 100;
+  const std::vector<Dataset> before = load_datasets(options.before);
+  const std::vector<Dataset> after = load_datasets(options.after);
+  const study::Comparison comparison =
+      study::compare_launches(before, after, options.threshold_percent / kPercent);
+  fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));
+  if (!options.fail_percent || !comparison.any_slower_by(*options.fail_percent / kPercent)) {
+    return Status::Ok;
+  }
+  fmt::print(stderr, "busbar: slower by more than {:g} % with confidence (--fail-on-slower)\n",
+             *options.fail_percent);
+  return Status::Wrong;
+}
+
+}  // namespace busbar

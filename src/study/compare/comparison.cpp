@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/compare/comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::study {
+namespace {
+
+constexpr double kLevel = 0.05;
+
+std::vector<double> times_of(const std::vector<LaunchRow>& rows) {
+  std::vector<double> times;
+  for (const LaunchRow& row : rows) times.push_back(row.time_us);
+  return times;
+}
+
+std::optional<double> rate_of(const std::vector<LaunchRow>& rows) {
+  std::vector<double> rates;
+  for (const LaunchRow& row : rows) {
+    if (row.busbw_GBps) rates.push_back(*row.busbw_GBps);
+  }
+  return rates.empty() ? std::nullopt : std::optional(stats::median(rates));
+}
+
+/// Ends of one interval over ends of the other.
+void compare_within(ComparedRow& row, const LaunchRow& before, const LaunchRow& after) {
+  const bool both = before.ci_low_us && before.ci_high_us && after.ci_low_us && after.ci_high_us;
+  if (!both || *before.ci_low_us <= 0) return;
+  row.kind = IntervalKind::WithinLaunch;
+  row.interval = stats::Interval{.low = *after.ci_low_us / *before.ci_high_us,
+                                 .high = *after.ci_high_us / *before.ci_low_us};
+}
+
+/// In logarithms a ratio is a shift.
+void compare_over(ComparedRow& row, std::vector<double> before, std::vector<double> after) {
+  row.p = stats::mann_whitney(before, after).p;
+  for (double& time : before) time = std::log(time);
+  for (double& time : after) time = std::log(time);
+  const auto shift = stats::shift_interval(before, after);
+  if (!shift) return;
+  row.kind = IntervalKind::OverLaunches;
+  row.interval = stats::Interval{.low = std::exp(shift->low), .high = std::exp(shift->high)};
+}
+
+Verdict verdict_of(const ComparedRow& row, double threshold) {
+  if (!row.interval) return Verdict::CannotTell;
+  const double most = 1 + threshold;
+  const double least = 1 / most;
+  const bool significant = row.p.value_or(0) < kLevel;
+  if (significant && row.interval->low > 1 && row.ratio > most) return Verdict::Slower;
+  if (significant && row.interval->high < 1 && row.ratio < least) return Verdict::Faster;
+  const bool within = row.interval->low >= least && row.interval->high <= most;
+  return within ? Verdict::Same : Verdict::CannotTell;
+}
+
+ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
+                        const std::vector<LaunchRow>& after, double threshold) {
+  ComparedRow row{.key = key,
+                  .launches_before = before.size(),
+                  .launches_after = after.size(),
+                  .before_us = stats::median(times_of(before)),
+                  .after_us = stats::median(times_of(after)),
+                  .before_GBps = rate_of(before),
+                  .after_GBps = rate_of(after)};
+  row.ratio = row.after_us / row.before_us;
+  if (before.size() == 1 && after.size() == 1) {
+    compare_within(row, before.front(), after.front());
+  } else {
+    compare_over(row, times_of(before), times_of(after));
+  }
+  row.verdict = verdict_of(row, threshold);
+  return row;
+}
+
+/// What these numbers of launches can never show.
+void add_limits(Comparison& comparison) {
+  const std::size_t before = comparison.before.size();
+  const std::size_t after = comparison.after.size();
+  const std::size_t needed = stats::fewest_for(kLevel);
+  if (before == 1 && after == 1) {
+    comparison.warnings.push_back(fmt::format(
+        "one launch each: intervals are within one launch, and launches differ by more than that; "
+        "give {} of each by --before and --after",
+        needed));
+  } else if (stats::least_p(before, after) >= kLevel) {
+    comparison.warnings.push_back(fmt::format(
+        "{} against {} launches can never reach p < {}: the least p is {:.2g}; give {} of each",
+        before, after, kLevel, stats::least_p(before, after), needed));
+  }
+}
+
+std::vector<std::string> paths_of(std::span<const Dataset> launches) {
+  std::vector<std::string> paths;
+  for (const Dataset& launch : launches) paths.push_back(launch.path);
+  return paths;
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  constexpr std::array<std::string_view, 4> kNames{"faster", "slower", "same", "cannot tell"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::size_t Comparison::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [&](const ComparedRow& row) { return row.verdict == verdict; }));
+}
+
+bool Comparison::any_slower_by(double fraction) const {
+  return std::any_of(rows.begin(), rows.end(), [&](const ComparedRow& row) {
+    return row.interval && row.interval->low > 1 + fraction;
+  });
+}
+
+Comparison compare_launches(std::span<const Dataset> before, std::span<const Dataset> after,
+                            double threshold) {
+  Comparison comparison{
+      .before = paths_of(before), .after = paths_of(after), .threshold = threshold};
+  const LaunchRows old_rows = launch_rows(before);
+  const LaunchRows new_rows = launch_rows(after);
+  for (const auto& [key, rows] : old_rows) {
+    const auto found = new_rows.find(key);
+    if (found == new_rows.end()) {
+      comparison.only_before.push_back(key);
+    } else {
+      comparison.rows.push_back(compare_row(key, rows, found->second, threshold));
+    }
+  }
+  for (const auto& [key, rows] : new_rows) {
+    if (!old_rows.contains(key)) comparison.only_after.push_back(key);
+  }
+  if (comparison.rows.empty()) {
+    throw usage_error(
+        "compare: no row is in both groups: the same collective, type, reduction, ranks and size");
+  }
+  comparison.warnings = head_differences(before, after);
+  add_limits(comparison);
+  return comparison;
+}
+
+}  // namespace busbar::study

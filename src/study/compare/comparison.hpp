@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stats/mann_whitney.hpp"
+#include "study/compare/launch_rows.hpp"
+
+namespace busbar::study {
+
+enum class Verdict { Faster, Slower, Same, CannotTell };
+
+/// "faster", "slower", "same", "cannot tell".
+[[nodiscard]] std::string_view name(Verdict verdict);
+
+/// Where an interval of a ratio is from.
+enum class IntervalKind {
+  None,          ///< there is none
+  WithinLaunch,  ///< of the samples of one launch each: says nothing about the next launch
+  OverLaunches   ///< of the medians of launches
+};
+
+/// A measurement before and after.
+struct ComparedRow {
+  RowKey key{};
+  std::size_t launches_before = 0;
+  std::size_t launches_after = 0;
+  double before_us = 0;  ///< median over launches
+  double after_us = 0;
+  std::optional<double> before_GBps{};  ///< bus bandwidth, median over launches
+  std::optional<double> after_GBps{};
+  double ratio = 1;                           ///< after_us over before_us: above 1 is slower
+  std::optional<stats::Interval> interval{};  ///< 95 % confidence interval of the ratio
+  IntervalKind kind = IntervalKind::None;
+  std::optional<double> p{};  ///< Mann-Whitney on launch medians; none for one launch each
+  Verdict verdict = Verdict::CannotTell;
+};
+
+/// Two groups of launches.
+struct Comparison {
+  std::vector<std::string> before{};  ///< files
+  std::vector<std::string> after{};
+  double threshold = 0;  ///< a fraction
+  std::vector<ComparedRow> rows{};
+  std::vector<RowKey> only_before{};
+  std::vector<RowKey> only_after{};
+  std::vector<std::string> warnings{};
+
+  [[nodiscard]] std::size_t count(Verdict verdict) const;
+  /// True where a row's whole interval is above 1 + `fraction`.
+  [[nodiscard]] bool any_slower_by(double fraction) const;
+};
+
+/// Compares by launch medians. A row is slower where its interval and p say so and its ratio is
+/// above 1 + threshold; the same where the whole interval is within the threshold.
+[[nodiscard]] Comparison compare_launches(std::span<const Dataset> before,
+                                          std::span<const Dataset> after, double threshold);
+
+/// Differences of heads and rows that make two groups hard to compare, one line each.
+[[nodiscard]] std::vector<std::string> head_differences(std::span<const Dataset> before,
+                                                        std::span<const Dataset> after);
+
+}  // namespace busbar::study
