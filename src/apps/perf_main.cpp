@@ -21,6 +21,7 @@
 #include "harness/context.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/session.hpp"
+#include "harness/simulation.hpp"
 
 namespace busbar {
 namespace {
@@ -124,8 +125,12 @@ int run(std::span<char* const> arguments) {
     }
     apply_environment(line.options, [](const char* name) { return std::getenv(name); });
     check_options(line.options);
-    if (line.options.launch_ranks > 1) launch_ranks(line.options, arguments);
     const std::vector<std::string> words(arguments.begin(), arguments.end());
+    if (line.options.backend == "sim") {
+      return exit_code(
+          run_simulation(line.options, {.command = join(words, " "), .environment = {}}));
+    }
+    if (line.options.launch_ranks > 1) launch_ranks(line.options, arguments);
     return run_ranks(line.options,
                      {.command = join(words, " "), .environment = library_environment()}, program);
   } catch (const Error& error) {

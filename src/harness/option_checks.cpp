@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/option_checks.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -36,6 +38,42 @@ void check_device_options(const Options& o) {
   }
   if (o.pairs == Pairs::All && o.split) {
     throw usage_error("--pairs all: it measures all ranks; unset NCCL_TESTS_SPLIT");
+  }
+}
+
+/// Options of a simulation without one.
+void refuse_simulated(const Options& o) {
+  for (const auto& [given, option] :
+       {std::pair{!o.system.empty(), "--system"}, std::pair{o.ranks.has_value(), "--ranks"},
+        std::pair{o.flows.has_value(), "--flows"},
+        std::pair{o.algorithm.has_value(), "--algorithm"}}) {
+    if (!given) continue;
+    throw usage_error(
+        fmt::format("{}: only a simulation takes it; give --backend sim too, or "
+                    "start ranks with mpirun -np",
+                    option));
+  }
+}
+
+/// Options of a measurement in a simulation: what would be told of something that never ran.
+void check_simulation(const Options& o) {
+  if (o.backend != "sim") return refuse_simulated(o);
+  if (o.system.empty()) {
+    throw usage_error(
+        "--backend sim: name the machine, as in --system dgx-2 or --system my-box.toml");
+  }
+  for (const auto& [given, option] :
+       {std::pair{!o.samples_path.empty(), "--samples"}, std::pair{o.resume, "--resume"},
+        std::pair{o.inject_fault.has_value(), "--inject-fault"},
+        std::pair{o.pairs == Pairs::All, "--pairs"}, std::pair{o.launch_ranks > 1, "-g"},
+        std::pair{o.split.has_value(), "NCCL_TESTS_SPLIT"}, std::pair{o.per_operation, "-I"},
+        std::pair{o.enqueue_times, "-C"}, std::pair{o.memory_use, "-M"},
+        std::pair{o.graph_launches > 0, "-G"}}) {
+    if (!given) continue;
+    throw usage_error(
+        fmt::format("{}: a simulation (--backend sim) runs nothing that it could be of; leave it "
+                    "out",
+                    option));
   }
 }
 
@@ -95,6 +133,7 @@ void check_options(const Options& options) {
     throw usage_error("--resume: name the file to go on with, as in --csv results.csv --resume");
   }
   check_device_options(options);
+  check_simulation(options);
   refuse_shared_file("--samples", options.samples_path, "--csv", options.csv_path);
   refuse_shared_file("-J", options.json_path, "--csv", options.csv_path);
   refuse_shared_file("-J", options.json_path, "--samples", options.samples_path);

@@ -128,7 +128,16 @@ constexpr std::array<Choice<bool>, 2> kHostLimits{{{"auto", true}, {"off", false
 constexpr std::array<Choice<Placement>, 3> kPlacements{
     {{"both", Placement::Both}, {"in", Placement::In}, {"out", Placement::Out}}};
 
-const std::array<OptionSpec, 46> kSpecs{{
+constexpr std::int64_t kMostRanks = 1 << 22;
+using topo::Algorithm;
+constexpr std::array<Choice<std::optional<Algorithm>>, 5> kAlgorithmChoices{
+    {{"auto", std::nullopt},
+     {"ring", Algorithm::Ring},
+     {"tree", Algorithm::Tree},
+     {"hierarchical", Algorithm::Hierarchical},
+     {"nvls", Algorithm::Nvls}}};
+
+const std::array<OptionSpec, 50> kSpecs{{
     {"-b,--minbytes", true, [](O& o, View n, View v) { o.sweep.first = positive_size(n, v); }},
     {"-e,--maxbytes", true, [](O& o, View n, View v) { o.sweep.last = positive_size(n, v); }},
     {"-i,--stepbytes", true, set_step},
@@ -209,6 +218,13 @@ const std::array<OptionSpec, 46> kSpecs{{
     {"--devices", true, [](O& o, View n, View v) { o.devices = topo::parse_selection(n, v); }},
     {"--nvidia-smi", true, [](O& o, View, View v) { o.nvidia_smi = v; }},
     {"--share-gpus", false, [](O& o, View, View) { o.share_devices = true; }},
+    {"--system", true, [](O& o, View n, View v) { set_path(o.system, n, v); }},
+    {"--ranks", true,
+     [](O& o, View n, View v) { o.ranks = static_cast<int>(whole(n, v, 1, kMostRanks)); }},
+    {"--flows", true,
+     [](O& o, View n, View v) { o.flows = static_cast<int>(whole(n, v, 1, kMostRanks)); }},
+    {"--algorithm", true,
+     [](O& o, View n, View v) { o.algorithm = choose(n, v, kAlgorithmChoices); }},
     {"--pairs", true, [](O& o, View n, View v) { o.pairs = choose(n, v, kPairs); }},
 }};
 

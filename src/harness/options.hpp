@@ -78,6 +78,14 @@ struct Options {
   std::uint64_t seed = 1;
   std::optional<Fault> inject_fault;
 
+  /// @name Only for --backend sim
+  /// @{
+  std::string system;                        ///< --system: a name, or a system file
+  std::optional<int> ranks;                  ///< --ranks; empty: all devices of the system
+  std::optional<int> flows;                  ///< --flows; empty: what the system's file says
+  std::optional<topo::Algorithm> algorithm;  ///< --algorithm; empty: the quickest
+  /// @}
+
   /// @name From the environment, under nccl-tests' names
   /// @{
   std::optional<Split> split;  ///< NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK
