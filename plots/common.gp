@@ -27,7 +27,12 @@ plot data index 0 using (strcol(1) eq "title" ? figure_title = strcol(2) : \
   strcol(1) eq "limits_low" ? limits_low = number(strcol(2)) : \
   strcol(1) eq "limits_high" ? limits_high = number(strcol(2)) : 0, 0) with table
 array Panel[panels + 1]
-plot data index 1 using (Panel[int(column(1))] = strcol(2), 0) with table
+array X_low[panels + 1]
+array X_high[panels + 1]
+array Y_low[panels + 1]
+array Y_high[panels + 1]
+plot data index 1 using (i = int(column(1)), Panel[i] = strcol(2), X_low[i] = column(3), X_high[i] = column(4), \
+  Y_low[i] = column(5), Y_high[i] = column(6), 0) with table
 array Mark_x[marks + 1]
 array Mark_text[marks + 1]
 plot data index 2 using (Mark_x[int(column(0)) + 1] = strcol(1), Mark_text[int(column(0)) + 1] = strcol(2), 0) with table
@@ -42,12 +47,9 @@ plot data index 3 using (i = int(column(0)) + 1, In[i] = int(column(1)), Kind[i]
 unset table
 block(curve) = curve + 3  # of the data, where the curve's points are
 
-# Words of the curves of a panel that are of a kind, for "plot for [c in ...]".
-chosen = ""
-of_kind(panel, kind) = (chosen = "", sum [c = 1:curves] (In[c] == panel && Kind[c] eq kind ? (chosen = chosen . " " . c, 1) : 0), chosen)
-
 # --- the sheet ------------------------------------------------------------------------------------
-across = panels <= 1 ? 1 : panels <= 4 ? 2 : 3
+across = panels <= 3 ? panels : panels == 4 ? 2 : 3
+if (across < 1) { across = 1 }
 down = (panels + across - 1) / across
 panel_width = across == 1 ? 900 : across == 2 ? 560 : 480
 legend = 0  # entries of the fullest panel's legend
@@ -56,11 +58,13 @@ do for [p = 1:panels] {
   do for [c = 1:curves] { if (In[c] == p && Title[c] ne "") { entries = entries + 1 } }
   if (entries > legend) { legend = entries }
 }
-if (!exists("panel_height")) { panel_height = (across == 1 ? 440 : 340) + 19 * legend }
+matrix = curves < 1 ? 0 : Kind[1] eq "cells"
+if (matrix) { panel_width = across == 1 ? 760 : 600 }
+if (!exists("panel_height")) { panel_height = matrix ? (across == 1 ? 620 : 500) : (across == 1 ? 430 : 330) + 19 * (legend + 1) }
 sheet_width = panel_width * across
 sheet_height = panel_height * down + 40
 if (terminal) {
-  set terminal dumb noansi size columns, lines
+  set terminal dumb mono size columns, lines
 } else {
   if (out[strlen(out) - 3:] eq ".png") {
     set terminal pngcairo noenhanced size sheet_width, sheet_height font "DejaVu Sans,10" background rgb "white"
@@ -74,31 +78,39 @@ if (terminal) {
 set border 3
 set tics nomirror out
 set grid xtics ytics lc rgb "#e4e4e4" lw 1 lt 1 dt 1
-set style fill transparent solid 0.18 noborder
-set key below center vertical maxcols 1 reverse Left samplen 4 spacing 1.1
+if (terminal) { unset grid } else { set style fill transparent solid 0.18 noborder }
+set key below center vertical maxcols 1 reverse Left samplen 4 spacing 1.1 title " "
 
 bytes(x) = x < 2**10 ? sprintf("%g B", x) : x < 2**20 ? sprintf("%g KiB", x / 2**10) : \
   x < 2**30 ? sprintf("%g MiB", x / 2**20) : x < 2**40 ? sprintf("%g GiB", x / 2**30) : sprintf("%g TiB", x / 2**40)
 
 # At most `most` names of sizes, powers of two a whole power apart.
-size_axis = 'set logscale x 2; set xlabel "size"; first_power = int(floor(log(x_low) / log(2) + 1e-9)); last_power = int(ceil(log(x_high) / log(2) - 1e-9)); apart = int(ceil((last_power - first_power + 1.) / most)); unset xtics; set xtics out nomirror (); do for [power = first_power:last_power] { if (power % apart == 0) { set xtics add (bytes(2. ** power) 2. ** power) } else { set xtics add ("" 2. ** power 1) } }; set xrange [x_low / 1.25 : x_high * 1.25]'
+size_axis = 'set logscale x 2; set xlabel "size" offset 0, 0.3; first_power = int(floor(log(x_low) / log(2) + 1e-9)); last_power = int(ceil(log(x_high) / log(2) - 1e-9)); apart = int(ceil((last_power - first_power + 1.) / most)); unset xtics; set xtics out nomirror (); do for [power = first_power:last_power] { if (power % apart == 0) { set xtics add (bytes(2. ** power) 2. ** power) } else { set xtics add ("" 2. ** power 1) } }; set xrange [x_low / 1.25 : x_high * 1.25]'
 most = across == 1 ? 11 : across == 2 ? 7 : 6
 if (terminal) { most = 6 }
 
+# A logarithmic axis from `low` to `high`: eval(log_axis("x")). Decades, or 1, 2 and 5 where they are few.
+plain(x) = x < 1 ? sprintf("%g", x) : sprintf("%.0f", x)
+few_decades(low, high) = log10(high / low) < 2.2
+log_axis(axis) = sprintf("set logscale %s 10; set %srange [low:high]; unset %stics; set %stics out nomirror (); ", axis, axis, axis, axis) . \
+  sprintf("do for [power = int(floor(log10(low))) - 1 : int(ceil(log10(high)))] { do for [digit = 1:9] { tic = digit * 10. ** power; ") . \
+  sprintf("if (tic >= low * 0.999 && tic <= high * 1.001) { if (digit == 1 || (few_decades(low, high) && (digit == 2 || digit == 5))) { set %stics add (plain(tic) tic) } else { set %stics add ('' tic 1) } } } }", axis, axis)
+
 # --- curves ---------------------------------------------------------------------------------------
-# The curves of panel p: band or bars, lines, markers; what is missing is a gap.
-draw = 'plot for [c in of_kind(p, "measured")] data index block(c) using 1:3:4 with filledcurves lc rgb Colour[c] notitle, \
-  for [c in of_kind(p, "measured")] data index block(c) using 1:2:3:4 with yerrorbars pt -1 dt 1 lw 1 lc rgb Colour[c] notitle, \
-  for [c in of_kind(p, "bound")] data index block(c) using 1:2 with lines dt 3 lw 2 lc rgb Colour[c] title Title[c], \
-  for [c in of_kind(p, "ideal")] data index block(c) using 1:2 with lines dt 2 lw 1.5 lc rgb Colour[c] title Title[c], \
-  for [c in of_kind(p, "second")] data index block(c) using 1:2 with linespoints dt 3 lw 1.2 pt Point[c] ps 0.5 lc rgb Colour[c] title Title[c], \
-  for [c in of_kind(p, "measured")] data index block(c) using 1:2 with linespoints dt Dash[c] lw 1.8 pt Point[c] ps 1 lc rgb Colour[c] title Title[c]'
-# Text has neither bands nor colours.
-draw_text = 'plot for [c in of_kind(p, "bound")] data index block(c) using 1:2 with lines title Title[c], \
-  for [c in of_kind(p, "ideal")] data index block(c) using 1:2 with lines title Title[c], \
-  for [c in of_kind(p, "second")] data index block(c) using 1:2 with points title Title[c], \
-  for [c in of_kind(p, "measured")] data index block(c) using 1:2 with linespoints title Title[c]'
-if (terminal) { draw = draw_text; set style fill empty }
+# What of a plot command draws curve c; text has neither colours nor bands.
+style(c) = sprintf("lc rgb Colour[%d] title Title[%d]", c, c)
+how(c) = terminal ? (Kind[c] eq "bound" || Kind[c] eq "ideal" || Kind[c] eq "steps" ? "lines" : "linespoints") : \
+  Kind[c] eq "bound" ? "lines dt 3 lw 2" : Kind[c] eq "ideal" ? "lines dt 2 lw 1.5" : \
+  Kind[c] eq "second" ? sprintf("linespoints dt 3 lw 1.2 pt %d ps 0.5", Point[c]) : \
+  Kind[c] eq "raw" ? sprintf("points pt %d ps 0.9", Point[c]) : \
+  Kind[c] eq "steps" ? sprintf("steps dt %d lw 1.8", Dash[c]) : \
+  sprintf("linespoints dt %d lw 1.8 pt %d ps 1", Dash[c], Point[c])
+line(c) = sprintf(", data index %d using 1:2 with %s %s", block(c), how(c), terminal ? sprintf("title Title[%d]", c) : style(c))
+band(c) = terminal || Kind[c] ne "measured" ? "" : \
+  sprintf(", data index %d using 1:3:4 with filledcurves lc rgb Colour[%d] notitle", block(c), c) . \
+  sprintf(", data index %d using 1:2:3:4 with yerrorbars pt -1 dt 1 lw 1 lc rgb Colour[%d] notitle", block(c), c)
+# All curves of panel p, bands below; an empty line of the data is a gap.
+draw = 'plan = ""; do for [c = 1:curves] { if (In[c] == p) { plan = plan . band(c) } }; do for [c = 1:curves] { if (In[c] == p) { plan = plan . line(c) } }; eval("plot " . plan[3:])'
 
 # A sheet of several panels, or pages of text.
 if (!terminal) { set multiplot layout down, across title figure_title font ",15" noenhanced }

@@ -2,10 +2,9 @@
 # Time against size, both logarithmic: median with its interval, and the 99th percentile.
 #   gnuplot -e "data='latency.dat'; out='latency.svg'" plots/common.gp plots/latency.gp
 eval(size_axis)
-set logscale y 10
-set format y "%g"
 set ylabel "time (µs)"
-set yrange [y_low / 1.5 : y_high * 1.5]
+low = y_low / 1.5; high = y_high * 1.5
+eval(log_axis("y"))
 do for [p = 1:panels] {
   set title Panel[p] noenhanced
   if (terminal) { set title figure_title . ", " . Panel[p] noenhanced }

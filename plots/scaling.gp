@@ -3,13 +3,14 @@
 #   gnuplot -e "data='scaling.dat'; out='scaling.svg'" plots/common.gp plots/scaling.gp
 set logscale x 2
 set format x "%g"
-set xlabel "ranks"
+set xlabel "ranks" offset 0, 0.3
 set xrange [x_low / 1.15 : x_high * 1.15]
 do for [p = 1:panels] {
   set title Panel[p] noenhanced
   if (terminal) { set title figure_title . ", " . Panel[p] noenhanced }
   set ylabel Panel[p] noenhanced
-  if (p == 2) { set logscale y 10; set format y "%g"; set autoscale y } else { set yrange [0:*] }
+  if (p == 1) { set yrange [0:Y_high[1] * 1.1] }
+  if (p == 2) { low = Y_low[2] / 1.5; high = Y_high[2] * 1.5; eval(log_axis("y")) }
   eval(draw)
 }
 if (!terminal) { unset multiplot }

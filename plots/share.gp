@@ -4,6 +4,7 @@
 eval(size_axis)
 set ylabel "share of its own bound (%)"
 set yrange [0:(y_high > 100 ? y_high : 100) * 1.05]
+set arrow 1 from graph 0, first 100 to graph 1, first 100 nohead dt 3 lw 2 lc rgb "#555555"
 do for [p = 1:panels] {
   set title Panel[p] noenhanced
   if (terminal) { set title figure_title . ", " . Panel[p] noenhanced }

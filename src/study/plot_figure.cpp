@@ -35,20 +35,37 @@ struct Range {
   [[nodiscard]] bool is_empty() const { return low > high; }
 };
 
-std::string range_lines(const PlotFigure& figure) {
-  Range x;
-  Range y;
+struct Ranges {
+  Range x{};
+  Range y{};
+};
+
+/// Of one panel, or of all for a negative one.
+Ranges ranges_of(const PlotFigure& figure, int panel) {
+  Ranges ranges;
   for (const PlotCurve& curve : figure.curves) {
+    if (panel >= 0 && curve.panel != panel) continue;
     for (const PlotPoint& point : curve.points) {
-      x.add(point.x);
-      y.add(point.y);
-      if (curve.kind == PlotKind::Measured && point.high) y.add(*point.high);
-      if (curve.kind == PlotKind::Measured && point.low) y.add(*point.low);
+      ranges.x.add(point.x);
+      ranges.y.add(point.y);
+      if (curve.kind == PlotKind::Measured && point.high) ranges.y.add(*point.high);
+      if (curve.kind == PlotKind::Measured && point.low) ranges.y.add(*point.low);
     }
   }
+  return ranges;
+}
+
+std::string range_lines(const PlotFigure& figure) {
+  const auto [x, y] = ranges_of(figure, -1);
   if (x.is_empty() || y.is_empty()) return {};
   return fmt::format("x_low {:.12g}\nx_high {:.12g}\ny_low {:.7g}\ny_high {:.7g}\n", x.low, x.high,
                      y.low, y.high);
+}
+
+std::string panel_line(const PlotFigure& figure, std::size_t panel) {
+  const auto [x, y] = ranges_of(figure, static_cast<int>(panel));
+  return fmt::format("{} {} {:.12g} {:.12g} {:.7g} {:.7g}\n", panel + 1,
+                     quoted(figure.panels[panel]), x.low, x.high, y.low, y.high);
 }
 
 std::string point_lines(const PlotCurve& curve) {
@@ -89,10 +106,8 @@ std::string figure_data(const PlotFigure& figure) {
   text += range_lines(figure);
   text += fmt::format("panels {}\ncurves {}\nmarks {}\n", figure.panels.size(),
                       figure.curves.size(), figure.marks.size());
-  text += "\n\n# panels: number title\n";
-  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    text += fmt::format("{} {}\n", i + 1, quoted(figure.panels[i]));
-  }
+  text += "\n\n# panels: number title x_low x_high y_low y_high\n";
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) text += panel_line(figure, i);
   text += "\n\n# marks: x text\nnan \"\"\n";  // never an empty block: gnuplot does not count those
   for (const PlotMark& mark : figure.marks) {
     text += fmt::format("{:.12g} {}\n", mark.x, quoted(mark.text));

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "stats/summary.hpp"
 
 namespace busbar {
 namespace {
@@ -63,10 +65,25 @@ std::optional<Bytes> usual_size(const History& history) {
   return best;
 }
 
+/// Launches that are further apart than twice the usual lack one between them.
+double longest_pause(const std::map<double, SizeCurve>& launches) {
+  constexpr std::size_t kEnough = 4;
+  std::vector<double> pauses;
+  for (auto it = launches.begin(); std::next(it) != launches.end(); ++it) {
+    pauses.push_back(std::next(it)->first - it->first);
+  }
+  if (pauses.size() < kEnough) return std::numeric_limits<double>::infinity();
+  return 2 * stats::median(pauses);
+}
+
 PlotCurve drawn(const std::map<double, SizeCurve>& launches, Bytes size) {
   PlotCurve result;
+  const double pause = longest_pause(launches);
+  double before = launches.begin()->first;
   bool gap = false;
   for (const auto& [start, curve] : launches) {
+    gap = gap || start - before > pause;
+    before = start;
     const auto point = std::find_if(curve.points.begin(), curve.points.end(),
                                     [&](const SizePoint& p) { return p.size == size; });
     if (point == curve.points.end()) {

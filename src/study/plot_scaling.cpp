@@ -113,14 +113,14 @@ PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size) {
     ScalingCurves drawn = scaling_of(best_by_ranks(group, *size));
     if (drawn.rate.points.size() < 2) continue;
     const bool named = !figure.empty();  // one legend for all ideal lines
-    for (PlotCurve* curve : {&drawn.ideal_rate, &drawn.ideal_time}) {
-      curve->title = named ? "" : "ideal: bus bandwidth of the fewest ranks";
-      curve->style = {.colour = groups.size() > 1 ? group.front()->style.colour : 0x777777};
-      figure.curves.push_back(std::move(*curve));
-    }
     for (PlotCurve* curve : {&drawn.rate, &drawn.time}) {
       curve->title = group.front()->title;
       curve->style = group.front()->style;
+      figure.curves.push_back(std::move(*curve));
+    }
+    for (PlotCurve* curve : {&drawn.ideal_rate, &drawn.ideal_time}) {
+      curve->title = named ? "" : "ideal: bus bandwidth of the fewest ranks";
+      curve->style = {.colour = groups.size() > 1 ? group.front()->style.colour : 0x777777};
       figure.curves.push_back(std::move(*curve));
     }
   }

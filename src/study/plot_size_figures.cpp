@@ -47,7 +47,7 @@ int panel_of(const SizeCurves& curves, const SizeCurve& curve) {
 /// Both placements have one bound, and so may systems: each line is drawn once.
 void add_bound(PlotFigure& figure, const SizeCurve& curve, int panel, bool several_systems) {
   PlotCurve bound{.panel = panel,
-                  .title = several_systems ? fmt::format("bound of {}", curve.key.label) : "bound",
+                  .title = several_systems ? "bound, in the colour of its system" : "bound",
                   .kind = PlotKind::Bound,
                   .style = curve.style};
   if (!several_systems) bound.style = {.colour = 0x555555};
@@ -61,17 +61,13 @@ void add_bound(PlotFigure& figure, const SizeCurve& curve, int panel, bool sever
     gap = false;
   }
   if (bound.points.empty()) return;
-  const auto same = [&](const PlotCurve& other) {
-    return other.kind == PlotKind::Bound && other.panel == panel && other.title == bound.title;
-  };
   for (const PlotCurve& other : figure.curves) {
-    if (!same(other)) continue;
+    if (other.kind != PlotKind::Bound || other.panel != panel) continue;
+    bound.title.clear();  // one legend for all
     const bool equal = std::equal(
         bound.points.begin(), bound.points.end(), other.points.begin(), other.points.end(),
         [](const PlotPoint& a, const PlotPoint& b) { return a.x == b.x && a.y == b.y; });
-    if (equal) return;
-    bound.title = fmt::format("bound of {}", curve.title);
-    bound.style = curve.style;
+    if (equal && other.style.colour == bound.style.colour) return;
   }
   figure.curves.push_back(bound);
 }
@@ -144,10 +140,11 @@ PlotFigure share_figure(const SizeCurves& curves) {
 
 PlotFigure latency_figure(const SizeCurves& curves) {
   PlotFigure figure = figure_over_sizes("latency", "Time, median and 99th percentile", curves);
+  std::vector<PlotCurve> tails;
   for (const SizeCurve& curve : curves.curves) {
     PlotCurve middle{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
     PlotCurve tail{.panel = middle.panel,
-                   .title = curve.title + ", p99",
+                   .title = "99th percentile, in the colour of its median",
                    .kind = PlotKind::Second,
                    .style = curve.style};
     bool tail_gap = false;
@@ -165,7 +162,12 @@ PlotFigure latency_figure(const SizeCurves& curves) {
       tail_gap = false;
     }
     figure.curves.push_back(std::move(middle));
-    if (!tail.points.empty()) figure.curves.push_back(std::move(tail));
+    if (!tail.points.empty()) tails.push_back(std::move(tail));
+  }
+  std::set<int> named;  // one legend for all of a panel
+  for (PlotCurve& tail : tails) {
+    if (!named.insert(tail.panel).second) tail.title.clear();
+    figure.curves.push_back(std::move(tail));
   }
   return figure;
 }
