@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/published.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "topo/systems/toml_fields.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr std::string_view kDocument = "docs/published.md";
+constexpr std::array<Relation, 3> kRelations{Relation::Equal, Relation::About, Relation::Above};
+
+using topo::TomlFields;
+
+/// Short names of sources and what they stand for.
+using Sources = std::map<std::string, std::string>;
+
+Sources read_sources(const TomlFields& file) {
+  Sources sources;
+  const toml::node* found = file.find("source");
+  if (found == nullptr) return sources;
+  const TomlFields fields(*found, file.origin(), "[source]");
+  for (const auto& [key, node] : fields.entries()) sources[key] = fields.required_text(key);
+  return sources;
+}
+
+std::string source_of(const TomlFields& fields, const Sources& sources) {
+  const std::string word = fields.required_text("source");
+  const auto found = sources.find(word);
+  if (found != sources.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [name, title] : sources) known.push_back(name);
+  throw fields.fault("source", topo::unknown_word("source", word, known));
+}
+
+std::vector<int> read_ranks(const TomlFields& fields) {
+  static_cast<void>(fields.required("ranks"));
+  std::vector<int> ranks;
+  for (const toml::node* element : fields.list("ranks")) {
+    const auto value = element->value_exact<std::int64_t>();
+    const int last = ranks.empty() ? 0 : ranks.back();
+    if (!value || *value <= last || *value > std::numeric_limits<int>::max()) {
+      throw topo::fault_at(fields.origin(), element->source(),
+                           "ranks must be whole numbers above 0 that rise");
+    }
+    ranks.push_back(static_cast<int>(*value));
+  }
+  if (ranks.empty()) throw fields.fault("ranks", "ranks is empty");
+  return ranks;
+}
+
+PublishedRate read_rate(const toml::node& node, std::string_view origin, const Sources& sources) {
+  const TomlFields fields(node, origin, "[[rate]]");
+  fields.allow_only({"system", "collective", "ranks", "relation", "busbw_GBps", "theoretical_GBps",
+                     "condition", "source"});
+  static_cast<void>(fields.required("theoretical_GBps"));
+  std::vector<std::string> names;
+  for (const Relation relation : kRelations) names.emplace_back(name(relation));
+  PublishedRate rate{.system = fields.required_text("system"),
+                     .collective = fields.required_text("collective"),
+                     .ranks = read_ranks(fields),
+                     .relation = kRelations.at(fields.one_of("relation", names).value_or(0)),
+                     .theoretical_GBps = fields.positive("theoretical_GBps", 0),
+                     .condition = fields.required_text("condition"),
+                     .source = source_of(fields, sources)};
+  if (fields.has("busbw_GBps")) rate.busbw_GBps = fields.positive("busbw_GBps", 0);
+  return rate;
+}
+
+PublishedRatio read_ratio(const toml::node& node, std::string_view origin, const Sources& sources) {
+  const TomlFields fields(node, origin, "[[ratio]]");
+  fields.allow_only({"model", "group", "system", "over", "ranks", "percent", "source"});
+  PublishedRatio ratio{.model = fields.required_text("model"),
+                       .group = fields.text("group"),
+                       .system = fields.required_text("system"),
+                       .over = fields.required_text("over"),
+                       .ranks = read_ranks(fields),
+                       .source = source_of(fields, sources)};
+  for (const toml::node* element : fields.list("percent")) {
+    const auto value = element->is_number() ? element->value<double>() : std::nullopt;
+    if (!value || !std::isfinite(*value) || *value <= 0) {
+      throw topo::fault_at(origin, element->source(), "percent must be numbers above 0");
+    }
+    ratio.percent.push_back(*value);
+  }
+  if (ratio.percent.size() != ratio.ranks.size()) {
+    throw fields.fault("percent", fmt::format("percent has {} numbers, and ranks has {}",
+                                              ratio.percent.size(), ratio.ranks.size()));
+  }
+  return ratio;
+}
+
+}  // namespace
+
+std::string_view name(Relation relation) {
+  switch (relation) {
+    case Relation::About: return "about";
+    case Relation::Above: return "above";
+    case Relation::Equal: break;
+  }
+  return "equal";
+}
+
+Published parse_published(std::string_view text, std::string_view origin) {
+  const toml::table table = topo::parse_toml(text, origin, kDocument);
+  const TomlFields fields(table, origin, "the file");
+  fields.allow_only({"source", "rate", "ratio"});
+  const Sources sources = read_sources(fields);
+  Published published;
+  for (const toml::node* element : fields.list("rate")) {
+    published.rates.push_back(read_rate(*element, origin, sources));
+  }
+  for (const toml::node* element : fields.list("ratio")) {
+    published.ratios.push_back(read_ratio(*element, origin, sources));
+  }
+  return published;
+}
+
+Published read_published(const std::string& path) {
+  std::error_code error;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, error)) {
+    throw usage_error(fmt::format("{}: this file of published figures cannot be read", path));
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  return parse_published(text.str(), path);
+}
+
+std::vector<PublishedRate> published_rates(const Published& published, std::string_view system,
+                                           std::string_view collective, int ranks) {
+  std::vector<PublishedRate> found;
+  std::copy_if(published.rates.begin(), published.rates.end(), std::back_inserter(found),
+               [&](const PublishedRate& rate) {
+                 return rate.busbw_GBps && (system.empty() || rate.system == system) &&
+                        rate.collective == collective &&
+                        std::find(rate.ranks.begin(), rate.ranks.end(), ranks) != rate.ranks.end();
+               });
+  return found;
+}
+
+std::vector<double> relative_scaling(const PublishedRatio& ratio) {
+  std::vector<double> relative;
+  for (const double percent : ratio.percent) {
+    relative.push_back(percent / ratio.percent.front());
+  }
+  return relative;
+}
+
+std::vector<double> mean_percent(std::span<const PublishedRatio> ratios, std::string_view group) {
+  std::vector<double> sums;
+  const PublishedRatio* first = nullptr;
+  int count = 0;
+  for (const PublishedRatio& ratio : ratios) {
+    if (!group.empty() && ratio.group != group) continue;
+    if (first == nullptr) {
+      first = &ratio;
+      sums.assign(ratio.percent.size(), 0);
+    }
+    if (ratio.ranks != first->ranks) {
+      throw usage_error(fmt::format("published ratios of {} and {} have other ranks: no mean",
+                                    first->model, ratio.model));
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += ratio.percent[i];
+    ++count;
+  }
+  for (double& sum : sums) sum /= count;
+  return sums;
+}
+
+}  // namespace busbar
