@@ -2,19 +2,21 @@
 # Runs that leave something to look at: CSVs in results/, pictures in plots/.
 NP := 16
 STAMP := $(shell date +%Y%m%d-%H%M%S)
-QUICKSTART_CSV = results/allreduce-np$(NP)-$(STAMP).csv
+QUICKSTART_NAME = allreduce-np$(NP)-$(STAMP)
+QUICKSTART_CSV = results/$(QUICKSTART_NAME).csv
 
 .PHONY: quickstart
 quickstart: packages-build packages-plot ## install what is missing, build, run the main job (NP=16), draw it
 	@$(MAKE) --no-print-directory -j$(shell nproc) executables
 	mpirun -np $(NP) ./allreduce_perf -b 1M -e 1G --csv $(QUICKSTART_CSV)
-	@$(MAKE) --no-print-directory $(patsubst results/%.csv,plots/%.svg,$(QUICKSTART_CSV))
-	@echo "rows: $(QUICKSTART_CSV)   picture: $(patsubst results/%.csv,plots/%.svg,$(QUICKSTART_CSV))"
+	@./busbar plot $(QUICKSTART_CSV) -o plots/$(QUICKSTART_NAME) > /dev/null
+	@echo "rows: $(QUICKSTART_CSV)   pictures: plots/$(QUICKSTART_NAME)/*.svg"
 
-plots/%.svg: results/%.csv plots/busbw.gp
-	@gnuplot -e "csv='$<'; out='$@'" plots/busbw.gp
-plots/%.png: results/%.csv plots/busbw.gp
-	@gnuplot -e "csv='$<'; out='$@'" plots/busbw.gp
-
+# Every file by itself in plots/NAME, and all of them together in plots.
 .PHONY: plots
-plots: packages-plot $(patsubst results/%.csv,plots/%.svg,$(wildcard results/*.csv)) ## draw every CSV of results/
+plots: packages-build packages-plot ## draw all of results/: each CSV into plots/NAME, all together into plots/
+	@$(MAKE) --no-print-directory busbar
+	@set -e; files=($(sort $(wildcard results/*.csv))); \
+	if [ $${#files[@]} -eq 0 ]; then echo 'plots: results/ has no CSV; measure with --csv results/NAME.csv'; exit 0; fi; \
+	for file in "$${files[@]}"; do name=$${file##*/}; ./busbar plot "$$file" -o "plots/$${name%.csv}" || [ $$? -eq 2 ]; done; \
+	if [ $${#files[@]} -gt 1 ]; then ./busbar plot "$${files[@]}" -o plots; fi
