@@ -149,7 +149,7 @@ void stopping(Bootstrap& bootstrap, const Backend& backend) {
 int run(std::string_view what) {
   const auto bootstrap = start_mpi();
   const BackendChoice backend = choose_backend("mpi");
-  const Placements placements = place_ranks(*bootstrap, Bind::Auto);
+  const Placements placements = place_ranks(*bootstrap, {.bind = Bind::Auto});
   bootstrap->set_progress(placements.oversubscribed ? Progress::Yield : Progress::Block);
   if (what == "overhead") overhead(*bootstrap, *backend.backend);
   if (what == "progress") progress(*bootstrap, *backend.backend);

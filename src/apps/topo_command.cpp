@@ -121,8 +121,8 @@ std::vector<topo::Comparison> compared(const std::vector<Graph>& graphs,
       size_of(*std::max_element(graphs.begin(), graphs.end(), [](const Graph& a, const Graph& b) {
         return a.devices.size() < b.devices.size();
       }));
-  for (int k = options.count.value_or(2); k <= options.count.value_or(most); k *= 2)
-    ks.push_back(k);
+  const int last = options.count.value_or(most);
+  for (int k = options.count.value_or(2); k <= last; k *= 2) ks.push_back(k);
   return topo::compare_systems(graphs, ks, options.policy, options.bound);
 }
 

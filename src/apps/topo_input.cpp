@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/topo_input.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -28,36 +29,43 @@ void read_nvlink(topo::SmiProbe& smi, const std::string& path) {
 
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
+void read_smi(topo::SmiProbe& smi, const TopoOptions& options) {
+  if (!options.smi.empty()) {
+    smi.matrix = topo::parse_smi_matrix(read_text_file("--smi", options.smi), options.smi);
+  }
+  if (!options.query.empty()) {
+    smi.gpus = topo::parse_smi_query(read_text_file("--query", options.query), options.query);
+  }
+  for (const std::string& path : options.nvlink) read_nvlink(smi, path);
+  for (const std::string& path : options.p2p) {
+    auto& matrix = smi.p2p_read ? smi.p2p_write : smi.p2p_read;
+    matrix = topo::parse_smi_p2p(read_text_file("--p2p", path), path);
+  }
+}
+
+/// The first capture lends the machine its name; empty where there is none.
+std::string first_capture(const TopoOptions& options) {
+  std::vector<std::string> paths{options.smi, options.query, options.nccl_xml, options.hwloc};
+  paths.insert(paths.end(), options.nvlink.begin(), options.nvlink.end());
+  paths.insert(paths.end(), options.p2p.begin(), options.p2p.end());
+  const auto first = std::find_if(paths.begin(), paths.end(),
+                                  [](const std::string& path) { return !path.empty(); });
+  return first == paths.end() ? "" : *first;
+}
+
 /// The machine of captures; nothing where no option names any.
 std::optional<topo::Graph> from_captures(const TopoOptions& options) {
-  topo::Sources sources;
-  const auto named = [&](const std::string& path) {
-    if (sources.name.empty()) sources.name = options.name.empty() ? stem(path) : options.name;
-    return !path.empty();
-  };
-  if (named(options.smi)) {
-    sources.smi.matrix = topo::parse_smi_matrix(read_text_file("--smi", options.smi), options.smi);
-  }
-  if (named(options.query)) {
-    sources.smi.gpus =
-        topo::parse_smi_query(read_text_file("--query", options.query), options.query);
-  }
-  if (named(options.nccl_xml)) {
+  const std::string first = first_capture(options);
+  if (first.empty()) return std::nullopt;
+  topo::Sources sources{.name = options.name.empty() ? stem(first) : options.name};
+  read_smi(sources.smi, options);
+  if (!options.nccl_xml.empty()) {
     sources.nccl =
         topo::parse_nccl_xml(read_text_file("--nccl-xml", options.nccl_xml), options.nccl_xml);
   }
-  if (named(options.hwloc)) {
+  if (!options.hwloc.empty()) {
     sources.hwloc = topo::parse_hwloc_xml(read_text_file("--hwloc", options.hwloc), options.hwloc);
   }
-  for (const std::string& path : options.nvlink) {
-    if (named(path)) read_nvlink(sources.smi, path);
-  }
-  for (const std::string& path : options.p2p) {
-    if (!named(path)) continue;
-    auto& matrix = sources.smi.p2p_read ? sources.smi.p2p_write : sources.smi.p2p_read;
-    matrix = topo::parse_smi_p2p(read_text_file("--p2p", path), path);
-  }
-  if (sources.name.empty()) return std::nullopt;
   return topo::assemble(sources);
 }
 

@@ -132,8 +132,9 @@ void check(const TopoOptions& options) {
     throw usage_error(
         "--json: save writes a system file, which is TOML; busbar topo show has --json");
   }
-  if (options.p2p.size() > 2)
+  if (options.p2p.size() > 2) {
     throw usage_error("--p2p: two files at most, of -p2p r and of -p2p w");
+  }
   if (options.systems.size() > 1 && options.action != "compare") {
     throw usage_error("--system: one at a time; several are for busbar topo compare");
   }

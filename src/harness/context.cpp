@@ -190,10 +190,11 @@ std::string configuration(const ContextInput& input) {
   return join(words, " ");
 }
 
-RunContext make_context(const ContextInput& input) {
-  const Options& o = input.options;
-  RunContext context;
-  context.facts = {
+namespace {
+
+/// What the files' heads tell of the run.
+std::vector<std::pair<std::string, std::string>> facts_of(const ContextInput& input) {
+  std::vector<std::pair<std::string, std::string>> facts{
       {"busbar", std::string(version())},
       {"configuration", configuration(input)},
       {"started", local_time()},
@@ -210,8 +211,17 @@ RunContext make_context(const ContextInput& input) {
       {"bound-limit", input.bound.limit},
   };
   for (std::size_t rank = 0; rank < input.placements.ranks.size(); ++rank) {
-    context.facts.emplace_back(fmt::format("rank-{}", rank), rank_fact(input, rank));
+    facts.emplace_back(fmt::format("rank-{}", rank), rank_fact(input, rank));
   }
+  return facts;
+}
+
+}  // namespace
+
+RunContext make_context(const ContextInput& input) {
+  const Options& o = input.options;
+  RunContext context;
+  context.facts = facts_of(input);
   context.notes = {
       fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} on {}", version(),
                   input.collective.title, input.backend.backend->library(),
