@@ -25,9 +25,9 @@ a { color: #0b5394; }
 .warning { padding: .5rem .75rem; border-left: .3rem solid #b45309; background: #fff7ed; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; margin: .75rem 0; }
 figure { margin: 0; min-width: 0; }
-figure svg { display: block; width: 100%; height: auto; }
+figure svg { display: block; width: 100%; max-width: 40rem; height: auto; }
 figure.wide { grid-column: 1 / -1; margin: .75rem 0; }
-figure.wide .scroll svg { min-width: 38rem; max-width: 64rem; }
+figure.wide .scroll svg { width: auto; max-width: 100%; min-width: 30rem; }
 figcaption, caption { font-size: .875rem; color: #444; }
 caption { text-align: left; padding: .25rem 0; }
 .scroll { overflow-x: auto; max-width: 100%; margin: .75rem 0; }
@@ -35,7 +35,8 @@ table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tab
 th, td { padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid #e2e2e2; }
 thead th { border-bottom: 2px solid #888; vertical-align: bottom; }
 tbody th { font-weight: 600; white-space: nowrap; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; }
+td.number { white-space: nowrap; }
 td { min-width: 3.5rem; max-width: 34rem; overflow-wrap: break-word; }
 @media (max-width: 40rem) {
   body { padding: .5rem .75rem 3rem; }

@@ -111,11 +111,11 @@ void SvgCanvas::marker(SvgPoint at, Marker shape, std::string_view colour, bool 
 
 std::string SvgCanvas::finish(std::string_view title, std::string_view description) const {
   return fmt::format(
-      "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
+      "<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"{2}\" "
       "font-family=\"system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, sans-serif\">\n"
-      "<title>{}</title>\n<desc>{}</desc>\n{}</svg>",
-      svg_number(width_), svg_number(height_), markup_text(title), markup_text(title),
-      markup_text(description), parts_);
+      "<title>{2}</title>\n<desc>{3}</desc>\n{4}</svg>",
+      svg_number(width_), svg_number(height_), markup_text(title), markup_text(description),
+      parts_);
 }
 
 }  // namespace busbar

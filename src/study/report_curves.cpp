@@ -105,6 +105,13 @@ DocumentTable rate_table(const ReportPanel& panel, const std::vector<Bytes>& siz
   for (const ReportLine& line : panel.lines) {
     bounds.push_back(line.bound_GBps ? figure_words(*line.bound_GBps) : "");
   }
+  std::vector<std::string> shares{"highest of bound"};
+  for (const ReportLine& line : panel.lines) {
+    const std::optional<double> share = best_share(line);
+    shares.push_back(share ? percent_words(*share) : "");
+  }
+  std::vector<std::string> limits{"limit"};
+  for (const ReportLine& line : panel.lines) limits.push_back(line.limit);
   for (const Bytes size : sizes) {
     std::vector<std::string> row{format_bytes(size)};
     for (const ReportLine& line : panel.lines) {
@@ -114,6 +121,8 @@ DocumentTable rate_table(const ReportPanel& panel, const std::vector<Bytes>& siz
     table.rows.push_back(std::move(row));
   }
   table.rows.push_back(std::move(bounds));
+  table.rows.push_back(std::move(shares));
+  table.rows.push_back(std::move(limits));
   return table;
 }
 

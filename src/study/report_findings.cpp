@@ -11,9 +11,20 @@
 namespace busbar {
 namespace {
 
+bool all_simulated(const ReportPanel& panel) {
+  return std::all_of(panel.lines.begin(), panel.lines.end(),
+                     [](const ReportLine& line) { return line.key.simulated; });
+}
+
+/// Where all of a panel is simulated, that is said once, in front.
 std::string where_words(const ReportPanel& panel) {
-  return fmt::format("{}, {}", collective_words(panel.collective),
+  return fmt::format("{}{}, {}", all_simulated(panel) ? "simulated " : "",
+                     collective_words(panel.collective),
                      counted(static_cast<std::size_t>(panel.ranks), "rank"));
+}
+
+const std::string& words_in(const ReportPanel& panel, const ReportLine& line) {
+  return all_simulated(panel) ? line.label : line.words;
 }
 
 struct Rated {
@@ -24,7 +35,7 @@ struct Rated {
 std::vector<Rated> ranking(const ReportPanel& panel, Bytes size) {
   std::vector<Rated> rated;
   for (const ReportLine& line : panel.lines) {
-    rated.push_back({.words = line.words, .GBps = *rate_at(line, size)});
+    rated.push_back({.words = words_in(panel, line), .GBps = *rate_at(line, size)});
   }
   std::stable_sort(rated.begin(), rated.end(),
                    [](const Rated& a, const Rated& b) { return a.GBps > b.GBps; });
@@ -56,26 +67,9 @@ std::string crossing_words(const ReportPanel& panel, const ReportLine& first,
                            const ReportLine& second, const Crossing& crossing) {
   const ReportLine& winner = crossing.first_leads ? first : second;
   const ReportLine& loser = crossing.first_leads ? second : first;
-  return fmt::format("{}: {} overtakes {} between {} and {}", where_words(panel), winner.words,
-                     loser.words, format_bytes(crossing.after), format_bytes(crossing.until));
-}
-
-std::string share_words(const ReportPanel& panel, const ReportLine& line) {
-  const auto most =
-      std::max_element(line.rates.begin(), line.rates.end(),
-                       [](const SizedRate& a, const SizedRate& b) { return a.GBps < b.GBps; });
-  const double share = most->GBps / *line.bound_GBps;
-  std::string text =
-      fmt::format("{}: {} reaches {} GB/s at {}, {} of its bound of {} GB/s", where_words(panel),
-                  line.words, figure_words(most->GBps), format_bytes(most->size),
-                  percent_words(share), figure_words(*line.bound_GBps));
-  if (!line.limit.empty()) text += fmt::format(" ({})", line.limit);
-  if (share > 1.02) {
-    text += "; more than a ring can carry: by trees or in the switch, or the bound is wrong";
-  } else if (share < 0.6) {
-    text += "; low";
-  }
-  return text;
+  return fmt::format("{}: {} overtakes {} between {} and {}", where_words(panel),
+                     words_in(panel, winner), words_in(panel, loser), format_bytes(crossing.after),
+                     format_bytes(crossing.until));
 }
 
 }  // namespace
@@ -126,11 +120,26 @@ std::vector<std::string> crossing_findings(const ReportData& data) {
   return found;
 }
 
+std::optional<double> best_share(const ReportLine& line) {
+  if (!line.bound_GBps || line.rates.empty()) return std::nullopt;
+  const auto most =
+      std::max_element(line.rates.begin(), line.rates.end(),
+                       [](const SizedRate& a, const SizedRate& b) { return a.GBps < b.GBps; });
+  return most->GBps / *line.bound_GBps;
+}
+
 std::vector<std::string> share_findings(const ReportData& data) {
   std::vector<std::string> found;
   for (const ReportPanel& panel : data.panels) {
     for (const ReportLine& line : panel.lines) {
-      if (line.bound_GBps && !line.rates.empty()) found.push_back(share_words(panel, line));
+      const double share = best_share(line).value_or(1);
+      if (share >= kLowShare && share <= kSuspectShare) continue;
+      found.push_back(fmt::format(
+          "{}: {} reaches {} of its bound{}: {}", where_words(panel), words_in(panel, line),
+          percent_words(share), line.limit.empty() ? "" : fmt::format(" ({})", line.limit),
+          share < kLowShare ? "low"
+                            : "more than a ring can carry: by trees or in the switch, or "
+                              "the bound is wrong"));
     }
   }
   return found;

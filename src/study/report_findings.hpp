@@ -17,9 +17,16 @@ namespace busbar {
 [[nodiscard]] std::vector<std::string> crossing_findings(const ReportData& data);
 /// Flat, rising or falling with the number of ranks, at the largest size that all of them have.
 [[nodiscard]] std::vector<std::string> trend_findings(const ReportData& data);
-/// What share of its bound each line reaches; above 102 % is suspect, below 60 % is told as low.
+/// Lines whose highest rate is a share of their bound that is low or suspect.
 [[nodiscard]] std::vector<std::string> share_findings(const ReportData& data);
+/// A few sentences: one on who leads, one on each system.
+[[nodiscard]] std::vector<std::string> short_findings(const ReportData& data);
 /// @}
+
+/// The highest rate over the bound; empty where no bound is known.
+[[nodiscard]] std::optional<double> best_share(const ReportLine& line);
+inline constexpr double kLowShare = 0.6;       ///< below it a system is worse than it should be
+inline constexpr double kSuspectShare = 1.02;  ///< above it the bound does not hold
 
 /// @name What the topologies tell
 /// @{

@@ -15,27 +15,19 @@ void add(std::vector<Section>& sections, const std::string& heading, const std::
   sections.push_back(std::move(section));
 }
 
-/// One list of what every system tells.
-std::vector<std::string> of_systems(const ReportData& data,
-                                    std::vector<std::string> (*findings)(const ReportSystem&)) {
-  std::vector<std::string> all;
-  for (const ReportSystem& system : data.systems) {
-    for (std::string& words : findings(system)) all.push_back(std::move(words));
-  }
-  return all;
-}
-
 }  // namespace
 
 std::vector<Section> summary_sections(const ReportContext& context) {
   const ReportData& data = context.data;
-  std::vector<Section> sections{{.level = 2, .id = "findings", .heading = "Findings"}};
+  std::vector<Section> sections{{.level = 2, .id = "short", .heading = "In short"}};
   for (const std::string& warning : comparison_warnings(data)) {
     sections.front().blocks.emplace_back(Paragraph{.text = warning, .warning = true});
   }
   for (const std::string& note : data.notes) {
     sections.front().blocks.emplace_back(Paragraph{.text = note});
   }
+  sections.front().blocks.emplace_back(Bullets{.items = short_findings(data)});
+  sections.push_back({.level = 2, .id = "findings", .heading = "Findings"});
   add(sections, "Who is fastest", "Rates within 2 % of each other are level.",
       fastest_findings(data));
   add(sections, "Who can carry most", "By topology: what the links allow, whatever is measured.",
@@ -46,12 +38,9 @@ std::vector<Section> summary_sections(const ReportContext& context) {
       "Flat: greatest and least differ by 5 % or less. Rising, falling: no step of more than 5 % "
       "the other way. Mixed: up and down.",
       trend_findings(data));
-  add(sections, "What limits whom", "", of_systems(data, limit_findings));
-  add(sections, "Sets of devices to avoid",
-      "The best set of this size carries at least 1.25 times as much.",
-      of_systems(data, avoid_findings));
-  add(sections, "How much of the bound is reached", "The highest rate of each curve.",
-      share_findings(data));
+  add(sections, "Low or suspect",
+      "Curves whose highest rate is below 60 % or above 102 % of the bound.", share_findings(data));
+  if (sections.back().heading == "Findings") sections.pop_back();
   return sections;
 }
 

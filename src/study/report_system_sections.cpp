@@ -24,6 +24,20 @@ using topo::NodeKind;
 
 constexpr topo::ConstantSet kNominal = topo::ConstantSet::Nominal;
 
+std::string noun_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Gpu: return "GPU";
+    case NodeKind::Nic: return "NIC";
+    case NodeKind::NvSwitch: return "NVSwitch";
+    case NodeKind::PcieSwitch: return "PCIe switch";
+    case NodeKind::HostBridge: return "host bridge";
+    case NodeKind::Numa: return "NUMA node";
+    case NodeKind::Package:
+    case NodeKind::Processor: return "processor";
+    default: return "network";
+  }
+}
+
 /// "8 GPUs (Tesla V100-SXM2-32GB), 4 NICs, 2 NUMA nodes".
 std::string parts_words(const Graph& graph) {
   std::map<NodeKind, std::size_t> counts;
@@ -35,15 +49,14 @@ std::string parts_words(const Graph& graph) {
     if (node.numa >= 0) numa.insert({node.host, node.numa});
   }
   std::vector<std::string> words;
-  for (const auto& [kind, noun] :
-       {std::pair{NodeKind::Gpu, "GPU"}, std::pair{NodeKind::Package, "processor"},
-        std::pair{NodeKind::Processor, "processor"}, std::pair{NodeKind::NvSwitch, "NVSwitch"},
-        std::pair{NodeKind::PcieSwitch, "PCIe switch"}, std::pair{NodeKind::Nic, "NIC"}}) {
+  for (const NodeKind kind : {NodeKind::Gpu, NodeKind::Package, NodeKind::Processor,
+                              NodeKind::NvSwitch, NodeKind::PcieSwitch, NodeKind::Nic}) {
     if (counts[kind] == 0) continue;
+    const std::string noun = noun_of(kind);
     std::string text = fmt::format("{} {}{}", counts[kind], noun,
-                                   counts[kind] == 1                                ? ""
-                                   : noun[std::string_view(noun).size() - 1] == 'h' ? "es"
-                                                                                    : "s");
+                                   counts[kind] == 1     ? ""
+                                   : noun.ends_with('h') ? "es"
+                                                         : "s");
     if (models[kind].size() == 1) text += fmt::format(" ({})", *models[kind].begin());
     words.push_back(std::move(text));
   }
@@ -52,8 +65,8 @@ std::string parts_words(const Graph& graph) {
 }
 
 std::string kind_words(const Graph& graph, int one, int other) {
-  std::string from(name(graph.nodes[static_cast<std::size_t>(one)].kind));
-  std::string to(name(graph.nodes[static_cast<std::size_t>(other)].kind));
+  std::string from = noun_of(graph.nodes[static_cast<std::size_t>(one)].kind);
+  std::string to = noun_of(graph.nodes[static_cast<std::size_t>(other)].kind);
   if (to < from) std::swap(from, to);
   return fmt::format("{} to {}", from, to);
 }
@@ -71,8 +84,7 @@ DocumentTable links_table(const Graph& graph) {
                                   {"connections", true},
                                   {"side by side", true},
                                   {"GB/s of one", true},
-                                  {"GB/s together", true},
-                                  {"source", false}}};
+                                  {"GB/s together", true}}};
   for (const auto& [row, directions] : rows) {
     const auto& [index, kinds, count] = row;
     const topo::Medium& medium = graph.media[static_cast<std::size_t>(index)];
@@ -205,6 +217,22 @@ void add_sets(const ReportSystem& system, std::vector<Block>& blocks) {
   }
 }
 
+void add_list(const std::string& title, std::vector<std::string> items,
+              std::vector<Block>& blocks) {
+  if (items.empty()) return;
+  blocks.emplace_back(Paragraph{.text = title + ":"});
+  blocks.emplace_back(Bullets{.items = std::move(items)});
+}
+
+std::vector<std::string> sources_of(const Graph& graph) {
+  std::vector<std::string> sources;
+  if (!graph.source.empty()) sources.push_back("topology: " + graph.source);
+  for (const topo::Medium& medium : graph.media) {
+    if (!medium.source.empty()) sources.push_back(medium.name + ": " + medium.source);
+  }
+  return sources;
+}
+
 Section system_section(const ReportSystem& system) {
   Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
   if (!system.graph) {
@@ -222,13 +250,14 @@ Section system_section(const ReportSystem& system) {
   section.blocks.emplace_back(
       Figure{.svg = svg_graph(graph, kNominal), .caption = svg_graph_caption(graph), .wide = true});
   section.blocks.emplace_back(links_table(graph));
+  add_list("What limits its first devices", limit_findings(system), section.blocks);
+  add_list("Sets to avoid: the best of their size carry at least 1.25 times as much",
+           avoid_findings(system), section.blocks);
   add_sets(system, section.blocks);
   for (const std::string& warning : graph.warnings) {
     section.blocks.emplace_back(Paragraph{.text = warning, .warning = true});
   }
-  if (!graph.source.empty()) {
-    section.blocks.emplace_back(Paragraph{.text = "Source of the topology: " + graph.source});
-  }
+  add_list("Sources", sources_of(graph), section.blocks);
   return section;
 }
 

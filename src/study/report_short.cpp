@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The report in a few sentences.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/topo_text.hpp"
+#include "study/report_findings.hpp"
+#include "study/report_words.hpp"
+#include "topo/choice/sets.hpp"
+
+namespace busbar {
+namespace {
+
+/// The panel of the first collective with most systems, then most ranks: the fairest comparison.
+const ReportPanel* widest_panel(const ReportData& data) {
+  const ReportPanel* widest = nullptr;
+  for (const ReportPanel& panel : data.panels) {
+    if (panel.collective != data.panels.front().collective || panel.lines.size() < 2) continue;
+    if (widest == nullptr || panel.lines.size() >= widest->lines.size()) widest = &panel;
+  }
+  return widest;
+}
+
+/// "all-reduce of 1 GiB: 20.5 GB/s over 2 ranks, 80.8 over 4 (simulated), rising".
+std::string curve_words(const ReportData& data, const std::string& system) {
+  for (const Scaling& scaling : scalings_of(data)) {
+    for (const ScalingRow& row : scaling.rows) {
+      if (row.system != system) continue;
+      std::vector<std::string> steps;
+      for (std::size_t i = 0; i < row.ranks.size(); ++i) {
+        steps.push_back(fmt::format("{}{} over {}{}", figure_words(row.rates_GBps[i]),
+                                    i == 0 ? " GB/s" : "", row.ranks[i], i == 0 ? " ranks" : ""));
+      }
+      return fmt::format("{}{} of {} runs at {}{}", row.simulated ? "simulated " : "",
+                         collective_words(scaling.collective), format_bytes(scaling.size),
+                         join(steps, ", "),
+                         row.trend == Trend::None ? "" : fmt::format(": {}", name(row.trend)));
+    }
+  }
+  return {};
+}
+
+/// The size at which the choice of devices matters most.
+std::string choice_words(const ReportSystem& system) {
+  const SetsOfSize* most = nullptr;
+  double factor = kAvoid;
+  for (const SetsOfSize& sets : system.sets) {
+    if (!sets.best || !sets.worst || sets.worst->bound.bound_GBps <= 0) continue;
+    const double now = sets.best->bound.bound_GBps / sets.worst->bound.bound_GBps;
+    if (now < factor) continue;
+    factor = now;
+    most = &sets;
+  }
+  if (most == nullptr) {
+    return system.sets.empty() ? "" : "which devices a job gets makes little difference";
+  }
+  return fmt::format("of {} {} the best set, {}, can carry {:.3g} times what the worst, {}, can",
+                     most->k, device_noun(system), topo::describe_set(most->best->bound.devices),
+                     factor, topo::describe_set(most->worst->bound.devices));
+}
+
+std::string limit_of_all(const ReportSystem& system) {
+  if (system.sets.empty() || !system.sets.back().best) return {};
+  const topo::Bound& bound = system.sets.back().best->bound;
+  return fmt::format("all {} together can carry {} ({}){}", system.sets.back().k,
+                     rate_words(bound.bound_GBps), bound.limit,
+                     bound.ring_GBps > 0 ? "" : ", with no NVLink ring");
+}
+
+}  // namespace
+
+std::vector<std::string> short_findings(const ReportData& data) {
+  std::vector<std::string> found;
+  if (const ReportPanel* panel = widest_panel(data)) {
+    const ReportData only{.panels = {*panel}};
+    const std::vector<std::string> fastest = fastest_findings(only);
+    if (!fastest.empty()) found.push_back(fastest.front());
+  }
+  const std::vector<std::string> crossing = crossing_findings(data);
+  found.insert(
+      found.end(), crossing.begin(),
+      crossing.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(crossing.size(), 3)));
+  for (const ReportSystem& system : data.systems) {
+    std::vector<std::string> parts;
+    for (std::string words :
+         {limit_of_all(system), choice_words(system), curve_words(data, system.name)}) {
+      if (!words.empty()) parts.push_back(std::move(words));
+    }
+    if (!parts.empty()) found.push_back(fmt::format("{}: {}", system.name, join(parts, "; ")));
+  }
+  return found;
+}
+
+}  // namespace busbar
