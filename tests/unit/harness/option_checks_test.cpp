@@ -38,6 +38,18 @@ TEST(CheckOptions, RefusesAStepThatGivesMoreSizesThanAnyoneReads) {
       << refusal(options).message;
 }
 
+TEST(CheckOptions, TakesOptionsOfASimulationOnlyWithOne) {
+  Options options = with_step_of_default();
+  options.ranks = 4;
+  EXPECT_TRUE(refusal(options).message.starts_with("--ranks: only a simulation takes it"));
+  options.backend = "sim";
+  EXPECT_TRUE(refusal(options).message.starts_with("--backend sim: name the machine"));
+  options.system = "dgx-2";
+  EXPECT_EQ(refusal(options).message, "");
+  options.samples_path = "x.csv";
+  EXPECT_TRUE(refusal(options).message.starts_with("--samples: a simulation"));
+}
+
 TEST(CheckOptions, RefusesToResumeWithoutAFile) {
   Options options = with_step_of_default();
   options.resume = true;

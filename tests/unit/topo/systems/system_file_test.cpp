@@ -163,10 +163,12 @@ TEST(SystemFile, CopiesHostsButNotWhatJoinsThem) {
 
 TEST(SystemFile, NumbersHostsItselfWhereItCopiesThem) {
   expect_complaint(pair_of_gpus("hosts = 0"),
-                   "my.toml:2:9: hosts must be a whole number from 1 to 256");
+                   "my.toml:2:9: hosts must be a whole number from 1 to 65536");
   expect_complaint(pair_of_gpus("hosts = 2.5"),
-                   "my.toml:2:9: hosts must be a whole number from 1 to 256");
-  expect_complaint(pair_of_gpus("hosts = 200"), "my.toml:2:9: more than 256 devices");
+                   "my.toml:2:9: hosts must be a whole number from 1 to 65536");
+  expect_complaint(pair_of_gpus("hosts = 200"),
+                   "my.toml:2:9: more than 256 devices; a simulation takes more (--backend sim "
+                   "--system)");
   expect_complaint(
       pair_of_gpus("hosts = 2", "{ name = \"C\", kind = \"package\", host = 1 },\n"),
       "my.toml:6:40: hosts = 2 numbers the hosts; only host = -1, for what joins them, "
@@ -199,7 +201,7 @@ TEST(SystemFile, NamesTheKeyThatIsNear) {
       R"(my.toml:9:31: unknown key of [[link]] "medum"; did you mean "medium"?)");
   expect_complaint(pair_of_gpus() + "GBps = 3\n",
                    "my.toml:16:1: unknown key of [medium.nvlink] \"GBps\"; there is: name, kind, "
-                   "nominal_GBps, nccl_GBps, reported_GBps, flow_GBps, source");
+                   "nominal_GBps, nccl_GBps, reported_GBps, flow_GBps, efficiency, source");
 }
 
 TEST(SystemFile, NamesWhatIsMissing) {

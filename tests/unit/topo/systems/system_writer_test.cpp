@@ -32,6 +32,7 @@ void expect_same_media(const Graph& one, const Graph& other) {
     EXPECT_EQ(one.media[i].nccl_GBps, other.media[i].nccl_GBps);
     EXPECT_EQ(one.media[i].reported_GBps, other.media[i].reported_GBps);
     EXPECT_EQ(one.media[i].flow_GBps, other.media[i].flow_GBps);
+    EXPECT_EQ(one.media[i].efficiency, other.media[i].efficiency);
     EXPECT_EQ(one.media[i].source, other.media[i].source);
   }
 }

@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# --backend sim: rows foreseen from a system file, by one process without a launcher.
+load ../common
+
+sim() { run --separate-stderr ./allreduce_perf --backend sim "$@"; }
+refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words, before anything is written
+  run --separate-stderr ./allreduce_perf "${@:2}" --csv "$DIR/refused.csv"
+  echo "$stderr"
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"$1"* ]]
+  [ ! -e "$DIR/refused.csv" ]
+}
+near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }'; }
+
+@test "a simulation makes nccl-tests' table, a CSV and JSON, and says so in each" {
+  sim --system dgx-2 --ranks 16 -b 1M -e 1G --csv "$DIR/x.csv" -J "$DIR/x.json"
+  [ "$status" -eq 0 ]
+  [ "$(table | wc -l)" -eq 11 ]
+  [ "$(table | awk '{print NF}' | sort -u)" = 13 ]
+  grep -q "^# .*simulated" <<<"$output"
+  [ "$(rows "$DIR/x.csv" | wc -l)" -eq 22 ]
+  grep -q "^# simulated: yes" "$DIR/x.csv"
+  grep -q "^# system: dgx-2" "$DIR/x.csv"
+  [ "$(column backend "$DIR/x.csv" | sort -u)" = sim ]
+  [ "$(column flags "$DIR/x.csv" | grep -vc simulated)" -eq 0 ]
+  [ -z "$(column samples "$DIR/x.csv" | tr -d '\n')" ]
+  [ -z "$(column time_ci_low_us "$DIR/x.csv" | tr -d '\n')" ]
+  [ "$(column bound_GBps "$DIR/x.csv" | sort -u)" = 150 ]
+  near "$(column busbw_GBps "$DIR/x.csv" | tail -1)" 120
+  jq -e '.context.simulated == "yes" or (.. | .simulated? == "yes")' "$DIR/x.json" >/dev/null
+}
+@test "every executable simulates, on one host and on several" {
+  for program in ./*_perf; do
+    for system in dgx-1v p3dn-x2; do
+      run --separate-stderr "$program" --backend sim --system "$system" -b 1M -e 1M --placement out
+      [ "$status" -eq 0 ] || { echo "$program $system: $status $stderr"; false; }
+      [ "$(table | wc -l)" -eq 1 ]
+    done
+  done
+}
+@test "published rates are foreseen within a fifth" {
+  for case in "dgx-2 2 120" "dgx-1v 4 80" "ac922 2 70" "ac922 4 30" "p3dn-x2 16 1.0"; do
+    read -r system ranks rate <<<"$case"
+    sim --system "$system" --ranks "$ranks" -b 1G -e 1G --devices prefix
+    near "$(table | awk '{print $8}')" "$rate" || { echo "$case: $output"; false; }
+  done
+}
+@test "devices, flows and algorithm change what is foreseen" {
+  sim --system dgx-1v --ranks 2 --devices best -b 1G -e 1G
+  near "$(table | awk '{print $8}')" 40
+  sim --system dgx-1v --devices 0,1 -b 1G -e 1G
+  near "$(table | awk '{print $8}')" 20
+  sim --system p3dn-x2 --flows 8 -b 1G -e 1G
+  near "$(table | awk '{print $8}')" 8
+  sim --system p3dn-x2 --algorithm tree -b 1G -e 1G
+  near "$(table | awk '{print $8}')" 1.72
+}
+@test "a file of a machine is simulated, with 1,024 hosts too" {
+  sed '0,/^name = .*/s//name = "many"/; s/^hosts = .*/hosts = 1024/; /^aliases/d' topo/systems/p3dn-x2.toml >"$DIR/many.toml"
+  sim --system "$DIR/many.toml" --ranks 8192 -b 1G -e 1G --csv "$DIR/many.csv"
+  [ "$status" -eq 0 ]
+  [ "$(column nodes "$DIR/many.csv" | sort -u)" = 1024 ]
+  ./busbar topo save --system ac922 -o "$DIR/saved.toml"
+  sim --system "$DIR/saved.toml" --ranks 2 -b 1G -e 1G
+  near "$(table | awk '{print $8}')" 70
+}
+@test "what a simulation has nothing for is refused" {
+  refused "--system" --backend sim
+  refused "no such system" --backend sim --system dgx2000
+  refused "--ranks" --ranks 4
+  refused "--system" --system dgx-2
+  refused "--flows" --flows 1
+  refused "--algorithm" --algorithm ring
+  refused "--ranks 17" --backend sim --system dgx-2 --ranks 17
+  refused "--samples" --backend sim --system dgx-2 --samples "$DIR/s.csv"
+  refused "--resume" --backend sim --system dgx-2 --resume
+  refused "-g" --backend sim --system dgx-2 -g 2
+  refused "--algorithm nvls" --backend sim --system dgx-2 --algorithm nvls
+  refused "auto, ring, tree" --backend sim --system dgx-2 --algorithm star
+}
+@test "under a launcher with several ranks it is refused, auto never takes it" {
+  PMI_RANK=0 PMI_SIZE=2 refused "one process" --backend sim --system dgx-2
+  run ./allreduce_perf "${QUICK[@]}"
+  [[ $output != *simulated* ]]
+}
+@test "one rank has no row, exit 77" {
+  sim --system dgx-2 --ranks 1 -b 1M -e 1M
+  [ "$status" -eq 77 ]
+  [[ $output == *"one rank"* ]]
+}

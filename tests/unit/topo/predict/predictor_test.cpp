@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Limits that any model must keep, and every rate that the papers publish.
+#include "topo/predict/predictor.hpp"
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar::topo {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+const std::vector<Operation> kAll{
+    Operation::AllReduce, Operation::AllGather, Operation::ReduceScatter,
+    Operation::Broadcast, Operation::Reduce,    Operation::AllToAll,
+    Operation::Gather,    Operation::Scatter,   Operation::SendReceive};
+
+Predictor predictor(const std::string& system, int ranks, PredictOptions options = {}) {
+  options.ranks = ranks;
+  return Predictor(load_machine(system), options);
+}
+
+double time_us(const Predictor& predictor, Operation operation, double bytes) {
+  return predictor.predict(operation, bytes).value().time_us;
+}
+
+double busbw(const Predictor& predictor, Operation operation, double bytes) {
+  return bus_factor(operation, predictor.set().ranks) * bytes /
+         time_us(predictor, operation, bytes) / 1e3;
+}
+
+using Published = std::tuple<std::string, int, double>;
+
+TEST(Predictor, IsWithinAFifthOfEveryPublishedRate) {
+  for (const auto& [system, ranks, GBps] :
+       {Published{"dgx-2", 2, 120}, Published{"dgx-2", 4, 120}, Published{"dgx-2", 8, 120},
+        Published{"dgx-2", 16, 120}, Published{"dgx-1v", 4, 80}, Published{"ac922", 2, 70},
+        Published{"ac922", 4, 30}, Published{"p3dn-x2", 16, 1.0}, Published{"dgx-h100", 8, 476},
+        Published{"dgx-1p", 2, 17.28}, Published{"dgx-1p", 4, 52.09},
+        Published{"dgx-1p", 8, 62.24}}) {
+    const double ratio = busbw(predictor(system, ranks), Operation::AllReduce, kGiB) / GBps;
+    EXPECT_GT(ratio, 0.8) << system << " " << ranks;
+    EXPECT_LT(ratio, 1.2) << system << " " << ranks;
+  }
+}
+
+TEST(Predictor, ComesToTheBoundTimesTheEfficiencyOfVeryLargeMessages) {
+  for (const Operation operation : kAll) {
+    const Predictor dgx2 = predictor("dgx-2", 16);
+    EXPECT_NEAR(dgx2.bound_GBps(operation).value(), 150, 1e-6);
+    EXPECT_NEAR(busbw(dgx2, operation, 1e6 * kGiB), 120, 0.01);
+  }
+  const Predictor ac922 = predictor("ac922", 2);
+  EXPECT_NEAR(busbw(ac922, Operation::AllReduce, 1e6 * kGiB), 75 * 0.93, 0.01);
+}
+
+TEST(Predictor, NeverPassesItsBound) {
+  for (const std::string system : {"dgx-2", "dgx-1v", "ac922-x4", "gb200-nvl72", "dgx-h100",
+                                   "exxact-ts4", "knl-aries", "c4140-pcie-x8"}) {
+    const Predictor all =
+        predictor(system, static_cast<int>(Cluster(load_machine(system)).devices()));
+    for (const Operation operation : kAll) {
+      const double bound = all.bound_GBps(operation).value();
+      EXPECT_LT(busbw(all, operation, 1e6 * kGiB), bound) << system;
+    }
+  }
+}
+
+TEST(Predictor, IsTheLatencyAtSizeZero) {
+  // NCCL's low latency protocol: 6.6 us, and 30 steps of 0.6 over NVLink.
+  EXPECT_NEAR(time_us(predictor("dgx-2", 16), Operation::AllReduce, 0), 6.6 + 30 * 0.6, 1e-9);
+  EXPECT_NEAR(time_us(predictor("dgx-2", 16), Operation::AllGather, 0), 6.6 + 15 * 0.6, 1e-9);
+}
+
+TEST(Predictor, TakesNoLessTimeForMoreBytes) {
+  for (const std::string system : {"dgx-2", "ac922-x4", "dgx-h100", "exxact-ts4"}) {
+    const Predictor eight = predictor(system, 8);
+    for (const Operation operation : kAll) {
+      double before = 0;
+      for (double bytes = 1; bytes <= kGiB; bytes *= 2) {
+        const double now = time_us(eight, operation, bytes);
+        EXPECT_GE(now, before) << system;
+        before = now;
+      }
+    }
+  }
+}
+
+TEST(Predictor, HasNoLessLatencyForMoreRanks) {
+  for (const std::string system : {"dgx-2", "gb200-nvl72", "knl-aries"}) {
+    double before = 0;
+    for (int ranks = 2; ranks <= 8; ++ranks) {
+      const double now = time_us(predictor(system, ranks), Operation::AllReduce, 0);
+      EXPECT_GE(now, before) << system << " " << ranks;
+      before = now;
+    }
+  }
+}
+
+TEST(Predictor, SendsSmallMessagesWithLowLatencyAndLargeOnesByRings) {
+  const Predictor dgx2 = predictor("dgx-2", 16);
+  EXPECT_EQ(dgx2.predict(Operation::AllReduce, 8)->sending, Sending::RingLowLatency);
+  EXPECT_EQ(dgx2.predict(Operation::AllReduce, kGiB)->sending, Sending::Ring);
+  EXPECT_EQ(predictor("dgx-h100", 8).predict(Operation::AllReduce, kGiB)->sending, Sending::Nvls);
+}
+
+TEST(Predictor, TakesTheWantedAlgorithmWhereThereIsOne) {
+  const auto forced = [](const std::string& system, Algorithm algorithm, Operation operation) {
+    return predictor(system, 16, {.algorithm = algorithm}).predict(operation, kGiB);
+  };
+  EXPECT_EQ(forced("ac922-x4", Algorithm::Tree, Operation::AllReduce)->sending, Sending::Tree);
+  EXPECT_EQ(forced("ac922-x4", Algorithm::Hierarchical, Operation::AllReduce)->sending,
+            Sending::Hierarchical);
+  EXPECT_FALSE(forced("ac922-x4", Algorithm::Tree, Operation::Broadcast));
+  EXPECT_FALSE(forced("dgx-2", Algorithm::Nvls, Operation::AllReduce));
+  EXPECT_FALSE(forced("dgx-2", Algorithm::Hierarchical, Operation::AllReduce));
+}
+
+TEST(Predictor, LimitsHostsByFlows) {
+  const auto rate = [](int flows) {
+    return busbw(predictor("p3dn-x2", 16, {.flows = flows}), Operation::AllReduce, 1e3 * kGiB);
+  };
+  EXPECT_NEAR(rate(1), 1.0, 0.01);
+  EXPECT_NEAR(rate(4), 4.0, 0.01);
+  EXPECT_NEAR(rate(100), 10.0, 0.01);
+}
+
+TEST(Predictor, TreesPassTheRingBetweenTwoHosts) {
+  // Each of two hosts sends a size once by trees, and 2(n - 1)/n of it by a ring.
+  const auto rate = [](const std::string& system, int ranks, Algorithm algorithm) {
+    return busbw(predictor(system, ranks, {.algorithm = algorithm}), Operation::AllReduce,
+                 1e6 * kGiB);
+  };
+  EXPECT_NEAR(rate("p3dn-x2", 16, Algorithm::Tree) / rate("p3dn-x2", 16, Algorithm::Ring),
+              0.92 * 2 * 15 / 16, 1e-3);
+  EXPECT_NEAR(rate("knl-aries", 8, Algorithm::Tree) / rate("knl-aries", 8, Algorithm::Ring), 0.92,
+              1e-3);
+}
+
+TEST(Predictor, FollowsTheChoiceOfDevices) {
+  const auto bound = [](const std::string& words) {
+    return predictor("dgx-1v", 2, {.devices = parse_selection("--devices", words)})
+        .bound_GBps(Operation::AllReduce)
+        .value();
+  };
+  EXPECT_NEAR(bound("prefix"), 25, 1e-6);
+  EXPECT_NEAR(bound("best"), 50, 1e-6);
+  EXPECT_NEAR(bound("0,3"), 50, 1e-6);
+  EXPECT_LT(bound("worst"), 16);
+}
+
+TEST(Predictor, RefusesRanksThatDoNotFit) {
+  EXPECT_EQ(test::failure_of([] { predictor("ac922", 5); }).message,
+            "--ranks 5: 'ac922' has 4 devices; give at most as many");
+  EXPECT_EQ(test::failure_of([] {
+              predictor("ac922", 2, {.devices = parse_selection("--devices", "0,9")});
+            }).message,
+            "--devices: 9 is no device of 'ac922', which has 4: 0 to 3");
+}
+
+TEST(Predictor, KnowsOneRankAsNothingToExchange) {
+  EXPECT_FALSE(predictor("dgx-2", 1).predict(Operation::AllReduce, kGiB));
+  EXPECT_FALSE(predictor("dgx-2", 1).predict(Operation::AllToAll, kGiB));
+}
+
+TEST(Predictor, TakesAThousandHosts) {
+  Machine machine = load_machine("p3dn-x2");
+  machine.hosts = 1024;
+  const Predictor many(machine, {.ranks = 8192});
+  EXPECT_EQ(many.set().parts.size(), 1024U);
+  EXPECT_NEAR(busbw(many, Operation::AllReduce, 1e6 * kGiB), 1.0, 0.01);
+  EXPECT_TRUE(many.predict(Operation::AllToAll, kGiB));
+}
+
+TEST(Predictor, TellsTheLinkThatAllToAllLoadsMost) {
+  // Eight of sixteen parts cross between two hosts: 8 x 8/16 of a size at 12.5 GB/s.
+  const Predictor two = predictor("p3dn-x2", 16, {.flows = 100});
+  EXPECT_NEAR(two.bound_GBps(Operation::AllToAll).value(), 15.0 / 16 * 12.5 / 4, 1e-6);
+}
+
+}  // namespace
+}  // namespace busbar::topo
