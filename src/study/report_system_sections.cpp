@@ -127,7 +127,8 @@ DocumentTable sets_table(const ReportSystem& system) {
     const auto figure = [](const std::optional<topo::Choice>& choice) {
       return choice ? choice->bound.bound_GBps : -1;
     };
-    const bool all_same = sets.best && sets.worst && figure(sets.best) == figure(sets.worst);
+    const bool all_same =
+        sets.best && sets.worst && std::abs(figure(sets.best) - figure(sets.worst)) < 1e-6;
     if (all_same) {
       add_choice(table, sets.k, "any", sets.prefix);
       continue;

@@ -40,7 +40,8 @@ std::map<int, std::vector<Candidate>> candidates(const ReportData& data) {
   for (const ReportSystem& system : data.systems) {
     for (const SetsOfSize& sets : system.sets) {
       if (!sets.best) continue;
-      by_k[sets.k].push_back({.system = system.name, .GBps = sets.best->bound.bound_GBps});
+      by_k[sets.k].push_back(
+          {.system = system.name, .GBps = std::round(sets.best->bound.bound_GBps * 1e6) / 1e6});
     }
   }
   return by_k;

@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar report: pages of CSVs and of systems, in HTML and Markdown; refusals.
+load ../common
+
+report() { run --separate-stderr ./busbar report "$@"; }
+refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
+  report "${@:2}"
+  echo "$stderr"
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"$1"* ]]
+}
+curve() {  # curve SYSTEM RANKS RATE... : a CSV of rates at 256 MiB, 512 MiB, ...
+  local size=268435456
+  [ -f "$DIR/$1.csv" ] || printf '# busbar: 0.1.0\n# system: %s\ncollective,backend,ranks,nodes,type,in_place,size_bytes,status,time_median_us,busbw_GBps\n' "$1" > "$DIR/$1.csv"
+  for rate in "${@:3}"; do
+    echo "broadcast,sim,$2,1,float,0,$size,ok,1,$rate" >> "$DIR/$1.csv"
+    size=$((size * 2))
+  done
+}
+papers() {
+  curve dgx-2 8 117 118
+  curve p3dn 8 110 124
+  curve ac922 4 29 30
+  curve exxact-ts4 8 6 6
+}
+
+@test "a report names all systems, says simulated, and tells where two cross" {
+  papers
+  report "$DIR"/*.csv -o "$DIR/r.html"
+  [ "$status" -eq 0 ]
+  for name in dgx-1v dgx-2 ac922 exxact-ts4; do grep -q "id=\"system-$name\"" "$DIR/r.html"; done
+  grep -q 'simulated broadcast, 8 ranks: dgx-1v overtakes dgx-2 between 256 MiB and 512 MiB' "$DIR/r.html"
+  grep -q '4 runs are simulated' "$DIR/r.html"
+  grep -q 'no NVLink ring closes; PCIe 3.0 x16 into PLX2' "$DIR/r.html"
+}
+@test "a report is one well-formed page that asks for nothing" {
+  papers
+  report "$DIR"/*.csv -o "$DIR/r.html"
+  ! grep -Eq '<script|<link|<img|src=|https?:|@import|url\(' "$DIR/r.html"
+  command -v xmllint > /dev/null || skip "no xmllint here (libxml2-utils)"
+  xmllint --noout "$DIR/r.html"
+}
+@test "the same input gives the same bytes" {
+  papers
+  report "$DIR"/*.csv -o "$DIR/a.html"
+  report "$DIR"/*.csv -o "$DIR/b.html"
+  cmp "$DIR/a.html" "$DIR/b.html"
+}
+@test "a report of systems alone needs no CSV" {
+  report --system dgx-1v --system dgx-2 -o "$DIR/t.html"
+  [ "$status" -eq 0 ]
+  grep -q 'nothing here is measured' "$DIR/t.html"
+  grep -q '8 devices, best set of each: dgx-1v and dgx-2 can carry 150 GB/s' "$DIR/t.html"
+}
+@test "the Markdown has the same words and tables" {
+  papers
+  report "$DIR"/*.csv -o "$DIR/r.md"
+  [ "$status" -eq 0 ]
+  grep -q '^# Interconnects compared' "$DIR/r.md"
+  grep -q 'dgx-1v overtakes dgx-2 between 256 MiB and 512 MiB' "$DIR/r.md"
+  grep -q '^| 512 MiB | ' "$DIR/r.md"
+  ! grep -q '<svg' "$DIR/r.md"
+}
+@test "a measured run without a system has a report, with its host and its time" {
+  printf '# started: 2026-01-02 03:04:05\n# hosts: node7\ncollective,backend,ranks,nodes,type,in_place,size_bytes,status,time_median_us,busbw_GBps\nallreduce,mpi,2,1,float,0,1024,ok,1,3\n' > "$DIR/mine.csv"
+  report "$DIR/mine.csv" -o "$DIR/r.md"
+  [ "$status" -eq 0 ]
+  grep -q 'measured.*2026-01-02 03:04:05.*node7' "$DIR/r.md"
+  grep -q 'no topology is known for mine' "$DIR/r.md"
+}
+@test "labels cannot put markup into a page" {
+  curve dgx-2 2 1
+  sed 's/^# system: .*/# system: <script>alert(1)<\/script>/' "$DIR/dgx-2.csv" > "$DIR/h.csv"
+  report "$DIR/h.csv" -o "$DIR/r.html"
+  [ "$status" -eq 0 ]
+  ! grep -q '<script' "$DIR/r.html"
+  grep -q '&lt;script&gt;' "$DIR/r.html"
+}
+@test "a browser opens the page without a complaint" {
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"
+  report --system dgx-1v --system ac922 -o "$DIR/r.html"
+  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$DIR/profile" --enable-logging=stderr --v=0 \
+    --window-size=390,3000 --dump-dom "file://$DIR/r.html" > "$DIR/dom" 2> "$DIR/log" || skip "chromium does not run here"
+  ! grep -q CONSOLE "$DIR/log"
+  grep -q 'system-dgx-1v' "$DIR/dom"
+}
+@test "report refuses what it does not understand, in one line" {
+  refused "give CSVs" -o "$DIR/x.html"
+  refused "-o report.html" --system dgx-1v
+  refused "end it in .html or .md" --system dgx-1v -o "$DIR/x.pdf"
+  refused "unknown option --frob" --frob --system dgx-1v -o "$DIR/x.html"
+  refused "dgx-1w" --system dgx-1w -o "$DIR/x.html"
+  refused "given twice" --system dgx-1v --system p3dn -o "$DIR/x.html"
+  refused "absent.csv" "$DIR/absent.csv" -o "$DIR/x.html"
+  [ ! -e "$DIR/x.html" ]
+  report --system dgx-1v -o "$DIR/x.html"
+  refused "exists" --system dgx-1v -o "$DIR/x.html"
+}
+@test "report -h teaches" {
+  report -h
+  [ "$status" -eq 0 ]
+  [[ $output == "usage: busbar report"* ]]
+}
