@@ -13,15 +13,19 @@ $(BUILD)/bin/topology_choice: $(BUILD)/bench/topology_choice.o $(CORE)
 $(BUILD)/bin/host_limits: $(BUILD)/bench/host_limits.o $(CORE)
 	@$(BENCH_LINK) -lbenchmark
 
+$(BUILD)/bin/simulation: $(BUILD)/bench/simulation.o $(CORE)
+	@$(BENCH_LINK)
+
 .PHONY: bench
 bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; speed of host memory
-	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILD)/bin/mpi_ratios $(BUILD)/bin/verification $(BUILD)/bin/topology_bounds $(BUILD)/bin/topology_choice $(BUILD)/bin/host_limits
+	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILD)/bin/mpi_ratios $(BUILD)/bin/verification $(BUILD)/bin/topology_bounds $(BUILD)/bin/topology_choice $(BUILD)/bin/simulation $(BUILD)/bin/host_limits
 	mpirun -np 2 $(BUILD)/bin/mpi_ratios overhead
 	mpirun -np 16 $(BUILD)/bin/mpi_ratios progress
 	$(BUILD)/bin/verification
 	mpirun -np 2 $(BUILD)/bin/mpi_ratios stopping
 	$(BUILD)/bin/topology_bounds --benchmark_min_time=0.05
 	$(BUILD)/bin/topology_choice
+	$(BUILD)/bin/simulation
 	$(BUILD)/bin/host_limits --benchmark_min_time=0.05
 
 ifneq ($(filter nccl,$(BACKENDS)),)
