@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/import/log_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "study/import/log_records.hpp"
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar::study {
+namespace {
+
+using test::Failure;
+
+const std::string kHead =
+    "# Collective test starting: all_reduce_perf\n"
+    "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 agg "
+    "iters: 1 "
+    "validation: 1 graph: 0\n"
+    "# Using devices\n"
+    "#  Rank  0 Group  0 Pid 11 on n1 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  1 Group  0 Pid 12 on n2 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n";
+const std::string kNames =
+    "#       size         count      type   redop    root     time   algbw   busbw  #wrong     "
+    "time   "
+    "algbw   busbw  #wrong\n";
+const std::string kRow =
+    "    33554432       8388608     float     sum      -1   276.88  121.19  121.19       0   "
+    "277.00  "
+    "121.13  121.13     N/A\n";
+const std::string kFoot =
+    "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 121.16 \n"
+    "# Collective test concluded: all_reduce_perf\n";
+
+ImportedRows import(const std::string& text, const LogHints& hints = {},
+                    const LogReading& reading = {}) {
+  const std::vector<LogFile> logs{read_log(text, "x.log", reading)};
+  return records_of(logs, hints);
+}
+Failure refusal(const std::string& text, const LogHints& hints = {}) {
+  return test::failure_of([&] { (void)import(text, hints); });
+}
+
+/// Every line with words before it.
+std::string prefixed(const std::string& prefix, const std::string& text) {
+  std::string all;
+  for (const std::string& line : split(text, '\n')) all += line.empty() ? "" : prefix + line + '\n';
+  return all;
+}
+
+TEST(ReadLog, TakesBothHalvesOfARow) {
+  const ImportedRows rows = import(kHead + kNames + kRow + kFoot);
+  ASSERT_EQ(rows.records.size(), 2U);
+  const Record& out = rows.records[0];
+  EXPECT_EQ(out.collective, "allreduce");
+  EXPECT_EQ(out.ranks, 2);
+  EXPECT_EQ(out.nodes, 2);
+  EXPECT_EQ(out.size, 33554432U);
+  EXPECT_EQ(out.op, "sum");
+  EXPECT_FALSE(out.root.has_value());
+  EXPECT_FALSE(out.in_place);
+  EXPECT_EQ(out.time_median_us, 276.88);
+  EXPECT_EQ(out.time_mean_us, 276.88);
+  EXPECT_NEAR(out.busbw_GBps.value_or(0), 121.19, 0.005);
+  EXPECT_EQ(out.wrong, 0U);
+  EXPECT_EQ(out.operations, 20U);
+  EXPECT_EQ(out.warmup_operations, 5U);
+  EXPECT_EQ(out.flags, "imported mean");
+  EXPECT_TRUE(rows.records[1].in_place);
+  EXPECT_FALSE(rows.records[1].wrong.has_value());
+  EXPECT_TRUE(rows.warnings.empty());
+}
+
+TEST(ReadLog, TakesOffWhatLaunchersAndCiPutBeforeLines) {
+  const std::string plain = kHead + kNames + kRow + kFoot;
+  for (const char* prefix :
+       {"[1,0]<stdout>:", "0: ", " 0: ", "12: ", "2026-11-21T08:34:33.1234567Z ",
+        "[2026-11-21 08:34:33] 0: ", "Mon Nov 16 10:00:00 2026[1,0]<stdout>:", "\x1b[32m"}) {
+    const ImportedRows rows = import(prefixed(prefix, plain));
+    ASSERT_EQ(rows.records.size(), 2U) << prefix;
+    EXPECT_EQ(rows.records[0].time_median_us, 276.88) << prefix;
+    EXPECT_EQ(rows.records[0].ranks, 2) << prefix;
+  }
+}
+
+TEST(ReadLog, TellsRowsThatTheLogCountsWrong) {
+  std::string row = kRow;
+  row.replace(row.find("      0   277"), 13, "1.04858e+06   277");
+  const ImportedRows rows = import(kHead + kNames + row + kFoot);
+  EXPECT_EQ(rows.records[0].status, RowStatus::Wrong);
+  EXPECT_EQ(rows.records[0].wrong, 1048580U);
+  EXPECT_EQ(rows.records[1].status, RowStatus::Ok);
+}
+
+TEST(ReadLog, TakesExtraColumnsOfIterationsAndTimestamps) {
+  const ImportedRows rows = import(
+      kHead +
+      "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% timestamp\n"
+      "33554432 8388608 float sum -1 276.88 121.19 121.19 0 270.1 290.2 289.3 1.5 2026-11-21 "
+      "08:34:33\n" +
+      kFoot);
+  ASSERT_EQ(rows.records.size(), 1U);
+  EXPECT_EQ(rows.records[0].time_min_us, 270.1);
+  EXPECT_EQ(rows.records[0].time_max_us, 290.2);
+  EXPECT_EQ(rows.records[0].time_p99_us, 289.3);
+  EXPECT_EQ(rows.records[0].finished_at, "2026-11-21 08:34:33");
+}
+
+TEST(ReadLog, TakesTheWallTimeFromTheBandwidthWhereTheTimeIsTheProcessors) {
+  const ImportedRows rows = import(kHead +
+                                   "# size count type redop root cputime algbw busbw #wrong\n"
+                                   "33554432 8388608 float sum -1 3.5 121.19 121.19 0\n" +
+                                   kFoot);
+  EXPECT_EQ(rows.records[0].enqueue_time_us, 3.5);
+  EXPECT_NEAR(rows.records[0].time_median_us.value_or(0), 276.88, 0.02);
+  EXPECT_NE(rows.records[0].flags.find("time-from-bandwidth"), std::string::npos);
+}
+
+TEST(ReadLog, RefusesALineOfATableThatItCannotReadByFileAndLine) {
+  const std::string bad = "    67108864      16777216     float     sum      -1   fast\n";
+  const Failure failure = refusal(kHead + kNames + kRow + bad + kFoot);
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("x.log:8: ")) << failure.message;
+  EXPECT_TRUE(failure.says("--skip-bad-lines")) << failure.message;
+  const ImportedRows rows =
+      import(kHead + kNames + kRow + bad + kFoot, {}, {.skip_bad_lines = true});
+  EXPECT_EQ(rows.records.size(), 2U);
+  ASSERT_FALSE(rows.warnings.empty());
+  EXPECT_NE(rows.warnings[0].find("x.log:8"), std::string::npos);
+}
+
+TEST(ReadLog, ImportsWhatIsThereOfALogThatWasCutOff) {
+  const ImportedRows rows = import(kHead + kNames + kRow + "    67108864      1677");
+  EXPECT_EQ(rows.records.size(), 2U);
+  EXPECT_EQ(rows.warnings.size(), 2U);
+}
+
+TEST(ReadLog, AsksForTheCollectiveWhereTheLogDoesNotSayIt) {
+  const std::string text = kNames + kRow;
+  EXPECT_TRUE(refusal(text).says("--collective")) << refusal(text).message;
+  EXPECT_TRUE(refusal(text, {.collective = "all_gahter", .ranks = 2}).says("--collective"));
+  EXPECT_EQ(import(text, {.collective = "all_reduce"}).records[0].ranks, 2);
+  EXPECT_TRUE(refusal(kHead + kNames + kRow, {.collective = "broadcast"}).says("allreduce"));
+}
+
+TEST(ReadLog, RefusesRanksThatTheBandwidthsContradict) {
+  const Failure failure = refusal(kNames + kRow, {.collective = "all_reduce", .ranks = 8});
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("--ranks 8")) << failure.message;
+}
+
+TEST(ReadLog, TakesSeveralCollectivesOfOneLog) {
+  const std::string other =
+      "# Collective test starting: broadcast_perf\n# nThread 1 nGpus 1 minBytes 8 warmup iters: 1 "
+      "iters: 9\n# Rank  0 Group  0 Pid 1 on n1 device  0 [0] X\n# Rank  1 Group  0 Pid 1 on n1 "
+      "device "
+      " 1 [0] X\n# size count type redop root time algbw busbw #wrong\n"
+      "1000000 250000 float none 0 10.00 100.00 100.00 0\n# Avg bus bandwidth : 100\n";
+  const ImportedRows rows = import(kHead + kNames + kRow + kFoot + other);
+  ASSERT_EQ(rows.records.size(), 3U);
+  EXPECT_EQ(rows.records[2].collective, "broadcast");
+  EXPECT_EQ(rows.records[2].nodes, 1);
+  EXPECT_EQ(rows.records[2].root, 0);
+}
+
+TEST(ReadLog, WarnsWhereTheFootersMeanIsOfOtherRows) {
+  std::string foot = kFoot;
+  foot.replace(foot.find("121.16"), 6, "90.000");
+  const ImportedRows rows = import(kHead + kNames + kRow + foot);
+  ASSERT_EQ(rows.warnings.size(), 1U);
+  EXPECT_NE(rows.warnings[0].find("rows are missing"), std::string::npos);
+}
+
+TEST(ReadLog, LeavesBandwidthOutOfRowsWithoutBytesAndOfOneRank) {
+  const std::string zero = "0 0 float sum -1 9.05 0.00 0.00 0 9.07 0.00 0.00 0\n";
+  const ImportedRows rows = import(kHead + kNames + zero);
+  EXPECT_FALSE(rows.records[0].busbw_GBps.has_value());
+  const std::string alone = "# Rank  0 Group  0 Pid 1 on n1 device  0 [0] X\n";
+  const ImportedRows one =
+      import(alone + kNames + "8 2 float sum -1 9.05 0.00 0.00 0 9 0.00 0.00 0\n",
+             {.collective = "allreduce"});
+  EXPECT_EQ(one.records[0].ranks, 1);
+  EXPECT_FALSE(one.records[0].busbw_GBps.has_value());
+}
+
+TEST(ReadLog, ReadsOsuAndTurnsPartsIntoWholes) {
+  const std::string text =
+      "$ mpirun -np 4 ./osu_allgather -f\n# OSU MPI Allgather Latency Test v5.9\n"
+      "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n"
+      "1024                   10.00              9.00             12.50         100\n";
+  const ImportedRows rows = import(text);
+  ASSERT_EQ(rows.records.size(), 1U);
+  const Record& row = rows.records[0];
+  EXPECT_EQ(row.collective, "allgather");
+  EXPECT_EQ(row.backend, "mpi");
+  EXPECT_EQ(row.ranks, 4);
+  EXPECT_EQ(row.size, 4096U);
+  EXPECT_EQ(row.time_median_us, 12.5);
+  EXPECT_EQ(row.aggregation, "max");
+  EXPECT_EQ(row.operations, 100U);
+  EXPECT_NEAR(row.busbw_GBps.value_or(0), 4096 / 12.5e3 * 3 / 4, 1e-9);
+  const std::string plain =
+      "# OSU MPI Allreduce Latency Test v7.3\n# Datatype: MPI_CHAR.\n"
+      "# Size       Avg Latency(us)\n4       1.96\n";
+  EXPECT_TRUE(refusal(plain).says("--ranks")) << refusal(plain).message;
+  const ImportedRows reduced = import(plain, {.ranks = 2});
+  EXPECT_EQ(reduced.records[0].type, "int8");
+  EXPECT_EQ(reduced.records[0].aggregation, "mean");
+}
+
+TEST(ReadLog, ReadsImbAndPassesOverWhatIsNoCollective) {
+  const std::string text =
+      "#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n# MPI_Datatype for reductions   :   "
+      "MPI_FLOAT\n# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] "
+      "Mbytes/sec\n"
+      "0 1000 0.5 0.0\n# Benchmarking Allreduce\n# #processes = 4\n"
+      "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+      "         4096         1000         3.00         5.00         4.00\n";
+  const ImportedRows rows = import(text);
+  ASSERT_EQ(rows.records.size(), 1U);
+  EXPECT_EQ(rows.records[0].ranks, 4);
+  EXPECT_EQ(rows.records[0].type, "float");
+  EXPECT_EQ(rows.records[0].time_median_us, 5);
+  EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 4096 / 5e3 * 1.5, 1e-9);
+}
+
+TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
+  const std::string text = R"({"version": 3, "args": ["./all_reduce_perf", "-b", "8"],
+    "env": ["SECRET=1"], "nccl_version": 22809, "config": {"nthreads": 1, "ngpus": 2,
+    "warmup_iters": 1, "iterations": 20, "devices": [{"rank": 0, "hostname": "n1"}]},
+    "results": [{"size": 33554432, "count": 8388608, "type": "float", "redop": "sum",
+    "root": "    -1", "out_of_place": {"time": 276.88, "alg_bw": 121.187637, "bus_bw": 121.187637,
+    "nwrong": "0"}, "in_place": {"time": 0.0, "alg_bw": inf, "bus_bw": inf, "nwrong": "N/A"}}],
+    "end_time": "x"})";
+  const ImportedRows rows = import(text);
+  ASSERT_EQ(rows.records.size(), 2U);
+  EXPECT_EQ(rows.records[0].ranks, 2);
+  EXPECT_EQ(rows.records[0].nodes, 1);
+  EXPECT_EQ(rows.records[0].wrong, 0U);
+  EXPECT_FALSE(rows.records[1].busbw_GBps.has_value());
+  for (const auto& [key, value] : rows.facts) EXPECT_EQ(value.find("SECRET"), std::string::npos);
+  EXPECT_TRUE(refusal(text.substr(0, 300)).says("damaged JSON"));
+}
+
+TEST(ReadLog, RefusesASummaryAndAnythingElse) {
+  EXPECT_TRUE(refusal("OP,GPU,Bandwidth\nall_gather_perf,2,15.95\n").says("summary"));
+  EXPECT_TRUE(refusal("hello\n").says("no row of nccl-tests"));
+  EXPECT_TRUE(refusal("").says("no row of nccl-tests"));
+}
+
+}  // namespace
+}  // namespace busbar::study
