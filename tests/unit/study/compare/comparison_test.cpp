@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/compare/comparison.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "study/compare/comparison_text.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/sample_records.hpp"
+
+namespace busbar::study {
+namespace {
+
+using testing::HasSubstr;
+
+Dataset launch(const std::string& path, double time_us) {
+  Record record = test::measured(false);
+  record.time_median_us = time_us;
+  return {.path = path, .records = {record}};
+}
+std::vector<Dataset> launches(std::initializer_list<double> times) {
+  std::vector<Dataset> all;
+  for (const double time : times) all.push_back(launch("x.csv", time));
+  return all;
+}
+Comparison compared(std::initializer_list<double> before, std::initializer_list<double> after) {
+  return compare_launches(launches(before), launches(after), 0.05);
+}
+
+TEST(CompareLaunches, TellsSlowerAndFasterFromFourLaunches) {
+  const Comparison slower = compared({100, 101, 102, 103}, {120, 121, 122, 123});
+  ASSERT_EQ(slower.rows.size(), 1U);
+  EXPECT_EQ(slower.rows[0].verdict, Verdict::Slower);
+  EXPECT_NEAR(slower.rows[0].ratio, 121.5 / 101.5, 1e-12);
+  EXPECT_NEAR(slower.rows[0].p.value_or(1), 2.0 / 70, 1e-12);
+  ASSERT_TRUE(slower.rows[0].interval.has_value());
+  EXPECT_NEAR(slower.rows[0].interval->low, 120.0 / 103, 1e-12);
+  EXPECT_NEAR(slower.rows[0].interval->high, 123.0 / 100, 1e-12);
+  EXPECT_EQ(slower.rows[0].kind, IntervalKind::OverLaunches);
+  EXPECT_TRUE(slower.any_slower_by(0.16));
+  EXPECT_FALSE(slower.any_slower_by(0.17));
+  EXPECT_EQ(compared({120, 121, 122, 123}, {100, 101, 102, 103}).rows[0].verdict, Verdict::Faster);
+}
+
+TEST(CompareLaunches, CallsSmallDifferencesTheSame) {
+  const Comparison same = compared({100, 101, 102, 103}, {103.5, 104, 104.1, 104.2});
+  EXPECT_LT(same.rows[0].p.value_or(1), 0.05);
+  EXPECT_EQ(same.rows[0].verdict, Verdict::Same);
+}
+
+TEST(CompareLaunches, CannotTellFromThreeLaunchesAndSaysHowManyCould) {
+  const Comparison few = compared({100, 101, 102}, {200, 201, 202});
+  EXPECT_EQ(few.rows[0].verdict, Verdict::CannotTell);
+  EXPECT_FALSE(few.any_slower_by(0));
+  ASSERT_EQ(few.warnings.size(), 1U);
+  EXPECT_THAT(few.warnings[0], HasSubstr("3 against 3 launches can never reach p < 0.05"));
+  EXPECT_THAT(few.warnings[0], HasSubstr("give 4 of each"));
+}
+
+TEST(CompareLaunches, CannotTellWhereLaunchesScatter) {
+  const Comparison wide = compared({100, 120, 140, 160}, {110, 130, 150, 170});
+  EXPECT_EQ(wide.rows[0].verdict, Verdict::CannotTell);
+}
+
+TEST(CompareLaunches, TakesTheRowsOwnIntervalsForOneLaunchEachAndSaysSo) {
+  std::vector<Dataset> before = launches({100});
+  std::vector<Dataset> after = launches({150});
+  EXPECT_EQ(compare_launches(before, after, 0.05).rows[0].verdict, Verdict::CannotTell);
+  before[0].records[0].time_ci_low_us = 98;
+  before[0].records[0].time_ci_high_us = 102;
+  after[0].records[0].time_ci_low_us = 147;
+  after[0].records[0].time_ci_high_us = 153;
+  const Comparison one = compare_launches(before, after, 0.05);
+  EXPECT_EQ(one.rows[0].verdict, Verdict::Slower);
+  EXPECT_EQ(one.rows[0].kind, IntervalKind::WithinLaunch);
+  EXPECT_NEAR(one.rows[0].interval->low, 147.0 / 102, 1e-12);
+  EXPECT_NEAR(one.rows[0].interval->high, 153.0 / 98, 1e-12);
+  EXPECT_FALSE(one.rows[0].p.has_value());
+  EXPECT_THAT(comparison_text(one), HasSubstr("within one launch"));
+}
+
+TEST(CompareLaunches, ListsRowsOfOneGroupAndLeavesOutWrongOnes) {
+  std::vector<Dataset> before = launches({100});
+  std::vector<Dataset> after = launches({100});
+  after[0].records.push_back(after[0].records[0]);
+  after[0].records[1].size = 1024;
+  after[0].records.push_back(test::skipped(true, "no memory"));
+  const Comparison comparison = compare_launches(before, after, 0.05);
+  ASSERT_EQ(comparison.only_after.size(), 1U);
+  EXPECT_EQ(comparison.only_after[0].size, 1024U);
+  EXPECT_TRUE(comparison.only_before.empty());
+  EXPECT_THAT(comparison_text(comparison), HasSubstr("# only after: allreduce float sum, 16 ranks, "
+                                                     "1 KiB, out of place"));
+  after[0].records[0].status = RowStatus::Wrong;
+  const test::Failure failure =
+      test::failure_of([&] { (void)compare_launches(before, after, 0.05); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("no row is in both"));
+}
+
+TEST(CompareLaunches, TakesTheMedianOverCyclesOfALaunch) {
+  std::vector<Dataset> before = launches({100});
+  before[0].records.resize(3, before[0].records[0]);
+  before[0].records[1].time_median_us = 300;
+  before[0].records[2].time_median_us = 110;
+  EXPECT_EQ(compare_launches(before, launches({110}), 0.05).rows[0].ratio, 1);
+}
+
+TEST(HeadDifferences, NameWhatOnlyOneGroupHas) {
+  std::vector<Dataset> before = launches({100});
+  std::vector<Dataset> after = launches({100});
+  before[0].facts = {{"library", "MPICH 4.0.2"}, {"configuration", "a=1 cadence=streaming"}};
+  after[0].facts = {{"library", "MPICH 4.2.0"}, {"configuration", "a=1 cadence=isolated"}};
+  EXPECT_THAT(head_differences(before, after),
+              testing::ElementsAre("libraries differ: before MPICH 4.0.2, after MPICH 4.2.0",
+                                   "configurations differ: before cadence=streaming, after "
+                                   "cadence=isolated"));
+  EXPECT_TRUE(head_differences(before, before).empty());
+  after[0].simulated = true;
+  EXPECT_THAT(head_differences(before, after).back(), HasSubstr("simulated"));
+}
+
+}  // namespace
+}  // namespace busbar::study

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Real logs, where they are there: every bus bandwidth is the log's own in all of its digits.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "study/import/log_reader.hpp"
+#include "study/import/log_records.hpp"
+
+namespace busbar::study {
+namespace {
+
+const std::filesystem::path kFolder = "../shared/data/nccl_tests_logs";
+
+std::vector<std::filesystem::path> logs() {
+  std::vector<std::filesystem::path> paths;
+  if (!std::filesystem::is_directory(kFolder)) return paths;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    const std::string name = entry.path().filename();
+    if (name.ends_with(".txt") && !name.starts_with("dgx1_tartan")) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// The collective by the file's name: what a user knows.
+std::string collective_of(const std::string& name) {
+  for (const char* word : {"all_reduce", "allreduce", "all_gather", "allgather", "alltoall",
+                           "broadcast", "reduce_scatter", "sendrecv", "reduce"}) {
+    if (name.find(word) != std::string::npos) return word;
+  }
+  return {};
+}
+
+ImportedRows import(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  LogReading reading;
+  if (path.filename().string().starts_with("p4d_")) {
+    reading.columns =
+        words_of("nodes size count type redop time algbw busbw error time algbw busbw error");
+  }
+  const std::vector<LogFile> read{read_log(text, path.filename(), reading)};
+  return records_of(read, {.collective = collective_of(path.filename())});
+}
+
+/// The busbw words of a log, by the plain meaning of its rows: the fifth word from each half's end.
+std::vector<double> printed(const std::filesystem::path& path) {
+  std::vector<double> values;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> words = words_of(line);
+    const bool row = words.size() > 10 && whole_number(words[0]) && whole_number(words[1]);
+    if (!row) continue;
+    for (const std::size_t from_end : {6U, 2U}) {
+      values.push_back(std::stod(words[words.size() - from_end]));
+    }
+  }
+  return values;
+}
+
+TEST(Corpus, BusBandwidthsAreTheLogsOwn) {
+  const auto paths = logs();
+  if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+  std::size_t compared = 0;
+  for (const auto& path : paths) {
+    SCOPED_TRACE(path.filename().string());
+    const ImportedRows rows = import(path);
+    const std::vector<double> values = printed(path);
+    ASSERT_EQ(rows.records.size(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Record& record = rows.records[i];
+      if (!record.busbw_GBps) {
+        EXPECT_EQ(record.size, 0U);
+        continue;
+      }
+      EXPECT_NEAR(*record.busbw_GBps, values[i], 0.005 + 1e-9) << record.size;
+      EXPECT_EQ(record.flags.find("bandwidth-differs"), std::string::npos);
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, 1500U);
+  EXPECT_EQ(paths.size(), 40U);
+}
+
+TEST(Corpus, OnlyTheDgx2GathersHaveTheOldAlgorithmBandwidth) {
+  const auto paths = logs();
+  if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+  for (const auto& path : paths) {
+    const std::string name = path.filename();
+    const ImportedRows rows = import(path);
+    const bool old = rows.records.front().flags.find("old-algbw") != std::string::npos;
+    EXPECT_EQ(old, name.starts_with("dgx2_all_gather")) << name;
+  }
+}
+
+TEST(Corpus, RanksAreThoseOfTheArithmeticWhereNamesOfFilesSayOtherwise) {
+  const auto paths = logs();
+  if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+  const auto ranks = [](const char* name) { return import(kFolder / name).records.back().ranks; };
+  EXPECT_EQ(ranks("h100_allreduce_64gpu-8node_coreweave.txt"), 96);
+  EXPECT_EQ(ranks("gb200nvl72_allreduce_144gpu-2rack_coreweave.txt"), 128);
+  EXPECT_EQ(ranks("gb200nvl72_allreduce_1440gpu-20rack_coreweave.txt"), 1440);
+  EXPECT_EQ(ranks("p4d_a100-40gb_allreduce_8to32gpu_issue-nccl527.txt"), 32);
+  EXPECT_EQ(ranks("rtx2080ti_allreduce_8gpu.txt"), 8);
+}
+
+}  // namespace
+}  // namespace busbar::study
