@@ -93,23 +93,27 @@ std::string blocks_text(std::span<const Block> blocks) {
   return open ? text + "</div>\n" : text;
 }
 
+std::string contents_entry(const Section& section) {
+  return fmt::format("<li><a href=\"#{}\">{}</a>", section.id, markup_text(section.heading));
+}
+
+/// The headings of level 3 from `first` on, up to the next of level 2, as a list of their own.
+std::string inner_contents(const std::vector<Section>& sections, std::size_t first) {
+  std::string entries;
+  for (std::size_t i = first; i < sections.size() && sections[i].level > 2; ++i) {
+    if (sections[i].level == 3) entries += contents_entry(sections[i]) + "</li>\n";
+  }
+  return entries.empty() ? entries : "\n<ul>\n" + entries + "</ul>\n";
+}
+
 std::string contents(const Document& document) {
   std::string text = "<nav aria-label=\"Contents\">\n<h2 id=\"contents\">Contents</h2>\n<ul>\n";
-  bool item_open = false;
-  bool inner_open = false;
-  for (const Section& section : document.sections) {
-    if (section.level > 3) continue;
-    const bool inner = section.level == 3 && item_open;
-    if (inner_open && !inner) text += "</ul>\n";
-    if (item_open && !inner) text += "</li>\n";
-    if (inner && !inner_open) text += "\n<ul>\n";
-    text += fmt::format("<li><a href=\"#{}\">{}</a>{}", section.id, markup_text(section.heading),
-                        inner ? "</li>\n" : "");
-    inner_open = inner;
-    item_open = true;
+  for (std::size_t i = 0; i < document.sections.size(); ++i) {
+    if (document.sections[i].level > 2) continue;
+    text +=
+        contents_entry(document.sections[i]) + inner_contents(document.sections, i + 1) + "</li>\n";
   }
-  if (inner_open) text += "</ul>\n";
-  return text + (item_open ? "</li>\n" : "") + "</ul>\n</nav>\n";
+  return text + "</ul>\n</nav>\n";
 }
 
 }  // namespace

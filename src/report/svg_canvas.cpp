@@ -23,9 +23,9 @@ std::string stroke_attributes(const SvgStroke& stroke) {
 
 std::string text_attributes(const SvgTextStyle& style) {
   return fmt::format(
-      "font-size=\"{}\" fill=\"{}\"{}{}", svg_number(style.size), style.colour,
-      style.anchor == "start" ? "" : fmt::format(" text-anchor=\"{}\"", style.anchor),
-      style.bold ? " font-weight=\"600\"" : "");
+      R"(font-size="{}" fill="{}"{}{})", svg_number(style.size), style.colour,
+      style.anchor == "start" ? "" : fmt::format(R"( text-anchor="{}")", style.anchor),
+      style.bold ? R"( font-weight="600")" : "");
 }
 
 /// Path data of a marker around 0, 0.
@@ -46,7 +46,7 @@ std::string_view outline(Marker shape) {
 }  // namespace
 
 std::string svg_number(double value) {
-  const std::string text = fmt::format("{:.1f}", value);
+  std::string text = fmt::format("{:.1f}", value);
   if (text.ends_with(".0")) return text == "-0.0" ? "0" : text.substr(0, text.size() - 2);
   return text;
 }
@@ -68,22 +68,21 @@ void SvgCanvas::add(std::string_view element, std::string_view attributes,
 void SvgCanvas::line(SvgPoint from, SvgPoint to, const SvgStroke& stroke,
                      std::string_view tooltip) {
   add("line",
-      fmt::format("x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"{}", svg_number(from.x),
-                  svg_number(from.y), svg_number(to.x), svg_number(to.y),
-                  stroke_attributes(stroke)),
+      fmt::format(R"(x1="{}" y1="{}" x2="{}" y2="{}"{})", svg_number(from.x), svg_number(from.y),
+                  svg_number(to.x), svg_number(to.y), stroke_attributes(stroke)),
       tooltip);
 }
 
 void SvgCanvas::path(std::string_view path, const SvgStroke& stroke, std::string_view tooltip) {
-  add("path", fmt::format("d=\"{}\" fill=\"none\"{}", path, stroke_attributes(stroke)), tooltip);
+  add("path", fmt::format(R"(d="{}" fill="none"{})", path, stroke_attributes(stroke)), tooltip);
 }
 
 void SvgCanvas::box(SvgPoint corner, double width, double height, std::string_view fill,
                     const SvgStroke& stroke, std::string_view tooltip, double radius) {
   add("rect",
-      fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"{}{}",
-                  svg_number(corner.x), svg_number(corner.y), svg_number(width), svg_number(height),
-                  fill, radius > 0 ? fmt::format(" rx=\"{}\"", svg_number(radius)) : "",
+      fmt::format(R"(x="{}" y="{}" width="{}" height="{}" fill="{}"{}{})", svg_number(corner.x),
+                  svg_number(corner.y), svg_number(width), svg_number(height), fill,
+                  radius > 0 ? fmt::format(R"( rx="{}")", svg_number(radius)) : "",
                   stroke_attributes(stroke)),
       tooltip);
 }

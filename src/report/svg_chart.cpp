@@ -77,7 +77,9 @@ void draw_legend(SvgCanvas& canvas, const std::vector<LegendPlace>& places) {
 }
 
 void draw_axes(SvgCanvas& canvas, const Chart& chart, const Frame& frame) {
-  for (double value = 0; value <= frame.axis.top * 1.001; value += frame.axis.step) {
+  const long lines = std::lround(frame.axis.top / frame.axis.step);
+  for (long i = 0; i <= lines; ++i) {
+    const double value = static_cast<double>(i) * frame.axis.step;
     const double y = frame.y(value);
     canvas.line({.x = kLeft, .y = y}, {.x = kRight, .y = y},
                 {.colour = value > 0 ? "#e0e0e0" : "#555"});

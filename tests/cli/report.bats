@@ -39,7 +39,7 @@ papers() {
 @test "a report is one well-formed page that asks for nothing" {
   papers
   report "$DIR"/*.csv -o "$DIR/r.html"
-  ! grep -Eq '<script|<link|<img|src=|https?:|@import|url\(' "$DIR/r.html"
+  run ! grep -Eq '<script|<link|<img|src=|https?:|@import|url\(' "$DIR/r.html"
   command -v xmllint > /dev/null || skip "no xmllint here (libxml2-utils)"
   xmllint --noout "$DIR/r.html"
 }
@@ -62,7 +62,7 @@ papers() {
   grep -q '^# Interconnects compared' "$DIR/r.md"
   grep -q 'dgx-1v overtakes dgx-2 between 256 MiB and 512 MiB' "$DIR/r.md"
   grep -q '^| 512 MiB | ' "$DIR/r.md"
-  ! grep -q '<svg' "$DIR/r.md"
+  run ! grep -q '<svg' "$DIR/r.md"
 }
 @test "a measured run without a system has a report, with its host and its time" {
   printf '# started: 2026-01-02 03:04:05\n# hosts: node7\ncollective,backend,ranks,nodes,type,in_place,size_bytes,status,time_median_us,busbw_GBps\nallreduce,mpi,2,1,float,0,1024,ok,1,3\n' > "$DIR/mine.csv"
@@ -76,7 +76,7 @@ papers() {
   sed 's/^# system: .*/# system: <script>alert(1)<\/script>/' "$DIR/dgx-2.csv" > "$DIR/h.csv"
   report "$DIR/h.csv" -o "$DIR/r.html"
   [ "$status" -eq 0 ]
-  ! grep -q '<script' "$DIR/r.html"
+  run ! grep -q '<script' "$DIR/r.html"
   grep -q '&lt;script&gt;' "$DIR/r.html"
 }
 @test "a browser opens the page without a complaint" {
@@ -84,7 +84,7 @@ papers() {
   report --system dgx-1v --system ac922 -o "$DIR/r.html"
   timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$DIR/profile" --enable-logging=stderr --v=0 \
     --window-size=390,3000 --dump-dom "file://$DIR/r.html" > "$DIR/dom" 2> "$DIR/log" || skip "chromium does not run here"
-  ! grep -q CONSOLE "$DIR/log"
+  run ! grep -q CONSOLE "$DIR/log"
   grep -q 'system-dgx-1v' "$DIR/dom"
 }
 @test "report refuses what it does not understand, in one line" {
