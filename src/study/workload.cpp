@@ -18,30 +18,34 @@ std::string listed(const std::set<int>& ranks) {
   return join(words, ", ");
 }
 
-/// The numbers of ranks to look at; a constant rate holds for any.
-std::vector<int> ranks_of(const WorkloadRequest& request) {
+/// The numbers of ranks that curves have an all-reduce of.
+std::set<int> ranks_of_curves(const WorkloadRequest& request) {
   std::set<int> measured;
-  bool any = false;
   for (const SystemRates& system : request.systems) {
-    any = any || system.constant_GBps.has_value();
     for (const int ranks : measured_ranks(system)) measured.insert(ranks);
   }
-  if (request.ranks.empty()) {
-    if (measured.empty() && !any) {
+  return measured;
+}
+
+/// The numbers of ranks to look at; a constant rate holds for any.
+std::vector<int> ranks_of(const WorkloadRequest& request) {
+  const std::set<int> measured = ranks_of_curves(request);
+  const bool any = std::any_of(request.systems.begin(), request.systems.end(),
+                               [](const SystemRates& s) { return s.constant_GBps.has_value(); });
+  if (!request.ranks.empty()) {
+    for (const int wanted : request.ranks) {
+      if (any || measured.contains(wanted)) continue;
       throw usage_error(
-          "--curve: there is no all-reduce of two ranks or more, which sums the gradients; add "
-          "one by another --curve");
+          fmt::format("--ranks {}: there is no all-reduce with so many ranks; the curves have {}",
+                      wanted, measured.empty() ? "none" : listed(measured)));
     }
-    return measured.empty() ? std::vector<int>{2, 4, 8, 16}
-                            : std::vector<int>{measured.begin(), measured.end()};
+    return request.ranks;
   }
-  for (const int wanted : request.ranks) {
-    if (any || measured.count(wanted) > 0) continue;
-    throw usage_error(
-        fmt::format("--ranks {}: there is no all-reduce with so many ranks; the curves have {}",
-                    wanted, measured.empty() ? "none" : listed(measured)));
-  }
-  return request.ranks;
+  if (!measured.empty()) return {measured.begin(), measured.end()};
+  if (any) return {2, 4, 8, 16};
+  throw usage_error(
+      "--curve: there is no all-reduce of two ranks or more, which sums the gradients; add one by "
+      "another --curve");
 }
 
 /// What the step's computing takes on each of n ranks.

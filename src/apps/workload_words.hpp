@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/workload_options.hpp"
+#include "report/text_table.hpp"
+#include "study/workload.hpp"
+
+namespace busbar {
+
+/// Four figures that count, without an exponent where people would not write one.
+[[nodiscard]] std::string figure(double value);
+[[nodiscard]] std::string percent(double share);
+[[nodiscard]] std::string overlap_words(double overlap);
+/// "dgx-2 (simulated)"
+[[nodiscard]] std::string name_of(const SystemRates& system);
+
+/// Lines of explanation and a table, plain or Markdown.
+[[nodiscard]] std::string section(bool markdown, const std::vector<std::string>& lines,
+                                  const TextTable& table);
+
+/// What is reckoned, with which rates and which computing.
+[[nodiscard]] std::vector<std::string> head_lines(const WorkloadOptions& options,
+                                                  const WorkloadRequest& request);
+
+}  // namespace busbar
