@@ -37,6 +37,16 @@ std::vector<Part> parts_of(const RankSet& set) {
   return parts;
 }
 
+/// Of links with these loads, in sizes, the one that takes longest.
+double slowest(const PathTable& table, const std::vector<double>& load) {
+  double seconds = 0;
+  for (std::size_t link = 0; link < load.size(); ++link) {
+    const double rate = table.capacity_GBps(static_cast<int>(link));
+    if (load[link] > 0 && std::isfinite(rate)) seconds = std::max(seconds, load[link] / rate);
+  }
+  return seconds;
+}
+
 /// The most loaded link within a host.
 std::optional<double> within(Operation operation, int root, const Cluster& cluster,
                              const Part& part, int ranks, const BoundOptions& options) {
@@ -44,23 +54,19 @@ std::optional<double> within(Operation operation, int root, const Cluster& clust
   if (devices.size() < 2) return 0;
   const PathTable table(cluster.graph(), devices, Level::All, options);
   std::vector<double> load(table.links());
-  for (int i = 0; i < part.ranks; ++i) {
-    for (int j = 0; j < part.ranks; ++j) {
-      const double share = share_of(operation, part.first + i, part.first + j, root, ranks);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (std::size_t j = 0; j < devices.size(); ++j) {
+      const double share = share_of(operation, part.first + static_cast<int>(i),
+                                    part.first + static_cast<int>(j), root, ranks);
       if (i == j || share <= 0) continue;
-      const auto& path = table.between(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+      const auto& path = table.between(i, j);
       if (!path) return std::nullopt;
       for (const Use& use : path->uses) {
         load[static_cast<std::size_t>(use.resource)] += share * use.times;
       }
     }
   }
-  double seconds = 0;
-  for (std::size_t link = 0; link < load.size(); ++link) {
-    const double rate = table.capacity_GBps(static_cast<int>(link));
-    if (load[link] > 0 && std::isfinite(rate)) seconds = std::max(seconds, load[link] / rate);
-  }
-  return seconds;
+  return slowest(table, load);
 }
 
 /// What leaves or reaches a host, whichever is more, in sizes.

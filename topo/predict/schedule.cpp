@@ -16,10 +16,10 @@ struct Steps {
 };
 
 Schedule made_of(const SetLimits& limits, const StepTimes& times, Steps steps,
-                 double seconds_of_a_GB) {
+                 double seconds_per_size) {
   return {.fixed_us = times.launch_us + steps.within * step_us(times, limits.within) +
                       steps.between * times.network_us,
-          .us_per_byte = seconds_of_a_GB / times.share / kBytesPerUs};
+          .us_per_byte = seconds_per_size / times.share / kBytesPerUs};
 }
 
 /// All-reduce goes round twice; of n hops of a ring, one leaves each host.
