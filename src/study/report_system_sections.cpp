@@ -89,10 +89,10 @@ DocumentTable links_table(const Graph& graph) {
     const auto& [index, kinds, count] = row;
     const topo::Medium& medium = graph.media[static_cast<std::size_t>(index)];
     const bool limited = medium.nominal_GBps > 0;
-    table.rows.push_back(
-        {medium.name, kinds, fmt::format("{}", (directions + 1) / 2), fmt::format("{:g}", count),
-         limited ? figure_words(medium.nominal_GBps) : "no limit",
-         limited ? figure_words(medium.nominal_GBps * count) : "no limit", medium.source});
+    table.rows.push_back({medium.name, kinds, fmt::format("{}", (directions + 1) / 2),
+                          fmt::format("{:g}", count),
+                          limited ? figure_words(medium.nominal_GBps) : "no limit",
+                          limited ? figure_words(medium.nominal_GBps * count) : "no limit"});
   }
   return table;
 }
