@@ -18,17 +18,18 @@ constexpr std::size_t kMostWords = BitWords::kMost / kBits;
 
 std::optional<BitWords> BitWords::parse(std::string_view mask) {
   if (mask.empty()) return std::nullopt;
-  const std::vector<std::string> words = split(mask, ',');
+  std::vector<std::string> words = split(mask, ',');
   if (words.size() > kMostWords) return std::nullopt;
   BitWords set;
-  for (auto word = words.rbegin(); word != words.rend(); ++word) {
-    std::string_view digits = *word;
+  std::reverse(words.begin(), words.end());
+  for (const std::string& word : words) {
+    std::string_view digits = word;
     if (digits.starts_with("0x")) digits.remove_prefix(2);
     unsigned value = 0;
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     const bool number = error == std::errc{} && end == digits.data() + digits.size();
-    if (!number && !word->empty()) return std::nullopt;
+    if (!number && !word.empty()) return std::nullopt;
     set.words_.push_back(value);
   }
   while (!set.words_.empty() && set.words_.back() == 0) set.words_.pop_back();
@@ -71,9 +72,8 @@ void BitWords::add(const BitWords& other) {
 
 std::string BitWords::text() const {
   std::vector<std::string> words;
-  for (auto word = words_.rbegin(); word != words_.rend(); ++word) {
-    words.push_back(fmt::format("0x{:08x}", *word));
-  }
+  for (const unsigned word : words_) words.push_back(fmt::format("0x{:08x}", word));
+  std::reverse(words.begin(), words.end());
   return words.empty() ? "0x0" : join(words, ",");
 }
 

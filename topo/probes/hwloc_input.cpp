@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,44 +15,15 @@
 
 #include "topo/probes/bit_words.hpp"
 #include "topo/probes/hwloc_facts.hpp"
+#include "topo/probes/hwloc_schema.hpp"
 #include "topo/probes/xml_reader.hpp"
 
 namespace busbar::topo {
 namespace {
 
-/// Where an object of hwloc may be.
-enum class Family { Normal, Memory, Io, Unwanted };
-constexpr std::array<std::pair<std::string_view, Family>, 24> kTypes{
-    {{"Machine", Family::Normal},  {"Package", Family::Normal},  {"Socket", Family::Normal},
-     {"Die", Family::Normal},      {"Group", Family::Normal},    {"Core", Family::Normal},
-     {"PU", Family::Normal},       {"Cache", Family::Normal},    {"L1Cache", Family::Normal},
-     {"L2Cache", Family::Normal},  {"L3Cache", Family::Normal},  {"L4Cache", Family::Normal},
-     {"L5Cache", Family::Normal},  {"L1iCache", Family::Normal}, {"L2iCache", Family::Normal},
-     {"L3iCache", Family::Normal}, {"NUMANode", Family::Memory}, {"Node", Family::Memory},
-     {"MemCache", Family::Memory}, {"Bridge", Family::Io},       {"PCIDev", Family::Io},
-     {"OSDev", Family::Io},        {"Misc", Family::Unwanted},   {"System", Family::Unwanted}}};
-constexpr std::array<const char*, 4> kSets{"cpuset", "complete_cpuset", "nodeset",
-                                           "complete_nodeset"};
-constexpr std::array<std::string_view, 23> kAttributes{"type",           "os_index",
-                                                       "cpuset",         "complete_cpuset",
-                                                       "nodeset",        "complete_nodeset",
-                                                       "gp_index",       "name",
-                                                       "subtype",        "local_memory",
-                                                       "depth",          "cache_size",
-                                                       "cache_linesize", "cache_associativity",
-                                                       "cache_type",     "kind",
-                                                       "subkind",        "bridge_type",
-                                                       "bridge_pci",     "pci_busid",
-                                                       "pci_type",       "pci_link_speed",
-                                                       "osdev_type"};
-/// Of the machine only: what the job that wrote the file was allowed to use.
-constexpr std::array<const char*, 2> kAllowed{"allowed_cpuset", "allowed_nodeset"};
-constexpr std::array<const char*, 8> kNumbers{"os_index",   "gp_index",   "local_memory",
-                                              "depth",      "cache_size", "cache_linesize",
-                                              "cache_type", "osdev_type"};
 constexpr long kMostDistances = 1024;
 
-using Sets = std::array<BitWords, kSets.size()>;
+using Sets = std::array<BitWords, kHwlocSets.size()>;
 
 class Checker {
  public:
@@ -68,9 +38,10 @@ class Checker {
   void check_numbers(pugi::xml_node node);
   [[nodiscard]] Sets check_sets(pugi::xml_node node, const Sets& around) const;
   void check_index(pugi::xml_node node, const BitWords& set, std::set<long>& seen) const;
+  void check_infos(pugi::xml_node node) const;
   void check_device(pugi::xml_node node) const;
   void check_distances(pugi::xml_node node) const;
-  [[nodiscard]] Family family(pugi::xml_node node) const;
+  [[nodiscard]] HwlocFamily family(pugi::xml_node node) const;
   void drop_unwanted(pugi::xml_node node) const;
 
   const XmlReader& xml_;
@@ -87,29 +58,30 @@ std::string_view type_of(pugi::xml_node node) { return node.attribute("type").va
 
 bool is_numa(pugi::xml_node node) { return type_of(node) == "NUMANode" || type_of(node) == "Node"; }
 
-Family Checker::family(pugi::xml_node node) const {
-  const auto* const found = std::find_if(
-      kTypes.begin(), kTypes.end(), [&](const auto& type) { return type.first == type_of(node); });
-  if (found == kTypes.end()) {
+HwlocFamily Checker::family(pugi::xml_node node) const {
+  const auto* const found =
+      std::find_if(kHwlocTypes.begin(), kHwlocTypes.end(),
+                   [&](const auto& type) { return type.first == type_of(node); });
+  if (found == kHwlocTypes.end()) {
     xml_.fail(node, fmt::format("an object of type '{}', which hwloc does not have",
                                 type_of(node).substr(0, 40)));
   }
-  return old_format_ && is_numa(node) ? Family::Normal : found->second;
+  return old_format_ && is_numa(node) ? HwlocFamily::Normal : found->second;
 }
 
 void Checker::check(pugi::xml_node topology) {
   xml_.check(topology);
   const pugi::xml_node machine = topology.child("object");
-  if (!machine || type_of(machine) != "Machine" || machine.next_sibling("object")) {
+  if (!machine || type_of(machine) != "Machine" || !machine.next_sibling("object").empty()) {
     xml_.fail(machine ? machine : topology, "one outermost object of type Machine is wanted");
   }
-  nodeless_ = old_format_ && !topology.find_node(is_numa);
+  nodeless_ = old_format_ && topology.find_node(is_numa).empty();
   Sets everything;
   everything.fill(BitWords::all());
   check_object(machine, {}, everything);
-  check_allowed(machine, kAllowed[0], usable_processors_);
-  if (!nodeless_) check_allowed(machine, kAllowed[1], usable_nodes_);
-  for (pugi::xml_node child = machine; child;) {
+  check_allowed(machine, kHwlocAllowed[0], usable_processors_);
+  if (!nodeless_) check_allowed(machine, kHwlocAllowed[1], usable_nodes_);
+  for (pugi::xml_node child = topology.first_child(); child;) {
     const pugi::xml_node next = child.next_sibling();
     const std::string_view name = child.name();
     const bool distances = name.starts_with("distances2") &&
@@ -136,15 +108,17 @@ void Checker::check_allowed(pugi::xml_node machine, const char* attribute,
 
 void Checker::check_place(pugi::xml_node node, pugi::xml_node parent) const {
   if (!parent) return;
-  const Family inner = family(node);
-  const Family outer = family(parent);
+  const HwlocFamily inner = family(node);
+  const HwlocFamily outer = family(parent);
   bool fits = type_of(node) != "Machine";
-  if (outer == Family::Normal) fits = fits && (inner == Family::Io || type_of(parent) != "PU");
-  if (outer == Family::Memory) {
-    fits = type_of(parent) == "MemCache" && inner == Family::Memory;
+  if (outer == HwlocFamily::Normal) {
+    fits = fits && (inner == HwlocFamily::Io || type_of(parent) != "PU");
   }
-  if (outer == Family::Io) {
-    fits = inner == Family::Io && type_of(parent) != "OSDev" &&
+  if (outer == HwlocFamily::Memory) {
+    fits = type_of(parent) == "MemCache" && inner == HwlocFamily::Memory;
+  }
+  if (outer == HwlocFamily::Io) {
+    fits = inner == HwlocFamily::Io && type_of(parent) != "OSDev" &&
            (type_of(parent) == "Bridge") == (type_of(node) != "OSDev");
   }
   if (!fits) {
@@ -153,10 +127,10 @@ void Checker::check_place(pugi::xml_node node, pugi::xml_node parent) const {
 }
 
 void Checker::check_numbers(pugi::xml_node node) {
-  for (const char* attribute : kNumbers) {
+  for (const char* attribute : kHwlocNumbers) {
     static_cast<void>(xml_.whole(node, attribute, 0, std::numeric_limits<long>::max(), 0));
   }
-  for (const char* attribute : {"os_index", "depth"}) {
+  for (const char* attribute : kHwlocSmallNumbers) {
     static_cast<void>(xml_.whole(node, attribute, 0, std::numeric_limits<int>::max(), 0));
   }
   const long number = xml_.whole(node, "gp_index", 1, std::numeric_limits<long>::max(), 0);
@@ -168,8 +142,8 @@ void Checker::check_numbers(pugi::xml_node node) {
 
 Sets Checker::check_sets(pugi::xml_node node, const Sets& around) const {
   Sets sets = around;
-  for (std::size_t i = 0; i < kSets.size(); ++i) {
-    const char* const attribute = kSets.at(i);
+  for (std::size_t i = 0; i < kHwlocSets.size(); ++i) {
+    const char* const attribute = kHwlocSets.at(i);
     if (nodeless_ && i >= 2) {
       node.remove_attribute(attribute);
       continue;
@@ -209,16 +183,18 @@ void Checker::drop_unwanted(pugi::xml_node node) const {
   for (pugi::xml_attribute attribute = node.first_attribute(); attribute;) {
     const pugi::xml_attribute next = attribute.next_attribute();
     const std::string_view name = attribute.name();
-    const bool allowed = type_of(node) == "Machine" && (name == kAllowed[0] || name == kAllowed[1]);
-    const bool wanted =
-        allowed || std::find(kAttributes.begin(), kAttributes.end(), name) != kAttributes.end();
+    const bool allowed =
+        type_of(node) == "Machine" && (name == kHwlocAllowed[0] || name == kHwlocAllowed[1]);
+    const bool wanted = allowed || std::find(kHwlocAttributes.begin(), kHwlocAttributes.end(),
+                                             name) != kHwlocAttributes.end();
     if (!wanted) node.remove_attribute(attribute);
     attribute = next;
   }
   for (pugi::xml_node child = node.first_child(); child;) {
     const pugi::xml_node next = child.next_sibling();
     const std::string_view name = child.name();
-    const bool wanted = name == "info" || (name == "object" && family(child) != Family::Unwanted);
+    const bool wanted =
+        name == "info" || (name == "object" && family(child) != HwlocFamily::Unwanted);
     if (!wanted) node.remove_child(child);
     child = next;
   }
@@ -243,13 +219,22 @@ void Checker::check_device(pugi::xml_node node) const {
   static_cast<void>(xml_.needed(node, "pci_type"));
 }
 
+void Checker::check_infos(pugi::xml_node node) const {
+  for (const pugi::xml_node info : node.children("info")) {
+    xml_.check(info);
+    static_cast<void>(xml_.needed(info, "name"));
+    if (!info.attribute("value")) xml_.fail(info, "an <info> without value");
+  }
+}
+
 void Checker::check_object(pugi::xml_node node, pugi::xml_node parent, const Sets& around) {
   xml_.check(node);
   check_place(node, parent);
   check_numbers(node);
   drop_unwanted(node);
+  check_infos(node);
   Sets sets = around;
-  if (family(node) != Family::Io) {
+  if (family(node) != HwlocFamily::Io) {
     sets = check_sets(node, around);
     if (type_of(node) == "PU") {
       check_index(node, sets[1], processors_);
@@ -259,18 +244,13 @@ void Checker::check_object(pugi::xml_node node, pugi::xml_node parent, const Set
       usable_nodes_.add(sets[2]);
     }
   } else {
-    for (const char* attribute : kSets) node.remove_attribute(attribute);
+    for (const char* attribute : kHwlocSets) node.remove_attribute(attribute);
     check_device(node);
   }
   BitWords taken;
-  for (const pugi::xml_node info : node.children("info")) {
-    xml_.check(info);
-    static_cast<void>(xml_.needed(info, "name"));
-    if (!info.attribute("value")) xml_.fail(info, "an <info> without value");
-  }
   for (const pugi::xml_node child : node.children("object")) {
     check_object(child, node, sets);
-    if (family(child) != Family::Normal) continue;
+    if (family(child) != HwlocFamily::Normal) continue;
     const std::optional<BitWords> own = BitWords::parse(child.attribute("complete_cpuset").value());
     if (own && taken.meets(*own)) xml_.fail(child, "its processors are in another object too");
     if (own) taken.add(*own);

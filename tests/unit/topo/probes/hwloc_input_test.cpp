@@ -31,6 +31,7 @@ TEST(HwlocInput, LeavesOutWhatIsNotWanted) {
   text = with(text, "</topology>",
               "<support name=\"discovery.pu\"/><cpukind cpuset=\"0x1\"/><memattr name=\"x\"/>"
               "<distances2 name=\"NUMALatency\" nbobjs=\"2\"/></topology>");
+  text = with(text, R"(<object type="Machine")", R"(<memattr name="y"/><object type="Machine")");
   text = with(text, "<object type=\"Core\"",
               R"(<object type="Misc" name="m"/><userdata/><object odd="1" type="Core")");
   const std::string input = hwloc_input(text, "f.xml");
