@@ -157,9 +157,8 @@ std::optional<std::vector<int>> numbers_of(const topo::Graph& graph,
   std::vector<int> numbers;
   for (const Device& wanted : devices) {
     for (std::size_t i = 0; i < graph.devices.size(); ++i) {
-      if (topo::uuid_digits(device(graph, static_cast<int>(i)).uuid) != wanted.uuid.data())
-        continue;
-      numbers.push_back(static_cast<int>(i));
+      const std::string uuid = topo::uuid_digits(device(graph, static_cast<int>(i)).uuid);
+      if (uuid == wanted.uuid.data()) numbers.push_back(static_cast<int>(i));
     }
   }
   return numbers.size() == devices.size() ? std::optional{numbers} : std::nullopt;

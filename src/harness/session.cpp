@@ -138,6 +138,20 @@ Team make_team(Bootstrap& everyone, const std::optional<Split>& split) {
   return team;
 }
 
+/// Collective.
+BoundSource bounds_of(const Options& options, const Collective& collective, Bootstrap& everyone,
+                      Communicator& communicator, const Placements& placements, const Taken& taken,
+                      const Team& team) {
+  return find_bounds({.options = options,
+                      .collective = collective,
+                      .everyone = everyone,
+                      .communicator = communicator,
+                      .placements = placements,
+                      .devices = taken.devices,
+                      .topology = taken.topology,
+                      .groups = team.groups});
+}
+
 ConnectOptions connect_options(const Options& options, Progress progress, bool shared, int rank) {
   ConnectOptions wanted{.progress = progress,
                         .registration = options.registration,
@@ -146,6 +160,15 @@ ConnectOptions connect_options(const Options& options, Progress progress, bool s
                         .world_rank = rank};
   if (options.timeout) wanted.timeout = Seconds::max();  // the watchdog's then
   return wanted;
+}
+
+/// Heads, rows and ends of all outputs. Collective.
+Status measure(const RunParts& parts, Outputs& outputs, const ContextInput& context) {
+  outputs.check_resumable(configuration(context));
+  outputs.begin(make_context(context));
+  Runner(parts, outputs).run();
+  outputs.end(parts.options.memory_use ? memory_use_words(parts.everyone, parts.communicator) : "");
+  return verdict(parts.everyone, outputs.summary(), parts.options);
 }
 
 }  // namespace
@@ -172,14 +195,8 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
   const auto communicator = backend.backend->connect(
       members, connect_options(options, progress, any_shared(devices), everyone.rank()));
   watchdog.step("measuring the host's limits");
-  const BoundSource bound_of = find_bounds({.options = options,
-                                            .collective = collective,
-                                            .everyone = everyone,
-                                            .communicator = *communicator,
-                                            .placements = placements,
-                                            .devices = devices,
-                                            .topology = taken.topology,
-                                            .groups = team.groups});
+  const BoundSource bound_of =
+      bounds_of(options, collective, everyone, *communicator, placements, taken, team);
   watchdog.step("planning memory");
   const RunParts parts{.options = options,
                        .collective = collective,
@@ -214,11 +231,7 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
                              .bound = bound,
                              .command = invocation.command,
                              .environment = invocation.environment};
-  outputs.check_resumable(configuration(context));
-  outputs.begin(make_context(context));
-  Runner(parts, outputs).run();
-  outputs.end(options.memory_use ? memory_use_words(everyone, *communicator) : "");
-  return verdict(everyone, outputs.summary(), options);
+  return measure(parts, outputs, context);
 }
 
 }  // namespace busbar
