@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar compare: verdicts, groups of launches, exit codes, refusals.
+load ../common
+
+compare() { run --separate-stderr ./busbar compare "$@"; }
+refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
+  compare "${@:2}"
+  echo "$stderr"
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"$1"* ]]
+}
+launch() {  # launch FILE TIME [LIBRARY]: a CSV of one row
+  printf '# library: %s\ncollective,backend,ranks,type,op,in_place,size_bytes,status,time_median_us\n' "${3:-MPICH 4.0.2}" > "$1"
+  printf 'allreduce,mpi,4,float,sum,0,1048576,ok,%s\n' "$2" >> "$1"
+}
+four() {  # four NAME TIME: four launches about a time
+  local i
+  for i in 0 1 2 3; do launch "$DIR/$1$i.csv" "$(($2 + i))"; done
+}
+
+@test "compare calls 20 percent slower over four launches slower" {
+  four a 1000
+  four b 1200
+  compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv
+  [ "$status" -eq 0 ]
+  [[ $output == *"1.199"*"0.029  slower"* ]]
+  [[ $output == *"# 1 row: 0 faster, 1 slower, 0 same, 0 cannot tell"* ]]
+  compare --after "$DIR"/a?.csv --before "$DIR"/b?.csv --json
+  [ "$(jq -c '[.rows[0].verdict, .summary.faster, .rows[0].interval_of]' <<<"$output")" = '["faster",1,"over launch medians"]' ]
+}
+@test "compare --threshold tells an effect that matters" {
+  four a 1000
+  four b 1030
+  compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv
+  [[ $output == *"  same"* ]]
+  compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv --threshold 2
+  [[ $output == *"  slower"* ]]
+}
+@test "compare --fail-on-slower leaves with 1, and only then" {
+  four a 1000
+  four b 1200
+  compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv --fail-on-slower 10
+  [ "$status" -eq 1 ]
+  [[ $stderr == *"slower by more than 10 %"* ]]
+  compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv --fail-on-slower 25
+  [ "$status" -eq 0 ]
+  compare "$DIR/a0.csv" "$DIR/b0.csv" --fail-on-slower 0
+  [ "$status" -eq 0 ]
+}
+@test "compare says that few launches cannot tell, and how many could" {
+  launch "$DIR/a.csv" 1000
+  launch "$DIR/b.csv" 2000 "MPICH 4.2.0"
+  compare "$DIR/a.csv" "$DIR/b.csv"
+  [ "$status" -eq 0 ]
+  [[ $output == *"cannot tell"* ]]
+  [[ $output == *"give 4 of each"* ]]
+  [[ $output == *"libraries differ: before MPICH 4.0.2, after MPICH 4.2.0"* ]]
+  [[ $output != *$'\e'* ]]
+}
+@test "compare refuses bad usage in one line" {
+  launch "$DIR/a.csv" 1000
+  refused "what with what" "$DIR/a.csv"
+  refused "--before FILE... --after FILE..." "$DIR/a.csv" "$DIR/a.csv" "$DIR/a.csv"
+  refused "unknown option --what" "$DIR/a.csv" "$DIR/a.csv" --what
+  refused "--threshold" "$DIR/a.csv" "$DIR/a.csv" --threshold many
+  refused "cannot read" "$DIR/a.csv" /nowhere.csv
+  sed 's/allreduce/broadcast/' "$DIR/a.csv" > "$DIR/b.csv"
+  refused "no row is in both" "$DIR/a.csv" "$DIR/b.csv"
+}
+@test "compare -h is docs/compare-options.md" {
+  compare -h
+  [ "$status" -eq 0 ]
+  diff <(echo "$output") docs/compare-options.md
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar import: a log becomes a CSV that busbar reads; refusals by file and line.
+load ../common
+
+refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
+  run --separate-stderr ./busbar import "${@:2}"
+  echo "$stderr"
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"$1"* ]]
+}
+log() {  # log FILE: one row of a test on two ranks
+  cat > "$1" <<'LOG'
+0: # Collective test starting: all_reduce_perf
+0: # nThread 1 nGpus 2 minBytes 32M maxBytes 32M step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1
+0: #  Rank  0 Group  0 Pid 11 on n1 device  0 [0000:1b:00] NVIDIA H100
+0: #  Rank  1 Group  0 Pid 11 on n1 device  1 [0000:1c:00] NVIDIA H100
+0: #       size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong
+0:     33554432  8388608  float  sum  -1  276.88  121.19  121.19  0  277.00  121.13  121.13  N/A
+0: # Avg bus bandwidth    : 121.16
+LOG
+}
+
+@test "import writes a CSV that says where it is from" {
+  log "$DIR/a.log"
+  run --separate-stderr ./busbar import "$DIR/a.log" -o "$DIR/a.csv" --system "H100 box"
+  [ "$status" -eq 0 ]
+  [ -z "$output" ]
+  [[ $stderr == *"wrote 2 rows of 1 log"* ]]
+  grep -q "^# imported-from: $DIR/a.log$" "$DIR/a.csv"
+  grep -q '^# system: H100 box$' "$DIR/a.csv"
+  grep -q '^# devices: 2 x NVIDIA H100$' "$DIR/a.csv"
+  [ "$(column time_median_us "$DIR/a.csv" | paste -sd,)" = 276.88,277 ]
+  [ "$(column flags "$DIR/a.csv" | sort -u)" = "imported mean" ]
+}
+@test "import joins several logs, and compare reads what it wrote" {
+  log "$DIR/a.log"
+  log "$DIR/b.log"
+  ./busbar import "$DIR/a.log" "$DIR/b.log" -o "$DIR/ab.csv"
+  [ "$(rows "$DIR/ab.csv" | wc -l)" -eq 4 ]
+  run --separate-stderr ./busbar compare "$DIR/ab.csv" "$DIR/ab.csv"
+  [ "$status" -eq 0 ]
+}
+@test "import never replaces a file" {
+  log "$DIR/a.log"
+  echo precious > "$DIR/a.csv"
+  refused "exists and is not empty" "$DIR/a.log" -o "$DIR/a.csv"
+  [ "$(cat "$DIR/a.csv")" = precious ]
+}
+@test "import names the option that mends what a log does not say" {
+  echo "33554432 8388608 float sum -1 276.88 121.19 121.19 0 277.00 121.13 121.13 0" > "$DIR/bare.txt"
+  refused "--collective" "$DIR/bare.txt" -o "$DIR/o.csv"
+  [ ! -e "$DIR/o.csv" ]
+  refused "give --ranks" "$DIR/bare.txt" -o "$DIR/o.csv" --collective broadcast
+  ./busbar import "$DIR/bare.txt" -o "$DIR/o.csv" --collective broadcast --ranks 4 --nodes 2
+  [ "$(column nodes "$DIR/o.csv" | sort -u)" = 2 ]
+  echo "2 33554432 8388608 float sum 276.88 121.19 121.19 1e-7" > "$DIR/odd.txt"
+  refused "--columns" "$DIR/odd.txt" -o "$DIR/p.csv" --collective all_reduce
+  ./busbar import "$DIR/odd.txt" -o "$DIR/p.csv" --collective all_reduce --columns "nodes size count type redop time algbw busbw error"
+  [ "$(column nodes "$DIR/p.csv")" = 2 ]
+  refused "--columns" "$DIR/odd.txt" -o "$DIR/q.csv" --columns "a b"
+}
+@test "import refuses a line that it cannot read by file and line, or skips it" {
+  log "$DIR/a.log"
+  sed -i '6a 0:     67108864  16777216  float  sum  -1  oops' "$DIR/a.log"
+  refused "$DIR/a.log:7: " "$DIR/a.log" -o "$DIR/a.csv"
+  run --separate-stderr ./busbar import "$DIR/a.log" -o "$DIR/a.csv" --skip-bad-lines
+  [ "$status" -eq 0 ]
+  [[ $stderr == *"$DIR/a.log:7: "*"skipped"* ]]
+  [ "$(rows "$DIR/a.csv" | wc -l)" -eq 2 ]
+}
+@test "import refuses bad usage in one line" {
+  refused "which log" -o "$DIR/a.csv"
+  refused "-o FILE.csv" "$DIR/a.log"
+  refused "unknown option --what" --what -o x
+  refused "cannot read" /nowhere.log -o "$DIR/a.csv"
+  refused "cannot read" "$DIR" -o "$DIR/a.csv"
+}
+@test "import -h is docs/import-options.md" {
+  run --separate-stderr ./busbar import -h
+  [ "$status" -eq 0 ]
+  diff <(echo "$output") docs/import-options.md
+}
