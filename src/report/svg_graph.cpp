@@ -120,26 +120,26 @@ class Drawing {
         });
   }
 
-  [[nodiscard]] std::string words(const topo::Link& link, double GBps) const {
+  [[nodiscard]] std::string words(const topo::Link& link, double rate_GBps) const {
     const auto& from = graph_.nodes[static_cast<std::size_t>(link.from)].name;
     const auto& to = graph_.nodes[static_cast<std::size_t>(link.to)].name;
     const std::string times = link.count > 1 ? fmt::format("{:g}x ", link.count) : "";
     return fmt::format("{}{} between {} and {}: {} each way", times,
                        graph_.media[static_cast<std::size_t>(link.medium)].name, from, to,
-                       rate_words(GBps));
+                       rate_words(rate_GBps));
   }
 
   void draw_link(const topo::Link& link) {
-    const double GBps = capacity_GBps(graph_, link, constants_);
+    const double rate_GBps = capacity_GBps(graph_, link, constants_);
     const LinkKind kind = kind_of(link);
     const SvgStroke stroke{
         .colour = colour_of(kind),
-        .width = std::isfinite(GBps) ? std::clamp(0.7 + GBps / 24, 0.9, 8.0) : 0.9,
+        .width = std::isfinite(rate_GBps) ? std::clamp(0.7 + rate_GBps / 24, 0.9, 8.0) : 0.9,
         .dashes = dashes_of(kind)};
     if (kind == LinkKind::Network) {
-      draw_stub(link, stroke, words(link, GBps));
+      draw_stub(link, stroke, words(link, rate_GBps));
     } else if (drawn(link.from) && drawn(link.to)) {
-      draw_inner(link, stroke, words(link, GBps));
+      draw_inner(link, stroke, words(link, rate_GBps));
     }
   }
 

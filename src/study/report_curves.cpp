@@ -185,9 +185,9 @@ std::vector<Section> scaling_sections(const ReportContext& context) {
         const auto at = std::find(row.ranks.begin(), row.ranks.end(), n);
         cells.emplace_back();
         if (at != row.ranks.end()) {
-          const double GBps = row.rates_GBps[static_cast<std::size_t>(at - row.ranks.begin())];
-          series.points.push_back({.tick = tick, .value = GBps});
-          cells.back() = figure_words(GBps);
+          const double rate_GBps = row.rates_GBps[static_cast<std::size_t>(at - row.ranks.begin())];
+          series.points.push_back({.tick = tick, .value = rate_GBps});
+          cells.back() = figure_words(rate_GBps);
         }
         ++tick;
       }

@@ -57,10 +57,10 @@ Lowest lowest_of(const std::vector<topo::SetClass>& classes) {
   for (const topo::SetClass& sets : classes) {
     const std::vector<topo::SetClass> one{sets};
     for (const topo::SetClass& part : sets.fallback.empty() ? one : sets.fallback) {
-      const double GBps = part.bound.bound_GBps;
-      if (lowest.count == 0 || GBps < lowest.GBps) {
-        lowest = {.count = part.count, .GBps = GBps};
-      } else if (same_figure(GBps, lowest.GBps)) {
+      const double rate_GBps = part.bound.bound_GBps;
+      if (lowest.count == 0 || rate_GBps < lowest.GBps) {
+        lowest = {.count = part.count, .GBps = rate_GBps};
+      } else if (same_figure(rate_GBps, lowest.GBps)) {
         lowest.count = topo::add_counts(lowest.count, part.count);
       }
     }
