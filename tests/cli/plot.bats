@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar plot: figures, gaps, the same bytes, text, refusals.
+load ../common
+
+plot() { run --separate-stderr ./busbar plot "$@"; }
+refused() {  # refused STATUS WORDS OPTIONS... : this status and one line with these words
+  plot "${@:3}"
+  echo "$stderr"
+  [ "$status" -eq "$1" ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"$2"* ]]
+}
+# sweep FILE SYSTEM RANKS BACKEND: 1 to 16 MiB, of which 4 MiB was skipped.
+sweep() {
+  {
+    echo "# configuration: collective=allreduce ranks=$3 sizes=1048576-16777216x2"
+    echo "# system: $2"
+    echo "# library: NCCL ${5:-2.19}"
+    echo "# started: ${6:-2026-11-01 10:00:00}"
+    echo 'collective,backend,ranks,nodes,type,op,in_place,size_bytes,status,time_median_us,time_ci_low_us,time_ci_high_us,time_p99_us,busbw_GBps,bound_GBps'
+    for mib in 1 2 4 8 16; do
+      if [ $mib -eq 4 ]; then echo "allreduce,$4,$3,1,float,sum,0,4194304,skipped,,,,,,"; continue; fi
+      echo "allreduce,$4,$3,1,float,sum,0,$((mib * 1048576)),ok,$((mib * 10)),$((mib * 9)),$((mib * 11)),$((mib * 20)),$((100 + mib)),150"
+    done
+  } > "$1"
+}
+# pairs FILE: three ranks; the pair 0 to 2 failed.
+pairs() {
+  {
+    echo '# system: three'
+    echo 'collective,ranks,in_place,size_bytes,status,time_median_us,busbw_GBps,sender,receiver'
+    for pair in 0,1 1,0 1,2 2,0 2,1; do echo "sendrecv,2,0,1048576,ok,50,2$((${pair%,*})).5,$pair"; done
+    echo 'sendrecv,2,0,1048576,failed,,,0,2'
+  } > "$1"
+}
+
+@test "plot draws svg, png and data of every figure that the rows allow" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  sweep "$DIR/b.csv" ac922 4 sim
+  sweep "$DIR/c.csv" dgx-2 8 nccl
+  plot "$DIR/a.csv" "$DIR/b.csv" "$DIR/c.csv" -o "$DIR/new/folder"
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 8 ]
+  for name in busbw share latency scaling; do
+    grep -q '</svg>' "$DIR/new/folder/$name.svg"
+    [ "$(head -c 4 "$DIR/new/folder/$name.png" | tail -c 3)" = PNG ]
+    [ -s "$DIR/new/folder/$name.dat" ]
+  done
+  grep -q 'Bus bandwidth: allreduce, float sum, out of place, dashed: simulated' "$DIR/new/folder/busbw.svg"
+  grep -q 'ac922 (simulated)' "$DIR/new/folder/busbw.svg"
+  grep -q '4 ranks on 1 node' "$DIR/new/folder/busbw.svg"
+  grep -q '16 MiB' "$DIR/new/folder/busbw.svg"
+  # The papers' colours: green DGX-2, blue AC922.
+  grep -qi "$(printf '#%02x%02x%02x' 0 158 115)\|rgb(  0, 158, 115)" "$DIR/new/folder/busbw.svg"
+  grep -qi "#0072b2\|rgb(  0, 114, 178)" "$DIR/new/folder/busbw.svg"
+}
+@test "plot writes the same bytes for the same rows, and replaces pictures" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  plot "$DIR/a.csv" -o "$DIR/1" --figure busbw
+  cp -r "$DIR/1" "$DIR/2"
+  plot "$DIR/a.csv" -o "$DIR/1" --figure busbw
+  [ "$status" -eq 0 ]
+  for file in busbw.svg busbw.png busbw.dat; do cmp "$DIR/1/$file" "$DIR/2/$file"; done
+}
+@test "plot leaves a gap for a row without a value" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  plot "$DIR/a.csv" -o "$DIR/p" --figure busbw --format svg
+  [ ! -e "$DIR/p/busbw.png" ]
+  # Between 2 and 8 MiB the data have an empty line and no value.
+  run awk '/^2097152 /{getline; print length($0); getline; print $1; exit}' "$DIR/p/busbw.dat"
+  [ "$output" = $'0\n8388608' ]
+  run ! grep -q '^4194304 ' "$DIR/p/busbw.dat"
+}
+@test "plot draws pairs between fixed limits, the missing one hatched" {
+  pairs "$DIR/p.csv"
+  plot "$DIR/p.csv" -o "$DIR/p" --figure pairs --limits 0:50 --format svg
+  [ "$status" -eq 0 ]
+  grep -q 'limits_high "50"' "$DIR/p/pairs.dat"
+  grep -q '^2 0 nan nan$' "$DIR/p/pairs.dat"
+  run ! grep -qE '^1 1 ' "$DIR/p/pairs.dat"
+  grep -q '>20.5<' "$DIR/p/pairs.svg"
+  grep -q '<pattern' "$DIR/p/pairs.svg"
+}
+@test "plot marks in a history where a version changed" {
+  sweep "$DIR/a.csv" box 4 nccl 2.19 '2026-11-01 10:00:00'
+  sweep "$DIR/b.csv" box 4 nccl 2.20 '2026-11-02 10:00:00'
+  plot "$DIR/a.csv" "$DIR/b.csv" -o "$DIR/p" --figure history --format svg
+  [ "$status" -eq 0 ]
+  grep -q 'NCCL 2.19 → NCCL 2.20' "$DIR/p/history.svg"
+}
+@test "plot tells samples by their columns, few ones as points" {
+  { echo 'collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us'
+    for i in 1 2 3 4 5; do echo "allreduce,float,sum,,0,1024,0,1,$i,1$i.5"; done; } > "$DIR/s.csv"
+  plot "$DIR/s.csv" -o "$DIR/p" --format svg
+  [ "$status" -eq 0 ]
+  [ "$output" = "$DIR/p/samples.svg" ]
+  grep -q 'n = 5' "$DIR/p/samples.svg"
+  grep -q '^1 raw ' "$DIR/p/samples.dat"
+}
+@test "plot takes a placement, a size and labels" {
+  sweep "$DIR/a.csv" '' 4 nccl
+  sed 's/,sum,0,/,sum,1,/' "$DIR/a.csv" | grep ',sum,1,' >> "$DIR/a.csv"
+  plot "mine=$DIR/a.csv" -o "$DIR/p" --placement both --figure busbw --format svg
+  [ "$status" -eq 0 ]
+  grep -q 'mine, allreduce' "$DIR/p/busbw.svg"
+  grep -q 'in place' "$DIR/p/busbw.svg"
+  sweep "$DIR/b.csv" box 2 nccl
+  sweep "$DIR/c.csv" box 4 nccl
+  plot "$DIR/b.csv" "$DIR/c.csv" -o "$DIR/p" --figure scaling --size 2M --format svg
+  grep -q 'Scaling at 2 MiB' "$DIR/p/scaling.svg"
+}
+@test "plot draws in the terminal and writes nothing" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  COLUMNS=90 plot "$DIR/a.csv" --terminal --figure busbw
+  [ "$status" -eq 0 ]
+  [[ $output == *"Bus bandwidth: dgx-2"* ]]
+  [ "$(awk '{ if (length > most) most = length } END { print most <= 90 }' <<<"$output")" = 1 ]
+  [ "$(ls "$DIR")" = a.csv ]
+}
+@test "plot without gnuplot says which package to install, and writes nothing" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  mkdir "$DIR/empty"
+  run --separate-stderr env PATH="$DIR/empty" "$ROOT/busbar" plot "$DIR/a.csv" -o "$DIR/p"
+  [ "$status" -eq 3 ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *gnuplot-nox* ]]
+  [ ! -e "$DIR/p" ]
+}
+@test "plot refuses what it cannot draw, in one line" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  refused 2 "no FILE" -o "$DIR/p"
+  refused 2 "-o DIR" "$DIR/a.csv"
+  refused 2 "sendrecv_perf --pairs all" "$DIR/a.csv" -o "$DIR/p" --figure pairs
+  refused 2 "two numbers of ranks" "$DIR/a.csv" -o "$DIR/p" --figure scaling
+  refused 2 "did you mean latency?" "$DIR/a.csv" -o "$DIR/p" --figure latenci
+  refused 2 "neither svg nor png" "$DIR/a.csv" -o "$DIR/p" --format pdf
+  refused 2 "LOW:HIGH" "$DIR/a.csv" -o "$DIR/p" --limits 5
+  refused 2 "not below" "$DIR/a.csv" -o "$DIR/p" --limits 5:5
+  refused 2 "out, in, both" "$DIR/a.csv" -o "$DIR/p" --placement up
+  refused 2 "leave out -o" "$DIR/a.csv" -o "$DIR/p" --terminal
+  refused 2 "nothing to draw" "$DIR/a.csv" -o "$DIR/p" --placement in
+  refused 2 "unknown option --colour" "$DIR/a.csv" -o "$DIR/p" --colour
+  refused 2 "absent.csv" "$DIR/absent.csv" -o "$DIR/p"
+  touch "$DIR/file"
+  refused 2 "it is a file" "$DIR/a.csv" -o "$DIR/file"
+  [ ! -e "$DIR/p" ]
+}
+@test "plot -h teaches" {
+  plot -h
+  [ "$status" -eq 0 ]
+  [[ $output == *"--limits LOW:HIGH"* ]]
+}
