@@ -16,6 +16,9 @@ $(BUILD)/bin/host_limits: $(BUILD)/bench/host_limits.o $(CORE)
 $(BUILD)/bin/simulation: $(BUILD)/bench/simulation.o $(CORE)
 	@$(BENCH_LINK)
 
+$(BUILD)/bin/csv_rows: $(BUILD)/bench/csv_rows.o $(CORE)
+	@$(BENCH_LINK)
+
 .PHONY: bench
 bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; speed of host memory
 	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILD)/bin/mpi_ratios $(BUILD)/bin/verification $(BUILD)/bin/topology_bounds $(BUILD)/bin/topology_choice $(BUILD)/bin/simulation $(BUILD)/bin/host_limits
@@ -25,6 +28,7 @@ bench: packages-build packages-bench ## ratios of our own speed: overhead, progr
 	mpirun -np 2 $(BUILD)/bin/mpi_ratios stopping
 	$(BUILD)/bin/topology_bounds --benchmark_min_time=0.05
 	$(BUILD)/bin/topology_choice
+	$(BUILD)/bin/csv_rows
 	$(BUILD)/bin/simulation
 	$(BUILD)/bin/host_limits --benchmark_min_time=0.05
 

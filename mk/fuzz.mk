@@ -13,7 +13,8 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
 
 # Those of the library that read somebody's text; built_in.cpp needs texts that are made elsewhere.
 FUZZ_SOURCES := $(filter-out %/built_in.cpp,\
-  $(wildcard src/base/*.cpp topo/*.cpp topo/graph/*.cpp topo/probes/*.cpp topo/systems/*.cpp))
+  $(wildcard src/base/*.cpp topo/*.cpp topo/graph/*.cpp topo/probes/*.cpp topo/systems/*.cpp \
+  src/study/import/*.cpp))
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.cpp=$(BUILD)/fuzz/%.o)
 FUZZ_CXXFLAGS = -std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
   -fno-sanitize-recover=all -fno-omit-frame-pointer -Isrc -I. $(TOML_CXXFLAGS)
@@ -24,6 +25,7 @@ FUZZ_SEEDS_smi_p2p := $(FUZZ_DATA)/nvidia_smi_topo_p2p
 FUZZ_SEEDS_smi_nvlink := $(FUZZ_DATA)/nvidia_smi_nvlink
 FUZZ_SEEDS_nccl_xml := $(FUZZ_DATA)/nccl_topo_xml
 FUZZ_SEEDS_hwloc_xml := $(FUZZ_DATA)/hwloc_xml
+FUZZ_SEEDS_import_log := $(FUZZ_DATA)/nccl_tests_logs
 FUZZ_SEEDS_system_file := topo/systems
 
 .PHONY: packages-fuzz fuzz fuzz-programs fuzz-runs

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,18 @@ CurveKey key_of(const Dataset& dataset, const Record& record) {
           .device_set = record.device_set};
 }
 
+/// Copies in the order of their sizes; sizes are sorted apart, since records are large.
+std::vector<Record> by_size(const std::vector<const Record*>& records) {
+  std::vector<std::pair<Bytes, std::size_t>> order;
+  order.reserve(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) order.emplace_back(records[i]->size, i);
+  std::sort(order.begin(), order.end());
+  std::vector<Record> sorted;
+  sorted.reserve(records.size());
+  for (const auto& [size, place] : order) sorted.push_back(*records[place]);
+  return sorted;
+}
+
 }  // namespace
 
 std::string Dataset::fact(const std::string& key) const {
@@ -37,8 +50,12 @@ std::string Dataset::fact(const std::string& key) const {
   return found == facts.end() ? std::string{} : found->second;
 }
 
-Dataset load_dataset(const std::string& path) {
-  CsvFile file = read_csv(path);
+Dataset load_dataset(const std::string& path) { return load_dataset(path, {}); }
+
+Dataset load_dataset(const std::string& path, std::span<const std::string_view> columns) {
+  std::vector<std::string_view> wanted(columns.begin(), columns.end());
+  if (!wanted.empty()) wanted.insert(wanted.end(), {"collective", "backend"});
+  CsvFile file = read_csv(path, wanted);
   Dataset dataset{.path = path, .records = std::move(file.records)};
   for (const std::string& line : file.head) {
     const std::size_t colon = line.find(": ");
@@ -61,17 +78,15 @@ std::vector<Dataset> load_datasets(std::span<const std::string> paths) {
 }
 
 std::vector<Curve> curves_of(std::span<const Dataset> datasets) {
-  std::map<CurveKey, std::vector<Record>> points;
+  std::map<CurveKey, std::vector<const Record*>> points;
   for (const Dataset& dataset : datasets) {
     for (const Record& record : dataset.records) {
-      if (has_value(record)) points[key_of(dataset, record)].push_back(record);
+      if (has_value(record)) points[key_of(dataset, record)].push_back(&record);
     }
   }
   std::vector<Curve> curves;
   for (auto& [key, records] : points) {
-    std::stable_sort(records.begin(), records.end(),
-                     [](const Record& a, const Record& b) { return a.size < b.size; });
-    curves.push_back({.key = key, .points = std::move(records)});
+    curves.push_back({.key = key, .points = by_size(records)});
   }
   return curves;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/record.hpp"
@@ -24,6 +25,9 @@ struct Dataset {
 
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Dataset load_dataset(const std::string& path);
+/// Only these columns of it, and collective and backend; none named is all.
+[[nodiscard]] Dataset load_dataset(const std::string& path,
+                                   std::span<const std::string_view> columns);
 /// All of them, in order.
 [[nodiscard]] std::vector<Dataset> load_datasets(std::span<const std::string> paths);
 
