@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/plot_figures.hpp"
+
+#include <gtest/gtest.h>
+
+#include "study/plot_gaps.hpp"
+#include "study/plot_history.hpp"
+#include "study/plot_size_figures.hpp"
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar {
+namespace {
+
+Record row(Bytes size, double busbw, int ranks = 4) {
+  return {.collective = "allreduce",
+          .backend = "nccl",
+          .ranks = ranks,
+          .nodes = 1,
+          .type = "float",
+          .op = "sum",
+          .size = size,
+          .time_median_us = 100,
+          .time_ci_low_us = 80,
+          .time_ci_high_us = 125,
+          .busbw_GBps = busbw,
+          .bound_GBps = 200};
+}
+
+Dataset dataset(const std::string& label, std::vector<Record> records) {
+  return {.path = label + ".csv", .label = label, .records = std::move(records)};
+}
+
+TEST(SizeCurves, TurnTheIntervalOfTheTimeIntoOneOfTheBandwidth) {
+  const SizeCurves curves = size_curves({dataset("a", {row(1024, 100)})}, PlotPlacement::Out);
+  ASSERT_EQ(curves.curves.size(), 1U);
+  EXPECT_DOUBLE_EQ(*curves.curves[0].points[0].busbw_low, 80);
+  EXPECT_DOUBLE_EQ(*curves.curves[0].points[0].busbw_high, 125);
+  EXPECT_EQ(curves.common, "a, allreduce, float sum, out of place");
+}
+
+TEST(SizeCurves, TakeTheMedianAndTheRangeOfSeveralLaunches) {
+  const SizeCurves curves = size_curves(
+      {dataset("a", {row(1024, 100), row(1024, 130), row(1024, 110)})}, PlotPlacement::Out);
+  const SizePoint& point = curves.curves.at(0).points.at(0);
+  EXPECT_DOUBLE_EQ(point.busbw_GBps, 110);
+  EXPECT_DOUBLE_EQ(*point.busbw_low, 100);
+  EXPECT_DOUBLE_EQ(*point.busbw_high, 130);
+}
+
+TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
+  Record skipped{.collective = "allreduce", .ranks = 4, .type = "float", .op = "sum", .size = 2048};
+  skipped.status = RowStatus::Skipped;
+  Dataset told = dataset("a", {row(1024, 1), skipped, row(4096, 2)});
+  EXPECT_TRUE(size_curves({told}, PlotPlacement::Out).curves.at(0).points.at(1).gap_before);
+  Dataset cut = dataset("a", {row(1024, 1), row(4096, 2)});
+  EXPECT_FALSE(size_curves({cut}, PlotPlacement::Out).curves.at(0).points.at(1).gap_before);
+  cut.facts["configuration"] = "collective=allreduce sizes=1024-4096x2";
+  EXPECT_TRUE(size_curves({cut}, PlotPlacement::Out).curves.at(0).points.at(1).gap_before);
+  cut.facts["configuration"] = "collective=allreduce sizes=1024-4096x4";
+  EXPECT_FALSE(size_curves({cut}, PlotPlacement::Out).curves.at(0).points.at(1).gap_before);
+  cut.facts["configuration"] = "collective=allreduce sizes=1024-4096+1024";
+  EXPECT_TRUE(size_curves({cut}, PlotPlacement::Out).curves.at(0).points.at(1).gap_before);
+}
+
+TEST(ShareFigure, IsPercentOfTheRowsOwnBound) {
+  const PlotFigure figure =
+      share_figure(size_curves({dataset("a", {row(1024, 50)})}, PlotPlacement::Out));
+  EXPECT_DOUBLE_EQ(figure.curves.at(0).points.at(0).y, 25);
+}
+
+TEST(ScalingFigure, KeepsTheBandwidthOfTheFewestRanksAsIdeal) {
+  const SizeCurves curves =
+      size_curves({dataset("a", {row(1024, 50, 2), row(1024, 40, 4)})}, PlotPlacement::Out);
+  const PlotFigure figure = scaling_figure(curves, {});
+  ASSERT_EQ(figure.curves.size(), 4U);
+  EXPECT_EQ(figure.curves[2].kind, PlotKind::Ideal);
+  EXPECT_DOUBLE_EQ(figure.curves[2].points.at(1).y, 50);
+  EXPECT_DOUBLE_EQ(figure.curves[3].points.at(1).y, 80);  // 100 us * 40 / 50
+}
+
+TEST(PairsFigure, HasNoDiagonalAndNoValueForAMissingPair) {
+  Record one = row(1024, 20, 2);
+  one.sender = 0;
+  one.receiver = 1;
+  const std::vector<Dataset> datasets{dataset("a", {one})};
+  const PlotFigure figure = pairs_figure(datasets, {}, PlotLimits{.low = 0, .high = 50});
+  ASSERT_EQ(figure.curves.at(0).points.size(), 2U);
+  EXPECT_DOUBLE_EQ(*figure.curves[0].points[0].low, 20);
+  EXPECT_FALSE(figure.curves[0].points[1].low);
+}
+
+TEST(RoundLimits, EncloseTheData) {
+  const PlotLimits limits = round_limits(9.5, 47.9);
+  EXPECT_DOUBLE_EQ(limits.low, 5);
+  EXPECT_DOUBLE_EQ(limits.high, 50);
+  EXPECT_LT(round_limits(7, 7).low, round_limits(7, 7).high);
+}
+
+TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersion) {
+  Dataset first = dataset("a", {row(1024, 50)});
+  first.facts = {{"started", "2026-11-01 10:00:00"}, {"library", "NCCL 2.19"}};
+  Dataset second = dataset("a", {row(1024, 51)});
+  second.facts = {{"started", "2026-11-02 10:00:00"}, {"library", "NCCL 2.20"}};
+  const PlotFigure figure = history_figure({second, first}, PlotPlacement::Out, {});
+  ASSERT_EQ(figure.marks.size(), 1U);
+  EXPECT_DOUBLE_EQ(figure.marks[0].x, *started_at(second));
+  EXPECT_DOUBLE_EQ(*started_at(second) - *started_at(first), 86400);
+  EXPECT_EQ(figure.curves.at(0).points.size(), 2U);
+}
+
+TEST(FigureData, SeparatesPointsByAnEmptyLineAndKeepsQuotesOut) {
+  PlotFigure figure{.name = "busbw", .title = "a \"b\"\nc", .panels = {"p"}};
+  figure.curves.push_back({.title = "t", .points = {{.x = 1, .y = 2}, {.x = 4, .y = 3}}});
+  figure.curves[0].points[1].gap_before = true;
+  const std::string text = figure_data(figure);
+  EXPECT_NE(text.find("title \"a 'b' c\"\n"), std::string::npos);
+  EXPECT_NE(text.find("\n1 2 nan nan\n\n4 3 nan nan\n"), std::string::npos);
+  EXPECT_EQ(text, figure_data(figure));
+}
+
+TEST(MakeFigures, SayWhatIsMissing) {
+  const auto wished = [](std::vector<std::string> names) {
+    return test::failure_of([&] {
+      (void)make_figures({.datasets = {dataset("a", {row(1024, 1)})}}, {.figures = names});
+    });
+  };
+  EXPECT_TRUE(wished({"pairs"}).says("sendrecv_perf --pairs all"));
+  EXPECT_TRUE(wished({"samples"}).says("--samples"));
+  EXPECT_EQ(wished({"history"}).status, Status::Usage);
+  EXPECT_EQ(wished({"busbw"}).status, Status::Ok);
+}
+
+}  // namespace
+}  // namespace busbar
