@@ -18,3 +18,9 @@ $(BUILD)/plot_scripts.cpp: $(BUILD)/plots.list $(PLOT_SCRIPTS) mk/plots.mk
 	   echo '  };'; echo '}'; echo '}  // namespace busbar'; } > $@
 $(PLOT_OBJECTS): $(BUILD)/plot_scripts.cpp
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
+
+.PHONY: plot-bench
+plot-bench: packages-build packages-plot ## seconds of one picture
+	@$(MAKE) --no-print-directory busbar
+	bench/plot-time
+bench: plot-bench
