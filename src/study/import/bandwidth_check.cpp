@@ -49,19 +49,18 @@ bool can_be(const Printed& printed, const Range& rate, double factor) {
          printed.value - printed.half_unit - slack <= rate.high * factor;
 }
 
-std::optional<RanksAllowed> ranks_allowed(std::span<const LogRow> rows,
-                                          const KnownCollective& collective) {
+RanksAllowed ranks_allowed(std::span<const LogRow> rows, const KnownCollective& collective) {
   const std::vector<Observation> seen = observations_of(rows);
-  if (seen.empty()) return std::nullopt;
-  std::optional<RanksAllowed> allowed;
+  RanksAllowed allowed;
+  if (seen.empty()) return allowed;
   for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
     const double factor = collective.bus_factor(ranks);
     const bool fits = std::all_of(seen.begin(), seen.end(), [&](const Observation& observation) {
       return can_be(observation.busbw, observation.rate, factor);
     });
     if (!fits) continue;
-    if (!allowed) allowed = RanksAllowed{.least = ranks};
-    allowed->most = ranks;
+    if (allowed.least == 0) allowed.least = ranks;
+    allowed.most = ranks;
   }
   return allowed;
 }

@@ -23,13 +23,13 @@ struct Range {
 [[nodiscard]] bool can_be(const Printed& printed, const Range& rate, double factor);
 
 /// Numbers of ranks, of 2 to 65536, that all printed bus bandwidths of the rows allow: the first
-/// and the last of them. Nothing where no number does, or where it cannot be told.
+/// and the last of them. Both are 0 where no number does, and where no row has a bandwidth.
 struct RanksAllowed {
   int least = 0;
   int most = 0;
 };
-[[nodiscard]] std::optional<RanksAllowed> ranks_allowed(std::span<const LogRow> rows,
-                                                        const KnownCollective& collective);
+[[nodiscard]] RanksAllowed ranks_allowed(std::span<const LogRow> rows,
+                                         const KnownCollective& collective);
 
 /// True where algorithm bandwidths are by nccl-tests' definition of before June 2020, which had the
 /// bus factor of all-gather and reduce-scatter in them already.

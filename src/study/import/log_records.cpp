@@ -85,22 +85,23 @@ class LogConverter {
     const bool listed = stated && (table.ranks || table.devices.size() >= to_size(*stated));
     if (listed) return *stated;
     const bool tells = collective.bus_factor(2) != collective.bus_factor(3);
-    const auto allowed = tells ? ranks_allowed(rows, collective) : std::nullopt;
-    if (stated && !(allowed && allowed->least == allowed->most)) return *stated;
+    const RanksAllowed allowed = tells ? ranks_allowed(rows, collective) : RanksAllowed{};
+    const bool one = allowed.least > 0 && allowed.least == allowed.most;
+    if (stated && !one) return *stated;
     const std::string said =
         stated ? fmt::format("{}: the list of devices is not whole, and ends with rank {}",
                              place(rows.front().line), *stated - 1)
                : fmt::format("{}: the log does not say how many ranks took part",
                              place(rows.front().line));
-    if (!allowed) throw usage_error(said + "; give --ranks N");
-    if (allowed->least != allowed->most) {
+    if (allowed.least == 0) throw usage_error(said + "; give --ranks N");
+    if (!one) {
       throw usage_error(fmt::format("{}, and its bandwidths allow {} to {}; give --ranks N", said,
-                                    allowed->least, allowed->most));
+                                    allowed.least, allowed.most));
     }
-    if (stated == allowed->least) return *stated;
+    if (stated == allowed.least) return *stated;
     warn(fmt::format("{}; by its bus bandwidths over size and time {} did take part", said,
-                     allowed->least));
-    return allowed->least;
+                     allowed.least));
+    return allowed.least;
   }
   void check_given(const KnownCollective& collective, std::span<const LogRow> rows) const {
     const double factor = collective.bus_factor(*hints_.ranks);
