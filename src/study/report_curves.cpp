@@ -143,6 +143,28 @@ Section panel_section(const ReportContext& context, const ReportPanel& panel) {
   return section;
 }
 
+/// One system over numbers of ranks: a line of the chart and a row of the table.
+void add_scaling(const ReportContext& context, const ScalingRow& row, const std::set<int>& ranks,
+                 Chart& chart, DocumentTable& table) {
+  ChartSeries series{
+      .label = row.system, .style = context.style_of(row.system), .simulated = row.simulated};
+  std::vector<std::string> cells{row.label};
+  std::size_t tick = 0;
+  for (const int n : ranks) {
+    const auto at = std::find(row.ranks.begin(), row.ranks.end(), n);
+    cells.emplace_back();
+    if (at != row.ranks.end()) {
+      const double rate_GBps = row.rates_GBps[static_cast<std::size_t>(at - row.ranks.begin())];
+      series.points.push_back({.tick = tick, .value = rate_GBps});
+      cells.back() = figure_words(rate_GBps);
+    }
+    ++tick;
+  }
+  cells.emplace_back(name(row.trend));
+  chart.series.push_back(std::move(series));
+  table.rows.push_back(std::move(cells));
+}
+
 }  // namespace
 
 std::vector<Section> curve_sections(const ReportContext& context) {
@@ -176,25 +198,7 @@ std::vector<Section> scaling_sections(const ReportContext& context) {
       table.columns.push_back({fmt::format("{} ranks", n), true});
     }
     table.columns.push_back({"trend", false});
-    for (const ScalingRow& row : scaling.rows) {
-      ChartSeries series{
-          .label = row.system, .style = context.style_of(row.system), .simulated = row.simulated};
-      std::vector<std::string> cells{row.label};
-      std::size_t tick = 0;
-      for (const int n : ranks) {
-        const auto at = std::find(row.ranks.begin(), row.ranks.end(), n);
-        cells.emplace_back();
-        if (at != row.ranks.end()) {
-          const double rate_GBps = row.rates_GBps[static_cast<std::size_t>(at - row.ranks.begin())];
-          series.points.push_back({.tick = tick, .value = rate_GBps});
-          cells.back() = figure_words(rate_GBps);
-        }
-        ++tick;
-      }
-      cells.emplace_back(name(row.trend));
-      chart.series.push_back(std::move(series));
-      table.rows.push_back(std::move(cells));
-    }
+    for (const ScalingRow& row : scaling.rows) add_scaling(context, row, ranks, chart, table);
     section.blocks.emplace_back(Figure{
         .svg = svg_chart(chart), .caption = fmt::format("Bus bandwidth by ranks, {}.", where)});
     section.blocks.emplace_back(std::move(table));

@@ -95,7 +95,9 @@ ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Gra
     if (find_system(data.systems, graph.name) != nullptr) {
       throw usage_error("--system: '" + graph.name + "' is given twice; leave one out");
     }
-    data.systems.push_back({.name = graph.name, .graph = std::move(graph)});
+    ReportSystem& system = data.systems.emplace_back();
+    system.name = graph.name;
+    system.graph = std::move(graph);
   }
   drop_pairs(data);
   join_systems(data);
