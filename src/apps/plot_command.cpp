@@ -27,7 +27,7 @@ TextSize text_size() {
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
     size = {.columns = window.ws_col, .lines = window.ws_row};
   } else if (columns) {
-    size.columns = std::atoi(columns);
+    size.columns = static_cast<int>(std::strtol(columns, nullptr, 10));
   }
   return {.columns = std::clamp(size.columns - 1, 60, 400),
           .lines = std::clamp(size.lines - 2, 20, 60)};

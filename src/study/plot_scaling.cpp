@@ -99,6 +99,20 @@ ScalingCurves scaling_of(const std::map<int, const SizePoint*>& by_ranks) {
   return curves;
 }
 
+void add_curves(PlotFigure& figure, ScalingCurves drawn, const SizeCurve& of, bool several) {
+  const bool named = !figure.empty();  // one legend for all ideal lines
+  for (PlotCurve* curve : {&drawn.rate, &drawn.time}) {
+    curve->title = of.title;
+    curve->style = of.style;
+    figure.curves.push_back(std::move(*curve));
+  }
+  for (PlotCurve* curve : {&drawn.ideal_rate, &drawn.ideal_time}) {
+    curve->title = named ? "" : "ideal: bus bandwidth of the fewest ranks";
+    curve->style = {.colour = several ? of.style.colour : 0x777777};
+    figure.curves.push_back(std::move(*curve));
+  }
+}
+
 }  // namespace
 
 PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size) {
@@ -112,17 +126,7 @@ PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size) {
   for (const auto& [key, group] : groups) {
     ScalingCurves drawn = scaling_of(best_by_ranks(group, *size));
     if (drawn.rate.points.size() < 2) continue;
-    const bool named = !figure.empty();  // one legend for all ideal lines
-    for (PlotCurve* curve : {&drawn.rate, &drawn.time}) {
-      curve->title = group.front()->title;
-      curve->style = group.front()->style;
-      figure.curves.push_back(std::move(*curve));
-    }
-    for (PlotCurve* curve : {&drawn.ideal_rate, &drawn.ideal_time}) {
-      curve->title = named ? "" : "ideal: bus bandwidth of the fewest ranks";
-      curve->style = {.colour = groups.size() > 1 ? group.front()->style.colour : 0x777777};
-      figure.curves.push_back(std::move(*curve));
-    }
+    add_curves(figure, std::move(drawn), *group.front(), groups.size() > 1);
   }
   return figure;
 }
