@@ -125,7 +125,7 @@ class TreeBuilder {
   /// The one node of a set that has processors, or -1.
   [[nodiscard]] int numa_of(hwloc_const_bitmap_t nodes) const;
   /// Of a PCI object or of the one that a device belongs to; empty where there is none.
-  [[nodiscard]] std::string bus_id_near(hwloc_obj_t object) const;
+  [[nodiscard]] static std::string bus_id_near(hwloc_obj_t object);
   [[nodiscard]] PciObject& at(int place) { return tree_.pci.at(static_cast<std::size_t>(place)); }
 
   hwloc_topology_t topology_;
@@ -240,7 +240,7 @@ void TreeBuilder::add_osdev(hwloc_obj_t object, int parent, const PciObject& anc
   tree_.pci.push_back(std::move(nic));
 }
 
-std::string TreeBuilder::bus_id_near(hwloc_obj_t object) const {
+std::string TreeBuilder::bus_id_near(hwloc_obj_t object) {
   while (object != nullptr && object->type == HWLOC_OBJ_OS_DEVICE) object = object->parent;
   if (object == nullptr) return {};
   if (object->type == HWLOC_OBJ_PCI_DEVICE) return bus_id_of(object->attr->pcidev);

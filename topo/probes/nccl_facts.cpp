@@ -15,8 +15,9 @@
 namespace busbar::topo {
 namespace {
 
-/// Less than any slot of a GPU carries, PCIe 2.0 x4: such a speed is a hypervisor's invention.
-constexpr double kNonsense_GBps = 1.0;
+/// Less than any slot of a GPU carries, PCIe 2.0 x4: such a speed is a hypervisor's invention. In
+/// GB/s.
+constexpr double kNonsenseSpeed = 1.0;
 
 struct Speed {
   std::string_view gigatransfers;
@@ -79,7 +80,7 @@ void look_for_hypervisor(HostTree& tree) {
   };
   const auto nonsense = [](const PciObject& pci) {
     return pci.kind == PciKind::Gpu && pci.parent < 0 && pci.link_GBps > 0 &&
-           pci.link_GBps < kNonsense_GBps;
+           pci.link_GBps < kNonsenseSpeed;
   };
   const bool has_invented = std::any_of(tree.pci.begin(), tree.pci.end(), invented);
   if (!has_invented && std::none_of(tree.pci.begin(), tree.pci.end(), nonsense)) return;

@@ -129,8 +129,9 @@ void NcclParser::read_cpu(pugi::xml_node node) {
   check(node);
   NumaNode numa{.os_index = read_numa_id(node), .package = static_cast<int>(tree_.packages.size())};
   const auto cpus = cpus_of_mask(node.attribute("affinity").value());
-  if (!cpus)
+  if (!cpus) {
     xml_.fail(node, "affinity", "affinity: hexadecimal words with commas between are wanted");
+  }
   numa.cpus = *cpus;
   tree_.packages.push_back(
       {.index = numa.os_index,

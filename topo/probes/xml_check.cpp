@@ -59,12 +59,12 @@ void check_depth(pugi::xml_node root, const std::string& text, const std::string
           "{}: more elements in one another than any machine has; {}",
           place_in(text, origin, static_cast<std::size_t>(node.offset_debug())), remedy));
     }
-    if (node.first_child()) {
+    if (!node.first_child().empty()) {
       node = node.first_child();
       ++depth;
       continue;
     }
-    while (node != root && !node.next_sibling()) {
+    while (node != root && node.next_sibling().empty()) {
       node = node.parent();
       --depth;
     }
@@ -78,7 +78,7 @@ pugi::xml_node only_root(const pugi::xml_document& document, const std::string& 
   pugi::xml_node root;
   for (const pugi::xml_node child : document.children()) {
     const bool stray = child.type() != pugi::node_element;
-    if (!stray && !root) {
+    if (!stray && root.empty()) {
       root = child;
       continue;
     }

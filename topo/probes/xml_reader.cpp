@@ -94,7 +94,7 @@ unsigned XmlReader::hex(pugi::xml_node node, const char* attribute) const {
 }
 
 std::string XmlReader::needed(pugi::xml_node node, const char* attribute) const {
-  const std::string text = node.attribute(attribute).value();
+  std::string text = node.attribute(attribute).value();
   if (text.empty()) fail(node, fmt::format("<{}> has no {}", node.name(), attribute));
   return text;
 }
