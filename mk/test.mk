@@ -19,7 +19,7 @@ $(UNIT_OBJECTS): | $(TEST_HEADERS).gch
 $(BUILD)/bin/unit_tests: $(BUILD)/backends.list $(UNIT_OBJECTS) $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  unit_tests"
-	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lgtest -lgtest_main
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lgmock -lgtest -lgtest_main
 
 # The registry's test is told which collectives the wildcard found: an object that the linker
 # dropped would take its collective along in silence.

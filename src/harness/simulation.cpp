@@ -52,7 +52,7 @@ void check_launcher() {
 }
 
 topo::Predictor make_predictor(const Options& options) {
-  const topo::Machine machine = topo::load_machine(options.system);
+  const topo::EqualHosts machine = topo::load_machine(options.system);
   const topo::Cluster cluster(machine);
   const int all = static_cast<int>(cluster.devices());
   const bool list = options.devices && options.devices->policy == topo::Policy::List;

@@ -25,7 +25,7 @@ std::string RankSet::words() const {
   return join(of_hosts, ";");
 }
 
-Cluster::Cluster(const Machine& machine)
+Cluster::Cluster(const EqualHosts& machine)
     : graph_(machine.hosts > 1 ? copy_hosts(machine.host, 2) : machine.host),
       hosts_(machine.hosts),
       equal_(machine.hosts > 1) {

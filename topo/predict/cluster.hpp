@@ -31,7 +31,7 @@ struct RankSet {
 /// leaves each host alike, so that the limits of any two hold for every number of them.
 class Cluster {
  public:
-  explicit Cluster(const Machine& machine);
+  explicit Cluster(const EqualHosts& machine);
 
   [[nodiscard]] int hosts() const { return hosts_; }
   [[nodiscard]] std::size_t devices() const;

@@ -49,7 +49,7 @@ SetLimits real_limits(const Predictor& predictor, const Cluster& real) {
 
 }  // namespace
 
-Predictor::Predictor(const Machine& machine, const PredictOptions& options)
+Predictor::Predictor(const EqualHosts& machine, const PredictOptions& options)
     : options_(options),
       nominal_cluster_(machine),
       protocol_(completed(machine.host.protocol)),

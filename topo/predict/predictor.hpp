@@ -24,7 +24,7 @@ struct Prediction {
 class Predictor {
  public:
   /// Throws Error (Usage) where the ranks do not fit.
-  Predictor(const Machine& machine, const PredictOptions& options);
+  Predictor(const EqualHosts& machine, const PredictOptions& options);
 
   /// Nothing where the operation has no model on this set, or the wanted algorithm is none for it.
   [[nodiscard]] std::optional<Prediction> predict(Operation operation, double bytes,

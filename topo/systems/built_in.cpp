@@ -91,7 +91,7 @@ Graph load_system(const std::string& name_or_path) {
   return parse_system(found.text, found.origin);
 }
 
-Machine load_machine(const std::string& name_or_path) {
+EqualHosts load_machine(const std::string& name_or_path) {
   const Found found = find_system(name_or_path);
   return parse_machine(found.text, found.origin);
 }

@@ -41,7 +41,7 @@ class SystemReader {
   SystemReader(const toml::table& table, std::string_view origin)
       : top_(table, origin, "a system file") {}
 
-  Machine read() {
+  EqualHosts read() {
     top_.allow_only({"name", "aliases", "title", "source", "hosts", "p2p", "labels", "devices",
                      "warnings", "medium", "node", "link", "protocol"});
     graph_.name = top_.required_text("name");
@@ -232,7 +232,7 @@ Graph parse_system(std::string_view text, std::string_view origin) {
   return reader.all_hosts();
 }
 
-Machine parse_machine(std::string_view text, std::string_view origin) {
+EqualHosts parse_machine(std::string_view text, std::string_view origin) {
   const toml::table table = parse_toml(text, origin);
   return SystemReader(table, origin).read();
 }

@@ -20,7 +20,7 @@ struct SystemSummary {
 
 /// One host and how many equal ones there are: what a prediction needs of very many. A file that
 /// names the nodes of several hosts itself is one graph of them all, and `hosts` is 1.
-struct Machine {
+struct EqualHosts {
   Graph host{};  ///< without labels
   int hosts = 1;
 };
@@ -34,9 +34,9 @@ struct Machine {
 [[nodiscard]] Graph load_system(const std::string& name_or_path);
 
 /// The same without copies of equal hosts, which may be up to 65,536.
-[[nodiscard]] Machine parse_machine(std::string_view text, std::string_view origin);
+[[nodiscard]] EqualHosts parse_machine(std::string_view text, std::string_view origin);
 /// The same as load_system finds it.
-[[nodiscard]] Machine load_machine(const std::string& name_or_path);
+[[nodiscard]] EqualHosts load_machine(const std::string& name_or_path);
 
 /// The systems that are compiled in (topo/systems/*.toml), by name.
 [[nodiscard]] std::vector<SystemSummary> built_in_systems();

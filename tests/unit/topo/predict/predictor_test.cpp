@@ -169,7 +169,7 @@ TEST(Predictor, KnowsOneRankAsNothingToExchange) {
 }
 
 TEST(Predictor, TakesAThousandHosts) {
-  Machine machine = load_machine("p3dn-x2");
+  EqualHosts machine = load_machine("p3dn-x2");
   machine.hosts = 1024;
   const Predictor many(machine, {.ranks = 8192});
   EXPECT_EQ(many.set().parts.size(), 1024U);

@@ -69,7 +69,7 @@ TEST(CompletedProtocol, HasDefaultsForWhatIsNotTold) {
 }
 
 TEST(ParseMachine, KeepsOneOfVeryManyHosts) {
-  const Machine machine = parse_machine("hosts = 60000\n" + file_with(""), "my.toml");
+  const EqualHosts machine = parse_machine("hosts = 60000\n" + file_with(""), "my.toml");
   EXPECT_EQ(machine.hosts, 60000);
   EXPECT_EQ(device_count(machine.host), 1U);
 }
