@@ -18,7 +18,7 @@ Status run_compare(std::span<char* const> arguments) {
   constexpr double kPercent = 100;
   const std::vector<Dataset> before = load_datasets(options.before);
   const std::vector<Dataset> after = load_datasets(options.after);
-  const study::Comparison comparison =
+  const study::GroupComparison comparison =
       study::compare_launches(before, after, options.threshold_percent / kPercent);
   fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));
   if (!options.fail_percent || !comparison.any_slower_by(*options.fail_percent / kPercent)) {

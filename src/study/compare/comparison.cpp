@@ -81,7 +81,7 @@ ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
 }
 
 /// What these numbers of launches can never show.
-void add_limits(Comparison& comparison) {
+void add_limits(GroupComparison& comparison) {
   const std::size_t before = comparison.before.size();
   const std::size_t after = comparison.after.size();
   const std::size_t needed = stats::fewest_for(kLevel);
@@ -110,20 +110,20 @@ std::string_view name(Verdict verdict) {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
-std::size_t Comparison::count(Verdict verdict) const {
+std::size_t GroupComparison::count(Verdict verdict) const {
   return static_cast<std::size_t>(std::count_if(
       rows.begin(), rows.end(), [&](const ComparedRow& row) { return row.verdict == verdict; }));
 }
 
-bool Comparison::any_slower_by(double fraction) const {
+bool GroupComparison::any_slower_by(double fraction) const {
   return std::any_of(rows.begin(), rows.end(), [&](const ComparedRow& row) {
     return row.interval && row.interval->low > 1 + fraction;
   });
 }
 
-Comparison compare_launches(std::span<const Dataset> before, std::span<const Dataset> after,
-                            double threshold) {
-  Comparison comparison{
+GroupComparison compare_launches(std::span<const Dataset> before, std::span<const Dataset> after,
+                                 double threshold) {
+  GroupComparison comparison{
       .before = paths_of(before), .after = paths_of(after), .threshold = threshold};
   const LaunchRows old_rows = launch_rows(before);
   const LaunchRows new_rows = launch_rows(after);

@@ -40,7 +40,7 @@ struct ComparedRow {
 };
 
 /// Two groups of launches.
-struct Comparison {
+struct GroupComparison {
   std::vector<std::string> before{};  ///< files
   std::vector<std::string> after{};
   double threshold = 0;  ///< a fraction
@@ -56,8 +56,8 @@ struct Comparison {
 
 /// Compares by launch medians. A row is slower where its interval and p say so and its ratio is
 /// above 1 + threshold; the same where the whole interval is within the threshold.
-[[nodiscard]] Comparison compare_launches(std::span<const Dataset> before,
-                                          std::span<const Dataset> after, double threshold);
+[[nodiscard]] GroupComparison compare_launches(std::span<const Dataset> before,
+                                               std::span<const Dataset> after, double threshold);
 
 /// Differences of heads and rows that make two groups hard to compare, one line each.
 [[nodiscard]] std::vector<std::string> head_differences(std::span<const Dataset> before,

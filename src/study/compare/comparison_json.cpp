@@ -50,7 +50,7 @@ Json row_of(const ComparedRow& row) {
 
 }  // namespace
 
-std::string comparison_json(const Comparison& comparison) {
+std::string comparison_json(const GroupComparison& comparison) {
   Json json{{"before", comparison.before},
             {"after", comparison.after},
             {"threshold", comparison.threshold},

@@ -49,7 +49,7 @@ std::string missing_words(const std::vector<RowKey>& keys, std::string_view grou
 
 }  // namespace
 
-std::string comparison_text(const Comparison& comparison) {
+std::string comparison_text(const GroupComparison& comparison) {
   constexpr double kPercent = 100;
   std::string text = fmt::format(
       "# before: {}\n# after:  {}\n# ratio: time after over before, above 1 is slower; interval: "

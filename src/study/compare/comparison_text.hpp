@@ -8,10 +8,10 @@
 namespace busbar::study {
 
 /// A table for people, to be pasted: '#' lines, a line per row, a summary.
-[[nodiscard]] std::string comparison_text(const Comparison& comparison);
+[[nodiscard]] std::string comparison_text(const GroupComparison& comparison);
 
 /// One JSON document, two blanks of indentation and a line end; docs/compare-options.md tells its
 /// members.
-[[nodiscard]] std::string comparison_json(const Comparison& comparison);
+[[nodiscard]] std::string comparison_json(const GroupComparison& comparison);
 
 }  // namespace busbar::study

@@ -23,12 +23,13 @@ std::vector<Dataset> launches(std::initializer_list<double> times) {
   for (const double time : times) all.push_back(launch("x.csv", time));
   return all;
 }
-Comparison compared(std::initializer_list<double> before, std::initializer_list<double> after) {
+GroupComparison compared(std::initializer_list<double> before,
+                         std::initializer_list<double> after) {
   return compare_launches(launches(before), launches(after), 0.05);
 }
 
 TEST(CompareLaunches, TellsSlowerAndFasterFromFourLaunches) {
-  const Comparison slower = compared({100, 101, 102, 103}, {120, 121, 122, 123});
+  const GroupComparison slower = compared({100, 101, 102, 103}, {120, 121, 122, 123});
   ASSERT_EQ(slower.rows.size(), 1U);
   EXPECT_EQ(slower.rows[0].verdict, Verdict::Slower);
   EXPECT_NEAR(slower.rows[0].ratio, 121.5 / 101.5, 1e-12);
@@ -43,13 +44,13 @@ TEST(CompareLaunches, TellsSlowerAndFasterFromFourLaunches) {
 }
 
 TEST(CompareLaunches, CallsSmallDifferencesTheSame) {
-  const Comparison same = compared({100, 101, 102, 103}, {103.5, 104, 104.1, 104.2});
+  const GroupComparison same = compared({100, 101, 102, 103}, {103.5, 104, 104.1, 104.2});
   EXPECT_LT(same.rows[0].p.value_or(1), 0.05);
   EXPECT_EQ(same.rows[0].verdict, Verdict::Same);
 }
 
 TEST(CompareLaunches, CannotTellFromThreeLaunchesAndSaysHowManyCould) {
-  const Comparison few = compared({100, 101, 102}, {200, 201, 202});
+  const GroupComparison few = compared({100, 101, 102}, {200, 201, 202});
   EXPECT_EQ(few.rows[0].verdict, Verdict::CannotTell);
   EXPECT_FALSE(few.any_slower_by(0));
   ASSERT_EQ(few.warnings.size(), 1U);
@@ -58,7 +59,7 @@ TEST(CompareLaunches, CannotTellFromThreeLaunchesAndSaysHowManyCould) {
 }
 
 TEST(CompareLaunches, CannotTellWhereLaunchesScatter) {
-  const Comparison wide = compared({100, 120, 140, 160}, {110, 130, 150, 170});
+  const GroupComparison wide = compared({100, 120, 140, 160}, {110, 130, 150, 170});
   EXPECT_EQ(wide.rows[0].verdict, Verdict::CannotTell);
 }
 
@@ -70,7 +71,7 @@ TEST(CompareLaunches, TakesTheRowsOwnIntervalsForOneLaunchEachAndSaysSo) {
   before[0].records[0].time_ci_high_us = 102;
   after[0].records[0].time_ci_low_us = 147;
   after[0].records[0].time_ci_high_us = 153;
-  const Comparison one = compare_launches(before, after, 0.05);
+  const GroupComparison one = compare_launches(before, after, 0.05);
   EXPECT_EQ(one.rows[0].verdict, Verdict::Slower);
   EXPECT_EQ(one.rows[0].kind, IntervalKind::WithinLaunch);
   EXPECT_NEAR(one.rows[0].interval->low, 147.0 / 102, 1e-12);
@@ -85,7 +86,7 @@ TEST(CompareLaunches, ListsRowsOfOneGroupAndLeavesOutWrongOnes) {
   after[0].records.push_back(after[0].records[0]);
   after[0].records[1].size = 1024;
   after[0].records.push_back(test::skipped(true, "no memory"));
-  const Comparison comparison = compare_launches(before, after, 0.05);
+  const GroupComparison comparison = compare_launches(before, after, 0.05);
   ASSERT_EQ(comparison.only_after.size(), 1U);
   EXPECT_EQ(comparison.only_after[0].size, 1024U);
   EXPECT_TRUE(comparison.only_before.empty());
