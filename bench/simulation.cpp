@@ -21,7 +21,7 @@ struct Case {
 
 double seconds_of(const Case& one) {
   const auto start = Clock::now();
-  Machine machine = load_machine(one.system);
+  EqualHosts machine = load_machine(one.system);
   machine.hosts = one.hosts;
   const Predictor predictor(machine, {.ranks = one.ranks});
   double total = 0;

@@ -154,7 +154,7 @@ class NcclText {
     start_test();
     LogTable& test = table();
     const auto warmup = std::find(words.begin(), words.end(), "warmup");
-    if (warmup != words.end() && words.end() - warmup > 2) {
+    if (words.end() - warmup > 3) {
       test.warmup = whole_number(*(warmup + 2));
       test.operations = number_after({warmup + 3, words.end()}, "iters:");
     }

@@ -119,7 +119,7 @@ TEST(FigureData, SeparatesPointsByAnEmptyLineAndKeepsQuotesOut) {
 }
 
 TEST(MakeFigures, SayWhatIsMissing) {
-  const auto wished = [](std::vector<std::string> names) {
+  const auto wished = [](const std::vector<std::string>& names) {
     return test::failure_of([&] {
       (void)make_figures({.datasets = {dataset("a", {row(1024, 1)})}}, {.figures = names});
     });

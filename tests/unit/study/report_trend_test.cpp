@@ -8,7 +8,7 @@
 namespace busbar {
 namespace {
 
-Trend of(std::vector<double> rates) { return trend_of(rates); }
+Trend of(const std::vector<double>& rates) { return trend_of(rates); }
 
 TEST(Trend, OfThePapersSystems) {
   EXPECT_EQ(of({120, 121, 119, 117}), Trend::Flat);  // DGX-2 at 2, 4, 8, 16
