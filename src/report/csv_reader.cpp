@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/csv_reader.hpp"
 
+// The library copies file names into a fixed array on purpose; g++ 12 warns of it when it inlines.
+#pragma GCC diagnostic ignored "-Wstringop-truncation"
+
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+#include <libfccp/csv.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -14,6 +20,15 @@
 
 namespace busbar {
 namespace {
+
+using Reader =
+    io::CSVReader<kRecordFieldCount, io::trim_chars<' '>, io::double_quote_escape<',', '"'>,
+                  io::throw_on_overflow, io::single_line_comment<'#'>>;
+/// Where the cells of a line begin, in the reader's own memory; null for a column that is not
+/// there.
+using Cells = std::array<char*, kRecordFieldCount>;
+/// Which columns are wanted, in the order of record_fields.
+using Wanted = std::array<bool, kRecordFieldCount>;
 
 std::string whole_lines_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -34,89 +49,39 @@ std::string whole_lines_of(const std::string& path) {
   return lines;
 }
 
-/// Takes the next cell off a line, without blanks and quotes around it. Quotes inside a quoted cell
-/// are doubled (RFC 4180); `unquoted` holds such a cell. False where a quote is not closed.
-bool take_cell(std::string_view& line, std::string_view& cell, std::string& unquoted) {
-  const std::size_t start = std::min(line.find_first_not_of(' '), line.size());
-  if (start == line.size() || line[start] != '"') {
-    const std::size_t end = std::min(line.find(','), line.size());
-    cell = line.substr(0, end);
-    if (!cell.empty() && (cell.front() == ' ' || cell.back() == ' ')) cell = trim(cell);
-    line.remove_prefix(end);
-    return true;
+Wanted wanted_of(std::span<const std::string_view> columns) {
+  Wanted wanted{};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::string_view name = record_fields()[i].name;
+    wanted.at(i) =
+        columns.empty() || std::find(columns.begin(), columns.end(), name) != columns.end();
   }
-  unquoted.clear();
-  std::size_t at = start + 1;
-  for (; at < line.size(); ++at) {
-    if (line[at] == '"' && line.substr(at + 1, 1) != "\"") break;
-    if (line[at] == '"') ++at;
-    unquoted += line[at];
-  }
-  if (at == line.size()) return false;
-  cell = unquoted;
-  line.remove_prefix(at + 1);
-  line.remove_prefix(std::min(line.find(','), line.size()));
-  return true;
+  return wanted;
 }
 
-[[noreturn]] void refuse(const std::string& path, std::size_t line, std::string_view why) {
-  throw usage_error(
-      fmt::format("{}:{}: {}; give another file with --csv, or remove this one", path, line, why));
+void read_columns(Reader& reader) {
+  std::array<std::string, kRecordFieldCount> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names.at(i) = record_fields()[i].name;
+  std::apply(
+      [&](const auto&... name) {
+        reader.read_header(io::ignore_extra_column | io::ignore_missing_column, name...);
+      },
+      names);
 }
 
-/// For every column of the file the field to set; null for one that is unknown or not wanted.
-using Plan = std::vector<const RecordField*>;
-
-const RecordField* field_of(std::string_view name, std::span<const std::string_view> wanted) {
-  const auto fields = record_fields();
-  const auto found = std::find_if(fields.begin(), fields.end(),
-                                  [&](const RecordField& field) { return field.name == name; });
-  const bool skipped =
-      !wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end();
-  return found == fields.end() || skipped ? nullptr : &*found;
-}
-
-Plan plan_of(const CsvFile& file, const std::string& path,
-             std::span<const std::string_view> wanted) {
-  Plan plan;
-  bool collective = false;
-  bool size = false;
-  for (const std::string& cell : split(file.columns, ',')) {
-    const std::string_view name = trim(cell);
-    collective = collective || name == "collective";
-    size = size || name == "size_bytes";
-    const RecordField* field = field_of(name, wanted);
-    if (field != nullptr && std::find(plan.begin(), plan.end(), field) != plan.end()) {
-      refuse(path, file.head.size() + 1, fmt::format("two columns {}", name));
-    }
-    plan.push_back(field);
-  }
-  if (!collective || !size) {
-    throw usage_error(
-        fmt::format("{}: not a CSV of busbar: it has no columns collective and size_bytes", path));
-  }
-  return plan;
-}
-
-void read_record(Record& record, std::string_view line, const Plan& plan, const std::string& path,
-                 std::size_t number) {
-  std::string unquoted;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (i > 0) {
-      if (line.empty()) refuse(path, number, "fewer cells than columns have names");
-      line.remove_prefix(1);
-    }
-    std::string_view cell;
-    if (!take_cell(line, cell, unquoted)) refuse(path, number, "a quote that is not closed");
-    if (cell.empty() || plan[i] == nullptr) continue;
+void fill(Record& record, const Cells& cells, const Wanted& wanted, const std::string& path,
+          unsigned line) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const char* cell = cells.at(i);
+    if (!wanted.at(i) || cell == nullptr || *cell == '\0') continue;
+    const RecordField& field = record_fields()[i];
     try {
-      plan[i]->set(record, cell);
+      field.set(record, cell);
     } catch (const Error& error) {
-      throw usage_error(fmt::format("{}:{}: column {}: '{}' is {}", path, number, plan[i]->name,
-                                    cell, error.what()));
+      throw usage_error(
+          fmt::format("{}:{}: column {}: '{}' is {}", path, line, field.name, cell, error.what()));
     }
   }
-  if (!line.empty()) refuse(path, number, "more cells than columns have names");
 }
 
 /// The head's lines and the columns' names; returns where the first row begins.
@@ -144,17 +109,24 @@ CsvFile read_csv(const std::string& path) { return read_csv(path, {}); }
 CsvFile read_csv(const std::string& path, std::span<const std::string_view> columns) {
   const std::string text = whole_lines_of(path);
   CsvFile file;
-  std::size_t start = read_head(file, text);
-  const Plan plan = plan_of(file, path, columns);
+  const std::size_t start = read_head(file, text);
   file.records.reserve(rows_about(std::string_view(text).substr(start)));
-  for (std::size_t number = file.head.size() + 2; start < text.size(); ++number) {
-    const std::size_t end = text.find('\n', start);
-    std::string_view line = std::string_view(text).substr(start, end - start);
-    start = end + 1;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.starts_with('#')) {
-      read_record(file.records.emplace_back(), line, plan, path, number);
+  const Wanted wanted = wanted_of(columns);
+  try {
+    Reader reader(path, text.data(), text.data() + text.size());
+    read_columns(reader);
+    if (!reader.has_column("collective") || !reader.has_column("size_bytes")) {
+      throw usage_error(fmt::format(
+          "{}: not a CSV of busbar: it has no columns collective and size_bytes", path));
     }
+    Cells cells{};
+    while (std::apply([&](auto&... cell) { return reader.read_row(cell...); }, cells)) {
+      fill(file.records.emplace_back(), cells, wanted, path, reader.get_file_line());
+      cells.fill(nullptr);
+    }
+  } catch (const io::error::base& error) {
+    throw usage_error(fmt::format("{}; give another file with --csv, or remove this one",
+                                  one_line(error.what())));
   }
   return file;
 }
