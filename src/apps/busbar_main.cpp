@@ -35,7 +35,8 @@ constexpr std::string_view kUsage =
     "  schema     the columns of the CSV, as Markdown\n"
     "  version    the version\n"
     "\n"
-    "busbar COMMAND -h tells more. To measure, run a collective: mpirun -np 4 ./allreduce_perf -h\n";
+    "busbar COMMAND -h tells more. To measure, run a collective: mpirun -np 4 ./allreduce_perf "
+    "-h\n";
 
 Status show_schema(std::span<char* const> /*arguments*/) {
   fmt::print("{}", schema_markdown());
