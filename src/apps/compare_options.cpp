@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "apps/command_parser.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -64,14 +65,7 @@ CompareOptions parse_compare_options(std::span<char* const> arguments) {
   Texts texts;
   CLI::App app;
   declare(app, options, texts);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ArgumentMismatch&) {
-    throw usage_error(fmt::format("{} needs a value; see busbar compare -h", arguments.back()));
-  } catch (const CLI::ParseError& error) {
-    throw usage_error(one_line(error.what()));
-  }
+  parse_arguments(app, arguments, "compare");
   if (options.help) return options;
   take_files(options, app.remaining());
   if (options.before.empty() || options.after.empty()) {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "apps/command_parser.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -70,14 +71,7 @@ ImportOptions parse_import_options(std::span<char* const> arguments) {
   Texts texts;
   CLI::App app;
   declare(app, options, texts);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ArgumentMismatch&) {
-    throw usage_error(fmt::format("{} needs a value; see busbar import -h", arguments.back()));
-  } catch (const CLI::ParseError& error) {
-    throw usage_error(one_line(error.what()));
-  }
+  parse_arguments(app, arguments, "import");
   if (options.help) return options;
   options.logs = app.remaining();
   apply(options, texts);

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "apps/command_parser.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -112,14 +113,7 @@ PlotOptions parse_plot_options(std::span<char* const> arguments) {
   Texts texts;
   CLI::App app;
   declare(app, options, texts);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ArgumentMismatch&) {
-    throw usage_error(fmt::format("{} needs a value; see busbar plot -h", arguments.back()));
-  } catch (const CLI::ParseError& error) {
-    throw usage_error(one_line(error.what()));
-  }
+  parse_arguments(app, arguments, "plot");
   if (options.help) return options;
   options.files = app.remaining();
   apply(options, texts);

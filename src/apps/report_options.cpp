@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "apps/command_parser.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -42,15 +43,7 @@ ReportOptions parse_report_options(std::span<char* const> arguments) {
   app.add_flag("-h,--help", options.help);
   app.add_option("--system", options.systems)->allow_extra_args(false);
   app.add_option("-o,--output", options.out);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ArgumentMismatch&) {
-    throw usage_error(fmt::format("{}: a value is missing, or one too many; see busbar report -h",
-                                  arguments.back()));
-  } catch (const CLI::ParseError& error) {
-    throw usage_error(one_line(error.what()));
-  }
+  parse_arguments(app, arguments, "report");
   if (options.help) return options;
   options.files = app.remaining();
   check(options);

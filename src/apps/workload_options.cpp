@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "apps/command_parser.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "study/workload_inverse.hpp"
@@ -232,14 +233,7 @@ WorkloadOptions parse_workload_options(std::span<char* const> arguments) {
   Texts texts;
   CLI::App app;
   declare(app, options, texts);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ArgumentMismatch&) {
-    throw usage_error(fmt::format("{} needs a value; see busbar workload -h", arguments.back()));
-  } catch (const CLI::ParseError& error) {
-    throw usage_error(one_line(error.what()));
-  }
+  parse_arguments(app, arguments, "workload");
   if (options.help) return options;
   apply(options, texts);
   check(app, options);
