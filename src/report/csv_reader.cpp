@@ -110,7 +110,7 @@ CsvFile read_csv(const std::string& path, std::span<const std::string_view> colu
   const std::string text = whole_lines_of(path);
   CsvFile file;
   const std::size_t start = read_head(file, text);
-  file.records.reserve(rows_about(std::string_view(text).substr(start)));
+  file.records.reserve(rows_about(std::string_view{text}.substr(start)));
   const Wanted wanted = wanted_of(columns);
   try {
     Reader reader(path, text.data(), text.data() + text.size());

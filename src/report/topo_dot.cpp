@@ -30,7 +30,7 @@ std::string_view style_of(NodeKind kind) {
     case NodeKind::Nic: return "shape=box, style=filled, fillcolor=\"#fdd0a2\"";
     case NodeKind::Network: return "shape=ellipse, style=filled, fillcolor=\"#fdae6b\"";
     case NodeKind::Package:
-    case NodeKind::Processor: return "shape=box, style=\"filled,rounded\", fillcolor=\"#c6dbef\"";
+    case NodeKind::Processor: return R"(shape=box, style="filled,rounded", fillcolor="#c6dbef")";
     default: return "shape=box, style=rounded";
   }
 }

@@ -43,7 +43,7 @@ class Tree {
   }
 
  private:
-  [[nodiscard]] std::string words(const Node& node) const {
+  [[nodiscard]] static std::string words(const Node& node) {
     std::string text = node.name;
     for (const std::string& more : {node.model, node.bus_id}) {
       if (!more.empty() && more != node.name) text += "  " + more;
