@@ -100,8 +100,9 @@ CurveValue busbw_at(const Curve& curve, double size_bytes) {
   if (size_bytes > size(last)) return {.GBps = *last.busbw_GBps, .outside = true};
   const auto above = std::find_if(curve.points.begin(), curve.points.end(),
                                   [&](const Record& r) { return size(r) >= size_bytes; });
-  if (size(*above) <= size_bytes || above == curve.points.begin())
+  if (size(*above) <= size_bytes || above == curve.points.begin()) {
     return {.GBps = *above->busbw_GBps};
+  }
   const Record& below = *(above - 1);
   const double share = std::log(size_bytes / size(below)) / std::log(size(*above) / size(below));
   return {.GBps = *below.busbw_GBps * std::pow(*above->busbw_GBps / *below.busbw_GBps, share)};

@@ -82,8 +82,9 @@ std::vector<PlotFigure> make_figures(PlotInput input, const PlotWishes& wishes) 
       throw usage_error(fmt::format("--figure {}: the files lack {}", maker.name, maker.needs));
     }
   }
-  if (figures.empty())
+  if (figures.empty()) {
     throw usage_error(fmt::format("nothing to draw: the files lack {}", kNeedsRows));
+  }
   return figures;
 }
 

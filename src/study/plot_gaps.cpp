@@ -51,7 +51,7 @@ void PlannedSizes::add_sweep(const Dataset& dataset) {
 }
 
 /// Half a step of tolerance: a size is rounded down to what divides by type and ranks.
-bool PlannedSizes::planned(const Sweep& sweep, double below, double above) const {
+bool PlannedSizes::planned(const Sweep& sweep, double below, double above) {
   if (sweep.factor > 1) {
     const double half = std::sqrt(sweep.factor);
     const double first = std::max(1.0, sweep.first);

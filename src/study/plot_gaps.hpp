@@ -32,7 +32,7 @@ class PlannedSizes {
   using RowKey = std::tuple<std::string, std::string, std::string, std::string, int, bool, Bytes>;
 
   void add_sweep(const Dataset& dataset);
-  [[nodiscard]] bool planned(const Sweep& sweep, double below, double above) const;
+  [[nodiscard]] static bool planned(const Sweep& sweep, double below, double above);
 
   std::vector<Sweep> sweeps_{};
   std::set<RowKey> rows_{};

@@ -87,8 +87,9 @@ std::vector<std::string> head_differences(std::span<const Dataset> before,
   for (const Subject& subject : subjects) {
     const std::string difference =
         difference_of(values_in(before, subject.of), values_in(after, subject.of));
-    if (!difference.empty())
+    if (!difference.empty()) {
       lines.push_back(fmt::format("{} differ: {}", subject.what, difference));
+    }
   }
   const auto simulated = [](const Dataset& launch, Values& values) {
     values.insert(launch.simulated ? "simulated" : "measured");

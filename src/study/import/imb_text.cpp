@@ -93,14 +93,16 @@ class ImbText {
       return bad_line(log_, line, "a row that does not fit the columns' names above it", reading_);
     }
     const auto time = printed_number(words[at]);
-    if (!time)
+    if (!time) {
       return bad_line(log_, line, fmt::format("'{}' is not a number", words[at]), reading_);
+    }
     const KnownCollective* known = find_collective(table.collective);
     LogRow row{.line = line.number,
                .size = *whole_number(words.front()),
                .type = known->reduces ? head_.reduced_type : head_.type};
-    if (const std::size_t rounds = column("#repetitions"); rounds < words.size())
+    if (const std::size_t rounds = column("#repetitions"); rounds < words.size()) {
       row.operations = whole_number(words[rounds]);
+    }
     row.halves.push_back({.time_us = time});
     table.aggregation = "max";
     if (table.rows.empty()) table.line = line.number;

@@ -34,8 +34,9 @@ std::string devices_of(const LogTable& table) {
 std::string hosts_of(const LogTable& table) {
   std::vector<std::string> hosts;
   for (const LogDevice& device : table.devices) {
-    if (std::find(hosts.begin(), hosts.end(), device.host) == hosts.end())
+    if (std::find(hosts.begin(), hosts.end(), device.host) == hosts.end()) {
       hosts.push_back(device.host);
+    }
   }
   return join(hosts, " ");
 }

@@ -27,7 +27,8 @@ LogFile read_any(std::string_view text, const std::string& path, const LogReadin
 /// A table that lists a rate per operation and number of GPUs, as papers' scripts write.
 bool is_summary(std::string_view text) {
   const std::string_view first = trim(text.substr(0, text.find('\n')));
-  return std::count(first.begin(), first.end(), ',') >= 2 && first.find(' ') == first.npos;
+  return std::count(first.begin(), first.end(), ',') >= 2 &&
+         first.find(' ') == std::string_view::npos;
 }
 
 }  // namespace

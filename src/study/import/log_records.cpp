@@ -42,7 +42,7 @@ class LogConverter {
   }
   void warn(const std::string& message) { rows_.warnings.push_back(message); }
 
-  const KnownCollective& collective_of(const LogTable& table) const {
+  [[nodiscard]] const KnownCollective& collective_of(const LogTable& table) const {
     const KnownCollective* said = find_collective(table.collective);
     if (said == nullptr && !table.collective.empty()) {
       throw usage_error(fmt::format("{}: '{}' is no collective that busbar knows: {}",

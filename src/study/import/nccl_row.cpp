@@ -47,8 +47,9 @@ std::optional<double> checked_in(std::string_view column, std::string_view word)
 }
 
 void set_type(LogRow& row, std::string_view word) {
-  if (!is_type_name(word))
+  if (!is_type_name(word)) {
     throw usage_error(fmt::format("column type: '{}' is no element type", word));
+  }
   row.type = word;
 }
 

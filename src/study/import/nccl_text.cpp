@@ -111,13 +111,14 @@ class NcclText {
 
   bool read_footer(const LogLine& line, const Words& words) {
     const std::string_view text = line.text;
-    if (text.find("Avg bus bandwidth") != text.npos) {
-      if (const auto mean = printed_number(word_after(words, ":")))
+    if (text.find("Avg bus bandwidth") != std::string_view::npos) {
+      if (const auto mean = printed_number(word_after(words, ":"))) {
         table().mean_busbw_GBps = mean->value;
+      }
       table().ended = true;
-    } else if (text.find("Out of bounds values") != text.npos) {
+    } else if (text.find("Out of bounds values") != std::string_view::npos) {
       table().ended = true;
-    } else if (text.find("Collective test concluded:") != text.npos) {
+    } else if (text.find("Collective test concluded:") != std::string_view::npos) {
       if (table().collective.empty()) table().collective = word_after(words, "concluded:");
       table().ended = true;
     } else {
@@ -130,14 +131,14 @@ class NcclText {
     const std::string_view text = line.text;
     if (words.front() == "nThread" || words.front() == "nThreads") return read_parameters(words);
     if (words.front() == "Rank") return read_device(words);
-    if (text.find("Collective test starting:") != text.npos) {
+    if (text.find("Collective test starting:") != std::string_view::npos) {
       start_test();
       table().collective = word_after(words, "starting:");
-    } else if (text.find("-tests version") != text.npos) {
+    } else if (text.find("-tests version") != std::string_view::npos) {
       start_test();
       table().tool = fmt::format("{} {}", words.front(), word_after(words, "version"));
       if (words.front() == "rccl-tests") table().backend = "rccl";
-    } else if (text.find("CCL version") != text.npos) {
+    } else if (text.find("CCL version") != std::string_view::npos) {
       read_library(words);
     } else {
       read_command(line, words);

@@ -29,9 +29,9 @@ std::string usual_type(const LogTable& table) {
 }
 
 std::string type_of(std::string_view mpi_name) {
-  if (mpi_name.find("FLOAT") != mpi_name.npos) return "float";
-  if (mpi_name.find("DOUBLE") != mpi_name.npos) return "double";
-  return mpi_name.find("INT") != mpi_name.npos ? "int32" : "int8";
+  if (mpi_name.find("FLOAT") != std::string_view::npos) return "float";
+  if (mpi_name.find("DOUBLE") != std::string_view::npos) return "double";
+  return mpi_name.find("INT") != std::string_view::npos ? "int32" : "int8";
 }
 
 /// Column titles have blanks in them; two or more separate them.
@@ -67,7 +67,7 @@ class OsuText {
       type_ = type_of(words[2]);
     } else if (text.starts_with("# Size") || text.starts_with("Size")) {
       titles_ = titles_of(text.substr(text.find("Size")));
-    } else if (text.find("osu_") != text.npos && titles_.empty()) {
+    } else if (text.find("osu_") != std::string_view::npos && titles_.empty()) {
       command_ = text;
     } else if (!titles_.empty() && whole_number(words.front())) {
       read_row_line(line, words);
