@@ -129,7 +129,11 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
   changes in_place 0 --placement out
   changes stop_reason count -n 5
   changes stop_reason time-budget -b 1M -e 1M -n auto --time-budget 0.002 --ci-width 0.01
-  changes stop_reason ci-width -n auto --time-budget 30 --ci-width 50
+  # Where the machine is so busy that samples are not worth six, there is no interval to be narrow.
+  for _ in 1 2 3 4 5; do
+    changes stop_reason ci-width -n auto --time-budget 30 --ci-width 50 > "$DIR/said" && break
+  done
+  [ ! -s "$DIR/said" ]
   changes backend mpi --backend mpi
   changes segment_bytes 16777216 -b 64M -e 64M -n 1 -w 0 --placement in --memory-limit 224M
   changes op sum -S 1; grep -qE '20[0-9-]{8} [0-9:]{8}$' "$DIR/out"
