@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace busbar::judge {
+
+/// A value of a pair of nodes, which are numbers from 0.
+struct PairValue {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  std::optional<double> value{};  ///< none: no data, which is not low
+};
+
+/// When a value is an outlier: below a fraction of the median and beyond so many scaled MADs.
+struct OutlierRule {
+  double fail_below = 0;
+  double min_robust_z = 0;
+  double max_fleet_mad = 0;  ///< raw MAD over median above this: not homogeneous
+};
+
+/// The middle of a fleet and how far it scatters.
+struct FleetSpread {
+  double median = 0;
+  double mad = 0;  ///< raw: median of absolute deviations
+  /// (value - median) / (1.4826 mad); infinite where mad is 0 and value differs.
+  [[nodiscard]] double robust_z(double value) const;
+};
+
+/// What low pairs say of nodes and links.
+struct BlamedNode {
+  std::size_t node = 0;
+  std::size_t low = 0;    ///< of its pairs with nodes that were not blamed before it
+  std::size_t pairs = 0;  ///< of these
+  double median = 0;      ///< of all its pairs' values
+};
+struct Blame {
+  std::vector<BlamedNode> nodes{};  ///< in the order of blame
+  std::vector<PairValue> links{};   ///< low pairs of nodes that are not blamed
+};
+
+struct FleetFinding {
+  FleetSpread spread{};
+  bool homogeneous = true;
+  double reference = 0;     ///< what low is measured by: the median, or where the fleet is not
+                            ///< homogeneous its 90th percentile
+  std::vector<bool> low{};  ///< per value, as given
+  Blame blame{};
+};
+
+/// A row effect is a node: most low pairs first, at least half of its pairs and two; what stays
+/// low is a link.
+[[nodiscard]] Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs,
+                             const std::vector<bool>& low);
+
+/// The three gates on a table of pairs, first on nodes by the median of their pairs, then on the
+/// pairs of the others.
+[[nodiscard]] FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
+                                       const OutlierRule& rule);
+
+/// The same gates on one value per member: nodes alone, rails.
+[[nodiscard]] FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule);
+
+/// Rounds of disjoint pairs (the circle method): n - 1 rounds for even n; for odd n, n rounds in
+/// each of which another node rests.
+[[nodiscard]] std::vector<std::vector<PairValue>> tournament(std::size_t nodes);
+
+}  // namespace busbar::judge

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judge/baseline.hpp"
+#include "judge/observation.hpp"
+#include "judge/specification.hpp"
+#include "judge/verdict.hpp"
+
+namespace busbar::judge {
+
+/// What judging needs beside the measurements.
+struct JudgeInput {
+  const Specification& specification;
+  std::span<const Observation> observations;
+  const Baseline* baseline = nullptr;  ///< none where no rule compares with one
+  std::string today{};                 ///< "2026-11-21": ages, known issues
+  std::vector<std::string> nodes{};    ///< all that must be accounted for
+  std::map<std::string, std::string>
+      assumed{};  ///< facts of the fingerprint that files do not tell
+};
+
+/// Verdicts in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise
+/// INCONCLUSIVE; oversubscribed, simulated or fake INCONCLUSIVE; bounds FAIL, WARN, PASS; not
+/// applicable SKIP. A rule's instance without observations is an ERROR, never left out.
+[[nodiscard]] Judgement judge_all(const JudgeInput& input);
+
+/// Instances whose launches were too noisy, to be launched again: ids and instances of sets.
+struct NoisyInstance {
+  std::string device_set{};
+  std::string instance{};
+  std::string collective{};
+  std::size_t attempts = 0;
+};
+[[nodiscard]] std::vector<NoisyInstance> noisy_instances(const Judgement& judgement);
+
+/// CSVs without a journal as observations: sets are found by the number of nodes and ranks, device
+/// sets and host names; every file that fits no set is named in `notes`.
+[[nodiscard]] std::vector<Observation> observe_files(const Specification& specification,
+                                                     std::span<const std::string> paths,
+                                                     std::vector<std::string>& notes);
+
+}  // namespace busbar::judge

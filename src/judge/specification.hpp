@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace busbar::judge {
+
+/// @name Words of a specification; `name` gives them as they are written there
+/// @{
+enum class Metric { BusBandwidth, AlgorithmBandwidth, Time };
+enum class Statistic { Median, Mean, Min, P90, P99, Max };
+enum class Comparison { Absolute, Theoretical, Baseline, Fleet };
+enum class SetKind { PerNode, Pairwise, Rails, Whole, List };
+enum class OnNoisy { Rerun, Inconclusive, Warn };
+enum class Decide { AllSamples, Last };
+enum class CeilingModel { Ring, Hierarchical };
+
+[[nodiscard]] std::string_view name(Metric metric);          ///< "busbw", "algbw", "time_us"
+[[nodiscard]] std::string_view unit(Metric metric);          ///< "GB/s" or "us"
+[[nodiscard]] std::string_view name(Statistic statistic);    ///< "median", "p99", ...
+[[nodiscard]] std::string_view name(Comparison comparison);  ///< "absolute", ...
+[[nodiscard]] std::string_view name(SetKind kind);           ///< "per_node", "pairwise", ...
+/// @}
+
+/// Where something stands in the specification: both from 1, 0 where it does not stand there.
+struct TextPlace {
+  unsigned line = 0;
+  unsigned column = 0;
+};
+
+/// Which system the specification is for.
+struct SystemIdentity {
+  std::string name{};
+  /// Fact and wanted value, of: gpu, gpus_per_node, nics_per_node, processor, library, driver. A
+  /// word is wanted as a part of what the machine tells, a number as it is.
+  std::map<std::string, std::string> fingerprint{};
+  std::vector<std::string> nodes{};  ///< by name; empty: those of the command line or of the files
+};
+
+/// What bounds are reckoned from, in GB/s of one GPU in one direction.
+struct CeilingRule {
+  std::optional<double> scale_up{};
+  std::optional<double> scale_out{};
+  CeilingModel model = CeilingModel::Hierarchical;
+  bool in_network_reduction = false;  ///< "measured": reductions may exceed the ring's ceiling
+  std::string system{};               ///< of topo/systems, or a file: its graph gives the bounds
+  TextPlace place{};
+};
+
+/// How it is measured.
+struct RunContract {
+  int launches = 0;      ///< fresh process launches: the unit of replication
+  int min_launches = 0;  ///< fewer valid ones: INCONCLUSIVE
+  int iterations = 0;    ///< timed operations of a launch; 0: until the statistics suffice
+  int warmup = -1;       ///< untimed ones before; -1: until times are steady
+  bool check_data = true;
+  double timeout_s = 0;         ///< of one launch
+  double reach_timeout_s = 30;  ///< of the first touch of a node
+  std::string backend = "auto";
+  bool parallel = true;  ///< launches that share no node run at the same time
+};
+
+/// Judged before any bound.
+struct NoiseGate {
+  double max_cv = 0;  ///< across launches, of the statistic
+  OnNoisy on_noisy = OnNoisy::Inconclusive;
+  int max_reruns = 0;
+  Decide decide = Decide::AllSamples;
+};
+
+/// What an earlier run is compared by.
+struct BaselineRule {
+  std::string file{};  ///< as it can be opened: relative to the specification's folder
+  int max_age_days = 0;
+  std::vector<std::string> must_match{};
+  TextPlace place{};
+};
+
+/// Which devices of which nodes measure together.
+struct DeviceSetRule {
+  std::string id{};
+  SetKind kind = SetKind::Whole;
+  std::string gpus{};                ///< `--devices` of the executables; empty: all, or no GPUs
+  int ranks_per_node = 0;            ///< always above 0: given, or of `gpus`, or of the fingerprint
+  std::vector<std::string> nodes{};  ///< of List; empty else
+  int all_pairs_up_to = 32;          ///< Pairwise: more nodes are searched by halving
+  TextPlace place{};
+};
+
+/// Multiples of the reference; each is there only where the specification says so.
+struct Bounds {
+  std::optional<double> fail_below{};
+  std::optional<double> warn_below{};
+  std::optional<double> warn_above{};
+  std::optional<double> fail_above{};
+};
+
+/// A failure that is known: told as KNOWN until the end of that day.
+struct KnownIssue {
+  std::string reason{};
+  std::string until{};  ///< "2026-12-01"
+};
+
+/// One rule: what is expected of rows.
+struct Expectation {
+  std::string id{};
+  std::vector<std::string> collectives{};  ///< our names: "allreduce"
+  std::string device_set{};                ///< a DeviceSetRule's id
+  std::vector<Bytes> sizes{};              ///< rising
+  std::string type = "float";
+  std::string op = "sum";
+  bool in_place = false;
+  Metric metric = Metric::BusBandwidth;
+  Statistic statistic = Statistic::Median;
+  Comparison compare = Comparison::Absolute;
+  std::optional<double> value{};  ///< of Absolute: GB/s or us
+  Bounds bounds{};
+  std::optional<double> max_cv{};  ///< instead of the noise gate's
+  int allow_misses = 0;            ///< sizes of one curve that may fail
+  double min_robust_z = 0;         ///< Fleet: scaled MADs
+  double max_fleet_mad = 0;        ///< Fleet: raw MAD over median
+  int confirm_repeats = 0;         ///< launches of a suspect with a known-good partner
+  std::optional<KnownIssue> known_issue{};
+  TextPlace place{};
+  TextPlace size_place{};
+  TextPlace value_place{};
+};
+
+/// A whole specification, after a profile was chosen.
+struct Specification {
+  std::string file{};     ///< for messages
+  std::string profile{};  ///< quick, standard, full, or empty where the file has none
+  SystemIdentity system{};
+  CeilingRule ceiling{};
+  RunContract run{};
+  NoiseGate noise{};
+  std::optional<BaselineRule> baseline{};
+  std::vector<DeviceSetRule> device_sets{};
+  std::vector<Expectation> expectations{};
+
+  /// The set of an id; the reader has made sure that it is there.
+  [[nodiscard]] const DeviceSetRule& device_set(std::string_view id) const;
+};
+
+}  // namespace busbar::judge

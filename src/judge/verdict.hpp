@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judge/specification.hpp"
+
+namespace busbar::judge {
+
+/// From harmless to worst. FAIL is worse than ERROR: a defect that was found stays found, whatever
+/// else could not be measured.
+enum class Word { Skip, Pass, Known, Warn, Inconclusive, Error, Fail };
+
+inline constexpr std::array<Word, 7> kWords{
+    Word::Skip, Word::Pass, Word::Known, Word::Warn, Word::Inconclusive, Word::Error, Word::Fail};
+
+[[nodiscard]] std::string_view name(Word word);  ///< "PASS"
+
+/// What one rule says of one size on one instance of a device set.
+struct RuleVerdict {
+  std::string rule{};
+  std::string device_set{};
+  std::string instance{};  ///< "fleet" for what is said of all instances together
+  std::vector<std::string> nodes{};
+  std::string collective{};
+  std::string type{};
+  Bytes size = 0;
+  Metric metric = Metric::BusBandwidth;
+  Statistic statistic = Statistic::Median;
+  std::vector<double> values{};   ///< of the launches that count, in their order
+  std::optional<double> value{};  ///< median of them, GB/s or us
+  std::optional<double> cv{};     ///< standard deviation (n - 1) over mean; two launches at least
+  std::optional<double> reference{};
+  std::string reference_kind{};  ///< "absolute", "ceiling: ...", "baseline of DATE", "fleet median"
+  std::optional<double> ratio{};  ///< value over reference
+  Bounds bounds{};
+  Word word = Word::Error;
+  std::string reason{};  ///< one line; empty only for PASS
+  std::size_t attempts = 0;
+};
+
+/// A node or a link that the rules blame.
+struct Suspect {
+  std::vector<std::string> nodes{};  ///< one: the node; two: the link between them
+  std::string rule{};
+  std::string evidence{};  ///< "5 of 5 pairs low, median 0.10 GB/s, 17 % of the fleet's"
+  bool confirmed = false;  ///< measured again with a known-good partner, and low again
+};
+
+enum class NodeState { Good, Suspect, Failed, Inconclusive, NoData };
+
+[[nodiscard]] std::string_view name(NodeState state);  ///< "good", "no data", ...
+
+/// Every node is in exactly one of these.
+struct NodeAccount {
+  std::string node{};
+  NodeState state = NodeState::NoData;
+  std::string evidence{};
+};
+
+/// Facts of the judging itself, for every output.
+struct JudgementHead {
+  std::string version{};
+  std::string judged_at{};       ///< "2026-11-21 12:30:00", local time
+  long long judged_at_unix = 0;  ///< seconds
+  std::string seed{};            ///< of the order of launches; empty for files
+  std::vector<std::string>
+      notes{};  ///< "oversubscribed: ...", files that no set wants, assumptions
+};
+
+/// All that is said of a system.
+struct Judgement {
+  JudgementHead head{};
+  std::vector<RuleVerdict> verdicts{};  ///< in the order of rules, instances, collectives, sizes
+  std::vector<Suspect> suspects{};
+  std::vector<NodeAccount> nodes{};
+
+  /// The worst word; ERROR where there is no verdict.
+  [[nodiscard]] Word overall() const;
+  [[nodiscard]] std::size_t count(Word word) const;
+};
+
+/// 0 PASS, KNOWN, WARN (1 with `strict`), 1 FAIL, 3 INCONCLUSIVE, 4 ERROR, 77 where all is SKIP.
+[[nodiscard]] int exit_code_of(const Judgement& judgement, bool strict);
+
+}  // namespace busbar::judge
