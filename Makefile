@@ -37,7 +37,7 @@ PERF := $(COLLECTIVES:%=%_perf)
 LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
-  $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp)
+  $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
 CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o $(SYSTEM_OBJECTS) $(PLOT_OBJECTS) $(BACKEND_OBJECTS)
 
 .PHONY: all
