@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/workload_command.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "apps/workload_input.hpp"
@@ -24,7 +26,13 @@ std::string list_of_models() {
   return text;
 }
 
-std::string implied(const WorkloadOptions& options, const WorkloadRequest& request) {
+/// What a request came to: for standard output or -o, and for --csv.
+struct Texts {
+  std::string shown{};
+  std::string csv{};
+};
+
+Texts implied(const WorkloadOptions& options, const WorkloadRequest& request) {
   const std::vector<ImpliedRate> rates =
       implied_rates(request, options.ranks.front(), *options.reported_efficiency);
   if (rates.empty()) {
@@ -33,14 +41,30 @@ std::string implied(const WorkloadOptions& options, const WorkloadRequest& reque
                     "MODEL=N",
                     options.reported_as));
   }
-  return options.json ? implied_json(options, request, rates)
-                      : implied_text(options, request, rates);
+  return {.shown = options.json ? implied_json(options, request, rates)
+                                : implied_text(options, request, rates),
+          .csv = implied_csv(options, request, rates)};
 }
 
-std::string forward(const WorkloadOptions& options, const WorkloadRequest& request) {
+Texts forward(const WorkloadOptions& options, const WorkloadRequest& request) {
   const WorkloadReport report = study_workload(request);
-  return options.json ? workload_json(options, request, report)
-                      : workload_text(options, request, report);
+  return {.shown = options.json ? workload_json(options, request, report)
+                                : workload_text(options, request, report),
+          .csv = workload_csv(options, request, report)};
+}
+
+constexpr std::string_view kCsvOption = "workload --csv";
+constexpr std::string_view kOutOption = "workload -o";
+
+/// Opening an existing file refuses one that has something in it; a new one is made when there is
+/// something to write.
+void refuse_existing(const std::string& path, std::string_view option) {
+  if (std::filesystem::exists(path)) OutputFile(path, option, OutputFile::Mode::New);
+}
+
+void write(const std::string& path, std::string_view option, std::string_view text) {
+  OutputFile(path, option, OutputFile::Mode::New).append(text);
+  fmt::print(stderr, "busbar: wrote {}\n", path);
 }
 
 }  // namespace
@@ -51,14 +75,16 @@ Status run_workload(std::span<char* const> arguments) {
     fmt::print("{}{}", help_text_of("workload"), list_of_models());
     return Status::Ok;
   }
+  refuse_existing(options.csv, kCsvOption);
+  refuse_existing(options.out, kOutOption);
   const WorkloadRequest request = workload_request(options);
-  const std::string text =
+  const Texts texts =
       options.reported_efficiency ? implied(options, request) : forward(options, request);
+  if (!options.csv.empty()) write(options.csv, kCsvOption, texts.csv);
   if (options.out.empty()) {
-    fmt::print("{}", text);
+    fmt::print("{}", texts.shown);
   } else {
-    OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
-    fmt::print(stderr, "busbar: wrote {}\n", options.out);
+    write(options.out, kOutOption, texts.shown);
   }
   return Status::Ok;
 }

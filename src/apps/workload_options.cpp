@@ -61,6 +61,7 @@ void declare(CLI::App& app, WorkloadOptions& options, Texts& texts) {
   app.add_option("--speedup", texts.speedup);
   app.add_flag("--json", options.json);
   app.add_flag("--markdown", options.markdown);
+  app.add_option("--csv", options.csv);
   app.add_option("-o,--output", options.out);
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() > 1) option->allow_extra_args(false);
@@ -218,6 +219,9 @@ void check(const CLI::App& app, const WorkloadOptions& options) {
   }
   if (options.json && options.markdown) {
     throw usage_error("--json and --markdown are two forms; give one");
+  }
+  if (!options.csv.empty() && options.csv == options.out) {
+    throw usage_error(fmt::format("--csv and -o: {} is one file; give each a name", options.csv));
   }
   if (options.curves.empty() && options.busbw.empty() && !options.reported_efficiency) {
     throw usage_error(

@@ -50,7 +50,8 @@ struct WorkloadOptions {
 
   bool json = false;
   bool markdown = false;
-  std::string out{};  ///< a file to write
+  std::string csv{};  ///< a new file of rows, beside the text
+  std::string out{};  ///< a new file instead of standard output
 };
 
 /// Reads what follows `busbar workload`. Throws a usage error of one line.

@@ -16,82 +16,57 @@ namespace {
 constexpr double kMilli = 1e3;
 constexpr double kMega = 1e6;
 
-bool any_compute(const WorkloadRequest& request) {
-  return std::any_of(request.cases.begin(), request.cases.end(),
-                     [](const WorkloadCase& job) { return job.compute_s.has_value(); });
-}
+constexpr std::string_view kOutside = "outside measured sizes";
+
+bool is_outside(const WorkloadRow& row) { return row.sync && row.sync->outside; }
 
 std::string note_of(const WorkloadRow& row) {
-  if (!row.sync) return "no curve of so many ranks";
-  return row.sync->outside ? "outside measured sizes" : "";
-}
-
-std::vector<std::string> step_cells(const WorkloadRow& row, std::size_t overlap) {
-  std::vector<std::string> cells(4);
-  if (overlap < row.steps.size()) {
-    cells[0] = percent(row.steps[overlap].share);
-    cells[1] = percent(row.steps[overlap].efficiency);
-  }
-  if (overlap < row.samples_per_s.size()) cells[2] = figure(row.samples_per_s[overlap]);
-  if (overlap < row.needed_GBps.size()) cells[3] = figure(row.needed_GBps[overlap]);
-  return cells;
-}
-
-/// Which columns the table of steps has beside those of the exchange.
-struct StepColumns {
-  bool compute = false;
-  bool notes = false;
-};
-
-std::vector<std::string> step_columns(const WorkloadRequest& request, const StepColumns& wanted) {
-  std::vector<std::string> columns{"model", "MB", "system", "ranks", "GB/s", "link ms", "DP ms"};
-  if (wanted.compute) {
-    for (const double overlap : request.overlaps) {
-      for (const std::string_view column : {"share%", "eff%", "per s", "need GB/s"}) {
-        columns.push_back(fmt::format("{}@{}", column, overlap_words(overlap)));
-      }
-    }
-  }
-  if (wanted.notes) columns.emplace_back("note");
-  return columns;
+  if (!row.sync) return "no curve";
+  return is_outside(row) ? "outside" : "";
 }
 
 std::string milliseconds(const std::optional<MessageTime>& time) {
   return time ? figure(time->seconds * kMilli) : "";
 }
 
-std::vector<std::string> row_cells(const WorkloadRequest& request, const WorkloadRow& row,
-                                   const StepColumns& wanted) {
-  const WorkloadCase& job = request.cases[row.model];
-  std::vector<std::string> cells{job.model.name,
-                                 figure(job.bytes / kMega),
-                                 name_of(request.systems[row.system]),
-                                 fmt::format("{}", row.ranks),
-                                 row.sync ? figure(row.sync->GBps) : "",
-                                 milliseconds(row.sync),
-                                 milliseconds(row.data_parallel)};
-  if (wanted.compute) {
-    for (std::size_t i = 0; i < request.overlaps.size(); ++i) {
-      for (std::string& cell : step_cells(row, i)) cells.push_back(std::move(cell));
-    }
-  }
-  if (wanted.notes) cells.push_back(note_of(row));
-  return cells;
-}
-
-TextTable steps_table(const WorkloadRequest& request, const WorkloadReport& report) {
-  const StepColumns wanted{
-      .compute = any_compute(request),
-      .notes = std::any_of(report.rows.begin(), report.rows.end(),
-                           [](const WorkloadRow& row) { return !note_of(row).empty(); })};
-  TextTable table{.columns = step_columns(request, wanted)};
+/// What the links take of each model, whatever computes.
+TextTable exchange_table(const WorkloadRequest& request, const WorkloadReport& report) {
+  const bool notes = std::any_of(report.rows.begin(), report.rows.end(),
+                                 [](const WorkloadRow& row) { return !note_of(row).empty(); });
+  TextTable table{.columns = {"model", "MB", "system", "ranks", "GB/s", "link ms", "DP ms"}};
+  if (notes) table.columns.emplace_back("note");
   for (const WorkloadRow& row : report.rows) {
-    table.rows.push_back(row_cells(request, row, wanted));
+    const WorkloadCase& job = request.cases[row.model];
+    table.rows.push_back({job.model.name, figure(job.bytes / kMega),
+                          name_of(request.systems[row.system]), fmt::format("{}", row.ranks),
+                          row.sync ? figure(row.sync->GBps) : "", milliseconds(row.sync),
+                          milliseconds(row.data_parallel)});
+    if (notes) table.rows.back().push_back(note_of(row));
   }
   return table;
 }
 
-std::vector<std::string> legend(const WorkloadRequest& request, const WorkloadReport& report) {
+/// What a step makes of it: a row per overlap, so that any number of them fits a terminal.
+TextTable steps_table(const WorkloadRequest& request, const WorkloadReport& report) {
+  TextTable table{.columns = {"model", "system", "ranks", "overlap", "step ms", "share%", "eff%",
+                              "samples/s", "need GB/s"}};
+  for (const WorkloadRow& row : report.rows) {
+    for (std::size_t i = 0; i < row.needed_GBps.size(); ++i) {
+      const StepTime* step = i < row.steps.size() ? &row.steps[i] : nullptr;
+      table.rows.push_back({request.cases[row.model].model.name,
+                            name_of(request.systems[row.system]), fmt::format("{}", row.ranks),
+                            overlap_words(request.overlaps[i]),
+                            step != nullptr ? figure(step->step * kMilli) : "",
+                            step != nullptr ? percent(step->share) : "",
+                            step != nullptr ? percent(step->efficiency) : "",
+                            i < row.samples_per_s.size() ? figure(row.samples_per_s[i]) : "",
+                            figure(row.needed_GBps[i])});
+    }
+  }
+  return table;
+}
+
+std::vector<std::string> legend(const WorkloadReport& report) {
   std::vector<std::string> lines;
   std::set<int> ranks;
   for (const WorkloadRow& row : report.rows) ranks.insert(row.ranks);
@@ -103,18 +78,14 @@ std::vector<std::string> legend(const WorkloadRequest& request, const WorkloadRe
       "link ms: an all-reduce, DistributedDataParallel; DP ms: DataParallel, a broadcast "
       "and a reduce of one message each, which move more bytes, times (ranks): {}",
       join(ratios, ", ")));
-  if (any_compute(request)) {
+  if (std::any_of(report.rows.begin(), report.rows.end(), is_outside)) {
     lines.push_back(fmt::format(
-        "@X: hidden behind X of the computing; share: exposed part of a step; need: bus bandwidth "
-        "for {}% efficiency",
-        percent(request.target)));
+        "outside: {}, extrapolated at the rate of the nearest size; too short below the smallest",
+        kOutside));
   }
-  const bool outside = std::any_of(report.rows.begin(), report.rows.end(),
-                                   [](const auto& row) { return row.sync && row.sync->outside; });
-  if (outside) {
-    lines.emplace_back(
-        "outside measured sizes: extrapolated at the rate of the nearest size; too short below "
-        "the smallest");
+  if (std::any_of(report.rows.begin(), report.rows.end(),
+                  [](const WorkloadRow& row) { return !row.sync; })) {
+    lines.emplace_back("no curve: the system has no all-reduce of so many ranks");
   }
   return lines;
 }
@@ -159,7 +130,7 @@ std::vector<std::string> explanations(const WorkloadRequest& request, const Impl
     lines.push_back(fmt::format("{}: {} takes {} ms at {} GB/s{}, {}% of the exposed time; {}",
                                 model, name_of(request.systems[link.system]),
                                 figure(link.sync.seconds * kMilli), figure(link.sync.GBps),
-                                link.sync.outside ? " (outside measured sizes)" : "",
+                                link.sync.outside ? fmt::format(" ({})", kOutside) : "",
                                 percent(link.share), conclusion));
   }
   return lines;
@@ -171,8 +142,17 @@ std::string workload_text(const WorkloadOptions& options, const WorkloadRequest&
                           const WorkloadReport& report) {
   const bool markdown = options.markdown;
   std::vector<std::string> lines = head_lines(options, request);
-  for (std::string& line : legend(request, report)) lines.push_back(std::move(line));
-  std::string text = section(markdown, lines, steps_table(request, report));
+  for (std::string& line : legend(report)) lines.push_back(std::move(line));
+  std::string text = section(markdown, lines, exchange_table(request, report));
+  if (const TextTable steps = steps_table(request, report); !steps.rows.empty()) {
+    text += "\n" +
+            section(markdown,
+                    {fmt::format("a step; overlap: the part of the computing behind which the "
+                                 "exchange may hide; share: its exposed part; need: bus bandwidth "
+                                 "for {}% efficiency",
+                                 percent(request.target))},
+                    steps);
+  }
   if (!report.limits.empty()) {
     text += "\n" +
             section(markdown,

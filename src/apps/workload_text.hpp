@@ -16,7 +16,8 @@ inline constexpr std::string_view kWorkloadLabel =
     "link-time lower bound: what the links alone take; waiting for the slowest rank, reduction "
     "kernels and input come on top";
 
-/// Tables of steps, of the largest numbers of ranks and of the systems' order; plain or Markdown.
+/// Tables of the exchange, of steps, of the largest numbers of ranks and of the systems' order;
+/// plain or Markdown.
 [[nodiscard]] std::string workload_text(const WorkloadOptions& options,
                                         const WorkloadRequest& request,
                                         const WorkloadReport& report);
@@ -33,6 +34,14 @@ inline constexpr std::string_view kWorkloadLabel =
 [[nodiscard]] std::string implied_json(const WorkloadOptions& options,
                                        const WorkloadRequest& request,
                                        const std::vector<ImpliedRate>& implied);
+/// A row per model, system, number of ranks and overlap.
+[[nodiscard]] std::string workload_csv(const WorkloadOptions& options,
+                                       const WorkloadRequest& request,
+                                       const WorkloadReport& report);
+/// A row per model, overlap and system; one without a system where none was given.
+[[nodiscard]] std::string implied_csv(const WorkloadOptions& options,
+                                      const WorkloadRequest& request,
+                                      const std::vector<ImpliedRate>& implied);
 /// @}
 
 }  // namespace busbar

@@ -87,9 +87,25 @@ std::string name_of(const SystemRates& system) {
   return system.system + (system.simulated ? " (simulated)" : "");
 }
 
+std::string comment(std::string_view line) {
+  std::string text = "#";
+  std::size_t width = text.size();
+  for (const std::string& word : split(line, ' ')) {
+    if (width > 1 && width + 1 + word.size() > kWorkloadColumns) {
+      text += "\n#  ";
+      width = 3;
+    }
+    text += ' ' + word;
+    width += 1 + word.size();
+  }
+  return text + '\n';
+}
+
 std::string section(bool markdown, const std::vector<std::string>& lines, const TextTable& table) {
   std::string text;
-  for (const std::string& line : lines) text += fmt::format("{}{}\n", markdown ? "- " : "# ", line);
+  for (const std::string& line : lines) {
+    text += markdown ? fmt::format("- {}\n", line) : comment(line);
+  }
   if (table.rows.empty()) return text;
   return text + (markdown ? "\n" + markdown_table(table) : plain_table(table));
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/workload_options.hpp"
@@ -16,6 +18,12 @@ namespace busbar {
 [[nodiscard]] std::string overlap_words(double overlap);
 /// "dgx-2 (simulated)"
 [[nodiscard]] std::string name_of(const SystemRates& system);
+
+/// The width of plain text in characters; a table is wider only where names are long.
+inline constexpr std::size_t kWorkloadColumns = 100;
+
+/// "# " and the text, broken at blanks before kWorkloadColumns; what follows is indented.
+[[nodiscard]] std::string comment(std::string_view line);
 
 /// Lines of explanation and a table, plain or Markdown.
 [[nodiscard]] std::string section(bool markdown, const std::vector<std::string>& lines,
