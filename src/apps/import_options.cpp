@@ -21,6 +21,7 @@ struct Texts {
   std::string ranks{};
   std::string nodes{};
   std::string columns{};
+  std::string size{};
 };
 
 void declare(CLI::App& app, ImportOptions& options, Texts& texts) {
@@ -32,6 +33,7 @@ void declare(CLI::App& app, ImportOptions& options, Texts& texts) {
   app.add_option("--ranks", texts.ranks);
   app.add_option("--nodes", texts.nodes);
   app.add_option("--columns", texts.columns);
+  app.add_option("--size", texts.size);
   app.add_option("--system", options.system);
   app.add_flag("--skip-bad-lines", options.reading.skip_bad_lines);
 }
@@ -43,6 +45,7 @@ int parse_count(std::string_view option, const std::string& text) {
 void apply(ImportOptions& options, const Texts& texts) {
   if (!texts.ranks.empty()) options.hints.ranks = parse_count("--ranks", texts.ranks);
   if (!texts.nodes.empty()) options.hints.nodes = parse_count("--nodes", texts.nodes);
+  if (!texts.size.empty()) options.reading.size = parse_bytes("--size", texts.size);
   if (texts.columns.empty()) return;
   const std::vector<std::string> words = study::words_of(texts.columns);
   const auto columns = study::columns_of(words);

@@ -21,11 +21,12 @@ LogFile read_any(std::string_view text, const std::string& path, const LogReadin
   const std::vector<LogLine> lines = log_lines(text);
   if (any_line(lines, "# OSU ")) return read_osu_text(lines, path, reading);
   if (any_line(lines, "# Benchmarking ")) return read_imb_text(lines, path, reading);
+  if (is_summary(lines)) return read_summary_text(lines, path, reading);
   return read_nccl_text(lines, path, reading);
 }
 
-/// A table that lists a rate per operation and number of GPUs, as papers' scripts write.
-bool is_summary(std::string_view text) {
+/// A table of commas without blanks, as scripts write that boil logs down.
+bool is_foreign_summary(std::string_view text) {
   const std::string_view first = trim(text.substr(0, text.find('\n')));
   return std::count(first.begin(), first.end(), ',') >= 2 &&
          first.find(' ') == std::string_view::npos;
@@ -46,7 +47,7 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
   LogFile log = read_any(text, path, reading);
   std::erase_if(log.tables, [](const LogTable& table) { return table.rows.empty(); });
   if (!log.tables.empty()) return log;
-  if (is_summary(text)) {
+  if (is_foreign_summary(text)) {
     throw usage_error(fmt::format(
         "{}:1: a summary with neither sizes nor times of rows; import the log that it was made of",
         path));

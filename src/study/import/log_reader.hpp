@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ namespace busbar::study {
 struct LogReading {
   bool skip_bad_lines = false;  ///< go on after a line that cannot be read, with a warning
   LogColumns columns{};         ///< of rows that have no names above them, by the user
+  std::optional<Bytes> size{};  ///< of a summary's rates, by the user
 };
 
 /// Reads a log of any tool. Throws Error (Usage) with path and line where a line of a table cannot
@@ -31,7 +33,12 @@ struct LogReading {
                                     const LogReading& reading);
 [[nodiscard]] LogFile read_imb_text(std::span<const LogLine> lines, const std::string& path,
                                     const LogReading& reading);
+[[nodiscard]] LogFile read_summary_text(std::span<const LogLine> lines, const std::string& path,
+                                        const LogReading& reading);
 /// @}
+
+/// True for lines under the names OP,GPU,Bandwidth: rates without sizes and times.
+[[nodiscard]] bool is_summary(std::span<const LogLine> lines);
 
 /// Refuses a line, or notes that it was skipped.
 void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -25,6 +26,16 @@ std::vector<std::filesystem::path> logs() {
     if (name.ends_with(".txt") && !name.starts_with("dgx1_tartan")) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// Rates without sizes.
+std::vector<std::filesystem::path> summaries() {
+  std::vector<std::filesystem::path> paths;
+  for (const char* version : {"1", "2"}) {
+    const auto path = kFolder / fmt::format("dgx1_tartan_allcoll_1-8gpu_nccl-v{}.txt", version);
+    if (std::filesystem::exists(path)) paths.push_back(path);
+  }
   return paths;
 }
 
@@ -86,6 +97,28 @@ TEST(Corpus, BusBandwidthsAreTheLogsOwn) {
   }
   EXPECT_EQ(compared, 1500U);
   EXPECT_EQ(paths.size(), 40U);
+}
+
+TEST(Corpus, BusBandwidthsOfSummariesAreTheirOwn) {
+  const auto paths = summaries();
+  if (paths.empty()) GTEST_SKIP() << "no summaries in " << kFolder;
+  for (const auto& path : paths) {
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::vector<LogFile> read{read_log(text, path.filename(), {.size = kGiB})};
+    const ImportedRows rows = records_of(read, {});
+    std::size_t found = 0;
+    for (const std::string& line : split(text, '\n')) {
+      const std::vector<std::string> cells = split(line, ',');
+      if (cells.size() != 3 || !small_number(cells[1]) || cells[1] == "1") continue;
+      ASSERT_LT(found, rows.records.size());
+      EXPECT_NEAR(*rows.records[found].busbw_GBps, std::stod(cells[2]), 0.005 + 1e-9) << line;
+      ++found;
+    }
+    EXPECT_EQ(found, 35U);
+    EXPECT_EQ(rows.records.size(), found);
+    EXPECT_EQ(rows.warnings.size(), 5U);  // the rows of one GPU
+  }
 }
 
 TEST(Corpus, OnlyTheDgx2GathersHaveTheOldAlgorithmBandwidth) {

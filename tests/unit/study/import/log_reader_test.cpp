@@ -37,8 +37,9 @@ ImportedRows import(const std::string& text, const LogHints& hints = {},
   const std::vector<LogFile> logs{read_log(text, "x.log", reading)};
   return records_of(logs, hints);
 }
-Failure refusal(const std::string& text, const LogHints& hints = {}) {
-  return test::failure_of([&] { (void)import(text, hints); });
+Failure refusal(const std::string& text, const LogHints& hints = {},
+                const LogReading& reading = {}) {
+  return test::failure_of([&] { (void)import(text, hints, reading); });
 }
 
 /// Every line with words before it.
@@ -242,8 +243,30 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
   EXPECT_TRUE(refusal(text.substr(0, 300)).says("damaged JSON"));
 }
 
-TEST(ReadLog, RefusesASummaryAndAnythingElse) {
-  EXPECT_TRUE(refusal("OP,GPU,Bandwidth\nall_gather_perf,2,15.95\n").says("summary"));
+TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
+  const std::string text =
+      "OP,GPU,Bandwidth\nbroadcast_perf,1,1999891.64\nall_gather_perf,4,51.75\n";
+  EXPECT_TRUE(refusal(text).says("give --size"));
+  const ImportedRows rows = import(text, {}, {.size = kGiB});
+  ASSERT_EQ(rows.records.size(), 1U);
+  EXPECT_EQ(rows.records[0].collective, "allgather");
+  EXPECT_EQ(rows.records[0].ranks, 4);
+  EXPECT_EQ(rows.records[0].size, kGiB);
+  EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 51.75, 1e-9);
+  EXPECT_NEAR(rows.records[0].time_median_us.value_or(0), 15561.5, 0.1);
+  ASSERT_EQ(rows.warnings.size(), 1U);
+  EXPECT_NE(rows.warnings[0].find("broadcast has no bus bandwidth"), std::string::npos);
+  const auto refused = [&](const std::string& row) {
+    return refusal("OP,GPU,Bandwidth\n" + row + "\n", {}, {.size = kGiB});
+  };
+  EXPECT_TRUE(refused("all_gossip_perf,2,1").says("no collective"));
+  EXPECT_TRUE(refused("all_gather_perf,two,1").says("no number of GPUs"));
+  EXPECT_TRUE(refused("all_gather_perf,2,fast").says("no rate"));
+  EXPECT_TRUE(refused("all_gather_perf,2").says("x.log:2"));
+}
+
+TEST(ReadLog, RefusesASummaryOfAnotherKindAndAnythingElse) {
+  EXPECT_TRUE(refusal("test,gpus,GB/s\nall_gather,2,15.95\n").says("summary"));
   EXPECT_TRUE(refusal("hello\n").says("no row of nccl-tests"));
   EXPECT_TRUE(refusal("").says("no row of nccl-tests"));
 }
