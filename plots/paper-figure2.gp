@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Figure 2 of Ren, Yoo and Hoisie (arXiv 1905.08764), from the simulation: make figures
-#   gnuplot -e "folder='plots/paper-figure2'; published='results/reference/paper-figure2.csv'; out='x.svg'" plots/paper-figure2.gp
+#   gnuplot -e "folder='plots/paper-figure2'; published='plots/paper-figure2/published.csv'; out='x.svg'" plots/paper-figure2.gp
+# published: what `busbar published results/reference/published.toml` writes.
 # A panel per collective and number of GPUs; lines are simulated, large open points what the paper says in words.
 if (!exists("folder") || !exists("published") || !exists("out")) {
   print "usage: gnuplot -e \"folder='FOLDER'; published='FILE.csv'; out='FILE.svg'\" paper-figure2.gp"
@@ -20,6 +21,8 @@ set datafile columnheaders
 
 # As in the paper: red circle, blue square, orange triangle, green diamond.
 keys = "rtx ac922 p3 dgx-2"
+# What is drawn as one of them goes by these names in the published rates.
+array Systems[4] = [" exxact-ts4 ", " ac922 ac922-x4 ", " dgx-1v p3dn-x2 ", " dgx-2 "]
 array Name[4] = ["RTX box (8x 2080 Ti)", "IBM AC922", "AWS P3", "DGX-2"]
 array Colour[4] = [0xCC0000, 0x1F4E9E, 0xE67E00, 0x2E8B2E]
 array Full[4] = [7, 5, 9, 13]
@@ -28,6 +31,9 @@ array Open[4] = [6, 4, 8, 12]
 array Collective[2] = ["allreduce", "broadcast"]
 array Words[2] = ["all-reduce", "broadcast"]
 file(c, n, k) = sprintf("%s/%s-%d-%s.csv", folder, Collective[c], n, word(keys, k))
+# "above" is a limit, no point.
+is_point(k, c, n) = strstrt(Systems[k], " " . strcol("system") . " ") > 0 && strcol("collective") eq Collective[c] && \
+  column("ranks") == n && strcol("relation") ne "above"
 is_there(path) = int(system(sprintf("test -e '%s' && echo 1 || echo 0", path)))
 
 set logscale x 2
@@ -79,7 +85,7 @@ do for [c = 1:2] { do for [i = 0:3] {
   do for [k = 4:1:-1] { if (is_there(file(c, n, k))) { list = list . sprintf(" %d", k) } }
   plot for [w in list] file(c, n, int(w)) using (column("size_bytes") / 1048576.):(column("busbw_GBps")) \
          with linespoints lc rgb Colour[int(w)] pt Full[int(w)] ps 0.8 lw Wide[int(w)], \
-       for [k = 1:4] published using (strcol("system") eq word(keys, k) && strcol("collective") eq Collective[c] && \
-         column("ranks") == n ? 1024 : NaN):(column("busbw_GBps")) with points lc rgb Colour[k] pt Open[k] ps 2.8 lw 2
+       for [k = 1:4] published using (is_point(k, c, n) ? 1024 : NaN):(column("busbw_GBps")) with points lc rgb Colour[k] pt Open[k] \
+         ps 2.8 lw 2
 } }
 unset multiplot

@@ -9,6 +9,7 @@
 #include "apps/compare_command.hpp"
 #include "apps/import_command.hpp"
 #include "apps/plot_command.hpp"
+#include "apps/published_command.hpp"
 #include "apps/report_command.hpp"
 #include "apps/topo_command.hpp"
 #include "apps/workload_command.hpp"
@@ -32,6 +33,7 @@ constexpr std::string_view kUsage =
     "history\n"
     "  report     one page that compares systems: bounds, curves, where they cross, what limits "
     "them\n"
+    "  published  the published rates of a file as CSV\n"
     "  schema     the columns of the CSV, as Markdown\n"
     "  version    the version\n"
     "\n"
@@ -63,9 +65,10 @@ constexpr std::array kCommands{
     Command{"plot", true, run_plot},           Command{"report", true, run_report},
     Command{"topo", true, run_topo},           Command{"import", true, run_import},
     Command{"compare", true, run_compare},     Command{"workload", true, run_workload},
-    Command{"schema", false, show_schema},     Command{"version", false, show_version},
-    Command{"--version", false, show_version}, Command{"help", false, show_usage},
-    Command{"-h", false, show_usage},          Command{"--help", false, show_usage},
+    Command{"published", true, run_published}, Command{"schema", false, show_schema},
+    Command{"version", false, show_version},   Command{"--version", false, show_version},
+    Command{"help", false, show_usage},        Command{"-h", false, show_usage},
+    Command{"--help", false, show_usage},
 };
 
 Status dispatch(std::span<char* const> words) {
@@ -77,9 +80,10 @@ Status dispatch(std::span<char* const> words) {
     }
     return command.run(words.subspan(1));
   }
-  throw usage_error(fmt::format(
-      "'{}' is no command; there are topo, compare, import, workload, report, schema and version",
-      wanted));
+  throw usage_error(
+      fmt::format("'{}' is no command; there are topo, compare, import, workload, plot, report, "
+                  "published, schema and version",
+                  wanted));
 }
 
 int run(std::span<char* const> arguments) {

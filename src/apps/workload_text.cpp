@@ -46,21 +46,28 @@ TextTable exchange_table(const WorkloadRequest& request, const WorkloadReport& r
   return table;
 }
 
+/// Time, share and efficiency of a step, or gaps where the links' rate is not known.
+std::vector<std::string> step_cells(const WorkloadRow& row, std::size_t overlap) {
+  std::vector<std::string> cells(4);
+  if (overlap < row.steps.size()) {
+    const StepTime& step = row.steps[overlap];
+    cells = {figure(step.step * kMilli), percent(step.share), percent(step.efficiency), ""};
+  }
+  if (overlap < row.samples_per_s.size()) cells[3] = figure(row.samples_per_s[overlap]);
+  cells.push_back(figure(row.needed_GBps[overlap]));
+  return cells;
+}
+
 /// What a step makes of it: a row per overlap, so that any number of them fits a terminal.
 TextTable steps_table(const WorkloadRequest& request, const WorkloadReport& report) {
   TextTable table{.columns = {"model", "system", "ranks", "overlap", "step ms", "share%", "eff%",
                               "samples/s", "need GB/s"}};
   for (const WorkloadRow& row : report.rows) {
     for (std::size_t i = 0; i < row.needed_GBps.size(); ++i) {
-      const StepTime* step = i < row.steps.size() ? &row.steps[i] : nullptr;
       table.rows.push_back({request.cases[row.model].model.name,
                             name_of(request.systems[row.system]), fmt::format("{}", row.ranks),
-                            overlap_words(request.overlaps[i]),
-                            step != nullptr ? figure(step->step * kMilli) : "",
-                            step != nullptr ? percent(step->share) : "",
-                            step != nullptr ? percent(step->efficiency) : "",
-                            i < row.samples_per_s.size() ? figure(row.samples_per_s[i]) : "",
-                            figure(row.needed_GBps[i])});
+                            overlap_words(request.overlaps[i])});
+      for (std::string& cell : step_cells(row, i)) table.rows.back().push_back(std::move(cell));
     }
   }
   return table;
