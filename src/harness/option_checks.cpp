@@ -132,6 +132,10 @@ void check_options(const Options& options) {
   if (options.resume && options.csv_path.empty()) {
     throw usage_error("--resume: name the file to go on with, as in --csv results.csv --resume");
   }
+  if (options.resume && options.csv_path == "-") {
+    throw usage_error(
+        "--resume: nothing goes on with --csv -, which is standard output; name a file");
+  }
   check_device_options(options);
   check_simulation(options);
   refuse_shared_file("--samples", options.samples_path, "--csv", options.csv_path);

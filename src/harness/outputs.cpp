@@ -64,7 +64,10 @@ Outputs::Outputs(Bootstrap& bootstrap, const Options& options)
 void Outputs::open(const Options& options) {
   const ConsoleTable::Halves halves{.out_of_place = options.placement != Placement::In,
                                     .in_place = options.placement != Placement::Out};
-  displays_.push_back(std::make_unique<ConsoleTable>(stdout, halves));
+  // A CSV on standard output is for a program, which wants nothing else there.
+  if (options.csv_path != "-") {
+    displays_.push_back(std::make_unique<ConsoleTable>(stdout, halves));
+  }
   if (!options.csv_path.empty()) {
     auto csv = std::make_unique<CsvWriter>(options.csv_path, resume_);
     earlier_configuration_ = csv->earlier_fact("configuration");

@@ -19,15 +19,20 @@ namespace {
 
 constexpr mode_t kPermissions = 0644;
 
+int open_output(const std::string& path, bool stream) {
+  if (stream) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPermissions);
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
-    : path_(std::move(path)),
-      descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPermissions)) {
+    : path_(std::move(path)), stream_(path_ == "-"), descriptor_(open_output(path_, stream_)) {
   if (descriptor_ < 0) {
     throw usage_error(fmt::format("{}: cannot write {}: {}", option, path_,
                                   std::generic_category().message(errno)));
   }
+  if (stream_) return;
   struct stat status {};
   fstat(descriptor_, &status);
   size_ = S_ISREG(status.st_mode) ? static_cast<Bytes>(status.st_size) : 0;
@@ -45,7 +50,9 @@ void OutputFile::append(std::string_view text) { write_at(size_, text); }
 void OutputFile::write_at(Bytes offset, std::string_view text) {
   while (!text.empty()) {
     // A pipe or device cannot seek: what is appended is simply written.
-    ssize_t written = pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
+    ssize_t written =
+        stream_ ? ::write(descriptor_, text.data(), text.size())
+                : pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == ESPIPE) written = ::write(descriptor_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw system_failure(fmt::format("cannot write {}", path_), errno);

@@ -14,8 +14,8 @@ class OutputFile {
  public:
   enum class Mode { New, Continue };
 
-  /// Creates the file, or with Continue opens one that may have been begun before. Throws a usage
-  /// error that names `option` where it cannot be.
+  /// Creates the file, or with Continue opens one that may have been begun before; "-" is standard
+  /// output. Throws a usage error that names `option` where it cannot be.
   OutputFile(std::string path, std::string_view option, Mode mode);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -34,6 +34,7 @@ class OutputFile {
 
  private:
   std::string path_;
+  bool stream_ = false;  ///< standard output: has no places
   int descriptor_ = -1;
   Bytes size_ = 0;
 };

@@ -84,6 +84,19 @@ load ../common
   [ "$(column busbw_GBps "$DIR/a.csv" | sort -u)" = "" ]  # one rank has no bus bandwidth
 }
 
+@test "--csv - gives the CSV and nothing else on standard output, and cannot be resumed" {
+  run --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv -
+  [ "$status" -eq 0 ]
+  grep -v '^#' <<<"$output" > "$DIR/lines.csv"
+  [ "$(wc -l < "$DIR/lines.csv")" -eq 7 ]
+  [ "$(column status "$DIR/lines.csv" | sort -u)" = ok ]
+  [ -z "$(table)" ]
+  [ ! -e ./- ]
+  run --separate-stderr ./allreduce_perf --csv - --resume
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"--resume: nothing goes on with --csv -"* ]]
+}
+
 @test "types and operations that MPI lacks are skipped rows with the reason; all skipped is exit 77" {
   run ./allreduce_perf "${QUICK[@]}" -d half --csv "$DIR/a.csv"
   [ "$status" -eq 77 ]
