@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/sample.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "judge/row_value.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::judge {
+namespace {
+
+/// nccl-tests and Busbar round a size down until all ranks have equal parts of whole 16 bytes.
+bool is_size(Bytes measured, Bytes wanted, int ranks) {
+  if (measured == wanted) return true;
+  constexpr Bytes kPart = 16;
+  constexpr Bytes kSmallShare = 1000;
+  const bool near = measured < wanted && wanted - measured < kPart * static_cast<Bytes>(ranks);
+  return near && (wanted - measured) * kSmallShare < wanted;
+}
+
+bool is_wanted(const Record& record, const SampleKey& key) {
+  const Expectation& rule = key.rule;
+  const bool op = record.op.empty() || record.op == "none" || record.op == rule.op;
+  const bool group = key.instance.group == -1 || record.group == key.instance.group;
+  return record.collective == key.collective && record.type == rule.type && op && group &&
+         record.in_place == rule.in_place && !record.sender &&
+         is_size(record.size, key.size, std::max(1, record.ranks));
+}
+
+std::vector<const Record*> rows_of(const Observation& observation, const SampleKey& key) {
+  std::vector<const Record*> rows;
+  for (const Record& record : observation.records) {
+    if (is_wanted(record, key)) rows.push_back(&record);
+  }
+  const bool exact = std::any_of(rows.begin(), rows.end(),
+                                 [&](const Record* row) { return row->size == key.size; });
+  if (exact) std::erase_if(rows, [&](const Record* row) { return row->size != key.size; });
+  return rows;
+}
+
+bool is_wrong(const Record& record) {
+  return record.status == RowStatus::Wrong || record.wrong.value_or(0) > 0;
+}
+
+std::string wrong_words(const Record& record) {
+  if (record.wrong.value_or(0) > 0) return counted(*record.wrong, "wrong element");
+  return record.reason.empty() ? "wrong data" : "wrong data: " + record.reason;
+}
+
+/// Two tight levels: most operations at one time, at least a tenth at another that is far from it.
+bool has_two_levels(const Record& r) {
+  if (!r.time_min_us || !r.time_median_us || !r.time_p90_us || !r.time_p99_us) return false;
+  constexpr double kTight = 1.02;
+  constexpr double kApart = 1.10;
+  return *r.time_median_us < *r.time_min_us * kTight &&
+         *r.time_p99_us<*r.time_p90_us * kTight&& * r.time_p90_us> * r.time_median_us * kApart;
+}
+
+void note_flags(Sample& sample, const Record& record) {
+  sample.oversubscribed = sample.oversubscribed || has_row_flag(record, "oversubscribed");
+  sample.fake = sample.fake || has_row_flag(record, "fake");
+  sample.simulated =
+      sample.simulated || record.backend == "sim" || has_row_flag(record, "simulated");
+  sample.unchecked = sample.unchecked || !record.wrong;
+  sample.two_levels = sample.two_levels || has_two_levels(record);
+  if (record.bound_GBps) sample.bounds_GBps.push_back(*record.bound_GBps);
+}
+
+/// Why a row cannot be judged, or empty.
+std::string row_error(const Record& record, const SampleKey& key) {
+  const int wanted = ranks_of(key.set, key.instance);
+  if (record.ranks != wanted) {
+    return fmt::format("{} took part where {} are wanted",
+                       counted(static_cast<std::size_t>(std::max(0, record.ranks)), "rank"),
+                       wanted);
+  }
+  if (record.status == RowStatus::Skipped) return "skipped: " + record.reason;
+  if (record.status == RowStatus::Failed) return "failed: " + record.reason;
+  return value_of(record, key.rule.metric, key.rule.statistic).error;
+}
+
+void add_unique(std::vector<std::string>& words, std::string word) {
+  if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
+}
+
+/// The launch's rows of the size: its value, or what is the matter with it.
+void add_launch(Sample& sample, const Observation& observation, const SampleKey& key) {
+  const std::vector<const Record*> rows = rows_of(observation, key);
+  if (!observation.failure.empty()) {
+    sample.failures.push_back(observation.failure);
+    return;
+  }
+  if (rows.empty()) {
+    sample.failures.push_back(observation.records.empty()
+                                  ? std::string("no row in it")
+                                  : fmt::format("no row of {}", format_bytes(key.size)));
+    return;
+  }
+  std::vector<double> values;
+  for (const Record* row : rows) {
+    note_flags(sample, *row);
+    if (std::string error = row_error(*row, key); !error.empty()) {
+      add_unique(sample.errors, std::move(error));
+      continue;
+    }
+    values.push_back(*value_of(*row, key.rule.metric, key.rule.statistic).value);
+  }
+  if (!values.empty()) sample.values.push_back(stats::median(values));
+}
+
+bool is_one_rank(const SampleKey& key) {
+  return key.rule.metric == Metric::BusBandwidth && ranks_of(key.set, key.instance) == 1;
+}
+
+}  // namespace
+
+Sample gather(const SampleKey& key, std::span<const Observation> observations, Decide decide) {
+  std::vector<const Observation*> launches;
+  int last = -1;
+  for (const Observation& o : observations) {
+    const bool other = !o.collective.empty() && o.collective != key.collective;
+    if (other || !belongs_to(o, key.set, key.instance)) continue;
+    launches.push_back(&o);
+    last = std::max(last, o.attempt);
+  }
+  Sample sample{.attempts = static_cast<std::size_t>(last + 1)};
+  for (const Observation* launch : launches) {
+    for (const Record* row : rows_of(*launch, key)) {
+      if (is_wrong(*row)) add_unique(sample.wrong, wrong_words(*row));
+    }
+    if (decide == Decide::Last && launch->attempt != last) continue;
+    add_launch(sample, *launch, key);
+  }
+  sample.skipped_one_rank = is_one_rank(key);
+  return sample;
+}
+
+std::optional<double> launch_value(const Observation& observation, const SampleKey& key) {
+  std::vector<double> values;
+  if (!observation.failure.empty()) return {};
+  for (const Record* row : rows_of(observation, key)) {
+    if (row->status != RowStatus::Ok) continue;
+    const RowValue value = value_of(*row, key.rule.metric, key.rule.statistic);
+    if (value.value) values.push_back(*value.value);
+  }
+  if (values.empty()) return {};
+  return stats::median(values);
+}
+
+}  // namespace busbar::judge
