@@ -2,6 +2,8 @@
 #include "report/text_table.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -10,8 +12,23 @@ namespace {
 
 std::string shown(const std::string& cell) { return cell.empty() ? "-" : cell; }
 
+/// "12.5", "<=50", "0.98..1.02", "61%"; and sizes as format_bytes writes them: "256 KiB".
 bool is_number(const std::string& cell) {
-  return !cell.empty() && cell.find_first_not_of("0123456789.+-e%x*") == std::string::npos;
+  constexpr std::array<std::string_view, 5> kSizeUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  const std::size_t end = cell.find(' ');
+  if (end != std::string::npos &&
+      std::find(kSizeUnits.begin(), kSizeUnits.end(), cell.substr(end + 1)) == kSizeUnits.end()) {
+    return false;
+  }
+  const std::string number = cell.substr(0, end);
+  return !number.empty() && number.find_first_not_of("0123456789.+-e%x*<=") == std::string::npos;
+}
+
+/// Columns on a terminal: a character of UTF-8 is one, whatever its bytes.
+std::size_t width_of(const std::string& cell) {
+  return static_cast<std::size_t>(std::count_if(cell.begin(), cell.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
 }
 
 /// Every cell that has a value is a number.
@@ -43,8 +60,8 @@ std::string plain_table(const TextTable& table) {
   const std::vector<bool> numeric = numeric_columns(table);
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    widths.push_back(table.columns[i].size());
-    for (const auto& row : table.rows) widths[i] = std::max(widths[i], shown(row[i]).size());
+    widths.push_back(width_of(table.columns[i]));
+    for (const auto& row : table.rows) widths[i] = std::max(widths[i], width_of(shown(row[i])));
   }
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text;

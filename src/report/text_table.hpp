@@ -12,7 +12,7 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows{};
 };
 
-/// Columns under their names, numbers at the right. ASCII.
+/// Columns under their names, numbers and sizes at the right.
 [[nodiscard]] std::string plain_table(const TextTable& table);
 /// The same as Markdown.
 [[nodiscard]] std::string markdown_table(const TextTable& table);

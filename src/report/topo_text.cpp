@@ -7,12 +7,17 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "report/text_table.hpp"
 #include "topo/locality.hpp"
 
 namespace busbar {
 namespace {
 
 using topo::Bound;
+
+constexpr const char* kNoRingMark = " *";
+constexpr const char* kNoRing =
+    "* no ring closes over NVLink: an upper bound with PCIe and shared memory\n";
 
 /// What the set carries, and over what.
 std::string verdict(const Bound& bound) {
@@ -90,39 +95,36 @@ std::string partition_text(const topo::Graph& graph, std::span<const topo::Choic
 }
 
 std::string classes_text(std::span<const ClassesOfSize> sizes) {
-  std::string text =
-      fmt::format("{:>3} {:>10} {:>12}  {:<16} {}\n", "k", "GB/s", "sets", "over", "for example");
+  TextTable table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
+  bool any_split = false;
   for (const ClassesOfSize& size : sizes) {
     for (const topo::SetClass& sets : size.classes) {
       const bool split = !sets.fallback.empty();
+      any_split = any_split || split;
       const std::vector<topo::SetClass> one{sets};
       for (const topo::SetClass& part : split ? sets.fallback : one) {
-        text += fmt::format("{:>3} {:>10} {:>12}  {:<16} {}\n", size.k,
-                            plain(part.bound.bound_GBps), part.count,
-                            part.bound.kind + (split ? " *" : ""), device_words(part.example));
+        table.rows.push_back(
+            {fmt::format("{}", size.k), plain(part.bound.bound_GBps), fmt::format("{}", part.count),
+             part.bound.kind + (split ? kNoRingMark : ""), device_words(part.example)});
       }
     }
   }
-  if (text.find(" * ") != std::string::npos) {
-    text += "* no ring closes over NVLink: an upper bound with PCIe and shared memory\n";
-  }
-  return text;
+  return plain_table(table) + (any_split ? kNoRing : "");
 }
 
 std::string compare_text(std::span<const topo::Comparison> rows) {
-  std::string text = fmt::format("{:<16} {:<16} {:>10} {:>7}  {:<16} {}\n", "system", "devices",
-                                 "GB/s", "ratio", "over", "limit");
+  TextTable table{.columns = {"system", "devices", "GB/s", "ratio", "over", "limit"}};
+  bool any_open = false;
   for (const topo::Comparison& row : rows) {
     const Bound& bound = row.choice.bound;
-    text += fmt::format("{:<16} {:<16} {:>10} {:>7.2f}  {:<16} {}\n", row.system,
-                        device_words(bound.devices),
-                        (bound.exact ? "" : "<=") + plain(bound.bound_GBps), row.ratio,
-                        bound.kind + (bound.ring_GBps > 0 ? "" : " *"), bound.limit);
+    const bool open = bound.ring_GBps <= 0;
+    any_open = any_open || open;
+    table.rows.push_back({row.system, device_words(bound.devices),
+                          (bound.exact ? "" : "<=") + plain(bound.bound_GBps),
+                          fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
+                          bound.limit});
   }
-  if (text.find(" * ") != std::string::npos) {
-    text += "* no ring closes over NVLink: an upper bound with PCIe and shared memory\n";
-  }
-  return text;
+  return plain_table(table) + (any_open ? kNoRing : "");
 }
 
 }  // namespace busbar

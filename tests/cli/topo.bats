@@ -49,6 +49,9 @@ refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
 @test "topo compare sets systems and sets against each other" {
   topo compare --system dgx-2 --system dgx-1v -k 8 --json
   [ "$(jq -c '[.[] | [.system, .ratio]]' <<<"$output")" = '[["dgx-2",1],["dgx-1v",1]]' ]
+  topo compare --system dgx-2 --system ac922 -k 4
+  [ "${lines[0]}" = "system  devices  GB/s  ratio  over        limit" ]
+  [[ ${lines[2]} == "ac922   0,1,2,3    32   0.21  nvlink+smp  X-Bus "* ]]
   topo compare --system dgx-1v --devices 0,3 --devices 0,1
   [[ $output == *"0.50"* ]]
 }

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "report/text_table.hpp"
 
 namespace busbar::study {
 namespace {
@@ -28,14 +29,30 @@ std::string microseconds_words(double time) {
   return time < kHundred ? fmt::format("{:.2f}", time) : fmt::format("{:.1f}", time);
 }
 
-std::string line_of(const ComparedRow& row) {
-  const std::string interval =
-      row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "-";
-  const std::string p = row.p ? fmt::format("{:.3f}", *row.p) : "-";
-  return fmt::format("{:>10}  {:<5}  {:>12}  {:>12}  {:>6.3f}  {:>14}  {:>5}  {}\n",
-                     format_bytes(row.key.size), placement(row.key),
-                     microseconds_words(row.before_us), microseconds_words(row.after_us), row.ratio,
-                     interval, p, name(row.verdict));
+std::vector<std::string> cells_of(const ComparedRow& row) {
+  return {format_bytes(row.key.size),
+          std::string(placement(row.key)),
+          microseconds_words(row.before_us),
+          microseconds_words(row.after_us),
+          fmt::format("{:.3f}", row.ratio),
+          row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "",
+          row.p ? fmt::format("{:.3f}", *row.p) : "",
+          std::string(name(row.verdict))};
+}
+
+/// A table for each title, in the rows' order.
+std::string tables(const std::vector<ComparedRow>& rows) {
+  std::string text;
+  for (auto row = rows.begin(); row != rows.end();) {
+    const std::string title = title_of(row->key);
+    TextTable table{
+        .columns = {"size", "place", "before us", "after us", "ratio", "interval", "p", "verdict"}};
+    for (; row != rows.end() && title_of(row->key) == title; ++row) {
+      table.rows.push_back(cells_of(*row));
+    }
+    text += fmt::format("# {}\n{}", title, plain_table(table));
+  }
+  return text;
 }
 
 std::string missing_words(const std::vector<RowKey>& keys, std::string_view group) {
@@ -61,16 +78,7 @@ std::string comparison_text(const GroupComparison& comparison) {
   for (const std::string& warning : comparison.warnings) {
     text += fmt::format("# warning: {}\n", one_line(warning));
   }
-  std::string title;
-  for (const ComparedRow& row : comparison.rows) {
-    if (title_of(row.key) != title) {
-      title = title_of(row.key);
-      text += fmt::format("# {}\n#{:>9}  {:<5}  {:>12}  {:>12}  {:>6}  {:>14}  {:>5}  {}\n", title,
-                          "size", "place", "before us", "after us", "ratio", "interval", "p",
-                          "verdict");
-    }
-    text += line_of(row);
-  }
+  text += tables(comparison.rows);
   text += missing_words(comparison.only_before, "before");
   text += missing_words(comparison.only_after, "after");
   text += fmt::format("# {}: {} faster, {} slower, {} same, {} cannot tell\n",

@@ -18,6 +18,21 @@ TEST(TextTable, PutsNumbersAtTheRightAndWordsAtTheLeft) {
             "c            -  -\n");
 }
 
+TEST(TextTable, PutsSizesAndLimitsAtTheRightAndOtherUnitsAtTheLeft) {
+  EXPECT_EQ(plain_table({.columns = {"size", "GB/s", "what"},
+                         .rows = {{"8 B", "<=50", "1 GPU"}, {"256 KiB", "100", "16 GPUs"}}}),
+            "   size  GB/s  what\n"
+            "    8 B  <=50  1 GPU\n"
+            "256 KiB   100  16 GPUs\n");
+}
+
+TEST(TextTable, CountsCharactersAndNotTheirBytes) {
+  EXPECT_EQ(plain_table({.columns = {"limit", "of"}, .rows = {{"a\u2194b", "x"}, {"abcd", "y"}}}),
+            "limit  of\n"
+            "a\u2194b    x\n"
+            "abcd   y\n");
+}
+
 TEST(TextTable, IsMarkdown) {
   EXPECT_EQ(markdown_table(kTable),
             "| model | ms | note |\n"
