@@ -9,11 +9,11 @@
 
 namespace busbar::judge {
 
-/// A value of a pair of nodes, which are numbers from 0.
+/// A value of a pair of nodes, which are numbers from 0; a table has every pair once at most.
 struct PairValue {
   std::size_t first = 0;
   std::size_t second = 0;
-  std::optional<double> value{};  ///< none: no data, which is not low
+  std::optional<double> value{};  ///< none, or not finite: no data, which is not low
 };
 
 /// When a value is an outlier: below a fraction of the median and beyond so many scaled MADs.
@@ -44,25 +44,28 @@ struct Blame {
 };
 
 struct FleetFinding {
-  FleetSpread spread{};
-  bool homogeneous = true;
-  double reference = 0;     ///< what low is measured by: the median, or where the fleet is not
-                            ///< homogeneous its 90th percentile
+  FleetSpread spread{};     ///< of all values
+  bool homogeneous = true;  ///< of all values: see judge_pairs
+  /// What low is measured by: the median of the values without blamed nodes, or where these are not
+  /// homogeneous their 90th percentile; 0 where there are no values.
+  double reference = 0;
   std::vector<bool> low{};  ///< per value, as given
   Blame blame{};
 };
 
-/// A row effect is a node: most low pairs first, at least half of its pairs and two; what stays
-/// low is a link.
+/// A row effect is a node: most low pairs first (then fewest others, then by number), at least half
+/// of its pairs and two; what stays low is a link.
 [[nodiscard]] Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs,
                              const std::vector<bool>& low);
 
 /// The three gates on a table of pairs, first on nodes by the median of their pairs, then on the
-/// pairs of the others.
+/// pairs of the others. A fleet is also not homogeneous where its 90th percentile stands above the
+/// rest by the same rule and the fast pairs join the same few nodes: then most pairs are slow.
+/// Where more than half of the nodes would be blamed none is, and all low pairs are links.
 [[nodiscard]] FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
                                        const OutlierRule& rule);
 
-/// The same gates on one value per member: nodes alone, rails.
+/// The same gates on one value per member: nodes alone, rails. Low members are blamed, 1 of 1.
 [[nodiscard]] FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule);
 
 /// Rounds of disjoint pairs (the circle method): n - 1 rounds for even n; for odd n, n rounds in
