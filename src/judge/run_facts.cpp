@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/run_facts.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace busbar::judge {
+namespace {
+
+std::optional<std::string> head_fact(const Observation& observation, const std::string& key) {
+  const auto found = observation.facts.find(key);
+  if (found == observation.facts.end() || found->second.empty()) return {};
+  return found->second;
+}
+
+/// A line "rank-0: host h1 node 0 ... device 0 bus 0000:07:00.0 uuid GPU-1 name NVIDIA H200".
+struct RankLine {
+  std::string host{};
+  std::string bus{};   ///< empty: the rank has no GPU
+  std::string name{};  ///< to the end of the line
+};
+
+std::string word_after(const std::vector<std::string>& words, std::string_view word) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
+}
+
+std::vector<RankLine> rank_lines(const Observation& observation) {
+  std::vector<RankLine> lines;
+  for (const auto& [key, value] : observation.facts) {
+    if (!key.starts_with("rank-")) continue;
+    const std::vector<std::string> words = split(value, ' ');
+    const std::size_t name = value.find(" name ");
+    const bool gpu = value.find(" device ") != std::string::npos && name != std::string::npos;
+    lines.push_back({.host = word_after(words, "host"),
+                     .bus = gpu ? word_after(words, "bus") : "",
+                     .name = gpu ? value.substr(name + 6) : ""});
+  }
+  return lines;
+}
+
+std::optional<std::string> joined(const std::set<std::string>& values) {
+  const std::vector<std::string> list(values.begin(), values.end());
+  if (list.empty()) return {};
+  return join(list, "; ");
+}
+
+/// "8 x NVIDIA H200, 8 x NVIDIA H100" of an imported log: names, and how many in all.
+struct ImportedDevices {
+  std::set<std::string> names{};
+  std::size_t count = 0;
+};
+
+ImportedDevices imported_devices(const Observation& observation) {
+  ImportedDevices devices;
+  for (const std::string& part : split(head_fact(observation, "devices").value_or(""), ',')) {
+    const std::vector<std::string> sides = split(std::string(trim(part)), ' ');
+    if (sides.size() < 3 || sides[1] != "x") continue;
+    devices.names.insert(join(std::span(sides).subspan(2), " "));
+    devices.count += static_cast<std::size_t>(std::strtoul(sides[0].c_str(), nullptr, 10));
+  }
+  return devices;
+}
+
+std::optional<std::string> gpu_of(const Observation& observation) {
+  std::set<std::string> names;
+  for (const RankLine& line : rank_lines(observation)) {
+    if (!line.name.empty()) names.insert(line.name);
+  }
+  return joined(names.empty() ? imported_devices(observation).names : names);
+}
+
+/// GPUs that ranks of a host use; hosts that differ are all told.
+std::optional<std::string> gpus_per_node_of(const Observation& observation) {
+  std::map<std::string, std::set<std::string>> gpus;
+  for (const RankLine& line : rank_lines(observation)) {
+    if (!line.bus.empty()) gpus[line.host].insert(line.bus);
+  }
+  std::set<std::string> counts;
+  for (const auto& [host, buses] : gpus) counts.insert(fmt::format("{}", buses.size()));
+  const ImportedDevices devices = imported_devices(observation);
+  const std::size_t hosts = split(head_fact(observation, "hosts").value_or(""), ' ').size();
+  if (counts.empty() && devices.count > 0) {
+    counts.insert(
+        fmt::format("{:g}", static_cast<double>(devices.count) / static_cast<double>(hosts)));
+  }
+  return joined(counts);
+}
+
+/// Ranks per node, of rows that have both.
+std::optional<std::string> ranks_per_node_of(const Observation& observation) {
+  std::set<std::string> counts;
+  for (const Record& record : observation.records) {
+    if (record.nodes < 1 || record.group) continue;
+    counts.insert(fmt::format("{:g}", static_cast<double>(record.ranks) / record.nodes));
+  }
+  return joined(counts);
+}
+
+std::optional<std::string> device_set_of(const Observation& observation) {
+  std::set<std::string> sets;
+  for (const Record& record : observation.records) {
+    if (!record.device_set.empty()) sets.insert(record.device_set);
+  }
+  return sets.empty() ? head_fact(observation, "device-set") : joined(sets);
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+std::string untold(const Observation& observation, const std::string& key) {
+  return fmt::format("fingerprint: {} does not tell {} (--assume {}=VALUE where you know it)",
+                     observation.file.empty() ? "a launch" : observation.file, key, key);
+}
+
+}  // namespace
+
+std::optional<std::string> fact_of(const Observation& observation, const std::string& key) {
+  if (key == "gpu") return gpu_of(observation);
+  if (key == "gpus_per_node") return gpus_per_node_of(observation);
+  if (key == "ngpus") return ranks_per_node_of(observation);
+  if (key == "device_set") return device_set_of(observation);
+  if (key == "nccl") return head_fact(observation, "library");
+  return head_fact(observation, key);
+}
+
+bool matches_fact(const std::string& told, const std::string& wanted) {
+  if (is_number(wanted)) return told == wanted;
+  return lower(told).find(lower(wanted)) != std::string::npos;
+}
+
+std::string fingerprint_error(const Specification& specification,
+                              std::span<const Observation> observations,
+                              const std::map<std::string, std::string>& assumed) {
+  for (const Observation& observation : observations) {
+    if (observation.records.empty()) continue;  // no data is told by its rules
+    for (const auto& [key, wanted] : specification.system.fingerprint) {
+      std::optional<std::string> told = fact_of(observation, key);
+      const auto known = assumed.find(key);
+      if (!told && known != assumed.end()) told = known->second;
+      if (!told) return untold(observation, key);
+      if (matches_fact(*told, wanted)) continue;
+      return fmt::format("fingerprint: {} is '{}' where '{}' is wanted{}", key, *told, wanted,
+                         observation.file.empty() ? "" : " (" + observation.file + ")");
+    }
+  }
+  return {};
+}
+
+}  // namespace busbar::judge
