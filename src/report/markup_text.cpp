@@ -63,6 +63,12 @@ void each_character(std::string_view text, Add add) {
 
 }  // namespace
 
+std::string clean_text(std::string_view text) {
+  std::string clean;
+  each_character(text, [&](std::string_view character) { clean += character; });
+  return clean;
+}
+
 std::string markup_text(std::string_view text) {
   std::string result;
   each_character(text, [&](std::string_view character) {

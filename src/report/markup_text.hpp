@@ -10,6 +10,10 @@ namespace busbar {
 /// UTF-8, or a control character that XML has not, becomes U+FFFD.
 [[nodiscard]] std::string markup_text(std::string_view text);
 
+/// The text with markup as it is, for writers that escape it themselves: what is no UTF-8, or a
+/// control character that XML has not, becomes U+FFFD.
+[[nodiscard]] std::string clean_text(std::string_view text);
+
 /// The text for a line or a table's cell of Markdown: markup, of Markdown and of HTML, is escaped;
 /// line ends become blanks.
 [[nodiscard]] std::string markdown_text(std::string_view text);

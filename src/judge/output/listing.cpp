@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/output/listing.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "judge/output/words.hpp"
+
+namespace busbar::judge {
+namespace {
+
+constexpr std::size_t kPassesListed = 4;
+constexpr std::size_t kOthersListed = 20;
+constexpr std::size_t kMostListed = 40;
+
+using Group = std::vector<const RuleVerdict*>;
+using CurveKey = std::tuple<std::string, std::string, Bytes>;
+
+/// Of one rule, collective and size: in the order of their first verdict.
+std::vector<Group> curves_of(const Judgement& judgement) {
+  std::vector<Group> groups;
+  std::map<CurveKey, std::size_t> places;
+  for (const RuleVerdict& verdict : judgement.verdicts) {
+    const CurveKey key{verdict.rule, verdict.collective, verdict.size};
+    const auto [found, added] = places.try_emplace(key, groups.size());
+    if (added) groups.emplace_back();
+    groups[found->second].push_back(&verdict);
+  }
+  return groups;
+}
+
+/// "12.1..12.9", or one figure where all have the same.
+template <class Words>
+std::string range_of(const Group& group, Words words, std::optional<double> RuleVerdict::*member) {
+  std::optional<double> low;
+  std::optional<double> high;
+  for (const RuleVerdict* verdict : group) {
+    const std::optional<double> value = finite(verdict->*member);
+    if (!value) continue;
+    low = std::min(low.value_or(*value), *value);
+    high = std::max(high.value_or(*value), *value);
+  }
+  const std::string first = words(low);
+  return first == words(high) ? first : first + ".." + words(high);
+}
+
+std::string common_bound(const Group& group) {
+  const std::string first = bound_words(*group.front());
+  const bool same = std::all_of(group.begin(), group.end(), [&](const RuleVerdict* verdict) {
+    return bound_words(*verdict) == first;
+  });
+  return same ? first : std::string();
+}
+
+ListedRow row_of(const Group& group, std::string instance, std::string reason) {
+  const RuleVerdict& first = *group.front();
+  const bool measured = std::any_of(group.begin(), group.end(), [](const RuleVerdict* verdict) {
+    return finite(verdict->value).has_value();
+  });
+  return {.rule = first.rule,
+          .instance = std::move(instance),
+          .collective = first.collective,
+          .size = size_words(first.size),
+          .measured = range_of(group, figure, &RuleVerdict::value),
+          .unit = measured ? std::string(unit(first.metric)) : "",
+          .bound = common_bound(group),
+          .ratio = range_of(group, ratio_words, &RuleVerdict::ratio),
+          .word = first.word,
+          .reason = one_line(reason)};
+}
+
+bool is_summarized(const Group& alike) {
+  return alike.size() > (alike.front()->word == Word::Pass ? kPassesListed : kOthersListed);
+}
+
+/// Verdicts of a curve with one word and one reason.
+std::vector<Group> alike_of(const Group& curve) {
+  std::vector<Group> groups;
+  std::map<std::pair<Word, std::string>, std::size_t> places;
+  for (const RuleVerdict* verdict : curve) {
+    const std::string reason = verdict->word == Word::Pass ? "" : verdict->reason;
+    const auto [found, added] = places.try_emplace({verdict->word, reason}, groups.size());
+    if (added) groups.emplace_back();
+    groups[found->second].push_back(verdict);
+  }
+  return groups;
+}
+
+void list_curve(const Group& curve, std::string_view noun, std::vector<ListedRow>& rows) {
+  std::size_t listed = 0;
+  Group rest;
+  for (const Group& alike : alike_of(curve)) {
+    const RuleVerdict& first = *alike.front();
+    if (is_summarized(alike)) {
+      rows.push_back(row_of(alike, fmt::format("{} of {} {}", alike.size(), curve.size(), noun),
+                            first.word == Word::Pass ? "" : first.reason));
+      continue;
+    }
+    for (const RuleVerdict* verdict : alike) {
+      if (listed++ < kMostListed) {
+        rows.push_back(row_of({verdict}, verdict->instance, verdict->reason));
+      } else {
+        rest.push_back(verdict);
+      }
+    }
+  }
+  if (rest.empty()) return;
+  const auto worst = std::max_element(
+      rest.begin(), rest.end(),
+      [](const RuleVerdict* a, const RuleVerdict* b) { return a->word < b->word; });
+  rows.push_back(row_of(rest, fmt::format("{} more {}", rest.size(), noun), "and alike"));
+  rows.back().word = (*worst)->word;
+}
+
+}  // namespace
+
+std::vector<ListedRow> list_rows(const Judgement& judgement, const Specification& specification) {
+  std::vector<ListedRow> rows;
+  for (const Group& curve : curves_of(judgement)) {
+    list_curve(curve, instances_noun(specification, curve.front()->device_set), rows);
+  }
+  return rows;
+}
+
+}  // namespace busbar::judge

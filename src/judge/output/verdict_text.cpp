@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/output/verdict_text.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "judge/output/listing.hpp"
+#include "judge/output/words.hpp"
+#include "report/text_table.hpp"
+
+namespace busbar::judge {
+namespace {
+
+constexpr std::size_t kWidth = 110;
+
+std::string head(const Judgement& judgement, const Specification& specification) {
+  std::string text =
+      fmt::format("busbar accept {}: {}", judgement.head.version, system_name(specification));
+  if (!specification.profile.empty()) text += ", profile " + specification.profile;
+  text += fmt::format(", {}, judged {}", specification.file, judgement.head.judged_at);
+  if (!judgement.head.seed.empty()) text += ", seed " + judgement.head.seed;
+  return text + "\n\n";
+}
+
+/// A reason stands behind its line, or below it where it does not fit.
+std::string with_reasons(const std::string& table, const std::vector<ListedRow>& rows) {
+  std::string text;
+  std::size_t at = 0;
+  for (const std::string& line : split(table, '\n')) {
+    if (line.empty()) continue;
+    text += line;
+    if (at > 0 && !rows[at - 1].reason.empty()) {
+      const std::string& reason = rows[at - 1].reason;
+      text += line.size() + 2 + reason.size() <= kWidth ? "  " + reason : "\n    " + reason;
+    }
+    text += "\n";
+    ++at;
+  }
+  return text;
+}
+
+std::string rules(const Judgement& judgement, const Specification& specification) {
+  const std::vector<ListedRow> rows = list_rows(judgement, specification);
+  if (rows.empty()) return "No rule was judged.\n";
+  TextTable table{.columns = {"rule", "instance", "collective", "size", "measured", "unit", "bound",
+                              "ratio", "verdict"}};
+  for (const ListedRow& row : rows) {
+    table.rows.push_back({row.rule, row.instance, row.collective, row.size, row.measured, row.unit,
+                          row.bound, row.ratio, std::string(name(row.word))});
+  }
+  return with_reasons(plain_table(table), rows);
+}
+
+std::string suspects(const Judgement& judgement) {
+  if (judgement.suspects.empty()) return {};
+  std::string text = "\nSuspects\n";
+  for (const Suspect& suspect : judgement.suspects) {
+    text += fmt::format("  {}  {}: {}\n", suspect_name(suspect), suspect.rule,
+                        one_line(suspect_evidence(suspect)));
+  }
+  return text;
+}
+
+std::string nodes(const Judgement& judgement, const Specification& specification) {
+  const Accounting accounting = account_for(judgement, specification);
+  std::vector<std::string> parts;
+  for (const StateNodes& state : accounting.states) {
+    parts.push_back(fmt::format("{} {}", name(state.state), join(state.names, " ")));
+  }
+  if (!accounting.missing.empty()) parts.push_back("MISSING " + join(accounting.missing, " "));
+  std::string line = accounting.headline() + ": " + join(parts, "; ");
+  if (line.size() > kWidth) line = accounting.headline() + ":\n  " + join(parts, "\n  ");
+  for (const NodeAccount& account : judgement.nodes) {
+    if (account.state == NodeState::Good || account.evidence.empty()) continue;
+    line +=
+        fmt::format("\n  {} {}: {}", account.node, name(account.state), one_line(account.evidence));
+  }
+  return "\n" + line + "\n";
+}
+
+std::string notes(const Judgement& judgement) {
+  std::string text;
+  for (const std::string& note : judgement.head.notes) text += "note: " + one_line(note) + "\n";
+  return text.empty() ? text : "\n" + text;
+}
+
+std::string counts(const Judgement& judgement) {
+  std::vector<std::string> parts;
+  for (auto word = kWords.rbegin(); word != kWords.rend(); ++word) {
+    if (judgement.count(*word) > 0) {
+      parts.push_back(fmt::format("{} {}", judgement.count(*word), name(*word)));
+    }
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::string verdict_text(const Judgement& judgement, const Specification& specification,
+                         bool strict) {
+  return head(judgement, specification) + rules(judgement, specification) + suspects(judgement) +
+         notes(judgement) + nodes(judgement, specification) + counts(judgement) +
+         fmt::format("\nOverall: {} (exit {})\n", name(judgement.overall()),
+                     exit_code_of(judgement, strict));
+}
+
+std::string verdict_text(const Judgement& judgement, const Specification& specification) {
+  return verdict_text(judgement, specification, false);
+}
+
+}  // namespace busbar::judge

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/output/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace busbar::judge {
+namespace {
+
+constexpr std::array<NodeState, 5> kStates{NodeState::Good, NodeState::Suspect, NodeState::Failed,
+                                           NodeState::Inconclusive, NodeState::NoData};
+
+std::string range_words(const std::string& low, const std::string& high) {
+  if (low.empty() && high.empty()) return {};
+  if (high.empty()) return ">= " + low;
+  return low.empty() ? "<= " + high : low + ".." + high;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::optional<double> finite(std::optional<double> value) {
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::string figure(std::optional<double> value) {
+  constexpr double kWhole = 1000;
+  if (!finite(value)) return {};
+  return std::abs(*value) >= kWhole ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
+}
+
+std::string exact(std::optional<double> value) {
+  return finite(value) ? fmt::format("{}", *value) : std::string();
+}
+
+std::string ratio_words(std::optional<double> value) {
+  return finite(value) ? fmt::format("{:.3f}", *value) : std::string();
+}
+
+std::string size_words(Bytes size) {
+  constexpr Bytes kHundredths = 100;  // what format_bytes shows
+  constexpr Bytes kStep = 1024;
+  Bytes unit = 1;
+  while (size / unit >= kStep && unit < kGiB * kStep) unit *= kStep;
+  return size * kHundredths % unit == 0 ? format_bytes(size) : fmt::format("{} B", size);
+}
+
+std::string case_name(const RuleVerdict& verdict) {
+  return fmt::format("{} {} {} {}", verdict.rule, verdict.instance, verdict.collective,
+                     size_words(verdict.size));
+}
+
+std::optional<double> edge(const RuleVerdict& verdict, std::optional<double> bound) {
+  if (!finite(verdict.reference) || !bound) return {};
+  return *verdict.reference * *bound;
+}
+
+std::string bound_words(const RuleVerdict& verdict) {
+  const Bounds& bounds = verdict.bounds;
+  std::string words = range_words(figure(edge(verdict, bounds.fail_below)),
+                                  figure(edge(verdict, bounds.fail_above)));
+  if (!words.empty()) return words;
+  words = range_words(figure(edge(verdict, bounds.warn_below)),
+                      figure(edge(verdict, bounds.warn_above)));
+  return words.empty() ? words : "warn " + words;
+}
+
+std::string_view instances_noun(const Specification& specification, std::string_view device_set) {
+  for (const DeviceSetRule& set : specification.device_sets) {
+    if (set.id != device_set) continue;
+    if (set.kind == SetKind::PerNode) return "nodes";
+    if (set.kind == SetKind::Pairwise) return "pairs";
+    if (set.kind == SetKind::Rails) return "rails";
+  }
+  return "instances";
+}
+
+std::string suspect_name(const Suspect& suspect) {
+  return (suspect.nodes.size() == 2 ? "link " : "node ") + join(suspect.nodes, " - ");
+}
+
+std::string suspect_evidence(const Suspect& suspect) {
+  return suspect.evidence + (suspect.confirmed ? " (confirmed with a known-good partner)" : "");
+}
+
+std::string system_name(const Specification& specification) {
+  return specification.system.name.empty() ? "unnamed system" : specification.system.name;
+}
+
+std::string Accounting::headline() const {
+  return fmt::format("{} of {} nodes accounted for", accounted, all);
+}
+
+Accounting account_for(const Judgement& judgement, const Specification& specification) {
+  Accounting result;
+  std::vector<std::string> known;
+  for (const NodeAccount& account : judgement.nodes) {
+    if (!contains(known, account.node)) known.push_back(account.node);
+  }
+  for (const NodeState state : kStates) {
+    StateNodes nodes{.state = state};
+    for (const NodeAccount& account : judgement.nodes) {
+      if (account.state == state) nodes.names.push_back(account.node);
+    }
+    if (!nodes.names.empty()) result.states.push_back(std::move(nodes));
+  }
+  const auto expect = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (!contains(known, name) && !contains(result.missing, name)) result.missing.push_back(name);
+    }
+  };
+  expect(specification.system.nodes);
+  for (const RuleVerdict& verdict : judgement.verdicts) expect(verdict.nodes);
+  result.accounted = known.size();
+  result.all = known.size() + result.missing.size();
+  return result;
+}
+
+}  // namespace busbar::judge
