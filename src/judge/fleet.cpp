@@ -13,6 +13,8 @@ namespace {
 
 /// Makes the MAD of a normal distribution its standard deviation.
 constexpr double kMadScale = 1.4826;
+/// Standard error of a normal sample's median times sqrt(n), in standard deviations: sqrt(pi / 2).
+constexpr double kMedianError = 1.2533;
 
 FleetSpread spread_of(std::span<const double> values) {
   const double median = stats::median(values);
@@ -59,6 +61,7 @@ class PairTable {
   [[nodiscard]] bool fast_pairs_join_few(double level) const;
   [[nodiscard]] std::optional<std::size_t> low_row(const View& view) const;
   [[nodiscard]] std::optional<std::size_t> next() const;
+  [[nodiscard]] bool is_acquitted(std::size_t node, const FleetSpread& others) const;
   void acquit(std::vector<std::size_t>& order);
   [[nodiscard]] std::size_t nodes_with_values() const;
   [[nodiscard]] std::vector<bool> below(double level) const;
@@ -156,23 +159,40 @@ std::optional<std::size_t> PairTable::next() const {
   return worst_row(pairs_, low_in(now), active_);
 }
 
-/// A 90th percentile of much noise makes half of the pairs low. Those are nodes again that are not
-/// low by the median of the nodes that were never blamed.
-void PairTable::acquit(std::vector<std::size_t>& order) {
-  const double middle = view().spread.median;
-  if (middle <= 0) return;  // these have no values among themselves
-  const std::vector<bool> low = below(rule_.fail_below * middle);
-  std::vector<bool> trial = active_;
-  std::vector<std::size_t> cleared;
-  for (const std::size_t node : order) {
-    trial[node] = true;
-    const RowCount row = count_rows(pairs_, low, trial)[node];
-    trial[node] = false;
-    if (2 * row.low < row.pairs) cleared.push_back(node);
+/// Are this node's pairs with the others, by the median and the MAD of the others', not low? At
+/// least half of them must be below the fraction, and their median beyond its own error.
+bool PairTable::is_acquitted(std::size_t node, const FleetSpread& others) const {
+  std::vector<double> values;
+  std::size_t low = 0;
+  for (const PairValue& pair : pairs_) {
+    if (!has_value(pair) || (pair.first != node && pair.second != node)) continue;
+    if (!active_[pair.first == node ? pair.second : pair.first]) continue;
+    values.push_back(*pair.value);
+    if (*pair.value < rule_.fail_below * others.median) ++low;
   }
-  for (const std::size_t node : cleared) {
-    active_[node] = true;
-    std::erase(order, node);
+  if (values.empty()) return false;
+  const FleetSpread of_median{
+      .median = others.median,
+      .mad = others.mad * kMedianError / std::sqrt(static_cast<double>(values.size()))};
+  return 2 * low < values.size() ||
+         of_median.robust_z(stats::median(values)) >= -rule_.min_robust_z;
+}
+
+/// The 90th percentile of mere noise makes half of the pairs low, and the others are then those
+/// that were fast by chance. Every node that comes back makes them more like the fleet.
+void PairTable::acquit(std::vector<std::size_t>& order) {
+  for (bool changed = true; changed;) {
+    const FleetSpread others = view().spread;
+    if (others.median <= 0) return;  // they have no values among themselves
+    std::vector<std::size_t> cleared;
+    for (const std::size_t node : order) {
+      if (is_acquitted(node, others)) cleared.push_back(node);
+    }
+    for (const std::size_t node : cleared) {
+      active_[node] = true;
+      std::erase(order, node);
+    }
+    changed = !cleared.empty();
   }
 }
 
@@ -210,7 +230,7 @@ FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
   PairTable table(nodes, pairs, rule);
   const View all = table.view();
   const std::vector<std::size_t> order = table.blame();
-  View rest = table.view();
+  View rest = order.empty() ? all : table.view();
   if (rest.reference <= 0) rest.reference = all.reference;  // the others have no values
   FleetFinding finding{.spread = all.spread,
                        .homogeneous = all.homogeneous,
