@@ -129,14 +129,17 @@ void drain(FileDescriptor& pipe, std::string& text) {
 /// A started program, the leader of its process group.
 class Child {
  public:
-  Child(pid_t process, FileDescriptor& out, FileDescriptor& err, Seconds timeout)
-      : process_(process), out_(out), err_(err), end_(Clock::now() + ticks_of(timeout)) {}
+  Child(pid_t process, FileDescriptor& out, FileDescriptor& err, const CommandControl& control)
+      : process_(process), out_(out), err_(err), control_(control) {}
 
   [[nodiscard]] CommandResult finish() {
     CommandResult result;
-    while (!exited() && Clock::now() < end_) read_some(result, kTickMs);
-    result.timed_out = !exited();
-    if (result.timed_out) ::kill(-process_, SIGKILL);
+    const Clock::time_point end = Clock::now() + ticks_of(control_.timeout);
+    while (!exited() && !is_stopped() && Clock::now() < end) read_some(result, kTickMs);
+    if (!exited()) {
+      (is_stopped() ? result.stopped : result.timed_out) = true;
+      kill_group(result);
+    }
     // What is still in the pipes; a grandchild may hold them open, and even go on writing.
     const Clock::time_point last = Clock::now() + ticks_of(kPatience);
     while (read_some(result, 0) && Clock::now() < last) {
@@ -149,6 +152,16 @@ class Child {
   static Clock::duration ticks_of(Seconds time) {
     constexpr Seconds kLongest{1e6};
     return std::chrono::duration_cast<Clock::duration>(std::min(time, kLongest));
+  }
+
+  [[nodiscard]] bool is_stopped() const { return control_.stop != nullptr && *control_.stop; }
+
+  /// A launcher that is asked to end ends what it has started elsewhere.
+  void kill_group(CommandResult& result) {
+    if (control_.grace > Seconds{0}) ::kill(-process_, SIGTERM);
+    const Clock::time_point last = Clock::now() + ticks_of(control_.grace);
+    while (!exited() && Clock::now() < last) read_some(result, kTickMs);
+    ::kill(-process_, SIGKILL);
   }
 
   /// It stays a zombie until reap(), so that nobody else gets its number.
@@ -190,13 +203,18 @@ class Child {
   pid_t process_;
   FileDescriptor& out_;
   FileDescriptor& err_;
-  Clock::time_point end_;
+  const CommandControl& control_;
 };
 
 }  // namespace
 
 CommandResult run_command(const std::string& program, const std::vector<std::string>& arguments,
                           Seconds timeout) {
+  return run_command(program, arguments, CommandControl{.timeout = timeout});
+}
+
+CommandResult run_command(const std::string& program, const std::vector<std::string>& arguments,
+                          const CommandControl& control) {
   constexpr std::array kNotThere = {ENOENT, EACCES, ENOTDIR, ENOEXEC, ELOOP, ENAMETOOLONG};
   constexpr int kShellsNotFound = 127;
   Pipe out;
@@ -214,7 +232,7 @@ CommandResult run_command(const std::string& program, const std::vector<std::str
   if (failure != 0) throw system_failure(fmt::format("cannot start {}", program), failure);
   out.write.close();
   err.write.close();
-  return Child(process, out.read, err.read, timeout).finish();
+  return Child(process, out.read, err.read, control).finish();
 }
 
 }  // namespace busbar::topo

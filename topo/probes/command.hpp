@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct CommandResult {
   std::string err{};
   bool timed_out = false;  ///< it was killed, with its process group
   bool not_found = false;  ///< no such program, or none that may be executed
+  bool stopped = false;    ///< it was ended because somebody asked for it
 };
 
 inline constexpr Seconds kCommandTimeout{10};
@@ -25,5 +27,18 @@ inline constexpr Seconds kCommandTimeout{10};
 [[nodiscard]] CommandResult run_command(const std::string& program,
                                         const std::vector<std::string>& arguments,
                                         Seconds timeout = kCommandTimeout);
+
+/// How a command is watched.
+struct CommandControl {
+  Seconds timeout = kCommandTimeout;
+  Seconds grace{0};  ///< between SIGTERM and SIGKILL; 0: SIGKILL at once
+  const std::atomic<bool>* stop =
+      nullptr;  ///< ends it, as its timeout does, when this becomes true
+};
+
+/// The same, for a command that has children elsewhere to take care of, or may be interrupted.
+[[nodiscard]] CommandResult run_command(const std::string& program,
+                                        const std::vector<std::string>& arguments,
+                                        const CommandControl& control);
 
 }  // namespace busbar::topo
