@@ -99,14 +99,16 @@ log_axis(axis) = sprintf("set logscale %s 10; set %srange [low:high]; unset %sti
 # --- curves ---------------------------------------------------------------------------------------
 # What of a plot command draws curve c; text has neither colours nor bands.
 style(c) = sprintf("lc rgb Colour[%d] title Title[%d]", c, c)
-how(c) = terminal ? (Kind[c] eq "bound" || Kind[c] eq "ideal" || Kind[c] eq "steps" ? "lines" : "linespoints") : \
+how(c) = Kind[c] eq "density" ? sprintf("steps dt %d lw 1.6", terminal ? 1 : Dash[c]) : terminal ? (Kind[c] eq "bound" || Kind[c] eq "ideal" || Kind[c] eq "steps" ? "lines" : "linespoints") : \
   Kind[c] eq "bound" ? "lines dt 3 lw 2" : Kind[c] eq "ideal" ? "lines dt 2 lw 1.5" : \
   Kind[c] eq "second" ? sprintf("linespoints dt 3 lw 1.2 pt %d ps 0.5", Point[c]) : \
   Kind[c] eq "raw" ? sprintf("points pt %d ps 0.9", Point[c]) : \
   Kind[c] eq "steps" ? sprintf("steps dt %d lw 1.8", Dash[c]) : \
   sprintf("linespoints dt %d lw 1.8 pt %d ps 1", Dash[c], Point[c])
 line(c) = sprintf(", data index %d using 1:2 with %s %s", block(c), how(c), terminal ? sprintf("title Title[%d]", c) : style(c))
-band(c) = terminal || Kind[c] ne "measured" ? "" : \
+band(c) = !terminal && Kind[c] eq "density" ? \
+  sprintf(", data index %d using 1:2 with fillsteps lc rgb Colour[%d] notitle", block(c), c) : \
+  terminal || Kind[c] ne "measured" ? "" : \
   sprintf(", data index %d using 1:3:4 with filledcurves lc rgb Colour[%d] notitle", block(c), c) . \
   sprintf(", data index %d using 1:2:3:4 with yerrorbars pt -1 dt 1 lw 1 lc rgb Colour[%d] notitle", block(c), c)
 # All curves of panel p, bands below; an empty line of the data is a gap.

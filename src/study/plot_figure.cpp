@@ -88,6 +88,7 @@ std::string_view name(PlotKind kind) {
     case PlotKind::Ideal: return "ideal";
     case PlotKind::Raw: return "raw";
     case PlotKind::Steps: return "steps";
+    case PlotKind::Density: return "density";
     case PlotKind::Cells: return "cells";
   }
   return {};

@@ -26,6 +26,7 @@ enum class PlotKind {
   Ideal,     ///< what one would wish
   Raw,       ///< points without a line
   Steps,     ///< a distribution
+  Density,   ///< a histogram: each y from its x to the next one's
   Cells,     ///< a matrix: x column, y row, low the value; without a value the cell is missing
 };
 

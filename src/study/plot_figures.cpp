@@ -46,6 +46,10 @@ constexpr std::array kMakers{
                 [](const Prepared& p, const PlotWishes& w) {
                   return samples_figure(p.input.samples, w.placement, w.size);
                 }},
+    FigureMaker{"histogram", "a CSV that --samples wrote, with 30 samples of a size or more",
+                [](const Prepared& p, const PlotWishes& w) {
+                  return histogram_figure(p.input.samples, w.placement, w.size);
+                }},
     FigureMaker{"history", "CSVs of one system and number of ranks that started at two times",
                 [](const Prepared& p, const PlotWishes& w) {
                   std::vector<Dataset> datasets = p.input.datasets;

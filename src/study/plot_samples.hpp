@@ -38,4 +38,9 @@ inline constexpr std::size_t kFewSamples = 30;
 [[nodiscard]] PlotFigure samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
                                         std::optional<Bytes> size);
 
+/// The density of the same samples over their times, where there are kFewSamples or more and all
+/// took time: modes that the cumulative curve hides.
+[[nodiscard]] PlotFigure histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                                          std::optional<Bytes> size);
+
 }  // namespace busbar

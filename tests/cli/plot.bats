@@ -99,6 +99,33 @@ pairs() {
   grep -q 'n = 5' "$DIR/p/samples.svg"
   grep -q '^1 raw ' "$DIR/p/samples.dat"
 }
+samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one far away
+  { echo 'collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us'
+    awk 'BEGIN { for (i = 0; i < 101; ++i) {
+      t = i < 60 ? 9.8 + 0.4 * ((i * 37) % 60) / 60 : i < 100 ? 11.8 + 0.4 * ((i * 17) % 40) / 40 : i
+      printf "allreduce,float,sum,,0,1024,0,1,%d,%.6f\n", i, t } }'; } > "$1"
+}
+@test "plot shows two modes of samples as two in a histogram" {
+  samples_of_two_modes "$DIR/s.csv"
+  plot "$DIR/s.csv" -o "$DIR/p" --figure histogram
+  [ "$status" -eq 0 ]
+  grep -q '^1 density ' "$DIR/p/histogram.dat"
+  grep -q 'n = 101, 1 of them above ' "$DIR/p/histogram.svg"
+  # The bins' outline: high at 10 us, on the axis at 11 us, high at 12 us.
+  awk '/^# curve 1:/ { on = 1; next } on && NF == 4 { x[n] = $1; y[n++] = $2 }
+    function at(t,  i) { for (i = 0; i + 1 < n; ++i) if (x[i] <= t && t < x[i + 1]) return y[i]; return -1 }
+    END { exit !(at(10) > 5 && at(11) == 0 && at(12) > 3) }' "$DIR/p/histogram.dat"
+  plot "$DIR/s.csv" -o "$DIR/q" --figure histogram
+  cmp "$DIR/p/histogram.svg" "$DIR/q/histogram.svg"
+  cmp "$DIR/p/histogram.dat" "$DIR/q/histogram.dat"
+}
+@test "plot draws no histogram of few samples" {
+  samples_of_two_modes "$DIR/s.csv"
+  head -30 "$DIR/s.csv" > "$DIR/few.csv"
+  plot "$DIR/few.csv" -o "$DIR/p" --figure histogram
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"30 samples"* ]]
+}
 @test "plot takes a placement, a size and labels" {
   sweep "$DIR/a.csv" '' 4 nccl
   sed 's/,sum,0,/,sum,1,/' "$DIR/a.csv" | grep ',sum,1,' > "$DIR/more.csv"

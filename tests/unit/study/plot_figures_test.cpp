@@ -126,6 +126,7 @@ TEST(MakeFigures, SayWhatIsMissing) {
   };
   EXPECT_TRUE(wished({"pairs"}).says("sendrecv_perf --pairs all"));
   EXPECT_TRUE(wished({"samples"}).says("--samples"));
+  EXPECT_TRUE(wished({"histogram"}).says("30 samples"));
   EXPECT_EQ(wished({"history"}).status, Status::Usage);
   EXPECT_EQ(wished({"busbw"}).status, Status::Ok);
 }
