@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "judge/generated_fleet.hpp"
+#include "tests/unit/judge/generated_fleet.hpp"
 
 namespace busbar::judge {
 namespace {
