@@ -16,8 +16,8 @@ Status run_compare(std::span<char* const> arguments) {
     return Status::Ok;
   }
   constexpr double kPercent = 100;
-  const std::vector<Dataset> before = load_datasets(options.before);
-  const std::vector<Dataset> after = load_datasets(options.after);
+  const std::vector<study::Launch> before = study::load_launches(options.before);
+  const std::vector<study::Launch> after = study::load_launches(options.after);
   const study::GroupComparison comparison =
       study::compare_launches(before, after, options.threshold_percent / kPercent);
   fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -27,107 +28,185 @@ using Reader =
 /// Where the cells of a line begin, in the reader's own memory; null for a column that is not
 /// there.
 using Cells = std::array<char*, kRecordFieldCount>;
-/// Which columns are wanted, in the order of record_fields.
-using Wanted = std::array<bool, kRecordFieldCount>;
+using Text = std::unique_ptr<std::istream>;
 
-std::string whole_lines_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw usage_error(fmt::format("cannot read {}", path));
-  const std::streamoff size = file.tellg();
-  file.seekg(0);
-  std::string lines;
-  if (size > 0) {
-    lines.resize(static_cast<std::size_t>(size));
-    file.read(lines.data(), size);
-    lines.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  } else {
-    file.clear();  // a pipe has no size
-    lines.assign(std::istreambuf_iterator<char>(file), {});
+/// The first bytes of a text, for the library, which asks for them in blocks.
+class FirstBytes final : public io::ByteSourceBase {
+ public:
+  FirstBytes(Text text, std::streamoff count) : text_(std::move(text)), left_(count) {}
+
+  int read(char* buffer, int size) override {
+    text_->read(buffer, std::min<std::streamoff>(size, left_));
+    left_ -= text_->gcount();
+    return static_cast<int>(text_->gcount());
   }
-  const std::size_t end = lines.rfind('\n');
-  lines.resize(end == std::string::npos ? 0 : end + 1);
-  return lines;
+
+ private:
+  Text text_;
+  std::streamoff left_ = 0;
+};
+
+/// A file's text, which can be gone through twice; that of a pipe is read into memory.
+Text open_text(const std::string& path) {
+  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (!*file || std::filesystem::is_directory(path)) {
+    throw usage_error(fmt::format("cannot read {}", path));
+  }
+  if (file->seekg(0, std::ios::end).tellg() > 0) return file;
+  file->clear();  // a pipe has no end to go to
+  auto text = std::make_unique<std::stringstream>();
+  *text << file->rdbuf();
+  text->clear();  // of a text without a byte
+  return text;
 }
 
-Wanted wanted_of(std::span<const std::string_view> columns) {
-  Wanted wanted{};
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const std::string_view name = record_fields()[i].name;
-    wanted.at(i) =
-        columns.empty() || std::find(columns.begin(), columns.end(), name) != columns.end();
+/// Where the text's last whole line ends, looked for from the end.
+std::streamoff end_of_lines(std::istream& text) {
+  std::array<char, 4096> block{};
+  text.seekg(0, std::ios::end);
+  std::streamoff begin = std::max<std::streamoff>(text.tellg(), 0);
+  while (begin > 0) {
+    const auto size = std::min<std::streamoff>(begin, block.size());
+    begin -= size;
+    text.seekg(begin);
+    text.read(block.data(), size);
+    if (text.gcount() < size) return 0;
+    const std::string_view read(block.data(), static_cast<std::size_t>(size));
+    const std::size_t place = read.rfind('\n');
+    if (place != std::string_view::npos) return begin + static_cast<std::streamoff>(place) + 1;
   }
-  return wanted;
+  return 0;
 }
 
-void read_columns(Reader& reader) {
+/// What is above the rows, and how many rows follow about.
+struct Head {
+  std::vector<std::string> lines;
+  std::string columns;
+  std::size_t rows_about = 0;
+};
+
+Head read_head(std::istream& text, std::streamoff end) {
+  Head head;
+  std::string line;
+  std::streamoff left = end;
+  text.seekg(0);
+  while (left > 0 && std::getline(text, line)) {
+    left -= static_cast<std::streamoff>(line.size()) + 1;
+    const bool comment = line.starts_with('#');
+    if (head.columns.empty()) {
+      (comment ? head.lines.emplace_back() : head.columns) = line;
+    } else if (!comment) {
+      head.rows_about = static_cast<std::size_t>(left) / (line.size() + 1) + 1;
+      break;
+    }
+  }
+  text.clear();
+  text.seekg(0);
+  return head;
+}
+
+/// Without these a CSV is none of ours, so they are always read.
+constexpr std::array<std::string_view, 2> kNeeded{"collective", "size_bytes"};
+
+/// Names for the library, in the order of record_fields. A column that is not wanted has one that
+/// no file can have, so that the library passes over its cells.
+std::array<std::string, kRecordFieldCount> names_of(std::span<const std::string_view> columns) {
+  const auto has = [](std::span<const std::string_view> list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
   std::array<std::string, kRecordFieldCount> names;
-  for (std::size_t i = 0; i < names.size(); ++i) names.at(i) = record_fields()[i].name;
-  std::apply(
-      [&](const auto&... name) {
-        reader.read_header(io::ignore_extra_column | io::ignore_missing_column, name...);
-      },
-      names);
-}
-
-void fill(Record& record, const Cells& cells, const Wanted& wanted, const std::string& path,
-          unsigned line) {
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const char* cell = cells.at(i);
-    if (!wanted.at(i) || cell == nullptr || *cell == '\0') continue;
-    const RecordField& field = record_fields()[i];
-    try {
-      field.set(record, cell);
-    } catch (const Error& error) {
-      throw usage_error(
-          fmt::format("{}:{}: column {}: '{}' is {}", path, line, field.name, cell, error.what()));
-    }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string_view name = record_fields()[i].name;
+    names.at(i) = columns.empty() || has(columns, name) || has(kNeeded, name) ? name : "\n";
   }
+  return names;
 }
 
-/// The head's lines and the columns' names; returns where the first row begins.
-std::size_t read_head(CsvFile& file, std::string_view text) {
-  std::size_t start = 0;
-  while (start < text.size()) {
-    const std::size_t end = text.find('\n', start);
-    file.columns = text.substr(start, end - start);
-    start = end + 1;
-    if (!file.columns.starts_with('#')) return start;
-    file.head.push_back(std::exchange(file.columns, {}));
-  }
-  return start;
-}
-
-/// About so many rows follow, by the length of the first.
-std::size_t rows_about(std::string_view rows) {
-  return rows.empty() ? 0 : rows.size() / (rows.find('\n') + 1) + 1;
-}
-
-}  // namespace
-
-CsvFile read_csv(const std::string& path) { return read_csv(path, {}); }
-
-CsvFile read_csv(const std::string& path, std::span<const std::string_view> columns) {
-  const std::string text = whole_lines_of(path);
-  CsvFile file;
-  const std::size_t start = read_head(file, text);
-  file.records.reserve(rows_about(std::string_view{text}.substr(start)));
-  const Wanted wanted = wanted_of(columns);
+/// The library's errors as ours.
+template <class Action>
+auto told_as_ours(const Action& action) {
   try {
-    Reader reader(path, text.data(), text.data() + text.size());
-    read_columns(reader);
-    if (!reader.has_column("collective") || !reader.has_column("size_bytes")) {
-      throw usage_error(fmt::format(
-          "{}: not a CSV of busbar: it has no columns collective and size_bytes", path));
-    }
-    Cells cells{};
-    while (std::apply([&](auto&... cell) { return reader.read_row(cell...); }, cells)) {
-      fill(file.records.emplace_back(), cells, wanted, path, reader.get_file_line());
-      cells.fill(nullptr);
-    }
+    return action();
   } catch (const io::error::base& error) {
     throw usage_error(fmt::format("{}; give another file with --csv, or remove this one",
                                   one_line(error.what())));
   }
+}
+
+}  // namespace
+
+struct CsvRows::State {
+  State(std::string file, Text text, std::streamoff end)
+      : path(std::move(file)),
+        head(read_head(*text, end)),
+        reader(path, std::make_unique<FirstBytes>(std::move(text), end)) {}
+
+  std::string path;
+  Head head;
+  Reader reader;
+  Cells cells{};
+  std::vector<std::size_t> filled{};  ///< the columns that are wanted and there
+};
+
+CsvRows::CsvRows(const std::string& path, std::span<const std::string_view> columns) {
+  Text text = open_text(path);
+  const std::streamoff end = end_of_lines(*text);
+  text->clear();
+  told_as_ours([&] {
+    state_ = std::make_unique<State>(path, std::move(text), end);
+    const auto names = names_of(columns);
+    std::apply(
+        [&](const auto&... name) {
+          state_->reader.read_header(io::ignore_extra_column | io::ignore_missing_column, name...);
+        },
+        names);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (state_->reader.has_column(names.at(i))) state_->filled.push_back(i);
+    }
+  });
+  const auto there = [&](std::string_view name) {
+    return state_->reader.has_column(std::string(name));
+  };
+  if (!std::all_of(kNeeded.begin(), kNeeded.end(), there)) {
+    throw usage_error(
+        fmt::format("{}: not a CSV of busbar: it has no columns collective and size_bytes", path));
+  }
+}
+
+CsvRows::CsvRows(CsvRows&&) noexcept = default;
+CsvRows& CsvRows::operator=(CsvRows&&) noexcept = default;
+CsvRows::~CsvRows() = default;
+
+const std::vector<std::string>& CsvRows::head() const { return state_->head.lines; }
+const std::string& CsvRows::columns() const { return state_->head.columns; }
+std::size_t CsvRows::about() const { return state_->head.rows_about; }
+
+bool CsvRows::next(Record& record) {
+  State& state = *state_;
+  const bool found = told_as_ours([&] {
+    return std::apply([&](auto&... cell) { return state.reader.read_row(cell...); }, state.cells);
+  });
+  if (!found) return false;
+  for (const std::size_t i : state.filled) {
+    const char* cell = state.cells.at(i);
+    if (*cell == '\0') continue;
+    const RecordField& field = record_fields()[i];
+    try {
+      field.set(record, cell);
+    } catch (const Error& error) {
+      throw usage_error(fmt::format("{}:{}: column {}: '{}' is {}", state.path,
+                                    state.reader.get_file_line(), field.name, cell, error.what()));
+    }
+  }
+  return true;
+}
+
+CsvFile read_csv(const std::string& path) {
+  CsvRows rows(path);
+  CsvFile file{.head = rows.head(), .columns = rows.columns(), .records = {}};
+  file.records.reserve(rows.about());
+  while (rows.next(file.records.emplace_back())) continue;
+  file.records.pop_back();
   return file;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,34 @@
 
 namespace busbar {
 
+/// The rows of a CSV that a *_perf program wrote, one after the other, so that a file of any length
+/// needs no more memory than a short one. Columns that the file lacks stay empty, unknown ones are
+/// ignored, an unfinished last line is left out.
+class CsvRows {
+ public:
+  /// Opens a file and reads its head. Of its rows only `columns` and the collective and size are
+  /// read, which is faster; the others stay empty, whatever is in them; none named is all. Throws a
+  /// usage error where it is not a CSV of ours.
+  explicit CsvRows(const std::string& path, std::span<const std::string_view> columns = {});
+  CsvRows(CsvRows&&) noexcept;
+  CsvRows& operator=(CsvRows&&) noexcept;
+  ~CsvRows();
+
+  /// The "#" lines above the column names.
+  [[nodiscard]] const std::vector<std::string>& head() const;
+  /// The line that names the columns.
+  [[nodiscard]] const std::string& columns() const;
+  /// About so many rows the file has, by the length of the first.
+  [[nodiscard]] std::size_t about() const;
+  /// Puts the next row into an empty record; false where there is none. Throws a usage error with
+  /// file, line and column where a cell is not what it should be.
+  [[nodiscard]] bool next(Record& record);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// A CSV of ours, read back.
 struct CsvFile {
   std::vector<std::string> head;  ///< the "#" lines above the column names
@@ -17,12 +46,7 @@ struct CsvFile {
   std::vector<Record> records;
 };
 
-/// Reads a CSV that a *_perf program wrote. Columns that the file lacks stay empty, unknown ones
-/// are ignored, an unfinished last line is left out. Throws a usage error with file, line and
-/// column where a cell is not what it should be.
+/// Reads all columns of all rows. Throws what CsvRows throws.
 [[nodiscard]] CsvFile read_csv(const std::string& path);
-/// Reads only these columns, which is faster where a file has very many rows; the others stay
-/// empty, whatever is in them.
-[[nodiscard]] CsvFile read_csv(const std::string& path, std::span<const std::string_view> columns);
 
 }  // namespace busbar

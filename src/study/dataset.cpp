@@ -50,19 +50,20 @@ std::string Dataset::fact(const std::string& key) const {
   return found == facts.end() ? std::string{} : found->second;
 }
 
-Dataset load_dataset(const std::string& path) { return load_dataset(path, {}); }
-
-Dataset load_dataset(const std::string& path, std::span<const std::string_view> columns) {
-  std::vector<std::string_view> wanted(columns.begin(), columns.end());
-  if (!wanted.empty()) wanted.insert(wanted.end(), {"collective", "backend"});
-  CsvFile file = read_csv(path, wanted);
-  Dataset dataset{.path = path, .records = std::move(file.records)};
-  for (const std::string& line : file.head) {
+Facts facts_of(std::span<const std::string> head) {
+  Facts facts;
+  for (const std::string& line : head) {
     const std::size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
-    dataset.facts[std::string(trim(std::string_view(line).substr(1, colon - 1)))] =
+    facts[std::string(trim(std::string_view(line).substr(1, colon - 1)))] =
         trim(std::string_view(line).substr(colon + 2));
   }
+  return facts;
+}
+
+Dataset load_dataset(const std::string& path) {
+  CsvFile file = read_csv(path);
+  Dataset dataset{.path = path, .facts = facts_of(file.head), .records = std::move(file.records)};
   dataset.label = dataset.fact("system");
   if (dataset.label.empty()) dataset.label = std::filesystem::path(path).stem().string();
   dataset.simulated = std::any_of(dataset.records.begin(), dataset.records.end(),

@@ -4,7 +4,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/record.hpp"
@@ -23,11 +22,13 @@ struct Dataset {
   [[nodiscard]] std::string fact(const std::string& key) const;
 };
 
+using Facts = std::map<std::string, std::string>;
+
+/// The "# key: value" lines of a CSV's head.
+[[nodiscard]] Facts facts_of(std::span<const std::string> head);
+
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Dataset load_dataset(const std::string& path);
-/// Only these columns of it, and collective and backend; none named is all.
-[[nodiscard]] Dataset load_dataset(const std::string& path,
-                                   std::span<const std::string_view> columns);
 /// All of them, in order.
 [[nodiscard]] std::vector<Dataset> load_datasets(std::span<const std::string> paths);
 

@@ -97,9 +97,9 @@ void add_limits(GroupComparison& comparison) {
   }
 }
 
-std::vector<std::string> paths_of(std::span<const Dataset> launches) {
+std::vector<std::string> paths_of(std::span<const Launch> launches) {
   std::vector<std::string> paths;
-  for (const Dataset& launch : launches) paths.push_back(launch.path);
+  for (const Launch& launch : launches) paths.push_back(launch.path);
   return paths;
 }
 
@@ -121,7 +121,7 @@ bool GroupComparison::any_slower_by(double fraction) const {
   });
 }
 
-GroupComparison compare_launches(std::span<const Dataset> before, std::span<const Dataset> after,
+GroupComparison compare_launches(std::span<const Launch> before, std::span<const Launch> after,
                                  double threshold) {
   GroupComparison comparison{
       .before = paths_of(before), .after = paths_of(after), .threshold = threshold};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stats/mann_whitney.hpp"
-#include "study/compare/launch_rows.hpp"
+#include "study/compare/launch.hpp"
 
 namespace busbar::study {
 
@@ -56,11 +56,11 @@ struct GroupComparison {
 
 /// Compares by launch medians. A row is slower where its interval and p say so and its ratio is
 /// above 1 + threshold; the same where the whole interval is within the threshold.
-[[nodiscard]] GroupComparison compare_launches(std::span<const Dataset> before,
-                                               std::span<const Dataset> after, double threshold);
+[[nodiscard]] GroupComparison compare_launches(std::span<const Launch> before,
+                                               std::span<const Launch> after, double threshold);
 
 /// Differences of heads and rows that make two groups hard to compare, one line each.
-[[nodiscard]] std::vector<std::string> head_differences(std::span<const Dataset> before,
-                                                        std::span<const Dataset> after);
+[[nodiscard]] std::vector<std::string> head_differences(std::span<const Launch> before,
+                                                        std::span<const Launch> after);
 
 }  // namespace busbar::study

@@ -12,11 +12,11 @@ namespace busbar::study {
 namespace {
 
 using Values = std::set<std::string>;
-using Of = std::function<void(const Dataset&, Values&)>;
+using Of = std::function<void(const Launch&, Values&)>;
 
-Values values_in(std::span<const Dataset> launches, const Of& of) {
+Values values_in(std::span<const Launch> launches, const Of& of) {
   Values values;
-  for (const Dataset& launch : launches) of(launch, values);
+  for (const Launch& launch : launches) of(launch, values);
   return values;
 }
 
@@ -26,7 +26,7 @@ std::string words_of(const Values& values) {
 }
 
 /// The words of "key=value key=value" of one launch.
-void configuration_of(const Dataset& launch, Values& values) {
+void configuration_of(const Launch& launch, Values& values) {
   for (const std::string& word : split(launch.fact("configuration"), ' ')) {
     if (!word.empty()) values.insert(word);
   }
@@ -46,23 +46,21 @@ std::string difference_of(const Values& before, const Values& after) {
   return fmt::format("before {}, after {}", words_of(lost), words_of(gained));
 }
 
-void ranks_of(const Dataset& launch, Values& values) {
-  for (const Record& record : launch.records) values.insert(fmt::format("{}", record.ranks));
+void ranks_of(const Launch& launch, Values& values) {
+  for (const int ranks : launch.ranks) values.insert(fmt::format("{}", ranks));
 }
 
 template <auto Member>
-void cells_of(const Dataset& launch, Values& values) {
-  for (const Record& record : launch.records) {
-    if (!(record.*Member).empty()) values.insert(record.*Member);
-  }
+void cells_of(const Launch& launch, Values& values) {
+  values.insert((launch.*Member).begin(), (launch.*Member).end());
 }
 
 }  // namespace
 
-std::vector<std::string> head_differences(std::span<const Dataset> before,
-                                          std::span<const Dataset> after) {
+std::vector<std::string> head_differences(std::span<const Launch> before,
+                                          std::span<const Launch> after) {
   const auto fact = [](const char* key) {
-    return [key](const Dataset& launch, Values& values) {
+    return [key](const Launch& launch, Values& values) {
       const std::string value = launch.fact(key);
       if (!value.empty()) values.insert(value);
     };
@@ -77,9 +75,9 @@ std::vector<std::string> head_differences(std::span<const Dataset> before,
       {"versions of busbar", fact("busbar")},
       {"hosts", fact("hosts")},
       {"environments", fact("environment")},
-      {"backends", cells_of<&Record::backend>},
-      {"device sets", cells_of<&Record::device_set>},
-      {"aggregations over ranks", cells_of<&Record::aggregation>},
+      {"backends", cells_of<&Launch::backends>},
+      {"device sets", cells_of<&Launch::device_sets>},
+      {"aggregations over ranks", cells_of<&Launch::aggregations>},
       {"numbers of ranks", ranks_of},
       {"configurations", configuration_of},
   }};
@@ -91,8 +89,8 @@ std::vector<std::string> head_differences(std::span<const Dataset> before,
       lines.push_back(fmt::format("{} differ: {}", subject.what, difference));
     }
   }
-  const auto simulated = [](const Dataset& launch, Values& values) {
-    values.insert(launch.simulated ? "simulated" : "measured");
+  const auto simulated = [](const Launch& launch, Values& values) {
+    values.insert(launch.simulated() ? "simulated" : "measured");
   };
   Values kinds = values_in(before, simulated);
   kinds.merge(values_in(after, simulated));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/csv_reader.hpp"
 
+#include <fstream>
+#include <sys/stat.h>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "report/csv_text.hpp"
@@ -84,6 +88,52 @@ TEST(ReadCsv, RefusesAFileThatIsNotOneOfOurs) {
   const Failure failure = refusal("time,speed\n1,2\n");
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_TRUE(failure.says("not a CSV of busbar")) << failure.message;
+}
+
+TEST(ReadCsv, RefusesAFolder) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(test::failure_of([&] { (void)read_csv(folder.path("")); }).status, Status::Usage);
+}
+
+TEST(ReadCsv, ReadsAPipe) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), S_IRUSR | S_IWUSR), 0);
+  const std::jthread writer([&] {
+    std::ofstream(path) << "# a\n" << csv_header() << csv_row(test::measured(false)) << "allred";
+  });
+  const CsvFile file = read_csv(path);
+  EXPECT_EQ(file.head, std::vector<std::string>{"# a"});
+  ASSERT_EQ(file.records.size(), 1U);
+  EXPECT_EQ(csv_row(file.records[0]), csv_row(test::measured(false)));
+}
+
+TEST(ReadCsv, FindsTheLastWholeLineBehindALongUnfinishedOne) {
+  const std::string whole = csv_header() + csv_row(test::measured(false));
+  EXPECT_EQ(read(whole + std::string(10000, 'x')).records.size(), 1U);
+  EXPECT_TRUE(refusal("").says("Header missing"));
+  EXPECT_TRUE(refusal(std::string(10000, 'x')).says("Header missing"));
+}
+
+TEST(CsvRows, ReadsOnlyTheColumnsThatAreAskedFor) {
+  const test::TemporaryFolder folder;
+  folder.write("x.csv", "size_bytes,ranks,collective,op,busbw_GBps\n8,many,broadcast,sum,1.5\n");
+  const std::vector<std::string_view> columns{"busbw_GBps", "type"};
+  CsvRows rows(folder.path("x.csv"), columns);
+  Record record;
+  ASSERT_TRUE(rows.next(record));
+  EXPECT_EQ(record.collective, "broadcast");
+  EXPECT_EQ(record.size, 8U);
+  EXPECT_EQ(record.busbw_GBps, 1.5);
+  EXPECT_EQ(record.op, "");
+  EXPECT_EQ(record.ranks, 0);
+  EXPECT_FALSE(rows.next(record));
+}
+
+TEST(CsvRows, GuessesTheNumberOfRowsByTheFirst) {
+  const test::TemporaryFolder folder;
+  folder.write("x.csv", "collective,size_bytes\n#\nallreduce,8\nallreduce,8\nallreduce,16\n");
+  EXPECT_EQ(CsvRows(folder.path("x.csv")).about(), 3U);
 }
 
 TEST(ReadCsv, RefusesAFileThatIsNotThere) {

@@ -13,19 +13,30 @@ namespace {
 
 using testing::HasSubstr;
 
-Dataset launch(const std::string& path, double time_us) {
+/// Rows that become a launch.
+using Rows = std::vector<Record>;
+
+Rows row_of(double time_us) {
   Record record = test::measured(false);
   record.time_median_us = time_us;
-  return {.path = path, .records = {record}};
+  return {record};
 }
-std::vector<Dataset> launches(std::initializer_list<double> times) {
-  std::vector<Dataset> all;
-  for (const double time : times) all.push_back(launch("x.csv", time));
+Launch launch_of(const Rows& rows) {
+  LaunchMaker maker("x.csv", {});
+  for (const Record& record : rows) maker.add(record);
+  return maker.finish();
+}
+std::vector<Launch> launches(std::initializer_list<double> times) {
+  std::vector<Launch> all;
+  for (const double time : times) all.push_back(launch_of(row_of(time)));
   return all;
 }
 GroupComparison compared(std::initializer_list<double> before,
                          std::initializer_list<double> after) {
   return compare_launches(launches(before), launches(after), 0.05);
+}
+GroupComparison compared(const Rows& before, const Rows& after) {
+  return compare_launches(std::vector{launch_of(before)}, std::vector{launch_of(after)}, 0.05);
 }
 
 TEST(CompareLaunches, TellsSlowerAndFasterFromFourLaunches) {
@@ -64,14 +75,14 @@ TEST(CompareLaunches, CannotTellWhereLaunchesScatter) {
 }
 
 TEST(CompareLaunches, TakesTheRowsOwnIntervalsForOneLaunchEachAndSaysSo) {
-  std::vector<Dataset> before = launches({100});
-  std::vector<Dataset> after = launches({150});
-  EXPECT_EQ(compare_launches(before, after, 0.05).rows[0].verdict, Verdict::CannotTell);
-  before[0].records[0].time_ci_low_us = 98;
-  before[0].records[0].time_ci_high_us = 102;
-  after[0].records[0].time_ci_low_us = 147;
-  after[0].records[0].time_ci_high_us = 153;
-  const GroupComparison one = compare_launches(before, after, 0.05);
+  Rows before = row_of(100);
+  Rows after = row_of(150);
+  EXPECT_EQ(compared(before, after).rows[0].verdict, Verdict::CannotTell);
+  before[0].time_ci_low_us = 98;
+  before[0].time_ci_high_us = 102;
+  after[0].time_ci_low_us = 147;
+  after[0].time_ci_high_us = 153;
+  const GroupComparison one = compared(before, after);
   EXPECT_EQ(one.rows[0].verdict, Verdict::Slower);
   EXPECT_EQ(one.rows[0].kind, IntervalKind::WithinLaunch);
   EXPECT_NEAR(one.rows[0].interval->low, 147.0 / 102, 1e-12);
@@ -81,35 +92,26 @@ TEST(CompareLaunches, TakesTheRowsOwnIntervalsForOneLaunchEachAndSaysSo) {
 }
 
 TEST(CompareLaunches, ListsRowsOfOneGroupAndLeavesOutWrongOnes) {
-  std::vector<Dataset> before = launches({100});
-  std::vector<Dataset> after = launches({100});
-  after[0].records.push_back(after[0].records[0]);
-  after[0].records[1].size = 1024;
-  after[0].records.push_back(test::skipped(true, "no memory"));
-  const GroupComparison comparison = compare_launches(before, after, 0.05);
+  const Rows before = row_of(100);
+  Rows after = row_of(100);
+  after.push_back(after[0]);
+  after[1].size = 1024;
+  after.push_back(test::skipped(true, "no memory"));
+  const GroupComparison comparison = compared(before, after);
   ASSERT_EQ(comparison.only_after.size(), 1U);
   EXPECT_EQ(comparison.only_after[0].size, 1024U);
   EXPECT_TRUE(comparison.only_before.empty());
   EXPECT_THAT(comparison_text(comparison), HasSubstr("# only after: allreduce float sum, 16 ranks, "
                                                      "1 KiB, out of place"));
-  after[0].records[0].status = RowStatus::Wrong;
-  const test::Failure failure =
-      test::failure_of([&] { (void)compare_launches(before, after, 0.05); });
+  after[0].status = RowStatus::Wrong;
+  const test::Failure failure = test::failure_of([&] { (void)compared(before, after); });
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_TRUE(failure.says("no row is in both"));
 }
 
-TEST(CompareLaunches, TakesTheMedianOverCyclesOfALaunch) {
-  std::vector<Dataset> before = launches({100});
-  before[0].records.resize(3, before[0].records[0]);
-  before[0].records[1].time_median_us = 300;
-  before[0].records[2].time_median_us = 110;
-  EXPECT_EQ(compare_launches(before, launches({110}), 0.05).rows[0].ratio, 1);
-}
-
 TEST(HeadDifferences, NameWhatOnlyOneGroupHas) {
-  std::vector<Dataset> before = launches({100});
-  std::vector<Dataset> after = launches({100});
+  std::vector<Launch> before = launches({100});
+  std::vector<Launch> after = launches({100});
   before[0].facts = {{"library", "MPICH 4.0.2"}, {"configuration", "a=1 cadence=streaming"}};
   after[0].facts = {{"library", "MPICH 4.2.0"}, {"configuration", "a=1 cadence=isolated"}};
   EXPECT_THAT(head_differences(before, after),
@@ -117,8 +119,18 @@ TEST(HeadDifferences, NameWhatOnlyOneGroupHas) {
                                    "configurations differ: before cadence=streaming, after "
                                    "cadence=isolated"));
   EXPECT_TRUE(head_differences(before, before).empty());
-  after[0].simulated = true;
-  EXPECT_THAT(head_differences(before, after).back(), HasSubstr("simulated"));
+}
+
+TEST(HeadDifferences, AlwaysSayWhatIsSimulated) {
+  std::vector<Launch> before = launches({100});
+  std::vector<Launch> after = launches({100});
+  after[0].backends = {"sim"};
+  EXPECT_THAT(head_differences(before, after),
+              testing::ElementsAre("backends differ: before mpi, after sim",
+                                   "rows are simulated and measured, mixed"));
+  before[0].backends = {"sim"};
+  EXPECT_THAT(head_differences(before, after),
+              testing::ElementsAre("rows are simulated, not measured"));
 }
 
 }  // namespace

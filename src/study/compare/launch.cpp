@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/compare/launch.hpp"
+
+#include <array>
+#include <utility>
+
+#include "report/csv_reader.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::study {
+namespace {
+
+constexpr std::array<std::string_view, 18> kColumns{"collective",
+                                                    "backend",
+                                                    "ranks",
+                                                    "type",
+                                                    "op",
+                                                    "root",
+                                                    "in_place",
+                                                    "size_bytes",
+                                                    "status",
+                                                    "busbw_GBps",
+                                                    "device_set",
+                                                    "time_median_us",
+                                                    "time_ci_low_us",
+                                                    "time_ci_high_us",
+                                                    "aggregation",
+                                                    "group",
+                                                    "sender",
+                                                    "receiver"};
+
+RowKey key_of(const Record& record) {
+  return {.collective = record.collective,
+          .type = record.type,
+          .op = record.op,
+          .root = record.root,
+          .ranks = record.ranks,
+          .group = record.group,
+          .sender = record.sender,
+          .receiver = record.receiver,
+          .size = record.size,
+          .in_place = record.in_place};
+}
+
+void insert(std::set<std::string>& values, const std::string& cell) {
+  if (!cell.empty()) values.insert(cell);
+}
+
+}  // namespace
+
+std::string Launch::fact(const std::string& key) const {
+  const auto found = facts.find(key);
+  return found == facts.end() ? std::string{} : found->second;
+}
+
+LaunchMaker::LaunchMaker(std::string path, Facts facts)
+    : launch_{.path = std::move(path), .facts = std::move(facts)} {}
+
+void LaunchMaker::add(const Record& record) {
+  insert(launch_.backends, record.backend);
+  insert(launch_.device_sets, record.device_set);
+  insert(launch_.aggregations, record.aggregation);
+  launch_.ranks.insert(record.ranks);
+  if (record.status != RowStatus::Ok || record.time_median_us.value_or(0) <= 0) return;
+  Cycles& cycles = cycles_of(key_of(record));
+  cycles.times_us.push_back(*record.time_median_us);
+  if (record.busbw_GBps) cycles.rates_GBps.push_back(*record.busbw_GBps);
+  cycles.ci_low_us = record.time_ci_low_us;
+  cycles.ci_high_us = record.time_ci_high_us;
+}
+
+LaunchMaker::Cycles& LaunchMaker::cycles_of(RowKey key) {
+  // Sweeps go through measurements in their order, so the next one is likely.
+  if (last_ != cycles_.end()) ++last_;
+  if (last_ == cycles_.end()) last_ = cycles_.begin();
+  if (last_ == cycles_.end() || last_->first != key) {
+    last_ = cycles_.try_emplace(std::move(key)).first;
+  }
+  return last_->second;
+}
+
+LaunchRow LaunchMaker::median_of(const Cycles& cycles) {
+  LaunchRow row{.time_us = stats::median(cycles.times_us)};
+  if (!cycles.rates_GBps.empty()) row.busbw_GBps = stats::median(cycles.rates_GBps);
+  if (cycles.times_us.size() == 1) {
+    row.ci_low_us = cycles.ci_low_us;
+    row.ci_high_us = cycles.ci_high_us;
+  }
+  return row;
+}
+
+Launch LaunchMaker::finish() const {
+  Launch launch = launch_;
+  for (const auto& [key, cycles] : cycles_) launch.rows.emplace(key, median_of(cycles));
+  return launch;
+}
+
+Launch load_launch(const std::string& path) {
+  CsvRows rows(path, kColumns);
+  LaunchMaker maker(path, facts_of(rows.head()));
+  for (;;) {
+    Record record;
+    if (!rows.next(record)) return maker.finish();
+    maker.add(record);
+  }
+}
+
+std::vector<Launch> load_launches(std::span<const std::string> paths) {
+  std::vector<Launch> launches;
+  launches.reserve(paths.size());
+  for (const std::string& path : paths) launches.push_back(load_launch(path));
+  return launches;
+}
+
+LaunchRows launch_rows(std::span<const Launch> launches) {
+  LaunchRows rows;
+  for (const Launch& launch : launches) {
+    for (const auto& [key, row] : launch.rows) rows[key].push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace busbar::study

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "study/dataset.hpp"
+
+namespace busbar::study {
+
+/// What makes a row of one launch and a row of another the same measurement.
+struct RowKey {
+  std::string collective{};
+  std::string type{};
+  std::string op{};
+  std::optional<int> root{};
+  int ranks = 0;
+  std::optional<int> group{};
+  std::optional<int> sender{};
+  std::optional<int> receiver{};
+  Bytes size = 0;
+  bool in_place = false;
+
+  [[nodiscard]] auto operator<=>(const RowKey&) const = default;
+};
+
+/// A measurement in one launch: medians over its cycles, in microseconds and GB/s.
+struct LaunchRow {
+  double time_us = 0;
+  std::optional<double> ci_low_us{};
+  std::optional<double> ci_high_us{};
+  std::optional<double> busbw_GBps{};
+};
+
+/// What a comparison needs of one CSV. It grows with the kinds of rows and two numbers a row.
+struct Launch {
+  std::string path{};
+  Facts facts{};
+  std::set<std::string> backends{};
+  std::set<std::string> device_sets{};
+  std::set<std::string> aggregations{};
+  std::set<int> ranks{};
+  /// Rows with a time and right data. An interval stays only where there is one row of the
+  /// measurement.
+  std::map<RowKey, LaunchRow> rows{};
+
+  /// A fact of the head, or empty.
+  [[nodiscard]] std::string fact(const std::string& key) const;
+  /// True where a row is predicted, not measured.
+  [[nodiscard]] bool simulated() const { return backends.contains("sim"); }
+};
+
+/// Makes a launch of its rows, one after the other.
+class LaunchMaker {
+ public:
+  LaunchMaker(std::string path, Facts facts);
+  LaunchMaker(const LaunchMaker&) = delete;
+  LaunchMaker& operator=(const LaunchMaker&) = delete;
+
+  void add(const Record& record);
+  /// The launch of all rows so far.
+  [[nodiscard]] Launch finish() const;
+
+ private:
+  /// The rows of one measurement, which differ in their cycle.
+  struct Cycles {
+    std::vector<double> times_us{};
+    std::vector<double> rates_GBps{};
+    std::optional<double> ci_low_us{};
+    std::optional<double> ci_high_us{};
+  };
+  [[nodiscard]] Cycles& cycles_of(RowKey key);
+  [[nodiscard]] static LaunchRow median_of(const Cycles& cycles);
+
+  Launch launch_{};
+  std::map<RowKey, Cycles> cycles_{};
+  std::map<RowKey, Cycles>::iterator last_ = cycles_.end();  ///< where the last row went
+};
+
+/// Reads a CSV row by row, and only the columns that a comparison needs. Throws Error (Usage) where
+/// it is not one of ours.
+[[nodiscard]] Launch load_launch(const std::string& path);
+/// All of them, in order.
+[[nodiscard]] std::vector<Launch> load_launches(std::span<const std::string> paths);
+
+/// The same measurement in all launches of a group that have it.
+using LaunchRows = std::map<RowKey, std::vector<LaunchRow>>;
+
+[[nodiscard]] LaunchRows launch_rows(std::span<const Launch> launches);
+
+}  // namespace busbar::study
