@@ -77,35 +77,34 @@ bool is_summarized(const Group& alike) {
   return alike.size() > (alike.front()->word == Word::Pass ? kPassesListed : kOthersListed);
 }
 
+using Likeness = std::pair<Word, std::string>;
+
+Likeness likeness(const RuleVerdict& verdict) {
+  return {verdict.word, verdict.word == Word::Pass ? "" : verdict.reason};
+}
+
 /// Verdicts of a curve with one word and one reason.
-std::vector<Group> alike_of(const Group& curve) {
-  std::vector<Group> groups;
-  std::map<std::pair<Word, std::string>, std::size_t> places;
-  for (const RuleVerdict* verdict : curve) {
-    const std::string reason = verdict->word == Word::Pass ? "" : verdict->reason;
-    const auto [found, added] = places.try_emplace({verdict->word, reason}, groups.size());
-    if (added) groups.emplace_back();
-    groups[found->second].push_back(verdict);
-  }
+std::map<Likeness, Group> alike_of(const Group& curve) {
+  std::map<Likeness, Group> groups;
+  for (const RuleVerdict* verdict : curve) groups[likeness(*verdict)].push_back(verdict);
   return groups;
 }
 
+/// Summaries stand where their first verdict does.
 void list_curve(const Group& curve, std::string_view noun, std::vector<ListedRow>& rows) {
   std::size_t listed = 0;
   Group rest;
-  for (const Group& alike : alike_of(curve)) {
-    const RuleVerdict& first = *alike.front();
+  const std::map<Likeness, Group> groups = alike_of(curve);
+  for (const RuleVerdict* verdict : curve) {
+    const Group& alike = groups.at(likeness(*verdict));
     if (is_summarized(alike)) {
+      if (verdict != alike.front()) continue;
       rows.push_back(row_of(alike, fmt::format("{} of {} {}", alike.size(), curve.size(), noun),
-                            first.word == Word::Pass ? "" : first.reason));
-      continue;
-    }
-    for (const RuleVerdict* verdict : alike) {
-      if (listed++ < kMostListed) {
-        rows.push_back(row_of({verdict}, verdict->instance, verdict->reason));
-      } else {
-        rest.push_back(verdict);
-      }
+                            likeness(*verdict).second));
+    } else if (listed++ < kMostListed) {
+      rows.push_back(row_of({verdict}, verdict->instance, verdict->reason));
+    } else {
+      rest.push_back(verdict);
     }
   }
   if (rest.empty()) return;

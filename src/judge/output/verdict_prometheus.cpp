@@ -120,22 +120,28 @@ std::string measured(const std::vector<const RuleVerdict*>& told, const std::str
 /// Per rule, whatever the number of instances.
 std::string summaries(const Judgement& judgement, const std::string& system) {
   std::map<std::string, double> lowest;
+  std::map<std::string, double> highest;
   std::map<std::pair<std::string, Word>, double> counts;
   for (const RuleVerdict& verdict : judgement.verdicts) {
     for (const Word word : kWords) counts.try_emplace({verdict.rule, word}, 0);
     counts[{verdict.rule, verdict.word}] += 1;
     if (!finite(verdict.ratio)) continue;
-    const auto [found, added] = lowest.try_emplace(verdict.rule, *verdict.ratio);
-    found->second = std::min(found->second, *verdict.ratio);
+    double& low = lowest.try_emplace(verdict.rule, *verdict.ratio).first->second;
+    double& high = highest.try_emplace(verdict.rule, *verdict.ratio).first->second;
+    low = std::min(low, *verdict.ratio);
+    high = std::max(high, *verdict.ratio);
   }
-  Family ratios("interconnect_reference_ratio_lowest",
-                "Lowest ratio of a rule over all instances and sizes.", system);
-  for (const auto& [rule, ratio] : lowest) ratios.add({{"rule", rule}}, ratio);
+  Family low("interconnect_reference_ratio_lowest",
+             "Lowest ratio of a rule over all instances and sizes.", system);
+  for (const auto& [rule, ratio] : lowest) low.add({{"rule", rule}}, ratio);
+  Family high("interconnect_reference_ratio_highest",
+              "Highest ratio of a rule over all instances and sizes.", system);
+  for (const auto& [rule, ratio] : highest) high.add({{"rule", rule}}, ratio);
   Family words("interconnect_verdicts", "Number of verdicts of a rule by word.", system);
   for (const auto& [key, number] : counts) {
     words.add({{"rule", key.first}, {"verdict", std::string(name(key.second))}}, number);
   }
-  return ratios.text() + words.text();
+  return low.text() + high.text() + words.text();
 }
 
 /// The worst word of a rule's instance over collectives and sizes.

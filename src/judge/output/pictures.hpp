@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "judge/specification.hpp"
+#include "judge/verdict.hpp"
+#include "report/document.hpp"
+
+namespace busbar::judge {
+
+/// @name Pictures of a judgement, each with its caption
+/// @{
+/// One per rule and collective. Up to 24 bars; of more, those that are not PASS, the lowest and
+/// highest PASS, and the launches of all others on one line.
+[[nodiscard]] std::vector<Figure> waterfalls(const Judgement& judgement, const std::string& rule);
+/// One per pairwise set, collective, size and metric, of three nodes or more; its limits do not
+/// depend on what was measured.
+[[nodiscard]] std::vector<Figure> heat_maps(const Judgement& judgement,
+                                            const Specification& specification);
+/// @}
+
+}  // namespace busbar::judge

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "judge/output/pictures.hpp"
+#include "judge/output/words.hpp"
+#include "report/svg_waterfall.hpp"
+
+namespace busbar::judge {
+namespace {
+
+constexpr std::size_t kMostBars = 24;
+constexpr std::size_t kMostOthers = 20;
+
+using Verdicts = std::vector<const RuleVerdict*>;
+
+struct WordShape {
+  SeriesStyle style{};
+  bool hollow = false;
+};
+
+/// Every word has a shape of its own, beside the word itself.
+WordShape shape_of(Word word) {
+  switch (word) {
+    case Word::Pass: return {{"#00735c", Marker::Circle}};
+    case Word::Warn: return {{"#a65d00", Marker::Triangle}};
+    case Word::Fail: return {{"#b00020", Marker::Cross}};
+    case Word::Error: return {{"#b00020", Marker::Square}};
+    case Word::Inconclusive: return {{"#555555", Marker::Diamond}, true};
+    case Word::Known: return {{"#0b5394", Marker::Down}};
+    case Word::Skip: break;
+  }
+  return {{"#777777", Marker::Plus}};
+}
+
+WaterfallBar bar_of(const RuleVerdict& verdict, std::string label) {
+  const WordShape shape = shape_of(verdict.word);
+  const Bounds& bounds = verdict.bounds;
+  WaterfallBar bar{.label = std::move(label),
+                   .verdict = std::string(name(verdict.word)),
+                   .style = shape.style,
+                   .hollow = shape.hollow,
+                   .value = finite(verdict.value),
+                   .limits = {.reference = finite(verdict.reference),
+                              .fail_below = edge(verdict, bounds.fail_below),
+                              .warn_below = edge(verdict, bounds.warn_below),
+                              .warn_above = edge(verdict, bounds.warn_above),
+                              .fail_above = edge(verdict, bounds.fail_above)}};
+  for (const double value : verdict.values) {
+    if (finite(value)) bar.points.push_back(value);
+  }
+  return bar;
+}
+
+bool ratio_below(const RuleVerdict* a, const RuleVerdict* b) {
+  return finite(a->ratio).value_or(0) < finite(b->ratio).value_or(0);
+}
+
+/// The launches of what has no bar, on one line.
+WaterfallBar others_of(const Verdicts& others) {
+  WaterfallBar bar = bar_of(*others.front(), fmt::format("{} others: launches", others.size()));
+  const auto worst = std::max_element(
+      others.begin(), others.end(),
+      [](const RuleVerdict* a, const RuleVerdict* b) { return a->word < b->word; });
+  const WordShape shape = shape_of((*worst)->word);
+  bar.value.reset();
+  bar.verdict =
+      fmt::format("{}{}", (*worst)->word == Word::Pass ? "" : "up to ", name((*worst)->word));
+  bar.style = shape.style;
+  bar.hollow = shape.hollow;
+  bar.points.clear();
+  for (const RuleVerdict* verdict : others) {
+    bar.points.insert(bar.points.end(), verdict->values.begin(), verdict->values.end());
+  }
+  bar.points.erase(std::remove_if(bar.points.begin(), bar.points.end(),
+                                  [](double point) { return !finite(point); }),
+                   bar.points.end());
+  return bar;
+}
+
+/// Which have bars of their own, in their order.
+std::vector<bool> chosen_of(const Verdicts& verdicts) {
+  std::vector<bool> chosen(verdicts.size(), verdicts.size() <= kMostBars);
+  if (verdicts.size() <= kMostBars) return chosen;
+  std::size_t others = 0;
+  Verdicts passes;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i]->word == Word::Pass) {
+      passes.push_back(verdicts[i]);
+    } else {
+      chosen[i] = others++ < kMostOthers;
+    }
+  }
+  if (passes.empty()) return chosen;
+  const auto [low, high] = std::minmax_element(passes.begin(), passes.end(), ratio_below);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i] == *low || verdicts[i] == *high) chosen[i] = true;
+  }
+  return chosen;
+}
+
+Figure waterfall_of(const Verdicts& verdicts) {
+  const RuleVerdict& first = *verdicts.front();
+  const bool one_size =
+      std::all_of(verdicts.begin(), verdicts.end(),
+                  [&](const RuleVerdict* other) { return other->size == first.size; });
+  Waterfall waterfall{.title = fmt::format("{}: {}", first.rule, first.collective),
+                      .unit = std::string(unit(first.metric))};
+  const std::vector<bool> chosen = chosen_of(verdicts);
+  Verdicts others;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const RuleVerdict& verdict = *verdicts[i];
+    if (!chosen[i]) {
+      others.push_back(&verdict);
+      continue;
+    }
+    waterfall.bars.push_back(bar_of(
+        verdict, one_size ? verdict.instance : verdict.instance + " " + size_words(verdict.size)));
+  }
+  if (!others.empty()) waterfall.bars.push_back(others_of(others));
+  return {
+      .svg = svg_waterfall(waterfall),
+      .caption = fmt::format(
+          "{}: {} of {}{}, {} of launches. Bars are measured values, thin dark ticks the single "
+          "launches. Solid red marks are where it fails, dashed brown ones where it warns, "
+          "triangles the reference ({}).",
+          first.rule, name(first.metric), first.collective,
+          one_size ? " of " + size_words(first.size) : "", name(first.statistic),
+          first.reference_kind.empty() ? "none" : first.reference_kind),
+      .wide = true};
+}
+
+}  // namespace
+
+std::vector<Figure> waterfalls(const Judgement& judgement, const std::string& rule) {
+  std::vector<std::string> collectives;
+  std::map<std::string, Verdicts> verdicts;
+  for (const RuleVerdict& verdict : judgement.verdicts) {
+    if (verdict.rule != rule) continue;
+    if (!verdicts.contains(verdict.collective)) collectives.push_back(verdict.collective);
+    verdicts[verdict.collective].push_back(&verdict);
+  }
+  std::vector<Figure> figures;
+  for (const std::string& collective : collectives) {
+    figures.push_back(waterfall_of(verdicts[collective]));
+  }
+  return figures;
+}
+
+}  // namespace busbar::judge
