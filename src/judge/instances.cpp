@@ -76,7 +76,9 @@ bool belongs_to(const Observation& observation, const DeviceSetRule& set,
                 const Instance& instance) {
   if (observation.device_set != set.id || observation.purpose == Purpose::Confirm) return false;
   const bool has_group = observation.group == -1 || observation.group == instance.group;
-  return has_group && sorted(observation.nodes) == sorted(instance.nodes);
+  const std::vector<std::string>& nodes = observation.nodes;
+  return has_group && nodes.size() == instance.nodes.size() &&
+         std::is_permutation(nodes.begin(), nodes.end(), instance.nodes.begin());
 }
 
 int ranks_of(const DeviceSetRule& set, const Instance& instance) {

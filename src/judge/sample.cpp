@@ -86,6 +86,10 @@ void add_unique(std::vector<std::string>& words, std::string word) {
   if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
 }
 
+bool is_one_rank(const SampleKey& key) {
+  return key.rule.metric == Metric::BusBandwidth && ranks_of(key.set, key.instance) == 1;
+}
+
 /// The launch's rows of the size: its value, or what is the matter with it.
 void add_launch(Sample& sample, const Observation& observation, const SampleKey& key) {
   const std::vector<const Record*> rows = rows_of(observation, key);
@@ -102,6 +106,10 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
   std::vector<double> values;
   for (const Record* row : rows) {
     note_flags(sample, *row);
+    if (row->ranks == 1 && is_one_rank(key) && row->status != RowStatus::Failed) {
+      sample.skipped_one_rank = true;
+      continue;
+    }
     if (std::string error = row_error(*row, key); !error.empty()) {
       add_unique(sample.errors, std::move(error));
       continue;
@@ -109,10 +117,6 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
     values.push_back(*value_of(*row, key.rule.metric, key.rule.statistic).value);
   }
   if (!values.empty()) sample.values.push_back(stats::median(values));
-}
-
-bool is_one_rank(const SampleKey& key) {
-  return key.rule.metric == Metric::BusBandwidth && ranks_of(key.set, key.instance) == 1;
 }
 
 }  // namespace
@@ -134,7 +138,6 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
     if (decide == Decide::Last && launch->attempt != last) continue;
     add_launch(sample, *launch, key);
   }
-  sample.skipped_one_rank = is_one_rank(key);
   return sample;
 }
 

@@ -33,7 +33,7 @@ struct Sample {
   bool oversubscribed = false;
   bool fake = false;
   bool simulated = false;
-  bool skipped_one_rank = false;  ///< only rows without a bus
+  bool skipped_one_rank = false;  ///< it has a row of one rank, whose bus bandwidth is none
   std::size_t attempts = 0;
 };
 

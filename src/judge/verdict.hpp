@@ -45,7 +45,8 @@ struct RuleVerdict {
 
 /// A node or a link that the rules blame.
 struct Suspect {
-  std::vector<std::string> nodes{};  ///< one: the node; two: the link between them
+  std::vector<std::string> nodes{};  ///< one: the node; two: the link between them;
+                                     ///< more: a group in which none stands out
   std::string rule{};
   std::string evidence{};  ///< "5 of 5 pairs low, median 0.10 GB/s, 17 % of the fleet's"
   bool confirmed = false;  ///< measured again with a known-good partner, and low again

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fleet_rule.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace busbar::judge {
+namespace {
+
+constexpr std::size_t kFewest = 3;  // of two, nothing tells which is the odd one
+
+/// Low must be bad: of times it is the rate, one over them, that is compared.
+double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
+
+OutlierRule outlier_rule(const Expectation& rule) {
+  double below = rule.bounds.fail_below.value_or(0);
+  if (rule.metric == Metric::Time) {
+    below = rule.bounds.fail_above ? 1 / *rule.bounds.fail_above : 0;
+  }
+  return {
+      .fail_below = below, .min_robust_z = rule.min_robust_z, .max_fleet_mad = rule.max_fleet_mad};
+}
+
+/// What the fleet says of the rows that have values.
+struct Judged {
+  std::vector<JudgedRow*> rows{};
+  FleetFinding finding{};
+};
+
+Judged find(const std::vector<JudgedRow*>& rows, const Expectation& rule, bool pairs,
+            std::span<const std::string> nodes) {
+  Judged judged;
+  for (JudgedRow* row : rows) {
+    if (!row->decided) judged.rows.push_back(row);
+  }
+  if (judged.rows.size() < kFewest) return judged;
+  const OutlierRule outlier = outlier_rule(rule);
+  if (pairs) {
+    const std::vector<const JudgedRow*> given(judged.rows.begin(), judged.rows.end());
+    std::vector<PairValue> values = pair_values(given, nodes);
+    for (PairValue& pair : values) pair.value = as_rate(*pair.value, rule.metric);
+    judged.finding = judge_pairs(nodes.size(), values, outlier);
+    return judged;
+  }
+  std::vector<double> values;
+  for (const JudgedRow* row : judged.rows) {
+    values.push_back(as_rate(*row->verdict.value, rule.metric));
+  }
+  judged.finding = judge_members(values, outlier);
+  return judged;
+}
+
+std::string fleet_kind(const FleetFinding& finding) {
+  return finding.reference == finding.spread.median ? "fleet median" : "fleet reference";
+}
+
+/// The bounds of a value beside the outlier's: too good, and warnings; low is the finding's say.
+void judge_one(RuleVerdict& verdict, const FleetFinding& finding, bool low) {
+  const bool time = verdict.metric == Metric::Time;
+  check_bounds(verdict,
+               {.value = as_rate(finding.reference, verdict.metric), .kind = fleet_kind(finding)});
+  const double z = finding.spread.robust_z(as_rate(*verdict.value, verdict.metric));
+  const bool missed =
+      verdict.word == Word::Fail && (time ? verdict.ratio > verdict.bounds.fail_above
+                                          : verdict.ratio < verdict.bounds.fail_below);
+  if (low) {
+    if (verdict.word != Word::Error) verdict.word = Word::Fail;
+    add_reason(verdict, fmt::format("robust z {:.3g}", z));
+  } else if (missed) {
+    const bool warns =
+        time ? verdict.bounds.warn_above.has_value() : verdict.bounds.warn_below.has_value();
+    verdict.word = warns ? Word::Warn : Word::Pass;
+    add_reason(verdict, fmt::format("robust z {:.3g} is within the fleet's scatter", z));
+  }
+}
+
+JudgedRow fleet_row(const Judged& judged, const std::vector<JudgedRow*>& rows,
+                    const Expectation& rule, std::span<const std::string> nodes) {
+  JudgedRow row;
+  row.verdict = rows.front()->verdict;
+  RuleVerdict& verdict = row.verdict;
+  verdict.instance = "fleet";
+  verdict.nodes.assign(nodes.begin(), nodes.end());
+  verdict.values.clear();
+  verdict.cv.reset();
+  verdict.value.reset();
+  verdict.bounds = {};
+  if (judged.rows.size() < kFewest) {
+    verdict.word = Word::Inconclusive;
+    verdict.reason = fmt::format("{} with values: a fleet is three at least", judged.rows.size());
+    return row;
+  }
+  const FleetSpread& spread = judged.finding.spread;
+  const double scatter = spread.median > 0 ? spread.mad / spread.median : 0;
+  for (const JudgedRow* one : judged.rows) verdict.values.push_back(*one->verdict.value);
+  verdict.value = as_rate(spread.median, rule.metric);
+  verdict.reference_kind = "fleet median";
+  verdict.word = judged.finding.homogeneous ? Word::Pass : Word::Fail;
+  if (judged.finding.homogeneous) return row;
+  verdict.reason =
+      scatter > rule.max_fleet_mad
+          ? fmt::format("fleet not homogeneous: raw MAD/median {} above {}", percent_words(scatter),
+                        percent_words(rule.max_fleet_mad))
+          : fmt::format("fleet not homogeneous: its median {} is far below its 90th percentile {}",
+                        value_words(*verdict.value, rule.metric),
+                        value_words(as_rate(judged.finding.reference, rule.metric), rule.metric));
+  return row;
+}
+
+/// A fleet with a row that is never a pass is none either.
+void qualify_fleet(JudgedRow& fleet, const std::vector<JudgedRow*>& rows, const Expectation& rule,
+                   const Specification& specification) {
+  for (const JudgedRow* row : rows) {
+    fleet.sample.simulated = fleet.sample.simulated || row->sample.simulated;
+    fleet.sample.fake = fleet.sample.fake || row->sample.fake;
+    fleet.sample.oversubscribed = fleet.sample.oversubscribed || row->sample.oversubscribed;
+  }
+  qualify(fleet, rule, specification);
+}
+
+/// One collective and size of all instances; returns what is said of all together.
+JudgedRow judge_size(const std::vector<JudgedRow*>& rows, const Expectation& rule,
+                     const Judged& judged, std::span<const std::string> nodes,
+                     const Specification& specification) {
+  JudgedRow fleet = fleet_row(judged, rows, rule, nodes);
+  for (std::size_t i = 0; i < judged.rows.size(); ++i) {
+    JudgedRow& row = *judged.rows[i];
+    if (judged.rows.size() >= kFewest) {
+      judge_one(row.verdict, judged.finding, judged.finding.low[i]);
+      continue;
+    }
+    row.verdict.word = Word::Inconclusive;
+    row.verdict.reason = fleet.verdict.reason;
+  }
+  for (JudgedRow* row : rows) qualify(*row, rule, specification);
+  qualify_fleet(fleet, rows, rule, specification);
+  return fleet;
+}
+
+std::vector<JudgedRow*> rows_of(std::vector<JudgedRow>& rows, const std::string& collective,
+                                Bytes size) {
+  std::vector<JudgedRow*> same;
+  for (JudgedRow& row : rows) {
+    const RuleVerdict& v = row.verdict;
+    if (v.collective == collective && v.size == size) same.push_back(&row);
+  }
+  return same;
+}
+
+std::vector<JudgedRow> sampled_rows(const Expectation& rule, const DeviceSetRule& set,
+                                    std::span<const Instance> instances,
+                                    const ReferenceInput& input) {
+  std::vector<JudgedRow> rows;
+  for (const Instance& instance : instances) {
+    for (const std::string& collective : rule.collectives) {
+      for (const Bytes size : rule.sizes) {
+        rows.push_back(judge_sample({rule, set, instance, collective, size}, input));
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<PairValue> pair_values(std::span<const JudgedRow* const> rows,
+                                   std::span<const std::string> nodes) {
+  const auto place = [&](const std::string& node) {
+    return static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
+  };
+  std::vector<PairValue> pairs;
+  for (const JudgedRow* row : rows) {
+    const RuleVerdict& verdict = row->verdict;
+    pairs.push_back({.first = place(verdict.nodes.at(0)),
+                     .second = place(verdict.nodes.at(1)),
+                     .value = verdict.value});
+  }
+  return pairs;
+}
+
+FleetVerdicts judge_fleet_rule(const Expectation& rule, std::span<const Instance> instances,
+                               std::span<const std::string> nodes, const ReferenceInput& input) {
+  const DeviceSetRule& set = input.specification.device_set(rule.device_set);
+  const bool pairs = set.kind == SetKind::Pairwise && !is_halved(set, nodes.size());
+  FleetVerdicts verdicts{.rows = sampled_rows(rule, set, instances, input)};
+  std::vector<JudgedRow> fleets;
+  for (const std::string& collective : rule.collectives) {
+    for (const Bytes size : rule.sizes) {
+      const std::vector<JudgedRow*> same = rows_of(verdicts.rows, collective, size);
+      if (same.empty()) continue;
+      const Judged judged = find(same, rule, pairs, nodes);
+      fleets.push_back(judge_size(same, rule, judged, nodes, input.specification));
+      verdicts.blames.push_back({.collective = collective,
+                                 .size = size,
+                                 .blame = judged.finding.blame,
+                                 .median = judged.finding.spread.median});
+    }
+  }
+  verdicts.rows.insert(verdicts.rows.end(), fleets.begin(), fleets.end());
+  return verdicts;
+}
+
+}  // namespace busbar::judge

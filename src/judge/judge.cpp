@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/judge.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "judge/judged_rule.hpp"
+#include "judge/node_accounts.hpp"
+#include "judge/run_facts.hpp"
+#include "judge/suspects.hpp"
+
+namespace busbar::judge {
+namespace {
+
+/// Nodes that no group of a halved set had: an ERROR each, never left out.
+void add_unmeasured(JudgedRule& judged, std::span<const Instance> instances,
+                    std::span<const std::string> nodes) {
+  for (const std::string& node : nodes) {
+    const bool seen =
+        std::any_of(instances.begin(), instances.end(), [&](const Instance& instance) {
+          return std::find(instance.nodes.begin(), instance.nodes.end(), node) !=
+                 instance.nodes.end();
+        });
+    if (seen) continue;
+    RuleVerdict verdict{.rule = judged.rule->id,
+                        .device_set = judged.set->id,
+                        .instance = node,
+                        .nodes = {node},
+                        .collective = judged.rule->collectives.front(),
+                        .type = judged.rule->type,
+                        .size = judged.rule->sizes.front(),
+                        .metric = judged.rule->metric,
+                        .statistic = judged.rule->statistic,
+                        .bounds = judged.rule->bounds,
+                        .word = Word::Error,
+                        .reason = "no data: no group has this node"};
+    judged.rows.push_back({.verdict = std::move(verdict), .decided = true});
+  }
+}
+
+/// A set without a node: there is nothing that could have been measured.
+JudgedRow nothing_at_all(const Expectation& rule) {
+  return {.verdict = {.rule = rule.id,
+                      .device_set = rule.device_set,
+                      .instance = "all",
+                      .collective = rule.collectives.front(),
+                      .type = rule.type,
+                      .size = rule.sizes.front(),
+                      .metric = rule.metric,
+                      .statistic = rule.statistic,
+                      .bounds = rule.bounds,
+                      .word = Word::Error,
+                      .reason = "no data: the set has no nodes to measure on"},
+          .decided = true};
+}
+
+JudgedRule judge_expectation(const Expectation& rule, std::span<const std::string> nodes,
+                             const ReferenceInput& input) {
+  const DeviceSetRule& set = input.specification.device_set(rule.device_set);
+  JudgedRule judged{.rule = &rule, .set = &set};
+  const std::vector<Instance> instances = instances_of(set, nodes, input.observations);
+  if (rule.compare == Comparison::Fleet) {
+    FleetVerdicts fleet = judge_fleet_rule(rule, instances, nodes, input);
+    judged.rows = std::move(fleet.rows);
+    judged.blames = std::move(fleet.blames);
+  } else {
+    judged.rows = judge_rule(rule, instances, input);
+  }
+  if (is_halved(set, nodes.size())) add_unmeasured(judged, instances, nodes);
+  if (judged.rows.empty()) judged.rows.push_back(nothing_at_all(rule));
+  excuse(judged.rows, rule, input.today);
+  return judged;
+}
+
+void note_assumptions(Judgement& judgement, const JudgeInput& input) {
+  for (const auto& [key, value] : input.assumed) {
+    judgement.head.notes.push_back(
+        fmt::format("assumed, where files do not tell: {} = {}", key, value));
+  }
+}
+
+/// What rows are that are never a pass, once each.
+void note_rows(Judgement& judgement, std::span<const Observation> observations) {
+  std::set<std::string> notes;
+  for (const Observation& observation : observations) {
+    for (const Record& record : observation.records) {
+      if (record.backend == "sim") notes.insert("simulated: rows are predicted, not measured");
+      const std::string& flags = record.flags;
+      if (flags.find("oversubscribed") != std::string::npos) {
+        notes.insert("oversubscribed: ranks shared processors, so nothing passes");
+      }
+      if (flags.find("fake") != std::string::npos) {
+        notes.insert("fake: rows are of pretended GPUs");
+      }
+    }
+  }
+  judgement.head.notes.insert(judgement.head.notes.end(), notes.begin(), notes.end());
+}
+
+/// Nothing can be said by the rules of another system.
+void refuse_all(Judgement& judgement, const std::string& reason) {
+  for (RuleVerdict& verdict : judgement.verdicts) {
+    verdict.word = Word::Error;
+    verdict.reason = reason;
+  }
+  judgement.suspects.clear();
+}
+
+}  // namespace
+
+Judgement judge_all(const JudgeInput& input) {
+  const ReferenceInput given{.specification = input.specification,
+                             .observations = input.observations,
+                             .baseline = input.baseline,
+                             .today = input.today,
+                             .assumed = input.assumed};
+  const std::vector<std::string> nodes =
+      nodes_to_judge(input.nodes, input.specification, input.observations);
+  Judgement judgement;
+  note_assumptions(judgement, input);
+  note_rows(judgement, input.observations);
+  std::vector<Cleared> cleared;
+  for (const Expectation& rule : input.specification.expectations) {
+    JudgedRule judged = judge_expectation(rule, nodes, given);
+    std::vector<Suspect> suspects = suspects_of(judged, nodes);
+    for (Cleared& one : confirm(judged, suspects, input.observations)) {
+      cleared.push_back(std::move(one));
+    }
+    judgement.suspects.insert(judgement.suspects.end(), suspects.begin(), suspects.end());
+    for (JudgedRow& row : judged.rows) judgement.verdicts.push_back(std::move(row.verdict));
+  }
+  drop_explained(judgement.suspects);
+  const std::string stranger =
+      fingerprint_error(input.specification, input.observations, input.assumed);
+  if (!stranger.empty()) refuse_all(judgement, stranger);
+  judgement.nodes = accounts_of(nodes, judgement.verdicts, judgement.suspects, cleared);
+  return judgement;
+}
+
+std::vector<NoisyInstance> noisy_instances(const Judgement& judgement) {
+  std::vector<NoisyInstance> noisy;
+  for (const RuleVerdict& verdict : judgement.verdicts) {
+    const bool is_noisy = verdict.word == Word::Inconclusive && verdict.reason.starts_with(kNoisy);
+    const bool known = std::any_of(noisy.begin(), noisy.end(), [&](const NoisyInstance& other) {
+      return other.device_set == verdict.device_set && other.instance == verdict.instance &&
+             other.collective == verdict.collective;
+    });
+    if (!is_noisy || known) continue;
+    noisy.push_back({.device_set = verdict.device_set,
+                     .instance = verdict.instance,
+                     .collective = verdict.collective,
+                     .attempts = verdict.attempts});
+  }
+  return noisy;
+}
+
+}  // namespace busbar::judge

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judge/suspects.hpp"
+#include "judge/verdict.hpp"
+
+namespace busbar::judge {
+
+/// Every node in exactly one state, with the evidence for it.
+[[nodiscard]] std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
+                                                   std::span<const RuleVerdict> verdicts,
+                                                   std::span<const Suspect> suspects,
+                                                   std::span<const Cleared> cleared);
+
+}  // namespace busbar::judge

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judge/fleet_rule.hpp"
+#include "judge/judged_rule.hpp"
+#include "judge/verdict.hpp"
+
+namespace busbar::judge {
+
+/// A rule with all that was said of it.
+struct JudgedRule {
+  const Expectation* rule = nullptr;
+  const DeviceSetRule* set = nullptr;
+  std::vector<JudgedRow> rows{};
+  std::vector<FleetBlame> blames{};  ///< of fleet rules on pairs
+};
+
+/// True for a failure on the slow side, or for wrong data: not for "too good".
+[[nodiscard]] bool is_low(const JudgedRow& row);
+
+/// Nodes and links that a rule's FAILs blame: a node by itself, pairs by their row effects, groups
+/// of a halved set by who else was in good groups. Whole and rails blame nobody.
+[[nodiscard]] std::vector<Suspect> suspects_of(const JudgedRule& judged,
+                                               std::span<const std::string> nodes);
+
+/// Links that have a node which is blamed itself are explained by it, and go.
+void drop_explained(std::vector<Suspect>& suspects);
+
+/// A suspect that was measured again with a known-good partner and was good every time.
+struct Cleared {
+  Suspect suspect{};
+  std::string words{};  ///< "low once, good with h3 again"
+};
+
+/// Marks suspects that are confirmed; takes out those that are not and makes their FAILs
+/// INCONCLUSIVE. Wrong data are never cleared.
+[[nodiscard]] std::vector<Cleared> confirm(JudgedRule& judged, std::vector<Suspect>& suspects,
+                                           std::span<const Observation> observations);
+
+}  // namespace busbar::judge
