@@ -59,7 +59,7 @@ class PairTable {
 
  private:
   [[nodiscard]] bool fast_pairs_join_few(double level) const;
-  [[nodiscard]] std::optional<std::size_t> low_row(const View& view) const;
+  [[nodiscard]] std::optional<std::size_t> low_row() const;
   [[nodiscard]] std::optional<std::size_t> next() const;
   [[nodiscard]] bool is_acquitted(std::size_t node, const FleetSpread& others) const;
   void acquit(std::vector<std::size_t>& order);
@@ -125,7 +125,7 @@ std::vector<bool> PairTable::low_in(const View& view) const {
 }
 
 /// The node with the lowest median, where that is an outlier of the medians.
-std::optional<std::size_t> PairTable::low_row(const View& view) const {
+std::optional<std::size_t> PairTable::low_row() const {
   std::vector<std::vector<double>> rows(active_.size());
   for (const PairValue& pair : pairs_) {
     if (!counts(pair, active_)) continue;
@@ -147,14 +147,14 @@ std::optional<std::size_t> PairTable::low_row(const View& view) const {
   const View of_nodes{.spread = spread_of(medians), .reference = stats::median(medians)};
   if (!is_low(least, of_nodes, rule_)) return std::nullopt;
   // The median of two pairs of which one is low is not a row effect.
-  const auto counted = count_rows(pairs_, below(rule_.fail_below * view.reference), active_);
+  const auto counted = count_rows(pairs_, below(rule_.fail_below * of_nodes.reference), active_);
   return counted[*lowest].is_effect() ? lowest : std::nullopt;
 }
 
 std::optional<std::size_t> PairTable::next() const {
   const View now = view();
   if (now.homogeneous) {
-    if (const auto node = low_row(now)) return node;
+    if (const auto node = low_row()) return node;
   }
   return worst_row(pairs_, low_in(now), active_);
 }
