@@ -5,7 +5,6 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 
-VERSION := $(shell cat VERSION)
 CXX := g++
 # SANITIZE=address,undefined builds and tests with these sanitizers, in a build folder of its own.
 SANITIZE :=
@@ -18,7 +17,7 @@ comma := ,
 BACKENDS :=
 BACKEND_LDLIBS :=
 BACKEND_OBJECTS :=
-include mk/packages.mk mk/mpi.mk mk/systems.mk mk/plots.mk
+include mk/packages.mk mk/mpi.mk mk/texts.mk
 include $(wildcard src/backends/*/backend.mk)
 ABSENT_BACKENDS := $(filter-out $(BACKENDS),$(patsubst src/backends/%/backend.mk,%,$(wildcard src/backends/*/backend.mk)))
 
@@ -27,6 +26,9 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -W
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g1
 ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) -MMD -MP
+# The library's own build of toml++: its header alone would end the program on "[[[" by an assertion.
+TOML_CXXFLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
+TOML_LDLIBS := -ltomlplusplus
 LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lglpk -lpugixml -llemon $(TOML_LDLIBS) -lfmt -pthread
 LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) $(NCCL_CXXFLAGS)
 
@@ -38,7 +40,7 @@ LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
   $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
-CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUILD)/help_text.o $(SYSTEM_OBJECTS) $(PLOT_OBJECTS) $(BACKEND_OBJECTS)
+CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(TEXT_OBJECTS) $(BACKEND_OBJECTS)
 
 .PHONY: all
 all: packages-build ## install what is missing, build all executables at the root
@@ -81,25 +83,10 @@ $(BUILD)/%.o: %.cpp
 	@echo "  CXX   $<"
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
 
-# --help is docs/*options.md, and the version is VERSION: compiled in, so that they cannot differ.
-COMMAND_HELP := $(wildcard docs/*-options.md)
-$(BUILD)/help_text.cpp: docs/options.md $(COMMAND_HELP) VERSION Makefile
-	@mkdir -p $(@D)
-	@{ echo '#include "harness/cli.hpp"'; echo 'namespace busbar {'; \
-	   echo 'std::string_view version() { return "$(VERSION)"; }'; \
-	   printf 'std::string_view help_text() { return R"HELP('; cat docs/options.md; echo ')HELP"; }'; \
-	   echo 'std::string_view help_text_of(std::string_view command) {'; \
-	   for file in $(COMMAND_HELP); do name=$${file##*/}; \
-	     printf '  if (command == "%s") return R"HELP(' "$${name%-options.md}"; cat "$$file"; echo ')HELP";'; \
-	   done; echo '  return {};'; echo '}'; \
-	   echo '}  // namespace busbar'; } > $@
-$(BUILD)/help_text.o: $(BUILD)/help_text.cpp
-	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
-
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the rest ------------------------------------------------------------------------------------
--include $(filter-out mk/packages.mk mk/mpi.mk mk/systems.mk mk/plots.mk,$(wildcard mk/*.mk))
+-include $(filter-out mk/packages.mk mk/mpi.mk mk/texts.mk,$(wildcard mk/*.mk))
 
 .PHONY: install
 install: executables ## install executables and documents: PREFIX=/usr/local, DESTDIR=

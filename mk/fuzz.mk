@@ -11,8 +11,8 @@ FUZZ_FLAGS := -timeout=10 -rss_limit_mb=1024 -max_len=65536
 FUZZ_DATA := ../shared/data
 FUZZ_TARGETS := $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
 
-# Those of the library that read somebody's text; built_in.cpp needs texts that are made elsewhere.
-FUZZ_SOURCES := $(filter-out %/built_in.cpp,\
+# Those of the library that read somebody's text; the texts that are compiled in are left out, and who reads them.
+FUZZ_SOURCES := $(filter-out %/built_in.cpp %/embedded_text.cpp,\
   $(wildcard src/base/*.cpp topo/*.cpp topo/graph/*.cpp topo/probes/*.cpp topo/systems/*.cpp \
   src/study/import/*.cpp))
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.cpp=$(BUILD)/fuzz/%.o)

@@ -2,11 +2,13 @@
 #include "study/plot_gnuplot.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
-#include <stdlib.h>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "topo/probes/command.hpp"
@@ -44,7 +46,9 @@ Gnuplot::Gnuplot() {
   std::string name = (fs::temp_directory_path() / "busbar-plot-XXXXXX").string();
   if (!mkdtemp(name.data())) throw system_failure("cannot make a folder for scripts", errno);
   folder_ = name;
-  for (const PlotScript& script : plot_scripts()) write(folder_ / script.name, script.text);
+  for (const EmbeddedText& script : embedded_texts("plots")) {
+    write(folder_ / fs::path(script.path).filename(), script.text);
+  }
 }
 
 Gnuplot::~Gnuplot() {

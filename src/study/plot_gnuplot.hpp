@@ -3,19 +3,10 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "study/plot_figure.hpp"
 
 namespace busbar {
-
-/// A file of plots/, compiled in.
-struct PlotScript {
-  std::string_view name;  ///< "busbw.gp"
-  std::string_view text;
-};
-[[nodiscard]] std::vector<PlotScript> plot_scripts();
 
 /// The size of a text drawing, in characters.
 struct TextSize {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "topo/systems/toml_fields.hpp"
@@ -18,6 +19,7 @@
 namespace busbar {
 namespace {
 
+constexpr std::string_view kModels = "src/study/models.toml";
 constexpr std::string_view kDocument = "docs/workload.md";
 
 using topo::TomlFields;
@@ -106,7 +108,7 @@ std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::str
 }
 
 std::vector<WorkloadModel> built_in_workload_models() {
-  return parse_workload_models(workload_models_text(), "src/study/models.toml");
+  return parse_workload_models(embedded_text(kModels), kModels);
 }
 
 std::vector<WorkloadModel> workload_models_with(const std::string& path) {

@@ -47,7 +47,4 @@ struct WorkloadModel {
                                                        std::string_view option,
                                                        std::string_view name);
 
-/// The text of src/study/models.toml; mk/systems.mk writes the definition.
-[[nodiscard]] std::string_view workload_models_text();
-
 }  // namespace busbar

@@ -8,14 +8,16 @@
 
 #include <fmt/format.h>
 
+#include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "topo/systems/system_file.hpp"
-#include "topo/systems/system_texts.hpp"
 #include "topo/systems/toml_fields.hpp"
 
 namespace busbar::topo {
 namespace {
+
+constexpr std::string_view kFolder = "topo/systems";
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -24,9 +26,9 @@ std::string lower(std::string text) {
 }
 
 /// Name and aliases of a file, the name first.
-std::vector<std::string> names_of(const SystemText& system) {
-  const toml::table table = parse_toml(system.text, system.file);
-  const TomlFields fields(table, system.file, "a system file");
+std::vector<std::string> names_of(const EmbeddedText& system) {
+  const toml::table table = parse_toml(system.text, system.path);
+  const TomlFields fields(table, system.path, "a system file");
   std::vector<std::string> names = fields.words("aliases");
   names.insert(names.begin(), fields.required_text("name"));
   return names;
@@ -70,11 +72,11 @@ Found find_system(const std::string& name_or_path) {
   if (is_path(name_or_path)) return {read_file(name_or_path), name_or_path};
   std::vector<std::string> known;
   std::vector<std::string> names;
-  for (const SystemText& system : system_texts()) {
+  for (const EmbeddedText& system : embedded_texts(kFolder)) {
     const std::vector<std::string> of_this = names_of(system);
     for (const std::string& name : of_this) {
       if (lower(name) == lower(name_or_path)) {
-        return {std::string(system.text), std::string(system.file)};
+        return {std::string(system.text), std::string(system.path)};
       }
     }
     names.push_back(of_this.front());
@@ -98,8 +100,8 @@ EqualHosts load_machine(const std::string& name_or_path) {
 
 std::vector<SystemSummary> built_in_systems() {
   std::vector<SystemSummary> systems;
-  for (const SystemText& system : system_texts()) {
-    const Graph graph = parse_system(system.text, system.file);
+  for (const EmbeddedText& system : embedded_texts(kFolder)) {
+    const Graph graph = parse_system(system.text, system.path);
     std::vector<std::string> aliases = names_of(system);
     aliases.erase(aliases.begin());
     systems.push_back({.name = graph.name,
