@@ -173,8 +173,6 @@ CsvRows::CsvRows(const std::string& path, std::span<const std::string_view> colu
   }
 }
 
-CsvRows::CsvRows(CsvRows&&) noexcept = default;
-CsvRows& CsvRows::operator=(CsvRows&&) noexcept = default;
 CsvRows::~CsvRows() = default;
 
 const std::vector<std::string>& CsvRows::head() const { return state_->head.lines; }

@@ -20,8 +20,8 @@ class CsvRows {
   /// read, which is faster; the others stay empty, whatever is in them; none named is all. Throws a
   /// usage error where it is not a CSV of ours.
   explicit CsvRows(const std::string& path, std::span<const std::string_view> columns = {});
-  CsvRows(CsvRows&&) noexcept;
-  CsvRows& operator=(CsvRows&&) noexcept;
+  CsvRows(const CsvRows&) = delete;
+  CsvRows& operator=(const CsvRows&) = delete;
   ~CsvRows();
 
   /// The "#" lines above the column names.

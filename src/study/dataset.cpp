@@ -55,8 +55,9 @@ Facts facts_of(std::span<const std::string> head) {
   for (const std::string& line : head) {
     const std::size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
-    facts[std::string(trim(std::string_view(line).substr(1, colon - 1)))] =
-        trim(std::string_view(line).substr(colon + 2));
+    const std::string_view text = line;
+    std::string key{trim(text.substr(1, colon - 1))};
+    facts.insert_or_assign(std::move(key), trim(text.substr(colon + 2)));
   }
   return facts;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/record.hpp"
@@ -44,7 +45,12 @@ struct CurveKey {
   bool simulated = false;
   std::string device_set{};
 
-  [[nodiscard]] auto operator<=>(const CurveKey&) const = default;
+  /// All members, in the order of comparison.
+  [[nodiscard]] auto tied() const {
+    return std::tie(label, collective, type, op, ranks, nodes, in_place, simulated, device_set);
+  }
+  [[nodiscard]] auto operator<=>(const CurveKey& other) const { return tied() <=> other.tied(); }
+  [[nodiscard]] bool operator==(const CurveKey& other) const { return tied() == other.tied(); }
 };
 
 /// Rows of one curve by size, rising. Rows of several cycles or launches at one size stay side by

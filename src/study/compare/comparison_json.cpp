@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
 #include <nlohmann/json.hpp>
 
 #include "study/compare/comparison_text.hpp"
@@ -32,7 +34,7 @@ Json interval_of(const ComparedRow& row) {
 }
 
 Json row_of(const ComparedRow& row) {
-  constexpr std::string_view kKinds[] = {"", "within one launch", "over launch medians"};
+  constexpr std::array<std::string_view, 3> kKinds{"", "within one launch", "over launch medians"};
   Json json = key_of(row.key);
   json["launches_before"] = row.launches_before;
   json["launches_after"] = row.launches_after;

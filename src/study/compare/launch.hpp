@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "study/dataset.hpp"
@@ -25,7 +26,12 @@ struct RowKey {
   Bytes size = 0;
   bool in_place = false;
 
-  [[nodiscard]] auto operator<=>(const RowKey&) const = default;
+  /// All members, in the order of comparison.
+  [[nodiscard]] auto tied() const {
+    return std::tie(collective, type, op, root, ranks, group, sender, receiver, size, in_place);
+  }
+  [[nodiscard]] auto operator<=>(const RowKey& other) const { return tied() <=> other.tied(); }
+  [[nodiscard]] bool operator==(const RowKey& other) const { return tied() == other.tied(); }
 };
 
 /// A measurement in one launch: medians over its cycles, in microseconds and GB/s.
@@ -60,6 +66,7 @@ class LaunchMaker {
   LaunchMaker(std::string path, Facts facts);
   LaunchMaker(const LaunchMaker&) = delete;
   LaunchMaker& operator=(const LaunchMaker&) = delete;
+  ~LaunchMaker() = default;
 
   void add(const Record& record);
   /// The launch of all rows so far.

@@ -65,16 +65,28 @@ RanksAllowed ranks_allowed(std::span<const LogRow> rows, const KnownCollective& 
   return allowed;
 }
 
+namespace {
+
+/// What a row's algorithm bandwidth is by its own time and size.
+enum class Algbw { Unknown, OfNow, Old, Neither };
+
+Algbw algbw_of(const LogRow& row, const LogHalf& half, double factor) {
+  const auto rate = half.time_us ? rate_range(row.size, half) : std::nullopt;
+  if (!rate || !half.algbw_GBps) return Algbw::Unknown;
+  if (can_be(*half.algbw_GBps, *rate, 1)) return Algbw::OfNow;
+  return can_be(*half.algbw_GBps, *rate, factor) ? Algbw::Old : Algbw::Neither;
+}
+
+}  // namespace
+
 bool has_old_algbw(std::span<const LogRow> rows, const KnownCollective& collective, int ranks) {
   const double factor = collective.bus_factor(ranks);
   bool differs = false;
   for (const LogRow& row : rows) {
     for (const LogHalf& half : row.halves) {
-      const auto rate = half.time_us ? rate_range(row.size, half) : std::nullopt;
-      if (!rate || !half.algbw_GBps) continue;
-      if (can_be(*half.algbw_GBps, *rate, 1)) continue;
-      if (!can_be(*half.algbw_GBps, *rate, factor)) return false;
-      differs = true;
+      const Algbw kind = algbw_of(row, half, factor);
+      if (kind == Algbw::Neither) return false;
+      differs = differs || kind == Algbw::Old;
     }
   }
   return differs;

@@ -61,6 +61,13 @@ std::size_t rank_end(std::string_view text) {
   return ends ? colon + 1 : 0;
 }
 
+/// Whether a character can be where a shape has d for a digit and ? for what parts date and time.
+bool fits(char c, char shape) {
+  if (shape == 'd') return is_digit(c);
+  if (shape == '?') return c == 'T' || c == ' ';
+  return c == shape;
+}
+
 /// "2026-11-21T08:34:33.123Z ", "2026-11-21 08:34:33 ", either in brackets: where it ends, or 0.
 std::size_t time_end(std::string_view text) {
   const std::size_t bracket = text.starts_with('[') ? 1 : 0;
@@ -68,16 +75,10 @@ std::size_t time_end(std::string_view text) {
   constexpr std::string_view kShape = "dddd-dd-dd?dd:dd:dd";
   if (body.size() < kShape.size()) return 0;
   for (std::size_t i = 0; i < kShape.size(); ++i) {
-    const bool fits = kShape[i] == 'd'   ? is_digit(body[i])
-                      : kShape[i] == '?' ? body[i] == 'T' || body[i] == ' '
-                                         : body[i] == kShape[i];
-    if (!fits) return 0;
+    if (!fits(body[i], kShape[i])) return 0;
   }
-  std::size_t end = bracket + kShape.size();
-  while (end < text.size() && (is_digit(text[end]) || text[end] == '.' || text[end] == 'Z' ||
-                               text[end] == '+' || text[end] == ':' || text[end] == ',')) {
-    ++end;
-  }
+  constexpr std::string_view kTail = "0123456789.Z+:,";
+  std::size_t end = std::min(text.find_first_not_of(kTail, bracket + kShape.size()), text.size());
   if (bracket == 1 && end < text.size() && text[end] == ']') ++end;
   return end;
 }
