@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "judge/baseline.hpp"
+#include "judge/judged_rule.hpp"
+#include "judge/run_facts.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::judge {
+namespace {
+
+/// "rule pair-floor, pairs h1+h2, alltoall 16 GiB".
+std::string row_words(const RuleVerdict& verdict) {
+  return fmt::format("rule {}, {} {}, {} {}", verdict.rule, verdict.device_set, verdict.instance,
+                     verdict.collective, format_bytes(verdict.size));
+}
+
+/// Why a row is no measure for others, or empty. Stricter than judging: every launch must be good.
+std::string unfit(const JudgedRow& row, const Expectation& rule,
+                  const Specification& specification) {
+  const RuleVerdict& verdict = row.verdict;
+  if (row.decided) return verdict.reason;
+  if (!row.sample.failures.empty()) return row.sample.failures.front();
+  if (row.sample.simulated) return "simulated, not measured";
+  if (row.sample.fake) return "measured on pretended GPUs";
+  if (row.sample.oversubscribed) return "oversubscribed";
+  if (specification.run.check_data && row.sample.unchecked) return "data were not checked";
+  const double most = rule.max_cv.value_or(specification.noise.max_cv);
+  if (verdict.cv && *verdict.cv > most) {
+    return fmt::format("noisy: cv {:.3g} % is above {:.3g} %", *verdict.cv * 100, most * 100);
+  }
+  return {};
+}
+
+double deviation_of(const std::vector<double>& values, double median) {
+  std::vector<double> deviations;
+  for (const double value : values) deviations.push_back(std::abs(value - median));
+  return stats::median(deviations);
+}
+
+bool has_row(const Baseline& baseline, const BaselineRow& row) {
+  return std::any_of(baseline.rows.begin(), baseline.rows.end(), [&](const BaselineRow& other) {
+    return other.device_set == row.device_set && other.instance == row.instance &&
+           other.collective == row.collective && other.type == row.type && other.size == row.size &&
+           other.metric == row.metric && other.statistic == row.statistic;
+  });
+}
+
+void add_row(Baseline& baseline, const RuleVerdict& verdict, std::string instance,
+             const std::vector<double>& values) {
+  BaselineRow row{.device_set = verdict.device_set,
+                  .instance = std::move(instance),
+                  .collective = verdict.collective,
+                  .type = verdict.type,
+                  .size = verdict.size,
+                  .metric = verdict.metric,
+                  .statistic = verdict.statistic,
+                  .median = stats::median(values),
+                  .launches = values.size()};
+  row.mad = deviation_of(values, row.median);
+  if (!has_row(baseline, row)) baseline.rows.push_back(std::move(row));
+}
+
+/// A row per instance, and where there are several one of all together: a new node has no past.
+void add_size(Baseline& baseline, const std::vector<const RuleVerdict*>& verdicts) {
+  std::vector<double> all;
+  for (const RuleVerdict* verdict : verdicts) {
+    add_row(baseline, *verdict, verdict->instance, verdict->values);
+    all.insert(all.end(), verdict->values.begin(), verdict->values.end());
+  }
+  if (verdicts.size() > 1) add_row(baseline, *verdicts.front(), "", all);
+}
+
+void add_rule(Baseline& baseline, const Expectation& rule, std::span<const std::string> nodes,
+              const ReferenceInput& input) {
+  const DeviceSetRule& set = input.specification.device_set(rule.device_set);
+  const auto instances = instances_of(set, nodes, input.observations);
+  if (instances.empty()) {
+    throw usage_error(fmt::format("rule {}: no data of device set {}", rule.id, set.id));
+  }
+  for (const std::string& collective : rule.collectives) {
+    for (const Bytes size : rule.sizes) {
+      std::vector<RuleVerdict> verdicts;
+      for (const Instance& instance : instances) {
+        JudgedRow row = judge_sample({rule, set, instance, collective, size}, input);
+        if (row.decided && row.verdict.word == Word::Skip) continue;
+        if (const std::string why = unfit(row, rule, input.specification); !why.empty()) {
+          throw usage_error(fmt::format("no baseline of {}: {}", row_words(row.verdict), why));
+        }
+        verdicts.push_back(std::move(row.verdict));
+      }
+      std::vector<const RuleVerdict*> same;
+      for (const RuleVerdict& verdict : verdicts) same.push_back(&verdict);
+      add_size(baseline, same);
+    }
+  }
+}
+
+/// All values of a fact, in the set's launches or in all.
+std::set<std::string> values_of(std::span<const Observation> observations, const std::string& fact,
+                                const std::string& set) {
+  std::set<std::string> values;
+  for (const Observation& observation : observations) {
+    if (!set.empty() && observation.device_set != set) continue;
+    if (const auto told = fact_of(observation, fact)) values.insert(*told);
+  }
+  return values;
+}
+
+/// Facts that hold for all launches stand as they are; what differs by device set stands with its
+/// name, and what differs within one is no baseline.
+void add_facts(Baseline& baseline, const Specification& specification,
+               std::span<const Observation> observations) {
+  for (const char* fact : {"gpu", "gpus_per_node", "processor", "library", "nccl", "driver",
+                           "ngpus", "device_set", "kernel", "busbar", "environment"}) {
+    const std::set<std::string> all = values_of(observations, fact, "");
+    if (all.size() == 1) baseline.facts[fact] = *all.begin();
+    if (all.size() < 2) continue;
+    for (const DeviceSetRule& set : specification.device_sets) {
+      const std::set<std::string> own = values_of(observations, fact, set.id);
+      const std::vector<std::string> list(own.begin(), own.end());
+      if (!list.empty()) baseline.facts[fmt::format("{}.{}", fact, set.id)] = join(list, " | ");
+    }
+  }
+  std::set<std::string> hosts;
+  for (const Observation& observation : observations) {
+    hosts.insert(observation.nodes.begin(), observation.nodes.end());
+  }
+  baseline.facts["hosts"] = join(std::vector<std::string>(hosts.begin(), hosts.end()), " ");
+  baseline.facts["system"] = specification.system.name;
+  baseline.facts["specification"] = specification.file;
+}
+
+}  // namespace
+
+Baseline build_baseline(const Specification& specification,
+                        std::span<const Observation> observations, const std::string& today) {
+  const std::map<std::string, std::string> nothing;
+  const ReferenceInput input{.specification = specification,
+                             .observations = observations,
+                             .today = today,
+                             .assumed = nothing};
+  if (observations.empty()) throw usage_error("no measurement to make a baseline of");
+  // A fact that no file tells is not held against them here: its wanted value is assumed.
+  const std::string stranger =
+      fingerprint_error(specification, observations, specification.system.fingerprint);
+  if (!stranger.empty()) throw usage_error("no baseline: " + stranger);
+  const std::vector<std::string> nodes = nodes_to_judge({}, specification, observations);
+  Baseline baseline{.made_on = today};
+  add_facts(baseline, specification, observations);
+  for (const Expectation& rule : specification.expectations) {
+    add_rule(baseline, rule, nodes, input);
+  }
+  if (baseline.rows.empty()) throw usage_error("no row with a value to make a baseline of");
+  return baseline;
+}
+
+}  // namespace busbar::judge
