@@ -97,16 +97,16 @@ std::string partition_text(const topo::Graph& graph, std::span<const topo::Choic
 std::string classes_text(std::span<const ClassesOfSize> sizes) {
   TextTable table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
   bool any_split = false;
+  const auto add = [&](int k, const topo::SetClass& sets, bool split) {
+    table.rows.push_back(
+        {fmt::format("{}", k), plain(sets.bound.bound_GBps), fmt::format("{}", sets.count),
+         sets.bound.kind + (split ? kNoRingMark : ""), device_words(sets.example)});
+    any_split = any_split || split;
+  };
   for (const ClassesOfSize& size : sizes) {
     for (const topo::SetClass& sets : size.classes) {
-      const bool split = !sets.fallback.empty();
-      any_split = any_split || split;
-      const std::vector<topo::SetClass> one{sets};
-      for (const topo::SetClass& part : split ? sets.fallback : one) {
-        table.rows.push_back(
-            {fmt::format("{}", size.k), plain(part.bound.bound_GBps), fmt::format("{}", part.count),
-             part.bound.kind + (split ? kNoRingMark : ""), device_words(part.example)});
-      }
+      if (sets.fallback.empty()) add(size.k, sets, false);
+      for (const topo::SetClass& part : sets.fallback) add(size.k, part, true);
     }
   }
   return plain_table(table) + (any_split ? kNoRing : "");
