@@ -159,7 +159,7 @@ void draw_legend(SvgCanvas& canvas, const HeatMap& map, double width) {
 }  // namespace
 
 std::string svg_heat_map(const HeatMap& map) {
-  constexpr double kLegendWidth = 440;
+  constexpr double kLegendWidth = 500;
   if (map.labels.empty() || map.top <= 0) return {};
   const Grid grid = grid_of(map);
   const double width = std::max(kLegendWidth, grid.left + grid.side + 6);

@@ -75,7 +75,7 @@ std::vector<bool> suspects_of(const Judgement& judgement, const std::vector<std:
 Figure heat_map_of(const Judgement& judgement, const std::vector<std::string>& members,
                    const Verdicts& verdicts) {
   const RuleVerdict& first = *verdicts.front();
-  HeatMap map{.title = fmt::format("Pairs of {}: {} of {}", first.device_set, first.collective,
+  HeatMap map{.title = fmt::format("Device set {}: {} of {}", first.device_set, first.collective,
                                    size_words(first.size)),
               .unit = std::string(unit(first.metric)),
               .labels = members,

@@ -101,6 +101,12 @@ std::vector<bool> chosen_of(const Verdicts& verdicts) {
   return chosen;
 }
 
+bool is_measured(const Verdicts& verdicts) {
+  return std::any_of(verdicts.begin(), verdicts.end(), [](const RuleVerdict* verdict) {
+    return finite(verdict->value) || !verdict->values.empty();
+  });
+}
+
 Figure waterfall_of(const Verdicts& verdicts) {
   const RuleVerdict& first = *verdicts.front();
   const bool one_size =
@@ -144,7 +150,7 @@ std::vector<Figure> waterfalls(const Judgement& judgement, const std::string& ru
   }
   std::vector<Figure> figures;
   for (const std::string& collective : collectives) {
-    figures.push_back(waterfall_of(verdicts[collective]));
+    if (is_measured(verdicts[collective])) figures.push_back(waterfall_of(verdicts[collective]));
   }
   return figures;
 }

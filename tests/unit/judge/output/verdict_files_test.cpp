@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "judge/output/verdict_csv.hpp"
+#include "judge/output/verdict_json.hpp"
+#include "judge/output/verdict_junit.hpp"
+#include "judge/output/verdict_prometheus.hpp"
+#include "tests/unit/judge/output/sample_judgement.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+/// With words that break careless writers.
+Judgement nasty_judgement() {
+  Judgement judgement = sample_judgement(6);
+  judgement.verdicts.front().word = Word::Error;
+  judgement.verdicts.front().reason = "a \"b\", <c> & \x01\x1b[31m \xff\nsecond line \\";
+  judgement.verdicts.front().value = std::numeric_limits<double>::quiet_NaN();
+  return judgement;
+}
+
+std::vector<std::string> lines_with(const std::string& text, const std::string& start) {
+  std::vector<std::string> lines;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.starts_with(start)) lines.push_back(line);
+  }
+  return lines;
+}
+
+std::size_t times(const std::string& text, std::string_view what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(VerdictCsv, HasTheColumnsThatReadersKnowAndThenOurs) {
+  const std::string text = verdict_csv(sample_judgement(6), sample_specification(6));
+  EXPECT_THAT(text, StartsWith("# system: pod \"a\" <1>\n# specification: accept.toml\n"
+                               "# profile: standard\n# busbar: 0.6.0\n"));
+  EXPECT_THAT(text, HasSubstr("\n# overall: FAIL\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nrule,device_set,collective,dtype,size_bytes,metric,unit,statistic,"
+                        "n_launches,value,cv,reference,reference_kind,ratio,fail_below,fail_above,"
+                        "verdict,reason,attempts,instance,nodes,warn_below,warn_above,values\n"));
+}
+
+TEST(VerdictCsv, LeavesCellsWithoutAValueEmpty) {
+  const std::string text = verdict_csv(sample_judgement(6), sample_specification(6));
+  EXPECT_THAT(text, HasSubstr("\none-rank,all,allreduce,float,8,time_us,us,p99,0,,,,baseline of "
+                              "2026-10-01,,,,SKIP,one rank has no bus bandwidth,3,all,"
+                              "h0 h1 h2 h3 h4 h5,,,\n"));
+  EXPECT_THAT(verdict_csv(nasty_judgement(), sample_specification(6)), Not(HasSubstr("nan")));
+}
+
+TEST(VerdictCsv, QuotesAsRfc4180WantsItAndKeepsOneLine) {
+  const std::string text = verdict_csv(nasty_judgement(), sample_specification(6));
+  EXPECT_THAT(text, HasSubstr(",ERROR,\"a \"\"b\"\", <c> & "));
+  EXPECT_THAT(text, HasSubstr(" second line \\\","));
+}
+
+TEST(VerdictJson, HasEveryVerdictAndBothExitCodes) {
+  const auto json =
+      nlohmann::json::parse(verdict_json(sample_judgement(6), sample_specification(6)));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["overall"], "FAIL");
+  EXPECT_EQ(json["exit_code"], 1);
+  EXPECT_EQ(json["verdicts"].size(), 23U);
+  EXPECT_EQ(json["verdicts"][2]["bounds"]["fail_below"], 0.9);
+  EXPECT_TRUE(json["verdicts"][2]["bounds"]["warn_above"].is_null());
+  EXPECT_EQ(json["suspects"][1]["kind"], "link");
+  EXPECT_EQ(json["nodes"].size(), 6U);
+  EXPECT_EQ(json["counts"]["FAIL"], 7);
+  EXPECT_EQ(json["contract"]["fingerprint"]["gpu"], "NVIDIA H200");
+}
+
+TEST(VerdictJson, IsValidWhateverAReasonHolds) {
+  const auto json = nlohmann::json::parse(verdict_json(nasty_judgement(), sample_specification(6)));
+  EXPECT_TRUE(json["verdicts"][0]["value"].is_null());
+}
+
+TEST(VerdictJunit, CountsWhatItHas) {
+  const std::string text = verdict_junit(sample_judgement(6), sample_specification(6));
+  EXPECT_THAT(text, HasSubstr("<testsuite name=\"node8\" tests=\"6\" failures=\"1\" errors=\"1\" "
+                              "skipped=\"1\" timestamp=\"2026-11-21T12:30:00\">"));
+  EXPECT_THAT(text, HasSubstr("<testsuite name=\"pairs\" tests=\"15\" failures=\"5\" errors=\"1\" "
+                              "skipped=\"0\""));
+  EXPECT_EQ(times(text, "<testcase "), 23U);
+  EXPECT_EQ(times(text, "<failure "), 7U);
+  EXPECT_EQ(times(text, "<error "), 2U);
+  EXPECT_EQ(times(text, "<skipped "), 2U);
+  EXPECT_EQ(times(text, "<system-out>WARN 448 GB/s (bound 427.5..498.8): below"), 1U);
+}
+
+TEST(VerdictJunit, NamesCasesByWhatDoesNotChangeBetweenRuns) {
+  const std::string text = verdict_junit(sample_judgement(6), sample_specification(6));
+  EXPECT_THAT(text, HasSubstr("<testcase classname=\"accept.node8\" name=\"intra h1 allreduce 8 "
+                              "GiB\">"));
+  EXPECT_THAT(text, HasSubstr("<property name=\"intra h1 allreduce 8 GiB\" value=\"verdict=WARN "
+                              "value=448 unit=GB/s reference=475 "));
+}
+
+TEST(VerdictJunit, HasNoCharacterThatXmlForbids) {
+  const std::string text = verdict_junit(nasty_judgement(), sample_specification(6));
+  EXPECT_THAT(text, Not(HasSubstr("&#1;")));
+  EXPECT_THAT(text, Not(HasSubstr("&#01;")));
+  EXPECT_TRUE(std::none_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20U && c != '\n';
+  }));
+  EXPECT_THAT(text, HasSubstr("&lt;c"));
+}
+
+TEST(VerdictJunit, IsAnErrorWhereNothingWasJudgedOrANodeIsMissing) {
+  EXPECT_THAT(verdict_junit({}, {}), HasSubstr("message=\"ERROR: no rule was judged\""));
+  Judgement silent = sample_judgement(6);
+  silent.nodes.pop_back();
+  EXPECT_THAT(verdict_junit(silent, sample_specification(6)), HasSubstr("missing: h5"));
+}
+
+TEST(VerdictPrometheus, TellsEachMetricOnceAndNoSeriesTwice) {
+  Judgement judgement = sample_judgement(6);
+  const std::vector<RuleVerdict> again = judgement.verdicts;
+  judgement.verdicts.insert(judgement.verdicts.end(), again.begin(), again.end());
+  const std::string text = verdict_prometheus(judgement, sample_specification(6));
+  std::set<std::string> series;
+  for (const std::string& line : lines_with(text, "interconnect_")) {
+    EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line;
+  }
+  EXPECT_EQ(lines_with(text, "# TYPE interconnect_busbw_gbytes_per_second gauge").size(), 1U);
+  EXPECT_THAT(text, HasSubstr("interconnect_last_run_timestamp_seconds{system=\"pod \\\"a\\\" "
+                              "<1>\"} 1795264200\n"));
+}
+
+TEST(VerdictPrometheus, EscapesLabelsAndLeavesGapsOut) {
+  Judgement judgement = nasty_judgement();
+  judgement.verdicts.front().instance = "a\\b\"c\nd";
+  const std::string text = verdict_prometheus(judgement, sample_specification(6));
+  EXPECT_THAT(text, HasSubstr("instance=\"a\\\\b\\\"c\\nd\",verdict=\"ERROR\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("nan")));
+  EXPECT_THAT(text, Not(ContainsRegex("busbw[^\n]*instance=\"a")));
+}
+
+TEST(VerdictPrometheus, KeepsSecondsForTimes) {
+  EXPECT_THAT(verdict_prometheus(sample_judgement(6), sample_specification(6)),
+              ContainsRegex("interconnect_time_seconds\\{[^\n]*\\} 2.14e-05\n"));
+}
+
+TEST(VerdictPrometheus, HasSeriesOfLargeSetsOnlyForWhatIsNotPass) {
+  const std::string text = verdict_prometheus(sample_judgement(64), sample_specification(64));
+  EXPECT_LT(lines_with(text, "interconnect_").size(), 400U);
+  EXPECT_THAT(text, HasSubstr("rule=\"pair-floor\",verdict=\"PASS\"} 1952\n"));
+  EXPECT_THAT(text, HasSubstr("rule=\"pair-floor\",instance=\"h2+h60\",verdict=\"FAIL\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("h59+h60")));
+}
+
+}  // namespace
+}  // namespace busbar::judge

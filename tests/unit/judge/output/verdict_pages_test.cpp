@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "judge/output/pictures.hpp"
+#include "judge/output/verdict_html.hpp"
+#include "judge/output/verdict_markdown.hpp"
+#include "tests/unit/judge/output/sample_judgement.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(VerdictMarkdown, BeginsWithTheOverallWord) {
+  const std::string text = verdict_markdown(sample_judgement(6), sample_specification(6));
+  EXPECT_THAT(text, StartsWith("# FAIL: interconnect acceptance of pod "));
+  EXPECT_THAT(text, HasSubstr("| FAIL | intra | h2 | allreduce | 8 GiB | 301.5 GB/s |"));
+  EXPECT_THAT(text, Not(HasSubstr("| PASS |")));
+  EXPECT_THAT(text, HasSubstr("6 of 6 nodes accounted for."));
+}
+
+TEST(VerdictMarkdown, SaysThatNothingIsWrongOnlyWhereSomethingWasJudged) {
+  Judgement good = sample_judgement(6);
+  good.verdicts.resize(1);
+  EXPECT_THAT(verdict_markdown(good, sample_specification(6)),
+              HasSubstr("Nothing: every verdict is PASS."));
+  EXPECT_THAT(verdict_markdown({}, {}), HasSubstr("No rule was judged."));
+}
+
+TEST(VerdictHtml, NeedsNothingBesidesItself) {
+  const std::string page = verdict_html(sample_judgement(6), sample_specification(6));
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("http://")));
+  EXPECT_THAT(page, Not(HasSubstr("https://")));
+  EXPECT_THAT(page, HasSubstr("<h1>FAIL: interconnect acceptance of pod &quot;a&quot; &lt;1&gt;"));
+}
+
+TEST(VerdictHtml, HasEveryWordBesideItsShape) {
+  const std::string page = verdict_html(sample_judgement(6), sample_specification(6));
+  for (const char* words : {">PASS 476.2 GB/s<", ">WARN 448 GB/s<", ">FAIL 301.5 GB/s<",
+                            ">KNOWN 410 GB/s<", ">INCONCLUSIVE 471 GB/s<", ">ERROR<"}) {
+    EXPECT_THAT(page, HasSubstr(words));
+  }
+  EXPECT_THAT(page, HasSubstr("fails below 427.5 GB/s"));
+  EXPECT_THAT(page, HasSubstr("warns below 451.2 GB/s"));
+}
+
+TEST(VerdictHtml, StaysBelowTwoMegabytesWithSixtyFourNodes) {
+  const std::string page = verdict_html(sample_judgement(64), sample_specification(64));
+  EXPECT_LT(page.size(), 2'000'000U);
+  EXPECT_THAT(page, HasSubstr("h62 - h63: "));
+}
+
+TEST(HeatMaps, HaveLimitsThatDoNotDependOnTheMeasured) {
+  Judgement slow = sample_judgement(6);
+  for (RuleVerdict& verdict : slow.verdicts) {
+    if (verdict.value) *verdict.value /= 2;
+  }
+  const auto colours = [](const Judgement& judgement) {
+    const std::string svg = heat_maps(judgement, sample_specification(6)).at(0).svg;
+    const std::size_t cell = svg.rfind("<rect", svg.find("h0 - h1: "));
+    return svg.substr(svg.find("fill", cell), 14);
+  };
+  EXPECT_NE(colours(slow), colours(sample_judgement(6)));
+}
+
+TEST(HeatMaps, AreOfPairsOnlyAndOfThreeNodesAtLeast) {
+  EXPECT_EQ(heat_maps(sample_judgement(6), sample_specification(6)).size(), 1U);
+  Specification two = sample_specification(2);
+  EXPECT_TRUE(heat_maps(sample_judgement(6), two).empty());
+}
+
+TEST(Waterfalls, LeaveOutWhatWasNotMeasured) {
+  const Judgement judgement = sample_judgement(6);
+  EXPECT_EQ(waterfalls(judgement, "intra").size(), 1U);
+  EXPECT_TRUE(waterfalls(judgement, "one-rank").empty());
+}
+
+TEST(Waterfalls, PutTheManyOnOneLine) {
+  const std::string svg = waterfalls(sample_judgement(64), "pair-floor").at(0).svg;
+  EXPECT_THAT(svg, HasSubstr("others: launches"));
+  EXPECT_LT(svg.size(), 100'000U);
+}
+
+}  // namespace
+}  // namespace busbar::judge

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/output/verdict_text.hpp"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "judge/output/listing.hpp"
+#include "judge/output/words.hpp"
+#include "tests/unit/judge/output/sample_judgement.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string text_of(std::size_t nodes) {
+  return verdict_text(sample_judgement(nodes), sample_specification(nodes));
+}
+
+TEST(VerdictText, EndsWithTheOverallWordAndItsExitCode) {
+  EXPECT_THAT(text_of(6), EndsWith("\nOverall: FAIL (exit 1)\n"));
+  Judgement warned = sample_judgement(6);
+  warned.verdicts.resize(2);
+  EXPECT_THAT(verdict_text(warned, sample_specification(6)), EndsWith("Overall: WARN (exit 0)\n"));
+  EXPECT_THAT(verdict_text(warned, sample_specification(6), true),
+              EndsWith("Overall: WARN (exit 1)\n"));
+}
+
+TEST(VerdictText, HasMeasuredBoundRatioAndWordOnTheLineOfARule) {
+  EXPECT_THAT(text_of(6),
+              testing::ContainsRegex("intra +h2 +allreduce +8 GiB +301.5 +GB/s +427.5..498.8 "
+                                     "+0.635 +FAIL\n +below 427.5 GB/s\n"));
+  EXPECT_THAT(text_of(6), testing::ContainsRegex("latency .*21.4 +us +<= 17.75 +1.507 +FAIL"));
+}
+
+TEST(VerdictText, SumsUpLongListsOfPassesAndListsTheOthers) {
+  const std::string text = text_of(6);
+  EXPECT_THAT(text, testing::ContainsRegex("9 of 15 pairs +alltoall +1 GiB +11.9..12.25 .*PASS"));
+  EXPECT_THAT(text, HasSubstr("h0+h2"));
+  EXPECT_THAT(text, Not(HasSubstr("h0+h1 ")));
+}
+
+TEST(VerdictText, StaysReadableForTwoThousandPairs) {
+  const std::vector<std::string> lines = split(text_of(64), '\n');
+  EXPECT_LT(lines.size(), 50U);
+  EXPECT_THAT(text_of(64), HasSubstr("63 of 2016 pairs"));
+}
+
+TEST(VerdictText, AccountsForEveryNodeByName) {
+  EXPECT_THAT(text_of(6), HasSubstr("6 of 6 nodes accounted for: good h0 h1 h3 h5; failed h2; "
+                                    "inconclusive h4\n"));
+  Judgement silent = sample_judgement(6);
+  silent.nodes.pop_back();
+  EXPECT_THAT(verdict_text(silent, sample_specification(6)),
+              HasSubstr("5 of 6 nodes accounted for: good h0 h1 h3; failed h2; inconclusive h4; "
+                        "MISSING h5\n"));
+}
+
+TEST(VerdictText, TellsSuspectsWithEvidence) {
+  EXPECT_THAT(text_of(6),
+              HasSubstr("  node h2  pair-floor: 5 of 5 pairs low, median 3.1 GB/s, 26 % of the "
+                        "fleet's (confirmed with a known-good partner)\n"));
+  EXPECT_THAT(text_of(6), HasSubstr("  link h0 - h5  pair-floor: no data of this pair\n"));
+}
+
+TEST(VerdictText, SaysThatNothingWasJudged) {
+  EXPECT_THAT(verdict_text({}, {}), HasSubstr("No rule was judged.\n"));
+  EXPECT_THAT(verdict_text({}, {}), EndsWith("Overall: ERROR (exit 4)\n"));
+}
+
+TEST(VerdictText, IsPlainTextAtMostAsWideAsATerminalForShortLines) {
+  for (const std::string& line : split(text_of(6), '\n')) EXPECT_LE(line.size(), 120U) << line;
+}
+
+TEST(Listing, KeepsTheOrderAndCutsEndlessLists) {
+  Judgement judgement;
+  for (int i = 0; i < 100; ++i) {
+    judgement.verdicts.push_back(
+        sample_verdict("r", "pairs", {"a", fmt::format("b{}", i)}, 1, 10, Word::Fail));
+    judgement.verdicts.back().reason = fmt::format("reason {}", i);
+  }
+  const std::vector<ListedRow> rows = list_rows(judgement, sample_specification(6));
+  ASSERT_EQ(rows.size(), 41U);
+  EXPECT_EQ(rows.front().instance, "a+b0");
+  EXPECT_EQ(rows.back().instance, "60 more pairs");
+  EXPECT_EQ(rows.back().word, Word::Fail);
+}
+
+TEST(Words, OfASizeAreExact) {
+  EXPECT_EQ(size_words(16 * kMiB), "16 MiB");
+  EXPECT_EQ(size_words(1025), "1025 B");
+  EXPECT_EQ(size_words(kMiB + 4), "1048580 B");
+  EXPECT_EQ(size_words(3 * kGiB / 2), "1.5 GiB");
+}
+
+TEST(Words, OfABoundAreInTheUnitOfTheValue) {
+  RuleVerdict verdict{.reference = 200};
+  EXPECT_EQ(bound_words(verdict), "");
+  verdict.bounds.warn_below = 0.95;
+  EXPECT_EQ(bound_words(verdict), "warn >= 190");
+  verdict.bounds.fail_below = 0.9;
+  EXPECT_EQ(bound_words(verdict), ">= 180");
+  verdict.bounds.fail_above = 1.1;
+  EXPECT_EQ(bound_words(verdict), "180..220");
+  verdict.reference.reset();
+  EXPECT_EQ(bound_words(verdict), "");
+}
+
+TEST(Words, LeaveGapsForWhatIsNoNumber) {
+  EXPECT_EQ(figure(std::nullopt), "");
+  EXPECT_EQ(figure(std::numeric_limits<double>::quiet_NaN()), "");
+  EXPECT_EQ(exact(std::numeric_limits<double>::infinity()), "");
+  EXPECT_EQ(exact(0.1), "0.1");
+}
+
+}  // namespace
+}  // namespace busbar::judge
