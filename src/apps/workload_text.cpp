@@ -176,22 +176,21 @@ std::string workload_text(const WorkloadOptions& options, const WorkloadRequest&
 
 std::string implied_text(const WorkloadOptions& options, const WorkloadRequest& request,
                          const std::vector<ImpliedRate>& implied) {
-  TextTable table{.columns = {"model", "MB", "ranks", "compute ms", "exposed ms"}};
-  for (const double overlap : request.overlaps) {
-    table.columns.push_back(fmt::format("implied GB/s@{}", overlap_words(overlap)));
-  }
+  TextTable table{
+      .columns = {"model", "MB", "ranks", "compute ms", "exposed ms", "overlap", "implied GB/s"}};
   std::vector<std::string> lines = head_lines(options, request);
   lines.push_back(fmt::format(
-      "{}: implied GB/s is what the links would have if all of the exposed time, and X of the "
-      "computing (@X), were theirs: their least rate, not a measured one",
+      "{}: implied GB/s is what the links would have if all of the exposed time, and the overlap's "
+      "part of the computing, were theirs: their least rate, not a measured one",
       options.reported_as));
   for (const ImpliedRate& rate : implied) {
     const WorkloadCase& job = request.cases[rate.model];
-    std::vector<std::string> cells{job.model.name, figure(job.bytes / kMega),
-                                   fmt::format("{}", rate.ranks), figure(rate.compute_s * kMilli),
-                                   figure(rate.exposed_s * kMilli)};
-    for (const double busbw : rate.busbw_GBps) cells.push_back(figure(busbw));
-    table.rows.push_back(std::move(cells));
+    for (std::size_t i = 0; i < rate.busbw_GBps.size(); ++i) {
+      table.rows.push_back({job.model.name, figure(job.bytes / kMega),
+                            fmt::format("{}", rate.ranks), figure(rate.compute_s * kMilli),
+                            figure(rate.exposed_s * kMilli), overlap_words(request.overlaps[i]),
+                            figure(rate.busbw_GBps[i])});
+    }
     for (std::string& line : explanations(request, rate)) lines.push_back(std::move(line));
   }
   return section(options.markdown, lines, table);

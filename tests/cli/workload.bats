@@ -40,7 +40,7 @@ curve() {
 @test "workload's text fits 100 columns" {
   local words
   for words in "--busbw dgx-2=120 --busbw p3dn-x2=1 --overlap 0,1/3,1/2,2/3,1" \
-    "--busbw 120 --compute-ms 100 --model bert-squad --strong" "--share 0.8 --ranks 16 --busbw 120"; do
+    "--busbw 120 --compute-ms 100 --model bert-squad --strong" "--share 0.8 --ranks 16 --busbw 120 --model resnet50 --overlap 0,1/3,1/2,2/3,1"; do
     # shellcheck disable=SC2086
     workload $words
     [ "$status" -eq 0 ]
@@ -127,6 +127,7 @@ curve() {
   near "$(jq '.implied[0].links[0].share_of_exposed' <<<"$output")" 0.01355
   workload --share 0.8 --ranks 16 --busbw dgx-2=120 --model alexnet --compute-ms 70.44
   [[ $output == *"the rest is no link time"* ]]
+  [[ $output == *"281.8     0.67         1.394"* ]]
   workload --efficiency 0.96 --ranks 16 --model resnet50 --json
   near "$(jq '.implied[0].rates[0].busbw_GBps' <<<"$output")" 6.40
   workload --speedup 29.43 --ranks 32 --model resnet50 --json
