@@ -109,7 +109,7 @@ std::vector<PlotMark> changes(const std::vector<Launch>& launches) {
     const Dataset& dataset = launch.dataset.front();
     const Dataset*& earlier = before[dataset.label];
     for (const char* fact : kFacts) {
-      if (!earlier || earlier->fact(fact) == dataset.fact(fact)) continue;
+      if (earlier == nullptr || earlier->fact(fact) == dataset.fact(fact)) continue;
       const std::string prefix = std::string(fact) == "busbar" ? "busbar " : "";
       const std::string text =
           fmt::format("{}{} \u2192 {}", prefix, earlier->fact(fact), dataset.fact(fact));
@@ -149,8 +149,9 @@ PlotFigure history_figure(std::vector<Dataset> datasets, PlotPlacement placement
   const std::vector<PlotStyle> styles = curve_styles(keys);
   std::set<int> ranks;
   for (const CurveKey& key : keys) ranks.insert(key.ranks);
-  for (const int count : ranks)
+  for (const int count : ranks) {
     figure.panels.push_back(counted(static_cast<std::size_t>(count), "rank"));
+  }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     figure.curves[i].title = names.titles[i];
     figure.curves[i].style = styles[i];

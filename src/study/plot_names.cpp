@@ -43,25 +43,37 @@ std::string without_simulated(const CurveKey& key) {
   return joined({key.label, key.collective, key.type, key.op, key.in_place ? "in" : "out"});
 }
 
-}  // namespace
+/// The values of each part over all curves.
+using PartValues = std::array<std::set<std::string>, 6>;
 
-CurveNames curve_names(std::span<const CurveKey> keys) {
-  CurveNames names;
-  std::array<std::set<std::string>, 6> values;
+PartValues values_of(std::span<const CurveKey> keys) {
+  PartValues values;
   for (const CurveKey& key : keys) {
     const auto parts = parts_of(key);
     for (std::size_t i = 0; i < parts.size(); ++i) values.at(i).insert(parts.at(i));
   }
+  return values;
+}
+
+/// What all curves share, and whether they are simulated.
+std::string common_words(std::span<const CurveKey> keys, const PartValues& values) {
   std::vector<std::string> common;
   for (std::size_t i = 0; i < kMainParts; ++i) {
     if (values.at(i).size() == 1) common.push_back(*values.at(i).begin());
   }
-  const bool all_simulated =
-      std::all_of(keys.begin(), keys.end(), [](const CurveKey& key) { return key.simulated; });
-  const bool some_simulated =
-      std::any_of(keys.begin(), keys.end(), [](const CurveKey& key) { return key.simulated; });
-  if (some_simulated) common.emplace_back(all_simulated ? "simulated" : "dashed: simulated");
-  names.common = joined(common);
+  const auto simulated = [](const CurveKey& key) { return key.simulated; };
+  if (std::any_of(keys.begin(), keys.end(), simulated)) {
+    const bool all = std::all_of(keys.begin(), keys.end(), simulated);
+    common.emplace_back(all ? "simulated" : "dashed: simulated");
+  }
+  return joined(common);
+}
+
+}  // namespace
+
+CurveNames curve_names(std::span<const CurveKey> keys) {
+  const PartValues values = values_of(keys);
+  CurveNames names{.titles = {}, .common = common_words(keys, values)};
   std::map<std::pair<int, std::string>, int> seen;  // per number of ranks
   for (const CurveKey& key : keys) ++seen[{key.ranks, without_simulated(key)}];
   for (const CurveKey& key : keys) {

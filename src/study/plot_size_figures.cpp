@@ -27,7 +27,7 @@ std::string panel_title(const SizeCurves& curves, int ranks) {
   for (const SizeCurve& curve : curves.curves) {
     if (curve.key.ranks == ranks) nodes.insert(curve.key.nodes);
   }
-  const std::string title = counted(static_cast<std::size_t>(ranks), "rank");
+  std::string title = counted(static_cast<std::size_t>(ranks), "rank");
   if (nodes.size() != 1 || *nodes.begin() < 1) return title;
   return fmt::format("{} on {}", title, counted(static_cast<std::size_t>(*nodes.begin()), "node"));
 }
@@ -44,6 +44,20 @@ int panel_of(const SizeCurves& curves, const SizeCurve& curve) {
       std::distance(panels.begin(), std::find(panels.begin(), panels.end(), curve.key.ranks)));
 }
 
+std::vector<PlotPoint> bound_points(const SizeCurve& curve) {
+  std::vector<PlotPoint> points;
+  bool gap = false;
+  for (const SizePoint& point : curve.points) {
+    gap = gap || point.gap_before || !point.bound_GBps;
+    if (!point.bound_GBps) continue;
+    points.push_back({.x = static_cast<double>(point.size),
+                      .y = *point.bound_GBps,
+                      .gap_before = gap && !points.empty()});
+    gap = false;
+  }
+  return points;
+}
+
 /// Both placements have one bound, and so may systems: each line is drawn once.
 void add_bound(PlotFigure& figure, const SizeCurve& curve, int panel, bool several_systems) {
   PlotCurve bound{.panel = panel,
@@ -51,15 +65,7 @@ void add_bound(PlotFigure& figure, const SizeCurve& curve, int panel, bool sever
                   .kind = PlotKind::Bound,
                   .style = curve.style};
   if (!several_systems) bound.style = {.colour = 0x555555};
-  bool gap = false;
-  for (const SizePoint& point : curve.points) {
-    gap = gap || point.gap_before || !point.bound_GBps;
-    if (!point.bound_GBps) continue;
-    bound.points.push_back({.x = static_cast<double>(point.size),
-                            .y = *point.bound_GBps,
-                            .gap_before = gap && !bound.points.empty()});
-    gap = false;
-  }
+  bound.points = bound_points(curve);
   if (bound.points.empty()) return;
   for (const PlotCurve& other : figure.curves) {
     if (other.kind != PlotKind::Bound || other.panel != panel) continue;
