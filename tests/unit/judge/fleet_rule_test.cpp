@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fleet_rule.hpp"
+
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/judge_case.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> names(std::size_t count) {
+  std::vector<std::string> nodes;
+  for (std::size_t i = 1; i <= count; ++i) nodes.push_back("h" + std::to_string(i));
+  return nodes;
+}
+
+using PairFunction = std::function<double(std::size_t, std::size_t)>;
+
+/// All pairs of `count` nodes, three equal launches each.
+JudgeCase pairs_case(std::size_t count, Comparison compare, const PairFunction& value) {
+  JudgeCase one(SetKind::Pairwise);
+  one.nodes = names(count);
+  one.rule().id = "pairs";
+  one.rule().compare = compare;
+  one.rule().value = 100;
+  one.rule().bounds = {.fail_below = 0.9};
+  one.rule().min_robust_z = 6;
+  one.rule().max_fleet_mad = 0.05;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = i + 1; j < count; ++j) {
+      one.steady({one.nodes[i], one.nodes[j]}, value(i, j));
+    }
+  }
+  return one;
+}
+
+/// Healthy pairs, of 99 to 101 GB/s.
+double healthy(std::size_t i, std::size_t j) {
+  return 99 + static_cast<double>((i * 7 + j * 3) % 5) / 2;
+}
+
+NodeState state_of(const Judgement& judgement, const std::string& node) {
+  for (const NodeAccount& account : judgement.nodes) {
+    if (account.node == node) return account.state;
+  }
+  ADD_FAILURE() << node << " is not accounted for";
+  return NodeState::NoData;
+}
+
+TEST(FleetRule, AHealthyFleetPassesAndEveryNodeIsGood) {
+  const JudgeCase one = pairs_case(6, Comparison::Fleet, healthy);
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(judgement.overall(), Word::Pass);
+  EXPECT_EQ(judgement.verdicts.size(), 16U) << "15 pairs and the fleet";
+  EXPECT_EQ(judgement.verdicts.back().instance, "fleet");
+  for (const std::string& node : names(6)) EXPECT_EQ(state_of(judgement, node), NodeState::Good);
+}
+
+TEST(FleetRule, OneBadNodeIsNamedAndTheOthersAreGood) {
+  for (const Comparison compare : {Comparison::Fleet, Comparison::Absolute}) {
+    const JudgeCase one = pairs_case(7, compare, [](std::size_t i, std::size_t j) {
+      return i == 2 || j == 2 ? 17.0 : healthy(i, j);
+    });
+    const Judgement judgement = one.judged();
+    EXPECT_EQ(judgement.overall(), Word::Fail);
+    ASSERT_EQ(judgement.suspects.size(), 1U);
+    EXPECT_EQ(judgement.suspects[0].nodes, std::vector<std::string>{"h3"});
+    EXPECT_THAT(judgement.suspects[0].evidence, HasSubstr("6 of 6 pairs low, median 17 GB/s"));
+    EXPECT_EQ(state_of(judgement, "h3"), NodeState::Failed);
+    EXPECT_EQ(state_of(judgement, "h1"), NodeState::Good);
+  }
+}
+
+TEST(FleetRule, OneBadLinkIsALinkAndItsNodesAreSuspects) {
+  const JudgeCase one = pairs_case(6, Comparison::Fleet, [](std::size_t i, std::size_t j) {
+    return i == 0 && j == 4 ? 50.0 : healthy(i, j);
+  });
+  const Judgement judgement = one.judged();
+  ASSERT_EQ(judgement.suspects.size(), 1U);
+  EXPECT_EQ(judgement.suspects[0].nodes, (std::vector<std::string>{"h1", "h5"}));
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Suspect);
+  EXPECT_EQ(state_of(judgement, "h5"), NodeState::Suspect);
+  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Good);
+}
+
+TEST(FleetRule, TwoBadNodesOfFourAreBothNamed) {
+  for (const Comparison compare : {Comparison::Fleet, Comparison::Absolute}) {
+    const JudgeCase one = pairs_case(4, compare, [](std::size_t i, std::size_t j) {
+      return i == 0 || j == 0 || i == 3 || j == 3 ? 20.0 : 100.0;
+    });
+    const Judgement judgement = one.judged();
+    EXPECT_EQ(state_of(judgement, "h1"), NodeState::Failed);
+    EXPECT_EQ(state_of(judgement, "h4"), NodeState::Failed);
+    EXPECT_EQ(state_of(judgement, "h2"), NodeState::Good);
+  }
+}
+
+TEST(FleetRule, AnAllBadFleetPassesTheFleetRuleButNotTheFloor) {
+  const PairFunction bad = [](std::size_t i, std::size_t j) { return healthy(i, j) / 5; };
+  EXPECT_EQ(pairs_case(5, Comparison::Fleet, bad).judged().overall(), Word::Pass);
+  const Judgement judgement = pairs_case(5, Comparison::Absolute, bad).judged();
+  EXPECT_EQ(judgement.count(Word::Fail), 10U);
+  ASSERT_EQ(judgement.suspects.size(), 1U);
+  EXPECT_THAT(judgement.suspects[0].evidence, HasSubstr("no node stands out"));
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Suspect);
+}
+
+TEST(FleetRule, AQuarterOfBadNodesDoesNotHideThem) {
+  const JudgeCase one = pairs_case(8, Comparison::Fleet, [](std::size_t i, std::size_t j) {
+    return i < 2 || j < 2 ? 70.0 + static_cast<double>(j) : healthy(i, j);
+  });
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(judgement.overall(), Word::Fail);
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Failed);
+  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Failed);
+  EXPECT_EQ(state_of(judgement, "h8"), NodeState::Good);
+}
+
+TEST(FleetRule, AScatteredFleetIsNotHomogeneous) {
+  const JudgeCase one = pairs_case(6, Comparison::Fleet, [](std::size_t i, std::size_t j) {
+    return 60.0 + static_cast<double>((i * 11 + j * 17) % 7) * 10;
+  });
+  const RuleVerdict fleet = one.judged().verdicts.back();
+  EXPECT_EQ(fleet.instance, "fleet");
+  EXPECT_EQ(fleet.word, Word::Fail);
+  EXPECT_THAT(fleet.reason, HasSubstr("fleet not homogeneous: raw MAD/median"));
+}
+
+TEST(FleetRule, TwoValuesAreNoFleet) {
+  JudgeCase one;
+  one.rule().compare = Comparison::Fleet;
+  one.steady({"h1"}, 100);
+  one.steady({"h2"}, 10);
+  EXPECT_EQ(one.judged().overall(), Word::Inconclusive);
+  EXPECT_EQ(one.judged().count(Word::Inconclusive), 3U);
+}
+
+TEST(FleetRule, ASlowMemberOfAFleetOfNodesFails) {
+  JudgeCase one;
+  one.rule().compare = Comparison::Fleet;
+  one.rule().bounds = {.fail_below = 0.9};
+  one.rule().min_robust_z = 6;
+  one.rule().max_fleet_mad = 0.05;
+  int step = 0;
+  for (const std::string& node : names(5)) one.steady({node}, node == "h4" ? 70 : 100 + step++);
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(state_of(judgement, "h4"), NodeState::Failed);
+  EXPECT_EQ(state_of(judgement, "h5"), NodeState::Good);
+}
+
+TEST(FleetRule, AMissingPairIsAnErrorAndNotLow) {
+  JudgeCase one = pairs_case(5, Comparison::Fleet, healthy);
+  std::erase_if(one.observations, [](const Observation& o) { return o.instance == "h1+h2"; });
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(judgement.verdicts.at(0).word, Word::Error);
+  EXPECT_TRUE(judgement.suspects.empty());
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Good);
+}
+
+/// A bad h1, and its confirmations with h3 at this value.
+JudgeCase confirmed_case(double value) {
+  JudgeCase one = pairs_case(4, Comparison::Absolute, [](std::size_t i, std::size_t j) {
+    return i == 0 ? 20.0 : healthy(i, j);
+  });
+  one.rule().confirm_repeats = 2;
+  for (int i = 0; i < 2; ++i) one.launch({"h1", "h3"}, value, i).purpose = Purpose::Confirm;
+  return one;
+}
+
+TEST(FleetRule, ASuspectThatIsLowAgainIsConfirmed) {
+  const Judgement judgement = confirmed_case(21).judged();
+  ASSERT_EQ(judgement.suspects.size(), 1U);
+  EXPECT_TRUE(judgement.suspects[0].confirmed);
+  EXPECT_EQ(judgement.overall(), Word::Fail);
+}
+
+TEST(FleetRule, ASuspectThatIsGoodAgainIsInconclusive) {
+  const Judgement judgement = confirmed_case(100).judged();
+  EXPECT_TRUE(judgement.suspects.empty());
+  EXPECT_EQ(judgement.overall(), Word::Inconclusive);
+  EXPECT_THAT(judgement.verdicts.at(0).reason, HasSubstr("low once, good with h3 again"));
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Inconclusive);
+  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Good);
+}
+
+TEST(FleetRule, WrongDataOfAPairAreNeverCleared) {
+  JudgeCase one = confirmed_case(100);
+  one.observations[0].records[0].wrong = 1;
+  EXPECT_EQ(one.judged().overall(), Word::Fail);
+}
+
+TEST(FleetRule, GroupsOfAHalvedSetTellTheBadNode) {
+  JudgeCase one(SetKind::Pairwise);
+  one.specification.device_sets[0].all_pairs_up_to = 4;
+  one.nodes = names(6);
+  one.rule().value = 100;
+  one.rule().bounds = {.fail_below = 0.9};
+  one.steady({"h1", "h2", "h3"}, 50);
+  one.steady({"h4", "h5"}, 100);
+  one.steady({"h1", "h2"}, 100);
+  one.steady({"h3", "h4"}, 50);
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(state_of(judgement, "h3"), NodeState::Failed);
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Good);
+  EXPECT_EQ(state_of(judgement, "h6"), NodeState::NoData);
+  EXPECT_EQ(judgement.count(Word::Error), 1U) << "no group had h6";
+}
+
+TEST(FleetRule, AGroupThatCannotBeDividedIsSuspectAsAWhole) {
+  JudgeCase one(SetKind::Pairwise);
+  one.specification.device_sets[0].all_pairs_up_to = 2;
+  one.nodes = names(4);
+  one.rule().value = 100;
+  one.rule().bounds = {.fail_below = 0.9};
+  one.steady({"h1", "h2", "h3"}, 50);
+  one.steady({"h3", "h4"}, 100);
+  const Judgement judgement = one.judged();
+  ASSERT_EQ(judgement.suspects.size(), 1U);
+  EXPECT_EQ(judgement.suspects[0].nodes, (std::vector<std::string>{"h1", "h2"}));
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Suspect);
+  EXPECT_EQ(state_of(judgement, "h4"), NodeState::Good);
+}
+
+}  // namespace
+}  // namespace busbar::judge
