@@ -86,6 +86,10 @@ class OsuText {
 
   /// The slowest rank's mean where it is printed, as our own programs aggregate; else the mean.
   void read_row_line(const LogLine& line, const std::vector<std::string>& words) {
+    if (log_.tables.empty()) {
+      return bad_line(log_, line, "a row without a line '# OSU ...' above it, which names the test",
+                      reading_);
+    }
     LogTable& table = log_.tables.back();
     const auto max = column("Max Latency");
     const auto mean = column("Avg Latency") ? column("Avg Latency") : column("Latency");

@@ -209,6 +209,17 @@ TEST(ReadLog, ReadsOsuAndTurnsPartsIntoWholes) {
   EXPECT_EQ(reduced.records[0].aggregation, "mean");
 }
 
+TEST(ReadLog, NamesRowsOfOsuWhoseHeadIsLost) {
+  const std::string text =
+      "# Size       Avg Latency(us)\n4       1.96\n"
+      "# OSU MPI Allreduce Latency Test v7.3\n# Size       Avg Latency(us)\n8       2.50\n";
+  EXPECT_TRUE(refusal(text, {.ranks = 2}).says("x.log:2: a row without a line '# OSU ...'"))
+      << refusal(text, {.ranks = 2}).message;
+  const ImportedRows rows = import(text, {.ranks = 2}, {.skip_bad_lines = true});
+  ASSERT_EQ(rows.records.size(), 1U);
+  EXPECT_EQ(rows.records[0].time_median_us, 2.5);
+}
+
 TEST(ReadLog, ReadsImbAndPassesOverWhatIsNoCollective) {
   const std::string text =
       "#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n# MPI_Datatype for reductions   :   "
