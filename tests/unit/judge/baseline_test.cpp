@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/baseline.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "tests/unit/judge/judge_case.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using ::testing::HasSubstr;
+
+JudgeCase healthy_case() {
+  JudgeCase one;
+  one.launches({"h1"}, {440, 450, 452});
+  one.launches({"h2"}, {460, 461, 470});
+  for (Observation& o : one.observations) {
+    o.facts = {{"library", "NCCL 2.29.2"}, {"driver", "580.1"}};
+  }
+  return one;
+}
+
+std::string refusal(const JudgeCase& one) {
+  try {
+    static_cast<void>(build_baseline(one.specification, one.observations, one.today));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
+  const JudgeCase one = healthy_case();
+  const Baseline made = build_baseline(one.specification, one.observations, one.today);
+  ASSERT_EQ(made.rows.size(), 3U);
+  EXPECT_EQ(made.rows[0].instance, "h1");
+  EXPECT_DOUBLE_EQ(made.rows[0].median, 450);
+  EXPECT_DOUBLE_EQ(made.rows[0].mad, 2);
+  EXPECT_EQ(made.rows[0].launches, 3U);
+  EXPECT_EQ(made.rows[2].instance, "");
+  EXPECT_DOUBLE_EQ(made.rows[2].median, 456);
+  EXPECT_EQ(made.facts.at("nccl"), "NCCL 2.29.2");
+  EXPECT_EQ(made.facts.at("ngpus"), "8");
+  EXPECT_EQ(made.facts.at("hosts"), "h1 h2");
+}
+
+TEST(Baseline, IsReadBackAsItWasWritten) {
+  const JudgeCase one = healthy_case();
+  Baseline made = build_baseline(one.specification, one.observations, one.today);
+  made.rows[0].instance = "rail \"3\", left";
+  const test::TemporaryFolder folder;
+  folder.write("b.csv", baseline_text(made));
+  const Baseline read = load_baseline(folder.path("b.csv"));
+  EXPECT_EQ(baseline_text(read), baseline_text(made));
+  EXPECT_EQ(read.made_on, "2026-11-21");
+  EXPECT_EQ(read.rows.at(0).instance, "rail \"3\", left");
+}
+
+TEST(Baseline, RefusesWhatIsNoMeasureForOthers) {
+  JudgeCase noisy = healthy_case();
+  noisy.observations[0].records[0].busbw_GBps = 300;
+  EXPECT_EQ(refusal(noisy),
+            "no baseline of rule floor, set h1, allreduce 1 MiB: noisy: cv 21.8 % over 3 launches "
+            "is above 5 %");
+  JudgeCase few = healthy_case();
+  few.observations.erase(few.observations.begin());
+  EXPECT_THAT(refusal(few), HasSubstr("set h1, allreduce 1 MiB: 2 launches where 3 are needed"));
+  JudgeCase wrong = healthy_case();
+  wrong.observations[1].records[0].wrong = 2;
+  EXPECT_THAT(refusal(wrong), HasSubstr("2 wrong elements"));
+  JudgeCase simulated = healthy_case();
+  simulated.observations[1].records[0].backend = "sim";
+  EXPECT_THAT(refusal(simulated), HasSubstr("simulated, not measured"));
+  JudgeCase fake = healthy_case();
+  fake.observations[1].records[0].flags = "fake";
+  EXPECT_THAT(refusal(fake), HasSubstr("pretended GPUs"));
+  JudgeCase crowded = healthy_case();
+  crowded.observations[1].records[0].flags = "oversubscribed";
+  EXPECT_THAT(refusal(crowded), HasSubstr("oversubscribed"));
+  JudgeCase crashed = healthy_case();
+  crashed.observations.push_back(crashed.observations[0]);
+  crashed.observations.back().failure = "exit 4";
+  EXPECT_THAT(refusal(crashed), HasSubstr("exit 4"));
+  JudgeCase missing = healthy_case();
+  missing.specification.system.nodes = {"h1", "h2", "h3"};
+  EXPECT_THAT(refusal(missing), HasSubstr("set h3, allreduce 1 MiB: no data"));
+  JudgeCase none;
+  EXPECT_EQ(refusal(none), "no measurement to make a baseline of");
+}
+
+/// h1 judged by a baseline of a day and these facts.
+RuleVerdict against(const std::string& made_on, const std::map<std::string, std::string>& facts,
+                    double median) {
+  JudgeCase one = healthy_case();
+  const Baseline baseline{.file = "b.csv",
+                          .made_on = made_on,
+                          .facts = facts,
+                          .rows = {{.device_set = "set",
+                                    .collective = "allreduce",
+                                    .type = "float",
+                                    .size = kMiB,
+                                    .median = median}}};
+  one.rule().compare = Comparison::Baseline;
+  one.specification.baseline = {
+      .file = "b.csv", .max_age_days = 90, .must_match = {"nccl", "driver", "ngpus", "device_set"}};
+  one.baseline = &baseline;
+  return one.first();
+}
+
+TEST(Baseline, JudgesByTheRowOfAllWhereTheInstanceHasNone) {
+  const RuleVerdict verdict =
+      against("2026-11-01", {{"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}}, 450);
+  EXPECT_EQ(verdict.word, Word::Pass);
+  EXPECT_EQ(verdict.reference_kind, "baseline of 2026-11-01");
+}
+
+TEST(Baseline, OfAnotherSystemIsAnError) {
+  const RuleVerdict verdict =
+      against("2026-11-01", {{"nccl", "NCCL 2.18.1"}, {"driver", "580.1"}, {"ngpus", "8"}}, 450);
+  EXPECT_EQ(verdict.word, Word::Error);
+  EXPECT_EQ(verdict.reason, "baseline b.csv is of nccl 'NCCL 2.18.1', this is 'NCCL 2.29.2'");
+  EXPECT_EQ(against("2026-11-01", {}, 450).reason, "baseline b.csv does not tell nccl");
+}
+
+TEST(Baseline, ThatIsStaleIsAnError) {
+  const std::map<std::string, std::string> facts{
+      {"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}};
+  EXPECT_EQ(against("2026-08-23", facts, 450).word, Word::Pass) << "90 days";
+  EXPECT_EQ(against("2026-08-22", facts, 450).reason,
+            "stale: the baseline of 2026-08-22 is 91 days old, 90 are allowed");
+  EXPECT_THAT(against("2026-11-22", facts, 450).reason, HasSubstr("of the future"));
+}
+
+TEST(Baseline, RefusesAFileWithItsLine) {
+  const test::TemporaryFolder folder;
+  const std::string head =
+      "# baseline-made-on: 2026-11-01\n"
+      "device_set,instance,collective,type,size_bytes,metric,statistic,median,mad,launches\n";
+  const auto message = [&](const std::string& text) -> std::string {
+    folder.write("b.csv", text);
+    try {
+      static_cast<void>(load_baseline(folder.path("b.csv")));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "it was read";
+  };
+  EXPECT_EQ(message(head + "set,,allreduce,float,1024,busbw,median,450,2,3\n"), "it was read");
+  EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,450,2\n"),
+              HasSubstr("b.csv:3: not a line of 10 cells"));
+  EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,nan,2,3\n"),
+              HasSubstr("b.csv:3: column median"));
+  EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,best,450,2,3\n"),
+              HasSubstr("b.csv:3: column statistic: 'best'"));
+  EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,450,2,3"),
+              HasSubstr("cut off"));
+  EXPECT_THAT(message(head), HasSubstr("no figure in the baseline"));
+  EXPECT_THAT(message(head.substr(31) + "set,,allreduce,float,1024,busbw,median,450,2,3\n"),
+              HasSubstr("its age is unknown"));
+}
+
+TEST(Days, AreCountedOverMonthsAndLeapYears) {
+  EXPECT_EQ(days_between("2026-11-21", "2026-11-21"), 0);
+  EXPECT_EQ(days_between("2028-02-28", "2028-03-01"), 2);
+  EXPECT_EQ(days_between("2026-03-01", "2026-02-28"), -1);
+  EXPECT_THROW(static_cast<void>(days_between("2026-02-30", "2026-03-01")), Error);
+  EXPECT_THROW(static_cast<void>(days_between("21.11.2026", "2026-03-01")), Error);
+}
+
+}  // namespace
+}  // namespace busbar::judge

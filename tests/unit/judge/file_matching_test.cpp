@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "judge/judge.hpp"
+#include "report/csv_text.hpp"
+#include "study/import/log_reader.hpp"
+#include "study/import/log_records.hpp"
+#include "tests/unit/judge/judge_case.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A CSV as an executable writes it: one row of 1 MiB.
+std::string csv(const std::string& hosts, int nodes, int ranks, const std::string& devices,
+                const std::string& collective = "allreduce") {
+  const Record record{.collective = collective,
+                      .backend = "nccl",
+                      .ranks = ranks,
+                      .nodes = nodes,
+                      .type = "float",
+                      .op = "sum",
+                      .size = kMiB,
+                      .time_median_us = 100,
+                      .busbw_GBps = 450,
+                      .wrong = 0,
+                      .device_set = devices};
+  return fmt::format(
+      "# configuration: collective={} backend=nccl ranks={} nodes={} split=none\n# hosts: {}\n{}{}"
+      "# finished: 2026-11-21 12:00:00\n",
+      collective, ranks, nodes, hosts, csv_header(), csv_row(record));
+}
+
+class FileMatching : public ::testing::Test {
+ protected:
+  FileMatching() {
+    one_.specification.device_sets = {
+        {.id = "set", .kind = SetKind::PerNode, .gpus = "0-7", .ranks_per_node = 8},
+        {.id = "pairs", .kind = SetKind::Pairwise, .ranks_per_node = 1}};
+    one_.specification.expectations.push_back(one_.rule());
+    one_.specification.expectations.back().device_set = "pairs";
+  }
+
+  std::string write(const std::string& name, const std::string& text) {
+    folder_.write(name, text);
+    return folder_.path(name);
+  }
+
+  std::vector<Observation> observe(const std::vector<std::string>& paths) {
+    return observe_files(one_.specification, paths, notes_);
+  }
+
+  JudgeCase one_{};
+  std::vector<std::string> notes_{};
+
+ private:
+  test::TemporaryFolder folder_{};
+};
+
+TEST_F(FileMatching, FilesOfOneNodeAreItsLaunches) {
+  const auto seen = observe({write("a.csv", csv("h1", 1, 8, "0,1,2,3,4,5,6,7")),
+                             write("b.csv", csv("h1", 1, 8, "0,1,2,3,4,5,6,7")),
+                             write("c.csv", csv("h2", 1, 8, "0,1,2,3,4,5,6,7"))});
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[1].instance, "h1");
+  EXPECT_EQ(seen[1].launch, 1);
+  EXPECT_EQ(seen[2].instance, "h2");
+  EXPECT_EQ(seen[2].launch, 0);
+  EXPECT_TRUE(notes_.empty());
+}
+
+TEST_F(FileMatching, APairIsTheSameInstanceInEitherOrder) {
+  one_.specification.system.nodes = {"h1", "h2", "h3"};
+  const auto seen = observe({write("a.csv", csv("h1 h2", 2, 2, "0")),
+                             write("b.csv", csv("h2.example.org h1.example.org", 2, 2, "0"))});
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].device_set, "pairs");
+  EXPECT_EQ(seen[1].instance, "h1+h2");
+  EXPECT_EQ(seen[1].launch, 1);
+}
+
+TEST_F(FileMatching, WhatFitsNoSetIsNamed) {
+  one_.specification.system.nodes = {"h1"};
+  EXPECT_TRUE(observe({write("few.csv", csv("h1", 1, 4, "0,1,2,3"))}).empty());
+  EXPECT_TRUE(observe({write("other.csv", csv("h1", 1, 8, "0,1,2,3,4,5,6,8"))}).empty());
+  EXPECT_TRUE(observe({write("kind.csv", csv("h1", 1, 8, "", "alltoall"))}).empty());
+  EXPECT_TRUE(observe({write("far.csv", csv("h9", 1, 8, ""))}).empty());
+  ASSERT_EQ(notes_.size(), 4U);
+  EXPECT_THAT(notes_[0], HasSubstr("few.csv: no device set of the specification wants allreduce "
+                                   "of 4 ranks on h1"));
+}
+
+TEST_F(FileMatching, AFileWithoutRowsIsALaunchThatFailed) {
+  const std::string whole = csv("h1", 1, 8, "");
+  const std::size_t row = whole.find("\nallreduce,") + 1;
+  const auto seen = observe({write("none.csv", whole.substr(0, row))});
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].instance, "h1");
+  EXPECT_EQ(seen[0].collective, "allreduce");
+  EXPECT_THAT(seen[0].failure, HasSubstr("none.csv: cut off"));
+  one_.observations = seen;
+  EXPECT_EQ(one_.first().word, Word::Error);
+}
+
+TEST_F(FileMatching, AFileThatCannotBeReadEndsIt) {
+  EXPECT_THROW(static_cast<void>(observe({"absent.csv"})), Error);
+  EXPECT_THROW(static_cast<void>(observe({write("empty.csv", "")})), Error);
+  EXPECT_THROW(static_cast<void>(observe({write("head.csv", csv_header())})), Error);
+  std::string unparsable = csv("h1", 1, 8, "");
+  unparsable.replace(unparsable.find(",450,"), 5, ",45O,");
+  EXPECT_THROW(static_cast<void>(observe({write("letter.csv", unparsable)})), Error);
+}
+
+TEST_F(FileMatching, AnImportedLogIsJudgedByItsNumbers) {
+  const std::string log = "../shared/data/nccl_tests_logs/h200_allreduce_8gpu.txt";
+  if (!std::filesystem::exists(log)) GTEST_SKIP() << "no " << log;
+  std::ifstream file(log);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::vector<study::LogFile> logs{study::read_log(text, log, {})};
+  const study::ImportedRows rows = study::records_of(logs, {.collective = "allreduce", .ranks = 8});
+  std::string csv_text = csv_header();
+  for (const Record& record : rows.records) csv_text += csv_row(record);
+  const std::string path = write("h200.csv", csv_text);
+
+  one_.specification.run.min_launches = 1;
+  one_.specification.expectations.pop_back();
+  one_.rule().sizes = {8 * kGiB};
+  one_.rule().value = 475;
+  one_.rule().bounds = {.fail_below = 0.97, .warn_below = 0.99, .fail_above = 1.05};
+  one_.observations = observe({path});
+  ASSERT_EQ(one_.observations.size(), 1U);
+  ASSERT_EQ(notes_.size(), 1U);
+  EXPECT_THAT(notes_[0], HasSubstr("does not name its host: h200 stands for it"));
+  const RuleVerdict pass = one_.first();
+  EXPECT_EQ(pass.word, Word::Pass) << pass.reason;
+  EXPECT_NEAR(*pass.value, 476.96, 0.01);
+  one_.rule().value = 500;
+  EXPECT_EQ(one_.first().reason, "477 GB/s is 95.4 % of 500 GB/s, below 97 %");
+  one_.specification.system.fingerprint = {{"gpu", "NVIDIA H200"}};
+  EXPECT_EQ(one_.first().word, Word::Error);
+  one_.assumed = {{"gpu", "NVIDIA H200"}};
+  EXPECT_EQ(one_.first().word, Word::Fail);
+  EXPECT_THAT(one_.judged().head.notes.at(0), HasSubstr("assumed"));
+}
+
+}  // namespace
+}  // namespace busbar::judge

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/run_facts.hpp"
+
+#include <gtest/gtest.h>
+
+namespace busbar::judge {
+namespace {
+
+Observation two_gpus() {
+  return {.facts = {{"hosts", "h1"},
+                    {"library", "NCCL 2.29.2"},
+                    {"device-set", "0,1"},
+                    {"rank-0",
+                     "host h1 node 0 numa 0 core 0 processors 1 device 0 bus 0000:07:00.0 uuid "
+                     "GPU-1 name NVIDIA H200"},
+                    {"rank-1",
+                     "host h1 node 0 numa 0 core 1 processors 1 device 1 bus 0000:08:00.0 uuid "
+                     "GPU-2 name NVIDIA H200"}},
+          .records = {{.ranks = 2, .nodes = 1}}};
+}
+
+TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
+  const Observation o = two_gpus();
+  EXPECT_EQ(fact_of(o, "gpu"), "NVIDIA H200");
+  EXPECT_EQ(fact_of(o, "gpus_per_node"), "2");
+  EXPECT_EQ(fact_of(o, "ngpus"), "2");
+  EXPECT_EQ(fact_of(o, "nccl"), "NCCL 2.29.2");
+  EXPECT_EQ(fact_of(o, "device_set"), "0,1");
+  EXPECT_EQ(fact_of(o, "driver"), std::nullopt);
+}
+
+TEST(RunFacts, OfImportedLogsAreTheirDevices) {
+  const Observation o{.facts = {{"devices", "16 x NVIDIA H100 80GB HBM3"}, {"hosts", "h1 h2"}}};
+  EXPECT_EQ(fact_of(o, "gpu"), "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(fact_of(o, "gpus_per_node"), "8");
+}
+
+TEST(RunFacts, HostsThatDifferAreBothTold) {
+  Observation o = two_gpus();
+  o.facts["rank-1"] = "host h1 node 0 device 1 bus 0000:08:00.0 uuid GPU-2 name NVIDIA H100";
+  EXPECT_EQ(fact_of(o, "gpu"), "NVIDIA H100; NVIDIA H200");
+}
+
+TEST(RunFacts, AWordIsWantedAsAPartAndANumberAsItIs) {
+  EXPECT_TRUE(matches_fact("NVIDIA H200", "h200"));
+  EXPECT_FALSE(matches_fact("NVIDIA H100", "h200"));
+  EXPECT_TRUE(matches_fact("8", "8"));
+  EXPECT_FALSE(matches_fact("18", "8"));
+}
+
+TEST(RunFacts, AFingerprintAsksEveryFile) {
+  const std::vector<Observation> launches{two_gpus()};
+  Specification specification;
+  specification.system.fingerprint = {{"gpu", "H200"}, {"gpus_per_node", "2"}};
+  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
+  specification.system.fingerprint["gpus_per_node"] = "8";
+  EXPECT_EQ(fingerprint_error(specification, launches, {}),
+            "fingerprint: gpus_per_node is '2' where '8' is wanted");
+  // An assumption stands for what files do not tell, not for what they do.
+  EXPECT_NE(fingerprint_error(specification, launches, {{"gpus_per_node", "8"}}), "");
+  specification.system.fingerprint = {{"driver", "580.1"}};
+  EXPECT_NE(fingerprint_error(specification, launches, {}), "");
+  EXPECT_EQ(fingerprint_error(specification, launches, {{"driver", "580.1"}}), "");
+}
+
+}  // namespace
+}  // namespace busbar::judge
