@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/accept_command.hpp"
 #include "apps/compare_command.hpp"
 #include "apps/import_command.hpp"
 #include "apps/plot_command.hpp"
@@ -27,6 +28,7 @@ constexpr std::string_view kUsage =
     "  topo       what this machine, a capture or a known system is, and what sets of its GPUs "
     "carry\n"
     "  compare    two groups of launches: what became faster or slower\n"
+    "  accept     acceptance tests: measure by a specification, and judge\n"
     "  import     logs of nccl-tests, OSU and IMB into a CSV\n"
     "  workload   what the links cost a training step, from measured or given rates\n"
     "  plot       pictures of CSVs: bandwidth, share of the bound, time, scaling, pairs, samples, "
@@ -62,13 +64,13 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"plot", true, run_plot},           Command{"report", true, run_report},
-    Command{"topo", true, run_topo},           Command{"import", true, run_import},
-    Command{"compare", true, run_compare},     Command{"workload", true, run_workload},
-    Command{"published", true, run_published}, Command{"schema", false, show_schema},
-    Command{"version", false, show_version},   Command{"--version", false, show_version},
-    Command{"help", false, show_usage},        Command{"-h", false, show_usage},
-    Command{"--help", false, show_usage},
+    Command{"accept", true, run_accept},       Command{"plot", true, run_plot},
+    Command{"report", true, run_report},       Command{"topo", true, run_topo},
+    Command{"import", true, run_import},       Command{"compare", true, run_compare},
+    Command{"workload", true, run_workload},   Command{"published", true, run_published},
+    Command{"schema", false, show_schema},     Command{"version", false, show_version},
+    Command{"--version", false, show_version}, Command{"help", false, show_usage},
+    Command{"-h", false, show_usage},          Command{"--help", false, show_usage},
 };
 
 Status dispatch(std::span<char* const> words) {
@@ -80,10 +82,10 @@ Status dispatch(std::span<char* const> words) {
     }
     return command.run(words.subspan(1));
   }
-  throw usage_error(
-      fmt::format("'{}' is no command; there are topo, compare, import, workload, plot, report, "
-                  "published, schema and version",
-                  wanted));
+  throw usage_error(fmt::format(
+      "'{}' is no command; there are topo, accept, compare, import, workload, plot, report, "
+      "published, schema and version",
+      wanted));
 }
 
 int run(std::span<char* const> arguments) {

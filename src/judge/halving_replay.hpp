@@ -31,7 +31,4 @@ struct HalvingReplay {
                                                       std::span<const std::string> nodes,
                                                       std::span<const Observation> observations);
 
-/// judge_all, and what the searches by halving say of the nodes.
-[[nodiscard]] Judgement judge_with_search(const JudgeInput& input);
-
 }  // namespace busbar::judge

@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "judge/journal_text.hpp"
+#include "judge/observation_file.hpp"
 #include "report/csv_text.hpp"
-#include "study/dataset.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -78,9 +78,10 @@ void take_fact(Journal& journal, std::string_view line) {
 /// The rows of a launch, or why they cannot be read.
 void read_rows(Observation& observation) {
   try {
-    Dataset dataset = load_dataset(observation.file);
-    observation.facts = std::move(dataset.facts);
-    observation.records = std::move(dataset.records);
+    ObservationFile file = read_observation_file(observation.file);
+    observation.facts = std::move(file.dataset.facts);
+    observation.records = std::move(file.dataset.records);
+    if (observation.failure.empty()) observation.failure = file.failure;
   } catch (const Error& error) {
     if (observation.failure.empty()) observation.failure = one_line(error.what());
   }

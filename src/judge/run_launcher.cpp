@@ -15,6 +15,7 @@ namespace {
 
 /// So long a launcher may take to end what it has started elsewhere.
 constexpr Seconds kGrace{1};
+constexpr std::string_view kFinished = "# finished:";
 
 double seconds_since(Clock::time_point start) { return Seconds(Clock::now() - start).count(); }
 
@@ -62,12 +63,15 @@ void append_csv(std::string& csv, const std::string& more) {
     csv = more;
     return;
   }
+  // A whole file ends with "# finished:": now that of the second.
+  const std::size_t finished = csv.rfind(kFinished);
+  if (finished != std::string::npos) csv.erase(finished);
   if (!csv.ends_with('\n')) csv.erase(csv.rfind('\n') + 1);  // a line that was not finished
   bool has_columns = false;
   for (const std::string& line : split(more, '\n')) {
-    if (line.empty() || line.starts_with('#')) continue;
-    if (has_columns) csv += line + '\n';
-    has_columns = true;
+    const bool is_row = !line.empty() && !line.starts_with('#');
+    if ((is_row && has_columns) || line.starts_with(kFinished)) csv += line + '\n';
+    has_columns = has_columns || is_row;
   }
 }
 

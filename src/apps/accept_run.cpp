@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/accept_run.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "apps/accept_hosts.hpp"
+#include "apps/accept_judging.hpp"
+#include "apps/accept_outputs.hpp"
+#include "base/text.hpp"
+#include "judge/run_campaign.hpp"
+#include "judge/run_interrupt.hpp"
+#include "report/progress_line.hpp"
+
+namespace busbar {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& path) {
+  return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0;
+}
+
+/// The folder of the measuring programs, in which all that the specification needs are.
+std::string find_programs(const AcceptOptions& options, const judge::Specification& specification) {
+  const fs::path folder = options.programs.empty()
+                              ? fs::read_symlink("/proc/self/exe").parent_path()
+                              : fs::absolute(options.programs);
+  for (const judge::DeviceSetRule& set : specification.device_sets) {
+    for (const std::string& collective : judge::collectives_of(specification, set.id)) {
+      const fs::path program = folder / (collective + "_perf");
+      if (is_program(program)) continue;
+      throw usage_error(fmt::format(
+          "there is no {}; build it, or name the folder of the programs by --programs DIR",
+          program.string()));
+    }
+  }
+  return folder.string();
+}
+
+std::string find_mpiexec(const AcceptOptions& options) {
+  const std::string name = options.mpiexec.empty() ? "mpiexec" : options.mpiexec;
+  if (name.find('/') != std::string::npos) {
+    if (is_program(name)) return name;
+    throw usage_error(fmt::format("--mpiexec {}: there is no such program", name));
+  }
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "" : path, ':')) {
+    if (!folder.empty() && is_program(fs::path(folder) / name)) return name;
+  }
+  throw usage_error(
+      fmt::format("there is no {} in PATH; install MPICH, or name it by --mpiexec PATH", name));
+}
+
+std::uint64_t seed_of(const AcceptOptions& options) {
+  if (options.seed) return *options.seed;
+  return std::random_device()();  // 32 bits: short enough to be typed again
+}
+
+/// A line per launch: rewritten on a terminal, else only where it was asked for.
+class Teller {
+ public:
+  explicit Teller(bool verbose) : verbose_(verbose) {}
+
+  void operator()(const judge::LaunchNote& note) {
+    const std::string place = fmt::format("{}/{} {}", note.number, note.planned, note.what);
+    if (!note.ended) {
+      line_.show(place);
+    } else if (verbose_) {
+      line_.clear();
+      fmt::print(stderr, "{}: {}\n", place,
+                 note.failure.empty() ? fmt::format("{:.1f} s", note.seconds) : note.failure);
+    }
+  }
+  void clear() { line_.clear(); }
+
+ private:
+  bool verbose_;
+  ProgressLine line_{};
+};
+
+Status interrupted(const judge::RunFolder& folder, const AcceptOptions& options) {
+  throw Error{Status::Runtime,
+              fmt::format("interrupted: nothing was judged; {} of {} are kept: busbar accept judge "
+                          "{} {}",
+                          counted(folder.journal().lines.size(), "line"), folder.journal_path(),
+                          options.specification, options.output)};
+}
+
+}  // namespace
+
+Status accept_run(const AcceptOptions& options) {
+  const SpecificationSource source = find_specification(options.specification);
+  const AcceptJudging judging(read_specification(source, options.profile), options.assumed);
+  const judge::Specification& specification = judging.specification();
+  const std::vector<std::string> hosts = accept_hosts(options, specification);
+  const AcceptOutputs outputs = outputs_in(options.output, options.outputs);
+  check_outputs(options.outputs);
+  const judge::LaunchSetup setup{.mpiexec = find_mpiexec(options),
+                                 .arguments = options.launcher_arguments,
+                                 .programs = find_programs(options, specification)};
+  const std::uint64_t seed = seed_of(options);
+  judge::RunFolder folder(options.output,
+                          {.specification = options.specification,
+                           .profile = specification.profile,
+                           .seed = fmt::format("{}", seed),
+                           .nodes = hosts},
+                          source.text);
+  const judge::InterruptWatch watch;
+  Teller teller(options.verbose);
+  const auto judge_now = [&](std::span<const judge::Observation> observations) {
+    return judging.judge(observations, hosts);
+  };
+  judge::Campaign campaign({.specification = specification,
+                            .nodes = hosts,
+                            .setup = setup,
+                            .parallel = specification.run.parallel && !options.serial,
+                            .seed = seed,
+                            .stop = &watch.interrupted(),
+                            .judge = judge_now,
+                            .note = [&](const judge::LaunchNote& note) { teller(note); }},
+                           folder);
+  const bool finished = campaign.run();
+  teller.clear();
+  if (!finished) return interrupted(folder, options);
+  return conclude(judge_now(judge::observe_journal(folder.journal(), folder.path())),
+                  folder.journal().seed, options, outputs, specification);
+}
+
+}  // namespace busbar
