@@ -105,6 +105,15 @@ TEST(SpecReader, ReadsTheExampleOfTheDesign) {
   EXPECT_EQ(spec.expectations[6].known_issue->until, "2026-12-01");
 }
 
+TEST(SpecReader, ReadsTheExampleOfItsDocument) {
+  const std::string document = test::text_of("docs/acceptance-specification.md");
+  const std::size_t begin = document.find("schema = 1\n");
+  const std::size_t end = document.find("```", begin);
+  ASSERT_NE(end, std::string::npos);
+  const Specification spec = read(document.substr(begin, end - begin));
+  EXPECT_EQ(spec.expectations.at(0).value, 475);
+}
+
 TEST(SpecReader, PlacesAreOfTheFileAndTheKey) {
   EXPECT_THAT(refusal(rule_with("fail_belw = 1\n")),
               StartsWith("pod.toml:23:1: unknown key of [[expect]] \"fail_belw\"; did you mean "
