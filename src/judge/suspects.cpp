@@ -131,6 +131,21 @@ void add_members(std::vector<Suspect>& suspects, const Rows& rows) {
   }
 }
 
+void add_pairwise(std::vector<Suspect>& suspects, const JudgedRule& judged, const Rows& rows,
+                  std::span<const std::string> nodes) {
+  if (is_halved(*judged.set, nodes.size())) {
+    for (Suspect& suspect : group_suspects(rows)) add_suspect(suspects, std::move(suspect));
+    return;
+  }
+  const bool fleet = judged.rule->compare == Comparison::Fleet;
+  if (!fleet || has_wrong(rows)) add_pair_suspects(suspects, rows, nodes);
+  const RuleVerdict& verdict = rows.front()->verdict;
+  for (const FleetBlame& blame : judged.blames) {
+    const bool same = blame.collective == verdict.collective && blame.size == verdict.size;
+    if (same) add_blame(suspects, blame.blame, rows, nodes, true);
+  }
+}
+
 }  // namespace
 
 bool is_low(const JudgedRow& row) {
@@ -141,27 +156,10 @@ bool is_low(const JudgedRow& row) {
 
 std::vector<Suspect> suspects_of(const JudgedRule& judged, std::span<const std::string> nodes) {
   std::vector<Suspect> suspects;
+  const SetKind kind = judged.set->kind;
   for (const Rows& rows : tables_of(judged)) {
-    switch (judged.set->kind) {
-      case SetKind::PerNode:
-      case SetKind::List: add_members(suspects, rows); break;
-      case SetKind::Pairwise:
-        if (is_halved(*judged.set, nodes.size())) {
-          for (Suspect& suspect : group_suspects(rows)) add_suspect(suspects, std::move(suspect));
-        } else if (judged.rule->compare != Comparison::Fleet) {
-          add_pair_suspects(suspects, rows, nodes);
-        } else {
-          if (has_wrong(rows)) add_pair_suspects(suspects, rows, nodes);
-          for (const FleetBlame& blame : judged.blames) {
-            const RuleVerdict& v = rows.front()->verdict;
-            if (blame.collective != v.collective || blame.size != v.size) continue;
-            add_blame(suspects, blame.blame, rows, nodes, true);
-          }
-        }
-        break;
-      case SetKind::Rails:
-      case SetKind::Whole: break;
-    }
+    if (kind == SetKind::PerNode || kind == SetKind::List) add_members(suspects, rows);
+    if (kind == SetKind::Pairwise) add_pairwise(suspects, judged, rows, nodes);
   }
   return suspects;
 }
