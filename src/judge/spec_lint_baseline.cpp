@@ -42,7 +42,7 @@ std::string fact_fault(const Specification& specification, const Baseline& basel
                        fact, key);
   }
   if (agrees(told->second, wanted->second)) return {};
-  return fmt::format("{} is of {} \"{}\", the fingerprint of [system] wants {} \"{}\"",
+  return fmt::format(R"({} is of {} "{}", the fingerprint of [system] wants {} "{}")",
                      baseline.file, fact, told->second, key, wanted->second);
 }
 

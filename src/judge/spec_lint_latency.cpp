@@ -36,11 +36,11 @@ double wire_us(const LintCase& subject, Bytes size) {
 
 bool is_latency_bound(const LintCase& subject, Bytes size) {
   // The steps of no system take a millisecond; its file is not read for what is that long.
-  constexpr double kNeverLatency_us = 1e3;
+  constexpr double kNeverLatencyMicroseconds = 1e3;
   if (size < kAlwaysLatency) return true;
   if (!subject.ceiling) return false;
   const double wire = wire_us(subject, size);
-  if (wire > kNeverLatency_us) return false;
+  if (wire > kNeverLatencyMicroseconds) return false;
   const auto steps = steps_us(subject);
   return steps && wire < *steps;
 }

@@ -17,6 +17,15 @@ struct NamedBound {
 
 bool is_lower(std::string_view key) { return key.ends_with("_below"); }
 
+void check_pair(const TomlFields& rule, const NamedBound& lower, const NamedBound& upper) {
+  const bool may_equal = is_lower(lower.key) == is_lower(upper.key);
+  const bool rises = may_equal ? *lower.value <= *upper.value : *lower.value < *upper.value;
+  if (rises) return;
+  throw rule.fault(upper.key,
+                   fmt::format("{} = {} must be {} {} = {}", upper.key, *upper.value,
+                               may_equal ? "at least" : "above", lower.key, *lower.value));
+}
+
 /// fail_below <= warn_below < warn_above <= fail_above of those that are there.
 void check_order(const TomlFields& rule, const Bounds& bounds) {
   const std::array<NamedBound, 4> rising{{{"fail_below", bounds.fail_below},
@@ -26,22 +35,13 @@ void check_order(const TomlFields& rule, const Bounds& bounds) {
   const NamedBound* last = nullptr;
   for (const NamedBound& bound : rising) {
     if (!bound.value) continue;
-    if (last != nullptr) {
-      const bool may_equal = is_lower(last->key) == is_lower(bound.key);
-      const bool rises = may_equal ? *last->value <= *bound.value : *last->value < *bound.value;
-      if (!rises) {
-        throw rule.fault(bound.key,
-                         fmt::format("{} = {} must be {} {} = {}", bound.key, *bound.value,
-                                     may_equal ? "at least" : "above", last->key, *last->value));
-      }
-    }
+    if (last != nullptr) check_pair(rule, *last, bound);
     last = &bound;
   }
-  if (last == nullptr) {
-    throw rule.fault("id",
-                     "the rule has no bound: give fail_below, warn_below, warn_above or "
-                     "fail_above; there is no tolerance that is not written down");
-  }
+  if (last != nullptr) return;
+  throw rule.fault("id",
+                   "the rule has no bound: give fail_below, warn_below, warn_above or "
+                   "fail_above; there is no tolerance that is not written down");
 }
 
 std::optional<double> bound_of_key(const TomlFields& rule, std::string_view key) {

@@ -99,7 +99,7 @@ void check_against_the_rest(const TomlFields& rule, const DeviceSetRule& set,
   if (expectation.compare == Comparison::Theoretical &&
       expectation.metric != Metric::BusBandwidth) {
     throw rule.fault("metric",
-                     "compare = \"theoretical\" needs metric = \"busbw\": a ceiling is one of it");
+                     R"(compare = "theoretical" needs metric = "busbw": a ceiling is one of it)");
   }
   const int ranks = known_ranks(set, specification.system);
   if (expectation.metric == Metric::BusBandwidth && ranks == 1) {

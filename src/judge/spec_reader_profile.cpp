@@ -116,7 +116,7 @@ void read_values(const TomlFields& profile, Specification& spec) {
 void need_values(std::string_view origin, const Specification& spec) {
   for (const Expectation& rule : spec.expectations) {
     if (rule.compare != Comparison::Absolute || rule.value) continue;
-    throw usage_error(fmt::format("{}:{}:{}: rule \"{}\" needs value, since compare = \"absolute\"",
+    throw usage_error(fmt::format(R"({}:{}:{}: rule "{}" needs value, since compare = "absolute")",
                                   origin, rule.place.line, rule.place.column, rule.id));
   }
 }

@@ -46,7 +46,7 @@ Decide read_decide(const TomlFields& noise, OnNoisy on_noisy) {
   }
   const bool last = noise.one_of("decide", {"all_samples", "last"}).value_or(0) == 1;
   if (last && on_noisy != OnNoisy::Rerun) {
-    throw noise.fault("decide", "decide = \"last\" means nothing without on_noisy = \"rerun\"");
+    throw noise.fault("decide", R"(decide = "last" means nothing without on_noisy = "rerun")");
   }
   return last ? Decide::Last : Decide::AllSamples;
 }

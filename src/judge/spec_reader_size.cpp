@@ -9,7 +9,7 @@ namespace {
 using topo::TomlFields;
 
 constexpr std::string_view kForms =
-    "a text such as \"8MiB\", a list of texts, or { from = \"1MiB\", to = \"1GiB\", factor = 2 }";
+    R"(a text such as "8MiB", a list of texts, or { from = "1MiB", to = "1GiB", factor = 2 })";
 
 Bytes size_of(const TomlFields& table, std::string_view key, const std::string& text) {
   try {

@@ -82,7 +82,7 @@ std::string read_day(const TomlFields& table, std::string_view key) {
   std::string text = table.required_text(key);
   if (!is_day(text)) {
     throw table.fault(
-        key, fmt::format("{} must be a day of the calendar such as \"2026-11-21\", not \"{}\"", key,
+        key, fmt::format(R"({} must be a day of the calendar such as "2026-11-21", not "{}")", key,
                          text));
   }
   return text;
