@@ -308,51 +308,6 @@ TEST(SpecReader, KnownIssueEndsOnADayThatThereIs) {
               HasSubstr("needs the key \"until\""));
 }
 
-const std::string kProfiles =
-    kHead + kSet + kPairs + kRule + with(with(kRule, "one", "two"), "node", "pairs") +
-    "[profile.quick]\ndevice_sets = [\"node\"]\nlaunches = 3\nmax_cv = 0.05\nvalues = { one = 390 "
-    "}\n[profile.full]\nlaunches = 9\n";
-
-TEST(SpecReader, ProfileTakesItsRulesAndNumbers) {
-  const Specification quick = read(kProfiles, "quick");
-  EXPECT_EQ(quick.profile, "quick");
-  ASSERT_EQ(quick.expectations.size(), 1U);
-  EXPECT_EQ(quick.expectations[0].value, 390);
-  EXPECT_EQ(quick.device_sets.size(), 1U);
-  EXPECT_EQ(quick.run.launches, 3);
-  EXPECT_EQ(quick.noise.max_cv, 0.05);
-  const Specification full = read(kProfiles, "full");
-  EXPECT_EQ(full.expectations.size(), 2U);
-  EXPECT_EQ(full.run.launches, 9);
-  EXPECT_EQ(full.expectations[0].value, 400);
-}
-
-TEST(SpecReader, WithoutAProfileStandardIsTakenOrAll) {
-  EXPECT_EQ(read(kProfiles).profile, "");
-  EXPECT_EQ(read(kProfiles).run.launches, 5);
-  const Specification standard = read(kProfiles + "[profile.standard]\nlaunches = 4\n");
-  EXPECT_EQ(standard.profile, "standard");
-  EXPECT_EQ(standard.run.launches, 4);
-}
-
-TEST(SpecReader, UnknownProfileIsToldWhichThereAre) {
-  EXPECT_THAT(refusal(kProfiles, "quik"),
-              HasSubstr("there is no [profile.quik]; --profile takes one of: quick, full"));
-  EXPECT_THAT(refusal(kHead + kSet + kRule, "quick"), HasSubstr("run it without --profile"));
-}
-
-TEST(SpecReader, EveryProfileIsCheckedWhicheverIsChosen) {
-  EXPECT_THAT(refusal(kProfiles + "[profile.standard]\nmin_launches = 9\n", "quick"),
-              HasSubstr("min_launches (9) is more than launches (5)"));
-  EXPECT_THAT(refusal(kProfiles + "[profile.standard]\nmax_size = \"1MiB\"\n", "quick"),
-              HasSubstr("max_size leaves no size of rule \"one\""));
-  EXPECT_THAT(refusal(kProfiles + "[profile.standard]\nexpect = [\"tow\"]\n"),
-              HasSubstr("did you mean \"two\"?"));
-  EXPECT_THAT(
-      refusal(kProfiles + "[profile.standard]\nexpect = [\"two\"]\ndevice_sets = [\"node\"]\n"),
-      HasSubstr("rule \"two\" needs device_set \"pairs\""));
-}
-
 TEST(SpecReader, FileThatIsNotThereIsUsage) {
   const auto failure =
       test::failure_of([] { static_cast<void>(load_specification("no-such.toml", "")); });
