@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# examples/: scripts run in a pretended Slurm with the real busbar, files are read by their own tools.
+load ../common
+
+setup_example() {
+  mkdir -p "$DIR/bin"
+  ln -s "$ROOT"/busbar "$ROOT"/*_perf "$DIR/bin/"
+  export PATH=$DIR/bin:$PATH
+  export BUSBAR_STATE=$DIR/state BUSBAR_TEXTFILES=$DIR/textfiles BUSBAR_SPEC=$DIR/accept.toml
+  export SLURMD_NODENAME=localhost SLURM_JOB_ID=7 SLURM_JOB_NODELIST=localhost
+  mkdir "$BUSBAR_TEXTFILES"
+  # shellcheck disable=SC2016  # the words are those of the pretended scontrol
+  printf '#!/bin/sh\n[ "$1" = show ] && echo localhost || echo "$@" >> "%s"\n' "$DIR/scontrol.log" > "$DIR/bin/scontrol"
+  chmod +x "$DIR/bin/scontrol"
+}
+# specification GBPS: one node, two ranks, whose rate must reach GBPS.
+specification() {
+  cat > "$BUSBAR_SPEC" <<TOML
+schema = 1
+[system]
+name = "pretended"
+[run]
+launches = 2
+min_launches = 1
+iterations = 5
+warmup = 1
+timeout_s = 60
+backend = "mpi"
+[noise]
+max_cv = 100.0
+on_noisy = "inconclusive"
+[[device_set]]
+id = "node"
+kind = "per_node"
+ranks_per_node = 2
+[[expect]]
+id = "node-allreduce"
+collective = "allreduce"
+device_set = "node"
+size = "64KiB"
+metric = "busbw"
+statistic = "median"
+compare = "absolute"
+value = $1
+fail_below = 1.0
+[profile.quick]
+expect = ["node-allreduce"]
+[profile.standard]
+expect = ["node-allreduce"]
+TOML
+}
+find_promtool() {
+  PROMTOOL=$(command -v promtool || echo "$ROOT/build/promtool")
+  [ -x "$PROMTOOL" ] || skip "no promtool (make promtool)"
+}
+# commands: every command line of the examples that begins with busbar accept, one per line.
+commands() {
+  sed -e ':join' -e '/\\$/{N;s/\\\n *//;bjoin' -e '}' examples/* |
+    grep -oE "busbar accept (run|judge|lint) .*" | sed -e "s/['\`>|].*//" -e 's/ &&.*//'
+}
+
+@test "the prolog lets a good node pass, and does not ask again soon" {
+  setup_example
+  specification 0.000001
+  run examples/slurm-prolog.sh
+  echo "$output"
+  [ "$status" -eq 0 ]
+  ls "$BUSBAR_STATE"/run-*/junit.xml
+  grep -q '^interconnect_overall{system="pretended",verdict="\(PASS\|INCONCLUSIVE\)"} 1$' "$BUSBAR_TEXTFILES/busbar.prom"
+  touch "$BUSBAR_STATE/passed"  # an oversubscribed machine is INCONCLUSIVE, which is no pass
+  run examples/slurm-prolog.sh
+  [ "$status" -eq 0 ]
+  [ "$(find "$BUSBAR_STATE" -maxdepth 1 -type d -name 'run-*-7' | wc -l)" -eq 1 ]
+}
+@test "the prolog drains a slow node and one that cannot be judged" {
+  setup_example
+  specification 1000000.0
+  run examples/slurm-prolog.sh
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"busbar-prolog: localhost: FAIL, see "* ]]
+  [ ! -e "$BUSBAR_STATE/passed" ]
+  [ ! -e "$DIR/scontrol.log" ]
+  sleep 1  # runs are named by the second
+  echo "nonsense = 1" > "$BUSBAR_SPEC"
+  run examples/slurm-prolog.sh
+  [ "$status" -eq 2 ]
+  [[ $output == *"no verdict (exit 2)"*"nonsense"* ]]
+}
+@test "the batch script judges the job's nodes and names those to drain" {
+  setup_example
+  specification 1000000.0
+  cd "$DIR"
+  BUSBAR_LAUNCHER=fork BUSBAR_DRAIN=yes run "$ROOT/examples/slurm-acceptance.sbatch" "$BUSBAR_SPEC"
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"Overall: FAIL (exit 1)"* ]]
+  [ "$(cat busbar-accept-7/nodes-to-drain.txt)" = localhost ]
+  [ "$(cat scontrol.log)" = "update nodename=localhost state=drain reason=busbar accept, job 7" ]
+}
+@test "busbar accept reads every command line of the examples" {
+  setup_example
+  specification 1.0
+  local line count=0
+  while read -r line; do
+    line=${line//\"\$SPEC\"/$BUSBAR_SPEC}
+    line=${line//\/spec\/accept.toml/$BUSBAR_SPEC}
+    line=${line// accept.toml/ $BUSBAR_SPEC}
+    line=${line/ run / run --dump-spec }
+    line=${line/ lint / lint --dump-spec }
+    echo "$line"
+    NODE=localhost RUN=$DIR/run PROFILE=standard PROMETHEUS=() run bash -c "$line"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    count=$((count + 1))
+  done < <(commands)
+  [ "$count" -ge 6 ]
+}
+@test "YAML of the examples is YAML, and the MPIJob has what the operator needs" {
+  /usr/bin/python3 - <<'PYTHON' || [ "$?" -eq 77 ]
+import sys
+try:
+    import yaml
+except ImportError:
+    sys.exit(77)
+for name in ("github-actions.yml", "prometheus-alerts.yml", "prometheus-alerts-test.yml"):
+    assert yaml.safe_load(open("examples/" + name)), name
+job = yaml.safe_load(open("examples/kubernetes-mpijob.yaml"))
+assert (job["apiVersion"], job["kind"]) == ("kubeflow.org/v2beta1", "MPIJob")
+replicas = job["spec"]["mpiReplicaSpecs"]
+assert replicas["Launcher"]["replicas"] == 1 and replicas["Worker"]["replicas"] > 1
+assert job["spec"]["mpiImplementation"] in ("OpenMPI", "Intel", "MPICH")
+launcher = replicas["Launcher"]["template"]["spec"]["containers"][0]
+assert "busbar accept run" in launcher["args"][0]
+mounted = {mount["name"] for mount in launcher["volumeMounts"]}
+assert mounted == {volume["name"] for volume in replicas["Launcher"]["template"]["spec"]["volumes"]}
+steps = yaml.safe_load(open("examples/github-actions.yml"))["jobs"]["accept"]["steps"]
+assert any("accept-run/junit.xml" in str(step) and step["if"] == "always()" for step in steps)
+PYTHON
+}
+@test "shell in the examples is clean" {
+  bash -n examples/slurm-prolog.sh
+  bash -n examples/slurm-acceptance.sbatch
+  command -v shellcheck > /dev/null || skip "no shellcheck"
+  shellcheck examples/*.sh examples/*.sbatch
+}
+@test "promtool accepts the alerts, and they rise when they should" {
+  find_promtool
+  "$PROMTOOL" check rules examples/prometheus-alerts.yml
+  cd examples
+  "$PROMTOOL" test rules prometheus-alerts-test.yml
+}
+@test "Jenkins and Prometheus can read what a run writes" {
+  setup_example
+  specification 1000000.0
+  run busbar accept run "$BUSBAR_SPEC" -o "$DIR/run" -- -launcher fork
+  echo "$output"
+  [ "$status" -eq 1 ]
+  xmllint --noout --schema tests/fixtures/junit.xsd "$DIR/run/junit.xml"
+  [ "$(xmllint --xpath 'count(//testcase/failure)' "$DIR/run/junit.xml")" -eq 1 ]
+  xmllint --noout "$DIR/run/report.html"
+  jq -e '.overall == "FAIL" and .exit_code == 1' "$DIR/run/verdicts.json"
+  grep -q '^# FAIL: interconnect acceptance of pretended$' "$DIR/run/verdicts.md"
+  [ "$(column verdict "$DIR/run/verdicts.csv")" = FAIL ]
+  find_promtool
+  "$PROMTOOL" check metrics < "$DIR/run/metrics.prom"
+}
