@@ -18,8 +18,8 @@ namespace {
 /// A file of ours next to the wanted one; it is gone when this is, unless it was renamed.
 class AsideFile {
  public:
-  AsideFile(const std::string& path, std::string_view option) : path_(path + ".XXXXXX") {
-    descriptor_ = mkstemp(path_.data());
+  AsideFile(const std::string& path, std::string_view option)
+      : path_(path + ".XXXXXX"), descriptor_(mkstemp(path_.data())) {
     if (descriptor_ < 0) throw refusal(path, option);
   }
   AsideFile(const AsideFile&) = delete;
@@ -53,7 +53,7 @@ class AsideFile {
   }
 
   std::string path_;
-  int descriptor_ = -1;
+  int descriptor_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "report/svg_waterfall.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -53,8 +54,9 @@ class Scale {
 
 void draw_axis(SvgCanvas& canvas, const Axis& axis, const Scale& scale, double bottom,
                const std::string& unit) {
-  constexpr double kHalfStep = 0.5;
-  for (double tick = 0; tick <= axis.top + kHalfStep * axis.step; tick += axis.step) {
+  const auto steps = std::lround(axis.top / axis.step);
+  for (long step = 0; step <= steps; ++step) {
+    const double tick = static_cast<double>(step) * axis.step;
     const double x = scale.x(tick);
     canvas.line({.x = x, .y = kTop - 4}, {.x = x, .y = bottom}, {.colour = "#e2e2e2"});
     canvas.text({.x = x, .y = kTop - 10}, words_of(tick),

@@ -21,14 +21,14 @@ schema = 1
 [system]
 name = "pretended"
 [run]
-launches = 2
+launches = 1
 min_launches = 1
 iterations = 5
 warmup = 1
 timeout_s = 60
 backend = "mpi"
 [noise]
-max_cv = 100.0
+max_cv = 1.0
 on_noisy = "inconclusive"
 [[device_set]]
 id = "node"
@@ -110,7 +110,7 @@ commands() {
     line=${line/ run / run --dump-spec }
     line=${line/ lint / lint --dump-spec }
     echo "$line"
-    NODE=localhost RUN=$DIR/run PROFILE=standard PROMETHEUS=() run bash -c "$line"
+    NODE=localhost RUN=$DIR/run PROFILE=standard run bash -c "PROMETHEUS=(); $line"
     echo "$output"
     [ "$status" -eq 0 ]
     count=$((count + 1))

@@ -56,7 +56,7 @@ std::string common_bound(const Group& group) {
   return same ? first : std::string();
 }
 
-ListedRow row_of(const Group& group, std::string instance, std::string reason) {
+ListedRow row_of(const Group& group, std::string instance, const std::string& reason) {
   const RuleVerdict& first = *group.front();
   const bool measured = std::any_of(group.begin(), group.end(), [](const RuleVerdict* verdict) {
     return finite(verdict->value).has_value();
