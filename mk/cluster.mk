@@ -5,3 +5,9 @@
 test-cluster: executables ## acceptance tests on four hosts that are network namespaces
 	BUILD=$(BUILD) $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) bats tests/cluster
 check: test-cluster
+
+# Each verdict ten times: one in ten would be no acceptance test.
+.PHONY: soak-cluster
+soak-cluster: executables ## ten runs of each verdict on the namespaces' cluster
+	BUSBAR_REPEATS=10 bats tests/cluster/accept.bats
+soak: soak-cluster

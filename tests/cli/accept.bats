@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar accept: what is refused before anything is launched, runs on this machine, outputs, exit codes.
+load ../common
+
+accept() { run --separate-stderr ./busbar accept "$@"; }
+refused() {  # refused WORDS ARGUMENTS... : exit 2 and one line with these words
+  accept "${@:2}"
+  echo "$stderr"
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"$1"* ]]
+}
+specification() {  # specification [VALUE [KIND]] > FILE: all-reduce of two ranks on every node
+  cat <<END
+schema = 1
+[system]
+name = "this machine"
+[run]
+launches = 2
+min_launches = 2
+iterations = 5
+warmup = 1
+timeout_s = 20
+[noise]
+max_cv = 5.0
+on_noisy = "inconclusive"
+[[device_set]]
+id = "node"
+kind = "${2:-per_node}"
+ranks_per_node = 2
+[[expect]]
+id = "floor"
+collective = "allreduce"
+device_set = "node"
+size = ["64KiB", "1MiB"]
+metric = "busbw"
+statistic = "median"
+compare = "absolute"
+value = ${1:-0.001}
+fail_below = 1.0
+END
+}
+
+@test "accept run launches, keeps and judges, and accept judge says the same of its folder" {
+  [ "$(nproc)" -ge 2 ] || skip "two ranks would share a processor, and that never passes"
+  specification > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run" --seed 5
+  [ "$status" -eq 0 ]
+  [ "$(ls "$DIR/run")" = "$(printf '%s\n' 001-node-localhost-allreduce.csv 002-node-localhost-allreduce.csv \
+    launches.csv metrics.prom report.html junit.xml spec.toml verdicts.csv verdicts.json verdicts.md | sort)" ]
+  grep -q '^# seed: 5$' "$DIR/run/launches.csv"
+  cmp "$DIR/spec.toml" "$DIR/run/spec.toml"
+  [ "$(column size_bytes "$DIR/run/001-node-localhost-allreduce.csv" | xargs)" = "65536 1048576" ]
+  accept judge "$DIR/spec.toml" "$DIR/run" --json "$DIR/again.json"
+  [ "$status" -eq 0 ]
+  [ "$(jq -c .verdicts "$DIR/again.json")" = "$(jq -c .verdicts "$DIR/run/verdicts.json")" ]
+  accept judge "$DIR/spec.toml" "$DIR/run/launches.csv" --json "$DIR/again.json"
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"--json: $DIR/again.json exists"* ]]
+}
+@test "a floor that is missed is exit 1, and more ranks than processors never pass" {
+  specification 100000 > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run"
+  [ "$status" -eq 1 ]
+  specification | sed "s/ranks_per_node = 2/ranks_per_node = $((2 * $(nproc) + 1))/" > "$DIR/many.toml"
+  accept run "$DIR/many.toml" -o "$DIR/many"
+  [ "$status" -eq 3 ]
+  [[ $output == *oversubscribed* ]]
+}
+@test "a launch that fails is an error, with its words in the journal" {
+  mkdir "$DIR/bin"
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/sh\n[ "$1" = --version ] || { echo "allreduce_perf: no luck" >&2; exit 4; }\n' > "$DIR/bin/allreduce_perf"
+  chmod +x "$DIR/bin/allreduce_perf"
+  specification > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run" --programs "$DIR/bin"
+  [ "$status" -eq 4 ]
+  grep -q 'exit 4: allreduce_perf: no luck' "$DIR/run/launches.csv"
+  grep -q 'no luck' "$DIR"/run/001-*.log
+}
+@test "what follows -- goes to mpiexec as it is, and --mpiexec and --programs are heard" {
+  printf '#!/bin/sh\necho "$@" >> %s\nexit 9\n' "$DIR/said" > "$DIR/mpiexec"
+  chmod +x "$DIR/mpiexec"
+  specification > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run" --mpiexec "$DIR/mpiexec" --hosts a,b -- -iface "ib 0" -x
+  [ "$status" -eq 4 ]
+  grep -q -- "^-iface ib 0 -x -hosts a -np 1 -ppn 1 .*allreduce_perf --version$" "$DIR/said"
+  [ "$(wc -l < "$DIR/said")" -eq 2 ]  # both do not answer, and nothing else is tried
+  [[ $output == *"a does not answer"*"b does not answer"* ]]
+}
+@test "a file of hosts, and Slurm's list where nothing else names them" {
+  specification > "$DIR/spec.toml"
+  printf '# rack 1\nlocalhost slots=8\n\n127.0.0.1:4\n' > "$DIR/hosts"
+  printf '#!/bin/sh\nexit 9\n' > "$DIR/mpiexec"
+  printf '#!/bin/sh\n[ "$*" = "show hostnames n[1-2]" ] && printf "n1\\nn2\\n"\n' > "$DIR/scontrol"
+  chmod +x "$DIR/mpiexec" "$DIR/scontrol"
+  accept run "$DIR/spec.toml" -o "$DIR/file" --mpiexec "$DIR/mpiexec" --hostfile "$DIR/hosts"
+  grep -q '^# nodes: localhost 127.0.0.1$' "$DIR/file/launches.csv"
+  PATH=$DIR:$PATH SLURM_JOB_NODELIST='n[1-2]' run ./busbar accept run "$DIR/spec.toml" -o "$DIR/slurm" --mpiexec "$DIR/mpiexec"
+  grep -q '^# nodes: n1 n2$' "$DIR/slurm/launches.csv"
+}
+@test "-v tells every launch on stderr, and otherwise nothing is said there" {
+  specification > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run" -v
+  [ "$(grep -c '^[12]/2 node localhost allreduce, launch [12]: ' <<<"$stderr")" -eq 2 ]
+  accept run "$DIR/spec.toml" -o "$DIR/quiet"
+  [ -z "$stderr" ]
+}
+@test "the specification as it was understood, and its complaints" {
+  specification > "$DIR/spec.toml"
+  accept lint "$DIR/spec.toml" --dump-spec
+  [ "$(jq -c '[.run.launches, .device_set[0].kind, .expect[0].size, .expect[0].warn_below]' <<<"$output")" = '[2,"per_node",[65536,1048576],null]' ]
+  accept lint "$DIR/spec.toml"
+  [ "$status" -eq 0 ]
+  specification | sed 's/^\[run\]/[ceiling]\nscale_up = 1.0\n[run]/; s/^value = .*/value = 50.0/' > "$DIR/high.toml"
+  accept lint "$DIR/high.toml"
+  [ "$status" -eq 2 ]
+  [[ $output == *refused* ]]
+  refused refused run "$DIR/high.toml" -o "$DIR/run"
+  [ ! -e "$DIR/run" ]
+}
+@test "a baseline is made of a run, and refuses to be made of nothing" {
+  specification > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run"
+  accept baseline "$DIR/spec.toml" "$DIR/run" -o "$DIR/base.csv"
+  if [ "$(nproc)" -ge 2 ]; then
+    [ "$status" -eq 0 ]
+    [ -s "$DIR/base.csv" ]
+    refused "base.csv: it exists" baseline "$DIR/spec.toml" "$DIR/run" -o "$DIR/base.csv"
+  fi
+}
+@test "the ready-made specifications are listed, and are found by their names" {
+  accept list
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -ge 2 ]
+  name=$(awk 'NR == 2 { print $1 }' <<<"$output")
+  accept lint "$name"
+  [ "$status" -eq 0 ]
+}
+@test "one line names each mistake, and nothing is launched or written" {
+  specification > "$DIR/spec.toml"
+  mkdir "$DIR/full"
+  touch "$DIR/full/x"
+  spec=$DIR/spec.toml
+  refused "accept: what?"
+  refused "did you mean judge?" juge
+  refused "by what?" run -o "$DIR/run"
+  refused "where to?" run "$spec"
+  refused "there is no such file" run nobody.toml -o "$DIR/run"
+  refused "is not empty" run "$spec" -o "$DIR/full"
+  refused "no option --lunch" run "$spec" -o "$DIR/run" --lunch
+  refused "no option --seed" judge "$spec" "$DIR/full" --seed 3
+  refused "follow --" run "$spec" "$spec" -o "$DIR/run"
+  refused "a name is empty" run "$spec" -o "$DIR/run" --hosts a,,b
+  refused "a is there twice" run "$spec" -o "$DIR/run" --hosts a,b,a
+  refused "leave one out" run "$spec" -o "$DIR/run" --hosts a --hostfile "$spec"
+  refused "cannot read" run "$spec" -o "$DIR/run" --hostfile "$DIR/none"
+  refused "--seed" run "$spec" -o "$DIR/run" --seed many
+  refused "there is no such program" run "$spec" -o "$DIR/run" --mpiexec "$DIR/none"
+  refused "--programs DIR" run "$spec" -o "$DIR/run" --programs "$DIR"
+  refused "KEY=VALUE" run "$spec" -o "$DIR/run" --assume gpu
+  refused "of what?" judge "$spec"
+  refused "cannot read" judge "$spec" "$DIR/none.csv"
+  refused "has no launches.csv" judge "$spec" "$DIR/full"
+  refused "another output's file" judge "$spec" "$DIR/full" --json "$DIR/a" --junit "$DIR/a"
+  refused "launches nothing" judge "$spec" "$DIR/full" -- -x
+  refused "profile" run "$spec" -o "$DIR/run" --profile hasty
+  specification 1 pairwise > "$DIR/pairs.toml"
+  refused "needs two nodes" run "$DIR/pairs.toml" -o "$DIR/run"
+  [ ! -e "$DIR/run" ]
+}
+@test "accept -h is the whole help" {
+  accept -h
+  [ "$status" -eq 0 ]
+  [ "$output" = "$(cat docs/accept-options.md)" ]
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar accept on four hosts: who is slow or gone is named, and nobody else. Two ranks at a time, one a
+# host, so that they fit on two processors. BUSBAR_REPEATS=10 repeats each verdict (make soak).
+load common
+
+specification() {  # specification FILE [all_pairs_up_to LAUNCHES]
+  cat > "$1" <<END
+schema = 1
+[system]
+name = "four namespaces"
+[run]
+launches = ${3:-3}
+min_launches = ${3:-3}
+iterations = 8
+warmup = 2
+timeout_s = 20
+reach_timeout_s = 2
+parallel = false
+[noise]
+max_cv = 1.0
+on_noisy = "inconclusive"
+[[device_set]]
+id = "pairs"
+kind = "pairwise"
+ranks_per_node = 1
+all_pairs_up_to = ${2:-32}
+[[expect]]
+id = "pair-floor"
+collective = "allreduce"
+device_set = "pairs"
+size = "2MiB"
+metric = "busbw"
+statistic = "median"
+compare = "absolute"
+value = 0.06
+fail_below = 1.0
+END
+}
+accept_run() {  # accept_run DIR [OPTIONS...] : SPEC is $DIR/spec.toml
+  local folder=$1
+  shift
+  run --separate-stderr ./busbar accept run "$DIR/spec.toml" -o "$folder" --hosts h0,h1,h2,h3 "$@" -- "${LAUNCHER[@]}"
+  echo "$output"
+  echo "$stderr"
+}
+states() {  # states DIR: "h0 good h1 failed ..."
+  jq -r '[.nodes[] | .node + " " + .state] | join(" ")' "$1/verdicts.json"
+}
+suspects() { jq -r '[.suspects[].nodes | join("+")] | sort | join(" ")' "$1/verdicts.json"; }
+repeats() { seq "${BUSBAR_REPEATS:-1}"; }
+teardown() {
+  local host
+  for host in h0 h1 h2 h3; do "$CLUSTER" unthrottle "$host" 2> /dev/null || true; done
+}
+
+@test "a healthy cluster passes, and every node is good" {
+  specification "$DIR/spec.toml"
+  for turn in $(repeats); do
+    accept_run "$DIR/run$turn"
+    [ "$status" -eq 0 ]
+    [ "$(states "$DIR/run$turn")" = "h0 good h1 good h2 good h3 good" ]
+    [ "$(wc -l < "$DIR/run$turn/launches.csv")" -eq 24 ]  # head, columns, 6 pairs 3 times
+  done
+}
+@test "one throttled host fails, and no other is named" {
+  specification "$DIR/spec.toml"
+  "$CLUSTER" throttle h2 200mbit
+  for turn in $(repeats); do
+    accept_run "$DIR/run$turn"
+    [ "$status" -eq 1 ]
+    [ "$(suspects "$DIR/run$turn")" = h2 ]
+    [ "$(states "$DIR/run$turn")" = "h0 good h1 good h2 failed h3 good" ]
+  done
+}
+@test "two throttled hosts are both named, and no other" {
+  specification "$DIR/spec.toml"
+  "$CLUSTER" throttle h1 200mbit
+  "$CLUSTER" throttle h3 200mbit
+  for turn in $(repeats); do
+    accept_run "$DIR/run$turn"
+    [ "$status" -eq 1 ]
+    [ "$(suspects "$DIR/run$turn")" = "h1 h3" ]
+  done
+}
+@test "a search by halving names the same host with fewer launches" {
+  specification "$DIR/spec.toml" 2 1
+  "$CLUSTER" throttle h2 200mbit
+  accept_run "$DIR/run" --seed 1
+  [ "$status" -eq 1 ]
+  [ "$(suspects "$DIR/run")" = h2 ]
+}
+@test "a run that was killed leaves a journal that is judged later" {
+  specification "$DIR/spec.toml" 32 20
+  ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts h0,h1,h2,h3 -- "${LAUNCHER[@]}" 3>&- &
+  pid=$!
+  for _ in {1..100}; do
+    if [ "$(grep -c ^pairs "$DIR/run/launches.csv")" -ge 3 ]; then break; fi
+    sleep 0.1
+  done
+  kill -KILL "$pid"
+  run --separate-stderr ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
+  [ "$status" -eq 4 ]  # what was not measured is an error, never a pass
+  [[ $output == *ERROR* ]]
+}
+@test "Ctrl-C ends the launches, keeps the journal and judges nothing" {
+  specification "$DIR/spec.toml" 32 20
+  ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts h0,h1,h2,h3 -- "${LAUNCHER[@]}" > "$DIR/out" 2> "$DIR/err" 3>&- &
+  pid=$!
+  for _ in {1..100}; do
+    if [ -s "$DIR/run/launches.csv" ] && [ "$(grep -c ^pairs "$DIR/run/launches.csv")" -ge 2 ]; then break; fi
+    sleep 0.1
+  done
+  kill -TERM "$pid"
+  code=0
+  wait "$pid" || code=$?
+  [ "$code" -eq 4 ]
+  [ ! -s "$DIR/out" ]
+  grep -q "interrupted: nothing was judged; .*launches.csv are kept: busbar accept judge" "$DIR/err"
+  for host in h0 h1 h2 h3; do
+    for _ in {1..30}; do
+      [ -n "$(ip netns pids "$BUSBAR_CLUSTER$host")" ] || break
+      sleep 0.1
+    done
+    [ -z "$(ip netns pids "$BUSBAR_CLUSTER$host")" ]
+  done
+}
+@test "a host that cannot be reached is an error by name, without a hang" {
+  specification "$DIR/spec.toml"
+  "$CLUSTER" unplug h3
+  SECONDS=0
+  accept_run "$DIR/run"
+  "$CLUSTER" plug h3
+  [ "$status" -eq 4 ]
+  [ "$SECONDS" -lt 20 ]
+  [[ $output == *"h3 does not answer"* ]]
+  [ "$(states "$DIR/run")" = "h0 good h1 good h2 good h3 no data" ]
+}
+@test "a host that is gone is an error by name, without a hang" {
+  specification "$DIR/spec.toml"
+  "$CLUSTER" remove h3
+  for turn in $(repeats); do
+    SECONDS=0
+    accept_run "$DIR/run$turn"
+    [ "$status" -eq 4 ]
+    [ "$SECONDS" -lt 20 ]
+    [[ $output == *"h3 does not answer"* ]]
+    [ "$(states "$DIR/run$turn")" = "h0 good h1 good h2 good h3 no data" ]
+    [ "$(grep -c 'h3 does not answer' "$DIR/run$turn/launches.csv")" -eq 9 ]
+  done
+}
