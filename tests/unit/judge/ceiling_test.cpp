@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/failure.hpp"
+#include "tests/unit/support/failure.hpp"
 
 namespace busbar::judge {
 namespace {

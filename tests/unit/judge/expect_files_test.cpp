@@ -7,7 +7,7 @@
 
 #include "judge/spec_lint.hpp"
 #include "judge/spec_reader.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::judge {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "judge/spec_reader.hpp"
-#include "support/failure.hpp"
+#include "tests/unit/support/failure.hpp"
 
 namespace busbar::judge {
 namespace {

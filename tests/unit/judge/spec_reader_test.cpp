@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/failure.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
