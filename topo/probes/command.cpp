@@ -134,10 +134,16 @@ class Child {
 
   [[nodiscard]] CommandResult finish() {
     CommandResult result;
-    const Clock::time_point end = Clock::now() + ticks_of(control_.timeout);
-    while (!exited() && !is_stopped() && Clock::now() < end) read_some(result, kTickMs);
+    Clock::time_point end = Clock::now() + ticks_of(control_.timeout);
+    bool done = false;
+    while (!exited() && !is_stopped() && Clock::now() < end) {
+      read_some(result, kTickMs);
+      if (done || !has_last_line(result.out)) continue;
+      done = true;
+      end = std::min(end, Clock::now() + ticks_of(control_.linger));
+    }
     if (!exited()) {
-      (is_stopped() ? result.stopped : result.timed_out) = true;
+      (is_stopped() ? result.stopped : done ? result.lingered : result.timed_out) = true;
       kill_group(result);
     }
     // What is still in the pipes; a grandchild may hold them open, and even go on writing.
@@ -155,6 +161,15 @@ class Child {
   }
 
   [[nodiscard]] bool is_stopped() const { return control_.stop != nullptr && *control_.stop; }
+
+  /// Whole, with its line end.
+  [[nodiscard]] bool has_last_line(const std::string& out) const {
+    if (control_.last_line.empty() || !out.ends_with('\n')) return false;
+    const std::size_t begin = out.rfind('\n', out.size() - 2);
+    const std::string_view line =
+        std::string_view(out).substr(begin == std::string::npos ? 0 : begin + 1);
+    return out.size() > 1 && line.starts_with(control_.last_line);
+  }
 
   /// A launcher that is asked to end ends what it has started elsewhere.
   void kill_group(CommandResult& result) {

@@ -17,6 +17,7 @@ struct CommandResult {
   bool timed_out = false;  ///< it was killed, with its process group
   bool not_found = false;  ///< no such program, or none that may be executed
   bool stopped = false;    ///< it was ended because somebody asked for it
+  bool lingered = false;   ///< it was ended since it had said its last line, and did not end itself
 };
 
 inline constexpr Seconds kCommandTimeout{10};
@@ -31,7 +32,9 @@ inline constexpr Seconds kCommandTimeout{10};
 /// How a command is watched.
 struct CommandControl {
   Seconds timeout = kCommandTimeout;
-  Seconds grace{0};  ///< between SIGTERM and SIGKILL; 0: SIGKILL at once
+  Seconds grace{0};         ///< between SIGTERM and SIGKILL; 0: SIGKILL at once
+  std::string last_line{};  ///< what its last line of stdout begins with; empty: not known
+  Seconds linger{0};        ///< so long it may take to end after that line
   const std::atomic<bool>* stop =
       nullptr;  ///< ends it, as its timeout does, when this becomes true
 };

@@ -57,6 +57,15 @@ TEST(RunLaunch, shares_its_timeout_among_its_commands) {
   EXPECT_LT(result.seconds, 3);
 }
 
+TEST(RunLaunch, takes_a_job_that_wrote_all_and_only_does_not_end_for_a_good_one) {
+  const LaunchResult result =
+      run({shell("printf 'x\\n1\\n# finished: now\\n'; exec sleep 20")}, 15);
+  EXPECT_EQ(result.failure, "");
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_LT(result.seconds, 10);
+  EXPECT_THAT(result.log, HasSubstr("did not end within 2 s"));
+}
+
 TEST(RunLaunch, says_that_there_is_no_such_program) {
   EXPECT_THAT(run({{"/no/such/program"}}).failure, HasSubstr("cannot start /no/such/program"));
 }
