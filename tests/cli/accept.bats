@@ -24,7 +24,7 @@ iterations = 5
 warmup = 1
 timeout_s = 20
 [noise]
-max_cv = 5.0
+max_cv = 1.0
 on_noisy = "inconclusive"
 [[device_set]]
 id = "node"
