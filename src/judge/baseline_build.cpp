@@ -142,10 +142,12 @@ void add_facts(Baseline& baseline, const Specification& specification,
 Baseline build_baseline(const Specification& specification,
                         std::span<const Observation> observations, const std::string& today) {
   const std::map<std::string, std::string> nothing;
+  CeilingTable ceilings(specification.ceiling);
   const ReferenceInput input{.specification = specification,
                              .observations = observations,
                              .today = today,
-                             .assumed = nothing};
+                             .assumed = nothing,
+                             .ceilings = ceilings};
   if (observations.empty()) throw usage_error("no measurement to make a baseline of");
   // A fact that no file tells is not held against them here: its wanted value is assumed.
   const std::string stranger =

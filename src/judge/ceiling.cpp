@@ -123,4 +123,13 @@ std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const std::stri
   return scale_ceiling(rule, collective, {.n = ranks, .k = nodes, .g = ranks / nodes});
 }
 
+std::optional<CeilingFigure> CeilingTable::of(const std::string& collective,
+                                              const SetShape& shape) {
+  const Key key{collective, shape.ranks, shape.nodes, shape.gpus};
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  const auto figure = ceiling_of(rule_, collective, shape);
+  known_.emplace(key, figure);
+  return figure;
+}
+
 }  // namespace busbar::judge

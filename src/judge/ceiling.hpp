@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "judge/specification.hpp"
@@ -28,5 +30,23 @@ struct CeilingFigure {
 [[nodiscard]] std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule,
                                                       const std::string& collective,
                                                       const SetShape& shape);
+
+/// Ceilings that are reckoned once for each collective and shape: a graph's bound takes a while,
+/// and a pair of nodes is like another.
+class CeilingTable {
+ public:
+  /// The rule must outlive this.
+  explicit CeilingTable(const CeilingRule& rule) : rule_(rule) {}
+
+  /// As ceiling_of.
+  [[nodiscard]] std::optional<CeilingFigure> of(const std::string& collective,
+                                                const SetShape& shape);
+
+ private:
+  using Key = std::tuple<std::string, int, int, std::string>;
+
+  const CeilingRule& rule_;
+  std::map<Key, std::optional<CeilingFigure>> known_{};
+};
 
 }  // namespace busbar::judge

@@ -112,11 +112,13 @@ void refuse_all(Judgement& judgement, const std::string& reason) {
 }  // namespace
 
 Judgement judge_all(const JudgeInput& input) {
+  CeilingTable ceilings(input.specification.ceiling);
   const ReferenceInput given{.specification = input.specification,
                              .observations = input.observations,
                              .baseline = input.baseline,
                              .today = input.today,
-                             .assumed = input.assumed};
+                             .assumed = input.assumed,
+                             .ceilings = ceilings};
   const std::vector<std::string> nodes =
       nodes_to_judge(input.nodes, input.specification, input.observations);
   Judgement judgement;

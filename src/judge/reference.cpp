@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/ceiling.hpp"
 #include "judge/run_facts.hpp"
 #include "study/import/known_collective.hpp"
 
@@ -31,7 +30,7 @@ Reference theoretical(const SampleKey& key, const Sample& sample, const Referenc
   const SetShape shape{.ranks = ranks_of(key.set, key.instance),
                        .nodes = static_cast<int>(key.instance.nodes.size()),
                        .gpus = key.set.gpus};
-  if (const auto figure = ceiling_of(input.specification.ceiling, key.collective, shape)) {
+  if (const auto figure = input.ceilings.of(key.collective, shape)) {
     return in_metric(figure->GBps, "ceiling: " + figure->words, key);
   }
   if (sample.bounds_GBps.empty()) {

@@ -7,6 +7,7 @@
 
 #include "judge/baseline.hpp"
 #include "judge/bound_check.hpp"
+#include "judge/ceiling.hpp"
 #include "judge/sample.hpp"
 
 namespace busbar::judge {
@@ -18,6 +19,7 @@ struct ReferenceInput {
   const Baseline* baseline = nullptr;
   std::string today{};
   const std::map<std::string, std::string>& assumed;
+  CeilingTable& ceilings;
 };
 
 /// The reference of an absolute, theoretical or baseline rule, or why there is none.

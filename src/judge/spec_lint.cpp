@@ -2,7 +2,6 @@
 #include "judge/spec_lint.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -15,24 +14,6 @@ namespace {
 
 using Severity = LintFinding::Severity;
 
-/// Ceilings are reckoned once for each collective on each set: a graph's bound takes a while.
-class CeilingTable {
- public:
-  explicit CeilingTable(const CeilingRule& rule) : rule_(rule) {}
-
-  std::optional<CeilingFigure> of(const std::string& collective, const std::string& set,
-                                  const SetShape& shape) {
-    if (shape.ranks < 2) return std::nullopt;
-    const auto [place, is_new] = known_.try_emplace({collective, set});
-    if (is_new) place->second = ceiling_of(rule_, collective, shape);
-    return place->second;
-  }
-
- private:
-  const CeilingRule& rule_;
-  std::map<std::pair<std::string, std::string>, std::optional<CeilingFigure>> known_{};
-};
-
 void lint_collectives(const Specification& specification, const Expectation& rule,
                       CeilingTable& ceilings, LintFindings& findings) {
   const DeviceSetRule& set = specification.device_set(rule.device_set);
@@ -42,7 +23,7 @@ void lint_collectives(const Specification& specification, const Expectation& rul
                      .collective = collective,
                      .shape = shape_of(set, specification.system)};
     try {
-      subject.ceiling = ceilings.of(collective, set.id, subject.shape);
+      subject.ceiling = ceilings.of(collective, subject.shape);
     } catch (const Error& error) {
       findings.push_back({.severity = Severity::Refused,
                           .place = set.place,
@@ -157,7 +138,15 @@ std::vector<LintFinding> lint(const Specification& specification, const Baseline
                      return std::tie(one.place.line, one.place.column) <
                             std::tie(other.place.line, other.place.column);
                    });
-  return findings;
+  // What is wrong with a rule is often wrong for each of its collectives.
+  LintFindings once;
+  for (const LintFinding& finding : findings) {
+    const bool told = std::any_of(once.begin(), once.end(), [&](const LintFinding& earlier) {
+      return earlier.rule == finding.rule && earlier.text == finding.text;
+    });
+    if (!told) once.push_back(finding);
+  }
+  return once;
 }
 
 bool is_refused(std::span<const LintFinding> findings) {
