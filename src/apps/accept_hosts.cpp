@@ -21,7 +21,8 @@ std::vector<std::string> hosts_of_file(const std::string& path) {
   std::vector<std::string> hosts;
   std::string line;
   while (std::getline(file, line)) {
-    const std::string_view text = trim(std::string_view(line).substr(0, line.find('#')));
+    line.resize(std::min(line.size(), line.find('#')));
+    const std::string_view text = trim(line);
     const std::string host(text.substr(0, text.find_first_of(": \t")));
     const bool known = std::find(hosts.begin(), hosts.end(), host) != hosts.end();
     if (!host.empty() && !known) hosts.push_back(host);
@@ -72,7 +73,7 @@ void check_set(const judge::DeviceSetRule& set, const std::vector<std::string>& 
 
 std::vector<std::string> accept_hosts(const AcceptOptions& options,
                                       const judge::Specification& specification) {
-  const std::vector<std::string> hosts = named_hosts(options, specification);
+  std::vector<std::string> hosts = named_hosts(options, specification);
   for (const judge::DeviceSetRule& set : specification.device_sets) check_set(set, hosts);
   return hosts;
 }

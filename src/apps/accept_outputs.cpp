@@ -44,9 +44,10 @@ void replace_file(const std::string& path, std::string_view option, const std::s
   OutputFile(aside, option, OutputFile::Mode::New).append(text);
   std::error_code error;
   std::filesystem::rename(aside, path, error);
-  if (error)
+  if (error) {
     throw runtime_failure(
         fmt::format("{}: cannot rename {} to {}: {}", option, aside, path, error.message()));
+  }
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string find_programs(const AcceptOptions& options, const judge::Specificati
 }
 
 std::string find_mpiexec(const AcceptOptions& options) {
-  const std::string name = options.mpiexec.empty() ? "mpiexec" : options.mpiexec;
+  std::string name = options.mpiexec.empty() ? "mpiexec" : options.mpiexec;
   if (name.find('/') != std::string::npos) {
     if (is_program(name)) return name;
     throw usage_error(fmt::format("--mpiexec {}: there is no such program", name));

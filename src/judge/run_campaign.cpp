@@ -32,6 +32,15 @@ std::vector<std::string> next_of(std::vector<std::string>& waiting, std::size_t 
   return next;
 }
 
+/// "h3 does not answer (nothing within 30 s: ...)".
+std::string silence_words(const std::string& node, const LaunchResult& result, Seconds timeout) {
+  const std::string line = telling_line(result.log);
+  return fmt::format("{} does not answer ({}{}{})", node,
+                     result.timed_out ? fmt::format("nothing within {:g} s", timeout.count())
+                                      : fmt::format("exit {}", result.exit_code),
+                     line.empty() ? "" : ": ", line);
+}
+
 }  // namespace
 
 Campaign::Campaign(CampaignRequest request, RunFolder& folder)
@@ -74,17 +83,12 @@ void Campaign::touch(const std::vector<std::string>& nodes) {
     for (std::size_t i = 0; i < touched.size() && !is_stopped(); ++i) {
       const LaunchResult& result = results[i];
       if (result.exit_code == 0 && !result.timed_out) continue;
-      const std::string line = telling_line(result.log);
-      silent_[touched[i]] =
-          fmt::format("{} does not answer ({}{}{})", touched[i],
-                      result.timed_out ? fmt::format("nothing within {:g} s", timeout.count())
-                                       : fmt::format("exit {}", result.exit_code),
-                      line.empty() ? "" : ": ", line);
+      silent_[touched[i]] = silence_words(touched[i], result, timeout);
     }
   }
 }
 
-void Campaign::run_units(std::vector<Unit> units) {
+void Campaign::run_units(const std::vector<Unit>& units) {
   for (const Unit& unit : units) planned_ += unit.size();
   for (const Unit& unit : units) {
     if (is_stopped()) return;
@@ -153,9 +157,9 @@ void Campaign::tell(const Job& job, const LaunchResult* result) {
 
 void Campaign::rerun() {
   while (!is_stopped()) {
-    std::vector<Unit> units = rerun_units(specification_, folder_.journal(), judgement());
+    const std::vector<Unit> units = rerun_units(specification_, folder_.journal(), judgement());
     if (units.empty()) return;
-    run_units(std::move(units));
+    run_units(units);
   }
 }
 
@@ -167,7 +171,7 @@ void Campaign::search(const DeviceSetRule& set) {
       lost.push_back(std::move(unit));
     }
   }
-  run_units(std::move(lost));  // lines of the journal only
+  run_units(lost);  // lines of the journal only
   std::vector<Instance> before;
   while (!is_stopped()) {
     const std::vector<Observation> seen = observations();

@@ -54,7 +54,7 @@ class Campaign {
   [[nodiscard]] std::vector<Observation> observations() const;
   [[nodiscard]] Judgement judgement() const;
   void touch(const std::vector<std::string>& nodes);
-  void run_units(std::vector<Unit> units);
+  void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
   [[nodiscard]] Unit leave_out_silent(const Unit& unit);
   void keep(const Job& job, const LaunchResult& result);

@@ -42,8 +42,8 @@ std::string file_word(const std::string& text) {
   return word;
 }
 
-RunFolder::RunFolder(std::string path, const Journal& head, const std::string& specification_text)
-    : path_(std::move(path)), journal_(head) {
+RunFolder::RunFolder(std::string path, Journal head, const std::string& specification_text)
+    : path_(std::move(path)), journal_(std::move(head)) {
   make_empty_folder(path_);
   write_file(path_ + "/spec.toml", specification_text);
   file_.emplace(journal_path(), "-o", OutputFile::Mode::New);

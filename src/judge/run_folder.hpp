@@ -16,7 +16,7 @@ namespace busbar::judge {
 class RunFolder {
  public:
   /// Makes the folder, which must be new or empty, and begins the journal. Throws Error (Usage).
-  RunFolder(std::string path, const Journal& head, const std::string& specification_text);
+  RunFolder(std::string path, Journal head, const std::string& specification_text);
 
   /// Keeps what a launch wrote, then its lines: they are on disk when this returns.
   void add(const Job& job, const JournalLine& outcome, const std::string& csv,

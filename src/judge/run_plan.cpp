@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 #include "judge/fleet.hpp"
 
@@ -36,7 +38,8 @@ std::vector<std::vector<Instance>> tournament_instances(std::span<const std::str
     for (const PairValue& pair : round) {
       const std::string& first = nodes[std::min(pair.first, pair.second)];
       const std::string& second = nodes[std::max(pair.first, pair.second)];
-      rounds.back().push_back({.name = first + "+" + second, .nodes = {first, second}});
+      rounds.back().push_back(
+          {.name = fmt::format("{}+{}", first, second), .nodes = {first, second}});
     }
   }
   return rounds;

@@ -142,13 +142,15 @@ class Child {
       done = true;
       end = std::min(end, Clock::now() + ticks_of(control_.linger));
     }
-    if (!exited()) {
+    const bool killed = !exited();
+    drain_pipes(result);
+    // What a launcher says of its own end (Hydra on stdout) is none of the command's output.
+    const std::size_t said = result.out.size();
+    if (killed) {
       (is_stopped() ? result.stopped : done ? result.lingered : result.timed_out) = true;
       kill_group(result);
-    }
-    // What is still in the pipes; a grandchild may hold them open, and even go on writing.
-    const Clock::time_point last = Clock::now() + ticks_of(kPatience);
-    while (read_some(result, 0) && Clock::now() < last) {
+      drain_pipes(result);
+      if (control_.grace > Seconds{0}) result.out.resize(said);
     }
     result.exit_status = reap();
     return result;
@@ -162,13 +164,20 @@ class Child {
 
   [[nodiscard]] bool is_stopped() const { return control_.stop != nullptr && *control_.stop; }
 
+  /// What is still in the pipes; a grandchild may hold them open, and even go on writing.
+  void drain_pipes(CommandResult& result) {
+    const Clock::time_point last = Clock::now() + ticks_of(kPatience);
+    while (read_some(result, 0) && Clock::now() < last) {
+    }
+  }
+
   /// Whole, with its line end.
   [[nodiscard]] bool has_last_line(const std::string& out) const {
     if (control_.last_line.empty() || !out.ends_with('\n')) return false;
-    const std::size_t begin = out.rfind('\n', out.size() - 2);
-    const std::string_view line =
-        std::string_view(out).substr(begin == std::string::npos ? 0 : begin + 1);
-    return out.size() > 1 && line.starts_with(control_.last_line);
+    if (out.size() < 2) return false;
+    const std::size_t before = out.rfind('\n', out.size() - 2);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    return out.compare(begin, control_.last_line.size(), control_.last_line) == 0;
   }
 
   /// A launcher that is asked to end ends what it has started elsewhere.

@@ -50,6 +50,14 @@ TEST(RunLaunch, ends_a_command_that_does_not_and_keeps_what_it_wrote) {
   EXPECT_LT(result.seconds, 3);
 }
 
+TEST(RunLaunch, keeps_what_a_launcher_says_of_its_own_end_out_of_the_csv) {
+  const LaunchResult result = run(
+      {shell("trap 'echo \"[mpiexec] caught\"; exit 1' TERM; printf 'x\\n1\\n'; sleep 20 & wait")},
+      0.2);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.csv, "x\n1\n");
+}
+
 TEST(RunLaunch, shares_its_timeout_among_its_commands) {
   const LaunchResult result =
       run({shell("printf 'x\\n1\\n'; sleep 0.2"), shell("printf 'x\\n2\\n'; sleep 20")}, 0.3);
