@@ -94,7 +94,9 @@ void add_pair_suspects(std::vector<Suspect>& suspects, const Rows& rows,
   Rows valued;
   std::vector<bool> low;
   for (const JudgedRow* row : rows) {
-    if (!row->verdict.value && !row->wrong_data) continue;
+    // A pair whose bounds were not judged (noise, too few launches) is neither low nor good.
+    const bool judged = !row->decided || is_low(*row);
+    if (!judged || (!row->verdict.value && !row->wrong_data)) continue;
     valued.push_back(row);
     low.push_back(is_low(*row));
   }

@@ -100,6 +100,22 @@ TEST(FleetRule, TwoBadNodesOfFourAreBothNamed) {
   }
 }
 
+TEST(FleetRule, ANoisyPairOfTwoBadNodesAcquitsNeither) {
+  // The bad nodes are the last ones, so that the order of the names does not decide.
+  JudgeCase one = pairs_case(4, Comparison::Absolute, [](std::size_t i, std::size_t j) {
+    return i == 1 || j == 1 || i == 3 || j == 3 ? 20.0 : 100.0;
+  });
+  for (Observation& launch : one.observations) {
+    if (launch.instance == "h2+h4" && launch.launch == 1) launch.records[0].busbw_GBps = 60;
+  }
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(judgement.count(Word::Inconclusive), 1U);
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Good);
+  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Failed);
+  EXPECT_EQ(state_of(judgement, "h3"), NodeState::Good);
+  EXPECT_EQ(state_of(judgement, "h4"), NodeState::Failed);
+}
+
 TEST(FleetRule, AnAllBadFleetPassesTheFleetRuleButNotTheFloor) {
   const PairFunction bad = [](std::size_t i, std::size_t j) { return healthy(i, j) / 5; };
   EXPECT_EQ(pairs_case(5, Comparison::Fleet, bad).judged().overall(), Word::Pass);
