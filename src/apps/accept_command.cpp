@@ -14,7 +14,7 @@
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
-#include "judge/spec_reader.hpp"
+#include "judge/spec/reader.hpp"
 #include "report/output_file.hpp"
 #include "report/text_table.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "judge/journal.hpp"
 #include "judge/judge.hpp"
+#include "judge/run/journal.hpp"
 
 namespace busbar {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "judge/observation.hpp"
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar {
 

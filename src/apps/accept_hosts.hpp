@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/accept_options.hpp"
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar {
 

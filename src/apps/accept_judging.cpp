@@ -16,7 +16,7 @@
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
 #include "judge/output/verdict_text.hpp"
-#include "judge/spec_reader.hpp"
+#include "judge/spec/reader.hpp"
 
 namespace busbar {
 namespace {

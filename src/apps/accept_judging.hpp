@@ -10,7 +10,7 @@
 #include "apps/accept_options.hpp"
 #include "base/error.hpp"
 #include "judge/judge.hpp"
-#include "judge/spec_lint.hpp"
+#include "judge/spec/lint.hpp"
 
 namespace busbar {
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -17,6 +16,7 @@
 #include "judge/output/verdict_markdown.hpp"
 #include "judge/output/verdict_prometheus.hpp"
 #include "report/output_file.hpp"
+#include "report/replace_file.hpp"
 
 namespace busbar {
 namespace {
@@ -37,18 +37,6 @@ constexpr std::array kOutputs{
     Output{"--prometheus", "metrics.prom", &AcceptOutputs::prometheus, judge::verdict_prometheus},
     Output{"--markdown", "verdicts.md", &AcceptOutputs::markdown, judge::verdict_markdown},
     Output{"--html", "report.html", &AcceptOutputs::html, judge::verdict_html}};
-
-/// Written aside and renamed: the collector must never see half a file.
-void replace_file(const std::string& path, std::string_view option, const std::string& text) {
-  const std::string aside = fmt::format("{}.{}", path, getpid());
-  OutputFile(aside, option, OutputFile::Mode::New).append(text);
-  std::error_code error;
-  std::filesystem::rename(aside, path, error);
-  if (error) {
-    throw runtime_failure(
-        fmt::format("{}: cannot rename {} to {}: {}", option, aside, path, error.message()));
-  }
-}
 
 }  // namespace
 
@@ -85,7 +73,7 @@ void write_outputs(const AcceptOutputs& outputs, const judge::Judgement& judgeme
     if (path.empty()) continue;
     const std::string text = output.text(judgement, specification);
     if (output.path == &AcceptOutputs::prometheus) {
-      replace_file(path, output.option, text);
+      replace_file(path, text, output.option);
     } else {
       OutputFile(path, output.option, OutputFile::Mode::New).append(text);
     }

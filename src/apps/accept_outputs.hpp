@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/accept_options.hpp"
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar {

@@ -12,8 +12,8 @@
 #include "apps/accept_judging.hpp"
 #include "apps/accept_outputs.hpp"
 #include "base/text.hpp"
-#include "judge/run_campaign.hpp"
-#include "judge/run_interrupt.hpp"
+#include "judge/run/campaign.hpp"
+#include "judge/run/interrupt.hpp"
 #include "report/progress_line.hpp"
 
 namespace busbar {

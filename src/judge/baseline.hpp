@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "judge/observation.hpp"
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/fleet.hpp"
+#include "judge/fleet/fleet.hpp"
 #include "judge/judged_rule.hpp"
 
 namespace busbar::judge {

@@ -7,7 +7,7 @@
 
 #include "judge/baseline.hpp"
 #include "judge/observation.hpp"
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar::judge {

@@ -7,8 +7,8 @@
 
 #include "judge/baseline.hpp"
 #include "judge/bound_check.hpp"
-#include "judge/ceiling.hpp"
 #include "judge/sample.hpp"
+#include "judge/spec/ceiling.hpp"
 
 namespace busbar::judge {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 #include "model/record.hpp"
 
 namespace busbar::judge {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "judge/observation.hpp"
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
 

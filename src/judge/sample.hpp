@@ -8,7 +8,7 @@
 
 #include "judge/instances.hpp"
 #include "judge/observation.hpp"
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
 

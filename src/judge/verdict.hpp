@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 #include "report/document.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 #include "report/document.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar::judge {

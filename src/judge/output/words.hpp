@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "judge/specification.hpp"
+#include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar::judge {

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fleet/fleet.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "judge/fleet/row_effect.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::judge {
+namespace {
+
+/// Makes the MAD of a normal distribution its standard deviation.
+constexpr double kMadScale = 1.4826;
+/// Standard error of a normal sample's median times sqrt(n), in standard deviations: sqrt(pi / 2).
+constexpr double kMedianError = 1.2533;
+
+FleetSpread spread_of(std::span<const double> values) {
+  const double median = stats::median(values);
+  std::vector<double> deviations;
+  deviations.reserve(values.size());
+  for (const double value : values) deviations.push_back(std::abs(value - median));
+  return {.median = median, .mad = stats::median(deviations)};
+}
+
+/// How values look, and what low is measured by.
+struct View {
+  FleetSpread spread{};
+  bool homogeneous = true;
+  double reference = 0;
+};
+
+bool is_low(double value, const View& view, const OutlierRule& rule) {
+  if (!(value < rule.fail_below * view.reference)) return false;
+  // A scatter that comes of many slow values would hide all of them.
+  return !view.homogeneous || view.spread.robust_z(value) < -rule.min_robust_z;
+}
+
+View view_of(std::span<const double> values, const OutlierRule& rule) {
+  if (values.empty()) return {};
+  View view{.spread = spread_of(values)};
+  view.homogeneous = view.spread.mad <= rule.max_fleet_mad * view.spread.median;
+  view.reference = view.homogeneous ? view.spread.median : stats::percentile(values, 90);
+  return view;
+}
+
+/// The nodes of pairs as they are removed one by one.
+class PairTable {
+ public:
+  PairTable(std::size_t nodes, std::span<const PairValue> pairs, const OutlierRule& rule)
+      : pairs_(pairs), rule_(rule), active_(nodes, true) {}
+
+  [[nodiscard]] View view() const;
+  /// Per pair; in rows of removed nodes by the fraction alone.
+  [[nodiscard]] std::vector<bool> low_in(const View& view) const;
+  /// Who is blamed, without those that the others acquit.
+  [[nodiscard]] std::vector<std::size_t> blame();
+
+ private:
+  [[nodiscard]] bool fast_pairs_join_few(double level) const;
+  [[nodiscard]] std::optional<std::size_t> low_row() const;
+  [[nodiscard]] std::optional<std::size_t> next() const;
+  [[nodiscard]] bool is_acquitted(std::size_t node, const FleetSpread& others) const;
+  void acquit(std::vector<std::size_t>& order);
+  [[nodiscard]] std::size_t nodes_with_values() const;
+  [[nodiscard]] std::vector<bool> below(double level) const;
+
+  std::span<const PairValue> pairs_;
+  const OutlierRule& rule_;
+  std::vector<bool> active_;
+};
+
+View PairTable::view() const {
+  std::vector<double> values;
+  for (const PairValue& pair : pairs_) {
+    if (counts(pair, active_)) values.push_back(*pair.value);
+  }
+  View view = view_of(values, rule_);
+  if (values.empty() || !view.homogeneous) return view;
+  // Where most pairs are slow they are alike, and their MAD is small: 5 of 6 with 2 of 4 nodes.
+  const double top = stats::percentile(values, 90);
+  if (view.spread.median < rule_.fail_below * top &&
+      view.spread.robust_z(top) > rule_.min_robust_z &&
+      fast_pairs_join_few(rule_.fail_below * top)) {
+    view.homogeneous = false;
+    view.reference = top;
+  }
+  return view;
+}
+
+/// Are at least three quarters of the pairs among nodes that have a fast pair fast? Else, as with
+/// nodes of a rack, being fast is a matter of pairs, and slow nodes do not explain it.
+bool PairTable::fast_pairs_join_few(double level) const {
+  std::vector<bool> fast(active_.size(), false);
+  for (const PairValue& pair : pairs_) {
+    if (!counts(pair, active_) || *pair.value < level) continue;
+    fast[pair.first] = true;
+    fast[pair.second] = true;
+  }
+  std::size_t all = 0;
+  std::size_t reached = 0;
+  for (const PairValue& pair : pairs_) {
+    if (!counts(pair, active_) || !counts(pair, fast)) continue;
+    ++all;
+    if (*pair.value >= level) ++reached;
+  }
+  return 4 * reached >= 3 * all;
+}
+
+std::vector<bool> PairTable::below(double level) const {
+  std::vector<bool> low(pairs_.size(), false);
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    low[i] = has_value(pairs_[i]) && *pairs_[i].value < level;
+  }
+  return low;
+}
+
+std::vector<bool> PairTable::low_in(const View& view) const {
+  std::vector<bool> low = below(rule_.fail_below * view.reference);
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    if (counts(pairs_[i], active_)) low[i] = is_low(*pairs_[i].value, view, rule_);
+  }
+  return low;
+}
+
+/// The node with the lowest median, where that is an outlier of the medians.
+std::optional<std::size_t> PairTable::low_row() const {
+  std::vector<std::vector<double>> rows(active_.size());
+  for (const PairValue& pair : pairs_) {
+    if (!counts(pair, active_)) continue;
+    rows[pair.first].push_back(*pair.value);
+    rows[pair.second].push_back(*pair.value);
+  }
+  std::vector<double> medians;
+  std::optional<std::size_t> lowest;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t node = 0; node < rows.size(); ++node) {
+    if (rows[node].empty()) continue;
+    medians.push_back(stats::median(rows[node]));
+    if (medians.back() < least) {
+      least = medians.back();
+      lowest = node;
+    }
+  }
+  if (!lowest) return std::nullopt;
+  const View of_nodes{.spread = spread_of(medians), .reference = stats::median(medians)};
+  if (!is_low(least, of_nodes, rule_)) return std::nullopt;
+  // The median of two pairs of which one is low is not a row effect.
+  const auto counted = count_rows(pairs_, below(rule_.fail_below * of_nodes.reference), active_);
+  return counted[*lowest].is_effect() ? lowest : std::nullopt;
+}
+
+std::optional<std::size_t> PairTable::next() const {
+  const View now = view();
+  if (now.homogeneous) {
+    if (const auto node = low_row()) return node;
+  }
+  return worst_row(pairs_, low_in(now), active_);
+}
+
+/// Are this node's pairs with the others, by the median and the MAD of the others', not low? At
+/// least half of them must be below the fraction, and their median beyond its own error.
+bool PairTable::is_acquitted(std::size_t node, const FleetSpread& others) const {
+  std::vector<double> values;
+  std::size_t low = 0;
+  for (const PairValue& pair : pairs_) {
+    if (!has_value(pair) || (pair.first != node && pair.second != node)) continue;
+    if (!active_[pair.first == node ? pair.second : pair.first]) continue;
+    values.push_back(*pair.value);
+    if (*pair.value < rule_.fail_below * others.median) ++low;
+  }
+  if (values.empty()) return false;
+  const FleetSpread of_median{
+      .median = others.median,
+      .mad = others.mad * kMedianError / std::sqrt(static_cast<double>(values.size()))};
+  return 2 * low < values.size() ||
+         of_median.robust_z(stats::median(values)) >= -rule_.min_robust_z;
+}
+
+/// The 90th percentile of mere noise makes half of the pairs low, and the others are then those
+/// that were fast by chance. Every node that comes back makes them more like the fleet.
+void PairTable::acquit(std::vector<std::size_t>& order) {
+  for (bool changed = true; changed;) {
+    const FleetSpread others = view().spread;
+    if (others.median <= 0) return;  // they have no values among themselves
+    std::vector<std::size_t> cleared;
+    for (const std::size_t node : order) {
+      if (is_acquitted(node, others)) cleared.push_back(node);
+    }
+    for (const std::size_t node : cleared) {
+      active_[node] = true;
+      std::erase(order, node);
+    }
+    changed = !cleared.empty();
+  }
+}
+
+std::size_t PairTable::nodes_with_values() const {
+  const std::vector<bool> all(active_.size(), true);
+  const auto rows = count_rows(pairs_, std::vector<bool>(pairs_.size(), false), all);
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const RowCount& row) { return row.pairs > 0; }));
+}
+
+std::vector<std::size_t> PairTable::blame() {
+  std::vector<std::size_t> order;
+  while (const auto node = next()) {
+    order.push_back(*node);
+    active_[*node] = false;
+  }
+  acquit(order);
+  // The slow would be the fleet, and the few others its exception: nodes explain nothing.
+  if (2 * order.size() > nodes_with_values()) {
+    for (const std::size_t node : order) active_[node] = true;
+    order.clear();
+  }
+  return order;
+}
+
+}  // namespace
+
+double FleetSpread::robust_z(double value) const {
+  if (value == median) return 0;
+  return (value - median) / (kMadScale * mad);  // a MAD of 0 gives an infinity of the right sign
+}
+
+FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
+                         const OutlierRule& rule) {
+  PairTable table(nodes, pairs, rule);
+  const View all = table.view();
+  const std::vector<std::size_t> order = table.blame();
+  View rest = order.empty() ? all : table.view();
+  if (rest.reference <= 0) rest.reference = all.reference;  // the others have no values
+  FleetFinding finding{.spread = all.spread,
+                       .homogeneous = all.homogeneous,
+                       .reference = rest.reference,
+                       .low = table.low_in(rest)};
+  finding.blame = describe(nodes, order, pairs, finding.low);
+  return finding;
+}
+
+FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule) {
+  std::vector<double> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
+               [](double value) { return std::isfinite(value); });
+  const View view = view_of(finite, rule);
+  FleetFinding finding{.spread = view.spread,
+                       .homogeneous = view.homogeneous,
+                       .reference = view.reference,
+                       .low = std::vector<bool>(values.size(), false)};
+  for (std::size_t member = 0; member < values.size(); ++member) {
+    const double value = values[member];
+    if (!std::isfinite(value) || !is_low(value, view, rule)) continue;
+    finding.low[member] = true;
+    finding.blame.nodes.push_back({.node = member, .low = 1, .pairs = 1, .median = value});
+  }
+  return finding;
+}
+
+}  // namespace busbar::judge

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/run/campaign.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "judge/run/followups.hpp"
+#include "judge/run/halving_replay.hpp"
+
+namespace busbar::judge {
+namespace {
+
+std::string words_of(const Job& job) {
+  std::string text = fmt::format("{} {} {}, launch {}", job.device_set, job_name(job),
+                                 job.collective, job.launch + 1);
+  if (job.purpose != Purpose::Measure) text += fmt::format(" ({})", name(job.purpose));
+  return text;
+}
+
+/// The first collective of all: what nodes are touched with.
+std::string any_collective(const Specification& specification) {
+  return specification.expectations.front().collectives.front();
+}
+
+/// The next numbers of those that wait, which are so many at most.
+std::vector<std::string> next_of(std::vector<std::string>& waiting, std::size_t most) {
+  const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(std::min(most, waiting.size()));
+  std::vector<std::string> next(waiting.begin(), end);
+  waiting.erase(waiting.begin(), end);
+  return next;
+}
+
+/// "h3 does not answer (nothing within 30 s: ...)".
+std::string silence_words(const std::string& node, const LaunchResult& result, Seconds timeout) {
+  const std::string line = telling_line(result.log);
+  return fmt::format("{} does not answer ({}{}{})", node,
+                     result.timed_out ? fmt::format("nothing within {:g} s", timeout.count())
+                                      : fmt::format("exit {}", result.exit_code),
+                     line.empty() ? "" : ": ", line);
+}
+
+}  // namespace
+
+Campaign::Campaign(CampaignRequest request, RunFolder& folder)
+    : request_(std::move(request)), specification_(request_.specification), folder_(folder) {}
+
+bool Campaign::is_stopped() const { return request_.stop != nullptr && *request_.stop; }
+
+std::vector<Observation> Campaign::observations() const {
+  return observe_journal(folder_.journal(), folder_.path());
+}
+
+Judgement Campaign::judgement() const { return request_.judge(observations()); }
+
+bool Campaign::run() {
+  touch(request_.nodes);
+  std::mt19937_64 random(request_.seed);
+  run_units(plan_units(specification_, request_.nodes, request_.parallel, random));
+  rerun();
+  for (const DeviceSetRule& set : specification_.device_sets) {
+    const bool wanted =
+        is_halved(set, request_.nodes.size()) && !collectives_of(specification_, set.id).empty();
+    if (wanted && !is_stopped()) search(set);
+  }
+  if (!is_stopped()) run_units(confirm_units(specification_, request_.nodes, judgement()));
+  return !is_stopped();
+}
+
+void Campaign::touch(const std::vector<std::string>& nodes) {
+  constexpr std::size_t kAtOnce = 64;
+  if (specification_.run.backend == "sim") return;  // nothing runs on them
+  const Seconds timeout{specification_.run.reach_timeout_s};
+  std::vector<std::string> waiting = nodes;
+  while (!waiting.empty() && !is_stopped()) {
+    const std::vector<std::string> touched = next_of(waiting, kAtOnce);
+    std::vector<std::vector<Words>> launches;
+    for (const std::string& node : touched) {
+      launches.push_back({touch_command(request_.setup, any_collective(specification_), node)});
+    }
+    const std::vector<LaunchResult> results = run_launches(launches, timeout, request_.stop);
+    for (std::size_t i = 0; i < touched.size() && !is_stopped(); ++i) {
+      const LaunchResult& result = results[i];
+      if (result.exit_code == 0 && !result.timed_out) continue;
+      silent_[touched[i]] = silence_words(touched[i], result, timeout);
+    }
+  }
+}
+
+void Campaign::run_units(const std::vector<Unit>& units) {
+  for (const Unit& unit : units) planned_ += unit.size();
+  for (const Unit& unit : units) {
+    if (is_stopped()) return;
+    run_unit(unit);
+  }
+}
+
+void Campaign::run_unit(const Unit& unit) {
+  const Unit jobs = leave_out_silent(unit);
+  std::vector<std::vector<Words>> launches;
+  for (const Job& job : jobs) {
+    launches.push_back(commands_of(specification_, request_.setup, job));
+    ++begun_;
+    tell(job, nullptr);
+  }
+  const std::vector<LaunchResult> results =
+      run_launches(launches, Seconds{specification_.run.timeout_s}, request_.stop);
+  std::vector<std::string> doubtful;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    keep(jobs[i], results[i]);
+    tell(jobs[i], &results[i]);
+    if (!results[i].timed_out) continue;
+    doubtful.insert(doubtful.end(), jobs[i].nodes.begin(), jobs[i].nodes.end());
+  }
+  // A node that has gone while others were measured must not cost a timeout in each of its
+  // launches.
+  touch(doubtful);
+}
+
+Unit Campaign::leave_out_silent(const Unit& unit) {
+  Unit jobs;
+  for (const Job& job : unit) {
+    const auto silent = std::find_if(job.nodes.begin(), job.nodes.end(),
+                                     [this](const auto& node) { return silent_.contains(node); });
+    if (silent == job.nodes.end()) {
+      jobs.push_back(job);
+      continue;
+    }
+    ++begun_;
+    const LaunchResult result{.failure = silent_.at(*silent), .exit_code = -1};
+    keep(job, result);
+    tell(job, &result);
+  }
+  return jobs;
+}
+
+void Campaign::keep(const Job& job, const LaunchResult& result) {
+  folder_.add(job,
+              {.failure = result.failure,
+               .exit_code = result.exit_code,
+               .seconds = result.seconds,
+               .command = result.command},
+              result.csv, result.log);
+}
+
+void Campaign::tell(const Job& job, const LaunchResult* result) {
+  if (!request_.note) return;
+  LaunchNote note{.number = begun_, .planned = planned_, .what = words_of(job)};
+  if (result != nullptr) {
+    note.ended = true;
+    note.failure = result->failure;
+    note.seconds = result->seconds;
+  }
+  request_.note(note);
+}
+
+void Campaign::rerun() {
+  while (!is_stopped()) {
+    const std::vector<Unit> units = rerun_units(specification_, folder_.journal(), judgement());
+    if (units.empty()) return;
+    run_units(units);
+  }
+}
+
+void Campaign::search(const DeviceSetRule& set) {
+  std::vector<Unit> lost;
+  for (const auto& [node, why] : silent_) {
+    const Instance alone{.name = node, .nodes = {node}};
+    for (Unit& unit : launch_units(specification_, set.id, std::vector{alone}, true)) {
+      lost.push_back(std::move(unit));
+    }
+  }
+  run_units(lost);  // lines of the journal only
+  std::vector<Instance> before;
+  while (!is_stopped()) {
+    const std::vector<Observation> seen = observations();
+    if (searched_nodes(set, request_.nodes, seen).size() < 2) return;
+    const HalvingReplay replay = replay_halving(set, request_.nodes, seen, request_.judge(seen));
+    const std::vector<Instance> groups = instances_of_round(replay.next, replay.nodes);
+    // A round that gave no verdict would be asked for again and again.
+    const bool same = !before.empty() && groups.size() == before.size() &&
+                      std::equal(groups.begin(), groups.end(), before.begin(),
+                                 [](const auto& a, const auto& b) { return a.name == b.name; });
+    if (groups.empty() || same) return;
+    run_units(launch_units(specification_, set.id, groups, request_.parallel));
+    rerun();
+    before = groups;
+  }
+}
+
+}  // namespace busbar::judge

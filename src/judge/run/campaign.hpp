@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judge/run/folder.hpp"
+#include "judge/run/launcher.hpp"
+#include "judge/run/plan.hpp"
+#include "judge/verdict.hpp"
+
+namespace busbar::judge {
+
+/// What is told of a launch, before it begins and when it has ended.
+struct LaunchNote {
+  std::size_t number = 0;  ///< from 1
+  std::size_t planned = 0;
+  std::string what{};  ///< "pairs h1+h2 alltoall, launch 2"
+  bool ended = false;
+  std::string failure{};
+  double seconds = 0;
+};
+
+/// What an acceptance run needs.
+struct CampaignRequest {
+  const Specification& specification;
+  std::vector<std::string> nodes{};
+  LaunchSetup setup{};
+  bool parallel = true;
+  std::uint64_t seed = 0;
+  const std::atomic<bool>* stop = nullptr;
+  std::function<Judgement(std::span<const Observation>)> judge{};
+  std::function<void(const LaunchNote&)> note{};
+};
+
+/// Makes all launches of a specification: first every node is touched, then what is planned is
+/// measured, then what the verdicts ask for: groups of a search, reruns, confirmations.
+class Campaign {
+ public:
+  Campaign(CampaignRequest request, RunFolder& folder);
+
+  /// False where it was interrupted.
+  [[nodiscard]] bool run();
+  /// Nodes that do not answer, and how they do not.
+  [[nodiscard]] const std::map<std::string, std::string>& silent() const { return silent_; }
+
+ private:
+  [[nodiscard]] bool is_stopped() const;
+  [[nodiscard]] std::vector<Observation> observations() const;
+  [[nodiscard]] Judgement judgement() const;
+  void touch(const std::vector<std::string>& nodes);
+  void run_units(const std::vector<Unit>& units);
+  void run_unit(const Unit& unit);
+  [[nodiscard]] Unit leave_out_silent(const Unit& unit);
+  void keep(const Job& job, const LaunchResult& result);
+  void rerun();
+  void search(const DeviceSetRule& set);
+  void tell(const Job& job, const LaunchResult* result);
+
+  CampaignRequest request_;
+  const Specification& specification_;
+  RunFolder& folder_;
+  std::map<std::string, std::string> silent_{};
+  std::size_t begun_ = 0;
+  std::size_t planned_ = 0;
+};
+
+}  // namespace busbar::judge

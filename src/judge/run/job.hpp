@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "judge/instances.hpp"
+#include "judge/observation.hpp"
+#include "judge/spec/specification.hpp"
+
+namespace busbar::judge {
+
+/// One launch that is to be made: one collective on some nodes, whose rows become one CSV.
+struct Job {
+  std::string device_set{};
+  std::vector<Instance> instances{};  ///< whose rows it makes: one, or all rails
+  std::vector<std::string> nodes{};
+  int launch = 0;
+  int attempt = 0;
+  Purpose purpose = Purpose::Measure;
+  std::string collective{};
+};
+
+/// "h1+h2", "all", "rails": of a job, for people and file names.
+[[nodiscard]] std::string job_name(const Job& job);
+
+/// What starts programs on nodes.
+struct LaunchSetup {
+  std::string mpiexec = "mpiexec";
+  std::vector<std::string> arguments{};  ///< of mpiexec, from the user
+  std::string programs{};                ///< the folder of the *_perf
+};
+
+/// A program and its arguments.
+using Words = std::vector<std::string>;
+
+/// The commands of a job: one per reduction, type and geometric progression of sizes, to be run
+/// after each other.
+[[nodiscard]] std::vector<Words> commands_of(const Specification& specification,
+                                             const LaunchSetup& setup, const Job& job);
+/// What shows whether a node can be launched on: a program that tells its version there.
+[[nodiscard]] Words touch_command(const LaunchSetup& setup, const std::string& collective,
+                                  const std::string& node);
+/// As a shell would read it.
+[[nodiscard]] std::string command_text(const Words& words);
+
+/// Sizes from first to last, each `factor` times the one before.
+struct SizeRun {
+  Bytes first = 0;
+  Bytes last = 0;
+  Bytes factor = 2;
+};
+
+/// Rising sizes as few geometric progressions.
+[[nodiscard]] std::vector<SizeRun> size_runs(const std::vector<Bytes>& sizes);
+
+/// The collectives that rules ask for on a device set, each once.
+[[nodiscard]] std::vector<std::string> collectives_of(const Specification& specification,
+                                                      const std::string& device_set);
+
+}  // namespace busbar::judge

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judge/fleet/halving.hpp"
+#include "judge/run/job.hpp"
+#include "judge/spec/specification.hpp"
+
+namespace busbar::judge {
+
+/// Jobs that share no node and may run at the same time.
+using Unit = std::vector<Job>;
+
+/// The same order everywhere for a seed: Fisher and Yates by the generator's own numbers, since a
+/// library's distributions differ.
+template <class Item>
+void shuffle(std::vector<Item>& items, std::mt19937_64& random) {
+  for (std::size_t left = items.size(); left > 1; --left) {
+    std::swap(items[left - 1], items[static_cast<std::size_t>(random() % left)]);
+  }
+}
+
+/// All launches of all sets but those that are searched by halving, launches and instances
+/// shuffled. Not `parallel`: one job at a time.
+[[nodiscard]] std::vector<Unit> plan_units(const Specification& specification,
+                                           std::span<const std::string> nodes, bool parallel,
+                                           std::mt19937_64& random);
+
+/// All launches of instances that share no node, as units in their order.
+[[nodiscard]] std::vector<Unit> launch_units(const Specification& specification,
+                                             const std::string& device_set,
+                                             std::span<const Instance> instances, bool parallel);
+
+/// The groups of a round as instances, "h0+h1+h2".
+[[nodiscard]] std::vector<Instance> instances_of_round(std::span<const Halving::Group> groups,
+                                                       std::span<const std::string> nodes);
+
+/// One job per unit where jobs may not run at the same time.
+[[nodiscard]] std::vector<Unit> apart(std::vector<Unit> units, bool parallel);
+
+}  // namespace busbar::judge

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "judge/spec/ceiling.hpp"
+
+namespace busbar::judge {
+
+/// The ceiling by the graph of the named system; nothing where the graph tells none for this
+/// collective or has no such hosts. Throws Error (Usage) for an unknown system, or one with fewer
+/// devices on a node than the set wants.
+[[nodiscard]] std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule,
+                                                         const std::string& collective,
+                                                         const SetShape& shape);
+
+}  // namespace busbar::judge

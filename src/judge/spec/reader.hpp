@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "judge/spec/specification.hpp"
+
+namespace busbar::judge {
+
+/// Reads a specification (docs/acceptance-specification.md). `profile` is one of its profiles;
+/// empty: `standard` where the file has it, else the whole file. Throws Error (Usage) with
+/// file:line:column for everything that it does not understand or that contradicts itself.
+[[nodiscard]] Specification load_specification(const std::string& path, const std::string& profile);
+
+/// The same of a text; `origin` is the file's name in messages, and relative paths begin at its
+/// folder.
+[[nodiscard]] Specification parse_specification(std::string_view text, const std::string& origin,
+                                                const std::string& profile);
+
+}  // namespace busbar::judge

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/run/folder.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+namespace busbar::judge {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolderTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::remove_all(path_); }
+  void TearDown() override { fs::remove_all(path_); }
+
+  std::string path_ = (fs::path(testing::TempDir()) / "busbar-run-folder").string();
+  Job rails_{.device_set = "my rails",
+             .instances = {{.name = "rail 0", .nodes = {"a", "b"}, .group = 0},
+                           {.name = "rail 1", .nodes = {"a", "b"}, .group = 1}},
+             .nodes = {"a", "b"},
+             .collective = "alltoall"};
+};
+
+TEST_F(RunFolderTest, has_a_launchs_lines_on_disk_before_the_next) {
+  RunFolder folder(path_, {.seed = "3"}, "schema = 1\n");
+  folder.add(rails_, {.seconds = 2}, "x\n1\n", "said\n");
+  const Journal journal = load_journal(folder.journal_path());
+  ASSERT_EQ(journal.lines.size(), 2U);
+  EXPECT_EQ(journal.lines[1].group, 1);
+  EXPECT_EQ(journal.lines[1].file, "001-my-rails-rails-alltoall.csv");
+  EXPECT_TRUE(fs::exists(path_ + "/001-my-rails-rails-alltoall.csv"));
+  EXPECT_TRUE(fs::exists(path_ + "/001-my-rails-rails-alltoall.log"));
+  EXPECT_TRUE(fs::exists(path_ + "/spec.toml"));
+}
+
+TEST_F(RunFolderTest, names_no_file_for_a_launch_that_wrote_none) {
+  RunFolder folder(path_, {}, "");
+  folder.add(rails_, {.failure = "b does not answer"}, "", "");
+  EXPECT_EQ(folder.journal().lines.front().file, "");
+  EXPECT_EQ(folder.journal().lines.front().failure, "b does not answer");
+}
+
+TEST_F(RunFolderTest, never_replaces_anything) {
+  fs::create_directories(path_);
+  std::ofstream(path_ + "/precious") << "x";
+  EXPECT_THROW(RunFolder(path_, {}, ""), Error);
+  EXPECT_FALSE(fs::exists(path_ + "/spec.toml"));
+}
+
+TEST(FileWord, keeps_only_what_every_file_system_takes) {
+  EXPECT_EQ(file_word("rail 3/h1+h2"), "rail-3-h1+h2");
+  EXPECT_EQ(file_word(std::string(200, 'a')).size(), 60U);
+}
+
+}  // namespace
+}  // namespace busbar::judge

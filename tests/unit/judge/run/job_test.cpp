@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/run/job.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace busbar::judge {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Specification specification_of(SetKind kind) {
+  Specification specification;
+  specification.run = {
+      .launches = 2, .iterations = 10, .warmup = 3, .check_data = true, .timeout_s = 60};
+  specification.device_sets = {{.id = "set", .kind = kind, .gpus = "0-1", .ranks_per_node = 2}};
+  specification.expectations = {
+      {.id = "r", .collectives = {"allreduce"}, .device_set = "set", .sizes = {1024, 2048, 4096}}};
+  return specification;
+}
+
+Job job_of(const std::string& collective) {
+  return {.device_set = "set",
+          .instances = {{.name = "h1+h2", .nodes = {"h1", "h2"}}},
+          .nodes = {"h1", "h2"},
+          .collective = collective};
+}
+
+const LaunchSetup kSetup{.mpiexec = "mpiexec", .arguments = {"-iface", "ib0"}, .programs = "/bin"};
+
+std::vector<std::string> lines_of(const std::vector<Words>& commands) {
+  std::vector<std::string> lines;
+  for (const Words& words : commands) lines.push_back(command_text(words));
+  return lines;
+}
+
+TEST(CommandsOf, are_the_users_launcher_and_the_contract) {
+  EXPECT_THAT(
+      lines_of(commands_of(specification_of(SetKind::Pairwise), kSetup, job_of("allreduce"))),
+      ElementsAre("mpiexec -iface ib0 -hosts h1,h2 -np 4 -ppn 2 /bin/allreduce_perf "
+                  "--backend auto -T 60 --devices 0-1 --csv - -b 1024 -e 4096 -f 2 -d float "
+                  "--placement out -o sum -n 10 -w 3 -c 1"));
+}
+
+TEST(CommandsOf, leave_to_the_program_what_the_contract_does_not_fix) {
+  Specification specification = specification_of(SetKind::Pairwise);
+  specification.run.iterations = 0;
+  specification.run.warmup = -1;
+  specification.run.check_data = false;
+  const std::string line = lines_of(commands_of(specification, kSetup, job_of("allreduce"))).at(0);
+  EXPECT_THAT(line, Not(HasSubstr(" -n ")));
+  EXPECT_THAT(line, Not(HasSubstr(" -w ")));
+  EXPECT_THAT(line, HasSubstr("-c 0"));
+}
+
+TEST(CommandsOf, have_one_for_each_type_and_no_operation_where_nothing_is_reduced) {
+  Specification specification = specification_of(SetKind::Pairwise);
+  specification.expectations[0].collectives = {"alltoall"};
+  Expectation half = specification.expectations[0];
+  half.type = "half";
+  half.in_place = true;
+  specification.expectations.push_back(half);
+  const std::vector<std::string> lines =
+      lines_of(commands_of(specification, kSetup, job_of("alltoall")));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(lines[0], HasSubstr("-d float --placement out -n"));
+  EXPECT_THAT(lines[1], HasSubstr("-d half --placement in -n"));
+}
+
+TEST(CommandsOf, measure_both_placements_at_once_where_rules_want_both) {
+  Specification specification = specification_of(SetKind::Pairwise);
+  specification.expectations.push_back(specification.expectations[0]);
+  specification.expectations[1].in_place = true;
+  EXPECT_THAT(lines_of(commands_of(specification, kSetup, job_of("allreduce"))),
+              ElementsAre(HasSubstr("--placement both")));
+}
+
+TEST(CommandsOf, split_all_nodes_into_rails) {
+  EXPECT_THAT(lines_of(commands_of(specification_of(SetKind::Rails), kSetup, job_of("allreduce"))),
+              ElementsAre(HasSubstr("-genv NCCL_TESTS_SPLIT 'MOD 2' /bin/allreduce_perf")));
+}
+
+TEST(CommandsOf, start_a_simulation_without_a_launcher) {
+  Specification specification = specification_of(SetKind::Whole);
+  specification.run.backend = "sim";
+  specification.ceiling.system = "dgx-2";
+  EXPECT_THAT(lines_of(commands_of(specification, kSetup, job_of("allreduce"))),
+              ElementsAre(testing::StartsWith(
+                  "/bin/allreduce_perf --backend sim --system dgx-2 --ranks 4")));
+}
+
+TEST(SizeRuns, are_few_progressions_that_give_every_size_and_no_other) {
+  const auto text = [](const std::vector<Bytes>& sizes) {
+    std::string all;
+    for (const SizeRun& run : size_runs(sizes)) {
+      all += std::to_string(run.first) + "-" + std::to_string(run.last) + "x" +
+             std::to_string(run.factor) + " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(text({1024, 2048, 4096}), "1024-4096x2 ");
+  EXPECT_EQ(text({1000}), "1000-1000x2 ");
+  EXPECT_EQ(text({1, 3, 9, 10}), "1-9x3 10-10x2 ");
+  EXPECT_EQ(text({8, Bytes{8} << 30U}), "8-8x2 8589934592-8589934592x2 ");  // -f takes 2^20 at most
+  EXPECT_EQ(text({6, 9}), "6-6x2 9-9x2 ");
+}
+
+TEST(CollectivesOf, are_each_there_once_in_the_order_of_the_rules) {
+  Specification specification = specification_of(SetKind::Whole);
+  specification.expectations.push_back(specification.expectations[0]);
+  specification.expectations[1].collectives = {"alltoall", "allreduce"};
+  EXPECT_THAT(collectives_of(specification, "set"), ElementsAre("allreduce", "alltoall"));
+  EXPECT_THAT(collectives_of(specification, "other"), IsEmpty());
+}
+
+TEST(CommandText, is_read_by_a_shell_as_the_same_words) {
+  EXPECT_EQ(command_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''");
+}
+
+}  // namespace
+}  // namespace busbar::judge

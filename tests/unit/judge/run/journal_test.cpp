@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/run/journal.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "report/csv_text.hpp"
+
+namespace busbar::judge {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class JournalTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  std::string refusal(const std::string& text) const {
+    try {
+      static_cast<void>(load_journal(write("launches.csv", text)));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / "busbar-journal";
+  Journal head_{
+      .specification = "a spec.toml", .profile = "quick", .seed = "7", .nodes = {"h0", "h1"}};
+};
+
+JournalLine line_of_pair() {
+  return {.device_set = "pairs",
+          .instance = "h0+h1",
+          .nodes = {"h0", "h1"},
+          .launch = 2,
+          .attempt = 1,
+          .purpose = Purpose::Rerun,
+          .collective = "alltoall",
+          .file = "001.csv",
+          .failure = "exit 4: said \"no, never\"",
+          .exit_code = 4,
+          .seconds = 1.5,
+          .command = "mpiexec -hosts h0,h1 x"};
+}
+
+TEST_F(JournalTest, is_read_back_as_it_was_written) {
+  JournalLine rail = line_of_pair();
+  rail.group = 3;
+  const Journal journal = load_journal(
+      write("launches.csv", journal_head(head_) + journal_row(line_of_pair()) + journal_row(rail)));
+  EXPECT_EQ(journal.specification, "a spec.toml");
+  EXPECT_EQ(journal.profile, "quick");
+  EXPECT_EQ(journal.seed, "7");
+  EXPECT_THAT(journal.nodes, ElementsAre("h0", "h1"));
+  ASSERT_EQ(journal.lines.size(), 2U);
+  const JournalLine& line = journal.lines[0];
+  EXPECT_EQ(line.failure, "exit 4: said \"no, never\"");
+  EXPECT_EQ(line.command, "mpiexec -hosts h0,h1 x");
+  EXPECT_THAT(line.nodes, ElementsAre("h0", "h1"));
+  EXPECT_EQ(line.purpose, Purpose::Rerun);
+  EXPECT_EQ(line.launch, 2);
+  EXPECT_EQ(line.attempt, 1);
+  EXPECT_EQ(line.exit_code, 4);
+  EXPECT_EQ(line.group, -1);
+  EXPECT_EQ(journal.lines[1].group, 3);
+}
+
+TEST_F(JournalTest, leaves_out_the_line_that_a_killed_run_was_writing) {
+  const std::string row = journal_row(line_of_pair());
+  const Journal journal = load_journal(
+      write("launches.csv", journal_head(head_) + row + row.substr(0, row.size() / 2)));
+  EXPECT_EQ(journal.lines.size(), 1U);
+}
+
+TEST_F(JournalTest, refuses_with_file_and_line) {
+  EXPECT_THAT(refusal("collective,backend\n"), HasSubstr("launches.csv:1: this is no journal"));
+  EXPECT_THAT(refusal(""), HasSubstr("this is no journal"));
+  EXPECT_THAT(refusal(journal_head(head_) + "a,b\n"), HasSubstr("launches.csv:7: 2 cells"));
+  EXPECT_THAT(refusal(journal_head(head_) + "a,b,c,,0,0,guess,x,,,0,0,\n"),
+              HasSubstr("'guess' is no purpose"));
+  EXPECT_THAT(refusal(journal_head(head_) + "a,\"b\n"), HasSubstr("a quote is not closed"));
+}
+
+TEST_F(JournalTest, observes_a_missing_file_as_a_failure_and_never_as_nothing) {
+  write("good.csv",
+        csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
+  Journal journal = head_;
+  for (const char* file : {"good.csv", "gone.csv", ""}) {
+    JournalLine line = line_of_pair();
+    line.file = file;
+    line.failure = "";
+    journal.lines.push_back(line);
+  }
+  const std::vector<Observation> seen = observe_journal(journal, folder_.string());
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[0].failure, "");
+  EXPECT_EQ(seen[0].records.size(), 1U);
+  EXPECT_THAT(seen[1].failure, HasSubstr("gone.csv"));
+  EXPECT_EQ(seen[2].failure, "the journal names no file");
+}
+
+TEST_F(JournalTest, keeps_the_rows_of_a_launch_that_failed) {
+  write("part.csv",
+        csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
+  Journal journal = head_;
+  JournalLine line = line_of_pair();
+  line.file = "part.csv";
+  line.failure = "timeout after 120 s";
+  journal.lines.push_back(line);
+  const std::vector<Observation> seen = observe_journal(journal, folder_.string());
+  EXPECT_EQ(seen[0].failure, "timeout after 120 s");
+  EXPECT_EQ(seen[0].records.size(), 1U);
+}
+
+}  // namespace
+}  // namespace busbar::judge

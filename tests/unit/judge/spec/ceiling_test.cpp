@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/spec/ceiling.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using testing::HasSubstr;
+
+CeilingRule scales(double up, double out, CeilingModel model = CeilingModel::Hierarchical) {
+  return {.scale_up = up, .scale_out = out, .model = model};
+}
+
+double ceiling(const CeilingRule& rule, const std::string& collective, int nodes, int gpus) {
+  const auto figure = ceiling_of(rule, collective, {.ranks = nodes * gpus, .nodes = nodes});
+  return figure ? figure->GBps : -1;
+}
+
+/// A published figure: what was measured, what the formula allows, and the share of it in percent.
+struct Published {
+  std::string what{};
+  CeilingRule rule{};
+  std::string collective{};
+  int nodes = 0;
+  int gpus = 0;
+  double allowed = 0;
+  double measured = 0;
+  double share = 0;
+};
+
+TEST(CeilingOf, ScalesIsWhatPublishedRunsStayBelow) {
+  const CeilingRule hopper = scales(450, 50);
+  const CeilingRule ring = scales(300, 25, CeilingModel::Ring);
+  const std::vector<Published> table{
+      {"2x8", hopper, "alltoall", 2, 8, 93.75, 91.94, 98},
+      {"10x8", hopper, "alltoall", 10, 8, 54.86, 50.66, 92},
+      {"2x4", hopper, "alltoall", 2, 4, 87.5, 83.7, 96},
+      {"2x2", hopper, "alltoall", 2, 2, 75, 70.5, 94},
+      {"2x1", hopper, "alltoall", 2, 1, 50, 39.8, 80},
+      {"10x1", hopper, "allreduce", 10, 1, 50, 48.9, 98},
+      {"10x2", hopper, "allreduce", 10, 2, 105.56, 98.3, 93},
+      {"10x4", hopper, "allreduce", 10, 4, 216.67, 196.4, 91},
+      {"10x8", hopper, "allreduce", 10, 8, 438.89, 364.1, 83},
+      {"2x p4de", scales(300, 6.25), "allreduce", 2, 8, 93.75, 78.3, 84},
+      {"2x a3-mega", scales(450, 25), "allreduce", 2, 8, 375, 338.8, 90},
+      {"4x p6-b200", scales(900, 50), "allreduce", 4, 8, 516.67, 381.8, 74},
+      {"2x OCI A100", ring, "allreduce", 2, 8, 200, 189.6, 95},
+      {"H200", hopper, "allreduce", 1, 8, 450, 365.6, 81},
+      {"A100", scales(300, 25), "allreduce", 1, 8, 300, 231.6, 77},
+      {"P100", scales(80, 12.5), "allreduce", 1, 8, 80, 62.2, 78}};
+  for (const Published& row : table) {
+    const double allowed = ceiling(row.rule, row.collective, row.nodes, row.gpus);
+    EXPECT_NEAR(allowed, row.allowed, 0.005) << row.what;
+    EXPECT_NEAR(row.measured / allowed * 100, row.share, 0.55) << row.what;
+  }
+}
+
+TEST(CeilingOf, InSwitchReductionLiftsAllReduceOnly) {
+  CeilingRule rule = scales(450, 50);
+  rule.in_network_reduction = true;
+  // H200 with NVLS: 473 measured, 105 % of the ring's 450.
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allreduce", 1, 8), 787.5);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allreduce", 1, 2), 450);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "reducescatter", 1, 8), 450);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allgather", 1, 8), 450);
+  // A network that adds carries each card's part once out and once in: 50 x 2 x 31 / 4.
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allreduce", 4, 8), 775);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allreduce", 100, 1), 99);
+}
+
+TEST(CeilingOf, RootedAndNeighbourCollectivesCrossTheNetworkTheirOwnWay) {
+  const CeilingRule rule = scales(450, 50);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "broadcast", 2, 8), 400);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "reduce", 4, 8), 400);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "broadcast", 1, 8), 450);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "sendrecv", 1, 8), 450);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "sendrecv", 2, 8), 50);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "gather", 2, 8), 93.75);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "scatter", 2, 8), 93.75);
+}
+
+TEST(CeilingOf, WordsTellBothTerms) {
+  const auto figure = ceiling_of(scales(450, 50), "allreduce", {.ranks = 16, .nodes = 2});
+  ASSERT_TRUE(figure);
+  EXPECT_EQ(figure->words, "min(450 scale-up, 50 x 15/1 scale-out), hierarchical");
+}
+
+TEST(CeilingOf, HalfAFigureIsNoCeiling) {
+  const CeilingRule up{.scale_up = 450};
+  EXPECT_DOUBLE_EQ(ceiling(up, "allreduce", 1, 8), 450);
+  EXPECT_EQ(ceiling(up, "allreduce", 2, 8), -1);
+  const CeilingRule out{.scale_out = 12.5};
+  EXPECT_DOUBLE_EQ(ceiling(out, "allreduce", 8, 1), 12.5);
+  EXPECT_EQ(ceiling(out, "allreduce", 1, 8), -1);
+  EXPECT_EQ(ceiling({}, "allreduce", 1, 8), -1);
+}
+
+TEST(CeilingOf, OneRankOrUnevenNodesIsNothing) {
+  EXPECT_FALSE(ceiling_of(scales(450, 50), "allreduce", {.ranks = 1, .nodes = 1}));
+  EXPECT_FALSE(ceiling_of(scales(450, 50), "allreduce", {.ranks = 9, .nodes = 2}));
+}
+
+CeilingRule system_of(const std::string& name) { return {.system = name}; }
+
+TEST(CeilingOf, SystemIsTheBoundOfItsGraph) {
+  EXPECT_DOUBLE_EQ(ceiling(system_of("dgx-1v"), "allreduce", 1, 4), 100);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("dgx-1v"), "allreduce", 1, 8), 150);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("dgx-2"), "allreduce", 1, 16), 150);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("dgx-2"), "alltoall", 1, 16), 150);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("ac922"), "allreduce", 1, 2), 75);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("dgx-1p"), "broadcast", 1, 8), 80);
+}
+
+TEST(CeilingOf, SystemTakesTheGpusOfTheSet) {
+  const auto pair = [](const std::string& gpus) {
+    const auto figure =
+        ceiling_of(system_of("dgx-1v"), "allreduce", {.ranks = 2, .nodes = 1, .gpus = gpus});
+    return figure ? figure->GBps : -1;
+  };
+  EXPECT_DOUBLE_EQ(pair("0-1"), 25);
+  EXPECT_DOUBLE_EQ(pair("0,3"), 50);
+  EXPECT_DOUBLE_EQ(pair("best"), 50);
+}
+
+TEST(CeilingOf, SystemWhoseSwitchAddsReachesMoreWhereThatIsAdmitted) {
+  CeilingRule rule = system_of("dgx-h100");
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allreduce", 1, 8), 450);
+  rule.in_network_reduction = true;
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allreduce", 1, 8), 700);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allgather", 1, 8), 450);
+  rule.system = "gb200-nvl72";
+  EXPECT_NEAR(ceiling(rule, "allreduce", 18, 4), 1750.68, 0.01);
+  EXPECT_DOUBLE_EQ(ceiling(rule, "allgather", 18, 4), 900);
+}
+
+TEST(CeilingOf, SystemIsAlsoReckonedOverSeveralOfItsNodes) {
+  EXPECT_DOUBLE_EQ(ceiling(system_of("dgx-h100"), "allreduce", 2, 8), 450);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("dgx-a100"), "alltoall", 2, 8), 46.875);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("ac922-x4"), "allgather", 4, 4), 30);
+  CeilingRule ring = system_of("ac922-x4");
+  ring.model = CeilingModel::Ring;
+  EXPECT_DOUBLE_EQ(ceiling(ring, "allreduce", 4, 4), 24);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("knl-aries"), "sendrecv", 2, 1), 8);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("knl-omnipath"), "allreduce", 8, 1), 12.5);
+  EXPECT_EQ(ceiling(system_of("knl-omnipath"), "allreduce", 1, 8), -1);
+}
+
+TEST(CeilingOf, MeshTellsNothingOfAllToAll) {
+  EXPECT_EQ(ceiling(system_of("dgx-1v"), "alltoall", 1, 8), -1);
+  EXPECT_DOUBLE_EQ(ceiling(system_of("dgx-1v"), "alltoall", 1, 2), 25);
+}
+
+TEST(CeilingOf, SystemWithTooFewDevicesIsRefused) {
+  const auto failure = test::failure_of([] {
+    static_cast<void>(
+        ceiling_of(system_of("dgx-1v"), "allreduce", {.ranks = 16, .nodes = 1, .gpus = {}}));
+  });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_THAT(failure.message, HasSubstr("has 8 devices on a node"));
+}
+
+}  // namespace
+}  // namespace busbar::judge

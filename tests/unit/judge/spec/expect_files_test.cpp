@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "judge/spec/lint.hpp"
+#include "judge/spec/reader.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::judge {
+namespace {
+
+std::string path_of(const std::string& system) { return "results/expect/" + system + ".toml"; }
+
+TEST(ExpectFiles, ThereIsOneForEverySystemAndNoOther) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("results/expect")) {
+    if (entry.path().extension() == ".toml") ++files;
+  }
+  EXPECT_EQ(files, topo::built_in_systems().size());
+  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+    EXPECT_TRUE(std::filesystem::exists(path_of(system.name))) << system.name;
+  }
+}
+
+TEST(ExpectFiles, AreRefusedByNothing) {
+  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+    // Reading checks every profile; full has every rule: what it does not refuse, no profile does.
+    const Specification full = load_specification(path_of(system.name), "full");
+    EXPECT_EQ(full.profile, "full");
+    EXPECT_EQ(full.system.name, system.name);
+    EXPECT_EQ(full.ceiling.system, system.name);
+    const auto findings = lint(full, nullptr, "2026-11-21");
+    EXPECT_FALSE(is_refused(findings)) << lint_text(full.file, findings);
+  }
+}
+
+TEST(ExpectFiles, HaveTheSameThreeProfiles) {
+  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+    const std::string text = test::text_of(path_of(system.name));
+    for (const std::string profile : {"quick", "standard", "full"}) {
+      EXPECT_THAT(text, testing::HasSubstr("[profile." + profile + "]")) << system.name;
+    }
+  }
+  EXPECT_EQ(load_specification(path_of("dgx-1v"), "").profile, "standard");
+}
+
+TEST(ExpectFiles, AreNotRefusedWithTheSystemsOwnNodesEither) {
+  for (const auto& [name, nodes] :
+       {std::pair<std::string, int>{"gb200-nvl72", 18}, {"dgx-h100", 10}, {"knl-aries", 8}}) {
+    Specification full = load_specification(path_of(name), "full");
+    for (int i = 0; i < nodes; ++i) full.system.nodes.push_back("n" + std::to_string(i));
+    const auto findings = lint(full, nullptr, "2026-11-21");
+    EXPECT_FALSE(is_refused(findings)) << lint_text(full.file, findings);
+  }
+}
+
+TEST(ExpectFiles, EveryRuleNamesWhereItsFigureIsFrom) {
+  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+    std::ifstream file(path_of(system.name));
+    std::string line;
+    bool after_rule = false;
+    while (std::getline(file, line)) {
+      if (after_rule) {
+        EXPECT_TRUE(line.starts_with("# ")) << system.name << ": " << line;
+      }
+      after_rule = line == "[[expect]]";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace busbar::judge
