@@ -57,7 +57,7 @@ Confirmations confirmations_of(const JudgedRule& judged, const Suspect& suspect,
       const RuleVerdict& verdict = row.verdict;
       const bool other = !launch.collective.empty() && launch.collective != verdict.collective;
       if (other || !is_low(row) || !has_all(verdict.nodes, suspect.nodes)) continue;
-      if (row.verdict.instance != "fleet") count(counts, launch, judged, row, suspect);
+      if (!row.verdict.of_fleet()) count(counts, launch, judged, row, suspect);
     }
   }
   return counts;
@@ -96,7 +96,7 @@ std::vector<Cleared> confirm(JudgedRule& judged, std::vector<Suspect>& suspects,
   suspects = std::move(kept);
   for (JudgedRow& row : judged.rows) {
     RuleVerdict& verdict = row.verdict;
-    const bool fleet = verdict.instance == "fleet";
+    const bool fleet = verdict.of_fleet();
     if (fleet || row.wrong_data || !is_low(row) || explained_by_another(verdict, suspects))
       continue;
     for (const Cleared& one : cleared) {

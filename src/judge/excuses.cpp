@@ -15,7 +15,7 @@ using CurveName = std::pair<std::string, std::string>;  // instance and collecti
 CurveName curve_of(const RuleVerdict& verdict) { return {verdict.instance, verdict.collective}; }
 
 bool may_be_excused(const JudgedRow& row) {
-  return row.verdict.word == Word::Fail && !row.wrong_data && row.verdict.instance != "fleet";
+  return row.verdict.word == Word::Fail && !row.wrong_data && !row.verdict.of_fleet();
 }
 
 /// Where a curve has more misses than are allowed, all of them stay.

@@ -66,7 +66,9 @@ void judge_one(RuleVerdict& verdict, const FleetFinding& finding, bool low) {
                                           : verdict.ratio < verdict.bounds.fail_below);
   if (low) {
     if (verdict.word != Word::Error) verdict.word = Word::Fail;
-    add_reason(verdict, fmt::format("robust z {:.3g}", z));
+    add_reason(verdict, finding.homogeneous
+                            ? fmt::format("robust z {:.3g}", z)
+                            : "against the 90th percentile, since the fleet is not homogeneous");
   } else if (missed) {
     const bool warns =
         time ? verdict.bounds.warn_above.has_value() : verdict.bounds.warn_below.has_value();
@@ -80,7 +82,7 @@ JudgedRow fleet_row(const Judged& judged, const std::vector<JudgedRow*>& rows,
   JudgedRow row;
   row.verdict = rows.front()->verdict;
   RuleVerdict& verdict = row.verdict;
-  verdict.instance = "fleet";
+  verdict.instance = kFleet;
   verdict.nodes.assign(nodes.begin(), nodes.end());
   verdict.values.clear();
   verdict.cv.reset();

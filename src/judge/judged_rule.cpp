@@ -86,7 +86,9 @@ RuleVerdict head_of(const SampleKey& key, const Sample& sample) {
 void say_two_groups(JudgedRow& row) {
   RuleVerdict& verdict = row.verdict;
   if (const auto groups = two_groups_of(verdict.values)) {
-    add_reason(verdict, fmt::format("bimodal: {} at {} and {} at {}", launch_count(groups->low),
+    const std::string low =
+        verdict.of_fleet() ? counted(groups->low, "instance") : launch_count(groups->low);
+    add_reason(verdict, fmt::format("bimodal: {} at {} and {} at {}", low,
                                     value_words(groups->low_middle, verdict.metric), groups->high,
                                     value_words(groups->high_middle, verdict.metric)));
   } else if (row.sample.two_levels) {

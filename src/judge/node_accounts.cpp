@@ -29,7 +29,7 @@ bool is_unanswered(const RuleVerdict& verdict) {
 }
 
 void count(Part& part, const RuleVerdict& verdict, const std::string& node) {
-  if (verdict.instance == "fleet" || !has(verdict.nodes, node)) return;
+  if (verdict.of_fleet() || !has(verdict.nodes, node)) return;
   ++part.all;
   if (verdict.value) ++part.valued;
   const Word word = verdict.word;

@@ -39,7 +39,7 @@ std::vector<Rows> tables_of(const JudgedRule& judged) {
       for (const JudgedRow& row : judged.rows) {
         const RuleVerdict& v = row.verdict;
         const bool of_table = v.collective == collective && v.size == size;
-        if (of_table && v.instance != "fleet") rows.push_back(&row);
+        if (of_table && !v.of_fleet()) rows.push_back(&row);
       }
       if (!rows.empty()) tables.push_back(std::move(rows));
     }

@@ -20,11 +20,14 @@ inline constexpr std::array<Word, 7> kWords{
 
 [[nodiscard]] std::string_view name(Word word);  ///< "PASS"
 
+/// RuleVerdict::instance of what is said of all instances together.
+inline constexpr std::string_view kFleet = "fleet";
+
 /// What one rule says of one size on one instance of a device set.
 struct RuleVerdict {
   std::string rule{};
   std::string device_set{};
-  std::string instance{};  ///< "fleet" for what is said of all instances together
+  std::string instance{};  ///< "h1+h2", or kFleet
   std::vector<std::string> nodes{};
   std::string collective{};
   std::string type{};
@@ -41,6 +44,9 @@ struct RuleVerdict {
   Word word = Word::Error;
   std::string reason{};  ///< one line; empty only for PASS
   std::size_t attempts = 0;
+
+  /// True for what is said of all instances together.
+  [[nodiscard]] bool of_fleet() const { return instance == kFleet; }
 };
 
 /// A node or a link that the rules blame.

@@ -18,14 +18,15 @@ constexpr std::size_t kOthersListed = 20;
 constexpr std::size_t kMostListed = 40;
 
 using Group = std::vector<const RuleVerdict*>;
-using CurveKey = std::tuple<std::string, std::string, Bytes>;
+using CurveKey = std::tuple<std::string, std::string, Bytes, bool>;
 
-/// Of one rule, collective and size: in the order of their first verdict.
+/// Of one rule, collective and size, and what is said of a fleet apart from its instances: in the
+/// order of their first verdict.
 std::vector<Group> curves_of(const Judgement& judgement) {
   std::vector<Group> groups;
   std::map<CurveKey, std::size_t> places;
   for (const RuleVerdict& verdict : judgement.verdicts) {
-    const CurveKey key{verdict.rule, verdict.collective, verdict.size};
+    const CurveKey key{verdict.rule, verdict.collective, verdict.size, verdict.of_fleet()};
     const auto [found, added] = places.try_emplace(key, groups.size());
     if (added) groups.emplace_back();
     groups[found->second].push_back(&verdict);

@@ -20,7 +20,7 @@ std::optional<Halving::Outcome> outcome_of(const Judgement& judgement, const Dev
                                            const Instance& group) {
   std::optional<Word> worst;
   for (const RuleVerdict& verdict : judgement.verdicts) {
-    const bool same = verdict.device_set == set.id && verdict.instance != "fleet" &&
+    const bool same = verdict.device_set == set.id && !verdict.of_fleet() &&
                       has_same_nodes(verdict.nodes, group.nodes);
     if (same) worst = std::max(worst.value_or(Word::Skip), verdict.word);
   }
