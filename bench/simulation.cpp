@@ -2,6 +2,8 @@
 // Seconds that predictions of eleven sizes take, and what share that is of what they may take: 72
 // GPUs of one NVLink domain in one second, 1,024 nodes of eight GPUs in ten.
 #include <chrono>
+#include <cstdio>
+#include <exception>
 
 #include <fmt/format.h>
 
@@ -50,4 +52,11 @@ int run() {
 }  // namespace
 }  // namespace busbar::topo
 
-int main() { return busbar::topo::run(); }
+int main() {
+  try {
+    return busbar::topo::run();
+  } catch (const std::exception& error) {
+    std::fputs(error.what(), stderr);
+    return 4;
+  }
+}

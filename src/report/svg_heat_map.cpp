@@ -96,11 +96,16 @@ void draw_hatching(SvgCanvas& canvas, double x, double y, double side, std::stri
               {.colour = kSuspectColour, .width = side > kTextSize ? 1.6 : 1}, tooltip);
 }
 
+/// At most five letters, as a cell is wide: "101", "12.1", "0.024".
+std::string cell_figure(double value) {
+  return value < 0.1 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
+}
+
 void draw_half(SvgCanvas& canvas, const HeatMap& map, const Grid& grid, const HeatCell& cell,
                std::size_t line, std::size_t column) {
   const double x = at(grid.left, grid, column);
   const double y = at(grid.top, grid, line);
-  const std::string value = cell.value ? fmt::format("{:.3g}", *cell.value) : "no data";
+  const std::string value = cell.value ? cell_figure(*cell.value) : "no data";
   const std::string words =
       fmt::format("{} - {}: {}{} {}", map.labels[cell.first], map.labels[cell.second], value,
                   cell.value ? " " + map.unit : "", cell.verdict);
@@ -141,15 +146,17 @@ void draw_legend(SvgCanvas& canvas, const HeatMap& map, double width) {
     canvas.box({.x = left + part * length, .y = 6}, length / kSteps + 0.5, kBand,
                colour_at(part + 0.5 / kSteps), {.width = 0});
   }
-  const auto mark = [&](double value, std::string_view anchor) {
+  const auto mark = [&](double value, std::string_view anchor, bool named) {
     const double x = left + value / map.top * length;
     canvas.line({.x = x, .y = 6}, {.x = x, .y = 6 + kBand + 4}, {.colour = "#111"});
+    if (!named) return;
     canvas.text({.x = x, .y = 36}, fmt::format("{:.3g}", value),
                 {.size = kTextSize, .anchor = anchor});
   };
-  mark(0, "start");
-  if (map.floor) mark(*map.floor, "end");
-  if (map.reference) mark(*map.reference, "start");
+  mark(0, "start", true);
+  if (map.floor) mark(*map.floor, "end", true);
+  // Where both are one the figure stands there once.
+  if (map.reference) mark(*map.reference, "start", map.floor != map.reference);
   canvas.text({.x = left + length + 10, .y = 18}, map.unit, {.size = kTextSize});
   std::string words = "hatched: failed";
   if (map.floor && map.reference) words = "marks: fail bound, reference; " + words;
