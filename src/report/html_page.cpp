@@ -27,12 +27,19 @@ std::string bullets(const Bullets& block) {
   return text + "</ul>\n";
 }
 
+/// Sentences need room, also on a phone, where their table scrolls.
+std::string_view cell_class(bool number, const std::string& cell) {
+  constexpr std::size_t kSentence = 40;
+  if (number) return " class=\"number\"";
+  return cell.size() > kSentence ? " class=\"words\"" : "";
+}
+
 /// The first cell of a row is its heading.
 std::string table_row(const DocumentTable& table, const std::vector<std::string>& row) {
   std::string text = "<tr>";
   for (std::size_t i = 0; i < row.size(); ++i) {
     const bool number = i < table.columns.size() && table.columns[i].number;
-    const std::string_view attribute = number ? " class=\"number\"" : "";
+    const std::string_view attribute = cell_class(number, row[i]);
     const std::string cell = row[i].empty() ? std::string(kDash) : markup_text(row[i]);
     text += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attribute, cell)
                    : fmt::format("<td{}>{}</td>", attribute, cell);

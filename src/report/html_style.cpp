@@ -38,6 +38,7 @@ tbody th { font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; }
 td.number { white-space: nowrap; }
 td { min-width: 3.5rem; max-width: 34rem; overflow-wrap: break-word; }
+td.words { min-width: 17rem; }
 @media (max-width: 40rem) {
   body { padding: .5rem .75rem 3rem; }
   h1 { font-size: 1.375rem; }
