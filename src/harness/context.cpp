@@ -210,6 +210,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const ContextInput& in
       {"bound-kind", input.bound.kind},
       {"bound-limit", input.bound.limit},
   };
+  facts.insert(facts.end(), input.inventory.begin(), input.inventory.end());
   for (std::size_t rank = 0; rank < input.placements.ranks.size(); ++rank) {
     facts.emplace_back(fmt::format("rank-{}", rank), rank_fact(input, rank));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/memory_plan.hpp"
@@ -31,6 +32,7 @@ struct ContextInput {
   const SetBound& bound;  ///< of rank 0's team
   std::string command;
   std::vector<std::string> environment;
+  std::vector<std::pair<std::string, std::string>> inventory{};  ///< inventory_facts
 };
 
 [[nodiscard]] RunContext make_context(const ContextInput& input);

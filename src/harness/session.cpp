@@ -9,6 +9,7 @@
 #include "harness/context.hpp"
 #include "harness/find_bounds.hpp"
 #include "harness/host_topology.hpp"
+#include "harness/inventory.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/outputs.hpp"
 #include "harness/placement.hpp"
@@ -230,7 +231,8 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
                              .timer_cost_s = parts.timer_cost_s,
                              .bound = bound,
                              .command = invocation.command,
-                             .environment = invocation.environment};
+                             .environment = invocation.environment,
+                             .inventory = inventory_facts(everyone, taken.topology)};
   return measure(parts, outputs, context);
 }
 

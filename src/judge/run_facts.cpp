@@ -76,8 +76,10 @@ std::optional<std::string> gpu_of(const Observation& observation) {
   return joined(names.empty() ? imported_devices(observation).names : names);
 }
 
-/// GPUs that ranks of a host use; hosts that differ are all told.
+/// GPUs of a host as its head tells them; else those that ranks of a host use. Hosts that differ
+/// are all told.
 std::optional<std::string> gpus_per_node_of(const Observation& observation) {
+  if (auto told = head_fact(observation, "gpus-per-node")) return told;
   std::map<std::string, std::set<std::string>> gpus;
   for (const RankLine& line : rank_lines(observation)) {
     if (!line.bus.empty()) gpus[line.host].insert(line.bus);
@@ -131,6 +133,7 @@ std::string untold(const Observation& observation, const std::string& key) {
 std::optional<std::string> fact_of(const Observation& observation, const std::string& key) {
   if (key == "gpu") return gpu_of(observation);
   if (key == "gpus_per_node") return gpus_per_node_of(observation);
+  if (key == "nics_per_node") return head_fact(observation, "nics-per-node");
   if (key == "ngpus") return ranks_per_node_of(observation);
   if (key == "device_set") return device_set_of(observation);
   if (key == "nccl") return head_fact(observation, "library");

@@ -32,6 +32,12 @@ set_of_rows() { column device_set,bound_GBps,bound_kind "$DIR/a.csv" | sort -u; 
   [ "$(set_of_rows)" = "0,1,2,3|100|nvlink" ]
   [[ $output == *"GPUs 0,1,2,3 (best of 70 sets: "*"all-reduce at most 100 GB/s over nvlink"* ]]
 }
+@test "the head tells all GPUs of the host, also those that are not used" {
+  cube_mesh
+  on_mesh 2
+  grep -qx '# gpus-per-node: 8' "$DIR/a.csv"
+  grep -qx '# nics-per-node: [0-9]*' "$DIR/a.csv"
+}
 @test "the worst four GPUs are told with what they cost" {
   cube_mesh
   on_mesh 4 --devices worst

@@ -20,13 +20,20 @@ Observation two_gpus() {
 }
 
 TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
-  const Observation o = two_gpus();
+  Observation o = two_gpus();
   EXPECT_EQ(fact_of(o, "gpu"), "NVIDIA H200");
   EXPECT_EQ(fact_of(o, "gpus_per_node"), "2");
   EXPECT_EQ(fact_of(o, "ngpus"), "2");
   EXPECT_EQ(fact_of(o, "nccl"), "NCCL 2.29.2");
   EXPECT_EQ(fact_of(o, "device_set"), "0,1");
   EXPECT_EQ(fact_of(o, "driver"), std::nullopt);
+  EXPECT_EQ(fact_of(o, "nics_per_node"), std::nullopt);
+  o.facts["gpus-per-node"] = "16";
+  o.facts["nics-per-node"] = "8";
+  o.facts["driver"] = "550.54.15";
+  EXPECT_EQ(fact_of(o, "gpus_per_node"), "16") << "not only those in use";
+  EXPECT_EQ(fact_of(o, "nics_per_node"), "8");
+  EXPECT_EQ(fact_of(o, "driver"), "550.54.15");
 }
 
 TEST(RunFacts, OfImportedLogsAreTheirDevices) {
