@@ -77,6 +77,25 @@ void add_size(Baseline& baseline, const std::vector<const RuleVerdict*>& verdict
   if (verdicts.size() > 1) add_row(baseline, *verdicts.front(), "", all);
 }
 
+/// One collective and size on all instances of the rule's set.
+void add_curve_point(Baseline& baseline, const Expectation& rule,
+                     std::span<const Instance> instances, const std::string& collective, Bytes size,
+                     const ReferenceInput& input) {
+  const DeviceSetRule& set = input.specification.device_set(rule.device_set);
+  std::vector<RuleVerdict> verdicts;
+  for (const Instance& instance : instances) {
+    JudgedRow row = judge_sample({rule, set, instance, collective, size}, input);
+    if (row.decided && row.verdict.word == Word::Skip) continue;
+    if (const std::string why = unfit(row, rule, input.specification); !why.empty()) {
+      throw usage_error(fmt::format("no baseline of {}: {}", row_words(row.verdict), why));
+    }
+    verdicts.push_back(std::move(row.verdict));
+  }
+  std::vector<const RuleVerdict*> same;
+  for (const RuleVerdict& verdict : verdicts) same.push_back(&verdict);
+  add_size(baseline, same);
+}
+
 void add_rule(Baseline& baseline, const Expectation& rule, std::span<const std::string> nodes,
               const ReferenceInput& input) {
   const DeviceSetRule& set = input.specification.device_set(rule.device_set);
@@ -86,18 +105,7 @@ void add_rule(Baseline& baseline, const Expectation& rule, std::span<const std::
   }
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {
-      std::vector<RuleVerdict> verdicts;
-      for (const Instance& instance : instances) {
-        JudgedRow row = judge_sample({rule, set, instance, collective, size}, input);
-        if (row.decided && row.verdict.word == Word::Skip) continue;
-        if (const std::string why = unfit(row, rule, input.specification); !why.empty()) {
-          throw usage_error(fmt::format("no baseline of {}: {}", row_words(row.verdict), why));
-        }
-        verdicts.push_back(std::move(row.verdict));
-      }
-      std::vector<const RuleVerdict*> same;
-      for (const RuleVerdict& verdict : verdicts) same.push_back(&verdict);
-      add_size(baseline, same);
+      add_curve_point(baseline, rule, instances, collective, size, input);
     }
   }
 }

@@ -83,16 +83,16 @@ BaselineRow row_of(std::string_view text, const Line& line) {
     throw line.error(fmt::format("not a line of {} cells", kColumnCount));
   }
   const std::vector<std::string>& c = *cells;
-  const BaselineRow row{.device_set = c[0],
-                        .instance = c[1],
-                        .collective = c[2],
-                        .type = c[3],
-                        .size = number_of<Bytes>(c[4], "size_bytes", line),
-                        .metric = word_of(c[5], kMetrics, "metric", line),
-                        .statistic = word_of(c[6], kStatistics, "statistic", line),
-                        .median = number_of<double>(c[7], "median", line),
-                        .mad = number_of<double>(c[8], "mad", line),
-                        .launches = number_of<std::size_t>(c[9], "launches", line)};
+  BaselineRow row{.device_set = c[0],
+                  .instance = c[1],
+                  .collective = c[2],
+                  .type = c[3],
+                  .size = number_of<Bytes>(c[4], "size_bytes", line),
+                  .metric = word_of(c[5], kMetrics, "metric", line),
+                  .statistic = word_of(c[6], kStatistics, "statistic", line),
+                  .median = number_of<double>(c[7], "median", line),
+                  .mad = number_of<double>(c[8], "mad", line),
+                  .launches = number_of<std::size_t>(c[9], "launches", line)};
   const bool usable = std::isfinite(row.median) && row.median > 0 && std::isfinite(row.mad);
   if (!usable) throw line.error(fmt::format("column median: {} is no value", c[7]));
   return row;

@@ -97,8 +97,8 @@ std::vector<Cleared> confirm(JudgedRule& judged, std::vector<Suspect>& suspects,
   for (JudgedRow& row : judged.rows) {
     RuleVerdict& verdict = row.verdict;
     const bool fleet = verdict.of_fleet();
-    if (fleet || row.wrong_data || !is_low(row) || explained_by_another(verdict, suspects))
-      continue;
+    const bool stays = fleet || row.wrong_data || !is_low(row);
+    if (stays || explained_by_another(verdict, suspects)) continue;
     for (const Cleared& one : cleared) {
       if (!has_all(verdict.nodes, one.suspect.nodes)) continue;
       verdict.word = Word::Inconclusive;

@@ -40,13 +40,18 @@ Suspect suspect(const Names& names, const JudgedRow& row) {
           .evidence = fmt::format("{}: {}: {}", row.verdict.instance, kind, row.verdict.reason)};
 }
 
-}  // namespace
-
-std::vector<Suspect> group_suspects(const std::vector<const JudgedRow*>& rows) {
+std::set<std::string> good_nodes(const std::vector<const JudgedRow*>& rows) {
   std::set<std::string> good;
   for (const JudgedRow* row : rows) {
     if (is_good(*row)) good.insert(row->verdict.nodes.begin(), row->verdict.nodes.end());
   }
+  return good;
+}
+
+}  // namespace
+
+std::vector<Suspect> group_suspects(const std::vector<const JudgedRow*>& rows) {
+  const std::set<std::string> good = good_nodes(rows);
   std::vector<Suspect> suspects;
   std::set<std::string> bad;
   for (const JudgedRow* row : rows) {

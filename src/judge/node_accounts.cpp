@@ -58,6 +58,13 @@ const Suspect* suspect_with(const std::string& node, std::span<const Suspect> su
   return found == suspects.end() ? nullptr : &*found;
 }
 
+/// Of a node without a value.
+NodeAccount account_of_none(const std::string& node, const Part& part) {
+  const RuleVerdict* why = part.dead != nullptr ? part.dead : part.none;
+  if (part.all > 0 && why == nullptr) return {node, NodeState::Inconclusive, "all was skipped"};
+  return {node, NodeState::NoData, why != nullptr ? words_of(why) : "no rule measured it"};
+}
+
 NodeAccount account_of(const std::string& node, std::span<const RuleVerdict> verdicts,
                        std::span<const Suspect> suspects, std::span<const Cleared> cleared) {
   if (const Suspect* alone = suspect_with(node, suspects, true)) {
@@ -65,11 +72,7 @@ NodeAccount account_of(const std::string& node, std::span<const RuleVerdict> ver
   }
   Part part;
   for (const RuleVerdict& verdict : verdicts) count(part, verdict, node);
-  if (part.valued == 0) {
-    const RuleVerdict* why = part.dead != nullptr ? part.dead : part.none;
-    if (part.all > 0 && why == nullptr) return {node, NodeState::Inconclusive, "all was skipped"};
-    return {node, NodeState::NoData, why != nullptr ? words_of(why) : "no rule measured it"};
-  }
+  if (part.valued == 0) return account_of_none(node, part);
   if (const Suspect* with = suspect_with(node, suspects, false)) {
     return {node, NodeState::Suspect,
             fmt::format("{} {}: {}", with->rule, join(with->nodes, "+"), with->evidence)};

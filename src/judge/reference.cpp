@@ -44,7 +44,7 @@ Reference theoretical(const SampleKey& key, const Sample& sample, const Referenc
 /// A baseline's fact: of this device set where it has one, else of all.
 std::optional<std::string> baseline_fact(const Baseline& baseline, const std::string& key,
                                          const std::string& set) {
-  for (const std::string& name : {key + "." + set, key}) {
+  for (const std::string& name : {fmt::format("{}.{}", key, set), key}) {
     const auto found = baseline.facts.find(name);
     if (found != baseline.facts.end() && !found->second.empty()) return found->second;
   }

@@ -39,13 +39,13 @@ RowValue judged(std::optional<double> value, std::string_view column) {
 
 RowValue value_of(const Record& record, Metric metric, Statistic statistic) {
   const TimeColumn column = column_of(statistic);
-  const RowValue time = judged(record.*(column.time), column.name);
+  RowValue time = judged(record.*(column.time), column.name);
   if (metric == Metric::Time) return time;
   const bool bus = metric == Metric::BusBandwidth;
-  const RowValue rate =
+  RowValue rate =
       judged(bus ? record.busbw_GBps : record.algbw_GBps, bus ? "busbw_GBps" : "algbw_GBps");
   if (!rate.value || statistic == Statistic::Median) return rate;
-  const RowValue median = judged(record.time_median_us, "time_median_us");
+  RowValue median = judged(record.time_median_us, "time_median_us");
   if (!median.value) return median;
   if (!time.value) return time;
   return {.value = *rate.value * *median.value / *time.value};

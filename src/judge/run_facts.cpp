@@ -145,19 +145,30 @@ bool matches_fact(const std::string& told, const std::string& wanted) {
   return lower(told).find(lower(wanted)) != std::string::npos;
 }
 
+namespace {
+
+std::string fact_error(const Observation& observation, const std::string& key,
+                       const std::string& wanted,
+                       const std::map<std::string, std::string>& assumed) {
+  std::optional<std::string> told = fact_of(observation, key);
+  const auto known = assumed.find(key);
+  if (!told && known != assumed.end()) told = known->second;
+  if (!told) return untold(observation, key);
+  if (matches_fact(*told, wanted)) return {};
+  return fmt::format("fingerprint: {} is '{}' where '{}' is wanted{}", key, *told, wanted,
+                     observation.file.empty() ? "" : " (" + observation.file + ")");
+}
+
+}  // namespace
+
 std::string fingerprint_error(const Specification& specification,
                               std::span<const Observation> observations,
                               const std::map<std::string, std::string>& assumed) {
   for (const Observation& observation : observations) {
     if (observation.records.empty()) continue;  // no data is told by its rules
     for (const auto& [key, wanted] : specification.system.fingerprint) {
-      std::optional<std::string> told = fact_of(observation, key);
-      const auto known = assumed.find(key);
-      if (!told && known != assumed.end()) told = known->second;
-      if (!told) return untold(observation, key);
-      if (matches_fact(*told, wanted)) continue;
-      return fmt::format("fingerprint: {} is '{}' where '{}' is wanted{}", key, *told, wanted,
-                         observation.file.empty() ? "" : " (" + observation.file + ")");
+      std::string error = fact_error(observation, key, wanted, assumed);
+      if (!error.empty()) return error;
     }
   }
   return {};

@@ -10,18 +10,8 @@
 namespace busbar::judge {
 namespace {
 
-std::string counts(const Judgement& judgement) {
-  std::vector<std::string> parts;
-  for (auto word = kWords.rbegin(); word != kWords.rend(); ++word) {
-    if (judgement.count(*word) > 0) {
-      parts.push_back(fmt::format("{} {}", judgement.count(*word), name(*word)));
-    }
-  }
-  return parts.empty() ? "no verdict" : join(parts, ", ");
-}
-
 std::string lead(const Judgement& judgement, const Specification& specification) {
-  std::string text = fmt::format("{}. {}", counts(judgement), specification.file);
+  std::string text = fmt::format("{}. {}", count_words(judgement), specification.file);
   if (!specification.profile.empty()) text += fmt::format(", profile {}", specification.profile);
   text += fmt::format("; judged {} by busbar {}", judgement.head.judged_at, judgement.head.version);
   if (!judgement.head.seed.empty()) text += fmt::format(", seed {}", judgement.head.seed);

@@ -49,8 +49,9 @@ std::vector<Section> rule_sections(const Judgement& judgement, const Specificati
     Section section{.level = 3,
                     .id = fmt::format("rule-{}-{}", sections.size(), markup_id(rule)),
                     .heading = rule};
-    for (Figure& figure : waterfalls(judgement, rule))
+    for (Figure& figure : waterfalls(judgement, rule)) {
       section.blocks.emplace_back(std::move(figure));
+    }
     section.blocks.emplace_back(verdict_table(rows, rule));
     sections.push_back(std::move(section));
   }

@@ -84,22 +84,12 @@ std::string notes(const Judgement& judgement) {
   return text.empty() ? text : "\n" + text;
 }
 
-std::string counts(const Judgement& judgement) {
-  std::vector<std::string> parts;
-  for (auto word = kWords.rbegin(); word != kWords.rend(); ++word) {
-    if (judgement.count(*word) > 0) {
-      parts.push_back(fmt::format("{} {}", judgement.count(*word), name(*word)));
-    }
-  }
-  return join(parts, ", ");
-}
-
 }  // namespace
 
 std::string verdict_text(const Judgement& judgement, const Specification& specification,
                          bool strict) {
   return head(judgement, specification) + rules(judgement, specification) + suspects(judgement) +
-         notes(judgement) + nodes(judgement, specification) + counts(judgement) +
+         notes(judgement) + nodes(judgement, specification) + count_words(judgement) +
          fmt::format("\nOverall: {} (exit {})\n", name(judgement.overall()),
                      exit_code_of(judgement, strict));
 }

@@ -99,18 +99,39 @@ std::string Accounting::headline() const {
   return fmt::format("{} of {} nodes accounted for", accounted, all);
 }
 
-Accounting account_for(const Judgement& judgement, const Specification& specification) {
-  Accounting result;
-  std::vector<std::string> known;
-  for (const NodeAccount& account : judgement.nodes) {
-    if (!contains(known, account.node)) known.push_back(account.node);
-  }
+namespace {
+
+std::vector<StateNodes> nodes_by_state(const Judgement& judgement) {
+  std::vector<StateNodes> states;
   for (const NodeState state : kStates) {
     StateNodes nodes{.state = state};
     for (const NodeAccount& account : judgement.nodes) {
       if (account.state == state) nodes.names.push_back(account.node);
     }
-    if (!nodes.names.empty()) result.states.push_back(std::move(nodes));
+    if (!nodes.names.empty()) states.push_back(std::move(nodes));
+  }
+  return states;
+}
+
+}  // namespace
+
+std::string count_words(const Judgement& judgement) {
+  std::vector<Word> words(kWords.begin(), kWords.end());
+  std::reverse(words.begin(), words.end());
+  std::vector<std::string> parts;
+  for (const Word word : words) {
+    if (judgement.count(word) > 0) {
+      parts.push_back(fmt::format("{} {}", judgement.count(word), name(word)));
+    }
+  }
+  return parts.empty() ? "no verdict" : join(parts, ", ");
+}
+
+Accounting account_for(const Judgement& judgement, const Specification& specification) {
+  Accounting result{.states = nodes_by_state(judgement)};
+  std::vector<std::string> known;
+  for (const NodeAccount& account : judgement.nodes) {
+    if (!contains(known, account.node)) known.push_back(account.node);
   }
   const auto expect = [&](const std::vector<std::string>& names) {
     for (const std::string& name : names) {

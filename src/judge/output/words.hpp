@@ -58,6 +58,9 @@ struct Accounting {
   [[nodiscard]] std::string headline() const;
 };
 
+/// "7 FAIL, 1 ERROR, 11 PASS": the worst first; "no verdict" where there is none.
+[[nodiscard]] std::string count_words(const Judgement& judgement);
+
 [[nodiscard]] Accounting account_for(const Judgement& judgement,
                                      const Specification& specification);
 

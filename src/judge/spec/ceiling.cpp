@@ -127,7 +127,7 @@ std::optional<CeilingFigure> CeilingTable::of(const std::string& collective,
                                               const SetShape& shape) {
   const Key key{collective, shape.ranks, shape.nodes, shape.gpus};
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  const auto figure = ceiling_of(rule_, collective, shape);
+  auto figure = ceiling_of(rule_, collective, shape);
   known_.emplace(key, figure);
   return figure;
 }
