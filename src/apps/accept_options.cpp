@@ -27,7 +27,7 @@ constexpr std::array kTasks{TaskName{"run", AcceptTask::Run}, TaskName{"judge", 
 
 /// Texts of options before they have a meaning.
 struct Texts {
-  std::string hosts{};
+  std::optional<std::string> hosts{};
   std::string seed{};
   std::vector<std::string> assumed{};
 };
@@ -100,7 +100,7 @@ std::vector<std::string> parse_hosts(const std::string& text) {
 }
 
 void take_texts(AcceptOptions& options, const Texts& texts) {
-  if (!texts.hosts.empty()) options.hosts = parse_hosts(texts.hosts);
+  if (texts.hosts) options.hosts = parse_hosts(*texts.hosts);
   if (!texts.seed.empty()) {
     options.seed = static_cast<std::uint64_t>(
         parse_integer("--seed", texts.seed, 0, std::numeric_limits<std::int64_t>::max()));

@@ -127,9 +127,14 @@ template <class Action>
 auto told_as_ours(const Action& action) {
   try {
     return action();
+  } catch (const io::error::header_missing& error) {
+    throw usage_error(
+        fmt::format("{}: no line names columns: it is empty or was cut off; name another file, or "
+                    "remove this one",
+                    static_cast<const char*>(error.file_name)));
   } catch (const io::error::base& error) {
-    throw usage_error(fmt::format("{}; give another file with --csv, or remove this one",
-                                  one_line(error.what())));
+    throw usage_error(
+        fmt::format("{}; name another file, or remove this one", one_line(error.what())));
   }
 }
 
