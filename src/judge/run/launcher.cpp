@@ -15,7 +15,7 @@ namespace {
 
 /// So long a launcher may take to end what it has started elsewhere.
 constexpr Seconds kGrace{1};
-/// MPICH 4.0 over UCX's TCP hangs in MPI_Finalize once in a hundred runs, when all is measured.
+/// MPICH 4.0 over UCX's TCP hangs in MPI_Finalize now and then, when all is measured.
 constexpr Seconds kLinger{2};
 constexpr std::string_view kFinished = "# finished:";
 
