@@ -65,17 +65,12 @@ std::vector<Section> run_sections(const ReportContext& context) {
   Section words{.level = 2, .id = "reading", .heading = "How to read this page"};
   words.blocks.emplace_back(Bullets{
       .items = {
-          "Bus bandwidth: size over time, times a factor of the collective (2(n-1)/n for "
-          "all-reduce, 1 for broadcast), so that it can be set against a link's rate whatever "
-          "the number of ranks.",
-          "Bound: the most that rings over the links of a set of devices can carry. Trees over a "
-          "network, and switches that add, can exceed it in all-reduce.",
-          "Cut: what crosses the narrowest division of the set, per direction; no algorithm "
-          "passes it in a broadcast.",
-          "First: devices 0, 1, 2 and so on, which a job takes that does not choose.",
-          "Simulated: predicted from the topology and from efficiencies in the system's file. "
-          "Measured: timed on the machine that the runs' table names.",
-          "A dash is a missing value, never zero."}});
+          R"(Bus bandwidth: size over time, times a factor of the collective (2(n-1)/n for all-reduce, 1 for broadcast), so that it can be set against a link's rate whatever the number of ranks.)",
+          R"(Bound: the most that rings over the links of a set of devices can carry. Trees over a network, and switches that add, can exceed it in all-reduce.)",
+          R"(Cut: what crosses the narrowest division of the set, per direction; no algorithm passes it in a broadcast.)",
+          R"(First: devices 0, 1, 2 and so on, which a job takes that does not choose.)",
+          R"(Simulated: predicted from the topology and from efficiencies in the system's file. Measured: timed on the machine that the runs' table names.)",
+          R"(A dash is a missing value, never zero.)"}});
   sections.push_back(std::move(words));
   return sections;
 }

@@ -55,6 +55,16 @@ ScalingRow& row_for(Scaling& scaling, const ReportLine& line) {
   return scaling.rows.back();
 }
 
+void add_panel(Scaling& scaling, const ReportPanel& panel) {
+  for (const ReportLine& line : panel.lines) {
+    ScalingRow& row = row_for(scaling, line);
+    // of several sets or placements at one number of ranks the first stands for the system
+    if (!row.ranks.empty() && row.ranks.back() == panel.ranks) continue;
+    row.ranks.push_back(panel.ranks);
+    row.rates_GBps.push_back(*rate_at(line, scaling.size));
+  }
+}
+
 }  // namespace
 
 std::vector<Scaling> scalings_of(const ReportData& data) {
@@ -63,14 +73,7 @@ std::vector<Scaling> scalings_of(const ReportData& data) {
     Scaling scaling{.collective = collective, .size = common_size(data, collective)};
     if (scaling.size == 0) continue;
     for (const ReportPanel& panel : data.panels) {
-      if (panel.collective != collective) continue;
-      for (const ReportLine& line : panel.lines) {
-        ScalingRow& row = row_for(scaling, line);
-        // of several sets or placements at one number of ranks the first stands for the system
-        if (!row.ranks.empty() && row.ranks.back() == panel.ranks) continue;
-        row.ranks.push_back(panel.ranks);
-        row.rates_GBps.push_back(*rate_at(line, scaling.size));
-      }
+      if (panel.collective == collective) add_panel(scaling, panel);
     }
     for (ScalingRow& row : scaling.rows) row.trend = trend_of(row.rates_GBps);
     scalings.push_back(std::move(scaling));

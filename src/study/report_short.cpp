@@ -23,20 +23,26 @@ const ReportPanel* widest_panel(const ReportData& data) {
   return widest;
 }
 
-/// "all-reduce of 1 GiB: 20.5 GB/s over 2 ranks, 80.8 over 4 (simulated), rising".
+/// "20.5 GB/s over 2 ranks, 80.8 over 4".
+std::string step_words(const ScalingRow& row) {
+  std::vector<std::string> steps;
+  for (std::size_t i = 0; i < row.ranks.size(); ++i) {
+    steps.push_back(fmt::format("{}{} over {}{}", figure_words(row.rates_GBps[i]),
+                                i == 0 ? " GB/s" : "", row.ranks[i], i == 0 ? " ranks" : ""));
+  }
+  return join(steps, ", ");
+}
+
+/// "simulated all-reduce of 1 GiB runs at 20.5 GB/s over 2 ranks, 80.8 over 4: rising".
 std::string curve_words(const ReportData& data, const std::string& system) {
   for (const Scaling& scaling : scalings_of(data)) {
     for (const ScalingRow& row : scaling.rows) {
       if (row.system != system) continue;
-      std::vector<std::string> steps;
-      for (std::size_t i = 0; i < row.ranks.size(); ++i) {
-        steps.push_back(fmt::format("{}{} over {}{}", figure_words(row.rates_GBps[i]),
-                                    i == 0 ? " GB/s" : "", row.ranks[i], i == 0 ? " ranks" : ""));
-      }
+      const std::string trend =
+          row.trend == Trend::None ? std::string() : fmt::format(": {}", name(row.trend));
       return fmt::format("{}{} of {} runs at {}{}", row.simulated ? "simulated " : "",
                          collective_words(scaling.collective), format_bytes(scaling.size),
-                         join(steps, ", "),
-                         row.trend == Trend::None ? "" : fmt::format(": {}", name(row.trend)));
+                         step_words(row), trend);
     }
   }
   return {};

@@ -38,6 +38,12 @@ std::string noun_of(NodeKind kind) {
   }
 }
 
+/// "1 PCIe switch", "2 PCIe switches".
+std::string counted_parts(std::size_t count, std::string_view noun) {
+  const std::string_view many = noun.ends_with('h') ? "es" : "s";
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : many);
+}
+
 /// "8 GPUs (Tesla V100-SXM2-32GB), 4 NICs, 2 NUMA nodes".
 std::string parts_words(const Graph& graph) {
   std::map<NodeKind, std::size_t> counts;
@@ -52,11 +58,7 @@ std::string parts_words(const Graph& graph) {
   for (const NodeKind kind : {NodeKind::Gpu, NodeKind::Package, NodeKind::Processor,
                               NodeKind::NvSwitch, NodeKind::PcieSwitch, NodeKind::Nic}) {
     if (counts[kind] == 0) continue;
-    const std::string noun = noun_of(kind);
-    std::string text = fmt::format("{} {}{}", counts[kind], noun,
-                                   counts[kind] == 1     ? ""
-                                   : noun.ends_with('h') ? "es"
-                                                         : "s");
+    std::string text = counted_parts(counts[kind], noun_of(kind));
     if (models[kind].size() == 1) text += fmt::format(" ({})", *models[kind].begin());
     words.push_back(std::move(text));
   }

@@ -43,17 +43,25 @@ void warn_of_facts(const ReportData& data, std::vector<std::string>& warnings) {
   }
 }
 
-void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
+Values cadences_of(const ReportData& data) {
   Values cadences;
+  for (const Dataset& dataset : data.datasets) {
+    if (dataset.simulated) continue;
+    for (const Record& record : dataset.records) {
+      if (!record.cadence.empty()) cadences[record.cadence].insert(dataset.label);
+    }
+  }
+  return cadences;
+}
+
+void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
+  const Values cadences = cadences_of(data);
   Values sources;
   std::set<std::string> wrong;
   for (const Dataset& dataset : data.datasets) {
     if (dataset.records.empty()) continue;
     sources[dataset.simulated ? "simulated" : "measured"].insert(dataset.label);
     for (const Record& record : dataset.records) {
-      if (!record.cadence.empty() && !dataset.simulated) {
-        cadences[record.cadence].insert(dataset.label);
-      }
       if (record.status == RowStatus::Wrong) wrong.insert(dataset.label);
     }
   }
