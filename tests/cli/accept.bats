@@ -25,7 +25,7 @@ warmup = 1
 timeout_s = 20
 [noise]
 max_cv = 1.0
-on_noisy = "inconclusive"
+on_noisy = "warn"
 [[device_set]]
 id = "node"
 kind = "${2:-per_node}"
@@ -59,6 +59,16 @@ END
   accept judge "$DIR/spec.toml" "$DIR/run/launches.csv" --json "$DIR/again.json"
   [ "$status" -eq 2 ]
   [[ $stderr == *"--json: $DIR/again.json exists"* ]]
+}
+@test "a browser opens the verdicts' page without a complaint" {
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"
+  specification 1000000 > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run"
+  [ "$status" -eq 1 ]
+  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$DIR/profile" --enable-logging=stderr --v=0 \
+    --window-size=390,3000 --dump-dom "file://$DIR/run/report.html" > "$DIR/dom" 2> "$DIR/log" || skip "chromium does not run here"
+  run ! grep -q CONSOLE "$DIR/log"
+  grep -q '<h1>FAIL: interconnect acceptance of this machine</h1>' "$DIR/dom"
 }
 @test "a floor that is missed is exit 1, and more ranks than processors never pass" {
   specification 100000 > "$DIR/spec.toml"

@@ -19,7 +19,7 @@ reach_timeout_s = 2
 parallel = false
 [noise]
 max_cv = 1.0
-on_noisy = "inconclusive"
+on_noisy = "warn"
 [[device_set]]
 id = "pairs"
 kind = "pairwise"

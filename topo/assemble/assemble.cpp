@@ -106,8 +106,8 @@ Graph assemble(const Sources& sources) {
     graph.warnings.insert(graph.warnings.end(), notes.begin(), notes.end());
   }
   for (const auto& tree : {sources.hwloc, sources.nccl}) {
-    if (tree)
-      graph.warnings.insert(graph.warnings.end(), tree->warnings.begin(), tree->warnings.end());
+    if (!tree) continue;
+    graph.warnings.insert(graph.warnings.end(), tree->warnings.begin(), tree->warnings.end());
   }
   std::vector<GpuEntry> gpus = list_gpus(sources, graph.warnings);
   graph.title = title_of(gpus);

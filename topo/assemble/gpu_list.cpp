@@ -62,6 +62,15 @@ std::vector<GpuEntry> named_gpus(const Sources& sources) {
   return from_indices(indices);
 }
 
+/// Gives an entry what it lacks: the words of `other`, its GPU in the tree, and its memory node.
+void fill_gaps(GpuEntry& gpu, const GpuEntry& other, const HostTree& tree) {
+  gpu.bus_id = other.bus_id;
+  if (gpu.name.empty()) gpu.name = other.name;
+  if (gpu.uuid.empty()) gpu.uuid = other.uuid;
+  const int place = find_pci(tree, gpu.bus_id);
+  if (place >= 0 && gpu.numa < 0) gpu.numa = tree.pci[static_cast<std::size_t>(place)].numa;
+}
+
 /// Takes from `tree` what an entry lacks; entries without bus ids are joined by order.
 void join_tree(std::vector<GpuEntry>& gpus, const HostTree& tree,
                std::vector<std::string>& warnings) {
@@ -85,12 +94,7 @@ void join_tree(std::vector<GpuEntry>& gpus, const HostTree& tree,
     const auto same = [&](const GpuEntry& other) { return other.bus_id == gpu.bus_id; };
     const auto found = by_order ? others.begin() + static_cast<std::ptrdiff_t>(i)
                                 : std::find_if(others.begin(), others.end(), same);
-    if (found == others.end()) continue;
-    gpu.bus_id = found->bus_id;
-    if (gpu.name.empty()) gpu.name = found->name;
-    if (gpu.uuid.empty()) gpu.uuid = found->uuid;
-    const int place = find_pci(tree, gpu.bus_id);
-    if (place >= 0 && gpu.numa < 0) gpu.numa = tree.pci[static_cast<std::size_t>(place)].numa;
+    if (found != others.end()) fill_gaps(gpu, *found, tree);
   }
 }
 

@@ -33,13 +33,17 @@ class Groups {
   std::vector<std::size_t> parent_;
 };
 
+/// What joins two devices, from the nearest to the farthest.
+enum class Level : std::size_t { Switch, UpperSwitch, Bridge, Numa };
 constexpr std::size_t kLevels = 4;
-enum Level : std::size_t { kSwitch, kUpperSwitch, kBridge, kNuma };
+
+/// The place of a level in the row of levels.
+constexpr std::size_t rank(Level level) { return static_cast<std::size_t>(level); }
 
 /// The level at which a cell joins two devices; kLevels where it does not.
 std::size_t level_of(const std::string& cell) {
   constexpr std::array<std::string_view, kLevels> kCells{"PIX", "PXB", "PHB", "NODE"};
-  if (cell == "PSB") return kSwitch;
+  if (cell == "PSB") return rank(Level::Switch);
   const auto* const found = std::find(kCells.begin(), kCells.end(), cell);
   return static_cast<std::size_t>(found - kCells.begin());
 }
@@ -73,6 +77,9 @@ class LabelBuilder {
   }
 
  private:
+  [[nodiscard]] Groups& groups(Level level) { return levels_.at(rank(level)); }
+  [[nodiscard]] const Groups& groups(Level level) const { return levels_.at(rank(level)); }
+
   void group(std::size_t level) {
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
@@ -85,7 +92,7 @@ class LabelBuilder {
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         const bool hidden = nvlink_count(matrix_.cells[i][j]) > 0;
-        if (hidden && same_affinity(matrix_, i, j)) levels_[kNuma].join(i, j);
+        if (hidden && same_affinity(matrix_, i, j)) groups(Level::Numa).join(i, j);
       }
     }
   }
@@ -93,7 +100,7 @@ class LabelBuilder {
   void add_packages() {
     std::vector<int> nodes;
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
-      const std::size_t group = levels_[kNuma].of(i);
+      const std::size_t group = groups(Level::Numa).of(i);
       if (packages_.contains(group)) continue;
       const int numa = i < gpus_.size() ? gpus_[i].numa : -1;
       packages_[group] = add_node(graph_, {.kind = NodeKind::Package,
@@ -114,30 +121,30 @@ class LabelBuilder {
     return gpus_.empty() ? slot_medium(GpuEntry{}) : slot_medium(gpus_.front());
   }
 
-  [[nodiscard]] std::size_t members(std::size_t level, std::size_t place) const {
+  [[nodiscard]] std::size_t members(Level level, std::size_t place) const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
-      if (levels_.at(level).of(i) == levels_.at(level).of(place)) ++count;
+      if (groups(level).of(i) == groups(level).of(place)) ++count;
     }
     return count;
   }
 
   /// The node that a device hangs on: its switch where it shares one, else what is above.
   int above(std::size_t place) {
-    const bool has_upper = members(kUpperSwitch, place) > members(kSwitch, place);
-    if (members(kSwitch, place) < 2 && !has_upper) return bridge(place);
-    return part(switches_, levels_[kSwitch].of(place), NodeKind::PcieSwitch, "PCIe-switch",
+    const bool has_upper = members(Level::UpperSwitch, place) > members(Level::Switch, place);
+    if (members(Level::Switch, place) < 2 && !has_upper) return bridge(place);
+    return part(switches_, groups(Level::Switch).of(place), NodeKind::PcieSwitch, "PCIe-switch",
                 [&] { return has_upper ? upper(place) : bridge(place); });
   }
 
   int upper(std::size_t place) {
-    return part(uppers_, levels_[kUpperSwitch].of(place), NodeKind::PcieSwitch, "PCIe-upper",
+    return part(uppers_, groups(Level::UpperSwitch).of(place), NodeKind::PcieSwitch, "PCIe-upper",
                 [&] { return bridge(place); });
   }
 
   int bridge(std::size_t place) {
-    return part(bridges_, levels_[kBridge].of(place), NodeKind::HostBridge, "bridge",
-                [&] { return packages_.at(levels_[kNuma].of(place)); });
+    return part(bridges_, groups(Level::Bridge).of(place), NodeKind::HostBridge, "bridge",
+                [&] { return packages_.at(groups(Level::Numa).of(place)); });
   }
 
   /// The node of a group, added with its cable upwards at first need.

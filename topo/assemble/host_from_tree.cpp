@@ -37,8 +37,9 @@ class TreeBuilder {
     if (object.generation > 0) {
       return pcie_medium(object.generation, object.width > 0 ? object.width : 16);
     }
-    if (object.link_GBps <= 0)
+    if (object.link_GBps <= 0) {
       return {.name = "PCIe", .kind = LinkKind::Pcie, .source = "not told, so no limit"};
+    }
     return {.name = fmt::format("PCIe of {:g} GB/s", object.link_GBps),
             .kind = LinkKind::Pcie,
             .nominal_GBps = object.link_GBps,

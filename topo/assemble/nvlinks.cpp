@@ -2,6 +2,7 @@
 #include "topo/assemble/nvlinks.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -72,6 +73,7 @@ Counts from_remotes(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& g
   const Places places = places_of(gpus);
   const bool pair = is_lone_pair(remotes, gpus);
   Counts counts(gpus.size());
+  std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
   for (const NvlinkRemoteGpu& gpu : remotes.gpus) {
     const auto at = std::find_if(gpus.begin(), gpus.end(),
                                  [&](const GpuEntry& entry) { return entry.index == gpu.index; });
@@ -79,10 +81,12 @@ Counts from_remotes(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& g
     const auto from = static_cast<std::size_t>(at - gpus.begin());
     for (const NvlinkRemote& link : gpu.links) {
       const auto to = places.find(link.bus_id);
-      if (to != places.end() || pair) {
-        ++counts.between[from][pair ? 1 - from : to->second];
+      if (pair) {
+        ++counts.between[from][1 - from];
+      } else if (to != places.end()) {
+        ++counts.between[from][to->second];
       } else {
-        ++(power ? counts.to_processor : counts.to_switch)[from];
+        ++elsewhere[from];
       }
     }
   }
@@ -126,7 +130,7 @@ Counts from_hwloc(const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus,
       const auto to = places.find(matrix.bus_ids[j]);
       if (i == j || from == places.end() || matrix.GBps[i][j] <= 0) continue;
       constexpr double kOne = 25;  // GB/s, of NVLink 2 and 3 in every version of hwloc
-      const int links = std::max(1, static_cast<int>(matrix.GBps[i][j] / kOne + 0.5));
+      const int links = std::max(1, static_cast<int>(std::lround(matrix.GBps[i][j] / kOne)));
       if (to != places.end()) {
         counts.between[from->second][to->second] += links;
       } else {

@@ -152,16 +152,19 @@ Medium intel_medium(int model) {
   constexpr int kSkylake = 0x55;
   constexpr int kSapphireRapids = 0x8F;
   constexpr int kEmeraldRapids = 0xCF;
-  if (model >= kEmeraldRapids)
+  if (model >= kEmeraldRapids) {
     return {
         .name = "UPI (Emerald Rapids)", .kind = LinkKind::Smp, .nominal_GBps = 96, .nccl_GBps = 40};
-  if (model >= kSapphireRapids)
+  }
+  if (model >= kSapphireRapids) {
     return {.name = "UPI (Sapphire Rapids)",
             .kind = LinkKind::Smp,
             .nominal_GBps = 96,
             .nccl_GBps = 22};
-  if (model >= kSkylake)
+  }
+  if (model >= kSkylake) {
     return {.name = "UPI", .kind = LinkKind::Smp, .nominal_GBps = 41.6, .nccl_GBps = 10};
+  }
   return {.name = "QPI", .kind = LinkKind::Smp, .nominal_GBps = 38.4, .nccl_GBps = 6};
 }
 
@@ -212,23 +215,26 @@ Medium smp_medium(std::string_view vendor, int model) {
         "Intel: two to three links of 19.2 (QPI), 20.8 or 32 GB/s (UPI); {}", kNcclSource);
     return medium;
   }
-  if (vendor == "amd")
+  if (vendor == "amd") {
     return {.name = "xGMI",
             .kind = LinkKind::Smp,
             .nominal_GBps = 108,
             .nccl_GBps = 16,
             .source = fmt::format("AMD: three links of 36 GB/s; {}", kNcclSource)};
-  if (vendor == "ibm")
+  }
+  if (vendor == "ibm") {
     return {.name = "X-Bus",
             .kind = LinkKind::Smp,
             .nominal_GBps = 32,
             .nccl_GBps = 32,
             .source = fmt::format("IBM: 4 bytes at 16 GT/s, half of it each way; {}", kNcclSource)};
-  if (vendor == "arm")
+  }
+  if (vendor == "arm") {
     return {.name = "socket link",
             .kind = LinkKind::Smp,
             .nccl_GBps = 6,
             .source = fmt::format("no public figure, so no limit; {}", kNcclSource)};
+  }
   return {.name = "socket link", .kind = LinkKind::Smp, .source = "unknown processor, so no limit"};
 }
 

@@ -95,8 +95,9 @@ Graph keep_devices(Graph graph, const std::vector<int>& devices) {
     return kept;
   };
   graph.devices.clear();
-  for (const int i : devices)
+  for (const int i : devices) {
     graph.devices.push_back(whole.devices.at(static_cast<std::size_t>(i)));
+  }
   graph.labels = part(whole.labels);
   graph.p2p = part(whole.p2p);
   return graph;

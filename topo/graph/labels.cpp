@@ -35,23 +35,21 @@ double nvlinks(const Graph& graph, int one, int other) {
 std::string pcie_label(const Graph& graph, int one, int other) {
   const std::vector<const Link*> way = shortest_way(graph, one, other);
   if (way.empty()) return "N/A";
-  int switches = 0;
-  int bridges = 0;
-  int memories = 0;
-  bool through_processor = false;
-  for (const Link* link : way) {
-    if (medium_of(graph, *link).kind == LinkKind::Smp) return "SYS";
-    if (link->to == other) continue;  // ways are told from their end
-    const NodeKind kind = kind_of(graph, link->to);
-    if (kind == NodeKind::PcieSwitch) ++switches;
-    if (kind == NodeKind::HostBridge) ++bridges;
-    if (kind == NodeKind::Numa) ++memories;
-    if (kind == NodeKind::Package || kind == NodeKind::Numa) through_processor = true;
-  }
+  const bool between_sockets = std::any_of(way.begin(), way.end(), [&](const Link* link) {
+    return medium_of(graph, *link).kind == LinkKind::Smp;
+  });
+  if (between_sockets) return "SYS";
+  const auto passed = [&](NodeKind kind) {
+    return std::count_if(way.begin(), way.end(), [&](const Link* link) {
+      return link->to != other && kind_of(graph, link->to) == kind;
+    });
+  };
+  const auto bridges = passed(NodeKind::HostBridge);
+  const auto memories = passed(NodeKind::Numa);
   if (memories > 1) return "SYS";
   if (bridges > 1) return "NODE";
-  if (bridges == 1 || through_processor) return "PHB";
-  return switches > 1 ? "PXB" : "PIX";
+  if (bridges == 1 || memories == 1 || passed(NodeKind::Package) > 0) return "PHB";
+  return passed(NodeKind::PcieSwitch) > 1 ? "PXB" : "PIX";
 }
 
 }  // namespace
