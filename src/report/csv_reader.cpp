@@ -208,7 +208,8 @@ CsvFile read_csv(const std::string& path) {
   CsvRows rows(path);
   CsvFile file{.head = rows.head(), .columns = rows.columns(), .records = {}};
   file.records.reserve(rows.about());
-  while (rows.next(file.records.emplace_back())) continue;
+  while (rows.next(file.records.emplace_back())) {
+  }
   file.records.pop_back();
   return file;
 }

@@ -36,8 +36,10 @@ Halving::Halving(std::size_t nodes) : is_good_(nodes, false) {
 void Halving::split(std::vector<std::size_t> members, std::optional<std::size_t> whole) {
   const auto middle = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
   const std::size_t first = parts_.size();
-  parts_.push_back({.members = {members.begin(), middle}, .whole = whole, .sibling = first + 1});
-  parts_.push_back({.members = {middle, members.end()}, .whole = whole, .sibling = first});
+  std::vector<std::size_t> upper(middle, members.end());
+  members.erase(middle, members.end());
+  parts_.push_back({.members = std::move(members), .whole = whole, .sibling = first + 1});
+  parts_.push_back({.members = std::move(upper), .whole = whole, .sibling = first});
   open_.push_back(first);
   open_.push_back(first + 1);
 }

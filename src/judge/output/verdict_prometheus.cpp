@@ -36,9 +36,9 @@ std::string label_value(std::string_view value) {
 class Family {
  public:
   Family(std::string_view name, std::string_view help, std::string system)
-      : name_(name), system_(std::move(system)) {
-    text_ = fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
-  }
+      : name_(name),
+        system_(std::move(system)),
+        text_(fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help)) {}
 
   void add(const std::vector<Label>& labels, std::optional<double> value) {
     if (!finite(value)) return;
@@ -56,7 +56,7 @@ class Family {
  private:
   std::string_view name_;
   std::string system_;
-  std::string text_{};
+  std::string text_;
   std::set<std::string> seen_{};
 };
 

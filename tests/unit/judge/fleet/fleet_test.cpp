@@ -217,7 +217,8 @@ TEST(JudgeMembers, FindsNothingInOneValueOrNone) {
 std::vector<PairValue> matrix_of(const std::filesystem::path& path, const std::string& title) {
   std::ifstream file(path);
   std::string line;
-  while (std::getline(file, line) && line.rfind(title, 0) != 0) continue;
+  while (std::getline(file, line) && line.rfind(title, 0) != 0) {
+  }
   std::getline(file, line);  // the columns' names
   std::vector<PairValue> table;
   for (std::size_t row = 0; row < 8 && std::getline(file, line); ++row) {

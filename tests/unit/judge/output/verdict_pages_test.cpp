@@ -57,7 +57,7 @@ TEST(VerdictHtml, StaysBelowTwoMegabytesWithSixtyFourNodes) {
 TEST(HeatMaps, HaveLimitsThatDoNotDependOnTheMeasured) {
   Judgement slow = sample_judgement(6);
   for (RuleVerdict& verdict : slow.verdicts) {
-    if (verdict.value) *verdict.value /= 2;
+    if (verdict.value) verdict.value = *verdict.value / 2;
   }
   const auto colours = [](const Judgement& judgement) {
     const std::string svg = heat_maps(judgement, sample_specification(6)).at(0).svg;
