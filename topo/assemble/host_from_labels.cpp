@@ -38,12 +38,12 @@ enum class Level : std::size_t { Switch, UpperSwitch, Bridge, Numa };
 constexpr std::size_t kLevels = 4;
 
 /// The place of a level in the row of levels.
-constexpr std::size_t rank(Level level) { return static_cast<std::size_t>(level); }
+constexpr std::size_t index_of(Level level) { return static_cast<std::size_t>(level); }
 
 /// The level at which a cell joins two devices; kLevels where it does not.
 std::size_t level_of(const std::string& cell) {
   constexpr std::array<std::string_view, kLevels> kCells{"PIX", "PXB", "PHB", "NODE"};
-  if (cell == "PSB") return rank(Level::Switch);
+  if (cell == "PSB") return index_of(Level::Switch);
   const auto* const found = std::find(kCells.begin(), kCells.end(), cell);
   return static_cast<std::size_t>(found - kCells.begin());
 }
@@ -77,8 +77,8 @@ class LabelBuilder {
   }
 
  private:
-  [[nodiscard]] Groups& groups(Level level) { return levels_.at(rank(level)); }
-  [[nodiscard]] const Groups& groups(Level level) const { return levels_.at(rank(level)); }
+  [[nodiscard]] Groups& groups(Level level) { return levels_.at(index_of(level)); }
+  [[nodiscard]] const Groups& groups(Level level) const { return levels_.at(index_of(level)); }
 
   void group(std::size_t level) {
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
