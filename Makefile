@@ -78,6 +78,18 @@ $(BUILD)/bin/busbar: $(BUSBAR_OBJECTS) $(CORE)
 	@echo "  LINK  busbar"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
+# What nearly all sources include is compiled once: a quarter of the build's time. That each file
+# includes what it needs is clang-tidy's to see, which has none of it.
+COMMON_HEADERS := $(BUILD)/headers.hpp
+$(COMMON_HEADERS).gch: Makefile
+	@mkdir -p $(@D)
+	@echo "  CXX   common headers"
+	@printf '#include <%s>\n' algorithm array map optional span string string_view vector fmt/format.h > $(COMMON_HEADERS)
+	@$(CXX) $(ALL_CXXFLAGS) -x c++-header -o $@ $(COMMON_HEADERS)
+SOURCE_OBJECTS := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUSBAR_OBJECTS) $(BUILD)/src/apps/perf_main.o
+$(SOURCE_OBJECTS): private ALL_CXXFLAGS += -include $(COMMON_HEADERS)
+$(SOURCE_OBJECTS): | $(COMMON_HEADERS).gch
+
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(@D)
 	@echo "  CXX   $<"

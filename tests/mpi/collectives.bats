@@ -45,7 +45,7 @@ for_all() {  # for_all RANKS OPTIONS...
   done
 }
 @test "16 ranks are right in small and large sizes" {
-  for_all 16 -b 1K -e 1M -f 1024 -d double -o prod -r 5 -n 2 -w 0
+  COLLECTIVES="allreduce broadcast reducescatter allgather" for_all 16 -b 1K -e 1M -f 1024 -d double -o prod -r 5 -n 2 -w 0
 }
 @test "sizes that ranks do not divide are right" {
   for_all 3 -b 1000 -e 5000 -i 777 -r 2 -n 2 -w 0 -c 3
