@@ -15,7 +15,7 @@ min_launches = ${3:-3}
 iterations = 8
 warmup = 2
 timeout_s = 20
-reach_timeout_s = 2
+reach_timeout_s = 6
 parallel = false
 [noise]
 max_cv = 1.0
