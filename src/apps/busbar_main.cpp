@@ -42,6 +42,10 @@ constexpr std::string_view kUsage =
     "busbar COMMAND -h tells more. To measure, run a collective: mpirun -np 4 ./allreduce_perf "
     "-h\n";
 
+constexpr std::string_view kThereAre =
+    "there are topo, accept, compare, import, workload, plot, report, published, schema and "
+    "version; busbar -h says what they do";
+
 Status show_schema(std::span<char* const> /*arguments*/) {
   fmt::print("{}", schema_markdown());
   return Status::Ok;
@@ -74,7 +78,8 @@ constexpr std::array kCommands{
 };
 
 Status dispatch(std::span<char* const> words) {
-  const std::string_view wanted = words.empty() ? "" : words.front();
+  if (words.empty()) throw usage_error(fmt::format("no command; {}", kThereAre));
+  const std::string_view wanted = words.front();
   for (const Command& command : kCommands) {
     if (command.name != wanted) continue;
     if (words.size() > 1 && !command.takes_arguments) {
@@ -82,10 +87,7 @@ Status dispatch(std::span<char* const> words) {
     }
     return command.run(words.subspan(1));
   }
-  throw usage_error(fmt::format(
-      "'{}' is no command; there are topo, accept, compare, import, workload, plot, report, "
-      "published, schema and version",
-      wanted));
+  throw usage_error(fmt::format("'{}' is no command; {}", wanted, kThereAre));
 }
 
 int run(std::span<char* const> arguments) {

@@ -75,6 +75,22 @@ bool explained_by_another(const RuleVerdict& verdict, const std::vector<Suspect>
   });
 }
 
+/// A low row that only cleared suspects explain is not known to be low.
+void excuse_rows(JudgedRule& judged, const std::vector<Suspect>& suspects,
+                 const std::vector<Cleared>& cleared) {
+  for (JudgedRow& row : judged.rows) {
+    RuleVerdict& verdict = row.verdict;
+    const bool stays = verdict.of_fleet() || row.wrong_data || !is_low(row);
+    if (stays || explained_by_another(verdict, suspects)) continue;
+    const auto one = std::find_if(cleared.begin(), cleared.end(), [&](const Cleared& each) {
+      return has_all(verdict.nodes, each.suspect.nodes);
+    });
+    if (one == cleared.end()) continue;
+    verdict.word = Word::Inconclusive;
+    verdict.reason = fmt::format("{}: {}", one->words, verdict.reason);
+  }
+}
+
 }  // namespace
 
 std::vector<Cleared> confirm(JudgedRule& judged, std::vector<Suspect>& suspects,
@@ -94,18 +110,7 @@ std::vector<Cleared> confirm(JudgedRule& judged, std::vector<Suspect>& suspects,
     cleared.push_back({.suspect = suspect, .words = fmt::format("low once, good{} again", with)});
   }
   suspects = std::move(kept);
-  for (JudgedRow& row : judged.rows) {
-    RuleVerdict& verdict = row.verdict;
-    const bool fleet = verdict.of_fleet();
-    const bool stays = fleet || row.wrong_data || !is_low(row);
-    if (stays || explained_by_another(verdict, suspects)) continue;
-    for (const Cleared& one : cleared) {
-      if (!has_all(verdict.nodes, one.suspect.nodes)) continue;
-      verdict.word = Word::Inconclusive;
-      verdict.reason = fmt::format("{}: {}", one.words, verdict.reason);
-      break;
-    }
-  }
+  excuse_rows(judged, suspects, cleared);
   return cleared;
 }
 

@@ -159,6 +159,18 @@ std::string fact_error(const Observation& observation, const std::string& key,
                      observation.file.empty() ? "" : " (" + observation.file + ")");
 }
 
+/// Predicted rows say so themselves, and never pass.
+std::string backend_error(const Observation& observation, const std::string& wanted) {
+  if (wanted == "auto") return {};
+  for (const Record& record : observation.records) {
+    const std::string& told = record.backend;
+    if (told.empty() || told == "sim" || told == wanted) continue;
+    return fmt::format("[run] backend: measured over {} where {} is wanted{}", told, wanted,
+                       observation.file.empty() ? "" : " (" + observation.file + ")");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string fingerprint_error(const Specification& specification,
@@ -166,6 +178,8 @@ std::string fingerprint_error(const Specification& specification,
                               const std::map<std::string, std::string>& assumed) {
   for (const Observation& observation : observations) {
     if (observation.records.empty()) continue;  // no data is told by its rules
+    std::string other = backend_error(observation, specification.run.backend);
+    if (!other.empty()) return other;
     for (const auto& [key, wanted] : specification.system.fingerprint) {
       std::string error = fact_error(observation, key, wanted, assumed);
       if (!error.empty()) return error;

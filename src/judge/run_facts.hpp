@@ -21,8 +21,8 @@ namespace busbar::judge {
 /// case alike.
 [[nodiscard]] bool matches_fact(const std::string& told, const std::string& wanted);
 
-/// Why the launches are not of the specification's system, or empty. A fact that files do not tell
-/// is taken from `assumed`, else it is a reason too.
+/// Why the launches are not of the specification's system, or not over its backend, or empty. A
+/// fact that files do not tell is taken from `assumed`, else it is a reason too.
 [[nodiscard]] std::string fingerprint_error(const Specification& specification,
                                             std::span<const Observation> observations,
                                             const std::map<std::string, std::string>& assumed);

@@ -137,6 +137,9 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
   run --separate-stderr ./busbar --help
   [ "$status" -eq 0 ]
   [[ $output == "usage: busbar COMMAND"*schema* ]]
+  run --separate-stderr ./busbar
+  [ "$status" -eq 2 ]
+  [[ $stderr == "busbar: no command; there are topo, "* ]]
   for words in "" wibble "schema now"; do
     # shellcheck disable=SC2086  # words
     run --separate-stderr ./busbar $words

@@ -22,11 +22,7 @@ namespace {
 void check_devices(const Graph& graph, std::span<const int> devices) {
   std::set<int> seen;
   for (const int index : devices) {
-    if (index < 0 || static_cast<std::size_t>(index) >= device_count(graph)) {
-      throw usage_error(fmt::format("--devices: {} is no device of '{}', which has {}: 0 to {}",
-                                    index, graph.name, device_count(graph),
-                                    static_cast<int>(device_count(graph)) - 1));
-    }
+    require_device(index, device_count(graph), graph.name);
     if (!seen.insert(index).second) {
       throw usage_error(fmt::format("--devices: {} is there twice; name each device once", index));
     }

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -42,6 +44,14 @@ bool take(std::string_view& text, char wanted) {
 }
 
 }  // namespace
+
+void require_device(int index, std::size_t count, const std::string& machine) {
+  if (index >= 0 && static_cast<std::size_t>(index) < count) return;
+  std::string has = fmt::format("{} devices, 0 to {}", count, count - 1);
+  if (count <= 1) has = count == 0 ? "none" : "device 0 only";
+  throw usage_error(
+      fmt::format("--devices: {} is no device of '{}', which has {}", index, machine, has));
+}
 
 const Node& device(const Graph& graph, int index) {
   return graph.nodes.at(

@@ -88,6 +88,8 @@ struct Graph {
 };
 
 [[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }
+/// Throws a usage error unless `index` is one of the `count` devices of the machine of this name.
+void require_device(int index, std::size_t count, const std::string& machine);
 /// The node of a device. Throws std::out_of_range.
 [[nodiscard]] const Node& device(const Graph& graph, int index);
 /// Adds a node and returns its number.

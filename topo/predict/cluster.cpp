@@ -97,10 +97,7 @@ RankSet Cluster::place_list(int ranks, const Selection& selection) const {
     while (host < hosts_ && left >= static_cast<int>(on_host(host))) {
       left -= static_cast<int>(on_host(host++));
     }
-    if (wanted < 0 || host == hosts_) {
-      throw usage_error(fmt::format("--devices: {} is no device of '{}', which has {}: 0 to {}",
-                                    wanted, graph_.name, devices(), devices() - 1));
-    }
+    require_device(wanted, devices(), graph_.name);
     by_host[host].push_back(left);
   }
   RankSet set{.ranks = ranks, .reason = "as given"};

@@ -70,5 +70,21 @@ TEST(RunFacts, AFingerprintAsksEveryFile) {
   EXPECT_EQ(fingerprint_error(specification, launches, {{"driver", "580.1"}}), "");
 }
 
+TEST(RunFacts, RowsOfAnotherBackendAreRefused) {
+  std::vector<Observation> launches{two_gpus()};
+  launches.front().file = "a.csv";
+  launches.front().records.assign(2, Record{.backend = "nccl"});
+  Specification specification;
+  specification.run.backend = "nccl";
+  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
+  launches.front().records.back().backend = "sim";  // says so itself, in other words
+  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
+  launches.front().records.back().backend = "mpi";
+  EXPECT_EQ(fingerprint_error(specification, launches, {}),
+            "[run] backend: measured over mpi where nccl is wanted (a.csv)");
+  specification.run.backend = "auto";
+  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
+}
+
 }  // namespace
 }  // namespace busbar::judge

@@ -248,7 +248,7 @@ TEST(BoundOf, RefusesWhatIsNoSet) {
     }
     return std::string();
   };
-  EXPECT_NE(refusal({0, 2}).find("2 is no device of 'mesh', which has 2: 0 to 1"),
+  EXPECT_NE(refusal({0, 2}).find("2 is no device of 'mesh', which has 2 devices, 0 to 1"),
             std::string::npos);
   EXPECT_NE(refusal({-1, 0}).find("-1 is no device"), std::string::npos);
   EXPECT_NE(refusal({1, 1}).find("1 is there twice"), std::string::npos);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "topo/graph/constants.hpp"
 
 namespace busbar::topo {
@@ -191,6 +192,21 @@ TEST(GpuModels, AreToldByTheirNames) {
   EXPECT_FALSE(gpu_model("NVIDIA GeForce RTX 4090")->pcie_p2p);
   EXPECT_TRUE(gpu_model("Tesla P40")->pcie_p2p);
   EXPECT_FALSE(gpu_model("Voodoo 2").has_value());
+}
+
+TEST(RequireDevice, SaysWhichDevicesThereAre) {
+  const auto refusal = [](int index, std::size_t count) -> std::string {
+    try {
+      require_device(index, count, "box");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal(1, 2), "");
+  EXPECT_EQ(refusal(2, 2), "--devices: 2 is no device of 'box', which has 2 devices, 0 to 1");
+  EXPECT_EQ(refusal(-1, 1), "--devices: -1 is no device of 'box', which has device 0 only");
+  EXPECT_EQ(refusal(0, 0), "--devices: 0 is no device of 'box', which has none");
 }
 
 }  // namespace

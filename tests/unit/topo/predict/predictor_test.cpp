@@ -160,7 +160,7 @@ TEST(Predictor, RefusesRanksThatDoNotFit) {
   EXPECT_EQ(test::failure_of([] {
               predictor("ac922", 2, {.devices = parse_selection("--devices", "0,9")});
             }).message,
-            "--devices: 9 is no device of 'ac922', which has 4: 0 to 3");
+            "--devices: 9 is no device of 'ac922', which has 4 devices, 0 to 3");
 }
 
 TEST(Predictor, KnowsOneRankAsNothingToExchange) {
