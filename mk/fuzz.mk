@@ -11,10 +11,10 @@ FUZZ_FLAGS := -timeout=10 -rss_limit_mb=1024 -max_len=65536
 FUZZ_DATA := ../shared/data
 FUZZ_TARGETS := $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
 
-# Those of the library that read somebody's text; the texts that are compiled in are left out, and who reads them.
-FUZZ_SOURCES := $(filter-out %/built_in.cpp %/embedded_text.cpp,\
-  $(wildcard src/base/*.cpp topo/*.cpp topo/graph/*.cpp topo/probes/*.cpp topo/systems/*.cpp \
-  src/study/import/*.cpp))
+# Those of the library that read somebody's text, and what they need.
+FUZZ_SOURCES := $(wildcard src/base/*.cpp topo/*.cpp topo/*/*.cpp src/study/import/*.cpp \
+  src/model/record_fields.cpp src/report/csv_reader.cpp src/report/csv_text.cpp \
+  src/judge/spec/reader*.cpp src/judge/spec/specification.cpp)
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.cpp=$(BUILD)/fuzz/%.o)
 FUZZ_CXXFLAGS = -std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
   -fno-sanitize-recover=all -fno-omit-frame-pointer -Isrc -I. $(TOML_CXXFLAGS)
@@ -27,6 +27,7 @@ FUZZ_SEEDS_nccl_xml := $(FUZZ_DATA)/nccl_topo_xml
 FUZZ_SEEDS_hwloc_xml := $(FUZZ_DATA)/hwloc_xml
 FUZZ_SEEDS_import_log := $(FUZZ_DATA)/nccl_tests_logs
 FUZZ_SEEDS_system_file := topo/systems
+FUZZ_SEEDS_specification := results/expect
 
 .PHONY: packages-fuzz fuzz fuzz-programs fuzz-runs
 packages-fuzz: ; @tools/install-packages $(FUZZ_PACKAGES)
@@ -44,10 +45,10 @@ $(BUILD)/fuzz/%.o: %.cpp
 	@echo "  FUZZ  $<"
 	@$(FUZZ_CXX) $(FUZZ_CXXFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ_TARGETS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS)
+$(FUZZ_TARGETS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS) $(TEXT_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  LINK  fuzz/$*"
-	@$(FUZZ_CXX) -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(TOML_LDLIBS) -lpugixml -lhwloc -lfmt
+	@$(FUZZ_CXX) -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(TOML_LDLIBS) -lpugixml -lhwloc -lglpk -llemon -lfmt
 
 # A target that finds something fails in the summary, not here: the others run their time.
 fuzz-runs: $(FUZZ_TARGETS:%=fuzz-run-%)

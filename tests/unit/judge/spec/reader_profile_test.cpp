@@ -2,46 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "judge/spec/reader.hpp"
-#include "tests/unit/support/failure.hpp"
+#include "tests/unit/judge/spec/specification_text.hpp"
 
 namespace busbar::judge {
 namespace {
 
 using testing::HasSubstr;
-
-// Eight lines; the sets begin in line 9, the rules where `rule` puts them.
-const std::string kHead =
-    "schema = 1\n"
-    "[system]\n"
-    "name = \"pod\"\n"
-    "[run]\n"
-    "launches = 5\nmin_launches = 3\ntimeout_s = 60\n"
-    "[noise]\nmax_cv = 0.02\non_noisy = \"inconclusive\"\n";
-const std::string kSet = "[[device_set]]\nid = \"node\"\nkind = \"per_node\"\ngpus = \"0-7\"\n";
-const std::string kPairs =
-    "[[device_set]]\nid = \"pairs\"\nkind = \"pairwise\"\nranks_per_node = 1\n";
-const std::string kRule =
-    "[[expect]]\nid = \"one\"\ncollective = \"allreduce\"\ndevice_set = \"node\"\nsize = \"1GiB\"\n"
-    "compare = \"absolute\"\nvalue = 400\nfail_below = 0.9\n";
-
-Specification read(const std::string& text, const std::string& profile = {}) {
-  return parse_specification(text, "pod.toml", profile);
-}
-
-std::string refusal(const std::string& text, const std::string& profile = {}) {
-  const test::Failure failure = test::failure_of([&] { static_cast<void>(read(text, profile)); });
-  EXPECT_EQ(failure.status, Status::Usage) << text;
-  EXPECT_TRUE(failure.is_one_line());
-  return failure.message;
-}
-
-/// A text with one part changed, which must be there.
-std::string with(std::string text, const std::string& part, const std::string& other) {
-  const std::size_t at = text.find(part);
-  EXPECT_NE(at, std::string::npos) << part;
-  return at == std::string::npos ? text : text.replace(at, part.size(), other);
-}
 
 const std::string kProfiles =
     kHead + kSet + kPairs + kRule + with(with(kRule, "one", "two"), "node", "pairs") +

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any text is an acceptance specification or a complaint that says where; what is accepted cannot
+// be judged with numbers that decide nothing.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "judge/spec/reader.hpp"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check(const busbar::judge::Specification& specification) {
+  require(specification.run.launches >= specification.run.min_launches);
+  require(std::isfinite(specification.run.timeout_s) && specification.run.timeout_s > 0);
+  require(!specification.expectations.empty());
+  for (const busbar::judge::Expectation& rule : specification.expectations) {
+    require(!rule.collectives.empty() && !rule.sizes.empty());
+    static_cast<void>(specification.device_set(rule.device_set));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    check(busbar::judge::parse_specification(text, "fuzz.toml", ""));
+  } catch (const busbar::Error& error) {
+    const std::string_view words(error.what());
+    require(words.starts_with("fuzz.toml") && words.find('\n') == std::string_view::npos);
+  }
+  return 0;
+}
