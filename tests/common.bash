@@ -2,9 +2,17 @@
 # What the tests of the programs share. Sizes are small and times short: no test decides on speed.
 bats_require_minimum_version 1.5.0
 
+# Hydra dies of a broken pipe now and then where it tells the end of its stdin to ranks that have ended
+# before: the tests' stdin has no end, and nothing is written to it.
+endless_stdin() {
+  mkfifo "$BATS_TEST_TMPDIR/stdin"
+  exec 0<> "$BATS_TEST_TMPDIR/stdin"
+}
+
 setup() {
   ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
   cd "$ROOT" || return 1
+  endless_stdin
   DIR=$BATS_TEST_TMPDIR
   QUICK=(-b 1K -e 4K -n 3 -w 1)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The main of every *_perf executable; which collective it runs is which object it is linked with.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -58,6 +59,15 @@ void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::millisec
   std::_Exit(exit_code(status));
 }
 
+/// MPICH's mpiexec dies of SIGPIPE now and then where it tells the end of its stdin to ranks that
+/// have ended before: its stdin has none, since the other end of this pipe is its own, too.
+void give_endless_stdin() {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return;  // then with what there is
+  static_cast<void>(dup2(ends[0], STDIN_FILENO));
+  close(ends[0]);
+}
+
 /// -g N outside a launcher: becomes `mpiexec -n N` of itself.
 void launch_ranks(const Options& options, std::span<char* const> arguments) {
   const std::string ranks = fmt::format("{}", options.launch_ranks);
@@ -81,6 +91,7 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  give_endless_stdin();
   execvp(pointers.front(), pointers.data());
   throw Error{Status::Unavailable,
               fmt::format("-g {}: cannot start mpiexec: {}; install MPICH, or leave -g out", ranks,

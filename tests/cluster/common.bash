@@ -21,6 +21,8 @@ teardown_file() { "$CLUSTER" down; }
 setup() {
   [ -z "$WHY_NOT" ] || skip "$WHY_NOT"
   cd "$ROOT" || return 1
+  mkfifo "$BATS_TEST_TMPDIR/stdin"
+  exec 0<> "$BATS_TEST_TMPDIR/stdin"  # as tests/common.bash does
   DIR=$BATS_TEST_TMPDIR
   mapfile -t LAUNCHER < <("$CLUSTER" launcher)
 }

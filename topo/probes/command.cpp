@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
 #include <spawn.h>
 #include <string_view>
@@ -67,10 +68,15 @@ struct Pipe {
 /// What posix_spawn is told, and must free.
 class SpawnPlan {
  public:
-  SpawnPlan(int out, int err) {
+  /// Nothing is to be read where `in` is negative.
+  SpawnPlan(int in, int out, int err) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (in < 0) {
+      posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    } else {
+      posix_spawn_file_actions_adddup2(&actions_, in, STDIN_FILENO);
+    }
     posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
     sigset_t none{};
@@ -241,13 +247,15 @@ CommandResult run_command(const std::string& program, const std::vector<std::str
                           const CommandControl& control) {
   constexpr std::array kNotThere = {ENOENT, EACCES, ENOTDIR, ENOEXEC, ELOOP, ENAMETOOLONG};
   constexpr int kShellsNotFound = 127;
+  std::optional<Pipe> in;  // its write end stays open, and nothing is written
+  if (control.endless_stdin) in.emplace();
   Pipe out;
   Pipe err;
   std::vector<std::string> line = {program};
   line.insert(line.end(), arguments.begin(), arguments.end());
   pid_t process = 0;
-  const int failure =
-      SpawnPlan(out.write.number(), err.write.number()).spawn(process, line, english_environment());
+  const int failure = SpawnPlan(in ? in->read.number() : -1, out.write.number(), err.write.number())
+                          .spawn(process, line, english_environment());
   if (std::find(kNotThere.begin(), kNotThere.end(), failure) != kNotThere.end()) {
     return {.exit_status = kShellsNotFound,
             .err = std::generic_category().message(failure),

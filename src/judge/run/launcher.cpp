@@ -54,6 +54,7 @@ void run_next(LaunchResult& launch, const Words& command, Seconds left, Seconds 
                                              .grace = kGrace,
                                              .last_line = std::string(kFinished),
                                              .linger = kLinger,
+                                             .endless_stdin = true,
                                              .stop = stop});
   append_csv(launch.csv, result.out);
   launch.log += result.err;
