@@ -85,7 +85,7 @@ Status make_baseline(const AcceptOptions& options) {
   const AcceptMeasurements measured = read_files(files, specification);
   for (const std::string& note : measured.notes) fmt::print(stderr, "busbar: {}\n", note);
   const judge::Baseline baseline =
-      judge::build_baseline(specification, measured.observations, this_day());
+      judge::build_baseline(specification, measured.observations, this_day(), options.assumed);
   OutputFile(options.output, "-o", OutputFile::Mode::New).append(judge::baseline_text(baseline));
   fmt::print("{}: {}\n", options.output, counted(baseline.rows.size(), "row"));
   return Status::Ok;

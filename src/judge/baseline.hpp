@@ -41,9 +41,11 @@ struct Baseline {
 [[nodiscard]] std::string baseline_text(const Baseline& baseline);
 /// Of all rules of the specification whose rows are there. Throws Error (Usage) where a rule's rows
 /// are missing, wrong, simulated, oversubscribed, fake, too few or noisier than the gate allows.
+/// A fact of the fingerprint that no file tells is taken from `assumed`, and the baseline says so.
 [[nodiscard]] Baseline build_baseline(const Specification& specification,
                                       std::span<const Observation> observations,
-                                      const std::string& today);
+                                      const std::string& today,
+                                      const std::map<std::string, std::string>& assumed);
 /// Days between two dates "2026-11-21"; negative where the second is earlier.
 [[nodiscard]] int days_between(const std::string& from, const std::string& to);
 

@@ -15,6 +15,8 @@
 namespace busbar::judge {
 namespace {
 
+using Facts = std::map<std::string, std::string>;
+
 /// "rule pair-floor, pairs h1+h2, alltoall 16 GiB".
 std::string row_words(const RuleVerdict& verdict) {
   return fmt::format("rule {}, {} {}, {} {}", verdict.rule, verdict.device_set, verdict.instance,
@@ -124,7 +126,7 @@ std::set<std::string> values_of(std::span<const Observation> observations, const
 /// Facts that hold for all launches stand as they are; what differs by device set stands with its
 /// name, and what differs within one is no baseline.
 void add_facts(Baseline& baseline, const Specification& specification,
-               std::span<const Observation> observations) {
+               std::span<const Observation> observations, const Facts& assumed) {
   for (const char* fact : {"gpu", "gpus_per_node", "processor", "library", "nccl", "driver",
                            "ngpus", "device_set", "kernel", "busbar", "environment"}) {
     const std::set<std::string> all = values_of(observations, fact, "");
@@ -141,6 +143,13 @@ void add_facts(Baseline& baseline, const Specification& specification,
     hosts.insert(observation.nodes.begin(), observation.nodes.end());
   }
   baseline.facts["hosts"] = join(std::vector<std::string>(hosts.begin(), hosts.end()), " ");
+  std::vector<std::string> untold;
+  for (const auto& [fact, value] : assumed) {
+    if (!values_of(observations, fact, "").empty()) continue;
+    baseline.facts[fact] = value;
+    untold.push_back(fact);
+  }
+  if (!untold.empty()) baseline.facts["assumed"] = join(untold, " ");
   baseline.facts["system"] = specification.system.name;
   baseline.facts["specification"] = specification.file;
 }
@@ -148,22 +157,20 @@ void add_facts(Baseline& baseline, const Specification& specification,
 }  // namespace
 
 Baseline build_baseline(const Specification& specification,
-                        std::span<const Observation> observations, const std::string& today) {
-  const std::map<std::string, std::string> nothing;
+                        std::span<const Observation> observations, const std::string& today,
+                        const Facts& assumed) {
   CeilingTable ceilings(specification.ceiling);
   const ReferenceInput input{.specification = specification,
                              .observations = observations,
                              .today = today,
-                             .assumed = nothing,
+                             .assumed = assumed,
                              .ceilings = ceilings};
   if (observations.empty()) throw usage_error("no measurement to make a baseline of");
-  // A fact that no file tells is not held against them here: its wanted value is assumed.
-  const std::string stranger =
-      fingerprint_error(specification, observations, specification.system.fingerprint);
+  const std::string stranger = fingerprint_error(specification, observations, assumed);
   if (!stranger.empty()) throw usage_error("no baseline: " + stranger);
   const std::vector<std::string> nodes = nodes_to_judge({}, specification, observations);
   Baseline baseline{.made_on = today};
-  add_facts(baseline, specification, observations);
+  add_facts(baseline, specification, observations, assumed);
   for (const Expectation& rule : specification.expectations) {
     add_rule(baseline, rule, nodes, input);
   }

@@ -25,7 +25,7 @@ JudgeCase healthy_case() {
 
 std::string refusal(const JudgeCase& one) {
   try {
-    static_cast<void>(build_baseline(one.specification, one.observations, one.today));
+    static_cast<void>(build_baseline(one.specification, one.observations, one.today, {}));
   } catch (const Error& error) {
     return error.what();
   }
@@ -34,7 +34,7 @@ std::string refusal(const JudgeCase& one) {
 
 TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
   const JudgeCase one = healthy_case();
-  const Baseline made = build_baseline(one.specification, one.observations, one.today);
+  const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
   ASSERT_EQ(made.rows.size(), 3U);
   EXPECT_EQ(made.rows[0].instance, "h1");
   EXPECT_DOUBLE_EQ(made.rows[0].median, 450);
@@ -49,7 +49,7 @@ TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
 
 TEST(Baseline, IsReadBackAsItWasWritten) {
   const JudgeCase one = healthy_case();
-  Baseline made = build_baseline(one.specification, one.observations, one.today);
+  Baseline made = build_baseline(one.specification, one.observations, one.today, {});
   made.rows[0].instance = "rail \"3\", left";
   const test::TemporaryFolder folder;
   folder.write("b.csv", baseline_text(made));
@@ -57,6 +57,18 @@ TEST(Baseline, IsReadBackAsItWasWritten) {
   EXPECT_EQ(baseline_text(read), baseline_text(made));
   EXPECT_EQ(read.made_on, "2026-11-21");
   EXPECT_EQ(read.rows.at(0).instance, "rail \"3\", left");
+}
+
+TEST(Baseline, WhatNoFileTellsIsAssumedByWordAndSaid) {
+  JudgeCase one = healthy_case();
+  one.specification.system.fingerprint = {{"gpu", "H200"}};
+  EXPECT_THAT(refusal(one), HasSubstr("does not tell gpu (--assume gpu=VALUE"));
+  const Baseline made =
+      build_baseline(one.specification, one.observations, one.today,
+                     {{"gpu", "NVIDIA H200"}, {"driver", "999, which the files contradict"}});
+  EXPECT_EQ(made.facts.at("gpu"), "NVIDIA H200");
+  EXPECT_EQ(made.facts.at("driver"), "580.1");
+  EXPECT_EQ(made.facts.at("assumed"), "gpu");
 }
 
 TEST(Baseline, RefusesWhatIsNoMeasureForOthers) {
