@@ -102,7 +102,8 @@ void set_of_half(LogHalf& half, std::string_view column, std::string_view word) 
 bool lacks_op(const LogColumns& columns, std::span<const std::string> words, std::size_t expected) {
   const auto op = std::find(columns.begin(), columns.end(), "redop");
   if (op == columns.end() || words.size() + 1 != expected) return false;
-  return !is_word(words[static_cast<std::size_t>(op - columns.begin())]);
+  const auto place = static_cast<std::size_t>(op - columns.begin());
+  return place >= words.size() || !is_word(words[place]);
 }
 
 }  // namespace
