@@ -25,3 +25,14 @@ column() { awk -v columns="$1" -f "$ROOT/tests/fixtures/csv.awk" "$2"; }
 
 # table: the data rows of a run's standard output.
 table() { grep -E '^ +[0-9]' <<<"$output"; }
+
+# nothing_runs TEXT: no process has TEXT in its command line, within what the kernel takes to end one.
+nothing_runs() {
+  local i
+  for ((i = 0; i < 50; ++i)); do
+    pgrep -f -- "$1" > /dev/null || return 0
+    sleep 0.1
+  done
+  pgrep -af -- "$1"
+  return 1
+}

@@ -12,7 +12,7 @@ faulty() {
     -T 5 "$@" > "$DIR/out" 2> "$DIR/err" || STATUS=$?
   cat "$DIR/err"
   [ $((SECONDS - begin)) -lt 30 ]
-  run ! pgrep -f "$DIR/a.csv"
+  nothing_runs "$DIR/a.csv"
 }
 
 # told STATUS WORDS: exactly one line, with these words.
@@ -85,6 +85,6 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
   done
   kill -9 "$(awk '$2 == "Rank" && $3 == 1 { print $7 }' "$DIR/out")"
   run ! wait "$job"
-  run ! pgrep -f "$DIR/a.csv"
+  nothing_runs "$DIR/a.csv"
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 1 ]
 }

@@ -18,7 +18,8 @@ refused() {  # refused RANKS OPTIONS... : exit 2 and one line
   [ "$(column samples,operations,batch,wrong "$DIR/a.csv" | sort -u)" = "1|9|3|0" ]
   [[ $output == *" graph: 3 "* ]]
   quick -G 1 -n auto --time-budget 0.2 --csv "$DIR/b.csv"
-  [ "$(column batch "$DIR/b.csv" | sort -u)" = 20 ]
+  # More where the pretended events, which threads record, cost more than a hundredth of it.
+  [ "$(column batch "$DIR/b.csv" | awk '$1 >= 20' | wc -l)" -eq 4 ]
 }
 @test "buffers are registered before they are used, locally and as symmetric windows" {
   FAKE_GPU_FAULT='fail:ncclCommRegister:3@1' run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -R 1
@@ -35,7 +36,8 @@ refused() {  # refused RANKS OPTIONS... : exit 2 and one line
   FAKE_GPU_FAULT='fail:ncclGroupEnd:2@0' run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -m 4
   [ "$status" -eq 4 ]
   quick -m 4 --csv "$DIR/a.csv"
-  [ "$(column operations,batch,wrong "$DIR/a.csv" | sort -u)" = "12|4|0" ]
+  [ "$(column operations,wrong "$DIR/a.csv" | sort -u)" = "12|0" ]
+  [ "$(column batch "$DIR/a.csv" | awk '$1 >= 4' | wc -l)" -eq 4 ]
 }
 @test "-I adds four words to each half, -C reports the host's time" {
   quick -I 1 -K 1

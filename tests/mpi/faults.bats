@@ -38,7 +38,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   kill -9 "$(rank_pid 1)"
   ends_within 15
   [ "$ENDED" -ne 0 ]
-  run ! pgrep -f "$DIR/a.csv"
+  nothing_runs "$DIR/a.csv"
   kept=$(rows "$DIR/a.csv")
   printf 'allreduce,mpi,3,1,flo' >> "$DIR/a.csv"  # as if the kill had struck in the middle of a line
   run mpirun -np 3 ./allreduce_perf -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 0.2 --ci-width 0.01 --resume -J "$DIR/a.json"
@@ -58,7 +58,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   [ "$ENDED" -ne 0 ]
   [ "$(jq '.rows | length' "$DIR/a.json")" -ge 2 ]
   [ "$(column finished_at "$DIR/a.csv" | grep -vcE '^20[0-9-]{8} [0-9:]{8}$')" -eq 0 ]
-  run ! pgrep -f "$DIR/a.csv"
+  nothing_runs "$DIR/a.csv"
 }
 
 @test "an interrupted run has its rows on disk and can go on" {
@@ -66,7 +66,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   wait_for_rows 2
   kill -INT "$LAUNCHER"
   ends_within 15
-  run ! pgrep -f "$DIR/a.csv"
+  nothing_runs "$DIR/a.csv"
   kept=$(rows "$DIR/a.csv" | wc -l)
   [ "$kept" -lt 44 ]
   run mpirun -np 3 ./allreduce_perf -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 0.2 --ci-width 0.01 -N 2 --resume
@@ -103,7 +103,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   ends_within 20
   [ "$ENDED" -eq 4 ]
   [ "$(wc -l < "$DIR/err")" -eq 1 ]
-  run ! pgrep -f "$DIR/a.csv"
+  nothing_runs "$DIR/a.csv"
   grep -q 'timeout: no progress for 2 s in: all-reduce .* (-T)' "$DIR/err"
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
 }
@@ -115,7 +115,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   ends_within 20
   [ "$ENDED" -eq 4 ]
   [ "$(wc -l < "$DIR/err")" -eq 1 ]
-  run ! pgrep -f "$DIR/a.csv"
+  nothing_runs "$DIR/a.csv"
 }
 
 @test "memory that a rank does not get is a skipped row with the reason, not the end" {

@@ -27,7 +27,7 @@ class RunFolderTest : public testing::Test {
              .collective = "alltoall"};
 };
 
-TEST_F(RunFolderTest, has_a_launchs_lines_on_disk_before_the_next) {
+TEST_F(RunFolderTest, HasALaunchsLinesOnDiskBeforeTheNext) {
   RunFolder folder(path_, {.seed = "3"}, "schema = 1\n");
   folder.add(rails_, {.seconds = 2}, "x\n1\n", "said\n");
   const Journal journal = load_journal(folder.journal_path());
@@ -39,21 +39,21 @@ TEST_F(RunFolderTest, has_a_launchs_lines_on_disk_before_the_next) {
   EXPECT_TRUE(fs::exists(path_ + "/spec.toml"));
 }
 
-TEST_F(RunFolderTest, names_no_file_for_a_launch_that_wrote_none) {
+TEST_F(RunFolderTest, NamesNoFileForALaunchThatWroteNone) {
   RunFolder folder(path_, {}, "");
   folder.add(rails_, {.failure = "b does not answer"}, "", "");
   EXPECT_EQ(folder.journal().lines.front().file, "");
   EXPECT_EQ(folder.journal().lines.front().failure, "b does not answer");
 }
 
-TEST_F(RunFolderTest, never_replaces_anything) {
+TEST_F(RunFolderTest, NeverReplacesAnything) {
   fs::create_directories(path_);
   std::ofstream(path_ + "/precious") << "x";
   EXPECT_THROW(RunFolder(path_, {}, ""), Error);
   EXPECT_FALSE(fs::exists(path_ + "/spec.toml"));
 }
 
-TEST(FileWord, keeps_only_what_every_file_system_takes) {
+TEST(FileWord, KeepsOnlyWhatEveryFileSystemTakes) {
   EXPECT_EQ(file_word("rail 3/h1+h2"), "rail-3-h1+h2");
   EXPECT_EQ(file_word(std::string(200, 'a')).size(), 60U);
 }

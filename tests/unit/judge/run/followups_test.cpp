@@ -59,7 +59,7 @@ std::vector<std::string> names_of(const std::vector<Unit>& units) {
   return names;
 }
 
-TEST(RerunUnits, launch_a_noisy_instance_as_often_again) {
+TEST(RerunUnits, LaunchANoisyInstanceAsOftenAgain) {
   Judgement judgement;
   judgement.verdicts = {noisy_verdict("h0+h1", 1)};
   const Journal journal = journal_of({{"h0+h1", -1}, {"h0+h2", -1}});
@@ -67,7 +67,7 @@ TEST(RerunUnits, launch_a_noisy_instance_as_often_again) {
               ElementsAre("h0+h1 0 attempt 1", "h0+h1 1 attempt 1"));
 }
 
-TEST(RerunUnits, end_when_no_rerun_is_left_or_none_is_wanted) {
+TEST(RerunUnits, EndWhenNoRerunIsLeftOrNoneIsWanted) {
   Judgement judgement;
   judgement.verdicts = {noisy_verdict("h0+h1", 3)};
   const Journal journal = journal_of({{"h0+h1", -1}});
@@ -79,7 +79,7 @@ TEST(RerunUnits, end_when_no_rerun_is_left_or_none_is_wanted) {
   EXPECT_TRUE(rerun_units(specification, journal, judgement).empty());
 }
 
-TEST(RerunUnits, launch_all_rails_once_where_some_are_noisy) {
+TEST(RerunUnits, LaunchAllRailsOnceWhereSomeAreNoisy) {
   Judgement judgement;
   judgement.verdicts = {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)};
   const std::vector<Unit> units = rerun_units(
@@ -99,7 +99,7 @@ Judgement suspected(const std::vector<std::string>& nodes) {
   return judgement;
 }
 
-TEST(ConfirmUnits, measure_a_node_with_one_that_is_known_to_be_good) {
+TEST(ConfirmUnits, MeasureANodeWithOneThatIsKnownToBeGood) {
   const std::vector<Unit> units =
       confirm_units(specification_of(SetKind::Pairwise), kNodes, suspected({"h0"}));
   EXPECT_THAT(names_of(units),
@@ -107,7 +107,7 @@ TEST(ConfirmUnits, measure_a_node_with_one_that_is_known_to_be_good) {
   EXPECT_EQ(units.front().front().purpose, Purpose::Confirm);
 }
 
-TEST(ConfirmUnits, measure_a_link_or_a_node_alone_once_more) {
+TEST(ConfirmUnits, MeasureALinkOrANodeAloneOnceMore) {
   EXPECT_EQ(confirm_units(specification_of(SetKind::Pairwise), kNodes, suspected({"h2", "h1"}))
                 .front()
                 .front()
@@ -121,7 +121,7 @@ TEST(ConfirmUnits, measure_a_link_or_a_node_alone_once_more) {
             std::vector<std::string>{"h2"});
 }
 
-TEST(ConfirmUnits, are_none_without_a_good_partner_or_where_none_is_asked_for) {
+TEST(ConfirmUnits, AreNoneWithoutAGoodPartnerOrWhereNoneIsAskedFor) {
   EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), {},
                             Judgement{.suspects = {{.nodes = {"h0"}, .rule = "rule"}}})
                   .empty());

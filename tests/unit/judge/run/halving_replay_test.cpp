@@ -42,19 +42,19 @@ Word low_with(const std::vector<std::string>& nodes, const std::string& bad) {
   return std::find(nodes.begin(), nodes.end(), bad) == nodes.end() ? Word::Pass : Word::Fail;
 }
 
-TEST(ReplayHalving, asks_for_the_first_round_where_nothing_was_judged) {
+TEST(ReplayHalving, AsksForTheFirstRoundWhereNothingWasJudged) {
   const HalvingReplay replay = replay_halving(kSet, kNodes, {}, {});
   EXPECT_FALSE(replay.next.empty());
 }
 
-TEST(ReplayHalving, goes_to_the_bad_node_by_verdicts_alone) {
+TEST(ReplayHalving, GoesToTheBadNodeByVerdictsAlone) {
   const HalvingReplay replay = searched([](const auto& nodes) { return low_with(nodes, "h5"); });
   ASSERT_EQ(replay.search.bad().size(), 1U);
   EXPECT_EQ(replay.nodes[replay.search.bad().front()], "h5");
   EXPECT_EQ(replay.search.good().size(), 7U);
 }
 
-TEST(ReplayHalving, takes_an_error_for_no_data_and_noise_for_no_blame) {
+TEST(ReplayHalving, TakesAnErrorForNoDataAndNoiseForNoBlame) {
   const HalvingReplay silent = searched([](const auto& nodes) {
     return low_with(nodes, "h2") == Word::Fail ? Word::Error : Word::Pass;
   });
@@ -63,7 +63,7 @@ TEST(ReplayHalving, takes_an_error_for_no_data_and_noise_for_no_blame) {
   EXPECT_THAT(noisy.search.bad(), IsEmpty());
 }
 
-TEST(ReplayHalving, leaves_out_nodes_that_did_not_answer) {
+TEST(ReplayHalving, LeavesOutNodesThatDidNotAnswer) {
   const std::vector<Observation> dead{
       {.device_set = "pairs", .instance = "h0", .nodes = {"h0"}, .failure = "h0 does not answer"}};
   EXPECT_EQ(searched_nodes(kSet, kNodes, dead).size(), 7U);

@@ -37,7 +37,7 @@ std::vector<std::string> lines_of(const std::vector<Words>& commands) {
   return lines;
 }
 
-TEST(CommandsOf, are_the_users_launcher_and_the_contract) {
+TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
   EXPECT_THAT(
       lines_of(commands_of(specification_of(SetKind::Pairwise), kSetup, job_of("allreduce"))),
       ElementsAre("mpiexec -iface ib0 -hosts h1,h2 -np 4 -ppn 2 /bin/allreduce_perf "
@@ -45,7 +45,7 @@ TEST(CommandsOf, are_the_users_launcher_and_the_contract) {
                   "--placement out -o sum -n 10 -w 3 -c 1"));
 }
 
-TEST(CommandsOf, leave_to_the_program_what_the_contract_does_not_fix) {
+TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
   Specification specification = specification_of(SetKind::Pairwise);
   specification.run.iterations = 0;
   specification.run.warmup = -1;
@@ -56,7 +56,7 @@ TEST(CommandsOf, leave_to_the_program_what_the_contract_does_not_fix) {
   EXPECT_THAT(line, HasSubstr("-c 0"));
 }
 
-TEST(CommandsOf, have_one_for_each_type_and_no_operation_where_nothing_is_reduced) {
+TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {
   Specification specification = specification_of(SetKind::Pairwise);
   specification.expectations[0].collectives = {"alltoall"};
   Expectation half = specification.expectations[0];
@@ -70,7 +70,7 @@ TEST(CommandsOf, have_one_for_each_type_and_no_operation_where_nothing_is_reduce
   EXPECT_THAT(lines[1], HasSubstr("-d half --placement in -n"));
 }
 
-TEST(CommandsOf, measure_both_placements_at_once_where_rules_want_both) {
+TEST(CommandsOf, MeasureBothPlacementsAtOnceWhereRulesWantBoth) {
   Specification specification = specification_of(SetKind::Pairwise);
   specification.expectations.push_back(specification.expectations[0]);
   specification.expectations[1].in_place = true;
@@ -78,12 +78,12 @@ TEST(CommandsOf, measure_both_placements_at_once_where_rules_want_both) {
               ElementsAre(HasSubstr("--placement both")));
 }
 
-TEST(CommandsOf, split_all_nodes_into_rails) {
+TEST(CommandsOf, SplitAllNodesIntoRails) {
   EXPECT_THAT(lines_of(commands_of(specification_of(SetKind::Rails), kSetup, job_of("allreduce"))),
               ElementsAre(HasSubstr("-genv NCCL_TESTS_SPLIT 'MOD 2' /bin/allreduce_perf")));
 }
 
-TEST(CommandsOf, start_a_simulation_without_a_launcher) {
+TEST(CommandsOf, StartASimulationWithoutALauncher) {
   Specification specification = specification_of(SetKind::Whole);
   specification.run.backend = "sim";
   specification.ceiling.system = "dgx-2";
@@ -92,7 +92,7 @@ TEST(CommandsOf, start_a_simulation_without_a_launcher) {
                   "/bin/allreduce_perf --backend sim --system dgx-2 --ranks 4")));
 }
 
-TEST(SizeRuns, are_few_progressions_that_give_every_size_and_no_other) {
+TEST(SizeRuns, AreFewProgressionsThatGiveEverySizeAndNoOther) {
   const auto text = [](const std::vector<Bytes>& sizes) {
     std::string all;
     for (const SizeRun& run : size_runs(sizes)) {
@@ -108,7 +108,7 @@ TEST(SizeRuns, are_few_progressions_that_give_every_size_and_no_other) {
   EXPECT_EQ(text({6, 9}), "6-6x2 9-9x2 ");
 }
 
-TEST(CollectivesOf, are_each_there_once_in_the_order_of_the_rules) {
+TEST(CollectivesOf, AreEachThereOnceInTheOrderOfTheRules) {
   Specification specification = specification_of(SetKind::Whole);
   specification.expectations.push_back(specification.expectations[0]);
   specification.expectations[1].collectives = {"alltoall", "allreduce"};
@@ -116,7 +116,7 @@ TEST(CollectivesOf, are_each_there_once_in_the_order_of_the_rules) {
   EXPECT_THAT(collectives_of(specification, "other"), IsEmpty());
 }
 
-TEST(CommandText, is_read_by_a_shell_as_the_same_words) {
+TEST(CommandText, IsReadByAShellAsTheSameWords) {
   EXPECT_EQ(command_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''");
 }
 

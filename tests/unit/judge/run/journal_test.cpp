@@ -54,7 +54,7 @@ JournalLine line_of_pair() {
           .command = "mpiexec -hosts h0,h1 x"};
 }
 
-TEST_F(JournalTest, is_read_back_as_it_was_written) {
+TEST_F(JournalTest, IsReadBackAsItWasWritten) {
   JournalLine rail = line_of_pair();
   rail.group = 3;
   const Journal journal = load_journal(
@@ -76,14 +76,14 @@ TEST_F(JournalTest, is_read_back_as_it_was_written) {
   EXPECT_EQ(journal.lines[1].group, 3);
 }
 
-TEST_F(JournalTest, leaves_out_the_line_that_a_killed_run_was_writing) {
+TEST_F(JournalTest, LeavesOutTheLineThatAKilledRunWasWriting) {
   const std::string row = journal_row(line_of_pair());
   const Journal journal = load_journal(
       write("launches.csv", journal_head(head_) + row + row.substr(0, row.size() / 2)));
   EXPECT_EQ(journal.lines.size(), 1U);
 }
 
-TEST_F(JournalTest, refuses_with_file_and_line) {
+TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal("collective,backend\n"), HasSubstr("launches.csv:1: this is no journal"));
   EXPECT_THAT(refusal(""), HasSubstr("this is no journal"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b\n"), HasSubstr("launches.csv:7: 2 cells"));
@@ -92,7 +92,7 @@ TEST_F(JournalTest, refuses_with_file_and_line) {
   EXPECT_THAT(refusal(journal_head(head_) + "a,\"b\n"), HasSubstr("a quote is not closed"));
 }
 
-TEST_F(JournalTest, observes_a_missing_file_as_a_failure_and_never_as_nothing) {
+TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
   write("good.csv",
         csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
   Journal journal = head_;
@@ -110,7 +110,7 @@ TEST_F(JournalTest, observes_a_missing_file_as_a_failure_and_never_as_nothing) {
   EXPECT_EQ(seen[2].failure, "the journal names no file");
 }
 
-TEST_F(JournalTest, keeps_the_rows_of_a_launch_that_failed) {
+TEST_F(JournalTest, KeepsTheRowsOfALaunchThatFailed) {
   write("part.csv",
         csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
   Journal journal = head_;

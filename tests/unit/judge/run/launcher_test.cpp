@@ -16,15 +16,15 @@ LaunchResult run(const std::vector<Words>& commands, double timeout_s = 10) {
   return run_launch(commands, Seconds{timeout_s}, nullptr);
 }
 
-TEST(RunLaunch, joins_the_csvs_of_its_commands_into_one) {
-  const LaunchResult result = run({shell("printf '# a: 1\\nx,y\\n1,2\\n# finished: now\\n'"),
-                                   shell("printf '# a: 2\\nx,y\\n3,4\\n# finished: later\\n'")});
+TEST(RunLaunch, JoinsTheCsvsOfItsCommandsIntoOne) {
+  const LaunchResult result = run({shell(R"(printf '# a: 1\nx,y\n1,2\n# finished: now\n')"),
+                                   shell(R"(printf '# a: 2\nx,y\n3,4\n# finished: later\n')")});
   EXPECT_EQ(result.csv, "# a: 1\nx,y\n1,2\n3,4\n# finished: later\n");
   EXPECT_EQ(result.failure, "");
   EXPECT_THAT(result.command, HasSubstr(" && /bin/sh -c "));
 }
 
-TEST(RunLaunch, names_the_exit_and_the_programs_own_line) {
+TEST(RunLaunch, NamesTheExitAndTheProgramsOwnLine) {
   const LaunchResult result =
       run({shell("echo '[mpiexec] noise' >&2; echo 'x_perf: rank 1: no space' >&2; exit 4"),
            shell("echo never")});
@@ -34,14 +34,14 @@ TEST(RunLaunch, names_the_exit_and_the_programs_own_line) {
   EXPECT_THAT(result.log, HasSubstr("noise"));
 }
 
-TEST(RunLaunch, leaves_wrong_and_skipped_data_to_the_rows_but_needs_rows) {
+TEST(RunLaunch, LeavesWrongAndSkippedDataToTheRowsButNeedsRows) {
   EXPECT_EQ(run({shell("printf 'x\\n1\\n'; exit 1")}).failure, "");
   EXPECT_EQ(run({shell("printf 'x\\n1\\n'; exit 77")}).failure, "");
   EXPECT_EQ(run({shell("printf 'x\\n'; exit 0")}).failure, "no row was written");
   EXPECT_EQ(run({shell("exit 0")}).failure, "no row was written");
 }
 
-TEST(RunLaunch, ends_a_command_that_does_not_and_keeps_what_it_wrote) {
+TEST(RunLaunch, EndsACommandThatDoesNotAndKeepsWhatItWrote) {
   const LaunchResult result =
       run({shell("printf 'x\\n1\\n'; trap '' TERM; sleep 20 & wait; sleep 20")}, 0.1);
   EXPECT_EQ(result.failure, "timeout after 0.1 s");
@@ -50,35 +50,35 @@ TEST(RunLaunch, ends_a_command_that_does_not_and_keeps_what_it_wrote) {
   EXPECT_LT(result.seconds, 3);
 }
 
-TEST(RunLaunch, keeps_what_a_launcher_says_of_its_own_end_out_of_the_csv) {
+TEST(RunLaunch, KeepsWhatALauncherSaysOfItsOwnEndOutOfTheCsv) {
   const LaunchResult result = run(
-      {shell("trap 'echo \"[mpiexec] caught\"; exit 1' TERM; printf 'x\\n1\\n'; sleep 20 & wait")},
+      {shell(R"(trap 'echo "[mpiexec] caught"; exit 1' TERM; printf 'x\n1\n'; sleep 20 & wait)")},
       0.2);
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.csv, "x\n1\n");
 }
 
-TEST(RunLaunch, shares_its_timeout_among_its_commands) {
+TEST(RunLaunch, SharesItsTimeoutAmongItsCommands) {
   const LaunchResult result =
       run({shell("printf 'x\\n1\\n'; sleep 0.2"), shell("printf 'x\\n2\\n'; sleep 20")}, 0.3);
   EXPECT_TRUE(result.timed_out);
   EXPECT_LT(result.seconds, 3);
 }
 
-TEST(RunLaunch, takes_a_job_that_wrote_all_and_only_does_not_end_for_a_good_one) {
+TEST(RunLaunch, TakesAJobThatWroteAllAndOnlyDoesNotEndForAGoodOne) {
   const LaunchResult result =
-      run({shell("printf 'x\\n1\\n# finished: now\\n'; exec sleep 20")}, 15);
+      run({shell(R"(printf 'x\n1\n# finished: now\n'; exec sleep 20)")}, 15);
   EXPECT_EQ(result.failure, "");
   EXPECT_FALSE(result.timed_out);
   EXPECT_LT(result.seconds, 10);
   EXPECT_THAT(result.log, HasSubstr("did not end within 2 s"));
 }
 
-TEST(RunLaunch, says_that_there_is_no_such_program) {
+TEST(RunLaunch, SaysThatThereIsNoSuchProgram) {
   EXPECT_THAT(run({{"/no/such/program"}}).failure, HasSubstr("cannot start /no/such/program"));
 }
 
-TEST(RunLaunch, is_stopped_by_an_interrupt) {
+TEST(RunLaunch, IsStoppedByAnInterrupt) {
   std::atomic<bool> stop = false;
   std::thread later([&stop] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -91,7 +91,7 @@ TEST(RunLaunch, is_stopped_by_an_interrupt) {
   EXPECT_LT(result.seconds, 3);
 }
 
-TEST(RunLaunches, run_at_the_same_time_and_keep_their_order) {
+TEST(RunLaunches, RunAtTheSameTimeAndKeepTheirOrder) {
   const std::vector<LaunchResult> results = run_launches(
       {{shell("sleep 0.2; printf 'x\\n1\\n'")}, {shell("sleep 0.2; printf 'x\\n2\\n'")}},
       Seconds{10}, nullptr);
@@ -100,7 +100,7 @@ TEST(RunLaunches, run_at_the_same_time_and_keep_their_order) {
   EXPECT_EQ(results[1].csv, "x\n2\n");
 }
 
-TEST(AppendCsv, drops_a_line_that_was_not_finished) {
+TEST(AppendCsv, DropsALineThatWasNotFinished) {
   std::string csv = "x,y\n1,2\n3,";
   append_csv(csv, "x,y\n5,6\n");
   EXPECT_EQ(csv, "x,y\n1,2\n5,6\n");

@@ -39,7 +39,7 @@ std::string text_of(const std::vector<Unit>& units) {
   return text;
 }
 
-TEST(Shuffle, gives_the_same_order_for_a_seed_on_every_machine) {
+TEST(Shuffle, GivesTheSameOrderForASeedOnEveryMachine) {
   std::vector<int> numbers(8);
   std::iota(numbers.begin(), numbers.end(), 0);
   std::mt19937_64 random(42);
@@ -47,7 +47,7 @@ TEST(Shuffle, gives_the_same_order_for_a_seed_on_every_machine) {
   EXPECT_THAT(numbers, ElementsAre(7, 0, 5, 1, 2, 4, 3, 6));
 }
 
-TEST(PlanUnits, has_every_pair_in_every_launch_and_no_node_twice_at_a_time) {
+TEST(PlanUnits, HasEveryPairInEveryLaunchAndNoNodeTwiceAtATime) {
   const Specification specification =
       specification_of({{.id = "pairs", .kind = SetKind::Pairwise}});
   std::mt19937_64 random(1);
@@ -65,7 +65,7 @@ TEST(PlanUnits, has_every_pair_in_every_launch_and_no_node_twice_at_a_time) {
   for (const auto& [name, all] : launches) EXPECT_EQ(all.size(), 3U) << name;
 }
 
-TEST(PlanUnits, runs_one_job_at_a_time_where_jobs_may_not_run_together) {
+TEST(PlanUnits, RunsOneJobAtATimeWhereJobsMayNotRunTogether) {
   const Specification specification =
       specification_of({{.id = "pairs", .kind = SetKind::Pairwise}});
   std::mt19937_64 random(1);
@@ -74,7 +74,7 @@ TEST(PlanUnits, runs_one_job_at_a_time_where_jobs_may_not_run_together) {
   EXPECT_TRUE(std::all_of(units.begin(), units.end(), [](const Unit& u) { return u.size() == 1; }));
 }
 
-TEST(PlanUnits, is_the_seeds_order) {
+TEST(PlanUnits, IsTheSeedsOrder) {
   const Specification specification = specification_of({{.id = "each", .kind = SetKind::PerNode},
                                                         {.id = "pairs", .kind = SetKind::Pairwise},
                                                         {.id = "all", .kind = SetKind::Whole}});
@@ -86,7 +86,7 @@ TEST(PlanUnits, is_the_seeds_order) {
   EXPECT_NE(plan(5), plan(6));
 }
 
-TEST(PlanUnits, measures_all_rails_in_one_launch_of_all_nodes) {
+TEST(PlanUnits, MeasuresAllRailsInOneLaunchOfAllNodes) {
   const Specification specification = specification_of({{.id = "rails", .kind = SetKind::Rails}});
   std::mt19937_64 random(1);
   const std::vector<Unit> units = plan_units(specification, kNodes, true, random);
@@ -98,14 +98,14 @@ TEST(PlanUnits, measures_all_rails_in_one_launch_of_all_nodes) {
   EXPECT_EQ(job.instances[1].group, 1);
 }
 
-TEST(PlanUnits, leaves_large_sets_of_pairs_to_the_search) {
+TEST(PlanUnits, LeavesLargeSetsOfPairsToTheSearch) {
   const Specification specification =
       specification_of({{.id = "pairs", .kind = SetKind::Pairwise, .all_pairs_up_to = 3}});
   std::mt19937_64 random(1);
   EXPECT_EQ(plan_units(specification, kNodes, true, random).size(), 0U);
 }
 
-TEST(InstancesOfRound, name_groups_by_their_nodes_helpers_too) {
+TEST(InstancesOfRound, NameGroupsByTheirNodesHelpersToo) {
   const std::vector<Halving::Group> groups{{.members = {2}, .helpers = {0}},
                                            {.members = {1, 3}, .helpers = {}}};
   const std::vector<Instance> instances = instances_of_round(groups, kNodes);

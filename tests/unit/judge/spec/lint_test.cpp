@@ -142,7 +142,7 @@ TEST(SpecLint, HintsAtTheOtherSide) {
 TEST(SpecLint, FlagsAKnownIssueThatEnded) {
   const auto until = [](const std::string& day) {
     return linted(
-        absolute("400", "known_issue = { reason = \"ticket 1\", until = \"" + day + "\" }\n"));
+        absolute("400", R"(known_issue = { reason = "ticket 1", until = ")" + day + "\" }\n"));
   };
   EXPECT_THAT(until("2026-11-20"), HasSubstr("known_issue \"ticket 1\" ended on 2026-11-20"));
   EXPECT_THAT(until(kToday), IsEmpty());

@@ -195,7 +195,7 @@ TEST(SpecReader, SizesComeInThreeForms) {
 }
 
 TEST(SpecReader, CollectivesAreKnownInBothSpellings) {
-  const auto spec = read(with(rule_with(""), "\"allreduce\"", "[\"all_reduce\", \"sendrecv\"]"));
+  const auto spec = read(with(rule_with(""), "\"allreduce\"", R"(["all_reduce", "sendrecv"])"));
   EXPECT_THAT(spec.expectations[0].collectives, ElementsAre("allreduce", "sendrecv"));
   EXPECT_THAT(refusal(with(rule_with(""), "\"allreduce\"", "\"allredux\"")),
               HasSubstr("did you mean \"allreduce\"?"));
