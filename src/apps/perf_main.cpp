@@ -63,7 +63,8 @@ void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::millisec
 /// have ended before: its stdin has none, since the other end of this pipe is its own, too.
 void give_endless_stdin() {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return;  // then with what there is
+  if (pipe(ends.data()) != 0) return;   // then with what there is
+  if (ends[0] == STDIN_FILENO) return;  // it was closed
   static_cast<void>(dup2(ends[0], STDIN_FILENO));
   close(ends[0]);
 }
