@@ -87,6 +87,9 @@ class Communicator {
     return std::nullopt;
   }
 
+  /// Bytes of the device's last-level cache, which --cache rotate must leave; 0 for host memory.
+  [[nodiscard]] virtual Bytes device_cache() const { return 0; }
+
   /// Memory for calls, resident when this returns. Throws Error where there is none.
   [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;
   /// Makes memory of `allocate` known to the library where it was asked to register buffers.
@@ -103,7 +106,8 @@ class Communicator {
   /// Flips the lowest bit of the byte at `data`: a planted fault.
   virtual void flip_bit(std::byte* data) = 0;
 
-  /// Issues one operation; calls of one communicator run in order.
+  /// Issues one operation; calls of one communicator run in order. Throws Error (Unavailable) where
+  /// the library refuses this operation and can go on with others.
   virtual void enqueue(const Call& call) = 0;
   /// Calls between these two are given to the library as one, where it can take several.
   virtual void begin_group() {}
@@ -113,6 +117,11 @@ class Communicator {
   [[nodiscard]] virtual std::unique_ptr<Replay> capture(const std::function<void()>& /*issue*/) {
     return nullptr;
   }
+  /// Holds the device back: what is enqueued after this runs only after `start_held`. False where
+  /// the backend cannot, which then holds nothing. Nothing may wait for the device in between.
+  [[nodiscard]] virtual bool hold() { return false; }
+  /// Lets the device run what was enqueued since `hold`.
+  virtual void start_held() {}
   /// Returns when all that was enqueued is complete.
   virtual void wait() = 0;
   [[nodiscard]] virtual Stopwatch& stopwatch() = 0;
