@@ -187,6 +187,7 @@ std::string configuration(const ContextInput& input) {
                {fmt::format("collective={}", input.collective.name),
                 fmt::format("backend={}", input.backend.backend->name()),
                 fmt::format("ranks={}", input.ranks), fmt::format("nodes={}", input.nodes)});
+  if (!input.library_settings.empty()) words.push_back("library-settings=" + input.library_settings);
   return join(words, " ");
 }
 
@@ -203,6 +204,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const ContextInput& in
       {"processor", input.placements.ranks.front().processor_model.data()},
       {"kernel", kernel_release()},
       {"library", input.backend.backend->library()},
+      {"library-files", input.backend.backend->library_files()},
       {"compiler", compiler()},
       {"environment", join(input.environment, " ")},
       {"timer-cost-ns", fmt::format("{:.1f}", input.timer_cost_s * 1e9)},
@@ -230,6 +232,11 @@ RunContext make_context(const ContextInput& input) {
                   input.backend.why, counted(static_cast<std::size_t>(input.ranks), "rank"),
                   counted(static_cast<std::size_t>(input.nodes), "node")),
       statistic_note(o), progress_note(input)};
+  if (!input.library_settings.empty()) {
+    context.notes.push_back(fmt::format("library: {}; {} unless the environment has it otherwise",
+                                        input.backend.backend->library_files(),
+                                        input.library_settings));
+  }
   add_device_notes(input, context.notes);
   add_group_notes(input, context.notes);
   add_memory_notes(input, context.notes);

@@ -33,6 +33,7 @@ struct ContextInput {
   std::string command;
   std::vector<std::string> environment;
   std::vector<std::pair<std::string, std::string>> inventory{};  ///< inventory_facts
+  std::string library_settings{};                                ///< Backend::settings
 };
 
 [[nodiscard]] RunContext make_context(const ContextInput& input);

@@ -45,7 +45,7 @@ class Needs {
                     .type = request_.type,
                     .op = request_.op,
                     .segment = plan_.segment};
-    return communicator_.temporary_bytes(call) + kMemorySlack;
+    return std::max(communicator_.temporary_bytes(call), request_.library_growth) + kMemorySlack;
   }
 
   const MemoryRequest& request_;

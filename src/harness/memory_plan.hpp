@@ -33,6 +33,7 @@ struct MemoryRequest {
   std::string_view place = "host";  ///< what has the memory: MemoryPool
   int ranks_per_place = 1;
   Bytes available_per_rank = 0;  ///< what a place has for each of its ranks
+  Bytes library_growth = 0;      ///< what the library has been seen to take of each rank's share
   bool out_of_place = true;      ///< wanted
   bool in_place = true;          ///< wanted
   Bytes rotate_through = 0;      ///< bytes that rotating buffers shall cover; 0: warm

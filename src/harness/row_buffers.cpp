@@ -9,7 +9,20 @@ namespace {
 Bytes larger(const Footprint& footprint) { return std::max(footprint.send, footprint.recv); }
 Bytes smaller(const Footprint& footprint) { return std::min(footprint.send, footprint.recv); }
 
+Bytes large_area(const SizePlan& plan, Bytes offset) {
+  return slot_stride(larger(plan.footprint) + offset) * plan.slots;
+}
+
+Bytes small_area(const SizePlan& plan, Bytes offset) {
+  return plan.out_of_place ? slot_stride(smaller(plan.footprint) + offset) * plan.slots : 0;
+}
+
 }  // namespace
+
+Bytes RowBuffers::bytes_of(const SizePlan& plan, Bytes offset) {
+  if (!plan.out_of_place && !plan.in_place) return 0;
+  return large_area(plan, offset) + small_area(plan, offset);
+}
 
 RowBuffers::RowBuffers(Communicator& communicator, const SizePlan& plan, Bytes offset)
     : communicator_(communicator),
@@ -17,9 +30,8 @@ RowBuffers::RowBuffers(Communicator& communicator, const SizePlan& plan, Bytes o
       segment_(plan.segment),
       slots_(plan.slots),
       offset_(offset),
-      large_(communicator.allocate(slot_stride(larger(footprint_) + offset) * slots_)) {
-  if (!plan.out_of_place) return;
-  small_ = communicator.allocate(slot_stride(smaller(footprint_) + offset) * slots_);
+      large_(communicator.allocate(large_area(plan, offset))) {
+  if (plan.out_of_place) small_ = communicator.allocate(small_area(plan, offset));
 }
 
 void RowBuffers::enlist() {

@@ -13,6 +13,9 @@ namespace busbar {
 /// received.
 class RowBuffers {
  public:
+  /// Bytes that the buffers of a plan take: what Communicator::reserve is told.
+  [[nodiscard]] static Bytes bytes_of(const SizePlan& plan, Bytes offset);
+
   /// Data begins `offset` bytes after the parts' page boundaries (-u). Throws Error where there is
   /// not enough memory.
   RowBuffers(Communicator& communicator, const SizePlan& plan, Bytes offset);

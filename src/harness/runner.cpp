@@ -48,7 +48,8 @@ std::string row_name(const RunParts& parts, const Record& record) {
                      record.in_place ? "in place" : "out of place", pair);
 }
 
-std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp op) {
+std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp op,
+                                 Bytes library_growth) {
   const Options& options = parts.options;
   const bool rotate = options.cache == Cache::Rotate;
   const Bytes least_rotation = 128 * kMiB;  // where the cache is unknown or small
@@ -60,6 +61,7 @@ std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp 
       .place = parts.memory.place,
       .ranks_per_place = parts.memory.ranks,
       .available_per_rank = parts.memory.per_rank(),
+      .library_growth = library_growth,
       .out_of_place = options.placement != Placement::In,
       .in_place = options.placement != Placement::Out,
       .rotate_through = rotate ? std::max(2 * parts.placements.largest_cache, least_rotation) : 0};
@@ -74,9 +76,30 @@ Runner::Runner(const RunParts& parts, Outputs& outputs)
     : parts_(parts), options_(parts.options), outputs_(outputs) {}
 
 void Runner::run() {
+  reserve_memory();
   for (std::uint64_t cycle = 0; options_.cycles == 0 || cycle < options_.cycles; ++cycle) {
     run_cycle(cycle);
   }
+}
+
+/// For the largest rows of all sweeps.
+void Runner::reserve_memory() {
+  Bytes most = 0;
+  for (const DataType type : options_.types) {
+    for (const ReduceOp op : ops_of(options_, parts_.collective)) {
+      for (const SizePlan& plan : plan_sweep(parts_, type, op)) {
+        most = std::max(most, RowBuffers::bytes_of(plan, options_.unalign * info(type).size));
+      }
+    }
+  }
+  parts_.communicator.reserve(most);
+}
+
+/// On the rank where the library has taken most, so that all ranks make the same plan.
+Bytes Runner::library_growth() {
+  auto growth = static_cast<double>(parts_.communicator.library_growth());
+  parts_.everyone.combine({&growth, 1}, Combine::Max);
+  return static_cast<Bytes>(growth);
 }
 
 std::vector<int> Runner::roots() const {
@@ -116,7 +139,7 @@ void Runner::run_pairs(SweepKey key) {
 void Runner::run_sweep(SweepKey key, const Crew& crew) {
   if (parts_.bound_of && !crew.idle) key.bound = parts_.bound_of(key.pair);
   Verifier verifier(crew, parts_.team, parts_.communicator, key.type, key.op, key.pair);
-  for (const SizePlan& plan : plan_sweep(parts_, key.type, key.op)) {
+  for (const SizePlan& plan : plan_sweep(parts_, key.type, key.op, library_growth())) {
     run_size(key, crew, plan, verifier);
   }
 }
@@ -168,6 +191,13 @@ void Runner::add_flags(Record& record, const SizePlan& plan) const {
   for (const std::string_view flag : parts_.flags) add_flag(record, flag);
 }
 
+/// What was asked for with -R, and whether the library did it.
+void Runner::add_registration(Record& record) const {
+  if (options_.registration == Registration::None) return;
+  const bool local = options_.registration == Registration::Local;
+  add_flag(record, !registered_ ? "not-registered" : local ? "registered" : "symmetric");
+}
+
 void Runner::run_size(const SweepKey& key, const Crew& crew, const SizePlan& plan,
                       Verifier& verifier) {
   const Call like = call_like(key);
@@ -208,8 +238,10 @@ bool Runner::try_allocate(const SizePlan& plan, Bytes offset, std::optional<RowB
   }
   const bool everywhere = parts_.everyone.agree(buffers.has_value());
   if (!everywhere) buffers.reset();
-  if (everywhere) buffers->enlist();
-  return everywhere;
+  if (!everywhere) return false;
+  buffers->enlist();
+  registered_ = parts_.everyone.agree(parts_.communicator.is_registered());
+  return true;
 }
 
 std::vector<Row> Runner::all_rows(const Crew& crew, Row mine) const {
@@ -233,6 +265,7 @@ void Runner::skip(Record record, const Crew& crew, const std::string& reason) {
 
 void Runner::measure_or_fail(Record record, const Crew& crew, const SweepKey& key, const Call& like,
                              const SizePlan& plan, RowBuffers& buffers, Verifier& verifier) {
+  add_registration(record);
   Row row;
   try {
     row.samples_us = measure_row({.parts = parts_,

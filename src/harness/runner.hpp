@@ -15,7 +15,8 @@
 namespace busbar {
 
 /// Plans every size of a sweep for one type and operation.
-[[nodiscard]] std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp op);
+[[nodiscard]] std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp op,
+                                               Bytes library_growth = 0);
 
 /// Measures all rows: cycles, types, operations, roots, rounds of pairs, sizes, placements, in this
 /// order. Where ranks are split or paired, several rows are measured at the same time.
@@ -37,6 +38,8 @@ class Runner {
     SetBound bound{};
   };
 
+  void reserve_memory();
+  [[nodiscard]] Bytes library_growth();
   void run_cycle(std::uint64_t cycle);
   void run_pairs(SweepKey key);
   void run_sweep(SweepKey key, const Crew& crew);
@@ -44,6 +47,7 @@ class Runner {
   [[nodiscard]] Record blank(const SweepKey& key, const Crew& crew, const SizePlan& plan,
                              bool in_place) const;
   void add_flags(Record& record, const SizePlan& plan) const;
+  void add_registration(Record& record) const;
   [[nodiscard]] Call call_like(const SweepKey& key) const;
   /// Why a row cannot be measured, on some rank at least, or empty: then the buffers are there.
   /// Collective.
@@ -66,6 +70,7 @@ class Runner {
   RunParts parts_;
   const Options& options_;
   Outputs& outputs_;
+  bool registered_ = false;  // the buffers of the row, on every rank
 };
 
 }  // namespace busbar

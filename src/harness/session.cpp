@@ -91,7 +91,8 @@ PlaceWish place_wish(const Options& options, const Taken& taken) {
 }
 
 bool any_shared(const std::vector<Device>& devices) {
-  return std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.sharers > 1; });
+  return std::any_of(devices.begin(), devices.end(),
+                     [](const Device& d) { return std::max(d.sharers, d.bus_sharers) > 1; });
 }
 
 /// Words for every row about what it ran on and how.
@@ -101,8 +102,6 @@ std::vector<std::string_view> row_flags(const Options& options,
   if (std::any_of(devices.begin(), devices.end(), is_fake)) flags.emplace_back("fake");
   if (any_shared(devices)) flags.emplace_back("shared-gpu");
   if (options.graph_launches > 0) flags.emplace_back("graph");
-  if (options.registration == Registration::Local) flags.emplace_back("registered");
-  if (options.registration == Registration::Symmetric) flags.emplace_back("symmetric");
   if (options.unalign > 0) flags.emplace_back("unaligned");
   return flags;
 }
@@ -153,10 +152,14 @@ BoundSource bounds_of(const Options& options, const Collective& collective, Boot
                       .groups = team.groups});
 }
 
-ConnectOptions connect_options(const Options& options, Progress progress, bool shared, int rank) {
+ConnectOptions connect_options(const Options& options, const Collective& collective,
+                               Progress progress, bool shared, int rank) {
+  constexpr int kRingPeers = 2;  // the one it sends to and the one it receives from
+  const bool is_ring = collective.peers != nullptr && options.pairs != Pairs::All;
   ConnectOptions wanted{.progress = progress,
                         .registration = options.registration,
                         .cta_policy = options.cta_policy,
+                        .peers = is_ring ? kRingPeers : 0,
                         .shares_devices = shared,
                         .world_rank = rank};
   if (options.timeout) wanted.timeout = Seconds::max();  // the watchdog's then
@@ -193,8 +196,9 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
   members.set_progress(progress);
   const auto rank = static_cast<std::size_t>(everyone.rank());
   watchdog.step(fmt::format("connecting the ranks over {}", backend.backend->name()));
-  const auto communicator = backend.backend->connect(
-      members, connect_options(options, progress, any_shared(devices), everyone.rank()));
+  const ConnectOptions wanted =
+      connect_options(options, collective, progress, any_shared(devices), everyone.rank());
+  const auto communicator = backend.backend->connect(members, wanted);
   watchdog.step("measuring the host's limits");
   const BoundSource bound_of =
       bounds_of(options, collective, everyone, *communicator, placements, taken, team);
@@ -232,7 +236,8 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
                              .bound = bound,
                              .command = invocation.command,
                              .environment = invocation.environment,
-                             .inventory = inventory_facts(everyone, taken.topology)};
+                             .inventory = inventory_facts(everyone, taken.topology),
+                             .library_settings = backend.backend->settings(wanted)};
   return measure(parts, outputs, context);
 }
 

@@ -22,6 +22,7 @@ struct ConnectOptions {
   Progress progress = Progress::Block;
   Registration registration = Registration::None;
   std::optional<int> cta_policy{};  ///< -x: NCCL's CTAPolicy, 0 to 2
+  int peers = 0;                    ///< ranks that each rank exchanges with; 0: any
   Seconds timeout{120};             ///< of the connecting itself
   bool shares_devices = false;      ///< some ranks are on one device
   int world_rank = 0;               ///< this rank among all of the job
@@ -41,6 +42,12 @@ class Backend {
   [[nodiscard]] virtual std::optional<std::string> unavailable() const = 0;
   /// Name and version of the library, for headers.
   [[nodiscard]] virtual std::string library() const = 0;
+  /// Which files the library came from, for headers; empty where it is linked.
+  [[nodiscard]] virtual std::string library_files() const { return {}; }
+  /// What a communicator is configured with beside the library's defaults, as "name=value,...".
+  [[nodiscard]] virtual std::string settings(const ConnectOptions& /*options*/) const {
+    return {};
+  }
   /// Whether it has what an option of devices asks for (-G, -R, -x, --share-gpus).
   [[nodiscard]] virtual bool has_devices() const { return false; }
   /// The devices that this process may take, without taking any; none for host memory.

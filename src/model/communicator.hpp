@@ -90,11 +90,19 @@ class Communicator {
   /// Bytes of the device's last-level cache, which --cache rotate must leave; 0 for host memory.
   [[nodiscard]] virtual Bytes device_cache() const { return 0; }
 
+  /// Device memory that the library has taken since it connected; 0 for host memory.
+  [[nodiscard]] virtual Bytes library_growth() const { return 0; }
+  /// So many bytes of buffers will be wanted at a time: a library that registers memory wants all
+  /// buffers of a run at the same addresses.
+  virtual void reserve(Bytes /*bytes*/) {}
+
   /// Memory for calls, resident when this returns. Throws Error where there is none.
   [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;
   /// Makes memory of `allocate` known to the library where it was asked to register buffers.
   /// Collective.
   virtual void enlist(const Buffer& /*buffer*/) {}
+  /// Whether the library has really registered what it was asked to on this rank.
+  [[nodiscard]] virtual bool is_registered() const { return false; }
   /// Writes elements [first, first + count) of a pattern's period, repeated, to `to`.
   virtual void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) = 0;
   /// Overwrites memory with something that no pattern contains.

@@ -15,6 +15,7 @@ struct Device {
   std::array<char, 64> name{};  ///< as the vendor's library tells it
   std::array<char, 40> uuid{};  ///< one for each device, whatever the process sees
   int sharers = 1;              ///< ranks of this job on it
+  int bus_sharers = 1;          ///< and on any MIG instance of the same GPU
 };
 
 /// Which device a rank wants.

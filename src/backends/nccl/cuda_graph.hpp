@@ -3,8 +3,9 @@
 
 #include <functional>
 
-#include <cuda_runtime_api.h>
+#include <memory>
 
+#include "backends/nccl/cuda_api.hpp"
 #include "model/communicator.hpp"
 
 namespace busbar {
@@ -13,16 +14,18 @@ namespace busbar {
 class CudaGraph final : public Replay {
  public:
   CudaGraph(cudaStream_t stream, const std::function<void()>& issue);
-  CudaGraph(const CudaGraph&) = delete;
-  CudaGraph& operator=(const CudaGraph&) = delete;
-  ~CudaGraph() override;
 
   void enqueue() override;
 
  private:
+  struct Release {
+    void operator()(cudaGraph_t graph) const { (void)cuda().destroy_graph(graph); }
+    void operator()(cudaGraphExec_t graph) const { (void)cuda().destroy_graph_exec(graph); }
+  };
+
   cudaStream_t stream_;
-  cudaGraph_t graph_ = nullptr;
-  cudaGraphExec_t executable_ = nullptr;
+  std::unique_ptr<CUgraph_st, Release> graph_;
+  std::unique_ptr<CUgraphExec_st, Release> executable_;
 };
 
 }  // namespace busbar

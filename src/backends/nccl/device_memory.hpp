@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "backends/nccl/cuda_support.hpp"
-#include "backends/nccl/kernels.hpp"
+#include <vector>
+
+#include "backends/nccl/device_kernels.hpp"
 #include "base/units.hpp"
 #include "model/communicator.hpp"
 #include "model/pattern.hpp"
@@ -16,7 +17,7 @@ class DeviceMemory {
   explicit DeviceMemory(cudaStream_t stream);
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
-  ~DeviceMemory() { (void)cudaFree(scratch_); }
+  ~DeviceMemory() { (void)cuda().release(scratch_); }
 
   /// @name As in Communicator; enqueued on the stream, not waited for
   /// @{
@@ -32,10 +33,13 @@ class DeviceMemory {
   void write(std::byte* to, const std::byte* from, Bytes bytes);
 
  private:
+  /// The tile in device memory; copied there unless it is the last one's.
   [[nodiscard]] DeviceTile upload(const Tile& tile);
 
   cudaStream_t stream_;
   unsigned char* scratch_ = nullptr;  // a tile, its tail, a DeviceComparison
+  std::vector<std::byte> uploaded_;   // the tile that scratch_ holds
+  DeviceKernels kernels_;
 };
 
 }  // namespace busbar

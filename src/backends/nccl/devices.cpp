@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/nccl/cuda_support.hpp"
+#include "backends/nccl/cuda_api.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -20,44 +20,67 @@ void copy_text(std::string_view text, std::array<char, N>& to) {
   std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
 }
 
-std::string hex_of(const cudaUUID_t& uuid) {
+using Uuid = std::array<char, 16>;
+
+std::string hex_of(const Uuid& uuid) {
   std::string text;
-  for (const char byte : uuid.bytes) {
-    text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  }
+  for (const char byte : uuid) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
+}
+
+/// How cudaDeviceProp begins in every version of CUDA; its length differs.
+struct Properties {
+  std::array<char, 256> name{};
+  Uuid uuid{};
+  std::array<char, 8192> rest{};
+};
+
+Properties properties_of(int index) {
+  Properties properties;
+  check_cuda(cuda().get_properties(&properties, index));
+  return properties;
+}
+
+int device_count() {
+  int count = 0;
+  check_cuda(cuda().get_device_count(&count));
+  return count;
 }
 
 VisibleDevices look(const DeviceWish& wish) {
   VisibleDevices seen{.first = wish.first, .shares = wish.share ? 1 : 0};
   copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), seen.host);
-  check_cuda(cudaGetDeviceCount(&seen.count));
-  seen.count = std::min(seen.count, static_cast<int>(VisibleDevices::kMost));
+  seen.count = std::min(device_count(), static_cast<int>(VisibleDevices::kMost));
   const std::string_view wanted = wish.uuid.data();
   for (int i = 0; i < seen.count; ++i) {
-    cudaDeviceProp properties{};
-    check_cuda(cudaGetDeviceProperties(&properties, i));
-    std::copy_n(std::begin(properties.uuid.bytes), 16,
-                seen.uuids.at(static_cast<std::size_t>(i)).begin());
-    if (!wanted.empty() && hex_of(properties.uuid) == wanted) seen.wanted = i;
+    const auto at = static_cast<std::size_t>(i);
+    seen.uuids.at(at) = properties_of(i).uuid;
+    auto& bus = seen.buses.at(at);
+    check_cuda(cuda().get_bus(bus.data(), static_cast<int>(bus.size()), i));
+    if (!wanted.empty() && hex_of(seen.uuids.at(at)) == wanted) seen.wanted = i;
   }
   return seen;
 }
 
 Device describe(int index) {
-  cudaDeviceProp properties{};
-  check_cuda(cudaGetDeviceProperties(&properties, index));
+  const Properties properties = properties_of(index);
   Device device{.index = index};
-  copy_text(properties.name, device.name);
+  copy_text(properties.name.data(), device.name);
   copy_text(hex_of(properties.uuid), device.uuid);
-  check_cuda(cudaDeviceGetPCIBusId(device.bus.data(), static_cast<int>(device.bus.size()), index));
+  check_cuda(cuda().get_bus(device.bus.data(), static_cast<int>(device.bus.size()), index));
   return device;
 }
 
-using Takers = std::map<std::array<char, 16>, int>;  // ranks on each device, by uuid
+using Takers = std::map<Uuid, int>;  // ranks on each device
 
-const std::array<char, 16>& uuid(const VisibleDevices& rank, int index) {
+const Uuid& uuid(const VisibleDevices& rank, int index) {
   return rank.uuids.at(static_cast<std::size_t>(index));
+}
+
+/// Host and PCI address.
+std::string place(const VisibleDevices& rank, int index) {
+  return fmt::format("{} {}", rank.host.data(),
+                     rank.buses.at(static_cast<std::size_t>(index)).data());
 }
 
 /// The first device that nobody has, or -1.
@@ -102,30 +125,37 @@ std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks) {
     ++takers[uuid(seen, index)];
     result.push_back({.index = index});
   }
+  std::map<std::string, int> on_bus;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    ++on_bus[place(ranks[rank], result[rank].index)];
+  }
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     result[rank].sharers = takers[uuid(ranks[rank], result[rank].index)];
+    result[rank].bus_sharers = on_bus[place(ranks[rank], result[rank].index)];
   }
   return result;
 }
 
 std::optional<std::string> no_device() {
+  if (const std::string problem = cuda_problem(); !problem.empty()) {
+    return fmt::format("no CUDA device: {}", problem);
+  }
   int count = 0;
-  const cudaError_t result = cudaGetDeviceCount(&count);
+  const cudaError_t result = cuda().get_device_count(&count);
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::string mask =
       visible == nullptr ? "" : fmt::format(" (CUDA_VISIBLE_DEVICES={})", visible);
   if (result != cudaSuccess) {
-    (void)cudaGetLastError();
-    return fmt::format("no CUDA device: {}{}", cudaGetErrorString(result), mask);
+    (void)cuda().take_last_error();
+    return fmt::format("no CUDA device: {}{}", cuda().error_text(result), mask);
   }
   if (count == 0) return fmt::format("no CUDA device is visible{}", mask);
   return std::nullopt;
 }
 
 std::vector<Device> visible_cuda_devices() {
-  int count = 0;
-  check_cuda(cudaGetDeviceCount(&count));
   std::vector<Device> devices;
+  const int count = device_count();
   for (int i = 0; i < count; ++i) devices.push_back(describe(i));
   return devices;
 }
@@ -133,9 +163,10 @@ std::vector<Device> visible_cuda_devices() {
 Device take_cuda_device(Bootstrap& everyone, const DeviceWish& wish) {
   const std::vector<VisibleDevices> seen = everyone.gather(look(wish));
   const Assignment mine = assign_devices(seen)[static_cast<std::size_t>(everyone.rank())];
-  check_cuda(cudaSetDevice(mine.index));
+  check_cuda(cuda().set_device(mine.index));
   Device device = describe(mine.index);
   device.sharers = mine.sharers;
+  device.bus_sharers = mine.bus_sharers;
   return device;
 }
 

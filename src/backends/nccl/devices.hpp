@@ -20,12 +20,14 @@ struct VisibleDevices {
   int shares = 0;   ///< DeviceWish of this rank
   int wanted = -1;  ///< index of the very device that this rank wants; -1: any
   std::array<std::array<char, 16>, kMost> uuids{};
+  std::array<std::array<char, 32>, kMost> buses{};  ///< PCI addresses: instances of MIG share one
 };
 
 /// A rank's device: its index among those it sees, and how many ranks have it.
 struct Assignment {
   int index = 0;
   int sharers = 1;
+  int bus_sharers = 1;  ///< ranks of the host on the same GPU, in any of its MIG instances
 };
 
 /// A device for every rank, in rank order: the one it wants, else the first that no lower rank of

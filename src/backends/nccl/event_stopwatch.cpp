@@ -6,8 +6,8 @@
 namespace busbar {
 
 void EventStopwatch::reset(std::size_t laps) {
-  // A start and a lap for each, so that nothing is created between a start and a stop.
-  while (events_.size() < 2 * laps) events_.emplace_back();
+  // One more than laps, as a lap ends where the next begins: nothing is created between the two.
+  while (events_.size() < laps + 1) events_.emplace_back();
   used_ = 0;
   laps_.clear();
   laps_.reserve(laps);
@@ -16,7 +16,7 @@ void EventStopwatch::reset(std::size_t laps) {
 
 std::size_t EventStopwatch::mark() {
   if (used_ == events_.size()) events_.emplace_back();
-  check_cuda(cudaEventRecord(events_[used_].get(), stream_));
+  check_cuda(cuda().record_event(events_[used_].get(), stream_));
   return used_++;
 }
 
@@ -30,8 +30,8 @@ const std::vector<Seconds>& EventStopwatch::intervals() {
   constexpr double kMillisecond = 1e-3;
   for (std::size_t i = intervals_.size(); i < laps_.size(); ++i) {
     float milliseconds = 0;
-    check_cuda(cudaEventElapsedTime(&milliseconds, events_[laps_[i].first].get(),
-                                    events_[laps_[i].second].get()));
+    check_cuda(cuda().get_elapsed_ms(&milliseconds, events_[laps_[i].first].get(),
+                                     events_[laps_[i].second].get()));
     intervals_.emplace_back(milliseconds * kMillisecond);
   }
   return intervals_;
@@ -45,7 +45,7 @@ Seconds EventStopwatch::cost() {
   reset(kReadings);
   start();
   for (std::size_t i = 0; i < kReadings; ++i) lap();
-  check_cuda(cudaStreamSynchronize(stream_));
+  check_cuda(cuda().await_stream(stream_));
   std::vector<Seconds> costs = intervals();
   const auto middle = costs.begin() + kReadings / 2;
   std::nth_element(costs.begin(), middle, costs.end());

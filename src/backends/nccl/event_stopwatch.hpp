@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/nccl/cuda_support.hpp"
+#include "backends/nccl/cuda_api.hpp"
 #include "model/stopwatch.hpp"
 
 namespace busbar {

@@ -56,16 +56,25 @@ struct Comparand {
   Count* result;
 
   /// Compares bytes [begin, end), whole elements, one by one.
-  __device__ void compare(Count begin, Count end) const {
+  __device__ void compare(Count begin, Count end) {
     for (Count at = begin; at < end; at += element) {
       const Count expected = (first_byte + at) % period;
       bool same = true;
       for (unsigned i = 0; i < element; ++i) same = same && data[at + i] == tile[expected + i];
       if (same) continue;
-      atomicAdd(&result[0], 1ULL);
-      atomicMin(&result[1], at / element);
+      ++wrong;
+      if (at / element < first_wrong) first_wrong = at / element;
     }
   }
+  /// Once for each thread: adding every element would be slow where all are wrong.
+  __device__ void report() const {
+    if (wrong == 0) return;
+    atomicAdd(&result[0], wrong);
+    atomicMin(&result[1], first_wrong);
+  }
+
+  Count wrong = 0;
+  Count first_wrong = ~Count{0};
 };
 
 }  // namespace
@@ -97,7 +106,7 @@ extern "C" __global__ void busbar_compare(const unsigned char* data, unsigned lo
   const Count bytes = count * element;
   const Count head = head_of(data, bytes);
   const Count vectors = (bytes - head) / kVector;
-  const Comparand comparand{data, element, tile, period, first_byte, result};
+  Comparand comparand{data, element, tile, period, first_byte, result};
   if (thread == 0) {
     comparand.compare(0, head);
     comparand.compare(head + vectors * kVector, bytes);
@@ -111,4 +120,5 @@ extern "C" __global__ void busbar_compare(const unsigned char* data, unsigned lo
     }
     walk.advance();
   }
+  comparand.report();
 }

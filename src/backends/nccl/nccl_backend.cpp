@@ -4,36 +4,36 @@
 
 #include <fmt/format.h>
 
-#include "backends/nccl/api.hpp"
 #include "backends/nccl/devices.hpp"
 #include "backends/nccl/nccl_communicator.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace busbar {
 namespace {
 
-std::string version_text(int code) {
-  const nccl::Version v = nccl::version_of(code);
-  return fmt::format("{}.{}.{}", v.major, v.minor, v.patch);
-}
-
-int library_version() {
-  int code = 0;
-  (void)ncclGetVersion(&code);
-  return code;
-}
-
 /// CUDA's 13020 is 13.2.
 std::string cuda_version(int code) { return fmt::format("{}.{}", code / 1000, code % 1000 / 10); }
 
-/// NCCL refuses two ranks of one host on one device: from 2.30 on it can be told, before that every
-/// rank calls itself a host of its own and the ranks talk over the network. Read when it connects.
+/// NCCL refuses two ranks of one host on one GPU: from 2.30 on a variable allows them, before that
+/// every rank calls itself a host of its own and the ranks talk over the network, also where NVLink
+/// joins hosts (MNNVL). Read when it connects.
 void let_ranks_share_devices(int rank) {
-  if (library_version() >= nccl::kSharesDevices) {
+  if (nccl_version() >= kNcclSharedDevices) {
     setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
   } else {
     setenv("NCCL_HOSTID", fmt::format("busbar-rank-{}", rank).c_str(), 1);
+    setenv("NCCL_MNNVL_ENABLE", "0", 1);
   }
+}
+
+/// Of -x: what this library does not know it would refuse, or not heed.
+void check_cta_policy(int policy) {
+  const int needed = policy == 2 ? kNcclZeroCtas : kNcclWindows;
+  if (nccl_version() >= needed) return;
+  throw usage_error(fmt::format("-x {}: this CTA policy comes with NCCL {}, this library is {}",
+                                policy, nccl_version_text(needed),
+                                nccl_version_text(nccl_version())));
 }
 
 class NcclBackend final : public Backend {
@@ -43,26 +43,37 @@ class NcclBackend final : public Backend {
   [[nodiscard]] bool has_devices() const override { return true; }
 
   [[nodiscard]] std::optional<std::string> unavailable() const override {
-    const nccl::Version library = nccl::version_of(library_version());
-    const nccl::Version header = nccl::version_of(nccl::header_version());
-    if (library.major < header.major ||
-        (library.major == header.major && library.minor < header.minor)) {
-      return fmt::format(
-          "libnccl.so is version {}, this program was built for {}; put the newer "
-          "one first in LD_LIBRARY_PATH",
-          version_text(library_version()), version_text(nccl::header_version()));
-    }
-    return no_device();
+    if (auto reason = no_device()) return reason;
+    const std::string problem = nccl_problem();
+    return problem.empty() ? std::nullopt : std::optional{problem};
   }
 
   [[nodiscard]] std::string library() const override {
     int runtime = 0;
     int driver = 0;
-    (void)cudaRuntimeGetVersion(&runtime);
-    (void)cudaDriverGetVersion(&driver);
-    return fmt::format("NCCL {} (built for {}), CUDA {} (driver {})",
-                       version_text(library_version()), version_text(nccl::header_version()),
+    (void)cuda().get_runtime_version(&runtime);
+    (void)cuda().get_driver_version(&driver);
+    return fmt::format("NCCL {}, CUDA {} (driver {})", nccl_version_text(nccl_version()),
                        cuda_version(runtime), cuda_version(driver));
+  }
+
+  [[nodiscard]] std::string library_files() const override {
+    return fmt::format("{} {}", nccl().library.path(), cuda().runtime.path());
+  }
+
+  /// Fields that the library is too old for have no effect and are left out.
+  [[nodiscard]] std::string settings(const ConnectOptions& options) const override {
+    const NcclConfig config = nccl_config(options);
+    std::vector<std::string> words;
+    const auto add = [&words](const char* field, int value, int version) {
+      if (value != NcclConfig::kUndefined && nccl_version() >= version) {
+        words.push_back(fmt::format("{}={}", field, value));
+      }
+    };
+    add("CTAPolicy", config.cta_policy, kNcclWindows);
+    add("nvlinkCentricSched", config.nvlink_centric_sched, kNcclZeroCtas);
+    add("maxP2pPeers", config.max_p2p_peers, kNcclSharedDevices);
+    return join(words, ",");
   }
 
   [[nodiscard]] std::vector<Device> visible_devices() const override {
@@ -76,9 +87,7 @@ class NcclBackend final : public Backend {
 
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {
-    if (const auto reason = nccl::no_registration(options.registration)) {
-      throw usage_error(fmt::format("-R: {}; this program was built for an older", *reason));
-    }
+    if (options.cta_policy) check_cta_policy(*options.cta_policy);
     if (options.shares_devices) let_ranks_share_devices(options.world_rank);
     return std::make_unique<NcclCommunicator>(bootstrap, options);
   }

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/nccl_comm.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "backends/nccl/api.hpp"
+#include "backends/nccl/cuda_api.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -16,19 +22,43 @@ namespace busbar {
 namespace {
 
 constexpr std::chrono::microseconds kLook{200};
+constexpr Seconds kLongestEnd{10};  // of a communicator, at the end of a run
 
-ncclConfig_t make_config(const ConnectOptions& options) {
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  if (options.cta_policy && !nccl::set_cta_policy(config, *options.cta_policy)) {
-    throw usage_error("-x: CTA policies come with NCCL 2.27; this program was built for an older");
+/// Runs a call that may never return on a thread of its own, with this thread's device. What the
+/// call uses must outlive it; nothing where it has not returned after `limit`.
+std::optional<ncclResult_t> run_within(Seconds limit, std::function<ncclResult_t()> call) {
+  auto result = std::make_shared<std::atomic<ncclResult_t>>(ncclInProgress);
+  int device = 0;
+  (void)cuda().get_device(&device);
+  std::thread([result, device, call = std::move(call)] {
+    (void)cuda().set_device(device);
+    *result = call();
+  }).detach();
+  const Clock::time_point begin = Clock::now();
+  while (*result == ncclInProgress) {
+    if (Clock::now() - begin > limit) return std::nullopt;
+    std::this_thread::sleep_for(kLook);
   }
-  return config;
+  return *result;
+}
+
+bool is_blocking() {
+  const char* text = std::getenv("NCCL_COMM_BLOCKING");
+  return text == nullptr || std::string_view(text) != "0";
 }
 
 }  // namespace
 
-NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) {
+NcclConfig nccl_config(const ConnectOptions& options) {
+  NcclConfig config;
+  config.nvlink_centric_sched = 1;
+  if (options.cta_policy) config.cta_policy = *options.cta_policy;
+  if (options.peers > 0) config.max_p2p_peers = options.peers;
+  return config;
+}
+
+NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options)
+    : blocking_(is_blocking()) {
   try {
     connect(bootstrap, options);
   } catch (...) {
@@ -40,53 +70,48 @@ NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) {
 void NcclComm::connect(Bootstrap& bootstrap, const ConnectOptions& options) {
   ncclUniqueId id{};
   ncclResult_t result = ncclSuccess;
-  if (bootstrap.rank() == 0) result = ncclGetUniqueId(&id);
+  if (bootstrap.rank() == 0) result = nccl().get_unique_id(&id);
   bootstrap.broadcast(result);
   if (result != ncclSuccess) fail(result, Where::here());
   bootstrap.broadcast(id);
-  ncclConfig_t config = make_config(options);
-  const Clock::time_point begin = Clock::now();
-  result = ncclCommInitRankConfig(&comm_, bootstrap.size(), id, bootstrap.rank(), &config);
-  while (result == ncclInProgress) {
-    if (Clock::now() - begin > options.timeout) {
-      throw runtime_failure(fmt::format(
-          "NCCL has not connected the ranks within {:g} s; NCCL_DEBUG=INFO tells what it waits "
-          "for, -T gives it another time",
-          options.timeout.count()));
+  const auto comm = std::make_shared<ncclComm_t>(nullptr);
+  const auto begin = [comm, id, config = nccl_config(options), size = bootstrap.size(),
+                      rank = bootstrap.rank()]() mutable {
+    const ncclResult_t begun = nccl().init(comm.get(), size, id, rank, &config);
+    ncclResult_t state = begun;  // in progress with NCCL_COMM_BLOCKING=0
+    while (state == ncclInProgress) {
+      std::this_thread::sleep_for(kLook);
+      if (nccl().get_async_error(*comm, &state) != ncclSuccess) return ncclInternalError;
     }
-    std::this_thread::sleep_for(kLook);
-    result = state();
+    return state;
+  };
+  const auto connected = run_within(options.timeout, begin);
+  if (!connected) {
+    throw runtime_failure(fmt::format(
+        "NCCL has not connected the ranks within {:g} s; NCCL_DEBUG=INFO shows what it waits "
+        "for, -T sets another time",
+        options.timeout.count()));
   }
-  if (result != ncclSuccess) fail(result, Where::here());
+  comm_ = *comm;
+  if (*connected != ncclSuccess) fail(*connected, Where::here());
 }
 
+/// Waits for the other ranks, but not for ever: ncclCommDestroy finalizes first.
 NcclComm::~NcclComm() {
-  if (comm_ != nullptr && std::uncaught_exceptions() == 0 && finalize()) {
-    (void)ncclCommDestroy(comm_);
-  } else {
-    abort();
-  }
-}
-
-/// Waits for the other ranks, but not for ever at the end of a run.
-bool NcclComm::finalize() noexcept {
-  constexpr Seconds kLongest{10};
-  const Clock::time_point begin = Clock::now();
-  ncclResult_t result = ncclCommFinalize(comm_);
-  while (result == ncclInProgress && Clock::now() - begin < kLongest) {
-    std::this_thread::sleep_for(kLook);
-    result = state();
-  }
-  return result == ncclSuccess;
+  if (std::uncaught_exceptions() > 0) abort();
+  if (comm_ == nullptr) return;
+  (void)run_within(kLongestEnd, [comm = comm_] { return nccl().destroy(comm); });
 }
 
 ncclResult_t NcclComm::state() const noexcept {
   ncclResult_t state = ncclSuccess;
-  const ncclResult_t result = ncclCommGetAsyncError(comm_, &state);
+  const ncclResult_t result = nccl().get_async_error(comm_, &state);
   return result == ncclSuccess ? state : result;
 }
 
 void NcclComm::settle(ncclResult_t result, Where where) {
+  // NCCL 2.28 to 2.30 call a window that is still in progress a success.
+  if (result == ncclSuccess && !blocking_) result = state();
   while (result == ncclInProgress) {
     std::this_thread::yield();
     result = state();
@@ -94,7 +119,15 @@ void NcclComm::settle(ncclResult_t result, Where where) {
   if (result != ncclSuccess) fail(result, where);
 }
 
+void NcclComm::settle_operation(ncclResult_t result, Where where) {
+  if (result == ncclInvalidArgument) {
+    throw Error{Status::Unavailable, "NCCL refuses it: " + error_text(result)};
+  }
+  settle(result, where);
+}
+
 void NcclComm::wait_for(ncclResult_t result) const noexcept {
+  if (result == ncclSuccess && !blocking_) result = state();
   while (result == ncclInProgress) {
     std::this_thread::yield();
     result = state();
@@ -106,16 +139,22 @@ void NcclComm::check_async(Where where) {
   if (result != ncclSuccess && result != ncclInProgress) fail(result, where);
 }
 
+std::string NcclComm::error_text(ncclResult_t result) const {
+  std::string text = nccl().error_text(result);
+  const char* last = nccl().last_error(comm_);
+  if (last != nullptr && *last != '\0') text += ": " + one_line(last);
+  return text;
+}
+
 void NcclComm::fail(ncclResult_t result, Where where) {
-  std::string words = ncclGetErrorString(result);
-  const char* last = ncclGetLastError(comm_);
-  if (last != nullptr && *last != '\0') words += ": " + one_line(last);
+  const std::string text = error_text(result);
   abort();
-  throw runtime_failure("NCCL: " + words, where);
+  throw runtime_failure("NCCL: " + text, where);
 }
 
 void NcclComm::abort() noexcept {
-  if (comm_ != nullptr) (void)ncclCommAbort(comm_);
+  if (comm_ == nullptr) return;
+  (void)run_within(kLongestEnd, [comm = comm_] { return nccl().abort(comm); });
   comm_ = nullptr;
 }
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <nccl.h>
-
+#include "backends/nccl/nccl_api.hpp"
 #include "base/where.hpp"
 #include "model/backend.hpp"
 #include "model/bootstrap.hpp"
 
 namespace busbar {
 
-/// Owns a non-blocking NCCL communicator on the current device. After the first failure it is
-/// aborted, so that operations that will never end do not hold up what comes after.
+/// What NCCL is asked for: as nccl-tests asks, and -x.
+[[nodiscard]] NcclConfig nccl_config(const ConnectOptions& options);
+
+/// Owns a blocking NCCL communicator on the current device: from 2.23 on NCCL starts a thread for
+/// every group of a non-blocking one, which costs more than a small operation. After the first
+/// failure it is aborted, so that operations that will never end do not hold up what comes after.
 class NcclComm {
  public:
   /// Collective over `bootstrap`. Throws Error (Runtime) after options.timeout.
@@ -21,10 +24,13 @@ class NcclComm {
 
   [[nodiscard]] ncclComm_t get() const { return comm_; }
 
-  /// Waits while a call's result is "in progress"; aborts and throws Error (Runtime) with NCCL's
-  /// own words where it, or anything since, failed.
+  /// Waits while a call is in progress, which only NCCL_COMM_BLOCKING=0 brings about; aborts and
+  /// throws Error (Runtime) with NCCL's own text where it, or anything since, failed.
   void settle(ncclResult_t result, Where where = Where::here());
-  /// Waits while a result is "in progress", whatever comes of it: for what may not throw.
+  /// As settle, but an argument that NCCL refuses is Error (Unavailable) and leaves the communicator
+  /// as it is.
+  void settle_operation(ncclResult_t result, Where where = Where::here());
+  /// Waits while a call is in progress, whatever comes of it: for what may not throw.
   void wait_for(ncclResult_t result) const noexcept;
   /// Aborts and throws where an operation has failed behind our back.
   void check_async(Where where = Where::here());
@@ -32,11 +38,12 @@ class NcclComm {
  private:
   void connect(Bootstrap& bootstrap, const ConnectOptions& options);
   [[nodiscard]] ncclResult_t state() const noexcept;
+  [[nodiscard]] std::string error_text(ncclResult_t result) const;
   [[noreturn]] void fail(ncclResult_t result, Where where);
-  [[nodiscard]] bool finalize() noexcept;
   void abort() noexcept;
 
   ncclComm_t comm_ = nullptr;
+  bool blocking_;
 };
 
 }  // namespace busbar

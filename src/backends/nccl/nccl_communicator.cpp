@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <limits>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "backends/nccl/api.hpp"
 #include "backends/nccl/cuda_graph.hpp"
 #include "backends/nccl/routines.hpp"
 #include "base/error.hpp"
@@ -17,40 +17,68 @@ namespace busbar {
 namespace {
 
 constexpr int kSmallFloatsFrom = 90;  // compute capability 9.0: nccl-tests' rule
+constexpr int kSymmetricWindow = 1;   // NCCL_WIN_COLL_SYMMETRIC of nccl.h, 2.27
 
 int attribute(cudaDeviceAttr which) {
   int device = 0;
   int value = 0;
-  check_cuda(cudaGetDevice(&device));
-  check_cuda(cudaDeviceGetAttribute(&value, which, device));
+  check_cuda(cuda().get_device(&device));
+  check_cuda(cuda().get_attribute(&value, which, device));
   return value;
 }
 
-Bytes free_now() {
+Bytes total_device_memory() {
   Bytes free = 0;
   Bytes total = 0;
-  check_cuda(cudaMemGetInfo(&free, &total));
-  return free;
+  check_cuda(cuda().get_memory(&free, &total));
+  return total;
 }
 
 Bytes less(Bytes a, Bytes b) { return a > b ? a - b : 0; }
+
+bool is_small_float(DataType type) {
+  return type == DataType::F8e4m3 || type == DataType::F8e5m2;
+}
 
 }  // namespace
 
 NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& options)
     : rank_(bootstrap.rank()),
       ranks_(bootstrap.size()),
-      progress_(options.progress),
+      nodes_(bootstrap.nodes()),
       registration_(options.registration),
+      shares_device_(options.shares_devices),
       compute_capability_(attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
                           attribute(cudaDevAttrComputeCapabilityMinor)),
-      free_at_first_(free_now()),
-      comm_(bootstrap, options),
-      free_when_connected_(free_now()),
+      total_memory_(total_device_memory()),
       memory_(stream_.get()),
-      stopwatch_(stream_.get()) {
-  Bytes free = 0;
-  check_cuda(cudaMemGetInfo(&free, &total_memory_));
+      stopwatch_(stream_.get()),
+      free_at_first_(free_device_memory_now()),
+      arena_([this](std::byte* block) { deregister(block); }),
+      held_start_(stream_.get()),
+      comm_(bootstrap, options),
+      free_when_connected_(free_device_memory_now()) {}
+
+NcclCommunicator::~NcclCommunicator() {
+  start_held();  // NCCL's end waits for the stream
+  while (std::uncaught_exceptions() == 0 && !registered_.empty()) {
+    deregister(registered_.begin()->first);
+  }
+  registered_.clear();  // an aborted communicator has forgotten them
+}
+
+std::optional<std::string> NcclCommunicator::no_registration() const {
+  const auto needs = [](int version) {
+    return fmt::format("-R: it comes with NCCL {}, this library is {}", nccl_version_text(version),
+                       nccl_version_text(nccl_version()));
+  };
+  if (registration_ == Registration::Local && !nccl().register_buffer) {
+    return needs(kNcclRegistration);
+  }
+  if (registration_ == Registration::Symmetric && !nccl().register_window) {
+    return needs(kNcclWindows);
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> NcclCommunicator::unsupported(const Call& call) const {
@@ -59,11 +87,19 @@ std::optional<std::string> NcclCommunicator::unsupported(const Call& call) const
   if (call.in_place && !routine->in_place) {
     return std::string(kOverwrites);
   }
-  if (!nccl_type(call.type)) return fmt::format("this NCCL has no type {}", info(call.type).name);
-  const bool small = call.type == DataType::F8e4m3 || call.type == DataType::F8e5m2;
-  if (small && compute_capability_ < kSmallFloatsFrom) {
-    return fmt::format("{} needs compute capability 9.0, this device has {}.{}",
-                       info(call.type).name, compute_capability_ / 10, compute_capability_ % 10);
+  if (auto reason = no_registration()) return reason;
+  if (!is_small_float(call.type)) return std::nullopt;
+  const std::string_view name = info(call.type).name;
+  if (nccl_version() < kNcclSmallFloats) {
+    return fmt::format("{} comes with NCCL {}, this library is {}", name,
+                       nccl_version_text(kNcclSmallFloats), nccl_version_text(nccl_version()));
+  }
+  if (call.collective->reduces && compute_capability_ < kSmallFloatsFrom) {
+    return fmt::format("{} needs compute capability 9.0, this device has {}.{}", name,
+                       compute_capability_ / 10, compute_capability_ % 10);
+  }
+  if (ranks_ == 1 && call.op == ReduceOp::Avg) {  // onerank.cu of NCCL 2.24 to 2.30
+    return fmt::format("NCCL has no average of {} on one rank", name);
   }
   return std::nullopt;
 }
@@ -78,43 +114,70 @@ Bytes NcclCommunicator::temporary_bytes(const Call& /*call*/) const {
   return std::min(total_memory_ / 16, 2 * kGiB);
 }
 
-std::optional<Bytes> NcclCommunicator::free_device_memory() const { return free_now(); }
+std::optional<Bytes> NcclCommunicator::free_device_memory() const {
+  return free_device_memory_now();
+}
 
 std::optional<DeviceMemoryUse> NcclCommunicator::device_memory_use() const {
   return DeviceMemoryUse{.initialization = less(free_at_first_, free_when_connected_),
                          .user = most_allocated_,
-                         .collective = less(less(free_when_connected_, free_now()), allocated_)};
+                         .collective = library_growth()};
+}
+
+Bytes NcclCommunicator::device_cache() const {
+  return static_cast<Bytes>(attribute(cudaDevAttrL2CacheSize));
+}
+
+/// Of a shared device nobody knows whose it is.
+Bytes NcclCommunicator::library_growth() const {
+  if (shares_device_) return 0;
+  return less(less(free_when_connected_, free_device_memory_now()), arena_.taken());
 }
 
 Buffer NcclCommunicator::allocate(Bytes bytes) {
-  constexpr Bytes kWindow = 4096;  // symmetric windows begin and end on it
-  const Bytes size = std::max<Bytes>(1, (bytes + kWindow - 1) / kWindow) * kWindow;
-  auto* data = static_cast<std::byte*>(nccl::allocate(size));
+  std::byte* data = arena_.allocate(bytes);
   if (data == nullptr) {
     throw runtime_failure(fmt::format("no device memory for a buffer of {}", format_bytes(bytes)));
   }
-  Buffer buffer(data, size, [this](std::byte* memory, Bytes taken) { release(memory, taken); });
-  allocated_ += size;
-  most_allocated_ = std::max(most_allocated_, allocated_);
-  poison(data, size);
+  Buffer buffer(data, bytes, [this](std::byte* memory, Bytes) { arena_.release(memory); });
+  most_allocated_ = std::max(most_allocated_, arena_.taken());
+  poison(data, bytes);
   return buffer;
 }
 
+/// The whole block of the arena, once.
 void NcclCommunicator::enlist(const Buffer& buffer) {
   if (registration_ == Registration::None) return;
-  void*& handle = registered_[buffer.data()];
-  comm_.settle(nccl::enlist(comm_.get(), buffer.data(), buffer.size(), registration_, &handle));
+  const auto& [block, size] = arena_.block_of(buffer.data());
+  const auto [entry, is_new] = registered_.try_emplace(block, nullptr);
+  if (!is_new) return;
+  // The handle is written when the call is settled, not when it returns.
+  void** handle = &entry->second;
+  comm_.settle(registration_ == Registration::Local
+                   ? nccl().register_buffer(comm_.get(), block, size.size, handle)
+                   : nccl().register_window(comm_.get(), block, size.size, handle,
+                                            kSymmetricWindow));
 }
 
-void NcclCommunicator::release(std::byte* data, Bytes size) {
-  allocated_ -= size;
-  const auto entry = registered_.find(data);
-  if (entry != registered_.end()) {
-    const bool alive = comm_.get() != nullptr;
-    if (alive) comm_.wait_for(nccl::delist(comm_.get(), registration_, entry->second));
-    registered_.erase(entry);
+/// NCCL calls it a success where it does not register: with a null handle, or before 2.29, where
+/// ranks of several nodes have no window, with one that means nothing.
+bool NcclCommunicator::is_registered() const {
+  const bool unknown = registration_ == Registration::Symmetric && nodes_ > 1 &&
+                       nccl_version() < kNcclNullWindows;
+  return !unknown && !registered_.empty() &&
+         std::all_of(registered_.begin(), registered_.end(),
+                     [](const auto& entry) { return entry.second != nullptr; });
+}
+
+void NcclCommunicator::deregister(std::byte* block) noexcept {
+  const auto entry = registered_.find(block);
+  if (entry == registered_.end()) return;
+  if (entry->second != nullptr && comm_.get() != nullptr) {
+    comm_.wait_for(registration_ == Registration::Local
+                       ? nccl().deregister_buffer(comm_.get(), entry->second)
+                       : nccl().deregister_window(comm_.get(), entry->second));
   }
-  nccl::release(data);
+  registered_.erase(entry);
 }
 
 void NcclCommunicator::fill(std::byte* to, std::uint64_t count, const Tile& tile,
@@ -164,7 +227,7 @@ void NcclCommunicator::enqueue(const Call& call) {
                                 .recv = call.recv,
                                 .count = call.count,
                                 .block = call.count * info(call.type).size,
-                                .type = *nccl_type(call.type),
+                                .type = nccl_type(call.type),
                                 .op = nccl_op(call.op),
                                 .root = call.root,
                                 .peers = call.peers,
@@ -172,7 +235,7 @@ void NcclCommunicator::enqueue(const Call& call) {
                                 .ranks = ranks_,
                                 .comm = comm_.get(),
                                 .stream = stream_.get()};
-  comm_.settle(routine->enqueue(arguments));
+  comm_.settle_operation(routine->enqueue(arguments));
 }
 
 std::unique_ptr<Replay> NcclCommunicator::capture(const std::function<void()>& issue) {
@@ -181,16 +244,17 @@ std::unique_ptr<Replay> NcclCommunicator::capture(const std::function<void()>& i
 
 void NcclCommunicator::wait() {
   for (;;) {
-    const cudaError_t state = cudaStreamQuery(stream_.get());
+    const cudaError_t state = cuda().query_stream(stream_.get());
     if (state == cudaSuccess) return;
     if (state != cudaErrorNotReady) {
-      // What NCCL says of it is nearer to the cause than what is left of it in CUDA.
+      // What NCCL reports is nearer to the cause than what is left of it in CUDA.
       comm_.check_async();
       check_cuda(state);
     }
-    (void)cudaGetLastError();  // "not ready" would be taken for the next launch's failure
+    (void)cuda().take_last_error();  // "not ready" is no failure of a later call
     comm_.check_async();
-    if (progress_ == Progress::Yield) std::this_thread::yield();
+    // NCCL's own threads may have no other processor than this one.
+    std::this_thread::yield();
   }
 }
 

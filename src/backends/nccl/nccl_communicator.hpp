@@ -2,10 +2,11 @@
 #pragma once
 
 #include <map>
-#include <vector>
 
+#include "backends/nccl/device_arena.hpp"
 #include "backends/nccl/device_memory.hpp"
 #include "backends/nccl/event_stopwatch.hpp"
+#include "backends/nccl/held_start.hpp"
 #include "backends/nccl/nccl_comm.hpp"
 #include "model/backend.hpp"
 
@@ -15,6 +16,9 @@ namespace busbar {
 class NcclCommunicator final : public Communicator {
  public:
   NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& options);
+  NcclCommunicator(const NcclCommunicator&) = delete;
+  NcclCommunicator& operator=(const NcclCommunicator&) = delete;
+  ~NcclCommunicator() override;
 
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override;
   [[nodiscard]] std::uint64_t largest_count(const Call& call) const override;
@@ -24,9 +28,13 @@ class NcclCommunicator final : public Communicator {
   }
   [[nodiscard]] std::optional<Bytes> free_device_memory() const override;
   [[nodiscard]] std::optional<DeviceMemoryUse> device_memory_use() const override;
+  [[nodiscard]] Bytes device_cache() const override;
+  [[nodiscard]] Bytes library_growth() const override;
 
+  void reserve(Bytes bytes) override { arena_.reserve(bytes); }
   [[nodiscard]] Buffer allocate(Bytes bytes) override;
   void enlist(const Buffer& buffer) override;
+  [[nodiscard]] bool is_registered() const override;
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override;
   void poison(std::byte* to, Bytes bytes) override;
   [[nodiscard]] Comparison compare(const std::byte* data, std::uint64_t count, const Tile& tile,
@@ -34,31 +42,38 @@ class NcclCommunicator final : public Communicator {
   void flip_bit(std::byte* data) override;
 
   void enqueue(const Call& call) override;
-  void begin_group() override { comm_.settle(ncclGroupStart()); }
-  void end_group() override { comm_.settle(ncclGroupEnd()); }
+  void begin_group() override { comm_.settle(nccl().group_start()); }
+  void end_group() override { comm_.settle_operation(nccl().group_end()); }
   [[nodiscard]] std::unique_ptr<Replay> capture(const std::function<void()>& issue) override;
+  [[nodiscard]] bool hold() override { return held_start_.hold(); }
+  void start_held() override { held_start_.start(); }
   /// Polls the stream, and NCCL for errors that no call returned.
   void wait() override;
   [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }
 
  private:
-  void release(std::byte* data, Bytes size);
+  /// Why -R is not possible with this library, or nothing.
+  [[nodiscard]] std::optional<std::string> no_registration() const;
+  void deregister(std::byte* block) noexcept;
 
   int rank_;
   int ranks_;
-  Progress progress_;
+  int nodes_;
   Registration registration_;
+  bool shares_device_;
   int compute_capability_ = 0;  // ten times the major one, plus the minor
   Bytes total_memory_ = 0;
-  Bytes allocated_ = 0;
   Bytes most_allocated_ = 0;
   CudaStream stream_;
-  Bytes free_at_first_;  // before NCCL took anything
-  NcclComm comm_;
-  Bytes free_when_connected_;
   DeviceMemory memory_;
   EventStopwatch stopwatch_;
-  std::map<std::byte*, void*> registered_;
+  Bytes free_at_first_;                     // before NCCL took anything
+  std::map<std::byte*, void*> registered_;  // handles of blocks of the arena; null: NCCL did nothing
+  DeviceArena arena_;
+  HeldStart held_start_;
+  // Ends before all memory: freeing waits for operations, which only its end ends.
+  NcclComm comm_;
+  Bytes free_when_connected_;
 };
 
 }  // namespace busbar

@@ -3,26 +3,29 @@
 
 #include <array>
 
-#include "backends/nccl/api.hpp"
 
 namespace busbar {
 namespace {
 
 using A = NcclArguments;
 
+// By their numbers in nccl.h of 2.24, which an older header does not have.
+constexpr auto kFloat8e4m3 = static_cast<ncclDataType_t>(10);
+constexpr auto kFloat8e5m2 = static_cast<ncclDataType_t>(11);
+
 /// Sends and receives that are issued as one; remembers the first failure.
 class Group {
  public:
-  Group() { note(ncclGroupStart()); }
+  Group() { note(nccl().group_start()); }
 
   void send(const A& a, Bytes offset, int peer) {
-    note(ncclSend(a.send + offset, a.count, a.type, peer, a.comm, a.stream));
+    note(nccl().send(a.send + offset, a.count, a.type, peer, a.comm, a.stream));
   }
   void receive(const A& a, Bytes offset, int peer) {
-    note(ncclRecv(a.recv + offset, a.count, a.type, peer, a.comm, a.stream));
+    note(nccl().receive(a.recv + offset, a.count, a.type, peer, a.comm, a.stream));
   }
   [[nodiscard]] ncclResult_t end() {
-    const ncclResult_t result = ncclGroupEnd();
+    const ncclResult_t result = nccl().group_end();
     return first_failure_ == ncclSuccess ? result : first_failure_;
   }
 
@@ -36,9 +39,7 @@ class Group {
 Bytes block_of(const A& a, int rank) { return a.block * static_cast<Bytes>(rank); }
 
 ncclResult_t alltoall(const A& a) {
-  if (const nccl::Movement call = nccl::alltoall()) {
-    return call(a.send, a.recv, a.count, a.type, 0, a.comm, a.stream);
-  }
+  if (nccl().alltoall) return nccl().alltoall(a.send, a.recv, a.count, a.type, a.comm, a.stream);
   Group group;
   for (int peer = 0; peer < a.ranks; ++peer) {
     group.send(a, block_of(a, peer), peer);
@@ -48,8 +49,8 @@ ncclResult_t alltoall(const A& a) {
 }
 
 ncclResult_t gather(const A& a) {
-  if (const nccl::Movement call = nccl::gather()) {
-    return call(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+  if (nccl().gather) {
+    return nccl().gather(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
   }
   Group group;
   for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
@@ -60,8 +61,8 @@ ncclResult_t gather(const A& a) {
 }
 
 ncclResult_t scatter(const A& a) {
-  if (const nccl::Movement call = nccl::scatter()) {
-    return call(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+  if (nccl().scatter) {
+    return nccl().scatter(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
   }
   Group group;
   for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
@@ -81,22 +82,22 @@ ncclResult_t sendrecv(const A& a) {
 const std::array<NcclRoutine, 9> kRoutines{{
     {"allreduce",
      [](const A& a) {
-       return ncclAllReduce(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
+       return nccl().allreduce(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
      }},
     {"broadcast",
      [](const A& a) {
-       return ncclBroadcast(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+       return nccl().broadcast(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
      }},
     {"reduce",
      [](const A& a) {
-       return ncclReduce(a.send, a.recv, a.count, a.type, a.op, a.root, a.comm, a.stream);
+       return nccl().reduce(a.send, a.recv, a.count, a.type, a.op, a.root, a.comm, a.stream);
      }},
     {"reducescatter",
      [](const A& a) {
-       return ncclReduceScatter(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
+       return nccl().reducescatter(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
      }},
     {"allgather",
-     [](const A& a) { return ncclAllGather(a.send, a.recv, a.count, a.type, a.comm, a.stream); }},
+     [](const A& a) { return nccl().allgather(a.send, a.recv, a.count, a.type, a.comm, a.stream); }},
     {"gather", gather},
     {"scatter", scatter},
     {"alltoall", alltoall, false},
@@ -112,7 +113,7 @@ const NcclRoutine* find_nccl_routine(std::string_view collective) {
   return nullptr;
 }
 
-std::optional<ncclDataType_t> nccl_type(DataType type) {
+ncclDataType_t nccl_type(DataType type) {
   switch (type) {
     case DataType::Int8: return ncclInt8;
     case DataType::Uint8: return ncclUint8;
@@ -124,10 +125,10 @@ std::optional<ncclDataType_t> nccl_type(DataType type) {
     case DataType::Float: return ncclFloat;
     case DataType::Double: return ncclDouble;
     case DataType::Bfloat16: return ncclBfloat16;
-    case DataType::F8e4m3:
-    case DataType::F8e5m2: break;
+    case DataType::F8e4m3: return kFloat8e4m3;
+    case DataType::F8e5m2: return kFloat8e5m2;
   }
-  return nccl::small_float(type);
+  return ncclFloat;
 }
 
 ncclRedOp_t nccl_op(ReduceOp op) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
 #include <string_view>
 
-#include <cuda_runtime_api.h>
-#include <nccl.h>
-
+#include "backends/nccl/nccl_api.hpp"
 #include "model/call.hpp"
 
 namespace busbar {
@@ -39,8 +36,8 @@ struct NcclRoutine {
 /// The row of a collective, or null where NCCL cannot do it.
 [[nodiscard]] const NcclRoutine* find_nccl_routine(std::string_view collective);
 
-/// NCCL's name for a type, or nothing where this NCCL has no such type.
-[[nodiscard]] std::optional<ncclDataType_t> nccl_type(DataType type);
+/// NCCL's number of a type; of the 8-bit floating types from kNcclSmallFloats on.
+[[nodiscard]] ncclDataType_t nccl_type(DataType type);
 /// NCCL's name for an operation; ncclSum for data movement, where it does not matter.
 [[nodiscard]] ncclRedOp_t nccl_op(ReduceOp op);
 

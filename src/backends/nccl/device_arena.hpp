@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "backends/nccl/cuda_api.hpp"
+#include "base/units.hpp"
+
+namespace busbar {
+
+/// What is free of the current device's memory.
+[[nodiscard]] Bytes free_device_memory_now();
+
+/// Device memory for buffers, taken from the library once and kept to the end: what NCCL knows of an
+/// address, from -R or from the capture of a graph, stays true, as no other memory comes to lie
+/// there.
+class DeviceArena {
+ public:
+  /// `forget` is called before a block is given back.
+  explicit DeviceArena(std::function<void(std::byte*)> forget) : forget_(std::move(forget)) {}
+  DeviceArena(const DeviceArena&) = delete;
+  DeviceArena& operator=(const DeviceArena&) = delete;
+  ~DeviceArena() { give_back(); }
+
+  /// The next block is so large at least.
+  void reserve(Bytes bytes) { reserved_ = std::max(reserved_, bytes); }
+  /// Memory on a multiple of 4096 bytes, or null where there is not enough.
+  [[nodiscard]] std::byte* allocate(Bytes bytes);
+  void release(const std::byte* data);
+
+  struct Block {
+    Bytes size = 0;
+    Bytes used = 0;     ///< from its beginning
+    int buffers = 0;    ///< in use; the block is empty again when all are released
+    Bytes of_device = 0;  ///< what the device has less for it
+  };
+  /// The block that memory of `allocate` lies in.
+  [[nodiscard]] const std::pair<std::byte* const, Block>& block_of(const std::byte* data) const;
+  /// What the device has less for all blocks, now.
+  [[nodiscard]] Bytes taken() const;
+
+ private:
+  [[nodiscard]] std::byte* add_block(Bytes bytes);
+  /// Blocks without a buffer go back to the device.
+  void give_back();
+
+  std::function<void(std::byte*)> forget_;
+  Bytes reserved_ = 0;
+  std::map<std::byte*, Block> blocks_;
+};
+
+}  // namespace busbar
