@@ -23,10 +23,10 @@ namespace {
 /// Device memory for the life of a run.
 class Area {
  public:
-  explicit Area(Bytes bytes) { check_cuda(cudaMalloc(&memory_, bytes)); }
+  explicit Area(Bytes bytes) { check_cuda(cuda().allocate(&memory_, bytes)); }
   Area(const Area&) = delete;
   Area& operator=(const Area&) = delete;
-  ~Area() { (void)cudaFree(memory_); }
+  ~Area() { (void)cuda().release(memory_); }
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory_); }
 
  private:
@@ -53,8 +53,8 @@ class Bench {
     for (int i = 0; i < repetitions_; ++i) {
       fills.push_back(seconds([&] { memory_.fill(data_.data(), count, tile, 0); }));
       copies.push_back(seconds([&] {
-        check_cuda(cudaMemcpyAsync(copy_.data(), data_.data(), bytes_, cudaMemcpyDeviceToDevice,
-                                   stream_.get()));
+        check_cuda(cuda().copy(copy_.data(), data_.data(), bytes_, cudaMemcpyDeviceToDevice,
+                               stream_.get()));
       }));
       checks.push_back(seconds([&] { memory_.compare(copy_.data(), count, tile, 0, found); }));
       if (found.wrong != 0) throw runtime_failure("the check finds wrong data in a copy");
@@ -70,7 +70,7 @@ class Bench {
     watch_.start();
     work();
     watch_.lap();
-    check_cuda(cudaStreamSynchronize(stream_.get()));
+    check_cuda(cuda().await_stream(stream_.get()));
     return watch_.intervals().front().count();
   }
 
@@ -90,7 +90,7 @@ class Bench {
     memory_.write(copy_.data() + index * info(type).size, &wrong, 1);
     DeviceComparison found;
     memory_.compare(copy_.data(), count, tile, 0, found);
-    check_cuda(cudaStreamSynchronize(stream_.get()));
+    check_cuda(cuda().await_stream(stream_.get()));
     if (found.wrong == 1 && found.first_wrong == index) return;
     throw runtime_failure(fmt::format("planted at {}, found {} wrong, first at {}", index,
                                       found.wrong, found.first_wrong));

@@ -187,7 +187,8 @@ std::string configuration(const ContextInput& input) {
                {fmt::format("collective={}", input.collective.name),
                 fmt::format("backend={}", input.backend.backend->name()),
                 fmt::format("ranks={}", input.ranks), fmt::format("nodes={}", input.nodes)});
-  if (!input.library_settings.empty()) words.push_back("library-settings=" + input.library_settings);
+  if (!input.library_settings.empty())
+    words.push_back("library-settings=" + input.library_settings);
   return join(words, " ");
 }
 

@@ -45,9 +45,7 @@ class Backend {
   /// Which files the library came from, for headers; empty where it is linked.
   [[nodiscard]] virtual std::string library_files() const { return {}; }
   /// What a communicator is configured with beside the library's defaults, as "name=value,...".
-  [[nodiscard]] virtual std::string settings(const ConnectOptions& /*options*/) const {
-    return {};
-  }
+  [[nodiscard]] virtual std::string settings(const ConnectOptions& /*options*/) const { return {}; }
   /// Whether it has what an option of devices asks for (-G, -R, -x, --share-gpus).
   [[nodiscard]] virtual bool has_devices() const { return false; }
   /// The devices that this process may take, without taking any; none for host memory.

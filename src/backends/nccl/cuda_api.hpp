@@ -12,8 +12,8 @@
 namespace busbar {
 
 /// What the program calls of CUDA, found at run time in libcudart and in the driver's libcuda. Only
-/// functions and structs that are alike from CUDA 11.4 to 13 are used, so that any of these versions
-/// serves, whichever the program was built with.
+/// functions and structs that are alike from CUDA 11.4 to 13 are used, so that any of these
+/// versions serves, whichever the program was built with.
 struct CudaApi {
   SharedLibrary runtime{"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "libcudart.so"};
   SharedLibrary driver{"libcuda.so.1"};
@@ -67,7 +67,8 @@ struct CudaApi {
       runtime.require("cudaGraphInstantiateWithFlags")};
   Function<cudaError_t(cudaGraphExec_t, cudaStream_t)> launch_graph{
       runtime.require("cudaGraphLaunch")};
-  Function<cudaError_t(cudaGraphExec_t)> destroy_graph_exec{runtime.require("cudaGraphExecDestroy")};
+  Function<cudaError_t(cudaGraphExec_t)> destroy_graph_exec{
+      runtime.require("cudaGraphExecDestroy")};
   Function<cudaError_t(cudaGraph_t)> destroy_graph{runtime.require("cudaGraphDestroy")};
 
   Function<CUresult(CUresult, const char**)> driver_error_text{driver.require("cuGetErrorString")};

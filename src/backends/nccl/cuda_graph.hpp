@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-
 #include <memory>
 
 #include "backends/nccl/cuda_api.hpp"

@@ -14,8 +14,8 @@ namespace busbar {
 /// What is free of the current device's memory.
 [[nodiscard]] Bytes free_device_memory_now();
 
-/// Device memory for buffers, taken from the library once and kept to the end: what NCCL knows of an
-/// address, from -R or from the capture of a graph, stays true, as no other memory comes to lie
+/// Device memory for buffers, taken from the library once and kept to the end: what NCCL knows of
+/// an address, from -R or from the capture of a graph, stays true, as no other memory comes to lie
 /// there.
 class DeviceArena {
  public:
@@ -33,8 +33,8 @@ class DeviceArena {
 
   struct Block {
     Bytes size = 0;
-    Bytes used = 0;     ///< from its beginning
-    int buffers = 0;    ///< in use; the block is empty again when all are released
+    Bytes used = 0;       ///< from its beginning
+    int buffers = 0;      ///< in use; the block is empty again when all are released
     Bytes of_device = 0;  ///< what the device has less for it
   };
   /// The block that memory of `allocate` lies in.

@@ -10,7 +10,7 @@ namespace busbar {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kMostBlocks = 2048;        // several for each multiprocessor of the largest devices
+constexpr unsigned kMostBlocks = 2048;  // several for each multiprocessor of the largest devices
 constexpr unsigned long long kVector = 16;  // bytes that a thread takes at a time
 
 /// A launch over so many bytes; `arguments` are addresses of the kernel's arguments.
@@ -41,10 +41,10 @@ void DeviceKernels::compare(const unsigned char* data, unsigned long long count,
                             DeviceTile tile, unsigned long long first_byte,
                             DeviceComparison* result, cudaStream_t stream) const {
   unsigned long long* counts = &result->wrong;
-  launch(compare_, count * element,
-         std::array<void*, 7>{&data, &count, &element, &tile.data, &tile.period, &first_byte,
-                              &counts},
-         stream);
+  launch(
+      compare_, count * element,
+      std::array<void*, 7>{&data, &count, &element, &tile.data, &tile.period, &first_byte, &counts},
+      stream);
 }
 
 }  // namespace busbar

@@ -58,8 +58,8 @@ void DeviceMemory::compare(const std::byte* data, std::uint64_t count, const Til
   auto* found = reinterpret_cast<DeviceComparison*>(scratch_ + kResultAt);
   check_cuda(cuda().copy(found, &result, sizeof result, cudaMemcpyHostToDevice, stream_));
   kernels_.compare(reinterpret_cast<const unsigned char*>(data), count,
-                   static_cast<unsigned>(element), upload(tile),
-                   first % Pattern::kPeriod * element, found, stream_);
+                   static_cast<unsigned>(element), upload(tile), first % Pattern::kPeriod * element,
+                   found, stream_);
   check_cuda(cuda().copy(&result, found, sizeof result, cudaMemcpyDeviceToHost, stream_));
 }
 

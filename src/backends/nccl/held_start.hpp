@@ -23,8 +23,9 @@ class HeldStart {
 
  private:
   cudaStream_t stream_;
-  std::uint32_t* opened_ = nullptr;  // in host memory that the device reads: the gates that are open
-  std::uint32_t gate_ = 0;           // the last one
+  std::uint32_t* opened_ =
+      nullptr;              // in host memory that the device reads: the gates that are open
+  std::uint32_t gate_ = 0;  // the last one
   bool usable_;
 };
 

@@ -11,8 +11,9 @@
 
 namespace busbar {
 
-/// ncclConfig_t as NCCL 2.30 lays it out, whatever the header knows: a library reads as many bytes of
-/// it as it knows itself, and leaves undefined fields at its own defaults (nccl.h, all versions).
+/// ncclConfig_t as NCCL 2.30 lays it out, whatever the header knows: a library reads as many bytes
+/// of it as it knows itself, and leaves undefined fields at its own defaults (nccl.h, all
+/// versions).
 struct NcclConfig {
   static constexpr int kUndefined = std::numeric_limits<int>::min();
 
@@ -40,8 +41,8 @@ struct NcclConfig {
 };
 
 /// What the program calls of NCCL, found at run time in libnccl. Whatever came after 2.14 may be
-/// null; types and constants of later versions are told by their numbers, so that one program serves
-/// old and new libraries, whichever header it was built with.
+/// null; types and constants of later versions are told by their numbers, so that one program
+/// serves old and new libraries, whichever header it was built with.
 struct NcclApi {
   SharedLibrary library{"libnccl.so.2", "libnccl.so"};
 
@@ -102,13 +103,13 @@ struct NcclApi {
 [[nodiscard]] const NcclApi& nccl();
 
 /// Versions that brought something, as ncclGetVersion tells them.
-inline constexpr int kNcclFirst = 21400;         ///< the oldest that is used at all
-inline constexpr int kNcclRegistration = 21900;  ///< ncclCommRegister
-inline constexpr int kNcclSmallFloats = 22400;   ///< 8-bit floating types
-inline constexpr int kNcclWindows = 22700;       ///< symmetric windows, CTAPolicy 0 and 1
-inline constexpr int kNcclZeroCtas = 22800;      ///< CTAPolicy 2, nvlinkCentricSched
-inline constexpr int kNcclNullWindows = 22900;   ///< no window is a null handle
-inline constexpr int kNcclSharedDevices = 23000; ///< ranks that share a device, maxP2pPeers
+inline constexpr int kNcclFirst = 21400;          ///< the oldest that is used at all
+inline constexpr int kNcclRegistration = 21900;   ///< ncclCommRegister
+inline constexpr int kNcclSmallFloats = 22400;    ///< 8-bit floating types
+inline constexpr int kNcclWindows = 22700;        ///< symmetric windows, CTAPolicy 0 and 1
+inline constexpr int kNcclZeroCtas = 22800;       ///< CTAPolicy 2, nvlinkCentricSched
+inline constexpr int kNcclNullWindows = 22900;    ///< no window is a null handle
+inline constexpr int kNcclSharedDevices = 23000;  ///< ranks that share a device, maxP2pPeers
 
 /// Of the library; 0 where there is none.
 [[nodiscard]] int nccl_version();

@@ -57,8 +57,7 @@ NcclConfig nccl_config(const ConnectOptions& options) {
   return config;
 }
 
-NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options)
-    : blocking_(is_blocking()) {
+NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) : blocking_(is_blocking()) {
   try {
     connect(bootstrap, options);
   } catch (...) {

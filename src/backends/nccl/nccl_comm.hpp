@@ -27,8 +27,8 @@ class NcclComm {
   /// Waits while a call is in progress, which only NCCL_COMM_BLOCKING=0 brings about; aborts and
   /// throws Error (Runtime) with NCCL's own text where it, or anything since, failed.
   void settle(ncclResult_t result, Where where = Where::here());
-  /// As settle, but an argument that NCCL refuses is Error (Unavailable) and leaves the communicator
-  /// as it is.
+  /// As settle, but an argument that NCCL refuses is Error (Unavailable) and leaves the
+  /// communicator as it is.
   void settle_operation(ncclResult_t result, Where where = Where::here());
   /// Waits while a call is in progress, whatever comes of it: for what may not throw.
   void wait_for(ncclResult_t result) const noexcept;

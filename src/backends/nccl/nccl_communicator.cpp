@@ -36,9 +36,7 @@ Bytes total_device_memory() {
 
 Bytes less(Bytes a, Bytes b) { return a > b ? a - b : 0; }
 
-bool is_small_float(DataType type) {
-  return type == DataType::F8e4m3 || type == DataType::F8e5m2;
-}
+bool is_small_float(DataType type) { return type == DataType::F8e4m3 || type == DataType::F8e5m2; }
 
 }  // namespace
 
@@ -153,17 +151,17 @@ void NcclCommunicator::enlist(const Buffer& buffer) {
   if (!is_new) return;
   // The handle is written when the call is settled, not when it returns.
   void** handle = &entry->second;
-  comm_.settle(registration_ == Registration::Local
-                   ? nccl().register_buffer(comm_.get(), block, size.size, handle)
-                   : nccl().register_window(comm_.get(), block, size.size, handle,
-                                            kSymmetricWindow));
+  comm_.settle(
+      registration_ == Registration::Local
+          ? nccl().register_buffer(comm_.get(), block, size.size, handle)
+          : nccl().register_window(comm_.get(), block, size.size, handle, kSymmetricWindow));
 }
 
 /// NCCL calls it a success where it does not register: with a null handle, or before 2.29, where
 /// ranks of several nodes have no window, with one that means nothing.
 bool NcclCommunicator::is_registered() const {
-  const bool unknown = registration_ == Registration::Symmetric && nodes_ > 1 &&
-                       nccl_version() < kNcclNullWindows;
+  const bool unknown =
+      registration_ == Registration::Symmetric && nodes_ > 1 && nccl_version() < kNcclNullWindows;
   return !unknown && !registered_.empty() &&
          std::all_of(registered_.begin(), registered_.end(),
                      [](const auto& entry) { return entry.second != nullptr; });

@@ -67,8 +67,9 @@ class NcclCommunicator final : public Communicator {
   CudaStream stream_;
   DeviceMemory memory_;
   EventStopwatch stopwatch_;
-  Bytes free_at_first_;                     // before NCCL took anything
-  std::map<std::byte*, void*> registered_;  // handles of blocks of the arena; null: NCCL did nothing
+  Bytes free_at_first_;  // before NCCL took anything
+  std::map<std::byte*, void*>
+      registered_;  // handles of blocks of the arena; null: NCCL did nothing
   DeviceArena arena_;
   HeldStart held_start_;
   // Ends before all memory: freeing waits for operations, which only its end ends.

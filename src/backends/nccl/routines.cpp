@@ -3,7 +3,6 @@
 
 #include <array>
 
-
 namespace busbar {
 namespace {
 
@@ -97,7 +96,9 @@ const std::array<NcclRoutine, 9> kRoutines{{
        return nccl().reducescatter(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
      }},
     {"allgather",
-     [](const A& a) { return nccl().allgather(a.send, a.recv, a.count, a.type, a.comm, a.stream); }},
+     [](const A& a) {
+       return nccl().allgather(a.send, a.recv, a.count, a.type, a.comm, a.stream);
+     }},
     {"gather", gather},
     {"scatter", scatter},
     {"alltoall", alltoall, false},

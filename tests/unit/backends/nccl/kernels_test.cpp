@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device's code thread by thread on the host: every index, alignment and remainder, without a
 // device.
-#include "backends/nccl/kernels.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
 #include <vector_functions.h>
 
 #include <gtest/gtest.h>
+
+#include "backends/nccl/device_kernels.hpp"
 
 #undef __device__
 #undef __global__
