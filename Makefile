@@ -124,5 +124,5 @@ clean: ## remove what was built
 .PHONY: help
 help: ## print this list
 	@echo 'make [TARGET] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1] [WERROR=]'
-	@echo '     [HAVE_NCCL=0|1] [CUDA_HOME=/usr/local/cuda] [NCCL_HOME=FOLDER] [NVCC_GENCODE=...]'
+	@echo '     [HAVE_NCCL=0|1] [CUDA_HOME=/usr/local/cuda] [NCCL_HOME=FOLDER] [NVCC_GENCODE=...] [NVCC_CCBIN=g++-11]'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
