@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Where make finds CUDA and NCCL, on trees of empty files in the layouts that they are shipped in.
+load ../common
+
+setup() {
+  ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  cd "$ROOT" || return 1
+  T=$BATS_TEST_TMPDIR
+  KIND=targets/$(uname -m)-linux
+  if [ "$(uname -m)" = aarch64 ]; then KIND=targets/sbsa-linux; fi
+  unset CUDA_HOME CUDA_PATH NCCL_HOME CONDA_PREFIX NVHPC_ROOT
+}
+# files NAME...: empty ones; those in bin are programs that list an architecture.
+files() {
+  local file
+  for file in "$@"; do
+    mkdir -p "$(dirname "$T/$file")"
+    : > "$T/$file"
+    if [[ $file == */bin/* ]]; then
+      printf '#!/bin/sh\necho compute_90\n' > "$T/$file"
+      chmod +x "$T/$file"
+    fi
+  done
+}
+toolkit() { files "$1/bin/nvcc" "$1/include/cuda_runtime_api.h" "$1/lib64/libcudart.so"; }
+# flags VARIABLE WORDS...: a variable of the makefile.
+flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$1 :*= //p" | tail -n 1; }
+
+@test "headers and libraries of NCCL_HOME go before those of CUDA_HOME" {
+  toolkit cuda
+  files cuda/include/nccl.h cuda/lib64/libnccl.so.2 a-nccl/include/nccl.h a-nccl/lib/libnccl.so.2 z-nccl/include/nccl.h z-nccl/lib/libnccl.so.2
+  for nccl in a-nccl z-nccl; do
+    run flags NCCL_CXXFLAGS CUDA_HOME="$T/cuda" NCCL_HOME="$T/$nccl"
+    [ "$output" = "-isystem $T/$nccl/include -isystem $T/cuda/include" ]
+    run flags BACKEND_LDLIBS CUDA_HOME="$T/cuda" NCCL_HOME="$T/$nccl"
+    [[ $output == *"-rpath,$T/$nccl/lib -Wl,-rpath,$T/cuda/lib64"* ]]
+  done
+}
+@test "nothing is linked, and the compiler's own folders are never named" {
+  run make -n -B BUSBAR_NO_INSTALL=1 NCCL_HOME=/usr HAVE_NCCL= allreduce_perf
+  [[ $output != *"-isystem /usr/include "* ]]
+  [[ $output != *"rpath,/usr/lib"* ]]
+  toolkit cuda
+  files cuda/include/nccl.h
+  run flags BACKEND_LDLIBS CUDA_HOME="$T/cuda"
+  [[ $output != *-lnccl* && $output != *-lcudart* ]]
+}
+@test "pip's NCCL, whose library has no link without a version, is found" {
+  toolkit cuda
+  files site-packages/nvidia/nccl/include/nccl.h site-packages/nvidia/nccl/lib/libnccl.so.2
+  run flags BACKEND_LDLIBS CUDA_HOME="$T/cuda" NCCL_HOME="$T/site-packages/nvidia/nccl"
+  [[ $output == *"-rpath,$T/site-packages/nvidia/nccl/lib"* ]]
+}
+@test "conda's folder of this machine's kind is found" {
+  files "conda/$KIND/include/cuda_runtime_api.h" "conda/$KIND/lib/libcudart.so" conda/bin/nvcc conda/include/nccl.h conda/lib/libnccl.so.2
+  CONDA_PREFIX=$T/conda run flags NCCL_CXXFLAGS
+  [ "$output" = "-isystem $T/conda/include -isystem $T/conda/$KIND/include" ]
+  CONDA_PREFIX=$T/conda run flags NVCC
+  [ "$output" = "$T/conda/bin/nvcc" ]
+}
+@test "the HPC SDK's folders are found" {
+  toolkit sdk/cuda
+  files sdk/comm_libs/nccl/include/nccl.h sdk/comm_libs/nccl/lib/libnccl.so.2
+  NVHPC_ROOT=$T/sdk run flags NCCL_CXXFLAGS
+  [ "$output" = "-isystem $T/sdk/comm_libs/nccl/include -isystem $T/sdk/cuda/include" ]
+}
+@test "a toolkit is found by the nvcc in PATH, through links" {
+  toolkit opt/cuda-12
+  files opt/cuda-12/include/nccl.h
+  mkdir "$T/path"
+  ln -s "$T/opt/cuda-12/bin/nvcc" "$T/path/nvcc"
+  PATH=$T/path:$PATH run flags NVCC
+  [ "$output" = "$T/opt/cuda-12/bin/nvcc" ]
+}
+@test "a CUDA_HOME or NCCL_HOME that is none ends the build with what is missing" {
+  run make -n BUSBAR_NO_INSTALL=1 CUDA_HOME="$T/nowhere" allreduce_perf
+  [ "$status" -eq 2 ]
+  [[ $output == *"CUDA_HOME=$T/nowhere"*"HAVE_NCCL=0 leaves it out"* ]]
+  toolkit cuda
+  run make -n BUSBAR_NO_INSTALL=1 CUDA_HOME="$T/cuda" NCCL_HOME="$T/nowhere" allreduce_perf
+  [ "$status" -eq 2 ]
+  [[ $output == *nccl.h* ]]
+}
+@test "nvcc takes another host compiler, and code for every GPU" {
+  toolkit cuda
+  files cuda/include/nccl.h
+  run make -n BUSBAR_NO_INSTALL=1 BUILD="$T/build" CUDA_HOME="$T/cuda" NVCC_CCBIN=g++-11 "$T/build/src/backends/nccl/kernels.fatbin"
+  [[ $output == *"-gencode=arch=compute_90,code=sm_90 -gencode=arch=compute_90,code=compute_90 -ccbin g++-11 "* ]]
+}
