@@ -4,7 +4,7 @@
 
 BUILD_PACKAGES := g++ make pkg-config mpich libmpich-dev libhwloc-dev libfccp-dev libcli11-dev \
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libpugixml-dev libglpk-dev liblemon-dev libhwloc-plugins
-TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps graphviz gnuplot-nox iproute2 libxml2-utils python3-yaml
+TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps graphviz gnuplot-nox iproute2 libxml2-utils python3-yaml patchelf
 BENCH_PACKAGES := libbenchmark-dev
 PLOT_PACKAGES := gnuplot-nox
 LINT_PACKAGES := clang-format-14 clang-tidy-14 cppcheck shellcheck git

@@ -88,3 +88,12 @@ flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$
   run make -n BUSBAR_NO_INSTALL=1 BUILD="$T/build" CUDA_HOME="$T/cuda" NVCC_CCBIN=g++-11 "$T/build/src/backends/nccl/kernels.fatbin"
   [[ $output == *"-gencode=arch=compute_90,code=sm_90 -gencode=arch=compute_90,code=compute_90 -ccbin g++-11 "* ]]
 }
+@test "a bundle starts where none of the libraries is installed" {
+  tools/make-bundle "$T/bundle" "${BUILD:-build}/bin/allreduce_perf"
+  # The C library's own files are the machine's, all others the bundle's.
+  run env LD_LIBRARY_PATH= ldd "$T/bundle/allreduce_perf"
+  [ "$status" -eq 0 ]
+  [ "$(awk '$3 ~ "^/"' <<< "$output" | grep -cv "$T/bundle/")" -le 3 ]
+  run env LD_LIBRARY_PATH= "$T/bundle/allreduce_perf" -b 8 -e 8 -n 2 --backend mpi
+  [ "$status" -eq 0 ]
+}
