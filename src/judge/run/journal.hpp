@@ -46,5 +46,8 @@ struct Journal {
 /// failure.
 [[nodiscard]] std::vector<Observation> observe_journal(const Journal& journal,
                                                        const std::string& folder);
+/// The same for the journal's lines beyond those that `observations` already has.
+void observe_more(const Journal& journal, const std::string& folder,
+                  std::vector<Observation>& observations);
 
 }  // namespace busbar::judge
