@@ -97,9 +97,11 @@ class LaunchQueue {
     return !stopped && (!between_.empty() || first_ < launches_.size());
   }
 
-  /// As many as may run; what could not be started.
+  /// Some of those that may run, so that the others are watched meanwhile; what could not be
+  /// started.
   [[nodiscard]] std::optional<std::string> start_next() {
-    while (has_next() && loop_.running() < control_.at_once) {
+    constexpr int kSome = 32;
+    for (int i = 0; i < kSome && has_next() && loop_.running() < control_.at_once; ++i) {
       const std::size_t number = between_.empty() ? first_ : between_.front();
       const int error = start(number);
       if (error != 0) return failure_of(error, number);
