@@ -51,12 +51,12 @@ AtOnce choose_at_once(const LaunchLimits& limits, std::optional<int> wanted,
     std::string reason;
   };
   std::vector<Bound> bounds{
-      {launches_by_files(limits), fmt::format("{} open files (ulimit -n)", limits.open_files)}};
+      {launches_by_files(limits), fmt::format("{} open files (ulimit -n)", limits.open_files)},
+      {limits.processes / kProcessesOfLaunch,
+       fmt::format("{} more processes (ulimit -u, pids.max)", limits.processes)}};
   if (wanted) {
     bounds.push_back({static_cast<std::uint64_t>(*wanted), option});
   } else {
-    bounds.push_back({limits.processes / kProcessesOfLaunch,
-                      fmt::format("{} more processes (ulimit -u, pids.max)", limits.processes)});
     bounds.push_back({limits.memory / kMemoryOfLaunch,
                       fmt::format("{} of free memory", format_bytes(limits.memory))});
     bounds.push_back({limits.processors * kLaunchesOfProcessor,

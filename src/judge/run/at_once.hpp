@@ -25,8 +25,8 @@ struct AtOnce {
   std::string reason{};
 };
 
-/// What was asked for by `option`, else as many as the limits allow; never more than descriptors
-/// allow, and never none.
+/// What was asked for by `option`, else as many as the limits allow; never more than open files and
+/// processes allow, since a launcher that gets none ends as if its nodes were at fault; never none.
 [[nodiscard]] AtOnce choose_at_once(const LaunchLimits& limits, std::optional<int> wanted,
                                     const std::string& option);
 

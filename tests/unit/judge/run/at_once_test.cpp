@@ -43,7 +43,7 @@ TEST(ChooseAtOnce, IsWhatProcessesOrMemoryOrProcessorsAllow) {
 
 TEST(ChooseAtOnce, IsNeverNone) { EXPECT_EQ(by_default({}).launches, 1U); }
 
-TEST(ChooseAtOnce, IsWhatIsAskedForUnlessDescriptorsDoNotSuffice) {
+TEST(ChooseAtOnce, IsWhatIsAskedForUnlessDescriptorsOrProcessesDoNotSuffice) {
   LaunchLimits limits = ample();
   limits.memory = kGiB;
   EXPECT_EQ(choose_at_once(limits, 500, "--at-once").launches, 500U);
@@ -51,6 +51,8 @@ TEST(ChooseAtOnce, IsWhatIsAskedForUnlessDescriptorsDoNotSuffice) {
   limits.open_files = 512;
   EXPECT_EQ(choose_at_once(limits, 500, "--at-once").launches, 236U);
   EXPECT_THAT(choose_at_once(limits, 500, "--at-once").reason, HasSubstr("512 open files"));
+  limits.processes = 80;
+  EXPECT_EQ(choose_at_once(limits, 500, "--at-once").launches, 10U);
 }
 
 TEST(AllowLaunches, RaisesTheSoftLimitAsFarAsNeededAndNoFurtherThanTheHardOne) {
