@@ -9,8 +9,8 @@
 
 namespace busbar::judge {
 
-/// One launch of `accept run` as its journal (launches.csv) keeps it; a line is on disk before the
-/// next launch begins.
+/// One launch of `accept run` as its journal (launches.csv) keeps it; a line is on disk as soon as
+/// the launch has ended.
 struct JournalLine {
   std::string device_set{};
   std::string instance{};
