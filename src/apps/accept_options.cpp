@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar {
 namespace {
@@ -29,6 +30,7 @@ constexpr std::array kTasks{TaskName{"run", AcceptTask::Run}, TaskName{"judge", 
 struct Texts {
   std::optional<std::string> hosts{};
   std::string seed{};
+  std::optional<std::string> at_once{};
   std::vector<std::string> assumed{};
 };
 
@@ -53,6 +55,7 @@ void declare_run(CLI::App& app, AcceptOptions& options, Texts& texts) {
   app.add_option("--hostfile", options.hostfile);
   app.add_option("--seed", texts.seed);
   app.add_flag("--serial", options.serial);
+  app.add_option("--at-once", texts.at_once);
   app.add_option("--mpiexec", options.mpiexec);
   app.add_option("--programs", options.programs);
   app.add_flag("-v,--verbose", options.verbose);
@@ -105,6 +108,10 @@ void take_texts(AcceptOptions& options, const Texts& texts) {
     options.seed = static_cast<std::uint64_t>(
         parse_integer("--seed", texts.seed, 0, std::numeric_limits<std::int64_t>::max()));
   }
+  if (texts.at_once) {
+    options.at_once =
+        static_cast<int>(parse_integer("--at-once", *texts.at_once, 1, judge::kMostAtOnce));
+  }
   for (const std::string& fact : texts.assumed) {
     const std::size_t place = fact.find('=');
     if (place == 0 || place == std::string::npos || place + 1 == fact.size()) {
@@ -153,6 +160,9 @@ void check(const AcceptOptions& options) {
   if (needs_files && options.files.empty()) {
     throw usage_error(
         "accept: of what? give CSVs, or the folder of an accept run, behind the specification");
+  }
+  if (options.serial && options.at_once.value_or(1) > 1) {
+    throw usage_error("--serial is one launch at a time; leave out it or --at-once");
   }
   if (!options.hosts.empty() && !options.hostfile.empty()) {
     throw usage_error("--hosts and --hostfile name the same; leave one out");

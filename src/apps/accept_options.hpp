@@ -33,6 +33,7 @@ struct AcceptOptions {
   std::string hostfile{};
   std::optional<std::uint64_t> seed{};
   bool serial = false;
+  std::optional<int> at_once{};
   std::string mpiexec{};   ///< empty: mpiexec of PATH
   std::string programs{};  ///< folder of the *_perf; empty: beside busbar
   bool strict = false;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/accept_run.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include "apps/accept_judging.hpp"
 #include "apps/accept_outputs.hpp"
 #include "base/text.hpp"
+#include "judge/run/at_once.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/interrupt.hpp"
 #include "report/progress_line.hpp"
@@ -83,12 +86,28 @@ class Teller {
   ProgressLine line_{};
 };
 
-Status interrupted(const judge::RunFolder& folder, const AcceptOptions& options) {
-  throw Error{Status::Runtime,
-              fmt::format("interrupted: nothing was judged; {} of {} are kept: busbar accept judge "
-                          "{} {}",
-                          counted(folder.journal().lines.size(), "line"), folder.journal_path(),
-                          options.specification, options.output)};
+/// So many launches at a time, which standard error tells where there is more than one node.
+std::size_t launches_at_once(const AcceptOptions& options,
+                             const judge::Specification& specification, std::size_t nodes) {
+  const judge::LaunchLimits limits = judge::probe_launch_limits();
+  const judge::AtOnce at_once =
+      options.at_once ? judge::choose_at_once(limits, options.at_once, "--at-once")
+                      : judge::choose_at_once(limits, specification.run.at_once, "[run] at_once");
+  if (nodes > 1) {
+    fmt::print(stderr, "busbar: launches at the same time: {} ({})\n", at_once.launches,
+               at_once.reason);
+  }
+  judge::allow_launches(limits, std::min(at_once.launches, nodes));
+  return at_once.launches;
+}
+
+/// Of a run that was interrupted, or could not start what it needed.
+Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
+                  const std::optional<std::string>& why) {
+  return {Status::Runtime,
+          fmt::format("{}: nothing was judged; {} of {} are kept: busbar accept judge {} {}",
+                      why.value_or("interrupted"), counted(folder.journal().lines.size(), "line"),
+                      folder.journal_path(), options.specification, options.output)};
 }
 
 }  // namespace
@@ -119,6 +138,7 @@ Status accept_run(const AcceptOptions& options) {
                             .nodes = hosts,
                             .setup = setup,
                             .parallel = specification.run.parallel && !options.serial,
+                            .at_once = launches_at_once(options, specification, hosts.size()),
                             .seed = seed,
                             .stop = &watch.interrupted(),
                             .judge = judge_now,
@@ -126,9 +146,9 @@ Status accept_run(const AcceptOptions& options) {
                            folder);
   const bool finished = campaign.run();
   teller.clear();
-  if (!finished) return interrupted(folder, options);
-  return conclude(judge_now(judge::observe_journal(folder.journal(), folder.path())),
-                  folder.journal().seed, options, outputs, specification);
+  if (!finished) throw ended_early(folder, options, campaign.start_failure());
+  return conclude(judge_now(campaign.observations()), folder.journal().seed, options, outputs,
+                  specification);
 }
 
 }  // namespace busbar

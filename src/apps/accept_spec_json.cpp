@@ -37,7 +37,7 @@ Json run_json(const judge::RunContract& run) {
           {"iterations", run.iterations}, {"warmup", run.warmup},
           {"check_data", run.check_data}, {"timeout_s", run.timeout_s},
           {"backend", run.backend},       {"reach_timeout_s", run.reach_timeout_s},
-          {"parallel", run.parallel}};
+          {"parallel", run.parallel},     {"at_once", run.at_once ? Json(*run.at_once) : Json()}};
 }
 
 Json noise_json(const judge::NoiseGate& noise) {

@@ -5,9 +5,12 @@
 #include <array>
 #include <charconv>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,7 +22,7 @@
 namespace busbar {
 namespace {
 
-constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max();
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
 std::optional<Bytes> number_in(std::string_view text) {
   Bytes value = 0;
@@ -44,6 +47,29 @@ std::vector<std::string> cgroup_folders(const std::string& root) {
   }
   folders.push_back(root + "/sys/fs/cgroup");  // in a container the own group is mounted here
   return folders;
+}
+
+/// Threads of all processes of this process's user.
+std::uint64_t threads_of_user(const std::string& root) {
+  std::uint64_t threads = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(root + "/proc", error)) {
+    struct stat status {};
+    const bool own = number_in(entry.path().filename().string()) &&
+                     stat(entry.path().c_str(), &status) == 0 && status.st_uid == geteuid();
+    if (!own) continue;
+    const std::filesystem::directory_iterator tasks(entry.path() / "task", error);
+    threads += static_cast<std::uint64_t>(std::distance(begin(tasks), end(tasks)));
+  }
+  return threads;
+}
+
+std::uint64_t processes_of_user_left(const std::string& root) {
+  rlimit limit{};
+  const bool limited = geteuid() != 0 && getrlimit(RLIMIT_NPROC, &limit) == 0;
+  if (!limited || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  const std::uint64_t used = threads_of_user(root);
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 /// What a limit file leaves over a usage file, or no limit.
@@ -72,6 +98,15 @@ Bytes available_memory(const std::string& root) {
   }
   const std::string version1 = root + "/sys/fs/cgroup/memory/memory.";
   return std::min(available, room(version1 + "limit_in_bytes", version1 + "usage_in_bytes"));
+}
+
+std::uint64_t available_processes(const std::string& root) {
+  std::uint64_t available = processes_of_user_left(root);
+  for (const std::string& folder : cgroup_folders(root)) {
+    available = std::min(available, room(folder + "/pids.max", folder + "/pids.current"));
+  }
+  const std::string version1 = root + "/sys/fs/cgroup/pids/pids.";
+  return std::min(available, room(version1 + "max", version1 + "current"));
 }
 
 std::optional<double> processor_quota(const std::string& root) {

@@ -15,6 +15,11 @@ namespace busbar {
 /// /sys.
 [[nodiscard]] Bytes available_memory(const std::string& root = "");
 
+/// Processes and threads that this process and its children may still start: by RLIMIT_NPROC, which
+/// counts those of the user and does not hold for root, and by the smallest pids.max of the cgroups
+/// above.
+[[nodiscard]] std::uint64_t available_processes(const std::string& root = "");
+
 /// Processors' worth of time that the cgroups grant (cpu.max), or nothing where they do not limit.
 [[nodiscard]] std::optional<double> processor_quota(const std::string& root = "");
 

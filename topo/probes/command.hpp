@@ -22,13 +22,6 @@ struct CommandResult {
 
 inline constexpr Seconds kCommandTimeout{10};
 
-/// Runs a program, found by PATH where it has no slash, without a shell: in its own process group,
-/// with LC_ALL=C, nothing on stdin, and stdout and stderr apart. Throws Error (Runtime) where the
-/// system gives no process or pipe.
-[[nodiscard]] CommandResult run_command(const std::string& program,
-                                        const std::vector<std::string>& arguments,
-                                        Seconds timeout = kCommandTimeout);
-
 /// How a command is watched.
 struct CommandControl {
   Seconds timeout = kCommandTimeout;
@@ -42,9 +35,11 @@ struct CommandControl {
       nullptr;  ///< ends it, as its timeout does, when this becomes true
 };
 
-/// The same, for a command that has children elsewhere to take care of, or may be interrupted.
+/// Runs a program, found by PATH where it has no slash, without a shell: in its own process group,
+/// with LC_ALL=C, nothing on stdin, and stdout and stderr apart. Throws Error (Runtime) where the
+/// system gives no process or pipe.
 [[nodiscard]] CommandResult run_command(const std::string& program,
                                         const std::vector<std::string>& arguments,
-                                        const CommandControl& control);
+                                        Seconds timeout = kCommandTimeout);
 
 }  // namespace busbar::topo

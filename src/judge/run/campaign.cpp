@@ -24,14 +24,6 @@ std::string any_collective(const Specification& specification) {
   return specification.expectations.front().collectives.front();
 }
 
-/// The next numbers of those that wait, which are so many at most.
-std::vector<std::string> next_of(std::vector<std::string>& waiting, std::size_t most) {
-  const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(std::min(most, waiting.size()));
-  std::vector<std::string> next(waiting.begin(), end);
-  waiting.erase(waiting.begin(), end);
-  return next;
-}
-
 /// "h3 does not answer (nothing within 30 s: ...)".
 std::string silence_words(const std::string& node, const LaunchResult& result, Seconds timeout) {
   const std::string line = telling_line(result.log);
@@ -46,13 +38,14 @@ std::string silence_words(const std::string& node, const LaunchResult& result, S
 Campaign::Campaign(CampaignRequest request, RunFolder& folder)
     : request_(std::move(request)), specification_(request_.specification), folder_(folder) {}
 
-bool Campaign::is_stopped() const { return request_.stop != nullptr && *request_.stop; }
-
-std::vector<Observation> Campaign::observations() const {
-  return observe_journal(folder_.journal(), folder_.path());
+bool Campaign::is_stopped() const {
+  return start_failure_ || (request_.stop != nullptr && *request_.stop);
 }
 
-Judgement Campaign::judgement() const { return request_.judge(observations()); }
+const std::vector<Observation>& Campaign::observations() {
+  observe_more(folder_.journal(), folder_.path(), observations_);
+  return observations_;
+}
 
 bool Campaign::run() {
   touch(request_.nodes);
@@ -68,24 +61,24 @@ bool Campaign::run() {
   return !is_stopped();
 }
 
+void Campaign::launch(std::span<const Launch> launches, double timeout_s,
+                      const LaunchEvents& events) {
+  start_failure_ = run_launches(
+      launches, {.timeout = Seconds{timeout_s}, .at_once = request_.at_once, .stop = request_.stop},
+      events);
+}
+
 void Campaign::touch(const std::vector<std::string>& nodes) {
-  constexpr std::size_t kAtOnce = 64;
   if (specification_.run.backend == "sim") return;  // nothing runs on them
-  const Seconds timeout{specification_.run.reach_timeout_s};
-  std::vector<std::string> waiting = nodes;
-  while (!waiting.empty() && !is_stopped()) {
-    const std::vector<std::string> touched = next_of(waiting, kAtOnce);
-    std::vector<std::vector<Words>> launches;
-    for (const std::string& node : touched) {
-      launches.push_back({touch_command(request_.setup, any_collective(specification_), node)});
-    }
-    const std::vector<LaunchResult> results = run_launches(launches, timeout, request_.stop);
-    for (std::size_t i = 0; i < touched.size() && !is_stopped(); ++i) {
-      const LaunchResult& result = results[i];
-      if (result.exit_code == 0 && !result.timed_out) continue;
-      silent_[touched[i]] = silence_words(touched[i], result, timeout);
-    }
+  const double timeout_s = specification_.run.reach_timeout_s;
+  std::vector<Launch> launches;
+  for (const std::string& node : nodes) {
+    launches.push_back({touch_command(request_.setup, any_collective(specification_), node)});
   }
+  launch(launches, timeout_s, {.ended = [&](std::size_t number, const LaunchResult& result) {
+           if (result.stopped || (result.exit_code == 0 && !result.timed_out)) return;
+           silent_[nodes[number]] = silence_words(nodes[number], result, Seconds{timeout_s});
+         }});
 }
 
 void Campaign::run_units(const std::vector<Unit>& units) {
@@ -98,24 +91,28 @@ void Campaign::run_units(const std::vector<Unit>& units) {
 
 void Campaign::run_unit(const Unit& unit) {
   const Unit jobs = leave_out_silent(unit);
-  std::vector<std::vector<Words>> launches;
+  std::vector<Launch> launches;
   for (const Job& job : jobs) {
     launches.push_back(commands_of(specification_, request_.setup, job));
-    ++begun_;
-    tell(job, nullptr);
   }
-  const std::vector<LaunchResult> results =
-      run_launches(launches, Seconds{specification_.run.timeout_s}, request_.stop);
+  const std::size_t first = begun_ + 1;
   std::vector<std::string> doubtful;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    keep(jobs[i], results[i]);
-    tell(jobs[i], &results[i]);
-    if (!results[i].timed_out) continue;
-    doubtful.insert(doubtful.end(), jobs[i].nodes.begin(), jobs[i].nodes.end());
-  }
+  launch(launches, specification_.run.timeout_s,
+         {.begun =
+              [&](std::size_t i) {
+                ++begun_;
+                tell(first + i, jobs[i], nullptr);
+              },
+          .ended =
+              [&](std::size_t i, const LaunchResult& result) {
+                keep(first + i, jobs[i], result);
+                tell(first + i, jobs[i], &result);
+                if (!result.timed_out) return;
+                doubtful.insert(doubtful.end(), jobs[i].nodes.begin(), jobs[i].nodes.end());
+              }});
   // A node that has gone while others were measured must not cost a timeout in each of its
   // launches.
-  touch(doubtful);
+  if (!is_stopped()) touch(doubtful);
 }
 
 Unit Campaign::leave_out_silent(const Unit& unit) {
@@ -127,16 +124,15 @@ Unit Campaign::leave_out_silent(const Unit& unit) {
       jobs.push_back(job);
       continue;
     }
-    ++begun_;
     const LaunchResult result{.failure = silent_.at(*silent), .exit_code = -1};
-    keep(job, result);
-    tell(job, &result);
+    keep(++begun_, job, result);
+    tell(begun_, job, &result);
   }
   return jobs;
 }
 
-void Campaign::keep(const Job& job, const LaunchResult& result) {
-  folder_.add(job,
+void Campaign::keep(std::size_t number, const Job& job, const LaunchResult& result) {
+  folder_.add(number, job,
               {.failure = result.failure,
                .exit_code = result.exit_code,
                .seconds = result.seconds,
@@ -144,9 +140,9 @@ void Campaign::keep(const Job& job, const LaunchResult& result) {
               result.csv, result.log);
 }
 
-void Campaign::tell(const Job& job, const LaunchResult* result) {
+void Campaign::tell(std::size_t number, const Job& job, const LaunchResult* result) {
   if (!request_.note) return;
-  LaunchNote note{.number = begun_, .planned = planned_, .what = words_of(job)};
+  LaunchNote note{.number = number, .planned = planned_, .what = words_of(job)};
   if (result != nullptr) {
     note.ended = true;
     note.failure = result->failure;
@@ -174,7 +170,7 @@ void Campaign::search(const DeviceSetRule& set) {
   run_units(lost);  // lines of the journal only
   std::vector<Instance> before;
   while (!is_stopped()) {
-    const std::vector<Observation> seen = observations();
+    const std::vector<Observation>& seen = observations();
     if (searched_nodes(set, request_.nodes, seen).size() < 2) return;
     const HalvingReplay replay = replay_halving(set, request_.nodes, seen, request_.judge(seen));
     const std::vector<Instance> groups = instances_of_round(replay.next, replay.nodes);

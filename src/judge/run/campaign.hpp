@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct CampaignRequest {
   std::vector<std::string> nodes{};
   LaunchSetup setup{};
   bool parallel = true;
+  std::size_t at_once = 1;  ///< so many launches at the same time at most
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
   std::function<Judgement(std::span<const Observation>)> judge{};
@@ -44,28 +46,34 @@ class Campaign {
  public:
   Campaign(CampaignRequest request, RunFolder& folder);
 
-  /// False where it was interrupted.
+  /// False where it was interrupted, or something could not be started.
   [[nodiscard]] bool run();
+  /// What could not be started, if that ended it.
+  [[nodiscard]] const std::optional<std::string>& start_failure() const { return start_failure_; }
+  /// All launches so far; each CSV is read once.
+  [[nodiscard]] const std::vector<Observation>& observations();
   /// Nodes that do not answer, and how they do not.
   [[nodiscard]] const std::map<std::string, std::string>& silent() const { return silent_; }
 
  private:
   [[nodiscard]] bool is_stopped() const;
-  [[nodiscard]] std::vector<Observation> observations() const;
-  [[nodiscard]] Judgement judgement() const;
+  [[nodiscard]] Judgement judgement() { return request_.judge(observations()); }
+  void launch(std::span<const Launch> launches, double timeout_s, const LaunchEvents& events);
   void touch(const std::vector<std::string>& nodes);
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
   [[nodiscard]] Unit leave_out_silent(const Unit& unit);
-  void keep(const Job& job, const LaunchResult& result);
+  void keep(std::size_t number, const Job& job, const LaunchResult& result);
   void rerun();
   void search(const DeviceSetRule& set);
-  void tell(const Job& job, const LaunchResult* result);
+  void tell(std::size_t number, const Job& job, const LaunchResult* result);
 
   CampaignRequest request_;
   const Specification& specification_;
   RunFolder& folder_;
   std::map<std::string, std::string> silent_{};
+  std::optional<std::string> start_failure_{};
+  std::vector<Observation> observations_{};
   std::size_t begun_ = 0;
   std::size_t planned_ = 0;
 };

@@ -50,9 +50,9 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
   file_->append(journal_head(journal_));
 }
 
-void RunFolder::add(const Job& job, const JournalLine& outcome, const std::string& csv,
-                    const std::string& log) {
-  const std::string stem = fmt::format("{:03}-{}-{}-{}", ++launches_, file_word(job.device_set),
+void RunFolder::add(std::size_t number, const Job& job, const JournalLine& outcome,
+                    const std::string& csv, const std::string& log) {
+  const std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
                                        file_word(job_name(job)), file_word(job.collective));
   if (!csv.empty()) write_file(fmt::format("{}/{}.csv", path_, stem), csv);
   if (!log.empty()) write_file(fmt::format("{}/{}.log", path_, stem), log);

@@ -18,8 +18,9 @@ class RunFolder {
   /// Makes the folder, which must be new or empty, and begins the journal. Throws Error (Usage).
   RunFolder(std::string path, Journal head, const std::string& specification_text);
 
-  /// Keeps what a launch wrote, then its lines: they are on disk when this returns.
-  void add(const Job& job, const JournalLine& outcome, const std::string& csv,
+  /// Keeps what a launch wrote in files of its number, then its lines: they are on disk when this
+  /// returns.
+  void add(std::size_t number, const Job& job, const JournalLine& outcome, const std::string& csv,
            const std::string& log);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -31,7 +32,6 @@ class RunFolder {
   std::string path_;
   Journal journal_;
   std::optional<OutputFile> file_{};
-  std::size_t launches_ = 0;
 };
 
 /// Letters, digits, '.', '+' and '-' of a text, at most 60.

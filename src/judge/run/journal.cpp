@@ -87,6 +87,25 @@ void read_rows(Observation& observation) {
   }
 }
 
+/// Lines of one launch, which are rails, have one file; what failed did so for all of them.
+void copy_rows(const Observation& other, Observation& observation) {
+  observation.facts = other.facts;
+  observation.records = other.records;
+  if (observation.failure.empty()) observation.failure = other.failure;
+}
+
+Observation observation_of(const JournalLine& line) {
+  return {.device_set = line.device_set,
+          .instance = line.instance,
+          .nodes = line.nodes,
+          .group = line.group,
+          .launch = line.launch,
+          .attempt = line.attempt,
+          .purpose = line.purpose,
+          .collective = line.collective,
+          .failure = line.failure};
+}
+
 }  // namespace
 
 std::string journal_head(const Journal& journal) {
@@ -144,26 +163,29 @@ Journal load_journal(const std::string& path) {
 
 std::vector<Observation> observe_journal(const Journal& journal, const std::string& folder) {
   std::vector<Observation> observations;
-  observations.reserve(journal.lines.size());
-  for (const JournalLine& line : journal.lines) {
-    observations.push_back({.device_set = line.device_set,
-                            .instance = line.instance,
-                            .nodes = line.nodes,
-                            .group = line.group,
-                            .launch = line.launch,
-                            .attempt = line.attempt,
-                            .purpose = line.purpose,
-                            .collective = line.collective,
-                            .failure = line.failure});
-    Observation& observation = observations.back();
-    if (line.file.empty()) {
-      if (line.failure.empty()) observation.failure = "the journal names no file";
-      continue;
-    }
-    observation.file = (std::filesystem::path(folder) / line.file).string();
-    read_rows(observation);
-  }
+  observe_more(journal, folder, observations);
   return observations;
+}
+
+void observe_more(const Journal& journal, const std::string& folder,
+                  std::vector<Observation>& observations) {
+  observations.reserve(journal.lines.size());
+  for (std::size_t i = observations.size(); i < journal.lines.size(); ++i) {
+    const JournalLine& line = journal.lines[i];
+    Observation observation = observation_of(line);
+    if (!line.file.empty()) {
+      observation.file = (std::filesystem::path(folder) / line.file).string();
+      const bool is_rail = i > 0 && journal.lines[i - 1].file == line.file;
+      if (is_rail) {
+        copy_rows(observations.back(), observation);
+      } else {
+        read_rows(observation);
+      }
+    } else if (line.failure.empty()) {
+      observation.failure = "the journal names no file";
+    }
+    observations.push_back(std::move(observation));
+  }
 }
 
 }  // namespace busbar::judge

@@ -9,8 +9,8 @@
 
 namespace busbar::judge {
 
-/// One launch of `accept run` as its journal (launches.csv) keeps it; a line is on disk before the
-/// next launch begins.
+/// One launch of `accept run` as its journal (launches.csv) keeps it; a line is on disk as soon as
+/// the launch has ended.
 struct JournalLine {
   std::string device_set{};
   std::string instance{};
@@ -46,5 +46,8 @@ struct Journal {
 /// failure.
 [[nodiscard]] std::vector<Observation> observe_journal(const Journal& journal,
                                                        const std::string& folder);
+/// The same for the journal's lines beyond those that `observations` already has.
+void observe_more(const Journal& journal, const std::string& folder,
+                  std::vector<Observation>& observations);
 
 }  // namespace busbar::judge

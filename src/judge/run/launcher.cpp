@@ -2,13 +2,16 @@
 #include "judge/run/launcher.hpp"
 
 #include <algorithm>
-#include <thread>
+#include <deque>
+#include <map>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/probes/command.hpp"
+#include "topo/probes/command_loop.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -18,8 +21,10 @@ constexpr Seconds kGrace{1};
 /// MPICH 4.0 over UCX's TCP hangs in MPI_Finalize now and then, when all is measured.
 constexpr Seconds kLinger{2};
 constexpr std::string_view kFinished = "# finished:";
+constexpr std::string_view kInterrupted = "interrupted";
 
-double seconds_since(Clock::time_point start) { return Seconds(Clock::now() - start).count(); }
+/// A shortage is waited for so long where no launch runs whose end could mend it.
+constexpr Seconds kShortagePatience{2};
 
 /// Wrong data and skipped rows are told by the rows themselves.
 bool rows_tell(int exit_status) {
@@ -35,27 +40,23 @@ bool has_rows(const std::string& csv) {
   return lines > 1;  // the columns' names are one
 }
 
-std::string failure_words(const topo::CommandResult& result, Seconds timeout,
-                          const std::string& program) {
-  if (result.stopped) return "interrupted";
+std::string failure_words(const topo::CommandResult& result, Seconds timeout) {
+  if (result.stopped) return std::string(kInterrupted);
   if (result.lingered) return has_rows(result.out) ? "" : "no row was written";
   if (result.timed_out) return fmt::format("timeout after {:g} s", timeout.count());
-  if (result.not_found) return fmt::format("cannot start {}: {}", program, result.err);
   if (rows_tell(result.exit_status)) return has_rows(result.out) ? "" : "no row was written";
   const std::string why = telling_line(result.err);
   return fmt::format("exit {}{}{}", result.exit_status, why.empty() ? "" : ": ", why);
 }
 
-void run_next(LaunchResult& launch, const Words& command, Seconds left, Seconds timeout,
-              const std::atomic<bool>* stop) {
-  const topo::CommandResult result =
-      topo::run_command(command.front(), {command.begin() + 1, command.end()},
-                        topo::CommandControl{.timeout = left,
-                                             .grace = kGrace,
-                                             .last_line = std::string(kFinished),
-                                             .linger = kLinger,
-                                             .endless_stdin = true,
-                                             .stop = stop});
+/// A launch that has begun.
+struct Progress {
+  std::size_t next = 0;  ///< command
+  Clock::time_point started{};
+  LaunchResult result{};
+};
+
+void note_end(LaunchResult& launch, const topo::CommandResult& result, Seconds timeout) {
   append_csv(launch.csv, result.out);
   launch.log += result.err;
   if (result.lingered) {
@@ -67,8 +68,110 @@ void run_next(LaunchResult& launch, const Words& command, Seconds left, Seconds 
   launch.exit_code = result.lingered ? exit_code(Status::Ok) : result.exit_status;
   launch.timed_out = result.timed_out;
   launch.stopped = result.stopped;
-  launch.failure = failure_words(result, timeout, command.front());
+  launch.failure = failure_words(result, timeout);
 }
+
+/// Launches from the first to the last.
+class LaunchQueue {
+ public:
+  LaunchQueue(std::span<const Launch> launches, const LaunchControl& control,
+              const LaunchEvents& events)
+      : launches_(launches), control_(control), events_(events) {}
+
+  [[nodiscard]] std::optional<std::string> run() {
+    while (loop_.running() > 0 || has_next()) {
+      if (auto failure = start_next()) return failure;
+      for (topo::CommandLoop::Ended& ended : loop_.wait()) note(ended);
+    }
+    for (const std::size_t number : between_) {
+      begun_.at(number).result.stopped = true;
+      begun_.at(number).result.failure = kInterrupted;
+      finish(number);
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] bool has_next() const {
+    const bool stopped = control_.stop != nullptr && *control_.stop;
+    return !stopped && (!between_.empty() || first_ < launches_.size());
+  }
+
+  /// Some of those that may run, so that the others are watched meanwhile; what could not be
+  /// started.
+  [[nodiscard]] std::optional<std::string> start_next() {
+    constexpr int kSome = 32;
+    for (int i = 0; i < kSome && has_next() && loop_.running() < control_.at_once; ++i) {
+      const std::size_t number = between_.empty() ? first_ : between_.front();
+      const int error = start(number);
+      if (error != 0) return failure_of(error, number);
+      shortage_since_.reset();
+    }
+    return {};
+  }
+
+  /// The next command of a launch: 0, or the error number.
+  [[nodiscard]] int start(std::size_t number) {
+    Progress& launch = begun_[number];
+    const Words& command = launches_[number].at(launch.next);
+    const Seconds left = control_.timeout - Seconds(launch.result.seconds);
+    const int error = loop_.start(number, command,
+                                  {.timeout = std::max(left, Seconds{0}),
+                                   .grace = kGrace,
+                                   .last_line = std::string(kFinished),
+                                   .linger = kLinger,
+                                   .endless_stdin = true,
+                                   .stop = control_.stop});
+    if (error != 0) return error;
+    launch.started = Clock::now();
+    launch.result.command += (launch.next == 0 ? "" : " && ") + command_text(command);
+    if (launch.next++ > 0) {
+      between_.pop_front();
+      return 0;
+    }
+    ++first_;
+    if (events_.begun) events_.begun(number);
+    return 0;
+  }
+
+  /// Nothing where waiting may help.
+  [[nodiscard]] std::optional<std::string> failure_of(int error, std::size_t number) {
+    if (topo::is_shortage(error)) {
+      if (loop_.running() > 0) return {};
+      if (!shortage_since_) shortage_since_ = Clock::now();
+      if (Clock::now() - *shortage_since_ < kShortagePatience) return {};
+    }
+    return fmt::format("cannot start {}: {}", launches_[number].at(begun_.at(number).next).front(),
+                       std::generic_category().message(error));
+  }
+
+  void note(topo::CommandLoop::Ended& ended) {
+    Progress& launch = begun_.at(ended.number);
+    launch.result.seconds += Seconds(Clock::now() - launch.started).count();
+    note_end(launch.result, ended.result, control_.timeout);
+    const bool goes_on =
+        launch.result.failure.empty() && launch.next < launches_[ended.number].size();
+    if (goes_on) {
+      between_.push_back(ended.number);
+    } else {
+      finish(ended.number);
+    }
+  }
+
+  void finish(std::size_t number) {
+    if (events_.ended) events_.ended(number, begun_.at(number).result);
+    begun_.erase(number);
+  }
+
+  std::span<const Launch> launches_;
+  const LaunchControl& control_;
+  const LaunchEvents& events_;
+  std::size_t first_ = 0;              ///< launch that has not begun
+  std::deque<std::size_t> between_{};  ///< launches whose next command is to be started
+  std::map<std::size_t, Progress> begun_{};
+  std::optional<Clock::time_point> shortage_since_{};
+  topo::CommandLoop loop_{};
+};
 
 }  // namespace
 
@@ -101,36 +204,9 @@ std::string telling_line(const std::string& log) {
   return first;
 }
 
-LaunchResult run_launch(const std::vector<Words>& commands, Seconds timeout,
-                        const std::atomic<bool>* stop) {
-  LaunchResult launch;
-  const Clock::time_point start = Clock::now();
-  for (const Words& command : commands) {
-    launch.command += (launch.command.empty() ? "" : " && ") + command_text(command);
-    const Seconds left = timeout - Seconds(seconds_since(start));
-    run_next(launch, command, std::max(left, Seconds{0}), timeout, stop);
-    if (!launch.failure.empty()) break;
-  }
-  launch.seconds = seconds_since(start);
-  return launch;
-}
-
-std::vector<LaunchResult> run_launches(const std::vector<std::vector<Words>>& launches,
-                                       Seconds timeout, const std::atomic<bool>* stop) {
-  std::vector<LaunchResult> results(launches.size());
-  const auto run = [&](std::size_t i) {
-    try {
-      results[i] = run_launch(launches[i], timeout, stop);
-    } catch (const std::exception& error) {
-      results[i].failure = one_line(error.what());  // no process or pipe to be had
-      results[i].exit_code = exit_code(Status::Runtime);
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < launches.size(); ++i) threads.emplace_back(run, i);
-  if (!launches.empty()) run(0);
-  for (std::thread& thread : threads) thread.join();
-  return results;
+std::optional<std::string> run_launches(std::span<const Launch> launches,
+                                        const LaunchControl& control, const LaunchEvents& events) {
+  return LaunchQueue(launches, control, events).run();
 }
 
 }  // namespace busbar::judge

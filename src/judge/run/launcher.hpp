@@ -2,6 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,15 +25,29 @@ struct LaunchResult {
   bool stopped = false;  ///< by `stop`
 };
 
-/// Runs commands after each other, as one launch that must end within `timeout`; their CSVs become
-/// one. The process group of a command that does not end is killed.
-[[nodiscard]] LaunchResult run_launch(const std::vector<Words>& commands, Seconds timeout,
-                                      const std::atomic<bool>* stop);
+/// The commands of one launch, run after each other; their CSVs become one.
+using Launch = std::vector<Words>;
 
-/// Several launches at the same time, with results in their order.
-[[nodiscard]] std::vector<LaunchResult> run_launches(
-    const std::vector<std::vector<Words>>& launches, Seconds timeout,
-    const std::atomic<bool>* stop);
+/// How launches run.
+struct LaunchControl {
+  Seconds timeout{0};                       ///< of all commands of a launch
+  std::size_t at_once = 1;                  ///< so many launches at the same time at most
+  const std::atomic<bool>* stop = nullptr;  ///< ends those that run; no other begins
+};
+
+/// What is reported of launches, by their numbers.
+struct LaunchEvents {
+  std::function<void(std::size_t)> begun{};
+  std::function<void(std::size_t, const LaunchResult&)> ended{};
+};
+
+/// Runs launches in their order, watched by this thread alone. The process group of a command that
+/// does not end is killed. A temporary shortage of processes, descriptors or memory is waited out
+/// while other launches run. What could not be started else, which is no fault of a launch: nothing
+/// is reported of it, and launches that run are ended.
+[[nodiscard]] std::optional<std::string> run_launches(std::span<const Launch> launches,
+                                                      const LaunchControl& control,
+                                                      const LaunchEvents& events);
 
 /// Appends the rows of a CSV to another with the same columns; the second's head is dropped.
 void append_csv(std::string& csv, const std::string& more);

@@ -70,7 +70,7 @@ void read_run_numbers(const TomlFields& table, RunContract& run) {
 RunContract read_run(const TomlFields& file) {
   const TomlFields fields = table_of(file, "run");
   fields.allow_only({"launches", "min_launches", "iterations", "warmup", "check_data", "timeout_s",
-                     "reach_timeout_s", "backend", "parallel"});
+                     "reach_timeout_s", "backend", "parallel", "at_once"});
   for (const char* key : {"launches", "min_launches", "timeout_s"}) {
     static_cast<void>(fields.required(key));
   }
@@ -80,6 +80,7 @@ RunContract read_run(const TomlFields& file) {
   run.reach_timeout_s = fields.positive("reach_timeout_s", run.reach_timeout_s);
   if (fields.has("backend")) run.backend = fields.required_text("backend");
   run.parallel = flag_or(fields, "parallel", run.parallel);
+  if (fields.has("at_once")) run.at_once = fields.integer("at_once", 1, kMostAtOnce, 1);
   return run;
 }
 

@@ -54,6 +54,9 @@ struct CeilingRule {
   TextPlace place{};
 };
 
+/// No machine runs more launches at the same time.
+inline constexpr int kMostAtOnce = 1'000'000;
+
 /// How it is measured.
 struct RunContract {
   int launches = 0;      ///< fresh process launches: the unit of replication
@@ -64,7 +67,8 @@ struct RunContract {
   double timeout_s = 0;         ///< of one launch
   double reach_timeout_s = 30;  ///< of the first touch of a node
   std::string backend = "auto";
-  bool parallel = true;  ///< launches that share no node run at the same time
+  bool parallel = true;          ///< launches that share no node run at the same time
+  std::optional<int> at_once{};  ///< so many at the same time at most; else what the machine allows
 };
 
 /// Judged before any bound.

@@ -20,6 +20,7 @@ class PretendedHost : public testing::Test {
 
   void write(const std::string& file, const std::string& text) const { folder_.write(file, text); }
   [[nodiscard]] Bytes available() const { return available_memory(folder_.path()); }
+  [[nodiscard]] std::uint64_t processes() const { return available_processes(folder_.path()); }
   [[nodiscard]] std::optional<double> quota() const { return processor_quota(folder_.path()); }
 
  private:
@@ -28,6 +29,19 @@ class PretendedHost : public testing::Test {
 
 using AvailableMemory = PretendedHost;
 using ProcessorQuota = PretendedHost;
+using AvailableProcesses = PretendedHost;
+
+TEST_F(AvailableProcesses, AreWhatTheNarrowestCgroupLeaves) {
+  write("proc/self/cgroup", "0::/user/job\n");
+  write("sys/fs/cgroup/user/pids.max", "100\n");
+  write("sys/fs/cgroup/user/pids.current", "40\n");
+  write("sys/fs/cgroup/user/job/pids.max", "max\n");
+  write("sys/fs/cgroup/user/job/pids.current", "30\n");
+  EXPECT_EQ(processes(), 60U);
+  write("sys/fs/cgroup/pids/pids.max", "50\n");
+  write("sys/fs/cgroup/pids/pids.current", "45\n");
+  EXPECT_EQ(processes(), 5U);
+}
 
 TEST_F(AvailableMemory, IsMemAvailableWithoutACgroup) { EXPECT_EQ(available(), kGiB); }
 

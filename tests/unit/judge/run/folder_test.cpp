@@ -29,7 +29,7 @@ class RunFolderTest : public testing::Test {
 
 TEST_F(RunFolderTest, HasALaunchsLinesOnDiskBeforeTheNext) {
   RunFolder folder(path_, {.seed = "3"}, "schema = 1\n");
-  folder.add(rails_, {.seconds = 2}, "x\n1\n", "said\n");
+  folder.add(1, rails_, {.seconds = 2}, "x\n1\n", "said\n");
   const Journal journal = load_journal(folder.journal_path());
   ASSERT_EQ(journal.lines.size(), 2U);
   EXPECT_EQ(journal.lines[1].group, 1);
@@ -41,7 +41,7 @@ TEST_F(RunFolderTest, HasALaunchsLinesOnDiskBeforeTheNext) {
 
 TEST_F(RunFolderTest, NamesNoFileForALaunchThatWroteNone) {
   RunFolder folder(path_, {}, "");
-  folder.add(rails_, {.failure = "b does not answer"}, "", "");
+  folder.add(1, rails_, {.failure = "b does not answer"}, "", "");
   EXPECT_EQ(folder.journal().lines.front().file, "");
   EXPECT_EQ(folder.journal().lines.front().failure, "b does not answer");
 }

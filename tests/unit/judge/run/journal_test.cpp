@@ -123,5 +123,42 @@ TEST_F(JournalTest, KeepsTheRowsOfALaunchThatFailed) {
   EXPECT_EQ(seen[0].records.size(), 1U);
 }
 
+TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
+  const auto csv = [](int ranks) {
+    return csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = ranks});
+  };
+  Journal journal = head_;
+  std::vector<Observation> seen;
+  JournalLine line = line_of_pair();
+  line.failure = "";
+  journal.lines.push_back(line);
+  write(line.file, csv(2));
+  observe_more(journal, folder_.string(), seen);
+  ASSERT_EQ(seen.size(), 1U);
+  fs::remove(folder_ / line.file);
+  line.file = "002.csv";
+  journal.lines.push_back(line);
+  write(line.file, csv(3));
+  observe_more(journal, folder_.string(), seen);
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].failure, "");
+  EXPECT_EQ(seen[0].records.at(0).ranks, 2);
+  EXPECT_EQ(seen[1].records.at(0).ranks, 3);
+}
+
+TEST_F(JournalTest, GivesAllRailsTheRowsOfTheirOneFile) {
+  Journal journal = head_;
+  JournalLine line = line_of_pair();
+  line.failure = "";
+  for (line.group = 0; line.group < 2; ++line.group) journal.lines.push_back(line);
+  write(line.file,
+        csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
+  const std::vector<Observation> seen = observe_journal(journal, folder_.string());
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[1].group, 1);
+  EXPECT_EQ(seen[1].records.size(), 1U);
+  EXPECT_EQ(seen[1].file, seen[0].file);
+}
+
 }  // namespace
 }  // namespace busbar::judge

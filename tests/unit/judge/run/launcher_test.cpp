@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/launcher.hpp"
 
+#include <chrono>
+#include <filesystem>
+#include <sys/resource.h>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -9,11 +12,67 @@
 namespace busbar::judge {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 Words shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
+
+/// What is reported of launches.
+struct Report {
+  std::vector<std::size_t> begun{};
+  std::map<std::size_t, LaunchResult> results{};
+  std::size_t running = 0;
+  std::size_t most = 0;  ///< at the same time
+  std::optional<std::string> failure{};
+};
+
+Report report_of(const std::vector<Launch>& launches, const LaunchControl& control) {
+  Report report;
+  report.failure = run_launches(launches, control,
+                                {.begun =
+                                     [&](std::size_t number) {
+                                       report.begun.push_back(number);
+                                       report.most = std::max(report.most, ++report.running);
+                                     },
+                                 .ended =
+                                     [&](std::size_t number, const LaunchResult& result) {
+                                       report.results[number] = result;
+                                       --report.running;
+                                     }});
+  return report;
+}
+
 LaunchResult run(const std::vector<Words>& commands, double timeout_s = 10) {
-  return run_launch(commands, Seconds{timeout_s}, nullptr);
+  Report report = report_of({commands}, {.timeout = Seconds{timeout_s}});
+  EXPECT_FALSE(report.failure);
+  return report.results.at(0);
+}
+
+/// Lets this process open so many files more, while it lives.
+class FewFiles {
+ public:
+  explicit FewFiles(std::size_t more) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit few = before_;
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    few.rlim_cur = static_cast<rlim_t>(std::distance(begin(files), end(files))) + more - 1;
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  FewFiles(const FewFiles&) = delete;
+  FewFiles& operator=(const FewFiles&) = delete;
+  ~FewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+std::vector<Launch> rows(std::size_t count, const std::string& before = "sleep 0.1") {
+  std::vector<Launch> launches;
+  for (std::size_t i = 0; i < count; ++i) {
+    launches.push_back({shell(before + "; printf 'x\\n" + std::to_string(i) + "\\n'")});
+  }
+  return launches;
 }
 
 TEST(RunLaunch, JoinsTheCsvsOfItsCommandsIntoOne) {
@@ -74,30 +133,72 @@ TEST(RunLaunch, TakesAJobThatWroteAllAndOnlyDoesNotEndForAGoodOne) {
   EXPECT_THAT(result.log, HasSubstr("did not end within 2 s"));
 }
 
-TEST(RunLaunch, SaysThatThereIsNoSuchProgram) {
-  EXPECT_THAT(run({{"/no/such/program"}}).failure, HasSubstr("cannot start /no/such/program"));
-}
-
-TEST(RunLaunch, IsStoppedByAnInterrupt) {
+TEST(RunLaunches, AreStoppedByAnInterruptAndNoOtherBegins) {
   std::atomic<bool> stop = false;
   std::thread later([&stop] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     stop = true;
   });
-  const LaunchResult result = run_launch({shell("sleep 20")}, Seconds{20}, &stop);
+  const Report report = report_of({{shell("sleep 20")}, {shell("sleep 20")}, {shell("sleep 20")}},
+                                  {.timeout = Seconds{20}, .at_once = 2, .stop = &stop});
   later.join();
-  EXPECT_TRUE(result.stopped);
-  EXPECT_EQ(result.failure, "interrupted");
-  EXPECT_LT(result.seconds, 3);
+  EXPECT_THAT(report.begun, ElementsAre(0, 1));
+  ASSERT_EQ(report.results.size(), 2U);
+  EXPECT_TRUE(report.results.at(0).stopped);
+  EXPECT_EQ(report.results.at(1).failure, "interrupted");
+  EXPECT_LT(report.results.at(1).seconds, 5);
+  EXPECT_FALSE(report.failure);
 }
 
-TEST(RunLaunches, RunAtTheSameTimeAndKeepTheirOrder) {
-  const std::vector<LaunchResult> results = run_launches(
-      {{shell("sleep 0.2; printf 'x\\n1\\n'")}, {shell("sleep 0.2; printf 'x\\n2\\n'")}},
-      Seconds{10}, nullptr);
-  ASSERT_EQ(results.size(), 2U);
-  EXPECT_EQ(results[0].csv, "x\n1\n");
-  EXPECT_EQ(results[1].csv, "x\n2\n");
+TEST(RunLaunches, RunAsManyAtTheSameTimeAsAllowedAndKeepTheirNumbers) {
+  const Report report = report_of(rows(7), {.timeout = Seconds{10}, .at_once = 3});
+  EXPECT_THAT(report.begun, ElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(report.most, 3U);
+  ASSERT_EQ(report.results.size(), 7U);
+  for (const auto& [number, result] : report.results) {
+    EXPECT_EQ(result.csv, "x\n" + std::to_string(number) + "\n");
+  }
+}
+
+TEST(RunLaunches, KeepATimeLimitForEach) {
+  std::vector<Launch> launches = rows(3, "sleep 0.3");
+  launches.insert(launches.begin(), {shell("sleep 20")});
+  const Report report = report_of(launches, {.timeout = Seconds{2}, .at_once = 2});
+  EXPECT_TRUE(report.results.at(0).timed_out);
+  for (const std::size_t number : {1U, 2U, 3U}) {
+    EXPECT_EQ(report.results.at(number).failure, "") << number;
+  }
+}
+
+TEST(RunLaunches, WaitOutAShortageWhileOthersRun) {
+  constexpr std::size_t kForTwo = 2 + 2 * 2 + 2;  // their stdin, both, and ends that close at once
+  const FewFiles few(kForTwo);
+  const Report report = report_of(rows(6), {.timeout = Seconds{10}, .at_once = 6});
+  EXPECT_FALSE(report.failure) << *report.failure;
+  EXPECT_LE(report.most, 3U);
+  ASSERT_EQ(report.results.size(), 6U);
+  for (const auto& [number, result] : report.results) EXPECT_EQ(result.failure, "");
+}
+
+TEST(RunLaunches, FailWhereAShortageLastsAndBlameNoLaunch) {
+  const FewFiles few(3);
+  const Report report = report_of(rows(2), {.timeout = Seconds{10}, .at_once = 2});
+  ASSERT_TRUE(report.failure);
+  EXPECT_THAT(*report.failure, HasSubstr("cannot start /bin/sh: "));
+  EXPECT_THAT(report.begun, IsEmpty());
+  EXPECT_THAT(report.results, IsEmpty());
+}
+
+TEST(RunLaunches, FailWithoutTheProgramEndTheOthersAndBlameNone) {
+  const auto start = Clock::now();
+  const Report report =
+      report_of({{shell("sleep 20")}, {{"/no/such/program"}}, {shell("sleep 20")}},
+                {.timeout = Seconds{20}, .at_once = 8});
+  ASSERT_TRUE(report.failure);
+  EXPECT_THAT(*report.failure, HasSubstr("cannot start /no/such/program: "));
+  EXPECT_THAT(report.begun, ElementsAre(0));
+  EXPECT_THAT(report.results, IsEmpty());
+  EXPECT_LT(Seconds(Clock::now() - start).count(), 5);
 }
 
 TEST(AppendCsv, DropsALineThatWasNotFinished) {

@@ -174,6 +174,18 @@ TEST(SpecReader, IterationsAndWarmupMayBeAuto) {
       HasSubstr("a whole number or \"auto\""));
 }
 
+TEST(SpecReader, LaunchesAtTheSameTimeAreTheMachinesUnlessGiven) {
+  EXPECT_FALSE(read(kHead + kSet + kRule).run.at_once);
+  const auto with_at_once = [](const std::string& value) {
+    return with(kHead, "launches = 5", "at_once = " + value + "\nlaunches = 5") + kSet + kRule;
+  };
+  EXPECT_EQ(read(with_at_once("32")).run.at_once, 32);
+  for (const char* value : {"0", "-1", "1.5", "\"all\""}) {
+    EXPECT_THAT(refusal(with_at_once(value)),
+                StartsWith("pod.toml:5:11: at_once must be a whole number from 1"));
+  }
+}
+
 TEST(SpecReader, SizesComeInThreeForms) {
   const auto sizes = [](const std::string& form) {
     return read(with(rule_with(""), "\"1GiB\"", form)).expectations[0].sizes;

@@ -88,16 +88,8 @@ TEST(RunCommand, TakesMoreThanAPipeHolds) {
   EXPECT_EQ(result.err.size(), 300000U);
 }
 
-TEST(RunCommand, StdinHasNoEndWhereThatIsAskedFor) {
-  const CommandControl control{.timeout = Seconds{0.15}, .endless_stdin = true};
-  const CommandResult result = run_command("sh", {"-c", "echo waits; cat; echo ended"}, control);
-  EXPECT_EQ(result.out, "waits\n");
-  EXPECT_TRUE(result.timed_out);
-}
-
 TEST(RunCommand, LeaksNoFile) {
   const auto before = open_files();
-  (void)run_command("true", {}, CommandControl{.endless_stdin = true});
   (void)shell("true");
   (void)run_command("/nowhere", {});
   (void)shell("sleep 5", Seconds{0.02});

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar accept run on more nodes than this machine could start launchers for at the same time. The
+# nodes are those of a stand-in for mpiexec (tests/fixtures/any-host).
+load ../common
+
+accept_run() {  # accept_run DIR HOSTS [OPTIONS...] : HOSTS are n1 to nHOSTS
+  specification > "$DIR/spec.toml"
+  seq -f n%g "$2" > "$DIR/hosts"
+  run --separate-stderr ./busbar accept run "$DIR/spec.toml" -o "$1" --hostfile "$DIR/hosts" \
+    --mpiexec "${MPIEXEC:-tests/fixtures/any-host}" --programs . "${@:3}"
+  echo "$output" | tail -n 5
+  echo "$stderr" | tail -n 5
+}
+specification() {  # a floor for each node by itself, which half of the rate misses
+  cat <<END
+schema = 1
+[system]
+name = "stand-ins"
+[run]
+launches = 2
+min_launches = 2
+timeout_s = 60
+${RUN:-}
+[noise]
+max_cv = 0.05
+on_noisy = "rerun"
+max_reruns = 1
+[[device_set]]
+id = "node"
+kind = "per_node"
+ranks_per_node = 2
+[[expect]]
+id = "floor"
+collective = "allreduce"
+device_set = "node"
+size = "1MiB"
+metric = "busbw"
+statistic = "median"
+compare = "absolute"
+value = 20
+fail_below = 0.9
+END
+}
+instances() {  # instances VERDICT DIR : "n3 n7"
+  jq -r --arg verdict "$1" '[.verdicts[] | select(.verdict == $verdict).instance] | join(" ")' "$2/verdicts.json"
+}
+counts() { jq -r '[.counts.PASS, .counts.FAIL, .counts.ERROR] | join(" ")' "$1/verdicts.json"; }
+most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most }' "$1"; }
+
+@test "600 nodes with 512 descriptors have a verdict each, and the slow one is named" {
+  export ANY_HOST_SLOW=n311 ANY_HOST_SECONDS=0.3
+  ulimit -n 512
+  accept_run "$DIR/run" 600
+  [ "$status" -eq 1 ]
+  [ "$(counts "$DIR/run")" = "599 1 0" ]
+  [ "$(instances FAIL "$DIR/run")" = n311 ]
+  [ "$(jq '.nodes | length' "$DIR/run/verdicts.json")" -eq 600 ]
+  [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 1200 ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == "busbar: launches at the same time: "* ]]
+}
+@test "the number of launches at the same time is what descriptors allow, the hard limit of them" {
+  export ANY_HOST_SECONDS=0.2 ANY_HOST_TRACE=$DIR/trace
+  ulimit -Sn 40
+  ulimit -Hn 80
+  accept_run "$DIR/run" 40
+  [ "$status" -eq 0 ]
+  [[ $stderr =~ ^"busbar: launches at the same time: "([0-9]+)" (80 open files (ulimit -n))"$ ]]
+  [ "${BASH_REMATCH[1]}" -ge 5 ]
+  [ "$(most_at_once "$DIR/trace")" -le "${BASH_REMATCH[1]}" ]
+  [ "$(counts "$DIR/run")" = "40 0 0" ]
+}
+@test "--at-once and at_once of a specification bound the launches at the same time" {
+  export ANY_HOST_SECONDS=0.1 ANY_HOST_TRACE=$DIR/trace
+  RUN="at_once = 6" accept_run "$DIR/six" 12
+  [ "$status" -eq 0 ]
+  [ "$stderr" = "busbar: launches at the same time: 6 ([run] at_once)" ]
+  [ "$(most_at_once "$DIR/trace")" -le 6 ]
+  [ "$(most_at_once "$DIR/trace")" -ge 2 ]
+  rm "$DIR/trace"
+  RUN="at_once = 6" accept_run "$DIR/one" 4 --at-once 1
+  [ "$stderr" = "busbar: launches at the same time: 1 (--at-once)" ]
+  [ "$(most_at_once "$DIR/trace")" -eq 1 ]
+}
+@test "one line names a number of launches that means nothing" {
+  for options in "--at-once 0" "--at-once -1" "--at-once 1.5" "--at-once all" "--at-once 9999999" "--serial --at-once 2"; do
+    # shellcheck disable=SC2086 # two words
+    accept_run "$DIR/run" 2 $options
+    [ "$status" -eq 2 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [[ $stderr == *--at-once* ]]
+  done
+  RUN="at_once = 0" accept_run "$DIR/run" 2
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"spec.toml:"*at_once* ]]
+  [ ! -e "$DIR/run" ]
+}
+@test "a launcher that fails on one node is an error of that node" {
+  export ANY_HOST_BROKEN=n7
+  accept_run "$DIR/run" 12
+  [ "$status" -eq 4 ]
+  [ "$(counts "$DIR/run")" = "11 0 1" ]
+  [ "$(instances ERROR "$DIR/run")" = n7 ]
+  [ "$(jq -r '[.nodes[] | select(.state != "good").node] | join(" ")' "$DIR/run/verdicts.json")" = n7 ]
+}
+@test "a launcher that cannot be started is an error of the run, and no verdict on a node" {
+  printf '#!/no/such/shell\n' > "$DIR/mpiexec"
+  chmod +x "$DIR/mpiexec"
+  MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 12
+  [ "$status" -eq 4 ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 2 ]  # the number of launches, and this
+  [[ ${stderr_lines[1]} == *"cannot start $DIR/mpiexec: "*"nothing was judged"* ]]
+  [ ! -e "$DIR/run/verdicts.json" ]
+  run ! grep -q '^node,' "$DIR/run/launches.csv"
+}
+@test "a launcher that goes away ends the run, which keeps what was measured" {
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/sh\ncase "$*" in *--version) ;; *) rm "$0" ;; esac\nexec tests/fixtures/any-host "$@"\n' > "$DIR/mpiexec"
+  chmod +x "$DIR/mpiexec"
+  MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3 --at-once 1
+  [ "$status" -eq 4 ]
+  [[ ${stderr_lines[1]} == *"cannot start $DIR/mpiexec: "*"1 line of $DIR/run/launches.csv are kept"* ]]
+  [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 1 ]
+  [ ! -e "$DIR/run/verdicts.json" ]
+}
+@test "a run that is ended with many launches leaves none of them" {
+  export ANY_HOST_SECONDS=600 ANY_HOST_TRACE=$DIR/trace
+  specification > "$DIR/spec.toml"
+  ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts "$(seq -s , -f n%g 40)" --mpiexec tests/fixtures/any-host \
+    --programs . --at-once 30 > "$DIR/out" 2> "$DIR/err" 3>&- &
+  pid=$!
+  for _ in {1..100}; do
+    [ ! -s "$DIR/trace" ] || [ "$(wc -l < "$DIR/trace")" -lt 30 ] || break
+    sleep 0.1
+  done
+  started=$(pgrep -P "$pid" | wc -l)
+  kill -TERM "$pid"
+  code=0
+  wait "$pid" || code=$?
+  [ "$code" -eq 4 ]
+  [ "$started" -eq 30 ]
+  nothing_runs "^sleep 600$"
+  [ "$(wc -l < "$DIR/trace")" -eq 30 ]  # no other began
+  grep -q "interrupted: nothing was judged" "$DIR/err"
+}

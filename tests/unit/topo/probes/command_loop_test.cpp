@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/probes/command_loop.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace busbar::topo {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
+
+/// Commands by their numbers, and how they ended.
+class CommandLoopTest : public testing::Test {
+ protected:
+  void start(std::size_t number, const std::string& script, const CommandControl& control = {}) {
+    ASSERT_EQ(loop_->start(number, shell(script), control), 0);
+  }
+  void run() {
+    while (loop_->running() > 0) {
+      for (CommandLoop::Ended& ended : loop_->wait()) {
+        order_.push_back(ended.number);
+        results_[ended.number] = std::move(ended.result);
+      }
+    }
+  }
+  [[nodiscard]] double seconds() const { return Seconds(Clock::now() - begin_).count(); }
+  [[nodiscard]] static std::ptrdiff_t open_files() {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  }
+
+  Clock::time_point begin_ = Clock::now();
+  std::unique_ptr<CommandLoop> loop_ = std::make_unique<CommandLoop>();
+  std::vector<std::size_t> order_{};
+  std::map<std::size_t, CommandResult> results_{};
+};
+
+/// Init reaps an orphan in its own time; until then it is a zombie that kill still finds.
+bool runs(pid_t process) {
+  const CommandResult state =
+      run_command("sed", {"s/.*) //", "/proc/" + std::to_string(process) + "/stat"});
+  return state.exit_status == 0 && !state.out.empty() && state.out.front() != 'Z';
+}
+
+TEST_F(CommandLoopTest, RunsCommandsAtTheSameTimeAndReportsThemAsTheyEnd) {
+  start(7, "sleep 0.5; echo seven; exit 3");
+  start(8, "echo eight >&2");
+  EXPECT_EQ(loop_->running(), 2U);
+  run();
+  EXPECT_THAT(order_, ElementsAre(8, 7));
+  EXPECT_EQ(results_[7].out, "seven\n");
+  EXPECT_EQ(results_[7].exit_status, 3);
+  EXPECT_EQ(results_[8].err, "eight\n");
+}
+
+TEST_F(CommandLoopTest, TakesTwoDescriptorsForACommandAndTwoForAllStdins) {
+  const auto before = open_files();
+  for (std::size_t i = 0; i < 10; ++i) start(i, "sleep 0.2", {.endless_stdin = true});
+  EXPECT_EQ(open_files(), before + 22);
+  run();
+  loop_.reset();
+  EXPECT_EQ(open_files(), before);
+}
+
+TEST_F(CommandLoopTest, TakesMuchOutputOfAll) {
+  for (std::size_t i = 0; i < 4; ++i) start(i, "head -c 300000 /dev/zero | tee /dev/stderr");
+  run();
+  for (const auto& [number, result] : results_) {
+    EXPECT_EQ(result.out.size(), 300000U);
+    EXPECT_EQ(result.err.size(), 300000U);
+  }
+}
+
+TEST_F(CommandLoopTest, KeepsATimeLimitForEachAndKillsItsGroup) {
+  start(0, "sleep 60 & echo $!; wait", {.timeout = Seconds{0.2}});
+  start(1, "sleep 0.4; echo well");
+  run();
+  EXPECT_LT(seconds(), 5);
+  EXPECT_TRUE(results_[0].timed_out);
+  EXPECT_EQ(results_[0].exit_status, 128 + SIGKILL);
+  EXPECT_FALSE(runs(std::stoi(results_[0].out)));
+  EXPECT_EQ(results_[1].out, "well\n");
+  EXPECT_FALSE(results_[1].timed_out);
+}
+
+TEST_F(CommandLoopTest, GivesACommandItsGraceWhileOthersGoOn) {
+  const CommandControl slow{.timeout = Seconds{0.5}, .grace = Seconds{2}};
+  start(0, "trap '' TERM; echo mine; sleep 20 & wait; sleep 20", slow);
+  start(1, "trap 'echo my end; exit 5' TERM; echo mine; sleep 20 & wait", slow);
+  start(2, "sleep 1; echo well");
+  run();
+  EXPECT_EQ(order_.back(), 0U);
+  EXPECT_EQ(results_[2].out, "well\n");
+  EXPECT_LT(seconds(), 10);
+  EXPECT_EQ(results_[0].exit_status, 128 + SIGKILL);
+  EXPECT_EQ(results_[1].exit_status, 5);
+  EXPECT_EQ(results_[1].out, "mine\n");  // what it says of its end is none of its output
+}
+
+TEST_F(CommandLoopTest, EndsWhatLingersAfterItsLastLine) {
+  start(0, "printf 'row\\n# end: now\\n'; exec sleep 20",
+        {.grace = Seconds{0.2}, .last_line = "# end", .linger = Seconds{0.1}});
+  run();
+  EXPECT_LT(seconds(), 5);
+  EXPECT_TRUE(results_[0].lingered);
+  EXPECT_FALSE(results_[0].timed_out);
+  EXPECT_EQ(results_[0].out, "row\n# end: now\n");
+}
+
+TEST_F(CommandLoopTest, GivesAllOneStdinWithoutAnEnd) {
+  const CommandControl control{.timeout = Seconds{0.5}, .endless_stdin = true};
+  start(0, "echo waits; cat; echo ended", control);
+  start(1, "echo waits; cat; echo ended", control);
+  run();
+  for (const std::size_t number : {0U, 1U}) {
+    EXPECT_EQ(results_[number].out, "waits\n");
+    EXPECT_TRUE(results_[number].timed_out);
+  }
+}
+
+TEST_F(CommandLoopTest, EndsAllWhenItIsStopped) {
+  std::atomic<bool> stop = false;
+  for (std::size_t i = 0; i < 3; ++i) start(i, "sleep 20", {.stop = &stop});
+  std::thread later([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop = true;
+  });
+  run();
+  later.join();
+  EXPECT_LT(seconds(), 5);
+  for (const auto& [number, result] : results_) EXPECT_TRUE(result.stopped);
+}
+
+TEST_F(CommandLoopTest, LeavesNoProcessBehindWhenItGoes) {
+  const std::string file = testing::TempDir() + "busbar-command-loop-" + std::to_string(getpid());
+  start(0, "echo $$ > " + file + "; exec sleep 60", {.grace = Seconds{1}});
+  CommandResult told;
+  while (told.out.empty()) told = run_command("cat", {file});
+  loop_.reset();
+  EXPECT_LT(seconds(), 5);
+  EXPECT_FALSE(runs(std::stoi(told.out)));
+  std::filesystem::remove(file);
+}
+
+TEST_F(CommandLoopTest, ReportsWhatCannotBeStartedAndRunsTheOthers) {
+  const auto before = open_files();
+  EXPECT_EQ(loop_->start(0, {"/nowhere/mpiexec"}, {}), ENOENT);
+  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(loop_->running(), 0U);
+  start(1, "echo well");
+  run();
+  EXPECT_EQ(results_[1].out, "well\n");
+}
+
+TEST(StartErrors, AreTheProgramsOrMayPassOrAreNeither) {
+  EXPECT_TRUE(is_missing_program(ENOENT));
+  EXPECT_TRUE(is_missing_program(EACCES));
+  for (const int error : {EAGAIN, ENOMEM, EMFILE, ENFILE}) {
+    EXPECT_TRUE(is_shortage(error));
+    EXPECT_FALSE(is_missing_program(error));
+  }
+  EXPECT_FALSE(is_shortage(E2BIG));
+  EXPECT_FALSE(is_missing_program(0));
+}
+
+}  // namespace
+}  // namespace busbar::topo
