@@ -167,7 +167,8 @@ std::vector<Core> Machine::cores_near(const std::string& bus_id) const {
   if (!topology) return {};
   const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology.get(), wanted.c_str());
   if (device == nullptr) return {};
-  const Bitmap near(hwloc_bitmap_dup(hwloc_get_non_io_ancestor_obj(topology.get(), device)->cpuset));
+  const Bitmap near(
+      hwloc_bitmap_dup(hwloc_get_non_io_ancestor_obj(topology.get(), device)->cpuset));
   hwloc_bitmap_and(near.get(), near.get(),
                    hwloc_topology_get_allowed_cpuset(implementation_->topology));
   std::vector<Core> cores;
@@ -185,8 +186,8 @@ bool Machine::bind_to_processors(const std::vector<int>& processors) const {
   for (const int processor : processors) {
     hwloc_bitmap_set(set.get(), static_cast<unsigned>(processor));
   }
-  return !processors.empty() && hwloc_set_cpubind(implementation_->topology, set.get(),
-                                                  HWLOC_CPUBIND_PROCESS) == 0;
+  return !processors.empty() &&
+         hwloc_set_cpubind(implementation_->topology, set.get(), HWLOC_CPUBIND_PROCESS) == 0;
 }
 
 std::vector<int> share_of(const std::vector<Core>& cores, CoreShare share) {

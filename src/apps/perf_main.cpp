@@ -99,7 +99,8 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
                           std::strerror(errno))};
 }
 
-/// A failure of this rank ends the job here and now; what all ranks agree on lets them end in order.
+/// A failure of this rank ends the job here and now; what all ranks agree on lets them end in
+/// order.
 void end_job_unless_shared(Bootstrap& bootstrap, const std::string& program,
                            const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);

@@ -72,8 +72,8 @@ bool bind_near(const topo::Machine& machine, const std::vector<topo::Core>& near
   return near.size() > 1 && machine.bind_to_processors(topo::share_of(near, share));
 }
 
-/// Auto on host memory: to a core each while the ranks fit or where all share all cores in turn; what
-/// a launcher has bound stays.
+/// Auto on host memory: to a core each while the ranks fit or where all share all cores in turn;
+/// what a launcher has bound stays.
 bool bind_rank(const topo::Machine& machine, const PlaceWish& wish, HostIndex host) {
   const Bind bind = wish.bind;
   if (bind == Bind::None) return false;
@@ -94,9 +94,8 @@ bool bind_where_wanted(Bootstrap& bootstrap, const topo::Machine& machine, const
   const std::vector<topo::Core> near = near_cores(machine, wish);
   const std::vector<Neighbour> ranks = bootstrap.gather(neighbour(near));
   const bool near_a_device = wish.bind == Bind::Auto && !wish.near.empty();
-  return near_a_device
-             ? bind_near(machine, near, share_of_near_cores(ranks, bootstrap.rank()))
-             : bind_rank(machine, wish, index_on_host(ranks, bootstrap.rank()));
+  return near_a_device ? bind_near(machine, near, share_of_near_cores(ranks, bootstrap.rank()))
+                       : bind_rank(machine, wish, index_on_host(ranks, bootstrap.rank()));
 }
 
 }  // namespace
@@ -110,8 +109,8 @@ topo::CoreShare share_of_near_cores(const std::vector<Neighbour>& ranks, int ran
     const Neighbour& place = ranks[other];
     const bool same_host = place.boot_id == mine.boot_id;
     if (!same_host) share.least = kLeastCoresOfMany;
-    const bool same_cores = place.first_near == mine.first_near &&
-                            place.cores_near == mine.cores_near;
+    const bool same_cores =
+        place.first_near == mine.first_near && place.cores_near == mine.cores_near;
     if (!same_host || !same_cores) continue;
     if (static_cast<int>(other) < rank) ++share.index;
     ++share.count;

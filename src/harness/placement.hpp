@@ -64,9 +64,9 @@ struct Neighbour {
   int cores_near = 0;   ///< with the first processor this tells one set of near cores from another
 };
 
-/// The part of the cores near its device that `rank` takes: an even one among the ranks near the same
-/// cores of its host. A rank that a GPU's library gives threads of its own needs two cores, four
-/// where the job spans several hosts and they drive the network, too. Pure.
+/// The part of the cores near its device that `rank` takes: an even one among the ranks near the
+/// same cores of its host. A rank that a GPU's library gives threads of its own needs two cores,
+/// four where the job spans several hosts and they drive the network, too. Pure.
 [[nodiscard]] topo::CoreShare share_of_near_cores(const std::vector<Neighbour>& ranks, int rank);
 
 /// Names the first rank that may run on fewer than two processors, or empty. Pure.

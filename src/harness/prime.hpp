@@ -13,8 +13,8 @@ namespace busbar {
 [[nodiscard]] std::string first_text(Bootstrap& everyone, const std::string& mine);
 
 /// Runs an operation once, untimed: a library connects, allocates and loads its code at the first
-/// operation of a kind. Returns why it refused, or empty; the same on every rank. Throws Error where
-/// some ranks of a row refuse what others have begun, which then never ends. Collective.
+/// operation of a kind. Returns why it refused, or empty; the same on every rank. Throws Error
+/// where some ranks of a row refuse what others have begun, which then never ends. Collective.
 [[nodiscard]] std::string prime(const Crew& crew, Communicator& communicator, const Call& call);
 
 }  // namespace busbar

@@ -43,8 +43,7 @@ SamplingPlan sampling_plan(const RunParts& parts) {
 /// Where operations follow each other without a wait, issuing them may be what takes the time.
 bool is_limited_by_issuing(const RunParts& parts, const Record& record) {
   const Options& options = parts.options;
-  const bool streaming =
-      options.cadence == Cadence::Streaming && options.blocking == Blocking::Off;
+  const bool streaming = options.cadence == Cadence::Streaming && options.blocking == Blocking::Off;
   return parts.on_devices && streaming && is_launch_bound(record);
 }
 

@@ -58,17 +58,16 @@ std::string row_name(const RunParts& parts, const Record& record) {
 
 std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp op) {
   const Options& options = parts.options;
-  const MemoryRequest request{
-      .collective = &parts.collective,
-      .type = type,
-      .op = parts.collective.reduces ? op : ReduceOp::None,
-      .ranks = parts.team.size(),
-      .place = parts.memory.place,
-      .ranks_per_place = parts.memory.ranks,
-      .available_per_rank = parts.memory.per_rank(),
-      .out_of_place = options.placement != Placement::In,
-      .in_place = options.placement != Placement::Out,
-      .rotate_through = rotation(parts)};
+  const MemoryRequest request{.collective = &parts.collective,
+                              .type = type,
+                              .op = parts.collective.reduces ? op : ReduceOp::None,
+                              .ranks = parts.team.size(),
+                              .place = parts.memory.place,
+                              .ranks_per_place = parts.memory.ranks,
+                              .available_per_rank = parts.memory.per_rank(),
+                              .out_of_place = options.placement != Placement::In,
+                              .in_place = options.placement != Placement::Out,
+                              .rotate_through = rotation(parts)};
   std::vector<SizePlan> plans;
   for (const Bytes size : options.sweep.sizes()) {
     plans.push_back(plan_size(request, parts.communicator, size));

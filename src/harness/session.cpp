@@ -224,23 +224,23 @@ Status measure(const PlacedSession& session, Communicator& communicator, Outputs
   const RunParts parts = run_parts(session, communicator);
   const std::vector<SizePlan> plans = plan_sweep(parts, options.types.front(), options.ops.front());
   const SetBound bound = parts.bound_of({});
-  const ContextInput context{.options = options,
-                             .collective = session.collective,
-                             .backend = session.backend,
-                             .placements = session.placements,
-                             .devices = session.taken.devices,
-                             .groups = session.team.groups,
-                             .memory = parts.memory,
-                             .plans = plans,
-                             .progress = session.progress,
-                             .ranks = session.everyone.size(),
-                             .nodes = session.everyone.nodes(),
-                             .timer_cost_s = parts.timer_cost_s,
-                             .bound = bound,
-                             .command = session.invocation.command,
-                             .environment = session.invocation.environment,
-                             .inventory =
-                                 inventory_facts(session.everyone, session.taken.topology)};
+  const ContextInput context{
+      .options = options,
+      .collective = session.collective,
+      .backend = session.backend,
+      .placements = session.placements,
+      .devices = session.taken.devices,
+      .groups = session.team.groups,
+      .memory = parts.memory,
+      .plans = plans,
+      .progress = session.progress,
+      .ranks = session.everyone.size(),
+      .nodes = session.everyone.nodes(),
+      .timer_cost_s = parts.timer_cost_s,
+      .bound = bound,
+      .command = session.invocation.command,
+      .environment = session.invocation.environment,
+      .inventory = inventory_facts(session.everyone, session.taken.topology)};
   outputs.check_resumable(configuration(context));
   outputs.begin(make_context(context));
   runner.emplace(parts, outputs).run();

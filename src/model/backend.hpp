@@ -81,7 +81,8 @@ using Unavailability = std::function<std::optional<std::string>(const Backend& b
 /// As this process sees it.
 [[nodiscard]] std::optional<std::string> own_reason(const Backend& backend);
 /// As all ranks see it: what one cannot use, none does; but "auto" does not leave devices that some
-/// ranks have unused: it throws Error (Unavailable). `mine` is own_reason but for tests. Collective.
+/// ranks have unused: it throws Error (Unavailable). `mine` is own_reason but for tests.
+/// Collective.
 [[nodiscard]] BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone,
                                            const Unavailability& mine = own_reason);
 
