@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/locality.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -71,23 +72,13 @@ std::vector<hwloc_obj_t> usable(hwloc_topology_t topology, hwloc_obj_type_t type
   return objects;
 }
 
-/// The processors of a set that the `index`-th of `count` processes gets, by whole cores.
-Bitmap share_of_cores(hwloc_topology_t topology, hwloc_const_bitmap_t set, int index, int count) {
-  std::vector<hwloc_obj_t> cores;
-  for (hwloc_obj_t core = nullptr;
-       (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
-    if (hwloc_bitmap_intersects(core->cpuset, set) != 0) cores.push_back(core);
+std::vector<int> processors_of(hwloc_const_bitmap_t set) {
+  std::vector<int> processors;
+  for (int processor = hwloc_bitmap_first(set); processor >= 0;
+       processor = hwloc_bitmap_next(set, processor)) {
+    processors.push_back(processor);
   }
-  Bitmap share(hwloc_bitmap_alloc());
-  const auto places = static_cast<int>(cores.size());
-  if (places == 0) return share;
-  const int first = count <= places ? index * places / count : index % places;
-  const int last = count <= places ? (index + 1) * places / count : first + 1;
-  for (int place = first; place < last; ++place) {
-    hwloc_bitmap_or(share.get(), share.get(), cores[static_cast<std::size_t>(place)]->cpuset);
-  }
-  hwloc_bitmap_and(share.get(), share.get(), set);
-  return share;
+  return processors;
 }
 
 }  // namespace
@@ -113,10 +104,7 @@ Locality Machine::locality() const {
   hwloc_topology_t topology = implementation_->topology;
   const Bitmap binding = current_binding(topology);
   Locality locality;
-  for (int processor = hwloc_bitmap_first(binding.get()); processor >= 0;
-       processor = hwloc_bitmap_next(binding.get(), processor)) {
-    locality.processors.push_back(processor);
-  }
+  locality.processors = processors_of(binding.get());
   locality.bound =
       hwloc_bitmap_isincluded(hwloc_topology_get_allowed_cpuset(topology), binding.get()) == 0;
   locality.core = containing(topology, HWLOC_OBJ_CORE, binding.get());
@@ -173,18 +161,47 @@ bool Machine::bind_to_numa(int index, int count) const {
   return bind_to(HWLOC_OBJ_NUMANODE, index, count);
 }
 
-bool Machine::bind_near(const std::string& bus_id, int index, int count) const {
+std::vector<Core> Machine::cores_near(const std::string& bus_id) const {
   const std::string wanted = normal_bus_id(bus_id);
   const Topology topology = wanted.empty() ? nullptr : topology_with_devices();
-  if (!topology) return false;
+  if (!topology) return {};
   const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology.get(), wanted.c_str());
-  if (device == nullptr) return false;
-  const Bitmap set(hwloc_bitmap_dup(hwloc_get_non_io_ancestor_obj(topology.get(), device)->cpuset));
-  hwloc_bitmap_and(set.get(), set.get(),
+  if (device == nullptr) return {};
+  const Bitmap near(
+      hwloc_bitmap_dup(hwloc_get_non_io_ancestor_obj(topology.get(), device)->cpuset));
+  hwloc_bitmap_and(near.get(), near.get(),
                    hwloc_topology_get_allowed_cpuset(implementation_->topology));
-  const Bitmap share = share_of_cores(topology.get(), set.get(), index, count);
-  return hwloc_bitmap_iszero(share.get()) == 0 &&
-         hwloc_set_cpubind(topology.get(), share.get(), HWLOC_CPUBIND_PROCESS) == 0;
+  std::vector<Core> cores;
+  for (hwloc_obj_t core = nullptr;
+       (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;) {
+    const Bitmap allowed(hwloc_bitmap_dup(core->cpuset));
+    hwloc_bitmap_and(allowed.get(), allowed.get(), near.get());
+    if (hwloc_bitmap_iszero(allowed.get()) == 0) cores.push_back(processors_of(allowed.get()));
+  }
+  return cores;
+}
+
+bool Machine::bind_to_processors(const std::vector<int>& processors) const {
+  const Bitmap set(hwloc_bitmap_alloc());
+  for (const int processor : processors) {
+    hwloc_bitmap_set(set.get(), static_cast<unsigned>(processor));
+  }
+  return !processors.empty() &&
+         hwloc_set_cpubind(implementation_->topology, set.get(), HWLOC_CPUBIND_PROCESS) == 0;
+}
+
+std::vector<int> share_of(const std::vector<Core>& cores, CoreShare share) {
+  const auto places = static_cast<int>(cores.size());
+  const bool divided = places / share.count >= share.least;
+  const int first = divided ? share.index * places / share.count : 0;
+  const int last = divided ? (share.index + 1) * places / share.count : places;
+  std::vector<int> processors;
+  for (int place = first; place < last; ++place) {
+    const Core& core = cores[static_cast<std::size_t>(place)];
+    processors.insert(processors.end(), core.begin(), core.end());
+  }
+  std::sort(processors.begin(), processors.end());
+  return processors;
 }
 
 void hide_hwloc_errors() {

@@ -18,6 +18,20 @@ struct Locality {
   std::optional<int> numa;      ///< where the processors lie within one
 };
 
+/// The processors of a core, ascending.
+using Core = std::vector<int>;
+
+/// Which part of some cores a process wants.
+struct CoreShare {
+  int index = 0;
+  int count = 1;  ///< of processes that divide the cores
+  int least = 1;  ///< cores that each of them needs
+};
+
+/// The processors of the `index`-th of `count` even parts of the cores, or of all of them where a
+/// part would have less than `least` cores. Pure.
+[[nodiscard]] std::vector<int> share_of(const std::vector<Core>& cores, CoreShare share);
+
 /// The machine as hwloc sees it from this process. Move-free RAII around hwloc's topology.
 class Machine {
  public:
@@ -41,11 +55,12 @@ class Machine {
   /// the operating system refuses.
   [[nodiscard]] bool bind_to_core(int index, int count) const;
   [[nodiscard]] bool bind_to_numa(int index, int count) const;
-  /// Binds this process to the cores near a PCI device (a GPU's or NIC's bus id, any spelling): the
-  /// `index`-th of `count` processes of this host that share them gets its even part, or one core
-  /// in turn where there are more processes than cores. False where hwloc does not know the device,
-  /// no allowed core is near it, or the operating system refuses.
-  [[nodiscard]] bool bind_near(const std::string& bus_id, int index, int count) const;
+  /// The cores near a PCI device (a GPU's or NIC's bus id, any spelling) that this machine allows,
+  /// each with its processors; none where hwloc does not know the device.
+  [[nodiscard]] std::vector<Core> cores_near(const std::string& bus_id) const;
+  /// Binds this process to these processors. False where there are none or the operating system
+  /// refuses.
+  [[nodiscard]] bool bind_to_processors(const std::vector<int>& processors) const;
 
  private:
   struct Implementation;

@@ -99,31 +99,38 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
                           std::strerror(errno))};
 }
 
-std::string of_rank(const Bootstrap& bootstrap, const char* message) {
-  return fmt::format("rank {}: {}", bootstrap.rank(), message);
+/// A failure of this rank ends the job here and now; what all ranks agree on lets them end in
+/// order.
+void end_job_unless_shared(Bootstrap& bootstrap, const std::string& program,
+                           const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  const Status status = known != nullptr ? known->status() : Status::Runtime;
+  const bool shared = status == Status::Usage || status == Status::Unavailable;
+  if (shared) return;
+  end_job(&bootstrap, program, fmt::format("rank {}: {}", bootstrap.rank(), error.what()), status);
 }
 
-/// Runs with MPI up. A failure of one rank ends all; what all ranks agree on ends in order.
-int run_ranks(const Options& options, const Invocation& invocation, const std::string& program) {
+/// Runs with MPI up.
+int run_ranks(const Options& options, Invocation invocation, const std::string& program) {
   std::unique_ptr<Bootstrap> bootstrap;
   std::atomic<Bootstrap*> live = nullptr;  // what the watchdog's thread may use
-  Watchdog watchdog(options.timeout, [&](const std::string& step) {
+  Watchdog watchdog(options.timeout, [&](const std::string& step, Seconds timeout) {
     end_job(live, program,
             fmt::format("timeout: no progress for {:g} s in: {} (-T); finished rows are kept",
-                        options.timeout->count(), step),
+                        timeout.count(), step),
             Status::Runtime);
   });
   watchdog.step("starting MPI");
   bootstrap = start_mpi();
   live = bootstrap.get();
+  invocation.on_failure = [&](const std::exception& error) {
+    end_job_unless_shared(*bootstrap, program, error);
+  };
   try {
     return exit_code(run_session(options, invocation, *bootstrap, watchdog));
-  } catch (const Error& error) {
-    const bool all_know = error.status() == Status::Usage || error.status() == Status::Unavailable;
-    if (all_know) throw;
-    end_job(bootstrap.get(), program, of_rank(*bootstrap, error.what()), error.status());
   } catch (const std::exception& error) {
-    end_job(bootstrap.get(), program, of_rank(*bootstrap, error.what()), Status::Runtime);
+    end_job_unless_shared(*bootstrap, program, error);
+    throw;
   }
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "base/deadline.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
@@ -120,6 +121,9 @@ class MpiBootstrap : public Bootstrap {
     // Our own line has said why; MPICH's would only follow it.
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+    // It leaves by exit(), where a device's library may wait for its device for ever.
+    constexpr unsigned kLongest = 10;
+    end_process_within(kLongest);
     MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);
   }

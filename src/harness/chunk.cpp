@@ -7,7 +7,16 @@
 namespace busbar {
 namespace {
 
-double seconds_now() { return Seconds(Clock::now().time_since_epoch()).count(); }
+/// A chunk's operations whose issuing is timed: more of them fill a device's launch queue, and the
+/// host then waits for the device.
+constexpr std::uint64_t kTimedIssues = 20;
+
+double seconds_of(Clock::time_point time) { return Seconds(time.time_since_epoch()).count(); }
+double microseconds_since(Clock::time_point start) { return microseconds(Clock::now() - start); }
+
+double per_operation(double time_us, std::uint64_t operations) {
+  return time_us / static_cast<double>(std::max<std::uint64_t>(1, operations));
+}
 
 void combine_over_ranks(Bootstrap& bootstrap, std::vector<double>& values,
                         Aggregation aggregation) {
@@ -55,7 +64,19 @@ ChunkRunner::ChunkRunner(const Crew& crew, Communicator& communicator, std::span
       on_progress_(std::move(on_progress)) {}
 
 void ChunkRunner::issue(std::uint64_t count) {
-  settings_.graph_launches > 0 ? launch_graph(count) : issue_operations(count);
+  settings_.graph_launches > 0 ? launch_graph(count, settings_.graph_launches)
+                               : issue_operations(count);
+}
+
+double ChunkRunner::issue_first(std::uint64_t count, Clock::time_point start) {
+  const std::uint64_t before = operations_;
+  const std::uint64_t groups = (kTimedIssues + settings_.group - 1) / settings_.group;
+  const std::uint64_t few = std::min(count, groups * settings_.group);
+  const bool graph = settings_.graph_launches > 0;
+  graph ? launch_graph(count, 1) : issue_operations(few);
+  const double issuing_us = per_operation(microseconds_since(start), operations_ - before);
+  graph ? launch_graph(count, settings_.graph_launches - 1) : issue_operations(count - few);
+  return issuing_us;
 }
 
 void ChunkRunner::issue_operations(std::uint64_t count) {
@@ -79,20 +100,15 @@ void ChunkRunner::enqueue_group(std::uint64_t first, std::uint64_t count) {
   if (grouped) communicator_.end_group();
 }
 
-void ChunkRunner::launch_graph(std::uint64_t count) {
+void ChunkRunner::launch_graph(std::uint64_t count, std::uint64_t launches) {
   Replay& graph = *graphs_.at(count);
-  for (std::uint64_t i = 0; i < settings_.graph_launches; ++i) graph.enqueue();
-  operations_ += count * settings_.graph_launches;
+  for (std::uint64_t i = 0; i < launches; ++i) graph.enqueue();
+  operations_ += count * launches;
 }
 
-/// Records what this shape launches, so that nothing is recorded between a start and a stop. The
-/// library connects at its first operation, which may not be part of a graph.
+/// Records what this shape launches, so that nothing is recorded between a start and a stop.
 void ChunkRunner::record_graphs(const ChunkShape& shape) {
   if (settings_.graph_launches == 0) return;
-  if (graphs_.empty()) {
-    communicator_.enqueue(calls_.front());
-    communicator_.wait();
-  }
   for (const std::uint64_t count : shape.batches) {
     if (graphs_.contains(count)) continue;
     graphs_[count] = communicator_.capture([this, count] {
@@ -107,32 +123,60 @@ void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& st
                                 ChunkResult& result) {
   Stopwatch& stopwatch = communicator_.stopwatch();
   crew_.everyone.barrier();
-  starts.push_back(seconds_now());
-  stopwatch.start();
-  for (const std::uint64_t operations : shape.batches) {
-    issue(operations);
+  const Clock::time_point start = stopwatch.start_on_host();
+  for (std::size_t batch = 0; batch < shape.batches.size(); ++batch) {
+    if (batch == 0) {
+      result.enqueue_us = issue_first(shape.batches[batch], start);
+    } else {
+      issue(shape.batches[batch]);
+    }
     stopwatch.lap();
     on_progress_();
   }
-  result.enqueue_us = microseconds(Seconds{seconds_now() - starts.back()});
   communicator_.wait();
-  result.host_us = microseconds(Seconds{seconds_now() - starts.back()});
+  result.host_us = microseconds_since(start);
+  starts.push_back(seconds_of(start));
+}
+
+/// An isolated batch is on its way when this returns: the host's time of its start.
+Clock::time_point ChunkRunner::start_isolated(std::uint64_t count, ChunkResult& result) {
+  if (settings_.hold && communicator_.hold()) return start_held(count, result);
+  Stopwatch& stopwatch = communicator_.stopwatch();
+  crew_.everyone.barrier();
+  const Clock::time_point start = stopwatch.start_on_host();
+  issue(count);
+  result.enqueue_us += microseconds(stopwatch.lap_on_host() - start);
+  return start;
+}
+
+/// All of it waits on the device while the ranks meet, so that no launch is part of the sample.
+Clock::time_point ChunkRunner::start_held(std::uint64_t count, ChunkResult& result) {
+  Stopwatch& stopwatch = communicator_.stopwatch();
+  try {
+    const Clock::time_point issuing = stopwatch.start_on_host();
+    issue(count);
+    result.enqueue_us += microseconds(stopwatch.lap_on_host() - issuing);
+    crew_.everyone.barrier();
+  } catch (...) {
+    communicator_.start_held();  // what follows a failure may wait for the device
+    throw;
+  }
+  const Clock::time_point start = Clock::now();
+  communicator_.start_held();
+  return start;
 }
 
 void ChunkRunner::run_isolated(const ChunkShape& shape, std::vector<double>& starts,
                                ChunkResult& result) {
-  Stopwatch& stopwatch = communicator_.stopwatch();
+  const std::uint64_t before = operations_;
   for (const std::uint64_t operations : shape.batches) {
-    crew_.everyone.barrier();
-    starts.push_back(seconds_now());
-    stopwatch.start();
-    issue(operations);
-    stopwatch.lap();
-    result.enqueue_us += microseconds(Seconds{seconds_now() - starts.back()});
+    const Clock::time_point start = start_isolated(operations, result);
     communicator_.wait();
-    result.host_us += microseconds(Seconds{seconds_now() - starts.back()});
+    result.host_us += microseconds_since(start);
+    starts.push_back(seconds_of(start));
     on_progress_();
   }
+  result.enqueue_us = per_operation(result.enqueue_us, operations_ - before);
 }
 
 /// Times of batches become times of operations, of all sharers as one.
@@ -144,9 +188,8 @@ void ChunkRunner::combine(const ChunkShape& shape, ChunkResult& result) {
     const auto operations = static_cast<double>(shape.batches[i] * launches);
     values.push_back(microseconds(intervals[i]) / operations);
   }
-  const auto operations = static_cast<double>(std::max<std::uint64_t>(1, result.operations));
-  values.push_back(result.enqueue_us / operations);
-  values.push_back(result.host_us / operations);
+  values.push_back(result.enqueue_us);
+  values.push_back(per_operation(result.host_us, result.operations));
   combine_over_ranks(crew_.sharers, values, settings_.aggregation);
   result.host_us = values.back();
   values.pop_back();
@@ -164,7 +207,7 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   record_graphs(shape);
   const std::uint64_t operations_before = operations_;
   communicator_.stopwatch().reset(shape.batches.size());
-  const double begin = seconds_now();
+  const Clock::time_point begin = Clock::now();
   const Disturbances before = disturbances();
   isolated ? run_isolated(shape, starts, result) : run_streaming(shape, starts, result);
   const Disturbances after = disturbances();
@@ -173,7 +216,7 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   result.operations = operations_ - operations_before;
   combine(shape, result);
   result.start_skew_us = skews_us(crew_.sharers, starts);
-  result.elapsed_s = seconds_now() - begin;
+  result.elapsed_s = Seconds(Clock::now() - begin).count();
   crew_.everyone.combine({&result.elapsed_s, 1}, Combine::Max);
   return result;
 }

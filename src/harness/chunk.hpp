@@ -31,8 +31,8 @@ struct Crew {
 struct ChunkResult {
   std::vector<double> samples_us;     ///< time per operation, one per batch
   std::vector<double> start_skew_us;  ///< last rank's start less first rank's, one per barrier
-  double enqueue_us = 0;              ///< host time per operation of issuing it
-  double host_us = 0;  ///< host time per operation from the first start to the last completion
+  double enqueue_us = 0;  ///< host time per operation of issuing the chunk's first operations
+  double host_us = 0;     ///< host time per operation from the first start to the last completion
   std::uint64_t operations = 0;
   Disturbances disturbances;
   double elapsed_s = 0;  ///< longest over ranks, barriers included
@@ -55,8 +55,11 @@ class ChunkRunner {
     Aggregation aggregation = Aggregation::Max;
     std::uint64_t group = 1;  ///< -m: operations that are given to the library as one
     /// -G: each batch is recorded once and launched so many times; 0: issued operation by
-    /// operation.
+    /// operation. The first operation of a kind must have run before (harness/prime.hpp).
     std::uint64_t graph_launches = 0;
+    /// Isolated operations are issued while the device is held, where the backend can hold it. The
+    /// first operation of a kind must have run before.
+    bool hold = false;
   };
 
   /// `calls` are taken in turn, operation by operation. `on_progress` is told of every operation
@@ -70,11 +73,15 @@ class ChunkRunner {
 
  private:
   void issue(std::uint64_t count);
+  /// Issues a chunk's first batch; the host's time per operation of issuing the first of it, in us.
+  [[nodiscard]] double issue_first(std::uint64_t count, Clock::time_point start);
   void issue_operations(std::uint64_t count);
   void enqueue_group(std::uint64_t first, std::uint64_t count);
-  void launch_graph(std::uint64_t count);
+  void launch_graph(std::uint64_t count, std::uint64_t launches);
   void run_streaming(const ChunkShape& shape, std::vector<double>& starts, ChunkResult& result);
   void run_isolated(const ChunkShape& shape, std::vector<double>& starts, ChunkResult& result);
+  [[nodiscard]] Clock::time_point start_isolated(std::uint64_t count, ChunkResult& result);
+  [[nodiscard]] Clock::time_point start_held(std::uint64_t count, ChunkResult& result);
   void record_graphs(const ChunkShape& shape);
   void combine(const ChunkShape& shape, ChunkResult& result);
 

@@ -84,6 +84,14 @@ void add_device_notes(const ContextInput& input, std::vector<std::string>& notes
     notes.emplace_back(
         "fake: this is the pretended GPU machine of busbar's tests; no time or rate here is real");
   }
+  const std::string squeezed = devices.empty() ? "" : short_of_processors(input.placements);
+  if (!squeezed.empty()) {
+    notes.push_back(
+        fmt::format("one-processor: {} may run on one processor only, which it shares with the "
+                    "threads of its GPU's library: networks stall; give every rank two or more "
+                    "(srun --cpus-per-task, mpirun --bind-to numa or none)",
+                    squeezed));
+  }
   const auto most =
       std::max_element(devices.begin(), devices.end(),
                        [](const Device& a, const Device& b) { return a.sharers < b.sharers; });

@@ -177,11 +177,7 @@ const std::array<OptionSpec, 50> kSpecs{{
      [](O& o, View n, View v) { o.blocking = static_cast<Blocking>(whole(n, v, 0, 3)); }},
     {"-S,--report_timestamps", true,
      [](O& o, View n, View v) { o.timestamps = whole(n, v, 0, 1) == 1; }},
-    {"-T,--timeout", true,
-     [](O& o, View n, View v) {
-       const Seconds t = seconds(n, v, 0);
-       o.timeout = t.count() > 0 ? std::optional{t} : std::nullopt;
-     }},
+    {"-T,--timeout", true, [](O& o, View n, View v) { o.timeout = seconds(n, v, 0); }},
     {"-J,--output_file", true, set_json},
     {"-g,--ngpus", true,
      [](O& o, View n, View v) { o.launch_ranks = static_cast<int>(whole(n, v, 1, 1 << 16)); }},

@@ -54,7 +54,7 @@ struct Options {
   std::uint64_t unalign = 0;                       ///< -u: elements that buffers begin late
   bool per_operation = false;                      ///< -I
   std::uint64_t skipped_samples = 0;               ///< -K: of what -I reports
-  std::optional<Seconds> timeout;                  ///< -T
+  std::optional<Seconds> timeout;                  ///< -T; 0: never; empty: 15 min on devices
   std::string json_path;                           ///< -J
   int launch_ranks = 1;                            ///< -g
 

@@ -31,17 +31,29 @@ struct HostIndex {
   int count = 0;
 };
 
-HostIndex index_on_host(Bootstrap& bootstrap) {
-  std::array<char, 40> mine{};
-  copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), mine);
-  const auto all = bootstrap.gather(mine);
+HostIndex index_on_host(const std::vector<Neighbour>& ranks, int rank) {
   HostIndex result;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] != mine) continue;
-    if (static_cast<int>(rank) < bootstrap.rank()) ++result.index;
+  for (std::size_t other = 0; other < ranks.size(); ++other) {
+    if (ranks[other].boot_id != ranks[static_cast<std::size_t>(rank)].boot_id) continue;
+    if (static_cast<int>(other) < rank) ++result.index;
     ++result.count;
   }
   return result;
+}
+
+/// The cores near the rank's device, where it is to be bound there.
+std::vector<topo::Core> near_cores(const topo::Machine& machine, const PlaceWish& wish) {
+  const bool wanted = wish.bind == Bind::Auto && !wish.near.empty() && !machine.locality().bound;
+  return wanted ? machine.cores_near(wish.near) : std::vector<topo::Core>{};
+}
+
+Neighbour neighbour(const std::vector<topo::Core>& near) {
+  Neighbour mine;
+  copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), mine.boot_id);
+  if (near.empty()) return mine;
+  mine.first_near = near.front().front();
+  mine.cores_near = static_cast<int>(near.size());
+  return mine;
 }
 
 /// Binds to the core or NUMA node that --devices means; false where there is none.
@@ -54,14 +66,19 @@ bool bind_to_place(const topo::Machine& machine, Bind bind, const topo::Selectio
                             : machine.bind_to_core(*place, places);
 }
 
-/// Auto: near the rank's device; for host memory to a core each while the ranks fit or where all
-/// share all cores in turn; what a launcher has bound stays.
+/// Near the rank's device, but never to a single core: the library's threads share it.
+bool bind_near(const topo::Machine& machine, const std::vector<topo::Core>& near,
+               topo::CoreShare share) {
+  return near.size() > 1 && machine.bind_to_processors(topo::share_of(near, share));
+}
+
+/// Auto on host memory: to a core each while the ranks fit or where all share all cores in turn;
+/// what a launcher has bound stays.
 bool bind_rank(const topo::Machine& machine, const PlaceWish& wish, HostIndex host) {
   const Bind bind = wish.bind;
   if (bind == Bind::None) return false;
   if (wish.devices) return bind_to_place(machine, bind, *wish.devices, host);
   if (bind == Bind::Auto && machine.locality().bound) return false;
-  if (bind == Bind::Auto && machine.bind_near(wish.near, host.index, host.count)) return true;
   const bool bound = bind == Bind::Numa ? machine.bind_to_numa(host.index, host.count)
                                         : machine.bind_to_core(host.index, host.count);
   if (!bound && bind != Bind::Auto) {
@@ -72,7 +89,43 @@ bool bind_rank(const topo::Machine& machine, const PlaceWish& wish, HostIndex ho
   return bound;
 }
 
+/// Whether this rank was bound.
+bool bind_where_wanted(Bootstrap& bootstrap, const topo::Machine& machine, const PlaceWish& wish) {
+  const std::vector<topo::Core> near = near_cores(machine, wish);
+  const std::vector<Neighbour> ranks = bootstrap.gather(neighbour(near));
+  const bool near_a_device = wish.bind == Bind::Auto && !wish.near.empty();
+  return near_a_device ? bind_near(machine, near, share_of_near_cores(ranks, bootstrap.rank()))
+                       : bind_rank(machine, wish, index_on_host(ranks, bootstrap.rank()));
+}
+
 }  // namespace
+
+topo::CoreShare share_of_near_cores(const std::vector<Neighbour>& ranks, int rank) {
+  constexpr int kLeastCores = 2;
+  constexpr int kLeastCoresOfMany = 4;
+  const Neighbour& mine = ranks[static_cast<std::size_t>(rank)];
+  topo::CoreShare share{.count = 0, .least = kLeastCores};
+  for (std::size_t other = 0; other < ranks.size(); ++other) {
+    const Neighbour& place = ranks[other];
+    const bool same_host = place.boot_id == mine.boot_id;
+    if (!same_host) share.least = kLeastCoresOfMany;
+    const bool same_cores =
+        place.first_near == mine.first_near && place.cores_near == mine.cores_near;
+    if (!same_host || !same_cores) continue;
+    if (static_cast<int>(other) < rank) ++share.index;
+    ++share.count;
+  }
+  return share;
+}
+
+std::string short_of_processors(const Placements& placements) {
+  constexpr int kLeast = 2;
+  for (std::size_t rank = 0; rank < placements.ranks.size(); ++rank) {
+    const RankPlace& place = placements.ranks[rank];
+    if (place.processors < kLeast) return fmt::format("rank {} on {}", rank, place.host.data());
+  }
+  return {};
+}
 
 std::optional<int> place_of(const topo::Selection& wish, int index, int count, int places) {
   if (places < 1) return std::nullopt;
@@ -87,7 +140,6 @@ std::optional<int> place_of(const topo::Selection& wish, int index, int count, i
 }
 
 Placements place_ranks(Bootstrap& bootstrap, const PlaceWish& wish) {
-  const HostIndex host = index_on_host(bootstrap);
   const topo::Machine machine;
   RankPlace mine;
   // What all ranks of a host may use together counts for oversubscription, so look before binding.
@@ -97,7 +149,7 @@ Placements place_ranks(Bootstrap& bootstrap, const PlaceWish& wish) {
       mine.processor_mask.at(bit / kBits) |= std::uint64_t{1} << bit % kBits;
     }
   }
-  mine.bound_by_us = bind_rank(machine, wish, host) ? 1 : 0;
+  mine.bound_by_us = bind_where_wanted(bootstrap, machine, wish) ? 1 : 0;
   if (wish.devices && !bootstrap.agree(mine.bound_by_us == 1)) {
     throw usage_error(fmt::format(
         "--devices: a host has {} and {}; name those that every host has and lets ranks use",

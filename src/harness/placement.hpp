@@ -10,6 +10,7 @@
 #include "harness/options.hpp"
 #include "model/bootstrap.hpp"
 #include "topo/choice/selection.hpp"
+#include "topo/locality.hpp"
 
 namespace busbar {
 
@@ -55,6 +56,21 @@ struct PlaceWish {
 /// Binds this rank as asked, then tells all ranks of all. Throws Error (Usage) on all ranks for
 /// cores that a host has not. Collective.
 [[nodiscard]] Placements place_ranks(Bootstrap& bootstrap, const PlaceWish& wish);
+
+/// What a rank tells the others before it binds itself. Plain data, as it is sent between ranks.
+struct Neighbour {
+  std::array<char, 40> boot_id{};  ///< of its host's kernel
+  int first_near = -1;  ///< first processor near its device; -1: it does not bind itself near one
+  int cores_near = 0;   ///< with the first processor this tells one set of near cores from another
+};
+
+/// The part of the cores near its device that `rank` takes: an even one among the ranks near the
+/// same cores of its host. A rank that a GPU's library gives threads of its own needs two cores,
+/// four where the job spans several hosts and they drive the network, too. Pure.
+[[nodiscard]] topo::CoreShare share_of_near_cores(const std::vector<Neighbour>& ranks, int rank);
+
+/// Names the first rank that may run on fewer than two processors, or empty. Pure.
+[[nodiscard]] std::string short_of_processors(const Placements& placements);
 
 /// The number of the core or NUMA node of `places` for the `index`-th of `count` ranks of a host;
 /// nothing where the wish names one that is not there. Pure.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/prime.hpp"
 #include "harness/row_result.hpp"
 #include "stats/summary.hpp"
 
@@ -11,12 +12,14 @@ namespace {
 
 constexpr std::uint64_t kGraphOperations = 20;  // nccl-tests' iterations, all in one graph
 
-ChunkRunner::Settings chunk_settings(const Options& options) {
+ChunkRunner::Settings chunk_settings(const RunParts& parts) {
+  const Options& options = parts.options;
   return {.cadence = options.cadence,
           .blocking = options.blocking,
           .aggregation = options.aggregation,
           .group = options.aggregated,
-          .graph_launches = options.graph_launches};
+          .graph_launches = options.graph_launches,
+          .hold = parts.on_devices && options.blocking == Blocking::Off};
 }
 
 SamplingPlan sampling_plan(const RunParts& parts) {
@@ -35,6 +38,13 @@ SamplingPlan sampling_plan(const RunParts& parts) {
   plan.limits.ci_width = options.ci_width;
   plan.limits.time_budget_s = options.time_budget.count();
   return plan;
+}
+
+/// Where operations follow each other without a wait, issuing them may be what takes the time.
+bool is_limited_by_issuing(const RunParts& parts, const Record& record) {
+  const Options& options = parts.options;
+  const bool streaming = options.cadence == Cadence::Streaming && options.blocking == Blocking::Off;
+  return parts.on_devices && streaming && is_launch_bound(record);
 }
 
 /// Out of place the first check is of the very buffers that were timed. In place the timed
@@ -89,13 +99,22 @@ std::vector<double> measure_row(const RowSetup& setup, Record& record,
   parts.watchdog.tick();
   const std::vector<Call> calls = setup.buffers.calls(setup.like, record.in_place);
   const std::uint64_t sent = setup.plan.footprint.send / info(setup.like.type).size;
-  ChunkRunner chunks(setup.crew, parts.communicator, calls, chunk_settings(parts.options),
+  if (parts.on_devices) {
+    record.reason = prime(setup.crew, parts.communicator, calls.front());
+    parts.watchdog.tick();
+    if (!record.reason.empty()) {
+      record.status = RowStatus::Skipped;
+      return {};
+    }
+  }
+  ChunkRunner chunks(setup.crew, parts.communicator, calls, chunk_settings(parts),
                      [&parts] { parts.watchdog.tick(); });
   setup.buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, sent, parts.options.seed);
   parts.watchdog.tick();
   Samples samples = take_samples(setup.crew, chunks, sampling_plan(parts), report);
   add_statistics(record, samples, parts.collective);
+  if (is_limited_by_issuing(parts, record)) add_flag(record, kLaunchBound);
   if (parts.placements.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
   }

@@ -21,7 +21,9 @@ struct RowSetup {
   Verifier& verifier;
 };
 
-/// Measures and checks a row into its record; its samples in us. Collective over the job.
+/// Measures and checks a row into its record; its samples in us. The record is of a skipped row,
+/// without samples, where a device's library refuses the row's first operation. Collective over the
+/// job.
 [[nodiscard]] std::vector<double> measure_row(const RowSetup& setup, Record& record,
                                               const ProgressReport& report);
 

@@ -60,11 +60,17 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
 }
 
 void add_bound(Record& record, const SetBound& bound, const BoundRow& row) {
-  if (bound.bus_GBps == nullptr) return;
+  if (bound.bus_GBps == nullptr || record.status == RowStatus::Skipped) return;
   record.bound_GBps = bound.bus_GBps(row);
   if (!record.bound_GBps) return;
   record.bound_kind = bound.kind;
   if (record.busbw_GBps) record.efficiency = *record.busbw_GBps / *record.bound_GBps;
+}
+
+bool is_launch_bound(const Record& record) {
+  constexpr double kShare = 0.9;
+  return record.enqueue_time_us && record.time_median_us &&
+         *record.enqueue_time_us >= kShare * *record.time_median_us;
 }
 
 void add_flag(Record& record, std::string_view flag) {

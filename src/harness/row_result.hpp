@@ -19,6 +19,11 @@ void add_bound(Record& record, const SetBound& bound, const BoundRow& row);
 /// The flag of a row into which --inject-fault put a fault.
 inline constexpr std::string_view kFaultInjected = "fault-injected";
 
+/// The flag of a row of a device whose time is that of issuing its operations.
+inline constexpr std::string_view kLaunchBound = "launch-bound";
+/// Whether issuing an operation takes the host nearly as long as the row's time.
+[[nodiscard]] bool is_launch_bound(const Record& record);
+
 /// Adds a word to the record's flags.
 void add_flag(Record& record, std::string_view flag);
 [[nodiscard]] bool has_flag(const Record& record, std::string_view flag);

@@ -33,7 +33,9 @@ struct RunParts {
   double timer_cost_s;
   std::vector<std::string_view> flags;  ///< of every row: "shared-gpu", "fake", ...
   Watchdog& watchdog;
-  BoundSource bound_of{};  ///< null: rows tell neither set nor bound
+  BoundSource bound_of{};   ///< null: rows tell neither set nor bound
+  bool on_devices = false;  ///< operations run on devices, not in host memory
+  Bytes device_cache = 0;   ///< largest of all ranks' devices; 0 on host memory
 };
 
 /// "all-reduce 64 MiB in place"

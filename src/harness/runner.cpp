@@ -2,7 +2,6 @@
 #include "harness/runner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "harness/host.hpp"
+#include "harness/prime.hpp"
 #include "harness/row_measurement.hpp"
 #include "harness/row_result.hpp"
 #include "harness/split.hpp"
@@ -33,6 +33,14 @@ Pair pair_of(const std::vector<Pair>& round, int rank) {
   return kNobody;
 }
 
+/// Bytes that --cache rotate goes through: twice the cache, or a least amount where the cache is
+/// unknown or small.
+Bytes rotation(const RunParts& parts) {
+  if (parts.options.cache != Cache::Rotate) return 0;
+  if (parts.on_devices) return std::max(2 * parts.device_cache, 256 * kMiB);
+  return std::max(2 * parts.placements.largest_cache, 128 * kMiB);
+}
+
 std::string own_obstacle(const SizePlan& plan, bool in_place) {
   const bool planned = in_place ? plan.in_place : plan.out_of_place;
   if (planned) return {};
@@ -51,20 +59,17 @@ std::string row_name(const RunParts& parts, const Record& record) {
 std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp op,
                                  Bytes library_growth) {
   const Options& options = parts.options;
-  const bool rotate = options.cache == Cache::Rotate;
-  const Bytes least_rotation = 128 * kMiB;  // where the cache is unknown or small
-  const MemoryRequest request{
-      .collective = &parts.collective,
-      .type = type,
-      .op = parts.collective.reduces ? op : ReduceOp::None,
-      .ranks = parts.team.size(),
-      .place = parts.memory.place,
-      .ranks_per_place = parts.memory.ranks,
-      .available_per_rank = parts.memory.per_rank(),
-      .library_growth = library_growth,
-      .out_of_place = options.placement != Placement::In,
-      .in_place = options.placement != Placement::Out,
-      .rotate_through = rotate ? std::max(2 * parts.placements.largest_cache, least_rotation) : 0};
+  const MemoryRequest request{.collective = &parts.collective,
+                              .type = type,
+                              .op = parts.collective.reduces ? op : ReduceOp::None,
+                              .ranks = parts.team.size(),
+                              .place = parts.memory.place,
+                              .ranks_per_place = parts.memory.ranks,
+                              .available_per_rank = parts.memory.per_rank(),
+                              .library_growth = library_growth,
+                              .out_of_place = options.placement != Placement::In,
+                              .in_place = options.placement != Placement::Out,
+                              .rotate_through = rotation(parts)};
   std::vector<SizePlan> plans;
   for (const Bytes size : options.sweep.sizes()) {
     plans.push_back(plan_size(request, parts.communicator, size));
@@ -202,44 +207,39 @@ void Runner::run_size(const SweepKey& key, const Crew& crew, const SizePlan& pla
                       Verifier& verifier) {
   const Call like = call_like(key);
   const Bytes offset = options_.unalign * info(key.type).size;
-  std::optional<RowBuffers> buffers;
   for (const bool in_place : {false, true}) {
     if (options_.placement == (in_place ? Placement::Out : Placement::In)) continue;
     Record record = blank(key, crew, plan, in_place);
     parts_.watchdog.step(row_name(parts_, record));
     if (outputs_.replay(all_rows(crew, {.record = record}))) continue;
-    const std::string obstacle = find_obstacle(plan, offset, in_place, buffers);
+    const std::string obstacle = find_obstacle(plan, offset, in_place);
     if (obstacle.empty()) {
-      measure_or_fail(std::move(record), crew, key, like, plan, *buffers, verifier);
+      measure_or_fail(std::move(record), crew, key, like, plan, verifier);
     } else {
       skip(std::move(record), crew, obstacle);
     }
   }
+  buffers_.reset();
 }
 
 /// Plans of ranks differ where their devices or their groups do; what one cannot run, none does.
-std::string Runner::find_obstacle(const SizePlan& plan, Bytes offset, bool in_place,
-                                  std::optional<RowBuffers>& buffers) {
-  const std::string mine = own_obstacle(plan, in_place);
-  std::array<char, 400> text{};
-  std::copy_n(mine.begin(), std::min(mine.size(), text.size() - 1), text.begin());
-  for (const auto& other : parts_.everyone.gather(text)) {
-    if (other.front() != '\0') return other.data();
-  }
-  if (buffers || try_allocate(plan, offset, buffers)) return {};
+std::string Runner::find_obstacle(const SizePlan& plan, Bytes offset, bool in_place) {
+  const std::string obstacle = first_text(parts_.everyone, own_obstacle(plan, in_place));
+  if (!obstacle.empty()) return obstacle;
+  if (buffers_ || try_allocate(plan, offset)) return {};
   return "a rank could not allocate its buffers; --memory-limit makes the plan smaller";
 }
 
-bool Runner::try_allocate(const SizePlan& plan, Bytes offset, std::optional<RowBuffers>& buffers) {
+bool Runner::try_allocate(const SizePlan& plan, Bytes offset) {
   try {
-    buffers.emplace(parts_.communicator, plan, offset);
+    buffers_.emplace(parts_.communicator, plan, offset);
   } catch (const Error&) {
-    buffers.reset();
+    buffers_.reset();
   }
-  const bool everywhere = parts_.everyone.agree(buffers.has_value());
-  if (!everywhere) buffers.reset();
+  const bool everywhere = parts_.everyone.agree(buffers_.has_value());
+  if (!everywhere) buffers_.reset();
   if (!everywhere) return false;
-  buffers->enlist();
+  buffers_->enlist();
   registered_ = parts_.everyone.agree(parts_.communicator.is_registered());
   return true;
 }
@@ -264,7 +264,7 @@ void Runner::skip(Record record, const Crew& crew, const std::string& reason) {
 }
 
 void Runner::measure_or_fail(Record record, const Crew& crew, const SweepKey& key, const Call& like,
-                             const SizePlan& plan, RowBuffers& buffers, Verifier& verifier) {
+                             const SizePlan& plan, Verifier& verifier) {
   add_registration(record);
   Row row;
   try {
@@ -272,7 +272,7 @@ void Runner::measure_or_fail(Record record, const Crew& crew, const SweepKey& ke
                                   .crew = crew,
                                   .like = like,
                                   .plan = plan,
-                                  .buffers = buffers,
+                                  .buffers = *buffers_,
                                   .verifier = verifier},
                                  record, progress_report(record));
     add_bound(record, key.bound,
@@ -286,7 +286,7 @@ void Runner::measure_or_fail(Record record, const Crew& crew, const SweepKey& ke
     record.reason = error.what();
     record.finished_at = local_time();
     outputs_.write(record, {});
-    throw;
+    throw Error{Status::Runtime, error.what()};  // other ranks may not know of it
   }
   row.record = std::move(record);
   write(crew, std::move(row));

@@ -51,16 +51,14 @@ class Runner {
   [[nodiscard]] Call call_like(const SweepKey& key) const;
   /// Why a row cannot be measured, on some rank at least, or empty: then the buffers are there.
   /// Collective.
-  [[nodiscard]] std::string find_obstacle(const SizePlan& plan, Bytes offset, bool in_place,
-                                          std::optional<RowBuffers>& buffers);
+  [[nodiscard]] std::string find_obstacle(const SizePlan& plan, Bytes offset, bool in_place);
   /// Buffers on every rank or on none. Collective.
-  [[nodiscard]] bool try_allocate(const SizePlan& plan, Bytes offset,
-                                  std::optional<RowBuffers>& buffers);
+  [[nodiscard]] bool try_allocate(const SizePlan& plan, Bytes offset);
   void skip(Record record, const Crew& crew, const std::string& reason);
   /// Measures a row and writes it; where that fails it is written as failed before the error goes
   /// on.
   void measure_or_fail(Record record, const Crew& crew, const SweepKey& key, const Call& like,
-                       const SizePlan& plan, RowBuffers& buffers, Verifier& verifier);
+                       const SizePlan& plan, Verifier& verifier);
   /// Of all crews, on rank 0.
   [[nodiscard]] std::vector<Row> all_rows(const Crew& crew, Row mine) const;
   void write(const Crew& crew, Row mine);
@@ -71,6 +69,8 @@ class Runner {
   const Options& options_;
   Outputs& outputs_;
   bool registered_ = false;  // the buffers of the row, on every rank
+  /// Of the size in hand. After a failure they stay: giving device memory back may block.
+  std::optional<RowBuffers> buffers_;
 };
 
 }  // namespace busbar

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,6 +22,10 @@
 
 namespace busbar {
 namespace {
+
+/// Longer than the longest first operation that is known (10 minutes, an all-to-all over 240 GPUs:
+/// NVIDIA/nccl-tests#78), and than connecting may take (ConnectOptions), whose message says more.
+constexpr Seconds kDeviceTimeout{900};
 
 void check_ranks(const Options& options, int ranks, int smallest_team) {
   if (options.root && *options.root >= smallest_team) {
@@ -96,11 +103,14 @@ bool any_shared(const std::vector<Device>& devices) {
 }
 
 /// Words for every row about what it ran on and how.
-std::vector<std::string_view> row_flags(const Options& options,
-                                        const std::vector<Device>& devices) {
+std::vector<std::string_view> row_flags(const Options& options, const std::vector<Device>& devices,
+                                        const Placements& placements) {
   std::vector<std::string_view> flags;
   if (std::any_of(devices.begin(), devices.end(), is_fake)) flags.emplace_back("fake");
   if (any_shared(devices)) flags.emplace_back("shared-gpu");
+  if (!devices.empty() && !short_of_processors(placements).empty()) {
+    flags.emplace_back("one-processor");
+  }
   if (options.graph_launches > 0) flags.emplace_back("graph");
   if (options.unalign > 0) flags.emplace_back("unaligned");
   return flags;
@@ -138,20 +148,6 @@ Team make_team(Bootstrap& everyone, const std::optional<Split>& split) {
   return team;
 }
 
-/// Collective.
-BoundSource bounds_of(const Options& options, const Collective& collective, Bootstrap& everyone,
-                      Communicator& communicator, const Placements& placements, const Taken& taken,
-                      const Team& team) {
-  return find_bounds({.options = options,
-                      .collective = collective,
-                      .everyone = everyone,
-                      .communicator = communicator,
-                      .placements = placements,
-                      .devices = taken.devices,
-                      .topology = taken.topology,
-                      .groups = team.groups});
-}
-
 ConnectOptions connect_options(const Options& options, const Collective& collective,
                                Progress progress, bool shared, int rank) {
   constexpr int kRingPeers = 2;  // the one it sends to and the one it receives from
@@ -162,17 +158,98 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
                         .peers = is_ring ? kRingPeers : 0,
                         .shares_devices = shared,
                         .world_rank = rank};
-  if (options.timeout) wanted.timeout = Seconds::max();  // the watchdog's then
+  const bool watched = options.timeout.value_or(Seconds{0}) > Seconds{0};
+  if (watched) wanted.timeout = Seconds::max();  // -T's watchdog ends it
   return wanted;
 }
 
-/// Heads, rows and ends of all outputs. Collective.
-Status measure(const RunParts& parts, Outputs& outputs, const ContextInput& context) {
+/// The largest of all ranks' devices. Collective.
+Bytes largest_device_cache(Bootstrap& everyone, const Communicator& communicator) {
+  auto cache = static_cast<double>(communicator.device_cache());
+  everyone.combine({&cache, 1}, Combine::Max);
+  return static_cast<Bytes>(cache);
+}
+
+/// A session whose ranks have their places, and what it is of.
+struct PlacedSession {
+  const Options& options;
+  const Invocation& invocation;
+  Bootstrap& everyone;
+  const Team& team;
+  const BackendChoice& backend;
+  const Collective& collective;
+  std::string library_settings;
+  const Taken& taken;
+  const Placements& placements;
+  Progress progress;
+  Watchdog& watchdog;
+};
+
+/// Collective.
+RunParts run_parts(const PlacedSession& session, Communicator& communicator) {
+  const Options& options = session.options;
+  const std::vector<Device>& devices = session.taken.devices;
+  const auto rank = static_cast<std::size_t>(session.everyone.rank());
+  session.watchdog.step("measuring the host's limits");
+  BoundSource bound_of = find_bounds({.options = options,
+                                      .collective = session.collective,
+                                      .everyone = session.everyone,
+                                      .communicator = communicator,
+                                      .placements = session.placements,
+                                      .devices = devices,
+                                      .topology = session.taken.topology,
+                                      .groups = session.team.groups});
+  session.watchdog.step("planning memory");
+  return {.options = options,
+          .collective = session.collective,
+          .backend = session.backend.backend->name(),
+          .everyone = session.everyone,
+          .team = session.team.members(session.everyone),
+          .group = options.split ? std::optional{session.team.groups[rank]} : std::nullopt,
+          .smallest_team = session.team.smallest,
+          .communicator = communicator,
+          .placements = session.placements,
+          .memory = find_memory(session.everyone, options, session.placements, communicator,
+                                devices.empty() ? 1 : devices[rank].sharers),
+          .progress = session.progress,
+          .timer_cost_s = slowest_timer_s(session.everyone, communicator.stopwatch()),
+          .flags = row_flags(options, devices, session.placements),
+          .watchdog = session.watchdog,
+          .bound_of = std::move(bound_of),
+          .on_devices = session.backend.backend->has_devices(),
+          .device_cache = largest_device_cache(session.everyone, communicator)};
+}
+
+/// Heads, rows and ends of all outputs. `runner` is the caller's so that it outlives a failure.
+/// Collective.
+Status measure(const PlacedSession& session, Communicator& communicator, Outputs& outputs,
+               std::optional<Runner>& runner) {
+  const Options& options = session.options;
+  const RunParts parts = run_parts(session, communicator);
+  const std::vector<SizePlan> plans = plan_sweep(parts, options.types.front(), options.ops.front());
+  const SetBound bound = parts.bound_of({});
+  const ContextInput context{.options = options,
+                             .collective = session.collective,
+                             .backend = session.backend,
+                             .placements = session.placements,
+                             .devices = session.taken.devices,
+                             .groups = session.team.groups,
+                             .memory = parts.memory,
+                             .plans = plans,
+                             .progress = session.progress,
+                             .ranks = session.everyone.size(),
+                             .nodes = session.everyone.nodes(),
+                             .timer_cost_s = parts.timer_cost_s,
+                             .bound = bound,
+                             .command = session.invocation.command,
+                             .environment = session.invocation.environment,
+                             .inventory = inventory_facts(session.everyone, session.taken.topology),
+                             .library_settings = session.library_settings};
   outputs.check_resumable(configuration(context));
   outputs.begin(make_context(context));
-  Runner(parts, outputs).run();
-  outputs.end(parts.options.memory_use ? memory_use_words(parts.everyone, parts.communicator) : "");
-  return verdict(parts.everyone, outputs.summary(), parts.options);
+  runner.emplace(parts, outputs).run();
+  outputs.end(options.memory_use ? memory_use_words(session.everyone, communicator) : "");
+  return verdict(session.everyone, outputs.summary(), options);
 }
 
 }  // namespace
@@ -183,62 +260,40 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
   const Team team = make_team(everyone, options.split);
   check_ranks(options, everyone.size(), team.smallest);
   const BackendChoice backend = choose_backend(options.backend, everyone);
+  const bool has_devices = backend.backend->has_devices();
+  if (has_devices && !options.timeout) watchdog.start(kDeviceTimeout);
   const Collective& collective = *registered_collectives().front();
   check_applicable(options, *backend.backend, collective);
   Outputs outputs(everyone, options);
   watchdog.step("looking at the devices");
   const Taken taken = take_devices(everyone, *backend.backend, options);
-  const std::vector<Device>& devices = taken.devices;
   const Placements placements = place_ranks(everyone, place_wish(options, taken));
   const Progress progress = choose_progress(options.progress, placements);
   everyone.set_progress(progress);
   Bootstrap& members = team.members(everyone);
   members.set_progress(progress);
-  const auto rank = static_cast<std::size_t>(everyone.rank());
   watchdog.step(fmt::format("connecting the ranks over {}", backend.backend->name()));
   const ConnectOptions wanted =
-      connect_options(options, collective, progress, any_shared(devices), everyone.rank());
+      connect_options(options, collective, progress, any_shared(taken.devices), everyone.rank());
   const auto communicator = backend.backend->connect(members, wanted);
-  watchdog.step("measuring the host's limits");
-  const BoundSource bound_of =
-      bounds_of(options, collective, everyone, *communicator, placements, taken, team);
-  watchdog.step("planning memory");
-  const RunParts parts{.options = options,
-                       .collective = collective,
-                       .backend = backend.backend->name(),
-                       .everyone = everyone,
-                       .team = members,
-                       .group = options.split ? std::optional{team.groups[rank]} : std::nullopt,
-                       .smallest_team = team.smallest,
-                       .communicator = *communicator,
-                       .placements = placements,
-                       .memory = find_memory(everyone, options, placements, *communicator,
-                                             devices.empty() ? 1 : devices[rank].sharers),
-                       .progress = progress,
-                       .timer_cost_s = slowest_timer_s(everyone, communicator->stopwatch()),
-                       .flags = row_flags(options, devices),
-                       .watchdog = watchdog,
-                       .bound_of = bound_of};
-  const std::vector<SizePlan> plans = plan_sweep(parts, options.types.front(), options.ops.front());
-  const SetBound bound = bound_of({});
-  const ContextInput context{.options = options,
-                             .collective = collective,
-                             .backend = backend,
-                             .placements = placements,
-                             .devices = devices,
-                             .groups = team.groups,
-                             .memory = parts.memory,
-                             .plans = plans,
-                             .progress = progress,
-                             .ranks = everyone.size(),
-                             .nodes = everyone.nodes(),
-                             .timer_cost_s = parts.timer_cost_s,
-                             .bound = bound,
-                             .command = invocation.command,
-                             .environment = invocation.environment,
-                             .inventory = inventory_facts(everyone, taken.topology),
-                             .library_settings = backend.backend->settings(wanted)};
-  return measure(parts, outputs, context);
+  std::optional<Runner> runner;
+  try {
+    return measure({.options = options,
+                    .invocation = invocation,
+                    .everyone = everyone,
+                    .team = team,
+                    .backend = backend,
+                    .collective = collective,
+                    .library_settings = backend.backend->settings(wanted),
+                    .taken = taken,
+                    .placements = placements,
+                    .progress = progress,
+                    .watchdog = watchdog},
+                   *communicator, outputs, runner);
+  } catch (const std::exception& error) {
+    invocation.on_failure(error);  // while nothing of the device has been given back
+    throw;
+  }
 }
 
 }  // namespace busbar

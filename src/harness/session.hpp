@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <exception>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "harness/options.hpp"
@@ -14,6 +17,9 @@ namespace busbar {
 struct Invocation {
   std::string command;                   ///< the whole command line
   std::vector<std::string> environment;  ///< of libraries, before any of them changed it
+  /// Told of an error before memory and communicators are given back, which may block for ever
+  /// after a device's failure; need not return.
+  std::function<void(const std::exception& error)> on_failure = [](const std::exception&) {};
 };
 
 /// One run of this executable's collective, from placement to footers. Collective. Throws Error.

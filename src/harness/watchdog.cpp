@@ -6,8 +6,15 @@
 namespace busbar {
 
 Watchdog::Watchdog(std::optional<Seconds> timeout, OnTimeout on_timeout)
-    : timeout_(timeout), on_timeout_(std::move(on_timeout)), last_tick_(Clock::now()) {
-  if (timeout_) thread_ = std::thread([this] { watch(); });
+    : on_timeout_(std::move(on_timeout)), last_tick_(Clock::now()) {
+  if (timeout) start(*timeout);
+}
+
+void Watchdog::start(Seconds timeout) {
+  if (timeout_ || timeout <= Seconds{0}) return;
+  timeout_ = timeout;
+  tick();
+  thread_ = std::thread([this] { watch(); });
 }
 
 Watchdog::~Watchdog() {
@@ -41,7 +48,7 @@ void Watchdog::watch() {
     if (silent < *timeout_) continue;
     const std::string step = step_;
     lock.unlock();
-    on_timeout_(step);
+    on_timeout_(step, *timeout_);
     return;
   }
 }

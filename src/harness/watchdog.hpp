@@ -16,15 +16,17 @@ namespace busbar {
 /// Ends a run that makes no progress for a given time (-T), also one that hangs inside a library.
 class Watchdog {
  public:
-  using OnTimeout = std::function<void(const std::string& step)>;
+  using OnTimeout = std::function<void(const std::string& step, Seconds timeout)>;
 
-  /// No timeout: no thread, and every call does nothing. `on_timeout` is called once, from the
-  /// watchdog's own thread, and is expected to end the process.
+  /// No timeout, or 0: no thread, and every call but `start` does nothing. `on_timeout` is called
+  /// once, from the watchdog's own thread, and is expected to end the process.
   Watchdog(std::optional<Seconds> timeout, OnTimeout on_timeout);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
+  /// Watches from now on, where it does not yet.
+  void start(Seconds timeout);
   /// A new step begins: its name is what a timeout will report.
   void step(const std::string& name);
   /// Something was completed; costs one clock reading and one store.

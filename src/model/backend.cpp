@@ -36,20 +36,48 @@ BackendChoice best_available(const Unavailability& reason_of) {
   throw Error{Status::Unavailable, fmt::format("no backend is available: {}", join(reasons, "; "))};
 }
 
+/// Why a rank cannot use a backend, as it is sent between ranks.
+struct RankReason {
+  std::array<char, 64> host{};
+  std::array<char, 400> text{};  // empty where it can
+};
+
+template <std::size_t N>
+void copy_text(const std::string& text, std::array<char, N>& to) {
+  std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
+}
+
+bool can(const RankReason& rank) { return rank.text.front() == '\0'; }
+
+std::vector<RankReason> gather_reasons(Bootstrap& everyone,
+                                       const std::optional<std::string>& mine) {
+  RankReason reason;
+  copy_text(first_line_of("/proc/sys/kernel/hostname"), reason.host);
+  if (mine) copy_text(mine->empty() ? "unknown" : *mine, reason.text);
+  return everyone.gather(reason);
+}
+
 /// The first rank's reason, if any rank has one.
-std::optional<std::string> reason_of_any(Bootstrap& everyone,
-                                         const std::optional<std::string>& mine) {
-  std::array<char, 400> text{};
-  if (mine) std::copy_n(mine->begin(), std::min(mine->size(), text.size() - 1), text.begin());
-  const auto all = everyone.gather(text);
-  const bool everywhere =
-      std::all_of(all.begin(), all.end(), [&](const auto& t) { return t == text; });
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].front() == '\0') continue;
-    if (everywhere) return mine;
-    return fmt::format("rank {}: {}", rank, all[rank].data());
-  }
-  return std::nullopt;
+std::optional<std::string> reason_of_any(const std::vector<RankReason>& ranks) {
+  const auto first = std::find_if_not(ranks.begin(), ranks.end(), can);
+  if (first == ranks.end()) return std::nullopt;
+  const bool everywhere = std::all_of(ranks.begin(), ranks.end(), [&](const RankReason& rank) {
+    return rank.text == ranks.front().text;
+  });
+  if (everywhere) return first->text.data();
+  return fmt::format("rank {}: {}", first - ranks.begin(), first->text.data());
+}
+
+/// A node whose driver is broken would turn a measurement of GPUs into one of host memory.
+void refuse_a_part(const Backend& backend, const std::vector<RankReason>& ranks) {
+  const auto able = static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), can));
+  if (!backend.has_devices() || able == 0 || able == ranks.size()) return;
+  const auto first = std::find_if_not(ranks.begin(), ranks.end(), can);
+  throw Error{Status::Unavailable,
+              fmt::format("--backend auto: {} of {} can use {}, but not rank {} on {}: {}; mend "
+                          "that, or measure host memory by --backend mpi",
+                          able, counted(ranks.size(), "rank"), backend.name(),
+                          first - ranks.begin(), first->host.data(), first->text.data())};
 }
 
 }  // namespace
@@ -75,13 +103,16 @@ BackendChoice choose_backend(std::string_view wanted, const Unavailability& reas
                                                wanted, names_in_this_build())};
 }
 
-BackendChoice choose_backend(std::string_view wanted) {
-  return choose_backend(wanted, [](const Backend& backend) { return backend.unavailable(); });
-}
+std::optional<std::string> own_reason(const Backend& backend) { return backend.unavailable(); }
 
-BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone) {
+BackendChoice choose_backend(std::string_view wanted) { return choose_backend(wanted, own_reason); }
+
+BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone,
+                             const Unavailability& mine) {
   return choose_backend(wanted, [&](const Backend& backend) {
-    return reason_of_any(everyone, backend.unavailable());
+    const std::vector<RankReason> ranks = gather_reasons(everyone, mine(backend));
+    if (wanted == "auto") refuse_a_part(backend, ranks);
+    return reason_of_any(ranks);
   });
 }
 

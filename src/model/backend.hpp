@@ -23,7 +23,7 @@ struct ConnectOptions {
   Registration registration = Registration::None;
   std::optional<int> cta_policy{};  ///< -x: NCCL's CTAPolicy, 0 to 2
   int peers = 0;                    ///< ranks that each rank exchanges with; 0: any
-  Seconds timeout{120};             ///< of the connecting itself
+  Seconds timeout{600};             ///< of the connecting itself: 2.5 minutes were seen
   bool shares_devices = false;      ///< some ranks are on one device
   int world_rank = 0;               ///< this rank among all of the job
 };
@@ -83,7 +83,12 @@ using Unavailability = std::function<std::optional<std::string>(const Backend& b
                                            const Unavailability& reason_of);
 /// As this process alone sees it.
 [[nodiscard]] BackendChoice choose_backend(std::string_view wanted);
-/// As all ranks see it: what one cannot use, none does. Collective.
-[[nodiscard]] BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone);
+/// As this process sees it.
+[[nodiscard]] std::optional<std::string> own_reason(const Backend& backend);
+/// As all ranks see it: what one cannot use, none does; but "auto" does not leave devices that some
+/// ranks have unused: it throws Error (Unavailable). `mine` is own_reason but for tests.
+/// Collective.
+[[nodiscard]] BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone,
+                                           const Unavailability& mine = own_reason);
 
 }  // namespace busbar

@@ -118,7 +118,8 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
         "integrated autocorrelation time by which the interval is widened"),
     field<&R::batch>("batch", "", "consecutive operations in one sample"),
     field<&R::warmup_operations>("warmup_operations", "",
-                                 "untimed operations before the first sample"),
+                                 "untimed operations before the first sample, without the priming "
+                                 "operation of a row on GPUs"),
     field<&R::minor_faults_per_op>("minor_faults_per_op", "",
                                    "page faults per operation, worst rank"),
     field<&R::involuntary_switches_per_op>(
@@ -132,11 +133,13 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
                              "bytes per library call where it was issued in segments"),
     field<&R::cycle>("cycle", "", "sweep number, from 0; see -N"),
     field<&R::finished_at>("finished_at", "", "local time at which the row was finished"),
-    field<&R::host_time_us>("host_time_us", "us",
-                            "time of one operation by the host's clock: a chunk's time over its "
-                            "operations, median over chunks; nccl-tests' time"),
+    field<&R::host_time_us>(
+        "host_time_us", "us",
+        "time of one operation by the host's clock: a chunk's time over its "
+        "operations, median over chunks; nccl-tests' time with -n 20 -w 1 -a 1"),
     field<&R::enqueue_time_us>("enqueue_time_us", "us",
-                               "host time of issuing one operation, median over chunks"),
+                               "host time of issuing one operation, from a chunk's first 20; "
+                               "median over chunks"),
     field<&R::group>("group", "", "group of ranks that the row is of; empty where all are one"),
     field<&R::sender>("sender", "", "rank that sends to `receiver` one way; only with --pairs"),
     field<&R::receiver>("receiver", "", "rank that receives"),

@@ -18,6 +18,16 @@ class Stopwatch {
   virtual void start() = 0;
   /// An interval ends here and the next begins.
   virtual void lap() = 0;
+  /// As `start` and `lap`; returns the host's time without the recording of the event itself.
+  virtual Clock::time_point start_on_host() {
+    start();
+    return Clock::now();
+  }
+  virtual Clock::time_point lap_on_host() {
+    const Clock::time_point now = Clock::now();
+    lap();
+    return now;
+  }
   /// The intervals since reset; only after Communicator::wait.
   [[nodiscard]] virtual const std::vector<Seconds>& intervals() = 0;
   /// What one reading costs, measured now: operations much longer are timed one by one.
@@ -36,6 +46,15 @@ class HostStopwatch final : public Stopwatch {
     const Clock::time_point now = Clock::now();
     intervals_.emplace_back(now - last_);
     last_ = now;
+  }
+  // One reading serves both: a second one would be inside the interval.
+  Clock::time_point start_on_host() override {
+    start();
+    return last_;
+  }
+  Clock::time_point lap_on_host() override {
+    lap();
+    return last_;
   }
   [[nodiscard]] const std::vector<Seconds>& intervals() override { return intervals_; }
   [[nodiscard]] Seconds cost() override;

@@ -74,7 +74,7 @@ const std::vector<Effect>& effects() {
       {"-S 1", [](O o) { return o.timestamps; }},
       {"--report_timestamps 0", [](O o) { return !o.timestamps; }},
       {"-T 1.5", [](O o) { return o.timeout == Seconds{1.5}; }},
-      {"--timeout 0", [](O o) { return !o.timeout; }},
+      {"--timeout 0", [](O o) { return o.timeout == Seconds{0}; }},
       {"-J x.json", [](O o) { return o.json_path == "x.json"; }},
       {"--output_file y.json", [](O o) { return o.json_path == "y.json"; }},
       {"-g 4", [](O o) { return o.launch_ranks == 4; }},

@@ -303,5 +303,18 @@ TEST(LibraryEnvironment, ListsWhatChangesLibrariesInOrder) {
   unsetenv("BUSBAR_NOT_A_LIBRARY");
 }
 
+TEST(RunContext, SaysWhatToDoForARankWithAGpuAndOneProcessor) {
+  PretendedRun run;
+  run.placements.ranks[2].processors = 1;
+  EXPECT_FALSE(contains(run.notes(), "one-processor: "));  // host memory is content with one
+  run.devices.resize(16);
+  for (RankPlace& place : run.placements.ranks) place.processors = 2;
+  EXPECT_FALSE(contains(run.notes(), "one-processor: "));
+  run.placements.ranks[2].processors = 1;
+  EXPECT_TRUE(contains(run.notes(), "\none-processor: rank 2 on vm may run on one processor only"))
+      << run.notes();
+  EXPECT_TRUE(contains(run.notes(), "--cpus-per-task"));
+}
+
 }  // namespace
 }  // namespace busbar

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/fake_bootstrap.hpp"
+
 namespace busbar {
 namespace {
 
@@ -119,6 +121,49 @@ TEST(PlaceOf, SpreadsOrPacksOrTakesTheList) {
   EXPECT_EQ(place_of({Policy::List, {6, 2}}, 3, 4, 8), 2);
   EXPECT_EQ(place_of({Policy::List, {6, 8}}, 0, 2, 8), std::nullopt);
   EXPECT_EQ(place_of({.policy = Policy::Best}, 0, 1, 0), std::nullopt);
+}
+
+/// A rank near `cores` cores from processor `first` on.
+Neighbour near(const std::string& host, int first, int cores) {
+  Neighbour rank{.first_near = first, .cores_near = cores};
+  copy_text("boot of " + host, rank.boot_id);
+  return rank;
+}
+
+TEST(ShareOfNearCores, DividesAmongTheRanksNearTheSameCoresOnly) {
+  std::vector<Neighbour> ranks(4, near("box", 0, 48));
+  ranks.insert(ranks.end(), 4, near("box", 48, 48));
+  const topo::CoreShare share = share_of_near_cores(ranks, 6);
+  EXPECT_EQ(share.index, 2);
+  EXPECT_EQ(share.count, 4);
+  EXPECT_EQ(share.least, 2);
+}
+
+TEST(ShareOfNearCores, TellsASmallerSetFromALargerWithTheSameBeginning) {
+  const topo::CoreShare share = share_of_near_cores({near("box", 0, 48), near("box", 0, 12)}, 1);
+  EXPECT_EQ(share.index, 0);
+  EXPECT_EQ(share.count, 1);
+}
+
+TEST(ShareOfNearCores, WantsFourCoresARankOnSeveralHosts) {
+  const std::vector<Neighbour> ranks{near("a", 0, 48), near("b", 0, 48), near("b", 0, 48)};
+  const topo::CoreShare share = share_of_near_cores(ranks, 2);
+  EXPECT_EQ(share.index, 1);
+  EXPECT_EQ(share.count, 2);
+  EXPECT_EQ(share.least, 4);
+}
+
+TEST(ShortOfProcessors, NamesTheFirstRankThatMayRunOnOneOnly) {
+  std::vector<RankPlace> ranks = ranks_on("box", 2, 3);
+  EXPECT_EQ(short_of_processors(summarize_places(ranks)), "");
+  ranks[1].processors = ranks[2].processors = 1;
+  EXPECT_EQ(short_of_processors(summarize_places(ranks)), "rank 1 on box");
+}
+
+TEST(PlaceRanks, BindsARankWithAnUnknownDeviceToNothing) {
+  test::FakeBootstrap bootstrap;
+  const Placements places = place_ranks(bootstrap, {.near = "0000:ee:00.0"});
+  EXPECT_EQ(places.ranks.at(0).bound_by_us, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "harness/row_measurement.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -37,7 +38,8 @@ class RowMeasurement : public testing::Test {
                          .progress = Progress::Block,
                          .timer_cost_s = timer_cost_s_,
                          .flags = {},
-                         .watchdog = watchdog_};
+                         .watchdog = watchdog_,
+                         .on_devices = on_devices_};
     const Crew crew{.everyone = bootstrap_, .sharers = bootstrap_};
     const SizePlan plan{.footprint = allreduce_.footprint(kKiB, 4, 1), .slots = slots_};
     const Call like{.collective = &allreduce_, .op = ReduceOp::Sum};
@@ -56,6 +58,7 @@ class RowMeasurement : public testing::Test {
   Options& options() { return options_; }
   Placements& placements() { return placements_; }
   test::FakeCommunicator& communicator() { return communicator_; }
+  void set_on_devices() { on_devices_ = true; }
   void set_slots(std::uint64_t slots) { slots_ = slots; }
   void set_timer_cost(double seconds) { timer_cost_s_ = seconds; }
   [[nodiscard]] const Record& record() const { return record_; }
@@ -71,6 +74,7 @@ class RowMeasurement : public testing::Test {
   Watchdog watchdog_{std::nullopt, {}};
   std::uint64_t slots_ = 1;
   double timer_cost_s_ = 0;
+  bool on_devices_ = false;
   Record record_;
   std::vector<double> samples_;
 };
@@ -164,7 +168,108 @@ TEST_F(RowMeasurement, GroupsAsManyOperationsAsAskedAndSamplesTheGroups) {
   EXPECT_EQ(record().batch, 3U);
 }
 
+TEST_F(RowMeasurement, RunsAnUntimedOperationFirstOnADevice) {
+  set_on_devices();
+  measure();
+  EXPECT_EQ(communicator().events, "owoooooow");
+  EXPECT_EQ(record().operations, 6U);
+  EXPECT_EQ(record().warmup_operations, 0U);  // as -w 0 asks for
+  communicator().events.clear();
+  measure(true);
+  EXPECT_EQ(communicator().events, "owoooooowow");
+}
+
+TEST_F(RowMeasurement, RunsNoUntimedOperationFirstInHostMemory) {
+  measure();
+  EXPECT_EQ(communicator().events, "oooooow");
+}
+
+TEST_F(RowMeasurement, TakesNoSampleOfAFirstOperationThatConnectsForTenSeconds) {
+  set_on_devices();
+  communicator().operation_time = [](std::size_t n) { return Seconds{n == 1 ? 10.0 : 30e-6}; };
+  options().operations.reset();
+  options().warmup_operations.reset();
+  options().checks = 0;
+  measure();
+  EXPECT_DOUBLE_EQ(record().time_max_us.value_or(0), 30);
+  EXPECT_EQ(record().samples, 50U);
+  EXPECT_EQ(record().warmup_operations, 11U);
+  EXPECT_EQ(record().stop_reason, "ci-width");
+}
+
+TEST_F(RowMeasurement, MeasuresAnOperationThatOutlastsTheBudgetFromTheSecondOn) {
+  set_on_devices();
+  communicator().operation_time = [](std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return Seconds{10};
+  };
+  options().operations.reset();
+  options().warmup_operations.reset();
+  options().time_budget = Seconds{0.001};
+  measure();
+  EXPECT_EQ(record().samples, 2U);
+  EXPECT_EQ(record().warmup_operations, 0U);
+  EXPECT_EQ(operations(), 3U);
+}
+
+TEST_F(RowMeasurement, SkipsARowWhoseFirstOperationTheLibraryRefuses) {
+  set_on_devices();
+  communicator().operation_time = [](std::size_t) -> Seconds {
+    throw Error{Status::Unavailable, "NCCL: invalid argument"};
+  };
+  measure();
+  EXPECT_EQ(record().status, RowStatus::Skipped);
+  EXPECT_EQ(record().reason, "NCCL: invalid argument");
+  EXPECT_TRUE(samples().empty());
+  EXPECT_FALSE(record().time_median_us.has_value());
+  EXPECT_EQ(communicator().events, "o");
+}
+
+TEST_F(RowMeasurement, HoldsTheDeviceForIsolatedOperationsUnlessTheyBlock) {
+  set_on_devices();
+  communicator().can_hold = true;
+  options().operations = 2;
+  options().cadence = Cadence::Isolated;
+  measure();
+  EXPECT_EQ(communicator().events, "owhoswhosw");
+  for (const Blocking blocking :
+       {Blocking::WaitAndBarrier, Blocking::Wait, Blocking::UntimedBarrier}) {
+    communicator().events.clear();
+    options().blocking = blocking;
+    measure();
+    EXPECT_EQ(communicator().events.find('h'), std::string::npos) << communicator().events;
+  }
+}
+
+TEST_F(RowMeasurement, FlagsARowWhoseTimeIsThatOfIssuing) {
+  set_on_devices();
+  Seconds time{1e-3};
+  communicator().operation_time = [&](std::size_t) {
+    std::this_thread::sleep_for(Seconds{1e-3});
+    return time;
+  };
+  measure();
+  EXPECT_TRUE(has_flag(record(), "launch-bound")) << record().flags;
+  options().blocking = Blocking::Wait;  // issuing includes the waits
+  measure();
+  EXPECT_FALSE(has_flag(record(), "launch-bound")) << record().flags;
+  options().blocking = Blocking::Off;
+  time = Seconds{1};
+  measure();
+  EXPECT_FALSE(has_flag(record(), "launch-bound")) << record().flags;
+}
+
+TEST_F(RowMeasurement, CallsNoRowOfHostMemoryLaunchBound) {
+  communicator().operation_time = [](std::size_t) {
+    std::this_thread::sleep_for(Seconds{1e-3});
+    return Seconds{1e-3};
+  };
+  measure();
+  EXPECT_FALSE(has_flag(record(), "launch-bound")) << record().flags;
+}
+
 TEST_F(RowMeasurement, LaunchesAGraphOfAllOperationsForOneSample) {
+  set_on_devices();
   options().graph_launches = 4;
   measure();
   EXPECT_EQ(communicator().events, "ow[oooooo]ggggw");

@@ -138,5 +138,19 @@ TEST(AddBound, GivesNoEfficiencyToARowWithoutBusBandwidth) {
   EXPECT_FALSE(record.efficiency);
 }
 
+TEST(LaunchBound, IsARowWhoseIssuingTakesNineTenthsOfItsTime) {
+  EXPECT_TRUE(is_launch_bound({.time_median_us = 10, .enqueue_time_us = 9.0}));
+  EXPECT_TRUE(is_launch_bound({.time_median_us = 10, .enqueue_time_us = 10.5}));
+  EXPECT_FALSE(is_launch_bound({.time_median_us = 10, .enqueue_time_us = 8.9}));
+  EXPECT_FALSE(is_launch_bound({.time_median_us = 10}));
+  EXPECT_FALSE(is_launch_bound({.enqueue_time_us = 9}));
+}
+
+TEST(AddBound, LeavesASkippedRowWithoutOne) {
+  Record record{.status = RowStatus::Skipped};
+  add_bound(record, {.kind = "links", .bus_GBps = [](const BoundRow&) { return 100.0; }}, {});
+  EXPECT_FALSE(record.bound_GBps.has_value());
+}
+
 }  // namespace
 }  // namespace busbar

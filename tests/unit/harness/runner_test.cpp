@@ -29,6 +29,7 @@ class PretendedRun : public testing::Test {
   Placements& placements() { return placements_; }
   test::FakeCommunicator& communicator() { return communicator_; }
   void set_group(int group) { group_ = group; }
+  void set_on_devices() { on_devices_ = true; }
   void set_flags(std::vector<std::string_view> flags) { flags_ = std::move(flags); }
 
   /// The rows, also of a run that ends early.
@@ -60,7 +61,8 @@ class PretendedRun : public testing::Test {
             .progress = Progress::Block,
             .timer_cost_s = 0,
             .flags = flags_,
-            .watchdog = watchdog_},
+            .watchdog = watchdog_,
+            .on_devices = on_devices_},
            outputs)
         .run();
     outputs.end("");
@@ -73,6 +75,7 @@ class PretendedRun : public testing::Test {
   test::FakeCommunicator communicator_;
   std::optional<int> group_;
   std::vector<std::string_view> flags_;
+  bool on_devices_ = false;
   Watchdog watchdog_{std::nullopt, {}};
   test::Failure failure_;
   std::string output_;
@@ -289,6 +292,85 @@ TEST_F(PretendedRun, MakesBuffersKnownBeforeTheyAreUsed) {
   };
   (void)run();
   EXPECT_EQ(communicator().enlisted.size(), 4U);  // two buffers for each of two sizes
+}
+
+TEST_F(PretendedRun, RunsAnUntimedOperationFirstInEachRowOfADevice) {
+  (void)run();
+  const std::size_t without = communicator().calls.size();
+  communicator().calls.clear();
+  set_on_devices();
+  options().csv_path += ".2";
+  (void)run();
+  EXPECT_EQ(communicator().calls.size(), without + 4);  // two sizes, out of place and in place
+}
+
+TEST_F(PretendedRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
+  set_on_devices();
+  communicator().operation_time = [](std::size_t n) -> Seconds {
+    if (n == 1) throw Error{Status::Unavailable, "NCCL: invalid argument"};
+    return Seconds{1e-3};
+  };
+  const auto rows = run();
+  EXPECT_EQ(failure().message, "");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].status, RowStatus::Skipped);
+  EXPECT_EQ(rows[0].reason, "NCCL: invalid argument");
+  EXPECT_EQ(rows[1].status, RowStatus::Ok);
+  EXPECT_EQ(rows[3].status, RowStatus::Ok);
+}
+
+TEST_F(PretendedRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
+  set_on_devices();
+  communicator().operation_time = [](std::size_t n) -> Seconds {
+    if (n == 3) throw Error{Status::Unavailable, "NCCL: invalid argument"};
+    return Seconds{1e-3};
+  };
+  const auto rows = run();
+  EXPECT_EQ(failure().status, Status::Runtime);  // other ranks may not know of it
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].status, RowStatus::Failed);
+}
+
+/// Buffers of 1 MiB that --cache rotate goes through.
+std::uint64_t rotated_slots(bool on_devices, Bytes device_cache, Bytes host_cache) {
+  Options options;
+  options.cache = Cache::Rotate;
+  options.sweep = {.first = kMiB, .last = kMiB};
+  Placements placements;
+  placements.largest_cache = host_cache;
+  test::FakeBootstrap bootstrap;
+  test::FakeCommunicator communicator;
+  Watchdog watchdog{std::nullopt, {}};
+  return plan_sweep({.options = options,
+                     .collective = test::collective("allreduce"),
+                     .backend = "fake",
+                     .everyone = bootstrap,
+                     .team = bootstrap,
+                     .group = {},
+                     .smallest_team = 1,
+                     .communicator = communicator,
+                     .placements = placements,
+                     .memory = {.free = 64 * kGiB, .share = 1},
+                     .progress = Progress::Block,
+                     .timer_cost_s = 0,
+                     .flags = {},
+                     .watchdog = watchdog,
+                     .on_devices = on_devices,
+                     .device_cache = device_cache},
+                    DataType::Float, ReduceOp::Sum)
+      .at(0)
+      .slots;
+}
+
+TEST(PlanSweep, RotatesThroughTwiceTheDevicesCacheAndNotTheHosts) {
+  EXPECT_EQ(rotated_slots(true, 50 * kMiB, 512 * kMiB), 256U);  // the least amount
+  EXPECT_EQ(rotated_slots(true, 192 * kMiB, 32 * kMiB), 384U);
+  EXPECT_EQ(rotated_slots(true, 0, 512 * kMiB), 256U);
+}
+
+TEST(PlanSweep, RotatesThroughTwiceTheHostsCacheInHostMemory) {
+  EXPECT_EQ(rotated_slots(false, 0, 32 * kMiB), 128U);  // the least amount
+  EXPECT_EQ(rotated_slots(false, 0, 256 * kMiB), 512U);
 }
 
 }  // namespace

@@ -16,15 +16,21 @@ constexpr auto kPatience = 30s;  // far beyond any time-out here
 class Report {
  public:
   Watchdog::OnTimeout callback() {
-    return [this](const std::string& step) { promise_.set_value(step); };
+    return [this](const std::string& step, Seconds timeout) {
+      promise_.set_value(step);
+      timeout_ = timeout;
+    };
   }
   /// The step that the time-out named, or nothing within `patience`.
   std::optional<std::string> wait(std::chrono::milliseconds patience) {
     if (future_.wait_for(patience) != std::future_status::ready) return std::nullopt;
     return future_.get();
   }
+  /// Of the watchdog that reported; once it is gone.
+  [[nodiscard]] Seconds timeout() const { return timeout_; }
 
  private:
+  Seconds timeout_{0};
   std::promise<std::string> promise_;
   std::future<std::string> future_ = promise_.get_future();
 };
@@ -66,6 +72,31 @@ TEST(Watchdog, EndsAtOnceWhereItIsNoLongerNeeded) {
   { const Watchdog watchdog(Seconds{3600}, report.callback()); }
   EXPECT_LT(Clock::now() - begin, kPatience);
   EXPECT_FALSE(report.wait(0ms).has_value());
+}
+
+TEST(Watchdog, StartsLaterWhereItIsToldTo) {
+  Report report;
+  {
+    Watchdog watchdog(std::nullopt, report.callback());
+    watchdog.start(Seconds{0.2});
+    watchdog.step("all-reduce of 1 MiB");
+    EXPECT_EQ(report.wait(kPatience), "all-reduce of 1 MiB");
+  }
+  EXPECT_EQ(report.timeout(), Seconds{0.2});
+}
+
+TEST(Watchdog, KeepsTheTimeoutThatItHas) {
+  Report report;
+  Watchdog watchdog(Seconds{3600}, report.callback());
+  watchdog.start(Seconds{0.05});
+  EXPECT_FALSE(report.wait(300ms).has_value());
+}
+
+TEST(Watchdog, NeverFiresWhereTheTimeoutIsZero) {
+  Report report;
+  Watchdog watchdog(Seconds{0}, report.callback());
+  watchdog.step("anything");
+  EXPECT_FALSE(report.wait(150ms).has_value());
 }
 
 }  // namespace

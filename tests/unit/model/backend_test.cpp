@@ -58,6 +58,42 @@ TEST(ChooseBackend, TakesForAllRanksWhatEachCanUse) {
   });
 }
 
+const Backend* backend_with_devices() {
+  for (const Backend* backend : registered_backends()) {
+    if (backend->has_devices()) return backend;
+  }
+  return nullptr;
+}
+
+TEST(ChooseBackend, DoesNotLeaveDevicesUnusedForOneRankThatHasNone) {
+  const Backend* const devices = backend_with_devices();
+  if (devices == nullptr) GTEST_SKIP() << "this build has no backend with devices";
+  test::on_ranks(3, [&](test::ThreadBootstrap& everyone) {
+    const auto mine = [&](const Backend& backend) {
+      const bool broken = &backend == devices && everyone.rank() == 1;
+      return broken ? std::optional<std::string>("driver too old") : std::nullopt;
+    };
+    const test::Failure failure =
+        test::failure_of([&] { (void)choose_backend("auto", everyone, mine); });
+    EXPECT_EQ(failure.status, Status::Unavailable);
+    EXPECT_TRUE(failure.says("rank 1 on ")) << failure.message;
+    EXPECT_TRUE(failure.says("driver too old")) << failure.message;
+    EXPECT_TRUE(failure.says("--backend mpi")) << failure.message;
+    EXPECT_EQ(choose_backend("mpi", everyone, mine).backend->name(), "mpi");
+  });
+}
+
+TEST(ChooseBackend, TakesHostMemoryWhereNoRankHasADevice) {
+  test::on_ranks(3, [](test::ThreadBootstrap& everyone) {
+    const auto mine = [&](const Backend& backend) {
+      return backend.has_devices()
+                 ? std::optional("no GPU at rank " + std::to_string(everyone.rank()))
+                 : std::nullopt;
+    };
+    EXPECT_EQ(choose_backend("auto", everyone, mine).backend->name(), "mpi");
+  });
+}
+
 TEST(RegisteredBackends, ComeBestFirst) {
   const auto backends = registered_backends();
   ASSERT_FALSE(backends.empty());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,14 +23,20 @@ namespace busbar::test {
 class FakeStopwatch final : public Stopwatch {
  public:
   void reset(std::size_t /*laps*/) override { intervals_.clear(); }
-  void start() override { running_ = Seconds{0}; }
+  void start() override {
+    std::this_thread::sleep_for(recording);
+    running_ = Seconds{0};
+  }
   void lap() override {
+    std::this_thread::sleep_for(recording);
     intervals_.push_back(running_);
     running_ = Seconds{0};
   }
   [[nodiscard]] const std::vector<Seconds>& intervals() override { return intervals_; }
   [[nodiscard]] Seconds cost() override { return Seconds{25e-9}; }
   void advance(Seconds time) { running_ += time; }
+
+  Seconds recording{0};  ///< what recording an event takes the host
 
  private:
   Seconds running_{0};
@@ -49,6 +56,8 @@ class FakeCommunicator final : public Communicator {
   }
 
   [[nodiscard]] std::optional<Bytes> free_device_memory() const override { return device_memory; }
+
+  [[nodiscard]] Bytes device_cache() const override { return cache; }
 
   [[nodiscard]] Buffer allocate(Bytes bytes) override {
     if (bytes > most_memory) throw runtime_failure("no memory");
@@ -80,7 +89,19 @@ class FakeCommunicator final : public Communicator {
     recording_ = nullptr;
     return std::make_unique<FakeReplay>(*this, std::move(recorded));
   }
+  [[nodiscard]] bool hold() override {
+    if (!can_hold) return false;
+    events += 'h';
+    held_ = true;
+    return true;
+  }
+  void start_held() override {
+    events += 's';
+    held_ = false;
+    on_start_held();
+  }
   void wait() override {
+    if (held_) throw std::logic_error("waits for a device that is held");
     events += 'w';
     ++waits;
   }
@@ -90,12 +111,15 @@ class FakeCommunicator final : public Communicator {
   std::optional<std::string> in_place_obstacle;
   Bytes most_memory = std::numeric_limits<Bytes>::max();
   std::optional<Bytes> device_memory;
+  Bytes cache = 0;                              ///< device_cache
+  bool can_hold = false;                        ///< the device
+  std::function<void()> on_start_held = [] {};  ///< looks at what was done until then
   std::function<Bytes(const Call&)> temporary = [](const Call&) { return Bytes{0}; };
   /// Time of the n-th operation, from 1; may throw, as an operation that fails.
   std::function<Seconds(std::size_t)> operation_time = [](std::size_t) { return Seconds{1e-3}; };
   std::vector<Call> calls;  ///< that were run, in their order
   /// What was asked for: o an operation, ( and ) a group, [ and ] recording and g launching a
-  /// graph, w a wait.
+  /// graph, w a wait, h holding the device and s starting it.
   std::string events;
   std::vector<const std::byte*> enlisted;
   int waits = 0;
@@ -124,6 +148,7 @@ class FakeCommunicator final : public Communicator {
   }
 
   std::vector<Call>* recording_ = nullptr;  // instead of being run
+  bool held_ = false;
 };
 
 /// The registered collective of this name.

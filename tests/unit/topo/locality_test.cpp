@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/support/temporary_folder.hpp"
+#include "tests/unit/topo/gpu_server.hpp"
 #include "tests/unit/topo/probes/sample_hwloc.hpp"
 
 namespace busbar::topo {
@@ -90,54 +90,61 @@ TEST(Machine, BindsToANumaNode) {
   EXPECT_TRUE(machine.locality().numa.has_value());
 }
 
-/// Lets hwloc take the sample (processor 0 near bus 07, processor 1 near bus 85) for this machine.
-class SampleMachine {
- public:
-  SampleMachine() {
-    folder_.write("sample.xml", sample::hwloc_xml());
-    setenv("HWLOC_XMLFILE", folder_.path("sample.xml").c_str(), 1);
-    setenv("HWLOC_THISSYSTEM", "1", 1);
+/// The processors of each of `count` ranks near the GPU `gpu` of a recorded server.
+std::vector<std::string> shares(const sample::GpuServer& server, int gpu, int count, int least) {
+  const sample::RecordedMachine recorded(server.hwloc_xml());
+  const std::vector<Core> cores = Machine().cores_near(sample::GpuServer::bus(gpu));
+  std::vector<std::string> texts;
+  for (int index = 0; index < count; ++index) {
+    texts.push_back(format_ranges(share_of(cores, {index, count, least})));
   }
-  SampleMachine(const SampleMachine&) = delete;
-  SampleMachine& operator=(const SampleMachine&) = delete;
-  ~SampleMachine() {
-    unsetenv("HWLOC_XMLFILE");
-    unsetenv("HWLOC_THISSYSTEM");
-  }
-
- private:
-  test::TemporaryFolder folder_{};
-};
-
-TEST(Machine, BindsNearADevice) {
-  const AffinityGuard guard;
-  if (guard.processors() < 2) GTEST_SKIP() << "one processor: nothing to bind";
-  const SampleMachine sample;
-  const Machine machine;
-  ASSERT_TRUE(machine.bind_near("00000000:85:00.0", 0, 1));
-  EXPECT_EQ(machine.locality().processors, std::vector<int>{1});
-  ASSERT_TRUE(machine.bind_near("07:00.0", 0, 1));
-  EXPECT_EQ(machine.locality().processors, std::vector<int>{0});
+  return texts;
 }
 
-TEST(Machine, BindsTheRanksBeyondTheCoresNearADeviceInTurn) {
-  const AffinityGuard guard;
-  if (guard.processors() < 2) GTEST_SKIP() << "one processor: nothing to bind";
-  const SampleMachine sample;
-  const Machine machine;
-  ASSERT_TRUE(machine.bind_near("0000:85:00.0", 2, 3));
-  EXPECT_EQ(machine.locality().processors, std::vector<int>{1});
+using Texts = std::vector<std::string>;
+
+TEST(CoresNear, AreTwelveForEachOfEightGpusOnTwoSocketsOfFortyEight) {
+  const sample::GpuServer server{.numa_nodes = 2, .cores = 48, .gpus = 4};
+  EXPECT_EQ(shares(server, 0, 4, 2), (Texts{"0-11", "12-23", "24-35", "36-47"}));
+  EXPECT_EQ(shares(server, 7, 4, 4), (Texts{"48-59", "60-71", "72-83", "84-95"}));
 }
 
-TEST(Machine, BindsNearNothingThatItDoesNotKnow) {
+TEST(CoresNear, AreAWholeNodeForTheOnlyGpuNearIt) {
+  const sample::GpuServer nps4{.numa_nodes = 8, .cores = 16, .gpus = 1};
+  EXPECT_EQ(shares(nps4, 3, 1, 2), Texts{"48-63"});
+}
+
+TEST(CoresNear, AreSharedByAllWhereAPartWouldBeTooSmall) {
+  const sample::GpuServer small{.numa_nodes = 2, .cores = 6, .gpus = 4};
+  EXPECT_EQ(shares(small, 0, 4, 2), Texts(4, "0-5"));
+  EXPECT_EQ(shares(small, 0, 2, 2), (Texts{"0-2", "3-5"}));
+  EXPECT_EQ(shares(small, 0, 2, 4), Texts(2, "0-5"));
+  EXPECT_EQ(shares(small, 4, 9, 2), Texts(9, "6-11"));  // fewer cores than ranks
+}
+
+TEST(CoresNear, HaveAllTheirProcessors) {
+  EXPECT_EQ(share_of({{0, 4}, {1, 5}, {2, 6}, {3, 7}}, {1, 2, 2}), (std::vector<int>{2, 3, 6, 7}));
+}
+
+TEST(Machine, BindsToTheProcessorsNearADevice) {
   const AffinityGuard guard;
-  const SampleMachine sample;
+  if (guard.processors() < 2) GTEST_SKIP() << "one processor: nothing to bind";
+  const sample::RecordedMachine recorded(sample::hwloc_xml(), true);
   const Machine machine;
-  const auto before = machine.locality().processors;
-  EXPECT_FALSE(machine.bind_near("0000:ee:00.0", 0, 1));
-  EXPECT_FALSE(machine.bind_near("GPU0", 0, 1));
-  EXPECT_FALSE(machine.bind_near("", 0, 1));
-  EXPECT_EQ(machine.locality().processors, before);  // cppcheck-suppress knownConditionTrueFalse
+  EXPECT_EQ(machine.cores_near("00000000:85:00.0"), std::vector<Core>{{1}});
+  ASSERT_TRUE(machine.bind_to_processors({1}));
+  EXPECT_EQ(machine.locality().processors, std::vector<int>{1});
+  EXPECT_EQ(machine.cores_near("07:00.0"), std::vector<Core>{{0}});
+}
+
+TEST(Machine, KnowsNoCoresNearWhatItDoesNotKnow) {
+  const AffinityGuard guard;
+  const sample::RecordedMachine recorded(sample::hwloc_xml(), true);
+  const Machine machine;
+  EXPECT_TRUE(machine.cores_near("0000:ee:00.0").empty());
+  EXPECT_TRUE(machine.cores_near("GPU0").empty());
+  EXPECT_TRUE(machine.cores_near("").empty());
+  EXPECT_FALSE(machine.bind_to_processors({}));
 }
 
 }  // namespace
