@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
 
@@ -203,6 +204,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const ContextInput& in
       {"processor", input.placements.ranks.front().processor_model.data()},
       {"kernel", kernel_release()},
       {"library", input.backend.backend->library()},
+      {"mpi", mpi_library().name},
       {"compiler", compiler()},
       {"environment", join(input.environment, " ")},
       {"timer-cost-ns", fmt::format("{:.1f}", input.timer_cost_s * 1e9)},
@@ -230,6 +232,9 @@ RunContext make_context(const ContextInput& input) {
                   input.backend.why, counted(static_cast<std::size_t>(input.ranks), "rank"),
                   counted(static_cast<std::size_t>(input.nodes), "node")),
       statistic_note(o), progress_note(input)};
+  if (input.backend.backend->library() != mpi_library().name) {
+    context.notes.push_back(fmt::format("ranks are connected by {}", mpi_library().name));
+  }
   add_device_notes(input, context.notes);
   add_group_notes(input, context.notes);
   add_memory_notes(input, context.notes);
@@ -266,12 +271,18 @@ RunContext make_context(const ContextInput& input) {
 }
 
 std::vector<std::string> library_environment() {
+  constexpr std::array kKept{"NCCL_", "UCX_", "MPIR_", "MPICH_",
+                             "OMPI_MCA_", "FI_", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_"};
+  // What Open MPI's mpirun tells its ranks: session names that differ in every launch.
+  constexpr std::array kOfTheLauncher{"OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix=",
+                                      "OMPI_MCA_initial_wdir=", "OMPI_MCA_shmem_RUNTIME_QUERY_hint="};
   std::vector<std::string> found;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
-    for (const char* prefix : {"NCCL_", "UCX_", "MPIR_", "MPICH_", "OMPI_MCA_", "FI_",
-                               "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_"}) {
-      if (text.starts_with(prefix)) found.emplace_back(text);
+    const auto begins_text = [&](const char* prefix) { return text.starts_with(prefix); };
+    if (std::any_of(kKept.begin(), kKept.end(), begins_text) &&
+        std::none_of(kOfTheLauncher.begin(), kOfTheLauncher.end(), begins_text)) {
+      found.emplace_back(text);
     }
   }
   std::sort(found.begin(), found.end());

@@ -7,7 +7,7 @@
 #include "backends/mpi/host_memory.hpp"
 #include "backends/mpi/routines.hpp"
 #include "base/error.hpp"
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "bootstrap/mpi_support.hpp"
 #include "model/backend.hpp"
 
@@ -138,7 +138,7 @@ class MpiBackend final : public Backend {
   [[nodiscard]] std::string_view name() const override { return "mpi"; }
   [[nodiscard]] int preference() const override { return 10; }
   [[nodiscard]] std::optional<std::string> unavailable() const override { return std::nullopt; }
-  [[nodiscard]] std::string library() const override { return mpi_library(); }
+  [[nodiscard]] std::string library() const override { return mpi_library().name; }
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {
     return std::make_unique<MpiCommunicator>(bootstrap, options.progress);
