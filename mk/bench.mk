@@ -4,6 +4,8 @@ BENCH_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) $(SANITIZE_FLAGS) 
 
 $(BIN)/mpi_ratios: $(MPI_BUILD)/bench/mpi_ratios.o $(BUILD)/src/collectives/allreduce.o $(CORE)
 	@$(BENCH_LINK)
+$(BIN)/mpi_memory: $(MPI_BUILD)/bench/mpi_memory.o $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
+	@$(BENCH_LINK)
 $(BIN)/verification: $(BUILD)/bench/verification.o $(CORE)
 	@$(BENCH_LINK) -lbenchmark
 $(BIN)/topology_bounds: $(BUILD)/bench/topology_bounds.o $(CORE)
@@ -19,13 +21,24 @@ $(BIN)/simulation: $(BUILD)/bench/simulation.o $(CORE)
 $(BIN)/csv_rows: $(BUILD)/bench/csv_rows.o $(CORE)
 	@$(BENCH_LINK)
 
-.PHONY: bench
+# What MPI has a part in is run with MPICH and with Open MPI.
+.PHONY: bench bench-mpi
+ifneq ($(MPI_SHOW),)
+bench-mpi: $(BIN)/mpi_ratios $(BIN)/mpi_memory ## overhead, progress and temporary memory with one MPI
+	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios overhead
+	$(MPI_RUN) -np 16 $(BIN)/mpi_ratios progress
+	$(MPI_RUN) -np 4 $(BIN)/mpi_memory
+else
+bench-mpi: ; @echo "bench-mpi: no $(MPI_NAME) here; skipped" >&2
+endif
+
+BENCHES := mpi_ratios mpi_memory verification topology_bounds topology_choice csv_rows simulation host_limits
 bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; speed of host memory
-	@$(MAKE) --no-print-directory -j$(shell nproc) $(BIN)/mpi_ratios $(BIN)/verification $(BIN)/topology_bounds $(BIN)/topology_choice $(BIN)/simulation $(BIN)/host_limits
-	mpirun -np 2 $(BIN)/mpi_ratios overhead
-	mpirun -np 16 $(BIN)/mpi_ratios progress
+	@$(MAKE) --no-print-directory -j$(shell nproc) $(BENCHES:%=$(BIN)/%)
+	@$(MAKE) --no-print-directory bench-mpi
+	@$(MAKE) --no-print-directory -j$(shell nproc) MPI=$(OTHER_MPI) MPICXX= bench-mpi
 	$(BIN)/verification
-	mpirun -np 2 $(BIN)/mpi_ratios stopping
+	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios stopping
 	$(BIN)/topology_bounds --benchmark_min_time=0.05
 	$(BIN)/topology_choice
 	$(BIN)/csv_rows

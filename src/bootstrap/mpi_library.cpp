@@ -37,6 +37,12 @@ MpiLibrary read_mpi_library(std::string_view text) {
   return {.name = one_line(text.substr(0, text.find('\n')))};
 }
 
+std::string memory_note(const MpiLibrary& library) {
+  if (library.family != MpiFamily::Other) return "";
+  return "memory that " + library.name +
+         " takes for itself was not measured: planned is the larger need of MPICH and Open MPI";
+}
+
 const MpiLibrary& mpi_library() {
   static const MpiLibrary library = [] {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};

@@ -18,6 +18,9 @@ struct MpiLibrary {
 /// The library by what MPI_Get_library_version returns; pure.
 [[nodiscard]] MpiLibrary read_mpi_library(std::string_view text);
 
+/// What the header says of a library whose own need of memory was not measured; else empty.
+[[nodiscard]] std::string memory_note(const MpiLibrary& library);
+
 /// The library that this program is linked with. MPI must not be up.
 [[nodiscard]] const MpiLibrary& mpi_library();
 

@@ -173,6 +173,16 @@ void add_memory_notes(const ContextInput& input, std::vector<std::string>& notes
   }
 }
 
+/// The MPI library where it only connects the ranks; its own need of memory where that is a guess.
+void add_mpi_notes(const ContextInput& input, std::vector<std::string>& notes) {
+  const MpiLibrary& mpi = mpi_library();
+  if (input.backend.backend->library() != mpi.name) {
+    notes.push_back(fmt::format("ranks are connected by {}", mpi.name));
+  } else if (const std::string note = memory_note(mpi); !note.empty()) {
+    notes.push_back(note);
+  }
+}
+
 std::string host_list(const Placements& placements) {
   std::set<std::string> names;
   for (const RankPlace& place : placements.ranks) names.insert(place.host.data());
@@ -232,12 +242,10 @@ RunContext make_context(const ContextInput& input) {
                   input.backend.why, counted(static_cast<std::size_t>(input.ranks), "rank"),
                   counted(static_cast<std::size_t>(input.nodes), "node")),
       statistic_note(o), progress_note(input)};
-  if (input.backend.backend->library() != mpi_library().name) {
-    context.notes.push_back(fmt::format("ranks are connected by {}", mpi_library().name));
-  }
   add_device_notes(input, context.notes);
   add_group_notes(input, context.notes);
   add_memory_notes(input, context.notes);
+  add_mpi_notes(input, context.notes);
   if (!input.bound.note.empty()) context.notes.push_back(input.bound.note);
   for (const std::string& warning : input.bound.warnings) {
     context.notes.push_back("topology: " + warning);

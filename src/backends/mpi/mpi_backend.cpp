@@ -40,7 +40,7 @@ class MpiCommunicator final : public Communicator {
     const std::uint64_t count = call.segment > 0 ? std::min(call.segment, call.count) : call.count;
     const bool per_rank = !call.collective->elementwise;
     const Bytes size = count * info(call.type).size * (per_rank ? ranks_ : 1);
-    return routine_of(call).temporary(size, static_cast<int>(ranks_));
+    return routine_of(call).temporary.bytes(mpi_library().family, size, static_cast<int>(ranks_));
   }
 
   [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {

@@ -32,6 +32,14 @@ TEST(ReadMpiLibrary, CallsEveryOtherByItsFirstLine) {
   EXPECT_EQ(read_mpi_library("MVAPICH2 Version :\t2.3.7\nmore").name, "MVAPICH2 Version : 2.3.7");
 }
 
+TEST(MemoryNote, NamesALibraryThatWasNotMeasured) {
+  EXPECT_EQ(memory_note(read_mpi_library("MPICH Version:\t4.0.2\n")), "");
+  EXPECT_EQ(memory_note(read_mpi_library("Open MPI v4.1.4, package")), "");
+  const std::string note = memory_note(read_mpi_library("Intel(R) MPI Library 2021.10"));
+  EXPECT_NE(note.find("Intel(R) MPI Library 2021.10"), std::string::npos) << note;
+  EXPECT_NE(note.find("larger"), std::string::npos) << note;
+}
+
 TEST(MpiLibrary, IsANameAndAVersionWithoutControlCharacters) {
   const std::string& name = mpi_library().name;
   for (const char character : name) EXPECT_GE(character, ' ') << name;
