@@ -19,7 +19,7 @@ comma := ,
 BACKENDS :=
 BACKEND_LDLIBS :=
 BACKEND_OBJECTS :=
-include mk/packages.mk mk/mpi.mk mk/texts.mk
+include mk/mpi.mk mk/packages.mk mk/texts.mk
 include $(wildcard src/backends/*/backend.mk)
 ABSENT_BACKENDS := $(filter-out $(BACKENDS),$(patsubst src/backends/%/backend.mk,%,$(wildcard src/backends/*/backend.mk)))
 
@@ -29,7 +29,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -W
 WARNINGS += -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g1
-ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) -MMD -MP
+ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(TOML_CXXFLAGS) -MMD -MP
 # The library's own build of toml++: its header alone would end the program on "[[[" by an assertion.
 TOML_CXXFLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
 TOML_LDLIBS := -ltomlplusplus
@@ -44,7 +44,7 @@ LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
   $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
-CORE := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(TEXT_OBJECTS) $(BACKEND_OBJECTS)
+CORE := $(call objects,$(CORE_SOURCES)) $(TEXT_OBJECTS) $(BACKEND_OBJECTS)
 
 .PHONY: all
 all: packages-build ## install what is missing, build all executables at the root
@@ -53,14 +53,17 @@ all: packages-build ## install what is missing, build all executables at the roo
 .PHONY: executables
 executables: $(PERF) $(LINKS) busbar
 
-# Another choice of backends is another program: what is linked depends on this list.
-$(BUILD)/backends.list: FORCE
+.PHONY: programs
+programs: $(PERF:%=$(BIN)/%) $(BIN)/busbar
+
+# Another choice of backends or another MPI is another program: what is linked depends on this list.
+$(BIN)/parts.list: FORCE
 	@mkdir -p $(@D)
-	@echo '$(BACKENDS)' | cmp -s - $@ || echo '$(BACKENDS)' > $@
-$(PERF:%=$(BUILD)/bin/%) $(BUILD)/bin/busbar: $(BUILD)/backends.list
+	@echo '$(BACKENDS) $(MPI_NAME)' | cmp -s - $@ || echo '$(BACKENDS) $(MPI_NAME)' > $@
+$(PERF:%=$(BIN)/%) $(BIN)/busbar: $(BIN)/parts.list
 
 # The root has links, so that a sanitized and an ordinary build never mix their objects.
-$(PERF) busbar: %: $(BUILD)/bin/% FORCE
+$(PERF) busbar: %: $(BIN)/% FORCE
 	@ln -sf $< $@
 all_reduce_perf: allreduce_perf
 reduce_scatter_perf: reducescatter_perf
@@ -71,13 +74,13 @@ $(LINKS):
 FORCE:
 
 # Objects, never an archive: an archive would drop what registers itself at start-up.
-$(PERF:%=$(BUILD)/bin/%): $(BUILD)/bin/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/src/collectives/%.o $(CORE)
+$(PERF:%=$(BIN)/%): $(BIN)/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/src/collectives/%.o $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $*_perf"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
 BUSBAR_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out src/apps/perf_main.cpp,$(wildcard src/apps/*.cpp)))
-$(BUILD)/bin/busbar: $(BUSBAR_OBJECTS) $(CORE)
+$(BIN)/busbar: $(BUSBAR_OBJECTS) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  busbar"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
@@ -90,7 +93,7 @@ $(COMMON_HEADERS).gch: Makefile
 	@echo "  CXX   common headers"
 	@printf '#include <%s>\n' algorithm array map optional span string string_view vector fmt/format.h > $(COMMON_HEADERS)
 	@$(CXX) $(ALL_CXXFLAGS) -x c++-header -o $@ $(COMMON_HEADERS)
-SOURCE_OBJECTS := $(CORE_SOURCES:%.cpp=$(BUILD)/%.o) $(BUSBAR_OBJECTS) $(BUILD)/src/apps/perf_main.o
+SOURCE_OBJECTS := $(call objects,$(CORE_SOURCES)) $(BUSBAR_OBJECTS) $(BUILD)/src/apps/perf_main.o
 $(SOURCE_OBJECTS): private ALL_CXXFLAGS += -include $(COMMON_HEADERS)
 $(SOURCE_OBJECTS): | $(COMMON_HEADERS).gch
 
@@ -102,12 +105,12 @@ $(BUILD)/%.o: %.cpp
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the rest ------------------------------------------------------------------------------------
--include $(filter-out mk/packages.mk mk/mpi.mk mk/texts.mk,$(wildcard mk/*.mk))
+-include $(filter-out mk/mpi.mk mk/packages.mk mk/texts.mk,$(wildcard mk/*.mk))
 
 .PHONY: install
 install: executables ## install executables and documents: PREFIX=/usr/local, DESTDIR=
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/busbar $(DESTDIR)$(PREFIX)/share/busbar/plots
-	install -m 755 $(PERF:%=$(BUILD)/bin/%) $(BUILD)/bin/busbar $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PERF:%=$(BIN)/%) $(BIN)/busbar $(DESTDIR)$(PREFIX)/bin
 	for link in all_reduce:allreduce reduce_scatter:reducescatter all_gather:allgather; do \
 	  ln -sf $${link#*:}_perf $(DESTDIR)$(PREFIX)/bin/$${link%:*}_perf; done
 	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/busbar
@@ -123,6 +126,6 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## print this list
-	@echo 'make [TARGET] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1] [WERROR=]'
+	@echo 'make [TARGET] [MPI=mpich|openmpi] [MPICXX=WRAPPER] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1] [WERROR=]'
 	@echo '     [HAVE_NCCL=0|1] [CUDA_HOME=/usr/local/cuda] [NCCL_HOME=FOLDER] [NVCC_GENCODE=...] [NVCC_CCBIN=g++-11]'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ratios of the harness against plain MPI, each within one run: see `make bench`.
-//   mpirun -np 2  mpi_ratios overhead   our median over a plain loop of the same call
+//   mpirun -np 2  mpi_ratios overhead   our median over a plain loop of the same call on the same buffers
 //   mpirun -np 16 mpi_ratios progress   blocking calls over yielding ones
 //   mpirun -np 2  mpi_ratios stopping   time to a 2 % interval over 500 fixed operations
 #include <cmath>
@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "harness/chunk.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/placement.hpp"
@@ -46,6 +47,10 @@ struct Case {
   RowBuffers buffers;
   std::vector<Call> calls;
 };
+
+/// What our loop may cost where an operation lasts longer than its bookkeeping.
+constexpr double kMostOverhead = 1.05;
+constexpr Bytes kOverheadFrom = 64 * kKiB;
 
 double plain_loop_us(Bootstrap& bootstrap, const Call& call, int operations) {
   bootstrap.barrier();
@@ -82,10 +87,13 @@ void overhead(Bootstrap& bootstrap, const Backend& backend) {
           stats::median(take_samples({bootstrap, bootstrap}, chunks, plan, {}).times_us));
       plain.push_back(plain_loop_us(bootstrap, test.calls.front(), operations));
     }
-    tell(bootstrap,
-         fmt::format("overhead   np={} {:>7}: ours {:.2f} us, plain loop {:.2f} us, ratio {:.3f}",
-                     bootstrap.size(), format_bytes(size), stats::median(ours),
-                     stats::median(plain), stats::median(ours) / stats::median(plain)));
+    const double ratio = stats::median(ours) / stats::median(plain);
+    const bool too_much = size >= kOverheadFrom && ratio > kMostOverhead;
+    tell(bootstrap, fmt::format("overhead   np={} {} {:>7}: ours {:.2f} us, plain loop {:.2f} us, "
+                                "ratio {:.3f}{}",
+                                bootstrap.size(), mpi_library().name, format_bytes(size),
+                                stats::median(ours), stats::median(plain), ratio,
+                                too_much ? fmt::format(" above {}", kMostOverhead) : ""));
   }
 }
 
@@ -102,8 +110,8 @@ void progress(Bootstrap& bootstrap, const Backend& backend) {
     for (const double time : yield.run(ChunkShape::of(40, 1)).samples_us) yield_us.push_back(time);
   }
   tell(bootstrap,
-       fmt::format("progress   np={} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
-                   bootstrap.size(), format_bytes(kMiB), stats::median(block_us),
+       fmt::format("progress   np={} {} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
+                   bootstrap.size(), mpi_library().name, format_bytes(kMiB), stats::median(block_us),
                    stats::median(yield_us), stats::median(block_us) / stats::median(yield_us)));
 }
 

@@ -3,7 +3,7 @@
 # them every test skips and says why.
 .PHONY: test-cluster
 test-cluster: executables ## acceptance tests on four hosts that are network namespaces
-	BUILD=$(BUILD) $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) bats tests/cluster
+	$(BATS_ENV) bats tests/cluster
 check: test-cluster
 
 # Each verdict ten times: one in ten would be no acceptance test.

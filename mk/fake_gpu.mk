@@ -13,7 +13,7 @@ FAKE_NCCL := $(FAKE_GPU)/libnccl.so.2
 FAKE_CUDART_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/cudart/*.cpp))
 FAKE_NCCL_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/nccl/*.cpp))
 $(FAKE_CUDART_OBJECTS) $(FAKE_NCCL_OBJECTS): private ALL_CXXFLAGS += -fPIC $(NCCL_CXXFLAGS)
-FAKE_GPU_TEST_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/selftest/*.cpp))
+FAKE_GPU_TEST_OBJECTS := $(call objects,$(wildcard tests/fake_gpu/selftest/*.cpp))
 $(FAKE_GPU_TEST_OBJECTS): private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
 
 fake-gpu: $(FAKE_CUDART) $(FAKE_NCCL) $(FAKE_GPU)/selftest $(FAKE_GPU)/nvidia-smi ## pretended libcudart and libnccl for tests, if there is CUDA
@@ -35,10 +35,10 @@ $(FAKE_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_GPU)/nccl.version $(FAKE_CUDART)
 	  $(FAKE_NCCL_OBJECTS) $(FAKE_CUDART) -pthread
 
 # Linked to NVIDIA's libraries, as the programs are.
-$(FAKE_GPU)/selftest: $(FAKE_GPU_TEST_OBJECTS)
+$(FAKE_GPU)/selftest: $(FAKE_GPU_TEST_OBJECTS) $(BIN)/parts.list
 	@mkdir -p $(@D)
 	@echo "  LINK  $(@F)"
-	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(BACKEND_LDLIBS) $(MPI_LDLIBS) -pthread
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BACKEND_LDLIBS) $(MPI_LDLIBS) -pthread
 
 FAKE_SMI_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/smi/*.cpp)) $(BUILD)/tests/fake_gpu/cudart/machine.o
 $(FAKE_GPU)/nvidia-smi: $(FAKE_SMI_OBJECTS)

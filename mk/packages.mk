@@ -2,16 +2,22 @@
 # What each stage needs from Debian 12, and targets that install what of it is missing.
 # `make BUSBAR_NO_INSTALL=1 ...` installs nothing and goes on with what the machine has.
 
-BUILD_PACKAGES := g++ make pkg-config mpich libmpich-dev libhwloc-dev libfccp-dev libcli11-dev \
+MPICH_PACKAGES := mpich libmpich-dev
+BUILD_PACKAGES := g++ make pkg-config libhwloc-dev libfccp-dev libcli11-dev \
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libpugixml-dev libglpk-dev liblemon-dev libhwloc-plugins
 TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps graphviz gnuplot-nox iproute2 libxml2-utils python3-yaml patchelf
 BENCH_PACKAGES := libbenchmark-dev
 PLOT_PACKAGES := gnuplot-nox
 LINT_PACKAGES := clang-format-14 clang-tidy-14 cppcheck shellcheck git
 
-.PHONY: packages-build packages-test packages-bench packages-plot packages-lint
-packages-build: ; @tools/install-packages $(BUILD_PACKAGES)
-packages-test: ; @tools/install-packages $(TEST_PACKAGES)
+.PHONY: packages-build packages-test packages-bench packages-plot packages-lint openmpi
+packages-build: $(filter openmpi,$(MPI_NAME))
+	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter mpich,$(MPI_NAME)),$(MPICH_PACKAGES))
+# Tests and benchmarks are run with both.
+packages-test packages-bench: openmpi
+packages-test: ; @tools/install-packages $(TEST_PACKAGES) $(MPICH_PACKAGES)
 packages-bench: ; @tools/install-packages $(BENCH_PACKAGES)
 packages-plot: ; @tools/install-packages $(PLOT_PACKAGES)
 packages-lint: ; @tools/install-packages $(LINT_PACKAGES)
+openmpi: ## fetch Debian's Open MPI into build/ (its packages would switch the machine's mpirun)
+	@BUSBAR_NO_INSTALL=$(BUSBAR_NO_INSTALL) tools/fetch-openmpi build/openmpi

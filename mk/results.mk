@@ -8,7 +8,7 @@ QUICKSTART_CSV = results/$(QUICKSTART_NAME).csv
 .PHONY: quickstart
 quickstart: packages-build packages-plot ## install what is missing, build, run the main job (NP=16), draw it
 	@$(MAKE) --no-print-directory -j$(shell nproc) executables
-	mpirun -np $(NP) ./allreduce_perf -b 1M -e 1G --csv $(QUICKSTART_CSV)
+	$(MPI_RUN) -np $(NP) ./allreduce_perf -b 1M -e 1G --csv $(QUICKSTART_CSV)
 	@./busbar plot $(QUICKSTART_CSV) -o plots/$(QUICKSTART_NAME) > /dev/null
 	@echo "rows: $(QUICKSTART_CSV)   pictures: plots/$(QUICKSTART_NAME)/*.svg"
 

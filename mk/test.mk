@@ -2,7 +2,9 @@
 # Tests: unit (GoogleTest), command line, under mpirun, on pretended nodes and GPUs (bats).
 UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/%),\
   $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
-UNIT_OBJECTS := $(UNIT_SOURCES:%.cpp=$(BUILD)/%.o)
+BATS_ENV = BUILD=$(BUILD) MPI_FOUND='$(MPI_FOUND)' $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0)
+
+UNIT_OBJECTS := $(call objects,$(UNIT_SOURCES))
 
 # Tests are compiled in haste, from headers compiled once: what they test is not.
 TEST_HEADERS := $(BUILD)/tests/headers.hpp
@@ -16,7 +18,7 @@ $(UNIT_OBJECTS): private CXXFLAGS := -O0
 $(UNIT_OBJECTS): private ALL_CXXFLAGS += -include $(TEST_HEADERS)
 $(UNIT_OBJECTS): | $(TEST_HEADERS).gch
 
-$(BUILD)/bin/unit_tests: $(BUILD)/backends.list $(UNIT_OBJECTS) $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
+$(BIN)/unit_tests: $(BIN)/parts.list $(UNIT_OBJECTS) $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  unit_tests"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lgmock -lgtest -lgtest_main
@@ -32,20 +34,33 @@ $(REGISTRY_TEST): private ALL_CXXFLAGS += -DBUSBAR_COLLECTIVES='"$(COLLECTIVES)"
 
 .PHONY: test
 test: packages-build packages-test ## install what is missing, build, run every test
-	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu $(BUILD)/bin/unit_tests
+	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu $(BIN)/unit_tests
 	@$(MAKE) --no-print-directory check
 
 .PHONY: check
-check: check-unit check-bats
+check: check-unit check-bats check-other-mpi
 
 .PHONY: check-unit
-check-unit: $(BUILD)/bin/unit_tests ## unit tests only
-	$(BUILD)/bin/unit_tests --gtest_brief=1
+check-unit: $(BIN)/unit_tests ## unit tests only
+	$(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1
 
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)
-check-bats: executables fake-gpu $(BUILD)/bin/unit_tests ## tests of the programs only: command line, MPI, pretended GPUs
-	BUILD=$(BUILD) $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0) bats tests/cli tests/mpi tests/fake_gpu
+check-bats: executables fake-gpu $(BIN)/unit_tests ## tests of the programs only: command line, MPI, pretended GPUs
+	$(BATS_ENV) bats tests/cli tests/mpi tests/fake_gpu
+
+# The same for whichever of MPICH and Open MPI is not the machine's: what MPI has a part in.
+OTHER_MPI := $(if $(filter openmpi,$(MPI_NAME)),mpich,openmpi)
+.PHONY: check-other-mpi check-mpi
+check-other-mpi: ## tests with Open MPI where the machine's MPI is MPICH, or the other way round
+	@$(MAKE) --no-print-directory -j$(shell nproc) MPI=$(OTHER_MPI) MPICXX= check-mpi
+ifneq ($(MPI_SHOW),)
+check-mpi: programs $(BIN)/unit_tests
+	$(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1 --gtest_filter='*Mpi*:*Launcher*:*TemporaryMemory*:Complete*:*HostMemory*'
+	PROGRAMS=$(BIN) $(BATS_ENV) bats tests/mpi
+else
+check-mpi: ; @echo "check-mpi: no $(MPI_NAME) here; its tests are skipped" >&2
+endif
 
 .PHONY: soak
 soak: executables ## slow tests: large counts, memory, the main job

@@ -9,9 +9,39 @@ endless_stdin() {
   exec 0<> "$BATS_TEST_TMPDIR/stdin"
 }
 
+# use_mpi: `mpirun` and `mpiexec` are those of the MPI that the programs are linked with, whatever the
+# machine's are.
+use_mpi() {
+  local programs launcher
+  programs=$(dirname "$(readlink -f "$PWD/allreduce_perf")")
+  BUSBAR_TEST_MPI=$(awk '{ print $NF }' "$programs/parts.list")
+  read -r _ _ launcher _ <<<"${MPI_FOUND:-$("$ROOT/tools/find-mpi" "$BUSBAR_TEST_MPI" '' "$ROOT/build/openmpi")}"
+  BUSBAR_TEST_LAUNCHER=$(realpath --no-symlinks "$(command -v "$launcher")")
+  export BUSBAR_TEST_MPI BUSBAR_TEST_LAUNCHER
+  PATH=$ROOT/tests/launchers:$PATH
+  [ ! -d "$ROOT/build/openmpi" ] ||  # Open MPI that was unpacked there is told so
+    export OPAL_BINDIR=$ROOT/build/openmpi/usr/bin OPAL_SYSCONFDIR=$ROOT/build/openmpi/etc/openmpi
+}
+
+# mpi_title: how the MPI library calls itself.
+mpi_title() { if [ "$BUSBAR_TEST_MPI" = openmpi ]; then echo 'Open MPI'; else echo MPICH; fi; }
+
+# needs_mpich WHY: skips the test where the programs have another MPI.
+needs_mpich() { [ "$BUSBAR_TEST_MPI" = mpich ] || skip "with MPICH only: $1"; }
+
+# use_programs FOLDER: the working folder is the root with the programs of FOLDER instead of its own.
+use_programs() {
+  mkdir "$BATS_TEST_TMPDIR/root"
+  ln -s "$ROOT"/* "$BATS_TEST_TMPDIR/root"
+  ln -sf "$1"/*_perf "$1/busbar" "$BATS_TEST_TMPDIR/root"
+  cd "$BATS_TEST_TMPDIR/root" || return 1
+}
+
 setup() {
   ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
   cd "$ROOT" || return 1
+  [ -z "${PROGRAMS:-}" ] || use_programs "$ROOT/$PROGRAMS"
+  use_mpi
   endless_stdin
   DIR=$BATS_TEST_TMPDIR
   QUICK=(-b 1K -e 4K -n 3 -w 1)

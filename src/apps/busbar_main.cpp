@@ -52,7 +52,7 @@ Status show_schema(std::span<char* const> /*arguments*/) {
 }
 
 Status show_version(std::span<char* const> /*arguments*/) {
-  fmt::print("busbar {}\n", version());
+  fmt::print("{}", version_text());
   return Status::Ok;
 }
 

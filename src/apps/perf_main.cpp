@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/rank_launcher.hpp"
 #include "harness/cli.hpp"
 #include "harness/context.hpp"
 #include "harness/option_checks.hpp"
@@ -41,6 +42,13 @@ void complain(const std::string& program, const std::string& message) {
 void wait_for_lower_ranks(int rank) {
   constexpr int kLongest = 3000;
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 250, kLongest)));
+}
+
+/// Told once of what all ranks know. Open MPI's launcher kills all ranks as soon as one has left with an
+/// error: the others let the first speak.
+void complain_once(const std::string& program, const std::string& message) {
+  if (speaks_for_the_job()) return complain(program, message);
+  wait_for_lower_ranks(1);
 }
 
 /// What a launcher has not read from a rank's pipe when the rank aborts is lost (Hydra: one line in
@@ -69,7 +77,7 @@ void give_endless_stdin() {
   close(ends[0]);
 }
 
-/// -g N outside a launcher: becomes `mpiexec -n N` of itself.
+/// -g N outside a launcher: becomes `mpiexec -n N` of itself, or what the MPI library has instead.
 void launch_ranks(const Options& options, std::span<char* const> arguments) {
   const std::string ranks = fmt::format("{}", options.launch_ranks);
   if (const auto launcher = find_launcher()) {
@@ -78,8 +86,10 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
         "mpirun -np {} {} ...",
         ranks, launcher->name, ranks, arguments.front()));
   }
-  std::vector<std::string> words{"mpiexec", "-n", ranks, "/proc/self/exe"};
-  words[3] = std::filesystem::read_symlink("/proc/self/exe").string();
+  const RankLauncher launcher = find_rank_launcher(mpi_library().family, options.launch_ranks);
+  std::vector<std::string> words{launcher.program};
+  words.insert(words.end(), launcher.arguments.begin(), launcher.arguments.end());
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string word = arguments[i];
     if (word == "-g" || word == "--ngpus") {
@@ -95,7 +105,7 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
   give_endless_stdin();
   execvp(pointers.front(), pointers.data());
   throw Error{Status::Unavailable,
-              fmt::format("-g {}: cannot start mpiexec: {}; install MPICH, or leave -g out", ranks,
+              fmt::format("-g {}: cannot start {}: {}; leave -g out", ranks, launcher.program,
                           std::strerror(errno))};
 }
 
@@ -153,7 +163,7 @@ int run(std::span<char* const> arguments) {
     return run_ranks(line.options,
                      {.command = join(words, " "), .environment = library_environment()}, program);
   } catch (const Error& error) {
-    if (speaks_for_the_job()) complain(program, error.what());
+    complain_once(program, error.what());
     return exit_code(error.status());
   } catch (const std::exception& error) {
     complain(program, error.what());

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <numeric>
 
@@ -73,10 +74,10 @@ std::string counted(std::size_t count, std::string_view noun) {
 }
 
 std::string one_line(std::string_view text) {
-  std::string line(trim(text));
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  std::replace(line.begin(), line.end(), '\r', ' ');
-  return line;
+  std::string line(text);
+  const auto is_control = [](unsigned char character) { return std::iscntrl(character) != 0; };
+  std::replace_if(line.begin(), line.end(), is_control, ' ');
+  return std::string(trim(line));
 }
 
 std::string first_line_of(const std::string& path) {

@@ -23,7 +23,8 @@ namespace busbar {
 /// "1 rank", "16 ranks".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 
-/// One line: line ends become blanks, so that a message or a cell never spans two.
+/// One line: line ends and other control characters become blanks, so that a message, a fact or a
+/// cell never spans two and no reader stumbles.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 /// The first line of a file without its line end, or empty where it cannot be read.

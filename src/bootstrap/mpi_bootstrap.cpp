@@ -2,7 +2,6 @@
 #include "bootstrap/mpi_bootstrap.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <fcntl.h>
 #include <set>
@@ -14,8 +13,8 @@
 
 #include "base/deadline.hpp"
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "bootstrap/mpi_support.hpp"
 
 namespace busbar {
@@ -40,7 +39,7 @@ void refuse_a_foreign_launcher() {
   throw usage_error(
       fmt::format("{} started {} processes, but MPI_COMM_WORLD has {}: the launcher belongs to "
                   "another MPI than this program, which uses {}; start it with that MPI's mpirun",
-                  launcher->name, launcher->size, size, mpi_library()));
+                  launcher->name, launcher->size, size, mpi_library().name));
 }
 
 /// MPI_Init to MPI_Finalize. After an error MPI is aborted, never finalized: that could wait for
@@ -67,14 +66,14 @@ MPI_Op mpi_op(Combine how) {
 }
 
 /// The control plane over the ranks of a communicator.
-class MpiBootstrap : public Bootstrap {
+class MpiBootstrap : public Bootstrap, public HasMpiComm {
  public:
   explicit MpiBootstrap(MpiComm comm)
       : comm_(std::move(comm)), rank_(rank_in(comm_.get())), size_(size_of(comm_.get())) {
     map_nodes();
   }
 
-  [[nodiscard]] MPI_Comm comm() const { return comm_.get(); }
+  [[nodiscard]] MPI_Comm comm() const override { return comm_.get(); }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
@@ -118,7 +117,7 @@ class MpiBootstrap : public Bootstrap {
   }
 
   [[noreturn]] void abort(int exit_code) override {
-    // Our own line has said why; MPICH's would only follow it.
+    // Our own line has said why; the library's would only follow it.
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
     // It leaves by exit(), where a device's library may wait for its device for ever.
@@ -162,25 +161,5 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
 }  // namespace
 
 std::unique_ptr<Bootstrap> start_mpi() { return std::make_unique<MpiJob>(); }
-
-MPI_Comm mpi_comm_of(const Bootstrap& bootstrap) {
-  const auto* mpi = dynamic_cast<const MpiBootstrap*>(&bootstrap);
-  return mpi == nullptr ? MPI_COMM_WORLD : mpi->comm();
-}
-
-std::string mpi_library() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  // MPICH answers with a page of build flags: its first line is "MPICH Version:\t4.0.2".
-  std::string line =
-      split(std::string(text.data(), static_cast<std::size_t>(length)), '\n').front();
-  const std::size_t label = line.find(" Version:");
-  if (label != std::string::npos) {
-    const std::string number(trim(line.substr(line.find(':') + 1)));
-    line.replace(label, std::string::npos, " " + number);
-  }
-  return line;
-}
 
 }  // namespace busbar

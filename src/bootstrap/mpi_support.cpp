@@ -36,6 +36,11 @@ void complete(MPI_Request& request, Progress progress, Where where) {
   complete(std::span{&request, 1}, progress, where);
 }
 
+MPI_Comm mpi_comm_of(const Bootstrap& bootstrap) {
+  const auto* mpi = dynamic_cast<const HasMpiComm*>(&bootstrap);
+  return mpi == nullptr ? MPI_COMM_WORLD : mpi->comm();
+}
+
 MpiComm::MpiComm(MPI_Comm parent) {
   check_mpi(MPI_Comm_dup(parent, &comm_));
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));

@@ -20,6 +20,18 @@ void complete(std::span<MPI_Request> requests, Progress progress, Where where = 
 /// Waits for one request.
 void complete(MPI_Request& request, Progress progress, Where where = Where::here());
 
+/// A bootstrap over MPI, which has a communicator.
+class HasMpiComm {
+ public:
+  [[nodiscard]] virtual MPI_Comm comm() const = 0;
+
+ protected:
+  ~HasMpiComm() = default;
+};
+
+/// The communicator of a bootstrap of start_mpi or a part of it; MPI_COMM_WORLD for any other.
+[[nodiscard]] MPI_Comm mpi_comm_of(const Bootstrap& bootstrap);
+
 /// Owns a communicator; errors are returned, not fatal. Move-only.
 class MpiComm {
  public:

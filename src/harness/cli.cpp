@@ -68,7 +68,7 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
     return line;
   }
   if (show_version->count() > 0) {
-    line.print_and_exit = fmt::format("busbar {}\n", version());
+    line.print_and_exit = version_text();
     return line;
   }
   if (!app.remaining().empty()) throw unexpected(app.remaining().front());

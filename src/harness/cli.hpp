@@ -26,4 +26,7 @@ struct CommandLine {
 /// "0.1.0"
 [[nodiscard]] std::string_view version();
 
+/// What --version prints: the version and the MPI library.
+[[nodiscard]] std::string version_text();
+
 }  // namespace busbar

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
 
@@ -180,6 +181,16 @@ void add_memory_notes(const ContextInput& input, std::vector<std::string>& notes
   }
 }
 
+/// The MPI library where it only connects the ranks; its own need of memory where that is a guess.
+void add_mpi_notes(const ContextInput& input, std::vector<std::string>& notes) {
+  const MpiLibrary& mpi = mpi_library();
+  if (input.backend.backend->library() != mpi.name) {
+    notes.push_back(fmt::format("ranks are connected by {}", mpi.name));
+  } else if (const std::string note = memory_note(mpi); !note.empty()) {
+    notes.push_back(note);
+  }
+}
+
 std::string host_list(const Placements& placements) {
   std::set<std::string> names;
   for (const RankPlace& place : placements.ranks) names.insert(place.host.data());
@@ -214,6 +225,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const ContextInput& in
       {"kernel", kernel_release()},
       {"library", input.backend.backend->library()},
       {"library-files", input.backend.backend->library_files()},
+      {"mpi", mpi_library().name},
       {"compiler", compiler()},
       {"environment", join(input.environment, " ")},
       {"timer-cost-ns", fmt::format("{:.1f}", input.timer_cost_s * 1e9)},
@@ -249,6 +261,7 @@ RunContext make_context(const ContextInput& input) {
   add_device_notes(input, context.notes);
   add_group_notes(input, context.notes);
   add_memory_notes(input, context.notes);
+  add_mpi_notes(input, context.notes);
   if (!input.bound.note.empty()) context.notes.push_back(input.bound.note);
   for (const std::string& warning : input.bound.warnings) {
     context.notes.push_back("topology: " + warning);
@@ -282,12 +295,18 @@ RunContext make_context(const ContextInput& input) {
 }
 
 std::vector<std::string> library_environment() {
+  constexpr std::array kKept{"NCCL_", "UCX_", "MPIR_", "MPICH_",
+                             "OMPI_MCA_", "FI_", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_"};
+  // What Open MPI's mpirun tells its ranks: session names that differ in every launch.
+  constexpr std::array kOfTheLauncher{"OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix=",
+                                      "OMPI_MCA_initial_wdir=", "OMPI_MCA_shmem_RUNTIME_QUERY_hint="};
   std::vector<std::string> found;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
-    for (const char* prefix : {"NCCL_", "UCX_", "MPIR_", "MPICH_", "OMPI_MCA_", "FI_",
-                               "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_"}) {
-      if (text.starts_with(prefix)) found.emplace_back(text);
+    const auto begins_text = [&](const char* prefix) { return text.starts_with(prefix); };
+    if (std::any_of(kKept.begin(), kKept.end(), begins_text) &&
+        std::none_of(kOfTheLauncher.begin(), kOfTheLauncher.end(), begins_text)) {
+      found.emplace_back(text);
     }
   }
   std::sort(found.begin(), found.end());

@@ -4,6 +4,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "harness/cli.hpp"
 
 namespace busbar {
@@ -15,5 +16,9 @@ std::string_view help_text_of(std::string_view command) {
 }
 
 std::string_view version() { return trim(embedded_text("VERSION")); }
+
+std::string version_text() {
+  return fmt::format("busbar {}\nMPI library: {}\n", version(), mpi_library().name);
+}
 
 }  // namespace busbar

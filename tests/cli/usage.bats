@@ -16,11 +16,12 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
   [ -z "$stderr" ]
 }
 
-@test "the version is that of VERSION" {
-  run ./allreduce_perf --version
-  [ "$output" = "busbar $(cat VERSION)" ]
-  run ./busbar version
-  [ "$output" = "busbar $(cat VERSION)" ]
+@test "the version is that of VERSION, with the MPI library" {
+  for program in "./allreduce_perf --version" "./sendrecv_perf --version" "./busbar version" "./busbar --version"; do
+    run $program
+    [ "${lines[0]}" = "busbar $(cat VERSION)" ]
+    [[ ${lines[1]} =~ ^"MPI library: $(mpi_title) "[0-9]+\.[0-9]+ ]]
+  done
 }
 
 @test "sizes that nccl-tests swallows are refused" {

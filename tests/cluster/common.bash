@@ -2,6 +2,8 @@
 # A cluster of its own for every file: four hosts, which go away with the file's process, also when
 # that is killed. Without namespaces every test skips and says why.
 bats_require_minimum_version 1.5.0
+# shellcheck source=tests/common.bash
+. "$BATS_TEST_DIRNAME/../common.bash"
 
 setup_file() {
   ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -21,8 +23,9 @@ teardown_file() { "$CLUSTER" down; }
 setup() {
   [ -z "$WHY_NOT" ] || skip "$WHY_NOT"
   cd "$ROOT" || return 1
-  mkfifo "$BATS_TEST_TMPDIR/stdin"
-  exec 0<> "$BATS_TEST_TMPDIR/stdin"  # as tests/common.bash does
+  use_mpi
+  needs_mpich "busbar accept run starts MPICH's mpiexec"
+  endless_stdin
   DIR=$BATS_TEST_TMPDIR
   mapfile -t LAUNCHER < <("$CLUSTER" launcher)
 }

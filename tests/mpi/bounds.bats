@@ -40,7 +40,8 @@ no_bound() {  # no_bound WHY COMMAND... : the rows tell their set and no bound, 
 
 @test "there is no bound where none was measured or none holds" {
   no_bound "not measured (--host-limits off)" mpirun -np 2 ./allreduce_perf --host-limits off
-  no_bound "2 nodes, and what joins them is not known" env MPIR_CVAR_ODD_EVEN_CLIQUES=1 mpirun -np 4 ./allgather_perf
+  [ "$BUSBAR_TEST_MPI" != mpich ] ||
+    no_bound "2 nodes, and what joins them is not known" env MPIR_CVAR_ODD_EVEN_CLIQUES=1 mpirun -np 4 ./allgather_perf
   no_bound "rows are not of all ranks" env NCCL_TESTS_SPLIT="MOD 2" mpirun -np 4 ./allreduce_perf
   no_bound "" ./allreduce_perf
   [[ $output != *"# Host:"* ]]

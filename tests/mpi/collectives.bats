@@ -132,12 +132,14 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 
 @test "ranks that cannot share memory are on different nodes" {
+  needs_mpich "MPIR_CVAR_ODD_EVEN_CLIQUES"
   run env MPIR_CVAR_ODD_EVEN_CLIQUES=1 mpirun -np 4 ./allgather_perf -b 1K -e 1K -n 1 -w 0 --csv "$DIR/a.csv"
   [ "$(column nodes,wrong "$DIR/a.csv" | sort -u)" = "2|0" ]
   [ "$(sed -n 's/^# rank-[0-9]*: host [^ ]* node \([0-9]\).*/\1/p' "$DIR/a.csv" | xargs)" = "0 1 0 1" ]
 }
 
 @test "four pretended nodes are four nodes in the rows" {
+  needs_mpich "-launcher fork"
   run mpirun -hosts a,b,c,d -launcher fork -ppn 4 -np 16 ./allreduce_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
   [ "$status" -eq 0 ]
   [ "$(column nodes "$DIR/a.csv" | sort -u)" = 4 ]

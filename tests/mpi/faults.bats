@@ -127,6 +127,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
 }
 
 @test "all ranks leave with the same code" {
+  needs_mpich "-print-all-exitcodes"
   codes() {  # codes OPTIONS... : of three ranks, as Hydra tells them: code times 256
     mpirun -print-all-exitcodes -np 3 ./allreduce_perf -n 1 -w 0 "$@" 2>&1 | sed -n 's/.*Exit codes: \[.*\] //p'
   }

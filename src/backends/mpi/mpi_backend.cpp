@@ -7,7 +7,7 @@
 #include "backends/mpi/host_memory.hpp"
 #include "backends/mpi/routines.hpp"
 #include "base/error.hpp"
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "bootstrap/mpi_support.hpp"
 #include "model/backend.hpp"
 
@@ -40,7 +40,7 @@ class MpiCommunicator final : public Communicator {
     const std::uint64_t count = call.segment > 0 ? std::min(call.segment, call.count) : call.count;
     const bool per_rank = !call.collective->elementwise;
     const Bytes size = count * info(call.type).size * (per_rank ? ranks_ : 1);
-    return routine_of(call).temporary(size, static_cast<int>(ranks_));
+    return routine_of(call).temporary.bytes(mpi_library().family, size, static_cast<int>(ranks_));
   }
 
   [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {
@@ -138,7 +138,7 @@ class MpiBackend final : public Backend {
   [[nodiscard]] std::string_view name() const override { return "mpi"; }
   [[nodiscard]] int preference() const override { return 10; }
   [[nodiscard]] std::optional<std::string> unavailable() const override { return std::nullopt; }
-  [[nodiscard]] std::string library() const override { return mpi_library(); }
+  [[nodiscard]] std::string library() const override { return mpi_library().name; }
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {
     return std::make_unique<MpiCommunicator>(bootstrap, options.progress);

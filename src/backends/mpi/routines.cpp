@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/mpi/routines.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 
 namespace busbar {
 namespace {
+
+// MPICH 4.0.2
 
 /// reduce_scatter_allgather takes half the message where the ranks are a power of two, else all.
 Bytes half_or_all(Bytes size, int ranks) {
@@ -40,6 +43,16 @@ Bytes half(Bytes size, int /*ranks*/) { return size / 2; }
 
 /// binomial takes half at most, but a root that is not rank 0 puts all in order first.
 Bytes all(Bytes size, int ranks) { return ranks == 1 ? 0 : size; }
+
+// Open MPI 4.1.4
+
+/// ring, for any number of ranks but a power of two, goes by bruck; so do small messages.
+Bytes all_but_for_powers_of_two(Bytes size, int ranks) {
+  return std::has_single_bit(static_cast<unsigned>(ranks)) ? all_if_small(size, ranks) : size;
+}
+
+/// One to three times the message, by algorithms that change with size and number of ranks.
+Bytes thrice_all(Bytes size, int ranks) { return 3 * all(size, ranks); }
 
 Bytes nothing(Bytes /*size*/, int /*ranks*/) { return 0; }
 
@@ -106,7 +119,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
          [](const A& a, R& r) {
            return MPI_Iallreduce(send_of(a), a.recv, a.count, a.type, a.op, a.comm, r.data());
          },
-     .temporary = half_or_all},
+     .temporary = {.mpich = half_or_all, .open_mpi = all}},
     {.collective = "broadcast",
      .block =
          [](const A& a) {
@@ -118,7 +131,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
            copy_at_root(a);
            return MPI_Ibcast(a.recv, a.count, a.type, a.root, a.comm, r.data());
          },
-     .temporary = nothing},
+     .temporary = {.mpich = nothing, .open_mpi = nothing}},
     {.collective = "reducescatter",
      .block =
          [](const A& a) {
@@ -129,7 +142,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Ireduce_scatter_block(send_of(a), a.recv, a.count, a.type, a.op, a.comm,
                                             r.data());
          },
-     .temporary = block_or_twice,
+     .temporary = {.mpich = block_or_twice, .open_mpi = thrice_all},
      .in_place = same_place},  // the result of MPI_IN_PLACE is at the start of the buffer
     {.collective = "allgather",
      .block =
@@ -141,12 +154,12 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Iallgather(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm,
                                  r.data());
          },
-     .temporary = all_if_small,
+     .temporary = {.mpich = all_if_small, .open_mpi = all_but_for_powers_of_two},
      .widens = true},
     {.collective = "reduce",
      .block = reduce,
      .post = post_reduce,
-     .temporary = twice_all_and_half_or_all},
+     .temporary = {.mpich = twice_all_and_half_or_all, .open_mpi = thrice_all}},
     {.collective = "alltoall",
      .block =
          [](const A& a) {
@@ -157,11 +170,11 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Ialltoall(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm,
                                 r.data());
          },
-     .temporary = one_block},
+     .temporary = {.mpich = one_block, .open_mpi = one_block}},
     {.collective = "sendrecv",
      .block = exchange,
      .post = post_exchange,
-     .temporary = nothing,
+     .temporary = {.mpich = nothing, .open_mpi = nothing},
      .overwrites = true},
     {.collective = "gather",
      .block =
@@ -174,7 +187,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Igather(send_of_rooted(a), a.count, a.type, a.recv, a.count, a.type, a.root,
                               a.comm, r.data());
          },
-     .temporary = half},
+     .temporary = {.mpich = half, .open_mpi = all}},
     {.collective = "scatter",
      .block =
          [](const A& a) {
@@ -186,10 +199,19 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Iscatter(a.send, a.count, a.type, recv_of_rooted(a), a.count, a.type, a.root,
                                a.comm, r.data());
          },
-     .temporary = all},
+     .temporary = {.mpich = all, .open_mpi = all}},
 }};
 
 }  // namespace
+
+Bytes TemporaryMemory::bytes(MpiFamily family, Bytes size, int ranks) const {
+  switch (family) {
+    case MpiFamily::Mpich: return mpich(size, ranks);
+    case MpiFamily::OpenMpi: return open_mpi(size, ranks);
+    case MpiFamily::Other: break;
+  }
+  return std::max(mpich(size, ranks), open_mpi(size, ranks));
+}
 
 const MpiRoutine* find_routine(std::string_view collective) {
   for (const MpiRoutine& routine : kRoutines) {

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include "bootstrap/mpi_library.hpp"
 #include "model/call.hpp"
 
 namespace busbar {
@@ -29,14 +30,24 @@ struct MpiArguments {
 /// What a nonblocking routine may post; what it does not post stays MPI_REQUEST_NULL.
 using MpiRequests = std::array<MPI_Request, 2>;
 
+/// Bytes of each rank that a library touches beyond the user's buffers, for a call of `size` bytes in
+/// nccl-tests' sense: the most of any rank and root, measured as growth of the resident set
+/// (docs/measurement.md, bench/mpi_memory.cpp).
+struct TemporaryMemory {
+  using Formula = Bytes (*)(Bytes size, int ranks);
+  Formula mpich;     ///< 4.0.2
+  Formula open_mpi;  ///< 4.1.4
+
+  /// The larger of both where the library is neither.
+  [[nodiscard]] Bytes bytes(MpiFamily family, Bytes size, int ranks) const;
+};
+
 /// A collective in MPI: one row of the table in routines.cpp.
 struct MpiRoutine {
   std::string_view collective;
   int (*block)(const MpiArguments& arguments);
   int (*post)(const MpiArguments& arguments, MpiRequests& requests);
-  /// Bytes of each rank that MPICH touches beyond the user's buffers, for a call of `size` bytes in
-  /// nccl-tests' sense; measured as growth of the resident set (docs/measurement.md).
-  Bytes (*temporary)(Bytes size, int ranks);
+  TemporaryMemory temporary;
   /// Whether a call of more than INT_MAX elements may use a wider type (data movement only).
   bool widens = false;
   /// Where MPI wants in-place data if not where nccl-tests has it.

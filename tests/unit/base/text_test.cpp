@@ -52,6 +52,12 @@ TEST(Counted, AddsAnSExceptToOne) {
   EXPECT_EQ(counted(16, "rank"), "16 ranks");
 }
 
+TEST(OneLine, HasNoControlCharacters) {
+  EXPECT_EQ(one_line(std::string_view("Open MPI\0", 9)), "Open MPI");
+  EXPECT_EQ(one_line(std::string_view("a\0b\tc\x1b[1md\x7f" "e", 13)), "a b c [1md e");
+  EXPECT_EQ(one_line("\u00b5s"), "\u00b5s");
+}
+
 TEST(OneLine, TurnsLineEndsIntoBlanks) {
   EXPECT_EQ(one_line("a\nb\n"), "a b");
   EXPECT_EQ(one_line("a\r\nb"), "a  b");

@@ -152,7 +152,7 @@ TEST(ParseCommandLine, GivesDefaultsForAnEmptyLine) {
 TEST(ParseCommandLine, PrintsHelpOrVersionAndIsDone) {
   EXPECT_EQ(parse("-h").print_and_exit, help_text());
   EXPECT_EQ(parse("-b 8 --help").print_and_exit, help_text());
-  EXPECT_EQ(parse("--version").print_and_exit, "busbar " + std::string(version()) + "\n");
+  EXPECT_EQ(parse("--version").print_and_exit, version_text());
   EXPECT_FALSE(parse("-b 8").print_and_exit.has_value());
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/mpi/routines.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "model/collective.hpp"
@@ -9,7 +11,11 @@ namespace busbar {
 namespace {
 
 Bytes temporary(const char* collective, Bytes size, int ranks) {
-  return find_routine(collective)->temporary(size, ranks);
+  return find_routine(collective)->temporary.bytes(MpiFamily::Mpich, size, ranks);
+}
+
+Bytes of_open_mpi(const char* collective, Bytes size, int ranks) {
+  return find_routine(collective)->temporary.bytes(MpiFamily::OpenMpi, size, ranks);
 }
 
 TEST(MpiRoutines, ExistForEveryCollectiveOfThisBuild) {
@@ -52,6 +58,37 @@ TEST(TemporaryMemory, IsAsTheirTreesNeedForGatherAndScatter) {
 TEST(TemporaryMemory, IsABlockOfAnAllToAllAndNothingOfASendReceive) {
   EXPECT_EQ(temporary("alltoall", kGiB, 16), 64 * kMiB);
   EXPECT_EQ(temporary("sendrecv", kGiB, 16), 0U);
+}
+
+TEST(TemporaryMemory, IsTheWholeMessageOfAnAllReduceOrGatherOfOpenMpi) {
+  for (const char* collective : {"allreduce", "gather"}) {
+    EXPECT_EQ(of_open_mpi(collective, kGiB, 16), kGiB) << collective;
+    EXPECT_EQ(of_open_mpi(collective, kGiB, 1), 0U) << collective;
+  }
+}
+
+TEST(TemporaryMemory, IsUpToThreeTimesTheMessageOfAReduceOrReduceScatterOfOpenMpi) {
+  for (const char* collective : {"reduce", "reducescatter"}) {
+    EXPECT_EQ(of_open_mpi(collective, kGiB, 16), 3 * kGiB) << collective;
+    EXPECT_EQ(of_open_mpi(collective, kGiB, 1), 0U) << collective;
+  }
+}
+
+TEST(TemporaryMemory, IsNothingOfAnAllGatherOfOpenMpiOnlyWhereRanksAreAPowerOfTwo) {
+  EXPECT_EQ(of_open_mpi("allgather", kGiB, 16), 0U);
+  EXPECT_EQ(of_open_mpi("allgather", kGiB, 6), kGiB);
+}
+
+TEST(TemporaryMemory, IsTheLargerNeedWhereTheLibraryIsNeither) {
+  for (const Collective* collective : registered_collectives()) {
+    const TemporaryMemory& memory = find_routine(collective->name)->temporary;
+    for (const int ranks : {1, 2, 6, 16}) {
+      EXPECT_EQ(memory.bytes(MpiFamily::Other, kGiB, ranks),
+                std::max(memory.bytes(MpiFamily::Mpich, kGiB, ranks),
+                         memory.bytes(MpiFamily::OpenMpi, kGiB, ranks)))
+          << collective->name << ' ' << ranks;
+    }
+  }
 }
 
 TEST(MpiRoutines, KnowWhatHasNoInPlaceCall) {

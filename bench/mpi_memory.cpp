@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an MPI library takes for itself beside the user's buffers, against what the memory plan counts on:
+//   mpirun -np 4 mpi_memory [SIZE]   64M by default; a row per collective
+// Growth of the resident set during one operation, the most of any rank over both placements, both
+// ways of waiting, and the first two ranks as roots.
+#include <algorithm>
+#include <fstream>
+#include <malloc.h>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
+#include "harness/placement.hpp"
+#include "harness/row_buffers.hpp"
+#include "model/backend.hpp"
+
+namespace busbar {
+namespace {
+
+/// A field of /proc/self/status, such as "VmHWM:".
+Bytes status_field(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != name) continue;
+    Bytes kibibytes = 0;
+    status >> kibibytes;
+    return kibibytes * kKiB;
+  }
+  return 0;
+}
+
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << '5'; }
+
+Bytes growth_of(Bootstrap& bootstrap, Communicator& communicator, const Call& call) {
+  malloc_trim(0);
+  bootstrap.barrier();
+  reset_peak();
+  const Bytes before = status_field("VmRSS:");
+  communicator.enqueue(call);
+  communicator.wait();
+  const Bytes peak = status_field("VmHWM:");
+  bootstrap.barrier();
+  return peak > before ? peak - before : 0;
+}
+
+struct Most {
+  double measured = 0;  ///< bytes, of any rank
+  double planned = 0;
+};
+
+void measure(Bootstrap& bootstrap, const Backend& backend, const Collective& collective, Bytes size,
+             Most& most) {
+  const SizePlan plan{.wanted = size,
+                      .footprint = collective.footprint(size, sizeof(float), bootstrap.size())};
+  for (const Progress progress : {Progress::Block, Progress::Yield}) {
+    const auto communicator = backend.connect(bootstrap, {.progress = progress});
+    RowBuffers buffers(*communicator, plan, 0);
+    for (const int root : {0, 1}) {
+      for (const bool in_place : {false, true}) {
+        Call like{.collective = &collective,
+                  .type = DataType::Float,
+                  .op = collective.reduces ? ReduceOp::Sum : ReduceOp::None,
+                  .root = collective.rooted ? root : 0};
+        if (collective.peers != nullptr) {
+          like.peers = collective.peers({.rank = bootstrap.rank(), .ranks = bootstrap.size()});
+        }
+        like.in_place = in_place;
+        if (root >= bootstrap.size() || communicator->unsupported(like)) continue;
+        const Call call = buffers.calls(like, in_place).front();
+        const Bytes growth = growth_of(bootstrap, *communicator, call);
+        most.measured = std::max(most.measured, static_cast<double>(growth));
+        most.planned = static_cast<double>(communicator->temporary_bytes(call));
+      }
+    }
+  }
+}
+
+int run(Bytes size) {
+  const auto bootstrap = start_mpi();
+  const BackendChoice backend = choose_backend("mpi");
+  const Placements placements = place_ranks(*bootstrap, {.bind = Bind::Auto});
+  bootstrap->set_progress(placements.oversubscribed ? Progress::Yield : Progress::Block);
+  for (const Collective* collective : registered_collectives()) {
+    Most most;
+    measure(*bootstrap, *backend.backend, *collective, size, most);
+    bootstrap->combine({&most.measured, 1}, Combine::Max);
+    if (bootstrap->rank() != 0) continue;
+    const auto whole = static_cast<double>(size);
+    fmt::print("memory     np={} {} {:>7} {:<13} measured {:.3f} of the size, planned {:.3f}{}\n",
+               bootstrap->size(), mpi_library().name, format_bytes(size), collective->name,
+               most.measured / whole, most.planned / whole,
+               most.measured > most.planned + 2.0 * kMiB ? ": more than planned" : "");
+    (void)std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace busbar
+
+int main(int argc, char** argv) {
+  using namespace busbar;
+  return run(argc == 2 ? parse_bytes("SIZE", std::span<char*>(argv, 2)[1]) : 64 * kMiB);
+}
