@@ -81,6 +81,13 @@ class RowCheck {
   std::uint64_t operations_;
 };
 
+void add_choice(Record& record, const std::optional<LibraryChoice>& choice) {
+  if (!choice) return;
+  record.algorithm = choice->algorithm;
+  record.protocol = choice->protocol;
+  record.channels = choice->channels;
+}
+
 }  // namespace
 
 std::vector<double> measure_row(const RowSetup& setup, Record& record,
@@ -94,6 +101,7 @@ std::vector<double> measure_row(const RowSetup& setup, Record& record,
   setup.buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, sent, parts.options.seed);
   parts.watchdog.tick();
+  if (parts.options.nccl_choice) add_choice(record, chunks.observe());
   Samples samples = take_samples(setup.crew, chunks, sampling_plan(parts), report);
   add_statistics(record, samples, parts.collective);
   if (parts.placements.hosts == 1 && !samples.start_skews_us.empty()) {

@@ -15,6 +15,7 @@
 #include "harness/placement.hpp"
 #include "harness/runner.hpp"
 #include "harness/split.hpp"
+#include "harness/transports.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
@@ -161,6 +162,7 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
                         .cta_policy = options.cta_policy,
                         .peers = is_ring ? kRingPeers : 0,
                         .shares_devices = shared,
+                        .observe_choice = options.nccl_choice,
                         .world_rank = rank};
   if (options.timeout) wanted.timeout = Seconds::max();  // the watchdog's then
   return wanted;
@@ -237,7 +239,8 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
                              .command = invocation.command,
                              .environment = invocation.environment,
                              .inventory = inventory_facts(everyone, taken.topology),
-                             .library_settings = backend.backend->settings(wanted)};
+                             .library_settings = backend.backend->settings(wanted),
+                             .transports = gather_transports(everyone, *communicator)};
   return measure(parts, outputs, context);
 }
 
