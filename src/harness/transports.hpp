@@ -14,10 +14,10 @@ namespace busbar {
 
 /// How the library connects all ranks: --nccl-choice.
 struct TransportSummary {
-  bool known = false;        ///< its log reports it
-  bool switchable = false;   ///< choices can be observed too
-  bool nvls = false;         ///< on every rank
-  bool gpudirect = false;    ///< on some rank
+  bool known = false;                ///< its log reports it
+  bool switchable = false;           ///< choices can be observed too
+  bool nvls = false;                 ///< on every rank
+  bool gpudirect = false;            ///< on some rank
   std::set<std::string> links{};     ///< kinds of connections
   std::set<std::string> channels{};  ///< usually the same on all ranks
 };

@@ -133,9 +133,7 @@ class Communicator {
   /// What it chose for the last operation since; nothing where its log has none for it.
   [[nodiscard]] virtual std::optional<LibraryChoice> observed_choice() { return std::nullopt; }
   /// This rank's connections so far; nothing where they were not asked for.
-  [[nodiscard]] virtual std::optional<LibraryTransports> transports() const {
-    return std::nullopt;
-  }
+  [[nodiscard]] virtual std::optional<LibraryTransports> transports() const { return std::nullopt; }
   /// @}
   /// Holds the device back: what is enqueued after this runs only after `start_held`. False where
   /// the backend cannot, which then holds nothing. Nothing may wait for the device in between.

@@ -18,10 +18,10 @@ struct LibraryChoice {
 /// How the library connects a rank to others, as its own log reports it. Plain data, as it is sent
 /// between ranks.
 struct LibraryTransports {
-  bool known = false;        ///< the log has such lines
-  bool switchable = false;   ///< the log can be on for single operations: choices can be observed
-  bool nvls = false;         ///< NVLink SHARP: the switch reduces
-  bool gpudirect = false;    ///< some connection over the network uses GPUDirect RDMA
+  bool known = false;       ///< the log has such lines
+  bool switchable = false;  ///< the log can be on for single operations: choices can be observed
+  bool nvls = false;        ///< NVLink SHARP: the switch reduces
+  bool gpudirect = false;   ///< some connection over the network uses GPUDirect RDMA
   std::array<char, 256> links{};     ///< kinds of connections, "NET/IB, P2P/CUMEM", sorted
   std::array<char, 120> channels{};  ///< "16 coll, 8 nvls, 32 p2p"
 };

@@ -45,8 +45,8 @@ std::optional<int> number(View text) {
   return result.ec == std::errc{} ? std::optional{value} : std::nullopt;
 }
 
-/// The name that NCCL_ALGO and NCCL_PROTO know, of the log's number (until 2.23) or upper-case name.
-/// The numbers mean the same in all versions that log them.
+/// The name that NCCL_ALGO and NCCL_PROTO know, of the log's number (until 2.23) or upper-case
+/// name. The numbers mean the same in all versions that log them.
 struct Spelling {
   View number;
   View logged;
@@ -119,8 +119,8 @@ void put(const std::string& text, std::array<char, Size>& into) {
   std::copy_n(text.begin(), std::min(text.size(), Size - 1), into.begin());
 }
 
-/// Of "16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p channels, ...": 2.17 and later
-/// log those of NVLS. The collnet number repeats the first in most versions.
+/// Of "16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p channels, ...": 2.17 and
+/// later log those of NVLS. The collnet number repeats the first in most versions.
 void add_channels(View message, LibraryTransports& transports) {
   std::vector<std::string> parts;
   for (const std::string& part : split(message, ',')) {
@@ -233,8 +233,7 @@ std::string DebugLog::text() const {
   std::string text;
   std::array<char, 4096> block{};
   for (;;) {
-    const ssize_t got =
-        pread(file_, block.data(), block.size(), static_cast<off_t>(text.size()));
+    const ssize_t got = pread(file_, block.data(), block.size(), static_cast<off_t>(text.size()));
     if (got <= 0) return text;
     text.append(block.data(), static_cast<std::size_t>(got));
   }

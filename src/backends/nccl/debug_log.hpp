@@ -39,7 +39,8 @@ class DebugLog {
 
   /// Whether it can be switched on and off again.
   [[nodiscard]] bool switchable() const { return reset_ != nullptr; }
-  /// Both do nothing where it cannot be switched. NCCL closes the log at its next call after `stop`.
+  /// Both do nothing where it cannot be switched. NCCL closes the log at its next call after
+  /// `stop`.
   void start();
   void stop();
   /// What was logged since `start`.

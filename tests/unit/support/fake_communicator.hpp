@@ -80,6 +80,12 @@ class FakeCommunicator final : public Communicator {
     recording_ = nullptr;
     return std::make_unique<FakeReplay>(*this, std::move(recorded));
   }
+  void begin_observing() override { events += '<'; }
+  [[nodiscard]] std::optional<LibraryChoice> observed_choice() override {
+    events += '>';
+    return choice;
+  }
+  [[nodiscard]] std::optional<LibraryTransports> transports() const override { return connected; }
   void wait() override {
     events += 'w';
     ++waits;
@@ -95,8 +101,10 @@ class FakeCommunicator final : public Communicator {
   std::function<Seconds(std::size_t)> operation_time = [](std::size_t) { return Seconds{1e-3}; };
   std::vector<Call> calls;  ///< that were run, in their order
   /// What was asked for: o an operation, ( and ) a group, [ and ] recording and g launching a
-  /// graph, w a wait.
+  /// graph, w a wait, < and > observing.
   std::string events;
+  std::optional<LibraryChoice> choice;
+  std::optional<LibraryTransports> connected;
   std::vector<const std::byte*> enlisted;
   int waits = 0;
   FakeStopwatch watch;
