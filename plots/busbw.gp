@@ -7,6 +7,7 @@ set yrange [0:y_high * 1.05]
 do for [p = 1:panels] {
   set title Panel[p] noenhanced
   if (terminal) { set title figure_title . ", " . Panel[p] noenhanced }
+  eval(draw_marks)
   eval(draw)
 }
 if (!terminal) { unset multiplot }

@@ -35,7 +35,11 @@ plot data index 1 using (i = int(column(1)), Panel[i] = strcol(2), X_low[i] = co
   Y_low[i] = column(5), Y_high[i] = column(6), 0) with table
 array Mark_x[marks + 1]
 array Mark_text[marks + 1]
-plot data index 2 using (Mark_x[int(column(0)) + 1] = strcol(1), Mark_text[int(column(0)) + 1] = strcol(2), 0) with table
+array Mark_panel[marks + 1]
+array Mark_place[marks + 1]
+array Mark_colour[marks + 1]
+plot data index 2 using (i = int(column(0)) + 1, Mark_x[i] = strcol(1), Mark_text[i] = strcol(2), \
+  Mark_panel[i] = int(number(strcol(3))), Mark_place[i] = strcol(4), Mark_colour[i] = int(number(strcol(5))), 0) with table
 array In[curves + 1]
 array Kind[curves + 1]
 array Colour[curves + 1]
@@ -113,6 +117,12 @@ band(c) = !terminal && Kind[c] eq "density" ? \
   sprintf(", data index %d using 1:2:3:4 with yerrorbars pt -1 dt 1 lw 1 lc rgb Colour[%d] notitle", block(c), c)
 # All curves of panel p, bands below; an empty line of the data is a gap.
 draw = 'plan = ""; do for [c = 1:curves] { if (In[c] == p) { plan = plan . band(c) } }; do for [c = 1:curves] { if (In[c] == p) { plan = plan . line(c) } }; eval("plot " . plan[3:])'
+
+# The marks of panel p: thin lines, and words along them where no curve is. In text there is no room for them.
+label_at = 'set label Mark_text[m] at x, graph %s rotate by 90 %s noenhanced front font ",9" tc rgb Mark_colour[m] offset character (side eq "right" ? 1.1 : -1.1), 0; '
+draw_marks = 'unset arrow; unset label; do for [m = 2:marks + 1] { if (!terminal && Mark_panel[m] == p) { x = real(Mark_x[m]); side = substr(Mark_place[m], 7, 11); ' . \
+  'set arrow from x, graph 0 to x, graph 1 nohead back dt 3 lw 1 lc rgb Mark_colour[m]; ' . \
+  'if (substr(Mark_place[m], 1, 5) eq "above") { ' . sprintf(label_at, "0.98", "right") . '} else { ' . sprintf(label_at, "0.02", "left") . '} } }'
 
 # A sheet of several panels, or pages of text.
 if (!terminal) { set multiplot layout down, across title figure_title font ",15" noenhanced }

@@ -8,6 +8,7 @@ eval(log_axis("y"))
 do for [p = 1:panels] {
   set title Panel[p] noenhanced
   if (terminal) { set title figure_title . ", " . Panel[p] noenhanced }
+  eval(draw_marks)
   eval(draw)
 }
 if (!terminal) { unset multiplot }

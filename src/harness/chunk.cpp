@@ -119,6 +119,28 @@ void ChunkRunner::record_graphs(const ChunkShape& shape) {
   }
 }
 
+void ChunkRunner::run_untimed_group() {
+  crew_.everyone.barrier();
+  enqueue_group(0, settings_.group);
+  communicator_.wait();
+  on_progress_();
+}
+
+/// A graph's operations are chosen for when they are recorded. The group at the end takes the cost
+/// of switching the library's report off, which would else be the first timed operation's.
+std::optional<LibraryChoice> ChunkRunner::observe() {
+  if (settings_.graph_launches > 0) run_untimed_group();  // connects, which no recording may
+  communicator_.begin_observing();
+  if (settings_.graph_launches > 0) {
+    (void)communicator_.capture([this] { enqueue_group(0, settings_.group); });
+  } else {
+    run_untimed_group();
+  }
+  std::optional<LibraryChoice> choice = communicator_.observed_choice();
+  run_untimed_group();
+  return choice;
+}
+
 void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& starts,
                                 ChunkResult& result) {
   Stopwatch& stopwatch = communicator_.stopwatch();

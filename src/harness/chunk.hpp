@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -68,6 +69,9 @@ class ChunkRunner {
               Settings settings, std::function<void()> on_progress);
 
   [[nodiscard]] ChunkResult run(const ChunkShape& shape);
+  /// What the library chooses for operations as they will be issued, of some that are neither timed
+  /// nor counted; on the rank that the library has report it, else nothing.
+  [[nodiscard]] std::optional<LibraryChoice> observe();
   /// Operations so far: the calls [0, min(operations, calls)) have been used.
   [[nodiscard]] std::uint64_t operations() const { return operations_; }
 
@@ -78,6 +82,7 @@ class ChunkRunner {
   void issue_operations(std::uint64_t count);
   void enqueue_group(std::uint64_t first, std::uint64_t count);
   void launch_graph(std::uint64_t count, std::uint64_t launches);
+  void run_untimed_group();
   void run_streaming(const ChunkShape& shape, std::vector<double>& starts, ChunkResult& result);
   void run_isolated(const ChunkShape& shape, std::vector<double>& starts, ChunkResult& result);
   [[nodiscard]] Clock::time_point start_isolated(std::uint64_t count, ChunkResult& result);

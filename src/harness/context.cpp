@@ -234,6 +234,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const ContextInput& in
       {"bound-limit", input.bound.limit},
   };
   facts.insert(facts.end(), input.inventory.begin(), input.inventory.end());
+  if (input.transports) add_facts(*input.transports, facts);
   for (std::size_t rank = 0; rank < input.placements.ranks.size(); ++rank) {
     facts.emplace_back(fmt::format("rank-{}", rank), rank_fact(input, rank));
   }
@@ -263,6 +264,7 @@ RunContext make_context(const ContextInput& input) {
   add_memory_notes(input, context.notes);
   add_mpi_notes(input, context.notes);
   if (!input.bound.note.empty()) context.notes.push_back(input.bound.note);
+  if (input.transports) context.notes.push_back(note_of(*input.transports));
   for (const std::string& warning : input.bound.warnings) {
     context.notes.push_back("topology: " + warning);
   }
@@ -291,6 +293,7 @@ RunContext make_context(const ContextInput& input) {
   context.enqueue_times = o.enqueue_times;
   if (o.per_operation) context.skipped = o.skipped_samples;
   context.pairs = o.pairs == Pairs::All;
+  context.observes_choice = input.transports && input.transports->switchable;
   return context;
 }
 

@@ -10,6 +10,7 @@
 #include "harness/options.hpp"
 #include "harness/placement.hpp"
 #include "harness/set_bound.hpp"
+#include "harness/transports.hpp"
 #include "model/backend.hpp"
 #include "report/run_context.hpp"
 
@@ -34,6 +35,7 @@ struct ContextInput {
   std::vector<std::string> environment;
   std::vector<std::pair<std::string, std::string>> inventory{};  ///< inventory_facts
   std::string library_settings{};                                ///< Backend::settings
+  std::optional<TransportSummary> transports{};  ///< with --nccl-choice
 };
 
 [[nodiscard]] RunContext make_context(const ContextInput& input);

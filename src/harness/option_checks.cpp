@@ -68,7 +68,7 @@ void check_simulation(const Options& o) {
         std::pair{o.pairs == Pairs::All, "--pairs"}, std::pair{o.launch_ranks > 1, "-g"},
         std::pair{o.split.has_value(), "NCCL_TESTS_SPLIT"}, std::pair{o.per_operation, "-I"},
         std::pair{o.enqueue_times, "-C"}, std::pair{o.memory_use, "-M"},
-        std::pair{o.graph_launches > 0, "-G"}}) {
+        std::pair{o.nccl_choice, "--nccl-choice"}, std::pair{o.graph_launches > 0, "-G"}}) {
     if (!given) continue;
     throw usage_error(
         fmt::format("{}: a simulation (--backend sim) runs nothing that it could be of; leave it "
@@ -103,6 +103,7 @@ void check_applicable(const Options& o, const Backend& backend, const Collective
         Need{o.registration != Registration::None, "-R", "there is no buffer registration"},
         Need{o.cta_policy.has_value(), "-x", "there are no CTAs"},
         Need{o.memory_use, "-M", "there is no GPU memory, and the memory plan is in the header"},
+        Need{o.nccl_choice, "--nccl-choice", "there is no NCCL"},
         Need{o.devices && o.devices->policy == topo::Policy::Median, "--devices median",
              "cores have no order"},
         Need{o.nvidia_smi != Options{}.nvidia_smi, "--nvidia-smi", "there are no GPUs"},

@@ -137,7 +137,7 @@ constexpr std::array<Choice<std::optional<Algorithm>>, 5> kAlgorithmChoices{
      {"hierarchical", Algorithm::Hierarchical},
      {"nvls", Algorithm::Nvls}}};
 
-const std::array<OptionSpec, 50> kSpecs{{
+const std::array<OptionSpec, 51> kSpecs{{
     {"-b,--minbytes", true, [](O& o, View n, View v) { o.sweep.first = positive_size(n, v); }},
     {"-e,--maxbytes", true, [](O& o, View n, View v) { o.sweep.last = positive_size(n, v); }},
     {"-i,--stepbytes", true, set_step},
@@ -207,6 +207,7 @@ const std::array<OptionSpec, 50> kSpecs{{
     {"-C,--report_cputime", true,
      [](O& o, View n, View v) { o.enqueue_times = whole(n, v, 0, 1) == 1; }},
     {"-M,--memory", true, [](O& o, View n, View v) { o.memory_use = whole(n, v, 0, 1) == 1; }},
+    {"--nccl-choice", false, [](O& o, View, View) { o.nccl_choice = true; }},
     {"-u,--unalign", true, [](O& o, View n, View v) { o.unalign = whole(n, v, 0, 1 << 20); }},
     {"-I,--per_iter_timing", true,
      [](O& o, View n, View v) { o.per_operation = whole(n, v, 0, 1) == 1; }},

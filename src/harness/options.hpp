@@ -51,6 +51,7 @@ struct Options {
   std::optional<int> cta_policy;                   ///< -x
   bool enqueue_times = false;                      ///< -C: the table's time is the host's
   bool memory_use = false;                         ///< -M
+  bool nccl_choice = false;                        ///< --nccl-choice
   std::uint64_t unalign = 0;                       ///< -u: elements that buffers begin late
   bool per_operation = false;                      ///< -I
   std::uint64_t skipped_samples = 0;               ///< -K: of what -I reports

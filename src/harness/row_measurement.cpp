@@ -91,6 +91,13 @@ class RowCheck {
   std::uint64_t operations_;
 };
 
+void add_choice(Record& record, const std::optional<LibraryChoice>& choice) {
+  if (!choice) return;
+  record.algorithm = choice->algorithm;
+  record.protocol = choice->protocol;
+  record.channels = choice->channels;
+}
+
 }  // namespace
 
 std::vector<double> measure_row(const RowSetup& setup, Record& record,
@@ -112,6 +119,7 @@ std::vector<double> measure_row(const RowSetup& setup, Record& record,
   setup.buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, sent, parts.options.seed);
   parts.watchdog.tick();
+  if (parts.options.nccl_choice) add_choice(record, chunks.observe());
   Samples samples = take_samples(setup.crew, chunks, sampling_plan(parts), report);
   add_statistics(record, samples, parts.collective);
   if (is_limited_by_issuing(parts, record)) add_flag(record, kLaunchBound);

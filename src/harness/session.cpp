@@ -18,6 +18,7 @@
 #include "harness/placement.hpp"
 #include "harness/runner.hpp"
 #include "harness/split.hpp"
+#include "harness/transports.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
@@ -157,6 +158,7 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
                         .cta_policy = options.cta_policy,
                         .peers = is_ring ? kRingPeers : 0,
                         .shares_devices = shared,
+                        .observe_choice = options.nccl_choice,
                         .world_rank = rank};
   const bool watched = options.timeout.value_or(Seconds{0}) > Seconds{0};
   if (watched) wanted.timeout = Seconds::max();  // -T's watchdog ends it
@@ -244,7 +246,8 @@ Status measure(const PlacedSession& session, Communicator& communicator, Outputs
                              .command = session.invocation.command,
                              .environment = session.invocation.environment,
                              .inventory = inventory_facts(session.everyone, session.taken.topology),
-                             .library_settings = session.library_settings};
+                             .library_settings = session.library_settings,
+      .transports = gather_transports(session.everyone, communicator)};
   outputs.check_resumable(configuration(context));
   outputs.begin(make_context(context));
   runner.emplace(parts, outputs).run();

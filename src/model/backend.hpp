@@ -25,6 +25,7 @@ struct ConnectOptions {
   int peers = 0;                    ///< ranks that each rank exchanges with; 0: any
   Seconds timeout{600};             ///< of the connecting itself: 2.5 minutes were seen
   bool shares_devices = false;      ///< some ranks are on one device
+  bool observe_choice = false;      ///< --nccl-choice: read the library's log
   int world_rank = 0;               ///< this rank among all of the job
 };
 

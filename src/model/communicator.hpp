@@ -9,6 +9,7 @@
 
 #include "model/buffer.hpp"
 #include "model/call.hpp"
+#include "model/library_choice.hpp"
 #include "model/stopwatch.hpp"
 
 namespace busbar {
@@ -125,6 +126,15 @@ class Communicator {
   [[nodiscard]] virtual std::unique_ptr<Replay> capture(const std::function<void()>& /*issue*/) {
     return nullptr;
   }
+  /// @name Where ConnectOptions::observe_choice asked for it
+  /// @{
+  /// Until `observed_choice` the library reports what it chooses, at the cost of time.
+  virtual void begin_observing() {}
+  /// What it chose for the last operation since; nothing where its log has none for it.
+  [[nodiscard]] virtual std::optional<LibraryChoice> observed_choice() { return std::nullopt; }
+  /// This rank's connections so far; nothing where they were not asked for.
+  [[nodiscard]] virtual std::optional<LibraryTransports> transports() const { return std::nullopt; }
+  /// @}
   /// Holds the device back: what is enqueued after this runs only after `start_held`. False where
   /// the backend cannot, which then holds nothing. Nothing may wait for the device in between.
   [[nodiscard]] virtual bool hold() { return false; }

@@ -64,6 +64,9 @@ struct Record {
   std::optional<double> bound_GBps{};
   std::string bound_kind{};
   std::optional<double> efficiency{};
+  std::string algorithm{};
+  std::string protocol{};
+  std::optional<int> channels{};
 };
 
 }  // namespace busbar

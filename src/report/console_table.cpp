@@ -93,6 +93,7 @@ void ConsoleTable::begin(const RunContext& context) {
   timestamps_ = context.timestamps;
   enqueue_times_ = context.enqueue_times;
   skipped_ = context.skipped;
+  observes_choice_ = context.observes_choice;
   std::string text = fmt::format("# Collective test starting: {}_perf\n", nccl_name_);
   text += fmt::format(
       "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: "
@@ -122,6 +123,7 @@ void ConsoleTable::count(const Record& record) {
   if (!record.time_median_us) return;
   ++measured_;
   if (record.stop_reason == "time-budget") ++over_budget_;
+  if (observes_choice_ && record.algorithm.empty()) ++without_choice_;
 }
 
 /// What the table cannot say of a row: why it was skipped, unless an earlier row said the same, or
@@ -162,6 +164,12 @@ void ConsoleTable::end(const RunSummary& summary) {
         "# {} of {} measurements ended with their time budget before the interval was "
         "narrow enough; --time-budget gives them longer\n",
         over_budget_, measured_);
+  }
+  if (without_choice_ > 0) {
+    text += fmt::format(
+        "# NCCL's log names no algorithm for {} of {} measurements: it has none for one rank, nor "
+        "for sends and receives\n",
+        without_choice_, measured_);
   }
   text += pairs_.text();
   if (!summary.memory_use.empty()) {

@@ -60,6 +60,8 @@ class ConsoleTable final : public Writer {
   std::set<std::string> told_;  // why rows were skipped: each reason once
   std::size_t over_budget_ = 0;
   std::size_t measured_ = 0;
+  bool observes_choice_ = false;
+  std::size_t without_choice_ = 0;
 };
 
 /// A time in us as nccl-tests prints it: as many decimals, two at most, as fit in seven characters.

@@ -37,6 +37,7 @@ struct RunContext {
   bool enqueue_times = false;              ///< -C
   std::optional<std::uint64_t> skipped{};  ///< -I is on, and leaves out so many samples (-K)
   bool pairs = false;                      ///< rows are of pairs of ranks
+  bool observes_choice = false;            ///< --nccl-choice fills a row's algorithm
   /// @}
 };
 

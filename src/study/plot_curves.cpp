@@ -20,6 +20,15 @@ std::optional<double> median_of(std::span<const Record> launches,
   return stats::median(values);
 }
 
+std::string choice_of(std::span<const Record> launches) {
+  const Record& first = launches.front();
+  const bool same = std::all_of(launches.begin(), launches.end(), [&](const Record& launch) {
+    return launch.algorithm == first.algorithm && launch.protocol == first.protocol;
+  });
+  if (!same || first.protocol.empty()) return same ? first.algorithm : std::string();
+  return first.algorithm + '/' + first.protocol;
+}
+
 void set_range_of_launches(SizePoint& point, std::span<const Record> launches) {
   const auto [low, high] = std::minmax_element(
       launches.begin(), launches.end(),
@@ -46,7 +55,8 @@ SizePoint point_of(std::span<const Record> launches) {
                   .busbw_GBps = median_of(launches, &Record::busbw_GBps).value_or(0),
                   .time_us = median_of(launches, &Record::time_median_us).value_or(0),
                   .time_p99_us = median_of(launches, &Record::time_p99_us),
-                  .bound_GBps = median_of(launches, &Record::bound_GBps)};
+                  .bound_GBps = median_of(launches, &Record::bound_GBps),
+                  .choice = choice_of(launches)};
   if (launches.size() > 1) {
     set_range_of_launches(point, launches);
   } else {

@@ -25,6 +25,7 @@ struct SizePoint {
   std::optional<double> time_high{};
   std::optional<double> time_p99_us{};
   std::optional<double> bound_GBps{};
+  std::string choice{};  ///< "Ring/LL128"; empty where unknown, or not the same in all launches
   bool gap_before = false;
 };
 

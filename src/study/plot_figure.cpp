@@ -68,6 +68,13 @@ std::string panel_line(const PlotFigure& figure, std::size_t panel) {
                      quoted(figure.panels[panel]), x.low, x.high, y.low, y.high);
 }
 
+std::string mark_line(const PlotMark& mark) {
+  return fmt::format("{:.12g} {} {} {}-{} {}\n", mark.x, quoted(mark.text),
+                     mark.panel.value_or(-1) + 1,
+                     mark.place == PlotMark::Place::Above ? "above" : "below",
+                     mark.right ? "right" : "left", mark.colour);
+}
+
 std::string point_lines(const PlotCurve& curve) {
   std::string text;
   for (const PlotPoint& point : curve.points) {
@@ -109,10 +116,9 @@ std::string figure_data(const PlotFigure& figure) {
                       figure.curves.size(), figure.marks.size());
   text += "\n\n# panels: number title x_low x_high y_low y_high\n";
   for (std::size_t i = 0; i < figure.panels.size(); ++i) text += panel_line(figure, i);
-  text += "\n\n# marks: x text\nnan \"\"\n";  // never an empty block: gnuplot does not count those
-  for (const PlotMark& mark : figure.marks) {
-    text += fmt::format("{:.12g} {}\n", mark.x, quoted(mark.text));
-  }
+  text += "\n\n# marks: x text panel (0: all) place colour\n";
+  text += "nan \"\" 0 none 0\n";  // never an empty block: gnuplot does not count those
+  for (const PlotMark& mark : figure.marks) text += mark_line(mark);
   text += "\n\n# curves: panel kind colour point dash title\n";
   for (const PlotCurve& curve : figure.curves) {
     text +=

@@ -40,10 +40,16 @@ struct PlotCurve {
   std::vector<PlotPoint> points{};
 };
 
-/// A word at an x of all panels: where something changed.
+/// A line with a word at an x: where something changed.
 struct PlotMark {
+  enum class Place { Above, Below };
+
   double x = 0;
-  std::string text{};
+  std::string text{};          ///< may be empty
+  std::optional<int> panel{};  ///< empty: all panels
+  Place place = Place::Above;  ///< of the text, in the panel
+  bool right = false;          ///< of the line; else left
+  int colour = 0x444444;
 };
 
 /// One picture, ready to be drawn: what plots/NAME.gp reads.

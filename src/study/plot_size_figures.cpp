@@ -2,11 +2,15 @@
 #include "study/plot_size_figures.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "study/plot_choices.hpp"
 
 namespace busbar {
 namespace {
@@ -84,6 +88,20 @@ bool has_several_systems(const SizeCurves& curves) {
   });
 }
 
+/// The times of all points, wider as in plots/latency.gp.
+std::pair<double, double> time_range(const SizeCurves& curves) {
+  double low = std::numeric_limits<double>::max();
+  double high = 0;
+  for (const SizeCurve& curve : curves.curves) {
+    for (const SizePoint& point : curve.points) {
+      low = std::min(low, point.time_us);
+      high = std::max(high, point.time_p99_us.value_or(point.time_us));
+    }
+  }
+  constexpr double kMargin = 1.5;
+  return {low / kMargin, high * kMargin};
+}
+
 /// Ranks without any bound have no panel.
 void drop_empty_panels(PlotFigure& figure) {
   for (int panel = static_cast<int>(figure.panels.size()) - 1; panel >= 0; --panel) {
@@ -113,6 +131,12 @@ PlotFigure busbw_figure(const SizeCurves& curves) {
   for (const SizeCurve& curve : curves.curves) {
     add_bound(figure, curve, panel_of(curves, curve), has_several_systems(curves));
   }
+  double top = 0;  // of all panels, as in plots/busbw.gp
+  for (const PlotCurve& curve : figure.curves) {
+    for (const PlotPoint& point : curve.points) top = std::max(top, point.y);
+  }
+  add_choice_marks(figure, curves,
+                   [top](const SizePoint& point) { return point.busbw_GBps / top; });
   return figure;
 }
 
@@ -170,6 +194,10 @@ PlotFigure latency_figure(const SizeCurves& curves) {
     figure.curves.push_back(std::move(middle));
     if (!tail.points.empty()) tails.push_back(std::move(tail));
   }
+  const auto [low, high] = time_range(curves);
+  add_choice_marks(figure, curves, [low = low, high = high](const SizePoint& point) {
+    return std::log(point.time_us / low) / std::log(high / low);
+  });
   std::set<int> named;  // one legend for all of a panel
   for (PlotCurve& tail : tails) {
     if (!named.insert(tail.panel).second) tail.title.clear();

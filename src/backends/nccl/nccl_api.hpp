@@ -86,6 +86,8 @@ struct NcclApi {
   Function<Result(Comm, void*, std::size_t, void**)> register_buffer{
       library.find("ncclCommRegister")};
   Function<Result(Comm, void*)> deregister_buffer{library.find("ncclCommDeregister")};
+  // From 2.24 on.
+  Function<void()> reread_log_settings{library.find("ncclResetDebugInit")};
   // From 2.27 on; the handle is an ncclWindow_t.
   Function<Result(Comm, void*, std::size_t, void**, int)> register_window{
       library.find("ncclCommWindowRegister")};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/nccl/debug_log.hpp"
 #include "backends/nccl/devices.hpp"
 #include "backends/nccl/nccl_communicator.hpp"
 #include "base/error.hpp"
@@ -88,6 +89,8 @@ class NcclBackend final : public Backend {
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {
     if (options.cta_policy) check_cta_policy(*options.cta_policy);
+    const auto conflict = options.observe_choice ? nccl_log_conflict(std::getenv) : std::nullopt;
+    if (conflict) throw usage_error("--nccl-choice: " + *conflict);
     if (options.shares_devices) let_ranks_share_devices(options.world_rank);
     return std::make_unique<NcclCommunicator>(bootstrap, options);
   }

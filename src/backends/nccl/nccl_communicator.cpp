@@ -54,8 +54,24 @@ NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& o
       free_at_first_(free_device_memory_now()),
       arena_([this](std::byte* block) { deregister(block); }),
       held_start_(stream_.get()),
+      log_(options.observe_choice ? std::make_unique<NcclLog>() : nullptr),
       comm_(bootstrap, options),
-      free_when_connected_(free_device_memory_now()) {}
+      free_when_connected_(free_device_memory_now()) {
+  if (log_) observe_transports();
+}
+
+/// From 2.22 on ranks connect at their first operation, so one is needed to see how.
+void NcclCommunicator::observe_transports() {
+  void* element = nullptr;
+  check_cuda(cuda().allocate(&element, sizeof(float)));
+  comm_.settle_operation(nccl().allreduce(element, element, 1, ncclFloat, ncclSum, comm_.get(),
+                                          stream_.get()));
+  wait();
+  check_cuda(cuda().release(element));
+  log_->stop();
+  transports_ = parse_transports(log_->text());
+  transports_->switchable = log_->switchable();
+}
 
 NcclCommunicator::~NcclCommunicator() {
   start_held();  // NCCL's end waits for the stream
@@ -238,6 +254,17 @@ void NcclCommunicator::enqueue(const Call& call) {
 
 std::unique_ptr<Replay> NcclCommunicator::capture(const std::function<void()>& issue) {
   return std::make_unique<CudaGraph>(stream_.get(), issue);
+}
+
+/// NCCL logs its choices on the communicator's rank 0 alone.
+void NcclCommunicator::begin_observing() {
+  if (log_ && rank_ == 0) log_->start();
+}
+
+std::optional<LibraryChoice> NcclCommunicator::observed_choice() {
+  if (!log_ || !log_->switchable() || rank_ != 0) return std::nullopt;
+  log_->stop();
+  return parse_choice(log_->text());
 }
 
 void NcclCommunicator::wait() {

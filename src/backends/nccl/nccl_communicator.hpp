@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "backends/nccl/debug_log.hpp"
 #include "backends/nccl/device_arena.hpp"
 #include "backends/nccl/device_memory.hpp"
 #include "backends/nccl/event_stopwatch.hpp"
@@ -45,6 +46,11 @@ class NcclCommunicator final : public Communicator {
   void begin_group() override { comm_.settle(nccl().group_start()); }
   void end_group() override { comm_.settle_operation(nccl().group_end()); }
   [[nodiscard]] std::unique_ptr<Replay> capture(const std::function<void()>& issue) override;
+  void begin_observing() override;
+  [[nodiscard]] std::optional<LibraryChoice> observed_choice() override;
+  [[nodiscard]] std::optional<LibraryTransports> transports() const override {
+    return transports_;
+  }
   [[nodiscard]] bool hold() override { return held_start_.hold(); }
   void start_held() override { held_start_.start(); }
   /// Polls the stream, and NCCL for errors that no call returned.
@@ -55,6 +61,8 @@ class NcclCommunicator final : public Communicator {
   /// Why -R is not possible with this library, or nothing.
   [[nodiscard]] std::optional<std::string> no_registration() const;
   void deregister(std::byte* block) noexcept;
+  /// One operation of one element, so that ranks connect, and what the log says of it.
+  void observe_transports();
 
   int rank_;
   int ranks_;
@@ -72,6 +80,8 @@ class NcclCommunicator final : public Communicator {
       registered_;  // handles of blocks of the arena; null: NCCL did nothing
   DeviceArena arena_;
   HeldStart held_start_;
+  std::unique_ptr<NcclLog> log_;  // --nccl-choice: from before NCCL's first call on
+  std::optional<LibraryTransports> transports_;
   // Ends before all memory: freeing waits for operations, which only its end ends.
   NcclComm comm_;
   Bytes free_when_connected_;

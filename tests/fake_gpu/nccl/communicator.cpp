@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "tests/fake_gpu/nccl/debug_log.hpp"
 #include "tests/fake_gpu/nccl/version.hpp"
 
 namespace fake_gpu {
@@ -60,6 +61,7 @@ void Communicator::start(bool hang) {
     if (hang) self->park();
     const ncclResult_t met = hang ? ncclInternalError : self->meet();
     if (hang) self->segment_->remove_name();
+    if (met == ncclSuccess) log_init(*self);
     self->state_.store(met);
   }).detach();
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/fake_gpu/nccl/debug_log.hpp"
+
 namespace fake_gpu {
 namespace {
 
@@ -54,6 +56,7 @@ ncclResult_t issue(const CommPointer& comm, std::vector<Operation> operations) {
   // NCCL's order: collectives, then sends and receives.
   std::stable_partition(operations.begin(), operations.end(),
                         [](const Operation& one) { return !one.is_point_to_point(); });
+  for (const Operation& operation : operations) log_operation(operation);
   const StreamPointer stream = operations.front().queue;
   std::vector<StreamPointer> others;
   std::vector<Ticket> after{comm->tail()};

@@ -72,6 +72,21 @@ TEST_F(ChunkRun, TimesEachBatchPerOperation) {
   EXPECT_EQ(communicator().calls.size(), 4U);
 }
 
+TEST_F(ChunkRun, ObservesAnUntimedGroupAndRunsOneMoreUnobserved) {
+  communicator().choice = LibraryChoice{.algorithm = "Ring"};
+  ChunkRunner chunks = runner({.group = 2});
+  EXPECT_EQ(chunks.observe()->algorithm, "Ring");
+  EXPECT_EQ(communicator().events, "<(oo)w>(oo)w");
+  EXPECT_EQ(chunks.operations(), 0U);  // what is timed begins with the first call
+  EXPECT_EQ(progress(), 2);
+}
+
+TEST_F(ChunkRun, ObservesTheRecordingOfAGraphOnceRanksAreConnected) {
+  ChunkRunner chunks = runner({.graph_launches = 3});
+  EXPECT_FALSE(chunks.observe());
+  EXPECT_EQ(communicator().events, "ow<[o]>ow");
+}
+
 TEST_F(ChunkRun, HasOneBarrierWhereItStreams) {
   const ChunkResult result = run(ChunkShape::of(20, 1), {.cadence = Cadence::Streaming});
   EXPECT_EQ(bootstrap().barriers, 1);

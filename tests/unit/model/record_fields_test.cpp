@@ -71,15 +71,18 @@ const std::map<std::string, std::string>& cells() {
       {"device_set", "0,1,2,3;4,5,6,7"},
       {"bound_GBps", "8.125"},
       {"bound_kind", "host-memory"},
-      {"efficiency", "0.5"}};
+      {"efficiency", "0.5"},
+      {"algorithm", "Tree"},
+      {"protocol", "LL128"},
+      {"channels", "16"}};
   return values;
 }
 
-TEST(RecordFields, AreFortyNineWithNamesOfTheirOwn) {
+TEST(RecordFields, AreFiftyTwoWithNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (const RecordField& known : record_fields()) names.insert(known.name);
-  EXPECT_EQ(kRecordFieldCount, 49U);
-  EXPECT_EQ(names.size(), 49U);
+  EXPECT_EQ(kRecordFieldCount, 52U);
+  EXPECT_EQ(names.size(), 52U);
 }
 
 TEST(RecordFields, BeginWithTheColumnsThatReadersMayCountOn) {
@@ -105,7 +108,8 @@ TEST(RecordFields, BeginWithTheColumnsThatReadersMayCountOn) {
 TEST(RecordFields, EndWithTheColumnsThatCameLast) {
   constexpr std::array kLast{"finished_at", "host_time_us", "enqueue_time_us", "group",
                              "sender",      "receiver",     "device_set",      "bound_GBps",
-                             "bound_kind",  "efficiency"};
+                             "bound_kind",  "efficiency",   "algorithm",       "protocol",
+                             "channels"};
   for (std::size_t i = 0; i < kLast.size(); ++i) {
     EXPECT_EQ(record_fields()[39 + i].name, kLast.at(i));
   }

@@ -75,6 +75,24 @@ TEST(ConsoleTable, PutsNotesOnLinesOfTheirOwnAboveTheDevices) {
   EXPECT_EQ(lines.at(5), "# Using devices");
 }
 
+TEST(ConsoleTable, SaysOnceForHowManyRowsNcclsChoiceIsUnknown) {
+  const CapturedStream captured;
+  ConsoleTable table(captured.stream(), kBoth);
+  RunContext context = test::context();
+  context.observes_choice = true;
+  table.begin(context);
+  Record known = measured(false);
+  known.algorithm = "Ring";
+  table.write(known, {});
+  table.write(measured(true), {});
+  table.end({.rows = 2, .finished_at = ""});
+  int notes = 0;
+  for (const std::string& line : captured.lines()) {
+    notes += line.starts_with("# NCCL's log names no algorithm for 1 of 2 measurements") ? 1 : 0;
+  }
+  EXPECT_EQ(notes, 1);
+}
+
 TEST(ConsoleTable, SaysHowOperationsBlock) {
   const CapturedStream captured;
   ConsoleTable table(captured.stream(), kBoth);

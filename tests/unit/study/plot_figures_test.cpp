@@ -96,6 +96,69 @@ TEST(RoundLimits, EncloseTheData) {
   EXPECT_LT(round_limits(7, 7).low, round_limits(7, 7).high);
 }
 
+Record chosen(Bytes size, double busbw, const std::string& algorithm, const std::string& protocol,
+              bool in_place = false) {
+  Record record = row(size, busbw);
+  record.algorithm = algorithm;
+  record.protocol = protocol;
+  record.in_place = in_place;
+  return record;
+}
+
+TEST(ChoiceMarks, StandBetweenTwoSizesOfDifferentChoices) {
+  const SizeCurves curves = size_curves(
+      {dataset("a", {chosen(1024, 5, "Ring", "LL"), chosen(4096, 10, "Tree", "LL"),
+                     chosen(16384, 190, "Tree", "LL"), chosen(65536, 195, "NVLS", "Simple")})},
+      PlotPlacement::Out);
+  for (const PlotFigure& figure : {busbw_figure(curves), latency_figure(curves)}) {
+    ASSERT_EQ(figure.marks.size(), 2U);
+    EXPECT_DOUBLE_EQ(figure.marks[0].x, 2048);
+    EXPECT_EQ(figure.marks[0].panel, 0);
+  }
+  const std::vector<PlotMark> marks = busbw_figure(curves).marks;
+  EXPECT_EQ(marks[0].text, "Ring/LL → Tree/LL");
+  EXPECT_EQ(marks[0].place, PlotMark::Place::Above);
+  EXPECT_EQ(marks[1].text, "Tree/LL → NVLS/Simple");
+  EXPECT_EQ(marks[1].place, PlotMark::Place::Below);
+}
+
+TEST(ChoiceMarks, NeedToKnowBothChoices) {
+  const SizeCurves curves = size_curves(
+      {dataset("a", {chosen(1024, 5, "Ring", "LL"), row(2048, 10), chosen(4096, 10, "Tree", "LL"),
+                     chosen(8192, 10, "Tree", "LL"), chosen(8192, 11, "Ring", "LL")})},
+      PlotPlacement::Out);
+  EXPECT_TRUE(busbw_figure(curves).marks.empty());
+}
+
+TEST(ChoiceMarks, AreOneForCurvesThatChangeAlike) {
+  std::vector<Record> records;
+  for (const bool in_place : {false, true}) {
+    records.push_back(chosen(1024, 5, "Ring", "LL", in_place));
+    records.push_back(chosen(2048, 6, "Ring", "Simple", in_place));
+  }
+  EXPECT_EQ(busbw_figure(size_curves({dataset("a", records)}, PlotPlacement::Both)).marks.size(),
+            1U);
+  records.back().algorithm = "Symmetric";
+  records.back().protocol = "RSxLDMC_AGxSTMC";
+  const SizeCurves apart = size_curves({dataset("a", records)}, PlotPlacement::Both);
+  const std::vector<PlotMark> marks = busbw_figure(apart).marks;
+  ASSERT_EQ(marks.size(), 2U);
+  EXPECT_FALSE(marks[0].right);
+  EXPECT_TRUE(marks[1].right);
+  EXPECT_NE(marks[0].colour, marks[1].colour);
+  EXPECT_EQ(marks[1].text, "→ Symmetric/RSxLDMC_AGxSTMC");  // both would be too long
+}
+
+TEST(ChoiceMarks, HaveNoLabelsWhereTheyAreMany) {
+  std::vector<Record> records;
+  for (int power = 0; power < 12; ++power) {
+    records.push_back(chosen(Bytes{1024} << power, 5, power % 2 == 0 ? "Ring" : "Tree", "LL"));
+  }
+  const PlotFigure figure = busbw_figure(size_curves({dataset("a", records)}, PlotPlacement::Out));
+  ASSERT_EQ(figure.marks.size(), 11U);
+  for (const PlotMark& mark : figure.marks) EXPECT_TRUE(mark.text.empty());
+}
+
 TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersion) {
   Dataset first = dataset("a", {row(1024, 50)});
   first.facts = {{"started", "2026-11-01 10:00:00"}, {"library", "NCCL 2.19"}};

@@ -100,6 +100,12 @@ class FakeCommunicator final : public Communicator {
     held_ = false;
     on_start_held();
   }
+  void begin_observing() override { events += '<'; }
+  [[nodiscard]] std::optional<LibraryChoice> observed_choice() override {
+    events += '>';
+    return choice;
+  }
+  [[nodiscard]] std::optional<LibraryTransports> transports() const override { return connected; }
   void wait() override {
     if (held_) throw std::logic_error("waits for a device that is held");
     events += 'w';
@@ -119,8 +125,10 @@ class FakeCommunicator final : public Communicator {
   std::function<Seconds(std::size_t)> operation_time = [](std::size_t) { return Seconds{1e-3}; };
   std::vector<Call> calls;  ///< that were run, in their order
   /// What was asked for: o an operation, ( and ) a group, [ and ] recording and g launching a
-  /// graph, w a wait, h holding the device and s starting it.
+  /// graph, w a wait, h holding the device and s starting it, < and > observing.
   std::string events;
+  std::optional<LibraryChoice> choice;
+  std::optional<LibraryTransports> connected;
   std::vector<const std::byte*> enlisted;
   int waits = 0;
   FakeStopwatch watch;

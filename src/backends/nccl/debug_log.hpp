@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/library_choice.hpp"
+
+/// NCCL's own log (NCCL_DEBUG=INFO), read by the process that it is of.
+namespace busbar::nccl {
+
+/// The choice in the last line of subsystem TUNING about an operation, or nothing. Communicator
+/// rank 0 alone logs it: from 2.20 on algorithm and protocol, from 2.24 on with the channels.
+[[nodiscard]] std::optional<LibraryChoice> parse_choice(std::string_view log);
+
+/// What the lines of subsystem INIT say about connections.
+[[nodiscard]] LibraryTransports parse_transports(std::string_view log);
+
+/// Why the user's own settings leave no log to read, or nothing: an error for --nccl-choice.
+[[nodiscard]] std::optional<std::string> log_conflict(
+    const std::function<const char*(const char*)>& lookup);
+
+/// Makes NCCL log into memory while it is on, by NCCL's variables. NCCL reads them at its first
+/// call, so the log must exist before that, and again after ncclResetDebugInit (exported since
+/// 2.24). Without that function the log stays on, of INIT alone, which no operation writes to, or
+/// off where the user has set NCCL_DEBUG. One at a time; not thread-safe.
+class DebugLog {
+ public:
+  using Reset = void (*)();
+
+  /// Switches the log on. `reset` is ncclResetDebugInit, or null where the library lacks it.
+  explicit DebugLog(Reset reset);
+  DebugLog(const DebugLog&) = delete;
+  DebugLog& operator=(const DebugLog&) = delete;
+  ~DebugLog();
+
+  /// Whether it can be switched on and off again.
+  [[nodiscard]] bool switchable() const { return reset_ != nullptr; }
+  /// Both do nothing where it cannot be switched. NCCL closes the log at its next call after
+  /// `stop`.
+  void start();
+  void stop();
+  /// What was logged since `start`.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  /// A variable of NCCL's and what the user has set it to.
+  struct Setting {
+    const char* name;
+    std::optional<std::string> users;
+  };
+
+  void set(const std::array<std::string, 3>& values) const;
+  void pass_on_warnings() const;
+
+  Reset reset_;
+  int file_ = -1;  // in memory: nothing stays behind, however the process ends
+  bool on_ = false;
+  std::array<Setting, 3> settings_;  // level, subsystems, file
+};
+
+}  // namespace busbar::nccl

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/debug_log.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar::nccl {
+namespace {
+
+struct LoggedChoice {
+  std::string name;
+  std::string line;
+  std::string algorithm;
+  std::string protocol;
+  std::optional<int> channels;
+};
+
+class ParsedChoice : public testing::TestWithParam<LoggedChoice> {};
+
+TEST_P(ParsedChoice, IsReadFromTheLineOfItsVersion) {
+  const auto choice = parse_choice("node1:411:411 [0] NCCL INFO " + GetParam().line + "\n");
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->algorithm, GetParam().algorithm);
+  EXPECT_EQ(choice->protocol, GetParam().protocol);
+  EXPECT_EQ(choice->channels, GetParam().channels);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Versions, ParsedChoice,
+    testing::Values(
+        LoggedChoice{"Nccl220", "65536 Bytes -> Algo 1 proto 0 time 21.500000", "Ring", "LL", {}},
+        LoggedChoice{"Nccl222Nvls",
+                     "1073741824 Bytes -> Algo 4 proto 2 time 4000.250000",
+                     "NVLS",
+                     "Simple",
+                     {}},
+        LoggedChoice{"Nccl223",
+                     "AllGather: 4096 Bytes -> Algo 6 proto 2 time 30.125000",
+                     "PAT",
+                     "Simple",
+                     {}},
+        LoggedChoice{"Nccl224",
+                     "AllReduce: 4096 Bytes -> Algo TREE proto LL128 "
+                     "channel{Lo..Hi}={0..15}",
+                     "Tree", "LL128", 16},
+        LoggedChoice{"Nccl228Part",
+                     "Broadcast: 8 Bytes -> Algo RING proto LL "
+                     "channel{Lo..Hi}={3..3}",
+                     "Ring", "LL", 1},
+        LoggedChoice{"Nccl230NvlsTree",
+                     "AllReduce: 1048576 Bytes -> Algo NVLS_TREE proto SIMPLE "
+                     "channel{Lo..Hi}={0..23}",
+                     "NVLSTree", "Simple", 24},
+        LoggedChoice{"ALaterAlgorithm",
+                     "AllReduce: 8 Bytes -> Algo MESH proto LL256 "
+                     "channel{Lo..Hi}={0..1}",
+                     "MESH", "LL256", 2},
+        LoggedChoice{"Nccl227Symmetric",
+                     "AllReduce [Symmetric]: 8192 Bytes -> Kernel "
+                     "AllReduce_AGxLLMC_R nchannels 4 nthreads 512",
+                     "Symmetric", "AGxLLMC_R", 4},
+        LoggedChoice{"Nccl228Symmetric",
+                     "ReduceScatter [Symmetric]: 8192 Bytes -> Kernel "
+                     "ReduceScatter_LD nchannels 8 nthreads 512 nWorks 1",
+                     "Symmetric", "LD", 8},
+        LoggedChoice{"Nccl229CopyEngine",
+                     "AllGather [Copy Engine]: 8192 Bytes -> cudaMemcpy; CE "
+                     "synchronization with NVLS",
+                     "CopyEngine",
+                     "",
+                     {}},
+        LoggedChoice{"Nccl230Hierarchical",
+                     "AlltoAll [Hierarchical CE]: 8 Bytes -> RMA proxy + CE",
+                     "HierarchicalCE",
+                     "",
+                     {}}),
+    [](const auto& one) { return one.param.name; });
+
+TEST(ParseChoice, TakesTheLastLineAndSkipsWhatIsNone) {
+  EXPECT_FALSE(parse_choice(""));
+  EXPECT_FALSE(parse_choice("a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> Algo -1 proto -1 time 0"));
+  EXPECT_FALSE(parse_choice("a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> "));
+  EXPECT_FALSE(parse_choice("8 Bytes -> Algo RING proto LL"));  // no line of NCCL's
+  const auto choice = parse_choice(
+      "[2026-11-21 10:00:00] a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> Algo RING proto LL "
+      "channel{Lo..Hi}={0..1}\n"
+      "a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> Algo TREE proto LL channel{Lo..Hi}={0..x}\n"
+      "a:1:1 [0] NCCL INFO AllReduce: tuner chunk size 12 exceeds buffer max 8, clamping\n");
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->algorithm, "Tree");
+  EXPECT_FALSE(choice->channels);
+}
+
+TEST(ParseTransports, ReadsLinksOfEveryKind) {
+  const LibraryTransports found = parse_transports(
+      "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"
+      "a:1:2 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[1] via P2P/CUMEM\n"
+      "a:1:2 [0] NCCL INFO Channel 00/0 : 0[4f000] -> 1[52000] via P2P/direct pointer/read\n"
+      "a:1:2 [0] NCCL INFO Channel 00 : 2[2] -> 3[3] via SHM/direct/direct\n"
+      "a:1:2 [0] NCCL INFO Channel 00/0 : 3[3] -> 4[0] [send] via NET/AWS Libfabric/0(5)/Shared\n");
+  EXPECT_TRUE(found.known);
+  EXPECT_FALSE(found.gpudirect);
+  EXPECT_FALSE(found.nvls);
+  EXPECT_STREQ(found.links.data(), "NET/AWS Libfabric, P2P/CUMEM, P2P/direct pointer, SHM");
+}
+
+TEST(ParseTransports, KnowsGpuDirectRdmaAndNvls) {
+  const LibraryTransports found = parse_transports(
+      "a:1:2 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/3/GDRDMA(PCI)/Shared\n"
+      "a:1:2 [0] NCCL INFO CollNet 00/0 : 0 [receive] via COLLNET/SHARP/0\n"
+      "a:1:2 [0] NCCL INFO 16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p "
+      "channels, "
+      "2 p2p channels per peer\n");
+  EXPECT_TRUE(found.gpudirect);
+  EXPECT_TRUE(found.nvls);
+  EXPECT_STREQ(found.links.data(), "COLLNET/SHARP, NET/IB");
+  EXPECT_STREQ(found.channels.data(), "16 coll, 8 nvls, 32 p2p");
+}
+
+TEST(ParseTransports, ReadsTheChannelsOfNccl214) {
+  const LibraryTransports found = parse_transports(
+      "a:1:2 [0] NCCL INFO 24 coll channels, 32 p2p channels, 32 p2p channels per peer\n");
+  EXPECT_TRUE(found.known);
+  EXPECT_FALSE(found.nvls);
+  EXPECT_STREQ(found.channels.data(), "24 coll, 32 p2p");
+}
+
+TEST(ParseTransports, KnowsNothingOfALogWithoutSuchLines) {
+  EXPECT_FALSE(parse_transports("").known);
+  EXPECT_FALSE(parse_transports("a:1:2 [0] NCCL INFO Connected all rings\n").known);
+}
+
+TEST(ParseTransports, CutsALongListOfLinks) {
+  std::string log;
+  for (int i = 0; i < 60; ++i) {
+    log += "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via NET/plugin" + std::to_string(i) +
+           "/0\n";
+  }
+  EXPECT_EQ(std::string(parse_transports(log).links.data()).size(), 255U);
+}
+
+TEST(RealLogs, HaveNoChoiceAtTheLevelAtWhichTheyWereTaken) {
+  const std::filesystem::path folder = "../shared/data/nccl_tests_logs";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no logs in " << folder;
+  int with_info = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    const std::string log{std::istreambuf_iterator<char>(file), {}};
+    if (log.find("NCCL INFO ") != std::string::npos) ++with_info;
+    EXPECT_FALSE(parse_choice(log)) << entry.path();
+    EXPECT_FALSE(parse_transports(log).known) << entry.path();
+  }
+  EXPECT_GT(with_info, 0);
+}
+
+std::optional<std::string> conflict(const char* level, const char* file) {
+  return log_conflict(
+      [=](const char* name) { return std::string_view(name) == "NCCL_DEBUG" ? level : file; });
+}
+
+TEST(LogConflict, IsWhereTheUserReadsTheLog) {
+  EXPECT_FALSE(conflict(nullptr, nullptr));
+  EXPECT_FALSE(conflict(nullptr, "/tmp/log"));  // NCCL writes none without a level
+  EXPECT_FALSE(conflict("version", "/tmp/log"));
+  EXPECT_FALSE(conflict("WARN", nullptr));
+  EXPECT_TRUE(conflict("WARN", "/tmp/log"));
+  EXPECT_TRUE(conflict("INFO", nullptr));
+  EXPECT_TRUE(conflict("TRACE", "/tmp/log"));
+}
+
+/// NCCL's part: reads its variables, and logs where they say so.
+void write_as_nccl() {
+  const std::string level = std::getenv("NCCL_DEBUG");
+  const std::string path = std::getenv("NCCL_DEBUG_FILE");
+  if (level != "INFO" || path.empty()) return;
+  std::ofstream(path) << "a:1:1 [0] x.cc:3 NCCL WARN careful\n"
+                      << std::getenv("NCCL_DEBUG_SUBSYS") << '\n';
+}
+
+class LogOfThisProcess : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"}) unsetenv(name);
+  }
+  void TearDown() override { SetUp(); }
+};
+
+TEST_F(LogOfThisProcess, IsOnBetweenStartAndStopOnly) {
+  DebugLog log(write_as_nccl);
+  EXPECT_NE(log.text().find("INIT,TUNING"), std::string::npos);
+  log.stop();
+  EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "VERSION");
+  EXPECT_STREQ(std::getenv("NCCL_DEBUG_FILE"), "");
+  EXPECT_NE(log.text().find("INIT,TUNING"), std::string::npos);  // what was logged stays
+  log.start();
+  EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "INFO");
+}
+
+TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
+  setenv("NCCL_DEBUG", "WARN", 1);
+  setenv("NCCL_DEBUG_SUBSYS", "NET", 1);
+  {
+    DebugLog log(write_as_nccl);
+    testing::internal::CaptureStdout();
+    log.stop();
+    EXPECT_NE(testing::internal::GetCapturedStdout().find("NCCL WARN careful"), std::string::npos);
+    EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "WARN");
+    EXPECT_STREQ(std::getenv("NCCL_DEBUG_SUBSYS"), "NET");
+  }
+  EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "WARN");
+  EXPECT_EQ(std::getenv("NCCL_DEBUG_FILE"), nullptr);
+}
+
+TEST_F(LogOfThisProcess, StaysOnForConnectionsAloneWhereItCannotBeSwitched) {
+  DebugLog log(nullptr);
+  EXPECT_FALSE(log.switchable());
+  EXPECT_STREQ(std::getenv("NCCL_DEBUG_SUBSYS"), "INIT");
+  write_as_nccl();  // at NCCL's first call
+  log.stop();
+  log.start();
+  EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "INFO");
+  EXPECT_NE(log.text().find("INIT\n"), std::string::npos);
+}
+
+TEST_F(LogOfThisProcess, StaysTheUsersWhereItCannotBeSwitchedBack) {
+  setenv("NCCL_DEBUG", "WARN", 1);
+  const DebugLog log(nullptr);
+  EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "WARN");
+  EXPECT_EQ(std::getenv("NCCL_DEBUG_FILE"), nullptr);
+  EXPECT_EQ(log.text(), "");
+}
+
+}  // namespace
+}  // namespace busbar::nccl
