@@ -1,49 +1,58 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A pretended libcudart and libnccl for the tests of the nccl backend: tests/fake_gpu/README.md.
+# The fake GPU machine, for tests of the nccl backend: tests/fake_gpu/README.md.
 # Without a CUDA toolkit `make fake-gpu` does nothing.
 FAKE_GPU := $(BUILD)/fake_gpu
 FAKE_GPU_MAJOR := $(shell sed -n 's/^\#define CUDART_VERSION *\([0-9]*\)[0-9]\{3\}$$/\1/p' \
-  $(CUDA_HOME)/include/cuda_runtime_api.h 2>/dev/null)
+  $(CUDA_HEADERS)/include/cuda_runtime_api.h 2>/dev/null)
 
 .PHONY: fake-gpu
 ifeq ($(and $(FAKE_GPU_MAJOR),$(HAVE_NCCL)),1)
 
 FAKE_CUDART := $(FAKE_GPU)/libcudart.so.$(FAKE_GPU_MAJOR)
+FAKE_CUDA := $(FAKE_GPU)/libcuda.so.1
 FAKE_NCCL := $(FAKE_GPU)/libnccl.so.2
-FAKE_CUDART_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/cudart/*.cpp))
-FAKE_NCCL_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/nccl/*.cpp))
-$(FAKE_CUDART_OBJECTS) $(FAKE_NCCL_OBJECTS): private ALL_CXXFLAGS += -fPIC $(NCCL_CXXFLAGS)
-FAKE_GPU_TEST_OBJECTS := $(call objects,$(wildcard tests/fake_gpu/selftest/*.cpp))
-$(FAKE_GPU_TEST_OBJECTS): private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
+FAKE_OLD_NCCL := $(FAKE_GPU)/nccl-2.14/libnccl.so.2
+fake_objects = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/$(1)))
+FAKE_CUDART_OBJECTS := $(call fake_objects,cudart/*.cpp)
+FAKE_CUDA_OBJECTS := $(call fake_objects,driver/*.cpp)
+FAKE_NCCL_OBJECTS := $(call fake_objects,nccl/*.cpp)
+FAKE_NCCL_BUILT := $(BUILD)/tests/fake_gpu/nccl/built
+FAKE_SELFTEST_OBJECTS := $(call objects,$(wildcard tests/fake_gpu/selftest/*.cpp))
+$(FAKE_CUDART_OBJECTS) $(FAKE_CUDA_OBJECTS) $(FAKE_NCCL_OBJECTS) $(FAKE_NCCL_BUILT)/%.o: private ALL_CXXFLAGS += -fPIC $(NCCL_CXXFLAGS)
+$(FAKE_SELFTEST_OBJECTS): private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
 
-fake-gpu: $(FAKE_CUDART) $(FAKE_NCCL) $(FAKE_GPU)/selftest $(FAKE_GPU)/nvidia-smi ## pretended libcudart and libnccl for tests, if there is CUDA
+fake-gpu: $(FAKE_CUDART) $(FAKE_CUDA) $(FAKE_NCCL) $(FAKE_OLD_NCCL) $(FAKE_GPU)/selftest $(FAKE_GPU)/nvidia-smi ## fake libcudart, libcuda and libnccl for tests, if there is CUDA
 
-# The names and versions are those of NVIDIA's libraries; fake_gpu is what our two share.
+# The names and versions are those of NVIDIA's libraries; fake_gpu is what ours share.
 $(FAKE_GPU)/cudart.version: mk/fake_gpu.mk
 	@mkdir -p $(@D)
 	@echo 'libcudart.so.$(FAKE_GPU_MAJOR) { global: cuda*; __cuda*; _ZN8fake_gpu*; _ZNK8fake_gpu*; local: *; };' > $@
-$(FAKE_GPU)/nccl.version: mk/fake_gpu.mk
+$(FAKE_GPU)/%.version: mk/fake_gpu.mk
 	@mkdir -p $(@D)
-	@echo '{ global: nccl*; local: *; };' > $@
+	@echo '{ global: $**; local: *; };' > $@
 
-FAKE_GPU_LINK = echo "  LINK  $(@F)" && $(CXX) -shared $(SANITIZE_FLAGS) $(LDFLAGS) -Wl,-soname,$(@F) -o $@
+FAKE_GPU_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) -shared $(SANITIZE_FLAGS) $(LDFLAGS) \
+  -Wl,-soname,$(@F) -Wl,-z,defs -o $@ $(patsubst %.version,-Wl$(comma)--version-script=%.version,$^) -pthread -ldl
 
 $(FAKE_CUDART): $(FAKE_CUDART_OBJECTS) $(FAKE_GPU)/cudart.version
-	@$(FAKE_GPU_LINK) -Wl,--version-script=$(FAKE_GPU)/cudart.version -Wl,-z,defs $(FAKE_CUDART_OBJECTS) -pthread -ldl
-$(FAKE_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_GPU)/nccl.version $(FAKE_CUDART)
-	@$(FAKE_GPU_LINK) -Wl,--version-script=$(FAKE_GPU)/nccl.version -Wl,-z,defs '-Wl,-rpath,$$ORIGIN' \
-	  $(FAKE_NCCL_OBJECTS) $(FAKE_CUDART) -pthread
+	@$(FAKE_GPU_LINK)
+$(FAKE_CUDA): $(FAKE_CUDA_OBJECTS) $(FAKE_GPU)/cu.version $(FAKE_CUDART)
+	@$(FAKE_GPU_LINK) '-Wl,-rpath,$$ORIGIN'
+$(FAKE_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_NCCL_BUILT)/this_version.o $(FAKE_GPU)/nccl.version $(FAKE_CUDART)
+	@$(FAKE_GPU_LINK) '-Wl,-rpath,$$ORIGIN'
+# The same code, without what came after 2.14.
+$(FAKE_OLD_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_NCCL_BUILT)/version_2_14.o tests/fake_gpu/nccl/built/nccl-2.14.version $(FAKE_CUDART)
+	@$(FAKE_GPU_LINK) '-Wl,-rpath,$$ORIGIN/..'
 
-# Linked to NVIDIA's libraries, as the programs are.
-$(FAKE_GPU)/selftest: $(FAKE_GPU_TEST_OBJECTS) $(BIN)/parts.list
-	@mkdir -p $(@D)
+# Lazy binding: it also runs beside the old NCCL, whose missing functions it does not call.
+$(FAKE_GPU)/selftest: $(FAKE_SELFTEST_OBJECTS) $(FAKE_NCCL) $(FAKE_CUDA) $(FAKE_CUDART) $(BIN)/parts.list
 	@echo "  LINK  $(@F)"
-	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BACKEND_LDLIBS) $(MPI_LDLIBS) -pthread
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter-out %.list,$^) -Wl,-z,lazy '-Wl,-rpath,$$ORIGIN' $(MPI_LDLIBS) -pthread -ldl
 
 FAKE_SMI_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/smi/*.cpp)) $(BUILD)/tests/fake_gpu/cudart/machine.o
 $(FAKE_GPU)/nvidia-smi: $(FAKE_SMI_OBJECTS)
 	@mkdir -p $(@D)
-	@echo "  LINK  nvidia-smi (pretended)"
+	@echo "  LINK  nvidia-smi (fake)"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^
 
 else

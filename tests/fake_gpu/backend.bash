@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tests on the pretended machine share: of the very binaries that users run, and of the
+# What the tests on the fake GPU machine share: of the very binaries that users run, and of the
 # replaced libraries themselves.
 load ../common
 
@@ -29,3 +29,17 @@ machine() {
   done > "$DIR/machine"
   export FAKE_GPU_MACHINE=$DIR/machine
 }
+
+# machine_line KEYS: the default machine with a property of all its GPUs, for the rest of the test.
+machine_line() {
+  { echo "machine $1"; cat "$ROOT/tests/fake_gpu/machines/eight"; } > "$DIR/machine"
+  export FAKE_GPU_MACHINE=$DIR/machine
+}
+
+# traced COMMAND...: must succeed, and leaves what NCCL was asked for in $DIR/trace.
+traced() {
+  rm -f "$DIR/trace"
+  FAKE_NCCL_TRACE=$DIR/trace run -0 "$@"
+}
+trace_has() { grep -q -- "$1" "$DIR/trace" || { echo "no line: $1"; cat "$DIR/trace"; return 1; }; }
+trace_lacks() { ! grep -- "$1" "$DIR/trace"; }

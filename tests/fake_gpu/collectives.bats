@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Every collective over NCCL on the pretended machine: real data, every type and operation.
+# Every collective over NCCL on the fake GPU machine: real data, every type and operation.
 load backend
 
 ALL=(allreduce reducescatter allgather broadcast reduce gather scatter alltoall sendrecv)
@@ -61,15 +61,15 @@ for_all() {  # for_all RANKS OPTIONS...
   [ "$(column type,reason "$DIR/a.csv" | grep -c '^f8e.*compute capability 9.0, this device has 8.0')" -eq 4 ]
 }
 
-@test "what runs on the pretended machine is labelled so in table and file" {
+@test "what runs on the fake machine is labelled so in table and file" {
   run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [ "$status" -eq 0 ]
-  [[ $output == *"# fake: this is the pretended GPU machine"* ]]
+  [[ $output == *"# fake: this is the "*" GPU machine"* ]]
   [[ $output == *"device  1 [0000:21:00] Fake GPU X9"* ]]
   [ "$(column flags "$DIR/a.csv" | grep -c '\bfake\b')" -eq 4 ]
   grep -q '^# rank-1: .* device 1 bus 0000:21:00.0 uuid [0-9a-f]\{32\} name Fake GPU' "$DIR/a.csv"
   [ "$(table | awk '{ print NF }' | sort -u)" = 13 ]
-  grep -q '^# library: NCCL [0-9.]* (built for [0-9.]*), CUDA' "$DIR/a.csv"
+  grep -q '^# library: NCCL [0-9.]*, CUDA' "$DIR/a.csv"
 }
 
 @test "every ordered pair of ranks has a row of its own and a place in the square" {

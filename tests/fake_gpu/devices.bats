@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# --devices on a pretended DGX-1V: which GPUs are taken, and what the set is said to carry.
+# --devices on a fake DGX-1V: which GPUs are taken, and what the set is said to carry.
 load backend
 
 # A machine of eight GPUs with the links of a hybrid cube mesh.

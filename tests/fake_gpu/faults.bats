@@ -45,8 +45,8 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
   told 4 'timeout: no progress for 5 s in: all-reduce 2 KiB out of place (-T); finished rows are kept'
   kept
 }
-@test "a lost device is told, not waited for" {
-  faulty lost:ncclAllReduce:9@2
+@test "a device that is gone is told, not waited for" {
+  faulty gone:ncclAllReduce:9@2
   told 4 'rank 2: NCCL: unhandled cuda error.*device is lost'
   kept
 }
@@ -57,7 +57,8 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
   [ "$(column status "$DIR/a.csv" | xargs)" = "wrong ok ok ok ok ok ok ok" ]
 }
 @test "memory that a rank does not get is a skipped row, not the end" {
-  faulty oom:ncclMemAlloc:3@1
+  # The first block of memory, and the smaller one that is tried then.
+  faulty oom:ncclMemAlloc:1@1,oom:ncclMemAlloc:2@1
   [ "$STATUS" -eq 0 ]
   [ "$(column status "$DIR/a.csv" | grep -c skipped)" -eq 1 ]
   [ "$(column reason "$DIR/a.csv" | grep -c 'could not allocate')" -eq 1 ]

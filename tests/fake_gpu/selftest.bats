@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# The fake GPU itself: what tests of the nccl backend rely on.
+# The fake GPU machine itself: what tests of the nccl backend rely on.
 load backend
 
 # on_ranks "N..." CASE...: every case on every number of ranks.
@@ -18,13 +18,6 @@ faulty() { FAKE_GPU_FAULT=$1 run -0 timeout 60 mpirun -np "$2" "$SELFTEST" "$3";
 
 says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output"; return 1; }; }
 
-@test "the program under test is linked to NVIDIA's libraries" {
-  run -0 env -u LD_LIBRARY_PATH ldd "$SELFTEST"
-  [[ $output == *libcudart.so* && $output != *"$FAKE"* ]]
-  run -0 ldd "$SELFTEST"
-  [[ $output == *"$FAKE/libcudart.so"* && $output == *"$FAKE/libnccl.so.2"* ]]
-}
-
 @test "a machine is read from a file, and CUDA_VISIBLE_DEVICES chooses of it" {
   FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/two run -0 "$SELFTEST" device
   [ "$output" = "0000:3B:00.0 Fake GPU X8 8.0 512 MiB
@@ -39,6 +32,31 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   [ "$output" = "$built_in" ]
 }
 
+@test "CUDA_VISIBLE_DEVICES takes UUIDs and unique beginnings of them" {
+  local uuid
+  uuid=$("$FAKE/nvidia-smi" --query-gpu=index | awk -F', ' '$1 == 2 { print $2 }')
+  [[ $uuid == GPU-*-*-*-*-* ]]
+  CUDA_VISIBLE_DEVICES=$uuid run -0 "$SELFTEST" device
+  [ "$output" = "0000:31:00.0 Fake GPU X9 9.0 1024 MiB" ]
+  CUDA_VISIBLE_DEVICES=0,${uuid:0:10} run -0 "$SELFTEST" device
+  [ "${lines[1]}" = "0000:31:00.0 Fake GPU X9 9.0 1024 MiB" ]
+  CUDA_VISIBLE_DEVICES=GPU- run -0 "$SELFTEST" no_device
+  CUDA_VISIBLE_DEVICES=GPU-nothing,1 run -0 "$SELFTEST" no_device
+}
+
+@test "a process sees one MIG instance, which has a UUID of its own and its GPU's address" {
+  printf 'gpu pci=0000:11:00.0 memory=512MiB cc=9.0 mig=%d name=Fake GPU MIG\n' 0 1 > "$DIR/mig"
+  export FAKE_GPU_MACHINE=$DIR/mig
+  run -0 "$SELFTEST" device
+  [ "$output" = "0000:11:00.0 Fake GPU MIG 9.0 512 MiB" ]
+  CUDA_VISIBLE_DEVICES=1 run -0 mpirun -np 1 "$SELFTEST" uuid
+  second=$output
+  CUDA_VISIBLE_DEVICES=$second run -0 "$SELFTEST" device
+  [ "${#lines[@]}" -eq 1 ]
+  run -0 mpirun -np 1 env CUDA_VISIBLE_DEVICES=0 "$SELFTEST" one_gpu : -np 1 env CUDA_VISIBLE_DEVICES="$second" "$SELFTEST" one_gpu
+  says "rank 1: 5 Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 11000"
+}
+
 @test "no GPU is an error, of a machine and of CUDA_VISIBLE_DEVICES" {
   CUDA_VISIBLE_DEVICES='' run -0 "$SELFTEST" no_device
   touch "$DIR/none"
@@ -51,6 +69,8 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   [[ ${lines[0]} == "fake GPU: $DIR/real: "* ]]
   FAKE_GPU_MACHINE=$DIR/nowhere run -134 "$SELFTEST" device
   [[ ${lines[0]} == *"cannot read $DIR/nowhere"* ]]
+  echo 'machine connect=soon' > "$DIR/soon"
+  FAKE_GPU_MACHINE=$DIR/soon run -134 "$SELFTEST" device
 }
 
 @test "a program that touches device memory crashes" {
@@ -86,6 +106,22 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   on_ranks "1 3" graph
 }
 
+@test "kernels come in modules of the driver, each of one device" {
+  run -0 "$SELFTEST" driver
+}
+
+@test "a stream waits for a word of host memory" {
+  run -0 timeout 60 "$SELFTEST" gate
+}
+
+@test "a stream's launch queue holds 1,024 entries" {
+  run -0 timeout 60 "$SELFTEST" launch_queue
+}
+
+@test "freed addresses are given again, and memory comes in granules of 2 MiB" {
+  run -0 "$SELFTEST" addresses
+}
+
 @test "our kernels compute, others are unknown, and a bad address is an error for ever" {
   run -0 "$SELFTEST" kernels
 }
@@ -116,6 +152,92 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   says "rank 0: 5 Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 11000"
   NCCL_MULTI_RANK_GPU_ENABLE=1 FAKE_NCCL_VERSION=23000 run -0 mpirun -np 2 "$SELFTEST" one_gpu
   says "rank 0: shares"
+}
+
+@test "each outermost group has a thread where the communicator does not block" {
+  traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "^group rank=1 thread=1"
+  SELFTEST_BLOCKING=1 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "^group rank=1 thread=0"
+  NCCL_COMM_BLOCKING=1 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "^group rank=1 thread=0"
+  SELFTEST_BLOCKING=1 NCCL_COMM_BLOCKING=0 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "^group rank=1 thread=1"
+  machine_line connect=1
+  run -0 timeout 60 mpirun -np 2 "$SELFTEST" group_thread
+}
+
+@test "before NCCL 2.23.4 only a group that connects has a thread" {
+  export FAKE_NCCL_VERSION=22203
+  traced timeout 60 mpirun -np 2 "$SELFTEST" non_blocking
+  trace_has "^group rank=0 thread=1"
+  traced timeout 60 mpirun -np 2 "$SELFTEST" two_groups
+  [ "$(grep -c "^group rank=0 thread=1" "$DIR/trace")" -eq 1 ]
+  [ "$(grep -c "^group rank=0 thread=0" "$DIR/trace")" -eq 1 ]
+}
+
+@test "a library takes the fields of a configuration that it knows, and variables win" {
+  traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "^comm rank=0 ranks=2 blocking=0 cta_policy=0 nvlink_centric_sched=1 max_p2p_peers=-$"
+  FAKE_NCCL_VERSION=23000 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "nvlink_centric_sched=1 max_p2p_peers=2$"
+  NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE=0 NCCL_P2P_MAX_PEERS=1 FAKE_NCCL_VERSION=23000 \
+    traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "nvlink_centric_sched=0 max_p2p_peers=1$"
+  SELFTEST_POLICY=2 FAKE_NCCL_VERSION=22600 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "cta_policy=0 nvlink_centric_sched=0"
+  SELFTEST_POLICY=2 FAKE_NCCL_VERSION=22707 run -0 mpirun -np 2 "$SELFTEST" configured
+  [ "$output" = 4 ]
+  SELFTEST_POLICY=2 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  trace_has "cta_policy=2"
+}
+
+@test "NCCL 2.14 lacks what came later, and wants its blocking set" {
+  LD_LIBRARY_PATH=$FAKE/nccl-2.14 run -0 timeout 60 mpirun -np 2 "$SELFTEST" old_nccl
+}
+
+@test "the first operation of a kind is slow on a machine that connects slowly, or by a fault" {
+  FAKE_GPU_FAULT=slow=2:ncclAllReduce:1@0 run -0 timeout 60 mpirun -np 2 "$SELFTEST" first_is_slow
+  machine_line connect=2
+  run -0 timeout 60 mpirun -np 2 "$SELFTEST" first_is_slow
+}
+
+@test "NCCL's own memory is taken at the first operation, which fails where it does not fit" {
+  machine_line "context=500MiB nccl=600MiB"
+  run -0 timeout 60 mpirun -np 2 "$SELFTEST" late_memory
+  says "1 Cuda failure 2 'out of memory'"
+}
+
+@test "a window is made by all ranks together, of memory that can be shared" {
+  on_ranks "2 3" window plain_window
+  NCCL_COMM_BLOCKING=0 FAKE_NCCL_VERSION=22707 run ! timeout 60 mpirun -np 2 "$SELFTEST" window
+  [[ $output == *"NCCL operation in progress"* ]]
+}
+
+@test "registration that NCCL does not do has a null handle" {
+  on_ranks 2 handles
+  [ "$output" = "window handle, local handle" ]
+  NCCL_LOCAL_REGISTER=0 on_ranks 2 handles
+  [ "$output" = "window handle, local null" ]
+  NCCL_WIN_ENABLE=0 FAKE_NCCL_VERSION=22902 on_ranks 2 handles
+  [ "$output" = "window null, local handle" ]
+  machine_line symmetric=no
+  FAKE_NCCL_VERSION=22902 on_ranks 2 handles
+  [ "$output" = "window null, local handle" ]
+  # 2.28 makes a local registration of it.
+  on_ranks 2 handles
+  [ "$output" = "window handle, local handle" ]
+  NCCL_LOCAL_REGISTER=0 on_ranks 2 handles
+  [ "$output" = "window null, local null" ]
+}
+
+@test "what a graph registered goes on to name the memory that was there, until the eleventh group" {
+  on_ranks "2 3" stale_graph stale_user
+  NCCL_GRAPH_REGISTER=0 run ! timeout 60 mpirun -np 2 "$SELFTEST" stale_graph
+}
+
+@test "NCCL averages no fp8 on one rank" {
+  run -0 mpirun -np 1 "$SELFTEST" one_rank_fp8
 }
 
 @test "an old GPU does not reduce fp8" {
@@ -151,7 +273,7 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   faulty hang:ncclCommInitRankConfig:1@0 2 starts
   says "rank 0: 7 7"
   says "rank 1: 7 7"
-  FAKE_GPU_FAULT=hang:cudaLaunchKernel:1@0 run -0 "$SELFTEST" copies
+  FAKE_GPU_FAULT=hang:cuLaunchKernel:1@0 run -0 "$SELFTEST" copies
   says "cudaSuccess cudaSuccess cudaErrorNotReady 0 0"
 }
 
@@ -159,7 +281,7 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   faulty wrong:ncclAllReduce:2@1 2 all_reduces
   says "rank 0 call 2: 0 0 0 cudaSuccess 2"
   says "rank 1 call 2: 0 0 0 cudaSuccess 3"
-  FAKE_GPU_FAULT=wrong:cudaLaunchKernel:1@0 run -0 "$SELFTEST" copies
+  FAKE_GPU_FAULT=wrong:cuLaunchKernel:1@0 run -0 "$SELFTEST" copies
   says "cudaSuccess cudaSuccess cudaSuccess 5 4"
 }
 
@@ -171,17 +293,23 @@ cudaMalloc 3: cudaSuccess
 ncclMemAlloc: 1" ]
 }
 
-@test "fault lost: from then on nothing works" {
-  faulty lost:ncclAllReduce:2@1 2 all_reduces
+@test "fault gone: from then on nothing works, and only CUDA knows" {
+  faulty gone:ncclAllReduce:2@1 2 all_reduces
   says "rank 1 call 1: 0 0 0 cudaSuccess 2"
-  says "rank 1 call 2: 1 1 0 cudaErrorDevicesUnavailable -1"
-  says "rank 1 call 3: 1 1 0 cudaErrorDevicesUnavailable -1"
+  says "rank 1 call 2: 1 0 0 cudaErrorDevicesUnavailable -1"
+  says "rank 1 call 3: 1 0 0 cudaErrorDevicesUnavailable -1"
   says "rank 0 call 2: 0 0 0 cudaErrorNotReady -1"
+}
+
+@test "fault lost: what frees things never returns" {
+  FAKE_GPU_FAULT=lost:ncclAllReduce:2@1 run -124 timeout 10 mpirun -np 2 "$SELFTEST" all_reduces
+  says "rank 1 call 3: 1 0 0 cudaErrorDevicesUnavailable -1"
+  run ! says "rank 1 end: cudaErrorDevicesUnavailable"
 }
 
 @test "a fault that is malformed, or can never strike, ends the program with one line" {
   local fault
-  for fault in fail:cudaNothing:1@0 fail:cudaGetLastError:1@0 fail:cudaMalloc:0@0 burn:cudaMalloc:1@0 fail:cudaMalloc:1 \
+  for fault in fail:cudaNothing:1@0 fail:cudaGetLastError:1@0 fail:cudaMalloc:0@0 burn:cudaMalloc:1@0 fail:cudaMalloc:1 fail=2:cudaMalloc:1@0 slow=now:cudaMalloc:1@0 fail:cuNothing:1@0 \
     "fail:cudaMalloc:1@0," async:cudaMalloc:1@0 oom:cudaMemset:1@0 wrong:cudaMalloc:1@0; do
     FAKE_GPU_FAULT=$fault run -134 "$SELFTEST" memory
     [[ ${lines[0]} == "fake GPU: FAKE_GPU_FAULT"* ]]

@@ -44,7 +44,8 @@ cudaDeviceProp describe(const Gpu& gpu) {
   prop.unifiedAddressing = 1;
   prop.concurrentKernels = 1;
   prop.asyncEngineCount = 1;
-  prop.canMapHostMemory = 0;
+  prop.canMapHostMemory = 1;
+  prop.l2CacheSize = static_cast<int>(machine().l2_bytes);
   return prop;
 }
 
@@ -67,6 +68,8 @@ bool find_attribute(const cudaDeviceProp& prop, cudaDeviceAttr attribute, int* v
     case cudaDevAttrUnifiedAddressing: *value = prop.unifiedAddressing; return true;
     case cudaDevAttrComputeMode: *value = cudaComputeModeDefault; return true;
     case cudaDevAttrClockRate: *value = 1'000'000; return true;
+    case cudaDevAttrL2CacheSize: *value = prop.l2CacheSize; return true;
+    case cudaDevAttrCanMapHostMemory: *value = prop.canMapHostMemory; return true;
     case cudaDevAttrIntegrated:
     case cudaDevAttrManagedMemory:
     case cudaDevAttrMemoryPoolsSupported: *value = 0; return true;

@@ -59,6 +59,14 @@ cudaError_t end(cudaStream_t handle, cudaGraph_t* graph) {
   return cudaSuccess;
 }
 
+cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph) {
+  const std::lock_guard guard(runtime_mutex());
+  const GraphPointer found = find_graph(graph);
+  if (found == nullptr || executable == nullptr) return cudaErrorInvalidValue;
+  *executable = reinterpret_cast<cudaGraphExec_t>(keep(std::make_shared<Graph>(*found)));
+  return cudaSuccess;
+}
+
 cudaError_t launch(const GraphPointer& graph, const StreamPointer& stream) {
   if (graph == nullptr) return cudaErrorInvalidValue;
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
@@ -115,19 +123,19 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long) {
-  return call("cudaGraphInstantiate", [&] {
-    const std::lock_guard guard(runtime_mutex());
-    const GraphPointer found = find_graph(graph);
-    if (found == nullptr || executable == nullptr) return cudaErrorInvalidValue;
-    *executable = reinterpret_cast<cudaGraphExec_t>(keep(std::make_shared<Graph>(*found)));
-    return cudaSuccess;
-  });
+  return call("cudaGraphInstantiate", [&] { return instantiate(executable, graph); });
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                          unsigned long long) {
+  return call("cudaGraphInstantiateWithFlags", [&] { return instantiate(executable, graph); });
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   return call("cudaGraphLaunch", [&] {
+    const StreamPointer queue = find_stream_with_room(stream);
     const std::lock_guard guard(runtime_mutex());
-    return launch(find_graph(executable), find_stream(stream));
+    return launch(find_graph(executable), queue);
   });
 }
 

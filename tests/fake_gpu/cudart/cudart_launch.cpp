@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels: what nvcc makes of `kernel<<<...>>>(...)`, and of the code around it.
+// Kernels linked into a program: what nvcc makes of `kernel<<<...>>>(...)`, and of the code around
+// it. Nothing here is needed by programs that load their kernels through the driver.
 #include <map>
 #include <string>
 #include <vector>
@@ -30,25 +31,18 @@ std::map<const void*, std::string>& stubs() {
   return *kStubs;
 }
 
-bool is_sane(const dim3& grid, const dim3& block) {
-  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
-  return grid.x >= 1 && grid.x <= 0x7FFFFFFF && grid.y >= 1 && grid.y <= 65535 && grid.z >= 1 &&
-         grid.z <= 65535 && threads >= 1 && threads <= 1024;
+Kernel find_by_stub(const void* stub) {
+  const std::lock_guard guard(runtime_mutex());
+  const auto named = stubs().find(stub);
+  return named == stubs().end() ? nullptr : find_kernel(named->second);
 }
 
 cudaError_t launch(const void* stub, const Configuration& how, void** arguments) {
   const cudaError_t status = use_device(this_thread().device);
   if (status != cudaSuccess) return status;
-  const std::lock_guard guard(runtime_mutex());
-  const auto named = stubs().find(stub);
-  const Kernel kernel = named == stubs().end() ? nullptr : find_kernel(named->second);
+  const Kernel kernel = find_by_stub(stub);
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-  if (!is_sane(how.grid, how.block)) return cudaErrorInvalidConfiguration;
-  const StreamPointer stream = find_stream(how.stream);
-  if (stream == nullptr || stream->device() != this_thread().device) {
-    return cudaErrorInvalidResourceHandle;
-  }
-  return submit(stream, kernel(arguments));
+  return launch_kernel(kernel, how.grid, how.block, arguments, how.stream);
 }
 
 }  // namespace

@@ -125,6 +125,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
+  hang_if_lost();
   return call("cudaFree", [&] { return release(pointer); });
 }
 
@@ -132,11 +133,16 @@ cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   return call("cudaMallocHost", [&] { return allocate_pinned(pointer, bytes); });
 }
 
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
-  return call("cudaHostAlloc", [&] { return allocate_pinned(pointer, bytes); });
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  constexpr unsigned kKnown =
+      cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+  return call("cudaHostAlloc", [&] {
+    return (flags & ~kKnown) != 0 ? cudaErrorInvalidValue : allocate_pinned(pointer, bytes);
+  });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
+  hang_if_lost();
   return call("cudaFreeHost", [&] {
     if (pointer == nullptr) return cudaSuccess;
     const cudaError_t waited = await_device(this_thread().device);
@@ -158,7 +164,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", [&] {
     const Copy copy{to, from, bytes};
-    return copy_on(find_stream(stream), copy, kind, copy.waits());
+    return copy_on(find_stream_with_room(stream), copy, kind, copy.waits());
   });
 }
 
@@ -171,7 +177,8 @@ cudaError_t cudaMemset(void* to, int value, size_t bytes) {
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-  return call("cudaMemsetAsync", [&] { return fill_on(find_stream(stream), to, value, bytes); });
+  return call("cudaMemsetAsync",
+              [&] { return fill_on(find_stream_with_room(stream), to, value, bytes); });
 }
 
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {

@@ -153,7 +153,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  return call("cudaStreamWaitEvent", [&] { return wait_for_event(find_stream(stream), event); });
+  return call("cudaStreamWaitEvent",
+              [&] { return wait_for_event(find_stream_with_room(stream), event); });
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
@@ -173,8 +174,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call("cudaEventRecord", [&] {
+    const StreamPointer queue = find_stream_with_room(stream);
     const std::lock_guard guard(runtime_mutex());
-    return record(find_event(event), find_stream(stream));
+    return record(find_event(event), queue);
   });
 }
 

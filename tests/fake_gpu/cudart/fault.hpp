@@ -9,7 +9,7 @@
 
 namespace fake_gpu {
 
-enum class FaultKind { None, Fail, Async, Hang, Wrong, Oom, Lost };
+enum class FaultKind { None, Fail, Async, Hang, Wrong, Oom, Lost, Gone, Slow };
 
 struct Fault {
   FaultKind kind = FaultKind::None;
@@ -17,9 +17,12 @@ struct Fault {
   int nth = 0;
   /// -1: every rank.
   int rank = -1;
+  /// Of `slow`.
+  double seconds = 1;
 };
 
-/// The faults of `KIND:FUNCTION:NTH@RANK,...`; throws std::invalid_argument where it is malformed.
+/// The faults of `KIND[=SECONDS]:FUNCTION:NTH@RANK,...`; throws std::invalid_argument where it is
+/// malformed.
 [[nodiscard]] std::vector<Fault> parse_faults(std::string_view text);
 
 /// FAKE_GPU_FAULT for this process, and how often each function was called.
@@ -29,6 +32,8 @@ class FaultPlan {
 
   /// Counts a call, and names the fault that is due in it.
   [[nodiscard]] FaultKind count_call(const char* function);
+  /// How long a slow call of this function takes.
+  [[nodiscard]] double seconds(std::string_view function) const;
 
  private:
   std::mutex mutex_;

@@ -81,12 +81,28 @@ Job compare(void* const* arguments) {
   return job;
 }
 
+bool is_sane(const dim3& grid, const dim3& block) {
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  return grid.x >= 1 && grid.x <= 0x7FFFFFFF && grid.y >= 1 && grid.y <= 65535 && grid.z >= 1 &&
+         grid.z <= 65535 && threads >= 1 && threads <= 1024;
+}
+
 }  // namespace
 
 Kernel find_kernel(std::string_view name) {
   if (name == "busbar_fill") return fill;
   if (name == "busbar_compare") return compare;
   return nullptr;
+}
+
+cudaError_t launch_kernel(Kernel kernel, const dim3& grid, const dim3& block,
+                          void* const* arguments, cudaStream_t stream) {
+  if (!is_sane(grid, block)) return cudaErrorInvalidConfiguration;
+  const StreamPointer queue = find_stream_with_room(stream);
+  if (queue == nullptr || queue->device() != this_thread().device) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  return submit(queue, kernel(arguments));
 }
 
 }  // namespace fake_gpu

@@ -4,16 +4,42 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 
 namespace fake_gpu {
 
+/// Physical memory, which lives as long as anyone knows it, whatever its address shows by then.
+using Pages = std::shared_ptr<unsigned char>;
+
+/// What CUDA gives device memory in.
+constexpr std::size_t kGranule = 2 << 20;
+
+enum class MemoryKind {
+  Plain,
+  /// Of the virtual memory functions, as ncclMemAlloc makes it: the only kind that can be shared.
+  Virtual
+};
+
+/// The allocation around a device address.
+struct Allocation {
+  std::uintptr_t start = 0;
+  /// As CUDA's driver reports it: whole granules of virtual memory.
+  std::size_t bytes = 0;
+  MemoryKind kind = MemoryKind::Plain;
+  Pages pages;
+};
+
 /// Device memory of this process: the user gets addresses that nobody may touch, and the contents
-/// lie elsewhere. Pinned host memory is remembered as such.
+/// lie elsewhere. Addresses are used again as soon as they are free. Pinned host memory is
+/// remembered as such.
 class Memory {
  public:
   /// False where the GPU has not that much left; fresh memory is full of junk.
-  [[nodiscard]] bool allocate(int device, std::size_t bytes, void** user);
+  [[nodiscard]] bool allocate(int device, std::size_t bytes, void** user,
+                              MemoryKind kind = MemoryKind::Plain);
   /// False where this is not what allocate() gave.
   [[nodiscard]] bool release(void* user);
   /// The GPU of a pointer from allocate(), -1 where it is none.
@@ -21,6 +47,7 @@ class Memory {
   [[nodiscard]] bool is_start(const void* user) const;
   /// The contents behind a device address, null unless all these bytes are in one allocation.
   [[nodiscard]] unsigned char* contents(const void* user, std::size_t bytes) const;
+  [[nodiscard]] std::optional<Allocation> allocation(const void* user) const;
 
   [[nodiscard]] bool allocate_pinned(std::size_t bytes, void** user);
   [[nodiscard]] bool release_pinned(void* user);
@@ -29,17 +56,25 @@ class Memory {
  private:
   struct Block {
     std::size_t bytes = 0;
-    std::size_t pages_bytes = 0;
-    unsigned char* contents = nullptr;
+    /// Of the address range.
+    std::size_t reserved = 0;
+    Pages pages;
     int device = -1;
+    MemoryKind kind = MemoryKind::Plain;
   };
   using Blocks = std::map<std::uintptr_t, Block>;
 
   [[nodiscard]] static const Block* find(const Blocks& blocks, std::uintptr_t at);
+  /// The lowest free range of this size, as CUDA gives them.
+  [[nodiscard]] std::uintptr_t reserve(std::size_t bytes);
 
   mutable std::mutex mutex_;
   Blocks device_;
   Blocks pinned_;
+  std::map<std::size_t, std::set<std::uintptr_t>> free_ranges_;
+  /// Addresses that were never used.
+  std::uintptr_t unused_ = 0;
+  std::size_t unused_bytes_ = 0;
 };
 
 }  // namespace fake_gpu

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include "tests/fake_gpu/cudart/ledger.hpp"
@@ -11,13 +12,13 @@
 namespace fake_gpu {
 namespace {
 
-constexpr std::uint64_t kContextBytes = 64 << 20;
-
 /// Never destroyed: threads of streams work until the process is gone.
 struct Runtime {
   std::recursive_mutex mutex;
   Memory memory;
   std::atomic<int> error{cudaSuccess};
+  /// Of a lost device that no longer answers, and of one that answers with an error.
+  std::atomic<bool> hangs{false};
   std::vector<bool> used;
   std::map<int, StreamPointer> defaults;
   std::map<cudaStream_t, StreamPointer> streams;
@@ -42,6 +43,12 @@ Job spoil(Job job) {
       if (!park) park_forever();
       park();
       return true;
+    };
+  }
+  if (fault == FaultKind::Slow) {
+    job.run = [run = std::move(job.run), function = this_thread().function] {
+      sleep_slowly(function, device_error_flag());
+      return run();
     };
   }
   if (fault == FaultKind::Wrong) {
@@ -93,6 +100,22 @@ void set_device_error(cudaError_t error) {
 
 bool is_lost() { return device_error() == cudaErrorDevicesUnavailable; }
 
+void lose_device(FaultKind fault) {
+  if (fault != FaultKind::Lost && fault != FaultKind::Gone) return;
+  if (fault == FaultKind::Lost) runtime().hangs.store(true);
+  set_device_error(cudaErrorDevicesUnavailable);
+}
+
+void hang_if_lost() {
+  if (is_lost() && runtime().hangs.load()) park_forever();
+}
+
+void sleep_slowly(std::string_view function, const std::atomic<int>& given_up) {
+  const std::int64_t end =
+      monotonic_ns() + static_cast<std::int64_t>(fault_plan().seconds(function) * 1e9);
+  while (monotonic_ns() < end && given_up.load() == 0) ::usleep(1000);
+}
+
 Memory& memory() { return runtime().memory; }
 
 std::recursive_mutex& runtime_mutex() { return runtime().mutex; }
@@ -101,13 +124,16 @@ cudaError_t use_device(int device) {
   if (machine().gpus.empty()) return cudaErrorNoDevice;
   if (device < 0 || device >= static_cast<int>(machine().gpus.size()))
     return cudaErrorInvalidDevice;
+  this_thread().has_context = true;
   const std::lock_guard guard(runtime_mutex());
   std::vector<bool>& used = runtime().used;
   used.resize(machine().gpus.size(), false);
   const auto index = static_cast<std::size_t>(device);
   if (used[index]) return cudaSuccess;
   const Gpu& gpu = machine().gpus[index];
-  if (!ledger().take(gpu.place, kContextBytes, gpu.memory_bytes)) return cudaErrorMemoryAllocation;
+  if (!ledger().take(gpu.place, machine().context_bytes, gpu.memory_bytes)) {
+    return cudaErrorMemoryAllocation;
+  }
   used[index] = true;
   return cudaSuccess;
 }
@@ -137,6 +163,12 @@ StreamPointer find_stream(cudaStream_t handle) {
   const std::lock_guard guard(runtime_mutex());
   const auto found = runtime().streams.find(handle);
   return found == runtime().streams.end() ? nullptr : found->second;
+}
+
+StreamPointer find_stream_with_room(cudaStream_t handle) {
+  StreamPointer stream = find_stream(handle);
+  if (stream != nullptr) stream->await_room();
+  return stream;
 }
 
 void forget_stream(cudaStream_t handle) {
@@ -206,20 +238,28 @@ cudaError_t forbid_in_capture() {
 CallScope::CallScope(const char* function) : function_(function) {
   const FaultKind fault = fault_plan().count_call(function);
   this_thread().fault = fault;
-  if (fault == FaultKind::Lost) set_device_error(cudaErrorDevicesUnavailable);
+  this_thread().function = function;
+  lose_device(fault);
   if (fault == FaultKind::Fail) early_ = cudaErrorUnknown;
   if (fault == FaultKind::Oom) early_ = cudaErrorMemoryAllocation;
   if (device_error() != cudaSuccess) early_ = device_error();
 }
 
-cudaError_t CallScope::finish(cudaError_t status) const {
+cudaError_t CallScope::finish_driver(cudaError_t status) const {
   const FaultKind left = take_fault();
-  if (status == cudaSuccess && left == FaultKind::Hang) park_forever();
-  if (status == cudaSuccess && left == FaultKind::Wrong) {
+  if (status != cudaSuccess) return status;
+  if (left == FaultKind::Hang) park_forever();
+  if (left == FaultKind::Slow) sleep_slowly(function_, device_error_flag());
+  if (left == FaultKind::Wrong) {
     die(std::string("FAKE_GPU_FAULT: ") + function_ + " has no result that could be wrong");
   }
-  if (status != cudaSuccess) this_thread().last_error = status;
   return status;
+}
+
+cudaError_t CallScope::finish(cudaError_t status) const {
+  const cudaError_t left = finish_driver(status);
+  if (left != cudaSuccess) this_thread().last_error = left;
+  return left;
 }
 
 }  // namespace fake_gpu

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -21,9 +22,12 @@ using StreamPointer = std::shared_ptr<Stream>;
 /// What a thread of the program has for itself.
 struct ThreadState {
   int device = 0;
+  /// Has CUDA's runtime made a context current, as the driver's functions need?
+  bool has_context = false;
   cudaError_t last_error = cudaSuccess;
   /// Of the call that this thread is in; who acts on it takes it away.
   FaultKind fault = FaultKind::None;
+  const char* function = "";
   int capture_mode = cudaStreamCaptureModeGlobal;
 };
 
@@ -36,12 +40,18 @@ struct ThreadState {
 /// For Completion::wait.
 [[nodiscard]] const std::atomic<int>& device_error_flag();
 void set_device_error(cudaError_t error);
+/// Loses the device where the fault is `lost` (what frees things then hangs) or `gone`.
+void lose_device(FaultKind fault);
 /// Lost devices do no work any more.
 [[nodiscard]] bool is_lost();
+/// Never returns on a lost device: what calls do that wait for the device while they free things.
+void hang_if_lost();
+/// Sleeps as the fault `slow` of this function asks; `given_up` ends it.
+void sleep_slowly(std::string_view function, const std::atomic<int>& given_up);
 
 [[nodiscard]] Memory& memory();
 
-/// Creates the context of a device on its first use: 64 MiB of it.
+/// Creates the context of a device on its first use, which takes device memory.
 [[nodiscard]] cudaError_t use_device(int device);
 
 /// Guards what the functions below touch, and captures.
@@ -51,6 +61,9 @@ void set_device_error(cudaError_t error);
 [[nodiscard]] cudaStream_t handle_of(const StreamPointer& stream);
 /// Null where there is no such stream; 0 is this device's default stream.
 [[nodiscard]] StreamPointer find_stream(cudaStream_t handle);
+/// The same for a call that queues work: waits while the launch queue is full. Callers hold no
+/// lock.
+[[nodiscard]] StreamPointer find_stream_with_room(cudaStream_t handle);
 void forget_stream(cudaStream_t handle);
 [[nodiscard]] StreamPointer default_stream(int device);
 [[nodiscard]] std::vector<StreamPointer> streams_of(int device);
@@ -75,6 +88,8 @@ class CallScope {
   /// What the call returns without doing anything, else cudaSuccess.
   [[nodiscard]] cudaError_t early() const { return early_; }
   [[nodiscard]] cudaError_t finish(cudaError_t status) const;
+  /// The same for the driver's functions, whose errors the runtime does not remember.
+  [[nodiscard]] cudaError_t finish_driver(cudaError_t status) const;
 
  private:
   const char* function_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fake_gpu/cudart/stream.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <pthread.h>
 #include <thread>
@@ -10,6 +11,11 @@
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
 namespace fake_gpu {
+namespace {
+
+constexpr std::size_t kQueueEntries = 1024;
+
+}  // namespace
 
 void park_forever() {
   for (;;) ::pause();
@@ -34,10 +40,18 @@ Stream::~Stream() {
 Ticket Stream::submit(Job job, std::vector<Ticket> after) {
   auto done = std::make_shared<Completion>();
   const std::lock_guard guard(queue_->mutex);
+  queue_->entries += job.entries;
   queue_->items.push_back({std::move(job), std::move(after), done});
   queue_->changed.notify_all();
   tail_ = done;
   return done;
+}
+
+void Stream::await_room() const {
+  std::unique_lock lock(queue_->mutex);
+  while (queue_->entries >= kQueueEntries && device_error() == cudaSuccess) {
+    queue_->changed.wait_for(lock, std::chrono::milliseconds(10));
+  }
 }
 
 Ticket Stream::tail() const {
@@ -67,6 +81,8 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
     if (is_lost()) park_forever();
     item.done->finish();
     lock.lock();
+    if (queue->entries >= kQueueEntries) queue->changed.notify_all();
+    queue->entries -= item.job.entries;
   }
 }
 

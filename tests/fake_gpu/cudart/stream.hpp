@@ -21,6 +21,8 @@ struct Job {
   void* result = nullptr;
   /// Waits in place of run() for a call that never completes; null: until the process ends.
   std::function<void()> park;
+  /// How many entries of the launch queue it takes.
+  std::size_t entries = 1;
 };
 
 /// What capture records: in the order of the calls, which is an order that a graph may run in.
@@ -47,6 +49,8 @@ class Stream {
 
   /// Queues the job behind what is queued, and behind `after`.
   Ticket submit(Job job, std::vector<Ticket> after);
+  /// Waits until the launch queue, which holds 1,024 entries, has room. Callers hold no lock.
+  void await_room() const;
   /// The last work queued; null where there never was any.
   [[nodiscard]] Ticket tail() const;
   [[nodiscard]] bool is_idle() const;
@@ -68,6 +72,8 @@ class Stream {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<Item> items;
+    /// Of all work that is not done.
+    std::size_t entries = 0;
     bool closed = false;
   };
 

@@ -10,27 +10,39 @@
 
 namespace fake_gpu {
 
-/// Every call of the API: counts it and strikes the faults that need no knowledge of the call. The
-/// body sets the others to None when it has taken care of them.
+/// A call that asks nothing of the device: counts it and strikes the faults that need no knowledge
+/// of the call. The body sets the others to None when it has taken care of them.
+template <class Body>
+ncclResult_t call_without_device(const char* function, FaultKind fault, const Body& body) {
+  const std::string text = std::string("FAKE_GPU_FAULT: ") + function;
+  if (fault == FaultKind::Fail) return refuse(ncclSystemError, text + " was told to fail");
+  if (fault == FaultKind::Oom)
+    return refuse(ncclUnhandledCudaError, "Cuda failure 'out of memory'");
+  const ncclResult_t result = body(fault);
+  if (result != ncclSuccess && result != ncclInProgress) return result;
+  if (fault == FaultKind::Hang) park_forever();
+  if (fault == FaultKind::Slow) {
+    sleep_slowly(function, device_error_flag());
+  } else if (fault != FaultKind::None) {
+    die(text + " does not do that");
+  }
+  return result;
+}
+
+template <class Body>
+ncclResult_t call_without_device(const char* function, const Body& body) {
+  return call_without_device(function, fault_plan().count_call(function), body);
+}
+
+/// Every other call of the API, which a broken device fails.
 template <class Body>
 ncclResult_t call_nccl(const char* function, const Body& body) {
-  FaultKind fault = fault_plan().count_call(function);
-  const std::string text = std::string("FAKE_GPU_FAULT: ") + function + " does not do that";
-  if (fault == FaultKind::Lost) set_device_error(cudaErrorDevicesUnavailable);
-  ncclResult_t result = ncclSuccess;
-  if (device_error() != cudaSuccess) {
-    result = refuse(ncclUnhandledCudaError, std::string(function) + " : the device is lost");
-  } else if (fault == FaultKind::Fail) {
-    result =
-        refuse(ncclSystemError, std::string("FAKE_GPU_FAULT: ") + function + " was told to fail");
-  } else if (fault == FaultKind::Oom) {
-    result = refuse(ncclUnhandledCudaError, "Cuda failure 'out of memory'");
-  } else {
-    result = body(fault);
-    const bool good = result == ncclSuccess || result == ncclInProgress;
-    if (good && fault == FaultKind::Hang) park_forever();
-    if (good && fault != FaultKind::None) die(text);
-  }
+  const FaultKind fault = fault_plan().count_call(function);
+  lose_device(fault);
+  const ncclResult_t result =
+      device_error() != cudaSuccess
+          ? refuse(ncclUnhandledCudaError, std::string(function) + " : the device is lost")
+          : call_without_device(function, fault, body);
   if (result != ncclSuccess && result != ncclInProgress) spoil_group(result);
   return result;
 }

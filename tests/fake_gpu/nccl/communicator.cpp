@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "tests/fake_gpu/cudart/ledger.hpp"
 #include "tests/fake_gpu/nccl/debug_log.hpp"
 #include "tests/fake_gpu/nccl/version.hpp"
 
@@ -24,6 +25,11 @@ std::uint64_t host_hash() {
   std::array<char, 256> host{};
   static_cast<void>(::gethostname(host.data(), host.size() - 1));
   return hash_text(host.data());
+}
+
+bool is_off(const char* variable) {
+  const char* given = std::getenv(variable);
+  return given != nullptr && std::atoi(given) == 0;
 }
 
 bool may_share_gpu() {
@@ -42,9 +48,22 @@ std::string duplicate_text(int rank, int other, std::uint64_t bus_id) {
 
 }  // namespace
 
-Communicator::Communicator(std::string name, int ranks, int rank, int device, bool blocking)
-    : name_(std::move(name)), ranks_(ranks), rank_(rank), device_(device), blocking_(blocking) {
+GroupThread::~GroupThread() {
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+Communicator::Communicator(std::string name, int ranks, int rank, int device,
+                           const CommConfig& config)
+    : name_(std::move(name)), ranks_(ranks), rank_(rank), device_(device), config_(config) {
   state_.store(ncclInProgress);
+}
+
+Communicator::~Communicator() {
+  if (has_memory_) ledger().give(gpu(device_).place, machine().nccl_bytes);
 }
 
 int Communicator::least_compute_capability() {
@@ -109,9 +128,28 @@ ncclResult_t Communicator::await_ready() {
 }
 
 ncclResult_t Communicator::state() {
-  if (device_error() != cudaSuccess) return ncclUnhandledCudaError;
+  const int state = state_.load();
+  std::shared_ptr<GroupThread> ended;
+  if (state != ncclInProgress) {
+    const std::lock_guard guard(mutex_);
+    ended.swap(group_);
+  }
   const int error = async_error_.load();
-  return static_cast<ncclResult_t>(error != ncclSuccess ? error : state_.load());
+  return static_cast<ncclResult_t>(error != ncclSuccess ? error : state);
+}
+
+ncclResult_t Communicator::ensure_ready() {
+  const ncclResult_t now = state();
+  if (now != ncclInProgress) return now;
+  return refuse(ncclInvalidArgument,
+                "Attempt to use communicator before the previous operation returned ncclSuccess");
+}
+
+void Communicator::begin_group() { state_.store(ncclInProgress); }
+
+void Communicator::link_group(const std::shared_ptr<GroupThread>& thread) {
+  const std::lock_guard guard(mutex_);
+  group_ = thread;
 }
 
 void Communicator::fail(ncclResult_t error, const std::string& why) {
@@ -130,10 +168,9 @@ void Communicator::finalize() {
   std::thread([self = shared_from_this()] { self->state_.store(self->flush()); }).detach();
 }
 
-void Communicator::abort() {
+void Communicator::ask_to_end() {
   aborted_.store(1);
   segment_->ring(rank_);
-  static_cast<void>(flush());
 }
 
 void Communicator::park() const {
@@ -160,6 +197,72 @@ bool Communicator::wait_until_all(std::atomic<std::uint32_t> RankCell::*counter,
     }
   }
   return true;
+}
+
+bool Communicator::is_new(int kind) {
+  const std::lock_guard guard(mutex_);
+  return connected_.count(kind) == 0;
+}
+
+ncclResult_t Communicator::connect(int kind) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (!connected_.insert(kind).second) return ncclSuccess;
+    const Gpu& owner = gpu(device_);
+    if (!has_memory_ && machine().nccl_bytes != 0) {
+      has_memory_ = ledger().take(owner.place, machine().nccl_bytes, owner.memory_bytes);
+      if (!has_memory_) return refuse(ncclUnhandledCudaError, "Cuda failure 2 'out of memory'");
+    }
+  }
+  const std::int64_t end =
+      monotonic_ns() + static_cast<std::int64_t>(machine().connect_seconds * 1e9);
+  while (monotonic_ns() < end && aborted_.load() == 0) ::usleep(1000);
+  return ncclSuccess;
+}
+
+void Communicator::release_later(const std::vector<void*>& handles) {
+  const std::lock_guard guard(mutex_);
+  released_.insert(released_.end(), handles.begin(), handles.end());
+}
+
+void Communicator::leave_group() {
+  constexpr int kGroups = 10;  // NCCL's GROUP_MAX_RECLAIM_STEPS
+  const std::lock_guard guard(mutex_);
+  if (groups_since_release_ < kGroups) {
+    ++groups_since_release_;
+    return;
+  }
+  groups_since_release_ = 0;
+  for (void* handle : std::exchange(released_, {})) {
+    static_cast<void>(registrations_.remove(handle, RegistrationCache::By::Graph));
+  }
+}
+
+bool Communicator::has_symmetric_support() {
+  if (!machine().symmetric || is_off("NCCL_WIN_ENABLE") || is_off("NCCL_CUMEM_ENABLE")) {
+    return false;
+  }
+  for (int other = 0; other < ranks_; ++other) {
+    if (segment_->cell(other).host_hash != segment_->cell(0).host_hash) return false;
+  }
+  return true;
+}
+
+ncclResult_t Communicator::meet_for_window(std::size_t bytes) {
+  const std::uint32_t round = ++windows_;
+  if (!wait_until_all(&RankCell::windows_read, round - 1)) return ncclInternalError;
+  RankCell& mine = segment_->cell(rank_);
+  mine.window_bytes = bytes;
+  mine.windows_announced.store(round);
+  segment_->ring_all();
+  if (!wait_until_all(&RankCell::windows_announced, round)) return ncclInternalError;
+  bool equal = true;
+  for (int other = 0; other < ranks_; ++other) {
+    equal = equal && segment_->cell(other).window_bytes == bytes;
+  }
+  mine.windows_read.store(round);
+  segment_->ring_all();
+  return equal ? ncclSuccess : refuse(ncclInvalidUsage, "windows differ in size between ranks");
 }
 
 bool Communicator::split(int color, int key, std::string* name, std::vector<int>* members) {

@@ -5,26 +5,46 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <nccl.h>
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
+#include "tests/fake_gpu/nccl/config.hpp"
 #include "tests/fake_gpu/nccl/reduction.hpp"
+#include "tests/fake_gpu/nccl/registration.hpp"
 #include "tests/fake_gpu/nccl/segment.hpp"
 
 namespace fake_gpu {
 
+/// The thread of a group on communicators that do not block, which the last of them joins.
+class GroupThread {
+ public:
+  template <class Body>
+  explicit GroupThread(Body body) : thread_(std::move(body)) {}
+  ~GroupThread();
+  GroupThread(const GroupThread&) = delete;
+  GroupThread& operator=(const GroupThread&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
 /// One rank's part of a communicator.
 class Communicator : public std::enable_shared_from_this<Communicator> {
  public:
-  Communicator(std::string name, int ranks, int rank, int device, bool blocking);
+  Communicator(std::string name, int ranks, int rank, int device, const CommConfig& config);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
 
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int device() const { return device_; }
-  [[nodiscard]] bool blocking() const { return blocking_; }
+  [[nodiscard]] bool blocking() const { return config_.blocking; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] Segment& segment() { return *segment_; }
   /// The least compute capability of all ranks, as 10 * major + minor.
@@ -36,17 +56,21 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   ncclResult_t await_ready();
   /// ncclInProgress, success, or what is wrong with it.
   [[nodiscard]] ncclResult_t state();
-  /// Does it take calls?
-  [[nodiscard]] bool is_ready() const { return state_.load() == ncclSuccess; }
-  /// What ncclCommGetAsyncError tells from now on.
+  /// Refuses a call while an earlier one is in progress.
+  [[nodiscard]] ncclResult_t ensure_ready();
+  /// In progress until the thread of a group ends, which calls finish_group().
+  void begin_group();
+  void link_group(const std::shared_ptr<GroupThread>& thread);
+  void finish_group(ncclResult_t result) { state_.store(result); }
+  /// What ncclCommGetAsyncError reports from now on.
   void fail(ncclResult_t error, const std::string& why);
 
   /// Waits for all work, on a thread of its own.
   void finalize();
   /// Waits for all work; an error where the device broke.
   [[nodiscard]] ncclResult_t flush();
-  /// Ends all work, whatever it waits for.
-  void abort();
+  /// Tells all work to end, whatever it waits for.
+  void ask_to_end();
   [[nodiscard]] const std::atomic<int>& aborted() const { return aborted_; }
   /// Returns when abort() was called.
   void park() const;
@@ -55,7 +79,21 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] Ticket tail();
   void set_tail(const Ticket& ticket);
 
-  /// Meets the other ranks and tells this one's place among those of its color; false if aborted.
+  /// Is this kind of operation new here? It connects the ranks then.
+  [[nodiscard]] bool is_new(int kind);
+  /// What the first operation of a kind does: it takes time, and the very first one device memory.
+  [[nodiscard]] ncclResult_t connect(int kind);
+
+  [[nodiscard]] RegistrationCache& registrations() { return registrations_; }
+  /// Ranges that graphs have ceased to use, forgotten at every eleventh group.
+  void release_later(const std::vector<void*>& handles);
+  void leave_group();
+  /// Can all ranks map each other's memory?
+  [[nodiscard]] bool has_symmetric_support();
+  /// Meets the other ranks, which register a window, too.
+  [[nodiscard]] ncclResult_t meet_for_window(std::size_t bytes);
+
+  /// Meets the other ranks and finds this one's place among those of its color; false if aborted.
   bool split(int color, int key, std::string* name, std::vector<int>* members);
 
   [[nodiscard]] ncclRedOp_t add_operator(const Reduction& how);
@@ -73,13 +111,20 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   int ranks_;
   int rank_;
   int device_;
-  bool blocking_;
+  CommConfig config_;
   std::unique_ptr<Segment> segment_;
   std::atomic<int> state_{ncclSuccess};
   std::atomic<int> async_error_{ncclSuccess};
   std::atomic<int> aborted_{0};
   std::mutex mutex_;
   Ticket tail_;
+  std::shared_ptr<GroupThread> group_;
+  std::set<int> connected_;
+  bool has_memory_ = false;
+  RegistrationCache registrations_;
+  std::vector<void*> released_;
+  int groups_since_release_ = 0;
+  std::uint32_t windows_ = 0;
   std::uint32_t splits_ = 0;
   std::map<int, Reduction> operators_;
 };
@@ -91,7 +136,7 @@ using CommPointer = std::shared_ptr<Communicator>;
 [[nodiscard]] CommPointer find_comm(ncclComm_t handle);
 void forget_comm(ncclComm_t handle);
 
-/// What ncclGetLastError tells.
+/// What ncclGetLastError reports.
 void set_last_error(const std::string& text);
 [[nodiscard]] const char* last_error();
 /// Notes the text, and returns the result.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
+
 #include <nccl.h>
 
 #include "tests/fake_gpu/nccl/communicator.hpp"
@@ -17,6 +19,9 @@ void spoil_group(ncclResult_t error);
 
 /// Adds a checked operation.
 [[nodiscard]] ncclResult_t add_to_group(const Operation& operation);
+/// Adds what all ranks of a communicator do before the group's operations.
+[[nodiscard]] ncclResult_t add_to_group(const CommPointer& comm,
+                                        std::function<ncclResult_t()> task);
 /// A communicator that is starting: the group's end waits for it. Null where it is not in a group.
 void add_to_group(const CommPointer& starting);
 

@@ -165,7 +165,7 @@ ncclResult_t ncclRecv(void* to, size_t count, ncclDataType_t type, int peer, ncc
 }
 
 ncclResult_t ncclGroupStart() {
-  return call_nccl("ncclGroupStart", [](FaultKind&) {
+  return call_without_device("ncclGroupStart", [](FaultKind&) {
     begin_group();
     return ncclSuccess;
   });

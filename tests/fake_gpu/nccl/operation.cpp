@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "tests/fake_gpu/nccl/version.hpp"
+
 namespace fake_gpu {
 namespace {
 
@@ -81,15 +83,9 @@ ncclResult_t Operation::check_memory() const {
   return ncclSuccess;
 }
 
-ncclResult_t Operation::check(ncclComm_t handle) {
+ncclResult_t Operation::check_arguments() {
   const std::string name = function;
-  comm = find_comm(handle);
-  if (comm == nullptr) return refuse(ncclInvalidArgument, name + " : no such communicator");
-  if (!comm->is_ready()) {
-    return refuse(ncclInvalidArgument,
-                  "Attempt to use communicator before the previous operation returned ncclSuccess");
-  }
-  if (size_of(type) == 0) {
+  if (size_of(type) == 0 || (is_fp8(type) && nccl_version() < 22400)) {
     return refuse(ncclInvalidArgument, name + " : invalid type " + std::to_string(type));
   }
   if ((has_root(what) || is_point_to_point()) && (root < 0 || root >= comm->ranks())) {
@@ -97,16 +93,31 @@ ncclResult_t Operation::check(ncclComm_t handle) {
                                            " (root should be in the 0.." +
                                            std::to_string(comm->ranks()) + " range)");
   }
-  if (reduces(what)) {
-    if (!comm->find_operator(op, type, &reduction)) {
-      return refuse(ncclInvalidArgument,
-                    name + " : invalid reduction operation " + std::to_string(op));
-    }
-    if (is_fp8(type) && comm->least_compute_capability() < 90) {
-      return refuse(ncclInvalidArgument,
-                    name + " : FP8 reduction support begins with sm90 capable devices.");
-    }
+  if (!reduces(what)) return ncclSuccess;
+  if (!comm->find_operator(op, type, &reduction)) {
+    return refuse(ncclInvalidArgument,
+                  name + " : invalid reduction operation " + std::to_string(op));
   }
+  if (is_fp8(type) && comm->least_compute_capability() < 90) {
+    return refuse(ncclInvalidArgument,
+                  name + " : FP8 reduction support begins with sm90 capable devices.");
+  }
+  // NCCL's kernel for one rank, which only scales, is not made for fp8.
+  const bool scales =
+      reduction.kind == Reduction::Kind::Avg || reduction.kind == Reduction::Kind::PreMulSum;
+  if (is_fp8(type) && comm->ranks() == 1 && scales) {
+    return refuse(ncclInvalidArgument, name + " : no such kernel for one rank");
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t Operation::check(ncclComm_t handle) {
+  const std::string name = function;
+  comm = find_comm(handle);
+  if (comm == nullptr) return refuse(ncclInvalidArgument, name + " : no such communicator");
+  ncclResult_t status = comm->ensure_ready();
+  if (status == ncclSuccess) status = check_arguments();
+  if (status != ncclSuccess) return status;
   queue = find_stream(stream);
   if (queue == nullptr || queue->device() != comm->device()) {
     return refuse(ncclUnhandledCudaError, name + " : no stream of this communicator's device");

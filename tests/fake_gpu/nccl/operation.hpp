@@ -40,10 +40,16 @@ struct Operation {
   StreamPointer queue{};
   Reduction reduction{};
   FaultKind fault = FaultKind::None;
+  /// Where other ranks' results go if NCCL knows the buffer, else null; see RegistrationCache.
+  Pages registered_to{};
 
   [[nodiscard]] std::size_t bytes() const { return count * size_of(type); }
   [[nodiscard]] bool is_point_to_point() const {
     return what == Collective::Send || what == Collective::Recv;
+  }
+  /// Operations of one kind share their connections.
+  [[nodiscard]] int kind() const {
+    return static_cast<int>(is_point_to_point() ? Collective::Send : what);
   }
   /// How many bytes this rank reads and writes.
   [[nodiscard]] std::size_t from_bytes() const;
@@ -57,6 +63,7 @@ struct Operation {
  private:
   [[nodiscard]] bool reads() const;
   [[nodiscard]] bool writes() const;
+  [[nodiscard]] ncclResult_t check_arguments();
   [[nodiscard]] ncclResult_t check_memory() const;
   [[nodiscard]] bool overlaps_wrongly() const;
 };

@@ -136,6 +136,7 @@ bool Operation::plan(Exchange& exchange) const {
   if ((read == nullptr && from_bytes() != 0) || (written == nullptr && to_bytes() != 0))
     return false;
   if (count == 0 && !is_point_to_point()) return true;
+  if (registered_to != nullptr) written = registered_to.get();
   Plan{*this,
        exchange,
        read,

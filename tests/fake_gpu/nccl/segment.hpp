@@ -23,6 +23,10 @@ struct alignas(64) RankCell {
   std::atomic<std::uint32_t> splits_read;
   std::int32_t color;
   std::int32_t key;
+  /// ncclCommWindowRegister: the same, and how large the window is.
+  std::atomic<std::uint32_t> windows_announced;
+  std::atomic<std::uint32_t> windows_read;
+  std::uint64_t window_bytes;
 };
 
 /// A piece of a message on its way.

@@ -3,7 +3,10 @@
 
 namespace fake_gpu {
 
-/// The version of the header this was built with, or FAKE_NCCL_VERSION.
+/// The version that this library is built as.
+[[nodiscard]] int built_nccl_version();
+
+/// FAKE_NCCL_VERSION, else the version that this library is built as.
 [[nodiscard]] int nccl_version();
 
 }  // namespace fake_gpu

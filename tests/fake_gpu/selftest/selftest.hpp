@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
@@ -18,6 +19,7 @@ using busbar::Where;
 void require(bool good, const std::string& what, Where where = Where::here());
 /// The result of a call is this one.
 void expect(cudaError_t wanted, cudaError_t got, Where where = Where::here());
+void expect(CUresult wanted, CUresult got, Where where = Where::here());
 void expect(ncclResult_t wanted, ncclResult_t got, Where where = Where::here());
 
 /// Device memory with contents.
@@ -54,9 +56,15 @@ struct Job {
 void meet_all();
 /// Makes the communicator of a job and waits until it is ready.
 void connect(Job& job);
+/// The same, with a communicator that does not block.
+void connect_without_blocking(Job& job);
+/// The state of a communicator that is no longer in progress.
+[[nodiscard]] ncclResult_t await_state(ncclComm_t comm);
 void leave(Job& job);
 
-/// busbar_fill and busbar_compare, as nvcc would launch them.
+/// Loads an image as nvcc would make it.
+[[nodiscard]] CUmodule load_module();
+/// Launches busbar_fill or busbar_compare through the driver.
 cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream);
 
 struct Case {
@@ -67,5 +75,8 @@ struct Case {
 [[nodiscard]] const std::vector<Case>& collective_cases();
 [[nodiscard]] const std::vector<Case>& communicator_cases();
 [[nodiscard]] const std::vector<Case>& fault_cases();
+[[nodiscard]] const std::vector<Case>& driver_cases();
+[[nodiscard]] const std::vector<Case>& configuration_cases();
+[[nodiscard]] const std::vector<Case>& registration_cases();
 
 }  // namespace selftest

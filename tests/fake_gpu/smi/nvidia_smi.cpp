@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pretended nvidia-smi for the machine of FAKE_GPU_MACHINE, in the words that busbar asks. What
-// lies between its GPUs is told by FAKE_GPU_LINKS, a file with a row of `topo -m` words for each
-// GPU; without it all is SYS.
+// The nvidia-smi of the fake GPU machine: the queries that busbar makes. FAKE_GPU_LINKS is a file
+// with a row of `topo -m` for each GPU; without it every link is SYS.
 #include <cstdio>
 #include <fstream>
 #include <numeric>
@@ -29,16 +28,15 @@ Rows read_links(std::size_t gpus) {
   return rows;
 }
 
-std::string uuid_of(const fake_gpu::Gpu& gpu) {
-  std::string text = "GPU-";
-  const auto bytes = gpu.uuid();
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::array<char, 3> hex{};
-    static_cast<void>(std::snprintf(hex.data(), hex.size(), "%02x", bytes.at(i)));
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += "-";
-    text += hex.data();
+/// Instances of one GPU are one row.
+std::vector<fake_gpu::Gpu> whole_gpus() {
+  std::vector<fake_gpu::Gpu> gpus;
+  for (fake_gpu::Gpu gpu : fake_gpu::machine().installed) {
+    if (!gpus.empty() && gpus.back().pci == gpu.pci) continue;
+    gpu.mig = -1;
+    gpus.push_back(gpu);
   }
-  return text;
+  return gpus;
 }
 
 void print_matrix(const Rows& rows) {
@@ -75,7 +73,7 @@ int links_of(const Row& row) {
 void print_status(const std::vector<fake_gpu::Gpu>& gpus, const Rows& rows) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     if (links_of(rows[i]) == 0) continue;
-    std::printf("GPU %zu: %s (UUID: %s)\n", i, gpus[i].name.c_str(), uuid_of(gpus[i]).c_str());
+    std::printf("GPU %zu: %s (UUID: %s)\n", i, gpus[i].name.c_str(), gpus[i].uuid_text().c_str());
     for (int link = 0; link < links_of(rows[i]); ++link)
       std::printf("\t Link %d: 25.781 GB/s\n", link);
   }
@@ -83,7 +81,7 @@ void print_status(const std::vector<fake_gpu::Gpu>& gpus, const Rows& rows) {
 
 void print_query(const std::vector<fake_gpu::Gpu>& gpus) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    std::printf("%zu, %s, %s, 0000%s, 3, 16, [N/A]\n", i, uuid_of(gpus[i]).c_str(),
+    std::printf("%zu, %s, %s, 0000%s, 3, 16, [N/A]\n", i, gpus[i].uuid_text().c_str(),
                 gpus[i].name.c_str(), gpus[i].pci.c_str());
   }
 }
@@ -91,8 +89,7 @@ void print_query(const std::vector<fake_gpu::Gpu>& gpus) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::unsetenv("CUDA_VISIBLE_DEVICES");  // it shows all GPUs, whatever CUDA may use
-  const std::vector<fake_gpu::Gpu>& gpus = fake_gpu::machine().gpus;
+  const std::vector<fake_gpu::Gpu> gpus = whole_gpus();
   const Rows rows = read_links(gpus.size());
   std::string words;
   for (int i = 1; i < argc; ++i) {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// libnccl.so.2 as the header has it.
+#include <nccl.h>
+
+#include "tests/fake_gpu/nccl/version.hpp"
+
+namespace fake_gpu {
+
+int built_nccl_version() { return NCCL_VERSION_CODE; }
+
+}  // namespace fake_gpu

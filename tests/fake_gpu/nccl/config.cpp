@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fake_gpu/nccl/config.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tests/fake_gpu/nccl/communicator.hpp"
+#include "tests/fake_gpu/nccl/version.hpp"
+
+namespace fake_gpu {
+namespace {
+
+constexpr unsigned kMagic = 0xcafebeef;
+
+/// NCCL's layout, which only grows: 2.14 ends after blocking, 2.18 after splitShare, 2.27 after
+/// nvlsCTAs, 2.28 after nvlinkCentricSched, 2.29 after numRmaCtx, 2.30.7 at the end.
+struct Layout {
+  std::size_t size;
+  unsigned magic;
+  unsigned version;
+  int blocking;
+  int cga_cluster_size;
+  int min_ctas;
+  int max_ctas;
+  const char* net_name;
+  int split_share;
+  int traffic_class;
+  const char* comm_name;
+  int collnet_enable;
+  int cta_policy;
+  int shrink_share;
+  int nvls_ctas;
+  int channels_per_net_peer;
+  int nvlink_centric_sched;
+  int graph_usage_mode;
+  int rma_contexts;
+  int max_p2p_peers;
+  int graph_stream_ordering;
+};
+
+/// A number of the configuration, where both the library and the caller know it.
+int field(const Layout& layout, std::size_t offset, unsigned since) {
+  const auto library = static_cast<unsigned>(nccl_version());
+  const bool known = library >= since && layout.version >= since;
+  if (!known || layout.size < offset + sizeof(int)) return CommConfig::kUndefined;
+  int value = 0;
+  std::memcpy(&value, reinterpret_cast<const char*>(&layout) + offset, sizeof value);
+  return value;
+}
+
+/// A variable of NCCL's; undefined where it is not set.
+int variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? CommConfig::kUndefined : std::atoi(text);
+}
+
+bool is_flag(int value) { return value == 0 || value == 1; }
+
+/// NCCL 2.28 added the policy "zero".
+bool is_policy(int value) { return value >= 0 && value <= (nccl_version() < 22800 ? 1 : 2); }
+
+ncclResult_t refuse_field(const char* name, int value) {
+  return refuse(ncclInvalidArgument, std::string("Invalid config ") + name + " attribute value " +
+                                         std::to_string(value));
+}
+
+ncclResult_t read_fields(const Layout& layout, CommConfig* config) {
+  const int blocking = field(layout, offsetof(Layout, blocking), 21400);
+  // Before 2.17 a field that nobody has set was no default.
+  const bool may_be_unset = nccl_version() >= 21700;
+  if (!is_flag(blocking) && !(may_be_unset && blocking == CommConfig::kUndefined)) {
+    return refuse_field("blocking", blocking);
+  }
+  config->blocking = blocking != 0;
+  const int policy = field(layout, offsetof(Layout, cta_policy), 22700);
+  if (policy != CommConfig::kUndefined) {
+    if (!is_policy(policy)) return refuse_field("policy", policy);
+    config->cta_policy = policy;
+  }
+  const int sched = field(layout, offsetof(Layout, nvlink_centric_sched), 22800);
+  if (sched != CommConfig::kUndefined) {
+    if (!is_flag(sched)) return refuse_field("nvlinkCentricSched", sched);
+    config->nvlink_centric_sched = sched;
+  }
+  config->max_p2p_peers = field(layout, offsetof(Layout, max_p2p_peers), 23000);
+  if (config->max_p2p_peers != CommConfig::kUndefined && config->max_p2p_peers <= 0) {
+    return refuse_field("maxP2pPeers", config->max_p2p_peers);
+  }
+  return ncclSuccess;
+}
+
+void read_variables(CommConfig* config) {
+  const int blocking = variable("NCCL_COMM_BLOCKING");
+  // Before 2.17 the variable could only block.
+  if (blocking == 1 || (blocking == 0 && nccl_version() >= 21700)) config->blocking = blocking == 1;
+  const int policy = variable("NCCL_CTA_POLICY");
+  if (nccl_version() >= 22700 && is_policy(policy)) config->cta_policy = policy;
+  const int sched = variable("NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE");
+  if (nccl_version() >= 22800 && is_flag(sched)) config->nvlink_centric_sched = sched;
+  const int peers = variable("NCCL_P2P_MAX_PEERS");
+  if (nccl_version() >= 23000 && peers > 0) config->max_p2p_peers = peers;
+}
+
+}  // namespace
+
+ncclResult_t read_config(const ncclConfig_t* given, int ranks, CommConfig* config) {
+  if (given != nullptr) {
+    Layout layout{};
+    std::memcpy(&layout, given, offsetof(Layout, blocking));
+    if (layout.magic != kMagic) {
+      return refuse(ncclInvalidArgument,
+                    "ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
+    }
+    std::memcpy(&layout, given, std::min(layout.size, sizeof layout));
+    const ncclResult_t status = read_fields(layout, config);
+    if (status != ncclSuccess) return status;
+  }
+  read_variables(config);
+  if (config->max_p2p_peers != CommConfig::kUndefined) {
+    config->max_p2p_peers = std::min(config->max_p2p_peers, ranks);
+  }
+  return ncclSuccess;
+}
+
+}  // namespace fake_gpu

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nccl.h>
+
+namespace fake_gpu {
+
+/// What this library takes from a ncclConfig_t and from NCCL's environment variables, which win.
+struct CommConfig {
+  static constexpr int kUndefined = NCCL_CONFIG_UNDEF_INT;
+
+  bool blocking = true;
+  int cta_policy = 0;
+  int nvlink_centric_sched = 0;
+  int max_p2p_peers = kUndefined;
+};
+
+/// Reads a configuration of any NCCL's layout; null: the defaults. What came after this version of
+/// NCCL is ignored.
+[[nodiscard]] ncclResult_t read_config(const ncclConfig_t* given, int ranks, CommConfig* config);
+
+}  // namespace fake_gpu
