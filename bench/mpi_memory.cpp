@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an MPI library takes for itself beside the user's buffers, against what the memory plan counts on:
+// What an MPI library takes for itself beside the user's buffers, against what the memory plan
+// counts on:
 //   mpirun -np 4 mpi_memory [SIZE]   64M by default; a row per collective
 // Growth of the resident set during one operation, the most of any rank over both placements, both
 // ways of waiting, and the first two ranks as roots.

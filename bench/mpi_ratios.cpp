@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ratios of the harness against plain MPI, each within one run: see `make bench`.
-//   mpirun -np 2  mpi_ratios overhead   our median over a plain loop of the same call on the same buffers
-//   mpirun -np 16 mpi_ratios progress   blocking calls over yielding ones
-//   mpirun -np 2  mpi_ratios stopping   time to a 2 % interval over 500 fixed operations
+//   mpirun -np 2  mpi_ratios overhead   our median over a plain loop of the same call on the same
+//   buffers mpirun -np 16 mpi_ratios progress   blocking calls over yielding ones mpirun -np 2
+//   mpi_ratios stopping   time to a 2 % interval over 500 fixed operations
 #include <cmath>
 #include <cstdio>
 #include <span>
@@ -109,10 +109,11 @@ void progress(Bootstrap& bootstrap, const Backend& backend) {
     for (const double time : block.run(ChunkShape::of(5, 1)).samples_us) block_us.push_back(time);
     for (const double time : yield.run(ChunkShape::of(40, 1)).samples_us) yield_us.push_back(time);
   }
-  tell(bootstrap,
-       fmt::format("progress   np={} {} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
-                   bootstrap.size(), mpi_library().name, format_bytes(kMiB), stats::median(block_us),
-                   stats::median(yield_us), stats::median(block_us) / stats::median(yield_us)));
+  tell(
+      bootstrap,
+      fmt::format("progress   np={} {} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
+                  bootstrap.size(), mpi_library().name, format_bytes(kMiB), stats::median(block_us),
+                  stats::median(yield_us), stats::median(block_us) / stats::median(yield_us)));
 }
 
 double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& plan,

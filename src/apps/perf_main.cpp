@@ -20,7 +20,7 @@
 #include "bootstrap/mpi_bootstrap.hpp"
 #include "bootstrap/rank_launcher.hpp"
 #include "harness/cli.hpp"
-#include "harness/context.hpp"
+#include "harness/library_environment.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
@@ -44,8 +44,8 @@ void wait_for_lower_ranks(int rank) {
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 250, kLongest)));
 }
 
-/// Told once of what all ranks know. Open MPI's launcher kills all ranks as soon as one has left with an
-/// error: the others let the first speak.
+/// Told once of what all ranks know. Open MPI's launcher kills all ranks as soon as one has left
+/// with an error: the others let the first speak.
 void complain_once(const std::string& program, const std::string& message) {
   if (speaks_for_the_job()) return complain(program, message);
   wait_for_lower_ranks(1);
@@ -104,9 +104,8 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
   pointers.push_back(nullptr);
   give_endless_stdin();
   execvp(pointers.front(), pointers.data());
-  throw Error{Status::Unavailable,
-              fmt::format("-g {}: cannot start {}: {}; leave -g out", ranks, launcher.program,
-                          std::strerror(errno))};
+  throw Error{Status::Unavailable, fmt::format("-g {}: cannot start {}: {}; leave -g out", ranks,
+                                               launcher.program, std::strerror(errno))};
 }
 
 /// A failure of this rank ends the job here and now; what all ranks agree on lets them end in

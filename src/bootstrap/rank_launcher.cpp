@@ -14,8 +14,8 @@
 namespace busbar {
 namespace {
 
-/// What starts ranks of a family: the first of `names` that is there. Debian's names with a suffix go
-/// first, since plain ones may belong to another MPI.
+/// What starts ranks of a family: the first of `names` that is there. Debian's names with a suffix
+/// go first, since plain ones may belong to another MPI.
 struct FamilyLaunchers {
   MpiFamily family;
   std::array<std::string_view, 3> names;
@@ -56,10 +56,11 @@ RankLauncher find_rank_launcher(MpiFamily family, int ranks, bool as_root,
   append(names, known->names);
   const auto name = std::find_if(names.begin(), names.end(), is_program);
   if (name == names.end()) {
-    throw Error{Status::Unavailable,
-                fmt::format("-g {}: PATH has no {} to start ranks with; install the launcher of {}, or "
-                            "leave -g out",
-                            ranks, join(names, " or "), mpi_library().name)};
+    throw Error{
+        Status::Unavailable,
+        fmt::format("-g {}: PATH has no {} to start ranks with; install the launcher of {}, or "
+                    "leave -g out",
+                    ranks, join(names, " or "), mpi_library().name)};
   }
   RankLauncher launcher{.program = *name};
   append(launcher.arguments, known->always);

@@ -20,8 +20,8 @@ struct RankLauncher {
 /// Whether PATH has a program of this name; a function for tests.
 using ProgramLookup = std::function<bool(std::string_view)>;
 
-/// The launcher of a family of MPI libraries for `ranks` ranks. Throws Error (Unavailable) where none of
-/// its names is a program. Pure.
+/// The launcher of a family of MPI libraries for `ranks` ranks. Throws Error (Unavailable) where
+/// none of its names is a program. Pure.
 [[nodiscard]] RankLauncher find_rank_launcher(MpiFamily family, int ranks, bool as_root,
                                               const ProgramLookup& is_program);
 

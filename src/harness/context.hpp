@@ -43,7 +43,4 @@ struct ContextInput {
 /// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.
 [[nodiscard]] std::string configuration(const ContextInput& input);
 
-/// "NAME=value" of the variables that change what libraries do: NCCL_*, UCX_*, MPIR_* and the like.
-[[nodiscard]] std::vector<std::string> library_environment();
-
 }  // namespace busbar

@@ -53,9 +53,9 @@ other_launcher() {
 }
 
 @test "the launcher of another MPI is refused in one line" {
-  launcher=$(other_launcher)
-  command -v "${launcher%% *}" > /dev/null || skip "there is no other MPI"
-  run --separate-stderr timeout 60 $launcher -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
+  read -ra launcher < <(other_launcher)
+  command -v "${launcher[0]}" > /dev/null || skip "there is no other MPI"
+  run --separate-stderr timeout 60 "${launcher[@]}" -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [ "$status" -eq 2 ]
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"started 2 processes, but MPI_COMM_WORLD has 1"*"uses $(mpi_title) "* ]]

@@ -52,7 +52,9 @@ Bytes all_but_for_powers_of_two(Bytes size, int ranks) {
 }
 
 /// One to three times the message, by algorithms that change with size and number of ranks.
-Bytes thrice_all(Bytes size, int ranks) { return 3 * all(size, ranks); }
+Bytes up_to_thrice(Bytes size, int ranks) {
+  return static_cast<Bytes>(std::clamp(ranks - 1, 0, 3)) * size;
+}
 
 Bytes nothing(Bytes /*size*/, int /*ranks*/) { return 0; }
 
@@ -142,7 +144,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
            return MPI_Ireduce_scatter_block(send_of(a), a.recv, a.count, a.type, a.op, a.comm,
                                             r.data());
          },
-     .temporary = {.mpich = block_or_twice, .open_mpi = thrice_all},
+     .temporary = {.mpich = block_or_twice, .open_mpi = up_to_thrice},
      .in_place = same_place},  // the result of MPI_IN_PLACE is at the start of the buffer
     {.collective = "allgather",
      .block =
@@ -159,7 +161,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
     {.collective = "reduce",
      .block = reduce,
      .post = post_reduce,
-     .temporary = {.mpich = twice_all_and_half_or_all, .open_mpi = thrice_all}},
+     .temporary = {.mpich = twice_all_and_half_or_all, .open_mpi = up_to_thrice}},
     {.collective = "alltoall",
      .block =
          [](const A& a) {

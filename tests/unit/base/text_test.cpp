@@ -54,7 +54,10 @@ TEST(Counted, AddsAnSExceptToOne) {
 
 TEST(OneLine, HasNoControlCharacters) {
   EXPECT_EQ(one_line(std::string_view("Open MPI\0", 9)), "Open MPI");
-  EXPECT_EQ(one_line(std::string_view("a\0b\tc\x1b[1md\x7f" "e", 13)), "a b c [1md e");
+  EXPECT_EQ(one_line(std::string_view("a\0b\tc\x1b[1md\x7f"
+                                      "e",
+                                      13)),
+            "a b c [1md e");
   EXPECT_EQ(one_line("\u00b5s"), "\u00b5s");
 }
 

@@ -7,8 +7,8 @@ namespace busbar {
 namespace {
 
 TEST(ReadMpiLibrary, KnowsMpich) {
-  const MpiLibrary library =
-      read_mpi_library("MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022\n");
+  const MpiLibrary library = read_mpi_library(
+      "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022\n");
   EXPECT_EQ(library.name, "MPICH 4.0.2");
   EXPECT_EQ(library.family, MpiFamily::Mpich);
 }

@@ -2,7 +2,6 @@
 #include "harness/context.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -287,20 +286,6 @@ TEST(RunContext, TellsTheMemoryOfTheFullestDevice) {
   EXPECT_TRUE(contains(run.notes(),
                        "memory: 80 GiB available, of which 95 % may be used, for 1 rank on the "
                        "fullest GPU"));
-}
-
-TEST(LibraryEnvironment, ListsWhatChangesLibrariesInOrder) {
-  setenv("UCX_TLS", "tcp,self", 1);
-  setenv("NCCL_ALGO", "Ring", 1);
-  setenv("BUSBAR_NOT_A_LIBRARY", "1", 1);
-  const auto found = library_environment();
-  EXPECT_NE(std::find(found.begin(), found.end(), "NCCL_ALGO=Ring"), found.end());
-  EXPECT_NE(std::find(found.begin(), found.end(), "UCX_TLS=tcp,self"), found.end());
-  EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
-  EXPECT_FALSE(contains(join(found, " "), "BUSBAR_NOT_A_LIBRARY"));
-  unsetenv("UCX_TLS");
-  unsetenv("NCCL_ALGO");
-  unsetenv("BUSBAR_NOT_A_LIBRARY");
 }
 
 TEST(RunContext, SaysWhatToDoForARankWithAGpuAndOneProcessor) {

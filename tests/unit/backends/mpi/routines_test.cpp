@@ -70,6 +70,8 @@ TEST(TemporaryMemory, IsTheWholeMessageOfAnAllReduceOrGatherOfOpenMpi) {
 TEST(TemporaryMemory, IsUpToThreeTimesTheMessageOfAReduceOrReduceScatterOfOpenMpi) {
   for (const char* collective : {"reduce", "reducescatter"}) {
     EXPECT_EQ(of_open_mpi(collective, kGiB, 16), 3 * kGiB) << collective;
+    EXPECT_EQ(of_open_mpi(collective, kGiB, 3), 2 * kGiB) << collective;
+    EXPECT_EQ(of_open_mpi(collective, kGiB, 2), kGiB) << collective;
     EXPECT_EQ(of_open_mpi(collective, kGiB, 1), 0U) << collective;
   }
 }
