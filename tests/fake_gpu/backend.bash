@@ -13,6 +13,7 @@ setup() {
   cd "$ROOT" || return 1
   FAKE=$ROOT/${BUILD:-build}/fake_gpu
   if [ ! -e "$FAKE/libnccl.so.2" ]; then skip "no CUDA toolkit with NCCL"; fi
+  use_mpi
   endless_stdin
   SELFTEST=$FAKE/selftest
   DIR=$BATS_TEST_TMPDIR
