@@ -18,16 +18,16 @@ faulty() {
 # told STATUS WORDS: exactly one line, with these words.
 told() { [ "$STATUS" -eq "$1" ] && [ "$(wc -l < "$DIR/err")" -eq 1 ] && grep -q -- "$2" "$DIR/err"; }
 
-# 1 KiB is done (2 rows, 1 + 2 and 1 + 2 + 1 operations) when the ninth operation comes.
+# 1 KiB is done (2 rows: the priming operation, 1 + 2, and in place 1 for the check) when the twelfth operation comes.
 kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 
 @test "a failing NCCL call is told in NCCL's words by its rank, and rows are kept" {
-  faulty fail:ncclAllReduce:9@1
+  faulty fail:ncclAllReduce:12@1
   told 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce was told to fail'
   kept
 }
 @test "a failing call on rank 0 leaves the row in flight as failed" {
-  faulty fail:ncclAllReduce:9@0
+  faulty fail:ncclAllReduce:12@0
   told 4 'rank 0: NCCL: '
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok failed" ]
 }
@@ -36,22 +36,22 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
   told 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
 }
 @test "an asynchronous error aborts the communicator and is told" {
-  faulty async:ncclAllReduce:9@1
+  faulty async:ncclAllReduce:12@1
   told 4 'rank 1: NCCL: remote process exited or there was a network error'
   kept
 }
 @test "an operation that never ends is a timeout that names the row" {
-  faulty hang:ncclAllReduce:9@1
+  faulty hang:ncclAllReduce:12@1
   told 4 'timeout: no progress for 5 s in: all-reduce 2 KiB out of place (-T); finished rows are kept'
   kept
 }
 @test "a device that is gone is told, not waited for" {
-  faulty gone:ncclAllReduce:9@2
+  faulty gone:ncclAllReduce:12@2
   told 4 'rank 2: NCCL: unhandled cuda error.*device is lost'
   kept
 }
 @test "a wrong result is found, named and exit 1" {
-  faulty wrong:ncclAllReduce:3@1
+  faulty wrong:ncclAllReduce:4@1
   [ "$STATUS" -eq 1 ]
   grep -q 'wrong data: rank 1, element 0: expected [0-9]*, got [0-9]*' "$DIR/out"
   [ "$(column status "$DIR/a.csv" | xargs)" = "wrong ok ok ok ok ok ok ok" ]
@@ -76,6 +76,14 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 @test "a device that one rank cannot use makes nccl unavailable for all" {
   faulty fail:cudaGetDeviceCount:1@1
   told 3 '--backend nccl: rank 1: no CUDA device: '
+}
+@test "auto does not measure host memory because one rank has no GPU" {
+  faulty fail:cudaGetDeviceCount:1@1 --backend auto
+  told 3 '2 of 3 ranks can use nccl, but not rank 1 on .*no CUDA device: .*--backend mpi'
+}
+@test "a failure is told though giving memory back blocks for ever" {
+  faulty fail:cudaEventRecord:108@2,hang:ncclMemFree:1@2 -T 0
+  told 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
 }
 @test "a killed rank ends the job" {
   timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 1 > "$DIR/out" 2> "$DIR/err" 3>&- &

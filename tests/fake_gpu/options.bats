@@ -108,6 +108,17 @@ refused() {  # refused RANKS OPTIONS... : exit 2 and one line
   run env CUDA_VISIBLE_DEVICES= timeout 60 mpirun -np 2 "${own[@]}"
   [ "$status" -eq 3 ]
 }
+@test "a rank with a GPU and one processor is flagged, and none is bound to one by itself" {
+  [ "$(nproc)" -gt 1 ] || skip "one processor"
+  quick --csv "$DIR/a.csv"
+  [ "$(flags one-processor)" -eq 0 ]
+  grep -q '^# rank-0: .* processors [2-9]' "$DIR/a.csv"
+  rm "$DIR/a.csv"
+  run taskset -c 0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(flags one-processor)" -eq 4 ]
+  [[ $output == *"one-processor: rank 0 on "*"--cpus-per-task"* ]]
+}
 @test "-g starts the ranks itself, a GPU each" {
   run timeout 60 ./allreduce_perf -g 8 -b 4K -e 4K -n 1 -w 0
   [ "$status" -eq 0 ]
