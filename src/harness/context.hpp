@@ -35,7 +35,7 @@ struct ContextInput {
   std::vector<std::string> environment;
   std::vector<std::pair<std::string, std::string>> inventory{};  ///< inventory_facts
   std::string library_settings{};                                ///< Backend::settings
-  std::optional<TransportSummary> transports{};  ///< with --nccl-choice
+  std::optional<TransportSummary> transports{};                  ///< with --nccl-choice
 };
 
 [[nodiscard]] RunContext make_context(const ContextInput& input);

@@ -57,7 +57,7 @@ refused() {  # refused RANKS OPTIONS... : exit 2 and one line
   quick --cadence isolated --cache rotate -x 2 -p 1
 }
 @test "options of devices are refused on host memory, each with its reason" {
-  for option in "-G 1" "-R 1" "-x 0" "-M 1" --share-gpus; do
+  for option in "-G 1" "-R 1" "-x 0" "-M 1" --share-gpus --nccl-choice; do
     # shellcheck disable=SC2086
     run --separate-stderr mpirun -np 2 ./allreduce_perf -b 1K -e 1K --backend mpi $option
     [ "$status" -eq 2 ]

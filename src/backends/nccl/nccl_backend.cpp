@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "backends/nccl/debug_log.hpp"
 #include "backends/nccl/devices.hpp"
 #include "backends/nccl/nccl_communicator.hpp"
+#include "backends/nccl/nccl_log.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 

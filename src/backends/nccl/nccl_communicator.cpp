@@ -54,7 +54,8 @@ NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& o
       free_at_first_(free_device_memory_now()),
       arena_([this](std::byte* block) { deregister(block); }),
       held_start_(stream_.get()),
-      log_(options.observe_choice ? std::make_unique<NcclLog>() : nullptr),
+      log_(options.observe_choice ? std::make_unique<NcclLog>(nccl().reread_log_settings)
+                                  : nullptr),
       comm_(bootstrap, options),
       free_when_connected_(free_device_memory_now()) {
   if (log_) observe_transports();
@@ -64,12 +65,12 @@ NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& o
 void NcclCommunicator::observe_transports() {
   void* element = nullptr;
   check_cuda(cuda().allocate(&element, sizeof(float)));
-  comm_.settle_operation(nccl().allreduce(element, element, 1, ncclFloat, ncclSum, comm_.get(),
-                                          stream_.get()));
+  comm_.settle_operation(
+      nccl().allreduce(element, element, 1, ncclFloat, ncclSum, comm_.get(), stream_.get()));
   wait();
   check_cuda(cuda().release(element));
   log_->stop();
-  transports_ = parse_transports(log_->text());
+  transports_ = parse_nccl_transports(log_->text());
   transports_->switchable = log_->switchable();
 }
 
@@ -264,7 +265,7 @@ void NcclCommunicator::begin_observing() {
 std::optional<LibraryChoice> NcclCommunicator::observed_choice() {
   if (!log_ || !log_->switchable() || rank_ != 0) return std::nullopt;
   log_->stop();
-  return parse_choice(log_->text());
+  return parse_nccl_choice(log_->text());
 }
 
 void NcclCommunicator::wait() {

@@ -3,12 +3,12 @@
 
 #include <map>
 
-#include "backends/nccl/debug_log.hpp"
 #include "backends/nccl/device_arena.hpp"
 #include "backends/nccl/device_memory.hpp"
 #include "backends/nccl/event_stopwatch.hpp"
 #include "backends/nccl/held_start.hpp"
 #include "backends/nccl/nccl_comm.hpp"
+#include "backends/nccl/nccl_log.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
@@ -48,9 +48,7 @@ class NcclCommunicator final : public Communicator {
   [[nodiscard]] std::unique_ptr<Replay> capture(const std::function<void()>& issue) override;
   void begin_observing() override;
   [[nodiscard]] std::optional<LibraryChoice> observed_choice() override;
-  [[nodiscard]] std::optional<LibraryTransports> transports() const override {
-    return transports_;
-  }
+  [[nodiscard]] std::optional<LibraryTransports> transports() const override { return transports_; }
   [[nodiscard]] bool hold() override { return held_start_.hold(); }
   void start_held() override { held_start_.start(); }
   /// Polls the stream, and NCCL for errors that no call returned.

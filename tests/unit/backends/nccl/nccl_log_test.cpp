@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/nccl/debug_log.hpp"
+#include "backends/nccl/nccl_log.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 #include "tests/unit/support/failure.hpp"
 
-namespace busbar::nccl {
+namespace busbar {
 namespace {
 
 struct LoggedChoice {
@@ -24,7 +24,7 @@ struct LoggedChoice {
 class ParsedChoice : public testing::TestWithParam<LoggedChoice> {};
 
 TEST_P(ParsedChoice, IsReadFromTheLineOfItsVersion) {
-  const auto choice = parse_choice("node1:411:411 [0] NCCL INFO " + GetParam().line + "\n");
+  const auto choice = parse_nccl_choice("node1:411:411 [0] NCCL INFO " + GetParam().line + "\n");
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->algorithm, GetParam().algorithm);
   EXPECT_EQ(choice->protocol, GetParam().protocol);
@@ -83,11 +83,12 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 TEST(ParseChoice, TakesTheLastLineAndSkipsWhatIsNone) {
-  EXPECT_FALSE(parse_choice(""));
-  EXPECT_FALSE(parse_choice("a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> Algo -1 proto -1 time 0"));
-  EXPECT_FALSE(parse_choice("a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> "));
-  EXPECT_FALSE(parse_choice("8 Bytes -> Algo RING proto LL"));  // no line of NCCL's
-  const auto choice = parse_choice(
+  EXPECT_FALSE(parse_nccl_choice(""));
+  EXPECT_FALSE(
+      parse_nccl_choice("a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> Algo -1 proto -1 time 0"));
+  EXPECT_FALSE(parse_nccl_choice("a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> "));
+  EXPECT_FALSE(parse_nccl_choice("8 Bytes -> Algo RING proto LL"));  // no line of NCCL's
+  const auto choice = parse_nccl_choice(
       "[2026-11-21 10:00:00] a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> Algo RING proto LL "
       "channel{Lo..Hi}={0..1}\n"
       "a:1:1 [0] NCCL INFO AllReduce: 8 Bytes -> Algo TREE proto LL channel{Lo..Hi}={0..x}\n"
@@ -98,7 +99,7 @@ TEST(ParseChoice, TakesTheLastLineAndSkipsWhatIsNone) {
 }
 
 TEST(ParseTransports, ReadsLinksOfEveryKind) {
-  const LibraryTransports found = parse_transports(
+  const LibraryTransports found = parse_nccl_transports(
       "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"
       "a:1:2 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[1] via P2P/CUMEM\n"
       "a:1:2 [0] NCCL INFO Channel 00/0 : 0[4f000] -> 1[52000] via P2P/direct pointer/read\n"
@@ -111,7 +112,7 @@ TEST(ParseTransports, ReadsLinksOfEveryKind) {
 }
 
 TEST(ParseTransports, KnowsGpuDirectRdmaAndNvls) {
-  const LibraryTransports found = parse_transports(
+  const LibraryTransports found = parse_nccl_transports(
       "a:1:2 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/3/GDRDMA(PCI)/Shared\n"
       "a:1:2 [0] NCCL INFO CollNet 00/0 : 0 [receive] via COLLNET/SHARP/0\n"
       "a:1:2 [0] NCCL INFO 16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p "
@@ -124,7 +125,7 @@ TEST(ParseTransports, KnowsGpuDirectRdmaAndNvls) {
 }
 
 TEST(ParseTransports, ReadsTheChannelsOfNccl214) {
-  const LibraryTransports found = parse_transports(
+  const LibraryTransports found = parse_nccl_transports(
       "a:1:2 [0] NCCL INFO 24 coll channels, 32 p2p channels, 32 p2p channels per peer\n");
   EXPECT_TRUE(found.known);
   EXPECT_FALSE(found.nvls);
@@ -132,8 +133,8 @@ TEST(ParseTransports, ReadsTheChannelsOfNccl214) {
 }
 
 TEST(ParseTransports, KnowsNothingOfALogWithoutSuchLines) {
-  EXPECT_FALSE(parse_transports("").known);
-  EXPECT_FALSE(parse_transports("a:1:2 [0] NCCL INFO Connected all rings\n").known);
+  EXPECT_FALSE(parse_nccl_transports("").known);
+  EXPECT_FALSE(parse_nccl_transports("a:1:2 [0] NCCL INFO Connected all rings\n").known);
 }
 
 TEST(ParseTransports, CutsALongListOfLinks) {
@@ -142,7 +143,7 @@ TEST(ParseTransports, CutsALongListOfLinks) {
     log += "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via NET/plugin" + std::to_string(i) +
            "/0\n";
   }
-  EXPECT_EQ(std::string(parse_transports(log).links.data()).size(), 255U);
+  EXPECT_EQ(std::string(parse_nccl_transports(log).links.data()).size(), 255U);
 }
 
 TEST(RealLogs, HaveNoChoiceAtTheLevelAtWhichTheyWereTaken) {
@@ -153,14 +154,14 @@ TEST(RealLogs, HaveNoChoiceAtTheLevelAtWhichTheyWereTaken) {
     std::ifstream file(entry.path());
     const std::string log{std::istreambuf_iterator<char>(file), {}};
     if (log.find("NCCL INFO ") != std::string::npos) ++with_info;
-    EXPECT_FALSE(parse_choice(log)) << entry.path();
-    EXPECT_FALSE(parse_transports(log).known) << entry.path();
+    EXPECT_FALSE(parse_nccl_choice(log)) << entry.path();
+    EXPECT_FALSE(parse_nccl_transports(log).known) << entry.path();
   }
   EXPECT_GT(with_info, 0);
 }
 
 std::optional<std::string> conflict(const char* level, const char* file) {
-  return log_conflict(
+  return nccl_log_conflict(
       [=](const char* name) { return std::string_view(name) == "NCCL_DEBUG" ? level : file; });
 }
 
@@ -192,7 +193,7 @@ class LogOfThisProcess : public testing::Test {
 };
 
 TEST_F(LogOfThisProcess, IsOnBetweenStartAndStopOnly) {
-  DebugLog log(write_as_nccl);
+  NcclLog log(reinterpret_cast<void*>(write_as_nccl));
   EXPECT_NE(log.text().find("INIT,TUNING"), std::string::npos);
   log.stop();
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "VERSION");
@@ -206,7 +207,7 @@ TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
   setenv("NCCL_DEBUG", "WARN", 1);
   setenv("NCCL_DEBUG_SUBSYS", "NET", 1);
   {
-    DebugLog log(write_as_nccl);
+    NcclLog log(reinterpret_cast<void*>(write_as_nccl));
     testing::internal::CaptureStdout();
     log.stop();
     EXPECT_NE(testing::internal::GetCapturedStdout().find("NCCL WARN careful"), std::string::npos);
@@ -218,7 +219,7 @@ TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
 }
 
 TEST_F(LogOfThisProcess, StaysOnForConnectionsAloneWhereItCannotBeSwitched) {
-  DebugLog log(nullptr);
+  NcclLog log(nullptr);
   EXPECT_FALSE(log.switchable());
   EXPECT_STREQ(std::getenv("NCCL_DEBUG_SUBSYS"), "INIT");
   write_as_nccl();  // at NCCL's first call
@@ -230,11 +231,11 @@ TEST_F(LogOfThisProcess, StaysOnForConnectionsAloneWhereItCannotBeSwitched) {
 
 TEST_F(LogOfThisProcess, StaysTheUsersWhereItCannotBeSwitchedBack) {
   setenv("NCCL_DEBUG", "WARN", 1);
-  const DebugLog log(nullptr);
+  const NcclLog log(nullptr);
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "WARN");
   EXPECT_EQ(std::getenv("NCCL_DEBUG_FILE"), nullptr);
   EXPECT_EQ(log.text(), "");
 }
 
 }  // namespace
-}  // namespace busbar::nccl
+}  // namespace busbar

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/nccl/debug_log.hpp"
+#include "backends/nccl/nccl_log.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 
-namespace busbar::nccl {
+namespace busbar {
 namespace {
 
 using View = std::string_view;
@@ -146,7 +146,7 @@ bool equals(const char* value, const char* word) { return strcasecmp(value, word
 
 }  // namespace
 
-std::optional<LibraryChoice> parse_choice(View log) {
+std::optional<LibraryChoice> parse_nccl_choice(View log) {
   constexpr View kArrow = " Bytes -> ";
   std::optional<LibraryChoice> last;
   for (const std::string& line : split(log, '\n')) {
@@ -159,7 +159,7 @@ std::optional<LibraryChoice> parse_choice(View log) {
   return last;
 }
 
-LibraryTransports parse_transports(View log) {
+LibraryTransports parse_nccl_transports(View log) {
   constexpr View kVia = " via ";
   LibraryTransports transports;
   std::set<std::string> links;
@@ -179,7 +179,8 @@ LibraryTransports parse_transports(View log) {
   return transports;
 }
 
-std::optional<std::string> log_conflict(const std::function<const char*(const char*)>& lookup) {
+std::optional<std::string> nccl_log_conflict(
+    const std::function<const char*(const char*)>& lookup) {
   const char* level = lookup("NCCL_DEBUG");
   const char* file = lookup("NCCL_DEBUG_FILE");
   if (level == nullptr || equals(level, "VERSION")) return std::nullopt;
@@ -189,7 +190,7 @@ std::optional<std::string> log_conflict(const std::function<const char*(const ch
                      file == nullptr ? "NCCL_DEBUG" : "NCCL_DEBUG_FILE and NCCL_DEBUG");
 }
 
-DebugLog::DebugLog(Reset reset) : reset_(reset) {
+NcclLog::NcclLog(LibraryFunction<void()> reset) : reset_(reset) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     settings_.at(i) = {.name = kNames.at(i), .users = users_value(kNames.at(i))};
   }
@@ -203,7 +204,7 @@ DebugLog::DebugLog(Reset reset) : reset_(reset) {
   if (switchable()) reset_();
 }
 
-DebugLog::~DebugLog() {
+NcclLog::~NcclLog() {
   stop();
   for (const Setting& setting : settings_) {
     setting.users ? setenv(setting.name, setting.users->c_str(), 1) : unsetenv(setting.name);
@@ -211,7 +212,7 @@ DebugLog::~DebugLog() {
   close(file_);
 }
 
-void DebugLog::start() {
+void NcclLog::start() {
   if (!switchable() || on_) return;
   (void)ftruncate(file_, 0);
   set({"INFO", "INIT,TUNING", fmt::format("/proc/self/fd/{}", file_)});
@@ -220,7 +221,7 @@ void DebugLog::start() {
 }
 
 /// VERSION is the lowest level that every NCCL knows; it logs nothing once ranks are connected.
-void DebugLog::stop() {
+void NcclLog::stop() {
   if (!switchable() || !on_) return;
   on_ = false;
   pass_on_warnings();
@@ -229,7 +230,7 @@ void DebugLog::stop() {
   reset_();
 }
 
-std::string DebugLog::text() const {
+std::string NcclLog::text() const {
   std::string text;
   std::array<char, 4096> block{};
   for (;;) {
@@ -239,14 +240,14 @@ std::string DebugLog::text() const {
   }
 }
 
-void DebugLog::set(const std::array<std::string, 3>& values) const {
+void NcclLog::set(const std::array<std::string, 3>& values) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
     setenv(settings_.at(i).name, values.at(i).c_str(), 1);
   }
 }
 
 /// What NCCL would have printed by itself had the user's level been in force.
-void DebugLog::pass_on_warnings() const {
+void NcclLog::pass_on_warnings() const {
   const auto& level = settings_[0].users;
   if (!level || !equals(level->c_str(), "WARN")) return;
   for (const std::string& line : split(text(), '\n')) {
@@ -256,4 +257,4 @@ void DebugLog::pass_on_warnings() const {
   (void)std::fflush(stdout);
 }
 
-}  // namespace busbar::nccl
+}  // namespace busbar

@@ -7,38 +7,36 @@
 #include <string>
 #include <string_view>
 
+#include "backends/nccl/shared_library.hpp"
 #include "model/library_choice.hpp"
 
-/// NCCL's own log (NCCL_DEBUG=INFO), read by the process that it is of.
-namespace busbar::nccl {
+namespace busbar {
 
 /// The choice in the last line of subsystem TUNING about an operation, or nothing. Communicator
 /// rank 0 alone logs it: from 2.20 on algorithm and protocol, from 2.24 on with the channels.
-[[nodiscard]] std::optional<LibraryChoice> parse_choice(std::string_view log);
+[[nodiscard]] std::optional<LibraryChoice> parse_nccl_choice(std::string_view log);
 
 /// What the lines of subsystem INIT say about connections.
-[[nodiscard]] LibraryTransports parse_transports(std::string_view log);
+[[nodiscard]] LibraryTransports parse_nccl_transports(std::string_view log);
 
 /// Why the user's own settings leave no log to read, or nothing: an error for --nccl-choice.
-[[nodiscard]] std::optional<std::string> log_conflict(
+[[nodiscard]] std::optional<std::string> nccl_log_conflict(
     const std::function<const char*(const char*)>& lookup);
 
-/// Makes NCCL log into memory while it is on, by NCCL's variables. NCCL reads them at its first
-/// call, so the log must exist before that, and again after ncclResetDebugInit (exported since
-/// 2.24). Without that function the log stays on, of INIT alone, which no operation writes to, or
-/// off where the user has set NCCL_DEBUG. One at a time; not thread-safe.
-class DebugLog {
+/// Makes NCCL log (NCCL_DEBUG=INFO) into memory while it is on, by NCCL's variables. NCCL reads
+/// them at its first call, so the log must exist before that, and again after ncclResetDebugInit
+/// (exported since 2.24). Without that function the log stays on, of INIT alone, which no operation
+/// writes to, or off where the user has set NCCL_DEBUG. One at a time; not thread-safe.
+class NcclLog {
  public:
-  using Reset = void (*)();
-
-  /// Switches the log on. `reset` is ncclResetDebugInit, or null where the library lacks it.
-  explicit DebugLog(Reset reset);
-  DebugLog(const DebugLog&) = delete;
-  DebugLog& operator=(const DebugLog&) = delete;
-  ~DebugLog();
+  /// Switches the log on. `reset` is ncclResetDebugInit where the library has it.
+  explicit NcclLog(LibraryFunction<void()> reset);
+  NcclLog(const NcclLog&) = delete;
+  NcclLog& operator=(const NcclLog&) = delete;
+  ~NcclLog();
 
   /// Whether it can be switched on and off again.
-  [[nodiscard]] bool switchable() const { return reset_ != nullptr; }
+  [[nodiscard]] bool switchable() const { return static_cast<bool>(reset_); }
   /// Both do nothing where it cannot be switched. NCCL closes the log at its next call after
   /// `stop`.
   void start();
@@ -56,10 +54,10 @@ class DebugLog {
   void set(const std::array<std::string, 3>& values) const;
   void pass_on_warnings() const;
 
-  Reset reset_;
+  LibraryFunction<void()> reset_;
   int file_ = -1;  // in memory: nothing stays behind, however the process ends
   bool on_ = false;
   std::array<Setting, 3> settings_;  // level, subsystems, file
 };
 
-}  // namespace busbar::nccl
+}  // namespace busbar

@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What NCCL chose, from a log in the form of NCCL 2.28: the fake's choice changes at 16 KiB, 64 KiB and 1 MiB.
+load backend
+
+# chosen RANKS PROGRAM OPTIONS... : runs with --nccl-choice into $DIR/a.csv.
+chosen() {
+  rm -f "$DIR/a.csv"
+  run --separate-stderr timeout 60 mpirun -np "$1" "./$2" --backend nccl -n 2 -w 0 -T 60 --nccl-choice --csv "$DIR/a.csv" "${@:3}"
+  echo "$output$stderr"
+  [ "$status" -eq 0 ]
+}
+fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
+
+@test "--nccl-choice adds algorithm, protocol and channels to each row, and connections to the header" {
+  chosen 2 allreduce_perf -b 8K -e 1M -f 8 --placement out
+  [ "$(column size_bytes,algorithm,protocol,channels "$DIR/a.csv" | xargs)" = \
+    "8192|Ring|LL|2 65536|Ring|LL128|8 524288|Ring|LL128|8" ]
+  [ "$(fact nccl-nvls)" = yes ]
+  [ "$(fact nccl-gpudirect-rdma)" = no ]
+  [ "$(fact nccl-links)" = P2P/CUMEM ]
+  [ "$(fact nccl-channels)" = "16 coll, 8 nvls, 32 p2p" ]
+  [[ $output == *"# NCCL's log: NVLS yes, GPUDirect RDMA no, links: P2P/CUMEM"* ]]
+  [[ $output != *"names no algorithm"* ]]
+  [[ $(fact environment) != *NCCL_DEBUG* ]]
+  [ -z "$stderr" ]
+}
+@test "the choice is that of both placements, of graphs and of groups" {
+  for options in "" "-G 1" "-m 3"; do
+    # shellcheck disable=SC2086
+    chosen 2 allreduce_perf -b 16K -e 16K $options
+    [ "$(column in_place,algorithm,protocol,wrong "$DIR/a.csv" | xargs)" = "0|Tree|LL128|0 1|Tree|LL128|0" ]
+  done
+}
+@test "no operation that is timed or checked is logged" {
+  export FAKE_NCCL_OPERATIONS=$DIR/operations
+  chosen 2 allreduce_perf -b 8K -e 32K
+  [ "$(grep -c logged "$DIR/operations")" -eq 7 ] # one of an element at the start, and one for each of six rows
+  [ "$(column operations "$DIR/a.csv" | sort -u)" = 2 ]
+  [ "$(grep -c silent "$DIR/operations")" -ge 12 ]
+  rm "$DIR/operations"
+  run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
+  [ "$status" -eq 0 ]
+  run ! grep -q logged "$DIR/operations"
+}
+@test "GPUDirect RDMA is in the header, of whichever rank has it" {
+  export FAKE_NCCL_VIA=NET/Socket/0
+  rm -f "$DIR/a.csv"
+  run timeout 60 mpirun -np 1 env FAKE_NCCL_VIA='NET/IB/3/GDRDMA(PCI)' ./allreduce_perf "${QUICK[@]}" --nccl-choice --csv "$DIR/a.csv" : \
+    -np 1 ./allreduce_perf "${QUICK[@]}" --nccl-choice --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [ "$(fact nccl-gpudirect-rdma)" = yes ]
+  [ "$(fact nccl-links)" = "NET/IB, NET/Socket" ]
+}
+@test "groups have a choice each" {
+  NCCL_TESTS_SPLIT="MOD 2" chosen 4 allreduce_perf -b 16K -e 16K --placement out
+  [ "$(column group,algorithm,channels "$DIR/a.csv" | xargs)" = "0|Tree|8 1|Tree|8" ]
+}
+@test "a row of which the log says nothing has empty cells, and one note tells how many" {
+  FAKE_NCCL_CHOICE=silent chosen 2 allreduce_perf -b 8K -e 16K
+  [ "$(column algorithm,protocol,channels "$DIR/a.csv" | sort -u)" = "||" ]
+  [ "$(grep -c "names no algorithm for 4 of 4 measurements" <<< "$output")" -eq 1 ]
+  [ "$(fact nccl-links)" = P2P/CUMEM ]
+  chosen 2 sendrecv_perf -b 8K -e 8K
+  [ "$(column algorithm,protocol,channels "$DIR/a.csv" | sort -u)" = "||" ]
+  [[ $output == *"names no algorithm for 1 of 1 measurements"* ]]
+}
+@test "a log that the user has is not taken away, and a lower level goes on" {
+  for setting in NCCL_DEBUG=INFO NCCL_DEBUG=trace; do
+    run --separate-stderr env "$setting" timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --nccl-choice
+    [ "$status" -eq 2 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [[ $stderr == *"--nccl-choice: "*"unset NCCL_DEBUG"* ]]
+  done
+  NCCL_DEBUG=WARN chosen 2 allreduce_perf -b 8K -e 8K
+  [ "$(column algorithm "$DIR/a.csv" | sort -u)" = Ring ]
+  [[ $(fact environment) == *NCCL_DEBUG=WARN* ]]
+  NCCL_DEBUG=INFO run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
+  [ "$status" -eq 0 ]
+  [[ $output == *"NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"* ]]
+}
+@test "--resume goes on with rows of a run with --nccl-choice" {
+  chosen 2 allreduce_perf -b 8K -e 16K
+  cp "$DIR/a.csv" "$DIR/whole.csv"
+  grep -v '^allreduce.*,16384,' "$DIR/whole.csv" > "$DIR/a.csv"
+  run timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl -n 2 -w 0 -T 60 --nccl-choice --csv "$DIR/a.csv" -b 8K -e 16K --resume
+  [ "$status" -eq 0 ]
+  [ "$(column size_bytes,algorithm "$DIR/a.csv" | sort -u | xargs)" = "16384|Tree 8192|Ring" ]
+}
+@test "busbar plot marks where the choice changes" {
+  chosen 2 allreduce_perf -b 8K -e 128K --placement out
+  run ./busbar plot "$DIR/a.csv" -o "$DIR/plots" --figure busbw --figure latency --format svg
+  [ "$status" -eq 0 ]
+  for figure in busbw latency; do
+    [ "$(sed -n '/^# marks/,/^# curves/p' "$DIR/plots/$figure.dat" | grep -c ' → ')" -eq 2 ]
+    grep -q 'Ring/LL → Tree/LL128' "$DIR/plots/$figure.svg"
+  done
+}
