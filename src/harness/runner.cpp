@@ -47,6 +47,19 @@ std::string own_obstacle(const SizePlan& plan, bool in_place) {
   return in_place && !plan.in_place_reason.empty() ? plan.in_place_reason : plan.reason;
 }
 
+/// Without rotating buffers, and where the library has taken nothing yet.
+MemoryRequest memory_request(const RunParts& parts, DataType type, ReduceOp op) {
+  return {.collective = &parts.collective,
+          .type = type,
+          .op = parts.collective.reduces ? op : ReduceOp::None,
+          .ranks = parts.team.size(),
+          .place = parts.memory.place,
+          .ranks_per_place = parts.memory.ranks,
+          .available_per_rank = parts.memory.per_rank(),
+          .out_of_place = parts.options.placement != Placement::In,
+          .in_place = parts.options.placement != Placement::Out};
+}
+
 }  // namespace
 
 std::string row_name(const RunParts& parts, const Record& record) {
@@ -58,20 +71,11 @@ std::string row_name(const RunParts& parts, const Record& record) {
 
 std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp op,
                                  Bytes library_growth) {
-  const Options& options = parts.options;
-  const MemoryRequest request{.collective = &parts.collective,
-                              .type = type,
-                              .op = parts.collective.reduces ? op : ReduceOp::None,
-                              .ranks = parts.team.size(),
-                              .place = parts.memory.place,
-                              .ranks_per_place = parts.memory.ranks,
-                              .available_per_rank = parts.memory.per_rank(),
-                              .library_growth = library_growth,
-                              .out_of_place = options.placement != Placement::In,
-                              .in_place = options.placement != Placement::Out,
-                              .rotate_through = rotation(parts)};
+  MemoryRequest request = memory_request(parts, type, op);
+  request.library_growth = library_growth;
+  request.rotate_through = rotation(parts);
   std::vector<SizePlan> plans;
-  for (const Bytes size : options.sweep.sizes()) {
+  for (const Bytes size : parts.options.sweep.sizes()) {
     plans.push_back(plan_size(request, parts.communicator, size));
   }
   return plans;
@@ -80,24 +84,42 @@ std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp 
 Runner::Runner(const RunParts& parts, Outputs& outputs)
     : parts_(parts), options_(parts.options), outputs_(outputs) {}
 
-void Runner::run() {
-  reserve_memory();
-  for (std::uint64_t cycle = 0; options_.cycles == 0 || cycle < options_.cycles; ++cycle) {
-    run_cycle(cycle);
-  }
-}
-
-/// For the largest rows of all sweeps.
-void Runner::reserve_memory() {
+Bytes Runner::prepare() {
+  if (parts_.on_devices) run_first_operation();
+  const Bytes growth = library_growth();
   Bytes most = 0;
   for (const DataType type : options_.types) {
     for (const ReduceOp op : ops_of(options_, parts_.collective)) {
-      for (const SizePlan& plan : plan_sweep(parts_, type, op)) {
+      for (const SizePlan& plan : plan_sweep(parts_, type, op, growth)) {
         most = std::max(most, RowBuffers::bytes_of(plan, options_.unalign * info(type).size));
       }
     }
   }
   parts_.communicator.reserve(most);
+  return growth;
+}
+
+/// Of 1 MiB, if that is possible at all. Whether the library refuses it, a row will tell.
+void Runner::run_first_operation() {
+  const SweepKey key{.type = options_.types.front(),
+                     .op = ops_of(options_, parts_.collective).front(),
+                     .root = roots().front()};
+  const SizePlan plan =
+      plan_size(memory_request(parts_, key.type, key.op), parts_.communicator, kMiB);
+  if (!parts_.everyone.agree(plan.out_of_place || plan.in_place)) return;
+  parts_.watchdog.step("running a first operation");
+  if (try_allocate(plan, options_.unalign * info(key.type).size)) {
+    const std::vector<Call> calls = buffers_->calls(call_like(key), !plan.out_of_place);
+    (void)prime({.everyone = parts_.everyone, .sharers = parts_.team}, parts_.communicator,
+                calls.front());
+  }
+  buffers_.reset();
+}
+
+void Runner::run() {
+  for (std::uint64_t cycle = 0; options_.cycles == 0 || cycle < options_.cycles; ++cycle) {
+    run_cycle(cycle);
+  }
 }
 
 /// On the rank where the library has taken most, so that all ranks make the same plan.

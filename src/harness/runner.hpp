@@ -24,6 +24,9 @@ class Runner {
  public:
   Runner(const RunParts& parts, Outputs& outputs);
 
+  /// Runs one untimed operation on devices, so that memory is planned from what the library leaves,
+  /// and lets the communicator take memory for the largest rows; what the library took. Collective.
+  Bytes prepare();
   /// Collective over the job.
   void run();
 
@@ -38,7 +41,7 @@ class Runner {
     SetBound bound{};
   };
 
-  void reserve_memory();
+  void run_first_operation();
   [[nodiscard]] Bytes library_growth();
   void run_cycle(std::uint64_t cycle);
   void run_pairs(SweepKey key);

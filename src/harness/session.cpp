@@ -228,7 +228,9 @@ Status measure(const PlacedSession& session, Communicator& communicator, Outputs
                std::optional<Runner>& runner) {
   const Options& options = session.options;
   const RunParts parts = run_parts(session, communicator);
-  const std::vector<SizePlan> plans = plan_sweep(parts, options.types.front(), options.ops.front());
+  runner.emplace(parts, outputs);
+  const std::vector<SizePlan> plans =
+      plan_sweep(parts, options.types.front(), options.ops.front(), runner->prepare());
   const SetBound bound = parts.bound_of({});
   const ContextInput context{.options = options,
                              .collective = session.collective,
@@ -247,10 +249,10 @@ Status measure(const PlacedSession& session, Communicator& communicator, Outputs
                              .environment = session.invocation.environment,
                              .inventory = inventory_facts(session.everyone, session.taken.topology),
                              .library_settings = session.library_settings,
-      .transports = gather_transports(session.everyone, communicator)};
+                             .transports = gather_transports(session.everyone, communicator)};
   outputs.check_resumable(configuration(context));
   outputs.begin(make_context(context));
-  runner.emplace(parts, outputs).run();
+  runner->run();
   outputs.end(options.memory_use ? memory_use_words(session.everyone, communicator) : "");
   return verdict(session.everyone, outputs.summary(), options);
 }

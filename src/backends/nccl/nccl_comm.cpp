@@ -58,12 +58,7 @@ NcclConfig nccl_config(const ConnectOptions& options) {
 }
 
 NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) : blocking_(is_blocking()) {
-  try {
-    connect(bootstrap, options);
-  } catch (...) {
-    abort();
-    throw;
-  }
+  connect(bootstrap, options);
 }
 
 void NcclComm::connect(Bootstrap& bootstrap, const ConnectOptions& options) {
@@ -95,11 +90,14 @@ void NcclComm::connect(Bootstrap& bootstrap, const ConnectOptions& options) {
   if (*connected != ncclSuccess) fail(*connected, Where::here());
 }
 
-/// Waits for the other ranks, but not for ever: ncclCommDestroy finalizes first.
+/// Neither for ever: destroying finalizes first, which waits for the other ranks, and aborting may
+/// wait for a device that is lost.
 NcclComm::~NcclComm() {
-  if (std::uncaught_exceptions() > 0) abort();
   if (comm_ == nullptr) return;
-  (void)run_within(kLongestEnd, [comm = comm_] { return nccl().destroy(comm); });
+  const bool failed = std::uncaught_exceptions() > 0;
+  (void)run_within(kLongestEnd, [comm = comm_, failed] {
+    return failed ? nccl().abort(comm) : nccl().destroy(comm);
+  });
 }
 
 ncclResult_t NcclComm::state() const noexcept {
@@ -145,16 +143,8 @@ std::string NcclComm::error_text(ncclResult_t result) const {
   return text;
 }
 
-void NcclComm::fail(ncclResult_t result, Where where) {
-  const std::string text = error_text(result);
-  abort();
-  throw runtime_failure("NCCL: " + text, where);
-}
-
-void NcclComm::abort() noexcept {
-  if (comm_ == nullptr) return;
-  (void)run_within(kLongestEnd, [comm = comm_] { return nccl().abort(comm); });
-  comm_ = nullptr;
+void NcclComm::fail(ncclResult_t result, Where where) const {
+  throw runtime_failure("NCCL: " + error_text(result), where);
 }
 
 }  // namespace busbar

@@ -12,8 +12,7 @@ namespace busbar {
 [[nodiscard]] NcclConfig nccl_config(const ConnectOptions& options);
 
 /// Owns a blocking NCCL communicator on the current device: from 2.23 on NCCL starts a thread for
-/// every group of a non-blocking one, which costs more than a small operation. After the first
-/// failure it is aborted, so that operations that will never end do not hold up what comes after.
+/// every group of a non-blocking one, which costs more than a small operation.
 class NcclComm {
  public:
   /// Collective over `bootstrap`. Throws Error (Runtime) after options.timeout.
@@ -24,23 +23,22 @@ class NcclComm {
 
   [[nodiscard]] ncclComm_t get() const { return comm_; }
 
-  /// Waits while a call is in progress, which only NCCL_COMM_BLOCKING=0 brings about; aborts and
-  /// throws Error (Runtime) with NCCL's own text where it, or anything since, failed.
+  /// Waits while a call is in progress, which only NCCL_COMM_BLOCKING=0 brings about; throws
+  /// Error (Runtime) with NCCL's own text where it, or anything since, failed.
   void settle(ncclResult_t result, Where where = Where::here());
   /// As settle, but an argument that NCCL refuses is Error (Unavailable) and leaves the
   /// communicator as it is.
   void settle_operation(ncclResult_t result, Where where = Where::here());
   /// Waits while a call is in progress, whatever comes of it: for what may not throw.
   void wait_for(ncclResult_t result) const noexcept;
-  /// Aborts and throws where an operation has failed behind our back.
+  /// Throws where an operation has failed behind our back.
   void check_async(Where where = Where::here());
 
  private:
   void connect(Bootstrap& bootstrap, const ConnectOptions& options);
   [[nodiscard]] ncclResult_t state() const noexcept;
   [[nodiscard]] std::string error_text(ncclResult_t result) const;
-  [[noreturn]] void fail(ncclResult_t result, Where where);
-  void abort() noexcept;
+  [[noreturn]] void fail(ncclResult_t result, Where where) const;
 
   ncclComm_t comm_ = nullptr;
   bool blocking_;
