@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests: unit (GoogleTest), command line, under mpirun, on pretended nodes and GPUs (bats).
+# Tests: unit (GoogleTest), command line, under mpirun, on stand-in nodes and fake GPUs (bats).
 UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/%),\
   $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
 BATS_ENV = BUILD=$(BUILD) MPI_FOUND='$(MPI_FOUND)' $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0)
@@ -46,7 +46,7 @@ check-unit: $(BIN)/unit_tests ## unit tests only
 
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)
-check-bats: executables fake-gpu $(BIN)/unit_tests ## tests of the programs only: command line, MPI, pretended GPUs
+check-bats: executables fake-gpu $(BIN)/unit_tests ## tests of the programs only: command line, MPI, fake GPUs
 	$(BATS_ENV) bats tests/cli tests/mpi tests/fake_gpu
 
 # The same for whichever of MPICH and Open MPI is not the machine's: what MPI has a part in.
