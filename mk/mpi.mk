@@ -10,7 +10,8 @@ MPI_WRAPPER := $(word 2,$(MPI_FOUND))
 MPI_LAUNCHER := $(word 3,$(MPI_FOUND))
 # The programs of the machine's own MPI, and of a wrapper that was named, lie in $(BUILD)/bin.
 MPI_BUILD := $(BUILD)/mpi-$(MPI_NAME)
-BIN := $(if $(filter-out $(word 4,$(MPI_FOUND)),$(MPI)),$(MPI_BUILD)/bin,$(BUILD)/bin)# How ranks are started here; Open MPI refuses more ranks than cores, and root, and adds a page to every error.
+BIN := $(if $(filter-out $(word 4,$(MPI_FOUND)),$(MPI)),$(MPI_BUILD)/bin,$(BUILD)/bin)
+# How ranks are started here; Open MPI refuses more ranks than cores, and root, and adds a page to every error.
 MPI_RUN := $(MPI_LAUNCHER) $(if $(filter openmpi,$(MPI_NAME)),--quiet --oversubscribe \
   $(if $(filter 0,$(shell id -u)),--allow-run-as-root))
 

@@ -97,6 +97,7 @@ void ChunkRunner::enqueue_group(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     communicator_.enqueue(calls_[(first + i) % calls_.size()]);
   }
+  calls_used_ = std::max(calls_used_, std::min<std::uint64_t>(first + count, calls_.size()));
   if (grouped) communicator_.end_group();
 }
 

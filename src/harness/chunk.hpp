@@ -72,8 +72,10 @@ class ChunkRunner {
   /// What the library chooses for operations as they will be issued, of some that are neither timed
   /// nor counted; on the rank that the library has report it, else nothing.
   [[nodiscard]] std::optional<LibraryChoice> observe();
-  /// Operations so far: the calls [0, min(operations, calls)) have been used.
+  /// Operations so far.
   [[nodiscard]] std::uint64_t operations() const { return operations_; }
+  /// The calls [0, calls_used()) have run: all in turn, but every graph begins with the first.
+  [[nodiscard]] std::uint64_t calls_used() const { return calls_used_; }
 
  private:
   void issue(std::uint64_t count);
@@ -96,6 +98,7 @@ class ChunkRunner {
   Settings settings_;
   std::function<void()> on_progress_;
   std::uint64_t operations_ = 0;
+  std::uint64_t calls_used_ = 0;
   std::map<std::uint64_t, std::unique_ptr<Replay>> graphs_;  // by operations
 };
 

@@ -52,8 +52,8 @@ bool is_limited_by_issuing(const RunParts& parts, const Record& record) {
 class RowCheck {
  public:
   RowCheck(const RowSetup& setup, std::span<const Call> calls, std::uint64_t sent,
-           std::uint64_t operations)
-      : setup_(setup), calls_(calls), sent_(sent), operations_(operations) {}
+           std::uint64_t calls_used)
+      : setup_(setup), calls_(calls), sent_(sent), calls_used_(calls_used) {}
 
   void run(Record& record) {
     const Options& options = setup_.parts.options;
@@ -62,7 +62,7 @@ class RowCheck {
       setup_.parts.watchdog.tick();
       const bool again = check > 0 || calls_.front().in_place;
       const std::span<const Call> used =
-          calls_.first(again ? 1 : std::min<std::size_t>(calls_.size(), operations_));
+          calls_.first(again ? 1 : calls_used_);
       if (again) operate_anew(used, options.seed + check);
       const bool planted = check == 0 && options.inject_fault &&
                            setup_.verifier.plant(*options.inject_fault, used.front());
@@ -88,7 +88,7 @@ class RowCheck {
   const RowSetup& setup_;
   std::span<const Call> calls_;
   std::uint64_t sent_;  // elements of a send buffer
-  std::uint64_t operations_;
+  std::uint64_t calls_used_;
 };
 
 void add_choice(Record& record, const std::optional<LibraryChoice>& choice) {
@@ -126,7 +126,7 @@ std::vector<double> measure_row(const RowSetup& setup, Record& record,
   if (parts.placements.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
   }
-  if (parts.options.checks > 0) RowCheck(setup, calls, sent, chunks.operations()).run(record);
+  if (parts.options.checks > 0) RowCheck(setup, calls, sent, chunks.calls_used()).run(record);
   return std::move(samples.times_us);
 }
 

@@ -290,6 +290,23 @@ TEST_F(ChunkRun, DividesAGraphsTimeByItsOperationsAndLaunches) {
   EXPECT_EQ(graphs.operations(), 40U);
 }
 
+TEST_F(ChunkRun, UsesTheFirstCallsAgainInEveryGraph) {
+  calls().assign(9, calls().front());
+  ChunkRunner graphs = runner({.graph_launches = 2});
+  (void)graphs.run({.batches = {3, 3}});
+  EXPECT_EQ(graphs.operations(), 12U);
+  EXPECT_EQ(graphs.calls_used(), 3U);
+}
+
+TEST_F(ChunkRun, UsesAllCallsInTurn) {
+  calls().assign(9, calls().front());
+  ChunkRunner chunks = runner({});
+  (void)chunks.run({.batches = {3, 3}});
+  EXPECT_EQ(chunks.calls_used(), 6U);
+  (void)chunks.run({.batches = {3, 3}});
+  EXPECT_EQ(chunks.calls_used(), 9U);
+}
+
 TEST_F(ChunkRun, PutsTheCallsIntoAGraphInTurn) {
   calls().assign(3, calls().front());
   for (int i = 0; i < 3; ++i) calls()[static_cast<std::size_t>(i)].root = i;
