@@ -87,9 +87,10 @@ int post_reduce(const A& a, R& r) {
 }
 
 /// In place with a root that is not rank 0 MPI_Reduce crashes in MPICH 4.0 to 4.1.1 (pmodels/mpich
-/// issue 6540); MPI_Ireduce does not.
+/// issue 6540), and maybe in its relatives; MPI_Ireduce does not. Open MPI's is many times slower.
 int reduce(const A& a) {
-  if (!a.in_place || a.root == 0) {
+  const bool may_crash = mpi_library().family != MpiFamily::OpenMpi;
+  if (!a.in_place || a.root == 0 || !may_crash) {
     return MPI_Reduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm);
   }
   R requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
