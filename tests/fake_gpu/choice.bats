@@ -92,7 +92,15 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   run ./busbar plot "$DIR/a.csv" -o "$DIR/plots" --figure busbw --figure latency --format svg
   [ "$status" -eq 0 ]
   for figure in busbw latency; do
-    [ "$(sed -n '/^# marks/,/^# curves/p' "$DIR/plots/$figure.dat" | grep -c ' → ')" -eq 2 ]
-    grep -q 'Ring/LL → Tree/LL128' "$DIR/plots/$figure.svg"
+    [ "$(sed -n '/^# marks/,/^# curves/p' "$DIR/plots/$figure.dat" | grep -c '→ [TR]')" -eq 2 ]
+    grep -q '→ Tree/LL128' "$DIR/plots/$figure.svg"
   done
+}
+@test "an NCCL whose log cannot be switched off has its connections in the header and no choice" {
+  LD_LIBRARY_PATH=$FAKE/nccl-2.14:$FAKE FAKE_NCCL_OPERATIONS=$DIR/operations chosen 2 allreduce_perf -b 8K -e 16K
+  [ "$(fact nccl-links)" = P2P/CUMEM ]
+  [ "$(column algorithm,protocol,channels "$DIR/a.csv" | sort -u)" = "||" ]
+  [ "$(grep -c "cannot switch its log" <<< "$output")" -eq 1 ]
+  [[ $output != *"names no algorithm"* ]]
+  run ! grep -q logged "$DIR/operations"
 }
