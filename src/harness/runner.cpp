@@ -108,7 +108,9 @@ void Runner::run_first_operation() {
       plan_size(memory_request(parts_, key.type, key.op), parts_.communicator, kMiB);
   if (!parts_.everyone.agree(plan.out_of_place || plan.in_place)) return;
   parts_.watchdog.step("running a first operation");
-  if (try_allocate(plan, options_.unalign * info(key.type).size)) {
+  const Bytes offset = options_.unalign * info(key.type).size;
+  parts_.communicator.reserve(RowBuffers::bytes_of(plan, offset));
+  if (try_allocate(plan, offset)) {
     const std::vector<Call> calls = buffers_->calls(call_like(key), !plan.out_of_place);
     (void)prime({.everyone = parts_.everyone, .sharers = parts_.team}, parts_.communicator,
                 calls.front());
