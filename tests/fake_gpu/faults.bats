@@ -51,14 +51,14 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
   kept
 }
 @test "a wrong result is found, named and exit 1" {
-  faulty wrong:ncclAllReduce:4@1
+  faulty wrong:ncclAllReduce:5@1
   [ "$STATUS" -eq 1 ]
   grep -q 'wrong data: rank 1, element 0: expected [0-9]*, got [0-9]*' "$DIR/out"
   [ "$(column status "$DIR/a.csv" | xargs)" = "wrong ok ok ok ok ok ok ok" ]
 }
 @test "memory that a rank does not get is a skipped row, not the end" {
-  # The first block of memory, and the smaller one that is tried then.
-  faulty oom:ncclMemAlloc:1@1,oom:ncclMemAlloc:2@1
+  # For the operation before all rows and for the first row: a block, and the smaller one that is tried then.
+  faulty oom:ncclMemAlloc:1@1,oom:ncclMemAlloc:2@1,oom:ncclMemAlloc:3@1,oom:ncclMemAlloc:4@1
   [ "$STATUS" -eq 0 ]
   [ "$(column status "$DIR/a.csv" | grep -c skipped)" -eq 1 ]
   [ "$(column reason "$DIR/a.csv" | grep -c 'could not allocate')" -eq 1 ]
