@@ -231,11 +231,10 @@ TEST(RecordFields, RefuseWhatIsNoValueOfTheirs) {
 }
 
 TEST(RecordFields, AreTextWhereTheyHoldWordsAndNumbersElsewhere) {
-  const std::set<std::string_view> words{"collective",  "backend",     "type",      "op",
-                                         "status",      "reason",      "flags",     "cadence",
-                                         "stop_reason", "aggregation", "progress",  "cache",
-                                         "finished_at", "device_set",  "bound_kind", "algorithm",
-                                         "protocol"};
+  const std::set<std::string_view> words{
+      "collective",  "backend",    "type",        "op",          "status",   "reason",
+      "flags",       "cadence",    "stop_reason", "aggregation", "progress", "cache",
+      "finished_at", "device_set", "bound_kind",  "algorithm",   "protocol"};
   for (const RecordField& known : record_fields()) {
     EXPECT_EQ(known.kind == RecordField::Kind::Text, words.contains(known.name)) << known.name;
   }
