@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "bootstrap/rank_launcher.hpp"
 #include "harness/cli.hpp"
 #include "harness/library_environment.hpp"
@@ -45,10 +46,10 @@ void wait_for_lower_ranks(int rank) {
 }
 
 /// Told once of what all ranks know. Open MPI's launcher kills all ranks as soon as one has left
-/// with an error: the others let the first speak.
+/// with an error (MPICH's does not): the others let the first speak.
 void complain_once(const std::string& program, const std::string& message) {
   if (speaks_for_the_job()) return complain(program, message);
-  wait_for_lower_ranks(1);
+  if (mpi_library().family != MpiFamily::Mpich) wait_for_lower_ranks(1);
 }
 
 /// What a launcher has not read from a rank's pipe when the rank aborts is lost (Hydra: one line in

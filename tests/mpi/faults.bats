@@ -114,7 +114,9 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   kill -STOP "$(rank_pid 0)"
   ends_within 20
   [ "$ENDED" -eq 4 ]
-  [ "$(wc -l < "$DIR/err")" -eq 1 ]
+  # Open MPI's launcher wakes stopped ranks before it kills them: rank 0 may then say the same.
+  [ "$(sort -u "$DIR/err" | wc -l)" -eq 1 ]
+  [ "$BUSBAR_TEST_MPI" != mpich ] || [ "$(wc -l < "$DIR/err")" -eq 1 ]
   nothing_runs "$DIR/a.csv"
 }
 
