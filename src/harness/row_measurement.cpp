@@ -61,8 +61,7 @@ class RowCheck {
     for (std::uint64_t check = 0; check < options.checks; ++check) {
       setup_.parts.watchdog.tick();
       const bool again = check > 0 || calls_.front().in_place;
-      const std::span<const Call> used =
-          calls_.first(again ? 1 : calls_used_);
+      const std::span<const Call> used = calls_.first(again ? 1 : calls_used_);
       if (again) operate_anew(used, options.seed + check);
       const bool planted = check == 0 && options.inject_fault &&
                            setup_.verifier.plant(*options.inject_fault, used.front());

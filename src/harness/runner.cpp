@@ -261,8 +261,10 @@ bool Runner::try_allocate(const SizePlan& plan, Bytes offset) {
     buffers_.reset();
   }
   const bool everywhere = parts_.everyone.agree(buffers_.has_value());
-  if (!everywhere) buffers_.reset();
-  if (!everywhere) return false;
+  if (!everywhere) {
+    buffers_.reset();
+    return false;
+  }
   buffers_->enlist();
   registered_ = parts_.everyone.agree(parts_.communicator.is_registered());
   return true;

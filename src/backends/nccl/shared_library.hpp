@@ -37,7 +37,7 @@ class LibraryFunction;
 template <class Result, class... Arguments>
 class LibraryFunction<Result(Arguments...)> {
  public:
-  LibraryFunction(void* address)  // NOLINT(google-explicit-constructor): initialised by find()
+  explicit LibraryFunction(void* address)
       : call_(reinterpret_cast<Result (*)(Arguments...)>(address)) {}
 
   explicit operator bool() const { return call_ != nullptr; }

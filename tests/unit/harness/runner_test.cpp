@@ -338,7 +338,7 @@ std::uint64_t rotated_slots(bool on_devices, Bytes device_cache, Bytes host_cach
   options.sweep = {.first = kMiB, .last = kMiB};
   Placements placements;
   placements.largest_cache = host_cache;
-  test::FakeBootstrap bootstrap;
+  test::FakeBootstrap bootstrap{};
   test::FakeCommunicator communicator;
   Watchdog watchdog{std::nullopt, {}};
   return plan_sweep({.options = options,

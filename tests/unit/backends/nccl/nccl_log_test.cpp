@@ -193,7 +193,7 @@ class LogOfThisProcess : public testing::Test {
 };
 
 TEST_F(LogOfThisProcess, IsOnBetweenStartAndStopOnly) {
-  NcclLog log(reinterpret_cast<void*>(write_as_nccl));
+  NcclLog log(LibraryFunction<void()>(reinterpret_cast<void*>(write_as_nccl)));
   EXPECT_NE(log.text().find("INIT,TUNING"), std::string::npos);
   log.stop();
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "VERSION");
@@ -207,7 +207,7 @@ TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
   setenv("NCCL_DEBUG", "WARN", 1);
   setenv("NCCL_DEBUG_SUBSYS", "NET", 1);
   {
-    NcclLog log(reinterpret_cast<void*>(write_as_nccl));
+    NcclLog log(LibraryFunction<void()>(reinterpret_cast<void*>(write_as_nccl)));
     testing::internal::CaptureStdout();
     log.stop();
     EXPECT_NE(testing::internal::GetCapturedStdout().find("NCCL WARN careful"), std::string::npos);
@@ -219,7 +219,7 @@ TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
 }
 
 TEST_F(LogOfThisProcess, StaysOnForConnectionsAloneWhereItCannotBeSwitched) {
-  NcclLog log(nullptr);
+  NcclLog log(LibraryFunction<void()>(nullptr));
   EXPECT_FALSE(log.switchable());
   EXPECT_STREQ(std::getenv("NCCL_DEBUG_SUBSYS"), "INIT");
   write_as_nccl();  // at NCCL's first call
@@ -231,7 +231,7 @@ TEST_F(LogOfThisProcess, StaysOnForConnectionsAloneWhereItCannotBeSwitched) {
 
 TEST_F(LogOfThisProcess, StaysTheUsersWhereItCannotBeSwitchedBack) {
   setenv("NCCL_DEBUG", "WARN", 1);
-  const NcclLog log(nullptr);
+  const NcclLog log(LibraryFunction<void()>(nullptr));
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "WARN");
   EXPECT_EQ(std::getenv("NCCL_DEBUG_FILE"), nullptr);
   EXPECT_EQ(log.text(), "");
