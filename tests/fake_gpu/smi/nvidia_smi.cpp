@@ -86,6 +86,12 @@ void print_query(const std::vector<fake_gpu::Gpu>& gpus) {
   }
 }
 
+void print_list(const std::vector<fake_gpu::Gpu>& gpus) {
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    std::printf("GPU %zu: %s (UUID: %s)\n", i, gpus[i].name.c_str(), gpus[i].uuid_text().c_str());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -100,6 +106,8 @@ int main(int argc, char** argv) {
     print_matrix(rows);
   else if (words.rfind("topo -p2p", 0) == 0)
     print_p2p(gpus.size());
+  else if (words == "-L")
+    print_list(gpus);
   else if (words == "nvlink -s")
     print_status(gpus, rows);
   else if (words.rfind("--query-gpu=", 0) == 0)
