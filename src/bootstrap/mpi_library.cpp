@@ -45,7 +45,7 @@ std::string memory_note(const MpiLibrary& library) {
 }
 
 const MpiLibrary& mpi_library() {
-  static const MpiLibrary library = [] {
+  static const MpiLibrary kLibrary = [] {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
@@ -53,7 +53,7 @@ const MpiLibrary& mpi_library() {
     const auto* end = std::find(text.begin(), text.begin() + length, '\0');
     return read_mpi_library({text.data(), static_cast<std::size_t>(end - text.begin())});
   }();
-  return library;
+  return kLibrary;
 }
 
 }  // namespace busbar

@@ -17,7 +17,7 @@ namespace {
 /// What starts ranks of a family: the first of `names` that is there. Debian's names with a suffix
 /// go first, since plain ones may belong to another MPI.
 struct FamilyLaunchers {
-  MpiFamily family;
+  MpiFamily family = MpiFamily::Other;
   std::array<std::string_view, 3> names;
   std::array<std::string_view, 1> always;  // Open MPI refuses more ranks than cores otherwise
   std::array<std::string_view, 1> as_root;

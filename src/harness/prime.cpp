@@ -39,7 +39,7 @@ std::string prime(const Crew& crew, Communicator& communicator, const Call& call
   const bool issued = mine.empty();
   const bool all_issued = crew.sharers.agree(issued);
   const bool none_issued = crew.sharers.agree(!issued);
-  const std::string refusal = first_text(crew.everyone, mine);
+  std::string refusal = first_text(crew.everyone, mine);
   if (!crew.everyone.agree(all_issued || none_issued)) {
     throw runtime_failure(
         fmt::format("the library refuses on some ranks what it began on others: {}", refusal));

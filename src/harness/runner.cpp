@@ -248,7 +248,7 @@ void Runner::run_size(const SweepKey& key, const Crew& crew, const SizePlan& pla
 
 /// Plans of ranks differ where their devices or their groups do; what one cannot run, none does.
 std::string Runner::find_obstacle(const SizePlan& plan, Bytes offset, bool in_place) {
-  const std::string obstacle = first_text(parts_.everyone, own_obstacle(plan, in_place));
+  std::string obstacle = first_text(parts_.everyone, own_obstacle(plan, in_place));
   if (!obstacle.empty()) return obstacle;
   if (buffers_ || try_allocate(plan, offset)) return {};
   return "a rank could not allocate its buffers; --memory-limit makes the plan smaller";

@@ -53,14 +53,14 @@ std::byte* DeviceArena::allocate(Bytes bytes) {
   return data;
 }
 
-void DeviceArena::release(const std::byte* data) {
+void DeviceArena::release(std::byte* data) {
   Block& block = blocks_.at(block_of(data).first);
   if (--block.buffers == 0) block.used = 0;
 }
 
 const std::pair<std::byte* const, DeviceArena::Block>& DeviceArena::block_of(
-    const std::byte* data) const {
-  return *std::prev(blocks_.upper_bound(const_cast<std::byte*>(data)));
+    std::byte* data) const {
+  return *std::prev(blocks_.upper_bound(data));
 }
 
 Bytes DeviceArena::taken() const {

@@ -29,7 +29,7 @@ class DeviceArena {
   void reserve(Bytes bytes) { reserved_ = std::max(reserved_, bytes); }
   /// Memory on a multiple of 4096 bytes, or null where there is not enough.
   [[nodiscard]] std::byte* allocate(Bytes bytes);
-  void release(const std::byte* data);
+  void release(std::byte* data);
 
   struct Block {
     Bytes size = 0;
@@ -38,7 +38,7 @@ class DeviceArena {
     Bytes of_device = 0;  ///< what the device has less for it
   };
   /// The block that memory of `allocate` lies in.
-  [[nodiscard]] const std::pair<std::byte* const, Block>& block_of(const std::byte* data) const;
+  [[nodiscard]] const std::pair<std::byte* const, Block>& block_of(std::byte* data) const;
   /// What the device has less for all blocks, now.
   [[nodiscard]] Bytes taken() const;
 

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 
-extern "C" const unsigned char busbar_kernels[];  // the fatbin: backend.mk
+// The fatbin: backend.mk.
+extern "C" const unsigned char busbar_kernels[];  // NOLINT(readability-identifier-naming)
 
 namespace busbar {
 namespace {

@@ -47,7 +47,7 @@ class NcclLog {
  private:
   /// A variable of NCCL's and what the user has set it to.
   struct Setting {
-    const char* name;
+    const char* name = "";
     std::optional<std::string> users;
   };
 

@@ -12,7 +12,7 @@ namespace busbar {
 class SharedLibrary {
  public:
   /// Opens the first of these names that the dynamic linker finds.
-  explicit SharedLibrary(std::initializer_list<const char*> names);
+  SharedLibrary(std::initializer_list<const char*> names);
 
   [[nodiscard]] bool is_open() const { return handle_ != nullptr; }
   /// The address of a function, or null where the library has none of this name.
