@@ -2,7 +2,6 @@
 #include "backends/nccl/device_arena.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "backends/nccl/nccl_api.hpp"
 
@@ -40,36 +39,34 @@ Bytes free_device_memory_now() {
 
 std::byte* DeviceArena::allocate(Bytes bytes) {
   const Bytes size = std::max<Bytes>(1, (bytes + kAlignment - 1) / kAlignment) * kAlignment;
-  const auto fits = [size](const auto& entry) {
-    return entry.second.size - entry.second.used >= size;
-  };
+  const auto fits = [size](const Block& block) { return block.size - block.used >= size; };
   const auto found = std::find_if(blocks_.begin(), blocks_.end(), fits);
-  std::byte* base = found == blocks_.end() ? add_block(size) : found->first;
-  if (base == nullptr) return nullptr;
-  Block& block = blocks_.at(base);
-  std::byte* data = base + block.used;
-  block.used += size;
-  ++block.buffers;
+  Block* block = found == blocks_.end() ? add_block(size) : &*found;
+  if (block == nullptr) return nullptr;
+  std::byte* data = block->data + block->used;
+  block->used += size;
+  ++block->buffers;
   return data;
 }
 
-void DeviceArena::release(std::byte* data) {
-  Block& block = blocks_.at(block_of(data).first);
+void DeviceArena::release(const std::byte* data) {
+  Block& block = blocks_[static_cast<std::size_t>(&block_of(data) - blocks_.data())];
   if (--block.buffers == 0) block.used = 0;
 }
 
-const std::pair<std::byte* const, DeviceArena::Block>& DeviceArena::block_of(
-    std::byte* data) const {
-  return *std::prev(blocks_.upper_bound(data));
+const DeviceArena::Block& DeviceArena::block_of(const std::byte* data) const {
+  return *std::find_if(blocks_.begin(), blocks_.end(), [data](const Block& block) {
+    return data >= block.data && data < block.data + block.size;
+  });
 }
 
 Bytes DeviceArena::taken() const {
   Bytes sum = 0;
-  for (const auto& [base, block] : blocks_) sum += block.of_device;
+  for (const Block& block : blocks_) sum += block.of_device;
   return sum;
 }
 
-std::byte* DeviceArena::add_block(Bytes bytes) {
+DeviceArena::Block* DeviceArena::add_block(Bytes bytes) {
   const Bytes before = free_device_memory_now();
   Bytes size = std::max(bytes, reserved_);
   std::byte* memory = allocate_device_memory(size);
@@ -81,20 +78,19 @@ std::byte* DeviceArena::add_block(Bytes bytes) {
   if (memory == nullptr) return nullptr;
   const Bytes after = free_device_memory_now();
   // On a device that others use too, the difference may be anything.
-  blocks_[memory] = {.size = size, .of_device = before > after ? before - after : size};
-  return memory;
+  blocks_.push_back(
+      {.data = memory, .size = size, .of_device = before > after ? before - after : size});
+  return &blocks_.back();
 }
 
 void DeviceArena::give_back() {
-  for (auto entry = blocks_.begin(); entry != blocks_.end();) {
-    if (entry->second.buffers > 0) {
-      ++entry;
-      continue;
-    }
-    forget_(entry->first);
-    release_device_memory(entry->first);
-    entry = blocks_.erase(entry);
+  const auto in_use = [](const Block& block) { return block.buffers > 0; };
+  const auto unused = std::stable_partition(blocks_.begin(), blocks_.end(), in_use);
+  for (auto block = unused; block != blocks_.end(); ++block) {
+    forget_(block->data);
+    release_device_memory(block->data);
   }
+  blocks_.erase(unused, blocks_.end());
 }
 
 }  // namespace busbar

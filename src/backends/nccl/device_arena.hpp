@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <utility>
+#include <vector>
 
 #include "backends/nccl/cuda_api.hpp"
 #include "base/units.hpp"
@@ -16,7 +16,7 @@ namespace busbar {
 
 /// Device memory for buffers, taken from the library once and kept to the end: what NCCL knows of
 /// an address, from -R or from the capture of a graph, stays true, as no other memory comes to lie
-/// there.
+/// there. Ranks that ask alike get the same block at the same offset, as symmetric windows need it.
 class DeviceArena {
  public:
   /// `forget` is called before a block is given back.
@@ -29,27 +29,29 @@ class DeviceArena {
   void reserve(Bytes bytes) { reserved_ = std::max(reserved_, bytes); }
   /// Memory on a multiple of 4096 bytes, or null where there is not enough.
   [[nodiscard]] std::byte* allocate(Bytes bytes);
-  void release(std::byte* data);
+  void release(const std::byte* data);
 
   struct Block {
+    std::byte* data = nullptr;
     Bytes size = 0;
     Bytes used = 0;       ///< from its beginning
     int buffers = 0;      ///< in use; the block is empty again when all are released
     Bytes of_device = 0;  ///< what the device has less for it
   };
   /// The block that memory of `allocate` lies in.
-  [[nodiscard]] const std::pair<std::byte* const, Block>& block_of(std::byte* data) const;
+  [[nodiscard]] const Block& block_of(const std::byte* data) const;
   /// What the device has less for all blocks, now.
   [[nodiscard]] Bytes taken() const;
 
  private:
-  [[nodiscard]] std::byte* add_block(Bytes bytes);
+  /// Null where there is not enough memory.
+  [[nodiscard]] Block* add_block(Bytes bytes);
   /// Blocks without a buffer go back to the device.
   void give_back();
 
   std::function<void(std::byte*)> forget_;
   Bytes reserved_ = 0;
-  std::map<std::byte*, Block> blocks_;
+  std::vector<Block> blocks_;  // in the order of their allocation, which is that of all ranks
 };
 
 }  // namespace busbar

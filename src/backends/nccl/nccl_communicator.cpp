@@ -77,7 +77,7 @@ void NcclCommunicator::observe_transports() {
 NcclCommunicator::~NcclCommunicator() {
   start_held();  // NCCL's end waits for the stream
   while (std::uncaught_exceptions() == 0 && !registered_.empty()) {
-    deregister(registered_.begin()->first);
+    deregister(registered_.front().block);
   }
   registered_.clear();  // an aborted communicator has forgotten them
 }
@@ -163,15 +163,16 @@ Buffer NcclCommunicator::allocate(Bytes bytes) {
 /// The whole block of the arena, once.
 void NcclCommunicator::enlist(const Buffer& buffer) {
   if (registration_ == Registration::None) return;
-  const auto& [block, size] = arena_.block_of(buffer.data());
-  const auto [entry, is_new] = registered_.try_emplace(block, nullptr);
-  if (!is_new) return;
-  // The handle is written when the call is settled, not when it returns.
-  void** handle = &entry->second;
+  const DeviceArena::Block& block = arena_.block_of(buffer.data());
+  for (const Registered& known : registered_) {
+    if (known.block == block.data) return;
+  }
+  void* handle = nullptr;  // written when the call is settled, not when it returns
   comm_.settle(
       registration_ == Registration::Local
-          ? nccl().register_buffer(comm_.get(), block, size.size, handle)
-          : nccl().register_window(comm_.get(), block, size.size, handle, kSymmetricWindow));
+          ? nccl().register_buffer(comm_.get(), block.data, block.size, &handle)
+          : nccl().register_window(comm_.get(), block.data, block.size, &handle, kSymmetricWindow));
+  registered_.push_back({.block = block.data, .handle = handle});
 }
 
 /// NCCL calls it a success where it does not register: with a null handle, or before 2.29, where
@@ -181,16 +182,18 @@ bool NcclCommunicator::is_registered() const {
       registration_ == Registration::Symmetric && nodes_ > 1 && nccl_version() < kNcclNullWindows;
   return !unknown && !registered_.empty() &&
          std::all_of(registered_.begin(), registered_.end(),
-                     [](const auto& entry) { return entry.second != nullptr; });
+                     [](const Registered& entry) { return entry.handle != nullptr; });
 }
 
 void NcclCommunicator::deregister(std::byte* block) noexcept {
-  const auto entry = registered_.find(block);
+  const auto entry =
+      std::find_if(registered_.begin(), registered_.end(),
+                   [block](const Registered& known) { return known.block == block; });
   if (entry == registered_.end()) return;
-  if (entry->second != nullptr && comm_.get() != nullptr) {
+  if (entry->handle != nullptr && comm_.get() != nullptr) {
     comm_.wait_for(registration_ == Registration::Local
-                       ? nccl().deregister_buffer(comm_.get(), entry->second)
-                       : nccl().deregister_window(comm_.get(), entry->second));
+                       ? nccl().deregister_buffer(comm_.get(), entry->handle)
+                       : nccl().deregister_window(comm_.get(), entry->handle));
   }
   registered_.erase(entry);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
+#include <vector>
 
 #include "backends/nccl/device_arena.hpp"
 #include "backends/nccl/device_memory.hpp"
@@ -74,8 +74,12 @@ class NcclCommunicator final : public Communicator {
   DeviceMemory memory_;
   EventStopwatch stopwatch_;
   Bytes free_at_first_;  // before NCCL took anything
-  std::map<std::byte*, void*>
-      registered_;  // handles of blocks of the arena; null: NCCL did nothing
+  /// A block of the arena; with a null handle NCCL did nothing.
+  struct Registered {
+    std::byte* block = nullptr;
+    void* handle = nullptr;
+  };
+  std::vector<Registered> registered_;  // in the order of all ranks
   DeviceArena arena_;
   HeldStart held_start_;
   std::unique_ptr<NcclLog> log_;  // --nccl-choice: from before NCCL's first call on
