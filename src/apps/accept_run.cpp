@@ -86,7 +86,7 @@ class Teller {
   ProgressLine line_{};
 };
 
-/// So many launches at a time, which standard error tells where there is more than one node.
+/// The number of launches at a time, printed on stderr where there is more than one node.
 std::size_t launches_at_once(const AcceptOptions& options,
                              const judge::Specification& specification, std::size_t nodes) {
   const judge::LaunchLimits limits = judge::probe_launch_limits();

@@ -45,7 +45,7 @@ void wait_for_lower_ranks(int rank) {
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 250, kLongest)));
 }
 
-/// Told once of what all ranks know. Open MPI's launcher kills all ranks as soon as one has left
+/// Reports once what all ranks know. Open MPI's launcher kills all ranks as soon as one has left
 /// with an error (MPICH's does not): the others let the first speak.
 void complain_once(const std::string& program, const std::string& message) {
   if (speaks_for_the_job()) return complain(program, message);

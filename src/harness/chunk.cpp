@@ -130,7 +130,6 @@ void ChunkRunner::run_untimed_group() {
 /// A graph's operations are chosen for when they are recorded. The group at the end takes the cost
 /// of switching the library's report off, which would else be the first timed operation's.
 std::optional<LibraryChoice> ChunkRunner::observe() {
-  if (settings_.graph_launches > 0) run_untimed_group();  // connects, which no recording may
   communicator_.begin_observing();
   if (settings_.graph_launches > 0) {
     (void)communicator_.capture([this] { enqueue_group(0, settings_.group); });
@@ -163,7 +162,9 @@ void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& st
 
 /// An isolated batch is on its way when this returns: the host's time of its start.
 Clock::time_point ChunkRunner::start_isolated(std::uint64_t count, ChunkResult& result) {
-  if (settings_.hold && communicator_.hold()) return start_held(count, result);
+  // More would fill the launch queue, and issuing would wait for a device that is held.
+  const bool few = std::max(count, settings_.graph_launches) <= kTimedIssues;
+  if (settings_.hold && few && communicator_.hold()) return start_held(count, result);
   Stopwatch& stopwatch = communicator_.stopwatch();
   crew_.everyone.barrier();
   const Clock::time_point start = stopwatch.start_on_host();

@@ -12,7 +12,7 @@ std::vector<std::string> library_environment() {
   constexpr std::array kKept{
       "NCCL_",       "UCX_", "MPIR_", "MPICH_", "OMPI_MCA_", "FI_", "CUDA_VISIBLE_DEVICES",
       "CUDA_DEVICE_"};
-  // What Open MPI's mpirun tells its ranks: session names that differ in every launch.
+  // What Open MPI's mpirun sets for its ranks: session names that differ in every launch.
   constexpr std::array kOfTheLauncher{
       "OMPI_MCA_orte_", "OMPI_MCA_ess",
       "OMPI_MCA_pmix=", "OMPI_MCA_initial_wdir=", "OMPI_MCA_shmem_RUNTIME_QUERY_hint="};

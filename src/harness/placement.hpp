@@ -57,11 +57,11 @@ struct PlaceWish {
 /// cores that a host has not. Collective.
 [[nodiscard]] Placements place_ranks(Bootstrap& bootstrap, const PlaceWish& wish);
 
-/// What a rank tells the others before it binds itself. Plain data, as it is sent between ranks.
+/// What the ranks exchange before they bind themselves. Plain data, as it is sent between ranks.
 struct Neighbour {
   std::array<char, 40> boot_id{};  ///< of its host's kernel
   int first_near = -1;  ///< first processor near its device; -1: it does not bind itself near one
-  int cores_near = 0;   ///< with the first processor this tells one set of near cores from another
+  int cores_near = 0;   ///< with the first processor it identifies a set of near cores
 };
 
 /// The part of the cores near its device that `rank` takes: an even one among the ranks near the

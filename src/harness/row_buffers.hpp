@@ -13,7 +13,7 @@ namespace busbar {
 /// received.
 class RowBuffers {
  public:
-  /// Bytes that the buffers of a plan take: what Communicator::reserve is told.
+  /// Bytes that the buffers of a plan take: the argument of Communicator::reserve.
   [[nodiscard]] static Bytes bytes_of(const SizePlan& plan, Bytes offset);
 
   /// Data begins `offset` bytes after the parts' page boundaries (-u). Throws Error where there is

@@ -99,7 +99,7 @@ Bytes Runner::prepare() {
   return growth;
 }
 
-/// Of 1 MiB, if that is possible at all. Whether the library refuses it, a row will tell.
+/// Of 1 MiB, if that is possible at all. If the library refuses it, so does the first row.
 void Runner::run_first_operation() {
   const SweepKey key{.type = options_.types.front(),
                      .op = ops_of(options_, parts_.collective).front(),

@@ -17,7 +17,7 @@ namespace busbar {
 struct Invocation {
   std::string command;                   ///< the whole command line
   std::vector<std::string> environment;  ///< of libraries, before any of them changed it
-  /// Told of an error before memory and communicators are given back, which may block for ever
+  /// Called with an error before memory and communicators are given back, which may block for ever
   /// after a device's failure; need not return.
   std::function<void(const std::exception& error)> on_failure = [](const std::exception&) {};
 };

@@ -56,7 +56,7 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   NCCL_TESTS_SPLIT="MOD 2" chosen 4 allreduce_perf -b 16K -e 16K --placement out
   [ "$(column group,algorithm,channels "$DIR/a.csv" | xargs)" = "0|Tree|8 1|Tree|8" ]
 }
-@test "a row of which the log says nothing has empty cells, and one note tells how many" {
+@test "a row of which the log says nothing has empty cells, and one note counts them" {
   FAKE_NCCL_CHOICE=silent chosen 2 allreduce_perf -b 8K -e 16K
   [ "$(column algorithm,protocol,channels "$DIR/a.csv" | sort -u)" = "||" ]
   [ "$(grep -c "names no algorithm for 4 of 4 measurements" <<< "$output")" -eq 1 ]

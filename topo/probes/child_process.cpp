@@ -23,7 +23,7 @@ Clock::time_point after(Seconds time) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(time, kLongest));
 }
 
-/// What posix_spawn is told, and must free.
+/// The file actions and attributes of posix_spawn.
 class SpawnPlan {
  public:
   SpawnPlan(const std::string& in, int out, int err) {
@@ -168,7 +168,7 @@ bool ChildProcess::is_stopped() const {
   return ended_from_outside_ || (control_.stop != nullptr && *control_.stop);
 }
 
-/// It stays a zombie until reap(), so that nobody else gets its number.
+/// It stays a zombie until reap(), so that no other process gets its number.
 bool ChildProcess::has_exited() const {
   siginfo_t info{};
   const int failed =

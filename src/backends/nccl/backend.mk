@@ -24,7 +24,7 @@ NCCL_HEADERS := $(call nccl_where,$(NCCL_ROOTS),include/nccl.h)
 NCCL_MISSING := $(strip $(if $(shell command -v $(NVCC)),,nvcc (looked in CUDA_HOME=$(CUDA_HOME))) \
   $(if $(CUDA_HEADERS),,cuda_runtime_api.h (in CUDA_HOME=$(CUDA_HOME)/include)) \
   $(if $(NCCL_HEADERS),,nccl.h (in NCCL_HOME, CUDA_HOME and /usr)))
-# Without a wish of the user's, what is missing leaves the backend out.
+# Where the user names neither, a missing part leaves the backend out.
 HAVE_NCCL := $(if $(and $(NCCL_MISSING),$(if $(CUDA_WANTED)$(NCCL_HOME),,yes)),0,1)
 ifeq ($(HAVE_NCCL),1)
   ifneq ($(NCCL_MISSING),)

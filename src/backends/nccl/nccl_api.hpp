@@ -41,7 +41,7 @@ struct NcclConfig {
 };
 
 /// What the program calls of NCCL, found at run time in libnccl. Whatever came after 2.14 may be
-/// null; types and constants of later versions are told by their numbers, so that one program
+/// null; types and constants of later versions are given as numbers, so that one program
 /// serves old and new libraries, whichever header it was built with.
 struct NcclApi {
   SharedLibrary library{"libnccl.so.2", "libnccl.so"};
@@ -104,7 +104,7 @@ struct NcclApi {
 /// NCCL, opened at the first call. Its functions may be called where nccl_problem() is empty.
 [[nodiscard]] const NcclApi& nccl();
 
-/// Versions that brought something, as ncclGetVersion tells them.
+/// The first version with a feature, as ncclGetVersion reports it.
 inline constexpr int kNcclFirst = 21400;          ///< the oldest that is used at all
 inline constexpr int kNcclRegistration = 21900;   ///< ncclCommRegister
 inline constexpr int kNcclSmallFloats = 22400;    ///< 8-bit floating types

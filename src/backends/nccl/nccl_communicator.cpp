@@ -143,7 +143,7 @@ Bytes NcclCommunicator::device_cache() const {
   return static_cast<Bytes>(attribute(cudaDevAttrL2CacheSize));
 }
 
-/// Of a shared device nobody knows whose it is.
+/// On a shared device the memory may be another rank's.
 Bytes NcclCommunicator::library_growth() const {
   if (shares_device_) return 0;
   return less(less(free_when_connected_, free_device_memory_now()), arena_.taken());

@@ -81,10 +81,10 @@ TEST_F(ChunkRun, ObservesAnUntimedGroupAndRunsOneMoreUnobserved) {
   EXPECT_EQ(progress(), 2);
 }
 
-TEST_F(ChunkRun, ObservesTheRecordingOfAGraphOnceRanksAreConnected) {
+TEST_F(ChunkRun, ObservesTheRecordingOfAGraph) {
   ChunkRunner chunks = runner({.graph_launches = 3});
   EXPECT_FALSE(chunks.observe());
-  EXPECT_EQ(communicator().events, "ow<[o]>ow");
+  EXPECT_EQ(communicator().events, "<[o]>ow");
 }
 
 TEST_F(ChunkRun, HasOneBarrierWhereItStreams) {
@@ -213,6 +213,15 @@ TEST_F(ChunkRun, TimesAHeldOperationOnTheHostFromItsRelease) {
   const ChunkResult result = run({.batches = {1}}, {.cadence = Cadence::Isolated, .hold = true});
   EXPECT_GE(result.enqueue_us, 20000);
   EXPECT_LT(result.host_us, 10000);
+}
+
+TEST_F(ChunkRun, HoldsNoMoreThanALaunchQueueTakes) {
+  communicator().can_hold = true;
+  (void)run({.batches = {20}}, {.cadence = Cadence::Isolated, .hold = true});
+  EXPECT_EQ(communicator().events.front(), 'h');
+  communicator().events.clear();
+  (void)run({.batches = {21}}, {.cadence = Cadence::Isolated, .hold = true});
+  EXPECT_EQ(communicator().events.front(), 'o');
 }
 
 TEST_F(ChunkRun, StartsAtABarrierWhereTheDeviceCannotBeHeld) {
