@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/fixed_text.hpp"
 #include "base/text.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/assemble/live.hpp"
@@ -19,7 +20,7 @@ using Words = std::array<char, 512>;  // one line, as it is sent between ranks
 
 Words words_of(std::string_view text) {
   Words words{};
-  std::copy_n(text.begin(), std::min(text.size(), words.size() - 1), words.begin());
+  copy_text(text, words);
   return words;
 }
 
@@ -147,8 +148,7 @@ DeviceWish device_wish(const HostTopology& topology, const Options& options) {
   if (!topology.choice) return wish;
   const std::vector<int>& set = topology.choice->bound.devices;
   const int number = set[static_cast<std::size_t>(topology.index) % set.size()];
-  const std::string uuid = topo::uuid_digits(device(topology.graph, number).uuid);
-  std::copy_n(uuid.begin(), std::min(uuid.size(), wish.uuid.size() - 1), wish.uuid.begin());
+  copy_text(topo::uuid_digits(device(topology.graph, number).uuid), wish.uuid);
   return wish;
 }
 

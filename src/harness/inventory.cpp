@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fixed_text.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -25,9 +26,7 @@ Inventory inventory_of(const HostTopology& topology) {
     if (node.kind == topo::NodeKind::Gpu) ++inventory.gpus;
     if (node.kind == topo::NodeKind::Nic) ++inventory.nics;
   }
-  const std::string driver = driver_version(first_line_of("/proc/driver/nvidia/version"));
-  std::copy_n(driver.begin(), std::min(driver.size(), inventory.driver.size() - 1),
-              inventory.driver.begin());
+  copy_text(driver_version(first_line_of("/proc/driver/nvidia/version")), inventory.driver);
   return inventory;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/fixed_text.hpp"
 #include "base/text.hpp"
 #include "harness/host.hpp"
 #include "topo/locality.hpp"
@@ -18,12 +19,6 @@ namespace busbar {
 namespace {
 
 constexpr unsigned kBits = 64;
-
-template <std::size_t N>
-void copy_text(const std::string& text, std::array<char, N>& to) {
-  const std::size_t length = std::min(text.size(), N - 1);
-  std::copy_n(text.begin(), length, to.begin());
-}
 
 /// This rank's index among the ranks of its kernel, and their number.
 struct HostIndex {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/prime.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/fixed_text.hpp"
 
 namespace busbar {
 namespace {
@@ -26,7 +26,7 @@ std::string try_to_issue(Communicator& communicator, const Call& call) {
 
 std::string first_text(Bootstrap& everyone, const std::string& mine) {
   std::array<char, 400> text{};
-  std::copy_n(mine.begin(), std::min(mine.size(), text.size() - 1), text.begin());
+  copy_text(mine, text);
   for (const auto& other : everyone.gather(text)) {
     if (other.front() != '\0') return other.data();
   }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/fixed_text.hpp"
+
 namespace busbar {
 namespace {
 
@@ -17,10 +19,6 @@ struct Finding {
   std::array<char, 32> expected{};
   std::array<char, 32> got{};
 };
-
-void copy_text(const std::string& text, std::array<char, 32>& to) {
-  std::copy_n(text.begin(), std::min(text.size(), to.size() - 1), to.begin());
-}
 
 }  // namespace
 

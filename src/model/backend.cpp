@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/fixed_text.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -41,11 +42,6 @@ struct RankReason {
   std::array<char, 64> host{};
   std::array<char, 400> text{};  // empty where it can
 };
-
-template <std::size_t N>
-void copy_text(const std::string& text, std::array<char, N>& to) {
-  std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
-}
 
 bool can(const RankReason& rank) { return rank.text.front() == '\0'; }
 

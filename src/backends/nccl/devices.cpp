@@ -10,15 +10,11 @@
 
 #include "backends/nccl/cuda_api.hpp"
 #include "base/error.hpp"
+#include "base/fixed_text.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
 namespace {
-
-template <std::size_t N>
-void copy_text(std::string_view text, std::array<char, N>& to) {
-  std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
-}
 
 using Uuid = std::array<char, 16>;
 

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/fixed_text.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -114,11 +115,6 @@ std::string link_of(View via) {
   return std::string(via.substr(0, via.find('/', first + 1)));
 }
 
-template <std::size_t Size>
-void put(const std::string& text, std::array<char, Size>& into) {
-  std::copy_n(text.begin(), std::min(text.size(), Size - 1), into.begin());
-}
-
 /// Of "16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p channels, ...": 2.17 and
 /// later log those of NVLS. The collnet number repeats the first in most versions.
 void add_channels(View message, LibraryTransports& transports) {
@@ -131,7 +127,7 @@ void add_channels(View message, LibraryTransports& transports) {
       if (kind == "nvls") transports.nvls = number(text).value_or(0) > 0;
     }
   }
-  put(join(parts, ", "), transports.channels);
+  copy_text(join(parts, ", "), transports.channels);
   transports.known = true;
 }
 
@@ -175,7 +171,7 @@ LibraryTransports parse_nccl_transports(View log) {
     transports.known = true;
   }
   const std::vector<std::string> sorted(links.begin(), links.end());
-  put(join(sorted, ", "), transports.links);
+  copy_text(join(sorted, ", "), transports.links);
   return transports;
 }
 
