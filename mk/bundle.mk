@@ -4,5 +4,5 @@ BUNDLE := $(BUILD)/bundle
 .PHONY: bundle
 bundle: packages-build ## programs and the libraries they are linked to, in one folder to copy: BUNDLE=build/bundle
 	@tools/install-packages patchelf
-	@$(MAKE) --no-print-directory executables $(if $(filter nccl,$(BACKENDS)),$(BUILD)/bin/device_memory)
-	@tools/make-bundle $(BUNDLE) $(PERF:%=$(BUILD)/bin/%) $(BUILD)/bin/busbar $(if $(filter nccl,$(BACKENDS)),$(BUILD)/bin/device_memory)
+	@$(MAKE) --no-print-directory executables $(if $(filter nccl,$(BACKENDS)),$(BIN)/device_memory)
+	@tools/make-bundle $(BUNDLE) $(PERF:%=$(BIN)/%) $(BIN)/busbar $(if $(filter nccl,$(BACKENDS)),$(BIN)/device_memory)

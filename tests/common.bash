@@ -19,7 +19,7 @@ use_mpi() {
   BUSBAR_TEST_LAUNCHER=$(realpath --no-symlinks "$(command -v "$launcher")")
   export BUSBAR_TEST_MPI BUSBAR_TEST_LAUNCHER
   PATH=$ROOT/tests/launchers:$PATH
-  [ ! -d "$ROOT/build/openmpi" ] ||  # Open MPI that was unpacked there is told so
+  [ ! -d "$ROOT/build/openmpi" ] ||  # an Open MPI that was unpacked there needs its place
     export OPAL_BINDIR=$ROOT/build/openmpi/usr/bin OPAL_SYSCONFDIR=$ROOT/build/openmpi/etc/openmpi
 }
 

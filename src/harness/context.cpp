@@ -82,7 +82,7 @@ void add_device_notes(const ContextInput& input, std::vector<std::string>& notes
   const auto& devices = input.devices;
   if (std::any_of(devices.begin(), devices.end(), is_fake)) {
     notes.emplace_back(
-        "fake: this is the pretended GPU machine of busbar's tests; no time or rate here is real");
+        "fake: this is the fake GPU machine of busbar's tests; no time or rate here is real");
   }
   const std::string squeezed = devices.empty() ? "" : short_of_processors(input.placements);
   if (!squeezed.empty()) {

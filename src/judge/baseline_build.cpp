@@ -30,7 +30,7 @@ std::string unfit(const JudgedRow& row, const Expectation& rule,
   if (row.decided) return verdict.reason;
   if (!row.sample.failures.empty()) return row.sample.failures.front();
   if (row.sample.simulated) return "simulated, not measured";
-  if (row.sample.fake) return "measured on pretended GPUs";
+  if (row.sample.fake) return "measured on no real GPU";
   if (row.sample.oversubscribed) return "oversubscribed";
   if (specification.run.check_data && row.sample.unchecked) return "data were not checked";
   const double most = rule.max_cv.value_or(specification.noise.max_cv);

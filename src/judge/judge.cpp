@@ -93,7 +93,7 @@ void note_rows(Judgement& judgement, std::span<const Observation> observations) 
         notes.insert("oversubscribed: ranks shared processors, so nothing passes");
       }
       if (flags.find("fake") != std::string::npos) {
-        notes.insert("fake: rows are of pretended GPUs");
+        notes.insert("fake: rows are measured on no real GPU");
       }
     }
   }

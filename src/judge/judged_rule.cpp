@@ -99,7 +99,7 @@ void say_two_groups(JudgedRow& row) {
 /// Rows that are never a pass; why, or empty.
 std::string no_pass(const Sample& sample, bool check_data) {
   if (sample.simulated) return "simulated: predicted, not measured";
-  if (sample.fake) return "fake: measured on pretended GPUs";
+  if (sample.fake) return "fake: measured on no real GPU";
   if (sample.oversubscribed) return "oversubscribed: ranks shared processors";
   if (check_data && sample.unchecked) return "data were not checked";
   return {};

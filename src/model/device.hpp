@@ -25,7 +25,7 @@ struct DeviceWish {
   std::array<char, 40> uuid{};  ///< the very device, as Device::uuid has it; empty: any
 };
 
-/// Whether the device is one of the pretended machine of our tests: what runs on it is labelled so.
+/// Whether the device is one of the fake GPU machine of our tests: what runs on it is labelled so.
 [[nodiscard]] inline bool is_fake(const Device& device) {
   return std::string_view(device.name.data()).starts_with("Fake");
 }

@@ -33,15 +33,15 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   done
 }
 @test "no operation that is timed or checked is logged" {
-  export FAKE_NCCL_OPERATIONS=$DIR/operations
+  export FAKE_NCCL_TRACE=$DIR/trace
   chosen 2 allreduce_perf -b 8K -e 32K
-  [ "$(grep -c logged "$DIR/operations")" -eq 7 ] # one of an element at the start, and one for each of six rows
+  [ "$(grep -c logged=1 "$DIR/trace")" -eq 7 ] # one of an element at the start, and one for each of six rows
   [ "$(column operations "$DIR/a.csv" | sort -u)" = 2 ]
-  [ "$(grep -c silent "$DIR/operations")" -ge 12 ]
-  rm "$DIR/operations"
+  [ "$(grep -c logged=0 "$DIR/trace")" -ge 12 ]
+  rm "$DIR/trace"
   run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
   [ "$status" -eq 0 ]
-  run ! grep -q logged "$DIR/operations"
+  run ! grep -q logged=1 "$DIR/trace"
 }
 @test "GPUDirect RDMA is in the header, of whichever rank has it" {
   export FAKE_NCCL_VIA=NET/Socket/0
@@ -97,10 +97,10 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   done
 }
 @test "an NCCL whose log cannot be switched off has its connections in the header and no choice" {
-  LD_LIBRARY_PATH=$FAKE/nccl-2.14:$FAKE FAKE_NCCL_OPERATIONS=$DIR/operations chosen 2 allreduce_perf -b 8K -e 16K
+  LD_LIBRARY_PATH=$FAKE/nccl-2.14:$FAKE FAKE_NCCL_TRACE=$DIR/trace chosen 2 allreduce_perf -b 8K -e 16K
   [ "$(fact nccl-links)" = P2P/CUMEM ]
   [ "$(column algorithm,protocol,channels "$DIR/a.csv" | sort -u)" = "||" ]
   [ "$(grep -c "cannot switch its log" <<< "$output")" -eq 1 ]
   [[ $output != *"names no algorithm"* ]]
-  run ! grep -q logged "$DIR/operations"
+  run ! grep -q logged=1 "$DIR/trace"
 }

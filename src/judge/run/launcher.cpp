@@ -50,7 +50,7 @@ std::string failure_words(const topo::CommandResult& result, Seconds timeout) {
 }
 
 /// A launch that has begun.
-struct Progress {
+struct BegunLaunch {
   std::size_t next = 0;  ///< command
   Clock::time_point started{};
   LaunchResult result{};
@@ -112,7 +112,7 @@ class LaunchQueue {
 
   /// The next command of a launch: 0, or the error number.
   [[nodiscard]] int start(std::size_t number) {
-    Progress& launch = begun_[number];
+    BegunLaunch& launch = begun_[number];
     const Words& command = launches_[number].at(launch.next);
     const Seconds left = control_.timeout - Seconds(launch.result.seconds);
     const int error = loop_.start(number, command,
@@ -146,7 +146,7 @@ class LaunchQueue {
   }
 
   void note(topo::CommandLoop::Ended& ended) {
-    Progress& launch = begun_.at(ended.number);
+    BegunLaunch& launch = begun_.at(ended.number);
     launch.result.seconds += Seconds(Clock::now() - launch.started).count();
     note_end(launch.result, ended.result, control_.timeout);
     const bool goes_on =
@@ -168,7 +168,7 @@ class LaunchQueue {
   const LaunchEvents& events_;
   std::size_t first_ = 0;              ///< launch that has not begun
   std::deque<std::size_t> between_{};  ///< launches whose next command is to be started
-  std::map<std::size_t, Progress> begun_{};
+  std::map<std::size_t, BegunLaunch> begun_{};
   std::optional<Clock::time_point> shortage_since_{};
   topo::CommandLoop loop_{};
 };

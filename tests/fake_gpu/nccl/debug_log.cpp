@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
+#include "tests/fake_gpu/nccl/trace.hpp"
 
 namespace fake_gpu {
 namespace {
@@ -99,16 +100,6 @@ const char* choice(Collective what, std::size_t bytes) {
   return "Algo RING proto SIMPLE channel{Lo..Hi}={0..15}";
 }
 
-/// FAKE_NCCL_OPERATIONS: a line for each operation, "logged" where its choice went to the log.
-void note(const char* name, std::size_t bytes, bool logged) {
-  const std::string path = variable("FAKE_NCCL_OPERATIONS");
-  if (path.empty()) return;
-  std::FILE* file = std::fopen(path.c_str(), "a");
-  if (file == nullptr) return;
-  static_cast<void>(std::fprintf(file, "%s %zu %s\n", name, bytes, logged ? "logged" : "silent"));
-  static_cast<void>(std::fclose(file));
-}
-
 void log_connection(const Communicator& comm) {
   static std::mutex mutex;
   static auto* const kConnected = new std::set<std::string>;
@@ -138,7 +129,8 @@ void log_operation(const Operation& operation) {
   log_connection(comm);
   const char* name = logged_name(operation.what);
   if (name == nullptr || comm.rank() != 0 || variable("FAKE_NCCL_CHOICE") == "silent") return;
-  note(name, operation.bytes(), the_log().has(kTuning));
+  trace(std::string("choice ") + name + " bytes=" + std::to_string(operation.bytes()) +
+        " logged=" + (the_log().has(kTuning) ? "1" : "0"));
   the_log().write(kTuning, comm.device(),
                   std::string(name) + ": " + std::to_string(operation.bytes()) + " Bytes -> " +
                       choice(operation.what, operation.bytes()));

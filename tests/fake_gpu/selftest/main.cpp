@@ -20,6 +20,7 @@ void require(bool good, const std::string& what, Where where) {
   if (started != 0) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   static_cast<void>(
       std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank, where.file, where.line, what.c_str()));
+  ::usleep(100'000);  // what a launcher has not read when a rank aborts is lost
   if (started != 0) MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }

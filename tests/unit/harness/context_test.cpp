@@ -242,7 +242,7 @@ TEST(RunContext, HasTheDeviceOfEachRankWhereThereAreSome) {
 TEST(RunContext, SaysThatDevicesArePretendedOrShared) {
   PretendedRun run;
   run.devices.assign(16, device(0, "0000:07:00.0", "Fake GPU"));
-  EXPECT_TRUE(contains(run.notes(), "fake: this is the pretended GPU machine"));
+  EXPECT_TRUE(contains(run.notes(), "fake: this is the fake GPU machine"));
   run.devices[3].sharers = 4;
   EXPECT_TRUE(contains(run.notes(), "up to 4 ranks share a GPU (--share-gpus)"));
 }

@@ -88,7 +88,7 @@ TEST(Baseline, RefusesWhatIsNoMeasureForOthers) {
   EXPECT_THAT(refusal(simulated), HasSubstr("simulated, not measured"));
   JudgeCase fake = healthy_case();
   fake.observations[1].records[0].flags = "fake";
-  EXPECT_THAT(refusal(fake), HasSubstr("pretended GPUs"));
+  EXPECT_THAT(refusal(fake), HasSubstr("no real GPU"));
   JudgeCase crowded = healthy_case();
   crowded.observations[1].records[0].flags = "oversubscribed";
   EXPECT_THAT(refusal(crowded), HasSubstr("oversubscribed"));
