@@ -162,7 +162,7 @@ void check(const AcceptOptions& options) {
         "accept: of what? give CSVs, or the folder of an accept run, behind the specification");
   }
   if (options.serial && options.at_once.value_or(1) > 1) {
-    throw usage_error("--serial is one launch at a time; leave one out");
+    throw usage_error("--at-once: --serial is one launch at a time; give one of them");
   }
   if (!options.hosts.empty() && !options.hostfile.empty()) {
     throw usage_error("--hosts and --hostfile name the same; leave one out");
