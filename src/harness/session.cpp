@@ -27,6 +27,9 @@ namespace {
 /// Longer than the longest first operation that is known (10 minutes, an all-to-all over 240 GPUs:
 /// NVIDIA/nccl-tests#78), and than connecting may take (ConnectOptions), whose message says more.
 constexpr Seconds kDeviceTimeout{900};
+/// A device that is lost at the very end may never give its memory back; NCCL's end alone may take
+/// 10 s (NcclComm).
+constexpr Seconds kLongestRelease{20};
 
 void check_ranks(const Options& options, int ranks, int smallest_team) {
   if (options.root && *options.root >= smallest_team) {
@@ -283,18 +286,20 @@ Status run_session(const Options& options, const Invocation& invocation, Bootstr
   const auto communicator = backend.backend->connect(members, wanted);
   std::optional<Runner> runner;
   try {
-    return measure({.options = options,
-                    .invocation = invocation,
-                    .everyone = everyone,
-                    .team = team,
-                    .backend = backend,
-                    .collective = collective,
-                    .library_settings = backend.backend->settings(wanted),
-                    .taken = taken,
-                    .placements = placements,
-                    .progress = progress,
-                    .watchdog = watchdog},
-                   *communicator, outputs, runner);
+    const Status status = measure({.options = options,
+                                   .invocation = invocation,
+                                   .everyone = everyone,
+                                   .team = team,
+                                   .backend = backend,
+                                   .collective = collective,
+                                   .library_settings = backend.backend->settings(wanted),
+                                   .taken = taken,
+                                   .placements = placements,
+                                   .progress = progress,
+                                   .watchdog = watchdog},
+                                  *communicator, outputs, runner);
+    if (has_devices) watchdog.step("giving the devices back", kLongestRelease);
+    return status;
   } catch (const std::exception& error) {
     invocation.on_failure(error);  // while nothing of the device has been given back
     throw;

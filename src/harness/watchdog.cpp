@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/watchdog.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace busbar {
@@ -27,11 +28,12 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::step(const std::string& name) {
+void Watchdog::step(const std::string& name, std::optional<Seconds> at_most) {
   if (!timeout_) return;
   {
     const std::lock_guard lock(mutex_);
     step_ = name;
+    timeout_ = std::min(*timeout_, at_most.value_or(*timeout_));
   }
   tick();
 }
@@ -47,8 +49,9 @@ void Watchdog::watch() {
     const Seconds silent = Clock::now() - last_tick_.load(std::memory_order_relaxed);
     if (silent < *timeout_) continue;
     const std::string step = step_;
+    const Seconds timeout = *timeout_;
     lock.unlock();
-    on_timeout_(step, *timeout_);
+    on_timeout_(step, timeout);
     return;
   }
 }

@@ -44,6 +44,17 @@ TEST(Watchdog, FiresWhenNothingMovesForItsTimeoutAndNamesTheStep) {
   EXPECT_GE(Clock::now() - begin, 200ms);
 }
 
+TEST(Watchdog, AStepMayShortenTheTimeoutAndNeverLengthensIt) {
+  Report shorter;
+  Watchdog hours(Seconds{3600}, shorter.callback());
+  hours.step("releasing", Seconds{0.1});
+  EXPECT_EQ(shorter.wait(kPatience), "releasing");
+  Report as_before;
+  Watchdog brief(Seconds{0.1}, as_before.callback());
+  brief.step("releasing", Seconds{3600});
+  EXPECT_EQ(as_before.wait(kPatience), "releasing");
+}
+
 TEST(Watchdog, CountsFromTheLastTick) {
   Report report;
   Watchdog watchdog(Seconds{0.3}, report.callback());
