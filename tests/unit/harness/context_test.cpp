@@ -239,7 +239,7 @@ TEST(RunContext, HasTheDeviceOfEachRankWhereThereAreSome) {
   EXPECT_FALSE(contains(run.notes(), "share a GPU"));
 }
 
-TEST(RunContext, SaysThatDevicesArePretendedOrShared) {
+TEST(RunContext, SaysThatDevicesAreFakeOrShared) {
   PretendedRun run;
   run.devices.assign(16, device(0, "0000:07:00.0", "Fake GPU"));
   EXPECT_TRUE(contains(run.notes(), "fake: this is the fake GPU machine"));
