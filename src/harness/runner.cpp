@@ -257,7 +257,8 @@ std::string Runner::find_obstacle(const SizePlan& plan, Bytes offset, bool in_pl
 bool Runner::try_allocate(const SizePlan& plan, Bytes offset) {
   try {
     buffers_.emplace(parts_.communicator, plan, offset);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.status() != Status::Unavailable) throw;
     buffers_.reset();
   }
   const bool everywhere = parts_.everyone.agree(buffers_.has_value());

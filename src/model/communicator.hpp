@@ -97,7 +97,8 @@ class Communicator {
   /// buffers of a run at the same addresses.
   virtual void reserve(Bytes /*bytes*/) {}
 
-  /// Memory for calls, resident when this returns. Throws Error where there is none.
+  /// Memory for calls, resident when this returns. Throws Error (Unavailable) where there is
+  /// none, and any other where the device fails.
   [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;
   /// Makes memory of `allocate` known to the library where it was asked to register buffers.
   /// Collective.

@@ -202,7 +202,7 @@ without() {
 @test "a lost device is reported though nothing can be freed, and the job ends by itself" {
   local fault begin
   QUICK=(--backend nccl -b 4K -e 8K -n 3 -w 1)
-  for fault in lost:ncclAllReduce:5@1 lost:cudaStreamQuery:4@1 lost:cudaEventRecord:3@1; do
+  for fault in lost:ncclAllReduce:5@1 lost:ncclMemAlloc:1@1 lost:cudaEventRecord:3@1; do
     begin=$SECONDS
     export FAKE_GPU_FAULT=$fault
     perf 2 allreduce

@@ -45,7 +45,8 @@ Buffer allocate_host(Bytes bytes) {
   const Bytes mapped = size + kHugePage;  // room to align
   void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) {
-    throw system_failure(fmt::format("no memory for a buffer of {}", format_bytes(bytes)), errno);
+    throw Error{Status::Unavailable, fmt::format("no memory for a buffer of {}: {}",
+                                                 format_bytes(bytes), std::strerror(errno))};
   }
   auto* start = static_cast<std::byte*>(base);
   const Bytes past = reinterpret_cast<std::uintptr_t>(start) % kHugePage;

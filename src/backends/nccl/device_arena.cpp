@@ -75,8 +75,8 @@ DeviceArena::Block* DeviceArena::add_block(Bytes bytes) {
     size = bytes;
     memory = allocate_device_memory(size);
   }
+  const Bytes after = free_device_memory_now();  // throws where the device is lost
   if (memory == nullptr) return nullptr;
-  const Bytes after = free_device_memory_now();
   // On a device that others use too, the difference may be anything.
   blocks_.push_back(
       {.data = memory, .size = size, .of_device = before > after ? before - after : size});

@@ -152,7 +152,8 @@ Bytes NcclCommunicator::library_growth() const {
 Buffer NcclCommunicator::allocate(Bytes bytes) {
   std::byte* data = arena_.allocate(bytes);
   if (data == nullptr) {
-    throw runtime_failure(fmt::format("no device memory for a buffer of {}", format_bytes(bytes)));
+    throw Error{Status::Unavailable,
+                fmt::format("no device memory for a buffer of {}", format_bytes(bytes))};
   }
   Buffer buffer(data, bytes, [this](std::byte* memory, Bytes) { arena_.release(memory); });
   most_allocated_ = std::max(most_allocated_, arena_.taken());

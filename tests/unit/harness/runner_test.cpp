@@ -205,6 +205,16 @@ TEST_F(PretendedRun, SkipsASizeForWhichARankGetsNoMemory) {
   EXPECT_TRUE(rows[2].reason.starts_with("a rank could not allocate")) << rows[2].reason;
 }
 
+TEST_F(PretendedRun, EndsWhereTheDeviceFailsToAllocate) {
+  options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
+  communicator().most_memory = 4 * kKiB;
+  communicator().no_memory = Status::Runtime;
+  const auto rows = run();
+  EXPECT_EQ(failure().status, Status::Runtime);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[1].status, RowStatus::Ok);
+}
+
 TEST_F(PretendedRun, HasTheRowThatFailedOnRecordAndEnds) {
   communicator().operation_time = [](std::size_t n) -> Seconds {
     if (n > 10) throw runtime_failure("the library broke");

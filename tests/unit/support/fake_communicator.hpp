@@ -60,7 +60,7 @@ class FakeCommunicator final : public Communicator {
   [[nodiscard]] Bytes device_cache() const override { return cache; }
 
   [[nodiscard]] Buffer allocate(Bytes bytes) override {
-    if (bytes > most_memory) throw runtime_failure("no memory");
+    if (bytes > most_memory) throw Error{no_memory, "no memory"};
     return allocate_host(bytes);
   }
   void enlist(const Buffer& buffer) override { enlisted.push_back(buffer.data()); }
@@ -116,6 +116,7 @@ class FakeCommunicator final : public Communicator {
   std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
   std::optional<std::string> in_place_obstacle;
   Bytes most_memory = std::numeric_limits<Bytes>::max();
+  Status no_memory = Status::Unavailable;  ///< what allocate throws beyond that
   std::optional<Bytes> device_memory;
   Bytes cache = 0;                              ///< device_cache
   bool can_hold = false;                        ///< the device
