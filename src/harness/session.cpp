@@ -27,8 +27,8 @@ namespace {
 /// Longer than the longest first operation that is known (10 minutes, an all-to-all over 240 GPUs:
 /// NVIDIA/nccl-tests#78), and than connecting may take (ConnectOptions), whose message says more.
 constexpr Seconds kDeviceTimeout{900};
-/// A device that is lost at the very end may never give its memory back; NCCL's end alone may take
-/// 10 s (NcclComm).
+/// A device that is lost at the very end may never give its memory back. Ending NCCL's communicator
+/// may take 10 s of it (NcclComm).
 constexpr Seconds kLongestRelease{20};
 
 void check_ranks(const Options& options, int ranks, int smallest_team) {

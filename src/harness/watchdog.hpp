@@ -27,8 +27,8 @@ class Watchdog {
 
   /// Watches from now on, where it does not yet.
   void start(Seconds timeout);
-  /// A new step begins: its name is what a timeout will report. `at_most`: the timeout from now on,
-  /// unless it is shorter.
+  /// A new step begins: its name is what a timeout will report. From now on the timeout is
+  /// `at_most` this long; a shorter one stays.
   void step(const std::string& name, std::optional<Seconds> at_most = {});
   /// Something was completed; costs one clock reading and one store.
   void tick();

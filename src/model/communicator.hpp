@@ -98,7 +98,7 @@ class Communicator {
   virtual void reserve(Bytes /*bytes*/) {}
 
   /// Memory for calls, resident when this returns. Throws Error (Unavailable) where there is
-  /// none, and any other where the device fails.
+  /// none, and with another status where the device fails.
   [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;
   /// Makes memory of `allocate` known to the library where it was asked to register buffers.
   /// Collective.
