@@ -45,7 +45,12 @@ void Watchdog::tick() {
 void Watchdog::watch() {
   constexpr std::chrono::milliseconds kLook{50};
   std::unique_lock lock(mutex_);
+  Clock::time_point looked = Clock::now();
   while (!stop_signal_.wait_for(lock, kLook, [this] { return stopping_; })) {
+    // So long without a look, this process was stopped (SIGSTOP, a scheduler that suspends jobs).
+    const Seconds since_look = Clock::now() - looked;
+    if (since_look > std::max(Seconds{1}, *timeout_ / 4)) tick();
+    looked = Clock::now();
     const Seconds silent = Clock::now() - last_tick_.load(std::memory_order_relaxed);
     if (silent < *timeout_) continue;
     const std::string step = step_;

@@ -32,6 +32,14 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   return 1
 }
 
+# Open MPI's launcher takes its time to end the other ranks: they may repeat the line, and a rank that it
+# wakes before it kills it may make the library complain.
+one_message() {
+  cat "$DIR/err"
+  [ "$(grep '^allreduce_perf: ' "$DIR/err" | sort -u | wc -l)" -eq 1 ]
+  [ "$BUSBAR_TEST_MPI" != mpich ] || [ "$(wc -l < "$DIR/err")" -eq 1 ]
+}
+
 @test "a killed rank ends the job, rows are kept, and --resume completes them" {
   start
   wait_for_rows 3
@@ -102,10 +110,25 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   kill -STOP "$(rank_pid 1)"
   ends_within 20
   [ "$ENDED" -eq 4 ]
-  [ "$(wc -l < "$DIR/err")" -eq 1 ]
+  one_message
   nothing_runs "$DIR/a.csv"
   grep -q 'timeout: no progress for 2 s in: all-reduce .* (-T)' "$DIR/err"
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
+}
+
+@test "a job that is suspended and continued goes on" {
+  start -T 2
+  wait_for_rows 2
+  pids=$(rank_pid 0; rank_pid 1; rank_pid 2)
+  # shellcheck disable=SC2086 # three numbers
+  kill -STOP $pids
+  sleep 4
+  # shellcheck disable=SC2086
+  kill -CONT $pids
+  ends_within 60
+  [ "$ENDED" -eq 0 ]
+  [ ! -s "$DIR/err" ]
+  [ "$(rows "$DIR/a.csv" | wc -l)" -eq 22 ]
 }
 
 @test "a stopped rank 0 is a timeout that another rank tells" {
@@ -114,9 +137,7 @@ ends_within() {  # ends_within SECONDS: the exit status is in ENDED
   kill -STOP "$(rank_pid 0)"
   ends_within 20
   [ "$ENDED" -eq 4 ]
-  # Open MPI's launcher wakes stopped ranks before it kills them: rank 0 may then say the same.
-  [ "$(sort -u "$DIR/err" | wc -l)" -eq 1 ]
-  [ "$BUSBAR_TEST_MPI" != mpich ] || [ "$(wc -l < "$DIR/err")" -eq 1 ]
+  one_message
   nothing_runs "$DIR/a.csv"
 }
 
