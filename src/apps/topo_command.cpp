@@ -28,6 +28,13 @@ void write_file(const std::string& option, const std::string& path, const std::s
   OutputFile(path, option, OutputFile::Mode::New).append(text);
 }
 
+/// On stderr, so that what is piped on stays as it is; JSON has them, too.
+void print_warnings(const Graph& graph, bool several) {
+  for (const std::string& warning : graph.warnings) {
+    fmt::print(stderr, "busbar: warning: {}{}\n", several ? graph.name + ": " : "", warning);
+  }
+}
+
 void draw_svg(const Graph& graph, const TopoOptions& options) {
   OutputFile file(options.svg, "--svg", OutputFile::Mode::New);
   const std::string dot_path = options.svg + ".dot";
@@ -100,7 +107,7 @@ void classes(const Graph& graph, const TopoOptions& options) {
   for (int k = first; k <= last; ++k) {
     sizes.push_back({.k = k, .classes = topo::classes_of(graph, k, options.bound)});
   }
-  fmt::print("{}", options.json ? classes_json(sizes) : classes_text(sizes));
+  fmt::print("{}", options.json ? classes_json(graph, sizes) : classes_text(sizes));
 }
 
 /// Sets of one system, or systems at the same number of devices: -k, or powers of two.
@@ -129,7 +136,7 @@ std::vector<topo::Comparison> compared(const std::vector<Graph>& graphs,
 void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
   const std::vector<topo::Comparison> rows = compared(graphs, options);
   if (rows.empty()) throw usage_error("compare: no system has so many devices; give a smaller -k");
-  fmt::print("{}", options.json ? compare_json(rows) : compare_text(rows));
+  fmt::print("{}", options.json ? compare_json(graphs, rows) : compare_text(rows));
 }
 
 void save(const Graph& graph, const TopoOptions& options) {
@@ -162,6 +169,7 @@ Status run_topo(std::span<char* const> arguments) {
     return Status::Ok;
   }
   const std::vector<Graph> graphs = read_machines(options);
+  for (const Graph& graph : graphs) print_warnings(graph, graphs.size() > 1);
   if (options.action == "compare") {
     compare(graphs, options);
     return Status::Ok;

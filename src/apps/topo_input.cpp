@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "topo/assemble/agreement.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/assemble/live.hpp"
 #include "topo/probes/hwloc_tree.hpp"
@@ -66,6 +67,7 @@ std::optional<topo::Graph> from_captures(const TopoOptions& options) {
   if (!options.hwloc.empty()) {
     sources.hwloc = topo::parse_hwloc_xml(read_text_file("--hwloc", options.hwloc), options.hwloc);
   }
+  if (const auto problem = topo::contradiction(sources)) throw usage_error(*problem);
   return topo::assemble(sources);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/topo_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -22,8 +23,8 @@ double rounded(double number) {
   return std::round(number * kSteps) / kSteps;
 }
 
-Json to_json(const std::string& system, const Bound& bound) {
-  Json json{{"system", system},
+Json to_json(const Graph& graph, const Bound& bound) {
+  Json json{{"system", graph.name},
             {"devices", bound.devices},
             {"ring_GBps", rounded(bound.ring_GBps)},
             {"cut_GBps", rounded(bound.cut_GBps)},
@@ -32,6 +33,8 @@ Json to_json(const std::string& system, const Bound& bound) {
             {"limit", bound.limit},
             {"bound_GBps", rounded(bound.bound_GBps)},
             {"lower_GBps", rounded(bound.lower_GBps)}};
+  json["assumptions"] = bound.assumptions;
+  json["warnings"] = graph.warnings;
   if (bound.in_switch_GBps) json["in_switch_GBps"] = rounded(*bound.in_switch_GBps);
   if (bound.tree_GBps) json["tree_GBps"] = rounded(*bound.tree_GBps);
   Json rings = Json::array();
@@ -42,8 +45,8 @@ Json to_json(const std::string& system, const Bound& bound) {
   return json;
 }
 
-Json to_json(const std::string& system, const topo::Choice& choice) {
-  Json json = to_json(system, choice.bound);
+Json to_json(const Graph& graph, const topo::Choice& choice) {
+  Json json = to_json(graph, choice.bound);
   json["policy"] = name(choice.policy);
   json["reason"] = choice.reason;
   return json;
@@ -54,7 +57,8 @@ Json to_json(const topo::SetClass& sets) {
             {"count", sets.count},
             {"example", sets.example},
             {"bound_GBps", rounded(sets.bound.bound_GBps)},
-            {"kind", sets.bound.kind}};
+            {"kind", sets.bound.kind},
+            {"assumptions", sets.bound.assumptions}};
   if (sets.fallback.empty()) return json;
   Json parts = Json::array();
   for (const topo::SetClass& part : sets.fallback) parts.push_back(to_json(part));
@@ -107,6 +111,10 @@ Json edges_json(const Graph& graph) {
 }  // namespace
 
 std::string show_json(const Graph& graph) {
+  Json assumptions = Json::array();
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    assumptions.push_back({{"kind", name(assumption.kind)}, {"text", assumption.text}});
+  }
   Json nics = Json::array();
   for (const topo::Node& node : graph.nodes) {
     if (node.kind == topo::NodeKind::Nic) nics.push_back(place_of(node));
@@ -118,37 +126,41 @@ std::string show_json(const Graph& graph) {
                {"links", graph.labels},
                {"nics", nics},
                {"warnings", graph.warnings},
+               {"assumptions", assumptions},
                {"edges", edges_json(graph)}});
 }
 
 std::string bound_json(const Graph& graph, const Bound& bound) {
-  return dump(to_json(graph.name, bound));
+  return dump(to_json(graph, bound));
 }
 
 std::string choice_json(const Graph& graph, const topo::Choice& choice) {
-  return dump(to_json(graph.name, choice));
+  return dump(to_json(graph, choice));
 }
 
 std::string partition_json(const Graph& graph, std::span<const topo::Choice> blocks) {
   Json list = Json::array();
-  for (const topo::Choice& block : blocks) list.push_back(to_json(graph.name, block));
+  for (const topo::Choice& block : blocks) list.push_back(to_json(graph, block));
   return dump({{"system", graph.name}, {"partition", list}});
 }
 
-std::string classes_json(std::span<const ClassesOfSize> sizes) {
+std::string classes_json(const Graph& graph, std::span<const ClassesOfSize> sizes) {
   Json list = Json::array();
   for (const ClassesOfSize& size : sizes) {
     Json classes = Json::array();
     for (const topo::SetClass& sets : size.classes) classes.push_back(to_json(sets));
-    list.push_back({{"k", size.k}, {"classes", classes}});
+    list.push_back({{"k", size.k}, {"classes", classes}, {"warnings", graph.warnings}});
   }
   return dump(list.size() == 1 ? list.front() : list);
 }
 
-std::string compare_json(std::span<const topo::Comparison> rows) {
+std::string compare_json(std::span<const Graph> graphs, std::span<const topo::Comparison> rows) {
   Json list = Json::array();
   for (const topo::Comparison& row : rows) {
-    Json json = to_json(row.system, row.choice);
+    const auto graph = std::find_if(graphs.begin(), graphs.end(), [&](const Graph& one) {
+      return one.name == row.system;
+    });
+    Json json = to_json(*graph, row.choice);
     json["ratio"] = rounded(row.ratio);
     list.push_back(std::move(json));
   }

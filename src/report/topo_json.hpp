@@ -27,9 +27,12 @@ struct ClassesOfSize {
   std::vector<topo::SetClass> classes{};
 };
 /// One size is an object, several are an array.
-[[nodiscard]] std::string classes_json(std::span<const ClassesOfSize> sizes);
+[[nodiscard]] std::string classes_json(const topo::Graph& graph,
+                                       std::span<const ClassesOfSize> sizes);
 
-[[nodiscard]] std::string compare_json(std::span<const topo::Comparison> rows);
+/// `graphs`: those of the rows, by name.
+[[nodiscard]] std::string compare_json(std::span<const topo::Graph> graphs,
+                                       std::span<const topo::Comparison> rows);
 /// @}
 
 }  // namespace busbar

@@ -23,13 +23,41 @@ constexpr const char* kNoRing =
 std::string verdict(const Bound& bound) {
   if (bound.devices.size() < 2) return "one device: nothing crosses a link";
   if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";
+  const bool assumed = !bound.assumptions.empty();
   const std::string range =
-      bound.exact ? fmt::format("at most {}", rate_words(bound.bound_GBps))
-                  : fmt::format("between {} and {} (not exact)", rate_words(bound.lower_GBps),
-                                rate_words(bound.bound_GBps));
+      bound.exact ? fmt::format("{} {}", assumed ? "about" : "at most", rate_words(bound.bound_GBps))
+                  : fmt::format("{}between {} and {} (not exact)", assumed ? "about " : "",
+                                rate_words(bound.lower_GBps), rate_words(bound.bound_GBps));
   if (bound.ring_GBps > 0) return fmt::format("{} over {}", range, bound.kind);
-  return fmt::format("no ring closes over NVLink; {} over {} (upper bound)", range, bound.kind);
+  return fmt::format("no ring closes over NVLink; {} over {}{}", range, bound.kind,
+                     assumed ? "" : " (upper bound)");
 }
+
+std::string assumption_lines(const std::vector<std::string>& assumptions) {
+  std::string text;
+  for (const std::string& assumption : assumptions) {
+    text += fmt::format("  assumed    {}\n", assumption);
+  }
+  return text;
+}
+
+/// The assumptions of several bounds, each once.
+class Assumptions {
+ public:
+  void add(const Bound& bound) {
+    for (const std::string& text : bound.assumptions) {
+      if (std::find(texts_.begin(), texts_.end(), text) == texts_.end()) texts_.push_back(text);
+    }
+  }
+  /// What stands below a table whose figures are marked with "~".
+  [[nodiscard]] std::string lines() const {
+    if (texts_.empty()) return {};
+    return "~ about, because of what no source reports:\n" + assumption_lines(texts_);
+  }
+
+ private:
+  std::vector<std::string> texts_{};
+};
 
 std::string ring_lines(const Bound& bound) {
   constexpr std::size_t kMost = 12;
@@ -46,7 +74,11 @@ std::string ring_lines(const Bound& bound) {
   return text;
 }
 
-std::string plain(double GBps) { return fmt::format("{:.4g}", GBps); }
+/// "450", "~15.75" where it rests on assumptions, "<=300" where it is not exact.
+std::string figure(const Bound& bound) {
+  const char* mark = !bound.assumptions.empty() ? "~" : bound.exact ? "" : "<=";
+  return fmt::format("{}{:.4g}", mark, bound.bound_GBps);
+}
 
 }  // namespace
 
@@ -76,6 +108,7 @@ std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::Const
                         rate_words(*bound.tree_GBps));
   }
   text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
+  text += assumption_lines(bound.assumptions);
   if (!bound.rings.empty()) text += "  rings\n" + ring_lines(bound);
   return text;
 }
@@ -90,18 +123,22 @@ std::string partition_text(const topo::Graph& graph, std::span<const topo::Choic
   for (const topo::Choice& block : blocks) {
     text += fmt::format("  {:<24} {}\n", device_words(block.bound.devices), verdict(block.bound));
   }
+  Assumptions assumptions;
+  for (const topo::Choice& block : blocks) assumptions.add(block.bound);
   if (!blocks.empty()) text += fmt::format("  {}\n", blocks.front().reason);
-  return text;
+  return text + assumptions.lines();
 }
 
 std::string classes_text(std::span<const ClassesOfSize> sizes) {
   TextTable table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
   bool any_split = false;
+  Assumptions assumptions;
   const auto add = [&](int k, const topo::SetClass& sets, bool split) {
     table.rows.push_back(
-        {fmt::format("{}", k), plain(sets.bound.bound_GBps), fmt::format("{}", sets.count),
+        {fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
          sets.bound.kind + (split ? kNoRingMark : ""), device_words(sets.example)});
     any_split = any_split || split;
+    assumptions.add(sets.bound);
   };
   for (const ClassesOfSize& size : sizes) {
     for (const topo::SetClass& sets : size.classes) {
@@ -109,22 +146,24 @@ std::string classes_text(std::span<const ClassesOfSize> sizes) {
       for (const topo::SetClass& part : sets.fallback) add(size.k, part, true);
     }
   }
-  return plain_table(table) + (any_split ? kNoRing : "");
+  return plain_table(table) + (any_split ? kNoRing : "") + assumptions.lines();
 }
 
 std::string compare_text(std::span<const topo::Comparison> rows) {
   TextTable table{.columns = {"system", "devices", "GB/s", "ratio", "over", "limit"}};
   bool any_open = false;
+  Assumptions assumptions;
   for (const topo::Comparison& row : rows) {
     const Bound& bound = row.choice.bound;
     const bool open = bound.ring_GBps <= 0;
     any_open = any_open || open;
     table.rows.push_back({row.system, device_words(bound.devices),
-                          (bound.exact ? "" : "<=") + plain(bound.bound_GBps),
+                          figure(bound),
                           fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
                           bound.limit});
+    assumptions.add(bound);
   }
-  return plain_table(table) + (any_open ? kNoRing : "");
+  return plain_table(table) + (any_open ? kNoRing : "") + assumptions.lines();
 }
 
 }  // namespace busbar

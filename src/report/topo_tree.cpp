@@ -139,8 +139,10 @@ std::string show_text(const Graph& graph, topo::ConstantSet constants) {
   const std::string links = other_links(graph, constants);
   if (!links.empty()) text += "\n" + links;
   if (graph.labels.size() > 1 && graph.labels.size() <= kWidestMatrix) text += "\n" + matrix(graph);
-  if (!graph.warnings.empty()) text += "\n";
-  for (const std::string& warning : graph.warnings) text += fmt::format("warning: {}\n", warning);
+  if (!graph.assumptions.empty()) text += "\n";
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    text += fmt::format("  assumed: {}\n", assumption.text);
+  }
   return text;
 }
 

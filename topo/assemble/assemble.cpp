@@ -109,7 +109,7 @@ Graph assemble(const Sources& sources) {
     if (!tree) continue;
     graph.warnings.insert(graph.warnings.end(), tree->warnings.begin(), tree->warnings.end());
   }
-  std::vector<GpuEntry> gpus = list_gpus(sources, graph.warnings);
+  std::vector<GpuEntry> gpus = list_gpus(sources, graph);
   graph.title = title_of(gpus);
   add_gpus(graph, gpus);
   add_host(graph, gpus, sources);

@@ -72,22 +72,22 @@ void fill_gaps(GpuEntry& gpu, const GpuEntry& other, const HostTree& tree) {
 }
 
 /// Takes from `tree` what an entry lacks; entries without bus ids are joined by order.
-void join_tree(std::vector<GpuEntry>& gpus, const HostTree& tree,
-               std::vector<std::string>& warnings) {
+void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) {
   const std::vector<GpuEntry> others = from_tree(tree);
   const bool by_order =
       std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.bus_id.empty(); });
   if (others.empty()) return;
   if (by_order && others.size() != gpus.size()) {
-    warnings.push_back(
-        fmt::format("{} shows {} and the other sources {}: not joined; give "
-                    "nvidia-smi's query of bus ids",
+    graph.warnings.push_back(
+        fmt::format("{} has {} and the other sources {}: it is left out; give --query, which has bus "
+                    "ids",
                     tree.origin, counted(others.size(), "GPU"), gpus.size()));
     return;
   }
   if (by_order && !gpus.empty()) {
-    warnings.push_back(
-        fmt::format("GPUs joined with {} by their order: no bus ids were told", tree.origin));
+    assume(graph, LinkKind::Pcie,
+           fmt::format("GPUs in the order of {}, since no other source has bus ids; give --query",
+                       tree.origin));
   }
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     GpuEntry& gpu = gpus[i];
@@ -147,10 +147,10 @@ void join_affinity(std::vector<GpuEntry>& gpus, const SmiMatrix& matrix) {
 
 }  // namespace
 
-std::vector<GpuEntry> list_gpus(const Sources& sources, std::vector<std::string>& warnings) {
+std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
   std::vector<GpuEntry> gpus = named_gpus(sources);
-  if (sources.hwloc) join_tree(gpus, *sources.hwloc, warnings);
-  if (sources.nccl) join_tree(gpus, *sources.nccl, warnings);
+  if (sources.hwloc) join_tree(graph, gpus, *sources.hwloc);
+  if (sources.nccl) join_tree(graph, gpus, *sources.nccl);
   if (sources.smi.nvlink) join_nvlink(gpus, *sources.smi.nvlink);
   if (sources.smi.remotes) {
     for (GpuEntry& gpu : gpus) (void)section_of(gpu, sources.smi.remotes->gpus);

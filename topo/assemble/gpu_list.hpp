@@ -28,9 +28,8 @@ struct GpuEntry {
   int node = -1;  ///< in the graph
 };
 
-/// The machine's GPUs by index, joined by PCI address (by order where a source has none, with a
-/// warning). Empty: no GPU.
-[[nodiscard]] std::vector<GpuEntry> list_gpus(const Sources& sources,
-                                              std::vector<std::string>& warnings);
+/// The machine's GPUs by index, joined by PCI address, by order where a source has none, which is
+/// one of the graph's assumptions. Empty: no GPU.
+[[nodiscard]] std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph);
 
 }  // namespace busbar::topo

@@ -70,7 +70,7 @@ class LabelBuilder {
     add_packages();
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
       const bool is_gpu = i < gpus_.size();
-      const Medium medium = is_gpu ? slot_medium(gpus_[i]) : slot_of_neighbour(i);
+      const Medium medium = is_gpu ? slot_medium(graph_, gpus_[i]) : neighbour_slot();
       const int node = is_gpu ? gpus_[i].node : add_nic(i);
       add_cable(graph_, node, above(i), add_medium(graph_, medium));
     }
@@ -116,9 +116,9 @@ class LabelBuilder {
     return add_node(graph_, {.kind = NodeKind::Nic, .name = name});
   }
 
-  /// A NIC's slot is as unknown as a GPU's; the next GPU's stands for it.
-  [[nodiscard]] Medium slot_of_neighbour(std::size_t /*place*/) const {
-    return gpus_.empty() ? slot_medium(GpuEntry{}) : slot_medium(gpus_.front());
+  /// A GPU's slot stands for a NIC's, and for a switch's link upwards, which no label shows.
+  [[nodiscard]] Medium neighbour_slot() {
+    return slot_medium(graph_, gpus_.empty() ? GpuEntry{} : gpus_.front());
   }
 
   [[nodiscard]] std::size_t members(Level level, std::size_t place) const {
@@ -155,7 +155,13 @@ class LabelBuilder {
     const int node =
         add_node(graph_, {.kind = kind, .name = fmt::format("{}{}", word, parts.size())});
     parts[group] = node;
-    const Medium medium = kind == NodeKind::HostBridge ? memory_medium() : slot_of_neighbour(group);
+    const bool is_switch = kind == NodeKind::PcieSwitch;
+    if (is_switch) {
+      assume(graph_, LinkKind::Pcie,
+             "PCIe switches have links upwards as wide as a GPU's slot, since topo -m does not show "
+             "them; give --hwloc");
+    }
+    const Medium medium = is_switch ? neighbour_slot() : memory_medium();
     add_cable(graph_, node, above_it(), add_medium(graph_, medium));
     return node;
   }

@@ -33,12 +33,14 @@ class TreeBuilder {
     add_cable(graph_, node, above(tree_.pci[place]), add_medium(graph_, own));
   }
 
-  [[nodiscard]] Medium medium_of(const PciObject& object) const {
+  [[nodiscard]] Medium medium_of(const PciObject& object) {
     if (object.generation > 0) {
       return pcie_medium(object.generation, object.width > 0 ? object.width : 16);
     }
     if (object.link_GBps <= 0) {
-      return {.name = "PCIe", .kind = LinkKind::Pcie, .source = "not told, so no limit"};
+      assume(graph_, LinkKind::Pcie,
+             fmt::format("no limit where {} has no rate of a PCIe link", tree_.origin));
+      return {.name = "PCIe", .kind = LinkKind::Pcie, .source = "not reported, so no limit"};
     }
     return {.name = fmt::format("PCIe of {:g} GB/s", object.link_GBps),
             .kind = LinkKind::Pcie,
@@ -127,15 +129,28 @@ void add_nics(Graph& graph, TreeBuilder& builder, const HostTree& tree) {
 
 }  // namespace
 
-Medium slot_medium(const GpuEntry& gpu, int generation, int lanes) {
-  // nvidia-smi tells the most of the slot; hwloc what an idle GPU runs at, which its name exceeds.
-  int most = gpu.pcie_generation;
-  if (most == 0) most = std::max(generation, gpu.model ? gpu.model->pcie_generation : 0);
-  const int width = gpu.pcie_width > 0 ? gpu.pcie_width : lanes;
-  if (most > 0) return pcie_medium(most, width > 0 ? width : 16);
-  Medium medium = pcie_medium(3, width > 0 ? width : 16);
-  medium.source += "; generation unknown, reckoned as 3";
-  return medium;
+Medium slot_medium(Graph& graph, const GpuEntry& gpu, const HostTree* tree) {
+  const int place = tree != nullptr ? find_pci(*tree, gpu.bus_id) : -1;
+  const PciObject object = place >= 0 ? tree->pci[static_cast<std::size_t>(place)] : PciObject{};
+  const int width = gpu.pcie_width > 0 ? gpu.pcie_width : object.width;
+  const int lanes = width > 0 ? width : 16;
+  // nvidia-smi reports the most of the slot.
+  if (gpu.pcie_generation > 0) return pcie_medium(gpu.pcie_generation, lanes);
+  const int of_board = gpu.model ? gpu.model->pcie_generation : 0;
+  const int generation = std::max(object.generation, of_board);
+  if (generation == 0) {
+    assume(graph, LinkKind::Pcie,
+           fmt::format("PCIe 3.0 x{} for every slot that no source reports; give --query", lanes));
+    return pcie_medium(3, lanes);
+  }
+  // hwloc reports what the link runs at now, and an idle GPU slows it down.
+  if (of_board == 0 && object.nccl_GBps <= 0) {
+    assume(graph, LinkKind::Pcie,
+           fmt::format("PCIe as fast as {} found it, which is too slow where a GPU was idle; give "
+                       "--query",
+                       tree->origin));
+  }
+  return pcie_medium(generation, lanes);
 }
 
 void join_packages(Graph& graph, const std::vector<int>& packages, const Medium& medium) {
@@ -156,9 +171,8 @@ void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTre
                                            gpu.index, gpu.bus_id, tree.origin));
       continue;
     }
-    const PciObject& object = tree.pci[static_cast<std::size_t>(place)];
     builder.hang(gpu.node, static_cast<std::size_t>(place),
-                 slot_medium(gpu, object.generation, object.width));
+                 slot_medium(graph, gpu, &tree));
   }
   add_nics(graph, builder, tree);
 }

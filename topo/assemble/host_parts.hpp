@@ -16,8 +16,10 @@ void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTre
 /// and so on upwards. What NV# hides is told by NICs and affinity, as far as they go.
 void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix);
 
-/// PCIe of a GPU's slot as the best source tells it.
-[[nodiscard]] Medium slot_medium(const GpuEntry& gpu, int generation = 0, int lanes = 0);
+/// PCIe of a GPU's slot by the best source; `tree` is what a tree reports of it, where there is
+/// one. What has to be guessed is added to the graph's assumptions.
+[[nodiscard]] Medium slot_medium(Graph& graph, const GpuEntry& gpu,
+                                 const HostTree* tree = nullptr);
 
 /// Joins every two packages of the host.
 void join_packages(Graph& graph, const std::vector<int>& packages, const Medium& medium);

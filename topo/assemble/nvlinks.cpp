@@ -98,7 +98,23 @@ int links_of(const GpuEntry& gpu) {
   return gpu.model && gpu.model->links > 0 ? gpu.model->links : kMostLinks;
 }
 
-Counts from_matrix(const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus, bool power) {
+/// Whether all GPUs have as many links to each other, of a model whose own number is unknown: a
+/// switch or a mesh. Two GPUs have the same bandwidth either way.
+bool may_be_switched(const Counts& counts, const std::vector<GpuEntry>& gpus) {
+  constexpr std::size_t kFewest = 3;
+  if (gpus.size() < kFewest) return false;
+  const int cell = counts.between[0][1];
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i].active_links || (gpus[i].model && gpus[i].model->links > 0)) return false;
+    for (std::size_t j = 0; j < gpus.size(); ++j) {
+      if (i != j && counts.between[i][j] != cell) return false;
+    }
+  }
+  return cell > 1;
+}
+
+Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus,
+                   bool power) {
   Counts counts(gpus.size());
   bool switched = false;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -110,7 +126,15 @@ Counts from_matrix(const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus, b
     const int spare = gpus[i].active_links.value_or(row) - row;
     if (power && spare > 0) counts.to_processor[i] = spare;
   }
-  if (!switched) return counts;
+  if (!switched) {
+    if (may_be_switched(counts, gpus)) {
+      assume(graph, LinkKind::NvLink,
+             fmt::format("NV{} in every cell is links from GPU to GPU, not to a switch; give --query "
+                         "or --nvlink",
+                         counts.between[0][1]));
+    }
+    return counts;
+  }
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     auto& row = counts.between[i];
     counts.to_switch[i] = *std::max_element(row.begin(), row.end());
@@ -120,8 +144,7 @@ Counts from_matrix(const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus, b
 }
 
 /// hwloc's figures depend on its version, so they only tell that there are links.
-Counts from_hwloc(const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus,
-                  std::vector<std::string>& warnings) {
+Counts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus) {
   const Places places = places_of(gpus);
   Counts counts(gpus.size());
   for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) {
@@ -139,9 +162,9 @@ Counts from_hwloc(const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus,
     }
   }
   if (counts.any()) {
-    warnings.emplace_back(
-        "NVLinks are counted from hwloc's rates, which depend on its version; give nvidia-smi's "
-        "topo -m or nvlink -s");
+    assume(graph, LinkKind::NvLink,
+           "as many NVLinks as hwloc's rates make of 25 GB/s each, which depends on its version; give "
+           "--smi or --nvlink");
   }
   return counts;
 }
@@ -163,25 +186,41 @@ Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Source
     if (counts.any()) return counts;
   }
   if (sources.smi.matrix && sources.smi.matrix->gpus.size() == gpus.size()) {
-    return from_matrix(*sources.smi.matrix, gpus, power);
+    return from_matrix(graph, *sources.smi.matrix, gpus, power);
   }
   if (sources.hwloc && sources.hwloc->nvlink_matrix) {
-    return from_hwloc(*sources.hwloc->nvlink_matrix, gpus, graph.warnings);
+    return from_hwloc(graph, *sources.hwloc->nvlink_matrix, gpus);
   }
   return Counts(gpus.size());
 }
 
-Medium medium_of(const GpuEntry& gpu) {
-  Medium medium = gpu.model && gpu.model->nvlink_generation > 0
-                      ? nvlink_medium(gpu.model->nvlink_generation, gpu.model->small_links)
-                      : nvlink_medium(0);
+Medium medium_of(Graph& graph, const GpuEntry& gpu) {
+  const bool known = gpu.model && gpu.model->nvlink_generation > 0;
+  Medium medium = known ? nvlink_medium(gpu.model->nvlink_generation, gpu.model->small_links)
+                        : nvlink_medium(0);
   medium.reported_GBps = gpu.link_GBps;
+  if (known) return medium;
+  if (gpu.link_GBps > 0) {
+    medium.nominal_GBps = gpu.link_GBps;
+    medium.source = "nvidia-smi nvlink -s";
+  } else {
+    assume(graph, LinkKind::NvLink,
+           fmt::format("NVLink of {:g} GB/s a link (generations 2 to 4), since no source has its rate "
+                       "or a GPU's name that is known; give --query or --nvlink",
+                       medium.nominal_GBps));
+  }
   return medium;
 }
 
 void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const Counts& counts) {
   if (std::all_of(counts.to_switch.begin(), counts.to_switch.end(), [](int n) { return n == 0; })) {
     return;
+  }
+  const bool all_known = std::all_of(gpus.begin(), gpus.end(),
+                                     [](const GpuEntry& gpu) { return gpu.model.has_value(); });
+  if (!all_known) {
+    assume(graph, LinkKind::NvLink,
+           "the switch does not add (no NVLS), since no source names the GPUs; give --query");
   }
   const bool reduces = std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
     return gpu.model && gpu.model->nvlink_generation >= 4;
@@ -190,7 +229,7 @@ void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const Counts& c
       add_node(graph, {.kind = NodeKind::NvSwitch, .name = "NVSwitch", .reduces = reduces});
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     if (counts.to_switch[i] == 0) continue;
-    add_cable(graph, gpus[i].node, node, add_medium(graph, medium_of(gpus[i])),
+    add_cable(graph, gpus[i].node, node, add_medium(graph, medium_of(graph, gpus[i])),
               counts.to_switch[i]);
   }
 }
@@ -201,7 +240,7 @@ void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources&
   const Counts counts = count_links(graph, gpus, sources);
   add_switch(graph, gpus, counts);
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const auto medium = [&] { return add_medium(graph, medium_of(gpus[i])); };
+    const auto medium = [&] { return add_medium(graph, medium_of(graph, gpus[i])); };
     for (std::size_t j = i + 1; j < gpus.size(); ++j) {
       // Each end tells its links; a file with one end only is believed.
       const int links = std::max(counts.between[i][j], counts.between[j][i]);

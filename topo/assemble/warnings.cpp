@@ -111,19 +111,57 @@ bool tells_nvlink(const Sources& sources) {
 }
 
 /// Between sockets of unknown processors nothing limits.
-void warn_of_unknown_sockets(Graph& graph) {
+void assume_sockets(Graph& graph) {
   const bool unknown = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
     const Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
     return medium.kind == LinkKind::Smp && medium.nominal_GBps <= 0;
   });
   if (!unknown) return;
-  graph.warnings.emplace_back(
-      "the processors are not told, so the link between sockets is reckoned without a limit; give "
-      "--hwloc or --nccl-xml");
+  const bool named = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    return node.kind == NodeKind::Package && !node.vendor.empty();
+  });
+  assume(graph, LinkKind::Smp,
+         named ? "no limit between the sockets: there is no public figure for these processors"
+               : "no limit between the sockets, since no source names the processors; give --hwloc "
+                 "or --nccl-xml");
+}
+
+/// Whether any NVLink is in the graph.
+bool any_nvlink(const Graph& graph) {
+  return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+    return graph.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::NvLink;
+  });
+}
+
+/// Links whose other ends are unknown are left out.
+bool ends_are_unknown(const Sources& sources) {
+  return sources.nccl && !sources.nccl->nvlinks.empty() &&
+         std::all_of(sources.nccl->nvlinks.begin(), sources.nccl->nvlinks.end(),
+                     [](const NvlinkEnd& end) { return end.kind == NvlinkKind::Unknown; });
+}
+
+/// GPUs that cannot have NVLink need no source for it.
+bool may_have_nvlink(const std::vector<GpuEntry>& gpus) {
+  return gpus.size() > 1 && std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
+           return !gpu.model || gpu.model->nvlink_generation > 0;
+         });
+}
+
+void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+  if (!may_have_nvlink(gpus) || any_nvlink(graph)) return;
+  if (!tells_nvlink(sources)) {
+    assume(graph, LinkKind::Pcie,
+           "no NVLink, since no source shows whether there is any; give --smi (nvidia-smi topo -m)");
+  } else if (ends_are_unknown(sources) && !sources.smi.matrix) {
+    assume(graph, LinkKind::Pcie,
+           fmt::format("no NVLink, since {} does not show where those that it has end; give --smi "
+                       "(nvidia-smi topo -m)",
+                       sources.nccl->origin));
+  }
 }
 
 /// A hypervisor that shows every GPU under one host bridge hides switches and sockets.
-void warn_of_flat_pcie(Graph& graph, const Sources& sources) {
+void assume_flat_pcie(Graph& graph, const Sources& sources) {
   const bool tree_says = (sources.hwloc && sources.hwloc->virtual_machine) ||
                          (sources.nccl && sources.nccl->virtual_machine);
   std::size_t bridged = 0;
@@ -137,26 +175,21 @@ void warn_of_flat_pcie(Graph& graph, const Sources& sources) {
   constexpr std::size_t kMany = 4;  // on one real host bridge there are hardly more
   const bool flat = graph.labels.size() > kMany && bridged > 0 && others == 0;
   if (!tree_says && !flat) return;
-  graph.warnings.emplace_back(
-      "this looks like a virtual machine: its PCIe paths may not be the hardware's, so bounds over "
-      "PCIe are uncertain (NVLink is not touched)");
+  assume(graph, LinkKind::Pcie,
+         "PCIe paths as this virtual machine shows them, which may not be the hardware's");
 }
 
 }  // namespace
 
 void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
-  if (tells_nvlink(sources)) {
-    warn_of_fabric(graph, gpus);
-  } else if (gpus.size() > 1) {
-    graph.warnings.emplace_back(
-        "no source tells NVLinks, so bounds are those of PCIe; give nvidia-smi's topo -m (--smi)");
-  }
+  if (tells_nvlink(sources)) warn_of_fabric(graph, gpus);
+  assume_no_nvlink(graph, gpus, sources);
   warn_of_dark_links(graph, gpus);
   warn_of_p2p(graph, sources.smi.p2p_read, "reading");
   warn_of_p2p(graph, sources.smi.p2p_write, "writing");
   warn_of_mig(graph, gpus);
-  warn_of_unknown_sockets(graph);
-  warn_of_flat_pcie(graph, sources);
+  assume_sockets(graph);
+  assume_flat_pcie(graph, sources);
 }
 
 }  // namespace busbar::topo

@@ -7,9 +7,9 @@
 
 namespace busbar::topo {
 
-/// Adds to the graph's warnings what a person should know before trusting it: GPUs made for NVLink
-/// without any, one off the fabric, dark links, P2P that is off, MIG, a virtual machine's PCIe,
-/// a matrix that does not tell NVLink.
+/// Adds to the graph's warnings what a person should know before trusting it (GPUs made for NVLink
+/// without any, one off the fabric, inactive links, P2P that is off, MIG), and to its assumptions
+/// what no source shows: NVLink at all, the link between sockets, a virtual machine's PCIe.
 void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources);
 
 }  // namespace busbar::topo

@@ -89,6 +89,32 @@ Way ways_of(const PathTable& table, const std::vector<PackedRing>& rings) {
   return ways;
 }
 
+/// The graph's assumptions about the kinds of link that the rings take; all of them where no ring
+/// closes.
+void add_assumptions(const Graph& graph, const std::set<LinkKind>& kinds, Bound& bound) {
+  for (const Assumption& assumption : graph.assumptions) {
+    if (kinds.empty() || kinds.contains(assumption.kind)) {
+      bound.assumptions.push_back(assumption.text);
+    }
+  }
+}
+
+std::set<LinkKind> kinds_of(const Graph& graph, const PathTable& table,
+                            const std::vector<PackedRing>& rings) {
+  std::set<LinkKind> kinds;
+  for (const PackedRing& ring : rings) {
+    for (std::size_t k = 0; k < ring.order.size(); ++k) {
+      const auto from = static_cast<std::size_t>(ring.order[k]);
+      const auto to = static_cast<std::size_t>(ring.order[(k + 1) % ring.order.size()]);
+      for (const Use& use : table.between(from, to)->uses) {
+        const Link& link = graph.links[static_cast<std::size_t>(use.resource)];
+        kinds.insert(graph.media[static_cast<std::size_t>(link.medium)].kind);
+      }
+    }
+  }
+  return kinds;
+}
+
 std::vector<RatedRing> named(const std::vector<PackedRing>& rings,
                              const std::vector<int>& devices) {
   std::vector<RatedRing> named;
@@ -122,6 +148,7 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   const Way ways = ways_of(table, packing.rings);
   bound.kind = words(ways);
   bound.rings = named(packing.rings, bound.devices);
+  add_assumptions(graph, kinds_of(graph, table, packing.rings), bound);
   bound.limit =
       bound.bound_GBps > 0 ? limit_of(graph, bound, packing, problem, crossing) : "no ring closes";
   const auto ranks = static_cast<double>(n);
@@ -139,6 +166,7 @@ void bound_switched(const Graph& graph, const SwitchedDomain& domain, Bound& bou
   bound.limit =
       limit_in_words(graph, {.links = domain.narrowest, .all = domain.links}, bound.devices);
   bound.rings = {{.devices = bound.devices, .GBps = domain.port_GBps}};
+  add_assumptions(graph, {LinkKind::NvLink}, bound);
 }
 
 }  // namespace

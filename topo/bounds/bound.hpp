@@ -46,6 +46,9 @@ struct Bound {
   /// reach.
   std::optional<double> tree_GBps{};
   std::vector<RatedRing> rings{};  ///< the packing
+  /// What the figures rest on though no source reports it. Not empty: they are estimates, and the
+  /// machine may carry more or less.
+  std::vector<std::string> assumptions{};
 };
 
 /// Exact to 16 devices and for switched domains of any size; beyond, an interval unless its ends

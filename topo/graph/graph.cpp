@@ -71,6 +71,13 @@ int add_medium(Graph& graph, Medium medium) {
   return static_cast<int>(graph.media.size()) - 1;
 }
 
+void assume(Graph& graph, LinkKind kind, std::string text) {
+  Assumption assumption{.kind = kind, .text = std::move(text)};
+  const auto& known = graph.assumptions;
+  if (std::find(known.begin(), known.end(), assumption) != known.end()) return;
+  graph.assumptions.push_back(std::move(assumption));
+}
+
 void add_cable(Graph& graph, int one, int other, int medium, double count) {
   graph.links.push_back({.from = one, .to = other, .medium = medium, .count = count});
   graph.links.push_back({.from = other, .to = one, .medium = medium, .count = count});

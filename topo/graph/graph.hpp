@@ -59,6 +59,14 @@ struct Link {
   double count = 1;  ///< of the medium, side by side
 };
 
+/// What the links of one kind rest on though no source reports it, and how to know better.
+struct Assumption {
+  LinkKind kind = LinkKind::Pcie;
+  std::string text{};  ///< "PCIe 3.0 x16 for every slot: ...; give --query"
+
+  [[nodiscard]] bool operator==(const Assumption&) const = default;
+};
+
 /// Whether two GPUs reach each other's memory without the host's.
 enum class P2p { Unknown, Works, Off };
 
@@ -84,6 +92,7 @@ struct Graph {
   /// [i][j]: device i reads and writes j's memory over PCIe. Empty where nothing is known.
   std::vector<std::vector<P2p>> p2p{};
   std::vector<std::string> warnings{};  ///< one line each, for people
+  std::vector<Assumption> assumptions{};
   Protocol protocol{};                  ///< what software makes of the links
 };
 
@@ -98,6 +107,8 @@ int add_node(Graph& graph, Node node);
 int add_medium(Graph& graph, Medium medium);
 /// Adds both directions of `count` cables.
 void add_cable(Graph& graph, int one, int other, int medium, double count = 1);
+/// Adds an assumption, once.
+void assume(Graph& graph, LinkKind kind, std::string text);
 /// GB/s of a link in its direction under a set of constants with so many flows (0: enough to fill
 /// it); infinity where nothing limits it.
 [[nodiscard]] double capacity_GBps(const Graph& graph, const Link& link, ConstantSet constants,

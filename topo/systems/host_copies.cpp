@@ -64,6 +64,7 @@ Graph copy_hosts(const Graph& one, int hosts) {
              .source = one.source,
              .media = one.media,
              .warnings = one.warnings,
+             .assumptions = one.assumptions,
              .protocol = one.protocol};
   const Numbers numbers = copy_nodes(copy, one, hosts);
   copy_links(copy, one, numbers);

@@ -43,11 +43,16 @@ class SystemReader {
 
   EqualHosts read() {
     top_.allow_only({"name", "aliases", "title", "source", "hosts", "p2p", "labels", "devices",
-                     "warnings", "medium", "node", "link", "protocol"});
+                     "warnings", "assumptions", "medium", "node", "link", "protocol"});
     graph_.name = top_.required_text("name");
     graph_.title = top_.text("title");
     graph_.source = top_.text("source");
     graph_.warnings = top_.words("warnings");
+    for (const toml::node* one : top_.list("assumptions")) {
+      const TomlFields fields(*one, top_.origin(), "[[assumptions]]");
+      fields.allow_only({"kind", "text"});
+      assume(graph_, read_kind(fields, LinkKind::Network), fields.required_text("text"));
+    }
     static_cast<void>(top_.words("aliases"));
     hosts_ = top_.integer("hosts", 1, kMostEqualHosts, 1);
     read_media();

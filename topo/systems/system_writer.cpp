@@ -123,6 +123,16 @@ std::string devices_line(const Graph& graph) {
   return fmt::format("devices = {}\n", quoted_list(names));
 }
 
+std::string assumption_lines(const Graph& graph) {
+  if (graph.assumptions.empty()) return {};
+  std::string text = "\nassumptions = [\n";
+  for (const Assumption& assumption : graph.assumptions) {
+    text += fmt::format("  {{ kind = \"{}\", text = {} }},\n", name(assumption.kind),
+                        quoted(assumption.text));
+  }
+  return text + "]\n";
+}
+
 /// Nothing where the links tell the labels.
 std::string labels_line(const Graph& graph) {
   Graph labelled = graph;
@@ -142,7 +152,7 @@ std::string write_system(const Graph& graph) {
   if (!p2p.empty()) text += fmt::format("p2p = {}\n", p2p);
   text += devices_line(graph) + labels_line(graph);
   if (!graph.warnings.empty()) text += fmt::format("warnings = {}\n", quoted_list(graph.warnings));
-  text += "\nnode = [\n";
+  text += assumption_lines(graph) + "\nnode = [\n";
   for (const Node& node : graph.nodes) text += node_line(node);
   text += fmt::format("]\n\nlink = [\n{}]\n", links(graph));
   for (std::size_t i = 0; i < graph.media.size(); ++i) {
