@@ -10,7 +10,6 @@ const Collective kAllGather{
     .title = "all-gather",
     .reduces = false,
     .rooted = false,
-    .ring_bound = true,
     .elementwise = false,
     .footprint = parts_to_whole,
     .bus_factor = all_but_own_part,

@@ -10,7 +10,6 @@ const Collective kAllReduce{
     .title = "all-reduce",
     .reduces = true,
     .rooted = false,
-    .ring_bound = true,
     .elementwise = true,
     .footprint = same_everywhere,
     .bus_factor = [](int ranks) { return 2 * all_but_own_part(ranks); },

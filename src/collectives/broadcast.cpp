@@ -10,7 +10,6 @@ const Collective kBroadcast{
     .title = "broadcast",
     .reduces = false,
     .rooted = true,
-    .ring_bound = true,
     .elementwise = true,
     .footprint = same_everywhere,
     .bus_factor = once,

@@ -10,7 +10,6 @@ const Collective kReduce{
     .title = "reduce",
     .reduces = true,
     .rooted = true,
-    .ring_bound = true,
     .elementwise = true,
     .footprint = same_everywhere,
     .bus_factor = once,

@@ -10,7 +10,6 @@ const Collective kReduceScatter{
     .title = "reduce-scatter",
     .reduces = true,
     .rooted = false,
-    .ring_bound = true,
     .elementwise = false,
     .footprint = whole_to_parts,
     .bus_factor = all_but_own_part,

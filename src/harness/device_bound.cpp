@@ -18,27 +18,15 @@ std::string list_of(const std::vector<int>& numbers) {
   return join(words, ",");
 }
 
-/// Highest bus bandwidth of a collective on a set, in GB/s.
-std::optional<double> rate_of(const topo::Bound& bound, const Collective& collective) {
-  if (bound.devices.size() < 2) return std::nullopt;
-  if (collective.ring_bound) {
-    const double in_switch = collective.name == "allreduce" ? bound.in_switch_GBps.value_or(0) : 0;
-    return std::max(bound.bound_GBps, in_switch);
-  }
-  // All else passes each device's port once, whatever its order; a mesh would need paths of its
-  // own.
-  if (bound.kind == "nvswitch") return bound.bound_GBps;
-  return std::nullopt;
-}
-
 std::string note_of(const topo::Bound& bound, const HostTopology& topology,
                     const Collective& collective) {
   const std::string how = topology.choice ? fmt::format(" ({})", topology.choice->reason) : "";
-  const auto rate = rate_of(bound, collective);
+  const auto rate = collective_GBps(bound, collective.name);
+  const char* most = bound.assumptions.empty() ? "at most" : "about";
   const std::string what =
-      rate ? fmt::format("{} at most {:.4g} GB/s over {}, limited by {}{}", collective.title, *rate,
+      rate ? fmt::format("{} {} {:.4g} GB/s over {}, limited by {}{}", collective.title, most, *rate,
                          bound.kind, bound.limit, bound.exact ? "" : " (not exact)")
-           : fmt::format("rings at most {:.4g} GB/s over {}; {} is not modelled", bound.bound_GBps,
+           : fmt::format("rings {} {:.4g} GB/s over {}; {} is not modelled", most, bound.bound_GBps,
                          bound.kind, collective.title);
   return fmt::format("GPUs {}{}: {}", list_of(bound.devices), how, what);
 }
@@ -72,7 +60,10 @@ SetBound device_bound(const HostTopology& topology, std::span<const Device> devi
   }
   if (bound.devices.size() < 2 || bound.bound_GBps <= 0) return result;
   result.note = note_of(bound, topology, collective);
-  const auto rate = rate_of(bound, collective);
+  for (const std::string& assumption : bound.assumptions) {
+    result.warnings.push_back("assumed: " + assumption);
+  }
+  const auto rate = collective_GBps(bound, collective.name);
   if (!rate) return result;
   result.kind = bound.kind;
   result.limit = bound.limit;

@@ -20,24 +20,8 @@ namespace {
 
 using topo::Operation;
 
-struct Modelled {
-  std::string_view collective;
-  Operation operation;
-};
-constexpr std::array<Modelled, 9> kModelled{{{"allreduce", Operation::AllReduce},
-                                             {"allgather", Operation::AllGather},
-                                             {"reducescatter", Operation::ReduceScatter},
-                                             {"broadcast", Operation::Broadcast},
-                                             {"reduce", Operation::Reduce},
-                                             {"alltoall", Operation::AllToAll},
-                                             {"gather", Operation::Gather},
-                                             {"scatter", Operation::Scatter},
-                                             {"sendrecv", Operation::SendReceive}}};
-
 Operation operation_of(const Collective& collective) {
-  for (const Modelled& one : kModelled) {
-    if (one.collective == collective.name) return one.operation;
-  }
+  if (const auto operation = topo::find_operation(collective.name)) return *operation;
   throw Error{Status::Unavailable, fmt::format("--backend sim: there is no model of {}; use "
                                                "--backend auto",
                                                collective.title)};

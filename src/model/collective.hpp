@@ -71,8 +71,6 @@ struct Collective {
   std::string_view title;      ///< "all-reduce"
   bool reduces = false;        ///< takes a reduction operation
   bool rooted = false;         ///< takes a root
-  /// A ring through all ranks is its best schedule, so that the ring bound holds (topo/bounds).
-  bool ring_bound = false;
   /// Element i of every result depends on elements i only: it may be issued in segments.
   bool elementwise = false;
 

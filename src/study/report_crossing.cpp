@@ -2,17 +2,36 @@
 #include "study/report_crossing.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace busbar {
 namespace {
 
-std::optional<double> rate_at(std::span<const SizedRate> curve, Bytes size) {
-  const auto found =
-      std::lower_bound(curve.begin(), curve.end(), size,
-                       [](const SizedRate& rate, Bytes wanted) { return rate.size < wanted; });
-  if (found == curve.end() || found->size != size) return std::nullopt;
-  return found->GBps;
+/// Rates at one size, by the number of the curve.
+using Rates = std::map<std::size_t, double>;
+
+/// The curve of the highest rate, where all others are behind it by more than the level.
+std::optional<std::size_t> lone_leader(const Rates& rates, double level) {
+  const auto best =
+      std::max_element(rates.begin(), rates.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool alone = std::all_of(rates.begin(), rates.end(), [&](const auto& rate) {
+    return rate.first == best->first || leader(best->second, rate.second, level) > 0;
+  });
+  return alone ? std::optional{best->first} : std::nullopt;
+}
+
+/// The last size before `until` at which one curve led another; nothing where it never did.
+std::optional<Bytes> last_led(const std::map<Bytes, Rates>& sizes, Bytes until, std::size_t one,
+                              std::size_t other, double level) {
+  std::optional<Bytes> last;
+  for (const auto& [size, rates] : sizes) {
+    if (size >= until) break;
+    const bool both = rates.contains(one) && rates.contains(other);
+    if (both && leader(rates.at(one), rates.at(other), level) > 0) last = size;
+  }
+  return last;
 }
 
 }  // namespace
@@ -23,30 +42,23 @@ int leader(double first_GBps, double second_GBps, double level) {
   return second_GBps - first_GBps > least ? -1 : 0;
 }
 
-std::vector<Bytes> common_sizes(std::span<const SizedRate> first,
-                                std::span<const SizedRate> second) {
-  std::vector<Bytes> sizes;
-  for (const SizedRate& rate : first) {
-    if (rate_at(second, rate.size)) sizes.push_back(rate.size);
+std::vector<Crossing> crossings(std::span<const std::vector<SizedRate>> curves, double level) {
+  std::map<Bytes, Rates> sizes;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    for (const SizedRate& rate : curves[i]) sizes[rate.size][i] = rate.GBps;
   }
-  return sizes;
-}
-
-std::vector<Crossing> crossings(std::span<const SizedRate> first, std::span<const SizedRate> second,
-                                double level) {
   std::vector<Crossing> found;
-  int leads = 0;
-  Bytes last = 0;  // where `leads` was seen
-  for (const SizedRate& rate : first) {
-    const std::optional<double> other = rate_at(second, rate.size);
-    if (!other) continue;
-    const int now = leader(rate.GBps, *other, level);
-    if (now == 0) continue;
-    if (leads != 0 && now != leads) {
-      found.push_back({.after = last, .until = rate.size, .first_leads = now > 0});
+  std::optional<std::size_t> leads;
+  for (const auto& [size, rates] : sizes) {
+    if (rates.size() < 2 || (leads && !rates.contains(*leads))) continue;
+    const std::optional<std::size_t> now = lone_leader(rates, level);
+    if (!now || now == leads) continue;
+    if (leads) {
+      // A curve that begins beyond its rival's sizes has overtaken nobody.
+      const auto after = last_led(sizes, size, *leads, *now, level);
+      if (after) found.push_back({.after = *after, .until = size, .loser = *leads, .winner = *now});
     }
     leads = now;
-    last = rate.size;
   }
   return found;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -14,12 +15,13 @@ struct SizedRate {
   double GBps = 0;
 };
 
-/// Where the lead passes from one of two curves to the other: beyond `after`, at `until` at the
+/// Where the lead passes from one of several curves to another: beyond `after`, at `until` at the
 /// latest.
 struct Crossing {
-  Bytes after = 0;           ///< the last size at which the old leader leads
-  Bytes until = 0;           ///< the first at which the new one does
-  bool first_leads = false;  ///< the first curve leads from here on
+  Bytes after = 0;        ///< the last size at which the old leader leads
+  Bytes until = 0;        ///< the first at which the new one does
+  std::size_t loser = 0;  ///< numbers of the curves
+  std::size_t winner = 0;
 };
 
 /// What two rates must differ by, as a share of the greater, for one to lead; below it they are
@@ -29,14 +31,9 @@ inline constexpr double kLevel = 0.02;
 /// -1, 0 or 1: the second leads, level, the first leads.
 [[nodiscard]] int leader(double first_GBps, double second_GBps, double level = kLevel);
 
-/// All changes of the lead over the sizes that both curves have; nothing is interpolated. Both are
-/// by rising size, each size once.
-[[nodiscard]] std::vector<Crossing> crossings(std::span<const SizedRate> first,
-                                              std::span<const SizedRate> second,
+/// All changes of the lead of all curves, at sizes that the leader and another curve have; nothing
+/// is interpolated. Each curve is by rising size, each size once.
+[[nodiscard]] std::vector<Crossing> crossings(std::span<const std::vector<SizedRate>> curves,
                                               double level = kLevel);
-
-/// Sizes that both have, rising.
-[[nodiscard]] std::vector<Bytes> common_sizes(std::span<const SizedRate> first,
-                                              std::span<const SizedRate> second);
 
 }  // namespace busbar

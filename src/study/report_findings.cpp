@@ -63,13 +63,43 @@ std::string ranking_words(const std::vector<Rated>& rated) {
   return text;
 }
 
-std::string crossing_words(const ReportPanel& panel, const ReportLine& first,
-                           const ReportLine& second, const Crossing& crossing) {
-  const ReportLine& winner = crossing.first_leads ? first : second;
-  const ReportLine& loser = crossing.first_leads ? second : first;
+std::string crossing_words(const ReportPanel& panel, const Crossing& crossing) {
   return fmt::format("{}: {} overtakes {} between {} and {}", where_words(panel),
-                     words_in(panel, winner), words_in(panel, loser), format_bytes(crossing.after),
+                     words_in(panel, panel.lines[crossing.winner]),
+                     words_in(panel, panel.lines[crossing.loser]), format_bytes(crossing.after),
                      format_bytes(crossing.until));
+}
+
+const SizedRate& highest(const ReportLine& line) {
+  return *std::max_element(
+      line.rates.begin(), line.rates.end(),
+      [](const SizedRate& a, const SizedRate& b) { return a.GBps < b.GBps; });
+}
+
+/// "b 482 GB/s (16 GiB), a 130 (128 MiB)": the highest rate of each line, wherever it is.
+std::string highest_words(const ReportPanel& panel) {
+  std::vector<const ReportLine*> lines;
+  for (const ReportLine& line : panel.lines) {
+    if (!line.rates.empty()) lines.push_back(&line);
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const ReportLine* a, const ReportLine* b) {
+    return highest(*a).GBps > highest(*b).GBps;
+  });
+  std::vector<std::string> parts;
+  for (const ReportLine* line : lines) {
+    const SizedRate& most = highest(*line);
+    parts.push_back(fmt::format("{} {}{} ({})", words_in(panel, *line), figure_words(most.GBps),
+                                parts.empty() ? " GB/s" : "", format_bytes(most.size)));
+  }
+  return join(parts, ", ");
+}
+
+/// Whether all lines end at one size, so that a ranking there is fair.
+bool end_alike(const ReportPanel& panel) {
+  return std::all_of(panel.lines.begin(), panel.lines.end(), [&](const ReportLine& line) {
+    return !line.rates.empty() &&
+           line.rates.back().size == panel.lines.front().rates.back().size;
+  });
 }
 
 }  // namespace
@@ -90,10 +120,13 @@ std::vector<std::string> fastest_findings(const ReportData& data) {
   std::vector<std::string> found;
   for (const ReportPanel& panel : data.panels) {
     if (panel.lines.size() < 2) continue;
+    if (!end_alike(panel)) {
+      found.push_back(
+          fmt::format("{}, highest of each: {}", where_words(panel), highest_words(panel)));
+    }
     const std::vector<Bytes> sizes = sizes_of_all(panel);
     if (sizes.empty()) {
-      found.push_back(where_words(panel) +
-                      ": no size is in all curves; run the same -b, -e and -f");
+      found.back() += "; no size is in all curves";
       continue;
     }
     std::vector<Bytes> ends{sizes.back()};
@@ -109,12 +142,10 @@ std::vector<std::string> fastest_findings(const ReportData& data) {
 std::vector<std::string> crossing_findings(const ReportData& data) {
   std::vector<std::string> found;
   for (const ReportPanel& panel : data.panels) {
-    for (std::size_t i = 0; i < panel.lines.size(); ++i) {
-      for (std::size_t j = i + 1; j < panel.lines.size(); ++j) {
-        for (const Crossing& crossing : crossings(panel.lines[i].rates, panel.lines[j].rates)) {
-          found.push_back(crossing_words(panel, panel.lines[i], panel.lines[j], crossing));
-        }
-      }
+    std::vector<std::vector<SizedRate>> curves;
+    for (const ReportLine& line : panel.lines) curves.push_back(line.rates);
+    for (const Crossing& crossing : crossings(curves)) {
+      found.push_back(crossing_words(panel, crossing));
     }
   }
   return found;
@@ -122,10 +153,7 @@ std::vector<std::string> crossing_findings(const ReportData& data) {
 
 std::optional<double> best_share(const ReportLine& line) {
   if (!line.bound_GBps || line.rates.empty()) return std::nullopt;
-  const auto most =
-      std::max_element(line.rates.begin(), line.rates.end(),
-                       [](const SizedRate& a, const SizedRate& b) { return a.GBps < b.GBps; });
-  return most->GBps / *line.bound_GBps;
+  return highest(line).GBps / *line.bound_GBps;
 }
 
 std::vector<std::string> share_findings(const ReportData& data) {
@@ -137,9 +165,7 @@ std::vector<std::string> share_findings(const ReportData& data) {
       found.push_back(fmt::format(
           "{}: {} reaches {} of its bound{}: {}", where_words(panel), words_in(panel, line),
           percent_words(share), line.limit.empty() ? "" : fmt::format(" ({})", line.limit),
-          share < kLowShare ? "low"
-                            : "more than a ring can carry: by trees or in the switch, or "
-                              "the bound is wrong"));
+          share < kLowShare ? "low" : "more than the links can carry, so one of both is wrong"));
     }
   }
   return found;

@@ -44,8 +44,10 @@ void add_bound(const ReportData& data, const Curve& curve, ReportLine& line) {
   if (told && *told > 0) {
     line.bound_GBps = told;
     if (line.limit.empty()) line.limit = curve.points.back().bound_kind;
-  } else if (bound && bound->bound_GBps > 0) {
-    line.bound_GBps = bound->bound_GBps;
+  } else if (bound) {
+    line.bound_GBps = topo::collective_GBps(*bound, line.key.collective);
+    const bool in_switch = line.bound_GBps && *line.bound_GBps > bound->bound_GBps;
+    if (in_switch) line.limit += ", where the switch adds (NVLS)";
   }
 }
 
@@ -62,18 +64,20 @@ void add_gaps(const ReportData& data, ReportLine& line) {
   }
 }
 
-/// What tells lines of one system and panel from each other: only parts that differ.
+/// What distinguishes the lines of a panel: only parts that differ. Of the type and the operation
+/// that is said across systems, too, since they change the figures.
 void name_lines(std::vector<ReportLine>& lines) {
   for (ReportLine& line : lines) {
     std::vector<std::string> parts;
-    const auto add = [&](const auto& part_of) {
+    const auto add = [&](const auto& part_of, bool across_systems = false) {
       const bool differs = std::any_of(lines.begin(), lines.end(), [&](const ReportLine& other) {
-        return other.system == line.system && part_of(other.key) != part_of(line.key);
+        return (across_systems || other.system == line.system) &&
+               part_of(other.key) != part_of(line.key);
       });
       if (differs && !part_of(line.key).empty()) parts.push_back(part_of(line.key));
     };
-    add([](const CurveKey& key) { return key.type; });
-    add([](const CurveKey& key) { return key.op; });
+    add([](const CurveKey& key) { return key.type; }, true);
+    add([](const CurveKey& key) { return key.op; }, true);
     add([](const CurveKey& key) {
       return key.device_set.empty() ? "" : fmt::format("devices {}", key.device_set);
     });

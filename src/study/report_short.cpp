@@ -13,16 +13,6 @@
 namespace busbar {
 namespace {
 
-/// The panel of the first collective with most systems, then most ranks: the fairest comparison.
-const ReportPanel* widest_panel(const ReportData& data) {
-  const ReportPanel* widest = nullptr;
-  for (const ReportPanel& panel : data.panels) {
-    if (panel.collective != data.panels.front().collective || panel.lines.size() < 2) continue;
-    if (widest == nullptr || panel.lines.size() >= widest->lines.size()) widest = &panel;
-  }
-  return widest;
-}
-
 /// "20.5 GB/s over 2 ranks, 80.8 over 4".
 std::string step_words(const ScalingRow& row) {
   std::vector<std::string> steps;
@@ -70,24 +60,39 @@ std::string choice_words(const ReportSystem& system) {
 std::string limit_of_all(const ReportSystem& system) {
   if (system.sets.empty() || !system.sets.back().best) return {};
   const topo::Bound& bound = system.sets.back().best->bound;
-  return fmt::format("all {} together can carry {} ({}){}", system.sets.back().k,
-                     rate_words(bound.bound_GBps), bound.limit,
-                     bound.ring_GBps > 0 ? "" : ", with no NVLink ring");
+  const double allreduce = topo::collective_GBps(bound, "allreduce").value_or(0);
+  const std::string more = allreduce > bound.bound_GBps
+                               ? fmt::format(", and {} in an all-reduce that the switch adds (NVLS)",
+                                             rate_words(allreduce))
+                               : "";
+  return fmt::format("all {} together can carry {}{} ({}){}{}", system.sets.back().k,
+                     bound.assumptions.empty() ? "" : "about ", rate_words(bound.bound_GBps),
+                     bound.limit, bound.ring_GBps > 0 ? "" : ", with no NVLink ring", more);
 }
 
 }  // namespace
 
 std::vector<std::string> short_findings(const ReportData& data) {
   std::vector<std::string> found;
-  if (const ReportPanel* panel = widest_panel(data)) {
-    const ReportData only{.panels = {*panel}};
-    const std::vector<std::string> fastest = fastest_findings(only);
-    if (!fastest.empty()) found.push_back(fastest.front());
+  // Of the first collective, and of its panels those with most systems.
+  std::vector<const ReportPanel*> panels;
+  for (const ReportPanel& panel : data.panels) {
+    const bool first = panel.collective == data.panels.front().collective;
+    if (first && panel.lines.size() > 1) panels.push_back(&panel);
   }
-  const std::vector<std::string> crossing = crossing_findings(data);
-  found.insert(
-      found.end(), crossing.begin(),
-      crossing.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(crossing.size(), 3)));
+  std::stable_sort(panels.begin(), panels.end(), [](const ReportPanel* a, const ReportPanel* b) {
+    return a->lines.size() != b->lines.size() ? a->lines.size() > b->lines.size()
+                                              : a->ranks > b->ranks;
+  });
+  constexpr std::size_t kPanels = 2;
+  for (std::size_t i = 0; i < std::min(kPanels, panels.size()); ++i) {
+    const ReportData only{.panels = {*panels[i]}};
+    found.push_back(fastest_findings(only).front());
+    const std::vector<std::string> changes = crossing_findings(only);
+    found.insert(found.end(), changes.begin(),
+                 changes.begin() + static_cast<std::ptrdiff_t>(
+                                       std::min<std::size_t>(changes.size(), kPanels)));
+  }
   for (const ReportSystem& system : data.systems) {
     std::vector<std::string> parts;
     for (std::string words :

@@ -238,11 +238,6 @@ std::vector<std::string> sources_of(const Graph& graph) {
 
 Section system_section(const ReportSystem& system) {
   Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
-  if (!system.graph) {
-    section.blocks.emplace_back(
-        Paragraph{.text = "No topology is known for this system; its runs are below."});
-    return section;
-  }
   const Graph& graph = *system.graph;
   if (!graph.title.empty()) {
     section.blocks.emplace_back(
@@ -260,6 +255,10 @@ Section system_section(const ReportSystem& system) {
   for (const std::string& warning : graph.warnings) {
     section.blocks.emplace_back(Paragraph{.text = warning, .warning = true});
   }
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    section.blocks.emplace_back(Paragraph{
+        .text = "Bounds here are estimates. Assumed: " + assumption.text, .warning = true});
+  }
   add_list("Sources", sources_of(graph), section.blocks);
   return section;
 }
@@ -269,7 +268,14 @@ Section system_section(const ReportSystem& system) {
 std::vector<Section> system_sections(const ReportContext& context) {
   std::vector<Section> sections{{.level = 2, .id = "systems", .heading = "The systems"}};
   for (const ReportSystem& system : context.data.systems) {
-    sections.push_back(system_section(system));
+    if (system.graph) sections.push_back(system_section(system));
+  }
+  const std::vector<std::string> without = systems_without_topology(context.data);
+  if (!without.empty()) {
+    sections.front().blocks.emplace_back(Paragraph{
+        .text = fmt::format("No topology is known for {}, so there are no bounds. Give --system "
+                            "FILE, or --system NAME to the run or the import.",
+                            and_words(without))});
   }
   return sections;
 }

@@ -84,14 +84,15 @@ std::vector<std::string> comparison_warnings(const ReportData& data) {
   std::vector<std::string> warnings;
   warn_of_rows(data, warnings);
   warn_of_facts(data, warnings);
-  for (const ReportSystem& system : data.systems) {
-    if (!system.graph) {
-      warnings.push_back(fmt::format(
-          "no topology is known for {}; give --system FILE, or --system NAME to the run",
-          system.name));
-    }
-  }
   return warnings;
+}
+
+std::vector<std::string> systems_without_topology(const ReportData& data) {
+  std::vector<std::string> names;
+  for (const ReportSystem& system : data.systems) {
+    if (!system.graph) names.push_back(system.name);
+  }
+  return names;
 }
 
 }  // namespace busbar

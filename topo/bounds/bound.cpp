@@ -15,6 +15,7 @@
 #include "topo/bounds/packing.hpp"
 #include "topo/bounds/paths.hpp"
 #include "topo/bounds/switched.hpp"
+#include "topo/predict/operation.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -170,6 +171,18 @@ void bound_switched(const Graph& graph, const SwitchedDomain& domain, Bound& bou
 }
 
 }  // namespace
+
+std::optional<double> collective_GBps(const Bound& bound, std::string_view collective) {
+  if (bound.devices.size() < 2) return std::nullopt;
+  const std::optional<Operation> operation = find_operation(collective);
+  if (operation == Operation::AllReduce) {
+    return std::max(
+        {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});
+  }
+  const bool known =
+      operation && (is_ringed(*operation) || bound.kind == words(Way::NvSwitch));
+  return known ? std::optional{bound.bound_GBps} : std::nullopt;
+}
 
 Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOptions& options) {
   check_devices(graph, devices);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "topo/graph/graph.hpp"
@@ -50,6 +51,12 @@ struct Bound {
   /// machine may carry more or less.
   std::vector<std::string> assumptions{};
 };
+
+/// The most bus bandwidth of a collective ("allreduce") on the set, in GB/s: by rings, and for
+/// all-reduce by trees and additions in the switch. All-to-all and the other collectives that are no
+/// ring pass each port of a switch once; a mesh would need paths of its own, so there is no figure.
+[[nodiscard]] std::optional<double> collective_GBps(const Bound& bound,
+                                                    std::string_view collective);
 
 /// Exact to 16 devices and for switched domains of any size; beyond, an interval unless its ends
 /// meet. Throws Error (Usage) for an index that is no device or twice there.
