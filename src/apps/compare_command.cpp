@@ -21,9 +21,14 @@ Status run_compare(std::span<char* const> arguments) {
   const study::GroupComparison comparison =
       study::compare_launches(before, after, options.threshold_percent / kPercent);
   fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));
-  if (!options.fail_percent || !comparison.any_slower_by(*options.fail_percent / kPercent)) {
-    return Status::Ok;
+  if (!options.fail_percent) return Status::Ok;
+  if (!comparison.can_reach_verdicts()) {
+    fmt::print(stderr,
+               "busbar: --fail-on-slower: too few launches to tell; give at least 4 of each by "
+               "--before and --after\n");
+    return Status::Unavailable;
   }
+  if (!comparison.any_slower_by(*options.fail_percent / kPercent)) return Status::Ok;
   fmt::print(stderr, "busbar: slower by more than {:g} % with confidence (--fail-on-slower)\n",
              *options.fail_percent);
   return Status::Wrong;

@@ -49,6 +49,17 @@ T choose(View option, View text, const std::array<Choice<T>, N>& choices) {
   throw usage_error(fmt::format("{}: '{}' is not one of {}", option, text, join(words, ", ")));
 }
 
+/// Of values that have names of their own.
+template <class T, std::size_t N>
+T choose(View option, View text, const std::array<T, N>& values) {
+  std::vector<std::string> words;
+  for (const T value : values) {
+    if (name(value) == text) return value;
+    words.emplace_back(name(value));
+  }
+  throw usage_error(fmt::format("{}: '{}' is not one of {}", option, text, join(words, ", ")));
+}
+
 void set_types(Options& options, View option, View text) {
   options.types.clear();
   std::vector<std::string> names;
@@ -117,16 +128,12 @@ using O = Options;
 
 constexpr std::array<Choice<Cadence>, 2> kCadences{
     {{"streaming", Cadence::Streaming}, {"isolated", Cadence::Isolated}}};
-constexpr std::array<Choice<ProgressChoice>, 3> kProgress{{{"auto", ProgressChoice::Auto},
-                                                           {"block", ProgressChoice::Block},
-                                                           {"yield", ProgressChoice::Yield}}};
-constexpr std::array<Choice<Cache>, 2> kCaches{{{"warm", Cache::Warm}, {"rotate", Cache::Rotate}}};
-constexpr std::array<Choice<Bind>, 4> kBinds{
-    {{"auto", Bind::Auto}, {"none", Bind::None}, {"core", Bind::Core}, {"numa", Bind::Numa}}};
+constexpr std::array kProgress{ProgressChoice::Auto, ProgressChoice::Block, ProgressChoice::Yield};
+constexpr std::array kCaches{Cache::Warm, Cache::Rotate};
+constexpr std::array kBinds{Bind::Auto, Bind::None, Bind::Core, Bind::Numa};
 constexpr std::array<Choice<Pairs>, 2> kPairs{{{"off", Pairs::Off}, {"all", Pairs::All}}};
 constexpr std::array<Choice<bool>, 2> kHostLimits{{{"auto", true}, {"off", false}}};
-constexpr std::array<Choice<Placement>, 3> kPlacements{
-    {{"both", Placement::Both}, {"in", Placement::In}, {"out", Placement::Out}}};
+constexpr std::array kPlacements{Placement::Both, Placement::In, Placement::Out};
 
 constexpr std::int64_t kMostRanks = 1 << 22;
 using topo::Algorithm;

@@ -42,6 +42,16 @@ std::string_view name(Aggregation aggregation) {
 
 std::string_view name(Cache cache) { return cache == Cache::Warm ? "warm" : "rotate"; }
 
+std::string_view name(Bind bind) {
+  constexpr std::array<std::string_view, 4> kNames{"auto", "none", "core", "numa"};
+  return kNames[static_cast<std::size_t>(bind)];
+}
+
+std::string_view name(ProgressChoice progress) {
+  constexpr std::array<std::string_view, 3> kNames{"auto", "block", "yield"};
+  return kNames[static_cast<std::size_t>(progress)];
+}
+
 std::string_view name(Placement placement) {
   constexpr std::array<std::string_view, 3> kNames{"both", "in", "out"};
   return kNames[static_cast<std::size_t>(placement)];
@@ -66,9 +76,9 @@ std::vector<std::string> configuration_words(const Options& o) {
       fmt::format("cadence={}", name(o.cadence)),
       fmt::format("ci-width={}", o.ci_width),
       fmt::format("time-budget={}", o.time_budget.count()),
-      fmt::format("progress={}", static_cast<int>(o.progress)),
+      fmt::format("progress={}", name(o.progress)),
       fmt::format("cache={}", name(o.cache)),
-      fmt::format("bind={}", static_cast<int>(o.bind)),
+      fmt::format("bind={}", name(o.bind)),
       fmt::format("devices={}", o.devices ? words_of(*o.devices) : "free"),
       fmt::format("seed={}", o.seed),
       fmt::format("graph={}", o.graph_launches),

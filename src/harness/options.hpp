@@ -97,6 +97,8 @@ struct Options {
 [[nodiscard]] std::string_view name(Cadence cadence);
 [[nodiscard]] std::string_view name(Aggregation aggregation);
 [[nodiscard]] std::string_view name(Cache cache);
+[[nodiscard]] std::string_view name(Bind bind);
+[[nodiscard]] std::string_view name(ProgressChoice progress);
 [[nodiscard]] std::string_view name(Placement placement);
 
 /// Everything that makes rows comparable, as "key=value" words in a fixed order: --resume refuses a

@@ -78,6 +78,21 @@ std::streamoff end_of_lines(std::istream& text) {
   return 0;
 }
 
+/// As CsvRows::cut. `end`: of the last whole line.
+std::string why_cut(std::istream& text, std::streamoff end, const std::vector<std::string>& head) {
+  constexpr std::streamoff kEnough = 4096;  // for the last line
+  text.seekg(0, std::ios::end);
+  if (text.tellg() > end) return "cut off: its last line has no end";
+  const bool ours = std::any_of(head.begin(), head.end(), [](const std::string& line) {
+    return line.starts_with("# configuration:");
+  });
+  if (!ours) return {};
+  std::string tail(static_cast<std::size_t>(std::min(end, kEnough)), '\0');
+  text.seekg(end - static_cast<std::streamoff>(tail.size()));
+  text.read(tail.data(), static_cast<std::streamsize>(tail.size()));
+  return tail.find("# finished:") == std::string::npos ? "cut off: the run did not finish it" : "";
+}
+
 /// What is above the rows, and how many rows follow about.
 struct Head {
   std::vector<std::string> lines;
@@ -101,7 +116,6 @@ Head read_head(std::istream& text, std::streamoff end) {
     }
   }
   text.clear();
-  text.seekg(0);
   return head;
 }
 
@@ -138,16 +152,24 @@ auto told_as_ours(const Action& action) {
   }
 }
 
+Text rewound(Text text) {
+  text->clear();
+  text->seekg(0);
+  return text;
+}
+
 }  // namespace
 
 struct CsvRows::State {
   State(std::string file, Text text, std::streamoff end)
       : path(std::move(file)),
         head(read_head(*text, end)),
-        reader(path, std::make_unique<FirstBytes>(std::move(text), end)) {}
+        cut(why_cut(*text, end, head.lines)),
+        reader(path, std::make_unique<FirstBytes>(rewound(std::move(text)), end)) {}
 
   std::string path;
   Head head;
+  std::string cut;
   Reader reader;
   Cells cells{};
   std::vector<std::size_t> filled{};  ///< the columns that are wanted and there
@@ -182,6 +204,7 @@ CsvRows::~CsvRows() = default;
 
 const std::vector<std::string>& CsvRows::head() const { return state_->head.lines; }
 const std::string& CsvRows::columns() const { return state_->head.columns; }
+const std::string& CsvRows::cut() const { return state_->cut; }
 std::size_t CsvRows::about() const { return state_->head.rows_about; }
 
 bool CsvRows::next(Record& record) {
@@ -206,7 +229,7 @@ bool CsvRows::next(Record& record) {
 
 CsvFile read_csv(const std::string& path) {
   CsvRows rows(path);
-  CsvFile file{.head = rows.head(), .columns = rows.columns(), .records = {}};
+  CsvFile file{.head = rows.head(), .columns = rows.columns(), .records = {}, .cut = rows.cut()};
   file.records.reserve(rows.about());
   while (rows.next(file.records.emplace_back())) {
   }

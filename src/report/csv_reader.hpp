@@ -28,6 +28,9 @@ class CsvRows {
   [[nodiscard]] const std::vector<std::string>& head() const;
   /// The line that names the columns.
   [[nodiscard]] const std::string& columns() const;
+  /// Why the file is not whole, or empty: "cut off: its last line has no end". Our programs end
+  /// theirs with "# finished:"; imported files have no such line.
+  [[nodiscard]] const std::string& cut() const;
   /// About so many rows the file has, by the length of the first.
   [[nodiscard]] std::size_t about() const;
   /// Puts the next row into an empty record; false where there is none. Throws a usage error with
@@ -44,6 +47,7 @@ struct CsvFile {
   std::vector<std::string> head;  ///< the "#" lines above the column names
   std::string columns;            ///< the line that names them
   std::vector<Record> records;
+  std::string cut;  ///< as CsvRows::cut
 };
 
 /// Reads all columns of all rows. Throws what CsvRows throws.

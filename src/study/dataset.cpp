@@ -16,7 +16,13 @@ namespace busbar {
 namespace {
 
 bool has_value(const Record& record) {
-  return record.status == RowStatus::Ok && record.time_median_us && record.busbw_GBps;
+  return record.status == RowStatus::Ok && record.time_median_us && record.busbw_GBps &&
+         !contradicts_itself(record);
+}
+
+bool has_flag(const Record& record, std::string_view flag) {
+  const std::vector<std::string> flags = split(record.flags, ' ');
+  return std::find(flags.begin(), flags.end(), flag) != flags.end();
 }
 
 CurveKey key_of(const Dataset& dataset, const Record& record) {
@@ -62,9 +68,36 @@ Facts facts_of(std::span<const std::string> head) {
   return facts;
 }
 
+bool contradicts_itself(const Record& record) { return has_flag(record, "bandwidth-differs"); }
+
+std::vector<std::string> problems_of(const Dataset& dataset) {
+  std::vector<std::string> problems;
+  const std::string file = std::filesystem::path(dataset.path).filename().string();
+  if (!dataset.cut.empty()) problems.push_back(fmt::format("{}: {}", file, dataset.cut));
+  std::vector<std::string> sizes;
+  for (const Record& record : dataset.records) {
+    if (contradicts_itself(record)) sizes.push_back(format_bytes(record.size));
+  }
+  if (!sizes.empty()) {
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    problems.push_back(
+        fmt::format("{}: left out, since time and bandwidth of the log contradict each other: {}",
+                    file, join(sizes, ", ")));
+  }
+  if (std::any_of(dataset.records.begin(), dataset.records.end(),
+                  [](const Record& record) { return has_flag(record, "fake"); })) {
+    problems.push_back(
+        fmt::format("{}: from the fake GPU machine of busbar's tests; no figure is real", file));
+  }
+  return problems;
+}
+
 Dataset load_dataset(const std::string& path) {
   CsvFile file = read_csv(path);
-  Dataset dataset{.path = path, .facts = facts_of(file.head), .records = std::move(file.records)};
+  Dataset dataset{.path = path,
+                  .facts = facts_of(file.head),
+                  .records = std::move(file.records),
+                  .cut = std::move(file.cut)};
   dataset.label = dataset.fact("system");
   if (dataset.label.empty()) dataset.label = std::filesystem::path(path).stem().string();
   dataset.simulated = std::any_of(dataset.records.begin(), dataset.records.end(),

@@ -18,6 +18,7 @@ struct Dataset {
   std::map<std::string, std::string> facts{};  ///< "key: value" lines of the head
   std::vector<Record> records{};
   bool simulated = false;  ///< predicted, not measured: every picture and table says so
+  std::string cut{};       ///< why the file is not whole, or empty
 
   /// A fact of the head, or empty.
   [[nodiscard]] std::string fact(const std::string& key) const;
@@ -27,6 +28,12 @@ using Facts = std::map<std::string, std::string>;
 
 /// The "# key: value" lines of a CSV's head.
 [[nodiscard]] Facts facts_of(std::span<const std::string> head);
+
+/// Whether size, time and bandwidth of an imported row cannot all be right; no curve has it.
+[[nodiscard]] bool contradicts_itself(const Record& record);
+/// What a reader of any figure of the file should know, a line each: that the file was cut, rows that
+/// are left out, and the fake GPU machine.
+[[nodiscard]] std::vector<std::string> problems_of(const Dataset& dataset);
 
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Dataset load_dataset(const std::string& path);

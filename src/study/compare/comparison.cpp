@@ -50,13 +50,15 @@ void compare_over(ComparedRow& row, std::vector<double> before, std::vector<doub
   row.interval = stats::Interval{.low = std::exp(shift->low), .high = std::exp(shift->high)};
 }
 
+/// One launch each has an interval within the launch, which says nothing about the next launch.
+bool is_significant(const ComparedRow& row) { return row.interval && row.p && *row.p < kLevel; }
+
 Verdict verdict_of(const ComparedRow& row, double threshold) {
-  if (!row.interval) return Verdict::CannotTell;
+  if (row.kind != IntervalKind::OverLaunches) return Verdict::CannotTell;
   const double most = 1 + threshold;
   const double least = 1 / most;
-  const bool significant = row.p.value_or(0) < kLevel;
-  if (significant && row.interval->low > 1 && row.ratio > most) return Verdict::Slower;
-  if (significant && row.interval->high < 1 && row.ratio < least) return Verdict::Faster;
+  if (is_significant(row) && row.interval->low > 1 && row.ratio > most) return Verdict::Slower;
+  if (is_significant(row) && row.interval->high < 1 && row.ratio < least) return Verdict::Faster;
   const bool within = row.interval->low >= least && row.interval->high <= most;
   return within ? Verdict::Same : Verdict::CannotTell;
 }
@@ -87,8 +89,8 @@ void add_limits(GroupComparison& comparison) {
   const std::size_t needed = stats::fewest_for(kLevel);
   if (before == 1 && after == 1) {
     comparison.warnings.push_back(fmt::format(
-        "one launch each: intervals are within one launch, and launches differ by more than that; "
-        "give {} of each by --before and --after",
+        "one launch each: ratios only, since launches differ by more than the interval within one; "
+        "give {} of each by --before and --after for verdicts",
         needed));
   } else if (stats::least_p(before, after) >= kLevel) {
     comparison.warnings.push_back(fmt::format(
@@ -117,8 +119,12 @@ std::size_t GroupComparison::count(Verdict verdict) const {
 
 bool GroupComparison::any_slower_by(double fraction) const {
   return std::any_of(rows.begin(), rows.end(), [&](const ComparedRow& row) {
-    return row.interval && row.interval->low > 1 + fraction;
+    return is_significant(row) && row.interval->low > 1 + fraction;
   });
+}
+
+bool GroupComparison::can_reach_verdicts() const {
+  return stats::least_p(before.size(), after.size()) < kLevel;
 }
 
 GroupComparison compare_launches(std::span<const Launch> before, std::span<const Launch> after,

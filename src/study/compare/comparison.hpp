@@ -50,8 +50,10 @@ struct GroupComparison {
   std::vector<std::string> warnings{};
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
-  /// True where a row's whole interval is above 1 + `fraction`.
+  /// True where a row has p < 0.05 and its whole interval is above 1 + `fraction`.
   [[nodiscard]] bool any_slower_by(double fraction) const;
+  /// False where so few launches can never have p < 0.05, whatever they measure.
+  [[nodiscard]] bool can_reach_verdicts() const;
 };
 
 /// Compares by launch medians. A row is slower where its interval and p say so and its ratio is

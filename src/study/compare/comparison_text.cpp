@@ -29,11 +29,17 @@ std::string microseconds_words(double time) {
   return time < kHundred ? fmt::format("{:.2f}", time) : fmt::format("{:.1f}", time);
 }
 
+std::string rate_text(const std::optional<double>& GBps) {
+  return GBps ? fmt::format("{:.4g}", *GBps) : "";
+}
+
 std::vector<std::string> cells_of(const ComparedRow& row) {
   return {format_bytes(row.key.size),
           std::string(placement(row.key)),
           microseconds_words(row.before_us),
           microseconds_words(row.after_us),
+          rate_text(row.before_GBps),
+          rate_text(row.after_GBps),
           fmt::format("{:.3f}", row.ratio),
           row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "",
           row.p ? fmt::format("{:.3f}", *row.p) : "",
@@ -46,7 +52,8 @@ std::string tables(const std::vector<ComparedRow>& rows) {
   for (auto row = rows.begin(); row != rows.end();) {
     const std::string title = title_of(row->key);
     TextTable table{
-        .columns = {"size", "place", "before us", "after us", "ratio", "interval", "p", "verdict"}};
+        .columns = {"size", "place", "before us", "after us", "before GB/s", "after GB/s", "ratio",
+                    "interval", "p", "verdict"}};
     for (; row != rows.end() && title_of(row->key) == title; ++row) {
       table.rows.push_back(cells_of(*row));
     }

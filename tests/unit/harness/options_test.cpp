@@ -52,7 +52,7 @@ TEST(ConfigurationWords, AreTheDefaultsInAFixedOrder) {
       "sizes=1048576-1073741824x2 types=float ops=sum root=0 placement=both operations=auto "
       "warmup=auto "
       "aggregated=1 cycles=1 aggregation=max checks=1 blocking=0 cadence=streaming ci-width=0.02 "
-      "time-budget=3 progress=0 cache=warm bind=0 devices=free seed=1 graph=0 registration=0 "
+      "time-budget=3 progress=auto cache=warm bind=auto devices=free seed=1 graph=0 registration=0 "
       "cta-policy=auto "
       "unalign=0 pairs=off split=none");
 }
