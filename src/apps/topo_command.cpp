@@ -14,6 +14,7 @@
 #include "report/topo_text.hpp"
 #include "topo/choice/compare.hpp"
 #include "topo/probes/command.hpp"
+#include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
@@ -63,6 +64,11 @@ void show(const Graph& graph, const TopoOptions& options) {
   } else if (options.svg.empty()) {
     fmt::print("{}", show_text(graph, options.bound.constants));
   }
+}
+
+void summary(const Graph& graph, const TopoOptions& options) {
+  const std::vector<topo::Comparison> sets = topo::summarize(graph, options.bound);
+  fmt::print("{}", options.json ? summary_json(graph, sets) : summary_text(graph, sets));
 }
 
 /// The devices that --devices, -k and --policy ask for; all without any.
@@ -140,7 +146,10 @@ void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
 }
 
 void save(const Graph& graph, const TopoOptions& options) {
-  const std::string text = topo::write_system(graph);
+  const std::string text =
+      options.hosts ? topo::write_system(topo::with_network(graph, options.hosts->network),
+                                         options.hosts->hosts)
+                    : topo::write_system(graph);
   if (options.out.empty()) {
     fmt::print("{}", text);
   } else {
@@ -178,9 +187,9 @@ Status run_topo(std::span<char* const> arguments) {
     std::string_view name;
     void (*run)(const Graph&, const TopoOptions&);
   };
-  constexpr std::array kActions{Action{"show", show}, Action{"bound", bound},
-                                Action{"choose", choose}, Action{"classes", classes},
-                                Action{"save", save}};
+  constexpr std::array kActions{Action{"show", show},       Action{"summary", summary},
+                                Action{"bound", bound},     Action{"choose", choose},
+                                Action{"classes", classes}, Action{"save", save}};
   for (const Action& action : kActions) {
     if (action.name == options.action) action.run(graphs.front(), options);
   }

@@ -30,67 +30,85 @@ void read_nvlink(topo::SmiProbe& smi, const std::string& path) {
 
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
-void read_smi(topo::SmiProbe& smi, const TopoOptions& options) {
-  if (!options.smi.empty()) {
-    smi.matrix = topo::parse_smi_matrix(read_text_file("--smi", options.smi), options.smi);
+void read_smi(topo::SmiProbe& smi, const MachineSource& source) {
+  if (!source.smi.empty()) {
+    smi.matrix = topo::parse_smi_matrix(read_text_file("--smi", source.smi), source.smi);
   }
-  if (!options.query.empty()) {
-    smi.gpus = topo::parse_smi_query(read_text_file("--query", options.query), options.query);
+  if (!source.query.empty()) {
+    smi.gpus = topo::parse_smi_query(read_text_file("--query", source.query), source.query);
   }
-  for (const std::string& path : options.nvlink) read_nvlink(smi, path);
-  for (const std::string& path : options.p2p) {
+  for (const std::string& path : source.nvlink) read_nvlink(smi, path);
+  for (const std::string& path : source.p2p) {
     auto& matrix = smi.p2p_read ? smi.p2p_write : smi.p2p_read;
     matrix = topo::parse_smi_p2p(read_text_file("--p2p", path), path);
   }
 }
 
-/// The first capture lends the machine its name; empty where there is none.
-std::string first_capture(const TopoOptions& options) {
-  std::vector<std::string> paths{options.smi, options.query, options.nccl_xml, options.hwloc};
-  paths.insert(paths.end(), options.nvlink.begin(), options.nvlink.end());
-  paths.insert(paths.end(), options.p2p.begin(), options.p2p.end());
+/// The first capture lends the machine its name.
+std::string first_capture(const MachineSource& source) {
+  std::vector<std::string> paths{source.smi, source.query, source.nccl_xml, source.hwloc};
+  paths.insert(paths.end(), source.nvlink.begin(), source.nvlink.end());
+  paths.insert(paths.end(), source.p2p.begin(), source.p2p.end());
   const auto first = std::find_if(paths.begin(), paths.end(),
                                   [](const std::string& path) { return !path.empty(); });
   return first == paths.end() ? "" : *first;
 }
 
-/// The machine of captures; nothing where no option names any.
-std::optional<topo::Graph> from_captures(const TopoOptions& options) {
-  const std::string first = first_capture(options);
-  if (first.empty()) return std::nullopt;
-  topo::Sources sources{.name = options.name.empty() ? stem(first) : options.name};
-  read_smi(sources.smi, options);
-  if (!options.nccl_xml.empty()) {
+topo::Graph from_captures(const MachineSource& source) {
+  topo::Sources sources{.name = stem(first_capture(source))};
+  read_smi(sources.smi, source);
+  if (!source.nccl_xml.empty()) {
     sources.nccl =
-        topo::parse_nccl_xml(read_text_file("--nccl-xml", options.nccl_xml), options.nccl_xml);
+        topo::parse_nccl_xml(read_text_file("--nccl-xml", source.nccl_xml), source.nccl_xml);
   }
-  if (!options.hwloc.empty()) {
-    sources.hwloc = topo::parse_hwloc_xml(read_text_file("--hwloc", options.hwloc), options.hwloc);
+  if (!source.hwloc.empty()) {
+    sources.hwloc = topo::parse_hwloc_xml(read_text_file("--hwloc", source.hwloc), source.hwloc);
   }
-  if (const auto problem = topo::contradiction(sources)) throw usage_error(*problem);
+  if (const auto problem = topo::contradiction(sources)) {
+    throw usage_error(*problem +
+                      ": these are of different machines, or of different days; take all of one");
+  }
   return topo::assemble(sources);
+}
+
+/// Probes that contradict each other are no mistake of the user.
+topo::Graph this_machine(const std::string& nvidia_smi) {
+  const topo::Sources sources = topo::probe_machine(nvidia_smi);
+  topo::Graph graph = topo::assemble(sources);
+  if (const auto problem = topo::contradiction(sources)) {
+    graph.warnings.push_back("sources disagree: " + *problem);
+  }
+  return graph;
+}
+
+/// Captures in different folders may have one name.
+void make_names_unique(std::vector<topo::Graph>& machines) {
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    const auto before = machines.begin() + static_cast<std::ptrdiff_t>(i);
+    const std::string name = machines[i].name;
+    const auto same = std::count_if(machines.begin(), before,
+                                    [&](const topo::Graph& other) { return other.name == name; });
+    if (same > 0) machines[i].name = fmt::format("{} ({})", name, same + 1);
+  }
 }
 
 }  // namespace
 
 std::vector<topo::Graph> read_machines(const TopoOptions& options) {
   std::vector<topo::Graph> machines;
-  for (const std::string& system : options.systems) {
-    machines.push_back(topo::load_system(system));
+  for (const MachineSource& source : options.machines) {
+    machines.push_back(source.system.empty() ? from_captures(source)
+                                             : topo::load_system(source.system));
   }
-  if (!machines.empty()) return machines;
-  if (auto captured = from_captures(options)) {
-    machines.push_back(std::move(*captured));
-  } else {
-    machines.push_back(topo::assemble(topo::probe_machine(options.nvidia_smi)));
-  }
+  if (machines.empty()) machines.push_back(this_machine(options.nvidia_smi));
   if (!options.name.empty()) machines.back().name = options.name;
-  if (machines.back().devices.empty()) {
+  for (const topo::Graph& machine : machines) {
+    if (!machine.devices.empty()) continue;
     throw usage_error(
-        fmt::format("{}: no GPU and no processor is told; give a source that has them by --smi, "
-                    "--hwloc or --nccl-xml",
-                    machines.back().name));
+        fmt::format("{}: no source shows a GPU or a processor; give --smi, --hwloc or --nccl-xml",
+                    machine.name));
   }
+  make_names_unique(machines);
   return machines;
 }
 

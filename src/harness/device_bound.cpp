@@ -24,8 +24,8 @@ std::string note_of(const topo::Bound& bound, const HostTopology& topology,
   const auto rate = collective_GBps(bound, collective.name);
   const char* most = bound.assumptions.empty() ? "at most" : "about";
   const std::string what =
-      rate ? fmt::format("{} {} {:.4g} GB/s over {}, limited by {}{}", collective.title, most, *rate,
-                         bound.kind, bound.limit, bound.exact ? "" : " (not exact)")
+      rate ? fmt::format("{} {} {:.4g} GB/s over {}, limited by {}{}", collective.title, most,
+                         *rate, bound.kind, bound.limit, bound.exact ? "" : " (not exact)")
            : fmt::format("rings {} {:.4g} GB/s over {}; {} is not modelled", most, bound.bound_GBps,
                          bound.kind, collective.title);
   return fmt::format("GPUs {}{}: {}", list_of(bound.devices), how, what);

@@ -81,9 +81,13 @@ std::vector<std::string> notes_of(const Options& options, const Collective& coll
       fmt::format("simulated: {}; flows between hosts: {}; {}", algorithm_words(options, predictor),
                   flow_words(predictor), predictor.protocol().source)};
   if (predictor.set().ranks < 2) return notes;
-  notes.push_back(fmt::format("devices {} ({}): rings at most {:.4g} GB/s over {}, limited by {}{}",
-                              predictor.set().words(), predictor.set().reason, limits.ring_GBps,
+  notes.push_back(fmt::format("devices {} ({}): rings {} {:.4g} GB/s over {}, limited by {}{}",
+                              predictor.set().words(), predictor.set().reason,
+                              graph.assumptions.empty() ? "at most" : "about", limits.ring_GBps,
                               limits.kind, limits.limit, limits.exact ? "" : " (not exact)"));
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    notes.push_back("assumed: " + assumption.text);
+  }
   return notes;
 }
 

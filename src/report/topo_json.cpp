@@ -157,11 +157,21 @@ std::string classes_json(const Graph& graph, std::span<const ClassesOfSize> size
 std::string compare_json(std::span<const Graph> graphs, std::span<const topo::Comparison> rows) {
   Json list = Json::array();
   for (const topo::Comparison& row : rows) {
-    const auto graph = std::find_if(graphs.begin(), graphs.end(), [&](const Graph& one) {
-      return one.name == row.system;
-    });
+    const auto graph = std::find_if(graphs.begin(), graphs.end(),
+                                    [&](const Graph& one) { return one.name == row.system; });
     Json json = to_json(*graph, row.choice);
     json["ratio"] = rounded(row.ratio);
+    list.push_back(std::move(json));
+  }
+  return dump(list);
+}
+
+std::string summary_json(const Graph& graph, std::span<const topo::Comparison> sets) {
+  Json list = Json::array();
+  for (const topo::Comparison& set : sets) {
+    Json json = to_json(graph, set.choice);
+    json["set"] = set.system;
+    json["ratio"] = rounded(set.ratio);
     list.push_back(std::move(json));
   }
   return dump(list);

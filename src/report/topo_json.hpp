@@ -33,6 +33,9 @@ struct ClassesOfSize {
 /// `graphs`: those of the rows, by name.
 [[nodiscard]] std::string compare_json(std::span<const topo::Graph> graphs,
                                        std::span<const topo::Comparison> rows);
+/// One object for each set of topo::summarize.
+[[nodiscard]] std::string summary_json(const topo::Graph& graph,
+                                       std::span<const topo::Comparison> sets);
 /// @}
 
 }  // namespace busbar

@@ -25,9 +25,10 @@ std::string verdict(const Bound& bound) {
   if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";
   const bool assumed = !bound.assumptions.empty();
   const std::string range =
-      bound.exact ? fmt::format("{} {}", assumed ? "about" : "at most", rate_words(bound.bound_GBps))
-                  : fmt::format("{}between {} and {} (not exact)", assumed ? "about " : "",
-                                rate_words(bound.lower_GBps), rate_words(bound.bound_GBps));
+      bound.exact
+          ? fmt::format("{} {}", assumed ? "about" : "at most", rate_words(bound.bound_GBps))
+          : fmt::format("{}between {} and {} (not exact)", assumed ? "about " : "",
+                        rate_words(bound.lower_GBps), rate_words(bound.bound_GBps));
   if (bound.ring_GBps > 0) return fmt::format("{} over {}", range, bound.kind);
   return fmt::format("no ring closes over NVLink; {} over {}{}", range, bound.kind,
                      assumed ? "" : " (upper bound)");
@@ -134,9 +135,9 @@ std::string classes_text(std::span<const ClassesOfSize> sizes) {
   bool any_split = false;
   Assumptions assumptions;
   const auto add = [&](int k, const topo::SetClass& sets, bool split) {
-    table.rows.push_back(
-        {fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
-         sets.bound.kind + (split ? kNoRingMark : ""), device_words(sets.example)});
+    table.rows.push_back({fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
+                          sets.bound.kind + (split ? kNoRingMark : ""),
+                          device_words(sets.example)});
     any_split = any_split || split;
     assumptions.add(sets.bound);
   };
@@ -149,21 +150,33 @@ std::string classes_text(std::span<const ClassesOfSize> sizes) {
   return plain_table(table) + (any_split ? kNoRing : "") + assumptions.lines();
 }
 
-std::string compare_text(std::span<const topo::Comparison> rows) {
-  TextTable table{.columns = {"system", "devices", "GB/s", "ratio", "over", "limit"}};
+std::string compare_text(std::span<const topo::Comparison> rows, const std::string& heading) {
+  TextTable table{.columns = {heading, "devices", "GB/s", "ratio", "over", "limit"}};
   bool any_open = false;
   Assumptions assumptions;
   for (const topo::Comparison& row : rows) {
     const Bound& bound = row.choice.bound;
     const bool open = bound.ring_GBps <= 0;
     any_open = any_open || open;
-    table.rows.push_back({row.system, device_words(bound.devices),
-                          figure(bound),
+    table.rows.push_back({row.system, device_words(bound.devices), figure(bound),
                           fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
                           bound.limit});
     assumptions.add(bound);
   }
   return plain_table(table) + (any_open ? kNoRing : "") + assumptions.lines();
+}
+
+std::string summary_text(const topo::Graph& graph, std::span<const topo::Comparison> sets) {
+  std::string text = fmt::format("{}: {}\n\n", graph.name, graph.title);
+  if (sets.empty()) return text + "one device: nothing crosses a link\n";
+  text += compare_text(sets, "set");
+  const Bound& all = sets.front().choice.bound;
+  if (all.in_switch_GBps) {
+    text +=
+        fmt::format("all-reduce of all {}: {}{}, added in the switch (NVLS)\n", all.devices.size(),
+                    all.assumptions.empty() ? "" : "about ", rate_words(*all.in_switch_GBps));
+  }
+  return text;
 }
 
 }  // namespace busbar

@@ -19,7 +19,12 @@ namespace busbar {
 [[nodiscard]] std::string partition_text(const topo::Graph& graph,
                                          std::span<const topo::Choice> blocks);
 [[nodiscard]] std::string classes_text(std::span<const ClassesOfSize> sizes);
-[[nodiscard]] std::string compare_text(std::span<const topo::Comparison> rows);
+/// `heading`: of the first column, what is compared.
+[[nodiscard]] std::string compare_text(std::span<const topo::Comparison> rows,
+                                       const std::string& heading = "system");
+/// The machine on one page: its best and worst sets.
+[[nodiscard]] std::string summary_text(const topo::Graph& graph,
+                                       std::span<const topo::Comparison> sets);
 /// @}
 
 /// "25 GB/s", "31.5 GB/s", "no limit".

@@ -31,8 +31,8 @@ using Facts = std::map<std::string, std::string>;
 
 /// Whether size, time and bandwidth of an imported row cannot all be right; no curve has it.
 [[nodiscard]] bool contradicts_itself(const Record& record);
-/// What a reader of any figure of the file should know, a line each: that the file was cut, rows that
-/// are left out, and the fake GPU machine.
+/// What a reader of any figure of the file should know, a line each: that the file was cut, rows
+/// that are left out, and the fake GPU machine.
 [[nodiscard]] std::vector<std::string> problems_of(const Dataset& dataset);
 
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.

@@ -114,3 +114,102 @@ refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
   [[ $output == *"busbar topo choose -k 4"* ]]
   [[ $output == *"gb200-nvl72"* ]]
 }
+
+# Eight GPUs, NVLinks between pairs of them; lines of --query for the first N.
+eight() {
+  awk 'BEGIN { for (j = 0; j < 8; j++) printf "\tGPU%d", j; print "\tCPU Affinity"
+    for (i = 0; i < 8; i++) { printf "GPU%d", i
+      for (j = 0; j < 8; j++) printf "\t%s", i == j ? "X" : int(i / 2) == int(j / 2) ? "NV12" : "SYS"
+      print "\t0-7" } }'
+}
+query() {
+  for i in $(seq 0 $(($1 - 1))); do
+    echo "$i, GPU-$i, NVIDIA A100-PCIE-40GB, 00000000:0$((i + 1)):00.0, 4, 16, Disabled"
+  done
+}
+@test "topo refuses sources that contradict each other" {
+  eight > "$DIR/m.txt"
+  query 4 > "$DIR/q4.csv"
+  query 8 > "$DIR/q8.csv"
+  for action in show bound "choose -k 2" classes summary; do
+    # shellcheck disable=SC2086
+    refused "--smi shows 8 GPUs and --query 4" $action --smi "$DIR/m.txt" --query "$DIR/q4.csv"
+  done
+  topo bound --smi "$DIR/m.txt" --query "$DIR/q8.csv"
+  [ "$status" -eq 0 ]
+  printf 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-0)\n\t Link 0: 26.562 GB/s\n' > "$DIR/n.txt"
+  refused "--nvlink" bound --smi "$DIR/m.txt" --query "$DIR/q8.csv" --nvlink "$DIR/n.txt"
+}
+@test "topo says about, and what it assumed, where no source has a rate" {
+  eight > "$DIR/m.txt"
+  query 8 > "$DIR/q.csv"
+  for action in bound "choose -k 4" classes summary; do
+    # shellcheck disable=SC2086
+    topo $action --smi "$DIR/m.txt"
+    [[ $output == *"assumed"*"--query"* ]]
+    [[ $output == *about* ]]
+    [[ $output != *"at most"* ]]
+  done
+  topo classes --smi "$DIR/m.txt" -k 2 --json
+  [[ $(jq -r '.. | .assumptions? // empty | .[]' <<<"$output") == *"PCIe 3.0 x16"* ]]
+  topo bound --smi "$DIR/m.txt" --query "$DIR/q.csv" --devices 0,1
+  [[ $output == *"at most 300 GB/s"* ]]
+  [[ $output != *assumed* ]]
+}
+@test "topo prints warnings on stderr, whatever the action" {
+  eight | sed 's/NV12/SYS/g' > "$DIR/m.txt"
+  query 8 | sed 's/A100-PCIE/A100-SXM4/' > "$DIR/q.csv"
+  for action in show bound "choose -k 4" classes summary save; do
+    # shellcheck disable=SC2086
+    topo $action --smi "$DIR/m.txt" --query "$DIR/q.csv"
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"busbar: warning: "*"fabric manager"* ]]
+  done
+  topo bound --smi "$DIR/m.txt" --query "$DIR/q.csv" --json
+  [[ $(jq -r '.warnings[]' <<<"$output") == *"fabric manager"* ]]
+}
+@test "topo summary has the best and the worst sets" {
+  topo summary --system dgx-1v
+  [ "$status" -eq 0 ]
+  [ "$(awk '{print $1, $2}' <<<"$output" | tail -n +4 | head -5 | xargs)" = "all 8 best 4 worst 4 best 2 worst 2" ]
+  topo summary --system dgx-1v --json
+  [ "$(jq -c 'map([.set, .bound_GBps])' <<<"$output")" = '[["all 8",150],["best 4",100],["worst 4",15.75],["best 2",50],["worst 2",15.75]]' ]
+}
+@test "topo compare takes captures of several machines" {
+  eight > "$DIR/a.txt"
+  eight | sed 's/NV12/NV4/g' > "$DIR/b.txt"
+  query 8 > "$DIR/q.csv"
+  topo compare --smi "$DIR/a.txt" --query "$DIR/q.csv" --smi "$DIR/b.txt" --query "$DIR/q.csv" -k 2 --json
+  [ "$(jq -c 'map([.system, .bound_GBps, .ratio])' <<<"$output")" = '[["a",300,1],["b",100,0.333333]]' ]
+  mkdir "$DIR/other"
+  cp "$DIR/b.txt" "$DIR/other/a.txt"
+  topo compare --smi "$DIR/a.txt" --smi "$DIR/other/a.txt" --system dgx-1v -k 2 --json
+  [ "$(jq -c 'map(.system)' <<<"$output")" = '["a","a (2)","dgx-1v"]' ]
+  refused "topo compare" bound --smi "$DIR/a.txt" --smi "$DIR/b.txt"
+  refused "--system is a whole machine" bound --smi "$DIR/a.txt" --system dgx-1v
+  refused "--smi needs a value" show --smi ""
+}
+@test "topo save makes several hosts of one, which are simulated" {
+  eight > "$DIR/m.txt"
+  query 8 > "$DIR/q.csv"
+  topo save --smi "$DIR/m.txt" --query "$DIR/q.csv" --hosts 8 --nic 4x1 -o "$DIR/pod.toml"
+  [ "$status" -eq 0 ]
+  run --separate-stderr ./allreduce_perf --backend sim --system "$DIR/pod.toml" --ranks 64 -b 1G -e 1G
+  [ "$status" -eq 0 ]
+  [[ $output == *"64 ranks on 8 nodes"* ]]
+  [[ $output == *"rings about 4 GB/s"* ]]
+  [[ $output == *"assumed: 4 network adapters"* ]]
+  topo save --system dgx-h100 --hosts 2 -o "$DIR/two.toml"
+  [ "$status" -eq 0 ]
+  refused "leave --nic out" save --system dgx-h100 --hosts 2 --nic 50
+  refused "--nic 8x50" save --smi "$DIR/m.txt" --hosts 2
+  refused "--hosts" save --smi "$DIR/m.txt" --nic 50
+  refused "--hosts belongs to busbar topo save" bound --smi "$DIR/m.txt" --hosts 2 --nic 50
+  run --separate-stderr ./allreduce_perf --backend sim --system dgx-1v --ranks 64
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"topo save --hosts"* ]]
+}
+@test "recorded machines have the bounds and assumptions of docs/captures.md" {
+  [ -d ../shared/data/nvidia_smi_topo_m ] || skip "no ../shared/data here"
+  diff <(tests/captures-table ../shared/data) docs/captures.md
+}

@@ -27,34 +27,35 @@ struct GpuSource {
 
 using Problem = std::optional<std::string>;
 
+/// A source with the GPUs of a list of whatever has an index and perhaps a name and a UUID.
+template <typename List>
+GpuSource named_source(std::string option, bool whole, const List& list) {
+  GpuSource source{.option = std::move(option), .whole = whole};
+  for (const auto& gpu : list) source.gpus[gpu.index] = {gpu.name, gpu.uuid, ""};
+  return source;
+}
+
+GpuSource numbered_source(std::string option, const std::vector<int>& indices) {
+  GpuSource source{.option = std::move(option)};
+  for (const int index : indices) source.gpus[index] = {};
+  return source;
+}
+
 std::vector<GpuSource> smi_sources(const SmiProbe& smi) {
   std::vector<GpuSource> sources;
-  const auto add = [&](std::string option, bool whole) -> GpuSource& {
-    return sources.emplace_back(GpuSource{.option = std::move(option), .whole = whole});
-  };
-  if (smi.matrix) {
-    GpuSource& source = add("--smi", true);
-    for (const int index : smi.matrix->gpus) source.gpus[index] = {};
-  }
+  if (smi.matrix) sources.push_back(numbered_source("--smi", smi.matrix->gpus));
   if (!smi.gpus.empty()) {
-    GpuSource& source = add("--query", true);
-    for (const GpuFacts& gpu : smi.gpus) source.gpus[gpu.index] = {gpu.name, gpu.uuid, gpu.bus_id};
+    sources.push_back(named_source("--query", true, smi.gpus));
+    for (const GpuFacts& gpu : smi.gpus) sources.back().gpus[gpu.index].bus_id = gpu.bus_id;
   }
-  for (const auto& matrix : {smi.p2p_read, smi.p2p_write}) {
-    if (!matrix) continue;
-    GpuSource& source = add("--p2p", true);
-    for (const int index : matrix->gpus) source.gpus[index] = {};
-  }
+  if (smi.p2p_read) sources.push_back(numbered_source("--p2p", smi.p2p_read->gpus));
+  if (smi.p2p_write) sources.push_back(numbered_source("--p2p", smi.p2p_write->gpus));
   // Some drivers leave GPUs without NVLink out.
   if (smi.nvlink && !smi.nvlink->gpus.empty()) {
-    GpuSource& source = add("--nvlink", false);
-    for (const NvlinkGpu& gpu : smi.nvlink->gpus) source.gpus[gpu.index] = {gpu.name, gpu.uuid, ""};
+    sources.push_back(named_source("--nvlink", false, smi.nvlink->gpus));
   }
   if (smi.remotes && !smi.remotes->gpus.empty()) {
-    GpuSource& source = add("--nvlink (-R)", false);
-    for (const NvlinkRemoteGpu& gpu : smi.remotes->gpus) {
-      source.gpus[gpu.index] = {gpu.name, gpu.uuid, ""};
-    }
+    sources.push_back(named_source("--nvlink (-R)", false, smi.remotes->gpus));
   }
   return sources;
 }
@@ -127,15 +128,14 @@ Problem differing_links(const SmiProbe& smi) {
   for (std::size_t row = 0; row < smi.matrix->gpus.size(); ++row) {
     const int index = smi.matrix->gpus[row];
     const RowOfLinks shown = links_in_row(*smi.matrix, row);
-    const auto found =
-        std::find_if(smi.nvlink->gpus.begin(), smi.nvlink->gpus.end(),
-                     [&](const NvlinkGpu& gpu) { return gpu.index == index; });
+    const auto found = std::find_if(smi.nvlink->gpus.begin(), smi.nvlink->gpus.end(),
+                                    [&](const NvlinkGpu& gpu) { return gpu.index == index; });
     const bool listed = found != smi.nvlink->gpus.end();
     if (!listed && smi.nvlink->gpus.empty()) continue;  // an empty text reports nothing
-    const auto active =
-        !listed ? 0
-                : std::count_if(found->links.begin(), found->links.end(),
-                                [](const NvlinkLink& link) { return link.active(); });
+    const auto active = !listed
+                            ? 0
+                            : std::count_if(found->links.begin(), found->links.end(),
+                                            [](const NvlinkLink& link) { return link.active(); });
     if (can_be_one_gpu(shown, static_cast<int>(active))) continue;
     return fmt::format("GPU{} has {} active in --nvlink, and its row of --smi shows {}", index,
                        counted(static_cast<std::size_t>(active), "NVLink"),
@@ -162,9 +162,8 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
   for (const auto& [index, gpu] : smi.gpus) {
     if (gpu.bus_id.empty()) continue;
     by_bus = true;
-    const auto found = std::find_if(tree.gpus.begin(), tree.gpus.end(), [&](const GpuFact& fact) {
-      return fact.bus_id == gpu.bus_id;
-    });
+    const auto found = std::find_if(tree.gpus.begin(), tree.gpus.end(),
+                                    [&](const GpuFact& fact) { return fact.bus_id == gpu.bus_id; });
     if (found == tree.gpus.end()) continue;
     any_found = true;
     if (other_generation(gpu.name, found->model)) {
@@ -183,7 +182,9 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
   return {};
 }
 
-Problem first_problem(const Sources& sources) {
+}  // namespace
+
+std::optional<std::string> contradiction(const Sources& sources) {
   const std::vector<GpuSource> smi = smi_sources(sources.smi);
   for (std::size_t i = 0; i < smi.size(); ++i) {
     for (std::size_t j = i + 1; j < smi.size(); ++j) {
@@ -192,8 +193,8 @@ Problem first_problem(const Sources& sources) {
   }
   if (auto problem = differing_links(sources.smi)) return problem;
   // The list that has bus ids, else any that is whole.
-  const auto list = std::find_if(smi.begin(), smi.end(),
-                                 [&](const GpuSource& source) { return source.option == "--query"; });
+  const auto list = std::find_if(
+      smi.begin(), smi.end(), [&](const GpuSource& source) { return source.option == "--query"; });
   const auto& best = list != smi.end() ? list : smi.begin();
   if (best == smi.end() || !best->whole) return {};
   if (sources.hwloc) {
@@ -201,14 +202,6 @@ Problem first_problem(const Sources& sources) {
   }
   if (sources.nccl) return differing_tree(*sources.nccl, "--nccl-xml", false, *best);
   return {};
-}
-
-}  // namespace
-
-std::optional<std::string> contradiction(const Sources& sources) {
-  const Problem problem = first_problem(sources);
-  if (!problem) return {};
-  return *problem + ": these are of different machines, or of different days; take all of one";
 }
 
 }  // namespace busbar::topo

@@ -78,10 +78,10 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
       std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.bus_id.empty(); });
   if (others.empty()) return;
   if (by_order && others.size() != gpus.size()) {
-    graph.warnings.push_back(
-        fmt::format("{} has {} and the other sources {}: it is left out; give --query, which has bus "
-                    "ids",
-                    tree.origin, counted(others.size(), "GPU"), gpus.size()));
+    graph.warnings.push_back(fmt::format(
+        "{} has {} and the other sources {}: it is left out; give --query, which has bus "
+        "ids",
+        tree.origin, counted(others.size(), "GPU"), gpus.size()));
     return;
   }
   if (by_order && !gpus.empty()) {

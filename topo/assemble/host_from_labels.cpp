@@ -157,9 +157,10 @@ class LabelBuilder {
     parts[group] = node;
     const bool is_switch = kind == NodeKind::PcieSwitch;
     if (is_switch) {
-      assume(graph_, LinkKind::Pcie,
-             "PCIe switches have links upwards as wide as a GPU's slot, since topo -m does not show "
-             "them; give --hwloc");
+      assume(
+          graph_, LinkKind::Pcie,
+          "PCIe switches have links upwards as wide as a GPU's slot, since topo -m does not show "
+          "them; give --hwloc");
     }
     const Medium medium = is_switch ? neighbour_slot() : memory_medium();
     add_cable(graph_, node, above_it(), add_medium(graph_, medium));

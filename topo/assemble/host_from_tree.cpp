@@ -171,8 +171,7 @@ void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTre
                                            gpu.index, gpu.bus_id, tree.origin));
       continue;
     }
-    builder.hang(gpu.node, static_cast<std::size_t>(place),
-                 slot_medium(graph, gpu, &tree));
+    builder.hang(gpu.node, static_cast<std::size_t>(place), slot_medium(graph, gpu, &tree));
   }
   add_nics(graph, builder, tree);
 }

@@ -18,8 +18,7 @@ void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMa
 
 /// PCIe of a GPU's slot by the best source; `tree` is what a tree reports of it, where there is
 /// one. What has to be guessed is added to the graph's assumptions.
-[[nodiscard]] Medium slot_medium(Graph& graph, const GpuEntry& gpu,
-                                 const HostTree* tree = nullptr);
+[[nodiscard]] Medium slot_medium(Graph& graph, const GpuEntry& gpu, const HostTree* tree = nullptr);
 
 /// Joins every two packages of the host.
 void join_packages(Graph& graph, const std::vector<int>& packages, const Medium& medium);

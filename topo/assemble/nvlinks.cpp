@@ -128,10 +128,11 @@ Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuE
   }
   if (!switched) {
     if (may_be_switched(counts, gpus)) {
-      assume(graph, LinkKind::NvLink,
-             fmt::format("NV{} in every cell is links from GPU to GPU, not to a switch; give --query "
-                         "or --nvlink",
-                         counts.between[0][1]));
+      assume(
+          graph, LinkKind::NvLink,
+          fmt::format("NV{} in every cell is links from GPU to GPU, not to a switch; give --query "
+                      "or --nvlink",
+                      counts.between[0][1]));
     }
     return counts;
   }
@@ -162,9 +163,10 @@ Counts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<Gp
     }
   }
   if (counts.any()) {
-    assume(graph, LinkKind::NvLink,
-           "as many NVLinks as hwloc's rates make of 25 GB/s each, which depends on its version; give "
-           "--smi or --nvlink");
+    assume(
+        graph, LinkKind::NvLink,
+        "as many NVLinks as hwloc's rates make of 25 GB/s each, which depends on its version; give "
+        "--smi or --nvlink");
   }
   return counts;
 }
@@ -204,10 +206,11 @@ Medium medium_of(Graph& graph, const GpuEntry& gpu) {
     medium.nominal_GBps = gpu.link_GBps;
     medium.source = "nvidia-smi nvlink -s";
   } else {
-    assume(graph, LinkKind::NvLink,
-           fmt::format("NVLink of {:g} GB/s a link (generations 2 to 4), since no source has its rate "
-                       "or a GPU's name that is known; give --query or --nvlink",
-                       medium.nominal_GBps));
+    assume(
+        graph, LinkKind::NvLink,
+        fmt::format("NVLink of {:g} GB/s a link (generations 2 to 4), since no source has its rate "
+                    "or a GPU's name that is known; give --query or --nvlink",
+                    medium.nominal_GBps));
   }
   return medium;
 }

@@ -150,8 +150,9 @@ bool may_have_nvlink(const std::vector<GpuEntry>& gpus) {
 void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   if (!may_have_nvlink(gpus) || any_nvlink(graph)) return;
   if (!tells_nvlink(sources)) {
-    assume(graph, LinkKind::Pcie,
-           "no NVLink, since no source shows whether there is any; give --smi (nvidia-smi topo -m)");
+    assume(
+        graph, LinkKind::Pcie,
+        "no NVLink, since no source shows whether there is any; give --smi (nvidia-smi topo -m)");
   } else if (ends_are_unknown(sources) && !sources.smi.matrix) {
     assume(graph, LinkKind::Pcie,
            fmt::format("no NVLink, since {} does not show where those that it has end; give --smi "

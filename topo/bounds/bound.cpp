@@ -157,6 +157,12 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   return true;
 }
 
+bool spans_hosts(const Graph& graph, std::span<const int> devices) {
+  return std::any_of(devices.begin(), devices.end(), [&](int index) {
+    return device(graph, index).host != device(graph, devices.front()).host;
+  });
+}
+
 void bound_switched(const Graph& graph, const SwitchedDomain& domain, Bound& bound) {
   bound.ring_GBps = domain.port_GBps;
   bound.cut_GBps = domain.port_GBps;
@@ -179,8 +185,7 @@ std::optional<double> collective_GBps(const Bound& bound, std::string_view colle
     return std::max(
         {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});
   }
-  const bool known =
-      operation && (is_ringed(*operation) || bound.kind == words(Way::NvSwitch));
+  const bool known = operation && (is_ringed(*operation) || bound.kind == words(Way::NvSwitch));
   return known ? std::optional{bound.bound_GBps} : std::nullopt;
 }
 
@@ -192,13 +197,20 @@ Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOpti
     bound_switched(graph, *domain, bound);
     return bound;
   }
+  const Bound empty = bound;
   const Level first = first_level(graph);
-  if (bound_at(first, graph, options, bound)) {
-    bound.ring_GBps = bound.bound_GBps;
-  } else {
+  if (!bound_at(first, graph, options, bound)) {
     bound_at(Level::All, graph, options, bound);
+    return bound;
   }
-  return bound;
+  bound.ring_GBps = bound.bound_GBps;
+  if (first == Level::All || !spans_hosts(graph, devices)) return bound;
+  // Where NVLink does not join the devices of a host, PCIe beside it spares the network.
+  Bound with_pcie = empty;
+  bound_at(Level::All, graph, options, with_pcie);
+  with_pcie.ring_GBps = with_pcie.bound_GBps;
+  constexpr double kNoise = 1e-9;
+  return with_pcie.bound_GBps > bound.bound_GBps * (1 + kNoise) ? with_pcie : bound;
 }
 
 }  // namespace busbar::topo

@@ -53,8 +53,9 @@ struct Bound {
 };
 
 /// The most bus bandwidth of a collective ("allreduce") on the set, in GB/s: by rings, and for
-/// all-reduce by trees and additions in the switch. All-to-all and the other collectives that are no
-/// ring pass each port of a switch once; a mesh would need paths of its own, so there is no figure.
+/// all-reduce by trees and additions in the switch. All-to-all and the other collectives that are
+/// no ring pass each port of a switch once; a mesh would need paths of its own, so there is no
+/// figure.
 [[nodiscard]] std::optional<double> collective_GBps(const Bound& bound,
                                                     std::string_view collective);
 

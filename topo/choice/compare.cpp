@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/compare.hpp"
 
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +40,24 @@ std::vector<Comparison> compare_systems(std::span<const Graph> graphs, std::span
       if (device_count(graph) < static_cast<std::size_t>(k)) continue;
       add(table, first, graph, choose(graph, k, policy, options));
     }
+  }
+  return table;
+}
+
+std::vector<Comparison> summarize(const Graph& graph, const BoundOptions& options) {
+  std::vector<Comparison> table;
+  const auto all = device_count(graph);
+  if (all < 2) return table;
+  add(table, 0, graph, choose(graph, static_cast<int>(all), Policy::Prefix, options));
+  table.back().system = fmt::format("all {}", all);
+  for (std::size_t k = std::bit_floor(all - 1); k >= 2; k /= 2) {
+    const std::size_t first = table.size();
+    add(table, first, graph, choose(graph, static_cast<int>(k), Policy::Best, options));
+    add(table, first, graph, choose(graph, static_cast<int>(k), Policy::Worst, options));
+    const bool equal = table[first].choice.bound.bound_GBps == table.back().choice.bound.bound_GBps;
+    table[first].system = fmt::format("{} {}", equal ? "any" : "best", k);
+    table.back().system = fmt::format("worst {}", k);
+    if (equal) table.pop_back();
   }
   return table;
 }

@@ -11,7 +11,7 @@ namespace busbar::topo {
 
 /// One line of a comparison: a set of a system against the first line of its table and size.
 struct Comparison {
-  std::string system{};  ///< the graph's name
+  std::string system{};  ///< the graph's name; of a summary, which set: "best 4"
   Choice choice{};       ///< Policy::List where the set was given
   double ratio = 0;      ///< bound_GBps over that of the first; 0 where the first has none
 };
@@ -27,5 +27,10 @@ struct Comparison {
 [[nodiscard]] std::vector<Comparison> compare_systems(std::span<const Graph> graphs,
                                                       std::span<const int> ks, Policy policy,
                                                       const BoundOptions& options = {});
+
+/// All devices, then the best and the worst set of 2, 4, 8 ... from the largest down, one line
+/// where they are equal; each against the best of its size. Nothing for one device.
+[[nodiscard]] std::vector<Comparison> summarize(const Graph& graph,
+                                                const BoundOptions& options = {});
 
 }  // namespace busbar::topo

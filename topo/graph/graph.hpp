@@ -93,7 +93,7 @@ struct Graph {
   std::vector<std::vector<P2p>> p2p{};
   std::vector<std::string> warnings{};  ///< one line each, for people
   std::vector<Assumption> assumptions{};
-  Protocol protocol{};                  ///< what software makes of the links
+  Protocol protocol{};  ///< what software makes of the links
 };
 
 [[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }

@@ -109,8 +109,10 @@ RankSet Cluster::place_list(int ranks, const Selection& selection) const {
 
 RankSet Cluster::place(int ranks, const Selection& selection, const BoundOptions& options) const {
   if (static_cast<std::size_t>(ranks) > devices()) {
-    throw usage_error(fmt::format("--ranks {}: '{}' has {}; give at most as many", ranks,
-                                  graph_.name, counted(devices(), "device")));
+    throw usage_error(
+        fmt::format("--ranks {}: '{}' has {}; give at most as many, or a system of "
+                    "more hosts (busbar topo save --hosts)",
+                    ranks, graph_.name, counted(devices(), "device")));
   }
   if (selection.policy == Policy::List) return place_list(ranks, selection);
   RankSet set{.ranks = ranks, .reason = "the first"};

@@ -143,17 +143,22 @@ std::string labels_line(const Graph& graph) {
 
 }  // namespace
 
-std::string write_system(const Graph& graph) {
+std::string write_system(const Graph& graph, int hosts) {
   const std::vector<std::string> keys = medium_keys(graph);
   std::string text = fmt::format("name = {}\n", quoted(graph.name));
   if (!graph.title.empty()) text += fmt::format("title = {}\n", quoted(graph.title));
   if (!graph.source.empty()) text += fmt::format("source = {}\n", quoted(graph.source));
+  if (hosts > 1) text += fmt::format("hosts = {}\n", hosts);
   const std::string p2p = p2p_value(graph);
   if (!p2p.empty()) text += fmt::format("p2p = {}\n", p2p);
-  text += devices_line(graph) + labels_line(graph);
+  text += devices_line(graph);
+  if (hosts == 1) text += labels_line(graph);
   if (!graph.warnings.empty()) text += fmt::format("warnings = {}\n", quoted_list(graph.warnings));
   text += assumption_lines(graph) + "\nnode = [\n";
-  for (const Node& node : graph.nodes) text += node_line(node);
+  for (Node node : graph.nodes) {
+    if (hosts > 1) node.uuid.clear();  // is of one device
+    text += node_line(node);
+  }
   text += fmt::format("]\n\nlink = [\n{}]\n", links(graph));
   for (std::size_t i = 0; i < graph.media.size(); ++i) {
     text += medium_table(graph.media[i], keys[i]);

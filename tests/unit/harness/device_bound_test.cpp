@@ -35,8 +35,7 @@ std::vector<Device> devices_of(const std::vector<int>& numbers) {
   return devices;
 }
 
-const Collective kRing{
-    .name = "allreduce", .nccl_name = "all_reduce", .title = "all-reduce"};
+const Collective kRing{.name = "allreduce", .nccl_name = "all_reduce", .title = "all-reduce"};
 const Collective kOther{.name = "alltoall", .nccl_name = "alltoall", .title = "all-to-all"};
 
 std::optional<double> rate(const SetBound& bound) {
@@ -53,8 +52,7 @@ TEST(DeviceBound, IsTheRingBoundOfTheDevicesThatWereTaken) {
 
 TEST(DeviceBound, TakesWhatTheSwitchAddsForAllReduceOnly) {
   const std::vector<Device> all = devices_of({0, 1, 2, 3, 4, 5, 6, 7});
-  const Collective gather{
-      .name = "allgather", .nccl_name = "all_gather", .title = "all-gather"};
+  const Collective gather{.name = "allgather", .nccl_name = "all_gather", .title = "all-gather"};
   EXPECT_NEAR(rate(device_bound(host_of("dgx-h100"), all, true, kRing)).value_or(0), 700, 1e-6);
   EXPECT_NEAR(rate(device_bound(host_of("dgx-h100"), all, true, gather)).value_or(0), 450, 1e-6);
 }

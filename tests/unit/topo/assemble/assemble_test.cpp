@@ -16,6 +16,8 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 /// A matrix of `topo -m` from its words, a row per GPU.
 std::string matrix_text(const std::vector<std::string>& rows) {
@@ -51,6 +53,12 @@ std::string all_warnings(const Graph& graph) {
   return text;
 }
 
+std::vector<std::string> assumptions_of(const Graph& graph) {
+  std::vector<std::string> texts;
+  for (const Assumption& assumption : graph.assumptions) texts.push_back(assumption.text);
+  return texts;
+}
+
 int count_kind(const Graph& graph, NodeKind kind) {
   return static_cast<int>(std::count_if(graph.nodes.begin(), graph.nodes.end(),
                                         [&](const Node& node) { return node.kind == kind; }));
@@ -82,7 +90,8 @@ TEST(Assemble, TakesAMeshWithinAGpusLinksForCables) {
       assemble(sources_of({"X NV2 NV2 NV2", "NV2 X NV2 NV2", "NV2 NV2 X NV2", "NV2 NV2 NV2 X"},
                           "Tesla V100-SXM2-16GB"));
   EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0);
-  EXPECT_THAT(graph.warnings, ElementsAre(HasSubstr("the processors are not told")));
+  EXPECT_THAT(graph.warnings, IsEmpty());
+  EXPECT_THAT(assumptions_of(graph), Contains(HasSubstr("no source names the processors")));
 }
 
 TEST(Assemble, ReportedRatesOfLinksStandBesideTheNominalOnes) {
@@ -154,13 +163,13 @@ TEST(Assemble, WarnsOfMig) {
   EXPECT_THAT(all_warnings(assemble(sources)), HasSubstr("MIG is on for GPU1"));
 }
 
-TEST(Assemble, WarnsWhereNoSourceTellsNvlinks) {
+TEST(Assemble, AssumesNoNvlinkWhereNoSourceShowsAny) {
   Sources sources{.name = "skeleton"};
   sources.nccl = HostTree{.origin = "topo.xml",
                           .pci = {{.bus_id = "0000:01:00.0", .kind = PciKind::Gpu},
                                   {.bus_id = "0000:02:00.0", .kind = PciKind::Gpu}},
                           .gpus = {{.bus_id = "0000:01:00.0"}, {.bus_id = "0000:02:00.0"}}};
-  EXPECT_THAT(all_warnings(assemble(sources)), HasSubstr("no source tells NVLinks"));
+  EXPECT_THAT(assumptions_of(assemble(sources)), Contains(HasSubstr("no NVLink")));
 }
 
 TEST(Assemble, KnowsTheGpusOfRemoteEndsAlone) {
@@ -177,11 +186,24 @@ TEST(Assemble, KnowsTheGpusOfRemoteEndsAlone) {
   EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0) << "two GPUs and one end each: a bridge";
 }
 
-TEST(Assemble, WarnsOfAFlatVirtualMachine) {
+TEST(Assemble, AssumesThePathsOfAFlatVirtualMachine) {
   const std::vector<std::string> rows{"X PHB PHB PHB PHB PHB", "PHB X PHB PHB PHB PHB",
                                       "PHB PHB X PHB PHB PHB", "PHB PHB PHB X PHB PHB",
                                       "PHB PHB PHB PHB X PHB", "PHB PHB PHB PHB PHB X"};
-  EXPECT_THAT(all_warnings(assemble(sources_of(rows))), HasSubstr("virtual machine"));
+  EXPECT_THAT(assumptions_of(assemble(sources_of(rows))), Contains(HasSubstr("virtual machine")));
+}
+
+TEST(Assemble, AssumesRatesThatABareMatrixLacks) {
+  const auto texts = assumptions_of(assemble(sources_of({"X NV4 SYS", "NV4 X SYS", "SYS SYS X"})));
+  EXPECT_THAT(texts, Contains(HasSubstr("PCIe 3.0 x16")));
+  EXPECT_THAT(texts, Contains(HasSubstr("25 GB/s a link")));
+}
+
+TEST(Assemble, AssumesNoRateThatSourcesReport) {
+  const auto texts = assumptions_of(
+      assemble(sources_of({"X NV4 SYS", "NV4 X SYS", "SYS SYS X"}, "NVIDIA A100-PCIE-40GB")));
+  EXPECT_THAT(texts, Not(Contains(HasSubstr("a link"))));
+  EXPECT_THAT(texts, Not(Contains(HasSubstr("PCIe 3.0"))));
 }
 
 TEST(Assemble, WithoutGpusTakesTheProcessorsForDevices) {
@@ -272,16 +294,16 @@ TEST(Assemble, BelievesTheNameOfAnIdleGpuMoreThanItsSlot) {
   EXPECT_EQ(capacity_GBps(graph, *slot, ConstantSet::Nominal), 15.75);
 }
 
-TEST(Assemble, SaysWhenItJoinsByOrder) {
+TEST(Assemble, AssumesTheOrderOfGpusWithoutBusIds) {
   Sources sources = power_machine();
   sources.smi.gpus.clear();
-  EXPECT_THAT(assemble(sources).warnings, Contains(HasSubstr("by their order")));
+  EXPECT_THAT(assumptions_of(assemble(sources)), Contains(HasSubstr("GPUs in the order of")));
 }
 
 TEST(Assemble, SaysWhenSourcesDisagreeOnTheNumberOfGpus) {
   Sources sources = sources_of({"X PIX", "PIX X"});
   sources.hwloc = HostTree{.origin = "one.xml", .gpus = {{.bus_id = "0000:01:00.0"}}};
-  EXPECT_THAT(assemble(sources).warnings, Contains(HasSubstr("one.xml shows 1 GPU")));
+  EXPECT_THAT(assemble(sources).warnings, Contains(HasSubstr("one.xml has 1 GPU")));
 }
 
 class Captures : public testing::Test {

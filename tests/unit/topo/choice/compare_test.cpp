@@ -39,5 +39,24 @@ TEST(CompareSystems, IsAgainstTheFirstSystemOfEachSize) {
   EXPECT_THROW((void)compare_systems(graphs, std::vector{0}, Policy::Best), Error);
 }
 
+TEST(Summary, HasAllDevicesThenTheBestAndTheWorstOfEachSize) {
+  const auto table = summarize(nvlink_graph(dgx1v_rows(), 25));
+  ASSERT_EQ(table.size(), 5U);
+  EXPECT_EQ(table[0].system, "all 8");
+  EXPECT_NEAR(table[0].choice.bound.bound_GBps, 150, 1e-6);
+  EXPECT_EQ(table[1].system, "best 4");
+  EXPECT_NEAR(table[1].choice.bound.bound_GBps, 100, 1e-6);
+  EXPECT_EQ(table[2].system, "worst 4");
+  EXPECT_EQ(table[2].ratio, 0);
+  EXPECT_EQ(table[4].system, "worst 2");
+}
+
+TEST(Summary, HasOneLineWhereAnySetIsAsGood) {
+  const auto table = summarize(star_graph(4, 6, 25));
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[1].system, "any 2");
+  EXPECT_TRUE(summarize(star_graph(1, 6, 25)).empty());
+}
+
 }  // namespace
 }  // namespace busbar::topo

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -155,8 +156,8 @@ TEST(Predictor, FollowsTheChoiceOfDevices) {
 }
 
 TEST(Predictor, RefusesRanksThatDoNotFit) {
-  EXPECT_EQ(test::failure_of([] { predictor("ac922", 5); }).message,
-            "--ranks 5: 'ac922' has 4 devices; give at most as many");
+  EXPECT_THAT(test::failure_of([] { predictor("ac922", 5); }).message,
+              testing::StartsWith("--ranks 5: 'ac922' has 4 devices; give at most as many"));
   EXPECT_EQ(test::failure_of([] {
               predictor("ac922", 2, {.devices = parse_selection("--devices", "0,9")});
             }).message,

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/systems/joined_hosts.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "topo/graph/ways.hpp"
+
+namespace busbar::topo {
+namespace {
+
+std::vector<int> nodes_of_kind(const Graph& graph, NodeKind kind) {
+  std::vector<int> nodes;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].kind == kind) nodes.push_back(static_cast<int>(i));
+  }
+  return nodes;
+}
+
+/// Hops from an adapter to the nearest device.
+std::size_t distance(const Graph& graph, int adapter) {
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const int device : graph.devices) {
+    const std::size_t hops = shortest_way(graph, adapter, device).size();
+    if (hops > 0) least = std::min(least, hops);
+  }
+  return least;
+}
+
+/// The `count` adapters nearest to the devices, of several the first.
+std::vector<int> nearest_adapters(const Graph& graph, std::vector<int> adapters,
+                                  std::size_t count) {
+  std::vector<std::pair<std::size_t, int>> ranked;
+  for (const int adapter : adapters) ranked.emplace_back(distance(graph, adapter), adapter);
+  std::sort(ranked.begin(), ranked.end());
+  adapters.clear();
+  for (std::size_t i = 0; i < count; ++i) adapters.push_back(ranked[i].second);
+  return adapters;
+}
+
+/// Where an adapter beside a device is plugged in: into the device's own switch or bridge.
+Link slot_beside(Graph& graph, int device) {
+  for (const Link& link : graph.links) {
+    const bool pcie = graph.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::Pcie;
+    if (link.from == device && pcie) return link;
+  }
+  return {.to = device, .medium = add_medium(graph, {.name = "memory", .kind = LinkKind::Memory})};
+}
+
+std::vector<int> assumed_adapters(Graph& graph, std::size_t count) {
+  std::vector<int> adapters;
+  for (std::size_t i = 0; i < count; ++i) {
+    const int device = graph.devices[i * graph.devices.size() / count];
+    const Link slot = slot_beside(graph, device);
+    adapters.push_back(
+        add_node(graph, {.kind = NodeKind::Nic,
+                         .name = fmt::format("NIC{}", i),
+                         .numa = graph.nodes[static_cast<std::size_t>(device)].numa}));
+    add_cable(graph, adapters.back(), slot.to, slot.medium);
+  }
+  assume(graph, LinkKind::Network,
+         fmt::format("{} spread evenly beside the devices, since the sources show none",
+                     counted(count, "network adapter")));
+  return adapters;
+}
+
+std::vector<int> chosen_adapters(Graph& host, std::size_t count) {
+  std::vector<int> adapters = nodes_of_kind(host, NodeKind::Nic);
+  if (adapters.empty()) return assumed_adapters(host, count > 0 ? count : device_count(host));
+  if (count > adapters.size()) {
+    throw usage_error(fmt::format("--nic: {} adapters, and '{}' has {}; give as many at most",
+                                  count, host.name, adapters.size()));
+  }
+  return count == 0 ? adapters : nearest_adapters(host, adapters, count);
+}
+
+}  // namespace
+
+Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
+  const bool several = std::any_of(host.nodes.begin(), host.nodes.end(),
+                                   [](const Node& node) { return node.host > 0; });
+  if (several) {
+    throw usage_error(fmt::format("--hosts: '{}' is of several hosts; give one", host.name));
+  }
+  const bool joined = !nodes_of_kind(host, NodeKind::Network).empty();
+  if (joined && request) {
+    throw usage_error(
+        fmt::format("--nic: '{}' has a network of its own; leave --nic out", host.name));
+  }
+  if (joined) return host;
+  if (!request) {
+    throw usage_error(
+        fmt::format("--hosts: what joins them? '{}' has no network; give the adapters "
+                    "of each host and their GB/s, such as --nic 8x50",
+                    host.name));
+  }
+  const std::vector<int> adapters =
+      chosen_adapters(host, static_cast<std::size_t>(request->adapters));
+  const int network = add_node(host, {.kind = NodeKind::Network, .name = "network", .host = -1});
+  const int medium =
+      add_medium(host, {.name = fmt::format("network {:g} GB/s", request->adapter_GBps),
+                        .kind = LinkKind::Network,
+                        .nominal_GBps = request->adapter_GBps,
+                        .source = "--nic"});
+  for (const int adapter : adapters) add_cable(host, adapter, network, medium);
+  return host;
+}
+
+}  // namespace busbar::topo
