@@ -162,8 +162,9 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
   for (const auto& [index, gpu] : smi.gpus) {
     if (gpu.bus_id.empty()) continue;
     by_bus = true;
-    const auto found = std::find_if(tree.gpus.begin(), tree.gpus.end(),
-                                    [&](const GpuFact& fact) { return fact.bus_id == gpu.bus_id; });
+    const auto found =
+        std::find_if(tree.gpus.begin(), tree.gpus.end(),
+                     [&id = gpu.bus_id](const GpuFact& fact) { return fact.bus_id == id; });
     if (found == tree.gpus.end()) continue;
     any_found = true;
     if (other_generation(gpu.name, found->model)) {
