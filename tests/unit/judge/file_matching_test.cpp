@@ -145,7 +145,7 @@ TEST_F(FileMatching, AnImportedLogIsJudgedByItsNumbers) {
   EXPECT_NEAR(*pass.value, 476.96, 0.01);
   one_.rule().value = 500;
   EXPECT_EQ(one_.first().reason, "477 GB/s is 95.4 % of 500 GB/s, below 97 %");
-  one_.specification.system.fingerprint = {{"gpu", "NVIDIA H200"}};
+  one_.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
   EXPECT_EQ(one_.first().word, Word::Error);
   one_.assumed = {{"gpu", "NVIDIA H200"}};
   EXPECT_EQ(one_.first().word, Word::Fail);
