@@ -40,21 +40,24 @@ bool has_all(const std::vector<std::string>& nodes, const std::vector<std::strin
                      [&](const std::string& node) { return has(nodes, node); });
 }
 
-/// Other nodes that explain why the verdict is not good: those that are blamed, and where it is no
-/// FAIL those that were good when measured again or have no value at all.
-std::set<std::string> culprits_of(const RuleVerdict& verdict, const std::string& node,
-                                  const Findings& findings) {
-  std::set<std::string> culprits;
-  const auto take = [&](const std::vector<std::string>& nodes) {
-    if (!has(nodes, node) && has_all(verdict.nodes, nodes)) {
-      culprits.insert(nodes.begin(), nodes.end());
-    }
+/// The first other nodes that explain why the verdict is not good: those that are blamed, and where
+/// it is no FAIL those that were good when measured again or have no value at all.
+std::vector<std::string> culprits_of(const RuleVerdict& verdict, const std::string& node,
+                                     const Findings& findings) {
+  const auto explain = [&](const std::vector<std::string>& nodes) {
+    return !has(nodes, node) && has_all(verdict.nodes, nodes);
   };
-  for (const Suspect& suspect : findings.suspects) take(suspect.nodes);
-  if (verdict.word == Word::Fail) return culprits;
-  for (const Cleared& one : findings.cleared) take(one.suspect.nodes);
-  for (const std::string& other : findings.silent) take({other});
-  return culprits;
+  for (const Suspect& suspect : findings.suspects) {
+    if (explain(suspect.nodes)) return suspect.nodes;
+  }
+  if (verdict.word == Word::Fail) return {};
+  for (const Cleared& one : findings.cleared) {
+    if (explain(one.suspect.nodes)) return one.suspect.nodes;
+  }
+  for (const std::string& other : findings.silent) {
+    if (explain({other})) return {other};
+  }
+  return {};
 }
 
 void add_unexplained(Part& part, const RuleVerdict& verdict) {
@@ -84,7 +87,7 @@ Part part_of(const std::string& node, const Findings& findings) {
     const bool dead = verdict.reason.find(node + " does not answer") != std::string::npos;
     if (part.dead == nullptr && dead) part.dead = &verdict;
     if (verdict.word < Word::Inconclusive) continue;
-    const std::set<std::string> culprits = culprits_of(verdict, node, findings);
+    const std::vector<std::string> culprits = culprits_of(verdict, node, findings);
     part.culprits.insert(culprits.begin(), culprits.end());
     if (culprits.empty()) add_unexplained(part, verdict);
   }

@@ -59,9 +59,9 @@ void add_unique(std::vector<std::string>& words, std::string word) {
 
 /// "1 MiB to 4 GiB (13 sizes)".
 std::string sizes_words(const std::set<Bytes>& sizes) {
-  const std::string first = format_bytes(*sizes.begin());
-  if (sizes.size() == 1) return first;
-  return fmt::format("{} to {} ({} sizes)", first, format_bytes(*sizes.rbegin()), sizes.size());
+  if (sizes.size() == 1) return format_bytes(*sizes.begin());
+  return fmt::format("{} to {} ({} sizes)", format_bytes(*sizes.begin()),
+                     format_bytes(*sizes.rbegin()), sizes.size());
 }
 
 /// "no row of 8 GiB: 8 GiB only as double": what there is instead of the row that a rule wants.
@@ -169,31 +169,45 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
   if (!values.empty()) sample.values.push_back(stats::median(values));
 }
 
-}  // namespace
+/// The launches of an instance: of the collective, and which other collectives there are.
+struct Launches {
+  std::vector<const Observation*> of_key{};
+  std::vector<std::string> others{};
+  int last = -1;  ///< the last attempt
+};
 
-Sample gather(const SampleKey& key, std::span<const Observation> observations, Decide decide) {
-  std::vector<const Observation*> launches;
-  std::vector<std::string> others;
-  int last = -1;
+Launches launches_of(const SampleKey& key, std::span<const Observation> observations) {
+  Launches launches;
   for (const Observation& o : observations) {
     if (!belongs_to(o, key.set, key.instance)) continue;
     if (!o.collective.empty() && o.collective != key.collective) {
-      add_unique(others, o.collective);
+      add_unique(launches.others, o.collective);
       continue;
     }
-    launches.push_back(&o);
-    last = std::max(last, o.attempt);
+    launches.of_key.push_back(&o);
+    launches.last = std::max(launches.last, o.attempt);
   }
-  Sample sample{.attempts = static_cast<std::size_t>(last + 1)};
-  if (launches.empty() && !others.empty()) {
+  return launches;
+}
+
+void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) {
+  for (const Record* row : rows_of(launch, key)) {
+    if (is_wrong(*row)) add_unique(sample.wrong, wrong_words(*row));
+  }
+}
+
+}  // namespace
+
+Sample gather(const SampleKey& key, std::span<const Observation> observations, Decide decide) {
+  const Launches launches = launches_of(key, observations);
+  Sample sample{.attempts = static_cast<std::size_t>(launches.last + 1)};
+  if (launches.of_key.empty() && !launches.others.empty()) {
     sample.failures.push_back(
-        fmt::format("no data of {}: there is {}", key.collective, join(others, ", ")));
+        fmt::format("no data of {}: there is {}", key.collective, join(launches.others, ", ")));
   }
-  for (const Observation* launch : launches) {
-    for (const Record* row : rows_of(*launch, key)) {
-      if (is_wrong(*row)) add_unique(sample.wrong, wrong_words(*row));
-    }
-    if (decide == Decide::Last && launch->attempt != last) continue;
+  for (const Observation* launch : launches.of_key) {
+    add_wrong(sample, *launch, key);
+    if (decide == Decide::Last && launch->attempt != launches.last) continue;
     add_launch(sample, *launch, key);
   }
   return sample;

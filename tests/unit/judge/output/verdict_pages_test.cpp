@@ -10,6 +10,7 @@
 namespace busbar::judge {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -42,7 +43,8 @@ TEST(VerdictMarkdown, HasTheSourceOfARule) {
   Specification specification = sample_specification(6);
   specification.expectations[0].source = "a guide";
   EXPECT_THAT(verdict_markdown(sample_judgement(6), specification), HasSubstr("| a guide |"));
-  EXPECT_THAT(verdict_html(sample_judgement(6), specification), HasSubstr(">a guide<"));
+  EXPECT_THAT(verdict_html(sample_judgement(6), specification),
+              AllOf(HasSubstr(">a guide<"), HasSubstr("Reference: absolute. Source: a guide")));
 }
 
 TEST(VerdictHtml, NeedsNothingBesidesItself) {
