@@ -14,6 +14,7 @@
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
+#include "judge/output/rule_list.hpp"
 #include "judge/spec/reader.hpp"
 #include "report/output_file.hpp"
 #include "report/text_table.hpp"
@@ -23,7 +24,14 @@ namespace {
 
 Status dump(const AcceptOptions& options) {
   const SpecificationSource source = find_specification(options.specification);
-  fmt::print("{}", specification_json(
+  fmt::print("{}", specification_json(judge::parse_specification(source.text, source.path,
+                                                                 options.profile, options.rules)));
+  return Status::Ok;
+}
+
+Status list_rules(const AcceptOptions& options) {
+  const SpecificationSource source = find_specification(options.specification);
+  fmt::print("{}", judge::rule_list(
                        judge::parse_specification(source.text, source.path, options.profile)));
   return Status::Ok;
 }
@@ -45,7 +53,7 @@ Status list() {
 Status lint(const AcceptOptions& options) {
   const SpecificationSource source = find_specification(options.specification);
   const judge::Specification specification =
-      judge::parse_specification(source.text, source.path, options.profile);
+      judge::parse_specification(source.text, source.path, options.profile, options.rules);
   const std::vector<judge::LintFinding> findings = lint_findings(specification);
   fmt::print("{}", judge::lint_text(source.path, findings));
   fmt::print("{}: {}, {}, {}\n", source.path, counted(specification.expectations.size(), "rule"),
@@ -54,10 +62,11 @@ Status lint(const AcceptOptions& options) {
   return judge::is_refused(findings) ? Status::Usage : Status::Ok;
 }
 
-/// By the profile of the journals, where none is named: it is what was measured.
+/// By the profile and the rules of the journals, where none are named: it is what was measured.
 judge::Specification specification_for(const AcceptOptions& options, const AcceptFiles& files) {
   return read_specification(find_specification(options.specification),
-                            options.profile.empty() ? profile_of(files) : options.profile);
+                            options.profile.empty() ? profile_of(files) : options.profile,
+                            options.rules.empty() ? rules_of(files) : options.rules);
 }
 
 Status judge_files(const AcceptOptions& options) {
@@ -81,7 +90,8 @@ Status make_baseline(const AcceptOptions& options) {
   const AcceptFiles files = sort_files(options.files);
   const SpecificationSource source = find_specification(options.specification);
   const judge::Specification specification = judge::parse_specification(
-      source.text, source.path, options.profile.empty() ? profile_of(files) : options.profile);
+      source.text, source.path, options.profile.empty() ? profile_of(files) : options.profile,
+      options.rules.empty() ? rules_of(files) : options.rules);
   const AcceptMeasurements measured = read_files(files, specification);
   for (const std::string& note : measured.notes) fmt::print(stderr, "busbar: {}\n", note);
   const judge::Baseline baseline =
@@ -101,7 +111,7 @@ Status run_accept(std::span<char* const> arguments) {
     case AcceptTask::Judge: return judge_files(options);
     case AcceptTask::Lint: return lint(options);
     case AcceptTask::Baseline: return make_baseline(options);
-    case AcceptTask::List: return list();
+    case AcceptTask::List: return options.specification.empty() ? list() : list_rules(options);
     case AcceptTask::Help: break;
   }
   fmt::print("{}", help_text_of("accept"));

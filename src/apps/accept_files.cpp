@@ -52,6 +52,16 @@ std::string profile_of(const AcceptFiles& files) {
   return profiles.size() == 1 ? profiles.front() : std::string();
 }
 
+std::vector<std::string> rules_of(const AcceptFiles& files) {
+  std::vector<std::string> rules;
+  for (const std::string& path : files.journals) {
+    const judge::Journal journal = judge::load_journal(path);
+    if (journal.rules.empty()) return {};
+    for (const std::string& rule : journal.rules) add_new(rules, rule);
+  }
+  return rules;
+}
+
 AcceptMeasurements read_files(const AcceptFiles& files, const judge::Specification& specification) {
   AcceptMeasurements measurements;
   for (const std::string& path : files.journals) {

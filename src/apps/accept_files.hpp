@@ -21,6 +21,9 @@ struct AcceptFiles {
 /// The profile that the journals were measured by; empty where they do not tell or there is none.
 [[nodiscard]] std::string profile_of(const AcceptFiles& files);
 
+/// The only rules that the journals were measured for; empty where one was for all.
+[[nodiscard]] std::vector<std::string> rules_of(const AcceptFiles& files);
+
 /// What was measured, and what the files say of it.
 struct AcceptMeasurements {
   std::vector<judge::Observation> observations{};

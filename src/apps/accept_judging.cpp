@@ -54,7 +54,8 @@ Status conclude(judge::Judgement judgement, const std::string& seed, const Accep
   judgement.head.judged_at_unix = std::time(nullptr);
   judgement.head.seed = seed;
   write_outputs(outputs, judgement, specification);
-  fmt::print("{}", judge::verdict_text(judgement, specification, options.strict));
+  fmt::print("{}", judge::verdict_text(judgement, specification,
+                                       {.strict = options.strict, .all_sources = options.verbose}));
   return static_cast<Status>(judge::exit_code_of(judgement, options.strict));
 }
 
@@ -89,9 +90,10 @@ std::vector<judge::LintFinding> lint_findings(const judge::Specification& specif
 }
 
 judge::Specification read_specification(const SpecificationSource& source,
-                                        const std::string& profile) {
+                                        const std::string& profile,
+                                        const std::vector<std::string>& rules) {
   judge::Specification specification =
-      judge::parse_specification(source.text, source.path, profile);
+      judge::parse_specification(source.text, source.path, profile, rules);
   for (const judge::LintFinding& finding : lint_findings(specification)) {
     if (finding.severity != judge::LintFinding::Severity::Refused) continue;
     throw usage_error(std::string(trim(judge::lint_text(source.path, {&finding, 1}))));

@@ -47,9 +47,11 @@ struct SpecificationSource {
 };
 /// A file, or a ready-made specification by its name. Throws Error (Usage).
 [[nodiscard]] SpecificationSource find_specification(const std::string& name);
-/// Reads it; what cannot mean what it says is refused as `accept lint` does.
+/// Reads it; what cannot mean what it says is refused as `accept lint` does. `rules` are the ids of
+/// the only ones that count; empty: all of the profile.
 [[nodiscard]] judge::Specification read_specification(const SpecificationSource& source,
-                                                      const std::string& profile);
+                                                      const std::string& profile,
+                                                      const std::vector<std::string>& rules);
 /// What `accept lint` says of it.
 [[nodiscard]] std::vector<judge::LintFinding> lint_findings(
     const judge::Specification& specification);

@@ -36,6 +36,7 @@ struct Texts {
 
 void declare_common(CLI::App& app, AcceptOptions& options, Texts& texts) {
   app.add_option("--profile", options.profile);
+  app.add_option("--rule", options.rules)->allow_extra_args(false);
   app.add_option("--hosts", texts.hosts);
   app.add_flag("--dump-spec", options.dump_specification);
   app.add_option("--assume", texts.assumed)->allow_extra_args(false);
@@ -43,6 +44,7 @@ void declare_common(CLI::App& app, AcceptOptions& options, Texts& texts) {
 
 void declare_outputs(CLI::App& app, AcceptOptions& options) {
   app.add_flag("--strict", options.strict);
+  app.add_flag("-v,--verbose", options.verbose);
   app.add_option("--verdicts", options.outputs.verdicts);
   app.add_option("--junit", options.outputs.junit);
   app.add_option("--json", options.outputs.json);
@@ -58,7 +60,6 @@ void declare_run(CLI::App& app, AcceptOptions& options, Texts& texts) {
   app.add_option("--at-once", texts.at_once);
   app.add_option("--mpiexec", options.mpiexec);
   app.add_option("--programs", options.programs);
-  app.add_flag("-v,--verbose", options.verbose);
 }
 
 /// Only the options that the task has: another is unknown to it.
@@ -66,7 +67,10 @@ void declare(CLI::App& app, AcceptOptions& options, Texts& texts, bool& help) {
   app.set_help_flag();
   app.allow_extras();
   app.add_flag("-h,--help", help);
-  if (options.task == AcceptTask::List) return;
+  if (options.task == AcceptTask::List) {
+    app.add_option("--profile", options.profile);
+    return;
+  }
   declare_common(app, options, texts);
   const bool judges = options.task == AcceptTask::Run || options.task == AcceptTask::Judge;
   if (judges) declare_outputs(app, options);
@@ -140,7 +144,7 @@ void take_words(AcceptOptions& options, const std::vector<std::string>& words,
       options.task == AcceptTask::Judge || options.task == AcceptTask::Baseline;
   if (takes_files) {
     options.files.assign(words.begin() + 1, words.end());
-  } else if (words.size() > (options.task == AcceptTask::List ? 0U : 1U)) {
+  } else if (words.size() > 1) {
     throw usage_error(
         fmt::format("accept {} takes nothing more, and there is '{}'{}", task, words.back(),
                     options.task == AcceptTask::Run ? "; arguments of mpiexec follow --" : ""));

@@ -29,6 +29,7 @@ struct AcceptOptions {
   std::vector<std::string> files{};  ///< of judge and baseline
   std::string output{};              ///< run: a folder; baseline: a file
   std::string profile{};
+  std::vector<std::string> rules{};  ///< ids of the only ones; empty: all
   std::vector<std::string> hosts{};
   std::string hostfile{};
   std::optional<std::uint64_t> seed{};

@@ -17,6 +17,7 @@
 #include "judge/run/at_once.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/interrupt.hpp"
+#include "judge/run_facts.hpp"
 #include "report/progress_line.hpp"
 
 namespace busbar {
@@ -114,8 +115,13 @@ Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
 
 Status accept_run(const AcceptOptions& options) {
   const SpecificationSource source = find_specification(options.specification);
-  const AcceptJudging judging(read_specification(source, options.profile), options.assumed);
+  const AcceptJudging judging(read_specification(source, options.profile, options.rules),
+                              options.assumed);
   const judge::Specification& specification = judging.specification();
+  if (const std::string never = judge::unreported_error(specification, options.assumed);
+      !never.empty()) {
+    throw usage_error(fmt::format("{}: {}", source.path, never));
+  }
   const std::vector<std::string> hosts = accept_hosts(options, specification);
   const AcceptOutputs outputs = outputs_in(options.output, options.outputs);
   check_outputs(options.outputs);
@@ -126,6 +132,7 @@ Status accept_run(const AcceptOptions& options) {
   judge::RunFolder folder(options.output,
                           {.specification = options.specification,
                            .profile = specification.profile,
+                           .rules = specification.only,
                            .seed = fmt::format("{}", seed),
                            .nodes = hosts},
                           source.text);
@@ -142,11 +149,20 @@ Status accept_run(const AcceptOptions& options) {
                             .seed = seed,
                             .stop = &watch.interrupted(),
                             .judge = judge_now,
+                            .refuse =
+                                [&](std::span<const judge::Observation> observations) {
+                                  return judge::fingerprint_error(specification, observations,
+                                                                  options.assumed);
+                                },
                             .note = [&](const judge::LaunchNote& note) { teller(note); }},
                            folder);
   const bool finished = campaign.run();
   teller.clear();
   if (!finished) throw ended_early(folder, options, campaign.start_failure());
+  if (!campaign.refusal().empty()) {
+    fmt::print(stderr, "busbar: nothing more was launched, since every rule is an ERROR: {}\n",
+               campaign.refusal());
+  }
   return conclude(judge_now(campaign.observations()), folder.journal().seed, options, outputs,
                   specification);
 }

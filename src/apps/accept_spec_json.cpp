@@ -71,6 +71,7 @@ Json rule_json(const judge::Expectation& rule) {
           {"statistic", judge::name(rule.statistic)},
           {"compare", judge::name(rule.compare)},
           {"value", figure(rule.value)},
+          {"source", rule.source},
           {"fail_below", figure(rule.bounds.fail_below)},
           {"warn_below", figure(rule.bounds.warn_below)},
           {"warn_above", figure(rule.bounds.warn_above)},

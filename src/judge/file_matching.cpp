@@ -112,11 +112,28 @@ std::vector<std::string> in_order(std::vector<std::string> nodes,
   return nodes;
 }
 
-std::string misfit(const Placed& placed) {
-  return fmt::format("{}: no device set of the specification wants {} of {} on {}",
+/// "node: 8 ranks on each node": what the sets measure by which a rule judges the collective.
+std::vector<std::string> wanted_of(const Specification& specification,
+                                   const std::string& collective) {
+  std::vector<std::string> wanted;
+  for (const DeviceSetRule& set : specification.device_sets) {
+    if (!is_asked(specification, set.id, collective)) continue;
+    const bool rails = set.kind == SetKind::Rails;
+    const auto ranks = static_cast<std::size_t>(rails ? 1 : std::max(set.ranks_per_node, 1));
+    wanted.push_back(fmt::format("{} ({}, {} on each node{})", set.id, name(set.kind),
+                                 counted(ranks, "rank"),
+                                 set.gpus.empty() ? "" : ", GPUs " + set.gpus));
+  }
+  return wanted;
+}
+
+std::string misfit(const Placed& placed, const Specification& specification) {
+  const std::vector<std::string> wanted = wanted_of(specification, placed.part.collective);
+  return fmt::format("{}: no device set of the specification wants {} of {} on {}; {}",
                      placed.file->dataset.path, placed.part.collective,
                      counted(static_cast<std::size_t>(std::max(placed.part.ranks, 0)), "rank"),
-                     join(placed.nodes, ", "));
+                     join(placed.nodes, ", "),
+                     wanted.empty() ? "no rule is for it" : "there is " + join(wanted, ", "));
 }
 
 /// All parts of all files, and the nodes that there are.
@@ -182,7 +199,7 @@ std::vector<Observation> observe_files(const Specification& specification,
                               .facts = placed.file->dataset.facts,
                               .records = placed.part.records});
     }
-    if (!wanted) notes.push_back(misfit(placed));
+    if (!wanted) notes.push_back(misfit(placed, specification));
   }
   return observations;
 }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace busbar::judge {
 namespace {
 
@@ -26,7 +28,22 @@ OutlierRule outlier_rule(const Expectation& rule) {
 struct Judged {
   std::vector<JudgedRow*> rows{};
   FleetFinding finding{};
+  std::string kind{};  ///< of the reference
 };
+
+/// "fleet median without h2": blamed nodes are in no reference of pairs.
+std::string fleet_kind(const FleetFinding& finding, bool pairs,
+                       std::span<const std::string> nodes) {
+  std::string kind = finding.of_median ? "fleet median" : "fleet's 90th percentile";
+  std::vector<std::string> blamed;
+  for (const BlamedNode& node : finding.blame.nodes) blamed.push_back(nodes[node.node]);
+  if (pairs && !blamed.empty()) kind += " without " + join(blamed, ", ");
+  return kind;
+}
+
+Reference reference_of(const Judged& judged, Metric metric) {
+  return {.value = as_rate(judged.finding.reference, metric), .kind = judged.kind};
+}
 
 Judged find(const std::vector<JudgedRow*>& rows, const Expectation& rule, bool pairs,
             std::span<const std::string> nodes) {
@@ -41,6 +58,7 @@ Judged find(const std::vector<JudgedRow*>& rows, const Expectation& rule, bool p
     std::vector<PairValue> values = pair_values(given, nodes);
     for (PairValue& pair : values) pair.value = as_rate(*pair.value, rule.metric);
     judged.finding = judge_pairs(nodes.size(), values, outlier);
+    judged.kind = fleet_kind(judged.finding, true, nodes);
     return judged;
   }
   std::vector<double> values;
@@ -48,25 +66,22 @@ Judged find(const std::vector<JudgedRow*>& rows, const Expectation& rule, bool p
     values.push_back(as_rate(*row->verdict.value, rule.metric));
   }
   judged.finding = judge_members(values, outlier);
+  judged.kind = fleet_kind(judged.finding, false, nodes);
   return judged;
 }
 
-std::string fleet_kind(const FleetFinding& finding) {
-  return finding.reference == finding.spread.median ? "fleet median" : "fleet reference";
-}
-
 /// The bounds of a value beside the outlier's: too good, and warnings; low is the finding's say.
-void judge_one(RuleVerdict& verdict, const FleetFinding& finding, bool low) {
+void judge_one(RuleVerdict& verdict, const Judged& judged, bool low) {
+  const FleetFinding& finding = judged.finding;
   const bool time = verdict.metric == Metric::Time;
-  check_bounds(verdict,
-               {.value = as_rate(finding.reference, verdict.metric), .kind = fleet_kind(finding)});
+  check_bounds(verdict, reference_of(judged, verdict.metric));
   const double z = finding.spread.robust_z(as_rate(*verdict.value, verdict.metric));
   const bool missed =
       verdict.word == Word::Fail && (time ? verdict.ratio > verdict.bounds.fail_above
                                           : verdict.ratio < verdict.bounds.fail_below);
   if (low) {
     if (verdict.word != Word::Error) verdict.word = Word::Fail;
-    add_reason(verdict, finding.homogeneous
+    add_reason(verdict, finding.of_median
                             ? fmt::format("robust z {:.3g}", z)
                             : "against the 90th percentile, since the fleet is not homogeneous");
   } else if (missed) {
@@ -96,8 +111,10 @@ JudgedRow fleet_row(const Judged& judged, const std::vector<JudgedRow*>& rows,
   const FleetSpread& spread = judged.finding.spread;
   const double scatter = spread.median > 0 ? spread.mad / spread.median : 0;
   for (const JudgedRow* one : judged.rows) verdict.values.push_back(*one->verdict.value);
-  verdict.value = as_rate(spread.median, rule.metric);
-  verdict.reference_kind = "fleet median";
+  // What the instances are measured by; a percentile would be no middle of them.
+  verdict.value =
+      as_rate(judged.finding.of_median ? judged.finding.reference : spread.median, rule.metric);
+  verdict.reference_kind = judged.kind;
   verdict.word = judged.finding.homogeneous ? Word::Pass : Word::Fail;
   if (judged.finding.homogeneous) return row;
   verdict.reason =
@@ -105,8 +122,8 @@ JudgedRow fleet_row(const Judged& judged, const std::vector<JudgedRow*>& rows,
           ? fmt::format("fleet not homogeneous: raw MAD/median {} above {}", percent_words(scatter),
                         percent_words(rule.max_fleet_mad))
           : fmt::format("fleet not homogeneous: its median {} is far below its 90th percentile {}",
-                        value_words(*verdict.value, rule.metric),
-                        value_words(as_rate(judged.finding.reference, rule.metric), rule.metric));
+                        value_words(as_rate(spread.median, rule.metric), rule.metric),
+                        value_words(as_rate(judged.finding.top, rule.metric), rule.metric));
   return row;
 }
 
@@ -129,11 +146,16 @@ JudgedRow judge_size(const std::vector<JudgedRow*>& rows, const Expectation& rul
   for (std::size_t i = 0; i < judged.rows.size(); ++i) {
     JudgedRow& row = *judged.rows[i];
     if (judged.rows.size() >= kFewest) {
-      judge_one(row.verdict, judged.finding, judged.finding.low[i]);
+      judge_one(row.verdict, judged, judged.finding.low[i]);
       continue;
     }
     row.verdict.word = Word::Inconclusive;
     row.verdict.reason = fleet.verdict.reason;
+  }
+  if (judged.rows.size() >= kFewest) {
+    for (JudgedRow* row : rows) {
+      if (row->decided) show_reference(*row, reference_of(judged, rule.metric));
+    }
   }
   for (JudgedRow* row : rows) qualify(*row, rule, specification);
   qualify_fleet(fleet, rows, rule, specification);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "judge/judged_rule.hpp"
 #include "judge/node_accounts.hpp"
 #include "judge/run_facts.hpp"
@@ -76,6 +77,10 @@ JudgedRule judge_expectation(const Expectation& rule, std::span<const std::strin
 }
 
 void note_assumptions(Judgement& judgement, const JudgeInput& input) {
+  if (!input.specification.only.empty()) {
+    judgement.head.notes.push_back("judged by these rules only (--rule): " +
+                                   join(input.specification.only, ", "));
+  }
   for (const auto& [key, value] : input.assumed) {
     judgement.head.notes.push_back(
         fmt::format("assumed, where files do not tell: {} = {}", key, value));
@@ -88,11 +93,7 @@ void note_rows(Judgement& judgement, std::span<const Observation> observations) 
   for (const Observation& observation : observations) {
     for (const Record& record : observation.records) {
       if (record.backend == "sim") notes.insert("simulated: rows are predicted, not measured");
-      const std::string& flags = record.flags;
-      if (flags.find("oversubscribed") != std::string::npos) {
-        notes.insert("oversubscribed: ranks shared processors, so nothing passes");
-      }
-      if (flags.find("fake") != std::string::npos) {
+      if (record.flags.find("fake") != std::string::npos) {
         notes.insert("fake: rows are measured on no real GPU");
       }
     }
@@ -100,8 +101,23 @@ void note_rows(Judgement& judgement, std::span<const Observation> observations) 
   judgement.head.notes.insert(judgement.head.notes.end(), notes.begin(), notes.end());
 }
 
+/// Verdicts of rows whose ranks shared processors.
+struct Oversubscribed {
+  std::size_t verdicts = 0;
+  std::set<std::string> sets{};
+};
+
+void note_oversubscribed(Judgement& judgement, const Oversubscribed& found) {
+  if (found.verdicts == 0) return;
+  judgement.head.notes.push_back(fmt::format(
+      "oversubscribed: ranks shared processors in {} of {} (device set {}); these never pass",
+      found.verdicts, counted(judgement.verdicts.size(), "verdict"),
+      join(std::vector<std::string>(found.sets.begin(), found.sets.end()), ", ")));
+}
+
 /// Nothing can be said by the rules of another system.
 void refuse_all(Judgement& judgement, const std::string& reason) {
+  judgement.head.refused = reason;
   for (RuleVerdict& verdict : judgement.verdicts) {
     verdict.word = Word::Error;
     verdict.reason = reason;
@@ -124,6 +140,10 @@ Judgement judge_all(const JudgeInput& input) {
   Judgement judgement;
   note_assumptions(judgement, input);
   note_rows(judgement, input.observations);
+  for (std::string& note : shared_host_notes(input.observations)) {
+    judgement.head.notes.push_back(std::move(note));
+  }
+  Oversubscribed oversubscribed;
   std::vector<Cleared> cleared;
   for (const Expectation& rule : input.specification.expectations) {
     JudgedRule judged = judge_expectation(rule, nodes, given);
@@ -132,8 +152,15 @@ Judgement judge_all(const JudgeInput& input) {
       cleared.push_back(std::move(one));
     }
     judgement.suspects.insert(judgement.suspects.end(), suspects.begin(), suspects.end());
-    for (JudgedRow& row : judged.rows) judgement.verdicts.push_back(std::move(row.verdict));
+    for (JudgedRow& row : judged.rows) {
+      if (row.sample.oversubscribed) {
+        ++oversubscribed.verdicts;
+        oversubscribed.sets.insert(row.verdict.device_set);
+      }
+      judgement.verdicts.push_back(std::move(row.verdict));
+    }
   }
+  note_oversubscribed(judgement, oversubscribed);
   drop_explained(judgement.suspects);
   const std::string stranger =
       fingerprint_error(input.specification, input.observations, input.assumed);

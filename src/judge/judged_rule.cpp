@@ -56,6 +56,7 @@ void judge_noise(JudgedRow& row, const Expectation& rule, const Specification& s
   if (const auto least = specification.run.min_launches; static_cast<int>(valid) < least) {
     std::string reason = fmt::format("{} where {} are needed", launch_count(valid), least);
     if (!row.sample.failures.empty()) reason += "; " + failure_words(row.sample);
+    row.too_few = true;
     return decide(row, Word::Inconclusive, reason);
   }
   const double most = max_cv(rule, specification);
@@ -132,6 +133,29 @@ JudgedRow judge_sample(const SampleKey& key, const ReferenceInput& input) {
   return row;
 }
 
+void show_reference(JudgedRow& row, const Reference& reference) {
+  RuleVerdict& verdict = row.verdict;
+  if (!reference.error.empty() || verdict.word == Word::Skip) return;
+  if (!verdict.value) {
+    verdict.reference_kind = reference.kind;
+    verdict.reference = reference.value;
+    return;
+  }
+  RuleVerdict bounded = verdict;
+  bounded.reason.clear();
+  check_bounds(bounded, reference);
+  verdict.reference_kind = bounded.reference_kind;
+  verdict.reference = bounded.reference;
+  verdict.ratio = bounded.ratio;
+  if (!row.too_few || !bounded.ratio) return;
+  if (bounded.word == Word::Pass) {
+    bounded.reason = fmt::format(
+        "{} is {} of {}, within the bounds", value_words(*verdict.value, verdict.metric),
+        percent_words(*bounded.ratio), value_words(*bounded.reference, verdict.metric));
+  }
+  add_reason(verdict, bounded.reason);
+}
+
 void qualify(JudgedRow& row, const Expectation& rule, const Specification& specification) {
   if (!row.decided) {
     lessen(row, failed_launches(row), Word::Warn);
@@ -153,7 +177,12 @@ std::vector<JudgedRow> judge_rule(const Expectation& rule, std::span<const Insta
       for (const Bytes size : rule.sizes) {
         const SampleKey key{rule, set, instance, collective, size};
         JudgedRow row = judge_sample(key, input);
-        if (!row.decided) check_bounds(row.verdict, reference_of(key, row.sample, input));
+        const Reference reference = reference_of(key, row.sample, input);
+        if (row.decided) {
+          show_reference(row, reference);
+        } else {
+          check_bounds(row.verdict, reference);
+        }
         qualify(row, rule, input.specification);
         rows.push_back(std::move(row));
       }

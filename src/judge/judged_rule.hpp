@@ -15,6 +15,7 @@ struct JudgedRow {
   Sample sample{};
   bool wrong_data = false;  ///< no tolerance: neither a known issue nor a miss that is allowed
   bool decided = false;     ///< no bound is to be asked any more
+  bool too_few = false;     ///< decided so for want of launches
 };
 
 /// The begin of a reason where launches scattered too much; noisy_instances finds them by it.
@@ -22,6 +23,10 @@ inline constexpr std::string_view kNoisy = "noisy: ";
 
 /// The steps before bounds: wrong data, no data, too few launches, noise, not applicable.
 [[nodiscard]] JudgedRow judge_sample(const SampleKey& key, const ReferenceInput& input);
+
+/// A row that is decided without bounds: its reference, the ratio where it has a value, and where
+/// only launches are missing what the bounds would say of those that there are.
+void show_reference(JudgedRow& row, const Reference& reference);
 
 /// The steps after bounds: rows that are never a pass, launches that failed, noise by `warn`, two
 /// groups of values.

@@ -2,6 +2,7 @@
 #include "judge/node_accounts.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -14,22 +15,60 @@ bool has(const std::vector<std::string>& nodes, const std::string& node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
+/// What is known of all nodes before one of them is asked for.
+struct Findings {
+  std::span<const RuleVerdict> verdicts;
+  std::span<const Suspect> suspects;
+  std::span<const Cleared> cleared;
+  std::vector<std::string> silent{};  ///< without any value
+};
+
 /// The verdicts that a node took part in.
 struct Part {
   std::size_t all = 0;
   std::size_t valued = 0;
-  std::size_t good = 0;               ///< PASS, WARN, KNOWN
-  const RuleVerdict* own = nullptr;   ///< of this node alone, without an answer
-  const RuleVerdict* none = nullptr;  ///< the first that is neither good nor blamed
-  const RuleVerdict* dead = nullptr;  ///< says that the node does not answer
+  std::size_t good = 0;                ///< PASS, WARN, KNOWN
+  const RuleVerdict* none = nullptr;   ///< the first that is neither good nor blamed
+  const RuleVerdict* dead = nullptr;   ///< says that the node does not answer
+  const RuleVerdict* worst = nullptr;  ///< FAIL, ERROR or INCONCLUSIVE that no other node explains
+  std::size_t unexplained = 0;         ///< of the same word
+  std::set<std::string> culprits{};    ///< other nodes, which explain what is not good
 };
 
-bool is_unanswered(const RuleVerdict& verdict) {
-  return verdict.word == Word::Inconclusive || verdict.word == Word::Error;
+bool has_all(const std::vector<std::string>& nodes, const std::vector<std::string>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const std::string& node) { return has(nodes, node); });
 }
 
-void count(Part& part, const RuleVerdict& verdict, const std::string& node) {
-  if (verdict.of_fleet() || !has(verdict.nodes, node)) return;
+/// The first other nodes that explain why the verdict is not good: those that are blamed, and where
+/// it is no FAIL those that were good when measured again or have no value at all.
+std::vector<std::string> culprits_of(const RuleVerdict& verdict, const std::string& node,
+                                     const Findings& findings) {
+  const auto explain = [&](const std::vector<std::string>& nodes) {
+    return !has(nodes, node) && has_all(verdict.nodes, nodes);
+  };
+  for (const Suspect& suspect : findings.suspects) {
+    if (explain(suspect.nodes)) return suspect.nodes;
+  }
+  if (verdict.word == Word::Fail) return {};
+  for (const Cleared& one : findings.cleared) {
+    if (explain(one.suspect.nodes)) return one.suspect.nodes;
+  }
+  for (const std::string& other : findings.silent) {
+    if (explain({other})) return {other};
+  }
+  return {};
+}
+
+void add_unexplained(Part& part, const RuleVerdict& verdict) {
+  if (part.worst != nullptr && verdict.word < part.worst->word) return;
+  const bool worse = part.worst == nullptr || verdict.word > part.worst->word;
+  part.unexplained = worse ? 1 : part.unexplained + 1;
+  if (worse) part.worst = &verdict;
+}
+
+/// What is said of all together is no measurement of one, but a finding that concerns it.
+void count(Part& part, const RuleVerdict& verdict) {
   ++part.all;
   if (verdict.value) ++part.valued;
   const Word word = verdict.word;
@@ -38,11 +77,21 @@ void count(Part& part, const RuleVerdict& verdict, const std::string& node) {
   } else if (part.none == nullptr && word != Word::Skip) {
     part.none = &verdict;
   }
-  if (part.own == nullptr && verdict.nodes.size() == 1 && is_unanswered(verdict)) {
-    part.own = &verdict;
+}
+
+Part part_of(const std::string& node, const Findings& findings) {
+  Part part;
+  for (const RuleVerdict& verdict : findings.verdicts) {
+    if (!has(verdict.nodes, node)) continue;
+    if (!verdict.of_fleet()) count(part, verdict);
+    const bool dead = verdict.reason.find(node + " does not answer") != std::string::npos;
+    if (part.dead == nullptr && dead) part.dead = &verdict;
+    if (verdict.word < Word::Inconclusive) continue;
+    const std::vector<std::string> culprits = culprits_of(verdict, node, findings);
+    part.culprits.insert(culprits.begin(), culprits.end());
+    if (culprits.empty()) add_unexplained(part, verdict);
   }
-  const bool dead = verdict.reason.find(node + " does not answer") != std::string::npos;
-  if (part.dead == nullptr && dead) part.dead = &verdict;
+  return part;
 }
 
 std::string words_of(const RuleVerdict* verdict) {
@@ -65,25 +114,57 @@ NodeAccount account_of_none(const std::string& node, const Part& part) {
   return {node, NodeState::NoData, why != nullptr ? words_of(why) : "no rule measured it"};
 }
 
-NodeAccount account_of(const std::string& node, std::span<const RuleVerdict> verdicts,
-                       std::span<const Suspect> suspects, std::span<const Cleared> cleared) {
-  if (const Suspect* alone = suspect_with(node, suspects, true)) {
+/// Of a node that took part in something that is not good, and nothing explains it.
+NodeAccount account_of_unexplained(const std::string& node, const Part& part) {
+  std::string words = words_of(part.worst);
+  if (part.unexplained > 1) {
+    words += fmt::format(" (and {} more {})", part.unexplained - 1, name(part.worst->word));
+  }
+  const bool fails = part.worst->word == Word::Fail;
+  return {node, fails ? NodeState::Suspect : NodeState::Inconclusive, words};
+}
+
+NodeAccount account_of_good(const std::string& node, const Part& part) {
+  std::string words = fmt::format("{} of {} verdicts good", part.good, part.all);
+  if (!part.culprits.empty()) {
+    const std::vector<std::string> names(part.culprits.begin(), part.culprits.end());
+    words += ", the others are explained by " + join(names, ", ");
+  }
+  return {node, NodeState::Good, words};
+}
+
+NodeAccount account_of(const std::string& node, const Findings& findings) {
+  if (const Suspect* alone = suspect_with(node, findings.suspects, true)) {
     return {node, NodeState::Failed, fmt::format("{}: {}", alone->rule, alone->evidence)};
   }
-  Part part;
-  for (const RuleVerdict& verdict : verdicts) count(part, verdict, node);
+  const Part part = part_of(node, findings);
   if (part.valued == 0) return account_of_none(node, part);
-  if (const Suspect* with = suspect_with(node, suspects, false)) {
+  if (const Suspect* with = suspect_with(node, findings.suspects, false)) {
     return {node, NodeState::Suspect,
             fmt::format("{} {}: {}", with->rule, join(with->nodes, "+"), with->evidence)};
   }
-  for (const Cleared& one : cleared) {
+  for (const Cleared& one : findings.cleared) {
     if (has(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.words};
   }
-  if (part.own != nullptr) return {node, NodeState::Inconclusive, words_of(part.own)};
+  if (part.worst != nullptr) return account_of_unexplained(node, part);
   if (part.good == 0) return {node, NodeState::Inconclusive, words_of(part.none)};
-  const std::size_t total = part.all;
-  return {node, NodeState::Good, fmt::format("{} of {} verdicts good", part.good, total)};
+  return account_of_good(node, part);
+}
+
+/// Nodes without any value.
+std::vector<std::string> silent_of(std::span<const std::string> nodes,
+                                   std::span<const RuleVerdict> verdicts) {
+  std::set<std::string> valued;
+  for (const RuleVerdict& verdict : verdicts) {
+    if (verdict.value && !verdict.of_fleet()) {
+      valued.insert(verdict.nodes.begin(), verdict.nodes.end());
+    }
+  }
+  std::vector<std::string> silent;
+  for (const std::string& node : nodes) {
+    if (!valued.contains(node)) silent.push_back(node);
+  }
+  return silent;
 }
 
 }  // namespace
@@ -92,10 +173,12 @@ std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
                                      std::span<const RuleVerdict> verdicts,
                                      std::span<const Suspect> suspects,
                                      std::span<const Cleared> cleared) {
+  const Findings findings{.verdicts = verdicts,
+                          .suspects = suspects,
+                          .cleared = cleared,
+                          .silent = silent_of(nodes, verdicts)};
   std::vector<NodeAccount> accounts;
-  for (const std::string& node : nodes) {
-    accounts.push_back(account_of(node, verdicts, suspects, cleared));
-  }
+  for (const std::string& node : nodes) accounts.push_back(account_of(node, findings));
   return accounts;
 }
 

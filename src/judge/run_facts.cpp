@@ -119,6 +119,17 @@ std::string lower(std::string text) {
   return text;
 }
 
+/// Drivers write "NVIDIA" before the name or leave it out.
+std::string gpu_name(const std::string& text) {
+  constexpr std::string_view kVendor = "nvidia ";
+  const std::string name = lower(std::string(trim(text)));
+  return name.starts_with(kVendor) ? name.substr(kVendor.size()) : name;
+}
+
+bool is_part(const std::string& part, const std::string& text) {
+  return lower(text).find(lower(part)) != std::string::npos;
+}
+
 bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
 }
@@ -140,23 +151,53 @@ std::optional<std::string> fact_of(const Observation& observation, const std::st
   return head_fact(observation, key);
 }
 
-bool matches_fact(const std::string& told, const std::string& wanted) {
-  if (is_number(wanted)) return told == wanted;
-  return lower(told).find(lower(wanted)) != std::string::npos;
+bool matches_fact(const std::string& key, const std::string& told,
+                  const std::vector<std::string>& wanted) {
+  if (key == "gpu") {
+    const std::vector<std::string> names = split(told, ';');
+    return std::all_of(names.begin(), names.end(), [&](const std::string& one) {
+      return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& other) {
+        return gpu_name(one) == gpu_name(other);
+      });
+    });
+  }
+  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
+    return is_number(one) ? told == one : is_part(one, told);
+  });
+}
+
+std::string wanted_words(const std::vector<std::string>& wanted) {
+  std::vector<std::string> words;
+  for (const std::string& one : wanted) words.push_back(fmt::format("'{}'", one));
+  return join(words, " or ");
 }
 
 namespace {
 
+/// What to do where a GPU's name was abbreviated.
+std::string whole_name_hint(const std::string& key, const std::string& told,
+                            const std::vector<std::string>& wanted) {
+  const bool brief = std::any_of(wanted.begin(), wanted.end(),
+                                 [&](const std::string& one) { return is_part(one, told); });
+  if (key != "gpu" || !brief) return {};
+  return fmt::format(
+      "; whole names are compared: if this is the GPU that is meant, write gpu = "
+      "\"{}\"",
+      told);
+}
+
 std::string fact_error(const Observation& observation, const std::string& key,
-                       const std::string& wanted,
+                       const std::vector<std::string>& wanted,
                        const std::map<std::string, std::string>& assumed) {
   std::optional<std::string> told = fact_of(observation, key);
   const auto known = assumed.find(key);
   if (!told && known != assumed.end()) told = known->second;
   if (!told) return untold(observation, key);
-  if (matches_fact(*told, wanted)) return {};
-  return fmt::format("fingerprint: {} is '{}' where '{}' is wanted{}", key, *told, wanted,
-                     observation.file.empty() ? "" : " (" + observation.file + ")");
+  if (matches_fact(key, *told, wanted)) return {};
+  return fmt::format("fingerprint: {} is '{}' where {} is wanted{}{}", key, *told,
+                     wanted_words(wanted),
+                     observation.file.empty() ? "" : " (" + observation.file + ")",
+                     whole_name_hint(key, *told, wanted));
 }
 
 /// Predicted rows say so themselves, and never pass.
@@ -186,6 +227,43 @@ std::string fingerprint_error(const Specification& specification,
     }
   }
   return {};
+}
+
+std::string unreported_error(const Specification& specification,
+                             const std::map<std::string, std::string>& assumed) {
+  if (specification.run.backend != "mpi") return {};
+  std::vector<std::string> facts;
+  for (const char* key : {"gpu", "gpus_per_node", "nics_per_node", "driver"}) {
+    const bool wanted = specification.system.fingerprint.contains(key);
+    if (wanted && !assumed.contains(key)) facts.emplace_back(key);
+  }
+  if (facts.empty()) return {};
+  return fmt::format(
+      "the fingerprint wants {}, which a run over MPI does not report: every rule would be an "
+      "ERROR; write backend = \"nccl\", leave it out of the fingerprint, or give --assume "
+      "{}=VALUE",
+      join(facts, ", "), facts.front());
+}
+
+std::vector<std::string> shared_host_notes(std::span<const Observation> observations) {
+  std::map<std::string, std::set<std::string>> nodes_of;
+  for (const Observation& observation : observations) {
+    std::set<std::string> hosts;
+    for (const std::string& host : split(head_fact(observation, "hosts").value_or(""), ' ')) {
+      if (!host.empty()) hosts.insert(host);
+    }
+    // Of several hosts it is not known which is which node.
+    if (observation.records.empty() || hosts.size() != 1) continue;
+    nodes_of[*hosts.begin()].insert(observation.nodes.begin(), observation.nodes.end());
+  }
+  std::vector<std::string> notes;
+  for (const auto& [host, nodes] : nodes_of) {
+    if (nodes.size() < 2) continue;
+    notes.push_back(
+        fmt::format("nodes {} ran on one host by its own name, {}: they may be one machine",
+                    join(std::vector<std::string>(nodes.begin(), nodes.end()), " "), host));
+  }
+  return notes;
 }
 
 }  // namespace busbar::judge

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
@@ -17,14 +18,26 @@ namespace busbar::judge {
 [[nodiscard]] std::optional<std::string> fact_of(const Observation& observation,
                                                  const std::string& key);
 
-/// True where a machine tells what is wanted: a number as it is, a word as a part, upper and lower
-/// case alike.
-[[nodiscard]] bool matches_fact(const std::string& told, const std::string& wanted);
+/// True where what is reported is one of the values that are wanted, upper and lower case alike: a
+/// GPU by its whole name, but for "NVIDIA" before it, and of several each; a number as it is; other
+/// words as a part.
+[[nodiscard]] bool matches_fact(const std::string& key, const std::string& told,
+                                const std::vector<std::string>& wanted);
+
+/// "'NVIDIA H200' or 'NVIDIA H200 NVL'".
+[[nodiscard]] std::string wanted_words(const std::vector<std::string>& wanted);
 
 /// Why the launches are not of the specification's system, or not over its backend, or empty. A
 /// fact that files do not tell is taken from `assumed`, else it is a reason too.
 [[nodiscard]] std::string fingerprint_error(const Specification& specification,
                                             std::span<const Observation> observations,
                                             const std::map<std::string, std::string>& assumed);
+
+/// Why no run of ours can have the fingerprint, or empty: over MPI nobody asks for GPUs.
+[[nodiscard]] std::string unreported_error(const Specification& specification,
+                                           const std::map<std::string, std::string>& assumed);
+
+/// A line for each host name under which launches of several nodes ran: they may be one machine.
+[[nodiscard]] std::vector<std::string> shared_host_notes(std::span<const Observation> observations);
 
 }  // namespace busbar::judge

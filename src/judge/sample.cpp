@@ -2,6 +2,8 @@
 #include "judge/sample.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -21,13 +23,67 @@ bool is_size(Bytes measured, Bytes wanted, int ranks) {
   return near && (wanted - measured) * kSmallShare < wanted;
 }
 
-bool is_wanted(const Record& record, const SampleKey& key) {
-  const Expectation& rule = key.rule;
-  const bool op = record.op.empty() || record.op == "none" || record.op == rule.op;
+bool has_op(const Record& record, const std::string& op) {
+  return record.op.empty() || record.op == "none" || record.op == op;
+}
+
+/// True for a row of what is measured, whatever its type, operation, placement and size.
+bool is_related(const Record& record, const SampleKey& key) {
   const bool group = key.instance.group == -1 || record.group == key.instance.group;
-  return record.collective == key.collective && record.type == rule.type && op && group &&
-         record.in_place == rule.in_place && !record.sender &&
-         is_size(record.size, key.size, std::max(1, record.ranks));
+  return record.collective == key.collective && group && !record.sender;
+}
+
+bool has_size(const Record& record, const SampleKey& key) {
+  return is_size(record.size, key.size, std::max(1, record.ranks));
+}
+
+bool is_wanted(const Record& record, const SampleKey& key) {
+  return is_related(record, key) && record.type == key.rule.type && has_op(record, key.rule.op) &&
+         record.in_place == key.rule.in_place && has_size(record, key);
+}
+
+/// How a row differs from the rule: "as double", "in place".
+std::vector<std::string> differences_of(const Record& record, const Expectation& rule) {
+  std::vector<std::string> words;
+  if (record.type != rule.type) words.push_back("as " + record.type);
+  if (!has_op(record, rule.op)) words.push_back("with " + record.op);
+  if (record.in_place != rule.in_place) {
+    words.emplace_back(record.in_place ? "in place" : "out of place");
+  }
+  return words;
+}
+
+void add_unique(std::vector<std::string>& words, std::string word) {
+  if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
+}
+
+/// "1 MiB to 4 GiB (13 sizes)".
+std::string sizes_words(const std::set<Bytes>& sizes) {
+  if (sizes.size() == 1) return format_bytes(*sizes.begin());
+  return fmt::format("{} to {} ({} sizes)", format_bytes(*sizes.begin()),
+                     format_bytes(*sizes.rbegin()), sizes.size());
+}
+
+/// "no row of 8 GiB: 8 GiB only as double": what there is instead of the row that a rule wants.
+std::string missing_words(const Observation& observation, const SampleKey& key) {
+  if (observation.records.empty()) return "no row in it";
+  std::map<std::size_t, std::vector<std::string>> others;  // by the number of differences
+  std::set<Bytes> sizes;
+  for (const Record& record : observation.records) {
+    if (!is_related(record, key)) continue;
+    const std::vector<std::string> words = differences_of(record, key.rule);
+    if (has_size(record, key)) {
+      add_unique(others[words.size()], join(words, " "));
+    } else if (words.empty()) {
+      sizes.insert(record.size);
+    }
+  }
+  const std::string size = format_bytes(key.size);
+  if (!others.empty()) {
+    return fmt::format("no row of {0}: {0} only {1}", size, join(others.begin()->second, ", "));
+  }
+  if (!sizes.empty()) return fmt::format("no row of {}: there is {}", size, sizes_words(sizes));
+  return fmt::format("no row of {}", size);
 }
 
 std::vector<const Record*> rows_of(const Observation& observation, const SampleKey& key) {
@@ -82,10 +138,6 @@ std::string row_error(const Record& record, const SampleKey& key) {
   return value_of(record, key.rule.metric, key.rule.statistic).error;
 }
 
-void add_unique(std::vector<std::string>& words, std::string word) {
-  if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
-}
-
 bool is_one_rank(const SampleKey& key) {
   return key.rule.metric == Metric::BusBandwidth && ranks_of(key.set, key.instance) == 1;
 }
@@ -98,9 +150,7 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
     return;
   }
   if (rows.empty()) {
-    sample.failures.push_back(observation.records.empty()
-                                  ? std::string("no row in it")
-                                  : fmt::format("no row of {}", format_bytes(key.size)));
+    sample.failures.push_back(missing_words(observation, key));
     return;
   }
   std::vector<double> values;
@@ -119,23 +169,45 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
   if (!values.empty()) sample.values.push_back(stats::median(values));
 }
 
+/// The launches of an instance: of the collective, and which other collectives there are.
+struct Launches {
+  std::vector<const Observation*> of_key{};
+  std::vector<std::string> others{};
+  int last = -1;  ///< the last attempt
+};
+
+Launches launches_of(const SampleKey& key, std::span<const Observation> observations) {
+  Launches launches;
+  for (const Observation& o : observations) {
+    if (!belongs_to(o, key.set, key.instance)) continue;
+    if (!o.collective.empty() && o.collective != key.collective) {
+      add_unique(launches.others, o.collective);
+      continue;
+    }
+    launches.of_key.push_back(&o);
+    launches.last = std::max(launches.last, o.attempt);
+  }
+  return launches;
+}
+
+void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) {
+  for (const Record* row : rows_of(launch, key)) {
+    if (is_wrong(*row)) add_unique(sample.wrong, wrong_words(*row));
+  }
+}
+
 }  // namespace
 
 Sample gather(const SampleKey& key, std::span<const Observation> observations, Decide decide) {
-  std::vector<const Observation*> launches;
-  int last = -1;
-  for (const Observation& o : observations) {
-    const bool other = !o.collective.empty() && o.collective != key.collective;
-    if (other || !belongs_to(o, key.set, key.instance)) continue;
-    launches.push_back(&o);
-    last = std::max(last, o.attempt);
+  const Launches launches = launches_of(key, observations);
+  Sample sample{.attempts = static_cast<std::size_t>(launches.last + 1)};
+  if (launches.of_key.empty() && !launches.others.empty()) {
+    sample.failures.push_back(
+        fmt::format("no data of {}: there is {}", key.collective, join(launches.others, ", ")));
   }
-  Sample sample{.attempts = static_cast<std::size_t>(last + 1)};
-  for (const Observation* launch : launches) {
-    for (const Record* row : rows_of(*launch, key)) {
-      if (is_wrong(*row)) add_unique(sample.wrong, wrong_words(*row));
-    }
-    if (decide == Decide::Last && launch->attempt != last) continue;
+  for (const Observation* launch : launches.of_key) {
+    add_wrong(sample, *launch, key);
+    if (decide == Decide::Last && launch->attempt != launches.last) continue;
     add_launch(sample, *launch, key);
   }
   return sample;

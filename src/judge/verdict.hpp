@@ -58,11 +58,18 @@ struct Suspect {
   bool confirmed = false;  ///< measured again with a known-good partner, and low again
 };
 
-enum class NodeState { Good, Suspect, Failed, Inconclusive, NoData };
+enum class NodeState {
+  Good,
+  Suspect,  ///< it took part in what fails, and no other node explains it
+  Failed,   ///< it is blamed by itself
+  Inconclusive,
+  NoData
+};
 
 [[nodiscard]] std::string_view name(NodeState state);  ///< "good", "no data", ...
 
-/// Every node is in exactly one of these.
+/// Every node is in exactly one of these. Good is only a node of which every FAIL, ERROR and
+/// INCONCLUSIVE that it took part in is explained by another node.
 struct NodeAccount {
   std::string node{};
   NodeState state = NodeState::NoData;
@@ -76,7 +83,8 @@ struct JudgementHead {
   long long judged_at_unix = 0;  ///< seconds
   std::string seed{};            ///< of the order of launches; empty for files
   std::vector<std::string>
-      notes{};  ///< "oversubscribed: ...", files that no set wants, assumptions
+      notes{};            ///< "oversubscribed: ...", files that no set wants, assumptions
+  std::string refused{};  ///< the one cause for which every verdict is ERROR; empty: there is none
 };
 
 /// All that is said of a system.

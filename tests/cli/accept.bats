@@ -149,6 +149,69 @@ END
   accept lint "$name"
   [ "$status" -eq 0 ]
 }
+@test "accept list NAME has each rule's figure and where it is from" {
+  accept list dgx-h100
+  [ "$status" -eq 0 ]
+  [[ $output == *"node-allreduce "*"absolute 478.9 GB/s"*"fails below 0.96"* ]]
+  [[ $output == *"node-allreduce: 478.9 GB/s in place at 8 GiB: Azure"* ]]
+  [[ $output != *all-ring-ops* ]]
+  accept list dgx-h100 --profile full
+  [[ $output == *"all-ring-ops: 324.3"* ]]
+  refused "no ready-made specification" list no-such-machine
+}
+@test "--rule measures, judges and lints single rules, and judge knows which were measured" {
+  specification > "$DIR/spec.toml"
+  specification | sed -n '/^\[\[expect/,$p' | sed 's/"floor"/"other"/; s/"allreduce"/"allgather"/' >> "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run" --rule floor
+  [ "$(jq -r '[.verdicts[].rule] | unique | join(" ")' "$DIR/run/verdicts.json")" = floor ]
+  [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 2 ]
+  [[ $output == *"judged by these rules only (--rule): floor"* ]]
+  accept judge "$DIR/spec.toml" "$DIR/run" --json "$DIR/again.json"
+  [ "$(jq -r '[.verdicts[].rule] | unique | join(" ")' "$DIR/again.json")" = floor ]
+  accept judge "$DIR/spec.toml" "$DIR/run" --rule floor --rule other
+  [ "$status" -eq 4 ]
+  [[ $output == *"no data of allgather: there is allreduce"* ]]
+  accept lint "$DIR/spec.toml" --rule other
+  [[ $output == *": 1 rule, "* ]]
+  refused "there are floor, other; did you mean floor?" judge "$DIR/spec.toml" "$DIR/run" --rule flor
+  refused "there are floor, other" run "$DIR/spec.toml" -o "$DIR/none" --rule x
+  [ ! -e "$DIR/none" ]
+}
+@test "no node is good where all its pairs fail, and names of one machine are noted" {
+  specification 0.000001 pairwise | sed 's/^ranks_per_node = 2/ranks_per_node = 1/; $a fail_above = 2.0' > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 -- -launcher fork
+  [ "$status" -eq 1 ]
+  [ "$(jq -r '[.nodes[].state] | unique | join(" ")' "$DIR/run/verdicts.json")" = suspect ]
+  [[ $output == *"no single node or link stands out"*"nodes n1 n2 n3 ran on one host"* ]]
+  run ! grep -q 'state="good"' "$DIR/run/metrics.prom"
+  run ! grep -q "No node and no link is blamed" "$DIR/run/report.html" "$DIR/run/verdicts.md"
+}
+@test "a fingerprint that a run cannot have ends it before its launches, or after the first" {
+  specification | sed 's/^name = .*/&\nfingerprint = { gpu = "NVIDIA H200" }/' > "$DIR/auto.toml"
+  sed 's/^timeout_s/backend = "mpi"\n&/' "$DIR/auto.toml" > "$DIR/mpi.toml"
+  accept lint "$DIR/mpi.toml"
+  [ "$status" -eq 0 ]
+  [[ $output == *"which a run over MPI does not report"* ]]
+  refused "which a run over MPI does not report" run "$DIR/mpi.toml" -o "$DIR/run"
+  [ ! -e "$DIR/run" ]
+  accept run "$DIR/auto.toml" -o "$DIR/run"
+  [ "$status" -eq 4 ]
+  [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 1 ]
+  [[ $stderr == *"nothing more was launched"*"does not tell gpu"* ]]
+  [ "$(grep -o "does not tell gpu" <<<"$output" | wc -l)" -eq 1 ]
+  accept run "$DIR/mpi.toml" -o "$DIR/known" --assume gpu="NVIDIA H200"
+  [ "$(grep -c '^node,' "$DIR/known/launches.csv")" -eq 2 ]
+}
+@test "one launch where more are needed has its ratio, and -v the source of every rule" {
+  specification | sed '$a source = "a guide"' > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run" -v
+  [[ $output == *"floor (absolute 0.001 GB/s): a guide"* ]]
+  [ "$(jq -r '.contract.rules[0].source' "$DIR/run/verdicts.json")" = "a guide" ]
+  accept judge "$DIR/spec.toml" "$DIR/run/001-node-localhost-allreduce.csv" --json "$DIR/one.json"
+  [ "$status" -eq 3 ]
+  [[ $output == *"1 launch where 2 are needed; "*"within the bounds"* ]]
+  [ "$(jq '[.verdicts[] | select(.ratio == null)] | length' "$DIR/one.json")" -eq 0 ]
+}
 @test "one line names each mistake, and nothing is launched or written" {
   specification > "$DIR/spec.toml"
   mkdir "$DIR/full"

@@ -102,6 +102,7 @@ teardown() {
   run --separate-stderr ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
   [ "$status" -eq 4 ]  # what was not measured is an error, never a pass
   [[ $output == *ERROR* ]]
+  [[ $output != *"accounted for: good"* ]]
 }
 @test "Ctrl-C ends the launches, keeps the journal and judges nothing" {
   specification "$DIR/spec.toml" 32 20

@@ -29,6 +29,7 @@ struct View {
   FleetSpread spread{};
   bool homogeneous = true;
   double reference = 0;
+  double top = 0;  ///< 90th percentile
 };
 
 bool is_low(double value, const View& view, const OutlierRule& rule) {
@@ -39,9 +40,9 @@ bool is_low(double value, const View& view, const OutlierRule& rule) {
 
 View view_of(std::span<const double> values, const OutlierRule& rule) {
   if (values.empty()) return {};
-  View view{.spread = spread_of(values)};
+  View view{.spread = spread_of(values), .top = stats::percentile(values, 90)};
   view.homogeneous = view.spread.mad <= rule.max_fleet_mad * view.spread.median;
-  view.reference = view.homogeneous ? view.spread.median : stats::percentile(values, 90);
+  view.reference = view.homogeneous ? view.spread.median : view.top;
   return view;
 }
 
@@ -79,12 +80,11 @@ View PairTable::view() const {
   View view = view_of(values, rule_);
   if (values.empty() || !view.homogeneous) return view;
   // Where most pairs are slow they are alike, and their MAD is small: 5 of 6 with 2 of 4 nodes.
-  const double top = stats::percentile(values, 90);
-  if (view.spread.median < rule_.fail_below * top &&
-      view.spread.robust_z(top) > rule_.min_robust_z &&
-      fast_pairs_join_few(rule_.fail_below * top)) {
+  if (view.spread.median < rule_.fail_below * view.top &&
+      view.spread.robust_z(view.top) > rule_.min_robust_z &&
+      fast_pairs_join_few(rule_.fail_below * view.top)) {
     view.homogeneous = false;
-    view.reference = top;
+    view.reference = view.top;
   }
   return view;
 }
@@ -231,10 +231,12 @@ FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
   const View all = table.view();
   const std::vector<std::size_t> order = table.blame();
   View rest = order.empty() ? all : table.view();
-  if (rest.reference <= 0) rest.reference = all.reference;  // the others have no values
+  if (rest.reference <= 0) rest = all;  // the others have no values
   FleetFinding finding{.spread = all.spread,
                        .homogeneous = all.homogeneous,
                        .reference = rest.reference,
+                       .of_median = rest.homogeneous,
+                       .top = all.top,
                        .low = table.low_in(rest)};
   finding.blame = describe(nodes, order, pairs, finding.low);
   return finding;
@@ -248,6 +250,8 @@ FleetFinding judge_members(std::span<const double> values, const OutlierRule& ru
   FleetFinding finding{.spread = view.spread,
                        .homogeneous = view.homogeneous,
                        .reference = view.reference,
+                       .of_median = view.homogeneous,
+                       .top = view.top,
                        .low = std::vector<bool>(values.size(), false)};
   for (std::size_t member = 0; member < values.size(); ++member) {
     const double value = values[member];

@@ -49,6 +49,8 @@ struct FleetFinding {
   /// What low is measured by: the median of the values without blamed nodes, or where these are not
   /// homogeneous their 90th percentile; 0 where there are no values.
   double reference = 0;
+  bool of_median = true;    ///< the reference is a median, not the 90th percentile
+  double top = 0;           ///< 90th percentile of all values
   std::vector<bool> low{};  ///< per value, as given
   Blame blame{};
 };

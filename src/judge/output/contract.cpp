@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/output/rule_list.hpp"
 #include "judge/output/verdict_document.hpp"
 #include "judge/output/words.hpp"
 
@@ -51,37 +52,9 @@ DocumentTable run_table(const Specification& specification) {
                                  specification.baseline->max_age_days)});
   }
   for (const auto& [fact, wanted] : specification.system.fingerprint) {
-    table.rows.push_back({"fingerprint: " + fact, wanted});
+    table.rows.push_back({"fingerprint: " + fact, join(wanted, " or ")});
   }
   return table;
-}
-
-std::string multiples(const Expectation& rule) {
-  std::vector<std::string> parts;
-  const auto add = [&](std::string_view what, const std::optional<double>& bound) {
-    if (bound) parts.push_back(fmt::format("{} {:g}", what, *bound));
-  };
-  add("fails below", rule.bounds.fail_below);
-  add("warns below", rule.bounds.warn_below);
-  add("warns above", rule.bounds.warn_above);
-  add("fails above", rule.bounds.fail_above);
-  return join(parts, ", ");
-}
-
-std::string sizes_words(const std::vector<Bytes>& sizes) {
-  if (sizes.empty()) return {};
-  if (sizes.size() == 1) return size_words(sizes.front());
-  return fmt::format("{} to {} ({})", size_words(sizes.front()), size_words(sizes.back()),
-                     sizes.size());
-}
-
-std::string reference_words(const Expectation& rule) {
-  std::string words(name(rule.compare));
-  if (rule.value) words += fmt::format(" {:g} {}", *rule.value, unit(rule.metric));
-  if (rule.compare == Comparison::Fleet) {
-    words += fmt::format(", robust z {:g}, MAD up to {:g}", rule.min_robust_z, rule.max_fleet_mad);
-  }
-  return words;
 }
 
 DocumentTable rules_table(const Specification& specification) {
@@ -93,6 +66,7 @@ DocumentTable rules_table(const Specification& specification) {
                                   {"metric"},
                                   {"reference"},
                                   {"bounds"},
+                                  {"source"},
                                   {"known issue"}}};
   for (const Expectation& rule : specification.expectations) {
     const std::string known =
@@ -102,7 +76,7 @@ DocumentTable rules_table(const Specification& specification) {
     table.rows.push_back(
         {rule.id, join(rule.collectives, " "), rule.device_set, sizes_words(rule.sizes),
          fmt::format("{} {} {}", name(rule.statistic), name(rule.metric), rule.type),
-         reference_words(rule), multiples(rule), known});
+         reference_words(rule), multiples(rule), rule.source, known});
   }
   return table;
 }

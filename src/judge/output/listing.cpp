@@ -120,7 +120,16 @@ void list_curve(const Group& curve, std::string_view noun, std::vector<ListedRow
 
 std::vector<ListedRow> list_rows(const Judgement& judgement, const Specification& specification) {
   std::vector<ListedRow> rows;
+  const bool refused = !judgement.head.refused.empty();
   for (const Group& curve : curves_of(judgement)) {
+    if (refused) {
+      const std::string_view noun = instances_noun(specification, curve.front()->device_set);
+      rows.push_back(row_of(
+          curve,
+          curve.size() == 1 ? curve.front()->instance : fmt::format("{} {}", curve.size(), noun),
+          ""));
+      continue;
+    }
     list_curve(curve, instances_noun(specification, curve.front()->device_set), rows);
   }
   return rows;

@@ -24,7 +24,8 @@ struct ListedRow {
 };
 
 /// Verdicts as lines, in their order. More than 4 PASS, and more than 20 others with one reason, of
-/// a rule, collective and size become one line; of others the first 40 are listed.
+/// a rule, collective and size become one line; of others the first 40 are listed. Where
+/// one cause refuses all, each rule, collective and size is one line without a reason.
 [[nodiscard]] std::vector<ListedRow> list_rows(const Judgement& judgement,
                                                const Specification& specification);
 

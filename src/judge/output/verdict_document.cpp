@@ -36,6 +36,10 @@ Section not_pass(const Judgement& judgement, const Specification& specification)
                           row.size, row.measured.empty() ? "" : row.measured + " " + row.unit,
                           row.bound, row.ratio, row.reason});
   }
+  if (!judgement.head.refused.empty()) {
+    section.blocks.emplace_back(Paragraph{
+        .text = "Every rule is an ERROR: " + one_line(judgement.head.refused), .warning = true});
+  }
   if (judgement.verdicts.empty()) {
     section.blocks.emplace_back(Paragraph{.text = "No rule was judged.", .warning = true});
   } else if (table.rows.empty()) {
@@ -55,7 +59,8 @@ Section suspects(const Judgement& judgement) {
                           suspect.confirmed ? "yes, with a known-good partner" : "no"});
   }
   if (table.rows.empty()) {
-    section.blocks.emplace_back(Paragraph{.text = "No node and no link is blamed."});
+    section.blocks.emplace_back(
+        Paragraph{.text = no_suspect_words(judgement), .warning = judgement.count(Word::Fail) > 0});
   } else {
     section.blocks.emplace_back(std::move(table));
   }
@@ -75,11 +80,7 @@ Section nodes(const Judgement& judgement, const Specification& specification) {
   if (!accounting.missing.empty()) {
     bullets.items.push_back("missing: " + join(accounting.missing, " "));
   }
-  for (const NodeAccount& account : judgement.nodes) {
-    if (account.state == NodeState::Good || account.evidence.empty()) continue;
-    bullets.items.push_back(
-        fmt::format("{} is {}: {}", account.node, name(account.state), one_line(account.evidence)));
-  }
+  for (std::string& line : node_lines(judgement)) bullets.items.push_back(std::move(line));
   section.blocks.emplace_back(std::move(bullets));
   return section;
 }

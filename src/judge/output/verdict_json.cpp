@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
+#include "judge/output/rule_list.hpp"
 #include "judge/output/words.hpp"
 
 namespace busbar::judge {
@@ -44,6 +46,22 @@ Json verdict_of(const RuleVerdict& verdict) {
           {"attempts", verdict.attempts}};
 }
 
+Json rules_of(const Specification& specification) {
+  Json rules = Json::array();
+  for (const Expectation& rule : specification.expectations) {
+    rules.push_back({{"rule", rule.id},
+                     {"reference", reference_words(rule)},
+                     {"source", rule.source.empty() ? Json() : Json(rule.source)}});
+  }
+  return rules;
+}
+
+Json fingerprint_of(const SystemIdentity& system) {
+  Json facts = Json::object();
+  for (const auto& [fact, wanted] : system.fingerprint) facts[fact] = join(wanted, " or ");
+  return facts;
+}
+
 Json contract_of(const Specification& specification) {
   const RunContract& run = specification.run;
   const CeilingRule& ceiling = specification.ceiling;
@@ -59,7 +77,8 @@ Json contract_of(const Specification& specification) {
           {"scale_up_GBps", number(ceiling.scale_up)},
           {"scale_out_GBps", number(ceiling.scale_out)},
           {"ceiling_system", ceiling.system},
-          {"fingerprint", specification.system.fingerprint}};
+          {"fingerprint", fingerprint_of(specification.system)},
+          {"rules", rules_of(specification)}};
 }
 
 Json suspects_of(const Judgement& judgement) {

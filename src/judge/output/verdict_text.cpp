@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/output/verdict_text.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "judge/output/listing.hpp"
+#include "judge/output/rule_list.hpp"
 #include "judge/output/words.hpp"
 #include "report/text_table.hpp"
 
@@ -51,8 +54,30 @@ std::string rules(const Judgement& judgement, const Specification& specification
   return with_reasons(plain_table(table), rows);
 }
 
+/// The one cause of all errors stands once, not on every line.
+std::string refusal(const Judgement& judgement) {
+  if (judgement.head.refused.empty()) return {};
+  return fmt::format("\nEvery rule is an ERROR: {}\n", one_line(judgement.head.refused));
+}
+
+std::string sources(const Judgement& judgement, const Specification& specification, bool all) {
+  std::string text;
+  for (const Expectation& rule : specification.expectations) {
+    const bool shown = all || std::any_of(judgement.verdicts.begin(), judgement.verdicts.end(),
+                                          [&](const RuleVerdict& verdict) {
+                                            return verdict.rule == rule.id &&
+                                                   verdict.word != Word::Pass && verdict.ratio;
+                                          });
+    if (!shown || rule.source.empty()) continue;
+    text += fmt::format("  {} ({}): {}\n", rule.id, reference_words(rule), rule.source);
+  }
+  return text.empty() ? text : "\nSources\n" + text;
+}
+
 std::string suspects(const Judgement& judgement) {
-  if (judgement.suspects.empty()) return {};
+  if (judgement.suspects.empty()) {
+    return judgement.count(Word::Fail) > 0 ? "\n" + no_suspect_words(judgement) + "\n" : "";
+  }
   std::string text = "\nSuspects\n";
   for (const Suspect& suspect : judgement.suspects) {
     text += fmt::format("  {}  {}: {}\n", suspect_name(suspect), suspect.rule,
@@ -70,11 +95,7 @@ std::string nodes(const Judgement& judgement, const Specification& specification
   if (!accounting.missing.empty()) parts.push_back("MISSING " + join(accounting.missing, " "));
   std::string line = accounting.headline() + ": " + join(parts, "; ");
   if (line.size() > kWidth) line = accounting.headline() + ":\n  " + join(parts, "\n  ");
-  for (const NodeAccount& account : judgement.nodes) {
-    if (account.state == NodeState::Good || account.evidence.empty()) continue;
-    line +=
-        fmt::format("\n  {} {}: {}", account.node, name(account.state), one_line(account.evidence));
-  }
+  for (const std::string& other : node_lines(judgement)) line += "\n  " + other;
   return "\n" + line + "\n";
 }
 
@@ -87,15 +108,12 @@ std::string notes(const Judgement& judgement) {
 }  // namespace
 
 std::string verdict_text(const Judgement& judgement, const Specification& specification,
-                         bool strict) {
-  return head(judgement, specification) + rules(judgement, specification) + suspects(judgement) +
+                         const TextOptions& options) {
+  return head(judgement, specification) + rules(judgement, specification) + refusal(judgement) +
+         sources(judgement, specification, options.all_sources) + suspects(judgement) +
          notes(judgement) + nodes(judgement, specification) + count_words(judgement) +
          fmt::format("\nOverall: {} (exit {})\n", name(judgement.overall()),
-                     exit_code_of(judgement, strict));
-}
-
-std::string verdict_text(const Judgement& judgement, const Specification& specification) {
-  return verdict_text(judgement, specification, false);
+                     exit_code_of(judgement, options.strict));
 }
 
 }  // namespace busbar::judge

@@ -91,6 +91,36 @@ std::string suspect_evidence(const Suspect& suspect) {
   return suspect.evidence + (suspect.confirmed ? " (confirmed with a known-good partner)" : "");
 }
 
+std::string no_suspect_words(const Judgement& judgement) {
+  if (judgement.count(Word::Fail) > 0) {
+    return "Rules fail, and no single node or link stands out: all that took part are suspect.";
+  }
+  const bool open = judgement.count(Word::Error) + judgement.count(Word::Inconclusive) > 0;
+  return open ? "No node and no link is blamed, but not everything could be judged."
+              : "No node and no link is blamed.";
+}
+
+std::vector<std::string> node_lines(const Judgement& judgement) {
+  if (!judgement.head.refused.empty()) return {};
+  std::vector<const NodeAccount*> open;
+  for (const NodeAccount& account : judgement.nodes) {
+    if (account.state != NodeState::Good && !account.evidence.empty()) open.push_back(&account);
+  }
+  std::vector<std::string> lines;
+  while (!open.empty()) {
+    const NodeAccount& first = *open.front();
+    std::vector<std::string> names;
+    std::erase_if(open, [&](const NodeAccount* other) {
+      const bool same = other->state == first.state && other->evidence == first.evidence;
+      if (same) names.push_back(other->node);
+      return same;
+    });
+    lines.push_back(
+        fmt::format("{} {}: {}", join(names, " "), name(first.state), one_line(first.evidence)));
+  }
+  return lines;
+}
+
 std::string system_name(const Specification& specification) {
   return specification.system.name.empty() ? "unnamed system" : specification.system.name;
 }

@@ -37,6 +37,11 @@ namespace busbar::judge {
 [[nodiscard]] std::string suspect_name(const Suspect& suspect);
 /// "... (confirmed with a known-good partner)".
 [[nodiscard]] std::string suspect_evidence(const Suspect& suspect);
+/// What stands where no suspect is: that nobody is blamed, and whether rules fail all the same.
+[[nodiscard]] std::string no_suspect_words(const Judgement& judgement);
+/// "h2 failed: ...": nodes that are not good, those with the same evidence together. None where one
+/// cause refuses all.
+[[nodiscard]] std::vector<std::string> node_lines(const Judgement& judgement);
 /// "dgx-h200-pod-a", or "unnamed system".
 [[nodiscard]] std::string system_name(const Specification& specification);
 /// @}

@@ -39,7 +39,7 @@ Campaign::Campaign(CampaignRequest request, RunFolder& folder)
     : request_(std::move(request)), specification_(request_.specification), folder_(folder) {}
 
 bool Campaign::is_stopped() const {
-  return start_failure_ || (request_.stop != nullptr && *request_.stop);
+  return start_failure_ || !refusal_.empty() || (request_.stop != nullptr && *request_.stop);
 }
 
 const std::vector<Observation>& Campaign::observations() {
@@ -58,7 +58,7 @@ bool Campaign::run() {
     if (wanted && !is_stopped()) search(set);
   }
   if (!is_stopped()) run_units(confirm_units(specification_, request_.nodes, judgement()));
-  return !is_stopped();
+  return !refusal_.empty() || !is_stopped();
 }
 
 void Campaign::launch(std::span<const Launch> launches, double timeout_s,
@@ -86,7 +86,16 @@ void Campaign::run_units(const std::vector<Unit>& units) {
   for (const Unit& unit : units) {
     if (is_stopped()) return;
     run_unit(unit);
+    if (!asked_ && !is_stopped()) ask();
   }
+}
+
+/// Another machine than the specification's must not be measured to the end.
+void Campaign::ask() {
+  const std::vector<Observation>& seen = observations();
+  asked_ = std::any_of(seen.begin(), seen.end(),
+                       [](const Observation& launch) { return !launch.records.empty(); });
+  if (asked_ && request_.refuse) refusal_ = request_.refuse(seen);
 }
 
 void Campaign::run_unit(const Unit& unit) {

@@ -37,6 +37,8 @@ struct CampaignRequest {
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
   std::function<Judgement(std::span<const Observation>)> judge{};
+  /// Why no launch could be judged, after the first that have rows; empty: they can.
+  std::function<std::string(std::span<const Observation>)> refuse{};
   std::function<void(const LaunchNote&)> note{};
 };
 
@@ -50,6 +52,8 @@ class Campaign {
   [[nodiscard]] bool run();
   /// What could not be started, if that ended it.
   [[nodiscard]] const std::optional<std::string>& start_failure() const { return start_failure_; }
+  /// Why it ended after its first launches though all went well; empty: it did not.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
   /// All launches so far; each CSV is read once.
   [[nodiscard]] const std::vector<Observation>& observations();
   /// Nodes that do not answer, and how they do not.
@@ -62,6 +66,7 @@ class Campaign {
   void touch(const std::vector<std::string>& nodes);
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
+  void ask();
   [[nodiscard]] Unit leave_out_silent(const Unit& unit);
   void keep(std::size_t number, const Job& job, const LaunchResult& result);
   void rerun();
@@ -73,6 +78,8 @@ class Campaign {
   RunFolder& folder_;
   std::map<std::string, std::string> silent_{};
   std::optional<std::string> start_failure_{};
+  std::string refusal_{};
+  bool asked_ = false;  ///< the first launches with rows were shown to `refuse`
   std::vector<Observation> observations_{};
   std::size_t begun_ = 0;
   std::size_t planned_ = 0;

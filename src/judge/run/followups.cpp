@@ -35,9 +35,23 @@ const Expectation* rule_of(const Specification& specification, const std::string
   return nullptr;
 }
 
-std::optional<std::string> known_good(const Judgement& judgement, const std::string& other) {
+/// True for a node that the rule found good with another: another rule may be undecided about it.
+bool passes(const Judgement& judgement, const NodeAccount& account, const std::string& rule) {
+  if (account.state == NodeState::Good) return true;
+  if (account.state != NodeState::Inconclusive) return false;
+  return std::any_of(
+      judgement.verdicts.begin(), judgement.verdicts.end(), [&](const RuleVerdict& verdict) {
+        const bool with = std::find(verdict.nodes.begin(), verdict.nodes.end(), account.node) !=
+                          verdict.nodes.end();
+        return with && verdict.rule == rule && !verdict.of_fleet() &&
+               (verdict.word == Word::Pass || verdict.word == Word::Warn);
+      });
+}
+
+std::optional<std::string> known_good(const Judgement& judgement, const std::string& rule,
+                                      const std::string& other) {
   for (const NodeAccount& account : judgement.nodes) {
-    if (account.state == NodeState::Good && account.node != other) return account.node;
+    if (account.node != other && passes(judgement, account, rule)) return account.node;
   }
   return {};
 }
@@ -48,7 +62,7 @@ std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect&
                                         const Judgement& judgement) {
   std::vector<std::string> members = suspect.nodes;
   if (members.size() == 1 && set.kind == SetKind::Pairwise) {
-    const auto partner = known_good(judgement, members.front());
+    const auto partner = known_good(judgement, suspect.rule, members.front());
     if (!partner) return {};
     members.push_back(*partner);
   }

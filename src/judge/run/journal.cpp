@@ -42,6 +42,14 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+/// Ids may have blanks.
+std::vector<std::string> rules_of(std::string_view text) {
+  std::vector<std::string> rules;
+  for (const std::string& rule : split(text, ';')) rules.emplace_back(trim(rule));
+  std::erase(rules, "");
+  return rules;
+}
+
 JournalLine parse_line(const std::string& place, const std::vector<std::string>& cells) {
   if (cells.size() != kColumnCount) {
     throw usage_error(fmt::format("{}: {} where a journal has {}", place,
@@ -71,6 +79,7 @@ void take_fact(Journal& journal, std::string_view line) {
   };
   if (const auto text = value("# specification:")) journal.specification = *text;
   if (const auto text = value("# profile:")) journal.profile = *text;
+  if (const auto text = value("# rules:")) journal.rules = rules_of(*text);
   if (const auto text = value("# seed:")) journal.seed = *text;
   if (const auto text = value("# nodes:")) journal.nodes = words_of(*text);
 }
@@ -110,10 +119,11 @@ Observation observation_of(const JournalLine& line) {
 
 std::string journal_head(const Journal& journal) {
   return fmt::format(
-      "# journal: busbar accept run\n# specification: {}\n# profile: {}\n"
+      "# journal: busbar accept run\n# specification: {}\n# profile: {}\n{}"
       "# seed: {}\n# nodes: {}\n{}\n",
-      one_line(journal.specification), journal.profile, journal.seed, join(journal.nodes, " "),
-      kColumns);
+      one_line(journal.specification), journal.profile,
+      journal.rules.empty() ? "" : fmt::format("# rules: {}\n", join(journal.rules, "; ")),
+      journal.seed, join(journal.nodes, " "), kColumns);
 }
 
 std::string journal_row(const JournalLine& line) {

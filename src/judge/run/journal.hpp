@@ -31,6 +31,7 @@ struct JournalLine {
 struct Journal {
   std::string specification{};
   std::string profile{};
+  std::vector<std::string> rules{};  ///< the only ones that were asked for; empty: all
   std::string seed{};
   std::vector<std::string> nodes{};  ///< all that were to be judged
   std::vector<JournalLine> lines{};

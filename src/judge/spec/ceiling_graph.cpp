@@ -100,7 +100,8 @@ double inside_ceiling(const CeilingRule& rule, const std::string& collective,
                       const topo::Bound& bound) {
   if (bound.devices.size() < 2) return kUnlimited;
   const bool adds = rule.in_network_reduction && collective == "allreduce";
-  return std::max(bound.bound_GBps, adds ? bound.in_switch_GBps.value_or(0) : 0);
+  return adds ? topo::collective_GBps(bound, collective).value_or(bound.bound_GBps)
+              : bound.bound_GBps;
 }
 
 /// One NVLink domain: the port of each, or where the switch adds what topo/bounds reckons of NVLS,

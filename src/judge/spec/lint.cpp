@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "judge/run_facts.hpp"
 #include "judge/spec/lint_parts.hpp"
 
 namespace busbar::judge {
@@ -75,6 +76,20 @@ void lint_fleet(const Specification& specification, const Expectation& rule,
                            rule.device_set)});
 }
 
+/// What every rule of a run would be an ERROR for.
+void lint_fingerprint(const Specification& specification, LintFindings& findings) {
+  if (specification.system.fingerprint.empty()) {
+    findings.push_back({.severity = Severity::Warning,
+                        .place = {.line = 1, .column = 1},
+                        .text = "[system] has no fingerprint: any machine would pass for it"});
+  }
+  std::string never = unreported_error(specification, {});
+  if (never.empty()) return;
+  findings.push_back({.severity = Severity::Warning,
+                      .place = specification.system.fingerprint_place,
+                      .text = std::move(never)});
+}
+
 void lint_known_issue(const Expectation& rule, const std::string& today, LintFindings& findings) {
   if (!rule.known_issue || rule.known_issue->until >= today) return;
   findings.push_back(
@@ -122,11 +137,7 @@ std::vector<LintFinding> lint(const Specification& specification, const Baseline
   CeilingTable ceilings(specification.ceiling);
   lint_sets(specification, findings);
   lint_baseline(specification, baseline, today, findings);
-  if (specification.system.fingerprint.empty()) {
-    findings.push_back({.severity = Severity::Warning,
-                        .place = {.line = 1, .column = 1},
-                        .text = "[system] has no fingerprint: any machine would pass for it"});
-  }
+  lint_fingerprint(specification, findings);
   for (const Expectation& rule : specification.expectations) {
     lint_collectives(specification, rule, ceilings, findings);
     lint_sides(rule, findings);

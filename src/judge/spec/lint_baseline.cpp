@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "judge/run_facts.hpp"
 #include "judge/spec/lint_parts.hpp"
 
 namespace busbar::judge {
@@ -15,15 +16,6 @@ std::string fingerprint_key(const std::string& fact) {
   if (fact == "nccl") return "library";
   if (fact == "ngpus") return "gpus_per_node";
   return fact;
-}
-
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-/// As the fingerprint is held against a machine: numbers are equal, words are a part.
-bool agrees(const std::string& told, const std::string& wanted) {
-  return is_number(wanted) ? told == wanted : told.find(wanted) != std::string::npos;
 }
 
 /// Why a fact cannot be matched, or empty.
@@ -41,9 +33,9 @@ std::string fact_fault(const Specification& specification, const Baseline& basel
     return fmt::format("must_match wants {}, but the fingerprint of [system] has no {} to match",
                        fact, key);
   }
-  if (agrees(told->second, wanted->second)) return {};
-  return fmt::format(R"({} is of {} "{}", the fingerprint of [system] wants {} "{}")",
-                     baseline.file, fact, told->second, key, wanted->second);
+  if (matches_fact(key, told->second, wanted->second)) return {};
+  return fmt::format("{} is of {} '{}', the fingerprint of [system] wants {} {}", baseline.file,
+                     fact, told->second, key, wanted_words(wanted->second));
 }
 
 std::string age_fault(const BaselineRule& rule, const Baseline& baseline,
@@ -96,8 +88,8 @@ void lint_baseline(const Specification& specification, const Baseline* baseline,
   };
   const auto& rules = specification.expectations;
   if (std::none_of(rules.begin(), rules.end(), compares)) {
-    // A profile may leave out the rules that need it.
-    if (specification.profile.empty()) {
+    // A profile or --rule may leave out the rules that need it.
+    if (specification.profile.empty() && specification.only.empty()) {
       add(Severity::Warning, "no rule is compared with the [baseline]");
     }
     return;

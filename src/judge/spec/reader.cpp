@@ -25,7 +25,8 @@ void check_schema(const TomlFields& file) {
 }  // namespace
 
 Specification parse_specification(std::string_view text, const std::string& origin,
-                                  const std::string& profile) {
+                                  const std::string& profile,
+                                  const std::vector<std::string>& rules) {
   const toml::table table = topo::parse_toml(text, origin, kSpecificationDocument);
   const TomlFields file(table, origin, "the specification");
   file.allow_only({"schema", "system", "ceiling", "run", "noise", "baseline", "device_set",
@@ -39,7 +40,7 @@ Specification parse_specification(std::string_view text, const std::string& orig
                               .baseline = read_baseline(file)};
   specification.device_sets = read_device_sets(file, specification.system);
   specification.expectations = read_expectations(file, specification);
-  return with_profile(file, specification, profile);
+  return with_profile(file, specification, profile, rules);
 }
 
 Specification load_specification(const std::string& path, const std::string& profile) {

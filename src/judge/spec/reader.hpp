@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "judge/spec/specification.hpp"
 
@@ -14,8 +15,10 @@ namespace busbar::judge {
 [[nodiscard]] Specification load_specification(const std::string& path, const std::string& profile);
 
 /// The same of a text; `origin` is the file's name in messages, and relative paths begin at its
-/// folder.
+/// folder. `rules` are the ids of the only rules that stay, whichever the profile has; empty: all
+/// of the profile's.
 [[nodiscard]] Specification parse_specification(std::string_view text, const std::string& origin,
-                                                const std::string& profile);
+                                                const std::string& profile,
+                                                const std::vector<std::string>& rules = {});
 
 }  // namespace busbar::judge

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "judge/spec/reader_parts.hpp"
 #include "model/data_type.hpp"
 #include "model/reduce_op.hpp"
@@ -62,6 +63,10 @@ void read_misses(const TomlFields& rule, Expectation& expectation) {
   expectation.allow_misses = rule.integer("allow_misses", 0, std::max(most, 0), 0);
 }
 
+std::string read_source(const TomlFields& rule) {
+  return rule.has("source") ? one_line(join(one_or_many(rule, "source"), " ")) : std::string();
+}
+
 std::optional<KnownIssue> read_known_issue(const TomlFields& rule) {
   const toml::node* found = rule.find("known_issue");
   if (found == nullptr) return std::nullopt;
@@ -116,7 +121,7 @@ const std::vector<std::string>& rule_keys() {
       "op",      "placement",    "metric",       "statistic",     "compare",
       "value",   "fail_below",   "warn_below",   "warn_above",    "fail_above",
       "max_cv",  "allow_misses", "min_robust_z", "max_fleet_mad", "attribute",
-      "confirm", "known_issue"};
+      "confirm", "known_issue",  "source"};
   return kKeys;
 }
 
@@ -130,6 +135,7 @@ Expectation read_rule(const toml::node& node, const TomlFields& file,
                           .device_set = set.id,
                           .sizes = read_sizes(rule),
                           .type = read_type(rule),
+                          .source = read_source(rule),
                           .known_issue = read_known_issue(rule),
                           .place = place_of(node),
                           .size_place = place_of(rule, "size")};

@@ -42,11 +42,12 @@ void read_run_numbers(const topo::TomlFields& table, RunContract& run);
 void read_noise_numbers(const topo::TomlFields& table, NoiseGate& noise);
 /// @}
 
-/// The specification with only what a profile wants, and as it wants it. Checks every profile of
-/// the file, whichever is chosen.
+/// The specification with only what a profile wants, and as it wants it; with `rules` only these
+/// instead of the profile's. Checks every profile of the file, whichever is chosen.
 [[nodiscard]] Specification with_profile(const topo::TomlFields& file,
                                          const Specification& specification,
-                                         const std::string& profile);
+                                         const std::string& profile,
+                                         const std::vector<std::string>& rules);
 
 /// @name Small things
 /// @{

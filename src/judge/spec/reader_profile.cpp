@@ -95,11 +95,13 @@ void limit_sizes(const TomlFields& profile, Specification& spec) {
   }
 }
 
-void read_values(const TomlFields& profile, Specification& spec) {
+/// `known` are the ids that may have a value.
+void read_values(const TomlFields& profile, const std::vector<std::string>& known,
+                 Specification& spec) {
   const toml::node* found = profile.find("values");
   if (found == nullptr) return;
   const TomlFields values(*found, profile.origin(), "values");
-  values.allow_only(ids_of(spec.expectations));
+  values.allow_only(known);
   for (Expectation& rule : spec.expectations) {
     if (!values.has(rule.id)) continue;
     if (rule.compare != Comparison::Absolute) {
@@ -121,11 +123,33 @@ void need_values(std::string_view origin, const Specification& spec) {
   }
 }
 
-Specification apply(const TomlFields& profile, Specification spec, const std::string& name) {
+/// Only the rules that were asked for.
+void keep_only(const std::vector<std::string>& rules, Specification& spec) {
+  const std::vector<std::string> known = ids_of(spec.expectations);
+  for (const std::string& id : rules) {
+    if (is_in(known, id)) continue;
+    const std::string near = nearest_word(id, known);
+    throw usage_error(fmt::format("--rule {}: {} has no such rule; there are {}{}", id, spec.file,
+                                  join(known, ", "),
+                                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+  }
+  std::erase_if(spec.expectations, [&](const Expectation& rule) { return !is_in(rules, rule.id); });
+  for (const Expectation& rule : spec.expectations) spec.only.push_back(rule.id);
+}
+
+/// With `rules` these stay, whichever the profile chooses.
+Specification apply(const TomlFields& profile, Specification spec, const std::string& name,
+                    const std::vector<std::string>& rules) {
   profile.allow_only({"device_sets", "expect", "launches", "min_launches", "iterations", "warmup",
                       "timeout_s", "max_cv", "max_reruns", "max_size", "values"});
   spec.profile = name;
-  choose_rules(profile, spec);
+  std::vector<std::string> valued = ids_of(spec.expectations);
+  if (rules.empty()) {
+    choose_rules(profile, spec);
+    valued = ids_of(spec.expectations);
+  } else {
+    keep_only(rules, spec);
+  }
   if (spec.expectations.empty()) {
     throw profile.fault("expect", "no rule is left: a profile without rules tests nothing");
   }
@@ -133,7 +157,7 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   read_run_numbers(profile, spec.run);
   read_noise_numbers(profile, spec.noise);
   limit_sizes(profile, spec);
-  read_values(profile, spec);
+  read_values(profile, valued, spec);
   need_values(profile.origin(), spec);
   return spec;
 }
@@ -149,7 +173,7 @@ Error unknown_profile(std::string_view origin, const std::string& profile,
 }  // namespace
 
 Specification with_profile(const TomlFields& file, const Specification& specification,
-                           const std::string& profile) {
+                           const std::string& profile, const std::vector<std::string>& rules) {
   std::vector<std::string> there;
   std::optional<Specification> wanted;
   const std::string name = profile.empty() ? "standard" : profile;
@@ -159,14 +183,20 @@ Specification with_profile(const TomlFields& file, const Specification& specific
     for (const auto& [key, node] : profiles.entries()) {
       there.push_back(key);
       const TomlFields fields(*node, file.origin(), fmt::format("[profile.{}]", key));
-      Specification applied = apply(fields, specification, key);
-      if (key == name) wanted = std::move(applied);
+      Specification applied = apply(fields, specification, key, {});
+      if (key != name) continue;
+      wanted = rules.empty() ? std::move(applied) : apply(fields, specification, key, rules);
     }
   }
   if (wanted) return *wanted;
   if (!profile.empty()) throw unknown_profile(file.origin(), profile, there);
-  need_values(file.origin(), specification);
-  return specification;
+  Specification whole = specification;
+  if (!rules.empty()) {
+    keep_only(rules, whole);
+    drop_unused_sets(whole);
+  }
+  need_values(file.origin(), whole);
+  return whole;
 }
 
 }  // namespace busbar::judge

@@ -45,7 +45,7 @@ int ranks_of(const TomlFields& fields, const std::string& gpus, const SystemIden
   if (given > 0) return given;
   if (listed > 0) return listed;
   const auto fact = system.fingerprint.find("gpus_per_node");
-  const int of_system = fact == system.fingerprint.end() ? 0 : std::stoi(fact->second);
+  const int of_system = fact == system.fingerprint.end() ? 0 : std::stoi(fact->second.front());
   if (of_system > 0) return of_system;
   throw fields.fault("ranks_per_node",
                      "[[device_set]] needs ranks_per_node, gpus as a list, or gpus_per_node in the "

@@ -17,8 +17,8 @@ const std::vector<std::string>& facts() {
   return kFacts;
 }
 
-std::map<std::string, std::string> read_fingerprint(const TomlFields& system) {
-  std::map<std::string, std::string> wanted;
+std::map<std::string, std::vector<std::string>> read_fingerprint(const TomlFields& system) {
+  std::map<std::string, std::vector<std::string>> wanted;
   const toml::node* found = system.find("fingerprint");
   if (found == nullptr) return wanted;
   const TomlFields fields(*found, system.origin(), "fingerprint");
@@ -26,8 +26,8 @@ std::map<std::string, std::string> read_fingerprint(const TomlFields& system) {
   constexpr int kMost = 100'000;
   for (const auto& [key, node] : fields.entries()) {
     const bool counted = key.ends_with("_per_node");
-    wanted[key] =
-        counted ? fmt::format("{}", fields.integer(key, 0, kMost, 0)) : fields.required_text(key);
+    wanted[key] = counted ? std::vector{fmt::format("{}", fields.integer(key, 0, kMost, 0))}
+                          : one_or_many(fields, key);
   }
   return wanted;
 }
@@ -60,7 +60,8 @@ SystemIdentity read_system(const TomlFields& file) {
   fields.allow_only({"name", "fingerprint", "nodes"});
   SystemIdentity system{.name = fields.required_text("name"),
                         .fingerprint = read_fingerprint(fields),
-                        .nodes = fields.words("nodes")};
+                        .nodes = fields.words("nodes"),
+                        .fingerprint_place = place_of(fields, "fingerprint")};
   refuse_twice(fields, "nodes", system.nodes);
   return system;
 }

@@ -38,10 +38,11 @@ struct TextPlace {
 /// Which system the specification is for.
 struct SystemIdentity {
   std::string name{};
-  /// Fact and wanted value, of: gpu, gpus_per_node, nics_per_node, processor, library, driver. A
-  /// word is wanted as a part of what the machine tells, a number as it is.
-  std::map<std::string, std::string> fingerprint{};
+  /// Fact and the values of which it must have one, of: gpu (a whole name), gpus_per_node,
+  /// nics_per_node (a number as it is), processor, library, driver (a part of what is reported).
+  std::map<std::string, std::vector<std::string>> fingerprint{};
   std::vector<std::string> nodes{};  ///< by name; empty: those of the command line or of the files
+  TextPlace fingerprint_place{};
 };
 
 /// What bounds are reckoned from, in GB/s of one GPU in one direction.
@@ -125,6 +126,7 @@ struct Expectation {
   Statistic statistic = Statistic::Median;
   Comparison compare = Comparison::Absolute;
   std::optional<double> value{};  ///< of Absolute: GB/s or us
+  std::string source{};           ///< where the figures are from; one line
   Bounds bounds{};
   std::optional<double> max_cv{};  ///< instead of the noise gate's
   int allow_misses = 0;            ///< sizes of one curve that may fail
@@ -139,8 +141,9 @@ struct Expectation {
 
 /// A whole specification, after a profile was chosen.
 struct Specification {
-  std::string file{};     ///< for messages
-  std::string profile{};  ///< quick, standard, full, or empty where the file has none
+  std::string file{};               ///< for messages
+  std::string profile{};            ///< quick, standard, full, or empty where the file has none
+  std::vector<std::string> only{};  ///< the rules that were asked for by id; empty: all
   SystemIdentity system{};
   CeilingRule ceiling{};
   RunContract run{};

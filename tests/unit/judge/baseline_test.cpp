@@ -61,7 +61,7 @@ TEST(Baseline, IsReadBackAsItWasWritten) {
 
 TEST(Baseline, WhatNoFileTellsIsAssumedByWordAndSaid) {
   JudgeCase one = healthy_case();
-  one.specification.system.fingerprint = {{"gpu", "H200"}};
+  one.specification.system.fingerprint = {{"gpu", {"H200"}}};
   EXPECT_THAT(refusal(one), HasSubstr("does not tell gpu (--assume gpu=VALUE"));
   const Baseline made =
       build_baseline(one.specification, one.observations, one.today,

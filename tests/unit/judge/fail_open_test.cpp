@@ -81,7 +81,7 @@ TEST(FailOpen, Defect6NoTruncationAndNoMaximumOfAColumn) {
 TEST(FailOpen, Defect7AFloorOfAnotherMachineIsAnErrorAndNotAPass) {
   JudgeCase one;
   one.steady({"h1"}, 450);
-  one.specification.system.fingerprint = {{"gpu", "NVIDIA H200"}};
+  one.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
   EXPECT_THAT(one.first().reason, HasSubstr("does not tell gpu"));
   for (Observation& o : one.observations) {
     o.facts["rank-0"] = "host h1 node 0 device 0 bus 0000:07:00.0 uuid GPU-1 name NVIDIA H100";
@@ -96,7 +96,7 @@ TEST(FailOpen, Defect8ARunOfOtherSizesOrOfNothingIsNoPass) {
   one.steady({"h1"}, 450);
   one.rule().sizes = {8 * kGiB};
   EXPECT_EQ(one.first().word, Word::Error);
-  EXPECT_EQ(one.first().reason, "no row of 8 GiB");
+  EXPECT_EQ(one.first().reason, "no row of 8 GiB: there is 32 MiB");
   JudgeCase none;
   none.nodes = {"h1"};
   EXPECT_EQ(exit_code_of(none.judged(), false), 4);
@@ -152,7 +152,7 @@ TEST(FailOpen, Defect12ADecimalSizeIsNotTheBinaryOne) {
   one.steady({"h1"}, 450);
   one.rule().sizes = {64 * kKiB};
   EXPECT_EQ(one.first().word, Word::Error);
-  EXPECT_EQ(one.first().reason, "no row of 64 KiB");
+  EXPECT_EQ(one.first().reason, "no row of 64 KiB: there is 63.48 KiB");
 }
 
 TEST(FailOpen, LowFirstAndHighThenIsNoPassByLuck) {

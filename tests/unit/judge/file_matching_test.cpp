@@ -96,7 +96,9 @@ TEST_F(FileMatching, WhatFitsNoSetIsNamed) {
   EXPECT_TRUE(observe({write("far.csv", csv("h9", 1, 8, ""))}).empty());
   ASSERT_EQ(notes_.size(), 4U);
   EXPECT_THAT(notes_[0], HasSubstr("few.csv: no device set of the specification wants allreduce "
-                                   "of 4 ranks on h1"));
+                                   "of 4 ranks on h1; there is "));
+  EXPECT_THAT(notes_[0], HasSubstr("8 ranks on each node"));
+  EXPECT_THAT(notes_[2], HasSubstr("alltoall of 8 ranks on h1; no rule is for it"));
 }
 
 TEST_F(FileMatching, AFileWithoutRowsIsALaunchThatFailed) {
@@ -145,7 +147,7 @@ TEST_F(FileMatching, AnImportedLogIsJudgedByItsNumbers) {
   EXPECT_NEAR(*pass.value, 476.96, 0.01);
   one_.rule().value = 500;
   EXPECT_EQ(one_.first().reason, "477 GB/s is 95.4 % of 500 GB/s, below 97 %");
-  one_.specification.system.fingerprint = {{"gpu", "NVIDIA H200"}};
+  one_.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
   EXPECT_EQ(one_.first().word, Word::Error);
   one_.assumed = {{"gpu", "NVIDIA H200"}};
   EXPECT_EQ(one_.first().word, Word::Fail);

@@ -76,6 +76,32 @@ TEST(FleetRule, OneBadNodeIsNamedAndTheOthersAreGood) {
   }
 }
 
+TEST(FleetRule, RowsAndFleetHaveOneReference) {
+  const JudgeCase one = pairs_case(7, Comparison::Fleet, [](std::size_t i, std::size_t j) {
+    return i == 2 || j == 2 ? 17.0 : healthy(i, j);
+  });
+  const Judgement judgement = one.judged();
+  const RuleVerdict& fleet = judgement.verdicts.back();
+  ASSERT_EQ(fleet.instance, "fleet");
+  EXPECT_EQ(fleet.reference_kind, "fleet median without h3");
+  for (const RuleVerdict& verdict : judgement.verdicts) {
+    if (verdict.of_fleet()) continue;
+    EXPECT_EQ(verdict.reference, fleet.value) << verdict.instance;
+    EXPECT_EQ(verdict.reference_kind, fleet.reference_kind);
+  }
+}
+
+TEST(FleetRule, ARowWithoutItsLaunchesHasTheFleetsReferenceToo) {
+  JudgeCase one = pairs_case(6, Comparison::Fleet, healthy);
+  one.observations.pop_back();
+  const Judgement judgement = one.judged();
+  const RuleVerdict& few = judgement.verdicts[14];
+  EXPECT_EQ(few.word, Word::Inconclusive);
+  EXPECT_EQ(few.reference, judgement.verdicts.back().value);
+  EXPECT_THAT(few.reason, HasSubstr("2 launches where 3 are needed; "));
+  EXPECT_THAT(few.reason, HasSubstr("within the bounds"));
+}
+
 TEST(FleetRule, OneBadLinkIsALinkAndItsNodesAreSuspects) {
   const JudgeCase one = pairs_case(6, Comparison::Fleet, [](std::size_t i, std::size_t j) {
     return i == 0 && j == 4 ? 50.0 : healthy(i, j);
@@ -175,7 +201,8 @@ TEST(FleetRule, AMissingPairIsAnErrorAndNotLow) {
   const Judgement judgement = one.judged();
   EXPECT_EQ(judgement.verdicts.at(0).word, Word::Error);
   EXPECT_TRUE(judgement.suspects.empty());
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Good);
+  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Inconclusive);
+  EXPECT_EQ(state_of(judgement, "h3"), NodeState::Good);
 }
 
 /// A bad h1, and its confirmations with h3 at this value.

@@ -2,6 +2,7 @@
 #include "judge/judge.hpp"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -70,7 +71,7 @@ TEST(Judge, AMissingSizeIsAnErrorThatNamesIt) {
   const Judgement judgement = one.judged();
   EXPECT_EQ(judgement.verdicts.at(0).word, Word::Pass);
   EXPECT_EQ(judgement.verdicts.at(1).word, Word::Error);
-  EXPECT_EQ(judgement.verdicts.at(1).reason, "no row of 2 MiB");
+  EXPECT_EQ(judgement.verdicts.at(1).reason, "no row of 2 MiB: there is 1 MiB");
 }
 
 TEST(Judge, NanZeroNegativeAndInfiniteValuesCannotBeJudged) {
@@ -140,7 +141,95 @@ TEST(Judge, TooFewLaunchesAreInconclusiveEvenWhereLow) {
   JudgeCase one;
   one.launches({"h1"}, {100, 100});
   EXPECT_EQ(one.first().word, Word::Inconclusive);
-  EXPECT_EQ(one.first().reason, "2 launches where 3 are needed");
+  EXPECT_EQ(one.first().reason,
+            "2 launches where 3 are needed; 100 GB/s is 22.2 % of 450 GB/s, below 90 %");
+  EXPECT_DOUBLE_EQ(*one.first().reference, 450);
+  EXPECT_NEAR(*one.first().ratio, 0.222, 0.001);
+}
+
+TEST(Judge, OneGoodLaunchIsInconclusiveWithItsNumbers) {
+  JudgeCase one;
+  one.launch({"h1"}, 441);
+  EXPECT_EQ(one.first().word, Word::Inconclusive);
+  EXPECT_EQ(one.first().reason,
+            "1 launch where 3 are needed; 441 GB/s is 98 % of 450 GB/s, within the bounds");
+}
+
+TEST(Judge, AnErrorHasTheBoundThatItWouldBeHeldAgainst) {
+  JudgeCase one;
+  one.nodes = {"h1"};
+  EXPECT_EQ(one.first().word, Word::Error);
+  EXPECT_DOUBLE_EQ(*one.first().reference, 450);
+  EXPECT_FALSE(one.first().ratio);
+}
+
+/// What is said where the row of a rule is missing, of a file whose rows are changed.
+std::string missing(const std::function<void(Record&)>& change) {
+  JudgeCase one;
+  one.steady({"h1"}, 450);
+  for (Observation& o : one.observations) change(o.records[0]);
+  EXPECT_EQ(one.first().word, Word::Error);
+  return one.first().reason;
+}
+
+TEST(Judge, AMissingRowNamesWhatThereIs) {
+  EXPECT_EQ(missing([](Record& r) { r.type = "double"; }), "no row of 1 MiB: 1 MiB only as double");
+  EXPECT_EQ(missing([](Record& r) { r.op = "max"; }), "no row of 1 MiB: 1 MiB only with max");
+  EXPECT_EQ(missing([](Record& r) { r.in_place = true; }), "no row of 1 MiB: 1 MiB only in place");
+  EXPECT_EQ(missing([](Record& r) {
+              r.type = "half";
+              r.in_place = true;
+            }),
+            "no row of 1 MiB: 1 MiB only as half in place");
+  EXPECT_EQ(missing([](Record& r) { r.size = 4 * kMiB; }), "no row of 1 MiB: there is 4 MiB");
+}
+
+TEST(Judge, TheRowThatDiffersLeastIsNamed) {
+  JudgeCase one;
+  one.rule().in_place = true;
+  one.steady({"h1"}, 450);
+  for (Observation& o : one.observations) {
+    o.records[0].type = "double";
+    o.records.push_back(o.records[0]);
+    o.records[1].in_place = true;
+  }
+  EXPECT_EQ(one.first().reason, "no row of 1 MiB: 1 MiB only as double");
+}
+
+TEST(Judge, AMissingCollectiveNamesThoseThatThereAre) {
+  JudgeCase one;
+  one.steady({"h1"}, 450);
+  one.rule().collectives = {"allgather"};
+  EXPECT_EQ(one.first().reason, "no data of allgather: there is allreduce");
+}
+
+TEST(Judge, ANoteCountsTheVerdictsThatRanksShareProcessorsIn) {
+  JudgeCase one;
+  one.nodes = {"h1", "h2"};
+  one.steady({"h1"}, 450);
+  one.steady({"h2"}, 450);
+  for (Observation& o : one.observations) {
+    if (o.instance == "h2") o.records[0].flags = "oversubscribed";
+  }
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(judgement.count(Word::Pass), 1U);
+  ASSERT_EQ(judgement.head.notes.size(), 1U);
+  EXPECT_EQ(judgement.head.notes[0],
+            "oversubscribed: ranks shared processors in 1 of 2 verdicts (device set set); these "
+            "never pass");
+}
+
+TEST(Judge, SeveralNodesUnderOneHostNameAreNoted) {
+  JudgeCase one;
+  one.nodes = {"n1", "n2"};
+  one.steady({"n1"}, 450);
+  one.steady({"n2"}, 450);
+  for (Observation& o : one.observations) o.facts["hosts"] = "vm";
+  ASSERT_EQ(one.judged().head.notes.size(), 1U);
+  EXPECT_EQ(one.judged().head.notes[0],
+            "nodes n1 n2 ran on one host by its own name, vm: they may be one machine");
+  for (Observation& o : one.observations) o.facts["hosts"] = o.instance;
+  EXPECT_TRUE(one.judged().head.notes.empty());
 }
 
 TEST(Judge, ALaunchThatFailedIsToldBesideAPass) {
@@ -286,7 +375,7 @@ TEST(Judge, AFailedWholeRunBlamesNobody) {
   const Judgement judgement = one.judged();
   EXPECT_EQ(judgement.verdicts.at(0).word, Word::Fail);
   EXPECT_TRUE(judgement.suspects.empty());
-  EXPECT_EQ(judgement.nodes.at(0).state, NodeState::Inconclusive);
+  EXPECT_EQ(judgement.nodes.at(0).state, NodeState::Suspect);
 }
 
 TEST(Judge, ARailIsJudgedByTheRowsOfItsGroup) {

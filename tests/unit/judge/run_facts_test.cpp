@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run_facts.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace busbar::judge {
@@ -49,23 +50,75 @@ TEST(RunFacts, HostsThatDifferAreBothTold) {
 }
 
 TEST(RunFacts, AWordIsWantedAsAPartAndANumberAsItIs) {
-  EXPECT_TRUE(matches_fact("NVIDIA H200", "h200"));
-  EXPECT_FALSE(matches_fact("NVIDIA H100", "h200"));
-  EXPECT_TRUE(matches_fact("8", "8"));
-  EXPECT_FALSE(matches_fact("18", "8"));
+  EXPECT_TRUE(matches_fact("processor", "Intel(R) Xeon Phi(TM) CPU 7250", {"xeon phi"}));
+  EXPECT_FALSE(matches_fact("library", "NCCL 2.27.3", {"NCCL 2.29"}));
+  EXPECT_TRUE(matches_fact("library", "NCCL 2.27.3", {"NCCL 2.29", "NCCL 2.27"}));
+  EXPECT_TRUE(matches_fact("gpus_per_node", "8", {"8"}));
+  EXPECT_FALSE(matches_fact("gpus_per_node", "18", {"8"}));
+}
+
+TEST(RunFacts, AGpuIsWantedByItsWholeName) {
+  const std::string hopper = "NVIDIA H100 80GB HBM3";
+  EXPECT_TRUE(matches_fact("gpu", hopper, {"NVIDIA H100 80GB HBM3"}));
+  EXPECT_TRUE(matches_fact("gpu", hopper, {"h100 80gb hbm3"}));
+  EXPECT_TRUE(matches_fact("gpu", "H200", {"NVIDIA H200"}));
+  EXPECT_TRUE(matches_fact("gpu", hopper, {"NVIDIA H200", "NVIDIA H100 80GB HBM3"}));
+  for (const auto& [told, wanted] : std::vector<std::pair<std::string, std::string>>{
+           {"NVIDIA H100 PCIe", "H100"},
+           {"NVIDIA H100 NVL", "H100"},
+           {"NVIDIA H100 PCIe", "NVIDIA H100 80GB HBM3"},
+           {"NVIDIA H200 NVL", "NVIDIA H200"},
+           {"NVIDIA GB200", "B200"},
+           {"NVIDIA GB300", "NVIDIA B300 SXM6 AC"},
+           {"NVIDIA A100 80GB PCIe", "A100-SXM4-80GB"},
+           {"NVIDIA A100-SXM4-80GB", "NVIDIA A100-SXM4-40GB"}}) {
+    EXPECT_FALSE(matches_fact("gpu", told, {wanted})) << told << " for " << wanted;
+  }
+}
+
+TEST(RunFacts, OfSeveralGpuNamesEachIsWanted) {
+  EXPECT_FALSE(matches_fact("gpu", "NVIDIA H100; NVIDIA H200", {"NVIDIA H200"}));
+  EXPECT_TRUE(matches_fact("gpu", "NVIDIA H100; NVIDIA H200", {"NVIDIA H200", "NVIDIA H100"}));
+}
+
+TEST(RunFacts, AnotherGpuIsNamedBesideTheOnesThatAreWanted) {
+  std::vector<Observation> launches{two_gpus()};
+  launches.front().file = "a.csv";
+  Specification specification;
+  specification.system.fingerprint = {{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}};
+  EXPECT_EQ(fingerprint_error(specification, launches, {}),
+            "fingerprint: gpu is 'NVIDIA H200' where 'NVIDIA H200 NVL' or 'NVIDIA B200' is wanted "
+            "(a.csv)");
+  specification.system.fingerprint = {{"gpu", {"H2"}}};
+  EXPECT_EQ(fingerprint_error(specification, launches, {}),
+            "fingerprint: gpu is 'NVIDIA H200' where 'H2' is wanted (a.csv); whole names are "
+            "compared: if this is the GPU that is meant, write gpu = \"NVIDIA H200\"");
+}
+
+TEST(RunFacts, OverMpiNobodyReportsGpus) {
+  Specification specification;
+  specification.run.backend = "mpi";
+  EXPECT_EQ(unreported_error(specification, {}), "");
+  specification.system.fingerprint = {{"processor", {"EPYC"}}};
+  EXPECT_EQ(unreported_error(specification, {}), "");
+  specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}, {"gpus_per_node", {"8"}}};
+  EXPECT_THAT(unreported_error(specification, {}), testing::HasSubstr("gpu, gpus_per_node"));
+  EXPECT_EQ(unreported_error(specification, {{"gpu", "NVIDIA H200"}, {"gpus_per_node", "8"}}), "");
+  specification.run.backend = "nccl";
+  EXPECT_EQ(unreported_error(specification, {}), "");
 }
 
 TEST(RunFacts, AFingerprintAsksEveryFile) {
   const std::vector<Observation> launches{two_gpus()};
   Specification specification;
-  specification.system.fingerprint = {{"gpu", "H200"}, {"gpus_per_node", "2"}};
+  specification.system.fingerprint = {{"gpu", {"H200"}}, {"gpus_per_node", {"2"}}};
   EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
-  specification.system.fingerprint["gpus_per_node"] = "8";
+  specification.system.fingerprint["gpus_per_node"] = {"8"};
   EXPECT_EQ(fingerprint_error(specification, launches, {}),
             "fingerprint: gpus_per_node is '2' where '8' is wanted");
   // An assumption stands for what files do not tell, not for what they do.
   EXPECT_NE(fingerprint_error(specification, launches, {{"gpus_per_node", "8"}}), "");
-  specification.system.fingerprint = {{"driver", "580.1"}};
+  specification.system.fingerprint = {{"driver", {"580.1"}}};
   EXPECT_NE(fingerprint_error(specification, launches, {}), "");
   EXPECT_EQ(fingerprint_error(specification, launches, {{"driver", "580.1"}}), "");
 }

@@ -21,7 +21,7 @@ inline std::vector<std::string> sample_nodes(std::size_t count) {
 inline Specification sample_specification(std::size_t nodes) {
   Specification specification{.file = "accept.toml", .profile = "standard"};
   specification.system = {.name = "pod \"a\" <1>",
-                          .fingerprint = {{"gpu", "NVIDIA H200"}, {"gpus_per_node", "8"}},
+                          .fingerprint = {{"gpu", {"NVIDIA H200"}}, {"gpus_per_node", {"8"}}},
                           .nodes = sample_nodes(nodes)};
   specification.ceiling.scale_up = 450;
   specification.ceiling.scale_out = 12.5;

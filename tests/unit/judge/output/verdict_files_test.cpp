@@ -84,6 +84,17 @@ TEST(VerdictJson, HasEveryVerdictAndBothExitCodes) {
   EXPECT_EQ(json["nodes"].size(), 6U);
   EXPECT_EQ(json["counts"]["FAIL"], 7);
   EXPECT_EQ(json["contract"]["fingerprint"]["gpu"], "NVIDIA H200");
+  EXPECT_TRUE(json["contract"]["rules"][0]["source"].is_null());
+}
+
+TEST(VerdictJson, HasTheSourceOfARuleAndTheAlternativesOfAFingerprint) {
+  Specification specification = sample_specification(6);
+  specification.system.fingerprint["gpu"] = {"A", "B"};
+  specification.expectations[0].source = "a guide";
+  const auto json = nlohmann::json::parse(verdict_json(sample_judgement(6), specification));
+  EXPECT_EQ(json["contract"]["rules"][0]["rule"], "intra");
+  EXPECT_EQ(json["contract"]["rules"][0]["source"], "a guide");
+  EXPECT_EQ(json["contract"]["fingerprint"]["gpu"], "A or B");
 }
 
 TEST(VerdictJson, IsValidWhateverAReasonHolds) {

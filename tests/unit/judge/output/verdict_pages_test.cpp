@@ -10,6 +10,7 @@
 namespace busbar::judge {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -28,6 +29,22 @@ TEST(VerdictMarkdown, SaysThatNothingIsWrongOnlyWhereSomethingWasJudged) {
   EXPECT_THAT(verdict_markdown(good, sample_specification(6)),
               HasSubstr("Nothing: every verdict is PASS."));
   EXPECT_THAT(verdict_markdown({}, {}), HasSubstr("No rule was judged."));
+}
+
+TEST(VerdictMarkdown, DoesNotSayThatNobodyIsBlamedBesideAFail) {
+  Judgement judgement = sample_judgement(6);
+  judgement.suspects.clear();
+  const std::string text = verdict_markdown(judgement, sample_specification(6));
+  EXPECT_THAT(text, Not(HasSubstr("No node and no link is blamed.")));
+  EXPECT_THAT(text, HasSubstr("Rules fail, and no single node or link stands out"));
+}
+
+TEST(VerdictMarkdown, HasTheSourceOfARule) {
+  Specification specification = sample_specification(6);
+  specification.expectations[0].source = "a guide";
+  EXPECT_THAT(verdict_markdown(sample_judgement(6), specification), HasSubstr("| a guide |"));
+  EXPECT_THAT(verdict_html(sample_judgement(6), specification),
+              AllOf(HasSubstr(">a guide<"), HasSubstr("Reference: absolute. Source: a guide")));
 }
 
 TEST(VerdictHtml, NeedsNothingBesidesItself) {

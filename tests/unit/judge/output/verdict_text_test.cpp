@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "judge/output/listing.hpp"
+#include "judge/output/rule_list.hpp"
 #include "judge/output/words.hpp"
 #include "tests/unit/judge/output/sample_judgement.hpp"
 
@@ -28,7 +29,7 @@ TEST(VerdictText, EndsWithTheOverallWordAndItsExitCode) {
   Judgement warned = sample_judgement(6);
   warned.verdicts.resize(2);
   EXPECT_THAT(verdict_text(warned, sample_specification(6)), EndsWith("Overall: WARN (exit 0)\n"));
-  EXPECT_THAT(verdict_text(warned, sample_specification(6), true),
+  EXPECT_THAT(verdict_text(warned, sample_specification(6), {.strict = true}),
               EndsWith("Overall: WARN (exit 1)\n"));
 }
 
@@ -67,6 +68,68 @@ TEST(VerdictText, TellsSuspectsWithEvidence) {
               HasSubstr("  node h2  pair-floor: 5 of 5 pairs low, median 3.1 GB/s, 26 % of the "
                         "fleet's (confirmed with a known-good partner)\n"));
   EXPECT_THAT(text_of(6), HasSubstr("  link h0 - h5  pair-floor: no data of this pair\n"));
+}
+
+TEST(VerdictText, HasTheSourceOfRulesThatAreNotPassAndOfAllWhereAsked) {
+  Specification specification = sample_specification(6);
+  specification.expectations[0].source = "a guide";
+  specification.expectations[0].value = 475;
+  specification.expectations[1].source = "a table";
+  Judgement judgement = sample_judgement(6);
+  judgement.verdicts.resize(6);
+  const std::string text = verdict_text(judgement, specification);
+  EXPECT_THAT(text, HasSubstr("\nSources\n  intra (absolute 475 GB/s): a guide\n"));
+  EXPECT_THAT(text, Not(HasSubstr("a table")));
+  EXPECT_THAT(verdict_text(judgement, specification, {.all_sources = true}), HasSubstr("a table"));
+}
+
+TEST(VerdictText, TellsTheOneCauseOfAllErrorsOnce) {
+  Judgement judgement = sample_judgement(6);
+  judgement.head.refused = "fingerprint: gpu is 'B' where 'A' is wanted";
+  for (RuleVerdict& verdict : judgement.verdicts) {
+    verdict.word = Word::Error;
+    verdict.reason = judgement.head.refused;
+  }
+  for (NodeAccount& account : judgement.nodes) {
+    account.state = NodeState::Inconclusive;
+    account.evidence = judgement.head.refused;
+  }
+  judgement.suspects.clear();
+  const std::string text = verdict_text(judgement, sample_specification(6));
+  EXPECT_EQ(text.find("gpu is"), text.rfind("gpu is"));
+  EXPECT_THAT(text, HasSubstr("Every rule is an ERROR: fingerprint: gpu is 'B'"));
+  EXPECT_THAT(text, testing::ContainsRegex("pair-floor +15 pairs +alltoall .*ERROR\n"));
+}
+
+TEST(VerdictText, SaysThatNothingStandsOutWhereRulesFailAndNobodyIsBlamed) {
+  Judgement judgement = sample_judgement(6);
+  judgement.suspects.clear();
+  EXPECT_THAT(verdict_text(judgement, sample_specification(6)),
+              HasSubstr("\nRules fail, and no single node or link stands out"));
+  judgement.verdicts.resize(1);
+  EXPECT_THAT(verdict_text(judgement, sample_specification(6)), Not(HasSubstr("stands out")));
+}
+
+TEST(VerdictText, PutsNodesWithOneEvidenceOnOneLine) {
+  Judgement judgement = sample_judgement(6);
+  for (NodeAccount& account : judgement.nodes) {
+    account.state = NodeState::Suspect;
+    account.evidence = "all on all: 100 GB/s is 22 %";
+  }
+  EXPECT_THAT(verdict_text(judgement, sample_specification(6)),
+              HasSubstr("\n  h0 h1 h2 h3 h4 h5 suspect: all on all: 100 GB/s is 22 %\n"));
+}
+
+TEST(RuleList, HasEachFigureAndItsSource) {
+  Specification specification = sample_specification(6);
+  specification.expectations[0].source = "a guide";
+  specification.expectations[0].value = 475;
+  specification.expectations[0].bounds.fail_below = 0.96;
+  const std::string text = rule_list(specification);
+  EXPECT_THAT(text, testing::ContainsRegex("intra +allreduce +node8 +8 GiB +absolute 475 GB/s +"
+                                           "fails below 0.96"));
+  EXPECT_THAT(text, HasSubstr("\n  intra: a guide\n"));
+  EXPECT_THAT(text, HasSubstr("\n  latency: none\n"));
 }
 
 TEST(VerdictText, SaysThatNothingWasJudged) {

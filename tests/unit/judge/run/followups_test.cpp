@@ -107,6 +107,17 @@ TEST(ConfirmUnits, MeasureANodeWithOneThatIsKnownToBeGood) {
   EXPECT_EQ(units.front().front().purpose, Purpose::Confirm);
 }
 
+TEST(ConfirmUnits, TakeAPartnerThatTheRuleFoundGoodWhereAnotherRuleIsUndecided) {
+  Judgement judgement = suspected({"h0"});
+  for (NodeAccount& account : judgement.nodes) {
+    if (account.state == NodeState::Good) account.state = NodeState::Inconclusive;
+  }
+  EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), kNodes, judgement).empty());
+  judgement.verdicts = {{.rule = "rule", .nodes = {"h1", "h2"}, .word = Word::Pass}};
+  EXPECT_EQ(names_of(confirm_units(specification_of(SetKind::Pairwise), kNodes, judgement)).size(),
+            3U);
+}
+
 TEST(ConfirmUnits, MeasureALinkOrANodeAloneOnceMore) {
   EXPECT_EQ(confirm_units(specification_of(SetKind::Pairwise), kNodes, suspected({"h2", "h1"}))
                 .front()

@@ -35,8 +35,11 @@ class JournalTest : public testing::Test {
   }
 
   fs::path folder_ = fs::path(testing::TempDir()) / "busbar-journal";
-  Journal head_{
-      .specification = "a spec.toml", .profile = "quick", .seed = "7", .nodes = {"h0", "h1"}};
+  Journal head_{.specification = "a spec.toml",
+                .profile = "quick",
+                .rules = {"a rule", "b"},
+                .seed = "7",
+                .nodes = {"h0", "h1"}};
 };
 
 JournalLine line_of_pair() {
@@ -61,6 +64,7 @@ TEST_F(JournalTest, IsReadBackAsItWasWritten) {
       write("launches.csv", journal_head(head_) + journal_row(line_of_pair()) + journal_row(rail)));
   EXPECT_EQ(journal.specification, "a spec.toml");
   EXPECT_EQ(journal.profile, "quick");
+  EXPECT_THAT(journal.rules, ElementsAre("a rule", "b"));
   EXPECT_EQ(journal.seed, "7");
   EXPECT_THAT(journal.nodes, ElementsAre("h0", "h1"));
   ASSERT_EQ(journal.lines.size(), 2U);
@@ -86,7 +90,7 @@ TEST_F(JournalTest, LeavesOutTheLineThatAKilledRunWasWriting) {
 TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal("collective,backend\n"), HasSubstr("launches.csv:1: this is no journal"));
   EXPECT_THAT(refusal(""), HasSubstr("this is no journal"));
-  EXPECT_THAT(refusal(journal_head(head_) + "a,b\n"), HasSubstr("launches.csv:7: 2 cells"));
+  EXPECT_THAT(refusal(journal_head(head_) + "a,b\n"), HasSubstr("launches.csv:8: 2 cells"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b,c,,0,0,guess,x,,,0,0,\n"),
               HasSubstr("'guess' is no purpose"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,\"b\n"), HasSubstr("a quote is not closed"));

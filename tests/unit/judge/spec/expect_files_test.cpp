@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
-#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "judge/run_facts.hpp"
 #include "judge/spec/lint.hpp"
 #include "judge/spec/reader.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
@@ -60,16 +60,29 @@ TEST(ExpectFiles, AreNotRefusedWithTheSystemsOwnNodesEither) {
 
 TEST(ExpectFiles, EveryRuleNamesWhereItsFigureIsFrom) {
   for (const topo::SystemSummary& system : topo::built_in_systems()) {
-    std::ifstream file(path_of(system.name));
-    std::string line;
-    bool after_rule = false;
-    while (std::getline(file, line)) {
-      if (after_rule) {
-        EXPECT_TRUE(line.starts_with("# ")) << system.name << ": " << line;
-      }
-      after_rule = line == "[[expect]]";
+    for (const Expectation& rule : load_specification(path_of(system.name), "full").expectations) {
+      EXPECT_FALSE(rule.source.empty()) << system.name << ": " << rule.id;
     }
   }
+}
+
+TEST(ExpectFiles, WantGpusByTheirWholeNames) {
+  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+    const auto facts = load_specification(path_of(system.name), "full").system.fingerprint;
+    if (!facts.contains("gpu")) continue;
+    for (const std::string& name : facts.at("gpu")) {
+      EXPECT_TRUE(name.starts_with("NVIDIA ") || name.starts_with("Tesla ")) << name;
+    }
+  }
+  const auto gpu = [](const std::string& system) {
+    return load_specification(path_of(system), "full").system.fingerprint.at("gpu");
+  };
+  EXPECT_TRUE(matches_fact("gpu", "NVIDIA H100 80GB HBM3", gpu("dgx-h100")));
+  EXPECT_FALSE(matches_fact("gpu", "NVIDIA H100 PCIe", gpu("dgx-h100")));
+  EXPECT_FALSE(matches_fact("gpu", "NVIDIA GB200", gpu("hgx-b200")));
+  EXPECT_FALSE(matches_fact("gpu", "NVIDIA A100 80GB PCIe", gpu("dgx-a100")));
+  EXPECT_TRUE(matches_fact("gpu", "A100-SXM4-40GB", gpu("dgx-a100")));
+  EXPECT_TRUE(matches_fact("gpu", "GeForce RTX 3090", gpu("rtx-3090-pair")));
 }
 
 }  // namespace

@@ -194,15 +194,23 @@ TEST(SpecLint, RefusesABaselineThatIsOldOrOfTheFuture) {
   EXPECT_THAT(linted(kCompared, &baseline), HasSubstr("after today"));
 }
 
+TEST(SpecLint, WarnsOfAFingerprintThatARunOverMpiNeverReports) {
+  std::string text = absolute("400");
+  text.replace(text.find("timeout_s"), 0, "backend = \"mpi\"\n");
+  EXPECT_THAT(linted(text),
+              AllOf(HasSubstr("pod.toml:4:15: warning: "), HasSubstr("gpu, gpus_per_node"),
+                    HasSubstr("backend = \"nccl\"")));
+}
+
 TEST(SpecLint, RefusesABaselineOfAnotherSystem) {
   Baseline baseline = good();
   baseline.facts["gpu"] = "NVIDIA H100";
   EXPECT_THAT(linted(kCompared, &baseline),
-              HasSubstr("refused: b.csv is of gpu \"NVIDIA H100\", the fingerprint of [system] "
-                        "wants gpu \"H200\""));
+              HasSubstr("refused: b.csv is of gpu 'NVIDIA H100', the fingerprint of [system] "
+                        "wants gpu 'H200'"));
   baseline = good();
   baseline.facts["ngpus"] = "80";
-  EXPECT_THAT(linted(kCompared, &baseline), HasSubstr("wants gpus_per_node \"8\""));
+  EXPECT_THAT(linted(kCompared, &baseline), HasSubstr("wants gpus_per_node '8'"));
   baseline.facts.erase("ngpus");
   EXPECT_THAT(linted(kCompared, &baseline), HasSubstr("which b.csv does not tell"));
 }

@@ -54,5 +54,30 @@ TEST(SpecProfile, EveryProfileIsCheckedWhicheverIsChosen) {
       HasSubstr("rule \"two\" needs device_set \"pairs\""));
 }
 
+Specification only(const std::vector<std::string>& rules, const std::string& profile = {}) {
+  return parse_specification(kProfiles, "pod.toml", profile, rules);
+}
+
+TEST(SpecProfile, RulesThatAreAskedForStayWhicheverTheProfileHas) {
+  const Specification whole = only({"two"});
+  ASSERT_EQ(whole.expectations.size(), 1U);
+  EXPECT_EQ(whole.expectations[0].id, "two");
+  EXPECT_EQ(whole.device_sets.size(), 1U);
+  EXPECT_EQ(whole.only, std::vector<std::string>{"two"});
+  const Specification quick = only({"two"}, "quick");  // which is for the set of rule one
+  ASSERT_EQ(quick.expectations.size(), 1U);
+  EXPECT_EQ(quick.expectations[0].id, "two");
+  EXPECT_EQ(quick.run.launches, 3);
+  EXPECT_EQ(only({"one"}, "quick").expectations[0].value, 390);
+  EXPECT_EQ(only({"two", "one"}).expectations.size(), 2U);
+}
+
+TEST(SpecProfile, ARuleThatThereIsNotIsRefusedWithThoseThatThereAre) {
+  const test::Failure failure = test::failure_of([] { static_cast<void>(only({"tow"})); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_EQ(failure.message,
+            "--rule tow: pod.toml has no such rule; there are one, two; did you mean two?");
+}
+
 }  // namespace
 }  // namespace busbar::judge

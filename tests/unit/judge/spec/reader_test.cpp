@@ -54,8 +54,8 @@ TEST(SpecReader, ReadsTheExampleOfTheDesign) {
   const std::string path = "../shared/reference/accept-example.toml";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
   const Specification spec = load_specification(path, "");
-  EXPECT_EQ(spec.system.fingerprint.at("gpu"), "NVIDIA H200");
-  EXPECT_EQ(spec.system.fingerprint.at("nics_per_node"), "8");
+  EXPECT_EQ(spec.system.fingerprint.at("gpu"), std::vector<std::string>{"NVIDIA H200"});
+  EXPECT_EQ(spec.system.fingerprint.at("nics_per_node"), std::vector<std::string>{"8"});
   EXPECT_EQ(spec.ceiling.scale_up, 450);
   EXPECT_TRUE(spec.ceiling.in_network_reduction);
   EXPECT_EQ(spec.noise.on_noisy, OnNoisy::Rerun);
@@ -70,6 +70,25 @@ TEST(SpecReader, ReadsTheExampleOfTheDesign) {
   EXPECT_EQ(spec.expectations[2].statistic, Statistic::P99);
   ASSERT_TRUE(spec.expectations[6].known_issue);
   EXPECT_EQ(spec.expectations[6].known_issue->until, "2026-12-01");
+}
+
+TEST(SpecReader, AFingerprintMayListValuesOfWhichOneIsWanted) {
+  const auto fingerprint = [](const std::string& facts) {
+    return with(kHead, "name = \"pod\"", "name = \"pod\"\nfingerprint = { " + facts + " }") + kSet +
+           kRule;
+  };
+  EXPECT_THAT(read(fingerprint("gpu = [\"A\", \"B\"]")).system.fingerprint.at("gpu"),
+              ElementsAre("A", "B"));
+  EXPECT_THAT(refusal(fingerprint("gpu = []")), HasSubstr("gpu is an empty list"));
+  EXPECT_THAT(refusal(fingerprint("gpus_per_node = [4, 8]")), HasSubstr("gpus_per_node"));
+}
+
+TEST(SpecReader, ASourceIsATextOrSeveral) {
+  EXPECT_EQ(read(rule_with("source = \"a guide\"\n")).expectations[0].source, "a guide");
+  EXPECT_EQ(read(rule_with("source = [\"a guide;\", \"our choice\"]\n")).expectations[0].source,
+            "a guide; our choice");
+  EXPECT_EQ(read(rule_with("")).expectations[0].source, "");
+  EXPECT_THAT(refusal(rule_with("source = 3\n")), HasSubstr("source"));
 }
 
 TEST(SpecReader, ReadsTheExampleOfItsDocument) {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/node_accounts.hpp"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/judge_case.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// All pairs of h1 to h4 at 450 GB/s, but for those that `value` changes.
+template <class Value>
+JudgeCase pairs(Value value) {
+  JudgeCase one(SetKind::Pairwise);
+  one.nodes = {"h1", "h2", "h3", "h4"};
+  for (std::size_t i = 0; i < one.nodes.size(); ++i) {
+    for (std::size_t j = i + 1; j < one.nodes.size(); ++j) {
+      one.steady({one.nodes[i], one.nodes[j]}, value(one.nodes[i], one.nodes[j]));
+    }
+  }
+  return one;
+}
+
+/// The states in the order of the nodes: "good failed good good".
+std::string states(const Judgement& judgement) {
+  std::string words;
+  for (const NodeAccount& account : judgement.nodes) {
+    words += (words.empty() ? "" : " ") + std::string(name(account.state));
+  }
+  const bool all_good =
+      std::all_of(judgement.nodes.begin(), judgement.nodes.end(),
+                  [](const NodeAccount& account) { return account.state == NodeState::Good; });
+  EXPECT_FALSE(all_good && judgement.overall() >= Word::Inconclusive);
+  return words;
+}
+
+TEST(NodeAccounts, NoNodeIsGoodWhereEveryPairFailsAsTooGood) {
+  const Judgement judgement = pairs([](auto&, auto&) { return 900.0; }).judged();
+  EXPECT_TRUE(judgement.suspects.empty());
+  EXPECT_EQ(states(judgement), "suspect suspect suspect suspect");
+  EXPECT_THAT(judgement.nodes[0].evidence, HasSubstr("floor on h1+h2: too good"));
+  EXPECT_THAT(judgement.nodes[0].evidence, HasSubstr("(and 2 more FAIL)"));
+}
+
+TEST(NodeAccounts, TwoNodesOfOnePairThatIsTooGoodAreSuspect) {
+  const auto value = [](const std::string& a, const std::string& b) {
+    return a == "h2" && b == "h4" ? 900.0 : 450.0;
+  };
+  EXPECT_EQ(states(pairs(value).judged()), "good suspect good suspect");
+}
+
+TEST(NodeAccounts, PartnersOfABlamedNodeAreGood) {
+  const auto value = [](const std::string& a, const std::string& b) {
+    return a == "h3" || b == "h3" ? 100.0 : 450.0;
+  };
+  const Judgement judgement = pairs(value).judged();
+  EXPECT_EQ(states(judgement), "good good failed good");
+  EXPECT_EQ(judgement.nodes[0].evidence, "2 of 3 verdicts good, the others are explained by h3");
+}
+
+TEST(NodeAccounts, BothNodesOfABlamedLinkAreSuspectAndNoOther) {
+  const auto value = [](const std::string& a, const std::string& b) {
+    return a == "h1" && b == "h4" ? 100.0 : 450.0;
+  };
+  EXPECT_EQ(states(pairs(value).judged()), "suspect good good suspect");
+}
+
+/// Every node passes alone; all together, 32 ranks, have 100 GB/s.
+JudgeCase with_slow_whole() {
+  JudgeCase one;
+  one.nodes = {"h1", "h2", "h3", "h4"};
+  for (const std::string& node : one.nodes) one.steady({node}, 450);
+  one.specification.device_sets.push_back(
+      {.id = "all", .kind = SetKind::Whole, .ranks_per_node = 8});
+  one.specification.expectations.push_back(one.specification.expectations[0]);
+  one.specification.expectations[1].id = "whole";
+  one.specification.expectations[1].device_set = "all";
+  for (int launch = 0; launch < 3; ++launch) {
+    one.launch(one.nodes, 100, launch).device_set = "all";
+    one.observations.back().instance = "all";
+  }
+  return one;
+}
+
+TEST(NodeAccounts, NoNodeIsGoodWhereAllTogetherFail) {
+  EXPECT_EQ(states(with_slow_whole().judged()), "suspect suspect suspect suspect");
+}
+
+TEST(NodeAccounts, ABlamedNodeExplainsThatAllTogetherFail) {
+  JudgeCase one = with_slow_whole();
+  for (Observation& o : one.observations) {
+    if (o.instance == "h2") o.records[0].busbw_GBps = 200;
+  }
+  EXPECT_EQ(states(one.judged()), "good failed good good");
+}
+
+TEST(NodeAccounts, NoNodeIsGoodAfterARunThatWasInterrupted) {
+  JudgeCase one = pairs([](auto&, auto&) { return 450.0; });
+  one.observations.resize(5);  // h1+h2 is whole, h1+h3 has two launches
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(judgement.count(Word::Pass), 1U);
+  EXPECT_EQ(states(judgement), "inconclusive inconclusive inconclusive no data");
+}
+
+TEST(NodeAccounts, ANodeThatGivesNoDataExplainsTheErrorsOfItsPartners) {
+  JudgeCase one = pairs([](auto&, auto&) { return 450.0; });
+  for (Observation& o : one.observations) {
+    if (o.nodes[1] != "h4") continue;
+    o.failure = "h4 does not answer";
+    o.records.clear();
+  }
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(states(judgement), "good good good no data");
+  EXPECT_EQ(judgement.nodes[0].evidence, "2 of 3 verdicts good, the others are explained by h4");
+}
+
+TEST(NodeAccounts, APairWithoutDataLeavesBothInconclusive) {
+  JudgeCase one = pairs([](auto&, auto&) { return 450.0; });
+  for (Observation& o : one.observations) {
+    if (o.instance == "h1+h2") o.failure = "timeout after 120 s";
+  }
+  EXPECT_EQ(states(one.judged()), "inconclusive inconclusive good good");
+}
+
+TEST(NodeAccounts, NoNodeIsGoodInAFleetThatIsNotHomogeneous) {
+  JudgeCase one;
+  one.rule().compare = Comparison::Fleet;
+  one.rule().bounds = {.fail_below = 0.5};
+  one.rule().min_robust_z = 6;
+  one.rule().max_fleet_mad = 0.05;
+  one.nodes = {"h1", "h2", "h3", "h4"};
+  double value = 400;
+  for (const std::string& node : one.nodes) one.steady({node}, value += 100);
+  const Judgement judgement = one.judged();
+  EXPECT_EQ(judgement.overall(), Word::Fail);
+  EXPECT_TRUE(judgement.suspects.empty());
+  EXPECT_EQ(states(judgement), "suspect suspect suspect suspect");
+  EXPECT_THAT(judgement.nodes[0].evidence, HasSubstr("floor on fleet: fleet not homogeneous"));
+}
+
+}  // namespace
+}  // namespace busbar::judge
