@@ -49,13 +49,30 @@ LOG
   refused "exists and is not empty" "$DIR/a.log" -o "$DIR/a.csv"
   [ "$(cat "$DIR/a.csv")" = precious ]
 }
-@test "import names the option that mends what a log does not say" {
+@test "import infers a collective and says so, or names the two that are left" {
   echo "33554432 8388608 float sum -1 276.88 121.19 121.19 0 277.00 121.13 121.13 0" > "$DIR/bare.txt"
-  refused "--collective" "$DIR/bare.txt" -o "$DIR/o.csv"
+  run --separate-stderr ./busbar import "$DIR/bare.txt" -o "$DIR/bare.csv"
+  [ "$status" -eq 0 ]
+  [[ $stderr == *"allreduce alone: redop sum"* ]]
+  grep -q '^# collective-from: allreduce by its rows: redop sum' "$DIR/bare.csv"
+  echo "33554432 1048576 float none -1 276.88 121.19 106.04 N/A 277.00 121.13 105.99 N/A" > "$DIR/two.txt"
+  refused "fit allgather or alltoall; give --collective" "$DIR/two.txt" -o "$DIR/o.csv"
   [ ! -e "$DIR/o.csv" ]
-  refused "give --ranks" "$DIR/bare.txt" -o "$DIR/o.csv" --collective broadcast
-  ./busbar import "$DIR/bare.txt" -o "$DIR/o.csv" --collective broadcast --ranks 4 --nodes 2
+  ./busbar import "$DIR/two.txt" -o "$DIR/o.csv" --collective all_gather --nodes 2
+  [ "$(column collective "$DIR/o.csv" | sort -u)" = allgather ]
   [ "$(column nodes "$DIR/o.csv" | sort -u)" = 2 ]
+}
+@test "import refuses a collective that the rows contradict, and names theirs" {
+  echo "33554432 1048576 float none -1 276.88 121.19 106.04 0 277.00 121.13 105.99 0" > "$DIR/gather.txt"
+  refused "that is allgather" "$DIR/gather.txt" -o "$DIR/o.csv" --collective all_reduce
+  [[ $stderr == *"--collective allreduce: $DIR/gather.txt:1 "*"redop none"* ]]
+  [ ! -e "$DIR/o.csv" ]
+}
+@test "import names the option that mends what a log does not say" {
+  echo "33554432 8388608 float none 0 276.88 121.19 121.19 0 277.00 121.13 121.13 0" > "$DIR/bare.txt"
+  refused "give --ranks" "$DIR/bare.txt" -o "$DIR/o.csv"
+  ./busbar import "$DIR/bare.txt" -o "$DIR/o.csv" --ranks 4
+  [ "$(column collective "$DIR/o.csv" | sort -u)" = broadcast ]
   echo "2 33554432 8388608 float sum 276.88 121.19 121.19 1e-7" > "$DIR/odd.txt"
   refused "--columns" "$DIR/odd.txt" -o "$DIR/p.csv" --collective all_reduce
   ./busbar import "$DIR/odd.txt" -o "$DIR/p.csv" --collective all_reduce --columns "nodes size count type redop time algbw busbw error"

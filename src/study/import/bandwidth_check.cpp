@@ -49,6 +49,29 @@ bool can_be(const Printed& printed, const Range& rate, double factor) {
          printed.value - printed.half_unit - slack <= rate.high * factor;
 }
 
+bool contradicts(std::span<const LogRow> rows, double factor) {
+  std::size_t telling = 0;
+  std::size_t others = 0;
+  for (const Observation& seen : observations_of(rows)) {
+    if (seen.busbw.value > 0) ++telling;
+    if (!can_be(seen.busbw, seen.rate, factor)) ++others;
+  }
+  constexpr std::size_t kGoodPart = 4;
+  return others > 0 && (others >= telling || (others > 1 && others * kGoodPart > telling));
+}
+
+std::optional<double> measured_factor(std::span<const LogRow> rows) {
+  const std::vector<Observation> seen = observations_of(rows);
+  const auto unsure = [](const Observation& one) {
+    return one.busbw.value > 0 ? one.busbw.half_unit / one.busbw.value : 1;
+  };
+  const auto best = std::min_element(
+      seen.begin(), seen.end(),
+      [&](const Observation& a, const Observation& b) { return unsure(a) < unsure(b); });
+  if (best == seen.end() || best->busbw.value <= 0) return std::nullopt;
+  return best->busbw.value / ((best->rate.low + best->rate.high) / 2);
+}
+
 RanksAllowed ranks_allowed(std::span<const LogRow> rows, const KnownCollective& collective) {
   const std::vector<Observation> seen = observations_of(rows);
   RanksAllowed allowed;

@@ -136,16 +136,47 @@ TEST(ReadLog, ImportsWhatIsThereOfALogThatWasCutOff) {
   EXPECT_EQ(rows.warnings.size(), 2U);
 }
 
-TEST(ReadLog, AsksForTheCollectiveWhereTheLogDoesNotSayIt) {
-  const std::string text = kNames + kRow;
-  EXPECT_TRUE(refusal(text).says("--collective")) << refusal(text).message;
-  EXPECT_TRUE(refusal(text, {.collective = "all_gahter", .ranks = 2}).says("--collective"));
-  EXPECT_EQ(import(text, {.collective = "all_reduce"}).records[0].ranks, 2);
+/// A row of an all-reduce on two ranks, which alone verifies such a row in place too.
+std::string checked_row() {
+  std::string row = kRow;
+  return row.replace(row.find("N/A"), 3, "0");
+}
+
+TEST(ReadLog, AsksForTheCollectiveWhereTheRowsFitSeveral) {
+  const std::string text =
+      kNames + "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A\n";
+  EXPECT_TRUE(refusal(text).says("x.log:2: ")) << refusal(text).message;
+  EXPECT_TRUE(refusal(text).says("allgather or alltoall; give --collective NAME"));
+  EXPECT_TRUE(refusal(text, {.collective = "all_gahter", .ranks = 8}).says("--collective"));
+  const ImportedRows rows = import(text, {.collective = "alltoall"});
+  EXPECT_EQ(rows.records[0].collective, "alltoall");
+  EXPECT_EQ(rows.records[0].ranks, 8);
+  EXPECT_EQ(rows.facts.back().second, "alltoall by --collective");
   EXPECT_TRUE(refusal(kHead + kNames + kRow, {.collective = "broadcast"}).says("allreduce"));
 }
 
+TEST(ReadLog, InfersTheCollectiveAndSaysSo) {
+  const ImportedRows rows = import(kNames + checked_row());
+  EXPECT_EQ(rows.records[0].collective, "allreduce");
+  EXPECT_EQ(rows.records[0].ranks, 2);
+  ASSERT_GT(rows.warnings.size(), 1U);  // there is no footer either
+  EXPECT_NE(rows.warnings[1].find("allreduce alone: redop sum"), std::string::npos)
+      << rows.warnings[1];
+  EXPECT_EQ(rows.facts.back().first, "collective-from");
+  EXPECT_NE(rows.facts.back().second.find("allreduce by its rows"), std::string::npos);
+}
+
+TEST(ReadLog, FlagsASingleDamagedRowOfAnInferredCollective) {
+  std::string text = kNames;
+  for (int i = 0; i < 4; ++i) text += checked_row();
+  text.replace(text.rfind("121.13"), 6, "921.13");
+  const ImportedRows rows = import(kHead.substr(kHead.find('\n') + 1) + text);
+  EXPECT_EQ(rows.records[0].collective, "allreduce");
+  EXPECT_NE(rows.records.back().flags.find("bandwidth-differs"), std::string::npos);
+}
+
 TEST(ReadLog, RefusesRanksThatTheBandwidthsContradict) {
-  const Failure failure = refusal(kNames + kRow, {.collective = "all_reduce", .ranks = 8});
+  const Failure failure = refusal(kNames + checked_row(), {.collective = "all_reduce", .ranks = 8});
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_TRUE(failure.says("--ranks 8")) << failure.message;
 }
