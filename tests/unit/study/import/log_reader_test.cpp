@@ -297,7 +297,7 @@ TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 51.75, 1e-9);
   EXPECT_NEAR(rows.records[0].time_median_us.value_or(0), 15561.5, 0.1);
   ASSERT_EQ(rows.warnings.size(), 1U);
-  EXPECT_NE(rows.warnings[0].find("broadcast has no bus bandwidth"), std::string::npos);
+  EXPECT_NE(rows.warnings[0].find("broadcast of 1 GiB has no bus bandwidth"), std::string::npos);
   const auto refused = [&](const std::string& row) {
     return refusal("OP,GPU,Bandwidth\n" + row + "\n", {}, {.size = kGiB});
   };
@@ -305,6 +305,18 @@ TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
   EXPECT_TRUE(refused("all_gather_perf,two,1").says("no number of GPUs"));
   EXPECT_TRUE(refused("all_gather_perf,2,fast").says("no rate"));
   EXPECT_TRUE(refused("all_gather_perf,2").says("x.log:2"));
+}
+
+TEST(ReadLog, ReadsASummaryOfRatesBySizeWithTheUsersRanks) {
+  const std::string text =
+      "OP,Packet,Bandwidth\nall_reduce_perf,0,0.00\nall_reduce_perf,8388608,45.75\n";
+  EXPECT_TRUE(refusal(text).says("give --ranks"));
+  const ImportedRows rows = import(text, {.ranks = 8}, {.ranks = 8});
+  ASSERT_EQ(rows.records.size(), 1U);
+  EXPECT_EQ(rows.records[0].ranks, 8);
+  EXPECT_EQ(rows.records[0].size, 8 * kMiB);
+  EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 45.75, 1e-9);
+  EXPECT_EQ(rows.warnings.size(), 1U);
 }
 
 TEST(ReadLog, RefusesASummaryOfAnotherKindAndAnythingElse) {
