@@ -76,12 +76,16 @@ RanksAllowed ranks_allowed(std::span<const LogRow> rows, const KnownCollective& 
   const std::vector<Observation> seen = observations_of(rows);
   RanksAllowed allowed;
   if (seen.empty()) return allowed;
-  for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
+  const auto fits = [&](int ranks) {
     const double factor = collective.bus_factor(ranks);
-    const bool fits = std::all_of(seen.begin(), seen.end(), [&](const Observation& observation) {
+    return std::all_of(seen.begin(), seen.end(), [&](const Observation& observation) {
       return can_be(observation.busbw, observation.rate, factor);
     });
-    if (!fits) continue;
+  };
+  const bool constant = collective.bus_factor(2) == collective.bus_factor(3);
+  if (constant) return fits(2) ? RanksAllowed{.least = 2, .most = kMostRanks} : allowed;
+  for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
+    if (!fits(ranks)) continue;
     if (allowed.least == 0) allowed.least = ranks;
     allowed.most = ranks;
   }

@@ -56,6 +56,13 @@ std::string without_bus(std::string_view text) {
   return std::string(trim(text.substr(0, text.rfind('('))));
 }
 
+/// "n1" of "Process 0 (n1): device ...".
+std::string in_brackets(std::string_view text) {
+  const std::size_t open = std::min(text.find('('), text.size() - 1);
+  const std::string_view rest = text.substr(open + 1);
+  return std::string(rest.substr(0, rest.find(')')));
+}
+
 class NvbandwidthText {
  public:
   NvbandwidthText(const std::string& path, const LogReading& reading)
@@ -92,7 +99,7 @@ class NvbandwidthText {
     if (colon == std::string_view::npos) return;
     LogDevice device{.rank = static_cast<int>(pairs_.table.devices.size()),
                      .name = without_bus(text.substr(colon + 2))};
-    if (process) device.host = std::string(words[2].substr(0, words[2].rfind(':')));
+    if (process) device.host = in_brackets(text);
     pairs_.table.devices.push_back(std::move(device));
   }
   void read_cells(const LogLine& line, const std::vector<std::string>& words) {
@@ -129,10 +136,12 @@ PairLog pairs_of(const Json& root, const std::string& path) {
   const Json& json = root.at("nvbandwidth");
   if (json.contains("version")) read_version(pairs, json["version"].get<std::string>());
   for (const Json& device : json.value("GPU Device list", Json::array())) {
-    const std::string text = device.get<std::string>();  // "0: NAME (BUS): (HOST)"
-    const std::string_view name = std::string_view(text).substr(text.find(": ") + 1);
-    pairs.table.devices.push_back({.rank = static_cast<int>(pairs.table.devices.size()),
-                                   .name = without_bus(name.substr(0, name.rfind(": (")))});
+    // "0: NAME (BUS): (HOST)"
+    const auto text = device.get<std::string>();
+    const std::string named = text.substr(0, text.rfind(": ("));
+    const std::string name = named.substr(named.find(": ") + 1);
+    pairs.table.devices.push_back(
+        {.rank = static_cast<int>(pairs.table.devices.size()), .name = without_bus(name)});
   }
   for (const Json& test : json.value("testcases", Json::array())) {
     if (!test.contains("bandwidth_matrix")) continue;

@@ -37,7 +37,8 @@ class P2pText {
     } else if (text.find("Matrix") != std::string_view::npos) {
       open_matrix(line);
     } else if (!words.empty() && words.front() == "D\\D" && open_) {
-      pairs_.matrices.back().columns = words.size() - 1;
+      PairMatrix& matrix = pairs_.matrices.back();
+      if (matrix.rows.empty()) matrix.columns = words.size() - 1;
     } else if (open_ && !read_matrix_row(pairs_.log, pairs_.matrices.back(), line, reading_)) {
       open_ = false;
     }

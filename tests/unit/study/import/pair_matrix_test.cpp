@@ -2,6 +2,7 @@
 // Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
 #include "study/import/pair_matrix.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -135,7 +136,12 @@ TEST(NvbandwidthMatrix, OfSeveralNodesTellsThemByTheProcesses) {
   std::string text = kNvbandwidth;
   text.replace(text.find("Device 0: "), 10, "Process 0 (n1): device 0: ");
   text.replace(text.find("Device 1: "), 10, "Process 1 (n2): device 0: ");
-  EXPECT_EQ(import(text).records.front().nodes, 2);
+  const ImportedRows rows = import(text);
+  EXPECT_EQ(rows.records.front().nodes, 2);
+  const auto hosts = std::find_if(rows.facts.begin(), rows.facts.end(),
+                                  [](const auto& fact) { return fact.first == "hosts"; });
+  ASSERT_NE(hosts, rows.facts.end());
+  EXPECT_EQ(hosts->second, "n1 n2");
 }
 
 TEST(NvbandwidthMatrix, IsReadFromJsonToo) {
@@ -149,6 +155,7 @@ TEST(NvbandwidthMatrix, IsReadFromJsonToo) {
   ASSERT_EQ(rows.records.size(), 2U);
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 380.25);
   EXPECT_EQ(rows.records.front().size, 512 * kMiB);
+  EXPECT_EQ(rows.facts.at(2).second, "2 x NVIDIA H100");
   EXPECT_TRUE(refusal(text.substr(0, 200)).says("not nvbandwidth's JSON"));
 }
 
