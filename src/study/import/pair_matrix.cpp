@@ -124,7 +124,8 @@ LogFile log_of_pairs(PairLog pairs, const LogReading& reading) {
     for (std::size_t column = 0; column < matrix.columns; ++column) {
       const std::optional<Printed>& rate = matrix.rows[row][column];
       // The diagonal is a GPU's own memory; 0 is what old versions print where nothing was copied.
-      if (row == column || !rate || rate->value <= 0) continue;
+      constexpr double kNothing = 1e-6;
+      if (row == column || !rate || rate->value < kNothing) continue;
       table.rows.push_back(row_of(pairs, matrix, row, column, size));
     }
   }
