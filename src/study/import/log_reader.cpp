@@ -56,6 +56,10 @@ void bad_line(LogFile& log, const LogLine& line, std::string_view why, const Log
 LogFile read_log(std::string_view text, const std::string& path, const LogReading& reading) {
   LogFile log = read_any(text, path, reading);
   std::erase_if(log.tables, [](const LogTable& table) { return table.rows.empty(); });
+  const bool no_matrix = log.tables.empty() || log.tables.front().matrix.empty();
+  if (!reading.matrix.empty() && no_matrix) {
+    throw usage_error(fmt::format("--matrix: {} has no matrix of pairs", path));
+  }
   if (!log.tables.empty()) return log;
   if (is_foreign_summary(text)) {
     throw usage_error(fmt::format(

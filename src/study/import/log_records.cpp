@@ -67,7 +67,10 @@ class LogConverter {
       check_given(collective, rows);
       return *hints_.ranks;
     }
-    if (const auto listed = listed_ranks(table)) return *listed;
+    if (const auto listed = listed_ranks(table)) {
+      check_listed(*listed, collective, rows);
+      return *listed;
+    }
     const auto stated = stated_ranks(table);
     const bool tells = collective.bus_factor(2) != collective.bus_factor(3);
     const RanksAllowed allowed = tells ? ranks_allowed(rows, collective) : RanksAllowed{};
@@ -87,6 +90,19 @@ class LogConverter {
     warn(fmt::format("{}; by its bus bandwidths over size and time {} did take part", said,
                      allowed.least));
     return allowed.least;
+  }
+  /// Groups of ranks (NCCL_TESTS_SPLIT) are listed as one: their rows have the factor of fewer.
+  void check_listed(int ranks, const KnownCollective& collective,
+                    std::span<const LogRow> rows) const {
+    if (!contradicts(rows, collective.bus_factor(ranks))) return;
+    const RanksAllowed allowed = ranks_allowed(rows, collective);
+    if (allowed.least == 0) return;
+    throw usage_error(fmt::format(
+        "{}: the log lists {}, and the bus bandwidths of its rows are those of {} of {}; give "
+        "--ranks N",
+        place(rows.front().line), counted(to_size(ranks), "rank"), collective.name,
+        allowed.least == allowed.most ? fmt::format("{}", allowed.least)
+                                      : fmt::format("{} to {}", allowed.least, allowed.most)));
   }
   void check_given(const KnownCollective& collective, std::span<const LogRow> rows) const {
     const double factor = collective.bus_factor(*hints_.ranks);

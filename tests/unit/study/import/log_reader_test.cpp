@@ -181,6 +181,18 @@ TEST(ReadLog, RefusesRanksThatTheBandwidthsContradict) {
   EXPECT_TRUE(failure.says("--ranks 8")) << failure.message;
 }
 
+TEST(ReadLog, RefusesListedRanksThatTheBandwidthsContradict) {
+  // Two groups of two ranks each, as NCCL_TESTS_SPLIT makes them, are one list.
+  const std::string more =
+      "#  Rank  2 Group  1 Pid 13 on n1 device  1 [0000:1c:00] NVIDIA H100 80GB HBM3\n"
+      "#  Rank  3 Group  1 Pid 14 on n2 device  1 [0000:1c:00] NVIDIA H100 80GB HBM3\n";
+  const Failure failure = refusal(kHead + more + kNames + kRow + kFoot);
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("lists 4 ranks")) << failure.message;
+  EXPECT_TRUE(failure.says("allreduce of 2; give --ranks N")) << failure.message;
+  EXPECT_EQ(import(kHead + more + kNames + kRow + kFoot, {.ranks = 2}).records[0].ranks, 2);
+}
+
 TEST(ReadLog, TakesSeveralCollectivesOfOneLog) {
   const std::string other =
       "# Collective test starting: broadcast_perf\n# nThread 1 nGpus 1 minBytes 8 warmup iters: 1 "

@@ -109,6 +109,11 @@ TEST(P2pMatrix, ThatIsCutOffIsImportedAsFarAsItGoes) {
   EXPECT_EQ(rows.warnings.size(), 3U);
 }
 
+TEST(P2pMatrix, IsNotAskedForOfALogThatHasNone) {
+  const std::string row = "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0\n";
+  EXPECT_TRUE(refusal(row, {.matrix = "write"}).says("--matrix: x.log has no matrix"));
+}
+
 TEST(NvbandwidthMatrix, IsOfWritesAndItsRowSends) {
   const ImportedRows rows = import(kNvbandwidth);
   ASSERT_EQ(rows.records.size(), 2U);
