@@ -26,9 +26,9 @@ std::string text_of(const std::string& path) {
 }
 
 /// As report/csv_writer writes a run, but at once: nothing of it can be lost by a later row.
-std::string csv_of(const study::ImportedRows& rows, const ImportOptions& options) {
+std::string csv_of(const study::ImportedRows& rows, const std::string& system) {
   std::string text = fmt::format("# busbar: {}\n", version());
-  if (!options.system.empty()) text += fmt::format("# system: {}\n", one_line(options.system));
+  if (!system.empty()) text += fmt::format("# system: {}\n", one_line(system));
   for (const auto& [key, value] : rows.facts) {
     text += fmt::format("# {}: {}\n", key, one_line(value));
   }
@@ -40,6 +40,23 @@ std::string csv_of(const study::ImportedRows& rows, const ImportOptions& options
   return text;
 }
 
+study::ImportedRows rows_of(const ImportTarget& target, const ImportOptions& options) {
+  std::vector<study::LogFile> logs;
+  for (const std::string& path : target.logs) {
+    logs.push_back(study::read_log(text_of(path), path, options.reading));
+  }
+  return study::records_of(logs, options.hints);
+}
+
+void write(const ImportTarget& target, const study::ImportedRows& rows) {
+  OutputFile(target.file, "-o", OutputFile::Mode::New).append(csv_of(rows, target.system));
+  for (const std::string& warning : rows.warnings) {
+    fmt::print(stderr, "busbar: {}\n", one_line(warning));
+  }
+  fmt::print(stderr, "busbar: wrote {} of {} to {}\n", counted(rows.records.size(), "row"),
+             counted(target.logs.size(), "log"), target.file);
+}
+
 }  // namespace
 
 Status run_import(std::span<char* const> arguments) {
@@ -48,17 +65,17 @@ Status run_import(std::span<char* const> arguments) {
     fmt::print("{}", help_text_of("import"));
     return Status::Ok;
   }
-  std::vector<study::LogFile> logs;
-  for (const std::string& path : options.logs) {
-    logs.push_back(study::read_log(text_of(path), path, options.reading));
+  // Nothing is written before all logs are read.
+  std::vector<study::ImportedRows> rows;
+  for (const ImportTarget& target : options.targets) {
+    rows.push_back(rows_of(target, options));
+    check_new(target.file, "-o");
   }
-  const study::ImportedRows rows = study::records_of(logs, options.hints);
-  OutputFile(options.out, "-o", OutputFile::Mode::New).append(csv_of(rows, options));
-  for (const std::string& warning : rows.warnings) {
-    fmt::print(stderr, "busbar: {}\n", one_line(warning));
+  std::error_code ignored;  // the file that cannot be created says why
+  if (!options.folder.empty()) std::filesystem::create_directories(options.folder, ignored);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    write(options.targets[i], rows[i]);
   }
-  fmt::print(stderr, "busbar: wrote {} of {} to {}\n", counted(rows.records.size(), "row"),
-             counted(logs.size(), "log"), options.out);
   return Status::Ok;
 }
 

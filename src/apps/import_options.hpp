@@ -10,12 +10,18 @@
 
 namespace busbar {
 
+/// Logs that become one CSV.
+struct ImportTarget {
+  std::string file{};
+  std::string system{};  ///< for the head: a label for people
+  std::vector<std::string> logs{};
+};
+
 /// What `busbar import` was asked for; values only.
 struct ImportOptions {
   bool help = false;
-  std::vector<std::string> logs{};
-  std::string out{};
-  std::string system{};  ///< for the head: a label for people
+  std::vector<ImportTarget> targets{};
+  std::string folder{};  ///< of all targets, where -o names one
   study::LogHints hints{};
   study::LogReading reading{};
 };

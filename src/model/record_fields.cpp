@@ -141,7 +141,9 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
                                "host time of issuing one operation, from a chunk's first 20; "
                                "median over chunks"),
     field<&R::group>("group", "", "group of ranks that the row is of; empty where all are one"),
-    field<&R::sender>("sender", "", "rank that sends to `receiver` one way; only with --pairs"),
+    field<&R::sender>(
+        "sender", "",
+        "rank that sends to `receiver` one way; with --pairs, and of imported matrices"),
     field<&R::receiver>("receiver", "", "rank that receives"),
     field<&R::device_set>("device_set", "",
                           "what the row's ranks ran on: GPU indices, or cores, numa or processors; "

@@ -24,7 +24,19 @@ int open_output(const std::string& path, bool stream) {
   return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPermissions);
 }
 
+[[noreturn]] void refuse_existing(const std::string& path, std::string_view option) {
+  throw usage_error(fmt::format(
+      "{}: {} exists and is not empty; give another name{}", option, path,
+      option == "--csv" ? ", remove it, or go on with it by --resume" : " or remove it"));
+}
+
 }  // namespace
+
+void check_new(const std::string& path, std::string_view option) {
+  struct stat status {};
+  const bool exists = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  if (exists && status.st_size > 0) refuse_existing(path, option);
+}
 
 OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
     : path_(std::move(path)), stream_(path_ == "-"), descriptor_(open_output(path_, stream_)) {
@@ -38,9 +50,7 @@ OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
   size_ = S_ISREG(status.st_mode) ? static_cast<Bytes>(status.st_size) : 0;
   if (size_ == 0 || mode == Mode::Continue) return;
   close(descriptor_);
-  throw usage_error(fmt::format("{}: {} exists and is not empty; give another name, remove it{}",
-                                option, path_,
-                                option == "--csv" ? ", or go on with it by --resume" : ""));
+  refuse_existing(path_, option);
 }
 
 OutputFile::~OutputFile() { close(descriptor_); }

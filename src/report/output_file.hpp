@@ -8,6 +8,10 @@
 
 namespace busbar {
 
+/// Throws the usage error of a file that exists and is not empty, and creates nothing: for a
+/// program that writes several files, or none.
+void check_new(const std::string& path, std::string_view option);
+
 /// A file that grows and whose parts are on disk when a call returns. Never replaces a file that
 /// has something in it: nothing measured is lost.
 class OutputFile {

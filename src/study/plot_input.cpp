@@ -16,18 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Word {
-  std::string label{};
-  std::string path{};
-};
-
-/// A file may have "=" in its name.
-Word split_word(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || fs::exists(text)) return {.path = text};
-  return {.label = text.substr(0, equals), .path = text.substr(equals + 1)};
-}
-
 std::string stem_of(const std::string& path) { return fs::path(path).stem().string(); }
 
 /// Neither the head nor the user named a system.
@@ -73,10 +61,16 @@ void tell_stems_apart(std::vector<Dataset>& datasets) {
 
 }  // namespace
 
+LabelledPath labelled_path(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || equals == 0 || fs::exists(word)) return {.path = word};
+  return {.label = word.substr(0, equals), .path = word.substr(equals + 1)};
+}
+
 PlotInput load_plot_input(std::span<const std::string> words) {
   PlotInput input;
   for (const std::string& text : words) {
-    const Word word = split_word(text);
+    const LabelledPath word = labelled_path(text);
     if (is_samples_file(word.path)) {
       const std::string label = word.label.empty() ? stem_of(word.path) : word.label;
       auto sets = read_samples(word.path, label);

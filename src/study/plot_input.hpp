@@ -10,6 +10,15 @@
 
 namespace busbar {
 
+/// A file, and the name that the user gives what is in it; empty where there is none.
+struct LabelledPath {
+  std::string label{};
+  std::string path{};
+};
+
+/// LABEL=FILE or FILE. A file may have "=" in its name: one that exists is taken whole.
+[[nodiscard]] LabelledPath labelled_path(const std::string& word);
+
 /// What the files of a plot hold.
 struct PlotInput {
   std::vector<Dataset> datasets{};

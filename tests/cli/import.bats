@@ -49,18 +49,79 @@ LOG
   refused "exists and is not empty" "$DIR/a.log" -o "$DIR/a.csv"
   [ "$(cat "$DIR/a.csv")" = precious ]
 }
-@test "import names the option that mends what a log does not say" {
+@test "import infers a collective and says so, or names the two that are left" {
   echo "33554432 8388608 float sum -1 276.88 121.19 121.19 0 277.00 121.13 121.13 0" > "$DIR/bare.txt"
-  refused "--collective" "$DIR/bare.txt" -o "$DIR/o.csv"
+  run --separate-stderr ./busbar import "$DIR/bare.txt" -o "$DIR/bare.csv"
+  [ "$status" -eq 0 ]
+  [[ $stderr == *"allreduce alone: redop sum"* ]]
+  grep -q '^# collective-from: allreduce by its rows: redop sum' "$DIR/bare.csv"
+  echo "33554432 1048576 float none -1 276.88 121.19 106.04 N/A 277.00 121.13 105.99 N/A" > "$DIR/two.txt"
+  refused "fit allgather or alltoall; give --collective" "$DIR/two.txt" -o "$DIR/o.csv"
   [ ! -e "$DIR/o.csv" ]
-  refused "give --ranks" "$DIR/bare.txt" -o "$DIR/o.csv" --collective broadcast
-  ./busbar import "$DIR/bare.txt" -o "$DIR/o.csv" --collective broadcast --ranks 4 --nodes 2
+  ./busbar import "$DIR/two.txt" -o "$DIR/o.csv" --collective all_gather --nodes 2
+  [ "$(column collective "$DIR/o.csv" | sort -u)" = allgather ]
   [ "$(column nodes "$DIR/o.csv" | sort -u)" = 2 ]
+}
+@test "import refuses a collective that the rows contradict, and names theirs" {
+  echo "33554432 1048576 float none -1 276.88 121.19 106.04 0 277.00 121.13 105.99 0" > "$DIR/gather.txt"
+  refused "that is allgather" "$DIR/gather.txt" -o "$DIR/o.csv" --collective all_reduce
+  [[ $stderr == *"--collective allreduce: $DIR/gather.txt:1 "*"redop none"* ]]
+  [ ! -e "$DIR/o.csv" ]
+}
+@test "import names the option that mends what a log does not say" {
+  echo "33554432 8388608 float none 0 276.88 121.19 121.19 0 277.00 121.13 121.13 0" > "$DIR/bare.txt"
+  refused "give --ranks" "$DIR/bare.txt" -o "$DIR/o.csv"
+  ./busbar import "$DIR/bare.txt" -o "$DIR/o.csv" --ranks 4
+  [ "$(column collective "$DIR/o.csv" | sort -u)" = broadcast ]
   echo "2 33554432 8388608 float sum 276.88 121.19 121.19 1e-7" > "$DIR/odd.txt"
   refused "--columns" "$DIR/odd.txt" -o "$DIR/p.csv" --collective all_reduce
   ./busbar import "$DIR/odd.txt" -o "$DIR/p.csv" --collective all_reduce --columns "nodes size count type redop time algbw busbw error"
   [ "$(column nodes "$DIR/p.csv")" = 2 ]
   refused "--columns" "$DIR/odd.txt" -o "$DIR/q.csv" --columns "a b"
+}
+@test "import LABEL=LOG writes a CSV for each label into a folder" {
+  log "$DIR/a.log"
+  log "$DIR/b.log"
+  run --separate-stderr ./busbar import "DGX A=$DIR/a.log" "B=$DIR/a.log" "B=$DIR/b.log" "$DIR/b.log" -o "$DIR/all/"
+  echo "$stderr"
+  [ "$status" -eq 0 ]
+  [ "$(cd "$DIR/all" && echo *)" = "B.csv DGX-A.csv b.csv" ]
+  grep -q '^# system: DGX A$' "$DIR/all/DGX-A.csv"
+  [ "$(rows "$DIR/all/B.csv" | wc -l)" -eq 4 ]
+  [ "$(grep -c '^# system' "$DIR/all/b.csv")" -eq 0 ]
+  refused "$DIR/all/b.csv exists" "C=$DIR/a.log" "$DIR/b.log" -o "$DIR/all"
+  [ ! -e "$DIR/all/C.csv" ]
+  ./busbar import "One=$DIR/a.log" "One=$DIR/b.log" -o "$DIR/one.csv"
+  grep -q '^# system: One$' "$DIR/one.csv"
+  refused "-o FOLDER/" "A=$DIR/a.log" "B=$DIR/b.log" -o "$DIR/two.csv"
+  refused "not both" "A=$DIR/a.log" -o "$DIR/two.csv" --system X
+  refused "LABEL=LOG" "A B=$DIR/a.log" "A-B=$DIR/b.log" -o "$DIR/all/"
+}
+@test "import makes pairs of a matrix, and plot draws them" {
+  cat > "$DIR/p2p.txt" <<'LOG'
+[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]
+Device: 0, NVIDIA L40S, pciBusID: 7, pciDeviceID: 0, pciDomainID:0
+Device: 1, NVIDIA L40S, pciBusID: f, pciDeviceID: 0, pciDomainID:0
+Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)
+   D\D     0      1
+     0 670.10  20.50
+     1  21.50 670.20
+Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)
+   D\D     0      1
+     0 670.10  25.50
+     1  26.50 670.20
+LOG
+  run --separate-stderr ./busbar import "$DIR/p2p.txt" -o "$DIR/p2p.csv"
+  [ "$status" -eq 0 ]
+  [[ $stderr == *"160000000 bytes"*"--size"* ]]
+  grep -q '^# matrix: Unidirectional P2P=Enabled Bandwidth (P2P Writes)$' "$DIR/p2p.csv"
+  [ "$(column sender,receiver,busbw_GBps "$DIR/p2p.csv" | paste -sd' ')" = "0|1|25.5 1|0|26.5" ]
+  run ./busbar plot "$DIR/p2p.csv" --figure pairs --terminal
+  [ "$status" -eq 0 ]
+  [[ $output == *25.5*26.5* ]]
+  ./busbar import "$DIR/p2p.txt" -o "$DIR/off.csv" --matrix P2P=Disabled --size 64M
+  [ "$(column size_bytes,busbw_GBps "$DIR/off.csv" | paste -sd' ')" = "67108864|20.5 67108864|21.5" ]
+  refused "--matrix x" "$DIR/p2p.txt" -o "$DIR/x.csv" --matrix x
 }
 @test "import refuses a line that it cannot read by file and line, or skips it" {
   log "$DIR/a.log"

@@ -24,16 +24,23 @@ void check(const busbar::study::ImportedRows& rows) {
   }
 }
 
+void import(std::string_view text, const busbar::study::LogReading& reading,
+            const busbar::study::LogHints& hints) {
+  try {
+    const std::vector<busbar::study::LogFile> logs{busbar::study::read_log(text, "fuzz", reading)};
+    check(busbar::study::records_of(logs, hints));
+  } catch (const busbar::Error&) {
+    return;
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  try {
-    const std::vector<busbar::study::LogFile> logs{
-        busbar::study::read_log(text, "fuzz", {.skip_bad_lines = true})};
-    check(busbar::study::records_of(logs, {.collective = "all_reduce", .ranks = 2}));
-  } catch (const busbar::Error&) {
-    return 0;
-  }
+  // Once with all that a user may tell, and once with nothing: then the rows tell the collective.
+  import(text, {.skip_bad_lines = true, .size = busbar::kMiB, .ranks = 2},
+         {.collective = "all_reduce", .ranks = 2});
+  import(text, {.skip_bad_lines = true}, {});
   return 0;
 }

@@ -49,16 +49,43 @@ bool can_be(const Printed& printed, const Range& rate, double factor) {
          printed.value - printed.half_unit - slack <= rate.high * factor;
 }
 
+bool contradicts(std::span<const LogRow> rows, double factor) {
+  std::size_t telling = 0;
+  std::size_t others = 0;
+  for (const Observation& seen : observations_of(rows)) {
+    if (seen.busbw.value > 0) ++telling;
+    if (!can_be(seen.busbw, seen.rate, factor)) ++others;
+  }
+  constexpr std::size_t kGoodPart = 4;
+  return others > 0 && (others >= telling || (others > 1 && others * kGoodPart > telling));
+}
+
+std::optional<double> measured_factor(std::span<const LogRow> rows) {
+  const std::vector<Observation> seen = observations_of(rows);
+  const auto unsure = [](const Observation& one) {
+    return one.busbw.value > 0 ? one.busbw.half_unit / one.busbw.value : 1;
+  };
+  const auto best = std::min_element(
+      seen.begin(), seen.end(),
+      [&](const Observation& a, const Observation& b) { return unsure(a) < unsure(b); });
+  if (best == seen.end() || best->busbw.value <= 0) return std::nullopt;
+  return best->busbw.value / ((best->rate.low + best->rate.high) / 2);
+}
+
 RanksAllowed ranks_allowed(std::span<const LogRow> rows, const KnownCollective& collective) {
   const std::vector<Observation> seen = observations_of(rows);
   RanksAllowed allowed;
   if (seen.empty()) return allowed;
-  for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
+  const auto fits = [&](int ranks) {
     const double factor = collective.bus_factor(ranks);
-    const bool fits = std::all_of(seen.begin(), seen.end(), [&](const Observation& observation) {
+    return std::all_of(seen.begin(), seen.end(), [&](const Observation& observation) {
       return can_be(observation.busbw, observation.rate, factor);
     });
-    if (!fits) continue;
+  };
+  const bool constant = collective.bus_factor(2) == collective.bus_factor(3);
+  if (constant) return fits(2) ? RanksAllowed{.least = 2, .most = kMostRanks} : allowed;
+  for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
+    if (!fits(ranks)) continue;
     if (allowed.least == 0) allowed.least = ranks;
     allowed.most = ranks;
   }

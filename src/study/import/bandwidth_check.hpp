@@ -22,6 +22,13 @@ struct Range {
 /// Whether a printed bandwidth can be a rate of the range times a factor.
 [[nodiscard]] bool can_be(const Printed& printed, const Range& rate, double factor);
 
+/// True where a good part of the printed bus bandwidths is not size over time times the factor: all
+/// of them, or two and a quarter. One damaged row is none.
+[[nodiscard]] bool contradicts(std::span<const LogRow> rows, double factor);
+
+/// Bus bandwidth over size over time, by the row whose digits tell most.
+[[nodiscard]] std::optional<double> measured_factor(std::span<const LogRow> rows);
+
 /// Numbers of ranks, of 2 to 65536, that all printed bus bandwidths of the rows allow: the first
 /// and the last of them. Both are 0 where no number does, and where no row has a bandwidth.
 struct RanksAllowed {

@@ -12,17 +12,22 @@ double kept_part(int ranks) { return (ranks - 1.0) / ranks; }
 double twice_kept_part(int ranks) { return 2 * kept_part(ranks); }
 double one(int ranks) { return ranks > 1 ? 1 : 0; }
 
+constexpr bool kReduces = true;
+constexpr bool kRooted = true;
+constexpr bool kParts = true;
+constexpr bool kChecked = true;  // in place
+
 constexpr std::array<KnownCollective, 10> kKnown{{
-    {"allreduce", true, false, twice_kept_part},
-    {"allgather", false, true, kept_part},
-    {"reducescatter", true, false, kept_part},
-    {"broadcast", false, false, one},
-    {"reduce", true, false, one},
-    {"alltoall", false, true, kept_part},
-    {"alltoallv", false, true, kept_part},
-    {"gather", false, true, kept_part},
-    {"scatter", false, true, kept_part},
-    {"sendrecv", false, false, one},
+    {"allreduce", kReduces, !kRooted, !kParts, kChecked, false, twice_kept_part},
+    {"allgather", !kReduces, !kRooted, kParts, kChecked, true, kept_part},
+    {"reducescatter", kReduces, !kRooted, kParts, kChecked, false, kept_part},
+    {"broadcast", !kReduces, kRooted, !kParts, kChecked, false, one},
+    {"reduce", kReduces, kRooted, !kParts, kChecked, false, one},
+    {"alltoall", !kReduces, !kRooted, kParts, !kChecked, true, kept_part},
+    {"alltoallv", !kReduces, !kRooted, !kParts, !kChecked, true, kept_part},
+    {"gather", !kReduces, kRooted, kParts, kChecked, true, kept_part},
+    {"scatter", !kReduces, kRooted, kParts, kChecked, true, kept_part},
+    {"sendrecv", !kReduces, !kRooted, !kParts, !kChecked, false, one},
 }};
 
 /// Letters in lower case; what is no letter only separates.
@@ -51,6 +56,8 @@ const KnownCollective* find_collective(std::string_view word) {
   });
   return found == kKnown.end() ? nullptr : found;
 }
+
+std::span<const KnownCollective> known_collectives() { return kKnown; }
 
 std::vector<std::string> collective_names() {
   std::vector<std::string> names;

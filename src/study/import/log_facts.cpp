@@ -53,10 +53,12 @@ Facts facts_of(std::span<const LogFile> logs) {
       values["devices"].push_back(devices_of(table));
       values["hosts"].push_back(hosts_of(table));
       values["command"].push_back(table.command);
+      values["matrix"].push_back(table.matrix);
     }
   }
   Facts facts;
-  for (const char* key : {"imported-from", "tool", "library", "devices", "hosts", "command"}) {
+  for (const char* key :
+       {"imported-from", "tool", "library", "devices", "hosts", "command", "matrix"}) {
     const std::string value = distinct_of(values[key]);
     if (!value.empty()) facts.emplace_back(key, value);
   }

@@ -16,7 +16,9 @@ namespace busbar::study {
 struct LogReading {
   bool skip_bad_lines = false;  ///< go on after a line that cannot be read, with a warning
   LogColumns columns{};         ///< of rows that have no names above them, by the user
-  std::optional<Bytes> size{};  ///< of a summary's rates, by the user
+  std::optional<Bytes> size{};  ///< of a summary's or a matrix' rates, by the user
+  std::optional<int> ranks{};   ///< of a summary's rates, by the user
+  std::string matrix{};         ///< which matrix of pairs, by a part of its name
 };
 
 /// Reads a log of any tool. Throws Error (Usage) with path and line where a line of a table cannot
@@ -35,9 +37,16 @@ struct LogReading {
                                     const LogReading& reading);
 [[nodiscard]] LogFile read_summary_text(std::span<const LogLine> lines, const std::string& path,
                                         const LogReading& reading);
+[[nodiscard]] LogFile read_p2p_text(std::span<const LogLine> lines, const std::string& path,
+                                    const LogReading& reading);
+[[nodiscard]] LogFile read_nvbandwidth_text(std::span<const LogLine> lines, const std::string& path,
+                                            const LogReading& reading);
+[[nodiscard]] LogFile read_nvbandwidth_json(std::string_view text, const std::string& path,
+                                            const LogReading& reading);
 /// @}
 
-/// True for lines under the names OP,GPU,Bandwidth: rates without sizes and times.
+/// True for lines under the names OP,GPU,Bandwidth or OP,Packet,Bandwidth: rates without times, and
+/// without sizes or ranks.
 [[nodiscard]] bool is_summary(std::span<const LogLine> lines);
 
 /// Refuses a line, or notes that it was skipped.

@@ -102,6 +102,9 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
   if (const Bytes element = size_of_type(row.type); record.count == 0 && element > 0) {
     record.count = row.size / element;
   }
+  record.sender = row.sender;
+  record.receiver = row.receiver;
+  if (!table.flags.empty()) record.flags += ' ' + table.flags;
   if (meaning.old_algbw) record.flags += " old-algbw";
   if (half.time_us) record.time_median_us = record.time_mean_us = half.time_us->value;
   if (half.cpu_time_us) record.enqueue_time_us = half.cpu_time_us->value;

@@ -13,6 +13,7 @@
 #include "study/import/bandwidth_check.hpp"
 #include "study/import/log_facts.hpp"
 #include "study/import/log_record.hpp"
+#include "study/import/table_collective.hpp"
 
 namespace busbar::study {
 namespace {
@@ -28,7 +29,7 @@ class LogConverter {
       : log_(log), hints_(hints), rows_(rows) {}
 
   void convert(const LogTable& table) {
-    const KnownCollective& collective = collective_of(table);
+    const KnownCollective& collective = find_collective_of(table);
     std::map<int, std::vector<LogRow>> parts;  // by the nodes that --columns may name
     for (const LogRow& row : table.rows) parts[row.nodes.value_or(0)].push_back(row);
     for (const auto& [nodes, rows] : parts) convert(table, collective, rows);
@@ -42,48 +43,35 @@ class LogConverter {
   }
   void warn(const std::string& message) { rows_.warnings.push_back(message); }
 
-  [[nodiscard]] const KnownCollective& collective_of(const LogTable& table) const {
-    const KnownCollective* said = find_collective(table.collective);
-    if (said == nullptr && !table.collective.empty()) {
-      throw usage_error(fmt::format("{}: '{}' is no collective that busbar knows: {}",
-                                    place(table.line), table.collective,
-                                    join(collective_names(), ", ")));
+  /// The collective, with a line for the user where the log does not name it.
+  const KnownCollective& find_collective_of(const LogTable& table) {
+    const TableCollective found =
+        collective_of(table, place(table.line), hints_.collective, hints_.ranks);
+    if (found.inferred) {
+      warn(fmt::format(
+          "{}: the log does not name its collective; its rows are those of {} alone: {}",
+          place(table.line), found.collective->name, found.source));
     }
-    if (hints_.collective.empty()) {
-      if (said != nullptr) return *said;
-      throw usage_error(
-          fmt::format("{}: the log does not say which collective it is of; give --collective NAME",
-                      place(table.line)));
+    if (!found.source.empty()) {
+      const std::string how = found.inferred ? "its rows: " + found.source : found.source;
+      rows_.facts.emplace_back("collective-from",
+                               fmt::format("{} by {}", found.collective->name, how));
     }
-    const KnownCollective* given = find_collective(hints_.collective);
-    if (given == nullptr) {
-      throw usage_error(fmt::format("--collective: '{}' is none of {}", hints_.collective,
-                                    join(collective_names(), ", ")));
-    }
-    if (said != nullptr && said != given) {
-      throw usage_error(fmt::format("--collective {}: {} is of {}; import it by itself",
-                                    given->name, place(table.line), said->name));
-    }
-    return *given;
-  }
-
-  static std::optional<int> stated_ranks(const LogTable& table) {
-    if (table.ranks && *table.ranks > 0) return table.ranks;
-    int last = -1;
-    for (const LogDevice& device : table.devices) last = std::max(last, device.rank);
-    if (last >= 0) return last + 1;
-    return std::nullopt;
+    return *found.collective;
   }
 
   int ranks_of(const LogTable& table, const KnownCollective& collective,
                std::span<const LogRow> rows) {
+    if (rows.front().sender) return 2;
     if (hints_.ranks) {
       check_given(collective, rows);
       return *hints_.ranks;
     }
+    if (const auto listed = listed_ranks(table)) {
+      check_listed(*listed, collective, rows);
+      return *listed;
+    }
     const auto stated = stated_ranks(table);
-    const bool listed = stated && (table.ranks || table.devices.size() >= to_size(*stated));
-    if (listed) return *stated;
     const bool tells = collective.bus_factor(2) != collective.bus_factor(3);
     const RanksAllowed allowed = tells ? ranks_allowed(rows, collective) : RanksAllowed{};
     const bool one = allowed.least > 0 && allowed.least == allowed.most;
@@ -102,6 +90,19 @@ class LogConverter {
     warn(fmt::format("{}; by its bus bandwidths over size and time {} did take part", said,
                      allowed.least));
     return allowed.least;
+  }
+  /// Groups of ranks (NCCL_TESTS_SPLIT) are listed as one: their rows have the factor of fewer.
+  void check_listed(int ranks, const KnownCollective& collective,
+                    std::span<const LogRow> rows) const {
+    if (!contradicts(rows, collective.bus_factor(ranks))) return;
+    const RanksAllowed allowed = ranks_allowed(rows, collective);
+    if (allowed.least == 0) return;
+    throw usage_error(fmt::format(
+        "{}: the log lists {}, and the bus bandwidths of its rows are those of {} of {}; give "
+        "--ranks N",
+        place(rows.front().line), counted(to_size(ranks), "rank"), collective.name,
+        allowed.least == allowed.most ? fmt::format("{}", allowed.least)
+                                      : fmt::format("{} to {}", allowed.least, allowed.most)));
   }
   void check_given(const KnownCollective& collective, std::span<const LogRow> rows) const {
     const double factor = collective.bus_factor(*hints_.ranks);
@@ -217,7 +218,11 @@ ImportedRows records_of(std::span<const LogFile> logs, const LogHints& hints) {
     LogConverter converter(log, hints, rows);
     for (const LogTable& table : log.tables) converter.convert(table);
   }
-  rows.facts = facts_of(logs);
+  Facts facts = facts_of(logs);
+  for (const auto& fact : rows.facts) {
+    if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(fact);
+  }
+  rows.facts = std::move(facts);
   return rows;
 }
 

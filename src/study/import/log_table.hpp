@@ -38,7 +38,9 @@ struct LogRow {
   std::string type{};
   std::string op{};
   std::optional<int> root{};
-  std::optional<int> nodes{};  ///< only where --columns names such a column
+  std::optional<int> nodes{};   ///< only where --columns names such a column, and of pairs
+  std::optional<int> sender{};  ///< of a pair: what it sends goes to the receiver alone
+  std::optional<int> receiver{};
   std::optional<std::uint64_t> operations{};
   std::string finished_at{};
   std::vector<LogHalf> halves{};
@@ -54,12 +56,15 @@ struct LogDevice {
 
 /// One test of a log: what stands above its rows, and they.
 struct LogTable {
-  std::size_t line = 0;      ///< of its first row
-  std::string collective{};  ///< as the log has it; empty where it does not tell
-  std::string tool{};        ///< "nccl-tests", "nccl-tests 2.17.8", "OSU 7.3", "IMB 2021.3"
-  std::string backend{};     ///< nccl, rccl or mpi
-  std::string library{};     ///< "NCCL 2.29.2"
+  std::size_t line = 0;                ///< of its first row
+  std::string collective{};            ///< as the log has it; empty where it does not tell
+  std::vector<std::string> columns{};  ///< the names above its rows; empty where there are none
+  std::string tool{};     ///< "nccl-tests", "nccl-tests 2.17.8", "OSU 7.3", "IMB 2021.3"
+  std::string backend{};  ///< nccl, rccl or mpi
+  std::string library{};  ///< "NCCL 2.29.2"
   std::string command{};
+  std::string matrix{};  ///< which of a log's matrices of pairs it is
+  std::string flags{};   ///< words for the flags of its rows
   std::string cadence{};
   std::string aggregation{};  ///< how ranks become one time: mean, max, min, rank0
   std::optional<int> ranks{};
@@ -71,6 +76,11 @@ struct LogTable {
   bool ended = false;                       ///< there was a footer
   std::vector<LogRow> rows{};
 };
+
+/// Ranks by what stands above the rows; of a list of devices that is not whole, those it shows.
+[[nodiscard]] std::optional<int> stated_ranks(const LogTable& table);
+/// The same, but nothing where the list is not whole.
+[[nodiscard]] std::optional<int> listed_ranks(const LogTable& table);
 
 /// A log, read: its tables, and what the user should know.
 struct LogFile {

@@ -115,6 +115,7 @@ std::string version_words(std::uint64_t code) {
 
 LogTable table_of(const Json& json) {
   LogTable table{.line = 1,
+                 .columns = {"size", "count", "type", "redop", "root"},
                  .tool = "nccl-tests",
                  .backend = "nccl",
                  .cadence = "streaming",

@@ -91,7 +91,10 @@ class NcclText {
       LogRow row = read_row(columns, words);
       row.line = line.number;
       if (log_.tables.empty() || table().ended) start_table();
-      if (table().rows.empty()) table().line = line.number;
+      if (table().rows.empty()) {
+        table().line = line.number;
+        table().columns = columns_;
+      }
       table().rows.push_back(std::move(row));
     } catch (const Error& error) {
       bad_row(line, words, error.what());

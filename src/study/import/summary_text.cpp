@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Summaries that scripts make of nccl-tests' logs: an operation, a number of GPUs and the bus
-// bandwidth at one size, which the user has to know.
+// bandwidth at one size, which the user has to know; or an operation, a size ("packet") and the bus
+// bandwidth on one number of GPUs, which again the user has to know.
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -44,55 +45,90 @@ LogHalf half_of(const Printed& busbw, double factor) {
       .busbw_GBps = busbw};
 }
 
-void read_row(LogFile& log, const LogLine& line, const LogReading& reading) {
-  const std::vector<std::string> cells = split(line.text, ',');
+/// What the second column of a summary is; the user gives the other.
+enum class Second { Ranks, Size };
+
+struct SummaryRow {
+  const KnownCollective* collective = nullptr;
+  int ranks = 0;
+  Bytes size = 0;
+  Printed busbw{};
+};
+
+/// Throws a usage error without a place where a cell is not what its column says.
+SummaryRow row_of(const std::vector<std::string>& cells, Second second, const LogReading& reading) {
   if (cells.size() != kColumns) {
-    return bad_line(log, line, "not an operation, a number of GPUs and a rate", reading);
+    throw usage_error("not an operation, a number and a rate");
   }
-  const KnownCollective* collective = find_collective(cells[0]);
-  const auto ranks = whole_number(cells[1]);
+  SummaryRow row{.collective = find_collective(cells[0])};
+  const auto number = whole_number(cells[1]);
   const auto busbw = printed_number(cells[2]);
-  if (collective == nullptr) {
-    return bad_line(log, line, fmt::format("'{}' is no collective", cells[0]), reading);
-  }
+  if (row.collective == nullptr) throw usage_error(fmt::format("'{}' is no collective", cells[0]));
   constexpr std::uint64_t kMostRanks = 1U << 24U;
-  if (!ranks || *ranks < 1 || *ranks > kMostRanks) {
-    return bad_line(log, line, fmt::format("'{}' is no number of GPUs", cells[1]), reading);
+  const bool ranks = second == Second::Ranks;
+  if (!number || (ranks && (*number < 1 || *number > kMostRanks))) {
+    throw usage_error(
+        fmt::format("'{}' is no {}", cells[1], ranks ? "number of GPUs" : "number of bytes"));
   }
-  if (!busbw) return bad_line(log, line, fmt::format("'{}' is no rate", cells[2]), reading);
-  const double factor = collective->bus_factor(static_cast<int>(*ranks));
-  if (*ranks < 2 || busbw->value <= 0) {
-    log.warnings.push_back(fmt::format("{}:{}: {} has no bus bandwidth on {}; the row is left out",
-                                       log.path, line.number, collective->name,
-                                       counted(*ranks, "GPU")));
+  if (!busbw) throw usage_error(fmt::format("'{}' is no rate", cells[2]));
+  row.ranks = ranks ? static_cast<int>(*number) : *reading.ranks;
+  row.size = ranks ? *reading.size : *number;
+  row.busbw = *busbw;
+  return row;
+}
+
+void read_row(LogFile& log, const LogLine& line, Second second, const LogReading& reading) {
+  const std::vector<std::string> cells = split(line.text, ',');
+  SummaryRow row;
+  try {
+    row = row_of(cells, second, reading);
+  } catch (const Error& error) {
+    return bad_line(log, line, error.what(), reading);
+  }
+  const bool has_rate = row.ranks > 1 && row.size > 0 && row.busbw.value > row.busbw.half_unit;
+  if (!has_rate) {
+    log.warnings.push_back(
+        fmt::format("{}:{}: {} of {} has no bus bandwidth on {}; the row is left out", log.path,
+                    line.number, row.collective->name, format_bytes(row.size),
+                    counted(static_cast<std::size_t>(row.ranks), "GPU")));
     return;
   }
-  log.tables.push_back(table_of(line, cells, static_cast<int>(*ranks)));
-  log.tables.back().rows.push_back({.line = line.number,
-                                    .size = *reading.size,
-                                    .count = *reading.size / kFloat,
-                                    .type = "float",
-                                    .halves = {half_of(*busbw, factor)}});
+  log.tables.push_back(table_of(line, cells, row.ranks));
+  log.tables.back().rows.push_back(
+      {.line = line.number,
+       .size = row.size,
+       .count = row.size / kFloat,
+       .type = "float",
+       .halves = {half_of(row.busbw, row.collective->bus_factor(row.ranks))}});
+}
+
+/// Nothing where the line names no columns of a summary.
+std::optional<Second> second_column(const LogLine& line) {
+  const std::string names = lower(line.text);
+  if (names == "op,gpu,bandwidth" || names == "op,gpus,busbw") return Second::Ranks;
+  return names == "op,packet,bandwidth" ? std::optional(Second::Size) : std::nullopt;
 }
 
 }  // namespace
 
 bool is_summary(std::span<const LogLine> lines) {
-  if (lines.empty()) return false;
-  const std::string names = lower(lines.front().text);
-  constexpr std::array<std::string_view, 2> kNames{"op,gpu,bandwidth", "op,gpus,busbw"};
-  return std::find(kNames.begin(), kNames.end(), names) != kNames.end();
+  return !lines.empty() && second_column(lines.front()).has_value();
 }
 
 LogFile read_summary_text(std::span<const LogLine> lines, const std::string& path,
                           const LogReading& reading) {
-  if (!reading.size) {
+  const Second second = *second_column(lines.front());
+  if (second == Second::Ranks && !reading.size) {
     throw usage_error(fmt::format(
         "{}:1: a summary of rates does not say of which size they are; give --size SIZE", path));
   }
+  if (second == Second::Size && !reading.ranks) {
+    throw usage_error(fmt::format(
+        "{}:1: a summary of rates by size does not say on how many ranks; give --ranks N", path));
+  }
   LogFile log{.path = path};
   for (const LogLine& line : lines.subspan(1)) {
-    if (!trim(line.text).empty()) read_row(log, line, reading);
+    if (!trim(line.text).empty()) read_row(log, line, second, reading);
   }
   return log;
 }

@@ -49,7 +49,7 @@ TEST(OutputFile, RefusesAFileThatHasSomethingInIt) {
       failure_of([&] { const OutputFile file(folder.path("x"), "--samples", Mode::New); });
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_EQ(failure.message, "--samples: " + folder.path("x") +
-                                 " exists and is not empty; give another name, remove it");
+                                 " exists and is not empty; give another name or remove it");
   EXPECT_EQ(test::text_of(folder.path("x")), "precious");
 }
 

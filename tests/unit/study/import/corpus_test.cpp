@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "study/import/known_collective.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 
@@ -48,7 +50,7 @@ std::string collective_of(const std::string& name) {
   return {};
 }
 
-ImportedRows import(const std::filesystem::path& path) {
+ImportedRows import(const std::filesystem::path& path, const std::string& collective) {
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   LogReading reading;
@@ -57,7 +59,10 @@ ImportedRows import(const std::filesystem::path& path) {
         words_of("nodes size count type redop time algbw busbw error time algbw busbw error");
   }
   const std::vector<LogFile> read{read_log(text, path.filename(), reading)};
-  return records_of(read, {.collective = collective_of(path.filename())});
+  return records_of(read, {.collective = collective});
+}
+ImportedRows import(const std::filesystem::path& path) {
+  return import(path, collective_of(path.filename()));
 }
 
 /// The busbw words of a log, by the plain meaning of its rows: the fifth word from each half's end.
@@ -118,6 +123,51 @@ TEST(Corpus, BusBandwidthsOfSummariesAreTheirOwn) {
     EXPECT_EQ(found, 35U);
     EXPECT_EQ(rows.records.size(), found);
     EXPECT_EQ(rows.warnings.size(), 5U);  // the rows of one GPU
+  }
+}
+
+/// A log as a user imports it at first, without any option; empty where it is refused.
+std::string collective_at_first_try(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    const std::vector<LogFile> read{read_log(text, path.filename(), {})};
+    return records_of(read, {}).records.front().collective;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+TEST(Corpus, NearlyAllLogsAreImportedAtFirstTryAndNoneAsAnotherCollective) {
+  if (logs().empty()) GTEST_SKIP() << "no logs in " << kFolder;
+  std::vector<std::string> refused;
+  std::size_t imported = 0;
+  std::vector<std::filesystem::path> all = logs();
+  for (const auto& path : summaries()) all.push_back(path);
+  for (const auto& path : all) {
+    const std::string name = path.filename();
+    const std::string found = collective_at_first_try(path);
+    if (found.empty()) {
+      refused.push_back(name.substr(0, 11));
+    } else {
+      ++imported;
+      EXPECT_EQ(found, find_collective(collective_of(name))->name) << name;
+    }
+  }
+  EXPECT_EQ(imported, 39U);
+  // One whose columns are its own, and two summaries without sizes.
+  EXPECT_EQ(join(refused, " "), "p4d_a100-40 dgx1_tartan dgx1_tartan");
+}
+
+TEST(Corpus, NoLogIsImportedAsACollectiveThatItIsNot) {
+  const auto paths = logs();
+  if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+  for (const auto& path : paths) {
+    const std::string name = path.filename();
+    for (const KnownCollective& given : known_collectives()) {
+      if (find_collective(collective_of(name)) == &given) continue;
+      EXPECT_THROW((void)import(path, std::string(given.name)), Error) << name << ' ' << given.name;
+    }
   }
 }
 

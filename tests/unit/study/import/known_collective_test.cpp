@@ -15,6 +15,8 @@ TEST(KnownCollective, HasEveryRegisteredCollectiveWithItsFactor) {
       ASSERT_NE(known, nullptr) << spelling;
       EXPECT_EQ(known->name, collective->name);
       EXPECT_EQ(known->reduces, collective->reduces) << spelling;
+      EXPECT_EQ(known->rooted, collective->rooted) << spelling;
+      EXPECT_EQ(known->parts, collective->footprint(8 * kMiB, 4, 8).count == kMiB / 4) << spelling;
       for (const int ranks : {1, 2, 3, 8, 1440}) {
         EXPECT_DOUBLE_EQ(known->bus_factor(ranks), collective->bus_factor(ranks)) << spelling;
       }

@@ -136,18 +136,61 @@ TEST(ReadLog, ImportsWhatIsThereOfALogThatWasCutOff) {
   EXPECT_EQ(rows.warnings.size(), 2U);
 }
 
-TEST(ReadLog, AsksForTheCollectiveWhereTheLogDoesNotSayIt) {
-  const std::string text = kNames + kRow;
-  EXPECT_TRUE(refusal(text).says("--collective")) << refusal(text).message;
-  EXPECT_TRUE(refusal(text, {.collective = "all_gahter", .ranks = 2}).says("--collective"));
-  EXPECT_EQ(import(text, {.collective = "all_reduce"}).records[0].ranks, 2);
+/// A row of an all-reduce on two ranks, which alone verifies such a row in place too.
+std::string checked_row() {
+  std::string row = kRow;
+  return row.replace(row.find("N/A"), 3, "0");
+}
+
+TEST(ReadLog, AsksForTheCollectiveWhereTheRowsFitSeveral) {
+  const std::string text =
+      kNames + "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A\n";
+  EXPECT_TRUE(refusal(text).says("x.log:2: ")) << refusal(text).message;
+  EXPECT_TRUE(refusal(text).says("allgather or alltoall; give --collective NAME"));
+  EXPECT_TRUE(refusal(text, {.collective = "all_gahter", .ranks = 8}).says("--collective"));
+  const ImportedRows rows = import(text, {.collective = "alltoall"});
+  EXPECT_EQ(rows.records[0].collective, "alltoall");
+  EXPECT_EQ(rows.records[0].ranks, 8);
+  EXPECT_EQ(rows.facts.back().second, "alltoall by --collective");
   EXPECT_TRUE(refusal(kHead + kNames + kRow, {.collective = "broadcast"}).says("allreduce"));
 }
 
+TEST(ReadLog, InfersTheCollectiveAndSaysSo) {
+  const ImportedRows rows = import(kNames + checked_row());
+  EXPECT_EQ(rows.records[0].collective, "allreduce");
+  EXPECT_EQ(rows.records[0].ranks, 2);
+  ASSERT_GT(rows.warnings.size(), 1U);  // there is no footer either
+  EXPECT_NE(rows.warnings[1].find("allreduce alone: redop sum"), std::string::npos)
+      << rows.warnings[1];
+  EXPECT_EQ(rows.facts.back().first, "collective-from");
+  EXPECT_NE(rows.facts.back().second.find("allreduce by its rows"), std::string::npos);
+}
+
+TEST(ReadLog, FlagsASingleDamagedRowOfAnInferredCollective) {
+  std::string text = kNames;
+  for (int i = 0; i < 4; ++i) text += checked_row();
+  text.replace(text.rfind("121.13"), 6, "921.13");
+  const ImportedRows rows = import(kHead.substr(kHead.find('\n') + 1) + text);
+  EXPECT_EQ(rows.records[0].collective, "allreduce");
+  EXPECT_NE(rows.records.back().flags.find("bandwidth-differs"), std::string::npos);
+}
+
 TEST(ReadLog, RefusesRanksThatTheBandwidthsContradict) {
-  const Failure failure = refusal(kNames + kRow, {.collective = "all_reduce", .ranks = 8});
+  const Failure failure = refusal(kNames + checked_row(), {.collective = "all_reduce", .ranks = 8});
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_TRUE(failure.says("--ranks 8")) << failure.message;
+}
+
+TEST(ReadLog, RefusesListedRanksThatTheBandwidthsContradict) {
+  // Two groups of two ranks each, as NCCL_TESTS_SPLIT makes them, are one list.
+  const std::string more =
+      "#  Rank  2 Group  1 Pid 13 on n1 device  1 [0000:1c:00] NVIDIA H100 80GB HBM3\n"
+      "#  Rank  3 Group  1 Pid 14 on n2 device  1 [0000:1c:00] NVIDIA H100 80GB HBM3\n";
+  const Failure failure = refusal(kHead + more + kNames + kRow + kFoot);
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("lists 4 ranks")) << failure.message;
+  EXPECT_TRUE(failure.says("allreduce of 2; give --ranks N")) << failure.message;
+  EXPECT_EQ(import(kHead + more + kNames + kRow + kFoot, {.ranks = 2}).records[0].ranks, 2);
 }
 
 TEST(ReadLog, TakesSeveralCollectivesOfOneLog) {
@@ -266,7 +309,7 @@ TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 51.75, 1e-9);
   EXPECT_NEAR(rows.records[0].time_median_us.value_or(0), 15561.5, 0.1);
   ASSERT_EQ(rows.warnings.size(), 1U);
-  EXPECT_NE(rows.warnings[0].find("broadcast has no bus bandwidth"), std::string::npos);
+  EXPECT_NE(rows.warnings[0].find("broadcast of 1 GiB has no bus bandwidth"), std::string::npos);
   const auto refused = [&](const std::string& row) {
     return refusal("OP,GPU,Bandwidth\n" + row + "\n", {}, {.size = kGiB});
   };
@@ -274,6 +317,18 @@ TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
   EXPECT_TRUE(refused("all_gather_perf,two,1").says("no number of GPUs"));
   EXPECT_TRUE(refused("all_gather_perf,2,fast").says("no rate"));
   EXPECT_TRUE(refused("all_gather_perf,2").says("x.log:2"));
+}
+
+TEST(ReadLog, ReadsASummaryOfRatesBySizeWithTheUsersRanks) {
+  const std::string text =
+      "OP,Packet,Bandwidth\nall_reduce_perf,0,0.00\nall_reduce_perf,8388608,45.75\n";
+  EXPECT_TRUE(refusal(text).says("give --ranks"));
+  const ImportedRows rows = import(text, {.ranks = 8}, {.ranks = 8});
+  ASSERT_EQ(rows.records.size(), 1U);
+  EXPECT_EQ(rows.records[0].ranks, 8);
+  EXPECT_EQ(rows.records[0].size, 8 * kMiB);
+  EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 45.75, 1e-9);
+  EXPECT_EQ(rows.warnings.size(), 1U);
 }
 
 TEST(ReadLog, RefusesASummaryOfAnotherKindAndAnythingElse) {

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
+#include "study/import/pair_matrix.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "study/import/log_records.hpp"
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar::study {
+namespace {
+
+using test::Failure;
+
+const std::string kP2p =
+    "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n"
+    "Device: 0, NVIDIA A100-SXM4-80GB, pciBusID: 7, pciDeviceID: 0, pciDomainID:0\n"
+    "Device: 1, NVIDIA A100-SXM4-80GB, pciBusID: f, pciDeviceID: 0, pciDomainID:0\n"
+    "P2P Connectivity Matrix\n     D\\D     0     1\n     0\t     1     1\n     1\t     1     1\n"
+    "Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)\n"
+    "   D\\D     0      1 \n     0 1526.19  11.50 \n     1  12.50 1537.25 \n"
+    "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n"
+    "   D\\D     0      1 \n     0 1529.23 250.50 \n     1 270.25 1537.25 \n"
+    "Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n"
+    "   D\\D     0      1 \n     0 1529.23 500.00 \n     1 500.00 1537.25 \n"
+    "P2P=Enabled Latency (P2P Writes) Matrix (us)\n"
+    "   GPU     0      1 \n     0   2.50   9.50 \n     1   9.50   2.50 \n";
+
+const std::string kNvbandwidth =
+    "nvbandwidth Version: v0.6\nBuilt from Git version: v0.6\n\nCUDA Runtime Version: 12040\n\n"
+    "n1\nDevice 0: NVIDIA H100 80GB HBM3 (00000000:18:00)\n"
+    "Device 1: NVIDIA H100 80GB HBM3 (00000000:2a:00)\n\n"
+    "Running host_to_device_memcpy_ce.\n"
+    "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n           0         1\n"
+    " 0     55.00     55.10\n\nSUM host_to_device_memcpy_ce 110.10\n\n"
+    "Running device_to_device_memcpy_read_ce.\n"
+    "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n           0         1\n"
+    " 0       N/A    390.25\n 1    391.50       N/A\n\n"
+    "SUM device_to_device_memcpy_read_ce 781.75\n\n"
+    "Running device_to_device_memcpy_write_ce.\n"
+    "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)\n           0         1\n"
+    " 0      0.00    380.25\n 1    381.50      0.00\n\n"
+    "SUM device_to_device_memcpy_write_ce 761.75\n\n"
+    "Running device_to_device_bidirectional_memcpy_read_ce.\n"
+    "memcpy CE GPU(row) <-> GPU(column) Read1 bandwidth (GB/s)\n           0         1\n"
+    " 0       N/A    300.00\n 1    300.00       N/A\n\n";
+
+ImportedRows import(const std::string& text, const LogReading& reading = {}) {
+  const std::vector<LogFile> logs{read_log(text, "x.log", reading)};
+  return records_of(logs, {});
+}
+Failure refusal(const std::string& text, const LogReading& reading = {}) {
+  return test::failure_of([&] { (void)import(text, reading); });
+}
+double rate(const ImportedRows& rows, int sender, int receiver) {
+  for (const Record& record : rows.records) {
+    if (record.sender == sender && record.receiver == receiver) return *record.busbw_GBps;
+  }
+  return 0;
+}
+
+TEST(P2pMatrix, BecomesPairsWhoseRowSendsWhereItWrites) {
+  const ImportedRows rows = import(kP2p);
+  ASSERT_EQ(rows.records.size(), 2U);  // the diagonal is no pair
+  EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 250.5);
+  EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 270.25);
+  const Record& row = rows.records.front();
+  EXPECT_EQ(row.collective, "sendrecv");
+  EXPECT_EQ(row.ranks, 2);
+  EXPECT_EQ(row.nodes, 1);
+  EXPECT_EQ(row.size, 160'000'000U);
+  EXPECT_EQ(row.flags, "imported mean one-way-copy size-assumed time-from-bandwidth");
+  EXPECT_NEAR(row.time_median_us.value_or(0), 160e6 / 250.5e3, 1e-6);
+  EXPECT_EQ(rows.warnings.size(), 2U);  // the size, and what is left out
+}
+
+TEST(P2pMatrix, HasTheUsersSizeAndTheUsersMatrix) {
+  const ImportedRows rows = import(kP2p, {.size = 64 * kMiB, .matrix = "P2P=Disabled"});
+  EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 11.5);
+  EXPECT_EQ(rows.records.front().size, 64 * kMiB);
+  EXPECT_EQ(rows.records.front().flags, "imported mean one-way-copy time-from-bandwidth");
+  EXPECT_TRUE(refusal(kP2p, {.matrix = "P2P="}).says("P2P=Enabled Bandwidth (P2P Writes)"));
+  EXPECT_TRUE(refusal(kP2p, {.matrix = "nothing"}).says("--matrix nothing"));
+}
+
+TEST(P2pMatrix, OfBefore2018IsOfReadsAndSmallerCopies) {
+  std::string old = kP2p;
+  old.replace(old.find(" (P2P Writes) Matrix (GB/s)"), 13, "");
+  const ImportedRows rows = import(old);
+  EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 250.5);
+  EXPECT_EQ(rows.records.front().size, 40'000'000U);
+}
+
+TEST(P2pMatrix, IsRefusedByLineWhereARateIsDamaged) {
+  std::string damaged = kP2p;
+  damaged.replace(damaged.find("250.50"), 6, "25x.50");
+  EXPECT_TRUE(refusal(damaged).says("x.log:14: ")) << refusal(damaged).message;
+  EXPECT_EQ(import(damaged, {.skip_bad_lines = true}).records.size(), 1U);
+}
+
+TEST(P2pMatrix, ThatIsCutOffIsImportedAsFarAsItGoes) {
+  const ImportedRows rows = import(kP2p.substr(0, kP2p.find("     1 270.25")));
+  EXPECT_EQ(rows.records.size(), 1U);
+  EXPECT_EQ(rows.warnings.size(), 3U);
+}
+
+TEST(P2pMatrix, IsNotAskedForOfALogThatHasNone) {
+  const std::string row = "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0\n";
+  EXPECT_TRUE(refusal(row, {.matrix = "write"}).says("--matrix: x.log has no matrix"));
+}
+
+TEST(NvbandwidthMatrix, IsOfWritesAndItsRowSends) {
+  const ImportedRows rows = import(kNvbandwidth);
+  ASSERT_EQ(rows.records.size(), 2U);
+  EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 380.25);
+  EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 381.5);
+  EXPECT_EQ(rows.records.front().size, 64 * kMiB);
+  EXPECT_EQ(rows.records.front().nodes, 1);
+}
+
+TEST(NvbandwidthMatrix, OfReadsHasTheSenderInItsColumn) {
+  const ImportedRows rows = import(kNvbandwidth, {.matrix = "read_ce"});
+  EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 390.25);
+  EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 391.5);
+}
+
+TEST(NvbandwidthMatrix, HasTheSizeOfItsVersionOrTheUsers) {
+  std::string text = kNvbandwidth;
+  text.replace(text.find("v0.6"), 4, "v0.8");
+  EXPECT_EQ(import(text).records.front().size, 512 * kMiB);
+  EXPECT_TRUE(refusal(text.substr(text.find("Running"))).says("give --size"));
+  EXPECT_EQ(import(text.substr(text.find("Running")), {.size = kMiB}).records.front().size, kMiB);
+}
+
+TEST(NvbandwidthMatrix, OfSeveralNodesTellsThemByTheProcesses) {
+  std::string text = kNvbandwidth;
+  text.replace(text.find("Device 0: "), 10, "Process 0 (n1): device 0: ");
+  text.replace(text.find("Device 1: "), 10, "Process 1 (n2): device 0: ");
+  const ImportedRows rows = import(text);
+  EXPECT_EQ(rows.records.front().nodes, 2);
+  const auto hosts = std::find_if(rows.facts.begin(), rows.facts.end(),
+                                  [](const auto& fact) { return fact.first == "hosts"; });
+  ASSERT_NE(hosts, rows.facts.end());
+  EXPECT_EQ(hosts->second, "n1 n2");
+}
+
+TEST(NvbandwidthMatrix, IsReadFromJsonToo) {
+  const std::string text = R"json({"nvbandwidth": {"CUDA Runtime Version": 12080,
+    "GPU Device list": ["0: NVIDIA H100 (00000000:18:00): (n1)", "1: NVIDIA H100 (0:2a:00): (n1)"],
+    "testcases": [{"name": "device_to_device_memcpy_write_ce", "status": "Passed",
+      "bandwidth_description": "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
+      "bandwidth_matrix": [["N/A", "380.25"], ["381.5", "N/A"]], "sum": 761.75},
+      {"name": "device_to_device_memcpy_read_sm", "status": "Waived"}], "version": "v0.8"}})json";
+  const ImportedRows rows = import(text);
+  ASSERT_EQ(rows.records.size(), 2U);
+  EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 380.25);
+  EXPECT_EQ(rows.records.front().size, 512 * kMiB);
+  EXPECT_EQ(rows.facts.at(2).second, "2 x NVIDIA H100");
+  EXPECT_TRUE(refusal(text.substr(0, 200)).says("not nvbandwidth's JSON"));
+}
+
+TEST(NvbandwidthMatrix, IsRefusedWhereOnlyCopiesToAndFromTheHostAreThere) {
+  const std::string text = kNvbandwidth.substr(0, kNvbandwidth.find("Running device_to_device"));
+  EXPECT_TRUE(refusal(text).says("no matrix of one-way copies")) << refusal(text).message;
+}
+
+TEST(P2pMatrix, OfARealLogIsTheLogsOwn) {
+  const std::filesystem::path path =
+      "../shared/data/p2p_bandwidth/tartan_scale_up_p2p_test_dgx1_ascending.txt";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const ImportedRows rows = import(text);
+  EXPECT_EQ(rows.records.size(), 56U);
+  EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 18.41);
+  EXPECT_DOUBLE_EQ(rate(rows, 5, 0), 9.19);
+}
+
+}  // namespace
+}  // namespace busbar::study
