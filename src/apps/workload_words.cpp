@@ -53,7 +53,9 @@ std::vector<std::string> case_lines(const WorkloadRequest& request) {
   std::vector<std::string> lines;
   std::vector<std::string> missing;
   for (const WorkloadCase& job : request.cases) {
-    if (job.compute_s) {
+    if (job.compute_assumed) {
+      lines.push_back("assumed: " + assumption(job));
+    } else if (job.compute_s) {
       lines.push_back(fmt::format("compute: {} {} ms: {}", job.model.name,
                                   figure(*job.compute_s * kMilli), job.compute_source));
     } else {
@@ -74,6 +76,12 @@ std::vector<std::string> case_lines(const WorkloadRequest& request) {
 std::string figure(double value) {
   constexpr double kWhole = 1000;
   return value >= kWhole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
+std::string assumption(const WorkloadCase& job) {
+  return fmt::format("{} computes {} ms, {}; give --throughput {}=N for another GPU",
+                     job.model.name, figure(*job.compute_s * kMilli), job.compute_source,
+                     job.model.name);
 }
 
 std::string percent(double share) {

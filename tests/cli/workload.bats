@@ -83,6 +83,20 @@ curve() {
   workload --busbw 1 --ranks 16 --model resnet50 --dtype half --json
   [ "$(jq -c '[.models[0].gradient_bytes, .models[0].compute_ms, .rows[0].steps]' <<<"$output")" = '[51120000,null,[]]' ]
 }
+@test "workload says on stderr and in every output whose throughput it assumed" {
+  workload --busbw 1 --ranks 16 --model resnet50 --json
+  [[ $stderr == "busbar: assumed: resnet50 computes 719.1 ms"*"V100"*"--throughput resnet50=N"* ]]
+  [ "$(jq .models[0].compute_assumed <<<"$output")" = true ]
+  workload --busbw 1 --ranks 16 --model resnet50 --csv "$DIR/w.csv"
+  [[ $output == *"# assumed: resnet50 "* ]]
+  grep -q '^# assumed: resnet50 ' "$DIR/w.csv"
+  for given in "--throughput 1450" "--compute-ms 100" "--dtype half"; do
+    # shellcheck disable=SC2086
+    workload --busbw 1 --ranks 16 --model resnet50 $given
+    [ -z "$stderr" ]
+    [[ $output != *assumed* ]]
+  done
+}
 @test "workload takes throughput, time, batch, overlap, target and strong scaling" {
   workload --busbw 10 --ranks 4 --model alexnet --throughput 2560 --json
   near "$(jq '.models[0].compute_ms' <<<"$output")" 100
@@ -151,6 +165,7 @@ curve() {
   refused "unknown option --frobnicate" --busbw 1 --frobnicate
   refused "--curve x.csv" x.csv
   refused "did you mean resnet50" --busbw 1 --model resnet5
+  refused "did you mean bert-swag, bert-squad, bert-large?" --busbw 1 --model bert
   refused "of which model" --busbw 1 --throughput 5
   refused "--target: 1" --busbw 1 --target 1
   refused "--share: 0" --busbw 1 --share 0 --ranks 2
