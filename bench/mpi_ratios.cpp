@@ -3,9 +3,13 @@
 //   mpirun -np 2  mpi_ratios overhead   our median over a plain loop of the same call on the same
 //   buffers mpirun -np 16 mpi_ratios progress   blocking calls over yielding ones mpirun -np 2
 //   mpi_ratios stopping   time to a 2 % interval over 500 fixed operations
+//   mpirun -np 2  mpi_ratios pages      buffers on small pages, and of malloc, over huge ones
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -124,6 +128,40 @@ void progress(Bootstrap& bootstrap, const Backend& backend) {
                   stats::median(yield_us), stats::median(block_us) / stats::median(yield_us)));
 }
 
+/// What --pages changes, and what a program without our care for pages gets.
+void pages(Bootstrap& bootstrap, const Backend& backend) {
+  constexpr int kRounds = 25;
+  const auto huge = backend.connect(bootstrap, {.pages = Pages::Huge});
+  const auto small = backend.connect(bootstrap, {.pages = Pages::Small});
+  for (const Bytes size : {kMiB, 4 * kMiB, 16 * kMiB}) {  // malloc maps what is large
+    const Case on_huge(*huge, size);
+    const Case on_small(*small, size);
+    const auto send = std::make_unique_for_overwrite<std::byte[]>(size);
+    const auto recv = std::make_unique_for_overwrite<std::byte[]>(size);
+    Call of_malloc = on_small.calls.front();
+    std::memcpy(send.get(), of_malloc.send, size);
+    std::memset(recv.get(), 0, size);
+    of_malloc.send = send.get();
+    of_malloc.recv = recv.get();
+    std::array<std::vector<double>, 3> times_us;
+    for (int round = 0; round < kRounds; ++round) {  // in turn: the machine's speed drifts
+      std::size_t kind = 0;
+      for (const Call& call : {on_huge.calls.front(), on_small.calls.front(), of_malloc}) {
+        times_us.at(kind++).push_back(plain_loop_us(bootstrap, call, size > kMiB ? 20 : 100));
+      }
+    }
+    const double huge_us = stats::median(times_us[0]);
+    const double small_us = stats::median(times_us[1]);
+    const double malloc_us = stats::median(times_us[2]);
+    tell(bootstrap,
+         fmt::format("pages      np={} {} {:>7}: huge {:.1f} us ({:.0f} % of the send "
+                     "buffer), small {:.1f} us, malloc {:.1f} us, ratio {:.3f} and {:.3f}",
+                     bootstrap.size(), mpi_library().name, format_bytes(size), huge_us,
+                     100 * on_huge.buffers.huge_page_shares().front(), small_us, malloc_us,
+                     small_us / huge_us, malloc_us / huge_us));
+  }
+}
+
 double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& plan,
                  Samples& samples) {
   bootstrap.barrier();
@@ -170,6 +208,7 @@ int run(std::string_view what) {
   bootstrap->set_progress(placements.oversubscribed ? Progress::Yield : Progress::Block);
   if (what == "overhead") overhead(*bootstrap, *backend.backend);
   if (what == "progress") progress(*bootstrap, *backend.backend);
+  if (what == "pages") pages(*bootstrap, *backend.backend);
   if (what == "stopping") stopping(*bootstrap, *backend.backend);
   return 0;
 }

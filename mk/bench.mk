@@ -27,6 +27,7 @@ ifneq ($(MPI_SHOW),)
 bench-mpi: $(BIN)/mpi_ratios $(BIN)/mpi_memory ## overhead, progress and temporary memory with one MPI
 	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios overhead
 	$(MPI_RUN) -np 16 $(BIN)/mpi_ratios progress
+	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios pages
 	$(MPI_RUN) -np 4 $(BIN)/mpi_memory
 else
 bench-mpi: ; @echo "bench-mpi: no $(MPI_NAME) here; skipped" >&2
