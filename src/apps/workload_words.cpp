@@ -44,9 +44,10 @@ std::string rates_line(const SystemRates& system) {
     kinds.insert(
         fmt::format("{} {}", curve.key.type, curve.key.in_place ? "in place" : "out of place"));
   }
-  return fmt::format("{}: {} ranks, {} to {}, {}", name_of(system), curves_words(system),
+  return fmt::format("{}: {} ranks, {} to {}, {}{}", name_of(system), curves_words(system),
                      format_bytes(least), format_bytes(most),
-                     join(std::vector<std::string>(kinds.begin(), kinds.end()), ", "));
+                     join(std::vector<std::string>(kinds.begin(), kinds.end()), ", "),
+                     system.simulated ? "; too fast below 128 MiB: docs/simulation.md" : "");
 }
 
 std::vector<std::string> case_lines(const WorkloadRequest& request) {

@@ -126,6 +126,16 @@ curve() {
   [[ $output == *"outside: outside measured sizes"* ]]
   [[ $output == *" new "*" outside"* ]]
 }
+@test "workload says below which size a simulated curve is too fast" {
+  ./allreduce_perf --backend sim --system dgx-h100 -b 1M -e 1G --csv "$DIR/s.csv" > "$DIR/out"
+  workload --curve "$DIR/s.csv" --model resnet50 --bucket 25M
+  [ "$status" -eq 0 ]
+  [[ $(tr -d '
+#' <<<"$output" | tr -s ' ') == *"(simulated): "*"too fast below 128 MiB: docs/simulation.md"* ]]
+  curve "$DIR/a.csv" box allreduce 4 10 20
+  workload --curve "$DIR/a.csv" --model resnet50
+  [[ $output != *"too fast"* ]]
+}
 @test "workload sends gradients in buckets" {
   curve "$DIR/a.csv" box allreduce 2 10 20 40 80 80 80 80 80 80
   workload --curve "$DIR/a.csv" --model resnet50 --json
