@@ -3,10 +3,14 @@
 //   mpirun -np 2  mpi_ratios overhead   our median over a plain loop of the same call on the same
 //   buffers mpirun -np 16 mpi_ratios progress   blocking calls over yielding ones mpirun -np 2
 //   mpi_ratios stopping   time to a 2 % interval over 500 fixed operations
+//   mpirun -np 2  mpi_ratios pages      buffers on small pages, and of malloc, over huge ones
+//   ... brief     one round of small sizes, to see that it runs
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
-#include <span>
+#include <cstring>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -78,11 +82,20 @@ void tell(const Bootstrap& bootstrap, const std::string& line) {
   (void)std::fflush(stdout);
 }
 
-void overhead(Bootstrap& bootstrap, const Backend& backend) {
-  constexpr int kRounds = 25;
+/// How much is measured.
+struct Effort {
+  bool brief = false;
+
+  [[nodiscard]] int rounds(int whole) const { return brief ? 1 : whole; }
+  [[nodiscard]] Bytes largest(Bytes whole) const { return brief ? std::min(whole, kMiB) : whole; }
+};
+
+void overhead(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
+  const int rounds = effort.rounds(25);
   const auto communicator = backend.connect(bootstrap, {.progress = Progress::Block});
   const double timer_s = communicator->stopwatch().cost().count();
   for (const Bytes size : {Bytes{8}, 64 * kKiB, kMiB, 64 * kMiB}) {
+    if (size > effort.largest(64 * kMiB)) continue;
     const Case test(*communicator, size);
     const int operations = size < kKiB ? 2000 : size > 16 * kMiB ? 5 : 100;
     ChunkRunner chunks({bootstrap, bootstrap}, *communicator, test.calls, {}, [] {});
@@ -90,7 +103,7 @@ void overhead(Bootstrap& bootstrap, const Backend& backend) {
         .operations = operations, .warmup_operations = 5, .timer_cost_s = timer_s};
     std::vector<double> ours;
     std::vector<double> plain;
-    for (int round = 0; round < kRounds; ++round) {  // ABAB: the machine's speed drifts
+    for (int round = 0; round < rounds; ++round) {  // ABAB: the machine's speed drifts
       ours.push_back(
           stats::median(take_samples({bootstrap, bootstrap}, chunks, plan, {}).times_us));
       plain.push_back(plain_loop_us(bootstrap, test.calls.front(), operations));
@@ -105,7 +118,7 @@ void overhead(Bootstrap& bootstrap, const Backend& backend) {
   }
 }
 
-void progress(Bootstrap& bootstrap, const Backend& backend) {
+void progress(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
   const auto blocking = backend.connect(bootstrap, {.progress = Progress::Block});
   const auto yielding = backend.connect(bootstrap, {.progress = Progress::Yield});
   const Case test(*blocking, kMiB);
@@ -113,7 +126,7 @@ void progress(Bootstrap& bootstrap, const Backend& backend) {
   ChunkRunner yield({bootstrap, bootstrap}, *yielding, test.calls, {}, [] {});
   std::vector<double> block_us;
   std::vector<double> yield_us;
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < effort.rounds(4); ++round) {
     for (const double time : block.run(ChunkShape::of(5, 1)).samples_us) block_us.push_back(time);
     for (const double time : yield.run(ChunkShape::of(40, 1)).samples_us) yield_us.push_back(time);
   }
@@ -122,6 +135,41 @@ void progress(Bootstrap& bootstrap, const Backend& backend) {
       fmt::format("progress   np={} {} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
                   bootstrap.size(), mpi_library().name, format_bytes(kMiB), stats::median(block_us),
                   stats::median(yield_us), stats::median(block_us) / stats::median(yield_us)));
+}
+
+/// What --pages changes, and what a program without our care for pages gets.
+void pages(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
+  const int rounds = effort.rounds(25);
+  const auto huge = backend.connect(bootstrap, {.pages = Pages::Huge});
+  const auto small = backend.connect(bootstrap, {.pages = Pages::Small});
+  for (const Bytes size : {kMiB, 4 * kMiB, 16 * kMiB}) {  // malloc maps what is large
+    if (size > effort.largest(16 * kMiB)) continue;
+    const Case on_huge(*huge, size);
+    const Case on_small(*small, size);
+    const auto send = std::make_unique_for_overwrite<std::byte[]>(size);
+    const auto recv = std::make_unique_for_overwrite<std::byte[]>(size);
+    Call of_malloc = on_small.calls.front();
+    std::memcpy(send.get(), of_malloc.send, size);
+    std::memset(recv.get(), 0, size);
+    of_malloc.send = send.get();
+    of_malloc.recv = recv.get();
+    std::array<std::vector<double>, 3> times_us;
+    for (int round = 0; round < rounds; ++round) {  // in turn: the machine's speed drifts
+      std::size_t kind = 0;
+      for (const Call& call : {on_huge.calls.front(), on_small.calls.front(), of_malloc}) {
+        times_us.at(kind++).push_back(plain_loop_us(bootstrap, call, size > kMiB ? 20 : 100));
+      }
+    }
+    const double huge_us = stats::median(times_us[0]);
+    const double small_us = stats::median(times_us[1]);
+    const double malloc_us = stats::median(times_us[2]);
+    tell(bootstrap,
+         fmt::format("pages      np={} {} {:>7}: huge {:.1f} us ({:.0f} % of the send "
+                     "buffer), small {:.1f} us, malloc {:.1f} us, ratio {:.3f} and {:.3f}",
+                     bootstrap.size(), mpi_library().name, format_bytes(size), huge_us,
+                     100 * on_huge.buffers.huge_page_shares().front(), small_us, malloc_us,
+                     small_us / huge_us, malloc_us / huge_us));
+  }
 }
 
 double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& plan,
@@ -134,7 +182,7 @@ double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& 
   return time_s;
 }
 
-void stopping(Bootstrap& bootstrap, const Backend& backend) {
+void stopping(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
   const auto communicator = backend.connect(bootstrap, {.progress = Progress::Block});
   SamplingPlan until_narrow{.timer_cost_s = communicator->stopwatch().cost().count()};
   until_narrow.limits.time_budget_s = 120;
@@ -142,7 +190,7 @@ void stopping(Bootstrap& bootstrap, const Backend& backend) {
   fixed.operations = 500;
   double log_total = 0;
   int sizes = 0;
-  for (Bytes size = kMiB; size <= 64 * kMiB; size *= 2, ++sizes) {
+  for (Bytes size = kMiB; size <= effort.largest(64 * kMiB); size *= 2, ++sizes) {
     const Case test(*communicator, size);
     ChunkRunner chunks({bootstrap, bootstrap}, *communicator, test.calls, {}, [] {});
     Samples narrow;
@@ -163,14 +211,15 @@ void stopping(Bootstrap& bootstrap, const Backend& backend) {
                               bootstrap.size(), std::exp(log_total / sizes)));
 }
 
-int run(std::string_view what) {
+int run(std::string_view what, const Effort& effort) {
   const auto bootstrap = start_mpi();
   const BackendChoice backend = choose_backend("mpi");
   const Placements placements = place_ranks(*bootstrap, {.bind = Bind::Auto});
   bootstrap->set_progress(placements.oversubscribed ? Progress::Yield : Progress::Block);
-  if (what == "overhead") overhead(*bootstrap, *backend.backend);
-  if (what == "progress") progress(*bootstrap, *backend.backend);
-  if (what == "stopping") stopping(*bootstrap, *backend.backend);
+  if (what == "overhead") overhead(*bootstrap, *backend.backend, effort);
+  if (what == "progress") progress(*bootstrap, *backend.backend, effort);
+  if (what == "pages") pages(*bootstrap, *backend.backend, effort);
+  if (what == "stopping") stopping(*bootstrap, *backend.backend, effort);
   return 0;
 }
 
@@ -178,5 +227,7 @@ int run(std::string_view what) {
 }  // namespace busbar
 
 int main(int argc, char** argv) {
-  return busbar::run(argc == 2 ? std::span<char*>(argv, 2)[1] : "");
+  const std::vector<std::string_view> words(argv, argv + argc);
+  return busbar::run(words.size() > 1 ? words[1] : "",
+                     {.brief = words.size() > 2 && words[2] == "brief"});
 }

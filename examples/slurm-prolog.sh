@@ -4,8 +4,10 @@
 #   Prolog=/etc/slurm/busbar-prolog.sh
 #   PrologEpilogTimeout=900
 # Slurm drains the node and requeues the job where this leaves with anything but 0. It calls no
-# Slurm command, which prologs must not do. What it says goes to slurmd's log.
+# Slurm command, which prologs must not do. What it says goes to slurmd's log. Nothing can be copied
+# here: the bundle of `make bundle` lies on the node already, by the image or a package.
 set -u
+PATH=${BUSBAR_PROGRAMS:-/opt/busbar}:$PATH
 
 SPEC=${BUSBAR_SPEC:-/etc/busbar/accept.toml}
 STATE=${BUSBAR_STATE:-/var/lib/busbar}

@@ -6,6 +6,8 @@ MPICH_PACKAGES := mpich libmpich-dev
 BUILD_PACKAGES := g++ make pkg-config libhwloc-dev libfccp-dev libcli11-dev \
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libpugixml-dev libglpk-dev liblemon-dev libhwloc-plugins
 TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps graphviz gnuplot-nox iproute2 libxml2-utils python3-yaml patchelf
+# Without it the tests of pages skip: a large package, which not every distribution has under this name.
+BROWSER_PACKAGE := chromium
 BENCH_PACKAGES := libbenchmark-dev
 PLOT_PACKAGES := gnuplot-nox
 LINT_PACKAGES := clang-format-14 clang-tidy-14 cppcheck shellcheck git
@@ -15,7 +17,9 @@ packages-build: $(filter openmpi,$(MPI_NAME))
 	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter mpich,$(MPI_NAME)),$(MPICH_PACKAGES))
 # Tests and benchmarks are run with both.
 packages-test packages-bench: openmpi
-packages-test: ; @tools/install-packages $(TEST_PACKAGES) $(MPICH_PACKAGES)
+packages-test:
+	@tools/install-packages $(TEST_PACKAGES) $(MPICH_PACKAGES)
+	@tools/install-packages --optional $(BROWSER_PACKAGE)
 packages-bench: ; @tools/install-packages $(BENCH_PACKAGES)
 packages-plot: ; @tools/install-packages $(PLOT_PACKAGES)
 packages-lint: ; @tools/install-packages $(LINT_PACKAGES)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs that leave something to look at: CSVs in results/, pictures in plots/.
 NP := 16
+SIZES := -b 1M -e 1G
 STAMP := $(shell date +%Y%m%d-%H%M%S)
 QUICKSTART_NAME = allreduce-np$(NP)-$(STAMP)
 QUICKSTART_CSV = results/$(QUICKSTART_NAME).csv
 
 .PHONY: quickstart
-quickstart: packages-build packages-plot ## install what is missing, build, run the main job (NP=16), draw it
+quickstart: packages-build packages-plot ## install what is missing, build, run the main job (NP=16 SIZES='-b 1M -e 1G'), draw it
 	@$(MAKE) --no-print-directory -j$(shell nproc) executables
-	$(MPI_RUN) -np $(NP) ./allreduce_perf -b 1M -e 1G --csv $(QUICKSTART_CSV)
+	$(MPI_RUN) -np $(NP) ./allreduce_perf $(SIZES) --csv $(QUICKSTART_CSV)
 	@./busbar plot $(QUICKSTART_CSV) -o plots/$(QUICKSTART_NAME) > /dev/null
 	@echo "rows: $(QUICKSTART_CSV)   pictures: plots/$(QUICKSTART_NAME)/*.svg"
 

@@ -38,7 +38,7 @@ test: packages-build packages-test ## install what is missing, build, run every 
 	@$(MAKE) --no-print-directory check
 
 .PHONY: check
-check: check-unit check-bats check-other-mpi
+check: check-unit check-bats check-other-mpi check-targets
 
 .PHONY: check-unit
 check-unit: $(BIN)/unit_tests ## unit tests only
@@ -61,6 +61,11 @@ check-mpi: programs $(BIN)/unit_tests
 else
 check-mpi: ; @echo "check-mpi: no $(MPI_NAME) here; its tests are skipped" >&2
 endif
+
+# Last, when all is built that it takes along.
+.PHONY: check-targets
+check-targets: executables ## every target that is listed here, in a short form, in a clone
+	bats tests/targets
 
 .PHONY: soak
 soak: executables ## slow tests: large counts, memory, the main job

@@ -7,6 +7,7 @@
 
 #include "apps/workload_input.hpp"
 #include "apps/workload_text.hpp"
+#include "apps/workload_words.hpp"
 #include "harness/cli.hpp"
 #include "report/output_file.hpp"
 
@@ -80,6 +81,9 @@ Status run_workload(std::span<char* const> arguments) {
   const WorkloadRequest request = workload_request(options);
   const Texts texts =
       options.reported_efficiency ? implied(options, request) : forward(options, request);
+  for (const WorkloadCase& job : request.cases) {
+    if (job.compute_assumed) fmt::print(stderr, "busbar: assumed: {}\n", assumption(job));
+  }
   if (!options.csv.empty()) write(options.csv, kCsvOption, texts.csv);
   if (options.out.empty()) {
     fmt::print("{}", texts.shown);

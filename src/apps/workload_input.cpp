@@ -55,6 +55,7 @@ void take_published_throughput(WorkloadCase& job, const WorkloadOptions& options
   const auto& published = job.model.throughput;
   if (!published || !job.batch || published->type != info(options.type).name) return;
   job.compute_s = *job.batch / published->per_second;
+  job.compute_assumed = true;
   job.compute_source = fmt::format("{:g} {} at {:g}/s of one {}: {}", *job.batch, job.model.unit,
                                    published->per_second, published->device, published->source);
 }
@@ -78,6 +79,7 @@ std::vector<WorkloadCase> read_cases(const WorkloadOptions& options) {
           fmt::format("--throughput: {0} has no batch; add --batch {0}=N", job.model.name));
     }
     job.compute_s = *job.batch / per_second;
+    job.compute_assumed = false;
     job.compute_source =
         fmt::format("{:g} {} at {:g}/s (--throughput)", *job.batch, job.model.unit, per_second);
   });
@@ -87,6 +89,7 @@ std::vector<WorkloadCase> read_cases(const WorkloadOptions& options) {
           "--compute-ms: {} has --throughput, which says the same; give one", models[i].name));
     }
     cases[i].compute_s = ms / kMilli;
+    cases[i].compute_assumed = false;
     cases[i].compute_source = "--compute-ms";
   });
   return cases;

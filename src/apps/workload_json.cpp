@@ -33,6 +33,7 @@ Json models_json(const WorkloadRequest& request) {
                       {"batch", or_null(job.batch)},
                       {"compute_ms", job.compute_s ? Json(*job.compute_s * kMilli) : Json(nullptr)},
                       {"compute_source", job.compute_source},
+                      {"compute_assumed", job.compute_assumed},
                       {"source", job.model.source}});
   }
   return models;

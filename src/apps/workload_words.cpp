@@ -44,16 +44,19 @@ std::string rates_line(const SystemRates& system) {
     kinds.insert(
         fmt::format("{} {}", curve.key.type, curve.key.in_place ? "in place" : "out of place"));
   }
-  return fmt::format("{}: {} ranks, {} to {}, {}", name_of(system), curves_words(system),
+  return fmt::format("{}: {} ranks, {} to {}, {}{}", name_of(system), curves_words(system),
                      format_bytes(least), format_bytes(most),
-                     join(std::vector<std::string>(kinds.begin(), kinds.end()), ", "));
+                     join(std::vector<std::string>(kinds.begin(), kinds.end()), ", "),
+                     system.simulated ? "; too fast below 128 MiB: docs/simulation.md" : "");
 }
 
 std::vector<std::string> case_lines(const WorkloadRequest& request) {
   std::vector<std::string> lines;
   std::vector<std::string> missing;
   for (const WorkloadCase& job : request.cases) {
-    if (job.compute_s) {
+    if (job.compute_assumed) {
+      lines.push_back("assumed: " + assumption(job));
+    } else if (job.compute_s) {
       lines.push_back(fmt::format("compute: {} {} ms: {}", job.model.name,
                                   figure(*job.compute_s * kMilli), job.compute_source));
     } else {
@@ -74,6 +77,12 @@ std::vector<std::string> case_lines(const WorkloadRequest& request) {
 std::string figure(double value) {
   constexpr double kWhole = 1000;
   return value >= kWhole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
+std::string assumption(const WorkloadCase& job) {
+  return fmt::format("{} computes {} ms, {}; give --throughput {}=N for another GPU",
+                     job.model.name, figure(*job.compute_s * kMilli), job.compute_source,
+                     job.model.name);
 }
 
 std::string percent(double share) {

@@ -19,6 +19,10 @@ namespace busbar {
 /// "dgx-2 (simulated)"
 [[nodiscard]] std::string name_of(const SystemRates& system);
 
+/// Whose throughput stands for the GPU that is meant, and how to give it; only where that is
+/// assumed.
+[[nodiscard]] std::string assumption(const WorkloadCase& job);
+
 /// The width of plain text in characters; a table is wider only where names are long.
 inline constexpr std::size_t kWorkloadColumns = 100;
 

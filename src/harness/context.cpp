@@ -272,6 +272,9 @@ RunContext make_context(const ContextInput& input) {
   }
   if (o.checks == 0) context.notes.emplace_back("results are not checked (-c 0)");
   if (o.seed != Options{}.seed) context.notes.push_back(fmt::format("data seed {}", o.seed));
+  if (o.pages == Pages::Small) {
+    context.notes.emplace_back("buffers lie on the kernel's small pages (--pages small)");
+  }
   if (o.cache == Cache::Rotate) {
     context.notes.emplace_back("buffers rotate beyond the last-level cache");
   }

@@ -92,7 +92,13 @@ void check_applicable(const Options& o, const Backend& backend, const Collective
     throw usage_error(
         fmt::format("--pairs: {} has no pairs of ranks; use sendrecv_perf", collective.title));
   }
-  if (backend.has_devices()) return;
+  if (backend.has_devices()) {
+    if (o.pages == Options{}.pages) return;
+    throw usage_error(fmt::format(
+        "--pages: buffers are GPU memory on the {} backend; use --backend mpi, or leave "
+        "it out",
+        backend.name()));
+  }
   struct Need {
     bool given;
     View option;

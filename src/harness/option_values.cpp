@@ -131,6 +131,11 @@ constexpr std::array<Choice<Cadence>, 2> kCadences{
 constexpr std::array kProgress{ProgressChoice::Auto, ProgressChoice::Block, ProgressChoice::Yield};
 constexpr std::array kCaches{Cache::Warm, Cache::Rotate};
 constexpr std::array kBinds{Bind::Auto, Bind::None, Bind::Core, Bind::Numa};
+constexpr std::array kPages{Pages::Huge, Pages::Small};
+/// With those that a build may lack: the name is right, and choose_backend reports why it is not
+/// there.
+constexpr std::array<Choice<View>, 4> kBackends{
+    {{"auto", "auto"}, {"nccl", "nccl"}, {"mpi", "mpi"}, {"sim", "sim"}}};
 constexpr std::array<Choice<Pairs>, 2> kPairs{{{"off", Pairs::Off}, {"all", Pairs::All}}};
 constexpr std::array<Choice<bool>, 2> kHostLimits{{{"auto", true}, {"off", false}}};
 constexpr std::array kPlacements{Placement::Both, Placement::In, Placement::Out};
@@ -144,7 +149,7 @@ constexpr std::array<Choice<std::optional<Algorithm>>, 5> kAlgorithmChoices{
      {"hierarchical", Algorithm::Hierarchical},
      {"nvls", Algorithm::Nvls}}};
 
-const std::array<OptionSpec, 51> kSpecs{{
+const std::array<OptionSpec, 52> kSpecs{{
     {"-b,--minbytes", true, [](O& o, View n, View v) { o.sweep.first = positive_size(n, v); }},
     {"-e,--maxbytes", true, [](O& o, View n, View v) { o.sweep.last = positive_size(n, v); }},
     {"-i,--stepbytes", true, set_step},
@@ -188,7 +193,7 @@ const std::array<OptionSpec, 51> kSpecs{{
     {"-J,--output_file", true, set_json},
     {"-g,--ngpus", true,
      [](O& o, View n, View v) { o.launch_ranks = static_cast<int>(whole(n, v, 1, 1 << 16)); }},
-    {"--backend", true, [](O& o, View n, View v) { set_path(o.backend, n, v); }},
+    {"--backend", true, [](O& o, View n, View v) { o.backend = choose(n, v, kBackends); }},
     {"--csv", true, [](O& o, View n, View v) { set_path(o.csv_path, n, v); }},
     {"--samples", true, [](O& o, View n, View v) { set_path(o.samples_path, n, v); }},
     {"--resume", false, [](O& o, View, View) { o.resume = true; }},
@@ -197,6 +202,7 @@ const std::array<OptionSpec, 51> kSpecs{{
     {"--time-budget", true, [](O& o, View n, View v) { o.time_budget = seconds(n, v, 0.001); }},
     {"--progress", true, [](O& o, View n, View v) { o.progress = choose(n, v, kProgress); }},
     {"--cache", true, [](O& o, View n, View v) { o.cache = choose(n, v, kCaches); }},
+    {"--pages", true, [](O& o, View n, View v) { o.pages = choose(n, v, kPages); }},
     {"--bind", true, [](O& o, View n, View v) { o.bind = choose(n, v, kBinds); }},
     {"--memory-limit", true, [](O& o, View n, View v) { o.memory_limit = positive_size(n, v); }},
     {"--placement", true, [](O& o, View n, View v) { o.placement = choose(n, v, kPlacements); }},

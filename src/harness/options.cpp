@@ -42,6 +42,8 @@ std::string_view name(Aggregation aggregation) {
 
 std::string_view name(Cache cache) { return cache == Cache::Warm ? "warm" : "rotate"; }
 
+std::string_view name(Pages pages) { return pages == Pages::Huge ? "huge" : "small"; }
+
 std::string_view name(Bind bind) {
   constexpr std::array<std::string_view, 4> kNames{"auto", "none", "core", "numa"};
   return kNames[static_cast<std::size_t>(bind)];
@@ -78,6 +80,7 @@ std::vector<std::string> configuration_words(const Options& o) {
       fmt::format("time-budget={}", o.time_budget.count()),
       fmt::format("progress={}", name(o.progress)),
       fmt::format("cache={}", name(o.cache)),
+      fmt::format("pages={}", name(o.pages)),
       fmt::format("bind={}", name(o.bind)),
       fmt::format("devices={}", o.devices ? words_of(*o.devices) : "free"),
       fmt::format("seed={}", o.seed),

@@ -68,6 +68,7 @@ struct Options {
   Seconds time_budget{3};  ///< of one row
   ProgressChoice progress = ProgressChoice::Auto;
   Cache cache = Cache::Warm;
+  Pages pages = Pages::Huge;
   Bind bind = Bind::Auto;
   std::optional<Bytes> memory_limit;  ///< of all ranks of one host
   Placement placement = Placement::Both;
@@ -97,6 +98,7 @@ struct Options {
 [[nodiscard]] std::string_view name(Cadence cadence);
 [[nodiscard]] std::string_view name(Aggregation aggregation);
 [[nodiscard]] std::string_view name(Cache cache);
+[[nodiscard]] std::string_view name(Pages pages);
 [[nodiscard]] std::string_view name(Bind bind);
 [[nodiscard]] std::string_view name(ProgressChoice progress);
 [[nodiscard]] std::string_view name(Placement placement);

@@ -39,6 +39,15 @@ void RowBuffers::enlist() {
   if (small_.data() != nullptr) communicator_.enlist(small_);
 }
 
+std::vector<double> RowBuffers::huge_page_shares() const {
+  std::vector<double> shares;
+  for (const Buffer* area : {&large_, &small_}) {
+    if (area->data() == nullptr) continue;
+    if (const auto share = communicator_.huge_page_share(*area)) shares.push_back(*share);
+  }
+  return shares;
+}
+
 std::byte* RowBuffers::part(const Buffer& area, Bytes bytes, std::uint64_t slot) const {
   if (area.data() == nullptr) return nullptr;
   return area.data() + slot * slot_stride(bytes + offset_) + offset_;

@@ -22,6 +22,8 @@ class RowBuffers {
 
   /// Makes the memory known to the library, once every rank has it. Collective.
   void enlist();
+  /// Communicator::huge_page_share of each area, where it is known.
+  [[nodiscard]] std::vector<double> huge_page_shares() const;
   /// The calls of one placement, one per slot, all alike but for their buffers.
   [[nodiscard]] std::vector<Call> calls(Call like, bool in_place) const;
   /// Poisons what these calls receive and do not send.

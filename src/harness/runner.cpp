@@ -2,6 +2,7 @@
 #include "harness/runner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -45,6 +46,20 @@ std::string own_obstacle(const SizePlan& plan, bool in_place) {
   const bool planned = in_place ? plan.in_place : plan.out_of_place;
   if (planned) return {};
   return in_place && !plan.in_place_reason.empty() ? plan.in_place_reason : plan.reason;
+}
+
+/// What the kernel gave the buffers of all ranks; empty where one does not know. Collective.
+std::string kind_of_pages(Bootstrap& everyone, const std::vector<double>& huge_shares) {
+  // Known, the least share and the most: the last as a negative of a maximum.
+  std::array<double, 3> least{0, 0, 0};
+  if (!huge_shares.empty()) {
+    const auto [low, high] = std::minmax_element(huge_shares.begin(), huge_shares.end());
+    least = {1, *low, -*high};
+  }
+  everyone.combine(least, Combine::Min);
+  if (least[0] < 1) return {};
+  if (least[2] == 0) return "small";
+  return least[1] < 1 ? "mixed" : "huge";
 }
 
 /// Without rotating buffers, and where the library has taken nothing yet.
@@ -268,6 +283,7 @@ bool Runner::try_allocate(const SizePlan& plan, Bytes offset) {
   }
   buffers_->enlist();
   registered_ = parts_.everyone.agree(parts_.communicator.is_registered());
+  pages_ = kind_of_pages(parts_.everyone, buffers_->huge_page_shares());
   return true;
 }
 
@@ -293,6 +309,7 @@ void Runner::skip(Record record, const Crew& crew, const std::string& reason) {
 void Runner::measure_or_fail(Record record, const Crew& crew, const SweepKey& key, const Call& like,
                              const SizePlan& plan, Verifier& verifier) {
   add_registration(record);
+  record.pages = pages_;
   Row row;
   try {
     row.samples_us = measure_row({.parts = parts_,

@@ -72,6 +72,7 @@ class Runner {
   const Options& options_;
   Outputs& outputs_;
   bool registered_ = false;  // the buffers of the row, on every rank
+  std::string pages_;        // of these buffers, over all ranks
   /// Of the size in hand. After a failure they stay: giving device memory back may block.
   std::optional<RowBuffers> buffers_;
 };

@@ -160,6 +160,7 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
                         .registration = options.registration,
                         .cta_policy = options.cta_policy,
                         .peers = is_ring ? kRingPeers : 0,
+                        .pages = options.pages,
                         .shares_devices = shared,
                         .observe_choice = options.nccl_choice,
                         .world_rank = rank};

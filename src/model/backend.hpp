@@ -24,6 +24,7 @@ struct ConnectOptions {
   std::optional<int> cta_policy{};  ///< -x: NCCL's CTAPolicy, 0 to 2
   int peers = 0;                    ///< ranks that each rank exchanges with; 0: any
   Seconds timeout{600};             ///< of the connecting itself: 2.5 minutes were seen
+  Pages pages = Pages::Huge;        ///< of host memory
   bool shares_devices = false;      ///< some ranks are on one device
   bool observe_choice = false;      ///< --nccl-choice: read the library's log
   int world_rank = 0;               ///< this rank among all of the job

@@ -9,6 +9,9 @@
 
 namespace busbar {
 
+/// Pages that host memory lies on: the kernel's huge ones where it has them, or its ordinary ones.
+enum class Pages { Huge, Small };
+
 /// Memory that a backend allocated and that goes back to it; move-only. Where it lies (host or
 /// device) is the backend's business.
 class Buffer {

@@ -100,6 +100,11 @@ class Communicator {
   /// Memory for calls, resident when this returns. Throws Error (Unavailable) where there is
   /// none, and with another status where the device fails.
   [[nodiscard]] virtual Buffer allocate(Bytes bytes) = 0;
+  /// The share of a buffer of `allocate` that lies on huge pages, 0 to 1; nothing for device
+  /// memory, and where the kernel does not report it.
+  [[nodiscard]] virtual std::optional<double> huge_page_share(const Buffer& /*buffer*/) const {
+    return std::nullopt;
+  }
   /// Makes memory of `allocate` known to the library where it was asked to register buffers.
   /// Collective.
   virtual void enlist(const Buffer& /*buffer*/) {}

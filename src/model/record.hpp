@@ -67,6 +67,7 @@ struct Record {
   std::string algorithm{};
   std::string protocol{};
   std::optional<int> channels{};
+  std::string pages{};
 };
 
 }  // namespace busbar

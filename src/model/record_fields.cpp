@@ -157,6 +157,9 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
                          "what NCCL chose: Ring, Tree, NVLS, ...; only with --nccl-choice"),
     field<&R::protocol>("protocol", "", "LL, LL128 or Simple, or a symmetric kernel's name"),
     field<&R::channels>("channels", "", "channels (CTAs) that NCCL gave the operation"),
+    field<&R::pages>("pages", "",
+                     "pages of the buffers as the kernel reports them: huge, small or mixed; empty "
+                     "for GPU memory; see --pages"),
 }};
 
 }  // namespace

@@ -23,7 +23,7 @@ struct RecordField {
   void (*set)(Record& record, std::string_view text);
 };
 
-inline constexpr std::size_t kRecordFieldCount = 52;
+inline constexpr std::size_t kRecordFieldCount = 53;
 
 /// All columns in their order. New columns go to the end: readers go by name, people by position.
 [[nodiscard]] std::span<const RecordField, kRecordFieldCount> record_fields();

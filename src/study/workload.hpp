@@ -19,6 +19,7 @@ struct WorkloadCase {
   std::optional<double> batch{};      ///< per rank (with strong scaling: of all ranks)
   std::optional<double> compute_s{};  ///< of a step on one GPU alone; nothing: not known
   std::string compute_source{};       ///< where compute_s is from, in words
+  bool compute_assumed = false;       ///< of the model's published device, whatever GPU is meant
 };
 
 struct WorkloadRequest {

@@ -35,6 +35,18 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
+/// Names that have the word in them, "bert" in "bert-squad"; else the one that is most like it.
+std::vector<std::string> near_names(std::string_view word, const std::vector<std::string>& known) {
+  std::vector<std::string> near;
+  for (const std::string& name : known) {
+    if (plain_name(name).find(plain_name(word)) != std::string::npos) near.push_back(name);
+  }
+  if (!near.empty()) return near;
+  std::string nearest = nearest_word(word, known);
+  if (!nearest.empty()) near.push_back(std::move(nearest));
+  return near;
+}
+
 std::vector<WorkloadBatch> read_batches(const TomlFields& model) {
   std::vector<WorkloadBatch> batches;
   for (const toml::node* element : model.list("batches")) {
@@ -140,10 +152,10 @@ const WorkloadModel& find_workload_model(std::span<const WorkloadModel> models,
     if (plain_name(model.name) == plain_name(name)) return model;
     known.push_back(model.name);
   }
-  const std::string near = nearest_word(name, known);
-  throw usage_error(
-      fmt::format("{}: there is no model '{}'{}; there are {}; --models FILE adds", option, name,
-                  near.empty() ? "" : fmt::format(" (did you mean {}?)", near), join(known, ", ")));
+  const std::vector<std::string> near = near_names(name, known);
+  throw usage_error(fmt::format(
+      "{}: there is no model '{}'{}; there are {}; --models FILE adds", option, name,
+      near.empty() ? "" : fmt::format(" (did you mean {}?)", join(near, ", ")), join(known, ", ")));
 }
 
 }  // namespace busbar

@@ -88,6 +88,16 @@ flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$
   run make -n BUSBAR_NO_INSTALL=1 BUILD="$T/build" CUDA_HOME="$T/cuda" NVCC_CCBIN=g++-11 "$T/build/src/backends/nccl/kernels.fatbin"
   [[ $output == *"-gencode=arch=compute_90,code=sm_90 -gencode=arch=compute_90,code=compute_90 -ccbin g++-11 "* ]]
 }
+@test "a package that may be missing is named, and does not end make test" {
+  mkdir "$T/bin"
+  ln -s "$(command -v bash)" "$(command -v id)" "$(command -v env)" "$T/bin"
+  PATH=$T/bin run tools/install-packages --optional some-browser
+  [ "$status" -eq 0 ]
+  [[ $output == *"missing: some-browser"*"going on without"* ]]
+  PATH=$T/bin run tools/install-packages some-browser
+  [ "$status" -eq 1 ]
+  [[ $output == *"BUSBAR_NO_INSTALL=1"* ]]
+}
 @test "a bundle starts where none of the libraries is installed" {
   tools/make-bundle "$T/bundle" "${BUILD:-build}/bin/allreduce_perf"
   # The C library's own files are the machine's, all others the bundle's.

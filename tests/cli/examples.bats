@@ -99,6 +99,43 @@ commands() {
   [ "$(cat busbar-accept-7/nodes-to-drain.txt)" = localhost ]
   [ "$(cat scontrol.log)" = "update nodename=localhost state=drain reason=busbar accept, job 7" ]
 }
+@test "the batch script copies a bundle to the nodes, runs it there and takes it away" {
+  needs_mpich "a bundle has MPICH's launcher"
+  setup_example
+  specification 1000000.0
+  tools/make-bundle "$DIR/bundle" "$(readlink -f allreduce_perf)" "$(readlink -f busbar)"
+  rm "$DIR/bin"/busbar "$DIR/bin"/*_perf  # this machine has no other
+  # shellcheck disable=SC2016  # the words are those of the pretended programs
+  printf '#!/bin/sh\n[ "$1" = --force ] && cp "$2" "$3"\n' > "$DIR/bin/sbcast"
+  # shellcheck disable=SC2016
+  printf '#!/bin/sh\nshift\necho "$*" >> "%s"\nexec "$@"\n' "$DIR/srun.log" > "$DIR/bin/srun"
+  chmod +x "$DIR/bin"/*
+  cd "$DIR"
+  export BUSBAR_BUNDLE=$DIR/bundle BUSBAR_COPY=$DIR/node/busbar BUSBAR_LAUNCHER=fork
+  mkdir "$DIR/node"
+  run env LD_LIBRARY_PATH= PATH="$DIR/bin:/usr/bin:/bin" "$ROOT/examples/slurm-acceptance.sbatch" "$BUSBAR_SPEC"
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"Overall: FAIL (exit 1)"* ]]
+  grep -q "^# command: $DIR/node/busbar/allreduce_perf " busbar-accept-7/*.csv
+  [ -z "$(ls "$DIR/node")" ]
+  [ ! -e busbar-accept-7.tar ]
+}
+@test "the examples' README names every library that a program is linked to" {
+  [ "$BUSBAR_TEST_MPI" = mpich ] || skip "it is of MPICH"
+  command -v patchelf > /dev/null || skip "no patchelf"
+  command -v dpkg-query > /dev/null || skip "no dpkg"
+  local program library package
+  for program in busbar allreduce_perf; do
+    # Those of the program itself; what they need in turn comes with their packages.
+    for library in $(patchelf --print-needed "$(readlink -f "$program")"); do
+      case $library in libc.so* | libm.so* | libgcc_s.so* | libstdc++.so* | ld-linux*) continue ;; esac
+      package=$(dpkg-query --search "*/$library" | cut -d : -f 1 | sort -u | head -1)
+      echo "$library of $package"
+      grep -qw -- "$package" examples/README.md
+    done
+  done
+}
 @test "busbar accept reads every command line of the examples" {
   setup_example
   specification 1.0

@@ -138,6 +138,10 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
   changes progress yield --progress yield
   changes progress block --progress block
   changes cache rotate --cache rotate
+  if grep -q AnonHugePages /proc/self/smaps; then  # elsewhere the column is empty
+    changes pages small --pages small; grep -q 'small pages' "$DIR/out"
+    grep -qF '[never]' /sys/kernel/mm/transparent_hugepage/enabled || changes pages huge --pages huge
+  fi
   changes in_place 1 --placement in
   changes in_place 0 --placement out
   changes stop_reason count -n 5

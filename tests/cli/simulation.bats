@@ -15,6 +15,16 @@ refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words, 
 }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }'; }
 
+@test "the table of what is simulated over what was measured is that of the logs" {
+  [ -d ../shared/data/nccl_tests_logs ] || skip "no logs of nccl-tests here"
+  run bench/simulated-ratios
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$output" = "$(sed -n '/^| size | all_reduce/,/^| 16 GiB/p' docs/simulation.md)" ]
+  run bench/simulated-ratios "$DIR/absent"
+  [ "$status" -eq 0 ]
+  [[ $output == *skipped* ]]
+}
 @test "a simulation makes nccl-tests' table, a CSV and JSON, and says so in each" {
   sim --system dgx-2 --ranks 16 -b 1M -e 1G --csv "$DIR/x.csv" -J "$DIR/x.json"
   [ "$status" -eq 0 ]

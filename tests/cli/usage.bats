@@ -56,6 +56,7 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
   refused --memory-limit lots; [[ $stderr == *"--memory-limit:"* ]]
   refused --seed -1; [[ $stderr == *"--seed:"* ]]
   refused --cadence fast; [[ $stderr == *"--cadence:"*"streaming, isolated"* ]]
+  refused --pages 2M; [[ $stderr == *"--pages:"*"huge, small"* ]]
   refused --cache cold; [[ $stderr == *"--cache:"*"warm, rotate"* ]]
   refused --bind socket; [[ $stderr == *"--bind:"*"auto, none, core, numa"* ]]
   refused --placement under; [[ $stderr == *"--placement:"*"both, in, out"* ]]
@@ -92,10 +93,12 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
   refused --csv "$DIR"; [[ $stderr == *"--csv:"* ]]
 }
 
-@test "a backend that is not in the build is not available: exit 3" {
-  run --separate-stderr ./allreduce_perf --backend quantum
+@test "a backend that does not exist is bad usage, one that cannot be had here exit 3" {
+  refused --backend quantum
+  [[ $stderr == *"--backend: 'quantum' is not one of auto, nccl, mpi, sim"* ]]
+  run --separate-stderr env CUDA_VISIBLE_DEVICES= ./allreduce_perf --backend nccl
   [ "$status" -eq 3 ]
-  [[ $stderr == *"quantum"*"mpi"* ]]
+  [[ $stderr == *"--backend nccl: "* ]]
 }
 
 @test "-g starts the ranks itself, and under a launcher says what to type instead" {

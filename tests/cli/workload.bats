@@ -83,6 +83,20 @@ curve() {
   workload --busbw 1 --ranks 16 --model resnet50 --dtype half --json
   [ "$(jq -c '[.models[0].gradient_bytes, .models[0].compute_ms, .rows[0].steps]' <<<"$output")" = '[51120000,null,[]]' ]
 }
+@test "workload says on stderr and in every output whose throughput it assumed" {
+  workload --busbw 1 --ranks 16 --model resnet50 --json
+  [[ $stderr == "busbar: assumed: resnet50 computes 719.1 ms"*"V100"*"--throughput resnet50=N"* ]]
+  [ "$(jq .models[0].compute_assumed <<<"$output")" = true ]
+  workload --busbw 1 --ranks 16 --model resnet50 --csv "$DIR/w.csv"
+  [[ $output == *"# assumed: resnet50 "* ]]
+  grep -q '^# assumed: resnet50 ' "$DIR/w.csv"
+  for given in "--throughput 1450" "--compute-ms 100" "--dtype half"; do
+    # shellcheck disable=SC2086
+    workload --busbw 1 --ranks 16 --model resnet50 $given
+    [ -z "$stderr" ]
+    [[ $output != *assumed* ]]
+  done
+}
 @test "workload takes throughput, time, batch, overlap, target and strong scaling" {
   workload --busbw 10 --ranks 4 --model alexnet --throughput 2560 --json
   near "$(jq '.models[0].compute_ms' <<<"$output")" 100
@@ -111,6 +125,16 @@ curve() {
   workload --curve new="$DIR/a.csv" --model cifarnet
   [[ $output == *"outside: outside measured sizes"* ]]
   [[ $output == *" new "*" outside"* ]]
+}
+@test "workload says below which size a simulated curve is too fast" {
+  ./allreduce_perf --backend sim --system dgx-h100 -b 1M -e 1G --csv "$DIR/s.csv" > "$DIR/out"
+  workload --curve "$DIR/s.csv" --model resnet50 --bucket 25M
+  [ "$status" -eq 0 ]
+  [[ $(tr -d '
+#' <<<"$output" | tr -s ' ') == *"(simulated): "*"too fast below 128 MiB: docs/simulation.md"* ]]
+  curve "$DIR/a.csv" box allreduce 4 10 20
+  workload --curve "$DIR/a.csv" --model resnet50
+  [[ $output != *"too fast"* ]]
 }
 @test "workload sends gradients in buckets" {
   curve "$DIR/a.csv" box allreduce 2 10 20 40 80 80 80 80 80 80
@@ -151,6 +175,7 @@ curve() {
   refused "unknown option --frobnicate" --busbw 1 --frobnicate
   refused "--curve x.csv" x.csv
   refused "did you mean resnet50" --busbw 1 --model resnet5
+  refused "did you mean bert-swag, bert-squad, bert-large?" --busbw 1 --model bert
   refused "of which model" --busbw 1 --throughput 5
   refused "--target: 1" --busbw 1 --target 1
   refused "--share: 0" --busbw 1 --share 0 --ranks 2

@@ -158,7 +158,7 @@ one_message() {
   [ "$(codes -b 0)" = 512,512,512 ]                             # usage: 2
   [ "$(codes -r 7)" = 512,512,512 ]                             # usage that is known with MPI up
   [ "$(codes --csv /nonexistent/x)" = 512,512,512 ]             # what only rank 0 can know
-  [ "$(codes --backend quantum)" = 768,768,768 ]                # not available: 3
+  [ "$(CUDA_VISIBLE_DEVICES='' codes --backend nccl)" = 768,768,768 ]   # not available: 3
   [ "$(codes -b 1K -e 1K -d half)" = 19712,19712,19712 ]        # all skipped: 77
 }
 

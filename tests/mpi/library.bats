@@ -74,7 +74,7 @@ other_launcher() {
   [[ $output == *"FAILED"*"concluded"* ]]
   ends_with 2 1 -b 0                            # usage
   ends_with 2 1 -r 7                            # usage that is known with MPI up
-  ends_with 3 1 --backend quantum               # not available
+  CUDA_VISIBLE_DEVICES='' ends_with 3 1 --backend nccl          # not available
   ends_with 4 1 -b 1K -e 1K --csv /dev/full     # a failure of one rank
   ends_with 77 0 -b 1K -e 1K -d half            # all skipped
 }

@@ -2,8 +2,11 @@
 #include "topo/bounds/limit.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,17 +19,31 @@ namespace {
 constexpr std::size_t kMostNames = 4;
 constexpr std::size_t kMostMedia = 2;
 
+using Links = std::vector<const Link*>;
+
+/// What people count: a cable is two links here, one each way.
+double cables(const Links& links) {
+  std::map<std::pair<int, int>, std::array<double, 2>> between;
+  for (const Link* link : links) {
+    const bool up = link->from < link->to;
+    between[std::minmax(link->from, link->to)].at(up ? 0 : 1) += link->count;
+  }
+  double sum = 0;
+  for (const auto& [ends, ways] : between) sum += std::max(ways[0], ways[1]);
+  return sum;
+}
+
 /// Links of one medium that limit together.
 class Group {
  public:
-  Group(const Graph& graph, std::vector<const Link*> links, std::size_t of,
-        std::span<const int> owners)
-      : graph_(graph), links_(std::move(links)), of_(of) {
+  /// `all`: of the medium, that the rings may take.
+  Group(const Graph& graph, Links links, Links all, std::span<const int> owners)
+      : graph_(graph), links_(std::move(links)), all_(std::move(all)) {
     for (const int index : owners) {
       owners_.insert(graph.devices.at(static_cast<std::size_t>(index)));
     }
     // What lies deeper in the machine is known by its own ends.
-    const bool touch = all(
+    const bool touch = each_of_them(
         [&](const Link& link) { return owners_.contains(link.from) || owners_.contains(link.to); });
     if (!touch) owners_.clear();
   }
@@ -40,14 +57,16 @@ class Group {
     const std::set<int> owners = owners_of(devices);
     if (std::string text = of_every_device(owners, devices); !text.empty()) return text;
     if (std::string text = of_one_node(); !text.empty()) return text;
-    if (links_.size() == of_ && owners.size() != 2) return fmt::format("every {}", medium());
+    if (links_.size() == all_.size() && owners.size() != 2)
+      return fmt::format("every {}", medium());
     if (!owners.empty() && owners.size() <= kMostNames) {
       return fmt::format("{} of {}", medium(), names(owners));
     }
     if (links_.size() == 2) {
       return fmt::format("{} and {}", describe(graph_, first), describe(graph_, *links_[1]));
     }
-    return fmt::format("{} of {} {} links", links_.size(), of_, medium());
+    if (std::string text = of_every_host(); !text.empty()) return text;
+    return fmt::format("{:g} of {:g} {} links", cables(links_), cables(all_), medium());
   }
 
  private:
@@ -57,7 +76,7 @@ class Group {
   [[nodiscard]] const std::string& medium() const {
     return graph_.media.at(static_cast<std::size_t>(links_.front()->medium)).name;
   }
-  [[nodiscard]] bool all(auto&& holds) const {
+  [[nodiscard]] bool each_of_them(auto&& holds) const {
     return std::all_of(links_.begin(), links_.end(),
                        [&](const Link* link) { return holds(*link); });
   }
@@ -67,9 +86,10 @@ class Group {
     for (const int hub : {first.from, first.to}) {
       const NodeKind kind = node(hub).kind;
       if (kind == NodeKind::NvSwitch || kind == NodeKind::Network) continue;
-      if (!all([&](const Link& link) { return link.from == hub || link.to == hub; })) continue;
-      const bool out = all([&](const Link& link) { return link.from == hub; });
-      const bool in = all([&](const Link& link) { return link.to == hub; });
+      if (!each_of_them([&](const Link& link) { return link.from == hub || link.to == hub; }))
+        continue;
+      const bool out = each_of_them([&](const Link& link) { return link.from == hub; });
+      const bool in = each_of_them([&](const Link& link) { return link.to == hub; });
       const std::string_view way = out ? "out of" : in ? "into" : "of";
       return fmt::format("{} {} {}", medium(), way, node(hub).name);
     }
@@ -131,9 +151,36 @@ class Group {
     return fmt::format("{} and {}", join(words, ", "), last);
   }
 
+  /// Those between a host and a network by the host; nothing where one is another link.
+  [[nodiscard]] std::map<int, Links> by_host(const Links& links) const {
+    std::map<int, Links> hosts;
+    for (const Link* link : links) {
+      const bool out = node(link->to).kind == NodeKind::Network;
+      const Node& network = node(out ? link->to : link->from);
+      const Node& end = node(out ? link->from : link->to);
+      if (network.kind != NodeKind::Network || end.host < 0) return {};
+      hosts[end.host].push_back(link);
+    }
+    return hosts;
+  }
+
+  /// Where all links of a host to the network limit, and the other hosts have as many.
+  [[nodiscard]] std::string of_every_host() const {
+    const std::map<int, Links> limiting = by_host(links_);
+    const std::map<int, Links> known = by_host(all_);
+    if (limiting.empty() || known.size() < 2) return {};
+    const double count = cables(known.begin()->second);
+    const auto has_as_many = [&](const auto& host) { return cables(host.second) == count; };
+    if (!std::all_of(known.begin(), known.end(), has_as_many) ||
+        !std::all_of(limiting.begin(), limiting.end(), has_as_many)) {
+      return {};
+    }
+    return fmt::format("the {:g} {} links of every host", count, medium());
+  }
+
   const Graph& graph_;
-  std::vector<const Link*> links_;
-  std::size_t of_;  ///< so many links of the medium the rings may take
+  Links links_;
+  Links all_;
   std::set<int> owners_{};
 };
 
@@ -151,15 +198,16 @@ std::string limit_in_words(const Graph& graph, const LimitingLinks& limit,
   }
   std::vector<std::string> parts;
   for (const int medium : media) {
-    std::vector<const Link*> links;
-    for (const int number : limit.links) {
-      if (link(number).medium == medium) links.push_back(&link(number));
-    }
-    const auto of = std::count_if(limit.all.begin(), limit.all.end(),
-                                  [&](int number) { return link(number).medium == medium; });
+    const auto of_medium = [&](const std::vector<int>& numbers) {
+      Links links;
+      for (const int number : numbers) {
+        if (link(number).medium == medium) links.push_back(&link(number));
+      }
+      return links;
+    };
     if (parts.size() < kMostMedia) {
       parts.push_back(
-          Group(graph, links, static_cast<std::size_t>(of), limit.owners).words(devices));
+          Group(graph, of_medium(limit.links), of_medium(limit.all), limit.owners).words(devices));
     }
   }
   if (media.size() > kMostMedia) parts.emplace_back("and others");

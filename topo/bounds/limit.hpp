@@ -17,7 +17,8 @@ struct LimitingLinks {
 };
 
 /// In words, short: "X-Bus CPU0→CPU1", "X-Bus CPU0↔CPU1", "NVLink 2 out of GPU4", "NVLink 3 of
-/// every GPU", "EDR of host0/NIC0 and host1/NIC0". `devices` is the set.
+/// every GPU", "EDR of host0/NIC0 and host1/NIC0", "the 8 NDR links of every host", "9 of 24 NVLink
+/// links". `devices` is the set.
 [[nodiscard]] std::string limit_in_words(const Graph& graph, const LimitingLinks& limit,
                                          std::span<const int> devices);
 

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <sys/mman.h>
 
 #include <fmt/format.h>
@@ -38,10 +42,50 @@ void count_wrong(const DifferingRun& run, const Tile& tile, Comparison& result) 
   }
 }
 
+/// What is mapped for a buffer, room to align aside.
+Bytes whole_pages(Bytes bytes) {
+  return (std::max<Bytes>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
+}
+
+struct Range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+/// Of the line of smaps that begins a mapping, "7f00-7fff rw-p ..."; nothing of all others.
+std::optional<Range> range_of(std::string_view line) {
+  constexpr int kHexadecimal = 16;
+  Range range;
+  const char* const end = line.data() + line.size();
+  const auto first = std::from_chars(line.data(), end, range.begin, kHexadecimal);
+  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return std::nullopt;
+  const auto last = std::from_chars(first.ptr + 1, end, range.end, kHexadecimal);
+  if (last.ec != std::errc{} || last.ptr == end || *last.ptr != ' ') return std::nullopt;
+  return range;
+}
+
 }  // namespace
 
-Buffer allocate_host(Bytes bytes) {
-  const Bytes size = (std::max<Bytes>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
+std::optional<double> huge_page_share(const Buffer& buffer) {
+  constexpr std::string_view kKey = "AnonHugePages:";
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer.data());
+  const Bytes size = whole_pages(buffer.size());
+  std::ifstream file("/proc/self/smaps");
+  std::optional<Bytes> huge;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (const auto range = range_of(line)) {
+      inside = range->begin >= begin && range->end <= begin + size;
+    } else if (inside && line.starts_with(kKey)) {
+      huge = huge.value_or(0) + std::stoull(line.substr(kKey.size())) * kKiB;
+    }
+  }
+  if (!huge) return std::nullopt;
+  return static_cast<double>(*huge) / static_cast<double>(size);
+}
+
+Buffer allocate_host(Bytes bytes, Pages pages) {
+  const Bytes size = whole_pages(bytes);
   const Bytes mapped = size + kHugePage;  // room to align
   void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) {
@@ -51,7 +95,9 @@ Buffer allocate_host(Bytes bytes) {
   auto* start = static_cast<std::byte*>(base);
   const Bytes past = reinterpret_cast<std::uintptr_t>(start) % kHugePage;
   std::byte* aligned = past == 0 ? start : start + (kHugePage - past);
-  madvise(aligned, size, MADV_HUGEPAGE);  // advice: without huge pages it is only slower
+  // Advice: a kernel without huge pages refuses it, and all pages are small. It also gives the
+  // buffer a mapping of its own, which huge_page_share looks for.
+  madvise(aligned, size, pages == Pages::Huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   Buffer buffer(aligned, bytes, [start, mapped](std::byte*, Bytes) { munmap(start, mapped); });
   poison_host(aligned, size);
   return buffer;

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+
 #include "model/buffer.hpp"
 #include "model/communicator.hpp"
 #include "model/pattern.hpp"
 
 namespace busbar {
 
-/// Host memory on 2 MiB pages where the kernel has them, faulted in by the calling rank (so that it
-/// lies on that rank's NUMA node) and poisoned. Throws Error (Runtime) where there is none.
-[[nodiscard]] Buffer allocate_host(Bytes bytes);
+/// Host memory, on 2 MiB pages where they are asked for and the kernel has them, faulted in by the
+/// calling rank (so that it lies on that rank's NUMA node) and poisoned. Throws Error (Unavailable)
+/// where there is none.
+[[nodiscard]] Buffer allocate_host(Bytes bytes, Pages pages = Pages::Huge);
+
+/// The share of a buffer of allocate_host that lies on huge pages, 0 to 1; nothing where the kernel
+/// does not report it.
+[[nodiscard]] std::optional<double> huge_page_share(const Buffer& buffer);
 
 /// Writes elements [first, first + count) of a tile's pattern to `to`.
 void fill_host(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first);

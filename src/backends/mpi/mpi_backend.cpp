@@ -27,11 +27,12 @@ const MpiRoutine& routine_of(const Call& call) {
 /// the same buffers before that.
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator(const Bootstrap& bootstrap, Progress progress)
+  MpiCommunicator(const Bootstrap& bootstrap, const ConnectOptions& options)
       : comm_(mpi_comm_of(bootstrap)),
         rank_(bootstrap.rank()),
         ranks_(static_cast<std::uint64_t>(bootstrap.size())),
-        progress_(progress) {}
+        progress_(options.progress),
+        pages_(options.pages) {}
 
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override;
   [[nodiscard]] std::uint64_t largest_count(const Call& call) const override;
@@ -49,7 +50,10 @@ class MpiCommunicator final : public Communicator {
     return (own_rule ? routine->in_place : collective.in_place)(count, rank_);
   }
 
-  [[nodiscard]] Buffer allocate(Bytes bytes) override { return allocate_host(bytes); }
+  [[nodiscard]] Buffer allocate(Bytes bytes) override { return allocate_host(bytes, pages_); }
+  [[nodiscard]] std::optional<double> huge_page_share(const Buffer& buffer) const override {
+    return busbar::huge_page_share(buffer);
+  }
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
     fill_host(to, count, tile, first);
   }
@@ -103,6 +107,7 @@ class MpiCommunicator final : public Communicator {
   int rank_;
   std::uint64_t ranks_;
   Progress progress_;
+  Pages pages_;
   HostStopwatch stopwatch_;
 };
 
@@ -141,7 +146,7 @@ class MpiBackend final : public Backend {
   [[nodiscard]] std::string library() const override { return mpi_library().name; }
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {
-    return std::make_unique<MpiCommunicator>(bootstrap, options.progress);
+    return std::make_unique<MpiCommunicator>(bootstrap, options);
   }
 };
 

@@ -90,6 +90,7 @@ const std::vector<Effect>& effects() {
       {"--progress block", [](O o) { return o.progress == ProgressChoice::Block; }},
       {"--progress yield", [](O o) { return o.progress == ProgressChoice::Yield; }},
       {"--cache rotate", [](O o) { return o.cache == Cache::Rotate; }},
+      {"--pages small", [](O o) { return o.pages == Pages::Small; }},
       {"--bind none", [](O o) { return o.bind == Bind::None; }},
       {"--bind core", [](O o) { return o.bind == Bind::Core; }},
       {"--bind numa", [](O o) { return o.bind == Bind::Numa; }},
@@ -122,6 +123,12 @@ const std::vector<Effect>& effects() {
       {"--pairs all --pairs off", [](O o) { return o.pairs == Pairs::Off; }},
   };
   return all;
+}
+
+TEST(ParseCommandLine, TakesEveryBackendOfThisBuild) {
+  for (const Backend* backend : registered_backends()) {
+    EXPECT_EQ(options_of("--backend " + std::string(backend->name())).backend, backend->name());
+  }
 }
 
 TEST(ParseCommandLine, HasAnEffectForEveryOption) {
@@ -218,6 +225,7 @@ TEST(ParseCommandLine, RefusesOnOneLineThatBeginsWithTheOption) {
                            "--time-budget inf",
                            "--progress spin",
                            "--cache cold",
+                           "--pages 2M",
                            "--bind socket",
                            "--memory-limit 0",
                            "--memory-limit lots",
@@ -231,6 +239,7 @@ TEST(ParseCommandLine, RefusesOnOneLineThatBeginsWithTheOption) {
                            "--csv ''",
                            "--samples ''",
                            "--backend ''",
+                           "--backend gloo",
                            "-p 2",
                            "-p x",
                            "-G -1",

@@ -178,6 +178,16 @@ TEST(CheckApplicable, AcceptsTheDefaultsOnEveryBackend) {
   }
 }
 
+TEST(CheckApplicable, RefusesPagesWhereBuffersAreMemoryOfDevices) {
+  Options options;
+  options.pages = Pages::Small;
+  for (const Backend* backend : registered_backends()) {
+    const test::Failure failure = test::failure_of(
+        [&] { check_applicable(options, *backend, test::collective("allreduce")); });
+    EXPECT_EQ(failure.says("--pages"), backend->has_devices()) << backend->name();
+  }
+}
+
 TEST(CheckApplicable, RefusesOptionsOfDevicesWhereThereAreNone) {
   std::map<std::string, Options> options;
   options["-G: there are no CUDA graphs"].graph_launches = 1;

@@ -41,6 +41,8 @@ TEST(OptionNames, AreThoseOfTheCommandLine) {
   EXPECT_EQ(name(Aggregation::Max), "max");
   EXPECT_EQ(name(Cache::Warm), "warm");
   EXPECT_EQ(name(Cache::Rotate), "rotate");
+  EXPECT_EQ(name(Pages::Huge), "huge");
+  EXPECT_EQ(name(Pages::Small), "small");
   EXPECT_EQ(name(Placement::Both), "both");
   EXPECT_EQ(name(Placement::In), "in");
   EXPECT_EQ(name(Placement::Out), "out");
@@ -52,13 +54,14 @@ TEST(ConfigurationWords, AreTheDefaultsInAFixedOrder) {
       "sizes=1048576-1073741824x2 types=float ops=sum root=0 placement=both operations=auto "
       "warmup=auto "
       "aggregated=1 cycles=1 aggregation=max checks=1 blocking=0 cadence=streaming ci-width=0.02 "
-      "time-budget=3 progress=auto cache=warm bind=auto devices=free seed=1 graph=0 registration=0 "
+      "time-budget=3 progress=auto cache=warm pages=huge bind=auto devices=free seed=1 graph=0 "
+      "registration=0 "
       "cta-policy=auto "
       "unalign=0 pairs=off split=none");
 }
 
 TEST(ConfigurationWords, DifferForEverythingThatMakesRowsIncomparable) {
-  std::vector<Options> variants(29);
+  std::vector<Options> variants(30);
   variants[1].sweep.first = 8;
   variants[2].sweep.last = 8;
   variants[3].sweep.factor = 1;
@@ -87,6 +90,7 @@ TEST(ConfigurationWords, DifferForEverythingThatMakesRowsIncomparable) {
   variants[26].split = Split{.rule = Split::Rule::Mod, .operand = 2};
   variants[27].split = Split{.rule = Split::Rule::Div, .operand = 2};
   variants[28].split = Split{.rule = Split::Rule::Mod, .operand = 3};
+  variants[29].pages = Pages::Small;
   std::set<std::string> words;
   for (const Options& options : variants) words.insert(join(configuration_words(options), " "));
   EXPECT_EQ(words.size(), variants.size());

@@ -270,6 +270,17 @@ TEST_F(PretendedRun, RotatesThroughBuffersWhereAsked) {
   EXPECT_EQ(calls.at(0).recv, calls.at(2).recv);
 }
 
+TEST_F(PretendedRun, RecordsThePagesThatTheKernelGave) {
+  EXPECT_EQ(run().at(0).pages, "");
+  int file = 0;
+  for (const auto& [share, pages] :
+       {std::pair{1.0, "huge"}, std::pair{0.5, "mixed"}, std::pair{0.0, "small"}}) {
+    communicator().huge_share = share;
+    options().csv_path += std::to_string(++file);
+    EXPECT_EQ(run().at(0).pages, pages);
+  }
+}
+
 TEST_F(PretendedRun, NamesTheGroupWhereRanksAreSplit) {
   EXPECT_FALSE(run().at(0).group.has_value());
   set_group(3);

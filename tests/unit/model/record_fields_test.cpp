@@ -74,15 +74,16 @@ const std::map<std::string, std::string>& cells() {
       {"efficiency", "0.5"},
       {"algorithm", "Tree"},
       {"protocol", "LL128"},
-      {"channels", "16"}};
+      {"channels", "16"},
+      {"pages", "huge"}};
   return values;
 }
 
-TEST(RecordFields, AreFiftyTwoWithNamesOfTheirOwn) {
+TEST(RecordFields, AreFiftyThreeWithNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (const RecordField& known : record_fields()) names.insert(known.name);
-  EXPECT_EQ(kRecordFieldCount, 52U);
-  EXPECT_EQ(names.size(), 52U);
+  EXPECT_EQ(kRecordFieldCount, 53U);
+  EXPECT_EQ(names.size(), 53U);
 }
 
 TEST(RecordFields, BeginWithTheColumnsThatReadersMayCountOn) {
@@ -109,7 +110,7 @@ TEST(RecordFields, EndWithTheColumnsThatCameLast) {
   constexpr std::array kLast{"finished_at", "host_time_us", "enqueue_time_us", "group",
                              "sender",      "receiver",     "device_set",      "bound_GBps",
                              "bound_kind",  "efficiency",   "algorithm",       "protocol",
-                             "channels"};
+                             "channels",    "pages"};
   for (std::size_t i = 0; i < kLast.size(); ++i) {
     EXPECT_EQ(record_fields()[39 + i].name, kLast.at(i));
   }
@@ -234,7 +235,7 @@ TEST(RecordFields, AreTextWhereTheyHoldWordsAndNumbersElsewhere) {
   const std::set<std::string_view> words{
       "collective",  "backend",    "type",        "op",          "status",   "reason",
       "flags",       "cadence",    "stop_reason", "aggregation", "progress", "cache",
-      "finished_at", "device_set", "bound_kind",  "algorithm",   "protocol"};
+      "finished_at", "device_set", "bound_kind",  "algorithm",   "protocol", "pages"};
   for (const RecordField& known : record_fields()) {
     EXPECT_EQ(known.kind == RecordField::Kind::Text, words.contains(known.name)) << known.name;
   }

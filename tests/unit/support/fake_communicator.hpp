@@ -63,6 +63,9 @@ class FakeCommunicator final : public Communicator {
     if (bytes > most_memory) throw Error{no_memory, "no memory"};
     return allocate_host(bytes);
   }
+  [[nodiscard]] std::optional<double> huge_page_share(const Buffer& /*buffer*/) const override {
+    return huge_share;
+  }
   void enlist(const Buffer& buffer) override { enlisted.push_back(buffer.data()); }
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
     fill_host(to, count, tile, first);
@@ -119,6 +122,7 @@ class FakeCommunicator final : public Communicator {
   Status no_memory = Status::Unavailable;  ///< what allocate throws beyond that
   std::optional<Bytes> device_memory;
   Bytes cache = 0;                              ///< device_cache
+  std::optional<double> huge_share;             ///< huge_page_share
   bool can_hold = false;                        ///< the device
   std::function<void()> on_start_held = [] {};  ///< looks at what was done until then
   std::function<Bytes(const Call&)> temporary = [](const Call&) { return Bytes{0}; };

@@ -26,6 +26,15 @@ TEST(AllocateHost, BeginsOnATwoMebibytePageAndIsPoisoned) {
   }
 }
 
+TEST(AllocateHost, TakesSmallPagesWhereTheyAreAskedFor) {
+  const Buffer huge = allocate_host(6 * kMiB, Pages::Huge);
+  const Buffer small = allocate_host(6 * kMiB, Pages::Small);
+  if (!huge_page_share(small)) GTEST_SKIP() << "the kernel does not report its pages";
+  EXPECT_EQ(huge_page_share(small), 0.0);
+  EXPECT_GE(huge_page_share(huge).value_or(-1), 0.0);
+  EXPECT_LE(huge_page_share(huge).value_or(2), 1.0);
+}
+
 TEST(AllocateHost, GivesAPlaceEvenForNothing) { EXPECT_NE(allocate_host(0).data(), nullptr); }
 
 TEST(FillHost, RepeatsThePatternFromAnyPlaceOfItsPeriod) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "topo/systems/host_copies.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -41,7 +43,7 @@ TEST(LimitInWords, NamesTheNodeThatLinksShare) {
             "NVLink of GPU4");
   EXPECT_EQ(words_of(graph, [](auto&, auto&) { return true; }), "every NVLink");
   EXPECT_EQ(words_of(graph, [](auto& a, auto& b) { return a.name < "GPU4" && b.name < "GPU4"; }),
-            "12 of 32 NVLink links");
+            "9 of 24 NVLink links");
 }
 
 TEST(LimitInWords, NamesDevicesCardsAndSwitches) {
@@ -60,6 +62,24 @@ TEST(LimitInWords, NamesDevicesCardsAndSwitches) {
                        return a.kind == NodeKind::Network || b.kind == NodeKind::Network;
                      }),
             "Ethernet of host0/NIC0 and host1/NIC0");
+}
+
+TEST(LimitInWords, CountsTheCablesOfAHostAlikeHoweverManyHostsThereAre) {
+  for (const int hosts : {2, 8}) {
+    const Graph graph = copy_hosts(load_system("dgx-h100"), hosts);
+    const auto of_network = [&](auto& fits) {
+      return words_of(graph, [&](auto& a, auto& b) {
+        return (a.kind == NodeKind::Network || b.kind == NodeKind::Network) && fits(a, b);
+      });
+    };
+    const auto out = [](auto& a, auto&) { return a.host == 1; };
+    EXPECT_EQ(of_network(out), "the 8 InfiniBand NDR links of every host");
+    const auto both = [](auto& a, auto& b) { return a.host == 1 || b.host == 1; };
+    EXPECT_EQ(of_network(both), "the 8 InfiniBand NDR links of every host");
+    const auto some = [](auto& a, auto&) { return a.host == 1 && a.name != "host1/NIC7"; };
+    EXPECT_EQ(of_network(some),
+              hosts == 2 ? "7 of 16 InfiniBand NDR links" : "7 of 64 InfiniBand NDR links");
+  }
 }
 
 TEST(LimitInWords, TellsTwoMediaAndSaysThatThereAreMore) {

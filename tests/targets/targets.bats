@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Every target that `make help` or the README names, in a short form, in a clone with what was built here: each
+# ends well and leaves the tree clean. `make check-targets` runs it alone.
+bats_require_minimum_version 1.5.0
+
+# short TARGET: the words after `make` that run it as briefly as it can be; nothing for one that is not run.
+short() {
+  case $1 in
+    all | bundle | docs | executables | fake-gpu | figures | example-report | help | openmpi | plots | promtool) echo "$1" ;;
+    bench) echo "$1 BRIEF=1" ;;  # and with it bench-mpi and plot-bench
+    install) echo "$1 DESTDIR=build/installed" ;;
+    quickstart) echo "$1 NP=2 SIZES=-b1K\ -e4K" ;;
+    clean) echo "$1" ;;
+  esac
+}
+# Those before others that need what they leave; the rest in the order of `make help`.
+readonly FIRST="all quickstart"
+
+# why_not TARGET: why it has no short form.
+why_not() {
+  case $1 in
+    test | check-unit | check-bats | check-other-mpi | check-targets | test-cluster) echo "these tests are a part of it" ;;
+    bench-mpi | plot-bench) echo "a part of bench" ;;
+    lint | format | tidy | tidy-tests) echo "minutes of their own; .ci/run runs lint" ;;
+    fuzz) echo "compiles everything once more" ;;
+    soak | soak-cluster) echo "hours" ;;
+    gpu-bench) echo "needs a GPU" ;;
+  esac
+}
+
+# documented: the targets of `make help`, and those that the documents name.
+documented() {
+  {
+    make -s help | sed -n 's/^  \([a-z-]*\) .*/\1/p'
+    # shellcheck disable=SC2016 # the backquote is the documents'
+    grep -ohE '(^|`)make( [A-Z_]+=[^ `]*)* [a-z][a-z-]+' README.md CONTRIBUTING.md docs/*.md examples/README.md | grep -oE '[a-z-]+$'
+  } | sort -u
+}
+
+setup() {
+  ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  cd "$ROOT" || return 1
+  unset MAKEFLAGS MAKELEVEL MFLAGS
+  export BUSBAR_NO_INSTALL=1
+  mkfifo "$BATS_TEST_TMPDIR/stdin"  # mpirun dies of a stdin that ends, now and then
+  exec 0<> "$BATS_TEST_TMPDIR/stdin"
+}
+
+# clone FOLDER: the sources as they are here, committed, and what was built of them but tests.
+clone() {
+  local entry
+  git clone -q --no-hardlinks . "$1"
+  git diff HEAD --binary | git -C "$1" apply --allow-empty --whitespace=nowarn
+  git ls-files --others --exclude-standard -z | xargs -0 -r cp --parents -t "$1"
+  git -C "$1" add -A
+  git -C "$1" -c user.name=test -c user.email=test commit -q --allow-empty -m test
+  mkdir -p "$1/build/tests"
+  for entry in build/*; do
+    case ${entry#build/} in tests | lint | bundle | fuzz) ;; *) cp -a "$entry" "$1/build" ;; esac
+  done
+  [ ! -d build/tests/fake_gpu ] || cp -a build/tests/fake_gpu "$1/build/tests"
+  rm -f "$1/build/bin/unit_tests"
+  # Older than what was built of them: a clone's files are new.
+  git -C "$1" ls-files -z | (cd "$1" && xargs -0 touch -h -d 2000-01-01)
+}
+
+@test "every documented target has a short form or a reason why it has none" {
+  local target
+  for target in $(documented); do
+    [ -n "$(short "$target")$(why_not "$target")" ] || { echo "make $target has neither"; return 1; }
+    [ -z "$(short "$target")" ] || [ -z "$(why_not "$target")" ]
+  done
+  [ "$(documented | wc -l)" -ge 25 ]
+}
+@test "every documented target runs in a clone and leaves the tree clean" {
+  git rev-parse --show-toplevel > /dev/null 2>&1 || skip "no git checkout"
+  [ -x build/bin/busbar ] || skip "nothing was built in build/"
+  local target words
+  clone "$BATS_TEST_TMPDIR/clone"
+  cd "$BATS_TEST_TMPDIR/clone"
+  for target in $FIRST $(documented | grep -vxE "${FIRST// /|}|clean") clean; do
+    eval "words=($(short "$target"))"
+    [ "${#words[@]}" -gt 0 ] || continue
+    local start=$SECONDS
+    timeout 300 make "${words[@]}" > ../said 2>&1 || { echo "make ${words[*]} exits $?"; tail -n 40 ../said; return 1; }
+    echo "make ${words[*]}: $((SECONDS - start)) s"
+    [ -z "$(git status --porcelain)" ] || { echo "make ${words[*]} leaves:"; git status --porcelain; return 1; }
+  done
+}
