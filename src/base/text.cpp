@@ -58,6 +58,11 @@ std::string_view trim(std::string_view text) {
 }
 
 std::string nearest_word(std::string_view word, std::span<const std::string> known) {
+  constexpr std::size_t kShortest = 3;  // of an abbreviation
+  const auto whole = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
+    return word.size() >= kShortest && candidate.starts_with(word);
+  });
+  if (whole != known.end()) return *whole;
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : known) {

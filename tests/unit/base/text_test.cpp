@@ -39,6 +39,12 @@ TEST(NearestWord, FindsWhatAMistypedOptionMeant) {
   EXPECT_EQ(nearest_word("--Csv", known), "--csv");
 }
 
+TEST(NearestWord, FindsWhatWasCutShort) {
+  const Words known{"--bind", "--cache", "--minbytes"};
+  EXPECT_EQ(nearest_word("--min", known), "--minbytes");
+  EXPECT_EQ(nearest_word("--m", known), "--minbytes");
+}
+
 TEST(NearestWord, FindsNothingWhereNothingIsNear) {
   const Words known{"--minbytes", "--cadence"};
   EXPECT_EQ(nearest_word("--verbose", known), "");
