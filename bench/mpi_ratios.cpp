@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -146,13 +145,12 @@ void pages(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
     if (size > effort.largest(16 * kMiB)) continue;
     const Case on_huge(*huge, size);
     const Case on_small(*small, size);
-    const auto send = std::make_unique_for_overwrite<std::byte[]>(size);
-    const auto recv = std::make_unique_for_overwrite<std::byte[]>(size);
+    std::vector<std::byte> send(size);
+    std::vector<std::byte> recv(size);
     Call of_malloc = on_small.calls.front();
-    std::memcpy(send.get(), of_malloc.send, size);
-    std::memset(recv.get(), 0, size);
-    of_malloc.send = send.get();
-    of_malloc.recv = recv.get();
+    std::memcpy(send.data(), of_malloc.send, size);
+    of_malloc.send = send.data();
+    of_malloc.recv = recv.data();
     std::array<std::vector<double>, 3> times_us;
     for (int round = 0; round < rounds; ++round) {  // in turn: the machine's speed drifts
       std::size_t kind = 0;
