@@ -46,7 +46,7 @@ bench: packages-build packages-bench ## ratios of our own speed: overhead, progr
 	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios stopping $(BRIEF:1=brief)
 	$(BIN)/topology_bounds $(BENCH_TIME)
 	$(BIN)/topology_choice
-	$(BIN)/csv_rows $(MAY_BE_SLOW)
+	$(BIN)/csv_rows $(BRIEF:1=10000) $(MAY_BE_SLOW)
 	$(BIN)/simulation $(MAY_BE_SLOW)
 	$(BIN)/host_limits $(BENCH_TIME)
 

@@ -57,8 +57,9 @@ class Group {
     const std::set<int> owners = owners_of(devices);
     if (std::string text = of_every_device(owners, devices); !text.empty()) return text;
     if (std::string text = of_one_node(); !text.empty()) return text;
-    if (links_.size() == all_.size() && owners.size() != 2)
+    if (links_.size() == all_.size() && owners.size() != 2) {
       return fmt::format("every {}", medium());
+    }
     if (!owners.empty() && owners.size() <= kMostNames) {
       return fmt::format("{} of {}", medium(), names(owners));
     }
@@ -86,8 +87,9 @@ class Group {
     for (const int hub : {first.from, first.to}) {
       const NodeKind kind = node(hub).kind;
       if (kind == NodeKind::NvSwitch || kind == NodeKind::Network) continue;
-      if (!each_of_them([&](const Link& link) { return link.from == hub || link.to == hub; }))
+      if (!each_of_them([&](const Link& link) { return link.from == hub || link.to == hub; })) {
         continue;
+      }
       const bool out = each_of_them([&](const Link& link) { return link.from == hub; });
       const bool in = each_of_them([&](const Link& link) { return link.to == hub; });
       const std::string_view way = out ? "out of" : in ? "into" : "of";
