@@ -70,26 +70,45 @@ Facts facts_of(std::span<const std::string> head) {
 
 bool contradicts_itself(const Record& record) { return has_flag(record, "bandwidth-differs"); }
 
-std::vector<std::string> problems_of(const Dataset& dataset) {
-  std::vector<std::string> problems;
-  const std::string file = std::filesystem::path(dataset.path).filename().string();
-  if (!dataset.cut.empty()) problems.push_back(fmt::format("{}: {}", file, dataset.cut));
-  std::vector<std::string> sizes;
-  for (const Record& record : dataset.records) {
-    if (contradicts_itself(record)) sizes.push_back(format_bytes(record.size));
+void FileProblems::add(const Record& record) {
+  fake_ = fake_ || has_flag(record, "fake");
+  if (!contradicts_itself(record)) return;
+  const std::string size = format_bytes(record.size);
+  if (contradictory_sizes_.empty() || contradictory_sizes_.back() != size) {
+    contradictory_sizes_.push_back(size);
   }
-  if (!sizes.empty()) {
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    problems.push_back(
+}
+
+std::vector<std::string> FileProblems::lines(const std::string& path,
+                                             const std::string& cut) const {
+  std::vector<std::string> lines;
+  const std::string file = std::filesystem::path(path).filename().string();
+  if (!cut.empty()) lines.push_back(fmt::format("{}: {}", file, cut));
+  if (!contradictory_sizes_.empty()) {
+    lines.push_back(
         fmt::format("{}: left out, since time and bandwidth of the log contradict each other: {}",
-                    file, join(sizes, ", ")));
+                    file, join(contradictory_sizes_, ", ")));
   }
-  if (std::any_of(dataset.records.begin(), dataset.records.end(),
-                  [](const Record& record) { return has_flag(record, "fake"); })) {
-    problems.push_back(
+  if (fake_) {
+    lines.push_back(
         fmt::format("{}: from the fake GPU machine of busbar's tests; no figure is real", file));
   }
-  return problems;
+  return lines;
+}
+
+std::vector<std::string> problems_of(const Dataset& dataset) {
+  FileProblems problems;
+  for (const Record& record : dataset.records) problems.add(record);
+  return problems.lines(dataset.path, dataset.cut);
+}
+
+std::vector<std::string> problems_of(std::span<const Dataset> datasets) {
+  std::vector<std::string> all;
+  for (const Dataset& dataset : datasets) {
+    const std::vector<std::string> problems = problems_of(dataset);
+    all.insert(all.end(), problems.begin(), problems.end());
+  }
+  return all;
 }
 
 Dataset load_dataset(const std::string& path) {

@@ -31,9 +31,23 @@ using Facts = std::map<std::string, std::string>;
 
 /// Whether size, time and bandwidth of an imported row cannot all be right; no curve has it.
 [[nodiscard]] bool contradicts_itself(const Record& record);
-/// What a reader of any figure of the file should know, a line each: that the file was cut, rows that
-/// are left out, and the fake GPU machine.
+
+/// What a reader of any figure of a file should know.
+class FileProblems {
+ public:
+  void add(const Record& record);
+  /// A line each: that the file was cut (`cut`: as CsvFile::cut), rows that are left out, and the
+  /// fake GPU machine.
+  [[nodiscard]] std::vector<std::string> lines(const std::string& path,
+                                               const std::string& cut) const;
+
+ private:
+  std::vector<std::string> contradictory_sizes_{};
+  bool fake_ = false;
+};
 [[nodiscard]] std::vector<std::string> problems_of(const Dataset& dataset);
+/// Those of all.
+[[nodiscard]] std::vector<std::string> problems_of(std::span<const Dataset> datasets);
 
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Dataset load_dataset(const std::string& path);

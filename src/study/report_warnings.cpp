@@ -81,11 +81,7 @@ void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
 }  // namespace
 
 std::vector<std::string> comparison_warnings(const ReportData& data) {
-  std::vector<std::string> warnings;
-  for (const Dataset& dataset : data.datasets) {
-    const std::vector<std::string> problems = problems_of(dataset);
-    warnings.insert(warnings.end(), problems.begin(), problems.end());
-  }
+  std::vector<std::string> warnings = problems_of(std::span(data.datasets));
   warn_of_rows(data, warnings);
   warn_of_facts(data, warnings);
   return warnings;

@@ -69,7 +69,7 @@ papers() {
   report "$DIR/mine.csv" -o "$DIR/r.md"
   [ "$status" -eq 0 ]
   grep -q 'measured.*2026-01-02 03:04:05.*node7' "$DIR/r.md"
-  grep -q 'no topology is known for mine' "$DIR/r.md"
+  grep -q 'No topology is known for mine' "$DIR/r.md"
 }
 @test "labels cannot put markup into a page" {
   curve dgx-2 2 1
