@@ -81,12 +81,12 @@ Status run_plot(std::span<char* const> arguments) {
   const std::vector<std::string> problems = problems_of(input.datasets);
   const std::vector<PlotFigure> figures = make_figures(std::move(input), options.wishes);
   const Gnuplot gnuplot;
-  print_warnings(problems);
-  if (!options.terminal) {
+  if (options.terminal) {
+    for (const PlotFigure& figure : figures) fmt::print("{}", gnuplot.text(figure, text_size()));
+  } else {
     draw_pictures(gnuplot, figures, options);
-    return Status::Ok;
   }
-  for (const PlotFigure& figure : figures) fmt::print("{}", gnuplot.text(figure, text_size()));
+  print_warnings(problems);
   return Status::Ok;
 }
 

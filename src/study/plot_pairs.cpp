@@ -89,6 +89,13 @@ std::string words_of(const std::vector<Matrix>& matrices) {
   return text + (all_simulated ? ", simulated" : "");
 }
 
+/// Without the size that the title has.
+std::string panel_words(const Matrix& matrix, bool one_size) {
+  std::string text = matrix.label;
+  if (matrix.simulated) text += " (simulated)";
+  return one_size ? text : fmt::format("{}, {}", text, format_bytes(matrix.size));
+}
+
 }  // namespace
 
 PlotLimits round_limits(double low, double high) {
@@ -115,12 +122,13 @@ PlotFigure pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> 
   if (matrices.empty()) return figure;
   if (!limits) limits = limits_of(matrices);
   figure.title = fmt::format("Pairs: {}", words_of(matrices));
+  const bool one_size = std::all_of(matrices.begin(), matrices.end(), [&](const Matrix& matrix) {
+    return matrix.size == matrices.front().size;
+  });
   int most = 0;
   for (const Matrix& matrix : matrices) {
     const int panel = static_cast<int>(figure.panels.size());
-    figure.panels.push_back(fmt::format("{}{}, {}", matrix.label,
-                                        matrix.simulated ? " (simulated)" : "",
-                                        format_bytes(matrix.size)));
+    figure.panels.push_back(panel_words(matrix, one_size));
     figure.curves.push_back(cells_of(matrix, panel));
     most = std::max(most, matrix.ranks);
   }

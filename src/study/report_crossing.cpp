@@ -13,9 +13,8 @@ using Rates = std::map<std::size_t, double>;
 
 /// The curve of the highest rate, where all others are behind it by more than the level.
 std::optional<std::size_t> lone_leader(const Rates& rates, double level) {
-  const auto best =
-      std::max_element(rates.begin(), rates.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto best = std::max_element(
+      rates.begin(), rates.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const bool alone = std::all_of(rates.begin(), rates.end(), [&](const auto& rate) {
     return rate.first == best->first || leader(best->second, rate.second, level) > 0;
   });

@@ -71,9 +71,8 @@ std::string crossing_words(const ReportPanel& panel, const Crossing& crossing) {
 }
 
 const SizedRate& highest(const ReportLine& line) {
-  return *std::max_element(
-      line.rates.begin(), line.rates.end(),
-      [](const SizedRate& a, const SizedRate& b) { return a.GBps < b.GBps; });
+  return *std::max_element(line.rates.begin(), line.rates.end(),
+                           [](const SizedRate& a, const SizedRate& b) { return a.GBps < b.GBps; });
 }
 
 /// "b 482 GB/s (16 GiB), a 130 (128 MiB)": the highest rate of each line, wherever it is.
@@ -97,8 +96,7 @@ std::string highest_words(const ReportPanel& panel) {
 /// Whether all lines end at one size, so that a ranking there is fair.
 bool end_alike(const ReportPanel& panel) {
   return std::all_of(panel.lines.begin(), panel.lines.end(), [&](const ReportLine& line) {
-    return !line.rates.empty() &&
-           line.rates.back().size == panel.lines.front().rates.back().size;
+    return !line.rates.empty() && line.rates.back().size == panel.lines.front().rates.back().size;
   });
 }
 

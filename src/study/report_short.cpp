@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "report/topo_text.hpp"
 #include "study/report_findings.hpp"
+#include "study/report_lines.hpp"
 #include "study/report_words.hpp"
 #include "topo/choice/sets.hpp"
 
@@ -61,10 +62,10 @@ std::string limit_of_all(const ReportSystem& system) {
   if (system.sets.empty() || !system.sets.back().best) return {};
   const topo::Bound& bound = system.sets.back().best->bound;
   const double allreduce = topo::collective_GBps(bound, "allreduce").value_or(0);
-  const std::string more = allreduce > bound.bound_GBps
-                               ? fmt::format(", and {} in an all-reduce that the switch adds (NVLS)",
-                                             rate_words(allreduce))
-                               : "";
+  const std::string more =
+      allreduce > bound.bound_GBps
+          ? fmt::format(", and {} in an all-reduce {}", rate_words(allreduce), beyond_rings(bound))
+          : "";
   return fmt::format("all {} together can carry {}{} ({}){}{}", system.sets.back().k,
                      bound.assumptions.empty() ? "" : "about ", rate_words(bound.bound_GBps),
                      bound.limit, bound.ring_GBps > 0 ? "" : ", with no NVLink ring", more);
@@ -90,8 +91,8 @@ std::vector<std::string> short_findings(const ReportData& data) {
     found.push_back(fastest_findings(only).front());
     const std::vector<std::string> changes = crossing_findings(only);
     found.insert(found.end(), changes.begin(),
-                 changes.begin() + static_cast<std::ptrdiff_t>(
-                                       std::min<std::size_t>(changes.size(), kPanels)));
+                 changes.begin() +
+                     static_cast<std::ptrdiff_t>(std::min<std::size_t>(changes.size(), kPanels)));
   }
   for (const ReportSystem& system : data.systems) {
     std::vector<std::string> parts;

@@ -60,14 +60,18 @@ void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
   std::set<std::string> wrong;
   for (const Dataset& dataset : data.datasets) {
     if (dataset.records.empty()) continue;
-    sources[dataset.simulated ? "simulated" : "measured"].insert(dataset.label);
+    const Origin origin = origin_of(dataset);
+    sources[origin == Origin::Simulated  ? "simulated"
+            : origin == Origin::Imported ? "imported means"
+                                         : "measured medians"]
+        .insert(dataset.label);
     for (const Record& record : dataset.records) {
       if (record.status == RowStatus::Wrong) wrong.insert(dataset.label);
     }
   }
   if (sources.size() > 1) {
     warnings.push_back(
-        fmt::format("measured and simulated curves stand side by side: {}", values_words(sources)));
+        fmt::format("curves of different origin stand side by side: {}", values_words(sources)));
   }
   if (cadences.size() > 1) {
     warnings.push_back(fmt::format("runs differ in cadence: {}", values_words(cadences)));

@@ -87,6 +87,19 @@ papers() {
   run ! grep -q CONSOLE "$DIR/log"
   grep -q 'system-dgx-1v' "$DIR/dom"
 }
+@test "report refuses files without a value, and writes nothing" {
+  printf 'collective,size_bytes\nallreduce,1024\n' > "$DIR/bad.csv"
+  refused "a bus bandwidth" "$DIR/bad.csv" -o "$DIR/x.html"
+  [ ! -e "$DIR/x.html" ]
+}
+@test "report warns of a file that was cut, on the page and on stderr" {
+  curve dgx-2 8 117 118
+  printf 'broadcast,si' >> "$DIR/dgx-2.csv"
+  report "$DIR/dgx-2.csv" -o "$DIR/r.md"
+  [ "$status" -eq 0 ]
+  [[ $stderr == *"busbar: warning: dgx-2.csv: cut off"* ]]
+  grep -q 'dgx-2.csv: cut off' "$DIR/r.md"
+}
 @test "report refuses what it does not understand, in one line" {
   refused "give CSVs" -o "$DIR/x.html"
   refused "-o report.html" --system dgx-1v

@@ -115,8 +115,10 @@ TEST(Warnings, TellWhatMakesAComparisonUnsafe) {
               ElementsAre(HasSubstr("differ in library: NCCL 2.3.7 (dgx-2); NCCL 2.4.7 (ac922)")));
   young.simulated = true;
   EXPECT_THAT(comparison_warnings(make_report_data({old, young}, {})),
-              ElementsAre(HasSubstr("measured and simulated")));
-  const ReportData unknown = make_report_data({run_of("mine", {})}, {});
+              ElementsAre(HasSubstr("stand side by side: measured medians (dgx-2); "
+                                    "simulated (ac922)")));
+  const ReportData unknown =
+      make_report_data({run_of("mine", {row("allreduce", 2, kGiB, 70)})}, {});
   EXPECT_THAT(comparison_warnings(unknown), IsEmpty());
   EXPECT_THAT(systems_without_topology(unknown), ElementsAre("mine"));
 }
