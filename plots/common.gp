@@ -78,6 +78,8 @@ if (terminal) {
   set output out
 }
 
+mark = terminal || out[strlen(out) - 3:] eq ".png" ? 1 : 0.7  # the size of a point, which SVG draws larger
+
 # --- axes -----------------------------------------------------------------------------------------
 set border 3
 set tics nomirror out
@@ -109,14 +111,14 @@ rate_axis = 'if (log_low > 0) { low = log_low / 1.2; high = top * 1.3; eval(log_
 style(c) = sprintf("lc rgb Colour[%d] title Title[%d]", c, c)
 how(c) = Kind[c] eq "density" ? sprintf("steps dt %d lw 1.6", terminal ? 1 : Dash[c]) : terminal ? (Kind[c] eq "bound" || Kind[c] eq "ideal" || Kind[c] eq "steps" ? "lines" : "linespoints") : \
   Kind[c] eq "bound" ? "lines dt 3 lw 2" : Kind[c] eq "ideal" ? "lines dt 2 lw 1.5" : \
-  Kind[c] eq "second" ? sprintf("linespoints dt 3 lw 1.2 pt %d ps 0.5", Point[c]) : \
-  Kind[c] eq "raw" ? sprintf("points pt %d ps 0.9", Point[c]) : \
+  Kind[c] eq "second" ? sprintf("linespoints dt 3 lw 1.2 pt %d ps 0.5 * mark", Point[c]) : \
+  Kind[c] eq "raw" ? sprintf("points pt %d ps 0.9 * mark", Point[c]) : \
   Kind[c] eq "steps" ? sprintf("steps dt %d lw 1.8", Dash[c]) : \
-  sprintf("linespoints dt %d lw 1.8 pt %d ps 1", Dash[c], Point[c])
+  sprintf("linespoints dt %d lw 1.8 pt %d ps mark", Dash[c], Point[c])
 # The shape with the number below is the hollow one.
 hollow(c) = terminal ? sprintf(", data index %d using 1:2 with points title Title[%d]", block(c), c) : \
-  sprintf(", data index %d using 1:2 with points pt %d ps 0.95 lc rgb 'white' notitle", block(c), Point[c]) . \
-  sprintf(", data index %d using 1:2 with points pt %d ps 1 lw 1.8 %s", block(c), Point[c] - 1, style(c))
+  sprintf(", data index %d using 1:2 with points pt %d ps 1.2 * mark lc rgb 'white' notitle", block(c), Point[c]) . \
+  sprintf(", data index %d using 1:2 with points pt %d ps 1.3 * mark lw 1.8 %s", block(c), Point[c] - 1, style(c))
 line(c) = Kind[c] eq "hollow" ? hollow(c) : sprintf(", data index %d using 1:2 with %s %s", block(c), how(c), terminal ? sprintf("title Title[%d]", c) : style(c))
 band(c) = !terminal && Kind[c] eq "density" ? \
   sprintf(", data index %d using 1:2 with fillsteps lc rgb Colour[%d] notitle", block(c), c) : \

@@ -21,6 +21,7 @@ struct Matrix {
   std::string label{};
   std::string collective{};
   bool simulated = false;
+  bool fake = false;
   Bytes size = 0;
   int ranks = 0;
   std::map<Pair, std::vector<double>> rates{};
@@ -32,7 +33,10 @@ bool has_rate(const Record& record) {
 }
 
 Matrix matrix_of(const Dataset& dataset, std::optional<Bytes> wanted) {
-  Matrix matrix{.label = dataset.label, .simulated = dataset.simulated};
+  const Origin origin = origin_of(dataset);
+  Matrix matrix{.label = dataset.label,
+                .simulated = origin == Origin::Simulated,
+                .fake = origin == Origin::Fake};
   for (const Record& record : dataset.records) {
     if (!is_pair(record)) continue;
     matrix.ranks = std::max({matrix.ranks, *record.sender + 1, *record.receiver + 1});
@@ -93,6 +97,7 @@ std::string words_of(const std::vector<Matrix>& matrices) {
 std::string panel_words(const Matrix& matrix, bool one_size) {
   std::string text = matrix.label;
   if (matrix.simulated) text += " (simulated)";
+  if (matrix.fake) text += " (fake GPUs)";
   return one_size ? text : fmt::format("{}, {}", text, format_bytes(matrix.size));
 }
 
