@@ -78,7 +78,7 @@ if (terminal) {
   set output out
 }
 
-mark = terminal || out[strlen(out) - 3:] eq ".png" ? 1 : 0.7  # the size of a point, which SVG draws larger
+mark = terminal || out[strlen(out) - 3:] eq ".png" ? 1.3 : 0.75  # the size of a point, which SVG draws larger
 
 # --- axes -----------------------------------------------------------------------------------------
 set border 3

@@ -172,10 +172,24 @@ DocumentTable rate_table(const ReportPanel& panel, const std::vector<Bytes>& siz
   return table;
 }
 
+/// ", float sum", where all lines have that type and operation.
+std::string type_words(const ReportPanel& panel) {
+  std::string text;
+  for (std::string CurveKey::*part : {&CurveKey::type, &CurveKey::op}) {
+    const std::string& first = panel.lines.front().key.*part;
+    const bool common =
+        std::all_of(panel.lines.begin(), panel.lines.end(),
+                    [&](const ReportLine& line) { return line.key.*part == first; });
+    if (common && !first.empty() && first != "none") text += (text.empty() ? ", " : " ") + first;
+  }
+  return text;
+}
+
 Section panel_section(const ReportContext& context, const ReportPanel& panel) {
   const std::string collective = collective_words(panel.collective);
   const std::string where =
-      fmt::format("{}, {}", collective, counted(static_cast<std::size_t>(panel.ranks), "rank"));
+      fmt::format("{}, {}{}", collective, counted(static_cast<std::size_t>(panel.ranks), "rank"),
+                  type_words(panel));
   const std::vector<Bytes> sizes = all_sizes(panel);
   Section section{.level = 3,
                   .id = fmt::format("{}-{}", panel.collective, panel.ranks),

@@ -113,7 +113,7 @@ void number_lines(std::vector<ReportPanel>& panels) {
 
 std::string_view beyond_rings(const topo::Bound& bound) {
   return bound.in_switch_GBps.value_or(0) >= bound.tree_GBps.value_or(0)
-             ? "added in the switch (NVLS)"
+             ? "in the switch (NVLS)"
              : "by trees";
 }
 

@@ -64,7 +64,7 @@ std::string limit_of_all(const ReportSystem& system) {
   const double allreduce = topo::collective_GBps(bound, "allreduce").value_or(0);
   const std::string more =
       allreduce > bound.bound_GBps
-          ? fmt::format(", and {} in an all-reduce {}", rate_words(allreduce), beyond_rings(bound))
+          ? fmt::format(", and {} for all-reduce {}", rate_words(allreduce), beyond_rings(bound))
           : "";
   return fmt::format("all {} together can carry {}{} ({}){}{}", system.sets.back().k,
                      bound.assumptions.empty() ? "" : "about ", rate_words(bound.bound_GBps),

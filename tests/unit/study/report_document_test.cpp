@@ -66,6 +66,14 @@ TEST(ReportDocument, ShowsSizesMeasuredInPlaceOnlyAndSaysSo) {
               HasSubstr("| 2 KiB | 20 (in place) |"));
 }
 
+TEST(ReportDocument, NamesTheTypeInTheCaptionOrInTheLinesThatDiffer) {
+  Record other = row(1024, 10);
+  other.type = "double";
+  EXPECT_THAT(page_of({run_of("a", {other})}), HasSubstr("all-reduce, 8 ranks, double\n"));
+  const std::string both = page_of({run_of("a", {other}), run_of("b", {row(1024, 10)})});
+  EXPECT_THAT(both, HasSubstr("| a, double | b, float |"));
+}
+
 TEST(ReportDocument, HasNoRowsOfBoundsAndNoColumnsOfFactsThatNobodyKnows) {
   const std::string page = page_of({run_of("a", {row(1024, 10)})});
   EXPECT_THAT(page, Not(HasSubstr("highest of bound")));
