@@ -99,10 +99,11 @@ std::vector<double> y_ticks(const Frame& frame) {
   }
   constexpr double kFewDecades = 200;
   const bool few = frame.axis.top / *frame.log_low < kFewDecades;
-  for (double decade = std::pow(10, std::floor(std::log10(*frame.log_low)));
-       decade <= frame.axis.top; decade *= 10) {
+  const int last = static_cast<int>(std::floor(std::log10(frame.axis.top)));
+  for (int power = static_cast<int>(std::floor(std::log10(*frame.log_low))); power <= last;
+       ++power) {
     for (const double digit : {1.0, 2.0, 5.0}) {
-      const double value = digit * decade;
+      const double value = digit * std::pow(10, power);
       const bool inside = value >= *frame.log_low && value <= frame.axis.top;
       if (inside && (few || digit == 1.0)) ticks.push_back(value);
     }

@@ -49,7 +49,8 @@ History history_of(const std::vector<Launch>& launches) {
   History history;
   for (const Launch& launch : launches) {
     for (SizeCurve& curve : size_curves(launch.dataset, PlotPlacement::Both).curves) {
-      history[history_key(curve.key)].push_back({launch.start, std::move(curve)});
+      std::vector<StartedCurve>& launches_of_key = history[history_key(curve.key)];
+      launches_of_key.push_back({launch.start, std::move(curve)});
     }
   }
   std::erase_if(history, [](const auto& curve) { return curve.second.size() < 2; });

@@ -102,6 +102,13 @@ std::pair<double, double> time_range(const SizeCurves& curves) {
   return {low / kMargin, high * kMargin};
 }
 
+bool has_bound(const SizePoint& point) { return point.bound_GBps.value_or(0) > 0; }
+
+/// What makes a bandwidth a percentage of its bound; nan where there is none.
+double percent_of_bound(const SizePoint& point) {
+  return has_bound(point) ? 100 / *point.bound_GBps : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// Marks the points of curves out of place that were measured in place only; one legend for all of
 /// a panel.
 void add_in_place_only(PlotFigure& figure, const SizeCurves& curves,
@@ -163,11 +170,11 @@ PlotFigure share_figure(const SizeCurves& curves) {
     bool gap = false;
     for (const SizePoint& point : curve.points) {
       gap = gap || point.gap_before;
-      if (!point.bound_GBps || *point.bound_GBps <= 0) {
+      if (!has_bound(point)) {
         gap = true;
         continue;
       }
-      const double percent = 100 / *point.bound_GBps;
+      const double percent = percent_of_bound(point);
       const auto scaled = [&](const std::optional<double>& value) {
         return value ? std::optional<double>(*value * percent) : std::nullopt;
       };
@@ -181,8 +188,7 @@ PlotFigure share_figure(const SizeCurves& curves) {
     if (!drawn.points.empty()) figure.curves.push_back(std::move(drawn));
   }
   add_in_place_only(figure, curves, [](const SizePoint& point) {
-    return point.bound_GBps.value_or(0) > 0 ? point.busbw_GBps * 100 / *point.bound_GBps
-                                            : std::numeric_limits<double>::quiet_NaN();
+    return point.busbw_GBps * percent_of_bound(point);
   });
   drop_empty_panels(figure);
   return figure;

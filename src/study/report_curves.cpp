@@ -142,6 +142,22 @@ std::optional<Figure> share_figure(const ReportContext& context, const ReportPan
                                        origin_words(panel))};
 }
 
+/// The last rows of a panel's table.
+void add_bounds(const ReportPanel& panel, DocumentTable& table) {
+  std::vector<std::string> bounds{"bound"};
+  std::vector<std::string> shares{"highest of bound"};
+  std::vector<std::string> limits{"limit"};
+  for (const ReportLine& line : panel.lines) {
+    const std::optional<double> share = best_share(line);
+    bounds.push_back(line.bound_GBps ? figure_words(*line.bound_GBps) : "");
+    shares.push_back(share ? percent_words(*share) : "");
+    limits.push_back(line.limit);
+  }
+  table.rows.push_back(std::move(bounds));
+  table.rows.push_back(std::move(shares));
+  table.rows.push_back(std::move(limits));
+}
+
 DocumentTable rate_table(const ReportPanel& panel, const std::vector<Bytes>& sizes,
                          const std::string& where) {
   DocumentTable table{.caption = fmt::format("Bus bandwidth in GB/s, {}", where),
@@ -156,19 +172,7 @@ DocumentTable rate_table(const ReportPanel& panel, const std::vector<Bytes>& siz
     }
     table.rows.push_back(std::move(row));
   }
-  if (!any_bound(panel)) return table;
-  std::vector<std::string> bounds{"bound"};
-  std::vector<std::string> shares{"highest of bound"};
-  std::vector<std::string> limits{"limit"};
-  for (const ReportLine& line : panel.lines) {
-    const std::optional<double> share = best_share(line);
-    bounds.push_back(line.bound_GBps ? figure_words(*line.bound_GBps) : "");
-    shares.push_back(share ? percent_words(*share) : "");
-    limits.push_back(line.limit);
-  }
-  table.rows.push_back(std::move(bounds));
-  table.rows.push_back(std::move(shares));
-  table.rows.push_back(std::move(limits));
+  if (any_bound(panel)) add_bounds(panel, table);
   return table;
 }
 

@@ -30,13 +30,13 @@ std::string lead_of(const ReportData& data) {
   for (const Dataset& dataset : data.datasets) {
     ++runs[origin_of(dataset)];
     const std::string tool = dataset.fact("tool");
-    if (origin_of(dataset) == Origin::Imported) tools.insert(tool.substr(0, tool.find(' ')));
+    const bool named = origin_of(dataset) == Origin::Imported && !tool.empty();
+    if (named) tools.insert(tool.substr(0, tool.find_first_of(" ,")));
   }
   const std::string logs =
       fmt::format("imported from logs of {}: each value is a mean, where our own are medians",
-                  tools.empty() || *tools.begin() == ""
-                      ? "other tools"
-                      : and_words(std::vector<std::string>(tools.begin(), tools.end())));
+                  tools.empty() ? "other tools"
+                                : and_words(std::vector<std::string>(tools.begin(), tools.end())));
   for (const auto& [origin, words] :
        {std::pair{Origin::Simulated,
                   std::string("simulated: predicted from the topology, not measured")},

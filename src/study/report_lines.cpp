@@ -67,28 +67,33 @@ void add_gaps(const ReportData& data, ReportLine& line) {
   }
 }
 
-/// What distinguishes the lines of a panel: only parts that differ. Of the type and the operation
-/// that is said across systems, too, since they change the figures.
+/// What distinguishes a line of a panel: only parts that differ. Of the type and the operation that
+/// is said across systems, too, since they change the figures.
+std::vector<std::string> parts_of(const ReportLine& line, const std::vector<ReportLine>& lines) {
+  std::vector<std::string> parts;
+  const auto add = [&](const auto& part_of, bool across_systems = false) {
+    const bool differs = std::any_of(lines.begin(), lines.end(), [&](const ReportLine& other) {
+      return (across_systems || other.system == line.system) &&
+             part_of(other.key) != part_of(line.key);
+    });
+    if (differs && !part_of(line.key).empty()) parts.push_back(part_of(line.key));
+  };
+  add([](const CurveKey& key) { return key.type; }, true);
+  add([](const CurveKey& key) { return key.op; }, true);
+  add([](const CurveKey& key) {
+    return key.device_set.empty() ? "" : fmt::format("devices {}", key.device_set);
+  });
+  add([](const CurveKey& key) { return counted(static_cast<std::size_t>(key.nodes), "node"); });
+  if (line.key.in_place) parts.emplace_back("in place");
+  return parts;
+}
+
 void name_lines(std::vector<ReportLine>& lines) {
   const bool some_measured = std::any_of(lines.begin(), lines.end(),
                                          [](const ReportLine& line) { return !line.key.imported; });
   for (ReportLine& line : lines) {
-    std::vector<std::string> parts;
-    const auto add = [&](const auto& part_of, bool across_systems = false) {
-      const bool differs = std::any_of(lines.begin(), lines.end(), [&](const ReportLine& other) {
-        return (across_systems || other.system == line.system) &&
-               part_of(other.key) != part_of(line.key);
-      });
-      if (differs && !part_of(line.key).empty()) parts.push_back(part_of(line.key));
-    };
-    add([](const CurveKey& key) { return key.type; }, true);
-    add([](const CurveKey& key) { return key.op; }, true);
-    add([](const CurveKey& key) {
-      return key.device_set.empty() ? "" : fmt::format("devices {}", key.device_set);
-    });
-    add([](const CurveKey& key) { return counted(static_cast<std::size_t>(key.nodes), "node"); });
+    const std::vector<std::string> parts = parts_of(line, lines);
     line.label = line.system + (parts.empty() ? "" : ", " + join(parts, ", "));
-    if (line.key.in_place) line.label += ", in place";
     if (line.key.imported && some_measured) line.label += " (imported means)";
     if (line.key.fake) line.label += origin_suffix(line.key);
     line.words = line.label + (line.key.simulated ? " (simulated)" : "");
@@ -112,9 +117,8 @@ void number_lines(std::vector<ReportPanel>& panels) {
 }  // namespace
 
 std::string_view beyond_rings(const topo::Bound& bound) {
-  return bound.in_switch_GBps.value_or(0) >= bound.tree_GBps.value_or(0)
-             ? "in the switch (NVLS)"
-             : "by trees";
+  return bound.in_switch_GBps.value_or(0) >= bound.tree_GBps.value_or(0) ? "in the switch (NVLS)"
+                                                                         : "by trees";
 }
 
 std::vector<SizedRate> median_rates(const Curve& curve) {

@@ -66,7 +66,7 @@ DocumentTable runs_table(const ReportData& data) {
   for (const auto& [key, title] : kFacts) {
     const bool any =
         std::any_of(data.datasets.begin(), data.datasets.end(),
-                    [&](const Dataset& dataset) { return !dataset.fact(key).empty(); });
+                    [name = key](const Dataset& dataset) { return !dataset.fact(name).empty(); });
     if (!any) continue;
     keys.push_back(key);
     table.columns.push_back({title, false});

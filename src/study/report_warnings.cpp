@@ -54,17 +54,19 @@ Values cadences_of(const ReportData& data) {
   return cadences;
 }
 
+const char* source_words(const Dataset& dataset) {
+  const Origin origin = origin_of(dataset);
+  if (origin == Origin::Simulated) return "simulated";
+  return origin == Origin::Imported ? "imported means" : "measured medians";
+}
+
 void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
   const Values cadences = cadences_of(data);
   Values sources;
   std::set<std::string> wrong;
   for (const Dataset& dataset : data.datasets) {
     if (dataset.records.empty()) continue;
-    const Origin origin = origin_of(dataset);
-    sources[origin == Origin::Simulated  ? "simulated"
-            : origin == Origin::Imported ? "imported means"
-                                         : "measured medians"]
-        .insert(dataset.label);
+    sources[source_words(dataset)].insert(dataset.label);
     for (const Record& record : dataset.records) {
       if (record.status == RowStatus::Wrong) wrong.insert(dataset.label);
     }
