@@ -55,9 +55,13 @@ Values cadences_of(const ReportData& data) {
 }
 
 const char* source_words(const Dataset& dataset) {
-  const Origin origin = origin_of(dataset);
-  if (origin == Origin::Simulated) return "simulated";
-  return origin == Origin::Imported ? "imported means" : "measured medians";
+  switch (origin_of(dataset)) {
+    case Origin::Simulated: return "simulated";
+    case Origin::Fake: return "fake GPUs";
+    case Origin::Imported: return "imported means";
+    case Origin::Measured: break;
+  }
+  return "measured medians";
 }
 
 void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {

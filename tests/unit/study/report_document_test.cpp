@@ -57,6 +57,8 @@ TEST(ReportDocument, LabelsWhatIsOfFakeGpus) {
   EXPECT_THAT(page, HasSubstr("a (fake GPUs)"));
   EXPECT_THAT(page, HasSubstr("no figure is real"));
   EXPECT_THAT(page, Not(HasSubstr("measured.")));
+  EXPECT_THAT(page_of({run_of("a", {row(1024, 10, "fake")}), run_of("b", {row(1024, 20)})}),
+              HasSubstr("fake GPUs (a); measured medians (b)"));
 }
 
 TEST(ReportDocument, ShowsSizesMeasuredInPlaceOnlyAndSaysSo) {
