@@ -22,6 +22,9 @@ $(BIN)/host_limits: $(BUILD)/bench/host_limits.o $(CORE)
 $(BIN)/simulation: $(BUILD)/bench/simulation.o $(CORE)
 	@$(BENCH_LINK)
 
+$(BIN)/compare_rates: $(BUILD)/bench/compare_rates.o $(CORE)
+	@$(BENCH_LINK)
+
 $(BIN)/csv_rows: $(BUILD)/bench/csv_rows.o $(CORE)
 	@$(BENCH_LINK)
 
@@ -37,8 +40,8 @@ else
 bench-mpi: ; @echo "bench-mpi: no $(MPI_NAME) here; skipped" >&2
 endif
 
-BENCHES := mpi_ratios mpi_memory verification topology_bounds topology_choice csv_rows simulation host_limits
-bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; speed of host memory: BRIEF=1 to see them run
+BENCHES := mpi_ratios mpi_memory verification topology_bounds topology_choice csv_rows compare_rates simulation host_limits
+bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; verdicts of compare; speed of host memory: BRIEF=1 to see them run
 	@$(MAKE) --no-print-directory -j$(shell nproc) $(BENCHES:%=$(BIN)/%)
 	@$(MAKE) --no-print-directory bench-mpi
 	@$(MAKE) --no-print-directory -j$(shell nproc) MPI=$(OTHER_MPI) MPICXX= bench-mpi
@@ -47,6 +50,7 @@ bench: packages-build packages-bench ## ratios of our own speed: overhead, progr
 	$(BIN)/topology_bounds $(BENCH_TIME)
 	$(BIN)/topology_choice
 	$(BIN)/csv_rows $(BRIEF:1=10000) $(MAY_BE_SLOW)
+	$(BIN)/compare_rates
 	$(BIN)/simulation $(MAY_BE_SLOW)
 	$(BIN)/host_limits $(BENCH_TIME)
 

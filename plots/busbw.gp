@@ -3,7 +3,8 @@
 #   gnuplot -e "data='busbw.dat'; out='busbw.svg'" plots/common.gp plots/busbw.gp
 eval(size_axis)
 set ylabel "bus bandwidth (GB/s)"
-set yrange [0:y_high * 1.05]
+top = y_high
+eval(rate_axis)
 do for [p = 1:panels] {
   set title Panel[p] noenhanced
   if (terminal) { set title figure_title . ", " . Panel[p] noenhanced }

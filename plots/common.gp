@@ -16,7 +16,7 @@ set datafile missing "nan"
 
 # --- facts, panels, marks, curves -----------------------------------------------------------------
 figure_title = ""; panels = 0; curves = 0; marks = 0
-x_low = 1.; x_high = 1.; y_low = 0.; y_high = 1.; limits_low = 0.; limits_high = 1.; ranks = 0
+x_low = 1.; x_high = 1.; y_low = 0.; y_high = 1.; limits_low = 0.; limits_high = 1.; ranks = 0; log_low = 0.
 number(text) = real(text)
 set table $ignored
 plot data index 0 using (strcol(1) eq "title" ? figure_title = strcol(2) : \
@@ -24,7 +24,7 @@ plot data index 0 using (strcol(1) eq "title" ? figure_title = strcol(2) : \
   strcol(1) eq "marks" ? marks = int(number(strcol(2))) : strcol(1) eq "ranks" ? ranks = int(number(strcol(2))) : \
   strcol(1) eq "x_low" ? x_low = number(strcol(2)) : strcol(1) eq "x_high" ? x_high = number(strcol(2)) : \
   strcol(1) eq "y_low" ? y_low = number(strcol(2)) : strcol(1) eq "y_high" ? y_high = number(strcol(2)) : \
-  strcol(1) eq "limits_low" ? limits_low = number(strcol(2)) : \
+  strcol(1) eq "log_low" ? log_low = number(strcol(2)) : strcol(1) eq "limits_low" ? limits_low = number(strcol(2)) : \
   strcol(1) eq "limits_high" ? limits_high = number(strcol(2)) : 0, 0) with table
 array Panel[panels + 1]
 array X_low[panels + 1]
@@ -78,12 +78,15 @@ if (terminal) {
   set output out
 }
 
+mark = terminal || out[strlen(out) - 3:] eq ".png" ? 1.3 : 0.75  # the size of a point, which SVG draws larger
+
 # --- axes -----------------------------------------------------------------------------------------
 set border 3
 set tics nomirror out
 set grid xtics ytics lc rgb "#e4e4e4" lw 1 lt 1 dt 1
 if (terminal) { unset grid } else { set style fill transparent solid 0.18 noborder }
-set key below center vertical maxcols 1 reverse Left samplen 4 spacing 1.1 title " "
+set key below center vertical maxcols 1 reverse Left samplen 4 spacing 1.1
+if (!terminal) { set key title " " }  # room above it; text would lose the middle of the axis's names
 
 bytes(x) = x < 2**10 ? sprintf("%g B", x) : x < 2**20 ? sprintf("%g KiB", x / 2**10) : \
   x < 2**30 ? sprintf("%g MiB", x / 2**20) : x < 2**40 ? sprintf("%g GiB", x / 2**30) : sprintf("%g TiB", x / 2**40)
@@ -100,16 +103,23 @@ log_axis(axis) = sprintf("set logscale %s 10; set %srange [low:high]; unset %sti
   sprintf("do for [power = int(floor(log10(low))) - 1 : int(ceil(log10(high)))] { do for [digit = 1:9] { tic = digit * 10. ** power; ") . \
   sprintf("if (tic >= low * 0.999 && tic <= high * 1.001) { if (digit == 1 || (few_decades(low, high) && (digit == 2 || digit == 5))) { set %stics add (plain(tic) tic) } else { set %stics add ('' tic 1) } } } }", axis, axis)
 
+# The axis of bandwidths up to `top`: logarithmic from log_low on where the data say so.
+rate_axis = 'if (log_low > 0) { low = log_low / 1.2; high = top * 1.3; eval(log_axis("y")) } else { set yrange [0:top * 1.05] }'
+
 # --- curves ---------------------------------------------------------------------------------------
 # What of a plot command draws curve c; text has neither colours nor bands.
 style(c) = sprintf("lc rgb Colour[%d] title Title[%d]", c, c)
 how(c) = Kind[c] eq "density" ? sprintf("steps dt %d lw 1.6", terminal ? 1 : Dash[c]) : terminal ? (Kind[c] eq "bound" || Kind[c] eq "ideal" || Kind[c] eq "steps" ? "lines" : "linespoints") : \
   Kind[c] eq "bound" ? "lines dt 3 lw 2" : Kind[c] eq "ideal" ? "lines dt 2 lw 1.5" : \
-  Kind[c] eq "second" ? sprintf("linespoints dt 3 lw 1.2 pt %d ps 0.5", Point[c]) : \
-  Kind[c] eq "raw" ? sprintf("points pt %d ps 0.9", Point[c]) : \
+  Kind[c] eq "second" ? sprintf("linespoints dt 3 lw 1.2 pt %d ps 0.5 * mark", Point[c]) : \
+  Kind[c] eq "raw" ? sprintf("points pt %d ps 0.9 * mark", Point[c]) : \
   Kind[c] eq "steps" ? sprintf("steps dt %d lw 1.8", Dash[c]) : \
-  sprintf("linespoints dt %d lw 1.8 pt %d ps 1", Dash[c], Point[c])
-line(c) = sprintf(", data index %d using 1:2 with %s %s", block(c), how(c), terminal ? sprintf("title Title[%d]", c) : style(c))
+  sprintf("linespoints dt %d lw 1.8 pt %d ps mark", Dash[c], Point[c])
+# The shape with the number below is the hollow one.
+hollow(c) = terminal ? sprintf(", data index %d using 1:2 with points title Title[%d]", block(c), c) : \
+  sprintf(", data index %d using 1:2 with points pt %d ps 1.2 * mark lc rgb 'white' notitle", block(c), Point[c]) . \
+  sprintf(", data index %d using 1:2 with points pt %d ps 1.3 * mark lw 1.8 %s", block(c), Point[c] - 1, style(c))
+line(c) = Kind[c] eq "hollow" ? hollow(c) : sprintf(", data index %d using 1:2 with %s %s", block(c), how(c), terminal ? sprintf("title Title[%d]", c) : style(c))
 band(c) = !terminal && Kind[c] eq "density" ? \
   sprintf(", data index %d using 1:2 with fillsteps lc rgb Colour[%d] notitle", block(c), c) : \
   terminal || Kind[c] ne "measured" ? "" : \

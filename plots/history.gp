@@ -3,16 +3,19 @@
 #   gnuplot -e "data='history.dat'; out='history.svg'" plots/common.gp plots/history.gp
 set xdata time
 set timefmt "%s"
-wide = (x_high - x_low) / 86400.
-set format x (wide > 3 ? "%Y-%m-%d" : "%m-%d\n%H:%M")
-set xlabel ""
-margin = (x_high - x_low) * 0.05 + 60
+margin = (x_high - x_low) * 0.05 + 1
 set xrange [x_low - margin : x_high + margin]
-set xtics autofreq
+set xlabel ""
+# At least a tick's name apart, in seconds, minutes, hours or days.
+least = (x_high - x_low + 2 * margin) / (across == 1 ? 7. : 4.)
+steps = "1 2 5 10 15 30 60 120 300 600 900 1800 3600 7200 10800 21600 43200 86400"
+apart = ceil(least / 86400.) * 86400
+do for [i = words(steps):1:-1] { if (real(word(steps, i)) >= least) { apart = real(word(steps, i)) } }
+set xtics apart
+set format x (apart < 60 ? "%H:%M:%S" : apart < 86400 ? "%m-%d\n%H:%M" : "%Y-%m-%d")
 set ylabel "bus bandwidth (GB/s)"
-set yrange [0:y_high * 1.15]
-apart = (x_high - x_low + 2 * margin) / (across == 1 ? 7. : 4.)
-if (wide > 3) { set xtics ceil(apart / 86400.) * 86400 }
+top = y_high * 1.1
+eval(rate_axis)
 # The mark's own line comes first in the block: it has no x.
 do for [m = 2:marks + 1] {
   x = real(Mark_x[m])

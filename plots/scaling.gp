@@ -9,7 +9,7 @@ do for [p = 1:panels] {
   set title Panel[p] noenhanced
   if (terminal) { set title figure_title . ", " . Panel[p] noenhanced }
   set ylabel Panel[p] noenhanced
-  if (p == 1) { set yrange [0:Y_high[1] * 1.1] }
+  if (p == 1) { top = Y_high[1] * 1.05; eval(rate_axis) }
   if (p == 2) { low = Y_low[2] / 1.5; high = Y_high[2] * 1.5; eval(log_axis("y")) }
   eval(draw)
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "apps/compare_options.hpp"
+#include "apps/warnings.hpp"
 #include "harness/cli.hpp"
 #include "study/compare/comparison_text.hpp"
 
@@ -20,6 +21,7 @@ Status run_compare(std::span<char* const> arguments) {
   const std::vector<study::Launch> after = study::load_launches(options.after);
   const study::GroupComparison comparison =
       study::compare_launches(before, after, options.threshold_percent / kPercent);
+  print_warnings(comparison.problems);
   fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));
   if (!options.fail_percent) return Status::Ok;
   if (!comparison.can_reach_verdicts()) {

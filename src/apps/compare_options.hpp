@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "study/compare/comparison.hpp"
+
 namespace busbar {
 
 /// What `busbar compare` was asked for; values only.
@@ -13,7 +15,7 @@ struct CompareOptions {
   bool help = false;
   std::vector<std::string> before{};
   std::vector<std::string> after{};
-  double threshold_percent = 5;
+  double threshold_percent = study::kThresholdPercent;
   std::optional<double> fail_percent{};  ///< --fail-on-slower
   bool json = false;
 };

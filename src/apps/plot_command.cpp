@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "apps/plot_options.hpp"
+#include "apps/warnings.hpp"
 #include "harness/cli.hpp"
 #include "study/plot_gnuplot.hpp"
 
@@ -76,14 +77,16 @@ Status run_plot(std::span<char* const> arguments) {
     fmt::print("{}", help_text_of("plot"));
     return Status::Ok;
   }
-  const std::vector<PlotFigure> figures =
-      make_figures(load_plot_input(options.files), options.wishes);
+  PlotInput input = load_plot_input(options.files);
+  const std::vector<std::string> problems = problems_of(input.datasets);
+  const std::vector<PlotFigure> figures = make_figures(std::move(input), options.wishes);
   const Gnuplot gnuplot;
-  if (!options.terminal) {
+  if (options.terminal) {
+    for (const PlotFigure& figure : figures) fmt::print("{}", gnuplot.text(figure, text_size()));
+  } else {
     draw_pictures(gnuplot, figures, options);
-    return Status::Ok;
   }
-  for (const PlotFigure& figure : figures) fmt::print("{}", gnuplot.text(figure, text_size()));
+  print_warnings(problems);
   return Status::Ok;
 }
 

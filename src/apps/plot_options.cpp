@@ -22,6 +22,7 @@ struct Texts {
   std::string placement{};
   std::string size{};
   std::string limits{};
+  std::string log_y{};
 };
 
 void declare(CLI::App& app, PlotOptions& options, Texts& texts) {
@@ -35,6 +36,7 @@ void declare(CLI::App& app, PlotOptions& options, Texts& texts) {
   app.add_option("--placement", texts.placement);
   app.add_option("--size", texts.size);
   app.add_option("--limits", texts.limits);
+  app.add_flag("--log-y{always}", texts.log_y);
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() > 1) option->allow_extra_args(false);
   }
@@ -78,11 +80,19 @@ PlotLimits parse_limits(const std::string& text) {
   throw usage_error(fmt::format("--limits: {} is not below {}", parts[0], parts[1]));
 }
 
+std::optional<bool> parse_log_y(const std::string& text) {
+  if (text.empty() || text == "auto") return {};
+  if (text == "always") return true;
+  if (text == "never") return false;
+  throw usage_error(fmt::format("--log-y: '{}' is none of always, never, auto", text));
+}
+
 void apply(PlotOptions& options, const Texts& texts) {
   options.wishes.figures = parse_figures(texts.figures);
   options.formats = parse_format(texts.format);
   options.wishes.placement = parse_placement(texts.placement);
   if (!texts.size.empty()) options.wishes.size = parse_bytes("--size", texts.size);
+  options.wishes.log_y = parse_log_y(texts.log_y);
   if (!texts.limits.empty()) options.wishes.limits = parse_limits(texts.limits);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "apps/report_options.hpp"
+#include "apps/warnings.hpp"
 #include "harness/cli.hpp"
 #include "report/html_page.hpp"
 #include "report/markdown_page.hpp"
@@ -22,9 +23,16 @@ Status run_report(std::span<char* const> arguments) {
   std::vector<topo::Graph> graphs;
   for (const std::string& system : options.systems) graphs.push_back(topo::load_system(system));
   const ReportData data = make_report_data(load_datasets(options.files), std::move(graphs));
+  if (data.panels.empty() && !options.files.empty()) {
+    throw usage_error(
+        "report: nothing to show: the files lack rows with status ok, a time and a bus bandwidth, "
+        "of "
+        "2 ranks or more");
+  }
   const Document document = report_document(data);
   const std::string text = is_markdown(options.out) ? markdown_page(document) : html_page(document);
   OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
+  print_warnings(problems_of(std::span(data.datasets)));
   fmt::print(stderr, "busbar: wrote {}\n", options.out);
   return Status::Ok;
 }

@@ -38,9 +38,9 @@ std::string_view outline(Marker shape) {
     case Marker::Down: return "M0 6L5.5-4.5H-5.5Z";
     case Marker::Cross: return "M-5-3L-3-5L0-2L3-5L5-3L2 0L5 3L3 5L0 2L-3 5L-5 3L-2 0Z";
     case Marker::Plus: return "M-1.6-6H1.6V-1.6H6V1.6H1.6V6H-1.6V1.6H-6V-1.6H-1.6Z";
-    case Marker::Star: break;
+    case Marker::Pentagon: break;
   }
-  return "M0-6.5L1.7-2.2L6.2-2L2.7.9L3.8 5.3L0 2.8L-3.8 5.3L-2.7.9L-6.2-2L-1.7-2.2Z";
+  return "M0-6L5.7-1.9L3.5 4.9H-3.5L-5.7-1.9Z";
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct SvgTextStyle {
   bool bold = false;
 };
 
-enum class Marker { Diamond, Square, Triangle, Circle, Down, Cross, Plus, Star };
+enum class Marker { Diamond, Square, Triangle, Circle, Down, Cross, Plus, Pentagon };
 
 /// Collects the parts of one picture, in its own units (a pixel where the page is wide); text is
 /// escaped here. Styles are attributes, which every content policy lets through.
@@ -41,7 +41,7 @@ class SvgCanvas {
   void text(SvgPoint at, std::string_view words, const SvgTextStyle& style = {});
   /// Words from the bottom up, around this point.
   void upright_text(SvgPoint at, std::string_view words, const SvgTextStyle& style = {});
-  /// `hollow` shows what is simulated.
+  /// `hollow` shows what is simulated, or measured in place only.
   void marker(SvgPoint at, Marker shape, std::string_view colour, bool hollow,
               std::string_view tooltip = {});
 

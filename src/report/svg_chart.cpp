@@ -2,6 +2,7 @@
 #include "report/svg_chart.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ struct Frame {
   double top = 0;
   double bottom = 0;
   Axis axis{};
+  std::optional<double> log_low{};
   double first = 0;  ///< positions of the first and the last tick
   double last = 0;
 
@@ -29,8 +31,13 @@ struct Frame {
     if (!(last > first)) return (kLeft + kRight) / 2;
     return kLeft + 14 + (kRight - kLeft - 28) * (tick.position - first) / (last - first);
   }
+  [[nodiscard]] bool shows(const ChartPoint& point) const {
+    return point.value && *point.value >= log_low.value_or(0);
+  }
   [[nodiscard]] double y(double value) const {
-    return bottom - (bottom - top) * std::min(value / axis.top, 1.0);
+    const double height =
+        log_low ? std::log(value / *log_low) / std::log(axis.top / *log_low) : value / axis.top;
+    return bottom - (bottom - top) * std::min(height, 1.0);
   }
 };
 
@@ -41,6 +48,11 @@ double highest(const Chart& chart) {
     for (const ChartPoint& point : series.points) most = std::max(most, point.value.value_or(0));
   }
   return most;
+}
+
+std::string_view dashes_of(const SeriesStyle& style) {
+  constexpr std::array<std::string_view, 3> kDashes{"", "9 4", "12 4 3 4"};
+  return kDashes.at(static_cast<std::size_t>(style.dash));
 }
 
 std::string legend_words(const ChartSeries& series) {
@@ -69,20 +81,44 @@ void draw_legend(SvgCanvas& canvas, const std::vector<LegendPlace>& places) {
   for (const LegendPlace& place : places) {
     const ChartSeries& series = *place.series;
     canvas.line(place.at, {.x = place.at.x + 20, .y = place.at.y},
-                {.colour = series.style.colour, .width = 2});
+                {.colour = series.style.colour, .width = 2, .dashes = dashes_of(series.style)});
     canvas.marker({.x = place.at.x + 10, .y = place.at.y}, series.style.marker, series.style.colour,
                   series.simulated);
     canvas.text({.x = place.at.x + 25, .y = place.at.y + 4.5}, legend_words(series));
   }
 }
 
+/// Values of the y axis that are written: steps, or of a logarithmic axis the decades, and 2 and 5
+/// of them where they are few.
+std::vector<double> y_ticks(const Frame& frame) {
+  std::vector<double> ticks;
+  if (!frame.log_low) {
+    const long steps = std::lround(frame.axis.top / frame.axis.step);
+    for (long i = 0; i <= steps; ++i) ticks.push_back(static_cast<double>(i) * frame.axis.step);
+    return ticks;
+  }
+  constexpr double kFewDecades = 200;
+  const bool few = frame.axis.top / *frame.log_low < kFewDecades;
+  const int last = static_cast<int>(std::floor(std::log10(frame.axis.top)));
+  for (int power = static_cast<int>(std::floor(std::log10(*frame.log_low))); power <= last;
+       ++power) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      const double value = digit * std::pow(10, power);
+      const bool inside = value >= *frame.log_low && value <= frame.axis.top;
+      if (inside && (few || digit == 1.0)) ticks.push_back(value);
+    }
+  }
+  return ticks;
+}
+
 void draw_axes(SvgCanvas& canvas, const Chart& chart, const Frame& frame) {
-  const long lines = std::lround(frame.axis.top / frame.axis.step);
-  for (long i = 0; i <= lines; ++i) {
-    const double value = static_cast<double>(i) * frame.axis.step;
+  canvas.line({.x = kLeft, .y = frame.bottom}, {.x = kRight, .y = frame.bottom},
+              {.colour = "#555"});
+  for (const double value : y_ticks(frame)) {
     const double y = frame.y(value);
-    canvas.line({.x = kLeft, .y = y}, {.x = kRight, .y = y},
-                {.colour = value > 0 ? "#e0e0e0" : "#555"});
+    if (y < frame.bottom) {
+      canvas.line({.x = kLeft, .y = y}, {.x = kRight, .y = y}, {.colour = "#e0e0e0"});
+    }
     canvas.text({.x = kLeft - 6, .y = y + 4.5}, fmt::format("{:.6g}", value), {.anchor = "end"});
   }
   double written_to = -1;  // labels that would touch are left out
@@ -104,12 +140,13 @@ std::string line_path(const Chart& chart, const ChartSeries& series, const Frame
   std::string path;
   bool down = false;  // the pen: a gap lifts it
   for (const ChartPoint& point : series.points) {
-    if (point.value) {
+    const bool drawn = frame.shows(point);
+    if (drawn) {
       path +=
           fmt::format("{}{} {}", down ? "L" : "M", svg_number(frame.x(chart.ticks.at(point.tick))),
                       svg_number(frame.y(*point.value)));
     }
-    down = point.value.has_value();
+    down = drawn;
   }
   return path;
 }
@@ -124,12 +161,16 @@ void draw_series(SvgCanvas& canvas, const Chart& chart, const ChartSeries& serie
                 fmt::format("{}: bound {:.4g} {}", series.label, *series.bound, chart.unit));
   }
   const std::string path = line_path(chart, series, frame);
-  if (!path.empty()) canvas.path(path, {.colour = series.style.colour, .width = 2}, words);
+  if (!path.empty()) {
+    canvas.path(path,
+                {.colour = series.style.colour, .width = 2, .dashes = dashes_of(series.style)},
+                words);
+  }
   for (const ChartPoint& point : series.points) {
-    if (!point.value) continue;
+    if (!frame.shows(point)) continue;
     const ChartTick& tick = chart.ticks.at(point.tick);
     canvas.marker({.x = frame.x(tick), .y = frame.y(*point.value)}, series.style.marker,
-                  series.style.colour, series.simulated,
+                  series.style.colour, series.simulated || point.hollow,
                   fmt::format("{}, {}: {:.4g} {}", words, tick.label, *point.value, chart.unit));
   }
 }
@@ -157,7 +198,9 @@ std::string svg_chart(const Chart& chart) {
   const double top = (places.empty() ? 0 : places.back().at.y) + 24;
   const Frame frame{.top = top,
                     .bottom = top + kPlotHeight,
-                    .axis = axis_for(chart.top.value_or(highest(chart))),
+                    .axis = chart.log_low ? Axis{.top = highest(chart) * 1.2}
+                                          : axis_for(chart.top.value_or(highest(chart))),
+                    .log_low = chart.log_low,
                     .first = chart.ticks.empty() ? 0 : chart.ticks.front().position,
                     .last = chart.ticks.empty() ? 0 : chart.ticks.back().position};
   SvgCanvas canvas(kWidth, frame.bottom + 48);

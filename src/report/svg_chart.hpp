@@ -15,6 +15,7 @@ namespace busbar {
 struct ChartPoint {
   std::size_t tick = 0;
   std::optional<double> value{};
+  bool hollow = false;  ///< the caption says why
 };
 
 /// One line of a chart.
@@ -41,10 +42,12 @@ struct Chart {
   std::vector<ChartTick> ticks{};  ///< by rising position
   std::vector<ChartSeries> series{};
   std::optional<double> top{};  ///< of the y axis; else from the values and bounds
+  std::optional<double>
+      log_low{};  ///< a logarithmic y axis from here on; what is below is not drawn
 };
 
-/// The chart as one SVG element; the y axis begins at 0. Lines of one rate are all drawn, the first
-/// on top.
+/// The chart as one SVG element; the y axis begins at 0 unless it is logarithmic. Lines of one rate
+/// are all drawn, the first on top.
 [[nodiscard]] std::string svg_chart(const Chart& chart);
 
 /// The end of an axis that holds `value`, and the distance of its ticks: 1, 2 or 5 times a power of

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +23,7 @@ bool has_value(const Record& record) {
 }
 
 bool has_flag(const Record& record, std::string_view flag) {
+  if (record.flags.empty()) return false;
   const std::vector<std::string> flags = split(record.flags, ' ');
   return std::find(flags.begin(), flags.end(), flag) != flags.end();
 }
@@ -34,6 +37,8 @@ CurveKey key_of(const Dataset& dataset, const Record& record) {
           .nodes = record.nodes,
           .in_place = record.in_place,
           .simulated = dataset.simulated,
+          .fake = has_flag(record, "fake"),
+          .imported = has_flag(record, "imported"),
           .device_set = record.device_set};
 }
 
@@ -70,26 +75,49 @@ Facts facts_of(std::span<const std::string> head) {
 
 bool contradicts_itself(const Record& record) { return has_flag(record, "bandwidth-differs"); }
 
-std::vector<std::string> problems_of(const Dataset& dataset) {
-  std::vector<std::string> problems;
-  const std::string file = std::filesystem::path(dataset.path).filename().string();
-  if (!dataset.cut.empty()) problems.push_back(fmt::format("{}: {}", file, dataset.cut));
-  std::vector<std::string> sizes;
-  for (const Record& record : dataset.records) {
-    if (contradicts_itself(record)) sizes.push_back(format_bytes(record.size));
+void FileProblems::add(const Record& record) {
+  fake_ = fake_ || has_flag(record, "fake");
+  if (!contradicts_itself(record)) {
+    any_value_ = any_value_ || (record.status == RowStatus::Ok && record.time_median_us);
+    return;
   }
-  if (!sizes.empty()) {
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    problems.push_back(
+  const std::string size = format_bytes(record.size);
+  if (contradictory_sizes_.empty() || contradictory_sizes_.back() != size) {
+    contradictory_sizes_.push_back(size);
+  }
+}
+
+std::vector<std::string> FileProblems::lines(const std::string& path,
+                                             const std::string& cut) const {
+  std::vector<std::string> lines;
+  const std::string file = std::filesystem::path(path).filename().string();
+  if (!cut.empty()) lines.push_back(fmt::format("{}: {}", file, cut));
+  if (!any_value_) lines.push_back(fmt::format("{}: no row with status ok and a time", file));
+  if (!contradictory_sizes_.empty()) {
+    lines.push_back(
         fmt::format("{}: left out, since time and bandwidth of the log contradict each other: {}",
-                    file, join(sizes, ", ")));
+                    file, join(contradictory_sizes_, ", ")));
   }
-  if (std::any_of(dataset.records.begin(), dataset.records.end(),
-                  [](const Record& record) { return has_flag(record, "fake"); })) {
-    problems.push_back(
+  if (fake_) {
+    lines.push_back(
         fmt::format("{}: from the fake GPU machine of busbar's tests; no figure is real", file));
   }
-  return problems;
+  return lines;
+}
+
+std::vector<std::string> problems_of(const Dataset& dataset) {
+  FileProblems problems;
+  for (const Record& record : dataset.records) problems.add(record);
+  return problems.lines(dataset.path, dataset.cut);
+}
+
+std::vector<std::string> problems_of(std::span<const Dataset> datasets) {
+  std::vector<std::string> all;
+  for (const Dataset& dataset : datasets) {
+    const std::vector<std::string> problems = problems_of(dataset);
+    all.insert(all.end(), problems.begin(), problems.end());
+  }
+  return all;
 }
 
 Dataset load_dataset(const std::string& path) {
@@ -124,6 +152,43 @@ std::vector<Curve> curves_of(std::span<const Dataset> datasets) {
     curves.push_back({.key = key, .points = by_size(records)});
   }
   return curves;
+}
+
+void prefer_out_of_place(std::vector<Curve>& curves) {
+  std::map<CurveKey, Curve*> out_of_place;
+  for (Curve& curve : curves) {
+    if (!curve.key.in_place) out_of_place[curve.key] = &curve;
+  }
+  for (Curve& curve : curves) {
+    CurveKey key = curve.key;
+    key.in_place = false;
+    const auto twin = out_of_place.find(key);
+    if (!curve.key.in_place || twin == out_of_place.end()) continue;
+    std::vector<Record>& points = twin->second->points;
+    std::set<Bytes> known;
+    for (const Record& record : points) known.insert(record.size);
+    std::copy_if(curve.points.begin(), curve.points.end(), std::back_inserter(points),
+                 [&](const Record& record) { return !known.contains(record.size); });
+    std::stable_sort(points.begin(), points.end(),
+                     [](const Record& a, const Record& b) { return a.size < b.size; });
+    curve.points.clear();
+  }
+  std::erase_if(curves, [](const Curve& curve) { return curve.points.empty(); });
+}
+
+Origin origin_of(const Dataset& dataset) {
+  const auto any_has = [&](std::string_view flag) {
+    return std::any_of(dataset.records.begin(), dataset.records.end(),
+                       [&](const Record& record) { return has_flag(record, flag); });
+  };
+  if (any_has("fake")) return Origin::Fake;
+  if (dataset.simulated) return Origin::Simulated;
+  return any_has("imported") ? Origin::Imported : Origin::Measured;
+}
+
+std::string_view origin_suffix(const CurveKey& key) {
+  if (key.fake) return " (fake GPUs)";
+  return key.simulated ? " (simulated)" : "";
 }
 
 CurveValue busbw_at(const Curve& curve, double size_bytes) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -31,9 +32,24 @@ using Facts = std::map<std::string, std::string>;
 
 /// Whether size, time and bandwidth of an imported row cannot all be right; no curve has it.
 [[nodiscard]] bool contradicts_itself(const Record& record);
-/// What a reader of any figure of the file should know, a line each: that the file was cut, rows
-/// that are left out, and the fake GPU machine.
+
+/// What a reader of any figure of a file should know.
+class FileProblems {
+ public:
+  void add(const Record& record);
+  /// A line each: that the file was cut (`cut`: as CsvFile::cut), that it has no value, rows that
+  /// are left out, and the fake GPU machine.
+  [[nodiscard]] std::vector<std::string> lines(const std::string& path,
+                                               const std::string& cut) const;
+
+ private:
+  std::vector<std::string> contradictory_sizes_{};
+  bool any_value_ = false;
+  bool fake_ = false;
+};
 [[nodiscard]] std::vector<std::string> problems_of(const Dataset& dataset);
+/// Those of all.
+[[nodiscard]] std::vector<std::string> problems_of(std::span<const Dataset> datasets);
 
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Dataset load_dataset(const std::string& path);
@@ -50,11 +66,14 @@ struct CurveKey {
   int nodes = 0;
   bool in_place = false;
   bool simulated = false;
+  bool fake = false;      ///< of the fake GPU machine of our tests
+  bool imported = false;  ///< from another tool's log: a mean, where our own rows are medians
   std::string device_set{};
 
   /// All members, in the order of comparison.
   [[nodiscard]] auto tied() const {
-    return std::tie(label, collective, type, op, ranks, nodes, in_place, simulated, device_set);
+    return std::tie(label, collective, type, op, ranks, nodes, in_place, simulated, fake, imported,
+                    device_set);
   }
   [[nodiscard]] auto operator<=>(const CurveKey& other) const { return tied() <=> other.tied(); }
   [[nodiscard]] bool operator==(const CurveKey& other) const { return tied() == other.tied(); }
@@ -69,6 +88,17 @@ struct Curve {
 
 /// All curves of the datasets, in the order of their keys.
 [[nodiscard]] std::vector<Curve> curves_of(std::span<const Dataset> datasets);
+
+/// Leaves one curve of two that differ by the placement alone: the one out of place, with the rows
+/// of sizes that were measured in place only.
+void prefer_out_of_place(std::vector<Curve>& curves);
+
+/// Where a file's rows are from.
+enum class Origin { Measured, Imported, Simulated, Fake };
+[[nodiscard]] Origin origin_of(const Dataset& dataset);
+
+/// What the name of a curve must say of it, such as " (simulated)"; empty for what was measured.
+[[nodiscard]] std::string_view origin_suffix(const CurveKey& key);
 
 /// Bus bandwidth in GB/s at a size: of the point, or between two by linear interpolation in
 /// log(size) and log(value). `outside` tells that the size is beyond the points; then the nearest

@@ -74,6 +74,7 @@ std::vector<SizePoint> points_of(const Curve& curve, const PlannedSizes& planned
     SizePoint point = point_of({first, last});
     point.gap_before =
         !points.empty() && planned.missing_between(curve.key, points.back().size, point.size);
+    point.in_place_only = first->in_place && !curve.key.in_place;
     points.push_back(point);
     first = last;
   }
@@ -93,11 +94,14 @@ void keep_collective_rows(std::vector<Dataset>& datasets, PlotPlacement placemen
 }
 
 SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement) {
-  keep_collective_rows(datasets, placement);
+  const bool out = placement == PlotPlacement::Out;
+  keep_collective_rows(datasets, out ? PlotPlacement::Both : placement);
   const PlannedSizes planned(datasets);
   std::vector<CurveKey> keys;
   SizeCurves result;
-  for (const Curve& curve : curves_of(datasets)) {
+  std::vector<Curve> curves = curves_of(datasets);
+  if (out) prefer_out_of_place(curves);
+  for (const Curve& curve : curves) {
     keys.push_back(curve.key);
     result.curves.push_back({.key = curve.key, .points = points_of(curve, planned)});
   }

@@ -11,6 +11,7 @@
 
 namespace busbar {
 
+/// Out has the sizes that were measured in place only, too, marked.
 enum class PlotPlacement { Out, In, Both };
 
 /// All launches of one size: medians over launches. The interval is the row's 95 % interval where
@@ -27,6 +28,7 @@ struct SizePoint {
   std::optional<double> bound_GBps{};
   std::string choice{};  ///< "Ring/LL128"; empty where unknown, or not the same in all launches
   bool gap_before = false;
+  bool in_place_only = false;  ///< of a curve out of place
 };
 
 /// A curve as it is drawn.
@@ -46,7 +48,7 @@ struct SizeCurves {
 /// Curves over the size, named and styled; rows of pairs are no part of them.
 [[nodiscard]] SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement);
 
-/// Takes away the rows that are not of this placement, and those of pairs.
+/// Takes away the rows of the other placement, and those of pairs.
 void keep_collective_rows(std::vector<Dataset>& datasets, PlotPlacement placement);
 
 /// Names: what tells the keys apart, within the same number of ranks; and what they share.
@@ -56,7 +58,11 @@ struct CurveNames {
 };
 [[nodiscard]] CurveNames curve_names(std::span<const CurveKey> keys);
 
-/// Styles of curves with these keys; the same for every number of ranks.
+/// The number of each key's line among those of its system, from 0; the same for every number of
+/// ranks.
+[[nodiscard]] std::vector<std::size_t> lines_of_systems(std::span<const CurveKey> keys);
+
+/// Styles of curves with these keys.
 [[nodiscard]] std::vector<PlotStyle> curve_styles(std::span<const CurveKey> keys);
 
 }  // namespace busbar

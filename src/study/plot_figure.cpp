@@ -94,11 +94,33 @@ std::string_view name(PlotKind kind) {
     case PlotKind::Bound: return "bound";
     case PlotKind::Ideal: return "ideal";
     case PlotKind::Raw: return "raw";
+    case PlotKind::Hollow: return "hollow";
     case PlotKind::Steps: return "steps";
     case PlotKind::Density: return "density";
     case PlotKind::Cells: return "cells";
   }
   return {};
+}
+
+double RateAxis::height(double rate) const {
+  return logarithmic ? std::log(rate / low) / std::log(high / low) : rate / high;
+}
+
+RateAxis add_rate_axis(PlotFigure& figure, std::optional<bool> logarithmic, int panel) {
+  std::vector<RateRange> curves;
+  for (const PlotCurve& curve : figure.curves) {
+    if (curve.kind != PlotKind::Measured || (panel >= 0 && curve.panel != panel)) continue;
+    Range rates;
+    for (const PlotPoint& point : curve.points) {
+      if (point.y > 0) rates.add(point.y);
+    }
+    if (!rates.is_empty()) curves.push_back({.low = rates.low, .high = rates.high});
+  }
+  const std::optional<double> low = log_axis_low(curves, logarithmic);
+  if (low) figure.facts.emplace_back("log_low", fmt::format("{:.7g}", *low));
+  return {.logarithmic = low.has_value(),
+          .low = low.value_or(0),
+          .high = ranges_of(figure, panel).y.high};
 }
 
 std::string figure_data(const PlotFigure& figure) {

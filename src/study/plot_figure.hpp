@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "study/plot_style.hpp"
+#include "study/rate_axis.hpp"
 
 namespace busbar {
 
@@ -25,6 +26,7 @@ enum class PlotKind {
   Bound,     ///< what the topology allows
   Ideal,     ///< what one would wish
   Raw,       ///< points without a line
+  Hollow,    ///< points over a curve's own, which are of another placement
   Steps,     ///< a distribution
   Density,   ///< a histogram: each y from its x to the next one's
   Cells,     ///< a matrix: x column, y row, low the value; without a value the cell is missing
@@ -63,6 +65,20 @@ struct PlotFigure {
 
   [[nodiscard]] bool empty() const { return curves.empty(); }
 };
+
+/// An axis of rates: from 0, or logarithmic.
+struct RateAxis {
+  bool logarithmic = false;
+  double low = 0;
+  double high = 1;
+
+  /// Where a rate lies on the axis, from 0 to 1.
+  [[nodiscard]] double height(double rate) const;
+};
+
+/// The axis for the measured curves of a panel, or of all for a negative one, as log_axis_low. Adds
+/// it to the figure's facts.
+RateAxis add_rate_axis(PlotFigure& figure, std::optional<bool> logarithmic, int panel = -1);
 
 /// The figure as the file that gnuplot reads: blocks of facts, panels, marks, and one per curve.
 /// The same figure gives the same bytes.

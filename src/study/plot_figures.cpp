@@ -29,15 +29,17 @@ constexpr std::string_view kNeedsRows =
     "rows with status ok, a bus bandwidth and the wanted --placement, of 2 ranks or more";
 
 constexpr std::array kMakers{
-    FigureMaker{"busbw", kNeedsRows,
-                [](const Prepared& p, const PlotWishes&) { return busbw_figure(p.curves); }},
+    FigureMaker{
+        "busbw", kNeedsRows,
+        [](const Prepared& p, const PlotWishes& w) { return busbw_figure(p.curves, w.log_y); }},
     FigureMaker{"share", "rows with bound_GBps, which host memory and GPUs with known links have",
                 [](const Prepared& p, const PlotWishes&) { return share_figure(p.curves); }},
     FigureMaker{"latency", kNeedsRows,
                 [](const Prepared& p, const PlotWishes&) { return latency_figure(p.curves); }},
-    FigureMaker{
-        "scaling", "one system's rows of two numbers of ranks at one size",
-        [](const Prepared& p, const PlotWishes& w) { return scaling_figure(p.curves, w.size); }},
+    FigureMaker{"scaling", "one system's rows of two numbers of ranks at one size",
+                [](const Prepared& p, const PlotWishes& w) {
+                  return scaling_figure(p.curves, w.size, w.log_y);
+                }},
     FigureMaker{"pairs", "rows of pairs, which sendrecv_perf --pairs all writes",
                 [](const Prepared& p, const PlotWishes& w) {
                   return pairs_figure(p.input.datasets, w.size, w.limits);
@@ -54,7 +56,7 @@ constexpr std::array kMakers{
                 [](const Prepared& p, const PlotWishes& w) {
                   std::vector<Dataset> datasets = p.input.datasets;
                   label_all_by_hosts(datasets);
-                  return history_figure(std::move(datasets), w.placement, w.size);
+                  return history_figure(std::move(datasets), w.placement, w.size, w.log_y);
                 }},
 };
 

@@ -19,6 +19,7 @@ struct PlotWishes {
   PlotPlacement placement = PlotPlacement::Out;
   std::optional<Bytes> size{};  ///< of scaling, pairs, samples and history
   std::optional<PlotLimits> limits{};
+  std::optional<bool> log_y{};  ///< of bandwidths; empty: by the curves
 };
 
 /// Names of all figures, in their order.

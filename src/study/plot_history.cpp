@@ -38,13 +38,19 @@ CurveKey history_key(CurveKey key) {
   return key;
 }
 
-using History = std::map<CurveKey, std::map<double, SizeCurve>>;
+/// One curve's launches by their start, of which several may be the same.
+struct StartedCurve {
+  double start = 0;
+  SizeCurve curve{};
+};
+using History = std::map<CurveKey, std::vector<StartedCurve>>;
 
 History history_of(const std::vector<Launch>& launches) {
   History history;
   for (const Launch& launch : launches) {
     for (SizeCurve& curve : size_curves(launch.dataset, PlotPlacement::Both).curves) {
-      history[history_key(curve.key)].insert_or_assign(launch.start, std::move(curve));
+      std::vector<StartedCurve>& launches_of_key = history[history_key(curve.key)];
+      launches_of_key.push_back({launch.start, std::move(curve)});
     }
   }
   std::erase_if(history, [](const auto& curve) { return curve.second.size() < 2; });
@@ -66,20 +72,20 @@ std::optional<Bytes> usual_size(const History& history) {
 }
 
 /// Launches that are further apart than twice the usual lack one between them.
-double longest_pause(const std::map<double, SizeCurve>& launches) {
+double longest_pause(const std::vector<StartedCurve>& launches) {
   constexpr std::size_t kEnough = 4;
   std::vector<double> pauses;
   for (auto it = launches.begin(); std::next(it) != launches.end(); ++it) {
-    pauses.push_back(std::next(it)->first - it->first);
+    pauses.push_back(std::next(it)->start - it->start);
   }
   if (pauses.size() < kEnough) return std::numeric_limits<double>::infinity();
   return 2 * stats::median(pauses);
 }
 
-PlotCurve drawn(const std::map<double, SizeCurve>& launches, Bytes size) {
+PlotCurve drawn(const std::vector<StartedCurve>& launches, Bytes size) {
   PlotCurve result;
   const double pause = longest_pause(launches);
-  double before = launches.begin()->first;
+  double before = launches.front().start;
   bool gap = false;
   for (const auto& [start, curve] : launches) {
     gap = gap || start - before > pause;
@@ -131,7 +137,7 @@ std::optional<double> started_at(const Dataset& dataset) {
 }
 
 PlotFigure history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
-                          std::optional<Bytes> size) {
+                          std::optional<Bytes> size, std::optional<bool> logarithmic) {
   keep_collective_rows(datasets, placement);
   const std::vector<Launch> launches = launches_of(std::move(datasets));
   const History history = history_of(launches);
@@ -161,6 +167,7 @@ PlotFigure history_figure(std::vector<Dataset> datasets, PlotPlacement placement
   figure.title = fmt::format("Bus bandwidth at {} over time{}{}", format_bytes(*size),
                              names.common.empty() ? "" : ": ", names.common);
   if (!figure.empty()) figure.marks = changes(launches);
+  static_cast<void>(add_rate_axis(figure, logarithmic));
   return figure;
 }
 

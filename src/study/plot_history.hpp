@@ -17,6 +17,7 @@ namespace busbar {
 /// head changed. Without `size` the size that most launches have, and of those the largest. Empty
 /// where no curve has two starts.
 [[nodiscard]] PlotFigure history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
-                                        std::optional<Bytes> size);
+                                        std::optional<Bytes> size,
+                                        std::optional<bool> logarithmic = {});
 
 }  // namespace busbar

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -31,15 +32,16 @@ std::string joined(const std::vector<std::string>& words) {
   return join(given, ", ");
 }
 
-/// A curve without what the figure's panels are for.
-CurveKey without_ranks(CurveKey key) {
+/// What distinguishes the lines of a system in one panel, whatever they were measured by.
+CurveKey line_of(CurveKey key) {
   key.ranks = 0;
   key.nodes = 0;
   key.device_set.clear();
+  key.simulated = key.fake = key.imported = false;
   return key;
 }
 
-std::string without_simulated(const CurveKey& key) {
+std::string main_parts(const CurveKey& key) {
   return joined({key.label, key.collective, key.type, key.op, key.in_place ? "in" : "out"});
 }
 
@@ -61,11 +63,15 @@ std::string common_words(std::span<const CurveKey> keys, const PartValues& value
   for (std::size_t i = 0; i < kMainParts; ++i) {
     if (values.at(i).size() == 1) common.push_back(*values.at(i).begin());
   }
-  const auto simulated = [](const CurveKey& key) { return key.simulated; };
-  if (std::any_of(keys.begin(), keys.end(), simulated)) {
-    const bool all = std::all_of(keys.begin(), keys.end(), simulated);
-    common.emplace_back(all ? "simulated" : "dashed: simulated");
+  const auto count = [&](bool CurveKey::*origin) {
+    return static_cast<std::size_t>(
+        std::count_if(keys.begin(), keys.end(), [&](const CurveKey& key) { return key.*origin; }));
+  };
+  if (const std::size_t simulated = count(&CurveKey::simulated); simulated > 0) {
+    common.emplace_back(simulated == keys.size() ? "simulated" : "dashed: simulated");
   }
+  if (count(&CurveKey::imported) == keys.size()) common.emplace_back("imported means");
+  if (count(&CurveKey::fake) > 0) common.emplace_back("fake GPUs: no figure is real");
   return joined(common);
 }
 
@@ -75,43 +81,46 @@ CurveNames curve_names(std::span<const CurveKey> keys) {
   const PartValues values = values_of(keys);
   CurveNames names{.titles = {}, .common = common_words(keys, values)};
   std::map<std::pair<int, std::string>, int> seen;  // per number of ranks
-  for (const CurveKey& key : keys) ++seen[{key.ranks, without_simulated(key)}];
+  for (const CurveKey& key : keys) ++seen[{key.ranks, main_parts(key)}];
+  const bool some_measured =
+      std::any_of(keys.begin(), keys.end(), [](const CurveKey& key) { return !key.imported; });
   for (const CurveKey& key : keys) {
     const auto parts = parts_of(key);
-    const bool twin = seen[{key.ranks, without_simulated(key)}] > 1;
+    const bool twin = seen[{key.ranks, main_parts(key)}] > 1;
     std::vector<std::string> words;
     for (std::size_t i = 0; i < (twin ? parts.size() : kMainParts); ++i) {
       if (values.at(i).size() > 1) words.push_back(parts.at(i));
     }
     if (words.empty()) words.push_back(key.label);
-    names.titles.push_back(joined(words) + (key.simulated ? " (simulated)" : ""));
+    names.titles.push_back(joined(words) + std::string(origin_suffix(key)));
+    if (key.imported && some_measured) names.titles.back() += " (imported means)";
   }
   return names;
 }
 
-std::vector<PlotStyle> curve_styles(std::span<const CurveKey> keys) {
-  std::set<std::string> systems;
-  std::map<std::string, std::set<CurveKey>> variants;
+std::vector<std::size_t> lines_of_systems(std::span<const CurveKey> keys) {
+  std::map<std::string, std::set<CurveKey>> lines;
+  for (const CurveKey& key : keys) lines[key.label].insert(line_of(key));
+  std::map<std::tuple<int, bool, CurveKey>, std::size_t> twins;
+  std::vector<std::size_t> result;
   for (const CurveKey& key : keys) {
-    systems.insert(key.label);
-    CurveKey variant = without_ranks(key);
-    variant.simulated = false;  // the same colour and shape, dashed
-    variants[key.label].insert(variant);
-  }
-  const std::vector<std::string> names(systems.begin(), systems.end());
-  const PlotStyles styles(names);
-  std::map<std::pair<int, CurveKey>, int> twins;
-  std::vector<PlotStyle> result;
-  for (const CurveKey& key : keys) {
-    CurveKey variant = without_ranks(key);
-    variant.simulated = false;
-    const auto& known = variants.at(key.label);
-    int at = static_cast<int>(std::distance(known.begin(), known.find(variant)));
+    const std::set<CurveKey>& known = lines.at(key.label);
+    const CurveKey line = line_of(key);
+    const auto at = static_cast<std::size_t>(std::distance(known.begin(), known.find(line)));
     // Curves that differ by devices or nodes alone stand in one panel.
-    at += static_cast<int>(known.size()) * twins[{key.ranks, without_ranks(key)}]++;
-    const bool free = systems.size() == 1 && !is_paper_system(key.label);
-    result.push_back(free ? free_style(at, key.simulated)
-                          : styles.of(key.label, at, key.simulated));
+    result.push_back(at + known.size() * twins[{key.ranks, key.simulated, line}]++);
+  }
+  return result;
+}
+
+std::vector<PlotStyle> curve_styles(std::span<const CurveKey> keys) {
+  std::vector<std::string> systems;
+  for (const CurveKey& key : keys) systems.push_back(key.label);
+  const SeriesStyles styles(systems);
+  const std::vector<std::size_t> lines = lines_of_systems(keys);
+  std::vector<PlotStyle> result;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    result.push_back(plot_style(styles.of(keys[i].label, lines[i]), keys[i].simulated));
   }
   return result;
 }

@@ -21,6 +21,7 @@ struct Matrix {
   std::string label{};
   std::string collective{};
   bool simulated = false;
+  bool fake = false;
   Bytes size = 0;
   int ranks = 0;
   std::map<Pair, std::vector<double>> rates{};
@@ -32,7 +33,10 @@ bool has_rate(const Record& record) {
 }
 
 Matrix matrix_of(const Dataset& dataset, std::optional<Bytes> wanted) {
-  Matrix matrix{.label = dataset.label, .simulated = dataset.simulated};
+  const Origin origin = origin_of(dataset);
+  Matrix matrix{.label = dataset.label,
+                .simulated = origin == Origin::Simulated,
+                .fake = origin == Origin::Fake};
   for (const Record& record : dataset.records) {
     if (!is_pair(record)) continue;
     matrix.ranks = std::max({matrix.ranks, *record.sender + 1, *record.receiver + 1});
@@ -89,6 +93,14 @@ std::string words_of(const std::vector<Matrix>& matrices) {
   return text + (all_simulated ? ", simulated" : "");
 }
 
+/// Without the size that the title has.
+std::string panel_words(const Matrix& matrix, bool one_size) {
+  std::string text = matrix.label;
+  if (matrix.simulated) text += " (simulated)";
+  if (matrix.fake) text += " (fake GPUs)";
+  return one_size ? text : fmt::format("{}, {}", text, format_bytes(matrix.size));
+}
+
 }  // namespace
 
 PlotLimits round_limits(double low, double high) {
@@ -115,12 +127,13 @@ PlotFigure pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> 
   if (matrices.empty()) return figure;
   if (!limits) limits = limits_of(matrices);
   figure.title = fmt::format("Pairs: {}", words_of(matrices));
+  const bool one_size = std::all_of(matrices.begin(), matrices.end(), [&](const Matrix& matrix) {
+    return matrix.size == matrices.front().size;
+  });
   int most = 0;
   for (const Matrix& matrix : matrices) {
     const int panel = static_cast<int>(figure.panels.size());
-    figure.panels.push_back(fmt::format("{}{}, {}", matrix.label,
-                                        matrix.simulated ? " (simulated)" : "",
-                                        format_bytes(matrix.size)));
+    figure.panels.push_back(panel_words(matrix, one_size));
     figure.curves.push_back(cells_of(matrix, panel));
     most = std::max(most, matrix.ranks);
   }

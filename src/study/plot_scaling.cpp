@@ -36,7 +36,8 @@ std::optional<Bytes> largest_common_size(const std::map<CurveKey, Group>& groups
     for (const SizeCurve* curve : group) {
       std::set<Bytes> sizes;
       for (const SizePoint& point : curve->points) {
-        if (!common || common->contains(point.size)) sizes.insert(point.size);
+        const bool shared = !common || common->contains(point.size);
+        if (shared && !point.in_place_only) sizes.insert(point.size);
       }
       common = std::move(sizes);
     }
@@ -46,8 +47,9 @@ std::optional<Bytes> largest_common_size(const std::map<CurveKey, Group>& groups
 }
 
 const SizePoint* point_at(const SizeCurve& curve, Bytes size) {
-  const auto found = std::find_if(curve.points.begin(), curve.points.end(),
-                                  [&](const SizePoint& point) { return point.size == size; });
+  const auto found = std::find_if(
+      curve.points.begin(), curve.points.end(),
+      [&](const SizePoint& point) { return point.size == size && !point.in_place_only; });
   return found == curve.points.end() ? nullptr : &*found;
 }
 
@@ -115,7 +117,8 @@ void add_curves(PlotFigure& figure, ScalingCurves drawn, const SizeCurve& of, bo
 
 }  // namespace
 
-PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size) {
+PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size,
+                          std::optional<bool> logarithmic) {
   const auto groups = groups_of(curves);
   if (!size) size = largest_common_size(groups);
   if (groups.empty() || !size) return {.name = "scaling"};
@@ -128,6 +131,7 @@ PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size) {
     if (drawn.rate.points.size() < 2) continue;
     add_curves(figure, std::move(drawn), *group.front(), groups.size() > 1);
   }
+  static_cast<void>(add_rate_axis(figure, logarithmic, 0));
   return figure;
 }
 

@@ -102,6 +102,31 @@ std::pair<double, double> time_range(const SizeCurves& curves) {
   return {low / kMargin, high * kMargin};
 }
 
+bool has_bound(const SizePoint& point) { return point.bound_GBps.value_or(0) > 0; }
+
+/// What makes a bandwidth a percentage of its bound; nan where there is none.
+double percent_of_bound(const SizePoint& point) {
+  return has_bound(point) ? 100 / *point.bound_GBps : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Marks the points of curves out of place that were measured in place only; one legend for all of
+/// a panel.
+void add_in_place_only(PlotFigure& figure, const SizeCurves& curves,
+                       double (*height)(const SizePoint&)) {
+  std::set<int> named;
+  for (const SizeCurve& curve : curves.curves) {
+    PlotCurve marks{
+        .panel = panel_of(curves, curve), .kind = PlotKind::Hollow, .style = curve.style};
+    for (const SizePoint& point : curve.points) {
+      if (!point.in_place_only) continue;
+      marks.points.push_back({.x = static_cast<double>(point.size), .y = height(point)});
+    }
+    if (marks.points.empty()) continue;
+    if (named.insert(marks.panel).second) marks.title = "hollow: measured in place only";
+    figure.curves.push_back(std::move(marks));
+  }
+}
+
 /// Ranks without any bound have no panel.
 void drop_empty_panels(PlotFigure& figure) {
   for (int panel = static_cast<int>(figure.panels.size()) - 1; panel >= 0; --panel) {
@@ -115,7 +140,7 @@ void drop_empty_panels(PlotFigure& figure) {
 
 }  // namespace
 
-PlotFigure busbw_figure(const SizeCurves& curves) {
+PlotFigure busbw_figure(const SizeCurves& curves, std::optional<bool> logarithmic) {
   PlotFigure figure = figure_over_sizes("busbw", "Bus bandwidth", curves);
   for (const SizeCurve& curve : curves.curves) {
     PlotCurve drawn{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
@@ -131,12 +156,10 @@ PlotFigure busbw_figure(const SizeCurves& curves) {
   for (const SizeCurve& curve : curves.curves) {
     add_bound(figure, curve, panel_of(curves, curve), has_several_systems(curves));
   }
-  double top = 0;  // of all panels, as in plots/busbw.gp
-  for (const PlotCurve& curve : figure.curves) {
-    for (const PlotPoint& point : curve.points) top = std::max(top, point.y);
-  }
+  const RateAxis axis = add_rate_axis(figure, logarithmic);
   add_choice_marks(figure, curves,
-                   [top](const SizePoint& point) { return point.busbw_GBps / top; });
+                   [axis](const SizePoint& point) { return axis.height(point.busbw_GBps); });
+  add_in_place_only(figure, curves, [](const SizePoint& point) { return point.busbw_GBps; });
   return figure;
 }
 
@@ -147,11 +170,11 @@ PlotFigure share_figure(const SizeCurves& curves) {
     bool gap = false;
     for (const SizePoint& point : curve.points) {
       gap = gap || point.gap_before;
-      if (!point.bound_GBps || *point.bound_GBps <= 0) {
+      if (!has_bound(point)) {
         gap = true;
         continue;
       }
-      const double percent = 100 / *point.bound_GBps;
+      const double percent = percent_of_bound(point);
       const auto scaled = [&](const std::optional<double>& value) {
         return value ? std::optional<double>(*value * percent) : std::nullopt;
       };
@@ -164,12 +187,21 @@ PlotFigure share_figure(const SizeCurves& curves) {
     }
     if (!drawn.points.empty()) figure.curves.push_back(std::move(drawn));
   }
+  add_in_place_only(figure, curves, [](const SizePoint& point) {
+    return point.busbw_GBps * percent_of_bound(point);
+  });
   drop_empty_panels(figure);
   return figure;
 }
 
 PlotFigure latency_figure(const SizeCurves& curves) {
-  PlotFigure figure = figure_over_sizes("latency", "Time, median and 99th percentile", curves);
+  const auto has_tail = [](const SizeCurve& curve) {
+    return std::any_of(curve.points.begin(), curve.points.end(),
+                       [](const SizePoint& point) { return point.time_p99_us.has_value(); });
+  };
+  const bool tailed = std::any_of(curves.curves.begin(), curves.curves.end(), has_tail);
+  PlotFigure figure =
+      figure_over_sizes("latency", tailed ? "Time, median and 99th percentile" : "Time", curves);
   std::vector<PlotCurve> tails;
   for (const SizeCurve& curve : curves.curves) {
     PlotCurve middle{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
@@ -203,6 +235,7 @@ PlotFigure latency_figure(const SizeCurves& curves) {
     if (!named.insert(tail.panel).second) tail.title.clear();
     figure.curves.push_back(std::move(tail));
   }
+  add_in_place_only(figure, curves, [](const SizePoint& point) { return point.time_us; });
   return figure;
 }
 

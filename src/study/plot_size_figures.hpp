@@ -10,8 +10,10 @@ namespace busbar {
 
 /// @name Figures over the size, a panel per number of ranks; empty where the curves do not allow it
 /// @{
-/// Bus bandwidth with its interval and with what the topology allows.
-[[nodiscard]] PlotFigure busbw_figure(const SizeCurves& curves);
+/// Bus bandwidth, on an axis as in add_rate_axis, with its interval and with what the topology
+/// allows.
+[[nodiscard]] PlotFigure busbw_figure(const SizeCurves& curves,
+                                      std::optional<bool> logarithmic = {});
 /// Bus bandwidth as percent of the row's own bound.
 [[nodiscard]] PlotFigure share_figure(const SizeCurves& curves);
 /// Time: median and 99th percentile.
@@ -19,7 +21,9 @@ namespace busbar {
 /// @}
 
 /// Bus bandwidth and time over ranks at `size`, or at the largest size that all curves have. The
-/// ideal line keeps the bus bandwidth of the fewest ranks. Empty without two numbers of ranks.
-[[nodiscard]] PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size);
+/// ideal line keeps the bus bandwidth of the fewest ranks. Sizes that were measured in place only
+/// are left out. Empty without two numbers of ranks.
+[[nodiscard]] PlotFigure scaling_figure(const SizeCurves& curves, std::optional<Bytes> size,
+                                        std::optional<bool> logarithmic = {});
 
 }  // namespace busbar

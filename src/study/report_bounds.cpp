@@ -54,7 +54,7 @@ DocumentTable bounds_table(const ReportData& data, const BySize& sizes) {
 }
 
 Bar bar_of(const ReportContext& context, const ReportSystem& system, const SetsOfSize& sets) {
-  Bar bar{.label = system.name, .style = context.style_of(system.name)};
+  Bar bar{.label = system.name, .style = context.styles.of(system.name)};
   if (!sets.best || !sets.worst) {
     bar.note = "not reckoned";
     return bar;

@@ -13,6 +13,7 @@ namespace busbar {
 struct SizedRate {
   Bytes size = 0;
   double GBps = 0;
+  bool in_place = false;  ///< measured in place only, on a curve out of place
 };
 
 /// Where the lead passes from one of several curves to another: beyond `after`, at `until` at the

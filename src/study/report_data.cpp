@@ -108,6 +108,11 @@ ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Gra
   return data;
 }
 
+bool is_in_place_at(const ReportLine& line, Bytes size) {
+  return std::any_of(line.rates.begin(), line.rates.end(),
+                     [&](const SizedRate& rate) { return rate.size == size && rate.in_place; });
+}
+
 std::optional<double> rate_at(const ReportLine& line, Bytes size) {
   for (const SizedRate& rate : line.rates) {
     if (rate.size == size) return rate.GBps;

@@ -34,8 +34,9 @@ struct ReportSystem {
 /// One curve: the median over launches at each size.
 struct ReportLine {
   std::string system{};
-  std::string label{};  ///< the system, and what tells it from its other lines of the panel
-  std::string words{};  ///< the label, and "(simulated)" where it is
+  std::size_t number = 0;  ///< among its system's lines of this collective
+  std::string label{};     ///< the system, and what tells it from other lines of the panel
+  std::string words{};     ///< the label, and "(simulated)" where it is
   CurveKey key{};
   std::vector<SizedRate> rates{};  ///< by rising size
   std::set<Bytes> gaps{};          ///< sizes that were skipped or failed
@@ -70,5 +71,7 @@ struct ReportData {
 
 /// The rate at a size; empty where the line has none there.
 [[nodiscard]] std::optional<double> rate_at(const ReportLine& line, Bytes size);
+/// Whether the rate at a size was measured in place only, on a line out of place.
+[[nodiscard]] bool is_in_place_at(const ReportLine& line, Bytes size);
 
 }  // namespace busbar

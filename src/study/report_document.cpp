@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/report_document.hpp"
 
-#include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -22,21 +22,29 @@ std::vector<std::string> names_of(const ReportData& data) {
 
 /// Where the curves are from: the first thing that a reader must know.
 std::string lead_of(const ReportData& data) {
-  const auto simulated = static_cast<std::size_t>(
-      std::count_if(data.datasets.begin(), data.datasets.end(),
-                    [](const Dataset& dataset) { return dataset.simulated; }));
-  const std::size_t measured = data.datasets.size() - simulated;
   std::string text = fmt::format("What {} can carry between GPUs, and why.",
                                  counted(data.systems.size(), "system"));
   if (data.datasets.empty()) return text + " From topologies alone: nothing here is measured.";
-  if (simulated > 0) {
-    text += fmt::format(
-        " {} simulated: predicted from the topology, not measured.",
-        simulated == 1 ? std::string("One run is") : fmt::format("{} runs are", simulated));
+  std::map<Origin, std::size_t> runs;
+  std::set<std::string> tools;
+  for (const Dataset& dataset : data.datasets) {
+    ++runs[origin_of(dataset)];
+    const std::string tool = dataset.fact("tool");
+    const bool named = origin_of(dataset) == Origin::Imported && !tool.empty();
+    if (named) tools.insert(tool.substr(0, tool.find_first_of(" ,")));
   }
-  if (measured > 0) {
-    text += fmt::format(" {} measured.", measured == 1 ? std::string("One run is")
-                                                       : fmt::format("{} runs are", measured));
+  const std::string logs =
+      fmt::format("imported from logs of {}: each value is a mean, where our own are medians",
+                  tools.empty() ? "other tools"
+                                : and_words(std::vector<std::string>(tools.begin(), tools.end())));
+  for (const auto& [origin, words] :
+       {std::pair{Origin::Simulated,
+                  std::string("simulated: predicted from the topology, not measured")},
+        std::pair{Origin::Fake, std::string("of the fake GPU machine: no figure is real")},
+        std::pair{Origin::Imported, logs}, std::pair{Origin::Measured, std::string("measured")}}) {
+    if (runs[origin] == 0) continue;
+    text += runs[origin] == 1 ? " One run is " : fmt::format(" {} runs are ", runs[origin]);
+    text += words + ".";
   }
   return text + " Bandwidths are bus bandwidths in GB/s (10^9 bytes a second); sizes are binary.";
 }
@@ -54,16 +62,9 @@ void make_ids_unique(Document& document) {
 
 }  // namespace
 
-SeriesStyle ReportContext::style_of(const std::string& system) const {
-  for (std::size_t i = 0; i < data.systems.size(); ++i) {
-    if (data.systems[i].name == system) return styles.at(i);
-  }
-  return {.colour = "#000000"};
-}
-
 Document report_document(const ReportData& data) {
   const std::vector<std::string> names = names_of(data);
-  const ReportContext context{.data = data, .styles = series_styles(names)};
+  const ReportContext context{.data = data, .styles = SeriesStyles(names)};
   Document document{.title = "Interconnects compared: " + and_words(names), .lead = lead_of(data)};
   for (const auto& sections :
        {summary_sections(context), topology_sections(context), curve_sections(context),

@@ -52,8 +52,10 @@ inline constexpr double kAvoid = 1.25;
 
 /// The rates of one curve over numbers of ranks at one size: a row of the scaling table.
 struct ScalingRow {
-  std::string label{};
+  std::string label{};           ///< with "(simulated)"
+  std::string label_in_chart{};  ///< without
   std::string system{};
+  std::size_t number = 0;  ///< of the line, as in ReportLine
   bool simulated = false;
   std::vector<int> ranks{};
   std::vector<double> rates_GBps{};

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "study/plot_curves.hpp"
 #include "topo/choice/selection.hpp"
 
 namespace busbar {
@@ -46,8 +48,9 @@ void add_bound(const ReportData& data, const Curve& curve, ReportLine& line) {
     if (line.limit.empty()) line.limit = curve.points.back().bound_kind;
   } else if (bound) {
     line.bound_GBps = topo::collective_GBps(*bound, line.key.collective);
-    const bool in_switch = line.bound_GBps && *line.bound_GBps > bound->bound_GBps;
-    if (in_switch) line.limit += ", where the switch adds (NVLS)";
+    if (line.bound_GBps && *line.bound_GBps > bound->bound_GBps) {
+      line.limit += fmt::format(", all-reduce {}", beyond_rings(*bound));
+    }
   }
 }
 
@@ -64,61 +67,86 @@ void add_gaps(const ReportData& data, ReportLine& line) {
   }
 }
 
-/// What distinguishes the lines of a panel: only parts that differ. Of the type and the operation
-/// that is said across systems, too, since they change the figures.
-void name_lines(std::vector<ReportLine>& lines) {
-  for (ReportLine& line : lines) {
-    std::vector<std::string> parts;
-    const auto add = [&](const auto& part_of, bool across_systems = false) {
-      const bool differs = std::any_of(lines.begin(), lines.end(), [&](const ReportLine& other) {
-        return (across_systems || other.system == line.system) &&
-               part_of(other.key) != part_of(line.key);
-      });
-      if (differs && !part_of(line.key).empty()) parts.push_back(part_of(line.key));
-    };
-    add([](const CurveKey& key) { return key.type; }, true);
-    add([](const CurveKey& key) { return key.op; }, true);
-    add([](const CurveKey& key) {
-      return key.device_set.empty() ? "" : fmt::format("devices {}", key.device_set);
+/// What distinguishes a line of a panel: only parts that differ. Of the type and the operation that
+/// is said across systems, too, since they change the figures.
+std::vector<std::string> parts_of(const ReportLine& line, const std::vector<ReportLine>& lines) {
+  std::vector<std::string> parts;
+  const auto add = [&](const auto& part_of, bool across_systems = false) {
+    const bool differs = std::any_of(lines.begin(), lines.end(), [&](const ReportLine& other) {
+      return (across_systems || other.system == line.system) &&
+             part_of(other.key) != part_of(line.key);
     });
-    add([](const CurveKey& key) { return counted(static_cast<std::size_t>(key.nodes), "node"); });
+    if (differs && !part_of(line.key).empty()) parts.push_back(part_of(line.key));
+  };
+  add([](const CurveKey& key) { return key.type; }, true);
+  add([](const CurveKey& key) { return key.op; }, true);
+  add([](const CurveKey& key) {
+    return key.device_set.empty() ? "" : fmt::format("devices {}", key.device_set);
+  });
+  add([](const CurveKey& key) { return counted(static_cast<std::size_t>(key.nodes), "node"); });
+  if (line.key.in_place) parts.emplace_back("in place");
+  return parts;
+}
+
+void name_lines(std::vector<ReportLine>& lines) {
+  const bool some_measured = std::any_of(lines.begin(), lines.end(),
+                                         [](const ReportLine& line) { return !line.key.imported; });
+  for (ReportLine& line : lines) {
+    const std::vector<std::string> parts = parts_of(line, lines);
     line.label = line.system + (parts.empty() ? "" : ", " + join(parts, ", "));
-    if (line.key.in_place) line.label += ", in place";
+    if (line.key.imported && some_measured) line.label += " (imported means)";
+    if (line.key.fake) line.label += origin_suffix(line.key);
     line.words = line.label + (line.key.simulated ? " (simulated)" : "");
   }
 }
 
-/// Whether the same curve is there out of place.
-bool has_twin(const std::vector<Curve>& curves, CurveKey key) {
-  key.in_place = false;
-  return std::any_of(curves.begin(), curves.end(),
-                     [&](const Curve& curve) { return curve.key == key; });
+/// The same line of a system has one number, and so one style, in all panels of a collective.
+void number_lines(std::vector<ReportPanel>& panels) {
+  std::map<std::string, std::vector<ReportLine*>> collectives;
+  for (ReportPanel& panel : panels) {
+    for (ReportLine& line : panel.lines) collectives[panel.collective].push_back(&line);
+  }
+  for (auto& [collective, lines] : collectives) {
+    std::vector<CurveKey> keys;
+    for (const ReportLine* line : lines) keys.push_back(line->key);
+    const std::vector<std::size_t> numbers = lines_of_systems(keys);
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i]->number = numbers[i];
+  }
 }
 
 }  // namespace
 
+std::string_view beyond_rings(const topo::Bound& bound) {
+  return bound.in_switch_GBps.value_or(0) >= bound.tree_GBps.value_or(0) ? "in the switch (NVLS)"
+                                                                         : "by trees";
+}
+
 std::vector<SizedRate> median_rates(const Curve& curve) {
   std::map<Bytes, std::vector<double>> by_size;
-  for (const Record& record : curve.points) by_size[record.size].push_back(*record.busbw_GBps);
+  std::set<Bytes> in_place_only;
+  for (const Record& record : curve.points) {
+    by_size[record.size].push_back(*record.busbw_GBps);
+    if (record.in_place && !curve.key.in_place) in_place_only.insert(record.size);
+  }
   std::vector<SizedRate> rates;
   for (auto& [size, values] : by_size) {
     std::sort(values.begin(), values.end());
     const std::size_t half = values.size() / 2;
     const double median =
         values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-    rates.push_back({.size = size, .GBps = median});
+    rates.push_back({.size = size, .GBps = median, .in_place = in_place_only.contains(size)});
   }
   return rates;
 }
 
 std::vector<ReportPanel> panels_of(const ReportData& data) {
-  const std::vector<Curve> curves = curves_of(data.datasets);
+  std::vector<Curve> curves = curves_of(data.datasets);
+  prefer_out_of_place(curves);
   std::map<std::pair<std::string, int>, std::vector<ReportLine>> panels;
   for (const ReportSystem& system : data.systems) {
     for (const Curve& curve : curves) {
       const CurveKey& key = curve.key;
       if (key.label != system.name || key.ranks < 2) continue;
-      if (key.in_place && has_twin(curves, key)) continue;
       ReportLine line{.system = system.name, .key = key, .rates = median_rates(curve)};
       add_bound(data, curve, line);
       add_gaps(data, line);
@@ -130,6 +158,7 @@ std::vector<ReportPanel> panels_of(const ReportData& data) {
     name_lines(lines);
     result.push_back({.collective = key.first, .ranks = key.second, .lines = std::move(lines)});
   }
+  number_lines(result);
   // what trains models comes first
   std::stable_partition(result.begin(), result.end(),
                         [](const ReportPanel& panel) { return panel.collective == "allreduce"; });

@@ -29,11 +29,31 @@ std::string status_words(const Dataset& dataset) {
   return text;
 }
 
+/// "measured", "imported means (nccl-tests 2.17.8)", ...
+std::string how_words(const Dataset& dataset) {
+  const std::string tool = dataset.fact("tool");
+  switch (origin_of(dataset)) {
+    case Origin::Simulated: return "simulated";
+    case Origin::Fake: return "on fake GPUs: nothing is real";
+    case Origin::Imported:
+      return tool.empty() ? "imported means" : fmt::format("imported means ({})", tool);
+    case Origin::Measured: break;
+  }
+  return "measured";
+}
+
+/// A fact of the head; of a path the file's name alone.
+std::string fact_words(const Dataset& dataset, const std::string& key) {
+  return key == "imported-from" ? file_name(dataset.fact(key)) : dataset.fact(key);
+}
+
 DocumentTable runs_table(const ReportData& data) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kFacts{
-      {{"started", "when"},
+  constexpr std::array<std::pair<const char*, const char*>, 10> kFacts{
+      {{"imported-from", "log"},
+       {"started", "when"},
        {"hosts", "where"},
        {"processor", "processor"},
+       {"devices", "devices"},
        {"library", "library"},
        {"device-set", "device set"},
        {"bound-limit", "limit"},
@@ -42,12 +62,19 @@ DocumentTable runs_table(const ReportData& data) {
   DocumentTable table{
       .caption = "Runs: files and what their heads tell",
       .columns = {{"file", false}, {"system", false}, {"how", false}, {"rows", true}}};
-  for (const auto& [key, title] : kFacts) table.columns.push_back({std::string(title), false});
+  std::vector<const char*> keys;  // those that any run has
+  for (const auto& [key, title] : kFacts) {
+    const bool any =
+        std::any_of(data.datasets.begin(), data.datasets.end(),
+                    [name = key](const Dataset& dataset) { return !dataset.fact(name).empty(); });
+    if (!any) continue;
+    keys.push_back(key);
+    table.columns.push_back({title, false});
+  }
   for (const Dataset& dataset : data.datasets) {
-    std::vector<std::string> row{file_name(dataset.path), dataset.label,
-                                 dataset.simulated ? "simulated" : "measured",
+    std::vector<std::string> row{file_name(dataset.path), dataset.label, how_words(dataset),
                                  status_words(dataset)};
-    for (const auto& [key, title] : kFacts) row.push_back(dataset.fact(std::string(key)));
+    for (const char* key : keys) row.push_back(fact_words(dataset, key));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -66,10 +93,10 @@ std::vector<Section> run_sections(const ReportContext& context) {
   words.blocks.emplace_back(Bullets{
       .items = {
           R"(Bus bandwidth: size over time, times a factor of the collective (2(n-1)/n for all-reduce, 1 for broadcast), so that it can be set against a link's rate whatever the number of ranks.)",
-          R"(Bound: the most that rings over the links of a set of devices can carry. Trees over a network, and switches that add, can exceed it in all-reduce.)",
+          R"(Bound: the most that rings over the links of a set of devices can carry; for all-reduce the most of rings, of trees and of what the switch adds (NVLS), whichever is highest.)",
           R"(Cut: what crosses the narrowest division of the set, per direction; no algorithm passes it in a broadcast.)",
           R"(First: devices 0, 1, 2 and so on, which a job takes that does not choose.)",
-          R"(Simulated: predicted from the topology and from efficiencies in the system's file. Measured: timed on the machine that the runs' table names.)",
+          R"(Simulated: predicted from the topology and from efficiencies in the system's file. Measured: timed on the machine that the runs' table names. Imported means: from the log of another tool, which gives a mean where our own rows have a median.)",
           R"(A dash is a missing value, never zero.)"}});
   sections.push_back(std::move(words));
   return sections;

@@ -43,15 +43,20 @@ Bytes common_size(const ReportData& data, const std::string& collective) {
 std::string scaling_label(const ReportLine& line) {
   std::string label = line.system;
   if (line.key.type != "float" && !line.key.type.empty()) label += ", " + line.key.type;
-  return label + (line.key.simulated ? " (simulated)" : "");
+  return label + (line.key.fake ? " (fake GPUs)" : "");
 }
 
 ScalingRow& row_for(Scaling& scaling, const ReportLine& line) {
-  const std::string label = scaling_label(line);
+  const std::string plain = scaling_label(line);
+  const std::string label = plain + (line.key.simulated ? " (simulated)" : "");
   for (ScalingRow& row : scaling.rows) {
     if (row.label == label) return row;
   }
-  scaling.rows.push_back({.label = label, .system = line.system, .simulated = line.key.simulated});
+  scaling.rows.push_back({.label = label,
+                          .label_in_chart = plain,
+                          .system = line.system,
+                          .number = line.number,
+                          .simulated = line.key.simulated});
   return scaling.rows.back();
 }
 

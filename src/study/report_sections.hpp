@@ -13,9 +13,7 @@ namespace busbar {
 /// What all sections of a report draw from.
 struct ReportContext {
   const ReportData& data;
-  std::vector<SeriesStyle> styles{};  ///< one per system
-
-  [[nodiscard]] SeriesStyle style_of(const std::string& system) const;
+  SeriesStyles styles;
 };
 
 /// @name Sections in the order of the page; empty where there is nothing to tell

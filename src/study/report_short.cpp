@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "report/topo_text.hpp"
 #include "study/report_findings.hpp"
+#include "study/report_lines.hpp"
 #include "study/report_words.hpp"
 #include "topo/choice/sets.hpp"
 
@@ -63,8 +64,7 @@ std::string limit_of_all(const ReportSystem& system) {
   const double allreduce = topo::collective_GBps(bound, "allreduce").value_or(0);
   const std::string more =
       allreduce > bound.bound_GBps
-          ? fmt::format(", and {} in an all-reduce that the switch adds (NVLS)",
-                        rate_words(allreduce))
+          ? fmt::format(", and {} for all-reduce {}", rate_words(allreduce), beyond_rings(bound))
           : "";
   return fmt::format("all {} together can carry {}{} ({}){}{}", system.sets.back().k,
                      bound.assumptions.empty() ? "" : "about ", rate_words(bound.bound_GBps),

@@ -273,8 +273,9 @@ std::vector<Section> system_sections(const ReportContext& context) {
   const std::vector<std::string> without = systems_without_topology(context.data);
   if (!without.empty()) {
     sections.front().blocks.emplace_back(Paragraph{
-        .text = fmt::format("No topology is known for {}, so there are no bounds. Give --system "
-                            "FILE, or --system NAME to the run or the import.",
+        .text = fmt::format("No topology is known for {}; the only bounds are those that rows have "
+                            "themselves. Give --system FILE, or --system NAME to the run or the "
+                            "import.",
                             and_words(without))});
   }
   return sections;

@@ -54,20 +54,30 @@ Values cadences_of(const ReportData& data) {
   return cadences;
 }
 
+const char* source_words(const Dataset& dataset) {
+  switch (origin_of(dataset)) {
+    case Origin::Simulated: return "simulated";
+    case Origin::Fake: return "fake GPUs";
+    case Origin::Imported: return "imported means";
+    case Origin::Measured: break;
+  }
+  return "measured medians";
+}
+
 void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
   const Values cadences = cadences_of(data);
   Values sources;
   std::set<std::string> wrong;
   for (const Dataset& dataset : data.datasets) {
     if (dataset.records.empty()) continue;
-    sources[dataset.simulated ? "simulated" : "measured"].insert(dataset.label);
+    sources[source_words(dataset)].insert(dataset.label);
     for (const Record& record : dataset.records) {
       if (record.status == RowStatus::Wrong) wrong.insert(dataset.label);
     }
   }
   if (sources.size() > 1) {
     warnings.push_back(
-        fmt::format("measured and simulated curves stand side by side: {}", values_words(sources)));
+        fmt::format("curves of different origin stand side by side: {}", values_words(sources)));
   }
   if (cadences.size() > 1) {
     warnings.push_back(fmt::format("runs differ in cadence: {}", values_words(cadences)));
@@ -81,11 +91,7 @@ void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
 }  // namespace
 
 std::vector<std::string> comparison_warnings(const ReportData& data) {
-  std::vector<std::string> warnings;
-  for (const Dataset& dataset : data.datasets) {
-    const std::vector<std::string> problems = problems_of(dataset);
-    warnings.insert(warnings.end(), problems.begin(), problems.end());
-  }
+  std::vector<std::string> warnings = problems_of(std::span(data.datasets));
   warn_of_rows(data, warnings);
   warn_of_facts(data, warnings);
   return warnings;

@@ -27,17 +27,17 @@ four() {  # four NAME TIME: four launches about a time
   compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv
   [ "$status" -eq 0 ]
   [[ $output == *"1.200"*"0.029  slower"* ]]
-  [[ $output == *$'\n size  place  before us  after us  ratio      interval      p  verdict\n1 MiB  out '* ]]
+  [[ $output == *$'\n size  place  before us  after us  before GB/s  after GB/s  ratio      interval      p  verdict\n1 MiB  out '* ]]
   [[ $output == *"# 1 row: 0 faster, 1 slower, 0 same, 0 cannot tell"* ]]
   compare --after "$DIR"/a?.csv --before "$DIR"/b?.csv --json
   [ "$(jq -c '[.rows[0].verdict, .summary.faster, .rows[0].interval_of]' <<<"$output")" = '["faster",1,"over launch medians"]' ]
 }
 @test "compare --threshold tells an effect that matters" {
   four a 1000
-  four b 1030
+  four b 1020
   compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv
   [[ $output == *"  same"* ]]
-  compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv --threshold 2
+  compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv --threshold 1
   [[ $output == *"  slower"* ]]
 }
 @test "compare --fail-on-slower leaves with 1, and only then" {
@@ -48,8 +48,29 @@ four() {  # four NAME TIME: four launches about a time
   [[ $stderr == *"slower by more than 10 %"* ]]
   compare --before "$DIR"/a?.csv --after "$DIR"/b?.csv --fail-on-slower 25
   [ "$status" -eq 0 ]
+}
+@test "compare --fail-on-slower leaves with 3 where the launches are too few to tell" {
+  four a 1000
+  four b 2000
   compare "$DIR/a0.csv" "$DIR/b0.csv" --fail-on-slower 0
+  [ "$status" -eq 3 ]
+  [[ $stderr == *"at least 4 of each"* ]]
+  compare --before "$DIR"/a[012].csv --after "$DIR"/b[012].csv --fail-on-slower 0
+  [ "$status" -eq 3 ]
+}
+@test "compare warns of a file that was cut and of rows that contradict themselves" {
+  launch "$DIR/a.csv" 1000
+  launch "$DIR/b.csv" 1000
+  sed -i 's/reduce,mpi,4,float/reduce,mpi,4,double/; s/,status,/,status,flags,/; s/,ok,/,ok,bandwidth-differs,/' "$DIR/b.csv"
+  tail -1 "$DIR/a.csv" | sed 's/,ok,/,ok,,/' >> "$DIR/b.csv"
+  printf 'allreduce,mpi' >> "$DIR/a.csv"
+  compare "$DIR/a.csv" "$DIR/b.csv" --json
   [ "$status" -eq 0 ]
+  [ "${#stderr_lines[@]}" -eq 2 ]
+  [[ $stderr == *"busbar: warning: a.csv: cut off"* ]]
+  [[ $stderr == *"busbar: warning: b.csv: left out"* ]]
+  [ "$(jq '.rows | length' <<<"$output")" = 1 ]
+  [ "$(jq '[.warnings[] | select(test("cut off|left out"))] | length' <<<"$output")" = 2 ]
 }
 @test "compare says that few launches cannot tell, and how many could" {
   launch "$DIR/a.csv" 1000

@@ -139,6 +139,37 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   plot "$DIR/b.csv" "$DIR/c.csv" -o "$DIR/p" --figure scaling --size 2M --format svg
   grep -q 'Scaling at 2 MiB' "$DIR/p/scaling.svg"
 }
+@test "plot --log-y draws a logarithmic axis, and takes always, never and auto" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  plot "$DIR/a.csv" --log-y -o "$DIR/p" --figure busbw --format svg
+  [ "$status" -eq 0 ]
+  grep -q '^log_low "101"' "$DIR/p/busbw.dat"
+  for when in never auto; do
+    plot "$DIR/a.csv" --log-y=$when -o "$DIR/p" --figure busbw --format svg
+    run ! grep -q '^log_low' "$DIR/p/busbw.dat"
+  done
+  refused 2 "always, never, auto" "$DIR/a.csv" -o "$DIR/p" --log-y=often
+}
+@test "plot warns of a file that was cut" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  printf 'allreduce,nc' >> "$DIR/a.csv"
+  plot "$DIR/a.csv" -o "$DIR/p" --figure busbw --format svg
+  [ "$status" -eq 0 ]
+  [[ $stderr == "busbar: warning: a.csv: cut off"* ]]
+}
+@test "plot shows the sizes that were measured in place only" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  sed -n '/,16777216,/s/,sum,0,16777216/,sum,1,33554432/p' "$DIR/a.csv" > "$DIR/more.csv"
+  cat "$DIR/more.csv" >> "$DIR/a.csv"
+  plot "$DIR/a.csv" -o "$DIR/p" --figure busbw --format svg
+  grep -q 'measured in place only' "$DIR/p/busbw.svg"
+  grep -q '^33554432 ' "$DIR/p/busbw.dat"
+}
+@test "plot --terminal writes the names of sizes whole" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  COLUMNS=90 plot "$DIR/a.csv" --terminal --figure busbw
+  for size in '1 MiB' '4 MiB' '16 MiB'; do [[ $output == *" $size "* ]]; done
+}
 @test "plot draws in the terminal and writes nothing" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
   COLUMNS=90 plot "$DIR/a.csv" --terminal --figure busbw

@@ -69,7 +69,7 @@ papers() {
   report "$DIR/mine.csv" -o "$DIR/r.md"
   [ "$status" -eq 0 ]
   grep -q 'measured.*2026-01-02 03:04:05.*node7' "$DIR/r.md"
-  grep -q 'no topology is known for mine' "$DIR/r.md"
+  grep -q 'No topology is known for mine' "$DIR/r.md"
 }
 @test "labels cannot put markup into a page" {
   curve dgx-2 2 1
@@ -86,6 +86,19 @@ papers() {
     --window-size=390,3000 --dump-dom "file://$DIR/r.html" > "$DIR/dom" 2> "$DIR/log" || skip "chromium does not run here"
   run ! grep -q CONSOLE "$DIR/log"
   grep -q 'system-dgx-1v' "$DIR/dom"
+}
+@test "report refuses files without a value, and writes nothing" {
+  printf 'collective,size_bytes\nallreduce,1024\n' > "$DIR/bad.csv"
+  refused "a bus bandwidth" "$DIR/bad.csv" -o "$DIR/x.html"
+  [ ! -e "$DIR/x.html" ]
+}
+@test "report warns of a file that was cut, on the page and on stderr" {
+  curve dgx-2 8 117 118
+  printf 'broadcast,si' >> "$DIR/dgx-2.csv"
+  report "$DIR/dgx-2.csv" -o "$DIR/r.md"
+  [ "$status" -eq 0 ]
+  [[ $stderr == *"busbar: warning: dgx-2.csv: cut off"* ]]
+  grep -q 'dgx-2.csv: cut off' "$DIR/r.md"
 }
 @test "report refuses what it does not understand, in one line" {
   refused "give CSVs" -o "$DIR/x.html"

@@ -13,6 +13,9 @@ namespace busbar::study {
 
 enum class Verdict { Faster, Slower, Same, CannotTell };
 
+/// An effect that matters, unless the user gives another.
+inline constexpr double kThresholdPercent = 3;
+
 /// "faster", "slower", "same", "cannot tell".
 [[nodiscard]] std::string_view name(Verdict verdict);
 
@@ -47,12 +50,13 @@ struct GroupComparison {
   std::vector<ComparedRow> rows{};
   std::vector<RowKey> only_before{};
   std::vector<RowKey> only_after{};
-  std::vector<std::string> warnings{};
+  std::vector<std::string> warnings{};  ///< why the groups are hard to compare
+  std::vector<std::string> problems{};  ///< of single files: cut off, rows that are left out
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
-  /// True where a row has p < 0.05 and its whole interval is above 1 + `fraction`.
+  /// True where a row has p < 0.03 and its whole interval is above 1 + `fraction`.
   [[nodiscard]] bool any_slower_by(double fraction) const;
-  /// False where so few launches can never have p < 0.05, whatever they measure.
+  /// False where so few launches can never have p < 0.03, whatever they measure.
   [[nodiscard]] bool can_reach_verdicts() const;
 };
 

@@ -57,6 +57,7 @@ std::string comparison_json(const GroupComparison& comparison) {
             {"after", comparison.after},
             {"threshold", comparison.threshold},
             {"warnings", comparison.warnings}};
+  for (const std::string& problem : comparison.problems) json["warnings"].push_back(problem);
   json["rows"] = Json::array();
   for (const ComparedRow& row : comparison.rows) json["rows"].push_back(row_of(row));
   json["only_before"] = Json::array();

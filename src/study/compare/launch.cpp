@@ -10,24 +10,11 @@
 namespace busbar::study {
 namespace {
 
-constexpr std::array<std::string_view, 18> kColumns{"collective",
-                                                    "backend",
-                                                    "ranks",
-                                                    "type",
-                                                    "op",
-                                                    "root",
-                                                    "in_place",
-                                                    "size_bytes",
-                                                    "status",
-                                                    "busbw_GBps",
-                                                    "device_set",
-                                                    "time_median_us",
-                                                    "time_ci_low_us",
-                                                    "time_ci_high_us",
-                                                    "aggregation",
-                                                    "group",
-                                                    "sender",
-                                                    "receiver"};
+constexpr std::array<std::string_view, 19> kColumns{
+    "collective",  "backend",    "ranks",          "type",           "op",
+    "root",        "in_place",   "size_bytes",     "status",         "flags",
+    "busbw_GBps",  "device_set", "time_median_us", "time_ci_low_us", "time_ci_high_us",
+    "aggregation", "group",      "sender",         "receiver"};
 
 RowKey key_of(const Record& record) {
   return {.collective = record.collective,
@@ -53,14 +40,16 @@ std::string Launch::fact(const std::string& key) const {
   return found == facts.end() ? std::string{} : found->second;
 }
 
-LaunchMaker::LaunchMaker(std::string path, Facts facts)
-    : launch_{.path = std::move(path), .facts = std::move(facts)} {}
+LaunchMaker::LaunchMaker(std::string path, Facts facts, std::string cut)
+    : launch_{.path = std::move(path), .facts = std::move(facts)}, cut_(std::move(cut)) {}
 
 void LaunchMaker::add(const Record& record) {
   insert(launch_.backends, record.backend);
   insert(launch_.device_sets, record.device_set);
   insert(launch_.aggregations, record.aggregation);
   launch_.ranks.insert(record.ranks);
+  problems_.add(record);
+  if (contradicts_itself(record)) return;
   if (record.status != RowStatus::Ok || record.time_median_us.value_or(0) <= 0) return;
   Cycles& cycles = cycles_of(key_of(record));
   cycles.times_us.push_back(*record.time_median_us);
@@ -92,12 +81,13 @@ LaunchRow LaunchMaker::median_of(const Cycles& cycles) {
 Launch LaunchMaker::finish() const {
   Launch launch = launch_;
   for (const auto& [key, cycles] : cycles_) launch.rows.emplace(key, median_of(cycles));
+  launch.problems = problems_.lines(launch.path, cut_);
   return launch;
 }
 
 Launch load_launch(const std::string& path) {
   CsvRows rows(path, kColumns);
-  LaunchMaker maker(path, facts_of(rows.head()));
+  LaunchMaker maker(path, facts_of(rows.head()), rows.cut());
   for (;;) {
     Record record;
     if (!rows.next(record)) return maker.finish();

@@ -53,6 +53,7 @@ struct Launch {
   /// Rows with a time and right data. An interval stays only where there is one row of the
   /// measurement.
   std::map<RowKey, LaunchRow> rows{};
+  std::vector<std::string> problems{};  ///< of the file, as FileProblems::lines
 
   /// A fact of the head, or empty.
   [[nodiscard]] std::string fact(const std::string& key) const;
@@ -63,7 +64,8 @@ struct Launch {
 /// Makes a launch of its rows, one after the other.
 class LaunchMaker {
  public:
-  LaunchMaker(std::string path, Facts facts);
+  /// `cut`: why the file is not whole, or empty.
+  LaunchMaker(std::string path, Facts facts, std::string cut = {});
   LaunchMaker(const LaunchMaker&) = delete;
   LaunchMaker& operator=(const LaunchMaker&) = delete;
   ~LaunchMaker() = default;
@@ -84,6 +86,8 @@ class LaunchMaker {
   [[nodiscard]] static LaunchRow median_of(const Cycles& cycles);
 
   Launch launch_{};
+  std::string cut_{};
+  FileProblems problems_{};
   std::map<RowKey, Cycles> cycles_{};
   std::map<RowKey, Cycles>::iterator last_ = cycles_.end();  ///< where the last row went
 };

@@ -51,26 +51,32 @@ TEST(SvgChart, SaysSimulatedAndDrawsTheBound) {
   EXPECT_THAT(svg, HasSubstr("bound 150 GB/s"));
 }
 
+TEST(SvgChart, HasALogarithmicAxisThatDrawsNothingBelowIt) {
+  Chart chart = chart_of({{0, 0.001}, {1, 1}, {2, 100}});
+  chart.log_low = 0.1;
+  const std::string svg = svg_chart(chart);
+  for (const char* tick : {">0.1</text>", ">1</text>", ">10</text>", ">100</text>"}) {
+    EXPECT_THAT(svg, HasSubstr(tick));
+  }
+  EXPECT_THAT(svg, Not(HasSubstr("1 MiB: 0.001")));
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+}
+
+TEST(SvgChart, DrawsAHollowPointAndDashesWhereTheyAreWanted) {
+  Chart chart = chart_of({{0, 1}, {1, 2}});
+  const std::string plain = svg_chart(chart);
+  chart.series[0].points[1].hollow = true;
+  chart.series[0].style.dash = 1;
+  const std::string svg = svg_chart(chart);
+  EXPECT_EQ(count(svg, "fill=\"#fff\""), count(plain, "fill=\"#fff\"") + 1);
+  EXPECT_EQ(count(svg, "stroke-dasharray=\"9 4\""), 2U);
+}
+
 TEST(Axis, EndsAtARoundFigureAboveTheValue) {
   EXPECT_DOUBLE_EQ(axis_for(150).top, 150);
   EXPECT_DOUBLE_EQ(axis_for(151).top, 200);
   EXPECT_DOUBLE_EQ(axis_for(7.9).top, 8);
   EXPECT_DOUBLE_EQ(axis_for(0).top, 1);
-}
-
-TEST(SeriesStyles, KeepThePapersColoursAndNeverRepeatOne) {
-  const std::vector<std::string> systems{"mine", "dgx-2", "exxact-ts4", "yours", "ac922", "dgx-1v"};
-  const std::vector<SeriesStyle> styles = series_styles(systems);
-  EXPECT_EQ(styles[1].marker, Marker::Diamond);
-  EXPECT_EQ(styles[2].marker, Marker::Circle);
-  EXPECT_EQ(styles[4].marker, Marker::Square);
-  EXPECT_EQ(styles[5].marker, Marker::Triangle);
-  for (std::size_t i = 0; i < styles.size(); ++i) {
-    for (std::size_t j = i + 1; j < styles.size(); ++j) {
-      EXPECT_NE(styles[i].colour, styles[j].colour);
-      EXPECT_NE(styles[i].marker, styles[j].marker);
-    }
-  }
 }
 
 TEST(SvgGraph, DrawsEveryPartAndLinkOnce) {

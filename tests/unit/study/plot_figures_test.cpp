@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/plot_figures.hpp"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "study/plot_gaps.hpp"
@@ -62,6 +64,71 @@ TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
   EXPECT_TRUE(size_curves({cut}, PlotPlacement::Out).curves.at(0).points.at(1).gap_before);
 }
 
+Record placed(Bytes size, double busbw, bool in_place) {
+  Record record = row(size, busbw);
+  record.in_place = in_place;
+  return record;
+}
+
+TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
+  const SizeCurves curves = size_curves(
+      {dataset("a", {placed(1024, 10, false), placed(1024, 11, true), placed(2048, 20, true)})},
+      PlotPlacement::Out);
+  ASSERT_EQ(curves.curves.size(), 1U);
+  EXPECT_EQ(curves.common, "a, allreduce, float sum, out of place");
+  const PlotFigure figure = busbw_figure(curves);
+  EXPECT_EQ(figure.curves.front().points.size(), 2U);
+  const PlotCurve& marks = figure.curves.back();
+  EXPECT_EQ(marks.kind, PlotKind::Hollow);
+  EXPECT_EQ(marks.title, "hollow: measured in place only");
+  ASSERT_EQ(marks.points.size(), 1U);
+  EXPECT_DOUBLE_EQ(marks.points[0].x, 2048);
+}
+
+TEST(BusbwFigure, HasALogarithmicAxisWherePeaksDifferMuchOrAsWished) {
+  const auto has_log = [](double slow, std::optional<bool> wished) {
+    const PlotFigure figure =
+        busbw_figure(size_curves({dataset("a", {row(1024, 480)}), dataset("b", {row(1024, slow)})},
+                                 PlotPlacement::Out),
+                     wished);
+    return figure_data(figure).find("\nlog_low ") != std::string::npos;
+  };
+  EXPECT_TRUE(has_log(2.5, {}));
+  EXPECT_FALSE(has_log(2.5, false));
+  EXPECT_FALSE(has_log(100, {}));
+  EXPECT_TRUE(has_log(100, true));
+}
+
+TEST(CurveNames, NameImportedMeansAndFakeGpus) {
+  Record imported = row(1024, 10);
+  imported.flags = "imported mean";
+  Record fake = row(1024, 10);
+  fake.flags = "fake";
+  const SizeCurves all = size_curves({dataset("a", {imported})}, PlotPlacement::Out);
+  EXPECT_EQ(all.common, "a, allreduce, float sum, out of place, imported means");
+  const SizeCurves mixed =
+      size_curves({dataset("a", {imported}), dataset("b", {row(1024, 1)}), dataset("c", {fake})},
+                  PlotPlacement::Out);
+  EXPECT_EQ(mixed.curves[0].title, "a (imported means)");
+  EXPECT_EQ(mixed.curves[1].title, "b");
+  EXPECT_EQ(mixed.curves[2].title, "c (fake GPUs)");
+}
+
+TEST(CurveStyles, DistinguishCollectivesOfOneSystemByMoreThanADash) {
+  std::vector<Record> records;
+  for (const char* collective : {"allgather", "allreduce", "broadcast", "reduce", "sendrecv"}) {
+    records.push_back(row(1024, 10));
+    records.back().collective = collective;
+  }
+  const SizeCurves curves =
+      size_curves({dataset("dgx-2", records), dataset("x", {row(1024, 1)})}, PlotPlacement::Out);
+  std::set<int> points;
+  for (const SizeCurve& curve : curves.curves) {
+    if (curve.key.label == "dgx-2") points.insert(curve.style.point);
+  }
+  EXPECT_EQ(points.size(), 5U);
+}
+
 TEST(ShareFigure, IsPercentOfTheRowsOwnBound) {
   const PlotFigure figure =
       share_figure(size_curves({dataset("a", {row(1024, 50)})}, PlotPlacement::Out));
@@ -76,6 +143,25 @@ TEST(ScalingFigure, KeepsTheBandwidthOfTheFewestRanksAsIdeal) {
   EXPECT_EQ(figure.curves[2].kind, PlotKind::Ideal);
   EXPECT_DOUBLE_EQ(figure.curves[2].points.at(1).y, 50);
   EXPECT_DOUBLE_EQ(figure.curves[3].points.at(1).y, 80);  // 100 us * 40 / 50
+}
+
+TEST(ScalingFigure, LeavesOutSizesThatWereMeasuredInPlaceOnly) {
+  Record in_place = row(2048, 60, 4);
+  in_place.in_place = true;
+  const SizeCurves curves =
+      size_curves({dataset("a", {row(1024, 50, 2), row(2048, 55, 2), row(1024, 40, 4), in_place})},
+                  PlotPlacement::Out);
+  EXPECT_NE(scaling_figure(curves, {}).title.find("1 KiB"), std::string::npos);
+}
+
+TEST(PairsFigure, NamesTheSizeOnce) {
+  Record one = row(1024, 20, 2);
+  one.sender = 0;
+  one.receiver = 1;
+  const std::vector<Dataset> datasets{dataset("a", {one})};
+  const PlotFigure figure = pairs_figure(datasets, {}, {});
+  EXPECT_EQ(figure.title, "Pairs: allreduce, 1 KiB");
+  EXPECT_EQ(figure.panels.at(0), "a");
 }
 
 TEST(PairsFigure, HasNoDiagonalAndNoValueForAMissingPair) {
@@ -169,6 +255,17 @@ TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersion) {
   EXPECT_DOUBLE_EQ(figure.marks[0].x, *started_at(second));
   EXPECT_DOUBLE_EQ(*started_at(second) - *started_at(first), 86400);
   EXPECT_EQ(figure.curves.at(0).points.size(), 2U);
+}
+
+TEST(HistoryFigure, KeepsLaunchesOfTheSameSecond) {
+  std::vector<Dataset> launches;
+  for (const double busbw : {4.9, 4.4, 4.8}) {
+    launches.push_back(dataset("a", {row(1024, busbw)}));
+    launches.back().facts["started"] = "2026-11-01 10:00:00";
+  }
+  launches[0].facts["started"] = "2026-11-01 09:59:00";
+  const PlotFigure figure = history_figure(launches, PlotPlacement::Out, {});
+  EXPECT_EQ(figure.curves.at(0).points.size(), 3U);
 }
 
 TEST(FigureData, SeparatesPointsByAnEmptyLineAndKeepsQuotesOut) {

@@ -64,8 +64,9 @@ TEST(CompareLaunches, CannotTellFromThreeLaunchesAndSaysHowManyCould) {
   const GroupComparison few = compared({100, 101, 102}, {200, 201, 202});
   EXPECT_EQ(few.rows[0].verdict, Verdict::CannotTell);
   EXPECT_FALSE(few.any_slower_by(0));
+  EXPECT_FALSE(few.can_reach_verdicts());
   ASSERT_EQ(few.warnings.size(), 1U);
-  EXPECT_THAT(few.warnings[0], HasSubstr("3 against 3 launches can never reach p < 0.05"));
+  EXPECT_THAT(few.warnings[0], HasSubstr("3 against 3 launches can never reach p < 0.03"));
   EXPECT_THAT(few.warnings[0], HasSubstr("give 4 of each"));
 }
 
@@ -74,7 +75,7 @@ TEST(CompareLaunches, CannotTellWhereLaunchesScatter) {
   EXPECT_EQ(wide.rows[0].verdict, Verdict::CannotTell);
 }
 
-TEST(CompareLaunches, TakesTheRowsOwnIntervalsForOneLaunchEachAndSaysSo) {
+TEST(CompareLaunches, GiveOneLaunchEachTheRowsOwnIntervalsAndNoVerdict) {
   Rows before = row_of(100);
   Rows after = row_of(150);
   EXPECT_EQ(compared(before, after).rows[0].verdict, Verdict::CannotTell);
@@ -83,7 +84,9 @@ TEST(CompareLaunches, TakesTheRowsOwnIntervalsForOneLaunchEachAndSaysSo) {
   after[0].time_ci_low_us = 147;
   after[0].time_ci_high_us = 153;
   const GroupComparison one = compared(before, after);
-  EXPECT_EQ(one.rows[0].verdict, Verdict::Slower);
+  EXPECT_EQ(one.rows[0].verdict, Verdict::CannotTell);
+  EXPECT_FALSE(one.can_reach_verdicts());
+  EXPECT_FALSE(one.any_slower_by(0));
   EXPECT_EQ(one.rows[0].kind, IntervalKind::WithinLaunch);
   EXPECT_NEAR(one.rows[0].interval->low, 147.0 / 102, 1e-12);
   EXPECT_NEAR(one.rows[0].interval->high, 153.0 / 98, 1e-12);
@@ -107,6 +110,24 @@ TEST(CompareLaunches, ListsRowsOfOneGroupAndLeavesOutWrongOnes) {
   const test::Failure failure = test::failure_of([&] { (void)compared(before, after); });
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_TRUE(failure.says("no row is in both"));
+}
+
+TEST(CompareLaunches, LeavesOutRowsThatContradictThemselvesAndReportsThem) {
+  Rows damaged = row_of(100);
+  damaged.push_back(damaged[0]);
+  damaged[1].size = 2048;
+  damaged[1].flags = "imported mean bandwidth-differs";
+  const GroupComparison comparison = compared(damaged, damaged);
+  EXPECT_EQ(comparison.rows.size(), 1U);
+  ASSERT_EQ(comparison.problems.size(), 2U);
+  EXPECT_THAT(comparison.problems[0], HasSubstr("x.csv: left out"));
+  EXPECT_THAT(comparison.problems[0], HasSubstr("2 KiB"));
+  EXPECT_THAT(comparison_json(comparison), HasSubstr("2 KiB"));
+}
+
+TEST(CompareLaunches, HaveColumnsOfTheBandwidth) {
+  const std::string text = comparison_text(compared(row_of(100), row_of(100)));
+  EXPECT_THAT(text, HasSubstr("before GB/s  after GB/s"));
 }
 
 TEST(HeadDifferences, NameWhatOnlyOneGroupHas) {
