@@ -64,7 +64,7 @@ endif
 
 # Last, when all is built that it takes along.
 .PHONY: check-targets
-check-targets: executables ## every target that is listed here, in a short form, in a clone
+check-targets: packages-bench executables ## every target that is listed here, in a short form, in a clone
 	bats tests/targets
 
 .PHONY: soak
