@@ -46,14 +46,18 @@ std::vector<Comparison> compare_systems(std::span<const Graph> graphs, std::span
 
 std::vector<Comparison> summarize(const Graph& graph, const BoundOptions& options) {
   std::vector<Comparison> table;
-  const auto all = device_count(graph);
+  const auto all = static_cast<int>(device_count(graph));
   if (all < 2) return table;
-  add(table, 0, graph, choose(graph, static_cast<int>(all), Policy::Prefix, options));
+  add(table, 0, graph, choose(graph, all, Policy::Prefix, options));
   table.back().system = fmt::format("all {}", all);
-  for (std::size_t k = std::bit_floor(all - 1); k >= 2; k /= 2) {
+  const int first_host = device(graph, 0).host;
+  int here = 0;
+  for (int i = 0; i < all; ++i) here += device(graph, i).host == first_host ? 1 : 0;
+  const int largest = here < all ? here : all - 1;
+  for (auto k = static_cast<int>(std::bit_floor(static_cast<unsigned>(largest))); k >= 2; k /= 2) {
     const std::size_t first = table.size();
-    add(table, first, graph, choose(graph, static_cast<int>(k), Policy::Best, options));
-    add(table, first, graph, choose(graph, static_cast<int>(k), Policy::Worst, options));
+    add(table, first, graph, choose(graph, k, Policy::Best, options, first_host));
+    add(table, first, graph, choose(graph, k, Policy::Worst, options, first_host));
     const bool equal = table[first].choice.bound.bound_GBps == table.back().choice.bound.bound_GBps;
     table[first].system = fmt::format("{} {}", equal ? "any" : "best", k);
     table.back().system = fmt::format("worst {}", k);

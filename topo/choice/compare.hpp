@@ -29,7 +29,8 @@ struct Comparison {
                                                       const BoundOptions& options = {});
 
 /// All devices, then the best and the worst set of 2, 4, 8 ... from the largest down, one line
-/// where they are equal; each against the best of its size. Nothing for one device.
+/// where they are equal; each against the best of its size. Of several hosts, sets of the first.
+/// Nothing for one device.
 [[nodiscard]] std::vector<Comparison> summarize(const Graph& graph,
                                                 const BoundOptions& options = {});
 

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "tests/unit/topo/choice/machines.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -49,6 +50,14 @@ TEST(Summary, HasAllDevicesThenTheBestAndTheWorstOfEachSize) {
   EXPECT_EQ(table[2].system, "worst 4");
   EXPECT_EQ(table[2].ratio, 0);
   EXPECT_EQ(table[4].system, "worst 2");
+}
+
+TEST(Summary, HasSetsOfTheFirstOfSeveralHosts) {
+  const Graph pod = load_system("c4140-pcie-x8");
+  const auto table = summarize(pod);
+  ASSERT_GE(table.size(), 3U);
+  EXPECT_EQ(table[0].system, "all 32");
+  EXPECT_EQ(table[1].choice.bound.devices, (std::vector{0, 1, 2, 3}));
 }
 
 TEST(Summary, HasOneLineWhereAnySetIsAsGood) {
