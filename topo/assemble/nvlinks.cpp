@@ -203,7 +203,7 @@ Medium medium_of(Graph& graph, const GpuEntry& gpu) {
   medium.reported_GBps = gpu.link_GBps;
   if (known) return medium;
   if (gpu.link_GBps > 0) {
-    medium.nominal_GBps = gpu.link_GBps;
+    medium.nominal_GBps = nominal_nvlink_GBps(gpu.link_GBps);
     medium.source = "nvidia-smi nvlink -s";
   } else {
     assume(

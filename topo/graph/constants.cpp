@@ -199,6 +199,15 @@ Medium nvlink_medium(int generation, bool small_links) {
               figures.nominal_GBps, kNcclSource)};
 }
 
+double nominal_nvlink_GBps(double reported_GBps) {
+  constexpr double kMost = 1.08;
+  for (const Generation& figures : kNvlink) {
+    const double ratio = reported_GBps / figures.nominal_GBps;
+    if (ratio <= kMost && ratio >= 1 / kMost) return figures.nominal_GBps;
+  }
+  return reported_GBps;
+}
+
 Medium pcie_medium(int generation, int lanes) {
   const Generation& lane = kPcie.at(static_cast<std::size_t>(generation));
   return {.name = fmt::format("PCIe {}.0 x{}", generation, lanes),

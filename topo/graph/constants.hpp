@@ -24,6 +24,9 @@ struct GpuModel {
 
 /// One NVLink of a generation (1 to 5; 0: unknown, reckoned as 25 GB/s), per direction.
 [[nodiscard]] Medium nvlink_medium(int generation, bool small_links = false);
+/// The standard's rate of an NVLink of which the tools report this one, which is up to 6 % above;
+/// the reported rate where it is near none.
+[[nodiscard]] double nominal_nvlink_GBps(double reported_GBps);
 /// PCIe of a generation (1 to 6) and so many lanes, per direction after line coding.
 [[nodiscard]] Medium pcie_medium(int generation, int lanes);
 /// What joins two processors of this vendor ("intel", "amd", "ibm", "arm") and CPUID model; without

@@ -162,6 +162,11 @@ TEST(Labels, TellOtherHostsAndUnknownWays) {
 }
 
 TEST(Constants, AreThoseOfTheGenerations) {
+  EXPECT_EQ(nominal_nvlink_GBps(25.781), 25);
+  EXPECT_EQ(nominal_nvlink_GBps(26.562), 25);
+  EXPECT_EQ(nominal_nvlink_GBps(53.125), 50);
+  EXPECT_EQ(nominal_nvlink_GBps(19.531), 20);
+  EXPECT_EQ(nominal_nvlink_GBps(14.062), 14.062);
   EXPECT_EQ(nvlink_medium(1).nominal_GBps, 20);
   EXPECT_EQ(nvlink_medium(4).nccl_GBps, 20.6);
   EXPECT_EQ(nvlink_medium(5).nominal_GBps, 50);
