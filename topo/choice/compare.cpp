@@ -14,7 +14,7 @@ namespace {
 /// Adds a line to a table whose lines from `first` on are compared with that one.
 void add(std::vector<Comparison>& table, std::size_t first, const Graph& graph, Choice choice) {
   table.push_back({.system = graph.name, .choice = std::move(choice)});
-  const double base = table[first].choice.bound.bound_GBps;
+  const double base = table.at(first).choice.bound.bound_GBps;
   if (base > 0) table.back().ratio = table.back().choice.bound.bound_GBps / base;
 }
 

@@ -39,8 +39,9 @@ GpuFacts gpu(int index, const std::string& model = "Tesla V100-SXM2-16GB") {
 NvlinkStatus status_of(int gpus, int links) {
   NvlinkStatus status;
   for (int i = 0; i < gpus; ++i) {
-    NvlinkGpu& gpu = status.gpus.emplace_back(NvlinkGpu{.index = i});
+    NvlinkGpu gpu{.index = i};
     for (int k = 0; k < links; ++k) gpu.links.push_back({.number = k, .GBps = 25});
+    status.gpus.push_back(gpu);
   }
   return status;
 }
