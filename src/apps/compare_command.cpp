@@ -25,9 +25,10 @@ Status run_compare(std::span<char* const> arguments) {
   fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));
   if (!options.fail_percent) return Status::Ok;
   if (!comparison.can_reach_verdicts()) {
-    fmt::print(stderr,
-               "busbar: --fail-on-slower: too few launches to tell; give at least 4 of each by "
-               "--before and --after\n");
+    fmt::print(
+        stderr,
+        "busbar: --fail-on-slower: too few launches for a verdict; give at least 4 of each by "
+        "--before and --after\n");
     return Status::Unavailable;
   }
   if (!comparison.any_slower_by(*options.fail_percent / kPercent)) return Status::Ok;

@@ -65,8 +65,9 @@ topo::Graph from_captures(const MachineSource& source) {
     sources.hwloc = topo::parse_hwloc_xml(read_text_file("--hwloc", source.hwloc), source.hwloc);
   }
   if (const auto problem = topo::contradiction(sources)) {
-    throw usage_error(*problem +
-                      ": these are of different machines, or of different days; take all of one");
+    throw usage_error(
+        *problem +
+        "; they come from different machines or different days: give those of one machine");
   }
   return topo::assemble(sources);
 }

@@ -58,7 +58,7 @@ void take_source(std::vector<MachineSource>& machines,
   (machines.back().*source).push_back(value);
 }
 
-/// Options whose order tells which machine they are of.
+/// Options whose order assigns them to a machine.
 void declare_sources(CLI::App& app, TopoOptions& options) {
   const auto add = [&](const std::string& name, auto source) {
     const auto take = [&options, source, name](const std::string& value) {
@@ -137,7 +137,8 @@ topo::NetworkRequest parse_nic(const std::string& text) {
 
 HostsRequest parse_hosts(const Texts& texts) {
   constexpr int kMostHosts = 1 << 16;
-  if (texts.hosts.empty()) throw usage_error("--nic: how many hosts does it join? give --hosts N");
+  if (texts.hosts.empty())
+    throw usage_error("--nic joins several hosts; give their number by --hosts N");
   HostsRequest request{.hosts =
                            static_cast<int>(parse_integer("--hosts", texts.hosts, 2, kMostHosts))};
   if (!texts.nic.empty()) request.network = parse_nic(texts.nic);

@@ -163,7 +163,8 @@ std::vector<std::string> share_findings(const ReportData& data) {
       found.push_back(fmt::format(
           "{}: {} reaches {} of its bound{}: {}", where_words(panel), words_in(panel, line),
           percent_words(share), line.limit.empty() ? "" : fmt::format(" ({})", line.limit),
-          share < kLowShare ? "low" : "more than the links can carry, so one of both is wrong"));
+          share < kLowShare ? "low"
+                            : "more than the links allow, so the value or the bound is wrong"));
     }
   }
   return found;

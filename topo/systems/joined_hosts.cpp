@@ -72,8 +72,8 @@ std::vector<int> chosen_adapters(Graph& host, std::size_t count) {
   std::vector<int> adapters = nodes_of_kind(host, NodeKind::Nic);
   if (adapters.empty()) return assumed_adapters(host, count > 0 ? count : device_count(host));
   if (count > adapters.size()) {
-    throw usage_error(fmt::format("--nic: {} adapters, and '{}' has {}; give as many at most",
-                                  count, host.name, adapters.size()));
+    throw usage_error(fmt::format("--nic: {} adapters requested, but '{}' has {}", count, host.name,
+                                  adapters.size()));
   }
   return count == 0 ? adapters : nearest_adapters(host, adapters, count);
 }
@@ -84,7 +84,8 @@ Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
   const bool several = std::any_of(host.nodes.begin(), host.nodes.end(),
                                    [](const Node& node) { return node.host > 0; });
   if (several) {
-    throw usage_error(fmt::format("--hosts: '{}' is of several hosts; give one", host.name));
+    throw usage_error(
+        fmt::format("--hosts: '{}' has several hosts already; give one host", host.name));
   }
   const bool joined = !nodes_of_kind(host, NodeKind::Network).empty();
   if (joined && request) {
@@ -94,7 +95,7 @@ Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
   if (joined) return host;
   if (!request) {
     throw usage_error(
-        fmt::format("--hosts: what joins them? '{}' has no network; give the adapters "
+        fmt::format("--hosts: '{}' has no network; give the adapters "
                     "of each host and their GB/s, such as --nic 8x50",
                     host.name));
   }

@@ -28,7 +28,7 @@ class RowEvidence {
   [[nodiscard]] std::string text() const;
 
  private:
-  enum class Told { Unknown, No, Yes };
+  enum class Answer { Unknown, No, Yes };
 
   void read_root();
   void read_parts();
@@ -41,10 +41,10 @@ class RowEvidence {
   bool has_op_column_ = false;
   bool has_root_column_ = false;
   std::string op_{};  ///< of the rows; empty where the log has none
-  Told rooted_ = Told::Unknown;
-  Told parted_ = Told::Unknown;
+  Answer rooted_ = Answer::Unknown;
+  Answer parted_ = Answer::Unknown;
   int parts_ = 0;
-  Told checked_in_place_ = Told::Unknown;
+  Answer checked_in_place_ = Answer::Unknown;
 };
 
 }  // namespace busbar::study

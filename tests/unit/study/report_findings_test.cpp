@@ -78,7 +78,7 @@ TEST(Findings, TellWhatIsLowOrSuspect) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[0], HasSubstr("40 % of its bound"));
   EXPECT_THAT(found[0], HasSubstr("low"));
-  EXPECT_THAT(found[1], HasSubstr("more than the links can carry"));
+  EXPECT_THAT(found[1], HasSubstr("more than the links allow"));
 }
 
 TEST(Findings, TellWhatLimitsAndWhatToAvoid) {
