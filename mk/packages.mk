@@ -10,7 +10,7 @@ TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps graphviz gnuplot-nox i
 BROWSER_PACKAGE := chromium
 BENCH_PACKAGES := libbenchmark-dev
 PLOT_PACKAGES := gnuplot-nox
-LINT_PACKAGES := clang-format-14 clang-tidy-14 cppcheck shellcheck git
+LINT_PACKAGES := clang-format-14 clang-tidy-14 cppcheck shellcheck pyflakes3 git
 
 .PHONY: packages-build packages-test packages-bench packages-plot packages-lint openmpi
 packages-build: $(filter openmpi,$(MPI_NAME))

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# `make mutants`: would the tests notice a small slip? tools/mutants explains; CONTRIBUTING.md has the score.
+# SAMPLE=N of the order that SEED=N gives; MUTANTS=FILE[:LINE] ... or CHANGED=REVISION: all of those lines.
+SAMPLE := $(if $(MUTANTS)$(CHANGED),0,300)
+SEED := 1
+MUTANTS :=
+CHANGED :=
+
+.PHONY: mutants
+mutants: packages-build packages-test ## change one term at a time and see which no test notices: SAMPLE=300 SEED=1, MUTANTS=FILE[:LINE] or CHANGED=REVISION
+	@tools/install-packages python3
+	@tools/install-packages --optional lld
+	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu $(BIN)/unit_tests
+	@$(UNPACKED_MPI) MPI_FOUND='$(MPI_FOUND)' tools/mutants --sample $(SAMPLE) --seed $(SEED) \
+	  --jobs $(shell nproc) $(CHANGED:%=--changed %) $(MUTANTS)
