@@ -67,6 +67,12 @@ endif
 check-targets: packages-bench executables ## every target that is listed here, in a short form, in a clone
 	bats tests/targets
 
+.PHONY: check-repeated
+check-repeated: executables fake-gpu $(BIN)/unit_tests ## all tests again and again, half of it under load: UNIT_RUNS=200 BATS_RUNS=20
+	$(UNPACKED_MPI) $(BATS_ENV) tools/repeat-tests $(UNIT_RUNS) $(BATS_RUNS)
+check-repeated: private UNIT_RUNS := 200
+check-repeated: private BATS_RUNS := 20
+
 .PHONY: soak
 soak: executables ## slow tests: large counts, memory, the main job
 	bats tests/soak

@@ -24,7 +24,7 @@ why_not() {
     bench-mpi | plot-bench) echo "a part of bench" ;;
     lint | format | tidy | tidy-tests) echo "minutes of their own; .ci/run runs lint" ;;
     fuzz) echo "compiles everything once more" ;;
-    soak | soak-cluster | mutants) echo "hours" ;;
+    soak | soak-cluster | mutants | check-repeated) echo "hours" ;;
     gpu-bench) echo "needs a GPU" ;;
   esac
 }
