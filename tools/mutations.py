@@ -35,8 +35,8 @@ def blank(match):
 MASKED = re.compile(
     r'R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-F])\'(?:[^\'\\\n]|\\.)*\''
     r"|//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
-# Texts of errors and declarations that hold no arithmetic.
-SKIPPED = re.compile(r"\bthrow\b[^;]*;|\bstatic_assert\b[^;]*;|^\s*(?:using|template|namespace|friend)\b[^\n]*"
+# Texts of errors and warnings, and declarations that hold no arithmetic.
+SKIPPED = re.compile(r"\bthrow\b[^;]*;|\b(?:fail|warnings\.push_back)\([^;]*;|\bstatic_assert\b[^;]*;|^\s*(?:using|template|namespace|friend)\b[^\n]*"
                      r"|\bstd::(?:array|bitset)<[^\n]*?>|\.reserve\([^;]*;|= default;|operator\S+(?=\()", re.M)
 
 PRECEDENCE = {"*": 5, "/": 5, "%": 5, "+": 4, "-": 4, "<<": 3.5, ">>": 3.5, "<": 3, "<=": 3, ">": 3, ">=": 3,
