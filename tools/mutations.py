@@ -36,7 +36,8 @@ MASKED = re.compile(
     r'R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-F])\'(?:[^\'\\\n]|\\.)*\''
     r"|//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 # Texts of errors and warnings, and declarations that hold no arithmetic.
-SKIPPED = re.compile(r"\bthrow\b[^;]*;|\b(?:fail|warnings\.push_back)\([^;]*;|\bstatic_assert\b[^;]*;|^\s*(?:using|template|namespace|friend)\b[^\n]*"
+SKIPPED = re.compile(r"\bthrow\b[^;]*;|\b(?:fail|warnings\.push_back)\([^;]*;|\bstatic_assert\b[^;]*;"
+                     r"|^\s*(?:using|template|namespace|friend)\b[^\n]*"
                      r"|\bstd::(?:array|bitset)<[^\n]*?>|\.reserve\([^;]*;|= default;|operator\S+(?=\()", re.M)
 
 PRECEDENCE = {"*": 5, "/": 5, "%": 5, "+": 4, "-": 4, "<<": 3.5, ">>": 3.5, "<": 3, "<=": 3, ">": 3, ">=": 3,
@@ -94,7 +95,9 @@ def left_start(code, at, own):
                     return start
                 at = sign.start()
                 continue
-            if c in ",;?" or (c == ":" and ":" not in (code[at - 1], code[at + 1])) or (c == "=" and code[at + 1].isspace()):
+            if c in ",;?" or (c == ":" and ":" not in (code[at - 1], code[at + 1])):
+                return start
+            if c == "=" and code[at + 1].isspace():
                 return start
             if c in "new" and KEYWORD.search(code, max(0, at - 7), at + 1):
                 return start
