@@ -167,6 +167,18 @@ TEST(Halving, FindsThreeBadNodesWhereverTheyAre) {
   }
 }
 
+TEST(Halving, PairsAllOfSixNodesUntilTwoAreGood) {
+  for (std::size_t first = 0; first < 6; ++first) {
+    for (std::size_t second = first + 1; second < 6; ++second) {
+      Nodes bad;
+      for (std::size_t node = 0; node < 6; ++node) {
+        if (node != first && node != second) bad.push_back(node);
+      }
+      EXPECT_EQ(search(6, with_bad(bad)).halving.bad(), bad) << first << ' ' << second;
+    }
+  }
+}
+
 TEST(Halving, FindsThreeBadNodesAmongTwoHundred) {
   for (std::size_t step = 1; step < 60; step += 6) {
     const Nodes bad{step, 2 * step, 3 * step + 20};
