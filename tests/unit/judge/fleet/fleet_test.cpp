@@ -2,6 +2,7 @@
 #include "judge/fleet/fleet.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -24,6 +25,9 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 std::vector<PairValue> exact(const std::vector<double>& speed) {
   return GeneratedFleet(0).pairs(speed, 0);
 }
+
+/// A table of these pairs alone; others gave nothing.
+std::vector<PairValue> table_of(std::initializer_list<PairValue> pairs) { return pairs; }
 
 PairValue& at(std::vector<PairValue>& table, std::size_t first, std::size_t second) {
   return *std::find_if(table.begin(), table.end(), [&](const PairValue& pair) {
@@ -176,6 +180,27 @@ TEST(JudgePairs, JudgesATableWithoutValues) {
 TEST(JudgePairs, BlamesNoNodesWhereTheyWouldBeMoreThanHalf) {
   const auto finding = judge_pairs(5, exact({0.5, 0.5, 0.5, 1, 1}), kDesignRule);
   EXPECT_TRUE(finding.blame.nodes.empty()) << "one fast pair, or three slow nodes";
+  const auto silent = judge_pairs(8, exact({0.5, 0.5, 0.5, 1, 1}), kDesignRule);
+  EXPECT_TRUE(silent.blame.nodes.empty()) << "three of eight, but of five that have values";
+}
+
+TEST(JudgePairs, JudgesAllPairsByTheScatterWhereNoNodeIsBlamed) {
+  // The median is 87.5, the deviations are 7.5, 7.5, 12.5, 12.5, 22.5, 37.5, 47.5 and 77.5: a MAD
+  // of 17.5, a fifth of it. Six scaled ones, 155.7, below is nothing.
+  const auto table = table_of({{0, 1, 100.0},
+                               {0, 2, 100.0},
+                               {0, 4, 40.0},
+                               {1, 2, 110.0},
+                               {1, 4, 50.0},
+                               {2, 3, 10.0},
+                               {2, 4, 95.0},
+                               {3, 4, 80.0}});
+  const auto finding =
+      judge_pairs(5, table, {.fail_below = 0.95, .min_robust_z = 6, .max_fleet_mad = 0.3});
+  EXPECT_TRUE(finding.homogeneous);
+  EXPECT_EQ(finding.reference, 87.5);
+  EXPECT_TRUE(finding.blame.nodes.empty());
+  EXPECT_EQ(count_low(finding), 0);
 }
 
 TEST(JudgePairs, TakesFastPairsWithinRacksForNoFault) {
@@ -192,9 +217,6 @@ TEST(JudgePairs, PassesAFleetThatIsSlowAllOver) {
   // What a fleet cannot show of itself: an absolute or theoretical rule must.
   EXPECT_EQ(count_low(judge_pairs(6, exact(std::vector<double>(6, 0.1)), kDesignRule)), 0);
 }
-
-/// A table of these pairs alone; others gave nothing.
-std::vector<PairValue> table_of(std::initializer_list<PairValue> pairs) { return pairs; }
 
 TEST(JudgePairs, BlamesANodeWithExactlyHalfOfItsPairsLow) {
   // Node 0 has 50 with nodes 1 and 2, and 100 with 3 and 4, as all others have with each other.
@@ -240,6 +262,8 @@ TEST(JudgePairs, AcquitsByTheErrorOfAMedian) {
   EXPECT_EQ(blamed(judge_pairs(6, table, rule)), Nodes{0});
   rule.min_robust_z = 4.3;
   EXPECT_TRUE(blamed(judge_pairs(6, table, rule)).empty());
+  rule.min_robust_z = 14 / (1.4826 * (4 * 1.2533 / std::sqrt(5.0)));
+  EXPECT_TRUE(blamed(judge_pairs(6, table, rule)).empty()) << "not beyond it";
 }
 
 TEST(JudgePairs, AcquitsWhereLessThanHalfIsBelowTheOthersMedian) {

@@ -248,6 +248,17 @@ TEST(Halving, LeavesTheNodesOfABadLinkUnresolvedAndBlamesNobody) {
   }
 }
 
+TEST(Halving, WaitsForAHelperOfAnotherPartRatherThanTakeItsOwn) {
+  // Of six nodes 2, 3 and 5 are bad, and so is the link of 0 and 4: 4 is good with node 1.
+  const Cluster nodes = with_bad({2, 3, 5});
+  const Cluster link = with_bad_link(0, 4);
+  const Search found = search(6, [&](const Nodes& together) {
+    return link(together) == Outcome::Low ? Outcome::Low : nodes(together);
+  });
+  EXPECT_EQ(found.halving.bad(), (Nodes{2, 3, 5}));
+  EXPECT_EQ(found.halving.good(), (Nodes{0, 1, 4}));
+}
+
 TEST(Halving, WaitsWhereHelpersAreShort) {
   Nodes bad;
   for (std::size_t node = 2; node < 16; ++node) bad.push_back(node);
