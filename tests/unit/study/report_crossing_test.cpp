@@ -81,6 +81,12 @@ TEST(Leader, IsNobodyWithinTwoPercent) {
   EXPECT_EQ(leader(100, 97.5), 1);
   EXPECT_EQ(leader(97.5, 100), -1);
   EXPECT_EQ(leader(0, 0), 0);
+  // two percent are of the greater: 2 of 100, not 1.96 of 98.02; and exactly two are not more
+  EXPECT_EQ(leader(100, 98.02), 0);
+  EXPECT_EQ(leader(98.02, 100), 0);
+  EXPECT_EQ(leader(100, 98), 0);
+  EXPECT_EQ(leader(98, 100), 0);
+  EXPECT_EQ(leader(100, 97.98), 1);
 }
 
 }  // namespace
