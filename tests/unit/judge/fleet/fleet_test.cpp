@@ -180,8 +180,26 @@ TEST(JudgePairs, JudgesATableWithoutValues) {
 TEST(JudgePairs, BlamesNoNodesWhereTheyWouldBeMoreThanHalf) {
   const auto finding = judge_pairs(5, exact({0.5, 0.5, 0.5, 1, 1}), kDesignRule);
   EXPECT_TRUE(finding.blame.nodes.empty()) << "one fast pair, or three slow nodes";
-  const auto silent = judge_pairs(8, exact({0.5, 0.5, 0.5, 1, 1}), kDesignRule);
-  EXPECT_TRUE(silent.blame.nodes.empty()) << "three of eight, but of five that have values";
+}
+
+TEST(JudgePairs, CountsOnlyNodesWithValuesForMoreThanHalf) {
+  // Nodes 2, 0 and 3 are low by the ninth of ten, 105, and then by 122: three of five.
+  const auto table = table_of({{0, 1, 105.0},
+                               {0, 2, 47.0},
+                               {0, 3, 81.0},
+                               {0, 4, 105.0},
+                               {1, 2, 47.0},
+                               {1, 3, 80.0},
+                               {1, 4, 122.0},
+                               {2, 3, 46.0},
+                               {2, 4, 45.0},
+                               {3, 4, 80.0}});
+  const OutlierRule rule{.fail_below = 0.9, .min_robust_z = 0.5, .max_fleet_mad = 0.05};
+  for (const std::size_t nodes : {5U, 8U}) {  // the last three gave nothing
+    const auto finding = judge_pairs(nodes, table, rule);
+    EXPECT_TRUE(finding.blame.nodes.empty()) << nodes;
+    EXPECT_EQ(finding.reference, 105) << nodes;
+  }
 }
 
 TEST(JudgePairs, JudgesAllPairsByTheScatterWhereNoNodeIsBlamed) {

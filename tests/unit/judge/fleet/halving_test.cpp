@@ -249,13 +249,15 @@ TEST(Halving, LeavesTheNodesOfABadLinkUnresolvedAndBlamesNobody) {
 }
 
 TEST(Halving, WaitsForAHelperOfAnotherPartRatherThanTakeItsOwn) {
-  // Of six nodes 2, 3 and 5 are bad, and so is the link of 0 and 4: 4 is good with node 1.
-  const Cluster nodes = with_bad({2, 3, 5});
-  const Cluster link = with_bad_link(0, 4);
-  const Search found = search(6, [&](const Nodes& together) {
-    return link(together) == Outcome::Low ? Outcome::Low : nodes(together);
+  // Of six nodes 2 and 3 are bad, 5 gives nothing, and the link of 0 and 4 is bad: 4 itself is good
+  // with node 1.
+  const Search found = search(6, [](const Nodes& together) {
+    if (has(together, 5)) return Outcome::NoData;
+    const bool low = has(together, 2) || has(together, 3) || (has(together, 0) && has(together, 4));
+    return low ? Outcome::Low : Outcome::Good;
   });
-  EXPECT_EQ(found.halving.bad(), (Nodes{2, 3, 5}));
+  EXPECT_EQ(found.halving.bad(), (Nodes{2, 3}));
+  EXPECT_EQ(found.halving.silent(), Nodes{5});
   EXPECT_EQ(found.halving.good(), (Nodes{0, 1, 4}));
 }
 

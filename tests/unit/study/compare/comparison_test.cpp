@@ -83,6 +83,19 @@ TEST(CompareLaunches, CallTheSameOnlyWhatIsWithinOnBothSides) {
             Verdict::CannotTell);
 }
 
+TEST(CompareLaunches, CannotTellWhereTheIntervalHasOneThoughTiesMakePSmall) {
+  // Of 7 times 6 ratios four are below 1 and three are 1. The table of the test has 6 for 7 and 6
+  // at 5 %, so that the interval begins at the seventh. The medians are 110 and 132.5.
+  const GroupComparison tied =
+      compared({110, 100, 110, 100, 100, 110, 110}, {125, 140, 160, 125, 100, 140});
+  EXPECT_LT(tied.rows[0].p.value_or(1), 0.03);
+  EXPECT_DOUBLE_EQ(tied.rows[0].interval->low, 1);
+  EXPECT_EQ(tied.rows[0].verdict, Verdict::CannotTell);
+  EXPECT_EQ(
+      compared({125, 140, 160, 125, 100, 140}, {110, 100, 110, 100, 100, 110, 110}).rows[0].verdict,
+      Verdict::CannotTell);
+}
+
 TEST(CompareLaunches, TestOneLaunchAgainstSeveral) {
   const GroupComparison one = compared({100}, {120, 121, 122, 123});
   EXPECT_NEAR(one.rows[0].p.value_or(0), 2.0 / 5, 1e-12) << "the least of five places, twice";
