@@ -272,6 +272,18 @@ TEST(FleetRule, AConfirmationIsOfItsDeviceSetAndOfAllItsSuspects) {
   EXPECT_EQ(other_nodes.judged().overall(), Word::Fail);
 }
 
+TEST(FleetRule, AConfirmationThatDidNotGoWellTellsNothing) {
+  for (const RowStatus status : {RowStatus::Failed, RowStatus::Skipped, RowStatus::Wrong}) {
+    JudgeCase one = confirmed_case(100);
+    for (Observation& o : one.observations) {
+      if (o.purpose == Purpose::Confirm) o.records[0].status = status;
+    }
+    EXPECT_EQ(one.judged().overall(), Word::Fail);
+    ASSERT_EQ(one.judged().suspects.size(), 1U);
+    EXPECT_FALSE(one.judged().suspects[0].confirmed);
+  }
+}
+
 TEST(FleetRule, AConfirmationIsOfTheSizesThatWereLow) {
   JudgeCase one(SetKind::Pairwise);
   one.nodes = names(3);

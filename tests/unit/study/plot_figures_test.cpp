@@ -114,6 +114,9 @@ TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
   EXPECT_EQ(marks.title, "hollow: measured in place only");
   ASSERT_EQ(marks.points.size(), 1U);
   EXPECT_DOUBLE_EQ(marks.points[0].x, 2048);
+  const SizeCurves in_place =
+      size_curves({dataset("a", {placed(1024, 11, true)})}, PlotPlacement::In);
+  EXPECT_FALSE(in_place.curves.at(0).points.at(0).in_place_only) << "as all of its curve";
 }
 
 TEST(BusbwFigure, HasALogarithmicAxisWherePeaksDifferMuchOrAsWished) {
