@@ -131,6 +131,8 @@ TEST_P(ExactBound, IsNotBeyondItself) {
   one.rule().bounds = GetParam().bounds;
   one.steady({"h1"}, GetParam().value);
   EXPECT_EQ(one.first().word, GetParam().word) << one.first().reason;
+  const bool too_good = GetParam().word == Word::Fail && GetParam().value > 64;
+  EXPECT_EQ(one.first().reason.starts_with("too good: "), too_good) << "never of a warning";
 }
 INSTANTIATE_TEST_SUITE_P(Bounds, ExactBound,
                          testing::Values(EdgeCase{32, {.fail_below = 0.5}, Word::Pass},
