@@ -227,6 +227,20 @@ TEST(ScalingFigure, LeavesOutSizesThatWereMeasuredInPlaceOnly) {
       size_curves({dataset("a", {row(1024, 50, 2), row(2048, 55, 2), row(1024, 40, 4), in_place})},
                   PlotPlacement::Out);
   EXPECT_NE(scaling_figure(curves, {}).title.find("1 KiB"), std::string::npos);
+  EXPECT_TRUE(scaling_figure(curves, 2048).empty()) << "4 ranks have it in place only";
+}
+
+TEST(ScalingFigure, HasIdealLinesInGreyOrOfTheirCurvesColours) {
+  const std::vector<Record> records{row(1024, 50, 2), row(1024, 40, 4)};
+  const auto figure_of = [](std::vector<Dataset> datasets) {
+    return scaling_figure(size_curves(std::move(datasets), PlotPlacement::Out), {});
+  };
+  EXPECT_EQ(figure_of({dataset("a", records)}).curves.at(2).style.colour, 0x777777);
+  const PlotFigure two = figure_of({dataset("a", records), dataset("b", records)});
+  ASSERT_EQ(two.curves.size(), 8U);
+  EXPECT_NE(two.curves[0].style.colour, two.curves[4].style.colour);
+  EXPECT_EQ(two.curves[2].style.colour, two.curves[0].style.colour);
+  EXPECT_EQ(two.curves[6].style.colour, two.curves[4].style.colour);
 }
 
 TEST(PairsFigure, NamesTheSizeOnce) {

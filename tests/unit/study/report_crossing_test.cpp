@@ -76,6 +76,18 @@ TEST(Crossings, AreNotSeenAtSizesThatTheLeaderLacks) {
   EXPECT_TRUE(crossings({one, other, single}).empty());
 }
 
+TEST(Crossings, AreOfCurvesThatBeginBesideAnother) {
+  const Curve alone{{1, 10}};
+  const Curve even{{2, 20}, {4, 20}};
+  const Curve rising{{2, 10}, {4, 30}};
+  const std::vector<Crossing> found = crossings({alone, even, rising});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].loser, 1U);
+  EXPECT_EQ(found[0].winner, 2U);
+  EXPECT_EQ(found[0].after, 2U);
+  EXPECT_EQ(found[0].until, 4U);
+}
+
 TEST(Leader, IsNobodyWithinTwoPercent) {
   EXPECT_EQ(leader(100, 98.5), 0);
   EXPECT_EQ(leader(100, 97.5), 1);
