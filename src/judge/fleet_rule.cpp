@@ -76,9 +76,9 @@ void judge_one(RuleVerdict& verdict, const Judged& judged, bool low) {
   const bool time = verdict.metric == Metric::Time;
   check_bounds(verdict, reference_of(judged, verdict.metric));
   const double z = finding.spread.robust_z(as_rate(*verdict.value, verdict.metric));
-  const bool missed =
-      verdict.word == Word::Fail && (time ? verdict.ratio > verdict.bounds.fail_above
-                                          : verdict.ratio < verdict.bounds.fail_below);
+  const std::optional<double>& slow = time ? verdict.bounds.fail_above : verdict.bounds.fail_below;
+  const bool missed = verdict.word == Word::Fail && slow &&
+                      (time ? *verdict.ratio > *slow : *verdict.ratio < *slow);
   if (low) {
     if (verdict.word != Word::Error) verdict.word = Word::Fail;
     add_reason(verdict, finding.of_median
@@ -134,6 +134,7 @@ void qualify_fleet(JudgedRow& fleet, const std::vector<JudgedRow*>& rows, const 
     fleet.sample.simulated = fleet.sample.simulated || row->sample.simulated;
     fleet.sample.fake = fleet.sample.fake || row->sample.fake;
     fleet.sample.oversubscribed = fleet.sample.oversubscribed || row->sample.oversubscribed;
+    fleet.sample.unchecked = fleet.sample.unchecked || row->sample.unchecked;
   }
   qualify(fleet, rule, specification);
 }

@@ -262,6 +262,20 @@ TEST(Judge, NoiseByWarnIsJudgedAndAPassBecomesWarn) {
   EXPECT_EQ(one.first().word, Word::Pass);
 }
 
+TEST(Judge, NoiseAtItsBoundIsNoNoise) {
+  // 8, 10 and 12 have the deviation 2 and the mean 10.
+  for (const OnNoisy on_noisy : {OnNoisy::Inconclusive, OnNoisy::Warn}) {
+    JudgeCase one;
+    one.specification.noise.max_cv = 0.2;
+    one.specification.noise.on_noisy = on_noisy;
+    one.rule().value = 10;
+    one.launches({"h1"}, {8, 10, 12});
+    EXPECT_EQ(one.first().word, Word::Pass);
+    one.specification.noise.max_cv = 0.199;
+    EXPECT_NE(one.first().word, Word::Pass);
+  }
+}
+
 TEST(Judge, AllAttemptsArePooledAndLastTakesTheLast) {
   JudgeCase one;
   one.launches({"h1"}, {100, 100, 100});

@@ -143,5 +143,96 @@ TEST(NodeAccounts, NoNodeIsGoodInAFleetThatIsNotHomogeneous) {
   EXPECT_THAT(judgement.nodes[0].evidence, HasSubstr("floor on fleet: fleet not homogeneous"));
 }
 
+/// A verdict of rule "pair" on these nodes, with a value but for ERROR and SKIP.
+RuleVerdict verdict(const std::vector<std::string>& nodes, Word word) {
+  RuleVerdict one{.rule = "pair", .instance = "x", .nodes = nodes, .word = word, .reason = "why"};
+  if (word != Word::Error && word != Word::Skip) one.value = 1;
+  return one;
+}
+
+NodeAccount account_of(const std::string& node, const std::vector<RuleVerdict>& verdicts,
+                       const std::vector<Suspect>& suspects = {},
+                       const std::vector<Cleared>& cleared = {}) {
+  const std::vector<std::string> nodes{"h1", "h2", "h3"};
+  for (const NodeAccount& account : accounts_of(nodes, verdicts, suspects, cleared)) {
+    if (account.node == node) return account;
+  }
+  ADD_FAILURE() << node;
+  return {};
+}
+
+struct WordCase {
+  std::vector<Word> words{};  ///< of what h1 took part in
+  NodeState state = NodeState::Good;
+  std::string evidence{};
+};
+
+class AccountOfWords : public testing::TestWithParam<WordCase> {};
+
+TEST_P(AccountOfWords, IsOfTheWorst) {
+  std::vector<RuleVerdict> verdicts;
+  for (const Word word : GetParam().words) verdicts.push_back(verdict({"h1", "h2"}, word));
+  const NodeAccount account = account_of("h1", verdicts);
+  EXPECT_EQ(name(account.state), name(GetParam().state));
+  EXPECT_EQ(account.evidence, GetParam().evidence);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    NodeAccounts, AccountOfWords,
+    testing::Values(
+        WordCase{{Word::Pass}, NodeState::Good, "1 of 1 verdicts good"},
+        WordCase{{Word::Known}, NodeState::Good, "1 of 1 verdicts good"},
+        WordCase{{Word::Known, Word::Warn, Word::Skip}, NodeState::Good, "2 of 3 verdicts good"},
+        WordCase{{Word::Skip}, NodeState::Inconclusive, "all was skipped"},
+        WordCase{{Word::Skip, Word::Error}, NodeState::NoData, "pair on x: why"},
+        WordCase{{}, NodeState::NoData, "no rule measured it"},
+        WordCase{{Word::Pass, Word::Inconclusive}, NodeState::Inconclusive, "pair on x: why"},
+        WordCase{{Word::Pass, Word::Error}, NodeState::Inconclusive, "pair on x: why"},
+        WordCase{{Word::Fail, Word::Inconclusive}, NodeState::Suspect, "pair on x: why"},
+        WordCase{{Word::Inconclusive, Word::Inconclusive, Word::Fail},
+                 NodeState::Suspect,
+                 "pair on x: why"},
+        WordCase{{Word::Fail, Word::Fail}, NodeState::Suspect, "pair on x: why (and 1 more FAIL)"},
+        WordCase{{Word::Error, Word::Inconclusive, Word::Error, Word::Pass},
+                 NodeState::Inconclusive,
+                 "pair on x: why (and 1 more ERROR)"}));
+
+TEST(NodeAccounts, OnlyABlamedNodeExplainsAFail) {
+  const std::vector<RuleVerdict> verdicts{verdict({"h1", "h2"}, Word::Fail),
+                                          verdict({"h1"}, Word::Pass)};
+  const Suspect bad{.nodes = {"h2"}, .rule = "pair", .evidence = "low"};
+  EXPECT_EQ(account_of("h1", verdicts, {bad}).state, NodeState::Good);
+  EXPECT_EQ(account_of("h1", verdicts, {}, {{.suspect = bad}}).state, NodeState::Suspect);
+  std::vector<RuleVerdict> inconclusive = verdicts;
+  inconclusive[0].word = Word::Inconclusive;
+  EXPECT_EQ(account_of("h1", inconclusive, {}, {{.suspect = bad}}).state, NodeState::Good);
+}
+
+TEST(NodeAccounts, ANodeWithNothingGoodIsNotGoodThoughAnotherExplainsIt) {
+  const Suspect bad{.nodes = {"h2"}, .rule = "pair", .evidence = "low"};
+  EXPECT_EQ(account_of("h1", {verdict({"h1", "h2"}, Word::Fail)}, {bad}).state,
+            NodeState::Inconclusive);
+}
+
+TEST(NodeAccounts, WhatIsSaidOfAllIsNoMeasurementOfOne) {
+  RuleVerdict fleet = verdict({"h1", "h2", "h3"}, Word::Pass);
+  fleet.instance = kFleet;
+  const std::vector<RuleVerdict> verdicts{verdict({"h1", "h2"}, Word::Pass),
+                                          verdict({"h1", "h3"}, Word::Error), fleet};
+  // h3 has no value of its own: it explains the ERROR of h1.
+  EXPECT_EQ(account_of("h1", verdicts).evidence,
+            "1 of 2 verdicts good, the others are explained by h3");
+  EXPECT_EQ(account_of("h3", verdicts).state, NodeState::NoData);
+}
+
+TEST(NodeAccounts, TheFirstThatSaysSoIsTheEvidenceOfANodeThatDoesNotAnswer) {
+  std::vector<RuleVerdict> verdicts(4, verdict({"h1", "h2"}, Word::Error));
+  const char* rules[] = {"a", "b", "c", "d"};
+  for (std::size_t i = 0; i < 4; ++i) verdicts[i].rule = rules[i];
+  verdicts[1].reason = verdicts[2].reason = "h1 does not answer";
+  EXPECT_EQ(account_of("h1", verdicts).evidence, "b on x: h1 does not answer");
+  EXPECT_EQ(account_of("h2", verdicts).evidence, "a on x: why");
+}
+
 }  // namespace
 }  // namespace busbar::judge

@@ -49,6 +49,37 @@ TEST(SizeCurves, TakeTheMedianAndTheRangeOfSeveralLaunches) {
   EXPECT_DOUBLE_EQ(*point.busbw_high, 130);
 }
 
+TEST(SizeCurves, HaveTheTimesOfTheLaunchesThatHaveTheBandwidths) {
+  // Two launches: the faster has the shorter time.
+  Record fast = row(1024, 120);
+  fast.time_median_us = 90;
+  fast.time_p99_us = 95;
+  Record slow = row(1024, 100);
+  slow.time_median_us = 108;
+  slow.time_p99_us = 115;
+  const auto point_of = [](const std::vector<Record>& launches) {
+    return size_curves({dataset("a", launches)}, PlotPlacement::Out).curves.at(0).points.at(0);
+  };
+  const SizePoint both = point_of({fast, slow});
+  EXPECT_DOUBLE_EQ(both.busbw_GBps, 110);
+  EXPECT_DOUBLE_EQ(*both.busbw_low, 100);
+  EXPECT_DOUBLE_EQ(*both.busbw_high, 120);
+  EXPECT_DOUBLE_EQ(both.time_us, 99);
+  EXPECT_DOUBLE_EQ(*both.time_low, 90);
+  EXPECT_DOUBLE_EQ(*both.time_high, 108);
+  EXPECT_DOUBLE_EQ(*both.time_p99_us, 105);
+  slow.time_p99_us.reset();
+  EXPECT_FALSE(point_of({fast, slow}).time_p99_us) << "one of them has none";
+}
+
+TEST(SizeCurves, HaveNoIntervalWhereTheTimesReachesZero) {
+  Record record = row(1024, 100);
+  record.time_ci_low_us = 0;
+  const SizeCurves curves = size_curves({dataset("a", {record})}, PlotPlacement::Out);
+  EXPECT_FALSE(curves.curves.at(0).points.at(0).busbw_high);
+  EXPECT_FALSE(curves.curves.at(0).points.at(0).time_low);
+}
+
 TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
   Record skipped{.collective = "allreduce", .ranks = 4, .type = "float", .op = "sum", .size = 2048};
   skipped.status = RowStatus::Skipped;
@@ -83,6 +114,9 @@ TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
   EXPECT_EQ(marks.title, "hollow: measured in place only");
   ASSERT_EQ(marks.points.size(), 1U);
   EXPECT_DOUBLE_EQ(marks.points[0].x, 2048);
+  const SizeCurves in_place =
+      size_curves({dataset("a", {placed(1024, 11, true)})}, PlotPlacement::In);
+  EXPECT_FALSE(in_place.curves.at(0).points.at(0).in_place_only) << "as all of its curve";
 }
 
 TEST(BusbwFigure, HasALogarithmicAxisWherePeaksDifferMuchOrAsWished) {
@@ -145,6 +179,47 @@ TEST(ScalingFigure, KeepsTheBandwidthOfTheFewestRanksAsIdeal) {
   EXPECT_DOUBLE_EQ(figure.curves[3].points.at(1).y, 80);  // 100 us * 40 / 50
 }
 
+TEST(ScalingFigure, TakesTheBestOfSeveralDeviceSets) {
+  for (const bool best_first : {true, false}) {
+    Record near = row(1024, best_first ? 45 : 30, 4);
+    near.device_set = "0,1,2,3";
+    Record far = row(1024, best_first ? 30 : 45, 4);
+    far.device_set = "0,2,4,6";
+    const PlotFigure figure = scaling_figure(
+        size_curves({dataset("a", {row(1024, 50, 2), near, far})}, PlotPlacement::Out), {});
+    ASSERT_EQ(figure.curves.size(), 4U);
+    ASSERT_EQ(figure.curves[0].points.size(), 2U);
+    EXPECT_DOUBLE_EQ(figure.curves[0].points[1].y, 45);
+  }
+}
+
+TEST(ScalingFigure, IsAtTheLargestSizeThatAllCurvesHave) {
+  const SizeCurves curves =
+      size_curves({dataset("a", {row(1024, 50, 2), row(2048, 60, 2), row(4096, 70, 2),
+                                 row(1024, 40, 4), row(2048, 50, 4), row(8192, 60, 4)})},
+                  PlotPlacement::Out);
+  EXPECT_NE(scaling_figure(curves, {}).title.find("at 2 KiB"), std::string::npos);
+  EXPECT_TRUE(scaling_figure(curves, 4096).empty()) << "one number of ranks";
+}
+
+TEST(ScalingFigure, JoinsNodesAndLeavesAGapWhereTheSizeIsMissing) {
+  // 1 KiB on 4, 16 and 32 ranks: 2 and 8 ranks have another size alone.
+  std::vector<Record> records{row(2048, 9, 2), row(1024, 40, 4), row(2048, 9, 8), row(1024, 20, 16),
+                              row(1024, 10, 32)};
+  for (Record& record : records) record.nodes = record.ranks / 2;
+  const PlotFigure figure =
+      scaling_figure(size_curves({dataset("a", records)}, PlotPlacement::Out), 1024);
+  ASSERT_EQ(figure.curves.size(), 4U);
+  const std::vector<PlotPoint>& points = figure.curves[0].points;
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_FALSE(points[0].gap_before);
+  EXPECT_TRUE(points[1].gap_before);
+  EXPECT_FALSE(points[2].gap_before);
+  // Ideal is the bandwidth of 4 ranks: 100 us at 10 of 40 GB/s would be 25.
+  EXPECT_DOUBLE_EQ(figure.curves[2].points[2].y, 40);
+  EXPECT_DOUBLE_EQ(figure.curves[3].points[2].y, 25);
+}
+
 TEST(ScalingFigure, LeavesOutSizesThatWereMeasuredInPlaceOnly) {
   Record in_place = row(2048, 60, 4);
   in_place.in_place = true;
@@ -152,6 +227,20 @@ TEST(ScalingFigure, LeavesOutSizesThatWereMeasuredInPlaceOnly) {
       size_curves({dataset("a", {row(1024, 50, 2), row(2048, 55, 2), row(1024, 40, 4), in_place})},
                   PlotPlacement::Out);
   EXPECT_NE(scaling_figure(curves, {}).title.find("1 KiB"), std::string::npos);
+  EXPECT_TRUE(scaling_figure(curves, 2048).empty()) << "4 ranks have it in place only";
+}
+
+TEST(ScalingFigure, HasIdealLinesInGreyOrOfTheirCurvesColours) {
+  const std::vector<Record> records{row(1024, 50, 2), row(1024, 40, 4)};
+  const auto figure_of = [](std::vector<Dataset> datasets) {
+    return scaling_figure(size_curves(std::move(datasets), PlotPlacement::Out), {});
+  };
+  EXPECT_EQ(figure_of({dataset("a", records)}).curves.at(2).style.colour, 0x777777);
+  const PlotFigure two = figure_of({dataset("a", records), dataset("b", records)});
+  ASSERT_EQ(two.curves.size(), 8U);
+  EXPECT_NE(two.curves[0].style.colour, two.curves[4].style.colour);
+  EXPECT_EQ(two.curves[2].style.colour, two.curves[0].style.colour);
+  EXPECT_EQ(two.curves[6].style.colour, two.curves[4].style.colour);
 }
 
 TEST(PairsFigure, NamesTheSizeOnce) {
@@ -173,6 +262,69 @@ TEST(PairsFigure, HasNoDiagonalAndNoValueForAMissingPair) {
   ASSERT_EQ(figure.curves.at(0).points.size(), 2U);
   EXPECT_DOUBLE_EQ(*figure.curves[0].points[0].low, 20);
   EXPECT_FALSE(figure.curves[0].points[1].low);
+}
+
+Record pair(Bytes size, double busbw, int sender, int receiver) {
+  Record record = row(size, busbw, 2);
+  record.sender = sender;
+  record.receiver = receiver;
+  return record;
+}
+
+TEST(PairsFigure, HasTheSenderAsRowAndTheReceiverAsColumn) {
+  // From 0 to 2 the median of 10, 20 and 90; back 44. Ranks 0 to 2 have six ordered pairs.
+  const std::vector<Dataset> datasets{
+      dataset("a", {pair(4096, 10, 0, 2), pair(4096, 90, 0, 2), pair(4096, 20, 0, 2),
+                    pair(4096, 44, 2, 0), pair(1024, 99, 0, 2)})};
+  const PlotFigure figure = pairs_figure(datasets, {}, {});
+  ASSERT_EQ(figure.curves.at(0).points.size(), 6U);
+  for (const PlotPoint& cell : figure.curves[0].points) {
+    const bool there = cell.y == 0 && cell.x == 2;
+    const bool back = cell.y == 2 && cell.x == 0;
+    EXPECT_EQ(cell.low, there ? std::optional(20.0) : back ? std::optional(44.0) : std::nullopt);
+  }
+  EXPECT_EQ(figure.title, "Pairs: allreduce, 4 KiB");
+  // 24 in fives: from 20 to 45.
+  using Fact = std::pair<std::string, std::string>;
+  EXPECT_EQ(figure.facts,
+            (std::vector<Fact>{{"limits_low", "20"}, {"limits_high", "45"}, {"ranks", "3"}}));
+}
+
+TEST(PairsFigure, IsOfTheLargestSizeThatWasMeasured) {
+  Record failed = pair(8192, 77, 0, 1);
+  failed.status = RowStatus::Failed;
+  const std::vector<Dataset> datasets{
+      dataset("a", {pair(1024, 10, 0, 1), pair(4096, 20, 0, 1), pair(2048, 30, 0, 1), failed})};
+  const PlotFigure figure = pairs_figure(datasets, {}, {});
+  EXPECT_EQ(figure.title, "Pairs: allreduce, 4 KiB");
+  EXPECT_EQ(figure.curves.at(0).points.at(0).low, 20.0);
+  EXPECT_EQ(pairs_figure(datasets, 1024, {}).curves.at(0).points.at(0).low, 10.0);
+}
+
+TEST(PairsFigure, OfSeveralFilesHasOneScaleAndNamesWhatDiffers) {
+  Dataset simulated = dataset("b", {pair(1024, 42, 0, 1), pair(1024, 30, 1, 0)});
+  simulated.simulated = true;
+  const std::vector<Dataset> datasets{dataset("a", {pair(4096, 20, 0, 2), pair(4096, 25, 2, 0)}),
+                                      simulated};
+  const PlotFigure figure = pairs_figure(datasets, {}, {});
+  EXPECT_EQ(figure.title, "Pairs: allreduce");
+  EXPECT_EQ(figure.panels, (std::vector<std::string>{"a, 4 KiB", "b (simulated), 1 KiB"}));
+  using Fact = std::pair<std::string, std::string>;
+  EXPECT_EQ(figure.facts,
+            (std::vector<Fact>{{"limits_low", "20"}, {"limits_high", "45"}, {"ranks", "3"}}));
+}
+
+TEST(RoundLimits, AreMultiplesOfAStepThatIsInTheDataTenTimesAtMost) {
+  struct Case {
+    double low, high, from, to;
+  };
+  // Ten steps of 1 are not too many. In binary 0.3 / 0.1 is below 3, and 0.7 / 0.1 below 7.
+  for (const Case& one : {Case{1, 11, 1, 11}, Case{1, 11.5, 0, 12}, Case{0.3, 0.9, 0.3, 0.9},
+                          Case{0.3, 0.7, 0.3, 0.7}, Case{20, 44, 20, 45}}) {
+    const PlotLimits limits = round_limits(one.low, one.high);
+    EXPECT_NEAR(limits.low, one.from, 1e-12) << one.low << ' ' << one.high;
+    EXPECT_NEAR(limits.high, one.to, 1e-12) << one.low << ' ' << one.high;
+  }
 }
 
 TEST(RoundLimits, EncloseTheData) {
@@ -214,6 +366,11 @@ TEST(ChoiceMarks, NeedToKnowBothChoices) {
                      chosen(8192, 10, "Tree", "LL"), chosen(8192, 11, "Ring", "LL")})},
       PlotPlacement::Out);
   EXPECT_TRUE(busbw_figure(curves).marks.empty());
+  const SizeCurves protocols =
+      size_curves({dataset("a", {chosen(4096, 10, "Tree", "LL"), chosen(8192, 10, "Ring", "LL"),
+                                 chosen(8192, 11, "Ring", "Simple")})},
+                  PlotPlacement::Out);
+  EXPECT_TRUE(busbw_figure(protocols).marks.empty()) << "two launches chose two protocols";
 }
 
 TEST(ChoiceMarks, AreOneForCurvesThatChangeAlike) {

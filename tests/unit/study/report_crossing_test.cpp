@@ -76,11 +76,29 @@ TEST(Crossings, AreNotSeenAtSizesThatTheLeaderLacks) {
   EXPECT_TRUE(crossings({one, other, single}).empty());
 }
 
+TEST(Crossings, AreOfCurvesThatBeginBesideAnother) {
+  const Curve alone{{1, 10}};
+  const Curve even{{2, 20}, {4, 20}};
+  const Curve rising{{2, 10}, {4, 30}};
+  const std::vector<Crossing> found = crossings({alone, even, rising});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].loser, 1U);
+  EXPECT_EQ(found[0].winner, 2U);
+  EXPECT_EQ(found[0].after, 2U);
+  EXPECT_EQ(found[0].until, 4U);
+}
+
 TEST(Leader, IsNobodyWithinTwoPercent) {
   EXPECT_EQ(leader(100, 98.5), 0);
   EXPECT_EQ(leader(100, 97.5), 1);
   EXPECT_EQ(leader(97.5, 100), -1);
   EXPECT_EQ(leader(0, 0), 0);
+  // two percent are of the greater: 2 of 100, not 1.96 of 98.02; and exactly two are not more
+  EXPECT_EQ(leader(100, 98.02), 0);
+  EXPECT_EQ(leader(98.02, 100), 0);
+  EXPECT_EQ(leader(100, 98), 0);
+  EXPECT_EQ(leader(98, 100), 0);
+  EXPECT_EQ(leader(100, 97.98), 1);
 }
 
 }  // namespace

@@ -167,6 +167,18 @@ TEST(Halving, FindsThreeBadNodesWhereverTheyAre) {
   }
 }
 
+TEST(Halving, PairsAllOfSixNodesUntilTwoAreGood) {
+  for (std::size_t first = 0; first < 6; ++first) {
+    for (std::size_t second = first + 1; second < 6; ++second) {
+      Nodes bad;
+      for (std::size_t node = 0; node < 6; ++node) {
+        if (node != first && node != second) bad.push_back(node);
+      }
+      EXPECT_EQ(search(6, with_bad(bad)).halving.bad(), bad) << first << ' ' << second;
+    }
+  }
+}
+
 TEST(Halving, FindsThreeBadNodesAmongTwoHundred) {
   for (std::size_t step = 1; step < 60; step += 6) {
     const Nodes bad{step, 2 * step, 3 * step + 20};
@@ -234,6 +246,19 @@ TEST(Halving, LeavesTheNodesOfABadLinkUnresolvedAndBlamesNobody) {
       }
     }
   }
+}
+
+TEST(Halving, WaitsForAHelperOfAnotherPartRatherThanTakeItsOwn) {
+  // Of six nodes 2 and 3 are bad, 5 gives nothing, and the link of 0 and 4 is bad: 4 itself is good
+  // with node 1.
+  const Search found = search(6, [](const Nodes& together) {
+    if (has(together, 5)) return Outcome::NoData;
+    const bool low = has(together, 2) || has(together, 3) || (has(together, 0) && has(together, 4));
+    return low ? Outcome::Low : Outcome::Good;
+  });
+  EXPECT_EQ(found.halving.bad(), (Nodes{2, 3}));
+  EXPECT_EQ(found.halving.silent(), Nodes{5});
+  EXPECT_EQ(found.halving.good(), (Nodes{0, 1, 4}));
 }
 
 TEST(Halving, WaitsWhereHelpersAreShort) {

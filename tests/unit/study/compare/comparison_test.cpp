@@ -60,6 +60,59 @@ TEST(CompareLaunches, CallsSmallDifferencesTheSame) {
   EXPECT_EQ(same.rows[0].verdict, Verdict::Same);
 }
 
+TEST(CompareLaunches, CallFasterWhatIsSlowerTheOtherWayRound) {
+  // 5 % are 1.05 one way and 1 / 1.05 = 0.9524 the other, not 0.95.
+  const auto verdict = [](double ratio) {
+    return compared({1000, 1000, 1000, 1000},
+                    {1000 * ratio, 1000 * ratio, 1000 * ratio, 1000 * ratio})
+        .rows[0]
+        .verdict;
+  };
+  EXPECT_EQ(verdict(0.951), Verdict::Faster);
+  EXPECT_EQ(verdict(0.953), Verdict::Same);
+  EXPECT_EQ(verdict(1.049), Verdict::Same);
+  EXPECT_EQ(verdict(1.051), Verdict::Slower);
+  EXPECT_NE(verdict(1.05), Verdict::Slower) << "not more than 5 %";
+}
+
+TEST(CompareLaunches, CallTheSameOnlyWhatIsWithinOnBothSides) {
+  // The intervals reach to 90 / 100.3 and to 110 / 100.
+  EXPECT_EQ(compared({100, 100.1, 100.2, 100.3}, {90, 99.9, 100, 100.4}).rows[0].verdict,
+            Verdict::CannotTell);
+  EXPECT_EQ(compared({100, 100.1, 100.2, 100.3}, {99.8, 100, 100.4, 110}).rows[0].verdict,
+            Verdict::CannotTell);
+}
+
+TEST(CompareLaunches, CannotTellWhereTheIntervalHasOneThoughTiesMakePSmall) {
+  // Of 7 times 6 ratios four are below 1 and three are 1. The table of the test has 6 for 7 and 6
+  // at 5 %, so that the interval begins at the seventh. The medians are 110 and 132.5.
+  const GroupComparison tied =
+      compared({110, 100, 110, 100, 100, 110, 110}, {125, 140, 160, 125, 100, 140});
+  EXPECT_LT(tied.rows[0].p.value_or(1), 0.03);
+  EXPECT_DOUBLE_EQ(tied.rows[0].interval->low, 1);
+  EXPECT_EQ(tied.rows[0].verdict, Verdict::CannotTell);
+  EXPECT_EQ(
+      compared({125, 140, 160, 125, 100, 140}, {110, 100, 110, 100, 100, 110, 110}).rows[0].verdict,
+      Verdict::CannotTell);
+}
+
+TEST(CompareLaunches, TestOneLaunchAgainstSeveral) {
+  const GroupComparison one = compared({100}, {120, 121, 122, 123});
+  EXPECT_NEAR(one.rows[0].p.value_or(0), 2.0 / 5, 1e-12) << "the least of five places, twice";
+  EXPECT_FALSE(one.rows[0].interval);
+  EXPECT_EQ(one.rows[0].verdict, Verdict::CannotTell);
+}
+
+TEST(CompareLaunches, HaveNoIntervalWhereATimesReachesZero) {
+  Rows before = row_of(100);
+  before[0].time_ci_low_us = 0;
+  before[0].time_ci_high_us = 102;
+  Rows after = row_of(150);
+  after[0].time_ci_low_us = 147;
+  after[0].time_ci_high_us = 153;
+  EXPECT_FALSE(compared(before, after).rows[0].interval);
+}
+
 TEST(CompareLaunches, CannotTellFromThreeLaunchesAndSaysHowManyCould) {
   const GroupComparison few = compared({100, 101, 102}, {200, 201, 202});
   EXPECT_EQ(few.rows[0].verdict, Verdict::CannotTell);

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fleet rules for every metric, every kind of bound, and every flag and gate that changes a
+// verdict. All values are by hand.
+#include <functional>
+#include <ostream>
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/judge_case.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Makes the metric, by the statistic, that of a rate in GB/s: a time is 10000 us over it. What a
+/// rule must not look at is 1.
+void set_rate(Record& record, Metric metric, Statistic statistic, double rate) {
+  record.busbw_GBps = record.algbw_GBps = 1;
+  record.time_median_us = record.time_p99_us = 1;
+  const bool p99 = statistic == Statistic::P99;
+  if (metric == Metric::Time) {
+    (p99 ? record.time_p99_us : record.time_median_us) = 1e4 / rate;
+    return;
+  }
+  // Bandwidth by the 99th percentile is that of the median time / the time: 4/5 here.
+  if (p99) record.time_p99_us = 1.25;
+  (metric == Metric::BusBandwidth ? record.busbw_GBps : record.algbw_GBps) =
+      p99 ? 1.25 * rate : rate;
+}
+
+/// h1 to h8 of 96, 98, 99, 100, 100, 101, 102 and 104 GB/s, and h9 of another rate. While that is
+/// below 96 or above 104, the median of the nine is 100; the deviations are 4, 2, 1, 0, 0, 1, 2, 4
+/// and one above 4, so the raw MAD is 2, and a scaled one 2 * 1.4826 = 2.9652. Beyond three of them
+/// is below 91.1. The 90th percentile, which is the ninth of nine, is 104.
+struct Fleet {
+  JudgeCase of{};
+
+  Fleet(Metric metric, Statistic statistic, double odd) {
+    of.rule().compare = Comparison::Fleet;
+    of.rule().metric = metric;
+    of.rule().statistic = statistic;
+    of.rule().bounds = metric == Metric::Time ? Bounds{.fail_above = 1.06}  // 1/1.06 is 94.3 %
+                                              : Bounds{.fail_below = 0.95};
+    of.rule().min_robust_z = 3;
+    of.rule().max_fleet_mad = 0.05;
+    int node = 0;
+    for (const double rate : {96.0, 98.0, 99.0, 100.0, 100.0, 101.0, 102.0, 104.0, odd}) {
+      of.nodes.push_back("h" + std::to_string(++node));
+      of.steady({of.nodes.back()}, 1);
+      for (int launch = 0; launch < 3; ++launch) {
+        set_rate(record(node, launch), metric, statistic, rate);
+      }
+    }
+  }
+
+  Observation& launch(int node, int number) {
+    return of.observations.at(static_cast<std::size_t>(3 * (node - 1) + number));
+  }
+  Record& record(int node, int number) { return launch(node, number).records.at(0); }
+};
+
+/// The verdict of h1 to h9, and "fleet" for 10.
+RuleVerdict verdict(const Judgement& judgement, std::size_t node) {
+  EXPECT_EQ(judgement.verdicts.size(), 10U);
+  return judgement.verdicts.at(node - 1);
+}
+
+struct BoundCase {
+  std::string name{};
+  Metric metric = Metric::BusBandwidth;
+  double odd = 0;  ///< rate of h9
+  Bounds bounds{};
+  Word word = Word::Pass;
+  std::string token{};  ///< of the reason; empty: there is none
+};
+void PrintTo(const BoundCase& one, std::ostream* out) { *out << one.name; }
+
+class FleetBound : public testing::TestWithParam<std::tuple<BoundCase, Statistic>> {};
+
+TEST_P(FleetBound, GivesTheWordAndItsNumbers) {
+  const auto& [one, statistic] = GetParam();
+  Fleet fleet(one.metric, statistic, one.odd);
+  fleet.of.rule().bounds = one.bounds;
+  const Judgement judgement = fleet.of.judged();
+  const RuleVerdict odd = verdict(judgement, 9);
+  EXPECT_EQ(odd.word, one.word) << odd.reason;
+  EXPECT_EQ(odd.reason.empty(), one.token.empty()) << odd.reason;
+  EXPECT_THAT(odd.reason, HasSubstr(one.token));
+  EXPECT_EQ(odd.reference_kind, "fleet median");
+  EXPECT_NEAR(odd.reference.value_or(0), 100, 1e-9);
+  EXPECT_EQ(verdict(judgement, 4).word, Word::Pass) << "h4 is the median";
+  const RuleVerdict all = verdict(judgement, 10);
+  EXPECT_EQ(all.instance, kFleet);
+  EXPECT_EQ(all.word, Word::Pass);
+  EXPECT_NEAR(all.value.value_or(0), 100, 1e-9);
+  EXPECT_FALSE(all.cv || all.bounds.fail_below || all.bounds.fail_above) << "a launch's, a row's";
+  EXPECT_EQ(all.values.size(), 9U);
+}
+
+/// The same bounds for both bandwidths: 92 GB/s are (92 - 100) / 2.9652 = -2.7 and 90 GB/s
+/// (90 - 100) / 2.9652 = -3.37 scaled MADs from the median.
+std::vector<BoundCase> of_rates(Metric metric, const std::string& name) {
+  const Bounds below{.fail_below = 0.95};
+  const Bounds warns{.fail_below = 0.95, .warn_below = 0.97};
+  const Bounds wide{.fail_below = 0.8, .warn_below = 0.95};
+  const Bounds above{.fail_below = 0.8, .warn_above = 1.05, .fail_above = 1.2};
+  return {
+      {name + " low", metric, 90, below, Word::Fail,
+       "90 GB/s is 90 % of 100 GB/s, below 95 %; robust z -3.37"},
+      {name + " low and it may warn", metric, 90, warns, Word::Fail, "below 95 %; robust z -3.37"},
+      {name + " low within the scatter", metric, 92, below, Word::Pass,
+       "92 % of 100 GB/s, below 95 %; robust z -2.7 is within the fleet's scatter"},
+      {name + " low within the scatter and it may warn", metric, 92, warns, Word::Warn,
+       "below 95 %; robust z -2.7 is within the fleet's scatter"},
+      {name + " above its bound", metric, 90, {.fail_below = 0.85}, Word::Pass, ""},
+      {name + " below a warning", metric, 90, wide, Word::Warn, "90 % of 100 GB/s, below 95 %"},
+      {name + " above a warning", metric, 110, above, Word::Warn, "110 % of 100 GB/s, above 105 %"},
+      {name + " too good", metric, 130, above, Word::Fail,
+       "too good: 130 GB/s is 130 % of 100 GB/s, above 120 %"},
+      {name + " good, no bound below", metric, 90, {.fail_above = 1.2}, Word::Pass, ""},
+      {name + " too good, no bound below",
+       metric,
+       130,
+       {.fail_above = 1.2},
+       Word::Fail,
+       "too good: 130 GB/s is 130 %"},
+  };
+}
+INSTANTIATE_TEST_SUITE_P(OfBusBandwidth, FleetBound,
+                         testing::Combine(testing::ValuesIn(of_rates(Metric::BusBandwidth,
+                                                                     "busbw")),
+                                          testing::Values(Statistic::Median, Statistic::P99)));
+INSTANTIATE_TEST_SUITE_P(OfAlgorithmBandwidth, FleetBound,
+                         testing::Combine(testing::ValuesIn(of_rates(Metric::AlgorithmBandwidth,
+                                                                     "algbw")),
+                                          testing::Values(Statistic::Median, Statistic::P99)));
+
+/// Times of 10000 us over the rate, scattered by their rates: 92 is 108.7 us, 90 is 111.1 us, 110
+/// is 90.91 us and 130 is 76.92 us, where the fleet's median is 100 us.
+std::vector<BoundCase> of_times() {
+  constexpr Metric kTime = Metric::Time;
+  const Bounds above{.fail_above = 1.06};
+  const Bounds warns{.warn_above = 1.03, .fail_above = 1.06};
+  const Bounds wide{.warn_above = 1.06, .fail_above = 1.3};
+  const Bounds below{.fail_below = 0.8, .warn_below = 0.95, .fail_above = 1.3};
+  return {
+      {"slow", kTime, 90, above, Word::Fail,
+       "111.1 us is 111 % of 100 us, above 106 %; robust z -3.37"},
+      {"slow and it may warn", kTime, 90, warns, Word::Fail, "above 106 %; robust z -3.37"},
+      {"slow within the scatter", kTime, 92, above, Word::Pass,
+       "109 % of 100 us, above 106 %; robust z -2.7 is within the fleet's scatter"},
+      {"slow within the scatter and it may warn", kTime, 92, warns, Word::Warn,
+       "above 106 %; robust z -2.7 is within the fleet's scatter"},
+      // 111 % is -3.37 scaled MADs away, but not above 120 %.
+      {"slow below its bound", kTime, 90, {.fail_above = 1.2}, Word::Pass, ""},
+      {"above a warning", kTime, 90, wide, Word::Warn, "111 % of 100 us, above 106 %"},
+      {"below a warning", kTime, 110, below, Word::Warn,
+       "90.91 us is 90.9 % of 100 us, below 95 %"},
+      {"too good", kTime, 130, below, Word::Fail,
+       "too good: 76.92 us is 76.9 % of 100 us, below 80 %"},
+      {"good, no bound above", kTime, 90, {.fail_below = 0.8}, Word::Pass, ""},
+      {"too good, no bound above",
+       kTime,
+       130,
+       {.fail_below = 0.8},
+       Word::Fail,
+       "too good: 76.92 us is 76.9 %"},
+  };
+}
+INSTANTIATE_TEST_SUITE_P(OfTime, FleetBound,
+                         testing::Combine(testing::ValuesIn(of_times()),
+                                          testing::Values(Statistic::Median, Statistic::P99)));
+
+struct MetricCase {
+  Metric metric = Metric::BusBandwidth;
+  std::string low{};      ///< of h9, where the fleet is not homogeneous
+  std::string scatter{};  ///< of the slow pairs of a fleet
+  std::string blame{};    ///< of a node with six slow pairs
+};
+class FleetMetric : public testing::TestWithParam<MetricCase> {};
+
+TEST_P(FleetMetric, IsMeasuredByThe90thPercentileWhereItIsNotHomogeneous) {
+  Fleet fleet(GetParam().metric, Statistic::Median, 90);
+  fleet.of.rule().max_fleet_mad = 0.01;  // 2 of 100 are 2 %
+  const Judgement judgement = fleet.of.judged();
+  // Low is below 95 % of 104, 98.8, or above 106 % of its time, 98.1: h1, h2 and h9.
+  for (const std::size_t node : {1U, 2U, 9U}) {
+    EXPECT_EQ(verdict(judgement, node).word, Word::Fail) << node;
+    EXPECT_THAT(verdict(judgement, node).reason, HasSubstr("against the 90th percentile"));
+  }
+  EXPECT_THAT(verdict(judgement, 9).reason, HasSubstr(GetParam().low));
+  EXPECT_EQ(verdict(judgement, 9).reference_kind, "fleet's 90th percentile");
+  EXPECT_EQ(verdict(judgement, 3).word, Word::Pass);
+  const RuleVerdict all = verdict(judgement, 10);
+  EXPECT_EQ(all.word, Word::Fail);
+  EXPECT_EQ(all.reason, "fleet not homogeneous: raw MAD/median 2 % above 1 %");
+  EXPECT_NEAR(all.value.value_or(0), 100, 1e-9) << "the median, which a percentile is not";
+}
+
+/// All pairs of nodes, as fast as the slower of the two.
+JudgeCase pairs_of(Metric metric, const std::vector<double>& speed) {
+  JudgeCase one(SetKind::Pairwise);
+  one.rule().compare = Comparison::Fleet;
+  one.rule().metric = metric;
+  one.rule().bounds =
+      metric == Metric::Time ? Bounds{.fail_above = 1.1} : Bounds{.fail_below = 0.9};
+  one.rule().min_robust_z = 6;
+  one.rule().max_fleet_mad = 0.05;
+  for (std::size_t i = 0; i < speed.size(); ++i) one.nodes.push_back("h" + std::to_string(i + 1));
+  for (std::size_t i = 0; i < speed.size(); ++i) {
+    for (std::size_t j = i + 1; j < speed.size(); ++j) {
+      one.steady({one.nodes[i], one.nodes[j]}, 1);
+      for (std::size_t launch = one.observations.size() - 3; launch < one.observations.size();
+           ++launch) {
+        set_rate(one.observations[launch].records[0], metric, Statistic::Median,
+                 std::min(speed[i], speed[j]));
+      }
+    }
+  }
+  return one;
+}
+
+TEST_P(FleetMetric, IsNotHomogeneousWhereMostPairsAreSlow) {
+  // Five of six pairs have 50: the MAD is 0, and the sixth of six, the 90th percentile, is 100.
+  const Judgement judgement = pairs_of(GetParam().metric, {100, 50, 100, 50}).judged();
+  const RuleVerdict& all = judgement.verdicts.back();
+  EXPECT_EQ(all.word, Word::Fail);
+  EXPECT_EQ(all.reason, GetParam().scatter);
+  ASSERT_EQ(judgement.suspects.size(), 2U);
+  EXPECT_EQ(judgement.suspects[0].nodes, std::vector<std::string>{"h2"});
+  EXPECT_EQ(judgement.suspects[1].nodes, std::vector<std::string>{"h4"});
+}
+
+TEST_P(FleetMetric, BlamesTheNodeOfSlowPairs) {
+  const Judgement judgement =
+      pairs_of(GetParam().metric, {100, 100, 100, 10, 100, 100, 100}).judged();
+  ASSERT_EQ(judgement.suspects.size(), 1U);
+  EXPECT_EQ(judgement.suspects[0].nodes, std::vector<std::string>{"h4"});
+  EXPECT_THAT(judgement.suspects[0].evidence, HasSubstr(GetParam().blame));
+  EXPECT_EQ(judgement.verdicts.back().reference_kind, "fleet median without h4");
+  EXPECT_NEAR(judgement.verdicts.back().value.value_or(0), 100, 1e-9);
+  EXPECT_EQ(judgement.count(Word::Fail), 6U);
+}
+
+// 90 of 104 are 86.5 %; 10000 / 104 are 96.15 us, of which 111.11 us are 116 %. A pair of 10 GB/s
+// has a tenth of 100 GB/s, and 1000 us are 1000 % of 100 us.
+INSTANTIATE_TEST_SUITE_P(
+    Metrics, FleetMetric,
+    testing::Values(
+        MetricCase{Metric::BusBandwidth, "86.5 % of 104 GB/s, below 95 %",
+                   "fleet not homogeneous: its median 50 GB/s is far below its 90th percentile 100 "
+                   "GB/s",
+                   "6 of 6 pairs low, median 10 GB/s, 10 % of the fleet's 100 GB/s"},
+        MetricCase{Metric::AlgorithmBandwidth, "86.5 % of 104 GB/s, below 95 %",
+                   "fleet not homogeneous: its median 50 GB/s is far below its 90th percentile 100 "
+                   "GB/s",
+                   "6 of 6 pairs low, median 10 GB/s, 10 % of the fleet's 100 GB/s"},
+        MetricCase{Metric::Time, "116 % of 96.15 us, above 106 %",
+                   "fleet not homogeneous: its median 200 us is far below its 90th percentile 100 "
+                   "us",
+                   "6 of 6 pairs low, median 1000 us, 1000 % of the fleet's 100 us"}),
+    [](const auto& one) { return std::string(name(one.param.metric)); });
+
+struct FlagCase {
+  std::string name{};
+  std::function<void(Record&)> set{};
+  Word good = Word::Pass;  ///< of a row that is not low
+  Word low = Word::Fail;   ///< of a low one
+  Word fleet = Word::Pass;
+  Word scattered = Word::Fail;  ///< of a fleet that is not homogeneous
+  std::string token{};
+};
+void PrintTo(const FlagCase& one, std::ostream* out) { *out << one.name; }
+
+class FleetFlag : public testing::TestWithParam<std::tuple<FlagCase, Metric>> {};
+
+// One launch of one node has the flag: the first node, then the low one.
+TEST_P(FleetFlag, OfOneLaunchChangesItsRowAndTheFleets) {
+  const auto& [one, metric] = GetParam();
+  Fleet good(metric, Statistic::Median, 90);
+  one.set(good.record(1, 1));
+  const Judgement judgement = good.of.judged();
+  EXPECT_EQ(verdict(judgement, 1).word, one.good);
+  EXPECT_EQ(verdict(judgement, 1).reason, one.token);
+  EXPECT_EQ(verdict(judgement, 2).word, Word::Pass);
+  EXPECT_EQ(verdict(judgement, 9).word, Word::Fail);
+  EXPECT_EQ(verdict(judgement, 10).word, one.fleet);
+  EXPECT_EQ(verdict(judgement, 10).reason, one.token);
+  Fleet low(metric, Statistic::Median, 90);
+  one.set(low.record(9, 1));
+  EXPECT_EQ(verdict(low.of.judged(), 9).word, one.low);
+  EXPECT_THAT(verdict(low.of.judged(), 9).reason, HasSubstr("robust z -3.37"));
+  EXPECT_THAT(verdict(low.of.judged(), 9).reason, HasSubstr(one.token));
+  EXPECT_EQ(verdict(low.of.judged(), 1).word, Word::Pass);
+  EXPECT_EQ(verdict(low.of.judged(), 10).word, one.fleet);
+  low.of.rule().max_fleet_mad = 0.01;
+  EXPECT_EQ(verdict(low.of.judged(), 10).word, one.scattered);
+}
+
+const std::string kOversubscribed = "oversubscribed: ranks shared processors";
+const std::string kFake = "fake: measured on no real GPU";
+const std::string kSimulated = "simulated: predicted, not measured";
+
+// What is predicted or fake is neither good nor bad; a miss of the other two is still a miss.
+INSTANTIATE_TEST_SUITE_P(
+    Flags, FleetFlag,
+    testing::Combine(
+        testing::Values(
+            FlagCase{"none", [](Record&) {}},
+            FlagCase{"few-samples", [](Record& r) { r.flags = "few-samples"; }},
+            FlagCase{"oversubscribed", [](Record& r) { r.flags = "few-samples oversubscribed"; },
+                     Word::Inconclusive, Word::Fail, Word::Inconclusive, Word::Fail,
+                     kOversubscribed},
+            FlagCase{"fake", [](Record& r) { r.flags = "fake"; }, Word::Inconclusive,
+                     Word::Inconclusive, Word::Inconclusive, Word::Inconclusive, kFake},
+            FlagCase{"simulated", [](Record& r) { r.flags = "simulated"; }, Word::Inconclusive,
+                     Word::Inconclusive, Word::Inconclusive, Word::Inconclusive, kSimulated},
+            FlagCase{"backend sim", [](Record& r) { r.backend = "sim"; }, Word::Inconclusive,
+                     Word::Inconclusive, Word::Inconclusive, Word::Inconclusive, kSimulated},
+            FlagCase{"unchecked", [](Record& r) { r.wrong.reset(); }, Word::Inconclusive,
+                     Word::Fail, Word::Inconclusive, Word::Fail, "data were not checked"}),
+        testing::Values(Metric::BusBandwidth, Metric::AlgorithmBandwidth, Metric::Time)));
+
+struct GateCase {
+  std::string name{};
+  std::function<void(Fleet&)> change{};  ///< of h1, which has 96 % of the median
+  Word word = Word::Pass;
+  std::string token{};
+};
+void PrintTo(const GateCase& one, std::ostream* out) { *out << one.name; }
+
+class FleetGate : public testing::TestWithParam<std::tuple<GateCase, Metric>> {};
+
+TEST_P(FleetGate, DecidesItsRowAndLeavesTheOthersAsTheyAre) {
+  const auto& [one, metric] = GetParam();
+  Fleet fleet(metric, Statistic::Median, 90);
+  one.change(fleet);
+  const Judgement judgement = fleet.of.judged();
+  EXPECT_EQ(verdict(judgement, 1).word, one.word) << verdict(judgement, 1).reason;
+  EXPECT_THAT(verdict(judgement, 1).reason, HasSubstr(one.token));
+  EXPECT_NEAR(verdict(judgement, 1).reference.value_or(0), 100, 1) << "the fleet's";
+  EXPECT_EQ(verdict(judgement, 4).word, Word::Pass);
+  EXPECT_EQ(verdict(judgement, 9).word, Word::Fail);
+  EXPECT_EQ(verdict(judgement, 10).word, Word::Pass);
+}
+
+/// Times and rates of one of three launches times four thirds: 3, 3, 4 have the mean 10/3 and the
+/// deviation sqrt(1/3), which is a cv of sqrt(3)/10 = 17.3 %, and the same median.
+void make_noisy(Fleet& fleet) {
+  Record& record = fleet.record(1, 2);
+  for (auto* value : {&record.busbw_GBps, &record.algbw_GBps, &record.time_median_us}) {
+    **value *= 4.0 / 3;
+  }
+}
+
+/// Two launches of four at a half: the mean is 3/4, the squares are 4/16, and the cv is
+/// sqrt(1/12) / (3/4) = 38.5 %.
+void make_two_groups(Fleet& fleet) {
+  const Record whole = fleet.record(1, 0);
+  fleet.of.launch({"h1"}, 1, 3).records[0] = whole;
+  for (Record* record : {&fleet.record(1, 1), &fleet.of.observations.back().records[0]}) {
+    for (auto* value : {&record->busbw_GBps, &record->algbw_GBps, &record->time_median_us}) {
+      **value /= 2;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Gates, FleetGate,
+    testing::Combine(
+        testing::Values(
+            GateCase{"wrong data", [](Fleet& f) { f.record(1, 1).wrong = 3; }, Word::Fail,
+                     "3 wrong elements"},
+            GateCase{"no data",
+                     [](Fleet& f) {
+                       for (int i = 0; i < 3; ++i) f.launch(1, i).failure = "h1 does not answer";
+                     },
+                     Word::Error, "h1 does not answer"},
+            GateCase{"too few launches", [](Fleet& f) { f.launch(1, 0).failure = "timeout"; },
+                     Word::Inconclusive,
+                     "2 launches where 3 are needed; 1 of 3 launches gave nothing: timeout"},
+            GateCase{"a launch that failed",
+                     [](Fleet& f) {
+                       f.of.specification.run.min_launches = 2;
+                       f.launch(1, 0).failure = "timeout";
+                     },
+                     Word::Warn, "1 of 3 launches gave nothing: timeout"},
+            GateCase{"noise", make_noisy, Word::Inconclusive,
+                     "noisy: cv 17.3 % over 3 launches is above 5 %"},
+            GateCase{"noise that only warns",
+                     [](Fleet& f) {
+                       make_noisy(f);
+                       f.of.specification.noise.on_noisy = OnNoisy::Warn;
+                     },
+                     Word::Warn, "noisy: cv 17.3 % over 3 launches is above 5 %"},
+            GateCase{"noise that the rule allows",
+                     [](Fleet& f) {
+                       make_noisy(f);
+                       f.of.rule().max_cv = 0.2;
+                     },
+                     Word::Pass, ""},
+            GateCase{"noise of two groups", make_two_groups, Word::Inconclusive,
+                     "noisy: cv 38.5 % over 4 launches is above 5 %; bimodal: 2 launches at "},
+            GateCase{"no value",
+                     [](Fleet& f) {
+                       Record& record = f.record(1, 0);
+                       record.busbw_GBps = record.algbw_GBps = record.time_median_us = 0;
+                     },
+                     Word::Error, "not a number that can be judged"}),
+        testing::Values(Metric::BusBandwidth, Metric::AlgorithmBandwidth, Metric::Time)));
+
+/// Three nodes of 64, 64 and 32 GB/s: the MAD is 0, and any difference is infinitely far.
+JudgeCase three(double fail_below) {
+  JudgeCase one;
+  one.rule().compare = Comparison::Fleet;
+  one.rule().bounds = {.fail_below = fail_below};
+  one.rule().min_robust_z = 3;
+  one.rule().max_fleet_mad = 0.05;
+  one.nodes = {"h1", "h2", "h3"};
+  one.steady({"h1"}, 64);
+  one.steady({"h2"}, 64);
+  one.steady({"h3"}, 32);
+  return one;
+}
+
+TEST(FleetOfThree, IsAFleetAndExactlyTheBoundIsNotBelowIt) {
+  EXPECT_EQ(three(0.5).judged().overall(), Word::Pass);
+  const Judgement low = three(0.625).judged();
+  EXPECT_EQ(low.verdicts.at(2).word, Word::Fail);
+  EXPECT_THAT(low.verdicts.at(2).reason, HasSubstr("robust z -inf"));
+  EXPECT_EQ(low.verdicts.at(3).word, Word::Pass);
+}
+
+TEST(FleetOfThree, IsJudgedPerSize) {
+  JudgeCase one;
+  one.rule() = three(0.9).rule();
+  one.rule().sizes = {kMiB, 2 * kMiB};
+  one.nodes = {"h1", "h2", "h3"};
+  for (const std::string& node : one.nodes) one.steady({node}, 64);
+  // Larger sizes have twice the rate; h2 is slow at these alone.
+  for (Observation& o : one.observations) o.records[1].busbw_GBps = o.instance == "h2" ? 64 : 128;
+  const Judgement judgement = one.judged();
+  ASSERT_EQ(judgement.verdicts.size(), 8U);
+  EXPECT_EQ(judgement.count(Word::Fail), 1U);
+  EXPECT_EQ(judgement.verdicts[3].word, Word::Fail) << "h2, 2 MiB";
+  EXPECT_DOUBLE_EQ(*judgement.verdicts[6].value, 64);
+  EXPECT_DOUBLE_EQ(*judgement.verdicts[7].value, 128);
+}
+
+}  // namespace
+}  // namespace busbar::judge

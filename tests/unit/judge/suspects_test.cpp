@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/suspects.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/judge_case.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Names = std::vector<std::string>;
+
+/// Each suspect's nodes.
+std::vector<Names> nodes_of(const std::vector<Suspect>& suspects) {
+  std::vector<Names> nodes;
+  for (const Suspect& suspect : suspects) nodes.push_back(suspect.nodes);
+  return nodes;
+}
+
+TEST(DropExplained, DropsLinksOfABlamedNodeWhicheverEndItIs) {
+  std::vector<Suspect> suspects{{.nodes = {"h1", "h2"}},
+                                {.nodes = {"h1"}},
+                                {.nodes = {"h3", "h1"}},
+                                {.nodes = {"h2", "h3"}},
+                                {.nodes = {"h1", "h2", "h3"}}};
+  drop_explained(suspects);
+  EXPECT_THAT(nodes_of(suspects),
+              ElementsAre(Names{"h1"}, Names{"h2", "h3"}, Names{"h1", "h2", "h3"}));
+}
+
+/// All pairs of these nodes, 100 GB/s but for those with `slow`, which have 20.
+JudgeCase pairs_of(const Names& nodes, const std::string& slow, Comparison compare) {
+  JudgeCase one(SetKind::Pairwise);
+  one.nodes = nodes;
+  one.rule().compare = compare;
+  one.rule().value = 100;
+  one.rule().bounds = {.fail_below = 0.9};
+  one.rule().min_robust_z = 6;
+  one.rule().max_fleet_mad = 0.05;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (std::size_t j = i + 1; j < nodes.size(); ++j) {
+      one.steady({nodes[i], nodes[j]}, nodes[i] == slow || nodes[j] == slow ? 20 : 100);
+    }
+  }
+  return one;
+}
+
+TEST(Suspects, OfOneRuleExplainTheLinkOfAnother) {
+  // h1 is slow alone, and so is the one pair of h1 and h2.
+  JudgeCase one = pairs_of({"h1", "h2", "h3"}, "", Comparison::Absolute);
+  for (Observation& o : one.observations) {
+    if (o.instance == "h1+h2") o.records[0].busbw_GBps = 20;
+  }
+  EXPECT_THAT(nodes_of(one.judged().suspects), ElementsAre(Names{"h1", "h2"}));
+  one.specification.device_sets.push_back(
+      {.id = "alone", .kind = SetKind::PerNode, .ranks_per_node = 8});
+  one.specification.expectations.push_back(one.rule());
+  one.specification.expectations[1].id = "alone";
+  one.specification.expectations[1].device_set = "alone";
+  for (const std::string& node : one.nodes) {
+    for (int i = 0; i < 3; ++i) {
+      one.launch({node}, node == "h1" ? 20 : 100, i).device_set = "alone";
+    }
+  }
+  const Judgement judgement = one.judged();
+  EXPECT_THAT(nodes_of(judgement.suspects), ElementsAre(Names{"h1"}));
+  EXPECT_EQ(judgement.nodes.at(1).state, NodeState::Good) << "h2: its low pair is explained";
+}
+
+TEST(Suspects, OfThreeNodesWithAllPairsLowAreAllThree) {
+  JudgeCase one = pairs_of({"h1", "h2", "h3"}, "", Comparison::Absolute);
+  for (Observation& o : one.observations) o.records[0].busbw_GBps = 20;
+  const std::vector<Suspect> suspects = one.judged().suspects;
+  EXPECT_THAT(nodes_of(suspects), ElementsAre(Names{"h1", "h2", "h3"}));
+  EXPECT_THAT(suspects.at(0).evidence, HasSubstr("all 3 pairs low"));
+}
+
+TEST(Suspects, OfTheOnlyPairAreItsLink) {
+  const std::vector<Suspect> suspects =
+      pairs_of({"h1", "h2"}, "h1", Comparison::Absolute).judged().suspects;
+  EXPECT_THAT(nodes_of(suspects), ElementsAre(Names{"h1", "h2"}));
+  EXPECT_THAT(suspects.at(0).evidence, HasSubstr("only this pair: "));
+}
+
+TEST(Suspects, OfWrongDataAreNamedWithAndWithoutValues) {
+  for (const Comparison compare : {Comparison::Absolute, Comparison::Fleet}) {
+    for (const bool valued : {true, false}) {
+      JudgeCase one = pairs_of({"h1", "h2", "h3", "h4", "h5"}, "", compare);
+      for (Observation& o : one.observations) {
+        if (o.nodes[1] != "h5") continue;
+        o.records[0].wrong = 1;
+        if (!valued) o.records[0].busbw_GBps.reset();
+      }
+      EXPECT_THAT(nodes_of(one.judged().suspects), ElementsAre(Names{"h5"})) << valued;
+    }
+  }
+}
+
+TEST(Suspects, HaveTheEvidenceOfTheirSize) {
+  JudgeCase one = pairs_of({"h1", "h2", "h3", "h4", "h5", "h6"}, "", Comparison::Fleet);
+  one.rule().sizes = {kMiB, 2 * kMiB};
+  for (Observation& o : one.observations) {
+    o.records.push_back(o.records[0]);
+    o.records[1].size = 2 * kMiB;
+    if (o.nodes[0] == "h1") o.records[0].busbw_GBps = 20;
+    if (o.nodes[1] == "h6") o.records[1].busbw_GBps = 20;
+  }
+  const std::vector<Suspect> suspects = one.judged().suspects;
+  ASSERT_THAT(nodes_of(suspects), ElementsAre(Names{"h1"}, Names{"h6"}));
+  EXPECT_THAT(suspects[0].evidence, HasSubstr("allreduce 1 MiB: 5 of 5 pairs low"));
+  EXPECT_THAT(suspects[1].evidence, HasSubstr("allreduce 2 MiB: 5 of 5 pairs low"));
+}
+
+}  // namespace
+}  // namespace busbar::judge
