@@ -68,7 +68,7 @@ TEST(SmpMedium, HasTheRatesOfItsProcessors) {
         Case{"intel", 0x8F, "UPI (Sapphire Rapids)", 3 * 32, 22},
         Case{"intel", 0xCE, "UPI (Sapphire Rapids)", 3 * 32, 22},
         Case{"intel", 0xCF, "UPI (Emerald Rapids)", 3 * 32, 40},
-        Case{"amd", -1, "xGMI", 3 * 36, 16}, Case{"ibm", -1, "X-Bus", 4 * 16 / 2, 32},
+        Case{"amd", -1, "xGMI", 3 * 36, 16}, Case{"ibm", -1, "X-Bus", 4 * 16 * 0.5, 32},
         Case{"arm", -1, "socket link", 0, 6}, Case{"", -1, "socket link", 0, 0}}) {
     const Medium medium = smp_medium(vendor, model);
     EXPECT_EQ(medium.name, name) << vendor << model;

@@ -87,6 +87,16 @@ TEST(LimitsOf, TakeTheNetworkWhereTwoHostsAreMoreThanSixteenDevices) {
   EXPECT_NEAR(sixteen.ring_GBps, 12.5, 1e-6);
 }
 
+TEST(LimitsOf, NameWhatLimitsTwoHostsUpToSixteenDevices) {
+  const SetLimits sixteen = limits(load_machine("p3dn-x2"), 16, {.flows = 100});
+  EXPECT_EQ(sixteen.kind, "nvlink+network");
+  EXPECT_NE(sixteen.limit.find("host0/NIC0"), std::string::npos) << sixteen.limit;
+  // Where a host's own ring is no wider than the network, the host is named.
+  const EqualHosts equal{.host = cluster_of({"01", "10"}, 12.5, 1, 12.5), .hosts = 2};
+  EXPECT_EQ(limits(equal, 4).kind, "nvlink");
+  EXPECT_NEAR(limits(equal, 4).ring_GBps, 12.5, 1e-9);
+}
+
 TEST(LimitsOf, TakeTheSlowestStepOfAllHosts) {
   // NVLink joins 0 and 1 only: a host with all three needs PCIe, one with the pair does not.
   const EqualHosts machine{.host = cluster_of({"010", "100", "000"}, 25, 1, 12.5), .hosts = 2};
@@ -94,6 +104,18 @@ TEST(LimitsOf, TakeTheSlowestStepOfAllHosts) {
   EXPECT_EQ(limits(machine, 4, {}, "0,1,3,4").within, LinkKind::NvLink);
   EXPECT_EQ(limits(machine, 4, {}, "0,1,3,5").within, LinkKind::Pcie);
   EXPECT_EQ(limits(machine, 4, {}, "0,2,3,4").within, LinkKind::Pcie);
+}
+
+TEST(LimitsOf, TakePcieWhereALaterHostNeedsIt) {
+  // Two sockets a host: NVLink and the X-Bus join the first one's GPUs, PCIe the second one's.
+  Graph graph = power_graph(2, 1, 3);
+  const auto medium = [&](const char* name) { return add_medium(graph, {.name = name}); };
+  for (Link& link : graph.links) {
+    const bool second = graph.nodes[static_cast<std::size_t>(link.from)].host == 1;
+    if (second && link.medium == medium("NVLink 2")) link.medium = medium("PCIe 4.0 x8");
+  }
+  EXPECT_EQ(limits({.host = graph}, 2).within, LinkKind::Smp);
+  EXPECT_EQ(limits({.host = graph}, 4).within, LinkKind::Pcie);
 }
 
 TEST(LimitsOf, CompareEveryHostThatNamesItselfWithTheFirst) {

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "tests/unit/topo/bounds/small_graphs.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -175,6 +176,21 @@ TEST(Predictor, LimitsHostsByFlows) {
   EXPECT_NEAR(rate(1), 1.0, 0.01);
   EXPECT_NEAR(rate(4), 4.0, 0.01);
   EXPECT_NEAR(rate(100), 10.0, 0.01);
+}
+
+TEST(Predictor, LosesTheShareOfEachMediumOfItsFlowsToo) {
+  // NVLink loses a tenth and all else the usual fifth: of a flow of 1.25 GB/s 1.0 is left.
+  EqualHosts machine{.host = cluster_of({"02", "20"}, 25, 1, 12.5, 1.25), .hosts = 2};
+  machine.host.media.at(0).efficiency = 0.9;
+  const auto seconds = [&](int flows) {
+    const Predictor four(machine, {.ranks = 4, .flows = flows, .algorithm = Algorithm::Ring});
+    return four.predict(Operation::AllReduce, 1e15)->time_us / 1e12;
+  };
+  EXPECT_NEAR(seconds(1), 2 * 0.75 / 1.0, 1e-6);
+  EXPECT_NEAR(seconds(2), 2 * 0.75 / 2.0, 1e-6);
+  EXPECT_NEAR(seconds(100), 2 * 0.75 / 10.0, 1e-6);
+  const Predictor pair(machine, {.ranks = 2, .algorithm = Algorithm::Ring});
+  EXPECT_NEAR(pair.predict(Operation::AllReduce, 1e15)->time_us / 1e12, 1 / 45.0, 1e-6);
 }
 
 TEST(Predictor, TreesPassTheRingBetweenTwoHosts) {
