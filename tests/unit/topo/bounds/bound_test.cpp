@@ -319,6 +319,30 @@ TEST(BoundOf, NamesEveryLinkThatEachRingTakesTwiceOneWay) {
   EXPECT_EQ(bound_of(graph, prefix(4)).limit, "PCIe 3.0 x16 of CPU0");
 }
 
+TEST(CollectiveGBps, IsTheBestOfRingsTreesAndSwitchForAllReduceOnly) {
+  const auto rate = [](const Bound& bound, const char* collective) {
+    return collective_GBps(bound, collective).value_or(-1);
+  };
+  // Two hosts of eight on 12.5 GB/s: trees cut it once, 2 x 15/16 of it as bus bandwidth.
+  const Bound hosts = bound_of(cluster_of(dgx1v_rows(), 25, 2, 12.5), prefix(16));
+  EXPECT_NEAR(rate(hosts, "allreduce"), 12.5 * 2 * 15 / 16, 1e-6);
+  const Bound eight = bound_of(star_graph(8, 18, 25, true), prefix(8));
+  EXPECT_NEAR(rate(eight, "allreduce"), 700, 1e-6);
+  const Bound mesh = bound_of(dgx1(dgx1v_rows(), 25), prefix(8));
+  EXPECT_NEAR(rate(mesh, "allreduce"), 150, 1e-6);
+  for (const char* ringed : {"allgather", "reducescatter", "broadcast", "reduce"}) {
+    EXPECT_NEAR(rate(hosts, ringed), 12.5, 1e-6) << ringed;
+    EXPECT_NEAR(rate(eight, ringed), 450, 1e-6) << ringed;
+    EXPECT_NEAR(rate(mesh, ringed), 150, 1e-6) << ringed;
+  }
+  for (const char* straight : {"alltoall", "gather", "scatter", "sendrecv"}) {
+    EXPECT_NEAR(rate(eight, straight), 450, 1e-6) << straight;
+    EXPECT_EQ(rate(mesh, straight), -1) << straight;
+  }
+  EXPECT_EQ(rate(eight, "barrier"), -1);
+  EXPECT_EQ(rate(bound_of(star_graph(8, 18, 25), prefix(1)), "allreduce"), -1);
+}
+
 TEST(BoundOf, CountsItsRings) {
   const Bound bound = bound_of(dgx1(dgx1v_rows(), 25), std::vector<int>{3, 0, 2, 1});
   EXPECT_EQ(bound.devices, (std::vector<int>{3, 0, 2, 1}));

@@ -164,6 +164,15 @@ TEST(PackRings, GivesAnIntervalBeyondSixteenUnlessItsEndsMeet) {
   EXPECT_NEAR(met.value, 10, 1e-9);
 }
 
+TEST(PackRings, ProvesBeyondSixteenThatADeviceWithoutAWayOutHasNoRing) {
+  RingProblem broken = complete(18, 10);
+  for (std::size_t k = 0; k < 18; ++k) broken.hops[5 * 18 + k].reset();
+  const RingPacking packing = pack_rings(broken);
+  EXPECT_TRUE(packing.exact);
+  EXPECT_EQ(packing.value, 0);
+  EXPECT_EQ(packing.upper, 0);
+}
+
 TEST(PackRings, TakesOverWhatTheCallerKnowsBeyondSixteen) {
   RingProblem halves = complete(20, 10);  // all from one half to the other shares a cable
   const int cable = static_cast<int>(halves.capacity.size());

@@ -113,6 +113,16 @@ TEST(Exchange, PassesEachPortOfASwitchOnce) {
   EXPECT_NEAR(seconds_of(Operation::SendReceive, 0, machine, set), 1.0 / 300, 1e-12);
 }
 
+TEST(Exchange, SharesSeveralCablesOfAPair) {
+  // Three cables of 25, 50 and 75 GB/s carry one path of 150 together: a half of a size each way.
+  Graph graph = nvlink_graph({"01", "10"}, 25);
+  add_cable(graph, graph.devices[0], graph.devices[1], 0, 2);
+  add_cable(graph, graph.devices[0], graph.devices[1], 0, 3);
+  const RankSet set{.parts = {{.devices = {0, 1}}}, .ranks = 2};
+  EXPECT_NEAR(seconds_of(Operation::AllToAll, 0, {.host = graph}, set), 0.5 / 150, 1e-12);
+  EXPECT_NEAR(seconds_of(Operation::SendReceive, 0, {.host = graph}, set), 1.0 / 150, 1e-12);
+}
+
 TEST(Exchange, IsNoneWhereAPairHasNoWay) {
   const RankSet set{.parts = {{.devices = {0, 1, 2}}}, .ranks = 3};
   const Cluster cluster({.host = nvlink_graph({"011", "100", "100"}, 25)});

@@ -57,6 +57,25 @@ TEST(HostNetwork, CountsTheFlowsOfEachCard) {
   EXPECT_EQ(network_GBps(nvlink_graph({"02", "20"}, 25), {0, 1}), 0) << "no network";
 }
 
+TEST(HostNetwork, PassesNoProcessorThatRanksOfTheirOwnRunOn) {
+  Graph graph{.name = "two sockets"};
+  for (const char* name : {"CPU0", "CPU1"}) {
+    graph.devices.push_back(add_node(graph, {.kind = NodeKind::Processor, .name = name}));
+  }
+  const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC0"});
+  const int fabric = add_node(graph, {.kind = NodeKind::Network, .name = "fabric", .host = -1});
+  const auto join = [&](int one, int other, const char* name, LinkKind kind, double GBps) {
+    add_cable(graph, one, other,
+              add_medium(graph, {.name = name, .kind = kind, .nominal_GBps = GBps}));
+  };
+  join(graph.devices[0], graph.devices[1], "UPI", LinkKind::Smp, 20);
+  join(graph.devices[1], nic, "PCIe", LinkKind::Pcie, 16);
+  join(nic, fabric, "Ethernet", LinkKind::Network, 12.5);
+  EXPECT_EQ(network_GBps(graph, {0}), 0);
+  EXPECT_NEAR(network_GBps(graph, {1}), 12.5, 1e-9);
+  EXPECT_NEAR(network_GBps(graph, {0, 1}), 12.5, 1e-9);
+}
+
 TEST(HostNetwork, StaysWithinItsHost) {
   // Each host of power_graph has two cards of 12 and an X-Bus of 32 between its sockets.
   const Graph graph = power_graph(2, 2, 3);

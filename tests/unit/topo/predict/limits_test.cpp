@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "tests/unit/topo/tree_machine.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -95,6 +96,14 @@ TEST(LimitsOf, NameWhatLimitsTwoHostsUpToSixteenDevices) {
   const EqualHosts equal{.host = cluster_of({"01", "10"}, 12.5, 1, 12.5), .hosts = 2};
   EXPECT_EQ(limits(equal, 4).kind, "nvlink");
   EXPECT_NEAR(limits(equal, 4).ring_GBps, 12.5, 1e-9);
+}
+
+TEST(LimitsOf, AreNotExactWhereAHostIsNot) {
+  // Eighteen GPUs with few NVLinks: rings of 12.5 GB/s are found, and 31.25 are not ruled out.
+  const Graph host = TreeMachine({.gpus = 18, .network = false, .nvlink = 0.4}, 3).graph();
+  ASSERT_FALSE(bound_of(host, prefix(18)).exact);
+  EXPECT_FALSE(limits({.host = host}, 18).exact);
+  EXPECT_TRUE(limits({.host = host}, 4).exact);
 }
 
 TEST(LimitsOf, TakeTheSlowestStepOfAllHosts) {

@@ -111,6 +111,14 @@ TEST(Predictor, SendsSmallMessagesWithLowLatencyAndLargeOnesByRings) {
   EXPECT_EQ(predictor("dgx-h100", 8).predict(Operation::AllReduce, kGiB)->sending, Sending::Nvls);
 }
 
+TEST(Predictor, NamesTheFirstOfFormsThatTakeAsLong) {
+  EqualHosts machine{.host = nvlink_graph({"02", "20"}, 25)};
+  for (StepTimes& times : machine.host.protocol.steps) {
+    times = {.share = 1, .launch_us = 1, .nvlink_us = 1};
+  }
+  EXPECT_EQ(Predictor(machine, {}).predict(Operation::AllGather, 1e6)->sending, Sending::Ring);
+}
+
 TEST(Predictor, TakesTheWantedAlgorithmWhereThereIsOne) {
   const auto forced = [](const std::string& system, Algorithm algorithm, Operation operation) {
     return predictor(system, 16, {.algorithm = algorithm}).predict(operation, kGiB);
@@ -152,6 +160,12 @@ TEST(Predictor, HasTheTimesOfEachAlgorithmOverFourHosts) {
   // 8.4 + 6 x 5.7 + 6 x 14 = 126.6; 2 x 3/4 / 30.08 + 2 x 3/4 / 19.2 = 0.1279920 s a GB.
   EXPECT_NEAR(times(Algorithm::Hierarchical, 1024), 126.731064, 1e-6);
   EXPECT_NEAR(times(Algorithm::Hierarchical, kGiB), 126.6 + 137430.3862, 1e-3);
+}
+
+TEST(Predictor, SendsATreeInOneHostAsAChain) {
+  // 15 steps of 28 us up and down; 2 x 1e9 bytes over 0.80 of 150 GB/s at a share of 0.92.
+  const Predictor dgx2 = predictor("dgx-2", 16, {.algorithm = Algorithm::Tree});
+  EXPECT_NEAR(time_us(dgx2, Operation::AllReduce, 1e9), 840 + 2e6 / 120 / 0.92, 1e-3);
 }
 
 TEST(Predictor, SendsAnExchangeStraightInOneStep) {
