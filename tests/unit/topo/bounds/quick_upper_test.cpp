@@ -68,6 +68,13 @@ TEST(QuickUpper, CountsAWidePortAsItsHopsCanUseIt) {
   EXPECT_EQ(upper.resources, (std::vector<int>{1, 2}));
 }
 
+TEST(QuickUpper, NamesTheLinkAtTheDeviceOfEquallyNarrowOnes) {
+  RingProblem problem{.n = 3, .capacity = {10, 10, 90}};
+  problem.hops = {{}, taking({2}), taking({0, 1}), taking({2}), {}, {}, taking({1, 0}), {}, {}};
+  EXPECT_EQ(reaching_upper(problem, 2).resources, std::vector<int>{1});
+  EXPECT_EQ(leaving_upper(problem, 2).resources, std::vector<int>{1});
+}
+
 TEST(QuickUpper, IsInfiniteWithoutLimits) {
   RingProblem problem{.n = 2, .hops = {{}, std::vector<Use>{}, std::vector<Use>{}, {}}};
   EXPECT_TRUE(std::isinf(quick_upper(problem)));

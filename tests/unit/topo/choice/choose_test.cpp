@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -186,6 +187,20 @@ TEST(FindBest, TakesTheSetThatRankingAllTakes) {
   }
 }
 
+TEST(FindBest, LooksOnWhereFiguresDifferByRoundingOnly) {
+  // Three pairs, each a hair's breadth behind the one before: one class, of which 0,1 come first.
+  Graph graph = nvlink_graph(std::vector<std::string>(6, "000000"), 25);
+  for (const auto& [first, GBps] : {std::pair{2U, 25.00002}, {4U, 25.00001}, {0U, 25.0}}) {
+    const int medium = add_medium(graph, {.name = fmt::format("{}", GBps), .nominal_GBps = GBps});
+    add_cable(graph, graph.devices[first], graph.devices[first + 1], medium);
+  }
+  const Rater rater(graph, prefix(6), {});
+  const auto candidates = candidates_of(prefix(6), 2, rater, TieBreaker(graph));
+  const Groups groups = rater.first().groups(sets_of(candidates));
+  EXPECT_EQ(find_best(candidates, groups, rater).set, (DeviceSet{0, 1}));
+  EXPECT_EQ(chosen(graph, 2, Policy::Best), (DeviceSet{0, 1}));
+}
+
 TEST(FindBest, ComparesFallbacksWhereNoRingCloses) {
   Graph graph = nvlink_graph({"0100", "1000", "0001", "0010"}, 25);
   add_pcie(graph, {.gpus = 4, .p2p = P2p::Off});
@@ -243,6 +258,19 @@ TEST(Choose, CountsClassesWhereSetsAreTooMany) {
   const Choice best = choose(graph, 6, Policy::Worst);  // 134,596 sets in 7 classes
   EXPECT_EQ(best.bound.devices.size(), 6U);
   EXPECT_NE(best.reason.find("134596 sets"), std::string::npos) << best.reason;
+}
+
+TEST(Choose, SaysWhatDecidedBetweenTwoSetsOrWithinOneClass) {
+  Graph three = star_graph(3, 12, 25);
+  for (Link& link : three.links) {
+    if (link.from == three.devices[1] || link.to == three.devices[1]) link.count = 10;
+  }
+  EXPECT_THAT(choose(three, 2, Policy::Worst).reason, testing::EndsWith("{0,2}; lowest index"));
+  // Six of the twelve next to the card are 924 sets alike.
+  Graph many = pcie_graph({.gpus = 24, .per_switch = 12, .switches_per_package = 1});
+  add_nic(many, "PLX0");
+  EXPECT_THAT(choose(many, 6, Policy::Best).reason,
+              testing::EndsWith("nearest NIC, then lowest index"));
 }
 
 TEST(Choose, SaysWhatToDoWhereSetsAreTooMany) {
