@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "tests/unit/topo/bounds/ring_cases.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "tests/unit/topo/tree_machine.hpp"
+#include "topo/bounds/paths.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -212,6 +215,132 @@ TEST(BoundOf, GivesSwitchedDomainsInClosedForm) {
   EXPECT_TRUE(all.exact);
   EXPECT_EQ(all.limit, "NVLink of every GPU");
   EXPECT_NEAR(ring_GBps(star_graph(8, 18, 25, true, 20.6), prefix(8), kNccl), 370.8, 1e-9);
+}
+
+/// A bound by lists of all rings and of all parts of the nodes.
+struct SlowBound {
+  double packing_GBps = 0;
+  double cut_GBps = 0;
+};
+
+SlowBound slow_bound(const Graph& graph, bool nvlink_only) {
+  const int n = static_cast<int>(device_count(graph));
+  RingProblem problem{.n = n};
+  for (std::size_t k = 0; k < graph.links.size(); ++k) {
+    problem.capacity.push_back(width_GBps(graph, k));
+  }
+  std::vector<int> used;
+  for (int k = 0; k < n * n; ++k) {
+    Hop& hop = problem.hops.emplace_back();
+    if (k / n == k % n) continue;
+    const auto way = way_between(graph, k / n, k % n, nvlink_only);
+    if (!way) continue;
+    hop.emplace();
+    for (const int link : *way) hop->push_back({.resource = link});
+    used.insert(used.end(), way->begin(), way->end());
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  const auto parts_devices = [&](const auto& has) {
+    const auto inside = std::count_if(graph.devices.begin(), graph.devices.end(), has);
+    return inside > 0 && inside < n;
+  };
+  return {.packing_GBps = brute_force(problem), .cut_GBps = least_cut(graph, used, parts_devices)};
+}
+
+/// The rings of a bound are as fast as they say, together, within each link's width.
+void expect_rings_fit(const Graph& graph, const Bound& bound) {
+  std::vector<double> load(graph.links.size(), 0);
+  double sum = 0;
+  for (const RatedRing& ring : bound.rings) {
+    sum += ring.GBps;
+    for (std::size_t k = 0; k < ring.devices.size(); ++k) {
+      const int next = ring.devices[(k + 1) % ring.devices.size()];
+      const auto way = way_between(graph, ring.devices[k], next, false);
+      for (const int link : way.value()) load[static_cast<std::size_t>(link)] += ring.GBps;
+    }
+  }
+  EXPECT_NEAR(sum, bound.bound_GBps, 1e-7);
+  for (std::size_t k = 0; k < load.size(); ++k) EXPECT_LE(load[k], width_GBps(graph, k) + 1e-7);
+}
+
+TEST(BoundOf, AgreesWithAllRingsAndAllCutsOfHostsWithLinksOfUnequalDirections) {
+  int by_nvlink = 0;
+  for (unsigned seed = 0; seed < 36; ++seed) {
+    SCOPED_TRACE(seed);
+    const double nvlink = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 0.6 : 1;
+    const TreeMachine machine(
+        {.gpus = 2 + static_cast<int>(seed / 3 % 5), .network = false, .nvlink = nvlink}, seed);
+    const Graph& graph = machine.graph();
+    const Bound bound = bound_of(graph, prefix(static_cast<int>(device_count(graph))));
+    const SlowBound all = slow_bound(graph, false);
+    const SlowBound over_nvlink = first_level(graph) == Level::All ? all : slow_bound(graph, true);
+    const SlowBound& expected = over_nvlink.packing_GBps > 0 ? over_nvlink : all;
+    EXPECT_TRUE(bound.exact);
+    EXPECT_NEAR(bound.ring_GBps, over_nvlink.packing_GBps, 1e-7);
+    EXPECT_NEAR(bound.bound_GBps, expected.packing_GBps, 1e-7);
+    EXPECT_NEAR(bound.cut_GBps, expected.cut_GBps, 1e-7);
+    EXPECT_FALSE(bound.tree_GBps.has_value());
+    expect_rings_fit(graph, bound);
+    by_nvlink += bound.kind == "nvlink" ? 1 : 0;
+  }
+  EXPECT_GT(by_nvlink, 10);
+}
+
+TEST(BoundOf, AgreesWithAllRingsAndAllCutsOfTwoHosts) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const int gpus = 1 + static_cast<int>(seed % 3);
+    const TreeMachine machine(
+        {.hosts = 2, .gpus = gpus, .packages = 1, .switches = 1, .nvlink = seed < 8 ? 0.8 : 0},
+        seed);
+    const Graph& graph = machine.graph();
+    const Bound bound = bound_of(graph, prefix(2 * gpus));
+    const SlowBound all = slow_bound(graph, false);
+    const SlowBound spared = slow_bound(graph, true);
+    const bool has_nvlink = first_level(graph) == Level::NvLink;
+    // NVLink in the hosts counts unless PCIe there carries more.
+    const bool by_nvlink = has_nvlink && spared.packing_GBps > all.packing_GBps - 1e-7;
+    const SlowBound& expected = by_nvlink ? spared : all;
+    EXPECT_NEAR(bound.bound_GBps, expected.packing_GBps, 1e-7);
+    EXPECT_NEAR(bound.ring_GBps, expected.packing_GBps, 1e-7);
+    EXPECT_NEAR(bound.cut_GBps, expected.cut_GBps, 1e-7);
+    const double n = 2.0 * gpus;
+    EXPECT_NEAR(bound.tree_GBps.value_or(0), expected.cut_GBps * 2 * (n - 1) / n, 1e-7);
+    expect_rings_fit(graph, bound);
+  }
+}
+
+TEST(BoundOf, NamesEveryLinkThatEachRingTakesTwiceOneWay) {
+  // Without peer access both GPUs of a switch send up through it, whoever they send to: its way up
+  // carries twice the ring, and so does its way down, though no ring enters a GPU of it twice.
+  const Graph graph = pcie_graph({.p2p = P2p::Off});
+  EXPECT_EQ(bound_of(graph, prefix(8)).limit, "PCIe 3.0 x16 of PLX0, PLX1, PLX2 and PLX3");
+  EXPECT_EQ(bound_of(graph, prefix(4)).limit, "PCIe 3.0 x16 of CPU0");
+}
+
+TEST(CollectiveGBps, IsTheBestOfRingsTreesAndSwitchForAllReduceOnly) {
+  const auto rate = [](const Bound& bound, const char* collective) {
+    return collective_GBps(bound, collective).value_or(-1);
+  };
+  // Two hosts of eight on 12.5 GB/s: trees cut it once, 2 x 15/16 of it as bus bandwidth.
+  const Bound hosts = bound_of(cluster_of(dgx1v_rows(), 25, 2, 12.5), prefix(16));
+  EXPECT_NEAR(rate(hosts, "allreduce"), 12.5 * 2 * 15 / 16, 1e-6);
+  const Bound eight = bound_of(star_graph(8, 18, 25, true), prefix(8));
+  EXPECT_NEAR(rate(eight, "allreduce"), 700, 1e-6);
+  const Bound mesh = bound_of(dgx1(dgx1v_rows(), 25), prefix(8));
+  EXPECT_NEAR(rate(mesh, "allreduce"), 150, 1e-6);
+  for (const char* ringed : {"allgather", "reducescatter", "broadcast", "reduce"}) {
+    EXPECT_NEAR(rate(hosts, ringed), 12.5, 1e-6) << ringed;
+    EXPECT_NEAR(rate(eight, ringed), 450, 1e-6) << ringed;
+    EXPECT_NEAR(rate(mesh, ringed), 150, 1e-6) << ringed;
+  }
+  for (const char* straight : {"alltoall", "gather", "scatter", "sendrecv"}) {
+    EXPECT_NEAR(rate(eight, straight), 450, 1e-6) << straight;
+    EXPECT_EQ(rate(mesh, straight), -1) << straight;
+  }
+  EXPECT_EQ(rate(eight, "barrier"), -1);
+  EXPECT_EQ(rate(bound_of(star_graph(8, 18, 25), prefix(1)), "allreduce"), -1);
 }
 
 TEST(BoundOf, CountsItsRings) {

@@ -63,6 +63,15 @@ TEST(MinimumCut, NamesTheLinksThatCross) {
   EXPECT_EQ(cut.links, std::vector<int>{9});
 }
 
+TEST(MinimumCut, FindsTheOnlyLinkThatHasALimit) {
+  const std::vector<FlowLink> links{{0, 1, 5}, {1, 0, kInfinity}};
+  for (const std::vector<int>& ends : {std::vector{0, 1}, std::vector{1, 0}}) {
+    const Cut cut = minimum_cut(links, ends);
+    EXPECT_DOUBLE_EQ(cut.value, 5);
+    EXPECT_EQ(cut.links, std::vector<int>{0});
+  }
+}
+
 TEST(MinimumCut, IsZeroBetweenPartsThatNothingJoins) {
   const std::vector<FlowLink> links{{0, 1, 5}, {1, 0, 5}};
   EXPECT_EQ(minimum_cut(links, std::vector<int>{0, 1, 2}).value, 0);

@@ -38,6 +38,26 @@ TEST(Limiting, CountsHowOftenEveryRingTakesAResource) {
   EXPECT_EQ(limiting(problem, packing).resources, std::vector<int>{6});
 }
 
+TEST(Limiting, CountsWhatReachesADeviceWhereMoreReachesThanLeaves) {
+  // 6 and 7 are taken twice by what reaches 0 and once by 1 to 2. Each ring takes them at least
+  // twice, since one hop reaches 0; of what leaves only 1 needs them, once. The ring 0, 1, 2 takes
+  // them three times and 0, 2, 1 twice, so half of 30 is the bound, and each alone proves it.
+  RingProblem problem = three_with({50, 50, 50, 50, 50, 50, 30, 30});
+  for (const int resource : {6, 7}) {
+    for (const std::size_t hop : {3U, 6U}) {
+      problem.hops[hop]->push_back({.resource = resource, .times = 2});
+    }
+    problem.hops[5]->push_back({.resource = resource});
+  }
+  RingProblem turned = problem;  // the same with every hop the other way
+  for (std::size_t k = 0; k < 9; ++k) turned.hops[k] = problem.hops[k % 3 * 3 + k / 3];
+  for (const RingProblem& one : {problem, turned}) {
+    const RingPacking packing = pack_rings(one);
+    EXPECT_NEAR(packing.value, 15, 1e-9);
+    EXPECT_EQ(limiting(one, packing).resources, (std::vector<int>{6, 7}));
+  }
+}
+
 TEST(Limiting, NamesDevicesWhoseHopsProveTogether) {
   const RingProblem problem = three_with({10, 10, 30, 30, 30, 30});  // 0 sends 20, all else 60
   const Limiting limit = limiting(problem, pack_rings(problem));

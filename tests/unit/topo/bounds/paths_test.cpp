@@ -63,6 +63,10 @@ TEST(PathTable, KnowsWhichModelsHaveNoPeersWhereNobodyAsked) {
   EXPECT_TRUE(shared("NVIDIA GeForce RTX 3090"));
   EXPECT_TRUE(shared("RTX 2080 Ti"));
   EXPECT_TRUE(shared("GTX 1080 GeForce"));
+  EXPECT_TRUE(shared("RTX 5090"));
+  EXPECT_TRUE(shared("RTX 3050"));
+  EXPECT_TRUE(shared("RTX 2060 SUPER"));
+  EXPECT_FALSE(shared("RTX 6090"));
   EXPECT_FALSE(shared("Quadro RTX 4000"));
   EXPECT_FALSE(shared("NVIDIA RTX 5000 Ada Generation"));
   EXPECT_FALSE(shared("NVIDIA RTX A6000"));
@@ -79,6 +83,38 @@ TEST(PathTable, ChargesPeersAtAnIntelRootAsNcclDoes) {
   EXPECT_EQ(times(graph, 0, 2, {}), (std::vector<double>{1, 1, 1, 1}));
   EXPECT_EQ(times(pcie_graph({.vendor = "amd"}), 0, 2, nccl), (std::vector<double>{1, 1, 1, 1}));
   EXPECT_EQ(times(pcie_graph({.p2p = P2p::Off}), 0, 2, nccl), (std::vector<double>{1, 1, 1, 1}));
+}
+
+TEST(PathTable, StagesWhereEitherEndHasNoPeers) {
+  for (const std::size_t board : {0U, 1U}) {
+    Graph graph = pcie_graph({.p2p = P2p::Unknown});
+    graph.nodes[board].model = "NVIDIA GeForce RTX 4090";
+    EXPECT_EQ(nodes(graph, 0, 1, Level::All), "GPU0 PLX0 CPU0 PLX0 GPU1") << board;
+    EXPECT_EQ(nodes(graph, 2, 3, Level::All), "GPU2 PLX1 GPU3");
+    graph.p2p[0][1] = P2p::Works;  // the machine knows better
+    EXPECT_EQ(nodes(graph, 0, 1, Level::All), "GPU0 PLX0 GPU1");
+  }
+}
+
+TEST(PathTable, DividesAPathOverSwitchesByTheNarrowerOfUpAndDown) {
+  Graph graph = star_graph(2, 4, 25);  // 100 GB/s up, of which the switch hands on 50
+  const int other = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "other"});
+  for (const int gpu : graph.devices) add_cable(graph, gpu, other, 0, 2);
+  for (Link& link : graph.links) {
+    if (link.to == graph.devices[1]) link.count = 2;
+  }
+  EXPECT_EQ(times(graph, 0, 1, {}), (std::vector<double>{0.5, 0.5, 0.5, 0.5}));
+}
+
+TEST(PathTable, TakesTheFirstOfEquallyWideAndShortWays) {
+  Graph graph = pcie_graph({.gpus = 2, .per_switch = 1, .switches_per_package = 2});
+  const int medium =
+      add_medium(graph, {.name = "PCIe 4.0 x16", .kind = LinkKind::Pcie, .nominal_GBps = 31.5});
+  for (const char* name : {"first", "second"}) {
+    const int hub = add_node(graph, {.kind = NodeKind::PcieSwitch, .name = name});
+    for (const int gpu : graph.devices) add_cable(graph, gpu, hub, medium);
+  }
+  EXPECT_EQ(nodes(graph, 0, 1, Level::All), "GPU0 first GPU1");
 }
 
 TEST(PathTable, TakesTheWidestOfTheShortest) {
@@ -99,6 +135,9 @@ TEST(PathTable, LeavesAHostByItsNearestCards) {
   const Graph power = power_graph(2, 2, 3);
   EXPECT_EQ(nodes(power, 0, 6, Level::NvLink),
             "host0/GPU0 host0/CPU0 host0/NIC0 fabric host1/NIC1 host1/CPU1 host1/GPU2");
+  EXPECT_EQ(nodes(power, 1, 7, Level::NvLink),
+            "host0/GPU1 host0/CPU0 host0/NIC0 fabric host1/NIC1 host1/CPU1 host1/GPU3")
+      << "a card on the other socket is farther";
 }
 
 TEST(PathTable, SpreadsDevicesOverCardsThatAreEquallyNear) {
@@ -113,6 +152,22 @@ TEST(PathTable, SpreadsDevicesOverCardsThatAreEquallyNear) {
   EXPECT_NE(nodes(graph, 1, 3, Level::NvLink).find("NIC1 fabric host1/NIC1"), std::string::npos);
   EXPECT_NEAR(bound_of(graph, prefix(4)).ring_GBps, 25, 1e-9)
       << "both cards, two links between GPUs";
+}
+
+TEST(PathTable, TakesThreeEquallyNearCardsInTurn) {
+  Graph graph = cluster_of({"0111", "1011", "1101", "1110"}, 25, 2, 12.5);
+  for (const int host : {0, 1}) {
+    for (const int k : {1, 2}) {
+      const std::string name = fmt::format("host{}/NIC{}", host, k);
+      const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = name, .host = host});
+      add_cable(graph, find_node(graph, fmt::format("host{}/CPU0", host)), nic, 1);
+      add_cable(graph, nic, find_node(graph, "fabric"), 2);
+    }
+  }
+  for (int k = 0; k < 4; ++k) {
+    const std::string cards = fmt::format("NIC{} fabric host1/NIC{} ", k % 3, k % 3);
+    EXPECT_NE(nodes(graph, k, k + 4, Level::NvLink).find(cards), std::string::npos) << k;
+  }
 }
 
 TEST(PathTable, JoinsHostsBySwitchWhereThereIsOne) {

@@ -38,6 +38,13 @@ TEST(SearchRings, LeavesAbsentHopsOut) {
   EXPECT_TRUE(search_rings(cost, 6, 6).empty());
 }
 
+TEST(SearchRings, TakesNoAbsentHopThoughAllOthersAreFree) {
+  std::vector<double> cost(9, kNever);
+  cost[1] = 0;      // 0 to 1
+  cost[3 + 2] = 0;  // 1 to 2, and no way back
+  EXPECT_TRUE(search_rings(cost, 3, 3).empty());
+}
+
 TEST(SearchRings, KeepsClustersTogether) {
   // Eight hosts of four: hops between hosts cost, so a good ring has eight of them.
   std::vector<double> cost(32 * 32);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/switched.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "tests/unit/topo/nccl_source.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -68,6 +71,58 @@ TEST(SwitchedDomain, ReducesWhereTheSwitchCan) {
   EXPECT_FALSE(in_switch(star_graph(8, 12, 25), 8, ConstantSet::Nominal).has_value());
   EXPECT_FALSE(in_switch(star_graph(72, 18, 50, true, 40.1), 72, ConstantSet::Nccl).has_value())
       << "NCCL lists no speed so low";
+}
+
+/// NCCL's in-switch all-reduce of so many GPUs with 18 links each.
+double nccl_GBps(int gpus, bool blackwell) {
+  const Graph graph = star_graph(gpus, 18, blackwell ? 50 : 25, true, blackwell ? 40.1 : 20.6);
+  return switched_domain(graph, prefix(gpus), {.constants = ConstantSet::Nccl})
+      ->in_switch_GBps.value_or(0);
+}
+
+TEST(SwitchedDomain, AddsAtTheGreatestSpeedOfNcclThatAPortCarriesOnceMoreThanThereAreGpus) {
+  struct Case {
+    int gpus;
+    double speed;  ///< the greatest on NCCL's list that is at most port / (gpus + 1)
+  };
+  // 18 x 20.6 = 370.8 over 3, 6, 7, 8, 9, 12, 13, 15, 16, 19, 24, 25, 31, 61, 62 and 124.
+  for (const auto& [gpus, speed] :
+       {Case{2, 60}, Case{5, 60}, Case{6, 50}, Case{7, 40}, Case{8, 40}, Case{11, 30}, Case{12, 24},
+        Case{14, 24}, Case{15, 20}, Case{18, 15}, Case{23, 15}, Case{24, 12}, Case{30, 11},
+        Case{60, 6}, Case{61, 3}, Case{123, 0}}) {
+    EXPECT_NEAR(nccl_GBps(gpus, false), 2 * 0.85 * speed * (gpus - 1), 1e-9) << gpus;
+  }
+  // 18 x 40.1 = 721.8 over 8, 9, 10, 11, 13, 15, 16, 17, 19, 25, 30, 31, 37, 38 and 41.
+  for (const auto& [gpus, speed] :
+       {Case{7, 90}, Case{8, 80}, Case{9, 70}, Case{10, 60}, Case{12, 50}, Case{14, 45},
+        Case{15, 45}, Case{16, 40}, Case{18, 30}, Case{24, 24}, Case{29, 24}, Case{30, 20},
+        Case{36, 19}, Case{37, 18}, Case{40, 0}}) {
+    EXPECT_NEAR(nccl_GBps(gpus, true), 2 * 0.74 * speed * (gpus - 1), 1e-9) << gpus;
+  }
+  EXPECT_NEAR(nccl_GBps(8, true), 828.8, 1e-9);
+  EXPECT_NEAR(nccl_GBps(6, false), 425, 1e-9);
+}
+
+TEST(SwitchedDomain, HasTheSpeedsAndEfficienciesOfNcclsSource) {
+  const auto search = test::nccl_source("search.cc");
+  const auto tuning = test::nccl_source("tuning.cc");
+  if (!search || !tuning) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
+  const auto efficiency = test::numbers_between(*tuning, "nvlsEfficiency[NCCL_NUM_COMPCAPS]", ";");
+  ASSERT_EQ(efficiency.size(), 4U);
+  const auto expected = [](double port, double n, std::vector<double> speeds, double share) {
+    std::erase_if(speeds, [&](double speed) { return speed * (n + 1) > port; });
+    return speeds.empty() ? 0
+                          : 2 * share * *std::max_element(speeds.begin(), speeds.end()) * (n - 1);
+  };
+  const auto hopper = test::numbers_between(*search, "sm90SpeedArrayIntra[]", ";");
+  auto blackwell = test::numbers_between(*search, "sm100SpeedArrayIntra[]", ";");
+  ASSERT_EQ(hopper.size(), 11U);
+  ASSERT_EQ(blackwell.size(), 11U);
+  blackwell.push_back(45);  // since NCCL 2.29.2
+  for (int gpus = 2; gpus < 128; ++gpus) {
+    EXPECT_NEAR(nccl_GBps(gpus, false), expected(18 * 20.6, gpus, hopper, efficiency[2]), 1e-9);
+    EXPECT_NEAR(nccl_GBps(gpus, true), expected(18 * 40.1, gpus, blackwell, efficiency[3]), 1e-9);
+  }
 }
 
 }  // namespace

@@ -140,6 +140,15 @@ TEST(Blocks, PreferTheGreatestLeastToTheGreatestSum) {
   EXPECT_EQ(blocks.best_partition(), (Blocked{{0, 3}, {1, 2}}));
 }
 
+TEST(Blocks, PreferNearerCardsWhereNodesAreEqual) {
+  Blocks blocks(4, 2);
+  for (const DeviceSet& pair : all_sets(prefix(4), 2)) {
+    blocks.set_worth(pair, worth_of(10, 10, {.numa_nodes = 1, .nic_steps = 5}));
+  }
+  blocks.set_worth(DeviceSet{1, 3}, worth_of(10, 10, {.numa_nodes = 1, .nic_steps = 4}));
+  EXPECT_EQ(blocks.best_partition(), (Blocked{{0, 2}, {1, 3}}));
+}
+
 TEST(Blocks, PreferFewerNumaNodesThenTheFirst) {
   Blocks blocks(4, 2);
   for (const DeviceSet& pair : all_sets(prefix(4), 2)) {

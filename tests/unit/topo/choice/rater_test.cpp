@@ -59,6 +59,17 @@ TEST(JoinClasses, MakesNearFiguresOne) {
   EXPECT_EQ(figures.at(2).ring_GBps, 49.9);
 }
 
+TEST(JoinClasses, FollowsAChainOfNearFigures) {
+  // Neighbours differ by 0.8 millionths, the ends by 2.4.
+  std::vector<Figures> figures;
+  for (const int step : {2, 0, 3, 1}) {
+    const double value = 100 * (1 + 0.8e-6 * step);
+    figures.push_back({.ring_GBps = value, .bound_GBps = value});
+  }
+  join_classes(figures);
+  for (const Figures& one : figures) EXPECT_EQ(one.ring_GBps, 100 * (1 + 0.8e-6 * 3));
+}
+
 TEST(SameFigure, IsAMillionthPartWide) {
   EXPECT_TRUE(same_figure(100, 100.00009));
   EXPECT_FALSE(same_figure(100, 100.001));

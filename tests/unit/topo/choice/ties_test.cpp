@@ -32,6 +32,10 @@ TEST(TieBreaker, FindsACardUnderTheSwitchNearerThanAboveIt) {
   EXPECT_LT(ties.nic_steps(2), 100);
   EXPECT_GT(ties.nic_steps(4), 100);  // from the other package: SYS
   EXPECT_EQ(ties.of(std::vector{0, 1}).nic_steps, 4);
+  // Links, 10 for each package and 100 for the link between packages: GPU2 PLX1 CPU0 PLX0 card, and
+  // GPU4 PLX2 CPU1 CPU0 PLX0 card.
+  EXPECT_EQ(ties.nic_steps(2), 4 + 10);
+  EXPECT_EQ(ties.nic_steps(4), 5 + 2 * 10 + 100);
 }
 
 TEST(TieBreaker, GoesThroughNoGpuToACard) {

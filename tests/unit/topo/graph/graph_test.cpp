@@ -161,44 +161,6 @@ TEST(Labels, TellOtherHostsAndUnknownWays) {
   EXPECT_EQ(graph.labels[0][1], "NET");
 }
 
-TEST(Constants, AreThoseOfTheGenerations) {
-  EXPECT_EQ(nominal_nvlink_GBps(25.781), 25);
-  EXPECT_EQ(nominal_nvlink_GBps(26.562), 25);
-  EXPECT_EQ(nominal_nvlink_GBps(53.125), 50);
-  EXPECT_EQ(nominal_nvlink_GBps(19.531), 20);
-  EXPECT_EQ(nominal_nvlink_GBps(14.062), 14.062);
-  EXPECT_EQ(nvlink_medium(1).nominal_GBps, 20);
-  EXPECT_EQ(nvlink_medium(4).nccl_GBps, 20.6);
-  EXPECT_EQ(nvlink_medium(5).nominal_GBps, 50);
-  EXPECT_EQ(nvlink_medium(3, true).nominal_GBps, 14.06);
-  EXPECT_DOUBLE_EQ(pcie_medium(3, 16).nominal_GBps, 15.75);
-  EXPECT_DOUBLE_EQ(pcie_medium(4, 16).nominal_GBps, 31.5);
-  EXPECT_DOUBLE_EQ(pcie_medium(5, 16).nominal_GBps, 63);
-  EXPECT_DOUBLE_EQ(pcie_medium(3, 16).nccl_GBps, 12);
-  EXPECT_DOUBLE_EQ(pcie_medium(5, 16).nccl_GBps, 48);
-  EXPECT_EQ(smp_medium("intel", 0x4F).nccl_GBps, 6);
-  EXPECT_EQ(smp_medium("intel", 0x55).nccl_GBps, 10);
-  EXPECT_EQ(smp_medium("intel", 0x8F).nccl_GBps, 22);
-  EXPECT_EQ(smp_medium("intel", 0xCF).nccl_GBps, 40);
-  EXPECT_EQ(smp_medium("ibm", -1).nominal_GBps, 32);
-  EXPECT_EQ(smp_medium("somebody", -1).nominal_GBps, 0);
-}
-
-TEST(GpuModels, AreToldByTheirNames) {
-  const auto links = [](const char* name) { return gpu_model(name).value_or(GpuModel{}).links; };
-  EXPECT_EQ(links("Tesla V100-SXM2-16GB"), 6);
-  EXPECT_EQ(links("NVIDIA A100-SXM4-40GB"), 12);
-  EXPECT_EQ(links("NVIDIA H100 80GB HBM3"), 18);
-  EXPECT_EQ(links("NVIDIA H100 PCIe"), 12);
-  EXPECT_EQ(links("NVIDIA B200"), 18);
-  EXPECT_EQ(links("NVIDIA GeForce RTX 3090"), 4);
-  EXPECT_TRUE(gpu_model("NVIDIA H200")->always_linked);
-  EXPECT_FALSE(gpu_model("NVIDIA H200 NVL")->always_linked);
-  EXPECT_FALSE(gpu_model("NVIDIA GeForce RTX 4090")->pcie_p2p);
-  EXPECT_TRUE(gpu_model("Tesla P40")->pcie_p2p);
-  EXPECT_FALSE(gpu_model("Voodoo 2").has_value());
-}
-
 TEST(RequireDevice, SaysWhichDevicesThereAre) {
   const auto refusal = [](int index, std::size_t count) -> std::string {
     try {

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "tests/unit/topo/bounds/small_graphs.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -110,6 +111,14 @@ TEST(Predictor, SendsSmallMessagesWithLowLatencyAndLargeOnesByRings) {
   EXPECT_EQ(predictor("dgx-h100", 8).predict(Operation::AllReduce, kGiB)->sending, Sending::Nvls);
 }
 
+TEST(Predictor, NamesTheFirstOfFormsThatTakeAsLong) {
+  EqualHosts machine{.host = nvlink_graph({"02", "20"}, 25)};
+  for (StepTimes& times : machine.host.protocol.steps) {
+    times = {.share = 1, .launch_us = 1, .nvlink_us = 1};
+  }
+  EXPECT_EQ(Predictor(machine, {}).predict(Operation::AllGather, 1e6)->sending, Sending::Ring);
+}
+
 TEST(Predictor, TakesTheWantedAlgorithmWhereThereIsOne) {
   const auto forced = [](const std::string& system, Algorithm algorithm, Operation operation) {
     return predictor(system, 16, {.algorithm = algorithm}).predict(operation, kGiB);
@@ -122,6 +131,58 @@ TEST(Predictor, TakesTheWantedAlgorithmWhereThereIsOne) {
   EXPECT_FALSE(forced("dgx-2", Algorithm::Hierarchical, Operation::AllReduce));
 }
 
+TEST(Predictor, AddsInTheSwitchAsFastAsItsPortsAllow) {
+  // A GPU sends 9/8 of 1 GiB at 0.68 of 450 GB/s: 3947.58 us, and 23 us to launch.
+  const Predictor h100 = predictor("dgx-h100", 8, {.algorithm = Algorithm::Nvls});
+  EXPECT_NEAR(time_us(h100, Operation::AllReduce, kGiB), 3970.5802, 1e-3);
+  EXPECT_NEAR(time_us(h100, Operation::AllReduce, 1024), 23 + 1024 * 1.125 / 0.68 / 450e3, 1e-9);
+  EXPECT_NEAR(h100.bound_GBps(Operation::AllReduce).value(), 700, 1e-6);
+  EXPECT_NEAR(busbw(h100, Operation::AllReduce, kGiB), 473.24, 0.01);
+}
+
+TEST(Predictor, HasTheTimesOfEachAlgorithmOverFourHosts) {
+  // ac922-x4: four hosts of four. In a host the X-Bus at 0.94 of 32 GB/s = 30.08, between them two
+  // cards at 0.80 of 12 = 19.2; steps over the X-Bus take 5.7 us, over the network 14.
+  const auto times = [](Algorithm algorithm, double bytes) {
+    return time_us(predictor("ac922-x4", 16, {.algorithm = algorithm}), Operation::AllReduce,
+                   bytes);
+  };
+  // 30 steps, of which 4 of 16 leave a host. Low latency: 6.6 + 22.5 x 1 + 7.5 x 2.7 = 49.35, and
+  // 1024 x 2 x 15/16 / (0.25 x 19.2e3) = 0.4. Simple: 8.4 + 22.5 x 5.7 + 7.5 x 14 = 241.65, and
+  // 2^30 x 1.875 / 19.2e3 = 104857.6.
+  EXPECT_NEAR(times(Algorithm::Ring, 1024), 49.75, 1e-6);
+  EXPECT_NEAR(times(Algorithm::Ring, kGiB), 105099.25, 1e-3);
+  // Six steps in hosts, 2 x 2 between. The network's 2 x 3/4 / 19.2 is more than 2 / 30.08. Low
+  // latency: 6.8 + 6 x 1 + 4 x 5 = 32.8, and 1024 x 0.078125e-3 x 3.8 / 0.92 = 0.330435. Simple:
+  // 10 x 28 = 280, and 2^30 x 0.078125e-3 / 0.92 = 91180.5217.
+  EXPECT_NEAR(times(Algorithm::Tree, 1024), 33.130435, 1e-6);
+  EXPECT_NEAR(times(Algorithm::Tree, kGiB), 91460.5217, 1e-3);
+  // 8.4 + 6 x 5.7 + 6 x 14 = 126.6; 2 x 3/4 / 30.08 + 2 x 3/4 / 19.2 = 0.1279920 s a GB.
+  EXPECT_NEAR(times(Algorithm::Hierarchical, 1024), 126.731064, 1e-6);
+  EXPECT_NEAR(times(Algorithm::Hierarchical, kGiB), 126.6 + 137430.3862, 1e-3);
+}
+
+TEST(Predictor, SendsATreeInOneHostAsAChain) {
+  // 15 steps of 28 us up and down; 2 x 1e9 bytes over 0.80 of 150 GB/s at a share of 0.92.
+  const Predictor dgx2 = predictor("dgx-2", 16, {.algorithm = Algorithm::Tree});
+  EXPECT_NEAR(time_us(dgx2, Operation::AllReduce, 1e9), 840 + 2e6 / 120 / 0.92, 1e-3);
+}
+
+TEST(Predictor, SendsAnExchangeStraightInOneStep) {
+  // Two hosts with 8 of 16 ranks each on 100 Gb/s, 10 GB/s of it real: each sends 8 x 8/16 of a
+  // size to the other, 0.4 s a GB; low latency takes four times that and 6.6 + 2.7 us, else 8.4 +
+  // 14.
+  const Predictor two = predictor("p3dn-x2", 16, {.flows = 100});
+  EXPECT_NEAR(time_us(two, Operation::AllToAll, 1000), 6.6 + 2.7 + 1.6, 1e-6);
+  EXPECT_NEAR(time_us(two, Operation::AllToAll, 1e9), 8.4 + 14 + 0.4e6, 1e-3);
+  EXPECT_NEAR(time_us(two, Operation::SendReceive, 1e9), 8.4 + 14 + 0.1e6, 1e-3);
+  EXPECT_NEAR(time_us(two, Operation::Gather, 1e9), 8.4 + 14 + 0.05e6, 1e-3);  // 8/16 come in
+  // Sixteen at 0.80 of 150 GB/s on a switch: 15/16 pass each port, over NVLink.
+  const Predictor dgx2 = predictor("dgx-2", 16);
+  EXPECT_NEAR(time_us(dgx2, Operation::AllToAll, 1e9), 8.4 + 3.4 + 0.9375e6 / 120, 1e-3);
+  EXPECT_NEAR(time_us(dgx2, Operation::SendReceive, 1e9), 8.4 + 3.4 + 1e6 / 120, 1e-3);
+}
+
 TEST(Predictor, LimitsHostsByFlows) {
   const auto rate = [](int flows) {
     return busbw(predictor("p3dn-x2", 16, {.flows = flows}), Operation::AllReduce, 1e3 * kGiB);
@@ -129,6 +190,21 @@ TEST(Predictor, LimitsHostsByFlows) {
   EXPECT_NEAR(rate(1), 1.0, 0.01);
   EXPECT_NEAR(rate(4), 4.0, 0.01);
   EXPECT_NEAR(rate(100), 10.0, 0.01);
+}
+
+TEST(Predictor, LosesTheShareOfEachMediumOfItsFlowsToo) {
+  // NVLink loses a tenth and all else the usual fifth: of a flow of 1.25 GB/s 1.0 is left.
+  EqualHosts machine{.host = cluster_of({"02", "20"}, 25, 1, 12.5, 1.25), .hosts = 2};
+  machine.host.media.at(0).efficiency = 0.9;
+  const auto seconds = [&](int flows) {
+    const Predictor four(machine, {.ranks = 4, .flows = flows, .algorithm = Algorithm::Ring});
+    return four.predict(Operation::AllReduce, 1e15)->time_us / 1e12;
+  };
+  EXPECT_NEAR(seconds(1), 2 * 0.75 / 1.0, 1e-6);
+  EXPECT_NEAR(seconds(2), 2 * 0.75 / 2.0, 1e-6);
+  EXPECT_NEAR(seconds(100), 2 * 0.75 / 10.0, 1e-6);
+  const Predictor pair(machine, {.ranks = 2, .algorithm = Algorithm::Ring});
+  EXPECT_NEAR(pair.predict(Operation::AllReduce, 1e15)->time_us / 1e12, 1 / 45.0, 1e-6);
 }
 
 TEST(Predictor, TreesPassTheRingBetweenTwoHosts) {

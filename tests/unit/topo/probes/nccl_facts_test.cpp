@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/nccl_facts.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "tests/unit/topo/nccl_source.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -41,6 +44,42 @@ TEST(NcclFacts, ReckonLinksAsNcclDoes) {
   EXPECT_NEAR(link(3, 16).link_GBps, 15.75, 0.01);
   EXPECT_NEAR(link(5, 16).link_GBps, 63.0, 0.02);
   EXPECT_DOUBLE_EQ(link(2, 4).link_GBps, 2);
+}
+
+TEST(NcclFacts, KnowTheRateOfEveryGeneration) {
+  struct Case {
+    int generation;
+    double lane_GBps;  ///< GT/s over 8 bits, times the part that is data
+    double nccl;       ///< units of kvDictPciGen in NCCL's src/graph/topo.cc
+  };
+  for (const auto& [generation, lane_GBps, nccl] :
+       {Case{1, 2.5 / 8 * 8 / 10, 15}, Case{2, 5.0 / 8 * 8 / 10, 30},
+        Case{3, 8.0 / 8 * 128 / 130, 60}, Case{4, 16.0 / 8 * 128 / 130, 120},
+        Case{5, 32.0 / 8 * 128 / 130, 240}, Case{6, 64.0 / 8 * 242 / 256, 480}}) {
+    for (const int width : {1, 4, 16}) {
+      PciObject pci{.generation = generation, .width = width};
+      set_link_speeds(pci);
+      EXPECT_NEAR(pci.link_GBps, width * lane_GBps, 1e-9) << generation;
+      EXPECT_NEAR(pci.nccl_GBps, width * nccl / 80, 1e-9) << generation;
+    }
+  }
+}
+
+TEST(NcclFacts, HaveTheSpeedsOfNcclsSource) {
+  const auto source = test::nccl_source("topo.cc");
+  if (!source) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
+  const std::size_t table = source->find("kvDictPciGen[]");
+  ASSERT_NE(table, std::string::npos);
+  for (const char* speed :
+       {"2.5 GT/s", "5 GT/s", "8 GT/s", "16 GT/s", "32 GT/s", "2.5 GT/s PCIe", "5.0 GT/s PCIe",
+        "8.0 GT/s PCIe", "16.0 GT/s PCIe", "32.0 GT/s PCIe", "64.0 GT/s PCIe"}) {
+    const auto units =
+        test::numbers_between(source->substr(table), fmt::format("\"{}\",", speed), "}");
+    ASSERT_EQ(units.size(), 1U) << speed;
+    PciObject pci{.generation = pcie_generation(speed).value_or(0), .width = 16};
+    set_link_speeds(pci);
+    EXPECT_DOUBLE_EQ(pci.nccl_GBps, 16 * units.front() / 80) << speed;
+  }
 }
 
 TEST(NcclFacts, TakeWhatIsNotToldForGeneration3By16) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -66,6 +67,42 @@ TEST(BuiltInSystems, HaveASourceAndALinkForEveryMedium) {
           << system.name << ": " << graph.media[i].name;
     }
   }
+}
+
+TEST(BuiltInSystems, HaveTheRatesOfEachStandard) {
+  struct Rates {
+    double nominal = 0;
+    double nccl = 0;
+    double reported = 0;
+  };
+  // NVLink by NVIDIA, PCIe by PCI-SIG (lanes of 8, 16 and 32 GT/s), InfiniBand at 100, 200 and 400
+  // Gb/s; src/graph/topo.h and topo.cc of NCCL; reported by nvidia-smi nvlink -s.
+  const std::map<std::string, Rates> standards{
+      {"NVLink 1", {20, 18, 0}},        {"NVLink 2", {25, 20, 25.781}},
+      {"NVLink 3", {25, 20, 25}},       {"NVLink 3 (GA102)", {14.0625, 12, 14.062}},
+      {"NVLink 4", {25, 20.6, 26.562}}, {"NVLink 5", {50, 40.1, 53.125}},
+      {"PCIe 3.0 x16", {15.75, 12, 0}}, {"PCIe 4.0 x8", {15.75, 12, 0}},
+      {"PCIe 4.0 x16", {31.5, 24, 0}},  {"PCIe 5.0 x16", {63, 48, 0}},
+      {"InfiniBand EDR", {12.5, 0, 0}}, {"InfiniBand HDR", {25, 0, 0}},
+      {"InfiniBand NDR", {50, 0, 0}},   {"Ethernet 100 Gb/s", {12.5, 0, 0}},
+      {"Omni-Path", {12.5, 0, 0}},      {"X-Bus", {32, 32, 0}},
+      {"xGMI-2", {108, 16, 0}},         {"QPI", {38.4, 6, 0}}};
+  std::size_t compared = 0;
+  for (const SystemSummary& system : built_in_systems()) {
+    for (const Medium& medium : load_machine(system.name).host.media) {
+      const auto standard = standards.find(medium.name);
+      if (standard == standards.end()) continue;
+      SCOPED_TRACE(system.name + ": " + medium.name);
+      const Rates& rates = standard->second;
+      // Ren, Yoo and Hoisie measured 12 of the 12.5 GB/s of a port of an AC922.
+      const bool measured = system.name.starts_with("ac922") && medium.name == "InfiniBand EDR";
+      EXPECT_EQ(medium.nominal_GBps, measured ? 12 : rates.nominal);
+      EXPECT_EQ(medium.nccl_GBps, rates.nccl);
+      EXPECT_EQ(medium.reported_GBps, rates.reported);
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 60U);
 }
 
 TEST(BuiltInSystems, LinkEveryNode) {

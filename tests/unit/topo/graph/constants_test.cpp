@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every table of constants against the numbers that it is from.
+#include "topo/graph/constants.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/topo/nccl_source.hpp"
+
+namespace busbar::topo {
+namespace {
+
+TEST(NvlinkMedium, HasTheRatesOfItsGeneration) {
+  struct Case {
+    int generation;
+    double nominal;  ///< NVIDIA: both directions of a link are 40, 50, 50, 50 and 100 GB/s
+    double nccl;     ///< src/graph/topo.h of NCCL
+    const char* name;
+  };
+  for (const auto& [generation, nominal, nccl, name] :
+       {Case{0, 25, 20, "NVLink"}, Case{1, 20, 18, "NVLink 1"}, Case{2, 25, 20, "NVLink 2"},
+        Case{3, 25, 20, "NVLink 3"}, Case{4, 25, 20.6, "NVLink 4"},
+        Case{5, 50, 40.1, "NVLink 5"}}) {
+    const Medium medium = nvlink_medium(generation);
+    EXPECT_EQ(medium.nominal_GBps, nominal) << generation;
+    EXPECT_EQ(medium.nccl_GBps, nccl) << generation;
+    EXPECT_EQ(medium.name, name);
+    EXPECT_EQ(medium.kind, LinkKind::NvLink);
+  }
+  EXPECT_NEAR(nvlink_medium(3, true).nominal_GBps, 112.5 / 2 / 4, 0.01);  // four links of 3090
+  EXPECT_EQ(nvlink_medium(3, true).nccl_GBps, 12);
+}
+
+TEST(PcieMedium, HasTheRatesOfItsGeneration) {
+  struct Case {
+    int generation;
+    double x16_GBps;  ///< PCI-SIG: 2.5, 5, 8, 16, 32 and 64 GT/s less 8/10, 128/130 or 242/256
+    double nccl;      ///< 16 lanes of kvDictPciGen over 80
+  };
+  for (const auto& [generation, x16_GBps, nccl] :
+       {Case{1, 4, 3}, Case{2, 8, 6}, Case{3, 15.754, 12}, Case{4, 31.508, 24}, Case{5, 63.015, 48},
+        Case{6, 121, 96}}) {
+    const Medium medium = pcie_medium(generation, 16);
+    EXPECT_NEAR(medium.nominal_GBps, x16_GBps, 0.016) << generation;
+    EXPECT_NEAR(medium.nccl_GBps, nccl, 1e-9) << generation;
+    EXPECT_NEAR(pcie_medium(generation, 4).nominal_GBps, medium.nominal_GBps / 4, 1e-9);
+    EXPECT_NEAR(pcie_medium(generation, 4).nccl_GBps, nccl / 4, 1e-9);
+    EXPECT_EQ(medium.name, fmt::format("PCIe {}.0 x16", generation));
+    EXPECT_EQ(medium.kind, LinkKind::Pcie);
+  }
+}
+
+TEST(SmpMedium, HasTheRatesOfItsProcessors) {
+  struct Case {
+    const char* vendor;
+    int model;  ///< CPUID: 0x55 Skylake, 0x8F Sapphire Rapids, 0xCF Emerald Rapids
+    const char* name;
+    double nominal;
+    double nccl;
+  };
+  for (const auto& [vendor, model, name, nominal, nccl] :
+       {Case{"intel", 0x4F, "QPI", 2 * 19.2, 6}, Case{"intel", 0x54, "QPI", 2 * 19.2, 6},
+        Case{"intel", 0x55, "UPI", 2 * 20.8, 10}, Case{"intel", 0x8E, "UPI", 2 * 20.8, 10},
+        Case{"intel", 0x8F, "UPI (Sapphire Rapids)", 3 * 32, 22},
+        Case{"intel", 0xCE, "UPI (Sapphire Rapids)", 3 * 32, 22},
+        Case{"intel", 0xCF, "UPI (Emerald Rapids)", 3 * 32, 40},
+        Case{"amd", -1, "xGMI", 3 * 36, 16}, Case{"ibm", -1, "X-Bus", 4 * 16 * 0.5, 32},
+        Case{"arm", -1, "socket link", 0, 6}, Case{"", -1, "socket link", 0, 0}}) {
+    const Medium medium = smp_medium(vendor, model);
+    EXPECT_EQ(medium.name, name) << vendor << model;
+    EXPECT_NEAR(medium.nominal_GBps, nominal, 1e-9) << vendor << model;
+    EXPECT_EQ(medium.nccl_GBps, nccl) << vendor << model;
+    EXPECT_EQ(medium.kind, LinkKind::Smp);
+  }
+  EXPECT_EQ(memory_medium().nominal_GBps, 0);
+  EXPECT_EQ(memory_medium().nccl_GBps, 0);
+  EXPECT_EQ(memory_medium().kind, LinkKind::Memory);
+}
+
+TEST(Constants, AreThoseOfNcclsSource) {
+  const auto header = test::nccl_source("topo.h");
+  if (!header) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
+  const std::vector<std::pair<const char*, double>> ours{
+      {"SM60_NVLINK_BW", nvlink_medium(1).nccl_GBps},
+      {"SM70_NVLINK_BW", nvlink_medium(2).nccl_GBps},
+      {"SM80_NVLINK_BW", nvlink_medium(3).nccl_GBps},
+      {"SM86_NVLINK_BW", nvlink_medium(3, true).nccl_GBps},
+      {"SM90_NVLINK_BW", nvlink_medium(4).nccl_GBps},
+      {"SM100_NVLINK_BW", nvlink_medium(5).nccl_GBps},
+      {"PCI_BW", pcie_medium(3, 16).nccl_GBps},
+      {"BDW_QPI_BW", smp_medium("intel", 0x4F).nccl_GBps},
+      {"SKL_QPI_BW", smp_medium("intel", 0x55).nccl_GBps},
+      {"SRP_QPI_BW", smp_medium("intel", 0x8F).nccl_GBps},
+      {"ERP_QPI_BW", smp_medium("intel", 0xCF).nccl_GBps},
+      {"AMD_BW", smp_medium("amd", -1).nccl_GBps},
+      {"P9_BW", smp_medium("ibm", -1).nccl_GBps},
+      {"ARM_BW", smp_medium("arm", -1).nccl_GBps}};
+  for (const auto& [name, value] : ours) {
+    const auto there = test::numbers_between(*header, fmt::format("#define {} ", name), "\n");
+    ASSERT_EQ(there.size(), 1U) << name;
+    EXPECT_EQ(value, there.front()) << name;
+  }
+  // INTEL_P2P_OVERHEAD, which tests/unit/topo/bounds/paths_test.cpp sees as 1.2.
+  EXPECT_NE(header->find("INTEL_P2P_OVERHEAD(bw) (bw*6/5)"), std::string::npos);
+}
+
+TEST(GpuModels, HaveTheNvlinkRatesAndSlotsOfTheirDataSheets) {
+  struct Case {
+    const char* name;
+    double both_ways_GBps;  ///< of all NVLinks in both directions
+    int pcie;
+  };
+  for (const auto& [name, both_ways_GBps, pcie] :
+       {Case{"Tesla P100-SXM2-16GB", 160, 3},
+        Case{"Tesla P100-PCIE-16GB", 0, 3},
+        Case{"Tesla V100-SXM2-32GB", 300, 3},
+        Case{"Tesla V100-PCIE-32GB", 0, 3},
+        Case{"NVIDIA A100-SXM4-80GB", 600, 4},
+        Case{"NVIDIA A100 80GB PCIe", 600, 4},
+        Case{"NVIDIA A800-SXM4-80GB", 400, 4},
+        Case{"NVIDIA A800 80GB PCIe", 400, 4},
+        Case{"NVIDIA A30", 200, 4},
+        Case{"NVIDIA H100 80GB HBM3", 900, 5},
+        Case{"NVIDIA H100 PCIe", 600, 5},
+        Case{"NVIDIA H100 NVL", 600, 5},
+        Case{"NVIDIA H800", 400, 5},
+        Case{"NVIDIA H200", 900, 5},
+        Case{"NVIDIA H200 NVL", 900, 5},
+        Case{"NVIDIA GH200 480GB", 900, 5},
+        Case{"NVIDIA H20", 900, 5},
+        Case{"NVIDIA B200", 1800, 5},
+        Case{"NVIDIA GB200", 1800, 5},
+        Case{"NVIDIA B300 SXM6 AC", 1800, 5},
+        Case{"NVIDIA GB300", 1800, 5},
+        Case{"NVIDIA GeForce RTX 3090", 112.5, 4},
+        Case{"NVIDIA RTX A6000", 112.5, 4},
+        Case{"NVIDIA RTX A5000", 112.5, 4},
+        Case{"NVIDIA A40", 112.5, 4},
+        Case{"NVIDIA GeForce RTX 2080 Ti", 100, 3},
+        Case{"NVIDIA GeForce RTX 2080 SUPER", 50, 3},
+        Case{"Quadro RTX 8000", 100, 3},
+        Case{"TITAN RTX", 100, 3},
+        Case{"NVIDIA GeForce RTX 5090", 0, 5},
+        Case{"NVIDIA GeForce RTX 4090", 0, 4},
+        Case{"NVIDIA GeForce RTX 3080", 0, 4},
+        Case{"GeForce GTX 1080 Ti", 0, 3},
+        Case{"NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 5},
+        Case{"NVIDIA L40S", 0, 4},
+        Case{"NVIDIA L4", 0, 4},
+        Case{"NVIDIA A10G", 0, 4},
+        Case{"NVIDIA A16", 0, 4},
+        Case{"Tesla T4", 0, 3},
+        Case{"Tesla P40", 0, 3},
+        Case{"Tesla K80", 0, 3}}) {
+    const auto model = gpu_model(name);
+    ASSERT_TRUE(model.has_value()) << name;
+    const double link = nvlink_medium(model->nvlink_generation, model->small_links).nominal_GBps;
+    EXPECT_NEAR(2 * model->links * link, both_ways_GBps, 0.1) << name;
+    EXPECT_EQ(model->pcie_generation, pcie) << name;
+  }
+}
+
+TEST(GpuModels, KnowWhichBoardsAlwaysHaveNvlinkAndWhichHavePeerAccess) {
+  for (const char* name :
+       {"Tesla P100-SXM2-16GB", "Tesla V100-SXM2-16GB", "NVIDIA A100-SXM4-40GB",
+        "NVIDIA A800-SXM4-80GB", "NVIDIA H100 80GB HBM3", "NVIDIA H20", "NVIDIA H200",
+        "NVIDIA B200", "NVIDIA B300 SXM6 AC", "NVIDIA GB200", "NVIDIA GB300"}) {
+    EXPECT_TRUE(gpu_model(name)->always_linked) << name;
+  }
+  for (const char* name :
+       {"Tesla V100-PCIE-16GB", "NVIDIA A100 80GB PCIe", "NVIDIA H100 PCIe", "NVIDIA H100 NVL",
+        "NVIDIA GH200 480GB", "NVIDIA A40", "TITAN RTX", "NVIDIA GeForce RTX 3090"}) {
+    EXPECT_FALSE(gpu_model(name)->always_linked) << name;
+  }
+  for (const char* name :
+       {"NVIDIA GeForce RTX 3090", "NVIDIA GeForce RTX 2080 Ti", "NVIDIA GeForce RTX 2080",
+        "NVIDIA GeForce RTX 3080", "NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 5090"}) {
+    EXPECT_FALSE(gpu_model(name)->pcie_p2p) << name;
+  }
+  EXPECT_FALSE(gpu_model("Voodoo 2").has_value());
+  for (const char* name : {"GeForce GTX 1080 Ti", "NVIDIA RTX A6000", "TITAN RTX", "NVIDIA L40S",
+                           "NVIDIA RTX PRO 6000 Blackwell Server Edition"}) {
+    EXPECT_TRUE(gpu_model(name)->pcie_p2p) << name;
+  }
+}
+
+TEST(NominalNvlink, IsTheNearStandardAndElseWhatIsReported) {
+  EXPECT_EQ(nominal_nvlink_GBps(27), 25);  // 1.08 of 25
+  EXPECT_EQ(nominal_nvlink_GBps(27.01), 27.01);
+  EXPECT_EQ(nominal_nvlink_GBps(23.2), 25);  // above 25 / 1.08
+  EXPECT_EQ(nominal_nvlink_GBps(23.1), 23.1);
+  EXPECT_EQ(nominal_nvlink_GBps(21.6), 20);
+  EXPECT_EQ(nominal_nvlink_GBps(54), 50);
+  EXPECT_EQ(nominal_nvlink_GBps(25.781), 25);  // V100
+  EXPECT_EQ(nominal_nvlink_GBps(26.562), 25);  // H100
+  EXPECT_EQ(nominal_nvlink_GBps(53.125), 50);  // B200
+  EXPECT_EQ(nominal_nvlink_GBps(19.531), 20);  // P100
+  EXPECT_EQ(nominal_nvlink_GBps(14.062), 14.062);
+}
+
+}  // namespace
+}  // namespace busbar::topo

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/predict/cluster.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/topo/bounds/small_graphs.hpp"
+
+namespace busbar::topo {
+namespace {
+
+RankSet place(const EqualHosts& machine, int ranks, const std::string& devices) {
+  return Cluster(machine).place(ranks, parse_selection("--devices", devices), {});
+}
+
+/// One host of eight GPUs in a cube mesh, so many times.
+EqualHosts cubes(int hosts) {
+  return {.host = cluster_of(dgx1v_rows(), 25, 1, 12.5), .hosts = hosts};
+}
+
+TEST(Cluster, FillsHostAfterHost) {
+  const RankSet twenty = place(cubes(3), 20, "prefix");
+  ASSERT_EQ(twenty.parts.size(), 3U);
+  EXPECT_EQ(twenty.parts[0], (HostPart{0, prefix(8)}));
+  EXPECT_EQ(twenty.parts[1], (HostPart{1, prefix(8)}));
+  EXPECT_EQ(twenty.parts[2], (HostPart{2, prefix(4)}));
+  EXPECT_EQ(twenty.ranks, 20);
+  EXPECT_EQ(twenty.words(), "0,1,2,3,4,5,6,7;0,1,2,3");
+  EXPECT_EQ(twenty.reason, "the first");
+  EXPECT_EQ(place(cubes(3), 24, "prefix").words(), "0,1,2,3,4,5,6,7");
+  EXPECT_EQ(place(cubes(3), 8, "prefix").parts.size(), 1U);
+}
+
+TEST(Cluster, ChoosesWithinTheHostThatIsNotFull) {
+  const RankSet ten = place(cubes(3), 10, "best");
+  ASSERT_EQ(ten.parts.size(), 2U);
+  EXPECT_EQ(ten.parts[0].devices, prefix(8));
+  EXPECT_EQ(ten.parts[1].devices, (std::vector{0, 3})) << "the first pair with two links";
+  EXPECT_THAT(ten.reason, testing::StartsWith("best of 28 sets"));
+  EXPECT_EQ(place(cubes(3), 9, "best").parts[1].devices, std::vector{0}) << "one is like another";
+  EXPECT_EQ(place(cubes(3), 16, "best").reason, "the first") << "all devices of each host";
+}
+
+TEST(Cluster, ChoosesInEachHostThatDiffers) {
+  // Two hosts of two sockets in one graph: each has its own numbers from 0.
+  const EqualHosts power{.host = power_graph(2, 2, 3)};
+  const RankSet six = place(power, 6, "best");
+  ASSERT_EQ(six.parts.size(), 2U);
+  EXPECT_EQ(six.parts[1], (HostPart{1, {0, 1}}));
+}
+
+TEST(Cluster, TakesListsOverAllHosts) {
+  const RankSet four = place(cubes(2), 4, "7,8,3,15");
+  ASSERT_EQ(four.parts.size(), 2U);
+  EXPECT_EQ(four.parts[0], (HostPart{0, {7, 3}}));
+  EXPECT_EQ(four.parts[1], (HostPart{1, {0, 7}}));
+  EXPECT_EQ(four.reason, "as given");
+  EXPECT_THAT(test::failure_of([] { static_cast<void>(place(cubes(2), 2, "3,16")); }).message,
+              testing::HasSubstr("16 is no device"));
+  EXPECT_THAT(test::failure_of([] { static_cast<void>(place(cubes(2), 3, "3,4")); }).message,
+              testing::HasSubstr("--ranks 2"));
+  EXPECT_THAT(test::failure_of([] { static_cast<void>(place(cubes(2), 17, "prefix")); }).message,
+              testing::StartsWith("--ranks 17"));
+}
+
+TEST(Cluster, BuildsTwoOfEqualHosts) {
+  const Cluster many(cubes(5));
+  EXPECT_TRUE(many.equal_hosts());
+  EXPECT_EQ(many.hosts(), 5);
+  EXPECT_EQ(many.devices(), 40U);
+  EXPECT_EQ(device_count(many.graph()), 16U);
+  EXPECT_EQ(many.indices({.host = 4, .devices = {1, 6}}), (std::vector{1, 6}));
+  EXPECT_EQ(many.indices({.host = 4, .devices = {1, 6}}, true), (std::vector{9, 14}));
+  const Cluster own({.host = power_graph(2, 2, 3)});
+  EXPECT_FALSE(own.equal_hosts());
+  EXPECT_EQ(own.hosts(), 2);
+  EXPECT_EQ(own.devices(), 8U);
+  EXPECT_EQ(own.indices({.host = 1, .devices = {0, 3}}), (std::vector{4, 7}));
+  EXPECT_EQ(own.indices({.host = 1, .devices = {0, 3}}, true), (std::vector{4, 7}));
+  EXPECT_EQ(own.host_number({.host = 1, .devices = {0}}), 1);
+  EXPECT_EQ(own.host_number({.host = 0, .devices = {3}}), 0);
+}
+
+}  // namespace
+}  // namespace busbar::topo
