@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/sampler.hpp"
 
-#include <thread>
+#include <algorithm>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,15 @@ constexpr Seconds kMillisecond{1e-3};
 
 class Sampling : public testing::Test {
  protected:
-  /// A plan that no clock of a slow machine can cut short.
+  Sampling() {
+    // The rank whose clock counts is another one, for which an operation takes what it is said to:
+    // the first maximum over all ranks after some operations is that of the time they took.
+    everyone_.others = [this](std::span<double> values, Combine how) {
+      if (how == Combine::Max && passed_s_ > 0) values[0] = std::exchange(passed_s_, 0);
+    };
+  }
+
+  /// A plan whose time budget does not end it.
   static SamplingPlan plan() {
     SamplingPlan plan;
     plan.limits.time_budget_s = 1000;
@@ -25,9 +34,17 @@ class Sampling : public testing::Test {
   }
 
   Samples take(const SamplingPlan& plan, const ProgressReport& report = {}) {
-    const Crew crew{.everyone = bootstrap_, .sharers = bootstrap_};
+    const auto operation_time = communicator_.operation_time;
+    communicator_.operation_time = [&](std::size_t n) {
+      const Seconds time = operation_time(n);
+      passed_s_ += time.count();
+      return time;
+    };
+    const Crew crew{.everyone = everyone_, .sharers = sharers_};
     ChunkRunner runner(crew, communicator_, calls_, {}, [] {});
-    return take_samples(crew, runner, plan, report);
+    Samples samples = take_samples(crew, runner, plan, report);
+    communicator_.operation_time = operation_time;
+    return samples;
   }
   /// Operations that swing between one and three milliseconds: no interval is narrow, and no
   /// warm-up would end.
@@ -43,9 +60,11 @@ class Sampling : public testing::Test {
   [[nodiscard]] std::size_t operations() const { return communicator_.calls.size(); }
 
  private:
-  test::FakeBootstrap bootstrap_;
+  test::FakeBootstrap everyone_;
+  test::FakeBootstrap sharers_;
   test::FakeCommunicator communicator_;
   std::vector<Call> calls_{Call{.collective = &test::collective("allreduce")}};
+  double passed_s_ = 0;  // since the last chunk
 };
 
 TEST_F(Sampling, DoesExactlyTheOperationsThatWereAskedFor) {
@@ -140,13 +159,34 @@ TEST_F(Sampling, BeginsNoWarmupWindowThatDoesNotFit) {
 
 TEST_F(Sampling, SaysWhereTimesNeverBecameSteady) {
   communicator().operation_time = [](std::size_t n) {
-    std::this_thread::sleep_for(kMillisecond);
     return kMillisecond * static_cast<double>(n);
   };
   SamplingPlan automatic = plan();
-  automatic.limits.time_budget_s = 0.2;
+  automatic.limits.time_budget_s = 0.5;
   automatic.operations = 1;
-  EXPECT_FALSE(take(automatic).steady);
+  const Samples samples = take(automatic);
+  // 1 ms, then medians of 4 and 9 ms: the windows end after 21 and 66 ms, a third of 45 ms fits
+  // into the quarter of the budget, 125 ms, and ends after 136.
+  EXPECT_EQ(samples.warmup_operations, 16U);
+  EXPECT_FALSE(samples.steady);
+}
+
+/// How much of a budget of 1 s the first operation and each window of five take, and how many of
+/// them fit into a quarter of it: with 40 ms 0.04 + 0.2, with 41 ms 0.041 + 0.205, with 42 ms not
+/// 0.042 + 0.21; two windows from 0.25 / 11 s = 22.7 ms down.
+TEST_F(Sampling, BeginsNoSecondWindowThatDoesNotFitEither) {
+  for (const auto& [milliseconds, operations] :
+       {std::pair{22, 11U}, {23, 6U}, {40, 6U}, {41, 6U}, {42, 1U}}) {
+    communicator().operation_time = [time = milliseconds * kMillisecond](std::size_t) {
+      return time;
+    };
+    SamplingPlan automatic = plan();
+    automatic.limits.time_budget_s = 1;
+    automatic.operations = 1;
+    const Samples samples = take(automatic);
+    EXPECT_EQ(samples.warmup_operations, operations) << milliseconds;
+    EXPECT_TRUE(samples.steady) << milliseconds;  // one window has none to differ from
+  }
 }
 
 TEST_F(Sampling, StopsWhereTheIntervalIsNarrowEnough) {
@@ -161,29 +201,23 @@ TEST_F(Sampling, StopsAtTheMostSamples) {
   EXPECT_EQ(samples.times_us.size(), 500U);
 }
 
+/// Of a budget of 1 s, after one operation of warm-up, 20 samples at most between two looks:
+/// - 30 ms: 20 end at 0.63 s; 0.37 s take 12.3 more, which end at 0.99 s; one more, at 1.02 s
+/// - 130 ms: 0.87 s take 6.7, which end at 0.91 s; one more, at 1.04 s
+/// - 400 ms: 0.6 s take 1.5, but two are the least
+/// - 2000 ms: two are the least
 TEST_F(Sampling, StopsAtItsTimeBudget) {
-  communicator().operation_time = [](std::size_t n) {
-    std::this_thread::sleep_for(kMillisecond);
-    return kMillisecond * (n % 2 == 0 ? 1 : 3);
-  };
-  SamplingPlan brief = plan();
-  brief.limits.time_budget_s = 0.1;
-  const Samples samples = take(brief);
-  EXPECT_EQ(samples.stop, StopReason::TimeBudget);
-  EXPECT_LT(samples.times_us.size(), 500U);
-  EXPECT_GE(samples.times_us.size(), 2U);
-}
-
-TEST_F(Sampling, TakesTwoSamplesOfWhatNoBudgetCanHold) {
-  communicator().operation_time = [](std::size_t) {
-    std::this_thread::sleep_for(10 * kMillisecond);
-    return Seconds{0.01};
-  };
-  SamplingPlan brief = plan();
-  brief.limits.time_budget_s = 0.001;
-  const Samples samples = take(brief);
-  EXPECT_EQ(samples.times_us.size(), 2U);
-  EXPECT_EQ(samples.stop, StopReason::TimeBudget);
+  for (const auto& [milliseconds, count] : {std::pair{30, 33U}, {130, 7U}, {400, 2U}, {2000, 2U}}) {
+    communicator().operation_time = [time = milliseconds * kMillisecond](std::size_t) {
+      return time;
+    };
+    SamplingPlan brief = plan();
+    brief.warmup_operations = 1;
+    brief.limits.time_budget_s = 1;
+    const Samples samples = take(brief);
+    EXPECT_EQ(samples.stop, StopReason::TimeBudget) << milliseconds;
+    EXPECT_EQ(samples.times_us.size(), count) << milliseconds;
+  }
 }
 
 TEST_F(Sampling, ReportsProgressAfterEveryChunk) {
