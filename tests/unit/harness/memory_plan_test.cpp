@@ -174,6 +174,24 @@ TEST_F(MemoryPlan, RotatesThroughAsManyBuffersAsCoverWhatIsAskedFor) {
   EXPECT_EQ(plan(rotating, 8).slots, 1024U);  // never more
 }
 
+/// A slot is as many bytes as the larger of its two buffers. All-gather of 16 ranks at 1 MiB: 128
+/// of 1 MiB, though what is sent is 8 MiB of them; reduce-scatter the other way round. 8 bytes:
+/// 1024 slots are 8 KiB. 128 KiB: 1024 slots are 128 MiB to the byte, and of 127 KiB a MiB less.
+TEST_F(MemoryPlan, LeavesTheCacheWhereAllSlotsAreAsManyBytesAsAskedFor) {
+  const auto leaves = [&](const char* name, Bytes size, Bytes through) {
+    MemoryRequest rotating = request(name, 64 * kGiB);
+    rotating.rotate_through = through;
+    return plan(rotating, size).leaves_cache;
+  };
+  EXPECT_TRUE(leaves("allgather", kMiB, 128 * kMiB));
+  EXPECT_TRUE(leaves("reducescatter", kMiB, 128 * kMiB));
+  EXPECT_TRUE(leaves("allreduce", kMiB, 128 * kMiB));
+  EXPECT_TRUE(leaves("allreduce", 128 * kKiB, 128 * kMiB));
+  EXPECT_FALSE(leaves("allreduce", 127 * kKiB, 128 * kMiB));
+  EXPECT_FALSE(leaves("allreduce", 8, 128 * kMiB));
+  EXPECT_FALSE(leaves("allreduce", kMiB, 0));  // does not rotate
+}
+
 TEST_F(MemoryPlan, CountsEveryRotatedBuffer) {
   MemoryRequest rotating = request("allreduce", 64 * kGiB);
   rotating.rotate_through = 128 * kMiB;
