@@ -100,6 +100,17 @@ TEST_F(Sampling, PutsSmallOperationsIntoBatchesOfAHundredTimerCosts) {
   EXPECT_NEAR(samples.times_us.front(), 1, 1e-9);
 }
 
+// 99.5 operations are a hundred timer costs. The first one, which connects, tells nothing of that.
+TEST_F(Sampling, SizesBatchesByTheLastWarmup) {
+  communicator().operation_time = [](std::size_t n) { return Seconds{n == 1 ? 1.0 : 1e-6}; };
+  SamplingPlan exact = plan();
+  exact.operations = 200;
+  exact.timer_cost_s = 0.995e-6;
+  const Samples samples = take(exact);
+  EXPECT_EQ(samples.batch, 100U);
+  EXPECT_EQ(samples.times_us.size(), 2U);
+}
+
 TEST_F(Sampling, MeasuresLargeOperationsOneByOne) {
   SamplingPlan exact = plan();
   exact.operations = 5;
@@ -162,13 +173,25 @@ TEST_F(Sampling, SaysWhereTimesNeverBecameSteady) {
     return kMillisecond * static_cast<double>(n);
   };
   SamplingPlan automatic = plan();
-  automatic.limits.time_budget_s = 0.5;
   automatic.operations = 1;
-  const Samples samples = take(automatic);
-  // 1 ms, then medians of 4 and 9 ms: the windows end after 21 and 66 ms, a third of 45 ms fits
-  // into the quarter of the budget, 125 ms, and ends after 136.
-  EXPECT_EQ(samples.warmup_operations, 16U);
-  EXPECT_FALSE(samples.steady);
+  // 1 ms, then medians of 4 and 9 ms: the windows end after 21 and 66 ms. A third of 45 ms fits
+  // into 125 ms, a quarter of the budget, but not into 100 ms; a fourth of 70 ms into neither.
+  for (const auto& [budget_s, operations] : {std::pair{0.5, 16U}, {0.4, 11U}}) {
+    automatic.limits.time_budget_s = budget_s;
+    communicator().calls.clear();
+    const Samples samples = take(automatic);
+    EXPECT_EQ(samples.warmup_operations, operations);
+    EXPECT_FALSE(samples.steady);
+  }
+}
+
+// A sample of 10 operations of 1 ms, and a window of 5 such samples, which 40 ms have no room for.
+TEST_F(Sampling, BeginsNoWarmupWindowWhoseBatchesDoNotFit) {
+  SamplingPlan automatic = plan();
+  automatic.limits.time_budget_s = 0.16;
+  automatic.operations = 1;
+  automatic.timer_cost_s = 0.95e-4;
+  EXPECT_EQ(take(automatic).warmup_operations, 1U);
 }
 
 /// How much of a budget of 1 s the first operation and each window of five take, and how many of
