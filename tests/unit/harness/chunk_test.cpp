@@ -72,6 +72,50 @@ TEST_F(ChunkRun, TimesEachBatchPerOperation) {
   EXPECT_EQ(communicator().calls.size(), 4U);
 }
 
+TEST_F(ChunkRun, DividesEachBatchByItsOwnOperations) {
+  EXPECT_EQ(run({.batches = {3, 2}}, {}).samples_us, (std::vector<double>{1000, 1000}));
+}
+
+TEST_F(ChunkRun, DividesTheHostsTimesByTheOperationsOfTheChunk) {
+  communicator().operation_time = [](std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return Seconds{1e-6};
+  };
+  for (const Cadence cadence : {Cadence::Streaming, Cadence::Isolated}) {
+    ChunkRunner chunks = runner({.cadence = cadence});
+    (void)chunks.run(ChunkShape::of(5, 1));
+    const ChunkResult second = chunks.run(ChunkShape::of(2, 1));
+    EXPECT_GE(second.enqueue_us, cadence == Cadence::Streaming ? 500 : 1000);
+    EXPECT_GE(second.host_us, 1000);
+  }
+}
+
+// Another rank starts 1, 2 and 3 ms later.
+TEST_F(ChunkRun, TellsHowFarTheStartsOfEachOperationAreApart) {
+  bootstrap().others = [](std::span<double> values, Combine how) {
+    if (how != Combine::Max || values.size() != 6) return;  // three starts and their negatives
+    for (std::size_t i = 0; i < 3; ++i) values[i] += 1e-3 * static_cast<double>(i + 1);
+  };
+  const ChunkResult result = run(ChunkShape::of(3, 1), {.cadence = Cadence::Isolated});
+  ASSERT_EQ(result.start_skew_us.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(result.start_skew_us[i], 1000 * static_cast<double>(i + 1), 0.1);
+  }
+}
+
+TEST_F(ChunkRun, CountsThePageFaultsOfTheChunk) {
+  std::size_t pages = 400;
+  communicator().operation_time = [&](std::size_t) {
+    const std::vector<char> touched(pages * 4096);
+    return Seconds{1e-3};
+  };
+  const Disturbances many = run(ChunkShape::of(2, 1), {}).disturbances;
+  EXPECT_GE(many.minor_faults, 200);
+  EXPECT_LT(many.involuntary_switches, 200);
+  pages = 0;
+  EXPECT_LT(run(ChunkShape::of(2, 1), {}).disturbances.minor_faults, 200);
+}
+
 TEST_F(ChunkRun, ObservesAnUntimedGroupAndRunsOneMoreUnobserved) {
   communicator().choice = LibraryChoice{.algorithm = "Ring"};
   ChunkRunner chunks = runner({.group = 2});
@@ -222,6 +266,9 @@ TEST_F(ChunkRun, HoldsNoMoreThanALaunchQueueTakes) {
   communicator().events.clear();
   (void)run({.batches = {21}}, {.cadence = Cadence::Isolated, .hold = true});
   EXPECT_EQ(communicator().events.front(), 'o');
+  communicator().events.clear();
+  (void)run({.batches = {1}}, {.cadence = Cadence::Isolated, .graph_launches = 21, .hold = true});
+  EXPECT_EQ(communicator().events.find('h'), std::string::npos);
 }
 
 TEST_F(ChunkRun, StartsAtABarrierWhereTheDeviceCannotBeHeld) {

@@ -57,6 +57,7 @@ class Sampling : public testing::Test {
     return swinging;
   }
   test::FakeCommunicator& communicator() { return communicator_; }
+  test::FakeBootstrap& sharers() { return sharers_; }
   [[nodiscard]] std::size_t operations() const { return communicator_.calls.size(); }
 
  private:
@@ -263,6 +264,32 @@ TEST_F(Sampling, GivesDisturbancesPerOperation) {
   const Samples samples = take(exact);
   EXPECT_GE(samples.disturbances.minor_faults, 0);
   EXPECT_LT(samples.disturbances.minor_faults, 10);
+}
+
+// The worst rank had 5000 faults and 70 switches, of 10 operations.
+TEST_F(Sampling, GivesTheDisturbancesOfTheWorstRankPerOperation) {
+  sharers().others = [](std::span<double> values, Combine how) {
+    if (how != Combine::Max || values.size() != 2) return;
+    values[0] = 5000;
+    values[1] = 70;
+  };
+  SamplingPlan exact = plan();
+  exact.operations = 10;
+  exact.warmup_operations = 0;
+  const Samples samples = take(exact);
+  EXPECT_DOUBLE_EQ(samples.disturbances.minor_faults, 500);
+  EXPECT_DOUBLE_EQ(samples.disturbances.involuntary_switches, 7);
+}
+
+// A sample is 10 operations of 1 ms: of 99 ms 9.9 samples take 90, one more ends at 101 ms.
+TEST_F(Sampling, CountsItsTimeBudgetInBatches) {
+  SamplingPlan brief = plan();
+  brief.warmup_operations = 1;
+  brief.timer_cost_s = 0.95e-4;
+  brief.limits.time_budget_s = 0.1;
+  const Samples samples = take(brief);
+  EXPECT_EQ(samples.batch, 10U);
+  EXPECT_EQ(samples.times_us.size(), 10U);
 }
 
 TEST_F(Sampling, KeepsTheHostsTimesBesideTheSamples) {

@@ -109,6 +109,7 @@ TEST_F(Verification, FindsTheDataOfAnotherSeedWrong) {
   checks.fill(calls, kCount, kSeed);
   communicator().enqueue(calls.front());
   EXPECT_GT(checks.check(calls, kSeed + 1).wrong, kCount / 2);
+  EXPECT_GT(checks.check(calls, 0).wrong, kCount / 2);
   EXPECT_EQ(checks.check(calls, kSeed).wrong, 0U);
 }
 
@@ -182,6 +183,39 @@ TEST(VerificationOfManyRanks, AddsUpWhatAllFoundAndNamesTheLowestRank) {
   const Verdict verdict = checks.check(calls, kSeed);
   EXPECT_EQ(verdict.wrong, 3U);
   EXPECT_TRUE(verdict.first_wrong.starts_with("rank 0, element 2: ")) << verdict.first_wrong;
+}
+
+TEST(VerificationOfManyRanks, NamesTheLowestOfThoseThatAreWrong) {
+  test::on_ranks(3, [](test::ThreadBootstrap& ranks) {
+    test::FakeCommunicator communicator;
+    const Buffer memory = allocate_host(16);  // poisoned: nothing has arrived
+    const Call call{
+        .collective = &test::collective("allreduce"), .recv = memory.data(), .count = 4};
+    Verifier checks(crew_of(ranks), ranks, communicator, DataType::Float, ReduceOp::Sum);
+    const Verdict verdict = checks.check({&call, 1}, kSeed);
+    EXPECT_EQ(verdict.wrong, 12U);
+    EXPECT_THAT(verdict.first_wrong, testing::StartsWith("rank 0, element 0: "));
+  });
+}
+
+TEST(VerificationOfManyRanks, CountsRanksOfTheJobWhereACommunicatorHasSomeOfThem) {
+  test::FakeBootstrap everyone(5, 8);
+  test::FakeBootstrap team(1, 2);
+  test::FakeCommunicator communicator;
+  const Buffer memory = allocate_host(16);
+  const Call call{.collective = &test::collective("broadcast"),
+                  .send = memory.data(),
+                  .recv = memory.data(),
+                  .count = 4,
+                  .root = 1};
+  Verifier checks({.everyone = everyone, .sharers = team}, team, communicator, DataType::Float,
+                  ReduceOp::None);
+  checks.fill({&call, 1}, 4, kSeed);
+  EXPECT_EQ(checks.check({&call, 1}, kSeed).wrong, 0U);  // it is the root, of its own data
+  EXPECT_FALSE(checks.plant({.rank = 1, .index = 2}, call));
+  EXPECT_TRUE(checks.plant({.rank = 5, .index = 2}, call));
+  EXPECT_THAT(checks.check({&call, 1}, kSeed).first_wrong,
+              testing::StartsWith("rank 5, element 2: "));
 }
 
 constexpr int kRanks = 3;
