@@ -77,15 +77,16 @@ TEST_F(ChunkRun, DividesEachBatchByItsOwnOperations) {
 }
 
 TEST_F(ChunkRun, DividesTheHostsTimesByTheOperationsOfTheChunk) {
-  communicator().operation_time = [](std::size_t) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  communicator().operation_time = [](std::size_t n) {
+    if (n > 1000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return Seconds{1e-6};
   };
   for (const Cadence cadence : {Cadence::Streaming, Cadence::Isolated}) {
     ChunkRunner chunks = runner({.cadence = cadence});
-    (void)chunks.run(ChunkShape::of(5, 1));
+    communicator().calls.clear();
+    (void)chunks.run(ChunkShape::of(1000, 1));
     const ChunkResult second = chunks.run(ChunkShape::of(2, 1));
-    EXPECT_GE(second.enqueue_us, cadence == Cadence::Streaming ? 500 : 1000);
+    EXPECT_GE(second.enqueue_us, 1000);
     EXPECT_GE(second.host_us, 1000);
   }
 }
@@ -111,6 +112,7 @@ TEST_F(ChunkRun, CountsThePageFaultsOfTheChunk) {
   };
   const Disturbances many = run(ChunkShape::of(2, 1), {}).disturbances;
   EXPECT_GE(many.minor_faults, 200);
+  EXPECT_GE(many.involuntary_switches, 0);
   EXPECT_LT(many.involuntary_switches, 200);
   pages = 0;
   EXPECT_LT(run(ChunkShape::of(2, 1), {}).disturbances.minor_faults, 200);
