@@ -104,20 +104,6 @@ TEST_F(ChunkRun, TellsHowFarTheStartsOfEachOperationAreApart) {
   }
 }
 
-TEST_F(ChunkRun, CountsThePageFaultsOfTheChunk) {
-  std::size_t pages = 400;
-  communicator().operation_time = [&](std::size_t) {
-    const std::vector<char> touched(pages * 4096);
-    return Seconds{1e-3};
-  };
-  const Disturbances many = run(ChunkShape::of(2, 1), {}).disturbances;
-  EXPECT_GE(many.minor_faults, 200);
-  EXPECT_GE(many.involuntary_switches, 0);
-  EXPECT_LT(many.involuntary_switches, 200);
-  pages = 0;
-  EXPECT_LT(run(ChunkShape::of(2, 1), {}).disturbances.minor_faults, 200);
-}
-
 TEST_F(ChunkRun, ObservesAnUntimedGroupAndRunsOneMoreUnobserved) {
   communicator().choice = LibraryChoice{.algorithm = "Ring"};
   ChunkRunner chunks = runner({.group = 2});
