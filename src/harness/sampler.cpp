@@ -65,7 +65,8 @@ class Row {
       return;
     }
     std::vector<double> previous;
-    for (std::uint64_t window = 0; window < kMostWindows; ++window) {
+    std::uint64_t window = 0;
+    for (; window < kMostWindows; ++window) {
       // A window that would not fit is not begun: large operations are warm after one.
       const std::uint64_t batch = batch_for(last_time_s_);
       const double window_s = last_time_s_ * static_cast<double>(kWindow * batch);
@@ -77,7 +78,7 @@ class Row {
       if (agreed(result_.steady)) break;
       previous = current;
     }
-    if (previous.empty()) result_.steady = true;  // nothing to compare with
+    if (window < 2) result_.steady = true;  // there was no time for two to compare
     result_.warmup_operations = runner_.operations();
   }
 

@@ -93,7 +93,7 @@ std::string flaw_of(const SmallFloat& format, double share) {
 }  // namespace
 
 Pattern::Pattern(DataType type, ReduceOp op, int ranks, std::uint64_t seed)
-    : type_(type), op_(op), ranks_(static_cast<std::uint64_t>(ranks)), seed_(seed) {
+    : type_(type), op_(op), ranks_(static_cast<std::uint64_t>(ranks)), seed_(mix(seed)) {
   const auto reason = impossible(type, op, ranks);
   if (reason) throw runtime_failure(*reason);
 }

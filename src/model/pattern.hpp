@@ -49,7 +49,7 @@ class Pattern {
   DataType type_;
   ReduceOp op_;
   std::uint64_t ranks_;
-  std::uint64_t seed_;
+  std::uint64_t seed_;  // mixed: that of the next check is not this one a rank or an element on
 };
 
 /// One period of a pattern in memory, as its type stores it: what is copied and compared with.

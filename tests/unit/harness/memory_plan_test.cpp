@@ -174,10 +174,54 @@ TEST_F(MemoryPlan, RotatesThroughAsManyBuffersAsCoverWhatIsAskedFor) {
   EXPECT_EQ(plan(rotating, 8).slots, 1024U);  // never more
 }
 
+/// A slot is as many bytes as the larger of its two buffers. All-gather of 16 ranks at 1 MiB: 128
+/// of 1 MiB, though what is sent is 8 MiB of them; reduce-scatter the other way round. 8 bytes:
+/// 1024 slots are 8 KiB. 128 KiB: 1024 slots are 128 MiB to the byte, of 64 bytes less 64 KiB less.
+TEST_F(MemoryPlan, LeavesTheCacheWhereAllSlotsAreAsManyBytesAsAskedFor) {
+  const auto leaves = [&](const char* name, Bytes size, Bytes through) {
+    MemoryRequest rotating = request(name, 64 * kGiB);
+    rotating.rotate_through = through;
+    return plan(rotating, size).leaves_cache;
+  };
+  EXPECT_TRUE(leaves("allgather", kMiB, 128 * kMiB));
+  EXPECT_TRUE(leaves("reducescatter", kMiB, 128 * kMiB));
+  EXPECT_TRUE(leaves("allreduce", kMiB, 128 * kMiB));
+  EXPECT_TRUE(leaves("allreduce", 128 * kKiB, 128 * kMiB));
+  EXPECT_FALSE(leaves("allreduce", 128 * kKiB - 64, 128 * kMiB));
+  EXPECT_FALSE(leaves("allreduce", 8, 128 * kMiB));
+  EXPECT_FALSE(leaves("allreduce", kMiB, 0));  // does not rotate
+}
+
 TEST_F(MemoryPlan, CountsEveryRotatedBuffer) {
   MemoryRequest rotating = request("allreduce", 64 * kGiB);
   rotating.rotate_through = 128 * kMiB;
   EXPECT_EQ(plan(rotating, 32 * kMiB).need, 4 * 64 * kMiB + 16 * kMiB + kMemorySlack);
+  rotating.out_of_place = false;
+  EXPECT_EQ(plan(rotating, 32 * kMiB).need, 4 * 32 * kMiB + 16 * kMiB + kMemorySlack);
+}
+
+TEST_F(MemoryPlan, HasAsManySlotsAsTheLargerBufferNeeds) {
+  MemoryRequest rotating = request("allgather", 64 * kGiB);
+  rotating.rotate_through = 128 * kMiB;
+  EXPECT_EQ(plan(rotating, kMiB).slots, 128U);  // of 1 MiB, though 64 KiB are sent
+}
+
+TEST_F(MemoryPlan, CountsWhatTheLibraryHasTakenWhereThatIsMore) {
+  MemoryRequest grown = request("allreduce", 64 * kGiB);
+  grown.library_growth = 3 * kGiB;
+  EXPECT_EQ(plan(grown, kGiB).need, 2 * kGiB + 3 * kGiB + kMemorySlack);
+}
+
+TEST_F(MemoryPlan, GivesTheLibraryInOneCallWhatItJustTakes) {
+  communicator().largest = kMiB / 4;
+  EXPECT_EQ(plan(request("broadcast", 64 * kGiB), kMiB).segment, 0U);
+  EXPECT_EQ(plan(request("broadcast", 64 * kGiB), kMiB + 4).segment, kMiB / 4);
+  communicator().largest = 2147483647;  // 12 GiB of float are 3 Gi elements, a GiB of them 256 Mi
+  EXPECT_EQ(plan(request("broadcast", 64 * kGiB), 12 * kGiB).segment, 268435456U);
+}
+
+TEST_F(MemoryPlan, MakesNoSegmentOfAWholeCall) {
+  EXPECT_EQ(plan(request("allreduce", 1), 16 * kMiB).segment, 0U);  // a segment is 16 MiB
 }
 
 }  // namespace

@@ -125,6 +125,11 @@ TEST(RowBuffers, BeginTheirDataAsFarFromAPageAsAsked) {
   EXPECT_EQ(late.calls(like("allreduce"), true)[0].send - communicator.enlisted[0], 12);
 }
 
+TEST(RowBuffers, AreAsManyBytesAsTheirSlotsWithTheOffset) {
+  EXPECT_EQ(RowBuffers::bytes_of(of_three_slots("allreduce"), 0), 2 * 3 * 4096U);
+  EXPECT_EQ(RowBuffers::bytes_of(of_three_slots("allreduce"), 12), 2 * 3 * 8192U);
+}
+
 TEST(RowBuffers, LetNoSlotReachIntoTheNext) {
   test::FakeCommunicator communicator;
   RowBuffers buffers(communicator, of_three_slots("allreduce"), 4);

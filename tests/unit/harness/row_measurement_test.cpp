@@ -158,6 +158,17 @@ TEST_F(RowMeasurement, ChecksEverySlotThatWasUsed) {
   EXPECT_EQ(record().status, RowStatus::Ok);
 }
 
+TEST_F(RowMeasurement, FindsWhatIsWrongInAnySlot) {
+  set_slots(4);
+  options().operations = 4;
+  communicator().operation_time = [&](std::size_t n) {
+    if (n == 4) communicator().flip_bit(communicator().calls[1].recv);
+    return Seconds{1e-3};
+  };
+  measure();
+  EXPECT_EQ(record().wrong, 1U);
+}
+
 TEST_F(RowMeasurement, GroupsAsManyOperationsAsAskedAndSamplesTheGroups) {
   options().operations = 2;
   options().aggregated = 3;

@@ -67,6 +67,20 @@ TEST(AddStatistics, GivesTheIntervalWhereThereIsOne) {
   EXPECT_EQ(record.flags, "");
 }
 
+TEST(AddStatistics, KeepsTheTimesOfIssuingAndOfTheHostApart) {
+  Record record = record_of(4);
+  std::vector<double> times;
+  for (int i = 0; i < 50; ++i) times.push_back(500 + i * 21 % 50);
+  Samples samples = samples_of(times);
+  samples.enqueue_us = {9, 3, 5};
+  samples.host_times_us = {60, 10, 20};
+  add_statistics(record, samples, test::collective("allreduce"));
+  EXPECT_EQ(record.enqueue_time_us, 5);
+  EXPECT_EQ(record.host_time_us, 20);
+  EXPECT_LT(record.time_ci_low_us, record.time_median_us);
+  EXPECT_GT(record.time_ci_high_us, record.time_median_us);
+}
+
 TEST(AddStatistics, LeavesTheIntervalEmptyAndSaysSoWhereSamplesAreTooFew) {
   Record record = record_of(4);
   add_statistics(record, samples_of({500, 501, 502}), test::collective("allreduce"));

@@ -268,6 +268,10 @@ TEST_F(PretendedRun, RotatesThroughBuffersWhereAsked) {
   const auto& calls = communicator().calls;
   EXPECT_NE(calls.at(0).recv, calls.at(1).recv);
   EXPECT_EQ(calls.at(0).recv, calls.at(2).recv);
+  EXPECT_FALSE(has_flag(rows.at(0), "rotates-in-cache"));
+  options().sweep = {.first = kKiB, .last = kKiB};  // 1024 slots are a MiB
+  options().csv_path += ".2";
+  EXPECT_TRUE(has_flag(run().at(0), "rotates-in-cache"));
 }
 
 TEST_F(PretendedRun, RecordsThePagesThatTheKernelGave) {

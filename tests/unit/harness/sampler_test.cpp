@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/sampler.hpp"
 
-#include <thread>
+#include <algorithm>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,15 @@ constexpr Seconds kMillisecond{1e-3};
 
 class Sampling : public testing::Test {
  protected:
-  /// A plan that no clock of a slow machine can cut short.
+  Sampling() {
+    // The rank whose clock counts is another one, for which an operation takes what it is said to:
+    // the first maximum over all ranks after some operations is that of the time they took.
+    everyone_.others = [this](std::span<double> values, Combine how) {
+      if (how == Combine::Max && passed_s_ > 0) values[0] = std::exchange(passed_s_, 0);
+    };
+  }
+
+  /// A plan whose time budget does not end it.
   static SamplingPlan plan() {
     SamplingPlan plan;
     plan.limits.time_budget_s = 1000;
@@ -25,9 +34,17 @@ class Sampling : public testing::Test {
   }
 
   Samples take(const SamplingPlan& plan, const ProgressReport& report = {}) {
-    const Crew crew{.everyone = bootstrap_, .sharers = bootstrap_};
+    const auto operation_time = communicator_.operation_time;
+    communicator_.operation_time = [&](std::size_t n) {
+      const Seconds time = operation_time(n);
+      passed_s_ += time.count();
+      return time;
+    };
+    const Crew crew{.everyone = everyone_, .sharers = sharers_};
     ChunkRunner runner(crew, communicator_, calls_, {}, [] {});
-    return take_samples(crew, runner, plan, report);
+    Samples samples = take_samples(crew, runner, plan, report);
+    communicator_.operation_time = operation_time;
+    return samples;
   }
   /// Operations that swing between one and three milliseconds: no interval is narrow, and no
   /// warm-up would end.
@@ -40,12 +57,15 @@ class Sampling : public testing::Test {
     return swinging;
   }
   test::FakeCommunicator& communicator() { return communicator_; }
+  test::FakeBootstrap& sharers() { return sharers_; }
   [[nodiscard]] std::size_t operations() const { return communicator_.calls.size(); }
 
  private:
-  test::FakeBootstrap bootstrap_;
+  test::FakeBootstrap everyone_;
+  test::FakeBootstrap sharers_;
   test::FakeCommunicator communicator_;
   std::vector<Call> calls_{Call{.collective = &test::collective("allreduce")}};
+  double passed_s_ = 0;  // since the last chunk
 };
 
 TEST_F(Sampling, DoesExactlyTheOperationsThatWereAskedFor) {
@@ -79,6 +99,17 @@ TEST_F(Sampling, PutsSmallOperationsIntoBatchesOfAHundredTimerCosts) {
   EXPECT_EQ(samples.times_us.size(), 10U);
   EXPECT_EQ(samples.operations, 40U);
   EXPECT_NEAR(samples.times_us.front(), 1, 1e-9);
+}
+
+// 99.5 operations are a hundred timer costs. The first one, which connects, tells nothing of that.
+TEST_F(Sampling, SizesBatchesByTheLastWarmup) {
+  communicator().operation_time = [](std::size_t n) { return Seconds{n == 1 ? 1.0 : 1e-6}; };
+  SamplingPlan exact = plan();
+  exact.operations = 9900;  // 99 batches of 100, or 100 of 99
+  exact.timer_cost_s = 0.995e-6;
+  const Samples samples = take(exact);
+  EXPECT_EQ(samples.batch, 100U);
+  EXPECT_EQ(samples.times_us.size(), 99U);
 }
 
 TEST_F(Sampling, MeasuresLargeOperationsOneByOne) {
@@ -140,13 +171,46 @@ TEST_F(Sampling, BeginsNoWarmupWindowThatDoesNotFit) {
 
 TEST_F(Sampling, SaysWhereTimesNeverBecameSteady) {
   communicator().operation_time = [](std::size_t n) {
-    std::this_thread::sleep_for(kMillisecond);
     return kMillisecond * static_cast<double>(n);
   };
   SamplingPlan automatic = plan();
-  automatic.limits.time_budget_s = 0.2;
   automatic.operations = 1;
-  EXPECT_FALSE(take(automatic).steady);
+  // 1 ms, then medians of 4 and 9 ms: the windows end after 21 and 66 ms. A third of 45 ms fits
+  // into 125 ms, a quarter of the budget, but not into 100 ms; a fourth of 70 ms into neither.
+  for (const auto& [budget_s, operations] : {std::pair{0.5, 16U}, {0.4, 11U}}) {
+    automatic.limits.time_budget_s = budget_s;
+    communicator().calls.clear();
+    const Samples samples = take(automatic);
+    EXPECT_EQ(samples.warmup_operations, operations);
+    EXPECT_FALSE(samples.steady);
+  }
+}
+
+// A sample of 10 operations of 1 ms, and a window of 5 such samples, which 40 ms have no room for.
+TEST_F(Sampling, BeginsNoWarmupWindowWhoseBatchesDoNotFit) {
+  SamplingPlan automatic = plan();
+  automatic.limits.time_budget_s = 0.16;
+  automatic.operations = 1;
+  automatic.timer_cost_s = 0.95e-4;
+  EXPECT_EQ(take(automatic).warmup_operations, 1U);
+}
+
+/// How much of a budget of 1 s the first operation and each window of five take, and how many of
+/// them fit into a quarter of it: with 40 ms 0.04 + 0.2, with 41 ms 0.041 + 0.205, with 42 ms not
+/// 0.042 + 0.21; two windows from 0.25 / 11 s = 22.7 ms down.
+TEST_F(Sampling, BeginsNoSecondWindowThatDoesNotFitEither) {
+  for (const auto& [milliseconds, operations] :
+       {std::pair{22, 11U}, {23, 6U}, {40, 6U}, {41, 6U}, {42, 1U}}) {
+    communicator().operation_time = [time = milliseconds * kMillisecond](std::size_t) {
+      return time;
+    };
+    SamplingPlan automatic = plan();
+    automatic.limits.time_budget_s = 1;
+    automatic.operations = 1;
+    const Samples samples = take(automatic);
+    EXPECT_EQ(samples.warmup_operations, operations) << milliseconds;
+    EXPECT_TRUE(samples.steady) << milliseconds;  // one window has none to differ from
+  }
 }
 
 TEST_F(Sampling, StopsWhereTheIntervalIsNarrowEnough) {
@@ -161,29 +225,23 @@ TEST_F(Sampling, StopsAtTheMostSamples) {
   EXPECT_EQ(samples.times_us.size(), 500U);
 }
 
+/// Of a budget of 1 s, after one operation of warm-up, 20 samples at most between two looks:
+/// - 30 ms: 20 end at 0.63 s; 0.37 s take 12.3 more, which end at 0.99 s; one more, at 1.02 s
+/// - 130 ms: 0.87 s take 6.7, which end at 0.91 s; one more, at 1.04 s
+/// - 400 ms: 0.6 s take 1.5, but two are the least
+/// - 2000 ms: two are the least
 TEST_F(Sampling, StopsAtItsTimeBudget) {
-  communicator().operation_time = [](std::size_t n) {
-    std::this_thread::sleep_for(kMillisecond);
-    return kMillisecond * (n % 2 == 0 ? 1 : 3);
-  };
-  SamplingPlan brief = plan();
-  brief.limits.time_budget_s = 0.1;
-  const Samples samples = take(brief);
-  EXPECT_EQ(samples.stop, StopReason::TimeBudget);
-  EXPECT_LT(samples.times_us.size(), 500U);
-  EXPECT_GE(samples.times_us.size(), 2U);
-}
-
-TEST_F(Sampling, TakesTwoSamplesOfWhatNoBudgetCanHold) {
-  communicator().operation_time = [](std::size_t) {
-    std::this_thread::sleep_for(10 * kMillisecond);
-    return Seconds{0.01};
-  };
-  SamplingPlan brief = plan();
-  brief.limits.time_budget_s = 0.001;
-  const Samples samples = take(brief);
-  EXPECT_EQ(samples.times_us.size(), 2U);
-  EXPECT_EQ(samples.stop, StopReason::TimeBudget);
+  for (const auto& [milliseconds, count] : {std::pair{30, 33U}, {130, 7U}, {400, 2U}, {2000, 2U}}) {
+    communicator().operation_time = [time = milliseconds * kMillisecond](std::size_t) {
+      return time;
+    };
+    SamplingPlan brief = plan();
+    brief.warmup_operations = 1;
+    brief.limits.time_budget_s = 1;
+    const Samples samples = take(brief);
+    EXPECT_EQ(samples.stop, StopReason::TimeBudget) << milliseconds;
+    EXPECT_EQ(samples.times_us.size(), count) << milliseconds;
+  }
 }
 
 TEST_F(Sampling, ReportsProgressAfterEveryChunk) {
@@ -206,6 +264,32 @@ TEST_F(Sampling, GivesDisturbancesPerOperation) {
   const Samples samples = take(exact);
   EXPECT_GE(samples.disturbances.minor_faults, 0);
   EXPECT_LT(samples.disturbances.minor_faults, 10);
+}
+
+// The worst rank had 5000 faults and 70 switches, of 10 operations.
+TEST_F(Sampling, GivesTheDisturbancesOfTheWorstRankPerOperation) {
+  sharers().others = [](std::span<double> values, Combine how) {
+    if (how != Combine::Max || values.size() != 2) return;
+    values[0] = 5000;
+    values[1] = 70;
+  };
+  SamplingPlan exact = plan();
+  exact.operations = 10;
+  exact.warmup_operations = 0;
+  const Samples samples = take(exact);
+  EXPECT_DOUBLE_EQ(samples.disturbances.minor_faults, 500);
+  EXPECT_DOUBLE_EQ(samples.disturbances.involuntary_switches, 7);
+}
+
+// A sample is 10 operations of 1 ms: of 99 ms 9.9 samples take 90, one more ends at 101 ms.
+TEST_F(Sampling, CountsItsTimeBudgetInBatches) {
+  SamplingPlan brief = plan();
+  brief.warmup_operations = 1;
+  brief.timer_cost_s = 0.95e-4;
+  brief.limits.time_budget_s = 0.1;
+  const Samples samples = take(brief);
+  EXPECT_EQ(samples.batch, 10U);
+  EXPECT_EQ(samples.times_us.size(), 10U);
 }
 
 TEST_F(Sampling, KeepsTheHostsTimesBesideTheSamples) {

@@ -235,6 +235,47 @@ TEST(Pattern, TellsRanksPlacesAndSeedsApart) {
   EXPECT_EQ(run(0, 0, 1), run(0, 0, 1));
 }
 
+// What another rank sends, or any with another seed, is not what this one sends some elements on:
+// data of a wrong rank or of the check before would else be taken for right where it landed beside
+// its place.
+TEST(Pattern, IsNoOtherRanksOrSeedsSomeElementsOn) {
+  constexpr std::uint64_t kShifts = 9;
+  for (const ReduceOp op : {ReduceOp::None, ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max,
+                            ReduceOp::Min, ReduceOp::Avg}) {
+    std::set<std::vector<std::uint64_t>> runs;
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const Pattern pattern(DataType::Float, op, 4, seed);
+      for (int rank = 0; rank < 4; ++rank) {
+        for (std::uint64_t first = 0; first < kShifts; ++first) {
+          std::vector<std::uint64_t> run;
+          for (std::uint64_t i = 0; i < 64; ++i) run.push_back(pattern.value(rank, first + i));
+          runs.insert(run);
+        }
+      }
+    }
+    EXPECT_EQ(runs.size(), 4 * 4 * kShifts) << name(op);
+  }
+}
+
+// All ranks are chosen in a round; that rounds begin with different ones is what tells data apart
+// that lies a multiple of the ranks away.
+TEST(Pattern, ChoosesEachRankOnceInARoundThatBeginsWithAnyOfThem) {
+  constexpr int kRanks = 4;
+  const Pattern pattern(DataType::Int32, ReduceOp::Max, kRanks, kSeed);
+  std::set<std::ptrdiff_t> beginners;
+  for (std::uint64_t round = 0; round < 10; ++round) {
+    std::set<std::ptrdiff_t> chosen;
+    for (std::uint64_t i = 0; i < kRanks; ++i) {
+      const auto all = values(pattern, kRanks, round * kRanks + i);
+      const auto largest = std::max_element(all.begin(), all.end()) - all.begin();
+      if (i == 0) beginners.insert(largest);
+      chosen.insert(largest);
+    }
+    EXPECT_EQ(chosen.size(), std::size_t{kRanks}) << round;
+  }
+  EXPECT_GT(beginners.size(), 1U);
+}
+
 TEST(Pattern, ReducesNothingWithoutAnOperation) {
   const Pattern pattern(DataType::Float, ReduceOp::None, 3, kSeed);
   EXPECT_EQ(test::failure_of([&] { (void)pattern.reduced(0); }).status, Status::Runtime);

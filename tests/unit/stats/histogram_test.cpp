@@ -68,6 +68,19 @@ TEST(Histogram, CountsTheSlowestHundredthWhereItWouldTakeHalfOfTheAxis) {
   EXPECT_EQ(log_histogram(values).beyond, 0U);
 }
 
+// log 4 is exactly twice log 2: the slowest of 101 values takes half of the axis, and no more. At
+// 3.9 it takes less than half, though more than half of what is above 1.1.
+TEST(Histogram, ShowsTheSlowestHundredthThatTakesJustHalfOfTheAxis) {
+  std::vector<double> values(50, 1.0);
+  values.insert(values.end(), 49, 1.1);
+  values.insert(values.end(), {2, 4});
+  EXPECT_EQ(log_histogram(values).beyond, 0U);
+  values.back() = 3.9;
+  EXPECT_EQ(log_histogram(values).beyond, 0U);
+  values.back() = 4.1;
+  EXPECT_EQ(log_histogram(values).beyond, 1U);
+}
+
 TEST(Histogram, HasADensityOfPercentPerPercent) {
   const Histogram histogram{.edges = {100, 101, 102}, .share = {0.25, 0.75}};
   EXPECT_NEAR(histogram.density(0), 25.124, 1e-3);  // 0.25 / ln 1.01
@@ -78,6 +91,7 @@ TEST(Histogram, IsOneBinOfEqualValuesAndNothingOfImpossibleOnes) {
   EXPECT_EQ(equal.share, std::vector<double>{1});
   EXPECT_LT(equal.edges.front(), 7);
   EXPECT_GT(equal.edges.back(), 7);
+  EXPECT_NEAR(equal.edges.front() + equal.edges.back(), 14, 1e-12);  // 7 is in the middle
   EXPECT_TRUE(log_histogram({}).edges.empty());
   EXPECT_TRUE(log_histogram(std::vector<double>{1, 0}).edges.empty());
   EXPECT_TRUE(

@@ -89,6 +89,18 @@ TEST(ShiftIntervalTest, NeedsFourOfEach) {
   EXPECT_EQ(shift->high, 13);
 }
 
+// One value against 39: each of 40 places is as likely, so the outermost has 2.5 %, not more.
+TEST(ShiftIntervalTest, CutsOffExactlyItsTail) {
+  Values many(39);
+  std::iota(many.begin(), many.end(), 1);
+  const auto shift = shift_interval(Values{0.5}, many);
+  ASSERT_TRUE(shift.has_value());
+  EXPECT_EQ(shift->low, 0.5);
+  EXPECT_EQ(shift->high, 38.5);
+  many.pop_back();
+  EXPECT_FALSE(shift_interval(Values{0.5}, many).has_value());
+}
+
 TEST(ShiftIntervalTest, ExcludesZeroExactlyWhereTheTestIsSignificant) {
   for (int moved = 0; moved < 12; ++moved) {
     const Values a{0.1, 1.2, 2.3, 3.4, 4.5};

@@ -63,9 +63,11 @@ TEST(Drift, IsSeenInASeriesThatOnlyRisesOrOnlyFalls) {
 
 TEST(Drift, IsNotSeenInAConstantSeries) { EXPECT_FALSE(is_drifting(Window(50, 1.0))); }
 
-TEST(Drift, IsNotSeenInNineSamples) {
-  Window samples(9);
+TEST(Drift, IsSeenInTenSamplesButNotInNine) {
+  Window samples(10);
   std::iota(samples.begin(), samples.end(), 1.0);
+  EXPECT_TRUE(is_drifting(samples));
+  samples.pop_back();
   EXPECT_FALSE(is_drifting(samples));
 }
 

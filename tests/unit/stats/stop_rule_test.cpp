@@ -97,6 +97,14 @@ TEST(StopRule, TakesTheWidthFromItsLimits) {
   EXPECT_EQ(strict.decide(quiet(50), 0), StopReason::None);
 }
 
+// Equal samples are independent and their interval has no width: ten of them are the fewest.
+TEST(StopRule, StopsAtExactlyItsWidthAndItsFewestIndependentSamples) {
+  StopRule rule(StopLimits{.ci_width = 0, .min_samples = 9});
+  EXPECT_EQ(rule.decide(std::vector<double>(9, 7.0), 0), StopReason::None);
+  StopRule next(StopLimits{.ci_width = 0, .min_samples = 10});
+  EXPECT_EQ(next.decide(std::vector<double>(10, 7.0), 0), StopReason::CiWidth);
+}
+
 TEST(StopRule, DoesNotTrustANarrowSeriesThatOnlyRises) {
   StopRule rule(StopLimits{});
   EXPECT_EQ(rule.decide(rising(50), 0), StopReason::None);

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -29,6 +30,7 @@ class FakeBootstrap final : public Bootstrap {
   }
   void combine(std::span<double> values, Combine how) override {
     combined.push_back(how);
+    others(values, how);
     if (how != Combine::Sum) return;
     for (double& value : values) value *= size_;
   }
@@ -38,6 +40,8 @@ class FakeBootstrap final : public Bootstrap {
   }
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
+  /// What another rank has that this one has not; it changes the values.
+  std::function<void(std::span<double> values, Combine how)> others = [](auto, auto) {};
   int barriers = 0;
   int broadcasts = 0;
   std::vector<Combine> combined;

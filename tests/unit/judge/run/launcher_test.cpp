@@ -49,6 +49,15 @@ LaunchResult run(const std::vector<Words>& commands, double timeout_s = 10) {
   return report.results.at(0);
 }
 
+/// With a time limit that is long enough for it to write something.
+LaunchResult run_until_timeout(const std::string& script) {
+  LaunchResult result;
+  for (double timeout_s = 0.2; result.csv.empty(); timeout_s *= 2) {
+    result = run({shell(script)}, timeout_s);
+  }
+  return result;
+}
+
 /// Lets this process open so many files more, while it lives.
 class FewFiles {
  public:
@@ -102,17 +111,16 @@ TEST(RunLaunch, LeavesWrongAndSkippedDataToTheRowsButNeedsRows) {
 
 TEST(RunLaunch, EndsACommandThatDoesNotAndKeepsWhatItWrote) {
   const LaunchResult result =
-      run({shell("printf 'x\\n1\\n'; trap '' TERM; sleep 20 & wait; sleep 20")}, 0.1);
-  EXPECT_EQ(result.failure, "timeout after 0.1 s");
+      run_until_timeout("trap '' TERM; printf 'x\\n1\\n'; sleep 20 & wait; sleep 20");
+  EXPECT_THAT(result.failure, testing::StartsWith("timeout after 0."));
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.csv, "x\n1\n");
-  EXPECT_LT(result.seconds, 3);
+  EXPECT_LT(result.seconds, 15);
 }
 
 TEST(RunLaunch, KeepsWhatALauncherSaysOfItsOwnEndOutOfTheCsv) {
-  const LaunchResult result = run(
-      {shell(R"(trap 'echo "[mpiexec] caught"; exit 1' TERM; printf 'x\n1\n'; sleep 20 & wait)")},
-      0.2);
+  const LaunchResult result = run_until_timeout(
+      R"(trap 'echo "[mpiexec] caught"; exit 1' TERM; printf 'x\n1\n'; sleep 20 & wait)");
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.csv, "x\n1\n");
 }
@@ -121,7 +129,7 @@ TEST(RunLaunch, SharesItsTimeoutAmongItsCommands) {
   const LaunchResult result =
       run({shell("printf 'x\\n1\\n'; sleep 0.2"), shell("printf 'x\\n2\\n'; sleep 20")}, 0.3);
   EXPECT_TRUE(result.timed_out);
-  EXPECT_LT(result.seconds, 3);
+  EXPECT_LT(result.seconds, 15);
 }
 
 TEST(RunLaunch, TakesAJobThatWroteAllAndOnlyDoesNotEndForAGoodOne) {
@@ -146,7 +154,7 @@ TEST(RunLaunches, AreStoppedByAnInterruptAndNoOtherBegins) {
   ASSERT_EQ(report.results.size(), 2U);
   EXPECT_TRUE(report.results.at(0).stopped);
   EXPECT_EQ(report.results.at(1).failure, "interrupted");
-  EXPECT_LT(report.results.at(1).seconds, 5);
+  EXPECT_LT(report.results.at(1).seconds, 15);
   EXPECT_FALSE(report.failure);
 }
 
@@ -198,7 +206,7 @@ TEST(RunLaunches, FailWithoutTheProgramEndTheOthersAndBlameNone) {
   EXPECT_THAT(*report.failure, HasSubstr("cannot start /no/such/program: "));
   EXPECT_THAT(report.begun, ElementsAre(0));
   EXPECT_THAT(report.results, IsEmpty());
-  EXPECT_LT(Seconds(Clock::now() - start).count(), 5);
+  EXPECT_LT(Seconds(Clock::now() - start).count(), 15);
 }
 
 TEST(AppendCsv, DropsALineThatWasNotFinished) {

@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/processes.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -43,13 +45,6 @@ class CommandLoopTest : public testing::Test {
   std::map<std::size_t, CommandResult> results_{};
 };
 
-/// Init reaps an orphan in its own time; until then it is a zombie that kill still finds.
-bool runs(pid_t process) {
-  const CommandResult state =
-      run_command("sed", {"s/.*) //", "/proc/" + std::to_string(process) + "/stat"});
-  return state.exit_status == 0 && !state.out.empty() && state.out.front() != 'Z';
-}
-
 TEST_F(CommandLoopTest, RunsCommandsAtTheSameTimeAndReportsThemAsTheyEnd) {
   start(7, "sleep 0.5; echo seven; exit 3");
   start(8, "echo eight >&2");
@@ -80,13 +75,15 @@ TEST_F(CommandLoopTest, TakesMuchOutputOfAll) {
 }
 
 TEST_F(CommandLoopTest, KeepsATimeLimitForEachAndKillsItsGroup) {
-  start(0, "sleep 60 & echo $!; wait", {.timeout = Seconds{0.2}});
-  start(1, "sleep 0.4; echo well");
-  run();
-  EXPECT_LT(seconds(), 5);
+  for (Seconds timeout{0.2}; results_[0].out.empty(); timeout *= 2) {  // where the shell is slow
+    start(0, "sleep 60 & echo $!; wait", {.timeout = timeout});
+    start(1, "sleep 0.4; echo well");
+    run();
+  }
+  EXPECT_LT(seconds(), 30);
   EXPECT_TRUE(results_[0].timed_out);
   EXPECT_EQ(results_[0].exit_status, 128 + SIGKILL);
-  EXPECT_FALSE(runs(std::stoi(results_[0].out)));
+  EXPECT_TRUE(test::ends(std::stoi(results_[0].out)));
   EXPECT_EQ(results_[1].out, "well\n");
   EXPECT_FALSE(results_[1].timed_out);
 }
@@ -99,7 +96,7 @@ TEST_F(CommandLoopTest, GivesACommandItsGraceWhileOthersGoOn) {
   run();
   EXPECT_EQ(order_.back(), 0U);
   EXPECT_EQ(results_[2].out, "well\n");
-  EXPECT_LT(seconds(), 10);
+  EXPECT_LT(seconds(), 15);
   EXPECT_EQ(results_[0].exit_status, 128 + SIGKILL);
   EXPECT_EQ(results_[1].exit_status, 5);
   EXPECT_EQ(results_[1].out, "mine\n");  // what it says of its end is none of its output
@@ -109,7 +106,7 @@ TEST_F(CommandLoopTest, EndsWhatLingersAfterItsLastLine) {
   start(0, "printf 'row\\n# end: now\\n'; exec sleep 20",
         {.grace = Seconds{0.2}, .last_line = "# end", .linger = Seconds{0.1}});
   run();
-  EXPECT_LT(seconds(), 5);
+  EXPECT_LT(seconds(), 15);
   EXPECT_TRUE(results_[0].lingered);
   EXPECT_FALSE(results_[0].timed_out);
   EXPECT_EQ(results_[0].out, "row\n# end: now\n");
@@ -135,7 +132,7 @@ TEST_F(CommandLoopTest, EndsAllWhenItIsStopped) {
   });
   run();
   later.join();
-  EXPECT_LT(seconds(), 5);
+  EXPECT_LT(seconds(), 15);
   for (const auto& [number, result] : results_) EXPECT_TRUE(result.stopped);
 }
 
@@ -145,8 +142,8 @@ TEST_F(CommandLoopTest, LeavesNoProcessBehindWhenItGoes) {
   CommandResult told;
   while (told.out.empty()) told = run_command("cat", {file});
   loop_.reset();
-  EXPECT_LT(seconds(), 5);
-  EXPECT_FALSE(runs(std::stoi(told.out)));
+  EXPECT_LT(seconds(), 15);
+  EXPECT_TRUE(test::ends(std::stoi(told.out)));
   std::filesystem::remove(file);
 }
 
