@@ -321,6 +321,8 @@ TEST_F(ChunkRun, RecordsTheGroupsOfAGraph) {
 TEST_F(ChunkRun, RecordsNothingWithoutGraphs) {
   (void)run(ChunkShape::of(2, 1), {.graph_launches = 0});
   EXPECT_EQ(communicator().events, "oow");
+  (void)run(ChunkShape::of(2, 1), {.graph_launches = 1});
+  EXPECT_NE(communicator().events.find('g'), std::string::npos) << "one launch is a graph, too";
 }
 
 TEST_F(ChunkRun, DividesAGraphsTimeByItsOperationsAndLaunches) {

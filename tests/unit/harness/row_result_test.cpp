@@ -89,6 +89,12 @@ TEST(AddStatistics, LeavesTheIntervalEmptyAndSaysSoWhereSamplesAreTooFew) {
   EXPECT_EQ(record.flags, "few-samples no-interval");
 }
 
+TEST(AddStatistics, CallsFewerThanFiftySamplesFew) {
+  Record record = record_of(4);
+  add_statistics(record, samples_of(std::vector<double>(49, 500)), test::collective("allreduce"));
+  EXPECT_EQ(record.flags, "few-samples");
+}
+
 TEST(AddStatistics, FlagsWhatWasNotSteady) {
   Record record = record_of(4);
   Samples samples = samples_of(std::vector<double>(50, 500));

@@ -165,6 +165,8 @@ TEST(Baseline, RefusesAFileWithItsLine) {
               HasSubstr("b.csv:3: not a line of 10 cells"));
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,nan,2,3\n"),
               HasSubstr("b.csv:3: column median"));
+  EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,0,2,3\n"),
+              HasSubstr("b.csv:3: column median"));
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,best,450,2,3\n"),
               HasSubstr("b.csv:3: column statistic: 'best'"));
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,450,2,3"),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -251,6 +252,25 @@ TEST(Judge, NoiseIsJudgedBeforeBounds) {
   EXPECT_EQ(noisy[0].instance, "h1");
   EXPECT_EQ(noisy[0].attempts, 1U);
   EXPECT_EQ(exit_code_of(judgement, false), 3);
+}
+
+TEST(Judge, NamesEachNoisyInstanceOfEachSetAndCollectiveOnce) {
+  Judgement judgement;
+  for (const auto& [set, instance, collective] :
+       {std::tuple{"node", "h1", "allreduce"}, std::tuple{"node", "h2", "allreduce"},
+        std::tuple{"node", "h1", "alltoall"}, std::tuple{"pairs", "h1", "allreduce"},
+        std::tuple{"node", "h1", "allreduce"}}) {
+    judgement.verdicts.push_back({.device_set = set,
+                                  .instance = instance,
+                                  .collective = collective,
+                                  .word = Word::Inconclusive,
+                                  .reason = "noisy: cv 9 %"});
+  }
+  const auto noisy = noisy_instances(judgement);
+  ASSERT_EQ(noisy.size(), 4U);
+  EXPECT_EQ(noisy[1].instance, "h2");
+  EXPECT_EQ(noisy[2].collective, "alltoall");
+  EXPECT_EQ(noisy[3].device_set, "pairs");
 }
 
 TEST(Judge, NoiseByWarnIsJudgedAndAPassBecomesWarn) {

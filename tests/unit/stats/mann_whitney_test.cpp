@@ -45,6 +45,8 @@ TEST(MannWhitneyTest, CountsTiesHalfAndNeverFindsEqualSamplesDifferent) {
   const Values same{7, 7, 7, 7};
   EXPECT_EQ(mann_whitney(same, same).u, 8);
   EXPECT_EQ(mann_whitney(same, same).p, 1);
+  const Values many(40, 7);  // more than are counted one by one
+  EXPECT_EQ(mann_whitney(many, many).p, 1);
   // 1 1 2 | 2 3 3: of the 20 sets of three mid-ranks (1.5 1.5 3.5 3.5 5.5 5.5) 2 sum to 6.5 or
   // less.
   EXPECT_NEAR(mann_whitney(Values{1, 1, 2}, Values{2, 3, 3}).p, 2 * 2.0 / 20, 1e-12);

@@ -202,6 +202,12 @@ TEST(ScalingFigure, IsAtTheLargestSizeThatAllCurvesHave) {
   EXPECT_TRUE(scaling_figure(curves, 4096).empty()) << "one number of ranks";
 }
 
+TEST(ScalingFigure, IsEmptyWhereNoSetHasSeveralNumbersOfRanks) {
+  const SizeCurves curves = size_curves({dataset("a", {row(1024, 50, 2)})}, PlotPlacement::Out);
+  EXPECT_TRUE(scaling_figure(curves, {}).empty());
+  EXPECT_TRUE(scaling_figure({}, {}).empty());
+}
+
 TEST(ScalingFigure, JoinsNodesAndLeavesAGapWhereTheSizeIsMissing) {
   // 1 KiB on 4, 16 and 32 ranks: 2 and 8 ranks have another size alone.
   std::vector<Record> records{row(2048, 9, 2), row(1024, 40, 4), row(2048, 9, 8), row(1024, 20, 16),

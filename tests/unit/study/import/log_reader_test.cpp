@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/log_reader.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -294,6 +296,15 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
   EXPECT_EQ(rows.records[0].wrong, 0U);
   EXPECT_FALSE(rows.records[1].busbw_GBps.has_value());
   for (const auto& [key, value] : rows.facts) EXPECT_EQ(value.find("SECRET"), std::string::npos);
+  // nccl.h: 10000 major + 100 minor + patch since 2.9, 1000 major before.
+  for (const auto& [code, version] :
+       {std::pair{"22809", "NCCL 2.28.9"}, {"2708", "NCCL 2.7.8"}, {"20900", "NCCL 2.9.0"}}) {
+    std::string other = text;
+    other.replace(other.find("22809"), 5, code);
+    const std::pair<std::string, std::string> library{"library", version};
+    const auto& facts = import(other).facts;
+    EXPECT_NE(std::find(facts.begin(), facts.end(), library), facts.end()) << version;
+  }
   EXPECT_TRUE(refusal(text.substr(0, 300)).says("damaged JSON"));
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/nccl_row.hpp"
 
+#include <map>
+#include <sstream>
+
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
@@ -20,6 +24,42 @@ TEST(NcclRow, LeavesAnOpOutWhereTheLogDoes) {
       read_row({"size", "count", "type", "time", "algbw", "busbw", "error", "redop"}, words);
   EXPECT_EQ(last.op, "");
   EXPECT_EQ(last.halves.size(), 1U);
+}
+
+/// A row without names of columns above: size, count, type, then redop and root where it has them.
+TEST(NcclRow, HasColumnsByItsShapeWhereNoneAreNamed) {
+  const auto columns = [](const std::string& middle) {
+    const std::string row = "8 2 float " + middle + "1.0 2.0 3.0 0 4.0 5.0 6.0 0";
+    std::vector<std::string> words;
+    std::istringstream stream(row);
+    for (std::string word; stream >> word;) words.push_back(word);
+    const auto named = columns_by_shape(words);
+    return named ? join({named->begin() + 3, named->end() - 8}, " ") : "none";
+  };
+  EXPECT_EQ(columns(""), "");
+  EXPECT_EQ(columns("sum "), "redop");
+  EXPECT_EQ(columns("0 "), "root");
+  EXPECT_EQ(columns("sum -1 "), "redop root");
+  EXPECT_EQ(columns("0 sum "), "none");
+  EXPECT_EQ(columns("sum -1 9 "), "none");
+  EXPECT_EQ(columns_by_shape(std::vector<std::string>(10, "8")), std::nullopt);
+}
+
+TEST(NcclRow, KnowsTheSizesOfTypesByOlderNamesToo) {
+  for (const auto& [name, size] : std::map<std::string, Bytes>{{"int8", 1},
+                                                               {"char", 1},
+                                                               {"int", 4},
+                                                               {"float", 4},
+                                                               {"double", 8},
+                                                               {"half", 2},
+                                                               {"float16", 2},
+                                                               {"bf16", 2},
+                                                               {"bfloat16", 2},
+                                                               {"fp8_e4m3", 1},
+                                                               {"fp8_e5m2", 1},
+                                                               {"size", 0}}) {
+    EXPECT_EQ(size_of_type(name), size) << name;
+  }
 }
 
 TEST(NcclRow, RefusesAnotherNumberOfWords) {

@@ -61,7 +61,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 8,
              "allgather alltoall"},
         Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 0,
-             "allgather alltoall"}));
+             "allgather alltoall"},
+        // One rank: the whole is its part, so that the count tells nothing.
+        Case{kBoth, "8000 2000 float none -1 1.00 8.00 0.00 0 1.00 8.00 0.00 0", 1, "allgather"}));
 
 // Until August 2022 each test had its own columns, and in-place results were always verified.
 INSTANTIATE_TEST_SUITE_P(

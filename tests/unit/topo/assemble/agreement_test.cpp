@@ -81,6 +81,24 @@ TEST(Agreement, RefusesLinksWhereTheMatrixShowsNone) {
   EXPECT_THAT(contradiction(sources), Optional(HasSubstr("its row of --smi shows none")));
 }
 
+/// Rows of unequal cells are of a V100's mesh, of whose six links some may go to GPUs that are not
+/// shown. GPU0 has 1 + 2 links here, GPU2 2 + 2.
+TEST(Agreement, AcceptsUnequalCellsUpToTheLinksOfAV100) {
+  Sources sources;
+  sources.smi.matrix = parse_smi_matrix(
+      "\tGPU0\tGPU1\tGPU2\tCPU Affinity\nGPU0\tX\tNV1\tNV2\t0-7\n"
+      "GPU1\tNV1\tX\tNV2\t0-7\nGPU2\tNV2\tNV2\tX\t0-7\n",
+      "box.txt");
+  for (const int links : {4, 6}) {
+    sources.smi.nvlink = status_of(3, links);
+    EXPECT_EQ(contradiction(sources), std::nullopt) << links;
+  }
+  for (const int links : {0, 2, 7}) {
+    sources.smi.nvlink = status_of(3, links);
+    EXPECT_THAT(contradiction(sources), Optional(HasSubstr("GPU0 has"))) << links;
+  }
+}
+
 TEST(Agreement, RefusesAnotherModel) {
   Sources sources = matrix_and_query(2, 2);
   sources.smi.nvlink = status_of(2, 2);
@@ -102,6 +120,36 @@ TEST(Agreement, RefusesATreeWithNoneOfTheBusIds) {
                            .pci = {{.bus_id = "0000:a0:00.0", .kind = PciKind::Gpu}},
                            .gpus = {{.bus_id = "0000:a0:00.0"}}};
   EXPECT_THAT(contradiction(sources), Optional(HasSubstr("none of the bus ids in --query")));
+}
+
+/// A list without bus ids is compared by numbers: hwloc has every GPU, a job's file maybe fewer.
+TEST(Agreement, ComparesNumbersOfGpusWhereThereAreNoBusIds) {
+  Sources sources;
+  sources.smi.matrix = matrix_of(2, "SYS");
+  const auto tree_of = [](int gpus) {
+    HostTree tree{.origin = "tree.xml"};
+    for (int i = 0; i < gpus; ++i) tree.gpus.push_back({.bus_id = gpu(i).bus_id});
+    return tree;
+  };
+  sources.hwloc = tree_of(2);
+  EXPECT_EQ(contradiction(sources), std::nullopt);
+  sources.hwloc = tree_of(3);
+  EXPECT_THAT(contradiction(sources), Optional(HasSubstr("--hwloc shows 3 GPUs")));
+  sources.hwloc = tree_of(1);
+  EXPECT_THAT(contradiction(sources), Optional(HasSubstr("--hwloc shows 1 GPU")));
+  sources.hwloc.reset();
+  sources.nccl = tree_of(1);
+  EXPECT_EQ(contradiction(sources), std::nullopt);
+  sources.nccl = tree_of(3);
+  EXPECT_THAT(contradiction(sources), Optional(HasSubstr("--nccl-xml shows 3 GPUs")));
+}
+
+TEST(Agreement, TakesAMatrixOfPcieForNoWordAboutNvlink) {
+  Sources sources;
+  sources.smi.matrix = matrix_of(2, "SYS");
+  sources.smi.matrix->pcie_only = true;
+  sources.smi.nvlink = status_of(2, 4);
+  EXPECT_EQ(contradiction(sources), std::nullopt);
 }
 
 TEST(Agreement, AcceptsTheOtherGpusOfATreeWhenOneIsThere) {

@@ -193,6 +193,18 @@ TEST(Assemble, AssumesThePathsOfAFlatVirtualMachine) {
   EXPECT_THAT(assumptions_of(assemble(sources_of(rows))), Contains(HasSubstr("virtual machine")));
 }
 
+TEST(Assemble, TakesPathsAsTheyAreWhereNvlinkHidesThemOrGpusAreFew) {
+  const std::vector<std::string> joined{"X NV4 NV4 NV4 NV4", "NV4 X NV4 NV4 NV4",
+                                        "NV4 NV4 X NV4 NV4", "NV4 NV4 NV4 X NV4",
+                                        "NV4 NV4 NV4 NV4 X"};
+  const std::vector<std::string> few{"X PHB PHB PHB", "PHB X PHB PHB", "PHB PHB X PHB",
+                                     "PHB PHB PHB X"};
+  for (const auto& rows : {joined, few}) {
+    EXPECT_THAT(assumptions_of(assemble(sources_of(rows))),
+                Not(Contains(HasSubstr("virtual machine"))));
+  }
+}
+
 TEST(Assemble, AssumesRatesThatABareMatrixLacks) {
   const auto texts = assumptions_of(assemble(sources_of({"X NV4 SYS", "NV4 X SYS", "SYS SYS X"})));
   EXPECT_THAT(texts, Contains(HasSubstr("PCIe 3.0 x16")));
@@ -281,6 +293,21 @@ TEST(Assemble, GivesThePowerMachinesSpareLinksToTheProcessor) {
   });
   ASSERT_NE(link, graph.links.end());
   EXPECT_EQ(link->count, 3);
+}
+
+TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixBothWays) {
+  Sources sources = power_machine();
+  sources.smi = {};
+  sources.hwloc->nvlink_matrix =
+      NvlinkMatrix{.bus_ids = {"0000:01:00.0", "0000:02:00.0"}, .GBps = {{0, 75}, {75, 0}}};
+  const Graph graph = assemble(sources);
+  for (const std::size_t from : {0U, 1U}) {
+    const auto link = std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& l) {
+      return l.from == graph.devices[from] && l.to == graph.devices[1 - from];
+    });
+    ASSERT_NE(link, graph.links.end()) << from;
+    EXPECT_EQ(link->count, 3) << "75 GB/s at 25 a link";
+  }
 }
 
 TEST(Assemble, BelievesTheNameOfAnIdleGpuMoreThanItsSlot) {

@@ -340,6 +340,9 @@ TEST(CollectiveGBps, IsTheBestOfRingsTreesAndSwitchForAllReduceOnly) {
     EXPECT_EQ(rate(mesh, straight), -1) << straight;
   }
   EXPECT_EQ(rate(eight, "barrier"), -1);
+  // Slower than 1 GB/s, with neither a switch nor trees.
+  const Bound slow{.devices = prefix(2), .bound_GBps = 0.25};
+  EXPECT_EQ(rate(slow, "allreduce"), 0.25);
   EXPECT_EQ(rate(bound_of(star_graph(8, 18, 25), prefix(1)), "allreduce"), -1);
 }
 

@@ -32,6 +32,11 @@ TEST(Cluster, FillsHostAfterHost) {
   EXPECT_EQ(place(cubes(3), 8, "prefix").parts.size(), 1U);
 }
 
+TEST(Cluster, HasTheDevicesOfAllEqualHosts) {
+  const Cluster cluster(cubes(3));
+  EXPECT_EQ(cluster.devices(), 24U);
+}
+
 TEST(Cluster, ChoosesWithinTheHostThatIsNotFull) {
   const RankSet ten = place(cubes(3), 10, "best");
   ASSERT_EQ(ten.parts.size(), 2U);

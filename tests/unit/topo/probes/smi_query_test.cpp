@@ -66,6 +66,7 @@ TEST(ParseSmiQuery, RefusesDamageWithLineAndColumn) {
          "f:2:1: GPU 0 is there twice");
   starts("0, a, b, 0000:01:00.0, 3, 16, [N/A]\n1, a, b, 0000:01:00.0, 3, 16, [N/A]\n",
          "f:2:10: GPUs 0 and 1 have the same PCI address");
+  starts("0, a, b, 0000:01:00.0, 3, 16, [N/A]\n" + std::string(kQueryColumns) + "\n", "f:2:1: ");
   starts("index, name\n", "f:1:1: the columns are not index,uuid");
 }
 
