@@ -114,6 +114,14 @@ TEST_F(PretendedRun, SweepsTypesThenOperationsThenSizes) {
             "double sum 1024; double sum 2048; double max 1024; double max 2048; ");
 }
 
+TEST_F(PretendedRun, TriesTheFirstTypeAndOperationBeforeAllRows) {
+  options().types = {DataType::Int8, DataType::Double};
+  options().ops = {ReduceOp::Sum, ReduceOp::Max};
+  (void)run();
+  EXPECT_EQ(communicator().calls.front().type, DataType::Int8);
+  EXPECT_EQ(communicator().calls.front().op, ReduceOp::Sum);
+}
+
 TEST_F(PretendedRun, HasNoOperationWhereNothingIsReduced) {
   options().ops = {ReduceOp::Sum, ReduceOp::Max};
   const auto rows = run("allgather");

@@ -307,6 +307,14 @@ TEST(PairsFigure, IsOfTheLargestSizeThatWasMeasured) {
   EXPECT_EQ(pairs_figure(datasets, 1024, {}).curves.at(0).points.at(0).low, 10.0);
 }
 
+TEST(PairsFigure, HasARowForEverySenderAndAColumnForEveryReceiver) {
+  for (const auto& [sender, receiver] : {std::pair{3, 0}, {0, 3}}) {
+    const std::vector<Dataset> datasets{dataset("a", {pair(1024, 10, sender, receiver)})};
+    const PlotFigure figure = pairs_figure(datasets, {}, {});
+    EXPECT_EQ(figure.facts.back(), (std::pair<std::string, std::string>{"ranks", "4"}));
+  }
+}
+
 TEST(PairsFigure, OfSeveralFilesHasOneScaleAndNamesWhatDiffers) {
   Dataset simulated = dataset("b", {pair(1024, 42, 0, 1), pair(1024, 30, 1, 0)});
   simulated.simulated = true;

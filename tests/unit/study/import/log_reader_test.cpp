@@ -278,6 +278,7 @@ TEST(ReadLog, ReadsImbAndPassesOverWhatIsNoCollective) {
   EXPECT_EQ(rows.records[0].ranks, 4);
   EXPECT_EQ(rows.records[0].type, "float");
   EXPECT_EQ(rows.records[0].time_median_us, 5);
+  EXPECT_EQ(rows.records[0].aggregation, "max");
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 4096 / 5e3 * 1.5, 1e-9);
 }
 

@@ -94,6 +94,23 @@ TEST(Assemble, TakesAMeshWithinAGpusLinksForCables) {
   EXPECT_THAT(assumptions_of(graph), Contains(HasSubstr("no source names the processors")));
 }
 
+/// The same number between any two of three or more GPUs may be the ports of a switch, unless a
+/// model says how many links a GPU has; two GPUs have the same bandwidth either way.
+TEST(Assemble, AssumesLinksFromGpuToGpuWhereASwitchWouldLookAlike) {
+  const auto assumes = [](const std::vector<std::string>& rows, const std::string& model = "") {
+    const auto texts = assumptions_of(assemble(sources_of(rows, model)));
+    return std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
+      return text.find("from GPU to GPU, not to a switch") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(assumes({"X NV4 NV4", "NV4 X NV4", "NV4 NV4 X"}));
+  EXPECT_FALSE(assumes({"X NV4 NV4", "NV4 X NV4", "NV4 NV4 X"}, "NVIDIA A100-SXM4-40GB"));
+  EXPECT_FALSE(assumes({"X NV4 NV2", "NV4 X NV4", "NV2 NV4 X"}));
+  EXPECT_FALSE(assumes({"X NV4 NV4", "NV4 X NV2", "NV4 NV2 X"}));
+  EXPECT_FALSE(assumes({"X NV1 NV1", "NV1 X NV1", "NV1 NV1 X"}));
+  EXPECT_FALSE(assumes({"X NV4", "NV4 X"}));
+}
+
 TEST(Assemble, ReportedRatesOfLinksStandBesideTheNominalOnes) {
   Sources sources = sources_of({"X NV2", "NV2 X"}, "Tesla V100-SXM2-16GB");
   sources.smi.nvlink = NvlinkStatus{};
@@ -307,6 +324,26 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixBothWays) {
     });
     ASSERT_NE(link, graph.links.end()) << from;
     EXPECT_EQ(link->count, 3) << "75 GB/s at 25 a link";
+  }
+}
+
+TEST(Assemble, TakesNvlinksOfNcclsFileToASwitch) {
+  Sources sources = power_machine();
+  sources.smi = {};
+  sources.nccl = std::move(sources.hwloc);
+  sources.hwloc.reset();
+  for (const char* gpu : {"0000:01:00.0", "0000:02:00.0"}) {
+    sources.nccl->nvlinks.push_back(
+        {.from = gpu, .to = "0000:c0:00.0", .kind = NvlinkKind::NvSwitch, .count = 4});
+  }
+  const Graph graph = assemble(sources);
+  ASSERT_EQ(count_kind(graph, NodeKind::NvSwitch), 1);
+  const int hub = find_node(graph, "NVSwitch");
+  for (const int gpu : graph.devices) {
+    const auto link = std::find_if(graph.links.begin(), graph.links.end(),
+                                   [&](const Link& l) { return l.from == gpu && l.to == hub; });
+    ASSERT_NE(link, graph.links.end());
+    EXPECT_EQ(link->count, 4);
   }
 }
 

@@ -111,6 +111,16 @@ TEST(NcclXml, ReadsGpusAndTheirNvlinks) {
   EXPECT_EQ(tree.nvlinks[4].to, "ffff:ff:ff.f") << "a switch that a virtual machine hides";
 }
 
+TEST(NcclXml, KnowsNoNumberOfAGpuThatTellsNone) {
+  const HostTree tree = parse_nccl_xml(
+      R"(<system version="1"><cpu numaid="0"><pci busid="0001:00:00.0" class="0x030200">)"
+      R"(<gpu sm="70"/></pci></cpu></system>)",
+      "f.xml");
+  ASSERT_EQ(tree.gpus.size(), 1U);
+  EXPECT_EQ(tree.gpus[0].index, -1);
+  EXPECT_EQ(tree.gpus[0].rank, -1);
+}
+
 TEST(NcclXml, ReadsSkeletonsWithoutGpuElements) {
   const HostTree tree = parse_nccl_xml(
       R"(<system version="1"><cpu numaid="0"><pci busid="0001:00:00.0" class="0x030200"/>)"
