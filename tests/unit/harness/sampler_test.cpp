@@ -101,7 +101,7 @@ TEST_F(Sampling, PutsSmallOperationsIntoBatchesOfAHundredTimerCosts) {
   EXPECT_NEAR(samples.times_us.front(), 1, 1e-9);
 }
 
-// 99.5 operations are a hundred timer costs. The first one, which connects, tells nothing of that.
+// 99.5 operations are a hundred timer costs. The first one, which connects, does not count.
 TEST_F(Sampling, SizesBatchesByTheLastWarmup) {
   communicator().operation_time = [](std::size_t n) { return Seconds{n == 1 ? 1.0 : 1e-6}; };
   SamplingPlan exact = plan();

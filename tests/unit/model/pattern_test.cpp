@@ -257,7 +257,7 @@ TEST(Pattern, IsNoOtherRanksOrSeedsSomeElementsOn) {
   }
 }
 
-// All ranks are chosen in a round; that rounds begin with different ones is what tells data apart
+// All ranks are chosen in a round; rounds begin with different ones, which distinguishes data
 // that lies a multiple of the ranks away.
 TEST(Pattern, ChoosesEachRankOnceInARoundThatBeginsWithAnyOfThem) {
   constexpr int kRanks = 4;

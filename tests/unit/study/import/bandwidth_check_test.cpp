@@ -29,10 +29,10 @@ TEST(Contradicts, IsTrueForAGoodPartOfTheRowsAndNotForADamagedOne) {
   EXPECT_FALSE(contradicts(rows_of({14, 14, 140}), 1.75)) << "one of three is a damaged one";
   EXPECT_TRUE(contradicts(rows_of({14, 14, 14, 14, 14, 140, 140}), 1.75)) << "two of seven";
   EXPECT_FALSE(contradicts(rows_of({14, 14, 14, 14, 14, 14, 14, 140, 140}), 1.75));
-  // A byte in a microsecond is 0.001 GB/s: 0.00 as it must be, which tells nothing.
+  // A byte in a microsecond is 0.001 GB/s: 0.00 as it must be, which shows nothing.
   std::vector<LogRow> rows = rows_of({0, 140});
   rows[0].size = 1;
-  EXPECT_TRUE(contradicts(rows, 1.75)) << "the only row that tells";
+  EXPECT_TRUE(contradicts(rows, 1.75)) << "the only row that shows it";
 }
 
 TEST(MeasuredFactor, IsOfTheRowWhoseDigitsTellMost) {

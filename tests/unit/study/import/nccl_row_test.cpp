@@ -2,11 +2,11 @@
 #include "study/import/nccl_row.hpp"
 
 #include <map>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "study/import/log_lines.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
@@ -29,11 +29,8 @@ TEST(NcclRow, LeavesAnOpOutWhereTheLogDoes) {
 /// A row without names of columns above: size, count, type, then redop and root where it has them.
 TEST(NcclRow, HasColumnsByItsShapeWhereNoneAreNamed) {
   const auto columns = [](const std::string& middle) {
-    const std::string row = "8 2 float " + middle + "1.0 2.0 3.0 0 4.0 5.0 6.0 0";
-    std::vector<std::string> words;
-    std::istringstream stream(row);
-    for (std::string word; stream >> word;) words.push_back(word);
-    const auto named = columns_by_shape(words);
+    const auto named =
+        columns_by_shape(words_of("8 2 float " + middle + "1.0 2.0 3.0 0 4.0 5.0 6.0 0"));
     return named ? join({named->begin() + 3, named->end() - 8}, " ") : "none";
   };
   EXPECT_EQ(columns(""), "");

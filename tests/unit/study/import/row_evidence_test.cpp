@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
              "allgather alltoall"},
         Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 0,
              "allgather alltoall"},
-        // One rank: the whole is its part, so that the count tells nothing.
+        // One rank: the whole is its part, so that the count shows nothing.
         Case{kBoth, "8000 2000 float none -1 1.00 8.00 0.00 0 1.00 8.00 0.00 0", 1, "allgather"}));
 
 // Until August 2022 each test had its own columns, and in-place results were always verified.

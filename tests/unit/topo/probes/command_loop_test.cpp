@@ -139,11 +139,11 @@ TEST_F(CommandLoopTest, EndsAllWhenItIsStopped) {
 TEST_F(CommandLoopTest, LeavesNoProcessBehindWhenItGoes) {
   const std::string file = testing::TempDir() + "busbar-command-loop-" + std::to_string(getpid());
   start(0, "echo $$ > " + file + "; exec sleep 60", {.grace = Seconds{1}});
-  CommandResult told;
-  while (told.out.empty()) told = run_command("cat", {file});
+  CommandResult pid;
+  while (pid.out.empty()) pid = run_command("cat", {file});
   loop_.reset();
   EXPECT_LT(seconds(), 15);
-  EXPECT_TRUE(test::ends(std::stoi(told.out)));
+  EXPECT_TRUE(test::ends(std::stoi(pid.out)));
   std::filesystem::remove(file);
 }
 

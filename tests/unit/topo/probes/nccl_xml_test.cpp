@@ -111,7 +111,7 @@ TEST(NcclXml, ReadsGpusAndTheirNvlinks) {
   EXPECT_EQ(tree.nvlinks[4].to, "ffff:ff:ff.f") << "a switch that a virtual machine hides";
 }
 
-TEST(NcclXml, KnowsNoNumberOfAGpuThatTellsNone) {
+TEST(NcclXml, KnowsNoNumberOfAGpuThatHasNone) {
   const HostTree tree = parse_nccl_xml(
       R"(<system version="1"><cpu numaid="0"><pci busid="0001:00:00.0" class="0x030200">)"
       R"(<gpu sm="70"/></pci></cpu></system>)",
