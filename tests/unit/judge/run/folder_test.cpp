@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -16,10 +17,8 @@ namespace fs = std::filesystem;
 
 class RunFolderTest : public testing::Test {
  protected:
-  void SetUp() override { fs::remove_all(path_); }
-  void TearDown() override { fs::remove_all(path_); }
-
-  std::string path_ = (fs::path(testing::TempDir()) / "busbar-run-folder").string();
+  test::TemporaryFolder parent_;
+  std::string path_ = parent_.path("run");
   Job rails_{.device_set = "my rails",
              .instances = {{.name = "rail 0", .nodes = {"a", "b"}, .group = 0},
                            {.name = "rail 1", .nodes = {"a", "b"}, .group = 1}},

@@ -2,28 +2,25 @@
 #include "judge/run/journal.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "report/csv_text.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 class JournalTest : public testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).string();
+    folder_.write(name, text);
+    return folder_.path(name);
   }
   std::string refusal(const std::string& text) const {
     try {
@@ -34,7 +31,7 @@ class JournalTest : public testing::Test {
     return "nothing";
   }
 
-  fs::path folder_ = fs::path(testing::TempDir()) / "busbar-journal";
+  test::TemporaryFolder folder_;
   Journal head_{.specification = "a spec.toml",
                 .profile = "quick",
                 .rules = {"a rule", "b"},
@@ -106,7 +103,7 @@ TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
     line.failure = "";
     journal.lines.push_back(line);
   }
-  const std::vector<Observation> seen = observe_journal(journal, folder_.string());
+  const std::vector<Observation> seen = observe_journal(journal, folder_.path());
   ASSERT_EQ(seen.size(), 3U);
   EXPECT_EQ(seen[0].failure, "");
   EXPECT_EQ(seen[0].records.size(), 1U);
@@ -122,7 +119,7 @@ TEST_F(JournalTest, KeepsTheRowsOfALaunchThatFailed) {
   line.file = "part.csv";
   line.failure = "timeout after 120 s";
   journal.lines.push_back(line);
-  const std::vector<Observation> seen = observe_journal(journal, folder_.string());
+  const std::vector<Observation> seen = observe_journal(journal, folder_.path());
   EXPECT_EQ(seen[0].failure, "timeout after 120 s");
   EXPECT_EQ(seen[0].records.size(), 1U);
 }
@@ -137,13 +134,13 @@ TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
   line.failure = "";
   journal.lines.push_back(line);
   write(line.file, csv(2));
-  observe_more(journal, folder_.string(), seen);
+  observe_more(journal, folder_.path(), seen);
   ASSERT_EQ(seen.size(), 1U);
-  fs::remove(folder_ / line.file);
+  std::filesystem::remove(folder_.path(line.file));
   line.file = "002.csv";
   journal.lines.push_back(line);
   write(line.file, csv(3));
-  observe_more(journal, folder_.string(), seen);
+  observe_more(journal, folder_.path(), seen);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].failure, "");
   EXPECT_EQ(seen[0].records.at(0).ranks, 2);
@@ -157,7 +154,7 @@ TEST_F(JournalTest, GivesAllRailsTheRowsOfTheirOneFile) {
   for (line.group = 0; line.group < 2; ++line.group) journal.lines.push_back(line);
   write(line.file,
         csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
-  const std::vector<Observation> seen = observe_journal(journal, folder_.string());
+  const std::vector<Observation> seen = observe_journal(journal, folder_.path());
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[1].group, 1);
   EXPECT_EQ(seen[1].records.size(), 1U);
