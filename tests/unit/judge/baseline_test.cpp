@@ -137,6 +137,29 @@ TEST(Baseline, OfAnotherSystemIsAnError) {
   EXPECT_EQ(against("2026-11-01", {}, 450).reason, "baseline b.csv does not tell nccl");
 }
 
+TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {
+  JudgeCase one = healthy_case();
+  const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
+  for (std::size_t i = 3; i < 6; ++i) one.observations[i].facts["library"] = "NCCL 2.18.1";
+  one.specification.baseline = {.file = "b.csv", .max_age_days = 90, .must_match = {"nccl"}};
+  one.rule().compare = Comparison::Baseline;
+  one.baseline = &made;
+  const Judgement judgement = one.judged();
+  ASSERT_EQ(judgement.verdicts.size(), 2U);
+  EXPECT_EQ(judgement.verdicts[0].word, Word::Pass) << judgement.verdicts[0].reason;
+  EXPECT_EQ(judgement.verdicts[1].word, Word::Error);
+}
+
+TEST(Baseline, IsNoReferenceOfARowWithoutOneInIt) {
+  JudgeCase one = healthy_case();
+  one.rule().compare = Comparison::Baseline;
+  one.nodes = {"h1", "h2", "h3"};
+  const Judgement judgement = one.judged();
+  ASSERT_EQ(judgement.verdicts.size(), 3U);
+  EXPECT_EQ(judgement.verdicts[2].word, Word::Error);
+  EXPECT_EQ(judgement.verdicts[2].reference_kind, "") << "neither data nor a baseline";
+}
+
 TEST(Baseline, ThatIsStaleIsAnError) {
   const std::map<std::string, std::string> facts{
       {"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}};

@@ -43,6 +43,12 @@ TEST(RunFacts, OfImportedLogsAreTheirDevices) {
   EXPECT_EQ(fact_of(o, "gpus_per_node"), "8");
 }
 
+TEST(RunFacts, RanksPerNodeAreOfRowsThatHaveNodes) {
+  Observation o = two_gpus();
+  o.records.push_back({.ranks = 8, .nodes = 0});
+  EXPECT_EQ(fact_of(o, "ngpus"), "2");
+}
+
 TEST(RunFacts, HostsThatDifferAreBothTold) {
   Observation o = two_gpus();
   o.facts["rank-1"] = "host h1 node 0 device 1 bus 0000:08:00.0 uuid GPU-2 name NVIDIA H100";

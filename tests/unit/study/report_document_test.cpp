@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/html_page.hpp"
 #include "report/markdown_page.hpp"
 
 namespace busbar {
@@ -66,6 +67,21 @@ TEST(ReportDocument, ShowsSizesMeasuredInPlaceOnlyAndSaysSo) {
   in_place.in_place = true;
   EXPECT_THAT(page_of({run_of("a", {row(1024, 10), in_place})}),
               HasSubstr("| 2 KiB | 20 (in place) |"));
+}
+
+TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
+  Record half = row(1024, 10);
+  half.bound_GBps = 20;
+  Record more = row(2048, 15);
+  more.bound_GBps = 20;
+  const std::string page =
+      html_page(report_document(make_report_data({run_of("a", {half, more})}, {})));
+  EXPECT_THAT(page, HasSubstr("a, 1 KiB: 50 %"));
+  EXPECT_THAT(page, Not(HasSubstr("Single hollow marks")));
+  Record in_place = row(2048, 15);
+  in_place.in_place = true;
+  EXPECT_THAT(html_page(report_document(make_report_data({run_of("a", {half, in_place})}, {}))),
+              HasSubstr("Single hollow marks: measured in place only."));
 }
 
 TEST(ReportDocument, NamesTheTypeInTheCaptionOrInTheLinesThatDiffer) {

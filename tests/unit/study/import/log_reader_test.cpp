@@ -209,6 +209,18 @@ TEST(ReadLog, TakesSeveralCollectivesOfOneLog) {
   EXPECT_EQ(rows.records[2].root, 0);
 }
 
+TEST(ReadLog, TakesRowsBehindAFooterForAnotherTable) {
+  const LogFile log = read_log(kHead + kNames + kRow + kFoot + kRow, "x.log", {});
+  ASSERT_EQ(log.tables.size(), 2U);
+  EXPECT_EQ(log.tables[0].rows.size(), 1U);
+  EXPECT_EQ(log.tables[1].line, 11U);
+}
+
+TEST(ReadLog, RefusesANumberOfRowsWhoseColumnsTheUserGives) {
+  const LogReading reading{.columns = words_of("size count type time algbw busbw")};
+  EXPECT_TRUE(refusal("1024 256 float 1.00 1.02 1.02\n1024 256\n", {}, reading).says("x.log:2: "));
+}
+
 TEST(ReadLog, WarnsWhereTheFootersMeanIsOfOtherRows) {
   std::string foot = kFoot;
   foot.replace(foot.find("121.16"), 6, "90.000");
@@ -280,6 +292,8 @@ TEST(ReadLog, ReadsImbAndPassesOverWhatIsNoCollective) {
   EXPECT_EQ(rows.records[0].time_median_us, 5);
   EXPECT_EQ(rows.records[0].aggregation, "max");
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 4096 / 5e3 * 1.5, 1e-9);
+  EXPECT_EQ(import(text + "# All processes entering MPI_Datatype\n# end of Benchmarks\n").facts,
+            rows.facts);
 }
 
 TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {

@@ -99,6 +99,14 @@ TEST(RowEvidence, SaysWhatItSaw) {
   EXPECT_EQ(RowEvidence(table, 8).text(),
             "redop none, no root, a count of 1/8 of the size, not verified in place, bus bandwidth "
             "0.875 times size over time, 8 ranks");
+  EXPECT_EQ(
+      RowEvidence(table_of(kBoth, "8000 2000 float none 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0"), 8)
+          .text(),
+      "redop none, a root, verified in place, bus bandwidth 1 times size over time, 8 ranks");
+  EXPECT_EQ(
+      RowEvidence(table_of(kBoth, "8000 2000 float sum 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0"), 8)
+          .text(),
+      "redop sum, a root, bus bandwidth 1 times size over time, 8 ranks");
 }
 
 }  // namespace

@@ -327,6 +327,37 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixBothWays) {
   }
 }
 
+TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
+  Sources sources = power_machine();
+  sources.smi = {};
+  sources.hwloc->nvlink_matrix =
+      NvlinkMatrix{.bus_ids = {"0000:c0:00.0", "0000:01:00.0", "0000:02:00.0"},
+                   .GBps = {{0, 100, 100}, {100, 0, 0}, {100, 0, 0}}};
+  const Graph graph = assemble(sources);
+  ASSERT_EQ(count_kind(graph, NodeKind::NvSwitch), 1);
+  for (const int gpu : graph.devices) {
+    const std::vector<const Link*> way = shortest_way(graph, gpu, find_node(graph, "NVSwitch"));
+    ASSERT_EQ(way.size(), 1U);
+    EXPECT_EQ(way.front()->count, 4) << "100 GB/s at 25 a link";
+  }
+}
+
+TEST(Assemble, KeepsTheNumbersThatHwlocHasOfGpus) {
+  Sources sources = power_machine();
+  sources.smi = {};
+  sources.hwloc->gpus = {{.bus_id = "0000:01:00.0", .index = 5},
+                         {.bus_id = "0000:02:00.0", .index = 3}};
+  EXPECT_EQ(device(assemble(sources), 0).name, "GPU3");
+  sources.hwloc->gpus[1].index = -1;  // not of all: in the order of the bus ids
+  EXPECT_EQ(device(assemble(sources), 0).name, "GPU0");
+}
+
+TEST(Assemble, TakesABridgeOfAModelWithoutKnownLinksAsItIs) {
+  const Graph graph = assemble(sources_of({"X NV1", "NV1 X"}, "NVIDIA GeForce RTX 2070 SUPER"));
+  EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0);
+  EXPECT_EQ(graph.labels[0][1], "NV1");
+}
+
 TEST(Assemble, TakesNvlinksOfNcclsFileToASwitch) {
   Sources sources = power_machine();
   sources.smi = {};

@@ -386,5 +386,16 @@ TEST(BoundOf, RefusesWhatIsNoSet) {
   EXPECT_NE(refusal({1, 1}).find("1 is there twice"), std::string::npos);
 }
 
+TEST(BoundOf, HasTheAssumptionsAboutTheLinksThatItsRingsTake) {
+  Graph graph = nvlink_graph({"011", "101", "110"}, 25);
+  graph.assumptions = {{.kind = LinkKind::NvLink, .text = "rate"},
+                       {.kind = LinkKind::Pcie, .text = "slot"}};
+  EXPECT_EQ(bound_of(graph, prefix(3)).assumptions, std::vector<std::string>{"rate"});
+  Graph open = nvlink_graph({"010", "101", "010"}, 25);
+  open.assumptions = graph.assumptions;
+  EXPECT_EQ(bound_of(open, prefix(3)).assumptions, (std::vector<std::string>{"rate", "slot"}))
+      << "no ring closes: all of them";
+}
+
 }  // namespace
 }  // namespace busbar::topo

@@ -62,6 +62,10 @@ TEST(TieBreaker, TakesAnNvswitchAsJoining) {
   Graph graph = star_graph(4, 6, 25);
   graph.p2p.assign(4, std::vector<P2p>(4, P2p::Off));
   EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 1, 2}).off_pairs, 0);
+  std::erase_if(graph.links, [&](const Link& link) {
+    return link.from == graph.devices[3] || link.to == graph.devices[3];
+  });
+  EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 3}).off_pairs, 1) << "GPU3 is not on it";
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ TEST(NvlinkMedium, HasTheRatesOfItsGeneration) {
 }
 
 TEST(PcieMedium, HasTheRatesOfItsGeneration) {
+  EXPECT_EQ(pcie_medium(0, 16).nominal_GBps, 0) << "there is none";
   struct Case {
     int generation;
     double x16_GBps;  ///< PCI-SIG: 2.5, 5, 8, 16, 32 and 64 GT/s less 8/10, 128/130 or 242/256

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/topo/gpu_server.hpp"
 #include "tests/unit/topo/probes/refused.hpp"
 #include "tests/unit/topo/probes/sample_hwloc.hpp"
 
@@ -83,6 +84,34 @@ TEST(HwlocInput, RefusesAMachineOfWhichNothingIsAllowed) {
   expect_refused(R"(allowed_cpuset="0x00000003")", R"(allowed_cpuset="0x00000004")",
                  "no processor (PU)");
   expect_refused(R"(allowed_nodeset="0x00000003")", R"(allowed_nodeset="x")", "f.xml:4:");
+}
+
+TEST(HwlocInput, TellsNumaNodesFromProcessors) {
+  const std::string one_node =
+      sample::GpuServer{.numa_nodes = 1, .cores = 2, .gpus = 1}.hwloc_xml();
+  static_cast<void>(hwloc_input(one_node, "f.xml"));
+  EXPECT_NE(refusal([&] {
+              const std::string of_a_processor = R"(allowed_nodeset="0x00000002")";
+              static_cast<void>(hwloc_input(
+                  with(one_node, R"(allowed_nodeset="0x00000001")", of_a_processor), "f.xml"));
+            }).find("no processor (PU) or no NUMANode"),
+            std::string::npos);
+}
+
+TEST(HwlocInput, TakesKindsOfDistancesUpTo65536) {
+  const std::string kind = R"(kind="65536")";
+  const std::string text = with(sample::hwloc_xml(), "nbobjs=\"5\"", "nbobjs=\"5\" odd=\"\"");
+  const std::size_t at = text.find(" kind=\"", text.find("nbobjs=\"5\""));
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t end = text.find('"', at + 7);
+  const auto with_kind = [&](const std::string& value) {
+    return refusal([&] {
+      static_cast<void>(
+          hwloc_input(std::string(text).replace(at + 7, end - at - 7, value), "f.xml"));
+    });
+  };
+  EXPECT_EQ(with_kind("65536").find("kind='"), std::string::npos);
+  EXPECT_NE(with_kind("65537").find("kind='65537'"), std::string::npos);
 }
 
 TEST(HwlocInput, NamesThePlace) {

@@ -38,6 +38,12 @@ TEST(ParseSmiMatrix, ReadsANewDriversAnswer) {
   EXPECT_TRUE(matrix.notes.empty());
 }
 
+TEST(ParseSmiMatrix, PassesOverAWordThatIsACellInALineThatIsNoRow) {
+  std::string text = kTwoGpus;
+  text.insert(text.find("\nLegend"), "note\tPIX\tis\tnear\n");
+  EXPECT_EQ(parse_smi_matrix(text, "f").cells, parse_smi_matrix(kTwoGpus, "f").cells);
+}
+
 TEST(ParseSmiMatrix, MatchesRowsToColumnsByLabel) {
   const SmiMatrix matrix = parse_smi_matrix(
       "\tGPU10\tGPU2\tmlx5_10\tmlx5_2\tCPU Affinity\n"
