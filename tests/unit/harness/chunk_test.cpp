@@ -91,6 +91,15 @@ TEST_F(ChunkRun, DividesTheHostsTimesByTheOperationsOfTheChunk) {
   }
 }
 
+TEST_F(ChunkRun, CountsDisturbancesFromItsBeginning) {
+  const Disturbances before = disturbances();
+  ASSERT_GT(before.minor_faults, 0);
+  const ChunkResult result = run(ChunkShape::of(2, 1), {});
+  EXPECT_LE(result.disturbances.minor_faults, disturbances().minor_faults - before.minor_faults);
+  EXPECT_LE(result.disturbances.involuntary_switches,
+            disturbances().involuntary_switches - before.involuntary_switches);
+}
+
 // Another rank starts 1, 2 and 3 ms later.
 TEST_F(ChunkRun, TellsHowFarTheStartsOfEachOperationAreApart) {
   bootstrap().others = [](std::span<double> values, Combine how) {

@@ -105,6 +105,16 @@ TEST(WorkloadRates, OfBucketsAddUp) {
   EXPECT_TRUE(sync_time(rising[0], 2, 4.5 * kMiB, 4.0 * kMiB)->outside);  // the last bucket
 }
 
+TEST(WorkloadRates, OfDataParallelAreABroadcastAndAReduce) {
+  const auto systems = rates({dataset(
+      {row("allreduce", 4, kMiB, 10), row("broadcast", 4, kMiB, 10), row("reduce", 4, kMiB, 40)})});
+  const auto time = data_parallel_time(systems[0], 4, 1e6);
+  ASSERT_TRUE(time);
+  EXPECT_NEAR(time->seconds, 100e-6 + 25e-6, 1e-12);
+  EXPECT_NEAR(time->GBps, 16, 1e-9) << "twice a megabyte in 125 us";
+  EXPECT_FALSE(data_parallel_time(systems[0], 8, 1e6));
+}
+
 TEST(WorkloadRates, TellWhatIsSimulated) {
   Record simulated = row("allreduce", 2, kMiB, 10);
   simulated.backend = "sim";

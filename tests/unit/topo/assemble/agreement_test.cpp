@@ -107,6 +107,13 @@ TEST(Agreement, RefusesAnotherModel) {
               Optional(HasSubstr("GPU0 is Tesla V100-SXM2-16GB in --query")));
 }
 
+TEST(Agreement, TakesAnotherNameOfTheSameGenerationForTheSameGpu) {
+  Sources sources = matrix_and_query(2, 2);
+  sources.smi.nvlink = status_of(2, 2);
+  sources.smi.nvlink->gpus[0].name = "Tesla V100-SXM3-32GB";
+  EXPECT_EQ(contradiction(sources), std::nullopt);
+}
+
 TEST(Agreement, RefusesAnotherUuid) {
   Sources sources = matrix_and_query(2, 2);
   sources.smi.nvlink = status_of(2, 2);

@@ -342,6 +342,14 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
   }
 }
 
+TEST(Assemble, CountsNoNumaNodeWithoutProcessorsAsASecondOne) {
+  Sources sources = power_machine();
+  sources.hwloc->numa.push_back({.os_index = 9, .package = 1});
+  EXPECT_EQ(count_kind(assemble(sources), NodeKind::Numa), 0);
+  sources.hwloc->numa.back().cpus = "160-239";
+  EXPECT_EQ(count_kind(assemble(sources), NodeKind::Numa), 1);
+}
+
 TEST(Assemble, KeepsTheNumbersThatHwlocHasOfGpus) {
   Sources sources = power_machine();
   sources.smi = {};

@@ -273,6 +273,10 @@ TEST(Choose, SaysWhatDecidedBetweenTwoSetsOrWithinOneClass) {
               testing::EndsWith("nearest NIC, then lowest index"));
 }
 
+TEST(Choose, SaysThatAllDevicesAreTheOnlySet) {
+  EXPECT_EQ(choose(dgx1(dgx1v_rows(), 25), 8, Policy::Best).reason, "the only set: 150 GB/s");
+}
+
 TEST(Choose, SaysWhatToDoWhereSetsAreTooMany) {
   EXPECT_EQ(message_of(random_machine(24, 1), 8, Policy::Best),
             "--devices: 735471 sets of 8 of 24 devices are too many to compare; choose within one "

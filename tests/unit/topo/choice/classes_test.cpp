@@ -97,6 +97,21 @@ TEST(ClassesOf, CountASwitchedDomainWithoutTrying) {
   EXPECT_EQ(counts(classes_of(graph, 72)), (Counts{{450, 1}}));
 }
 
+TEST(ClassesOf, ShowTheLowestSetOfEachClassOfASwitch) {
+  Graph graph = star_graph(4, 6, 25);
+  for (Link& link : graph.links) {  // GPU1 has half of the links
+    if (link.from == graph.devices[1] || link.to == graph.devices[1]) link.count = 3;
+  }
+  const std::vector<SetClass> pairs = classes_of(graph, 2);
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_NEAR(pairs[0].ring_GBps, 150, 1e-9);
+  EXPECT_EQ(pairs[0].example, (DeviceSet{0, 2}));
+  EXPECT_EQ(pairs[0].count, 3U);
+  EXPECT_NEAR(pairs[1].ring_GBps, 75, 1e-9);
+  EXPECT_EQ(pairs[1].example, (DeviceSet{0, 1}));
+  EXPECT_EQ(pairs[1].count, 3U);
+}
+
 TEST(ClassesOf, AreTheSameInAnyOrderOfDevices) {
   const Graph graph = random_machine(8, 9);
   const Graph other = permuted(graph, {3, 1, 4, 0, 5, 7, 2, 6});

@@ -62,6 +62,15 @@ TEST(LimitsOf, AreTheLeastOfHostsAndNetwork) {
   EXPECT_EQ(two.within, LinkKind::NvLink);
 }
 
+TEST(LimitsOf, AreNoneForOneRank) {
+  for (const char* system : {"dgx-h100", "dgx-1v"}) {
+    const SetLimits one = limits(load_machine(system), 1);
+    EXPECT_EQ(one.kind, "none");
+    EXPECT_TRUE(std::isinf(one.ring_GBps));
+    EXPECT_EQ(one.most_on_host, SetLimits{}.most_on_host);
+  }
+}
+
 TEST(LimitsOf, HaveNoRingInHostsOfOneRank) {
   const SetLimits pair = limits({.host = cluster_of({"0"}, 25, 1, 12.5), .hosts = 3}, 3);
   EXPECT_EQ(pair.hosts, 3);
