@@ -47,6 +47,18 @@ TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
   EXPECT_EQ(made.facts.at("hosts"), "h1 h2");
 }
 
+TEST(Baseline, HasFactsThatDifferByTheSetOfDevices) {
+  JudgeCase one = healthy_case();
+  one.specification.device_sets.push_back({.id = "pairs", .kind = SetKind::Pairwise});
+  one.observations.push_back(one.observations[0]);
+  one.observations.back().device_set = "pairs";
+  one.observations.back().facts["library"] = "NCCL 2.18.1";
+  const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
+  EXPECT_FALSE(made.facts.contains("nccl"));
+  EXPECT_EQ(made.facts.at("nccl.set"), "NCCL 2.29.2");
+  EXPECT_EQ(made.facts.at("nccl.pairs"), "NCCL 2.18.1");
+}
+
 TEST(Baseline, IsReadBackAsItWasWritten) {
   const JudgeCase one = healthy_case();
   Baseline made = build_baseline(one.specification, one.observations, one.today, {});

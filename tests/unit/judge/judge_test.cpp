@@ -368,6 +368,11 @@ TEST(Judge, SimulatedAndFakeRowsAreInconclusiveEitherWay) {
     EXPECT_EQ(simulated.first().word, Word::Inconclusive);
     EXPECT_THAT(simulated.first().reason, HasSubstr("simulated"));
   }
+  JudgeCase without_reference;
+  without_reference.rule().compare = Comparison::Baseline;
+  without_reference.steady({"h1"}, 450);
+  for (Observation& o : without_reference.observations) o.records[0].flags = "fake";
+  EXPECT_EQ(without_reference.first().word, Word::Error) << "a missing baseline stays an error";
 }
 
 TEST(Judge, ATimeIsTooSlowAboveItsBoundAndTooGoodBelow) {

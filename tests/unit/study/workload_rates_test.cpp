@@ -60,6 +60,10 @@ TEST(WorkloadRates, OfCyclesAreTheirMedian) {
                                        row("allreduce", 2, kMiB, 12)})});
   EXPECT_EQ(systems[0].curves[0].points.size(), 1U);
   EXPECT_EQ(message_time(systems[0], "allreduce", 2, kMiB)->GBps, 12);
+  const auto four =
+      rates({dataset({row("allreduce", 2, kMiB, 10), row("allreduce", 2, kMiB, 90),
+                      row("allreduce", 2, kMiB, 12), row("allreduce", 2, kMiB, 40)})});
+  EXPECT_EQ(message_time(four[0], "allreduce", 2, kMiB)->GBps, 26);
 }
 
 TEST(WorkloadRates, PreferTheTypeAndThePlaceThatWereAskedFor) {

@@ -227,6 +227,23 @@ TEST(ReadLog, WarnsWhereTheFootersMeanIsOfOtherRows) {
   const ImportedRows rows = import(kHead + kNames + kRow + foot);
   ASSERT_EQ(rows.warnings.size(), 1U);
   EXPECT_NE(rows.warnings[0].find("rows are missing"), std::string::npos);
+  // Of 121.19 and 121.13, each right to 0.005: the mean, 121.16, is right to 0.005 and 1e-5 of it.
+  const auto warnings_of = [&](const std::string& mean) {
+    std::string other = kFoot;
+    other.replace(other.find("121.16"), 6, mean);
+    return import(kHead + kNames + kRow + other).warnings.size();
+  };
+  EXPECT_EQ(warnings_of("121.165"), 0U);
+  EXPECT_EQ(warnings_of("121.168"), 1U);
+  EXPECT_EQ(warnings_of("121.155"), 0U);
+  EXPECT_EQ(warnings_of("121.152"), 1U);
+}
+
+TEST(ReadLog, TakesOnlyAKnownProgramForACommand) {
+  const LogHints hints{.collective = "allreduce", .ranks = 2};
+  EXPECT_EQ(import("as my_perf showed\n" + kNames + checked_row(), hints).records.size(), 2U);
+  const LogFile log = read_log("$ mpirun -np 2 ./all_reduce_perf -b 8\n" + kNames + kRow, "x", {});
+  EXPECT_EQ(log.tables[0].command, "$ mpirun -np 2 ./all_reduce_perf -b 8");
 }
 
 TEST(ReadLog, LeavesBandwidthOutOfRowsWithoutBytesAndOfOneRank) {
@@ -292,6 +309,8 @@ TEST(ReadLog, ReadsImbAndPassesOverWhatIsNoCollective) {
   EXPECT_EQ(rows.records[0].time_median_us, 5);
   EXPECT_EQ(rows.records[0].aggregation, "max");
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 4096 / 5e3 * 1.5, 1e-9);
+  const LogFile log = read_log("# ./IMB-MPI1 Allreduce\n" + text, "x.log", {});
+  EXPECT_EQ(log.tables[0].command, "./IMB-MPI1 Allreduce");
   const std::string cut_lines =
       "# Benchmarking \n# MPI_Datatype :\n# All processes entering MPI_Datatype\n# end of "
       "Benchmarks\n";

@@ -107,10 +107,19 @@ TEST(Agreement, RefusesAnotherModel) {
               Optional(HasSubstr("GPU0 is Tesla V100-SXM2-16GB in --query")));
 }
 
-TEST(Agreement, TakesAnotherNameOfTheSameGenerationForTheSameGpu) {
+TEST(Agreement, OfATreeAndAQueryIsOfGenerationsOnly) {
   Sources sources = matrix_and_query(2, 2);
-  sources.smi.nvlink = status_of(2, 2);
-  sources.smi.nvlink->gpus[0].name = "Tesla V100-SXM3-32GB";
+  sources.hwloc = HostTree{
+      .origin = "tree.xml",
+      .gpus = {{.bus_id = sources.smi.gpus[0].bus_id}, {.bus_id = sources.smi.gpus[1].bus_id}}};
+  std::string& model = sources.hwloc->gpus[0].model;
+  for (const char* same : {"", "GV100GL [Tesla V100 SXM3 32GB]", "Tesla V100-SXM3-32GB", "X9"}) {
+    model = same;
+    EXPECT_EQ(contradiction(sources), std::nullopt) << same;
+  }
+  model = "NVIDIA H100 80GB HBM3";
+  EXPECT_THAT(contradiction(sources), Optional(HasSubstr("and NVIDIA H100 80GB HBM3 in --hwloc")));
+  sources.smi.gpus[0].name = "X9";
   EXPECT_EQ(contradiction(sources), std::nullopt);
 }
 

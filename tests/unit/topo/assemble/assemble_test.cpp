@@ -342,6 +342,20 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
   }
 }
 
+TEST(Assemble, JoinsGpusOfOneNumaNodeWhoseCellShowsNvlinkOnly) {
+  Sources sources{.name = "box"};
+  const auto packages = [&](const std::string& second) {
+    sources.smi.matrix = parse_smi_matrix(
+        "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tNV4\t0-3\t0\nGPU1\tNV4\tX\t" + second +
+            "\n",
+        "box.txt");
+    return count_kind(assemble(sources), NodeKind::Package);
+  };
+  EXPECT_EQ(packages("4-7\t0"), 1);
+  EXPECT_EQ(packages("0-3\tN/A"), 1);
+  EXPECT_EQ(packages("4-7\t1"), 2);
+}
+
 TEST(Assemble, CountsNoNumaNodeWithoutProcessorsAsASecondOne) {
   Sources sources = power_machine();
   sources.hwloc->numa.push_back({.os_index = 9, .package = 1});

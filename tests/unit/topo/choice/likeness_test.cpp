@@ -68,6 +68,18 @@ TEST(Induced, TellsSharedLinksFromOwnOnes) {
   EXPECT_TRUE(Induced(apart, both).like(Induced(apart, both)));
 }
 
+// Six GPUs with three neighbours each: a prism, whose triangles no colour shows, and K3,3, which
+// has none. Counting neighbours' neighbours tells them apart as little as the hashes do.
+TEST(Induced, TellsAPrismFromSixThatAreNeighboursOfTheOtherThree) {
+  const RingProblem prism = problem_of_graph(
+      nvlink_graph({"011100", "101010", "110001", "100011", "010101", "001110"}, 25));
+  const RingProblem crossed = problem_of_graph(
+      nvlink_graph({"000111", "000111", "000111", "111000", "111000", "111000"}, 25));
+  const std::vector<int> all = prefix(6);
+  EXPECT_FALSE(Induced(prism, all).like(Induced(crossed, all)));
+  EXPECT_EQ(Induced(prism, all).signature(), Induced(crossed, all).signature());
+}
+
 TEST(Induced, SeesOneMissingHop) {
   const RingProblem whole = problem_of_graph(nvlink_graph({"0111", "1011", "1101", "1110"}, 25));
   RingProblem less = whole;

@@ -47,6 +47,7 @@ TEST(WholeNumber, TakesDigitsOnly) {
 
 TEST(InQuotes, MakesForeignBytesHarmlessAndBoundsTheLength) {
   EXPECT_EQ(in_quotes("a\x1b\xFF"), "'a?\?'");
+  EXPECT_EQ(in_quotes(" ~\x7f"), "' ~?'");
   EXPECT_EQ(in_quotes(std::string(50, 'x')).size(), 45U);
 }
 
