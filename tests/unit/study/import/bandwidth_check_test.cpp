@@ -54,6 +54,7 @@ TEST(RateRange, IsOfAllTimesThatPrintAsTheLogHasIt) {
   EXPECT_DOUBLE_EQ(range->low, 6.4);
   EXPECT_DOUBLE_EQ(range->high, 8 / 0.75);
   EXPECT_FALSE(rate_range(0, timed));
+  EXPECT_FALSE(rate_range(8000, LogHalf{}));
   EXPECT_FALSE(rate_range(8000, {.time_us = Printed{.value = 0.5, .half_unit = 0.5}}));
   const auto rate = rate_range(8000, {.algbw_GBps = Printed{.value = 2, .half_unit = 0.5}});
   ASSERT_TRUE(rate);

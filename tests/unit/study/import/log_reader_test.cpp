@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "study/import/log_lines.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
 
@@ -84,6 +85,12 @@ TEST(ReadLog, TakesOffWhatLaunchersAndCiPutBeforeLines) {
     EXPECT_EQ(rows.records[0].time_median_us, 276.88) << prefix;
     EXPECT_EQ(rows.records[0].ranks, 2) << prefix;
   }
+}
+
+TEST(LogLines, AreWithoutUpToFourPrefixes) {
+  const std::string tag = "[1,0]<stdout>:";
+  EXPECT_EQ(log_lines(tag + tag + tag + tag + "x").at(0).text, "x");
+  EXPECT_EQ(log_lines(tag + tag + tag + tag + tag + "x").at(0).text, tag + "x");
 }
 
 TEST(ReadLog, TellsRowsThatTheLogCountsWrong) {

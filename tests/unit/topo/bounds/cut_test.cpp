@@ -72,6 +72,14 @@ TEST(MinimumCut, FindsTheOnlyLinkThatHasALimit) {
   }
 }
 
+TEST(MinimumCut, OfSeveralEqualOnesIsTheFirst) {
+  const std::vector<FlowLink> chain{{.from = 0, .to = 1, .capacity = 10},
+                                    {.from = 1, .to = 0, .capacity = 10},
+                                    {.from = 1, .to = 2, .capacity = 10},
+                                    {.from = 2, .to = 1, .capacity = 10}};
+  EXPECT_EQ(minimum_cut(chain, std::vector{0, 1, 2}).links, std::vector<int>{0});
+}
+
 TEST(MinimumCut, IsZeroBetweenPartsThatNothingJoins) {
   const std::vector<FlowLink> links{{0, 1, 5}, {1, 0, 5}};
   EXPECT_EQ(minimum_cut(links, std::vector<int>{0, 1, 2}).value, 0);
