@@ -33,7 +33,8 @@ std::string refusal(const JudgeCase& one) {
 }
 
 TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
-  const JudgeCase one = healthy_case();
+  JudgeCase one = healthy_case();
+  one.specification.system.name = "pod";
   const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
   ASSERT_EQ(made.rows.size(), 3U);
   EXPECT_EQ(made.rows[0].instance, "h1");
@@ -45,6 +46,7 @@ TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
   EXPECT_EQ(made.facts.at("nccl"), "NCCL 2.29.2");
   EXPECT_EQ(made.facts.at("ngpus"), "8");
   EXPECT_EQ(made.facts.at("hosts"), "h1 h2");
+  EXPECT_EQ(made.facts.at("system"), one.specification.system.name);
 }
 
 TEST(Baseline, HasFactsThatDifferByTheSetOfDevices) {
@@ -156,9 +158,15 @@ TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {
   one.specification.baseline = {.file = "b.csv", .max_age_days = 90, .must_match = {"nccl"}};
   one.rule().compare = Comparison::Baseline;
   one.baseline = &made;
+  Observation failed = one.observations[0];  // it has no head to compare
+  failed.facts.clear();
+  failed.records.clear();
+  failed.failure = "exit 4";
+  failed.launch = 3;
+  one.observations.push_back(failed);
   const Judgement judgement = one.judged();
   ASSERT_EQ(judgement.verdicts.size(), 2U);
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Pass) << judgement.verdicts[0].reason;
+  EXPECT_EQ(judgement.verdicts[0].word, Word::Warn) << judgement.verdicts[0].reason;
   EXPECT_EQ(judgement.verdicts[1].word, Word::Error);
 }
 

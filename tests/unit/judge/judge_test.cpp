@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "judge/bound_check.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 
 namespace busbar::judge {
@@ -39,6 +40,14 @@ TEST(Judge, ALowValueFailsWithItsNumbers) {
   ASSERT_EQ(judgement.suspects.size(), 1U);
   EXPECT_EQ(judgement.nodes.at(0).state, NodeState::Failed);
   EXPECT_EQ(exit_code_of(judgement, false), 1);
+}
+
+TEST(Judge, PercentagesHaveThreeDigitsBelowAThousand) {
+  EXPECT_EQ(percent_words(0.123456), "12.3 %");
+  EXPECT_EQ(percent_words(9.994), "999 %");
+  EXPECT_EQ(percent_words(10), "1000 %");
+  EXPECT_EQ(percent_words(123.456), "12346 %");
+  EXPECT_EQ(percent_words(-12.34), "-1234 %");
 }
 
 TEST(Judge, ANodeWithoutItsLaunchesIsAnError) {

@@ -175,6 +175,8 @@ TEST(ScalingFigure, KeepsTheBandwidthOfTheFewestRanksAsIdeal) {
   const PlotFigure figure = scaling_figure(curves, {});
   ASSERT_EQ(figure.curves.size(), 4U);
   EXPECT_EQ(figure.curves[2].kind, PlotKind::Ideal);
+  EXPECT_EQ(figure.curves[2].panel, 0) << "bandwidth";
+  EXPECT_EQ(figure.curves[3].panel, 1) << "time";
   EXPECT_DOUBLE_EQ(figure.curves[2].points.at(1).y, 50);
   EXPECT_DOUBLE_EQ(figure.curves[3].points.at(1).y, 80);  // 100 us * 40 / 50
 }
@@ -313,6 +315,14 @@ TEST(PairsFigure, HasARowForEverySenderAndAColumnForEveryReceiver) {
     const PlotFigure figure = pairs_figure(datasets, {}, {});
     EXPECT_EQ(figure.facts.back(), (std::pair<std::string, std::string>{"ranks", "4"}));
   }
+}
+
+TEST(PairsFigure, PassesOverRowsWithoutBothEnds) {
+  Record half = pair(4096, 99, 0, 5);
+  half.receiver.reset();
+  const std::vector<Dataset> datasets{dataset("a", {pair(1024, 10, 0, 1), half})};
+  EXPECT_EQ(pairs_figure(datasets, {}, {}).facts.back(),
+            (std::pair<std::string, std::string>{"ranks", "2"}));
 }
 
 TEST(PairsFigure, OfSeveralFilesHasOneScaleAndNamesWhatDiffers) {

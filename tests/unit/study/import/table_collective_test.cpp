@@ -73,6 +73,11 @@ TEST(TableCollective, ThatReducesIsRefusedForRowsWithoutAReduction) {
   EXPECT_TRUE(refusal(table_of(row, 2), "all_reduce").says("redop none"));
 }
 
+TEST(TableCollective, WithoutAReductionIsTakenForRowsThatFitNone) {
+  const std::string row = "8000 999 float none 0 1.00 8.00 8.00 0 1.00 8.00 8.00 N/A";
+  EXPECT_EQ(found(table_of(row, 2), "sendrecv").collective->name, "sendrecv");
+}
+
 TEST(TableCollective, OfTheUserIsRefusedWhereNoneFits) {
   const std::string row = "8000 2000 float sum -1 1.00 8.00 3.00 0 1.00 8.00 3.00 0";
   const Failure failure = refusal(table_of(row), "all_reduce");

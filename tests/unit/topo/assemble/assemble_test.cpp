@@ -325,6 +325,8 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixBothWays) {
     ASSERT_NE(link, graph.links.end()) << from;
     EXPECT_EQ(link->count, 3) << "75 GB/s at 25 a link";
   }
+  sources.hwloc->nvlink_matrix->GBps = {{0, 300}, {300, 0}};
+  EXPECT_EQ(assemble(sources).labels[0][1], "NV12");
 }
 
 TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
