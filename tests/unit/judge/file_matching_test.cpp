@@ -88,6 +88,17 @@ TEST_F(FileMatching, APairIsTheSameInstanceInEitherOrder) {
   EXPECT_EQ(seen[1].launch, 1);
 }
 
+TEST_F(FileMatching, AFileOfAllNodesIsTheWhole) {
+  one_.specification.system.nodes = {"h1", "h2", "h3"};
+  one_.specification.device_sets = {{.id = "set", .kind = SetKind::Whole, .ranks_per_node = 8}};
+  one_.specification.expectations.pop_back();
+  const auto seen = observe(
+      {write("a.csv", csv("h1 h2 h3", 3, 24, "")), write("b.csv", csv("h1 h2", 2, 16, ""))});
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].instance, "all");
+  EXPECT_EQ(seen[0].nodes.size(), 3U);
+}
+
 TEST_F(FileMatching, WhatFitsNoSetIsNamed) {
   one_.specification.system.nodes = {"h1"};
   EXPECT_TRUE(observe({write("few.csv", csv("h1", 1, 4, "0,1,2,3"))}).empty());

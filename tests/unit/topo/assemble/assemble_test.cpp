@@ -358,6 +358,31 @@ TEST(Assemble, JoinsGpusOfOneNumaNodeWhoseCellShowsNvlinkOnly) {
   EXPECT_EQ(packages("4-7\t1"), 2);
 }
 
+TEST(Assemble, TakesLinksByNumberWhereNobodyHasUuids) {
+  Sources sources = power_machine();
+  for (auto& gpu : sources.smi.gpus) gpu.uuid.clear();
+  sources.smi.nvlink->gpus[1].links.pop_back();
+  sources.smi.nvlink->gpus[1].links.pop_back();
+  const Graph graph = assemble(sources);
+  const auto to_processor = [&](std::size_t gpu) {
+    double count = 0;
+    for (const Link& link : graph.links) {
+      if (link.from == graph.devices[gpu] && link.to == find_node(graph, "CPU1"))
+        count = link.count;
+    }
+    return count;
+  };
+  EXPECT_EQ(to_processor(0), 3) << "of six links three are to the other GPU";
+  EXPECT_EQ(to_processor(1), 1) << "of four";
+}
+
+TEST(Assemble, TakesATreeThatLacksAGpuWhereThereIsNoMatrix) {
+  Sources sources = power_machine();
+  sources.smi.matrix.reset();
+  sources.smi.gpus[1].bus_id = "0000:77:00.0";
+  EXPECT_EQ(count_kind(assemble(sources), NodeKind::PcieSwitch), 1);
+}
+
 TEST(Assemble, CountsNoNumaNodeWithoutProcessorsAsASecondOne) {
   Sources sources = power_machine();
   sources.hwloc->numa.push_back({.os_index = 9, .package = 1});

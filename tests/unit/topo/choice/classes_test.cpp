@@ -64,6 +64,13 @@ TEST(ClassesOf, SplitTheSetsWithoutARingByWhatTheyFallBackOn) {
   EXPECT_EQ(sum, classes.back().count);
 }
 
+TEST(ClassesOf, HaveNoFallbackWhereNothingJoinsTheDevices) {
+  const auto pairs = classes_of(nvlink_graph({"010", "100", "000"}, 25), 2);
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs.back().count, 2U);
+  EXPECT_TRUE(pairs.back().fallback.empty());
+}
+
 TEST(ClassesOf, AddUpToAllSetsAndShowTheLowest) {
   for (const unsigned seed : {1U, 2U}) {
     const Graph graph = random_machine(7, seed);

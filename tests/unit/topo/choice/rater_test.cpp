@@ -32,6 +32,12 @@ TEST(Rater, AgreesWithTheBoundOfEverySetOfRandomMachines) {
   for (const unsigned seed : {1U, 2U}) expect_as_bound_of(random_machine(6, seed));
 }
 
+TEST(Rater, TakesASlowRingOverNvlinkForARing) {
+  Graph graph = nvlink_graph({"011", "101", "110"}, 0.4);
+  add_pcie(graph, {.gpus = 3});
+  expect_as_bound_of(graph);
+}
+
 TEST(Rater, AgreesWithTheBoundOfEverySetWithoutPeerAccess) {
   expect_as_bound_of(pcie_graph({.gpus = 6, .p2p = P2p::Off}));
 }
