@@ -62,10 +62,13 @@ TEST(TieBreaker, TakesAnNvswitchAsJoining) {
   Graph graph = star_graph(4, 6, 25);
   graph.p2p.assign(4, std::vector<P2p>(4, P2p::Off));
   EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 1, 2}).off_pairs, 0);
-  std::erase_if(graph.links, [&](const Link& link) {
-    return link.from == graph.devices[3] || link.to == graph.devices[3];
-  });
-  EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 3}).off_pairs, 1) << "GPU3 is not on it";
+  const int hub = find_node(graph, "NVSwitch");
+  const int other = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "another"});
+  for (Link& link : graph.links) {
+    if (link.from == graph.devices[3]) link.to = other;
+    if (link.to == graph.devices[3] && link.from == hub) link.from = other;
+  }
+  EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 3}).off_pairs, 1) << "GPU3 is on another";
 }
 
 }  // namespace

@@ -153,6 +153,7 @@ TEST(NcclXml, NamesThePlaceOfABadValue) {
   EXPECT_NE(refused_with("0000000f", "0-3").find("affinity"), std::string::npos);
   EXPECT_NE(refused_with("speed=\"100000\"", "speed=\"100000001\"").find("speed='100000001'"),
             std::string::npos);
+  EXPECT_EQ(refused_with("speed=\"100000\"", "speed=\"0\"").find("speed"), std::string::npos);
   // The name is an attribute's value before it is an attribute.
   EXPECT_NE(refused_with("name=\"mlx5_0\" dev=\"0\" speed=\"100000\"", "name=\"speed\" speed=\"x\"")
                 .find(":32: speed='x'"),
