@@ -127,7 +127,6 @@ TEST(NvbandwidthMatrix, EndsWhereAnotherTestBegins) {
   const std::string other =
       "Running device_local_copy.\nmemcpy local GPU(column) bandwidth (GB/s)\n           0         "
       "1\n 0   1310.00   1312.00\n";
-  const std::string matrix = "Running device_to_device_memcpy_write_ce.\n";
   std::string text = kNvbandwidth;
   const std::size_t end = text.find("SUM device_to_device_memcpy_write_ce");
   EXPECT_EQ(import(text.insert(end, other)).records.size(), import(kNvbandwidth).records.size());
