@@ -39,8 +39,8 @@ std::string value_words(double value, Metric metric) {
 
 std::string percent_words(double share) {
   const double percent = share * 100;
-  return std::abs(percent) >= 1000 ? fmt::format("{:.0f} %", percent)
-                                   : fmt::format("{:.3g} %", percent);
+  return std::abs(percent) >= 999.5 ? fmt::format("{:.0f} %", percent)
+                                    : fmt::format("{:.3g} %", percent);
 }
 
 void check_bounds(RuleVerdict& verdict, const Reference& reference) {

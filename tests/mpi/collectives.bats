@@ -32,14 +32,14 @@ for_all() {  # for_all RANKS OPTIONS...
   STATUSES="ok skipped" for_all 3 -b 64 -e 256K -f 4096 -d all -o all -r all -n 2 -w 0
 }
 @test "every type, operation and root is right on 4 ranks" {
-  STATUSES="ok skipped" for_all 4 -b 64 -e 4K -f 64 -d all -o all -r all -n 2 -w 0
+  STATUSES="ok skipped" for_all 4 -b 4K -e 4K -d all -o all -r all -n 2 -w 0
 }
 @test "every type, operation and root is right on 16 ranks" {
   local collective once=(-b 4K -e 4K -n 2 -w 0)
   STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d all -o all
-  for collective in reducescatter allgather alltoall; do
-    STATUSES="ok skipped" all_right 16 "$collective" "${once[@]}" -d all
-  done
+  STATUSES="ok skipped" all_right 16 reducescatter "${once[@]}" -d all
+  STATUSES="ok skipped" all_right 16 alltoall "${once[@]}"
+  all_right 16 allgather "${once[@]}"
   for collective in broadcast reduce gather scatter; do
     all_right 16 "$collective" "${once[@]}" -d int32 -r all
   done

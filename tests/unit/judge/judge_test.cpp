@@ -45,6 +45,7 @@ TEST(Judge, ALowValueFailsWithItsNumbers) {
 TEST(Judge, PercentagesHaveThreeDigitsBelowAThousand) {
   EXPECT_EQ(percent_words(0.123456), "12.3 %");
   EXPECT_EQ(percent_words(9.994), "999 %");
+  EXPECT_EQ(percent_words(9.996), "1000 %");
   EXPECT_EQ(percent_words(10), "1000 %");
   EXPECT_EQ(percent_words(123.456), "12346 %");
   EXPECT_EQ(percent_words(-12.34), "-1234 %");

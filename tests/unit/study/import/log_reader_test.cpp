@@ -323,6 +323,10 @@ TEST(ReadLog, ReadsImbAndPassesOverWhatIsNoCollective) {
       "Benchmarks\n";
   EXPECT_EQ(import(cut_lines + text).records[0].type, "float");
   EXPECT_EQ(import(text + cut_lines).facts, rows.facts);
+  const std::string broadcast =
+      "# MPI_Datatype : MPI_FLOAT\n# MPI_Datatype :\n# Benchmarking Bcast\n# #processes = 4\n"
+      "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n4096 1000 3.00 5.00 4.00\n";
+  EXPECT_EQ(import("# Intel(R) MPI Benchmarks 2021.3\n" + broadcast).records.at(0).type, "float");
   EXPECT_EQ(import(text.substr(0, text.find("# MPI_Datatype")) + cut_lines +
                    text.substr(text.find("# Benchmarking Allreduce")))
                 .records[0]
@@ -357,6 +361,9 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
     const auto& facts = import(other).facts;
     EXPECT_NE(std::find(facts.begin(), facts.end(), library), facts.end()) << version;
   }
+  std::string quoted = text;
+  quoted.replace(quoted.find("-b"), 2, R"(\"inf\")");
+  EXPECT_EQ(read_log(quoted, "x.log", {}).tables.at(0).command, R"(./all_reduce_perf "inf" 8)");
   EXPECT_TRUE(refusal(text.substr(0, 300)).says("damaged JSON"));
 }
 
