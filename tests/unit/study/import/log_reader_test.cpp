@@ -362,8 +362,8 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
     EXPECT_NE(std::find(facts.begin(), facts.end(), library), facts.end()) << version;
   }
   std::string quoted = text;
-  quoted.replace(quoted.find("-b"), 2, R"(\"inf\")");
-  EXPECT_EQ(read_log(quoted, "x.log", {}).tables.at(0).command, R"(./all_reduce_perf "inf" 8)");
+  quoted.replace(quoted.find("-b"), 2, R"(inf \"inf\")");
+  EXPECT_EQ(read_log(quoted, "x.log", {}).tables.at(0).command, R"(./all_reduce_perf inf "inf" 8)");
   EXPECT_TRUE(refusal(text.substr(0, 300)).says("damaged JSON"));
 }
 
