@@ -79,14 +79,16 @@ double seconds_of(const Job& job, const DeviceBytes& room) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The first operation of a kind takes two seconds or more, the next does not.
+/// The first operation of a kind takes two seconds or more on rank 0, whose fault it is, and the
+/// next does not. (Other ranks' clocks may start while rank 0 is at it.)
 void first_is_slow() {
   Job job = join();
   connect(job);
   const DeviceBytes room(4);
   const double first = seconds_of(job, room);
-  require(first >= 2, "the first operation: " + std::to_string(first) + " s");
-  require(seconds_of(job, room) < first, "the second operation is faster");
+  require(job.rank > 0 || first >= 2, "the first operation: " + std::to_string(first) + " s");
+  const double second = seconds_of(job, room);
+  require(job.rank > 0 || second < first, "the second operation is faster");
   leave(job);
 }
 
