@@ -100,7 +100,7 @@ TEST(HwlocInput, TellsNumaNodesFromProcessors) {
 
 TEST(HwlocInput, TakesKindsOfDistancesUpTo65536) {
   const std::string kind = R"(kind="65536")";
-  const std::string text = with(sample::hwloc_xml(), "nbobjs=\"5\"", "nbobjs=\"5\" odd=\"\"");
+  const std::string text = with(sample::hwloc_xml(), R"(nbobjs="5")", R"(nbobjs="5" odd="")");
   const std::size_t at = text.find(" kind=\"", text.find("nbobjs=\"5\""));
   ASSERT_NE(at, std::string::npos);
   const std::size_t end = text.find('"', at + 7);
