@@ -47,7 +47,8 @@ CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*
 CORE := $(call objects,$(CORE_SOURCES)) $(TEXT_OBJECTS) $(BACKEND_OBJECTS)
 
 .PHONY: all
-all: packages-build ## install what is missing, build all executables at the root
+all: ## build all executables at the root; installs nothing
+	@BUSBAR_NO_INSTALL=1 tools/install-packages $(BUILD_PACKAGES) $(MPI_PACKAGES)
 	@$(MAKE) --no-print-directory executables
 
 .PHONY: executables

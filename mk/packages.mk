@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What each stage needs from Debian 12, and targets that install what of it is missing.
-# `make BUSBAR_NO_INSTALL=1 ...` installs nothing and goes on with what the machine has.
+# The Debian 12 packages of each stage. `make` installs nothing and names what is missing; `make deps`, `make quickstart`,
+# `make test` and the other targets that need more install it, unless BUSBAR_NO_INSTALL=1.
 
 MPICH_PACKAGES := mpich libmpich-dev
+MPI_PACKAGES = $(if $(filter mpich,$(MPI_NAME)),$(MPICH_PACKAGES))
 BUILD_PACKAGES := g++ make pkg-config libhwloc-dev libfccp-dev libcli11-dev \
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libpugixml-dev libglpk-dev liblemon-dev libhwloc-plugins
 TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps graphviz gnuplot-nox iproute2 libxml2-utils python3-yaml patchelf
@@ -12,9 +13,12 @@ BENCH_PACKAGES := libbenchmark-dev
 PLOT_PACKAGES := gnuplot-nox
 LINT_PACKAGES := clang-format-14 clang-tidy-14 cppcheck shellcheck pyflakes3 git
 
+.PHONY: deps
+deps: packages-build packages-test packages-bench packages-lint ## install what is missing to build, test, benchmark and lint
+
 .PHONY: packages-build packages-test packages-bench packages-plot packages-lint openmpi
 packages-build: $(filter openmpi,$(MPI_NAME))
-	@tools/install-packages $(BUILD_PACKAGES) $(if $(filter mpich,$(MPI_NAME)),$(MPICH_PACKAGES))
+	@tools/install-packages $(BUILD_PACKAGES) $(MPI_PACKAGES)
 # Tests and benchmarks are run with both.
 packages-test packages-bench: openmpi
 packages-test:

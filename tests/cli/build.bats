@@ -98,6 +98,13 @@ flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$
   [ "$status" -eq 1 ]
   [[ $output == *"BUSBAR_NO_INSTALL=1"* ]]
 }
+@test "make names the packages that are missing and installs nothing" {
+  run make -n MPI= all
+  [[ $output == *"BUSBAR_NO_INSTALL=1 tools/install-packages "*libhwloc-dev* ]]
+  BUSBAR_NO_INSTALL=1 run tools/install-packages no-such-package
+  [ "$status" -eq 0 ]
+  [[ $output == *no-such-package*"make deps"* ]]
+}
 @test "a bundle starts where none of the libraries is installed" {
   tools/make-bundle "$T/bundle" "${BUILD:-build}/bin/allreduce_perf"
   # The C library's own files are the machine's, all others the bundle's.

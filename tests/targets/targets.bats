@@ -26,6 +26,7 @@ why_not() {
     fuzz) echo "compiles everything once more" ;;
     soak | soak-cluster | mutants | check-repeated) echo "hours" ;;
     gpu-bench) echo "needs a GPU" ;;
+    deps) echo "installs packages" ;;
   esac
 }
 
