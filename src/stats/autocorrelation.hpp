@@ -2,8 +2,13 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 namespace busbar::stats {
+
+/// Ranks 1..n less their mean (n + 1) / 2, in the samples' order; equal samples share their
+/// mid-rank.
+[[nodiscard]] std::vector<double> centered_ranks(std::span<const double> samples);
 
 /// How many samples carry as much as one independent sample: 1 + 2 sum of the autocorrelations of
 /// the ranks, within [1, n]; n means that the series never forgets where it began.

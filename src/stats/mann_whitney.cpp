@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "stats/ranks.hpp"
+#include "stats/autocorrelation.hpp"
 
 namespace busbar::stats {
 namespace {

@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 
 namespace busbar::stats {
+
+/// Two ranks, 1-based: samples number `low` and `high` in ascending order bound the median.
+struct RankPair {
+  std::size_t low = 0;
+  std::size_t high = 0;
+  [[nodiscard]] bool operator==(const RankPair&) const = default;
+};
+
+/// Ranks of the 95 % interval of the median of `count` samples worth count / iact independent ones;
+/// nullopt when those are fewer than 6. With iact 1 the exact binomial ranks of the textbook.
+/// `stretch` multiplies the distance from the middle, for an iact that was itself estimated.
+[[nodiscard]] std::optional<RankPair> median_ranks(std::size_t count, double iact = 1,
+                                                   double stretch = 1);
 
 /// 95 % confidence interval of the median, corrected for autocorrelation.
 struct MedianInterval {

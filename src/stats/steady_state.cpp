@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "stats/autocorrelation.hpp"
-#include "stats/ranks.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::stats {

@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "stats/median_interval.hpp"
-#include "stats/median_ranks.hpp"
 #include "stats/stop_rule.hpp"
 #include "tests/unit/stats/series.hpp"
 

@@ -18,8 +18,6 @@
 #include "stats/histogram.hpp"
 #include "stats/mann_whitney.hpp"
 #include "stats/median_interval.hpp"
-#include "stats/median_ranks.hpp"
-#include "stats/ranks.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/stop_rule.hpp"
 #include "stats/summary.hpp"
