@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "judge/spec/reader_parts.hpp"
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 
 namespace busbar::judge {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/choice/star.hpp"
+#include "topo/choice/switch_ports.hpp"
 
 #include <algorithm>
 
@@ -20,18 +20,18 @@ Graph hurt_star() {
   return graph;
 }
 
-TEST(StarPorts, AreTheDevicesOwn) {
-  const auto ports = star_ports(hurt_star(), prefix(8), {});
+TEST(SwitchPorts, AreTheDevicesOwn) {
+  const auto ports = switch_ports(hurt_star(), prefix(8), {});
   ASSERT_TRUE(ports);
   EXPECT_EQ(*ports, (std::vector<double>{300, 300, 300, 300, 300, 300, 300, 250}));
 }
 
-TEST(StarPorts, AreNoneInAMesh) {
-  EXPECT_FALSE(star_ports(nvlink_graph(dgx1v_rows(), 25), prefix(8), {}));
-  EXPECT_FALSE(star_ports(pcie_graph({}), prefix(8), {}));
+TEST(SwitchPorts, AreNoneInAMesh) {
+  EXPECT_FALSE(switch_ports(nvlink_graph(dgx1v_rows(), 25), prefix(8), {}));
+  EXPECT_FALSE(switch_ports(pcie_graph({}), prefix(8), {}));
 }
 
-TEST(StarPorts, AreNoneWhereTwoSwitchesAreJoinedUnevenly) {
+TEST(SwitchPorts, AreNoneWhereTwoSwitchesAreJoinedUnevenly) {
   Graph graph = star_graph(3, 6, 25);
   const int medium = graph.links.front().medium;
   const int hub = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "NVSwitch 2"});
@@ -43,36 +43,38 @@ TEST(StarPorts, AreNoneWhereTwoSwitchesAreJoinedUnevenly) {
   add_cable(graph, graph.devices[0], hub, medium, 4);
   add_cable(graph, graph.devices[1], hub, medium, 6);
   add_cable(graph, graph.devices[2], hub, medium, 2);
-  EXPECT_FALSE(star_ports(graph, prefix(3), {}));
-  EXPECT_TRUE(star_ports(graph, std::vector{0, 2}, {}));
+  EXPECT_FALSE(switch_ports(graph, prefix(3), {}));
+  EXPECT_TRUE(switch_ports(graph, std::vector{0, 2}, {}));
 }
 
-TEST(StarClasses, AreCountedWithoutTrying) {
+TEST(PortClasses, AreCountedWithoutTrying) {
   const std::vector<double> ports{300, 300, 300, 300, 300, 300, 300, 250};
-  const auto classes = star_classes(ports, 4);
+  const auto classes = port_classes(ports, 4);
   ASSERT_EQ(classes.size(), 2U);
   EXPECT_EQ(classes[0].port_GBps, 300);
   EXPECT_EQ(classes[0].count, 35U);
   EXPECT_EQ(classes[1].port_GBps, 250);
   EXPECT_EQ(classes[1].count, 35U);
-  EXPECT_EQ(star_classes(ports, 8).size(), 1U);
+  EXPECT_EQ(port_classes(ports, 8).size(), 1U);
 }
 
-/// What pick_from_star must find, by trying all sets.
-DeviceSet brute(const std::vector<double>& ports, const TieBreaker& ties, const StarWish& wish) {
+/// What pick_by_ports must find, by trying all sets.
+DeviceSet brute(const std::vector<double>& ports, const TieBreaker& ties,
+                const PortRequest& request) {
   DeviceSet best;
-  for (const DeviceSet& set : all_sets(prefix(static_cast<int>(ports.size())), wish.k)) {
+  for (const DeviceSet& set : all_sets(prefix(static_cast<int>(ports.size())), request.k)) {
     double least = ports[static_cast<std::size_t>(set.front())];
     for (const int i : set) least = std::min(least, ports[static_cast<std::size_t>(i)]);
-    if (least != wish.level_GBps) continue;
+    if (least != request.level_GBps) continue;
     if (best.empty()) best = set;
-    const bool before = wish.spread ? ties.of(set) > ties.of(best) : ties.of(set) < ties.of(best);
+    const bool before =
+        request.spread ? ties.of(set) > ties.of(best) : ties.of(set) < ties.of(best);
     if (before) best = set;
   }
   return best;
 }
 
-TEST(PickFromStar, AgreesWithTryingAllSets) {
+TEST(PickByPorts, AgreesWithTryingAllSets) {
   Graph graph = star_graph(9, 12, 25);
   for (int i = 0; i < 9; ++i) gpu(graph, i).numa = (i * 2) % 3;
   const int pcie =
@@ -84,10 +86,10 @@ TEST(PickFromStar, AgreesWithTryingAllSets) {
   const TieBreaker ties(graph);
   const std::vector<double> ports{300, 250, 300, 300, 200, 300, 250, 300, 300};
   for (std::size_t k = 2; k <= 9; ++k) {
-    for (const StarClass& one : star_classes(ports, k)) {
+    for (const PortClass& one : port_classes(ports, k)) {
       for (const bool spread : {false, true}) {
-        const StarWish wish{.k = k, .level_GBps = one.port_GBps, .spread = spread};
-        EXPECT_EQ(pick_from_star(prefix(9), ports, ties, wish), brute(ports, ties, wish))
+        const PortRequest request{.k = k, .level_GBps = one.port_GBps, .spread = spread};
+        EXPECT_EQ(pick_by_ports(prefix(9), ports, ties, request), brute(ports, ties, request))
             << k << " at " << one.port_GBps << (spread ? " spread" : "");
       }
     }

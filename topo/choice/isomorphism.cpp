@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/choice/likeness.hpp"
+#include "topo/choice/isomorphism.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -24,16 +24,10 @@ std::uint64_t mix(std::uint64_t value) {
 std::uint64_t mix(std::uint64_t one, std::uint64_t other) { return mix(mix(one) ^ other); }
 std::uint64_t mix(double value) { return mix(std::bit_cast<std::uint64_t>(value)); }
 
-std::vector<int> all_devices(const RingProblem& problem) {
-  std::vector<int> all(at(problem.n));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
 }  // namespace
 
 /// Of rows with the same uses only the tightest binds.
-void Induced::normalise(std::vector<Row>& rows) {
+void InducedSubgraph::normalise(std::vector<Row>& rows) {
   for (Row& row : rows) std::sort(row.uses.begin(), row.uses.end());
   std::sort(rows.begin(), rows.end(), [](const Row& one, const Row& other) {
     return one.uses != other.uses ? one.uses < other.uses : one.capacity < other.capacity;
@@ -42,7 +36,8 @@ void Induced::normalise(std::vector<Row>& rows) {
   rows.erase(std::unique(rows.begin(), rows.end(), same), rows.end());
 }
 
-Induced::Induced(const RingProblem& problem, std::span<const int> set) : devices_(set.size()) {
+InducedSubgraph::InducedSubgraph(const RingProblem& problem, std::span<const int> set)
+    : devices_(set.size()) {
   std::vector<int> row_of(problem.capacity.size(), -1);
   for (std::size_t i = 0; i < set.size(); ++i) {
     hops_.emplace_back(set.size(), false);
@@ -63,10 +58,10 @@ Induced::Induced(const RingProblem& problem, std::span<const int> set) : devices
   }
   normalise(rows_);
   colour_hops();
-  refine();
+  colour_devices();
 }
 
-void Induced::colour_hops() {
+void InducedSubgraph::colour_hops() {
   hop_colours_.assign(devices_, std::vector<std::uint64_t>(devices_, 0));
   for (std::size_t i = 0; i < devices_; ++i) {
     for (std::size_t j = 0; j < devices_; ++j) hop_colours_[i][j] = hops_[i][j] ? 1 : 0;
@@ -79,8 +74,8 @@ void Induced::colour_hops() {
   }
 }
 
-/// Colours each device by its hops and its neighbours' colours, often enough to reach all of it.
-void Induced::refine() {
+/// By their hops and their neighbours' colours, often enough to reach all of the subgraph.
+void InducedSubgraph::colour_devices() {
   constexpr int kRounds = 3;
   colours_.assign(devices_, 0);
   for (int round = 0; round < kRounds; ++round) {
@@ -98,45 +93,35 @@ void Induced::refine() {
   for (const std::uint64_t colour : colours_) signature_ += mix(colour);
 }
 
-/// A search for a renaming of one problem's devices that gives the other.
-class Renaming {
- public:
-  Renaming(const Induced& one, const Induced& other)
-      : one_(one), other_(other), image_(one.devices_, -1), used_(one.devices_, false) {}
-
-  bool find(std::size_t next = 0) {
-    if (++steps_ > kMostSteps) return false;
-    if (next == image_.size()) return one_.same_under(image_, other_);
-    for (std::size_t candidate = 0; candidate < image_.size(); ++candidate) {
-      if (used_[candidate] || !fits(next, candidate)) continue;
-      used_[candidate] = true;
-      image_[next] = static_cast<int>(candidate);
-      if (find(next + 1)) return true;
-      used_[candidate] = false;
-    }
-    return false;
+/// Whether the next device of this subgraph may become `candidate` of the other.
+bool InducedSubgraph::fits(std::span<const int> image, std::size_t candidate,
+                           const InducedSubgraph& other) const {
+  const std::size_t next = image.size();
+  if (colours_[next] != other.colours_[candidate]) return false;
+  for (std::size_t i = 0; i < next; ++i) {
+    const std::size_t known = at(image[i]);
+    if (known == candidate) return false;
+    if (hop_colours_[i][next] != other.hop_colours_[known][candidate]) return false;
+    if (hop_colours_[next][i] != other.hop_colours_[candidate][known]) return false;
   }
+  return true;
+}
 
- private:
-  [[nodiscard]] bool fits(std::size_t next, std::size_t candidate) const {
-    if (one_.colours_[next] != other_.colours_[candidate]) return false;
-    for (std::size_t i = 0; i < next; ++i) {
-      const std::size_t image = at(image_[i]);
-      if (one_.hop_colours_[i][next] != other_.hop_colours_[image][candidate]) return false;
-      if (one_.hop_colours_[next][i] != other_.hop_colours_[candidate][image]) return false;
-    }
-    return true;
+bool InducedSubgraph::extend(std::vector<int>& image, const InducedSubgraph& other,
+                             int& steps) const {
+  if (++steps > kMostSteps) return false;
+  if (image.size() == devices_) return same_under(image, other);
+  for (std::size_t candidate = 0; candidate < devices_; ++candidate) {
+    if (!fits(image, candidate, other)) continue;
+    image.push_back(static_cast<int>(candidate));
+    if (extend(image, other, steps)) return true;
+    image.pop_back();
   }
-
-  const Induced& one_;
-  const Induced& other_;
-  std::vector<int> image_;
-  std::vector<bool> used_;
-  int steps_ = 0;
-};
+  return false;
+}
 
 /// Colours are only hashes: this compares the programs themselves.
-bool Induced::same_under(std::span<const int> image, const Induced& other) const {
+bool InducedSubgraph::same_under(std::span<const int> image, const InducedSubgraph& other) const {
   for (std::size_t i = 0; i < devices_; ++i) {
     for (std::size_t j = 0; j < devices_; ++j) {
       if (hops_[i][j] != other.hops_[at(image[i])][at(image[j])]) return false;
@@ -150,37 +135,34 @@ bool Induced::same_under(std::span<const int> image, const Induced& other) const
     }
   }
   normalise(rows);
-  return std::equal(rows.begin(), rows.end(), other.rows_.begin(), other.rows_.end(),
-                    [](const Row& mine, const Row& theirs) {
-                      return mine.capacity == theirs.capacity && mine.uses == theirs.uses;
-                    });
+  return rows == other.rows_;
 }
 
-bool Induced::like(const Induced& other) const {
+bool InducedSubgraph::isomorphic_to(const InducedSubgraph& other) const {
   if (signature_ != other.signature_ || devices_ != other.devices_) return false;
-  return Renaming(*this, other).find();
+  std::vector<int> image;
+  int steps = 0;
+  return extend(image, other, steps);
 }
 
-Exchange::Exchange(const RingProblem& problem) : all_(problem, all_devices(problem)) {}
-
-bool Exchange::unchanged_by(std::size_t one, std::size_t other) const {
-  if (!all_.coloured_alike(one, other)) return false;
-  std::vector<int> image(all_.devices());
+bool InducedSubgraph::unchanged_by_swap(std::size_t one, std::size_t other) const {
+  if (colours_[one] != colours_[other]) return false;
+  std::vector<int> image(devices_);
   std::iota(image.begin(), image.end(), 0);
   std::swap(image[one], image[other]);
-  return all_.same_under(image, all_);
+  return same_under(image, *this);
 }
 
-std::vector<std::vector<std::size_t>> group_alike(const RingProblem& problem,
-                                                  std::span<const std::vector<int>> sets) {
+std::vector<std::vector<std::size_t>> group_isomorphic(const RingProblem& problem,
+                                                       std::span<const std::vector<int>> sets) {
   std::vector<std::vector<std::size_t>> groups;
-  std::vector<Induced> firsts;
+  std::vector<InducedSubgraph> firsts;
   std::unordered_multimap<std::uint64_t, std::size_t> known;
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    Induced induced(problem, sets[i]);
+    InducedSubgraph induced(problem, sets[i]);
     const auto [begin, end] = known.equal_range(induced.signature());
     const auto found = std::find_if(
-        begin, end, [&](const auto& entry) { return firsts[entry.second].like(induced); });
+        begin, end, [&](const auto& entry) { return firsts[entry.second].isomorphic_to(induced); });
     if (found != end) {
       groups[found->second].push_back(i);
       continue;
