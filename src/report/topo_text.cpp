@@ -86,7 +86,7 @@ std::string figure(const Bound& bound) {
 std::string device_words(std::span<const int> devices) {
   constexpr std::size_t kMost = 8;
   if (devices.size() > kMost && std::is_sorted(devices.begin(), devices.end())) {
-    return topo::format_ranges({devices.begin(), devices.end()});
+    return format_ranges({devices.begin(), devices.end()});
   }
   std::vector<std::string> words;
   for (const int device : devices) words.push_back(fmt::format("{}", device));

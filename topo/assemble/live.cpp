@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "topo/probes/hwloc_tree.hpp"
+#include "topo/probes/hwloc.hpp"
 
 namespace busbar::topo {
 

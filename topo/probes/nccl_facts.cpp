@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,6 @@
 
 #include "base/text.hpp"
 #include "topo/locality.hpp"
-#include "topo/probes/bit_words.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -108,9 +108,27 @@ void count_classless(HostTree& tree) {
 
 std::optional<std::string> cpus_of_mask(std::string_view mask) {
   if (mask.empty()) return std::string{};
-  const std::optional<BitWords> set = BitWords::parse(mask);
-  if (!set) return std::nullopt;
-  return format_ranges(set->numbers());
+  constexpr int kBits = 32;
+  constexpr std::size_t kMostWords = 2048;  // more than any machine has processors
+  const std::vector<std::string> words = split(mask, ',');
+  if (words.size() > kMostWords) return std::nullopt;
+  std::vector<int> cpus;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[words.size() - 1 - i];  // the highest word comes first
+    std::string_view digits = word;
+    if (digits.starts_with("0x")) digits.remove_prefix(2);
+    unsigned value = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    const bool number = error == std::errc{} && end == digits.data() + digits.size();
+    if (!number && !word.empty()) return std::nullopt;
+    for (int bit = 0; bit < kBits; ++bit) {
+      if (((value >> static_cast<unsigned>(bit)) & 1U) != 0) {
+        cpus.push_back(kBits * static_cast<int>(i) + bit);
+      }
+    }
+  }
+  return format_ranges(cpus);
 }
 
 std::optional<int> pcie_generation(std::string_view speed) {

@@ -12,8 +12,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "topo/probes/nccl_facts.hpp"
-#include "topo/probes/xml_check.hpp"
-#include "topo/probes/xml_reader.hpp"
+#include "topo/probes/xml.hpp"
 
 namespace busbar::topo {
 namespace {

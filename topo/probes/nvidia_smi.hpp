@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "topo/probes/command.hpp"
+#include "base/child_process.hpp"
 #include "topo/probes/smi_matrix.hpp"
 #include "topo/probes/smi_nvlink.hpp"
 #include "topo/probes/smi_p2p.hpp"

@@ -11,8 +11,8 @@
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/toml_fields.hpp"
 #include "topo/systems/system_file.hpp"
-#include "topo/systems/toml_fields.hpp"
 
 namespace busbar::topo {
 namespace {

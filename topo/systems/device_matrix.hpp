@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/toml_fields.hpp"
 #include "topo/graph/graph.hpp"
-#include "topo/systems/toml_fields.hpp"
 
 namespace busbar::topo {
 

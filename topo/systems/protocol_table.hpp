@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/toml_fields.hpp"
 #include "topo/graph/protocol.hpp"
-#include "topo/systems/toml_fields.hpp"
 
 namespace busbar::topo {
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/toml_fields.hpp"
 #include "topo/systems/device_matrix.hpp"
 #include "topo/systems/host_copies.hpp"
 #include "topo/systems/protocol_table.hpp"
-#include "topo/systems/toml_fields.hpp"
 
 namespace busbar::topo {
 namespace {

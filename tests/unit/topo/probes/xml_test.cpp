@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/xml_check.hpp"
+#include "topo/probes/xml.hpp"
 
 #include <gtest/gtest.h>
 

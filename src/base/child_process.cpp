@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/child_process.hpp"
+#include "base/child_process.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <string_view>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
 
-namespace busbar::topo {
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace busbar {
 namespace {
 
 /// Enough for any machine's answer; what a program says beyond is read and dropped.
@@ -71,6 +80,32 @@ std::vector<std::string> english_environment() {
   }
   variables.emplace_back("LC_ALL=C");
   return variables;
+}
+
+/// The child of run_isolated.
+[[noreturn]] void work_and_exit(const std::function<std::string()>& work, int out,
+                                Seconds timeout) {
+  for (const int number : {SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGSEGV}) {
+    std::signal(number, SIG_DFL);
+  }
+  sigset_t none{};
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::alarm(static_cast<unsigned>(std::max(timeout.count(), 1.0)));
+  const rlimit no_core{};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);  // what an assertion says
+  try {
+    const std::string text = work();
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t count = ::write(out, text.data() + done, text.size() - done);
+      if (count <= 0) ::_exit(EXIT_FAILURE);
+      done += static_cast<std::size_t>(count);
+    }
+  } catch (...) {
+    ::_exit(EXIT_FAILURE);
+  }
+  ::_exit(EXIT_SUCCESS);
 }
 
 }  // namespace
@@ -209,4 +244,114 @@ int ChildProcess::reap() const {
   return WIFEXITED(status) ? WEXITSTATUS(status) : kKilledBy + WTERMSIG(status);
 }
 
-}  // namespace busbar::topo
+CommandResult run_command(const std::string& program, const std::vector<std::string>& arguments,
+                          Seconds timeout) {
+  constexpr int kShellsNotFound = 127;
+  std::vector<std::string> line = {program};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  CommandLoop loop;
+  const int error = loop.start(0, line, {.timeout = timeout});
+  if (is_missing_program(error)) {
+    return {.exit_status = kShellsNotFound,
+            .err = std::generic_category().message(error),
+            .not_found = true};
+  }
+  if (error != 0) throw system_failure(fmt::format("cannot start {}", program), error);
+  while (true) {
+    std::vector<CommandLoop::Ended> ended = loop.wait();
+    if (!ended.empty()) return std::move(ended.front().result);
+  }
+}
+
+namespace {
+
+/// How often ends and times are looked at; a command that has closed its pipes is near its end.
+constexpr int kTickMs = 20;
+constexpr int kNearEndMs = 1;
+
+template <std::size_t N>
+bool is_one_of(int error, const std::array<int, N>& errors) {
+  return std::find(errors.begin(), errors.end(), error) != errors.end();
+}
+
+}  // namespace
+
+bool is_missing_program(int error) {
+  return is_one_of(error, std::array{ENOENT, EACCES, ENOTDIR, ENOEXEC, ELOOP, ENAMETOOLONG});
+}
+
+bool is_shortage(int error) { return is_one_of(error, std::array{EAGAIN, ENOMEM, EMFILE, ENFILE}); }
+
+CommandLoop::~CommandLoop() {
+  for (const Child& child : children_) child.process->end();
+  while (!children_.empty()) static_cast<void>(wait());
+}
+
+int CommandLoop::start(std::size_t number, const std::vector<std::string>& line,
+                       const CommandControl& control) {
+  std::string in = "/dev/null";
+  if (control.endless_stdin) {
+    const int error = endless_.read.is_open() ? 0 : endless_.open();
+    if (error != 0) return error;
+    // Opened anew, so that one that makes its stdin non-blocking does so for itself only.
+    in = fmt::format("/proc/self/fd/{}", endless_.read.number());
+  }
+  auto process = std::make_unique<ChildProcess>(control);
+  const int error = process->start(line, in);
+  if (error == 0) children_.push_back({.number = number, .process = std::move(process)});
+  return error;
+}
+
+std::vector<CommandLoop::Ended> CommandLoop::wait() {
+  read_pipes();
+  const bool look_at_all = Clock::now() >= next_look_;
+  if (look_at_all) next_look_ = Clock::now() + std::chrono::milliseconds(kTickMs);
+  std::vector<Ended> ended;
+  std::erase_if(children_, [&](Child& child) {
+    const bool look = look_at_all || !child.process->has_open_pipe();
+    if (!look || !child.process->has_ended()) return false;
+    ended.push_back({.number = child.number, .result = std::move(child.process->result())});
+    return true;
+  });
+  return ended;
+}
+
+void CommandLoop::read_pipes() {
+  int milliseconds = kTickMs;
+  std::vector<pollfd> pipes;
+  pipes.reserve(2 * children_.size());
+  for (const Child& child : children_) {
+    if (!child.process->has_open_pipe()) milliseconds = kNearEndMs;
+    for (const pollfd& pipe : child.process->pipes()) pipes.push_back(pipe);
+  }
+  // poll passes over negative numbers: with all pipes closed it only waits.
+  if (::poll(pipes.data(), pipes.size(), milliseconds) <= 0) return;
+  for (std::size_t i = 0; i < children_.size(); ++i) {
+    if (pipes[2 * i].revents != 0) children_[i].process->read_out();
+    if (pipes[2 * i + 1].revents != 0) children_[i].process->read_err();
+  }
+}
+
+std::optional<std::string> run_isolated(const std::function<std::string()>& work, Seconds timeout) {
+  Pipe pipe;
+  if (const int error = pipe.open(); error != 0) throw system_failure("cannot open a pipe", error);
+  const pid_t child = ::fork();
+  if (child < 0) throw system_failure("cannot start a process", errno);
+  if (child == 0) work_and_exit(work, pipe.write.number(), timeout);
+  pipe.write.close();
+  std::string text;
+  std::array<char, 65536> buffer{};
+  for (;;) {
+    const ssize_t count = ::read(pipe.read.number(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  int status = -1;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status != 0) return std::nullopt;
+  return text;
+}
+
+}  // namespace busbar

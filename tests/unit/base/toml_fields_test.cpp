@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/systems/toml_characters.hpp"
+#include "base/toml_fields.hpp"
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace busbar::topo {
+namespace busbar {
 namespace {
 
 std::string complaint(const std::string& text) {
@@ -50,4 +50,4 @@ TEST(TomlCharacters, RefusesTextsOverSeveralLines) {
 TEST(TomlCharacters, LeavesOpenQuotesToTheParser) { EXPECT_EQ(complaint("a = \"x\nö"), ""); }
 
 }  // namespace
-}  // namespace busbar::topo
+}  // namespace busbar

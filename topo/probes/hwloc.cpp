@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/hwloc_tree.hpp"
+#include "topo/probes/hwloc.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <hwloc.h>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "topo/graph/graph.hpp"
 #include "topo/locality.hpp"
-#include "topo/probes/hwloc_facts.hpp"
-#include "topo/probes/hwloc_input.hpp"
+#include "topo/probes/host_tree.hpp"
+#include "topo/probes/xml.hpp"
 
 namespace busbar::topo {
+
 namespace {
+
+constexpr std::string_view kHwlocRemedy = "write it anew with lstopo FILE.xml";
 
 using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 
@@ -87,6 +96,122 @@ PciKind bridge_kind(hwloc_obj_t object, PciKind above) {
     if (port.vendor_id == own.vendor_id && port.device_id == own.device_id) return PciKind::Switch;
   }
   return PciKind::Bridge;
+}
+
+/// Of a text that is a whole number from 0 and nothing else; else -1.
+int number_of(std::string_view text) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number >= 0 ? number : -1;
+}
+
+/// That a text is a whole XML file of hwloc 1 or 2. Throws Error (Usage) with FILE:LINE:COLUMN
+/// where it is cut short, of hwloc 3, or something else.
+void check_hwloc_xml(const std::string& text, const std::string& origin) {
+  const XmlRoot root = check_xml(text, origin, kHwlocRemedy);
+  const auto refuse = [&](const std::string& what, std::string_view remedy) {
+    throw usage_error(
+        fmt::format("{}: {}; {}", place_in(text, origin, root.offset), one_line(what), remedy));
+  };
+  if (root.name == "system") refuse("an NCCL topology, not hwloc's", "give it as --nccl-xml");
+  if (root.name != "topology") {
+    refuse(fmt::format("<{}>: an hwloc file begins with <topology>", root.name.substr(0, 40)),
+           kHwlocRemedy);
+  }
+  if (root.version.empty()) return;  // hwloc 1 wrote none
+  const std::string_view version = root.version;
+  const int major = number_of(version.substr(0, version.find('.')));
+  if (major < 1) {
+    refuse(fmt::format("version '{}' is none of hwloc's", version.substr(0, 40)), kHwlocRemedy);
+  }
+  if (major > 2) {
+    refuse(fmt::format("hwloc 2 cannot import XML version {} of hwloc 3", version.substr(0, 40)),
+           "write it with lstopo --export-xml-flags v2 FILE.xml");
+  }
+}
+
+/// What hypervisors let the firmware say. "Amazon EC2" is no sign: its metal says so too.
+constexpr std::array<std::string_view, 12> kHypervisors{
+    "KVM",   "Virtual",   "QEMU",          "VMware", "HVM domU", "Google Compute Engine",
+    "Bochs", "OpenStack", "Standard PC (", "Xen",    "BHYVE",    "SeaBIOS"};
+
+NvlinkKind end_kind(const HostTree& tree, const std::string& bus_id) {
+  const int place = find_pci(tree, bus_id);
+  if (place < 0) return NvlinkKind::Unknown;
+  constexpr unsigned kIbm = 0x1014;
+  const PciObject& pci = tree.pci.at(static_cast<std::size_t>(place));
+  if (pci.kind == PciKind::Gpu) return NvlinkKind::Gpu;
+  if (pci.kind == PciKind::NvSwitch) return NvlinkKind::NvSwitch;
+  return pci.vendor_id == kIbm ? NvlinkKind::PowerBridge : NvlinkKind::Unknown;
+}
+
+void add_nvlink_ends(HostTree& tree) {
+  if (!tree.nvlink_matrix) return;
+  const NvlinkMatrix& matrix = *tree.nvlink_matrix;
+  for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) {
+    if (end_kind(tree, matrix.bus_ids[i]) != NvlinkKind::Gpu) continue;
+    for (std::size_t j = 0; j < matrix.bus_ids.size(); ++j) {
+      if (i == j || matrix.GBps[i][j] <= 0) continue;
+      tree.nvlinks.push_back({.from = matrix.bus_ids[i],
+                              .to = matrix.bus_ids[j],
+                              .kind = end_kind(tree, matrix.bus_ids[j])});
+    }
+  }
+  tree.warnings.emplace_back(
+      "NVLinkBandwidth of hwloc only tells which devices NVLink joins: its figures change with the "
+      "version of hwloc that wrote them");
+}
+
+/// On bare metal every GPU has a port above it; a hypervisor may hang all of them right under the
+/// host bridge.
+bool is_flat(const HostTree& tree) {
+  const std::vector<int> gpus = all_of_kind(tree, PciKind::Gpu);
+  const auto portless = [&](int gpu) {
+    const int parent = tree.pci[static_cast<std::size_t>(gpu)].parent;
+    return parent < 0 || tree.pci[static_cast<std::size_t>(parent)].kind == PciKind::HostBridge;
+  };
+  return gpus.size() > 1 && std::all_of(gpus.begin(), gpus.end(), portless);
+}
+
+void look_for_hypervisor(HostTree& tree, std::string_view dmi) {
+  const auto* const hypervisor =
+      std::find_if(kHypervisors.begin(), kHypervisors.end(),
+                   [&](std::string_view word) { return dmi.find(word) != std::string_view::npos; });
+  const bool flat = is_flat(tree);
+  tree.virtual_machine = flat || hypervisor != kHypervisors.end();
+  if (!tree.virtual_machine || tree.gpus.empty()) return;
+  tree.warnings.push_back(
+      fmt::format("a virtual machine ({}): {}, and the links' speeds may be invented",
+                  hypervisor == kHypervisors.end() ? "no PCIe port above any GPU" : *hypervisor,
+                  flat ? "the PCIe tree is flattened" : "the PCIe tree may not be the hardware's"));
+}
+
+/// By class and vendor; `subtype` is hwloc's word for the object. GPUs of other vendors are Other.
+PciKind device_kind(const PciObject& pci, std::string_view subtype) {
+  constexpr unsigned kNvidia = 0x10de;
+  constexpr unsigned kInfiniBand = 0x0c06;
+  const bool nvidia = pci.vendor_id == kNvidia;
+  // A switch that fell off the bus has lost its ids, but hwloc remembers what it was.
+  if (subtype == "NVSwitch" || (nvidia && pci.class_code == 0x0680)) return PciKind::NvSwitch;
+  if (pci.class_code >> 8U == 0x02 || pci.class_code == kInfiniBand) return PciKind::Nic;
+  return nvidia && pci.class_code >> 8U == 0x03 ? PciKind::Gpu : PciKind::Other;
+}
+
+/// Adds what a device of the operating system ("nvml3", "cuda0", "card1") reports of its GPU.
+void describe_gpu(GpuFact& gpu, std::string_view device, const std::string& model,
+                  const std::string& uuid) {
+  if (!model.empty()) gpu.model = model;
+  if (!uuid.empty()) gpu.uuid = uuid;
+  if (!device.starts_with("nvml")) return;
+  const int index = number_of(device.substr(4));
+  if (index >= 0) gpu.index = index;
+}
+
+/// Makes the ends of NVLinks from the matrix and adds the warnings that need the whole tree; `dmi`
+/// holds what the firmware says of product and vendor.
+void finish_hwloc_tree(HostTree& tree, std::string_view dmi) {
+  add_nvlink_ends(tree);
+  look_for_hypervisor(tree, dmi);
 }
 
 class TreeBuilder {
@@ -271,6 +396,41 @@ void TreeBuilder::add_nvlinks() {
   tree_.nvlink_matrix = std::move(matrix);
 }
 
+/// A topology of an XML text; nothing where hwloc cannot import it.
+Topology import_xml(const std::string& text) {
+  Topology topology = new_topology();
+  // hwloc counts the closing zero byte in.
+  if (!topology || text.size() >= std::size_t{std::numeric_limits<int>::max()} ||
+      hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
+                                   static_cast<int>(text.size() + 1)) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    return nullptr;
+  }
+  return topology;
+}
+
+/// The same topology as hwloc writes it; empty where it cannot be imported.
+std::string rewritten(const std::string& text) {
+  const Topology topology = import_xml(text);
+  char* buffer = nullptr;
+  int size = 0;
+  if (!topology || hwloc_topology_export_xmlbuffer(topology.get(), &buffer, &size, 0) != 0) {
+    return {};
+  }
+  std::string xml(buffer);
+  hwloc_free_xmlbuffer(topology.get(), buffer);
+  return xml;
+}
+
+/// Throws where hwloc cannot import what it wrote itself.
+HostTree tree_of(const std::string& xml, const std::string& origin) {
+  const Topology topology = import_xml(xml);
+  if (!topology) {
+    throw usage_error(fmt::format("{}: hwloc cannot import it; {}", origin, kHwlocRemedy));
+  }
+  return TreeBuilder(topology.get(), origin).build();
+}
+
 }  // namespace
 
 HostTree probe_hwloc() {
@@ -281,18 +441,16 @@ HostTree probe_hwloc() {
   return TreeBuilder(topology.get(), "hwloc").build();
 }
 
+/// hwloc 2.9 fails assertions and follows null pointers on some well-formed files: whether it can
+/// import this one and what it made of it is tried in a process of its own.
 HostTree parse_hwloc_xml(const std::string& text, const std::string& origin) {
-  const std::string input = hwloc_input(text, origin);
-  const Topology topology = new_topology();
-  const bool fits = input.size() < std::size_t{std::numeric_limits<int>::max()};
-  // hwloc counts the closing zero byte in.
-  if (!topology || !fits ||
-      hwloc_topology_set_xmlbuffer(topology.get(), input.c_str(),
-                                   static_cast<int>(input.size() + 1)) != 0 ||
-      hwloc_topology_load(topology.get()) != 0) {
-    throw usage_error(fmt::format("{}: hwloc cannot import it; {}", origin, kHwlocRemedy));
-  }
-  return TreeBuilder(topology.get(), origin).build();
+  check_hwloc_xml(text, origin);
+  const std::optional<std::string> xml = run_isolated([&] {
+    std::string written = rewritten(text);
+    static_cast<void>(tree_of(written, origin));
+    return written;
+  });
+  return tree_of(xml.value_or(""), origin);
 }
 
 }  // namespace busbar::topo

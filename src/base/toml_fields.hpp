@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 
-namespace busbar::topo {
+namespace busbar {
 
 /// The text of a file as TOML. Throws Error (Usage) with origin:line:column where it is none, and
 /// names the document that describes the format.
@@ -69,4 +69,9 @@ class TomlFields {
   std::string what_;
 };
 
-}  // namespace busbar::topo
+/// Throws Error (Usage) with origin:line:column where a text has what toml++ 3.3 is not safe
+/// against: characters beyond ASCII outside of quotes and comments (undefined behaviour there), and
+/// quotes over several lines, which no system file needs.
+void check_toml_characters(std::string_view text, std::string_view origin);
+
+}  // namespace busbar
