@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "topo/assemble/agreement.hpp"
 #include "topo/assemble/assemble.hpp"
-#include "topo/assemble/live.hpp"
 #include "topo/probes/hwloc.hpp"
 #include "topo/probes/nccl_xml.hpp"
 #include "topo/systems/system_file.hpp"

@@ -187,80 +187,43 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Walks over a text and knows where it is: in quotes, in a comment, or neither.
-class CharacterWalk {
- public:
-  CharacterWalk(std::string_view text, std::string_view origin) : text_(text), origin_(origin) {}
-
-  void walk() {
-    if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) at_ = kByteOrderMark.size();
-    // A line end within quotes is an error that the parser tells, and it reads no further.
-    for (; at_ < text_.size() && !(in_quotes() && text_[at_] == '\n'); ++at_) {
-      if (inside_ == kNothing) {
-        enter();
-      } else {
-        stay_or_leave();
-      }
-      count();
-    }
-  }
-
- private:
-  [[nodiscard]] bool in_quotes() const { return inside_ == '"' || inside_ == '\''; }
-
-  /// Outside of everything: what begins here?
-  void enter() {
-    const char c = text_[at_];
-    if (static_cast<unsigned char>(c) >= 0x80) {
-      throw fault("characters beyond ASCII belong into quotes or comments");
-    }
-    if (c == '#' || c == '"' || c == '\'') inside_ = c;
-    if (in_quotes() && text_.substr(at_, 3) == std::string(3, c)) {
-      throw fault("texts over several lines are not for system files");
-    }
-  }
-
-  void stay_or_leave() {
-    const char c = text_[at_];
-    const char end = inside_ == '#' ? '\n' : inside_;
-    if (escaped_) {
-      escaped_ = false;
-    } else if (c == end) {
-      inside_ = kNothing;
-    } else {
-      escaped_ = inside_ == '"' && c == '\\';
-    }
-  }
-
-  /// Columns count characters: what continues one in UTF-8 does not.
-  void count() {
-    const auto byte = static_cast<unsigned char>(text_[at_]);
-    if (byte == '\n') {
-      ++line_;
-      column_ = 1;
-    } else if ((byte & 0xC0U) != 0x80U) {
-      ++column_;
-    }
-  }
-
-  [[nodiscard]] Error fault(std::string_view what) const {
-    return usage_error(fmt::format("{}:{}:{}: {}", origin_, line_, column_, what));
-  }
-
-  static constexpr char kNothing = '\0';
-  std::string_view text_;
-  std::string_view origin_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 1;
-  std::size_t column_ = 1;
-  char inside_ = kNothing;  ///< the character that began it: " ' #
-  bool escaped_ = false;
-};
-
 }  // namespace
 
 void check_toml_characters(std::string_view text, std::string_view origin) {
-  CharacterWalk(text, origin).walk();
+  std::size_t line = 1;
+  std::size_t column = 1;  // counts characters: what continues one in UTF-8 does not
+  char inside = '\0';      // the character that began quotes or a comment
+  bool escaped = false;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const auto byte = static_cast<unsigned char>(c);
+    const bool quote = c == '"' || c == '\'';
+    const auto fault = [&](std::string_view what) {
+      return usage_error(fmt::format("{}:{}:{}: {}", origin, line, column, what));
+    };
+    if (inside == '\0') {
+      if (byte >= 0x80) throw fault("characters beyond ASCII belong into quotes or comments");
+      if (quote && text.substr(at, 3) == std::string(3, c)) {
+        throw fault("texts over several lines are not for system files");
+      }
+      if (quote || c == '#') inside = c;
+    } else if (inside != '#' && c == '\n') {
+      return;  // the parser reports it, and reads no further
+    } else if (escaped) {
+      escaped = false;
+    } else if (c == (inside == '#' ? '\n' : inside)) {
+      inside = '\0';
+    } else {
+      escaped = inside == '"' && c == '\\';
+    }
+    if (c == '\n') {
+      ++line;
+      column = 1;
+    } else if ((byte & 0xC0U) != 0x80U) {
+      ++column;
+    }
+  }
 }
 
 }  // namespace busbar

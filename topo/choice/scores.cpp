@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "topo/bounds/packing.hpp"
-#include "topo/bounds/quick_upper.hpp"
+#include "topo/bounds/ring_problem.hpp"
 #include "topo/choice/isomorphism.hpp"
 
 namespace busbar::topo {

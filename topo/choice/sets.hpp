@@ -47,7 +47,7 @@ struct Tie {
   friend auto operator<=>(const Tie&, const Tie&) = default;
 };
 
-/// What a graph tells about its devices apart from bandwidth.
+/// What a graph knows about its devices apart from bandwidth.
 class TieBreaker {
  public:
   explicit TieBreaker(const Graph& graph);

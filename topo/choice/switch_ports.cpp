@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "topo/bounds/switched.hpp"
+#include "topo/bounds/bound.hpp"
 
 namespace busbar::topo {
 namespace {

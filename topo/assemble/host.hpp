@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "topo/assemble/gpu_list.hpp"
+#include "topo/assemble/gpus.hpp"
 
 namespace busbar::topo {
 
@@ -13,7 +13,7 @@ namespace busbar::topo {
 void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree);
 
 /// The same from the words of `topo -m` alone: devices that are PIX to each other share a switch,
-/// and so on upwards. What NV# hides is told by NICs and affinity, as far as they go.
+/// and so on upwards. What NV# hides shows in NICs and affinity, as far as they go.
 void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix);
 
 /// PCIe of a GPU's slot by the best source; `tree` is what a tree reports of it, where there is

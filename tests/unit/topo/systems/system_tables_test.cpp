@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/systems/protocol_table.hpp"
+#include "topo/systems/system_tables.hpp"
 
 #include <gtest/gtest.h>
 

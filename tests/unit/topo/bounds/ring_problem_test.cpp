@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/bounds/quick_upper.hpp"
+#include "topo/bounds/ring_problem.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/bounds/quick_upper.hpp"
+#include "topo/bounds/ring_problem.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Hops at one device that begin (or end) with the same resource: together they carry what that
-/// one does, and each what its own path does.
+/// Hops at one device that begin (or end) with the same resource: together they have the bandwidth
+/// that one does, and each what its own path does.
 struct Bundle {
   int resource = -1;
   double together = 0;

@@ -6,6 +6,7 @@
 
 #include "base/toml_fields.hpp"
 #include "topo/graph/graph.hpp"
+#include "topo/graph/protocol.hpp"
 
 namespace busbar::topo {
 
@@ -23,5 +24,14 @@ namespace busbar::topo {
 
 /// What the key "labels" says of this graph, as TOML.
 [[nodiscard]] std::string labels_value(const Graph& graph);
+
+/// The table [protocol] of a system file; nothing where it is missing.
+[[nodiscard]] Protocol read_protocol(const TomlFields& file);
+
+/// The share of `key`: above 0, at most 1; 0 where it is missing.
+[[nodiscard]] double read_share(const TomlFields& fields, std::string_view key);
+
+/// The table [protocol] of this protocol; empty where nothing is known.
+[[nodiscard]] std::string protocol_table(const Protocol& protocol);
 
 }  // namespace busbar::topo

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "topo/bounds/packing.hpp"
+#include "topo/bounds/ring_problem.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
@@ -21,5 +23,17 @@ struct LimitingLinks {
 /// links". `devices` is the set.
 [[nodiscard]] std::string limit_in_words(const Graph& graph, const LimitingLinks& limit,
                                          std::span<const int> devices);
+
+/// What proves that a packing cannot be better.
+struct Limiting {
+  std::vector<int> resources{};
+  /// Where not empty: `resources` bound what leaves or reaches each of these devices.
+  std::vector<int> devices{};
+};
+
+/// The simplest proof of the packing's value that there is: every resource that alone proves it;
+/// else every device whose hops out or in together do; else, of an exact packing, the resources
+/// with a price. Empty where none of these is a proof.
+[[nodiscard]] Limiting limiting(const RingProblem& problem, const RingPacking& packing);
 
 }  // namespace busbar::topo
