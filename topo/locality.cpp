@@ -209,17 +209,4 @@ void hide_hwloc_errors() {
   static_cast<void>(setenv("HWLOC_HIDE_ERRORS", "2", 0));
 }
 
-std::string format_ranges(const std::vector<int>& numbers) {
-  std::string text;
-  for (std::size_t first = 0; first < numbers.size();) {
-    std::size_t last = first;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += first == last ? fmt::format("{}", numbers[first])
-                          : fmt::format("{}-{}", numbers[first], numbers[last]);
-    first = last + 1;
-  }
-  return text;
-}
-
 }  // namespace busbar::topo

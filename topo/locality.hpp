@@ -72,7 +72,4 @@ class Machine {
 /// HWLOC_HIDE_ERRORS. Before hwloc's first use in the process, and while there is one thread.
 void hide_hwloc_errors();
 
-/// "0-3,8": ascending numbers as ranges.
-[[nodiscard]] std::string format_ranges(const std::vector<int>& numbers);
-
 }  // namespace busbar::topo

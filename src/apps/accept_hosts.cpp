@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/probes/command.hpp"
 
 namespace busbar {
 namespace {
@@ -32,7 +32,7 @@ std::vector<std::string> hosts_of_file(const std::string& path) {
 }
 
 std::vector<std::string> hosts_of_slurm(const std::string& list) {
-  const topo::CommandResult result = topo::run_command("scontrol", {"show", "hostnames", list});
+  const CommandResult result = run_command("scontrol", {"show", "hostnames", list});
   std::vector<std::string> hosts = split(result.out, '\n');
   std::erase(hosts, "");
   if (result.exit_status != 0 || hosts.empty()) {

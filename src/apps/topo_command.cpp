@@ -8,12 +8,13 @@
 #include <fmt/format.h>
 
 #include "apps/topo_input.hpp"
+#include "base/child_process.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
 #include "report/output_file.hpp"
 #include "report/topo_text.hpp"
-#include "topo/choice/compare.hpp"
-#include "topo/probes/command.hpp"
+#include "topo/choice/choose.hpp"
+#include "topo/choice/partition.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -41,7 +42,7 @@ void draw_svg(const Graph& graph, const TopoOptions& options) {
   const std::string dot_path = options.svg + ".dot";
   OutputFile(dot_path, "--svg", OutputFile::Mode::New)
       .append(show_dot(graph, options.bound.constants));
-  const topo::CommandResult result = topo::run_command("dot", {"-Tsvg", dot_path});
+  const CommandResult result = run_command("dot", {"-Tsvg", dot_path});
   std::remove(dot_path.c_str());
   if (result.not_found) {
     std::remove(options.svg.c_str());

@@ -9,8 +9,7 @@
 #include "base/error.hpp"
 #include "topo/assemble/agreement.hpp"
 #include "topo/assemble/assemble.hpp"
-#include "topo/assemble/live.hpp"
-#include "topo/probes/hwloc_tree.hpp"
+#include "topo/probes/hwloc.hpp"
 #include "topo/probes/nccl_xml.hpp"
 #include "topo/systems/system_file.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topo/bounds/bound.hpp"
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
 namespace busbar {

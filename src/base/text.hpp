@@ -30,4 +30,7 @@ namespace busbar {
 /// The first line of a file without its line end, or empty where it cannot be read.
 [[nodiscard]] std::string first_line_of(const std::string& path);
 
+/// "0-3,8": ascending numbers as ranges.
+[[nodiscard]] std::string format_ranges(const std::vector<int>& numbers);
+
 }  // namespace busbar

@@ -15,7 +15,7 @@ namespace {
 using Places = std::vector<const RankPlace*>;
 
 std::string numbered(std::string_view what, const std::set<int>& numbers) {
-  return fmt::format("{} {}", what, topo::format_ranges({numbers.begin(), numbers.end()}));
+  return fmt::format("{} {}", what, format_ranges({numbers.begin(), numbers.end()}));
 }
 
 /// The processors that the ranks of one host were allowed before anything was bound.

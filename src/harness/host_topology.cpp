@@ -10,7 +10,6 @@
 #include "base/fixed_text.hpp"
 #include "base/text.hpp"
 #include "topo/assemble/assemble.hpp"
-#include "topo/assemble/live.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {

@@ -8,7 +8,7 @@
 
 #include "harness/options.hpp"
 #include "model/backend.hpp"
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 
 namespace busbar {
 

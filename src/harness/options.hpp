@@ -12,7 +12,7 @@
 #include "model/data_type.hpp"
 #include "model/reduce_op.hpp"
 #include "model/sweep.hpp"
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 
 namespace busbar {
 

@@ -9,7 +9,7 @@
 #include "base/units.hpp"
 #include "harness/options.hpp"
 #include "model/bootstrap.hpp"
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 #include "topo/locality.hpp"
 
 namespace busbar {

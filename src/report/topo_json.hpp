@@ -7,7 +7,6 @@
 
 #include "topo/bounds/bound.hpp"
 #include "topo/choice/choose.hpp"
-#include "topo/choice/compare.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar {

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "base/child_process.hpp"
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/probes/command.hpp"
 
 namespace busbar {
 namespace {
@@ -40,7 +40,7 @@ void write(const fs::path& path, std::string_view text) {
 }  // namespace
 
 Gnuplot::Gnuplot() {
-  if (topo::run_command("gnuplot", {"--version"}).not_found) {
+  if (run_command("gnuplot", {"--version"}).not_found) {
     throw Error{Status::Unavailable, "plot: there is no gnuplot here; install gnuplot-nox"};
   }
   std::string name = (fs::temp_directory_path() / "busbar-plot-XXXXXX").string();
@@ -59,8 +59,8 @@ Gnuplot::~Gnuplot() {
 std::string Gnuplot::run(const std::string& figure, const std::string& settings) const {
   const std::string common = (folder_ / "common.gp").string();
   const std::string script = (folder_ / (figure + ".gp")).string();
-  const topo::CommandResult result =
-      topo::run_command("gnuplot", {"-e", settings, common, script}, kDrawingTimeout);
+  const CommandResult result =
+      run_command("gnuplot", {"-e", settings, common, script}, kDrawingTimeout);
   if (result.timed_out || result.exit_status != 0) {
     throw runtime_failure(
         fmt::format("gnuplot could not draw {}: {}", figure,

@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/systems/toml_fields.hpp"
+#include "base/toml_fields.hpp"
 
 namespace busbar {
 namespace {
@@ -23,7 +23,6 @@ namespace {
 constexpr std::string_view kDocument = "docs/published.md";
 constexpr std::array<Relation, 3> kRelations{Relation::Equal, Relation::About, Relation::Above};
 
-using topo::TomlFields;
 
 /// Short names of sources and what they stand for.
 using Sources = std::map<std::string, std::string>;
@@ -43,7 +42,7 @@ std::string source_of(const TomlFields& fields, const Sources& sources) {
   if (found != sources.end()) return found->second;
   std::vector<std::string> known;
   for (const auto& [name, title] : sources) known.push_back(name);
-  throw fields.fault("source", topo::unknown_word("source", word, known));
+  throw fields.fault("source", unknown_word("source", word, known));
 }
 
 std::vector<int> read_ranks(const TomlFields& fields) {
@@ -53,7 +52,7 @@ std::vector<int> read_ranks(const TomlFields& fields) {
     const auto value = element->value_exact<std::int64_t>();
     const int last = ranks.empty() ? 0 : ranks.back();
     if (!value || *value <= last || *value > std::numeric_limits<int>::max()) {
-      throw topo::fault_at(fields.origin(), element->source(),
+      throw fault_at(fields.origin(), element->source(),
                            "ranks must be whole numbers above 0 that rise");
     }
     ranks.push_back(static_cast<int>(*value));
@@ -92,7 +91,7 @@ PublishedRatio read_ratio(const toml::node& node, std::string_view origin, const
   for (const toml::node* element : fields.list("percent")) {
     const auto value = element->is_number() ? element->value<double>() : std::nullopt;
     if (!value || !std::isfinite(*value) || *value <= 0) {
-      throw topo::fault_at(origin, element->source(), "percent must be numbers above 0");
+      throw fault_at(origin, element->source(), "percent must be numbers above 0");
     }
     ratio.percent.push_back(*value);
   }
@@ -115,7 +114,7 @@ std::string_view name(Relation relation) {
 }
 
 Published parse_published(std::string_view text, std::string_view origin) {
-  const toml::table table = topo::parse_toml(text, origin, kDocument);
+  const toml::table table = parse_toml(text, origin, kDocument);
   const TomlFields fields(table, origin, "the file");
   fields.allow_only({"source", "rate", "ratio"});
   const Sources sources = read_sources(fields);

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "study/plot_curves.hpp"
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 
 namespace busbar {
 namespace {

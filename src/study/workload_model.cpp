@@ -14,7 +14,7 @@
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/systems/toml_fields.hpp"
+#include "base/toml_fields.hpp"
 
 namespace busbar {
 namespace {
@@ -22,7 +22,6 @@ namespace {
 constexpr std::string_view kModels = "src/study/models.toml";
 constexpr std::string_view kDocument = "docs/workload.md";
 
-using topo::TomlFields;
 
 /// "ResNet-50" and "resnet50" are one name.
 std::string plain_name(std::string_view name) {
@@ -97,7 +96,7 @@ WorkloadModel read_model(const toml::node& node, std::string_view origin) {
 }  // namespace
 
 std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::string_view origin) {
-  const toml::table table = topo::parse_toml(text, origin, kDocument);
+  const toml::table table = parse_toml(text, origin, kDocument);
   const TomlFields fields(table, origin, "a models file");
   fields.allow_only({"model"});
   std::vector<WorkloadModel> models;
@@ -107,7 +106,7 @@ std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::str
       return plain_name(known.name) == plain_name(model.name);
     });
     if (twice) {
-      throw topo::fault_at(origin, element->source(),
+      throw fault_at(origin, element->source(),
                            fmt::format("there are two models \"{}\"", model.name));
     }
     models.push_back(std::move(model));

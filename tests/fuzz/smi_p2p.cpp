@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What parse_smi_p2p accepts is square and symmetric; it throws Error or nothing.
-#include "topo/probes/smi_p2p.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include "base/error.hpp"
+#include "topo/probes/smi_matrix.hpp"
 
 namespace {
 

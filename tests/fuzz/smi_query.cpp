@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What parse_smi_query accepts has different indices; it throws Error or nothing.
-#include "topo/probes/smi_query.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <set>
 
 #include "base/error.hpp"
+#include "topo/probes/nvidia_smi.hpp"
 
 namespace {
 

@@ -2,14 +2,17 @@
 #include "topo/assemble/assemble.hpp"
 
 #include <algorithm>
+#include <array>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/assemble/gpu_list.hpp"
-#include "topo/assemble/host_parts.hpp"
-#include "topo/assemble/nvlinks.hpp"
-#include "topo/assemble/warnings.hpp"
+#include "topo/assemble/agreement.hpp"
+#include "topo/assemble/gpus.hpp"
+#include "topo/assemble/host.hpp"
+#include "topo/probes/hwloc.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -44,8 +47,8 @@ void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources)
   }
 }
 
-/// The words of the machine's own tool, where it has told them for these GPUs; ours from the links
-/// else.
+/// The words of the machine's own tool, where it has reported them for these GPUs; ours from the
+/// links else.
 void add_labels(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   label_devices(graph);
   const auto& matrix = sources.smi.matrix;
@@ -73,7 +76,7 @@ void add_p2p(Graph& graph, const SmiProbe& smi) {
   }
 }
 
-/// "8x Tesla V100-SXM2-16GB"; different GPUs are told apart.
+/// "8x Tesla V100-SXM2-16GB"; different GPUs are listed apart.
 std::string title_of(const std::vector<GpuEntry>& gpus) {
   std::vector<std::string> words;
   for (std::size_t first = 0; first < gpus.size();) {
@@ -123,6 +126,20 @@ Graph assemble(const Sources& sources) {
   add_p2p(graph, sources.smi);
   add_warnings(graph, gpus, sources);
   return graph;
+}
+
+Sources probe_machine(const std::string& nvidia_smi) {
+  Sources sources;
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  sources.name = host.data();
+  sources.smi = probe_nvidia_smi(nvidia_smi);
+  try {
+    sources.hwloc = probe_hwloc();
+  } catch (const Error& error) {
+    sources.smi.warnings.emplace_back(error.what());
+  }
+  return sources;
 }
 
 }  // namespace busbar::topo

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "topo/assemble/sources.hpp"
+#include <optional>
+#include <string>
+
 #include "topo/graph/graph.hpp"
+#include "topo/probes/host_tree.hpp"
+#include "topo/probes/nvidia_smi.hpp"
 
 namespace busbar::topo {
+
+/// What is known of one machine; every part may be absent.
+struct Sources {
+  std::string name{};  ///< of the machine, or of the file
+  SmiProbe smi{};
+  std::optional<HostTree> hwloc{};
+  std::optional<HostTree> nccl{};
+};
 
 /// One graph from all that is known of a machine, joined by PCI bus id. Without a GPU its packages
 /// are the devices. What is uncertain is in the graph's warnings.
 [[nodiscard]] Graph assemble(const Sources& sources);
+
+/// All that this machine reports: nvidia-smi (a program's name or path) and hwloc. Never throws for
+/// what a source cannot report: that is a warning.
+[[nodiscard]] Sources probe_machine(const std::string& nvidia_smi = "nvidia-smi");
 
 }  // namespace busbar::topo

@@ -22,7 +22,7 @@ struct RatedRing {
   double GBps = 0;
 };
 
-/// What a set of devices can carry: bus bandwidth in GB/s, per direction.
+/// The bandwidth of a set of devices: bus bandwidth in GB/s, per direction.
 struct Bound {
   std::vector<int> devices{};  ///< as asked for
   /// The best fractional packing of directed rings over NVLink (between hosts: with the network);
@@ -48,7 +48,7 @@ struct Bound {
   std::optional<double> tree_GBps{};
   std::vector<RatedRing> rings{};  ///< the packing
   /// What the figures rest on though no source reports it. Not empty: they are estimates, and the
-  /// machine may carry more or less.
+  /// machine may have more or less.
   std::vector<std::string> assumptions{};
 };
 
@@ -63,5 +63,39 @@ struct Bound {
 /// meet. Throws Error (Usage) for an index that is no device or twice there.
 [[nodiscard]] Bound bound_of(const Graph& graph, std::span<const int> devices,
                              const BoundOptions& options = {});
+
+/// One direction of a link, for flows. Node numbers are any numbers from 0.
+struct FlowLink {
+  int from = 0;
+  int to = 0;
+  double capacity = 0;  ///< may be infinite
+};
+
+/// What crosses from one part of the terminals to the other.
+struct Cut {
+  double value = 0;          ///< sum over `links`; infinite where no limited cut exists
+  std::vector<int> links{};  ///< places in the list of links; empty where `value` is infinite
+};
+
+/// The least cut in one direction that parts the terminals (at least two, all different), by
+/// maximum flow between the first and each other one, both ways: no algorithm passes it.
+[[nodiscard]] Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals);
+
+/// Devices that all hang on the same NVSwitches.
+struct SwitchedDomain {
+  double port_GBps = 0;          ///< of the narrowest device, per direction: what any ring reaches
+  std::vector<int> narrowest{};  ///< links of the devices that are so narrow
+  std::vector<int> links{};      ///< of all ports of the set
+  /// All-reduce with reduction in the switches, where all of them can.
+  std::optional<double> in_switch_GBps{};
+};
+
+/// Nothing where a device has no port, or also NVLink straight to another, or where several
+/// switches are joined to the devices so unevenly that the closed form is no longer exact. Every
+/// ring takes each device's port once in each direction, and one ring at the narrowest port's rate
+/// does that for any number of devices.
+[[nodiscard]] std::optional<SwitchedDomain> switched_domain(const Graph& graph,
+                                                            std::span<const int> devices,
+                                                            const BoundOptions& options);
 
 }  // namespace busbar::topo

@@ -10,8 +10,7 @@
 #include <glpk.h>
 
 #include "base/error.hpp"
-#include "topo/bounds/held_karp.hpp"
-#include "topo/bounds/quick_upper.hpp"
+#include "topo/bounds/ring_problem.hpp"
 #include "topo/bounds/ring_search.hpp"
 
 namespace busbar::topo {

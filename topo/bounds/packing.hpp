@@ -15,20 +15,20 @@ struct PackedRing {
 };
 
 struct RingPacking {
-  double value = 0;                 ///< what the rings carry together
+  double value = 0;                 ///< bandwidth of the rings together
   std::vector<PackedRing> rings{};  ///< those with a rate above 0
   /// Price of each resource: every ring costs at least 1, and capacity times price adds up to
   /// `value`. A proof where `exact`; beyond 16 devices, or after a cutoff, only a hint.
   std::vector<double> dual{};
   bool exact = true;  ///< false: the optimum lies within [value, upper]
-  double upper = 0;   ///< no packing carries more
+  double upper = 0;   ///< no packing is better
 };
 
 struct PackingOptions {
   /// Stops, not exact, as soon as a proof shows that the optimum is less.
   std::optional<double> cutoff{};
-  /// No packing carries more than this, as the caller knows: beyond 16 devices the search ends
-  /// there, and `upper` is at most this.
+  /// No packing has more bandwidth than this, as the caller knows: beyond 16 devices the search
+  /// ends there, and `upper` is at most this.
   std::optional<double> known_upper{};
 };
 

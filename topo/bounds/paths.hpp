@@ -18,7 +18,7 @@ enum class Level {
 };
 
 /// What a path is made of, as bits: the parts of Bound::kind.
-enum class Way : unsigned {
+enum class PathKind : unsigned {
   None = 0,
   NvLink = 1,
   NvSwitch = 2,
@@ -28,19 +28,19 @@ enum class Way : unsigned {
   Network = 32
 };
 
-[[nodiscard]] constexpr Way operator|(Way a, Way b) {
-  return static_cast<Way>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+[[nodiscard]] constexpr PathKind operator|(PathKind a, PathKind b) {
+  return static_cast<PathKind>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
-[[nodiscard]] constexpr bool has(Way ways, Way one) {
-  return (static_cast<unsigned>(ways) & static_cast<unsigned>(one)) != 0;
+[[nodiscard]] constexpr bool has(PathKind kinds, PathKind one) {
+  return (static_cast<unsigned>(kinds) & static_cast<unsigned>(one)) != 0;
 }
-/// "nvlink", "nvlink+smp", "nvlink+pcie"; "none" for no way.
-[[nodiscard]] std::string words(Way ways);
+/// "nvlink", "nvlink+smp", "nvlink+pcie"; "none" for no path.
+[[nodiscard]] std::string describe(PathKind kinds);
 
 /// The one best path of an ordered pair of devices.
 struct Path {
   std::vector<Use> uses{};  ///< resources are indices of Graph::links, in order
-  Way ways = Way::None;
+  PathKind kinds = PathKind::None;
 };
 
 /// Best paths between some devices of a graph, found once for many sets.
@@ -52,7 +52,7 @@ class PathTable {
   [[nodiscard]] std::size_t size() const { return devices_.size(); }
   /// Links of the graph.
   [[nodiscard]] std::size_t links() const { return capacity_.size(); }
-  /// Between the devices at these places of the list; nothing where there is no way.
+  /// Between the devices at these places of the list; nothing where there is no path.
   [[nodiscard]] const std::optional<Path>& between(std::size_t from, std::size_t to) const {
     return paths_[from * devices_.size() + to];
   }

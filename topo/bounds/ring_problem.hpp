@@ -7,7 +7,7 @@
 
 namespace busbar::topo {
 
-/// A resource that a hop takes, and how often per byte carried.
+/// A resource that a hop takes, and how often per byte sent.
 struct Use {
   int resource = 0;
   double times = 1;
@@ -28,5 +28,18 @@ struct RingProblem {
                 static_cast<std::size_t>(to)];
   }
 };
+
+/// No packing of rings has more bandwidth: the least over devices of what can leave one and of what
+/// can reach one. A microsecond for eight devices; 0 where a device has no way in or out; infinite
+/// where nothing is known to limit one.
+[[nodiscard]] double quick_upper(const RingProblem& problem);
+
+/// What can leave a device, or reach it, and the resources that say so.
+struct DeviceUpper {
+  double value = 0;
+  std::vector<int> resources{};
+};
+[[nodiscard]] DeviceUpper leaving_upper(const RingProblem& problem, int device);
+[[nodiscard]] DeviceUpper reaching_upper(const RingProblem& problem, int device);
 
 }  // namespace busbar::topo

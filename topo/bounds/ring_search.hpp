@@ -1,12 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <vector>
 
-#include "topo/bounds/held_karp.hpp"
-
 namespace busbar::topo {
+
+/// A directed ring in order (the last is followed by the first) and what it costs.
+struct PricedRing {
+  std::vector<int> order{};
+  double cost = 0;
+};
+
+inline constexpr int kMostHeldKarp = 16;
+
+/// The cheapest directed Hamiltonian cycle by dynamic programming over sets (Held and Karp 1962);
+/// its memory is kept from one search to the next.
+class HeldKarp {
+ public:
+  /// 2 <= n <= kMostHeldKarp.
+  explicit HeldKarp(int n);
+
+  /// The cheapest ring that returns from each last device, cheapest first and so the cheapest of
+  /// all at the front; empty where none closes. `cost` is n x n, infinite for absent hops.
+  [[nodiscard]] const std::vector<PricedRing>& cheapest(std::span<const double> cost);
+
+ private:
+  template <int Width>
+  void leave(std::size_t set, std::array<double, std::size_t{Width}>& next) const;
+  template <int Width>
+  void fill();
+  [[nodiscard]] std::vector<int> trace(int last) const;
+  [[nodiscard]] double& best(std::size_t set, int last) {
+    return table_[set * static_cast<std::size_t>(width_) + static_cast<std::size_t>(last)];
+  }
+  [[nodiscard]] double best(std::size_t set, int last) const {
+    return table_[set * static_cast<std::size_t>(width_) + static_cast<std::size_t>(last)];
+  }
+
+  int cities_;  ///< all but the one where rings begin
+  int width_;
+  std::vector<double> step_{};   ///< between cities, width x width
+  std::vector<double> table_{};  ///< cheapest way through a set of cities that ends in one
+  std::vector<PricedRing> rings_{};
+};
 
 /// Cheap directed rings by nearest neighbours from up to `starts` devices, each mended by moving
 /// stretches of up to three devices and by reversing stretches until neither helps; cheapest

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,10 +45,48 @@ struct SetClass {
 [[nodiscard]] std::vector<SetClass> classes_of(const Graph& graph, int k,
                                                const BoundOptions& options = {});
 
-/// All devices in sets of k for jobs that run at once: the least bound is the greatest possible,
-/// then the sum. More than 16 devices that are not one switched domain are divided host by host.
-/// Throws Error (Usage) where k does not divide the devices, or those of each host.
-[[nodiscard]] std::vector<Choice> partition(const Graph& graph, int k,
-                                            const BoundOptions& options = {});
+/// Which devices are wanted: by a policy, or a list (Policy::List).
+struct Selection {
+  Policy policy = Policy::Prefix;
+  std::vector<int> devices{};  ///< in the order given
+
+  [[nodiscard]] bool operator==(const Selection&) const = default;
+};
+
+/// Reads prefix, best, worst, median, or "0,3,4-7". Throws a usage error that begins with `option`.
+[[nodiscard]] Selection parse_selection(std::string_view option, std::string_view text);
+
+/// "best", "0,3": as parse_selection reads it.
+[[nodiscard]] std::string words_of(const Selection& selection);
+
+/// What the selection means for k devices of one host (of all where `host` is -1). Throws Error
+/// (Usage) for a list of another length or of devices that are not there.
+[[nodiscard]] Choice select_devices(const Graph& graph, int k, const Selection& selection,
+                                    const BoundOptions& options = {}, int host = -1);
+
+/// One line of a comparison: a set of a system against the first line of its table and size.
+struct Comparison {
+  std::string system{};  ///< the graph's name; of a summary, which set: "best 4"
+  Choice choice{};       ///< Policy::List where the set was given
+  double ratio = 0;      ///< bound_GBps over that of the first; 0 where the first has none
+};
+
+/// The sets, in the order given, against the first of them. Throws Error (Usage) for what is no
+/// device or twice in a set.
+[[nodiscard]] std::vector<Comparison> compare_sets(const Graph& graph,
+                                                   std::span<const std::vector<int>> sets,
+                                                   const BoundOptions& options = {});
+
+/// For each k every system's choice, against the first system that has k devices; systems with
+/// fewer are left out. Throws Error (Usage) for k < 1.
+[[nodiscard]] std::vector<Comparison> compare_systems(std::span<const Graph> graphs,
+                                                      std::span<const int> ks, Policy policy,
+                                                      const BoundOptions& options = {});
+
+/// All devices, then the best and the worst set of 2, 4, 8 ... from the largest down, one line
+/// where they are equal; each against the best of its size. Of several hosts, sets of the first.
+/// Nothing for one device.
+[[nodiscard]] std::vector<Comparison> summarize(const Graph& graph,
+                                                const BoundOptions& options = {});
 
 }  // namespace busbar::topo

@@ -132,7 +132,7 @@ struct Generation {
 };
 constexpr std::array<Generation, 6> kNvlink{
     {{25, 20}, {20, 18}, {25, 20}, {25, 20}, {25, 20.6}, {50, 40.1}}};
-// PCIe per lane: after 8b/10b or 128b/130b; NCCL reckons in units of 100 Mb/s over 80.
+// PCIe per lane: after 8b/10b or 128b/130b; NCCL counts in units of 100 Mb/s over 80.
 constexpr std::array<Generation, 7> kPcie{{{0, 0},
                                            {0.25, 15.0 / 80},
                                            {0.5, 30.0 / 80},

@@ -8,12 +8,12 @@
 
 namespace busbar::topo {
 
-/// What a GPU's name tells of its NVLinks.
+/// What a GPU's name says about its NVLinks.
 struct GpuModel {
   std::string_view words;      ///< in nvidia-smi's name
   int nvlink_generation = 0;   ///< 1 to 5; 0: none
   int links = 0;               ///< that the board has at most
-  int pcie_generation = 0;     ///< of the board; 0: not told by the name
+  int pcie_generation = 0;     ///< of the board; 0: not in the name
   bool small_links = false;    ///< NVLink 3 of GA102 boards: 14 GB/s instead of 25
   bool always_linked = false;  ///< made for a board with NVLink (SXM), so a missing link is a fault
   bool pcie_p2p = true;        ///< reaches its peers' memory over PCIe
@@ -22,7 +22,7 @@ struct GpuModel {
 /// What is known of a GPU with this name, or nothing.
 [[nodiscard]] std::optional<GpuModel> gpu_model(std::string_view name);
 
-/// One NVLink of a generation (1 to 5; 0: unknown, reckoned as 25 GB/s), per direction.
+/// One NVLink of a generation (1 to 5; 0: unknown, taken as 25 GB/s), per direction.
 [[nodiscard]] Medium nvlink_medium(int generation, bool small_links = false);
 /// The standard's rate of an NVLink of which the tools report this one, which is up to 6 % above;
 /// the reported rate where it is near none.

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <deque>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 
+// The words of `nvidia-smi topo -m`, derived from the graph's links.
 namespace busbar::topo {
 namespace {
 
@@ -154,6 +156,118 @@ std::string normal_bus_id(const std::string& text) {
   if (domain.empty() || !rest.empty()) return {};
   while (domain.size() > 4 && domain.front() == '0') domain.erase(domain.begin());
   return fmt::format("{:0>4}:{:0>2}:{:0>2}.{}", domain, bus, slot, function);
+}
+
+namespace {
+
+const Medium& medium_of(const Graph& graph, const Link& link) {
+  return graph.media.at(static_cast<std::size_t>(link.medium));
+}
+
+NodeKind kind_of(const Graph& graph, int node) {
+  return graph.nodes.at(static_cast<std::size_t>(node)).kind;
+}
+
+/// NVLinks between two GPUs: direct ones, or the ports that both have at one switch.
+double nvlinks(const Graph& graph, int one, int other) {
+  double direct = 0;
+  double switched = 0;
+  for (const Link& up : graph.links) {
+    if (up.from != one || medium_of(graph, up).kind != LinkKind::NvLink) continue;
+    if (up.to == other) direct += up.count;
+    if (kind_of(graph, up.to) != NodeKind::NvSwitch) continue;
+    for (const Link& down : graph.links) {
+      if (down.from == up.to && down.to == other) switched += std::min(up.count, down.count);
+    }
+  }
+  return direct + switched;
+}
+
+std::string pcie_label(const Graph& graph, int one, int other) {
+  const std::vector<const Link*> way = shortest_way(graph, one, other);
+  if (way.empty()) return "N/A";
+  const bool between_sockets = std::any_of(way.begin(), way.end(), [&](const Link* link) {
+    return medium_of(graph, *link).kind == LinkKind::Smp;
+  });
+  if (between_sockets) return "SYS";
+  const auto passed = [&](NodeKind kind) {
+    return std::count_if(way.begin(), way.end(), [&](const Link* link) {
+      return link->to != other && kind_of(graph, link->to) == kind;
+    });
+  };
+  const auto bridges = passed(NodeKind::HostBridge);
+  const auto memories = passed(NodeKind::Numa);
+  if (memories > 1) return "SYS";
+  if (bridges > 1) return "NODE";
+  if (bridges == 1 || memories == 1 || passed(NodeKind::Package) > 0) return "PHB";
+  return passed(NodeKind::PcieSwitch) > 1 ? "PXB" : "PIX";
+}
+
+}  // namespace
+
+void label_devices(Graph& graph) {
+  const std::size_t count = graph.devices.size();
+  graph.labels.assign(count, std::vector<std::string>(count, "X"));
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < count; ++j) {
+      if (i == j) continue;
+      const int one = graph.devices[i];
+      const int other = graph.devices[j];
+      const double links = nvlinks(graph, one, other);
+      const bool apart =
+          device(graph, static_cast<int>(i)).host != device(graph, static_cast<int>(j)).host;
+      graph.labels[i][j] = links > 0 ? fmt::format("NV{:g}", links)
+                           : apart   ? "NET"
+                                     : pcie_label(graph, one, other);
+    }
+  }
+}
+
+namespace {
+
+bool forwards(NodeKind kind) {
+  return kind != NodeKind::Gpu && kind != NodeKind::Nic && kind != NodeKind::Network &&
+         kind != NodeKind::NvSwitch && kind != NodeKind::Processor;
+}
+
+}  // namespace
+
+std::vector<const Link*> shortest_way(const Graph& graph, int from, int to) {
+  std::vector<const Link*> reached_by(graph.nodes.size(), nullptr);
+  std::deque<int> next{from};
+  while (!next.empty()) {
+    const int at = next.front();
+    next.pop_front();
+    if (at == to) break;
+    if (at != from && !forwards(kind_of(graph, at))) continue;
+    for (const Link& link : graph.links) {
+      auto& reached = reached_by.at(static_cast<std::size_t>(link.to));
+      if (link.from != at || link.to == from || reached != nullptr) continue;
+      reached = &link;
+      next.push_back(link.to);
+    }
+  }
+  std::vector<const Link*> way;
+  for (int at = to; at != from;) {
+    const Link* link = reached_by.at(static_cast<std::size_t>(at));
+    if (link == nullptr) return {};
+    way.push_back(link);
+    at = link->from;
+  }
+  return way;
+}
+
+int nearest(const Graph& graph, int from, NodeKind kind) {
+  int best = -1;
+  std::size_t hops = 0;
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+    if (graph.nodes[node].kind != kind) continue;
+    const std::size_t length = shortest_way(graph, from, static_cast<int>(node)).size();
+    if (length == 0 || (best >= 0 && length >= hops)) continue;
+    best = static_cast<int>(node);
+    hops = length;
+  }
+  return best;
 }
 
 }  // namespace busbar::topo

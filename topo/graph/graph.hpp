@@ -39,14 +39,14 @@ struct Node {
   bool reduces = false;  ///< a switch that adds what passes through it (NVLS)
 };
 
-/// What one cable, lane bundle or bus carries; several links are of one medium.
+/// One cable, lane bundle or bus; several links are of one medium.
 struct Medium {
   std::string name{};  ///< for people: "NVLink 2", "PCIe 3.0 x16", "X-Bus"
   LinkKind kind = LinkKind::NvLink;
   double nominal_GBps = 0;   ///< per direction, of one; 0: no limit
-  double nccl_GBps = 0;      ///< what NCCL reckons with; 0: as nominal
-  double reported_GBps = 0;  ///< what the machine's own tools told; 0: as nominal
-  double flow_GBps = 0;      ///< what one flow (connection) carries at most; 0: all
+  double nccl_GBps = 0;      ///< what NCCL assumes; 0: as nominal
+  double reported_GBps = 0;  ///< what the machine's own tools report; 0: as nominal
+  double flow_GBps = 0;      ///< peak bandwidth of one flow (connection); 0: all
   double efficiency = 0;     ///< that software reaches of it, for predictions; 0: the protocol's
   std::string source{};      ///< of the figures, in words
 };
@@ -70,12 +70,12 @@ struct Assumption {
 /// Whether two GPUs reach each other's memory without the host's.
 enum class P2p { Unknown, Works, Off };
 
-/// Where a capacity comes from: the standard's figure, what the machine's tools told (nominal where
-/// they told nothing), or NCCL's constants (src/graph/topo.h of NCCL).
+/// Where a capacity comes from: the standard's figure, what the machine's tools report (nominal
+/// where they report nothing), or NCCL's constants (src/graph/topo.h of NCCL).
 enum class ConstantSet { Nominal, Reported, Nccl };
 
 /// A machine, or several joined by a network: nodes and directed links. Built from probes
-/// (assemble.hpp) or a system file (system_file.hpp); everything else is reckoned from it.
+/// (assemble.hpp) or a system file (system_file.hpp); everything else is computed from it.
 struct Graph {
   std::string name{};    ///< "dgx-1v", or the host's name
   std::string title{};   ///< for people
@@ -87,7 +87,7 @@ struct Graph {
   /// devices are indices into this list.
   std::vector<int> devices{};
   /// [i][j] of devices i and j as `nvidia-smi topo -m` prints it: "X", "NV2", "PIX", "SYS"; "NET"
-  /// between hosts. Filled by label_devices where no probe told.
+  /// between hosts. Filled by label_devices where no probe reported them.
   std::vector<std::vector<std::string>> labels{};
   /// [i][j]: device i reads and writes j's memory over PCIe. Empty where nothing is known.
   std::vector<std::vector<P2p>> p2p{};
@@ -134,5 +134,12 @@ void label_devices(Graph& graph);
 /// "0000:06:00.0" of "00000000:06:00.0", "0:6:0.0", "06:00.0" and upper case; empty for what is no
 /// PCI address.
 [[nodiscard]] std::string normal_bus_id(const std::string& text);
+
+/// Links of a way with the fewest hops between two nodes through the host's own parts (switches,
+/// bridges, processors; never another GPU or NIC), listed from its end; empty where there is none.
+[[nodiscard]] std::vector<const Link*> shortest_way(const Graph& graph, int from, int to);
+
+/// The nearest node of a kind by hops, the lowest of several; -1 where none is reached.
+[[nodiscard]] int nearest(const Graph& graph, int from, NodeKind kind);
 
 }  // namespace busbar::topo

@@ -58,15 +58,15 @@ std::string_view name(Sending sending) {
   return kSendingNames.at(static_cast<std::size_t>(sending));
 }
 
-Protocol completed(Protocol told) {
-  const bool silent = told.source.empty();
-  fill(told.efficiency, kEfficiency);
-  fill(told.in_switch_efficiency, kInSwitchEfficiency);
-  if (told.algorithms.empty()) {
-    told.algorithms = {Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls};
+Protocol completed(Protocol known) {
+  const bool silent = known.source.empty();
+  fill(known.efficiency, kEfficiency);
+  fill(known.in_switch_efficiency, kInSwitchEfficiency);
+  if (known.algorithms.empty()) {
+    known.algorithms = {Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls};
   }
   for (std::size_t i = 0; i < kSteps.size(); ++i) {
-    StepTimes& times = told.steps.at(i);
+    StepTimes& times = known.steps.at(i);
     const StepTimes& missing = kSteps.at(i);
     fill(times.share, missing.share);
     fill(times.launch_us, missing.launch_us);
@@ -76,11 +76,11 @@ Protocol completed(Protocol told) {
     fill(times.network_us, missing.network_us);
   }
   if (silent) {
-    told.source =
+    known.source =
         "defaults: 0.80 of the links (Ren, Yoo and Hoisie, arXiv 1905.08764), NCCL's times "
         "(src/graph/tuning.cc)";
   }
-  return told;
+  return known;
 }
 
 }  // namespace busbar::topo

@@ -20,7 +20,7 @@ inline constexpr std::array kAlgorithms{Algorithm::Ring, Algorithm::Tree, Algori
 [[nodiscard]] std::string_view name(Algorithm algorithm);
 
 /// What an operation costs beside its bytes, in microseconds: once, and for each step by what the
-/// step goes over. 0 where it is not told.
+/// step goes over. 0 where unknown.
 struct StepTimes {
   double share = 0;  ///< of the rate that the links have for it
   double launch_us = 0;
@@ -42,7 +42,7 @@ inline constexpr std::array kSendings{Sending::Ring,         Sending::RingLowLat
 [[nodiscard]] std::string_view name(Sending sending);
 
 /// What the software makes of the links: for predictions. 0 or empty where a system file does not
-/// tell.
+/// report.
 struct Protocol {
   double efficiency = 0;            ///< of every medium that has none of its own, up to 1
   double in_switch_efficiency = 0;  ///< of the switch's own additions
@@ -54,7 +54,7 @@ struct Protocol {
   [[nodiscard]] bool operator==(const Protocol&) const = default;
 };
 
-/// The same with defaults (NCCL's own model, docs/simulation.md) for what is not told.
-[[nodiscard]] Protocol completed(Protocol told);
+/// The same with defaults (NCCL's own model, docs/simulation.md) for what is unknown.
+[[nodiscard]] Protocol completed(Protocol known);
 
 }  // namespace busbar::topo

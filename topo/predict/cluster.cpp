@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/systems/host_copies.hpp"
+#include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "topo/bounds/cut.hpp"
+#include "topo/bounds/bound.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "topo/bounds/switched.hpp"
+#include "topo/bounds/bound.hpp"
 #include "topo/predict/host_network.hpp"
 
 namespace busbar::topo {

@@ -13,9 +13,9 @@ namespace busbar::topo {
 /// A processor socket.
 struct Package {
   int index = 0;         ///< the operating system's number
-  std::string vendor{};  ///< "intel", "amd", "ibm", "arm", "zhaoxin", or what else was told
-  std::string model{};   ///< "Intel(R) Xeon(R) Platinum 8174 CPU @ 3.10GHz"; empty where not told
-  int family = -1;       ///< as CPUID numbers it; -1 where not told
+  std::string vendor{};  ///< "intel", "amd", "ibm", "arm", "zhaoxin", or what else was reported
+  std::string model{};   ///< "Intel(R) Xeon(R) Platinum 8174 CPU @ 3.10GHz"; empty where unknown
+  int family = -1;       ///< as CPUID numbers it; -1 where unknown
   int model_number = -1;
   std::string arch{};  ///< "x86_64", "ppc64le", "aarch64"
 };
@@ -25,9 +25,9 @@ struct NumaNode {
   int os_index = 0;
   int package = -1;          ///< into HostTree::packages; -1 where it spans several
   std::string cpus{};        ///< "0-19,40-59"; empty where it has none
-  Bytes memory = 0;          ///< 0 where not told
+  Bytes memory = 0;          ///< 0 where unknown
   bool gpu_memory = false;   ///< a GPU's memory that the operating system shows as a node
-  std::string gpu_bus_id{};  ///< of that GPU, where told
+  std::string gpu_bus_id{};  ///< of that GPU, where known
 };
 
 /// What an object on the PCI bus is. A Switch is a switch's upstream port and stands for the whole
@@ -41,15 +41,15 @@ struct PciObject {
   int parent = -1;         ///< into HostTree::pci, always smaller than its own place; -1 at the top
   int numa = -1;           ///< os_index of the one node that it is near to; -1 where that is none
   int package = -1;        ///< into HostTree::packages; -1 where that is none
-  double link_GBps = 0;    ///< of the link upwards after line coding, per direction; 0: not told
-  double nccl_GBps = 0;    ///< the same as NCCL reckons (src/graph/topo.cc); 0: not NCCL's file
-  int generation = 0;      ///< of PCIe, 1 to 6; 0: not told
-  int width = 0;           ///< lanes; 0: not told
+  double link_GBps = 0;    ///< of the link upwards after line coding, per direction; 0: unknown
+  double nccl_GBps = 0;    ///< the same as NCCL computes (src/graph/topo.cc); 0: not NCCL's file
+  int generation = 0;      ///< of PCIe, 1 to 6; 0: unknown
+  int width = 0;           ///< lanes; 0: unknown
   std::string model{};     ///< what the PCI database or the driver calls it
-  unsigned vendor_id = 0;  ///< 0x10de; 0: not told
-  unsigned class_code = 0;           ///< the upper two bytes: 0x0302; 0: not told
+  unsigned vendor_id = 0;  ///< 0x10de; 0: unknown
+  unsigned class_code = 0;           ///< the upper two bytes: 0x0302; 0: unknown
   std::vector<std::string> names{};  ///< of its devices: "mlx5_0", "eth0", "nvml3", "cuda0"
-  double net_GBps = 0;               ///< of a NIC, all its ports together; 0: not told
+  double net_GBps = 0;               ///< of a NIC, all its ports together; 0: unknown
   std::string cpus{};                ///< the processors near it, "0-19,40-59"
 };
 
@@ -61,18 +61,18 @@ struct NvlinkEnd {
   std::string from{};  ///< bus id of the GPU
   std::string to{};  ///< bus id, maybe of nothing in this tree; "ffff:ff:ff.f" for a hidden switch
   NvlinkKind kind = NvlinkKind::Unknown;
-  int count = 0;  ///< links; 0: there are some, but how many was not told
+  int count = 0;  ///< links; 0: there are some, but how many is unknown
 };
 
-/// What a source tells of a GPU beyond its place on the bus.
+/// What a source reports about a GPU beyond its place on the bus.
 struct GpuFact {
   std::string bus_id{};
-  int sm = 0;      ///< 70 for compute capability 7.0; 0: not told
-  int index = -1;  ///< NVML's number; -1: not told
+  int sm = 0;      ///< 70 for compute capability 7.0; 0: unknown
+  int index = -1;  ///< NVML's number; -1: unknown
   int rank = -1;   ///< in the communicator that wrote NCCL's file; -1: none
   std::string uuid{};
   std::string model{};
-  double c2c_GBps = 0;  ///< to its processor over NVLink-C2C, per direction; 0: none told
+  double c2c_GBps = 0;  ///< to its processor over NVLink-C2C, per direction; 0: unknown
 };
 
 /// hwloc's NVLinkBandwidth distances, whose figures depend on the version that wrote them.
@@ -84,13 +84,13 @@ struct NvlinkMatrix {
 /// A host as hwloc or an NCCL topology file shows it.
 struct HostTree {
   std::string origin{};  ///< the file, or "hwloc" for this machine
-  std::string name{};    ///< the host's or the product's; empty where not told
+  std::string name{};    ///< the host's or the product's; empty where unknown
   std::vector<Package> packages{};
   /// False: the source knows NUMA nodes only, and each of them stands for a package (NCCL's view).
-  bool packages_told = true;
+  bool packages_known = true;
   std::vector<NumaNode> numa{};
   std::vector<PciObject> pci{};      ///< parents before children
-  std::vector<NvlinkEnd> nvlinks{};  ///< as every GPU tells them: a cable is there from both ends
+  std::vector<NvlinkEnd> nvlinks{};  ///< as every GPU reports them: a cable is there from both ends
   std::vector<GpuFact> gpus{};       ///< NVIDIA's, one for each Gpu in pci, in the same order
   std::optional<NvlinkMatrix> nvlink_matrix{};
   bool virtual_machine = false;  ///< PCIe paths and speeds may not be the hardware's
@@ -104,7 +104,7 @@ enum class PciPath { Self, Pix, Pxb, Phb, Node, Sys };
 [[nodiscard]] std::string_view name(PciPath path);
 [[nodiscard]] std::string_view name(PciKind kind);
 
-/// "intel" of "GenuineIntel"; where no vendor is told, by the architecture: "ibm" of "ppc64".
+/// "intel" of "GenuineIntel"; where no vendor is known, by the architecture: "ibm" of "ppc64".
 [[nodiscard]] std::string cpu_vendor(std::string_view vendor, std::string_view arch);
 
 /// The place in `pci` of this bus id (in any spelling), or -1.

@@ -3,17 +3,37 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "topo/probes/command.hpp"
+#include "base/child_process.hpp"
 #include "topo/probes/smi_matrix.hpp"
 #include "topo/probes/smi_nvlink.hpp"
-#include "topo/probes/smi_p2p.hpp"
-#include "topo/probes/smi_query.hpp"
 
 namespace busbar::topo {
 
-/// All that nvidia-smi tells of this machine; what it could not tell is absent, with a warning.
+/// The columns asked for, in this order: `nvidia-smi --query-gpu=... --format=csv,noheader`.
+/// Generation and width as .max: the current ones drop while a GPU is idle.
+inline constexpr std::string_view kQueryColumns =
+    "index,uuid,name,pci.bus_id,pcie.link.gen.max,pcie.link.width.max,mig.mode.current";
+
+/// One line of `nvidia-smi --query-gpu`.
+struct GpuFacts {
+  int index = 0;
+  std::string uuid{};
+  std::string name{};
+  std::string bus_id{};       ///< as normal_bus_id writes it; empty where unknown
+  int pcie_generation = 0;    ///< 0 where unknown
+  int pcie_width = 0;         ///< lanes; 0 where unknown
+  std::optional<bool> mig{};  ///< enabled; nothing where the GPU has no MIG
+};
+
+/// Reads the lines of kQueryColumns, with or without their header; "No devices were found" and an
+/// empty text are no GPUs. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to mend".
+[[nodiscard]] std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view origin);
+
+/// All that nvidia-smi reports about this machine; what it could not report is absent, with a
+/// warning.
 struct SmiProbe {
   std::optional<SmiMatrix> matrix{};
   std::optional<P2pMatrix> p2p_read{};

@@ -7,9 +7,16 @@
 #include <string_view>
 #include <vector>
 
-#include "topo/probes/smi_heading.hpp"
+#include "topo/probes/smi_text.hpp"
 
 namespace busbar::topo {
+
+/// Which matrix of nvidia-smi is looked for.
+struct GridKind {
+  std::string_view command{};                 ///< "nvidia-smi topo -m", for the advice
+  std::span<const std::string_view> cells{};  ///< labels of cells, without NV#
+  bool nvlinks = false;                       ///< whether NV# is a label of cells
+};
 
 /// What follows the cells of a row.
 struct GridTail {
@@ -36,5 +43,10 @@ struct Grid {
 /// Reads the first matrix. Throws Error (Usage) with line and column.
 [[nodiscard]] Grid read_grid(std::span<const TextLine> lines, std::string_view origin,
                              const GridKind& kind);
+
+/// NV followed by 1 to 999.
+[[nodiscard]] bool is_nvlink_label(std::string_view word);
+/// What to do about a damaged matrix: "capture it again: ...".
+[[nodiscard]] std::string advice(const GridKind& kind);
 
 }  // namespace busbar::topo

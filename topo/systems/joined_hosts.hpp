@@ -7,6 +7,10 @@
 
 namespace busbar::topo {
 
+/// So many equal hosts from a graph of one: its nodes are copied and renamed "host0/GPU0", those of
+/// host -1 (a network, a switch between hosts) are there once. Labels are not copied.
+[[nodiscard]] Graph copy_hosts(const Graph& one, int hosts);
+
 /// The adapters by which a host joins a network.
 struct NetworkRequest {
   int adapters = 0;         ///< of each host; 0: all that the graph has, else one for each device

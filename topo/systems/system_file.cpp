@@ -2,15 +2,21 @@
 #include "topo/systems/system_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "base/embedded_text.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/systems/device_matrix.hpp"
-#include "topo/systems/host_copies.hpp"
-#include "topo/systems/protocol_table.hpp"
-#include "topo/systems/toml_fields.hpp"
+#include "base/toml_fields.hpp"
+#include "topo/systems/joined_hosts.hpp"
+#include "topo/systems/system_tables.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -240,6 +246,255 @@ Graph parse_system(std::string_view text, std::string_view origin) {
 EqualHosts parse_machine(std::string_view text, std::string_view origin) {
   const toml::table table = parse_toml(text, origin);
   return SystemReader(table, origin).read();
+}
+
+namespace {
+
+constexpr std::string_view kFolder = "topo/systems";
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// Name and aliases of a file, the name first.
+std::vector<std::string> names_of(const EmbeddedText& system) {
+  const toml::table table = parse_toml(system.text, system.path);
+  const TomlFields fields(table, system.path, "a system file");
+  std::vector<std::string> names = fields.words("aliases");
+  names.insert(names.begin(), fields.required_text("name"));
+  return names;
+}
+
+bool is_path(const std::string& text) {
+  return text.find('/') != std::string::npos || (text.ends_with(".toml") && text != ".toml");
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw usage_error(fmt::format(
+        "--system {}: this file cannot be read; a name without '/' is one of the built-in systems",
+        path));
+  }
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+Error unknown_system(const std::string& wanted, const std::vector<std::string>& known,
+                     const std::vector<std::string>& names) {
+  const std::string near = nearest_word(lower(wanted), known);
+  return usage_error(fmt::format(
+      "--system {}: there is no such system{}; built in: {}; a file's name ends in .toml", wanted,
+      near.empty() ? "" : fmt::format(" (did you mean {}?)", near), join(names, ", ")));
+}
+
+struct Found {
+  std::string text;
+  std::string origin;
+};
+
+Found find_system(const std::string& name_or_path) {
+  if (is_path(name_or_path)) return {read_file(name_or_path), name_or_path};
+  std::vector<std::string> known;
+  std::vector<std::string> names;
+  for (const EmbeddedText& system : embedded_texts(kFolder)) {
+    const std::vector<std::string> of_this = names_of(system);
+    for (const std::string& name : of_this) {
+      if (lower(name) == lower(name_or_path)) {
+        return {std::string(system.text), std::string(system.path)};
+      }
+    }
+    names.push_back(of_this.front());
+    known.insert(known.end(), of_this.begin(), of_this.end());
+  }
+  std::sort(names.begin(), names.end());
+  throw unknown_system(name_or_path, known, names);
+}
+
+}  // namespace
+
+Graph load_system(const std::string& name_or_path) {
+  const Found found = find_system(name_or_path);
+  return parse_system(found.text, found.origin);
+}
+
+EqualHosts load_machine(const std::string& name_or_path) {
+  const Found found = find_system(name_or_path);
+  return parse_machine(found.text, found.origin);
+}
+
+std::vector<SystemSummary> built_in_systems() {
+  std::vector<SystemSummary> systems;
+  for (const EmbeddedText& system : embedded_texts(kFolder)) {
+    const Graph graph = parse_system(system.text, system.path);
+    std::vector<std::string> aliases = names_of(system);
+    aliases.erase(aliases.begin());
+    systems.push_back({.name = graph.name,
+                       .aliases = std::move(aliases),
+                       .title = graph.title,
+                       .source = graph.source,
+                       .devices = device_count(graph)});
+  }
+  // Files are in the order of their paths, where "-" comes before ".".
+  std::sort(systems.begin(), systems.end(),
+            [](const SystemSummary& a, const SystemSummary& b) { return a.name < b.name; });
+  return systems;
+}
+
+namespace {
+
+/// A TOML text; what no reader accepts (tabs, line ends) becomes a blank.
+std::string toml_string(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    const auto byte = static_cast<unsigned char>(c);
+    result += byte < ' ' || byte == 0x7f ? ' ' : c;
+  }
+  return result + '"';
+}
+
+std::string toml_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> parts;
+  parts.reserve(texts.size());
+  for (const std::string& text : texts) parts.push_back(toml_string(text));
+  return fmt::format("[{}]", join(parts, ", "));
+}
+
+/// "nvlink", and "nvlink2" for the second medium of its kind: the names by which links refer to
+/// media.
+std::vector<std::string> medium_keys(const Graph& graph) {
+  std::vector<std::string> keys;
+  std::array<int, static_cast<std::size_t>(LinkKind::Network) + 1> seen{};
+  for (const Medium& medium : graph.media) {
+    const int count = ++seen.at(static_cast<std::size_t>(medium.kind));
+    keys.push_back(count == 1 ? std::string(name(medium.kind))
+                              : fmt::format("{}{}", name(medium.kind), count));
+  }
+  return keys;
+}
+
+std::string node_line(const Node& node) {
+  std::vector<std::string> parts{fmt::format("name = {}", toml_string(node.name)),
+                                 fmt::format("kind = \"{}\"", name(node.kind))};
+  const auto add = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, toml_string(value)));
+  };
+  const int usual_host = node.kind == NodeKind::Network ? -1 : 0;
+  if (node.host != usual_host) parts.push_back(fmt::format("host = {}", node.host));
+  if (node.numa >= 0) parts.push_back(fmt::format("numa = {}", node.numa));
+  add("bus_id", node.bus_id);
+  add("model", node.model);
+  add("uuid", node.uuid);
+  add("vendor", node.vendor);
+  if (node.reduces) parts.emplace_back("reduces = true");
+  return fmt::format("  {{ {} }},\n", join(parts, ", "));
+}
+
+bool is_way_back(const Link& link, const Link& back) {
+  return link.from == back.to && link.to == back.from && link.medium == back.medium &&
+         link.count == back.count;
+}
+
+std::string link_line(const Graph& graph, const Link& link, const std::string& medium,
+                      bool one_way) {
+  const auto node = [&](int index) {
+    return toml_string(graph.nodes.at(static_cast<std::size_t>(index)).name);
+  };
+  const std::string count = link.count == 1 ? "" : fmt::format(", count = {}", link.count);
+  return fmt::format("  {{ between = [{}, {}], medium = {}{}{} }},\n", node(link.from),
+                     node(link.to), toml_string(medium), count, one_way ? ", one_way = true" : "");
+}
+
+std::string links(const Graph& graph) {
+  const std::vector<std::string> keys = medium_keys(graph);
+  std::string text;
+  for (std::size_t i = 0; i < graph.links.size(); ++i) {
+    const Link& link = graph.links[i];
+    const bool is_cable = i + 1 < graph.links.size() && is_way_back(link, graph.links[i + 1]);
+    text += link_line(graph, link, keys.at(static_cast<std::size_t>(link.medium)), !is_cable);
+    if (is_cable) ++i;
+  }
+  return text;
+}
+
+std::string medium_table(const Medium& medium, const std::string& key) {
+  std::string text = fmt::format("\n[medium.{}]\nname = {}\nkind = \"{}\"\n", key,
+                                 toml_string(medium.name), name(medium.kind));
+  const auto add = [&](std::string_view figure, double value) {
+    if (value > 0) text += fmt::format("{} = {}\n", figure, value);
+  };
+  add("nominal_GBps", medium.nominal_GBps);
+  add("nccl_GBps", medium.nccl_GBps);
+  add("reported_GBps", medium.reported_GBps);
+  add("flow_GBps", medium.flow_GBps);
+  add("efficiency", medium.efficiency);
+  return text + fmt::format("source = {}\n", toml_string(medium.source));
+}
+
+/// The devices that a reader takes where the file names none: all GPUs, else all processors.
+std::vector<int> usual_devices(const Graph& graph) {
+  std::vector<int> devices;
+  for (const NodeKind kind : {NodeKind::Gpu, NodeKind::Processor}) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (graph.nodes[i].kind == kind) devices.push_back(static_cast<int>(i));
+    }
+    if (!devices.empty()) break;
+  }
+  return devices;
+}
+
+std::string devices_line(const Graph& graph) {
+  if (graph.devices == usual_devices(graph)) return {};
+  std::vector<std::string> names;
+  for (const int node : graph.devices) {
+    names.push_back(graph.nodes.at(static_cast<std::size_t>(node)).name);
+  }
+  return fmt::format("devices = {}\n", toml_list(names));
+}
+
+std::string assumption_lines(const Graph& graph) {
+  if (graph.assumptions.empty()) return {};
+  std::string text = "\nassumptions = [\n";
+  for (const Assumption& assumption : graph.assumptions) {
+    text += fmt::format("  {{ kind = \"{}\", text = {} }},\n", name(assumption.kind),
+                        toml_string(assumption.text));
+  }
+  return text + "]\n";
+}
+
+/// Nothing where the links give the labels.
+std::string labels_line(const Graph& graph) {
+  Graph labelled = graph;
+  label_devices(labelled);
+  if (graph.labels.empty() || labelled.labels == graph.labels) return {};
+  return fmt::format("labels = {}\n", labels_value(graph));
+}
+
+}  // namespace
+
+std::string write_system(const Graph& graph, int hosts) {
+  const std::vector<std::string> keys = medium_keys(graph);
+  std::string text = fmt::format("name = {}\n", toml_string(graph.name));
+  if (!graph.title.empty()) text += fmt::format("title = {}\n", toml_string(graph.title));
+  if (!graph.source.empty()) text += fmt::format("source = {}\n", toml_string(graph.source));
+  if (hosts > 1) text += fmt::format("hosts = {}\n", hosts);
+  const std::string p2p = p2p_value(graph);
+  if (!p2p.empty()) text += fmt::format("p2p = {}\n", p2p);
+  text += devices_line(graph);
+  if (hosts == 1) text += labels_line(graph);
+  if (!graph.warnings.empty()) text += fmt::format("warnings = {}\n", toml_list(graph.warnings));
+  text += assumption_lines(graph) + "\nnode = [\n";
+  for (Node node : graph.nodes) {
+    if (hosts > 1) node.uuid.clear();  // is of one device
+    text += node_line(node);
+  }
+  text += fmt::format("]\n\nlink = [\n{}]\n", links(graph));
+  for (std::size_t i = 0; i < graph.media.size(); ++i) {
+    text += medium_table(graph.media[i], keys[i]);
+  }
+  return text + protocol_table(graph.protocol);
 }
 
 }  // namespace busbar::topo

@@ -9,7 +9,7 @@
 
 namespace busbar::topo {
 
-/// What a list of the built-in systems tells of one.
+/// What a list of the built-in systems says about one.
 struct SystemSummary {
   std::string name{};
   std::vector<std::string> aliases{};

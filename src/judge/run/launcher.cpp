@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/probes/command_loop.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -40,7 +40,7 @@ bool has_rows(const std::string& csv) {
   return lines > 1;  // the columns' names are one
 }
 
-std::string failure_words(const topo::CommandResult& result, Seconds timeout) {
+std::string failure_words(const CommandResult& result, Seconds timeout) {
   if (result.stopped) return std::string(kInterrupted);
   if (result.lingered) return has_rows(result.out) ? "" : "no row was written";
   if (result.timed_out) return fmt::format("timeout after {:g} s", timeout.count());
@@ -56,7 +56,7 @@ struct BegunLaunch {
   LaunchResult result{};
 };
 
-void note_end(LaunchResult& launch, const topo::CommandResult& result, Seconds timeout) {
+void note_end(LaunchResult& launch, const CommandResult& result, Seconds timeout) {
   append_csv(launch.csv, result.out);
   launch.log += result.err;
   if (result.lingered) {
@@ -81,7 +81,7 @@ class LaunchQueue {
   [[nodiscard]] std::optional<std::string> run() {
     while (loop_.running() > 0 || has_next()) {
       if (auto failure = start_next()) return failure;
-      for (topo::CommandLoop::Ended& ended : loop_.wait()) note(ended);
+      for (CommandLoop::Ended& ended : loop_.wait()) note(ended);
     }
     for (const std::size_t number : between_) {
       begun_.at(number).result.stopped = true;
@@ -136,7 +136,7 @@ class LaunchQueue {
 
   /// Nothing where waiting may help.
   [[nodiscard]] std::optional<std::string> failure_of(int error, std::size_t number) {
-    if (topo::is_shortage(error)) {
+    if (is_shortage(error)) {
       if (loop_.running() > 0) return {};
       if (!shortage_since_) shortage_since_ = Clock::now();
       if (Clock::now() - *shortage_since_ < kShortagePatience) return {};
@@ -145,7 +145,7 @@ class LaunchQueue {
                        std::generic_category().message(error));
   }
 
-  void note(topo::CommandLoop::Ended& ended) {
+  void note(CommandLoop::Ended& ended) {
     BegunLaunch& launch = begun_.at(ended.number);
     launch.result.seconds += Seconds(Clock::now() - launch.started).count();
     note_end(launch.result, ended.result, control_.timeout);
@@ -170,7 +170,7 @@ class LaunchQueue {
   std::deque<std::size_t> between_{};  ///< launches whose next command is to be started
   std::map<std::size_t, BegunLaunch> begun_{};
   std::optional<Clock::time_point> shortage_since_{};
-  topo::CommandLoop loop_{};
+  CommandLoop loop_{};
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "topo/bounds/bound.hpp"
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 #include "topo/predict/cluster.hpp"
 #include "topo/systems/system_file.hpp"
 

@@ -13,7 +13,6 @@
 namespace busbar::judge {
 namespace {
 
-using topo::TomlFields;
 
 void check_schema(const TomlFields& file) {
   const auto* schema = file.required("schema").as_integer();
@@ -27,7 +26,7 @@ void check_schema(const TomlFields& file) {
 Specification parse_specification(std::string_view text, const std::string& origin,
                                   const std::string& profile,
                                   const std::vector<std::string>& rules) {
-  const toml::table table = topo::parse_toml(text, origin, kSpecificationDocument);
+  const toml::table table = parse_toml(text, origin, kSpecificationDocument);
   const TomlFields file(table, origin, "the specification");
   file.allow_only({"schema", "system", "ceiling", "run", "noise", "baseline", "device_set",
                    "expect", "profile"});

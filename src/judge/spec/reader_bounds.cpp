@@ -8,7 +8,6 @@
 namespace busbar::judge {
 namespace {
 
-using topo::TomlFields;
 
 struct NamedBound {
   std::string_view key{};

@@ -12,7 +12,6 @@
 namespace busbar::judge {
 namespace {
 
-using topo::TomlFields;
 
 std::vector<std::string> read_collectives(const TomlFields& rule) {
   std::vector<std::string> names;
@@ -20,7 +19,7 @@ std::vector<std::string> read_collectives(const TomlFields& rule) {
     const study::KnownCollective* known = study::find_collective(word);
     if (known == nullptr) {
       throw rule.fault("collective",
-                       topo::unknown_word("collective", word, study::collective_names()));
+                       unknown_word("collective", word, study::collective_names()));
     }
     names.emplace_back(known->name);
   }
@@ -82,7 +81,7 @@ const DeviceSetRule& set_of(const TomlFields& rule, const Specification& specifi
     if (set.id == id) return set;
     known.push_back(set.id);
   }
-  throw rule.fault("device_set", topo::unknown_word("device_set", id, known));
+  throw rule.fault("device_set", unknown_word("device_set", id, known));
 }
 
 void read_what(const TomlFields& rule, Expectation& expectation) {
@@ -163,7 +162,7 @@ std::vector<Expectation> read_expectations(const TomlFields& file,
     const bool twice = std::any_of(rules.begin(), rules.end(),
                                    [&](const Expectation& other) { return other.id == rule.id; });
     if (twice) {
-      throw topo::fault_at(file.origin(), node->source(),
+      throw fault_at(file.origin(), node->source(),
                            fmt::format("there are two [[expect]] with id = \"{}\"", rule.id));
     }
     rules.push_back(std::move(rule));

@@ -9,7 +9,6 @@
 namespace busbar::judge {
 namespace {
 
-using topo::TomlFields;
 
 const std::vector<std::string>& profile_names() {
   static const std::vector<std::string> kNames{"quick", "standard", "full"};
@@ -37,7 +36,7 @@ std::vector<std::string> chosen(const TomlFields& profile, std::string_view key,
                                 const std::vector<std::string>& known) {
   std::vector<std::string> ids = one_or_many(profile, key);
   for (const std::string& id : ids) {
-    if (!is_in(known, id)) throw profile.fault(key, topo::unknown_word("id", id, known));
+    if (!is_in(known, id)) throw profile.fault(key, unknown_word("id", id, known));
   }
   return ids;
 }

@@ -5,12 +5,11 @@
 #include <fmt/format.h>
 
 #include "judge/spec/reader_parts.hpp"
-#include "topo/choice/selection.hpp"
+#include "topo/choice/choose.hpp"
 
 namespace busbar::judge {
 namespace {
 
-using topo::TomlFields;
 
 constexpr int kMostRanks = 100'000;
 const std::vector<std::string> kSetKeys{"id",    "kind",    "gpus",           "ranks_per_node",
@@ -63,7 +62,7 @@ void check_nodes(const TomlFields& fields, const DeviceSetRule& set, const Syste
   for (const std::string& node : set.nodes) {
     const auto& all = system.nodes;
     if (all.empty() || std::find(all.begin(), all.end(), node) != all.end()) continue;
-    throw fields.fault("nodes", topo::unknown_word("node of [system]", node, all));
+    throw fields.fault("nodes", unknown_word("node of [system]", node, all));
   }
 }
 
@@ -97,7 +96,7 @@ std::vector<DeviceSetRule> read_device_sets(const TomlFields& file, const System
       return set.id == sets.back().id;
     });
     if (twice) {
-      throw topo::fault_at(
+      throw fault_at(
           file.origin(), node->source(),
           fmt::format("there are two [[device_set]] with id = \"{}\"", sets.back().id));
     }

@@ -9,7 +9,6 @@
 namespace busbar::judge {
 namespace {
 
-using topo::TomlFields;
 
 bool is_day(const std::string& text) {
   constexpr std::string_view kForm = "dddd-dd-dd";

@@ -86,5 +86,14 @@ TEST(FirstLineOf, IsEmptyWhereThereIsNoSuchFile) {
   EXPECT_EQ(first_line_of(folder.path("none")), "");
 }
 
+TEST(FormatRanges, JoinsNeighbours) {
+  EXPECT_EQ(format_ranges({0, 1, 2, 3, 8}), "0-3,8");
+  EXPECT_EQ(format_ranges({5}), "5");
+  EXPECT_EQ(format_ranges({0, 2, 4}), "0,2,4");
+  EXPECT_EQ(format_ranges({0, 1}), "0-1");
+  EXPECT_EQ(format_ranges({1, 2, 10, 11, 12, 20}), "1-2,10-12,20");
+  EXPECT_EQ(format_ranges({}), "");
+}
+
 }  // namespace
 }  // namespace busbar

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "tests/unit/topo/gpu_server.hpp"
 #include "tests/unit/topo/probes/sample_hwloc.hpp"
 
@@ -28,15 +29,6 @@ class AffinityGuard {
  private:
   cpu_set_t set_{};
 };
-
-TEST(FormatRanges, JoinsNeighbours) {
-  EXPECT_EQ(format_ranges({0, 1, 2, 3, 8}), "0-3,8");
-  EXPECT_EQ(format_ranges({5}), "5");
-  EXPECT_EQ(format_ranges({0, 2, 4}), "0,2,4");
-  EXPECT_EQ(format_ranges({0, 1}), "0-1");
-  EXPECT_EQ(format_ranges({1, 2, 10, 11, 12, 20}), "1-2,10-12,20");
-  EXPECT_EQ(format_ranges({}), "");
-}
 
 TEST(Machine, TellsTheProcessorsThatThisProcessMayUse) {
   const AffinityGuard guard;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "topo/probes/command.hpp"
+#include "base/child_process.hpp"
 
 namespace busbar::topo::test {
 

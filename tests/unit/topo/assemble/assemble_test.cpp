@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "topo/graph/ways.hpp"
+#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/bound.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <map>
+#include <limits>
+#include <random>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "tests/unit/topo/bounds/ring_cases.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "tests/unit/topo/nccl_source.hpp"
 #include "tests/unit/topo/tree_machine.hpp"
 #include "topo/bounds/paths.hpp"
 
@@ -22,82 +25,14 @@ double ring_GBps(const Graph& graph, const std::vector<int>& devices,
   return bound_of(graph, devices, options).ring_GBps;
 }
 
-/// Sets of k of eight devices by their ring bound, rounded.
-std::map<int, int> classes(const Graph& graph, int k) {
-  std::map<int, int> counts;
-  for (unsigned set = 0; set < 256; ++set) {
-    std::vector<int> devices;
-    for (int d = 0; d < 8; ++d) {
-      if ((set >> static_cast<unsigned>(d) & 1U) != 0) devices.push_back(d);
-    }
-    if (static_cast<int>(devices.size()) != k) continue;
-    ++counts[static_cast<int>(std::lround(ring_GBps(graph, devices)))];
-  }
-  return counts;
-}
-
-void expect_prefixes(const Graph& graph, const std::vector<double>& from_two) {
-  for (std::size_t k = 0; k < from_two.size(); ++k) {
-    EXPECT_NEAR(ring_GBps(graph, prefix(static_cast<int>(k) + 2)), from_two[k], 1e-7) << k + 2;
-  }
-}
-
-TEST(BoundOf, KnowsTheCubeMeshOfVolta) {
+// The bounds of the built-in systems are those of system_bounds_test.
+TEST(BoundOf, NamesKindAndBottleneckOfACubeMesh) {
   const Graph graph = dgx1(dgx1v_rows(), 25);
-  expect_prefixes(graph, {25, 50, 100, 0, 50, 100, 150});
-  EXPECT_NEAR(ring_GBps(graph, {0, 3}), 50, 1e-9);
-  EXPECT_NEAR(ring_GBps(graph, {0, 4}), 50, 1e-9);
-  EXPECT_NEAR(ring_GBps(graph, {4, 5, 6, 7}), 100, 1e-9);
-  for (const auto& set : std::vector<std::vector<int>>{{0, 3, 4, 7}, {0, 1, 4, 5}, {0, 2, 4, 6}}) {
-    EXPECT_NEAR(ring_GBps(graph, set), 50, 1e-9);
-  }
-  EXPECT_EQ(ring_GBps(graph, {0, 1, 6, 7}), 0);
-  EXPECT_NEAR(ring_GBps(graph, {0, 1, 2, 4, 5, 6}), 100, 1e-9);
   const Bound quad = bound_of(graph, prefix(4));
   EXPECT_EQ(quad.kind, "nvlink");
   EXPECT_TRUE(quad.exact);
   EXPECT_EQ(quad.limit, "NVLink of GPU0 and GPU1");
   EXPECT_NEAR(bound_of(graph, prefix(6)).cut_GBps, 75, 1e-9) << "a cut is no ring";
-}
-
-TEST(BoundOf, FindsTheClassesOfAllSetsOfACubeMesh) {
-  using Counts = std::map<int, int>;
-  const Graph volta = dgx1(dgx1v_rows(), 25);
-  EXPECT_EQ(classes(volta, 2), (Counts{{50, 8}, {25, 8}, {0, 12}}));
-  EXPECT_EQ(classes(volta, 3), (Counts{{50, 8}, {0, 48}}));
-  EXPECT_EQ(classes(volta, 4), (Counts{{100, 2}, {50, 6}, {0, 62}}));
-  EXPECT_EQ(classes(volta, 5), (Counts{{50, 24}, {0, 32}}));
-  EXPECT_EQ(classes(volta, 6), (Counts{{100, 4}, {50, 24}}));
-  EXPECT_EQ(classes(volta, 7), (Counts{{100, 8}}));
-  EXPECT_EQ(classes(volta, 8), (Counts{{150, 1}}));
-  const Graph pascal = dgx1(dgx1p_rows(), 20);
-  EXPECT_EQ(classes(pascal, 2), (Counts{{20, 16}, {0, 12}}));
-  EXPECT_EQ(classes(pascal, 3), (Counts{{40, 8}, {0, 48}}));
-  EXPECT_EQ(classes(pascal, 4), (Counts{{60, 2}, {40, 6}, {0, 62}}));
-  EXPECT_EQ(classes(pascal, 5), (Counts{{40, 24}, {0, 32}}));
-  EXPECT_EQ(classes(pascal, 6), (Counts{{60, 4}, {40, 24}}));
-  EXPECT_EQ(classes(pascal, 7), (Counts{{60, 8}}));
-  EXPECT_EQ(classes(pascal, 8), (Counts{{80, 1}}));
-}
-
-TEST(BoundOf, KnowsThePascalPrefixesAndSmallMeshes) {
-  expect_prefixes(dgx1(dgx1p_rows(), 20), {20, 40, 60, 0, 40, 60, 80});
-  expect_prefixes(nvlink_graph({"0222", "2022", "2202", "2220"}, 25), {50, 100, 150});
-  expect_prefixes(nvlink_graph({"0444", "4044", "4404", "4440"}, 25), {100, 200, 300});
-  expect_prefixes(nvlink_graph({"0666", "6066", "6606", "6660"}, 25), {150, 300, 450});
-  const Graph station = nvlink_graph({"0112", "1021", "1202", "2120"}, 25);
-  expect_prefixes(station, {25, 50, 100});
-  EXPECT_NEAR(ring_GBps(station, {0, 3}), 50, 1e-9);
-  const Graph p100 = nvlink_graph({"0112", "1021", "1201", "2110"}, 20);
-  EXPECT_NEAR(ring_GBps(p100, {0, 1}), 20, 1e-9);
-  EXPECT_NEAR(ring_GBps(p100, {0, 3}), 40, 1e-9);
-  EXPECT_NEAR(ring_GBps(p100, prefix(4)), 80, 1e-9);
-  const Graph square = nvlink_graph({"0201", "2020", "0202", "1020"}, 25);
-  EXPECT_NEAR(ring_GBps(square, {0, 1}), 50, 1e-9);
-  EXPECT_NEAR(ring_GBps(square, {0, 3}), 25, 1e-9);
-  EXPECT_EQ(ring_GBps(square, {0, 2}), 0);
-  EXPECT_EQ(ring_GBps(square, {0, 1, 2}), 0);
-  EXPECT_NEAR(ring_GBps(square, prefix(4)), 50, 1e-9);
 }
 
 TEST(BoundOf, KnowsPowerMachines) {
@@ -152,51 +87,13 @@ TEST(BoundOf, MeetsItsEndsForManyEqualHosts) {
   }
 }
 
-TEST(BoundOf, KnowsThePcieMachinesUnderEachSetOfConstants) {
-  struct Case {
-    std::vector<int> set;
-    double raw_p2p, raw_off, skylake_p2p, skylake_off, broadwell_p2p, broadwell_off;
-  };
-  const std::vector<Case> cases{
-      {{0, 1}, 15.75, 7.875, 12, 6, 12, 6},       {{0, 2}, 15.75, 15.75, 10, 12, 10, 12},
-      {{0, 4}, 15.75, 15.75, 10, 10, 6, 6},       {{0, 2, 4, 6}, 15.75, 15.75, 10, 10, 6, 6},
-      {{0, 1, 2, 3}, 15.75, 7.875, 10, 6, 10, 6}, {prefix(8), 15.75, 7.875, 10, 6, 6, 6}};
-  const Graph skylake = pcie_graph({});
-  const Graph skylake_off = pcie_graph({.p2p = P2p::Off});
-  const Graph broadwell = pcie_graph({.smp_nccl_GBps = 6});
-  const Graph broadwell_off = pcie_graph({.smp_nccl_GBps = 6, .p2p = P2p::Off});
-  for (const Case& one : cases) {
-    SCOPED_TRACE(one.set.size() * 10 + static_cast<std::size_t>(one.set[1]));
-    EXPECT_NEAR(ring_GBps(skylake, one.set), one.raw_p2p, 1e-9);
-    EXPECT_NEAR(ring_GBps(skylake_off, one.set), one.raw_off, 1e-9);
-    EXPECT_NEAR(ring_GBps(skylake, one.set, kNccl), one.skylake_p2p, 1e-9);
-    EXPECT_NEAR(ring_GBps(skylake_off, one.set, kNccl), one.skylake_off, 1e-9);
-    EXPECT_NEAR(ring_GBps(broadwell, one.set, kNccl), one.broadwell_p2p, 1e-9);
-    EXPECT_NEAR(ring_GBps(broadwell_off, one.set, kNccl), one.broadwell_off, 1e-9);
-  }
-  EXPECT_EQ(bound_of(skylake, prefix(2)).kind, "pcie");
-  EXPECT_EQ(bound_of(skylake_off, prefix(2)).kind, "shared memory");
-  EXPECT_EQ(bound_of(skylake_off, prefix(2)).limit, "PCIe 3.0 x16 PLX0↔CPU0");
-  const Graph four = pcie_graph({.per_switch = 4, .switches_per_package = 1, .p2p = P2p::Off});
-  EXPECT_NEAR(ring_GBps(four, prefix(4)), 15.75 / 4, 1e-9);
-  EXPECT_NEAR(ring_GBps(four, prefix(4), kNccl), 3, 1e-9);
-}
-
-TEST(BoundOf, FallsBackToPcieWhereNvlinkClosesNoRing) {
-  // What NCCL reckons with on a DGX-1V: QPI of Broadwell, no peers beyond a switch.
-  const Graph graph = dgx1(dgx1v_rows(), 25, P2p::Off);
-  std::map<int, int> counts;
-  for (unsigned set = 0; set < 256; ++set) {
-    std::vector<int> devices;
-    for (int d = 0; d < 8; ++d) {
-      if ((set >> static_cast<unsigned>(d) & 1U) != 0) devices.push_back(d);
-    }
-    if (devices.size() != 4) continue;
-    const Bound bound = bound_of(graph, devices, kNccl);
-    if (bound.ring_GBps == 0) ++counts[static_cast<int>(std::lround(bound.bound_GBps))];
-  }
-  EXPECT_EQ(counts, (std::map<int, int>{{12, 48}, {6, 14}}));
-  const Bound five = bound_of(graph, prefix(5), kNccl);
+TEST(BoundOf, NamesKindAndBottleneckOfPcieMachines) {
+  const Graph off = pcie_graph({.p2p = P2p::Off});
+  EXPECT_EQ(bound_of(pcie_graph({}), prefix(2)).kind, "pcie");
+  EXPECT_EQ(bound_of(off, prefix(2)).kind, "shared memory");
+  EXPECT_EQ(bound_of(off, prefix(2)).limit, "PCIe 3.0 x16 PLX0↔CPU0");
+  // QPI of Broadwell, no peers beyond a switch.
+  const Bound five = bound_of(dgx1(dgx1v_rows(), 25, P2p::Off), prefix(5), kNccl);
   EXPECT_EQ(five.ring_GBps, 0);
   EXPECT_NEAR(five.bound_GBps, 12, 1e-9);
   EXPECT_EQ(five.kind, "nvlink+shared memory");
@@ -395,6 +292,195 @@ TEST(BoundOf, HasTheAssumptionsAboutTheLinksThatItsRingsTake) {
   open.assumptions = graph.assumptions;
   EXPECT_EQ(bound_of(open, prefix(3)).assumptions, (std::vector<std::string>{"rate", "slot"}))
       << "no ring closes: all of them";
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Over all parts of the nodes that have some terminals and lack some.
+double brute_force(const std::vector<FlowLink>& links, int nodes,
+                   const std::vector<int>& terminals) {
+  double least = kInfinity;
+  for (unsigned part = 0; part < 1U << static_cast<unsigned>(nodes); ++part) {
+    const auto within = [&](int node) { return (part >> static_cast<unsigned>(node) & 1U) != 0; };
+    std::size_t inside = 0;
+    for (const int terminal : terminals) inside += within(terminal) ? 1U : 0U;
+    if (inside == 0 || inside == terminals.size()) continue;
+    double crossing = 0;
+    for (const FlowLink& link : links) {
+      if (within(link.from) && !within(link.to)) crossing += link.capacity;
+    }
+    least = std::min(least, crossing);
+  }
+  return least;
+}
+
+TEST(MinimumCut, AgreesWithAllPartsOfTheNodes) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 engine(seed);
+    std::uniform_int_distribution<int> node(0, 8);
+    std::uniform_real_distribution<double> width(1, 100);
+    std::vector<FlowLink> links;
+    for (int k = 0; k < 30; ++k) {
+      FlowLink link{.from = node(engine), .to = node(engine), .capacity = width(engine)};
+      if (k % 10 == 9) link.capacity = kInfinity;
+      if (link.from != link.to) links.push_back(link);
+    }
+    const std::vector<int> terminals{0, 2, 3, 7};
+    const Cut cut = minimum_cut(links, terminals);
+    const double expected = brute_force(links, 9, terminals);
+    if (std::isinf(expected)) {
+      EXPECT_TRUE(std::isinf(cut.value)) << seed;
+    } else {
+      EXPECT_NEAR(cut.value, expected, 1e-8) << seed;
+    }
+  }
+}
+
+TEST(MinimumCut, NamesTheLinksThatCross) {
+  // Two cliques on an infinite bus each, joined by a link of 32 one way and 20 the other.
+  const std::vector<FlowLink> links{{0, 1, 75},        {1, 0, 75},       {2, 3, 75}, {3, 2, 75},
+                                    {0, 4, 75},        {4, 0, 75},       {2, 5, 75}, {5, 2, 75},
+                                    {4, 5, 32},        {5, 4, 20},       {1, 4, 75}, {4, 1, 75},
+                                    {3, 5, kInfinity}, {5, 3, kInfinity}};
+  const Cut cut = minimum_cut(links, std::vector<int>{0, 1, 2, 3});
+  EXPECT_DOUBLE_EQ(cut.value, 20);
+  EXPECT_EQ(cut.links, std::vector<int>{9});
+}
+
+TEST(MinimumCut, FindsTheOnlyLinkThatHasALimit) {
+  const std::vector<FlowLink> links{{0, 1, 5}, {1, 0, kInfinity}};
+  for (const std::vector<int>& ends : {std::vector{0, 1}, std::vector{1, 0}}) {
+    const Cut cut = minimum_cut(links, ends);
+    EXPECT_DOUBLE_EQ(cut.value, 5);
+    EXPECT_EQ(cut.links, std::vector<int>{0});
+  }
+}
+
+TEST(MinimumCut, OfSeveralEqualOnesIsTheFirst) {
+  const std::vector<FlowLink> chain{{.from = 0, .to = 1, .capacity = 10},
+                                    {.from = 1, .to = 0, .capacity = 10},
+                                    {.from = 1, .to = 2, .capacity = 10},
+                                    {.from = 2, .to = 1, .capacity = 10}};
+  EXPECT_EQ(minimum_cut(chain, std::vector{0, 1, 2}).links, std::vector<int>{0});
+}
+
+TEST(MinimumCut, IsZeroBetweenPartsThatNothingJoins) {
+  const std::vector<FlowLink> links{{0, 1, 5}, {1, 0, 5}};
+  EXPECT_EQ(minimum_cut(links, std::vector<int>{0, 1, 2}).value, 0);
+}
+
+/// GPUs on several switches: digits of a row are the links to each switch.
+Graph switches_graph(const std::vector<std::string>& rows) {
+  Graph graph{.name = "switches"};
+  const int medium = add_medium(graph, {.name = "NVLink 4", .nominal_GBps = 25});
+  std::vector<int> hubs;
+  for (std::size_t k = 0; k < rows.front().size(); ++k) {
+    hubs.push_back(add_node(graph, {.kind = NodeKind::NvSwitch, .name = fmt::format("SW{}", k)}));
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    graph.devices.push_back(add_node(graph, {.name = fmt::format("GPU{}", k)}));
+    for (std::size_t s = 0; s < hubs.size(); ++s) {
+      const int count = rows[k][s] - '0';
+      if (count > 0) add_cable(graph, graph.devices.back(), hubs[s], medium, count);
+    }
+  }
+  return graph;
+}
+
+TEST(SwitchedDomain, IsAsWideAsItsNarrowestPort) {
+  Graph graph = star_graph(8, 18, 25);
+  graph.links[4].count = 12;  // GPU2 lost links on its way out
+  const auto domain = switched_domain(graph, prefix(8), {});
+  ASSERT_TRUE(domain.has_value());
+  EXPECT_DOUBLE_EQ(domain->port_GBps, 300);
+  EXPECT_EQ(domain->narrowest, (std::vector<int>{4, 5}));
+  EXPECT_DOUBLE_EQ(switched_domain(graph, std::vector<int>{0, 1, 3}, {})->port_GBps, 450);
+}
+
+TEST(SwitchedDomain, AddsTheSwitchesThatAllShare) {
+  const auto domain = switched_domain(switches_graph({"5544", "5544", "5544"}), prefix(3), {});
+  ASSERT_TRUE(domain.has_value());
+  EXPECT_DOUBLE_EQ(domain->port_GBps, 450);
+  const Graph uneven = switches_graph({"54", "45", "54"});
+  EXPECT_FALSE(switched_domain(uneven, prefix(3), {}).has_value());
+  EXPECT_NEAR(bound_of(uneven, prefix(3)).ring_GBps, 200, 1e-9) << "4 links of each switch";
+}
+
+TEST(SwitchedDomain, IsNoMeshAndNoPcieTree) {
+  EXPECT_FALSE(switched_domain(dgx1(dgx1v_rows(), 25), prefix(4), {}).has_value());
+  EXPECT_FALSE(switched_domain(pcie_graph({}), prefix(4), {}).has_value());
+  Graph lost = star_graph(4, 18, 25);
+  std::erase_if(lost.links, [&](const Link& link) {
+    return link.from == lost.devices[3] || link.to == lost.devices[3];
+  });
+  EXPECT_FALSE(switched_domain(lost, prefix(4), {}).has_value()) << "off the fabric";
+  EXPECT_TRUE(switched_domain(lost, prefix(3), {}).has_value());
+}
+
+TEST(SwitchedDomain, ReducesWhereTheSwitchCan) {
+  const auto in_switch = [](const Graph& graph, int n, ConstantSet constants) {
+    return switched_domain(graph, prefix(n), {.constants = constants})->in_switch_GBps;
+  };
+  const Graph hopper = star_graph(8, 18, 25, true, 20.6);
+  EXPECT_DOUBLE_EQ(in_switch(hopper, 8, ConstantSet::Nominal).value_or(0), 700);
+  EXPECT_DOUBLE_EQ(in_switch(hopper, 2, ConstantSet::Nominal).value_or(0), 300);
+  EXPECT_DOUBLE_EQ(in_switch(hopper, 3, ConstantSet::Nominal).value_or(0), 450);
+  EXPECT_DOUBLE_EQ(in_switch(hopper, 8, ConstantSet::Nccl).value_or(0), 476);
+  EXPECT_FALSE(in_switch(star_graph(8, 12, 25), 8, ConstantSet::Nominal).has_value());
+  EXPECT_FALSE(in_switch(star_graph(72, 18, 50, true, 40.1), 72, ConstantSet::Nccl).has_value())
+      << "NCCL lists no speed so low";
+}
+
+/// NCCL's in-switch all-reduce of so many GPUs with 18 links each.
+double nccl_GBps(int gpus, bool blackwell) {
+  const Graph graph = star_graph(gpus, 18, blackwell ? 50 : 25, true, blackwell ? 40.1 : 20.6);
+  return switched_domain(graph, prefix(gpus), {.constants = ConstantSet::Nccl})
+      ->in_switch_GBps.value_or(0);
+}
+
+TEST(SwitchedDomain, AddsAtTheGreatestSpeedOfNcclThatAPortCarriesOnceMoreThanThereAreGpus) {
+  struct Case {
+    int gpus;
+    double speed;  ///< the greatest on NCCL's list that is at most port / (gpus + 1)
+  };
+  // 18 x 20.6 = 370.8 over 3, 6, 7, 8, 9, 12, 13, 15, 16, 19, 24, 25, 31, 61, 62 and 124.
+  for (const auto& [gpus, speed] :
+       {Case{2, 60}, Case{5, 60}, Case{6, 50}, Case{7, 40}, Case{8, 40}, Case{11, 30}, Case{12, 24},
+        Case{14, 24}, Case{15, 20}, Case{18, 15}, Case{23, 15}, Case{24, 12}, Case{30, 11},
+        Case{60, 6}, Case{61, 3}, Case{123, 0}}) {
+    EXPECT_NEAR(nccl_GBps(gpus, false), 2 * 0.85 * speed * (gpus - 1), 1e-9) << gpus;
+  }
+  // 18 x 40.1 = 721.8 over 8, 9, 10, 11, 13, 15, 16, 17, 19, 25, 30, 31, 37, 38 and 41.
+  for (const auto& [gpus, speed] :
+       {Case{7, 90}, Case{8, 80}, Case{9, 70}, Case{10, 60}, Case{12, 50}, Case{14, 45},
+        Case{15, 45}, Case{16, 40}, Case{18, 30}, Case{24, 24}, Case{29, 24}, Case{30, 20},
+        Case{36, 19}, Case{37, 18}, Case{40, 0}}) {
+    EXPECT_NEAR(nccl_GBps(gpus, true), 2 * 0.74 * speed * (gpus - 1), 1e-9) << gpus;
+  }
+  EXPECT_NEAR(nccl_GBps(8, true), 828.8, 1e-9);
+  EXPECT_NEAR(nccl_GBps(6, false), 425, 1e-9);
+}
+
+TEST(SwitchedDomain, HasTheSpeedsAndEfficienciesOfNcclsSource) {
+  const auto search = test::nccl_source("search.cc");
+  const auto tuning = test::nccl_source("tuning.cc");
+  if (!search || !tuning) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
+  const auto efficiency = test::numbers_between(*tuning, "nvlsEfficiency[NCCL_NUM_COMPCAPS]", ";");
+  ASSERT_EQ(efficiency.size(), 4U);
+  const auto expected = [](double port, double n, std::vector<double> speeds, double share) {
+    std::erase_if(speeds, [&](double speed) { return speed * (n + 1) > port; });
+    return speeds.empty() ? 0
+                          : 2 * share * *std::max_element(speeds.begin(), speeds.end()) * (n - 1);
+  };
+  const auto hopper = test::numbers_between(*search, "sm90SpeedArrayIntra[]", ";");
+  auto blackwell = test::numbers_between(*search, "sm100SpeedArrayIntra[]", ";");
+  ASSERT_EQ(hopper.size(), 11U);
+  ASSERT_EQ(blackwell.size(), 11U);
+  blackwell.push_back(45);  // since NCCL 2.29.2
+  for (int gpus = 2; gpus < 128; ++gpus) {
+    EXPECT_NEAR(nccl_GBps(gpus, false), expected(18 * 20.6, gpus, hopper, efficiency[2]), 1e-9);
+    EXPECT_NEAR(nccl_GBps(gpus, true), expected(18 * 40.1, gpus, blackwell, efficiency[3]), 1e-9);
+  }
 }
 
 }  // namespace

@@ -186,10 +186,10 @@ TEST(ProblemOf, LeavesOutLinksWithoutALimit) {
 }
 
 TEST(Words, JoinWhatRingsMix) {
-  EXPECT_EQ(words(Way::None), "none");
-  EXPECT_EQ(words(Way::NvLink | Way::Smp), "nvlink+smp");
-  EXPECT_EQ(words(Way::Pcie | Way::NvLink | Way::Network), "nvlink+pcie+network");
-  EXPECT_EQ(words(Way::SharedMemory), "shared memory");
+  EXPECT_EQ(describe(PathKind::None), "none");
+  EXPECT_EQ(describe(PathKind::NvLink | PathKind::Smp), "nvlink+smp");
+  EXPECT_EQ(describe(PathKind::Pcie | PathKind::NvLink | PathKind::Network), "nvlink+pcie+network");
+  EXPECT_EQ(describe(PathKind::SharedMemory), "shared memory");
 }
 
 }  // namespace

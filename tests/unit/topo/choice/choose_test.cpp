@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <tuple>
 
@@ -11,8 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/choice/machines.hpp"
-#include "topo/choice/ranking.hpp"
+#include "topo/choice/sets.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -170,49 +173,6 @@ TEST(Choose, TakesTheBetterClassWhereHalfOfTheSetsOfAStarAreWide) {
             "median of 6 sets: 300 GB/s in 3 of them, best 300 GB/s, worst 250 GB/s; lowest index");
 }
 
-TEST(FindBest, TakesTheSetThatRankingAllTakes) {
-  for (const unsigned seed : {1U, 2U, 3U}) {
-    for (Graph graph : {random_machine(9, seed), pcie_graph({.p2p = P2p::Off})}) {
-      set_two_numa_nodes(graph);
-      const std::vector<int> pool = prefix(static_cast<int>(device_count(graph)));
-      const Rater rater(graph, pool, {});
-      for (const std::size_t k : {2U, 3U, 5U}) {
-        const auto candidates = candidates_of(pool, k, rater, TieBreaker(graph));
-        const Groups groups = rater.first().groups(sets_of(candidates));
-        EXPECT_EQ(find_best(candidates, groups, rater).set,
-                  rank_all(candidates, groups, rater, Policy::Best).set)
-            << k << " seed " << seed;
-      }
-    }
-  }
-}
-
-TEST(FindBest, LooksOnWhereFiguresDifferByRoundingOnly) {
-  // Three pairs, each a hair's breadth behind the one before: one class, of which 0,1 come first.
-  Graph graph = nvlink_graph(std::vector<std::string>(6, "000000"), 25);
-  for (const auto& [first, GBps] : {std::pair{2U, 25.00002}, {4U, 25.00001}, {0U, 25.0}}) {
-    const int medium = add_medium(graph, {.name = fmt::format("{}", GBps), .nominal_GBps = GBps});
-    add_cable(graph, graph.devices[first], graph.devices[first + 1], medium);
-  }
-  const Rater rater(graph, prefix(6), {});
-  const auto candidates = candidates_of(prefix(6), 2, rater, TieBreaker(graph));
-  const Groups groups = rater.first().groups(sets_of(candidates));
-  EXPECT_EQ(find_best(candidates, groups, rater).set, (DeviceSet{0, 1}));
-  EXPECT_EQ(chosen(graph, 2, Policy::Best), (DeviceSet{0, 1}));
-}
-
-TEST(FindBest, ComparesFallbacksWhereNoRingCloses) {
-  Graph graph = nvlink_graph({"0100", "1000", "0001", "0010"}, 25);
-  add_pcie(graph, {.gpus = 4, .p2p = P2p::Off});
-  const Rater rater(graph, prefix(4), {});
-  const auto candidates = candidates_of(prefix(4), 3, rater, TieBreaker(graph));
-  const Groups groups = rater.first().groups(sets_of(candidates));
-  const Ranked best = find_best(candidates, groups, rater);
-  EXPECT_EQ(best.set, rank_all(candidates, groups, rater, Policy::Best).set);
-  EXPECT_EQ(best.own.ring_GBps, 0);
-  EXPECT_GT(best.own.bound_GBps, 0);
-}
-
 TEST(Choose, GivesTheSameFiguresInAnyOrderOfDevices) {
   const Graph graph = random_machine(8, 5);
   const Graph other = permuted(graph, {5, 2, 7, 0, 4, 1, 6, 3});
@@ -284,6 +244,186 @@ TEST(Choose, SaysWhatToDoWhereSetsAreTooMany) {
   EXPECT_EQ(message_of(star_graph(4, 1, 25), 0, Policy::Best),
             "--devices: 0 of 'star' wanted, which has 4 devices; ask for 1 to 4");
   EXPECT_NE(message_of(star_graph(4, 1, 25), 2, Policy::List).find("0,1,2,3"), std::string::npos);
+}
+
+/// Falling figures and their counts, rounded to whole GB/s.
+using Counts = std::vector<std::pair<long, std::uint64_t>>;
+
+Counts counts(const std::vector<SetClass>& classes) {
+  Counts counts;
+  for (const SetClass& one : classes) {
+    counts.emplace_back(std::lround(one.bound.ring_GBps), one.count);
+  }
+  return counts;
+}
+
+TEST(ClassesOf, SplitTheSetsWithoutARingByWhatTheyFallBackOn) {
+  const Graph graph = dgx1(dgx1v_rows(), 25);
+  const auto classes = classes_of(graph, 4, {.constants = ConstantSet::Nccl});
+  EXPECT_TRUE(classes.front().fallback.empty());
+  const auto& fallback = classes.back().fallback;
+  std::uint64_t sum = 0;
+  double last = INFINITY;
+  for (const SetClass& one : fallback) {
+    EXPECT_EQ(one.ring_GBps, 0);
+    EXPECT_LT(one.bound.bound_GBps, last);
+    EXPECT_EQ(one.bound.devices, one.example);
+    last = one.bound.bound_GBps;
+    sum += one.count;
+  }
+  EXPECT_GE(fallback.size(), 2U);
+  EXPECT_EQ(sum, classes.back().count);
+}
+
+TEST(ClassesOf, HaveNoFallbackWhereNothingJoinsTheDevices) {
+  const auto pairs = classes_of(nvlink_graph({"010", "100", "000"}, 25), 2);
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs.back().count, 2U);
+  EXPECT_TRUE(pairs.back().fallback.empty());
+}
+
+TEST(ClassesOf, AddUpToAllSetsAndShowTheLowest) {
+  for (const unsigned seed : {1U, 2U}) {
+    const Graph graph = random_machine(7, seed);
+    for (const int k : {2, 3, 4}) {
+      std::map<long, std::pair<std::uint64_t, DeviceSet>> wanted;
+      for (const DeviceSet& set : all_sets(prefix(7), static_cast<std::size_t>(k))) {
+        auto& [count, example] = wanted[std::lround(bound_of(graph, set).ring_GBps * 1e4)];
+        if (count++ == 0) example = set;
+      }
+      const auto classes = classes_of(graph, k);
+      EXPECT_EQ(classes.size(), wanted.size());
+      for (const SetClass& one : classes) {
+        const auto& [count, example] = wanted[std::lround(one.ring_GBps * 1e4)];
+        EXPECT_EQ(one.count, count);
+        EXPECT_EQ(one.example, example);
+      }
+    }
+  }
+}
+
+TEST(ClassesOf, CountASwitchedDomainWithoutTrying) {
+  Graph graph = star_graph(72, 18, 50);
+  for (Link& link : graph.links) {
+    if (link.from == graph.devices[0] || link.to == graph.devices[0]) link.count = 9;
+  }
+  const auto pairs = classes_of(graph, 2);
+  EXPECT_EQ(counts(pairs), (Counts{{900, 2485}, {450, 71}}));
+  EXPECT_EQ(pairs.front().example, (DeviceSet{1, 2}));
+  EXPECT_EQ(pairs.back().example, (DeviceSet{0, 1}));
+  EXPECT_EQ(classes_of(graph, 36).front().count, kManySets);
+  EXPECT_EQ(counts(classes_of(graph, 72)), (Counts{{450, 1}}));
+}
+
+TEST(ClassesOf, ShowTheLowestSetOfEachClassOfASwitch) {
+  Graph graph = star_graph(4, 6, 25);
+  for (Link& link : graph.links) {  // GPU1 has half of the links
+    if (link.from == graph.devices[1] || link.to == graph.devices[1]) link.count = 3;
+  }
+  const std::vector<SetClass> pairs = classes_of(graph, 2);
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_NEAR(pairs[0].ring_GBps, 150, 1e-9);
+  EXPECT_EQ(pairs[0].example, (DeviceSet{0, 2}));
+  EXPECT_EQ(pairs[0].count, 3U);
+  EXPECT_NEAR(pairs[1].ring_GBps, 75, 1e-9);
+  EXPECT_EQ(pairs[1].example, (DeviceSet{0, 1}));
+  EXPECT_EQ(pairs[1].count, 3U);
+}
+
+TEST(ClassesOf, AreTheSameInAnyOrderOfDevices) {
+  const Graph graph = random_machine(8, 9);
+  const Graph other = permuted(graph, {3, 1, 4, 0, 5, 7, 2, 6});
+  for (const int k : {2, 4}) EXPECT_EQ(counts(classes_of(graph, k)), counts(classes_of(other, k)));
+}
+
+TEST(ClassesOf, RefuseMoreThanThereAre) {
+  EXPECT_THROW((void)classes_of(star_graph(4, 1, 25), 5), Error);
+  EXPECT_THROW((void)classes_of(star_graph(4, 1, 25), 0), Error);
+}
+
+using testing::HasSubstr;
+
+TEST(ParseSelection, ReadsPoliciesAndLists) {
+  EXPECT_EQ(parse_selection("--devices", "best").policy, Policy::Best);
+  EXPECT_EQ(parse_selection("--devices", "median").policy, Policy::Median);
+  EXPECT_EQ(parse_selection("--devices", "0,3,5-7"), (Selection{Policy::List, {0, 3, 5, 6, 7}}));
+  EXPECT_EQ(parse_selection("--devices", "4"), (Selection{Policy::List, {4}}));
+}
+
+TEST(ParseSelection, IsWrittenBackAsItIsRead) {
+  for (const char* text : {"best", "worst", "prefix", "0,3,5"}) {
+    EXPECT_EQ(words_of(parse_selection("--devices", text)), text);
+  }
+}
+
+TEST(ParseSelection, RefusesWhatIsNeither) {
+  const auto refusal = [](const char* text) {
+    return test::failure_of([&] { (void)parse_selection("--devices", text); }).message;
+  };
+  EXPECT_THAT(refusal("bets"), HasSubstr("none of best, worst, median, prefix"));
+  EXPECT_THAT(refusal(""), HasSubstr("none of"));
+  EXPECT_THAT(refusal("0,,1"), HasSubstr("--devices"));
+  EXPECT_THAT(refusal("3-1"), HasSubstr("write 1-3"));
+  EXPECT_THAT(refusal("1,0-2"), HasSubstr("device 1 is twice"));
+  EXPECT_THAT(refusal("-1"), HasSubstr("--devices"));
+  EXPECT_THAT(refusal("0-99999999999"), HasSubstr("--devices"));
+}
+
+TEST(CompareSets, IsAgainstTheFirst) {
+  const std::vector<std::vector<int>> sets{{0, 1}, {0, 3}, {0, 5}};
+  const auto table = compare_sets(nvlink_graph(dgx1v_rows(), 25), sets);
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0].ratio, 1);
+  EXPECT_EQ(table[1].ratio, 2);
+  EXPECT_EQ(table[2].ratio, 0);
+  EXPECT_EQ(table[1].choice.bound.devices, (std::vector{0, 3}));
+  EXPECT_EQ(table[1].choice.policy, Policy::List);
+  EXPECT_EQ(table[1].system, "mesh");
+}
+
+TEST(CompareSets, HasNoRatioToNothing) {
+  const std::vector<std::vector<int>> sets{{0, 5}, {0, 3}};
+  EXPECT_EQ(compare_sets(nvlink_graph(dgx1v_rows(), 25), sets)[1].ratio, 0);
+}
+
+TEST(CompareSystems, IsAgainstTheFirstSystemOfEachSize) {
+  const std::vector<Graph> graphs{nvlink_graph(dgx1v_rows(), 25), star_graph(16, 6, 25)};
+  const std::vector<int> sizes{4, 8, 16};
+  const auto table = compare_systems(graphs, sizes, Policy::Best);
+  ASSERT_EQ(table.size(), 5U);
+  EXPECT_EQ(table[0].system, "mesh");
+  EXPECT_NEAR(table[1].ratio, 1.5, 1e-6);  // 150 against 100
+  EXPECT_NEAR(table[3].ratio, 1, 1e-6);    // 150 against 150
+  EXPECT_EQ(table[4].system, "star");
+  EXPECT_EQ(table[4].ratio, 1);
+  EXPECT_THROW((void)compare_systems(graphs, std::vector{0}, Policy::Best), Error);
+}
+
+TEST(Summary, HasAllDevicesThenTheBestAndTheWorstOfEachSize) {
+  const auto table = summarize(nvlink_graph(dgx1v_rows(), 25));
+  ASSERT_EQ(table.size(), 5U);
+  EXPECT_EQ(table[0].system, "all 8");
+  EXPECT_NEAR(table[0].choice.bound.bound_GBps, 150, 1e-6);
+  EXPECT_EQ(table[1].system, "best 4");
+  EXPECT_NEAR(table[1].choice.bound.bound_GBps, 100, 1e-6);
+  EXPECT_EQ(table[2].system, "worst 4");
+  EXPECT_EQ(table[2].ratio, 0);
+  EXPECT_EQ(table[4].system, "worst 2");
+}
+
+TEST(Summary, HasSetsOfTheFirstOfSeveralHosts) {
+  const Graph pod = load_system("c4140-pcie-x8");
+  const auto table = summarize(pod);
+  ASSERT_GE(table.size(), 3U);
+  EXPECT_EQ(table[0].system, "all 32");
+  EXPECT_EQ(table[1].choice.bound.devices, (std::vector{0, 1, 2, 3}));
+}
+
+TEST(Summary, HasOneLineWhereAnySetIsAsGood) {
+  const auto table = summarize(star_graph(4, 6, 25));
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[1].system, "any 2");
+  EXPECT_TRUE(summarize(star_graph(1, 6, 25)).empty());
 }
 
 }  // namespace

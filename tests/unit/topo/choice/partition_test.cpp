@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "topo/choice/partition.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "tests/unit/topo/choice/machines.hpp"
-#include "topo/choice/blocks.hpp"
-#include "topo/choice/choose.hpp"
-#include "topo/choice/sets.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -126,37 +126,36 @@ TEST(Partition, RefusesWhatDoesNotDivide) {
   EXPECT_NE(message_of(star_graph(8, 1, 25), 0), "no error");
 }
 
-TEST(Blocks, PreferTheGreatestLeastToTheGreatestSum) {
-  Blocks blocks(4, 2);
-  const auto set = [&](const std::vector<int>& block, double GBps) {
-    blocks.set_worth(block, worth_of(GBps, GBps, {}));
+/// The best division of four devices in pairs, by what each pair is worth.
+Blocked best_pairs(const std::map<DeviceSet, Worth>& worth, const Worth& others) {
+  const BlockSearch search(4, 2);
+  std::vector<Worth> all;
+  for (const DeviceSet& pair : search.blocks()) {
+    const auto known = worth.find(pair);
+    all.push_back(known == worth.end() ? others : known->second);
+  }
+  Blocked blocks;
+  for (const std::size_t block : search.best(all)) blocks.push_back(search.blocks()[block]);
+  return blocks;
+}
+
+TEST(BlockSearch, PrefersTheGreatestLeastToTheGreatestSum) {
+  const auto worth = [](double GBps) { return worth_of({GBps, GBps}, {}); };
+  EXPECT_EQ(best_pairs({{{0, 1}, worth(100)}, {{2, 3}, worth(1)}, {{1, 2}, worth(11)}}, worth(10)),
+            (Blocked{{0, 3}, {1, 2}}));
+}
+
+TEST(BlockSearch, PrefersNearerCardsWhereNodesAreEqual) {
+  const auto worth = [](int steps) {
+    return worth_of({10, 10}, {.numa_nodes = 1, .nic_steps = steps});
   };
-  set({0, 1}, 100);
-  set({2, 3}, 1);
-  set({0, 2}, 10);
-  set({1, 3}, 10);
-  set({0, 3}, 10);
-  set({1, 2}, 11);
-  EXPECT_EQ(blocks.best_partition(), (Blocked{{0, 3}, {1, 2}}));
+  EXPECT_EQ(best_pairs({{{1, 3}, worth(4)}}, worth(5)), (Blocked{{0, 2}, {1, 3}}));
 }
 
-TEST(Blocks, PreferNearerCardsWhereNodesAreEqual) {
-  Blocks blocks(4, 2);
-  for (const DeviceSet& pair : all_sets(prefix(4), 2)) {
-    blocks.set_worth(pair, worth_of(10, 10, {.numa_nodes = 1, .nic_steps = 5}));
-  }
-  blocks.set_worth(DeviceSet{1, 3}, worth_of(10, 10, {.numa_nodes = 1, .nic_steps = 4}));
-  EXPECT_EQ(blocks.best_partition(), (Blocked{{0, 2}, {1, 3}}));
-}
-
-TEST(Blocks, PreferFewerNumaNodesThenTheFirst) {
-  Blocks blocks(4, 2);
-  for (const DeviceSet& pair : all_sets(prefix(4), 2)) {
-    blocks.set_worth(pair, worth_of(10, 10, {.numa_nodes = 2}));
-  }
-  EXPECT_EQ(blocks.best_partition(), (Blocked{{0, 1}, {2, 3}}));
-  blocks.set_worth(DeviceSet{0, 2}, worth_of(10, 10, {.numa_nodes = 1}));
-  EXPECT_EQ(blocks.best_partition(), (Blocked{{0, 2}, {1, 3}}));
+TEST(BlockSearch, PrefersFewerNumaNodesThenTheFirst) {
+  const auto worth = [](int nodes) { return worth_of({10, 10}, {.numa_nodes = nodes}); };
+  EXPECT_EQ(best_pairs({}, worth(2)), (Blocked{{0, 1}, {2, 3}}));
+  EXPECT_EQ(best_pairs({{{0, 2}, worth(1)}}, worth(2)), (Blocked{{0, 2}, {1, 3}}));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/topo/choice/machines.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -48,6 +50,69 @@ TEST(AllSets, AreAsManyAsCounted) {
 }
 
 TEST(DescribeSet, IsInBraces) { EXPECT_EQ(describe_set(std::vector<int>{0, 3}), "{0,3}"); }
+
+TEST(TieBreaker, CountsNumaNodesAcrossHosts) {
+  Graph graph = pcie_graph({.gpus = 4});
+  set_two_numa_nodes(graph);
+  const TieBreaker ties(graph);
+  EXPECT_EQ(ties.of(std::vector{0, 1}).numa_nodes, 1);
+  EXPECT_EQ(ties.of(std::vector{1, 2}).numa_nodes, 2);
+  gpu(graph, 1).host = 1;  // the same number on another host is another node
+  EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 1}).numa_nodes, 2);
+}
+
+TEST(TieBreaker, TakesUnknownNumaNodesOfAHostAsOne) {
+  const TieBreaker ties(pcie_graph({.gpus = 4}));
+  EXPECT_EQ(ties.of(std::vector{0, 1, 2, 3}).numa_nodes, 1);
+}
+
+TEST(TieBreaker, FindsACardUnderTheSwitchNearerThanAboveIt) {
+  Graph graph = pcie_graph({});
+  add_nic(graph, "PLX0");
+  const TieBreaker ties(graph);
+  EXPECT_EQ(ties.nic_steps(0), 2);                  // through the switch: PIX
+  EXPECT_GT(ties.nic_steps(2), ties.nic_steps(1));  // through the package: PHB
+  EXPECT_LT(ties.nic_steps(2), 100);
+  EXPECT_GT(ties.nic_steps(4), 100);  // from the other package: SYS
+  EXPECT_EQ(ties.of(std::vector{0, 1}).nic_steps, 4);
+  // Links, 10 for each package and 100 for the link between packages: GPU2 PLX1 CPU0 PLX0 card, and
+  // GPU4 PLX2 CPU1 CPU0 PLX0 card.
+  EXPECT_EQ(ties.nic_steps(2), 4 + 10);
+  EXPECT_EQ(ties.nic_steps(4), 5 + 2 * 10 + 100);
+}
+
+TEST(TieBreaker, GoesThroughNoGpuToACard) {
+  Graph graph = nvlink_graph({"01", "10"}, 25);
+  const int pcie =
+      add_medium(graph, {.name = "PCIe", .kind = LinkKind::Pcie, .nominal_GBps = 15.75});
+  const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC"});
+  add_cable(graph, nic, graph.devices[0], pcie);
+  const TieBreaker ties(graph);
+  EXPECT_EQ(ties.nic_steps(0), 1);
+  EXPECT_EQ(ties.nic_steps(1), TieBreaker::kNoNic);
+}
+
+TEST(TieBreaker, SeesPairsWithoutPeerAccessUnlessNvlinkJoinsThem) {
+  Graph graph = nvlink_graph({"0100", "1000", "0000", "0000"}, 25);
+  add_pcie(graph, {.gpus = 4, .p2p = P2p::Off});
+  const TieBreaker ties(graph);
+  EXPECT_EQ(ties.of(std::vector{0, 1}).off_pairs, 0);
+  EXPECT_EQ(ties.of(std::vector{0, 1, 2}).off_pairs, 1);
+  EXPECT_EQ(TieBreaker(pcie_graph({})).of(std::vector{0, 1}).off_pairs, 0);
+}
+
+TEST(TieBreaker, TakesAnNvswitchAsJoining) {
+  Graph graph = star_graph(4, 6, 25);
+  graph.p2p.assign(4, std::vector<P2p>(4, P2p::Off));
+  EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 1, 2}).off_pairs, 0);
+  const int hub = find_node(graph, "NVSwitch");
+  const int other = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "another"});
+  for (Link& link : graph.links) {
+    if (link.from == graph.devices[3]) link.to = other;
+    if (link.to == graph.devices[3] && link.from == hub) link.from = other;
+  }
+  EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 3}).off_pairs, 1) << "GPU3 is on another";
+}
 
 }  // namespace
 }  // namespace busbar::topo

@@ -9,7 +9,7 @@
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "tests/unit/topo/tree_machine.hpp"
-#include "topo/systems/host_copies.hpp"
+#include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -13,7 +13,6 @@
 #include "tests/unit/topo/probes/refused.hpp"
 #include "topo/probes/smi_matrix.hpp"
 #include "topo/probes/smi_nvlink.hpp"
-#include "topo/probes/smi_p2p.hpp"
 
 namespace busbar::topo {
 namespace {

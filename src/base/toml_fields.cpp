@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/toml_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+bool is_control(unsigned char c) { return c < ' ' || c == 0x7f; }
+
+/// A text of the file as a message may repeat it: not all of a long one.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kLongest = 60;
+  return fmt::format("\"{}\"{}", text.substr(0, kLongest), text.size() > kLongest ? "..." : "");
+}
+
+/// The value of a text; it ends up in lines for people, where a line end would do harm.
+const std::string& text_of(const toml::node& node, std::string_view key, std::string_view origin) {
+  const auto* value = node.as_string();
+  if (value == nullptr) {
+    throw fault_at(origin, node.source(), fmt::format("{} must be a text in quotes", key));
+  }
+  if (std::any_of(value->get().begin(), value->get().end(), is_control)) {
+    throw fault_at(origin, node.source(), fmt::format("{} must be one line without tabs", key));
+  }
+  return value->get();
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t kFewEnough = 12;
+  const std::string near = nearest_word(word, known);
+  if (!near.empty()) return fmt::format("; did you mean \"{}\"?", near);
+  if (known.empty() || known.size() > kFewEnough) return {};
+  return fmt::format("; there is: {}", join(known, ", "));
+}
+
+}  // namespace
+
+std::string unknown_word(std::string_view what, std::string_view word,
+                         const std::vector<std::string>& known) {
+  return fmt::format("unknown {} {}{}", what, quoted(word), did_you_mean(word, known));
+}
+
+Error fault_at(std::string_view origin, const toml::source_region& place, const std::string& what) {
+  std::string line =
+      fmt::format("{}:{}:{}: {}", origin, place.begin.line, place.begin.column, what);
+  // Keys of the file are repeated: nothing of them may move a terminal's cursor.
+  std::replace_if(line.begin(), line.end(), is_control, ' ');
+  return usage_error(line);
+}
+
+toml::table parse_toml(std::string_view text, std::string_view origin, std::string_view document) {
+  check_toml_characters(text, origin);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw fault_at(
+        origin, error.source(),
+        fmt::format("no TOML: {}; {} describes the format", error.description(), document));
+  }
+}
+
+TomlFields::TomlFields(const toml::table& table, std::string_view origin, std::string what)
+    : table_(table), origin_(origin), what_(std::move(what)) {}
+
+TomlFields::TomlFields(const toml::node& table, std::string_view origin, const std::string& what)
+    : TomlFields(
+          [&]() -> const toml::table& {
+            if (const toml::table* found = table.as_table()) return *found;
+            throw fault_at(origin, table.source(), fmt::format("{} must be a table", what));
+          }(),
+          origin, what) {}
+
+void TomlFields::allow_only(const std::vector<std::string>& keys) const {
+  for (const auto& [key, value] : table_) {
+    if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
+    throw fault_at(origin_, key.source(),
+                   unknown_word(fmt::format("key of {}", what_), key.str(), keys));
+  }
+}
+
+bool TomlFields::has(std::string_view key) const { return find(key) != nullptr; }
+
+const toml::node* TomlFields::find(std::string_view key) const { return table_.get(key); }
+
+const toml::node& TomlFields::required(std::string_view key) const {
+  if (const toml::node* found = find(key)) return *found;
+  throw fault(key, fmt::format("{} needs the key \"{}\"", what_, key));
+}
+
+Error TomlFields::fault(std::string_view key, const std::string& what) const {
+  const toml::node* found = find(key);
+  return fault_at(origin_, found != nullptr ? found->source() : table_.source(), what);
+}
+
+std::string TomlFields::text(std::string_view key) const {
+  const toml::node* found = find(key);
+  return found == nullptr ? std::string{} : text_of(*found, key, origin_);
+}
+
+std::string TomlFields::required_text(std::string_view key) const {
+  static_cast<void>(required(key));
+  std::string value = text(key);
+  if (value.empty()) throw fault(key, fmt::format("{} is empty", key));
+  return value;
+}
+
+bool TomlFields::flag(std::string_view key) const {
+  const toml::node* found = find(key);
+  if (found == nullptr) return false;
+  const auto* value = found->as_boolean();
+  if (value == nullptr) throw fault(key, fmt::format("{} must be true or false", key));
+  return value->get();
+}
+
+double TomlFields::positive(std::string_view key, double missing) const {
+  constexpr double kMost = 1e9;
+  const toml::node* found = find(key);
+  if (found == nullptr) return missing;
+  const auto value = found->is_number() ? found->value<double>() : std::nullopt;
+  if (!value) throw fault(key, fmt::format("{} must be a number", key));
+  if (std::isnan(*value) || *value <= 0 || *value > kMost) {
+    throw fault(key, fmt::format("{} must be a number above 0 and at most {:g}; leave it out where "
+                                 "there is no figure",
+                                 key, kMost));
+  }
+  return *value;
+}
+
+int TomlFields::integer(std::string_view key, int low, int high, int missing) const {
+  const toml::node* found = find(key);
+  if (found == nullptr) return missing;
+  const auto* value = found->as_integer();
+  if (value == nullptr || value->get() < low || value->get() > high) {
+    throw fault(key, fmt::format("{} must be a whole number from {} to {}", key, low, high));
+  }
+  return static_cast<int>(value->get());
+}
+
+std::vector<const toml::node*> TomlFields::list(std::string_view key) const {
+  std::vector<const toml::node*> elements;
+  const toml::node* found = find(key);
+  if (found == nullptr) return elements;
+  const toml::array* array = found->as_array();
+  if (array == nullptr) throw fault(key, fmt::format("{} must be a list", key));
+  elements.reserve(array->size());
+  for (const toml::node& element : *array) elements.push_back(&element);
+  return elements;
+}
+
+std::vector<std::string> TomlFields::words(std::string_view key) const {
+  std::vector<std::string> words;
+  for (const toml::node* element : list(key)) {
+    words.push_back(text_of(*element, fmt::format("an element of {}", key), origin_));
+    if (words.back().empty()) {
+      throw fault_at(origin_, element->source(), fmt::format("an element of {} is empty", key));
+    }
+  }
+  return words;
+}
+
+std::vector<std::pair<std::string, const toml::node*>> TomlFields::entries() const {
+  std::vector<std::pair<std::string, const toml::node*>> entries;
+  for (const auto& [key, value] : table_) entries.emplace_back(key.str(), &value);
+  std::sort(entries.begin(), entries.end(), [](const auto& one, const auto& other) {
+    return one.second->source().begin < other.second->source().begin;
+  });
+  return entries;
+}
+
+std::optional<std::size_t> TomlFields::one_of(std::string_view key,
+                                              const std::vector<std::string>& names) const {
+  if (!has(key)) return std::nullopt;
+  const std::string word = text(key);
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found == names.end()) throw fault(key, unknown_word(key, word, names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
+
+void check_toml_characters(std::string_view text, std::string_view origin) {
+  std::size_t line = 1;
+  std::size_t column = 1;  // counts characters: what continues one in UTF-8 does not
+  char inside = '\0';      // the character that began quotes or a comment
+  bool escaped = false;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const auto byte = static_cast<unsigned char>(c);
+    const bool quote = c == '"' || c == '\'';
+    const auto fault = [&](std::string_view what) {
+      return usage_error(fmt::format("{}:{}:{}: {}", origin, line, column, what));
+    };
+    if (inside == '\0') {
+      if (byte >= 0x80) throw fault("characters beyond ASCII belong into quotes or comments");
+      if (quote && text.substr(at, 3) == std::string(3, c)) {
+        throw fault("texts over several lines are not for system files");
+      }
+      if (quote || c == '#') inside = c;
+    } else if (inside != '#' && c == '\n') {
+      return;  // the parser reports it, and reads no further
+    } else if (escaped) {
+      escaped = false;
+    } else if (c == (inside == '#' ? '\n' : inside)) {
+      inside = '\0';
+    } else {
+      escaped = inside == '"' && c == '\\';
+    }
+    if (c == '\n') {
+      ++line;
+      column = 1;
+    } else if ((byte & 0xC0U) != 0x80U) {
+      ++column;
+    }
+  }
+}
+
+}  // namespace busbar

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <toml++/toml.h>
+
+#include "base/error.hpp"
+
+namespace busbar {
+
+/// The text of a file as TOML. Throws Error (Usage) with origin:line:column where it is none, and
+/// names the document that describes the format.
+[[nodiscard]] toml::table parse_toml(std::string_view text, std::string_view origin,
+                                     std::string_view document = "docs/systems.md");
+
+/// An error at a place of a system file: "origin:line:column: what".
+[[nodiscard]] Error fault_at(std::string_view origin, const toml::source_region& place,
+                             const std::string& what);
+
+/// "unknown node "GPU9"; did you mean "GPU0"?"
+[[nodiscard]] std::string unknown_word(std::string_view what, std::string_view word,
+                                       const std::vector<std::string>& known);
+
+/// One table of a system file, read key by key; every complaint names its line and column.
+class TomlFields {
+ public:
+  /// `what` names the table in messages: "[[node]]". The table and the origin must outlive this.
+  TomlFields(const toml::table& table, std::string_view origin, std::string what);
+  /// The table of a list's element or of a key. Throws where it is none.
+  TomlFields(const toml::node& table, std::string_view origin, const std::string& what);
+
+  /// Throws for a key that is not of these; says which one is near.
+  void allow_only(const std::vector<std::string>& keys) const;
+  [[nodiscard]] bool has(std::string_view key) const;
+  /// Throws where the key is missing.
+  [[nodiscard]] const toml::node& required(std::string_view key) const;
+  [[nodiscard]] const toml::node* find(std::string_view key) const;
+
+  [[nodiscard]] std::string text(std::string_view key) const;           ///< empty where missing
+  [[nodiscard]] std::string required_text(std::string_view key) const;  ///< never empty
+  [[nodiscard]] bool flag(std::string_view key) const;                  ///< false where missing
+  /// A finite number above 0; `missing` where there is none.
+  [[nodiscard]] double positive(std::string_view key, double missing) const;
+  [[nodiscard]] int integer(std::string_view key, int low, int high, int missing) const;
+  /// A list of words, each with at least one character; empty where missing.
+  [[nodiscard]] std::vector<std::string> words(std::string_view key) const;
+  /// Which of `names` the text is; nothing where the key is missing.
+  [[nodiscard]] std::optional<std::size_t> one_of(std::string_view key,
+                                                  const std::vector<std::string>& names) const;
+  /// The elements of a list, or of a table of tables; none where missing. Throws for what is no
+  /// list.
+  [[nodiscard]] std::vector<const toml::node*> list(std::string_view key) const;
+
+  /// Keys and values in the order of the file.
+  [[nodiscard]] std::vector<std::pair<std::string, const toml::node*>> entries() const;
+
+  /// An error at a key's value, or at the table where it has none.
+  [[nodiscard]] Error fault(std::string_view key, const std::string& what) const;
+  [[nodiscard]] std::string_view origin() const { return origin_; }
+
+ private:
+  const toml::table& table_;
+  std::string_view origin_;
+  std::string what_;
+};
+
+/// Throws Error (Usage) with origin:line:column where a text has what toml++ 3.3 is not safe
+/// against: characters beyond ASCII outside of quotes and comments (undefined behaviour there), and
+/// quotes over several lines, which no system file needs.
+void check_toml_characters(std::string_view text, std::string_view origin);
+
+}  // namespace busbar

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the specification's table of worked results and the papers (T-1 to T-19 of the notes on the
+// sources) say about the built-in systems, or lets be derived from them.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "topo/bounds/bound.hpp"
+#include "topo/choice/choose.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::topo {
+namespace {
+
+using Set = std::vector<int>;
+
+double ring(const Graph& graph, const Set& set) { return bound_of(graph, set).ring_GBps; }
+
+double bound(const Graph& graph, const Set& set, ConstantSet constants = ConstantSet::Nominal) {
+  return bound_of(graph, set, {.constants = constants}).bound_GBps;
+}
+
+struct RingRow {
+  const char* system;
+  std::vector<Set> sets;
+  double GBps;
+};
+
+TEST(SystemBounds, HaveTheRingsOfTheTables) {
+  for (const RingRow& row : std::vector<RingRow>{
+           {"dgx-1v", {{0, 3}, {0, 4}, prefix(3), prefix(6)}, 50},  // T-2 to T-8
+           {"dgx-1v", {{0, 1}}, 25},
+           {"dgx-1v", {{0, 3, 4, 7}, {0, 1, 4, 5}, {0, 2, 4, 6}}, 50},
+           {"dgx-1v", {prefix(4), {4, 5, 6, 7}, {0, 1, 2, 4, 5, 6}, prefix(7)}, 100},
+           {"dgx-1v", {prefix(8)}, 150},
+           {"dgx-1v", {{0, 5}, {0, 1, 6, 7}, prefix(5)}, 0},
+           {"dgx-1p", {prefix(2)}, 20},  // T-13
+           {"dgx-1p", {prefix(3), prefix(6)}, 40},
+           {"dgx-1p", {prefix(4), prefix(7)}, 60},
+           {"dgx-1p", {prefix(8)}, 80},
+           {"dgx-1p", {prefix(5)}, 0},
+           {"c4140-sxm2", {prefix(2)}, 50},  // T-14 and T-15
+           {"c4140-sxm2", {prefix(3)}, 100},
+           {"c4140-sxm2", {prefix(4)}, 150},
+           {"p100-sxm2-x4", {{0, 1}}, 20},
+           {"p100-sxm2-x4", {{0, 3}}, 40},
+           {"p100-sxm2-x4", {prefix(4)}, 80},
+           {"hgx-a100-x4", {prefix(2)}, 100},
+           {"hgx-a100-x4", {prefix(3)}, 200},
+           {"hgx-a100-x4", {prefix(4)}, 300},
+           {"hgx-h100-x4", {prefix(2)}, 150},
+           {"hgx-h100-x4", {prefix(3)}, 300},
+           {"hgx-h100-x4", {prefix(4)}, 450},
+           {"dgx-station", {prefix(2)}, 25},
+           {"dgx-station", {prefix(3), {0, 3}}, 50},
+           {"dgx-station", {prefix(4)}, 100}}) {
+    const Graph graph = load_system(row.system);
+    for (const Set& set : row.sets) {
+      EXPECT_NEAR(ring(graph, set), row.GBps, 1e-6)
+          << row.system << ' ' << testing::PrintToString(set);
+    }
+  }
+}
+
+struct BoundRow {
+  const char* system;
+  std::vector<Set> sets;
+  double GBps;
+  BoundOptions options{};
+  const char* limit = "";  ///< what Bound::limit names
+};
+
+TEST(SystemBounds, HaveTheBoundsOfTheTables) {
+  constexpr BoundOptions kNccl{.constants = ConstantSet::Nccl};
+  for (const BoundRow& row : std::vector<BoundRow>{
+           {"ac922", {{0, 1}, {2, 3}}, 75},  // T-9 and T-10
+           {"ac922", {{0, 2}, {1, 2}, {0, 1, 2}, {1, 2, 3}, prefix(4)}, 32, {}, "X-Bus"},
+           {"summit", {{0, 1}}, 50},
+           {"summit", {{0, 1, 2}}, 100},
+           {"summit", {{0, 3}, {0, 1, 3}, prefix(4), {0, 1, 3, 4}, prefix(6)}, 32},
+           {"ac922-x4", {prefix(8), prefix(16)}, 24},        // T-11
+           {"p3dn-x2", {prefix(16)}, 12.5, {}, "Ethernet"},  // T-12
+           {"p3dn-x2", {prefix(16)}, 1.25, {.flows = 1}},
+           {"p3dn-x2", {prefix(16)}, 5, {.flows = 4}},
+           {"c4140-pcie-x8", {prefix(8), prefix(12), prefix(16), prefix(32)}, 12.5, {}, "EDR"},
+           {"knl-omnipath", {prefix(2), prefix(5), prefix(8)}, 12.5},  // T-18
+           {"knl-aries", {prefix(2), prefix(5), prefix(8)}, 8},
+           {"c4140-pcie", {prefix(2), prefix(3), prefix(4)}, 15.75},
+           {"c4140-pcie", {prefix(2), prefix(3), prefix(4)}, 12, kNccl},
+           {"dgx-1p", {prefix(5)}, 12, kNccl},
+           {"dgx-1v", {prefix(5)}, 12, kNccl},
+           {"dgx-1v", {prefix(8)}, 120, kNccl},
+           {"dgx-2", {prefix(16)}, 120, kNccl},
+           {"dgx-a100", {prefix(8)}, 240, kNccl},
+           {"dgx-h100", {prefix(8)}, 370.8, kNccl},
+           {"hgx-b200", {prefix(8)}, 721.8, kNccl},
+           {"c4140-sxm2", {prefix(4)}, 120, kNccl},
+           {"pcie-gen4-x8", {prefix(4), prefix(8)}, 20, kNccl}}) {
+    const Graph graph = load_system(row.system);
+    for (const Set& set : row.sets) {
+      const Bound found = bound_of(graph, set, row.options);
+      EXPECT_NEAR(found.bound_GBps, row.GBps, 1e-6)
+          << row.system << ' ' << testing::PrintToString(set);
+      EXPECT_NE(found.limit.find(row.limit), std::string::npos) << found.limit;
+    }
+  }
+}
+
+TEST(SystemBounds, AreOneForEverySetOfASwitchedSystem) {  // T-1
+  for (const auto& [system, value] : std::map<std::string, double>{{"dgx-2", 150},
+                                                                   {"dgx-a100", 300},
+                                                                   {"dgx-h100", 450},
+                                                                   {"hgx-b200", 900},
+                                                                   {"gb200-nvl72", 900}}) {
+    const Graph graph = load_system(system);
+    const int n = static_cast<int>(device_count(graph));
+    for (int k = 2; k <= n; ++k) {
+      const Bound found = bound_of(graph, prefix(k));
+      EXPECT_NEAR(found.ring_GBps, value, 1e-6) << system << ", first " << k;
+      EXPECT_TRUE(found.exact) << system << ", first " << k;
+    }
+    EXPECT_NEAR(ring(graph, {0, n / 2, n - 1}), value, 1e-6) << system;
+  }
+}
+
+/// How many sets of k devices have which ring bound.
+std::map<double, std::uint64_t> classes(const Graph& graph, int k) {
+  std::map<double, std::uint64_t> found;
+  for (const SetClass& one : classes_of(graph, k)) {
+    found[std::round(one.ring_GBps * 1e6) / 1e6] = one.count;
+  }
+  return found;
+}
+
+TEST(SystemBounds, HaveTheClassesOfTheCubeMeshes) {
+  using Classes = std::vector<std::map<double, std::uint64_t>>;
+  const std::map<std::string, Classes> systems{{"dgx-1v",
+                                                {{{0, 8}},
+                                                 {{50, 8}, {25, 8}, {0, 12}},
+                                                 {{50, 8}, {0, 48}},
+                                                 {{100, 2}, {50, 6}, {0, 62}},
+                                                 {{50, 24}, {0, 32}},
+                                                 {{100, 4}, {50, 24}},
+                                                 {{100, 8}},
+                                                 {{150, 1}}}},
+                                               {"dgx-1p",
+                                                {{{0, 8}},
+                                                 {{20, 16}, {0, 12}},
+                                                 {{40, 8}, {0, 48}},
+                                                 {{60, 2}, {40, 6}, {0, 62}},
+                                                 {{40, 24}, {0, 32}},
+                                                 {{60, 4}, {40, 24}},
+                                                 {{60, 8}},
+                                                 {{80, 1}}}}};
+  for (const auto& [system, sizes] : systems) {
+    const Graph graph = load_system(system);
+    for (int k = 1; k <= 8; ++k) {
+      EXPECT_EQ(classes(graph, k), sizes.at(static_cast<std::size_t>(k) - 1)) << system << ' ' << k;
+    }
+  }
+  std::map<double, std::uint64_t> fallbacks;
+  const auto nccl = classes_of(load_system("dgx-1v"), 4, {.constants = ConstantSet::Nccl});
+  for (const SetClass& one : nccl.back().fallback) fallbacks[one.bound.bound_GBps] = one.count;
+  ASSERT_EQ(fallbacks.size(), 2U);
+  EXPECT_NEAR(fallbacks.begin()->first, 6, 1e-6);
+  EXPECT_EQ(fallbacks.begin()->second, 14U);
+  EXPECT_NEAR(fallbacks.rbegin()->first, 12, 1e-6);
+  EXPECT_EQ(fallbacks.rbegin()->second, 48U);
+}
+
+/// The same machine where each medium of a kind has another figure.
+Graph with_medium(Graph graph, LinkKind kind, double Medium::*figure, double GBps) {
+  for (Medium& medium : graph.media) {
+    if (medium.kind == kind) medium.*figure = GBps;
+  }
+  return graph;
+}
+
+TEST(SystemBounds, FollowTheFiguresOfOtherProducts) {
+  const auto smp_64 = [](const char* system) {
+    return with_medium(load_system(system), LinkKind::Smp, &Medium::nominal_GBps, 64);
+  };
+  for (const Set& set : {Set{0, 2}, Set{0, 1, 2}, prefix(4)}) {
+    EXPECT_NEAR(bound(smp_64("ac922"), set), 64, 1e-6);
+  }
+  EXPECT_NEAR(bound(smp_64("summit"), {0, 3}), 50, 1e-6);
+  EXPECT_NEAR(bound(smp_64("summit"), prefix(6)), 64, 1e-6);
+  // NCCL 2.10 to 2.16
+  const Graph older =
+      with_medium(load_system("c4140-sxm2"), LinkKind::NvLink, &Medium::nccl_GBps, 22);
+  EXPECT_NEAR(bound(older, prefix(4), ConstantSet::Nccl), 132, 1e-6);
+  Graph a800 = load_system("dgx-a100");
+  for (Link& link : a800.links) {
+    if (a800.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::NvLink) link.count = 8;
+  }
+  for (int k = 2; k <= 8; ++k) EXPECT_NEAR(ring(a800, prefix(k)), 200, 1e-6) << k;
+}
+
+TEST(SystemBounds, HaveTheSquareOfV100) {
+  // Sides of 2, 2, 1 and 2 links; the diagonals have none.
+  const Graph square = nvlink_graph({"0202", "2020", "0201", "2010"}, 25);
+  EXPECT_NEAR(ring(square, {0, 1}), 50, 1e-6);
+  EXPECT_NEAR(ring(square, {2, 3}), 25, 1e-6);
+  EXPECT_EQ(ring(square, {0, 2}), 0);
+  EXPECT_EQ(classes(square, 3), (std::map<double, std::uint64_t>{{0, 4}}));
+  EXPECT_NEAR(ring(square, prefix(4)), 50, 1e-6);
+}
+
+TEST(SystemBounds, HaveTheReductionInTheSwitch) {
+  const Graph graph = load_system("dgx-h100");
+  for (const auto& [k, GBps] : std::map<int, double>{{2, 300}, {3, 450}, {8, 700}}) {
+    EXPECT_NEAR(bound_of(graph, prefix(k)).in_switch_GBps.value_or(0), GBps, 1e-6) << k;
+  }
+  EXPECT_FALSE(bound_of(load_system("dgx-a100"), prefix(8)).in_switch_GBps.has_value());
+}
+
+TEST(SystemBounds, LeaveNvlinkWhereNoRingClosesOverIt) {
+  EXPECT_EQ(bound_of(load_system("p3dn"), Set{0, 5}).kind.find("nvlink"), std::string::npos);
+  EXPECT_GT(bound(load_system("p3dn"), {0, 5}), 0);
+  for (int k = 2; k <= 8; ++k) {  // T-19
+    EXPECT_EQ(bound_of(load_system("exxact-ts4"), prefix(k)).kind, "shared memory") << k;
+  }
+}
+
+TEST(SystemBounds, CompareNvlinkAndPcieAsThePaperDoes) {  // T-16; it rounds 15.75 to 16
+  const double pcie = bound(load_system("c4140-pcie"), prefix(4));
+  EXPECT_NEAR(ring(load_system("c4140-sxm2"), prefix(4)) / pcie, 9.375, 0.2);
+}
+
+TEST(SystemBounds, HaveTheTreesOverACut) {  // T-17b: 2(n-1)/n of the cut
+  const Bound hosts = bound_of(load_system("p3dn-x2"), prefix(16), {.flows = 1});
+  EXPECT_NEAR(hosts.cut_GBps * 2 * 15 / 16, 2.34, 0.005);
+  EXPECT_NEAR(bound_of(load_system("ac922"), prefix(4)).cut_GBps * 2 * 3 / 4, 48, 1e-6);
+}
+
+Graph with_p2p(const char* system, P2p p2p) {
+  Graph graph = load_system(system);
+  for (auto& row : graph.p2p) std::fill(row.begin(), row.end(), p2p);
+  return graph;
+}
+
+// Eight GPUs of PCIe 3.0, two a switch, two switches a socket.
+TEST(SystemBounds, HaveThePcieBoxWithAndWithoutPeerAccess) {
+  struct Row {
+    Set set;
+    double raw_p2p, raw_staged, skylake_p2p, skylake_staged, broadwell_p2p, broadwell_staged;
+  };
+  const Graph works = with_p2p("exxact-ts4", P2p::Works);
+  const Graph off = with_p2p("exxact-ts4", P2p::Off);
+  const auto broadwell = [](const Graph& graph) {
+    return with_medium(graph, LinkKind::Smp, &Medium::nccl_GBps, 6);
+  };
+  for (const Row& row : std::vector<Row>{{{0, 1}, 15.75, 7.875, 12, 6, 12, 6},
+                                         {{0, 2}, 15.75, 15.75, 10, 12, 10, 12},
+                                         {{0, 4}, 15.75, 15.75, 10, 10, 6, 6},
+                                         {{0, 2, 4, 6}, 15.75, 15.75, 10, 10, 6, 6},
+                                         {{0, 1, 2, 3}, 15.75, 7.875, 10, 6, 10, 6},
+                                         {prefix(8), 15.75, 7.875, 10, 6, 6, 6}}) {
+    SCOPED_TRACE(testing::PrintToString(row.set));
+    EXPECT_NEAR(bound(works, row.set), row.raw_p2p, 1e-6);
+    EXPECT_NEAR(bound(off, row.set), row.raw_staged, 1e-6);
+    EXPECT_NEAR(bound(works, row.set, ConstantSet::Nccl), row.skylake_p2p, 1e-6);
+    EXPECT_NEAR(bound(off, row.set, ConstantSet::Nccl), row.skylake_staged, 1e-6);
+    EXPECT_NEAR(bound(broadwell(works), row.set, ConstantSet::Nccl), row.broadwell_p2p, 1e-6);
+    EXPECT_NEAR(bound(broadwell(off), row.set, ConstantSet::Nccl), row.broadwell_staged, 1e-6);
+  }
+  for (const Set& pair : {Set{0, 1}, Set{0, 2}, Set{1, 4}, Set{6, 7}, Set{3, 7}}) {
+    const bool one_switch = pair[0] / 2 == pair[1] / 2;
+    EXPECT_NEAR(bound(load_system("exxact-ts4"), pair), one_switch ? 7.875 : 15.75, 1e-6);
+  }
+  EXPECT_NEAR(bound(with_p2p("c4140-pcie", P2p::Off), prefix(4)), 15.75 / 4, 1e-6);
+  const Graph direct = with_p2p("pcie-gen4-x8", P2p::Off);
+  EXPECT_NEAR(bound(direct, prefix(4), ConstantSet::Nccl), 24, 1e-6);
+  EXPECT_NEAR(bound(direct, prefix(8), ConstantSet::Nccl), 22, 1e-6);
+}
+
+}  // namespace
+}  // namespace busbar::topo

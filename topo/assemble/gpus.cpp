@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/assemble/gpus.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "topo/graph/graph.hpp"
+
+namespace busbar::topo {
+namespace {
+
+std::vector<GpuEntry> from_query(const std::vector<GpuFacts>& facts) {
+  std::vector<GpuEntry> gpus;
+  for (const GpuFacts& fact : facts) {
+    gpus.push_back({.index = fact.index,
+                    .name = fact.name,
+                    .uuid = fact.uuid,
+                    .bus_id = fact.bus_id,
+                    .pcie_generation = fact.pcie_generation,
+                    .pcie_width = fact.pcie_width,
+                    .mig = fact.mig.value_or(false)});
+  }
+  return gpus;
+}
+
+std::vector<GpuEntry> from_indices(const std::vector<int>& indices) {
+  std::vector<GpuEntry> gpus;
+  for (const int index : indices) gpus.push_back({.index = index});
+  return gpus;
+}
+
+/// In the order of bus ids, which is nvidia-smi's; by NVML's numbers where they are known.
+std::vector<GpuEntry> from_tree(const HostTree& tree) {
+  std::vector<GpuEntry> gpus;
+  for (const GpuFact& fact : tree.gpus) {
+    gpus.push_back(
+        {.index = fact.index, .name = fact.model, .uuid = fact.uuid, .bus_id = fact.bus_id});
+  }
+  const bool numbered =
+      std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.index >= 0; });
+  std::sort(gpus.begin(), gpus.end(), [&](const GpuEntry& a, const GpuEntry& b) {
+    return numbered ? a.index < b.index : a.bus_id < b.bus_id;
+  });
+  for (std::size_t i = 0; !numbered && i < gpus.size(); ++i) gpus[i].index = static_cast<int>(i);
+  return gpus;
+}
+
+std::vector<GpuEntry> named_gpus(const Sources& sources) {
+  if (!sources.smi.gpus.empty()) return from_query(sources.smi.gpus);
+  if (sources.smi.matrix) return from_indices(sources.smi.matrix->gpus);
+  if (sources.nccl && !sources.nccl->gpus.empty()) return from_tree(*sources.nccl);
+  if (sources.hwloc && !sources.hwloc->gpus.empty()) return from_tree(*sources.hwloc);
+  if (sources.smi.p2p_read) return from_indices(sources.smi.p2p_read->gpus);
+  std::vector<int> indices;
+  if (sources.smi.nvlink) {
+    for (const NvlinkGpu& gpu : sources.smi.nvlink->gpus) indices.push_back(gpu.index);
+  } else if (sources.smi.remotes) {
+    for (const NvlinkRemoteGpu& gpu : sources.smi.remotes->gpus) indices.push_back(gpu.index);
+  }
+  return from_indices(indices);
+}
+
+/// Gives an entry what it lacks: the words of `other`, its GPU in the tree, and its memory node.
+void fill_gaps(GpuEntry& gpu, const GpuEntry& other, const HostTree& tree) {
+  gpu.bus_id = other.bus_id;
+  if (gpu.name.empty()) gpu.name = other.name;
+  if (gpu.uuid.empty()) gpu.uuid = other.uuid;
+  const int place = find_pci(tree, gpu.bus_id);
+  if (place >= 0 && gpu.numa < 0) gpu.numa = tree.pci[static_cast<std::size_t>(place)].numa;
+}
+
+/// Takes from `tree` what an entry lacks; entries without bus ids are joined by order.
+void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) {
+  const std::vector<GpuEntry> others = from_tree(tree);
+  const bool by_order =
+      std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.bus_id.empty(); });
+  if (others.empty()) return;
+  if (by_order && others.size() != gpus.size()) {
+    graph.warnings.push_back(fmt::format(
+        "{} has {} and the other sources {}: it is left out; give --query, which has bus "
+        "ids",
+        tree.origin, counted(others.size(), "GPU"), gpus.size()));
+    return;
+  }
+  if (by_order && !gpus.empty()) {
+    assume(graph, LinkKind::Pcie,
+           fmt::format("GPUs in the order of {}, since no other source has bus ids; give --query",
+                       tree.origin));
+  }
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    GpuEntry& gpu = gpus[i];
+    const auto same = [&](const GpuEntry& other) { return other.bus_id == gpu.bus_id; };
+    const auto found = by_order ? others.begin() + static_cast<std::ptrdiff_t>(i)
+                                : std::find_if(others.begin(), others.end(), same);
+    if (found != others.end()) fill_gaps(gpu, *found, tree);
+  }
+}
+
+/// The section of `nvlink -s` or `-R` about a GPU, which lends it the name; null where there is
+/// none.
+template <typename Section>
+const Section* section_of(GpuEntry& gpu, const std::vector<Section>& sections) {
+  const auto same = [&](const Section& other) {
+    return other.uuid.empty() || gpu.uuid.empty() ? other.index == gpu.index
+                                                  : other.uuid == gpu.uuid;
+  };
+  const auto found = std::find_if(sections.begin(), sections.end(), same);
+  if (found == sections.end()) return nullptr;
+  if (gpu.name.empty()) gpu.name = found->name;
+  if (gpu.uuid.empty()) gpu.uuid = found->uuid;
+  return &*found;
+}
+
+void join_nvlink(std::vector<GpuEntry>& gpus, const NvlinkStatus& status) {
+  for (GpuEntry& gpu : gpus) {
+    const NvlinkGpu* found = section_of(gpu, status.gpus);
+    if (found == nullptr) continue;
+    int active = 0;
+    for (const NvlinkLink& link : found->links) {
+      if (!link.active()) continue;
+      ++active;
+      gpu.link_GBps = link.GBps;
+    }
+    gpu.active_links = active;
+    gpu.dark_links = static_cast<int>(found->links.size()) - active;
+  }
+}
+
+/// "0" of the column NUMA Affinity; a range says nothing.
+int number_or_none(const std::string& text) {
+  int number = -1;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  return result.ec == std::errc{} && result.ptr == text.data() + text.size() ? number : -1;
+}
+
+void join_affinity(std::vector<GpuEntry>& gpus, const SmiMatrix& matrix) {
+  for (GpuEntry& gpu : gpus) {
+    const auto found = std::find(matrix.gpus.begin(), matrix.gpus.end(), gpu.index);
+    const auto place = static_cast<std::size_t>(found - matrix.gpus.begin());
+    if (gpu.numa < 0 && place < matrix.numa_affinity.size()) {
+      gpu.numa = number_or_none(matrix.numa_affinity[place]);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
+  std::vector<GpuEntry> gpus = named_gpus(sources);
+  if (sources.hwloc) join_tree(graph, gpus, *sources.hwloc);
+  if (sources.nccl) join_tree(graph, gpus, *sources.nccl);
+  if (sources.smi.nvlink) join_nvlink(gpus, *sources.smi.nvlink);
+  if (sources.smi.remotes) {
+    for (GpuEntry& gpu : gpus) (void)section_of(gpu, sources.smi.remotes->gpus);
+  }
+  if (sources.smi.matrix) join_affinity(gpus, *sources.smi.matrix);
+  for (GpuEntry& gpu : gpus) gpu.model = gpu_model(gpu.name);
+  return gpus;
+}
+
+namespace {
+
+/// No GPU of any generation has more.
+constexpr int kMostLinks = 18;
+
+/// NVLinks as counted: between GPUs, to a switch, to the processor.
+struct Counts {
+  explicit Counts(std::size_t gpus)
+      : between(gpus, std::vector<int>(gpus)), to_switch(gpus), to_processor(gpus) {}
+
+  std::vector<std::vector<int>> between;
+  std::vector<int> to_switch;
+  std::vector<int> to_processor;
+
+  [[nodiscard]] bool any() const {
+    const auto positive = [](int count) { return count > 0; };
+    return std::any_of(to_switch.begin(), to_switch.end(), positive) ||
+           std::any_of(between.begin(), between.end(), [&](const std::vector<int>& row) {
+             return std::any_of(row.begin(), row.end(), positive);
+           });
+  }
+};
+
+using Places = std::map<std::string, std::size_t>;
+
+Places places_of(const std::vector<GpuEntry>& gpus) {
+  Places places;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (!gpus[i].bus_id.empty()) places[gpus[i].bus_id] = i;
+  }
+  return places;
+}
+
+Counts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
+  const Places places = places_of(gpus);
+  Counts counts(gpus.size());
+  for (const NvlinkEnd& end : tree.nvlinks) {
+    const auto from = places.find(end.from);
+    if (from == places.end()) continue;
+    const auto to = places.find(end.to);
+    if (end.kind == NvlinkKind::PowerBridge) counts.to_processor[from->second] += end.count;
+    if (end.kind == NvlinkKind::NvSwitch) counts.to_switch[from->second] += end.count;
+    if (end.kind == NvlinkKind::Gpu && to != places.end() && to != from) {
+      counts.between[from->second][to->second] += end.count;
+    }
+  }
+  return counts;
+}
+
+/// Two GPUs whose addresses are unknown, and whose links all end at one place each: a bridge.
+bool is_lone_pair(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& gpus) {
+  return gpus.size() == 2 && places_of(gpus).empty() &&
+         std::all_of(remotes.gpus.begin(), remotes.gpus.end(), [](const NvlinkRemoteGpu& gpu) {
+           return std::all_of(gpu.links.begin(), gpu.links.end(), [&](const NvlinkRemote& link) {
+             return link.bus_id == gpu.links.front().bus_id;
+           });
+         });
+}
+
+/// Other ends that are no GPU of this machine are switches, on POWER processors.
+Counts from_remotes(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& gpus, bool power) {
+  const Places places = places_of(gpus);
+  const bool pair = is_lone_pair(remotes, gpus);
+  Counts counts(gpus.size());
+  std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
+  for (const NvlinkRemoteGpu& gpu : remotes.gpus) {
+    const auto at = std::find_if(gpus.begin(), gpus.end(),
+                                 [&](const GpuEntry& entry) { return entry.index == gpu.index; });
+    if (at == gpus.end()) continue;
+    const auto from = static_cast<std::size_t>(at - gpus.begin());
+    for (const NvlinkRemote& link : gpu.links) {
+      const auto to = places.find(link.bus_id);
+      if (pair) {
+        ++counts.between[from][1 - from];
+      } else if (to != places.end()) {
+        ++counts.between[from][to->second];
+      } else {
+        ++elsewhere[from];
+      }
+    }
+  }
+  return counts;
+}
+
+int links_of(const GpuEntry& gpu) {
+  if (gpu.active_links) return *gpu.active_links;
+  return gpu.model && gpu.model->links > 0 ? gpu.model->links : kMostLinks;
+}
+
+/// Whether all GPUs have as many links to each other, of a model whose own number is unknown: a
+/// switch or a mesh. Two GPUs have the same bandwidth either way.
+bool may_be_switched(const Counts& counts, const std::vector<GpuEntry>& gpus) {
+  constexpr std::size_t kFewest = 3;
+  if (gpus.size() < kFewest) return false;
+  const int cell = counts.between[0][1];
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i].active_links || (gpus[i].model && gpus[i].model->links > 0)) return false;
+    for (std::size_t j = 0; j < gpus.size(); ++j) {
+      if (i != j && counts.between[i][j] != cell) return false;
+    }
+  }
+  return cell > 1;
+}
+
+Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus,
+                   bool power) {
+  Counts counts(gpus.size());
+  bool switched = false;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    for (std::size_t j = 0; j < gpus.size(); ++j) {
+      counts.between[i][j] = nvlink_count(matrix.cells[i][j]);
+    }
+    const int row = std::accumulate(counts.between[i].begin(), counts.between[i].end(), 0);
+    switched = switched || row > links_of(gpus[i]);
+    const int spare = gpus[i].active_links.value_or(row) - row;
+    if (power && spare > 0) counts.to_processor[i] = spare;
+  }
+  if (!switched) {
+    if (may_be_switched(counts, gpus)) {
+      assume(
+          graph, LinkKind::NvLink,
+          fmt::format("NV{} in every cell is links from GPU to GPU, not to a switch; give --query "
+                      "or --nvlink",
+                      counts.between[0][1]));
+    }
+    return counts;
+  }
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    auto& row = counts.between[i];
+    counts.to_switch[i] = *std::max_element(row.begin(), row.end());
+    std::fill(row.begin(), row.end(), 0);
+  }
+  return counts;
+}
+
+/// hwloc's figures depend on its version, so they only show that there are links.
+Counts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus) {
+  const Places places = places_of(gpus);
+  Counts counts(gpus.size());
+  for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) {
+    for (std::size_t j = 0; j < matrix.bus_ids.size(); ++j) {
+      const auto from = places.find(matrix.bus_ids[i]);
+      const auto to = places.find(matrix.bus_ids[j]);
+      if (i == j || from == places.end() || matrix.GBps[i][j] <= 0) continue;
+      constexpr double kOne = 25;  // GB/s, of NVLink 2 and 3 in every version of hwloc
+      const int links = std::max(1, static_cast<int>(std::lround(matrix.GBps[i][j] / kOne)));
+      if (to != places.end()) {
+        counts.between[from->second][to->second] += links;
+      } else {
+        counts.to_switch[from->second] += links;
+      }
+    }
+  }
+  if (counts.any()) {
+    assume(
+        graph, LinkKind::NvLink,
+        "as many NVLinks as hwloc's rates make of 25 GB/s each, which depends on its version; give "
+        "--smi or --nvlink");
+  }
+  return counts;
+}
+
+bool is_power(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    return node.kind == NodeKind::Package && node.vendor == "ibm";
+  });
+}
+
+Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+  const bool power = is_power(graph);
+  if (sources.nccl) {
+    Counts counts = from_nccl(*sources.nccl, gpus);
+    if (counts.any()) return counts;
+  }
+  if (sources.smi.remotes) {
+    Counts counts = from_remotes(*sources.smi.remotes, gpus, power);
+    if (counts.any()) return counts;
+  }
+  if (sources.smi.matrix && sources.smi.matrix->gpus.size() == gpus.size()) {
+    return from_matrix(graph, *sources.smi.matrix, gpus, power);
+  }
+  if (sources.hwloc && sources.hwloc->nvlink_matrix) {
+    return from_hwloc(graph, *sources.hwloc->nvlink_matrix, gpus);
+  }
+  return Counts(gpus.size());
+}
+
+Medium medium_of(Graph& graph, const GpuEntry& gpu) {
+  const bool known = gpu.model && gpu.model->nvlink_generation > 0;
+  Medium medium = known ? nvlink_medium(gpu.model->nvlink_generation, gpu.model->small_links)
+                        : nvlink_medium(0);
+  medium.reported_GBps = gpu.link_GBps;
+  if (known) return medium;
+  if (gpu.link_GBps > 0) {
+    medium.nominal_GBps = nominal_nvlink_GBps(gpu.link_GBps);
+    medium.source = "nvidia-smi nvlink -s";
+  } else {
+    assume(
+        graph, LinkKind::NvLink,
+        fmt::format("NVLink of {:g} GB/s a link (generations 2 to 4), since no source has its rate "
+                    "or a GPU's name that is known; give --query or --nvlink",
+                    medium.nominal_GBps));
+  }
+  return medium;
+}
+
+void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const Counts& counts) {
+  if (std::all_of(counts.to_switch.begin(), counts.to_switch.end(), [](int n) { return n == 0; })) {
+    return;
+  }
+  const bool all_known = std::all_of(gpus.begin(), gpus.end(),
+                                     [](const GpuEntry& gpu) { return gpu.model.has_value(); });
+  if (!all_known) {
+    assume(graph, LinkKind::NvLink,
+           "the switch does not add (no NVLS), since no source names the GPUs; give --query");
+  }
+  const bool reduces = std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
+    return gpu.model && gpu.model->nvlink_generation >= 4;
+  });
+  const int node =
+      add_node(graph, {.kind = NodeKind::NvSwitch, .name = "NVSwitch", .reduces = reduces});
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (counts.to_switch[i] == 0) continue;
+    add_cable(graph, gpus[i].node, node, add_medium(graph, medium_of(graph, gpus[i])),
+              counts.to_switch[i]);
+  }
+}
+
+}  // namespace
+
+void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+  const Counts counts = count_links(graph, gpus, sources);
+  add_switch(graph, gpus, counts);
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const auto medium = [&] { return add_medium(graph, medium_of(graph, gpus[i])); };
+    for (std::size_t j = i + 1; j < gpus.size(); ++j) {
+      // Each end reports its links; a file with one end only is believed.
+      const int links = std::max(counts.between[i][j], counts.between[j][i]);
+      if (links > 0) add_cable(graph, gpus[i].node, gpus[j].node, medium(), links);
+    }
+    if (counts.to_processor[i] == 0) continue;
+    const int package = nearest(graph, gpus[i].node, NodeKind::Package);
+    if (package >= 0) add_cable(graph, gpus[i].node, package, medium(), counts.to_processor[i]);
+  }
+}
+
+}  // namespace busbar::topo

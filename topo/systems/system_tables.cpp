@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/systems/system_tables.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace busbar::topo {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words words_of(std::string_view row) {
+  Words words;
+  for (std::string& word : split(row, ' ')) {
+    if (!word.empty()) words.push_back(std::move(word));
+  }
+  return words;
+}
+
+/// The rows of a matrix; `is_cell` says which words may be off the diagonal.
+std::vector<Words> read_rows(const TomlFields& file, std::string_view key, std::size_t devices,
+                             const std::function<bool(const std::string&)>& is_cell) {
+  const std::vector<const toml::node*> elements = file.list(key);
+  const Words lines = file.words(key);
+  if (lines.size() != devices) {
+    throw file.fault(key, fmt::format("{} has {} for {}", key, counted(lines.size(), "row"),
+                                      counted(devices, "device")));
+  }
+  std::vector<Words> rows;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto fail = [&](const std::string& what) {
+      return fault_at(file.origin(), elements[i]->source(), what);
+    };
+    rows.push_back(words_of(lines[i]));
+    if (rows[i].size() != devices) {
+      throw fail(fmt::format("this row of {} has {} for {}", key, counted(rows[i].size(), "word"),
+                             counted(devices, "device")));
+    }
+    for (std::size_t j = 0; j < devices; ++j) {
+      if (rows[i][j] == "X" ? i != j : !is_cell(rows[i][j])) {
+        throw fail(fmt::format("{} has \"{}\" in column {} of this row", key, rows[i][j], j + 1));
+      }
+    }
+  }
+  return rows;
+}
+
+bool is_label(const std::string& word) {
+  constexpr std::array<std::string_view, 8> kLabels{"N/A", "PSB",  "PIX", "PXB",
+                                                    "PHB", "NODE", "SYS", "NET"};
+  if (std::find(kLabels.begin(), kLabels.end(), word) != kLabels.end()) return true;
+  const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  return word.size() > 2 && word.compare(0, 2, "NV") == 0 &&
+         std::all_of(word.begin() + 2, word.end(), digit);
+}
+
+constexpr std::array<std::string_view, 3> kP2pCells{"U", "OK", "NS"};
+constexpr std::array<std::string_view, 3> kP2pWords{"unknown", "works", "off"};
+
+/// A matrix of one word: within a host what it says, between hosts nothing.
+std::vector<std::vector<P2p>> uniform_p2p(const Graph& graph, P2p within) {
+  const std::size_t n = device_count(graph);
+  std::vector<std::vector<P2p>> p2p(n, std::vector<P2p>(n, P2p::Unknown));
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (device(graph, static_cast<int>(i)).host == device(graph, static_cast<int>(j)).host) {
+        p2p[i][j] = i == j ? P2p::Works : within;
+      }
+    }
+  }
+  return p2p;
+}
+
+std::string as_toml(const std::vector<Words>& rows) {
+  std::string text = "[\n";
+  for (const Words& row : rows) text += fmt::format("  \"{}\",\n", join(row, " "));
+  return text + "]";
+}
+
+}  // namespace
+
+std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& graph) {
+  const toml::node* value = file.find("p2p");
+  if (value == nullptr) return {};
+  if (!value->is_array()) {
+    const auto word = file.one_of("p2p", {kP2pWords.begin(), kP2pWords.end()});
+    return *word == 0 ? std::vector<std::vector<P2p>>{}
+                      : uniform_p2p(graph, static_cast<P2p>(*word));
+  }
+  const auto is_cell = [](const std::string& word) {
+    return std::find(kP2pCells.begin(), kP2pCells.end(), word) != kP2pCells.end();
+  };
+  std::vector<std::vector<P2p>> p2p;
+  for (const Words& row : read_rows(file, "p2p", device_count(graph), is_cell)) {
+    p2p.emplace_back();
+    for (const std::string& word : row) {
+      p2p.back().push_back(word == "OK" || word == "X" ? P2p::Works
+                           : word == "NS"              ? P2p::Off
+                                                       : P2p::Unknown);
+    }
+  }
+  return p2p;
+}
+
+std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
+  if (!file.has("labels")) return {};
+  return read_rows(file, "labels", device_count(graph), is_label);
+}
+
+std::string p2p_value(const Graph& graph) {
+  if (graph.p2p.empty()) return {};
+  for (const P2p within : {P2p::Works, P2p::Off}) {
+    if (graph.p2p == uniform_p2p(graph, within)) {
+      return fmt::format("\"{}\"", kP2pWords.at(static_cast<std::size_t>(within)));
+    }
+  }
+  std::vector<Words> rows;
+  for (std::size_t i = 0; i < graph.p2p.size(); ++i) {
+    rows.emplace_back();
+    for (std::size_t j = 0; j < graph.p2p[i].size(); ++j) {
+      const P2p cell = graph.p2p[i][j];
+      rows.back().emplace_back(
+          i == j && cell == P2p::Works ? "X" : kP2pCells.at(static_cast<std::size_t>(cell)));
+    }
+  }
+  return as_toml(rows);
+}
+
+std::string labels_value(const Graph& graph) { return as_toml(graph.labels); }
+
+namespace {
+
+constexpr int kMostFlows = 1 << 16;
+
+struct StepKey {
+  std::string_view key;
+  double StepTimes::*member;
+};
+constexpr std::array<StepKey, 5> kStepKeys{{{"launch_us", &StepTimes::launch_us},
+                                            {"nvlink_us", &StepTimes::nvlink_us},
+                                            {"pcie_us", &StepTimes::pcie_us},
+                                            {"smp_us", &StepTimes::smp_us},
+                                            {"network_us", &StepTimes::network_us}}};
+
+StepTimes read_steps(const TomlFields& fields) {
+  std::vector<std::string> keys{"share"};
+  for (const StepKey& step : kStepKeys) keys.emplace_back(step.key);
+  fields.allow_only(keys);
+  StepTimes times{.share = read_share(fields, "share")};
+  for (const StepKey& step : kStepKeys) times.*step.member = fields.positive(step.key, 0);
+  return times;
+}
+
+std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
+  std::vector<std::string> known;
+  for (const Algorithm algorithm : kAlgorithms) known.emplace_back(name(algorithm));
+  std::vector<Algorithm> algorithms;
+  for (const std::string& word : fields.words("algorithms")) {
+    const auto found = std::find(known.begin(), known.end(), word);
+    if (found == known.end()) {
+      throw fields.fault("algorithms", unknown_word("algorithm", word, known));
+    }
+    algorithms.push_back(static_cast<Algorithm>(found - known.begin()));
+  }
+  return algorithms;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    const auto byte = static_cast<unsigned char>(c);
+    result += byte < ' ' || byte == 0x7f ? ' ' : c;
+  }
+  return result + '"';
+}
+
+std::string steps_table(Sending sending, const StepTimes& times) {
+  std::string text = fmt::format("\n[protocol.{}]\n", name(sending));
+  if (times.share > 0) text += fmt::format("share = {}\n", times.share);
+  for (const StepKey& step : kStepKeys) {
+    if (times.*step.member > 0) text += fmt::format("{} = {}\n", step.key, times.*step.member);
+  }
+  return text;
+}
+
+}  // namespace
+
+double read_share(const TomlFields& fields, std::string_view key) {
+  const double share = fields.positive(key, 0);
+  if (share > 1) throw fields.fault(key, fmt::format("{} is a share: above 0, at most 1", key));
+  return share;
+}
+
+Protocol read_protocol(const TomlFields& file) {
+  if (!file.has("protocol")) return {};
+  const TomlFields fields(file.required("protocol"), file.origin(), "[protocol]");
+  std::vector<std::string> keys{"efficiency", "in_switch_efficiency", "flows", "algorithms",
+                                "source"};
+  for (const Sending sending : kSendings) keys.emplace_back(name(sending));
+  fields.allow_only(keys);
+  Protocol protocol{.efficiency = read_share(fields, "efficiency"),
+                    .in_switch_efficiency = read_share(fields, "in_switch_efficiency"),
+                    .flows = fields.integer("flows", 1, kMostFlows, 0),
+                    .algorithms = read_algorithms(fields),
+                    .source = fields.required_text("source")};
+  for (const Sending sending : kSendings) {
+    if (!fields.has(name(sending))) continue;
+    protocol.steps.at(static_cast<std::size_t>(sending)) =
+        read_steps({fields.required(name(sending)), file.origin(),
+                    fmt::format("[protocol.{}]", name(sending))});
+  }
+  return protocol;
+}
+
+std::string protocol_table(const Protocol& protocol) {
+  if (protocol == Protocol{}) return {};
+  std::string text = "\n[protocol]\n";
+  const auto add = [&](std::string_view key, double value) {
+    if (value > 0) text += fmt::format("{} = {}\n", key, value);
+  };
+  add("efficiency", protocol.efficiency);
+  add("in_switch_efficiency", protocol.in_switch_efficiency);
+  if (protocol.flows > 0) text += fmt::format("flows = {}\n", protocol.flows);
+  std::vector<std::string> words;
+  for (const Algorithm algorithm : protocol.algorithms) {
+    words.push_back(fmt::format("\"{}\"", name(algorithm)));
+  }
+  if (!words.empty()) text += fmt::format("algorithms = [{}]\n", join(words, ", "));
+  text += fmt::format("source = {}\n", quoted(protocol.source));
+  for (const Sending sending : kSendings) {
+    const StepTimes& times = protocol.steps.at(static_cast<std::size_t>(sending));
+    if (!(times == StepTimes{})) text += steps_table(sending, times);
+  }
+  return text;
+}
+
+}  // namespace busbar::topo
