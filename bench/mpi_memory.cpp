@@ -84,7 +84,7 @@ int run(Bytes size) {
   const BackendChoice backend = choose_backend("mpi");
   const Placements placements = place_ranks(*bootstrap, {.bind = Bind::Auto});
   bootstrap->set_progress(placements.oversubscribed ? Progress::Yield : Progress::Block);
-  for (const Collective* collective : registered_collectives()) {
+  for (const Collective* collective : measured_collectives()) {
     Most most;
     measure(*bootstrap, *backend.backend, *collective, size, most);
     bootstrap->combine({&most.measured, 1}, Combine::Max);

@@ -31,12 +31,7 @@
 namespace busbar {
 namespace {
 
-const Collective& all_reduce() {
-  for (const Collective* collective : registered_collectives()) {
-    if (collective->name == "allreduce") return *collective;
-  }
-  throw runtime_failure("all-reduce is not linked");
-}
+const Collective& all_reduce() { return *find_collective("allreduce"); }
 
 /// Buffers and calls of an out-of-place float all-reduce of one size.
 struct Case {

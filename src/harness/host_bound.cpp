@@ -37,13 +37,12 @@ std::string note_text(const HostTeam& team, const Collective& collective,
 }  // namespace
 
 std::optional<double> host_bound_GBps(const HostLimits& limits, const BoundRow& row) {
-  const bool reckoned = row.collective != nullptr && row.collective->least_work != nullptr;
-  if (!reckoned || row.ranks < 2 || limits.rates.empty()) return std::nullopt;
-  const LeastWork work = row.collective->least_work(row.ranks, row.in_place);
+  if (row.ranks < 2 || limits.rates.empty()) return std::nullopt;
+  const MinTraffic traffic = row.collective->min_traffic(row.ranks, row.in_place);
   const double touched =
-      work.touched * static_cast<double>(row.size) * static_cast<double>(row.slots);
+      traffic.touched * static_cast<double>(row.size) * static_cast<double>(row.slots);
   const MemoryRates& rates = limits.of(static_cast<Bytes>(touched));
-  const double per_size = (work.copied / rates.copy_GBps + work.reduced / rates.reduce_GBps) /
+  const double per_size = (traffic.copied / rates.copy_GBps + traffic.reduced / rates.reduce_GBps) /
                           static_cast<double>(row.ranks);  // seconds per GB of the size
   return row.collective->bus_factor(row.ranks) / per_size;
 }

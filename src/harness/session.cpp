@@ -263,15 +263,14 @@ Status measure(const PlacedSession& session, Communicator& communicator, Outputs
 
 }  // namespace
 
-Status run_session(const Options& options, const Invocation& invocation, Bootstrap& everyone,
-                   Watchdog& watchdog) {
+Status run_session(const Options& options, const Collective& collective,
+                   const Invocation& invocation, Bootstrap& everyone, Watchdog& watchdog) {
   watchdog.step("setting up");
   const Team team = make_team(everyone, options.split);
   check_ranks(options, everyone.size(), team.smallest);
   const BackendChoice backend = choose_backend(options.backend, everyone);
   const bool has_devices = backend.backend->has_devices();
   if (has_devices && !options.timeout) watchdog.start(kDeviceTimeout);
-  const Collective& collective = *registered_collectives().front();
   check_applicable(options, *backend.backend, collective);
   Outputs outputs(everyone, options);
   watchdog.step("looking at the devices");

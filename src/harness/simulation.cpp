@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/simulation.hpp"
 
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -17,15 +16,6 @@
 
 namespace busbar {
 namespace {
-
-using topo::Operation;
-
-Operation operation_of(const Collective& collective) {
-  if (const auto operation = topo::find_operation(collective.name)) return *operation;
-  throw Error{Status::Unavailable, fmt::format("--backend sim: there is no model of {}; use "
-                                               "--backend auto",
-                                               collective.title)};
-}
 
 void check_launcher() {
   const auto launcher = find_launcher();
@@ -52,11 +42,7 @@ class Simulation {
  public:
   Simulation(const Options& options, const Collective& collective, const topo::Predictor& predictor,
              Outputs& outputs)
-      : options_(options),
-        collective_(collective),
-        operation_(operation_of(collective)),
-        predictor_(predictor),
-        outputs_(outputs) {}
+      : options_(options), collective_(collective), predictor_(predictor), outputs_(outputs) {}
 
   void run() {
     const std::vector<ReduceOp> ops =
@@ -64,7 +50,7 @@ class Simulation {
     for (const DataType type : options_.types) {
       for (const ReduceOp op : ops) {
         for (const int root : roots()) {
-          bound_ = predictor_.bound_GBps(operation_, root);
+          bound_ = predictor_.bound_GBps(collective_, root);
           for (const Bytes size : options_.sweep.sizes()) write_size(type, op, root, size);
         }
       }
@@ -114,7 +100,7 @@ class Simulation {
     };
     if (record.ranks < 2) return skip("one rank exchanges nothing");
     if (record.count == 0) return skip("the size has no element for each rank");
-    const auto prediction = predictor_.predict(operation_, static_cast<double>(record.size), root);
+    const auto prediction = predictor_.predict(collective_, static_cast<double>(record.size), root);
     if (!prediction || !std::isfinite(prediction->time_us)) {
       return skip("not modelled: nothing that is known joins these devices");
     }
@@ -130,7 +116,6 @@ class Simulation {
 
   const Options& options_;
   const Collective& collective_;
-  Operation operation_;
   const topo::Predictor& predictor_;
   Outputs& outputs_;
   std::optional<double> bound_{};
@@ -140,7 +125,7 @@ class Simulation {
 void check_algorithm(const Options& options, const Collective& collective,
                      const topo::Predictor& predictor) {
   if (!options.algorithm || predictor.set().ranks < 2) return;
-  if (predictor.predict(operation_of(collective), 1)) return;
+  if (predictor.predict(collective, 1)) return;
   throw usage_error(fmt::format(
       "--algorithm {}: there is none for {} of {} ranks on {} of '{}'; leave it out, or give ring",
       name(*options.algorithm), collective.title, predictor.set().ranks,
@@ -149,9 +134,9 @@ void check_algorithm(const Options& options, const Collective& collective,
 
 }  // namespace
 
-Status run_simulation(const Options& options, const Invocation& invocation) {
+Status run_simulation(const Options& options, const Collective& collective,
+                      const Invocation& invocation) {
   check_launcher();
-  const Collective& collective = *registered_collectives().front();
   const topo::Predictor predictor = make_predictor(options);
   if (options.root && *options.root >= predictor.set().ranks) {
     throw usage_error(fmt::format("-r {}: there are {} ranks; give 0 to {} or all", *options.root,

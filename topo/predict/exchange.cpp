@@ -10,11 +10,11 @@ namespace busbar::topo {
 namespace {
 
 /// What rank `from` sends rank `to`, in sizes.
-double share_of(Operation operation, int from, int to, int root, int ranks) {
-  switch (operation) {
-    case Operation::AllToAll: return 1.0 / ranks;
-    case Operation::Gather: return to == root ? 1.0 / ranks : 0;
-    case Operation::Scatter: return from == root ? 1.0 / ranks : 0;
+double share_of(Movement movement, int from, int to, int root, int ranks) {
+  switch (movement) {
+    case Movement::AllToAll: return 1.0 / ranks;
+    case Movement::Gather: return to == root ? 1.0 / ranks : 0;
+    case Movement::Scatter: return from == root ? 1.0 / ranks : 0;
     default: return to == (from + 1) % ranks ? 1 : 0;
   }
 }
@@ -48,15 +48,15 @@ double slowest(const PathTable& table, const std::vector<double>& load) {
 }
 
 /// The most loaded link within a host.
-std::optional<double> within(Operation operation, int root, const Cluster& cluster,
-                             const Part& part, int ranks, const BoundOptions& options) {
+std::optional<double> within(Movement movement, int root, const Cluster& cluster, const Part& part,
+                             int ranks, const BoundOptions& options) {
   const std::vector<int> devices = cluster.indices(*part.host);
   if (devices.size() < 2) return 0;
   const PathTable table(cluster.graph(), devices, Level::All, options);
   std::vector<double> load(table.links());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (std::size_t j = 0; j < devices.size(); ++j) {
-      const double share = share_of(operation, part.first + static_cast<int>(i),
+      const double share = share_of(movement, part.first + static_cast<int>(i),
                                     part.first + static_cast<int>(j), root, ranks);
       if (i == j || share <= 0) continue;
       const auto& path = table.between(i, j);
@@ -70,26 +70,26 @@ std::optional<double> within(Operation operation, int root, const Cluster& clust
 }
 
 /// What leaves or reaches a host, whichever is more, in sizes.
-double across(Operation operation, int root, const Part& part, int ranks) {
+double across(Movement movement, int root, const Part& part, int ranks) {
   const double here = part.ranks;
   const bool has_root = root >= part.first && root < part.first + part.ranks;
-  switch (operation) {
-    case Operation::AllToAll: return here * (ranks - here) / ranks;
-    case Operation::Gather:
-    case Operation::Scatter: return (has_root ? ranks - here : here) / ranks;
+  switch (movement) {
+    case Movement::AllToAll: return here * (ranks - here) / ranks;
+    case Movement::Gather:
+    case Movement::Scatter: return (has_root ? ranks - here : here) / ranks;
     default: return 1;
   }
 }
 
 /// What passes the port of one device, the busiest.
-double of_port(Operation operation, int ranks) {
-  return operation == Operation::SendReceive ? 1 : (ranks - 1.0) / ranks;
+double of_port(Movement movement, int ranks) {
+  return movement == Movement::SendReceive ? 1 : (ranks - 1.0) / ranks;
 }
 
-bool is_like_before(Operation operation, int root, const Cluster& cluster,
+bool is_like_before(Movement movement, int root, const Cluster& cluster,
                     const std::vector<Part>& parts, std::size_t i) {
   if (i < 2 || !cluster.equal_hosts()) return false;
-  const bool rooted = operation == Operation::Gather || operation == Operation::Scatter;
+  const bool rooted = movement == Movement::Gather || movement == Movement::Scatter;
   const auto has_root = [&](const Part& part) {
     return root >= part.first && root < part.first + part.ranks;
   };
@@ -99,22 +99,22 @@ bool is_like_before(Operation operation, int root, const Cluster& cluster,
 
 }  // namespace
 
-std::optional<double> exchange_seconds(Operation operation, int root, const Cluster& cluster,
+std::optional<double> exchange_seconds(Movement movement, int root, const Cluster& cluster,
                                        const RankSet& set, const SetLimits& limits,
                                        const BoundOptions& options) {
   if (limits.hosts == 1 && limits.kind == "nvswitch") {
-    return of_port(operation, set.ranks) / limits.ring_GBps;
+    return of_port(movement, set.ranks) / limits.ring_GBps;
   }
   const std::vector<Part> parts = parts_of(set);
   double seconds = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (is_like_before(operation, root, cluster, parts, i)) continue;
-    const auto here = within(operation, root, cluster, parts[i], set.ranks, options);
+    if (is_like_before(movement, root, cluster, parts, i)) continue;
+    const auto here = within(movement, root, cluster, parts[i], set.ranks, options);
     if (!here) return std::nullopt;
     seconds = std::max(seconds, *here);
     if (limits.hosts < 2) continue;
     if (limits.network_GBps <= 0) return std::nullopt;
-    seconds = std::max(seconds, across(operation, root, parts[i], set.ranks) / limits.network_GBps);
+    seconds = std::max(seconds, across(movement, root, parts[i], set.ranks) / limits.network_GBps);
   }
   return seconds;
 }

@@ -3,15 +3,15 @@
 
 #include <optional>
 
+#include "model/collective.hpp"
 #include "topo/predict/limits.hpp"
-#include "topo/predict/operation.hpp"
 
 namespace busbar::topo {
 
 /// Seconds that a GB of an operation's size takes where every rank sends straight to those whom it
-/// has data for: of the link that has most to carry for its rate, in a host or between hosts.
-/// `root` is a rank. Nothing where a pair has no way.
-[[nodiscard]] std::optional<double> exchange_seconds(Operation operation, int root,
+/// has data for: of the link with the most data for its rate, in a host or between hosts. `root` is
+/// a rank. Nothing where a pair has no route.
+[[nodiscard]] std::optional<double> exchange_seconds(Movement movement, int root,
                                                      const Cluster& cluster, const RankSet& set,
                                                      const SetLimits& limits,
                                                      const BoundOptions& options);

@@ -23,13 +23,14 @@ Schedule made_of(const SetLimits& limits, const StepTimes& times, Steps steps,
 }
 
 /// All-reduce goes round twice; of n hops of a ring, one leaves each host.
-std::optional<Schedule> ring(Operation operation, const SetLimits& limits, const StepTimes& times) {
+std::optional<Schedule> ring(const Collective& collective, const SetLimits& limits,
+                             const StepTimes& times) {
   if (limits.ring_GBps <= 0 || !std::isfinite(limits.ring_GBps)) return std::nullopt;
-  const double rounds = operation == Operation::AllReduce ? 2 : 1;
+  const double rounds = collective.movement == Movement::AllReduce ? 2 : 1;
   const double steps = rounds * (limits.ranks - 1);
   const double between = limits.hosts > 1 ? steps * limits.hosts / limits.ranks : 0;
   return made_of(limits, times, {.within = steps - between, .between = between},
-                 bus_factor(operation, limits.ranks) / limits.ring_GBps);
+                 collective.bus_factor(limits.ranks) / limits.ring_GBps);
 }
 
 /// What every host exchanges with others, in sizes over GB/s: each but its own share, out and back.
@@ -62,10 +63,10 @@ std::optional<Schedule> hierarchical(const SetLimits& limits, const StepTimes& t
                  seconds);
 }
 
-std::optional<Schedule> nvls(const SetLimits& limits, const StepTimes& times) {
+std::optional<Schedule> nvls(const Collective& collective, const SetLimits& limits,
+                             const StepTimes& times) {
   if (limits.in_switch_GBps <= 0) return std::nullopt;
-  return made_of(limits, times, {},
-                 bus_factor(Operation::AllReduce, limits.ranks) / limits.in_switch_GBps);
+  return made_of(limits, times, {}, collective.bus_factor(limits.ranks) / limits.in_switch_GBps);
 }
 
 }  // namespace
@@ -90,14 +91,15 @@ double step_us(const StepTimes& times, LinkKind kind) {
   }
 }
 
-std::optional<Schedule> schedule(Operation operation, Sending sending, const SetLimits& limits,
-                                 const StepTimes& times) {
-  if (limits.ranks < 2 || !is_ringed(operation)) return std::nullopt;
+std::optional<Schedule> schedule(const Collective& collective, Sending sending,
+                                 const SetLimits& limits, const StepTimes& times) {
+  if (limits.ranks < 2 || !is_ringed(collective.movement)) return std::nullopt;
   const Algorithm algorithm = algorithm_of(sending);
-  if (algorithm == Algorithm::Ring) return ring(operation, limits, times);
-  if (operation != Operation::AllReduce) return std::nullopt;
+  if (algorithm == Algorithm::Ring) return ring(collective, limits, times);
+  if (collective.movement != Movement::AllReduce) return std::nullopt;
   if (algorithm == Algorithm::Tree) return tree(limits, times);
-  return algorithm == Algorithm::Hierarchical ? hierarchical(limits, times) : nvls(limits, times);
+  if (algorithm == Algorithm::Hierarchical) return hierarchical(limits, times);
+  return nvls(collective, limits, times);
 }
 
 }  // namespace busbar::topo

@@ -164,11 +164,9 @@ class FakeCommunicator final : public Communicator {
   bool held_ = false;
 };
 
-/// The registered collective of this name.
+/// The collective of this name.
 [[nodiscard]] inline const Collective& collective(std::string_view name) {
-  for (const Collective* known : registered_collectives()) {
-    if (known->name == name) return *known;
-  }
+  if (const Collective* known = find_collective(name)) return *known;
   throw std::invalid_argument("no collective " + std::string(name));
 }
 

@@ -14,22 +14,22 @@
 namespace busbar::topo {
 namespace {
 
-constexpr std::array kExchanges{Operation::AllToAll, Operation::Gather, Operation::Scatter,
-                                Operation::SendReceive};
+constexpr std::array kExchanges{Movement::AllToAll, Movement::Gather, Movement::Scatter,
+                                Movement::SendReceive};
 
 /// What `from` has for `to`, in sizes as nccl-tests defines them.
-double sent(Operation operation, int from, int to, int root, int ranks) {
+double sent(Movement movement, int from, int to, int root, int ranks) {
   const double part = 1.0 / ranks;
-  if (operation == Operation::AllToAll) return part;
-  if (operation == Operation::Gather) return to == root ? part : 0;
-  if (operation == Operation::Scatter) return from == root ? part : 0;
+  if (movement == Movement::AllToAll) return part;
+  if (movement == Movement::Gather) return to == root ? part : 0;
+  if (movement == Movement::Scatter) return from == root ? part : 0;
   return to - from == 1 || (from == ranks - 1 && to == 0) ? 1 : 0;
 }
 
 /// Seconds a GB by adding up every pair's data on each link of its way within a host, and on its
 /// host's way out and in between hosts, for which `network_GBps` is known. `devices`: of each rank,
 /// in a graph that has all hosts.
-double slow_seconds(Operation operation, int root, const Graph& graph,
+double slow_seconds(Movement movement, int root, const Graph& graph,
                     const std::vector<int>& devices, double network_GBps) {
   const int ranks = static_cast<int>(devices.size());
   std::vector<double> load(graph.links.size(), 0);
@@ -38,7 +38,7 @@ double slow_seconds(Operation operation, int root, const Graph& graph,
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
       if (from == to) continue;
-      const double share = sent(operation, from, to, root, ranks);
+      const double share = sent(movement, from, to, root, ranks);
       const int start = devices[static_cast<std::size_t>(from)];
       const int end = devices[static_cast<std::size_t>(to)];
       if (device(graph, start).host != device(graph, end).host) {
@@ -60,9 +60,9 @@ double slow_seconds(Operation operation, int root, const Graph& graph,
   return seconds;
 }
 
-double seconds_of(Operation operation, int root, const EqualHosts& machine, const RankSet& set) {
+double seconds_of(Movement movement, int root, const EqualHosts& machine, const RankSet& set) {
   const Cluster cluster(machine);
-  return exchange_seconds(operation, root, cluster, set, limits_of(cluster, set, {}), {}).value();
+  return exchange_seconds(movement, root, cluster, set, limits_of(cluster, set, {}), {}).value();
 }
 
 TEST(Exchange, AddsUpThePairsOfAHost) {
@@ -70,10 +70,10 @@ TEST(Exchange, AddsUpThePairsOfAHost) {
     const TreeMachine machine({.gpus = 5, .nvlink = seed % 2 > 0 ? 0.5 : 0}, seed);
     const std::vector<int> devices{0, 2, 3, 4};
     const RankSet set{.parts = {{.devices = devices}}, .ranks = 4};
-    for (const Operation operation : kExchanges) {
+    for (const Movement movement : kExchanges) {
       for (int root = 0; root < 4; ++root) {
-        EXPECT_NEAR(seconds_of(operation, root, {.host = machine.graph()}, set),
-                    slow_seconds(operation, root, machine.graph(), devices, 1), 1e-12)
+        EXPECT_NEAR(seconds_of(movement, root, {.host = machine.graph()}, set),
+                    slow_seconds(movement, root, machine.graph(), devices, 1), 1e-12)
             << seed << " root " << root;
       }
     }
@@ -93,10 +93,10 @@ TEST(Exchange, AddsUpThePairsOfEqualHosts) {
                       .ranks = 11};
     const std::vector<int> devices{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11};
     const double network = limits_of(Cluster(hosts), set, {}).network_GBps;
-    for (const Operation operation : kExchanges) {
+    for (const Movement movement : kExchanges) {
       for (const int root : {0, 2, 3, 7, 8, 9, 10}) {
-        EXPECT_NEAR(seconds_of(operation, root, hosts, set),
-                    slow_seconds(operation, root, graph, devices, network), 1e-12)
+        EXPECT_NEAR(seconds_of(movement, root, hosts, set),
+                    slow_seconds(movement, root, graph, devices, network), 1e-12)
             << seed << " root " << root;
       }
     }
@@ -107,10 +107,10 @@ TEST(Exchange, PassesEachPortOfASwitchOnce) {
   // 300 GB/s: each of eight sends seven eighths of a size, or all of it to one.
   const RankSet set{.parts = {{.devices = prefix(8)}}, .ranks = 8};
   const EqualHosts machine{.host = star_graph(8, 12, 25)};
-  EXPECT_NEAR(seconds_of(Operation::AllToAll, 0, machine, set), 0.875 / 300, 1e-12);
-  EXPECT_NEAR(seconds_of(Operation::Gather, 3, machine, set), 0.875 / 300, 1e-12);
-  EXPECT_NEAR(seconds_of(Operation::Scatter, 3, machine, set), 0.875 / 300, 1e-12);
-  EXPECT_NEAR(seconds_of(Operation::SendReceive, 0, machine, set), 1.0 / 300, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::AllToAll, 0, machine, set), 0.875 / 300, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::Gather, 3, machine, set), 0.875 / 300, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::Scatter, 3, machine, set), 0.875 / 300, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::SendReceive, 0, machine, set), 1.0 / 300, 1e-12);
 }
 
 TEST(Exchange, SharesSeveralCablesOfAPair) {
@@ -119,25 +119,25 @@ TEST(Exchange, SharesSeveralCablesOfAPair) {
   add_cable(graph, graph.devices[0], graph.devices[1], 0, 2);
   add_cable(graph, graph.devices[0], graph.devices[1], 0, 3);
   const RankSet set{.parts = {{.devices = {0, 1}}}, .ranks = 2};
-  EXPECT_NEAR(seconds_of(Operation::AllToAll, 0, {.host = graph}, set), 0.5 / 150, 1e-12);
-  EXPECT_NEAR(seconds_of(Operation::SendReceive, 0, {.host = graph}, set), 1.0 / 150, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::AllToAll, 0, {.host = graph}, set), 0.5 / 150, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::SendReceive, 0, {.host = graph}, set), 1.0 / 150, 1e-12);
 }
 
 TEST(Exchange, IsNoneWhereAPairHasNoWay) {
   const RankSet set{.parts = {{.devices = {0, 1, 2}}}, .ranks = 3};
   const Cluster cluster({.host = nvlink_graph({"011", "100", "100"}, 25)});
   const SetLimits limits = limits_of(cluster, set, {});
-  const auto has = [&](Operation operation, int root) {
-    return exchange_seconds(operation, root, cluster, set, limits, {}).has_value();
+  const auto has = [&](Movement movement, int root) {
+    return exchange_seconds(movement, root, cluster, set, limits, {}).has_value();
   };
-  EXPECT_FALSE(has(Operation::AllToAll, 0));
-  EXPECT_TRUE(has(Operation::Gather, 0)) << "1 and 2 have nothing for each other";
-  EXPECT_FALSE(has(Operation::Gather, 1));
+  EXPECT_FALSE(has(Movement::AllToAll, 0));
+  EXPECT_TRUE(has(Movement::Gather, 0)) << "1 and 2 have nothing for each other";
+  EXPECT_FALSE(has(Movement::Gather, 1));
   const RankSet hosts{.parts = {{.host = 0, .devices = {0}}, {.host = 1, .devices = {0}}},
                       .ranks = 2};
   const Cluster apart({.host = nvlink_graph({"01", "10"}, 25), .hosts = 2});
   EXPECT_FALSE(
-      exchange_seconds(Operation::AllToAll, 0, apart, hosts, limits_of(apart, hosts, {}), {}))
+      exchange_seconds(Movement::AllToAll, 0, apart, hosts, limits_of(apart, hosts, {}), {}))
       << "no network";
 }
 

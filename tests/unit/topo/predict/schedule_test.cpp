@@ -13,6 +13,9 @@ namespace busbar::topo {
 namespace {
 
 constexpr double kGB = 1e9;
+const Collective& kAllReduce = *find_collective("allreduce");
+const Collective& kAllGather = *find_collective("allgather");
+const Collective& kAllToAll = *find_collective("alltoall");
 
 /// Every kind of step has its own digits, so that a sum shows how many of which there are.
 constexpr StepTimes kTimes{.share = 0.5,
@@ -63,11 +66,11 @@ struct Walk {
   double steps_us = 0;
 };
 
-Walk walk_ring(Operation operation, const Machine& machine) {
+Walk walk_ring(Movement movement, const Machine& machine) {
   const std::vector<int> hosts = hosts_of(machine);
   const std::size_t n = hosts.size();
-  const std::size_t rounds = operation == Operation::AllReduce ? 2 : 1;
-  const bool whole = operation == Operation::Broadcast || operation == Operation::Reduce;
+  const std::size_t rounds = movement == Movement::AllReduce ? 2 : 1;
+  const bool whole = movement == Movement::Chain;
   std::vector<double> load(n, 0);
   Walk walk;
   for (std::size_t start = 0; start < n; ++start) {
@@ -87,20 +90,20 @@ Walk walk_ring(Operation operation, const Machine& machine) {
 const std::vector<Machine> kMachines{{{2}},    {{3}},    {{8}},       {{1, 1}},
                                      {{4, 4}}, {{3, 2}}, {{2, 2, 2}}, {{1, 1, 1, 1, 1}}};
 
-double time_us(Operation operation, Sending sending, const SetLimits& limits, double bytes) {
-  return schedule(operation, sending, limits, kTimes).value().time_us(bytes);
+double time_us(const Collective& collective, Sending sending, const SetLimits& limits,
+               double bytes) {
+  return schedule(collective, sending, limits, kTimes).value().time_us(bytes);
 }
 
 TEST(Schedule, OfARingIsWhatAWalkRoundItTakes) {
   for (const Machine& machine : kMachines) {
-    for (const Operation operation :
-         {Operation::AllReduce, Operation::AllGather, Operation::ReduceScatter,
-          Operation::Broadcast, Operation::Reduce}) {
-      const Walk walk = walk_ring(operation, machine);
+    for (const Collective* collective : measured_collectives()) {
+      if (!is_ringed(collective->movement)) continue;
+      const Walk walk = walk_ring(collective->movement, machine);
       for (const double GB : {0.0, 1e-6, 3.0}) {
         const double data_us = walk.sizes * GB / machine.ring_GBps / kTimes.share * 1e6;
         for (const Sending sending : {Sending::Ring, Sending::RingLowLatency}) {
-          EXPECT_NEAR(time_us(operation, sending, limits_of(machine), GB * kGB),
+          EXPECT_NEAR(time_us(*collective, sending, limits_of(machine), GB * kGB),
                       kTimes.launch_us + walk.steps_us + data_us, 1e-3)
               << count(machine) << " ranks on " << machine.ranks.size();
         }
@@ -139,7 +142,7 @@ TEST(Schedule, OfATreeIsAChainInEachHostAndTwoTreesBetween) {
     for (const double GB : {0.0, 1e-6, 3.0}) {
       const double data_us = std::max(chain, between) * GB / kTimes.share * 1e6;
       for (const Sending sending : {Sending::Tree, Sending::TreeLowLatency}) {
-        EXPECT_NEAR(time_us(Operation::AllReduce, sending, limits, GB * kGB),
+        EXPECT_NEAR(time_us(kAllReduce, sending, limits, GB * kGB),
                     kTimes.launch_us + steps_us + data_us, 1e-3)
             << count(machine) << " ranks on " << hosts;
       }
@@ -150,13 +153,11 @@ TEST(Schedule, OfATreeIsAChainInEachHostAndTwoTreesBetween) {
 TEST(Schedule, OfATreeIsLimitedByTheSlowerOfHostAndNetwork) {
   Machine machine{.ranks = {4, 4}, .host_GBps = 10, .network_GBps = 100};
   // 2 / 10 in the host against 2 x 1/2 / 100 between; half a share doubles it: 0.4 s a GB.
-  EXPECT_NEAR(
-      schedule(Operation::AllReduce, Sending::Tree, limits_of(machine), kTimes)->us_per_byte,
-      0.4e-3, 1e-12);
+  EXPECT_NEAR(schedule(kAllReduce, Sending::Tree, limits_of(machine), kTimes)->us_per_byte, 0.4e-3,
+              1e-12);
   machine.network_GBps = 2;  // 1 / 2 between: 1 s a GB
-  EXPECT_NEAR(
-      schedule(Operation::AllReduce, Sending::Tree, limits_of(machine), kTimes)->us_per_byte, 1e-3,
-      1e-12);
+  EXPECT_NEAR(schedule(kAllReduce, Sending::Tree, limits_of(machine), kTimes)->us_per_byte, 1e-3,
+              1e-12);
 }
 
 TEST(Schedule, OfTheHierarchicalFormIsARingInEachHostAndOneAcross) {
@@ -164,7 +165,7 @@ TEST(Schedule, OfTheHierarchicalFormIsARingInEachHostAndOneAcross) {
     const auto hosts = static_cast<int>(machine.ranks.size());
     const SetLimits limits = limits_of(machine);
     if (hosts < 2) {
-      EXPECT_FALSE(schedule(Operation::AllReduce, Sending::Hierarchical, limits, kTimes));
+      EXPECT_FALSE(schedule(kAllReduce, Sending::Hierarchical, limits, kTimes));
       continue;
     }
     const int k = limits.most_on_host;
@@ -181,7 +182,7 @@ TEST(Schedule, OfTheHierarchicalFormIsARingInEachHostAndOneAcross) {
     }
     for (const double GB : {0.0, 1e-6, 3.0}) {
       const double seconds = in_host / machine.host_GBps + across / machine.network_GBps;
-      EXPECT_NEAR(time_us(Operation::AllReduce, Sending::Hierarchical, limits, GB * kGB),
+      EXPECT_NEAR(time_us(kAllReduce, Sending::Hierarchical, limits, GB * kGB),
                   kTimes.launch_us + steps_us + seconds * GB / kTimes.share * 1e6, 1e-3)
           << count(machine) << " ranks on " << hosts;
     }
@@ -194,7 +195,7 @@ TEST(Schedule, OfTheSwitchSendsAllOnceAndTheOwnSumsOnce) {
     for (const double GB : {0.0, 1e-6, 3.0}) {
       double sent = 1.0 / n;  // its own part of the sums, for all
       for (int piece = 0; piece < n; ++piece) sent += 1.0 / n;
-      EXPECT_NEAR(time_us(Operation::AllReduce, Sending::Nvls, limits_of(machine), GB * kGB),
+      EXPECT_NEAR(time_us(kAllReduce, Sending::Nvls, limits_of(machine), GB * kGB),
                   kTimes.launch_us + sent * GB / machine.port_GBps / kTimes.share * 1e6, 1e-6);
     }
   }
@@ -204,7 +205,7 @@ TEST(Schedule, TakesTheTimeOfTheKindOfStep) {
   SetLimits limits = limits_of({.ranks = {4}});
   const auto fixed = [&](LinkKind within) {
     limits.within = within;
-    return schedule(Operation::AllGather, Sending::Ring, limits, kTimes)->fixed_us;
+    return schedule(kAllGather, Sending::Ring, limits, kTimes)->fixed_us;
   };
   EXPECT_NEAR(fixed(LinkKind::NvLink), 3.007, 1e-9);
   EXPECT_NEAR(fixed(LinkKind::Pcie), 3e3 + 7e-3, 1e-9);
@@ -214,32 +215,32 @@ TEST(Schedule, TakesTheTimeOfTheKindOfStep) {
 
 TEST(Schedule, IsNoneWhereTheWayIsNotThere) {
   const SetLimits two = limits_of({.ranks = {2, 2}});
-  const auto has = [](Operation operation, Sending sending, const SetLimits& limits) {
-    return schedule(operation, sending, limits, kTimes).has_value();
+  const auto has = [](const Collective& collective, Sending sending, const SetLimits& limits) {
+    return schedule(collective, sending, limits, kTimes).has_value();
   };
   for (const Sending sending : kSendings) {
-    EXPECT_TRUE(has(Operation::AllReduce, sending, two)) << name(sending);
-    EXPECT_EQ(has(Operation::AllGather, sending, two), algorithm_of(sending) == Algorithm::Ring);
-    EXPECT_FALSE(has(Operation::AllToAll, sending, two));
+    EXPECT_TRUE(has(kAllReduce, sending, two)) << name(sending);
+    EXPECT_EQ(has(kAllGather, sending, two), algorithm_of(sending) == Algorithm::Ring);
+    EXPECT_FALSE(has(kAllToAll, sending, two));
     SetLimits alone = two;
     alone.ranks = 1;
-    EXPECT_FALSE(has(Operation::AllReduce, sending, alone));
+    EXPECT_FALSE(has(kAllReduce, sending, alone));
   }
   SetLimits broken = two;
   broken.ring_GBps = 0;
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Ring, broken));
-  EXPECT_TRUE(has(Operation::AllReduce, Sending::Tree, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Ring, broken));
+  EXPECT_TRUE(has(kAllReduce, Sending::Tree, broken));
   broken = two;
   broken.network_GBps = 0;
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Tree, broken));
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Hierarchical, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Tree, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Hierarchical, broken));
   broken = two;
   broken.host_GBps = 0;
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Tree, broken));
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Hierarchical, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Tree, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Hierarchical, broken));
   broken = two;
   broken.in_switch_GBps = 0;
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Nvls, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Nvls, broken));
 }
 
 }  // namespace
