@@ -25,7 +25,7 @@ struct Invocation {
 
 /// One run of a collective, from placement to footers. Collective. Throws Error.
 [[nodiscard]] Status run_session(const Options& options, const Collective& collective,
-                                 const Invocation& invocation, Bootstrap& everyone,
+                                 const Invocation& invocation, Bootstrap& world,
                                  Watchdog& watchdog);
 
 }  // namespace busbar

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "topo/predict/exchange.hpp"
+#include "topo/predict/schedule.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -27,4 +27,12 @@ struct Schedule {
 /// Time of a step between two devices of a host over a kind of link.
 [[nodiscard]] double step_us(const StepTimes& times, LinkKind kind);
 
+/// Seconds that a GB of an operation's size takes where every rank sends straight to those whom it
+/// has data for: of the link with the most data for its rate, in a host or between hosts. `root` is
+/// a rank. Nothing where a pair has no route.
+[[nodiscard]] std::optional<double> exchange_seconds(Movement movement, int root,
+                                                     const Cluster& cluster, const RankSet& set,
+                                                     const SetLimits& limits,
+                                                     const BoundOptions& options);
+
 }  // namespace busbar::topo
