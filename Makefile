@@ -37,7 +37,8 @@ LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lglpk -lpugixml -llemon $(TOML
 LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) $(NCCL_CXXFLAGS)
 
 # --- what is built -------------------------------------------------------------------------------
-COLLECTIVES := $(basename $(notdir $(wildcard src/collectives/*.cpp)))
+# Entries of the table of collectives that have a footprint are measured.
+COLLECTIVES := $(shell awk -F '"' '/\.name = /{name=$$2} /\.footprint = /{print name}' src/model/collective.cpp)
 PERF := $(COLLECTIVES:%=%_perf)
 # nccl-tests' spelling, which scripts and DCGM know.
 LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
@@ -74,8 +75,15 @@ $(LINKS):
 .PHONY: FORCE
 FORCE:
 
-# Objects, never an archive: an archive would drop what registers itself at start-up.
-$(PERF:%=$(BIN)/%): $(BIN)/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/src/collectives/%.o $(CORE)
+# A program's collective is a name in an object of its own.
+PROGRAM_NAMES := $(COLLECTIVES:%=$(BUILD)/programs/%.o)
+$(PROGRAM_NAMES): $(BUILD)/programs/%.o: Makefile
+	@mkdir -p $(@D)
+	@echo 'namespace busbar { extern const char* const kProgramCollective; const char* const kProgramCollective = "$*"; }' \
+	  | $(CXX) $(ALL_CXXFLAGS) -MF $(@:.o=.d) -x c++ -c -o $@ -
+
+# Objects, never an archive: an archive would drop the backends, which register themselves at start-up.
+$(PERF:%=$(BIN)/%): $(BIN)/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/programs/%.o $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $*_perf"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)

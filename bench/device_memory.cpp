@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "backends/nccl/devices.hpp"
-#include "backends/nccl/event_stopwatch.hpp"
+#include "backends/nccl/stream.hpp"
 #include "base/error.hpp"
 #include "stats/summary.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "backends/mpi/host_memory.hpp"
 #include "base/error.hpp"
-#include "harness/memory_kernels.hpp"
+#include "harness/memory_bandwidth.hpp"
 
 namespace busbar {
 namespace {

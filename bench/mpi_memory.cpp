@@ -14,8 +14,8 @@
 
 #include "bootstrap/mpi_bootstrap.hpp"
 #include "bootstrap/mpi_library.hpp"
-#include "harness/placement.hpp"
-#include "harness/row_buffers.hpp"
+#include "harness/rank_map.hpp"
+#include "harness/row.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
@@ -82,9 +82,9 @@ void measure(Bootstrap& bootstrap, const Backend& backend, const Collective& col
 int run(Bytes size) {
   const auto bootstrap = start_mpi();
   const BackendChoice backend = choose_backend("mpi");
-  const Placements placements = place_ranks(*bootstrap, {.bind = Bind::Auto});
-  bootstrap->set_progress(placements.oversubscribed ? Progress::Yield : Progress::Block);
-  for (const Collective* collective : registered_collectives()) {
+  const RankMap rank_map = map_ranks(*bootstrap, {.bind = Bind::Auto});
+  bootstrap->set_progress(rank_map.oversubscribed ? Progress::Yield : Progress::Block);
+  for (const Collective* collective : measured_collectives()) {
     Most most;
     measure(*bootstrap, *backend.backend, *collective, size, most);
     bootstrap->combine({&most.measured, 1}, Combine::Max);

@@ -21,8 +21,8 @@
 #include "bootstrap/mpi_library.hpp"
 #include "harness/chunk.hpp"
 #include "harness/memory_plan.hpp"
-#include "harness/placement.hpp"
-#include "harness/row_buffers.hpp"
+#include "harness/rank_map.hpp"
+#include "harness/row.hpp"
 #include "harness/sampler.hpp"
 #include "model/backend.hpp"
 #include "stats/autocorrelation.hpp"
@@ -31,12 +31,7 @@
 namespace busbar {
 namespace {
 
-const Collective& all_reduce() {
-  for (const Collective* collective : registered_collectives()) {
-    if (collective->name == "allreduce") return *collective;
-  }
-  throw runtime_failure("all-reduce is not linked");
-}
+const Collective& all_reduce() { return *find_collective("allreduce"); }
 
 /// Buffers and calls of an out-of-place float all-reduce of one size.
 struct Case {
@@ -213,8 +208,8 @@ void stopping(Bootstrap& bootstrap, const Backend& backend, const Effort& effort
 int run(std::string_view what, const Effort& effort) {
   const auto bootstrap = start_mpi();
   const BackendChoice backend = choose_backend("mpi");
-  const Placements placements = place_ranks(*bootstrap, {.bind = Bind::Auto});
-  bootstrap->set_progress(placements.oversubscribed ? Progress::Yield : Progress::Block);
+  const RankMap rank_map = map_ranks(*bootstrap, {.bind = Bind::Auto});
+  bootstrap->set_progress(rank_map.oversubscribed ? Progress::Yield : Progress::Block);
   if (what == "overhead") overhead(*bootstrap, *backend.backend, effort);
   if (what == "progress") progress(*bootstrap, *backend.backend, effort);
   if (what == "pages") pages(*bootstrap, *backend.backend, effort);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "model/collective.hpp"
 #include "topo/predict/predictor.hpp"
 
 namespace busbar::topo {
@@ -27,9 +28,10 @@ double seconds_of(const Case& one) {
   machine.hosts = one.hosts;
   const Predictor predictor(machine, {.ranks = one.ranks});
   double total = 0;
-  for (const Operation operation : {Operation::AllReduce, Operation::AllToAll}) {
+  for (const char* name : {"allreduce", "alltoall"}) {
+    const Collective& collective = *find_collective(name);
     for (Bytes size = kMiB; size <= kGiB; size *= 2) {
-      total += predictor.predict(operation, static_cast<double>(size)).value().time_us;
+      total += predictor.predict(collective, static_cast<double>(size)).value().time_us;
     }
   }
   const Seconds taken = Clock::now() - start;

@@ -6,9 +6,9 @@ BENCH_TIME := --benchmark_min_time=$(if $(BRIEF),0.001,0.05)
 MAY_BE_SLOW := $(if $(BRIEF),|| [ $$? -eq 1 ])
 BENCH_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
-$(BIN)/mpi_ratios: $(MPI_BUILD)/bench/mpi_ratios.o $(BUILD)/src/collectives/allreduce.o $(CORE)
+$(BIN)/mpi_ratios: $(MPI_BUILD)/bench/mpi_ratios.o $(CORE)
 	@$(BENCH_LINK)
-$(BIN)/mpi_memory: $(MPI_BUILD)/bench/mpi_memory.o $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
+$(BIN)/mpi_memory: $(MPI_BUILD)/bench/mpi_memory.o $(CORE)
 	@$(BENCH_LINK)
 $(BIN)/verification: $(BUILD)/bench/verification.o $(CORE)
 	@$(BENCH_LINK) -lbenchmark

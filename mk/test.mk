@@ -18,19 +18,10 @@ $(UNIT_OBJECTS): private CXXFLAGS := -O0
 $(UNIT_OBJECTS): private ALL_CXXFLAGS += -include $(TEST_HEADERS)
 $(UNIT_OBJECTS): | $(TEST_HEADERS).gch
 
-$(BIN)/unit_tests: $(BIN)/parts.list $(UNIT_OBJECTS) $(COLLECTIVES:%=$(BUILD)/src/collectives/%.o) $(CORE)
+$(BIN)/unit_tests: $(BIN)/parts.list $(UNIT_OBJECTS) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  unit_tests"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lgmock -lgtest -lgtest_main
-
-# The registry's test is told which collectives the wildcard found: an object that the linker
-# dropped would take its collective along in silence.
-$(BUILD)/collectives.list: FORCE
-	@mkdir -p $(@D)
-	@echo '$(COLLECTIVES)' | cmp -s - $@ || echo '$(COLLECTIVES)' > $@
-REGISTRY_TEST := $(BUILD)/tests/unit/collectives/registry_test.o
-$(REGISTRY_TEST): $(BUILD)/collectives.list
-$(REGISTRY_TEST): private ALL_CXXFLAGS += -DBUSBAR_COLLECTIVES='"$(COLLECTIVES)"'
 
 .PHONY: test
 test: packages-build packages-test ## install what is missing, build, run every test

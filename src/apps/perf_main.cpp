@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The main of every *_perf executable; which collective it runs is which object it is linked with.
+// The main of every *_perf executable. Its collective is in an object that the Makefile generates,
+// so that a program that was copied or renamed still knows it.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,15 +20,19 @@
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
 #include "bootstrap/mpi_library.hpp"
-#include "bootstrap/rank_launcher.hpp"
 #include "harness/cli.hpp"
-#include "harness/library_environment.hpp"
+#include "harness/host.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
 
 namespace busbar {
+
+extern const char* const kProgramCollective;
+
 namespace {
+
+const Collective& collective() { return *find_collective(kProgramCollective); }
 
 std::string program_name(const char* path) {
   const std::string text(path);
@@ -137,7 +142,7 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
     end_job_unless_shared(*bootstrap, program, error);
   };
   try {
-    return exit_code(run_session(options, invocation, *bootstrap, watchdog));
+    return exit_code(run_session(options, collective(), invocation, *bootstrap, watchdog));
   } catch (const std::exception& error) {
     end_job_unless_shared(*bootstrap, program, error);
     throw;
@@ -156,8 +161,8 @@ int run(std::span<char* const> arguments) {
     check_options(line.options);
     const std::vector<std::string> words(arguments.begin(), arguments.end());
     if (line.options.backend == "sim") {
-      return exit_code(
-          run_simulation(line.options, {.command = join(words, " "), .environment = {}}));
+      return exit_code(run_simulation(line.options, collective(),
+                                      {.command = join(words, " "), .environment = {}}));
     }
     if (line.options.launch_ranks > 1) launch_ranks(line.options, arguments);
     return run_ranks(line.options,

@@ -55,9 +55,10 @@ ChunkShape ChunkShape::of(std::uint64_t operations, std::uint64_t batch) {
   return shape;
 }
 
-ChunkRunner::ChunkRunner(const Crew& crew, Communicator& communicator, std::span<const Call> calls,
-                         Settings settings, std::function<void()> on_progress)
-    : crew_(crew),
+ChunkRunner::ChunkRunner(const PairGroup& pair_group, Communicator& communicator,
+                         std::span<const Call> calls, Settings settings,
+                         std::function<void()> on_progress)
+    : pair_group_(pair_group),
       communicator_(communicator),
       calls_(calls),
       settings_(settings),
@@ -86,7 +87,7 @@ void ChunkRunner::issue_operations(std::uint64_t count) {
     operations_ += next;
     left -= next;
     if (settings_.blocking != Blocking::Off) communicator_.wait();
-    if (settings_.blocking == Blocking::WaitAndBarrier) crew_.everyone.barrier();
+    if (settings_.blocking == Blocking::WaitAndBarrier) pair_group_.world.barrier();
   }
 }
 
@@ -102,7 +103,7 @@ void ChunkRunner::enqueue_group(std::uint64_t first, std::uint64_t count) {
 }
 
 void ChunkRunner::launch_graph(std::uint64_t count, std::uint64_t launches) {
-  Replay& graph = *graphs_.at(count);
+  GraphLaunch& graph = *graphs_.at(count);
   for (std::uint64_t i = 0; i < launches; ++i) graph.enqueue();
   operations_ += count * launches;
 }
@@ -121,7 +122,7 @@ void ChunkRunner::record_graphs(const ChunkShape& shape) {
 }
 
 void ChunkRunner::run_untimed_group() {
-  crew_.everyone.barrier();
+  pair_group_.world.barrier();
   enqueue_group(0, settings_.group);
   communicator_.wait();
   on_progress_();
@@ -144,7 +145,7 @@ std::optional<LibraryChoice> ChunkRunner::observe() {
 void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& starts,
                                 ChunkResult& result) {
   Stopwatch& stopwatch = communicator_.stopwatch();
-  crew_.everyone.barrier();
+  pair_group_.world.barrier();
   const Clock::time_point start = stopwatch.start_on_host();
   for (std::size_t batch = 0; batch < shape.batches.size(); ++batch) {
     if (batch == 0) {
@@ -166,7 +167,7 @@ Clock::time_point ChunkRunner::start_isolated(std::uint64_t count, ChunkResult& 
   const bool few = std::max(count, settings_.graph_launches) <= kTimedIssues;
   if (settings_.hold && few && communicator_.hold()) return start_held(count, result);
   Stopwatch& stopwatch = communicator_.stopwatch();
-  crew_.everyone.barrier();
+  pair_group_.world.barrier();
   const Clock::time_point start = stopwatch.start_on_host();
   issue(count);
   result.enqueue_us += microseconds(stopwatch.lap_on_host() - start);
@@ -180,7 +181,7 @@ Clock::time_point ChunkRunner::start_held(std::uint64_t count, ChunkResult& resu
     const Clock::time_point issuing = stopwatch.start_on_host();
     issue(count);
     result.enqueue_us += microseconds(stopwatch.lap_on_host() - issuing);
-    crew_.everyone.barrier();
+    pair_group_.world.barrier();
   } catch (...) {
     communicator_.start_held();  // what follows a failure may wait for the device
     throw;
@@ -203,7 +204,7 @@ void ChunkRunner::run_isolated(const ChunkShape& shape, std::vector<double>& sta
   result.enqueue_us = per_operation(result.enqueue_us, operations_ - before);
 }
 
-/// Times of batches become times of operations, of all sharers as one.
+/// Times of batches become times of operations, of all members as one.
 void ChunkRunner::combine(const ChunkShape& shape, ChunkResult& result) {
   const std::vector<Seconds>& intervals = communicator_.stopwatch().intervals();
   const std::uint64_t launches = std::max<std::uint64_t>(1, settings_.graph_launches);
@@ -214,7 +215,7 @@ void ChunkRunner::combine(const ChunkShape& shape, ChunkResult& result) {
   }
   values.push_back(result.enqueue_us);
   values.push_back(per_operation(result.host_us, result.operations));
-  combine_over_ranks(crew_.sharers, values, settings_.aggregation);
+  combine_over_ranks(pair_group_.members, values, settings_.aggregation);
   result.host_us = values.back();
   values.pop_back();
   result.enqueue_us = values.back();
@@ -239,9 +240,9 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
                          after.involuntary_switches - before.involuntary_switches};
   result.operations = operations_ - operations_before;
   combine(shape, result);
-  result.start_skew_us = skews_us(crew_.sharers, starts);
+  result.start_skew_us = skews_us(pair_group_.members, starts);
   result.elapsed_s = Seconds(Clock::now() - begin).count();
-  crew_.everyone.combine({&result.elapsed_s, 1}, Combine::Max);
+  pair_group_.world.combine({&result.elapsed_s, 1}, Combine::Max);
   return result;
 }
 

@@ -18,13 +18,13 @@ namespace busbar {
 
 /// Who takes part in a measurement. Chunks begin together on all ranks of the job, also where parts
 /// of it measure a row each: what shares links in use is to share them here.
-struct Crew {
-  Bootstrap& everyone;  ///< barriers, agreement
-  Bootstrap& sharers;   ///< the ranks whose times become one row's samples
-  bool idle = false;    ///< this rank only keeps step: it has no row
+struct PairGroup {
+  Bootstrap& world;    ///< barriers, agreement
+  Bootstrap& members;  ///< the ranks whose times become one row's samples
+  bool idle = false;   ///< this rank only keeps step: it has no row
 
   /// Whether this rank decides for its row.
-  [[nodiscard]] bool leads() const { return !idle && sharers.rank() == 0; }
+  [[nodiscard]] bool leads() const { return !idle && members.rank() == 0; }
 };
 
 /// What a chunk of operations between two barriers measured. Samples are combined over ranks and
@@ -65,7 +65,7 @@ class ChunkRunner {
 
   /// `calls` are taken in turn, operation by operation. `on_progress` is told of every operation
   /// that is complete, for the watchdog.
-  ChunkRunner(const Crew& crew, Communicator& communicator, std::span<const Call> calls,
+  ChunkRunner(const PairGroup& pair_group, Communicator& communicator, std::span<const Call> calls,
               Settings settings, std::function<void()> on_progress);
 
   [[nodiscard]] ChunkResult run(const ChunkShape& shape);
@@ -92,14 +92,14 @@ class ChunkRunner {
   void record_graphs(const ChunkShape& shape);
   void combine(const ChunkShape& shape, ChunkResult& result);
 
-  Crew crew_;
+  PairGroup pair_group_;
   Communicator& communicator_;
   std::span<const Call> calls_;
   Settings settings_;
   std::function<void()> on_progress_;
   std::uint64_t operations_ = 0;
   std::uint64_t calls_used_ = 0;
-  std::map<std::uint64_t, std::unique_ptr<Replay>> graphs_;  // by operations
+  std::map<std::uint64_t, std::unique_ptr<GraphLaunch>> graphs_;  // by operations
 };
 
 }  // namespace busbar

@@ -35,4 +35,8 @@ struct Disturbances {
 /// Now, as "2026-11-21 14:02:59" of local time.
 [[nodiscard]] std::string local_time();
 
+/// "NAME=value" of the variables that change what libraries do: NCCL_*, UCX_*, MPIR_* and the like,
+/// without what a launcher sets for its own use.
+[[nodiscard]] std::vector<std::string> library_environment();
+
 }  // namespace busbar

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,9 +25,9 @@ Words words_of(std::string_view text) {
 }
 
 /// Ranks of one kernel have one colour: the first of them.
-int host_colour(Bootstrap& everyone) {
-  const auto all = everyone.gather(words_of(first_line_of("/proc/sys/kernel/random/boot_id")));
-  const auto& mine = all[static_cast<std::size_t>(everyone.rank())];
+int host_colour(Bootstrap& world) {
+  const auto all = world.gather(words_of(first_line_of("/proc/sys/kernel/random/boot_id")));
+  const auto& mine = all[static_cast<std::size_t>(world.rank())];
   return static_cast<int>(std::find(all.begin(), all.end(), mine) - all.begin());
 }
 
@@ -85,8 +86,8 @@ topo::Choice choose_here(Bootstrap& host, const HostTopology& here, const Backen
 }
 
 /// What one host cannot do is told by all ranks, so that all end alike.
-void agree_or_throw(Bootstrap& everyone, const std::string& obstacle) {
-  for (const Words& words : everyone.gather(words_of(obstacle))) {
+void agree_or_throw(Bootstrap& world, const std::string& obstacle) {
+  for (const Words& words : world.gather(words_of(obstacle))) {
     if (words.front() != '\0') throw usage_error(words.data());
   }
 }
@@ -94,8 +95,8 @@ void agree_or_throw(Bootstrap& everyone, const std::string& obstacle) {
 }  // namespace
 
 topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allowed, int count,
-                          topo::Selection wish) {
-  for (int& number : wish.devices) {
+                          topo::Selection request) {
+  for (int& number : request.devices) {
     const auto place = std::find(allowed.begin(), allowed.end(), number);
     if (place == allowed.end()) {
       const bool hidden = number < static_cast<int>(graph.devices.size());
@@ -112,7 +113,7 @@ topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allo
         counted(static_cast<std::size_t>(count), "rank"), counted(allowed.size(), "GPU"),
         counted(allowed.size(), "rank")));
   }
-  topo::Choice choice = topo::select_devices(topo::keep_devices(graph, allowed), count, wish);
+  topo::Choice choice = topo::select_devices(topo::keep_devices(graph, allowed), count, request);
   const auto back = [&](std::vector<int>& devices) {
     for (int& number : devices) number = allowed[static_cast<std::size_t>(number)];
   };
@@ -121,8 +122,8 @@ topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allo
   return choice;
 }
 
-HostTopology look_at_devices(Bootstrap& everyone, const Backend& backend, const Options& options) {
-  const auto host = everyone.split(host_colour(everyone));
+HostTopology probe_host(Bootstrap& world, const Backend& backend, const Options& options) {
+  const auto host = world.split(host_colour(world));
   HostTopology here{
       .graph = probe_once(*host, options.nvidia_smi), .ranks = host->size(), .index = host->rank()};
   if (!has_gpus(here.graph)) {
@@ -138,17 +139,17 @@ HostTopology look_at_devices(Bootstrap& everyone, const Backend& backend, const 
   } catch (const Error& error) {
     obstacle = error.what();
   }
-  agree_or_throw(everyone, obstacle);
+  agree_or_throw(world, obstacle);
   return here;
 }
 
-DeviceWish device_wish(const HostTopology& topology, const Options& options) {
-  DeviceWish wish{.first = options.first_device, .share = options.share_devices};
-  if (!topology.choice) return wish;
+DeviceRequest device_request(const HostTopology& topology, const Options& options) {
+  DeviceRequest request{.first = options.first_device, .share = options.share_devices};
+  if (!topology.choice) return request;
   const std::vector<int>& set = topology.choice->bound.devices;
   const int number = set[static_cast<std::size_t>(topology.index) % set.size()];
-  copy_text(topo::uuid_digits(device(topology.graph, number).uuid), wish.uuid);
-  return wish;
+  copy_text(topo::uuid_digits(device(topology.graph, number).uuid), request.uuid);
+  return request;
 }
 
 std::optional<std::vector<int>> numbers_of(const topo::Graph& graph,
@@ -161,6 +162,62 @@ std::optional<std::vector<int>> numbers_of(const topo::Graph& graph,
     }
   }
   return numbers.size() == devices.size() ? std::optional{numbers} : std::nullopt;
+}
+
+namespace {
+
+/// Of one host, as it is sent between ranks.
+struct Inventory {
+  int gpus = 0;
+  int nics = 0;
+  std::array<char, 32> driver{};
+};
+
+Inventory inventory_of(const HostTopology& topology) {
+  Inventory inventory;
+  for (const topo::Node& node : topology.graph.nodes) {
+    if (node.kind == topo::NodeKind::Gpu) ++inventory.gpus;
+    if (node.kind == topo::NodeKind::Nic) ++inventory.nics;
+  }
+  copy_text(driver_version(first_line_of("/proc/driver/nvidia/version")), inventory.driver);
+  return inventory;
+}
+
+bool is_version(const std::string& word) {
+  return word.find('.') != std::string::npos &&
+         word.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+}  // namespace
+
+std::string driver_version(std::string_view line) {
+  if (!line.starts_with("NVRM version:")) return {};
+  const std::vector<std::string> words = split(line, ' ');
+  const auto found = std::find_if(words.begin(), words.end(), is_version);
+  return found == words.end() ? std::string{} : *found;
+}
+
+std::vector<std::pair<std::string, std::string>> inventory_facts(
+    Bootstrap& world, const std::optional<HostTopology>& topology) {
+  if (!world.agree(topology.has_value())) return {};
+  std::set<std::string> gpus;
+  std::set<std::string> nics;
+  std::set<std::string> drivers;
+  for (const Inventory& host : world.gather(inventory_of(*topology))) {
+    if (host.gpus > 0) gpus.insert(fmt::format("{}", host.gpus));
+    // Without GPUs nobody looked at the host.
+    if (host.gpus > 0) nics.insert(fmt::format("{}", host.nics));
+    if (host.driver.front() != '\0') drivers.insert(host.driver.data());
+  }
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto tell = [&](const char* key, const std::set<std::string>& values) {
+    const std::vector<std::string> list(values.begin(), values.end());
+    if (!list.empty()) facts.emplace_back(key, join(list, "; "));
+  };
+  tell("gpus-per-node", gpus);
+  tell("nics-per-node", nics);
+  tell("driver", drivers);
+  return facts;
 }
 
 }  // namespace busbar

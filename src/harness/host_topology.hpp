@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/options.hpp"
@@ -25,19 +27,28 @@ struct HostTopology {
 
 /// Looks at the GPUs of every host once (by its first rank) and chooses as --devices asks. Throws
 /// Error (Usage) on all ranks where one host cannot choose. Collective.
-[[nodiscard]] HostTopology look_at_devices(Bootstrap& everyone, const Backend& backend,
-                                           const Options& options);
+[[nodiscard]] HostTopology probe_host(Bootstrap& world, const Backend& backend,
+                                      const Options& options);
 
 /// The device that this rank is to take.
-[[nodiscard]] DeviceWish device_wish(const HostTopology& topology, const Options& options);
+[[nodiscard]] DeviceRequest device_request(const HostTopology& topology, const Options& options);
 
 /// The numbers in `graph` of these devices; nothing where one of them is not there.
 [[nodiscard]] std::optional<std::vector<int>> numbers_of(const topo::Graph& graph,
                                                          std::span<const Device> devices);
 
-/// The choice among the devices that may be taken, in numbers of the whole graph; `wish` is in such
-/// numbers, too. Throws Error (Usage). Pure.
+/// The choice among the devices that may be taken, in numbers of the whole graph; `request` is in
+/// such numbers, too. Throws Error (Usage). Pure.
 [[nodiscard]] topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allowed,
-                                        int count, topo::Selection wish);
+                                        int count, topo::Selection request);
+
+/// What the hosts of a run have, used by it or not, for the heads of files: gpus-per-node and
+/// nics-per-node as nvidia-smi and hwloc show them, and driver, the version of NVIDIA's kernel
+/// module. Hosts that differ are joined by "; "; what no host tells is left out. Collective.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> inventory_facts(
+    Bootstrap& world, const std::optional<HostTopology>& topology);
+
+/// The version in the first line of /proc/driver/nvidia/version, or empty.
+[[nodiscard]] std::string driver_version(std::string_view line);
 
 }  // namespace busbar

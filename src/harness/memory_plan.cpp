@@ -2,6 +2,7 @@
 #include "harness/memory_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,35 @@
 #include "model/pattern.hpp"
 
 namespace busbar {
+namespace {
+
+constexpr double kHostShare = 0.85;
+/// Nothing else grows on a device during a run; what the library takes is planned for.
+constexpr double kDeviceShare = 0.95;
+
+}  // namespace
+
+MemoryPool plan_memory(Bootstrap& world, const Options& options, const RankMap& rank_map,
+                       const Communicator& communicator, int ranks_on_device) {
+  MemoryPool pool{.ranks = rank_map.most_ranks_per_host,
+                  .free = rank_map.least_memory * static_cast<Bytes>(rank_map.most_ranks_per_host),
+                  .share = kHostShare};
+  if (const auto free = communicator.free_device_memory()) {
+    // The least per rank, and the most ranks on one: both as negatives of a maximum.
+    const auto ranks = static_cast<double>(ranks_on_device);
+    std::array<double, 2> least{static_cast<double>(*free) / ranks, -ranks};
+    world.combine(least, Combine::Min);
+    pool = {.place = "GPU", .ranks = static_cast<int>(-least[1]), .share = kDeviceShare};
+    pool.free = static_cast<Bytes>(least[0]) * static_cast<Bytes>(pool.ranks);
+  }
+  if (options.memory_limit) {
+    pool.free = *options.memory_limit;
+    pool.share = 1;
+    pool.by_option = true;
+  }
+  return pool;
+}
+
 namespace {
 
 constexpr std::uint64_t kMostSlots = 1024;  // each is filled and checked by itself

@@ -3,12 +3,35 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "harness/options.hpp"
+#include "harness/rank_map.hpp"
+#include "model/bootstrap.hpp"
 #include "model/call.hpp"
 #include "model/communicator.hpp"
 
 namespace busbar {
+
+/// The memory that buffers come from, where it is scarcest; the same on every rank.
+struct MemoryPool {
+  std::string_view place = "host";  ///< what has it: a "host" or a "GPU"
+  int ranks = 1;                    ///< that share it, where most do
+  Bytes free = 0;                   ///< for all of them, before any buffer
+  double share = 1;                 ///< of it that a plan may take
+  bool by_option = false;           ///< `free` is --memory-limit
+
+  [[nodiscard]] Bytes per_rank() const {
+    return static_cast<Bytes>(static_cast<double>(free) * share) / static_cast<Bytes>(ranks);
+  }
+};
+
+/// Host memory of the rank map, or the free memory of the fullest device that a rank has.
+/// Collective over the job.
+[[nodiscard]] MemoryPool plan_memory(Bootstrap& world, const Options& options,
+                                     const RankMap& rank_map, const Communicator& communicator,
+                                     int ranks_on_device);
 
 /// What one size may do where memory is scarcest.
 struct SizePlan {

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "harness/host.hpp"
-#include "harness/row_result.hpp"
+#include "harness/row.hpp"
 #include "report/console_table.hpp"
 #include "report/csv_writer.hpp"
 #include "report/json_writer.hpp"
@@ -100,7 +100,7 @@ void Outputs::begin(const RunContext& context) {
   for (const auto& writer : journals_) writer->begin(context);
 }
 
-bool Outputs::replay(const std::vector<Row>& rows) {
+bool Outputs::resume_rows(const std::vector<Row>& rows) {
   bool done = bootstrap_.rank() == 0 && !earlier_.empty() &&
               std::all_of(rows.begin(), rows.end(), [this](const Row& row) {
                 return earlier_.contains(row_key(row.record));

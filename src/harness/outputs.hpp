@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/options.hpp"
-#include "harness/row_exchange.hpp"
+#include "harness/row.hpp"
 #include "model/bootstrap.hpp"
 #include "report/progress_line.hpp"
 #include "report/writer.hpp"
@@ -27,7 +27,7 @@ class Outputs {
   void begin(const RunContext& context);
   /// If an earlier run has all these rows already: shows them, and true on every rank. `rows` are
   /// rank 0's. Collective.
-  [[nodiscard]] bool replay(const std::vector<Row>& rows);
+  [[nodiscard]] bool resume_rows(const std::vector<Row>& rows);
   /// A row that an earlier run has is not written again.
   void write(const Record& record, std::span<const double> samples_us);
   /// `memory_use` is what -M tells, else empty.

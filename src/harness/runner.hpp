@@ -6,23 +6,25 @@
 
 #include "harness/memory_plan.hpp"
 #include "harness/outputs.hpp"
-#include "harness/row_buffers.hpp"
-#include "harness/row_exchange.hpp"
-#include "harness/run_parts.hpp"
+#include "harness/row.hpp"
+#include "harness/run.hpp"
 #include "harness/sampler.hpp"
 #include "harness/verifier.hpp"
 
 namespace busbar {
 
+/// "all-reduce 64 MiB in place"
+[[nodiscard]] std::string row_name(const Run& run, const Record& record);
+
 /// Plans every size of a sweep for one type and operation.
-[[nodiscard]] std::vector<SizePlan> plan_sweep(const RunParts& parts, DataType type, ReduceOp op,
+[[nodiscard]] std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op,
                                                Bytes library_growth = 0);
 
 /// Measures all rows: cycles, types, operations, roots, rounds of pairs, sizes, placements, in this
 /// order. Where ranks are split or paired, several rows are measured at the same time.
 class Runner {
  public:
-  Runner(const RunParts& parts, Outputs& outputs);
+  Runner(const Run& run, Outputs& outputs);
 
   /// Runs one untimed operation on devices, so that memory is planned from what the library leaves,
   /// and lets the communicator take memory for the largest rows; what the library took. Collective.
@@ -31,23 +33,14 @@ class Runner {
   void run();
 
  private:
-  /// What all sizes of one sweep have in common.
-  struct SweepKey {
-    std::uint64_t cycle = 0;
-    DataType type = DataType::Float;
-    ReduceOp op = ReduceOp::None;
-    int root = 0;
-    std::optional<Pair> pair{};
-    SetBound bound{};
-  };
-
   void run_first_operation();
   [[nodiscard]] Bytes library_growth();
   void run_cycle(std::uint64_t cycle);
   void run_pairs(SweepKey key);
-  void run_sweep(SweepKey key, const Crew& crew);
-  void run_size(const SweepKey& key, const Crew& crew, const SizePlan& plan, Verifier& verifier);
-  [[nodiscard]] Record blank(const SweepKey& key, const Crew& crew, const SizePlan& plan,
+  void run_sweep(SweepKey key, const PairGroup& pair_group);
+  void run_size(const SweepKey& key, const PairGroup& pair_group, const SizePlan& plan,
+                Verifier& verifier);
+  [[nodiscard]] Record blank(const SweepKey& key, const PairGroup& pair_group, const SizePlan& plan,
                              bool in_place) const;
   void add_flags(Record& record, const SizePlan& plan) const;
   void add_registration(Record& record) const;
@@ -57,18 +50,17 @@ class Runner {
   [[nodiscard]] std::string find_obstacle(const SizePlan& plan, Bytes offset, bool in_place);
   /// Buffers on every rank or on none. Collective.
   [[nodiscard]] bool try_allocate(const SizePlan& plan, Bytes offset);
-  void skip(Record record, const Crew& crew, const std::string& reason);
+  void skip(Record record, const PairGroup& pair_group, const std::string& reason);
   /// Measures a row and writes it; where that fails it is written as failed before the error goes
   /// on.
-  void measure_or_fail(Record record, const Crew& crew, const SweepKey& key, const Call& like,
-                       const SizePlan& plan, Verifier& verifier);
-  /// Of all crews, on rank 0.
-  [[nodiscard]] std::vector<Row> all_rows(const Crew& crew, Row mine) const;
-  void write(const Crew& crew, Row mine);
-  [[nodiscard]] std::vector<int> roots() const;
+  void measure_or_fail(Record record, const PairGroup& pair_group, const SweepKey& key,
+                       const Call& like, const SizePlan& plan, Verifier& verifier);
+  /// Of all pair groups, on rank 0.
+  [[nodiscard]] std::vector<Row> all_rows(const PairGroup& pair_group, Row mine) const;
+  void write(const PairGroup& pair_group, Row mine);
   [[nodiscard]] ProgressReport progress_report(const Record& record);
 
-  RunParts parts_;
+  Run run_;
   const Options& options_;
   Outputs& outputs_;
   bool registered_ = false;  // the buffers of the row, on every rank

@@ -27,8 +27,8 @@ struct Decision {
 
 class Row {
  public:
-  Row(const Crew& crew, ChunkRunner& runner, const SamplingPlan& plan)
-      : crew_(crew), runner_(runner), plan_(plan), rule_(plan.limits) {}
+  Row(const PairGroup& pair_group, ChunkRunner& runner, const SamplingPlan& plan)
+      : pair_group_(pair_group), runner_(runner), plan_(plan), rule_(plan.limits) {}
 
   [[nodiscard]] Samples take(const ProgressReport& report) {
     plan_.warmup_operations ? warm_up_exactly(*plan_.warmup_operations) : warm_up_until_steady();
@@ -74,7 +74,7 @@ class Row {
       if (!fits) break;
       const std::vector<double> current = run(kWindow, batch).samples_us;
       result_.steady = !previous.empty() && stats::is_steady(previous, current);
-      crew_.sharers.broadcast(result_.steady);
+      pair_group_.members.broadcast(result_.steady);
       if (agreed(result_.steady)) break;
       previous = current;
     }
@@ -83,12 +83,12 @@ class Row {
   }
 
   /// Whether all leaders say so; the others' clock readings may differ.
-  bool agreed(bool mine) { return crew_.everyone.agree(mine || !crew_.leads()); }
+  bool agreed(bool mine) { return pair_group_.world.agree(mine || !pair_group_.leads()); }
 
   /// The largest of what the leaders ask for.
   std::uint64_t most(std::uint64_t mine) {
-    double value = crew_.leads() ? static_cast<double>(mine) : 0;
-    crew_.everyone.combine({&value, 1}, Combine::Max);
+    double value = pair_group_.leads() ? static_cast<double>(mine) : 0;
+    pair_group_.world.combine({&value, 1}, Combine::Max);
     return static_cast<std::uint64_t>(value);
   }
 
@@ -111,8 +111,8 @@ class Row {
   void take_until_enough(const ProgressReport& report) {
     for (;;) {
       Decision decision;
-      if (crew_.leads()) decision = decide();
-      crew_.sharers.broadcast(decision);
+      if (pair_group_.leads()) decision = decide();
+      pair_group_.members.broadcast(decision);
       result_.stop = decision.stop;
       const std::uint64_t samples = most(decision.samples);
       if (samples == 0) return;
@@ -153,12 +153,12 @@ class Row {
   void divide_disturbances() {
     Disturbances& d = result_.disturbances;
     std::array<double, 2> worst{d.minor_faults, d.involuntary_switches};
-    crew_.sharers.combine(worst, Combine::Max);
+    pair_group_.members.combine(worst, Combine::Max);
     const auto operations = static_cast<double>(std::max<std::uint64_t>(1, result_.operations));
     d = {worst[0] / operations, worst[1] / operations};
   }
 
-  const Crew& crew_;
+  const PairGroup& pair_group_;
   ChunkRunner& runner_;
   const SamplingPlan& plan_;
   stats::StopRule rule_;
@@ -169,9 +169,9 @@ class Row {
 
 }  // namespace
 
-Samples take_samples(const Crew& crew, ChunkRunner& runner, const SamplingPlan& plan,
+Samples take_samples(const PairGroup& pair_group, ChunkRunner& runner, const SamplingPlan& plan,
                      const ProgressReport& report) {
-  return Row(crew, runner, plan).take(report);
+  return Row(pair_group, runner, plan).take(report);
 }
 
 }  // namespace busbar

@@ -9,16 +9,14 @@
 
 #include <fmt/format.h>
 
-#include "harness/context.hpp"
-#include "harness/find_bounds.hpp"
+#include "harness/bounds.hpp"
 #include "harness/host_topology.hpp"
-#include "harness/inventory.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/outputs.hpp"
-#include "harness/placement.hpp"
+#include "harness/rank_map.hpp"
+#include "harness/run_header.hpp"
 #include "harness/runner.hpp"
 #include "harness/split.hpp"
-#include "harness/transports.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
@@ -31,11 +29,11 @@ constexpr Seconds kDeviceTimeout{900};
 /// may take 10 s of it (NcclComm).
 constexpr Seconds kLongestRelease{20};
 
-void check_ranks(const Options& options, int ranks, int smallest_team) {
-  if (options.root && *options.root >= smallest_team) {
+void check_ranks(const Options& options, int ranks, int smallest_group) {
+  if (options.root && *options.root >= smallest_group) {
     throw usage_error(fmt::format("-r {}: there are {} ranks{}; give 0 to {} or all", *options.root,
-                                  smallest_team, smallest_team < ranks ? " in a group" : "",
-                                  smallest_team - 1));
+                                  smallest_group, smallest_group < ranks ? " in a group" : "",
+                                  smallest_group - 1));
   }
   if (options.inject_fault && options.inject_fault->rank >= ranks) {
     throw usage_error(fmt::format("--inject-fault: there is no rank {}; give 0 to {}",
@@ -46,9 +44,9 @@ void check_ranks(const Options& options, int ranks, int smallest_team) {
   }
 }
 
-Progress choose_progress(ProgressChoice choice, const Placements& placements) {
+Progress choose_progress(ProgressChoice choice, const RankMap& rank_map) {
   if (choice == ProgressChoice::Auto) {
-    return placements.oversubscribed ? Progress::Yield : Progress::Block;
+    return rank_map.oversubscribed ? Progress::Yield : Progress::Block;
   }
   return choice == ProgressChoice::Yield ? Progress::Yield : Progress::Block;
 }
@@ -75,44 +73,45 @@ double slowest_timer_s(Bootstrap& bootstrap, Stopwatch& stopwatch) {
   return cost;
 }
 
-/// The devices of all ranks, in rank order, and what is known of this rank's host; none of both for
-/// host memory.
-struct Taken {
+/// The devices of all ranks, in rank order, and what is known of this rank's host; empty for host
+/// memory.
+struct ClaimedDevices {
   std::vector<Device> devices{};
   std::optional<HostTopology> topology{};
   std::string near{};  ///< PCI address of this rank's
 };
 
 /// Collective.
-Taken take_devices(Bootstrap& everyone, const Backend& backend, const Options& options) {
+ClaimedDevices claim_devices(Bootstrap& world, const Backend& backend, const Options& options) {
   if (!backend.has_devices()) return {};
-  Taken taken{.topology = look_at_devices(everyone, backend, options)};
-  const auto mine = backend.take_device(everyone, device_wish(*taken.topology, options));
+  ClaimedDevices claimed{.topology = probe_host(world, backend, options)};
+  const auto mine = backend.claim_device(world, device_request(*claimed.topology, options));
   if (!mine) return {};
-  taken.devices = everyone.gather(*mine);
-  taken.near = mine->bus.data();
-  return taken;
+  claimed.devices = world.gather(*mine);
+  claimed.near = mine->bus.data();
+  return claimed;
 }
 
 /// On host memory --devices are cores or NUMA nodes.
-PlaceWish place_wish(const Options& options, const Taken& taken) {
-  PlaceWish wish{.bind = options.bind, .near = taken.near};
-  if (taken.devices.empty()) wish.devices = options.devices;
-  return wish;
+BindRequest bind_request(const Options& options, const ClaimedDevices& claimed) {
+  BindRequest request{.bind = options.bind, .near = claimed.near};
+  if (claimed.devices.empty()) request.devices = options.devices;
+  return request;
 }
 
 bool any_shared(const std::vector<Device>& devices) {
-  return std::any_of(devices.begin(), devices.end(),
-                     [](const Device& d) { return std::max(d.sharers, d.bus_sharers) > 1; });
+  return std::any_of(devices.begin(), devices.end(), [](const Device& d) {
+    return std::max(d.ranks_on_device, d.ranks_on_gpu) > 1;
+  });
 }
 
 /// Words for every row about what it ran on and how.
 std::vector<std::string_view> row_flags(const Options& options, const std::vector<Device>& devices,
-                                        const Placements& placements) {
+                                        const RankMap& rank_map) {
   std::vector<std::string_view> flags;
   if (std::any_of(devices.begin(), devices.end(), is_fake)) flags.emplace_back("fake");
   if (any_shared(devices)) flags.emplace_back("shared-gpu");
-  if (!devices.empty() && !short_of_processors(placements).empty()) {
+  if (!devices.empty() && !short_of_processors(rank_map).empty()) {
     flags.emplace_back("one-processor");
   }
   if (options.graph_launches > 0) flags.emplace_back("graph");
@@ -121,35 +120,35 @@ std::vector<std::string_view> row_flags(const Options& options, const std::vecto
 }
 
 /// -M: of the rank that took most. Collective.
-std::string memory_use_words(Bootstrap& everyone, const Communicator& communicator) {
+std::string memory_use_words(Bootstrap& world, const Communicator& communicator) {
   const DeviceMemoryUse use = communicator.device_memory_use().value_or(DeviceMemoryUse{});
   std::array<double, 4> most{};
   const std::array<Bytes, 4> mine{use.initialization, use.user, use.collective, use.total()};
   std::copy(mine.begin(), mine.end(), most.begin());
-  everyone.combine(most, Combine::Max);
+  world.combine(most, Combine::Max);
   const auto words = [&](std::size_t i) { return format_bytes(static_cast<Bytes>(most.at(i))); };
   return fmt::format("Initialization {} | User-Allocated {} | Collective {} | Total {}", words(0),
                      words(1), words(2), words(3));
 }
 
-/// The ranks that share a communicator, and how they came to.
-struct Team {
+/// The ranks that share a communicator.
+struct Group {
   std::vector<int> groups;          // of every rank
   std::unique_ptr<Bootstrap> part;  // where ranks are split
   int smallest = 1;
 
-  [[nodiscard]] Bootstrap& members(Bootstrap& everyone) const { return part ? *part : everyone; }
+  [[nodiscard]] Bootstrap& members(Bootstrap& world) const { return part ? *part : world; }
 };
 
-Team make_team(Bootstrap& everyone, const std::optional<Split>& split) {
-  Team team{.groups = groups_of(split, everyone.size()), .part = {}, .smallest = everyone.size()};
-  if (!split) return team;
-  team.part = everyone.split(team.groups[static_cast<std::size_t>(everyone.rank())]);
-  for (const int group : team.groups) {
-    const auto members = std::count(team.groups.begin(), team.groups.end(), group);
-    team.smallest = std::min(team.smallest, static_cast<int>(members));
+Group make_group(Bootstrap& world, const std::optional<Split>& split) {
+  Group group{.groups = groups_of(split, world.size()), .part = {}, .smallest = world.size()};
+  if (!split) return group;
+  group.part = world.split(group.groups[static_cast<std::size_t>(world.rank())]);
+  for (const int number : group.groups) {
+    const auto members = std::count(group.groups.begin(), group.groups.end(), number);
+    group.smallest = std::min(group.smallest, static_cast<int>(members));
   }
-  return team;
+  return group;
 }
 
 ConnectOptions connect_options(const Options& options, const Collective& collective,
@@ -170,135 +169,93 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
 }
 
 /// The largest of all ranks' devices. Collective.
-Bytes largest_device_cache(Bootstrap& everyone, const Communicator& communicator) {
+Bytes largest_device_cache(Bootstrap& world, const Communicator& communicator) {
   auto cache = static_cast<double>(communicator.device_cache());
-  everyone.combine({&cache, 1}, Combine::Max);
+  world.combine({&cache, 1}, Combine::Max);
   return static_cast<Bytes>(cache);
 }
 
-/// A session whose ranks have their places, and what it is of.
-struct PlacedSession {
-  const Options& options;
-  const Invocation& invocation;
-  Bootstrap& everyone;
-  const Team& team;
-  const BackendChoice& backend;
-  const Collective& collective;
-  std::string library_settings;
-  const Taken& taken;
-  const Placements& placements;
-  Progress progress;
-  Watchdog& watchdog;
-};
-
-/// Collective.
-RunParts run_parts(const PlacedSession& session, Communicator& communicator) {
-  const Options& options = session.options;
-  const std::vector<Device>& devices = session.taken.devices;
-  const auto rank = static_cast<std::size_t>(session.everyone.rank());
-  session.watchdog.step("measuring the host's limits");
-  BoundSource bound_of = find_bounds({.options = options,
-                                      .collective = session.collective,
-                                      .everyone = session.everyone,
-                                      .communicator = communicator,
-                                      .placements = session.placements,
-                                      .devices = devices,
-                                      .topology = session.taken.topology,
-                                      .groups = session.team.groups});
-  session.watchdog.step("planning memory");
-  return {.options = options,
-          .collective = session.collective,
-          .backend = session.backend.backend->name(),
-          .everyone = session.everyone,
-          .team = session.team.members(session.everyone),
-          .group = options.split ? std::optional{session.team.groups[rank]} : std::nullopt,
-          .smallest_team = session.team.smallest,
-          .communicator = communicator,
-          .placements = session.placements,
-          .memory = find_memory(session.everyone, options, session.placements, communicator,
-                                devices.empty() ? 1 : devices[rank].sharers),
-          .progress = session.progress,
-          .timer_cost_s = slowest_timer_s(session.everyone, communicator.stopwatch()),
-          .flags = row_flags(options, devices, session.placements),
-          .watchdog = session.watchdog,
-          .bound_of = std::move(bound_of),
-          .on_devices = session.backend.backend->has_devices(),
-          .device_cache = largest_device_cache(session.everyone, communicator)};
+/// Measures what the rows are planned and judged by. Collective.
+void complete(Run& run) {
+  const std::vector<Device>& devices = run.devices;
+  const auto rank = static_cast<std::size_t>(run.world.rank());
+  run.watchdog.step("measuring the host's limits");
+  run.bound_of = find_bounds(run);
+  run.watchdog.step("planning memory");
+  run.memory = plan_memory(run.world, run.options, run.rank_map, run.communicator,
+                           devices.empty() ? 1 : devices[rank].ranks_on_device);
+  run.timer_cost_s = slowest_timer_s(run.world, run.communicator.stopwatch());
+  run.flags = row_flags(run.options, devices, run.rank_map);
+  run.device_cache = largest_device_cache(run.world, run.communicator);
 }
 
 /// Heads, rows and ends of all outputs. `runner` is the caller's so that it outlives a failure.
 /// Collective.
-Status measure(const PlacedSession& session, Communicator& communicator, Outputs& outputs,
-               std::optional<Runner>& runner) {
-  const Options& options = session.options;
-  const RunParts parts = run_parts(session, communicator);
-  runner.emplace(parts, outputs);
+Status measure(const Run& run, const BackendChoice& backend, const std::string& library_settings,
+               const Invocation& invocation, Outputs& outputs, std::optional<Runner>& runner) {
+  const Options& options = run.options;
+  runner.emplace(run, outputs);
   const std::vector<SizePlan> plans =
-      plan_sweep(parts, options.types.front(), options.ops.front(), runner->prepare());
-  const SetBound bound = parts.bound_of({});
-  const ContextInput context{.options = options,
-                             .collective = session.collective,
-                             .backend = session.backend,
-                             .placements = session.placements,
-                             .devices = session.taken.devices,
-                             .groups = session.team.groups,
-                             .memory = parts.memory,
-                             .plans = plans,
-                             .progress = session.progress,
-                             .ranks = session.everyone.size(),
-                             .nodes = session.everyone.nodes(),
-                             .timer_cost_s = parts.timer_cost_s,
-                             .bound = bound,
-                             .command = session.invocation.command,
-                             .environment = session.invocation.environment,
-                             .inventory = inventory_facts(session.everyone, session.taken.topology),
-                             .library_settings = session.library_settings,
-                             .transports = gather_transports(session.everyone, communicator)};
-  outputs.check_resumable(configuration(context));
-  outputs.begin(make_context(context));
+      plan_sweep(run, options.types.front(), options.ops.front(), runner->prepare());
+  const SetBound bound = run.bound_of({});
+  const HeaderInput header{.run = run,
+                           .backend = backend,
+                           .plans = plans,
+                           .bound = bound,
+                           .command = invocation.command,
+                           .environment = invocation.environment,
+                           .inventory = inventory_facts(run.world, run.topology),
+                           .library_settings = library_settings,
+                           .transports = gather_transports(run.world, run.communicator)};
+  outputs.check_resumable(configuration(header));
+  outputs.begin(make_run_header(header));
   runner->run();
-  outputs.end(options.memory_use ? memory_use_words(session.everyone, communicator) : "");
-  return verdict(session.everyone, outputs.summary(), options);
+  outputs.end(options.memory_use ? memory_use_words(run.world, run.communicator) : "");
+  return verdict(run.world, outputs.summary(), options);
 }
 
 }  // namespace
 
-Status run_session(const Options& options, const Invocation& invocation, Bootstrap& everyone,
-                   Watchdog& watchdog) {
+Status run_session(const Options& options, const Collective& collective,
+                   const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
-  const Team team = make_team(everyone, options.split);
-  check_ranks(options, everyone.size(), team.smallest);
-  const BackendChoice backend = choose_backend(options.backend, everyone);
+  const Group group = make_group(world, options.split);
+  check_ranks(options, world.size(), group.smallest);
+  const BackendChoice backend = choose_backend(options.backend, world);
   const bool has_devices = backend.backend->has_devices();
   if (has_devices && !options.timeout) watchdog.start(kDeviceTimeout);
-  const Collective& collective = *registered_collectives().front();
   check_applicable(options, *backend.backend, collective);
-  Outputs outputs(everyone, options);
+  Outputs outputs(world, options);
   watchdog.step("looking at the devices");
-  const Taken taken = take_devices(everyone, *backend.backend, options);
-  const Placements placements = place_ranks(everyone, place_wish(options, taken));
-  const Progress progress = choose_progress(options.progress, placements);
-  everyone.set_progress(progress);
-  Bootstrap& members = team.members(everyone);
+  const ClaimedDevices claimed = claim_devices(world, *backend.backend, options);
+  const RankMap rank_map = map_ranks(world, bind_request(options, claimed));
+  const Progress progress = choose_progress(options.progress, rank_map);
+  world.set_progress(progress);
+  Bootstrap& members = group.members(world);
   members.set_progress(progress);
   watchdog.step(fmt::format("connecting the ranks over {}", backend.backend->name()));
   const ConnectOptions wanted =
-      connect_options(options, collective, progress, any_shared(taken.devices), everyone.rank());
+      connect_options(options, collective, progress, any_shared(claimed.devices), world.rank());
   const auto communicator = backend.backend->connect(members, wanted);
+  Run run{.options = options,
+          .collective = collective,
+          .backend = backend.backend->name(),
+          .world = world,
+          .group = members,
+          .smallest_group = group.smallest,
+          .groups = group.groups,
+          .communicator = *communicator,
+          .rank_map = rank_map,
+          .devices = claimed.devices,
+          .topology = claimed.topology,
+          .progress = progress,
+          .watchdog = watchdog,
+          .on_devices = has_devices};
   std::optional<Runner> runner;
   try {
-    const Status status = measure({.options = options,
-                                   .invocation = invocation,
-                                   .everyone = everyone,
-                                   .team = team,
-                                   .backend = backend,
-                                   .collective = collective,
-                                   .library_settings = backend.backend->settings(wanted),
-                                   .taken = taken,
-                                   .placements = placements,
-                                   .progress = progress,
-                                   .watchdog = watchdog},
-                                  *communicator, outputs, runner);
+    complete(run);
+    const Status status =
+        measure(run, backend, backend.backend->settings(wanted), invocation, outputs, runner);
     if (has_devices) watchdog.step("giving the devices back", kLongestRelease);
     return status;
   } catch (const std::exception& error) {

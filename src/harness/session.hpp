@@ -10,6 +10,7 @@
 #include "harness/options.hpp"
 #include "harness/watchdog.hpp"
 #include "model/bootstrap.hpp"
+#include "model/collective.hpp"
 
 namespace busbar {
 
@@ -22,8 +23,9 @@ struct Invocation {
   std::function<void(const std::exception& error)> on_failure = [](const std::exception&) {};
 };
 
-/// One run of this executable's collective, from placement to footers. Collective. Throws Error.
-[[nodiscard]] Status run_session(const Options& options, const Invocation& invocation,
-                                 Bootstrap& everyone, Watchdog& watchdog);
+/// One run of a collective, from placement to footers. Collective. Throws Error.
+[[nodiscard]] Status run_session(const Options& options, const Collective& collective,
+                                 const Invocation& invocation, Bootstrap& world,
+                                 Watchdog& watchdog);
 
 }  // namespace busbar

@@ -1,37 +1,135 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/simulation.hpp"
 
-#include <array>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
+#include "harness/cli.hpp"
 #include "harness/host.hpp"
 #include "harness/outputs.hpp"
-#include "harness/row_result.hpp"
-#include "harness/simulation_context.hpp"
+#include "harness/row.hpp"
+#include "harness/run_header.hpp"
+#include "topo/predict/predictor.hpp"
 
 namespace busbar {
 namespace {
 
-using topo::Operation;
+std::string algorithm_words(const Options& options, const topo::Predictor& predictor) {
+  if (options.algorithm) return std::string(name(*options.algorithm));
+  std::vector<std::string> words;
+  for (const topo::Algorithm algorithm : predictor.protocol().algorithms) {
+    words.emplace_back(name(algorithm));
+  }
+  return fmt::format("quickest of {}", join(words, " "));
+}
 
-Operation operation_of(const Collective& collective) {
-  if (const auto operation = topo::find_operation(collective.name)) return *operation;
-  throw Error{Status::Unavailable, fmt::format("--backend sim: there is no model of {}; use "
-                                               "--backend auto",
-                                               collective.title)};
+std::string flow_words(const topo::Predictor& predictor) {
+  const int flows = predictor.bound_options().flows;
+  return flows > 0 ? fmt::format("{}", flows) : "as many as fill the network";
+}
+
+std::string configuration(const Options& options, const Collective& collective,
+                          const topo::Predictor& predictor) {
+  // Of the words of a measured run those that a prediction depends on.
+  std::vector<std::string> words{
+      fmt::format("collective={}", collective.name),
+      "backend=sim",
+      fmt::format("ranks={}", predictor.set().ranks),
+      fmt::format("nodes={}", predictor.set().parts.size()),
+      fmt::format("system={}", predictor.cluster().graph().name),
+      fmt::format("flows={}", predictor.bound_options().flows),
+      fmt::format("algorithm={}", options.algorithm ? name(*options.algorithm) : "auto"),
+      fmt::format("devices={}", options.devices ? words_of(*options.devices) : "prefix")};
+  const std::vector<std::string> known{"sizes", "types", "ops", "root", "placement"};
+  for (const std::string& word : configuration_words(options)) {
+    for (const std::string& key : known) {
+      if (word.starts_with(key + "=")) words.push_back(word);
+    }
+  }
+  return join(words, " ");
+}
+
+/// Lines of nccl-tests' head; of very many ranks only the first.
+std::vector<std::string> device_lines(const topo::Predictor& predictor) {
+  constexpr int kMostLines = 72;
+  std::vector<std::string> lines;
+  int rank = 0;
+  for (const topo::HostPart& part : predictor.set().parts) {
+    const std::vector<int> indices = predictor.cluster().indices(part);
+    for (std::size_t i = 0; i < indices.size() && rank < kMostLines; ++i, ++rank) {
+      const topo::Node& node = device(predictor.cluster().graph(), indices[i]);
+      lines.push_back(fmt::format(
+          " Rank {:>2} Group  0 Pid      0 on simulated-host{} device {:>2} [{}] {}", rank,
+          part.host, part.devices[i], node.bus_id.empty() ? "-" : node.bus_id, node.model));
+    }
+  }
+  if (rank < predictor.set().ranks) {
+    lines.push_back(fmt::format(" ... and {} more ranks", predictor.set().ranks - rank));
+  }
+  return lines;
+}
+
+std::vector<std::string> notes_of(const Options& options, const Collective& collective,
+                                  const topo::Predictor& predictor) {
+  const topo::Graph& graph = predictor.cluster().graph();
+  const topo::SetLimits& limits = predictor.limits();
+  const std::string what = graph.title.empty() ? graph.name : graph.title;
+  std::vector<std::string> notes{
+      fmt::format("busbar {}: simulated: {} on {}, {} on {}; foreseen from its links, nothing was "
+                  "measured",
+                  version(), collective.title, what,
+                  counted(static_cast<std::size_t>(predictor.set().ranks), "rank"),
+                  counted(predictor.set().parts.size(), "node")),
+      fmt::format("simulated: {}; flows between hosts: {}; {}", algorithm_words(options, predictor),
+                  flow_words(predictor), predictor.protocol().source)};
+  if (predictor.set().ranks < 2) return notes;
+  notes.push_back(fmt::format("devices {} ({}): rings {} {:.4g} GB/s over {}, limited by {}{}",
+                              predictor.set().words(), predictor.set().reason,
+                              graph.assumptions.empty() ? "at most" : "about", limits.ring_GBps,
+                              limits.kind, limits.limit, limits.exact ? "" : " (not exact)"));
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    notes.push_back("assumed: " + assumption.text);
+  }
+  return notes;
+}
+
+RunContext header_of(const Options& options, const Collective& collective,
+                     const topo::Predictor& predictor, const std::string& command) {
+  const topo::Graph& graph = predictor.cluster().graph();
+  RunContext context = blank_header(options, collective, predictor.set().ranks);
+  context.facts = {{"busbar", std::string(version())},
+                   {"configuration", configuration(options, collective, predictor)},
+                   {"started", local_time()},
+                   {"command", command},
+                   {"simulated", "yes"},
+                   {"system", graph.name},
+                   {"system-title", graph.title},
+                   {"system-source", graph.source},
+                   {"library", "simulated"},
+                   {"processor", graph.title.empty() ? graph.name : graph.title},
+                   {"algorithm", algorithm_words(options, predictor)},
+                   {"flows", flow_words(predictor)},
+                   {"protocol-source", predictor.protocol().source},
+                   {"device-set", predictor.set().words()},
+                   {"bound-kind", predictor.limits().kind},
+                   {"bound-limit", predictor.limits().limit}};
+  context.notes = notes_of(options, collective, predictor);
+  context.warmup = context.operations = context.checks = "0";
+  context.aggregated = "1";
+  context.graph = context.unalign = "0";
+  context.devices = device_lines(predictor);
+  return context;
 }
 
 void check_launcher() {
   const auto launcher = find_launcher();
   if (!launcher || launcher->size == 1) return;
   throw usage_error(fmt::format(
-      "--backend sim: one process foresees all ranks, and {} has started several; start it without",
+      "--backend sim: one process predicts all ranks, and {} has started several; start it without",
       launcher->name));
 }
 
@@ -47,100 +145,55 @@ topo::Predictor make_predictor(const Options& options) {
                                    .algorithm = options.algorithm});
 }
 
-/// Rows of one run, in the order of a measured one.
-class Simulation {
- public:
-  Simulation(const Options& options, const Collective& collective, const topo::Predictor& predictor,
-             Outputs& outputs)
-      : options_(options),
-        collective_(collective),
-        operation_(operation_of(collective)),
-        predictor_(predictor),
-        outputs_(outputs) {}
+void predict(Record& record, const Collective& collective, const topo::Predictor& predictor,
+             const SweepKey& key) {
+  const auto skip = [&](const std::string& reason) {
+    record.status = RowStatus::Skipped;
+    record.reason = reason;
+  };
+  if (record.ranks < 2) return skip("one rank exchanges nothing");
+  if (record.count == 0) return skip("the size has no element for each rank");
+  const auto prediction = predictor.predict(collective, static_cast<double>(record.size), key.root);
+  if (!prediction || !std::isfinite(prediction->time_us)) {
+    return skip("not modelled: nothing that is known joins these devices");
+  }
+  record.time_median_us = prediction->time_us;
+  add_bandwidths(record, collective);
+  add_flag(record, name(prediction->sending));
+  add_bound(record, key.bound, {});
+}
 
-  void run() {
-    const std::vector<ReduceOp> ops =
-        collective_.reduces ? options_.ops : std::vector<ReduceOp>{ReduceOp::None};
-    for (const DataType type : options_.types) {
-      for (const ReduceOp op : ops) {
-        for (const int root : roots()) {
-          bound_ = predictor_.bound_GBps(operation_, root);
-          for (const Bytes size : options_.sweep.sizes()) write_size(type, op, root, size);
-        }
+/// The rows of a run, in the order of a measured one.
+void write_rows(const Options& options, const Collective& collective,
+                const topo::Predictor& predictor, Outputs& outputs) {
+  const int ranks = predictor.set().ranks;
+  for (SweepKey& key : sweeps_of(options, collective, ranks)) {
+    key.bound = {.device_set = predictor.set().words(), .kind = predictor.limits().kind};
+    if (const auto bound = predictor.bound_GBps(collective, key.root)) {
+      key.bound.bus_GBps = [bound](const BoundRow& /*row*/) { return bound; };
+    }
+    for (const Bytes size : options.sweep.sizes()) {
+      const Footprint footprint = collective.footprint(size, info(key.type).size, ranks);
+      for (const bool in_place : {false, true}) {
+        if (!is_wanted(options.placement, in_place)) continue;
+        Record record = blank_record(collective, key, footprint, size, in_place);
+        record.backend = "sim";
+        record.ranks = ranks;
+        record.nodes = static_cast<int>(predictor.set().parts.size());
+        record.flags = "simulated";
+        record.finished_at = local_time();
+        predict(record, collective, predictor, key);
+        outputs.write(record, {});
       }
     }
   }
-
- private:
-  [[nodiscard]] std::vector<int> roots() const {
-    if (!collective_.rooted) return {0};
-    if (options_.root) return {*options_.root};
-    std::vector<int> all(static_cast<std::size_t>(predictor_.set().ranks));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
-
-  void write_size(DataType type, ReduceOp op, int root, Bytes size) {
-    for (const bool in_place : {false, true}) {
-      if (options_.placement == (in_place ? Placement::Out : Placement::In)) continue;
-      Record record = blank(type, op, size, in_place);
-      if (collective_.rooted) record.root = root;
-      foresee(record, root);
-      outputs_.write(record, {});
-    }
-  }
-
-  [[nodiscard]] Record blank(DataType type, ReduceOp op, Bytes size, bool in_place) const {
-    const int ranks = predictor_.set().ranks;
-    const Footprint footprint = collective_.footprint(size, info(type).size, ranks);
-    return {.collective = std::string(collective_.name),
-            .backend = "sim",
-            .ranks = ranks,
-            .nodes = static_cast<int>(predictor_.set().parts.size()),
-            .type = std::string(info(type).name),
-            .op = std::string(name(op)),
-            .in_place = in_place,
-            .size = footprint.count > 0 ? footprint.size : size,
-            .count = footprint.count,
-            .flags = "simulated",
-            .finished_at = local_time(),
-            .device_set = predictor_.set().words()};
-  }
-
-  void foresee(Record& record, int root) const {
-    const auto skip = [&](const std::string& reason) {
-      record.status = RowStatus::Skipped;
-      record.reason = reason;
-    };
-    if (record.ranks < 2) return skip("one rank exchanges nothing");
-    if (record.count == 0) return skip("the size has no element for each rank");
-    const auto prediction = predictor_.predict(operation_, static_cast<double>(record.size), root);
-    if (!prediction || !std::isfinite(prediction->time_us)) {
-      return skip("not modelled: nothing that is known joins these devices");
-    }
-    record.time_median_us = prediction->time_us;
-    record.algbw_GBps = gigabytes_per_second(record.size, Seconds{prediction->time_us / 1e6});
-    record.busbw_GBps = *record.algbw_GBps * collective_.bus_factor(record.ranks);
-    add_flag(record, name(prediction->sending));
-    if (!bound_) return;
-    record.bound_GBps = bound_;
-    record.bound_kind = predictor_.limits().kind;
-    record.efficiency = *record.busbw_GBps / *bound_;
-  }
-
-  const Options& options_;
-  const Collective& collective_;
-  Operation operation_;
-  const topo::Predictor& predictor_;
-  Outputs& outputs_;
-  std::optional<double> bound_{};
-};
+}
 
 /// What was asked for by name must be there.
 void check_algorithm(const Options& options, const Collective& collective,
                      const topo::Predictor& predictor) {
   if (!options.algorithm || predictor.set().ranks < 2) return;
-  if (predictor.predict(operation_of(collective), 1)) return;
+  if (predictor.predict(collective, 1)) return;
   throw usage_error(fmt::format(
       "--algorithm {}: there is none for {} of {} ranks on {} of '{}'; leave it out, or give ring",
       name(*options.algorithm), collective.title, predictor.set().ranks,
@@ -149,9 +202,9 @@ void check_algorithm(const Options& options, const Collective& collective,
 
 }  // namespace
 
-Status run_simulation(const Options& options, const Invocation& invocation) {
+Status run_simulation(const Options& options, const Collective& collective,
+                      const Invocation& invocation) {
   check_launcher();
-  const Collective& collective = *registered_collectives().front();
   const topo::Predictor predictor = make_predictor(options);
   if (options.root && *options.root >= predictor.set().ranks) {
     throw usage_error(fmt::format("-r {}: there are {} ranks; give 0 to {} or all", *options.root,
@@ -160,8 +213,8 @@ Status run_simulation(const Options& options, const Invocation& invocation) {
   check_algorithm(options, collective, predictor);
   SoloBootstrap alone;
   Outputs outputs(alone, options);
-  outputs.begin(simulation_context(options, collective, predictor, invocation.command));
-  Simulation(options, collective, predictor, outputs).run();
+  outputs.begin(header_of(options, collective, predictor, invocation.command));
+  write_rows(options, collective, predictor, outputs);
   outputs.end("");
   return outputs.summary().rows == 0 ? Status::Skipped : Status::Ok;
 }

@@ -2,13 +2,16 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "harness/options.hpp"
 #include "harness/session.hpp"
+#include "model/collective.hpp"
 
 namespace busbar {
 
-/// --backend sim: foresees every row from a system file (topo/predict) and gives it to the outputs
+/// --backend sim: predicts every row from a system file (topo/predict) and gives it to the outputs
 /// of a measured run; every row and head says `simulated`. One process, without MPI. Throws Error
 /// (Usage) before anything is written.
-[[nodiscard]] Status run_simulation(const Options& options, const Invocation& invocation);
+[[nodiscard]] Status run_simulation(const Options& options, const Collective& collective,
+                                    const Invocation& invocation);
 
 }  // namespace busbar

@@ -22,37 +22,43 @@ struct Finding {
 
 }  // namespace
 
-Verifier::Verifier(const Crew& crew, Bootstrap& team, Communicator& communicator, DataType type,
-                   ReduceOp op, std::optional<Pair> pair)
-    : crew_(crew), team_(team), communicator_(communicator), type_(type), op_(op), pair_(pair) {}
+Verifier::Verifier(const PairGroup& pair_group, Bootstrap& group, Communicator& communicator,
+                   DataType type, ReduceOp op, std::optional<Pair> pair)
+    : pair_group_(pair_group),
+      group_(group),
+      communicator_(communicator),
+      type_(type),
+      op_(op),
+      pair_(pair) {}
 
 const Tile& Verifier::tile(int source, std::uint64_t seed) {
   if (seed != tiles_seed_) tiles_.clear();
   tiles_seed_ = seed;
   const auto known = tiles_.find(source);
   if (known != tiles_.end()) return known->second;
-  const Pattern pattern(type_, op_, team_.size(), seed);
+  const Pattern pattern(type_, op_, group_.size(), seed);
   return tiles_.emplace(source, Tile(pattern, source)).first->second;
 }
 
 void Verifier::fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed) {
-  const Tile& own = tile(team_.rank(), seed);
+  const Tile& own = tile(group_.rank(), seed);
   for (const Call& call : calls) communicator_.fill(call.send, count, own, 0);
 }
 
 std::vector<Piece> Verifier::expected(const Call& call) const {
   return call.collective->expected(
-      call.count, {.rank = team_.rank(), .ranks = team_.size(), .root = call.root, .pair = pair_});
+      call.count,
+      {.rank = group_.rank(), .ranks = group_.size(), .root = call.root, .pair = pair_});
 }
 
 bool Verifier::plant(const Fault& fault, const Call& call) {
   const std::vector<Piece> pieces = expected(call);
-  const bool mine = fault.rank == crew_.everyone.rank() &&
+  const bool mine = fault.rank == pair_group_.world.rank() &&
                     std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
                       return fault.index >= piece.first && fault.index - piece.first < piece.count;
                     });
   if (mine) communicator_.flip_bit(call.recv + fault.index * info(type_).size);
-  return !crew_.sharers.agree(!mine);
+  return !pair_group_.members.agree(!mine);
 }
 
 Comparison Verifier::check_one(const Call& call, std::uint64_t seed) {
@@ -67,10 +73,10 @@ Comparison Verifier::check_one(const Call& call, std::uint64_t seed) {
 }
 
 Verdict Verifier::collect(const Comparison& mine) {
-  Finding finding{.rank = crew_.everyone.rank(), .wrong = mine.wrong, .index = mine.first_wrong};
+  Finding finding{.rank = pair_group_.world.rank(), .wrong = mine.wrong, .index = mine.first_wrong};
   copy_text(mine.expected, finding.expected);
   copy_text(mine.got, finding.got);
-  const std::vector<Finding> all = crew_.sharers.gather(finding);
+  const std::vector<Finding> all = pair_group_.members.gather(finding);
   Verdict verdict;
   for (const Finding& found : all) {
     if (found.wrong > 0 && verdict.wrong == 0) {

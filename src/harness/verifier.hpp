@@ -25,9 +25,9 @@ struct Verdict {
 /// Prepares buffers with a pattern and checks results against it, for one type and operation.
 class Verifier {
  public:
-  /// `team` are the ranks of the communicator; findings are collected from the crew. `pair` is of
-  /// collectives that have peers: Position::pair.
-  Verifier(const Crew& crew, Bootstrap& team, Communicator& communicator, DataType type,
+  /// `group` are the ranks of the communicator; findings are collected from the pair group. `pair`
+  /// is of collectives that have peers: Position::pair.
+  Verifier(const PairGroup& pair_group, Bootstrap& group, Communicator& communicator, DataType type,
            ReduceOp op, std::optional<Pair> pair = {});
 
   /// Writes the `count` elements that each call sends, for this seed.
@@ -35,7 +35,8 @@ class Verifier {
   /// Checks the results of these calls, which were filled with this seed. Collective.
   [[nodiscard]] Verdict check(std::span<const Call> calls, std::uint64_t seed);
   /// Flips a bit of this call's result on the fault's rank, which is one of the job; false, on
-  /// every rank of the crew, where that rank's result has no such element or it is not of the crew.
+  /// every rank of the pair group, where that rank's result has no such element or it is not of the
+  /// pair group.
   [[nodiscard]] bool plant(const Fault& fault, const Call& call);
 
  private:
@@ -45,8 +46,8 @@ class Verifier {
   [[nodiscard]] Comparison check_one(const Call& call, std::uint64_t seed);
   [[nodiscard]] Verdict collect(const Comparison& mine);
 
-  Crew crew_;
-  Bootstrap& team_;
+  PairGroup pair_group_;
+  Bootstrap& group_;
   Communicator& communicator_;
   DataType type_;
   ReduceOp op_;

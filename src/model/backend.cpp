@@ -45,12 +45,11 @@ struct RankReason {
 
 bool can(const RankReason& rank) { return rank.text.front() == '\0'; }
 
-std::vector<RankReason> gather_reasons(Bootstrap& everyone,
-                                       const std::optional<std::string>& mine) {
+std::vector<RankReason> gather_reasons(Bootstrap& world, const std::optional<std::string>& mine) {
   RankReason reason;
   copy_text(first_line_of("/proc/sys/kernel/hostname"), reason.host);
   if (mine) copy_text(mine->empty() ? "unknown" : *mine, reason.text);
-  return everyone.gather(reason);
+  return world.gather(reason);
 }
 
 /// The first rank's reason, if any rank has one.
@@ -103,10 +102,10 @@ std::optional<std::string> own_reason(const Backend& backend) { return backend.u
 
 BackendChoice choose_backend(std::string_view wanted) { return choose_backend(wanted, own_reason); }
 
-BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone,
+BackendChoice choose_backend(std::string_view wanted, Bootstrap& world,
                              const Unavailability& mine) {
   return choose_backend(wanted, [&](const Backend& backend) {
-    const std::vector<RankReason> ranks = gather_reasons(everyone, mine(backend));
+    const std::vector<RankReason> ranks = gather_reasons(world, mine(backend));
     if (wanted == "auto") refuse_a_part(backend, ranks);
     return reason_of_any(ranks);
   });

@@ -54,8 +54,8 @@ class Backend {
   [[nodiscard]] virtual std::vector<Device> visible_devices() const { return {}; }
   /// Takes a device for this rank, for good; nothing for host memory. Throws Error (Usage) where
   /// there is none for every rank. Collective over all ranks of the job.
-  [[nodiscard]] virtual std::optional<Device> take_device(Bootstrap& /*everyone*/,
-                                                          const DeviceWish& /*wish*/) const {
+  [[nodiscard]] virtual std::optional<Device> claim_device(Bootstrap& /*world*/,
+                                                           const DeviceRequest& /*request*/) const {
     return std::nullopt;
   }
   /// Collective over the ranks of `bootstrap`, which are the communicator's.
@@ -90,7 +90,7 @@ using Unavailability = std::function<std::optional<std::string>(const Backend& b
 /// As all ranks see it: what one cannot use, none does; but "auto" does not leave devices that some
 /// ranks have unused: it throws Error (Unavailable). `mine` is own_reason but for tests.
 /// Collective.
-[[nodiscard]] BackendChoice choose_backend(std::string_view wanted, Bootstrap& everyone,
+[[nodiscard]] BackendChoice choose_backend(std::string_view wanted, Bootstrap& world,
                                            const Unavailability& mine = own_reason);
 
 }  // namespace busbar

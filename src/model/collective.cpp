@@ -2,70 +2,72 @@
 #include "model/collective.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <utility>
 
 namespace busbar {
 namespace {
 
-/// Function-local, so that it exists before the first registration of any file.
-std::vector<const Collective*>& registry() {
-  static std::vector<const Collective*> collectives;
-  return collectives;
-}
+using Pieces = std::vector<Piece>;
 
-constexpr Bytes kAlignment = 16;  // nccl-tests rounds what each rank sends down to 16 bytes
-
-}  // namespace
-
-RegisteredCollective::RegisteredCollective(const Collective& collective) {
-  registry().push_back(&collective);
-}
-
-std::vector<const Collective*> registered_collectives() {
-  std::vector<const Collective*> sorted = registry();
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Collective* a, const Collective* b) { return a->name < b->name; });
-  return sorted;
-}
-
+/// Whole elements; every rank sends and receives as much.
 Footprint same_everywhere(Bytes wanted, Bytes element, int /*ranks*/) {
   const std::uint64_t count = wanted / element;
-  return {
-      .size = count * element, .send = count * element, .recv = count * element, .count = count};
+  const Bytes size = count * element;
+  return {.size = size, .send = size, .recv = size, .count = count};
 }
 
-std::uint64_t count_per_rank(Bytes wanted, Bytes element, int ranks) {
-  const Bytes per_rank = wanted / static_cast<Bytes>(ranks);
-  return per_rank / kAlignment * kAlignment / element;
-}
-
+/// Each rank sends a part, one rank or all receive all parts.
 Footprint parts_to_whole(Bytes wanted, Bytes element, int ranks) {
-  const std::uint64_t count = count_per_rank(wanted, element, ranks);
+  constexpr Bytes kAlignment = 16;  // nccl-tests rounds what each rank sends down to 16 bytes
+  const Bytes per_rank = wanted / static_cast<Bytes>(ranks);
+  const std::uint64_t count = per_rank / kAlignment * kAlignment / element;
   const Bytes whole = count * element * static_cast<Bytes>(ranks);
   return {.size = whole, .send = count * element, .recv = whole, .count = count};
 }
 
+/// A rank sends all parts, each rank receives one.
 Footprint whole_to_parts(Bytes wanted, Bytes element, int ranks) {
   Footprint footprint = parts_to_whole(wanted, element, ranks);
   std::swap(footprint.send, footprint.recv);
   return footprint;
 }
 
+/// Each rank sends a part to each rank.
+Footprint parts_to_parts(Bytes wanted, Bytes element, int ranks) {
+  Footprint footprint = parts_to_whole(wanted, element, ranks);
+  footprint.send = footprint.recv;
+  return footprint;
+}
+
+/// (n - 1) / n: each rank keeps its own part.
+double others_share(int ranks) { return (ranks - 1.0) / ranks; }
+double twice_others_share(int ranks) { return 2 * others_share(ranks); }
+/// 1: what a rank has crosses its bus once.
+double once(int ranks) { return ranks > 1 ? 1 : 0; }
+
+/// First element of a rank's part.
+std::uint64_t part_of(std::uint64_t count, int rank) {
+  return count * static_cast<std::uint64_t>(rank);
+}
+
 InPlace same_place(std::uint64_t /*count*/, int /*rank*/) { return {}; }
-
+/// A rank sends from its own part of the receive buffer.
 InPlace send_own_part(std::uint64_t count, int rank) {
-  return {.send_offset = count * static_cast<std::uint64_t>(rank)};
+  return {.send_offset = part_of(count, rank)};
 }
-
+/// A rank receives into its own part of the send buffer.
 InPlace receive_own_part(std::uint64_t count, int rank) {
-  return {.recv_offset = count * static_cast<std::uint64_t>(rank)};
+  return {.recv_offset = part_of(count, rank)};
 }
 
-std::vector<Piece> one_part_per_rank(std::uint64_t count, int ranks, std::uint64_t source_first) {
-  std::vector<Piece> pieces;
+/// The parts of all ranks in their order, `source_first` into what each of them sends.
+Pieces one_part_per_rank(std::uint64_t count, int ranks, std::uint64_t source_first) {
+  Pieces pieces;
   pieces.reserve(static_cast<std::size_t>(ranks));
   for (int source = 0; source < ranks; ++source) {
-    pieces.push_back({.first = count * static_cast<std::uint64_t>(source),
+    pieces.push_back({.first = part_of(count, source),
                       .count = count,
                       .source = source,
                       .source_first = source_first});
@@ -73,21 +75,223 @@ std::vector<Piece> one_part_per_rank(std::uint64_t count, int ranks, std::uint64
   return pieces;
 }
 
-double once(int ranks) { return ranks > 1 ? 1 : 0; }
-
-double all_but_own_part(int ranks) { return (ranks - 1.0) / ranks; }
-
-LeastWork whole_at_all(int ranks, bool in_place) {
-  return {.copied = ranks - (in_place ? 1.0 : 0.0), .touched = ranks + (in_place ? 0.0 : 1.0)};
+Pieces reduction(std::uint64_t count, Position /*position*/) { return {{.count = count}}; }
+Pieces reduction_at_root(std::uint64_t count, Position position) {
+  return position.rank == position.root ? reduction(count, position) : Pieces{};
+}
+Pieces part_of_reduction(std::uint64_t count, Position position) {
+  return {{.count = count, .source_first = part_of(count, position.rank)}};
+}
+Pieces all_of_root(std::uint64_t count, Position position) {
+  return {{.count = count, .source = position.root}};
+}
+Pieces part_of_root(std::uint64_t count, Position position) {
+  return {{.count = count, .source = position.root, .source_first = part_of(count, position.rank)}};
+}
+Pieces all_parts(std::uint64_t count, Position position) {
+  return one_part_per_rank(count, position.ranks, 0);
+}
+Pieces all_parts_at_root(std::uint64_t count, Position position) {
+  return position.rank == position.root ? all_parts(count, position) : Pieces{};
+}
+Pieces own_part_of_each(std::uint64_t count, Position position) {
+  return one_part_per_rank(count, position.ranks, part_of(count, position.rank));
 }
 
-LeastWork parts_at_one(int ranks, bool in_place) {
+/// To the next rank and from the one before; or of a pair the one way.
+Peers ring_or_pair(Position position) {
+  const int rank = position.rank;
+  const int ranks = position.ranks;
+  if (!position.pair) return {.to = (rank + 1) % ranks, .from = (rank + ranks - 1) % ranks};
+  const auto [sender, receiver] = *position.pair;
+  return {.to = rank == sender ? receiver : -1, .from = rank == receiver ? sender : -1};
+}
+
+Pieces what_peer_sends(std::uint64_t count, Position position) {
+  const int source = ring_or_pair(position).from;
+  return source < 0 ? Pieces{} : Pieces{{.count = count, .source = source}};
+}
+
+MinTraffic all_reduce_traffic(int ranks, bool in_place) {
+  return {.copied = ranks - 1.0, .reduced = ranks - 1.0, .touched = ranks * (in_place ? 1.0 : 2.0)};
+}
+/// n ranks end with the whole, which is the sum of their parts or one rank's: out of place all copy
+/// all of it, in place one size of it is where it belongs.
+MinTraffic gather_to_all_traffic(int ranks, bool in_place) {
+  return {.copied = ranks - (in_place ? 1.0 : 0.0), .touched = ranks + (in_place ? 0.0 : 1.0)};
+}
+/// One rank has the whole, in parts that others have the other end of.
+MinTraffic parts_at_root_traffic(int ranks, bool in_place) {
   const double part = 1.0 / ranks;
   return {.copied = in_place ? 1 - part : 1, .touched = in_place ? 2 - part : 2};
 }
-
-LeastWork one_of_all(int ranks, bool in_place) {
+/// n wholes become one: n - 1 additions, whose last writes the result where it belongs.
+MinTraffic reduction_traffic(int ranks, bool in_place) {
   return {.reduced = ranks - 1.0, .touched = ranks + (in_place ? 0.0 : 1.0)};
+}
+/// Out of place a rank's own part is copied too.
+MinTraffic all_to_all_traffic(int ranks, bool in_place) {
+  return {.copied = ranks - (in_place ? 1.0 : 0.0), .touched = ranks * (in_place ? 1.0 : 2.0)};
+}
+MinTraffic send_receive_traffic(int ranks, bool /*in_place*/) {
+  return {.copied = 1.0 * ranks, .touched = 2.0 * ranks};
+}
+
+// The Makefile reads the programs' names from this table: an entry with a footprint has a program.
+constexpr std::array<Collective, 10> kCollectives{{
+    {.name = "allreduce",
+     .nccl_name = "all_reduce",
+     .title = "all-reduce",
+     .movement = Movement::AllReduce,
+     .reduces = true,
+     .elementwise = true,
+     .bus_factor = twice_others_share,
+     .footprint = same_everywhere,
+     .in_place = same_place,
+     .expected = reduction,
+     .min_traffic = all_reduce_traffic},
+    {.name = "allgather",
+     .nccl_name = "all_gather",
+     .title = "all-gather",
+     .movement = Movement::Parts,
+     .counts_parts = true,
+     .others_size_part = true,
+     .bus_factor = others_share,
+     .footprint = parts_to_whole,
+     .in_place = send_own_part,
+     .expected = all_parts,
+     .min_traffic = gather_to_all_traffic},
+    {.name = "reducescatter",
+     .nccl_name = "reduce_scatter",
+     .title = "reduce-scatter",
+     .movement = Movement::Parts,
+     .reduces = true,
+     .counts_parts = true,
+     .bus_factor = others_share,
+     .footprint = whole_to_parts,
+     .in_place = receive_own_part,
+     .expected = part_of_reduction,
+     .min_traffic = reduction_traffic},
+    {.name = "broadcast",
+     .nccl_name = "broadcast",
+     .title = "broadcast",
+     .movement = Movement::Chain,
+     .rooted = true,
+     .elementwise = true,
+     .bus_factor = once,
+     .footprint = same_everywhere,
+     .in_place = same_place,
+     .expected = all_of_root,
+     .min_traffic = gather_to_all_traffic},
+    {.name = "reduce",
+     .nccl_name = "reduce",
+     .title = "reduce",
+     .movement = Movement::Chain,
+     .reduces = true,
+     .rooted = true,
+     .elementwise = true,
+     .bus_factor = once,
+     .footprint = same_everywhere,
+     .in_place = same_place,
+     .expected = reduction_at_root,
+     .min_traffic = reduction_traffic},
+    {.name = "alltoall",
+     .nccl_name = "alltoall",
+     .title = "all-to-all",
+     .movement = Movement::AllToAll,
+     .counts_parts = true,
+     .checks_in_place = false,
+     .others_size_part = true,
+     .bus_factor = others_share,
+     .footprint = parts_to_parts,
+     .in_place = same_place,
+     .expected = own_part_of_each,
+     .min_traffic = all_to_all_traffic},
+    {.name = "alltoallv",
+     .nccl_name = "alltoallv",
+     .title = "alltoallv",
+     .movement = Movement::AllToAll,
+     .checks_in_place = false,
+     .others_size_part = true,
+     .bus_factor = others_share},
+    {.name = "gather",
+     .nccl_name = "gather",
+     .title = "gather",
+     .movement = Movement::Gather,
+     .rooted = true,
+     .counts_parts = true,
+     .others_size_part = true,
+     .bus_factor = others_share,
+     .footprint = parts_to_whole,
+     .in_place = send_own_part,
+     .expected = all_parts_at_root,
+     .min_traffic = parts_at_root_traffic},
+    {.name = "scatter",
+     .nccl_name = "scatter",
+     .title = "scatter",
+     .movement = Movement::Scatter,
+     .rooted = true,
+     .counts_parts = true,
+     .others_size_part = true,
+     .bus_factor = others_share,
+     .footprint = whole_to_parts,
+     .in_place = receive_own_part,
+     .expected = part_of_root,
+     .min_traffic = parts_at_root_traffic},
+    {.name = "sendrecv",
+     .nccl_name = "sendrecv",
+     .title = "send-receive",
+     .movement = Movement::SendReceive,
+     .elementwise = true,
+     .checks_in_place = false,
+     .bus_factor = once,
+     .footprint = same_everywhere,
+     .in_place = same_place,
+     .expected = what_peer_sends,
+     .peers = ring_or_pair,
+     .min_traffic = send_receive_traffic},
+}};
+
+/// Letters in lower case; what is no letter only separates.
+std::string letters_of(std::string_view word) {
+  std::string letters;
+  for (const char character : word) {
+    const auto code = static_cast<unsigned char>(character);
+    if (std::isalpha(code) != 0) letters += static_cast<char>(std::tolower(code));
+  }
+  return letters;
+}
+
+}  // namespace
+
+std::span<const Collective> all_collectives() { return kCollectives; }
+
+std::vector<const Collective*> measured_collectives() {
+  std::vector<const Collective*> measured;
+  for (const Collective& collective : kCollectives) {
+    if (collective.is_measured()) measured.push_back(&collective);
+  }
+  return measured;
+}
+
+std::vector<std::string> collective_names() {
+  std::vector<std::string> names;
+  for (const Collective& collective : kCollectives) names.emplace_back(collective.name);
+  return names;
+}
+
+const Collective* find_collective(std::string_view word) {
+  const std::size_t slash = word.rfind('/');
+  if (slash != std::string_view::npos) word.remove_prefix(slash + 1);
+  if (word.starts_with("osu_")) word.remove_prefix(4);
+  const std::size_t perf = word.find("_perf");
+  if (perf != std::string_view::npos) word = word.substr(0, perf);
+  std::string name = letters_of(word);
+  if (name == "bcast") name = "broadcast";
+  if (name == "alltoallpersonalizedexchange") name = "alltoall";
+  const auto* found = std::find_if(kCollectives.begin(), kCollectives.end(),
+                                   [&](const Collective& known) { return known.name == name; });
+  return found == kCollectives.end() ? nullptr : found;
 }
 
 }  // namespace busbar

@@ -48,12 +48,12 @@ struct DeviceMemoryUse {
 };
 
 /// Operations that were recorded once and are issued again as one: a CUDA graph.
-class Replay {
+class GraphLaunch {
  public:
-  Replay() = default;
-  Replay(const Replay&) = delete;
-  Replay& operator=(const Replay&) = delete;
-  virtual ~Replay() = default;
+  GraphLaunch() = default;
+  GraphLaunch(const GraphLaunch&) = delete;
+  GraphLaunch& operator=(const GraphLaunch&) = delete;
+  virtual ~GraphLaunch() = default;
 
   /// Issues all of them, in order with what the communicator is asked for otherwise.
   virtual void enqueue() = 0;
@@ -107,7 +107,7 @@ class Communicator {
   }
   /// Makes memory of `allocate` known to the library where it was asked to register buffers.
   /// Collective.
-  virtual void enlist(const Buffer& /*buffer*/) {}
+  virtual void register_buffer(const Buffer& /*buffer*/) {}
   /// Whether the library has really registered what it was asked to on this rank.
   [[nodiscard]] virtual bool is_registered() const { return false; }
   /// Writes elements [first, first + count) of a pattern's period, repeated, to `to`.
@@ -129,7 +129,8 @@ class Communicator {
   virtual void end_group() {}
   /// Records the calls that `issue` enqueues without running them; the first of a kind must have
   /// run before. Null where the backend has no such thing.
-  [[nodiscard]] virtual std::unique_ptr<Replay> capture(const std::function<void()>& /*issue*/) {
+  [[nodiscard]] virtual std::unique_ptr<GraphLaunch> capture(
+      const std::function<void()>& /*issue*/) {
     return nullptr;
   }
   /// @name Where ConnectOptions::observe_choice asked for it

@@ -14,12 +14,12 @@ struct Device {
   std::array<char, 32> bus{};   ///< PCI address, "0000:07:00.0"
   std::array<char, 64> name{};  ///< as the vendor's library tells it
   std::array<char, 40> uuid{};  ///< one for each device, whatever the process sees
-  int sharers = 1;              ///< ranks of this job on it
-  int bus_sharers = 1;          ///< and on any MIG instance of the same GPU
+  int ranks_on_device = 1;      ///< ranks of this job on it
+  int ranks_on_gpu = 1;         ///< and on any MIG instance of the same GPU
 };
 
 /// Which device a rank wants.
-struct DeviceWish {
+struct DeviceRequest {
   int first = 0;       ///< index of the device for the first rank of a host (NCCL_TESTS_DEVICE)
   bool share = false;  ///< --share-gpus: more ranks than devices are welcome
   std::array<char, 40> uuid{};  ///< the very device, as Device::uuid has it; empty: any

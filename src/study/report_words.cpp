@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/report_words.hpp"
 
-#include <array>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/collective.hpp"
 
 namespace busbar {
 
@@ -18,16 +17,8 @@ std::string and_words(std::span<const std::string> words) {
 }
 
 std::string collective_words(const std::string& collective) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kWords{
-      {{"allreduce", "all-reduce"},
-       {"allgather", "all-gather"},
-       {"reducescatter", "reduce-scatter"},
-       {"alltoall", "all-to-all"},
-       {"sendrecv", "send-receive"}}};
-  for (const auto& [name, words] : kWords) {
-    if (collective == name) return std::string(words);
-  }
-  return collective;
+  const Collective* known = find_collective(collective);
+  return known == nullptr ? collective : std::string(known->title);
 }
 
 std::string figure_words(double value) {

@@ -15,10 +15,10 @@
 #include <lemon/smart_graph.h>
 
 #include "base/error.hpp"
+#include "model/collective.hpp"
 #include "topo/bounds/bottleneck.hpp"
 #include "topo/bounds/packing.hpp"
 #include "topo/bounds/paths.hpp"
-#include "topo/predict/operation.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -183,14 +183,15 @@ void bound_switched(const Graph& graph, const SwitchedDomain& domain, Bound& bou
 
 std::optional<double> collective_GBps(const Bound& bound, std::string_view collective) {
   if (bound.devices.size() < 2) return std::nullopt;
-  const std::optional<Operation> operation = find_operation(collective);
-  if (operation == Operation::AllReduce) {
+  // Ranks of an imported all-to-all-v exchange unequal parts: no bound holds for all of them.
+  const Collective* known = find_collective(collective);
+  if (known == nullptr || !known->is_measured()) return std::nullopt;
+  if (known->movement == Movement::AllReduce) {
     return std::max(
         {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});
   }
-  const bool known =
-      operation && (is_ringed(*operation) || bound.kind == describe(PathKind::NvSwitch));
-  return known ? std::optional{bound.bound_GBps} : std::nullopt;
+  const bool bounded = is_ringed(known->movement) || bound.kind == describe(PathKind::NvSwitch);
+  return bounded ? std::optional{bound.bound_GBps} : std::nullopt;
 }
 
 Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOptions& options) {

@@ -8,6 +8,11 @@
 
 namespace busbar::topo {
 
+/// What the devices of a part exchange with other hosts at most, each way, in GB/s: the least cut
+/// between them and the networks. 0 where no network is reached.
+[[nodiscard]] double host_network_GBps(const Cluster& cluster, const HostPart& part,
+                                       const BoundOptions& options);
+
 /// What carries a set of ranks, in GB/s per direction: everything that the times of collectives
 /// depend on beside their size.
 struct SetLimits {

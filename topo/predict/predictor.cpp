@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "topo/predict/exchange.hpp"
+#include "topo/predict/schedule.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -12,7 +12,7 @@ double efficiency_of(const Medium& medium, const Protocol& protocol) {
   return medium.efficiency > 0 ? medium.efficiency : protocol.efficiency;
 }
 
-/// What software reaches of each medium; everything else is reckoned from it as from the figures.
+/// What software reaches of each medium; everything else is computed from it as from the figures.
 std::vector<Medium> real_media(std::vector<Medium> media, const Protocol& protocol) {
   for (Medium& medium : media) {
     const double efficiency = efficiency_of(medium, protocol);
@@ -22,7 +22,7 @@ std::vector<Medium> real_media(std::vector<Medium> media, const Protocol& protoc
   return media;
 }
 
-/// Where all media lose the same, so does everything that they carry.
+/// Where all media lose the same share, so does every rate.
 std::optional<double> common_efficiency(const Graph& graph, const Protocol& protocol) {
   const double first =
       graph.media.empty() ? protocol.efficiency : efficiency_of(graph.media.front(), protocol);
@@ -73,16 +73,18 @@ Schedule Predictor::straight(double seconds, const StepTimes& times) const {
           .us_per_byte = seconds / times.share / 1e3};
 }
 
-std::optional<Prediction> Predictor::predict(Operation operation, double bytes, int root) const {
+std::optional<Prediction> Predictor::predict(const Collective& collective, double bytes,
+                                             int root) const {
   std::optional<double> exchange;
-  if (!is_ringed(operation) && set_.ranks > 1) {
-    exchange = exchange_seconds(operation, root, real_cluster_, set_, real_, bound_options_);
+  if (!is_ringed(collective.movement) && set_.ranks > 1) {
+    exchange =
+        exchange_seconds(collective.movement, root, real_cluster_, set_, real_, bound_options_);
   }
   std::optional<Prediction> best;
   for (const Sending sending : kSendings) {
     if (!may_take(sending)) continue;
     const StepTimes& times = protocol_.steps.at(static_cast<std::size_t>(sending));
-    std::optional<Schedule> way = schedule(operation, sending, real_, times);
+    std::optional<Schedule> way = schedule(collective, sending, real_, times);
     if (exchange && algorithm_of(sending) == Algorithm::Ring) way = straight(*exchange, times);
     if (!way) continue;
     const double time_us = way->time_us(bytes);
@@ -91,21 +93,21 @@ std::optional<Prediction> Predictor::predict(Operation operation, double bytes, 
   return best;
 }
 
-std::optional<double> Predictor::bound_GBps(Operation operation, int root) const {
+std::optional<double> Predictor::bound_GBps(const Collective& collective, int root) const {
   constexpr StepTimes kNoLoss{.share = 1};
   double least = 0;
-  if (!is_ringed(operation) && set_.ranks > 1) {
-    const auto seconds =
-        exchange_seconds(operation, root, nominal_cluster_, set_, nominal_, bound_options_);
+  if (!is_ringed(collective.movement) && set_.ranks > 1) {
+    const auto seconds = exchange_seconds(collective.movement, root, nominal_cluster_, set_,
+                                          nominal_, bound_options_);
     if (seconds) least = *seconds / 1e3;
   }
   for (const Sending sending : kSendings) {
     if (!may_take(sending)) continue;
-    const auto way = schedule(operation, sending, nominal_, kNoLoss);
+    const auto way = schedule(collective, sending, nominal_, kNoLoss);
     if (way && (least <= 0 || way->us_per_byte < least)) least = way->us_per_byte;
   }
   if (least <= 0) return std::nullopt;
-  return bus_factor(operation, set_.ranks) / least / 1e3;
+  return collective.bus_factor(set_.ranks) / least / 1e3;
 }
 
 }  // namespace busbar::topo

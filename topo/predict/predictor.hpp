@@ -14,23 +14,23 @@ struct PredictOptions {
   std::optional<Algorithm> algorithm{};  ///< empty: the quickest that the library has
 };
 
-/// How long one operation is foreseen to take, and how it would be sent.
+/// The predicted time of one operation, and how it would be sent.
 struct Prediction {
   double time_us = 0;
   Sending sending = Sending::Ring;
 };
 
-/// Foresees times of collectives on a machine. What depends on the set only is reckoned once.
+/// Predicts times of collectives on a machine. What depends only on the set is computed once.
 class Predictor {
  public:
   /// Throws Error (Usage) where the ranks do not fit.
   Predictor(const EqualHosts& machine, const PredictOptions& options);
 
-  /// Nothing where the operation has no model on this set, or the wanted algorithm is none for it.
-  [[nodiscard]] std::optional<Prediction> predict(Operation operation, double bytes,
+  /// Nothing where the collective has no model on this set, or the wanted algorithm is none for it.
+  [[nodiscard]] std::optional<Prediction> predict(const Collective& collective, double bytes,
                                                   int root = 0) const;
   /// Bus bandwidth that the links allow the best of these algorithms, without any loss.
-  [[nodiscard]] std::optional<double> bound_GBps(Operation operation, int root = 0) const;
+  [[nodiscard]] std::optional<double> bound_GBps(const Collective& collective, int root = 0) const;
 
   [[nodiscard]] const Cluster& cluster() const { return nominal_cluster_; }
   [[nodiscard]] const RankSet& set() const { return set_; }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "topo/bounds/paths.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -23,13 +25,14 @@ Schedule made_of(const SetLimits& limits, const StepTimes& times, Steps steps,
 }
 
 /// All-reduce goes round twice; of n hops of a ring, one leaves each host.
-std::optional<Schedule> ring(Operation operation, const SetLimits& limits, const StepTimes& times) {
+std::optional<Schedule> ring(const Collective& collective, const SetLimits& limits,
+                             const StepTimes& times) {
   if (limits.ring_GBps <= 0 || !std::isfinite(limits.ring_GBps)) return std::nullopt;
-  const double rounds = operation == Operation::AllReduce ? 2 : 1;
+  const double rounds = collective.movement == Movement::AllReduce ? 2 : 1;
   const double steps = rounds * (limits.ranks - 1);
   const double between = limits.hosts > 1 ? steps * limits.hosts / limits.ranks : 0;
   return made_of(limits, times, {.within = steps - between, .between = between},
-                 bus_factor(operation, limits.ranks) / limits.ring_GBps);
+                 collective.bus_factor(limits.ranks) / limits.ring_GBps);
 }
 
 /// What every host exchanges with others, in sizes over GB/s: each but its own share, out and back.
@@ -62,10 +65,10 @@ std::optional<Schedule> hierarchical(const SetLimits& limits, const StepTimes& t
                  seconds);
 }
 
-std::optional<Schedule> nvls(const SetLimits& limits, const StepTimes& times) {
+std::optional<Schedule> nvls(const Collective& collective, const SetLimits& limits,
+                             const StepTimes& times) {
   if (limits.in_switch_GBps <= 0) return std::nullopt;
-  return made_of(limits, times, {},
-                 bus_factor(Operation::AllReduce, limits.ranks) / limits.in_switch_GBps);
+  return made_of(limits, times, {}, collective.bus_factor(limits.ranks) / limits.in_switch_GBps);
 }
 
 }  // namespace
@@ -90,14 +93,127 @@ double step_us(const StepTimes& times, LinkKind kind) {
   }
 }
 
-std::optional<Schedule> schedule(Operation operation, Sending sending, const SetLimits& limits,
-                                 const StepTimes& times) {
-  if (limits.ranks < 2 || !is_ringed(operation)) return std::nullopt;
+std::optional<Schedule> schedule(const Collective& collective, Sending sending,
+                                 const SetLimits& limits, const StepTimes& times) {
+  if (limits.ranks < 2 || !is_ringed(collective.movement)) return std::nullopt;
   const Algorithm algorithm = algorithm_of(sending);
-  if (algorithm == Algorithm::Ring) return ring(operation, limits, times);
-  if (operation != Operation::AllReduce) return std::nullopt;
+  if (algorithm == Algorithm::Ring) return ring(collective, limits, times);
+  if (collective.movement != Movement::AllReduce) return std::nullopt;
   if (algorithm == Algorithm::Tree) return tree(limits, times);
-  return algorithm == Algorithm::Hierarchical ? hierarchical(limits, times) : nvls(limits, times);
+  if (algorithm == Algorithm::Hierarchical) return hierarchical(limits, times);
+  return nvls(collective, limits, times);
+}
+
+namespace {
+
+/// What rank `from` sends rank `to`, in sizes.
+double share_of(Movement movement, int from, int to, int root, int ranks) {
+  switch (movement) {
+    case Movement::AllToAll: return 1.0 / ranks;
+    case Movement::Gather: return to == root ? 1.0 / ranks : 0;
+    case Movement::Scatter: return from == root ? 1.0 / ranks : 0;
+    default: return to == (from + 1) % ranks ? 1 : 0;
+  }
+}
+
+/// Ranks of a part: so many from the first on.
+struct Part {
+  const HostPart* host = nullptr;
+  int first = 0;
+  int ranks = 0;
+};
+
+std::vector<Part> parts_of(const RankSet& set) {
+  std::vector<Part> parts;
+  int first = 0;
+  for (const HostPart& host : set.parts) {
+    const int ranks = static_cast<int>(host.devices.size());
+    parts.push_back({.host = &host, .first = first, .ranks = ranks});
+    first += ranks;
+  }
+  return parts;
+}
+
+/// Of links with these loads, in sizes, the one that takes longest.
+double slowest(const PathTable& table, const std::vector<double>& load) {
+  double seconds = 0;
+  for (std::size_t link = 0; link < load.size(); ++link) {
+    const double rate = table.capacity_GBps(static_cast<int>(link));
+    if (load[link] > 0 && std::isfinite(rate)) seconds = std::max(seconds, load[link] / rate);
+  }
+  return seconds;
+}
+
+/// The most loaded link within a host.
+std::optional<double> within(Movement movement, int root, const Cluster& cluster, const Part& part,
+                             int ranks, const BoundOptions& options) {
+  const std::vector<int> devices = cluster.indices(*part.host);
+  if (devices.size() < 2) return 0;
+  const PathTable table(cluster.graph(), devices, Level::All, options);
+  std::vector<double> load(table.links());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (std::size_t j = 0; j < devices.size(); ++j) {
+      const double share = share_of(movement, part.first + static_cast<int>(i),
+                                    part.first + static_cast<int>(j), root, ranks);
+      if (i == j || share <= 0) continue;
+      const auto& path = table.between(i, j);
+      if (!path) return std::nullopt;
+      for (const Use& use : path->uses) {
+        load[static_cast<std::size_t>(use.resource)] += share * use.times;
+      }
+    }
+  }
+  return slowest(table, load);
+}
+
+/// What leaves or reaches a host, whichever is more, in sizes.
+double across(Movement movement, int root, const Part& part, int ranks) {
+  const double here = part.ranks;
+  const bool has_root = root >= part.first && root < part.first + part.ranks;
+  switch (movement) {
+    case Movement::AllToAll: return here * (ranks - here) / ranks;
+    case Movement::Gather:
+    case Movement::Scatter: return (has_root ? ranks - here : here) / ranks;
+    default: return 1;
+  }
+}
+
+/// What passes the port of one device, the busiest.
+double of_port(Movement movement, int ranks) {
+  return movement == Movement::SendReceive ? 1 : (ranks - 1.0) / ranks;
+}
+
+bool is_like_before(Movement movement, int root, const Cluster& cluster,
+                    const std::vector<Part>& parts, std::size_t i) {
+  if (i < 2 || !cluster.equal_hosts()) return false;
+  const bool rooted = movement == Movement::Gather || movement == Movement::Scatter;
+  const auto has_root = [&](const Part& part) {
+    return root >= part.first && root < part.first + part.ranks;
+  };
+  if (rooted && (has_root(parts[i]) || has_root(parts[i - 1]))) return false;
+  return parts[i].host->devices == parts[i - 1].host->devices;
+}
+
+}  // namespace
+
+std::optional<double> exchange_seconds(Movement movement, int root, const Cluster& cluster,
+                                       const RankSet& set, const SetLimits& limits,
+                                       const BoundOptions& options) {
+  if (limits.hosts == 1 && limits.kind == "nvswitch") {
+    return of_port(movement, set.ranks) / limits.ring_GBps;
+  }
+  const std::vector<Part> parts = parts_of(set);
+  double seconds = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (is_like_before(movement, root, cluster, parts, i)) continue;
+    const auto here = within(movement, root, cluster, parts[i], set.ranks, options);
+    if (!here) return std::nullopt;
+    seconds = std::max(seconds, *here);
+    if (limits.hosts < 2) continue;
+    if (limits.network_GBps <= 0) return std::nullopt;
+    seconds = std::max(seconds, across(movement, root, parts[i], set.ranks) / limits.network_GBps);
+  }
+  return seconds;
 }
 
 }  // namespace busbar::topo

@@ -3,13 +3,13 @@
 
 #include <optional>
 
+#include "model/collective.hpp"
 #include "topo/predict/limits.hpp"
-#include "topo/predict/operation.hpp"
 
 namespace busbar::topo {
 
-/// The time of an operation that is sent in one way: a fixed part, and one that grows with the
-/// size.
+/// The time of an operation with one algorithm and protocol: a fixed part, and one that grows with
+/// the size.
 struct Schedule {
   double fixed_us = 0;
   double us_per_byte = 0;
@@ -19,12 +19,20 @@ struct Schedule {
 
 [[nodiscard]] Algorithm algorithm_of(Sending sending);
 
-/// A ringed operation on a set with these limits, sent so, with these times; nothing where it
-/// cannot be sent so. Formulas: docs/simulation.md.
-[[nodiscard]] std::optional<Schedule> schedule(Operation operation, Sending sending,
+/// A ringed collective on a set with these limits and step times; nothing where it cannot be sent
+/// so. Formulas: docs/simulation.md.
+[[nodiscard]] std::optional<Schedule> schedule(const Collective& collective, Sending sending,
                                                const SetLimits& limits, const StepTimes& times);
 
 /// Time of a step between two devices of a host over a kind of link.
 [[nodiscard]] double step_us(const StepTimes& times, LinkKind kind);
+
+/// Seconds that a GB of an operation's size takes where every rank sends straight to those whom it
+/// has data for: of the link with the most data for its rate, in a host or between hosts. `root` is
+/// a rank. Nothing where a pair has no route.
+[[nodiscard]] std::optional<double> exchange_seconds(Movement movement, int root,
+                                                     const Cluster& cluster, const RankSet& set,
+                                                     const SetLimits& limits,
+                                                     const BoundOptions& options);
 
 }  // namespace busbar::topo

@@ -146,7 +146,8 @@ const std::array<MpiRoutine, 9> kRoutines{{
                                             r.data());
          },
      .temporary = {.mpich = block_or_twice, .open_mpi = up_to_thrice},
-     .in_place = same_place},  // the result of MPI_IN_PLACE is at the start of the buffer
+     // The result of MPI_IN_PLACE is at the start of the buffer.
+     .in_place = [](std::uint64_t, int) { return InPlace{}; }},
     {.collective = "allgather",
      .block =
          [](const A& a) {

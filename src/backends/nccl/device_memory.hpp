@@ -1,14 +1,100 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <utility>
 #include <vector>
 
-#include "backends/nccl/device_kernels.hpp"
+#include "backends/nccl/libraries.hpp"
 #include "base/units.hpp"
 #include "model/communicator.hpp"
 #include "model/pattern.hpp"
 
 namespace busbar {
+
+/// One period of a pattern in device memory, followed by its own first kTileTail bytes, so that a
+/// vector may be read from any byte of the period on.
+struct DeviceTile {
+  const unsigned char* data = nullptr;
+  unsigned long long period = 0;  ///< bytes
+};
+
+inline constexpr unsigned long long kTileTail = 32;
+
+/// What a comparison found; in device memory.
+struct DeviceComparison {
+  unsigned long long wrong = 0;        ///< elements; is added to
+  unsigned long long first_wrong = 0;  ///< the smallest index; is lowered
+};
+
+/// Our own kernels (kernels.cuh), loaded for the current device from the fatbin in the program.
+class DeviceKernels {
+ public:
+  DeviceKernels();
+  DeviceKernels(const DeviceKernels&) = delete;
+  DeviceKernels& operator=(const DeviceKernels&) = delete;
+  ~DeviceKernels() { (void)cuda().unload_module(module_); }
+
+  /// Writes the tile, repeated, from its byte `first_byte` on. `to` is device memory.
+  void fill(unsigned char* to, unsigned long long bytes, DeviceTile tile,
+            unsigned long long first_byte, cudaStream_t stream) const;
+
+  /// Compares `count` elements of `element` bytes (a power of two up to 8) bit by bit with the tile
+  /// from its byte `first_byte` on. `data` and `result` are device memory, `data` on a multiple of
+  /// `element`.
+  void compare(const unsigned char* data, unsigned long long count, unsigned element,
+               DeviceTile tile, unsigned long long first_byte, DeviceComparison* result,
+               cudaStream_t stream) const;
+
+ private:
+  CUmodule module_ = nullptr;
+  CUfunction fill_ = nullptr;
+  CUfunction compare_ = nullptr;
+};
+
+/// What is free of the current device's memory.
+[[nodiscard]] Bytes free_device_memory_now();
+
+/// Device memory for buffers, taken from the library once and kept to the end: what NCCL knows of
+/// an address, from -R or from the capture of a graph, stays true, as no other memory comes to lie
+/// there. Ranks that ask alike get the same block at the same offset, as symmetric windows need it.
+class DeviceArena {
+ public:
+  /// `forget` is called before a block is given back.
+  explicit DeviceArena(std::function<void(std::byte*)> forget) : forget_(std::move(forget)) {}
+  DeviceArena(const DeviceArena&) = delete;
+  DeviceArena& operator=(const DeviceArena&) = delete;
+  ~DeviceArena() { give_back(); }
+
+  /// The next block is so large at least.
+  void reserve(Bytes bytes) { reserved_ = std::max(reserved_, bytes); }
+  /// Memory on a multiple of 4096 bytes, or null where there is not enough.
+  [[nodiscard]] std::byte* allocate(Bytes bytes);
+  void release(const std::byte* data);
+
+  struct Block {
+    std::byte* data = nullptr;
+    Bytes size = 0;
+    Bytes used = 0;       ///< from its beginning
+    int buffers = 0;      ///< in use; the block is empty again when all are released
+    Bytes of_device = 0;  ///< what the device has less for it
+  };
+  /// The block that memory of `allocate` lies in.
+  [[nodiscard]] const Block& block_of(const std::byte* data) const;
+  /// What the device has less for all blocks, now.
+  [[nodiscard]] Bytes taken() const;
+
+ private:
+  /// Null where there is not enough memory.
+  [[nodiscard]] Block* add_block(Bytes bytes);
+  /// Blocks without a buffer go back to the device.
+  void give_back();
+
+  std::function<void(std::byte*)> forget_;
+  Bytes reserved_ = 0;
+  std::vector<Block> blocks_;  // in the order of their allocation, which is that of all ranks
+};
 
 /// Fills and compares device memory on a stream. Keeps a little device memory for the pattern and
 /// the result.

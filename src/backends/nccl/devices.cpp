@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/nccl/cuda_api.hpp"
+#include "backends/nccl/libraries.hpp"
 #include "base/error.hpp"
 #include "base/fixed_text.hpp"
 #include "base/text.hpp"
@@ -43,11 +43,11 @@ int device_count() {
   return count;
 }
 
-VisibleDevices look(const DeviceWish& wish) {
-  VisibleDevices seen{.first = wish.first, .shares = wish.share ? 1 : 0};
+VisibleDevices look(const DeviceRequest& request) {
+  VisibleDevices seen{.first = request.first, .shares = request.share ? 1 : 0};
   copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), seen.host);
   seen.count = std::min(device_count(), static_cast<int>(VisibleDevices::kMost));
-  const std::string_view wanted = wish.uuid.data();
+  const std::string_view wanted = request.uuid.data();
   for (int i = 0; i < seen.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     seen.uuids.at(at) = properties_of(i).uuid;
@@ -126,8 +126,8 @@ std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks) {
     ++on_bus[place(ranks[rank], result[rank].index)];
   }
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    result[rank].sharers = takers[uuid(ranks[rank], result[rank].index)];
-    result[rank].bus_sharers = on_bus[place(ranks[rank], result[rank].index)];
+    result[rank].ranks_on_device = takers[uuid(ranks[rank], result[rank].index)];
+    result[rank].ranks_on_gpu = on_bus[place(ranks[rank], result[rank].index)];
   }
   return result;
 }
@@ -156,13 +156,13 @@ std::vector<Device> visible_cuda_devices() {
   return devices;
 }
 
-Device take_cuda_device(Bootstrap& everyone, const DeviceWish& wish) {
-  const std::vector<VisibleDevices> seen = everyone.gather(look(wish));
-  const Assignment mine = assign_devices(seen)[static_cast<std::size_t>(everyone.rank())];
+Device take_cuda_device(Bootstrap& world, const DeviceRequest& request) {
+  const std::vector<VisibleDevices> seen = world.gather(look(request));
+  const Assignment mine = assign_devices(seen)[static_cast<std::size_t>(world.rank())];
   check_cuda(cuda().set_device(mine.index));
   Device device = describe(mine.index);
-  device.sharers = mine.sharers;
-  device.bus_sharers = mine.bus_sharers;
+  device.ranks_on_device = mine.ranks_on_device;
+  device.ranks_on_gpu = mine.ranks_on_gpu;
   return device;
 }
 

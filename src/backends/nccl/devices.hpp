@@ -16,8 +16,8 @@ struct VisibleDevices {
 
   std::array<char, 40> host{};  ///< the same for ranks that share devices: the kernel's boot id
   int count = 0;
-  int first = 0;    ///< DeviceWish of this rank
-  int shares = 0;   ///< DeviceWish of this rank
+  int first = 0;    ///< DeviceRequest of this rank
+  int shares = 0;   ///< DeviceRequest of this rank
   int wanted = -1;  ///< index of the very device that this rank wants; -1: any
   std::array<std::array<char, 16>, kMost> uuids{};
   std::array<std::array<char, 32>, kMost> buses{};  ///< PCI addresses: instances of MIG share one
@@ -26,13 +26,13 @@ struct VisibleDevices {
 /// A rank's device: its index among those it sees, and how many ranks have it.
 struct Assignment {
   int index = 0;
-  int sharers = 1;
-  int bus_sharers = 1;  ///< ranks of the host on the same GPU, in any of its MIG instances
+  int ranks_on_device = 1;
+  int ranks_on_gpu = 1;  ///< ranks of the host on the same GPU, in any of its MIG instances
 };
 
 /// A device for every rank, in rank order: the one it wants, else the first that no lower rank of
 /// the host has taken, whatever CUDA_VISIBLE_DEVICES shows to each. Where there is none, ranks
-/// share in turn if they wish, else throws Error (Usage). Pure.
+/// share in turn if they request, else throws Error (Usage). Pure.
 [[nodiscard]] std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks);
 
 /// All that this process sees.
@@ -42,6 +42,6 @@ struct Assignment {
 [[nodiscard]] std::optional<std::string> no_device();
 
 /// Assigns over all ranks and makes this rank's device the current one. Collective.
-[[nodiscard]] Device take_cuda_device(Bootstrap& everyone, const DeviceWish& wish);
+[[nodiscard]] Device take_cuda_device(Bootstrap& world, const DeviceRequest& request);
 
 }  // namespace busbar

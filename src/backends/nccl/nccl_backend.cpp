@@ -81,9 +81,9 @@ class NcclBackend final : public Backend {
     return visible_cuda_devices();
   }
 
-  [[nodiscard]] std::optional<Device> take_device(Bootstrap& everyone,
-                                                  const DeviceWish& wish) const override {
-    return take_cuda_device(everyone, wish);
+  [[nodiscard]] std::optional<Device> claim_device(Bootstrap& world,
+                                                   const DeviceRequest& request) const override {
+    return take_cuda_device(world, request);
   }
 
   [[nodiscard]] std::unique_ptr<Communicator> connect(

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/nccl/cuda_api.hpp"
+#include "backends/nccl/libraries.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "backends/nccl/nccl_api.hpp"
+#include "backends/nccl/libraries.hpp"
 #include "base/where.hpp"
 #include "model/backend.hpp"
 #include "model/bootstrap.hpp"

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "backends/nccl/cuda_graph.hpp"
 #include "backends/nccl/routines.hpp"
+#include "backends/nccl/stream.hpp"
 #include "base/error.hpp"
 
 namespace busbar {
@@ -162,7 +162,7 @@ Buffer NcclCommunicator::allocate(Bytes bytes) {
 }
 
 /// The whole block of the arena, once.
-void NcclCommunicator::enlist(const Buffer& buffer) {
+void NcclCommunicator::register_buffer(const Buffer& buffer) {
   if (registration_ == Registration::None) return;
   const DeviceArena::Block& block = arena_.block_of(buffer.data());
   for (const Registered& known : registered_) {
@@ -257,7 +257,7 @@ void NcclCommunicator::enqueue(const Call& call) {
   comm_.settle_operation(routine->enqueue(arguments));
 }
 
-std::unique_ptr<Replay> NcclCommunicator::capture(const std::function<void()>& issue) {
+std::unique_ptr<GraphLaunch> NcclCommunicator::capture(const std::function<void()>& issue) {
   return std::make_unique<CudaGraph>(stream_.get(), issue);
 }
 

@@ -3,12 +3,10 @@
 
 #include <vector>
 
-#include "backends/nccl/device_arena.hpp"
 #include "backends/nccl/device_memory.hpp"
-#include "backends/nccl/event_stopwatch.hpp"
-#include "backends/nccl/held_start.hpp"
 #include "backends/nccl/nccl_comm.hpp"
 #include "backends/nccl/nccl_log.hpp"
+#include "backends/nccl/stream.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
@@ -34,7 +32,7 @@ class NcclCommunicator final : public Communicator {
 
   void reserve(Bytes bytes) override { arena_.reserve(bytes); }
   [[nodiscard]] Buffer allocate(Bytes bytes) override;
-  void enlist(const Buffer& buffer) override;
+  void register_buffer(const Buffer& buffer) override;
   [[nodiscard]] bool is_registered() const override;
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override;
   void poison(std::byte* to, Bytes bytes) override;
@@ -45,7 +43,7 @@ class NcclCommunicator final : public Communicator {
   void enqueue(const Call& call) override;
   void begin_group() override { comm_.settle(nccl().group_start()); }
   void end_group() override { comm_.settle_operation(nccl().group_end()); }
-  [[nodiscard]] std::unique_ptr<Replay> capture(const std::function<void()>& issue) override;
+  [[nodiscard]] std::unique_ptr<GraphLaunch> capture(const std::function<void()>& issue) override;
   void begin_observing() override;
   [[nodiscard]] std::optional<LibraryChoice> observed_choice() override;
   [[nodiscard]] std::optional<LibraryTransports> transports() const override { return transports_; }

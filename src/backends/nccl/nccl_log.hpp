@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/nccl/shared_library.hpp"
+#include "backends/nccl/libraries.hpp"
 #include "model/library_choice.hpp"
 
 namespace busbar {

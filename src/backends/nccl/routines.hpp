@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "backends/nccl/nccl_api.hpp"
+#include "backends/nccl/libraries.hpp"
 #include "model/call.hpp"
 
 namespace busbar {

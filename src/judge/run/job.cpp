@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/collective.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -25,7 +26,8 @@ struct RowGroup {
 using RowGroups = std::map<std::pair<std::string, std::string>, RowGroup>;  // by type and op
 
 bool reduces(const std::string& collective) {
-  return collective == "allreduce" || collective == "reduce" || collective == "reducescatter";
+  const Collective* known = find_collective(collective);
+  return known != nullptr && known->reduces;
 }
 
 RowGroups row_groups(const Specification& specification, const Job& job) {

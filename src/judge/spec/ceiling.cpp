@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "judge/spec/ceiling_graph.hpp"
+#include "model/collective.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -23,10 +24,6 @@ struct Crossing {
   double times = 0;
   std::string words{};
 };
-
-bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 /// Each rank, or the root, exchanges (n-g)/n of the size with other nodes through the card of its
 /// own GPU, and bus bandwidth counts (n-1)/n of it.
@@ -52,41 +49,44 @@ Crossing reduced_in_network(const Counts& c) {
   return {.times = 2 * (c.n - 1) / c.k, .words = fmt::format("{}/{}", 2 * (c.n - 1), c.k)};
 }
 
-std::optional<Crossing> crossing_of(const CeilingRule& rule, const std::string& collective,
-                                    const Counts& c) {
-  if (collective == "allreduce" && rule.in_network_reduction) return reduced_in_network(c);
-  if (is_one_of(collective, {"allreduce", "allgather", "reducescatter"})) {
-    return rule.model == CeilingModel::Ring ? once_through_all_cards(c) : hierarchical(c);
+bool is_reduced_in_network(const CeilingRule& rule, Movement movement) {
+  return rule.in_network_reduction && movement == Movement::AllReduce;
+}
+
+Crossing crossing_of(const CeilingRule& rule, Movement movement, const Counts& c) {
+  if (is_reduced_in_network(rule, movement)) return reduced_in_network(c);
+  switch (movement) {
+    case Movement::AllReduce:
+    case Movement::Parts:
+      return rule.model == CeilingModel::Ring ? once_through_all_cards(c) : hierarchical(c);
+    case Movement::Chain: return once_through_all_cards(c);
+    case Movement::AllToAll:
+    case Movement::Gather:
+    case Movement::Scatter: return through_own_card(c);
+    case Movement::SendReceive: break;
   }
-  if (is_one_of(collective, {"broadcast", "reduce"})) return once_through_all_cards(c);
-  if (is_one_of(collective, {"alltoall", "alltoallv", "gather", "scatter"})) {
-    return through_own_card(c);
-  }
-  // The ranks at a node's border send all to the next node.
-  if (collective == "sendrecv") return Crossing{.times = 1, .words = "1"};
-  return std::nullopt;
+  return {.times = 1, .words = "1"};  // the ranks at a node's border send all to the next node
 }
 
 /// Within a node: every algorithm sends what bus bandwidth counts through each GPU's port. Where
 /// the switch adds, a GPU of an all-reduce sends the size once and receives it once, so that on the
 /// wire algorithm bandwidth is what B_up limits: bus bandwidth reaches B_up x 2(n-1)/n, which is
 /// more from three ranks on. A reduce-scatter gains nothing: its factor is below 1.
-double scale_up_ceiling(const CeilingRule& rule, const std::string& collective, double n) {
-  const bool adds = rule.in_network_reduction && collective == "allreduce";
+double scale_up_ceiling(const CeilingRule& rule, Movement movement, double n) {
+  const bool adds = is_reduced_in_network(rule, movement);
   return *rule.scale_up * (adds ? std::max(1.0, 2 * (n - 1) / n) : 1.0);
 }
 
-std::string_view model_words(const CeilingRule& rule, const std::string& collective) {
-  if (collective == "allreduce" && rule.in_network_reduction) return ", in-network reduction";
-  if (!is_one_of(collective, {"allreduce", "allgather", "reducescatter"})) return "";
+std::string_view model_words(const CeilingRule& rule, Movement movement) {
+  if (is_reduced_in_network(rule, movement)) return ", in-network reduction";
+  if (movement != Movement::AllReduce && movement != Movement::Parts) return "";
   return rule.model == CeilingModel::Ring ? ", ring" : ", hierarchical";
 }
 
-std::optional<CeilingFigure> scale_ceiling(const CeilingRule& rule, const std::string& collective,
+std::optional<CeilingFigure> scale_ceiling(const CeilingRule& rule, Movement movement,
                                            const Counts& c) {
-  const auto crossing =
-      crossing_of(rule, collective, {.n = c.n, .k = std::max(c.k, 2.0), .g = c.g});
-  if (!crossing) return std::nullopt;
+  const Crossing crossing =
+      crossing_of(rule, movement, {.n = c.n, .k = std::max(c.k, 2.0), .g = c.g});
   const bool inside = c.g > 1;
   const bool outside = c.k > 1;
   // Half of the truth would be no ceiling.
@@ -95,17 +95,17 @@ std::optional<CeilingFigure> scale_ceiling(const CeilingRule& rule, const std::s
   std::string up;
   std::string out;
   if (inside) {
-    figure.GBps = scale_up_ceiling(rule, collective, c.n);
+    figure.GBps = scale_up_ceiling(rule, movement, c.n);
     up = fmt::format("{:.4g} scale-up", figure.GBps);
   }
   if (outside) {
-    figure.GBps = std::min(figure.GBps, *rule.scale_out * crossing->times);
-    out = fmt::format("{:.4g} x {} scale-out", *rule.scale_out, crossing->words);
+    figure.GBps = std::min(figure.GBps, *rule.scale_out * crossing.times);
+    out = fmt::format("{:.4g} x {} scale-out", *rule.scale_out, crossing.words);
   }
   if (inside && outside) {
-    figure.words = fmt::format("min({}, {}){}", up, out, model_words(rule, collective));
+    figure.words = fmt::format("min({}, {}){}", up, out, model_words(rule, movement));
   } else {
-    figure.words = inside ? up : out + std::string(model_words(rule, collective));
+    figure.words = inside ? up : out + std::string(model_words(rule, movement));
   }
   return figure;
 }
@@ -117,10 +117,12 @@ std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const std::stri
   if (shape.ranks < 2 || shape.nodes < 1 || shape.ranks < shape.nodes) return std::nullopt;
   // Nodes with different numbers of ranks: no formula holds.
   if (shape.ranks % shape.nodes != 0) return std::nullopt;
-  if (!rule.system.empty()) return graph_ceiling(rule, collective, shape);
+  const Collective* known = find_collective(collective);
+  if (known == nullptr) return std::nullopt;
+  if (!rule.system.empty()) return graph_ceiling(rule, *known, shape);
   const double ranks = shape.ranks;
   const double nodes = shape.nodes;
-  return scale_ceiling(rule, collective, {.n = ranks, .k = nodes, .g = ranks / nodes});
+  return scale_ceiling(rule, known->movement, {.n = ranks, .k = nodes, .g = ranks / nodes});
 }
 
 std::optional<CeilingFigure> CeilingTable::of(const std::string& collective,

@@ -21,10 +21,6 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 std::size_t hosts_in(const topo::Graph& graph) {
   std::set<int> hosts;
   for (const topo::Node& node : graph.nodes) {
@@ -96,42 +92,42 @@ std::optional<GraphFigures> figures_of(const CeilingRule& rule, const SetShape& 
   return figures;
 }
 
-double inside_ceiling(const CeilingRule& rule, const std::string& collective,
+double inside_ceiling(const CeilingRule& rule, const Collective& collective,
                       const topo::Bound& bound) {
   if (bound.devices.size() < 2) return kUnlimited;
-  const bool adds = rule.in_network_reduction && collective == "allreduce";
-  return adds ? topo::collective_GBps(bound, collective).value_or(bound.bound_GBps)
+  const bool adds = rule.in_network_reduction && collective.movement == Movement::AllReduce;
+  return adds ? topo::collective_GBps(bound, collective.name).value_or(bound.bound_GBps)
               : bound.bound_GBps;
 }
 
 /// One NVLink domain: the port of each, or where the switch adds what topo/bounds reckons of NVLS,
 /// for all n ranks and not only for those of two nodes.
-double domain_ceiling(const CeilingRule& rule, const std::string& collective,
+double domain_ceiling(const CeilingRule& rule, const Collective& collective,
                       const topo::Bound& bound, double n) {
-  const bool adds =
-      rule.in_network_reduction && collective == "allreduce" && bound.in_switch_GBps.has_value();
+  const bool adds = rule.in_network_reduction && collective.movement == Movement::AllReduce &&
+                    bound.in_switch_GBps.has_value();
   return bound.bound_GBps * (adds ? std::max(1.0, 2 * (n - 1) / (n + 1)) : 1.0);
 }
 
 /// What the cut between two nodes allows; the cut is what a node sends out, whatever its cards. The
 /// formulas are those of ceiling.cpp with the cut for g times a card.
-double across_ceiling(const CeilingRule& rule, const std::string& collective,
+double across_ceiling(const CeilingRule& rule, const Collective& collective,
                       const topo::Bound& bound, double n, double k) {
   const double g = n / k;
-  if (collective == "allreduce" && rule.in_network_reduction) {
+  const Movement movement = collective.movement;
+  if (movement == Movement::AllReduce && rule.in_network_reduction) {
     return bound.cut_GBps * 2 * (n - 1) / n;
   }
-  const bool all = is_one_of(collective, {"allreduce", "allgather", "reducescatter"});
+  const bool all = movement == Movement::AllReduce || movement == Movement::Parts;
   if (all && rule.model == CeilingModel::Hierarchical) {
     return bound.cut_GBps * (n - 1) / (n - g);
   }
   if (all) return bound.bound_GBps;
-  if (is_one_of(collective, {"broadcast", "reduce"})) return bound.cut_GBps;
-  // Which card a rank or a root has to itself is not told: all of a node's are the ceiling.
-  if (collective == "sendrecv") return bound.cut_GBps;
-  if (is_one_of(collective, {"gather", "scatter"})) return bound.cut_GBps * (n - 1) / (n - g);
   // All-to-all: each of g ranks exchanges (n-g)/n of the size with other nodes.
-  return bound.cut_GBps / g * (n - 1) / (n - g);
+  if (movement == Movement::AllToAll) return bound.cut_GBps / g * (n - 1) / (n - g);
+  // Which card a rank or a root has to itself is unknown: all of a node's are the ceiling.
+  const bool at_root = movement == Movement::Gather || movement == Movement::Scatter;
+  return at_root ? bound.cut_GBps * (n - 1) / (n - g) : bound.cut_GBps;
 }
 
 /// One domain of switches, a pair, or a network card for each rank: whatever the order, each rank's
@@ -140,19 +136,18 @@ bool ports_limit(const topo::Bound& bound, int ranks) {
   return ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
 }
 
-bool is_ring_type(const std::string& collective) {
-  return is_one_of(collective,
-                   {"allreduce", "allgather", "reducescatter", "broadcast", "reduce", "sendrecv"});
+bool is_ring_type(Movement movement) {
+  return is_ringed(movement) || movement == Movement::SendReceive;
 }
 
 }  // namespace
 
-std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const std::string& collective,
+std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const Collective& collective,
                                            const SetShape& shape) {
   const auto figures = figures_of(rule, shape);
   if (!figures) return std::nullopt;
   const auto& [inside, across] = *figures;
-  if (!is_ring_type(collective) && !ports_limit(inside, shape.ranks)) return std::nullopt;
+  if (!is_ring_type(collective.movement) && !ports_limit(inside, shape.ranks)) return std::nullopt;
   CeilingFigure figure{.GBps = inside_ceiling(rule, collective, inside)};
   const topo::Bound* limiting = &inside;
   if (shape.nodes > 1 && across.kind == "nvswitch") {

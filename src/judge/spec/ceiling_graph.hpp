@@ -2,9 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "judge/spec/ceiling.hpp"
+#include "model/collective.hpp"
 
 namespace busbar::judge {
 
@@ -12,7 +12,7 @@ namespace busbar::judge {
 /// collective or has no such hosts. Throws Error (Usage) for an unknown system, or one with fewer
 /// devices on a node than the set wants.
 [[nodiscard]] std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule,
-                                                         const std::string& collective,
+                                                         const Collective& collective,
                                                          const SetShape& shape);
 
 }  // namespace busbar::judge

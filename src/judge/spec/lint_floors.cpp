@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "judge/spec/lint_parts.hpp"
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -20,7 +20,7 @@ struct NeededRate {
 };
 
 double bus_factor(const std::string& collective, int ranks) {
-  const study::KnownCollective* known = study::find_collective(collective);
+  const Collective* known = find_collective(collective);
   return known == nullptr ? 0 : known->bus_factor(ranks);
 }
 

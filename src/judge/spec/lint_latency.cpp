@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "judge/spec/lint_parts.hpp"
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::judge {
@@ -29,7 +29,7 @@ std::optional<double> steps_us(const LintCase& subject) {
 
 /// Microseconds that the bytes alone take at the ceiling.
 double wire_us(const LintCase& subject, Bytes size) {
-  const study::KnownCollective* known = study::find_collective(subject.collective);
+  const Collective* known = find_collective(subject.collective);
   const double factor = known == nullptr ? 1 : known->bus_factor(subject.shape.ranks);
   return static_cast<double>(size) * factor / (subject.ceiling->GBps * 1e3);
 }

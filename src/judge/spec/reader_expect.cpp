@@ -5,9 +5,9 @@
 
 #include "base/text.hpp"
 #include "judge/spec/reader_parts.hpp"
+#include "model/collective.hpp"
 #include "model/data_type.hpp"
 #include "model/reduce_op.hpp"
-#include "study/import/known_collective.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -16,10 +16,9 @@ namespace {
 std::vector<std::string> read_collectives(const TomlFields& rule) {
   std::vector<std::string> names;
   for (const std::string& word : one_or_many(rule, "collective")) {
-    const study::KnownCollective* known = study::find_collective(word);
+    const Collective* known = find_collective(word);
     if (known == nullptr) {
-      throw rule.fault("collective",
-                       unknown_word("collective", word, study::collective_names()));
+      throw rule.fault("collective", unknown_word("collective", word, collective_names()));
     }
     names.emplace_back(known->name);
   }
@@ -39,7 +38,7 @@ std::string read_op(const TomlFields& rule, const std::vector<std::string>& coll
   const auto which = rule.one_of("op", names);
   const bool reduces = std::any_of(
       collectives.begin(), collectives.end(),
-      [](const std::string& collective) { return study::find_collective(collective)->reduces; });
+      [](const std::string& collective) { return find_collective(collective)->reduces; });
   if (which && !reduces) throw rule.fault("op", "op means nothing: no collective here reduces");
   return which ? names[*which] : Expectation{}.op;
 }

@@ -72,7 +72,7 @@ std::optional<double> measured_factor(std::span<const LogRow> rows) {
   return best->busbw.value / ((best->rate.low + best->rate.high) / 2);
 }
 
-RanksAllowed ranks_allowed(std::span<const LogRow> rows, const KnownCollective& collective) {
+RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& collective) {
   const std::vector<Observation> seen = observations_of(rows);
   RanksAllowed allowed;
   if (seen.empty()) return allowed;
@@ -106,7 +106,7 @@ Algbw algbw_of(const LogRow& row, const LogHalf& half, double factor) {
 
 }  // namespace
 
-bool has_old_algbw(std::span<const LogRow> rows, const KnownCollective& collective, int ranks) {
+bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective, int ranks) {
   const double factor = collective.bus_factor(ranks);
   bool differs = false;
   for (const LogRow& row : rows) {

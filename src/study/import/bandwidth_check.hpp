@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "study/import/log_table.hpp"
 
 namespace busbar::study {
@@ -36,11 +36,11 @@ struct RanksAllowed {
   int most = 0;
 };
 [[nodiscard]] RanksAllowed ranks_allowed(std::span<const LogRow> rows,
-                                         const KnownCollective& collective);
+                                         const Collective& collective);
 
 /// True where algorithm bandwidths are by nccl-tests' definition of before June 2020, which had the
 /// bus factor of all-gather and reduce-scatter in them already.
-[[nodiscard]] bool has_old_algbw(std::span<const LogRow> rows, const KnownCollective& collective,
+[[nodiscard]] bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective,
                                  int ranks);
 
 }  // namespace busbar::study

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "study/import/log_reader.hpp"
 
 namespace busbar::study {
@@ -96,7 +96,7 @@ class ImbText {
     if (!time) {
       return bad_line(log_, line, fmt::format("'{}' is not a number", words[at]), reading_);
     }
-    const KnownCollective* known = find_collective(table.collective);
+    const Collective* known = find_collective(table.collective);
     LogRow row{.line = line.number,
                .size = *whole_number(words.front()),
                .type = known->reduces ? head_.reduced_type : head_.type};

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "model/collective.hpp"
 #include "model/record.hpp"
-#include "study/import/known_collective.hpp"
 #include "study/import/log_table.hpp"
 
 namespace busbar::study {
 
 /// What all rows of a table have in common once the log and the user were asked.
 struct TableMeaning {
-  const KnownCollective* collective = nullptr;
+  const Collective* collective = nullptr;
   int ranks = 0;
   int nodes = 0;            ///< 0: unknown
   bool old_algbw = false;   ///< has_old_algbw

@@ -29,7 +29,7 @@ class LogConverter {
       : log_(log), hints_(hints), rows_(rows) {}
 
   void convert(const LogTable& table) {
-    const KnownCollective& collective = find_collective_of(table);
+    const Collective& collective = find_collective_of(table);
     std::map<int, std::vector<LogRow>> parts;  // by the nodes that --columns may name
     for (const LogRow& row : table.rows) parts[row.nodes.value_or(0)].push_back(row);
     for (const auto& [nodes, rows] : parts) convert(table, collective, rows);
@@ -44,7 +44,7 @@ class LogConverter {
   void warn(const std::string& message) { rows_.warnings.push_back(message); }
 
   /// The collective, with a line for the user where the log does not name it.
-  const KnownCollective& find_collective_of(const LogTable& table) {
+  const Collective& find_collective_of(const LogTable& table) {
     const TableCollective found =
         collective_of(table, place(table.line), hints_.collective, hints_.ranks);
     if (found.inferred) {
@@ -60,8 +60,7 @@ class LogConverter {
     return *found.collective;
   }
 
-  int ranks_of(const LogTable& table, const KnownCollective& collective,
-               std::span<const LogRow> rows) {
+  int ranks_of(const LogTable& table, const Collective& collective, std::span<const LogRow> rows) {
     if (rows.front().sender) return 2;
     if (hints_.ranks) {
       check_given(collective, rows);
@@ -92,8 +91,7 @@ class LogConverter {
     return allowed.least;
   }
   /// Groups of ranks (NCCL_TESTS_SPLIT) are listed as one: their rows have the factor of fewer.
-  void check_listed(int ranks, const KnownCollective& collective,
-                    std::span<const LogRow> rows) const {
+  void check_listed(int ranks, const Collective& collective, std::span<const LogRow> rows) const {
     if (!contradicts(rows, collective.bus_factor(ranks))) return;
     const RanksAllowed allowed = ranks_allowed(rows, collective);
     if (allowed.least == 0) return;
@@ -104,7 +102,7 @@ class LogConverter {
         allowed.least == allowed.most ? fmt::format("{}", allowed.least)
                                       : fmt::format("{} to {}", allowed.least, allowed.most)));
   }
-  void check_given(const KnownCollective& collective, std::span<const LogRow> rows) const {
+  void check_given(const Collective& collective, std::span<const LogRow> rows) const {
     const double factor = collective.bus_factor(*hints_.ranks);
     for (const LogRow& row : rows) {
       for (const LogHalf& half : row.halves) {
@@ -127,12 +125,11 @@ class LogConverter {
     return complete ? static_cast<int>(hosts.size()) : 0;
   }
 
-  void convert(const LogTable& table, const KnownCollective& collective,
-               std::span<const LogRow> rows) {
+  void convert(const LogTable& table, const Collective& collective, std::span<const LogRow> rows) {
     TableMeaning meaning{.collective = &collective, .ranks = ranks_of(table, collective, rows)};
     meaning.nodes = nodes_of(table, meaning.ranks);
     const bool nccl_tests = table.rows.front().halves.front().algbw_GBps.has_value();
-    meaning.part_sizes = collective.per_rank_elsewhere && !nccl_tests;
+    meaning.part_sizes = collective.others_size_part && !nccl_tests;
     meaning.old_algbw = has_old_algbw(rows, collective, meaning.ranks);
     if (meaning.old_algbw) {
       warn(

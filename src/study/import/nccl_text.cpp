@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "study/import/log_reader.hpp"
 
 namespace busbar::study {

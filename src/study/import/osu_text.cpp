@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "study/import/log_reader.hpp"
 
 namespace busbar::study {
@@ -24,7 +24,7 @@ void read_title(LogTable& table, std::string_view text) {
 
 /// Where no line "# Datatype" says otherwise: reductions are of floats, all else of chars.
 std::string usual_type(const LogTable& table) {
-  const KnownCollective* known = find_collective(table.collective);
+  const Collective* known = find_collective(table.collective);
   return known != nullptr && known->reduces ? "float" : "int8";
 }
 

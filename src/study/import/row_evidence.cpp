@@ -82,20 +82,21 @@ void RowEvidence::read_checks() {
 
 /// Until August 2022 every test had its own columns: all-to-all a redop without a word in it, and
 /// all-gather and send-receive neither redop nor root.
-bool RowEvidence::allows_columns(const KnownCollective& collective) const {
+bool RowEvidence::allows_columns(const Collective& collective) const {
   if (table_.columns.empty() || (has_op_column_ && has_root_column_)) return true;
   if (has_root_column_) return collective.rooted && !collective.reduces;
   const bool with_op = collective.reduces || collective.name == "alltoall";
   return !collective.rooted && with_op == has_op_column_;
 }
 
-bool RowEvidence::allows_factor(const KnownCollective& collective) const {
-  const std::optional<int> ranks = !ranks_ && collective.parts && parts_ > 1 ? parts_ : ranks_;
+bool RowEvidence::allows_factor(const Collective& collective) const {
+  const std::optional<int> ranks =
+      !ranks_ && collective.counts_parts && parts_ > 1 ? parts_ : ranks_;
   if (ranks) return !contradicts(rows_, collective.bus_factor(*ranks));
   return !measured_factor(rows_) || ranks_allowed(rows_, collective).least > 0;
 }
 
-bool RowEvidence::allows(const KnownCollective& collective) const {
+bool RowEvidence::allows(const Collective& collective) const {
   const bool reduces = !op_.empty() && op_ != "none";
   // Of all that do not reduce, send-receive alone has a redop since September 2022.
   const bool op_fits = collective.name == "sendrecv" || reduces == collective.reduces ||
@@ -106,15 +107,15 @@ bool RowEvidence::allows(const KnownCollective& collective) const {
   // Earlier versions verified in place what they could not do in place.
   const bool old = checked_in_place_ == Answer::Yes && op_.empty();
   const bool parts_fit =
-      fits(parted_, collective.parts) &&
-      (!collective.parts || parted_ != Answer::Yes || !ranks_ || parts_ == *ranks_);
+      fits(parted_, collective.counts_parts) &&
+      (!collective.counts_parts || parted_ != Answer::Yes || !ranks_ || parts_ == *ranks_);
   return op_fits && fits(rooted_, collective.rooted) && parts_fit && allows_columns(collective) &&
          (old || fits(checked_in_place_, collective.checks_in_place)) && allows_factor(collective);
 }
 
 std::vector<std::string> RowEvidence::candidates() const {
   std::vector<std::string> names;
-  for (const KnownCollective& collective : known_collectives()) {
+  for (const Collective& collective : all_collectives()) {
     if (!allows(collective)) continue;
     names.emplace_back(collective.name);
     // Its rows are those of an old all-gather: both bandwidths are (n - 1) / n of size over time.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "study/import/log_table.hpp"
 
 namespace busbar::study {
@@ -19,11 +19,11 @@ class RowEvidence {
   RowEvidence(const LogTable& table, std::optional<int> ranks);
 
   /// False where the collective cannot have printed the rows.
-  [[nodiscard]] bool allows(const KnownCollective& collective) const;
+  [[nodiscard]] bool allows(const Collective& collective) const;
   /// Names of all collectives that can have; also hypercube, which is none of ours.
   [[nodiscard]] std::vector<std::string> candidates() const;
   /// False where no bus factor of the collective is that of a good part of the rows.
-  [[nodiscard]] bool allows_factor(const KnownCollective& collective) const;
+  [[nodiscard]] bool allows_factor(const Collective& collective) const;
   /// "redop sum, no root, bus bandwidth 1.75 times size over time, on 8 ranks".
   [[nodiscard]] std::string text() const;
 
@@ -33,7 +33,7 @@ class RowEvidence {
   void read_root();
   void read_parts();
   void read_checks();
-  [[nodiscard]] bool allows_columns(const KnownCollective& collective) const;
+  [[nodiscard]] bool allows_columns(const Collective& collective) const;
 
   const LogTable& table_;
   std::vector<LogRow> rows_;  ///< those of as many nodes as the first

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "study/import/log_reader.hpp"
 
 namespace busbar::study {
@@ -49,7 +49,7 @@ LogHalf half_of(const Printed& busbw, double factor) {
 enum class Second { Ranks, Size };
 
 struct SummaryRow {
-  const KnownCollective* collective = nullptr;
+  const Collective* collective = nullptr;
   int ranks = 0;
   Bytes size = 0;
   Printed busbw{};

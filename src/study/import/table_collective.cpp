@@ -18,15 +18,15 @@ std::string alternatives(const std::vector<std::string>& names) {
   return join({names.begin(), names.end() - 1}, ", ") + " or " + names.back();
 }
 
-const KnownCollective& known(const std::string& given) {
-  const KnownCollective* collective = find_collective(given);
+const Collective& known(const std::string& given) {
+  const Collective* collective = find_collective(given);
   if (collective != nullptr) return *collective;
   throw usage_error(
       fmt::format("--collective: '{}' is none of {}", given, join(collective_names(), ", ")));
 }
 
 /// Why a collective that the user gives cannot be; empty where it can.
-std::string contradiction(const LogTable& table, const KnownCollective& given,
+std::string contradiction(const LogTable& table, const Collective& given,
                           const RowEvidence& evidence) {
   const bool no_op = std::any_of(table.rows.begin(), table.rows.end(),
                                  [](const LogRow& row) { return row.op == "none"; });
@@ -43,7 +43,7 @@ std::string contradiction(const LogTable& table, const KnownCollective& given,
 
 TableCollective given_collective(const LogTable& table, const std::string& place,
                                  const std::string& given, std::optional<int> ranks) {
-  const KnownCollective& collective = known(given);
+  const Collective& collective = known(given);
   // Ranks that the user gives are checked against the collective afterwards.
   const auto assumed = ranks ? std::nullopt : listed_ranks(table);
   std::string why = contradiction(table, collective, RowEvidence(table, assumed));
@@ -73,7 +73,7 @@ TableCollective inferred_collective(const LogTable& table, const std::string& pl
 
 TableCollective collective_of(const LogTable& table, const std::string& place,
                               const std::string& given, std::optional<int> ranks) {
-  const KnownCollective* said = find_collective(table.collective);
+  const Collective* said = find_collective(table.collective);
   if (said == nullptr && !table.collective.empty()) {
     throw usage_error(fmt::format("{}: '{}' is no collective that busbar knows: {}", place,
                                   table.collective, join(collective_names(), ", ")));

@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "study/import/log_table.hpp"
 
 namespace busbar::study {
 
 /// The collective of a table, and who said it.
 struct TableCollective {
-  const KnownCollective* collective = nullptr;
+  const Collective* collective = nullptr;
   std::string source{};  ///< "--collective", or what its rows show; empty where the log names it
   bool inferred = false;
 };

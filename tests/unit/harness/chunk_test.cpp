@@ -43,10 +43,9 @@ class ChunkRun : public testing::Test {
     return runner(settings).run(shape);
   }
   ChunkRunner runner(ChunkRunner::Settings settings) {
-    return {
-        {.everyone = bootstrap_, .sharers = bootstrap_}, communicator_, calls_, settings, [this] {
-          ++progress_;
-        }};
+    return {{.world = bootstrap_, .members = bootstrap_}, communicator_, calls_, settings, [this] {
+              ++progress_;
+            }};
   }
   test::FakeBootstrap& bootstrap() { return bootstrap_; }
   test::FakeCommunicator& communicator() { return communicator_; }
@@ -177,7 +176,7 @@ TEST(ChunkRunOfManyRanks, AveragesOverThem) {
   test::FakeBootstrap bootstrap(0, 4);  // all four ranks take the same time
   test::FakeCommunicator communicator;
   const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
-  ChunkRunner runner({.everyone = bootstrap, .sharers = bootstrap}, communicator, calls,
+  ChunkRunner runner({.world = bootstrap, .members = bootstrap}, communicator, calls,
                      {.aggregation = Aggregation::Mean}, [] {});
   const ChunkResult result = runner.run(ChunkShape::of(2, 1));
   EXPECT_EQ(bootstrap.combined.front(), Combine::Sum);
@@ -288,7 +287,7 @@ TEST_F(ChunkRun, LetsTheDeviceGoWhereAnOperationFails) {
 }
 
 TEST_F(ChunkRun, TimesTheHostFromTheFirstStartToTheLastCompletion) {
-  ChunkRunner slow({.everyone = bootstrap(), .sharers = bootstrap()}, communicator(), calls(), {},
+  ChunkRunner slow({.world = bootstrap(), .members = bootstrap()}, communicator(), calls(), {},
                    [] { std::this_thread::sleep_for(std::chrono::milliseconds(4)); });
   EXPECT_GE(slow.run(ChunkShape::of(2, 1)).host_us, 4000);  // 8 ms over 2 operations
 }

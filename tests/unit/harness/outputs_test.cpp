@@ -45,7 +45,7 @@ class OutputsOfARun : public testing::Test {
     outputs.begin(test::context());
     std::vector<bool> replayed;
     for (const Record& row : rows) {
-      replayed.push_back(outputs.replay({{.record = row}}));
+      replayed.push_back(outputs.resume_rows({{.record = row}}));
       if (!replayed.back()) outputs.write(row, std::vector<double>{1, 2});
     }
     outputs.end("");
@@ -127,7 +127,7 @@ TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
   second.group = 1;
   (void)run({first}, false);
   Outputs outputs(bootstrap(), options(true));
-  EXPECT_FALSE(outputs.replay({{.record = first}, {.record = second}}));
+  EXPECT_FALSE(outputs.resume_rows({{.record = first}, {.record = second}}));
   outputs.write(first, {});  // an earlier run has it: not written again
   outputs.write(second, {});
   outputs.end("");
@@ -137,7 +137,7 @@ TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
   EXPECT_EQ(rows[0].group, 0);
   EXPECT_EQ(rows[1].group, 1);
   Outputs later(bootstrap(), options(true));
-  EXPECT_TRUE(later.replay({{.record = first}, {.record = second}}));
+  EXPECT_TRUE(later.resume_rows({{.record = first}, {.record = second}}));
 }
 
 TEST_F(OutputsOfARun, EndWithTheMemoryThatWasTaken) {

@@ -24,28 +24,24 @@ std::vector<Record> rows_of_pairs(int ranks, Options options) {
   options.warmup_operations = 1;
   options.checks = 0;  // a fake moves no data between ranks
   options.csv_path = folder.path("x.csv");
-  Placements placements;
-  placements.least_memory = kGiB;
+  RankMap rank_map;
+  rank_map.least_memory = kGiB;
   testing::internal::CaptureStdout();
-  test::on_ranks(ranks, [&](test::ThreadBootstrap& everyone) {
+  test::on_ranks(ranks, [&](test::ThreadBootstrap& world) {
     test::FakeCommunicator communicator;
     Watchdog watchdog{std::nullopt, {}};
-    Outputs outputs(everyone, options);
+    Outputs outputs(world, options);
     outputs.begin(test::context());
     Runner({.options = options,
             .collective = test::collective("sendrecv"),
             .backend = "fake",
-            .everyone = everyone,
-            .team = everyone,
-            .group = {},
-            .smallest_team = ranks,
+            .world = world,
+            .group = world,
+            .smallest_group = ranks,
             .communicator = communicator,
-            .placements = placements,
-            .memory = find_memory(everyone, options, placements, communicator, 1),
-            .progress = Progress::Block,
-            .timer_cost_s = 0,
-            .flags = {},
-            .watchdog = watchdog},
+            .rank_map = rank_map,
+            .watchdog = watchdog,
+            .memory = plan_memory(world, options, rank_map, communicator, 1)},
            outputs)
         .run();
     outputs.end("");

@@ -21,7 +21,7 @@ class Sampling : public testing::Test {
   Sampling() {
     // The rank whose clock counts is another one, for which an operation takes what it is said to:
     // the first maximum over all ranks after some operations is that of the time they took.
-    everyone_.others = [this](std::span<double> values, Combine how) {
+    world_.others = [this](std::span<double> values, Combine how) {
       if (how == Combine::Max && passed_s_ > 0) values[0] = std::exchange(passed_s_, 0);
     };
   }
@@ -40,9 +40,9 @@ class Sampling : public testing::Test {
       passed_s_ += time.count();
       return time;
     };
-    const Crew crew{.everyone = everyone_, .sharers = sharers_};
-    ChunkRunner runner(crew, communicator_, calls_, {}, [] {});
-    Samples samples = take_samples(crew, runner, plan, report);
+    const PairGroup pair_group{.world = world_, .members = members_};
+    ChunkRunner runner(pair_group, communicator_, calls_, {}, [] {});
+    Samples samples = take_samples(pair_group, runner, plan, report);
     communicator_.operation_time = operation_time;
     return samples;
   }
@@ -57,12 +57,12 @@ class Sampling : public testing::Test {
     return swinging;
   }
   test::FakeCommunicator& communicator() { return communicator_; }
-  test::FakeBootstrap& sharers() { return sharers_; }
+  test::FakeBootstrap& members() { return members_; }
   [[nodiscard]] std::size_t operations() const { return communicator_.calls.size(); }
 
  private:
-  test::FakeBootstrap everyone_;
-  test::FakeBootstrap sharers_;
+  test::FakeBootstrap world_;
+  test::FakeBootstrap members_;
   test::FakeCommunicator communicator_;
   std::vector<Call> calls_{Call{.collective = &test::collective("allreduce")}};
   double passed_s_ = 0;  // since the last chunk
@@ -268,7 +268,7 @@ TEST_F(Sampling, GivesDisturbancesPerOperation) {
 
 // The worst rank had 5000 faults and 70 switches, of 10 operations.
 TEST_F(Sampling, GivesTheDisturbancesOfTheWorstRankPerOperation) {
-  sharers().others = [](std::span<double> values, Combine how) {
+  members().others = [](std::span<double> values, Combine how) {
     if (how != Combine::Max || values.size() != 2) return;
     values[0] = 5000;
     values[1] = 70;

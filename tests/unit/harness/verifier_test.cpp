@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kCount = 5000;  // more than a period
 constexpr std::uint64_t kSeed = 1;
 
-Crew crew_of(Bootstrap& ranks) { return {.everyone = ranks, .sharers = ranks}; }
+PairGroup all_of(Bootstrap& ranks) { return {.world = ranks, .members = ranks}; }
 
 class Verification : public testing::Test {
  protected:
@@ -35,7 +35,7 @@ class Verification : public testing::Test {
             .count = kCount};
   }
   Verifier verifier(ReduceOp op = ReduceOp::Sum) {
-    return {crew_of(bootstrap_), bootstrap_, communicator_, DataType::Float, op};
+    return {all_of(bootstrap_), bootstrap_, communicator_, DataType::Float, op};
   }
   test::FakeCommunicator& communicator() { return communicator_; }
 
@@ -146,11 +146,11 @@ TEST(VerificationOfManyRanks, PlantsOnlyInARootsResultWhereThatIsTheOnlyOne) {
                   .count = 4,
                   .root = 2};
   test::FakeBootstrap root(2, 3);
-  Verifier at_root(crew_of(root), root, communicator, DataType::Float, ReduceOp::None);
+  Verifier at_root(all_of(root), root, communicator, DataType::Float, ReduceOp::None);
   EXPECT_TRUE(at_root.plant({.rank = 2, .index = 11}, call));
   EXPECT_FALSE(at_root.plant({.rank = 2, .index = 12}, call));
   test::FakeBootstrap other(0, 3);
-  Verifier elsewhere(crew_of(other), other, communicator, DataType::Float, ReduceOp::None);
+  Verifier elsewhere(all_of(other), other, communicator, DataType::Float, ReduceOp::None);
   EXPECT_FALSE(elsewhere.plant({.rank = 0, .index = 0}, call));
 }
 
@@ -163,7 +163,7 @@ TEST(VerificationOfManyRanks, ChecksOnlyTheReceiverOfAPair) {
                                  .count = 16}};
   for (const int rank : {0, 1, 2}) {
     test::FakeBootstrap bootstrap(rank, 3);
-    Verifier checks(crew_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None,
+    Verifier checks(all_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None,
                     Pair{.sender = 0, .receiver = 2});
     EXPECT_EQ(checks.check(calls, kSeed).wrong > 0, rank == 2) << rank;
   }
@@ -177,7 +177,7 @@ TEST(VerificationOfManyRanks, AddsUpWhatAllFoundAndNamesTheLowestRank) {
                                  .send = memory.data(),
                                  .recv = memory.data(),
                                  .count = 4}};
-  Verifier checks(crew_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None);
+  Verifier checks(all_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None);
   checks.fill(calls, 4, kSeed);
   communicator.flip_bit(memory.data() + 8);
   const Verdict verdict = checks.check(calls, kSeed);
@@ -191,7 +191,7 @@ TEST(VerificationOfManyRanks, NamesTheLowestOfThoseThatAreWrong) {
     const Buffer memory = allocate_host(16);  // poisoned: nothing has arrived
     const Call call{
         .collective = &test::collective("allreduce"), .recv = memory.data(), .count = 4};
-    Verifier checks(crew_of(ranks), ranks, communicator, DataType::Float, ReduceOp::Sum);
+    Verifier checks(all_of(ranks), ranks, communicator, DataType::Float, ReduceOp::Sum);
     const Verdict verdict = checks.check({&call, 1}, kSeed);
     EXPECT_EQ(verdict.wrong, 12U);
     EXPECT_THAT(verdict.first_wrong, testing::StartsWith("rank 0, element 0: "));
@@ -199,8 +199,8 @@ TEST(VerificationOfManyRanks, NamesTheLowestOfThoseThatAreWrong) {
 }
 
 TEST(VerificationOfManyRanks, CountsRanksOfTheJobWhereACommunicatorHasSomeOfThem) {
-  test::FakeBootstrap everyone(5, 8);
-  test::FakeBootstrap team(1, 2);
+  test::FakeBootstrap world(5, 8);
+  test::FakeBootstrap group(1, 2);
   test::FakeCommunicator communicator;
   const Buffer memory = allocate_host(16);
   const Call call{.collective = &test::collective("broadcast"),
@@ -208,7 +208,7 @@ TEST(VerificationOfManyRanks, CountsRanksOfTheJobWhereACommunicatorHasSomeOfThem
                   .recv = memory.data(),
                   .count = 4,
                   .root = 1};
-  Verifier checks({.everyone = everyone, .sharers = team}, team, communicator, DataType::Float,
+  Verifier checks({.world = world, .members = group}, group, communicator, DataType::Float,
                   ReduceOp::None);
   checks.fill({&call, 1}, 4, kSeed);
   EXPECT_EQ(checks.check({&call, 1}, kSeed).wrong, 0U);  // it is the root, of its own data
@@ -281,7 +281,7 @@ TEST_P(PlantedFault, IsFoundAtItsRankAndElementWhereverItIs) {
                     .root = kRoot,
                     .in_place = in_place};
     test::FakeCommunicator communicator;
-    Verifier checks(crew_of(ranks), ranks, communicator, DataType::Float, op);
+    Verifier checks(all_of(ranks), ranks, communicator, DataType::Float, op);
     EXPECT_EQ(checks.check({&call, 1}, kSeed).wrong, 0U);
     for (int rank = 0; rank < kRanks; ++rank) {
       const auto& theirs = right[static_cast<std::size_t>(rank)];

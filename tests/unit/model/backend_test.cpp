@@ -53,8 +53,8 @@ TEST(ChooseBackend, SaysWhyABetterOneWasNotTaken) {
 }
 
 TEST(ChooseBackend, TakesForAllRanksWhatEachCanUse) {
-  test::on_ranks(3, [](test::ThreadBootstrap& everyone) {
-    EXPECT_EQ(choose_backend("mpi", everyone).backend->name(), "mpi");
+  test::on_ranks(3, [](test::ThreadBootstrap& world) {
+    EXPECT_EQ(choose_backend("mpi", world).backend->name(), "mpi");
   });
 }
 
@@ -68,29 +68,28 @@ const Backend* backend_with_devices() {
 TEST(ChooseBackend, DoesNotLeaveDevicesUnusedForOneRankThatHasNone) {
   const Backend* const devices = backend_with_devices();
   if (devices == nullptr) GTEST_SKIP() << "this build has no backend with devices";
-  test::on_ranks(3, [&](test::ThreadBootstrap& everyone) {
+  test::on_ranks(3, [&](test::ThreadBootstrap& world) {
     const auto mine = [&](const Backend& backend) {
-      const bool broken = &backend == devices && everyone.rank() == 1;
+      const bool broken = &backend == devices && world.rank() == 1;
       return broken ? std::optional<std::string>("driver too old") : std::nullopt;
     };
     const test::Failure failure =
-        test::failure_of([&] { (void)choose_backend("auto", everyone, mine); });
+        test::failure_of([&] { (void)choose_backend("auto", world, mine); });
     EXPECT_EQ(failure.status, Status::Unavailable);
     EXPECT_TRUE(failure.says("rank 1 on ")) << failure.message;
     EXPECT_TRUE(failure.says("driver too old")) << failure.message;
     EXPECT_TRUE(failure.says("--backend mpi")) << failure.message;
-    EXPECT_EQ(choose_backend("mpi", everyone, mine).backend->name(), "mpi");
+    EXPECT_EQ(choose_backend("mpi", world, mine).backend->name(), "mpi");
   });
 }
 
 TEST(ChooseBackend, TakesHostMemoryWhereNoRankHasADevice) {
-  test::on_ranks(3, [](test::ThreadBootstrap& everyone) {
+  test::on_ranks(3, [](test::ThreadBootstrap& world) {
     const auto mine = [&](const Backend& backend) {
-      return backend.has_devices()
-                 ? std::optional("no GPU at rank " + std::to_string(everyone.rank()))
-                 : std::nullopt;
+      return backend.has_devices() ? std::optional("no GPU at rank " + std::to_string(world.rank()))
+                                   : std::nullopt;
     };
-    EXPECT_EQ(choose_backend("auto", everyone, mine).backend->name(), "mpi");
+    EXPECT_EQ(choose_backend("auto", world, mine).backend->name(), "mpi");
   });
 }
 

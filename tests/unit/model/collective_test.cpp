@@ -1,102 +1,415 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Numbers of nccl-tests' table (src/*.cu, doc/PERFORMANCE.md): every property of every collective
+// that a program of ours measures.
 #include "model/collective.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/fake_communicator.hpp"
+
 namespace busbar {
+
+bool operator==(const Footprint& a, const Footprint& b) {
+  return a.size == b.size && a.send == b.send && a.recv == b.recv && a.count == b.count;
+}
+bool operator==(const Piece& a, const Piece& b) {
+  return a.first == b.first && a.count == b.count && a.source == b.source &&
+         a.source_first == b.source_first;
+}
+
 namespace {
 
-TEST(SameEverywhere, RoundsDownToWholeElements) {
-  const Footprint footprint = same_everywhere(1027, 8, 4);
-  EXPECT_EQ(footprint.size, 1024U);
-  EXPECT_EQ(footprint.send, 1024U);
-  EXPECT_EQ(footprint.recv, 1024U);
-  EXPECT_EQ(footprint.count, 128U);
+/// Footprints of a wanted size, an element's bytes and a number of ranks.
+struct Sized {
+  Bytes wanted;
+  Bytes element;
+  int ranks;
+  Footprint expected;
+};
+
+/// Received by a rank of four or three, whose root is given.
+struct Received {
+  Position position;
+  std::vector<Piece> expected;
+};
+
+struct Properties {
+  const char* name;
+  const char* nccl_name;
+  const char* title;
+  Movement movement;
+  bool reduces;
+  bool rooted;
+  bool elementwise;
+  bool counts_parts;
+  bool checks_in_place;
+  bool others_size_part;
+  double factor_of_2;
+  double factor_of_8;
+  std::uint64_t send_offset;  // of rank 3, 100 elements each
+  std::uint64_t recv_offset;
+  MinTraffic out_of_place;  // of 4 ranks
+  MinTraffic in_place;
+  std::vector<Sized> sizes;
+  std::vector<Received> results;  // of 100 elements
+};
+
+constexpr bool kYes = true;
+constexpr bool kNo = false;
+
+/// Whole elements; what every rank sends and receives.
+const std::vector<Sized> kSameEverywhere{
+    {33554432, 4, 8, {33554432, 33554432, 33554432, 8388608}},
+    {1000001, 8, 3, {1000000, 1000000, 1000000, 125000}},
+    {3, 4, 3, {0, 0, 0, 0}},
+};
+
+/// A part of each rank, a multiple of 16 bytes, or as many parts as ranks. 333 bytes of each of
+/// three ranks are 320.
+std::vector<Sized> parted(bool sends_part, bool receives_part) {
+  const auto sized = [&](Bytes part, Bytes whole, std::uint64_t count) {
+    return Footprint{whole, sends_part ? part : whole, receives_part ? part : whole, count};
+  };
+  return {{1048576, 4, 4, sized(262144, 1048576, 65536)},
+          {1048576, 4, 3, sized(349520, 1048560, 87380)},
+          {1000, 4, 3, sized(320, 960, 80)},
+          {192, 4, 12, sized(16, 192, 4)},
+          {8589934592, 4, 12, sized(715827872, 8589934464, 178956968)},
+          {47, 1, 3, sized(0, 0, 0)}};
 }
 
-TEST(SameEverywhere, HasNoElementsBelowOne) { EXPECT_EQ(same_everywhere(7, 8, 4).count, 0U); }
-
-TEST(CountPerRank, IsAMultipleOfSixteenBytes) {
-  EXPECT_EQ(count_per_rank(1048576, 4, 4), 65536U);
-  EXPECT_EQ(count_per_rank(1048576, 4, 3), 87380U);  // 349525 bytes each, rounded down to 349520
-  EXPECT_EQ(count_per_rank(63, 1, 4), 0U);
-  EXPECT_EQ(count_per_rank(64, 1, 4), 16U);
+const std::vector<Piece> kNothing{};
+std::vector<Piece> blocks_of_three(std::uint64_t source_first) {
+  return {{0, 100, 0, source_first}, {100, 100, 1, source_first}, {200, 100, 2, source_first}};
 }
 
-TEST(AllButOwnPart, IsTheShareThatCrossesTheBus) {
-  EXPECT_DOUBLE_EQ(all_but_own_part(1), 0);
-  EXPECT_DOUBLE_EQ(all_but_own_part(2), 0.5);
-  EXPECT_DOUBLE_EQ(all_but_own_part(4), 0.75);
+const std::vector<Properties> kProperties{
+    {"allreduce",
+     "all_reduce",
+     "all-reduce",
+     Movement::AllReduce,
+     kYes,
+     kNo,
+     kYes,
+     kNo,
+     kYes,
+     kNo,
+     1,
+     1.75,
+     0,
+     0,
+     {3, 3, 8},
+     {3, 3, 4},
+     kSameEverywhere,
+     {{{.rank = 0, .ranks = 4}, {{0, 100, kAllRanks, 0}}},
+      {{.rank = 3, .ranks = 4}, {{0, 100, kAllRanks, 0}}}}},
+    {"allgather",
+     "all_gather",
+     "all-gather",
+     Movement::Parts,
+     kNo,
+     kNo,
+     kNo,
+     kYes,
+     kYes,
+     kYes,
+     0.5,
+     0.875,
+     300,
+     0,
+     {4, 0, 5},
+     {3, 0, 4},
+     parted(kYes, kNo),
+     {{{.rank = 1, .ranks = 3}, blocks_of_three(0)}}},
+    {"reducescatter",
+     "reduce_scatter",
+     "reduce-scatter",
+     Movement::Parts,
+     kYes,
+     kNo,
+     kNo,
+     kYes,
+     kYes,
+     kNo,
+     0.5,
+     0.875,
+     0,
+     300,
+     {0, 3, 5},
+     {0, 3, 4},
+     parted(kNo, kYes),
+     {{{.rank = 2, .ranks = 4}, {{0, 100, kAllRanks, 200}}}}},
+    {"broadcast",
+     "broadcast",
+     "broadcast",
+     Movement::Chain,
+     kNo,
+     kYes,
+     kYes,
+     kNo,
+     kYes,
+     kNo,
+     1,
+     1,
+     0,
+     0,
+     {4, 0, 5},
+     {3, 0, 4},
+     kSameEverywhere,
+     {{{.rank = 0, .ranks = 4, .root = 2}, {{0, 100, 2, 0}}},
+      {{.rank = 2, .ranks = 4, .root = 2}, {{0, 100, 2, 0}}}}},
+    {"reduce",
+     "reduce",
+     "reduce",
+     Movement::Chain,
+     kYes,
+     kYes,
+     kYes,
+     kNo,
+     kYes,
+     kNo,
+     1,
+     1,
+     0,
+     0,
+     {0, 3, 5},
+     {0, 3, 4},
+     kSameEverywhere,
+     {{{.rank = 2, .ranks = 4, .root = 2}, {{0, 100, kAllRanks, 0}}},
+      {{.rank = 1, .ranks = 4, .root = 2}, kNothing}}},
+    {"alltoall",
+     "alltoall",
+     "all-to-all",
+     Movement::AllToAll,
+     kNo,
+     kNo,
+     kNo,
+     kYes,
+     kNo,
+     kYes,
+     0.5,
+     0.875,
+     0,
+     0,
+     {4, 0, 8},
+     {3, 0, 4},
+     parted(kNo, kNo),
+     {{{.rank = 2, .ranks = 3}, blocks_of_three(200)}}},
+    {"gather",
+     "gather",
+     "gather",
+     Movement::Gather,
+     kNo,
+     kYes,
+     kNo,
+     kYes,
+     kYes,
+     kYes,
+     0.5,
+     0.875,
+     300,
+     0,
+     {1, 0, 2},
+     {0.75, 0, 1.75},
+     parted(kYes, kNo),
+     {{{.rank = 1, .ranks = 3, .root = 1}, blocks_of_three(0)},
+      {{.rank = 0, .ranks = 3, .root = 1}, kNothing}}},
+    {"scatter",
+     "scatter",
+     "scatter",
+     Movement::Scatter,
+     kNo,
+     kYes,
+     kNo,
+     kYes,
+     kYes,
+     kYes,
+     0.5,
+     0.875,
+     0,
+     300,
+     {1, 0, 2},
+     {0.75, 0, 1.75},
+     parted(kNo, kYes),
+     {{{.rank = 0, .ranks = 3, .root = 1}, {{0, 100, 1, 0}}},
+      {{.rank = 2, .ranks = 3, .root = 1}, {{0, 100, 1, 200}}}}},
+    {"sendrecv",
+     "sendrecv",
+     "send-receive",
+     Movement::SendReceive,
+     kNo,
+     kNo,
+     kYes,
+     kNo,
+     kNo,
+     kNo,
+     1,
+     1,
+     0,
+     0,
+     {4, 0, 8},
+     {4, 0, 8},
+     kSameEverywhere,
+     {{{.rank = 0, .ranks = 4}, {{0, 100, 3, 0}}},
+      {{.rank = 1, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}}, {{0, 100, 3, 0}}},
+      {{.rank = 3, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}}, kNothing},
+      {{.rank = 2, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}}, kNothing}}},
+};
+
+class CollectiveTable : public testing::TestWithParam<Properties> {
+ protected:
+  const Collective& collective_ = test::collective(GetParam().name);
+};
+
+TEST_P(CollectiveTable, HasItsNames) {
+  EXPECT_EQ(collective_.name, GetParam().name);
+  EXPECT_EQ(collective_.nccl_name, GetParam().nccl_name);
+  EXPECT_EQ(collective_.title, GetParam().title);
 }
 
-TEST(SamePlace, HasNoOffsets) {
-  EXPECT_EQ(same_place(1000, 3).send_offset, 0U);
-  EXPECT_EQ(same_place(1000, 3).recv_offset, 0U);
+TEST_P(CollectiveTable, HasItsKind) {
+  EXPECT_EQ(collective_.movement, GetParam().movement);
+  EXPECT_EQ(collective_.reduces, GetParam().reduces);
+  EXPECT_EQ(collective_.rooted, GetParam().rooted);
+  EXPECT_EQ(collective_.elementwise, GetParam().elementwise);
+  EXPECT_EQ(collective_.counts_parts, GetParam().counts_parts);
+  EXPECT_EQ(collective_.checks_in_place, GetParam().checks_in_place);
+  EXPECT_EQ(collective_.others_size_part, GetParam().others_size_part);
+  EXPECT_EQ(collective_.peers != nullptr, collective_.name == "sendrecv");
 }
 
-TEST(PartsToWhole, SendsAPartAndReceivesAll) {
-  const Footprint footprint = parts_to_whole(1048576, 4, 3);
-  EXPECT_EQ(footprint.count, 87380U);
-  EXPECT_EQ(footprint.send, 349520U);
-  EXPECT_EQ(footprint.recv, 1048560U);
-  EXPECT_EQ(footprint.size, 1048560U);
+TEST_P(CollectiveTable, HasItsBusFactor) {
+  EXPECT_EQ(collective_.bus_factor(1), 0);
+  EXPECT_DOUBLE_EQ(collective_.bus_factor(2), GetParam().factor_of_2);
+  EXPECT_DOUBLE_EQ(collective_.bus_factor(8), GetParam().factor_of_8);
 }
 
-TEST(WholeToParts, SendsAllAndReceivesAPart) {
-  const Footprint footprint = whole_to_parts(1048576, 4, 3);
-  EXPECT_EQ(footprint.count, 87380U);
-  EXPECT_EQ(footprint.send, 1048560U);
-  EXPECT_EQ(footprint.recv, 349520U);
-  EXPECT_EQ(footprint.size, 1048560U);
+TEST_P(CollectiveTable, HasItsFootprint) {
+  for (const auto& [wanted, element, ranks, expected] : GetParam().sizes) {
+    const Footprint footprint = collective_.footprint(wanted, element, ranks);
+    EXPECT_EQ(footprint, expected) << wanted << ": " << footprint.size << " " << footprint.send
+                                   << " " << footprint.recv << " " << footprint.count;
+  }
 }
 
-TEST(OwnPart, BeginsAfterThoseOfLowerRanks) {
-  EXPECT_EQ(send_own_part(100, 3).send_offset, 300U);
-  EXPECT_EQ(send_own_part(100, 3).recv_offset, 0U);
-  EXPECT_EQ(receive_own_part(100, 3).send_offset, 0U);
-  EXPECT_EQ(receive_own_part(100, 3).recv_offset, 300U);
+TEST_P(CollectiveTable, HasItsPlaceInOneBuffer) {
+  EXPECT_EQ(collective_.in_place(100, 0).send_offset, 0U);
+  EXPECT_EQ(collective_.in_place(100, 0).recv_offset, 0U);
+  EXPECT_EQ(collective_.in_place(100, 3).send_offset, GetParam().send_offset);
+  EXPECT_EQ(collective_.in_place(100, 3).recv_offset, GetParam().recv_offset);
 }
 
-TEST(OnePartPerRank, HasAPieceOfEachRankInOrder) {
-  const auto pieces = one_part_per_rank(10, 2, 40);
-  ASSERT_EQ(pieces.size(), 2U);
-  EXPECT_EQ(pieces[1].first, 10U);
-  EXPECT_EQ(pieces[1].count, 10U);
-  EXPECT_EQ(pieces[1].source, 1);
-  EXPECT_EQ(pieces[1].source_first, 40U);
+TEST_P(CollectiveTable, HasItsResult) {
+  for (const auto& [position, expected] : GetParam().results) {
+    EXPECT_EQ(collective_.expected(100, position), expected) << "rank " << position.rank;
+  }
 }
 
-TEST(Once, IsNothingForOneRank) {
-  EXPECT_EQ(once(1), 0);
-  EXPECT_EQ(once(2), 1);
+TEST_P(CollectiveTable, HasItsLeastMemoryTraffic) {
+  for (const bool in_place : {false, true}) {
+    const MinTraffic& expected = in_place ? GetParam().in_place : GetParam().out_of_place;
+    const MinTraffic traffic = collective_.min_traffic(4, in_place);
+    EXPECT_DOUBLE_EQ(traffic.copied, expected.copied) << in_place;
+    EXPECT_DOUBLE_EQ(traffic.reduced, expected.reduced) << in_place;
+    EXPECT_DOUBLE_EQ(traffic.touched, expected.touched) << in_place;
+  }
 }
 
-TEST(LeastWork, OfAWholeAtAllRanksIsACopyForEach) {
-  EXPECT_DOUBLE_EQ(whole_at_all(4, false).copied, 4);
-  EXPECT_DOUBLE_EQ(whole_at_all(4, true).copied, 3);
-  EXPECT_DOUBLE_EQ(whole_at_all(4, false).touched, 5);
-  EXPECT_DOUBLE_EQ(whole_at_all(4, true).touched, 4);
-  EXPECT_DOUBLE_EQ(whole_at_all(4, false).reduced, 0);
+/// Elements of the receive buffer that a correct result has, without a gap from the first one on.
+std::uint64_t covered(const Collective& collective, std::uint64_t count, const Position& position) {
+  std::uint64_t next = 0;
+  for (const Piece& piece : collective.expected(count, position)) {
+    EXPECT_EQ(piece.first, next) << collective.name;
+    next += piece.count;
+  }
+  return next;
 }
 
-TEST(LeastWork, OfPartsAtOneRankIsOneCopy) {
-  EXPECT_DOUBLE_EQ(parts_at_one(4, false).copied, 1);
-  EXPECT_DOUBLE_EQ(parts_at_one(4, true).copied, 0.75);
-  EXPECT_DOUBLE_EQ(parts_at_one(4, false).touched, 2);
-  EXPECT_DOUBLE_EQ(parts_at_one(4, true).touched, 1.75);
+TEST_P(CollectiveTable, AccountsForEveryElementOfItsReceiveBuffer) {
+  for (const int ranks : {1, 2, 3, 16}) {
+    const Footprint footprint = collective_.footprint(192 * static_cast<Bytes>(ranks), 4, ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Position position{.rank = rank, .ranks = ranks, .root = ranks - 1};
+      const std::uint64_t elements = covered(collective_, footprint.count, position);
+      const bool not_the_root = collective_.rooted && rank != position.root;
+      if (elements == 0 && not_the_root) continue;  // the result is at the root only
+      EXPECT_EQ(elements * 4, footprint.recv) << "rank " << rank << " of " << ranks;
+    }
+  }
 }
 
-TEST(LeastWork, OfOneFromAllIsAnAdditionLessThanRanks) {
-  EXPECT_DOUBLE_EQ(one_of_all(4, false).reduced, 3);
-  EXPECT_DOUBLE_EQ(one_of_all(4, false).copied, 0);
-  EXPECT_DOUBLE_EQ(one_of_all(4, false).touched, 5);
-  EXPECT_DOUBLE_EQ(one_of_all(4, true).touched, 4);
+INSTANTIATE_TEST_SUITE_P(Of, CollectiveTable, testing::ValuesIn(kProperties),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+TEST(Collectives, AreThoseOfTheTestsAndAnImportedOne) {
+  std::set<std::string_view> tested;
+  for (const Properties& properties : kProperties) tested.insert(properties.name);
+  std::set<std::string_view> measured;
+  for (const Collective* collective : measured_collectives()) measured.insert(collective->name);
+  EXPECT_EQ(measured, tested);
+  EXPECT_EQ(all_collectives().size(), tested.size() + 1);
+  EXPECT_EQ(
+      collective_names(),
+      (std::vector<std::string>{"allreduce", "allgather", "reducescatter", "broadcast", "reduce",
+                                "alltoall", "alltoallv", "gather", "scatter", "sendrecv"}));
 }
 
-TEST(RegisteredCollectives, ComeInTheOrderOfTheirNames) {
-  const auto collectives = registered_collectives();
-  for (std::size_t i = 1; i < collectives.size(); ++i) {
-    EXPECT_LT(collectives[i - 1]->name, collectives[i]->name);
+TEST(Collectives, OfLogsOnlyHaveWhatImportNeeds) {
+  const Collective& imported = test::collective("alltoallv");
+  EXPECT_FALSE(imported.is_measured());
+  EXPECT_FALSE(imported.reduces);
+  EXPECT_FALSE(imported.rooted);
+  EXPECT_FALSE(imported.counts_parts);
+  EXPECT_FALSE(imported.checks_in_place);
+  EXPECT_TRUE(imported.others_size_part);
+  EXPECT_EQ(imported.movement, Movement::AllToAll);
+  EXPECT_DOUBLE_EQ(imported.bus_factor(8), 0.875);
+}
+
+TEST(FindCollective, ReadsEverySpelling) {
+  for (const Collective& collective : all_collectives()) {
+    for (const std::string_view word : {collective.name, collective.nccl_name}) {
+      EXPECT_EQ(find_collective(word), &collective) << word;
+    }
+  }
+  for (const char* word : {"all_reduce", "allreduce", "all_reduce_perf", "./build/all_reduce_perf",
+                           "osu_allreduce", "Allreduce", "All-Reduce", "all_reduce_perf_mpi"}) {
+    EXPECT_EQ(find_collective(word), &test::collective("allreduce")) << word;
+  }
+  EXPECT_EQ(find_collective("Bcast")->name, "broadcast");
+  EXPECT_EQ(find_collective("All-to-All Personalized Exchange")->name, "alltoall");
+  EXPECT_EQ(find_collective("barrier"), nullptr);
+  EXPECT_EQ(find_collective(""), nullptr);
+}
+
+TEST(SendReceive, IsARing) {
+  const auto peers = [](int rank, int ranks) {
+    return test::collective("sendrecv").peers({.rank = rank, .ranks = ranks});
+  };
+  EXPECT_EQ(peers(0, 4).to, 1);
+  EXPECT_EQ(peers(0, 4).from, 3);
+  EXPECT_EQ(peers(3, 4).to, 0);
+  EXPECT_EQ(peers(3, 4).from, 2);
+  EXPECT_EQ(peers(0, 1).to, 0);
+  EXPECT_EQ(peers(0, 1).from, 0);
+}
+
+TEST(SendReceive, IsOneWayBetweenAPair) {
+  const auto peers = [](int rank) {
+    return test::collective("sendrecv")
+        .peers({.rank = rank, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}});
+  };
+  EXPECT_EQ(peers(3).to, 1);
+  EXPECT_EQ(peers(3).from, -1);
+  EXPECT_EQ(peers(1).to, -1);
+  EXPECT_EQ(peers(1).from, 3);
+  for (const int idle : {0, 2}) {
+    EXPECT_EQ(peers(idle).to, -1);
+    EXPECT_EQ(peers(idle).from, -1);
   }
 }
 

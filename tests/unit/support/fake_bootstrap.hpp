@@ -19,7 +19,7 @@ class FakeBootstrap final : public Bootstrap {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] int node() const override { return 0; }
-  [[nodiscard]] int nodes() const override { return 1; }
+  [[nodiscard]] int nodes() const override { return node_count; }
   void set_progress(Progress /*progress*/) override {}
   void barrier() override { ++barriers; }
   void broadcast_bytes(std::span<std::byte> /*bytes*/, int /*root*/) override { ++broadcasts; }
@@ -42,6 +42,7 @@ class FakeBootstrap final : public Bootstrap {
 
   /// What another rank has that this one has not; it changes the values.
   std::function<void(std::span<double> values, Combine how)> others = [](auto, auto) {};
+  int node_count = 1;
   int barriers = 0;
   int broadcasts = 0;
   std::vector<Combine> combined;

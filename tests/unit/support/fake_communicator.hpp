@@ -66,7 +66,7 @@ class FakeCommunicator final : public Communicator {
   [[nodiscard]] std::optional<double> huge_page_share(const Buffer& /*buffer*/) const override {
     return huge_share;
   }
-  void enlist(const Buffer& buffer) override { enlisted.push_back(buffer.data()); }
+  void register_buffer(const Buffer& buffer) override { registered.push_back(buffer.data()); }
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
     fill_host(to, count, tile, first);
   }
@@ -83,7 +83,7 @@ class FakeCommunicator final : public Communicator {
   }
   void begin_group() override { events += '('; }
   void end_group() override { events += ')'; }
-  [[nodiscard]] std::unique_ptr<Replay> capture(const std::function<void()>& issue) override {
+  [[nodiscard]] std::unique_ptr<GraphLaunch> capture(const std::function<void()>& issue) override {
     std::vector<Call> recorded;
     recording_ = &recorded;
     events += '[';
@@ -134,12 +134,12 @@ class FakeCommunicator final : public Communicator {
   std::string events;
   std::optional<LibraryChoice> choice;
   std::optional<LibraryTransports> connected;
-  std::vector<const std::byte*> enlisted;
+  std::vector<const std::byte*> registered;
   int waits = 0;
   FakeStopwatch watch;
 
  private:
-  class FakeReplay final : public Replay {
+  class FakeReplay final : public GraphLaunch {
    public:
     FakeReplay(FakeCommunicator& communicator, std::vector<Call> calls)
         : communicator_(communicator), calls_(std::move(calls)) {}
@@ -164,11 +164,9 @@ class FakeCommunicator final : public Communicator {
   bool held_ = false;
 };
 
-/// The registered collective of this name.
+/// The collective of this name.
 [[nodiscard]] inline const Collective& collective(std::string_view name) {
-  for (const Collective* known : registered_collectives()) {
-    if (known->name == name) return *known;
-  }
+  if (const Collective* known = find_collective(name)) return *known;
   throw std::invalid_argument("no collective " + std::string(name));
 }
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/mpi/routines.hpp"
-#include "harness/row_buffers.hpp"
+#include "harness/row.hpp"
 #include "harness/verifier.hpp"
 #include "model/backend.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
@@ -80,7 +80,7 @@ Verdict run(const char* name, bool in_place, Progress progress, std::uint64_t se
   if (asked.peers != nullptr) like.peers = asked.peers({});
   const auto calls = buffers.calls(like, in_place);
   Bootstrap& ranks = test::mpi_singleton();
-  Verifier verifier({.everyone = ranks, .sharers = ranks}, ranks, *mpi, like.type, like.op);
+  Verifier verifier({.world = ranks, .members = ranks}, ranks, *mpi, like.type, like.op);
   buffers.poison_results(in_place);
   verifier.fill(calls, plan.footprint.send / 4, 1);
   mpi->enqueue(calls.front());
@@ -89,7 +89,7 @@ Verdict run(const char* name, bool in_place, Progress progress, std::uint64_t se
 }
 
 TEST(MpiBackend, GivesCorrectResultsInBothPlacementsAndWaysOfWaiting) {
-  for (const Collective* collective : registered_collectives()) {
+  for (const Collective* collective : measured_collectives()) {
     const std::string name(collective->name);
     for (const bool in_place : {false, true}) {
       if (in_place && find_routine(name)->overwrites) continue;
@@ -120,7 +120,7 @@ bool sends_only(Pair pair, Progress progress) {
   like.peers = like.collective->peers(me);
   RowBuffers buffers(*mpi, {.footprint = like.collective->footprint(4096, 4, me.ranks)}, 0);
   const auto calls = buffers.calls(like, false);
-  Verifier verifier({.everyone = ranks, .sharers = ranks}, ranks, *mpi, like.type, like.op, pair);
+  Verifier verifier({.world = ranks, .members = ranks}, ranks, *mpi, like.type, like.op, pair);
   buffers.poison_results(false);
   verifier.fill(calls, like.count, 1);
   mpi->enqueue(calls.front());

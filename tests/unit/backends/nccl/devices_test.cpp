@@ -26,10 +26,11 @@ std::vector<int> indices(const Ranks& ranks) {
   return indices;
 }
 
-std::vector<int> sharers(const Ranks& ranks) {
-  std::vector<int> sharers;
-  for (const Assignment& assignment : assign_devices(ranks)) sharers.push_back(assignment.sharers);
-  return sharers;
+std::vector<int> ranks_on_device(const Ranks& ranks) {
+  std::vector<int> ranks_on_device;
+  for (const Assignment& assignment : assign_devices(ranks))
+    ranks_on_device.push_back(assignment.ranks_on_device);
+  return ranks_on_device;
 }
 
 test::Failure refusal(const Ranks& ranks) {
@@ -49,7 +50,7 @@ Ranks from_device(int first, Ranks ranks) {
 TEST(AssignDevices, GivesEveryRankADeviceOfItsOwn) {
   const Ranks ranks(4, rank_of('x', "abcd"));
   EXPECT_EQ(indices(ranks), (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(sharers(ranks), (std::vector<int>{1, 1, 1, 1}));
+  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{1, 1, 1, 1}));
 }
 
 TEST(AssignDevices, LeavesDevicesThatNoRankNeeds) {
@@ -59,7 +60,7 @@ TEST(AssignDevices, LeavesDevicesThatNoRankNeeds) {
 TEST(AssignDevices, KnowsADeviceThatALauncherShowsToEachRankAsItsFirst) {
   const Ranks ranks{rank_of('x', "a"), rank_of('x', "b"), rank_of('x', "c")};
   EXPECT_EQ(indices(ranks), (std::vector<int>{0, 0, 0}));
-  EXPECT_EQ(sharers(ranks), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{1, 1, 1}));
 }
 
 TEST(AssignDevices, SkipsWhatARankUnderAnotherMaskHasTaken) {
@@ -112,11 +113,11 @@ TEST(AssignDevices, CountsOnlyDevicesFromTheFirstOneOn) {
 TEST(AssignDevices, LetsRanksShareInTurnWhereTheyWish) {
   const Ranks ranks = sharing(Ranks(5, rank_of('x', "ab")));
   EXPECT_EQ(indices(ranks), (std::vector<int>{0, 1, 0, 1, 0}));
-  EXPECT_EQ(sharers(ranks), (std::vector<int>{3, 2, 3, 2, 3}));
+  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{3, 2, 3, 2, 3}));
 }
 
 TEST(AssignDevices, SharesNothingWhereDevicesSuffice) {
-  EXPECT_EQ(sharers(sharing(Ranks(2, rank_of('x', "ab")))), (std::vector<int>{1, 1}));
+  EXPECT_EQ(ranks_on_device(sharing(Ranks(2, rank_of('x', "ab")))), (std::vector<int>{1, 1}));
 }
 
 TEST(AssignDevices, SharesFromTheFirstDeviceOn) {
@@ -127,7 +128,7 @@ TEST(AssignDevices, SharesFromTheFirstDeviceOn) {
 TEST(AssignDevices, SharesOnEachHostByItself) {
   const Ranks ranks = sharing({rank_of('x', "a"), rank_of('y', "b"), rank_of('x', "a"),
                                rank_of('y', "b"), rank_of('y', "b")});
-  EXPECT_EQ(sharers(ranks), (std::vector<int>{2, 3, 2, 3, 3}));
+  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{2, 3, 2, 3, 3}));
 }
 
 TEST(AssignDevices, RefusesARankThatSeesNoDevice) {
@@ -142,11 +143,11 @@ TEST(AssignDevices, CountsTheRanksOnInstancesOfOneGpu) {
     rank.buses[1].front() = '1';  // MIG: two devices, one PCI address
   }
   const std::vector<Assignment> assignments = assign_devices(ranks);
-  EXPECT_EQ(assignments[0].sharers, 1);
-  EXPECT_EQ(assignments[1].sharers, 1);
-  EXPECT_EQ(assignments[0].bus_sharers, 2);
-  EXPECT_EQ(assignments[1].bus_sharers, 2);
-  EXPECT_EQ(assignments[2].bus_sharers, 1);  // another host
+  EXPECT_EQ(assignments[0].ranks_on_device, 1);
+  EXPECT_EQ(assignments[1].ranks_on_device, 1);
+  EXPECT_EQ(assignments[0].ranks_on_gpu, 2);
+  EXPECT_EQ(assignments[1].ranks_on_gpu, 2);
+  EXPECT_EQ(assignments[2].ranks_on_gpu, 1);  // another host
 }
 
 TEST(NoDevice, SaysInOneLineWhyWhereThereIsNone) {
@@ -162,7 +163,7 @@ TEST(AssignDevices, GivesEveryRankTheDeviceThatItWants) {
   ranks[1].wanted = 1;
   ranks[2].wanted = 0;
   EXPECT_EQ(indices(ranks), (std::vector<int>{3, 1, 0}));
-  EXPECT_EQ(sharers(ranks), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{1, 1, 1}));
 }
 
 }  // namespace

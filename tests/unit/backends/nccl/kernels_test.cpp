@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/nccl/device_kernels.hpp"
+#include "backends/nccl/device_memory.hpp"
 
 #undef __device__
 #undef __global__

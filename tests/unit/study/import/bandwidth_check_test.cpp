@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 
 namespace busbar::study {
 namespace {
@@ -73,7 +73,7 @@ TEST(CanBe, IsTrueWhereTheRangesOfBothMeet) {
 }
 
 TEST(RanksAllowed, AreTheFirstAndTheLastThatFitAllRows) {
-  const KnownCollective& allreduce = *find_collective("allreduce");
+  const Collective& allreduce = *find_collective("allreduce");
   EXPECT_EQ(ranks_allowed(rows_of({14}), allreduce).least, 8);
   EXPECT_EQ(ranks_allowed(rows_of({14}), allreduce).most, 8);
   // 8 GB/s times 2 - 2/n, rounded to hundredths, is 15.90 where 16 / n is 0.095 to 0.105: of 152.4
@@ -95,7 +95,7 @@ std::vector<LogRow> gathered(const std::vector<double>& algbw) {
 }
 
 TEST(HasOldAlgbw, WhereSomeAreTimesTheFactorAndNoneIsAnything) {
-  const KnownCollective& allgather = *find_collective("allgather");
+  const Collective& allgather = *find_collective("allgather");
   EXPECT_TRUE(has_old_algbw(gathered({7}), allgather, 8));
   EXPECT_FALSE(has_old_algbw(gathered({8}), allgather, 8));
   EXPECT_TRUE(has_old_algbw(gathered({7, 8}), allgather, 8));

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "study/import/known_collective.hpp"
+#include "model/collective.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 
@@ -164,7 +164,7 @@ TEST(Corpus, NoLogIsImportedAsACollectiveThatItIsNot) {
   if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
   for (const auto& path : paths) {
     const std::string name = path.filename();
-    for (const KnownCollective& given : known_collectives()) {
+    for (const Collective& given : all_collectives()) {
       if (find_collective(collective_of(name)) == &given) continue;
       EXPECT_THROW((void)import(path, std::string(given.name)), Error) << name << ' ' << given.name;
     }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "model/collective.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 
@@ -17,23 +18,25 @@ namespace busbar::topo {
 namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
-const std::vector<Operation> kAll{
-    Operation::AllReduce, Operation::AllGather, Operation::ReduceScatter,
-    Operation::Broadcast, Operation::Reduce,    Operation::AllToAll,
-    Operation::Gather,    Operation::Scatter,   Operation::SendReceive};
+const Collective& kAllReduce = *find_collective("allreduce");
+const Collective& kAllGather = *find_collective("allgather");
+const Collective& kBroadcast = *find_collective("broadcast");
+const Collective& kAllToAll = *find_collective("alltoall");
+const Collective& kGather = *find_collective("gather");
+const Collective& kSendReceive = *find_collective("sendrecv");
 
 Predictor predictor(const std::string& system, int ranks, PredictOptions options = {}) {
   options.ranks = ranks;
   return Predictor(load_machine(system), options);
 }
 
-double time_us(const Predictor& predictor, Operation operation, double bytes) {
-  return predictor.predict(operation, bytes).value().time_us;
+double time_us(const Predictor& predictor, const Collective& collective, double bytes) {
+  return predictor.predict(collective, bytes).value().time_us;
 }
 
-double busbw(const Predictor& predictor, Operation operation, double bytes) {
-  return bus_factor(operation, predictor.set().ranks) * bytes /
-         time_us(predictor, operation, bytes) / 1e3;
+double busbw(const Predictor& predictor, const Collective& collective, double bytes) {
+  return collective.bus_factor(predictor.set().ranks) * bytes /
+         time_us(predictor, collective, bytes) / 1e3;
 }
 
 using Published = std::tuple<std::string, int, double>;
@@ -45,20 +48,20 @@ TEST(Predictor, IsWithinAFifthOfEveryPublishedRate) {
         Published{"ac922", 4, 30}, Published{"p3dn-x2", 16, 1.0}, Published{"dgx-h100", 8, 476},
         Published{"dgx-1p", 2, 17.28}, Published{"dgx-1p", 4, 52.09},
         Published{"dgx-1p", 8, 62.24}}) {
-    const double ratio = busbw(predictor(system, ranks), Operation::AllReduce, kGiB) / GBps;
+    const double ratio = busbw(predictor(system, ranks), kAllReduce, kGiB) / GBps;
     EXPECT_GT(ratio, 0.8) << system << " " << ranks;
     EXPECT_LT(ratio, 1.2) << system << " " << ranks;
   }
 }
 
 TEST(Predictor, ComesToTheBoundTimesTheEfficiencyOfVeryLargeMessages) {
-  for (const Operation operation : kAll) {
+  for (const Collective* collective : measured_collectives()) {
     const Predictor dgx2 = predictor("dgx-2", 16);
-    EXPECT_NEAR(dgx2.bound_GBps(operation).value(), 150, 1e-6);
-    EXPECT_NEAR(busbw(dgx2, operation, 1e6 * kGiB), 120, 0.01);
+    EXPECT_NEAR(dgx2.bound_GBps(*collective).value(), 150, 1e-6);
+    EXPECT_NEAR(busbw(dgx2, *collective, 1e6 * kGiB), 120, 0.01);
   }
   const Predictor ac922 = predictor("ac922", 2);
-  EXPECT_NEAR(busbw(ac922, Operation::AllReduce, 1e6 * kGiB), 75 * 0.93, 0.01);
+  EXPECT_NEAR(busbw(ac922, kAllReduce, 1e6 * kGiB), 75 * 0.93, 0.01);
 }
 
 TEST(Predictor, NeverPassesItsBound) {
@@ -66,26 +69,26 @@ TEST(Predictor, NeverPassesItsBound) {
                                    "exxact-ts4", "knl-aries", "c4140-pcie-x8"}) {
     const Predictor all =
         predictor(system, static_cast<int>(Cluster(load_machine(system)).devices()));
-    for (const Operation operation : kAll) {
-      const double bound = all.bound_GBps(operation).value();
-      EXPECT_LT(busbw(all, operation, 1e6 * kGiB), bound) << system;
+    for (const Collective* collective : measured_collectives()) {
+      const double bound = all.bound_GBps(*collective).value();
+      EXPECT_LT(busbw(all, *collective, 1e6 * kGiB), bound) << system;
     }
   }
 }
 
 TEST(Predictor, IsTheLatencyAtSizeZero) {
   // NCCL's low latency protocol: 6.6 us, and 30 steps of 0.6 over NVLink.
-  EXPECT_NEAR(time_us(predictor("dgx-2", 16), Operation::AllReduce, 0), 6.6 + 30 * 0.6, 1e-9);
-  EXPECT_NEAR(time_us(predictor("dgx-2", 16), Operation::AllGather, 0), 6.6 + 15 * 0.6, 1e-9);
+  EXPECT_NEAR(time_us(predictor("dgx-2", 16), kAllReduce, 0), 6.6 + 30 * 0.6, 1e-9);
+  EXPECT_NEAR(time_us(predictor("dgx-2", 16), kAllGather, 0), 6.6 + 15 * 0.6, 1e-9);
 }
 
 TEST(Predictor, TakesNoLessTimeForMoreBytes) {
   for (const std::string system : {"dgx-2", "ac922-x4", "dgx-h100", "exxact-ts4"}) {
     const Predictor eight = predictor(system, 8);
-    for (const Operation operation : kAll) {
+    for (const Collective* collective : measured_collectives()) {
       double before = 0;
       for (double bytes = 1; bytes <= kGiB; bytes *= 2) {
-        const double now = time_us(eight, operation, bytes);
+        const double now = time_us(eight, *collective, bytes);
         EXPECT_GE(now, before) << system;
         before = now;
       }
@@ -97,7 +100,7 @@ TEST(Predictor, HasNoLessLatencyForMoreRanks) {
   for (const std::string system : {"dgx-2", "gb200-nvl72", "knl-aries"}) {
     double before = 0;
     for (int ranks = 2; ranks <= 8; ++ranks) {
-      const double now = time_us(predictor(system, ranks), Operation::AllReduce, 0);
+      const double now = time_us(predictor(system, ranks), kAllReduce, 0);
       EXPECT_GE(now, before) << system << " " << ranks;
       before = now;
     }
@@ -106,9 +109,9 @@ TEST(Predictor, HasNoLessLatencyForMoreRanks) {
 
 TEST(Predictor, SendsSmallMessagesWithLowLatencyAndLargeOnesByRings) {
   const Predictor dgx2 = predictor("dgx-2", 16);
-  EXPECT_EQ(dgx2.predict(Operation::AllReduce, 8)->sending, Sending::RingLowLatency);
-  EXPECT_EQ(dgx2.predict(Operation::AllReduce, kGiB)->sending, Sending::Ring);
-  EXPECT_EQ(predictor("dgx-h100", 8).predict(Operation::AllReduce, kGiB)->sending, Sending::Nvls);
+  EXPECT_EQ(dgx2.predict(kAllReduce, 8)->sending, Sending::RingLowLatency);
+  EXPECT_EQ(dgx2.predict(kAllReduce, kGiB)->sending, Sending::Ring);
+  EXPECT_EQ(predictor("dgx-h100", 8).predict(kAllReduce, kGiB)->sending, Sending::Nvls);
 }
 
 TEST(Predictor, NamesTheFirstOfFormsThatTakeAsLong) {
@@ -116,36 +119,36 @@ TEST(Predictor, NamesTheFirstOfFormsThatTakeAsLong) {
   for (StepTimes& times : machine.host.protocol.steps) {
     times = {.share = 1, .launch_us = 1, .nvlink_us = 1};
   }
-  EXPECT_EQ(Predictor(machine, {}).predict(Operation::AllGather, 1e6)->sending, Sending::Ring);
+  EXPECT_EQ(Predictor(machine, {}).predict(kAllGather, 1e6)->sending, Sending::Ring);
 }
 
 TEST(Predictor, TakesTheWantedAlgorithmWhereThereIsOne) {
-  const auto forced = [](const std::string& system, Algorithm algorithm, Operation operation) {
-    return predictor(system, 16, {.algorithm = algorithm}).predict(operation, kGiB);
+  const auto forced = [](const std::string& system, Algorithm algorithm,
+                         const Collective& collective) {
+    return predictor(system, 16, {.algorithm = algorithm}).predict(collective, kGiB);
   };
-  EXPECT_EQ(forced("ac922-x4", Algorithm::Tree, Operation::AllReduce)->sending, Sending::Tree);
-  EXPECT_EQ(forced("ac922-x4", Algorithm::Hierarchical, Operation::AllReduce)->sending,
+  EXPECT_EQ(forced("ac922-x4", Algorithm::Tree, kAllReduce)->sending, Sending::Tree);
+  EXPECT_EQ(forced("ac922-x4", Algorithm::Hierarchical, kAllReduce)->sending,
             Sending::Hierarchical);
-  EXPECT_FALSE(forced("ac922-x4", Algorithm::Tree, Operation::Broadcast));
-  EXPECT_FALSE(forced("dgx-2", Algorithm::Nvls, Operation::AllReduce));
-  EXPECT_FALSE(forced("dgx-2", Algorithm::Hierarchical, Operation::AllReduce));
+  EXPECT_FALSE(forced("ac922-x4", Algorithm::Tree, kBroadcast));
+  EXPECT_FALSE(forced("dgx-2", Algorithm::Nvls, kAllReduce));
+  EXPECT_FALSE(forced("dgx-2", Algorithm::Hierarchical, kAllReduce));
 }
 
 TEST(Predictor, AddsInTheSwitchAsFastAsItsPortsAllow) {
   // A GPU sends 9/8 of 1 GiB at 0.68 of 450 GB/s: 3947.58 us, and 23 us to launch.
   const Predictor h100 = predictor("dgx-h100", 8, {.algorithm = Algorithm::Nvls});
-  EXPECT_NEAR(time_us(h100, Operation::AllReduce, kGiB), 3970.5802, 1e-3);
-  EXPECT_NEAR(time_us(h100, Operation::AllReduce, 1024), 23 + 1024 * 1.125 / 0.68 / 450e3, 1e-9);
-  EXPECT_NEAR(h100.bound_GBps(Operation::AllReduce).value(), 700, 1e-6);
-  EXPECT_NEAR(busbw(h100, Operation::AllReduce, kGiB), 473.24, 0.01);
+  EXPECT_NEAR(time_us(h100, kAllReduce, kGiB), 3970.5802, 1e-3);
+  EXPECT_NEAR(time_us(h100, kAllReduce, 1024), 23 + 1024 * 1.125 / 0.68 / 450e3, 1e-9);
+  EXPECT_NEAR(h100.bound_GBps(kAllReduce).value(), 700, 1e-6);
+  EXPECT_NEAR(busbw(h100, kAllReduce, kGiB), 473.24, 0.01);
 }
 
 TEST(Predictor, HasTheTimesOfEachAlgorithmOverFourHosts) {
   // ac922-x4: four hosts of four. In a host the X-Bus at 0.94 of 32 GB/s = 30.08, between them two
   // cards at 0.80 of 12 = 19.2; steps over the X-Bus take 5.7 us, over the network 14.
   const auto times = [](Algorithm algorithm, double bytes) {
-    return time_us(predictor("ac922-x4", 16, {.algorithm = algorithm}), Operation::AllReduce,
-                   bytes);
+    return time_us(predictor("ac922-x4", 16, {.algorithm = algorithm}), kAllReduce, bytes);
   };
   // 30 steps, of which 4 of 16 leave a host. Low latency: 6.6 + 22.5 x 1 + 7.5 x 2.7 = 49.35, and
   // 1024 x 2 x 15/16 / (0.25 x 19.2e3) = 0.4. Simple: 8.4 + 22.5 x 5.7 + 7.5 x 14 = 241.65, and
@@ -165,7 +168,7 @@ TEST(Predictor, HasTheTimesOfEachAlgorithmOverFourHosts) {
 TEST(Predictor, SendsATreeInOneHostAsAChain) {
   // 15 steps of 28 us up and down; 2 x 1e9 bytes over 0.80 of 150 GB/s at a share of 0.92.
   const Predictor dgx2 = predictor("dgx-2", 16, {.algorithm = Algorithm::Tree});
-  EXPECT_NEAR(time_us(dgx2, Operation::AllReduce, 1e9), 840 + 2e6 / 120 / 0.92, 1e-3);
+  EXPECT_NEAR(time_us(dgx2, kAllReduce, 1e9), 840 + 2e6 / 120 / 0.92, 1e-3);
 }
 
 TEST(Predictor, SendsAnExchangeStraightInOneStep) {
@@ -173,19 +176,19 @@ TEST(Predictor, SendsAnExchangeStraightInOneStep) {
   // size to the other, 0.4 s a GB; low latency takes four times that and 6.6 + 2.7 us, else 8.4 +
   // 14.
   const Predictor two = predictor("p3dn-x2", 16, {.flows = 100});
-  EXPECT_NEAR(time_us(two, Operation::AllToAll, 1000), 6.6 + 2.7 + 1.6, 1e-6);
-  EXPECT_NEAR(time_us(two, Operation::AllToAll, 1e9), 8.4 + 14 + 0.4e6, 1e-3);
-  EXPECT_NEAR(time_us(two, Operation::SendReceive, 1e9), 8.4 + 14 + 0.1e6, 1e-3);
-  EXPECT_NEAR(time_us(two, Operation::Gather, 1e9), 8.4 + 14 + 0.05e6, 1e-3);  // 8/16 come in
+  EXPECT_NEAR(time_us(two, kAllToAll, 1000), 6.6 + 2.7 + 1.6, 1e-6);
+  EXPECT_NEAR(time_us(two, kAllToAll, 1e9), 8.4 + 14 + 0.4e6, 1e-3);
+  EXPECT_NEAR(time_us(two, kSendReceive, 1e9), 8.4 + 14 + 0.1e6, 1e-3);
+  EXPECT_NEAR(time_us(two, kGather, 1e9), 8.4 + 14 + 0.05e6, 1e-3);  // 8/16 come in
   // Sixteen at 0.80 of 150 GB/s on a switch: 15/16 pass each port, over NVLink.
   const Predictor dgx2 = predictor("dgx-2", 16);
-  EXPECT_NEAR(time_us(dgx2, Operation::AllToAll, 1e9), 8.4 + 3.4 + 0.9375e6 / 120, 1e-3);
-  EXPECT_NEAR(time_us(dgx2, Operation::SendReceive, 1e9), 8.4 + 3.4 + 1e6 / 120, 1e-3);
+  EXPECT_NEAR(time_us(dgx2, kAllToAll, 1e9), 8.4 + 3.4 + 0.9375e6 / 120, 1e-3);
+  EXPECT_NEAR(time_us(dgx2, kSendReceive, 1e9), 8.4 + 3.4 + 1e6 / 120, 1e-3);
 }
 
 TEST(Predictor, LimitsHostsByFlows) {
   const auto rate = [](int flows) {
-    return busbw(predictor("p3dn-x2", 16, {.flows = flows}), Operation::AllReduce, 1e3 * kGiB);
+    return busbw(predictor("p3dn-x2", 16, {.flows = flows}), kAllReduce, 1e3 * kGiB);
   };
   EXPECT_NEAR(rate(1), 1.0, 0.01);
   EXPECT_NEAR(rate(4), 4.0, 0.01);
@@ -198,20 +201,19 @@ TEST(Predictor, LosesTheShareOfEachMediumOfItsFlowsToo) {
   machine.host.media.at(0).efficiency = 0.9;
   const auto seconds = [&](int flows) {
     const Predictor four(machine, {.ranks = 4, .flows = flows, .algorithm = Algorithm::Ring});
-    return four.predict(Operation::AllReduce, 1e15)->time_us / 1e12;
+    return four.predict(kAllReduce, 1e15)->time_us / 1e12;
   };
   EXPECT_NEAR(seconds(1), 2 * 0.75 / 1.0, 1e-6);
   EXPECT_NEAR(seconds(2), 2 * 0.75 / 2.0, 1e-6);
   EXPECT_NEAR(seconds(100), 2 * 0.75 / 10.0, 1e-6);
   const Predictor pair(machine, {.ranks = 2, .algorithm = Algorithm::Ring});
-  EXPECT_NEAR(pair.predict(Operation::AllReduce, 1e15)->time_us / 1e12, 1 / 45.0, 1e-6);
+  EXPECT_NEAR(pair.predict(kAllReduce, 1e15)->time_us / 1e12, 1 / 45.0, 1e-6);
 }
 
 TEST(Predictor, TreesPassTheRingBetweenTwoHosts) {
   // Each of two hosts sends a size once by trees, and 2(n - 1)/n of it by a ring.
   const auto rate = [](const std::string& system, int ranks, Algorithm algorithm) {
-    return busbw(predictor(system, ranks, {.algorithm = algorithm}), Operation::AllReduce,
-                 1e6 * kGiB);
+    return busbw(predictor(system, ranks, {.algorithm = algorithm}), kAllReduce, 1e6 * kGiB);
   };
   EXPECT_NEAR(rate("p3dn-x2", 16, Algorithm::Tree) / rate("p3dn-x2", 16, Algorithm::Ring),
               0.92 * 2 * 15 / 16, 1e-3);
@@ -222,7 +224,7 @@ TEST(Predictor, TreesPassTheRingBetweenTwoHosts) {
 TEST(Predictor, FollowsTheChoiceOfDevices) {
   const auto bound = [](const std::string& words) {
     return predictor("dgx-1v", 2, {.devices = parse_selection("--devices", words)})
-        .bound_GBps(Operation::AllReduce)
+        .bound_GBps(kAllReduce)
         .value();
   };
   EXPECT_NEAR(bound("prefix"), 25, 1e-6);
@@ -241,8 +243,8 @@ TEST(Predictor, RefusesRanksThatDoNotFit) {
 }
 
 TEST(Predictor, KnowsOneRankAsNothingToExchange) {
-  EXPECT_FALSE(predictor("dgx-2", 1).predict(Operation::AllReduce, kGiB));
-  EXPECT_FALSE(predictor("dgx-2", 1).predict(Operation::AllToAll, kGiB));
+  EXPECT_FALSE(predictor("dgx-2", 1).predict(kAllReduce, kGiB));
+  EXPECT_FALSE(predictor("dgx-2", 1).predict(kAllToAll, kGiB));
 }
 
 TEST(Predictor, TakesAThousandHosts) {
@@ -250,14 +252,14 @@ TEST(Predictor, TakesAThousandHosts) {
   machine.hosts = 1024;
   const Predictor many(machine, {.ranks = 8192});
   EXPECT_EQ(many.set().parts.size(), 1024U);
-  EXPECT_NEAR(busbw(many, Operation::AllReduce, 1e6 * kGiB), 1.0, 0.01);
-  EXPECT_TRUE(many.predict(Operation::AllToAll, kGiB));
+  EXPECT_NEAR(busbw(many, kAllReduce, 1e6 * kGiB), 1.0, 0.01);
+  EXPECT_TRUE(many.predict(kAllToAll, kGiB));
 }
 
 TEST(Predictor, TellsTheLinkThatAllToAllLoadsMost) {
   // Eight of sixteen parts cross between two hosts: 8 x 8/16 of a size at 12.5 GB/s.
   const Predictor two = predictor("p3dn-x2", 16, {.flows = 100});
-  EXPECT_NEAR(two.bound_GBps(Operation::AllToAll).value(), 15.0 / 16 * 12.5 / 4, 1e-6);
+  EXPECT_NEAR(two.bound_GBps(kAllToAll).value(), 15.0 / 16 * 12.5 / 4, 1e-6);
 }
 
 }  // namespace

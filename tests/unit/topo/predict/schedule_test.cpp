@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each formula of docs/simulation.md against a walk over ranks, steps and pieces.
 #include "topo/predict/schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "tests/unit/topo/tree_machine.hpp"
+#include "topo/systems/joined_hosts.hpp"
+
+// Each formula of docs/simulation.md against a walk over ranks, steps and pieces.
 namespace busbar::topo {
 namespace {
 
 constexpr double kGB = 1e9;
+const Collective& kAllReduce = *find_collective("allreduce");
+const Collective& kAllGather = *find_collective("allgather");
+const Collective& kAllToAll = *find_collective("alltoall");
 
 /// Every kind of step has its own digits, so that a sum shows how many of which there are.
 constexpr StepTimes kTimes{.share = 0.5,
@@ -63,11 +71,11 @@ struct Walk {
   double steps_us = 0;
 };
 
-Walk walk_ring(Operation operation, const Machine& machine) {
+Walk walk_ring(Movement movement, const Machine& machine) {
   const std::vector<int> hosts = hosts_of(machine);
   const std::size_t n = hosts.size();
-  const std::size_t rounds = operation == Operation::AllReduce ? 2 : 1;
-  const bool whole = operation == Operation::Broadcast || operation == Operation::Reduce;
+  const std::size_t rounds = movement == Movement::AllReduce ? 2 : 1;
+  const bool whole = movement == Movement::Chain;
   std::vector<double> load(n, 0);
   Walk walk;
   for (std::size_t start = 0; start < n; ++start) {
@@ -87,20 +95,20 @@ Walk walk_ring(Operation operation, const Machine& machine) {
 const std::vector<Machine> kMachines{{{2}},    {{3}},    {{8}},       {{1, 1}},
                                      {{4, 4}}, {{3, 2}}, {{2, 2, 2}}, {{1, 1, 1, 1, 1}}};
 
-double time_us(Operation operation, Sending sending, const SetLimits& limits, double bytes) {
-  return schedule(operation, sending, limits, kTimes).value().time_us(bytes);
+double time_us(const Collective& collective, Sending sending, const SetLimits& limits,
+               double bytes) {
+  return schedule(collective, sending, limits, kTimes).value().time_us(bytes);
 }
 
 TEST(Schedule, OfARingIsWhatAWalkRoundItTakes) {
   for (const Machine& machine : kMachines) {
-    for (const Operation operation :
-         {Operation::AllReduce, Operation::AllGather, Operation::ReduceScatter,
-          Operation::Broadcast, Operation::Reduce}) {
-      const Walk walk = walk_ring(operation, machine);
+    for (const Collective* collective : measured_collectives()) {
+      if (!is_ringed(collective->movement)) continue;
+      const Walk walk = walk_ring(collective->movement, machine);
       for (const double GB : {0.0, 1e-6, 3.0}) {
         const double data_us = walk.sizes * GB / machine.ring_GBps / kTimes.share * 1e6;
         for (const Sending sending : {Sending::Ring, Sending::RingLowLatency}) {
-          EXPECT_NEAR(time_us(operation, sending, limits_of(machine), GB * kGB),
+          EXPECT_NEAR(time_us(*collective, sending, limits_of(machine), GB * kGB),
                       kTimes.launch_us + walk.steps_us + data_us, 1e-3)
               << count(machine) << " ranks on " << machine.ranks.size();
         }
@@ -139,7 +147,7 @@ TEST(Schedule, OfATreeIsAChainInEachHostAndTwoTreesBetween) {
     for (const double GB : {0.0, 1e-6, 3.0}) {
       const double data_us = std::max(chain, between) * GB / kTimes.share * 1e6;
       for (const Sending sending : {Sending::Tree, Sending::TreeLowLatency}) {
-        EXPECT_NEAR(time_us(Operation::AllReduce, sending, limits, GB * kGB),
+        EXPECT_NEAR(time_us(kAllReduce, sending, limits, GB * kGB),
                     kTimes.launch_us + steps_us + data_us, 1e-3)
             << count(machine) << " ranks on " << hosts;
       }
@@ -150,13 +158,11 @@ TEST(Schedule, OfATreeIsAChainInEachHostAndTwoTreesBetween) {
 TEST(Schedule, OfATreeIsLimitedByTheSlowerOfHostAndNetwork) {
   Machine machine{.ranks = {4, 4}, .host_GBps = 10, .network_GBps = 100};
   // 2 / 10 in the host against 2 x 1/2 / 100 between; half a share doubles it: 0.4 s a GB.
-  EXPECT_NEAR(
-      schedule(Operation::AllReduce, Sending::Tree, limits_of(machine), kTimes)->us_per_byte,
-      0.4e-3, 1e-12);
+  EXPECT_NEAR(schedule(kAllReduce, Sending::Tree, limits_of(machine), kTimes)->us_per_byte, 0.4e-3,
+              1e-12);
   machine.network_GBps = 2;  // 1 / 2 between: 1 s a GB
-  EXPECT_NEAR(
-      schedule(Operation::AllReduce, Sending::Tree, limits_of(machine), kTimes)->us_per_byte, 1e-3,
-      1e-12);
+  EXPECT_NEAR(schedule(kAllReduce, Sending::Tree, limits_of(machine), kTimes)->us_per_byte, 1e-3,
+              1e-12);
 }
 
 TEST(Schedule, OfTheHierarchicalFormIsARingInEachHostAndOneAcross) {
@@ -164,7 +170,7 @@ TEST(Schedule, OfTheHierarchicalFormIsARingInEachHostAndOneAcross) {
     const auto hosts = static_cast<int>(machine.ranks.size());
     const SetLimits limits = limits_of(machine);
     if (hosts < 2) {
-      EXPECT_FALSE(schedule(Operation::AllReduce, Sending::Hierarchical, limits, kTimes));
+      EXPECT_FALSE(schedule(kAllReduce, Sending::Hierarchical, limits, kTimes));
       continue;
     }
     const int k = limits.most_on_host;
@@ -181,7 +187,7 @@ TEST(Schedule, OfTheHierarchicalFormIsARingInEachHostAndOneAcross) {
     }
     for (const double GB : {0.0, 1e-6, 3.0}) {
       const double seconds = in_host / machine.host_GBps + across / machine.network_GBps;
-      EXPECT_NEAR(time_us(Operation::AllReduce, Sending::Hierarchical, limits, GB * kGB),
+      EXPECT_NEAR(time_us(kAllReduce, Sending::Hierarchical, limits, GB * kGB),
                   kTimes.launch_us + steps_us + seconds * GB / kTimes.share * 1e6, 1e-3)
           << count(machine) << " ranks on " << hosts;
     }
@@ -194,7 +200,7 @@ TEST(Schedule, OfTheSwitchSendsAllOnceAndTheOwnSumsOnce) {
     for (const double GB : {0.0, 1e-6, 3.0}) {
       double sent = 1.0 / n;  // its own part of the sums, for all
       for (int piece = 0; piece < n; ++piece) sent += 1.0 / n;
-      EXPECT_NEAR(time_us(Operation::AllReduce, Sending::Nvls, limits_of(machine), GB * kGB),
+      EXPECT_NEAR(time_us(kAllReduce, Sending::Nvls, limits_of(machine), GB * kGB),
                   kTimes.launch_us + sent * GB / machine.port_GBps / kTimes.share * 1e6, 1e-6);
     }
   }
@@ -204,7 +210,7 @@ TEST(Schedule, TakesTheTimeOfTheKindOfStep) {
   SetLimits limits = limits_of({.ranks = {4}});
   const auto fixed = [&](LinkKind within) {
     limits.within = within;
-    return schedule(Operation::AllGather, Sending::Ring, limits, kTimes)->fixed_us;
+    return schedule(kAllGather, Sending::Ring, limits, kTimes)->fixed_us;
   };
   EXPECT_NEAR(fixed(LinkKind::NvLink), 3.007, 1e-9);
   EXPECT_NEAR(fixed(LinkKind::Pcie), 3e3 + 7e-3, 1e-9);
@@ -214,32 +220,159 @@ TEST(Schedule, TakesTheTimeOfTheKindOfStep) {
 
 TEST(Schedule, IsNoneWhereTheWayIsNotThere) {
   const SetLimits two = limits_of({.ranks = {2, 2}});
-  const auto has = [](Operation operation, Sending sending, const SetLimits& limits) {
-    return schedule(operation, sending, limits, kTimes).has_value();
+  const auto has = [](const Collective& collective, Sending sending, const SetLimits& limits) {
+    return schedule(collective, sending, limits, kTimes).has_value();
   };
   for (const Sending sending : kSendings) {
-    EXPECT_TRUE(has(Operation::AllReduce, sending, two)) << name(sending);
-    EXPECT_EQ(has(Operation::AllGather, sending, two), algorithm_of(sending) == Algorithm::Ring);
-    EXPECT_FALSE(has(Operation::AllToAll, sending, two));
+    EXPECT_TRUE(has(kAllReduce, sending, two)) << name(sending);
+    EXPECT_EQ(has(kAllGather, sending, two), algorithm_of(sending) == Algorithm::Ring);
+    EXPECT_FALSE(has(kAllToAll, sending, two));
     SetLimits alone = two;
     alone.ranks = 1;
-    EXPECT_FALSE(has(Operation::AllReduce, sending, alone));
+    EXPECT_FALSE(has(kAllReduce, sending, alone));
   }
   SetLimits broken = two;
   broken.ring_GBps = 0;
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Ring, broken));
-  EXPECT_TRUE(has(Operation::AllReduce, Sending::Tree, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Ring, broken));
+  EXPECT_TRUE(has(kAllReduce, Sending::Tree, broken));
   broken = two;
   broken.network_GBps = 0;
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Tree, broken));
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Hierarchical, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Tree, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Hierarchical, broken));
   broken = two;
   broken.host_GBps = 0;
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Tree, broken));
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Hierarchical, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Tree, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Hierarchical, broken));
   broken = two;
   broken.in_switch_GBps = 0;
-  EXPECT_FALSE(has(Operation::AllReduce, Sending::Nvls, broken));
+  EXPECT_FALSE(has(kAllReduce, Sending::Nvls, broken));
+}
+
+constexpr std::array kExchanges{Movement::AllToAll, Movement::Gather, Movement::Scatter,
+                                Movement::SendReceive};
+
+/// What `from` has for `to`, in sizes as nccl-tests defines them.
+double sent(Movement movement, int from, int to, int root, int ranks) {
+  const double part = 1.0 / ranks;
+  if (movement == Movement::AllToAll) return part;
+  if (movement == Movement::Gather) return to == root ? part : 0;
+  if (movement == Movement::Scatter) return from == root ? part : 0;
+  return to - from == 1 || (from == ranks - 1 && to == 0) ? 1 : 0;
+}
+
+/// Seconds a GB by adding up every pair's data on each link of its way within a host, and on its
+/// host's way out and in between hosts, for which `network_GBps` is known. `devices`: of each rank,
+/// in a graph that has all hosts.
+double slow_seconds(Movement movement, int root, const Graph& graph,
+                    const std::vector<int>& devices, double network_GBps) {
+  const int ranks = static_cast<int>(devices.size());
+  std::vector<double> load(graph.links.size(), 0);
+  std::map<int, double> out;
+  std::map<int, double> in;
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      if (from == to) continue;
+      const double share = sent(movement, from, to, root, ranks);
+      const int start = devices[static_cast<std::size_t>(from)];
+      const int end = devices[static_cast<std::size_t>(to)];
+      if (device(graph, start).host != device(graph, end).host) {
+        out[device(graph, start).host] += share;
+        in[device(graph, end).host] += share;
+        continue;
+      }
+      const auto way = way_between(graph, start, end, false);
+      for (const int link : way.value()) load[static_cast<std::size_t>(link)] += share;
+    }
+  }
+  double seconds = 0;
+  for (std::size_t k = 0; k < load.size(); ++k) {
+    seconds = std::max(seconds, load[k] / width_GBps(graph, k));
+  }
+  for (const auto& sums : {out, in}) {
+    for (const auto& [host, sum] : sums) seconds = std::max(seconds, sum / network_GBps);
+  }
+  return seconds;
+}
+
+double seconds_of(Movement movement, int root, const EqualHosts& machine, const RankSet& set) {
+  const Cluster cluster(machine);
+  return exchange_seconds(movement, root, cluster, set, limits_of(cluster, set, {}), {}).value();
+}
+
+TEST(Exchange, AddsUpThePairsOfAHost) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const TreeMachine machine({.gpus = 5, .nvlink = seed % 2 > 0 ? 0.5 : 0}, seed);
+    const std::vector<int> devices{0, 2, 3, 4};
+    const RankSet set{.parts = {{.devices = devices}}, .ranks = 4};
+    for (const Movement movement : kExchanges) {
+      for (int root = 0; root < 4; ++root) {
+        EXPECT_NEAR(seconds_of(movement, root, {.host = machine.graph()}, set),
+                    slow_seconds(movement, root, machine.graph(), devices, 1), 1e-12)
+            << seed << " root " << root;
+      }
+    }
+  }
+}
+
+TEST(Exchange, AddsUpThePairsOfEqualHosts) {
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    const TreeMachine machine({.gpus = 3, .nvlink = 0.5}, seed);
+    const EqualHosts hosts{.host = machine.graph(), .hosts = 4};
+    const Graph graph = copy_hosts(machine.graph(), 4);
+    // Three hosts alike, the last with two ranks.
+    const RankSet set{.parts = {{.host = 0, .devices = {0, 1, 2}},
+                                {.host = 1, .devices = {0, 1, 2}},
+                                {.host = 2, .devices = {0, 1, 2}},
+                                {.host = 3, .devices = {0, 2}}},
+                      .ranks = 11};
+    const std::vector<int> devices{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11};
+    const double network = limits_of(Cluster(hosts), set, {}).network_GBps;
+    for (const Movement movement : kExchanges) {
+      for (const int root : {0, 2, 3, 7, 8, 9, 10}) {
+        EXPECT_NEAR(seconds_of(movement, root, hosts, set),
+                    slow_seconds(movement, root, graph, devices, network), 1e-12)
+            << seed << " root " << root;
+      }
+    }
+  }
+}
+
+TEST(Exchange, PassesEachPortOfASwitchOnce) {
+  // 300 GB/s: each of eight sends seven eighths of a size, or all of it to one.
+  const RankSet set{.parts = {{.devices = prefix(8)}}, .ranks = 8};
+  const EqualHosts machine{.host = star_graph(8, 12, 25)};
+  EXPECT_NEAR(seconds_of(Movement::AllToAll, 0, machine, set), 0.875 / 300, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::Gather, 3, machine, set), 0.875 / 300, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::Scatter, 3, machine, set), 0.875 / 300, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::SendReceive, 0, machine, set), 1.0 / 300, 1e-12);
+}
+
+TEST(Exchange, SharesSeveralCablesOfAPair) {
+  // Three cables of 25, 50 and 75 GB/s carry one path of 150 together: a half of a size each way.
+  Graph graph = nvlink_graph({"01", "10"}, 25);
+  add_cable(graph, graph.devices[0], graph.devices[1], 0, 2);
+  add_cable(graph, graph.devices[0], graph.devices[1], 0, 3);
+  const RankSet set{.parts = {{.devices = {0, 1}}}, .ranks = 2};
+  EXPECT_NEAR(seconds_of(Movement::AllToAll, 0, {.host = graph}, set), 0.5 / 150, 1e-12);
+  EXPECT_NEAR(seconds_of(Movement::SendReceive, 0, {.host = graph}, set), 1.0 / 150, 1e-12);
+}
+
+TEST(Exchange, IsNoneWhereAPairHasNoWay) {
+  const RankSet set{.parts = {{.devices = {0, 1, 2}}}, .ranks = 3};
+  const Cluster cluster({.host = nvlink_graph({"011", "100", "100"}, 25)});
+  const SetLimits limits = limits_of(cluster, set, {});
+  const auto has = [&](Movement movement, int root) {
+    return exchange_seconds(movement, root, cluster, set, limits, {}).has_value();
+  };
+  EXPECT_FALSE(has(Movement::AllToAll, 0));
+  EXPECT_TRUE(has(Movement::Gather, 0)) << "1 and 2 have nothing for each other";
+  EXPECT_FALSE(has(Movement::Gather, 1));
+  const RankSet hosts{.parts = {{.host = 0, .devices = {0}}, {.host = 1, .devices = {0}}},
+                      .ranks = 2};
+  const Cluster apart({.host = nvlink_graph({"01", "10"}, 25), .hosts = 2});
+  EXPECT_FALSE(
+      exchange_seconds(Movement::AllToAll, 0, apart, hosts, limits_of(apart, hosts, {}), {}))
+      << "no network";
 }
 
 }  // namespace

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include "base/where.hpp"
+
+namespace busbar {
+
+/// A library that is opened at run time and stays open: the program starts without it.
+class SharedLibrary {
+ public:
+  /// Opens the first of these names that the dynamic linker finds.
+  SharedLibrary(std::initializer_list<const char*> names);
+
+  [[nodiscard]] bool is_open() const { return handle_ != nullptr; }
+  /// The address of a function, or null where the library has none of this name.
+  [[nodiscard]] void* find(const char* function) const;
+  /// As find; a function that is not there makes the library unusable.
+  [[nodiscard]] void* require(const char* function);
+  /// The file that was opened, or an empty text.
+  [[nodiscard]] std::string path() const;
+  /// Why the library cannot be used, or an empty text.
+  [[nodiscard]] std::string problem() const;
+
+ private:
+  void* handle_ = nullptr;
+  std::string error_;  // the linker's, of the first name
+  std::vector<std::string> missing_;
+};
+
+template <class Signature>
+class LibraryFunction;
+
+/// A function of a SharedLibrary; false where the library has none.
+template <class Result, class... Arguments>
+class LibraryFunction<Result(Arguments...)> {
+ public:
+  explicit LibraryFunction(void* address)
+      : call_(reinterpret_cast<Result (*)(Arguments...)>(address)) {}
+
+  explicit operator bool() const { return call_ != nullptr; }
+  Result operator()(Arguments... arguments) const { return call_(arguments...); }
+
+ private:
+  Result (*call_)(Arguments...);
+};
+
+/// What the program calls of CUDA, found at run time in libcudart and in the driver's libcuda. Only
+/// functions and structs that are alike from CUDA 11.4 to 13 are used, so that any of these
+/// versions serves, whichever the program was built with.
+struct CudaApi {
+  SharedLibrary runtime{"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "libcudart.so"};
+  SharedLibrary driver{"libcuda.so.1"};
+
+  template <class Signature>
+  using Function = LibraryFunction<Signature>;
+
+  Function<cudaError_t(int*)> get_runtime_version{runtime.require("cudaRuntimeGetVersion")};
+  Function<cudaError_t(int*)> get_driver_version{runtime.require("cudaDriverGetVersion")};
+  Function<const char*(cudaError_t)> error_text{runtime.require("cudaGetErrorString")};
+  Function<const char*(cudaError_t)> error_name{runtime.require("cudaGetErrorName")};
+  Function<cudaError_t()> take_last_error{runtime.require("cudaGetLastError")};
+
+  Function<cudaError_t(int*)> get_device_count{runtime.require("cudaGetDeviceCount")};
+  Function<cudaError_t(void*, int)> get_properties{runtime.require("cudaGetDeviceProperties")};
+  Function<cudaError_t(int*, cudaDeviceAttr, int)> get_attribute{
+      runtime.require("cudaDeviceGetAttribute")};
+  Function<cudaError_t(char*, int, int)> get_bus{runtime.require("cudaDeviceGetPCIBusId")};
+  Function<cudaError_t(int*)> get_device{runtime.require("cudaGetDevice")};
+  Function<cudaError_t(int)> set_device{runtime.require("cudaSetDevice")};
+
+  Function<cudaError_t(std::size_t*, std::size_t*)> get_memory{runtime.require("cudaMemGetInfo")};
+  Function<cudaError_t(void**, std::size_t)> allocate{runtime.require("cudaMalloc")};
+  Function<cudaError_t(void*)> release{runtime.require("cudaFree")};
+  Function<cudaError_t(void**, std::size_t, unsigned)> allocate_host{
+      runtime.require("cudaHostAlloc")};
+  Function<cudaError_t(void*)> release_host{runtime.require("cudaFreeHost")};
+  Function<cudaError_t(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t)> copy{
+      runtime.require("cudaMemcpyAsync")};
+  Function<cudaError_t(void*, int, std::size_t, cudaStream_t)> set_bytes{
+      runtime.require("cudaMemsetAsync")};
+
+  Function<cudaError_t(cudaStream_t*, unsigned)> create_stream{
+      runtime.require("cudaStreamCreateWithFlags")};
+  Function<cudaError_t(cudaStream_t)> destroy_stream{runtime.require("cudaStreamDestroy")};
+  Function<cudaError_t(cudaStream_t)> query_stream{runtime.require("cudaStreamQuery")};
+  Function<cudaError_t(cudaStream_t)> await_stream{runtime.require("cudaStreamSynchronize")};
+
+  Function<cudaError_t(cudaEvent_t*)> create_event{runtime.require("cudaEventCreate")};
+  Function<cudaError_t(cudaEvent_t)> destroy_event{runtime.require("cudaEventDestroy")};
+  Function<cudaError_t(cudaEvent_t, cudaStream_t)> record_event{runtime.require("cudaEventRecord")};
+  Function<cudaError_t(float*, cudaEvent_t, cudaEvent_t)> get_elapsed_ms{
+      runtime.require("cudaEventElapsedTime")};
+
+  Function<cudaError_t(cudaStream_t, cudaStreamCaptureMode)> begin_capture{
+      runtime.require("cudaStreamBeginCapture")};
+  Function<cudaError_t(cudaStream_t, cudaGraph_t*)> end_capture{
+      runtime.require("cudaStreamEndCapture")};
+  // CUDA 11 has five arguments for cudaGraphInstantiate, CUDA 12 three; this one stayed (11.4).
+  Function<cudaError_t(cudaGraphExec_t*, cudaGraph_t, unsigned long long)> instantiate_graph{
+      runtime.require("cudaGraphInstantiateWithFlags")};
+  Function<cudaError_t(cudaGraphExec_t, cudaStream_t)> launch_graph{
+      runtime.require("cudaGraphLaunch")};
+  Function<cudaError_t(cudaGraphExec_t)> destroy_graph_exec{
+      runtime.require("cudaGraphExecDestroy")};
+  Function<cudaError_t(cudaGraph_t)> destroy_graph{runtime.require("cudaGraphDestroy")};
+
+  Function<CUresult(CUresult, const char**)> driver_error_text{driver.require("cuGetErrorString")};
+  Function<CUresult(CUmodule*, const void*)> load_module{driver.require("cuModuleLoadData")};
+  Function<CUresult(CUmodule)> unload_module{driver.require("cuModuleUnload")};
+  Function<CUresult(CUfunction*, CUmodule, const char*)> get_kernel{
+      driver.require("cuModuleGetFunction")};
+  Function<CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                    unsigned, CUstream, void**, void**)>
+      launch_kernel{driver.require("cuLaunchKernel")};
+  /// From CUDA 11.7 on; null before.
+  Function<CUresult(CUstream, CUdeviceptr, cuuint32_t, unsigned)> wait_for_value{
+      driver.find("cuStreamWaitValue32_v2")};
+};
+
+/// CUDA, opened at the first call. Its functions may be called where `problem` is empty.
+[[nodiscard]] const CudaApi& cuda();
+/// Why CUDA cannot be used in this process, or an empty text.
+[[nodiscard]] std::string cuda_problem();
+
+/// Throws Error (Runtime) with CUDA's own text unless `code` is cudaSuccess.
+void check_cuda(cudaError_t code, Where where = Where::here());
+/// As check_cuda, for the driver's functions.
+void check_driver(CUresult code, Where where = Where::here());
+
+/// A stream of the current device that does not wait for the default stream.
+class CudaStream {
+ public:
+  CudaStream();
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+  ~CudaStream() { (void)cuda().destroy_stream(stream_); }
+
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A mark on a stream with a time; move-only.
+class CudaEvent {
+ public:
+  CudaEvent();
+  CudaEvent(CudaEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  CudaEvent& operator=(CudaEvent&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+  ~CudaEvent() {
+    if (event_ != nullptr) (void)cuda().destroy_event(event_);
+  }
+
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// ncclConfig_t as NCCL 2.30 lays it out, whatever the header knows: a library reads as many bytes
+/// of it as it knows itself, and leaves undefined fields at its own defaults (nccl.h, all
+/// versions).
+struct NcclConfig {
+  static constexpr int kUndefined = std::numeric_limits<int>::min();
+
+  std::size_t size = sizeof(NcclConfig);
+  unsigned magic = 0xcafebeef;
+  unsigned version = 23000;
+  int blocking = 1;  ///< 2.14 knows no undefined value of this one
+  int cga_cluster_size = kUndefined;
+  int min_ctas = kUndefined;
+  int max_ctas = kUndefined;
+  const char* net_name = nullptr;
+  int split_share = kUndefined;
+  int traffic_class = kUndefined;
+  const char* comm_name = nullptr;
+  int collnet_enable = kUndefined;
+  int cta_policy = kUndefined;  ///< from 2.27 on
+  int shrink_share = kUndefined;
+  int nvls_ctas = kUndefined;
+  int channels_per_net_peer = kUndefined;
+  int nvlink_centric_sched = kUndefined;  ///< from 2.28 on
+  int graph_usage_mode = kUndefined;
+  int num_rma_ctx = kUndefined;
+  int max_p2p_peers = kUndefined;  ///< from 2.30 on
+  int graph_stream_ordering = kUndefined;
+};
+
+/// What the program calls of NCCL, found at run time in libnccl. Whatever came after 2.14 may be
+/// null; types and constants of later versions are given as numbers, so that one program
+/// serves old and new libraries, whichever header it was built with.
+struct NcclApi {
+  SharedLibrary library{"libnccl.so.2", "libnccl.so"};
+
+  template <class Signature>
+  using Function = LibraryFunction<Signature>;
+  using Comm = ncclComm_t;
+  using Result = ncclResult_t;
+  using Type = ncclDataType_t;
+  using Count = std::size_t;
+
+  Function<Result(int*)> get_version{library.require("ncclGetVersion")};
+  Function<Result(ncclUniqueId*)> get_unique_id{library.require("ncclGetUniqueId")};
+  Function<Result(Comm*, int, ncclUniqueId, int, NcclConfig*)> init{
+      library.require("ncclCommInitRankConfig")};
+  Function<Result(Comm)> destroy{library.require("ncclCommDestroy")};
+  Function<Result(Comm)> abort{library.require("ncclCommAbort")};
+  Function<Result(Comm, Result*)> get_async_error{library.require("ncclCommGetAsyncError")};
+  Function<const char*(Result)> error_text{library.require("ncclGetErrorString")};
+  Function<const char*(Comm)> last_error{library.require("ncclGetLastError")};
+
+  Function<Result()> group_start{library.require("ncclGroupStart")};
+  Function<Result()> group_end{library.require("ncclGroupEnd")};
+  Function<Result(const void*, void*, Count, Type, ncclRedOp_t, Comm, cudaStream_t)> allreduce{
+      library.require("ncclAllReduce")};
+  Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t)> broadcast{
+      library.require("ncclBroadcast")};
+  Function<Result(const void*, void*, Count, Type, ncclRedOp_t, int, Comm, cudaStream_t)> reduce{
+      library.require("ncclReduce")};
+  Function<Result(const void*, void*, Count, Type, ncclRedOp_t, Comm, cudaStream_t)> reducescatter{
+      library.require("ncclReduceScatter")};
+  Function<Result(const void*, void*, Count, Type, Comm, cudaStream_t)> allgather{
+      library.require("ncclAllGather")};
+  Function<Result(const void*, Count, Type, int, Comm, cudaStream_t)> send{
+      library.require("ncclSend")};
+  Function<Result(void*, Count, Type, int, Comm, cudaStream_t)> receive{
+      library.require("ncclRecv")};
+
+  // From 2.19 on.
+  Function<Result(void**, std::size_t)> allocate{library.find("ncclMemAlloc")};
+  Function<Result(void*)> release{library.find("ncclMemFree")};
+  Function<Result(Comm, void*, std::size_t, void**)> register_buffer{
+      library.find("ncclCommRegister")};
+  Function<Result(Comm, void*)> deregister_buffer{library.find("ncclCommDeregister")};
+  // From 2.24 on.
+  Function<void()> reread_log_settings{library.find("ncclResetDebugInit")};
+  // From 2.27 on; the handle is an ncclWindow_t.
+  Function<Result(Comm, void*, std::size_t, void**, int)> register_window{
+      library.find("ncclCommWindowRegister")};
+  Function<Result(Comm, void*)> deregister_window{library.find("ncclCommWindowDeregister")};
+  // From 2.28 on; without them send and receive must do.
+  Function<Result(const void*, void*, Count, Type, Comm, cudaStream_t)> alltoall{
+      library.find("ncclAlltoAll")};
+  Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t)> gather{
+      library.find("ncclGather")};
+  Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t)> scatter{
+      library.find("ncclScatter")};
+};
+
+/// NCCL, opened at the first call. Its functions may be called where nccl_problem() is empty.
+[[nodiscard]] const NcclApi& nccl();
+
+/// The first version with a feature, as ncclGetVersion reports it.
+inline constexpr int kNcclFirst = 21400;          ///< the oldest that is used at all
+inline constexpr int kNcclRegistration = 21900;   ///< ncclCommRegister
+inline constexpr int kNcclSmallFloats = 22400;    ///< 8-bit floating types
+inline constexpr int kNcclWindows = 22700;        ///< symmetric windows, CTAPolicy 0 and 1
+inline constexpr int kNcclZeroCtas = 22800;       ///< CTAPolicy 2, nvlinkCentricSched
+inline constexpr int kNcclNullWindows = 22900;    ///< no window is a null handle
+inline constexpr int kNcclSharedDevices = 23000;  ///< ranks that share a device, maxP2pPeers
+
+/// Of the library; 0 where there is none.
+[[nodiscard]] int nccl_version();
+/// "2.28.9" of a version's code.
+[[nodiscard]] std::string nccl_version_text(int code);
+/// Why NCCL cannot be used in this process, or an empty text.
+[[nodiscard]] std::string nccl_problem();
+
+}  // namespace busbar

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/stream.hpp"
+
+#include <algorithm>
+
+namespace busbar {
+
+void EventStopwatch::reset(std::size_t laps) {
+  // One more than laps, as a lap ends where the next begins: nothing is created between the two.
+  while (events_.size() < laps + 1) events_.emplace_back();
+  used_ = 0;
+  laps_.clear();
+  laps_.reserve(laps);
+  intervals_.clear();
+}
+
+std::size_t EventStopwatch::mark() {
+  if (used_ == events_.size()) events_.emplace_back();
+  check_cuda(cuda().record_event(events_[used_].get(), stream_));
+  return used_++;
+}
+
+void EventStopwatch::lap() {
+  const std::size_t now = mark();
+  laps_.emplace_back(last_, now);
+  last_ = now;
+}
+
+const std::vector<Seconds>& EventStopwatch::intervals() {
+  constexpr double kMillisecond = 1e-3;
+  for (std::size_t i = intervals_.size(); i < laps_.size(); ++i) {
+    float milliseconds = 0;
+    check_cuda(cuda().get_elapsed_ms(&milliseconds, events_[laps_[i].first].get(),
+                                     events_[laps_[i].second].get()));
+    intervals_.emplace_back(milliseconds * kMillisecond);
+  }
+  return intervals_;
+}
+
+/// The median distance of events with nothing between them, at least their resolution of 0.5 us
+/// (CUDA Runtime API, cudaEventElapsedTime).
+Seconds EventStopwatch::cost() {
+  constexpr std::size_t kReadings = 101;
+  constexpr Seconds kResolution{0.5e-6};
+  reset(kReadings);
+  start();
+  for (std::size_t i = 0; i < kReadings; ++i) lap();
+  check_cuda(cuda().await_stream(stream_));
+  std::vector<Seconds> costs = intervals();
+  const auto middle = costs.begin() + kReadings / 2;
+  std::nth_element(costs.begin(), middle, costs.end());
+  return std::max(*middle, kResolution);
+}
+
+CudaGraph::CudaGraph(cudaStream_t stream, const std::function<void()>& issue) : stream_(stream) {
+  // Thread local: NCCL's own threads may go on calling what a capture forbids.
+  check_cuda(cuda().begin_capture(stream_, cudaStreamCaptureModeThreadLocal));
+  cudaGraph_t graph = nullptr;
+  try {
+    issue();
+  } catch (...) {  // a stream must not stay in capture
+    (void)cuda().end_capture(stream_, &graph);
+    graph_.reset(graph);
+    throw;
+  }
+  const cudaError_t captured = cuda().end_capture(stream_, &graph);
+  graph_.reset(graph);
+  check_cuda(captured);
+  cudaGraphExec_t executable = nullptr;
+  check_cuda(cuda().instantiate_graph(&executable, graph, 0));
+  executable_.reset(executable);
+}
+
+void CudaGraph::enqueue() { check_cuda(cuda().launch_graph(executable_.get(), stream_)); }
+
+HeldStart::HeldStart(cudaStream_t stream)
+    : stream_(stream), usable_(static_cast<bool>(cuda().wait_for_value)) {
+  void* memory = nullptr;
+  check_cuda(cuda().allocate_host(&memory, sizeof *opened_, cudaHostAllocMapped));
+  opened_ = static_cast<std::uint32_t*>(memory);
+  *opened_ = 0;
+}
+
+HeldStart::~HeldStart() {
+  start();  // or a stream that is left in the middle would never end
+  (void)cuda().release_host(opened_);
+}
+
+bool HeldStart::hold() {
+  if (!usable_) return false;
+  ++gate_;
+  // Host memory has one address for host and device (unified addressing).
+  const auto address = reinterpret_cast<CUdeviceptr>(opened_);
+  usable_ =
+      cuda().wait_for_value(stream_, address, gate_, CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS;
+  return usable_;
+}
+
+void HeldStart::start() { std::atomic_ref(*opened_).store(gate_, std::memory_order_release); }
+
+}  // namespace busbar

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "harness/rank_map.hpp"
+#include "harness/run.hpp"
+#include "topo/bounds/bound.hpp"
+
+namespace busbar {
+namespace {
+
+/// "40.10 and 31.00 from 256 KiB on", fastest first.
+std::string rates_text(const HostBandwidth& bandwidth) {
+  std::vector<std::string> words;
+  for (const MemoryRates& rates : bandwidth.rates) {
+    words.push_back(fmt::format("{:.2f} and {:.2f} from {} on", rates.copy_GBps, rates.reduce_GBps,
+                                format_bytes(rates.set)));
+  }
+  return join(words, ", ");
+}
+
+/// What is measured nearest to the processors is for the record; people ask for these two.
+std::string note_text(const HostBoundInput& host, const Collective& collective,
+                      const HostBandwidth& bandwidth) {
+  const MemoryRates& memory = bandwidth.rates.back();
+  std::string text = fmt::format("copy {:.2f} GB/s and reduce {:.2f} GB/s per rank (memory)",
+                                 memory.copy_GBps, memory.reduce_GBps);
+  const MemoryRates& cache = bandwidth.of(host.last_level_cache);
+  if (cache.set < memory.set) {
+    text += fmt::format(", {:.2f} and {:.2f} (cache)", cache.copy_GBps, cache.reduce_GBps);
+  }
+  const auto most = host_bound_GBps(
+      bandwidth, {.collective = &collective, .ranks = host.ranks, .size = memory.set});
+  if (most) text += fmt::format("; {} at most {:.2f} GB/s (memory)", collective.title, *most);
+  return text;
+}
+
+}  // namespace
+
+std::optional<double> host_bound_GBps(const HostBandwidth& bandwidth, const BoundRow& row) {
+  if (row.ranks < 2 || bandwidth.rates.empty()) return std::nullopt;
+  const MinTraffic traffic = row.collective->min_traffic(row.ranks, row.in_place);
+  const double touched =
+      traffic.touched * static_cast<double>(row.size) * static_cast<double>(row.slots);
+  const MemoryRates& rates = bandwidth.of(static_cast<Bytes>(touched));
+  const double per_size = (traffic.copied / rates.copy_GBps + traffic.reduced / rates.reduce_GBps) /
+                          static_cast<double>(row.ranks);  // seconds per GB of the size
+  return row.collective->bus_factor(row.ranks) / per_size;
+}
+
+std::string host_bound_obstacle(const HostBoundInput& host) {
+  if (host.ranks < 2) return "one rank";
+  if (host.nodes > 1) {
+    return fmt::format("{} nodes, and what joins them is not known", host.nodes);
+  }
+  if (!host.whole) return "rows are not of all ranks that share the memory";
+  if (!host.measured) return "not measured (--host-limits off)";
+  return {};
+}
+
+SetBound host_bound(const HostBoundInput& host, const Collective& collective,
+                    const HostBandwidth& bandwidth) {
+  SetBound bound{.device_set = host.device_set};
+  if (host.ranks < 2) return bound;
+  const std::string head = fmt::format("Host: {} ranks on {}: ", host.ranks, host.device_set);
+  if (bandwidth.rates.empty()) {
+    const std::string why = host_bound_obstacle(host);
+    bound.note =
+        fmt::format("{}no bound: {}", head, why.empty() ? "no memory to measure with" : why);
+    return bound;
+  }
+  bound.kind = "host-memory";
+  bound.limit =
+      fmt::format("copy and reduce, GB/s of each of {} ranks at once, by bytes in use: {}",
+                  host.ranks, rates_text(bandwidth));
+  bound.note = head + note_text(host, collective, bandwidth);
+  bound.bus_GBps = [bandwidth](const BoundRow& row) { return host_bound_GBps(bandwidth, row); };
+  return bound;
+}
+
+namespace {
+
+std::string list_of(const std::vector<int>& numbers) {
+  std::vector<std::string> words;
+  for (const int number : numbers) words.push_back(fmt::format("{}", number));
+  return join(words, ",");
+}
+
+std::string note_of(const topo::Bound& bound, const HostTopology& topology,
+                    const Collective& collective) {
+  const std::string how = topology.choice ? fmt::format(" ({})", topology.choice->reason) : "";
+  const auto rate = collective_GBps(bound, collective.name);
+  const char* most = bound.assumptions.empty() ? "at most" : "about";
+  const std::string what =
+      rate ? fmt::format("{} {} {:.4g} GB/s over {}, limited by {}{}", collective.title, most,
+                         *rate, bound.kind, bound.limit, bound.exact ? "" : " (not exact)")
+           : fmt::format("rings {} {:.4g} GB/s over {}; {} is not modelled", most, bound.bound_GBps,
+                         bound.kind, collective.title);
+  return fmt::format("GPUs {}{}: {}", list_of(bound.devices), how, what);
+}
+
+bool any_twice(std::vector<int> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end();
+}
+
+}  // namespace
+
+SetBound device_bound(const HostTopology& topology, std::span<const Device> devices, bool all_here,
+                      const Collective& collective) {
+  if (!topology.missing.empty()) {
+    return {.note = fmt::format("no bound: {}", topology.missing)};
+  }
+  if (!all_here) {
+    return {.note = "no bound: what the network between the hosts carries is not known"};
+  }
+  const auto numbers = numbers_of(topology.graph, devices);
+  if (!numbers) return {.note = "no bound: nvidia-smi does not show the GPUs that CUDA does"};
+  SetBound result{.device_set = list_of(*numbers), .warnings = topology.graph.warnings};
+  if (any_twice(*numbers)) {
+    result.note = "no bound: ranks share a GPU";
+    return result;
+  }
+  const topo::Bound bound = topo::bound_of(topology.graph, *numbers);
+  if (!std::isfinite(bound.bound_GBps)) {
+    result.note = "no bound: nothing is known of what joins these GPUs";
+    return result;
+  }
+  if (bound.devices.size() < 2 || bound.bound_GBps <= 0) return result;
+  result.note = note_of(bound, topology, collective);
+  for (const std::string& assumption : bound.assumptions) {
+    result.warnings.push_back("assumed: " + assumption);
+  }
+  const auto rate = collective_GBps(bound, collective.name);
+  if (!rate) return result;
+  result.kind = bound.kind;
+  result.limit = bound.limit;
+  result.bus_GBps = [rate](const BoundRow& /*row*/) { return rate; };
+  return result;
+}
+
+namespace {
+
+/// The ranks of this rank's host.
+std::vector<int> group_members(const Run& run) {
+  const int mine = run.groups[static_cast<std::size_t>(run.world.rank())];
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < run.groups.size(); ++rank) {
+    if (run.groups[rank] == mine) ranks.push_back(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
+/// What a rank may take to measure with: it is given back, but must not be what breaks a small
+/// host.
+Bytes spare_memory(const Run& run) {
+  const RankMap& rank_map = run.rank_map;
+  const auto ranks = static_cast<Bytes>(rank_map.most_ranks_per_host);
+  const Bytes available = run.options.memory_limit
+                              ? std::min(rank_map.least_memory, *run.options.memory_limit / ranks)
+                              : rank_map.least_memory;
+  return available / 4;
+}
+
+SetBound host_memory(const Run& run, const HostBoundInput& host) {
+  HostBandwidth bandwidth;
+  if (host_bound_obstacle(host).empty()) {
+    bandwidth = measure_host_bandwidth(run.world, run.communicator,
+                                       {.last_level_cache = host.last_level_cache,
+                                        .processors = run.rank_map.processors,
+                                        .most_per_rank = spare_memory(run)});
+  }
+  return host_bound(host, run.collective, bandwidth);
+}
+
+/// Of GPUs: computed, so that every pair of ranks can have its own.
+SetBound of_devices(const HostTopology& topology, const RankMap& rank_map,
+                    const std::vector<Device>& devices, const std::vector<int>& ranks,
+                    const Collective& collective) {
+  std::vector<Device> members;
+  bool all_here = true;
+  for (const int rank : ranks) {
+    const auto index = static_cast<std::size_t>(rank);
+    members.push_back(devices[index]);
+    all_here = all_here && rank_map.ranks[index].boot_id ==
+                               rank_map.ranks[static_cast<std::size_t>(ranks.front())].boot_id;
+  }
+  SetBound bound = device_bound(topology, members, all_here, collective);
+  if (bound.device_set.empty()) bound.device_set = device_set(rank_map, devices, ranks);
+  return bound;
+}
+
+}  // namespace
+
+BoundSource find_bounds(const Run& run) {
+  const std::vector<int> ranks = group_members(run);
+  SetBound whole{.device_set = device_set(run.rank_map, run.devices, ranks)};
+  if (run.topology) {
+    whole = of_devices(*run.topology, run.rank_map, run.devices, ranks, run.collective);
+  } else {
+    const bool paired = run.options.pairs == Pairs::All;
+    whole = host_memory(run, {.device_set = whole.device_set,
+                              .ranks = run.world.size(),
+                              .nodes = run.world.nodes(),
+                              .whole = !paired && !run.options.split,
+                              .measured = run.options.host_limits,
+                              .last_level_cache = run.rank_map.largest_cache});
+  }
+  return [whole, rank_map = run.rank_map, devices = run.devices, topology = run.topology,
+          collective = run.collective](const std::optional<Pair>& pair) -> SetBound {
+    if (!pair) return whole;
+    const std::vector<int> both{pair->sender, pair->receiver};
+    if (!topology) return {.device_set = device_set(rank_map, devices, both)};
+    return of_devices(*topology, rank_map, devices, both, collective);
+  };
+}
+
+}  // namespace busbar

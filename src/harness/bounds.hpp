@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/host_topology.hpp"
+#include "harness/memory_bandwidth.hpp"
+#include "harness/options.hpp"
+#include "harness/rank_map.hpp"
+#include "model/bootstrap.hpp"
+#include "model/collective.hpp"
+#include "model/communicator.hpp"
+#include "model/device.hpp"
+
+namespace busbar {
+
+struct Run;
+
+/// A row, as far as a bound depends on it.
+struct BoundRow {
+  const Collective* collective = nullptr;
+  int ranks = 1;
+  Bytes size = 0;  ///< Footprint::size
+  bool in_place = false;
+  std::uint64_t slots = 1;  ///< buffers that operations rotate through
+};
+
+/// What the ranks of a row run on, and its highest bandwidth.
+struct SetBound {
+  std::string device_set{};  ///< the column: "cores 0-1", "0,1,2,3"; hosts joined by ";"
+  std::string kind{};        ///< the column: "host-memory", "nvlink"; empty where there is no bound
+  std::string limit{};       ///< a fact of the file's head: what bandwidth it, in words
+  std::string note{};        ///< a line for people, of everything above; may be empty
+  std::vector<std::string> warnings{};  ///< lines for people
+  /// Highest bus bandwidth of a row in GB/s; nothing for a row that it does not hold for. Null:
+  /// there is no bound.
+  std::function<std::optional<double>(const BoundRow& row)> bus_GBps{};
+};
+
+/// The bound of this rank's group, or of a pair of its ranks. Called once for every sweep; not
+/// collective.
+using BoundSource = std::function<SetBound(const std::optional<Pair>& pair)>;
+
+/// Highest bus bandwidth of a collective in the memory of one host, in GB/s: its bus factor times
+/// its size over the time that all ranks need for its minimum traffic when they share it evenly,
+///   (copied / copy rate + reduced / reduce rate) / ranks,
+/// so 2 / (1/copy + 1/reduce) for an all-reduce. Nothing for one rank, and where nothing was
+/// measured.
+[[nodiscard]] std::optional<double> host_bound_GBps(const HostBandwidth& bandwidth,
+                                                    const BoundRow& row);
+
+/// The ranks that share a host's memory, as far as the bound and its text depend on them.
+struct HostBoundInput {
+  std::string device_set{};
+  int ranks = 1;             ///< of the job
+  int nodes = 1;             ///< of the job
+  bool whole = true;         ///< rows are of all ranks of the job: neither split nor paired
+  bool measured = true;      ///< else --host-limits off
+  Bytes last_level_cache{};  ///< of the host
+};
+
+/// Why host memory has no bound that holds for this job, or empty: then it is worth measuring.
+[[nodiscard]] std::string host_bound_obstacle(const HostBoundInput& host);
+
+/// The bound of host memory, in words and numbers. `bandwidth` is empty where there is an obstacle.
+[[nodiscard]] SetBound host_bound(const HostBoundInput& host, const Collective& collective,
+                                  const HostBandwidth& bandwidth);
+
+/// The bound of these devices of one host (none twice): the ring bound of topo::bound_of for
+/// collectives whose ring is the best schedule, what the switch adds (NVLS) for all-reduce, a
+/// switch's port for the others, nothing where neither holds. `all_here` is false where more hosts
+/// take part: the network between them is not known.
+[[nodiscard]] SetBound device_bound(const HostTopology& topology, std::span<const Device> devices,
+                                    bool all_here, const Collective& collective);
+
+/// The sets that rows run on and their bounds: host memory is measured (--host-limits), what
+/// GPUs allow is computed from their host's topology. Collective over the job.
+[[nodiscard]] BoundSource find_bounds(const Run& run);
+
+}  // namespace busbar

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "harness/options.hpp"
+#include "model/bootstrap.hpp"
+#include "model/device.hpp"
+#include "topo/choice/choose.hpp"
+#include "topo/locality.hpp"
+
+namespace busbar {
+
+/// What every rank knows of every other: where it runs and what its host has. Plain data, as it is
+/// sent between ranks.
+struct RankInfo {
+  std::array<char, 64> host{};
+  std::array<char, 64> processor_model{};
+  std::array<char, 40> boot_id{};  ///< the host's; ranks on one kernel share processors and memory
+  int node = 0;
+  int pid = 0;
+  int core = -1;  ///< -1 where the rank is not bound within one
+  int numa = -1;
+  int processors = 1;  ///< that the rank may run on
+  int bound_by_us = 0;
+  double processor_quota = 0;                      ///< 0: no limit
+  Bytes memory_available = 0;                      ///< on its host, before any buffer
+  Bytes last_level_cache = 0;                      ///< of its host
+  std::array<std::uint64_t, 16> processor_mask{};  ///< the first 1024 processors
+};
+
+/// All ranks' places, and what follows from them for all; the same on every rank.
+struct RankMap {
+  std::vector<RankInfo> ranks;
+  int hosts = 1;  ///< kernels; a node of MPI may be a part of one
+  int most_ranks_per_host = 1;
+  Bytes least_memory = 0;  ///< available per rank on the host that has least, as 1/ranks of it
+  Bytes largest_cache = 0;
+  double processors = 1;         ///< that the ranks of the smallest host have together
+  bool oversubscribed = false;   ///< some host has more ranks than processors for them
+  std::string oversubscription;  ///< in words: "16 ranks on 2 processors of host vm"
+};
+
+/// Where ranks are wanted.
+struct BindRequest {
+  Bind bind = Bind::Auto;
+  std::string near{};  ///< PCI address of this rank's device; empty: host memory
+  /// Of host memory: which cores (NUMA nodes with Bind::Numa) the ranks of a host take. best:
+  /// spread over the host, worst: on as few of its NUMA nodes as they fit, prefix: the first.
+  std::optional<topo::Selection> devices{};
+};
+
+/// Binds this rank as asked, then tells all ranks of all. Throws Error (Usage) on all ranks for
+/// cores that a host has not. Collective.
+[[nodiscard]] RankMap map_ranks(Bootstrap& bootstrap, const BindRequest& request);
+
+/// What the ranks exchange before they bind themselves. Plain data, as it is sent between ranks.
+struct Neighbour {
+  std::array<char, 40> boot_id{};  ///< of its host's kernel
+  int first_near = -1;  ///< first processor near its device; -1: it does not bind itself near one
+  int cores_near = 0;   ///< with the first processor it identifies a set of near cores
+};
+
+/// The part of the cores near its device that `rank` takes: an even one among the ranks near the
+/// same cores of its host. A rank that a GPU's library gives threads of its own needs two cores,
+/// four where the job spans several hosts and they drive the network, too. Pure.
+[[nodiscard]] topo::CoreShare share_of_near_cores(const std::vector<Neighbour>& ranks, int rank);
+
+/// Names the first rank that may run on fewer than two processors, or empty. Pure.
+[[nodiscard]] std::string short_of_processors(const RankMap& rank_map);
+
+/// The number of the core or NUMA node of `places` for the `index`-th of `count` ranks of a host;
+/// nothing where the request names one that is not there. Pure.
+[[nodiscard]] std::optional<int> place_of(const topo::Selection& request, int index, int count,
+                                          int places);
+
+/// What follows from the ranks' places; pure.
+[[nodiscard]] RankMap summarize_ranks(std::vector<RankInfo> ranks);
+
+/// What ranks run on, host by host: "cores 0-1", or "numa 0-1" where a rank is bound to no core, or
+/// "processors 0-7" where one is bound to nothing; GPU indices "0,1,2,3" where there are `devices`
+/// (of all ranks). Hosts that differ are joined by ";".
+[[nodiscard]] std::string device_set(const RankMap& rank_map, const std::vector<Device>& devices,
+                                     std::span<const int> ranks);
+
+}  // namespace busbar

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/bounds.hpp"
+#include "harness/chunk.hpp"
+#include "harness/memory_plan.hpp"
+#include "harness/options.hpp"
+#include "harness/run.hpp"
+#include "harness/sampler.hpp"
+#include "harness/verifier.hpp"
+#include "model/bootstrap.hpp"
+#include "model/collective.hpp"
+#include "model/communicator.hpp"
+#include "model/record.hpp"
+
+namespace busbar {
+
+/// The memory of one size: a large area, which serves in place too, and where the plan goes out of
+/// place a small one; each has a part for every slot. "Large" is the larger of what is sent and
+/// received.
+class RowBuffers {
+ public:
+  /// Bytes that the buffers of a plan take: the argument of Communicator::reserve.
+  [[nodiscard]] static Bytes bytes_of(const SizePlan& plan, Bytes offset);
+
+  /// Data begins `offset` bytes after the parts' page boundaries (-u). Throws Error where there is
+  /// not enough memory.
+  RowBuffers(Communicator& communicator, const SizePlan& plan, Bytes offset);
+
+  /// Makes the memory known to the library, once every rank has it. Collective.
+  void register_buffers();
+  /// Communicator::huge_page_share of each area, where it is known.
+  [[nodiscard]] std::vector<double> huge_page_shares() const;
+  /// The calls of one placement, one per slot, all alike but for their buffers.
+  [[nodiscard]] std::vector<Call> calls(Call like, bool in_place) const;
+  /// Poisons what these calls receive and do not send.
+  void poison_results(bool in_place);
+
+ private:
+  /// A slot's part of an area whose parts hold `bytes` each.
+  [[nodiscard]] std::byte* part(const Buffer& area, Bytes bytes, std::uint64_t slot) const;
+
+  Communicator& communicator_;
+  Footprint footprint_;
+  std::uint64_t segment_;
+  std::uint64_t slots_;
+  Bytes offset_;
+  Buffer large_;
+  Buffer small_;
+};
+
+/// A measured row and its samples.
+struct Row {
+  Record record{};
+  std::vector<double> samples_us{};
+};
+
+/// The rows of all pair groups on rank 0 of the job, by the ranks of their leaders; on others
+/// nothing. Numbers arrive with the digits that files have. Collective over the job.
+[[nodiscard]] std::vector<Row> gather_rows(const PairGroup& pair_group, const Row& mine);
+
+/// What all sizes of one sweep have in common.
+struct SweepKey {
+  std::uint64_t cycle = 0;
+  DataType type = DataType::Float;
+  ReduceOp op = ReduceOp::None;
+  int root = 0;
+  std::optional<Pair> pair{};
+  SetBound bound{};
+};
+
+/// The sweeps of one cycle in their order: types, operations, roots of so many ranks.
+[[nodiscard]] std::vector<SweepKey> sweeps_of(const Options& options, const Collective& collective,
+                                              int ranks);
+
+/// True where --placement wants rows in place, or out of place.
+[[nodiscard]] bool is_wanted(Placement placement, bool in_place);
+
+/// The record of a row before anything is measured; `wanted` is the size that was asked for.
+[[nodiscard]] Record blank_record(const Collective& collective, const SweepKey& key,
+                                  const Footprint& footprint, Bytes wanted, bool in_place);
+
+/// Adds a row's statistics to its record: times, interval, bandwidths. `ranks` and `size` of the
+/// record are already there.
+void add_statistics(Record& record, const Samples& samples, const Collective& collective);
+
+/// Adds the bandwidths of the record's time, where it has one.
+void add_bandwidths(Record& record, const Collective& collective);
+
+/// Adds the bound of the row's set and the share of it that the row reached, where there is one.
+void add_bound(Record& record, const SetBound& bound, const BoundRow& row);
+
+/// The flag of a row into which --inject-fault put a fault.
+inline constexpr std::string_view kFaultInjected = "fault-injected";
+
+/// The flag of a row of a device whose time is that of issuing its operations.
+inline constexpr std::string_view kLaunchBound = "launch-bound";
+/// Whether issuing an operation takes the host nearly as long as the row's time.
+[[nodiscard]] bool is_launch_bound(const Record& record);
+
+/// Adds a word to the record's flags.
+void add_flag(Record& record, std::string_view flag);
+[[nodiscard]] bool has_flag(const Record& record, std::string_view flag);
+
+/// The first text of all ranks that is not empty, on every rank; long ones are cut. Collective.
+[[nodiscard]] std::string first_text(Bootstrap& world, const std::string& mine);
+
+/// Runs an operation once, untimed: a library connects, allocates and loads its code at the first
+/// operation of a kind. Returns why it refused, or empty; the same on every rank. Throws Error
+/// where some ranks of a row refuse what others have begun, which then never ends. Collective.
+[[nodiscard]] std::string prime(const PairGroup& pair_group, Communicator& communicator,
+                                const Call& call);
+
+/// What one row is measured with.
+struct RowSetup {
+  const Run& run;
+  const PairGroup& pair_group;
+  const Call& like;  ///< every call of the row but for its buffers
+  const SizePlan& plan;
+  RowBuffers& buffers;
+  Verifier& verifier;
+};
+
+/// Measures and checks a row into its record; its samples in us. The record is of a skipped row,
+/// without samples, where a device's library refuses the row's first operation. Collective over the
+/// job.
+[[nodiscard]] std::vector<double> measure_row(const RowSetup& setup, Record& record,
+                                              const ProgressReport& report);
+
+}  // namespace busbar

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/run.hpp"
+#include "model/backend.hpp"
+#include "model/bootstrap.hpp"
+#include "model/communicator.hpp"
+#include "report/run_context.hpp"
+
+namespace busbar {
+
+/// How the library connects all ranks: --nccl-choice.
+struct TransportSummary {
+  bool known = false;                ///< its log reports it
+  bool switchable = false;           ///< choices can be observed too
+  bool nvls = false;                 ///< on every rank
+  bool gpudirect = false;            ///< on some rank
+  std::set<std::string> links{};     ///< kinds of connections
+  std::set<std::string> channels{};  ///< usually the same on all ranks
+};
+
+/// Of all ranks; nothing where it was not asked for. Collective.
+[[nodiscard]] std::optional<TransportSummary> gather_transports(Bootstrap& world,
+                                                                const Communicator& communicator);
+
+/// Lines of the outputs' heads.
+void add_facts(const TransportSummary& transports,
+               std::vector<std::pair<std::string, std::string>>& facts);
+/// The same in one line for people.
+[[nodiscard]] std::string note_of(const TransportSummary& transports);
+
+/// A run, and what only the heads of the outputs have of it.
+struct HeaderInput {
+  const Run& run;
+  const BackendChoice& backend;
+  const std::vector<SizePlan>& plans;  ///< of the first type and operation
+  const SetBound& bound;               ///< of rank 0's group
+  std::string command;
+  std::vector<std::string> environment;
+  std::vector<std::pair<std::string, std::string>> inventory{};  ///< inventory_facts
+  std::string library_settings{};                                ///< Backend::settings
+  std::optional<TransportSummary> transports{};                  ///< with --nccl-choice
+};
+
+/// What the heads of measured and simulated runs have in common.
+[[nodiscard]] RunContext blank_header(const Options& options, const Collective& collective,
+                                      int ranks);
+[[nodiscard]] RunContext make_run_header(const HeaderInput& input);
+
+/// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.
+[[nodiscard]] std::string configuration(const HeaderInput& input);
+
+}  // namespace busbar

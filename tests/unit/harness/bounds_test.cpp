@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/bounds.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/fake_communicator.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar {
+namespace {
+
+const HostBandwidth& limits() {
+  static const HostBandwidth kLimits{{{.set = 2 * kMiB, .copy_GBps = 60, .reduce_GBps = 40},
+                                      {.set = 64 * kMiB, .copy_GBps = 12, .reduce_GBps = 4}}};
+  return kLimits;
+}
+
+/// The bound of a size beyond the caches, or 0.
+double bound(std::string_view name, int ranks, bool in_place = false, Bytes size = kGiB) {
+  const BoundRow row{
+      .collective = &test::collective(name), .ranks = ranks, .size = size, .in_place = in_place};
+  return host_bound_GBps(limits(), row).value_or(0);
+}
+
+TEST(HostBound, OfAnAllReduceIsHalfReducingAndHalfCopying) {
+  EXPECT_DOUBLE_EQ(bound("allreduce", 2), 6);  // 2 / (1/12 + 1/4)
+  EXPECT_DOUBLE_EQ(bound("allreduce", 16), 6);
+  EXPECT_DOUBLE_EQ(bound("allreduce", 16, true), 6);
+}
+
+TEST(HostBound, OfAReduceScatterIsTheReduction) {
+  EXPECT_DOUBLE_EQ(bound("reducescatter", 2), 4);
+  EXPECT_DOUBLE_EQ(bound("reducescatter", 16, true), 4);
+}
+
+TEST(HostBound, OfAReduceCountsWhatAllRanksCanAddNotOnlyTheRoot) {
+  EXPECT_DOUBLE_EQ(bound("reduce", 2), 8);  // two ranks add S bytes
+  EXPECT_DOUBLE_EQ(bound("reduce", 4), 4 * 4.0 / 3);
+}
+
+TEST(HostBound, OfWhatMovesDataIsTheCopy) {
+  for (const char* name : {"allgather", "alltoall"}) {
+    EXPECT_DOUBLE_EQ(bound(name, 4, true), 12) << name;
+    EXPECT_DOUBLE_EQ(bound(name, 4), 9) << name;  // a rank's own part is copied too
+  }
+  EXPECT_DOUBLE_EQ(bound("sendrecv", 4), 12);
+  EXPECT_DOUBLE_EQ(bound("broadcast", 4), 12);        // the root copies to itself
+  EXPECT_DOUBLE_EQ(bound("broadcast", 4, true), 16);  // four ranks write three copies
+}
+
+TEST(HostBound, OfGatherAndScatterIsWhatAllRanksCanCopyTogether) {
+  for (const char* name : {"gather", "scatter"}) {
+    EXPECT_DOUBLE_EQ(bound(name, 4, true), 48) << name;
+    EXPECT_DOUBLE_EQ(bound(name, 4), 36) << name;
+  }
+}
+
+TEST(HostBound, GoesByTheBytesThatARowTouches) {
+  EXPECT_DOUBLE_EQ(bound("sendrecv", 2, false, 16 * kMiB), 12);  // 2 ranks, 2 buffers: 64 MiB
+  EXPECT_DOUBLE_EQ(bound("sendrecv", 2, false, 16 * kMiB - 64), 60);
+  EXPECT_DOUBLE_EQ(bound("allreduce", 4, true, 16 * kMiB), 6);
+  EXPECT_DOUBLE_EQ(bound("allreduce", 4, true, 16 * kMiB - 64), 48);
+  EXPECT_DOUBLE_EQ(bound("gather", 16, false, 32 * kMiB), 12 * 15);  // only the root has it all
+  BoundRow rotating{.collective = &test::collective("sendrecv"), .ranks = 2, .size = kMiB};
+  EXPECT_DOUBLE_EQ(host_bound_GBps(limits(), rotating).value_or(0), 60);
+  rotating.slots = 16;
+  EXPECT_DOUBLE_EQ(host_bound_GBps(limits(), rotating).value_or(0), 12);
+}
+
+TEST(HostBound, IsNoneForOneRankOrNoLimits) {
+  EXPECT_FALSE(
+      host_bound_GBps(limits(), {.collective = &test::collective("allreduce"), .ranks = 1}));
+  EXPECT_FALSE(host_bound_GBps({}, {.collective = &test::collective("allreduce"), .ranks = 2}));
+}
+
+TEST(HostBound, IsKnownForEveryCollective) {
+  for (const Collective* collective : measured_collectives()) {
+    EXPECT_GT(bound(collective->name, 3), 0) << collective->name;
+  }
+}
+
+TEST(HostBoundWords, TellWhatWasMeasuredAndWhatFollows) {
+  const HostBoundInput group{.device_set = "cores 0-1", .ranks = 16, .last_level_cache = 32 * kMiB};
+  EXPECT_EQ(host_bound_obstacle(group), "");
+  const SetBound bound = host_bound(group, test::collective("allreduce"), limits());
+  EXPECT_EQ(bound.device_set, "cores 0-1");
+  EXPECT_EQ(bound.kind, "host-memory");
+  EXPECT_EQ(bound.note,
+            "Host: 16 ranks on cores 0-1: copy 12.00 GB/s and reduce 4.00 GB/s per rank (memory), "
+            "60.00 and 40.00 (cache); all-reduce at most 6.00 GB/s (memory)");
+  EXPECT_EQ(bound.limit,
+            "copy and reduce, GB/s of each of 16 ranks at once, by bytes in use: 60.00 and 40.00 "
+            "from 2 MiB on, 12.00 and 4.00 from 64 MiB on");
+  ASSERT_TRUE(bound.bus_GBps != nullptr);
+  const BoundRow row{.collective = &test::collective("allreduce"), .ranks = 16, .size = kGiB};
+  EXPECT_DOUBLE_EQ(bound.bus_GBps(row).value_or(0), 6);
+}
+
+TEST(HostBoundWords, TellWhyThereIsNone) {
+  HostBoundInput group{.device_set = "cores 0-1", .ranks = 4, .nodes = 2};
+  const auto note = [](const HostBoundInput& of) {
+    return host_bound(of, test::collective("allreduce"), {}).note;
+  };
+  EXPECT_EQ(note(group),
+            "Host: 4 ranks on cores 0-1: no bound: 2 nodes, and what joins them is not known");
+  group.nodes = 1;
+  group.whole = false;
+  EXPECT_EQ(
+      note(group),
+      "Host: 4 ranks on cores 0-1: no bound: rows are not of all ranks that share the memory");
+  group.whole = true;
+  group.measured = false;
+  EXPECT_EQ(note(group), "Host: 4 ranks on cores 0-1: no bound: not measured (--host-limits off)");
+  const SetBound none = host_bound(group, test::collective("allreduce"), {});
+  EXPECT_EQ(none.kind, "");
+  EXPECT_EQ(none.limit, "");
+  EXPECT_TRUE(none.bus_GBps == nullptr);
+  group.measured = true;
+  EXPECT_EQ(note(group), "Host: 4 ranks on cores 0-1: no bound: no memory to measure with");
+}
+
+TEST(HostBoundWords, AreNoneForOneRank) {
+  const HostBoundInput group{.device_set = "cores 0"};
+  EXPECT_EQ(host_bound_obstacle(group), "one rank");
+  const SetBound bound = host_bound(group, test::collective("allreduce"), {});
+  EXPECT_EQ(bound.device_set, "cores 0");
+  EXPECT_EQ(bound.note, "");
+}
+
+using testing::HasSubstr;
+
+/// A built-in system whose GPUs have UUIDs, as probes tell them.
+HostTopology host_of(const std::string& system) {
+  HostTopology host{.graph = topo::load_system(system)};
+  for (std::size_t i = 0; i < host.graph.devices.size(); ++i) {
+    host.graph.nodes[static_cast<std::size_t>(host.graph.devices[i])].uuid =
+        "GPU-0000000" + std::to_string(i) + "-aa";
+  }
+  return host;
+}
+
+Device device_of(int number) {
+  Device device;
+  const std::string uuid = "0000000" + std::to_string(number) + "aa";
+  std::copy(uuid.begin(), uuid.end(), device.uuid.begin());
+  return device;
+}
+
+std::vector<Device> devices_of(const std::vector<int>& numbers) {
+  std::vector<Device> devices;
+  for (const int number : numbers) devices.push_back(device_of(number));
+  return devices;
+}
+
+const Collective kRing{.name = "allreduce", .nccl_name = "all_reduce", .title = "all-reduce"};
+const Collective kOther{.name = "alltoall", .nccl_name = "alltoall", .title = "all-to-all"};
+
+std::optional<double> rate(const SetBound& bound) {
+  return bound.bus_GBps ? bound.bus_GBps({}) : std::nullopt;
+}
+
+TEST(DeviceBound, IsTheRingBoundOfTheDevicesThatWereTaken) {
+  const SetBound bound = device_bound(host_of("dgx-1v"), devices_of({0, 1, 2, 3}), true, kRing);
+  EXPECT_EQ(bound.device_set, "0,1,2,3");
+  EXPECT_EQ(bound.kind, "nvlink");
+  EXPECT_NEAR(rate(bound).value_or(0), 100, 1e-6);
+  EXPECT_THAT(bound.note, HasSubstr("all-reduce at most 100 GB/s over nvlink, limited by"));
+}
+
+TEST(DeviceBound, TakesWhatTheSwitchAddsForAllReduceOnly) {
+  const std::vector<Device> all = devices_of({0, 1, 2, 3, 4, 5, 6, 7});
+  const Collective gather{.name = "allgather", .nccl_name = "all_gather", .title = "all-gather"};
+  EXPECT_NEAR(rate(device_bound(host_of("dgx-h100"), all, true, kRing)).value_or(0), 700, 1e-6);
+  EXPECT_NEAR(rate(device_bound(host_of("dgx-h100"), all, true, gather)).value_or(0), 450, 1e-6);
+}
+
+TEST(DeviceBound, OfOtherCollectivesIsKnownBelowASwitchOnly) {
+  const std::vector<Device> four = devices_of({0, 1, 2, 3});
+  EXPECT_NEAR(rate(device_bound(host_of("dgx-a100"), four, true, kOther)).value_or(0), 300, 1e-6);
+  const SetBound mesh = device_bound(host_of("dgx-1v"), four, true, kOther);
+  EXPECT_EQ(rate(mesh), std::nullopt);
+  EXPECT_EQ(mesh.kind, "");
+  EXPECT_THAT(mesh.note, HasSubstr("all-to-all is not modelled"));
+}
+
+TEST(DeviceBound, IsNoneAndSaysWhyWhereNothingIsKnown) {
+  const HostTopology host = host_of("dgx-1v");
+  EXPECT_THAT(device_bound(host, devices_of({0, 1}), false, kRing).note, HasSubstr("network"));
+  EXPECT_THAT(device_bound(host, devices_of({0, 9}), true, kRing).note, HasSubstr("does not show"));
+  EXPECT_THAT(device_bound(host, devices_of({1, 1}), true, kRing).note, HasSubstr("share a GPU"));
+  EXPECT_THAT(device_bound({.missing = "no driver"}, devices_of({0}), true, kRing).note,
+              HasSubstr("no bound: no driver"));
+  EXPECT_EQ(rate(device_bound(host, devices_of({3}), true, kRing)), std::nullopt);
+}
+
+TEST(DeviceBound, TellsTheChoiceAndItsReason) {
+  HostTopology host = host_of("dgx-1v");
+  host.choice =
+      choose_among(host.graph, {0, 1, 2, 3, 4, 5, 6, 7}, 2, {.policy = topo::Policy::Best});
+  EXPECT_THAT(device_bound(host, devices_of({0, 3}), true, kRing).note,
+              HasSubstr("GPUs 0,3 (best of"));
+}
+
+TEST(ChooseAmong, TakesWhatMayBeTakenAndNumbersItAsTheMachineDoes) {
+  const topo::Graph graph = host_of("dgx-1v").graph;
+  const auto chosen = [&](const std::vector<int>& allowed, int count, topo::Selection request) {
+    return choose_among(graph, allowed, count, std::move(request)).bound.devices;
+  };
+  EXPECT_EQ(chosen({4, 5, 6, 7}, 2, {.policy = topo::Policy::Best}), (std::vector<int>{4, 7}));
+  EXPECT_EQ(chosen({2, 5, 7}, 2, {.policy = topo::Policy::Prefix}), (std::vector<int>{2, 5}));
+  EXPECT_EQ(chosen({2, 5, 7}, 2, {topo::Policy::List, {7, 2}}), (std::vector<int>{7, 2}));
+}
+
+TEST(ChooseAmong, RefusesWhatIsHiddenOrAbsentOrTooLittle) {
+  const topo::Graph graph = host_of("dgx-1v").graph;
+  const auto refusal = [&](int count, topo::Selection request) {
+    return test::failure_of([&] {
+             (void)choose_among(graph, {0, 1}, count, std::move(request));
+           })
+        .message;
+  };
+  EXPECT_THAT(refusal(2, {topo::Policy::List, {0, 5}}),
+              HasSubstr("GPU 5 is hidden by CUDA_VISIBLE_DEVICES"));
+  EXPECT_THAT(refusal(2, {topo::Policy::List, {0, 8}}), HasSubstr("GPU 8 does not exist"));
+  EXPECT_THAT(refusal(3, {.policy = topo::Policy::Best}),
+              HasSubstr("3 ranks on a host that shows 2 GPUs"));
+  EXPECT_THAT(refusal(2, {topo::Policy::List, {1}}), HasSubstr("--devices names 1 device"));
+}
+
+TEST(DeviceRequest, IsTheDeviceOfThisRanksPlaceInTheChoice) {
+  HostTopology host = host_of("dgx-1v");
+  host.choice = choose_among(host.graph, {0, 1, 2, 3, 4, 5, 6, 7}, 2, {topo::Policy::List, {6, 2}});
+  host.index = 1;
+  EXPECT_STREQ(device_request(host, Options{}).uuid.data(), "00000002aa");
+  host.choice.reset();
+  EXPECT_STREQ(device_request(host, Options{}).uuid.data(), "");
+}
+
+}  // namespace
+}  // namespace busbar
