@@ -2,7 +2,6 @@
 #include "study/compare/comparison.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -109,11 +108,6 @@ std::vector<std::string> paths_of(std::span<const Launch> launches) {
 }
 
 }  // namespace
-
-std::string_view name(Verdict verdict) {
-  constexpr std::array<std::string_view, 4> kNames{"faster", "slower", "same", "cannot tell"};
-  return kNames[static_cast<std::size_t>(verdict)];
-}
 
 std::size_t GroupComparison::count(Verdict verdict) const {
   return static_cast<std::size_t>(std::count_if(

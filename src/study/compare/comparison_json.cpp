@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
-
 #include <nlohmann/json.hpp>
 
 #include "study/compare/comparison_text.hpp"
@@ -34,7 +32,6 @@ Json interval_of(const ComparedRow& row) {
 }
 
 Json row_of(const ComparedRow& row) {
-  constexpr std::array<std::string_view, 3> kKinds{"", "within one launch", "over launch medians"};
   Json json = key_of(row.key);
   json["launches_before"] = row.launches_before;
   json["launches_after"] = row.launches_after;
@@ -44,7 +41,7 @@ Json row_of(const ComparedRow& row) {
   json["after_GBps"] = value(row.after_GBps);
   json["ratio"] = row.ratio;
   json["interval"] = interval_of(row);
-  json["interval_of"] = kKinds[static_cast<std::size_t>(row.kind)];
+  json["interval_of"] = name(row.kind);
   json["p"] = value(row.p);
   json["verdict"] = name(row.verdict);
   return json;

@@ -78,8 +78,9 @@ std::string comparison_text(const GroupComparison& comparison) {
       "# before: {}\n# after:  {}\n# ratio: time after over before, above 1 is slower; interval: "
       "95 %, {}; threshold {:g} %\n",
       join(comparison.before, " "), join(comparison.after, " "),
-      comparison.before.size() == 1 && comparison.after.size() == 1 ? "within one launch"
-                                                                    : "over launch medians",
+      name(comparison.before.size() == 1 && comparison.after.size() == 1
+               ? IntervalKind::WithinLaunch
+               : IntervalKind::OverLaunches),
       comparison.threshold * kPercent);
   for (const std::string& warning : comparison.warnings) {
     text += fmt::format("# warning: {}\n", one_line(warning));
