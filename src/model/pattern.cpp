@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/splitmix64.hpp"
 #include "model/collective.hpp"
 #include "model/small_float.hpp"
 
 namespace busbar {
 namespace {
 
-/// Steele, Lea, Flood: SplitMix64's mixing function, so that neighbours are unlike each other.
 // A product of twos: 2^6 is exact in int8, the smallest type.
 constexpr std::uint64_t kMostTwos = 6;
 // Values need not be larger than this to tell ranks and places apart.
