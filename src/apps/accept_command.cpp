@@ -14,7 +14,7 @@
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
-#include "judge/output/rule_list.hpp"
+#include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "report/output_file.hpp"
 #include "report/text_table.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "judge/fleet/fleet.hpp"
-#include "judge/judged_rule.hpp"
+#include "judge/rule_check.hpp"
 
 namespace busbar::judge {
 

@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/judged_rule.hpp"
 #include "judge/node_accounts.hpp"
+#include "judge/rule_check.hpp"
 #include "judge/run_facts.hpp"
 #include "judge/suspects.hpp"
+#include "model/flag.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -93,7 +94,7 @@ void note_rows(Judgement& judgement, std::span<const Observation> observations) 
   for (const Observation& observation : observations) {
     for (const Record& record : observation.records) {
       if (record.backend == "sim") notes.insert("simulated: rows are predicted, not measured");
-      if (record.flags.find("fake") != std::string::npos) {
+      if (has_flag(record, Flag::Fake)) {
         notes.insert("fake: rows are measured on no real GPU");
       }
     }
@@ -111,8 +112,7 @@ void note_oversubscribed(Judgement& judgement, const Oversubscribed& found) {
   if (found.verdicts == 0) return;
   judgement.head.notes.push_back(fmt::format(
       "oversubscribed: ranks shared processors in {} of {} (device set {}); these never pass",
-      found.verdicts, counted(judgement.verdicts.size(), "verdict"),
-      join(std::vector<std::string>(found.sets.begin(), found.sets.end()), ", ")));
+      found.verdicts, counted(judgement.verdicts.size(), "verdict"), join_all(found.sets, ", ")));
 }
 
 /// Nothing can be said by the rules of another system.
@@ -121,6 +121,8 @@ void refuse_all(Judgement& judgement, const std::string& reason) {
   for (RuleVerdict& verdict : judgement.verdicts) {
     verdict.word = Word::Error;
     verdict.reason = reason;
+    verdict.cause = Cause::Other;
+    verdict.unreachable.clear();
   }
   judgement.suspects.clear();
 }
@@ -172,7 +174,7 @@ Judgement judge_all(const JudgeInput& input) {
 std::vector<NoisyInstance> noisy_instances(const Judgement& judgement) {
   std::vector<NoisyInstance> noisy;
   for (const RuleVerdict& verdict : judgement.verdicts) {
-    const bool is_noisy = verdict.word == Word::Inconclusive && verdict.reason.starts_with(kNoisy);
+    const bool is_noisy = verdict.word == Word::Inconclusive && verdict.cause == Cause::Noisy;
     const bool known = std::any_of(noisy.begin(), noisy.end(), [&](const NoisyInstance& other) {
       return other.device_set == verdict.device_set && other.instance == verdict.instance &&
              other.collective == verdict.collective;

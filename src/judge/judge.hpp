@@ -37,10 +37,4 @@ struct NoisyInstance {
 };
 [[nodiscard]] std::vector<NoisyInstance> noisy_instances(const Judgement& judgement);
 
-/// CSVs without a journal as observations: sets are found by the number of nodes and ranks, device
-/// sets and host names; every file that fits no set is named in `notes`.
-[[nodiscard]] std::vector<Observation> observe_files(const Specification& specification,
-                                                     std::span<const std::string> paths,
-                                                     std::vector<std::string>& notes);
-
 }  // namespace busbar::judge

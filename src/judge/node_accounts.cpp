@@ -84,8 +84,7 @@ Part part_of(const std::string& node, const Findings& findings) {
   for (const RuleVerdict& verdict : findings.verdicts) {
     if (!has(verdict.nodes, node)) continue;
     if (!verdict.of_fleet()) count(part, verdict);
-    const bool dead = verdict.reason.find(node + " does not answer") != std::string::npos;
-    if (part.dead == nullptr && dead) part.dead = &verdict;
+    if (part.dead == nullptr && verdict.unreachable == node) part.dead = &verdict;
     if (verdict.word < Word::Inconclusive) continue;
     const std::vector<std::string> culprits = culprits_of(verdict, node, findings);
     part.culprits.insert(culprits.begin(), culprits.end());

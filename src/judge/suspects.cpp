@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/group_blame.hpp"
+#include "judge/rule_check.hpp"
+#include "judge/verdict.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
@@ -96,7 +100,7 @@ void add_pair_suspects(std::vector<Suspect>& suspects, const Rows& rows,
   for (const JudgedRow* row : rows) {
     // A pair whose bounds were not judged (noise, too few launches) is neither low nor good.
     const bool judged = !row->decided || is_low(*row);
-    if (!judged || (!row->verdict.value && !row->wrong_data)) continue;
+    if (!judged || (!row->verdict.value && !row->wrong_data())) continue;
     valued.push_back(row);
     low.push_back(is_low(*row));
   }
@@ -121,7 +125,7 @@ void add_pair_suspects(std::vector<Suspect>& suspects, const Rows& rows,
 /// Values of wrong data are in no fleet's finding.
 bool has_wrong(const Rows& rows) {
   return std::any_of(rows.begin(), rows.end(),
-                     [](const JudgedRow* row) { return row->wrong_data; });
+                     [](const JudgedRow* row) { return row->wrong_data(); });
 }
 
 void add_members(std::vector<Suspect>& suspects, const Rows& rows) {
@@ -153,7 +157,7 @@ void add_pairwise(std::vector<Suspect>& suspects, const JudgedRule& judged, cons
 bool is_low(const JudgedRow& row) {
   const RuleVerdict& verdict = row.verdict;
   if (verdict.word != Word::Fail) return false;
-  return row.wrong_data || !verdict.reason.starts_with("too good");
+  return verdict.cause != Cause::TooGood;
 }
 
 std::vector<Suspect> suspects_of(const JudgedRule& judged, std::span<const std::string> nodes) {
@@ -175,6 +179,181 @@ void drop_explained(std::vector<Suspect>& suspects) {
     return suspect.nodes.size() == 2 &&
            (blamed.contains(suspect.nodes[0]) || blamed.contains(suspect.nodes[1]));
   });
+}
+
+namespace {
+
+bool has_all(const std::vector<std::string>& nodes, const std::vector<std::string>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& node) {
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+  });
+}
+
+bool misses(const RuleVerdict& verdict, double value) {
+  if (!verdict.reference) return true;
+  const double ratio = value / *verdict.reference;
+  const Bounds& bounds = verdict.bounds;
+  return (bounds.fail_below && ratio < *bounds.fail_below) ||
+         (bounds.fail_above && ratio > *bounds.fail_above);
+}
+
+/// What confirmations say of a suspect.
+struct Confirmations {
+  std::size_t good = 0;
+  std::size_t low = 0;
+  std::vector<std::string> partners{};
+};
+
+void count(Confirmations& counts, const Observation& launch, const JudgedRule& judged,
+           const JudgedRow& row, const Suspect& suspect) {
+  const Instance all{.name = launch.instance, .nodes = launch.nodes};
+  const SampleKey key{*judged.rule, *judged.set, all, row.verdict.collective, row.verdict.size};
+  const auto value = launch_value(launch, key);
+  if (!value) return;
+  ++(misses(row.verdict, *value) ? counts.low : counts.good);
+  for (const std::string& node : launch.nodes) {
+    const bool self =
+        std::find(suspect.nodes.begin(), suspect.nodes.end(), node) != suspect.nodes.end();
+    const bool known =
+        std::find(counts.partners.begin(), counts.partners.end(), node) != counts.partners.end();
+    if (!self && !known) counts.partners.push_back(node);
+  }
+}
+
+Confirmations confirmations_of(const JudgedRule& judged, const Suspect& suspect,
+                               std::span<const Observation> observations) {
+  Confirmations counts;
+  for (const Observation& launch : observations) {
+    const bool of_set = launch.purpose == Purpose::Confirm && launch.device_set == judged.set->id &&
+                        has_all(launch.nodes, suspect.nodes);
+    if (!of_set) continue;
+    for (const JudgedRow& row : judged.rows) {
+      const RuleVerdict& verdict = row.verdict;
+      const bool other = !launch.collective.empty() && launch.collective != verdict.collective;
+      if (other || !is_low(row) || !has_all(verdict.nodes, suspect.nodes)) continue;
+      if (!row.verdict.of_fleet()) count(counts, launch, judged, row, suspect);
+    }
+  }
+  return counts;
+}
+
+bool has_wrong_data(const JudgedRule& judged, const Suspect& suspect) {
+  return std::any_of(judged.rows.begin(), judged.rows.end(), [&](const JudgedRow& row) {
+    return row.wrong_data() && has_all(row.verdict.nodes, suspect.nodes);
+  });
+}
+
+bool explained_by_another(const RuleVerdict& verdict, const std::vector<Suspect>& suspects) {
+  return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
+    return suspect.rule == verdict.rule && has_all(verdict.nodes, suspect.nodes);
+  });
+}
+
+/// A low row that only cleared suspects explain is not known to be low.
+void excuse_rows(JudgedRule& judged, const std::vector<Suspect>& suspects,
+                 const std::vector<Cleared>& cleared) {
+  for (JudgedRow& row : judged.rows) {
+    RuleVerdict& verdict = row.verdict;
+    const bool stays = verdict.of_fleet() || row.wrong_data() || !is_low(row);
+    if (stays || explained_by_another(verdict, suspects)) continue;
+    const auto one = std::find_if(cleared.begin(), cleared.end(), [&](const Cleared& each) {
+      return has_all(verdict.nodes, each.suspect.nodes);
+    });
+    if (one == cleared.end()) continue;
+    verdict.word = Word::Inconclusive;
+    verdict.reason = fmt::format("{}: {}", one->words, verdict.reason);
+  }
+}
+
+}  // namespace
+
+std::vector<Cleared> confirm(JudgedRule& judged, std::vector<Suspect>& suspects,
+                             std::span<const Observation> observations) {
+  std::vector<Cleared> cleared;
+  std::vector<Suspect> kept;
+  for (Suspect& suspect : suspects) {
+    const Confirmations counts = confirmations_of(judged, suspect, observations);
+    suspect.confirmed = counts.low > 0;
+    const bool good = counts.good > 0 && counts.low == 0 && !has_wrong_data(judged, suspect);
+    if (!good) {
+      kept.push_back(suspect);
+      continue;
+    }
+    const std::string with =
+        counts.partners.empty() ? "" : fmt::format(" with {}", join(counts.partners, ", "));
+    cleared.push_back({.suspect = suspect, .words = fmt::format("low once, good{} again", with)});
+  }
+  suspects = std::move(kept);
+  excuse_rows(judged, suspects, cleared);
+  return cleared;
+}
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool is_good(const JudgedRow& row) {
+  const Word word = row.verdict.word;
+  return word == Word::Pass || word == Word::Warn || word == Word::Known;
+}
+
+Names not_good(const JudgedRow& row, const std::set<std::string>& good) {
+  Names names;
+  for (const std::string& node : row.verdict.nodes) {
+    if (!good.contains(node)) names.push_back(node);
+  }
+  return names;
+}
+
+bool has_any(const Names& names, const std::set<std::string>& bad) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& node) { return bad.contains(node); });
+}
+
+Suspect suspect(const Names& names, const JudgedRow& row) {
+  const std::string kind = names.size() == 1 ? "the one of its group that is not known to be good"
+                                             : "a low group that could not be divided";
+  return {.nodes = names,
+          .rule = row.verdict.rule,
+          .evidence = fmt::format("{}: {}: {}", row.verdict.instance, kind, row.verdict.reason)};
+}
+
+std::set<std::string> good_nodes(const std::vector<const JudgedRow*>& rows) {
+  std::set<std::string> good;
+  for (const JudgedRow* row : rows) {
+    if (is_good(*row)) good.insert(row->verdict.nodes.begin(), row->verdict.nodes.end());
+  }
+  return good;
+}
+
+}  // namespace
+
+std::vector<Suspect> group_suspects(const std::vector<const JudgedRow*>& rows) {
+  const std::set<std::string> good = good_nodes(rows);
+  std::vector<Suspect> suspects;
+  std::set<std::string> bad;
+  for (const JudgedRow* row : rows) {
+    const Names names = not_good(*row, good);
+    if (!is_low(*row) || names.size() != 1 || bad.contains(names.front())) continue;
+    bad.insert(names.front());
+    suspects.push_back(suspect(names, *row));
+  }
+  std::vector<const JudgedRow*> open;
+  for (const JudgedRow* row : rows) {
+    if (is_low(*row) && !has_any(row->verdict.nodes, bad)) open.push_back(row);
+  }
+  // The smallest first: a group that has one of them in it is explained by it.
+  std::stable_sort(open.begin(), open.end(), [](const JudgedRow* left, const JudgedRow* right) {
+    return left->verdict.nodes.size() < right->verdict.nodes.size();
+  });
+  for (const JudgedRow* row : open) {
+    Names names = not_good(*row, good);
+    if (names.empty()) names = row->verdict.nodes;  // all are good elsewhere: their links, or noise
+    if (has_any(names, bad)) continue;
+    bad.insert(names.begin(), names.end());
+    suspects.push_back(suspect(names, *row));
+  }
+  return suspects;
 }
 
 }  // namespace busbar::judge

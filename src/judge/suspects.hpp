@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "judge/fleet_rule.hpp"
-#include "judge/judged_rule.hpp"
+#include "judge/rule_check.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar::judge {
@@ -26,6 +26,11 @@ struct JudgedRule {
 /// of a halved set by who else was in good groups. Whole and rails blame nobody.
 [[nodiscard]] std::vector<Suspect> suspects_of(const JudgedRule& judged,
                                                std::span<const std::string> nodes);
+
+/// Blame by groups of a halved set: who was in a good group is good; the only member of a low group
+/// that is not good is bad; what no bad node explains is told as a group that could not be
+/// resolved.
+[[nodiscard]] std::vector<Suspect> group_suspects(const std::vector<const JudgedRow*>& rows);
 
 /// Links that have a node which is blamed itself are explained by it, and go.
 void drop_explained(std::vector<Suspect>& suspects);

@@ -7,18 +7,6 @@
 
 namespace busbar::judge {
 
-std::string_view name(Word word) {
-  constexpr std::array<std::string_view, 7> kNames{"SKIP",         "PASS",  "KNOWN", "WARN",
-                                                   "INCONCLUSIVE", "ERROR", "FAIL"};
-  return kNames.at(static_cast<std::size_t>(word));
-}
-
-std::string_view name(NodeState state) {
-  constexpr std::array<std::string_view, 5> kNames{"good", "suspect", "failed", "inconclusive",
-                                                   "no data"};
-  return kNames.at(static_cast<std::size_t>(state));
-}
-
 Word Judgement::overall() const {
   const auto worst = std::max_element(
       verdicts.begin(), verdicts.end(),

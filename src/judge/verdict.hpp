@@ -7,18 +7,35 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
+
+using busbar::name;  // of enums with a list of names, beside the overloads of specifications
 
 /// From harmless to worst. FAIL is worse than ERROR: a defect that was found stays found, whatever
 /// else could not be measured.
 enum class Word { Skip, Pass, Known, Warn, Inconclusive, Error, Fail };
 
-inline constexpr std::array<Word, 7> kWords{
-    Word::Skip, Word::Pass, Word::Known, Word::Warn, Word::Inconclusive, Word::Error, Word::Fail};
+constexpr auto enum_names(Word) {
+  return std::array{Named{Word::Skip, "SKIP"},
+                    Named{Word::Pass, "PASS"},
+                    Named{Word::Known, "KNOWN"},
+                    Named{Word::Warn, "WARN"},
+                    Named{Word::Inconclusive, "INCONCLUSIVE"},
+                    Named{Word::Error, "ERROR"},
+                    Named{Word::Fail, "FAIL"}};
+}
 
-[[nodiscard]] std::string_view name(Word word);  ///< "PASS"
+/// What decided an outcome, where a later step must know it; the reason is for people.
+enum class Cause {
+  Other,
+  WrongData,  ///< no tolerance: neither a waiver nor a miss that is allowed
+  TooFewLaunches,
+  Noisy,    ///< launches scattered too much: they may be launched again
+  TooGood,  ///< beyond the bound on the fast side
+};
 
 /// RuleVerdict::instance of what is said of all instances together.
 inline constexpr std::string_view kFleet = "fleet";
@@ -42,7 +59,9 @@ struct RuleVerdict {
   std::optional<double> ratio{};  ///< value over reference
   Bounds bounds{};
   Word word = Word::Error;
-  std::string reason{};  ///< one line; empty only for PASS
+  Cause cause = Cause::Other;
+  std::string reason{};       ///< one line; empty only for PASS
+  std::string unreachable{};  ///< the node that did not answer, where the reason says so
   std::size_t attempts = 0;
 
   /// True for what is said of all instances together.
@@ -66,7 +85,12 @@ enum class NodeState {
   NoData
 };
 
-[[nodiscard]] std::string_view name(NodeState state);  ///< "good", "no data", ...
+constexpr auto enum_names(NodeState) {
+  return std::array{Named{NodeState::Good, "good"}, Named{NodeState::Suspect, "suspect"},
+                    Named{NodeState::Failed, "failed"},
+                    Named{NodeState::Inconclusive, "inconclusive"},
+                    Named{NodeState::NoData, "no data"}};
+}
 
 /// Every node is in exactly one of these. Good is only a node of which every FAIL, ERROR and
 /// INCONCLUSIVE that it took part in is explained by another node.

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "judge/output/describe.hpp"
 #include "judge/output/pictures.hpp"
-#include "judge/output/words.hpp"
 #include "report/svg_heat_map.hpp"
 
 namespace busbar::judge {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/output/words.hpp"
+#include "judge/output/describe.hpp"
 
 namespace busbar::judge {
 namespace {

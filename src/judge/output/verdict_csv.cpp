@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/output/words.hpp"
+#include "judge/output/describe.hpp"
 #include "report/csv_text.hpp"
 
 namespace busbar::judge {

@@ -6,11 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
 #include "judge/output/pictures.hpp"
-#include "judge/output/rule_list.hpp"
 #include "judge/output/verdict_document.hpp"
-#include "judge/output/words.hpp"
 #include "report/html_page.hpp"
 #include "report/markup_text.hpp"
 

@@ -4,8 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "judge/output/rule_list.hpp"
-#include "judge/output/words.hpp"
+#include "judge/output/describe.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -104,7 +103,8 @@ Json nodes_of(const Judgement& judgement) {
 
 Json counts_of(const Judgement& judgement) {
   Json counts = Json::object();
-  for (const Word word : kWords) counts[std::string(name(word))] = judgement.count(word);
+  for (const Word word : all_values<Word>())
+    counts[std::string(name(word))] = judgement.count(word);
   return counts;
 }
 

@@ -8,7 +8,7 @@
 #include <pugixml.hpp>
 
 #include "base/text.hpp"
-#include "judge/output/words.hpp"
+#include "judge/output/describe.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar::judge {

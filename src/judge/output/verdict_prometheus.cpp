@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "judge/output/words.hpp"
+#include "judge/output/describe.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar::judge {
@@ -123,7 +123,7 @@ std::string summaries(const Judgement& judgement, const std::string& system) {
   std::map<std::string, double> highest;
   std::map<std::pair<std::string, Word>, double> counts;
   for (const RuleVerdict& verdict : judgement.verdicts) {
-    for (const Word word : kWords) counts.try_emplace({verdict.rule, word}, 0);
+    for (const Word word : all_values<Word>()) counts.try_emplace({verdict.rule, word}, 0);
     counts[{verdict.rule, verdict.word}] += 1;
     if (!finite(verdict.ratio)) continue;
     double& low = lowest.try_emplace(verdict.rule, *verdict.ratio).first->second;

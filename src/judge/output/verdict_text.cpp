@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
-#include "judge/output/rule_list.hpp"
-#include "judge/output/words.hpp"
 #include "report/text_table.hpp"
 
 namespace busbar::judge {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "judge/output/describe.hpp"
 #include "judge/output/pictures.hpp"
-#include "judge/output/words.hpp"
 #include "report/svg_waterfall.hpp"
 
 namespace busbar::judge {

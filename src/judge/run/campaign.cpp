@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "judge/run/followups.hpp"
-#include "judge/run/halving_replay.hpp"
+#include "judge/run/plan.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -133,7 +132,8 @@ Unit Campaign::leave_out_silent(const Unit& unit) {
       jobs.push_back(job);
       continue;
     }
-    const LaunchResult result{.failure = silent_.at(*silent), .exit_code = -1};
+    const LaunchResult result{
+        .failure = silent_.at(*silent), .exit_code = -1, .unreachable = *silent};
     keep(++begun_, job, result);
     tell(begun_, job, &result);
   }
@@ -145,7 +145,8 @@ void Campaign::keep(std::size_t number, const Job& job, const LaunchResult& resu
               {.failure = result.failure,
                .exit_code = result.exit_code,
                .seconds = result.seconds,
-               .command = result.command},
+               .command = result.command,
+               .unreachable = result.unreachable},
               result.csv, result.log);
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/run/folder.hpp"
+#include "judge/run/journal.hpp"
 #include "judge/run/launcher.hpp"
 #include "judge/run/plan.hpp"
 #include "judge/verdict.hpp"

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "judge/observation.hpp"
+#include "judge/run/job.hpp"
+#include "report/output_file.hpp"
 
 namespace busbar::judge {
 
@@ -25,6 +29,7 @@ struct JournalLine {
   int exit_code = 0;
   double seconds = 0;
   std::string command{};
+  std::string unreachable{};  ///< the node that did not answer, if that is the failure
 };
 
 /// A journal: who was asked, in which order.
@@ -50,5 +55,31 @@ struct Journal {
 /// The same for the journal's lines beyond those that `observations` already has.
 void observe_more(const Journal& journal, const std::string& folder,
                   std::vector<Observation>& observations);
+
+/// What `accept run` writes: the specification, the journal, a CSV and where there is any the
+/// stderr of every launch.
+class RunFolder {
+ public:
+  /// Makes the folder, which must be new or empty, and begins the journal. Throws Error (Usage).
+  RunFolder(std::string path, Journal head, const std::string& specification_text);
+
+  /// Keeps what a launch wrote in files of its number, then its lines: they are on disk when this
+  /// returns.
+  void add(std::size_t number, const Job& job, const JournalLine& outcome, const std::string& csv,
+           const std::string& log);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
+  /// The head and all lines so far.
+  [[nodiscard]] const Journal& journal() const { return journal_; }
+
+ private:
+  std::string path_;
+  Journal journal_;
+  std::optional<OutputFile> file_{};
+};
+
+/// Letters, digits, '.', '+' and '-' of a text, at most 60.
+[[nodiscard]] std::string file_word(const std::string& text);
 
 }  // namespace busbar::judge

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "judge/fleet/halving.hpp"
+#include "judge/judge.hpp"
+#include "judge/observation.hpp"
 #include "judge/run/job.hpp"
+#include "judge/run/journal.hpp"
 #include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
@@ -42,5 +45,36 @@ void shuffle(std::vector<Item>& items, std::mt19937_64& random) {
 
 /// One job per unit where jobs may not run at the same time.
 [[nodiscard]] std::vector<Unit> apart(std::vector<Unit> units, bool parallel);
+
+/// The launches of noisy instances once more, where the specification has reruns left for them.
+[[nodiscard]] std::vector<Unit> rerun_units(const Specification& specification,
+                                            const Journal& journal, const Judgement& judgement);
+
+/// Suspects of rules that want a confirmation: a node with a partner that is known to be good (or
+/// alone, on a set of single nodes), a link once more. One job at a time: a suspect must not be
+/// measured beside another.
+[[nodiscard]] std::vector<Unit> confirm_units(const Specification& specification,
+                                              std::span<const std::string> nodes,
+                                              const Judgement& judgement);
+
+/// A search by halving as far as the verdicts lead it: the same for a run that goes on and for
+/// files that are judged later.
+struct HalvingReplay {
+  std::vector<std::string> nodes{};    ///< that were searched: those that answered
+  Halving search;                      ///< its numbers are places in `nodes`
+  std::vector<Halving::Group> next{};  ///< to be measured; empty: the search is over
+};
+
+/// Replays the search on a set: a group is low where a rule fails on it, and has no data where one
+/// is an error. Needs two nodes that answer.
+[[nodiscard]] HalvingReplay replay_halving(const DeviceSetRule& set,
+                                           std::span<const std::string> nodes,
+                                           std::span<const Observation> observations,
+                                           const Judgement& judgement);
+
+/// Nodes of a halved set that answered.
+[[nodiscard]] std::vector<std::string> searched_nodes(const DeviceSetRule& set,
+                                                      std::span<const std::string> nodes,
+                                                      std::span<const Observation> observations);
 
 }  // namespace busbar::judge

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "judge/observation_file.hpp"
+#include "judge/observation.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

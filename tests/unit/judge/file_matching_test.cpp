@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "judge/file_matching.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "judge/judge.hpp"
 #include "report/csv_text.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
@@ -163,6 +164,22 @@ TEST_F(FileMatching, AnImportedLogIsJudgedByItsNumbers) {
   one_.assumed = {{"gpu", "NVIDIA H200"}};
   EXPECT_EQ(one_.first().word, Word::Fail);
   EXPECT_THAT(one_.judged().head.notes.at(0), HasSubstr("assumed"));
+}
+
+FilePart part_of_head(const std::string& configuration) {
+  const ObservationFile file{.dataset = {.facts = {{"configuration", configuration}}}};
+  const std::vector<FilePart> parts = parts_of(file);
+  EXPECT_EQ(parts.size(), 1U);
+  return parts.empty() ? FilePart{} : parts.front();
+}
+
+TEST(PartsOf, AFileWithoutRowsIsWhatItsHeadTells) {
+  const FilePart whole = part_of_head("collective=alltoall ranks=16 nodes=2 split=none");
+  EXPECT_EQ(whole.collective, "alltoall");
+  EXPECT_EQ(whole.ranks, 16);
+  EXPECT_EQ(whole.nodes, 2);
+  EXPECT_FALSE(whole.grouped);
+  EXPECT_TRUE(part_of_head("collective=alltoall ranks=16 nodes=2 split=MOD-8").grouped);
 }
 
 }  // namespace

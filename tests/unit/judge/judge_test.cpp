@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "judge/bound_check.hpp"
+#include "judge/rule_check.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 
 namespace busbar::judge {

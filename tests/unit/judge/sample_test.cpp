@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/sample.hpp"
 
+#include <limits>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +12,108 @@
 namespace busbar::judge {
 namespace {
 
+TEST(NoiseGate, VariationIsOfASample) {
+  EXPECT_DOUBLE_EQ(*variation_of(std::vector<double>{8, 10, 12}), 0.2);
+  // of 8 and 12: sqrt(4 + 4) / 10
+  EXPECT_DOUBLE_EQ(*variation_of(std::vector<double>{8, 12}), 0.28284271247461903);
+  EXPECT_EQ(variation_of(std::vector<double>{8}), std::nullopt);
+}
+
+TEST(NoiseGate, TwoGroupsAreFurtherApartThanEitherIsWide) {
+  const auto groups = two_groups_of(std::vector<double>{44, 39, 44.2, 40, 39.5});
+  ASSERT_TRUE(groups.has_value());
+  EXPECT_EQ(groups->low, 3U);
+  EXPECT_EQ(groups->high, 2U);
+  EXPECT_DOUBLE_EQ(groups->low_middle, 39.5);
+}
+
+TEST(NoiseGate, TwoGroupsAreFurtherApartThanTheWiderOneIsWide) {
+  EXPECT_FALSE(two_groups_of(std::vector<double>{40, 40.1, 44, 50}));
+  EXPECT_FALSE(two_groups_of(std::vector<double>{34, 40, 44, 44.1}));
+  EXPECT_FALSE(two_groups_of(std::vector<double>{40, 44, 48, 52})) << "as far as they are wide";
+  EXPECT_TRUE(two_groups_of(std::vector<double>{40, 44, 48.1, 52}));
+}
+
+TEST(NoiseGate, TwoGroupsDifferByMoreThanAHundredthOfTheMedian) {
+  EXPECT_FALSE(two_groups_of(std::vector<double>{99.5, 99.5, 100.5, 100.5}));
+  EXPECT_TRUE(two_groups_of(std::vector<double>{99.4, 99.4, 100.5, 100.5}));
+}
+
+TEST(NoiseGate, TwoGroupsDivideAtTheWidestGap) {
+  const auto groups = two_groups_of(std::vector<double>{10, 10, 12, 12, 30, 30});
+  ASSERT_TRUE(groups.has_value());
+  EXPECT_EQ(groups->low, 4U);
+  EXPECT_DOUBLE_EQ(groups->low_middle, 11);
+  EXPECT_DOUBLE_EQ(groups->high_middle, 30);
+  const auto last = two_groups_of(std::vector<double>{10, 10, 10, 30, 90});
+  EXPECT_FALSE(last) << "90 alone is no group: of 10 and 30 to 90 the upper is wider than the gap";
+}
+
+TEST(NoiseGate, OneOddValueEvenSpreadAndTinyGapsAreOneGroup) {
+  EXPECT_FALSE(two_groups_of(std::vector<double>{40, 40, 40, 44}));
+  EXPECT_FALSE(two_groups_of(std::vector<double>{40, 41, 42, 43, 44}));
+  EXPECT_FALSE(two_groups_of(std::vector<double>{400, 400, 401, 401}));
+  EXPECT_FALSE(two_groups_of(std::vector<double>{39, 44, 44}));
+}
+
 using ::testing::HasSubstr;
+
+/// Every time another one; 7 GB/s of bus bandwidth and 4 of algorithm bandwidth are by the median.
+Record row() {
+  return {.time_median_us = 100,
+          .time_mean_us = 160,
+          .time_min_us = 50,
+          .time_p90_us = 200,
+          .time_p99_us = 400,
+          .time_max_us = 1000,
+          .algbw_GBps = 4,
+          .busbw_GBps = 7};
+}
+
+struct ValueCase {
+  Statistic statistic = Statistic::Median;
+  double time = 0;
+  double bus = 0;  ///< 7 * 100 / time
+  double algorithm = 0;
+};
+class RowValueOf : public testing::TestWithParam<ValueCase> {};
+
+TEST_P(RowValueOf, AMetricIsByTheTimeOfItsStatistic) {
+  const ValueCase& one = GetParam();
+  EXPECT_EQ(value_of(row(), Metric::Time, one.statistic).value, one.time);
+  EXPECT_DOUBLE_EQ(*value_of(row(), Metric::BusBandwidth, one.statistic).value, one.bus);
+  EXPECT_DOUBLE_EQ(*value_of(row(), Metric::AlgorithmBandwidth, one.statistic).value,
+                   one.algorithm);
+}
+INSTANTIATE_TEST_SUITE_P(Statistics, RowValueOf,
+                         testing::Values(ValueCase{Statistic::Median, 100, 7, 4},
+                                         ValueCase{Statistic::Mean, 160, 4.375, 2.5},
+                                         ValueCase{Statistic::Min, 50, 14, 8},
+                                         ValueCase{Statistic::P90, 200, 3.5, 2},
+                                         ValueCase{Statistic::P99, 400, 1.75, 1},
+                                         ValueCase{Statistic::Max, 1000, 0.7, 0.4}));
+
+TEST(RowValue, NamesTheColumnThatItLacks) {
+  Record none = row();
+  none.time_p99_us.reset();
+  EXPECT_THAT(value_of(none, Metric::BusBandwidth, Statistic::P99).error, HasSubstr("time_p99_us"));
+  EXPECT_EQ(value_of(none, Metric::BusBandwidth, Statistic::Median).value, 7);
+  none.time_median_us.reset();
+  EXPECT_THAT(value_of(none, Metric::BusBandwidth, Statistic::P90).error,
+              HasSubstr("time_median_us"));
+  none.algbw_GBps.reset();
+  EXPECT_THAT(value_of(none, Metric::AlgorithmBandwidth, Statistic::Median).error,
+              HasSubstr("algbw_GBps"));
+}
+
+TEST(RowValue, IsNoneOfWhatCannotBeJudged) {
+  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+    Record record = row();
+    record.time_p90_us = bad;
+    EXPECT_FALSE(value_of(record, Metric::Time, Statistic::P90).value) << bad;
+    EXPECT_FALSE(value_of(record, Metric::BusBandwidth, Statistic::P90).value) << bad;
+  }
+}
 
 /// Eight ranks of 16 bytes: equal parts may lose less than 128 bytes, and at most a thousandth.
 struct SizeCase {

@@ -7,9 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
-#include "judge/output/rule_list.hpp"
-#include "judge/output/words.hpp"
 #include "tests/unit/judge/output/sample_judgement.hpp"
 
 namespace busbar::judge {

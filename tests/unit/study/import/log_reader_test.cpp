@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "study/import/log_lines.hpp"
+#include "study/import/log.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
 
