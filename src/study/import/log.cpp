@@ -2,7 +2,6 @@
 #include "study/import/log.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/text.hpp"
@@ -127,23 +126,9 @@ std::vector<LogLine> log_lines(std::string_view text) {
   return lines;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  constexpr std::string_view kBlanks = " \t";
-  std::size_t start = text.find_first_not_of(kBlanks);
-  while (start != std::string_view::npos) {
-    const std::size_t end = std::min(text.find_first_of(kBlanks, start), text.size());
-    words.emplace_back(text.substr(start, end - start));
-    start = text.find_first_not_of(kBlanks, end);
-  }
-  return words;
-}
-
 std::optional<Printed> printed_number(std::string_view word) {
-  double value = 0;
-  const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (result.ec != std::errc{} || result.ptr != word.data() + word.size()) return std::nullopt;
-  if (!std::isfinite(value) || std::signbit(value)) return std::nullopt;
+  const auto value = to_number<double>(word);
+  if (!value || !std::isfinite(*value) || std::signbit(*value)) return std::nullopt;
   const std::size_t exponent = word.find_first_of("eE");
   const std::string_view digits = word.substr(0, exponent);
   const std::size_t point = digits.find('.');
@@ -153,31 +138,21 @@ std::optional<Printed> printed_number(std::string_view word) {
   if (exponent != std::string_view::npos) {
     std::string_view text = word.substr(exponent + 1);
     if (text.starts_with('+')) text.remove_prefix(1);
-    (void)std::from_chars(text.data(), text.data() + text.size(), power);
+    power = to_number<double>(text).value_or(0);
   }
-  return Printed{.value = value, .half_unit = 0.5 * std::pow(10.0, power - decimals)};
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view word) {
-  std::uint64_t value = 0;
-  const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (result.ec != std::errc{} || result.ptr != word.data() + word.size()) return std::nullopt;
-  return value;
+  return Printed{.value = *value, .half_unit = 0.5 * std::pow(10.0, power - decimals)};
 }
 
 std::optional<int> small_number(std::string_view word) {
-  int value = 0;
-  const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (result.ec != std::errc{} || result.ptr != word.data() + word.size()) return std::nullopt;
-  if (value < -1 || value > kMostRanks) return std::nullopt;
-  return value;
+  const auto value = to_number<int>(word);
+  return value && *value >= -1 && *value <= kMostRanks ? value : std::nullopt;
 }
 
 std::optional<std::uint64_t> number_after(const std::vector<std::string>& words,
                                           std::string_view word) {
   const auto found = std::find(words.begin(), words.end(), word);
   if (found == words.end() || found + 1 == words.end()) return std::nullopt;
-  return whole_number(*(found + 1));
+  return to_number<std::uint64_t>(*(found + 1));
 }
 
 std::optional<int> processes_of_command(const std::vector<std::string>& words) {

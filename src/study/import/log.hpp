@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "model/flag.hpp"
 
 namespace busbar::study {
 
@@ -64,8 +65,8 @@ struct LogTable {
   std::string backend{};  ///< nccl, rccl or mpi
   std::string library{};  ///< "NCCL 2.29.2"
   std::string command{};
-  std::string matrix{};  ///< which of a log's matrices of pairs it is
-  std::string flags{};   ///< words for the flags of its rows
+  std::string matrix{};       ///< which of a log's matrices of pairs it is
+  std::vector<Flag> flags{};  ///< of all its rows
   std::string cadence{};
   std::string aggregation{};  ///< how ranks become one time: mean, max, min, rank0
   std::optional<int> ranks{};
@@ -101,14 +102,9 @@ struct LogLine {
 /// taken off.
 [[nodiscard]] std::vector<LogLine> log_lines(std::string_view text);
 
-/// The words of a line.
-[[nodiscard]] std::vector<std::string> words_of(std::string_view text);
-
 /// The whole word as a finite number that is not negative, with its precision.
 [[nodiscard]] std::optional<Printed> printed_number(std::string_view word);
-/// The whole word as a whole number that is not negative.
-[[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view word);
-/// The same for -1 too: roots.
+/// The whole word as a number of ranks, or -1: roots.
 [[nodiscard]] std::optional<int> small_number(std::string_view word);
 
 /// The value after a word: 8 for `after_word("nGpus 8 minBytes", "nGpus")`.

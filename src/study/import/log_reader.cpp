@@ -84,13 +84,6 @@ namespace {
 constexpr std::size_t kColumns = 3;
 constexpr Bytes kFloat = 4;
 
-std::string lower(std::string_view text) {
-  std::string result(trim(text));
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return result;
-}
-
 LogTable table_of(const LogLine& line, const std::vector<std::string>& cells, int ranks) {
   LogTable table{.line = line.number,
                  .collective = cells[0],
@@ -126,7 +119,7 @@ SummaryRow row_of(const std::vector<std::string>& cells, Second second, const Lo
     throw usage_error("not an operation, a number and a rate");
   }
   SummaryRow row{.collective = find_collective(cells[0])};
-  const auto number = whole_number(cells[1]);
+  const auto number = to_number<std::uint64_t>(cells[1]);
   const auto busbw = printed_number(cells[2]);
   if (row.collective == nullptr) throw usage_error(fmt::format("'{}' is no collective", cells[0]));
   constexpr std::uint64_t kMostRanks = 1U << 24U;
@@ -169,7 +162,7 @@ void read_row(LogFile& log, const LogLine& line, Second second, const LogReading
 
 /// Nothing where the line names no columns of a summary.
 std::optional<Second> second_column(const LogLine& line) {
-  const std::string names = lower(line.text);
+  const std::string names = lower(trim(line.text));
   if (names == "op,gpu,bandwidth" || names == "op,gpus,busbw") return Second::Ranks;
   return names == "op,packet,bandwidth" ? std::optional(Second::Size) : std::nullopt;
 }

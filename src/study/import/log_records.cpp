@@ -61,7 +61,7 @@ void set_time(Record& record, const LogHalf& half, const Range& rate) {
   const double mean = (rate.low + rate.high) / 2;
   record.time_median_us = static_cast<double>(record.size) / (mean * kMicrosecondGB);
   record.time_mean_us = record.time_median_us;
-  record.flags += " time-from-bandwidth";
+  add_flag(record, Flag::TimeFromBandwidth);
 }
 
 void set_bandwidth(Record& record, const LogHalf& half, const TableMeaning& meaning) {
@@ -75,7 +75,7 @@ void set_bandwidth(Record& record, const LogHalf& half, const TableMeaning& mean
   if (meaning.ranks < 2) return;
   const bool fits = !half.busbw_GBps || can_be(*half.busbw_GBps, *rate, factor);
   record.busbw_GBps = fits ? as_printed(algbw * factor, half.busbw_GBps) : algbw * factor;
-  if (!fits) record.flags += " bandwidth-differs";
+  if (!fits) add_flag(record, Flag::BandwidthDiffers);
 }
 
 }  // namespace
@@ -95,7 +95,6 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
                 .in_place = half.in_place,
                 .size = whole_size(row, meaning),
                 .count = row.count,
-                .flags = "imported mean",
                 .cadence = table.cadence,
                 .operations = row.operations ? row.operations : table.operations,
                 .warmup_operations = table.warmup,
@@ -108,8 +107,10 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
   }
   record.sender = row.sender;
   record.receiver = row.receiver;
-  if (!table.flags.empty()) record.flags += ' ' + table.flags;
-  if (meaning.old_algbw) record.flags += " old-algbw";
+  add_flag(record, Flag::Imported);
+  add_flag(record, Flag::Mean);
+  for (const Flag flag : table.flags) add_flag(record, flag);
+  if (meaning.old_algbw) add_flag(record, Flag::OldAlgbw);
   if (half.time_us) record.time_median_us = record.time_mean_us = half.time_us->value;
   if (half.cpu_time_us) record.enqueue_time_us = half.cpu_time_us->value;
   record.time_min_us = half.min_us;
@@ -135,11 +136,9 @@ std::string distinct_of(const std::vector<std::string>& values) {
 std::string devices_of(const LogTable& table) {
   std::map<std::string, int> names;
   for (const LogDevice& device : table.devices) ++names[device.name];
-  std::vector<std::string> words;
-  for (const auto& [name, count] : names) {
-    if (!name.empty()) words.push_back(fmt::format("{} x {}", count, name));
-  }
-  return join(words, ", ");
+  names.erase("");
+  return join_each(names, ", ",
+                   [](const auto& one) { return fmt::format("{} x {}", one.second, one.first); });
 }
 
 std::string hosts_of(const LogTable& table) {
@@ -308,7 +307,7 @@ class LogConverter {
       for (const LogHalf& half : row.halves) {
         rows_.records.push_back(record_of(table, row, half, meaning));
         const Record& record = rows_.records.back();
-        if (record.flags.find("bandwidth-differs") != std::string::npos) {
+        if (has_flag(record, Flag::BandwidthDiffers)) {
           differing.push_back(row.line);
         }
       }

@@ -17,7 +17,7 @@ namespace {
 
 /// "Allreduce" of "# OSU MPI-CUDA Allreduce Latency Test v7.3".
 void read_title(LogTable& table, std::string_view text) {
-  const std::vector<std::string> words = words_of(text);
+  const std::vector<std::string> words = split_words(text);
   const auto latency = std::find(words.begin(), words.end(), "Latency");
   if (latency - words.begin() > 3) table.collective = join({words.begin() + 3, latency}, " ");
   table.tool = words.back().starts_with('v') ? "OSU " + words.back().substr(1) : "OSU";
@@ -57,13 +57,13 @@ class OsuText {
 
   void read(const LogLine& line) {
     const std::string_view text = line.text;
-    const std::vector<std::string> words = words_of(text);
+    const std::vector<std::string> words = split_words(text);
     if (words.empty()) return;
     if (text.starts_with("# OSU ")) {
       log_.tables.push_back({.command = command_, .cadence = "streaming"});
       titles_.clear();
       read_title(log_.tables.back(), text);
-      log_.tables.back().ranks = processes_of_command(words_of(command_));
+      log_.tables.back().ranks = processes_of_command(split_words(command_));
       type_ = usual_type(log_.tables.back());
     } else if (text.starts_with("# Datatype:") && words.size() > 2) {
       type_ = type_of(words[2]);
@@ -71,7 +71,7 @@ class OsuText {
       titles_ = titles_of(text.substr(text.find("Size")));
     } else if (text.find("osu_") != std::string_view::npos && titles_.empty()) {
       command_ = text;
-    } else if (!titles_.empty() && whole_number(words.front())) {
+    } else if (!titles_.empty() && to_number<std::uint64_t>(words.front())) {
       read_row_line(line, words);
     }
   }
@@ -107,8 +107,11 @@ class OsuText {
     if (!latency) {
       return bad_line(log_, line, fmt::format("'{}' is not a number", words[*time]), reading_);
     }
-    LogRow row{.line = line.number, .size = whole_number(words.front()).value_or(0), .type = type_};
-    if (const auto rounds = column("Iterations")) row.operations = whole_number(words[*rounds]);
+    LogRow row{.line = line.number,
+               .size = to_number<std::uint64_t>(words.front()).value_or(0),
+               .type = type_};
+    if (const auto rounds = column("Iterations"))
+      row.operations = to_number<std::uint64_t>(words[*rounds]);
     row.halves.push_back({.time_us = latency});
     table.aggregation = max ? "max" : "mean";
     table.ended = true;
@@ -149,7 +152,7 @@ class ImbText {
 
   void read(const LogLine& line) {
     const std::string_view text = line.text;
-    const std::vector<std::string> words = words_of(text);
+    const std::vector<std::string> words = split_words(text);
     if (words.empty()) return;
     if (text.starts_with("# Benchmarking ") && words.size() > 2) {
       open_table(words[2]);
@@ -157,7 +160,7 @@ class ImbText {
       columns_ = words;
     } else if (text.starts_with('#')) {
       read_comment(words);
-    } else if (!columns_.empty() && whole_number(words.front())) {
+    } else if (!columns_.empty() && to_number<std::uint64_t>(words.front())) {
       read_row_line(line, words);
     }
   }
@@ -214,10 +217,10 @@ class ImbText {
     }
     const KnownCollective* known = find_collective(table.collective);
     LogRow row{.line = line.number,
-               .size = *whole_number(words.front()),
+               .size = *to_number<std::uint64_t>(words.front()),
                .type = known->reduces ? head_.reduced_type : head_.type};
     if (const std::size_t rounds = column("#repetitions"); rounds < words.size()) {
-      row.operations = whole_number(words[rounds]);
+      row.operations = to_number<std::uint64_t>(words[rounds]);
     }
     row.halves.push_back({.time_us = time});
     table.aggregation = "max";

@@ -33,7 +33,7 @@ Printed number_in(std::string_view column, std::string_view word) {
 }
 
 std::uint64_t count_in(std::string_view column, std::string_view word) {
-  const auto value = whole_number(word);
+  const auto value = to_number<std::uint64_t>(word);
   if (!value) throw usage_error(fmt::format("column {}: '{}' is not a whole number", column, word));
   return *value;
 }
@@ -206,11 +206,11 @@ class NcclText {
       : reading_(reading), log_{.path = path} {}
 
   void read(const LogLine& line) {
-    const Words words = without_mark(words_of(line.text));
+    const Words words = without_mark(split_words(line.text));
     if (words.empty()) return;
     const bool comment = line.text.starts_with('#');
     if (const auto columns = columns_of(words)) return open_table(*columns);
-    if (!comment && whole_number(words.front())) return read_row_line(line, words);
+    if (!comment && to_number<std::uint64_t>(words.front())) return read_row_line(line, words);
     if (!read_footer(line, words)) read_context(line, words);
   }
 
@@ -251,7 +251,8 @@ class NcclText {
   void read_row_line(const LogLine& line, const Words& words) {
     LogColumns columns = columns_.empty() ? reading_.columns : columns_;
     if (columns.empty()) {
-      const bool like_row = words.size() > 2 && whole_number(words[1]) && is_type_name(words[2]);
+      const bool like_row =
+          words.size() > 2 && to_number<std::uint64_t>(words[1]) && is_type_name(words[2]);
       if (!like_row) return;
       const auto by_shape = columns_by_shape(words);
       if (!by_shape) {
@@ -279,7 +280,7 @@ class NcclText {
       return;
     }
     // Names of hosts and times may begin with a digit; only a row has a size and a count.
-    const bool numbers = words.size() > 1 && whole_number(words[1]).has_value();
+    const bool numbers = words.size() > 1 && to_number<std::uint64_t>(words[1]).has_value();
     if (!numbers && words.size() > 1 && columns_.empty()) return;
     bad_line(log_, line, why, reading_);
   }
@@ -331,12 +332,12 @@ class NcclText {
     LogTable& test = table();
     const auto warmup = std::find(words.begin(), words.end(), "warmup");
     if (words.end() - warmup > 3) {
-      test.warmup = whole_number(*(warmup + 2));
+      test.warmup = to_number<std::uint64_t>(*(warmup + 2));
       test.operations = number_after({warmup + 3, words.end()}, "iters:");
     }
     const std::uint64_t per_process =
         number_after(words, words.front()).value_or(0) * number_after(words, "nGpus").value_or(0);
-    const auto processes = processes_of_command(words_of(test.command));
+    const auto processes = processes_of_command(split_words(test.command));
     if (processes && per_process > 0 && per_process < kMostPerProcess) {
       test.ranks = *processes * static_cast<int>(per_process);
     }

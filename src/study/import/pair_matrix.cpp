@@ -68,7 +68,7 @@ Bytes size_of_copy(PairLog& pairs, const LogReading& reading) {
         "{}: the log says neither the size of a copy nor the version of {}; give --size SIZE",
         pairs.log.path, pairs.table.tool));
   }
-  pairs.table.flags += " size-assumed";
+  pairs.table.flags.push_back(Flag::SizeAssumed);
   pairs.log.warnings.push_back(fmt::format(
       "{}: the log does not say the size of a copy: assumed {} bytes, {}; the rates do not depend "
       "on it, the times do: --size SIZE",
@@ -101,8 +101,8 @@ LogRow row_of(const PairLog& pairs, const PairMatrix& matrix, std::size_t row, s
 
 bool read_matrix_row(LogFile& log, PairMatrix& matrix, const LogLine& line,
                      const LogReading& reading) {
-  const std::vector<std::string> words = words_of(line.text);
-  if (words.empty() || whole_number(words.front()) != matrix.rows.size()) return false;
+  const std::vector<std::string> words = split_words(line.text);
+  if (words.empty() || to_number<std::uint64_t>(words.front()) != matrix.rows.size()) return false;
   std::vector<std::optional<Printed>> cells;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto rate = printed_number(words[i]);
@@ -127,7 +127,7 @@ LogFile log_of_pairs(PairLog pairs, const LogReading& reading) {
   table.ranks = 2;
   table.ended = true;
   table.matrix = matrix.name;
-  table.flags = "one-way-copy";
+  table.flags = {Flag::OneWayCopy};
   const Bytes size = size_of_copy(pairs, reading);
   for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
     for (std::size_t column = 0; column < matrix.columns; ++column) {
@@ -173,7 +173,7 @@ class P2pText {
 
   void read(const LogLine& line) {
     const std::string_view text = line.text;
-    const std::vector<std::string> words = words_of(text);
+    const std::vector<std::string> words = split_words(text);
     if (text.starts_with("Device: ")) {
       read_device(text);
     } else if (text.find("Matrix") != std::string_view::npos) {
@@ -249,7 +249,7 @@ void read_version(PairLog& pairs, std::string_view version) {
   if (version.starts_with('v')) version.remove_prefix(1);
   pairs.table.tool = fmt::format("nvbandwidth {}", version);
   const std::vector<std::string> parts = split(version, '.');
-  const auto minor = parts.size() > 1 ? whole_number(parts[1]) : std::nullopt;
+  const auto minor = parts.size() > 1 ? to_number<std::uint64_t>(parts[1]) : std::nullopt;
   if (!minor) return;
   constexpr std::uint64_t kSince = 7;
   const bool old = parts[0] == "0" && *minor < kSince;
@@ -289,7 +289,7 @@ class NvbandwidthText {
       : reading_(reading), pairs_(pair_log(path)) {}
 
   void read(const LogLine& line) {
-    const std::vector<std::string> words = words_of(line.text);
+    const std::vector<std::string> words = split_words(line.text);
     if (words.size() == 3 && line.text.starts_with("nvbandwidth Version:")) {
       read_version(pairs_, words.back());
     } else if (words.size() == 2 && words.front() == "Running") {

@@ -224,7 +224,7 @@ TEST(ReadLog, TakesRowsBehindAFooterForAnotherTable) {
 }
 
 TEST(ReadLog, RefusesANumberOfRowsWhoseColumnsTheUserGives) {
-  const LogReading reading{.columns = words_of("size count type time algbw busbw")};
+  const LogReading reading{.columns = split_words("size count type time algbw busbw")};
   EXPECT_TRUE(refusal("1024 256 float 1.00 1.02 1.02\n1024 256\n", {}, reading).says("x.log:2: "));
 }
 

@@ -30,7 +30,7 @@ TEST(NcclRow, LeavesAnOpOutWhereTheLogDoes) {
 TEST(NcclRow, HasColumnsByItsShapeWhereNoneAreNamed) {
   const auto columns = [](const std::string& middle) {
     const auto named =
-        columns_by_shape(words_of("8 2 float " + middle + "1.0 2.0 3.0 0 4.0 5.0 6.0 0"));
+        columns_by_shape(split_words("8 2 float " + middle + "1.0 2.0 3.0 0 4.0 5.0 6.0 0"));
     return named ? join({named->begin() + 3, named->end() - 8}, " ") : "none";
   };
   EXPECT_EQ(columns(""), "");

@@ -113,8 +113,8 @@ const std::string kRootOnly = "size count type root time algbw busbw error time 
 const std::string kNeither = "size count type time algbw busbw error time algbw busbw error";
 
 LogTable table_of(const std::string& columns, const std::string& row) {
-  LogTable table{.columns = words_of(columns)};
-  table.rows.push_back(read_row(table.columns, words_of(row)));
+  LogTable table{.columns = split_words(columns)};
+  table.rows.push_back(read_row(table.columns, split_words(row)));
   return table;
 }
 
@@ -212,10 +212,10 @@ const std::string kGathered = "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00
 const std::string kUnchecked = "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A";
 
 LogTable table_of(const std::string& row, int ranks = 8) {
-  LogTable table{.columns = words_of(
+  LogTable table{.columns = split_words(
                      "size count type redop root time algbw busbw #wrong time algbw busbw #wrong"),
                  .ranks = ranks};
-  table.rows.push_back(read_row(table.columns, words_of(row)));
+  table.rows.push_back(read_row(table.columns, split_words(row)));
   return table;
 }
 TableCollective found(const LogTable& table, const std::string& given = {},
