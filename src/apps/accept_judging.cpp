@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
-#include "judge/output/verdict_text.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "judge/spec/reader.hpp"
 
 namespace busbar {

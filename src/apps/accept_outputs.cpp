@@ -9,12 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "judge/output/verdict_csv.hpp"
-#include "judge/output/verdict_html.hpp"
-#include "judge/output/verdict_json.hpp"
-#include "judge/output/verdict_junit.hpp"
-#include "judge/output/verdict_markdown.hpp"
-#include "judge/output/verdict_prometheus.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "report/output_file.hpp"
 #include "report/replace_file.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_junit.hpp"
-
 #include <algorithm>
 #include <sstream>
 
@@ -9,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar::judge {

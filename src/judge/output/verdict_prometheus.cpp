@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_prometheus.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "judge/output/describe.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar::judge {

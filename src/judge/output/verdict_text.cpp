@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_text.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,6 +6,7 @@
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "report/text_table.hpp"
 
 namespace busbar::judge {

@@ -7,10 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "judge/output/verdict_csv.hpp"
-#include "judge/output/verdict_json.hpp"
-#include "judge/output/verdict_junit.hpp"
-#include "judge/output/verdict_prometheus.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/output/sample_judgement.hpp"
 
 namespace busbar::judge {

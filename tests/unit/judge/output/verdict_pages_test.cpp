@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "judge/output/pictures.hpp"
-#include "judge/output/verdict_html.hpp"
-#include "judge/output/verdict_markdown.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/output/sample_judgement.hpp"
 
 namespace busbar::judge {

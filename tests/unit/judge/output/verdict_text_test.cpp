@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_text.hpp"
-
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -9,6 +7,7 @@
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/output/sample_judgement.hpp"
 
 namespace busbar::judge {

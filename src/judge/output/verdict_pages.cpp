@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_document.hpp"
+#include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
+#include "judge/output/pictures.hpp"
+#include "judge/output/verdict_output.hpp"
+#include "report/html_page.hpp"
+#include "report/markdown_page.hpp"
+#include "report/markup_text.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -82,8 +88,7 @@ DocumentTable rules_table(const Specification& specification) {
   return table;
 }
 
-}  // namespace
-
+/// What was agreed on, as it is in effect: the run, the noise gate, ceilings, the system, rules.
 Section contract_section(const Judgement& judgement, const Specification& specification) {
   Section section{.id = "contract", .heading = "Contract"};
   section.blocks.emplace_back(run_table(specification));
@@ -95,8 +100,6 @@ Section contract_section(const Judgement& judgement, const Specification& specif
   section.blocks.emplace_back(std::move(notes));
   return section;
 }
-
-namespace {
 
 std::string lead(const Judgement& judgement, const Specification& specification) {
   std::string text = fmt::format("{}. {}", count_words(judgement), specification.file);
@@ -173,8 +176,7 @@ Section nodes(const Judgement& judgement, const Specification& specification) {
   return section;
 }
 
-}  // namespace
-
+/// What the page and the summary have in common; without pictures.
 Document verdict_document(const Judgement& judgement, const Specification& specification) {
   Document document{.title = fmt::format("{}: interconnect acceptance of {}",
                                          name(judgement.overall()), system_name(specification)),
@@ -182,6 +184,81 @@ Document verdict_document(const Judgement& judgement, const Specification& speci
   document.sections = {not_pass(judgement, specification), suspects(judgement),
                        nodes(judgement, specification), contract_section(judgement, specification)};
   return document;
+}
+
+DocumentTable verdict_table(const std::vector<ListedRow>& rows, const std::string& rule) {
+  DocumentTable table{.caption = "Verdicts of " + rule,
+                      .columns = {{"instance"},
+                                  {"collective"},
+                                  {"size"},
+                                  {"measured", true},
+                                  {"bound"},
+                                  {"ratio", true},
+                                  {"verdict"},
+                                  {"reason"}}};
+  for (const ListedRow& row : rows) {
+    if (row.rule != rule) continue;
+    table.rows.push_back({row.instance, row.collective, row.size,
+                          row.measured.empty() ? "" : row.measured + " " + row.unit, row.bound,
+                          row.ratio, std::string(name(row.word)), row.reason});
+  }
+  return table;
+}
+
+/// "absolute 478.9 GB/s: Azure's guide": empty where the rule has no source.
+std::string source_of(const Specification& specification, const std::string& id) {
+  for (const Expectation& rule : specification.expectations) {
+    if (rule.id != id || rule.source.empty()) continue;
+    return fmt::format("Reference: {}. Source: {}", reference_words(rule), rule.source);
+  }
+  return {};
+}
+
+/// A heading for all rules and one for each, with its pictures and its table.
+std::vector<Section> rule_sections(const Judgement& judgement, const Specification& specification) {
+  std::vector<Section> sections{{.id = "rules", .heading = "Measured against bound"}};
+  const std::vector<ListedRow> rows = list_rows(judgement, specification);
+  std::vector<std::string> rules;
+  for (const RuleVerdict& verdict : judgement.verdicts) {
+    if (std::find(rules.begin(), rules.end(), verdict.rule) == rules.end()) {
+      rules.push_back(verdict.rule);
+    }
+  }
+  for (const std::string& rule : rules) {
+    Section section{.level = 3,
+                    .id = fmt::format("rule-{}-{}", sections.size(), markup_id(rule)),
+                    .heading = rule};
+    if (std::string source = source_of(specification, rule); !source.empty()) {
+      section.blocks.emplace_back(Paragraph{.text = std::move(source)});
+    }
+    for (Figure& figure : waterfalls(judgement, rule)) {
+      section.blocks.emplace_back(std::move(figure));
+    }
+    section.blocks.emplace_back(verdict_table(rows, rule));
+    sections.push_back(std::move(section));
+  }
+  return sections;
+}
+
+}  // namespace
+
+std::string verdict_markdown(const Judgement& judgement, const Specification& specification) {
+  return markdown_page(verdict_document(judgement, specification));
+}
+
+std::string verdict_html(const Judgement& judgement, const Specification& specification) {
+  Document document = verdict_document(judgement, specification);
+  std::vector<Section> middle = rule_sections(judgement, specification);
+  std::vector<Figure> maps = heat_maps(judgement, specification);
+  if (!maps.empty()) {
+    Section section{.id = "pairs", .heading = "Pairs"};
+    for (Figure& map : maps) section.blocks.emplace_back(std::move(map));
+    middle.insert(middle.begin(), std::move(section));
+  }
+  const auto contract = std::prev(document.sections.end());
+  document.sections.insert(contract, std::make_move_iterator(middle.begin()),
+                           std::make_move_iterator(middle.end()));
+  return html_page(document);
 }
 
 }  // namespace busbar::judge

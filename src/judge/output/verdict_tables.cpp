@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_json.hpp"
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "judge/csv_table.hpp"
 #include "judge/output/describe.hpp"
+#include "judge/output/verdict_output.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -13,36 +19,77 @@ using Json = nlohmann::ordered_json;
 
 Json number(std::optional<double> value) { return finite(value) ? Json(*value) : Json(nullptr); }
 
-Json bounds_of(const Bounds& bounds) {
-  return {{"fail_below", number(bounds.fail_below)},
-          {"warn_below", number(bounds.warn_below)},
-          {"warn_above", number(bounds.warn_above)},
-          {"fail_above", number(bounds.fail_above)}};
-}
-
-Json verdict_of(const RuleVerdict& verdict) {
+/// The cells of a row by the names of their columns, in the order of the CSV; the JSON has the same
+/// members in kMembers' order, but for n_launches.
+std::vector<std::pair<const char*, Json>> cells_of(const RuleVerdict& verdict) {
+  const Bounds& bounds = verdict.bounds;
   Json values = Json::array();
   for (const double value : verdict.values) values.push_back(number(value));
   return {{"rule", verdict.rule},
           {"device_set", verdict.device_set},
-          {"instance", verdict.instance},
-          {"nodes", verdict.nodes},
           {"collective", verdict.collective},
           {"dtype", verdict.type},
           {"size_bytes", verdict.size},
           {"metric", name(verdict.metric)},
           {"unit", unit(verdict.metric)},
           {"statistic", name(verdict.statistic)},
-          {"values", values},
+          {"n_launches", verdict.values.size()},
           {"value", number(verdict.value)},
           {"cv", number(verdict.cv)},
           {"reference", number(verdict.reference)},
           {"reference_kind", verdict.reference_kind},
           {"ratio", number(verdict.ratio)},
-          {"bounds", bounds_of(verdict.bounds)},
+          {"fail_below", number(bounds.fail_below)},
+          {"fail_above", number(bounds.fail_above)},
           {"verdict", name(verdict.word)},
           {"reason", verdict.reason},
-          {"attempts", verdict.attempts}};
+          {"attempts", verdict.attempts},
+          {"instance", verdict.instance},
+          {"nodes", verdict.nodes},
+          {"warn_below", number(bounds.warn_below)},
+          {"warn_above", number(bounds.warn_above)},
+          {"values", values}};
+}
+
+/// As a cell of a CSV; a gap within a list is "-".
+std::string cell_text(const Json& value) {
+  if (value.is_null()) return {};
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return exact(value.get<double>());
+  if (!value.is_array()) return value.dump();
+  return join_each(value, " ",
+                   [](const Json& one) { return one.is_null() ? "-" : cell_text(one); });
+}
+
+Json row_json(const RuleVerdict& verdict) {
+  constexpr std::array kMembers{"rule",   "device_set", "instance", "nodes",     "collective",
+                                "dtype",  "size_bytes", "metric",   "unit",      "statistic",
+                                "values", "value",      "cv",       "reference", "reference_kind",
+                                "ratio",  "bounds",     "verdict",  "reason",    "attempts"};
+  constexpr std::array kBounds{"fail_below", "warn_below", "warn_above", "fail_above"};
+  const auto cells = cells_of(verdict);
+  std::map<std::string_view, Json> values(cells.begin(), cells.end());
+  for (const char* bound : kBounds) values["bounds"][bound] = values.at(bound);
+  Json json;
+  for (const char* member : kMembers) json[member] = values.at(member);
+  return json;
+}
+
+std::string head(const Judgement& judgement, const Specification& specification) {
+  const std::array<std::pair<std::string_view, std::string>, 7> facts{
+      {{"system", system_name(specification)},
+       {"specification", specification.file},
+       {"profile", specification.profile},
+       {"busbar", judgement.head.version},
+       {"judged", judgement.head.judged_at},
+       {"seed", judgement.head.seed},
+       {"overall", std::string(name(judgement.overall()))}}};
+  std::string text;
+  for (const auto& [key, value] : facts) text += fmt::format("# {}: {}\n", key, one_line(value));
+  for (const std::string& note : judgement.head.notes) {
+    text += fmt::format("# note: {}\n", one_line(note));
+  }
+  return text;
 }
 
 Json rules_of(const Specification& specification) {
@@ -110,6 +157,20 @@ Json counts_of(const Judgement& judgement) {
 
 }  // namespace
 
+std::string verdict_csv(const Judgement& judgement, const Specification& specification) {
+  const auto line = [](const RuleVerdict& verdict, auto text_of) {
+    std::vector<std::string> cells;
+    for (const auto& cell : cells_of(verdict)) cells.push_back(text_of(cell));
+    return csv_line(cells);
+  };
+  std::string text = head(judgement, specification) +
+                     line({}, [](const auto& cell) { return std::string(cell.first); });
+  for (const RuleVerdict& verdict : judgement.verdicts) {
+    text += line(verdict, [](const auto& cell) { return cell_text(cell.second); });
+  }
+  return text;
+}
+
 std::string verdict_json(const Judgement& judgement, const Specification& specification) {
   const Accounting accounting = account_for(judgement, specification);
   Json json{{"schema", 1},
@@ -127,7 +188,7 @@ std::string verdict_json(const Judgement& judgement, const Specification& specif
             {"contract", contract_of(specification)}};
   json["verdicts"] = Json::array();
   for (const RuleVerdict& verdict : judgement.verdicts) {
-    json["verdicts"].push_back(verdict_of(verdict));
+    json["verdicts"].push_back(row_json(verdict));
   }
   json["suspects"] = suspects_of(judgement);
   json["nodes"] = nodes_of(judgement);
