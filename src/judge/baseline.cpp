@@ -73,13 +73,13 @@ BaselineRow row_of(const CsvRow& line) {
   if (c.size() != kColumnCount) {
     throw usage_error(fmt::format("{}: not a line of {} cells", line.place, kColumnCount));
   }
-  BaselineRow row{.device_set = c[0],
-                  .instance = c[1],
-                  .collective = c[2],
-                  .type = c[3],
-                  .size = number_of<Bytes>(line, 4, "size_bytes"),
-                  .metric = value_named(line, 5, kMetrics, "metric"),
-                  .statistic = value_named(line, 6, kStatistics, "statistic"),
+  BaselineRow row{.key = {.device_set = c[0],
+                          .instance = c[1],
+                          .collective = c[2],
+                          .type = c[3],
+                          .size = number_of<Bytes>(line, 4, "size_bytes"),
+                          .metric = value_named(line, 5, kMetrics, "metric"),
+                          .statistic = value_named(line, 6, kStatistics, "statistic")},
                   .median = number_of<double>(line, 7, "median"),
                   .mad = number_of<double>(line, 8, "mad"),
                   .launches = number_of<std::size_t>(line, 9, "launches")};
@@ -101,6 +101,12 @@ void check_date(const Baseline& baseline, const std::string& path) {
 }
 
 }  // namespace
+
+const BaselineRow* Baseline::find(const BaselineKey& key) const {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const BaselineRow& row) { return row.key == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
 
 Baseline load_baseline(const std::string& path) {
   CsvTable table = read_csv_table(path);
@@ -127,9 +133,10 @@ std::string baseline_text(const Baseline& baseline) {
   }
   text += fmt::format("{}\n", kColumns);
   for (const BaselineRow& row : baseline.rows) {
-    text += csv_line({row.device_set, row.instance, row.collective, row.type,
-                      fmt::format("{}", row.size), std::string(name(row.metric)),
-                      std::string(name(row.statistic)), fmt::format("{:.9g}", row.median),
+    const BaselineKey& key = row.key;
+    text += csv_line({key.device_set, key.instance, key.collective, key.type,
+                      fmt::format("{}", key.size), std::string(name(key.metric)),
+                      std::string(name(key.statistic)), fmt::format("{:.9g}", row.median),
                       fmt::format("{:.9g}", row.mad), fmt::format("{}", row.launches)});
   }
   return text;
@@ -168,37 +175,24 @@ double deviation_of(const std::vector<double>& values, double median) {
   return stats::median(deviations);
 }
 
-bool has_row(const Baseline& baseline, const BaselineRow& row) {
-  return std::any_of(baseline.rows.begin(), baseline.rows.end(), [&](const BaselineRow& other) {
-    return other.device_set == row.device_set && other.instance == row.instance &&
-           other.collective == row.collective && other.type == row.type && other.size == row.size &&
-           other.metric == row.metric && other.statistic == row.statistic;
-  });
-}
-
 void add_row(Baseline& baseline, const RuleVerdict& verdict, std::string instance,
              const std::vector<double>& values) {
-  BaselineRow row{.device_set = verdict.device_set,
-                  .instance = std::move(instance),
-                  .collective = verdict.collective,
-                  .type = verdict.type,
-                  .size = verdict.size,
-                  .metric = verdict.metric,
-                  .statistic = verdict.statistic,
+  BaselineRow row{.key = {verdict.device_set, std::move(instance), verdict.collective, verdict.type,
+                          verdict.size, verdict.metric, verdict.statistic},
                   .median = stats::median(values),
                   .launches = values.size()};
   row.mad = deviation_of(values, row.median);
-  if (!has_row(baseline, row)) baseline.rows.push_back(std::move(row));
+  if (baseline.find(row.key) == nullptr) baseline.rows.push_back(std::move(row));
 }
 
 /// A row per instance, and where there are several one of all together: a new node has no past.
-void add_size(Baseline& baseline, const std::vector<const RuleVerdict*>& verdicts) {
+void add_size(Baseline& baseline, const std::vector<RuleVerdict>& verdicts) {
   std::vector<double> all;
-  for (const RuleVerdict* verdict : verdicts) {
-    add_row(baseline, *verdict, verdict->instance, verdict->values);
-    all.insert(all.end(), verdict->values.begin(), verdict->values.end());
+  for (const RuleVerdict& verdict : verdicts) {
+    add_row(baseline, verdict, verdict.instance, verdict.values);
+    all.insert(all.end(), verdict.values.begin(), verdict.values.end());
   }
-  if (verdicts.size() > 1) add_row(baseline, *verdicts.front(), "", all);
+  if (verdicts.size() > 1) add_row(baseline, verdicts.front(), "", all);
 }
 
 /// One collective and size on all instances of the rule's set.
@@ -215,9 +209,7 @@ void add_curve_point(Baseline& baseline, const Expectation& rule,
     }
     verdicts.push_back(std::move(row.verdict));
   }
-  std::vector<const RuleVerdict*> same;
-  for (const RuleVerdict& verdict : verdicts) same.push_back(&verdict);
-  add_size(baseline, same);
+  add_size(baseline, verdicts);
 }
 
 void add_rule(Baseline& baseline, const Expectation& rule, std::span<const std::string> nodes,
@@ -256,15 +248,14 @@ void add_facts(Baseline& baseline, const Specification& specification,
     if (all.size() < 2) continue;
     for (const DeviceSetRule& set : specification.device_sets) {
       const std::set<std::string> own = values_of(observations, fact, set.id);
-      const std::vector<std::string> list(own.begin(), own.end());
-      if (!list.empty()) baseline.facts[fmt::format("{}.{}", fact, set.id)] = join(list, " | ");
+      if (!own.empty()) baseline.facts[fmt::format("{}.{}", fact, set.id)] = join_all(own, " | ");
     }
   }
   std::set<std::string> hosts;
   for (const Observation& observation : observations) {
     hosts.insert(observation.nodes.begin(), observation.nodes.end());
   }
-  baseline.facts["hosts"] = join(std::vector<std::string>(hosts.begin(), hosts.end()), " ");
+  baseline.facts["hosts"] = join_all(hosts, " ");
   std::vector<std::string> untold;
   for (const auto& [fact, value] : assumed) {
     if (!values_of(observations, fact, "").empty()) continue;

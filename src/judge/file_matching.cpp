@@ -131,14 +131,8 @@ struct Placed {
   std::vector<std::string> nodes{};
 };
 
-bool has_node(const std::vector<std::string>& nodes, const std::string& node) {
-  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-}
-
 bool fits(const DeviceSetRule& set, const Placed& placed, const std::vector<std::string>& all) {
-  const bool known = std::all_of(placed.nodes.begin(), placed.nodes.end(),
-                                 [&](const std::string& node) { return has_node(all, node); });
-  if (!known) return false;
+  if (!has_all(all, placed.nodes)) return false;
   const bool rails = set.kind == SetKind::Rails;
   const std::size_t nodes = placed.nodes.size();
   const std::size_t ranks =

@@ -17,46 +17,26 @@
 namespace busbar::judge {
 namespace {
 
+/// What could not have been measured: an ERROR, never left out.
+JudgedRow no_data(const Expectation& rule, const Instance& instance, std::string reason) {
+  JudgedRow row{
+      .verdict = blank_result(rule, instance, rule.collectives.front(), rule.sizes.front()),
+      .decided = true};
+  row.verdict.reason = std::move(reason);
+  return row;
+}
+
 /// Nodes that no group of a halved set had: an ERROR each, never left out.
 void add_unmeasured(JudgedRule& judged, std::span<const Instance> instances,
                     std::span<const std::string> nodes) {
   for (const std::string& node : nodes) {
     const bool seen =
-        std::any_of(instances.begin(), instances.end(), [&](const Instance& instance) {
-          return std::find(instance.nodes.begin(), instance.nodes.end(), node) !=
-                 instance.nodes.end();
-        });
+        std::any_of(instances.begin(), instances.end(),
+                    [&](const Instance& instance) { return has_node(instance.nodes, node); });
     if (seen) continue;
-    RuleVerdict verdict{.rule = judged.rule->id,
-                        .device_set = judged.set->id,
-                        .instance = node,
-                        .nodes = {node},
-                        .collective = judged.rule->collectives.front(),
-                        .type = judged.rule->type,
-                        .size = judged.rule->sizes.front(),
-                        .metric = judged.rule->metric,
-                        .statistic = judged.rule->statistic,
-                        .bounds = judged.rule->bounds,
-                        .word = Word::Error,
-                        .reason = "no data: no group has this node"};
-    judged.rows.push_back({.verdict = std::move(verdict), .decided = true});
+    judged.rows.push_back(
+        no_data(*judged.rule, {.name = node, .nodes = {node}}, "no data: no group has this node"));
   }
-}
-
-/// A set without a node: there is nothing that could have been measured.
-JudgedRow nothing_at_all(const Expectation& rule) {
-  return {.verdict = {.rule = rule.id,
-                      .device_set = rule.device_set,
-                      .instance = "all",
-                      .collective = rule.collectives.front(),
-                      .type = rule.type,
-                      .size = rule.sizes.front(),
-                      .metric = rule.metric,
-                      .statistic = rule.statistic,
-                      .bounds = rule.bounds,
-                      .word = Word::Error,
-                      .reason = "no data: the set has no nodes to measure on"},
-          .decided = true};
 }
 
 JudgedRule judge_expectation(const Expectation& rule, std::span<const std::string> nodes,
@@ -72,7 +52,10 @@ JudgedRule judge_expectation(const Expectation& rule, std::span<const std::strin
     judged.rows = judge_rule(rule, instances, input);
   }
   if (is_halved(set, nodes.size())) add_unmeasured(judged, instances, nodes);
-  if (judged.rows.empty()) judged.rows.push_back(nothing_at_all(rule));
+  if (judged.rows.empty()) {
+    judged.rows.push_back(
+        no_data(rule, {.name = "all"}, "no data: the set has no nodes to measure on"));
+  }
   excuse(judged.rows, rule, input.today);
   return judged;
 }

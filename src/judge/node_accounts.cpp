@@ -11,10 +11,6 @@
 namespace busbar::judge {
 namespace {
 
-bool has(const std::vector<std::string>& nodes, const std::string& node) {
-  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-}
-
 /// What is known of all nodes before one of them is asked for.
 struct Findings {
   std::span<const RuleVerdict> verdicts;
@@ -35,17 +31,12 @@ struct Part {
   std::set<std::string> culprits{};    ///< other nodes, which explain what is not good
 };
 
-bool has_all(const std::vector<std::string>& nodes, const std::vector<std::string>& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(),
-                     [&](const std::string& node) { return has(nodes, node); });
-}
-
 /// The first other nodes that explain why the verdict is not good: those that are blamed, and where
 /// it is no FAIL those that were good when measured again or have no value at all.
 std::vector<std::string> culprits_of(const RuleVerdict& verdict, const std::string& node,
                                      const Findings& findings) {
   const auto explain = [&](const std::vector<std::string>& nodes) {
-    return !has(nodes, node) && has_all(verdict.nodes, nodes);
+    return !has_node(nodes, node) && has_all(verdict.nodes, nodes);
   };
   for (const Suspect& suspect : findings.suspects) {
     if (explain(suspect.nodes)) return suspect.nodes;
@@ -82,7 +73,7 @@ void count(Part& part, const RuleVerdict& verdict) {
 Part part_of(const std::string& node, const Findings& findings) {
   Part part;
   for (const RuleVerdict& verdict : findings.verdicts) {
-    if (!has(verdict.nodes, node)) continue;
+    if (!has_node(verdict.nodes, node)) continue;
     if (!verdict.of_fleet()) count(part, verdict);
     if (part.dead == nullptr && verdict.unreachable == node) part.dead = &verdict;
     if (verdict.word < Word::Inconclusive) continue;
@@ -101,7 +92,7 @@ std::string words_of(const RuleVerdict* verdict) {
 const Suspect* suspect_with(const std::string& node, std::span<const Suspect> suspects,
                             bool alone) {
   const auto found = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
-    return has(suspect.nodes, node) && (suspect.nodes.size() == 1) == alone;
+    return has_node(suspect.nodes, node) && (suspect.nodes.size() == 1) == alone;
   });
   return found == suspects.end() ? nullptr : &*found;
 }
@@ -126,8 +117,7 @@ NodeAccount account_of_unexplained(const std::string& node, const Part& part) {
 NodeAccount account_of_good(const std::string& node, const Part& part) {
   std::string words = fmt::format("{} of {} verdicts good", part.good, part.all);
   if (!part.culprits.empty()) {
-    const std::vector<std::string> names(part.culprits.begin(), part.culprits.end());
-    words += ", the others are explained by " + join(names, ", ");
+    words += ", the others are explained by " + join_all(part.culprits, ", ");
   }
   return {node, NodeState::Good, words};
 }
@@ -143,7 +133,7 @@ NodeAccount account_of(const std::string& node, const Findings& findings) {
             fmt::format("{} {}: {}", with->rule, join(with->nodes, "+"), with->evidence)};
   }
   for (const Cleared& one : findings.cleared) {
-    if (has(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.words};
+    if (has_node(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.words};
   }
   if (part.worst != nullptr) return account_of_unexplained(node, part);
   if (part.good == 0) return {node, NodeState::Inconclusive, words_of(part.none)};

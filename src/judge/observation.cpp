@@ -110,10 +110,19 @@ std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
   std::vector<std::string> nodes;
   for (const Observation& observation : observations) {
     for (const std::string& node : observation.nodes) {
-      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+      if (!has_node(nodes, node)) nodes.push_back(node);
     }
   }
   return nodes;
+}
+
+bool has_node(std::span<const std::string> nodes, const std::string& node) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const std::string& node) { return has_node(nodes, node); });
 }
 
 }  // namespace busbar::judge

@@ -35,7 +35,10 @@ struct Observation {
   Purpose purpose = Purpose::Measure;
   std::string collective{};
   std::string file{};
-  std::string failure{};      ///< "timeout after 120 s", "exit 4: ...", "h3 does not answer"
+  std::string failure{};  ///< "timeout after 120 s", "exit 4: ...", "h3 does not answer"
+  int exit_code = 0;
+  double seconds = 0;
+  std::string command{};
   std::string unreachable{};  ///< the node that did not answer, if that is the failure
   std::map<std::string, std::string> facts{};  ///< of the CSV's head
   std::vector<Record> records{};
@@ -78,5 +81,11 @@ struct Instance {
 [[nodiscard]] std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
                                                       const Specification& specification,
                                                       std::span<const Observation> observations);
+
+/// @name Whether a list of nodes has one, or all of some
+/// @{
+[[nodiscard]] bool has_node(std::span<const std::string> nodes, const std::string& node);
+[[nodiscard]] bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted);
+/// @}
 
 }  // namespace busbar::judge

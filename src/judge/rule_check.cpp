@@ -52,6 +52,20 @@ std::string percent_words(double share) {
                                     : fmt::format("{:.3g} %", percent);
 }
 
+RuleVerdict blank_result(const Expectation& rule, const Instance& instance,
+                         const std::string& collective, Bytes size) {
+  return {.rule = rule.id,
+          .device_set = rule.device_set,
+          .instance = instance.name,
+          .nodes = instance.nodes,
+          .collective = collective,
+          .type = rule.type,
+          .size = size,
+          .metric = rule.metric,
+          .statistic = rule.statistic,
+          .bounds = rule.bounds};
+}
+
 void check_bounds(RuleVerdict& verdict, const Reference& reference) {
   verdict.reference_kind = reference.kind;
   verdict.word = Word::Error;
@@ -153,25 +167,7 @@ void judge_noise(JudgedRow& row, const Expectation& rule, const Specification& s
   }
 }
 
-RuleVerdict head_of(const SampleKey& key, const Sample& sample) {
-  RuleVerdict verdict{.rule = key.rule.id,
-                      .device_set = key.set.id,
-                      .instance = key.instance.name,
-                      .nodes = key.instance.nodes,
-                      .collective = key.collective,
-                      .type = key.rule.type,
-                      .size = key.size,
-                      .metric = key.rule.metric,
-                      .statistic = key.rule.statistic,
-                      .values = sample.values,
-                      .bounds = key.rule.bounds,
-                      .attempts = sample.attempts};
-  if (!sample.values.empty()) verdict.value = stats::median(sample.values);
-  verdict.cv = variation_of(sample.values);
-  return verdict;
-}
-
-void say_two_groups(JudgedRow& row) {
+void add_two_groups(JudgedRow& row) {
   RuleVerdict& verdict = row.verdict;
   if (const auto groups = two_groups_of(verdict.values)) {
     const std::string low =
@@ -210,7 +206,12 @@ std::string warned_noise(const JudgedRow& row, const Expectation& rule,
 
 JudgedRow judge_sample(const SampleKey& key, const ReferenceInput& input) {
   JudgedRow row{.sample = gather(key, input.observations, input.specification.noise.decide)};
-  row.verdict = head_of(key, row.sample);
+  RuleVerdict& verdict = row.verdict;
+  verdict = blank_result(key.rule, key.instance, key.collective, key.size);
+  verdict.values = row.sample.values;
+  verdict.attempts = row.sample.attempts;
+  if (!verdict.values.empty()) verdict.value = stats::median(verdict.values);
+  verdict.cv = variation_of(verdict.values);
   judge_presence(row);
   if (!row.decided) judge_noise(row, key.rule, input.specification);
   return row;
@@ -248,7 +249,7 @@ void qualify(JudgedRow& row, const Expectation& rule, const Specification& speci
     if (never && row.verdict.word == Word::Fail) row.verdict.word = Word::Inconclusive;
     lessen(row, why, Word::Inconclusive);
   }
-  if (row.verdict.values.size() > 1 || row.sample.two_levels) say_two_groups(row);
+  if (row.verdict.values.size() > 1 || row.sample.two_levels) add_two_groups(row);
 }
 
 std::vector<JudgedRow> judge_rule(const Expectation& rule, std::span<const Instance> instances,
@@ -393,17 +394,13 @@ std::string mismatches(const SampleKey& key, const ReferenceInput& input) {
 }
 
 const BaselineRow* row_of(const Baseline& baseline, const SampleKey& key) {
-  const BaselineRow* found = nullptr;
-  for (const BaselineRow& row : baseline.rows) {
-    const Expectation& rule = key.rule;
-    const bool fits = row.device_set == rule.device_set && row.collective == key.collective &&
-                      row.type == rule.type && row.size == key.size && row.metric == rule.metric &&
-                      row.statistic == rule.statistic;
-    if (!fits) continue;
-    if (row.instance == key.instance.name) return &row;
-    if (row.instance.empty()) found = &row;
-  }
-  return found;
+  const Expectation& rule = key.rule;
+  BaselineKey wanted{rule.device_set, key.instance.name, key.collective, rule.type,
+                     key.size,        rule.metric,       rule.statistic};
+  const BaselineRow* row = baseline.find(wanted);
+  if (row != nullptr) return row;
+  wanted.instance.clear();
+  return baseline.find(wanted);
 }
 
 Reference of_baseline(const SampleKey& key, const ReferenceInput& input) {

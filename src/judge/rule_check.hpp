@@ -39,6 +39,10 @@ struct ReferenceInput {
 /// "81.2 %", without needless digits.
 [[nodiscard]] std::string percent_words(double share);
 
+/// A result without a measurement: an ERROR.
+[[nodiscard]] RuleVerdict blank_result(const Expectation& rule, const Instance& instance,
+                                       const std::string& collective, Bytes size);
+
 /// Fills reference, ratio, word and reason by the bounds that are there; without any bound it is an
 /// ERROR, since nothing would ever fail.
 void check_bounds(RuleVerdict& verdict, const Reference& reference);

@@ -54,13 +54,14 @@ std::vector<Rows> tables_of(const JudgedRule& judged) {
 double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
 
 /// "3 of 3 pairs low, median 0.10 GB/s, 17 % of the fleet median 0.59 GB/s".
-std::string node_evidence(const BlamedNode& node, double median, const RuleVerdict& one) {
+std::string node_evidence(const BlamedNode& node, double median, const RuleVerdict& one,
+                          bool of_fleet) {
   std::string words = fmt::format("{}: {} of {} pairs low", where(one), node.low, node.pairs);
   if (median <= 0) return words;
   words += ", median " + value_words(median, one.metric);
   if (!one.reference) return words;
   return words + fmt::format(", {} of the {} {}", percent_words(median / *one.reference),
-                             one.reference_kind.starts_with("fleet") ? "fleet's" : "reference",
+                             of_fleet ? "fleet's" : "reference",
                              value_words(*one.reference, one.metric));
 }
 
@@ -75,7 +76,7 @@ Suspect suspect_link(const PairValue& pair, const Rows& rows, std::span<const st
 }
 
 void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Rows& rows,
-               std::span<const std::string> nodes, bool of_rates) {
+               std::span<const std::string> nodes, bool of_fleet, bool of_rates) {
   const auto failed =
       std::find_if(rows.begin(), rows.end(), [](const JudgedRow* row) { return is_low(*row); });
   if (failed == rows.end()) return;  // excused
@@ -85,7 +86,7 @@ void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Rows& r
         of_rates && node.median > 0 ? as_rate(node.median, one.metric) : node.median;
     add_suspect(suspects, {.nodes = {nodes[node.node]},
                            .rule = one.rule,
-                           .evidence = node_evidence(node, median, one)});
+                           .evidence = node_evidence(node, median, one, of_fleet)});
   }
   for (const PairValue& link : blame.links) {
     add_suspect(suspects, suspect_link(link, rows, nodes));
@@ -94,7 +95,7 @@ void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Rows& r
 
 /// Pairs of a rule that is no fleet rule.
 void add_pair_suspects(std::vector<Suspect>& suspects, const Rows& rows,
-                       std::span<const std::string> nodes) {
+                       std::span<const std::string> nodes, bool of_fleet) {
   Rows valued;
   std::vector<bool> low;
   for (const JudgedRow* row : rows) {
@@ -119,7 +120,7 @@ void add_pair_suspects(std::vector<Suspect>& suspects, const Rows& rows,
   }
   std::vector<PairValue> pairs = pair_values(valued, nodes);
   for (PairValue& pair : pairs) pair.value = pair.value.value_or(0);  // wrong data without a value
-  add_blame(suspects, blame_of(nodes.size(), pairs, low), valued, nodes, false);
+  add_blame(suspects, blame_of(nodes.size(), pairs, low), valued, nodes, of_fleet, false);
 }
 
 /// Values of wrong data are in no fleet's finding.
@@ -144,11 +145,11 @@ void add_pairwise(std::vector<Suspect>& suspects, const JudgedRule& judged, cons
     return;
   }
   const bool fleet = judged.rule->compare == Comparison::Fleet;
-  if (!fleet || has_wrong(rows)) add_pair_suspects(suspects, rows, nodes);
+  if (!fleet || has_wrong(rows)) add_pair_suspects(suspects, rows, nodes, fleet);
   const RuleVerdict& verdict = rows.front()->verdict;
   for (const FleetBlame& blame : judged.blames) {
     const bool same = blame.collective == verdict.collective && blame.size == verdict.size;
-    if (same) add_blame(suspects, blame.blame, rows, nodes, true);
+    if (same) add_blame(suspects, blame.blame, rows, nodes, fleet, true);
   }
 }
 
@@ -183,12 +184,6 @@ void drop_explained(std::vector<Suspect>& suspects) {
 
 namespace {
 
-bool has_all(const std::vector<std::string>& nodes, const std::vector<std::string>& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& node) {
-    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-  });
-}
-
 bool misses(const RuleVerdict& verdict, double value) {
   if (!verdict.reference) return true;
   const double ratio = value / *verdict.reference;
@@ -212,11 +207,8 @@ void count(Confirmations& counts, const Observation& launch, const JudgedRule& j
   if (!value) return;
   ++(misses(row.verdict, *value) ? counts.low : counts.good);
   for (const std::string& node : launch.nodes) {
-    const bool self =
-        std::find(suspect.nodes.begin(), suspect.nodes.end(), node) != suspect.nodes.end();
-    const bool known =
-        std::find(counts.partners.begin(), counts.partners.end(), node) != counts.partners.end();
-    if (!self && !known) counts.partners.push_back(node);
+    const bool known = has_node(suspect.nodes, node) || has_node(counts.partners, node);
+    if (!known) counts.partners.push_back(node);
   }
 }
 

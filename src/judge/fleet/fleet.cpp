@@ -13,11 +13,15 @@
 
 namespace busbar::judge {
 
+namespace {
+
 /// Has the pair a value that can be judged?
-[[nodiscard]] bool has_value(const PairValue& pair);
+bool has_value(const PairValue& pair) { return pair.value && std::isfinite(*pair.value); }
 
 /// Has the pair a value, and do both of its nodes count?
-[[nodiscard]] bool counts(const PairValue& pair, const std::vector<bool>& active);
+bool counts(const PairValue& pair, const std::vector<bool>& active) {
+  return has_value(pair) && active[pair.first] && active[pair.second];
+}
 
 /// Of a node's pairs with nodes that count.
 struct RowCount {
@@ -27,22 +31,6 @@ struct RowCount {
   /// Low by at least half and by two.
   [[nodiscard]] bool is_effect() const { return low >= 2 && 2 * low >= pairs; }
 };
-
-/// The count of every node; nodes that do not count have none.
-[[nodiscard]] std::vector<RowCount> count_rows(std::span<const PairValue> pairs,
-                                               const std::vector<bool>& low,
-                                               const std::vector<bool>& active);
-
-/// The node with the largest row effect.
-[[nodiscard]] std::optional<std::size_t> worst_row(std::span<const PairValue> pairs,
-                                                   const std::vector<bool>& low,
-                                                   const std::vector<bool>& active);
-
-/// Blame of these nodes in this order, and of the links that stay low without them.
-[[nodiscard]] Blame describe(std::size_t nodes, std::span<const std::size_t> order,
-                             std::span<const PairValue> pairs, const std::vector<bool>& low);
-
-namespace {
 
 double median_of_row(std::size_t node, std::span<const PairValue> pairs) {
   std::vector<double> values;
@@ -58,14 +46,7 @@ bool is_worse(const RowCount& row, const RowCount& than) {
   return row.low > than.low || (row.low == than.low && row.pairs < than.pairs);
 }
 
-}  // namespace
-
-bool has_value(const PairValue& pair) { return pair.value && std::isfinite(*pair.value); }
-
-bool counts(const PairValue& pair, const std::vector<bool>& active) {
-  return has_value(pair) && active[pair.first] && active[pair.second];
-}
-
+/// The count of every node; nodes that do not count have none.
 std::vector<RowCount> count_rows(std::span<const PairValue> pairs, const std::vector<bool>& low,
                                  const std::vector<bool>& active) {
   std::vector<RowCount> rows(active.size());
@@ -79,6 +60,7 @@ std::vector<RowCount> count_rows(std::span<const PairValue> pairs, const std::ve
   return rows;
 }
 
+/// The node with the largest row effect.
 std::optional<std::size_t> worst_row(std::span<const PairValue> pairs, const std::vector<bool>& low,
                                      const std::vector<bool>& active) {
   const std::vector<RowCount> rows = count_rows(pairs, low, active);
@@ -89,6 +71,7 @@ std::optional<std::size_t> worst_row(std::span<const PairValue> pairs, const std
   return worst;
 }
 
+/// Blame of these nodes in this order, and of the links that stay low without them.
 Blame describe(std::size_t nodes, std::span<const std::size_t> order,
                std::span<const PairValue> pairs, const std::vector<bool>& low) {
   Blame blame;
@@ -104,6 +87,8 @@ Blame describe(std::size_t nodes, std::span<const std::size_t> order,
   }
   return blame;
 }
+
+}  // namespace
 
 Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs, const std::vector<bool>& low) {
   std::vector<bool> active(nodes, true);

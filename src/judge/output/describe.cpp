@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/observation.hpp"
 #include "report/text_table.hpp"
 
 namespace busbar::judge {
@@ -17,10 +18,6 @@ std::string range_words(const std::string& low, const std::string& high) {
   if (low.empty() && high.empty()) return {};
   if (high.empty()) return ">= " + low;
   return low.empty() ? "<= " + high : low + ".." + high;
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace
@@ -159,11 +156,11 @@ Accounting account_for(const Judgement& judgement, const Specification& specific
   Accounting result{.states = nodes_by_state(judgement)};
   std::vector<std::string> known;
   for (const NodeAccount& account : judgement.nodes) {
-    if (!contains(known, account.node)) known.push_back(account.node);
+    if (!has_node(known, account.node)) known.push_back(account.node);
   }
   const auto expect = [&](const std::vector<std::string>& names) {
     for (const std::string& name : names) {
-      if (!contains(known, name) && !contains(result.missing, name)) result.missing.push_back(name);
+      if (!has_node(known, name) && !has_node(result.missing, name)) result.missing.push_back(name);
     }
   };
   expect(specification.system.nodes);

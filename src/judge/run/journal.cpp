@@ -46,7 +46,7 @@ std::string unreachable_of(const std::string& failure) {
   return end == std::string::npos ? std::string() : failure.substr(0, end);
 }
 
-JournalLine parse_line(const CsvRow& row) {
+Observation parse_line(const CsvRow& row) {
   const std::string& place = row.place;
   const std::vector<std::string>& cells = row.cells;
   const bool old = cells.size() == kColumnCount - 1;
@@ -90,19 +90,6 @@ void copy_rows(const Observation& other, Observation& observation) {
   if (observation.failure.empty()) observation.failure = other.failure;
 }
 
-Observation observation_of(const JournalLine& line) {
-  return {.device_set = line.device_set,
-          .instance = line.instance,
-          .nodes = line.nodes,
-          .group = line.group,
-          .launch = line.launch,
-          .attempt = line.attempt,
-          .purpose = line.purpose,
-          .collective = line.collective,
-          .failure = line.failure,
-          .unreachable = line.unreachable};
-}
-
 }  // namespace
 
 std::string journal_head(const Journal& journal) {
@@ -114,7 +101,7 @@ std::string journal_head(const Journal& journal) {
       journal.seed, join(journal.nodes, " "), kColumns);
 }
 
-std::string journal_row(const JournalLine& line) {
+std::string journal_row(const Observation& line) {
   return csv_line({line.device_set, line.instance, join(line.nodes, " "),
                    line.group < 0 ? std::string() : fmt::format("{}", line.group),
                    fmt::format("{}", line.launch), fmt::format("{}", line.attempt),
@@ -149,8 +136,8 @@ void observe_more(const Journal& journal, const std::string& folder,
                   std::vector<Observation>& observations) {
   observations.reserve(journal.lines.size());
   for (std::size_t i = observations.size(); i < journal.lines.size(); ++i) {
-    const JournalLine& line = journal.lines[i];
-    Observation observation = observation_of(line);
+    const Observation& line = journal.lines[i];
+    Observation observation = line;
     if (!line.file.empty()) {
       observation.file = (std::filesystem::path(folder) / line.file).string();
       const bool is_rail = i > 0 && journal.lines[i - 1].file == line.file;
@@ -205,7 +192,7 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
   file_->append(journal_head(journal_));
 }
 
-void RunFolder::add(std::size_t number, const Job& job, const JournalLine& outcome,
+void RunFolder::add(std::size_t number, const Job& job, const Observation& outcome,
                     const std::string& csv, const std::string& log) {
   const std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
                                        file_word(job_name(job)), file_word(job.collective));
@@ -213,7 +200,7 @@ void RunFolder::add(std::size_t number, const Job& job, const JournalLine& outco
   if (!log.empty()) write_file(fmt::format("{}/{}.log", path_, stem), log);
   std::string rows;
   for (const Instance& instance : job.instances) {
-    JournalLine line = outcome;
+    Observation line = outcome;
     line.device_set = job.device_set;
     line.instance = instance.name;
     line.nodes = instance.nodes;

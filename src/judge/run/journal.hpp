@@ -13,25 +13,6 @@
 
 namespace busbar::judge {
 
-/// One launch of `accept run` as its journal (launches.csv) keeps it; a line is on disk as soon as
-/// the launch has ended.
-struct JournalLine {
-  std::string device_set{};
-  std::string instance{};
-  std::vector<std::string> nodes{};
-  int group = -1;
-  int launch = 0;
-  int attempt = 0;
-  Purpose purpose = Purpose::Measure;
-  std::string collective{};
-  std::string file{};     ///< the CSV, relative to the journal's folder; empty: none was written
-  std::string failure{};  ///< empty: it went well
-  int exit_code = 0;
-  double seconds = 0;
-  std::string command{};
-  std::string unreachable{};  ///< the node that did not answer, if that is the failure
-};
-
 /// A journal: who was asked, in which order.
 struct Journal {
   std::string specification{};
@@ -39,14 +20,16 @@ struct Journal {
   std::vector<std::string> rules{};  ///< the only ones that were asked for; empty: all
   std::string seed{};
   std::vector<std::string> nodes{};  ///< all that were to be judged
-  std::vector<JournalLine> lines{};
+  /// One launch each, on disk as soon as it has ended; `file` is relative to the journal's folder,
+  /// and rows are not read yet.
+  std::vector<Observation> lines{};
 };
 
 /// Reads launches.csv. Throws Error (Usage) with file and line.
 [[nodiscard]] Journal load_journal(const std::string& path);
 /// The head, and one line; RFC 4180.
 [[nodiscard]] std::string journal_head(const Journal& journal);
-[[nodiscard]] std::string journal_row(const JournalLine& line);
+[[nodiscard]] std::string journal_row(const Observation& line);
 
 /// The journal's CSVs as observations; a CSV that is missing or cannot be read is one with a
 /// failure.
@@ -65,7 +48,7 @@ class RunFolder {
 
   /// Keeps what a launch wrote in files of its number, then its lines: they are on disk when this
   /// returns.
-  void add(std::size_t number, const Job& job, const JournalLine& outcome, const std::string& csv,
+  void add(std::size_t number, const Job& job, const Observation& outcome, const std::string& csv,
            const std::string& log);
 
   [[nodiscard]] const std::string& path() const { return path_; }

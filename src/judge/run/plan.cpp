@@ -133,7 +133,7 @@ namespace {
 std::vector<Instance> instances_beside(const DeviceSetRule& set, const Journal& journal,
                                        const NoisyInstance& noisy) {
   std::vector<Instance> instances;
-  for (const JournalLine& line : journal.lines) {
+  for (const Observation& line : journal.lines) {
     const bool measured = line.device_set == noisy.device_set &&
                           line.collective == noisy.collective && line.purpose != Purpose::Confirm;
     const bool beside = set.kind == SetKind::Rails || line.instance == noisy.instance;

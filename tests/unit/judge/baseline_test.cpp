@@ -37,11 +37,11 @@ TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
   one.specification.system.name = "pod";
   const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
   ASSERT_EQ(made.rows.size(), 3U);
-  EXPECT_EQ(made.rows[0].instance, "h1");
+  EXPECT_EQ(made.rows[0].key.instance, "h1");
   EXPECT_DOUBLE_EQ(made.rows[0].median, 450);
   EXPECT_DOUBLE_EQ(made.rows[0].mad, 2);
   EXPECT_EQ(made.rows[0].launches, 3U);
-  EXPECT_EQ(made.rows[2].instance, "");
+  EXPECT_EQ(made.rows[2].key.instance, "");
   EXPECT_DOUBLE_EQ(made.rows[2].median, 456);
   EXPECT_EQ(made.facts.at("nccl"), "NCCL 2.29.2");
   EXPECT_EQ(made.facts.at("ngpus"), "8");
@@ -64,7 +64,7 @@ TEST(Baseline, HasFactsThatDifferByTheSetOfDevices) {
 TEST(Baseline, IsReadBackAsItWasWritten) {
   const JudgeCase one = healthy_case();
   Baseline made = build_baseline(one.specification, one.observations, one.today, {});
-  made.rows[0].instance = "rail \"3\", left";
+  made.rows[0].key.instance = "rail \"3\", left";
   const test::TemporaryFolder folder;
   folder.write("b.csv", baseline_text(made));
   const Baseline read = load_baseline(folder.path("b.csv"));

@@ -277,19 +277,17 @@ struct BaselineCase {
 
   explicit BaselineCase(const std::string& day, int max_age_days) {
     baseline.made_on = day;
-    const BaselineRow all{.device_set = "set",
-                          .collective = "allreduce",
-                          .type = "float",
-                          .size = kMiB,
-                          .median = 460};
+    const BaselineRow all{
+        .key = {.device_set = "set", .collective = "allreduce", .type = "float", .size = kMiB},
+        .median = 460};
     BaselineRow h1 = all;
-    h1.instance = "h1";
+    h1.key.instance = "h1";
     h1.median = 450;
     BaselineRow p99 = h1;
-    p99.statistic = Statistic::P99;
+    p99.key.statistic = Statistic::P99;
     p99.median = 1;
     BaselineRow time = h1;
-    time.metric = Metric::Time;
+    time.key.metric = Metric::Time;
     time.median = 2;
     baseline.rows = {p99, time, h1, all, p99, time};
     of.rule().compare = Comparison::Baseline;

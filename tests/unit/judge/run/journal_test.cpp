@@ -40,7 +40,7 @@ class JournalTest : public testing::Test {
                 .nodes = {"h0", "h1"}};
 };
 
-JournalLine line_of_pair() {
+Observation line_of_pair() {
   return {.device_set = "pairs",
           .instance = "h0+h1",
           .nodes = {"h0", "h1"},
@@ -56,7 +56,7 @@ JournalLine line_of_pair() {
 }
 
 TEST_F(JournalTest, IsReadBackAsItWasWritten) {
-  JournalLine rail = line_of_pair();
+  Observation rail = line_of_pair();
   rail.group = 3;
   const Journal journal = load_journal(
       write("launches.csv", journal_head(head_) + journal_row(line_of_pair()) + journal_row(rail)));
@@ -66,7 +66,7 @@ TEST_F(JournalTest, IsReadBackAsItWasWritten) {
   EXPECT_EQ(journal.seed, "7");
   EXPECT_THAT(journal.nodes, ElementsAre("h0", "h1"));
   ASSERT_EQ(journal.lines.size(), 2U);
-  const JournalLine& line = journal.lines[0];
+  const Observation& line = journal.lines[0];
   EXPECT_EQ(line.failure, "exit 4: said \"no, never\"");
   EXPECT_EQ(line.command, "mpiexec -hosts h0,h1 x");
   EXPECT_THAT(line.nodes, ElementsAre("h0", "h1"));
@@ -99,7 +99,7 @@ TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
         csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
   Journal journal = head_;
   for (const char* file : {"good.csv", "gone.csv", ""}) {
-    JournalLine line = line_of_pair();
+    Observation line = line_of_pair();
     line.file = file;
     line.failure = "";
     journal.lines.push_back(line);
@@ -116,7 +116,7 @@ TEST_F(JournalTest, KeepsTheRowsOfALaunchThatFailed) {
   write("part.csv",
         csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
   Journal journal = head_;
-  JournalLine line = line_of_pair();
+  Observation line = line_of_pair();
   line.file = "part.csv";
   line.failure = "timeout after 120 s";
   journal.lines.push_back(line);
@@ -131,7 +131,7 @@ TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
   };
   Journal journal = head_;
   std::vector<Observation> seen;
-  JournalLine line = line_of_pair();
+  Observation line = line_of_pair();
   line.failure = "";
   journal.lines.push_back(line);
   write(line.file, csv(2));
@@ -150,7 +150,7 @@ TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
 
 TEST_F(JournalTest, GivesAllRailsTheRowsOfTheirOneFile) {
   Journal journal = head_;
-  JournalLine line = line_of_pair();
+  Observation line = line_of_pair();
   line.failure = "";
   for (line.group = 0; line.group < 2; ++line.group) journal.lines.push_back(line);
   write(line.file,
