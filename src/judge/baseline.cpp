@@ -147,15 +147,15 @@ namespace {
 using Facts = std::map<std::string, std::string>;
 
 /// "rule pair-floor, pairs h1+h2, alltoall 16 GiB".
-std::string row_words(const RuleVerdict& verdict) {
+std::string row_words(const CheckResult& verdict) {
   return fmt::format("rule {}, {} {}, {} {}", verdict.rule, verdict.device_set, verdict.instance,
                      verdict.collective, format_bytes(verdict.size));
 }
 
 /// Why a row is no measure for others, or empty. Stricter than judging: every launch must be good.
-std::string unfit(const JudgedRow& row, const Expectation& rule,
+std::string unfit(const CheckedRow& row, const Expectation& rule,
                   const Specification& specification) {
-  const RuleVerdict& verdict = row.verdict;
+  const CheckResult& verdict = row.verdict;
   if (row.decided) return verdict.reason;
   if (!row.sample.failures.empty()) return row.sample.failures.front().reason;
   if (row.sample.simulated) return "simulated, not measured";
@@ -175,7 +175,7 @@ double deviation_of(const std::vector<double>& values, double median) {
   return stats::median(deviations);
 }
 
-void add_row(Baseline& baseline, const RuleVerdict& verdict, std::string instance,
+void add_row(Baseline& baseline, const CheckResult& verdict, std::string instance,
              const std::vector<double>& values) {
   BaselineRow row{.key = {verdict.device_set, std::move(instance), verdict.collective, verdict.type,
                           verdict.size, verdict.metric, verdict.statistic},
@@ -186,9 +186,9 @@ void add_row(Baseline& baseline, const RuleVerdict& verdict, std::string instanc
 }
 
 /// A row per instance, and where there are several one of all together: a new node has no past.
-void add_size(Baseline& baseline, const std::vector<RuleVerdict>& verdicts) {
+void add_size(Baseline& baseline, const std::vector<CheckResult>& verdicts) {
   std::vector<double> all;
-  for (const RuleVerdict& verdict : verdicts) {
+  for (const CheckResult& verdict : verdicts) {
     add_row(baseline, verdict, verdict.instance, verdict.values);
     all.insert(all.end(), verdict.values.begin(), verdict.values.end());
   }
@@ -200,10 +200,10 @@ void add_curve_point(Baseline& baseline, const Expectation& rule,
                      std::span<const Instance> instances, const std::string& collective, Bytes size,
                      const ReferenceInput& input) {
   const DeviceSetRule& set = input.specification.device_set(rule.device_set);
-  std::vector<RuleVerdict> verdicts;
+  std::vector<CheckResult> verdicts;
   for (const Instance& instance : instances) {
-    JudgedRow row = judge_sample({rule, set, instance, collective, size}, input);
-    if (row.decided && row.verdict.word == Word::Skip) continue;
+    CheckedRow row = judge_sample({rule, set, instance, collective, size}, input);
+    if (row.decided && row.verdict.outcome == Outcome::Skip) continue;
     if (const std::string why = unfit(row, rule, input.specification); !why.empty()) {
       throw usage_error(fmt::format("no baseline of {}: {}", row_words(row.verdict), why));
     }

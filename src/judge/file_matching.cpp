@@ -109,7 +109,7 @@ bool has_shape(const DeviceSetRule& set, std::size_t nodes, std::size_t all,
                const std::vector<std::string>& names) {
   switch (set.kind) {
     case SetKind::PerNode: return nodes == 1;
-    case SetKind::Pairwise: return nodes == 2 || (is_halved(set, all) && nodes > 1);
+    case SetKind::Pairwise: return nodes == 2 || (is_bisected(set, all) && nodes > 1);
     case SetKind::List:
       return nodes == set.nodes.size() &&
              std::is_permutation(names.begin(), names.end(), set.nodes.begin());

@@ -26,7 +26,7 @@ struct JudgeInput {
 /// Verdicts in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise
 /// INCONCLUSIVE; oversubscribed, simulated or fake INCONCLUSIVE; bounds FAIL, WARN, PASS; not
 /// applicable SKIP. A rule's instance without observations is an ERROR, never left out.
-[[nodiscard]] Judgement judge_all(const JudgeInput& input);
+[[nodiscard]] Acceptance judge_all(const JudgeInput& input);
 
 /// Instances whose launches were too noisy, to be launched again: ids and instances of sets.
 struct NoisyInstance {
@@ -35,6 +35,6 @@ struct NoisyInstance {
   std::string collective{};
   std::size_t attempts = 0;
 };
-[[nodiscard]] std::vector<NoisyInstance> noisy_instances(const Judgement& judgement);
+[[nodiscard]] std::vector<NoisyInstance> noisy_instances(const Acceptance& acceptance);
 
 }  // namespace busbar::judge

@@ -13,7 +13,7 @@ namespace {
 
 /// What is known of all nodes before one of them is asked for.
 struct Findings {
-  std::span<const RuleVerdict> verdicts;
+  std::span<const CheckResult> verdicts;
   std::span<const Suspect> suspects;
   std::span<const Cleared> cleared;
   std::vector<std::string> silent{};  ///< without any value
@@ -24,16 +24,16 @@ struct Part {
   std::size_t all = 0;
   std::size_t valued = 0;
   std::size_t good = 0;                ///< PASS, WARN, KNOWN
-  const RuleVerdict* none = nullptr;   ///< the first that is neither good nor blamed
-  const RuleVerdict* dead = nullptr;   ///< says that the node does not answer
-  const RuleVerdict* worst = nullptr;  ///< FAIL, ERROR or INCONCLUSIVE that no other node explains
-  std::size_t unexplained = 0;         ///< of the same word
+  const CheckResult* none = nullptr;   ///< the first that is neither good nor blamed
+  const CheckResult* dead = nullptr;   ///< says that the node does not answer
+  const CheckResult* worst = nullptr;  ///< FAIL, ERROR or INCONCLUSIVE that no other node explains
+  std::size_t unexplained = 0;         ///< of the same outcome
   std::set<std::string> culprits{};    ///< other nodes, which explain what is not good
 };
 
 /// The first other nodes that explain why the verdict is not good: those that are blamed, and where
 /// it is no FAIL those that were good when measured again or have no value at all.
-std::vector<std::string> culprits_of(const RuleVerdict& verdict, const std::string& node,
+std::vector<std::string> culprits_of(const CheckResult& verdict, const std::string& node,
                                      const Findings& findings) {
   const auto explain = [&](const std::vector<std::string>& nodes) {
     return !has_node(nodes, node) && has_all(verdict.nodes, nodes);
@@ -41,7 +41,7 @@ std::vector<std::string> culprits_of(const RuleVerdict& verdict, const std::stri
   for (const Suspect& suspect : findings.suspects) {
     if (explain(suspect.nodes)) return suspect.nodes;
   }
-  if (verdict.word == Word::Fail) return {};
+  if (verdict.outcome == Outcome::Fail) return {};
   for (const Cleared& one : findings.cleared) {
     if (explain(one.suspect.nodes)) return one.suspect.nodes;
   }
@@ -51,32 +51,32 @@ std::vector<std::string> culprits_of(const RuleVerdict& verdict, const std::stri
   return {};
 }
 
-void add_unexplained(Part& part, const RuleVerdict& verdict) {
-  if (part.worst != nullptr && verdict.word < part.worst->word) return;
-  const bool worse = part.worst == nullptr || verdict.word > part.worst->word;
+void add_unexplained(Part& part, const CheckResult& verdict) {
+  if (part.worst != nullptr && verdict.outcome < part.worst->outcome) return;
+  const bool worse = part.worst == nullptr || verdict.outcome > part.worst->outcome;
   part.unexplained = worse ? 1 : part.unexplained + 1;
   if (worse) part.worst = &verdict;
 }
 
 /// What is said of all together is no measurement of one, but a finding that concerns it.
-void count(Part& part, const RuleVerdict& verdict) {
+void count(Part& part, const CheckResult& verdict) {
   ++part.all;
   if (verdict.value) ++part.valued;
-  const Word word = verdict.word;
-  if (word == Word::Pass || word == Word::Warn || word == Word::Known) {
+  const Outcome outcome = verdict.outcome;
+  if (outcome == Outcome::Pass || outcome == Outcome::Warn || outcome == Outcome::Known) {
     ++part.good;
-  } else if (part.none == nullptr && word != Word::Skip) {
+  } else if (part.none == nullptr && outcome != Outcome::Skip) {
     part.none = &verdict;
   }
 }
 
 Part part_of(const std::string& node, const Findings& findings) {
   Part part;
-  for (const RuleVerdict& verdict : findings.verdicts) {
+  for (const CheckResult& verdict : findings.verdicts) {
     if (!has_node(verdict.nodes, node)) continue;
     if (!verdict.of_fleet()) count(part, verdict);
     if (part.dead == nullptr && verdict.unreachable == node) part.dead = &verdict;
-    if (verdict.word < Word::Inconclusive) continue;
+    if (verdict.outcome < Outcome::Inconclusive) continue;
     const std::vector<std::string> culprits = culprits_of(verdict, node, findings);
     part.culprits.insert(culprits.begin(), culprits.end());
     if (culprits.empty()) add_unexplained(part, verdict);
@@ -84,7 +84,7 @@ Part part_of(const std::string& node, const Findings& findings) {
   return part;
 }
 
-std::string words_of(const RuleVerdict* verdict) {
+std::string words_of(const CheckResult* verdict) {
   if (verdict == nullptr) return {};
   return fmt::format("{} on {}: {}", verdict->rule, verdict->instance, verdict->reason);
 }
@@ -99,7 +99,7 @@ const Suspect* suspect_with(const std::string& node, std::span<const Suspect> su
 
 /// Of a node without a value.
 NodeAccount account_of_none(const std::string& node, const Part& part) {
-  const RuleVerdict* why = part.dead != nullptr ? part.dead : part.none;
+  const CheckResult* why = part.dead != nullptr ? part.dead : part.none;
   if (part.all > 0 && why == nullptr) return {node, NodeState::Inconclusive, "all was skipped"};
   return {node, NodeState::NoData, why != nullptr ? words_of(why) : "no rule measured it"};
 }
@@ -108,9 +108,9 @@ NodeAccount account_of_none(const std::string& node, const Part& part) {
 NodeAccount account_of_unexplained(const std::string& node, const Part& part) {
   std::string words = words_of(part.worst);
   if (part.unexplained > 1) {
-    words += fmt::format(" (and {} more {})", part.unexplained - 1, name(part.worst->word));
+    words += fmt::format(" (and {} more {})", part.unexplained - 1, name(part.worst->outcome));
   }
-  const bool fails = part.worst->word == Word::Fail;
+  const bool fails = part.worst->outcome == Outcome::Fail;
   return {node, fails ? NodeState::Suspect : NodeState::Inconclusive, words};
 }
 
@@ -142,9 +142,9 @@ NodeAccount account_of(const std::string& node, const Findings& findings) {
 
 /// Nodes without any value.
 std::vector<std::string> silent_of(std::span<const std::string> nodes,
-                                   std::span<const RuleVerdict> verdicts) {
+                                   std::span<const CheckResult> verdicts) {
   std::set<std::string> valued;
-  for (const RuleVerdict& verdict : verdicts) {
+  for (const CheckResult& verdict : verdicts) {
     if (verdict.value && !verdict.of_fleet()) {
       valued.insert(verdict.nodes.begin(), verdict.nodes.end());
     }
@@ -159,7 +159,7 @@ std::vector<std::string> silent_of(std::span<const std::string> nodes,
 }  // namespace
 
 std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
-                                     std::span<const RuleVerdict> verdicts,
+                                     std::span<const CheckResult> verdicts,
                                      std::span<const Suspect> suspects,
                                      std::span<const Cleared> cleared) {
   const Findings findings{.verdicts = verdicts,

@@ -68,7 +68,7 @@ std::vector<Instance> groups_of(const DeviceSetRule& set,
 
 }  // namespace
 
-bool is_halved(const DeviceSetRule& set, std::size_t nodes) {
+bool is_bisected(const DeviceSetRule& set, std::size_t nodes) {
   return set.kind == SetKind::Pairwise && nodes > static_cast<std::size_t>(set.all_pairs_up_to);
 }
 
@@ -80,7 +80,7 @@ std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std
       for (const std::string& node : nodes) instances.push_back({.name = node, .nodes = {node}});
       return instances;
     case SetKind::Pairwise:
-      return is_halved(set, nodes.size()) ? groups_of(set, observations) : pairs_of(nodes);
+      return is_bisected(set, nodes.size()) ? groups_of(set, observations) : pairs_of(nodes);
     case SetKind::Rails: return rails_of(set, nodes);
     case SetKind::List: return {{.name = "all", .nodes = set.nodes}};
     case SetKind::Whole: break;

@@ -60,11 +60,11 @@ struct Instance {
   int group = -1;                    ///< of Rails: the rows with this group count; -1: all do
 };
 
-/// True where a pairwise set has so many nodes that it is searched by halving.
-[[nodiscard]] bool is_halved(const DeviceSetRule& set, std::size_t nodes);
+/// True where a pairwise set has so many nodes that it is searched by bisection.
+[[nodiscard]] bool is_bisected(const DeviceSetRule& set, std::size_t nodes);
 
 /// What must have been measured: one per node, all pairs, a rail per rank of a node, or one. Of a
-/// halved set: the groups that the observations have.
+/// bisected set: the groups that the observations have.
 [[nodiscard]] std::vector<Instance> instances_of(const DeviceSetRule& set,
                                                  std::span<const std::string> nodes,
                                                  std::span<const Observation> observations);

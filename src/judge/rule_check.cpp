@@ -17,9 +17,9 @@
 namespace busbar::judge {
 namespace {
 
-/// A bound that a ratio misses: the word, and on which side.
+/// A bound that a ratio misses: the outcome, and on which side.
 struct Miss {
-  Word word = Word::Pass;
+  Outcome outcome = Outcome::Pass;
   bool above = false;
   double bound = 0;
 };
@@ -27,10 +27,10 @@ struct Miss {
 Miss miss_of(const Bounds& bounds, double ratio) {
   const auto below = [&](const std::optional<double>& bound) { return bound && ratio < *bound; };
   const auto above = [&](const std::optional<double>& bound) { return bound && ratio > *bound; };
-  if (below(bounds.fail_below)) return {Word::Fail, false, *bounds.fail_below};
-  if (above(bounds.fail_above)) return {Word::Fail, true, *bounds.fail_above};
-  if (below(bounds.warn_below)) return {Word::Warn, false, *bounds.warn_below};
-  if (above(bounds.warn_above)) return {Word::Warn, true, *bounds.warn_above};
+  if (below(bounds.fail_below)) return {Outcome::Fail, false, *bounds.fail_below};
+  if (above(bounds.fail_above)) return {Outcome::Fail, true, *bounds.fail_above};
+  if (below(bounds.warn_below)) return {Outcome::Warn, false, *bounds.warn_below};
+  if (above(bounds.warn_above)) return {Outcome::Warn, true, *bounds.warn_above};
   return {};
 }
 
@@ -52,7 +52,7 @@ std::string percent_words(double share) {
                                     : fmt::format("{:.3g} %", percent);
 }
 
-RuleVerdict blank_result(const Expectation& rule, const Instance& instance,
+CheckResult blank_result(const Expectation& rule, const Instance& instance,
                          const std::string& collective, Bytes size) {
   return {.rule = rule.id,
           .device_set = rule.device_set,
@@ -66,9 +66,9 @@ RuleVerdict blank_result(const Expectation& rule, const Instance& instance,
           .bounds = rule.bounds};
 }
 
-void check_bounds(RuleVerdict& verdict, const Reference& reference) {
+void check_bounds(CheckResult& verdict, const Reference& reference) {
   verdict.reference_kind = reference.kind;
-  verdict.word = Word::Error;
+  verdict.outcome = Outcome::Error;
   if (!reference.error.empty()) {
     verdict.reason = reference.error;
     return;
@@ -86,10 +86,10 @@ void check_bounds(RuleVerdict& verdict, const Reference& reference) {
   const double ratio = *verdict.value / reference.value;
   verdict.ratio = ratio;
   const Miss miss = miss_of(verdict.bounds, ratio);
-  verdict.word = miss.word;
-  if (miss.word == Word::Pass) return;
+  verdict.outcome = miss.outcome;
+  if (miss.outcome == Outcome::Pass) return;
   const bool fast = miss.above != (verdict.metric == Metric::Time);
-  if (miss.word == Word::Fail && fast) verdict.cause = Cause::TooGood;
+  if (miss.outcome == Outcome::Fail && fast) verdict.cause = Cause::TooGood;
   verdict.reason =
       fmt::format("{}{} is {} of {}, {} {}", verdict.cause == Cause::TooGood ? "too good: " : "",
                   value_words(*verdict.value, verdict.metric), percent_words(ratio),
@@ -97,7 +97,7 @@ void check_bounds(RuleVerdict& verdict, const Reference& reference) {
                   percent_words(miss.bound));
 }
 
-void add_reason(RuleVerdict& verdict, const std::string& more) {
+void add_reason(CheckResult& verdict, const std::string& more) {
   if (!verdict.reason.empty()) verdict.reason += "; ";
   verdict.reason += more;
 }
@@ -108,9 +108,9 @@ double max_cv(const Expectation& rule, const Specification& specification) {
   return rule.max_cv.value_or(specification.noise.max_cv);
 }
 
-void decide(JudgedRow& row, Word word, std::string reason, Cause cause = Cause::Other) {
+void decide(CheckedRow& row, Outcome outcome, std::string reason, Cause cause = Cause::Other) {
   row.decided = true;
-  row.verdict.word = word;
+  row.verdict.outcome = outcome;
   row.verdict.cause = cause;
   row.verdict.reason = std::move(reason);
 }
@@ -120,55 +120,56 @@ std::string launch_count(std::size_t count) {
 }
 
 /// The first failure, whose node the verdict then names.
-const std::string& first_failure(JudgedRow& row) {
+const std::string& first_failure(CheckedRow& row) {
   const LaunchFailure& failure = row.sample.failures.front();
   row.verdict.unreachable = failure.unreachable;
   return failure.reason;
 }
 
 /// "2 of 5 launches gave nothing: timeout after 120 s"; empty where all gave something.
-std::string failed_launches(JudgedRow& row) {
+std::string failed_launches(CheckedRow& row) {
   const std::size_t failed = row.sample.failures.size();
   if (failed == 0) return {};
   return fmt::format("{} of {} gave nothing: {}", failed,
                      launch_count(failed + row.sample.values.size()), first_failure(row));
 }
 
-std::string noise_words(const RuleVerdict& verdict, double most) {
+std::string noise_words(const CheckResult& verdict, double most) {
   return fmt::format("noisy: cv {} over {} is above {}", percent_words(*verdict.cv),
                      launch_count(verdict.values.size()), percent_words(most));
 }
 
 /// Wrong data, no data, not applicable.
-void judge_presence(JudgedRow& row) {
+void judge_presence(CheckedRow& row) {
   const Sample& sample = row.sample;
   if (!sample.wrong.empty()) {
-    return decide(row, Word::Fail, join(sample.wrong, "; "), Cause::WrongData);
+    return decide(row, Outcome::Fail, join(sample.wrong, "; "), Cause::WrongData);
   }
-  if (!sample.errors.empty()) return decide(row, Word::Error, join(sample.errors, "; "));
+  if (!sample.errors.empty()) return decide(row, Outcome::Error, join(sample.errors, "; "));
   if (!sample.values.empty()) return;
   if (sample.skipped_one_rank && sample.failures.empty()) {
-    return decide(row, Word::Skip, "one rank: nothing crosses a bus, so it has no bus bandwidth");
+    return decide(row, Outcome::Skip,
+                  "one rank: nothing crosses a bus, so it has no bus bandwidth");
   }
-  decide(row, Word::Error, sample.failures.empty() ? "no data" : first_failure(row));
+  decide(row, Outcome::Error, sample.failures.empty() ? "no data" : first_failure(row));
 }
 
-void judge_noise(JudgedRow& row, const Expectation& rule, const Specification& specification) {
+void judge_noise(CheckedRow& row, const Expectation& rule, const Specification& specification) {
   const std::size_t valid = row.sample.values.size();
   if (const auto least = specification.run.min_launches; static_cast<int>(valid) < least) {
     std::string reason = fmt::format("{} where {} are needed", launch_count(valid), least);
     if (const std::string failed = failed_launches(row); !failed.empty()) reason += "; " + failed;
-    return decide(row, Word::Inconclusive, reason, Cause::TooFewLaunches);
+    return decide(row, Outcome::Inconclusive, reason, Cause::TooFewLaunches);
   }
   const double most = max_cv(rule, specification);
   const bool noisy = row.verdict.cv && *row.verdict.cv > most;
   if (noisy && specification.noise.on_noisy != OnNoisy::Warn) {
-    decide(row, Word::Inconclusive, noise_words(row.verdict, most), Cause::Noisy);
+    decide(row, Outcome::Inconclusive, noise_words(row.verdict, most), Cause::Noisy);
   }
 }
 
-void add_two_groups(JudgedRow& row) {
-  RuleVerdict& verdict = row.verdict;
+void add_two_groups(CheckedRow& row) {
+  CheckResult& verdict = row.verdict;
   if (const auto groups = two_groups_of(verdict.values)) {
     const std::string low =
         verdict.of_fleet() ? counted(groups->low, "instance") : launch_count(groups->low);
@@ -189,14 +190,15 @@ std::string no_pass(const Sample& sample, bool check_data) {
   return {};
 }
 
-/// A pass is at most `word`, for the reason; an empty reason changes nothing.
-void lessen(JudgedRow& row, const std::string& reason, Word word) {
+/// A pass is at most `outcome`, for the reason; an empty reason changes nothing.
+void lessen(CheckedRow& row, const std::string& reason, Outcome outcome) {
   if (reason.empty()) return;
-  if (row.verdict.word < word && row.verdict.word != Word::Skip) row.verdict.word = word;
+  CheckResult& verdict = row.verdict;
+  if (verdict.outcome < outcome && verdict.outcome != Outcome::Skip) verdict.outcome = outcome;
   add_reason(row.verdict, reason);
 }
 
-std::string warned_noise(const JudgedRow& row, const Expectation& rule,
+std::string warned_noise(const CheckedRow& row, const Expectation& rule,
                          const Specification& specification) {
   const double most = max_cv(rule, specification);
   return row.verdict.cv && *row.verdict.cv > most ? noise_words(row.verdict, most) : "";
@@ -204,9 +206,9 @@ std::string warned_noise(const JudgedRow& row, const Expectation& rule,
 
 }  // namespace
 
-JudgedRow judge_sample(const SampleKey& key, const ReferenceInput& input) {
-  JudgedRow row{.sample = gather(key, input.observations, input.specification.noise.decide)};
-  RuleVerdict& verdict = row.verdict;
+CheckedRow judge_sample(const SampleKey& key, const ReferenceInput& input) {
+  CheckedRow row{.sample = gather(key, input.observations, input.specification.noise.decide)};
+  CheckResult& verdict = row.verdict;
   verdict = blank_result(key.rule, key.instance, key.collective, key.size);
   verdict.values = row.sample.values;
   verdict.attempts = row.sample.attempts;
@@ -217,22 +219,22 @@ JudgedRow judge_sample(const SampleKey& key, const ReferenceInput& input) {
   return row;
 }
 
-void show_reference(JudgedRow& row, const Reference& reference) {
-  RuleVerdict& verdict = row.verdict;
-  if (!reference.error.empty() || verdict.word == Word::Skip) return;
+void show_reference(CheckedRow& row, const Reference& reference) {
+  CheckResult& verdict = row.verdict;
+  if (!reference.error.empty() || verdict.outcome == Outcome::Skip) return;
   if (!verdict.value) {
     verdict.reference_kind = reference.kind;
     verdict.reference = reference.value;
     return;
   }
-  RuleVerdict bounded = verdict;
+  CheckResult bounded = verdict;
   bounded.reason.clear();
   check_bounds(bounded, reference);
   verdict.reference_kind = bounded.reference_kind;
   verdict.reference = bounded.reference;
   verdict.ratio = bounded.ratio;
   if (verdict.cause != Cause::TooFewLaunches || !bounded.ratio) return;
-  if (bounded.word == Word::Pass) {
+  if (bounded.outcome == Outcome::Pass) {
     bounded.reason = fmt::format(
         "{} is {} of {}, within the bounds", value_words(*verdict.value, verdict.metric),
         percent_words(*bounded.ratio), value_words(*bounded.reference, verdict.metric));
@@ -240,27 +242,27 @@ void show_reference(JudgedRow& row, const Reference& reference) {
   add_reason(verdict, bounded.reason);
 }
 
-void qualify(JudgedRow& row, const Expectation& rule, const Specification& specification) {
+void qualify(CheckedRow& row, const Expectation& rule, const Specification& specification) {
   if (!row.decided) {
-    lessen(row, failed_launches(row), Word::Warn);
-    lessen(row, warned_noise(row, rule, specification), Word::Warn);
+    lessen(row, failed_launches(row), Outcome::Warn);
+    lessen(row, warned_noise(row, rule, specification), Outcome::Warn);
     const std::string why = no_pass(row.sample, specification.run.check_data);
     const bool never = row.sample.simulated || row.sample.fake;
-    if (never && row.verdict.word == Word::Fail) row.verdict.word = Word::Inconclusive;
-    lessen(row, why, Word::Inconclusive);
+    if (never && row.verdict.outcome == Outcome::Fail) row.verdict.outcome = Outcome::Inconclusive;
+    lessen(row, why, Outcome::Inconclusive);
   }
   if (row.verdict.values.size() > 1 || row.sample.two_levels) add_two_groups(row);
 }
 
-std::vector<JudgedRow> judge_rule(const Expectation& rule, std::span<const Instance> instances,
-                                  const ReferenceInput& input) {
+std::vector<CheckedRow> judge_rule(const Expectation& rule, std::span<const Instance> instances,
+                                   const ReferenceInput& input) {
   const DeviceSetRule& set = input.specification.device_set(rule.device_set);
-  std::vector<JudgedRow> rows;
+  std::vector<CheckedRow> rows;
   for (const Instance& instance : instances) {
     for (const std::string& collective : rule.collectives) {
       for (const Bytes size : rule.sizes) {
         const SampleKey key{rule, set, instance, collective, size};
-        JudgedRow row = judge_sample(key, input);
+        CheckedRow row = judge_sample(key, input);
         const Reference reference = reference_of(key, row.sample, input);
         if (row.decided) {
           show_reference(row, reference);
@@ -279,47 +281,48 @@ namespace {
 
 using CurveName = std::pair<std::string, std::string>;  // instance and collective
 
-CurveName curve_of(const RuleVerdict& verdict) { return {verdict.instance, verdict.collective}; }
+CurveName curve_of(const CheckResult& verdict) { return {verdict.instance, verdict.collective}; }
 
-bool may_be_excused(const JudgedRow& row) {
-  return row.verdict.word == Word::Fail && !row.wrong_data() && !row.verdict.of_fleet();
+bool may_be_waived(const CheckedRow& row) {
+  return row.verdict.outcome == Outcome::Fail && !row.wrong_data() && !row.verdict.of_fleet();
 }
 
 /// Where a curve has more misses than are allowed, all of them stay.
-void allow_misses(std::vector<JudgedRow>& rows, int allowed) {
+void allow_misses(std::vector<CheckedRow>& rows, int allowed) {
   if (allowed <= 0) return;
   std::map<CurveName, int> misses;
-  for (const JudgedRow& row : rows) {
-    if (row.verdict.word == Word::Fail) ++misses[curve_of(row.verdict)];
+  for (const CheckedRow& row : rows) {
+    if (row.verdict.outcome == Outcome::Fail) ++misses[curve_of(row.verdict)];
   }
-  for (JudgedRow& row : rows) {
+  for (CheckedRow& row : rows) {
     const int count = misses[curve_of(row.verdict)];
-    if (!may_be_excused(row) || count > allowed) continue;
-    row.verdict.word = Word::Warn;
+    if (!may_be_waived(row) || count > allowed) continue;
+    row.verdict.outcome = Outcome::Warn;
     add_reason(row.verdict, fmt::format("{} of {} allowed misses of this curve", count, allowed));
   }
 }
 
-void apply_known_issue(JudgedRow& row, const KnownIssue& issue, const std::string& today) {
-  RuleVerdict& verdict = row.verdict;
+void apply_known_issue(CheckedRow& row, const KnownIssue& issue, const std::string& today) {
+  CheckResult& verdict = row.verdict;
   const bool expected = today <= issue.until;  // ISO dates sort as text; that day is in it
-  if (verdict.word == Word::Fail && !row.wrong_data()) {
-    if (expected) verdict.word = Word::Known;
+  if (verdict.outcome == Outcome::Fail && !row.wrong_data()) {
+    if (expected) verdict.outcome = Outcome::Known;
     add_reason(verdict,
                fmt::format("{}: {} ({} {})", expected ? "known" : "known issue is over",
                            issue.reason, expected ? "until" : "it was until", issue.until));
-  } else if (verdict.word == Word::Pass && expected) {
-    verdict.word = Word::Warn;
+  } else if (verdict.outcome == Outcome::Pass && expected) {
+    verdict.outcome = Outcome::Warn;
     add_reason(verdict, "passes although known to fail: " + issue.reason);
   }
 }
 
 }  // namespace
 
-void excuse(std::vector<JudgedRow>& rows, const Expectation& rule, const std::string& today) {
+void apply_waivers(std::vector<CheckedRow>& rows, const Expectation& rule,
+                   const std::string& today) {
   allow_misses(rows, rule.allow_misses);
   if (!rule.known_issue) return;
-  for (JudgedRow& row : rows) apply_known_issue(row, *rule.known_issue, today);
+  for (CheckedRow& row : rows) apply_known_issue(row, *rule.known_issue, today);
 }
 
 namespace {

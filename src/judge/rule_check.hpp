@@ -40,19 +40,19 @@ struct ReferenceInput {
 [[nodiscard]] std::string percent_words(double share);
 
 /// A result without a measurement: an ERROR.
-[[nodiscard]] RuleVerdict blank_result(const Expectation& rule, const Instance& instance,
+[[nodiscard]] CheckResult blank_result(const Expectation& rule, const Instance& instance,
                                        const std::string& collective, Bytes size);
 
 /// Fills reference, ratio, word and reason by the bounds that are there; without any bound it is an
 /// ERROR, since nothing would ever fail.
-void check_bounds(RuleVerdict& verdict, const Reference& reference);
+void check_bounds(CheckResult& verdict, const Reference& reference);
 
 /// Adds to a reason: "first; second".
-void add_reason(RuleVerdict& verdict, const std::string& more);
+void add_reason(CheckResult& verdict, const std::string& more);
 
 /// A verdict, and what later steps need to know of it.
-struct JudgedRow {
-  RuleVerdict verdict{};
+struct CheckedRow {
+  CheckResult verdict{};
   Sample sample{};
   bool decided = false;  ///< no bound is to be asked any more
 
@@ -60,23 +60,24 @@ struct JudgedRow {
 };
 
 /// The steps before bounds: wrong data, no data, too few launches, noise, not applicable.
-[[nodiscard]] JudgedRow judge_sample(const SampleKey& key, const ReferenceInput& input);
+[[nodiscard]] CheckedRow judge_sample(const SampleKey& key, const ReferenceInput& input);
 
 /// A row that is decided without bounds: its reference, the ratio where it has a value, and where
 /// only launches are missing what the bounds would say of those that there are.
-void show_reference(JudgedRow& row, const Reference& reference);
+void show_reference(CheckedRow& row, const Reference& reference);
 
 /// The steps after bounds: rows that are never a pass, launches that failed, noise by `warn`, two
 /// groups of values.
-void qualify(JudgedRow& row, const Expectation& rule, const Specification& specification);
+void qualify(CheckedRow& row, const Expectation& rule, const Specification& specification);
 
 /// All verdicts of one rule that is no fleet rule.
-[[nodiscard]] std::vector<JudgedRow> judge_rule(const Expectation& rule,
-                                                std::span<const Instance> instances,
-                                                const ReferenceInput& input);
+[[nodiscard]] std::vector<CheckedRow> judge_rule(const Expectation& rule,
+                                                 std::span<const Instance> instances,
+                                                 const ReferenceInput& input);
 
 /// Over all rows of a rule: FAILs that are allowed or known become WARN and KNOWN; a pass that is
 /// known to fail becomes WARN. `today` is "2026-11-21".
-void excuse(std::vector<JudgedRow>& rows, const Expectation& rule, const std::string& today);
+void apply_waivers(std::vector<CheckedRow>& rows, const Expectation& rule,
+                   const std::string& today);
 
 }  // namespace busbar::judge

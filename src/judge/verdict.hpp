@@ -16,16 +16,16 @@ using busbar::name;  // of enums with a list of names, beside the overloads of s
 
 /// From harmless to worst. FAIL is worse than ERROR: a defect that was found stays found, whatever
 /// else could not be measured.
-enum class Word { Skip, Pass, Known, Warn, Inconclusive, Error, Fail };
+enum class Outcome { Skip, Pass, Known, Warn, Inconclusive, Error, Fail };
 
-constexpr auto enum_names(Word) {
-  return std::array{Named{Word::Skip, "SKIP"},
-                    Named{Word::Pass, "PASS"},
-                    Named{Word::Known, "KNOWN"},
-                    Named{Word::Warn, "WARN"},
-                    Named{Word::Inconclusive, "INCONCLUSIVE"},
-                    Named{Word::Error, "ERROR"},
-                    Named{Word::Fail, "FAIL"}};
+constexpr auto enum_names(Outcome) {
+  return std::array{Named{Outcome::Skip, "SKIP"},
+                    Named{Outcome::Pass, "PASS"},
+                    Named{Outcome::Known, "KNOWN"},
+                    Named{Outcome::Warn, "WARN"},
+                    Named{Outcome::Inconclusive, "INCONCLUSIVE"},
+                    Named{Outcome::Error, "ERROR"},
+                    Named{Outcome::Fail, "FAIL"}};
 }
 
 /// What decided an outcome, where a later step must know it; the reason is for people.
@@ -37,11 +37,11 @@ enum class Cause {
   TooGood,  ///< beyond the bound on the fast side
 };
 
-/// RuleVerdict::instance of what is said of all instances together.
+/// CheckResult::instance of what is said of all instances together.
 inline constexpr std::string_view kFleet = "fleet";
 
 /// What one rule says of one size on one instance of a device set.
-struct RuleVerdict {
+struct CheckResult {
   std::string rule{};
   std::string device_set{};
   std::string instance{};  ///< "h1+h2", or kFleet
@@ -58,7 +58,7 @@ struct RuleVerdict {
   std::string reference_kind{};  ///< "absolute", "ceiling: ...", "baseline of DATE", "fleet median"
   std::optional<double> ratio{};  ///< value over reference
   Bounds bounds{};
-  Word word = Word::Error;
+  Outcome outcome = Outcome::Error;
   Cause cause = Cause::Other;
   std::string reason{};       ///< one line; empty only for PASS
   std::string unreachable{};  ///< the node that did not answer, where the reason says so
@@ -101,7 +101,7 @@ struct NodeAccount {
 };
 
 /// Facts of the judging itself, for every output.
-struct JudgementHead {
+struct AcceptanceHead {
   std::string version{};
   std::string judged_at{};       ///< "2026-11-21 12:30:00", local time
   long long judged_at_unix = 0;  ///< seconds
@@ -112,18 +112,18 @@ struct JudgementHead {
 };
 
 /// All that is said of a system.
-struct Judgement {
-  JudgementHead head{};
-  std::vector<RuleVerdict> verdicts{};  ///< in the order of rules, instances, collectives, sizes
+struct Acceptance {
+  AcceptanceHead head{};
+  std::vector<CheckResult> verdicts{};  ///< in the order of rules, instances, collectives, sizes
   std::vector<Suspect> suspects{};
   std::vector<NodeAccount> nodes{};
 
   /// The worst word; ERROR where there is no verdict.
-  [[nodiscard]] Word overall() const;
-  [[nodiscard]] std::size_t count(Word word) const;
+  [[nodiscard]] Outcome overall() const;
+  [[nodiscard]] std::size_t count(Outcome outcome) const;
 };
 
 /// 0 PASS, KNOWN, WARN (1 with `strict`), 1 FAIL, 3 INCONCLUSIVE, 4 ERROR, 77 where all is SKIP.
-[[nodiscard]] int exit_code_of(const Judgement& judgement, bool strict);
+[[nodiscard]] int exit_code_of(const Acceptance& acceptance, bool strict);
 
 }  // namespace busbar::judge

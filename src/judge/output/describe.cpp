@@ -48,17 +48,17 @@ std::string size_words(Bytes size) {
   return size * kHundredths % unit == 0 ? format_bytes(size) : fmt::format("{} B", size);
 }
 
-std::string case_name(const RuleVerdict& verdict) {
+std::string case_name(const CheckResult& verdict) {
   return fmt::format("{} {} {} {}", verdict.rule, verdict.instance, verdict.collective,
                      size_words(verdict.size));
 }
 
-std::optional<double> edge(const RuleVerdict& verdict, std::optional<double> bound) {
+std::optional<double> edge(const CheckResult& verdict, std::optional<double> bound) {
   if (!finite(verdict.reference) || !bound) return {};
   return *verdict.reference * *bound;
 }
 
-std::string bound_words(const RuleVerdict& verdict) {
+std::string bound_words(const CheckResult& verdict) {
   const Bounds& bounds = verdict.bounds;
   std::string words = range_words(figure(edge(verdict, bounds.fail_below)),
                                   figure(edge(verdict, bounds.fail_above)));
@@ -86,19 +86,19 @@ std::string suspect_evidence(const Suspect& suspect) {
   return suspect.evidence + (suspect.confirmed ? " (confirmed with a known-good partner)" : "");
 }
 
-std::string no_suspect_words(const Judgement& judgement) {
-  if (judgement.count(Word::Fail) > 0) {
+std::string no_suspect_words(const Acceptance& acceptance) {
+  if (acceptance.count(Outcome::Fail) > 0) {
     return "Rules fail, and no single node or link stands out: all that took part are suspect.";
   }
-  const bool open = judgement.count(Word::Error) + judgement.count(Word::Inconclusive) > 0;
+  const bool open = acceptance.count(Outcome::Error) + acceptance.count(Outcome::Inconclusive) > 0;
   return open ? "No node and no link is blamed, but not everything could be judged."
               : "No node and no link is blamed.";
 }
 
-std::vector<std::string> node_lines(const Judgement& judgement) {
-  if (!judgement.head.refused.empty()) return {};
+std::vector<std::string> node_lines(const Acceptance& acceptance) {
+  if (!acceptance.head.refused.empty()) return {};
   std::vector<const NodeAccount*> open;
-  for (const NodeAccount& account : judgement.nodes) {
+  for (const NodeAccount& account : acceptance.nodes) {
     if (account.state != NodeState::Good && !account.evidence.empty()) open.push_back(&account);
   }
   std::vector<std::string> lines;
@@ -126,11 +126,11 @@ std::string Accounting::headline() const {
 
 namespace {
 
-std::vector<StateNodes> nodes_by_state(const Judgement& judgement) {
+std::vector<StateNodes> nodes_by_state(const Acceptance& acceptance) {
   std::vector<StateNodes> states;
   for (const NodeState state : all_values<NodeState>()) {
     StateNodes nodes{.state = state};
-    for (const NodeAccount& account : judgement.nodes) {
+    for (const NodeAccount& account : acceptance.nodes) {
       if (account.state == state) nodes.names.push_back(account.node);
     }
     if (!nodes.names.empty()) states.push_back(std::move(nodes));
@@ -140,22 +140,22 @@ std::vector<StateNodes> nodes_by_state(const Judgement& judgement) {
 
 }  // namespace
 
-std::string count_words(const Judgement& judgement) {
-  auto words = all_values<Word>();
+std::string count_words(const Acceptance& acceptance) {
+  auto words = all_values<Outcome>();
   std::reverse(words.begin(), words.end());
   std::vector<std::string> parts;
-  for (const Word word : words) {
-    if (judgement.count(word) > 0) {
-      parts.push_back(fmt::format("{} {}", judgement.count(word), name(word)));
+  for (const Outcome outcome : words) {
+    if (acceptance.count(outcome) > 0) {
+      parts.push_back(fmt::format("{} {}", acceptance.count(outcome), name(outcome)));
     }
   }
   return parts.empty() ? "no verdict" : join(parts, ", ");
 }
 
-Accounting account_for(const Judgement& judgement, const Specification& specification) {
-  Accounting result{.states = nodes_by_state(judgement)};
+Accounting account_for(const Acceptance& acceptance, const Specification& specification) {
+  Accounting result{.states = nodes_by_state(acceptance)};
   std::vector<std::string> known;
-  for (const NodeAccount& account : judgement.nodes) {
+  for (const NodeAccount& account : acceptance.nodes) {
     if (!has_node(known, account.node)) known.push_back(account.node);
   }
   const auto expect = [&](const std::vector<std::string>& names) {
@@ -164,7 +164,7 @@ Accounting account_for(const Judgement& judgement, const Specification& specific
     }
   };
   expect(specification.system.nodes);
-  for (const RuleVerdict& verdict : judgement.verdicts) expect(verdict.nodes);
+  for (const CheckResult& verdict : acceptance.verdicts) expect(verdict.nodes);
   result.accounted = known.size();
   result.all = known.size() + result.missing.size();
   return result;

@@ -24,12 +24,12 @@ namespace busbar::judge {
 /// "16 MiB", or "1025 B" where that would be rounded: names of cases must not collide.
 [[nodiscard]] std::string size_words(Bytes size);
 /// "pair-floor h1+h2 alltoall 16 MiB": the same in every run of a specification.
-[[nodiscard]] std::string case_name(const RuleVerdict& verdict);
+[[nodiscard]] std::string case_name(const CheckResult& verdict);
 /// A multiple of the reference in GB/s or us; a gap where one of them is.
-[[nodiscard]] std::optional<double> edge(const RuleVerdict& verdict, std::optional<double> bound);
+[[nodiscard]] std::optional<double> edge(const CheckResult& verdict, std::optional<double> bound);
 /// ">= 10.8", "<= 13.2", "10.8..13.2": where it does not fail; "warn >= 11.4" where nothing fails
 /// it.
-[[nodiscard]] std::string bound_words(const RuleVerdict& verdict);
+[[nodiscard]] std::string bound_words(const CheckResult& verdict);
 /// "nodes", "pairs", "rails", "instances": what instances of a set are.
 [[nodiscard]] std::string_view instances_noun(const Specification& specification,
                                               std::string_view device_set);
@@ -38,10 +38,10 @@ namespace busbar::judge {
 /// "... (confirmed with a known-good partner)".
 [[nodiscard]] std::string suspect_evidence(const Suspect& suspect);
 /// What stands where no suspect is: that nobody is blamed, and whether rules fail all the same.
-[[nodiscard]] std::string no_suspect_words(const Judgement& judgement);
+[[nodiscard]] std::string no_suspect_words(const Acceptance& acceptance);
 /// "h2 failed: ...": nodes that are not good, those with the same evidence together. None where one
 /// cause refuses all.
-[[nodiscard]] std::vector<std::string> node_lines(const Judgement& judgement);
+[[nodiscard]] std::vector<std::string> node_lines(const Acceptance& acceptance);
 /// "dgx-h200-pod-a", or "unnamed system".
 [[nodiscard]] std::string system_name(const Specification& specification);
 /// @}
@@ -64,9 +64,9 @@ struct Accounting {
 };
 
 /// "7 FAIL, 1 ERROR, 11 PASS": the worst first; "no verdict" where there is none.
-[[nodiscard]] std::string count_words(const Judgement& judgement);
+[[nodiscard]] std::string count_words(const Acceptance& acceptance);
 
-[[nodiscard]] Accounting account_for(const Judgement& judgement,
+[[nodiscard]] Accounting account_for(const Acceptance& acceptance,
                                      const Specification& specification);
 
 /// @name A rule in words

@@ -89,27 +89,28 @@ DocumentTable rules_table(const Specification& specification) {
 }
 
 /// What was agreed on, as it is in effect: the run, the noise gate, ceilings, the system, rules.
-Section contract_section(const Judgement& judgement, const Specification& specification) {
+Section contract_section(const Acceptance& acceptance, const Specification& specification) {
   Section section{.id = "contract", .heading = "Contract"};
   section.blocks.emplace_back(run_table(specification));
   section.blocks.emplace_back(rules_table(specification));
-  if (judgement.head.notes.empty()) return section;
+  if (acceptance.head.notes.empty()) return section;
   section.blocks.emplace_back(Paragraph{.text = "Notes of this run:"});
   Bullets notes;
-  for (const std::string& note : judgement.head.notes) notes.items.push_back(one_line(note));
+  for (const std::string& note : acceptance.head.notes) notes.items.push_back(one_line(note));
   section.blocks.emplace_back(std::move(notes));
   return section;
 }
 
-std::string lead(const Judgement& judgement, const Specification& specification) {
-  std::string text = fmt::format("{}. {}", count_words(judgement), specification.file);
+std::string lead(const Acceptance& acceptance, const Specification& specification) {
+  std::string text = fmt::format("{}. {}", count_words(acceptance), specification.file);
   if (!specification.profile.empty()) text += fmt::format(", profile {}", specification.profile);
-  text += fmt::format("; judged {} by busbar {}", judgement.head.judged_at, judgement.head.version);
-  if (!judgement.head.seed.empty()) text += fmt::format(", seed {}", judgement.head.seed);
+  text +=
+      fmt::format("; judged {} by busbar {}", acceptance.head.judged_at, acceptance.head.version);
+  if (!acceptance.head.seed.empty()) text += fmt::format(", seed {}", acceptance.head.seed);
   return text + ".";
 }
 
-Section not_pass(const Judgement& judgement, const Specification& specification) {
+Section not_pass(const Acceptance& acceptance, const Specification& specification) {
   Section section{.id = "not-pass", .heading = "What is not PASS"};
   DocumentTable table{.caption = "Verdicts other than PASS",
                       .columns = {{"verdict"},
@@ -121,17 +122,17 @@ Section not_pass(const Judgement& judgement, const Specification& specification)
                                   {"bound"},
                                   {"ratio", true},
                                   {"reason"}}};
-  for (const ListedRow& row : list_rows(judgement, specification)) {
-    if (row.word == Word::Pass) continue;
-    table.rows.push_back({std::string(name(row.word)), row.rule, row.instance, row.collective,
+  for (const ListedRow& row : list_rows(acceptance, specification)) {
+    if (row.outcome == Outcome::Pass) continue;
+    table.rows.push_back({std::string(name(row.outcome)), row.rule, row.instance, row.collective,
                           row.size, row.measured.empty() ? "" : row.measured + " " + row.unit,
                           row.bound, row.ratio, row.reason});
   }
-  if (!judgement.head.refused.empty()) {
+  if (!acceptance.head.refused.empty()) {
     section.blocks.emplace_back(Paragraph{
-        .text = "Every rule is an ERROR: " + one_line(judgement.head.refused), .warning = true});
+        .text = "Every rule is an ERROR: " + one_line(acceptance.head.refused), .warning = true});
   }
-  if (judgement.verdicts.empty()) {
+  if (acceptance.verdicts.empty()) {
     section.blocks.emplace_back(Paragraph{.text = "No rule was judged.", .warning = true});
   } else if (table.rows.empty()) {
     section.blocks.emplace_back(Paragraph{.text = "Nothing: every verdict is PASS."});
@@ -141,25 +142,25 @@ Section not_pass(const Judgement& judgement, const Specification& specification)
   return section;
 }
 
-Section suspects(const Judgement& judgement) {
+Section suspects(const Acceptance& acceptance) {
   Section section{.id = "suspects", .heading = "Suspects"};
   DocumentTable table{.caption = "What the rules blame",
                       .columns = {{"suspect"}, {"rule"}, {"evidence"}, {"confirmed"}}};
-  for (const Suspect& suspect : judgement.suspects) {
+  for (const Suspect& suspect : acceptance.suspects) {
     table.rows.push_back({suspect_name(suspect), suspect.rule, one_line(suspect.evidence),
                           suspect.confirmed ? "yes, with a known-good partner" : "no"});
   }
   if (table.rows.empty()) {
-    section.blocks.emplace_back(
-        Paragraph{.text = no_suspect_words(judgement), .warning = judgement.count(Word::Fail) > 0});
+    section.blocks.emplace_back(Paragraph{.text = no_suspect_words(acceptance),
+                                          .warning = acceptance.count(Outcome::Fail) > 0});
   } else {
     section.blocks.emplace_back(std::move(table));
   }
   return section;
 }
 
-Section nodes(const Judgement& judgement, const Specification& specification) {
-  const Accounting accounting = account_for(judgement, specification);
+Section nodes(const Acceptance& acceptance, const Specification& specification) {
+  const Accounting accounting = account_for(acceptance, specification);
   Section section{.id = "nodes", .heading = "Nodes"};
   section.blocks.emplace_back(Paragraph{.text = accounting.headline() + ".",
                                         .warning = accounting.accounted != accounting.all});
@@ -171,18 +172,19 @@ Section nodes(const Judgement& judgement, const Specification& specification) {
   if (!accounting.missing.empty()) {
     bullets.items.push_back("missing: " + join(accounting.missing, " "));
   }
-  for (std::string& line : node_lines(judgement)) bullets.items.push_back(std::move(line));
+  for (std::string& line : node_lines(acceptance)) bullets.items.push_back(std::move(line));
   section.blocks.emplace_back(std::move(bullets));
   return section;
 }
 
 /// What the page and the summary have in common; without pictures.
-Document verdict_document(const Judgement& judgement, const Specification& specification) {
+Document verdict_document(const Acceptance& acceptance, const Specification& specification) {
   Document document{.title = fmt::format("{}: interconnect acceptance of {}",
-                                         name(judgement.overall()), system_name(specification)),
-                    .lead = lead(judgement, specification)};
-  document.sections = {not_pass(judgement, specification), suspects(judgement),
-                       nodes(judgement, specification), contract_section(judgement, specification)};
+                                         name(acceptance.overall()), system_name(specification)),
+                    .lead = lead(acceptance, specification)};
+  document.sections = {not_pass(acceptance, specification), suspects(acceptance),
+                       nodes(acceptance, specification),
+                       contract_section(acceptance, specification)};
   return document;
 }
 
@@ -200,7 +202,7 @@ DocumentTable verdict_table(const std::vector<ListedRow>& rows, const std::strin
     if (row.rule != rule) continue;
     table.rows.push_back({row.instance, row.collective, row.size,
                           row.measured.empty() ? "" : row.measured + " " + row.unit, row.bound,
-                          row.ratio, std::string(name(row.word)), row.reason});
+                          row.ratio, std::string(name(row.outcome)), row.reason});
   }
   return table;
 }
@@ -215,11 +217,12 @@ std::string source_of(const Specification& specification, const std::string& id)
 }
 
 /// A heading for all rules and one for each, with its pictures and its table.
-std::vector<Section> rule_sections(const Judgement& judgement, const Specification& specification) {
+std::vector<Section> rule_sections(const Acceptance& acceptance,
+                                   const Specification& specification) {
   std::vector<Section> sections{{.id = "rules", .heading = "Measured against bound"}};
-  const std::vector<ListedRow> rows = list_rows(judgement, specification);
+  const std::vector<ListedRow> rows = list_rows(acceptance, specification);
   std::vector<std::string> rules;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     if (std::find(rules.begin(), rules.end(), verdict.rule) == rules.end()) {
       rules.push_back(verdict.rule);
     }
@@ -231,7 +234,7 @@ std::vector<Section> rule_sections(const Judgement& judgement, const Specificati
     if (std::string source = source_of(specification, rule); !source.empty()) {
       section.blocks.emplace_back(Paragraph{.text = std::move(source)});
     }
-    for (Figure& figure : waterfalls(judgement, rule)) {
+    for (Figure& figure : waterfalls(acceptance, rule)) {
       section.blocks.emplace_back(std::move(figure));
     }
     section.blocks.emplace_back(verdict_table(rows, rule));
@@ -242,14 +245,14 @@ std::vector<Section> rule_sections(const Judgement& judgement, const Specificati
 
 }  // namespace
 
-std::string verdict_markdown(const Judgement& judgement, const Specification& specification) {
-  return markdown_page(verdict_document(judgement, specification));
+std::string verdict_markdown(const Acceptance& acceptance, const Specification& specification) {
+  return markdown_page(verdict_document(acceptance, specification));
 }
 
-std::string verdict_html(const Judgement& judgement, const Specification& specification) {
-  Document document = verdict_document(judgement, specification);
-  std::vector<Section> middle = rule_sections(judgement, specification);
-  std::vector<Figure> maps = heat_maps(judgement, specification);
+std::string verdict_html(const Acceptance& acceptance, const Specification& specification) {
+  Document document = verdict_document(acceptance, specification);
+  std::vector<Section> middle = rule_sections(acceptance, specification);
+  std::vector<Figure> maps = heat_maps(acceptance, specification);
   if (!maps.empty()) {
     Section section{.id = "pairs", .heading = "Pairs"};
     for (Figure& map : maps) section.blocks.emplace_back(std::move(map));

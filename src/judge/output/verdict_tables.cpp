@@ -21,7 +21,7 @@ Json number(std::optional<double> value) { return finite(value) ? Json(*value) :
 
 /// The cells of a row by the names of their columns, in the order of the CSV; the JSON has the same
 /// members in kMembers' order, but for n_launches.
-std::vector<std::pair<const char*, Json>> cells_of(const RuleVerdict& verdict) {
+std::vector<std::pair<const char*, Json>> cells_of(const CheckResult& verdict) {
   const Bounds& bounds = verdict.bounds;
   Json values = Json::array();
   for (const double value : verdict.values) values.push_back(number(value));
@@ -41,7 +41,7 @@ std::vector<std::pair<const char*, Json>> cells_of(const RuleVerdict& verdict) {
           {"ratio", number(verdict.ratio)},
           {"fail_below", number(bounds.fail_below)},
           {"fail_above", number(bounds.fail_above)},
-          {"verdict", name(verdict.word)},
+          {"verdict", name(verdict.outcome)},
           {"reason", verdict.reason},
           {"attempts", verdict.attempts},
           {"instance", verdict.instance},
@@ -61,7 +61,7 @@ std::string cell_text(const Json& value) {
                    [](const Json& one) { return one.is_null() ? "-" : cell_text(one); });
 }
 
-Json row_json(const RuleVerdict& verdict) {
+Json row_json(const CheckResult& verdict) {
   constexpr std::array kMembers{"rule",   "device_set", "instance", "nodes",     "collective",
                                 "dtype",  "size_bytes", "metric",   "unit",      "statistic",
                                 "values", "value",      "cv",       "reference", "reference_kind",
@@ -75,18 +75,18 @@ Json row_json(const RuleVerdict& verdict) {
   return json;
 }
 
-std::string head(const Judgement& judgement, const Specification& specification) {
+std::string head(const Acceptance& acceptance, const Specification& specification) {
   const std::array<std::pair<std::string_view, std::string>, 7> facts{
       {{"system", system_name(specification)},
        {"specification", specification.file},
        {"profile", specification.profile},
-       {"busbar", judgement.head.version},
-       {"judged", judgement.head.judged_at},
-       {"seed", judgement.head.seed},
-       {"overall", std::string(name(judgement.overall()))}}};
+       {"busbar", acceptance.head.version},
+       {"judged", acceptance.head.judged_at},
+       {"seed", acceptance.head.seed},
+       {"overall", std::string(name(acceptance.overall()))}}};
   std::string text;
   for (const auto& [key, value] : facts) text += fmt::format("# {}: {}\n", key, one_line(value));
-  for (const std::string& note : judgement.head.notes) {
+  for (const std::string& note : acceptance.head.notes) {
     text += fmt::format("# note: {}\n", one_line(note));
   }
   return text;
@@ -127,9 +127,9 @@ Json contract_of(const Specification& specification) {
           {"rules", rules_of(specification)}};
 }
 
-Json suspects_of(const Judgement& judgement) {
+Json suspects_of(const Acceptance& acceptance) {
   Json array = Json::array();
-  for (const Suspect& suspect : judgement.suspects) {
+  for (const Suspect& suspect : acceptance.suspects) {
     array.push_back({{"kind", suspect.nodes.size() == 2 ? "link" : "node"},
                      {"nodes", suspect.nodes},
                      {"rule", suspect.rule},
@@ -139,61 +139,61 @@ Json suspects_of(const Judgement& judgement) {
   return array;
 }
 
-Json nodes_of(const Judgement& judgement) {
+Json nodes_of(const Acceptance& acceptance) {
   Json array = Json::array();
-  for (const NodeAccount& account : judgement.nodes) {
+  for (const NodeAccount& account : acceptance.nodes) {
     array.push_back(
         {{"node", account.node}, {"state", name(account.state)}, {"evidence", account.evidence}});
   }
   return array;
 }
 
-Json counts_of(const Judgement& judgement) {
+Json counts_of(const Acceptance& acceptance) {
   Json counts = Json::object();
-  for (const Word word : all_values<Word>())
-    counts[std::string(name(word))] = judgement.count(word);
+  for (const Outcome outcome : all_values<Outcome>())
+    counts[std::string(name(outcome))] = acceptance.count(outcome);
   return counts;
 }
 
 }  // namespace
 
-std::string verdict_csv(const Judgement& judgement, const Specification& specification) {
-  const auto line = [](const RuleVerdict& verdict, auto text_of) {
+std::string verdict_csv(const Acceptance& acceptance, const Specification& specification) {
+  const auto line = [](const CheckResult& verdict, auto text_of) {
     std::vector<std::string> cells;
     for (const auto& cell : cells_of(verdict)) cells.push_back(text_of(cell));
     return csv_line(cells);
   };
-  std::string text = head(judgement, specification) +
+  std::string text = head(acceptance, specification) +
                      line({}, [](const auto& cell) { return std::string(cell.first); });
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     text += line(verdict, [](const auto& cell) { return cell_text(cell.second); });
   }
   return text;
 }
 
-std::string verdict_json(const Judgement& judgement, const Specification& specification) {
-  const Accounting accounting = account_for(judgement, specification);
+std::string verdict_json(const Acceptance& acceptance, const Specification& specification) {
+  const Accounting accounting = account_for(acceptance, specification);
   Json json{{"schema", 1},
-            {"busbar", judgement.head.version},
+            {"busbar", acceptance.head.version},
             {"system", specification.system.name},
             {"specification", specification.file},
             {"profile", specification.profile},
-            {"judged", judgement.head.judged_at},
-            {"judged_unix", judgement.head.judged_at_unix},
-            {"seed", judgement.head.seed},
-            {"overall", name(judgement.overall())},
-            {"exit_code", exit_code_of(judgement, false)},
-            {"exit_code_strict", exit_code_of(judgement, true)},
-            {"counts", counts_of(judgement)},
+            {"judged", acceptance.head.judged_at},
+            {"judged_unix", acceptance.head.judged_at_unix},
+            {"seed", acceptance.head.seed},
+            {"overall", name(acceptance.overall())},
+            {"exit_code", exit_code_of(acceptance, false)},
+            {"exit_code_strict", exit_code_of(acceptance, true)},
+            {"counts", counts_of(acceptance)},
             {"contract", contract_of(specification)}};
   json["verdicts"] = Json::array();
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     json["verdicts"].push_back(row_json(verdict));
   }
-  json["suspects"] = suspects_of(judgement);
-  json["nodes"] = nodes_of(judgement);
+  json["suspects"] = suspects_of(acceptance);
+  json["nodes"] = nodes_of(acceptance);
   json["nodes_missing"] = accounting.missing;
-  json["notes"] = judgement.head.notes;
+  json["notes"] = acceptance.head.notes;
   constexpr int kIndent = 2;
   return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
 }

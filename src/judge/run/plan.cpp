@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/round_robin.hpp"
 #include "base/text.hpp"
 #include "judge/fleet/fleet.hpp"
 
@@ -34,13 +35,13 @@ Unit unit_of(const DeviceSetRule& set, std::span<const Instance> instances,
 }
 
 /// The instances of a pair table, round by round.
-std::vector<std::vector<Instance>> tournament_instances(std::span<const std::string> nodes) {
+std::vector<std::vector<Instance>> round_robin_instances(std::span<const std::string> nodes) {
   std::vector<std::vector<Instance>> rounds;
-  for (const std::vector<PairValue>& round : tournament(nodes.size())) {
+  for (const RoundOfPairs& round : round_robin(nodes.size())) {
     rounds.emplace_back();
-    for (const PairValue& pair : round) {
-      const std::string& first = nodes[std::min(pair.first, pair.second)];
-      const std::string& second = nodes[std::max(pair.first, pair.second)];
+    for (const auto& pair : round) {
+      const std::string& first = nodes[pair.first];
+      const std::string& second = nodes[pair.second];
       rounds.back().push_back(
           {.name = fmt::format("{}+{}", first, second), .nodes = {first, second}});
     }
@@ -50,7 +51,7 @@ std::vector<std::vector<Instance>> tournament_instances(std::span<const std::str
 
 std::vector<std::vector<Instance>> disjoint_instances(const DeviceSetRule& set,
                                                       std::span<const std::string> nodes) {
-  if (set.kind == SetKind::Pairwise) return tournament_instances(nodes);
+  if (set.kind == SetKind::Pairwise) return round_robin_instances(nodes);
   std::vector<Instance> instances = instances_of(set, nodes, {});
   return {std::move(instances)};
 }
@@ -93,7 +94,7 @@ std::vector<Unit> plan_units(const Specification& specification, std::span<const
   std::vector<Unit> units;
   for (int launch = 0; launch < specification.run.launches; ++launch) {
     for (const DeviceSetRule& set : specification.device_sets) {
-      if (!is_halved(set, nodes.size())) add_launch(units, specification, set, nodes, launch);
+      if (!is_bisected(set, nodes.size())) add_launch(units, specification, set, nodes, launch);
     }
   }
   units = apart(std::move(units), parallel);
@@ -112,10 +113,10 @@ std::vector<Unit> launch_units(const Specification& specification, const std::st
   return apart(std::move(units), parallel);
 }
 
-std::vector<Instance> instances_of_round(std::span<const Halving::Group> groups,
+std::vector<Instance> instances_of_round(std::span<const Bisection::Group> groups,
                                          std::span<const std::string> nodes) {
   std::vector<Instance> instances;
-  for (const Halving::Group& group : groups) {
+  for (const Bisection::Group& group : groups) {
     std::vector<std::size_t> numbers = group.members;
     numbers.insert(numbers.end(), group.helpers.begin(), group.helpers.end());
     std::sort(numbers.begin(), numbers.end());
@@ -154,22 +155,22 @@ const Expectation* rule_of(const Specification& specification, const std::string
 }
 
 /// True for a node that the rule found good with another: another rule may be undecided about it.
-bool passes(const Judgement& judgement, const NodeAccount& account, const std::string& rule) {
+bool passes(const Acceptance& acceptance, const NodeAccount& account, const std::string& rule) {
   if (account.state == NodeState::Good) return true;
   if (account.state != NodeState::Inconclusive) return false;
   return std::any_of(
-      judgement.verdicts.begin(), judgement.verdicts.end(), [&](const RuleVerdict& verdict) {
+      acceptance.verdicts.begin(), acceptance.verdicts.end(), [&](const CheckResult& verdict) {
         const bool with = std::find(verdict.nodes.begin(), verdict.nodes.end(), account.node) !=
                           verdict.nodes.end();
         return with && verdict.rule == rule && !verdict.of_fleet() &&
-               (verdict.word == Word::Pass || verdict.word == Word::Warn);
+               (verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Warn);
       });
 }
 
-std::optional<std::string> known_good(const Judgement& judgement, const std::string& rule,
+std::optional<std::string> known_good(const Acceptance& acceptance, const std::string& rule,
                                       const std::string& other) {
-  for (const NodeAccount& account : judgement.nodes) {
-    if (account.node != other && passes(judgement, account, rule)) return account.node;
+  for (const NodeAccount& account : acceptance.nodes) {
+    if (account.node != other && passes(acceptance, account, rule)) return account.node;
   }
   return {};
 }
@@ -177,10 +178,10 @@ std::optional<std::string> known_good(const Judgement& judgement, const std::str
 /// What a suspect is measured as once more; nothing where that would show nothing.
 std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect& suspect,
                                         std::span<const std::string> nodes,
-                                        const Judgement& judgement) {
+                                        const Acceptance& acceptance) {
   std::vector<std::string> members = suspect.nodes;
   if (members.size() == 1 && set.kind == SetKind::Pairwise) {
-    const auto partner = known_good(judgement, suspect.rule, members.front());
+    const auto partner = known_good(acceptance, suspect.rule, members.front());
     if (!partner) return {};
     members.push_back(*partner);
   }
@@ -198,11 +199,11 @@ std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect&
 }  // namespace
 
 std::vector<Unit> rerun_units(const Specification& specification, const Journal& journal,
-                              const Judgement& judgement) {
+                              const Acceptance& acceptance) {
   std::vector<Unit> units;
   if (specification.noise.on_noisy != OnNoisy::Rerun) return units;
   std::set<std::tuple<std::string, std::string, std::string>> seen;
-  for (const NoisyInstance& noisy : noisy_instances(judgement)) {
+  for (const NoisyInstance& noisy : noisy_instances(acceptance)) {
     const bool left = noisy.attempts <= static_cast<std::size_t>(specification.noise.max_reruns);
     const DeviceSetRule& set = specification.device_set(noisy.device_set);
     const std::string what = set.kind == SetKind::Rails ? "rails" : noisy.instance;
@@ -223,14 +224,14 @@ std::vector<Unit> rerun_units(const Specification& specification, const Journal&
 }
 
 std::vector<Unit> confirm_units(const Specification& specification,
-                                std::span<const std::string> nodes, const Judgement& judgement) {
+                                std::span<const std::string> nodes, const Acceptance& acceptance) {
   std::vector<Unit> units;
   std::set<std::tuple<std::string, std::string, std::string, int>> seen;
-  for (const Suspect& suspect : judgement.suspects) {
+  for (const Suspect& suspect : acceptance.suspects) {
     const Expectation* rule = rule_of(specification, suspect.rule);
     if (rule == nullptr || rule->confirm_repeats == 0) continue;
     const DeviceSetRule& set = specification.device_set(rule->device_set);
-    const auto instance = confirmation_of(set, suspect, nodes, judgement);
+    const auto instance = confirmation_of(set, suspect, nodes, acceptance);
     if (!instance) continue;
     for (const std::string& collective : rule->collectives) {
       for (int launch = 0; launch < rule->confirm_repeats; ++launch) {
@@ -256,17 +257,17 @@ bool has_same_nodes(std::vector<std::string> left, std::vector<std::string> righ
 }
 
 /// Nothing where no rule has judged the group: it was not measured.
-std::optional<Halving::Outcome> outcome_of(const Judgement& judgement, const DeviceSetRule& set,
-                                           const Instance& group) {
-  std::optional<Word> worst;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+std::optional<Bisection::Finding> outcome_of(const Acceptance& acceptance, const DeviceSetRule& set,
+                                             const Instance& group) {
+  std::optional<Outcome> worst;
+  for (const CheckResult& verdict : acceptance.verdicts) {
     const bool same = verdict.device_set == set.id && !verdict.of_fleet() &&
                       has_same_nodes(verdict.nodes, group.nodes);
-    if (same) worst = std::max(worst.value_or(Word::Skip), verdict.word);
+    if (same) worst = std::max(worst.value_or(Outcome::Skip), verdict.outcome);
   }
   if (!worst) return {};
-  if (*worst == Word::Fail) return Halving::Outcome::Low;
-  return *worst == Word::Error ? Halving::Outcome::NoData : Halving::Outcome::Good;
+  if (*worst == Outcome::Fail) return Bisection::Finding::Low;
+  return *worst == Outcome::Error ? Bisection::Finding::NoData : Bisection::Finding::Good;
 }
 
 }  // namespace
@@ -282,16 +283,16 @@ std::vector<std::string> searched_nodes(const DeviceSetRule& set,
   return searched;
 }
 
-HalvingReplay replay_halving(const DeviceSetRule& set, std::span<const std::string> nodes,
-                             std::span<const Observation> observations,
-                             const Judgement& judgement) {
+BisectionResume resume_bisection(const DeviceSetRule& set, std::span<const std::string> nodes,
+                                 std::span<const Observation> observations,
+                                 const Acceptance& acceptance) {
   std::vector<std::string> searched = searched_nodes(set, nodes, observations);
-  HalvingReplay replay{.nodes = searched, .search = Halving(searched.size())};
+  BisectionResume replay{.nodes = searched, .search = Bisection(searched.size())};
   while (true) {
     replay.next = replay.search.round();
-    std::vector<Halving::Outcome> outcomes;
+    std::vector<Bisection::Finding> outcomes;
     for (const Instance& group : instances_of_round(replay.next, replay.nodes)) {
-      const auto outcome = outcome_of(judgement, set, group);
+      const auto outcome = outcome_of(acceptance, set, group);
       if (!outcome) return replay;
       outcomes.push_back(*outcome);
     }

@@ -118,7 +118,7 @@ TEST(Baseline, RefusesWhatIsNoMeasureForOthers) {
 }
 
 /// h1 judged by a baseline of a day and these facts.
-RuleVerdict against(const std::string& made_on, const std::map<std::string, std::string>& facts,
+CheckResult against(const std::string& made_on, const std::map<std::string, std::string>& facts,
                     double median) {
   JudgeCase one = healthy_case();
   const Baseline baseline{.file = "b.csv",
@@ -137,16 +137,16 @@ RuleVerdict against(const std::string& made_on, const std::map<std::string, std:
 }
 
 TEST(Baseline, JudgesByTheRowOfAllWhereTheInstanceHasNone) {
-  const RuleVerdict verdict =
+  const CheckResult verdict =
       against("2026-11-01", {{"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}}, 450);
-  EXPECT_EQ(verdict.word, Word::Pass);
+  EXPECT_EQ(verdict.outcome, Outcome::Pass);
   EXPECT_EQ(verdict.reference_kind, "baseline of 2026-11-01");
 }
 
 TEST(Baseline, OfAnotherSystemIsAnError) {
-  const RuleVerdict verdict =
+  const CheckResult verdict =
       against("2026-11-01", {{"nccl", "NCCL 2.18.1"}, {"driver", "580.1"}, {"ngpus", "8"}}, 450);
-  EXPECT_EQ(verdict.word, Word::Error);
+  EXPECT_EQ(verdict.outcome, Outcome::Error);
   EXPECT_EQ(verdict.reason, "baseline b.csv is of nccl 'NCCL 2.18.1', this is 'NCCL 2.29.2'");
   EXPECT_EQ(against("2026-11-01", {}, 450).reason, "baseline b.csv does not tell nccl");
 }
@@ -164,26 +164,26 @@ TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {
   failed.failure = "exit 4";
   failed.launch = 3;
   one.observations.push_back(failed);
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.verdicts.size(), 2U);
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Warn) << judgement.verdicts[0].reason;
-  EXPECT_EQ(judgement.verdicts[1].word, Word::Error);
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.verdicts.size(), 2U);
+  EXPECT_EQ(acceptance.verdicts[0].outcome, Outcome::Warn) << acceptance.verdicts[0].reason;
+  EXPECT_EQ(acceptance.verdicts[1].outcome, Outcome::Error);
 }
 
 TEST(Baseline, IsNoReferenceOfARowWithoutOneInIt) {
   JudgeCase one = healthy_case();
   one.rule().compare = Comparison::Baseline;
   one.nodes = {"h1", "h2", "h3"};
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.verdicts.size(), 3U);
-  EXPECT_EQ(judgement.verdicts[2].word, Word::Error);
-  EXPECT_EQ(judgement.verdicts[2].reference_kind, "") << "neither data nor a baseline";
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.verdicts.size(), 3U);
+  EXPECT_EQ(acceptance.verdicts[2].outcome, Outcome::Error);
+  EXPECT_EQ(acceptance.verdicts[2].reference_kind, "") << "neither data nor a baseline";
 }
 
 TEST(Baseline, ThatIsStaleIsAnError) {
   const std::map<std::string, std::string> facts{
       {"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}};
-  EXPECT_EQ(against("2026-08-23", facts, 450).word, Word::Pass) << "90 days";
+  EXPECT_EQ(against("2026-08-23", facts, 450).outcome, Outcome::Pass) << "90 days";
   EXPECT_EQ(against("2026-08-22", facts, 450).reason,
             "stale: the baseline of 2026-08-22 is 91 days old, 90 are allowed");
   EXPECT_THAT(against("2026-11-22", facts, 450).reason, HasSubstr("of the future"));

@@ -122,7 +122,7 @@ TEST_F(FileMatching, AFileWithoutRowsIsALaunchThatFailed) {
   EXPECT_EQ(seen[0].collective, "allreduce");
   EXPECT_THAT(seen[0].failure, HasSubstr("none.csv: cut off"));
   one_.observations = seen;
-  EXPECT_EQ(one_.first().word, Word::Error);
+  EXPECT_EQ(one_.first().outcome, Outcome::Error);
 }
 
 TEST_F(FileMatching, AFileThatCannotBeReadEndsIt) {
@@ -154,15 +154,15 @@ TEST_F(FileMatching, AnImportedLogIsJudgedByItsNumbers) {
   ASSERT_EQ(one_.observations.size(), 1U);
   ASSERT_EQ(notes_.size(), 1U);
   EXPECT_THAT(notes_[0], HasSubstr("does not name its host: h200 stands for it"));
-  const RuleVerdict pass = one_.first();
-  EXPECT_EQ(pass.word, Word::Pass) << pass.reason;
+  const CheckResult pass = one_.first();
+  EXPECT_EQ(pass.outcome, Outcome::Pass) << pass.reason;
   EXPECT_NEAR(*pass.value, 476.96, 0.01);
   one_.rule().value = 500;
   EXPECT_EQ(one_.first().reason, "477 GB/s is 95.4 % of 500 GB/s, below 97 %");
   one_.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
-  EXPECT_EQ(one_.first().word, Word::Error);
+  EXPECT_EQ(one_.first().outcome, Outcome::Error);
   one_.assumed = {{"gpu", "NVIDIA H200"}};
-  EXPECT_EQ(one_.first().word, Word::Fail);
+  EXPECT_EQ(one_.first().outcome, Outcome::Fail);
   EXPECT_THAT(one_.judged().head.notes.at(0), HasSubstr("assumed"));
 }
 

@@ -119,7 +119,7 @@ TEST(RowValue, IsNoneOfWhatCannotBeJudged) {
 struct SizeCase {
   Bytes wanted = 0;
   Bytes measured = 0;
-  Word word = Word::Pass;
+  Outcome outcome = Outcome::Pass;
 };
 class SampleSize : public testing::TestWithParam<SizeCase> {};
 
@@ -128,17 +128,17 @@ TEST_P(SampleSize, IsTheWantedOneUpToEqualParts) {
   one.rule().sizes = {GetParam().measured};
   one.steady({"h1"}, 450);
   one.rule().sizes = {GetParam().wanted};
-  EXPECT_EQ(one.first().word, GetParam().word) << one.first().reason;
-  EXPECT_EQ(one.first().reason.starts_with("no row of "), GetParam().word == Word::Error);
+  EXPECT_EQ(one.first().outcome, GetParam().outcome) << one.first().reason;
+  EXPECT_EQ(one.first().reason.starts_with("no row of "), GetParam().outcome == Outcome::Error);
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, SampleSize,
-                         testing::Values(SizeCase{kMiB, kMiB, Word::Pass},
-                                         SizeCase{kMiB, kMiB - 127, Word::Pass},
-                                         SizeCase{kMiB, kMiB - 128, Word::Error},
-                                         SizeCase{kMiB, kMiB + 16, Word::Error},
-                                         SizeCase{1024, 960, Word::Error},  // 6 %
-                                         SizeCase{16016, 16000, Word::Pass},
-                                         SizeCase{16000, 15984, Word::Error}));  // 16 of 16000
+                         testing::Values(SizeCase{kMiB, kMiB, Outcome::Pass},
+                                         SizeCase{kMiB, kMiB - 127, Outcome::Pass},
+                                         SizeCase{kMiB, kMiB - 128, Outcome::Error},
+                                         SizeCase{kMiB, kMiB + 16, Outcome::Error},
+                                         SizeCase{1024, 960, Outcome::Error},  // 6 %
+                                         SizeCase{16016, 16000, Outcome::Pass},
+                                         SizeCase{16000, 15984, Outcome::Error}));  // 16 of 16000
 
 TEST(Sample, TakesTheExactSizeWhereALaunchHasBoth) {
   JudgeCase one;
@@ -148,7 +148,7 @@ TEST(Sample, TakesTheExactSizeWhereALaunchHasBoth) {
     o.records[1].size = kMiB - 64;
     o.records[1].busbw_GBps = 100;
   }
-  EXPECT_EQ(one.first().word, Word::Pass);
+  EXPECT_EQ(one.first().outcome, Outcome::Pass);
   EXPECT_EQ(one.first().value, 450);
 }
 
@@ -182,7 +182,7 @@ TEST_P(SampleLevels, AreTwoTightOnesFarApart) {
   record.time_median_us = one.median;
   record.time_p90_us = one.p90;
   record.time_p99_us = one.p99;
-  EXPECT_EQ(of.first().word, Word::Pass);
+  EXPECT_EQ(of.first().outcome, Outcome::Pass);
   EXPECT_EQ(of.first().reason, one.two ? "bimodal: the times of a launch have two levels" : "");
 }
 // Tight is within 2 % (of the minimum to the median, of p90 to p99), apart 10 % (median to p90).
@@ -198,9 +198,9 @@ TEST(Sample, OfOneRankAndALaunchThatFailedIsAnError) {
   one.specification.device_sets[0].ranks_per_node = 1;
   one.steady({"h1"}, 450);
   for (Observation& o : one.observations) o.records[0].ranks = 1;
-  EXPECT_EQ(one.first().word, Word::Skip);
+  EXPECT_EQ(one.first().outcome, Outcome::Skip);
   one.observations[1].failure = "timeout after 120 s";
-  EXPECT_EQ(one.first().word, Word::Error);
+  EXPECT_EQ(one.first().outcome, Outcome::Error);
   EXPECT_EQ(one.first().reason, "timeout after 120 s");
 }
 
@@ -217,14 +217,14 @@ TEST(Sample, IsWrongWhereTheRowSaysSoWithoutACount) {
   JudgeCase one;
   one.steady({"h1"}, 450);
   one.observations[0].records[0].status = RowStatus::Wrong;
-  EXPECT_EQ(one.first().word, Word::Fail);
+  EXPECT_EQ(one.first().outcome, Outcome::Fail);
   EXPECT_EQ(one.first().reason, "wrong data");
 }
 
 struct EdgeCase {
   double value = 0;
   Bounds bounds{};
-  Word word = Word::Pass;
+  Outcome outcome = Outcome::Pass;
 };
 class ExactBound : public testing::TestWithParam<EdgeCase> {};
 
@@ -234,19 +234,19 @@ TEST_P(ExactBound, IsNotBeyondItself) {
   one.rule().value = 64;
   one.rule().bounds = GetParam().bounds;
   one.steady({"h1"}, GetParam().value);
-  EXPECT_EQ(one.first().word, GetParam().word) << one.first().reason;
-  const bool too_good = GetParam().word == Word::Fail && GetParam().value > 64;
+  EXPECT_EQ(one.first().outcome, GetParam().outcome) << one.first().reason;
+  const bool too_good = GetParam().outcome == Outcome::Fail && GetParam().value > 64;
   EXPECT_EQ(one.first().reason.starts_with("too good: "), too_good) << "never of a warning";
 }
 INSTANTIATE_TEST_SUITE_P(Bounds, ExactBound,
-                         testing::Values(EdgeCase{32, {.fail_below = 0.5}, Word::Pass},
-                                         EdgeCase{31.9, {.fail_below = 0.5}, Word::Fail},
-                                         EdgeCase{32, {.warn_below = 0.5}, Word::Pass},
-                                         EdgeCase{31.9, {.warn_below = 0.5}, Word::Warn},
-                                         EdgeCase{96, {.warn_above = 1.5}, Word::Pass},
-                                         EdgeCase{96.1, {.warn_above = 1.5}, Word::Warn},
-                                         EdgeCase{96, {.fail_above = 1.5}, Word::Pass},
-                                         EdgeCase{96.1, {.fail_above = 1.5}, Word::Fail}));
+                         testing::Values(EdgeCase{32, {.fail_below = 0.5}, Outcome::Pass},
+                                         EdgeCase{31.9, {.fail_below = 0.5}, Outcome::Fail},
+                                         EdgeCase{32, {.warn_below = 0.5}, Outcome::Pass},
+                                         EdgeCase{31.9, {.warn_below = 0.5}, Outcome::Warn},
+                                         EdgeCase{96, {.warn_above = 1.5}, Outcome::Pass},
+                                         EdgeCase{96.1, {.warn_above = 1.5}, Outcome::Warn},
+                                         EdgeCase{96, {.fail_above = 1.5}, Outcome::Pass},
+                                         EdgeCase{96.1, {.fail_above = 1.5}, Outcome::Fail}));
 
 struct CeilingCase {
   Metric metric = Metric::BusBandwidth;
@@ -305,11 +305,11 @@ TEST(BaselineReference, IsOfTheInstanceTheMetricAndTheStatistic) {
 }
 
 TEST(BaselineReference, MayBeAsOldAsAllowedAndOfToday) {
-  EXPECT_EQ(BaselineCase("2026-11-21", 10).of.first().word, Word::Pass);
-  EXPECT_EQ(BaselineCase("2026-11-11", 10).of.first().word, Word::Pass);
+  EXPECT_EQ(BaselineCase("2026-11-21", 10).of.first().outcome, Outcome::Pass);
+  EXPECT_EQ(BaselineCase("2026-11-11", 10).of.first().outcome, Outcome::Pass);
   EXPECT_THAT(BaselineCase("2026-11-10", 10).of.first().reason, HasSubstr("11 days old"));
   EXPECT_THAT(BaselineCase("2026-11-22", 10).of.first().reason, HasSubstr("of the future"));
-  EXPECT_EQ(BaselineCase("2020-01-01", 0).of.first().word, Word::Pass) << "0: any age";
+  EXPECT_EQ(BaselineCase("2020-01-01", 0).of.first().outcome, Outcome::Pass) << "0: any age";
 }
 
 TEST(AllowedMisses, CountWhatIsNeverExcused) {
@@ -322,17 +322,17 @@ TEST(AllowedMisses, CountWhatIsNeverExcused) {
     o.records[1].wrong = 1;
   }
   one.rule().allow_misses = 1;
-  EXPECT_EQ(one.judged().verdicts.at(0).word, Word::Fail);
+  EXPECT_EQ(one.judged().verdicts.at(0).outcome, Outcome::Fail);
   one.rule().allow_misses = 2;
-  EXPECT_EQ(one.judged().verdicts.at(0).word, Word::Warn);
-  EXPECT_EQ(one.judged().verdicts.at(1).word, Word::Fail) << "wrong data";
+  EXPECT_EQ(one.judged().verdicts.at(0).outcome, Outcome::Warn);
+  EXPECT_EQ(one.judged().verdicts.at(1).outcome, Outcome::Fail) << "wrong data";
 }
 
 TEST(KnownIssue, ThatIsOverLeavesAPassAlone) {
   JudgeCase one;
   one.steady({"h1"}, 450);
   one.rule().known_issue = {"ticket 4711", "2026-11-20"};
-  EXPECT_EQ(one.first().word, Word::Pass);
+  EXPECT_EQ(one.first().outcome, Outcome::Pass);
 }
 
 }  // namespace

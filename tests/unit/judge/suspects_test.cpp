@@ -66,9 +66,9 @@ TEST(Suspects, OfOneRuleExplainTheLinkOfAnother) {
       one.launch({node}, node == "h1" ? 20 : 100, i).device_set = "alone";
     }
   }
-  const Judgement judgement = one.judged();
-  EXPECT_THAT(nodes_of(judgement.suspects), ElementsAre(Names{"h1"}));
-  EXPECT_EQ(judgement.nodes.at(1).state, NodeState::Good) << "h2: its low pair is explained";
+  const Acceptance acceptance = one.judged();
+  EXPECT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h1"}));
+  EXPECT_EQ(acceptance.nodes.at(1).state, NodeState::Good) << "h2: its low pair is explained";
 }
 
 TEST(Suspects, OfThreeNodesWithAllPairsLowAreAllThree) {
@@ -117,16 +117,16 @@ TEST(Suspects, HaveTheEvidenceOfTheirSize) {
 
 struct Group {
   Names nodes{};
-  Word word = Word::Pass;
+  Outcome outcome = Outcome::Pass;
 };
 
 std::vector<Suspect> suspects_of(const std::vector<Group>& groups) {
-  std::vector<JudgedRow> rows;
+  std::vector<CheckedRow> rows;
   for (const Group& group : groups) {
-    rows.push_back({.verdict = {.rule = "one", .nodes = group.nodes, .word = group.word}});
+    rows.push_back({.verdict = {.rule = "one", .nodes = group.nodes, .outcome = group.outcome}});
   }
-  std::vector<const JudgedRow*> given;
-  for (const JudgedRow& row : rows) given.push_back(&row);
+  std::vector<const CheckedRow*> given;
+  for (const CheckedRow& row : rows) given.push_back(&row);
   return group_suspects(given);
 }
 
@@ -137,19 +137,20 @@ std::vector<Names> blamed(const std::vector<Group>& groups) {
 }
 
 TEST(GroupSuspects, AreTheOneNodeThatNoGoodGroupHas) {
-  for (const Word good : {Word::Pass, Word::Warn, Word::Known}) {
-    EXPECT_THAT(blamed({{{"h1", "h2"}, Word::Fail}, {{"h2", "h3"}, good}}),
+  for (const Outcome good : {Outcome::Pass, Outcome::Warn, Outcome::Known}) {
+    EXPECT_THAT(blamed({{{"h1", "h2"}, Outcome::Fail}, {{"h2", "h3"}, good}}),
                 ElementsAre(Names{"h1"}));
   }
-  for (const Word other : {Word::Skip, Word::Inconclusive, Word::Error}) {
-    EXPECT_THAT(blamed({{{"h1", "h2"}, Word::Fail}, {{"h2", "h3"}, other}}),
+  for (const Outcome other : {Outcome::Skip, Outcome::Inconclusive, Outcome::Error}) {
+    EXPECT_THAT(blamed({{{"h1", "h2"}, Outcome::Fail}, {{"h2", "h3"}, other}}),
                 ElementsAre(Names{"h1", "h2"}));
   }
 }
 
 TEST(GroupSuspects, ExplainGroupsThatWereJudgedBefore) {
-  const std::vector<Suspect> suspects = suspects_of(
-      {{{"h1", "h2"}, Word::Fail}, {{"h2", "h3"}, Word::Fail}, {{"h3", "h4"}, Word::Pass}});
+  const std::vector<Suspect> suspects = suspects_of({{{"h1", "h2"}, Outcome::Fail},
+                                                     {{"h2", "h3"}, Outcome::Fail},
+                                                     {{"h3", "h4"}, Outcome::Pass}});
   ASSERT_EQ(suspects.size(), 1U);
   EXPECT_THAT(suspects[0].nodes, ElementsAre("h2"));
   EXPECT_THAT(suspects[0].evidence, HasSubstr("not known to be good"));
@@ -157,16 +158,17 @@ TEST(GroupSuspects, ExplainGroupsThatWereJudgedBefore) {
 
 TEST(GroupSuspects, AreTheSmallestGroupOfThoseThatHaveOneAnother) {
   const std::vector<Suspect> suspects =
-      suspects_of({{{"h1", "h2", "h3", "h4"}, Word::Fail}, {{"h1", "h2"}, Word::Fail}});
+      suspects_of({{{"h1", "h2", "h3", "h4"}, Outcome::Fail}, {{"h1", "h2"}, Outcome::Fail}});
   ASSERT_EQ(suspects.size(), 1U);
   EXPECT_THAT(suspects[0].nodes, ElementsAre("h1", "h2"));
   EXPECT_THAT(suspects[0].evidence, HasSubstr("could not be divided"));
 }
 
 TEST(GroupSuspects, AreAWholeGroupWhoseNodesAreGoodElsewhere) {
-  EXPECT_THAT(
-      blamed({{{"h1", "h2"}, Word::Fail}, {{"h1", "h3"}, Word::Pass}, {{"h2", "h4"}, Word::Pass}}),
-      ElementsAre(Names{"h1", "h2"}));
+  EXPECT_THAT(blamed({{{"h1", "h2"}, Outcome::Fail},
+                      {{"h1", "h3"}, Outcome::Pass},
+                      {{"h2", "h4"}, Outcome::Pass}}),
+              ElementsAre(Names{"h1", "h2"}));
 }
 
 }  // namespace

@@ -109,8 +109,8 @@ TEST(PlanUnits, LeavesLargeSetsOfPairsToTheSearch) {
 }
 
 TEST(InstancesOfRound, NameGroupsByTheirNodesHelpersToo) {
-  const std::vector<Halving::Group> groups{{.members = {2}, .helpers = {0}},
-                                           {.members = {1, 3}, .helpers = {}}};
+  const std::vector<Bisection::Group> groups{{.members = {2}, .helpers = {0}},
+                                             {.members = {1, 3}, .helpers = {}}};
   const std::vector<Instance> instances = instances_of_round(groups, kNodes);
   ASSERT_EQ(instances.size(), 2U);
   EXPECT_EQ(instances[0].name, "h0+h2");
@@ -132,12 +132,12 @@ Specification specification_of(SetKind kind) {
   return specification;
 }
 
-RuleVerdict noisy_verdict(const std::string& instance, std::size_t attempts) {
+CheckResult noisy_verdict(const std::string& instance, std::size_t attempts) {
   return {.rule = "rule",
           .device_set = "set",
           .instance = instance,
           .collective = "alltoall",
-          .word = Word::Inconclusive,
+          .outcome = Outcome::Inconclusive,
           .cause = Cause::Noisy,
           .attempts = attempts};
 }
@@ -166,43 +166,43 @@ std::vector<std::string> names_of(const std::vector<Unit>& units) {
 }
 
 TEST(RerunUnits, LaunchANoisyInstanceAsOftenAgain) {
-  Judgement judgement;
-  judgement.verdicts = {noisy_verdict("h0+h1", 1)};
+  Acceptance acceptance;
+  acceptance.verdicts = {noisy_verdict("h0+h1", 1)};
   const Journal journal = journal_of({{"h0+h1", -1}, {"h0+h2", -1}});
-  EXPECT_THAT(names_of(rerun_units(specification_of(SetKind::Pairwise), journal, judgement)),
+  EXPECT_THAT(names_of(rerun_units(specification_of(SetKind::Pairwise), journal, acceptance)),
               ElementsAre("h0+h1 0 attempt 1", "h0+h1 1 attempt 1"));
 }
 
 TEST(RerunUnits, EndWhenNoRerunIsLeftOrNoneIsWanted) {
-  Judgement judgement;
-  judgement.verdicts = {noisy_verdict("h0+h1", 3)};
+  Acceptance acceptance;
+  acceptance.verdicts = {noisy_verdict("h0+h1", 3)};
   const Journal journal = journal_of({{"h0+h1", -1}});
   Specification specification = specification_of(SetKind::Pairwise);
-  EXPECT_TRUE(rerun_units(specification, journal, judgement).empty());
-  judgement.verdicts = {noisy_verdict("h0+h1", 2)};
-  EXPECT_EQ(rerun_units(specification, journal, judgement).size(), 2U);
+  EXPECT_TRUE(rerun_units(specification, journal, acceptance).empty());
+  acceptance.verdicts = {noisy_verdict("h0+h1", 2)};
+  EXPECT_EQ(rerun_units(specification, journal, acceptance).size(), 2U);
   specification.noise.on_noisy = OnNoisy::Inconclusive;
-  EXPECT_TRUE(rerun_units(specification, journal, judgement).empty());
+  EXPECT_TRUE(rerun_units(specification, journal, acceptance).empty());
 }
 
 TEST(RerunUnits, LaunchAllRailsOnceWhereSomeAreNoisy) {
-  Judgement judgement;
-  judgement.verdicts = {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)};
+  Acceptance acceptance;
+  acceptance.verdicts = {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)};
   const std::vector<Unit> units = rerun_units(
-      specification_of(SetKind::Rails), journal_of({{"rail 0", 0}, {"rail 1", 1}}), judgement);
+      specification_of(SetKind::Rails), journal_of({{"rail 0", 0}, {"rail 1", 1}}), acceptance);
   ASSERT_EQ(units.size(), 2U);
   EXPECT_EQ(units.front().front().instances.size(), 2U);
 }
 
-Judgement suspected(const std::vector<std::string>& nodes) {
-  Judgement judgement;
-  judgement.suspects = {{.nodes = nodes, .rule = "rule"}};
+Acceptance suspected(const std::vector<std::string>& nodes) {
+  Acceptance acceptance;
+  acceptance.suspects = {{.nodes = nodes, .rule = "rule"}};
   for (const std::string& node : kThreeNodes) {
     const bool blamed = std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-    judgement.nodes.push_back(
+    acceptance.nodes.push_back(
         {.node = node, .state = blamed ? NodeState::Failed : NodeState::Good});
   }
-  return judgement;
+  return acceptance;
 }
 
 TEST(ConfirmUnits, MeasureANodeWithOneThatIsKnownToBeGood) {
@@ -214,14 +214,14 @@ TEST(ConfirmUnits, MeasureANodeWithOneThatIsKnownToBeGood) {
 }
 
 TEST(ConfirmUnits, TakeAPartnerThatTheRuleFoundGoodWhereAnotherRuleIsUndecided) {
-  Judgement judgement = suspected({"h0"});
-  for (NodeAccount& account : judgement.nodes) {
+  Acceptance acceptance = suspected({"h0"});
+  for (NodeAccount& account : acceptance.nodes) {
     if (account.state == NodeState::Good) account.state = NodeState::Inconclusive;
   }
-  EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, judgement).empty());
-  judgement.verdicts = {{.rule = "rule", .nodes = {"h1", "h2"}, .word = Word::Pass}};
+  EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, acceptance).empty());
+  acceptance.verdicts = {{.rule = "rule", .nodes = {"h1", "h2"}, .outcome = Outcome::Pass}};
   EXPECT_EQ(
-      names_of(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, judgement)).size(),
+      names_of(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, acceptance)).size(),
       3U);
 }
 
@@ -241,7 +241,7 @@ TEST(ConfirmUnits, MeasureALinkOrANodeAloneOnceMore) {
 
 TEST(ConfirmUnits, AreNoneWithoutAGoodPartnerOrWhereNoneIsAskedFor) {
   EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), {},
-                            Judgement{.suspects = {{.nodes = {"h0"}, .rule = "rule"}}})
+                            Acceptance{.suspects = {{.nodes = {"h0"}, .rule = "rule"}}})
                   .empty());
   Specification specification = specification_of(SetKind::Pairwise);
   specification.expectations.front().confirm_repeats = 0;
@@ -255,54 +255,54 @@ const DeviceSetRule kSet{
 const std::vector<std::string> kEightNodes{"h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"};
 
 /// Goes on round by round, as a run does, with verdicts by `word_of` the group's nodes.
-HalvingReplay searched(const std::function<Word(const std::vector<std::string>&)>& word_of,
-                       std::span<const Observation> observations = {}) {
-  Judgement judgement;
+BisectionResume searched(const std::function<Outcome(const std::vector<std::string>&)>& word_of,
+                         std::span<const Observation> observations = {}) {
+  Acceptance acceptance;
   constexpr int kMostRounds = 100;
   for (int round = 0; round < kMostRounds; ++round) {
-    HalvingReplay replay = replay_halving(kSet, kEightNodes, observations, judgement);
+    BisectionResume replay = resume_bisection(kSet, kEightNodes, observations, acceptance);
     if (replay.next.empty()) return replay;
     for (const Instance& group : instances_of_round(replay.next, replay.nodes)) {
-      judgement.verdicts.push_back({.device_set = "pairs",
-                                    .instance = group.name,
-                                    .nodes = group.nodes,
-                                    .word = word_of(group.nodes)});
+      acceptance.verdicts.push_back({.device_set = "pairs",
+                                     .instance = group.name,
+                                     .nodes = group.nodes,
+                                     .outcome = word_of(group.nodes)});
     }
   }
   ADD_FAILURE() << "the search does not end";
-  return replay_halving(kSet, kEightNodes, {}, {});
+  return resume_bisection(kSet, kEightNodes, {}, {});
 }
 
-Word low_with(const std::vector<std::string>& nodes, const std::string& bad) {
-  return std::find(nodes.begin(), nodes.end(), bad) == nodes.end() ? Word::Pass : Word::Fail;
+Outcome low_with(const std::vector<std::string>& nodes, const std::string& bad) {
+  return std::find(nodes.begin(), nodes.end(), bad) == nodes.end() ? Outcome::Pass : Outcome::Fail;
 }
 
-TEST(ReplayHalving, AsksForTheFirstRoundWhereNothingWasJudged) {
-  const HalvingReplay replay = replay_halving(kSet, kEightNodes, {}, {});
+TEST(ResumeBisection, AsksForTheFirstRoundWhereNothingWasJudged) {
+  const BisectionResume replay = resume_bisection(kSet, kEightNodes, {}, {});
   EXPECT_FALSE(replay.next.empty());
 }
 
-TEST(ReplayHalving, GoesToTheBadNodeByVerdictsAlone) {
-  const HalvingReplay replay = searched([](const auto& nodes) { return low_with(nodes, "h5"); });
+TEST(ResumeBisection, GoesToTheBadNodeByVerdictsAlone) {
+  const BisectionResume replay = searched([](const auto& nodes) { return low_with(nodes, "h5"); });
   ASSERT_EQ(replay.search.bad().size(), 1U);
   EXPECT_EQ(replay.nodes[replay.search.bad().front()], "h5");
   EXPECT_EQ(replay.search.good().size(), 7U);
 }
 
-TEST(ReplayHalving, TakesAnErrorForNoDataAndNoiseForNoBlame) {
-  const HalvingReplay silent = searched([](const auto& nodes) {
-    return low_with(nodes, "h2") == Word::Fail ? Word::Error : Word::Pass;
+TEST(ResumeBisection, TakesAnErrorForNoDataAndNoiseForNoBlame) {
+  const BisectionResume silent = searched([](const auto& nodes) {
+    return low_with(nodes, "h2") == Outcome::Fail ? Outcome::Error : Outcome::Pass;
   });
   EXPECT_THAT(silent.search.silent(), ElementsAre(2));
-  const HalvingReplay noisy = searched([](const auto&) { return Word::Inconclusive; });
+  const BisectionResume noisy = searched([](const auto&) { return Outcome::Inconclusive; });
   EXPECT_THAT(noisy.search.bad(), IsEmpty());
 }
 
-TEST(ReplayHalving, LeavesOutNodesThatDidNotAnswer) {
+TEST(ResumeBisection, LeavesOutNodesThatDidNotAnswer) {
   const std::vector<Observation> dead{
       {.device_set = "pairs", .instance = "h0", .nodes = {"h0"}, .failure = "h0 does not answer"}};
   EXPECT_EQ(searched_nodes(kSet, kEightNodes, dead).size(), 7U);
-  const HalvingReplay replay =
+  const BisectionResume replay =
       searched([](const auto& nodes) { return low_with(nodes, "h1"); }, dead);
   ASSERT_EQ(replay.search.bad().size(), 1U);
   EXPECT_EQ(replay.nodes[replay.search.bad().front()], "h1");

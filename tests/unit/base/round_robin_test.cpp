@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/round_robin.hpp"
+
 #include <set>
 #include <utility>
 
 #include <gtest/gtest.h>
 
-#include "judge/fleet/fleet.hpp"
-
-namespace busbar::judge {
+namespace busbar {
 namespace {
 
-TEST(Tournament, HasEveryPairOnceInRoundsOfDisjointPairs) {
+TEST(RoundRobin, HasEveryPairOnceInRoundsOfDisjointPairs) {
   for (std::size_t nodes = 2; nodes <= 33; ++nodes) {
-    const auto rounds = tournament(nodes);
+    const auto rounds = round_robin(nodes);
     EXPECT_EQ(rounds.size(), nodes % 2 == 0 ? nodes - 1 : nodes);
     std::set<std::pair<std::size_t, std::size_t>> pairs;
     for (const auto& round : rounds) {
       EXPECT_EQ(round.size(), nodes / 2);
       std::set<std::size_t> busy;
-      for (const PairValue& pair : round) {
+      for (const auto& pair : round) {
         EXPECT_LT(pair.first, pair.second);
         EXPECT_LT(pair.second, nodes);
-        EXPECT_FALSE(pair.value);
         EXPECT_TRUE(busy.insert(pair.first).second);
         EXPECT_TRUE(busy.insert(pair.second).second);
         EXPECT_TRUE(pairs.emplace(pair.first, pair.second).second);
@@ -30,11 +29,11 @@ TEST(Tournament, HasEveryPairOnceInRoundsOfDisjointPairs) {
   }
 }
 
-TEST(Tournament, RestsAnotherNodeInEveryRoundOfAnOddNumber) {
+TEST(RoundRobin, RestsAnotherNodeInEveryRoundOfAnOddNumber) {
   std::set<std::size_t> resting;
-  for (const auto& round : tournament(5)) {
+  for (const auto& round : round_robin(5)) {
     std::set<std::size_t> all{0, 1, 2, 3, 4};
-    for (const PairValue& pair : round) {
+    for (const auto& pair : round) {
       all.erase(pair.first);
       all.erase(pair.second);
     }
@@ -44,10 +43,10 @@ TEST(Tournament, RestsAnotherNodeInEveryRoundOfAnOddNumber) {
   EXPECT_EQ(resting.size(), 5U);
 }
 
-TEST(Tournament, HasNoRoundsForOneNode) {
-  EXPECT_TRUE(tournament(1).empty());
-  EXPECT_TRUE(tournament(0).empty());
+TEST(RoundRobin, HasNoRoundsForOneNode) {
+  EXPECT_TRUE(round_robin(1).empty());
+  EXPECT_TRUE(round_robin(0).empty());
 }
 
 }  // namespace
-}  // namespace busbar::judge
+}  // namespace busbar

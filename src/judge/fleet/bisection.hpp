@@ -10,16 +10,16 @@ namespace busbar::judge {
 /// Searches bad nodes among very many: groups are halved while they are low. A group of one is
 /// topped up with a node that is known to be good, since one alone runs no collective. Where no
 /// good node is known, such nodes measure each other in changing pairs until one pair is good.
-class Halving {
+class Bisection {
  public:
   struct Group {
     std::vector<std::size_t> members{};  ///< under suspicion
     std::vector<std::size_t> helpers{};  ///< known to be good: topped up
   };
-  enum class Outcome { Good, Low, NoData };
+  enum class Finding { Good, Low, NoData };
 
   /// Nodes are numbers from 0; at least two.
-  explicit Halving(std::size_t nodes);
+  explicit Bisection(std::size_t nodes);
 
   /// Disjoint groups to be measured at the same time; empty when the search is over. Helpers are
   /// in at most one group of a round. Until report() the same groups are given again.
@@ -70,7 +70,7 @@ class Halving {
   std::vector<Asked> asked_{};
   std::vector<bool> is_good_{};    ///< per node
   std::size_t mutual_rounds_ = 0;  ///< in which nodes measured each other
-  std::size_t mutual_turn_ = 0;    ///< of the tournament among them
+  std::size_t mutual_turn_ = 0;    ///< of the round_robin among them
   std::vector<std::size_t> bad_{};
   std::vector<std::size_t> silent_{};
   std::vector<std::vector<std::size_t>> unresolved_{};

@@ -43,9 +43,9 @@ inline Specification sample_specification(std::size_t nodes) {
 }
 
 /// A verdict whose values scatter a little around one value.
-inline RuleVerdict sample_verdict(const std::string& rule, const std::string& set,
+inline CheckResult sample_verdict(const std::string& rule, const std::string& set,
                                   std::vector<std::string> nodes, double value, double reference,
-                                  Word word) {
+                                  Outcome outcome) {
   std::string instance = nodes.front();
   for (std::size_t i = 1; i < nodes.size(); ++i) instance += "+" + nodes[i];
   return {.rule = rule,
@@ -62,20 +62,20 @@ inline RuleVerdict sample_verdict(const std::string& rule, const std::string& se
           .reference_kind = "absolute",
           .ratio = value / reference,
           .bounds = {.fail_below = 0.9, .warn_below = 0.95, .fail_above = 1.05},
-          .word = word,
-          .reason = word == Word::Pass ? "" : "below 427.5 GB/s",
+          .outcome = outcome,
+          .reason = outcome == Outcome::Pass ? "" : "below 427.5 GB/s",
           .attempts = 3};
 }
 
 /// All pairs of nodes; those of h2 are low, and the pair of h0 with the last has no data.
-inline void add_sample_pairs(Judgement& judgement, std::size_t nodes) {
+inline void add_sample_pairs(Acceptance& acceptance, std::size_t nodes) {
   const std::vector<std::string> names = sample_nodes(nodes);
   for (std::size_t i = 0; i < nodes; ++i) {
     for (std::size_t j = i + 1; j < nodes; ++j) {
       const bool low = i == 2 || j == 2;
       const double value = low ? 3.1 : 11.9 + 0.05 * static_cast<double>((7 * i + 3 * j) % 9);
-      RuleVerdict verdict = sample_verdict("pair-floor", "pairs", {names[i], names[j]}, value, 12.5,
-                                           low ? Word::Fail : Word::Pass);
+      CheckResult verdict = sample_verdict("pair-floor", "pairs", {names[i], names[j]}, value, 12.5,
+                                           low ? Outcome::Fail : Outcome::Pass);
       verdict.collective = "alltoall";
       verdict.size = kGiB;
       verdict.reference_kind = "ceiling: 12.5 scale-out";
@@ -83,25 +83,25 @@ inline void add_sample_pairs(Judgement& judgement, std::size_t nodes) {
       if (i == 0 && j + 1 == nodes) {
         verdict.values.clear();
         verdict.value = verdict.cv = verdict.ratio = std::nullopt;
-        verdict.word = Word::Error;
+        verdict.outcome = Outcome::Error;
         verdict.reason = "timeout after 120 s";
       }
-      judgement.verdicts.push_back(verdict);
+      acceptance.verdicts.push_back(verdict);
     }
   }
 }
 
-/// Every word, a node and a link to blame, all states of nodes; six nodes at least.
-inline Judgement sample_judgement(std::size_t nodes) {
+/// Every outcome, a node and a link to blame, all states of nodes; six nodes at least.
+inline Acceptance sample_acceptance(std::size_t nodes) {
   const std::vector<std::string> names = sample_nodes(nodes);
-  Judgement judgement;
-  judgement.head = {.version = "0.6.0",
-                    .judged_at = "2026-11-21 12:30:00",
-                    .judged_at_unix = 1795264200,
-                    .seed = "42",
-                    .notes = {"assumed: driver = 550 (--assume)"}};
-  const std::vector<Word> words{Word::Pass,  Word::Warn,         Word::Fail,
-                                Word::Known, Word::Inconclusive, Word::Pass};
+  Acceptance acceptance;
+  acceptance.head = {.version = "0.6.0",
+                     .judged_at = "2026-11-21 12:30:00",
+                     .judged_at_unix = 1795264200,
+                     .seed = "42",
+                     .notes = {"assumed: driver = 550 (--assume)"}};
+  const std::vector<Outcome> words{Outcome::Pass,  Outcome::Warn,         Outcome::Fail,
+                                   Outcome::Known, Outcome::Inconclusive, Outcome::Pass};
   const std::vector<double> values{476.2, 448, 301.5, 410, 471, 469.9};
   const std::vector<std::string> reasons{"",
                                          "below 451.3 GB/s",
@@ -110,14 +110,14 @@ inline Judgement sample_judgement(std::size_t nodes) {
                                          "noisy: cv 6.1 % of 3 launches, 2 % allowed",
                                          ""};
   for (std::size_t i = 0; i < words.size(); ++i) {
-    judgement.verdicts.push_back(
+    acceptance.verdicts.push_back(
         sample_verdict("intra", "node8", {names[i]}, values[i], 475, words[i]));
-    judgement.verdicts.back().reason = reasons[i];
+    acceptance.verdicts.back().reason = reasons[i];
   }
-  judgement.verdicts[4].values = {430, 471, 486};
-  judgement.verdicts[4].cv = 0.061;
-  add_sample_pairs(judgement, nodes);
-  RuleVerdict slow = sample_verdict("latency", "all", names, 21.4, 14.2, Word::Fail);
+  acceptance.verdicts[4].values = {430, 471, 486};
+  acceptance.verdicts[4].cv = 0.061;
+  add_sample_pairs(acceptance, nodes);
+  CheckResult slow = sample_verdict("latency", "all", names, 21.4, 14.2, Outcome::Fail);
   slow.instance = "all";
   slow.size = 8;
   slow.metric = Metric::Time;
@@ -125,28 +125,29 @@ inline Judgement sample_judgement(std::size_t nodes) {
   slow.reference_kind = "baseline of 2026-10-01";
   slow.bounds = {.warn_above = 1.1, .fail_above = 1.25};
   slow.reason = "above 17.75 us";
-  judgement.verdicts.push_back(slow);
-  RuleVerdict skipped = slow;
+  acceptance.verdicts.push_back(slow);
+  CheckResult skipped = slow;
   skipped.rule = "one-rank";
   skipped.values.clear();
   skipped.value = skipped.cv = skipped.ratio = skipped.reference = std::nullopt;
   skipped.bounds = {};
-  skipped.word = Word::Skip;
+  skipped.outcome = Outcome::Skip;
   skipped.reason = "one rank has no bus bandwidth";
-  judgement.verdicts.push_back(skipped);
-  judgement.suspects = {
+  acceptance.verdicts.push_back(skipped);
+  acceptance.suspects = {
       {.nodes = {"h2"},
        .rule = "pair-floor",
        .evidence = "5 of 5 pairs low, median 3.1 GB/s, 26 % of the fleet's",
        .confirmed = true},
       {.nodes = {"h0", names.back()}, .rule = "pair-floor", .evidence = "no data of this pair"}};
   for (std::size_t i = 0; i < nodes; ++i) {
-    judgement.nodes.push_back({.node = names[i], .state = NodeState::Good});
+    acceptance.nodes.push_back({.node = names[i], .state = NodeState::Good});
   }
-  judgement.nodes[2] = {.node = "h2", .state = NodeState::Failed, .evidence = "pair-floor: 5 of 5"};
-  judgement.nodes[4] = {
+  acceptance.nodes[2] = {
+      .node = "h2", .state = NodeState::Failed, .evidence = "pair-floor: 5 of 5"};
+  acceptance.nodes[4] = {
       .node = "h4", .state = NodeState::Inconclusive, .evidence = "intra: noisy, cv 6.1 %"};
-  return judgement;
+  return acceptance;
 }
 
 }  // namespace busbar::judge

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/fleet/halving.hpp"
+#include "judge/fleet/bisection.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "judge/fleet/fleet.hpp"
+#include "base/round_robin.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -22,7 +22,7 @@ void insert_sorted(std::vector<std::size_t>& nodes, std::size_t node) {
 
 }  // namespace
 
-Halving::Halving(std::size_t nodes) : is_good_(nodes, false) {
+Bisection::Bisection(std::size_t nodes) : is_good_(nodes, false) {
   std::vector<std::size_t> all(nodes);
   std::iota(all.begin(), all.end(), std::size_t{0});
   if (nodes > 2) {
@@ -33,7 +33,7 @@ Halving::Halving(std::size_t nodes) : is_good_(nodes, false) {
   }
 }
 
-void Halving::split(std::vector<std::size_t> members, std::optional<std::size_t> whole) {
+void Bisection::split(std::vector<std::size_t> members, std::optional<std::size_t> whole) {
   const auto middle = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
   const std::size_t first = parts_.size();
   std::vector<std::size_t> upper(middle, members.end());
@@ -44,7 +44,7 @@ void Halving::split(std::vector<std::size_t> members, std::optional<std::size_t>
   open_.push_back(first + 1);
 }
 
-std::vector<Halving::Group> Halving::round() {
+std::vector<Bisection::Group> Bisection::round() {
   if (asked_.empty()) asked_ = ask_open();
   if (asked_.empty()) asked_ = ask_each_other();
   if (asked_.empty()) give_up();
@@ -55,7 +55,7 @@ std::vector<Halving::Group> Halving::round() {
 }
 
 /// Parts of several nodes measure themselves, those of one need a helper that is free.
-std::vector<Halving::Asked> Halving::ask_open() const {
+std::vector<Bisection::Asked> Bisection::ask_open() const {
   std::vector<Asked> asked;
   std::vector<bool> used(is_good_.size(), false);
   for (const std::size_t part : open_) {
@@ -71,8 +71,8 @@ std::vector<Halving::Asked> Halving::ask_open() const {
 }
 
 /// Of another part first: with one of its own a bad link between the two would be blamed on it.
-std::optional<std::size_t> Halving::helper_of(std::size_t part,
-                                              const std::vector<bool>& used) const {
+std::optional<std::size_t> Bisection::helper_of(std::size_t part,
+                                                const std::vector<bool>& used) const {
   const auto sibling = parts_[part].sibling;
   bool others = false;
   std::optional<std::size_t> own;
@@ -88,11 +88,11 @@ std::optional<std::size_t> Halving::helper_of(std::size_t part,
 }
 
 /// No good node is known, and what is open are single nodes.
-std::vector<Halving::Asked> Halving::ask_each_other() {
-  const auto rounds = tournament(open_.size());
+std::vector<Bisection::Asked> Bisection::ask_each_other() {
+  const auto rounds = round_robin(open_.size());
   while (mutual_rounds_ < kMutualRounds && mutual_turn_ < rounds.size()) {
     std::vector<Asked> asked;
-    for (const PairValue& pair : rounds[mutual_turn_++]) {
+    for (const auto& pair : rounds[mutual_turn_++]) {
       const std::size_t first = open_[pair.first];
       const std::size_t second = open_[pair.second];
       const auto whole = parts_[first].whole;
@@ -109,7 +109,7 @@ std::vector<Halving::Asked> Halving::ask_each_other() {
   return {};
 }
 
-void Halving::give_up() {
+void Bisection::give_up() {
   std::vector<bool> told(parts_.size(), false);
   for (const std::size_t part : open_) {
     if (told[part]) continue;
@@ -125,7 +125,7 @@ void Halving::give_up() {
   open_.clear();
 }
 
-void Halving::report(const std::vector<Outcome>& outcomes) {
+void Bisection::report(const std::vector<Outcome>& outcomes) {
   const std::vector<Asked> asked = std::move(asked_);
   asked_.clear();
   for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -139,14 +139,14 @@ void Halving::report(const std::vector<Outcome>& outcomes) {
   }
 }
 
-void Halving::settle(std::size_t part, Outcome outcome) {
+void Bisection::settle(std::size_t part, Outcome outcome) {
   if (outcome == Outcome::Good) return settle_good(part);
   const std::vector<std::size_t> members = parts_[part].members;
   if (members.size() > 1) return split(members, part);
   insert_sorted(outcome == Outcome::Low ? bad_ : silent_, members.front());
 }
 
-void Halving::settle_good(std::size_t part) {
+void Bisection::settle_good(std::size_t part) {
   parts_[part].good = true;
   for (const std::size_t node : parts_[part].members) is_good_[node] = true;
   const auto whole = parts_[part].whole;
@@ -156,7 +156,7 @@ void Halving::settle_good(std::size_t part) {
   unresolved_.push_back(both);
 }
 
-std::vector<std::size_t> Halving::good() const {
+std::vector<std::size_t> Bisection::good() const {
   std::vector<std::size_t> nodes;
   for (std::size_t node = 0; node < is_good_.size(); ++node) {
     if (is_good_[node]) nodes.push_back(node);

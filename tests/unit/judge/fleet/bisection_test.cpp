@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/fleet/halving.hpp"
+#include "judge/fleet/bisection.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace busbar::judge {
 namespace {
 
 using Nodes = std::vector<std::size_t>;
-using Outcome = Halving::Outcome;
+using Outcome = Bisection::Finding;
 
 /// What a cluster shows of the nodes that measure together.
 using Cluster = std::function<Outcome(const Nodes&)>;
@@ -44,11 +44,11 @@ Cluster with_bad_link(std::size_t first, std::size_t second) {
 }
 
 struct Search {
-  Halving halving;
+  Bisection bisection;
   std::size_t rounds = 0;
 };
 
-void expect_disjoint(const std::vector<Halving::Group>& groups, const Nodes& good,
+void expect_disjoint(const std::vector<Bisection::Group>& groups, const Nodes& good,
                      std::size_t nodes) {
   std::vector<bool> seen(nodes, false);
   for (const auto& group : groups) {
@@ -63,11 +63,12 @@ void expect_disjoint(const std::vector<Halving::Group>& groups, const Nodes& goo
   }
 }
 
-void expect_every_node_once(const Halving& halving, std::size_t nodes) {
-  Nodes all = halving.good();
-  all.insert(all.end(), halving.bad().begin(), halving.bad().end());
-  all.insert(all.end(), halving.silent().begin(), halving.silent().end());
-  for (const auto& group : halving.unresolved()) all.insert(all.end(), group.begin(), group.end());
+void expect_every_node_once(const Bisection& bisection, std::size_t nodes) {
+  Nodes all = bisection.good();
+  all.insert(all.end(), bisection.bad().begin(), bisection.bad().end());
+  all.insert(all.end(), bisection.silent().begin(), bisection.silent().end());
+  for (const auto& group : bisection.unresolved())
+    all.insert(all.end(), group.begin(), group.end());
   std::sort(all.begin(), all.end());
   ASSERT_EQ(all.size(), nodes);
   for (std::size_t node = 0; node < nodes; ++node) {
@@ -76,22 +77,22 @@ void expect_every_node_once(const Halving& halving, std::size_t nodes) {
 }
 
 Search search(std::size_t nodes, const Cluster& cluster) {
-  Search found{.halving = Halving(nodes)};
-  for (auto groups = found.halving.round(); !groups.empty(); groups = found.halving.round()) {
-    expect_disjoint(groups, found.halving.good(), nodes);
+  Search found{.bisection = Bisection(nodes)};
+  for (auto groups = found.bisection.round(); !groups.empty(); groups = found.bisection.round()) {
+    expect_disjoint(groups, found.bisection.good(), nodes);
     std::vector<Outcome> outcomes;
     for (const auto& group : groups) {
       Nodes together = group.members;
       together.insert(together.end(), group.helpers.begin(), group.helpers.end());
       outcomes.push_back(cluster(together));
     }
-    found.halving.report(outcomes);
+    found.bisection.report(outcomes);
     if (++found.rounds > 1000) {
       ADD_FAILURE() << "does not end";
       break;
     }
   }
-  expect_every_node_once(found.halving, nodes);
+  expect_every_node_once(found.bisection, nodes);
   return found;
 }
 
@@ -102,63 +103,63 @@ std::size_t doublings(std::size_t nodes) {
 constexpr std::array<std::size_t, 16> kSizes{3,  4,  5,  6,  7,  8,   9,   15,
                                              16, 17, 31, 33, 64, 100, 129, 200};
 
-TEST(Halving, AsksForTwoHalvesAtOnce) {
-  Halving halving(5);
-  const auto groups = halving.round();
+TEST(Bisection, AsksForTwoHalvesAtOnce) {
+  Bisection bisection(5);
+  const auto groups = bisection.round();
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].members, (Nodes{0, 1}));
   EXPECT_EQ(groups[1].members, (Nodes{2, 3, 4}));
 }
 
-TEST(Halving, GivesTheSameRoundUntilItIsReported) {
-  Halving halving(5);
-  const auto first = halving.round();
-  const auto again = halving.round();
+TEST(Bisection, GivesTheSameRoundUntilItIsReported) {
+  Bisection bisection(5);
+  const auto first = bisection.round();
+  const auto again = bisection.round();
   ASSERT_EQ(again.size(), first.size());
   EXPECT_EQ(again[0].members, first[0].members);
 }
 
-TEST(Halving, EndsAfterOneRoundWhereBothHalvesAreGood) {
+TEST(Bisection, EndsAfterOneRoundWhereBothHalvesAreGood) {
   for (const std::size_t nodes : kSizes) {
     if (nodes == 3) continue;  // one waits for a helper
     const Search found = search(nodes, with_bad({}));
     EXPECT_EQ(found.rounds, 1U);
-    EXPECT_EQ(found.halving.good().size(), nodes);
+    EXPECT_EQ(found.bisection.good().size(), nodes);
   }
 }
 
-TEST(Halving, FindsOneBadNodeInLogarithmicallyManyRounds) {
+TEST(Bisection, FindsOneBadNodeInLogarithmicallyManyRounds) {
   for (std::size_t nodes = 3; nodes <= 200; ++nodes) {
     for (std::size_t bad = 0; bad<nodes; bad += nodes> 20 ? 7 : 1) {
       const Search found = search(nodes, with_bad({bad}));
-      EXPECT_EQ(found.halving.bad(), Nodes{bad}) << nodes;
-      EXPECT_EQ(found.halving.good().size(), nodes - 1) << nodes;
+      EXPECT_EQ(found.bisection.bad(), Nodes{bad}) << nodes;
+      EXPECT_EQ(found.bisection.good().size(), nodes - 1) << nodes;
       EXPECT_LE(found.rounds, nodes == 3 ? 4 : doublings(nodes) + 1)
           << nodes << " nodes, bad " << bad;
     }
   }
 }
 
-TEST(Halving, FindsTwoBadNodesInTheSameAndInDifferentHalves) {
+TEST(Bisection, FindsTwoBadNodesInTheSameAndInDifferentHalves) {
   for (const std::size_t nodes : {4U, 5U, 6U, 7U, 8U, 13U, 16U}) {
     for (std::size_t first = 0; first < nodes; ++first) {
       for (std::size_t second = first + 1; second < nodes; ++second) {
         const Search found = search(nodes, with_bad({first, second}));
-        EXPECT_EQ(found.halving.bad(), (Nodes{first, second})) << nodes;
-        EXPECT_EQ(found.halving.good().size(), nodes - 2) << nodes;
+        EXPECT_EQ(found.bisection.bad(), (Nodes{first, second})) << nodes;
+        EXPECT_EQ(found.bisection.good().size(), nodes - 2) << nodes;
         EXPECT_LE(found.rounds, 2 * doublings(nodes) + 1) << nodes << ": " << first << second;
       }
     }
   }
 }
 
-TEST(Halving, FindsThreeBadNodesWhereverTheyAre) {
+TEST(Bisection, FindsThreeBadNodesWhereverTheyAre) {
   for (const std::size_t nodes : {6U, 7U, 8U, 11U}) {
     for (std::size_t first = 0; first < nodes; ++first) {
       for (std::size_t second = first + 1; second < nodes; ++second) {
         for (std::size_t third = second + 1; third < nodes; ++third) {
           const Search found = search(nodes, with_bad({first, second, third}));
-          EXPECT_EQ(found.halving.bad(), (Nodes{first, second, third})) << nodes;
+          EXPECT_EQ(found.bisection.bad(), (Nodes{first, second, third})) << nodes;
           EXPECT_LE(found.rounds, 2 * doublings(nodes) + 3)
               << nodes << ": " << first << ' ' << second << ' ' << third;
         }
@@ -167,88 +168,88 @@ TEST(Halving, FindsThreeBadNodesWhereverTheyAre) {
   }
 }
 
-TEST(Halving, PairsAllOfSixNodesUntilTwoAreGood) {
+TEST(Bisection, PairsAllOfSixNodesUntilTwoAreGood) {
   for (std::size_t first = 0; first < 6; ++first) {
     for (std::size_t second = first + 1; second < 6; ++second) {
       Nodes bad;
       for (std::size_t node = 0; node < 6; ++node) {
         if (node != first && node != second) bad.push_back(node);
       }
-      EXPECT_EQ(search(6, with_bad(bad)).halving.bad(), bad) << first << ' ' << second;
+      EXPECT_EQ(search(6, with_bad(bad)).bisection.bad(), bad) << first << ' ' << second;
     }
   }
 }
 
-TEST(Halving, FindsThreeBadNodesAmongTwoHundred) {
+TEST(Bisection, FindsThreeBadNodesAmongTwoHundred) {
   for (std::size_t step = 1; step < 60; step += 6) {
     const Nodes bad{step, 2 * step, 3 * step + 20};
     const Search found = search(200, with_bad(bad));
-    EXPECT_EQ(found.halving.bad(), bad);
+    EXPECT_EQ(found.bisection.bad(), bad);
     EXPECT_LE(found.rounds, 2 * doublings(200));
   }
 }
 
-TEST(Halving, NeverCallsANodeGoodWhereAllAreBad) {
+TEST(Bisection, NeverCallsANodeGoodWhereAllAreBad) {
   for (const std::size_t nodes : kSizes) {
     Nodes all;
     for (std::size_t node = 0; node < nodes; ++node) all.push_back(node);
     const Search found = search(nodes, with_bad(all));
-    EXPECT_TRUE(found.halving.good().empty());
-    EXPECT_TRUE(found.halving.bad().empty()) << "nothing shows that a helper is good";
+    EXPECT_TRUE(found.bisection.good().empty());
+    EXPECT_TRUE(found.bisection.bad().empty()) << "nothing shows that a helper is good";
     EXPECT_LE(found.rounds, doublings(nodes) + 5) << nodes;
   }
 }
 
-TEST(Halving, LeavesTwoNodesUnresolved) {
+TEST(Bisection, LeavesTwoNodesUnresolved) {
   const Search found = search(2, with_bad({1}));
   EXPECT_EQ(found.rounds, 1U);
-  EXPECT_EQ(found.halving.unresolved(), (std::vector<Nodes>{{0, 1}}));
+  EXPECT_EQ(found.bisection.unresolved(), (std::vector<Nodes>{{0, 1}}));
 }
 
-TEST(Halving, EndsWithNodesThatGiveNoDataAsSilent) {
+TEST(Bisection, EndsWithNodesThatGiveNoDataAsSilent) {
   for (const std::size_t nodes : kSizes) {
     const Search found = search(nodes, with_silent({nodes / 3}));
-    EXPECT_EQ(found.halving.silent(), Nodes{nodes / 3});
-    EXPECT_TRUE(found.halving.bad().empty());
+    EXPECT_EQ(found.bisection.silent(), Nodes{nodes / 3});
+    EXPECT_TRUE(found.bisection.bad().empty());
   }
 }
 
-TEST(Halving, TellsSilentNodesFromLowOnes) {
+TEST(Bisection, TellsSilentNodesFromLowOnes) {
   const Search found = search(16, [](const Nodes& nodes) {
     if (has(nodes, 3)) return Outcome::NoData;
     return has(nodes, 12) ? Outcome::Low : Outcome::Good;
   });
-  EXPECT_EQ(found.halving.silent(), Nodes{3});
-  EXPECT_EQ(found.halving.bad(), Nodes{12});
+  EXPECT_EQ(found.bisection.silent(), Nodes{3});
+  EXPECT_EQ(found.bisection.bad(), Nodes{12});
 }
 
-TEST(Halving, TakesAReportThatLacksAGroupAsNoData) {
-  Halving halving(4);
-  ASSERT_EQ(halving.round().size(), 2U);
-  halving.report({Outcome::Good});
-  const auto groups = halving.round();
+TEST(Bisection, TakesAReportThatLacksAGroupAsNoData) {
+  Bisection bisection(4);
+  ASSERT_EQ(bisection.round().size(), 2U);
+  bisection.report({Outcome::Good});
+  const auto groups = bisection.round();
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].members, Nodes{2});
 }
 
-TEST(Halving, LeavesTheNodesOfABadLinkUnresolvedAndBlamesNobody) {
+TEST(Bisection, LeavesTheNodesOfABadLinkUnresolvedAndBlamesNobody) {
   for (const std::size_t nodes : {4U, 7U, 8U, 16U}) {
     for (std::size_t first = 0; first < nodes; ++first) {
       for (std::size_t second = first + 1; second < nodes; ++second) {
         const Search found = search(nodes, with_bad_link(first, second));
-        EXPECT_TRUE(found.halving.bad().empty()) << nodes << ": " << first << ' ' << second;
+        EXPECT_TRUE(found.bisection.bad().empty()) << nodes << ": " << first << ' ' << second;
         const bool same_half = (first < nodes / 2) == (second < nodes / 2);
-        ASSERT_EQ(found.halving.unresolved().size(), same_half ? 1U : 0U)
+        ASSERT_EQ(found.bisection.unresolved().size(), same_half ? 1U : 0U)
             << "no group that is measured has a link between the halves";
         if (!same_half) continue;
-        EXPECT_TRUE(has(found.halving.unresolved().front(), first));
-        EXPECT_TRUE(has(found.halving.unresolved().front(), second));
+        EXPECT_TRUE(has(found.bisection.unresolved().front(), first));
+        EXPECT_TRUE(has(found.bisection.unresolved().front(), second));
       }
     }
   }
 }
 
-TEST(Halving, WaitsForAHelperOfAnotherPartRatherThanTakeItsOwn) {
+TEST(Bisection, WaitsForAHelperOfAnotherPartRatherThanTakeItsOwn) {
   // Of six nodes 2 and 3 are bad, 5 gives nothing, and the link of 0 and 4 is bad: 4 itself is good
   // with node 1.
   const Search found = search(6, [](const Nodes& together) {
@@ -256,17 +257,17 @@ TEST(Halving, WaitsForAHelperOfAnotherPartRatherThanTakeItsOwn) {
     const bool low = has(together, 2) || has(together, 3) || (has(together, 0) && has(together, 4));
     return low ? Outcome::Low : Outcome::Good;
   });
-  EXPECT_EQ(found.halving.bad(), (Nodes{2, 3}));
-  EXPECT_EQ(found.halving.silent(), Nodes{5});
-  EXPECT_EQ(found.halving.good(), (Nodes{0, 1, 4}));
+  EXPECT_EQ(found.bisection.bad(), (Nodes{2, 3}));
+  EXPECT_EQ(found.bisection.silent(), Nodes{5});
+  EXPECT_EQ(found.bisection.good(), (Nodes{0, 1, 4}));
 }
 
-TEST(Halving, WaitsWhereHelpersAreShort) {
+TEST(Bisection, WaitsWhereHelpersAreShort) {
   Nodes bad;
   for (std::size_t node = 2; node < 16; ++node) bad.push_back(node);
   const Search found = search(16, with_bad(bad));
-  EXPECT_EQ(found.halving.bad(), bad);
-  EXPECT_EQ(found.halving.good(), (Nodes{0, 1}));
+  EXPECT_EQ(found.bisection.bad(), bad);
+  EXPECT_EQ(found.bisection.good(), (Nodes{0, 1}));
   EXPECT_LE(found.rounds, 4U + 14U / 2U);
 }
 
