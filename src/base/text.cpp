@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <numeric>
@@ -122,8 +123,9 @@ std::string first_line_of(const std::string& path) {
 }
 
 std::optional<std::string> read_file(const std::string& path) {
+  std::error_code ignored;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
+  if (!file || std::filesystem::is_directory(path, ignored)) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 

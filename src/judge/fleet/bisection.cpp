@@ -125,13 +125,13 @@ void Bisection::give_up() {
   open_.clear();
 }
 
-void Bisection::report(const std::vector<Outcome>& outcomes) {
+void Bisection::report(const std::vector<Finding>& outcomes) {
   const std::vector<Asked> asked = std::move(asked_);
   asked_.clear();
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const Outcome outcome = i < outcomes.size() ? outcomes[i] : Outcome::NoData;
+    const Finding outcome = i < outcomes.size() ? outcomes[i] : Finding::NoData;
     // Of two that measured each other and were low, either may be the reason: both stay open.
-    if (asked[i].parts.size() > 1 && outcome != Outcome::Good) continue;
+    if (asked[i].parts.size() > 1 && outcome != Finding::Good) continue;
     for (const std::size_t part : asked[i].parts) {
       std::erase(open_, part);
       settle(part, outcome);
@@ -139,11 +139,11 @@ void Bisection::report(const std::vector<Outcome>& outcomes) {
   }
 }
 
-void Bisection::settle(std::size_t part, Outcome outcome) {
-  if (outcome == Outcome::Good) return settle_good(part);
+void Bisection::settle(std::size_t part, Finding outcome) {
+  if (outcome == Finding::Good) return settle_good(part);
   const std::vector<std::size_t> members = parts_[part].members;
   if (members.size() > 1) return split(members, part);
-  insert_sorted(outcome == Outcome::Low ? bad_ : silent_, members.front());
+  insert_sorted(outcome == Finding::Low ? bad_ : silent_, members.front());
 }
 
 void Bisection::settle_good(std::size_t part) {

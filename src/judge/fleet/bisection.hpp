@@ -25,7 +25,7 @@ class Bisection {
   /// in at most one group of a round. Until report() the same groups are given again.
   [[nodiscard]] std::vector<Group> round();
   /// What the groups of the last round() showed, in their order; those that lack have no data.
-  void report(const std::vector<Outcome>& outcomes);
+  void report(const std::vector<Finding>& outcomes);
 
   /// @name Where every node is once at the end, by number
   /// @{
@@ -57,7 +57,7 @@ class Bisection {
   };
 
   void split(std::vector<std::size_t> members, std::optional<std::size_t> whole);
-  void settle(std::size_t part, Outcome outcome);
+  void settle(std::size_t part, Finding outcome);
   void settle_good(std::size_t part);
   [[nodiscard]] std::optional<std::size_t> helper_of(std::size_t part,
                                                      const std::vector<bool>& used) const;

@@ -106,6 +106,7 @@ TEST(ReadFile, GivesAllBytesOrNothing) {
   folder.write("two", "first\r\nsecond");
   EXPECT_EQ(read_file(folder.path("two")), "first\r\nsecond");
   EXPECT_EQ(read_file(folder.path("none")), std::nullopt);
+  EXPECT_EQ(read_file(folder.path()), std::nullopt) << "a folder";
 }
 
 TEST(FirstLineOf, LeavesOutTheLineEndAndTheRest) {
