@@ -99,9 +99,9 @@ std::string nodes(const Acceptance& acceptance, const Specification& specificati
 }
 
 std::string notes(const Acceptance& acceptance) {
-  std::string text;
-  for (const std::string& note : acceptance.head.notes) text += "note: " + one_line(note) + "\n";
-  return text.empty() ? text : "\n" + text;
+  if (acceptance.head.notes.empty()) return {};
+  return "\n" + join_each(acceptance.head.notes, "",
+                          [](const std::string& note) { return "note: " + one_line(note) + "\n"; });
 }
 
 }  // namespace

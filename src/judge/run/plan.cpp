@@ -160,8 +160,7 @@ bool passes(const Acceptance& acceptance, const NodeAccount& account, const std:
   if (account.state != NodeState::Inconclusive) return false;
   return std::any_of(
       acceptance.verdicts.begin(), acceptance.verdicts.end(), [&](const CheckResult& verdict) {
-        const bool with = std::find(verdict.nodes.begin(), verdict.nodes.end(), account.node) !=
-                          verdict.nodes.end();
+        const bool with = has_node(verdict.nodes, account.node);
         return with && verdict.rule == rule && !verdict.of_fleet() &&
                (verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Warn);
       });

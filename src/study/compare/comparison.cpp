@@ -171,27 +171,22 @@ Values values_in(std::span<const Launch> launches, const Of& of) {
 }
 
 std::string words_of(const Values& values) {
-  const std::vector<std::string> list(values.begin(), values.end());
-  return list.empty() ? "nothing" : join(list, ", ");
+  return values.empty() ? "nothing" : join_all(values, ", ");
 }
 
 /// The words of "key=value key=value" of one launch.
 void configuration_of(const Launch& launch, Values& values) {
-  for (const std::string& word : split(launch.fact("configuration"), ' ')) {
-    if (!word.empty()) values.insert(word);
+  for (std::string& word : split_words(launch.fact("configuration"))) {
+    values.insert(std::move(word));
   }
 }
 
 /// What only one of two has: "cadence=streaming | cadence=isolated".
 std::string difference_of(const Values& before, const Values& after) {
-  Values lost;
-  Values gained;
-  for (const std::string& word : before) {
-    if (!after.contains(word)) lost.insert(word);
-  }
-  for (const std::string& word : after) {
-    if (!before.contains(word)) gained.insert(word);
-  }
+  Values lost = before;
+  Values gained = after;
+  for (const std::string& word : after) lost.erase(word);
+  for (const std::string& word : before) gained.erase(word);
   if (lost.empty() && gained.empty()) return {};
   return fmt::format("before {}, after {}", words_of(lost), words_of(gained));
 }

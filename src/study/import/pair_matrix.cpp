@@ -21,10 +21,8 @@
 namespace busbar::study {
 namespace {
 
-std::vector<std::string> names_of(const std::vector<PairMatrix>& matrices) {
-  std::vector<std::string> names;
-  for (const PairMatrix& matrix : matrices) names.push_back(matrix.name);
-  return names;
+std::string names_of(const std::vector<PairMatrix>& matrices) {
+  return join_each(matrices, ", ", [](const PairMatrix& matrix) { return matrix.name; });
 }
 
 const PairMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted) {
@@ -36,7 +34,7 @@ const PairMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted)
   }
   if (found.size() == 1) return *found.front();
   throw usage_error(fmt::format("--matrix {}: {} matrices of {} have this in their name: {}",
-                                wanted, found.size(), path, join(names_of(pairs.matrices), ", ")));
+                                wanted, found.size(), path, names_of(pairs.matrices)));
 }
 
 const PairMatrix& choose(const PairLog& pairs, const std::string& wanted) {

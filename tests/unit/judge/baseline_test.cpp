@@ -70,7 +70,7 @@ TEST(Baseline, IsReadBackAsItWasWritten) {
   const Baseline read = load_baseline(folder.path("b.csv"));
   EXPECT_EQ(baseline_text(read), baseline_text(made));
   EXPECT_EQ(read.made_on, "2026-11-21");
-  EXPECT_EQ(read.rows.at(0).instance, "rail \"3\", left");
+  EXPECT_EQ(read.rows.at(0).key.instance, "rail \"3\", left");
 }
 
 TEST(Baseline, WhatNoFileTellsIsAssumedByWordAndSaid) {
@@ -121,14 +121,13 @@ TEST(Baseline, RefusesWhatIsNoMeasureForOthers) {
 CheckResult against(const std::string& made_on, const std::map<std::string, std::string>& facts,
                     double median) {
   JudgeCase one = healthy_case();
-  const Baseline baseline{.file = "b.csv",
-                          .made_on = made_on,
-                          .facts = facts,
-                          .rows = {{.device_set = "set",
-                                    .collective = "allreduce",
-                                    .type = "float",
-                                    .size = kMiB,
-                                    .median = median}}};
+  const Baseline baseline{
+      .file = "b.csv",
+      .made_on = made_on,
+      .facts = facts,
+      .rows = {
+          {.key = {.device_set = "set", .collective = "allreduce", .type = "float", .size = kMiB},
+           .median = median}}};
   one.rule().compare = Comparison::Baseline;
   one.specification.baseline = {
       .file = "b.csv", .max_age_days = 90, .must_match = {"nccl", "driver", "ngpus", "device_set"}};
