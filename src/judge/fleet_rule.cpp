@@ -103,6 +103,8 @@ CheckedRow fleet_row(const Judged& judged, const std::vector<CheckedRow*>& rows,
   verdict.cv.reset();
   verdict.value.reset();
   verdict.bounds = {};
+  verdict.cause = Cause::Other;
+  verdict.unreachable.clear();
   if (judged.rows.size() < kFewest) {
     verdict.outcome = Outcome::Inconclusive;
     verdict.reason = fmt::format("{} with values: a fleet is three at least", judged.rows.size());

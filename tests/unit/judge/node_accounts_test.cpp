@@ -112,6 +112,7 @@ TEST(NodeAccounts, ANodeThatGivesNoDataExplainsTheErrorsOfItsPartners) {
   for (Observation& o : one.observations) {
     if (o.nodes[1] != "h4") continue;
     o.failure = "h4 does not answer";
+    o.unreachable = "h4";
     o.records.clear();
   }
   const Acceptance acceptance = one.judged();
@@ -234,6 +235,7 @@ TEST(NodeAccounts, TheFirstThatSaysSoIsTheEvidenceOfANodeThatDoesNotAnswer) {
   const char* rules[] = {"a", "b", "c", "d"};
   for (std::size_t i = 0; i < 4; ++i) verdicts[i].rule = rules[i];
   verdicts[1].reason = verdicts[2].reason = "h1 does not answer";
+  verdicts[1].unreachable = verdicts[2].unreachable = "h1";
   EXPECT_EQ(account_of("h1", verdicts).evidence, "b on x: h1 does not answer");
   EXPECT_EQ(account_of("h2", verdicts).evidence, "a on x: why");
 }

@@ -90,8 +90,20 @@ TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal(""), HasSubstr("this is no journal"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b\n"), HasSubstr("launches.csv:8: 2 cells"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b,c,,0,0,guess,x,,,0,0,\n"),
-              HasSubstr("'guess' is no purpose"));
+              HasSubstr("'guess' for the purpose in"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,\"b\n"), HasSubstr("a quote is not closed"));
+}
+
+TEST_F(JournalTest, KnowsTheNodeThatDidNotAnswerAlsoOfOldFiles) {
+  Observation line = line_of_pair();
+  line.failure = "h1 does not answer (exit 255)";
+  line.unreachable = "h1";
+  const std::string text = journal_head(head_) + journal_row(line);
+  EXPECT_EQ(load_journal(write("launches.csv", text)).lines.at(0).unreachable, "h1");
+  std::string old = text;
+  old.erase(old.find(",unreachable\n"), 12);
+  old.erase(old.rfind(",h1\n"), 3);
+  EXPECT_EQ(load_journal(write("launches.csv", old)).lines.at(0).unreachable, "h1");
 }
 
 TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
