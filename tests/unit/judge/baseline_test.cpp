@@ -210,7 +210,7 @@ TEST(Baseline, RefusesAFileWithItsLine) {
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,0,2,3\n"),
               HasSubstr("b.csv:3: column median"));
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,best,450,2,3\n"),
-              HasSubstr("b.csv:3: column statistic: 'best'"));
+              HasSubstr("b.csv:3: invalid value 'best' in column statistic"));
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,450,2,3"),
               HasSubstr("cut off"));
   EXPECT_THAT(message(head), HasSubstr("no figure in the baseline"));

@@ -274,7 +274,7 @@ TEST(Judge, NamesEachNoisyInstanceOfEachSetAndCollectiveOnce) {
                                    .instance = instance,
                                    .collective = collective,
                                    .outcome = Outcome::Inconclusive,
-                                   .reason = "noisy: cv 9 %"});
+                                   .cause = Cause::Noisy});
   }
   const auto noisy = noisy_instances(acceptance);
   ASSERT_EQ(noisy.size(), 4U);
