@@ -11,6 +11,7 @@
 #include "bootstrap/mpi_library.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
+#include "model/rank_fact.hpp"
 
 namespace busbar {
 namespace {
@@ -116,14 +117,20 @@ std::vector<std::string> device_lines(const HeaderInput& input) {
 /// What rank `rank` runs on, for the file's head.
 std::string rank_fact(const HeaderInput& input, std::size_t rank) {
   const RankInfo& place = input.run.rank_map.ranks[rank];
-  std::string words =
-      fmt::format("host {} node {} numa {} core {} processors {}", place.host.data(), place.node,
-                  or_dash(place.numa), or_dash(place.core), place.processors);
-  if (input.run.options.split) words += fmt::format(" group {}", input.run.groups[rank]);
-  if (input.run.devices.empty()) return words;
-  const Device& device = input.run.devices[rank];
-  return words + fmt::format(" device {} bus {} uuid {} name {}", device.index, device.bus.data(),
-                             device.uuid.data(), device.name.data());
+  RankFact fact{.host = place.host.data(),
+                .node = place.node,
+                .numa = place.numa,
+                .core = place.core,
+                .processors = place.processors};
+  if (input.run.options.split) fact.group = input.run.groups[rank];
+  if (!input.run.devices.empty()) {
+    const Device& device = input.run.devices[rank];
+    fact.gpu = RankGpu{.index = device.index,
+                       .bus = device.bus.data(),
+                       .uuid = device.uuid.data(),
+                       .name = device.name.data()};
+  }
+  return rank_fact_text(fact);
 }
 
 void add_device_notes(const HeaderInput& input, std::vector<std::string>& notes) {

@@ -23,6 +23,8 @@ struct Dataset {
 
   /// A fact of the head, or empty.
   [[nodiscard]] std::string fact(const std::string& key) const;
+  /// The value of "key=value" in the head's configuration, or empty.
+  [[nodiscard]] std::string setting(const std::string& key) const;
 };
 
 using Facts = std::map<std::string, std::string>;

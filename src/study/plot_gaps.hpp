@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "model/row_key.hpp"
+#include "model/sweep.hpp"
 #include "study/dataset.hpp"
 
 namespace busbar {
@@ -21,21 +24,15 @@ class PlannedSizes {
   [[nodiscard]] bool missing_between(const CurveKey& key, Bytes below, Bytes above) const;
 
  private:
-  struct Sweep {
+  /// The sizes of one collective in a dataset.
+  struct PlannedSweep {
     std::string label{};
     std::string collective{};
-    double first = 0;
-    double last = 0;
-    double factor = 0;  ///< 0 where sizes rise by steps
-    double step = 0;
+    Sweep sweep{};
   };
-  using RowKey = std::tuple<std::string, std::string, std::string, std::string, int, bool, Bytes>;
 
-  void add_sweep(const Dataset& dataset);
-  [[nodiscard]] static bool planned(const Sweep& sweep, double below, double above);
-
-  std::vector<Sweep> sweeps_{};
-  std::set<RowKey> rows_{};
+  std::vector<PlannedSweep> sweeps_{};
+  std::map<std::pair<std::string, RowKey>, std::set<Bytes>> rows_{};  ///< by label and row
 };
 
 }  // namespace busbar

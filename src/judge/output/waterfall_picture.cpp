@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "judge/output/describe.hpp"
 #include "judge/output/pictures.hpp"
-#include "judge/output/words.hpp"
 #include "report/svg_waterfall.hpp"
 
 namespace busbar::judge {
@@ -14,32 +14,32 @@ namespace {
 constexpr std::size_t kMostBars = 24;
 constexpr std::size_t kMostOthers = 20;
 
-using Verdicts = std::vector<const RuleVerdict*>;
+using Verdicts = std::vector<const CheckResult*>;
 
 struct WordShape {
   SeriesStyle style{};
   bool hollow = false;
 };
 
-/// Every word has a shape of its own, beside the word itself.
-WordShape shape_of(Word word) {
-  switch (word) {
-    case Word::Pass: return {{"#00735c", Marker::Circle}};
-    case Word::Warn: return {{"#a65d00", Marker::Triangle}};
-    case Word::Fail: return {{"#b00020", Marker::Cross}};
-    case Word::Error: return {{"#b00020", Marker::Square}};
-    case Word::Inconclusive: return {{"#555555", Marker::Diamond}, true};
-    case Word::Known: return {{"#0b5394", Marker::Down}};
-    case Word::Skip: break;
+/// Every outcome has a shape of its own, beside the outcome itself.
+WordShape shape_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Pass: return {{"#00735c", Marker::Circle}};
+    case Outcome::Warn: return {{"#a65d00", Marker::Triangle}};
+    case Outcome::Fail: return {{"#b00020", Marker::Cross}};
+    case Outcome::Error: return {{"#b00020", Marker::Square}};
+    case Outcome::Inconclusive: return {{"#555555", Marker::Diamond}, true};
+    case Outcome::Known: return {{"#0b5394", Marker::Down}};
+    case Outcome::Skip: break;
   }
   return {{"#777777", Marker::Plus}};
 }
 
-WaterfallBar bar_of(const RuleVerdict& verdict, std::string label) {
-  const WordShape shape = shape_of(verdict.word);
+WaterfallBar bar_of(const CheckResult& verdict, std::string label) {
+  const WordShape shape = shape_of(verdict.outcome);
   const Bounds& bounds = verdict.bounds;
   WaterfallBar bar{.label = std::move(label),
-                   .verdict = std::string(name(verdict.word)),
+                   .verdict = std::string(name(verdict.outcome)),
                    .style = shape.style,
                    .hollow = shape.hollow,
                    .value = finite(verdict.value),
@@ -54,7 +54,7 @@ WaterfallBar bar_of(const RuleVerdict& verdict, std::string label) {
   return bar;
 }
 
-bool ratio_below(const RuleVerdict* a, const RuleVerdict* b) {
+bool ratio_below(const CheckResult* a, const CheckResult* b) {
   return finite(a->ratio).value_or(0) < finite(b->ratio).value_or(0);
 }
 
@@ -63,15 +63,15 @@ WaterfallBar others_of(const Verdicts& others) {
   WaterfallBar bar = bar_of(*others.front(), fmt::format("{} others: launches", others.size()));
   const auto worst = std::max_element(
       others.begin(), others.end(),
-      [](const RuleVerdict* a, const RuleVerdict* b) { return a->word < b->word; });
-  const WordShape shape = shape_of((*worst)->word);
+      [](const CheckResult* a, const CheckResult* b) { return a->outcome < b->outcome; });
+  const WordShape shape = shape_of((*worst)->outcome);
   bar.value.reset();
-  bar.verdict =
-      fmt::format("{}{}", (*worst)->word == Word::Pass ? "" : "up to ", name((*worst)->word));
+  bar.verdict = fmt::format("{}{}", (*worst)->outcome == Outcome::Pass ? "" : "up to ",
+                            name((*worst)->outcome));
   bar.style = shape.style;
   bar.hollow = shape.hollow;
   bar.points.clear();
-  for (const RuleVerdict* verdict : others) {
+  for (const CheckResult* verdict : others) {
     bar.points.insert(bar.points.end(), verdict->values.begin(), verdict->values.end());
   }
   bar.points.erase(std::remove_if(bar.points.begin(), bar.points.end(),
@@ -87,7 +87,7 @@ std::vector<bool> chosen_of(const Verdicts& verdicts) {
   std::size_t others = 0;
   Verdicts passes;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (verdicts[i]->word == Word::Pass) {
+    if (verdicts[i]->outcome == Outcome::Pass) {
       passes.push_back(verdicts[i]);
     } else {
       chosen[i] = others++ < kMostOthers;
@@ -102,22 +102,22 @@ std::vector<bool> chosen_of(const Verdicts& verdicts) {
 }
 
 bool is_measured(const Verdicts& verdicts) {
-  return std::any_of(verdicts.begin(), verdicts.end(), [](const RuleVerdict* verdict) {
+  return std::any_of(verdicts.begin(), verdicts.end(), [](const CheckResult* verdict) {
     return finite(verdict->value) || !verdict->values.empty();
   });
 }
 
 Figure waterfall_of(const Verdicts& verdicts) {
-  const RuleVerdict& first = *verdicts.front();
+  const CheckResult& first = *verdicts.front();
   const bool one_size =
       std::all_of(verdicts.begin(), verdicts.end(),
-                  [&](const RuleVerdict* other) { return other->size == first.size; });
+                  [&](const CheckResult* other) { return other->size == first.size; });
   Waterfall waterfall{.title = fmt::format("{}: {}", first.rule, first.collective),
                       .unit = std::string(unit(first.metric))};
   const std::vector<bool> chosen = chosen_of(verdicts);
   Verdicts others;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    const RuleVerdict& verdict = *verdicts[i];
+    const CheckResult& verdict = *verdicts[i];
     if (!chosen[i]) {
       others.push_back(&verdict);
       continue;
@@ -140,10 +140,10 @@ Figure waterfall_of(const Verdicts& verdicts) {
 
 }  // namespace
 
-std::vector<Figure> waterfalls(const Judgement& judgement, const std::string& rule) {
+std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& rule) {
   std::vector<std::string> collectives;
   std::map<std::string, Verdicts> verdicts;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     if (verdict.rule != rule) continue;
     if (!verdicts.contains(verdict.collective)) collectives.push_back(verdict.collective);
     verdicts[verdict.collective].push_back(&verdict);
