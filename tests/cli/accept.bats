@@ -3,15 +3,8 @@
 # busbar accept: what is refused before anything is launched, runs on this machine, outputs, exit codes.
 load ../common
 
-accept() { run --separate-stderr ./busbar accept "$@"; }
-refused() {  # refused WORDS ARGUMENTS... : exit 2 and one line with these words
-  accept "${@:2}"
-  echo "$stderr"
-  [ "$status" -eq 2 ]
-  [ -z "$output" ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-  [[ $stderr == *"$1"* ]]
-}
+COMMAND=(./busbar accept)
+accept() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 specification() {  # specification [VALUE [KIND]] > FILE: all-reduce of two ranks on every node
   cat <<END
 schema = 1

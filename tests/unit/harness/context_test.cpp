@@ -18,7 +18,7 @@ std::vector<SizePlan> plans_of(Bytes first, std::size_t count) {
 }
 
 /// A run of 16 ranks on a host of two processors, and what its heads say.
-struct PretendedRun {
+struct FakeRun {
   Options options{};
   Placements placements{};
   std::vector<Device> devices{};
@@ -33,7 +33,7 @@ struct PretendedRun {
                  .limit = "copy and reduce",
                  .note = "Host: 16 ranks on cores 0-1"};
 
-  PretendedRun() {
+  FakeRun() {
     options.sweep = {.first = kMiB, .last = 4 * kMiB, .step = kMiB};
     RankPlace place;
     std::copy_n("vm", 2, place.host.begin());
@@ -81,7 +81,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST(RunContext, HasTheFactsThatExplainAFile) {
-  const RunContext context = PretendedRun().context();
+  const RunContext context = FakeRun().context();
   EXPECT_TRUE(fact(context, "configuration")
                   .starts_with("collective=allreduce backend=mpi ranks=16 nodes=4 sizes="));
   EXPECT_EQ(fact(context, "command"), "./allreduce_perf -e 4M");
@@ -94,7 +94,7 @@ TEST(RunContext, HasTheFactsThatExplainAFile) {
 }
 
 TEST(RunContext, TellsTheSetAndItsBound) {
-  PretendedRun run;
+  FakeRun run;
   EXPECT_EQ(fact(run.context(), "device-set"), "cores 0-1");
   EXPECT_EQ(fact(run.context(), "bound-kind"), "host-memory");
   EXPECT_EQ(fact(run.context(), "bound-limit"), "copy and reduce");
@@ -105,7 +105,7 @@ TEST(RunContext, TellsTheSetAndItsBound) {
 }
 
 TEST(RunContext, HasADeviceLinePerRankInNcclTestsForm) {
-  const RunContext context = PretendedRun().context();
+  const RunContext context = FakeRun().context();
   ASSERT_EQ(context.devices.size(), 16U);
   EXPECT_EQ(context.devices[3],
             " Rank  3 Group  0 Pid 249104 on         vm device  1 [numa 0 core 1] AMD EPYC");
@@ -113,7 +113,7 @@ TEST(RunContext, HasADeviceLinePerRankInNcclTestsForm) {
 }
 
 TEST(RunContext, HasTheHeadersOfNcclTests) {
-  PretendedRun run;
+  FakeRun run;
   EXPECT_EQ(run.context().nccl_name, "all_reduce");
   EXPECT_EQ(run.context().step, "2(factor)");
   EXPECT_EQ(run.context().operations, "auto");
@@ -130,7 +130,7 @@ TEST(RunContext, HasTheHeadersOfNcclTests) {
 }
 
 TEST(RunContext, SaysHowTimesAreMade) {
-  PretendedRun run;
+  FakeRun run;
   EXPECT_TRUE(contains(run.notes(),
                        "median over samples of the max over ranks; cadence streaming; "
                        "until its 95 % interval is within 2 % or 3 s have passed"));
@@ -141,7 +141,7 @@ TEST(RunContext, SaysHowTimesAreMade) {
 }
 
 TEST(RunContext, SaysThatRanksAreTooMany) {
-  PretendedRun run;
+  FakeRun run;
   EXPECT_TRUE(contains(
       run.notes(), "yielding to each other: oversubscribed, 16 ranks on 2 processors of host vm"));
   run.progress = Progress::Block;
@@ -150,7 +150,7 @@ TEST(RunContext, SaysThatRanksAreTooMany) {
 }
 
 TEST(RunContext, TellsTheMemoryPlanOfSizesTogether) {
-  PretendedRun run;
+  FakeRun run;
   run.plans[1].out_of_place = false;
   run.plans[1].reason = "needs 3 GiB";
   run.plans[1].segment = 4194304;
@@ -166,7 +166,7 @@ TEST(RunContext, TellsTheMemoryPlanOfSizesTogether) {
 }
 
 TEST(RunContext, SaysWhyNothingGoesInPlaceWhereThatWasWanted) {
-  PretendedRun run;
+  FakeRun run;
   for (SizePlan& plan : run.plans) {
     plan.in_place = false;
     plan.in_place_reason = "would overwrite";
@@ -177,11 +177,11 @@ TEST(RunContext, SaysWhyNothingGoesInPlaceWhereThatWasWanted) {
 }
 
 TEST(RunContext, JoinsSizesOfTheSamePlan) {
-  EXPECT_TRUE(contains(PretendedRun().notes(), "memory plan: 1 MiB to 4 MiB: both placements"));
+  EXPECT_TRUE(contains(FakeRun().notes(), "memory plan: 1 MiB to 4 MiB: both placements"));
 }
 
 TEST(RunContext, NamesTheMemoryLimitThatWasAskedFor) {
-  PretendedRun run;
+  FakeRun run;
   run.memory.free = 2 * kGiB;
   run.memory.by_option = true;
   EXPECT_TRUE(
@@ -189,7 +189,7 @@ TEST(RunContext, NamesTheMemoryLimitThatWasAskedFor) {
 }
 
 TEST(RunContext, SaysWhatIsUnusualOnly) {
-  PretendedRun run;
+  FakeRun run;
   for (const char* words : {"not checked", "seed", "rotate", "one rank"})
     EXPECT_FALSE(contains(run.notes(), words)) << words;
   run.options.checks = 0;
@@ -201,14 +201,14 @@ TEST(RunContext, SaysWhatIsUnusualOnly) {
 }
 
 TEST(RunContext, NamesTheBackendAndWhy) {
-  PretendedRun run;
+  FakeRun run;
   EXPECT_TRUE(contains(run.notes(), "mpi backend (auto: best available of "));
   run.options.backend = "mpi";
   EXPECT_TRUE(contains(run.notes(), "mpi backend (asked for: "));
 }
 
 TEST(RunContext, KeepsTheWordsOfNcclTestsReadersOutOfItsNotes) {
-  PretendedRun run;
+  FakeRun run;
   run.options.checks = 0;
   run.options.cache = Cache::Rotate;
   run.options.blocking = Blocking::WaitAndBarrier;
@@ -226,7 +226,7 @@ Device device(int index, std::string_view bus, std::string_view name) {
 }
 
 TEST(RunContext, HasTheDeviceOfEachRankWhereThereAreSome) {
-  PretendedRun run;
+  FakeRun run;
   for (int rank = 0; rank < 16; ++rank) {
     run.devices.push_back(device(rank % 8, "0000:07:00.0", "NVIDIA H200"));
   }
@@ -240,7 +240,7 @@ TEST(RunContext, HasTheDeviceOfEachRankWhereThereAreSome) {
 }
 
 TEST(RunContext, SaysThatDevicesAreFakeOrShared) {
-  PretendedRun run;
+  FakeRun run;
   run.devices.assign(16, device(0, "0000:07:00.0", "Fake GPU"));
   EXPECT_TRUE(contains(run.notes(), "fake: this is the fake GPU machine"));
   run.devices[3].sharers = 4;
@@ -248,7 +248,7 @@ TEST(RunContext, SaysThatDevicesAreFakeOrShared) {
 }
 
 TEST(RunContext, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
-  PretendedRun run;
+  FakeRun run;
   EXPECT_FALSE(contains(run.notes(), "group"));
   run.options.split = parse_split("MOD 2");
   run.groups = groups_of(run.options.split, 16);
@@ -259,7 +259,7 @@ TEST(RunContext, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
 }
 
 TEST(RunContext, SaysThatRowsAreOfPairs) {
-  PretendedRun run;
+  FakeRun run;
   EXPECT_FALSE(run.context().pairs);
   run.options.pairs = Pairs::All;
   EXPECT_TRUE(run.context().pairs);
@@ -267,7 +267,7 @@ TEST(RunContext, SaysThatRowsAreOfPairs) {
 }
 
 TEST(RunContext, TellsTheTableWhatItsOptionsChange) {
-  PretendedRun run;
+  FakeRun run;
   EXPECT_EQ(run.context().graph, "0");
   EXPECT_FALSE(run.context().skipped.has_value());
   run.options.graph_launches = 4;
@@ -281,7 +281,7 @@ TEST(RunContext, TellsTheTableWhatItsOptionsChange) {
 }
 
 TEST(RunContext, TellsTheMemoryOfTheFullestDevice) {
-  PretendedRun run;
+  FakeRun run;
   run.memory = {.place = "GPU", .ranks = 1, .free = 80 * kGiB, .share = 0.95};
   EXPECT_TRUE(contains(run.notes(),
                        "memory: 80 GiB available, of which 95 % may be used, for 1 rank on the "
@@ -289,7 +289,7 @@ TEST(RunContext, TellsTheMemoryOfTheFullestDevice) {
 }
 
 TEST(RunContext, SaysWhatToDoForARankWithAGpuAndOneProcessor) {
-  PretendedRun run;
+  FakeRun run;
   run.placements.ranks[2].processors = 1;
   EXPECT_FALSE(contains(run.notes(), "one-processor: "));  // host memory is content with one
   run.devices.resize(16);

@@ -91,7 +91,7 @@ TEST(SummarizePlaces, TellsHostsApartByTheirKernel) {
   EXPECT_EQ(places.oversubscription, "3 ranks on 2 processors of host b");
 }
 
-TEST(SummarizePlaces, TakesPretendedNodesOnOneKernelForOneHost) {
+TEST(SummarizePlaces, TakesFakeNodesOnOneKernelForOneHost) {
   std::vector<RankPlace> ranks = ranks_on("vm", 4, 4);
   ranks[2].node = 1;
   ranks[3].node = 1;

@@ -15,7 +15,7 @@
 namespace busbar {
 namespace {
 
-/// One row of 1 KiB of floats, an all-reduce over one pretended rank.
+/// One row of 1 KiB of floats, an all-reduce over one fake rank.
 class RowMeasurement : public testing::Test {
  protected:
   RowMeasurement() {

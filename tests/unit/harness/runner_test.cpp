@@ -14,10 +14,10 @@
 namespace busbar {
 namespace {
 
-/// A run of one pretended rank whose operations take a millisecond; its rows are read from its CSV.
-class PretendedRun : public testing::Test {
+/// A run of one fake rank whose operations take a millisecond; its rows are read from its CSV.
+class FakeRun : public testing::Test {
  protected:
-  PretendedRun() {
+  FakeRun() {
     options_.sweep = {.first = kKiB, .last = 2 * kKiB};
     options_.operations = 3;
     options_.warmup_operations = 1;
@@ -81,7 +81,7 @@ class PretendedRun : public testing::Test {
   std::string output_;
 };
 
-TEST_F(PretendedRun, HasARowPerSizeAndPlacement) {
+TEST_F(FakeRun, HasARowPerSizeAndPlacement) {
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].size, 1024U);
@@ -95,14 +95,14 @@ TEST_F(PretendedRun, HasARowPerSizeAndPlacement) {
   EXPECT_DOUBLE_EQ(rows[0].time_median_us.value_or(0), 1000);
 }
 
-TEST_F(PretendedRun, HasTheRowsOfOnePlacementWhereAsked) {
+TEST_F(FakeRun, HasTheRowsOfOnePlacementWhereAsked) {
   options().placement = Placement::In;
   const auto rows = run();
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_TRUE(rows[0].in_place && rows[1].in_place);
 }
 
-TEST_F(PretendedRun, SweepsTypesThenOperationsThenSizes) {
+TEST_F(FakeRun, SweepsTypesThenOperationsThenSizes) {
   options().types = {DataType::Int8, DataType::Double};
   options().ops = {ReduceOp::Sum, ReduceOp::Max};
   options().placement = Placement::Out;
@@ -114,7 +114,7 @@ TEST_F(PretendedRun, SweepsTypesThenOperationsThenSizes) {
             "double sum 1024; double sum 2048; double max 1024; double max 2048; ");
 }
 
-TEST_F(PretendedRun, TriesTheFirstTypeAndOperationBeforeAllRows) {
+TEST_F(FakeRun, TriesTheFirstTypeAndOperationBeforeAllRows) {
   options().types = {DataType::Int8, DataType::Double};
   options().ops = {ReduceOp::Sum, ReduceOp::Max};
   (void)run();
@@ -122,18 +122,16 @@ TEST_F(PretendedRun, TriesTheFirstTypeAndOperationBeforeAllRows) {
   EXPECT_EQ(communicator().calls.front().op, ReduceOp::Sum);
 }
 
-TEST_F(PretendedRun, HasNoOperationWhereNothingIsReduced) {
+TEST_F(FakeRun, HasNoOperationWhereNothingIsReduced) {
   options().ops = {ReduceOp::Sum, ReduceOp::Max};
   const auto rows = run("allgather");
   EXPECT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].op, "none");
 }
 
-TEST_F(PretendedRun, HasARootWhereTheCollectiveHasOne) {
-  EXPECT_EQ(run("broadcast").at(0).root, 0);
-}
+TEST_F(FakeRun, HasARootWhereTheCollectiveHasOne) { EXPECT_EQ(run("broadcast").at(0).root, 0); }
 
-TEST_F(PretendedRun, RepeatsTheSweepAsOftenAsAsked) {
+TEST_F(FakeRun, RepeatsTheSweepAsOftenAsAsked) {
   options().cycles = 3;
   const auto rows = run();
   ASSERT_EQ(rows.size(), 12U);
@@ -141,7 +139,7 @@ TEST_F(PretendedRun, RepeatsTheSweepAsOftenAsAsked) {
   EXPECT_EQ(rows[11].cycle, 2U);
 }
 
-TEST_F(PretendedRun, FindsAPlantedFaultInBothPlacements) {
+TEST_F(FakeRun, FindsAPlantedFaultInBothPlacements) {
   options().inject_fault = Fault{.rank = 0, .index = 100};
   for (const Record& row : run()) {
     EXPECT_EQ(row.status, RowStatus::Wrong);
@@ -151,7 +149,7 @@ TEST_F(PretendedRun, FindsAPlantedFaultInBothPlacements) {
   }
 }
 
-TEST_F(PretendedRun, FlagsOnlyRowsThatHaveTheFaultsElement) {
+TEST_F(FakeRun, FlagsOnlyRowsThatHaveTheFaultsElement) {
   options().inject_fault = Fault{.rank = 0, .index = 300};  // 1 KiB has 256 elements, 2 KiB 512
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
@@ -162,7 +160,7 @@ TEST_F(PretendedRun, FlagsOnlyRowsThatHaveTheFaultsElement) {
   }
 }
 
-TEST_F(PretendedRun, SkipsTheHalfThatCannotRunInPlace) {
+TEST_F(FakeRun, SkipsTheHalfThatCannotRunInPlace) {
   communicator().in_place_obstacle = "it would overwrite";
   const auto rows = run("sendrecv");
   ASSERT_EQ(rows.size(), 4U);
@@ -172,7 +170,7 @@ TEST_F(PretendedRun, SkipsTheHalfThatCannotRunInPlace) {
   EXPECT_EQ(rows[1].reason, "it would overwrite");
 }
 
-TEST_F(PretendedRun, TellsACallItsPeersWhereTheCollectiveHasThem) {
+TEST_F(FakeRun, TellsACallItsPeersWhereTheCollectiveHasThem) {
   (void)run("sendrecv");
   EXPECT_EQ(communicator().calls.at(0).peers.to, 0);
   EXPECT_EQ(communicator().calls.at(0).peers.from, 0);
@@ -182,14 +180,14 @@ TEST_F(PretendedRun, TellsACallItsPeersWhereTheCollectiveHasThem) {
   EXPECT_EQ(communicator().calls.at(0).peers.to, -1);
 }
 
-TEST_F(PretendedRun, AveragesOverItsOneRankExactlyInEveryType) {
+TEST_F(FakeRun, AveragesOverItsOneRankExactlyInEveryType) {
   options().types.clear();
   for (const TypeInfo& type : kTypes) options().types.push_back(type.type);
   options().ops = {ReduceOp::Avg};
   for (const Record& row : run()) EXPECT_EQ(row.status, RowStatus::Ok) << row.type;
 }
 
-TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {
+TEST_F(FakeRun, SkipsWhatDoesNotFitWithTheReason) {
   placements().least_memory = 0;
   options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
   options().memory_limit = kMemorySlack + 6 * kKiB;
@@ -202,7 +200,7 @@ TEST_F(PretendedRun, SkipsWhatDoesNotFitWithTheReason) {
   EXPECT_FALSE(rows[3].time_median_us.has_value());
 }
 
-TEST_F(PretendedRun, SkipsASizeForWhichARankGetsNoMemory) {
+TEST_F(FakeRun, SkipsASizeForWhichARankGetsNoMemory) {
   options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
   communicator().most_memory = 4 * kKiB;
   const auto rows = run();
@@ -213,7 +211,7 @@ TEST_F(PretendedRun, SkipsASizeForWhichARankGetsNoMemory) {
   EXPECT_TRUE(rows[2].reason.starts_with("a rank could not allocate")) << rows[2].reason;
 }
 
-TEST_F(PretendedRun, EndsWhereTheDeviceFailsToAllocate) {
+TEST_F(FakeRun, EndsWhereTheDeviceFailsToAllocate) {
   options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
   communicator().most_memory = 4 * kKiB;
   communicator().no_memory = Status::Runtime;
@@ -223,7 +221,7 @@ TEST_F(PretendedRun, EndsWhereTheDeviceFailsToAllocate) {
   EXPECT_EQ(rows[1].status, RowStatus::Ok);
 }
 
-TEST_F(PretendedRun, HasTheRowThatFailedOnRecordAndEnds) {
+TEST_F(FakeRun, HasTheRowThatFailedOnRecordAndEnds) {
   communicator().operation_time = [](std::size_t n) -> Seconds {
     if (n > 10) throw runtime_failure("the library broke");
     return Seconds{1e-3};
@@ -238,7 +236,7 @@ TEST_F(PretendedRun, HasTheRowThatFailedOnRecordAndEnds) {
   EXPECT_FALSE(rows[2].time_median_us.has_value());
 }
 
-TEST_F(PretendedRun, MeasuresAFailedRowAgainWhenResumed) {
+TEST_F(FakeRun, MeasuresAFailedRowAgainWhenResumed) {
   communicator().operation_time = [](std::size_t n) -> Seconds {
     if (n == 11) throw runtime_failure("the library broke");
     return Seconds{1e-3};
@@ -252,21 +250,21 @@ TEST_F(PretendedRun, MeasuresAFailedRowAgainWhenResumed) {
   EXPECT_EQ(rows[3].status, RowStatus::Ok);
 }
 
-TEST_F(PretendedRun, DoesNotCallAFailureWrongData) {
+TEST_F(FakeRun, DoesNotCallAFailureWrongData) {
   options().placement = Placement::In;
   communicator().operation_time = [](std::size_t) -> Seconds { throw runtime_failure("it broke"); };
   (void)run();
   EXPECT_EQ(output().find("wrong data"), std::string::npos) << output();
 }
 
-TEST_F(PretendedRun, FlagsRanksThatAreTooMany) {
+TEST_F(FakeRun, FlagsRanksThatAreTooMany) {
   EXPECT_FALSE(has_flag(run().at(0), "oversubscribed"));
   placements().oversubscribed = true;
   options().csv_path += ".2";
   EXPECT_TRUE(has_flag(run().at(0), "oversubscribed"));
 }
 
-TEST_F(PretendedRun, RotatesThroughBuffersWhereAsked) {
+TEST_F(FakeRun, RotatesThroughBuffersWhereAsked) {
   options().cache = Cache::Rotate;
   options().sweep = {.first = 64 * kMiB, .last = 64 * kMiB};
   options().placement = Placement::In;
@@ -282,7 +280,7 @@ TEST_F(PretendedRun, RotatesThroughBuffersWhereAsked) {
   EXPECT_TRUE(has_flag(run().at(0), "rotates-in-cache"));
 }
 
-TEST_F(PretendedRun, RecordsThePagesThatTheKernelGave) {
+TEST_F(FakeRun, RecordsThePagesThatTheKernelGave) {
   EXPECT_EQ(run().at(0).pages, "");
   int file = 0;
   for (const auto& [share, pages] :
@@ -293,7 +291,7 @@ TEST_F(PretendedRun, RecordsThePagesThatTheKernelGave) {
   }
 }
 
-TEST_F(PretendedRun, NamesTheGroupWhereRanksAreSplit) {
+TEST_F(FakeRun, NamesTheGroupWhereRanksAreSplit) {
   EXPECT_FALSE(run().at(0).group.has_value());
   set_group(3);
   options().csv_path += ".2";
@@ -302,7 +300,7 @@ TEST_F(PretendedRun, NamesTheGroupWhereRanksAreSplit) {
   for (const Record& row : rows) EXPECT_EQ(row.group, 3);
 }
 
-TEST_F(PretendedRun, FlagsEveryRowAsTheRunIs) {
+TEST_F(FakeRun, FlagsEveryRowAsTheRunIs) {
   set_flags({"shared-gpu", "graph"});
   for (const Record& row : run()) {
     EXPECT_TRUE(has_flag(row, "shared-gpu")) << row.flags;
@@ -310,7 +308,7 @@ TEST_F(PretendedRun, FlagsEveryRowAsTheRunIs) {
   }
 }
 
-TEST_F(PretendedRun, BeginsItsDataLateByElements) {
+TEST_F(FakeRun, BeginsItsDataLateByElements) {
   options().unalign = 3;
   options().types = {DataType::Double};
   for (const Record& row : run()) EXPECT_EQ(row.status, RowStatus::Ok);
@@ -318,7 +316,7 @@ TEST_F(PretendedRun, BeginsItsDataLateByElements) {
   EXPECT_EQ(address % 4096, 24U);
 }
 
-TEST_F(PretendedRun, MakesBuffersKnownBeforeTheyAreUsed) {
+TEST_F(FakeRun, MakesBuffersKnownBeforeTheyAreUsed) {
   communicator().operation_time = [this](std::size_t) {
     EXPECT_FALSE(communicator().enlisted.empty());
     return Seconds{1e-3};
@@ -327,7 +325,7 @@ TEST_F(PretendedRun, MakesBuffersKnownBeforeTheyAreUsed) {
   EXPECT_EQ(communicator().enlisted.size(), 4U);  // two buffers for each of two sizes
 }
 
-TEST_F(PretendedRun, RunsAnUntimedOperationFirstInEachRowOfADevice) {
+TEST_F(FakeRun, RunsAnUntimedOperationFirstInEachRowOfADevice) {
   (void)run();
   const std::size_t without = communicator().calls.size();
   communicator().calls.clear();
@@ -337,7 +335,7 @@ TEST_F(PretendedRun, RunsAnUntimedOperationFirstInEachRowOfADevice) {
   EXPECT_EQ(communicator().calls.size(), without + 4);  // two sizes, out of place and in place
 }
 
-TEST_F(PretendedRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
+TEST_F(FakeRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
   set_on_devices();
   communicator().operation_time = [](std::size_t n) -> Seconds {
     if (n == 1) throw Error{Status::Unavailable, "NCCL: invalid argument"};
@@ -352,7 +350,7 @@ TEST_F(PretendedRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
   EXPECT_EQ(rows[3].status, RowStatus::Ok);
 }
 
-TEST_F(PretendedRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
+TEST_F(FakeRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
   set_on_devices();
   communicator().operation_time = [](std::size_t n) -> Seconds {
     if (n == 3) throw Error{Status::Unavailable, "NCCL: invalid argument"};
