@@ -37,7 +37,7 @@ TomlFields table_of(const TomlFields& file, std::string_view key) {
 
 SystemIdentity read_system(const TomlFields& file) {
   const TomlFields fields = table_of(file, "system");
-  SystemIdentity system = read_fields<SystemIdentity>(fields);
+  auto system = read_fields<SystemIdentity>(fields);
   system.fingerprint_place = place_of(fields, "fingerprint");
   return system;
 }
@@ -257,7 +257,7 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Expec
   }
   if (rule.metric == Metric::Time) {
     throw fields.fault("metric",
-                       "compare = \"fleet\" needs a bandwidth: metric = \"busbw\" or \"algbw\"");
+                       R"(compare = "fleet" needs a bandwidth: metric = "busbw" or "algbw")");
   }
   if (set.kind == SetKind::Whole || set.kind == SetKind::List) {
     throw fields.fault("compare",
