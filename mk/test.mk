@@ -32,8 +32,10 @@ test: packages-build packages-test ## install what is missing, build, run every 
 check: check-unit check-bats check-other-mpi check-targets
 
 .PHONY: check-unit
+# In two halves at the same time: most of it is arithmetic of one thread.
 check-unit: $(BIN)/unit_tests ## unit tests only
-	$(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1
+	@half() { GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 $(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1; }; \
+	half 1 & other=$$!; half 0 && status=0 || status=1; wait $$other && exit $$status
 
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)

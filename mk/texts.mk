@@ -2,7 +2,7 @@
 # Files that every program carries, so that it needs none beside it: help, version, systems, models, gnuplot
 # scripts, expectations. src/base/embedded_text.hpp finds them by their paths.
 TEXTS := $(sort VERSION $(wildcard docs/options.md docs/*-options.md topo/systems/*.toml src/study/models.toml plots/*.gp \
-  results/expect/*.toml))
+  results/expect/*.toml results/expect/shared/*.toml))
 TEXT_OBJECTS := $(BUILD)/embedded_texts.o
 
 # A file that was taken away is a change, too.

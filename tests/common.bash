@@ -5,8 +5,8 @@ bats_require_minimum_version 1.5.0
 # Hydra dies of a broken pipe now and then where it tells the end of its stdin to ranks that have ended
 # before: the tests' stdin has no end, and nothing is written to it.
 endless_stdin() {
-  mkfifo "$BATS_TEST_TMPDIR/stdin"
-  exec 0<> "$BATS_TEST_TMPDIR/stdin"
+  mkfifo "$DIR/stdin"
+  exec 0<> "$DIR/stdin"
 }
 
 # use_mpi: `mpirun` and `mpiexec` are those of the MPI that the programs are linked with, whatever the
@@ -37,14 +37,27 @@ use_programs() {
   cd "$BATS_TEST_TMPDIR/root" || return 1
 }
 
-setup() {
+common_setup() {
   ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
   cd "$ROOT" || return 1
   [ -z "${PROGRAMS:-}" ] || use_programs "$ROOT/$PROGRAMS"
+  DIR=$BATS_TEST_TMPDIR
   use_mpi
   endless_stdin
-  DIR=$BATS_TEST_TMPDIR
-  QUICK=(-b 1K -e 4K -n 3 -w 1)
+  QUICK=(-b 1K -e 4K -n 3 -w 1 --host-limits off)
+}
+
+setup() { common_setup; }
+
+# refused WORDS OPTIONS... : COMMAND with OPTIONS is bad usage: exit 2 (or EXIT), nothing on stdout, and one line on
+# stderr with WORDS.
+refused() {
+  run --separate-stderr "${COMMAND[@]}" "${@:2}"
+  echo "$stderr"
+  [ "$status" -eq "${EXIT:-2}" ]
+  [ -z "$output" ]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  [[ $stderr == *"$1"* ]]
 }
 
 # rows FILE: the records of a CSV, without context and column names.
@@ -55,6 +68,16 @@ column() { awk -v columns="$1" -f "$ROOT/tests/fixtures/csv.awk" "$2"; }
 
 # table: the data rows of a run's standard output.
 table() { grep -E '^ +[0-9]' <<<"$output"; }
+
+# wait_for_file FILE: until it is there, half a minute at most.
+wait_for_file() {
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    [ ! -e "$1" ] || return 0
+    sleep 0.1
+  done
+  return 1
+}
 
 # nothing_runs TEXT: no process has TEXT in its command line, within what the kernel takes to end one.
 nothing_runs() {

@@ -23,14 +23,14 @@ namespace busbar {
 namespace {
 
 Status dump(const AcceptOptions& options) {
-  const SpecificationSource source = find_specification(options.specification);
+  const judge::SpecificationSource source = judge::find_specification(options.specification);
   fmt::print("{}", specification_json(judge::parse_specification(source.text, source.path,
                                                                  options.profile, options.rules)));
   return Status::Ok;
 }
 
 Status list_rules(const AcceptOptions& options) {
-  const SpecificationSource source = find_specification(options.specification);
+  const judge::SpecificationSource source = judge::find_specification(options.specification);
   fmt::print("{}", judge::rule_list(
                        judge::parse_specification(source.text, source.path, options.profile)));
   return Status::Ok;
@@ -51,7 +51,7 @@ Status list() {
 }
 
 Status lint(const AcceptOptions& options) {
-  const SpecificationSource source = find_specification(options.specification);
+  const judge::SpecificationSource source = judge::find_specification(options.specification);
   const judge::Specification specification =
       judge::parse_specification(source.text, source.path, options.profile, options.rules);
   const std::vector<judge::LintFinding> findings = lint_findings(specification);
@@ -64,7 +64,7 @@ Status lint(const AcceptOptions& options) {
 
 /// By the profile and the rules of the journals, where none are named: it is what was measured.
 judge::Specification specification_for(const AcceptOptions& options, const AcceptFiles& files) {
-  return read_specification(find_specification(options.specification),
+  return read_specification(judge::find_specification(options.specification),
                             options.profile.empty() ? profile_of(files) : options.profile,
                             options.rules.empty() ? rules_of(files) : options.rules);
 }
@@ -88,7 +88,7 @@ Status make_baseline(const AcceptOptions& options) {
         fmt::format("-o {}: it exists; give another name or remove it", options.output));
   }
   const AcceptFiles files = sort_files(options.files);
-  const SpecificationSource source = find_specification(options.specification);
+  const judge::SpecificationSource source = judge::find_specification(options.specification);
   const judge::Specification specification = judge::parse_specification(
       source.text, source.path, options.profile.empty() ? profile_of(files) : options.profile,
       options.rules.empty() ? rules_of(files) : options.rules);

@@ -3,15 +3,11 @@
 
 #include <algorithm>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/accept_outputs.hpp"
-#include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
@@ -61,24 +57,6 @@ Status conclude(judge::Acceptance acceptance, const std::string& seed, const Acc
 
 std::string this_day() { return local_time().substr(0, std::string_view("2026-11-21").size()); }
 
-SpecificationSource find_specification(const std::string& name) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(name, error)) {
-    std::ifstream file(name, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) throw usage_error(fmt::format("cannot read {}", name));
-    return {.path = name, .text = text.str()};
-  }
-  const std::string path = fmt::format("results/expect/{}.toml", name);
-  const std::string_view text = embedded_text(path);
-  if (!text.empty()) return {.path = path, .text = std::string(text)};
-  throw usage_error(fmt::format(
-      "{}: there is no such file, and no ready-made specification of that name; see busbar accept "
-      "list",
-      name));
-}
-
 std::vector<judge::LintFinding> lint_findings(const judge::Specification& specification) {
   std::optional<judge::Baseline> baseline;
   try {
@@ -89,7 +67,7 @@ std::vector<judge::LintFinding> lint_findings(const judge::Specification& specif
   return judge::lint(specification, baseline ? &*baseline : nullptr, this_day());
 }
 
-judge::Specification read_specification(const SpecificationSource& source,
+judge::Specification read_specification(const judge::SpecificationSource& source,
                                         const std::string& profile,
                                         const std::vector<std::string>& rules) {
   judge::Specification specification =

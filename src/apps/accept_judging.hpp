@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "judge/judge.hpp"
 #include "judge/spec/lint.hpp"
+#include "judge/spec/source.hpp"
 
 namespace busbar {
 
@@ -40,16 +41,9 @@ class AcceptJudging {
 /// "2026-11-21": this day, local.
 [[nodiscard]] std::string this_day();
 
-/// The specification that words on the command line mean.
-struct SpecificationSource {
-  std::string path{};  ///< for messages; relative paths begin at its folder
-  std::string text{};
-};
-/// A file, or a ready-made specification by its name. Throws Error (Usage).
-[[nodiscard]] SpecificationSource find_specification(const std::string& name);
-/// Reads it; what cannot mean what it says is refused as `accept lint` does. `rules` are the ids of
-/// the only ones that count; empty: all of the profile.
-[[nodiscard]] judge::Specification read_specification(const SpecificationSource& source,
+/// Reads a specification; what cannot mean what it says is refused as `accept lint` does. `rules`
+/// are the ids of the only ones that count; empty: all of the profile.
+[[nodiscard]] judge::Specification read_specification(const judge::SpecificationSource& source,
                                                       const std::string& profile,
                                                       const std::vector<std::string>& rules);
 /// What `accept lint` says of it.

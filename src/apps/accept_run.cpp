@@ -113,7 +113,7 @@ Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
 }  // namespace
 
 Status accept_run(const AcceptOptions& options) {
-  const SpecificationSource source = find_specification(options.specification);
+  const judge::SpecificationSource source = judge::find_specification(options.specification);
   const AcceptJudging judging(read_specification(source, options.profile, options.rules),
                               options.assumed);
   const judge::Specification& specification = judging.specification();
@@ -134,7 +134,7 @@ Status accept_run(const AcceptOptions& options) {
                            .rules = specification.only,
                            .seed = fmt::format("{}", seed),
                            .nodes = hosts},
-                          source.text);
+                          judge::complete_text(source));
   const judge::InterruptWatch watch;
   Teller teller(options.verbose);
   const auto judge_now = [&](std::span<const judge::Observation> observations) {

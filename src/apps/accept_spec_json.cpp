@@ -3,112 +3,53 @@
 
 #include <nlohmann/json.hpp>
 
+#include "judge/spec/specification_fields.hpp"
+
 namespace busbar {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json figure(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+template <class T>
+Json json_of(const T& value);
 
-std::string_view name(judge::OnNoisy on_noisy) {
-  switch (on_noisy) {
-    case judge::OnNoisy::Rerun: return "rerun";
-    case judge::OnNoisy::Warn: return "warn";
-    case judge::OnNoisy::Inconclusive: break;
+template <class T>
+Json json_of(const std::optional<T>& value) {
+  return value ? json_of(*value) : Json();
+}
+
+template <judge::TableOfFields T>
+Json json_of(const std::vector<T>& tables) {
+  Json list = Json::array();
+  for (const T& table : tables) list.push_back(json_of(table));
+  return list;
+}
+
+template <class T>
+Json json_of(const T& value) {
+  if constexpr (NamedEnum<T>) {
+    return name(value);
+  } else if constexpr (judge::TableOfFields<T>) {
+    Json table = Json::object();
+    judge::visit_fields(
+        value, [&](std::string_view key, const auto& field, const judge::FieldCheck& check = {}) {
+          Json member = json_of(field);
+          if (check.json.empty() && !check.if_true.empty()) {
+            member = member == Json(true) ? check.if_true : check.if_false;
+          }
+          table[std::string(check.json.empty() ? key : check.json)] = std::move(member);
+        });
+    return table;
+  } else {
+    return value;
   }
-  return "inconclusive";
-}
-
-Json system_json(const judge::SystemIdentity& system) {
-  return {{"name", system.name}, {"fingerprint", system.fingerprint}, {"nodes", system.nodes}};
-}
-
-Json ceiling_json(const judge::CeilingRule& ceiling) {
-  const bool hierarchical = ceiling.model == judge::CeilingModel::Hierarchical;
-  return {{"scale_up", figure(ceiling.scale_up)},
-          {"scale_out", figure(ceiling.scale_out)},
-          {"model", hierarchical ? "hierarchical" : "ring"},
-          {"in_network_reduction", ceiling.in_network_reduction ? "measured" : "none"},
-          {"system", ceiling.system}};
-}
-
-Json run_json(const judge::RunContract& run) {
-  return {{"launches", run.launches},     {"min_launches", run.min_launches},
-          {"iterations", run.iterations}, {"warmup", run.warmup},
-          {"check_data", run.check_data}, {"timeout_s", run.timeout_s},
-          {"backend", run.backend},       {"reach_timeout_s", run.reach_timeout_s},
-          {"parallel", run.parallel},     {"at_once", run.at_once ? Json(*run.at_once) : Json()}};
-}
-
-Json noise_json(const judge::NoiseGate& noise) {
-  const bool all = noise.decide == judge::Decide::AllSamples;
-  return {{"max_cv", noise.max_cv},
-          {"on_noisy", name(noise.on_noisy)},
-          {"max_reruns", noise.max_reruns},
-          {"decide", all ? "all_samples" : "last"}};
-}
-
-Json set_json(const judge::DeviceSetRule& set) {
-  return {{"id", set.id},       {"kind", judge::name(set.kind)},
-          {"gpus", set.gpus},   {"ranks_per_node", set.ranks_per_node},
-          {"nodes", set.nodes}, {"all_pairs_up_to", set.all_pairs_up_to}};
-}
-
-Json known_issue_json(const std::optional<judge::KnownIssue>& issue) {
-  if (!issue) return {};
-  return {{"reason", issue->reason}, {"until", issue->until}};
-}
-
-Json rule_json(const judge::Expectation& rule) {
-  return {{"id", rule.id},
-          {"collective", rule.collectives},
-          {"device_set", rule.device_set},
-          {"size", rule.sizes},
-          {"type", rule.type},
-          {"op", rule.op},
-          {"in_place", rule.in_place},
-          {"metric", judge::name(rule.metric)},
-          {"statistic", judge::name(rule.statistic)},
-          {"compare", judge::name(rule.compare)},
-          {"value", figure(rule.value)},
-          {"source", rule.source},
-          {"fail_below", figure(rule.bounds.fail_below)},
-          {"warn_below", figure(rule.bounds.warn_below)},
-          {"warn_above", figure(rule.bounds.warn_above)},
-          {"fail_above", figure(rule.bounds.fail_above)},
-          {"max_cv", figure(rule.max_cv)},
-          {"allow_misses", rule.allow_misses},
-          {"min_robust_z", rule.min_robust_z},
-          {"max_fleet_mad", rule.max_fleet_mad},
-          {"confirm_repeats", rule.confirm_repeats},
-          {"known_issue", known_issue_json(rule.known_issue)}};
-}
-
-Json baseline_json(const std::optional<judge::BaselineRule>& baseline) {
-  if (!baseline) return {};
-  return {{"file", baseline->file},
-          {"max_age_days", baseline->max_age_days},
-          {"must_match", baseline->must_match}};
 }
 
 }  // namespace
 
 std::string specification_json(const judge::Specification& specification) {
-  Json sets = Json::array();
-  for (const judge::DeviceSetRule& set : specification.device_sets) sets.push_back(set_json(set));
-  Json rules = Json::array();
-  for (const judge::Expectation& rule : specification.expectations) {
-    rules.push_back(rule_json(rule));
-  }
-  const Json all = {{"file", specification.file},
-                    {"profile", specification.profile},
-                    {"system", system_json(specification.system)},
-                    {"ceiling", ceiling_json(specification.ceiling)},
-                    {"run", run_json(specification.run)},
-                    {"noise", noise_json(specification.noise)},
-                    {"baseline", baseline_json(specification.baseline)},
-                    {"device_set", sets},
-                    {"expect", rules}};
+  Json all{{"file", specification.file}, {"profile", specification.profile}};
+  all.update(json_of(specification));
   return all.dump(2) + "\n";
 }
 

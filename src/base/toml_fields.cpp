@@ -48,8 +48,8 @@ std::string unknown_word(std::string_view what, std::string_view word,
 }
 
 Error fault_at(std::string_view origin, const toml::source_region& place, const std::string& what) {
-  std::string line =
-      fmt::format("{}:{}:{}: {}", origin, place.begin.line, place.begin.column, what);
+  const std::string_view file = place.path == nullptr ? origin : *place.path;
+  std::string line = fmt::format("{}:{}:{}: {}", file, place.begin.line, place.begin.column, what);
   // Keys of the file are repeated: nothing of them may move a terminal's cursor.
   std::replace_if(line.begin(), line.end(), is_control, ' ');
   return usage_error(line);
@@ -58,7 +58,7 @@ Error fault_at(std::string_view origin, const toml::source_region& place, const 
 toml::table parse_toml(std::string_view text, std::string_view origin, std::string_view document) {
   check_toml_characters(text, origin);
   try {
-    return toml::parse(text);
+    return toml::parse(text, origin);
   } catch (const toml::parse_error& error) {
     throw fault_at(
         origin, error.source(),

@@ -18,7 +18,7 @@ namespace busbar {
 [[nodiscard]] toml::table parse_toml(std::string_view text, std::string_view origin,
                                      std::string_view document = "docs/systems.md");
 
-/// An error at a place of a system file: "origin:line:column: what".
+/// An error at a place: "file:line:column: what"; of `origin` where the place names no file.
 [[nodiscard]] Error fault_at(std::string_view origin, const toml::source_region& place,
                              const std::string& what);
 

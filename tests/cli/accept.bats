@@ -3,15 +3,8 @@
 # busbar accept: what is refused before anything is launched, runs on this machine, outputs, exit codes.
 load ../common
 
-accept() { run --separate-stderr ./busbar accept "$@"; }
-refused() {  # refused WORDS ARGUMENTS... : exit 2 and one line with these words
-  accept "${@:2}"
-  echo "$stderr"
-  [ "$status" -eq 2 ]
-  [ -z "$output" ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-  [[ $stderr == *"$1"* ]]
-}
+COMMAND=(./busbar accept)
+accept() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 specification() {  # specification [VALUE [KIND]] > FILE: all-reduce of two ranks on every node
   cat <<END
 schema = 1
@@ -59,6 +52,18 @@ END
   accept judge "$DIR/spec.toml" "$DIR/run/launches.csv" --json "$DIR/again.json"
   [ "$status" -eq 2 ]
   [[ $stderr == *"--json: $DIR/again.json exists"* ]]
+}
+
+@test "a specification that is based on another is dumped and kept whole" {
+  specification > "$DIR/base.toml"
+  printf 'schema = 1\nbased_on = "base.toml"\n[system]\nname = "derived"\n[run]\nlaunches = 1\nmin_launches = 1\n' > "$DIR/spec.toml"
+  accept lint "$DIR/spec.toml" --dump-spec
+  [ "$(jq -c '[.system.name, .run.launches, .run.iterations, .expect[0].id]' <<<"$output")" = '["derived",1,5,"floor"]' ]
+  accept run "$DIR/spec.toml" -o "$DIR/run"
+  [ "$status" -ne 2 ]
+  run ! grep based_on "$DIR/run/spec.toml"
+  accept lint "$DIR/run/spec.toml"
+  [[ $output == *"1 rule, 1 device set"* ]]
 }
 @test "a browser opens the verdicts' page without a complaint" {
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"

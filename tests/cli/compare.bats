@@ -3,15 +3,8 @@
 # busbar compare: verdicts, groups of launches, exit codes, refusals.
 load ../common
 
-compare() { run --separate-stderr ./busbar compare "$@"; }
-refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
-  compare "${@:2}"
-  echo "$stderr"
-  [ "$status" -eq 2 ]
-  [ -z "$output" ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-  [[ $stderr == *"$1"* ]]
-}
+COMMAND=(./busbar compare)
+compare() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 launch() {  # launch FILE TIME [LIBRARY]: a CSV of one row
   printf '# library: %s\ncollective,backend,ranks,type,op,in_place,size_bytes,status,time_median_us\n' "${3:-MPICH 4.0.2}" > "$1"
   printf 'allreduce,mpi,4,float,sum,0,1048576,ok,%s\n' "$2" >> "$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# examples/: scripts run in a pretended Slurm with the real busbar, files are read by their own tools.
+# examples/: scripts run in a fake Slurm with the real busbar, files are read by their own tools.
 load ../common
 
 setup_example() {
@@ -10,7 +10,7 @@ setup_example() {
   export BUSBAR_STATE=$DIR/state BUSBAR_TEXTFILES=$DIR/textfiles BUSBAR_SPEC=$DIR/accept.toml
   export SLURMD_NODENAME=localhost SLURM_JOB_ID=7 SLURM_JOB_NODELIST=localhost
   mkdir "$BUSBAR_TEXTFILES"
-  # shellcheck disable=SC2016  # the words are those of the pretended scontrol
+  # shellcheck disable=SC2016  # the words are those of the fake scontrol
   printf '#!/bin/sh\n[ "$1" = show ] && echo localhost || echo "$@" >> "%s"\n' "$DIR/scontrol.log" > "$DIR/bin/scontrol"
   chmod +x "$DIR/bin/scontrol"
 }
@@ -19,7 +19,7 @@ specification() {
   cat > "$BUSBAR_SPEC" <<TOML
 schema = 1
 [system]
-name = "pretended"
+name = "fake"
 [run]
 launches = 1
 min_launches = 1
@@ -67,7 +67,7 @@ commands() {
   echo "$output"
   [ "$status" -eq 0 ]
   ls "$BUSBAR_STATE"/run-*/junit.xml
-  grep -q '^interconnect_overall{system="pretended",verdict="\(PASS\|INCONCLUSIVE\)"} 1$' "$BUSBAR_TEXTFILES/busbar.prom"
+  grep -q '^interconnect_overall{system="fake",verdict="\(PASS\|INCONCLUSIVE\)"} 1$' "$BUSBAR_TEXTFILES/busbar.prom"
   touch "$BUSBAR_STATE/passed"  # an oversubscribed machine is INCONCLUSIVE, which is no pass
   run examples/slurm-prolog.sh
   [ "$status" -eq 0 ]
@@ -105,7 +105,7 @@ commands() {
   specification 1000000.0
   tools/make-bundle "$DIR/bundle" "$(readlink -f allreduce_perf)" "$(readlink -f busbar)"
   rm "$DIR/bin"/busbar "$DIR/bin"/*_perf  # this machine has no other
-  # shellcheck disable=SC2016  # the words are those of the pretended programs
+  # shellcheck disable=SC2016  # the words are those of the fake programs
   printf '#!/bin/sh\n[ "$1" = --force ] && cp "$2" "$3"\n' > "$DIR/bin/sbcast"
   # shellcheck disable=SC2016
   printf '#!/bin/sh\nshift\necho "$*" >> "%s"\nexec "$@"\n' "$DIR/srun.log" > "$DIR/bin/srun"
@@ -198,7 +198,7 @@ PYTHON
   [ "$(xmllint --xpath 'count(//testcase/failure)' "$DIR/run/junit.xml")" -eq 1 ]
   xmllint --noout "$DIR/run/report.html"
   jq -e '.overall == "FAIL" and .exit_code == 1' "$DIR/run/verdicts.json"
-  grep -q '^# FAIL: interconnect acceptance of pretended$' "$DIR/run/verdicts.md"
+  grep -q '^# FAIL: interconnect acceptance of fake$' "$DIR/run/verdicts.md"
   [ "$(column verdict "$DIR/run/verdicts.csv")" = FAIL ]
   find_promtool
   "$PROMTOOL" check metrics < "$DIR/run/metrics.prom"

@@ -3,14 +3,7 @@
 # busbar import: a log becomes a CSV that busbar reads; refusals by file and line.
 load ../common
 
-refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
-  run --separate-stderr ./busbar import "${@:2}"
-  echo "$stderr"
-  [ "$status" -eq 2 ]
-  [ -z "$output" ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-  [[ $stderr == *"$1"* ]]
-}
+COMMAND=(./busbar import)
 log() {  # log FILE: one row of a test on two ranks
   cat > "$1" <<'LOG'
 0: # Collective test starting: all_reduce_perf

@@ -3,7 +3,7 @@
 load ../common
 
 @test "rows have 13 words and begin with a digit; nothing else does" {
-  run --separate-stderr mpirun -np 4 ./allreduce_perf -b 1M -e 4M -c 1 --time-budget 0.1
+  run --separate-stderr mpirun -np 4 ./allreduce_perf --host-limits off -b 1M -e 4M -c 1 --time-budget 0.1
   [ "$status" -eq 0 ]
   [ "$(table | wc -l)" -eq 3 ]
   [ "$(table | awk 'NF != 13' | wc -l)" -eq 0 ]
@@ -51,7 +51,7 @@ load ../common
   for collective in allreduce:1.5 broadcast:1 reducescatter:0.75 allgather:0.75 \
     reduce:1 alltoall:0.75 sendrecv:1 gather:0.75 scatter:0.75; do
     rm -f "$DIR/a.csv"
-    run mpirun -np 4 "./${collective%:*}_perf" -b 100000 -e 100000 -n 2 -w 0 --csv "$DIR/a.csv"
+    run mpirun -np 4 "./${collective%:*}_perf" --host-limits off -b 100000 -e 100000 -n 2 -w 0 --csv "$DIR/a.csv"
     [ "$status" -eq 0 ]
     column size_bytes,time_median_us,algbw_GBps,busbw_GBps "$DIR/a.csv" | awk -F'|' -v factor="${collective#*:}" '
       function near(a, b) { return a > 0.999 * b && a < 1.001 * b }
@@ -63,7 +63,7 @@ load ../common
 }
 
 @test "the size is what nccl-tests calls so, also where ranks do not divide it" {
-  sizes() { mpirun -np 3 "./$1_perf" -b 1000 -e 1000 -d "$2" -n 1 -w 0 | awk '/^ +[0-9]/ { print $1, $2 }'; }
+  sizes() { mpirun -np 3 "./$1_perf" --host-limits off -b 1000 -e 1000 -d "$2" -n 1 -w 0 | awk '/^ +[0-9]/ { print $1, $2 }'; }
   [ "$(sizes allreduce double)" = "1000 125" ]
   [ "$(sizes broadcast float)" = "1000 250" ]
   [ "$(sizes allgather float)" = "960 80" ]      # 333 bytes a rank, rounded down to 320
@@ -113,7 +113,7 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
   local name=$1 wanted=$2
   shift 2
   rm -f "$DIR/c.csv"
-  mpirun -np 2 ./allreduce_perf -b 1K -e 1K -n 4 -w 1 --csv "$DIR/c.csv" "$@" > "$DIR/out"
+  mpirun -np 2 ./allreduce_perf --host-limits off -b 1K -e 1K -n 4 -w 1 --csv "$DIR/c.csv" "$@" > "$DIR/out"
   [ "$(column "$name" "$DIR/c.csv" | sort -u | xargs)" = "$wanted" ] || {
     echo "$*: $name is $(column "$name" "$DIR/c.csv" | xargs)"
     return 1
@@ -170,10 +170,10 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
 }
 
 @test "progress is on stderr, and only on a terminal" {
-  run --separate-stderr mpirun -np 2 ./allreduce_perf -b 1K -e 1K --time-budget 0.05
+  run --separate-stderr mpirun -np 2 ./allreduce_perf --host-limits off -b 1K -e 1K --time-budget 0.05
   [ -z "$stderr" ]
   for launch in "" "mpirun -np 2"; do
-    script -qec "$launch ./allreduce_perf -b 1K -e 1K --time-budget 0.05 > $DIR/out" /dev/null > "$DIR/terminal"
+    script -qec "$launch ./allreduce_perf --host-limits off -b 1K -e 1K --time-budget 0.05 > $DIR/out" /dev/null > "$DIR/terminal"
     grep -q 'warming up' "$DIR/terminal"
     run ! grep -q 'warming up' "$DIR/out"
   done

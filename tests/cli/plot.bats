@@ -3,15 +3,8 @@
 # busbar plot: figures, gaps, the same bytes, text, refusals.
 load ../common
 
-plot() { run --separate-stderr ./busbar plot "$@"; }
-refused() {  # refused STATUS WORDS OPTIONS... : this status and one line with these words
-  plot "${@:3}"
-  echo "$stderr"
-  [ "$status" -eq "$1" ]
-  [ -z "$output" ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-  [[ $stderr == *"$2"* ]]
-}
+COMMAND=(./busbar plot)
+plot() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 # sweep FILE SYSTEM RANKS BACKEND: 1 to 16 MiB, of which 4 MiB was skipped.
 sweep() {
   {
@@ -148,7 +141,7 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
     plot "$DIR/a.csv" --log-y=$when -o "$DIR/p" --figure busbw --format svg
     run ! grep -q '^log_low' "$DIR/p/busbw.dat"
   done
-  refused 2 "always, never, auto" "$DIR/a.csv" -o "$DIR/p" --log-y=often
+  refused "always, never, auto" "$DIR/a.csv" -o "$DIR/p" --log-y=often
 }
 @test "plot warns of a file that was cut" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
@@ -189,21 +182,21 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
 }
 @test "plot refuses what it cannot draw, in one line" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
-  refused 2 "no FILE" -o "$DIR/p"
-  refused 2 "-o DIR" "$DIR/a.csv"
-  refused 2 "sendrecv_perf --pairs all" "$DIR/a.csv" -o "$DIR/p" --figure pairs
-  refused 2 "two numbers of ranks" "$DIR/a.csv" -o "$DIR/p" --figure scaling
-  refused 2 "did you mean latency?" "$DIR/a.csv" -o "$DIR/p" --figure latenci
-  refused 2 "neither svg nor png" "$DIR/a.csv" -o "$DIR/p" --format pdf
-  refused 2 "LOW:HIGH" "$DIR/a.csv" -o "$DIR/p" --limits 5
-  refused 2 "not below" "$DIR/a.csv" -o "$DIR/p" --limits 5:5
-  refused 2 "out, in, both" "$DIR/a.csv" -o "$DIR/p" --placement up
-  refused 2 "leave out -o" "$DIR/a.csv" -o "$DIR/p" --terminal
-  refused 2 "nothing to draw" "$DIR/a.csv" -o "$DIR/p" --placement in
-  refused 2 "unknown option --colour" "$DIR/a.csv" -o "$DIR/p" --colour
-  refused 2 "absent.csv" "$DIR/absent.csv" -o "$DIR/p"
+  refused "no FILE" -o "$DIR/p"
+  refused "-o DIR" "$DIR/a.csv"
+  refused "sendrecv_perf --pairs all" "$DIR/a.csv" -o "$DIR/p" --figure pairs
+  refused "two numbers of ranks" "$DIR/a.csv" -o "$DIR/p" --figure scaling
+  refused "did you mean latency?" "$DIR/a.csv" -o "$DIR/p" --figure latenci
+  refused "neither svg nor png" "$DIR/a.csv" -o "$DIR/p" --format pdf
+  refused "LOW:HIGH" "$DIR/a.csv" -o "$DIR/p" --limits 5
+  refused "not below" "$DIR/a.csv" -o "$DIR/p" --limits 5:5
+  refused "out, in, both" "$DIR/a.csv" -o "$DIR/p" --placement up
+  refused "leave out -o" "$DIR/a.csv" -o "$DIR/p" --terminal
+  refused "nothing to draw" "$DIR/a.csv" -o "$DIR/p" --placement in
+  refused "unknown option --colour" "$DIR/a.csv" -o "$DIR/p" --colour
+  refused "absent.csv" "$DIR/absent.csv" -o "$DIR/p"
   touch "$DIR/file"
-  refused 2 "cannot make the folder" "$DIR/a.csv" -o "$DIR/file"
+  refused "cannot make the folder" "$DIR/a.csv" -o "$DIR/file"
   [ ! -e "$DIR/p" ]
 }
 @test "plot -h teaches" {

@@ -3,15 +3,8 @@
 # busbar report: pages of CSVs and of systems, in HTML and Markdown; refusals.
 load ../common
 
-report() { run --separate-stderr ./busbar report "$@"; }
-refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
-  report "${@:2}"
-  echo "$stderr"
-  [ "$status" -eq 2 ]
-  [ -z "$output" ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-  [[ $stderr == *"$1"* ]]
-}
+COMMAND=(./busbar report)
+report() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 curve() {  # curve SYSTEM RANKS RATE... : a CSV of rates at 256 MiB, 512 MiB, ...
   local size=268435456
   [ -f "$DIR/$1.csv" ] || printf '# busbar: 0.1.0\n# system: %s\ncollective,backend,ranks,nodes,type,in_place,size_bytes,status,time_median_us,busbw_GBps\n' "$1" > "$DIR/$1.csv"

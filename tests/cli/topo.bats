@@ -3,15 +3,8 @@
 # busbar topo: actions, sources, forms of output, refusals.
 load ../common
 
-topo() { run --separate-stderr ./busbar topo "$@"; }
-refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
-  topo "${@:2}"
-  echo "$stderr"
-  [ "$status" -eq 2 ]
-  [ -z "$output" ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-  [[ $stderr == *"$1"* ]]
-}
+COMMAND=(./busbar topo)
+topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 
 @test "topo bound tells what a set carries and why, as text and as JSON" {
   topo bound --system dgx-1v --devices 0,1,2,3

@@ -3,15 +3,8 @@
 # busbar workload: links, models, the inverse, forms of output, refusals.
 load ../common
 
-workload() { run --separate-stderr ./busbar workload "$@"; }
-refused() {  # refused WORDS OPTIONS... : exit 2 and one line with these words
-  workload "${@:2}"
-  echo "$stderr"
-  [ "$status" -eq 2 ]
-  [ -z "$output" ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-  [[ $stderr == *"$1"* ]]
-}
+COMMAND=(./busbar workload)
+workload() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 near() {  # near VALUE EXPECTED : within half a percent
   awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b * 0.995 && a <= b * 1.005) }'
 }

@@ -25,7 +25,7 @@ setup() {
   cd "$ROOT" || return 1
   use_mpi
   needs_mpich "busbar accept run starts MPICH's mpiexec"
-  endless_stdin
   DIR=$BATS_TEST_TMPDIR
+  endless_stdin
   mapfile -t LAUNCHER < <("$CLUSTER" launcher)
 }

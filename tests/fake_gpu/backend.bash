@@ -3,22 +3,27 @@
 # replaced libraries themselves.
 load ../common
 
-setup_file() {
+make_fake_gpu() {
   cd "$BATS_TEST_DIRNAME/../.." || return 1
   make --no-print-directory BUSBAR_NO_INSTALL=1 fake-gpu > /dev/null
 }
+setup_file() { make_fake_gpu; }
 
-setup() {
+# use_fake_gpu: in the root, with programs on GPUs of their own in $DIR.
+use_fake_gpu() {
   ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
   cd "$ROOT" || return 1
   FAKE=$ROOT/${BUILD:-build}/fake_gpu
-  if [ ! -e "$FAKE/libnccl.so.2" ]; then skip "no CUDA toolkit with NCCL"; fi
   use_mpi
   endless_stdin
-  SELFTEST=$FAKE/selftest
-  DIR=$BATS_TEST_TMPDIR
-  # Each test has GPUs of its own.
   export LD_LIBRARY_PATH=$FAKE TMPDIR=$DIR
+}
+
+setup() {
+  DIR=$BATS_TEST_TMPDIR
+  use_fake_gpu
+  if [ ! -e "$FAKE/libnccl.so.2" ]; then skip "no CUDA toolkit with NCCL"; fi
+  SELFTEST=$FAKE/selftest
   QUICK=(--backend nccl -b 4K -e 8K -n 3 -w 1 -T 60)
 }
 

@@ -9,7 +9,7 @@ faulty() {
   shift
   STATUS=0
   FAKE_GPU_FAULT=$fault timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 1K -e 8K -n 2 -w 1 --csv "$DIR/a.csv" \
-    -T 5 "$@" > "$DIR/out" 2> "$DIR/err" || STATUS=$?
+    -T 3 "$@" > "$DIR/out" 2> "$DIR/err" || STATUS=$?
   cat "$DIR/err"
   [ $((SECONDS - begin)) -lt 30 ]
   nothing_runs "$DIR/a.csv"
@@ -42,7 +42,7 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 }
 @test "an operation that never ends is a timeout that names the row" {
   faulty hang:ncclAllReduce:12@1
-  told 4 'timeout: no progress for 5 s in: all-reduce 2 KiB out of place (-T); finished rows are kept'
+  told 4 'timeout: no progress for 3 s in: all-reduce 2 KiB out of place (-T); finished rows are kept'
   kept
 }
 @test "a device that is gone is told, not waited for" {
@@ -65,7 +65,7 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 }
 @test "ranks that never connect are a timeout, with -T and without a rank to blame" {
   faulty hang:ncclCommInitRankConfig:1@1
-  told 4 'timeout: no progress for 5 s in: connecting the ranks over nccl'
+  told 4 'timeout: no progress for 3 s in: connecting the ranks over nccl'
 }
 @test "a rank that cannot connect is told, and the others do not wait for it" {
   faulty fail:ncclCommInitRankConfig:1@1

@@ -15,14 +15,22 @@ right() {  # right RANKS COLLECTIVE OPTIONS...: all rows are ok
   [ "$status" -eq 0 ]
   [ "$(column status,wrong "$DIR/a.csv" | sort -u)" = "ok|0" ]
 }
-refused() {  # refused RANKS COLLECTIVE OPTIONS...: exit 2 and one line
-  perf "$@"
-  [ "$status" -eq 2 ]
-  [ "${#stderr_lines[@]}" -eq 1 ]
-}
 flags() { column flags "$DIR/a.csv" | grep -cw -- "$1"; }
 trace_to() { export FAKE_NCCL_TRACE=$DIR/trace; rm -f "$DIR/trace"; }
 beside_nccl_2_14() { export LD_LIBRARY_PATH=$FAKE/nccl-2.14:$FAKE; }
+
+# It takes 20 seconds until a device that is never given back is given up: that job runs beside the other tests.
+setup_file() {
+  make_fake_gpu
+  DIR=$BATS_FILE_TMPDIR
+  use_fake_gpu
+  [ -e "$FAKE/libnccl.so.2" ] || return 0
+  {
+    FAKE_GPU_FAULT=lost:ncclCommDestroy:1@1 timeout 120 mpirun -np 2 ./allreduce_perf --backend nccl -b 4K -e 8K \
+      -n 3 -w 1 --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" && echo 0 > "$DIR/code" || echo $? > "$DIR/code"
+    mv "$DIR/code" "$DIR/status"
+  } 3>&- &
+}
 
 # without LIBRARY...: hides them, wherever this machine has them: what is found first cannot be opened.
 without() {
@@ -57,18 +65,17 @@ without() {
 }
 
 @test "the time that NCCL takes to connect is no row's time" {
-  machine_line connect=4
+  machine_line connect=2
   QUICK=(--backend nccl -b 4K -e 4K -T 60)
   right 2 allreduce
-  [ "$(column time_median_us "$DIR/a.csv" | awk '$1 < 1e6' | wc -l)" -eq 2 ]
   [ "$(column samples "$DIR/a.csv" | awk '$1 > 2' | wc -l)" -eq 2 ]
-  [ "$(column time_max_us "$DIR/a.csv" | awk '$1 < 3e6' | wc -l)" -eq 2 ]
+  [ "$(column time_max_us "$DIR/a.csv" | awk '$1 < 1.5e6' | wc -l)" -eq 2 ]
 }
 @test "a slow first operation is not taken for the next ones" {
-  export FAKE_GPU_FAULT="slow=4:ncclAllReduce:1@*"
+  export FAKE_GPU_FAULT="slow=2:ncclAllReduce:1@*"
   QUICK=(--backend nccl -b 4K -e 4K -T 60)
   right 2 allreduce --placement out
-  [ "$(column time_max_us "$DIR/a.csv" | awk '$1 < 3e6' | wc -l)" -eq 1 ]
+  [ "$(column time_max_us "$DIR/a.csv" | awk '$1 < 1.5e6' | wc -l)" -eq 1 ]
 }
 
 @test "an fp8 average on one rank is a skipped row, and the rest is measured" {
@@ -181,8 +188,9 @@ without() {
       [[ $stderr == *2.14* ]]
     fi
   done
-  refused 2 allreduce -x 0
-  [[ $stderr == *-x*2.14* ]]
+  COMMAND=(mpirun -np 2 ./allreduce_perf "${QUICK[@]}")
+  refused 2.14 -x 0
+  [[ $stderr == *-x* ]]
 }
 
 @test "buffers that NCCL did not register are not called registered" {
@@ -215,13 +223,14 @@ without() {
 }
 
 @test "a device that is lost when all is measured ends the job, and the rows are there" {
-  QUICK=(--backend nccl -b 4K -e 8K -n 3 -w 1)
-  FAKE_GPU_FAULT=lost:ncclCommDestroy:1@1 perf 2 allreduce
+  local status=0
+  wait_for_file "$BATS_FILE_TMPDIR/status"
+  status=$(cat "$BATS_FILE_TMPDIR/status")
   [ "$status" -ne 0 ]
   [ "$status" -ne 124 ]
-  [[ $stderr == *timeout*"giving the devices back"* ]]
-  [ "$(column status "$DIR/a.csv" | sort | uniq -c | xargs)" = "4 ok" ]
-  nothing_runs "$DIR/a.csv"
+  grep -q 'timeout.*giving the devices back' "$BATS_FILE_TMPDIR/err"
+  [ "$(column status "$BATS_FILE_TMPDIR/a.csv" | sort | uniq -c | xargs)" = "4 ok" ]
+  nothing_runs "$BATS_FILE_TMPDIR/a.csv"
 }
 
 @test "what NCCL takes at its first operation is no reason to end the run" {
@@ -246,10 +255,10 @@ without() {
   done
 }
 @test "a CTA policy that the library does not know is refused in one line" {
-  FAKE_NCCL_VERSION=22707 refused 2 allreduce -x 2
-  [[ $stderr == *-x* ]]
+  COMMAND=(mpirun -np 2 ./allreduce_perf "${QUICK[@]}")
+  FAKE_NCCL_VERSION=22707 refused -x -x 2
   FAKE_NCCL_VERSION=22707 right 2 allreduce -x 1
-  FAKE_NCCL_VERSION=22602 refused 2 allreduce -x 1
+  FAKE_NCCL_VERSION=22602 refused -x -x 1
   right 2 allreduce -x 2
 }
 @test "devices are found by UUID and its beginning" {

@@ -302,7 +302,7 @@ ncclMemAlloc: 1" ]
 }
 
 @test "fault lost: what frees things never returns" {
-  FAKE_GPU_FAULT=lost:ncclAllReduce:2@1 run -124 timeout 10 mpirun -np 2 "$SELFTEST" all_reduces
+  FAKE_GPU_FAULT=lost:ncclAllReduce:2@1 run -124 timeout 4 mpirun -np 2 "$SELFTEST" all_reduces
   says "rank 1 call 3: 1 0 0 cudaErrorDevicesUnavailable -1"
   run ! says "rank 1 end: cudaErrorDevicesUnavailable"
 }

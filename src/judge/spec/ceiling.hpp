@@ -11,13 +11,6 @@
 
 namespace busbar::judge {
 
-/// What carries a collective.
-struct SetShape {
-  int ranks = 0;
-  int nodes = 0;
-  std::string gpus{};  ///< DeviceSetRule::gpus
-};
-
 /// The most that a collective can reach, and where that is from.
 struct CeilingFigure {
   double GBps = 0;      ///< bus bandwidth

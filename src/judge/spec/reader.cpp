@@ -1,21 +1,326 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/reader.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
-#include "judge/spec/reader_parts.hpp"
+#include "judge/spec/field_reader.hpp"
+#include "judge/spec/profile.hpp"
+#include "judge/spec/source.hpp"
+#include "model/collective.hpp"
+#include "model/data_type.hpp"
+#include "model/reduce_op.hpp"
+#include "topo/choice/choose.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar::judge {
 namespace {
 
+/// The file in which a key's value stands: paths are relative to it.
+std::string file_of(const TomlFields& table, std::string_view key) {
+  const std::string file = place_of(table, key).file;
+  return file.empty() ? std::string(table.origin()) : file;
+}
 
-void check_schema(const TomlFields& file) {
-  const auto* schema = file.required("schema").as_integer();
-  if (schema == nullptr || schema->get() != 1) {
-    throw file.fault("schema", "schema must be 1: no other is known");
+TomlFields table_of(const TomlFields& file, std::string_view key) {
+  const toml::node* found = file.find(key);
+  if (found == nullptr) {
+    throw file.fault(key, fmt::format("the specification needs a table [{}]; {} describes it", key,
+                                      kSpecificationDocument));
   }
+  return {*found, file.origin(), fmt::format("[{}]", key)};
+}
+
+SystemIdentity read_system(const TomlFields& file) {
+  const TomlFields fields = table_of(file, "system");
+  auto system = read_fields<SystemIdentity>(fields);
+  system.fingerprint_place = place_of(fields, "fingerprint");
+  return system;
+}
+
+/// A path is relative to the file, as the baseline's is; a name is a built-in system.
+void check_system(const TomlFields& ceiling, std::string& system) {
+  if (system.find('/') != std::string::npos || system.ends_with(".toml")) {
+    system = beside(file_of(ceiling, "system"), system);
+  }
+  try {
+    static_cast<void>(topo::load_machine(system));
+  } catch (const Error& error) {
+    throw ceiling.fault("system", error.what());
+  }
+}
+
+CeilingRule read_ceiling(const TomlFields& file) {
+  if (!file.has("ceiling")) return {};
+  const TomlFields fields = table_of(file, "ceiling");
+  auto rule = read_fields<CeilingRule>(fields);
+  rule.place = place_of(file, "ceiling");
+  const bool scales = rule.scale_up || rule.scale_out;
+  if (scales && !rule.system.empty()) {
+    throw fields.fault("system",
+                       "system contradicts scale_up and scale_out: the ceiling is of one of them");
+  }
+  if (!scales && rule.system.empty()) {
+    throw fields.fault("system",
+                       "[ceiling] needs scale_up or scale_out (GB/s of one GPU and "
+                       "direction), or system = \"NAME\"");
+  }
+  if (!rule.system.empty()) check_system(fields, rule.system);
+  return rule;
+}
+
+std::optional<BaselineRule> read_baseline(const TomlFields& file) {
+  if (!file.has("baseline")) return std::nullopt;
+  const TomlFields fields = table_of(file, "baseline");
+  auto rule = read_fields<BaselineRule>(fields);
+  rule.file = beside(file_of(fields, "file"), rule.file);
+  rule.place = place_of(file, "baseline");
+  return rule;
+}
+
+RunContract read_run(const TomlFields& file) {
+  const TomlFields fields = table_of(file, "run");
+  auto run = read_fields<RunContract>(fields);
+  check_run(fields, run);
+  return run;
+}
+
+NoiseGate read_noise(const TomlFields& file) {
+  const TomlFields fields = table_of(file, "noise");
+  if (fields.text("decide") == "best") {
+    throw fields.fault("decide",
+                       "decide = \"best\" is refused: the best of several attempts passes a bad "
+                       "machine sooner or later; write \"all_samples\" or \"last\"");
+  }
+  const auto noise = read_fields<NoiseGate>(fields);
+  if (noise.on_noisy == OnNoisy::Rerun) {
+    static_cast<void>(fields.required("max_reruns"));
+  } else if (noise.decide == Decide::Last) {
+    throw fields.fault("decide", R"(decide = "last" means nothing without on_noisy = "rerun")");
+  }
+  check_noise(fields, noise);
+  return noise;
+}
+
+/// The number of GPUs that a list names; 0 for a policy and for none.
+int listed_gpus(const TomlFields& fields, const std::string& gpus) {
+  if (gpus.empty()) return 0;
+  try {
+    return static_cast<int>(topo::parse_selection("gpus", gpus).devices.size());
+  } catch (const Error& error) {
+    throw fields.fault("gpus", error.what());
+  }
+}
+
+/// As given, of the list of GPUs, or of the fingerprint.
+int ranks_per_node(const TomlFields& fields, const DeviceSetRule& set,
+                   const SystemIdentity& system) {
+  const int given = set.ranks_per_node;
+  const int listed = listed_gpus(fields, set.gpus);
+  if (given > 0 && listed > 0 && given != listed) {
+    throw fields.fault("ranks_per_node",
+                       fmt::format("ranks_per_node = {} contradicts gpus = \"{}\", which are {}",
+                                   given, set.gpus, listed));
+  }
+  if (given > 0) return given;
+  if (listed > 0) return listed;
+  const auto fact = system.fingerprint.find("gpus_per_node");
+  const int of_system = fact == system.fingerprint.end() ? 0 : std::stoi(fact->second.front());
+  if (of_system > 0) return of_system;
+  throw fields.fault("ranks_per_node",
+                     "[[device_set]] needs ranks_per_node, gpus as a list, or gpus_per_node in the "
+                     "fingerprint of [system]");
+}
+
+void check_nodes(const TomlFields& fields, const DeviceSetRule& set, const SystemIdentity& system) {
+  if (set.kind != SetKind::List) {
+    refuse_without(fields, {"nodes"}, "kind = \"list\" (else the nodes are those of [system])");
+    return;
+  }
+  static_cast<void>(fields.required("nodes"));
+  if (set.nodes.empty()) throw fields.fault("nodes", "nodes is an empty list");
+  for (const std::string& node : set.nodes) {
+    const auto& all = system.nodes;
+    if (all.empty() || std::find(all.begin(), all.end(), node) != all.end()) continue;
+    throw fields.fault("nodes", unknown_word("node of [system]", node, all));
+  }
+}
+
+DeviceSetRule read_set(const TomlFields& fields, const SystemIdentity& system) {
+  auto set = read_fields<DeviceSetRule>(fields, {"members"});
+  set.ranks_per_node = ranks_per_node(fields, set, system);
+  check_nodes(fields, set, system);
+  if (set.kind != SetKind::Pairwise) {
+    refuse_without(fields, {"members", "all_pairs_up_to"}, "kind = \"pairwise\"");
+  }
+  static_cast<void>(fields.one_of("members", {"nodes"}));
+  return set;
+}
+
+/// Tables of a list, each with an id of its own.
+template <class Rule, class Read>
+std::vector<Rule> read_list(const TomlFields& file, const std::string& key, const Read& read) {
+  std::vector<Rule> rules;
+  const std::string what = fmt::format("[[{}]]", key);
+  for (const toml::node* node : file.list(key)) {
+    Rule rule = read(TomlFields(*node, file.origin(), what));
+    rule.place = place_of(*node, file.origin());
+    const bool twice = std::any_of(rules.begin(), rules.end(),
+                                   [&](const Rule& other) { return other.id == rule.id; });
+    if (twice) {
+      throw fault_at(file.origin(), node->source(),
+                     fmt::format("there are two {} with id = \"{}\"", what, rule.id));
+    }
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+void read_collectives(const TomlFields& fields, Expectation& rule) {
+  for (std::string& word : rule.collectives) {
+    const Collective* known = find_collective(word);
+    if (known == nullptr) {
+      throw fields.fault("collective", unknown_word("collective", word, collective_names()));
+    }
+    word = known->name;
+  }
+  refuse_twice(fields, "collective", rule.collectives);
+}
+
+void check_type_and_op(const TomlFields& fields, const Expectation& rule) {
+  std::vector<std::string> types;
+  for (const TypeInfo& type : kTypes) types.emplace_back(type.name);
+  static_cast<void>(fields.one_of("type", types));
+  const auto op = fields.one_of("op", {kOpNames.begin(), kOpNames.end() - 1});
+  const bool reduces = std::any_of(
+      rule.collectives.begin(), rule.collectives.end(),
+      [](const std::string& collective) { return find_collective(collective)->reduces; });
+  if (op && !reduces) throw fields.fault("op", "op means nothing: no collective here reduces");
+}
+
+struct NamedBound {
+  std::string_view key{};
+  std::optional<double> value{};
+};
+
+void check_pair(const TomlFields& fields, const NamedBound& lower, const NamedBound& upper) {
+  const bool may_equal = lower.key.ends_with("_below") == upper.key.ends_with("_below");
+  const bool rises = may_equal ? *lower.value <= *upper.value : *lower.value < *upper.value;
+  if (rises) return;
+  throw fields.fault(upper.key,
+                     fmt::format("{} = {} must be {} {} = {}", upper.key, *upper.value,
+                                 may_equal ? "at least" : "above", lower.key, *lower.value));
+}
+
+/// fail_below <= warn_below < warn_above <= fail_above of those that are there.
+void check_bounds(const TomlFields& fields, const Bounds& bounds) {
+  const NamedBound* last = nullptr;
+  const std::array<NamedBound, 4> rising{{{"fail_below", bounds.fail_below},
+                                          {"warn_below", bounds.warn_below},
+                                          {"warn_above", bounds.warn_above},
+                                          {"fail_above", bounds.fail_above}}};
+  for (const NamedBound& bound : rising) {
+    if (!bound.value) continue;
+    if (last != nullptr) check_pair(fields, *last, bound);
+    last = &bound;
+  }
+  if (last != nullptr) return;
+  throw fields.fault("id",
+                     "the rule has no bound: give fail_below, warn_below, warn_above or "
+                     "fail_above; there is no tolerance that is not written down");
+}
+
+int read_confirm(const TomlFields& fields, const DeviceSetRule& set) {
+  if (!fields.has("confirm")) return 0;
+  if (set.kind != SetKind::Pairwise) {
+    throw fields.fault("confirm",
+                       fmt::format("confirm needs a device set of kind = \"pairwise\": {} is "
+                                   "\"{}\", where no partner can be changed",
+                                   set.id, name(set.kind)));
+  }
+  constexpr int kMost = 100;
+  const TomlFields confirm(fields.required("confirm"), fields.origin(), "confirm");
+  confirm.allow_only({"partner", "repeats"});
+  static_cast<void>(confirm.required("repeats"));
+  static_cast<void>(confirm.one_of("partner", {"known_good"}));
+  return confirm.integer("repeats", 1, kMost, 0);
+}
+
+void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Expectation& rule) {
+  for (const char* key : {"fail_below", "min_robust_z", "max_fleet_mad"}) {
+    static_cast<void>(fields.required(key));
+  }
+  if (rule.metric == Metric::Time) {
+    throw fields.fault("metric",
+                       R"(compare = "fleet" needs a bandwidth: metric = "busbw" or "algbw")");
+  }
+  if (set.kind == SetKind::Whole || set.kind == SetKind::List) {
+    throw fields.fault("compare",
+                       fmt::format("compare = \"fleet\" needs several sets of nodes: {} is \"{}\", "
+                                   "which is one",
+                                   set.id, name(set.kind)));
+  }
+  if (*rule.bounds.fail_below >= 1) {
+    throw fields.fault("fail_below", "fail_below of a fleet's median must be below 1");
+  }
+  static_cast<void>(fields.one_of("attribute", {"node"}));
+  if (fields.has("allow_misses")) {
+    throw fields.fault("allow_misses", "allow_misses means nothing where compare = \"fleet\"");
+  }
+}
+
+/// What a rule may not have beside its reference.
+void check_compare(const TomlFields& fields, const DeviceSetRule& set, const Expectation& rule,
+                   const Specification& specification) {
+  if (rule.compare == Comparison::Fleet) {
+    check_fleet(fields, set, rule);
+  } else {
+    refuse_without(fields, {"min_robust_z", "max_fleet_mad", "attribute", "confirm"},
+                   "compare = \"fleet\"");
+  }
+  if (rule.compare != Comparison::Absolute) {
+    refuse_without(fields, {"value"}, "compare = \"absolute\"");
+  }
+  if (rule.compare == Comparison::Baseline && !specification.baseline) {
+    throw fields.fault("compare", "compare = \"baseline\" needs a table [baseline] with its file");
+  }
+  if (rule.compare == Comparison::Theoretical && rule.metric != Metric::BusBandwidth) {
+    throw fields.fault("metric",
+                       R"(compare = "theoretical" needs metric = "busbw": a ceiling is one of it)");
+  }
+}
+
+const DeviceSetRule& set_of(const TomlFields& fields, const Specification& specification) {
+  const std::string id = fields.required_text("device_set");
+  std::vector<std::string> known;
+  for (const DeviceSetRule& set : specification.device_sets) {
+    if (set.id == id) return set;
+    known.push_back(set.id);
+  }
+  throw fields.fault("device_set", unknown_word("device_set", id, known));
+}
+
+Expectation read_rule(const TomlFields& fields, const Specification& specification) {
+  auto rule = read_fields<Expectation>(fields, {"attribute"});
+  const DeviceSetRule& set = set_of(fields, specification);
+  rule.size_place = place_of(fields, "size");
+  rule.value_place = place_of(fields, "value");
+  read_collectives(fields, rule);
+  check_type_and_op(fields, rule);
+  check_bounds(fields, rule.bounds);
+  const int most_misses = static_cast<int>(rule.sizes.size()) - 1;
+  rule.allow_misses = fields.integer("allow_misses", 0, std::max(most_misses, 0), 0);
+  check_compare(fields, set, rule, specification);
+  rule.confirm_repeats = read_confirm(fields, set);
+  if (rule.metric == Metric::BusBandwidth && shape_of(set, specification.system).ranks == 1) {
+    throw fields.fault("device_set",
+                       fmt::format("one rank has no bus bandwidth: mend gpus or ranks_per_node of "
+                                   "device_set \"{}\", or take metric = \"time_us\"",
+                                   set.id));
+  }
+  return rule;
 }
 
 }  // namespace
@@ -23,26 +328,30 @@ void check_schema(const TomlFields& file) {
 Specification parse_specification(std::string_view text, const std::string& origin,
                                   const std::string& profile,
                                   const std::vector<std::string>& rules) {
-  const toml::table table = parse_toml(text, origin, kSpecificationDocument);
+  const toml::table table = complete_table(text, origin);
   const TomlFields file(table, origin, "the specification");
-  file.allow_only({"schema", "system", "ceiling", "run", "noise", "baseline", "device_set",
-                   "expect", "profile"});
-  check_schema(file);
+  std::vector<std::string> keys = keys_of<Specification>();
+  keys.insert(keys.end(), {"schema", "based_on", "profile"});
+  file.allow_only(keys);
   Specification specification{.file = origin,
                               .system = read_system(file),
                               .ceiling = read_ceiling(file),
                               .run = read_run(file),
                               .noise = read_noise(file),
                               .baseline = read_baseline(file)};
-  specification.device_sets = read_device_sets(file, specification.system);
-  specification.expectations = read_expectations(file, specification);
+  specification.device_sets = read_list<DeviceSetRule>(
+      file, "device_set",
+      [&](const TomlFields& fields) { return read_set(fields, specification.system); });
+  if (specification.device_sets.empty()) {
+    throw file.fault("device_set", "the specification needs a [[device_set]]");
+  }
+  specification.expectations = read_list<Expectation>(
+      file, "expect", [&](const TomlFields& fields) { return read_rule(fields, specification); });
+  if (specification.expectations.empty()) {
+    throw file.fault("expect",
+                     "the specification needs an [[expect]]: nothing expected is no test");
+  }
   return with_profile(file, specification, profile, rules);
-}
-
-Specification load_specification(const std::string& path, const std::string& profile) {
-  const auto text = read_file(path);
-  if (!text) throw usage_error(fmt::format("{}: this specification cannot be read", path));
-  return parse_specification(*text, path, profile);
 }
 
 }  // namespace busbar::judge

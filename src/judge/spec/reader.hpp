@@ -9,14 +9,11 @@
 
 namespace busbar::judge {
 
-/// Reads a specification (docs/acceptance-specification.md). `profile` is one of its profiles;
-/// empty: `standard` where the file has it, else the whole file. Throws Error (Usage) with
-/// file:line:column for everything that it does not understand or that contradicts itself.
-[[nodiscard]] Specification load_specification(const std::string& path, const std::string& profile);
-
-/// The same of a text; `origin` is the file's name in messages, and relative paths begin at its
-/// folder. `rules` are the ids of the only rules that stay, whichever the profile has; empty: all
-/// of the profile's.
+/// Reads the text of a specification (docs/acceptance-specification.md). `origin` is the file's
+/// name in messages, and relative paths begin at its folder. `profile` is one of its profiles;
+/// empty: `standard` where the file has it, else the whole file. `rules` are the ids of the only
+/// rules that stay, whichever the profile has; empty: all of the profile's. Throws Error (Usage)
+/// with file:line:column for everything that it does not understand or that contradicts itself.
 [[nodiscard]] Specification parse_specification(std::string_view text, const std::string& origin,
                                                 const std::string& profile,
                                                 const std::vector<std::string>& rules = {});

@@ -9,27 +9,20 @@
 
 namespace busbar::judge {
 
-std::string_view name(Metric metric) {
-  constexpr std::array<std::string_view, 3> kNames{"busbw", "algbw", "time_us"};
-  return kNames.at(static_cast<std::size_t>(metric));
-}
-
-std::string_view unit(Metric metric) { return metric == Metric::Time ? "us" : "GB/s"; }
-
-std::string_view name(Statistic statistic) {
-  constexpr std::array<std::string_view, 6> kNames{"median", "mean", "min", "p90", "p99", "max"};
-  return kNames.at(static_cast<std::size_t>(statistic));
-}
-
-std::string_view name(Comparison comparison) {
-  constexpr std::array<std::string_view, 4> kNames{"absolute", "theoretical", "baseline", "fleet"};
-  return kNames.at(static_cast<std::size_t>(comparison));
-}
-
-std::string_view name(SetKind kind) {
-  constexpr std::array<std::string_view, 5> kNames{"per_node", "pairwise", "rails", "whole",
-                                                   "list"};
-  return kNames.at(static_cast<std::size_t>(kind));
+SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system) {
+  const int all = static_cast<int>(system.nodes.size());
+  const auto shape = [&](int nodes) {
+    return SetShape{.ranks = nodes * set.ranks_per_node, .nodes = nodes, .gpus = set.gpus};
+  };
+  switch (set.kind) {
+    case SetKind::PerNode: return shape(1);
+    case SetKind::Pairwise: return shape(2);
+    case SetKind::List: return shape(static_cast<int>(set.nodes.size()));
+    case SetKind::Whole: return shape(all);
+    // One rank of each node; which of its GPUs differs from rail to rail.
+    case SetKind::Rails: return {.ranks = all, .nodes = all};
+  }
+  return {};
 }
 
 const DeviceSetRule& Specification::device_set(std::string_view id) const {

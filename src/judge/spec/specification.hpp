@@ -8,31 +8,64 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "base/units.hpp"
 
 namespace busbar::judge {
 
-/// @name Words of a specification; `name` gives them as they are written there
-/// @{
 enum class Metric { BusBandwidth, AlgorithmBandwidth, Time };
 enum class Statistic { Median, Mean, Min, P90, P99, Max };
 enum class Comparison { Absolute, Theoretical, Baseline, Fleet };
 enum class SetKind { PerNode, Pairwise, Rails, Whole, List };
 enum class OnNoisy { Rerun, Inconclusive, Warn };
 enum class Decide { AllSamples, Last };
-enum class CeilingModel { Ring, Hierarchical };
+enum class CeilingModel { Hierarchical, Ring };
 
-[[nodiscard]] std::string_view name(Metric metric);          ///< "busbw", "algbw", "time_us"
-[[nodiscard]] std::string_view unit(Metric metric);          ///< "GB/s" or "us"
-[[nodiscard]] std::string_view name(Statistic statistic);    ///< "median", "p99", ...
-[[nodiscard]] std::string_view name(Comparison comparison);  ///< "absolute", ...
-[[nodiscard]] std::string_view name(SetKind kind);           ///< "per_node", "pairwise", ...
+/// @name Names as a specification has them
+/// @{
+constexpr auto enum_names(Metric) {
+  return std::array{Named{Metric::BusBandwidth, "busbw"},
+                    Named{Metric::AlgorithmBandwidth, "algbw"}, Named{Metric::Time, "time_us"}};
+}
+constexpr auto enum_names(Statistic) {
+  return std::array{Named{Statistic::Median, "median"}, Named{Statistic::Mean, "mean"},
+                    Named{Statistic::Min, "min"},       Named{Statistic::P90, "p90"},
+                    Named{Statistic::P99, "p99"},       Named{Statistic::Max, "max"}};
+}
+constexpr auto enum_names(Comparison) {
+  return std::array{Named{Comparison::Absolute, "absolute"},
+                    Named{Comparison::Theoretical, "theoretical"},
+                    Named{Comparison::Baseline, "baseline"}, Named{Comparison::Fleet, "fleet"}};
+}
+constexpr auto enum_names(SetKind) {
+  return std::array{Named{SetKind::PerNode, "per_node"}, Named{SetKind::Pairwise, "pairwise"},
+                    Named{SetKind::Rails, "rails"}, Named{SetKind::Whole, "whole"},
+                    Named{SetKind::List, "list"}};
+}
+constexpr auto enum_names(OnNoisy) {
+  return std::array{Named{OnNoisy::Rerun, "rerun"}, Named{OnNoisy::Inconclusive, "inconclusive"},
+                    Named{OnNoisy::Warn, "warn"}};
+}
+constexpr auto enum_names(Decide) {
+  return std::array{Named{Decide::AllSamples, "all_samples"}, Named{Decide::Last, "last"}};
+}
+constexpr auto enum_names(CeilingModel) {
+  return std::array{Named{CeilingModel::Hierarchical, "hierarchical"},
+                    Named{CeilingModel::Ring, "ring"}};
+}
+using busbar::name;
 /// @}
+
+/// "GB/s" or "us".
+[[nodiscard]] constexpr std::string_view unit(Metric metric) {
+  return metric == Metric::Time ? "us" : "GB/s";
+}
 
 /// Where something stands in the specification: both from 1, 0 where it does not stand there.
 struct TextPlace {
   unsigned line = 0;
   unsigned column = 0;
+  std::string file{};  ///< one that the specification is based on; empty: the specification itself
 };
 
 /// Which system the specification is for.
@@ -45,7 +78,7 @@ struct SystemIdentity {
   TextPlace fingerprint_place{};
 };
 
-/// What bounds are reckoned from, in GB/s of one GPU in one direction.
+/// What bounds are computed from, in GB/s of one GPU in one direction.
 struct CeilingRule {
   std::optional<double> scale_up{};
   std::optional<double> scale_out{};
@@ -99,6 +132,14 @@ struct DeviceSetRule {
   TextPlace place{};
 };
 
+/// How many ranks and nodes a set has; no ranks where the number of nodes is not known.
+struct SetShape {
+  int ranks = 0;
+  int nodes = 0;
+  std::string gpus{};  ///< DeviceSetRule::gpus
+};
+[[nodiscard]] SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system);
+
 /// Multiples of the reference; each is there only where the specification says so.
 struct Bounds {
   std::optional<double> fail_below{};
@@ -107,7 +148,7 @@ struct Bounds {
   std::optional<double> fail_above{};
 };
 
-/// A failure that is known: told as KNOWN until the end of that day.
+/// A failure that is known: reported as KNOWN until the end of that day.
 struct KnownIssue {
   std::string reason{};
   std::string until{};  ///< "2026-12-01"

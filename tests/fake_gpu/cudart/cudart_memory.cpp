@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "tests/fake_gpu/cudart/ledger.hpp"
+#include "tests/fake_gpu/cudart/memory.hpp"
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
 namespace fake_gpu {

@@ -4,8 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "tests/fake_gpu/cudart/event.hpp"
 #include "tests/fake_gpu/cudart/runtime.hpp"
+#include "tests/fake_gpu/cudart/stream.hpp"
 
 namespace fake_gpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "tests/fake_gpu/cudart/ledger.hpp"
+#include "tests/fake_gpu/cudart/memory.hpp"
 
 namespace fake_gpu {
 namespace {

@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "tests/fake_gpu/cudart/completion.hpp"
+#include <cuda_runtime_api.h>
 
 namespace fake_gpu {
+
+/// One piece of work that will be done, or not.
+class Completion {
+ public:
+  void finish();
+  [[nodiscard]] bool is_done() const;
+  /// When it was done, in ns of CLOCK_MONOTONIC.
+  [[nodiscard]] std::int64_t time_ns() const;
+  /// Waits until it is done (true) or `given_up` is set (false; looked at every few ms).
+  [[nodiscard]] bool wait(const std::atomic<int>& given_up) const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool done_ = false;
+  std::int64_t time_ns_ = 0;
+};
+
+using Ticket = std::shared_ptr<Completion>;
+
+[[nodiscard]] std::int64_t monotonic_ns();
 
 /// What a stream does for one call. It finds its memory when it runs, not when it is called.
 struct Job {
@@ -87,5 +110,19 @@ class Stream {
 
 /// Never returns.
 [[noreturn]] void park_forever();
+
+/// The last record of an event: the work it stands behind, or the capture it was recorded in.
+struct Event {
+  bool timed = true;
+  int device = 0;
+  bool recorded = false;
+  Ticket reached;
+  std::shared_ptr<Capture> captured;
+};
+
+using EventPointer = std::shared_ptr<Event>;
+
+/// Guarded by the runtime's mutex. Null where there is no such event.
+[[nodiscard]] EventPointer find_event(cudaEvent_t handle);
 
 }  // namespace fake_gpu

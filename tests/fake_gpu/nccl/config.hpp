@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include <nccl.h>
 
 namespace fake_gpu {
+
+/// The version that this library is built as.
+[[nodiscard]] int built_nccl_version();
+
+/// FAKE_NCCL_VERSION, else the version that this library is built as.
+[[nodiscard]] int nccl_version();
+
+/// Appends a line to the file that FAKE_NCCL_TRACE names, where it names one.
+void trace(const std::string& line);
 
 /// What this library takes from a ncclConfig_t and from NCCL's environment variables, which win.
 struct CommConfig {

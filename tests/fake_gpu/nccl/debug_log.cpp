@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
-#include "tests/fake_gpu/nccl/trace.hpp"
+#include "tests/fake_gpu/nccl/config.hpp"
 
 namespace fake_gpu {
 namespace {

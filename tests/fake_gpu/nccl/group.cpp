@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/fake_gpu/nccl/config.hpp"
 #include "tests/fake_gpu/nccl/debug_log.hpp"
-#include "tests/fake_gpu/nccl/trace.hpp"
-#include "tests/fake_gpu/nccl/version.hpp"
 
 namespace fake_gpu {
 namespace {

@@ -11,8 +11,7 @@
 #include <nccl.h>
 
 #include "tests/fake_gpu/nccl/call.hpp"
-#include "tests/fake_gpu/nccl/trace.hpp"
-#include "tests/fake_gpu/nccl/version.hpp"
+#include "tests/fake_gpu/nccl/config.hpp"
 
 namespace fake_gpu {
 namespace {

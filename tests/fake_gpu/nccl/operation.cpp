@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/fake_gpu/nccl/version.hpp"
+#include "tests/fake_gpu/nccl/config.hpp"
 
 namespace fake_gpu {
 namespace {

@@ -127,9 +127,7 @@ void reductions_of(const Job& job, ncclDataType_t type) {
   }
 }
 
-void reductions() {
-  Job job = join();
-  connect(job);
+void reductions(Job& job) {
   reductions_of<std::int8_t>(job, ncclInt8);
   reductions_of<std::uint8_t>(job, ncclUint8);
   reductions_of<std::int32_t>(job, ncclInt32);
@@ -142,13 +140,10 @@ void reductions() {
   reductions_of<__nv_bfloat16>(job, ncclBfloat16);
   reductions_of<__nv_fp8_e4m3>(job, ncclFloat8e4m3);
   reductions_of<__nv_fp8_e5m2>(job, ncclFloat8e5m2);
-  leave(job);
 }
 
 /// Half has 11 bits: 2048 + 1 is 2048, in this order and rounded at each step; wrapped integers.
-void rounding() {
-  Job job = join();
-  connect(job);
+void rounding(Job& job) {
   const DeviceBytes half(encode<__half>(1, [&](std::size_t) { return job.rank == 0 ? 2048 : 1; }));
   const DeviceBytes small(encode<std::uint8_t>(1, [&](std::size_t) { return 200; }));
   const DeviceBytes third(encode<float>(1, [&](std::size_t) { return 1; }));
@@ -169,7 +164,6 @@ void rounding() {
   require(decode<__half>(half.read(), 0) == 2048, "half rounds at each step");
   require(decode<std::uint8_t>(small.read(), 0) == (200 * job.ranks) % 256, "integers wrap");
   require(decode<float>(third.read(), 0) == 0.5 * job.ranks, "PreMulSum");
-  leave(job);
 }
 
 /// Byte i of the block that rank `from` has for rank `to`.
@@ -227,19 +221,14 @@ void moves_of(const Job& job, std::size_t bytes, int root) {
   require(own.read() == blocks(bytes, {{root, 0}}), "broadcast in place");
 }
 
-void moves() {
-  Job job = join();
-  connect(job);
+void moves(Job& job) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{5}, std::size_t{300'001}}) {
     for (int root = 0; root < job.ranks; ++root) moves_of(job, bytes, root);
   }
-  leave(job);
 }
 
 /// All sends before all receives, of much data, with oneself too: only concurrent progress ends it.
-void point_to_point() {
-  Job job = join();
-  connect(job);
+void point_to_point(Job& job) {
   const std::size_t bytes = 700'000;
   const DeviceBytes from(blocks_of_all(job, bytes, false, job.rank));
   const DeviceBytes to(bytes * static_cast<std::size_t>(job.ranks));
@@ -257,16 +246,15 @@ void point_to_point() {
     job.finish();
     require(to.read() == blocks_of_all(job, bytes, true, job.rank), "grouped sends and receives");
   }
-  leave(job);
 }
 
 }  // namespace
 
 const std::vector<Case>& collective_cases() {
-  static const std::vector<Case> kCases = {{"reductions", reductions},
-                                           {"rounding", rounding},
-                                           {"moves", moves},
-                                           {"point_to_point", point_to_point}};
+  static const std::vector<Case> kCases = {{"reductions", on_ranks<reductions>},
+                                           {"rounding", on_ranks<rounding>},
+                                           {"moves", on_ranks<moves>},
+                                           {"point_to_point", on_ranks<point_to_point>}};
   return kCases;
 }
 

@@ -98,9 +98,7 @@ void shared_memory() {
   leave(job);
 }
 
-void split() {
-  Job job = join();
-  connect(job);
+void split(Job& job) {
   const int color = job.rank % 2;
   ncclComm_t half = nullptr;
   for (int round = 0; round < 2; ++round) {
@@ -120,12 +118,9 @@ void split() {
   expect(ncclSuccess, ncclCommSplit(job.comm, chosen, 0, &half, nullptr));
   require((half != nullptr) == (job.rank == 0), "no color, no communicator");
   if (half != nullptr) expect(ncclSuccess, ncclCommDestroy(half));
-  leave(job);
 }
 
-void refusals() {
-  Job job = join();
-  connect(job);
+void refusals(Job& job) {
   const DeviceBytes room(64);
   std::vector<int> host(16);
   unsigned char* at = room.at();
@@ -153,25 +148,19 @@ void refusals() {
   expect(ncclSuccess, ncclCommDeregister(job.comm, handle));
   expect(ncclInvalidUsage, ncclCommDeregister(job.comm, handle));
   job.finish();
-  leave(job);
 }
 
 /// fp8 may be sent everywhere, and reduced from compute capability 9.0 on.
-void old_gpu() {
-  Job job = join();
-  connect(job);
+void old_gpu(Job& job) {
   const DeviceBytes room(64);
   expect(ncclInvalidArgument,
          ncclAllReduce(room.at(), room.at(), 4, ncclFloat8e4m3, ncclSum, job.comm, job.stream));
   expect(ncclSuccess, ncclBcast(room.at(), 4, ncclFloat8e4m3, 0, job.comm, job.stream));
   job.finish();
-  leave(job);
 }
 
 /// Counts that differ are told, and the work ends when the communicator is aborted.
-void mismatch() {
-  Job job = join();
-  connect(job);
+void mismatch(Job& job) {
   const DeviceBytes room(64);
   const std::size_t count = job.rank == 0 ? 3 : 4;
   expect(ncclSuccess,
@@ -185,12 +174,9 @@ void mismatch() {
   expect(ncclSuccess, ncclCommAbort(job.comm));
   job.comm = nullptr;
   job.finish();
-  leave(job);
 }
 
-void graph() {
-  Job job = join();
-  connect(job);
+void graph(Job& job) {
   const DeviceBytes one(as_bytes(1));
   cudaGraph_t captured = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -205,13 +191,10 @@ void graph() {
   for (int i = 0; i < 2; ++i) expect(cudaSuccess, cudaGraphLaunch(executable, job.stream));
   job.finish();
   require(read_int(one) == job.ranks * job.ranks * job.ranks * job.ranks, "four sums");
-  leave(job);
 }
 
 /// Prints the ms of a 1 MiB all-reduce.
-void speed() {
-  Job job = join();
-  connect(job);
+void speed(Job& job) {
   constexpr std::size_t kCount = 1 << 18;
   constexpr int kRounds = 10;
   const DeviceBytes room(kCount * 4);
@@ -228,21 +211,17 @@ void speed() {
   const double ms = static_cast<double>(end.tv_sec - begin.tv_sec) * 1e3 +
                     static_cast<double>(end.tv_nsec - begin.tv_nsec) * 1e-6;
   if (job.rank == 0) std::printf("%.1f\n", ms / kRounds);
-  leave(job);
 }
 
 }  // namespace
 
 const std::vector<Case>& communicator_cases() {
-  static const std::vector<Case> kCases = {{"non_blocking", non_blocking},
-                                           {"one_gpu", one_gpu},
-                                           {"shared_memory", shared_memory},
-                                           {"split", split},
-                                           {"refusals", refusals},
-                                           {"old_gpu", old_gpu},
-                                           {"mismatch", mismatch},
-                                           {"graph", graph},
-                                           {"speed", speed}};
+  static const std::vector<Case> kCases = {
+      {"non_blocking", non_blocking},   {"one_gpu", one_gpu},
+      {"shared_memory", shared_memory}, {"split", on_ranks<split>},
+      {"refusals", on_ranks<refusals>}, {"old_gpu", on_ranks<old_gpu>},
+      {"mismatch", on_ranks<mismatch>}, {"graph", on_ranks<graph>},
+      {"speed", on_ranks<speed>}};
   return kCases;
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Versions and configurations of NCCL, threads of groups, and what a first operation costs.
+// Versions and configurations of NCCL, threads of groups, what a first operation costs, and
+// registered buffers.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <functional>
+#include <memory>
 #include <string>
+#include <unistd.h>
 
 #include "tests/fake_gpu/selftest/selftest.hpp"
 
@@ -49,27 +53,21 @@ void configured() {
 }
 
 /// While a group's thread runs, the communicator takes no call.
-void group_thread() {
-  Job job = join();
-  connect_without_blocking(job);
+void group_thread(Job& job) {
   const DeviceBytes room(4);
   expect(ncclInProgress, sum(job, room));
   expect(ncclInvalidArgument, sum(job, room));  // a machine with connect=1
   expect(ncclSuccess, await_state(job.comm));
   job.finish();
-  leave(job);
 }
 
 /// Two groups of one kind; what threads they have is in FAKE_NCCL_TRACE.
-void two_groups() {
-  Job job = join();
-  connect_without_blocking(job);
+void two_groups(Job& job) {
   const DeviceBytes room(4);
   expect(ncclInProgress, sum(job, room));
   expect(ncclSuccess, await_state(job.comm));
   expect(ncclSuccess, sum(job, room));
   job.finish();
-  leave(job);
 }
 
 double seconds_of(const Job& job, const DeviceBytes& room) {
@@ -81,31 +79,23 @@ double seconds_of(const Job& job, const DeviceBytes& room) {
 
 /// The first operation of a kind takes two seconds or more on rank 0, whose fault it is, and the
 /// next does not. (Other ranks' clocks may start while rank 0 is at it.)
-void first_is_slow() {
-  Job job = join();
-  connect(job);
+void first_is_slow(Job& job) {
   const DeviceBytes room(4);
   const double first = seconds_of(job, room);
   require(job.rank > 0 || first >= 2, "the first operation: " + std::to_string(first) + " s");
   const double second = seconds_of(job, room);
   require(job.rank > 0 || second < first, "the second operation is faster");
-  leave(job);
 }
 
 /// Prints what an operation and cudaMemGetInfo say where NCCL's own memory does not fit.
-void late_memory() {
-  Job job = join();
-  connect(job);
+void late_memory(Job& job) {
   const DeviceBytes room(4);
   const ncclResult_t result = sum(job, room);
   std::printf("%d %s\n", result, ncclGetLastError(job.comm));
-  leave(job);
 }
 
 /// NCCL's kernel for one rank has no fp8; nothing else is the worse for it.
-void one_rank_fp8() {
-  Job job = join();
-  connect(job);
+void one_rank_fp8(Job& job) {
   const DeviceBytes room(64);
   const auto reduce = [&](ncclDataType_t type, ncclRedOp_t op) {
     return ncclAllReduce(room.at(), room.at(), 4, type, op, job.comm, job.stream);
@@ -114,7 +104,6 @@ void one_rank_fp8() {
   expect(ncclSuccess, reduce(ncclFloat8e4m3, ncclSum));
   expect(ncclSuccess, reduce(ncclFloat16, ncclAvg));
   job.finish();
-  leave(job);
 }
 
 /// Beside NCCL 2.14: what came later is missing, and a field that nobody has set is refused.
@@ -140,14 +129,145 @@ void old_nccl() {
   leave(job);
 }
 
+constexpr std::size_t kBytes = 64;
+
+void* allocate() {
+  void* memory = nullptr;
+  expect(ncclSuccess, ncclMemAlloc(&memory, 4096));
+  return memory;
+}
+
+ncclResult_t open_window(const Job& job, void* memory, ncclWindow_t* window) {
+  return ncclCommWindowRegister(job.comm, memory, 4096, window, NCCL_WIN_COLL_SYMMETRIC);
+}
+
+/// All ranks have to come; until then the call has only begun, and says success.
+void window(Job& job) {
+  void* memory = allocate();
+  ncclWindow_t handle = nullptr;
+  ncclWindow_t second = nullptr;
+  const bool last = job.rank == job.ranks - 1;
+  if (last) meet_all();
+  expect(ncclSuccess, open_window(job, memory, &handle));
+  if (!last) {
+    require(handle == nullptr, "no handle yet");
+    expect(ncclInvalidArgument, open_window(job, memory, &second));
+    meet_all();
+  }
+  expect(ncclSuccess, await_state(job.comm));
+  require(handle != nullptr, "a handle");
+  expect(ncclSuccess, ncclCommWindowDeregister(job.comm, handle));
+  expect(ncclSuccess, ncclMemFree(memory));
+}
+
+/// Memory of cudaMalloc cannot be shared.
+void plain_window(Job& job) {
+  const DeviceBytes room(4096);
+  ncclWindow_t handle = nullptr;
+  expect(ncclUnhandledCudaError, open_window(job, room.at(), &handle));
+  require(handle == nullptr, "no handle");
+}
+
+/// Prints which of a window and a local registration have a handle.
+void handles(Job& job) {
+  void* memory = allocate();
+  ncclWindow_t made = nullptr;
+  void* local = nullptr;
+  expect(ncclSuccess, open_window(job, memory, &made));
+  expect(ncclSuccess, ncclCommRegister(job.comm, memory, 4096, &local));
+  if (job.rank == 0) {
+    std::printf("window %s, local %s\n", made == nullptr ? "null" : "handle",
+                local == nullptr ? "null" : "handle");
+  }
+  expect(ncclSuccess, ncclCommWindowDeregister(job.comm, made));
+  expect(ncclSuccess, ncclCommDeregister(job.comm, local));
+  expect(ncclSuccess, ncclMemFree(memory));
+}
+
+/// Buffers of an all-reduce, at the addresses that the last ones had.
+struct Buffers {
+  DeviceBytes from{std::vector<unsigned char>(kBytes, 1)};
+  DeviceBytes to{std::vector<unsigned char>(kBytes, 0)};
+
+  void reduce(const Job& job) const {
+    expect(ncclSuccess,
+           ncclAllReduce(from.at(), to.at(), kBytes, ncclUint8, ncclSum, job.comm, job.stream));
+  }
+  [[nodiscard]] bool is_sum(const Job& job) const {
+    return to.read() == std::vector<unsigned char>(kBytes, static_cast<unsigned char>(job.ranks));
+  }
+};
+
+/// Captures an all-reduce, launches it and forgets the graph.
+bool is_right_by_graph(const Job& job, const Buffers& buffers) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  expect(cudaSuccess, cudaStreamBeginCapture(job.stream, cudaStreamCaptureModeThreadLocal));
+  buffers.reduce(job);
+  expect(cudaSuccess, cudaStreamEndCapture(job.stream, &graph));
+  expect(cudaSuccess, cudaGraphInstantiateWithFlags(&executable, graph, 0));
+  expect(cudaSuccess, cudaGraphDestroy(graph));
+  expect(cudaSuccess, cudaGraphLaunch(executable, job.stream));
+  job.finish();
+  expect(cudaSuccess, cudaGraphExecDestroy(executable));
+  return buffers.is_sum(job);
+}
+
+/// A graph's registration outlives the graph and its buffers, until the eleventh group.
+void stale_graph(Job& job) {
+  const unsigned char* address = nullptr;
+  {
+    const Buffers buffers;
+    address = buffers.to.at();
+    require(is_right_by_graph(job, buffers), "the first graph");
+    require(is_right_by_graph(job, buffers), "another graph of the same buffers");
+  }
+  {
+    const Buffers buffers;
+    require(buffers.to.at() == address, "the same address");
+    require(!is_right_by_graph(job, buffers), "results go to the memory that was there");
+    buffers.reduce(job);
+    job.finish();
+    require(buffers.is_sum(job), "without a graph all is well");
+    for (int group = 0; group < 11; ++group) buffers.reduce(job);
+    job.finish();
+    require(is_right_by_graph(job, buffers), "after eleven groups the registration is new");
+  }
+}
+
+/// A user's registration ends where a graph still uses the range, but the range stays.
+void stale_user(Job& job) {
+  void* before = nullptr;
+  void* after = nullptr;
+  {
+    const Buffers buffers;
+    expect(ncclSuccess, ncclCommRegister(job.comm, buffers.to.at(), kBytes, &before));
+    require(is_right_by_graph(job, buffers), "a graph");
+    expect(ncclSuccess, ncclCommDeregister(job.comm, before));
+  }
+  const Buffers buffers;
+  expect(ncclSuccess, ncclCommRegister(job.comm, buffers.to.at(), kBytes, &after));
+  require(before == after, "the same range");
+  buffers.reduce(job);
+  job.finish();
+  require(!buffers.is_sum(job), "results go to the memory that was there");
+}
+
 }  // namespace
 
 const std::vector<Case>& configuration_cases() {
-  static const std::vector<Case> kCases = {
-      {"configured", configured},   {"group_thread", group_thread},
-      {"two_groups", two_groups},   {"first_is_slow", first_is_slow},
-      {"late_memory", late_memory}, {"one_rank_fp8", one_rank_fp8},
-      {"old_nccl", old_nccl}};
+  static const std::vector<Case> kCases = {{"configured", configured},
+                                           {"group_thread", on_unblocked_ranks<group_thread>},
+                                           {"two_groups", on_unblocked_ranks<two_groups>},
+                                           {"first_is_slow", on_ranks<first_is_slow>},
+                                           {"late_memory", on_ranks<late_memory>},
+                                           {"one_rank_fp8", on_ranks<one_rank_fp8>},
+                                           {"old_nccl", old_nccl},
+                                           {"window", on_unblocked_ranks<window>},
+                                           {"plain_window", on_ranks<plain_window>},
+                                           {"handles", on_ranks<handles>},
+                                           {"stale_graph", on_ranks<stale_graph>},
+                                           {"stale_user", on_ranks<stale_user>}};
   return kCases;
 }
 

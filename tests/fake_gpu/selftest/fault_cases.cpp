@@ -14,9 +14,7 @@ namespace {
 
 /// One line for each all-reduce: what it returned, what the communicator says after 0.2 s at most,
 /// whether the work is done, and the first byte.
-void all_reduces() {
-  Job job = join();
-  connect(job);
+void all_reduces(Job& job) {
   const DeviceBytes room(std::vector<unsigned char>(8, 2));
   for (int call = 1; call <= 3; ++call) {
     const ncclResult_t result =
@@ -40,7 +38,6 @@ void all_reduces() {
   job.comm = nullptr;
   if (ended == cudaSuccess) expect(cudaSuccess, cudaStreamDestroy(job.stream));
   job.stream = nullptr;
-  leave(job);
 }
 
 /// What three allocations return.
@@ -115,7 +112,7 @@ void killed() {
 }  // namespace
 
 const std::vector<Case>& fault_cases() {
-  static const std::vector<Case> kCases = {{"all_reduces", all_reduces},
+  static const std::vector<Case> kCases = {{"all_reduces", on_ranks<all_reduces>},
                                            {"allocations", allocations},
                                            {"starts", starts},
                                            {"killed", killed}};

@@ -144,8 +144,7 @@ int main(int count, char** arguments) {
   const std::string_view wanted = count == 2 ? arguments[1] : "";
   for (const auto& cases :
        {selftest::cuda_cases(), selftest::collective_cases(), selftest::communicator_cases(),
-        selftest::fault_cases(), selftest::driver_cases(), selftest::configuration_cases(),
-        selftest::registration_cases()}) {
+        selftest::fault_cases(), selftest::configuration_cases()}) {
     for (const selftest::Case& one : cases) {
       if (wanted.empty()) std::puts(one.name);
       if (wanted != one.name) continue;

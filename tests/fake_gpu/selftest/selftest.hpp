@@ -67,6 +67,22 @@ void leave(Job& job);
 /// Launches busbar_fill or busbar_compare through the driver.
 cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream);
 
+/// A case on the ranks of mpirun with a communicator, which does not block in the second.
+template <void (*Run)(Job&)>
+void on_ranks() {
+  Job job = join();
+  connect(job);
+  Run(job);
+  leave(job);
+}
+template <void (*Run)(Job&)>
+void on_unblocked_ranks() {
+  Job job = join();
+  connect_without_blocking(job);
+  Run(job);
+  leave(job);
+}
+
 struct Case {
   const char* name;
   void (*run)();
@@ -75,8 +91,6 @@ struct Case {
 [[nodiscard]] const std::vector<Case>& collective_cases();
 [[nodiscard]] const std::vector<Case>& communicator_cases();
 [[nodiscard]] const std::vector<Case>& fault_cases();
-[[nodiscard]] const std::vector<Case>& driver_cases();
 [[nodiscard]] const std::vector<Case>& configuration_cases();
-[[nodiscard]] const std::vector<Case>& registration_cases();
 
 }  // namespace selftest

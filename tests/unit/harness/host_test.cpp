@@ -14,9 +14,9 @@ namespace busbar {
 namespace {
 
 /// A /proc and a /sys of its own, with 1 GiB available.
-class PretendedHost : public testing::Test {
+class FakeHost : public testing::Test {
  protected:
-  PretendedHost() {
+  FakeHost() {
     write("proc/meminfo",
           "MemTotal:        2097152 kB\nMemFree:          100 kB\nMemAvailable:    1048576 kB\n");
   }
@@ -30,9 +30,9 @@ class PretendedHost : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-using AvailableMemory = PretendedHost;
-using ProcessorQuota = PretendedHost;
-using AvailableProcesses = PretendedHost;
+using AvailableMemory = FakeHost;
+using ProcessorQuota = FakeHost;
+using AvailableProcesses = FakeHost;
 
 TEST_F(AvailableProcesses, AreWhatTheNarrowestCgroupLeaves) {
   write("proc/self/cgroup", "0::/user/job\n");

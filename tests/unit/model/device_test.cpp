@@ -14,7 +14,7 @@ Device named(std::string_view name) {
   return device;
 }
 
-TEST(IsFake, KnowsTheDevicesOfThePretendedMachine) {
+TEST(IsFake, KnowsTheDevicesOfTheFakeMachine) {
   EXPECT_TRUE(is_fake(named("Fake H100")));
   EXPECT_FALSE(is_fake(named("NVIDIA H200")));
   EXPECT_FALSE(is_fake(named("NVIDIA Fake")));

@@ -2,7 +2,7 @@
 // libnccl.so.2 as the header has it.
 #include <nccl.h>
 
-#include "tests/fake_gpu/nccl/version.hpp"
+#include "tests/fake_gpu/nccl/config.hpp"
 
 namespace fake_gpu {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nccl-2.14/libnccl.so.2, which exports what that version had.
-#include "tests/fake_gpu/nccl/version.hpp"
+#include "tests/fake_gpu/nccl/config.hpp"
 
 namespace fake_gpu {
 

@@ -6,8 +6,7 @@
 
 #include "judge/run_facts.hpp"
 #include "judge/spec/lint.hpp"
-#include "judge/spec/reader.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
+#include "tests/unit/judge/spec/specification_text.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::judge {
@@ -29,7 +28,7 @@ TEST(ExpectFiles, ThereIsOneForEverySystemAndNoOther) {
 TEST(ExpectFiles, AreRefusedByNothing) {
   for (const topo::SystemSummary& system : topo::built_in_systems()) {
     // Reading checks every profile; full has every rule: what it does not refuse, no profile does.
-    const Specification full = load_specification(path_of(system.name), "full");
+    const Specification full = load(path_of(system.name), "full");
     EXPECT_EQ(full.profile, "full");
     EXPECT_EQ(full.system.name, system.name);
     EXPECT_EQ(full.ceiling.system, system.name);
@@ -40,18 +39,17 @@ TEST(ExpectFiles, AreRefusedByNothing) {
 
 TEST(ExpectFiles, HaveTheSameThreeProfiles) {
   for (const topo::SystemSummary& system : topo::built_in_systems()) {
-    const std::string text = test::text_of(path_of(system.name));
     for (const std::string profile : {"quick", "standard", "full"}) {
-      EXPECT_THAT(text, testing::HasSubstr("[profile." + profile + "]")) << system.name;
+      EXPECT_EQ(load(path_of(system.name), profile).profile, profile) << system.name;
     }
   }
-  EXPECT_EQ(load_specification(path_of("dgx-1v"), "").profile, "standard");
+  EXPECT_EQ(load(path_of("dgx-1v"), "").profile, "standard");
 }
 
 TEST(ExpectFiles, AreNotRefusedWithTheSystemsOwnNodesEither) {
   for (const auto& [name, nodes] :
        {std::pair<std::string, int>{"gb200-nvl72", 18}, {"dgx-h100", 10}, {"knl-aries", 8}}) {
-    Specification full = load_specification(path_of(name), "full");
+    Specification full = load(path_of(name), "full");
     for (int i = 0; i < nodes; ++i) full.system.nodes.push_back("n" + std::to_string(i));
     const auto findings = lint(full, nullptr, "2026-11-21");
     EXPECT_FALSE(is_refused(findings)) << lint_text(full.file, findings);
@@ -60,7 +58,7 @@ TEST(ExpectFiles, AreNotRefusedWithTheSystemsOwnNodesEither) {
 
 TEST(ExpectFiles, EveryRuleNamesWhereItsFigureIsFrom) {
   for (const topo::SystemSummary& system : topo::built_in_systems()) {
-    for (const Expectation& rule : load_specification(path_of(system.name), "full").expectations) {
+    for (const Expectation& rule : load(path_of(system.name), "full").expectations) {
       EXPECT_FALSE(rule.source.empty()) << system.name << ": " << rule.id;
     }
   }
@@ -68,14 +66,14 @@ TEST(ExpectFiles, EveryRuleNamesWhereItsFigureIsFrom) {
 
 TEST(ExpectFiles, WantGpusByTheirWholeNames) {
   for (const topo::SystemSummary& system : topo::built_in_systems()) {
-    const auto facts = load_specification(path_of(system.name), "full").system.fingerprint;
+    const auto facts = load(path_of(system.name), "full").system.fingerprint;
     if (!facts.contains("gpu")) continue;
     for (const std::string& name : facts.at("gpu")) {
       EXPECT_TRUE(name.starts_with("NVIDIA ") || name.starts_with("Tesla ")) << name;
     }
   }
   const auto gpu = [](const std::string& system) {
-    return load_specification(path_of(system), "full").system.fingerprint.at("gpu");
+    return load(path_of(system), "full").system.fingerprint.at("gpu");
   };
   EXPECT_TRUE(matches_fact("gpu", "NVIDIA H100 80GB HBM3", gpu("dgx-h100")));
   EXPECT_FALSE(matches_fact("gpu", "NVIDIA H100 PCIe", gpu("dgx-h100")));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/lint.hpp"
 
-#include <filesystem>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,7 +100,7 @@ TEST(SpecLint, FlagsAFloorUnderHalfOfTheCeiling) {
 TEST(SpecLint, FlagsATheoreticalRuleWithoutACeiling) {
   std::string text = kHead + kFloor;
   text.replace(text.find("scale_out = 50\n"), 15, "");
-  EXPECT_THAT(linted(text), HasSubstr("[ceiling] tells none for alltoall on pairs"));
+  EXPECT_THAT(linted(text), HasSubstr("[ceiling] has none for alltoall on pairs"));
 }
 
 TEST(SpecLint, FlagsBandwidthOfSizesThatAreLatency) {
@@ -211,7 +209,7 @@ TEST(SpecLint, RefusesABaselineOfAnotherSystem) {
   baseline.facts["ngpus"] = "80";
   EXPECT_THAT(linted(kCompared, &baseline), HasSubstr("wants gpus_per_node '8'"));
   baseline.facts.erase("ngpus");
-  EXPECT_THAT(linted(kCompared, &baseline), HasSubstr("which b.csv does not tell"));
+  EXPECT_THAT(linted(kCompared, &baseline), HasSubstr("which b.csv does not have"));
 }
 
 TEST(SpecLint, RefusesAFactThatTheFingerprintDoesNotHave) {
@@ -235,15 +233,6 @@ TEST(SpecLint, TellsRefusalsFromWarnings) {
   };
   EXPECT_TRUE(is_refused(findings(absolute("800"))));
   EXPECT_FALSE(is_refused(findings(absolute("240"))));
-}
-
-TEST(SpecLint, ExampleOfTheDesignHasFloorsThatCanBeMet) {
-  const std::string path = "../shared/reference/accept-example.toml";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
-  const Specification spec = load_specification(path, "");
-  const std::string text = lint_text(spec.file, lint(spec, nullptr, kToday));
-  EXPECT_THAT(text, Not(HasSubstr("never be met")));
-  EXPECT_THAT(text, HasSubstr("baselines/pod-a.csv is not there"));
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/reader.hpp"
 
-#include <filesystem>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,28 +46,6 @@ TEST(SpecReader, LeastFileHasDefaultsAndNoTolerance) {
   EXPECT_FALSE(rule.bounds.warn_below || rule.bounds.warn_above || rule.bounds.fail_above);
   EXPECT_FALSE(rule.max_cv);
   EXPECT_EQ(rule.place.line, 15U);
-}
-
-TEST(SpecReader, ReadsTheExampleOfTheDesign) {
-  const std::string path = "../shared/reference/accept-example.toml";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
-  const Specification spec = load_specification(path, "");
-  EXPECT_EQ(spec.system.fingerprint.at("gpu"), std::vector<std::string>{"NVIDIA H200"});
-  EXPECT_EQ(spec.system.fingerprint.at("nics_per_node"), std::vector<std::string>{"8"});
-  EXPECT_EQ(spec.ceiling.scale_up, 450);
-  EXPECT_TRUE(spec.ceiling.in_network_reduction);
-  EXPECT_EQ(spec.noise.on_noisy, OnNoisy::Rerun);
-  EXPECT_EQ(spec.noise.max_reruns, 2);
-  ASSERT_TRUE(spec.baseline);
-  EXPECT_EQ(spec.baseline->file, "../shared/reference/baselines/pod-a.csv");
-  EXPECT_EQ(spec.device_set("all").ranks_per_node, 8);
-  ASSERT_EQ(spec.expectations.size(), 7U);
-  EXPECT_EQ(spec.expectations[3].sizes.size(), 14U);
-  EXPECT_EQ(spec.expectations[4].confirm_repeats, 2);
-  EXPECT_EQ(spec.expectations[4].min_robust_z, 6);
-  EXPECT_EQ(spec.expectations[2].statistic, Statistic::P99);
-  ASSERT_TRUE(spec.expectations[6].known_issue);
-  EXPECT_EQ(spec.expectations[6].known_issue->until, "2026-12-01");
 }
 
 TEST(SpecReader, AFingerprintMayListValuesOfWhichOneIsWanted) {
@@ -306,18 +282,11 @@ TEST(SpecReader, KnownIssueEndsOnADayThatThereIs) {
               HasSubstr("needs the key \"until\""));
 }
 
-TEST(SpecReader, FileThatIsNotThereIsUsage) {
-  const auto failure =
-      test::failure_of([] { static_cast<void>(load_specification("no-such.toml", "")); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_EQ(failure.message, "no-such.toml: this specification cannot be read");
-}
-
 TEST(SpecReader, PathsAreRelativeToTheSpecification) {
   const test::TemporaryFolder folder;
   folder.write("pod.toml", rule_with("[baseline]\nfile = \"base.csv\"\nmax_age_days = 9\n"
                                      "must_match = []\n"));
-  const Specification spec = load_specification(folder.path("pod.toml"), "");
+  const Specification spec = load(folder.path("pod.toml"));
   ASSERT_TRUE(spec.baseline);
   EXPECT_EQ(spec.baseline->file, folder.path("base.csv"));
 }

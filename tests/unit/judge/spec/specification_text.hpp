@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "judge/spec/reader.hpp"
+#include "judge/spec/source.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::judge {
@@ -28,6 +29,12 @@ inline const std::string kRule =
 
 inline Specification read(const std::string& text, const std::string& profile = {}) {
   return parse_specification(text, "pod.toml", profile);
+}
+
+/// The specification of a file, or a ready-made one of that name.
+inline Specification load(const std::string& name, const std::string& profile = {}) {
+  const SpecificationSource source = find_specification(name);
+  return parse_specification(source.text, source.path, profile);
 }
 
 inline std::string refusal(const std::string& text, const std::string& profile = {}) {

@@ -74,7 +74,7 @@ TEST(ParseSmiQuery, RefusesDamageWithLineAndColumn) {
   starts("index, name\n", "f:1:1: the columns are not index,uuid");
 }
 
-/// What a pretended nvidia-smi of two GPUs does; each test changes a part.
+/// What a fake nvidia-smi of two GPUs does; each test changes a part.
 struct Script {
   std::string first{};
   std::string query =
@@ -87,10 +87,10 @@ struct Script {
   std::string ends = R"(printf 'GPU 0: Card\n\t Link 0: Remote Device 00000000:02:00.0: Link 0\n')";
 };
 
-/// A folder with a pretended nvidia-smi, gone with the object.
-class PretendedSmi {
+/// A folder with a fake nvidia-smi, gone with the object.
+class FakeSmi {
  public:
-  explicit PretendedSmi(const Script& script) {
+  explicit FakeSmi(const Script& script) {
     std::string pattern = (std::filesystem::temp_directory_path() / "busbar-smi-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     std::ofstream(path()) << "#!/bin/sh\n"
@@ -102,9 +102,9 @@ class PretendedSmi {
                           << script.ends << ";;\n  *) exit 2;;\nesac\n";
     std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
   }
-  PretendedSmi(const PretendedSmi&) = delete;
-  PretendedSmi& operator=(const PretendedSmi&) = delete;
-  ~PretendedSmi() {
+  FakeSmi(const FakeSmi&) = delete;
+  FakeSmi& operator=(const FakeSmi&) = delete;
+  ~FakeSmi() {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
@@ -119,7 +119,7 @@ class PretendedSmi {
 };
 
 TEST(ProbeNvidiaSmi, AsksForEverything) {
-  const SmiProbe probe = PretendedSmi(Script{}).probe();
+  const SmiProbe probe = FakeSmi(Script{}).probe();
   EXPECT_EQ(probe.warnings, std::vector<std::string>{});
   ASSERT_EQ(probe.gpus.size(), 2U);
   EXPECT_EQ(probe.gpus[1].bus_id, "0000:02:00.0");
@@ -143,15 +143,15 @@ TEST(ProbeNvidiaSmi, WarnsOnceWhereItIsNotThere) {
 
 TEST(ProbeNvidiaSmi, WarnsOnceWhereThereIsNoDriverOrNoGpu) {
   const std::string failed = "echo \"NVIDIA-SMI has failed because it couldn't communicate\"\n";
-  expect_nothing_but(PretendedSmi({.first = failed + "exit 9"}).probe(), "cannot reach the driver");
-  expect_nothing_but(PretendedSmi({.first = "exit 9"}).probe(), "cannot reach the driver");
-  expect_nothing_but(PretendedSmi({.first = failed + "exit 0"}).probe(), "cannot reach the driver");
-  expect_nothing_but(PretendedSmi({.first = "echo No devices were found; exit 6"}).probe(),
+  expect_nothing_but(FakeSmi({.first = failed + "exit 9"}).probe(), "cannot reach the driver");
+  expect_nothing_but(FakeSmi({.first = "exit 9"}).probe(), "cannot reach the driver");
+  expect_nothing_but(FakeSmi({.first = failed + "exit 0"}).probe(), "cannot reach the driver");
+  expect_nothing_but(FakeSmi({.first = "echo No devices were found; exit 6"}).probe(),
                      "finds no GPU");
 }
 
 TEST(ProbeNvidiaSmi, GivesUpAfterTheFirstHang) {
-  const SmiProbe probe = PretendedSmi({.p2p = "sleep 60"}).probe(Seconds{0.5});
+  const SmiProbe probe = FakeSmi({.p2p = "sleep 60"}).probe(Seconds{0.5});
   EXPECT_EQ(probe.gpus.size(), 2U);
   EXPECT_TRUE(probe.matrix.has_value());
   EXPECT_FALSE(probe.p2p_read || probe.p2p_write || probe.nvlink || probe.remotes);
@@ -160,7 +160,7 @@ TEST(ProbeNvidiaSmi, GivesUpAfterTheFirstHang) {
 }
 
 TEST(ProbeNvidiaSmi, LeavesOutWhatAnOldDriverDoesNotKnow) {
-  const SmiProbe probe = PretendedSmi({.p2p = "echo Invalid argument; exit 255"}).probe();
+  const SmiProbe probe = FakeSmi({.p2p = "echo Invalid argument; exit 255"}).probe();
   EXPECT_FALSE(probe.p2p_read || probe.p2p_write);
   EXPECT_TRUE(probe.matrix && probe.nvlink);
   ASSERT_EQ(probe.warnings.size(), 2U);
@@ -170,8 +170,7 @@ TEST(ProbeNvidiaSmi, LeavesOutWhatAnOldDriverDoesNotKnow) {
 
 TEST(ProbeNvidiaSmi, AsksADriverWithoutMigAgain) {
   const SmiProbe probe =
-      PretendedSmi({.query =
-                        "case \"$1\" in *mig*) echo 'Field \"mig.mode.current\" is not a valid "
+      FakeSmi({.query = "case \"$1\" in *mig*) echo 'Field \"mig.mode.current\" is not a valid "
                         "field to query.'; exit 2;; esac\n"
                         "echo '0, GPU-a, Card, 00000000:01:00.0, 3, 16'\n"})
           .probe();
@@ -182,8 +181,7 @@ TEST(ProbeNvidiaSmi, AsksADriverWithoutMigAgain) {
 }
 
 TEST(ProbeNvidiaSmi, LeavesOutDamagedTextWithItsLineAndColumn) {
-  const SmiProbe probe =
-      PretendedSmi({.topo = R"(printf '\tGPU0\tGPU1\nGPU0\t X \tNV2\n')"}).probe();
+  const SmiProbe probe = FakeSmi({.topo = R"(printf '\tGPU0\tGPU1\nGPU0\t X \tNV2\n')"}).probe();
   EXPECT_FALSE(probe.matrix.has_value());
   EXPECT_TRUE(probe.p2p_read.has_value());
   ASSERT_EQ(probe.warnings.size(), 1U);
@@ -192,7 +190,7 @@ TEST(ProbeNvidiaSmi, LeavesOutDamagedTextWithItsLineAndColumn) {
 }
 
 TEST(ProbeNvidiaSmi, AsksForNoOtherEndsWithoutLinks) {
-  const SmiProbe probe = PretendedSmi({.links = "true", .ends = "exit 1"}).probe();
+  const SmiProbe probe = FakeSmi({.links = "true", .ends = "exit 1"}).probe();
   EXPECT_TRUE(probe.nvlink.has_value());
   EXPECT_FALSE(probe.remotes.has_value());
   EXPECT_TRUE(probe.warnings.empty());

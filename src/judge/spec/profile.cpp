@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "judge/spec/profile.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/spec/reader_parts.hpp"
+#include "judge/spec/field_reader.hpp"
 
 namespace busbar::judge {
 namespace {
 
-
-const std::vector<std::string>& profile_names() {
-  static const std::vector<std::string> kNames{"quick", "standard", "full"};
-  return kNames;
+bool is_in(const std::vector<std::string>& ids, const std::string& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-bool is_in(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::vector<std::string> ids_of(const std::vector<DeviceSetRule>& sets) {
+template <class Rule>
+std::vector<std::string> ids_of(const std::vector<Rule>& rules) {
   std::vector<std::string> ids;
-  for (const DeviceSetRule& set : sets) ids.push_back(set.id);
-  return ids;
-}
-
-std::vector<std::string> ids_of(const std::vector<Expectation>& rules) {
-  std::vector<std::string> ids;
-  for (const Expectation& rule : rules) ids.push_back(rule.id);
+  for (const Rule& rule : rules) ids.push_back(rule.id);
   return ids;
 }
 
@@ -76,12 +67,7 @@ void drop_unused_sets(Specification& spec) {
 
 void limit_sizes(const TomlFields& profile, Specification& spec) {
   if (!profile.has("max_size")) return;
-  Bytes most = 0;
-  try {
-    most = parse_bytes("max_size", profile.required_text("max_size"));
-  } catch (const Error& error) {
-    throw profile.fault("max_size", error.what());
-  }
+  const Bytes most = read_size(profile, "max_size", profile.required_text("max_size"));
   for (Expectation& rule : spec.expectations) {
     std::erase_if(rule.sizes, [&](Bytes size) { return size > most; });
     if (rule.sizes.empty()) {
@@ -118,7 +104,8 @@ void need_values(std::string_view origin, const Specification& spec) {
   for (const Expectation& rule : spec.expectations) {
     if (rule.compare != Comparison::Absolute || rule.value) continue;
     throw usage_error(fmt::format(R"({}:{}:{}: rule "{}" needs value, since compare = "absolute")",
-                                  origin, rule.place.line, rule.place.column, rule.id));
+                                  rule.place.file.empty() ? origin : rule.place.file,
+                                  rule.place.line, rule.place.column, rule.id));
   }
 }
 
@@ -153,8 +140,11 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
     throw profile.fault("expect", "no rule is left: a profile without rules tests nothing");
   }
   drop_unused_sets(spec);
-  read_run_numbers(profile, spec.run);
-  read_noise_numbers(profile, spec.noise);
+  const FieldReader reader(profile, FieldReader::Mode::Part);
+  visit_fields(spec.run, reader);
+  visit_fields(spec.noise, reader);
+  check_run(profile, spec.run);
+  check_noise(profile, spec.noise);
   limit_sizes(profile, spec);
   read_values(profile, valued, spec);
   need_values(profile.origin(), spec);
@@ -171,6 +161,20 @@ Error unknown_profile(std::string_view origin, const std::string& profile,
 
 }  // namespace
 
+void check_run(const TomlFields& table, const RunContract& run) {
+  if (run.min_launches <= run.launches) return;
+  const std::string_view key = table.has("min_launches") ? "min_launches" : "launches";
+  throw table.fault(key, fmt::format("min_launches ({}) is more than launches ({}): there could be "
+                                     "no verdict",
+                                     run.min_launches, run.launches));
+}
+
+void check_noise(const TomlFields& table, const NoiseGate& noise) {
+  if (table.has("max_reruns") && noise.on_noisy != OnNoisy::Rerun) {
+    throw table.fault("max_reruns", "max_reruns means nothing without on_noisy = \"rerun\"");
+  }
+}
+
 Specification with_profile(const TomlFields& file, const Specification& specification,
                            const std::string& profile, const std::vector<std::string>& rules) {
   std::vector<std::string> there;
@@ -178,7 +182,7 @@ Specification with_profile(const TomlFields& file, const Specification& specific
   const std::string name = profile.empty() ? "standard" : profile;
   if (file.has("profile")) {
     const TomlFields profiles(*file.find("profile"), file.origin(), "[profile]");
-    profiles.allow_only(profile_names());
+    profiles.allow_only({"quick", "standard", "full"});
     for (const auto& [key, node] : profiles.entries()) {
       there.push_back(key);
       const TomlFields fields(*node, file.origin(), fmt::format("[profile.{}]", key));

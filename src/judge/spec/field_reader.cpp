@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/spec/field_reader.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "judge/baseline.hpp"
+
+namespace busbar::judge {
+namespace {
+
+bool is_date(const std::string& text) {
+  try {
+    return days_between(text, text) == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// "2026-11-21" of a text or of a date of TOML.
+std::string read_date(const TomlFields& table, std::string_view key) {
+  if (const auto* date = table.required(key).as_date()) {
+    return fmt::format("{:04}-{:02}-{:02}", date->get().year, date->get().month, date->get().day);
+  }
+  std::string text = table.required_text(key);
+  if (is_date(text)) return text;
+  throw table.fault(
+      key,
+      fmt::format(R"({} must be a day of the calendar such as "2026-11-21", not "{}")", key, text));
+}
+
+double read_factor(const TomlFields& range) {
+  static_cast<void>(range.required("factor"));
+  const double factor = range.positive("factor", 0);
+  constexpr double kLeast = 1.01;
+  if (factor >= kLeast) return factor;
+  throw range.fault("factor", fmt::format("factor must be at least {}", kLeast));
+}
+
+std::vector<Bytes> read_range(const TomlFields& range) {
+  range.allow_only({"from", "to", "factor"});
+  const Bytes from = read_size(range, "from", range.required_text("from"));
+  const Bytes to = read_size(range, "to", range.required_text("to"));
+  const double factor = read_factor(range);
+  if (to < from) throw range.fault("to", "size: to is less than from");
+  std::vector<Bytes> sizes;
+  // In whole bytes as the executables step: a fraction of a byte is cut off.
+  for (Bytes size = from; size <= to;) {
+    sizes.push_back(size);
+    const double next = static_cast<double>(size) * factor;
+    if (next > static_cast<double>(to)) break;
+    size = std::max(size + 1, static_cast<Bytes>(next));
+  }
+  return sizes;
+}
+
+}  // namespace
+
+TextPlace place_of(const toml::node& node, std::string_view origin) {
+  const toml::source_region& region = node.source();
+  TextPlace place{.line = region.begin.line, .column = region.begin.column};
+  if (region.path != nullptr && *region.path != origin) place.file = *region.path;
+  return place;
+}
+
+TextPlace place_of(const TomlFields& table, std::string_view key) {
+  const toml::node* found = table.find(key);
+  return found == nullptr ? TextPlace{} : place_of(*found, table.origin());
+}
+
+std::vector<std::string> one_or_many(const TomlFields& table, std::string_view key) {
+  if (!table.required(key).is_array()) return {table.required_text(key)};
+  std::vector<std::string> texts = table.words(key);
+  if (texts.empty()) throw table.fault(key, fmt::format("{} is an empty list", key));
+  refuse_twice(table, key, texts);
+  return texts;
+}
+
+void refuse_twice(const TomlFields& table, std::string_view key,
+                  const std::vector<std::string>& texts) {
+  std::vector<std::string> sorted = texts;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) {
+    throw table.fault(key, fmt::format("\"{}\" is twice in {}", *twice, key));
+  }
+}
+
+void refuse_without(const TomlFields& table, const std::vector<std::string>& keys,
+                    std::string_view what) {
+  for (const std::string& key : keys) {
+    if (table.has(key)) {
+      throw table.fault(key, fmt::format("{} means nothing without {}; leave it out", key, what));
+    }
+  }
+}
+
+Bytes read_size(const TomlFields& table, std::string_view key, const std::string& text) {
+  try {
+    const Bytes size = parse_bytes(key, text);
+    if (size > 0) return size;
+  } catch (const Error& error) {
+    throw table.fault(key, error.what());
+  }
+  throw table.fault(key, fmt::format("{}: a size of 0 bytes measures nothing", key));
+}
+
+void FieldReader::read(std::string_view key, std::string& value, const FieldCheck& check) const {
+  if (check.calendar_date) {
+    value = read_date(table_, key);
+  } else if (check.one_or_many) {
+    value = one_line(join(one_or_many(table_, key), " "));
+  } else {
+    value = table_.required_text(key);
+  }
+}
+
+void FieldReader::read(std::string_view key, bool& value, const FieldCheck& check) const {
+  if (check.if_true.empty()) {
+    value = table_.flag(key);
+  } else {
+    value = table_.one_of(key, {std::string(check.if_false), std::string(check.if_true)}) == 1U;
+  }
+}
+
+void FieldReader::read(std::string_view key, int& value, const FieldCheck& check) const {
+  if (!check.automatic || !table_.required(key).is_string()) {
+    value = table_.integer(key, check.least, check.most, 0);
+  } else if (table_.text(key) == "auto") {
+    value = *check.automatic;
+  } else {
+    throw table_.fault(key, fmt::format("{} must be a whole number or \"auto\"", key));
+  }
+}
+
+void FieldReader::read(std::string_view key, double& value, const FieldCheck& check) const {
+  value = table_.positive(key, 0);
+  if (check.fraction && value > 1) {
+    throw table_.fault(key,
+                       fmt::format("{} is a fraction: 0.02 is 2 %; it must be at most 1", key));
+  }
+}
+
+void FieldReader::read(std::string_view key, std::vector<std::string>& value,
+                       const FieldCheck& check) const {
+  value = check.one_or_many ? one_or_many(table_, key) : table_.words(key);
+  refuse_twice(table_, key, value);
+}
+
+void FieldReader::read(std::string_view key, std::vector<Bytes>& value,
+                       const FieldCheck& /*check*/) const {
+  const toml::node& node = table_.required(key);
+  if (node.is_table()) {
+    value = read_range({node, table_.origin(), std::string(key)});
+    return;
+  }
+  if (!node.is_string() && !node.is_array()) {
+    throw table_.fault(key, fmt::format("{} must be a text such as \"8MiB\", a list of texts, or "
+                                        "{{ from = \"1MiB\", to = \"1GiB\", factor = 2 }}",
+                                        key));
+  }
+  value.clear();
+  for (const std::string& text : one_or_many(table_, key)) {
+    const Bytes size = read_size(table_, key, text);
+    if (!value.empty() && size <= value.back()) {
+      throw table_.fault(key, fmt::format("the sizes must rise: \"{}\" does not", text));
+    }
+    value.push_back(size);
+  }
+}
+
+/// Facts of a fingerprint, each with the values of which a run must have one.
+void FieldReader::read(std::string_view key, std::map<std::string, std::vector<std::string>>& value,
+                       const FieldCheck& /*check*/) const {
+  const TomlFields facts(table_.required(key), table_.origin(), std::string(key));
+  facts.allow_only({"gpu", "gpus_per_node", "nics_per_node", "processor", "library", "driver"});
+  constexpr int kMost = 100'000;
+  for (const auto& [fact, node] : facts.entries()) {
+    const bool counted = fact.ends_with("_per_node");
+    value[fact] = counted ? std::vector{fmt::format("{}", facts.integer(fact, 0, kMost, 0))}
+                          : one_or_many(facts, fact);
+  }
+}
+
+}  // namespace busbar::judge

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/toml_fields.hpp"
+#include "judge/spec/specification.hpp"
+
+namespace busbar::judge {
+
+/// The specification with only what a profile has, and with the profile's numbers; with `rules`
+/// only these instead of the profile's. Checks every profile of the file, whichever is chosen.
+[[nodiscard]] Specification with_profile(const TomlFields& file, const Specification& specification,
+                                         const std::string& profile,
+                                         const std::vector<std::string>& rules);
+
+/// @name Contradictions in [run] and [noise], of which a profile may change numbers
+/// @{
+void check_run(const TomlFields& table, const RunContract& run);
+void check_noise(const TomlFields& table, const NoiseGate& noise);
+/// @}
+
+}  // namespace busbar::judge

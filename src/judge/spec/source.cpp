@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/spec/source.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/embedded_text.hpp"
+#include "base/error.hpp"
+#include "base/toml_fields.hpp"
+
+namespace busbar::judge {
+namespace {
+
+void add_missing_keys(toml::table& table, toml::table&& base) {
+  for (auto&& [key, value] : base) {
+    if (!table.contains(key)) table.insert(key, std::move(value));
+  }
+}
+
+toml::table* entry_of_id(toml::array& entries, const toml::node* id) {
+  const auto text = id == nullptr ? std::nullopt : id->value<std::string>();
+  for (toml::node& entry : entries) {
+    toml::table* table = entry.as_table();
+    if (table != nullptr && text && table->get_as<std::string>("id") != nullptr &&
+        table->get_as<std::string>("id")->get() == *text) {
+      return table;
+    }
+  }
+  return nullptr;
+}
+
+/// The list says which entries there are; each takes what it lacks from the base's of the same id.
+void complete_entries(toml::array& entries, toml::array& base) {
+  for (toml::node& entry : entries) {
+    toml::table* table = entry.as_table();
+    if (table == nullptr) continue;  // a fault that the reader reports
+    toml::table* other = entry_of_id(base, table->get("id"));
+    if (other != nullptr) add_missing_keys(*table, std::move(*other));
+  }
+}
+
+void complete_value(const toml::key& key, toml::node& value, toml::node& base) {
+  toml::table* table = value.as_table();
+  toml::table* base_table = base.as_table();
+  if (toml::array* entries = value.as_array(); entries != nullptr && base.is_array()) {
+    complete_entries(*entries, *base.as_array());
+  } else if (table == nullptr || base_table == nullptr || key == "ceiling" || key == "baseline") {
+    return;  // whole
+  } else if (key == "profile") {
+    for (auto&& [name, profile] : *base_table) {
+      toml::table* own = table->get_as<toml::table>(name.str());
+      if (own == nullptr) {
+        table->insert(name, std::move(profile));
+      } else if (profile.is_table()) {
+        add_missing_keys(*own, std::move(*profile.as_table()));
+      }
+    }
+  } else {
+    add_missing_keys(*table, std::move(*base_table));
+  }
+}
+
+void check_schema(const TomlFields& file) {
+  const auto* schema = file.required("schema").as_integer();
+  if (schema == nullptr || schema->get() != 1) {
+    throw file.fault("schema", "schema must be 1: no other is known");
+  }
+}
+
+SpecificationSource base_of(const TomlFields& file, const std::string& name) {
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".toml");
+  try {
+    return find_specification(is_path ? beside(file.origin(), name) : name);
+  } catch (const Error& error) {
+    throw file.fault("based_on", error.what());
+  }
+}
+
+toml::table complete(std::string_view text, const std::string& origin, int depth) {
+  constexpr int kDeepest = 8;
+  toml::table table = parse_toml(text, origin, kSpecificationDocument);
+  const TomlFields file(table, origin, "the specification");
+  check_schema(file);
+  if (!file.has("based_on")) return table;
+  const std::string name = file.required_text("based_on");
+  if (depth == kDeepest) {
+    throw file.fault("based_on", fmt::format("based_on is more than {} files deep; is it based on "
+                                             "itself?",
+                                             kDeepest));
+  }
+  const SpecificationSource source = base_of(file, name);
+  toml::table base = complete(source.text, source.path, depth + 1);
+  table.erase("based_on");
+  for (auto&& [key, value] : base) {
+    if (toml::node* own = table.get(key.str()); own != nullptr) {
+      complete_value(key, *own, value);
+    } else {
+      table.insert(key, std::move(value));
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+SpecificationSource find_specification(const std::string& name) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(name, error)) {
+    std::ifstream file(name, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) throw usage_error(fmt::format("cannot read {}", name));
+    return {.path = name, .text = text.str()};
+  }
+  for (const char* folder : {"results/expect", "results/expect/shared"}) {
+    std::string path = fmt::format("{}/{}.toml", folder, name);
+    const std::string_view text = embedded_text(path);
+    if (!text.empty()) return {.path = std::move(path), .text = std::string(text)};
+  }
+  throw usage_error(fmt::format(
+      "{}: there is no such file, and no ready-made specification of that name; see busbar accept "
+      "list",
+      name));
+}
+
+toml::table complete_table(std::string_view text, const std::string& origin) {
+  return complete(text, origin, 0);
+}
+
+std::string complete_text(const SpecificationSource& source) {
+  const toml::table own = parse_toml(source.text, source.path, kSpecificationDocument);
+  if (!own.contains("based_on")) return source.text;
+  std::ostringstream text;
+  text << toml::toml_formatter(complete_table(source.text, source.path)) << "\n";
+  return text.str();
+}
+
+std::string beside(std::string_view origin, const std::string& path) {
+  if (std::filesystem::path(path).is_absolute()) return path;
+  return (std::filesystem::path(origin).parent_path() / path).string();
+}
+
+}  // namespace busbar::judge

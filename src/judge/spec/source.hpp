@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <toml++/toml.h>
+
+namespace busbar::judge {
+
+inline constexpr std::string_view kSpecificationDocument = "docs/acceptance-specification.md";
+
+/// The text of a specification and the path that messages name.
+struct SpecificationSource {
+  std::string path{};
+  std::string text{};
+};
+
+/// A file, or else the ready-made specification of that name. Throws Error (Usage).
+[[nodiscard]] SpecificationSource find_specification(const std::string& name);
+
+/// The table of a specification with what it takes from the one that it is based on (`based_on`);
+/// every value knows the file that it is from. Throws Error (Usage).
+[[nodiscard]] toml::table complete_table(std::string_view text, const std::string& origin);
+
+/// The specification as one text that is based on no other.
+[[nodiscard]] std::string complete_text(const SpecificationSource& source);
+
+/// A path that stands in a file, where it can be opened: it is relative to that file.
+[[nodiscard]] std::string beside(std::string_view origin, const std::string& path);
+
+}  // namespace busbar::judge

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "judge/spec/specification.hpp"
+
+namespace busbar::judge {
+
+/// What the value of a key must be, beside its type.
+struct FieldCheck {
+  bool required = false;
+  int least = 0;  ///< of a whole number
+  int most = std::numeric_limits<int>::max();
+  std::optional<int> automatic{};  ///< the number that "auto" stands for
+  bool fraction = false;           ///< at most 1
+  bool one_or_many = false;  ///< a text or a list of different texts; a text is their sentence
+  bool calendar_date = false;
+  bool by_hand = false;         ///< the reader of the table reads it itself
+  std::string_view if_false{};  ///< the two names of a flag that is not true or false
+  std::string_view if_true{};
+  std::string_view json{};  ///< the member of the dump, where that is not the key
+};
+
+template <class T, class Struct>
+concept Either = std::same_as<std::remove_const_t<T>, Struct>;
+
+/// @name The keys of each table in the order of the dump
+/// One list for the reader, the known keys and the dump: `visit(key, member, FieldCheck)`.
+/// @{
+void visit_fields(Either<SystemIdentity> auto& system, const auto& visit) {
+  visit("name", system.name, {.required = true});
+  visit("fingerprint", system.fingerprint);
+  visit("nodes", system.nodes);
+}
+
+void visit_fields(Either<CeilingRule> auto& ceiling, const auto& visit) {
+  visit("scale_up", ceiling.scale_up);
+  visit("scale_out", ceiling.scale_out);
+  visit("model", ceiling.model);
+  visit("in_network_reduction", ceiling.in_network_reduction,
+        {.if_false = "none", .if_true = "measured"});
+  visit("system", ceiling.system);
+}
+
+void visit_fields(Either<RunContract> auto& run, const auto& visit) {
+  constexpr int kMostLaunches = 10'000;
+  visit("launches", run.launches, {.required = true, .least = 1, .most = kMostLaunches});
+  visit("min_launches", run.min_launches, {.required = true, .least = 1, .most = kMostLaunches});
+  visit("iterations", run.iterations, {.least = 1, .automatic = 0});
+  visit("warmup", run.warmup, {.automatic = -1});
+  visit("check_data", run.check_data);
+  visit("timeout_s", run.timeout_s, {.required = true});
+  visit("backend", run.backend);
+  visit("reach_timeout_s", run.reach_timeout_s);
+  visit("parallel", run.parallel);
+  visit("at_once", run.at_once, {.least = 1, .most = kMostAtOnce});
+}
+
+void visit_fields(Either<NoiseGate> auto& noise, const auto& visit) {
+  constexpr int kMostReruns = 100;
+  visit("max_cv", noise.max_cv, {.required = true, .fraction = true});
+  visit("on_noisy", noise.on_noisy, {.required = true});
+  visit("max_reruns", noise.max_reruns, {.most = kMostReruns});
+  visit("decide", noise.decide);
+}
+
+void visit_fields(Either<BaselineRule> auto& baseline, const auto& visit) {
+  constexpr int kMostDays = 100'000;
+  visit("file", baseline.file, {.required = true});
+  visit("max_age_days", baseline.max_age_days, {.required = true, .least = 1, .most = kMostDays});
+  visit("must_match", baseline.must_match, {.required = true});
+}
+
+void visit_fields(Either<DeviceSetRule> auto& set, const auto& visit) {
+  constexpr int kMostRanks = 100'000;
+  visit("id", set.id, {.required = true});
+  visit("kind", set.kind, {.required = true});
+  visit("gpus", set.gpus);
+  visit("ranks_per_node", set.ranks_per_node, {.least = 1, .most = kMostRanks});
+  visit("nodes", set.nodes);
+  visit("all_pairs_up_to", set.all_pairs_up_to, {.least = 2});
+}
+
+void visit_fields(Either<KnownIssue> auto& issue, const auto& visit) {
+  visit("reason", issue.reason, {.required = true});
+  visit("until", issue.until, {.required = true, .calendar_date = true});
+}
+
+void visit_fields(Either<Expectation> auto& rule, const auto& visit) {
+  visit("id", rule.id, {.required = true});
+  visit("collective", rule.collectives, {.required = true, .one_or_many = true});
+  visit("device_set", rule.device_set, {.required = true});
+  visit("size", rule.sizes, {.required = true});
+  visit("type", rule.type);
+  visit("op", rule.op);
+  visit("placement", rule.in_place, {.if_false = "out", .if_true = "in", .json = "in_place"});
+  visit("metric", rule.metric);
+  visit("statistic", rule.statistic);
+  visit("compare", rule.compare, {.required = true});
+  visit("value", rule.value);
+  visit("source", rule.source, {.one_or_many = true});
+  visit("fail_below", rule.bounds.fail_below);
+  visit("warn_below", rule.bounds.warn_below);
+  visit("warn_above", rule.bounds.warn_above);
+  visit("fail_above", rule.bounds.fail_above);
+  visit("max_cv", rule.max_cv, {.fraction = true});
+  visit("allow_misses", rule.allow_misses);
+  visit("min_robust_z", rule.min_robust_z);
+  visit("max_fleet_mad", rule.max_fleet_mad, {.fraction = true});
+  visit("confirm", rule.confirm_repeats, {.by_hand = true, .json = "confirm_repeats"});
+  visit("known_issue", rule.known_issue);
+}
+
+void visit_fields(Either<Specification> auto& specification, const auto& visit) {
+  visit("system", specification.system);
+  visit("ceiling", specification.ceiling);
+  visit("run", specification.run);
+  visit("noise", specification.noise);
+  visit("baseline", specification.baseline);
+  visit("device_set", specification.device_sets);
+  visit("expect", specification.expectations);
+}
+/// @}
+
+/// Structs that are a table of the specification.
+template <class T>
+concept TableOfFields = requires(T& table) {
+  visit_fields(table, [](std::string_view, auto&, const FieldCheck& = {}) {});
+};
+
+}  // namespace busbar::judge
