@@ -71,7 +71,8 @@ std::vector<double> printed(const std::filesystem::path& path) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const std::vector<std::string> words = split_words(line);
-    const bool row = words.size() > 10 && to_number<std::uint64_t>(words[0]) && to_number<std::uint64_t>(words[1]);
+    const bool row = words.size() > 10 && to_number<std::uint64_t>(words[0]) &&
+                     to_number<std::uint64_t>(words[1]);
     if (!row) continue;
     for (const std::size_t from_end : {6U, 2U}) {
       values.push_back(std::stod(words[words.size() - from_end]));
