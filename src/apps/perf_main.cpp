@@ -22,7 +22,6 @@
 #include "bootstrap/rank_launcher.hpp"
 #include "harness/cli.hpp"
 #include "harness/library_environment.hpp"
-#include "harness/option_checks.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
 

@@ -13,7 +13,6 @@
 #include "harness/find_bounds.hpp"
 #include "harness/host_topology.hpp"
 #include "harness/inventory.hpp"
-#include "harness/option_checks.hpp"
 #include "harness/outputs.hpp"
 #include "harness/placement.hpp"
 #include "harness/runner.hpp"

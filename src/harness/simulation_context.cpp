@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "harness/cli.hpp"
 #include "harness/host.hpp"
 
 namespace busbar {

@@ -148,7 +148,7 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
     plot "$DIR/a.csv" --log-y=$when -o "$DIR/p" --figure busbw --format svg
     run ! grep -q '^log_low' "$DIR/p/busbw.dat"
   done
-  refused 2 "always, never, auto" "$DIR/a.csv" -o "$DIR/p" --log-y=often
+  refused 2 "always, never or auto" "$DIR/a.csv" -o "$DIR/p" --log-y=often
 }
 @test "plot warns of a file that was cut" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
@@ -189,21 +189,21 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
 }
 @test "plot refuses what it cannot draw, in one line" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
-  refused 2 "no FILE" -o "$DIR/p"
+  refused 2 "missing FILE" -o "$DIR/p"
   refused 2 "-o DIR" "$DIR/a.csv"
   refused 2 "sendrecv_perf --pairs all" "$DIR/a.csv" -o "$DIR/p" --figure pairs
   refused 2 "two numbers of ranks" "$DIR/a.csv" -o "$DIR/p" --figure scaling
   refused 2 "did you mean latency?" "$DIR/a.csv" -o "$DIR/p" --figure latenci
-  refused 2 "neither svg nor png" "$DIR/a.csv" -o "$DIR/p" --format pdf
+  refused 2 "svg or png" "$DIR/a.csv" -o "$DIR/p" --format pdf
   refused 2 "LOW:HIGH" "$DIR/a.csv" -o "$DIR/p" --limits 5
-  refused 2 "not below" "$DIR/a.csv" -o "$DIR/p" --limits 5:5
-  refused 2 "out, in, both" "$DIR/a.csv" -o "$DIR/p" --placement up
-  refused 2 "leave out -o" "$DIR/a.csv" -o "$DIR/p" --terminal
+  refused 2 "less than HIGH" "$DIR/a.csv" -o "$DIR/p" --limits 5:5
+  refused 2 "out, in or both" "$DIR/a.csv" -o "$DIR/p" --placement up
+  refused 2 "mutually exclusive" "$DIR/a.csv" -o "$DIR/p" --terminal
   refused 2 "nothing to draw" "$DIR/a.csv" -o "$DIR/p" --placement in
   refused 2 "unknown option --colour" "$DIR/a.csv" -o "$DIR/p" --colour
   refused 2 "absent.csv" "$DIR/absent.csv" -o "$DIR/p"
   touch "$DIR/file"
-  refused 2 "cannot make the folder" "$DIR/a.csv" -o "$DIR/file"
+  refused 2 "cannot create the folder" "$DIR/a.csv" -o "$DIR/file"
   [ ! -e "$DIR/p" ]
 }
 @test "plot -h teaches" {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/accept_spec_json.hpp"
+#include "judge/spec/specification_json.hpp"
 
 #include <nlohmann/json.hpp>
 
-namespace busbar {
+namespace busbar::judge {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 Json figure(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
-std::string_view name(judge::OnNoisy on_noisy) {
+std::string_view name(OnNoisy on_noisy) {
   switch (on_noisy) {
-    case judge::OnNoisy::Rerun: return "rerun";
-    case judge::OnNoisy::Warn: return "warn";
-    case judge::OnNoisy::Inconclusive: break;
+    case OnNoisy::Rerun: return "rerun";
+    case OnNoisy::Warn: return "warn";
+    case OnNoisy::Inconclusive: break;
   }
   return "inconclusive";
 }
 
-Json system_json(const judge::SystemIdentity& system) {
+Json system_json(const SystemIdentity& system) {
   return {{"name", system.name}, {"fingerprint", system.fingerprint}, {"nodes", system.nodes}};
 }
 
-Json ceiling_json(const judge::CeilingRule& ceiling) {
-  const bool hierarchical = ceiling.model == judge::CeilingModel::Hierarchical;
+Json ceiling_json(const CeilingRule& ceiling) {
+  const bool hierarchical = ceiling.model == CeilingModel::Hierarchical;
   return {{"scale_up", figure(ceiling.scale_up)},
           {"scale_out", figure(ceiling.scale_out)},
           {"model", hierarchical ? "hierarchical" : "ring"},
@@ -32,7 +32,7 @@ Json ceiling_json(const judge::CeilingRule& ceiling) {
           {"system", ceiling.system}};
 }
 
-Json run_json(const judge::RunContract& run) {
+Json run_json(const RunContract& run) {
   return {{"launches", run.launches},     {"min_launches", run.min_launches},
           {"iterations", run.iterations}, {"warmup", run.warmup},
           {"check_data", run.check_data}, {"timeout_s", run.timeout_s},
@@ -40,26 +40,26 @@ Json run_json(const judge::RunContract& run) {
           {"parallel", run.parallel},     {"at_once", run.at_once ? Json(*run.at_once) : Json()}};
 }
 
-Json noise_json(const judge::NoiseGate& noise) {
-  const bool all = noise.decide == judge::Decide::AllSamples;
+Json noise_json(const NoiseGate& noise) {
+  const bool all = noise.decide == Decide::AllSamples;
   return {{"max_cv", noise.max_cv},
           {"on_noisy", name(noise.on_noisy)},
           {"max_reruns", noise.max_reruns},
           {"decide", all ? "all_samples" : "last"}};
 }
 
-Json set_json(const judge::DeviceSetRule& set) {
-  return {{"id", set.id},       {"kind", judge::name(set.kind)},
+Json set_json(const DeviceSetRule& set) {
+  return {{"id", set.id},       {"kind", name(set.kind)},
           {"gpus", set.gpus},   {"ranks_per_node", set.ranks_per_node},
           {"nodes", set.nodes}, {"all_pairs_up_to", set.all_pairs_up_to}};
 }
 
-Json known_issue_json(const std::optional<judge::KnownIssue>& issue) {
+Json known_issue_json(const std::optional<KnownIssue>& issue) {
   if (!issue) return {};
   return {{"reason", issue->reason}, {"until", issue->until}};
 }
 
-Json rule_json(const judge::Expectation& rule) {
+Json rule_json(const Expectation& rule) {
   return {{"id", rule.id},
           {"collective", rule.collectives},
           {"device_set", rule.device_set},
@@ -67,9 +67,9 @@ Json rule_json(const judge::Expectation& rule) {
           {"type", rule.type},
           {"op", rule.op},
           {"in_place", rule.in_place},
-          {"metric", judge::name(rule.metric)},
-          {"statistic", judge::name(rule.statistic)},
-          {"compare", judge::name(rule.compare)},
+          {"metric", name(rule.metric)},
+          {"statistic", name(rule.statistic)},
+          {"compare", name(rule.compare)},
           {"value", figure(rule.value)},
           {"source", rule.source},
           {"fail_below", figure(rule.bounds.fail_below)},
@@ -84,7 +84,7 @@ Json rule_json(const judge::Expectation& rule) {
           {"known_issue", known_issue_json(rule.known_issue)}};
 }
 
-Json baseline_json(const std::optional<judge::BaselineRule>& baseline) {
+Json baseline_json(const std::optional<BaselineRule>& baseline) {
   if (!baseline) return {};
   return {{"file", baseline->file},
           {"max_age_days", baseline->max_age_days},
@@ -93,11 +93,11 @@ Json baseline_json(const std::optional<judge::BaselineRule>& baseline) {
 
 }  // namespace
 
-std::string specification_json(const judge::Specification& specification) {
+std::string specification_json(const Specification& specification) {
   Json sets = Json::array();
-  for (const judge::DeviceSetRule& set : specification.device_sets) sets.push_back(set_json(set));
+  for (const DeviceSetRule& set : specification.device_sets) sets.push_back(set_json(set));
   Json rules = Json::array();
-  for (const judge::Expectation& rule : specification.expectations) {
+  for (const Expectation& rule : specification.expectations) {
     rules.push_back(rule_json(rule));
   }
   const Json all = {{"file", specification.file},
@@ -112,4 +112,4 @@ std::string specification_json(const judge::Specification& specification) {
   return all.dump(2) + "\n";
 }
 
-}  // namespace busbar
+}  // namespace busbar::judge
