@@ -76,12 +76,12 @@ constexpr CommandLineTable<O> kTable{{.program = "busbar accept",
                                       .exclusive = kExclusive},
                                      kOptions};
 
-/// Takes SPEC, FILES and the launcher's arguments from the words of the command line.
-void take_words(O& options, const Arguments& line) {
+/// Takes SPEC, FILES and the launcher's arguments from the command line.
+void take_positionals(O& options, const Arguments& line) {
   const bool takes_files = line.command == "judge" || line.command == "baseline";
   const bool launches = line.command == "run";
-  const std::vector<std::string>& words = line.words;
-  const std::size_t own = launches ? line.before_dashes : words.size();
+  const std::vector<std::string>& all = line.positionals;
+  const std::size_t own = launches ? line.before_dashes : all.size();
   if (own == 0 && line.command != "list") {
     throw usage_error(
         fmt::format("accept {}: missing specification: give a file or a name from 'busbar accept "
@@ -89,12 +89,12 @@ void take_words(O& options, const Arguments& line) {
                     line.command));
   }
   if (own > 1 && !takes_files) {
-    throw usage_error(fmt::format("unexpected argument '{}'{}", words[1],
+    throw usage_error(fmt::format("unexpected argument '{}'{}", all[1],
                                   launches ? "; arguments of mpiexec follow --" : ""));
   }
-  if (own > 0) options.specification = words.front();
-  const auto rest = words.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(own, 1));
-  (launches ? options.launcher_arguments : options.files).assign(rest, words.end());
+  if (own > 0) options.specification = all.front();
+  const auto rest = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(own, 1));
+  (launches ? options.launcher_arguments : options.files).assign(rest, all.end());
 }
 
 void check(const O& options, View command) {
@@ -202,7 +202,7 @@ Status run_accept(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
-  take_words(options, line);
+  take_positionals(options, line);
   check(options, line.command);
   if (options.dump_specification) return dump(options);
   if (line.command == "run") return accept_run(options);

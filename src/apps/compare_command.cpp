@@ -56,7 +56,7 @@ Status run_compare(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
-  take_files(options, line.words);
+  take_files(options, line.positionals);
   constexpr double kPercent = 100;
   const std::vector<study::Launch> before = study::load_launches(options.before);
   const std::vector<study::Launch> after = study::load_launches(options.after);

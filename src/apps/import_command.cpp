@@ -173,9 +173,9 @@ Status run_import(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
-  if (line.words.empty()) throw usage_error("import: missing log; see busbar import --help");
+  if (line.positionals.empty()) throw usage_error("import: missing log; see busbar import --help");
   if (options.out.empty()) throw usage_error("import: missing output; give -o FILE.csv");
-  set_targets(options, line.words);
+  set_targets(options, line.positionals);
   // Nothing is written before all logs are read.
   std::vector<study::ImportedRows> rows;
   for (const ImportTarget& target : options.targets) {

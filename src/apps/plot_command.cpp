@@ -22,7 +22,7 @@ struct PlotOptions {
   std::string folder{};  ///< -o
   std::vector<std::string> formats{"svg", "png"};
   bool terminal = false;
-  PlotWishes wishes{};
+  PlotWishes request{};
 };
 
 using O = PlotOptions;
@@ -33,7 +33,7 @@ void set_figure(O& options, View option, View text) {
     throw usage_error(fmt::format("invalid value '{}' for {}; {}", text, option,
                                   suggestion(text, known, "expected " + alternatives(known))));
   }
-  options.wishes.figures.emplace_back(text);
+  options.request.figures.emplace_back(text);
 }
 
 void set_format(O& options, View option, View text) {
@@ -46,7 +46,7 @@ void set_placement(O& options, View option, View text) {
   const std::vector<std::string> known{"out", "in", "both"};
   const auto found = std::find(known.begin(), known.end(), text);
   if (found == known.end()) throw invalid_value(option, text, known);
-  options.wishes.placement = static_cast<PlotPlacement>(found - known.begin());
+  options.request.placement = static_cast<PlotPlacement>(found - known.begin());
 }
 
 void set_limits(O& options, View option, View text) {
@@ -61,16 +61,16 @@ void set_limits(O& options, View option, View text) {
   if (limits.low >= limits.high) {
     throw usage_error(fmt::format("{} {}: LOW must be less than HIGH", option, text));
   }
-  options.wishes.limits = limits;
+  options.request.limits = limits;
 }
 
 void set_log_y(O& options, View option, View text) {
   const std::vector<std::string> known{"always", "never", "auto"};
-  options.wishes.log_y.reset();
+  options.request.log_y.reset();
   if (text == "always" || text.empty()) {
-    options.wishes.log_y = true;
+    options.request.log_y = true;
   } else if (text == "never") {
-    options.wishes.log_y = false;
+    options.request.log_y = false;
   } else if (text != "auto") {
     throw invalid_value(option, text, known);
   }
@@ -82,7 +82,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--format", "FORMAT", set_format},
     {"--terminal", "", set::value<&O::terminal>},
     {"--placement", "WHICH", set_placement},
-    {"--size", "SIZE", [](O& o, View n, View v) { o.wishes.size = parse_bytes(n, v); }},
+    {"--size", "SIZE", [](O& o, View n, View v) { o.request.size = parse_bytes(n, v); }},
     {"--limits", "LOW:HIGH", set_limits},
     {"--log-y", "[=WHEN]", set_log_y},
 });
@@ -145,15 +145,15 @@ Status run_plot(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
-  if (line.words.empty()) {
+  if (line.positionals.empty()) {
     throw usage_error("plot: missing FILE; give CSVs that *_perf --csv wrote");
   }
   if (!options.terminal && options.folder.empty()) {
     throw usage_error("plot: missing output; give a folder with -o DIR, or --terminal");
   }
-  PlotInput input = load_plot_input(line.words);
+  PlotInput input = load_plot_input(line.positionals);
   const std::vector<std::string> problems = problems_of(input.datasets);
-  const std::vector<PlotFigure> figures = make_figures(std::move(input), options.wishes);
+  const std::vector<PlotFigure> figures = make_figures(std::move(input), options.request);
   const Gnuplot gnuplot;
   if (options.terminal) {
     for (const PlotFigure& figure : figures) fmt::print("{}", gnuplot.text(figure, text_size()));

@@ -10,7 +10,8 @@ namespace {
 struct PublishedOptions {};
 
 constexpr CommandLineTable<PublishedOptions> kTable{
-    {.program = "busbar published", .help = "docs/published-options.md", .most_words = 1}, {}};
+    {.program = "busbar published", .help = "docs/published-options.md", .most_positionals = 1},
+    {}};
 
 /// A row per rate and number of ranks, as plotting programs read it.
 std::string csv_of(const Published& published, const std::string& path) {
@@ -35,11 +36,11 @@ Status run_published(std::span<char* const> arguments) {
   PublishedOptions options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
-  if (line.words.empty()) {
+  if (line.positionals.empty()) {
     throw usage_error(
         fmt::format("published: missing file of published rates, such as {}", kPublishedFile));
   }
-  const std::string& path = line.words.front();
+  const std::string& path = line.positionals.front();
   fmt::print("{}", csv_of(read_published(path), path));
   return Status::Ok;
 }

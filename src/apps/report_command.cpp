@@ -38,7 +38,7 @@ Status run_report(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
-  if (line.words.empty() && options.systems.empty()) {
+  if (line.positionals.empty() && options.systems.empty()) {
     throw usage_error("report: missing input; give CSV files, or --system NAME");
   }
   if (options.out.empty()) {
@@ -47,8 +47,8 @@ Status run_report(std::span<char* const> arguments) {
   const bool markdown = is_markdown(options.out);
   std::vector<topo::Graph> graphs;
   for (const std::string& system : options.systems) graphs.push_back(topo::load_system(system));
-  const ReportData data = make_report_data(load_datasets(line.words), std::move(graphs));
-  if (data.panels.empty() && !line.words.empty()) {
+  const ReportData data = make_report_data(load_datasets(line.positionals), std::move(graphs));
+  if (data.panels.empty() && !line.positionals.empty()) {
     throw usage_error(
         "report: nothing to show; the files need rows with status ok, a time and a bus bandwidth, "
         "of 2 ranks or more");

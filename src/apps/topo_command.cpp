@@ -146,7 +146,7 @@ constexpr CommandLineTable<O> kTable{{.program = "busbar topo",
                                       .help = "docs/topo-options.md",
                                       .commands = "show,summary,bound,choose,classes,compare,save",
                                       .default_command = "show",
-                                      .most_words = 0,
+                                      .most_positionals = 0,
                                       .exclusive = kExclusive},
                                      kOptions};
 

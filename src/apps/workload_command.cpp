@@ -161,7 +161,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
 constexpr std::array<View, 2> kExclusive{"--json,--markdown", "--efficiency,--share,--speedup"};
 constexpr CommandLineTable<O> kTable{{.program = "busbar workload",
                                       .help = "docs/workload-options.md",
-                                      .most_words = 0,
+                                      .most_positionals = 0,
                                       .exclusive = kExclusive},
                                      kOptions};
 

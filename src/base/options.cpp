@@ -33,16 +33,16 @@ class Splitter {
     for (; next_ < arguments_.size(); ++next_) {
       const View argument = arguments_[next_];
       if (argument == "--" && !dashes) {
-        dashes = line_.words.size();
+        dashes = line_.positionals.size();
       } else if (dashes || !looks_like_option(argument)) {
-        line_.words.emplace_back(argument);
+        line_.positionals.emplace_back(argument);
       } else if (argument.starts_with("--")) {
         take_long(argument);
       } else {
         take_short(argument);
       }
     }
-    line_.before_dashes = dashes.value_or(line_.words.size());
+    line_.before_dashes = dashes.value_or(line_.positionals.size());
     if (line_.help) return std::move(line_);
     if (refusal_) throw usage_error(*refusal_);
     take_command();
@@ -145,7 +145,7 @@ class Splitter {
   void take_command() {
     if (syntax_.commands.empty()) return;
     const std::vector<std::string> known = split(syntax_.commands, ',');
-    if (line_.words.empty() || line_.before_dashes == 0) {
+    if (line_.positionals.empty() || line_.before_dashes == 0) {
       if (syntax_.default_command.empty()) {
         throw usage_error(
             fmt::format("missing command; expected {}; {}", alternatives(known), see_help()));
@@ -153,13 +153,13 @@ class Splitter {
       line_.command = syntax_.default_command;
       return;
     }
-    line_.command = line_.words.front();
+    line_.command = line_.positionals.front();
     if (!is_one_of(syntax_.commands, line_.command)) {
       throw usage_error(fmt::format(
           "unknown command '{}'; {}", line_.command,
           suggestion(line_.command, known, fmt::format("expected {}", alternatives(known)))));
     }
-    line_.words.erase(line_.words.begin());
+    line_.positionals.erase(line_.positionals.begin());
     --line_.before_dashes;
   }
 
@@ -170,9 +170,9 @@ class Splitter {
       throw usage_error(fmt::format("{} is only for {} {}", given.name, syntax_.program,
                                     join(split(commands, ','), " and ")));
     }
-    if (line_.words.size() > syntax_.most_words) {
-      throw usage_error(
-          fmt::format("unexpected argument '{}'; {}", line_.words[syntax_.most_words], see_help()));
+    if (line_.positionals.size() > syntax_.most_positionals) {
+      throw usage_error(fmt::format("unexpected argument '{}'; {}",
+                                    line_.positionals[syntax_.most_positionals], see_help()));
     }
     for (const View group : syntax_.exclusive) {
       std::vector<std::string> there = split(group, ',');

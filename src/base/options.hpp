@@ -41,9 +41,9 @@ struct ForeignOption {
 struct CommandSyntax {
   std::string_view program{};          ///< "busbar topo"; empty: not worth a mention in messages
   std::string_view help{};             ///< path of the document that --help prints
-  std::string_view commands{};         ///< "run,judge": the first word must be one of them
+  std::string_view commands{};         ///< "run,judge": the first positional must be one of them
   std::string_view default_command{};  ///< for a line without a command; empty: refused
-  std::size_t most_words = std::numeric_limits<std::size_t>::max();
+  std::size_t most_positionals = std::numeric_limits<std::size_t>::max();
   std::span<const std::string_view> exclusive{};  ///< "--json,--markdown": at most one of each row
   std::span<const ForeignOption> foreign{};       ///< of nccl-tests
 };
@@ -63,8 +63,8 @@ struct Arguments {
 
   bool help = false;
   std::string command{};
-  std::vector<std::string> words{};  ///< arguments that are neither options nor their values
-  std::size_t before_dashes = 0;     ///< words before "--"; all of them without one
+  std::vector<std::string> positionals{};  ///< neither options nor their values
+  std::size_t before_dashes = 0;           ///< positionals before "--"; all of them without one
   std::vector<Given> given{};
 
   /// Whether the option with this first name is there.
@@ -80,7 +80,7 @@ struct OptionSyntax {
 
 /// Takes `arguments` (without the program's name) apart: "--opt value", "--opt=value", "-b 8",
 /// "-b8", flags in one ("-vh"), "--". Throws a usage error for an unknown option, a missing value,
-/// a stray word or options that exclude each other, unless --help is there, too.
+/// a stray argument or options that exclude each other, unless --help is there, too.
 [[nodiscard]] Arguments split_arguments(const CommandSyntax& syntax,
                                         std::span<const OptionSyntax> options,
                                         std::span<char* const> arguments);

@@ -172,7 +172,7 @@ constexpr auto kForeign = std::to_array<ForeignOption>({
     {"-V,--device_cta_count", "only meaningful with -D, which busbar does not support"},
 });
 constexpr CommandLineTable<O> kTable{
-    {.help = "docs/options.md", .most_words = 0, .foreign = kForeign}, kOptions};
+    {.help = "docs/options.md", .most_positionals = 0, .foreign = kForeign}, kOptions};
 
 }  // namespace
 

@@ -38,7 +38,7 @@ struct StepTime {
 [[nodiscard]] double needed_busbw(double bytes, int ranks, double compute_s, double efficiency,
                                   double overlap);
 
-/// A model as it is trained here.
+/// A model with its batch and computing time.
 struct WorkloadCase {
   WorkloadModel model{};
   double bytes = 0;                   ///< of the gradients, one step
@@ -110,7 +110,7 @@ struct ExplainedTime {
   double share = 0;  ///< sync over the exposed time, above 1 where some of it is hidden
 };
 
-/// What a reported efficiency says of a model's exchange.
+/// The rates that a reported efficiency of a model implies.
 struct ImpliedRate {
   std::size_t model = 0;  ///< of the request's cases
   int ranks = 0;

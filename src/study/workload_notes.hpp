@@ -9,7 +9,7 @@
 
 namespace busbar {
 
-/// What every form of output says about its figures.
+/// The meaning of all figures, for every form of output.
 inline constexpr std::string_view kWorkloadLabel =
     "link-time lower bound: what the links alone take; waiting for the slowest rank, reduction "
     "kernels and input come on top";
@@ -25,9 +25,9 @@ inline constexpr std::string_view kWorkloadLabel =
 
 /// @name Explanations, a line each
 /// @{
-/// What is computed, from which rates and computing times.
+/// The gradients, rates and computing times of a request.
 [[nodiscard]] std::vector<std::string> head_notes(const WorkloadRequest& request);
-/// What the columns of a report mean.
+/// The meaning of the columns of a report.
 [[nodiscard]] std::vector<std::string> report_notes(const WorkloadReport& report);
 /// How much of the exposed time the links of each system explain.
 [[nodiscard]] std::vector<std::string> implied_notes(const WorkloadRequest& request,

@@ -48,7 +48,7 @@ constexpr auto kForeign = std::to_array<ForeignOption>({{"-t,--threads", "use mo
 constexpr CommandLineTable<S> kTable{{.program = "tool do",
                                       .commands = "make,show",
                                       .default_command = "show",
-                                      .most_words = 2,
+                                      .most_positionals = 2,
                                       .exclusive = kExclusive,
                                       .foreign = kForeign},
                                      kOptions};
@@ -97,7 +97,7 @@ TEST(ParseOptions, TakesFlagsListsAndOptionalValues) {
 TEST(ParseOptions, SeparatesTheCommandAndWords) {
   const Parsed named = parse("make a -c 3 b");
   EXPECT_EQ(named.line.command, "make");
-  EXPECT_EQ(named.line.words, (Texts{"a", "b"}));
+  EXPECT_EQ(named.line.positionals, (Texts{"a", "b"}));
   EXPECT_EQ(named.options.count, 3);
   EXPECT_TRUE(named.line.has("-c"));
   EXPECT_FALSE(named.line.has("-o"));
@@ -106,7 +106,7 @@ TEST(ParseOptions, SeparatesTheCommandAndWords) {
 
 TEST(ParseOptions, TakesEverythingAfterTwoDashesAsWords) {
   const Arguments line = parse("show a -- -v").line;
-  EXPECT_EQ(line.words, (Texts{"a", "-v"}));
+  EXPECT_EQ(line.positionals, (Texts{"a", "-v"}));
   EXPECT_EQ(line.before_dashes, 1U);
   EXPECT_EQ(parse("show a").line.before_dashes, 1U);
 }
