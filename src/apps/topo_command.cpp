@@ -388,8 +388,7 @@ std::vector<topo::Comparison> compared(const std::vector<Graph>& graphs,
 
 void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
   const std::vector<topo::Comparison> rows = compared(graphs, options);
-  if (rows.empty())
-    throw usage_error("compare: no system has that many devices; give a smaller -k");
+  if (rows.empty()) throw usage_error("compare: no system has so many devices; give a smaller -k");
   fmt::print("{}", options.json ? compare_json(graphs, rows) : compare_text(rows));
 }
 

@@ -66,8 +66,9 @@ void offer(std::vector<Curve>& curves, const Curve& curve, const RatesRequest& r
                     curve.key.label, curve.key.collective, curve.key.ranks, same->key.device_set,
                     same->key.nodes, curve.key.device_set, curve.key.nodes));
   }
-  if (distance(curve.key, request) < distance(same->key, request))
+  if (distance(curve.key, request) < distance(same->key, request)) {
     *same = one_point_per_size(curve);
+  }
 }
 
 bool can_be_a_rate(const Record& record) {
