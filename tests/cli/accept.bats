@@ -238,7 +238,7 @@ END
   refused "cannot read" judge "$spec" "$DIR/none.csv"
   refused "has no launches.csv" judge "$spec" "$DIR/full"
   refused "another output" judge "$spec" "$DIR/full" --json "$DIR/a" --junit "$DIR/a"
-  refused "cannot read -x" judge "$spec" "$DIR/full" -- -x
+  refused "cannot read -x" judge "$spec" -- -x
   refused "profile" run "$spec" -o "$DIR/run" --profile hasty
   specification 1 pairwise > "$DIR/pairs.toml"
   refused "needs two nodes" run "$DIR/pairs.toml" -o "$DIR/run"
