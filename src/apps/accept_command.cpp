@@ -1,42 +1,136 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/accept_command.hpp"
-
+#include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
-
-#include "apps/accept_files.hpp"
+#include "apps/accept.hpp"
 #include "apps/accept_judging.hpp"
-#include "apps/accept_options.hpp"
-#include "apps/accept_outputs.hpp"
-#include "apps/accept_run.hpp"
-#include "apps/accept_spec_json.hpp"
-#include "base/embedded_text.hpp"
-#include "base/text.hpp"
-#include "harness/cli.hpp"
-#include "judge/output/describe.hpp"
+#include "apps/commands.hpp"
+#include "base/options.hpp"
 #include "judge/spec/reader.hpp"
+#include "judge/spec/specification_json.hpp"
 #include "report/output_file.hpp"
 #include "report/text_table.hpp"
 
 namespace busbar {
 namespace {
 
-Status dump(const AcceptOptions& options) {
+using View = std::string_view;
+using O = AcceptOptions;
+
+void set_hosts(O& options, View option, View text) {
+  options.hosts = split(text, ',');
+  std::vector<std::string> sorted = options.hosts;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.front().empty()) {
+    throw usage_error(fmt::format("{} {}: empty name; write h1,h2,h3", option, text));
+  }
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice == sorted.end()) return;
+  throw usage_error(fmt::format("{} {}: {} is given twice", option, text, *twice));
+}
+
+void add_assumed(O& options, View option, View text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == View::npos || equals + 1 == text.size()) {
+    throw usage_error(fmt::format(
+        "invalid value '{}' for {}; expected KEY=VALUE, as in --assume gpu='NVIDIA H200'", text,
+        option));
+  }
+  options.assumed[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+}
+
+template <auto Output>
+void set_output(O& options, View option, View text) {
+  set::value<Output>(options.outputs, option, text);
+}
+
+constexpr View kJudging = "run,judge";
+constexpr View kMeasurements = "run,judge,lint,baseline";
+constexpr auto kOptions = std::to_array<Option<O>>({
+    {"-o,--output", "DIR", set::value<&O::output>, "run,baseline"},
+    {"--hosts", "a,b,c", set_hosts, kMeasurements},
+    {"--hostfile", "FILE", set::value<&O::hostfile>, "run"},
+    {"--seed", "N", set::integer<&O::seed, 0>, "run"},
+    {"--serial", "", set::value<&O::serial>, "run"},
+    {"--at-once", "N", set::integer<&O::at_once, 1, judge::kMostAtOnce>, "run"},
+    {"--mpiexec", "PATH", set::value<&O::mpiexec>, "run"},
+    {"--programs", "DIR", set::value<&O::programs>, "run"},
+    {"--strict", "", set::value<&O::strict>, kJudging},
+    {"-v,--verbose", "", set::value<&O::verbose>, kJudging},
+    {"--verdicts", "FILE.csv", set_output<&AcceptOutputs::verdicts>, kJudging},
+    {"--junit", "FILE.xml", set_output<&AcceptOutputs::junit>, kJudging},
+    {"--json", "FILE.json", set_output<&AcceptOutputs::json>, kJudging},
+    {"--prometheus", "FILE.prom", set_output<&AcceptOutputs::prometheus>, kJudging},
+    {"--markdown", "FILE.md", set_output<&AcceptOutputs::markdown>, kJudging},
+    {"--html", "FILE.html", set_output<&AcceptOutputs::html>, kJudging},
+    {"--profile", "NAME", set::value<&O::profile>},
+    {"--rule", "ID", set::value<&O::rules>, kMeasurements},
+    {"--assume", "KEY=VALUE", add_assumed, kMeasurements},
+    {"--dump-spec", "", set::value<&O::dump_specification>, kMeasurements},
+});
+constexpr std::array<View, 1> kExclusive{"--hosts,--hostfile"};
+constexpr CommandLineTable<O> kTable{{.program = "busbar accept",
+                                      .help = "docs/accept-options.md",
+                                      .commands = "run,judge,lint,baseline,list",
+                                      .exclusive = kExclusive},
+                                     kOptions};
+
+/// Takes SPEC, FILES and the launcher's arguments from the command line.
+void take_positionals(O& options, const Arguments& line) {
+  const bool takes_files = line.command == "judge" || line.command == "baseline";
+  const bool launches = line.command == "run";
+  const std::vector<std::string>& all = line.positionals;
+  const std::size_t own = launches ? line.before_dashes : all.size();
+  if (own == 0 && line.command != "list") {
+    throw usage_error(
+        fmt::format("accept {}: missing specification: give a file or a name from 'busbar accept "
+                    "list'",
+                    line.command));
+  }
+  if (own > 1 && !takes_files) {
+    throw usage_error(fmt::format("unexpected argument '{}'{}", all[1],
+                                  launches ? "; arguments of mpiexec follow --" : ""));
+  }
+  if (own > 0) options.specification = all.front();
+  const auto rest = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(own, 1));
+  (launches ? options.launcher_arguments : options.files).assign(rest, all.end());
+}
+
+void check(const O& options, View command) {
+  if (options.dump_specification) return;
+  if (command == "run" && options.output.empty()) {
+    throw usage_error("accept run: missing output; give a new folder with -o DIR");
+  }
+  if (command == "baseline" && options.output.empty()) {
+    throw usage_error("accept baseline: missing output; give a new file with -o FILE.csv");
+  }
+  if ((command == "judge" || command == "baseline") && options.files.empty()) {
+    throw usage_error(
+        fmt::format("accept {}: missing files; give CSVs or the folder of an accept run after the "
+                    "specification",
+                    command));
+  }
+  if (options.serial && options.at_once.value_or(1) > 1) {
+    throw usage_error("--serial and --at-once are mutually exclusive");
+  }
+}
+
+Status dump(const O& options) {
   const judge::SpecificationSource source = judge::find_specification(options.specification);
-  fmt::print("{}", specification_json(judge::parse_specification(source.text, source.path,
-                                                                 options.profile, options.rules)));
+  fmt::print("{}", judge::specification_json(judge::parse_specification(
+                       source.text, source.path, options.profile, options.rules)));
   return Status::Ok;
 }
 
-Status list_rules(const AcceptOptions& options) {
+Status list_rules(const O& options) {
   const judge::SpecificationSource source = judge::find_specification(options.specification);
   fmt::print("{}", judge::rule_list(
                        judge::parse_specification(source.text, source.path, options.profile)));
   return Status::Ok;
 }
 
-Status list() {
+Status list(const O& options) {
+  if (!options.specification.empty()) return list_rules(options);
   TextTable table{.columns = {"name", "system", "device sets", "rules"}};
   for (const EmbeddedText& ready : embedded_texts("results/expect")) {
     const std::string path(ready.path);
@@ -50,7 +144,7 @@ Status list() {
   return Status::Ok;
 }
 
-Status lint(const AcceptOptions& options) {
+Status lint(const O& options) {
   const judge::SpecificationSource source = judge::find_specification(options.specification);
   const judge::Specification specification =
       judge::parse_specification(source.text, source.path, options.profile, options.rules);
@@ -58,18 +152,18 @@ Status lint(const AcceptOptions& options) {
   fmt::print("{}", judge::lint_text(source.path, findings));
   fmt::print("{}: {}, {}, {}\n", source.path, counted(specification.expectations.size(), "rule"),
              counted(specification.device_sets.size(), "device set"),
-             findings.empty() ? "nothing to complain of" : counted(findings.size(), "finding"));
+             findings.empty() ? "no problems found" : counted(findings.size(), "finding"));
   return judge::is_refused(findings) ? Status::Usage : Status::Ok;
 }
 
-/// By the profile and the rules of the journals, where none are named: it is what was measured.
-judge::Specification specification_for(const AcceptOptions& options, const AcceptFiles& files) {
+/// With the profile and the rules of the journals, unless others are named.
+judge::Specification specification_for(const O& options, const AcceptFiles& files) {
   return read_specification(judge::find_specification(options.specification),
                             options.profile.empty() ? profile_of(files) : options.profile,
                             options.rules.empty() ? rules_of(files) : options.rules);
 }
 
-Status judge_files(const AcceptOptions& options) {
+Status judge_files(const O& options) {
   check_outputs(options.outputs);
   const AcceptFiles files = sort_files(options.files);
   const AcceptJudging judging(specification_for(options, files), options.assumed);
@@ -82,7 +176,7 @@ Status judge_files(const AcceptOptions& options) {
                   judging.specification());
 }
 
-Status make_baseline(const AcceptOptions& options) {
+Status make_baseline(const O& options) {
   if (std::filesystem::exists(options.output)) {
     throw usage_error(
         fmt::format("-o {}: it exists; give another name or remove it", options.output));
@@ -104,18 +198,16 @@ Status make_baseline(const AcceptOptions& options) {
 }  // namespace
 
 Status run_accept(std::span<char* const> arguments) {
-  const AcceptOptions options = parse_accept_options(arguments);
+  O options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help);
+  take_positionals(options, line);
+  check(options, line.command);
   if (options.dump_specification) return dump(options);
-  switch (options.task) {
-    case AcceptTask::Run: return accept_run(options);
-    case AcceptTask::Judge: return judge_files(options);
-    case AcceptTask::Lint: return lint(options);
-    case AcceptTask::Baseline: return make_baseline(options);
-    case AcceptTask::List: return options.specification.empty() ? list() : list_rules(options);
-    case AcceptTask::Help: break;
-  }
-  fmt::print("{}", help_text_of("accept"));
-  return Status::Ok;
+  if (line.command == "run") return accept_run(options);
+  if (line.command == "judge") return judge_files(options);
+  if (line.command == "lint") return lint(options);
+  return line.command == "baseline" ? make_baseline(options) : list(options);
 }
 
 }  // namespace busbar

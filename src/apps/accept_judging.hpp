@@ -7,19 +7,53 @@
 #include <string>
 #include <vector>
 
-#include "apps/accept_options.hpp"
+#include "apps/accept.hpp"
 #include "base/error.hpp"
 #include "judge/judge.hpp"
+#include "judge/observation.hpp"
 #include "judge/spec/lint.hpp"
 #include "judge/spec/source.hpp"
+#include "judge/spec/specification.hpp"
+#include "judge/verdict.hpp"
 
 namespace busbar {
 
-/// A specification with all that judging needs beside measurements: the same for a run and for
+/// Files of `accept judge` and `accept baseline`.
+struct AcceptFiles {
+  std::vector<std::string> journals{};
+  std::vector<std::string> csvs{};
+};
+/// Sorts journals, folders with a journal, and CSVs. Throws Error (Usage) for a missing one.
+[[nodiscard]] AcceptFiles sort_files(std::span<const std::string> paths);
+
+/// The profile that the journals were measured by; empty if it is unknown or there is none.
+[[nodiscard]] std::string profile_of(const AcceptFiles& files);
+
+/// The only rules that the journals were measured for; empty if one was for all.
+[[nodiscard]] std::vector<std::string> rules_of(const AcceptFiles& files);
+
+/// What was measured.
+struct AcceptMeasurements {
+  std::vector<judge::Observation> observations{};
+  std::vector<std::string> nodes{};  ///< of the journals
+  std::vector<std::string> seeds{};
+  std::vector<std::string> notes{};
+};
+[[nodiscard]] AcceptMeasurements read_files(const AcceptFiles& files,
+                                            const judge::Specification& specification);
+
+/// Puts those that are not named into a folder.
+[[nodiscard]] AcceptOutputs outputs_in(const std::string& folder, AcceptOutputs named);
+
+/// Throws Error (Usage) if a file exists already (except Prometheus', which is replaced), or two
+/// outputs have one name.
+void check_outputs(const AcceptOutputs& outputs);
+
+/// A specification with what judging needs in addition to measurements; the same for a run and for
 /// files.
 class AcceptJudging {
  public:
-  /// Reads the baseline where a rule compares with one.
+  /// Reads the baseline if a rule compares with one.
   AcceptJudging(judge::Specification specification, std::map<std::string, std::string> assumed);
 
   [[nodiscard]] const judge::Specification& specification() const { return specification_; }
@@ -33,7 +67,7 @@ class AcceptJudging {
   std::optional<judge::Baseline> baseline_{};
 };
 
-/// Prints the verdicts, writes the outputs that are wanted, and says how to exit.
+/// Prints the verdicts, writes the outputs and returns the exit status.
 [[nodiscard]] Status conclude(judge::Acceptance acceptance, const std::string& seed,
                               const AcceptOptions& options, const AcceptOutputs& outputs,
                               const judge::Specification& specification);
@@ -41,12 +75,12 @@ class AcceptJudging {
 /// "2026-11-21": this day, local.
 [[nodiscard]] std::string this_day();
 
-/// Reads a specification; what cannot mean what it says is refused as `accept lint` does. `rules`
-/// are the ids of the only ones that count; empty: all of the profile.
+/// Reads it, and refuses what `accept lint` refuses. `rules` are the ids of
+/// the only ones that count; empty: all of the profile.
 [[nodiscard]] judge::Specification read_specification(const judge::SpecificationSource& source,
                                                       const std::string& profile,
                                                       const std::vector<std::string>& rules);
-/// What `accept lint` says of it.
+/// The findings of `accept lint`.
 [[nodiscard]] std::vector<judge::LintFinding> lint_findings(
     const judge::Specification& specification);
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/accept_run.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <random>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "apps/accept_hosts.hpp"
+#include "apps/accept.hpp"
 #include "apps/accept_judging.hpp"
-#include "apps/accept_outputs.hpp"
+#include "base/child_process.hpp"
 #include "base/text.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/launcher.hpp"
@@ -28,6 +27,70 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0;
 }
 
+/// A name per line; anything after it (":8", " slots=8") and comments are ignored.
+std::vector<std::string> hosts_of_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw usage_error(fmt::format("--hostfile: cannot read {}", path));
+  std::vector<std::string> hosts;
+  std::string line;
+  while (std::getline(file, line)) {
+    line.resize(std::min(line.size(), line.find('#')));
+    const std::string_view text = trim(line);
+    const std::string host(text.substr(0, text.find_first_of(": \t")));
+    const bool known = std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+    if (!host.empty() && !known) hosts.push_back(host);
+  }
+  if (hosts.empty()) throw usage_error(fmt::format("--hostfile: no host in {}", path));
+  return hosts;
+}
+
+std::vector<std::string> hosts_of_slurm(const std::string& list) {
+  const CommandResult result = run_command("scontrol", {"show", "hostnames", list});
+  std::vector<std::string> hosts = split(result.out, '\n');
+  std::erase(hosts, "");
+  if (result.exit_status != 0 || hosts.empty()) {
+    throw usage_error(fmt::format(
+        "scontrol cannot list the hosts of SLURM_JOB_NODELIST={}: {}; name them with --hosts", list,
+        one_line(result.err)));
+  }
+  return hosts;
+}
+
+std::vector<std::string> named_hosts(const AcceptOptions& options,
+                                     const judge::Specification& specification) {
+  if (!options.hosts.empty()) return options.hosts;
+  if (!options.hostfile.empty()) return hosts_of_file(options.hostfile);
+  if (!specification.system.nodes.empty()) return specification.system.nodes;
+  if (const char* list = std::getenv("SLURM_JOB_NODELIST")) return hosts_of_slurm(list);
+  return {"localhost"};
+}
+
+void check_set(const judge::DeviceSetRule& set, const std::vector<std::string>& hosts) {
+  const bool joins = set.kind == judge::SetKind::Pairwise || set.kind == judge::SetKind::Rails;
+  if (joins && hosts.size() < 2) {
+    throw usage_error(
+        fmt::format("device set {} needs two nodes, and there is only {}; name more "
+                    "with --hosts",
+                    set.id, hosts.front()));
+  }
+  for (const std::string& node : set.nodes) {
+    if (std::find(hosts.begin(), hosts.end(), node) == hosts.end()) {
+      throw usage_error(fmt::format(
+          "device set {} needs node {}, which is not among the hosts; add it with --hosts", set.id,
+          node));
+    }
+  }
+}
+
+/// The nodes of a run: of the command line, else of the specification, else of Slurm, else this
+/// one. Throws Error (Usage) if a device set cannot be made of them.
+std::vector<std::string> hosts_of_run(const AcceptOptions& options,
+                                      const judge::Specification& specification) {
+  std::vector<std::string> hosts = named_hosts(options, specification);
+  for (const judge::DeviceSetRule& set : specification.device_sets) check_set(set, hosts);
+  return hosts;
+}
+
 /// The folder of the measuring programs, in which all that the specification needs are.
 std::string find_programs(const AcceptOptions& options, const judge::Specification& specification) {
   const fs::path folder = options.programs.empty()
@@ -38,7 +101,7 @@ std::string find_programs(const AcceptOptions& options, const judge::Specificati
       const fs::path program = folder / (collective + "_perf");
       if (is_program(program)) continue;
       throw usage_error(fmt::format(
-          "there is no {}; build it, or name the folder of the programs by --programs DIR",
+          "{} not found; build it, or name the folder of the programs with --programs DIR",
           program.string()));
     }
   }
@@ -49,14 +112,14 @@ std::string find_mpiexec(const AcceptOptions& options) {
   std::string name = options.mpiexec.empty() ? "mpiexec" : options.mpiexec;
   if (name.find('/') != std::string::npos) {
     if (is_program(name)) return name;
-    throw usage_error(fmt::format("--mpiexec {}: there is no such program", name));
+    throw usage_error(fmt::format("--mpiexec {}: no such program", name));
   }
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path == nullptr ? "" : path, ':')) {
     if (!folder.empty() && is_program(fs::path(folder) / name)) return name;
   }
   throw usage_error(
-      fmt::format("there is no {} in PATH; install MPICH, or name it by --mpiexec PATH", name));
+      fmt::format("{} not found in PATH; install MPICH, or name it with --mpiexec PATH", name));
 }
 
 std::uint64_t seed_of(const AcceptOptions& options) {
@@ -64,18 +127,18 @@ std::uint64_t seed_of(const AcceptOptions& options) {
   return std::random_device()();  // 32 bits: short enough to be typed again
 }
 
-/// A line per launch: rewritten on a terminal, else only where it was asked for.
-class Teller {
+/// A line per launch: rewritten on a terminal, otherwise only with --verbose.
+class LaunchProgress {
  public:
-  explicit Teller(bool verbose) : verbose_(verbose) {}
+  explicit LaunchProgress(bool verbose) : verbose_(verbose) {}
 
   void operator()(const judge::LaunchNote& note) {
-    const std::string place = fmt::format("{}/{} {}", note.number, note.planned, note.what);
+    const std::string step = fmt::format("{}/{} {}", note.number, note.planned, note.what);
     if (!note.ended) {
-      line_.show(place);
+      line_.show(step);
     } else if (verbose_) {
       line_.clear();
-      fmt::print(stderr, "{}: {}\n", place,
+      fmt::print(stderr, "{}: {}\n", step,
                  note.failure.empty() ? fmt::format("{:.1f} s", note.seconds) : note.failure);
     }
   }
@@ -121,7 +184,7 @@ Status accept_run(const AcceptOptions& options) {
       !never.empty()) {
     throw usage_error(fmt::format("{}: {}", source.path, never));
   }
-  const std::vector<std::string> hosts = accept_hosts(options, specification);
+  const std::vector<std::string> hosts = hosts_of_run(options, specification);
   const AcceptOutputs outputs = outputs_in(options.output, options.outputs);
   check_outputs(options.outputs);
   const judge::LaunchSetup setup{.mpiexec = find_mpiexec(options),
@@ -136,7 +199,7 @@ Status accept_run(const AcceptOptions& options) {
                            .nodes = hosts},
                           judge::complete_text(source));
   const judge::InterruptWatch watch;
-  Teller teller(options.verbose);
+  LaunchProgress progress(options.verbose);
   const auto judge_now = [&](std::span<const judge::Observation> observations) {
     return judging.judge(observations, hosts);
   };
@@ -153,10 +216,10 @@ Status accept_run(const AcceptOptions& options) {
                                   return judge::fingerprint_error(specification, observations,
                                                                   options.assumed);
                                 },
-                            .note = [&](const judge::LaunchNote& note) { teller(note); }},
+                            .note = [&](const judge::LaunchNote& note) { progress(note); }},
                            folder);
   const bool finished = campaign.run();
-  teller.clear();
+  progress.clear();
   if (!finished) throw ended_early(folder, options, campaign.start_failure());
   if (!campaign.refusal().empty()) {
     fmt::print(stderr, "busbar: nothing more was launched, since every rule is an ERROR: {}\n",

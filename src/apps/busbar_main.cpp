@@ -4,18 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include <fmt/format.h>
-
-#include "apps/accept_command.hpp"
-#include "apps/compare_command.hpp"
-#include "apps/import_command.hpp"
-#include "apps/plot_command.hpp"
-#include "apps/published_command.hpp"
-#include "apps/report_command.hpp"
-#include "apps/topo_command.hpp"
-#include "apps/workload_command.hpp"
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "apps/commands.hpp"
+#include "base/options.hpp"
 #include "harness/cli.hpp"
 #include "report/schema_markdown.hpp"
 
@@ -25,26 +15,20 @@ namespace {
 constexpr std::string_view kUsage =
     "usage: busbar COMMAND\n"
     "\n"
-    "  topo       what this machine, a capture or a known system is, and what sets of its GPUs "
-    "carry\n"
-    "  compare    two groups of launches: what became faster or slower\n"
-    "  accept     acceptance tests: measure by a specification, and judge\n"
-    "  import     logs of nccl-tests, OSU and IMB into a CSV\n"
-    "  workload   what the links cost a training step, from measured or given rates\n"
-    "  plot       pictures of CSVs: bandwidth, share of the bound, time, scaling, pairs, samples, "
+    "  topo       show a machine's topology, the peak bandwidth of sets of its GPUs, and choose "
+    "sets\n"
+    "  compare    compare two groups of launches: what became faster or slower\n"
+    "  accept     run acceptance tests: measure by a specification, and judge\n"
+    "  import     convert logs of nccl-tests, OSU and IMB to CSV\n"
+    "  workload   estimate what the links cost a training step, from measured or given rates\n"
+    "  plot       plot CSVs: bandwidth, share of the bound, time, scaling, pairs, samples, "
     "history\n"
-    "  report     one page that compares systems: bounds, curves, where they cross, what limits "
-    "them\n"
-    "  published  the published rates of a file as CSV\n"
-    "  schema     the columns of the CSV, as Markdown\n"
-    "  version    the version\n"
+    "  report     write one page that compares systems: bounds, curves, crossings, bottlenecks\n"
+    "  published  print the published rates of a file as CSV\n"
+    "  schema     print the columns of the CSV, as Markdown\n"
+    "  version    print the version\n"
     "\n"
-    "busbar COMMAND -h tells more. To measure, run a collective: mpirun -np 4 ./allreduce_perf "
-    "-h\n";
-
-constexpr std::string_view kThereAre =
-    "there are topo, accept, compare, import, workload, plot, report, published, schema and "
-    "version; busbar -h says what they do";
+    "See busbar COMMAND --help. To measure, run a collective: mpirun -np 4 ./allreduce_perf -h\n";
 
 Status show_schema(std::span<char* const> /*arguments*/) {
   fmt::print("{}", schema_markdown());
@@ -67,27 +51,40 @@ struct Command {
   Status (*run)(std::span<char* const> arguments);
 };
 
-constexpr std::array kCommands{
-    Command{"accept", true, run_accept},       Command{"plot", true, run_plot},
-    Command{"report", true, run_report},       Command{"topo", true, run_topo},
-    Command{"import", true, run_import},       Command{"compare", true, run_compare},
-    Command{"workload", true, run_workload},   Command{"published", true, run_published},
-    Command{"schema", false, show_schema},     Command{"version", false, show_version},
-    Command{"--version", false, show_version}, Command{"help", false, show_usage},
-    Command{"-h", false, show_usage},          Command{"--help", false, show_usage},
-};
+constexpr auto kCommands = std::to_array<Command>({
+    {"topo", true, run_topo},
+    {"compare", true, run_compare},
+    {"accept", true, run_accept},
+    {"import", true, run_import},
+    {"workload", true, run_workload},
+    {"plot", true, run_plot},
+    {"report", true, run_report},
+    {"published", true, run_published},
+    {"schema", false, show_schema},
+    {"version", false, show_version},
+    {"help", false, show_usage},
+    {"--version", false, show_version},
+    {"-h", false, show_usage},
+    {"--help", false, show_usage},
+});
 
 Status dispatch(std::span<char* const> words) {
-  if (words.empty()) throw usage_error(fmt::format("no command; {}", kThereAre));
+  std::vector<std::string> known;
+  for (const Command& command : kCommands) {
+    if (!command.name.starts_with('-')) known.emplace_back(command.name);
+  }
+  const std::string expected = fmt::format("expected {}; see busbar --help", alternatives(known));
+  if (words.empty()) throw usage_error(fmt::format("missing command; {}", expected));
   const std::string_view wanted = words.front();
   for (const Command& command : kCommands) {
     if (command.name != wanted) continue;
     if (words.size() > 1 && !command.takes_arguments) {
-      throw usage_error(fmt::format("{} takes nothing more, and there is '{}'", wanted, words[1]));
+      throw usage_error(fmt::format("{}: unexpected argument '{}'", wanted, words[1]));
     }
     return command.run(words.subspan(1));
   }
-  throw usage_error(fmt::format("'{}' is no command; {}", wanted, kThereAre));
+  throw usage_error(
+      fmt::format("unknown command '{}'; {}", wanted, suggestion(wanted, known, expected)));
 }
 
 int run(std::span<char* const> arguments) {

@@ -1,21 +1,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/compare_command.hpp"
-
-#include <fmt/format.h>
-
-#include "apps/compare_options.hpp"
-#include "apps/warnings.hpp"
-#include "harness/cli.hpp"
+#include "apps/commands.hpp"
+#include "base/options.hpp"
 #include "study/compare/comparison_output.hpp"
 
 namespace busbar {
+namespace {
+
+/// Options of `busbar compare`.
+struct CompareOptions {
+  std::vector<std::string> before{};
+  std::vector<std::string> after{};
+  double threshold_percent = study::kThresholdPercent;
+  std::optional<double> fail_percent{};  ///< --fail-on-slower
+  bool json = false;
+};
+
+using O = CompareOptions;
+using View = std::string_view;
+
+double parse_percent(View option, View text) {
+  constexpr double kMost = 1000;
+  if (text.ends_with('%')) text.remove_suffix(1);
+  return parse_number(option, text, 0, kMost);
+}
+
+constexpr auto kOptions = std::to_array<Option<O>>({
+    {"--before", "FILE...", set::value<&O::before>},
+    {"--after", "FILE...", set::value<&O::after>},
+    {"--threshold", "PCT", [](O& o, View n, View v) { o.threshold_percent = parse_percent(n, v); }},
+    {"--fail-on-slower", "PCT", [](O& o, View n, View v) { o.fail_percent = parse_percent(n, v); }},
+    {"--json", "", set::value<&O::json>},
+});
+constexpr CommandLineTable<O> kTable{
+    {.program = "busbar compare", .help = "docs/compare-options.md"}, kOptions};
+
+/// `BEFORE.csv AFTER.csv`, unless the groups are named.
+void take_files(O& options, const std::vector<std::string>& words) {
+  const bool named = !options.before.empty() || !options.after.empty();
+  if (named && !words.empty()) {
+    throw usage_error(fmt::format(
+        "compare: unexpected argument '{}'; put files after --before or --after", words.front()));
+  }
+  if (!named && words.size() == 2) {
+    options.before = {words.front()};
+    options.after = {words.back()};
+  }
+  if (options.before.empty() || options.after.empty()) {
+    throw usage_error("compare: need two CSV files, or --before FILE... --after FILE...");
+  }
+}
+
+}  // namespace
 
 Status run_compare(std::span<char* const> arguments) {
-  const CompareOptions options = parse_compare_options(arguments);
-  if (options.help) {
-    fmt::print("{}", help_text_of("compare"));
-    return Status::Ok;
-  }
+  O options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help);
+  take_files(options, line.positionals);
   constexpr double kPercent = 100;
   const std::vector<study::Launch> before = study::load_launches(options.before);
   const std::vector<study::Launch> after = study::load_launches(options.after);
@@ -25,10 +66,9 @@ Status run_compare(std::span<char* const> arguments) {
   fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));
   if (!options.fail_percent) return Status::Ok;
   if (!comparison.can_reach_verdicts()) {
-    fmt::print(
-        stderr,
-        "busbar: --fail-on-slower: too few launches for a verdict; give at least 4 of each by "
-        "--before and --after\n");
+    fmt::print(stderr,
+               "busbar: --fail-on-slower: too few launches for a verdict; give at least 4 of each "
+               "with --before and --after\n");
     return Status::Unavailable;
   }
   if (!comparison.any_slower_by(*options.fail_percent / kPercent)) return Status::Ok;

@@ -22,7 +22,6 @@
 #include "bootstrap/mpi_library.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
-#include "harness/option_checks.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
 
@@ -43,25 +42,24 @@ void complain(const std::string& program, const std::string& message) {
   if (!message.empty()) fmt::print(stderr, "{}: {}\n", program, one_line(message));
 }
 
-/// Errors that strike several ranks at once are told by the lowest: it ends the job before the
-/// others wake.
+/// Lets the lowest rank report an error that several have: it ends the job before the others wake.
 void wait_for_lower_ranks(int rank) {
   constexpr int kLongest = 3000;
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 250, kLongest)));
 }
 
-/// Reports once what all ranks know. Open MPI's launcher kills all ranks as soon as one has left
-/// with an error (MPICH's does not): the others let the first speak.
+/// Reports once an error that all ranks have. Open MPI's launcher kills all ranks as soon as one
+/// exits with an error (MPICH's does not): the others let the first report it.
 void complain_once(const std::string& program, const std::string& message) {
   if (speaks_for_the_job()) return complain(program, message);
   if (mpi_library().family != MpiFamily::Mpich) wait_for_lower_ranks(1);
 }
 
-/// What a launcher has not read from a rank's pipe when the rank aborts is lost (Hydra: one line in
-/// six).
+/// Output that the launcher has not read when a rank aborts is lost (Hydra: one line in six).
 void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
 
-/// Says why and ends every rank of the job, from any thread; before MPI is up only this process.
+/// Prints the reason and ends every rank of the job, from any thread; before MPI is up only this
+/// process.
 [[noreturn]] void end_job(Bootstrap* bootstrap, const std::string& program,
                           const std::string& message, Status status) {
   const auto launcher = find_launcher();
@@ -73,8 +71,8 @@ void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::millisec
   std::_Exit(exit_code(status));
 }
 
-/// MPICH's mpiexec dies of SIGPIPE now and then where it tells the end of its stdin to ranks that
-/// have ended before: its stdin has none, since the other end of this pipe is its own, too.
+/// MPICH's mpiexec sometimes dies of SIGPIPE when it forwards the end of its stdin to ranks that
+/// have ended: its stdin becomes a pipe that never ends, since it holds the other end itself.
 void give_endless_stdin() {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return;   // then with what there is

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/plot_command.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -8,19 +6,91 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
-#include "apps/plot_options.hpp"
-#include "apps/warnings.hpp"
-#include "harness/cli.hpp"
+#include "apps/commands.hpp"
+#include "base/options.hpp"
+#include "study/plot_figures.hpp"
 #include "study/plot_gnuplot.hpp"
 
 namespace busbar {
 namespace {
 
 namespace fs = std::filesystem;
+using View = std::string_view;
 
-/// The terminal's size; without a terminal what COLUMNS says, or 100 characters.
+/// Options of `busbar plot`.
+struct PlotOptions {
+  std::string folder{};  ///< -o
+  std::vector<std::string> formats{"svg", "png"};
+  bool terminal = false;
+  PlotWishes request{};
+};
+
+using O = PlotOptions;
+
+void set_figure(O& options, View option, View text) {
+  const std::vector<std::string> known = figure_names();
+  if (std::find(known.begin(), known.end(), text) == known.end()) {
+    throw usage_error(fmt::format("invalid value '{}' for {}; {}", text, option,
+                                  suggestion(text, known, "expected " + alternatives(known))));
+  }
+  options.request.figures.emplace_back(text);
+}
+
+void set_format(O& options, View option, View text) {
+  const std::vector<std::string> known{"svg", "png"};
+  if (text != "svg" && text != "png") throw invalid_value(option, text, known);
+  options.formats = {std::string(text)};
+}
+
+void set_placement(O& options, View option, View text) {
+  const std::vector<std::string> known{"out", "in", "both"};
+  const auto found = std::find(known.begin(), known.end(), text);
+  if (found == known.end()) throw invalid_value(option, text, known);
+  options.request.placement = static_cast<PlotPlacement>(found - known.begin());
+}
+
+void set_limits(O& options, View option, View text) {
+  constexpr double kMost = 1e6;
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() != 2) {
+    throw usage_error(fmt::format(
+        "invalid value '{}' for {}; expected LOW:HIGH in GB/s, such as 0:50", text, option));
+  }
+  const PlotLimits limits{.low = parse_number(option, parts[0], 0, kMost),
+                          .high = parse_number(option, parts[1], 0, kMost)};
+  if (limits.low >= limits.high) {
+    throw usage_error(fmt::format("{} {}: LOW must be less than HIGH", option, text));
+  }
+  options.request.limits = limits;
+}
+
+void set_log_y(O& options, View option, View text) {
+  const std::vector<std::string> known{"always", "never", "auto"};
+  options.request.log_y.reset();
+  if (text == "always" || text.empty()) {
+    options.request.log_y = true;
+  } else if (text == "never") {
+    options.request.log_y = false;
+  } else if (text != "auto") {
+    throw invalid_value(option, text, known);
+  }
+}
+
+constexpr auto kOptions = std::to_array<Option<O>>({
+    {"-o,--output", "DIR", set::value<&O::folder>},
+    {"--figure", "NAME", set_figure},
+    {"--format", "FORMAT", set_format},
+    {"--terminal", "", set::value<&O::terminal>},
+    {"--placement", "WHICH", set_placement},
+    {"--size", "SIZE", [](O& o, View n, View v) { o.request.size = parse_bytes(n, v); }},
+    {"--limits", "LOW:HIGH", set_limits},
+    {"--log-y", "[=WHEN]", set_log_y},
+});
+constexpr std::array<View, 2> kExclusive{"--terminal,-o", "--terminal,--format"};
+constexpr CommandLineTable<O> kTable{
+    {.program = "busbar plot", .help = "docs/plot-options.md", .exclusive = kExclusive}, kOptions};
+
+/// The terminal's size; without a terminal COLUMNS, or 100 characters.
 TextSize text_size() {
   TextSize size;
   winsize window{};
@@ -34,7 +104,7 @@ TextSize text_size() {
           .lines = std::clamp(size.lines - 2, 20, 60)};
 }
 
-/// Pictures and their data are derived from the CSVs: what is there is replaced.
+/// Replaces an existing file: pictures and their data are derived from the CSVs.
 void write_data(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
@@ -49,7 +119,7 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder)) {
-    throw usage_error(fmt::format("-o: cannot make the folder {}: {}", folder.string(),
+    throw usage_error(fmt::format("-o: cannot create the folder {}: {}", folder.string(),
                                   error ? error.message() : "it is a file"));
   }
 }
@@ -72,14 +142,18 @@ void draw_pictures(const Gnuplot& gnuplot, const std::vector<PlotFigure>& figure
 }  // namespace
 
 Status run_plot(std::span<char* const> arguments) {
-  const PlotOptions options = parse_plot_options(arguments);
-  if (options.help) {
-    fmt::print("{}", help_text_of("plot"));
-    return Status::Ok;
+  O options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help);
+  if (line.positionals.empty()) {
+    throw usage_error("plot: missing FILE; give CSVs that *_perf --csv wrote");
   }
-  PlotInput input = load_plot_input(options.files);
+  if (!options.terminal && options.folder.empty()) {
+    throw usage_error("plot: missing output; give a folder with -o DIR, or --terminal");
+  }
+  PlotInput input = load_plot_input(line.positionals);
   const std::vector<std::string> problems = problems_of(input.datasets);
-  const std::vector<PlotFigure> figures = make_figures(std::move(input), options.wishes);
+  const std::vector<PlotFigure> figures = make_figures(std::move(input), options.request);
   const Gnuplot gnuplot;
   if (options.terminal) {
     for (const PlotFigure& figure : figures) fmt::print("{}", gnuplot.text(figure, text_size()));

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/published_command.hpp"
-
-#include <string>
-#include <string_view>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
-#include "harness/cli.hpp"
+#include "apps/commands.hpp"
+#include "base/options.hpp"
 #include "report/csv_text.hpp"
 #include "study/published.hpp"
 
 namespace busbar {
 namespace {
 
-/// A row per rate and number of ranks: what a plotting program asks for.
+struct PublishedOptions {};
+
+constexpr CommandLineTable<PublishedOptions> kTable{
+    {.program = "busbar published", .help = "docs/published-options.md", .most_positionals = 1},
+    {}};
+
+/// A row per rate and number of ranks, as plotting programs read it.
 std::string csv_of(const Published& published, const std::string& path) {
   std::string text =
       fmt::format("# busbar: {}\n# published: {}\n", version(), one_line(path)) +
@@ -34,16 +33,14 @@ std::string csv_of(const Published& published, const std::string& path) {
 }  // namespace
 
 Status run_published(std::span<char* const> arguments) {
-  const std::string_view first = arguments.empty() ? "" : arguments.front();
-  if (first == "-h" || first == "--help") {
-    fmt::print("{}", help_text_of("published"));
-    return Status::Ok;
-  }
-  if (arguments.size() != 1 || first.starts_with('-')) {
+  PublishedOptions options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help);
+  if (line.positionals.empty()) {
     throw usage_error(
-        fmt::format("published: give one file of published rates, as {}", kPublishedFile));
+        fmt::format("published: missing file of published rates, such as {}", kPublishedFile));
   }
-  const std::string path(first);
+  const std::string& path = line.positionals.front();
   fmt::print("{}", csv_of(read_published(path), path));
   return Status::Ok;
 }

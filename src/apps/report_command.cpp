@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/report_command.hpp"
-
-#include <fmt/format.h>
-
-#include "apps/report_options.hpp"
-#include "apps/warnings.hpp"
-#include "harness/cli.hpp"
+#include "apps/commands.hpp"
+#include "base/options.hpp"
 #include "report/html_page.hpp"
 #include "report/markdown_page.hpp"
 #include "report/output_file.hpp"
@@ -13,25 +8,54 @@
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
+namespace {
+
+/// Options of `busbar report`.
+struct ReportOptions {
+  std::vector<std::string> systems{};  ///< names of built-in systems, or system files
+  std::string out{};                   ///< a file to write: .html or .md
+};
+
+using O = ReportOptions;
+
+constexpr auto kOptions = std::to_array<Option<O>>({
+    {"--system", "NAME|FILE", set::value<&O::systems>},
+    {"-o,--output", "REPORT", set::value<&O::out>},
+});
+constexpr CommandLineTable<O> kTable{{.program = "busbar report", .help = "docs/report-options.md"},
+                                     kOptions};
+
+/// Whether the file is to be Markdown and not HTML.
+bool is_markdown(const std::string& path) {
+  if (path.ends_with(".md")) return true;
+  if (path.ends_with(".html") || path.ends_with(".htm")) return false;
+  throw usage_error(fmt::format("-o {}: unknown format; end the name in .html or .md", path));
+}
+
+}  // namespace
 
 Status run_report(std::span<char* const> arguments) {
-  const ReportOptions options = parse_report_options(arguments);
-  if (options.help) {
-    fmt::print("{}", help_text_of("report"));
-    return Status::Ok;
+  O options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help);
+  if (line.positionals.empty() && options.systems.empty()) {
+    throw usage_error("report: missing input; give CSV files, or --system NAME");
   }
+  if (options.out.empty()) {
+    throw usage_error("report: missing output; give -o report.html, or -o report.md");
+  }
+  const bool markdown = is_markdown(options.out);
   std::vector<topo::Graph> graphs;
   for (const std::string& system : options.systems) graphs.push_back(topo::load_system(system));
-  const ReportData data = make_report_data(load_datasets(options.files), std::move(graphs));
-  if (data.panels.empty() && !options.files.empty()) {
+  const ReportData data = make_report_data(load_datasets(line.positionals), std::move(graphs));
+  if (data.panels.empty() && !line.positionals.empty()) {
     throw usage_error(
-        "report: nothing to show: the files lack rows with status ok, a time and a bus bandwidth, "
-        "of "
-        "2 ranks or more");
+        "report: nothing to show; the files need rows with status ok, a time and a bus bandwidth, "
+        "of 2 ranks or more");
   }
   const Document document = report_document(data);
-  const std::string text = is_markdown(options.out) ? markdown_page(document) : html_page(document);
-  OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
+  OutputFile(options.out, "-o", OutputFile::Mode::New)
+      .append(markdown ? markdown_page(document) : html_page(document));
   print_warnings(problems_of(std::span(data.datasets)));
   fmt::print(stderr, "busbar: wrote {}\n", options.out);
   return Status::Ok;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/topo_command.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 
-#include <fmt/format.h>
-
-#include "apps/topo_input.hpp"
+#include "apps/commands.hpp"
 #include "base/child_process.hpp"
+#include "base/options.hpp"
 #include "base/text.hpp"
-#include "harness/cli.hpp"
 #include "report/output_file.hpp"
 #include "report/topo_text.hpp"
+#include "topo/assemble/assemble.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/choice/partition.hpp"
+#include "topo/probes/hwloc.hpp"
+#include "topo/probes/nccl_xml.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -22,19 +22,264 @@ namespace busbar {
 namespace {
 
 using topo::Graph;
+using View = std::string_view;
+
+/// One machine's sources: a system, or captured files.
+struct MachineSource {
+  std::string system{};
+  std::string smi{};
+  std::string query{};
+  std::string hwloc{};
+  std::string nccl_xml{};
+  std::vector<std::string> p2p{};     ///< reading, then writing
+  std::vector<std::string> nvlink{};  ///< -s, -R, in any order
+
+  [[nodiscard]] std::string first_capture() const {
+    std::vector<std::string> paths{smi, query, nccl_xml, hwloc};
+    paths.insert(paths.end(), nvlink.begin(), nvlink.end());
+    paths.insert(paths.end(), p2p.begin(), p2p.end());
+    std::erase(paths, "");
+    return paths.empty() ? "" : paths.front();
+  }
+};
+
+/// Options of `busbar topo`.
+struct TopoOptions {
+  std::vector<MachineSource> machines{};  ///< none: this machine
+  std::string nvidia_smi = "nvidia-smi";
+
+  std::vector<topo::Selection> devices{};
+  std::optional<int> count{};  ///< -k
+  topo::Policy policy = topo::Policy::Best;
+  bool partition = false;
+  topo::BoundOptions bound{};
+
+  bool json = false;
+  bool dot = false;
+  std::string svg{};                              ///< a file to write
+  std::string name{};                             ///< of the system to save
+  std::string out{};                              ///< of the system to save
+  std::optional<int> hosts{};                     ///< save: equal machines that a network joins
+  std::optional<topo::NetworkRequest> network{};  ///< none: the machine's own
+};
+
+using O = TopoOptions;
+constexpr int kMostDevices = 100'000;
+
+/// A source that the last machine has already begins the next one; files of which one machine may
+/// have two never do.
+template <auto Source>
+void add_source(O& options, View option, View text) {
+  if (text.empty()) throw usage_error(fmt::format("{} needs a value", option));
+  auto& machines = options.machines;
+  constexpr bool kMany = std::is_same_v<set::ValueOf<Source>, std::vector<std::string>>;
+  bool next = machines.empty() || !machines.back().system.empty() || option == "--system";
+  if constexpr (!kMany) next = next || !(machines.back().*Source).empty();
+  if (next) machines.emplace_back();
+  set::value<Source>(machines.back(), option, text);
+}
+
+void set_policy(O& options, View option, View text) {
+  options.policy = topo::parse_selection(option, text).policy;
+  if (options.policy != topo::Policy::List) return;
+  throw usage_error(
+      fmt::format("{}: expected best, worst, median or prefix; use --devices for a list", option));
+}
+
+void set_constants(O& options, View option, View text) {
+  std::vector<std::string> names;
+  for (const auto constants :
+       {topo::ConstantSet::Nominal, topo::ConstantSet::Reported, topo::ConstantSet::Nccl}) {
+    names.emplace_back(name(constants));
+    if (names.back() != text) continue;
+    options.bound.constants = constants;
+    return;
+  }
+  throw invalid_value(option, text, names);
+}
+
+/// "8x50": adapters of each host and GB/s per direction of each; "50" leaves their number open.
+void set_network(O& options, View option, View text) {
+  constexpr double kSlowest = 0.001;
+  constexpr double kFastest = 10'000;
+  topo::NetworkRequest request;
+  const auto times = text.find('x');
+  if (times != View::npos) {
+    request.adapters =
+        static_cast<int>(parse_integer(option, text.substr(0, times), 1, kMostDevices));
+  }
+  const View rate = times == View::npos ? text : text.substr(times + 1);
+  request.adapter_GBps = parse_number(option, rate, kSlowest, kFastest);
+  options.network = request;
+}
+
+constexpr auto kOptions = std::to_array<Option<O>>({
+    {"--system", "NAME|FILE", add_source<&MachineSource::system>},
+    {"--smi", "FILE", add_source<&MachineSource::smi>},
+    {"--query", "FILE", add_source<&MachineSource::query>},
+    {"--hwloc", "FILE", add_source<&MachineSource::hwloc>},
+    {"--nccl-xml", "FILE", add_source<&MachineSource::nccl_xml>},
+    {"--p2p", "FILE", add_source<&MachineSource::p2p>},
+    {"--nvlink", "FILE", add_source<&MachineSource::nvlink>},
+    {"--nvidia-smi", "PATH", set::value<&O::nvidia_smi>},
+    {"--devices", "LIST",
+     [](O& o, View n, View v) { o.devices.push_back(topo::parse_selection(n, v)); }},
+    {"-k,--count", "N", set::integer<&O::count, 1, kMostDevices>},
+    {"--policy", "WHICH", set_policy},
+    {"--partition", "", set::value<&O::partition>, "choose"},
+    {"--constants", "WHICH", set_constants},
+    {"--flows", "N",
+     [](O& o, View n, View v) {
+       o.bound.flows = static_cast<int>(parse_integer(n, v, 0, kMostDevices));
+     }},
+    {"--json", "", set::value<&O::json>},
+    {"--dot", "", set::value<&O::dot>, "show"},
+    {"--svg", "FILE", set::value<&O::svg>, "show"},
+    {"--name", "NAME", set::value<&O::name>, "save"},
+    {"-o,--output", "FILE", set::value<&O::out>, "save"},
+    {"--hosts", "N", set::integer<&O::hosts, 2, 1 << 16>, "save"},
+    {"--nic", "[COUNTx]GBPS", set_network, "save"},
+});
+constexpr std::array<View, 1> kExclusive{"--json,--dot"};
+constexpr CommandLineTable<O> kTable{{.program = "busbar topo",
+                                      .help = "docs/topo-options.md",
+                                      .commands = "show,summary,bound,choose,classes,compare,save",
+                                      .default_command = "show",
+                                      .most_positionals = 0,
+                                      .exclusive = kExclusive},
+                                     kOptions};
+
+void check_machines(const O& options, View action) {
+  const auto& machines = options.machines;
+  if (std::any_of(machines.begin(), machines.end(),
+                  [](const MachineSource& machine) { return machine.p2p.size() > 2; })) {
+    throw usage_error("--p2p: at most two files, of -p2p r and of -p2p w");
+  }
+  if (machines.size() <= 1 || action == "compare") return;
+  const bool systems = std::any_of(machines.begin(), machines.end(),
+                                   [](const MachineSource& one) { return !one.system.empty(); });
+  const bool files = std::any_of(machines.begin(), machines.end(), [](const MachineSource& one) {
+    return !one.first_capture().empty();
+  });
+  if (systems && files) {
+    throw usage_error(
+        "--system is a whole machine; leave out --smi, --p2p, --nvlink, --query, --hwloc and "
+        "--nccl-xml");
+  }
+  throw usage_error(fmt::format("{}: one at a time; for several machines use busbar topo compare",
+                                systems ? "--system" : "--smi, --query, --hwloc, --nccl-xml"));
+}
+
+void check(const O& options, View action) {
+  if (options.network && !options.hosts) {
+    throw usage_error("--nic joins several hosts; give their number with --hosts N");
+  }
+  if (options.json && action == "save") {
+    throw usage_error("--json has no effect with save, which writes TOML; use busbar topo show");
+  }
+  if (options.devices.size() > 1 && action != "compare") {
+    throw usage_error("--devices: one set at a time; for several use busbar topo compare");
+  }
+  check_machines(options, action);
+}
+
+using topo::read_text_file;
+
+void read_nvlink(topo::SmiProbe& smi, const std::string& path) {
+  const std::string text = read_text_file("--nvlink", path);
+  if (text.find("Remote Device") != std::string::npos) {
+    smi.remotes = topo::parse_nvlink_remotes(text, path);
+  } else {
+    smi.nvlink = topo::parse_nvlink_status(text, path);
+  }
+}
+
+std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+void read_smi(topo::SmiProbe& smi, const MachineSource& source) {
+  if (!source.smi.empty()) {
+    smi.matrix = topo::parse_smi_matrix(read_text_file("--smi", source.smi), source.smi);
+  }
+  if (!source.query.empty()) {
+    smi.gpus = topo::parse_smi_query(read_text_file("--query", source.query), source.query);
+  }
+  for (const std::string& path : source.nvlink) read_nvlink(smi, path);
+  for (const std::string& path : source.p2p) {
+    auto& matrix = smi.p2p_read ? smi.p2p_write : smi.p2p_read;
+    matrix = topo::parse_smi_p2p(read_text_file("--p2p", path), path);
+  }
+}
+
+/// The first capture lends the machine its name.
+Graph from_captures(const MachineSource& source) {
+  topo::Sources sources{.name = stem(source.first_capture())};
+  read_smi(sources.smi, source);
+  if (!source.nccl_xml.empty()) {
+    sources.nccl =
+        topo::parse_nccl_xml(read_text_file("--nccl-xml", source.nccl_xml), source.nccl_xml);
+  }
+  if (!source.hwloc.empty()) {
+    sources.hwloc = topo::parse_hwloc_xml(read_text_file("--hwloc", source.hwloc), source.hwloc);
+  }
+  if (const auto problem = topo::contradiction(sources)) {
+    throw usage_error(*problem + "; give captures of one machine, taken on the same day");
+  }
+  return topo::assemble(sources);
+}
+
+/// Probes that contradict each other are no mistake of the user.
+Graph this_machine(const std::string& nvidia_smi) {
+  const topo::Sources sources = topo::probe_machine(nvidia_smi);
+  Graph graph = topo::assemble(sources);
+  if (const auto problem = topo::contradiction(sources)) {
+    graph.warnings.push_back("sources disagree: " + *problem);
+  }
+  return graph;
+}
+
+/// Captures in different folders may have one name.
+void make_names_unique(std::vector<Graph>& machines) {
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    const auto before = machines.begin() + static_cast<std::ptrdiff_t>(i);
+    const std::string name = machines[i].name;
+    const auto same = std::count_if(machines.begin(), before,
+                                    [&](const Graph& other) { return other.name == name; });
+    if (same > 0) machines[i].name = fmt::format("{} ({})", name, same + 1);
+  }
+}
+
+/// Reads system files, captures, or this machine.
+std::vector<Graph> read_machines(const TopoOptions& options) {
+  std::vector<Graph> machines;
+  for (const MachineSource& source : options.machines) {
+    machines.push_back(source.system.empty() ? from_captures(source)
+                                             : topo::load_system(source.system));
+  }
+  if (machines.empty()) machines.push_back(this_machine(options.nvidia_smi));
+  if (!options.name.empty()) machines.back().name = options.name;
+  for (const Graph& machine : machines) {
+    if (!machine.devices.empty()) continue;
+    throw usage_error(
+        fmt::format("{}: no source shows a GPU or a processor; give --smi, --hwloc or --nccl-xml",
+                    machine.name));
+  }
+  make_names_unique(machines);
+  return machines;
+}
 
 int size_of(const Graph& graph) { return static_cast<int>(graph.devices.size()); }
 
-/// The file must be new: nothing that is there is replaced.
+/// The file must be new or empty.
 void write_file(const std::string& option, const std::string& path, const std::string& text) {
   OutputFile(path, option, OutputFile::Mode::New).append(text);
 }
 
-/// On stderr, so that what is piped on stays as it is; JSON has them, too.
-void print_warnings(const Graph& graph, bool several) {
-  for (const std::string& warning : graph.warnings) {
-    fmt::print(stderr, "busbar: warning: {}{}\n", several ? graph.name + ": " : "", warning);
+void print_warnings_of(const Graph& graph, bool several) {
+  std::vector<std::string> warnings = graph.warnings;
+  if (several) {
+    for (std::string& warning : warnings) warning = fmt::format("{}: {}", graph.name, warning);
   }
+  print_warnings(warnings);
 }
 
 void draw_svg(const Graph& graph, const TopoOptions& options) {
@@ -46,8 +291,7 @@ void draw_svg(const Graph& graph, const TopoOptions& options) {
   std::remove(dot_path.c_str());
   if (result.not_found) {
     std::remove(options.svg.c_str());
-    throw Error{Status::Unavailable,
-                "--svg: there is no dot here; install graphviz, or take --dot"};
+    throw Error{Status::Unavailable, "--svg: dot not found; install graphviz, or use --dot"};
   }
   if (result.exit_status != 0 || result.timed_out) {
     std::remove(options.svg.c_str());
@@ -73,36 +317,37 @@ void summary(const Graph& graph, const TopoOptions& options) {
 }
 
 /// The devices that --devices, -k and --policy ask for; all without any.
-topo::Choice selected(const Graph& graph, const TopoOptions& options, const topo::Selection& wish) {
-  const bool list = wish.policy == topo::Policy::List;
+topo::Choice selected(const Graph& graph, const TopoOptions& options,
+                      const topo::Selection& selection) {
+  const bool list = selection.policy == topo::Policy::List;
   const int k =
-      list ? static_cast<int>(wish.devices.size()) : options.count.value_or(size_of(graph));
+      list ? static_cast<int>(selection.devices.size()) : options.count.value_or(size_of(graph));
   if (list && options.count && *options.count != k) {
     throw usage_error(fmt::format("-k {}: --devices names {}; leave -k out", *options.count, k));
   }
-  return topo::select_devices(graph, k, wish, options.bound);
+  return topo::select_devices(graph, k, selection, options.bound);
 }
 
 void bound(const Graph& graph, const TopoOptions& options) {
-  const topo::Selection wish =
+  const topo::Selection selection =
       options.devices.empty() ? topo::Selection{} : options.devices.front();
-  const topo::Choice choice = selected(graph, options, wish);
+  const topo::Choice choice = selected(graph, options, selection);
   fmt::print("{}", options.json ? bound_json(graph, choice.bound)
                                 : bound_text(graph, choice.bound, options.bound.constants));
 }
 
 void choose(const Graph& graph, const TopoOptions& options) {
   if (!options.count && options.devices.empty()) {
-    throw usage_error("choose: how many devices? give -k N");
+    throw usage_error("choose: missing number of devices; give -k N");
   }
   if (options.partition) {
     const auto blocks = topo::partition(graph, options.count.value_or(1), options.bound);
     fmt::print("{}", options.json ? partition_json(graph, blocks) : partition_text(graph, blocks));
     return;
   }
-  const topo::Selection wish =
+  const topo::Selection selection =
       options.devices.empty() ? topo::Selection{.policy = options.policy} : options.devices.front();
-  const topo::Choice choice = selected(graph, options, wish);
+  const topo::Choice choice = selected(graph, options, selection);
   fmt::print("{}", options.json ? choice_json(graph, choice)
                                 : choice_text(graph, choice, options.bound.constants));
 }
@@ -125,8 +370,8 @@ std::vector<topo::Comparison> compared(const std::vector<Graph>& graphs,
       throw usage_error("compare: several --devices of one --system, or several --system with -k");
     }
     std::vector<std::vector<int>> sets;
-    for (const topo::Selection& wish : options.devices) {
-      sets.push_back(selected(graphs.front(), options, wish).bound.devices);
+    for (const topo::Selection& selection : options.devices) {
+      sets.push_back(selected(graphs.front(), options, selection).bound.devices);
     }
     return topo::compare_sets(graphs.front(), sets, options.bound);
   }
@@ -148,14 +393,13 @@ void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
 
 void save(const Graph& graph, const TopoOptions& options) {
   const std::string text =
-      options.hosts ? topo::write_system(topo::with_network(graph, options.hosts->network),
-                                         options.hosts->hosts)
+      options.hosts ? topo::write_system(topo::with_network(graph, options.network), *options.hosts)
                     : topo::write_system(graph);
   if (options.out.empty()) {
     fmt::print("{}", text);
   } else {
     write_file("-o", options.out, text);
-    fmt::print(stderr, "busbar: wrote {}; use it by --system {}\n", options.out,
+    fmt::print(stderr, "busbar: wrote {}; use it with --system {}\n", options.out,
                options.out.find('/') == std::string::npos ? "./" + options.out : options.out);
   }
 }
@@ -173,14 +417,13 @@ std::string list_of_systems() {
 }  // namespace
 
 Status run_topo(std::span<char* const> arguments) {
-  const TopoOptions options = parse_topo_options(arguments);
-  if (options.help) {
-    fmt::print("{}{}", help_text_of("topo"), list_of_systems());
-    return Status::Ok;
-  }
+  O options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help, list_of_systems());
+  check(options, line.command);
   const std::vector<Graph> graphs = read_machines(options);
-  for (const Graph& graph : graphs) print_warnings(graph, graphs.size() > 1);
-  if (options.action == "compare") {
+  for (const Graph& graph : graphs) print_warnings_of(graph, graphs.size() > 1);
+  if (line.command == "compare") {
     compare(graphs, options);
     return Status::Ok;
   }
@@ -192,7 +435,7 @@ Status run_topo(std::span<char* const> arguments) {
                                 Action{"bound", bound},     Action{"choose", choose},
                                 Action{"classes", classes}, Action{"save", save}};
   for (const Action& action : kActions) {
-    if (action.name == options.action) action.run(graphs.front(), options);
+    if (action.name == line.command) action.run(graphs.front(), options);
   }
   return Status::Ok;
 }

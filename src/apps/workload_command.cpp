@@ -1,18 +1,303 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/workload_command.hpp"
-
+#include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
-
-#include "apps/workload_input.hpp"
-#include "apps/workload_text.hpp"
-#include "apps/workload_words.hpp"
-#include "harness/cli.hpp"
+#include "apps/commands.hpp"
+#include "base/options.hpp"
 #include "report/output_file.hpp"
+#include "study/dataset.hpp"
+#include "study/workload_notes.hpp"
+#include "study/workload_output.hpp"
 
 namespace busbar {
 namespace {
+
+using View = std::string_view;
+
+constexpr double kLeast = 1e-9;
+constexpr double kMost = 1e15;
+
+/// "[NAME=]VALUE"; no name: of the only one there is.
+template <class Value>
+struct Assigned {
+  std::string name{};
+  Value value{};
+};
+
+/// Options of `busbar workload`; what a request has of them is in it.
+struct WorkloadOptions {
+  std::vector<Assigned<std::string>> curves{};  ///< systems and files
+  std::vector<Assigned<double>> busbw{};        ///< systems and GB/s
+  bool in_place = false;
+
+  std::vector<std::string> models{};
+  std::string models_file{};
+  std::optional<double> parameters{};
+  std::vector<Assigned<double>> throughput{};
+  std::vector<Assigned<double>> compute_ms{};
+  std::vector<Assigned<double>> batch{};
+
+  std::optional<double> speedup{};
+  WorkloadRequest request{.target = 0.9};
+
+  bool json = false;
+  bool markdown = false;
+  std::string csv{};  ///< a new file of rows, beside the text
+  std::string out{};  ///< a new file instead of standard output
+};
+
+using O = WorkloadOptions;
+
+/// "dgx-2=x.csv" has a name, "./a=b.csv" has none.
+Assigned<std::string> parse_assigned(View text) {
+  const std::size_t equals = text.find('=');
+  if (equals == View::npos || text.find('/') < equals) return {.value = std::string(text)};
+  return {.name = std::string(text.substr(0, equals)),
+          .value = std::string(text.substr(equals + 1))};
+}
+
+template <auto Member>
+void add_number(O& options, View option, View text) {
+  const Assigned<std::string> parts = parse_assigned(text);
+  (options.*Member)
+      .push_back({.name = parts.name, .value = parse_number(option, parts.value, kLeast, kMost)});
+}
+
+/// The parts of a list, none of which is empty.
+std::vector<std::string> parse_list(View option, View text) {
+  std::vector<std::string> parts = split(text, ',');
+  if (std::find(parts.begin(), parts.end(), "") == parts.end()) return parts;
+  throw usage_error(fmt::format("{}: '{}' has an empty part", option, text));
+}
+
+void add_ranks(O& options, View option, View text) {
+  constexpr int kMostRanks = 10'000'000;
+  std::vector<int>& ranks = options.request.ranks;
+  for (const std::string& part : parse_list(option, text)) {
+    ranks.push_back(static_cast<int>(parse_integer(option, part, 2, kMostRanks)));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
+
+/// A share as 0.5 or 1/2.
+double parse_share(View option, View text) {
+  const std::size_t slash = text.find('/');
+  if (slash == View::npos) return parse_number(option, text, 0, 1);
+  const double over = parse_number(option, text.substr(0, slash), 0, kMost);
+  const double under = parse_number(option, text.substr(slash + 1), kLeast, kMost);
+  if (over > under) {
+    throw usage_error(fmt::format("{}: {} is out of range; give 0 to 1", option, text));
+  }
+  return over / under;
+}
+
+/// A share above 0 and below 1.
+double parse_inner_share(View option, View text) {
+  const double share = parse_share(option, text);
+  if (share > 0 && share < 1) return share;
+  throw usage_error(
+      fmt::format("{}: {} is out of range; give a number above 0 and below 1", option, text));
+}
+
+void set_type(O& options, View option, View text) {
+  std::vector<std::string> names;
+  for (const TypeInfo& known : kTypes) {
+    if (!known.floating) continue;
+    names.emplace_back(known.name);
+    if (known.name != text) continue;
+    options.request.type = known.type;
+    return;
+  }
+  throw invalid_value(option, text, names);
+}
+
+/// --efficiency, --share and --speedup, of which the last is an efficiency once the ranks are
+/// known.
+void set_reported(O& options, View option, View text) {
+  options.request.reported_as = fmt::format("{} {}", option, text);
+  if (option == "--speedup") {
+    options.speedup = parse_number(option, text, kLeast, kMost);
+    return;
+  }
+  const double share = parse_inner_share(option, text);
+  options.request.reported_efficiency = option == "--share" ? efficiency_of_share(share) : share;
+}
+
+constexpr auto kOptions = std::to_array<Option<O>>({
+    {"--curve", "[NAME=]FILE", [](O& o, View, View v) { o.curves.push_back(parse_assigned(v)); }},
+    {"--busbw", "[NAME=]GBPS", add_number<&O::busbw>},
+    {"--ranks", "LIST", add_ranks},
+    {"--in-place", "", set::value<&O::in_place>},
+    {"--model", "LIST",
+     [](O& o, View n, View v) {
+       for (std::string& model : parse_list(n, v)) o.models.push_back(std::move(model));
+     }},
+    {"--models", "FILE", set::value<&O::models_file>},
+    {"--parameters", "N",
+     [](O& o, View n, View v) { o.parameters = parse_number(n, v, 1, kMost); }},
+    {"--dtype", "TYPE", set_type},
+    {"--bucket", "SIZE",
+     [](O& o, View n, View v) { o.request.bucket = parse_positive_bytes(n, v); }},
+    {"--throughput", "[MODEL=]N", add_number<&O::throughput>},
+    {"--compute-ms", "[MODEL=]N", add_number<&O::compute_ms>},
+    {"--batch", "[MODEL=]N", add_number<&O::batch>},
+    {"--overlap", "X",
+     [](O& o, View n, View v) {
+       for (const std::string& part : parse_list(n, v)) {
+         o.request.overlaps.push_back(parse_share(n, part));
+       }
+     }},
+    {"--strong", "", [](O& o, View, View) { o.request.strong = true; }},
+    {"--target", "E", [](O& o, View n, View v) { o.request.target = parse_inner_share(n, v); }},
+    {"--efficiency", "E", set_reported},
+    {"--share", "S", set_reported},
+    {"--speedup", "X", set_reported},
+    {"--json", "", set::value<&O::json>},
+    {"--markdown", "", set::value<&O::markdown>},
+    {"--csv", "FILE", set::value<&O::csv>},
+    {"-o,--output", "FILE", set::value<&O::out>},
+});
+constexpr std::array<View, 2> kExclusive{"--json,--markdown", "--efficiency,--share,--speedup"};
+constexpr CommandLineTable<O> kTable{{.program = "busbar workload",
+                                      .help = "docs/workload-options.md",
+                                      .most_positionals = 0,
+                                      .exclusive = kExclusive},
+                                     kOptions};
+
+/// What depends on several options.
+void complete(O& options) {
+  constexpr double kTwoThirds = 2.0 / 3;  // the backward pass, which yields the gradients
+  WorkloadRequest& request = options.request;
+  if (request.overlaps.empty()) request.overlaps = {0, kTwoThirds};
+  if (!request.reported_as.empty() && request.ranks.size() != 1) {
+    throw usage_error(fmt::format("{} needs one number of ranks: --ranks N", request.reported_as));
+  }
+  if (options.speedup) {
+    if (*options.speedup >= request.ranks.front()) {
+      throw usage_error(
+          fmt::format("{} is linear or better on {} ranks and implies no rate; give less than {}",
+                      request.reported_as, request.ranks.front(), request.ranks.front()));
+    }
+    request.reported_efficiency = efficiency_of_speedup(*options.speedup, request.ranks.front());
+  }
+  if (!options.csv.empty() && options.csv == options.out) {
+    throw usage_error(
+        fmt::format("--csv and -o name the same file, {}; give another", options.csv));
+  }
+  if (options.curves.empty() && options.busbw.empty() && !request.reported_efficiency) {
+    throw usage_error(
+        "workload: missing rates; give --curve FILE.csv of allreduce_perf, or --busbw GBPS");
+  }
+}
+
+std::vector<WorkloadModel> chosen_models(const O& options) {
+  const std::vector<WorkloadModel> known = options.models_file.empty()
+                                               ? built_in_workload_models()
+                                               : workload_models_with(options.models_file);
+  std::vector<WorkloadModel> chosen;
+  for (const std::string& name : options.models) {
+    chosen.push_back(find_workload_model(known, "--model", name));
+    const std::string& found = chosen.back().name;
+    if (std::count_if(chosen.begin(), chosen.end(),
+                      [&](const WorkloadModel& model) { return model.name == found; }) > 1) {
+      throw usage_error(fmt::format("--model: {} is given twice", found));
+    }
+  }
+  if (options.parameters) {
+    chosen.push_back({.name = "given",
+                      .title = "--parameters",
+                      .parameters = *options.parameters,
+                      .unit = "samples",
+                      .source = "--parameters"});
+  }
+  return chosen.empty() ? known : chosen;
+}
+
+/// Gives each number of an option to its model.
+template <class Give>
+void assign(std::string_view option, const std::vector<Assigned<double>>& numbers,
+            const std::vector<WorkloadModel>& models, Give give) {
+  for (const Assigned<double>& number : numbers) {
+    if (number.name.empty() && models.size() > 1) {
+      throw usage_error(
+          fmt::format("{} {}: missing model; write {} MODEL={}, or choose one --model", option,
+                      number.value, option, number.value));
+    }
+    const WorkloadModel& model =
+        number.name.empty() ? models.front() : find_workload_model(models, option, number.name);
+    give(static_cast<std::size_t>(&model - models.data()), number.value);
+  }
+}
+
+/// The computing time that follows from the model's published throughput, if it has one for this
+/// type.
+void take_published_throughput(WorkloadCase& job, const O& options) {
+  const auto& published = job.model.throughput;
+  if (!published || !job.batch || published->type != info(options.request.type).name) return;
+  job.compute_s = *job.batch / published->per_second;
+  job.compute_assumed = true;
+  job.compute_source = fmt::format("{:g} {} at {:g}/s of one {}: {}", *job.batch, job.model.unit,
+                                   published->per_second, published->device, published->source);
+}
+
+std::vector<WorkloadCase> read_cases(const O& options) {
+  constexpr double kMilli = 1e3;
+  const std::vector<WorkloadModel> models = chosen_models(options);
+  std::vector<WorkloadCase> cases;
+  for (const WorkloadModel& model : models) {
+    cases.push_back(
+        {.model = model,
+         .bytes = gradient_bytes(model, static_cast<double>(info(options.request.type).size))});
+    if (!model.batches.empty()) cases.back().batch = model.batches.front().size;
+  }
+  assign("--batch", options.batch, models,
+         [&](std::size_t i, double batch) { cases[i].batch = batch; });
+  for (WorkloadCase& job : cases) take_published_throughput(job, options);
+  assign("--throughput", options.throughput, models, [&](std::size_t i, double per_second) {
+    WorkloadCase& job = cases[i];
+    if (!job.batch) {
+      throw usage_error(
+          fmt::format("--throughput: {0} has no batch; add --batch {0}=N", job.model.name));
+    }
+    job.compute_s = *job.batch / per_second;
+    job.compute_assumed = false;
+    job.compute_source =
+        fmt::format("{:g} {} at {:g}/s (--throughput)", *job.batch, job.model.unit, per_second);
+  });
+  assign("--compute-ms", options.compute_ms, models, [&](std::size_t i, double ms) {
+    if (cases[i].compute_source.ends_with("(--throughput)")) {
+      throw usage_error(fmt::format("--throughput and --compute-ms are mutually exclusive for {}",
+                                    models[i].name));
+    }
+    cases[i].compute_s = ms / kMilli;
+    cases[i].compute_assumed = false;
+    cases[i].compute_source = "--compute-ms";
+  });
+  return cases;
+}
+
+std::vector<SystemRates> read_systems(const O& options) {
+  std::vector<Dataset> datasets;
+  for (const Assigned<std::string>& curve : options.curves) {
+    datasets.push_back(load_dataset(curve.value));
+    if (!curve.name.empty()) datasets.back().label = curve.name;
+  }
+  std::vector<SystemRates> systems = rates_of(
+      datasets,
+      {.type = std::string(info(options.request.type).name), .in_place = options.in_place});
+  for (const Assigned<double>& rate : options.busbw) {
+    const std::string name = rate.name.empty() ? fmt::format("{:g}-GBps", rate.value) : rate.name;
+    const bool twice = std::any_of(systems.begin(), systems.end(),
+                                   [&](const SystemRates& known) { return known.system == name; });
+    if (twice) {
+      throw usage_error(
+          fmt::format("--busbw: two systems are named '{}'; give each its own name", name));
+    }
+    systems.push_back({.system = name, .constant_GBps = rate.value});
+  }
+  return systems;
+}
 
 std::string list_of_models() {
   std::string text = "\nModels for --model (batches per GPU):\n";
@@ -27,38 +312,37 @@ std::string list_of_models() {
   return text;
 }
 
-/// What a request came to: for standard output or -o, and for --csv.
+/// A result: for standard output or -o, and for --csv.
 struct Texts {
   std::string shown{};
   std::string csv{};
 };
 
-Texts implied(const WorkloadOptions& options, const WorkloadRequest& request) {
+Texts implied(const O& options) {
+  const WorkloadRequest& request = options.request;
   const std::vector<ImpliedRate> rates =
-      implied_rates(request, options.ranks.front(), *options.reported_efficiency);
+      implied_rates(request, request.ranks.front(), *request.reported_efficiency);
   if (rates.empty()) {
-    throw usage_error(
-        fmt::format("{}: how long does one GPU compute? give --throughput MODEL=N or --compute-ms "
-                    "MODEL=N",
-                    options.reported_as));
+    throw usage_error(fmt::format(
+        "{}: missing computing time of one GPU; give --throughput MODEL=N or --compute-ms MODEL=N",
+        request.reported_as));
   }
-  return {.shown = options.json ? implied_json(options, request, rates)
-                                : implied_text(options, request, rates),
-          .csv = implied_csv(options, request, rates)};
+  return {.shown = options.json ? implied_json(request, rates)
+                                : implied_text(request, rates, options.markdown),
+          .csv = implied_csv(request, rates)};
 }
 
-Texts forward(const WorkloadOptions& options, const WorkloadRequest& request) {
-  const WorkloadReport report = study_workload(request);
-  return {.shown = options.json ? workload_json(options, request, report)
-                                : workload_text(options, request, report),
-          .csv = workload_csv(options, request, report)};
+Texts forward(const O& options) {
+  const WorkloadReport report = study_workload(options.request);
+  return {.shown = options.json ? workload_json(options.request, report)
+                                : workload_text(options.request, report, options.markdown),
+          .csv = workload_csv(options.request, report)};
 }
 
 constexpr std::string_view kCsvOption = "workload --csv";
 constexpr std::string_view kOutOption = "workload -o";
 
-/// Opening an existing file refuses one that has something in it; a new one is made when there is
-/// something to write.
+/// Refuses a file that is not empty without creating one: it is created once there is a result.
 void refuse_existing(const std::string& path, std::string_view option) {
   if (std::filesystem::exists(path)) OutputFile(path, option, OutputFile::Mode::New);
 }
@@ -71,17 +355,16 @@ void write(const std::string& path, std::string_view option, std::string_view te
 }  // namespace
 
 Status run_workload(std::span<char* const> arguments) {
-  const WorkloadOptions options = parse_workload_options(arguments);
-  if (options.help) {
-    fmt::print("{}{}", help_text_of("workload"), list_of_models());
-    return Status::Ok;
-  }
+  O options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help, list_of_models());
+  complete(options);
   refuse_existing(options.csv, kCsvOption);
   refuse_existing(options.out, kOutOption);
-  const WorkloadRequest request = workload_request(options);
-  const Texts texts =
-      options.reported_efficiency ? implied(options, request) : forward(options, request);
-  for (const WorkloadCase& job : request.cases) {
+  options.request.cases = read_cases(options);
+  options.request.systems = read_systems(options);
+  const Texts texts = options.request.reported_efficiency ? implied(options) : forward(options);
+  for (const WorkloadCase& job : options.request.cases) {
     if (job.compute_assumed) fmt::print(stderr, "busbar: assumed: {}\n", assumption(job));
   }
   if (!options.csv.empty()) write(options.csv, kCsvOption, texts.csv);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.hpp"
+
 namespace busbar {
 
 std::string_view embedded_text(std::string_view path) {
@@ -21,5 +23,7 @@ std::vector<EmbeddedText> embedded_texts(std::string_view folder) {
   });
   return texts;
 }
+
+std::string_view version() { return trim(embedded_text("VERSION")); }
 
 }  // namespace busbar

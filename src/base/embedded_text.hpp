@@ -19,6 +19,9 @@ struct EmbeddedText {
 /// The texts right in a folder, by path: "plots".
 [[nodiscard]] std::vector<EmbeddedText> embedded_texts(std::string_view folder);
 
+/// The project's version: "0.1.0".
+[[nodiscard]] std::string_view version();
+
 /// All of them, by path; tools/embed-texts writes the definition.
 [[nodiscard]] std::span<const EmbeddedText> all_embedded_texts();
 

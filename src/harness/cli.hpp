@@ -5,11 +5,12 @@
 #include <span>
 #include <string>
 
+#include "base/options.hpp"
 #include "harness/options.hpp"
 
 namespace busbar {
 
-/// What a command line asks for: a run with these options, or a text to print and be done.
+/// A command line of a *_perf program: options of a run, or a text to print instead.
 struct CommandLine {
   Options options;
   std::optional<std::string> print_and_exit;
@@ -18,13 +19,8 @@ struct CommandLine {
 /// Reads a *_perf command line, without the program's name. Throws a usage error of one line.
 [[nodiscard]] CommandLine parse_command_line(std::span<char* const> arguments);
 
-/// docs/options.md, as compiled into the program.
-[[nodiscard]] std::string_view help_text();
-/// docs/COMMAND-options.md of a command of busbar, as compiled into the program; empty where there
-/// is none.
-[[nodiscard]] std::string_view help_text_of(std::string_view command);
-/// "0.1.0"
-[[nodiscard]] std::string_view version();
+/// All options of *_perf.
+[[nodiscard]] const CommandLineTable<Options>& perf_options();
 
 /// What --version prints: the version and the MPI library.
 [[nodiscard]] std::string version_text();

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "base/units.hpp"
 #include "harness/split.hpp"
 #include "model/backend.hpp"
@@ -17,12 +20,40 @@
 namespace busbar {
 
 enum class Cadence { Streaming, Isolated };
+constexpr auto enum_names(Cadence) {
+  return std::array{Named{Cadence::Streaming, "streaming"}, Named{Cadence::Isolated, "isolated"}};
+}
 enum class Aggregation { Rank0, Mean, Min, Max };  // -a 0 1 2 3
+constexpr auto enum_names(Aggregation) {
+  return std::array{Named{Aggregation::Rank0, "rank0"}, Named{Aggregation::Mean, "mean"},
+                    Named{Aggregation::Min, "min"}, Named{Aggregation::Max, "max"}};
+}
 enum class ProgressChoice { Auto, Block, Yield };
+constexpr auto enum_names(ProgressChoice) {
+  return std::array{Named{ProgressChoice::Auto, "auto"}, Named{ProgressChoice::Block, "block"},
+                    Named{ProgressChoice::Yield, "yield"}};
+}
 enum class Cache { Warm, Rotate };
+constexpr auto enum_names(Cache) {
+  return std::array{Named{Cache::Warm, "warm"}, Named{Cache::Rotate, "rotate"}};
+}
 enum class Bind { Auto, None, Core, Numa };
+constexpr auto enum_names(Bind) {
+  return std::array{Named{Bind::Auto, "auto"}, Named{Bind::None, "none"}, Named{Bind::Core, "core"},
+                    Named{Bind::Numa, "numa"}};
+}
 enum class Placement { Both, In, Out };
+constexpr auto enum_names(Placement) {
+  return std::array{Named{Placement::Both, "both"}, Named{Placement::In, "in"},
+                    Named{Placement::Out, "out"}};
+}
 enum class Pairs { Off, All };
+constexpr auto enum_names(Pairs) {
+  return std::array{Named{Pairs::Off, "off"}, Named{Pairs::All, "all"}};
+}
+constexpr auto enum_names(Pages) {
+  return std::array{Named{Pages::Huge, "huge"}, Named{Pages::Small, "small"}};
+}
 /// -z: what follows each operation beside its own completion.
 enum class Blocking { Off, WaitAndBarrier, Wait, UntimedBarrier };
 
@@ -32,7 +63,7 @@ struct Fault {
   std::uint64_t index = 0;  ///< element of the receive buffer
 };
 
-/// What the command line asked for; values only, defaults here and nowhere else.
+/// The options of a run; values only, defaults here and nowhere else.
 struct Options {
   Sweep sweep;
   std::optional<std::uint64_t> operations;         ///< -n N; empty: until the statistics suffice
@@ -95,16 +126,18 @@ struct Options {
   /// @}
 };
 
-[[nodiscard]] std::string_view name(Cadence cadence);
-[[nodiscard]] std::string_view name(Aggregation aggregation);
-[[nodiscard]] std::string_view name(Cache cache);
-[[nodiscard]] std::string_view name(Pages pages);
-[[nodiscard]] std::string_view name(Bind bind);
-[[nodiscard]] std::string_view name(ProgressChoice progress);
-[[nodiscard]] std::string_view name(Placement placement);
-
-/// Everything that makes rows comparable, as "key=value" words in a fixed order: --resume refuses a
-/// file whose words differ.
+/// Everything that makes rows comparable, as "key=value" in a fixed order: --resume refuses a file
+/// that differs in one.
 [[nodiscard]] std::vector<std::string> configuration_words(const Options& options);
+
+/// Checks options that depend on each other; throws a usage error.
+void check_options(const Options& options);
+
+/// Refuses options that have no effect with this backend or collective; throws a usage error.
+void check_applicable(const Options& options, const Backend& backend, const Collective& collective);
+
+/// Reads nccl-tests' environment variables. `lookup` is std::getenv except in tests. Throws a usage
+/// error.
+void apply_environment(Options& options, const std::function<const char*(const char*)>& lookup);
 
 }  // namespace busbar

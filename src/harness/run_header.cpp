@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "bootstrap/mpi_library.hpp"
-#include "harness/cli.hpp"
 #include "harness/host.hpp"
 #include "model/rank_fact.hpp"
 

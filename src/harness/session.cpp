@@ -11,7 +11,6 @@
 
 #include "harness/bounds.hpp"
 #include "harness/host_topology.hpp"
-#include "harness/option_checks.hpp"
 #include "harness/outputs.hpp"
 #include "harness/rank_map.hpp"
 #include "harness/run_header.hpp"

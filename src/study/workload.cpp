@@ -60,7 +60,7 @@ WorkloadRow row_of(const WorkloadRequest& request, std::size_t model, std::size_
   WorkloadRow row{.model = model,
                   .system = system,
                   .ranks = ranks,
-                  .sync = sync_time(rates, ranks, job.bytes, request.bucket_bytes),
+                  .sync = sync_time(rates, ranks, job.bytes, static_cast<double>(request.bucket)),
                   .data_parallel = data_parallel_time(rates, ranks, job.bytes)};
   if (!job.compute_s) return row;
   const double compute = compute_seconds(request, *job.compute_s, ranks);
@@ -123,6 +123,29 @@ std::vector<WorkloadRanking> rankings_of(const std::vector<WorkloadRow>& rows) {
 
 }  // namespace
 
+StepTime step_time(double compute_s, double sync_s, double overlap) {
+  const double exposed = std::max(0.0, sync_s - overlap * compute_s);
+  const double step = compute_s + exposed;
+  return {.compute = compute_s,
+          .sync = sync_s,
+          .overlap = overlap,
+          .exposed = exposed,
+          .step = step,
+          .share = exposed / step,
+          .efficiency = compute_s / step};
+}
+
+double data_parallel_ratio(int ranks) { return 2.0 / allreduce_factor(ranks); }
+
+double exposed_of_efficiency(double compute_s, double efficiency) {
+  return compute_s * (1 / efficiency - 1);
+}
+
+double needed_busbw(double bytes, int ranks, double compute_s, double efficiency, double overlap) {
+  const double longest = exposed_of_efficiency(compute_s, efficiency) + overlap * compute_s;
+  return allreduce_busbw(bytes, ranks, longest);
+}
+
 double gradient_bytes(const WorkloadModel& model, double bytes_per_parameter) {
   return model.parameters * bytes_per_parameter;
 }
@@ -138,6 +161,38 @@ WorkloadReport study_workload(const WorkloadRequest& request) {
   report.limits = limits_of(request, report.rows);
   report.rankings = rankings_of(report.rows);
   return report;
+}
+
+double efficiency_of_share(double share) { return 1 - share; }
+
+double efficiency_of_speedup(double speedup, int ranks) { return speedup / ranks; }
+
+std::vector<ImpliedRate> implied_rates(const WorkloadRequest& request, int ranks,
+                                       double efficiency) {
+  std::vector<ImpliedRate> implied;
+  for (std::size_t i = 0; i < request.cases.size(); ++i) {
+    const WorkloadCase& job = request.cases[i];
+    if (!job.compute_s) continue;
+    const double compute = request.strong ? *job.compute_s / ranks : *job.compute_s;
+    ImpliedRate rate{.model = i,
+                     .ranks = ranks,
+                     .compute_s = compute,
+                     .exposed_s = exposed_of_efficiency(compute, efficiency)};
+    for (const double overlap : request.overlaps) {
+      // What hides behind the computing moved bytes, too.
+      const double longest = rate.exposed_s + overlap * compute;
+      rate.busbw_GBps.push_back(allreduce_busbw(job.bytes, ranks, longest));
+    }
+    for (std::size_t system = 0; system < request.systems.size(); ++system) {
+      const auto sync =
+          sync_time(request.systems[system], ranks, job.bytes, static_cast<double>(request.bucket));
+      if (!sync) continue;
+      rate.links.push_back(
+          {.system = system, .sync = *sync, .share = sync->seconds / rate.exposed_s});
+    }
+    implied.push_back(std::move(rate));
+  }
+  return implied;
 }
 
 }  // namespace busbar

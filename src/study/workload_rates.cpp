@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "stats/summary.hpp"
-#include "study/workload_step.hpp"
 
 namespace busbar {
 namespace {
@@ -38,15 +37,15 @@ Curve one_point_per_size(const Curve& curve) {
 }
 
 /// How far a curve is from what was asked for: the least is taken.
-int distance(const CurveKey& key, const RatesWish& wish) {
+int distance(const CurveKey& key, const RatesRequest& request) {
   constexpr int kType = 4;
   constexpr int kPlace = 2;
-  return (key.type == wish.type ? 0 : kType) + (key.in_place == wish.in_place ? 0 : kPlace) +
+  return (key.type == request.type ? 0 : kType) + (key.in_place == request.in_place ? 0 : kPlace) +
          (key.op == "sum" || key.op.empty() ? 0 : 1);
 }
 
-/// Adds a curve, or replaces one that is further from the wish.
-void offer(std::vector<Curve>& curves, const Curve& curve, const RatesWish& wish) {
+/// Adds a curve, or replaces one that is further from the request.
+void offer(std::vector<Curve>& curves, const Curve& curve, const RatesRequest& request) {
   const auto same = std::find_if(curves.begin(), curves.end(), [&](const Curve& known) {
     return known.key.collective == curve.key.collective && known.key.ranks == curve.key.ranks;
   });
@@ -62,7 +61,9 @@ void offer(std::vector<Curve>& curves, const Curve& curve, const RatesWish& wish
                     curve.key.label, curve.key.collective, curve.key.ranks, same->key.device_set,
                     same->key.nodes, curve.key.device_set, curve.key.nodes));
   }
-  if (distance(curve.key, wish) < distance(same->key, wish)) *same = one_point_per_size(curve);
+  if (distance(curve.key, request) < distance(same->key, request)) {
+    *same = one_point_per_size(curve);
+  }
 }
 
 bool can_be_a_rate(const Record& record) {
@@ -71,7 +72,17 @@ bool can_be_a_rate(const Record& record) {
 
 }  // namespace
 
-std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const RatesWish& wish) {
+double allreduce_factor(int ranks) { return 2.0 * (ranks - 1) / ranks; }
+
+double allreduce_seconds(double bytes, int ranks, double busbw_GBps) {
+  return allreduce_factor(ranks) * bytes / (busbw_GBps * kGiga);
+}
+
+double allreduce_busbw(double bytes, int ranks, double seconds) {
+  return allreduce_factor(ranks) * bytes / seconds / kGiga;
+}
+
+std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const RatesRequest& request) {
   std::vector<SystemRates> systems;
   for (const Dataset& dataset : datasets) {
     const std::vector<Curve> curves = curves_of(std::span(&dataset, 1));
@@ -96,7 +107,7 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
                         "above 0; leave these rows out",
                         dataset.path, curve.key.collective, curve.key.ranks));
       }
-      offer(system->curves, curve, wish);
+      offer(system->curves, curve, request);
     }
   }
   return systems;

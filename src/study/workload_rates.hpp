@@ -20,6 +20,15 @@ struct SystemRates {
   std::vector<Curve> curves{};
 };
 
+/// 2(n-1)/n: bytes that cross each rank's link for one byte of an all-reduce by rings (nccl-tests,
+/// doc/PERFORMANCE.md); 0 for one rank.
+[[nodiscard]] double allreduce_factor(int ranks);
+
+/// Seconds of an all-reduce of so many bytes at a bus bandwidth.
+[[nodiscard]] double allreduce_seconds(double bytes, int ranks, double busbw_GBps);
+/// The bus bandwidth in GB/s of an all-reduce that took so long.
+[[nodiscard]] double allreduce_busbw(double bytes, int ranks, double seconds);
+
 /// What a message takes.
 struct MessageTime {
   double seconds = 0;
@@ -28,7 +37,7 @@ struct MessageTime {
 };
 
 /// Which of a file's curves stand for gradients.
-struct RatesWish {
+struct RatesRequest {
   std::string type{};     ///< preferred where it was measured; else any
   bool in_place = false;  ///< preferred likewise
 };
@@ -37,7 +46,7 @@ struct RatesWish {
 /// all-reduce, broadcast or reduce of two ranks or more, or where two curves of a label differ in
 /// nodes or devices.
 [[nodiscard]] std::vector<SystemRates> rates_of(std::span<const Dataset> datasets,
-                                                const RatesWish& wish);
+                                                const RatesRequest& request);
 
 /// Numbers of ranks with a curve of all-reduce, rising; none for a constant.
 [[nodiscard]] std::vector<int> measured_ranks(const SystemRates& rates);

@@ -162,7 +162,7 @@ END
   [[ $output != *all-ring-ops* ]]
   accept list dgx-h100 --profile full
   [[ $output == *"all-ring-ops: 324.3"* ]]
-  refused "no ready-made specification" list no-such-machine
+  refused "ready-made specification" list no-such-machine
 }
 @test "--rule measures, judges and lints single rules, and judge knows which were measured" {
   specification > "$DIR/spec.toml"
@@ -222,28 +222,28 @@ END
   mkdir "$DIR/full"
   touch "$DIR/full/x"
   spec=$DIR/spec.toml
-  refused "accept: what?"
+  refused "missing command"
   refused "did you mean judge?" juge
-  refused "by what?" run -o "$DIR/run"
-  refused "where to?" run "$spec"
-  refused "there is no such file" run nobody.toml -o "$DIR/run"
+  refused "missing specification" run -o "$DIR/run"
+  refused "missing output" run "$spec"
+  refused "no such file" run nobody.toml -o "$DIR/run"
   refused "is not empty" run "$spec" -o "$DIR/full"
-  refused "no option --lunch" run "$spec" -o "$DIR/run" --lunch
-  refused "no option --seed" judge "$spec" "$DIR/full" --seed 3
+  refused "unknown option --lunch" run "$spec" -o "$DIR/run" --lunch
+  refused "--seed is only for" judge "$spec" "$DIR/full" --seed 3
   refused "follow --" run "$spec" "$spec" -o "$DIR/run"
-  refused "a name is empty" run "$spec" -o "$DIR/run" --hosts a,,b
-  refused "a is there twice" run "$spec" -o "$DIR/run" --hosts a,b,a
-  refused "leave one out" run "$spec" -o "$DIR/run" --hosts a --hostfile "$spec"
+  refused "empty name" run "$spec" -o "$DIR/run" --hosts a,,b
+  refused "a is given twice" run "$spec" -o "$DIR/run" --hosts a,b,a
+  refused "mutually exclusive" run "$spec" -o "$DIR/run" --hosts a --hostfile "$spec"
   refused "cannot read" run "$spec" -o "$DIR/run" --hostfile "$DIR/none"
   refused "--seed" run "$spec" -o "$DIR/run" --seed many
-  refused "there is no such program" run "$spec" -o "$DIR/run" --mpiexec "$DIR/none"
+  refused "no such program" run "$spec" -o "$DIR/run" --mpiexec "$DIR/none"
   refused "--programs DIR" run "$spec" -o "$DIR/run" --programs "$DIR"
   refused "KEY=VALUE" run "$spec" -o "$DIR/run" --assume gpu
-  refused "of what?" judge "$spec"
+  refused "missing files" judge "$spec"
   refused "cannot read" judge "$spec" "$DIR/none.csv"
   refused "has no launches.csv" judge "$spec" "$DIR/full"
-  refused "another output's file" judge "$spec" "$DIR/full" --json "$DIR/a" --junit "$DIR/a"
-  refused "launches nothing" judge "$spec" "$DIR/full" -- -x
+  refused "another output" judge "$spec" "$DIR/full" --json "$DIR/a" --junit "$DIR/a"
+  refused "cannot read -x" judge "$spec" -- -x
   refused "profile" run "$spec" -o "$DIR/run" --profile hasty
   specification 1 pairwise > "$DIR/pairs.toml"
   refused "needs two nodes" run "$DIR/pairs.toml" -o "$DIR/run"

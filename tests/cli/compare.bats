@@ -77,7 +77,7 @@ four() {  # four NAME TIME: four launches about a time
 }
 @test "compare refuses bad usage in one line" {
   launch "$DIR/a.csv" 1000
-  refused "what with what" "$DIR/a.csv"
+  refused "two CSV files" "$DIR/a.csv"
   refused "--before FILE... --after FILE..." "$DIR/a.csv" "$DIR/a.csv" "$DIR/a.csv"
   refused "unknown option --what" "$DIR/a.csv" "$DIR/a.csv" --what
   refused "--threshold" "$DIR/a.csv" "$DIR/a.csv" --threshold many

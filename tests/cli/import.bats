@@ -87,7 +87,7 @@ LOG
   ./busbar import "One=$DIR/a.log" "One=$DIR/b.log" -o "$DIR/one.csv"
   grep -q '^# system: One$' "$DIR/one.csv"
   refused "-o FOLDER/" "A=$DIR/a.log" "B=$DIR/b.log" -o "$DIR/two.csv"
-  refused "not both" "A=$DIR/a.log" -o "$DIR/two.csv" --system X
+  refused "mutually exclusive" "A=$DIR/a.log" -o "$DIR/two.csv" --system X
   refused "LABEL=LOG" "A B=$DIR/a.log" "A-B=$DIR/b.log" -o "$DIR/all/"
 }
 @test "import makes pairs of a matrix, and plot draws them" {
@@ -126,7 +126,7 @@ LOG
   [ "$(rows "$DIR/a.csv" | wc -l)" -eq 2 ]
 }
 @test "import refuses bad usage in one line" {
-  refused "which log" -o "$DIR/a.csv"
+  refused "missing log" -o "$DIR/a.csv"
   refused "-o FILE.csv" "$DIR/a.log"
   refused "unknown option --what" --what -o x
   refused "cannot read" /nowhere.log -o "$DIR/a.csv"

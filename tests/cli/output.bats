@@ -94,7 +94,7 @@ load ../common
   [ ! -e ./- ]
   run --separate-stderr ./allreduce_perf --csv - --resume
   [ "$status" -eq 2 ]
-  [[ $stderr == *"--resume: nothing goes on with --csv -"* ]]
+  [[ $stderr == *"--resume"*"--csv"* ]]
 }
 
 @test "types and operations that MPI lacks are skipped rows with the reason; all skipped is exit 77" {

@@ -141,7 +141,7 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
     plot "$DIR/a.csv" --log-y=$when -o "$DIR/p" --figure busbw --format svg
     run ! grep -q '^log_low' "$DIR/p/busbw.dat"
   done
-  refused "always, never, auto" "$DIR/a.csv" -o "$DIR/p" --log-y=often
+  refused "always, never or auto" "$DIR/a.csv" -o "$DIR/p" --log-y=often
 }
 @test "plot warns of a file that was cut" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
@@ -182,21 +182,21 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
 }
 @test "plot refuses what it cannot draw, in one line" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
-  refused "no FILE" -o "$DIR/p"
+  refused "missing FILE" -o "$DIR/p"
   refused "-o DIR" "$DIR/a.csv"
   refused "sendrecv_perf --pairs all" "$DIR/a.csv" -o "$DIR/p" --figure pairs
   refused "two numbers of ranks" "$DIR/a.csv" -o "$DIR/p" --figure scaling
   refused "did you mean latency?" "$DIR/a.csv" -o "$DIR/p" --figure latenci
-  refused "neither svg nor png" "$DIR/a.csv" -o "$DIR/p" --format pdf
+  refused "svg or png" "$DIR/a.csv" -o "$DIR/p" --format pdf
   refused "LOW:HIGH" "$DIR/a.csv" -o "$DIR/p" --limits 5
-  refused "not below" "$DIR/a.csv" -o "$DIR/p" --limits 5:5
-  refused "out, in, both" "$DIR/a.csv" -o "$DIR/p" --placement up
-  refused "leave out -o" "$DIR/a.csv" -o "$DIR/p" --terminal
+  refused "less than HIGH" "$DIR/a.csv" -o "$DIR/p" --limits 5:5
+  refused "out, in or both" "$DIR/a.csv" -o "$DIR/p" --placement up
+  refused "mutually exclusive" "$DIR/a.csv" -o "$DIR/p" --terminal
   refused "nothing to draw" "$DIR/a.csv" -o "$DIR/p" --placement in
   refused "unknown option --colour" "$DIR/a.csv" -o "$DIR/p" --colour
   refused "absent.csv" "$DIR/absent.csv" -o "$DIR/p"
   touch "$DIR/file"
-  refused "cannot make the folder" "$DIR/a.csv" -o "$DIR/file"
+  refused "cannot create the folder" "$DIR/a.csv" -o "$DIR/file"
   [ ! -e "$DIR/p" ]
 }
 @test "plot -h teaches" {

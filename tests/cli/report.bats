@@ -94,9 +94,9 @@ papers() {
   grep -q 'dgx-2.csv: cut off' "$DIR/r.md"
 }
 @test "report refuses what it does not understand, in one line" {
-  refused "give CSVs" -o "$DIR/x.html"
+  refused "missing input" -o "$DIR/x.html"
   refused "-o report.html" --system dgx-1v
-  refused "end it in .html or .md" --system dgx-1v -o "$DIR/x.pdf"
+  refused ".html or .md" --system dgx-1v -o "$DIR/x.pdf"
   refused "unknown option --frob" --frob --system dgx-1v -o "$DIR/x.html"
   refused "dgx-1w" --system dgx-1w -o "$DIR/x.html"
   refused "given twice" --system dgx-1v --system p3dn -o "$DIR/x.html"

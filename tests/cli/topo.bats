@@ -95,8 +95,8 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "give -k N" choose --system dgx-1v
   refused "--devices" bound --system dgx-1v --devices 0,8
   refused "twice" bound --system dgx-1v --devices 1,1
-  refused "--dot belongs to" bound --system dgx-1v --dot
-  refused "nominal, reported, nccl" bound --system dgx-1v --constants real
+  refused "--dot is only for" bound --system dgx-1v --dot
+  refused "nominal, reported or nccl" bound --system dgx-1v --constants real
   printf '\tGPU0\tGPU1\nGPU0\t X \tNV1\n' > "$DIR/cut.txt"
   refused "$DIR/cut.txt:2:" show --smi "$DIR/cut.txt"
   refused "--smi" show --smi "$DIR/absent"
@@ -197,7 +197,7 @@ query() {
   refused "leave --nic out" save --system dgx-h100 --hosts 2 --nic 50
   refused "--nic 8x50" save --smi "$DIR/m.txt" --hosts 2
   refused "--hosts" save --smi "$DIR/m.txt" --nic 50
-  refused "--hosts belongs to busbar topo save" bound --smi "$DIR/m.txt" --hosts 2 --nic 50
+  refused "--hosts is only for busbar topo save" bound --smi "$DIR/m.txt" --hosts 2 --nic 50
   run --separate-stderr ./allreduce_perf --backend sim --system dgx-1v --ranks 64
   [ "$status" -eq 2 ]
   [[ $stderr == *"topo save --hosts"* ]]

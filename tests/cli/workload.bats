@@ -65,7 +65,7 @@ curve() {
   [ "$(cat "$DIR/w.csv")" = kept ]
   refused "/absent.csv" --curve /absent.csv --csv "$DIR/new.csv"
   [ ! -e "$DIR/new.csv" ]
-  refused "one file" --busbw 1 --csv "$DIR/x" -o "$DIR/x"
+  refused "same file" --busbw 1 --csv "$DIR/x" -o "$DIR/x"
 }
 @test "workload has a published throughput for one model in one type only" {
   workload --busbw 1 --ranks 16 --model resnet50 --json
@@ -166,19 +166,19 @@ curve() {
 @test "workload refuses what it does not understand, in one line" {
   refused "give --curve FILE.csv"
   refused "unknown option --frobnicate" --busbw 1 --frobnicate
-  refused "--curve x.csv" x.csv
+  refused "unexpected argument" x.csv
   refused "did you mean resnet50" --busbw 1 --model resnet5
   refused "did you mean bert-swag, bert-squad, bert-large?" --busbw 1 --model bert
-  refused "of which model" --busbw 1 --throughput 5
+  refused "missing model" --busbw 1 --throughput 5
   refused "--target: 1" --busbw 1 --target 1
   refused "--share: 0" --busbw 1 --share 0 --ranks 2
-  refused "how many ranks" --busbw 1 --share 0.5
+  refused "--ranks N" --busbw 1 --share 0.5
   refused "linear or better" --speedup 8 --ranks 8
-  refused "how long does one GPU compute" --share 0.5 --ranks 8 --model alexnet
+  refused "missing computing time" --share 0.5 --ranks 8 --model alexnet
   refused "--ranks: 1 is out of range" --busbw 1 --ranks 1
   refused "--dtype" --busbw 1 --dtype int8
   refused "--bucket" --busbw 1 --bucket 0
-  refused "two forms" --busbw 1 --json --markdown
+  refused "mutually exclusive" --busbw 1 --json --markdown
   refused "two systems" --busbw a=1 --busbw a=2
   curve "$DIR/a.csv" box allreduce 4 10
   refused "the curves have 4" --curve "$DIR/a.csv" --ranks 8

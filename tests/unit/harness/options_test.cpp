@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/options.hpp"
 
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/fake_communicator.hpp"
 
 namespace busbar {
 namespace {
@@ -30,22 +33,6 @@ TEST(Options, HaveTheDocumentedDefaults) {
   EXPECT_EQ(options.unalign, 0U);
   EXPECT_EQ(options.pairs, Pairs::Off);
   EXPECT_FALSE(options.split.has_value());
-}
-
-TEST(OptionNames, AreThoseOfTheCommandLine) {
-  EXPECT_EQ(name(Cadence::Streaming), "streaming");
-  EXPECT_EQ(name(Cadence::Isolated), "isolated");
-  EXPECT_EQ(name(Aggregation::Rank0), "rank0");
-  EXPECT_EQ(name(Aggregation::Mean), "mean");
-  EXPECT_EQ(name(Aggregation::Min), "min");
-  EXPECT_EQ(name(Aggregation::Max), "max");
-  EXPECT_EQ(name(Cache::Warm), "warm");
-  EXPECT_EQ(name(Cache::Rotate), "rotate");
-  EXPECT_EQ(name(Pages::Huge), "huge");
-  EXPECT_EQ(name(Pages::Small), "small");
-  EXPECT_EQ(name(Placement::Both), "both");
-  EXPECT_EQ(name(Placement::In), "in");
-  EXPECT_EQ(name(Placement::Out), "out");
 }
 
 TEST(ConfigurationWords, AreTheDefaultsInAFixedOrder) {
@@ -109,6 +96,222 @@ TEST(ConfigurationWords, AreTheSameWhereverTheOutputsGo) {
   options.skipped_samples = 2;
   options.memory_use = true;
   EXPECT_EQ(configuration_words(options), configuration_words(Options{}));
+}
+
+Options with_step_of_default() {
+  Options options;
+  options.sweep.step = kMiB;
+  return options;
+}
+
+/// A change of the default options, and what the refusal of it mentions; nothing: it is accepted.
+struct Case {
+  const char* token;
+  void (*change)(Options& options);
+};
+
+class CheckedOptions : public testing::TestWithParam<Case> {};
+
+TEST_P(CheckedOptions, AreRefusedByNameOrAccepted) {
+  const std::string token = GetParam().token;
+  Options options = with_step_of_default();
+  GetParam().change(options);
+  const test::Failure failure = test::failure_of([&] { check_options(options); });
+  EXPECT_EQ(failure.status, token.empty() ? Status::Ok : Status::Usage) << token << failure.message;
+  EXPECT_TRUE(failure.says(token)) << token << ": " << failure.message;
+}
+
+using O = Options;
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, CheckedOptions,
+    testing::Values(
+        Case{"", [](O&) {}},
+        Case{"-b 16 is larger than -e 8", [](O& o) { o.sweep = {.first = 16, .last = 8}; }},
+        Case{"-i 8: more than 100000 sizes",
+             [](O& o) { o.sweep = {.first = 1, .last = kGiB, .step = 8, .factor = 1}; }},
+        Case{"--ranks needs --backend sim", [](O& o) { o.ranks = 4; }},
+        Case{"--flows", [](O& o) { o.flows = 4; }},
+        Case{"--algorithm", [](O& o) { o.algorithm = topo::Algorithm::Ring; }},
+        Case{"--system", [](O& o) { o.backend = "sim"; }},
+        Case{"",
+             [](O& o) {
+               o.backend = "sim";
+               o.system = "dgx-2";
+               o.ranks = 4;
+             }},
+        Case{"--resume", [](O& o) { o.resume = true; }},
+        Case{"--resume",
+             [](O& o) {
+               o.resume = true;
+               o.csv_path = "-";
+             }},
+        Case{"",
+             [](O& o) {
+               o.resume = true;
+               o.csv_path = "x.csv";
+             }},
+        Case{"--samples and --csv", [](O& o) { o.csv_path = o.samples_path = "x.csv"; }},
+        Case{"-J and --csv", [](O& o) { o.csv_path = o.json_path = "x.json"; }},
+        Case{"-J and --samples", [](O& o) { o.samples_path = o.json_path = "x.json"; }},
+        Case{"-K has no effect without -I 1", [](O& o) { o.skipped_samples = 2; }},
+        Case{"-K 20",
+             [](O& o) {
+               o.per_operation = true;
+               o.operations = o.skipped_samples = 20;
+             }},
+        Case{"",
+             [](O& o) {
+               o.per_operation = true;
+               o.operations = 20;
+               o.skipped_samples = 19;
+             }},
+        Case{"-z 0 or -z 3",
+             [](O& o) {
+               o.graph_launches = 1;
+               o.blocking = Blocking::WaitAndBarrier;
+             }},
+        Case{"-z 0 or -z 3",
+             [](O& o) {
+               o.graph_launches = 1;
+               o.blocking = Blocking::Wait;
+             }},
+        Case{"",
+             [](O& o) {
+               o.graph_launches = 1;
+               o.blocking = Blocking::UntimedBarrier;
+             }},
+        Case{"-G and -I",
+             [](O& o) {
+               o.graph_launches = 1;
+               o.per_operation = true;
+             }},
+        Case{"--devices and --bind none",
+             [](O& o) {
+               o.devices = topo::Selection{};
+               o.bind = Bind::None;
+             }},
+        Case{"", [](O& o) { o.pairs = Pairs::All; }}, Case{"NCCL_TESTS_SPLIT", [](O& o) {
+                                                             o.pairs = Pairs::All;
+                                                             o.split = parse_split("MOD 2");
+                                                           }}));
+
+/// Options that only a run of operations has a use for.
+class MeasurementOption : public testing::TestWithParam<Case> {};
+
+TEST_P(MeasurementOption, IsRefusedBySimulations) {
+  Options options = with_step_of_default();
+  options.backend = "sim";
+  options.system = "dgx-2";
+  GetParam().change(options);
+  const test::Failure failure = test::failure_of([&] { check_options(options); });
+  EXPECT_EQ(failure.message, fmt::format("{} has no effect with --backend sim", GetParam().token));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, MeasurementOption,
+    testing::Values(Case{"--samples", [](O& o) { o.samples_path = "x.csv"; }},
+                    Case{"--resume", [](O& o) { o.resume = true; }},
+                    Case{"--inject-fault", [](O& o) { o.inject_fault = Fault{}; }},
+                    Case{"--pairs", [](O& o) { o.pairs = Pairs::All; }},
+                    Case{"-g", [](O& o) { o.launch_ranks = 2; }},
+                    Case{"NCCL_TESTS_SPLIT", [](O& o) { o.split = parse_split("MOD 2"); }},
+                    Case{"-I", [](O& o) { o.per_operation = true; }},
+                    Case{"-C", [](O& o) { o.enqueue_times = true; }},
+                    Case{"-M", [](O& o) { o.memory_use = true; }},
+                    Case{"--nccl-choice", [](O& o) { o.nccl_choice = true; }},
+                    Case{"-G", [](O& o) { o.graph_launches = 1; }}));
+
+/// Options that only one kind of buffers has a use for.
+class BackendOption : public testing::TestWithParam<Case> {};
+
+TEST_P(BackendOption, IsRefusedByOtherBackends) {
+  Options options;
+  GetParam().change(options);
+  const std::string token = GetParam().token;
+  for (const Backend* backend : registered_backends()) {
+    const test::Failure failure = test::failure_of(
+        [&] { check_applicable(options, *backend, test::collective("allreduce")); });
+    const bool refused = !token.empty() && backend->has_devices() == (token == "--pages");
+    EXPECT_EQ(failure.status, refused ? Status::Usage : Status::Ok) << failure.message;
+    EXPECT_EQ(failure.says(token + " has no effect on the " + std::string(backend->name())),
+              refused);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, BackendOption,
+    testing::Values(Case{"", [](O&) {}}, Case{"--pages", [](O& o) { o.pages = Pages::Small; }},
+                    Case{"-G", [](O& o) { o.graph_launches = 1; }},
+                    Case{"-R", [](O& o) { o.registration = Registration::Local; }},
+                    Case{"-x", [](O& o) { o.cta_policy = 0; }},
+                    Case{"-M", [](O& o) { o.memory_use = true; }},
+                    Case{"--nccl-choice", [](O& o) { o.nccl_choice = true; }},
+                    Case{"--devices median",
+                         [](O& o) { o.devices = topo::Selection{.policy = topo::Policy::Median}; }},
+                    Case{"--nvidia-smi", [](O& o) { o.nvidia_smi = "smi"; }},
+                    Case{"--share-gpus", [](O& o) { o.share_devices = true; }}));
+
+TEST(CheckApplicable, RefusesPairsOfACollectiveThatHasNone) {
+  Options options;
+  options.pairs = Pairs::All;
+  for (const char* collective : {"allreduce", "sendrecv"}) {
+    const Backend& mpi = *choose_backend("mpi").backend;
+    const test::Failure failure =
+        test::failure_of([&] { check_applicable(options, mpi, test::collective(collective)); });
+    EXPECT_EQ(failure.says("--pairs"), std::string(collective) == "allreduce") << failure.message;
+  }
+}
+
+using Variables = std::map<std::string, std::string>;
+
+Options options_in(const Variables& variables) {
+  Options options;
+  apply_environment(options, [&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+  return options;
+}
+
+test::Failure refusal_in(const Variables& variables) {
+  return test::failure_of([&] { (void)options_in(variables); });
+}
+
+TEST(ApplyEnvironment, ChangesNothingWithoutVariables) {
+  const Options options = options_in({});
+  EXPECT_FALSE(options.split.has_value());
+  EXPECT_EQ(options.first_device, 0);
+}
+
+TEST(ApplyEnvironment, SplitsRanks) {
+  const Options options = options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}});
+  ASSERT_TRUE(options.split.has_value());
+  EXPECT_EQ(options.split->rule, Split::Rule::Mod);
+  EXPECT_EQ(options.split->operand, 8U);
+}
+
+TEST(ApplyEnvironment, TakesAMaskBeforeARule) {
+  const Options options =
+      options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}, {"NCCL_TESTS_SPLIT_MASK", "0x7"}});
+  ASSERT_TRUE(options.split.has_value());
+  EXPECT_EQ(options.split->rule, Split::Rule::And);
+  EXPECT_EQ(options.split->operand, 7U);
+}
+
+TEST(ApplyEnvironment, ChoosesTheFirstDevice) {
+  EXPECT_EQ(options_in({{"NCCL_TESTS_DEVICE", "3"}}).first_device, 3);
+}
+
+TEST(ApplyEnvironment, RefusesBadTextByTheVariablesName) {
+  for (const Variables& variables :
+       {Variables{{"NCCL_TESTS_SPLIT", "XOR 1"}}, Variables{{"NCCL_TESTS_SPLIT_MASK", "x"}},
+        Variables{{"NCCL_TESTS_DEVICE", "one"}}, Variables{{"NCCL_TESTS_DEVICE", "-1"}}}) {
+    const test::Failure failure = refusal_in(variables);
+    EXPECT_EQ(failure.status, Status::Usage);
+    EXPECT_TRUE(failure.message.starts_with(variables.begin()->first + ": ")) << failure.message;
+    EXPECT_TRUE(failure.is_one_line()) << failure.message;
+  }
 }
 
 }  // namespace

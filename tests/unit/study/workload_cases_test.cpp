@@ -9,10 +9,8 @@
 
 #include "model/data_type.hpp"
 #include "study/workload.hpp"
-#include "study/workload_inverse.hpp"
 #include "study/workload_model.hpp"
 #include "study/workload_rates.hpp"
-#include "study/workload_step.hpp"
 
 namespace busbar {
 namespace {

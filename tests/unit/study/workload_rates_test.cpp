@@ -72,7 +72,7 @@ TEST(WorkloadRates, PreferTheTypeAndThePlaceThatWereAskedFor) {
   Record in_place = row("allreduce", 2, kMiB, 70);
   in_place.in_place = true;
   const std::vector<Dataset> files{dataset({half, in_place, row("allreduce", 2, kMiB, 60)})};
-  const auto at = [&](const RatesWish& wish) {
+  const auto at = [&](const RatesRequest& wish) {
     return message_time(rates_of(files, wish)[0], "allreduce", 2, kMiB)->GBps;
   };
   EXPECT_EQ(at({.type = "float"}), 60);

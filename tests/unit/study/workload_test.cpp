@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "study/workload_inverse.hpp"
 
 namespace busbar {
 namespace {

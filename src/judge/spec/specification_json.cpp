@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/accept_spec_json.hpp"
+#include "judge/spec/specification_json.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "judge/spec/specification_fields.hpp"
 
-namespace busbar {
+namespace busbar::judge {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -18,7 +18,7 @@ Json json_of(const std::optional<T>& value) {
   return value ? json_of(*value) : Json();
 }
 
-template <judge::TableOfFields T>
+template <TableOfFields T>
 Json json_of(const std::vector<T>& tables) {
   Json list = Json::array();
   for (const T& table : tables) list.push_back(json_of(table));
@@ -29,16 +29,15 @@ template <class T>
 Json json_of(const T& value) {
   if constexpr (NamedEnum<T>) {
     return name(value);
-  } else if constexpr (judge::TableOfFields<T>) {
+  } else if constexpr (TableOfFields<T>) {
     Json table = Json::object();
-    judge::visit_fields(
-        value, [&](std::string_view key, const auto& field, const judge::FieldCheck& check = {}) {
-          Json member = json_of(field);
-          if (check.json.empty() && !check.if_true.empty()) {
-            member = member == Json(true) ? check.if_true : check.if_false;
-          }
-          table[std::string(check.json.empty() ? key : check.json)] = std::move(member);
-        });
+    visit_fields(value, [&](std::string_view key, const auto& field, const FieldCheck& check = {}) {
+      Json member = json_of(field);
+      if (check.json.empty() && !check.if_true.empty()) {
+        member = member == Json(true) ? check.if_true : check.if_false;
+      }
+      table[std::string(check.json.empty() ? key : check.json)] = std::move(member);
+    });
     return table;
   } else {
     return value;
@@ -47,10 +46,10 @@ Json json_of(const T& value) {
 
 }  // namespace
 
-std::string specification_json(const judge::Specification& specification) {
+std::string specification_json(const Specification& specification) {
   Json all{{"file", specification.file}, {"profile", specification.profile}};
   all.update(json_of(specification));
   return all.dump(2) + "\n";
 }
 
-}  // namespace busbar
+}  // namespace busbar::judge

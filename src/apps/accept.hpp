@@ -4,15 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace busbar {
 
-enum class AcceptTask { Help, Run, Judge, Lint, Baseline, List };
-
-/// Files that verdicts are written to; empty: not wanted.
+/// Files for verdicts; an empty name: not wanted.
 struct AcceptOutputs {
   std::string verdicts{};
   std::string junit{};
@@ -22,9 +21,8 @@ struct AcceptOutputs {
   std::string html{};
 };
 
-/// What `busbar accept` was asked for; values only.
+/// Options of `busbar accept`.
 struct AcceptOptions {
-  AcceptTask task = AcceptTask::Help;
   std::string specification{};       ///< a file or the name of a ready-made one
   std::vector<std::string> files{};  ///< of judge and baseline
   std::string output{};              ///< run: a folder; baseline: a file
@@ -42,10 +40,10 @@ struct AcceptOptions {
   bool dump_specification = false;
   std::map<std::string, std::string> assumed{};
   AcceptOutputs outputs{};
-  std::vector<std::string> launcher_arguments{};  ///< what follows --
+  std::vector<std::string> launcher_arguments{};  ///< those after --
 };
 
-/// Reads what follows `busbar accept`. Throws a usage error of one line.
-[[nodiscard]] AcceptOptions parse_accept_options(std::span<char* const> arguments);
+/// `busbar accept run`: launches, keeps and judges. Throws Error for what ends it.
+[[nodiscard]] Status accept_run(const AcceptOptions& options);
 
 }  // namespace busbar

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/embedded_text.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+
+/// @name The commands of `busbar`, one per file; `arguments` follow the command's name
+/// They throw Error for what ends them.
+/// @{
+[[nodiscard]] Status run_accept(std::span<char* const> arguments);
+[[nodiscard]] Status run_compare(std::span<char* const> arguments);
+[[nodiscard]] Status run_import(std::span<char* const> arguments);
+[[nodiscard]] Status run_plot(std::span<char* const> arguments);
+[[nodiscard]] Status run_published(std::span<char* const> arguments);
+[[nodiscard]] Status run_report(std::span<char* const> arguments);
+[[nodiscard]] Status run_topo(std::span<char* const> arguments);
+[[nodiscard]] Status run_workload(std::span<char* const> arguments);
+/// @}
+
+/// Prints a help document, and what follows it.
+inline Status print_help(std::string_view document, std::string_view appendix = "") {
+  fmt::print("{}{}", embedded_text(document), appendix);
+  return Status::Ok;
+}
+
+/// Prints a line each on stderr, so that piped output stays as it is.
+inline void print_warnings(std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) {
+    fmt::print(stderr, "busbar: warning: {}\n", one_line(warning));
+  }
+}
+
+}  // namespace busbar
