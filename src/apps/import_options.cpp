@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "study/plot_input.hpp"
+#include "study/plot_figures.hpp"
 
 namespace busbar {
 namespace {

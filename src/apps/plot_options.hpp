@@ -15,7 +15,7 @@ struct PlotOptions {
   std::string folder{};              ///< -o
   std::vector<std::string> formats{"svg", "png"};
   bool terminal = false;
-  PlotWishes wishes{};
+  PlotRequest wishes{};
   bool help = false;
 };
 

@@ -6,6 +6,7 @@
 #include "apps/report_options.hpp"
 #include "apps/warnings.hpp"
 #include "harness/cli.hpp"
+#include "report/gnuplot.hpp"
 #include "report/html_page.hpp"
 #include "report/markdown_page.hpp"
 #include "report/output_file.hpp"
@@ -29,8 +30,10 @@ Status run_report(std::span<char* const> arguments) {
         "of "
         "2 ranks or more");
   }
-  const Document document = report_document(data);
-  const std::string text = is_markdown(options.out) ? markdown_page(document) : html_page(document);
+  Document document = report_document(data);
+  const bool markdown = is_markdown(options.out);
+  if (!markdown) draw_charts(document);
+  const std::string text = markdown ? markdown_page(document) : html_page(document);
   OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
   print_warnings(problems_of(std::span(data.datasets)));
   fmt::print(stderr, "busbar: wrote {}\n", options.out);

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "report/chart.hpp"
+
 namespace busbar {
 
 /// @name What a report is made of, the same for every form; all text is plain and is escaped by the
@@ -33,7 +35,8 @@ struct DocumentTable {
 
 /// A picture for forms that have pictures; the others leave it out, since tables have its values.
 struct Figure {
-  std::string svg{};  ///< one svg element, safe as it is
+  Chart chart{};      ///< drawn by draw_charts; empty: `svg` is there from the start
+  std::string svg{};  ///< one svg element, safe as it is; empty: left out
   std::string caption{};
   bool wide = false;  ///< takes a line of its own and scrolls where it does not fit
 };

@@ -91,6 +91,8 @@ std::string blocks_text(std::span<const Block> blocks) {
   std::string text;
   bool open = false;
   for (const Block& block : blocks) {
+    const auto* picture = std::get_if<Figure>(&block);
+    if (picture != nullptr && picture->svg.empty()) continue;
     if (stands_beside(block) != open) {
       text += open ? "</div>\n" : "<div class=\"figures\">\n";
       open = !open;

@@ -2,12 +2,115 @@
 #include "study/plot_curves.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
 #include "stats/summary.hpp"
-#include "study/plot_gaps.hpp"
 
 namespace busbar {
 namespace {
+
+/// The word after "key=" of the head's configuration, or empty.
+std::string setting(const Dataset& dataset, const std::string& key) {
+  for (const std::string& word : split(dataset.fact("configuration"), ' ')) {
+    if (word.starts_with(key + '=')) return word.substr(key.size() + 1);
+  }
+  return {};
+}
+
+/// Reads a number and drops it from the text; 0 where there is none.
+double take_number(std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  text.erase(0, static_cast<std::size_t>(end - text.c_str()));
+  return value;
+}
+
+/// The sizes that the datasets meant to measure, so that a curve knows where one is missing.
+class PlannedSizes {
+ public:
+  explicit PlannedSizes(std::span<const Dataset> datasets);
+
+  /// Whether a size between these two neighbours of a curve was planned: by the head's
+  /// "sizes=FIRST-LASTxFACTOR" or "+STEP", or by a row without a value.
+  [[nodiscard]] bool missing_between(const CurveKey& key, Bytes below, Bytes above) const;
+
+ private:
+  struct Sweep {
+    std::string label{};
+    std::string collective{};
+    double first = 0;
+    double last = 0;
+    double factor = 0;  ///< 0 where sizes rise by steps
+    double step = 0;
+  };
+  using RowKey = std::tuple<std::string, std::string, std::string, std::string, int, bool, Bytes>;
+
+  void add_sweep(const Dataset& dataset);
+  [[nodiscard]] static bool planned(const Sweep& sweep, double below, double above);
+
+  std::vector<Sweep> sweeps_{};
+  std::set<RowKey> rows_{};
+};
+
+PlannedSizes::PlannedSizes(std::span<const Dataset> datasets) {
+  for (const Dataset& dataset : datasets) {
+    add_sweep(dataset);
+    for (const Record& r : dataset.records) {
+      rows_.insert({dataset.label, r.collective, r.type, r.op, r.ranks, r.in_place, r.size});
+    }
+  }
+}
+
+void PlannedSizes::add_sweep(const Dataset& dataset) {
+  std::string text = setting(dataset, "sizes");
+  Sweep sweep{.label = dataset.label, .collective = setting(dataset, "collective")};
+  sweep.first = take_number(text);
+  if (!text.starts_with('-')) return;
+  text.erase(0, 1);
+  sweep.last = take_number(text);
+  if (text.size() < 2) return;
+  const bool factor = text.front() == 'x';
+  text.erase(0, 1);
+  (factor ? sweep.factor : sweep.step) = take_number(text);
+  if (sweep.factor > 1 || sweep.step > 0) sweeps_.push_back(sweep);
+}
+
+/// Half a step of tolerance: a size is rounded down to what divides by type and ranks.
+bool PlannedSizes::planned(const Sweep& sweep, double below, double above) {
+  if (sweep.factor > 1) {
+    const double half = std::sqrt(sweep.factor);
+    const double first = std::max(1.0, sweep.first);
+    const double steps =
+        std::ceil(std::log(std::max(1.0, below * half / first)) / std::log(sweep.factor) - 1e-9);
+    const double next = first * std::pow(sweep.factor, steps);
+    return next < above / half && next <= sweep.last;
+  }
+  const double steps = std::ceil(std::max(0.0, below + sweep.step / 2 - sweep.first) / sweep.step);
+  const double next = sweep.first + steps * sweep.step;
+  return next < above - sweep.step / 2 && next <= sweep.last;
+}
+
+bool PlannedSizes::missing_between(const CurveKey& key, Bytes below, Bytes above) const {
+  const auto row = rows_.upper_bound(
+      {key.label, key.collective, key.type, key.op, key.ranks, key.in_place, below});
+  const RowKey end{key.label, key.collective, key.type, key.op, key.ranks, key.in_place, above};
+  if (row != rows_.end() && *row < end) return true;
+  for (const Sweep& sweep : sweeps_) {
+    if (sweep.label == key.label && sweep.collective == key.collective &&
+        planned(sweep, static_cast<double>(below), static_cast<double>(above))) {
+      return true;
+    }
+  }
+  return false;
+}
 
 /// Median of what the launches have; empty where one of them has nothing.
 std::optional<double> median_of(std::span<const Record> launches,
@@ -56,6 +159,7 @@ SizePoint point_of(std::span<const Record> launches) {
                   .time_us = median_of(launches, &Record::time_median_us).value_or(0),
                   .time_p99_us = median_of(launches, &Record::time_p99_us),
                   .bound_GBps = median_of(launches, &Record::bound_GBps),
+                  .bound_kind = launches.back().bound_kind,
                   .choice = choice_of(launches)};
   if (launches.size() > 1) {
     set_range_of_launches(point, launches);
@@ -79,6 +183,68 @@ std::vector<SizePoint> points_of(const Curve& curve, const PlannedSizes& planned
     first = last;
   }
   return points;
+}
+
+/// What may tell curves apart, in the order of their names; the last two only where nothing else
+/// does.
+std::array<std::string, 6> parts_of(const CurveKey& key) {
+  return {key.label,
+          key.collective,
+          key.op.empty() || key.op == "none" ? key.type : fmt::format("{} {}", key.type, key.op),
+          key.in_place ? "in place" : "out of place",
+          counted(static_cast<std::size_t>(std::max(key.nodes, 0)), "node"),
+          key.device_set};
+}
+constexpr std::size_t kMainParts = 4;
+
+std::string joined(const std::vector<std::string>& words) {
+  std::vector<std::string> given;
+  std::copy_if(words.begin(), words.end(), std::back_inserter(given),
+               [](const std::string& word) { return !word.empty(); });
+  return join(given, ", ");
+}
+
+/// What distinguishes the lines of a system in one panel, whatever they were measured by.
+CurveKey line_of(CurveKey key) {
+  key.ranks = 0;
+  key.nodes = 0;
+  key.device_set.clear();
+  key.simulated = key.fake = key.imported = false;
+  return key;
+}
+
+std::string main_parts(const CurveKey& key) {
+  return joined({key.label, key.collective, key.type, key.op, key.in_place ? "in" : "out"});
+}
+
+/// The values of each part over all curves.
+using PartValues = std::array<std::set<std::string>, 6>;
+
+PartValues values_of(std::span<const CurveKey> keys) {
+  PartValues values;
+  for (const CurveKey& key : keys) {
+    const auto parts = parts_of(key);
+    for (std::size_t i = 0; i < parts.size(); ++i) values.at(i).insert(parts.at(i));
+  }
+  return values;
+}
+
+/// What all curves share, and whether they are simulated.
+std::string common_words(std::span<const CurveKey> keys, const PartValues& values) {
+  std::vector<std::string> common;
+  for (std::size_t i = 0; i < kMainParts; ++i) {
+    if (values.at(i).size() == 1) common.push_back(*values.at(i).begin());
+  }
+  const auto count = [&](bool CurveKey::*origin) {
+    return static_cast<std::size_t>(
+        std::count_if(keys.begin(), keys.end(), [&](const CurveKey& key) { return key.*origin; }));
+  };
+  if (const std::size_t simulated = count(&CurveKey::simulated); simulated > 0) {
+    common.emplace_back(simulated == keys.size() ? "simulated" : "dashed: simulated");
+  }
+  if (count(&CurveKey::imported) == keys.size()) common.emplace_back("imported means");
+  if (count(&CurveKey::fake) > 0) common.emplace_back("fake GPUs: no figure is real");
+  return joined(common);
 }
 
 }  // namespace
@@ -106,12 +272,60 @@ SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement) {
     result.curves.push_back({.key = curve.key, .points = points_of(curve, planned)});
   }
   CurveNames names = curve_names(keys);
-  const std::vector<PlotStyle> styles = curve_styles(keys);
+  const std::vector<CurveStyle> styles = curve_styles(keys);
   for (std::size_t i = 0; i < result.curves.size(); ++i) {
     result.curves[i].title = std::move(names.titles[i]);
     result.curves[i].style = styles[i];
   }
   result.common = std::move(names.common);
+  return result;
+}
+
+CurveNames curve_names(std::span<const CurveKey> keys) {
+  const PartValues values = values_of(keys);
+  CurveNames names{.titles = {}, .common = common_words(keys, values)};
+  std::map<std::pair<int, std::string>, int> seen;  // per number of ranks
+  for (const CurveKey& key : keys) ++seen[{key.ranks, main_parts(key)}];
+  const bool some_measured =
+      std::any_of(keys.begin(), keys.end(), [](const CurveKey& key) { return !key.imported; });
+  for (const CurveKey& key : keys) {
+    const auto parts = parts_of(key);
+    const bool twin = seen[{key.ranks, main_parts(key)}] > 1;
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < (twin ? parts.size() : kMainParts); ++i) {
+      if (values.at(i).size() > 1) words.push_back(parts.at(i));
+    }
+    if (words.empty()) words.push_back(key.label);
+    names.titles.push_back(joined(words) + std::string(origin_suffix(key)));
+    if (key.imported && some_measured) names.titles.back() += " (imported means)";
+  }
+  return names;
+}
+
+std::vector<std::size_t> lines_of_systems(std::span<const CurveKey> keys) {
+  std::map<std::string, std::set<CurveKey>> lines;
+  for (const CurveKey& key : keys) lines[key.label].insert(line_of(key));
+  std::map<std::tuple<int, bool, CurveKey>, std::size_t> twins;
+  std::vector<std::size_t> result;
+  for (const CurveKey& key : keys) {
+    const std::set<CurveKey>& known = lines.at(key.label);
+    const CurveKey line = line_of(key);
+    const auto at = static_cast<std::size_t>(std::distance(known.begin(), known.find(line)));
+    // Curves that differ by devices or nodes alone stand in one panel.
+    result.push_back(at + known.size() * twins[{key.ranks, key.simulated, line}]++);
+  }
+  return result;
+}
+
+std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys) {
+  std::vector<std::string> systems;
+  for (const CurveKey& key : keys) systems.push_back(key.label);
+  const Palette styles(systems);
+  const std::vector<std::size_t> lines = lines_of_systems(keys);
+  std::vector<CurveStyle> result;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    result.push_back(styles.of(keys[i].label, lines[i], keys[i].simulated));
+  }
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "judge/output/rule_list.hpp"
 #include "judge/output/verdict_document.hpp"
 #include "judge/output/words.hpp"
+#include "report/gnuplot.hpp"
 #include "report/html_page.hpp"
 #include "report/markup_text.hpp"
 
@@ -85,6 +86,7 @@ std::string verdict_html(const Judgement& judgement, const Specification& specif
   const auto contract = std::prev(document.sections.end());
   document.sections.insert(contract, std::make_move_iterator(middle.begin()),
                            std::make_move_iterator(middle.end()));
+  draw_charts(document);
   return html_page(document);
 }
 
