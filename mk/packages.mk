@@ -3,7 +3,7 @@
 # `make BUSBAR_NO_INSTALL=1 ...` installs nothing and goes on with what the machine has.
 
 MPICH_PACKAGES := mpich libmpich-dev
-BUILD_PACKAGES := g++ make pkg-config libhwloc-dev libfccp-dev libcli11-dev \
+BUILD_PACKAGES := g++ make pkg-config libhwloc-dev libcli11-dev \
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libpugixml-dev libglpk-dev liblemon-dev libhwloc-plugins
 TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps graphviz gnuplot-nox iproute2 libxml2-utils python3-yaml patchelf
 # Without it the tests of pages skip: a large package, which not every distribution has under this name.

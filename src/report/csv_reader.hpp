@@ -31,8 +31,6 @@ class CsvRows {
   /// Why the file is not whole, or empty: "cut off: its last line has no end". Our programs end
   /// theirs with "# finished:"; imported files have no such line.
   [[nodiscard]] const std::string& cut() const;
-  /// About so many rows the file has, by the length of the first.
-  [[nodiscard]] std::size_t about() const;
   /// Puts the next row into an empty record; false where there is none. Throws a usage error with
   /// file, line and column where a cell is not what it should be.
   [[nodiscard]] bool next(Record& record);

@@ -130,12 +130,6 @@ TEST(CsvRows, ReadsOnlyTheColumnsThatAreAskedFor) {
   EXPECT_FALSE(rows.next(record));
 }
 
-TEST(CsvRows, GuessesTheNumberOfRowsByTheFirst) {
-  const test::TemporaryFolder folder;
-  folder.write("x.csv", "collective,size_bytes\n#\nallreduce,8\nallreduce,8\nallreduce,16\n");
-  EXPECT_EQ(CsvRows(folder.path("x.csv")).about(), 3U);
-}
-
 TEST(ReadCsv, RefusesAFileThatIsNotThere) {
   const Failure failure = test::failure_of([] { (void)read_csv("/nowhere/x.csv"); });
   EXPECT_EQ(failure.message, "cannot read /nowhere/x.csv");
