@@ -16,7 +16,6 @@
 #include "judge/output/verdict_markdown.hpp"
 #include "judge/output/verdict_prometheus.hpp"
 #include "report/output_file.hpp"
-#include "report/replace_file.hpp"
 
 namespace busbar {
 namespace {

@@ -17,7 +17,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
-#include "report/schema_markdown.hpp"
+#include "report/csv_writer.hpp"
 
 namespace busbar {
 namespace {

@@ -11,7 +11,7 @@
 #include "apps/import_options.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "report/output_file.hpp"
 
 namespace busbar {

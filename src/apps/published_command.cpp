@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "harness/cli.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "study/published.hpp"
 
 namespace busbar {

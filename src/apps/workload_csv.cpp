@@ -9,7 +9,7 @@
 #include "apps/workload_words.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 
 namespace busbar {
 namespace {

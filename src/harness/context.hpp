@@ -12,7 +12,7 @@
 #include "harness/set_bound.hpp"
 #include "harness/transports.hpp"
 #include "model/backend.hpp"
-#include "report/run_context.hpp"
+#include "report/writer.hpp"
 
 namespace busbar {
 

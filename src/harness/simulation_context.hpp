@@ -5,7 +5,7 @@
 
 #include "harness/options.hpp"
 #include "model/collective.hpp"
-#include "report/run_context.hpp"
+#include "report/writer.hpp"
 #include "topo/predict/predictor.hpp"
 
 namespace busbar {

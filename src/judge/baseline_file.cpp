@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "judge/baseline.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 
 namespace busbar::judge {
 namespace {

@@ -5,6 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+
 namespace busbar {
 namespace {
 
@@ -35,6 +39,18 @@ ChartRange range_of(const Chart& chart, int panel, const Add& add) {
   return range.value();
 }
 
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMost = 36;
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
+    if (begins && ++characters > kMost) return text.substr(0, i) + "…";
+  }
+  return text;
+}
+
+constexpr double kSizeMargin = 1.25;
+
 }  // namespace
 
 ChartRange x_range(const Chart& chart, int panel) {
@@ -53,12 +69,11 @@ ChartRange y_range(const Chart& chart, int panel) {
 }
 
 ChartAxis bytes_axis(const Chart& chart) {
-  constexpr double kMargin = 1.25;
   const ChartRange sizes = x_range(chart);
   return {.title = "size",
           .kind = AxisKind::Sizes,
-          .low = std::max(sizes.low, 1.0) / kMargin,
-          .high = std::max(sizes.high, 1.0) * kMargin};
+          .low = std::max(sizes.low, 1.0) / kSizeMargin,
+          .high = std::max(sizes.high, 1.0) * kSizeMargin};
 }
 
 ChartAxis log_axis(std::string title, ChartRange range, double margin) {
@@ -73,6 +88,47 @@ ChartAxis powers_axis(std::string title, ChartRange range) {
   ChartAxis axis = log_axis(std::move(title), range, kMargin);
   axis.kind = AxisKind::Powers;
   return axis;
+}
+
+std::vector<ChartTick> size_ticks(const ChartAxis& axis, int most) {
+  const int first = static_cast<int>(std::floor(std::log2(axis.low * kSizeMargin) + 1e-9));
+  const int last = static_cast<int>(std::ceil(std::log2(axis.high / kSizeMargin) - 1e-9));
+  const int apart = (last - first + most) / most;
+  std::vector<ChartTick> ticks;
+  for (int power = first; power <= last; ++power) {
+    const Bytes size = Bytes{1} << static_cast<unsigned>(power);
+    const bool named = power % apart == 0;
+    ticks.push_back({.at = static_cast<double>(size),
+                     .name = named ? format_bytes(size) : "",
+                     .minor = !named});
+  }
+  return ticks;
+}
+
+std::vector<ChartTick> log_ticks(const ChartAxis& axis) {
+  const bool few = std::log10(axis.high / axis.low) < 2.2;
+  const int first = static_cast<int>(std::floor(std::log10(axis.low))) - 1;
+  const int last = static_cast<int>(std::ceil(std::log10(axis.high)));
+  std::vector<ChartTick> ticks;
+  for (int power = first; power <= last; ++power) {
+    for (int digit = 1; digit <= 9; ++digit) {
+      const double tick = digit * std::pow(10, power);
+      if (tick < axis.low * 0.999 || tick > axis.high * 1.001) continue;
+      const bool named = digit == 1 || (few && (digit == 2 || digit == 5));
+      const std::string name = tick < 1 ? fmt::format("{:.6g}", tick) : fmt::format("{:.0f}", tick);
+      ticks.push_back({.at = tick, .name = named ? name : "", .minor = !named});
+    }
+  }
+  return ticks;
+}
+
+std::vector<ChartTick> name_ticks(const ChartAxis& axis) {
+  std::vector<ChartTick> ticks;
+  for (std::size_t i = 0; i < axis.names.size(); ++i) {
+    if (axis.names[i].empty()) continue;
+    ticks.push_back({.at = static_cast<double>(i), .name = shortened(axis.names[i])});
+  }
+  return ticks;
 }
 
 std::optional<double> log_axis_low(std::span<const ChartRange> curves, std::optional<bool> wanted) {

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "report/palette.hpp"
@@ -100,13 +99,19 @@ struct ChartPanel {
   std::optional<double> level{};  ///< a dotted line at this y
 };
 
+struct ChartTick {
+  double at = 0;
+  std::string name{};
+  bool minor = false;  ///< without a name
+};
+
 /// The colours of cells.
 struct ColourScale {
   std::string title{};
   std::string unit{};
   double low = 0;
   double high = 1;
-  std::vector<std::pair<double, std::string>> names{};  ///< on the scale; none: its numbers
+  std::vector<ChartTick> names{};  ///< on the scale; none: its numbers
 };
 
 /// A figure before it is drawn: one or several panels. chart_script draws it.
@@ -145,6 +150,16 @@ struct ChartRange {
 
 /// The axis of numbers of ranks.
 [[nodiscard]] ChartAxis powers_axis(std::string title, ChartRange range);
+
+/// @name The ticks of an axis
+/// @{
+/// At most `most` names of sizes, powers of two that are a whole power apart.
+[[nodiscard]] std::vector<ChartTick> size_ticks(const ChartAxis& axis, int most);
+/// Decades, or 1, 2 and 5 where they are few.
+[[nodiscard]] std::vector<ChartTick> log_ticks(const ChartAxis& axis);
+/// The axis's names, shortened where they would leave no room for what is drawn.
+[[nodiscard]] std::vector<ChartTick> name_ticks(const ChartAxis& axis);
+/// @}
 
 /// Where the logarithmic axis of curves with these ranges (all above 0) begins; empty where it is
 /// linear, which is chosen by the curves' peaks unless the user wants one: a factor of more than

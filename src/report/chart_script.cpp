@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "base/units.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar {
@@ -29,17 +28,6 @@ std::string quoted_tick(const std::string& text) {
   std::string doubled;
   for (const char c : text) doubled += c == '%' ? std::string("%%") : std::string(1, c);
   return quoted(doubled);
-}
-
-/// A name that leaves room for what is drawn.
-std::string shortened(const std::string& text) {
-  constexpr std::size_t kMost = 36;
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
-    if (begins && ++characters > kMost) return text.substr(0, i) + "…";
-  }
-  return text;
 }
 
 std::string cell(const std::optional<double>& value) {
@@ -175,11 +163,7 @@ class Script {
       add("set palette defined ({})\nset cbrange [{:.7g}:{:.7g}]\nset cblabel {} offset 1, 0\n"
           "set style fill solid 1 noborder  # of the colour box\nunset grid\n",
           scale_definition(), scale.low, scale.high, quoted(scale.title));
-      std::vector<std::string> names;
-      for (const auto& [value, name] : scale.names) {
-        names.push_back(fmt::format("{} {:.7g}", quoted_tick(name), value));
-      }
-      if (!names.empty()) ticks("cb", names);
+      if (!scale.names.empty()) ticks("cb", scale.names);
     }
     if (legend_ == 0) {
       add("unset key\n");
@@ -248,55 +232,28 @@ class Script {
         if (axis.step > 0) add("set {}tics {:.7g}\n", name, axis.step);
         break;
       case AxisKind::Powers: add("set format {} \"%g\"\n", name); break;
-      case AxisKind::Sizes: size_ticks(name, axis); break;
-      case AxisKind::Log: decades(name, axis); break;
+      case AxisKind::Sizes: ticks(name, size_ticks(axis, most_sizes())); break;
+      case AxisKind::Log: ticks(name, log_ticks(axis)); break;
       case AxisKind::Time: time_ticks(name, axis); break;
       case AxisKind::Names: names(name, axis); break;
     }
   }
 
-  void ticks(std::string_view axis, const std::vector<std::string>& ticks,
+  void ticks(std::string_view axis, const std::vector<ChartTick>& ticks,
              std::string_view options = {}) {
-    add("set {}tics {}({})\n", axis, options, join(ticks, ", "));
+    std::vector<std::string> list;
+    for (const ChartTick& tick : ticks) {
+      list.push_back(
+          fmt::format("{} {:.12g}{}", quoted_tick(tick.name), tick.at, tick.minor ? " 1" : ""));
+    }
+    add("set {}tics {}({})\n", axis, options, join(list, ", "));
   }
 
-  /// At most `most` names of sizes, powers of two a whole power apart.
-  void size_ticks(std::string_view name, const ChartAxis& axis) {
-    const int most = is_text()             ? 6
-                     : form_ == Form::Page ? 8
-                     : across_ == 1        ? 11
-                     : across_ == 2        ? 7
-                                           : 6;
-    const int first = static_cast<int>(std::floor(std::log2(axis.low * 1.25) + 1e-9));
-    const int last = static_cast<int>(std::ceil(std::log2(axis.high / 1.25) - 1e-9));
-    const int apart = (last - first + most) / most;
-    std::vector<std::string> found;
-    for (int power = first; power <= last; ++power) {
-      const Bytes size = Bytes{1} << static_cast<unsigned>(power);
-      found.push_back(power % apart == 0 ? fmt::format("\"{}\" {}", format_bytes(size), size)
-                                         : fmt::format("\"\" {} 1", size));
-    }
-    ticks(name, found);
-  }
-
-  /// Decades, or 1, 2 and 5 where they are few.
-  void decades(std::string_view name, const ChartAxis& axis) {
-    const bool few = std::log10(axis.high / axis.low) < 2.2;
-    const int last = static_cast<int>(std::ceil(std::log10(axis.high)));
-    std::vector<std::string> found;
-    for (int power = static_cast<int>(std::floor(std::log10(axis.low))) - 1; power <= last;
-         ++power) {
-      for (int digit = 1; digit <= 9; ++digit) {
-        const double tick = digit * std::pow(10, power);
-        if (tick < axis.low * 0.999 || tick > axis.high * 1.001) continue;
-        const bool named = digit == 1 || (few && (digit == 2 || digit == 5));
-        const std::string label = !named     ? ""
-                                  : tick < 1 ? fmt::format("{:.6g}", tick)
-                                             : fmt::format("{:.0f}", tick);
-        found.push_back(fmt::format("\"{}\" {:.7g}{}", label, tick, named ? "" : " 1"));
-      }
-    }
-    ticks(name, found);
+  /// How many names of sizes an axis has room for.
+  [[nodiscard]] int most_sizes() const {
+    if (is_text()) return 6;
+    if (form_ == Form::Page) return 8;
+    return across_ == 1 ? 11 : across_ == 2 ? 7 : 6;
   }
 
   /// At least a tick's name apart, in seconds, minutes, hours or days.
@@ -316,18 +273,14 @@ class Script {
   }
 
   void names(std::string_view name, const ChartAxis& axis) {
-    std::vector<std::string> found;
-    std::size_t longest = 0;
-    for (std::size_t i = 0; i < axis.names.size(); ++i) {
-      if (axis.names[i].empty()) continue;
-      const std::string label = shortened(axis.names[i]);
-      longest = std::max(longest, label.size());
-      found.push_back(fmt::format("{} {}", quoted_tick(label), i));
-    }
     constexpr std::size_t kUpright = 3;
     constexpr std::size_t kFew = 16;
-    const bool turned = name == "x" && (longest > kUpright || axis.names.size() > kFew);
-    ticks(name, found, turned ? "scale 0 rotate by 90 right " : "scale 0 ");
+    const bool crowded =
+        axis.names.size() > kFew ||
+        std::any_of(axis.names.begin(), axis.names.end(),
+                    [](const std::string& label) { return label.size() > kUpright; });
+    ticks(name, name_ticks(axis),
+          name == "x" && crowded ? "scale 0 rotate by 90 right " : "scale 0 ");
   }
 
   /// Thin lines, and words along them where no curve is. In text there is no room for them.

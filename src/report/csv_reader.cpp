@@ -200,6 +200,18 @@ bool CsvRows::next(Record& record) {
   return true;
 }
 
+Facts facts_of(std::span<const std::string> head) {
+  Facts facts;
+  for (const std::string& line : head) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    const std::string_view text = line;
+    std::string key{trim(text.substr(1, colon - 1))};
+    facts.insert_or_assign(std::move(key), trim(text.substr(colon + 2)));
+  }
+  return facts;
+}
+
 CsvFile read_csv(const std::string& path) {
   CsvRows rows(path);
   CsvFile file{.head = rows.head(), .columns = rows.columns(), .records = {}, .cut = rows.cut()};

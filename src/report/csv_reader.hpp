@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +40,11 @@ class CsvRows {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+using Facts = std::map<std::string, std::string>;
+
+/// The "# key: value" lines of a CSV's head.
+[[nodiscard]] Facts facts_of(std::span<const std::string> head);
 
 /// A CSV of ours, read back.
 struct CsvFile {

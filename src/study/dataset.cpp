@@ -61,18 +61,6 @@ std::string Dataset::fact(const std::string& key) const {
   return found == facts.end() ? std::string{} : found->second;
 }
 
-Facts facts_of(std::span<const std::string> head) {
-  Facts facts;
-  for (const std::string& line : head) {
-    const std::size_t colon = line.find(": ");
-    if (colon == std::string::npos) continue;
-    const std::string_view text = line;
-    std::string key{trim(text.substr(1, colon - 1))};
-    facts.insert_or_assign(std::move(key), trim(text.substr(colon + 2)));
-  }
-  return facts;
-}
-
 bool contradicts_itself(const Record& record) { return has_flag(record, "bandwidth-differs"); }
 
 void FileProblems::add(const Record& record) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -263,10 +264,11 @@ ColourScale scale_of(const Verdicts& verdicts) {
     scale.high = std::max(scale.high, finite(verdict->value).value_or(0));
   }
   if (reference) scale.high = *reference * kAboveReference;
-  if (floor || reference) scale.names.emplace_back(0, "0");
-  if (floor) scale.names.emplace_back(*floor, fmt::format("fails below {:.3g}", *floor));
+  if (floor || reference) scale.names.push_back({.at = 0, .name = "0"});
+  if (floor)
+    scale.names.push_back({.at = *floor, .name = fmt::format("fails below {:.3g}", *floor)});
   if (reference && reference != floor) {
-    scale.names.emplace_back(*reference, fmt::format("reference {:.3g}", *reference));
+    scale.names.push_back({.at = *reference, .name = fmt::format("reference {:.3g}", *reference)});
   }
   return scale;
 }

@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "judge/output/words.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 
 namespace busbar::judge {
 namespace {

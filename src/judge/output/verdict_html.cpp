@@ -11,8 +11,8 @@
 #include "judge/output/rule_list.hpp"
 #include "judge/output/verdict_document.hpp"
 #include "judge/output/words.hpp"
+#include "report/document.hpp"
 #include "report/gnuplot.hpp"
-#include "report/html_page.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar::judge {

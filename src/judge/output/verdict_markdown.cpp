@@ -2,7 +2,7 @@
 #include "judge/output/verdict_markdown.hpp"
 
 #include "judge/output/verdict_document.hpp"
-#include "report/markdown_page.hpp"
+#include "report/document.hpp"
 
 namespace busbar::judge {
 

@@ -12,7 +12,7 @@
 #include "base/units.hpp"
 #include "judge/observation_file.hpp"
 #include "judge/run/journal_text.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 
 namespace busbar::judge {
 namespace {

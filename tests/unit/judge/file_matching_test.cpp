@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "judge/judge.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/judge/judge_case.hpp"

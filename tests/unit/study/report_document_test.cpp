@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/markdown_page.hpp"
+#include "report/document.hpp"
 
 namespace busbar {
 namespace {

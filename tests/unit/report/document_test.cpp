@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/html_page.hpp"
+#include "report/document.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/markdown_page.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar {
