@@ -93,7 +93,7 @@ class Script {
   void head() {
     constexpr int kLegendLine = 19;
     const int rows = (legend_ + legend_columns() - 1) / legend_columns();
-    // Charts of a page always had the room of an axis's name below them, files of a legend's title.
+    // A file's legend has an empty title, for room above it.
     const int keys = form_ == Form::File && !chart_.colours ? rows + 1 : rows;
     const int width = width_ * across_;
     const int height = (height_ + kLegendLine * keys) * down_ + (form_ == Form::File ? 40 : 0);
