@@ -14,7 +14,7 @@
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "harness/cli.hpp"
-#include "judge/output/rule_list.hpp"
+#include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "report/output_file.hpp"
 #include "report/text_table.hpp"
@@ -74,11 +74,11 @@ Status judge_files(const AcceptOptions& options) {
   const AcceptFiles files = sort_files(options.files);
   const AcceptJudging judging(specification_for(options, files), options.assumed);
   const AcceptMeasurements measured = read_files(files, judging.specification());
-  judge::Judgement judgement =
+  judge::Acceptance acceptance =
       judging.judge(measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
-  judgement.head.notes.insert(judgement.head.notes.end(), measured.notes.begin(),
-                              measured.notes.end());
-  return conclude(std::move(judgement), join(measured.seeds, " "), options, options.outputs,
+  acceptance.head.notes.insert(acceptance.head.notes.end(), measured.notes.begin(),
+                               measured.notes.end());
+  return conclude(std::move(acceptance), join(measured.seeds, " "), options, options.outputs,
                   judging.specification());
 }
 

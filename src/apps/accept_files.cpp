@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "judge/file_matching.hpp"
 #include "judge/judge.hpp"
 #include "judge/run/journal.hpp"
 

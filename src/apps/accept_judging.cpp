@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
-#include "judge/output/verdict_text.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "judge/spec/reader.hpp"
 
 namespace busbar {
@@ -37,8 +37,8 @@ AcceptJudging::AcceptJudging(judge::Specification specification,
       assumed_(std::move(assumed)),
       baseline_(baseline_of(specification_)) {}
 
-judge::Judgement AcceptJudging::judge(std::span<const judge::Observation> observations,
-                                      const std::vector<std::string>& nodes) const {
+judge::Acceptance AcceptJudging::judge(std::span<const judge::Observation> observations,
+                                       const std::vector<std::string>& nodes) const {
   return judge::judge_all({.specification = specification_,
                            .observations = observations,
                            .baseline = baseline_ ? &*baseline_ : nullptr,
@@ -47,16 +47,16 @@ judge::Judgement AcceptJudging::judge(std::span<const judge::Observation> observ
                            .assumed = assumed_});
 }
 
-Status conclude(judge::Judgement judgement, const std::string& seed, const AcceptOptions& options,
+Status conclude(judge::Acceptance acceptance, const std::string& seed, const AcceptOptions& options,
                 const AcceptOutputs& outputs, const judge::Specification& specification) {
-  judgement.head.version = std::string(version());
-  judgement.head.judged_at = local_time();
-  judgement.head.judged_at_unix = std::time(nullptr);
-  judgement.head.seed = seed;
-  write_outputs(outputs, judgement, specification);
-  fmt::print("{}", judge::verdict_text(judgement, specification,
+  acceptance.head.version = std::string(version());
+  acceptance.head.judged_at = local_time();
+  acceptance.head.judged_at_unix = std::time(nullptr);
+  acceptance.head.seed = seed;
+  write_outputs(outputs, acceptance, specification);
+  fmt::print("{}", judge::verdict_text(acceptance, specification,
                                        {.strict = options.strict, .all_sources = options.verbose}));
-  return static_cast<Status>(judge::exit_code_of(judgement, options.strict));
+  return static_cast<Status>(judge::exit_code_of(acceptance, options.strict));
 }
 
 std::string this_day() { return local_time().substr(0, std::string_view("2026-11-21").size()); }

@@ -23,8 +23,8 @@ class AcceptJudging {
 
   [[nodiscard]] const judge::Specification& specification() const { return specification_; }
   /// `nodes` are all that must be accounted for; none: those of the specification or of the files.
-  [[nodiscard]] judge::Judgement judge(std::span<const judge::Observation> observations,
-                                       const std::vector<std::string>& nodes) const;
+  [[nodiscard]] judge::Acceptance judge(std::span<const judge::Observation> observations,
+                                        const std::vector<std::string>& nodes) const;
 
  private:
   judge::Specification specification_;
@@ -33,7 +33,7 @@ class AcceptJudging {
 };
 
 /// Prints the verdicts, writes the outputs that are wanted, and says how to exit.
-[[nodiscard]] Status conclude(judge::Judgement judgement, const std::string& seed,
+[[nodiscard]] Status conclude(judge::Acceptance acceptance, const std::string& seed,
                               const AcceptOptions& options, const AcceptOutputs& outputs,
                               const judge::Specification& specification);
 

@@ -9,18 +9,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "judge/output/verdict_csv.hpp"
-#include "judge/output/verdict_html.hpp"
-#include "judge/output/verdict_json.hpp"
-#include "judge/output/verdict_junit.hpp"
-#include "judge/output/verdict_markdown.hpp"
-#include "judge/output/verdict_prometheus.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "report/output_file.hpp"
 
 namespace busbar {
 namespace {
 
-using Text = std::string (*)(const judge::Judgement&, const judge::Specification&);
+using Text = std::string (*)(const judge::Acceptance&, const judge::Specification&);
 
 struct Output {
   std::string_view option;
@@ -65,12 +60,12 @@ void check_outputs(const AcceptOutputs& outputs) {
   }
 }
 
-void write_outputs(const AcceptOutputs& outputs, const judge::Judgement& judgement,
+void write_outputs(const AcceptOutputs& outputs, const judge::Acceptance& acceptance,
                    const judge::Specification& specification) {
   for (const Output& output : kOutputs) {
     const std::string& path = outputs.*output.path;
     if (path.empty()) continue;
-    const std::string text = output.text(judgement, specification);
+    const std::string text = output.text(acceptance, specification);
     if (output.path == &AcceptOutputs::prometheus) {
       replace_file(path, text, output.option);
     } else {

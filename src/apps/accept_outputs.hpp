@@ -17,7 +17,7 @@ namespace busbar {
 void check_outputs(const AcceptOutputs& outputs);
 
 /// Writes those that are wanted.
-void write_outputs(const AcceptOutputs& outputs, const judge::Judgement& judgement,
+void write_outputs(const AcceptOutputs& outputs, const judge::Acceptance& acceptance,
                    const judge::Specification& specification);
 
 }  // namespace busbar

@@ -14,9 +14,8 @@
 #include "apps/accept_judging.hpp"
 #include "apps/accept_outputs.hpp"
 #include "base/text.hpp"
-#include "judge/run/at_once.hpp"
 #include "judge/run/campaign.hpp"
-#include "judge/run/interrupt.hpp"
+#include "judge/run/launcher.hpp"
 #include "judge/run_facts.hpp"
 #include "report/progress_line.hpp"
 

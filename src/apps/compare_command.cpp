@@ -6,7 +6,7 @@
 #include "apps/compare_options.hpp"
 #include "apps/warnings.hpp"
 #include "harness/cli.hpp"
-#include "study/compare/comparison_text.hpp"
+#include "study/compare/comparison_output.hpp"
 
 namespace busbar {
 

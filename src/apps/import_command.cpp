@@ -2,9 +2,6 @@
 #include "apps/import_command.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -18,11 +15,8 @@ namespace busbar {
 namespace {
 
 std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw usage_error(fmt::format("cannot read {}", path));
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
+  if (auto text = read_file(path)) return std::move(*text);
+  throw usage_error(fmt::format("cannot read {}", path));
 }
 
 /// As report/csv_writer writes a run, but at once: nothing of it can be lost by a later row.

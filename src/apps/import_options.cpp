@@ -57,7 +57,7 @@ void apply(ImportOptions& options, const Texts& texts) {
   if (!texts.nodes.empty()) options.hints.nodes = parse_count("--nodes", texts.nodes);
   if (!texts.size.empty()) options.reading.size = parse_bytes("--size", texts.size);
   if (texts.columns.empty()) return;
-  const std::vector<std::string> words = study::words_of(texts.columns);
+  const std::vector<std::string> words = split_words(texts.columns);
   const auto columns = study::columns_of(words);
   if (!columns) {
     throw usage_error(

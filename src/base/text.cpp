@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -57,6 +59,34 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
+std::vector<std::string> split_words(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::vector<std::string> words;
+  std::size_t start = text.find_first_not_of(kBlanks);
+  while (start != std::string_view::npos) {
+    const std::size_t end = std::min(text.find_first_of(kBlanks, start), text.size());
+    words.emplace_back(text.substr(start, end - start));
+    start = text.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return result;
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
+  }
+  return result + '"';
+}
+
 std::string nearest_word(std::string_view word, std::span<const std::string> known) {
   constexpr std::size_t kShortest = 3;  // of an abbreviation
   const auto whole = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
@@ -90,6 +120,13 @@ std::string first_line_of(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  std::error_code ignored;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, ignored)) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 }  // namespace busbar

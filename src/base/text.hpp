@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <charconv>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace busbar {
@@ -11,11 +14,44 @@ namespace busbar {
 /// Joins words with a separator.
 [[nodiscard]] std::string join(std::span<const std::string> words, std::string_view separator);
 
+/// Joins the texts that `describe` makes of the items of any container.
+template <class Items, class Describe>
+[[nodiscard]] std::string join_each(const Items& items, std::string_view separator,
+                                    Describe describe) {
+  std::vector<std::string> words;
+  for (const auto& item : items) words.emplace_back(describe(item));
+  return join(words, separator);
+}
+
+/// Joins the texts of any container, such as a set.
+template <class Items>
+[[nodiscard]] std::string join_all(const Items& items, std::string_view separator) {
+  return join(std::vector<std::string>(items.begin(), items.end()), separator);
+}
+
 /// Splits at every separator; n separators give n + 1 parts.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 /// The text without blanks and line ends at both sides.
 [[nodiscard]] std::string_view trim(std::string_view text);
+
+/// The words between blanks.
+[[nodiscard]] std::vector<std::string> split_words(std::string_view text);
+
+/// The text in lower case; ASCII letters only.
+[[nodiscard]] std::string lower(std::string_view text);
+
+/// "text" in double quotes: a quote or backslash behind a backslash, control characters as blanks.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+/// The whole text as a number, or nothing: no blanks, no plus sign, no unit.
+template <class Number, class... Base>
+[[nodiscard]] std::optional<Number> to_number(std::string_view text, Base... base) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value, base...);
+  return result.ec == std::errc{} && result.ptr == end ? std::optional(value) : std::nullopt;
+}
 
 /// The one of `known` that is most like `word`, or nothing where none is near: for "did you mean".
 [[nodiscard]] std::string nearest_word(std::string_view word, std::span<const std::string> known);
@@ -29,5 +65,8 @@ namespace busbar {
 
 /// The first line of a file without its line end, or empty where it cannot be read.
 [[nodiscard]] std::string first_line_of(const std::string& path);
+
+/// All of a file, or nothing where it cannot be read.
+[[nodiscard]] std::optional<std::string> read_file(const std::string& path);
 
 }  // namespace busbar

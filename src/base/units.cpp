@@ -2,13 +2,13 @@
 #include "base/units.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace busbar {
 namespace {
@@ -52,13 +52,6 @@ std::pair<std::string_view, std::string_view> split_number(std::string_view text
   return {text.substr(0, end), suffix};
 }
 
-template <class T>
-bool parse_whole(std::string_view text, T& value) {
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  return result.ec == std::errc{} && result.ptr == end && !text.empty();
-}
-
 }  // namespace
 
 std::string format_bytes(Bytes bytes) {
@@ -77,13 +70,13 @@ std::string format_bytes(Bytes bytes) {
 
 Bytes parse_bytes(std::string_view option, std::string_view text) {
   const auto [digits, suffix] = split_number(text);
-  double number = 0;
-  if (digits.empty() || !parse_whole(digits, number)) {
+  const auto number = to_number<double>(digits);
+  if (!number) {
     throw bad_size(option, text, "it does not begin with a number");
   }
   for (const Suffix& known : kSuffixes) {
     if (known.text != suffix) continue;
-    const double bytes = number * static_cast<double>(known.factor);
+    const double bytes = *number * static_cast<double>(known.factor);
     if (bytes > kLargestSize) throw bad_size(option, text, "it is too large");
     if (bytes != std::floor(bytes)) {
       throw bad_size(option, text, "it is not a whole number of bytes");
@@ -100,27 +93,28 @@ Bytes parse_bytes(std::string_view option, std::string_view text) {
 
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
                            std::int64_t high) {
-  std::int64_t value = 0;
-  if (!parse_whole(text, value)) {
+  const auto value = to_number<std::int64_t>(text);
+  if (!value) {
     throw usage_error(fmt::format("{}: '{}' is not a whole number", option, text));
   }
-  if (value >= low && value <= high) return value;
+  if (*value >= low && *value <= high) return *value;
   if (high == std::numeric_limits<std::int64_t>::max()) {
-    throw usage_error(fmt::format("{}: {} is out of range; give {} or more", option, value, low));
+    throw usage_error(fmt::format("{}: {} is out of range; give {} or more", option, *value, low));
   }
-  throw usage_error(fmt::format("{}: {} is out of range; give {} to {}", option, value, low, high));
+  throw usage_error(
+      fmt::format("{}: {} is out of range; give {} to {}", option, *value, low, high));
 }
 
 double parse_number(std::string_view option, std::string_view text, double low, double high) {
-  double value = 0;
-  if (!parse_whole(text, value) || !std::isfinite(value)) {
+  const auto value = to_number<double>(text);
+  if (!value || !std::isfinite(*value)) {
     throw usage_error(fmt::format("{}: '{}' is not a number", option, text));
   }
-  if (value < low || value > high) {
+  if (*value < low || *value > high) {
     throw usage_error(
-        fmt::format("{}: {} is out of range; give {} to {}", option, value, low, high));
+        fmt::format("{}: {} is out of range; give {} to {}", option, *value, low, high));
   }
-  return value;
+  return *value;
 }
 
 }  // namespace busbar

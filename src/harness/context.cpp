@@ -11,6 +11,7 @@
 #include "bootstrap/mpi_library.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
+#include "model/rank_fact.hpp"
 
 namespace busbar {
 namespace {
@@ -68,14 +69,20 @@ std::vector<std::string> device_lines(const ContextInput& input) {
 /// What rank `rank` runs on, for the file's head.
 std::string rank_fact(const ContextInput& input, std::size_t rank) {
   const RankPlace& place = input.placements.ranks[rank];
-  std::string words =
-      fmt::format("host {} node {} numa {} core {} processors {}", place.host.data(), place.node,
-                  or_dash(place.numa), or_dash(place.core), place.processors);
-  if (input.options.split) words += fmt::format(" group {}", input.groups[rank]);
-  if (input.devices.empty()) return words;
-  const Device& device = input.devices[rank];
-  return words + fmt::format(" device {} bus {} uuid {} name {}", device.index, device.bus.data(),
-                             device.uuid.data(), device.name.data());
+  RankFact fact{.host = place.host.data(),
+                .node = place.node,
+                .numa = place.numa,
+                .core = place.core,
+                .processors = place.processors};
+  if (input.options.split) fact.group = input.groups[rank];
+  if (!input.devices.empty()) {
+    const Device& device = input.devices[rank];
+    fact.gpu = RankGpu{.index = device.index,
+                       .bus = device.bus.data(),
+                       .uuid = device.uuid.data(),
+                       .name = device.name.data()};
+  }
+  return rank_fact_text(fact);
 }
 
 void add_device_notes(const ContextInput& input, std::vector<std::string>& notes) {

@@ -61,9 +61,7 @@ std::string_view name(Placement placement) {
 
 std::vector<std::string> configuration_words(const Options& o) {
   return {
-      fmt::format("sizes={}-{}{}", o.sweep.first, o.sweep.last,
-                  o.sweep.factor > 1 ? fmt::format("x{}", o.sweep.factor)
-                                     : fmt::format("+{}", o.sweep.step)),
+      "sizes=" + sweep_text(o.sweep),
       fmt::format("types={}", names_of(o.types)),
       fmt::format("ops={}", names_of(o.ops)),
       fmt::format("root={}", o.root ? fmt::format("{}", *o.root) : "all"),

@@ -37,11 +37,8 @@ void on_rank_zero(Bootstrap& bootstrap, const Work& work) {
   if (status != Status::Ok) throw Error{status, ""};
 }
 
-std::string row_key(const Record& record) {
-  return fmt::format("{} {} {} {} {} {} {} {} {}", record.collective, record.type, record.op,
-                     record.root.value_or(-1), record.in_place, record.size, record.cycle,
-                     record.group.value_or(-1),
-                     record.sender ? fmt::format("{}>{}", *record.sender, *record.receiver) : "");
+std::pair<RowKey, std::uint64_t> cycle_key(const Record& record) {
+  return {row_key(record), record.cycle};
 }
 
 /// The first words that differ, for a message.
@@ -74,7 +71,7 @@ void Outputs::open(const Options& options) {
     // A file that holds no row yet has nothing that could belong to another configuration.
     resume_ = resume_ && (!csv->earlier().empty() || !earlier_configuration_.empty());
     for (const Record& record : csv->earlier()) {
-      if (record.status != RowStatus::Failed) earlier_.emplace(row_key(record), record);
+      if (record.status != RowStatus::Failed) earlier_.emplace(cycle_key(record), record);
     }
     journals_.push_back(std::move(csv));
   }
@@ -103,11 +100,11 @@ void Outputs::begin(const RunContext& context) {
 bool Outputs::replay(const std::vector<Row>& rows) {
   bool done = bootstrap_.rank() == 0 && !earlier_.empty() &&
               std::all_of(rows.begin(), rows.end(), [this](const Row& row) {
-                return earlier_.contains(row_key(row.record));
+                return earlier_.contains(cycle_key(row.record));
               });
   if (done) {
     for (const Row& row : rows) {
-      const auto known = earlier_.find(row_key(row.record));
+      const auto known = earlier_.find(cycle_key(row.record));
       show(known->second, {});
       earlier_.erase(known);  // the same size may stand in a sweep more than once
     }
@@ -124,7 +121,7 @@ void Outputs::show(const Record& record, std::span<const double> samples_us) {
 
 void Outputs::write(const Record& record, std::span<const double> samples_us) {
   if (bootstrap_.rank() != 0) return;
-  const auto known = earlier_.find(row_key(record));
+  const auto known = earlier_.find(cycle_key(record));
   if (known != earlier_.end()) {  // some of the rows that were measured together were there before
     show(known->second, {});
     earlier_.erase(known);

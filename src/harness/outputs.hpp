@@ -5,11 +5,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/options.hpp"
 #include "harness/row_exchange.hpp"
 #include "model/bootstrap.hpp"
+#include "model/row_key.hpp"
 #include "report/progress_line.hpp"
 #include "report/writer.hpp"
 
@@ -46,7 +48,7 @@ class Outputs {
   bool resume_;
   std::vector<std::unique_ptr<Writer>> displays_;  ///< of all rows: the table, the JSON
   std::vector<std::unique_ptr<Writer>> journals_;  ///< of new rows: the CSVs
-  std::multimap<std::string, Record> earlier_;     ///< by row_key
+  std::multimap<std::pair<RowKey, std::uint64_t>, Record> earlier_;  ///< by row and cycle
   std::string earlier_configuration_;
   RunSummary summary_;
   double busbw_total_ = 0;

@@ -40,7 +40,7 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   record.operations = samples.operations;
   record.batch = samples.batch;
   record.warmup_operations = samples.warmup_operations;
-  record.stop_reason = stats::name(samples.stop);
+  record.stop_reason = name(samples.stop);
   record.minor_faults_per_op = samples.disturbances.minor_faults;
   record.involuntary_switches_per_op = samples.disturbances.involuntary_switches;
   const auto summary = stats::summarize(samples.times_us);

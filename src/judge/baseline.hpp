@@ -12,8 +12,8 @@
 
 namespace busbar::judge {
 
-/// One figure of an earlier, healthy run.
-struct BaselineRow {
+/// What a figure is of.
+struct BaselineKey {
   std::string device_set{};
   std::string instance{};  ///< empty: of all instances of the set together
   std::string collective{};
@@ -21,6 +21,13 @@ struct BaselineRow {
   Bytes size = 0;
   Metric metric = Metric::BusBandwidth;
   Statistic statistic = Statistic::Median;
+
+  [[nodiscard]] bool operator==(const BaselineKey& other) const = default;
+};
+
+/// One figure of an earlier, healthy run.
+struct BaselineRow {
+  BaselineKey key{};
   double median = 0;  ///< GB/s or us
   double mad = 0;
   std::size_t launches = 0;
@@ -33,6 +40,9 @@ struct Baseline {
   std::map<std::string, std::string>
       facts{};  ///< gpu, driver, nccl (library), ngpus (ranks_per_node), hosts, ...
   std::vector<BaselineRow> rows{};
+
+  /// Null where there is none of this key.
+  [[nodiscard]] const BaselineRow* find(const BaselineKey& key) const;
 };
 
 /// Reads one. Throws Error (Usage) with file and line.

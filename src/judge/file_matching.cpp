@@ -1,17 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "judge/file_matching.hpp"
+
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "judge/file_parts.hpp"
-#include "judge/instances.hpp"
-#include "judge/judge.hpp"
+#include "judge/observation.hpp"
 
 namespace busbar::judge {
+namespace {
+
+/// "collective=allreduce ranks=2 nodes=1 ..." of the head: what a file without rows was to have.
+FilePart part_of_head(const Dataset& dataset) {
+  const std::string split = dataset.setting("split");
+  return {.collective = dataset.setting("collective"),
+          .ranks = to_number<int>(dataset.setting("ranks")).value_or(0),
+          .nodes = to_number<int>(dataset.setting("nodes")).value_or(0),
+          .grouped = !split.empty() && split != "none"};
+}
+
+/// "0-3,6" as numbers; nothing where it is no list of devices.
+std::optional<std::set<int>> numbers_of(const std::string& list) {
+  std::set<int> numbers;
+  for (const std::string& item : split(list, ',')) {
+    const std::vector<std::string> ends = split(item, '-');
+    const auto first = to_number<int>(ends.front());
+    const auto last = to_number<int>(ends.back());
+    if (!first || !last || ends.size() > 2) return {};
+    for (int number = *first; number <= *last; ++number) numbers.insert(number);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<FilePart> parts_of(const ObservationFile& file) {
+  using Key = std::tuple<std::string, int, int, bool, std::string>;
+  std::map<Key, FilePart> parts;
+  for (const Record& r : file.dataset.records) {
+    const bool grouped = r.group.has_value();
+    const std::string devices = grouped ? std::string() : r.device_set;
+    FilePart& part = parts[{r.collective, r.ranks, r.nodes, grouped, devices}];
+    if (part.records.empty()) part = {r.collective, r.ranks, r.nodes, grouped, devices, {}};
+    part.records.push_back(r);
+  }
+  std::vector<FilePart> list;
+  for (auto& [key, part] : parts) list.push_back(std::move(part));
+  if (list.empty()) list.push_back(part_of_head(file.dataset));
+  return list;
+}
+
+bool may_be_devices(const std::string& measured, const std::string& wanted) {
+  const auto want = numbers_of(wanted);
+  if (!want) return true;
+  const std::vector<std::string> hosts = split(measured, ';');
+  return std::all_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+    const auto have = numbers_of(host);
+    return !have || *have == *want;
+  });
+}
+
 namespace {
 
 /// The name of a list that has it, also where one of both has a domain: "h1" and "h1.example.org".
@@ -52,7 +109,7 @@ bool has_shape(const DeviceSetRule& set, std::size_t nodes, std::size_t all,
                const std::vector<std::string>& names) {
   switch (set.kind) {
     case SetKind::PerNode: return nodes == 1;
-    case SetKind::Pairwise: return nodes == 2 || (is_halved(set, all) && nodes > 1);
+    case SetKind::Pairwise: return nodes == 2 || (is_bisected(set, all) && nodes > 1);
     case SetKind::List:
       return nodes == set.nodes.size() &&
              std::is_permutation(names.begin(), names.end(), set.nodes.begin());
@@ -74,14 +131,8 @@ struct Placed {
   std::vector<std::string> nodes{};
 };
 
-bool has_node(const std::vector<std::string>& nodes, const std::string& node) {
-  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-}
-
 bool fits(const DeviceSetRule& set, const Placed& placed, const std::vector<std::string>& all) {
-  const bool known = std::all_of(placed.nodes.begin(), placed.nodes.end(),
-                                 [&](const std::string& node) { return has_node(all, node); });
-  if (!known) return false;
+  if (!has_all(all, placed.nodes)) return false;
   const bool rails = set.kind == SetKind::Rails;
   const std::size_t nodes = placed.nodes.size();
   const std::size_t ranks =

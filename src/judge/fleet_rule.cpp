@@ -26,7 +26,7 @@ OutlierRule outlier_rule(const Expectation& rule) {
 
 /// What the fleet says of the rows that have values.
 struct Judged {
-  std::vector<JudgedRow*> rows{};
+  std::vector<CheckedRow*> rows{};
   FleetFinding finding{};
   std::string kind{};  ///< of the reference
 };
@@ -45,16 +45,16 @@ Reference reference_of(const Judged& judged, Metric metric) {
   return {.value = as_rate(judged.finding.reference, metric), .kind = judged.kind};
 }
 
-Judged find(const std::vector<JudgedRow*>& rows, const Expectation& rule, bool pairs,
+Judged find(const std::vector<CheckedRow*>& rows, const Expectation& rule, bool pairs,
             std::span<const std::string> nodes) {
   Judged judged;
-  for (JudgedRow* row : rows) {
+  for (CheckedRow* row : rows) {
     if (!row->decided) judged.rows.push_back(row);
   }
   if (judged.rows.size() < kFewest) return judged;
   const OutlierRule outlier = outlier_rule(rule);
   if (pairs) {
-    const std::vector<const JudgedRow*> given(judged.rows.begin(), judged.rows.end());
+    const std::vector<const CheckedRow*> given(judged.rows.begin(), judged.rows.end());
     std::vector<PairValue> values = pair_values(given, nodes);
     for (PairValue& pair : values) pair.value = as_rate(*pair.value, rule.metric);
     judged.finding = judge_pairs(nodes.size(), values, outlier);
@@ -62,7 +62,7 @@ Judged find(const std::vector<JudgedRow*>& rows, const Expectation& rule, bool p
     return judged;
   }
   std::vector<double> values;
-  for (const JudgedRow* row : judged.rows) {
+  for (const CheckedRow* row : judged.rows) {
     values.push_back(as_rate(*row->verdict.value, rule.metric));
   }
   judged.finding = judge_members(values, outlier);
@@ -71,51 +71,53 @@ Judged find(const std::vector<JudgedRow*>& rows, const Expectation& rule, bool p
 }
 
 /// The bounds of a value beside the outlier's: too good, and warnings; low is the finding's say.
-void judge_one(RuleVerdict& verdict, const Judged& judged, bool low) {
+void judge_one(CheckResult& verdict, const Judged& judged, bool low) {
   const FleetFinding& finding = judged.finding;
   const bool time = verdict.metric == Metric::Time;
   check_bounds(verdict, reference_of(judged, verdict.metric));
   const double z = finding.spread.robust_z(as_rate(*verdict.value, verdict.metric));
   const std::optional<double>& slow = time ? verdict.bounds.fail_above : verdict.bounds.fail_below;
-  const bool missed = verdict.word == Word::Fail && slow &&
+  const bool missed = verdict.outcome == Outcome::Fail && slow &&
                       (time ? *verdict.ratio > *slow : *verdict.ratio < *slow);
   if (low) {
-    if (verdict.word != Word::Error) verdict.word = Word::Fail;
+    if (verdict.outcome != Outcome::Error) verdict.outcome = Outcome::Fail;
     add_reason(verdict, finding.of_median
                             ? fmt::format("robust z {:.3g}", z)
                             : "against the 90th percentile, since the fleet is not homogeneous");
   } else if (missed) {
     const bool warns =
         time ? verdict.bounds.warn_above.has_value() : verdict.bounds.warn_below.has_value();
-    verdict.word = warns ? Word::Warn : Word::Pass;
+    verdict.outcome = warns ? Outcome::Warn : Outcome::Pass;
     add_reason(verdict, fmt::format("robust z {:.3g} is within the fleet's scatter", z));
   }
 }
 
-JudgedRow fleet_row(const Judged& judged, const std::vector<JudgedRow*>& rows,
-                    const Expectation& rule, std::span<const std::string> nodes) {
-  JudgedRow row;
+CheckedRow fleet_row(const Judged& judged, const std::vector<CheckedRow*>& rows,
+                     const Expectation& rule, std::span<const std::string> nodes) {
+  CheckedRow row;
   row.verdict = rows.front()->verdict;
-  RuleVerdict& verdict = row.verdict;
+  CheckResult& verdict = row.verdict;
   verdict.instance = kFleet;
   verdict.nodes.assign(nodes.begin(), nodes.end());
   verdict.values.clear();
   verdict.cv.reset();
   verdict.value.reset();
   verdict.bounds = {};
+  verdict.cause = Cause::Other;
+  verdict.unreachable.clear();
   if (judged.rows.size() < kFewest) {
-    verdict.word = Word::Inconclusive;
+    verdict.outcome = Outcome::Inconclusive;
     verdict.reason = fmt::format("{} with values: a fleet is three at least", judged.rows.size());
     return row;
   }
   const FleetSpread& spread = judged.finding.spread;
   const double scatter = spread.median > 0 ? spread.mad / spread.median : 0;
-  for (const JudgedRow* one : judged.rows) verdict.values.push_back(*one->verdict.value);
+  for (const CheckedRow* one : judged.rows) verdict.values.push_back(*one->verdict.value);
   // What the instances are measured by; a percentile would be no middle of them.
   verdict.value =
       as_rate(judged.finding.of_median ? judged.finding.reference : spread.median, rule.metric);
   verdict.reference_kind = judged.kind;
-  verdict.word = judged.finding.homogeneous ? Word::Pass : Word::Fail;
+  verdict.outcome = judged.finding.homogeneous ? Outcome::Pass : Outcome::Fail;
   if (judged.finding.homogeneous) return row;
   verdict.reason =
       scatter > rule.max_fleet_mad
@@ -128,9 +130,9 @@ JudgedRow fleet_row(const Judged& judged, const std::vector<JudgedRow*>& rows,
 }
 
 /// A fleet with a row that is never a pass is none either.
-void qualify_fleet(JudgedRow& fleet, const std::vector<JudgedRow*>& rows, const Expectation& rule,
+void qualify_fleet(CheckedRow& fleet, const std::vector<CheckedRow*>& rows, const Expectation& rule,
                    const Specification& specification) {
-  for (const JudgedRow* row : rows) {
+  for (const CheckedRow* row : rows) {
     fleet.sample.simulated = fleet.sample.simulated || row->sample.simulated;
     fleet.sample.fake = fleet.sample.fake || row->sample.fake;
     fleet.sample.oversubscribed = fleet.sample.oversubscribed || row->sample.oversubscribed;
@@ -140,43 +142,43 @@ void qualify_fleet(JudgedRow& fleet, const std::vector<JudgedRow*>& rows, const 
 }
 
 /// One collective and size of all instances; returns what is said of all together.
-JudgedRow judge_size(const std::vector<JudgedRow*>& rows, const Expectation& rule,
-                     const Judged& judged, std::span<const std::string> nodes,
-                     const Specification& specification) {
-  JudgedRow fleet = fleet_row(judged, rows, rule, nodes);
+CheckedRow judge_size(const std::vector<CheckedRow*>& rows, const Expectation& rule,
+                      const Judged& judged, std::span<const std::string> nodes,
+                      const Specification& specification) {
+  CheckedRow fleet = fleet_row(judged, rows, rule, nodes);
   for (std::size_t i = 0; i < judged.rows.size(); ++i) {
-    JudgedRow& row = *judged.rows[i];
+    CheckedRow& row = *judged.rows[i];
     if (judged.rows.size() >= kFewest) {
       judge_one(row.verdict, judged, judged.finding.low[i]);
       continue;
     }
-    row.verdict.word = Word::Inconclusive;
+    row.verdict.outcome = Outcome::Inconclusive;
     row.verdict.reason = fleet.verdict.reason;
   }
   if (judged.rows.size() >= kFewest) {
-    for (JudgedRow* row : rows) {
+    for (CheckedRow* row : rows) {
       if (row->decided) show_reference(*row, reference_of(judged, rule.metric));
     }
   }
-  for (JudgedRow* row : rows) qualify(*row, rule, specification);
+  for (CheckedRow* row : rows) qualify(*row, rule, specification);
   qualify_fleet(fleet, rows, rule, specification);
   return fleet;
 }
 
-std::vector<JudgedRow*> rows_of(std::vector<JudgedRow>& rows, const std::string& collective,
-                                Bytes size) {
-  std::vector<JudgedRow*> same;
-  for (JudgedRow& row : rows) {
-    const RuleVerdict& v = row.verdict;
+std::vector<CheckedRow*> rows_of(std::vector<CheckedRow>& rows, const std::string& collective,
+                                 Bytes size) {
+  std::vector<CheckedRow*> same;
+  for (CheckedRow& row : rows) {
+    const CheckResult& v = row.verdict;
     if (v.collective == collective && v.size == size) same.push_back(&row);
   }
   return same;
 }
 
-std::vector<JudgedRow> sampled_rows(const Expectation& rule, const DeviceSetRule& set,
-                                    std::span<const Instance> instances,
-                                    const ReferenceInput& input) {
-  std::vector<JudgedRow> rows;
+std::vector<CheckedRow> sampled_rows(const Expectation& rule, const DeviceSetRule& set,
+                                     std::span<const Instance> instances,
+                                     const ReferenceInput& input) {
+  std::vector<CheckedRow> rows;
   for (const Instance& instance : instances) {
     for (const std::string& collective : rule.collectives) {
       for (const Bytes size : rule.sizes) {
@@ -189,14 +191,14 @@ std::vector<JudgedRow> sampled_rows(const Expectation& rule, const DeviceSetRule
 
 }  // namespace
 
-std::vector<PairValue> pair_values(std::span<const JudgedRow* const> rows,
+std::vector<PairValue> pair_values(std::span<const CheckedRow* const> rows,
                                    std::span<const std::string> nodes) {
   const auto place = [&](const std::string& node) {
     return static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
   };
   std::vector<PairValue> pairs;
-  for (const JudgedRow* row : rows) {
-    const RuleVerdict& verdict = row->verdict;
+  for (const CheckedRow* row : rows) {
+    const CheckResult& verdict = row->verdict;
     pairs.push_back({.first = place(verdict.nodes.at(0)),
                      .second = place(verdict.nodes.at(1)),
                      .value = verdict.value});
@@ -204,15 +206,15 @@ std::vector<PairValue> pair_values(std::span<const JudgedRow* const> rows,
   return pairs;
 }
 
-FleetVerdicts judge_fleet_rule(const Expectation& rule, std::span<const Instance> instances,
-                               std::span<const std::string> nodes, const ReferenceInput& input) {
+FleetResult judge_fleet_rule(const Expectation& rule, std::span<const Instance> instances,
+                             std::span<const std::string> nodes, const ReferenceInput& input) {
   const DeviceSetRule& set = input.specification.device_set(rule.device_set);
-  const bool pairs = set.kind == SetKind::Pairwise && !is_halved(set, nodes.size());
-  FleetVerdicts verdicts{.rows = sampled_rows(rule, set, instances, input)};
-  std::vector<JudgedRow> fleets;
+  const bool pairs = set.kind == SetKind::Pairwise && !is_bisected(set, nodes.size());
+  FleetResult verdicts{.rows = sampled_rows(rule, set, instances, input)};
+  std::vector<CheckedRow> fleets;
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {
-      const std::vector<JudgedRow*> same = rows_of(verdicts.rows, collective, size);
+      const std::vector<CheckedRow*> same = rows_of(verdicts.rows, collective, size);
       if (same.empty()) continue;
       const Judged judged = find(same, rule, pairs, nodes);
       fleets.push_back(judge_size(same, rule, judged, nodes, input.specification));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "judge/fleet/fleet.hpp"
-#include "judge/judged_rule.hpp"
+#include "judge/rule_check.hpp"
 
 namespace busbar::judge {
 
@@ -19,21 +19,21 @@ struct FleetBlame {
 };
 
 /// A fleet rule, judged.
-struct FleetVerdicts {
-  std::vector<JudgedRow> rows{};
+struct FleetResult {
+  std::vector<CheckedRow> rows{};
   std::vector<FleetBlame> blames{};  ///< of pairs
 };
 
 /// All verdicts of a fleet rule: one per instance, and one with instance "fleet" that tells whether
 /// the fleet is alike at all.
-[[nodiscard]] FleetVerdicts judge_fleet_rule(const Expectation& rule,
-                                             std::span<const Instance> instances,
-                                             std::span<const std::string> nodes,
-                                             const ReferenceInput& input);
+[[nodiscard]] FleetResult judge_fleet_rule(const Expectation& rule,
+                                           std::span<const Instance> instances,
+                                           std::span<const std::string> nodes,
+                                           const ReferenceInput& input);
 
 /// The pairs of a pairwise set with their rows' values, in the order of the rows; node numbers are
 /// places in `nodes`. A row that told no value is a pair without one.
-[[nodiscard]] std::vector<PairValue> pair_values(std::span<const JudgedRow* const> rows,
+[[nodiscard]] std::vector<PairValue> pair_values(std::span<const CheckedRow* const> rows,
                                                  std::span<const std::string> nodes);
 
 }  // namespace busbar::judge

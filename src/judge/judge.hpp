@@ -26,7 +26,7 @@ struct JudgeInput {
 /// Verdicts in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise
 /// INCONCLUSIVE; oversubscribed, simulated or fake INCONCLUSIVE; bounds FAIL, WARN, PASS; not
 /// applicable SKIP. A rule's instance without observations is an ERROR, never left out.
-[[nodiscard]] Judgement judge_all(const JudgeInput& input);
+[[nodiscard]] Acceptance judge_all(const JudgeInput& input);
 
 /// Instances whose launches were too noisy, to be launched again: ids and instances of sets.
 struct NoisyInstance {
@@ -35,12 +35,6 @@ struct NoisyInstance {
   std::string collective{};
   std::size_t attempts = 0;
 };
-[[nodiscard]] std::vector<NoisyInstance> noisy_instances(const Judgement& judgement);
-
-/// CSVs without a journal as observations: sets are found by the number of nodes and ranks, device
-/// sets and host names; every file that fits no set is named in `notes`.
-[[nodiscard]] std::vector<Observation> observe_files(const Specification& specification,
-                                                     std::span<const std::string> paths,
-                                                     std::vector<std::string>& notes);
+[[nodiscard]] std::vector<NoisyInstance> noisy_instances(const Acceptance& acceptance);
 
 }  // namespace busbar::judge

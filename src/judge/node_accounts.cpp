@@ -11,13 +11,9 @@
 namespace busbar::judge {
 namespace {
 
-bool has(const std::vector<std::string>& nodes, const std::string& node) {
-  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-}
-
 /// What is known of all nodes before one of them is asked for.
 struct Findings {
-  std::span<const RuleVerdict> verdicts;
+  std::span<const CheckResult> verdicts;
   std::span<const Suspect> suspects;
   std::span<const Cleared> cleared;
   std::vector<std::string> silent{};  ///< without any value
@@ -28,29 +24,24 @@ struct Part {
   std::size_t all = 0;
   std::size_t valued = 0;
   std::size_t good = 0;                ///< PASS, WARN, KNOWN
-  const RuleVerdict* none = nullptr;   ///< the first that is neither good nor blamed
-  const RuleVerdict* dead = nullptr;   ///< says that the node does not answer
-  const RuleVerdict* worst = nullptr;  ///< FAIL, ERROR or INCONCLUSIVE that no other node explains
-  std::size_t unexplained = 0;         ///< of the same word
+  const CheckResult* none = nullptr;   ///< the first that is neither good nor blamed
+  const CheckResult* dead = nullptr;   ///< says that the node does not answer
+  const CheckResult* worst = nullptr;  ///< FAIL, ERROR or INCONCLUSIVE that no other node explains
+  std::size_t unexplained = 0;         ///< of the same outcome
   std::set<std::string> culprits{};    ///< other nodes, which explain what is not good
 };
 
-bool has_all(const std::vector<std::string>& nodes, const std::vector<std::string>& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(),
-                     [&](const std::string& node) { return has(nodes, node); });
-}
-
 /// The first other nodes that explain why the verdict is not good: those that are blamed, and where
 /// it is no FAIL those that were good when measured again or have no value at all.
-std::vector<std::string> culprits_of(const RuleVerdict& verdict, const std::string& node,
+std::vector<std::string> culprits_of(const CheckResult& verdict, const std::string& node,
                                      const Findings& findings) {
   const auto explain = [&](const std::vector<std::string>& nodes) {
-    return !has(nodes, node) && has_all(verdict.nodes, nodes);
+    return !has_node(nodes, node) && has_all(verdict.nodes, nodes);
   };
   for (const Suspect& suspect : findings.suspects) {
     if (explain(suspect.nodes)) return suspect.nodes;
   }
-  if (verdict.word == Word::Fail) return {};
+  if (verdict.outcome == Outcome::Fail) return {};
   for (const Cleared& one : findings.cleared) {
     if (explain(one.suspect.nodes)) return one.suspect.nodes;
   }
@@ -60,33 +51,32 @@ std::vector<std::string> culprits_of(const RuleVerdict& verdict, const std::stri
   return {};
 }
 
-void add_unexplained(Part& part, const RuleVerdict& verdict) {
-  if (part.worst != nullptr && verdict.word < part.worst->word) return;
-  const bool worse = part.worst == nullptr || verdict.word > part.worst->word;
+void add_unexplained(Part& part, const CheckResult& verdict) {
+  if (part.worst != nullptr && verdict.outcome < part.worst->outcome) return;
+  const bool worse = part.worst == nullptr || verdict.outcome > part.worst->outcome;
   part.unexplained = worse ? 1 : part.unexplained + 1;
   if (worse) part.worst = &verdict;
 }
 
 /// What is said of all together is no measurement of one, but a finding that concerns it.
-void count(Part& part, const RuleVerdict& verdict) {
+void count(Part& part, const CheckResult& verdict) {
   ++part.all;
   if (verdict.value) ++part.valued;
-  const Word word = verdict.word;
-  if (word == Word::Pass || word == Word::Warn || word == Word::Known) {
+  const Outcome outcome = verdict.outcome;
+  if (outcome == Outcome::Pass || outcome == Outcome::Warn || outcome == Outcome::Known) {
     ++part.good;
-  } else if (part.none == nullptr && word != Word::Skip) {
+  } else if (part.none == nullptr && outcome != Outcome::Skip) {
     part.none = &verdict;
   }
 }
 
 Part part_of(const std::string& node, const Findings& findings) {
   Part part;
-  for (const RuleVerdict& verdict : findings.verdicts) {
-    if (!has(verdict.nodes, node)) continue;
+  for (const CheckResult& verdict : findings.verdicts) {
+    if (!has_node(verdict.nodes, node)) continue;
     if (!verdict.of_fleet()) count(part, verdict);
-    const bool dead = verdict.reason.find(node + " does not answer") != std::string::npos;
-    if (part.dead == nullptr && dead) part.dead = &verdict;
-    if (verdict.word < Word::Inconclusive) continue;
+    if (part.dead == nullptr && verdict.unreachable == node) part.dead = &verdict;
+    if (verdict.outcome < Outcome::Inconclusive) continue;
     const std::vector<std::string> culprits = culprits_of(verdict, node, findings);
     part.culprits.insert(culprits.begin(), culprits.end());
     if (culprits.empty()) add_unexplained(part, verdict);
@@ -94,7 +84,7 @@ Part part_of(const std::string& node, const Findings& findings) {
   return part;
 }
 
-std::string words_of(const RuleVerdict* verdict) {
+std::string words_of(const CheckResult* verdict) {
   if (verdict == nullptr) return {};
   return fmt::format("{} on {}: {}", verdict->rule, verdict->instance, verdict->reason);
 }
@@ -102,14 +92,14 @@ std::string words_of(const RuleVerdict* verdict) {
 const Suspect* suspect_with(const std::string& node, std::span<const Suspect> suspects,
                             bool alone) {
   const auto found = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
-    return has(suspect.nodes, node) && (suspect.nodes.size() == 1) == alone;
+    return has_node(suspect.nodes, node) && (suspect.nodes.size() == 1) == alone;
   });
   return found == suspects.end() ? nullptr : &*found;
 }
 
 /// Of a node without a value.
 NodeAccount account_of_none(const std::string& node, const Part& part) {
-  const RuleVerdict* why = part.dead != nullptr ? part.dead : part.none;
+  const CheckResult* why = part.dead != nullptr ? part.dead : part.none;
   if (part.all > 0 && why == nullptr) return {node, NodeState::Inconclusive, "all was skipped"};
   return {node, NodeState::NoData, why != nullptr ? words_of(why) : "no rule measured it"};
 }
@@ -118,17 +108,16 @@ NodeAccount account_of_none(const std::string& node, const Part& part) {
 NodeAccount account_of_unexplained(const std::string& node, const Part& part) {
   std::string words = words_of(part.worst);
   if (part.unexplained > 1) {
-    words += fmt::format(" (and {} more {})", part.unexplained - 1, name(part.worst->word));
+    words += fmt::format(" (and {} more {})", part.unexplained - 1, name(part.worst->outcome));
   }
-  const bool fails = part.worst->word == Word::Fail;
+  const bool fails = part.worst->outcome == Outcome::Fail;
   return {node, fails ? NodeState::Suspect : NodeState::Inconclusive, words};
 }
 
 NodeAccount account_of_good(const std::string& node, const Part& part) {
   std::string words = fmt::format("{} of {} verdicts good", part.good, part.all);
   if (!part.culprits.empty()) {
-    const std::vector<std::string> names(part.culprits.begin(), part.culprits.end());
-    words += ", the others are explained by " + join(names, ", ");
+    words += ", the others are explained by " + join_all(part.culprits, ", ");
   }
   return {node, NodeState::Good, words};
 }
@@ -144,7 +133,7 @@ NodeAccount account_of(const std::string& node, const Findings& findings) {
             fmt::format("{} {}: {}", with->rule, join(with->nodes, "+"), with->evidence)};
   }
   for (const Cleared& one : findings.cleared) {
-    if (has(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.words};
+    if (has_node(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.words};
   }
   if (part.worst != nullptr) return account_of_unexplained(node, part);
   if (part.good == 0) return {node, NodeState::Inconclusive, words_of(part.none)};
@@ -153,9 +142,9 @@ NodeAccount account_of(const std::string& node, const Findings& findings) {
 
 /// Nodes without any value.
 std::vector<std::string> silent_of(std::span<const std::string> nodes,
-                                   std::span<const RuleVerdict> verdicts) {
+                                   std::span<const CheckResult> verdicts) {
   std::set<std::string> valued;
-  for (const RuleVerdict& verdict : verdicts) {
+  for (const CheckResult& verdict : verdicts) {
     if (verdict.value && !verdict.of_fleet()) {
       valued.insert(verdict.nodes.begin(), verdict.nodes.end());
     }
@@ -170,7 +159,7 @@ std::vector<std::string> silent_of(std::span<const std::string> nodes,
 }  // namespace
 
 std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
-                                     std::span<const RuleVerdict> verdicts,
+                                     std::span<const CheckResult> verdicts,
                                      std::span<const Suspect> suspects,
                                      std::span<const Cleared> cleared) {
   const Findings findings{.verdicts = verdicts,

@@ -13,7 +13,7 @@ namespace busbar::judge {
 /// Every node in exactly one state, with the evidence for it. Where all are good, no verdict is
 /// FAIL, ERROR or INCONCLUSIVE.
 [[nodiscard]] std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
-                                                   std::span<const RuleVerdict> verdicts,
+                                                   std::span<const CheckResult> verdicts,
                                                    std::span<const Suspect> suspects,
                                                    std::span<const Cleared> cleared);
 

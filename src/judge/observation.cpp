@@ -1,13 +1,128 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/observation.hpp"
 
-#include <array>
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
 
 namespace busbar::judge {
+namespace {
 
-std::string_view name(Purpose purpose) {
-  constexpr std::array<std::string_view, 3> kNames{"measure", "rerun", "confirm"};
-  return kNames.at(static_cast<std::size_t>(purpose));
+std::string incomplete(const Dataset& dataset) {
+  if (!dataset.cut.empty()) return dataset.cut;
+  return dataset.records.empty() ? "no row in it" : "";
+}
+
+}  // namespace
+
+ObservationFile read_observation_file(const std::string& path) {
+  ObservationFile file{.dataset = load_dataset(path)};
+  const std::string why = incomplete(file.dataset);
+  if (!why.empty()) file.failure = fmt::format("{}: {}", path, why);
+  return file;
+}
+
+namespace {
+
+std::vector<std::string> sorted(std::vector<std::string> words) {
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+std::vector<Instance> pairs_of(std::span<const std::string> nodes) {
+  std::vector<Instance> pairs;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (std::size_t j = i + 1; j < nodes.size(); ++j) {
+      pairs.push_back({.name = nodes[i] + "+" + nodes[j], .nodes = {nodes[i], nodes[j]}});
+    }
+  }
+  return pairs;
+}
+
+std::vector<Instance> rails_of(const DeviceSetRule& set, std::span<const std::string> nodes) {
+  std::vector<Instance> rails;
+  for (int rail = 0; rail < set.ranks_per_node; ++rail) {
+    rails.push_back({.name = fmt::format("rail {}", rail),
+                     .nodes = {nodes.begin(), nodes.end()},
+                     .group = rail});
+  }
+  return rails;
+}
+
+/// Groups as they were measured, each once.
+std::vector<Instance> groups_of(const DeviceSetRule& set,
+                                std::span<const Observation> observations) {
+  std::vector<Instance> groups;
+  std::vector<std::vector<std::string>> seen;
+  for (const Observation& o : observations) {
+    if (o.device_set != set.id || o.purpose == Purpose::Confirm) continue;
+    const std::vector<std::string> members = sorted(o.nodes);
+    if (std::find(seen.begin(), seen.end(), members) != seen.end()) continue;
+    seen.push_back(members);
+    groups.push_back({.name = o.instance, .nodes = o.nodes});
+  }
+  return groups;
+}
+
+}  // namespace
+
+bool is_bisected(const DeviceSetRule& set, std::size_t nodes) {
+  return set.kind == SetKind::Pairwise && nodes > static_cast<std::size_t>(set.all_pairs_up_to);
+}
+
+std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std::string> nodes,
+                                   std::span<const Observation> observations) {
+  std::vector<Instance> instances;
+  switch (set.kind) {
+    case SetKind::PerNode:
+      for (const std::string& node : nodes) instances.push_back({.name = node, .nodes = {node}});
+      return instances;
+    case SetKind::Pairwise:
+      return is_bisected(set, nodes.size()) ? groups_of(set, observations) : pairs_of(nodes);
+    case SetKind::Rails: return rails_of(set, nodes);
+    case SetKind::List: return {{.name = "all", .nodes = set.nodes}};
+    case SetKind::Whole: break;
+  }
+  return {{.name = "all", .nodes = {nodes.begin(), nodes.end()}}};
+}
+
+bool belongs_to(const Observation& observation, const DeviceSetRule& set,
+                const Instance& instance) {
+  if (observation.device_set != set.id || observation.purpose == Purpose::Confirm) return false;
+  const bool has_group = observation.group == -1 || observation.group == instance.group;
+  const std::vector<std::string>& nodes = observation.nodes;
+  return has_group && nodes.size() == instance.nodes.size() &&
+         std::is_permutation(nodes.begin(), nodes.end(), instance.nodes.begin());
+}
+
+int ranks_of(const DeviceSetRule& set, const Instance& instance) {
+  const int nodes = static_cast<int>(instance.nodes.size());
+  return set.kind == SetKind::Rails ? nodes : nodes * set.ranks_per_node;
+}
+
+std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
+                                        const Specification& specification,
+                                        std::span<const Observation> observations) {
+  if (!given.empty()) return given;
+  if (!specification.system.nodes.empty()) return specification.system.nodes;
+  std::vector<std::string> nodes;
+  for (const Observation& observation : observations) {
+    for (const std::string& node : observation.nodes) {
+      if (!has_node(nodes, node)) nodes.push_back(node);
+    }
+  }
+  return nodes;
+}
+
+bool has_node(std::span<const std::string> nodes, const std::string& node) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const std::string& node) { return has_node(nodes, node); });
 }
 
 }  // namespace busbar::judge

@@ -2,18 +2,26 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
+#include "judge/spec/specification.hpp"
 #include "model/record.hpp"
+#include "study/dataset.hpp"
 
 namespace busbar::judge {
+
+using busbar::name;  // of enums with a list of names
 
 /// Why a launch was made.
 enum class Purpose { Measure, Rerun, Confirm };
 
-/// "measure", "rerun", "confirm".
-[[nodiscard]] std::string_view name(Purpose purpose);
+constexpr auto enum_names(Purpose) {
+  return std::array{Named{Purpose::Measure, "measure"}, Named{Purpose::Rerun, "rerun"},
+                    Named{Purpose::Confirm, "confirm"}};
+}
 
 /// One launch of one collective on one set of nodes: its rows, or why it has none. A launch whose
 /// CSV holds only some rows has these and a failure.
@@ -28,8 +36,56 @@ struct Observation {
   std::string collective{};
   std::string file{};
   std::string failure{};  ///< "timeout after 120 s", "exit 4: ...", "h3 does not answer"
+  int exit_code = 0;
+  double seconds = 0;
+  std::string command{};
+  std::string unreachable{};  ///< the node that did not answer, if that is the failure
   std::map<std::string, std::string> facts{};  ///< of the CSV's head
   std::vector<Record> records{};
 };
+
+/// A launch's CSV, and what is the matter with it.
+struct ObservationFile {
+  Dataset dataset{};
+  std::string failure{};  ///< "x.csv: no row in it", "x.csv: cut off: ..."; empty: it is whole
+};
+
+/// Reads one. Throws Error (Usage) with file, line and column where it is no CSV of ours.
+[[nodiscard]] ObservationFile read_observation_file(const std::string& path);
+
+/// One use of a device set: these nodes measure together.
+struct Instance {
+  std::string name{};                ///< "h1", "h1+h2", "rail 3", "all"
+  std::vector<std::string> nodes{};  ///< by name, in the order of the node list
+  int group = -1;                    ///< of Rails: the rows with this group count; -1: all do
+};
+
+/// True where a pairwise set has so many nodes that it is searched by bisection.
+[[nodiscard]] bool is_bisected(const DeviceSetRule& set, std::size_t nodes);
+
+/// What must have been measured: one per node, all pairs, a rail per rank of a node, or one. Of a
+/// bisected set: the groups that the observations have.
+[[nodiscard]] std::vector<Instance> instances_of(const DeviceSetRule& set,
+                                                 std::span<const std::string> nodes,
+                                                 std::span<const Observation> observations);
+
+/// True where a launch is of the instance: the same set and nodes, in any order, and a group that
+/// it may tell of. Confirmations are of no instance.
+[[nodiscard]] bool belongs_to(const Observation& observation, const DeviceSetRule& set,
+                              const Instance& instance);
+
+/// Ranks that run its collective: of a rail one per node, else all of the nodes'.
+[[nodiscard]] int ranks_of(const DeviceSetRule& set, const Instance& instance);
+
+/// The nodes to be judged: given, else of the specification, else those that were observed.
+[[nodiscard]] std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
+                                                      const Specification& specification,
+                                                      std::span<const Observation> observations);
+
+/// @name Whether a list of nodes has one, or all of some
+/// @{
+[[nodiscard]] bool has_node(std::span<const std::string> nodes, const std::string& node);
+[[nodiscard]] bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted);
+/// @}
 
 }  // namespace busbar::judge

@@ -2,13 +2,13 @@
 #include "judge/run_facts.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/rank_fact.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -19,36 +19,16 @@ std::optional<std::string> head_fact(const Observation& observation, const std::
   return found->second;
 }
 
-/// A line "rank-0: host h1 node 0 ... device 0 bus 0000:07:00.0 uuid GPU-1 name NVIDIA H200".
-struct RankLine {
-  std::string host{};
-  std::string bus{};   ///< empty: the rank has no GPU
-  std::string name{};  ///< to the end of the line
-};
-
-std::string word_after(const std::vector<std::string>& words, std::string_view word) {
-  const auto found = std::find(words.begin(), words.end(), word);
-  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
-}
-
-std::vector<RankLine> rank_lines(const Observation& observation) {
-  std::vector<RankLine> lines;
+std::vector<RankFact> ranks_of(const Observation& observation) {
+  std::vector<RankFact> ranks;
   for (const auto& [key, value] : observation.facts) {
-    if (!key.starts_with("rank-")) continue;
-    const std::vector<std::string> words = split(value, ' ');
-    const std::size_t name = value.find(" name ");
-    const bool gpu = value.find(" device ") != std::string::npos && name != std::string::npos;
-    lines.push_back({.host = word_after(words, "host"),
-                     .bus = gpu ? word_after(words, "bus") : "",
-                     .name = gpu ? value.substr(name + 6) : ""});
+    if (key.starts_with("rank-")) ranks.push_back(parse_rank_fact(value));
   }
-  return lines;
+  return ranks;
 }
 
 std::optional<std::string> joined(const std::set<std::string>& values) {
-  const std::vector<std::string> list(values.begin(), values.end());
-  if (list.empty()) return {};
-  return join(list, "; ");
+  return values.empty() ? std::nullopt : std::optional(join_all(values, "; "));
 }
 
 /// "8 x NVIDIA H200, 8 x NVIDIA H100" of an imported log: names, and how many in all.
@@ -63,15 +43,15 @@ ImportedDevices imported_devices(const Observation& observation) {
     const std::vector<std::string> sides = split(std::string(trim(part)), ' ');
     if (sides.size() < 3 || sides[1] != "x") continue;
     devices.names.insert(join(std::span(sides).subspan(2), " "));
-    devices.count += static_cast<std::size_t>(std::strtoul(sides[0].c_str(), nullptr, 10));
+    devices.count += to_number<std::size_t>(sides[0]).value_or(0);
   }
   return devices;
 }
 
 std::optional<std::string> gpu_of(const Observation& observation) {
   std::set<std::string> names;
-  for (const RankLine& line : rank_lines(observation)) {
-    if (!line.name.empty()) names.insert(line.name);
+  for (const RankFact& rank : ranks_of(observation)) {
+    if (rank.gpu && !rank.gpu->name.empty()) names.insert(rank.gpu->name);
   }
   return joined(names.empty() ? imported_devices(observation).names : names);
 }
@@ -81,8 +61,8 @@ std::optional<std::string> gpu_of(const Observation& observation) {
 std::optional<std::string> gpus_per_node_of(const Observation& observation) {
   if (auto told = head_fact(observation, "gpus-per-node")) return told;
   std::map<std::string, std::set<std::string>> gpus;
-  for (const RankLine& line : rank_lines(observation)) {
-    if (!line.bus.empty()) gpus[line.host].insert(line.bus);
+  for (const RankFact& rank : ranks_of(observation)) {
+    if (rank.gpu && !rank.gpu->bus.empty()) gpus[rank.host].insert(rank.gpu->bus);
   }
   std::set<std::string> counts;
   for (const auto& [host, buses] : gpus) counts.insert(fmt::format("{}", buses.size()));
@@ -113,16 +93,10 @@ std::optional<std::string> device_set_of(const Observation& observation) {
   return sets.empty() ? head_fact(observation, "device-set") : joined(sets);
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// Drivers write "NVIDIA" before the name or leave it out.
 std::string gpu_name(const std::string& text) {
   constexpr std::string_view kVendor = "nvidia ";
-  const std::string name = lower(std::string(trim(text)));
+  const std::string name = lower(trim(text));
   return name.starts_with(kVendor) ? name.substr(kVendor.size()) : name;
 }
 
@@ -167,9 +141,7 @@ bool matches_fact(const std::string& key, const std::string& told,
 }
 
 std::string wanted_words(const std::vector<std::string>& wanted) {
-  std::vector<std::string> words;
-  for (const std::string& one : wanted) words.push_back(fmt::format("'{}'", one));
-  return join(words, " or ");
+  return join_each(wanted, " or ", [](const std::string& one) { return fmt::format("'{}'", one); });
 }
 
 namespace {
@@ -261,7 +233,7 @@ std::vector<std::string> shared_host_notes(std::span<const Observation> observat
     if (nodes.size() < 2) continue;
     notes.push_back(
         fmt::format("nodes {} ran on one host by its own name, {}: they may be one machine",
-                    join(std::vector<std::string>(nodes.begin(), nodes.end()), " "), host));
+                    join_all(nodes, " "), host));
   }
   return notes;
 }

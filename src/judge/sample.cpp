@@ -2,16 +2,93 @@
 #include "judge/sample.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/row_value.hpp"
+#include "model/flag.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
+
+std::optional<double> variation_of(std::span<const double> values) {
+  if (values.size() < 2) return {};
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1)) / mean;
+}
+
+std::optional<TwoGroups> two_groups_of(std::span<const double> values) {
+  constexpr std::size_t kFewest = 4;
+  constexpr double kSeen = 0.01;
+  if (values.size() < kFewest) return {};
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::size_t upper = 2;  // where the upper group begins
+  const auto gap = [&](std::size_t place) { return sorted[place] - sorted[place - 1]; };
+  for (std::size_t i = 2; i + 1 < sorted.size(); ++i) {
+    if (gap(i) > gap(upper)) upper = i;
+  }
+  const std::span<const double> all(sorted);
+  const auto low = all.first(upper);
+  const auto high = all.subspan(upper);
+  const double widest = std::max(low.back() - low.front(), high.back() - high.front());
+  if (gap(upper) <= widest || gap(upper) <= kSeen * stats::median(all)) return {};
+  return TwoGroups{.low = low.size(),
+                   .high = high.size(),
+                   .low_middle = stats::median(low),
+                   .high_middle = stats::median(high)};
+}
+
+namespace {
+
+struct TimeColumn {
+  const char* name;
+  std::optional<double> Record::*time;
+};
+
+TimeColumn column_of(Statistic statistic) {
+  constexpr std::array<TimeColumn, 6> kColumns{{{"time_median_us", &Record::time_median_us},
+                                                {"time_mean_us", &Record::time_mean_us},
+                                                {"time_min_us", &Record::time_min_us},
+                                                {"time_p90_us", &Record::time_p90_us},
+                                                {"time_p99_us", &Record::time_p99_us},
+                                                {"time_max_us", &Record::time_max_us}}};
+  return kColumns.at(static_cast<std::size_t>(statistic));
+}
+
+RowValue judged(std::optional<double> value, std::string_view column) {
+  if (!value) return {.error = fmt::format("the row has no value in column {}", column)};
+  if (!std::isfinite(*value) || *value <= 0) {
+    return {.error = fmt::format("{} is {:g}: not a number that can be judged", column, *value)};
+  }
+  return {.value = value};
+}
+
+}  // namespace
+
+RowValue value_of(const Record& record, Metric metric, Statistic statistic) {
+  const TimeColumn column = column_of(statistic);
+  RowValue time = judged(record.*(column.time), column.name);
+  if (metric == Metric::Time) return time;
+  const bool bus = metric == Metric::BusBandwidth;
+  RowValue rate =
+      judged(bus ? record.busbw_GBps : record.algbw_GBps, bus ? "busbw_GBps" : "algbw_GBps");
+  if (!rate.value || statistic == Statistic::Median) return rate;
+  RowValue median = judged(record.time_median_us, "time_median_us");
+  if (!median.value) return median;
+  if (!time.value) return time;
+  return {.value = *rate.value * *median.value / *time.value};
+}
+
 namespace {
 
 /// nccl-tests and Busbar round a size down until all ranks have equal parts of whole 16 bytes.
@@ -116,10 +193,10 @@ bool has_two_levels(const Record& r) {
 }
 
 void note_flags(Sample& sample, const Record& record) {
-  sample.oversubscribed = sample.oversubscribed || has_row_flag(record, "oversubscribed");
-  sample.fake = sample.fake || has_row_flag(record, "fake");
+  sample.oversubscribed = sample.oversubscribed || has_flag(record, Flag::Oversubscribed);
+  sample.fake = sample.fake || has_flag(record, Flag::Fake);
   sample.simulated =
-      sample.simulated || record.backend == "sim" || has_row_flag(record, "simulated");
+      sample.simulated || record.backend == "sim" || has_flag(record, Flag::Simulated);
   sample.unchecked = sample.unchecked || !record.wrong;
   sample.two_levels = sample.two_levels || has_two_levels(record);
   if (record.bound_GBps) sample.bounds_GBps.push_back(*record.bound_GBps);
@@ -146,11 +223,11 @@ bool is_one_rank(const SampleKey& key) {
 void add_launch(Sample& sample, const Observation& observation, const SampleKey& key) {
   const std::vector<const Record*> rows = rows_of(observation, key);
   if (!observation.failure.empty()) {
-    sample.failures.push_back(observation.failure);
+    sample.failures.push_back({observation.failure, observation.unreachable});
     return;
   }
   if (rows.empty()) {
-    sample.failures.push_back(missing_words(observation, key));
+    sample.failures.push_back({.reason = missing_words(observation, key)});
     return;
   }
   std::vector<double> values;
@@ -202,8 +279,8 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
   const Launches launches = launches_of(key, observations);
   Sample sample{.attempts = static_cast<std::size_t>(launches.last + 1)};
   if (launches.of_key.empty() && !launches.others.empty()) {
-    sample.failures.push_back(
-        fmt::format("no data of {}: there is {}", key.collective, join(launches.others, ", ")));
+    sample.failures.push_back({.reason = fmt::format("no data of {}: there is {}", key.collective,
+                                                     join(launches.others, ", "))});
   }
   for (const Observation* launch : launches.of_key) {
     add_wrong(sample, *launch, key);

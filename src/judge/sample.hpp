@@ -6,11 +6,36 @@
 #include <string>
 #include <vector>
 
-#include "judge/instances.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
+#include "model/record.hpp"
 
 namespace busbar::judge {
+
+/// Sample standard deviation (n - 1) over mean; nothing for fewer than two values.
+[[nodiscard]] std::optional<double> variation_of(std::span<const double> values);
+
+/// Two groups of values, each of at least two, that are further apart than either is wide and than
+/// 1 % of the middle.
+struct TwoGroups {
+  std::size_t low = 0;   ///< values in the lower group
+  std::size_t high = 0;  ///< and in the upper
+  double low_middle = 0;
+  double high_middle = 0;
+};
+
+/// Nothing where there is one group, or fewer than four values.
+[[nodiscard]] std::optional<TwoGroups> two_groups_of(std::span<const double> values);
+
+/// A row's value of a metric: GB/s or us; or why it has none that can be judged.
+struct RowValue {
+  std::optional<double> value{};
+  std::string error{};
+};
+
+/// Bandwidth by another statistic than the median is that of the time's statistic: bytes over the
+/// p99 time, not the p99 of bandwidths.
+[[nodiscard]] RowValue value_of(const Record& record, Metric metric, Statistic statistic);
 
 /// Which rows a rule asks for: one size of one collective on one instance.
 struct SampleKey {
@@ -21,15 +46,21 @@ struct SampleKey {
   Bytes size = 0;
 };
 
+/// A launch that gave nothing.
+struct LaunchFailure {
+  std::string reason{};
+  std::string unreachable{};  ///< the node that did not answer, if that is the reason
+};
+
 /// What all launches of one size tell of one rule.
 struct Sample {
-  std::vector<double> values{};         ///< of launches that went well, in their order; GB/s or us
-  std::vector<std::string> wrong{};     ///< data that were wrong, of any launch and attempt
-  std::vector<std::string> failures{};  ///< launches that gave nothing, and why
-  std::vector<std::string> errors{};    ///< rows that cannot be judged, and why
-  std::vector<double> bounds_GBps{};    ///< the rows' own bounds
-  bool two_levels = false;              ///< the samples of a launch have two levels
-  bool unchecked = false;               ///< a row's data were not checked
+  std::vector<double> values{};      ///< of launches that went well, in their order; GB/s or us
+  std::vector<std::string> wrong{};  ///< data that were wrong, of any launch and attempt
+  std::vector<LaunchFailure> failures{};
+  std::vector<std::string> errors{};  ///< rows that cannot be judged, and why
+  std::vector<double> bounds_GBps{};  ///< the rows' own bounds
+  bool two_levels = false;            ///< the samples of a launch have two levels
+  bool unchecked = false;             ///< a row's data were not checked
   bool oversubscribed = false;
   bool fake = false;
   bool simulated = false;

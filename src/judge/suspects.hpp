@@ -6,26 +6,31 @@
 #include <vector>
 
 #include "judge/fleet_rule.hpp"
-#include "judge/judged_rule.hpp"
+#include "judge/rule_check.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar::judge {
 
 /// A rule with all that was said of it.
-struct JudgedRule {
+struct RuleResult {
   const Expectation* rule = nullptr;
   const DeviceSetRule* set = nullptr;
-  std::vector<JudgedRow> rows{};
+  std::vector<CheckedRow> rows{};
   std::vector<FleetBlame> blames{};  ///< of fleet rules on pairs
 };
 
 /// True for a failure on the slow side, or for wrong data: not for "too good".
-[[nodiscard]] bool is_low(const JudgedRow& row);
+[[nodiscard]] bool is_low(const CheckedRow& row);
 
 /// Nodes and links that a rule's FAILs blame: a node by itself, pairs by their row effects, groups
-/// of a halved set by who else was in good groups. Whole and rails blame nobody.
-[[nodiscard]] std::vector<Suspect> suspects_of(const JudgedRule& judged,
+/// of a bisected set by who else was in good groups. Whole and rails blame nobody.
+[[nodiscard]] std::vector<Suspect> suspects_of(const RuleResult& judged,
                                                std::span<const std::string> nodes);
+
+/// Blame by groups of a bisected set: who was in a good group is good; the only member of a low
+/// group that is not good is bad; what no bad node explains is told as a group that could not be
+/// resolved.
+[[nodiscard]] std::vector<Suspect> group_suspects(const std::vector<const CheckedRow*>& rows);
 
 /// Links that have a node which is blamed itself are explained by it, and go.
 void drop_explained(std::vector<Suspect>& suspects);
@@ -38,7 +43,7 @@ struct Cleared {
 
 /// Marks suspects that are confirmed; takes out those that are not and makes their FAILs
 /// INCONCLUSIVE. Wrong data are never cleared.
-[[nodiscard]] std::vector<Cleared> confirm(JudgedRule& judged, std::vector<Suspect>& suspects,
+[[nodiscard]] std::vector<Cleared> confirm(RuleResult& judged, std::vector<Suspect>& suspects,
                                            std::span<const Observation> observations);
 
 }  // namespace busbar::judge

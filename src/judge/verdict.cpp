@@ -7,40 +7,29 @@
 
 namespace busbar::judge {
 
-std::string_view name(Word word) {
-  constexpr std::array<std::string_view, 7> kNames{"SKIP",         "PASS",  "KNOWN", "WARN",
-                                                   "INCONCLUSIVE", "ERROR", "FAIL"};
-  return kNames.at(static_cast<std::size_t>(word));
+Outcome Acceptance::overall() const {
+  const auto worst = std::max_element(verdicts.begin(), verdicts.end(),
+                                      [](const CheckResult& left, const CheckResult& right) {
+                                        return left.outcome < right.outcome;
+                                      });
+  return worst == verdicts.end() ? Outcome::Error : worst->outcome;
 }
 
-std::string_view name(NodeState state) {
-  constexpr std::array<std::string_view, 5> kNames{"good", "suspect", "failed", "inconclusive",
-                                                   "no data"};
-  return kNames.at(static_cast<std::size_t>(state));
-}
-
-Word Judgement::overall() const {
-  const auto worst = std::max_element(
-      verdicts.begin(), verdicts.end(),
-      [](const RuleVerdict& left, const RuleVerdict& right) { return left.word < right.word; });
-  return worst == verdicts.end() ? Word::Error : worst->word;
-}
-
-std::size_t Judgement::count(Word word) const {
+std::size_t Acceptance::count(Outcome outcome) const {
   return static_cast<std::size_t>(
       std::count_if(verdicts.begin(), verdicts.end(),
-                    [&](const RuleVerdict& verdict) { return verdict.word == word; }));
+                    [&](const CheckResult& verdict) { return verdict.outcome == outcome; }));
 }
 
-int exit_code_of(const Judgement& judgement, bool strict) {
-  switch (judgement.overall()) {
-    case Word::Skip: return exit_code(Status::Skipped);
-    case Word::Pass:
-    case Word::Known: return exit_code(Status::Ok);
-    case Word::Warn: return exit_code(strict ? Status::Wrong : Status::Ok);
-    case Word::Inconclusive: return exit_code(Status::Unavailable);
-    case Word::Fail: return exit_code(Status::Wrong);
-    case Word::Error: break;
+int exit_code_of(const Acceptance& acceptance, bool strict) {
+  switch (acceptance.overall()) {
+    case Outcome::Skip: return exit_code(Status::Skipped);
+    case Outcome::Pass:
+    case Outcome::Known: return exit_code(Status::Ok);
+    case Outcome::Warn: return exit_code(strict ? Status::Wrong : Status::Ok);
+    case Outcome::Inconclusive: return exit_code(Status::Unavailable);
+    case Outcome::Fail: return exit_code(Status::Wrong);
+    case Outcome::Error: break;
   }
   return exit_code(Status::Runtime);
 }

@@ -7,24 +7,41 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
 
+using busbar::name;  // of enums with a list of names, beside the overloads of specifications
+
 /// From harmless to worst. FAIL is worse than ERROR: a defect that was found stays found, whatever
 /// else could not be measured.
-enum class Word { Skip, Pass, Known, Warn, Inconclusive, Error, Fail };
+enum class Outcome { Skip, Pass, Known, Warn, Inconclusive, Error, Fail };
 
-inline constexpr std::array<Word, 7> kWords{
-    Word::Skip, Word::Pass, Word::Known, Word::Warn, Word::Inconclusive, Word::Error, Word::Fail};
+constexpr auto enum_names(Outcome) {
+  return std::array{Named{Outcome::Skip, "SKIP"},
+                    Named{Outcome::Pass, "PASS"},
+                    Named{Outcome::Known, "KNOWN"},
+                    Named{Outcome::Warn, "WARN"},
+                    Named{Outcome::Inconclusive, "INCONCLUSIVE"},
+                    Named{Outcome::Error, "ERROR"},
+                    Named{Outcome::Fail, "FAIL"}};
+}
 
-[[nodiscard]] std::string_view name(Word word);  ///< "PASS"
+/// What decided an outcome, where a later step must know it; the reason is for people.
+enum class Cause {
+  Other,
+  WrongData,  ///< no tolerance: neither a waiver nor a miss that is allowed
+  TooFewLaunches,
+  Noisy,    ///< launches scattered too much: they may be launched again
+  TooGood,  ///< beyond the bound on the fast side
+};
 
-/// RuleVerdict::instance of what is said of all instances together.
+/// CheckResult::instance of what is said of all instances together.
 inline constexpr std::string_view kFleet = "fleet";
 
 /// What one rule says of one size on one instance of a device set.
-struct RuleVerdict {
+struct CheckResult {
   std::string rule{};
   std::string device_set{};
   std::string instance{};  ///< "h1+h2", or kFleet
@@ -41,8 +58,10 @@ struct RuleVerdict {
   std::string reference_kind{};  ///< "absolute", "ceiling: ...", "baseline of DATE", "fleet median"
   std::optional<double> ratio{};  ///< value over reference
   Bounds bounds{};
-  Word word = Word::Error;
-  std::string reason{};  ///< one line; empty only for PASS
+  Outcome outcome = Outcome::Error;
+  Cause cause = Cause::Other;
+  std::string reason{};       ///< one line; empty only for PASS
+  std::string unreachable{};  ///< the node that did not answer, where the reason says so
   std::size_t attempts = 0;
 
   /// True for what is said of all instances together.
@@ -66,7 +85,12 @@ enum class NodeState {
   NoData
 };
 
-[[nodiscard]] std::string_view name(NodeState state);  ///< "good", "no data", ...
+constexpr auto enum_names(NodeState) {
+  return std::array{Named{NodeState::Good, "good"}, Named{NodeState::Suspect, "suspect"},
+                    Named{NodeState::Failed, "failed"},
+                    Named{NodeState::Inconclusive, "inconclusive"},
+                    Named{NodeState::NoData, "no data"}};
+}
 
 /// Every node is in exactly one of these. Good is only a node of which every FAIL, ERROR and
 /// INCONCLUSIVE that it took part in is explained by another node.
@@ -77,7 +101,7 @@ struct NodeAccount {
 };
 
 /// Facts of the judging itself, for every output.
-struct JudgementHead {
+struct AcceptanceHead {
   std::string version{};
   std::string judged_at{};       ///< "2026-11-21 12:30:00", local time
   long long judged_at_unix = 0;  ///< seconds
@@ -88,18 +112,18 @@ struct JudgementHead {
 };
 
 /// All that is said of a system.
-struct Judgement {
-  JudgementHead head{};
-  std::vector<RuleVerdict> verdicts{};  ///< in the order of rules, instances, collectives, sizes
+struct Acceptance {
+  AcceptanceHead head{};
+  std::vector<CheckResult> verdicts{};  ///< in the order of rules, instances, collectives, sizes
   std::vector<Suspect> suspects{};
   std::vector<NodeAccount> nodes{};
 
   /// The worst word; ERROR where there is no verdict.
-  [[nodiscard]] Word overall() const;
-  [[nodiscard]] std::size_t count(Word word) const;
+  [[nodiscard]] Outcome overall() const;
+  [[nodiscard]] std::size_t count(Outcome outcome) const;
 };
 
 /// 0 PASS, KNOWN, WARN (1 with `strict`), 1 FAIL, 3 INCONCLUSIVE, 4 ERROR, 77 where all is SKIP.
-[[nodiscard]] int exit_code_of(const Judgement& judgement, bool strict);
+[[nodiscard]] int exit_code_of(const Acceptance& acceptance, bool strict);
 
 }  // namespace busbar::judge

@@ -7,19 +7,12 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/splitmix64.hpp"
 #include "model/collective.hpp"
 #include "model/small_float.hpp"
 
 namespace busbar {
 namespace {
-
-/// Steele, Lea, Flood: SplitMix64's mixing function, so that neighbours are unlike each other.
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31U);
-}
 
 // A product of twos: 2^6 is exact in int8, the smallest type.
 constexpr std::uint64_t kMostTwos = 6;
@@ -93,7 +86,7 @@ std::string flaw_of(const SmallFloat& format, double share) {
 }  // namespace
 
 Pattern::Pattern(DataType type, ReduceOp op, int ranks, std::uint64_t seed)
-    : type_(type), op_(op), ranks_(static_cast<std::uint64_t>(ranks)), seed_(mix(seed)) {
+    : type_(type), op_(op), ranks_(static_cast<std::uint64_t>(ranks)), seed_(splitmix64(seed)) {
   const auto reason = impossible(type, op, ranks);
   if (reason) throw runtime_failure(*reason);
 }
@@ -127,13 +120,13 @@ std::uint64_t Pattern::value(int rank, std::uint64_t index) const {
 }
 
 std::uint64_t Pattern::random(int rank, std::uint64_t position) const {
-  return mix(mix(seed_ + static_cast<std::uint64_t>(rank)) + position);
+  return splitmix64(splitmix64(seed_ + static_cast<std::uint64_t>(rank)) + position);
 }
 
 /// All ranks in turn, begun anew at a random one as often as all have been chosen: so every one is
 /// chosen somewhere, and where is not a matter of the index alone.
 bool Pattern::is_chosen(int rank, std::uint64_t position) const {
-  const std::uint64_t chosen = (mix(seed_ + position / ranks_) + position) % ranks_;
+  const std::uint64_t chosen = (splitmix64(seed_ + position / ranks_) + position) % ranks_;
   return chosen == static_cast<std::uint64_t>(rank);
 }
 
@@ -145,12 +138,12 @@ std::uint64_t Pattern::summand(int rank, std::uint64_t position) const {
   const auto r = static_cast<std::uint64_t>(rank);
   if (share > 0) return random(rank, position) % (share + 1);
   const std::uint64_t stride = (ranks_ + limit - 1) / limit + 1;
-  return (r + mix(seed_ + position)) % stride == 0 ? 1 : 0;
+  return (r + splitmix64(seed_ + position)) % stride == 0 ? 1 : 0;
 }
 
 /// Twos at `twos` consecutive ranks from a place that differs with position, ones elsewhere.
 std::uint64_t Pattern::factor(int rank, std::uint64_t position) const {
-  const std::uint64_t random = mix(seed_ + position);
+  const std::uint64_t random = splitmix64(seed_ + position);
   const std::uint64_t twos = random % (std::min(kMostTwos, ranks_) + 1);
   const std::uint64_t place = (static_cast<std::uint64_t>(rank) + (random >> 8U)) % ranks_;
   return place < twos ? 2 : 1;
@@ -179,7 +172,7 @@ std::uint64_t Pattern::smallest_or_not(int rank, std::uint64_t position) const {
 std::uint64_t Pattern::part_of_average(int rank, std::uint64_t position) const {
   constexpr std::uint64_t kMostDoublings = 6;
   if (info(type_).floating) {
-    const std::uint64_t power = mix(seed_ + position) % (kMostDoublings + 1);
+    const std::uint64_t power = splitmix64(seed_ + position) % (kMostDoublings + 1);
     return is_chosen(rank, position) ? std::uint64_t{1} << power : 0;
   }
   if (info(type_).exact_limit / ranks_ >= ranks_) return summand(rank, position);

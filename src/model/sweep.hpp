@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
@@ -15,16 +18,12 @@ struct Sweep {
   Bytes step = 0;
   std::uint64_t factor = 2;
 
-  [[nodiscard]] std::vector<Bytes> sizes() const {
-    std::vector<Bytes> sizes;
-    for (Bytes size = first; size <= last;) {
-      sizes.push_back(size);
-      const Bytes increase = factor > 1 ? size * (factor - 1) : step;
-      if (increase > last - size) break;
-      size += increase;
-    }
-    return sizes;
-  }
+  [[nodiscard]] std::vector<Bytes> sizes() const;
 };
+
+/// "8-1024x2", "8-1024+64": as the header's configuration has it.
+[[nodiscard]] std::string sweep_text(const Sweep& sweep);
+/// Reads that text; nothing where it is none or its sizes do not rise.
+[[nodiscard]] std::optional<Sweep> parse_sweep(std::string_view text);
 
 }  // namespace busbar

@@ -21,17 +21,6 @@ bool is_narrow(std::span<const double> samples, double ci_width) {
 
 }  // namespace
 
-std::string_view name(StopReason reason) {
-  switch (reason) {
-    case StopReason::None: return "";
-    case StopReason::CiWidth: return "ci-width";
-    case StopReason::MaxSamples: return "max-samples";
-    case StopReason::TimeBudget: return "time-budget";
-    case StopReason::Count: return "count";
-  }
-  return "";
-}
-
 StopRule::StopRule(const StopLimits& limits)
     : limits_(limits),
       next_look_(std::min(std::max<std::size_t>(limits.min_samples, 1), limits.max_samples)) {}

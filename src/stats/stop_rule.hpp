@@ -5,13 +5,20 @@
 #include <span>
 #include <string_view>
 
+#include "base/enum_names.hpp"
+
 namespace busbar::stats {
 
 /// Why a row has no more samples; None while it goes on, Count where the user gave `-n N`.
 enum class StopReason { None, CiWidth, MaxSamples, TimeBudget, Count };
 
-/// The spelling in the CSV: "", "ci-width", "max-samples", "time-budget", "count".
-[[nodiscard]] std::string_view name(StopReason reason);
+/// The spelling in the CSV.
+constexpr auto enum_names(StopReason) {
+  return std::array{Named{StopReason::None, ""}, Named{StopReason::CiWidth, "ci-width"},
+                    Named{StopReason::MaxSamples, "max-samples"},
+                    Named{StopReason::TimeBudget, "time-budget"},
+                    Named{StopReason::Count, "count"}};
+}
 
 /// When to stop measuring a row; the first limit that is met counts.
 struct StopLimits {

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/flag.hpp"
 #include "report/csv_reader.hpp"
 
 namespace busbar {
@@ -20,12 +21,6 @@ namespace {
 bool has_value(const Record& record) {
   return record.status == RowStatus::Ok && record.time_median_us && record.busbw_GBps &&
          !contradicts_itself(record);
-}
-
-bool has_flag(const Record& record, std::string_view flag) {
-  if (record.flags.empty()) return false;
-  const std::vector<std::string> flags = split(record.flags, ' ');
-  return std::find(flags.begin(), flags.end(), flag) != flags.end();
 }
 
 CurveKey key_of(const Dataset& dataset, const Record& record) {
@@ -37,8 +32,8 @@ CurveKey key_of(const Dataset& dataset, const Record& record) {
           .nodes = record.nodes,
           .in_place = record.in_place,
           .simulated = dataset.simulated,
-          .fake = has_flag(record, "fake"),
-          .imported = has_flag(record, "imported"),
+          .fake = has_flag(record, Flag::Fake),
+          .imported = has_flag(record, Flag::Imported),
           .device_set = record.device_set};
 }
 
@@ -61,10 +56,17 @@ std::string Dataset::fact(const std::string& key) const {
   return found == facts.end() ? std::string{} : found->second;
 }
 
-bool contradicts_itself(const Record& record) { return has_flag(record, "bandwidth-differs"); }
+std::string Dataset::setting(const std::string& key) const {
+  for (const std::string& word : split(fact("configuration"), ' ')) {
+    if (word.starts_with(key + '=')) return word.substr(key.size() + 1);
+  }
+  return {};
+}
+
+bool contradicts_itself(const Record& record) { return has_flag(record, Flag::BandwidthDiffers); }
 
 void FileProblems::add(const Record& record) {
-  fake_ = fake_ || has_flag(record, "fake");
+  fake_ = fake_ || has_flag(record, Flag::Fake);
   if (!contradicts_itself(record)) {
     any_value_ = any_value_ || (record.status == RowStatus::Ok && record.time_median_us);
     return;
@@ -165,13 +167,13 @@ void prefer_out_of_place(std::vector<Curve>& curves) {
 }
 
 Origin origin_of(const Dataset& dataset) {
-  const auto any_has = [&](std::string_view flag) {
+  const auto any_has = [&](Flag flag) {
     return std::any_of(dataset.records.begin(), dataset.records.end(),
                        [&](const Record& record) { return has_flag(record, flag); });
   };
-  if (any_has("fake")) return Origin::Fake;
+  if (any_has(Flag::Fake)) return Origin::Fake;
   if (dataset.simulated) return Origin::Simulated;
-  return any_has("imported") ? Origin::Imported : Origin::Measured;
+  return any_has(Flag::Imported) ? Origin::Imported : Origin::Measured;
 }
 
 std::string_view origin_suffix(const CurveKey& key) {

@@ -24,6 +24,8 @@ struct Dataset {
 
   /// A fact of the head, or empty.
   [[nodiscard]] std::string fact(const std::string& key) const;
+  /// The value of "key=value" in the head's configuration, or empty.
+  [[nodiscard]] std::string setting(const std::string& key) const;
 };
 
 /// Whether size, time and bandwidth of an imported row cannot all be right; no curve has it.

@@ -4,33 +4,38 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/row_key.hpp"
+#include "model/sweep.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
 namespace {
 
-/// The word after "key=" of the head's configuration, or empty.
-std::string setting(const Dataset& dataset, const std::string& key) {
-  for (const std::string& word : split(dataset.fact("configuration"), ' ')) {
-    if (word.starts_with(key + '=')) return word.substr(key.size() + 1);
+/// Half a step of tolerance: a size is rounded down to what divides by type and ranks.
+bool has_between(const Sweep& sweep, double below, double above) {
+  const auto first = static_cast<double>(sweep.first);
+  const auto last = static_cast<double>(sweep.last);
+  if (sweep.factor > 1) {
+    const auto factor = static_cast<double>(sweep.factor);
+    const double half = std::sqrt(factor);
+    const double least = std::max(1.0, first);
+    const double steps =
+        std::ceil(std::log(std::max(1.0, below * half / least)) / std::log(factor) - 1e-9);
+    const double next = least * std::pow(factor, steps);
+    return next < above / half && next <= last;
   }
-  return {};
-}
-
-/// Reads a number and drops it from the text; 0 where there is none.
-double take_number(std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  text.erase(0, static_cast<std::size_t>(end - text.c_str()));
-  return value;
+  const auto step = static_cast<double>(sweep.step);
+  const double steps = std::ceil(std::max(0.0, below + step / 2 - first) / step);
+  const double next = first + steps * step;
+  return next < above - step / 2 && next <= last;
 }
 
 /// The sizes that the datasets meant to measure, so that a curve knows where one is missing.
@@ -43,73 +48,47 @@ class PlannedSizes {
   [[nodiscard]] bool missing_between(const CurveKey& key, Bytes below, Bytes above) const;
 
  private:
-  struct Sweep {
+  /// The sizes of one collective in a dataset.
+  struct PlannedSweep {
     std::string label{};
     std::string collective{};
-    double first = 0;
-    double last = 0;
-    double factor = 0;  ///< 0 where sizes rise by steps
-    double step = 0;
+    Sweep sweep{};
   };
-  using RowKey = std::tuple<std::string, std::string, std::string, std::string, int, bool, Bytes>;
 
-  void add_sweep(const Dataset& dataset);
-  [[nodiscard]] static bool planned(const Sweep& sweep, double below, double above);
-
-  std::vector<Sweep> sweeps_{};
-  std::set<RowKey> rows_{};
+  std::vector<PlannedSweep> sweeps_{};
+  std::map<std::pair<std::string, RowKey>, std::set<Bytes>> rows_{};  ///< by label and row
 };
 
 PlannedSizes::PlannedSizes(std::span<const Dataset> datasets) {
   for (const Dataset& dataset : datasets) {
-    add_sweep(dataset);
+    if (const auto sweep = parse_sweep(dataset.setting("sizes"))) {
+      sweeps_.push_back({dataset.label, dataset.setting("collective"), *sweep});
+    }
     for (const Record& r : dataset.records) {
-      rows_.insert({dataset.label, r.collective, r.type, r.op, r.ranks, r.in_place, r.size});
+      const RowKey row{.collective = r.collective,
+                       .type = r.type,
+                       .op = r.op,
+                       .ranks = r.ranks,
+                       .in_place = r.in_place};
+      rows_[{dataset.label, row}].insert(r.size);
     }
   }
-}
-
-void PlannedSizes::add_sweep(const Dataset& dataset) {
-  std::string text = setting(dataset, "sizes");
-  Sweep sweep{.label = dataset.label, .collective = setting(dataset, "collective")};
-  sweep.first = take_number(text);
-  if (!text.starts_with('-')) return;
-  text.erase(0, 1);
-  sweep.last = take_number(text);
-  if (text.size() < 2) return;
-  const bool factor = text.front() == 'x';
-  text.erase(0, 1);
-  (factor ? sweep.factor : sweep.step) = take_number(text);
-  if (sweep.factor > 1 || sweep.step > 0) sweeps_.push_back(sweep);
-}
-
-/// Half a step of tolerance: a size is rounded down to what divides by type and ranks.
-bool PlannedSizes::planned(const Sweep& sweep, double below, double above) {
-  if (sweep.factor > 1) {
-    const double half = std::sqrt(sweep.factor);
-    const double first = std::max(1.0, sweep.first);
-    const double steps =
-        std::ceil(std::log(std::max(1.0, below * half / first)) / std::log(sweep.factor) - 1e-9);
-    const double next = first * std::pow(sweep.factor, steps);
-    return next < above / half && next <= sweep.last;
-  }
-  const double steps = std::ceil(std::max(0.0, below + sweep.step / 2 - sweep.first) / sweep.step);
-  const double next = sweep.first + steps * sweep.step;
-  return next < above - sweep.step / 2 && next <= sweep.last;
 }
 
 bool PlannedSizes::missing_between(const CurveKey& key, Bytes below, Bytes above) const {
-  const auto row = rows_.upper_bound(
-      {key.label, key.collective, key.type, key.op, key.ranks, key.in_place, below});
-  const RowKey end{key.label, key.collective, key.type, key.op, key.ranks, key.in_place, above};
-  if (row != rows_.end() && *row < end) return true;
-  for (const Sweep& sweep : sweeps_) {
-    if (sweep.label == key.label && sweep.collective == key.collective &&
-        planned(sweep, static_cast<double>(below), static_cast<double>(above))) {
-      return true;
-    }
+  const RowKey row{.collective = key.collective,
+                   .type = key.type,
+                   .op = key.op,
+                   .ranks = key.ranks,
+                   .in_place = key.in_place};
+  if (const auto known = rows_.find({key.label, row}); known != rows_.end()) {
+    const auto next = known->second.upper_bound(below);
+    if (next != known->second.end() && *next < above) return true;
   }
-  return false;
+  return std::any_of(sweeps_.begin(), sweeps_.end(), [&](const PlannedSweep& planned) {
+    return planned.label == key.label && planned.collective == key.collective &&
+           has_between(planned.sweep, static_cast<double>(below), static_cast<double>(above));
+  });
 }
 
 /// Median of what the launches have; empty where one of them has nothing.

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/row_key.hpp"
 #include "study/plot_history.hpp"
 #include "study/plot_size_figures.hpp"
 
@@ -39,14 +40,16 @@ std::string hosts_of(const Dataset& dataset) {
                            : fmt::format("{} and {} more", hosts.front(), hosts.size() - 1);
 }
 
-using RowKey = std::tuple<std::string, std::string, std::string, std::string, int, bool, Bytes,
-                          std::string, int, int>;
+/// A row with its backend and devices; roots and groups are not told apart.
+using MeasuredRow = std::tuple<std::string, std::string, RowKey>;
 
-std::set<RowKey> rows_of(const Dataset& dataset) {
-  std::set<RowKey> rows;
-  for (const Record& r : dataset.records) {
-    rows.insert({r.backend, r.collective, r.type, r.op, r.ranks, r.in_place, r.size, r.device_set,
-                 r.sender.value_or(-1), r.receiver.value_or(-1)});
+std::set<MeasuredRow> rows_of(const Dataset& dataset) {
+  std::set<MeasuredRow> rows;
+  for (const Record& record : dataset.records) {
+    RowKey key = row_key(record);
+    key.root.reset();
+    key.group.reset();
+    rows.emplace(record.backend, record.device_set, std::move(key));
   }
   return rows;
 }
@@ -147,12 +150,12 @@ void label_all_by_hosts(std::vector<Dataset>& datasets) {
 }
 
 void label_by_hosts(std::vector<Dataset>& datasets) {
-  std::map<std::string, std::set<RowKey>> known;
+  std::map<std::string, std::set<MeasuredRow>> known;
   std::set<std::string> compared;
   for (const Dataset& dataset : datasets) {
     const std::string hosts = hosts_of(dataset);
     if (!is_unnamed(dataset) || hosts.empty()) continue;
-    for (const RowKey& row : rows_of(dataset)) {
+    for (const MeasuredRow& row : rows_of(dataset)) {
       if (!known[hosts].insert(row).second) compared.insert(hosts);
     }
   }

@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -130,14 +127,11 @@ Published parse_published(std::string_view text, std::string_view origin) {
 }
 
 Published read_published(const std::string& path) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, error)) {
+  const auto text = read_file(path);
+  if (!text) {
     throw usage_error(fmt::format("{}: this file of published figures cannot be read", path));
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_published(text.str(), path);
+  return parse_published(*text, path);
 }
 
 std::vector<PublishedRate> published_rates(const Published& published, std::string_view system,

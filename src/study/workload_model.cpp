@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -124,15 +121,10 @@ std::vector<WorkloadModel> built_in_workload_models() {
 }
 
 std::vector<WorkloadModel> workload_models_with(const std::string& path) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, error)) {
-    throw usage_error(fmt::format("--models {}: this file cannot be read", path));
-  }
-  std::ostringstream text;
-  text << file.rdbuf();
+  const auto text = read_file(path);
+  if (!text) throw usage_error(fmt::format("--models {}: this file cannot be read", path));
   std::vector<WorkloadModel> models = built_in_workload_models();
-  for (WorkloadModel& own : parse_workload_models(text.str(), path)) {
+  for (WorkloadModel& own : parse_workload_models(*text, path)) {
     const auto same = std::find_if(models.begin(), models.end(), [&](const WorkloadModel& known) {
       return plain_name(known.name) == plain_name(own.name);
     });

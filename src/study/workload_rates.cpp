@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "stats/summary.hpp"
 #include "study/workload_step.hpp"
 
 namespace busbar {
@@ -21,12 +22,6 @@ bool is_used(const Curve& curve) {
          std::find(kUsed.begin(), kUsed.end(), curve.key.collective) != kUsed.end();
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 /// Cycles and launches at one size become one point.
 Curve one_point_per_size(const Curve& curve) {
   Curve thin{.key = curve.key};
@@ -36,7 +31,7 @@ Curve one_point_per_size(const Curve& curve) {
     std::vector<double> values;
     for (auto it = first; it != last; ++it) values.push_back(*it->busbw_GBps);
     thin.points.push_back(*first);
-    thin.points.back().busbw_GBps = median(std::move(values));
+    thin.points.back().busbw_GBps = stats::median(values);
     first = last;
   }
   return thin;

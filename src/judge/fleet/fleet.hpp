@@ -70,8 +70,4 @@ struct FleetFinding {
 /// The same gates on one value per member: nodes alone, rails. Low members are blamed, 1 of 1.
 [[nodiscard]] FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule);
 
-/// Rounds of disjoint pairs (the circle method): n - 1 rounds for even n; for odd n, n rounds in
-/// each of which another node rests.
-[[nodiscard]] std::vector<std::vector<PairValue>> tournament(std::size_t nodes);
-
 }  // namespace busbar::judge

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/output/words.hpp"
+#include "judge/output/describe.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -17,15 +17,15 @@ constexpr std::size_t kPassesListed = 4;
 constexpr std::size_t kOthersListed = 20;
 constexpr std::size_t kMostListed = 40;
 
-using Group = std::vector<const RuleVerdict*>;
+using Group = std::vector<const CheckResult*>;
 using CurveKey = std::tuple<std::string, std::string, Bytes, bool>;
 
 /// Of one rule, collective and size, and what is said of a fleet apart from its instances: in the
 /// order of their first verdict.
-std::vector<Group> curves_of(const Judgement& judgement) {
+std::vector<Group> curves_of(const Acceptance& acceptance) {
   std::vector<Group> groups;
   std::map<CurveKey, std::size_t> places;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     const CurveKey key{verdict.rule, verdict.collective, verdict.size, verdict.of_fleet()};
     const auto [found, added] = places.try_emplace(key, groups.size());
     if (added) groups.emplace_back();
@@ -36,10 +36,10 @@ std::vector<Group> curves_of(const Judgement& judgement) {
 
 /// "12.1..12.9", or one figure where all have the same.
 template <class Words>
-std::string range_of(const Group& group, Words words, std::optional<double> RuleVerdict::*member) {
+std::string range_of(const Group& group, Words words, std::optional<double> CheckResult::*member) {
   std::optional<double> low;
   std::optional<double> high;
-  for (const RuleVerdict* verdict : group) {
+  for (const CheckResult* verdict : group) {
     const std::optional<double> value = finite(verdict->*member);
     if (!value) continue;
     low = std::min(low.value_or(*value), *value);
@@ -51,43 +51,43 @@ std::string range_of(const Group& group, Words words, std::optional<double> Rule
 
 std::string common_bound(const Group& group) {
   const std::string first = bound_words(*group.front());
-  const bool same = std::all_of(group.begin(), group.end(), [&](const RuleVerdict* verdict) {
+  const bool same = std::all_of(group.begin(), group.end(), [&](const CheckResult* verdict) {
     return bound_words(*verdict) == first;
   });
   return same ? first : std::string();
 }
 
 ListedRow row_of(const Group& group, std::string instance, const std::string& reason) {
-  const RuleVerdict& first = *group.front();
-  const bool measured = std::any_of(group.begin(), group.end(), [](const RuleVerdict* verdict) {
+  const CheckResult& first = *group.front();
+  const bool measured = std::any_of(group.begin(), group.end(), [](const CheckResult* verdict) {
     return finite(verdict->value).has_value();
   });
   return {.rule = first.rule,
           .instance = std::move(instance),
           .collective = first.collective,
           .size = size_words(first.size),
-          .measured = range_of(group, figure, &RuleVerdict::value),
+          .measured = range_of(group, figure, &CheckResult::value),
           .unit = measured ? std::string(unit(first.metric)) : "",
           .bound = common_bound(group),
-          .ratio = range_of(group, ratio_words, &RuleVerdict::ratio),
-          .word = first.word,
+          .ratio = range_of(group, ratio_words, &CheckResult::ratio),
+          .outcome = first.outcome,
           .reason = one_line(reason)};
 }
 
 bool is_summarized(const Group& alike) {
-  return alike.size() > (alike.front()->word == Word::Pass ? kPassesListed : kOthersListed);
+  return alike.size() > (alike.front()->outcome == Outcome::Pass ? kPassesListed : kOthersListed);
 }
 
-using Likeness = std::pair<Word, std::string>;
+using Likeness = std::pair<Outcome, std::string>;
 
-Likeness likeness(const RuleVerdict& verdict) {
-  return {verdict.word, verdict.word == Word::Pass ? "" : verdict.reason};
+Likeness likeness(const CheckResult& verdict) {
+  return {verdict.outcome, verdict.outcome == Outcome::Pass ? "" : verdict.reason};
 }
 
 /// Verdicts of a curve with one word and one reason.
 std::map<Likeness, Group> alike_of(const Group& curve) {
   std::map<Likeness, Group> groups;
-  for (const RuleVerdict* verdict : curve) groups[likeness(*verdict)].push_back(verdict);
+  for (const CheckResult* verdict : curve) groups[likeness(*verdict)].push_back(verdict);
   return groups;
 }
 
@@ -96,7 +96,7 @@ void list_curve(const Group& curve, std::string_view noun, std::vector<ListedRow
   std::size_t listed = 0;
   Group rest;
   const std::map<Likeness, Group> groups = alike_of(curve);
-  for (const RuleVerdict* verdict : curve) {
+  for (const CheckResult* verdict : curve) {
     const Group& alike = groups.at(likeness(*verdict));
     if (is_summarized(alike)) {
       if (verdict != alike.front()) continue;
@@ -111,17 +111,17 @@ void list_curve(const Group& curve, std::string_view noun, std::vector<ListedRow
   if (rest.empty()) return;
   const auto worst = std::max_element(
       rest.begin(), rest.end(),
-      [](const RuleVerdict* a, const RuleVerdict* b) { return a->word < b->word; });
+      [](const CheckResult* a, const CheckResult* b) { return a->outcome < b->outcome; });
   rows.push_back(row_of(rest, fmt::format("{} more {}", rest.size(), noun), "and alike"));
-  rows.back().word = (*worst)->word;
+  rows.back().outcome = (*worst)->outcome;
 }
 
 }  // namespace
 
-std::vector<ListedRow> list_rows(const Judgement& judgement, const Specification& specification) {
+std::vector<ListedRow> list_rows(const Acceptance& acceptance, const Specification& specification) {
   std::vector<ListedRow> rows;
-  const bool refused = !judgement.head.refused.empty();
-  for (const Group& curve : curves_of(judgement)) {
+  const bool refused = !acceptance.head.refused.empty();
+  for (const Group& curve : curves_of(acceptance)) {
     if (refused) {
       const std::string_view noun = instances_noun(specification, curve.front()->device_set);
       rows.push_back(row_of(

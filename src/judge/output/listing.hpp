@@ -19,14 +19,14 @@ struct ListedRow {
   std::string unit{};
   std::string bound{};  ///< empty: none, or not the same for all
   std::string ratio{};
-  Word word = Word::Error;
+  Outcome outcome = Outcome::Error;
   std::string reason{};
 };
 
 /// Verdicts as lines, in their order. More than 4 PASS, and more than 20 others with one reason, of
 /// a rule, collective and size become one line; of others the first 40 are listed. Where
 /// one cause refuses all, each rule, collective and size is one line without a reason.
-[[nodiscard]] std::vector<ListedRow> list_rows(const Judgement& judgement,
+[[nodiscard]] std::vector<ListedRow> list_rows(const Acceptance& acceptance,
                                                const Specification& specification);
 
 }  // namespace busbar::judge

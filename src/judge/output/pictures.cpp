@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "judge/output/words.hpp"
+#include "judge/output/describe.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t kMostOthers = 20;
 constexpr int kFailColour = 0xB00020;
 constexpr int kWarnColour = 0xA65D00;
 
-using Verdicts = std::vector<const RuleVerdict*>;
+using Verdicts = std::vector<const CheckResult*>;
 using MapKey = std::tuple<std::string, std::string, std::string, Bytes, Metric, Statistic>;
 using Pair = std::pair<std::size_t, std::size_t>;
 
@@ -42,16 +42,16 @@ void keep_used(Chart& chart) {
   std::erase_if(chart.curves, [](const ChartCurve& curve) { return curve.points.empty(); });
 }
 
-/// Every word has a shape of its own, beside the word itself.
-CurveStyle style_of(Word word) {
-  switch (word) {
-    case Word::Pass: return {.colour = 0x00735C, .point = 7};
-    case Word::Warn: return {.colour = kWarnColour, .point = 9};
-    case Word::Fail: return {.colour = kFailColour, .point = 15};
-    case Word::Error: return {.colour = kFailColour, .point = 5};
-    case Word::Inconclusive: return {.colour = 0x555555, .point = 12};
-    case Word::Known: return {.colour = 0x0B5394, .point = 11};
-    case Word::Skip: break;
+/// Every outcome has a shape of its own, beside the outcome itself.
+CurveStyle style_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Pass: return {.colour = 0x00735C, .point = 7};
+    case Outcome::Warn: return {.colour = kWarnColour, .point = 9};
+    case Outcome::Fail: return {.colour = kFailColour, .point = 15};
+    case Outcome::Error: return {.colour = kFailColour, .point = 5};
+    case Outcome::Inconclusive: return {.colour = 0x555555, .point = 12};
+    case Outcome::Known: return {.colour = 0x0B5394, .point = 11};
+    case Outcome::Skip: break;
   }
   return {.colour = 0x777777, .point = 1};
 }
@@ -67,8 +67,8 @@ class Waterfall {
   }
 
   /// `launches`: thin dark ticks on the bar.
-  void add(const RuleVerdict& verdict, std::string label, std::optional<double> value,
-           const std::string& words, Word word, const std::vector<double>& launches) {
+  void add(const CheckResult& verdict, std::string label, std::optional<double> value,
+           const std::string& words, Outcome outcome, const std::vector<double>& launches) {
     const auto row = static_cast<double>(rows().names.size());
     rows().names.push_back(std::move(label));
     if (value) {
@@ -87,7 +87,7 @@ class Waterfall {
     chart_.texts.push_back(
         {.y = row,
          .text = value ? fmt::format("{} {} {}", words, figure(value), unit_) : words,
-         .marker = style_of(word),
+         .marker = style_of(outcome),
          .beside = true});
   }
 
@@ -114,7 +114,7 @@ class Waterfall {
         curve,
         {{*limit, row - 0.42}, {*limit, row + 0.42}, {*limit + side * 0.01 * top_, row + 0.42}});
   }
-  void add_limits(const RuleVerdict& verdict, double row) {
+  void add_limits(const CheckResult& verdict, double row) {
     const Bounds& bounds = verdict.bounds;
     add_limit(warns_, edge(verdict, bounds.warn_below), row, -1);
     add_limit(warns_, edge(verdict, bounds.warn_above), row, 1);
@@ -137,7 +137,7 @@ class Waterfall {
 
 double highest(const Verdicts& verdicts) {
   double most = 0;
-  for (const RuleVerdict* verdict : verdicts) {
+  for (const CheckResult* verdict : verdicts) {
     const Bounds& bounds = verdict->bounds;
     for (const std::optional<double>& value :
          {finite(verdict->value), finite(verdict->reference), edge(*verdict, bounds.fail_below),
@@ -150,7 +150,7 @@ double highest(const Verdicts& verdicts) {
   return most > 0 ? most : 1;
 }
 
-bool ratio_below(const RuleVerdict* a, const RuleVerdict* b) {
+bool ratio_below(const CheckResult* a, const CheckResult* b) {
   return finite(a->ratio).value_or(0) < finite(b->ratio).value_or(0);
 }
 
@@ -158,15 +158,15 @@ bool ratio_below(const RuleVerdict* a, const RuleVerdict* b) {
 void add_others(Waterfall& waterfall, const Verdicts& others) {
   const auto worst = std::max_element(
       others.begin(), others.end(),
-      [](const RuleVerdict* a, const RuleVerdict* b) { return a->word < b->word; });
-  const Word word = (*worst)->word;
+      [](const CheckResult* a, const CheckResult* b) { return a->outcome < b->outcome; });
+  const Outcome outcome = (*worst)->outcome;
   std::vector<double> launches;
-  for (const RuleVerdict* verdict : others) {
+  for (const CheckResult* verdict : others) {
     launches.insert(launches.end(), verdict->values.begin(), verdict->values.end());
   }
   waterfall.add(*others.front(), fmt::format("{} others: launches", others.size()), {},
-                fmt::format("{}{}", word == Word::Pass ? "" : "up to ", name(word)), word,
-                launches);
+                fmt::format("{}{}", outcome == Outcome::Pass ? "" : "up to ", name(outcome)),
+                outcome, launches);
 }
 
 /// Which have bars of their own, in their order.
@@ -176,7 +176,7 @@ std::vector<bool> chosen_of(const Verdicts& verdicts) {
   std::size_t others = 0;
   Verdicts passes;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (verdicts[i]->word == Word::Pass) {
+    if (verdicts[i]->outcome == Outcome::Pass) {
       passes.push_back(verdicts[i]);
     } else {
       chosen[i] = others++ < kMostOthers;
@@ -191,29 +191,29 @@ std::vector<bool> chosen_of(const Verdicts& verdicts) {
 }
 
 bool is_measured(const Verdicts& verdicts) {
-  return std::any_of(verdicts.begin(), verdicts.end(), [](const RuleVerdict* verdict) {
+  return std::any_of(verdicts.begin(), verdicts.end(), [](const CheckResult* verdict) {
     return finite(verdict->value) || !verdict->values.empty();
   });
 }
 
 Figure waterfall_of(const Verdicts& verdicts) {
-  const RuleVerdict& first = *verdicts.front();
+  const CheckResult& first = *verdicts.front();
   const bool one_size =
       std::all_of(verdicts.begin(), verdicts.end(),
-                  [&](const RuleVerdict* other) { return other->size == first.size; });
+                  [&](const CheckResult* other) { return other->size == first.size; });
   Waterfall waterfall(fmt::format("{}: {}", first.rule, first.collective),
                       std::string(unit(first.metric)), highest(verdicts));
   const std::vector<bool> chosen = chosen_of(verdicts);
   Verdicts others;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    const RuleVerdict& verdict = *verdicts[i];
+    const CheckResult& verdict = *verdicts[i];
     if (!chosen[i]) {
       others.push_back(&verdict);
       continue;
     }
     waterfall.add(
         verdict, one_size ? verdict.instance : verdict.instance + " " + size_words(verdict.size),
-        finite(verdict.value), std::string(name(verdict.word)), verdict.word, verdict.values);
+        finite(verdict.value), std::string(name(verdict.outcome)), verdict.outcome, verdict.values);
   }
   if (!others.empty()) add_others(waterfall, others);
   return {.chart = waterfall.finish(),
@@ -226,27 +226,27 @@ Figure waterfall_of(const Verdicts& verdicts) {
           .wide = true};
 }
 
-std::vector<std::string> members_of(const Judgement& judgement,
+std::vector<std::string> members_of(const Acceptance& acceptance,
                                     const Specification& specification) {
   if (!specification.system.nodes.empty()) return specification.system.nodes;
   std::vector<std::string> names;
-  for (const NodeAccount& account : judgement.nodes) names.push_back(account.node);
+  for (const NodeAccount& account : acceptance.nodes) names.push_back(account.node);
   return names;
 }
 
-/// Several rules may judge one pair: the worst word counts.
-std::map<Pair, const RuleVerdict*> pairs_of(const Verdicts& verdicts,
+/// Several rules may judge one pair: the worst outcome counts.
+std::map<Pair, const CheckResult*> pairs_of(const Verdicts& verdicts,
                                             const std::vector<std::string>& members) {
-  std::map<Pair, const RuleVerdict*> worst;
+  std::map<Pair, const CheckResult*> worst;
   const auto number_of = [&](const std::string& node) {
     return static_cast<std::size_t>(
         std::distance(members.begin(), std::find(members.begin(), members.end(), node)));
   };
-  for (const RuleVerdict* verdict : verdicts) {
+  for (const CheckResult* verdict : verdicts) {
     const Pair pair{number_of(verdict->nodes[0]), number_of(verdict->nodes[1])};
     if (std::max(pair.first, pair.second) >= members.size()) continue;
     const auto [found, added] = worst.try_emplace(pair, verdict);
-    if (found->second->word < verdict->word) found->second = verdict;
+    if (found->second->outcome < verdict->outcome) found->second = verdict;
   }
   return worst;
 }
@@ -258,7 +258,7 @@ ColourScale scale_of(const Verdicts& verdicts) {
   scale.title = scale.unit;
   std::optional<double> reference;
   std::optional<double> floor;
-  for (const RuleVerdict* verdict : verdicts) {
+  for (const CheckResult* verdict : verdicts) {
     if (!reference) reference = finite(verdict->reference);
     if (!floor) floor = edge(*verdict, verdict->bounds.fail_below);
     scale.high = std::max(scale.high, finite(verdict->value).value_or(0));
@@ -273,9 +273,9 @@ ColourScale scale_of(const Verdicts& verdicts) {
   return scale;
 }
 
-std::set<std::string> suspects_of(const Judgement& judgement) {
+std::set<std::string> suspects_of(const Acceptance& acceptance) {
   std::set<std::string> suspects;
-  for (const Suspect& suspect : judgement.suspects) {
+  for (const Suspect& suspect : acceptance.suspects) {
     if (suspect.nodes.size() == 1) suspects.insert(suspect.nodes.front());
   }
   return suspects;
@@ -307,10 +307,10 @@ void add_failed(ChartCurve& curve, double x, double y) {
   add_path(curve, {{x + 0.1, y + 0.45}, {x + 0.45, y + 0.1}});
 }
 
-Figure heat_map_of(const Judgement& judgement, const std::vector<std::string>& members,
+Figure heat_map_of(const Acceptance& acceptance, const std::vector<std::string>& members,
                    const Verdicts& verdicts) {
-  const RuleVerdict& first = *verdicts.front();
-  const std::set<std::string> suspects = suspects_of(judgement);
+  const CheckResult& first = *verdicts.front();
+  const std::set<std::string> suspects = suspects_of(acceptance);
   const ChartAxis names = names_axis(members, suspects);
   ChartCurve cells{.kind = CurveKind::Cells};
   ChartCurve failed = line_of("failed", kFailColour, 2.4);
@@ -321,7 +321,7 @@ Figure heat_map_of(const Judgement& judgement, const std::vector<std::string>& m
     const std::optional<double> value = finite(verdict->value);
     for (const auto& [x, y] : {std::pair{one, other}, std::pair{other, one}}) {
       cells.points.push_back({.x = x, .y = y, .low = value});
-      if (value && (verdict->word == Word::Fail || verdict->word == Word::Known)) {
+      if (value && (verdict->outcome == Outcome::Fail || verdict->outcome == Outcome::Known)) {
         add_failed(failed, x, y);
       }
     }
@@ -363,10 +363,10 @@ Figure heat_map_of(const Judgement& judgement, const std::vector<std::string>& m
 
 }  // namespace
 
-std::vector<Figure> waterfalls(const Judgement& judgement, const std::string& rule) {
+std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& rule) {
   std::vector<std::string> collectives;
   std::map<std::string, Verdicts> verdicts;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     if (verdict.rule != rule) continue;
     if (!verdicts.contains(verdict.collective)) collectives.push_back(verdict.collective);
     verdicts[verdict.collective].push_back(&verdict);
@@ -378,10 +378,10 @@ std::vector<Figure> waterfalls(const Judgement& judgement, const std::string& ru
   return figures;
 }
 
-std::vector<Figure> heat_maps(const Judgement& judgement, const Specification& specification) {
+std::vector<Figure> heat_maps(const Acceptance& acceptance, const Specification& specification) {
   constexpr std::size_t kFewest = 3;
   std::map<MapKey, Verdicts> maps;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     if (verdict.nodes.size() != 2 || instances_noun(specification, verdict.device_set) != "pairs") {
       continue;
     }
@@ -389,11 +389,11 @@ std::vector<Figure> heat_maps(const Judgement& judgement, const Specification& s
           verdict.statistic}]
         .push_back(&verdict);
   }
-  const std::vector<std::string> members = members_of(judgement, specification);
+  const std::vector<std::string> members = members_of(acceptance, specification);
   std::vector<Figure> figures;
   if (members.size() < kFewest) return figures;
   for (const auto& [key, verdicts] : maps) {
-    Figure map = heat_map_of(judgement, members, verdicts);
+    Figure map = heat_map_of(acceptance, members, verdicts);
     if (map.chart.colours->high > 0) figures.push_back(std::move(map));
   }
   return figures;

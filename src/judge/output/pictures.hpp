@@ -9,14 +9,14 @@
 
 namespace busbar::judge {
 
-/// @name Charts of a judgement, each with its caption
+/// @name Charts of an acceptance, each with its caption
 /// @{
 /// One per rule and collective. Up to 24 bars; of more, those that are not PASS, the lowest and
 /// highest PASS, and the launches of all others on one line.
-[[nodiscard]] std::vector<Figure> waterfalls(const Judgement& judgement, const std::string& rule);
+[[nodiscard]] std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& rule);
 /// One per pairwise set, collective, size and metric, of three nodes or more; its limits do not
 /// depend on what was measured.
-[[nodiscard]] std::vector<Figure> heat_maps(const Judgement& judgement,
+[[nodiscard]] std::vector<Figure> heat_maps(const Acceptance& acceptance,
                                             const Specification& specification);
 /// @}
 

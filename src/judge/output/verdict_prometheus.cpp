@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_prometheus.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "judge/output/words.hpp"
+#include "judge/output/describe.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar::judge {
@@ -61,21 +60,22 @@ class Family {
 };
 
 /// Verdicts that have series of their own.
-std::vector<const RuleVerdict*> told_alone(const Judgement& judgement) {
+std::vector<const CheckResult*> told_alone(const Acceptance& acceptance) {
   std::map<std::string, std::set<std::string>> instances;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     instances[verdict.device_set].insert(verdict.instance);
   }
-  std::vector<const RuleVerdict*> told;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
-    if (verdict.word != Word::Pass || instances[verdict.device_set].size() <= kMostInstances) {
+  std::vector<const CheckResult*> told;
+  for (const CheckResult& verdict : acceptance.verdicts) {
+    if (verdict.outcome != Outcome::Pass ||
+        instances[verdict.device_set].size() <= kMostInstances) {
       told.push_back(&verdict);
     }
   }
   return told;
 }
 
-std::vector<Label> what_is_measured(const RuleVerdict& verdict) {
+std::vector<Label> what_is_measured(const CheckResult& verdict) {
   return {{"device_set", verdict.device_set},
           {"instance", verdict.instance},
           {"collective", verdict.collective},
@@ -97,11 +97,11 @@ constexpr std::array<MetricFamily, 3> kMetrics{
       "Algorithm bandwidth over launches, in 10^9 bytes per second.", 1},
      {Metric::Time, "interconnect_time_seconds", "Time of one operation over launches.", 1e-6}}};
 
-std::string measured(const std::vector<const RuleVerdict*>& told, const std::string& system) {
+std::string measured(const std::vector<const CheckResult*>& told, const std::string& system) {
   std::string text;
   for (const MetricFamily& metric : kMetrics) {
     Family family(metric.name, metric.help, system);
-    for (const RuleVerdict* verdict : told) {
+    for (const CheckResult* verdict : told) {
       if (verdict->metric != metric.metric || !verdict->value) continue;
       family.add(what_is_measured(*verdict), *verdict->value * metric.factor);
     }
@@ -109,7 +109,7 @@ std::string measured(const std::vector<const RuleVerdict*>& told, const std::str
   }
   Family ratios("interconnect_reference_ratio", "Measured value over the reference of the rule.",
                 system);
-  for (const RuleVerdict* verdict : told) {
+  for (const CheckResult* verdict : told) {
     std::vector<Label> labels{{"rule", verdict->rule}};
     for (Label& label : what_is_measured(*verdict)) labels.push_back(std::move(label));
     ratios.add(labels, verdict->ratio);
@@ -118,13 +118,14 @@ std::string measured(const std::vector<const RuleVerdict*>& told, const std::str
 }
 
 /// Per rule, whatever the number of instances.
-std::string summaries(const Judgement& judgement, const std::string& system) {
+std::string summaries(const Acceptance& acceptance, const std::string& system) {
   std::map<std::string, double> lowest;
   std::map<std::string, double> highest;
-  std::map<std::pair<std::string, Word>, double> counts;
-  for (const RuleVerdict& verdict : judgement.verdicts) {
-    for (const Word word : kWords) counts.try_emplace({verdict.rule, word}, 0);
-    counts[{verdict.rule, verdict.word}] += 1;
+  std::map<std::pair<std::string, Outcome>, double> counts;
+  for (const CheckResult& verdict : acceptance.verdicts) {
+    for (const Outcome outcome : all_values<Outcome>())
+      counts.try_emplace({verdict.rule, outcome}, 0);
+    counts[{verdict.rule, verdict.outcome}] += 1;
     if (!finite(verdict.ratio)) continue;
     double& low = lowest.try_emplace(verdict.rule, *verdict.ratio).first->second;
     double& high = highest.try_emplace(verdict.rule, *verdict.ratio).first->second;
@@ -144,30 +145,31 @@ std::string summaries(const Judgement& judgement, const std::string& system) {
   return low.text() + high.text() + words.text();
 }
 
-/// The worst word of a rule's instance over collectives and sizes.
-std::string verdicts(const std::vector<const RuleVerdict*>& told, const std::string& system) {
-  std::map<std::pair<std::string, std::string>, Word> worst;
-  for (const RuleVerdict* verdict : told) {
+/// The worst outcome of a rule's instance over collectives and sizes.
+std::string verdicts(const std::vector<const CheckResult*>& told, const std::string& system) {
+  std::map<std::pair<std::string, std::string>, Outcome> worst;
+  for (const CheckResult* verdict : told) {
     const auto [found, added] =
-        worst.try_emplace({verdict->rule, verdict->instance}, verdict->word);
-    found->second = std::max(found->second, verdict->word);
+        worst.try_emplace({verdict->rule, verdict->instance}, verdict->outcome);
+    found->second = std::max(found->second, verdict->outcome);
   }
   Family family("interconnect_verdict", "Worst verdict of a rule on an instance; always 1.",
                 system);
-  for (const auto& [key, word] : worst) {
+  for (const auto& [key, outcome] : worst) {
     family.add(
-        {{"rule", key.first}, {"instance", key.second}, {"verdict", std::string(name(word))}}, 1);
+        {{"rule", key.first}, {"instance", key.second}, {"verdict", std::string(name(outcome))}},
+        1);
   }
   return family.text();
 }
 
-std::string states(const Judgement& judgement, const Specification& specification,
+std::string states(const Acceptance& acceptance, const Specification& specification,
                    const std::string& system) {
   Family family("interconnect_node_state", "State of a node; always 1.", system);
-  for (const NodeAccount& account : judgement.nodes) {
+  for (const NodeAccount& account : acceptance.nodes) {
     family.add({{"node", account.node}, {"state", std::string(name(account.state))}}, 1);
   }
-  for (const std::string& node : account_for(judgement, specification).missing) {
+  for (const std::string& node : account_for(acceptance, specification).missing) {
     family.add({{"node", node}, {"state", std::string(name(NodeState::NoData))}}, 1);
   }
   return family.text();
@@ -175,16 +177,16 @@ std::string states(const Judgement& judgement, const Specification& specificatio
 
 }  // namespace
 
-std::string verdict_prometheus(const Judgement& judgement, const Specification& specification) {
+std::string verdict_prometheus(const Acceptance& acceptance, const Specification& specification) {
   const std::string system = system_name(specification);
-  const std::vector<const RuleVerdict*> told = told_alone(judgement);
+  const std::vector<const CheckResult*> told = told_alone(acceptance);
   Family overall("interconnect_overall", "Overall verdict; always 1.", system);
-  overall.add({{"verdict", std::string(name(judgement.overall()))}}, 1);
+  overall.add({{"verdict", std::string(name(acceptance.overall()))}}, 1);
   Family stamp("interconnect_last_run_timestamp_seconds",
                "When the system was judged, in seconds since 1970.", system);
-  stamp.add({}, static_cast<double>(judgement.head.judged_at_unix));
-  return measured(told, system) + verdicts(told, system) + summaries(judgement, system) +
-         states(judgement, specification, system) + overall.text() + stamp.text();
+  stamp.add({}, static_cast<double>(acceptance.head.judged_at_unix));
+  return measured(told, system) + verdicts(told, system) + summaries(acceptance, system) +
+         states(acceptance, specification, system) + overall.text() + stamp.text();
 }
 
 }  // namespace busbar::judge

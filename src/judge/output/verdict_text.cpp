@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_text.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
-#include "judge/output/rule_list.hpp"
-#include "judge/output/words.hpp"
+#include "judge/output/verdict_output.hpp"
 #include "report/text_table.hpp"
 
 namespace busbar::judge {
@@ -16,12 +14,12 @@ namespace {
 
 constexpr std::size_t kWidth = 110;
 
-std::string head(const Judgement& judgement, const Specification& specification) {
+std::string head(const Acceptance& acceptance, const Specification& specification) {
   std::string text =
-      fmt::format("busbar accept {}: {}", judgement.head.version, system_name(specification));
+      fmt::format("busbar accept {}: {}", acceptance.head.version, system_name(specification));
   if (!specification.profile.empty()) text += ", profile " + specification.profile;
-  text += fmt::format(", {}, judged {}", specification.file, judgement.head.judged_at);
-  if (!judgement.head.seed.empty()) text += ", seed " + judgement.head.seed;
+  text += fmt::format(", {}, judged {}", specification.file, acceptance.head.judged_at);
+  if (!acceptance.head.seed.empty()) text += ", seed " + acceptance.head.seed;
   return text + "\n\n";
 }
 
@@ -42,31 +40,32 @@ std::string with_reasons(const std::string& table, const std::vector<ListedRow>&
   return text;
 }
 
-std::string rules(const Judgement& judgement, const Specification& specification) {
-  const std::vector<ListedRow> rows = list_rows(judgement, specification);
+std::string rules(const Acceptance& acceptance, const Specification& specification) {
+  const std::vector<ListedRow> rows = list_rows(acceptance, specification);
   if (rows.empty()) return "No rule was judged.\n";
   TextTable table{.columns = {"rule", "instance", "collective", "size", "measured", "unit", "bound",
                               "ratio", "verdict"}};
   for (const ListedRow& row : rows) {
     table.rows.push_back({row.rule, row.instance, row.collective, row.size, row.measured, row.unit,
-                          row.bound, row.ratio, std::string(name(row.word))});
+                          row.bound, row.ratio, std::string(name(row.outcome))});
   }
   return with_reasons(plain_table(table), rows);
 }
 
 /// The one cause of all errors stands once, not on every line.
-std::string refusal(const Judgement& judgement) {
-  if (judgement.head.refused.empty()) return {};
-  return fmt::format("\nEvery rule is an ERROR: {}\n", one_line(judgement.head.refused));
+std::string refusal(const Acceptance& acceptance) {
+  if (acceptance.head.refused.empty()) return {};
+  return fmt::format("\nEvery rule is an ERROR: {}\n", one_line(acceptance.head.refused));
 }
 
-std::string sources(const Judgement& judgement, const Specification& specification, bool all) {
+std::string sources(const Acceptance& acceptance, const Specification& specification, bool all) {
   std::string text;
   for (const Expectation& rule : specification.expectations) {
-    const bool shown = all || std::any_of(judgement.verdicts.begin(), judgement.verdicts.end(),
-                                          [&](const RuleVerdict& verdict) {
+    const bool shown = all || std::any_of(acceptance.verdicts.begin(), acceptance.verdicts.end(),
+                                          [&](const CheckResult& verdict) {
                                             return verdict.rule == rule.id &&
-                                                   verdict.word != Word::Pass && verdict.ratio;
+                                                   verdict.outcome != Outcome::Pass &&
+                                                   verdict.ratio;
                                           });
     if (!shown || rule.source.empty()) continue;
     text += fmt::format("  {} ({}): {}\n", rule.id, reference_words(rule), rule.source);
@@ -74,20 +73,20 @@ std::string sources(const Judgement& judgement, const Specification& specificati
   return text.empty() ? text : "\nSources\n" + text;
 }
 
-std::string suspects(const Judgement& judgement) {
-  if (judgement.suspects.empty()) {
-    return judgement.count(Word::Fail) > 0 ? "\n" + no_suspect_words(judgement) + "\n" : "";
+std::string suspects(const Acceptance& acceptance) {
+  if (acceptance.suspects.empty()) {
+    return acceptance.count(Outcome::Fail) > 0 ? "\n" + no_suspect_words(acceptance) + "\n" : "";
   }
   std::string text = "\nSuspects\n";
-  for (const Suspect& suspect : judgement.suspects) {
+  for (const Suspect& suspect : acceptance.suspects) {
     text += fmt::format("  {}  {}: {}\n", suspect_name(suspect), suspect.rule,
                         one_line(suspect_evidence(suspect)));
   }
   return text;
 }
 
-std::string nodes(const Judgement& judgement, const Specification& specification) {
-  const Accounting accounting = account_for(judgement, specification);
+std::string nodes(const Acceptance& acceptance, const Specification& specification) {
+  const Accounting accounting = account_for(acceptance, specification);
   std::vector<std::string> parts;
   for (const StateNodes& state : accounting.states) {
     parts.push_back(fmt::format("{} {}", name(state.state), join(state.names, " ")));
@@ -95,25 +94,25 @@ std::string nodes(const Judgement& judgement, const Specification& specification
   if (!accounting.missing.empty()) parts.push_back("MISSING " + join(accounting.missing, " "));
   std::string line = accounting.headline() + ": " + join(parts, "; ");
   if (line.size() > kWidth) line = accounting.headline() + ":\n  " + join(parts, "\n  ");
-  for (const std::string& other : node_lines(judgement)) line += "\n  " + other;
+  for (const std::string& other : node_lines(acceptance)) line += "\n  " + other;
   return "\n" + line + "\n";
 }
 
-std::string notes(const Judgement& judgement) {
-  std::string text;
-  for (const std::string& note : judgement.head.notes) text += "note: " + one_line(note) + "\n";
-  return text.empty() ? text : "\n" + text;
+std::string notes(const Acceptance& acceptance) {
+  if (acceptance.head.notes.empty()) return {};
+  return "\n" + join_each(acceptance.head.notes, "",
+                          [](const std::string& note) { return "note: " + one_line(note) + "\n"; });
 }
 
 }  // namespace
 
-std::string verdict_text(const Judgement& judgement, const Specification& specification,
+std::string verdict_text(const Acceptance& acceptance, const Specification& specification,
                          const TextOptions& options) {
-  return head(judgement, specification) + rules(judgement, specification) + refusal(judgement) +
-         sources(judgement, specification, options.all_sources) + suspects(judgement) +
-         notes(judgement) + nodes(judgement, specification) + count_words(judgement) +
-         fmt::format("\nOverall: {} (exit {})\n", name(judgement.overall()),
-                     exit_code_of(judgement, options.strict));
+  return head(acceptance, specification) + rules(acceptance, specification) + refusal(acceptance) +
+         sources(acceptance, specification, options.all_sources) + suspects(acceptance) +
+         notes(acceptance) + nodes(acceptance, specification) + count_words(acceptance) +
+         fmt::format("\nOverall: {} (exit {})\n", name(acceptance.overall()),
+                     exit_code_of(acceptance, options.strict));
 }
 
 }  // namespace busbar::judge

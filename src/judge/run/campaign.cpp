@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "judge/run/followups.hpp"
-#include "judge/run/halving_replay.hpp"
+#include "judge/run/plan.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -54,10 +53,10 @@ bool Campaign::run() {
   rerun();
   for (const DeviceSetRule& set : specification_.device_sets) {
     const bool wanted =
-        is_halved(set, request_.nodes.size()) && !collectives_of(specification_, set.id).empty();
+        is_bisected(set, request_.nodes.size()) && !collectives_of(specification_, set.id).empty();
     if (wanted && !is_stopped()) search(set);
   }
-  if (!is_stopped()) run_units(confirm_units(specification_, request_.nodes, judgement()));
+  if (!is_stopped()) run_units(confirm_units(specification_, request_.nodes, acceptance()));
   return !refusal_.empty() || !is_stopped();
 }
 
@@ -133,7 +132,8 @@ Unit Campaign::leave_out_silent(const Unit& unit) {
       jobs.push_back(job);
       continue;
     }
-    const LaunchResult result{.failure = silent_.at(*silent), .exit_code = -1};
+    const LaunchResult result{
+        .failure = silent_.at(*silent), .exit_code = -1, .unreachable = *silent};
     keep(++begun_, job, result);
     tell(begun_, job, &result);
   }
@@ -145,7 +145,8 @@ void Campaign::keep(std::size_t number, const Job& job, const LaunchResult& resu
               {.failure = result.failure,
                .exit_code = result.exit_code,
                .seconds = result.seconds,
-               .command = result.command},
+               .command = result.command,
+               .unreachable = result.unreachable},
               result.csv, result.log);
 }
 
@@ -162,7 +163,7 @@ void Campaign::tell(std::size_t number, const Job& job, const LaunchResult* resu
 
 void Campaign::rerun() {
   while (!is_stopped()) {
-    const std::vector<Unit> units = rerun_units(specification_, folder_.journal(), judgement());
+    const std::vector<Unit> units = rerun_units(specification_, folder_.journal(), acceptance());
     if (units.empty()) return;
     run_units(units);
   }
@@ -181,7 +182,8 @@ void Campaign::search(const DeviceSetRule& set) {
   while (!is_stopped()) {
     const std::vector<Observation>& seen = observations();
     if (searched_nodes(set, request_.nodes, seen).size() < 2) return;
-    const HalvingReplay replay = replay_halving(set, request_.nodes, seen, request_.judge(seen));
+    const BisectionResume replay =
+        resume_bisection(set, request_.nodes, seen, request_.judge(seen));
     const std::vector<Instance> groups = instances_of_round(replay.next, replay.nodes);
     // A round that gave no verdict would be asked for again and again.
     const bool same = !before.empty() && groups.size() == before.size() &&

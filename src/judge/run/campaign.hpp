@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/run/folder.hpp"
+#include "judge/run/journal.hpp"
 #include "judge/run/launcher.hpp"
 #include "judge/run/plan.hpp"
 #include "judge/verdict.hpp"
@@ -36,7 +36,7 @@ struct CampaignRequest {
   std::size_t at_once = 1;  ///< so many launches at the same time at most
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
-  std::function<Judgement(std::span<const Observation>)> judge{};
+  std::function<Acceptance(std::span<const Observation>)> judge{};
   /// Why no launch could be judged, after the first that have rows; empty: they can.
   std::function<std::string(std::span<const Observation>)> refuse{};
   std::function<void(const LaunchNote&)> note{};
@@ -61,7 +61,7 @@ class Campaign {
 
  private:
   [[nodiscard]] bool is_stopped() const;
-  [[nodiscard]] Judgement judgement() { return request_.judge(observations()); }
+  [[nodiscard]] Acceptance acceptance() { return request_.judge(observations()); }
   void launch(std::span<const Launch> launches, double timeout_s, const LaunchEvents& events);
   void touch(const std::vector<std::string>& nodes);
   void run_units(const std::vector<Unit>& units);

@@ -102,7 +102,7 @@ bool needs_quotes(const std::string& word) {
   return word.empty() || word.find_first_not_of(kPlain) != std::string::npos;
 }
 
-std::string quoted(const std::string& word) {
+std::string shell_quoted(const std::string& word) {
   if (!needs_quotes(word)) return word;
   std::string text = "'";
   for (const char character : word) {
@@ -164,7 +164,7 @@ Words touch_command(const LaunchSetup& setup, const std::string& collective,
 
 std::string command_text(const Words& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_quoted(word);
   return text;
 }
 

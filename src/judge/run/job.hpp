@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "judge/instances.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
 

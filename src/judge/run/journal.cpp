@@ -3,43 +3,33 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "judge/observation_file.hpp"
-#include "judge/run/journal_text.hpp"
-#include "report/csv_writer.hpp"
+#include "judge/csv_table.hpp"
 
 namespace busbar::judge {
 namespace {
 
 constexpr std::string_view kColumns =
     "device_set,instance,nodes,group,launch,attempt,purpose,collective,file,failure,exit_code,"
-    "seconds,command";
-constexpr std::size_t kColumnCount = 13;
+    "seconds,command,unreachable";
+constexpr std::size_t kColumnCount = 14;
+/// The journals of busbar 0.1 end with the command.
+constexpr std::string_view kOldColumns = kColumns.substr(0, kColumns.rfind(','));
 constexpr int kMostLaunches = 1000000;
 constexpr double kMostSeconds = 1e9;
 
-Purpose parse_purpose(const std::string& place, const std::string& text) {
-  for (const Purpose purpose : {Purpose::Measure, Purpose::Rerun, Purpose::Confirm}) {
-    if (name(purpose) == text) return purpose;
-  }
-  throw usage_error(
-      fmt::format("{}: '{}' is no purpose; there are measure, rerun and confirm", place, text));
-}
-
 int parse_count(const std::string& place, const std::string& text, int low) {
   return static_cast<int>(parse_integer(place, text, low, kMostLaunches));
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words = split(text, ' ');
-  std::erase(words, "");
-  return words;
 }
 
 /// Ids may have blanks.
@@ -50,38 +40,35 @@ std::vector<std::string> rules_of(std::string_view text) {
   return rules;
 }
 
-JournalLine parse_line(const std::string& place, const std::vector<std::string>& cells) {
-  if (cells.size() != kColumnCount) {
+/// Of a journal without that column: "h3 does not answer (...)".
+std::string unreachable_of(const std::string& failure) {
+  const std::size_t end = failure.find(" does not answer");
+  return end == std::string::npos ? std::string() : failure.substr(0, end);
+}
+
+Observation parse_line(const CsvRow& row) {
+  const std::string& place = row.place;
+  const std::vector<std::string>& cells = row.cells;
+  const bool old = cells.size() == kColumnCount - 1;
+  if (cells.size() != kColumnCount && !old) {
     throw usage_error(fmt::format("{}: {} where a journal has {}", place,
                                   counted(cells.size(), "cell"), kColumnCount));
   }
   constexpr int kLowestCode = -1;
   return {.device_set = cells[0],
           .instance = cells[1],
-          .nodes = words_of(cells[2]),
+          .nodes = split_words(cells[2]),
           .group = cells[3].empty() ? -1 : parse_count(place, cells[3], 0),
           .launch = parse_count(place, cells[4], 0),
           .attempt = parse_count(place, cells[5], 0),
-          .purpose = parse_purpose(place, cells[6]),
+          .purpose = parse_value<Purpose>("the purpose in " + place, cells[6]),
           .collective = cells[7],
           .file = cells[8],
           .failure = cells[9],
           .exit_code = parse_count(place, cells[10], kLowestCode),
           .seconds = parse_number(place, cells[11], 0, kMostSeconds),
-          .command = cells[12]};
-}
-
-/// A "# key: value" line of the head.
-void take_fact(Journal& journal, std::string_view line) {
-  const auto value = [&line](std::string_view key) -> std::optional<std::string> {
-    if (!line.starts_with(key)) return {};
-    return std::string(trim(line.substr(key.size())));
-  };
-  if (const auto text = value("# specification:")) journal.specification = *text;
-  if (const auto text = value("# profile:")) journal.profile = *text;
-  if (const auto text = value("# rules:")) journal.rules = rules_of(*text);
-  if (const auto text = value("# seed:")) journal.seed = *text;
-  if (const auto text = value("# nodes:")) journal.nodes = words_of(*text);
+          .command = cells[12],
+          .unreachable = old ? unreachable_of(cells[9]) : cells[13]};
 }
 
 /// The rows of a launch, or why they cannot be read.
@@ -103,18 +90,6 @@ void copy_rows(const Observation& other, Observation& observation) {
   if (observation.failure.empty()) observation.failure = other.failure;
 }
 
-Observation observation_of(const JournalLine& line) {
-  return {.device_set = line.device_set,
-          .instance = line.instance,
-          .nodes = line.nodes,
-          .group = line.group,
-          .launch = line.launch,
-          .attempt = line.attempt,
-          .purpose = line.purpose,
-          .collective = line.collective,
-          .failure = line.failure};
-}
-
 }  // namespace
 
 std::string journal_head(const Journal& journal) {
@@ -126,48 +101,28 @@ std::string journal_head(const Journal& journal) {
       journal.seed, join(journal.nodes, " "), kColumns);
 }
 
-std::string journal_row(const JournalLine& line) {
-  const std::array cells{line.device_set,
-                         line.instance,
-                         join(line.nodes, " "),
-                         line.group < 0 ? std::string() : fmt::format("{}", line.group),
-                         fmt::format("{}", line.launch),
-                         fmt::format("{}", line.attempt),
-                         std::string(name(line.purpose)),
-                         line.collective,
-                         line.file,
-                         line.failure,
-                         fmt::format("{}", line.exit_code),
-                         fmt::format("{:.3f}", line.seconds),
-                         line.command};
-  std::string text;
-  for (const std::string& cell : cells) {
-    text += (text.empty() ? "" : ",") + csv_cell(one_line(cell));
-  }
-  return text + '\n';
+std::string journal_row(const Observation& line) {
+  return csv_line({line.device_set, line.instance, join(line.nodes, " "),
+                   line.group < 0 ? std::string() : fmt::format("{}", line.group),
+                   fmt::format("{}", line.launch), fmt::format("{}", line.attempt),
+                   std::string(name(line.purpose)), line.collective, line.file, line.failure,
+                   fmt::format("{}", line.exit_code), fmt::format("{:.3f}", line.seconds),
+                   line.command, line.unreachable});
 }
 
 Journal load_journal(const std::string& path) {
-  Journal journal;
-  bool has_columns = false;
-  for (const JournalTextLine& line : journal_lines(path)) {
-    const std::string place = fmt::format("{}:{}", path, line.number);
-    if (line.text.starts_with('#')) {
-      take_fact(journal, line.text);
-    } else if (!has_columns) {
-      if (line.text != kColumns) {
-        throw usage_error(
-            fmt::format("{}: this is no journal of busbar accept run (launches.csv)", place));
-      }
-      has_columns = true;
-    } else {
-      journal.lines.push_back(parse_line(place, journal_cells(place, line.text)));
-    }
+  CsvTable table = read_csv_table(path);
+  if (table.columns != kColumns && table.columns != kOldColumns) {
+    throw usage_error(fmt::format("{}: this is no journal of busbar accept run (launches.csv)",
+                                  table.columns_place.empty() ? path : table.columns_place));
   }
-  if (!has_columns) {
-    throw usage_error(
-        fmt::format("{}: this is no journal of busbar accept run (launches.csv)", path));
-  }
+  std::map<std::string, std::string>& facts = table.facts;
+  Journal journal{.specification = facts["specification"],
+                  .profile = facts["profile"],
+                  .rules = rules_of(facts["rules"]),
+                  .seed = facts["seed"],
+                  .nodes = split_words(facts["nodes"])};
+  for (const CsvRow& row : table.rows) journal.lines.push_back(parse_line(row));
   return journal;
 }
 
@@ -181,8 +136,8 @@ void observe_more(const Journal& journal, const std::string& folder,
                   std::vector<Observation>& observations) {
   observations.reserve(journal.lines.size());
   for (std::size_t i = observations.size(); i < journal.lines.size(); ++i) {
-    const JournalLine& line = journal.lines[i];
-    Observation observation = observation_of(line);
+    const Observation& line = journal.lines[i];
+    Observation observation = line;
     if (!line.file.empty()) {
       observation.file = (std::filesystem::path(folder) / line.file).string();
       const bool is_rail = i > 0 && journal.lines[i - 1].file == line.file;
@@ -196,6 +151,69 @@ void observe_more(const Journal& journal, const std::string& folder,
     }
     observations.push_back(std::move(observation));
   }
+}
+
+namespace {
+
+void make_empty_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw usage_error(fmt::format("-o {}: {}", path, error.message()));
+  const bool empty = std::filesystem::is_empty(path, error);
+  if (error) throw usage_error(fmt::format("-o {}: {}", path, error.message()));
+  if (!empty) {
+    throw usage_error(fmt::format(
+        "-o {}: the folder is not empty, and nothing is replaced; name a new one", path));
+  }
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  OutputFile(path, "-o", OutputFile::Mode::New).append(text);
+}
+
+}  // namespace
+
+std::string file_word(const std::string& text) {
+  constexpr std::size_t kMost = 60;
+  std::string word;
+  for (const char character : text.substr(0, kMost)) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(character)) != 0 ||
+                       character == '.' || character == '+' || character == '-';
+    word += plain ? character : '-';
+  }
+  return word;
+}
+
+RunFolder::RunFolder(std::string path, Journal head, const std::string& specification_text)
+    : path_(std::move(path)), journal_(std::move(head)) {
+  make_empty_folder(path_);
+  write_file(path_ + "/spec.toml", specification_text);
+  file_.emplace(journal_path(), "-o", OutputFile::Mode::New);
+  file_->append(journal_head(journal_));
+}
+
+void RunFolder::add(std::size_t number, const Job& job, const Observation& outcome,
+                    const std::string& csv, const std::string& log) {
+  const std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
+                                       file_word(job_name(job)), file_word(job.collective));
+  if (!csv.empty()) write_file(fmt::format("{}/{}.csv", path_, stem), csv);
+  if (!log.empty()) write_file(fmt::format("{}/{}.log", path_, stem), log);
+  std::string rows;
+  for (const Instance& instance : job.instances) {
+    Observation line = outcome;
+    line.device_set = job.device_set;
+    line.instance = instance.name;
+    line.nodes = instance.nodes;
+    line.group = instance.group;
+    line.launch = job.launch;
+    line.attempt = job.attempt;
+    line.purpose = job.purpose;
+    line.collective = job.collective;
+    if (!csv.empty()) line.file = stem + ".csv";
+    rows += journal_row(line);
+    journal_.lines.push_back(std::move(line));
+  }
+  file_->append(rows);
 }
 
 }  // namespace busbar::judge

@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "judge/observation.hpp"
+#include "judge/run/job.hpp"
+#include "report/output_file.hpp"
 
 namespace busbar::judge {
-
-/// One launch of `accept run` as its journal (launches.csv) keeps it; a line is on disk as soon as
-/// the launch has ended.
-struct JournalLine {
-  std::string device_set{};
-  std::string instance{};
-  std::vector<std::string> nodes{};
-  int group = -1;
-  int launch = 0;
-  int attempt = 0;
-  Purpose purpose = Purpose::Measure;
-  std::string collective{};
-  std::string file{};     ///< the CSV, relative to the journal's folder; empty: none was written
-  std::string failure{};  ///< empty: it went well
-  int exit_code = 0;
-  double seconds = 0;
-  std::string command{};
-};
 
 /// A journal: who was asked, in which order.
 struct Journal {
@@ -34,14 +20,16 @@ struct Journal {
   std::vector<std::string> rules{};  ///< the only ones that were asked for; empty: all
   std::string seed{};
   std::vector<std::string> nodes{};  ///< all that were to be judged
-  std::vector<JournalLine> lines{};
+  /// One launch each, on disk as soon as it has ended; `file` is relative to the journal's folder,
+  /// and rows are not read yet.
+  std::vector<Observation> lines{};
 };
 
 /// Reads launches.csv. Throws Error (Usage) with file and line.
 [[nodiscard]] Journal load_journal(const std::string& path);
 /// The head, and one line; RFC 4180.
 [[nodiscard]] std::string journal_head(const Journal& journal);
-[[nodiscard]] std::string journal_row(const JournalLine& line);
+[[nodiscard]] std::string journal_row(const Observation& line);
 
 /// The journal's CSVs as observations; a CSV that is missing or cannot be read is one with a
 /// failure.
@@ -50,5 +38,31 @@ struct Journal {
 /// The same for the journal's lines beyond those that `observations` already has.
 void observe_more(const Journal& journal, const std::string& folder,
                   std::vector<Observation>& observations);
+
+/// What `accept run` writes: the specification, the journal, a CSV and where there is any the
+/// stderr of every launch.
+class RunFolder {
+ public:
+  /// Makes the folder, which must be new or empty, and begins the journal. Throws Error (Usage).
+  RunFolder(std::string path, Journal head, const std::string& specification_text);
+
+  /// Keeps what a launch wrote in files of its number, then its lines: they are on disk when this
+  /// returns.
+  void add(std::size_t number, const Job& job, const Observation& outcome, const std::string& csv,
+           const std::string& log);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
+  /// The head and all lines so far.
+  [[nodiscard]] const Journal& journal() const { return journal_; }
+
+ private:
+  std::string path_;
+  Journal journal_;
+  std::optional<OutputFile> file_{};
+};
+
+/// Letters, digits, '.', '+' and '-' of a text, at most 60.
+[[nodiscard]] std::string file_word(const std::string& text);
 
 }  // namespace busbar::judge

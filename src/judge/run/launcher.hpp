@@ -2,16 +2,66 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/units.hpp"
 #include "judge/run/job.hpp"
 
 namespace busbar::judge {
+
+/// What this machine has left for launchers.
+struct LaunchLimits {
+  std::uint64_t open_files = 0;  ///< hard limit, RLIMIT_NOFILE
+  std::uint64_t used_files = 0;  ///< of these
+  std::uint64_t processes = 0;   ///< that may still be started, with threads
+  Bytes memory = 0;              ///< that is available
+  std::uint64_t processors = 0;
+};
+
+/// How many launches run at the same time at most, and what allows no more: "512 open files
+/// (ulimit -n)".
+struct AtOnce {
+  std::size_t launches = 1;
+  std::string reason{};
+};
+
+/// What was asked for by `option`, else as many as the limits allow; never more than open files and
+/// processes allow, since a launcher that gets none ends as if its nodes were at fault; never none.
+[[nodiscard]] AtOnce choose_at_once(const LaunchLimits& limits, std::optional<int> wanted,
+                                    const std::string& option);
+
+[[nodiscard]] LaunchLimits probe_launch_limits();
+
+/// Raises the soft limit of open files as far as so many launches at the same time need it.
+void allow_launches(const LaunchLimits& limits, std::size_t launches);
+
+/// Takes Ctrl-C, SIGTERM and SIGHUP while it lives, so that a run can end its launches and its
+/// journal in order. To be made before any other thread.
+class InterruptWatch {
+ public:
+  InterruptWatch();
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+  ~InterruptWatch();
+
+  /// Becomes true with the first of these signals.
+  [[nodiscard]] const std::atomic<bool>& interrupted() const { return interrupted_; }
+
+ private:
+  void wait();
+
+  std::atomic<bool> interrupted_ = false;
+  std::atomic<bool> done_ = false;
+  sigset_t before_{};
+  std::thread thread_;
+};
 
 /// How a launch went.
 struct LaunchResult {
@@ -21,6 +71,7 @@ struct LaunchResult {
   int exit_code = 0;
   double seconds = 0;
   std::string command{};
+  std::string unreachable{};  ///< the node that was found not to answer before
   bool timed_out = false;
   bool stopped = false;  ///< by `stop`
 };

@@ -53,9 +53,9 @@ std::string age_fault(const BaselineRule& rule, const Baseline& baseline,
 bool has_row(const Baseline& baseline, const Expectation& rule, const std::string& collective,
              Bytes size) {
   return std::any_of(baseline.rows.begin(), baseline.rows.end(), [&](const BaselineRow& row) {
-    return row.device_set == rule.device_set && row.collective == collective &&
-           row.type == rule.type && row.size == size && row.metric == rule.metric &&
-           row.statistic == rule.statistic;
+    const BaselineKey wanted{rule.device_set, row.key.instance, collective, rule.type, size,
+                             rule.metric,     rule.statistic};
+    return row.key == wanted;
   });
 }
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/reader.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "judge/spec/reader_parts.hpp"
 
 namespace busbar::judge {
@@ -44,14 +41,9 @@ Specification parse_specification(std::string_view text, const std::string& orig
 }
 
 Specification load_specification(const std::string& path, const std::string& profile) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, error)) {
-    throw usage_error(fmt::format("{}: this specification cannot be read", path));
-  }
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_specification(text.str(), path, profile);
+  const auto text = read_file(path);
+  if (!text) throw usage_error(fmt::format("{}: this specification cannot be read", path));
+  return parse_specification(*text, path, profile);
 }
 
 }  // namespace busbar::judge

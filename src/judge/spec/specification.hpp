@@ -95,7 +95,7 @@ struct DeviceSetRule {
   std::string gpus{};                ///< `--devices` of the executables; empty: all, or no GPUs
   int ranks_per_node = 0;            ///< always above 0: given, or of `gpus`, or of the fingerprint
   std::vector<std::string> nodes{};  ///< of List; empty else
-  int all_pairs_up_to = 32;          ///< Pairwise: more nodes are searched by halving
+  int all_pairs_up_to = 32;          ///< Pairwise: more nodes are searched by bisection
   TextPlace place{};
 };
 

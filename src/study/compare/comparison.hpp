@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "stats/mann_whitney.hpp"
 #include "study/compare/launch.hpp"
 
@@ -16,8 +17,10 @@ enum class Verdict { Faster, Slower, Same, CannotTell };
 /// An effect that matters, unless the user gives another.
 inline constexpr double kThresholdPercent = 3;
 
-/// "faster", "slower", "same", "cannot tell".
-[[nodiscard]] std::string_view name(Verdict verdict);
+constexpr auto enum_names(Verdict) {
+  return std::array{Named{Verdict::Faster, "faster"}, Named{Verdict::Slower, "slower"},
+                    Named{Verdict::Same, "same"}, Named{Verdict::CannotTell, "cannot tell"}};
+}
 
 /// Where an interval of a ratio is from.
 enum class IntervalKind {
@@ -25,6 +28,11 @@ enum class IntervalKind {
   WithinLaunch,  ///< of the samples of one launch each: says nothing about the next launch
   OverLaunches   ///< of the medians of launches
 };
+constexpr auto enum_names(IntervalKind) {
+  return std::array{Named{IntervalKind::None, ""},
+                    Named{IntervalKind::WithinLaunch, "within one launch"},
+                    Named{IntervalKind::OverLaunches, "over launch medians"}};
+}
 
 /// A measurement before and after.
 struct ComparedRow {

@@ -16,19 +16,6 @@ constexpr std::array<std::string_view, 19> kColumns{
     "busbw_GBps",  "device_set", "time_median_us", "time_ci_low_us", "time_ci_high_us",
     "aggregation", "group",      "sender",         "receiver"};
 
-RowKey key_of(const Record& record) {
-  return {.collective = record.collective,
-          .type = record.type,
-          .op = record.op,
-          .root = record.root,
-          .ranks = record.ranks,
-          .group = record.group,
-          .sender = record.sender,
-          .receiver = record.receiver,
-          .size = record.size,
-          .in_place = record.in_place};
-}
-
 void insert(std::set<std::string>& values, const std::string& cell) {
   if (!cell.empty()) values.insert(cell);
 }
@@ -51,7 +38,7 @@ void LaunchMaker::add(const Record& record) {
   problems_.add(record);
   if (contradicts_itself(record)) return;
   if (record.status != RowStatus::Ok || record.time_median_us.value_or(0) <= 0) return;
-  Cycles& cycles = cycles_of(key_of(record));
+  Cycles& cycles = cycles_of(row_key(record));
   cycles.times_us.push_back(*record.time_median_us);
   if (record.busbw_GBps) cycles.rates_GBps.push_back(*record.busbw_GBps);
   cycles.ci_low_us = record.time_ci_low_us;

@@ -6,33 +6,12 @@
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
+#include "model/row_key.hpp"
 #include "study/dataset.hpp"
 
 namespace busbar::study {
-
-/// What makes a row of one launch and a row of another the same measurement.
-struct RowKey {
-  std::string collective{};
-  std::string type{};
-  std::string op{};
-  std::optional<int> root{};
-  int ranks = 0;
-  std::optional<int> group{};
-  std::optional<int> sender{};
-  std::optional<int> receiver{};
-  Bytes size = 0;
-  bool in_place = false;
-
-  /// All members, in the order of comparison.
-  [[nodiscard]] auto tied() const {
-    return std::tie(collective, type, op, root, ranks, group, sender, receiver, size, in_place);
-  }
-  [[nodiscard]] auto operator<=>(const RowKey& other) const { return tied() <=> other.tied(); }
-  [[nodiscard]] bool operator==(const RowKey& other) const { return tied() == other.tied(); }
-};
 
 /// A measurement in one launch: medians over its cycles, in microseconds and GB/s.
 struct LaunchRow {

@@ -2,12 +2,18 @@
 #include "study/import/log_reader.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "study/import/known_collective.hpp"
 
+// Summaries that scripts make of nccl-tests' logs: an operation, a number of GPUs and the bus
+// bandwidth at one size, which the user has to know; or an operation, a size ("packet") and the bus
+// bandwidth on one number of GPUs, which again the user has to know.
 namespace busbar::study {
 namespace {
 
@@ -71,6 +77,118 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
                   "columns of their own, name them by "
                   "--columns",
                   path));
+}
+
+namespace {
+
+constexpr std::size_t kColumns = 3;
+constexpr Bytes kFloat = 4;
+
+LogTable table_of(const LogLine& line, const std::vector<std::string>& cells, int ranks) {
+  LogTable table{.line = line.number,
+                 .collective = cells[0],
+                 .tool = "nccl-tests, a summary",
+                 .backend = "nccl",
+                 .cadence = "streaming",
+                 .aggregation = "mean",
+                 .ranks = ranks,
+                 .ended = true};
+  return table;
+}
+
+/// The rate as the printed bus bandwidth says it; the time follows from it.
+LogHalf half_of(const Printed& busbw, double factor) {
+  return {
+      .algbw_GBps = Printed{.value = busbw.value / factor, .half_unit = busbw.half_unit / factor},
+      .busbw_GBps = busbw};
+}
+
+/// What the second column of a summary is; the user gives the other.
+enum class Second { Ranks, Size };
+
+struct SummaryRow {
+  const KnownCollective* collective = nullptr;
+  int ranks = 0;
+  Bytes size = 0;
+  Printed busbw{};
+};
+
+/// Throws a usage error without a place where a cell is not what its column says.
+SummaryRow row_of(const std::vector<std::string>& cells, Second second, const LogReading& reading) {
+  if (cells.size() != kColumns) {
+    throw usage_error("not an operation, a number and a rate");
+  }
+  SummaryRow row{.collective = find_collective(cells[0])};
+  const auto number = to_number<std::uint64_t>(cells[1]);
+  const auto busbw = printed_number(cells[2]);
+  if (row.collective == nullptr) throw usage_error(fmt::format("'{}' is no collective", cells[0]));
+  constexpr std::uint64_t kMostRanks = 1U << 24U;
+  const bool ranks = second == Second::Ranks;
+  if (!number || (ranks && (*number < 1 || *number > kMostRanks))) {
+    throw usage_error(
+        fmt::format("'{}' is no {}", cells[1], ranks ? "number of GPUs" : "number of bytes"));
+  }
+  if (!busbw) throw usage_error(fmt::format("'{}' is no rate", cells[2]));
+  row.ranks = ranks ? static_cast<int>(*number) : *reading.ranks;
+  row.size = ranks ? *reading.size : *number;
+  row.busbw = *busbw;
+  return row;
+}
+
+void read_row(LogFile& log, const LogLine& line, Second second, const LogReading& reading) {
+  const std::vector<std::string> cells = split(line.text, ',');
+  SummaryRow row;
+  try {
+    row = row_of(cells, second, reading);
+  } catch (const Error& error) {
+    return bad_line(log, line, error.what(), reading);
+  }
+  const bool has_rate = row.ranks > 1 && row.size > 0 && row.busbw.value > row.busbw.half_unit;
+  if (!has_rate) {
+    log.warnings.push_back(
+        fmt::format("{}:{}: {} of {} has no bus bandwidth on {}; the row is left out", log.path,
+                    line.number, row.collective->name, format_bytes(row.size),
+                    counted(static_cast<std::size_t>(row.ranks), "GPU")));
+    return;
+  }
+  log.tables.push_back(table_of(line, cells, row.ranks));
+  log.tables.back().rows.push_back(
+      {.line = line.number,
+       .size = row.size,
+       .count = row.size / kFloat,
+       .type = "float",
+       .halves = {half_of(row.busbw, row.collective->bus_factor(row.ranks))}});
+}
+
+/// Nothing where the line names no columns of a summary.
+std::optional<Second> second_column(const LogLine& line) {
+  const std::string names = lower(trim(line.text));
+  if (names == "op,gpu,bandwidth" || names == "op,gpus,busbw") return Second::Ranks;
+  return names == "op,packet,bandwidth" ? std::optional(Second::Size) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_summary(std::span<const LogLine> lines) {
+  return !lines.empty() && second_column(lines.front()).has_value();
+}
+
+LogFile read_summary_text(std::span<const LogLine> lines, const std::string& path,
+                          const LogReading& reading) {
+  const Second second = *second_column(lines.front());
+  if (second == Second::Ranks && !reading.size) {
+    throw usage_error(fmt::format(
+        "{}:1: a summary of rates does not say of which size they are; give --size SIZE", path));
+  }
+  if (second == Second::Size && !reading.ranks) {
+    throw usage_error(fmt::format(
+        "{}:1: a summary of rates by size does not say on how many ranks; give --ranks N", path));
+  }
+  LogFile log{.path = path};
+  for (const LogLine& line : lines.subspan(1)) {
+    if (!trim(line.text).empty()) read_row(log, line, second, reading);
+  }
+  return log;
 }
 
 }  // namespace busbar::study

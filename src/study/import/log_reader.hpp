@@ -6,9 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "study/import/log_lines.hpp"
-#include "study/import/log_table.hpp"
-#include "study/import/nccl_row.hpp"
+#include "study/import/log.hpp"
+#include "study/import/nccl_text.hpp"
 
 namespace busbar::study {
 

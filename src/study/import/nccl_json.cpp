@@ -60,7 +60,7 @@ LogHalf half_of(const Json& row, const char* key, bool in_place) {
   half.cpu_time_us = number(cells, "cpu_time");
   half.algbw_GBps = number(cells, "alg_bw");
   half.busbw_GBps = number(cells, "bus_bw");
-  if (const auto wrong = whole_number(text(cells, "nwrong"))) {
+  if (const auto wrong = to_number<std::uint64_t>(text(cells, "nwrong"))) {
     half.wrong = static_cast<double>(*wrong);
   }
   const auto iterations = row.find(std::string(key) + "_per_iter");
@@ -80,7 +80,7 @@ LogRow row_of(const Json& json) {
   }
   row.op = text(json, "redop");
   row.root = small_number(text(json, "root"));
-  row.operations = whole_number(text(json, "actual_iterations"));
+  row.operations = to_number<std::uint64_t>(text(json, "actual_iterations"));
   if (json.contains("out_of_place")) row.halves.push_back(half_of(json, "out_of_place", false));
   if (json.contains("in_place")) row.halves.push_back(half_of(json, "in_place", true));
   return row;
@@ -88,8 +88,8 @@ LogRow row_of(const Json& json) {
 
 /// One rank per GPU of every process; the list has each process' first GPU only.
 void read_config(LogTable& table, const Json& config) {
-  table.operations = whole_number(text(config, "iterations"));
-  table.warmup = whole_number(text(config, "warmup_iters"));
+  table.operations = to_number<std::uint64_t>(text(config, "iterations"));
+  table.warmup = to_number<std::uint64_t>(text(config, "warmup_iters"));
   const auto devices = config.find("devices");
   if (devices == config.end() || !devices->is_array()) return;
   table.all_hosts = true;
@@ -120,7 +120,7 @@ LogTable table_of(const Json& json) {
                  .backend = "nccl",
                  .cadence = "streaming",
                  .aggregation = "mean"};
-  if (const auto code = whole_number(text(json, "nccl_version"))) {
+  if (const auto code = to_number<std::uint64_t>(text(json, "nccl_version"))) {
     table.library = "NCCL " + version_words(*code);
   }
   if (json.contains("args") && json["args"].is_array()) {

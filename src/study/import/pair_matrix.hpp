@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "study/import/log.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/log_table.hpp"
 
 namespace busbar::study {
 

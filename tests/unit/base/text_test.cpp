@@ -73,6 +73,42 @@ TEST(OneLine, TurnsLineEndsIntoBlanks) {
   EXPECT_EQ(one_line(" a "), "a");
 }
 
+TEST(SplitWords, LeavesOutAllBlanks) {
+  EXPECT_EQ(split_words("  a \t b\n"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(split_words(" \r\n").empty());
+}
+
+TEST(Lower, ChangesLettersOnly) {
+  EXPECT_EQ(lower("NVIDIA H200-1\xc3\x84"), "nvidia h200-1\xc3\x84");
+}
+
+TEST(Quoted, EscapesQuotesAndDropsControlCharacters) {
+  EXPECT_EQ(quoted("a \"b\" \\ c\n\x7f"), "\"a \\\"b\\\" \\\\ c  \"");
+}
+
+TEST(ToNumber, TakesTheWholeTextOrNothing) {
+  EXPECT_EQ(to_number<int>("-12"), -12);
+  EXPECT_EQ(to_number<double>("2.5e3"), 2500.0);
+  EXPECT_EQ(to_number<unsigned>("ff", 16), 255U);
+  for (const char* text : {"", " 1", "1 ", "+1", "1x", "99999999999"}) {
+    EXPECT_EQ(to_number<int>(text), std::nullopt) << text;
+  }
+}
+
+TEST(Join, TakesAnyContainer) {
+  const std::set<std::string> letters{"b", "a"};
+  EXPECT_EQ(join_all(letters, "+"), "a+b");
+  EXPECT_EQ(join_each(std::vector{1, 2}, ", ", [](int n) { return std::to_string(n); }), "1, 2");
+}
+
+TEST(ReadFile, GivesAllBytesOrNothing) {
+  const test::TemporaryFolder folder;
+  folder.write("two", "first\r\nsecond");
+  EXPECT_EQ(read_file(folder.path("two")), "first\r\nsecond");
+  EXPECT_EQ(read_file(folder.path("none")), std::nullopt);
+  EXPECT_EQ(read_file(folder.path()), std::nullopt) << "a folder";
+}
+
 TEST(FirstLineOf, LeavesOutTheLineEndAndTheRest) {
   const test::TemporaryFolder folder;
   folder.write("two", "first\nsecond\n");

@@ -37,11 +37,11 @@ TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
   one.specification.system.name = "pod";
   const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
   ASSERT_EQ(made.rows.size(), 3U);
-  EXPECT_EQ(made.rows[0].instance, "h1");
+  EXPECT_EQ(made.rows[0].key.instance, "h1");
   EXPECT_DOUBLE_EQ(made.rows[0].median, 450);
   EXPECT_DOUBLE_EQ(made.rows[0].mad, 2);
   EXPECT_EQ(made.rows[0].launches, 3U);
-  EXPECT_EQ(made.rows[2].instance, "");
+  EXPECT_EQ(made.rows[2].key.instance, "");
   EXPECT_DOUBLE_EQ(made.rows[2].median, 456);
   EXPECT_EQ(made.facts.at("nccl"), "NCCL 2.29.2");
   EXPECT_EQ(made.facts.at("ngpus"), "8");
@@ -64,13 +64,13 @@ TEST(Baseline, HasFactsThatDifferByTheSetOfDevices) {
 TEST(Baseline, IsReadBackAsItWasWritten) {
   const JudgeCase one = healthy_case();
   Baseline made = build_baseline(one.specification, one.observations, one.today, {});
-  made.rows[0].instance = "rail \"3\", left";
+  made.rows[0].key.instance = "rail \"3\", left";
   const test::TemporaryFolder folder;
   folder.write("b.csv", baseline_text(made));
   const Baseline read = load_baseline(folder.path("b.csv"));
   EXPECT_EQ(baseline_text(read), baseline_text(made));
   EXPECT_EQ(read.made_on, "2026-11-21");
-  EXPECT_EQ(read.rows.at(0).instance, "rail \"3\", left");
+  EXPECT_EQ(read.rows.at(0).key.instance, "rail \"3\", left");
 }
 
 TEST(Baseline, WhatNoFileTellsIsAssumedByWordAndSaid) {
@@ -118,17 +118,16 @@ TEST(Baseline, RefusesWhatIsNoMeasureForOthers) {
 }
 
 /// h1 judged by a baseline of a day and these facts.
-RuleVerdict against(const std::string& made_on, const std::map<std::string, std::string>& facts,
+CheckResult against(const std::string& made_on, const std::map<std::string, std::string>& facts,
                     double median) {
   JudgeCase one = healthy_case();
-  const Baseline baseline{.file = "b.csv",
-                          .made_on = made_on,
-                          .facts = facts,
-                          .rows = {{.device_set = "set",
-                                    .collective = "allreduce",
-                                    .type = "float",
-                                    .size = kMiB,
-                                    .median = median}}};
+  const Baseline baseline{
+      .file = "b.csv",
+      .made_on = made_on,
+      .facts = facts,
+      .rows = {
+          {.key = {.device_set = "set", .collective = "allreduce", .type = "float", .size = kMiB},
+           .median = median}}};
   one.rule().compare = Comparison::Baseline;
   one.specification.baseline = {
       .file = "b.csv", .max_age_days = 90, .must_match = {"nccl", "driver", "ngpus", "device_set"}};
@@ -137,16 +136,16 @@ RuleVerdict against(const std::string& made_on, const std::map<std::string, std:
 }
 
 TEST(Baseline, JudgesByTheRowOfAllWhereTheInstanceHasNone) {
-  const RuleVerdict verdict =
+  const CheckResult verdict =
       against("2026-11-01", {{"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}}, 450);
-  EXPECT_EQ(verdict.word, Word::Pass);
+  EXPECT_EQ(verdict.outcome, Outcome::Pass);
   EXPECT_EQ(verdict.reference_kind, "baseline of 2026-11-01");
 }
 
 TEST(Baseline, OfAnotherSystemIsAnError) {
-  const RuleVerdict verdict =
+  const CheckResult verdict =
       against("2026-11-01", {{"nccl", "NCCL 2.18.1"}, {"driver", "580.1"}, {"ngpus", "8"}}, 450);
-  EXPECT_EQ(verdict.word, Word::Error);
+  EXPECT_EQ(verdict.outcome, Outcome::Error);
   EXPECT_EQ(verdict.reason, "baseline b.csv is of nccl 'NCCL 2.18.1', this is 'NCCL 2.29.2'");
   EXPECT_EQ(against("2026-11-01", {}, 450).reason, "baseline b.csv does not tell nccl");
 }
@@ -164,26 +163,26 @@ TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {
   failed.failure = "exit 4";
   failed.launch = 3;
   one.observations.push_back(failed);
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.verdicts.size(), 2U);
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Warn) << judgement.verdicts[0].reason;
-  EXPECT_EQ(judgement.verdicts[1].word, Word::Error);
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.verdicts.size(), 2U);
+  EXPECT_EQ(acceptance.verdicts[0].outcome, Outcome::Warn) << acceptance.verdicts[0].reason;
+  EXPECT_EQ(acceptance.verdicts[1].outcome, Outcome::Error);
 }
 
 TEST(Baseline, IsNoReferenceOfARowWithoutOneInIt) {
   JudgeCase one = healthy_case();
   one.rule().compare = Comparison::Baseline;
   one.nodes = {"h1", "h2", "h3"};
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.verdicts.size(), 3U);
-  EXPECT_EQ(judgement.verdicts[2].word, Word::Error);
-  EXPECT_EQ(judgement.verdicts[2].reference_kind, "") << "neither data nor a baseline";
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.verdicts.size(), 3U);
+  EXPECT_EQ(acceptance.verdicts[2].outcome, Outcome::Error);
+  EXPECT_EQ(acceptance.verdicts[2].reference_kind, "") << "neither data nor a baseline";
 }
 
 TEST(Baseline, ThatIsStaleIsAnError) {
   const std::map<std::string, std::string> facts{
       {"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}};
-  EXPECT_EQ(against("2026-08-23", facts, 450).word, Word::Pass) << "90 days";
+  EXPECT_EQ(against("2026-08-23", facts, 450).outcome, Outcome::Pass) << "90 days";
   EXPECT_EQ(against("2026-08-22", facts, 450).reason,
             "stale: the baseline of 2026-08-22 is 91 days old, 90 are allowed");
   EXPECT_THAT(against("2026-11-22", facts, 450).reason, HasSubstr("of the future"));
@@ -211,7 +210,7 @@ TEST(Baseline, RefusesAFileWithItsLine) {
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,0,2,3\n"),
               HasSubstr("b.csv:3: column median"));
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,best,450,2,3\n"),
-              HasSubstr("b.csv:3: column statistic: 'best'"));
+              HasSubstr("b.csv:3: invalid value 'best' in column statistic"));
   EXPECT_THAT(message(head + "set,,allreduce,float,1024,busbw,median,450,2,3"),
               HasSubstr("cut off"));
   EXPECT_THAT(message(head), HasSubstr("no figure in the baseline"));

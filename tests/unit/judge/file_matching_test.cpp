@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "judge/file_matching.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "judge/judge.hpp"
 #include "report/csv_writer.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
@@ -121,7 +122,7 @@ TEST_F(FileMatching, AFileWithoutRowsIsALaunchThatFailed) {
   EXPECT_EQ(seen[0].collective, "allreduce");
   EXPECT_THAT(seen[0].failure, HasSubstr("none.csv: cut off"));
   one_.observations = seen;
-  EXPECT_EQ(one_.first().word, Word::Error);
+  EXPECT_EQ(one_.first().outcome, Outcome::Error);
 }
 
 TEST_F(FileMatching, AFileThatCannotBeReadEndsIt) {
@@ -153,16 +154,32 @@ TEST_F(FileMatching, AnImportedLogIsJudgedByItsNumbers) {
   ASSERT_EQ(one_.observations.size(), 1U);
   ASSERT_EQ(notes_.size(), 1U);
   EXPECT_THAT(notes_[0], HasSubstr("does not name its host: h200 stands for it"));
-  const RuleVerdict pass = one_.first();
-  EXPECT_EQ(pass.word, Word::Pass) << pass.reason;
+  const CheckResult pass = one_.first();
+  EXPECT_EQ(pass.outcome, Outcome::Pass) << pass.reason;
   EXPECT_NEAR(*pass.value, 476.96, 0.01);
   one_.rule().value = 500;
   EXPECT_EQ(one_.first().reason, "477 GB/s is 95.4 % of 500 GB/s, below 97 %");
   one_.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
-  EXPECT_EQ(one_.first().word, Word::Error);
+  EXPECT_EQ(one_.first().outcome, Outcome::Error);
   one_.assumed = {{"gpu", "NVIDIA H200"}};
-  EXPECT_EQ(one_.first().word, Word::Fail);
+  EXPECT_EQ(one_.first().outcome, Outcome::Fail);
   EXPECT_THAT(one_.judged().head.notes.at(0), HasSubstr("assumed"));
+}
+
+FilePart part_of_head(const std::string& configuration) {
+  const ObservationFile file{.dataset = {.facts = {{"configuration", configuration}}}};
+  const std::vector<FilePart> parts = parts_of(file);
+  EXPECT_EQ(parts.size(), 1U);
+  return parts.empty() ? FilePart{} : parts.front();
+}
+
+TEST(PartsOf, AFileWithoutRowsIsWhatItsHeadTells) {
+  const FilePart whole = part_of_head("collective=alltoall ranks=16 nodes=2 split=none");
+  EXPECT_EQ(whole.collective, "alltoall");
+  EXPECT_EQ(whole.ranks, 16);
+  EXPECT_EQ(whole.nodes, 2);
+  EXPECT_FALSE(whole.grouped);
+  EXPECT_TRUE(part_of_head("collective=alltoall ranks=16 nodes=2 split=MOD-8").grouped);
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ struct Fleet {
 };
 
 /// The verdict of h1 to h9, and "fleet" for 10.
-RuleVerdict verdict(const Judgement& judgement, std::size_t node) {
-  EXPECT_EQ(judgement.verdicts.size(), 10U);
-  return judgement.verdicts.at(node - 1);
+CheckResult verdict(const Acceptance& acceptance, std::size_t node) {
+  EXPECT_EQ(acceptance.verdicts.size(), 10U);
+  return acceptance.verdicts.at(node - 1);
 }
 
 struct BoundCase {
@@ -73,7 +73,7 @@ struct BoundCase {
   Metric metric = Metric::BusBandwidth;
   double odd = 0;  ///< rate of h9
   Bounds bounds{};
-  Word word = Word::Pass;
+  Outcome outcome = Outcome::Pass;
   std::string token{};  ///< of the reason; empty: there is none
 };
 void PrintTo(const BoundCase& one, std::ostream* out) { *out << one.name; }
@@ -84,17 +84,17 @@ TEST_P(FleetBound, GivesTheWordAndItsNumbers) {
   const auto& [one, statistic] = GetParam();
   Fleet fleet(one.metric, statistic, one.odd);
   fleet.of.rule().bounds = one.bounds;
-  const Judgement judgement = fleet.of.judged();
-  const RuleVerdict odd = verdict(judgement, 9);
-  EXPECT_EQ(odd.word, one.word) << odd.reason;
+  const Acceptance acceptance = fleet.of.judged();
+  const CheckResult odd = verdict(acceptance, 9);
+  EXPECT_EQ(odd.outcome, one.outcome) << odd.reason;
   EXPECT_EQ(odd.reason.empty(), one.token.empty()) << odd.reason;
   EXPECT_THAT(odd.reason, HasSubstr(one.token));
   EXPECT_EQ(odd.reference_kind, "fleet median");
   EXPECT_NEAR(odd.reference.value_or(0), 100, 1e-9);
-  EXPECT_EQ(verdict(judgement, 4).word, Word::Pass) << "h4 is the median";
-  const RuleVerdict all = verdict(judgement, 10);
+  EXPECT_EQ(verdict(acceptance, 4).outcome, Outcome::Pass) << "h4 is the median";
+  const CheckResult all = verdict(acceptance, 10);
   EXPECT_EQ(all.instance, kFleet);
-  EXPECT_EQ(all.word, Word::Pass);
+  EXPECT_EQ(all.outcome, Outcome::Pass);
   EXPECT_NEAR(all.value.value_or(0), 100, 1e-9);
   EXPECT_FALSE(all.cv || all.bounds.fail_below || all.bounds.fail_above) << "a launch's, a row's";
   EXPECT_EQ(all.values.size(), 9U);
@@ -108,24 +108,26 @@ std::vector<BoundCase> of_rates(Metric metric, const std::string& name) {
   const Bounds wide{.fail_below = 0.8, .warn_below = 0.95};
   const Bounds above{.fail_below = 0.8, .warn_above = 1.05, .fail_above = 1.2};
   return {
-      {name + " low", metric, 90, below, Word::Fail,
+      {name + " low", metric, 90, below, Outcome::Fail,
        "90 GB/s is 90 % of 100 GB/s, below 95 %; robust z -3.37"},
-      {name + " low and it may warn", metric, 90, warns, Word::Fail, "below 95 %; robust z -3.37"},
-      {name + " low within the scatter", metric, 92, below, Word::Pass,
+      {name + " low and it may warn", metric, 90, warns, Outcome::Fail,
+       "below 95 %; robust z -3.37"},
+      {name + " low within the scatter", metric, 92, below, Outcome::Pass,
        "92 % of 100 GB/s, below 95 %; robust z -2.7 is within the fleet's scatter"},
-      {name + " low within the scatter and it may warn", metric, 92, warns, Word::Warn,
+      {name + " low within the scatter and it may warn", metric, 92, warns, Outcome::Warn,
        "below 95 %; robust z -2.7 is within the fleet's scatter"},
-      {name + " above its bound", metric, 90, {.fail_below = 0.85}, Word::Pass, ""},
-      {name + " below a warning", metric, 90, wide, Word::Warn, "90 % of 100 GB/s, below 95 %"},
-      {name + " above a warning", metric, 110, above, Word::Warn, "110 % of 100 GB/s, above 105 %"},
-      {name + " too good", metric, 130, above, Word::Fail,
+      {name + " above its bound", metric, 90, {.fail_below = 0.85}, Outcome::Pass, ""},
+      {name + " below a warning", metric, 90, wide, Outcome::Warn, "90 % of 100 GB/s, below 95 %"},
+      {name + " above a warning", metric, 110, above, Outcome::Warn,
+       "110 % of 100 GB/s, above 105 %"},
+      {name + " too good", metric, 130, above, Outcome::Fail,
        "too good: 130 GB/s is 130 % of 100 GB/s, above 120 %"},
-      {name + " good, no bound below", metric, 90, {.fail_above = 1.2}, Word::Pass, ""},
+      {name + " good, no bound below", metric, 90, {.fail_above = 1.2}, Outcome::Pass, ""},
       {name + " too good, no bound below",
        metric,
        130,
        {.fail_above = 1.2},
-       Word::Fail,
+       Outcome::Fail,
        "too good: 130 GB/s is 130 %"},
   };
 }
@@ -147,26 +149,26 @@ std::vector<BoundCase> of_times() {
   const Bounds wide{.warn_above = 1.06, .fail_above = 1.3};
   const Bounds below{.fail_below = 0.8, .warn_below = 0.95, .fail_above = 1.3};
   return {
-      {"slow", kTime, 90, above, Word::Fail,
+      {"slow", kTime, 90, above, Outcome::Fail,
        "111.1 us is 111 % of 100 us, above 106 %; robust z -3.37"},
-      {"slow and it may warn", kTime, 90, warns, Word::Fail, "above 106 %; robust z -3.37"},
-      {"slow within the scatter", kTime, 92, above, Word::Pass,
+      {"slow and it may warn", kTime, 90, warns, Outcome::Fail, "above 106 %; robust z -3.37"},
+      {"slow within the scatter", kTime, 92, above, Outcome::Pass,
        "109 % of 100 us, above 106 %; robust z -2.7 is within the fleet's scatter"},
-      {"slow within the scatter and it may warn", kTime, 92, warns, Word::Warn,
+      {"slow within the scatter and it may warn", kTime, 92, warns, Outcome::Warn,
        "above 106 %; robust z -2.7 is within the fleet's scatter"},
       // 111 % is -3.37 scaled MADs away, but not above 120 %.
-      {"slow below its bound", kTime, 90, {.fail_above = 1.2}, Word::Pass, ""},
-      {"above a warning", kTime, 90, wide, Word::Warn, "111 % of 100 us, above 106 %"},
-      {"below a warning", kTime, 110, below, Word::Warn,
+      {"slow below its bound", kTime, 90, {.fail_above = 1.2}, Outcome::Pass, ""},
+      {"above a warning", kTime, 90, wide, Outcome::Warn, "111 % of 100 us, above 106 %"},
+      {"below a warning", kTime, 110, below, Outcome::Warn,
        "90.91 us is 90.9 % of 100 us, below 95 %"},
-      {"too good", kTime, 130, below, Word::Fail,
+      {"too good", kTime, 130, below, Outcome::Fail,
        "too good: 76.92 us is 76.9 % of 100 us, below 80 %"},
-      {"good, no bound above", kTime, 90, {.fail_below = 0.8}, Word::Pass, ""},
+      {"good, no bound above", kTime, 90, {.fail_below = 0.8}, Outcome::Pass, ""},
       {"too good, no bound above",
        kTime,
        130,
        {.fail_below = 0.8},
-       Word::Fail,
+       Outcome::Fail,
        "too good: 76.92 us is 76.9 %"},
   };
 }
@@ -185,17 +187,17 @@ class FleetMetric : public testing::TestWithParam<MetricCase> {};
 TEST_P(FleetMetric, IsMeasuredByThe90thPercentileWhereItIsNotHomogeneous) {
   Fleet fleet(GetParam().metric, Statistic::Median, 90);
   fleet.of.rule().max_fleet_mad = 0.01;  // 2 of 100 are 2 %
-  const Judgement judgement = fleet.of.judged();
+  const Acceptance acceptance = fleet.of.judged();
   // Low is below 95 % of 104, 98.8, or above 106 % of its time, 98.1: h1, h2 and h9.
   for (const std::size_t node : {1U, 2U, 9U}) {
-    EXPECT_EQ(verdict(judgement, node).word, Word::Fail) << node;
-    EXPECT_THAT(verdict(judgement, node).reason, HasSubstr("against the 90th percentile"));
+    EXPECT_EQ(verdict(acceptance, node).outcome, Outcome::Fail) << node;
+    EXPECT_THAT(verdict(acceptance, node).reason, HasSubstr("against the 90th percentile"));
   }
-  EXPECT_THAT(verdict(judgement, 9).reason, HasSubstr(GetParam().low));
-  EXPECT_EQ(verdict(judgement, 9).reference_kind, "fleet's 90th percentile");
-  EXPECT_EQ(verdict(judgement, 3).word, Word::Pass);
-  const RuleVerdict all = verdict(judgement, 10);
-  EXPECT_EQ(all.word, Word::Fail);
+  EXPECT_THAT(verdict(acceptance, 9).reason, HasSubstr(GetParam().low));
+  EXPECT_EQ(verdict(acceptance, 9).reference_kind, "fleet's 90th percentile");
+  EXPECT_EQ(verdict(acceptance, 3).outcome, Outcome::Pass);
+  const CheckResult all = verdict(acceptance, 10);
+  EXPECT_EQ(all.outcome, Outcome::Fail);
   EXPECT_EQ(all.reason, "fleet not homogeneous: raw MAD/median 2 % above 1 %");
   EXPECT_NEAR(all.value.value_or(0), 100, 1e-9) << "the median, which a percentile is not";
 }
@@ -225,24 +227,24 @@ JudgeCase pairs_of(Metric metric, const std::vector<double>& speed) {
 
 TEST_P(FleetMetric, IsNotHomogeneousWhereMostPairsAreSlow) {
   // Five of six pairs have 50: the MAD is 0, and the sixth of six, the 90th percentile, is 100.
-  const Judgement judgement = pairs_of(GetParam().metric, {100, 50, 100, 50}).judged();
-  const RuleVerdict& all = judgement.verdicts.back();
-  EXPECT_EQ(all.word, Word::Fail);
+  const Acceptance acceptance = pairs_of(GetParam().metric, {100, 50, 100, 50}).judged();
+  const CheckResult& all = acceptance.verdicts.back();
+  EXPECT_EQ(all.outcome, Outcome::Fail);
   EXPECT_EQ(all.reason, GetParam().scatter);
-  ASSERT_EQ(judgement.suspects.size(), 2U);
-  EXPECT_EQ(judgement.suspects[0].nodes, std::vector<std::string>{"h2"});
-  EXPECT_EQ(judgement.suspects[1].nodes, std::vector<std::string>{"h4"});
+  ASSERT_EQ(acceptance.suspects.size(), 2U);
+  EXPECT_EQ(acceptance.suspects[0].nodes, std::vector<std::string>{"h2"});
+  EXPECT_EQ(acceptance.suspects[1].nodes, std::vector<std::string>{"h4"});
 }
 
 TEST_P(FleetMetric, BlamesTheNodeOfSlowPairs) {
-  const Judgement judgement =
+  const Acceptance acceptance =
       pairs_of(GetParam().metric, {100, 100, 100, 10, 100, 100, 100}).judged();
-  ASSERT_EQ(judgement.suspects.size(), 1U);
-  EXPECT_EQ(judgement.suspects[0].nodes, std::vector<std::string>{"h4"});
-  EXPECT_THAT(judgement.suspects[0].evidence, HasSubstr(GetParam().blame));
-  EXPECT_EQ(judgement.verdicts.back().reference_kind, "fleet median without h4");
-  EXPECT_NEAR(judgement.verdicts.back().value.value_or(0), 100, 1e-9);
-  EXPECT_EQ(judgement.count(Word::Fail), 6U);
+  ASSERT_EQ(acceptance.suspects.size(), 1U);
+  EXPECT_EQ(acceptance.suspects[0].nodes, std::vector<std::string>{"h4"});
+  EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr(GetParam().blame));
+  EXPECT_EQ(acceptance.verdicts.back().reference_kind, "fleet median without h4");
+  EXPECT_NEAR(acceptance.verdicts.back().value.value_or(0), 100, 1e-9);
+  EXPECT_EQ(acceptance.count(Outcome::Fail), 6U);
 }
 
 // 90 of 104 are 86.5 %; 10000 / 104 are 96.15 us, of which 111.11 us are 116 %. A pair of 10 GB/s
@@ -267,10 +269,10 @@ INSTANTIATE_TEST_SUITE_P(
 struct FlagCase {
   std::string name{};
   std::function<void(Record&)> set{};
-  Word good = Word::Pass;  ///< of a row that is not low
-  Word low = Word::Fail;   ///< of a low one
-  Word fleet = Word::Pass;
-  Word scattered = Word::Fail;  ///< of a fleet that is not homogeneous
+  Outcome good = Outcome::Pass;  ///< of a row that is not low
+  Outcome low = Outcome::Fail;   ///< of a low one
+  Outcome fleet = Outcome::Pass;
+  Outcome scattered = Outcome::Fail;  ///< of a fleet that is not homogeneous
   std::string token{};
 };
 void PrintTo(const FlagCase& one, std::ostream* out) { *out << one.name; }
@@ -282,22 +284,22 @@ TEST_P(FleetFlag, OfOneLaunchChangesItsRowAndTheFleets) {
   const auto& [one, metric] = GetParam();
   Fleet good(metric, Statistic::Median, 90);
   one.set(good.record(1, 1));
-  const Judgement judgement = good.of.judged();
-  EXPECT_EQ(verdict(judgement, 1).word, one.good);
-  EXPECT_EQ(verdict(judgement, 1).reason, one.token);
-  EXPECT_EQ(verdict(judgement, 2).word, Word::Pass);
-  EXPECT_EQ(verdict(judgement, 9).word, Word::Fail);
-  EXPECT_EQ(verdict(judgement, 10).word, one.fleet);
-  EXPECT_EQ(verdict(judgement, 10).reason, one.token);
+  const Acceptance acceptance = good.of.judged();
+  EXPECT_EQ(verdict(acceptance, 1).outcome, one.good);
+  EXPECT_EQ(verdict(acceptance, 1).reason, one.token);
+  EXPECT_EQ(verdict(acceptance, 2).outcome, Outcome::Pass);
+  EXPECT_EQ(verdict(acceptance, 9).outcome, Outcome::Fail);
+  EXPECT_EQ(verdict(acceptance, 10).outcome, one.fleet);
+  EXPECT_EQ(verdict(acceptance, 10).reason, one.token);
   Fleet low(metric, Statistic::Median, 90);
   one.set(low.record(9, 1));
-  EXPECT_EQ(verdict(low.of.judged(), 9).word, one.low);
+  EXPECT_EQ(verdict(low.of.judged(), 9).outcome, one.low);
   EXPECT_THAT(verdict(low.of.judged(), 9).reason, HasSubstr("robust z -3.37"));
   EXPECT_THAT(verdict(low.of.judged(), 9).reason, HasSubstr(one.token));
-  EXPECT_EQ(verdict(low.of.judged(), 1).word, Word::Pass);
-  EXPECT_EQ(verdict(low.of.judged(), 10).word, one.fleet);
+  EXPECT_EQ(verdict(low.of.judged(), 1).outcome, Outcome::Pass);
+  EXPECT_EQ(verdict(low.of.judged(), 10).outcome, one.fleet);
   low.of.rule().max_fleet_mad = 0.01;
-  EXPECT_EQ(verdict(low.of.judged(), 10).word, one.scattered);
+  EXPECT_EQ(verdict(low.of.judged(), 10).outcome, one.scattered);
 }
 
 const std::string kOversubscribed = "oversubscribed: ranks shared processors";
@@ -312,22 +314,24 @@ INSTANTIATE_TEST_SUITE_P(
             FlagCase{"none", [](Record&) {}},
             FlagCase{"few-samples", [](Record& r) { r.flags = "few-samples"; }},
             FlagCase{"oversubscribed", [](Record& r) { r.flags = "few-samples oversubscribed"; },
-                     Word::Inconclusive, Word::Fail, Word::Inconclusive, Word::Fail,
+                     Outcome::Inconclusive, Outcome::Fail, Outcome::Inconclusive, Outcome::Fail,
                      kOversubscribed},
-            FlagCase{"fake", [](Record& r) { r.flags = "fake"; }, Word::Inconclusive,
-                     Word::Inconclusive, Word::Inconclusive, Word::Inconclusive, kFake},
-            FlagCase{"simulated", [](Record& r) { r.flags = "simulated"; }, Word::Inconclusive,
-                     Word::Inconclusive, Word::Inconclusive, Word::Inconclusive, kSimulated},
-            FlagCase{"backend sim", [](Record& r) { r.backend = "sim"; }, Word::Inconclusive,
-                     Word::Inconclusive, Word::Inconclusive, Word::Inconclusive, kSimulated},
-            FlagCase{"unchecked", [](Record& r) { r.wrong.reset(); }, Word::Inconclusive,
-                     Word::Fail, Word::Inconclusive, Word::Fail, "data were not checked"}),
+            FlagCase{"fake", [](Record& r) { r.flags = "fake"; }, Outcome::Inconclusive,
+                     Outcome::Inconclusive, Outcome::Inconclusive, Outcome::Inconclusive, kFake},
+            FlagCase{"simulated", [](Record& r) { r.flags = "simulated"; }, Outcome::Inconclusive,
+                     Outcome::Inconclusive, Outcome::Inconclusive, Outcome::Inconclusive,
+                     kSimulated},
+            FlagCase{"backend sim", [](Record& r) { r.backend = "sim"; }, Outcome::Inconclusive,
+                     Outcome::Inconclusive, Outcome::Inconclusive, Outcome::Inconclusive,
+                     kSimulated},
+            FlagCase{"unchecked", [](Record& r) { r.wrong.reset(); }, Outcome::Inconclusive,
+                     Outcome::Fail, Outcome::Inconclusive, Outcome::Fail, "data were not checked"}),
         testing::Values(Metric::BusBandwidth, Metric::AlgorithmBandwidth, Metric::Time)));
 
 struct GateCase {
   std::string name{};
   std::function<void(Fleet&)> change{};  ///< of h1, which has 96 % of the median
-  Word word = Word::Pass;
+  Outcome outcome = Outcome::Pass;
   std::string token{};
 };
 void PrintTo(const GateCase& one, std::ostream* out) { *out << one.name; }
@@ -338,13 +342,13 @@ TEST_P(FleetGate, DecidesItsRowAndLeavesTheOthersAsTheyAre) {
   const auto& [one, metric] = GetParam();
   Fleet fleet(metric, Statistic::Median, 90);
   one.change(fleet);
-  const Judgement judgement = fleet.of.judged();
-  EXPECT_EQ(verdict(judgement, 1).word, one.word) << verdict(judgement, 1).reason;
-  EXPECT_THAT(verdict(judgement, 1).reason, HasSubstr(one.token));
-  EXPECT_NEAR(verdict(judgement, 1).reference.value_or(0), 100, 1) << "the fleet's";
-  EXPECT_EQ(verdict(judgement, 4).word, Word::Pass);
-  EXPECT_EQ(verdict(judgement, 9).word, Word::Fail);
-  EXPECT_EQ(verdict(judgement, 10).word, Word::Pass);
+  const Acceptance acceptance = fleet.of.judged();
+  EXPECT_EQ(verdict(acceptance, 1).outcome, one.outcome) << verdict(acceptance, 1).reason;
+  EXPECT_THAT(verdict(acceptance, 1).reason, HasSubstr(one.token));
+  EXPECT_NEAR(verdict(acceptance, 1).reference.value_or(0), 100, 1) << "the fleet's";
+  EXPECT_EQ(verdict(acceptance, 4).outcome, Outcome::Pass);
+  EXPECT_EQ(verdict(acceptance, 9).outcome, Outcome::Fail);
+  EXPECT_EQ(verdict(acceptance, 10).outcome, Outcome::Pass);
 }
 
 /// Times and rates of one of three launches times four thirds: 3, 3, 4 have the mean 10/3 and the
@@ -372,44 +376,44 @@ INSTANTIATE_TEST_SUITE_P(
     Gates, FleetGate,
     testing::Combine(
         testing::Values(
-            GateCase{"wrong data", [](Fleet& f) { f.record(1, 1).wrong = 3; }, Word::Fail,
+            GateCase{"wrong data", [](Fleet& f) { f.record(1, 1).wrong = 3; }, Outcome::Fail,
                      "3 wrong elements"},
             GateCase{"no data",
                      [](Fleet& f) {
                        for (int i = 0; i < 3; ++i) f.launch(1, i).failure = "h1 does not answer";
                      },
-                     Word::Error, "h1 does not answer"},
+                     Outcome::Error, "h1 does not answer"},
             GateCase{"too few launches", [](Fleet& f) { f.launch(1, 0).failure = "timeout"; },
-                     Word::Inconclusive,
+                     Outcome::Inconclusive,
                      "2 launches where 3 are needed; 1 of 3 launches gave nothing: timeout"},
             GateCase{"a launch that failed",
                      [](Fleet& f) {
                        f.of.specification.run.min_launches = 2;
                        f.launch(1, 0).failure = "timeout";
                      },
-                     Word::Warn, "1 of 3 launches gave nothing: timeout"},
-            GateCase{"noise", make_noisy, Word::Inconclusive,
+                     Outcome::Warn, "1 of 3 launches gave nothing: timeout"},
+            GateCase{"noise", make_noisy, Outcome::Inconclusive,
                      "noisy: cv 17.3 % over 3 launches is above 5 %"},
             GateCase{"noise that only warns",
                      [](Fleet& f) {
                        make_noisy(f);
                        f.of.specification.noise.on_noisy = OnNoisy::Warn;
                      },
-                     Word::Warn, "noisy: cv 17.3 % over 3 launches is above 5 %"},
+                     Outcome::Warn, "noisy: cv 17.3 % over 3 launches is above 5 %"},
             GateCase{"noise that the rule allows",
                      [](Fleet& f) {
                        make_noisy(f);
                        f.of.rule().max_cv = 0.2;
                      },
-                     Word::Pass, ""},
-            GateCase{"noise of two groups", make_two_groups, Word::Inconclusive,
+                     Outcome::Pass, ""},
+            GateCase{"noise of two groups", make_two_groups, Outcome::Inconclusive,
                      "noisy: cv 38.5 % over 4 launches is above 5 %; bimodal: 2 launches at "},
             GateCase{"no value",
                      [](Fleet& f) {
                        Record& record = f.record(1, 0);
                        record.busbw_GBps = record.algbw_GBps = record.time_median_us = 0;
                      },
-                     Word::Error, "not a number that can be judged"}),
+                     Outcome::Error, "not a number that can be judged"}),
         testing::Values(Metric::BusBandwidth, Metric::AlgorithmBandwidth, Metric::Time)));
 
 /// Three nodes of 64, 64 and 32 GB/s: the MAD is 0, and any difference is infinitely far.
@@ -427,11 +431,11 @@ JudgeCase three(double fail_below) {
 }
 
 TEST(FleetOfThree, IsAFleetAndExactlyTheBoundIsNotBelowIt) {
-  EXPECT_EQ(three(0.5).judged().overall(), Word::Pass);
-  const Judgement low = three(0.625).judged();
-  EXPECT_EQ(low.verdicts.at(2).word, Word::Fail);
+  EXPECT_EQ(three(0.5).judged().overall(), Outcome::Pass);
+  const Acceptance low = three(0.625).judged();
+  EXPECT_EQ(low.verdicts.at(2).outcome, Outcome::Fail);
   EXPECT_THAT(low.verdicts.at(2).reason, HasSubstr("robust z -inf"));
-  EXPECT_EQ(low.verdicts.at(3).word, Word::Pass);
+  EXPECT_EQ(low.verdicts.at(3).outcome, Outcome::Pass);
 }
 
 TEST(FleetOfThree, IsJudgedPerSize) {
@@ -442,12 +446,12 @@ TEST(FleetOfThree, IsJudgedPerSize) {
   for (const std::string& node : one.nodes) one.steady({node}, 64);
   // Larger sizes have twice the rate; h2 is slow at these alone.
   for (Observation& o : one.observations) o.records[1].busbw_GBps = o.instance == "h2" ? 64 : 128;
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.verdicts.size(), 8U);
-  EXPECT_EQ(judgement.count(Word::Fail), 1U);
-  EXPECT_EQ(judgement.verdicts[3].word, Word::Fail) << "h2, 2 MiB";
-  EXPECT_DOUBLE_EQ(*judgement.verdicts[6].value, 64);
-  EXPECT_DOUBLE_EQ(*judgement.verdicts[7].value, 128);
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.verdicts.size(), 8U);
+  EXPECT_EQ(acceptance.count(Outcome::Fail), 1U);
+  EXPECT_EQ(acceptance.verdicts[3].outcome, Outcome::Fail) << "h2, 2 MiB";
+  EXPECT_DOUBLE_EQ(*acceptance.verdicts[6].value, 64);
+  EXPECT_DOUBLE_EQ(*acceptance.verdicts[7].value, 128);
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ double healthy(std::size_t i, std::size_t j) {
   return 99 + static_cast<double>((i * 7 + j * 3) % 5) / 2;
 }
 
-NodeState state_of(const Judgement& judgement, const std::string& node) {
-  for (const NodeAccount& account : judgement.nodes) {
+NodeState state_of(const Acceptance& acceptance, const std::string& node) {
+  for (const NodeAccount& account : acceptance.nodes) {
     if (account.node == node) return account.state;
   }
   ADD_FAILURE() << node << " is not accounted for";
@@ -54,11 +54,11 @@ NodeState state_of(const Judgement& judgement, const std::string& node) {
 
 TEST(FleetRule, AHealthyFleetPassesAndEveryNodeIsGood) {
   const JudgeCase one = pairs_case(6, Comparison::Fleet, healthy);
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.overall(), Word::Pass);
-  EXPECT_EQ(judgement.verdicts.size(), 16U) << "15 pairs and the fleet";
-  EXPECT_EQ(judgement.verdicts.back().instance, "fleet");
-  for (const std::string& node : names(6)) EXPECT_EQ(state_of(judgement, node), NodeState::Good);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.overall(), Outcome::Pass);
+  EXPECT_EQ(acceptance.verdicts.size(), 16U) << "15 pairs and the fleet";
+  EXPECT_EQ(acceptance.verdicts.back().instance, "fleet");
+  for (const std::string& node : names(6)) EXPECT_EQ(state_of(acceptance, node), NodeState::Good);
 }
 
 TEST(FleetRule, OneBadNodeIsNamedAndTheOthersAreGood) {
@@ -66,13 +66,13 @@ TEST(FleetRule, OneBadNodeIsNamedAndTheOthersAreGood) {
     const JudgeCase one = pairs_case(7, compare, [](std::size_t i, std::size_t j) {
       return i == 2 || j == 2 ? 17.0 : healthy(i, j);
     });
-    const Judgement judgement = one.judged();
-    EXPECT_EQ(judgement.overall(), Word::Fail);
-    ASSERT_EQ(judgement.suspects.size(), 1U);
-    EXPECT_EQ(judgement.suspects[0].nodes, std::vector<std::string>{"h3"});
-    EXPECT_THAT(judgement.suspects[0].evidence, HasSubstr("6 of 6 pairs low, median 17 GB/s"));
-    EXPECT_EQ(state_of(judgement, "h3"), NodeState::Failed);
-    EXPECT_EQ(state_of(judgement, "h1"), NodeState::Good);
+    const Acceptance acceptance = one.judged();
+    EXPECT_EQ(acceptance.overall(), Outcome::Fail);
+    ASSERT_EQ(acceptance.suspects.size(), 1U);
+    EXPECT_EQ(acceptance.suspects[0].nodes, std::vector<std::string>{"h3"});
+    EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr("6 of 6 pairs low, median 17 GB/s"));
+    EXPECT_EQ(state_of(acceptance, "h3"), NodeState::Failed);
+    EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Good);
   }
 }
 
@@ -80,11 +80,11 @@ TEST(FleetRule, RowsAndFleetHaveOneReference) {
   const JudgeCase one = pairs_case(7, Comparison::Fleet, [](std::size_t i, std::size_t j) {
     return i == 2 || j == 2 ? 17.0 : healthy(i, j);
   });
-  const Judgement judgement = one.judged();
-  const RuleVerdict& fleet = judgement.verdicts.back();
+  const Acceptance acceptance = one.judged();
+  const CheckResult& fleet = acceptance.verdicts.back();
   ASSERT_EQ(fleet.instance, "fleet");
   EXPECT_EQ(fleet.reference_kind, "fleet median without h3");
-  for (const RuleVerdict& verdict : judgement.verdicts) {
+  for (const CheckResult& verdict : acceptance.verdicts) {
     if (verdict.of_fleet()) continue;
     EXPECT_EQ(verdict.reference, fleet.value) << verdict.instance;
     EXPECT_EQ(verdict.reference_kind, fleet.reference_kind);
@@ -94,10 +94,10 @@ TEST(FleetRule, RowsAndFleetHaveOneReference) {
 TEST(FleetRule, ARowWithoutItsLaunchesHasTheFleetsReferenceToo) {
   JudgeCase one = pairs_case(6, Comparison::Fleet, healthy);
   one.observations.pop_back();
-  const Judgement judgement = one.judged();
-  const RuleVerdict& few = judgement.verdicts[14];
-  EXPECT_EQ(few.word, Word::Inconclusive);
-  EXPECT_EQ(few.reference, judgement.verdicts.back().value);
+  const Acceptance acceptance = one.judged();
+  const CheckResult& few = acceptance.verdicts[14];
+  EXPECT_EQ(few.outcome, Outcome::Inconclusive);
+  EXPECT_EQ(few.reference, acceptance.verdicts.back().value);
   EXPECT_THAT(few.reason, HasSubstr("2 launches where 3 are needed; "));
   EXPECT_THAT(few.reason, HasSubstr("within the bounds"));
 }
@@ -106,12 +106,12 @@ TEST(FleetRule, OneBadLinkIsALinkAndItsNodesAreSuspects) {
   const JudgeCase one = pairs_case(6, Comparison::Fleet, [](std::size_t i, std::size_t j) {
     return i == 0 && j == 4 ? 50.0 : healthy(i, j);
   });
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.suspects.size(), 1U);
-  EXPECT_EQ(judgement.suspects[0].nodes, (std::vector<std::string>{"h1", "h5"}));
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Suspect);
-  EXPECT_EQ(state_of(judgement, "h5"), NodeState::Suspect);
-  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Good);
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.suspects.size(), 1U);
+  EXPECT_EQ(acceptance.suspects[0].nodes, (std::vector<std::string>{"h1", "h5"}));
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Suspect);
+  EXPECT_EQ(state_of(acceptance, "h5"), NodeState::Suspect);
+  EXPECT_EQ(state_of(acceptance, "h2"), NodeState::Good);
 }
 
 TEST(FleetRule, TwoBadNodesOfFourAreBothNamed) {
@@ -119,10 +119,10 @@ TEST(FleetRule, TwoBadNodesOfFourAreBothNamed) {
     const JudgeCase one = pairs_case(4, compare, [](std::size_t i, std::size_t j) {
       return i == 0 || j == 0 || i == 3 || j == 3 ? 20.0 : 100.0;
     });
-    const Judgement judgement = one.judged();
-    EXPECT_EQ(state_of(judgement, "h1"), NodeState::Failed);
-    EXPECT_EQ(state_of(judgement, "h4"), NodeState::Failed);
-    EXPECT_EQ(state_of(judgement, "h2"), NodeState::Good);
+    const Acceptance acceptance = one.judged();
+    EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Failed);
+    EXPECT_EQ(state_of(acceptance, "h4"), NodeState::Failed);
+    EXPECT_EQ(state_of(acceptance, "h2"), NodeState::Good);
   }
 }
 
@@ -134,42 +134,42 @@ TEST(FleetRule, ANoisyPairOfTwoBadNodesAcquitsNeither) {
   for (Observation& launch : one.observations) {
     if (launch.instance == "h2+h4" && launch.launch == 1) launch.records[0].busbw_GBps = 60;
   }
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.count(Word::Inconclusive), 1U);
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Good);
-  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Failed);
-  EXPECT_EQ(state_of(judgement, "h3"), NodeState::Good);
-  EXPECT_EQ(state_of(judgement, "h4"), NodeState::Failed);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.count(Outcome::Inconclusive), 1U);
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Good);
+  EXPECT_EQ(state_of(acceptance, "h2"), NodeState::Failed);
+  EXPECT_EQ(state_of(acceptance, "h3"), NodeState::Good);
+  EXPECT_EQ(state_of(acceptance, "h4"), NodeState::Failed);
 }
 
 TEST(FleetRule, AnAllBadFleetPassesTheFleetRuleButNotTheFloor) {
   const PairFunction bad = [](std::size_t i, std::size_t j) { return healthy(i, j) / 5; };
-  EXPECT_EQ(pairs_case(5, Comparison::Fleet, bad).judged().overall(), Word::Pass);
-  const Judgement judgement = pairs_case(5, Comparison::Absolute, bad).judged();
-  EXPECT_EQ(judgement.count(Word::Fail), 10U);
-  ASSERT_EQ(judgement.suspects.size(), 1U);
-  EXPECT_THAT(judgement.suspects[0].evidence, HasSubstr("no node stands out"));
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Suspect);
+  EXPECT_EQ(pairs_case(5, Comparison::Fleet, bad).judged().overall(), Outcome::Pass);
+  const Acceptance acceptance = pairs_case(5, Comparison::Absolute, bad).judged();
+  EXPECT_EQ(acceptance.count(Outcome::Fail), 10U);
+  ASSERT_EQ(acceptance.suspects.size(), 1U);
+  EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr("no node stands out"));
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Suspect);
 }
 
 TEST(FleetRule, AQuarterOfBadNodesDoesNotHideThem) {
   const JudgeCase one = pairs_case(8, Comparison::Fleet, [](std::size_t i, std::size_t j) {
     return i < 2 || j < 2 ? 70.0 + static_cast<double>(j) : healthy(i, j);
   });
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.overall(), Word::Fail);
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Failed);
-  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Failed);
-  EXPECT_EQ(state_of(judgement, "h8"), NodeState::Good);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.overall(), Outcome::Fail);
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Failed);
+  EXPECT_EQ(state_of(acceptance, "h2"), NodeState::Failed);
+  EXPECT_EQ(state_of(acceptance, "h8"), NodeState::Good);
 }
 
 TEST(FleetRule, AScatteredFleetIsNotHomogeneous) {
   const JudgeCase one = pairs_case(6, Comparison::Fleet, [](std::size_t i, std::size_t j) {
     return 60.0 + static_cast<double>((i * 11 + j * 17) % 7) * 10;
   });
-  const RuleVerdict fleet = one.judged().verdicts.back();
+  const CheckResult fleet = one.judged().verdicts.back();
   EXPECT_EQ(fleet.instance, "fleet");
-  EXPECT_EQ(fleet.word, Word::Fail);
+  EXPECT_EQ(fleet.outcome, Outcome::Fail);
   EXPECT_THAT(fleet.reason, HasSubstr("fleet not homogeneous: raw MAD/median"));
 }
 
@@ -178,8 +178,8 @@ TEST(FleetRule, TwoValuesAreNoFleet) {
   one.rule().compare = Comparison::Fleet;
   one.steady({"h1"}, 100);
   one.steady({"h2"}, 10);
-  EXPECT_EQ(one.judged().overall(), Word::Inconclusive);
-  EXPECT_EQ(one.judged().count(Word::Inconclusive), 3U);
+  EXPECT_EQ(one.judged().overall(), Outcome::Inconclusive);
+  EXPECT_EQ(one.judged().count(Outcome::Inconclusive), 3U);
 }
 
 TEST(FleetRule, ASlowMemberOfAFleetOfNodesFails) {
@@ -190,19 +190,19 @@ TEST(FleetRule, ASlowMemberOfAFleetOfNodesFails) {
   one.rule().max_fleet_mad = 0.05;
   int step = 0;
   for (const std::string& node : names(5)) one.steady({node}, node == "h4" ? 70 : 100 + step++);
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(state_of(judgement, "h4"), NodeState::Failed);
-  EXPECT_EQ(state_of(judgement, "h5"), NodeState::Good);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(state_of(acceptance, "h4"), NodeState::Failed);
+  EXPECT_EQ(state_of(acceptance, "h5"), NodeState::Good);
 }
 
 TEST(FleetRule, AMissingPairIsAnErrorAndNotLow) {
   JudgeCase one = pairs_case(5, Comparison::Fleet, healthy);
   std::erase_if(one.observations, [](const Observation& o) { return o.instance == "h1+h2"; });
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.verdicts.at(0).word, Word::Error);
-  EXPECT_TRUE(judgement.suspects.empty());
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Inconclusive);
-  EXPECT_EQ(state_of(judgement, "h3"), NodeState::Good);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.verdicts.at(0).outcome, Outcome::Error);
+  EXPECT_TRUE(acceptance.suspects.empty());
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Inconclusive);
+  EXPECT_EQ(state_of(acceptance, "h3"), NodeState::Good);
 }
 
 /// A bad h1, and its confirmations with h3 at these values.
@@ -221,28 +221,28 @@ JudgeCase confirmed_case(std::initializer_list<double> values) {
 JudgeCase confirmed_case(double value) { return confirmed_case({value, value}); }
 
 TEST(FleetRule, ASuspectThatIsLowAgainIsConfirmed) {
-  const Judgement judgement = confirmed_case(21).judged();
-  ASSERT_EQ(judgement.suspects.size(), 1U);
-  EXPECT_TRUE(judgement.suspects[0].confirmed);
-  EXPECT_EQ(judgement.overall(), Word::Fail);
+  const Acceptance acceptance = confirmed_case(21).judged();
+  ASSERT_EQ(acceptance.suspects.size(), 1U);
+  EXPECT_TRUE(acceptance.suspects[0].confirmed);
+  EXPECT_EQ(acceptance.overall(), Outcome::Fail);
 }
 
 TEST(FleetRule, ASuspectThatIsGoodAgainIsInconclusive) {
-  const Judgement judgement = confirmed_case(100).judged();
-  EXPECT_TRUE(judgement.suspects.empty());
-  EXPECT_EQ(judgement.overall(), Word::Inconclusive);
-  EXPECT_THAT(judgement.verdicts.at(0).reason, HasSubstr("low once, good with h3 again"));
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Inconclusive);
-  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Good);
+  const Acceptance acceptance = confirmed_case(100).judged();
+  EXPECT_TRUE(acceptance.suspects.empty());
+  EXPECT_EQ(acceptance.overall(), Outcome::Inconclusive);
+  EXPECT_THAT(acceptance.verdicts.at(0).reason, HasSubstr("low once, good with h3 again"));
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Inconclusive);
+  EXPECT_EQ(state_of(acceptance, "h2"), NodeState::Good);
 }
 
 TEST(FleetRule, ASuspectThatIsLowAgainOnceIsConfirmed) {
   for (const auto& values : {std::initializer_list<double>{100, 21}, {21, 100}}) {
-    const Judgement judgement = confirmed_case(values).judged();
-    EXPECT_EQ(judgement.overall(), Word::Fail);
-    EXPECT_EQ(state_of(judgement, "h1"), NodeState::Failed);
-    ASSERT_EQ(judgement.suspects.size(), 1U);
-    EXPECT_TRUE(judgement.suspects[0].confirmed);
+    const Acceptance acceptance = confirmed_case(values).judged();
+    EXPECT_EQ(acceptance.overall(), Outcome::Fail);
+    EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Failed);
+    ASSERT_EQ(acceptance.suspects.size(), 1U);
+    EXPECT_TRUE(acceptance.suspects[0].confirmed);
   }
 }
 
@@ -253,10 +253,10 @@ TEST(FleetRule, AConfirmationIsLowBeyondTheBoundsOnly) {
     one.rule().bounds.fail_above = 1.05;
     return one.judged().overall();
   };
-  EXPECT_EQ(outcome(89.9), Word::Fail);
-  EXPECT_EQ(outcome(90), Word::Inconclusive);
-  EXPECT_EQ(outcome(105), Word::Inconclusive);
-  EXPECT_EQ(outcome(105.1), Word::Fail);
+  EXPECT_EQ(outcome(89.9), Outcome::Fail);
+  EXPECT_EQ(outcome(90), Outcome::Inconclusive);
+  EXPECT_EQ(outcome(105), Outcome::Inconclusive);
+  EXPECT_EQ(outcome(105.1), Outcome::Fail);
 }
 
 TEST(FleetRule, AConfirmationIsOfItsDeviceSetAndOfAllItsSuspects) {
@@ -264,12 +264,12 @@ TEST(FleetRule, AConfirmationIsOfItsDeviceSetAndOfAllItsSuspects) {
   for (Observation& o : other_set.observations) {
     if (o.purpose == Purpose::Confirm) o.device_set = "other";
   }
-  EXPECT_EQ(other_set.judged().overall(), Word::Fail);
+  EXPECT_EQ(other_set.judged().overall(), Outcome::Fail);
   JudgeCase other_nodes = confirmed_case(100);
   for (Observation& o : other_nodes.observations) {
     if (o.purpose == Purpose::Confirm) o.nodes = {"h2", "h3"};
   }
-  EXPECT_EQ(other_nodes.judged().overall(), Word::Fail);
+  EXPECT_EQ(other_nodes.judged().overall(), Outcome::Fail);
 }
 
 TEST(FleetRule, AConfirmationThatDidNotGoWellTellsNothing) {
@@ -278,7 +278,7 @@ TEST(FleetRule, AConfirmationThatDidNotGoWellTellsNothing) {
     for (Observation& o : one.observations) {
       if (o.purpose == Purpose::Confirm) o.records[0].status = status;
     }
-    EXPECT_EQ(one.judged().overall(), Word::Fail);
+    EXPECT_EQ(one.judged().overall(), Outcome::Fail);
     ASSERT_EQ(one.judged().suspects.size(), 1U);
     EXPECT_FALSE(one.judged().suspects[0].confirmed);
   }
@@ -300,7 +300,7 @@ TEST(FleetRule, AConfirmationIsOfTheSizesThatWereLow) {
   Observation& again = one.launch({"h1", "h3"}, 100);
   again.purpose = Purpose::Confirm;
   again.records[1].busbw_GBps = 20;
-  EXPECT_EQ(one.judged().overall(), Word::Inconclusive);
+  EXPECT_EQ(one.judged().overall(), Outcome::Inconclusive);
 }
 
 TEST(FleetRule, AClearedNodeLeavesItsGoodPairsAndThoseOfAnotherBadNode) {
@@ -310,25 +310,25 @@ TEST(FleetRule, AClearedNodeLeavesItsGoodPairsAndThoseOfAnotherBadNode) {
   });
   one.launch({"h1", "h3"}, 100).purpose = Purpose::Confirm;
   one.launch({"h2", "h3"}, 20).purpose = Purpose::Confirm;
-  const Judgement judgement = one.judged();
+  const Acceptance acceptance = one.judged();
   const auto word_of = [&](const std::string& instance) {
-    for (const RuleVerdict& verdict : judgement.verdicts) {
-      if (verdict.instance == instance) return verdict.word;
+    for (const CheckResult& verdict : acceptance.verdicts) {
+      if (verdict.instance == instance) return verdict.outcome;
     }
-    return Word::Error;
+    return Outcome::Error;
   };
-  EXPECT_EQ(word_of("h1+h3"), Word::Inconclusive);
-  EXPECT_EQ(word_of("h1+h6"), Word::Pass);
-  EXPECT_EQ(word_of("h1+h2"), Word::Fail) << "h2 explains it";
-  EXPECT_EQ(word_of("h2+h3"), Word::Fail);
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Inconclusive);
-  EXPECT_EQ(state_of(judgement, "h2"), NodeState::Failed);
+  EXPECT_EQ(word_of("h1+h3"), Outcome::Inconclusive);
+  EXPECT_EQ(word_of("h1+h6"), Outcome::Pass);
+  EXPECT_EQ(word_of("h1+h2"), Outcome::Fail) << "h2 explains it";
+  EXPECT_EQ(word_of("h2+h3"), Outcome::Fail);
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Inconclusive);
+  EXPECT_EQ(state_of(acceptance, "h2"), NodeState::Failed);
 }
 
 TEST(FleetRule, WrongDataOfAPairAreNeverCleared) {
   JudgeCase one = confirmed_case(100);
   one.observations[0].records[0].wrong = 1;
-  EXPECT_EQ(one.judged().overall(), Word::Fail);
+  EXPECT_EQ(one.judged().overall(), Outcome::Fail);
 }
 
 TEST(FleetRule, GroupsOfAHalvedSetTellTheBadNode) {
@@ -341,11 +341,11 @@ TEST(FleetRule, GroupsOfAHalvedSetTellTheBadNode) {
   one.steady({"h4", "h5"}, 100);
   one.steady({"h1", "h2"}, 100);
   one.steady({"h3", "h4"}, 50);
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(state_of(judgement, "h3"), NodeState::Failed);
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Good);
-  EXPECT_EQ(state_of(judgement, "h6"), NodeState::NoData);
-  EXPECT_EQ(judgement.count(Word::Error), 1U) << "no group had h6";
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(state_of(acceptance, "h3"), NodeState::Failed);
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Good);
+  EXPECT_EQ(state_of(acceptance, "h6"), NodeState::NoData);
+  EXPECT_EQ(acceptance.count(Outcome::Error), 1U) << "no group had h6";
 }
 
 TEST(FleetRule, AGroupThatCannotBeDividedIsSuspectAsAWhole) {
@@ -356,11 +356,11 @@ TEST(FleetRule, AGroupThatCannotBeDividedIsSuspectAsAWhole) {
   one.rule().bounds = {.fail_below = 0.9};
   one.steady({"h1", "h2", "h3"}, 50);
   one.steady({"h3", "h4"}, 100);
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.suspects.size(), 1U);
-  EXPECT_EQ(judgement.suspects[0].nodes, (std::vector<std::string>{"h1", "h2"}));
-  EXPECT_EQ(state_of(judgement, "h1"), NodeState::Suspect);
-  EXPECT_EQ(state_of(judgement, "h4"), NodeState::Good);
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.suspects.size(), 1U);
+  EXPECT_EQ(acceptance.suspects[0].nodes, (std::vector<std::string>{"h1", "h2"}));
+  EXPECT_EQ(state_of(acceptance, "h1"), NodeState::Suspect);
+  EXPECT_EQ(state_of(acceptance, "h4"), NodeState::Good);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ struct JudgeCase {
     launches(on, {value, value, value});
   }
 
-  [[nodiscard]] Judgement judged() const {
+  [[nodiscard]] Acceptance judged() const {
     return judge_all({.specification = specification,
                       .observations = observations,
                       .baseline = baseline,
@@ -83,7 +83,7 @@ struct JudgeCase {
                       .assumed = assumed});
   }
 
-  [[nodiscard]] RuleVerdict first() const { return judged().verdicts.at(0); }
+  [[nodiscard]] CheckResult first() const { return judged().verdicts.at(0); }
 
  private:
   static std::string name_of(const std::vector<std::string>& on) {

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "judge/bound_check.hpp"
+#include "judge/rule_check.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 
 namespace busbar::judge {
@@ -21,25 +21,25 @@ using ::testing::StartsWith;
 TEST(Judge, AValueWithinItsBoundsPassesWithoutWords) {
   JudgeCase one;
   one.launches({"h1"}, {448, 450, 452});
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.verdicts.size(), 1U);
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Pass);
-  EXPECT_EQ(judgement.verdicts[0].reason, "");
-  EXPECT_DOUBLE_EQ(*judgement.verdicts[0].value, 450);
-  EXPECT_NEAR(*judgement.verdicts[0].cv, 2.0 / 450, 1e-12);
-  EXPECT_EQ(judgement.verdicts[0].attempts, 1U);
-  EXPECT_EQ(exit_code_of(judgement, true), 0);
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.verdicts.size(), 1U);
+  EXPECT_EQ(acceptance.verdicts[0].outcome, Outcome::Pass);
+  EXPECT_EQ(acceptance.verdicts[0].reason, "");
+  EXPECT_DOUBLE_EQ(*acceptance.verdicts[0].value, 450);
+  EXPECT_NEAR(*acceptance.verdicts[0].cv, 2.0 / 450, 1e-12);
+  EXPECT_EQ(acceptance.verdicts[0].attempts, 1U);
+  EXPECT_EQ(exit_code_of(acceptance, true), 0);
 }
 
 TEST(Judge, ALowValueFailsWithItsNumbers) {
   JudgeCase one;
   one.steady({"h1"}, 365.6);
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Fail);
-  EXPECT_EQ(judgement.verdicts[0].reason, "365.6 GB/s is 81.2 % of 450 GB/s, below 90 %");
-  ASSERT_EQ(judgement.suspects.size(), 1U);
-  EXPECT_EQ(judgement.nodes.at(0).state, NodeState::Failed);
-  EXPECT_EQ(exit_code_of(judgement, false), 1);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.verdicts[0].outcome, Outcome::Fail);
+  EXPECT_EQ(acceptance.verdicts[0].reason, "365.6 GB/s is 81.2 % of 450 GB/s, below 90 %");
+  ASSERT_EQ(acceptance.suspects.size(), 1U);
+  EXPECT_EQ(acceptance.nodes.at(0).state, NodeState::Failed);
+  EXPECT_EQ(exit_code_of(acceptance, false), 1);
 }
 
 TEST(Judge, PercentagesHaveThreeDigitsBelowAThousand) {
@@ -55,34 +55,34 @@ TEST(Judge, ANodeWithoutItsLaunchesIsAnError) {
   JudgeCase one;
   one.nodes = {"h1", "h2"};
   one.steady({"h1"}, 450);
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.verdicts.size(), 2U);
-  EXPECT_EQ(judgement.verdicts[1].instance, "h2");
-  EXPECT_EQ(judgement.verdicts[1].word, Word::Error);
-  EXPECT_EQ(judgement.verdicts[1].reason, "no data");
-  EXPECT_EQ(judgement.nodes.at(0).state, NodeState::Good);
-  EXPECT_EQ(judgement.nodes.at(1).state, NodeState::NoData);
-  EXPECT_EQ(exit_code_of(judgement, false), 4);
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.verdicts.size(), 2U);
+  EXPECT_EQ(acceptance.verdicts[1].instance, "h2");
+  EXPECT_EQ(acceptance.verdicts[1].outcome, Outcome::Error);
+  EXPECT_EQ(acceptance.verdicts[1].reason, "no data");
+  EXPECT_EQ(acceptance.nodes.at(0).state, NodeState::Good);
+  EXPECT_EQ(acceptance.nodes.at(1).state, NodeState::NoData);
+  EXPECT_EQ(exit_code_of(acceptance, false), 4);
 }
 
 TEST(Judge, AFailureOfALaunchIsTheReason) {
   JudgeCase one;
   one.launch({"h3"}, 450).failure = "h3 does not answer";
   one.observations.back().records.clear();
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Error);
-  EXPECT_EQ(judgement.verdicts[0].reason, "h3 does not answer");
-  EXPECT_THAT(judgement.nodes.at(0).evidence, HasSubstr("h3 does not answer"));
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.verdicts[0].outcome, Outcome::Error);
+  EXPECT_EQ(acceptance.verdicts[0].reason, "h3 does not answer");
+  EXPECT_THAT(acceptance.nodes.at(0).evidence, HasSubstr("h3 does not answer"));
 }
 
 TEST(Judge, AMissingSizeIsAnErrorThatNamesIt) {
   JudgeCase one;
   one.steady({"h1"}, 450);
   one.rule().sizes.push_back(2 * kMiB);
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.verdicts.at(0).word, Word::Pass);
-  EXPECT_EQ(judgement.verdicts.at(1).word, Word::Error);
-  EXPECT_EQ(judgement.verdicts.at(1).reason, "no row of 2 MiB: there is 1 MiB");
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.verdicts.at(0).outcome, Outcome::Pass);
+  EXPECT_EQ(acceptance.verdicts.at(1).outcome, Outcome::Error);
+  EXPECT_EQ(acceptance.verdicts.at(1).reason, "no row of 2 MiB: there is 1 MiB");
 }
 
 TEST(Judge, NanZeroNegativeAndInfiniteValuesCannotBeJudged) {
@@ -90,7 +90,7 @@ TEST(Judge, NanZeroNegativeAndInfiniteValuesCannotBeJudged) {
     JudgeCase one;
     one.steady({"h1"}, 450);
     one.observations[1].records[0].busbw_GBps = bad;
-    EXPECT_EQ(one.first().word, Word::Error) << bad;
+    EXPECT_EQ(one.first().outcome, Outcome::Error) << bad;
     EXPECT_THAT(one.first().reason, HasSubstr("not a number that can be judged"));
   }
 }
@@ -100,7 +100,7 @@ TEST(Judge, ASkippedRowIsAnErrorSinceTheContractAskedForIt) {
   one.steady({"h1"}, 450);
   one.observations[0].records[0].status = RowStatus::Skipped;
   one.observations[0].records[0].reason = "needs 20 GiB";
-  EXPECT_EQ(one.first().word, Word::Error);
+  EXPECT_EQ(one.first().outcome, Outcome::Error);
   EXPECT_EQ(one.first().reason, "skipped: needs 20 GiB");
 }
 
@@ -112,18 +112,18 @@ TEST(Judge, BusBandwidthOfOneRankIsSkipped) {
     o.records[0].ranks = 1;
     o.records[0].busbw_GBps.reset();
   }
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Skip);
-  EXPECT_EQ(exit_code_of(judgement, false), 77);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.verdicts[0].outcome, Outcome::Skip);
+  EXPECT_EQ(exit_code_of(acceptance, false), 77);
 }
 
 TEST(Judge, OneRankWhereEightAreWantedIsAnError) {
   JudgeCase one;
   one.steady({"h1"}, 1999891);
   for (Observation& o : one.observations) o.records[0].ranks = 1;
-  EXPECT_NE(one.first().word, Word::Pass);
+  EXPECT_NE(one.first().outcome, Outcome::Pass);
   one.specification.expectations[0].metric = Metric::AlgorithmBandwidth;
-  EXPECT_EQ(one.first().word, Word::Error);
+  EXPECT_EQ(one.first().outcome, Outcome::Error);
   EXPECT_EQ(one.first().reason, "1 rank took part where 8 are wanted");
 }
 
@@ -133,7 +133,7 @@ TEST(Judge, WrongDataFailWhateverTheBandwidth) {
   one.observations[2].records[0].wrong = 3;
   one.rule().known_issue = {"ticket", "2026-12-01"};
   one.rule().allow_misses = 1;
-  EXPECT_EQ(one.first().word, Word::Fail);
+  EXPECT_EQ(one.first().outcome, Outcome::Fail);
   EXPECT_EQ(one.first().reason, "3 wrong elements");
 }
 
@@ -142,16 +142,16 @@ TEST(Judge, UncheckedDataAreInconclusive) {
   one.steady({"h1"}, 450);
   one.specification.run.check_data = true;
   one.observations[0].records[0].wrong.reset();
-  EXPECT_EQ(one.first().word, Word::Inconclusive);
+  EXPECT_EQ(one.first().outcome, Outcome::Inconclusive);
   EXPECT_EQ(one.first().reason, "data were not checked");
   one.specification.run.check_data = false;
-  EXPECT_EQ(one.first().word, Word::Pass);
+  EXPECT_EQ(one.first().outcome, Outcome::Pass);
 }
 
 TEST(Judge, TooFewLaunchesAreInconclusiveEvenWhereLow) {
   JudgeCase one;
   one.launches({"h1"}, {100, 100});
-  EXPECT_EQ(one.first().word, Word::Inconclusive);
+  EXPECT_EQ(one.first().outcome, Outcome::Inconclusive);
   EXPECT_EQ(one.first().reason,
             "2 launches where 3 are needed; 100 GB/s is 22.2 % of 450 GB/s, below 90 %");
   EXPECT_DOUBLE_EQ(*one.first().reference, 450);
@@ -161,7 +161,7 @@ TEST(Judge, TooFewLaunchesAreInconclusiveEvenWhereLow) {
 TEST(Judge, OneGoodLaunchIsInconclusiveWithItsNumbers) {
   JudgeCase one;
   one.launch({"h1"}, 441);
-  EXPECT_EQ(one.first().word, Word::Inconclusive);
+  EXPECT_EQ(one.first().outcome, Outcome::Inconclusive);
   EXPECT_EQ(one.first().reason,
             "1 launch where 3 are needed; 441 GB/s is 98 % of 450 GB/s, within the bounds");
 }
@@ -169,7 +169,7 @@ TEST(Judge, OneGoodLaunchIsInconclusiveWithItsNumbers) {
 TEST(Judge, AnErrorHasTheBoundThatItWouldBeHeldAgainst) {
   JudgeCase one;
   one.nodes = {"h1"};
-  EXPECT_EQ(one.first().word, Word::Error);
+  EXPECT_EQ(one.first().outcome, Outcome::Error);
   EXPECT_DOUBLE_EQ(*one.first().reference, 450);
   EXPECT_FALSE(one.first().ratio);
 }
@@ -179,7 +179,7 @@ std::string missing(const std::function<void(Record&)>& change) {
   JudgeCase one;
   one.steady({"h1"}, 450);
   for (Observation& o : one.observations) change(o.records[0]);
-  EXPECT_EQ(one.first().word, Word::Error);
+  EXPECT_EQ(one.first().outcome, Outcome::Error);
   return one.first().reason;
 }
 
@@ -222,10 +222,10 @@ TEST(Judge, ANoteCountsTheVerdictsThatRanksShareProcessorsIn) {
   for (Observation& o : one.observations) {
     if (o.instance == "h2") o.records[0].flags = "oversubscribed";
   }
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.count(Word::Pass), 1U);
-  ASSERT_EQ(judgement.head.notes.size(), 1U);
-  EXPECT_EQ(judgement.head.notes[0],
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.count(Outcome::Pass), 1U);
+  ASSERT_EQ(acceptance.head.notes.size(), 1U);
+  EXPECT_EQ(acceptance.head.notes[0],
             "oversubscribed: ranks shared processors in 1 of 2 verdicts (device set set); these "
             "never pass");
 }
@@ -247,36 +247,36 @@ TEST(Judge, ALaunchThatFailedIsToldBesideAPass) {
   JudgeCase one;
   one.launches({"h1"}, {450, 450, 450, 450});
   one.observations[3].failure = "timeout after 120 s";
-  EXPECT_EQ(one.first().word, Word::Warn);
+  EXPECT_EQ(one.first().outcome, Outcome::Warn);
   EXPECT_EQ(one.first().reason, "1 of 4 launches gave nothing: timeout after 120 s");
 }
 
 TEST(Judge, NoiseIsJudgedBeforeBounds) {
   JudgeCase one;
   one.launches({"h1"}, {300, 450, 600});
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Inconclusive);
-  EXPECT_EQ(judgement.verdicts[0].reason, "noisy: cv 33.3 % over 3 launches is above 5 %");
-  const auto noisy = noisy_instances(judgement);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.verdicts[0].outcome, Outcome::Inconclusive);
+  EXPECT_EQ(acceptance.verdicts[0].reason, "noisy: cv 33.3 % over 3 launches is above 5 %");
+  const auto noisy = noisy_instances(acceptance);
   ASSERT_EQ(noisy.size(), 1U);
   EXPECT_EQ(noisy[0].instance, "h1");
   EXPECT_EQ(noisy[0].attempts, 1U);
-  EXPECT_EQ(exit_code_of(judgement, false), 3);
+  EXPECT_EQ(exit_code_of(acceptance, false), 3);
 }
 
 TEST(Judge, NamesEachNoisyInstanceOfEachSetAndCollectiveOnce) {
-  Judgement judgement;
+  Acceptance acceptance;
   for (const auto& [set, instance, collective] :
        {std::tuple{"node", "h1", "allreduce"}, std::tuple{"node", "h2", "allreduce"},
         std::tuple{"node", "h1", "alltoall"}, std::tuple{"pairs", "h1", "allreduce"},
         std::tuple{"node", "h1", "allreduce"}}) {
-    judgement.verdicts.push_back({.device_set = set,
-                                  .instance = instance,
-                                  .collective = collective,
-                                  .word = Word::Inconclusive,
-                                  .reason = "noisy: cv 9 %"});
+    acceptance.verdicts.push_back({.device_set = set,
+                                   .instance = instance,
+                                   .collective = collective,
+                                   .outcome = Outcome::Inconclusive,
+                                   .cause = Cause::Noisy});
   }
-  const auto noisy = noisy_instances(judgement);
+  const auto noisy = noisy_instances(acceptance);
   ASSERT_EQ(noisy.size(), 4U);
   EXPECT_EQ(noisy[1].instance, "h2");
   EXPECT_EQ(noisy[2].collective, "alltoall");
@@ -287,9 +287,9 @@ TEST(Judge, NoiseByWarnIsJudgedAndAPassBecomesWarn) {
   JudgeCase one;
   one.specification.noise.on_noisy = OnNoisy::Warn;
   one.launches({"h1"}, {400, 450, 500});
-  EXPECT_EQ(one.first().word, Word::Warn);
+  EXPECT_EQ(one.first().outcome, Outcome::Warn);
   one.rule().max_cv = 0.2;
-  EXPECT_EQ(one.first().word, Word::Pass);
+  EXPECT_EQ(one.first().outcome, Outcome::Pass);
 }
 
 TEST(Judge, NoiseAtItsBoundIsNoNoise) {
@@ -300,9 +300,9 @@ TEST(Judge, NoiseAtItsBoundIsNoNoise) {
     one.specification.noise.on_noisy = on_noisy;
     one.rule().value = 10;
     one.launches({"h1"}, {8, 10, 12});
-    EXPECT_EQ(one.first().word, Word::Pass);
+    EXPECT_EQ(one.first().outcome, Outcome::Pass);
     one.specification.noise.max_cv = 0.199;
-    EXPECT_NE(one.first().word, Word::Pass);
+    EXPECT_NE(one.first().outcome, Outcome::Pass);
   }
 }
 
@@ -310,11 +310,11 @@ TEST(Judge, AllAttemptsArePooledAndLastTakesTheLast) {
   JudgeCase one;
   one.launches({"h1"}, {100, 100, 100});
   one.launches({"h1"}, {450, 450, 450}, 1);
-  EXPECT_EQ(one.first().word, Word::Inconclusive);
+  EXPECT_EQ(one.first().outcome, Outcome::Inconclusive);
   EXPECT_EQ(one.first().values.size(), 6U);
   EXPECT_EQ(one.first().attempts, 2U);
   one.specification.noise.decide = Decide::Last;
-  EXPECT_EQ(one.first().word, Word::Pass);
+  EXPECT_EQ(one.first().outcome, Outcome::Pass);
   EXPECT_EQ(one.first().attempts, 2U);
 }
 
@@ -331,10 +331,10 @@ TEST(Judge, AMissThatIsAllowedIsAWarning) {
   one.steady({"h1"}, 450);
   for (Observation& o : one.observations) o.records[1].busbw_GBps = 300;
   one.rule().allow_misses = 1;
-  EXPECT_EQ(one.judged().verdicts.at(1).word, Word::Warn);
+  EXPECT_EQ(one.judged().verdicts.at(1).outcome, Outcome::Warn);
   EXPECT_THAT(one.judged().verdicts.at(1).reason, HasSubstr("1 of 1 allowed misses"));
   for (Observation& o : one.observations) o.records[2].busbw_GBps = 300;
-  EXPECT_EQ(one.judged().count(Word::Fail), 2U);
+  EXPECT_EQ(one.judged().count(Outcome::Fail), 2U);
 }
 
 TEST(Judge, AKnownIssueIsKnownUntilTheEndOfItsDay) {
@@ -342,10 +342,10 @@ TEST(Judge, AKnownIssueIsKnownUntilTheEndOfItsDay) {
   one.steady({"h1"}, 300);
   one.rule().known_issue = {"ticket 4711", "2026-12-01"};
   one.today = "2026-12-01";
-  EXPECT_EQ(one.first().word, Word::Known);
+  EXPECT_EQ(one.first().outcome, Outcome::Known);
   EXPECT_TRUE(one.judged().suspects.empty());
   one.today = "2026-12-02";
-  EXPECT_EQ(one.first().word, Word::Fail);
+  EXPECT_EQ(one.first().outcome, Outcome::Fail);
   EXPECT_THAT(one.first().reason, HasSubstr("known issue is over"));
 }
 
@@ -353,7 +353,7 @@ TEST(Judge, APassThatIsKnownToFailIsShown) {
   JudgeCase one;
   one.steady({"h1"}, 450);
   one.rule().known_issue = {"ticket 4711", "2026-12-01"};
-  EXPECT_EQ(one.first().word, Word::Warn);
+  EXPECT_EQ(one.first().outcome, Outcome::Warn);
   EXPECT_EQ(one.first().reason, "passes although known to fail: ticket 4711");
 }
 
@@ -361,9 +361,9 @@ TEST(Judge, OversubscribedNeverPassesButItsMissIsAFail) {
   JudgeCase one;
   one.steady({"h1"}, 450);
   for (Observation& o : one.observations) o.records[0].flags = "few-samples oversubscribed";
-  EXPECT_EQ(one.first().word, Word::Inconclusive);
+  EXPECT_EQ(one.first().outcome, Outcome::Inconclusive);
   for (Observation& o : one.observations) o.records[0].busbw_GBps = 100;
-  EXPECT_EQ(one.first().word, Word::Fail);
+  EXPECT_EQ(one.first().outcome, Outcome::Fail);
 }
 
 TEST(Judge, SimulatedAndFakeRowsAreInconclusiveEitherWay) {
@@ -371,18 +371,19 @@ TEST(Judge, SimulatedAndFakeRowsAreInconclusiveEitherWay) {
     JudgeCase fake;
     fake.steady({"h1"}, value);
     for (Observation& o : fake.observations) o.records[0].flags = "fake";
-    EXPECT_EQ(fake.first().word, Word::Inconclusive);
+    EXPECT_EQ(fake.first().outcome, Outcome::Inconclusive);
     JudgeCase simulated;
     simulated.steady({"h1"}, value);
     for (Observation& o : simulated.observations) o.records[0].backend = "sim";
-    EXPECT_EQ(simulated.first().word, Word::Inconclusive);
+    EXPECT_EQ(simulated.first().outcome, Outcome::Inconclusive);
     EXPECT_THAT(simulated.first().reason, HasSubstr("simulated"));
   }
   JudgeCase without_reference;
   without_reference.rule().compare = Comparison::Baseline;
   without_reference.steady({"h1"}, 450);
   for (Observation& o : without_reference.observations) o.records[0].flags = "fake";
-  EXPECT_EQ(without_reference.first().word, Word::Error) << "a missing baseline stays an error";
+  EXPECT_EQ(without_reference.first().outcome, Outcome::Error)
+      << "a missing baseline stays an error";
 }
 
 TEST(Judge, ATimeIsTooSlowAboveItsBoundAndTooGoodBelow) {
@@ -408,11 +409,11 @@ TEST(Judge, TheoreticalTakesTheRowsOwnBoundWhereNoCeilingIsGiven) {
   JudgeCase one;
   one.rule().compare = Comparison::Theoretical;
   one.steady({"h1"}, 360);
-  EXPECT_EQ(one.first().word, Word::Error);
+  EXPECT_EQ(one.first().outcome, Outcome::Error);
   EXPECT_THAT(one.first().reason, HasSubstr("no ceiling is known"));
   for (Observation& o : one.observations) o.records[0].bound_GBps = 400;
   one.observations[1].records[0].bound_GBps = 380;
-  EXPECT_EQ(one.first().word, Word::Pass);
+  EXPECT_EQ(one.first().outcome, Outcome::Pass);
   EXPECT_DOUBLE_EQ(*one.first().reference, 380);
   EXPECT_THAT(one.first().reference_kind, StartsWith("ceiling: "));
 }
@@ -421,10 +422,10 @@ TEST(Judge, AFailedWholeRunBlamesNobody) {
   JudgeCase one(SetKind::Whole);
   one.nodes = {"h1", "h2"};
   one.steady({"h1", "h2"}, 100);
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.verdicts.at(0).word, Word::Fail);
-  EXPECT_TRUE(judgement.suspects.empty());
-  EXPECT_EQ(judgement.nodes.at(0).state, NodeState::Suspect);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.verdicts.at(0).outcome, Outcome::Fail);
+  EXPECT_TRUE(acceptance.suspects.empty());
+  EXPECT_EQ(acceptance.nodes.at(0).state, NodeState::Suspect);
 }
 
 TEST(Judge, ARailIsJudgedByTheRowsOfItsGroup) {
@@ -438,16 +439,16 @@ TEST(Judge, ARailIsJudgedByTheRowsOfItsGroup) {
   o.records[0].group = 0;
   o.records[1].group = 1;
   o.records[1].busbw_GBps = 200;
-  const Judgement judgement = one.judged();
-  ASSERT_EQ(judgement.verdicts.size(), 2U);
-  EXPECT_EQ(judgement.verdicts[0].word, Word::Pass);
-  EXPECT_EQ(judgement.verdicts[1].instance, "rail 1");
-  EXPECT_EQ(judgement.verdicts[1].word, Word::Fail);
+  const Acceptance acceptance = one.judged();
+  ASSERT_EQ(acceptance.verdicts.size(), 2U);
+  EXPECT_EQ(acceptance.verdicts[0].outcome, Outcome::Pass);
+  EXPECT_EQ(acceptance.verdicts[1].instance, "rail 1");
+  EXPECT_EQ(acceptance.verdicts[1].outcome, Outcome::Fail);
 }
 
 TEST(Judge, NoRuleAndNoNodesAreErrors) {
   JudgeCase one;
-  EXPECT_EQ(one.judged().overall(), Word::Error);
+  EXPECT_EQ(one.judged().overall(), Outcome::Error);
   one.specification.expectations.clear();
   EXPECT_EQ(exit_code_of(one.judged(), false), 4);
 }

@@ -27,24 +27,24 @@ JudgeCase pairs(Value value) {
 }
 
 /// The states in the order of the nodes: "good failed good good".
-std::string states(const Judgement& judgement) {
+std::string states(const Acceptance& acceptance) {
   std::string words;
-  for (const NodeAccount& account : judgement.nodes) {
+  for (const NodeAccount& account : acceptance.nodes) {
     words += (words.empty() ? "" : " ") + std::string(name(account.state));
   }
   const bool all_good =
-      std::all_of(judgement.nodes.begin(), judgement.nodes.end(),
+      std::all_of(acceptance.nodes.begin(), acceptance.nodes.end(),
                   [](const NodeAccount& account) { return account.state == NodeState::Good; });
-  EXPECT_FALSE(all_good && judgement.overall() >= Word::Inconclusive);
+  EXPECT_FALSE(all_good && acceptance.overall() >= Outcome::Inconclusive);
   return words;
 }
 
 TEST(NodeAccounts, NoNodeIsGoodWhereEveryPairFailsAsTooGood) {
-  const Judgement judgement = pairs([](auto&, auto&) { return 900.0; }).judged();
-  EXPECT_TRUE(judgement.suspects.empty());
-  EXPECT_EQ(states(judgement), "suspect suspect suspect suspect");
-  EXPECT_THAT(judgement.nodes[0].evidence, HasSubstr("floor on h1+h2: too good"));
-  EXPECT_THAT(judgement.nodes[0].evidence, HasSubstr("(and 2 more FAIL)"));
+  const Acceptance acceptance = pairs([](auto&, auto&) { return 900.0; }).judged();
+  EXPECT_TRUE(acceptance.suspects.empty());
+  EXPECT_EQ(states(acceptance), "suspect suspect suspect suspect");
+  EXPECT_THAT(acceptance.nodes[0].evidence, HasSubstr("floor on h1+h2: too good"));
+  EXPECT_THAT(acceptance.nodes[0].evidence, HasSubstr("(and 2 more FAIL)"));
 }
 
 TEST(NodeAccounts, TwoNodesOfOnePairThatIsTooGoodAreSuspect) {
@@ -58,9 +58,9 @@ TEST(NodeAccounts, PartnersOfABlamedNodeAreGood) {
   const auto value = [](const std::string& a, const std::string& b) {
     return a == "h3" || b == "h3" ? 100.0 : 450.0;
   };
-  const Judgement judgement = pairs(value).judged();
-  EXPECT_EQ(states(judgement), "good good failed good");
-  EXPECT_EQ(judgement.nodes[0].evidence, "2 of 3 verdicts good, the others are explained by h3");
+  const Acceptance acceptance = pairs(value).judged();
+  EXPECT_EQ(states(acceptance), "good good failed good");
+  EXPECT_EQ(acceptance.nodes[0].evidence, "2 of 3 verdicts good, the others are explained by h3");
 }
 
 TEST(NodeAccounts, BothNodesOfABlamedLinkAreSuspectAndNoOther) {
@@ -102,9 +102,9 @@ TEST(NodeAccounts, ABlamedNodeExplainsThatAllTogetherFail) {
 TEST(NodeAccounts, NoNodeIsGoodAfterARunThatWasInterrupted) {
   JudgeCase one = pairs([](auto&, auto&) { return 450.0; });
   one.observations.resize(5);  // h1+h2 is whole, h1+h3 has two launches
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.count(Word::Pass), 1U);
-  EXPECT_EQ(states(judgement), "inconclusive inconclusive inconclusive no data");
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.count(Outcome::Pass), 1U);
+  EXPECT_EQ(states(acceptance), "inconclusive inconclusive inconclusive no data");
 }
 
 TEST(NodeAccounts, ANodeThatGivesNoDataExplainsTheErrorsOfItsPartners) {
@@ -112,11 +112,12 @@ TEST(NodeAccounts, ANodeThatGivesNoDataExplainsTheErrorsOfItsPartners) {
   for (Observation& o : one.observations) {
     if (o.nodes[1] != "h4") continue;
     o.failure = "h4 does not answer";
+    o.unreachable = "h4";
     o.records.clear();
   }
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(states(judgement), "good good good no data");
-  EXPECT_EQ(judgement.nodes[0].evidence, "2 of 3 verdicts good, the others are explained by h4");
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(states(acceptance), "good good good no data");
+  EXPECT_EQ(acceptance.nodes[0].evidence, "2 of 3 verdicts good, the others are explained by h4");
 }
 
 TEST(NodeAccounts, APairWithoutDataLeavesBothInconclusive) {
@@ -136,21 +137,22 @@ TEST(NodeAccounts, NoNodeIsGoodInAFleetThatIsNotHomogeneous) {
   one.nodes = {"h1", "h2", "h3", "h4"};
   double value = 400;
   for (const std::string& node : one.nodes) one.steady({node}, value += 100);
-  const Judgement judgement = one.judged();
-  EXPECT_EQ(judgement.overall(), Word::Fail);
-  EXPECT_TRUE(judgement.suspects.empty());
-  EXPECT_EQ(states(judgement), "suspect suspect suspect suspect");
-  EXPECT_THAT(judgement.nodes[0].evidence, HasSubstr("floor on fleet: fleet not homogeneous"));
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.overall(), Outcome::Fail);
+  EXPECT_TRUE(acceptance.suspects.empty());
+  EXPECT_EQ(states(acceptance), "suspect suspect suspect suspect");
+  EXPECT_THAT(acceptance.nodes[0].evidence, HasSubstr("floor on fleet: fleet not homogeneous"));
 }
 
 /// A verdict of rule "pair" on these nodes, with a value but for ERROR and SKIP.
-RuleVerdict verdict(const std::vector<std::string>& nodes, Word word) {
-  RuleVerdict one{.rule = "pair", .instance = "x", .nodes = nodes, .word = word, .reason = "why"};
-  if (word != Word::Error && word != Word::Skip) one.value = 1;
+CheckResult verdict(const std::vector<std::string>& nodes, Outcome outcome) {
+  CheckResult one{
+      .rule = "pair", .instance = "x", .nodes = nodes, .outcome = outcome, .reason = "why"};
+  if (outcome != Outcome::Error && outcome != Outcome::Skip) one.value = 1;
   return one;
 }
 
-NodeAccount account_of(const std::string& node, const std::vector<RuleVerdict>& verdicts,
+NodeAccount account_of(const std::string& node, const std::vector<CheckResult>& verdicts,
                        const std::vector<Suspect>& suspects = {},
                        const std::vector<Cleared>& cleared = {}) {
   const std::vector<std::string> nodes{"h1", "h2", "h3"};
@@ -162,7 +164,7 @@ NodeAccount account_of(const std::string& node, const std::vector<RuleVerdict>& 
 }
 
 struct WordCase {
-  std::vector<Word> words{};  ///< of what h1 took part in
+  std::vector<Outcome> words{};  ///< of what h1 took part in
   NodeState state = NodeState::Good;
   std::string evidence{};
 };
@@ -170,8 +172,8 @@ struct WordCase {
 class AccountOfWords : public testing::TestWithParam<WordCase> {};
 
 TEST_P(AccountOfWords, IsOfTheWorst) {
-  std::vector<RuleVerdict> verdicts;
-  for (const Word word : GetParam().words) verdicts.push_back(verdict({"h1", "h2"}, word));
+  std::vector<CheckResult> verdicts;
+  for (const Outcome outcome : GetParam().words) verdicts.push_back(verdict({"h1", "h2"}, outcome));
   const NodeAccount account = account_of("h1", verdicts);
   EXPECT_EQ(name(account.state), name(GetParam().state));
   EXPECT_EQ(account.evidence, GetParam().evidence);
@@ -180,45 +182,48 @@ TEST_P(AccountOfWords, IsOfTheWorst) {
 INSTANTIATE_TEST_SUITE_P(
     NodeAccounts, AccountOfWords,
     testing::Values(
-        WordCase{{Word::Pass}, NodeState::Good, "1 of 1 verdicts good"},
-        WordCase{{Word::Known}, NodeState::Good, "1 of 1 verdicts good"},
-        WordCase{{Word::Known, Word::Warn, Word::Skip}, NodeState::Good, "2 of 3 verdicts good"},
-        WordCase{{Word::Skip}, NodeState::Inconclusive, "all was skipped"},
-        WordCase{{Word::Skip, Word::Error}, NodeState::NoData, "pair on x: why"},
+        WordCase{{Outcome::Pass}, NodeState::Good, "1 of 1 verdicts good"},
+        WordCase{{Outcome::Known}, NodeState::Good, "1 of 1 verdicts good"},
+        WordCase{{Outcome::Known, Outcome::Warn, Outcome::Skip},
+                 NodeState::Good,
+                 "2 of 3 verdicts good"},
+        WordCase{{Outcome::Skip}, NodeState::Inconclusive, "all was skipped"},
+        WordCase{{Outcome::Skip, Outcome::Error}, NodeState::NoData, "pair on x: why"},
         WordCase{{}, NodeState::NoData, "no rule measured it"},
-        WordCase{{Word::Pass, Word::Inconclusive}, NodeState::Inconclusive, "pair on x: why"},
-        WordCase{{Word::Pass, Word::Error}, NodeState::Inconclusive, "pair on x: why"},
-        WordCase{{Word::Fail, Word::Inconclusive}, NodeState::Suspect, "pair on x: why"},
-        WordCase{{Word::Inconclusive, Word::Inconclusive, Word::Fail},
+        WordCase{{Outcome::Pass, Outcome::Inconclusive}, NodeState::Inconclusive, "pair on x: why"},
+        WordCase{{Outcome::Pass, Outcome::Error}, NodeState::Inconclusive, "pair on x: why"},
+        WordCase{{Outcome::Fail, Outcome::Inconclusive}, NodeState::Suspect, "pair on x: why"},
+        WordCase{{Outcome::Inconclusive, Outcome::Inconclusive, Outcome::Fail},
                  NodeState::Suspect,
                  "pair on x: why"},
-        WordCase{{Word::Fail, Word::Fail}, NodeState::Suspect, "pair on x: why (and 1 more FAIL)"},
-        WordCase{{Word::Error, Word::Inconclusive, Word::Error, Word::Pass},
+        WordCase{
+            {Outcome::Fail, Outcome::Fail}, NodeState::Suspect, "pair on x: why (and 1 more FAIL)"},
+        WordCase{{Outcome::Error, Outcome::Inconclusive, Outcome::Error, Outcome::Pass},
                  NodeState::Inconclusive,
                  "pair on x: why (and 1 more ERROR)"}));
 
 TEST(NodeAccounts, OnlyABlamedNodeExplainsAFail) {
-  const std::vector<RuleVerdict> verdicts{verdict({"h1", "h2"}, Word::Fail),
-                                          verdict({"h1"}, Word::Pass)};
+  const std::vector<CheckResult> verdicts{verdict({"h1", "h2"}, Outcome::Fail),
+                                          verdict({"h1"}, Outcome::Pass)};
   const Suspect bad{.nodes = {"h2"}, .rule = "pair", .evidence = "low"};
   EXPECT_EQ(account_of("h1", verdicts, {bad}).state, NodeState::Good);
   EXPECT_EQ(account_of("h1", verdicts, {}, {{.suspect = bad}}).state, NodeState::Suspect);
-  std::vector<RuleVerdict> inconclusive = verdicts;
-  inconclusive[0].word = Word::Inconclusive;
+  std::vector<CheckResult> inconclusive = verdicts;
+  inconclusive[0].outcome = Outcome::Inconclusive;
   EXPECT_EQ(account_of("h1", inconclusive, {}, {{.suspect = bad}}).state, NodeState::Good);
 }
 
 TEST(NodeAccounts, ANodeWithNothingGoodIsNotGoodThoughAnotherExplainsIt) {
   const Suspect bad{.nodes = {"h2"}, .rule = "pair", .evidence = "low"};
-  EXPECT_EQ(account_of("h1", {verdict({"h1", "h2"}, Word::Fail)}, {bad}).state,
+  EXPECT_EQ(account_of("h1", {verdict({"h1", "h2"}, Outcome::Fail)}, {bad}).state,
             NodeState::Inconclusive);
 }
 
 TEST(NodeAccounts, WhatIsSaidOfAllIsNoMeasurementOfOne) {
-  RuleVerdict fleet = verdict({"h1", "h2", "h3"}, Word::Pass);
+  CheckResult fleet = verdict({"h1", "h2", "h3"}, Outcome::Pass);
   fleet.instance = kFleet;
-  const std::vector<RuleVerdict> verdicts{verdict({"h1", "h2"}, Word::Pass),
-                                          verdict({"h1", "h3"}, Word::Error), fleet};
+  const std::vector<CheckResult> verdicts{verdict({"h1", "h2"}, Outcome::Pass),
+                                          verdict({"h1", "h3"}, Outcome::Error), fleet};
   // h3 has no value of its own: it explains the ERROR of h1.
   EXPECT_EQ(account_of("h1", verdicts).evidence,
             "1 of 2 verdicts good, the others are explained by h3");
@@ -226,10 +231,11 @@ TEST(NodeAccounts, WhatIsSaidOfAllIsNoMeasurementOfOne) {
 }
 
 TEST(NodeAccounts, TheFirstThatSaysSoIsTheEvidenceOfANodeThatDoesNotAnswer) {
-  std::vector<RuleVerdict> verdicts(4, verdict({"h1", "h2"}, Word::Error));
+  std::vector<CheckResult> verdicts(4, verdict({"h1", "h2"}, Outcome::Error));
   const char* rules[] = {"a", "b", "c", "d"};
   for (std::size_t i = 0; i < 4; ++i) verdicts[i].rule = rules[i];
   verdicts[1].reason = verdicts[2].reason = "h1 does not answer";
+  verdicts[1].unreachable = verdicts[2].unreachable = "h1";
   EXPECT_EQ(account_of("h1", verdicts).evidence, "b on x: h1 does not answer");
   EXPECT_EQ(account_of("h2", verdicts).evidence, "a on x: why");
 }

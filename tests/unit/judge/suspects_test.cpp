@@ -66,9 +66,9 @@ TEST(Suspects, OfOneRuleExplainTheLinkOfAnother) {
       one.launch({node}, node == "h1" ? 20 : 100, i).device_set = "alone";
     }
   }
-  const Judgement judgement = one.judged();
-  EXPECT_THAT(nodes_of(judgement.suspects), ElementsAre(Names{"h1"}));
-  EXPECT_EQ(judgement.nodes.at(1).state, NodeState::Good) << "h2: its low pair is explained";
+  const Acceptance acceptance = one.judged();
+  EXPECT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h1"}));
+  EXPECT_EQ(acceptance.nodes.at(1).state, NodeState::Good) << "h2: its low pair is explained";
 }
 
 TEST(Suspects, OfThreeNodesWithAllPairsLowAreAllThree) {
@@ -113,6 +113,62 @@ TEST(Suspects, HaveTheEvidenceOfTheirSize) {
   ASSERT_THAT(nodes_of(suspects), ElementsAre(Names{"h1"}, Names{"h6"}));
   EXPECT_THAT(suspects[0].evidence, HasSubstr("allreduce 1 MiB: 5 of 5 pairs low"));
   EXPECT_THAT(suspects[1].evidence, HasSubstr("allreduce 2 MiB: 5 of 5 pairs low"));
+}
+
+struct Group {
+  Names nodes{};
+  Outcome outcome = Outcome::Pass;
+};
+
+std::vector<Suspect> suspects_of(const std::vector<Group>& groups) {
+  std::vector<CheckedRow> rows;
+  for (const Group& group : groups) {
+    rows.push_back({.verdict = {.rule = "one", .nodes = group.nodes, .outcome = group.outcome}});
+  }
+  std::vector<const CheckedRow*> given;
+  for (const CheckedRow& row : rows) given.push_back(&row);
+  return group_suspects(given);
+}
+
+std::vector<Names> blamed(const std::vector<Group>& groups) {
+  std::vector<Names> nodes;
+  for (const Suspect& suspect : suspects_of(groups)) nodes.push_back(suspect.nodes);
+  return nodes;
+}
+
+TEST(GroupSuspects, AreTheOneNodeThatNoGoodGroupHas) {
+  for (const Outcome good : {Outcome::Pass, Outcome::Warn, Outcome::Known}) {
+    EXPECT_THAT(blamed({{{"h1", "h2"}, Outcome::Fail}, {{"h2", "h3"}, good}}),
+                ElementsAre(Names{"h1"}));
+  }
+  for (const Outcome other : {Outcome::Skip, Outcome::Inconclusive, Outcome::Error}) {
+    EXPECT_THAT(blamed({{{"h1", "h2"}, Outcome::Fail}, {{"h2", "h3"}, other}}),
+                ElementsAre(Names{"h1", "h2"}));
+  }
+}
+
+TEST(GroupSuspects, ExplainGroupsThatWereJudgedBefore) {
+  const std::vector<Suspect> suspects = suspects_of({{{"h1", "h2"}, Outcome::Fail},
+                                                     {{"h2", "h3"}, Outcome::Fail},
+                                                     {{"h3", "h4"}, Outcome::Pass}});
+  ASSERT_EQ(suspects.size(), 1U);
+  EXPECT_THAT(suspects[0].nodes, ElementsAre("h2"));
+  EXPECT_THAT(suspects[0].evidence, HasSubstr("not known to be good"));
+}
+
+TEST(GroupSuspects, AreTheSmallestGroupOfThoseThatHaveOneAnother) {
+  const std::vector<Suspect> suspects =
+      suspects_of({{{"h1", "h2", "h3", "h4"}, Outcome::Fail}, {{"h1", "h2"}, Outcome::Fail}});
+  ASSERT_EQ(suspects.size(), 1U);
+  EXPECT_THAT(suspects[0].nodes, ElementsAre("h1", "h2"));
+  EXPECT_THAT(suspects[0].evidence, HasSubstr("could not be divided"));
+}
+
+TEST(GroupSuspects, AreAWholeGroupWhoseNodesAreGoodElsewhere) {
+  EXPECT_THAT(blamed({{{"h1", "h2"}, Outcome::Fail},
+                      {{"h1", "h3"}, Outcome::Pass},
+                      {{"h2", "h4"}, Outcome::Pass}}),
+              ElementsAre(Names{"h1", "h2"}));
 }
 
 }  // namespace

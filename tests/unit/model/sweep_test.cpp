@@ -39,5 +39,18 @@ TEST(Sweep, EndsAlsoAtTheLargestNumbers) {
   EXPECT_EQ((Sweep{.first = kHuge / 2 + 1, .last = kHuge}.sizes()), (Sizes{kHuge / 2 + 1}));
 }
 
+TEST(Sweep, IsReadBackFromItsText) {
+  for (const char* text : {"8-1024x2", "8-1024+64"}) {
+    const auto sweep = parse_sweep(text);
+    ASSERT_TRUE(sweep.has_value()) << text;
+    EXPECT_EQ(sweep->first, 8U);
+    EXPECT_EQ(sweep->last, 1024U);
+    EXPECT_EQ(sweep_text(*sweep), text);
+  }
+  for (const char* text : {"", "8", "8-1024", "8-1024x1", "8-1024+0", "8-x2", "a-1024x2"}) {
+    EXPECT_FALSE(parse_sweep(text).has_value()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace busbar

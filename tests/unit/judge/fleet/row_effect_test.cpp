@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/fleet/row_effect.hpp"
-
 #include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "judge/fleet/fleet.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -108,10 +108,10 @@ TEST(RowEffect, DoesNotCountPairsWithoutAFiniteValue) {
       {.first = 0, .second = 1, .value = std::numeric_limits<double>::quiet_NaN()},
       {.first = 0, .second = 2},
       {.first = 1, .second = 2, .value = 0.0}};
-  const auto rows = count_rows(pairs, {false, false, true}, {true, true, true});
-  EXPECT_EQ(rows[0].pairs, 0U);
-  EXPECT_EQ(rows[1].pairs, 1U);
-  EXPECT_EQ(rows[2].low, 1U);
+  const Blame blame = blame_of(3, pairs, {true, true, true});
+  EXPECT_TRUE(blame.nodes.empty()) << "each node has one pair at most";
+  ASSERT_EQ(blame.links.size(), 1U);
+  EXPECT_EQ(blame.links[0].first, 1U);
 }
 
 }  // namespace

@@ -7,11 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "judge/output/verdict_csv.hpp"
-#include "judge/output/verdict_json.hpp"
-#include "judge/output/verdict_junit.hpp"
-#include "judge/output/verdict_prometheus.hpp"
-#include "tests/unit/judge/output/sample_judgement.hpp"
+#include "judge/output/verdict_output.hpp"
+#include "tests/unit/judge/output/sample_acceptance.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -22,12 +19,12 @@ using testing::Not;
 using testing::StartsWith;
 
 /// With words that break careless writers.
-Judgement nasty_judgement() {
-  Judgement judgement = sample_judgement(6);
-  judgement.verdicts.front().word = Word::Error;
-  judgement.verdicts.front().reason = "a \"b\", <c> & \x01\x1b[31m \xff\nsecond line \\";
-  judgement.verdicts.front().value = std::numeric_limits<double>::quiet_NaN();
-  return judgement;
+Acceptance nasty_acceptance() {
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.verdicts.front().outcome = Outcome::Error;
+  acceptance.verdicts.front().reason = "a \"b\", <c> & \x01\x1b[31m \xff\nsecond line \\";
+  acceptance.verdicts.front().value = std::numeric_limits<double>::quiet_NaN();
+  return acceptance;
 }
 
 std::vector<std::string> lines_with(const std::string& text, const std::string& start) {
@@ -47,7 +44,7 @@ std::size_t times(const std::string& text, std::string_view what) {
 }
 
 TEST(VerdictCsv, HasTheColumnsThatReadersKnowAndThenOurs) {
-  const std::string text = verdict_csv(sample_judgement(6), sample_specification(6));
+  const std::string text = verdict_csv(sample_acceptance(6), sample_specification(6));
   EXPECT_THAT(text, StartsWith("# system: pod \"a\" <1>\n# specification: accept.toml\n"
                                "# profile: standard\n# busbar: 0.6.0\n"));
   EXPECT_THAT(text, HasSubstr("\n# overall: FAIL\n"));
@@ -58,22 +55,22 @@ TEST(VerdictCsv, HasTheColumnsThatReadersKnowAndThenOurs) {
 }
 
 TEST(VerdictCsv, LeavesCellsWithoutAValueEmpty) {
-  const std::string text = verdict_csv(sample_judgement(6), sample_specification(6));
+  const std::string text = verdict_csv(sample_acceptance(6), sample_specification(6));
   EXPECT_THAT(text, HasSubstr("\none-rank,all,allreduce,float,8,time_us,us,p99,0,,,,baseline of "
                               "2026-10-01,,,,SKIP,one rank has no bus bandwidth,3,all,"
                               "h0 h1 h2 h3 h4 h5,,,\n"));
-  EXPECT_THAT(verdict_csv(nasty_judgement(), sample_specification(6)), Not(HasSubstr("nan")));
+  EXPECT_THAT(verdict_csv(nasty_acceptance(), sample_specification(6)), Not(HasSubstr("nan")));
 }
 
 TEST(VerdictCsv, QuotesAsRfc4180WantsItAndKeepsOneLine) {
-  const std::string text = verdict_csv(nasty_judgement(), sample_specification(6));
+  const std::string text = verdict_csv(nasty_acceptance(), sample_specification(6));
   EXPECT_THAT(text, HasSubstr(",ERROR,\"a \"\"b\"\", <c> & "));
   EXPECT_THAT(text, HasSubstr(" second line \\\","));
 }
 
 TEST(VerdictJson, HasEveryVerdictAndBothExitCodes) {
   const auto json =
-      nlohmann::json::parse(verdict_json(sample_judgement(6), sample_specification(6)));
+      nlohmann::json::parse(verdict_json(sample_acceptance(6), sample_specification(6)));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["overall"], "FAIL");
   EXPECT_EQ(json["exit_code"], 1);
@@ -91,19 +88,20 @@ TEST(VerdictJson, HasTheSourceOfARuleAndTheAlternativesOfAFingerprint) {
   Specification specification = sample_specification(6);
   specification.system.fingerprint["gpu"] = {"A", "B"};
   specification.expectations[0].source = "a guide";
-  const auto json = nlohmann::json::parse(verdict_json(sample_judgement(6), specification));
+  const auto json = nlohmann::json::parse(verdict_json(sample_acceptance(6), specification));
   EXPECT_EQ(json["contract"]["rules"][0]["rule"], "intra");
   EXPECT_EQ(json["contract"]["rules"][0]["source"], "a guide");
   EXPECT_EQ(json["contract"]["fingerprint"]["gpu"], "A or B");
 }
 
 TEST(VerdictJson, IsValidWhateverAReasonHolds) {
-  const auto json = nlohmann::json::parse(verdict_json(nasty_judgement(), sample_specification(6)));
+  const auto json =
+      nlohmann::json::parse(verdict_json(nasty_acceptance(), sample_specification(6)));
   EXPECT_TRUE(json["verdicts"][0]["value"].is_null());
 }
 
 TEST(VerdictJunit, CountsWhatItHas) {
-  const std::string text = verdict_junit(sample_judgement(6), sample_specification(6));
+  const std::string text = verdict_junit(sample_acceptance(6), sample_specification(6));
   EXPECT_THAT(text, HasSubstr("<testsuite name=\"node8\" tests=\"6\" failures=\"1\" errors=\"1\" "
                               "skipped=\"1\" timestamp=\"2026-11-21T12:30:00\">"));
   EXPECT_THAT(text, HasSubstr("<testsuite name=\"pairs\" tests=\"15\" failures=\"5\" errors=\"1\" "
@@ -116,7 +114,7 @@ TEST(VerdictJunit, CountsWhatItHas) {
 }
 
 TEST(VerdictJunit, NamesCasesByWhatDoesNotChangeBetweenRuns) {
-  const std::string text = verdict_junit(sample_judgement(6), sample_specification(6));
+  const std::string text = verdict_junit(sample_acceptance(6), sample_specification(6));
   EXPECT_THAT(text, HasSubstr("<testcase classname=\"accept.node8\" name=\"intra h1 allreduce 8 "
                               "GiB\">"));
   EXPECT_THAT(text, HasSubstr("<property name=\"intra h1 allreduce 8 GiB\" value=\"verdict=WARN "
@@ -124,7 +122,7 @@ TEST(VerdictJunit, NamesCasesByWhatDoesNotChangeBetweenRuns) {
 }
 
 TEST(VerdictJunit, HasNoCharacterThatXmlForbids) {
-  const std::string text = verdict_junit(nasty_judgement(), sample_specification(6));
+  const std::string text = verdict_junit(nasty_acceptance(), sample_specification(6));
   EXPECT_THAT(text, Not(HasSubstr("&#1;")));
   EXPECT_THAT(text, Not(HasSubstr("&#01;")));
   EXPECT_TRUE(std::none_of(text.begin(), text.end(), [](char c) {
@@ -135,16 +133,16 @@ TEST(VerdictJunit, HasNoCharacterThatXmlForbids) {
 
 TEST(VerdictJunit, IsAnErrorWhereNothingWasJudgedOrANodeIsMissing) {
   EXPECT_THAT(verdict_junit({}, {}), HasSubstr("message=\"ERROR: no rule was judged\""));
-  Judgement silent = sample_judgement(6);
+  Acceptance silent = sample_acceptance(6);
   silent.nodes.pop_back();
   EXPECT_THAT(verdict_junit(silent, sample_specification(6)), HasSubstr("missing: h5"));
 }
 
 TEST(VerdictPrometheus, TellsEachMetricOnceAndNoSeriesTwice) {
-  Judgement judgement = sample_judgement(6);
-  const std::vector<RuleVerdict> again = judgement.verdicts;
-  judgement.verdicts.insert(judgement.verdicts.end(), again.begin(), again.end());
-  const std::string text = verdict_prometheus(judgement, sample_specification(6));
+  Acceptance acceptance = sample_acceptance(6);
+  const std::vector<CheckResult> again = acceptance.verdicts;
+  acceptance.verdicts.insert(acceptance.verdicts.end(), again.begin(), again.end());
+  const std::string text = verdict_prometheus(acceptance, sample_specification(6));
   std::set<std::string> series;
   for (const std::string& line : lines_with(text, "interconnect_")) {
     EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line;
@@ -155,21 +153,21 @@ TEST(VerdictPrometheus, TellsEachMetricOnceAndNoSeriesTwice) {
 }
 
 TEST(VerdictPrometheus, EscapesLabelsAndLeavesGapsOut) {
-  Judgement judgement = nasty_judgement();
-  judgement.verdicts.front().instance = "a\\b\"c\nd";
-  const std::string text = verdict_prometheus(judgement, sample_specification(6));
+  Acceptance acceptance = nasty_acceptance();
+  acceptance.verdicts.front().instance = "a\\b\"c\nd";
+  const std::string text = verdict_prometheus(acceptance, sample_specification(6));
   EXPECT_THAT(text, HasSubstr("instance=\"a\\\\b\\\"c\\nd\",verdict=\"ERROR\"} 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
   EXPECT_THAT(text, Not(ContainsRegex("busbw[^\n]*instance=\"a")));
 }
 
 TEST(VerdictPrometheus, KeepsSecondsForTimes) {
-  EXPECT_THAT(verdict_prometheus(sample_judgement(6), sample_specification(6)),
+  EXPECT_THAT(verdict_prometheus(sample_acceptance(6), sample_specification(6)),
               ContainsRegex("interconnect_time_seconds\\{[^\n]*\\} 2.14e-05\n"));
 }
 
 TEST(VerdictPrometheus, HasSeriesOfLargeSetsOnlyForWhatIsNotPass) {
-  const std::string text = verdict_prometheus(sample_judgement(64), sample_specification(64));
+  const std::string text = verdict_prometheus(sample_acceptance(64), sample_specification(64));
   EXPECT_LT(lines_with(text, "interconnect_").size(), 400U);
   EXPECT_THAT(text, HasSubstr("rule=\"pair-floor\",verdict=\"PASS\"} 1952\n"));
   EXPECT_THAT(text, HasSubstr("rule=\"pair-floor\",instance=\"h2+h60\",verdict=\"FAIL\"} 1\n"));

@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "judge/output/pictures.hpp"
-#include "judge/output/verdict_html.hpp"
-#include "judge/output/verdict_markdown.hpp"
-#include "tests/unit/judge/output/sample_judgement.hpp"
+#include "judge/output/verdict_output.hpp"
+#include "tests/unit/judge/output/sample_acceptance.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -16,7 +15,7 @@ using testing::Not;
 using testing::StartsWith;
 
 TEST(VerdictMarkdown, BeginsWithTheOverallWord) {
-  const std::string text = verdict_markdown(sample_judgement(6), sample_specification(6));
+  const std::string text = verdict_markdown(sample_acceptance(6), sample_specification(6));
   EXPECT_THAT(text, StartsWith("# FAIL: interconnect acceptance of pod "));
   EXPECT_THAT(text, HasSubstr("| FAIL | intra | h2 | allreduce | 8 GiB | 301.5 GB/s |"));
   EXPECT_THAT(text, Not(HasSubstr("| PASS |")));
@@ -24,7 +23,7 @@ TEST(VerdictMarkdown, BeginsWithTheOverallWord) {
 }
 
 TEST(VerdictMarkdown, SaysThatNothingIsWrongOnlyWhereSomethingWasJudged) {
-  Judgement good = sample_judgement(6);
+  Acceptance good = sample_acceptance(6);
   good.verdicts.resize(1);
   EXPECT_THAT(verdict_markdown(good, sample_specification(6)),
               HasSubstr("Nothing: every verdict is PASS."));
@@ -32,9 +31,9 @@ TEST(VerdictMarkdown, SaysThatNothingIsWrongOnlyWhereSomethingWasJudged) {
 }
 
 TEST(VerdictMarkdown, DoesNotSayThatNobodyIsBlamedBesideAFail) {
-  Judgement judgement = sample_judgement(6);
-  judgement.suspects.clear();
-  const std::string text = verdict_markdown(judgement, sample_specification(6));
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.suspects.clear();
+  const std::string text = verdict_markdown(acceptance, sample_specification(6));
   EXPECT_THAT(text, Not(HasSubstr("No node and no link is blamed.")));
   EXPECT_THAT(text, HasSubstr("Rules fail, and no single node or link stands out"));
 }
@@ -42,13 +41,13 @@ TEST(VerdictMarkdown, DoesNotSayThatNobodyIsBlamedBesideAFail) {
 TEST(VerdictMarkdown, HasTheSourceOfARule) {
   Specification specification = sample_specification(6);
   specification.expectations[0].source = "a guide";
-  EXPECT_THAT(verdict_markdown(sample_judgement(6), specification), HasSubstr("| a guide |"));
-  EXPECT_THAT(verdict_html(sample_judgement(6), specification),
+  EXPECT_THAT(verdict_markdown(sample_acceptance(6), specification), HasSubstr("| a guide |"));
+  EXPECT_THAT(verdict_html(sample_acceptance(6), specification),
               AllOf(HasSubstr(">a guide<"), HasSubstr("Reference: absolute. Source: a guide")));
 }
 
 TEST(VerdictHtml, NeedsNothingBesidesItself) {
-  const std::string page = verdict_html(sample_judgement(6), sample_specification(6));
+  const std::string page = verdict_html(sample_acceptance(6), sample_specification(6));
   EXPECT_THAT(page, Not(HasSubstr("<script")));
   EXPECT_THAT(page, Not(HasSubstr("http://")));
   EXPECT_THAT(page, Not(HasSubstr("https://")));
@@ -56,7 +55,7 @@ TEST(VerdictHtml, NeedsNothingBesidesItself) {
 }
 
 TEST(VerdictHtml, HasEveryWordBesideItsShape) {
-  const std::string page = verdict_html(sample_judgement(6), sample_specification(6));
+  const std::string page = verdict_html(sample_acceptance(6), sample_specification(6));
   for (const char* words : {">PASS 476.2 GB/s<", ">WARN 448 GB/s<", ">FAIL 301.5 GB/s<",
                             ">KNOWN 410 GB/s<", ">INCONCLUSIVE 471 GB/s<", ">ERROR<"}) {
     EXPECT_THAT(page, HasSubstr(words));
@@ -65,36 +64,36 @@ TEST(VerdictHtml, HasEveryWordBesideItsShape) {
 }
 
 TEST(VerdictHtml, StaysBelowTwoMegabytesWithSixtyFourNodes) {
-  const std::string page = verdict_html(sample_judgement(64), sample_specification(64));
+  const std::string page = verdict_html(sample_acceptance(64), sample_specification(64));
   EXPECT_LT(page.size(), 2'000'000U);
   EXPECT_THAT(page, HasSubstr("64 of 64 nodes"));
 }
 
 TEST(HeatMaps, HaveLimitsThatDoNotDependOnTheMeasured) {
-  Judgement slow = sample_judgement(6);
-  for (RuleVerdict& verdict : slow.verdicts) {
+  Acceptance slow = sample_acceptance(6);
+  for (CheckResult& verdict : slow.verdicts) {
     if (verdict.value) verdict.value = *verdict.value / 2;
   }
-  const auto top = [](const Judgement& judgement) {
-    return heat_maps(judgement, sample_specification(6)).at(0).chart.colours->high;
+  const auto top = [](const Acceptance& acceptance) {
+    return heat_maps(acceptance, sample_specification(6)).at(0).chart.colours->high;
   };
-  EXPECT_DOUBLE_EQ(top(slow), top(sample_judgement(6)));
+  EXPECT_DOUBLE_EQ(top(slow), top(sample_acceptance(6)));
 }
 
 TEST(HeatMaps, AreOfPairsOnlyAndOfThreeNodesAtLeast) {
-  EXPECT_EQ(heat_maps(sample_judgement(6), sample_specification(6)).size(), 1U);
+  EXPECT_EQ(heat_maps(sample_acceptance(6), sample_specification(6)).size(), 1U);
   Specification two = sample_specification(2);
-  EXPECT_TRUE(heat_maps(sample_judgement(6), two).empty());
+  EXPECT_TRUE(heat_maps(sample_acceptance(6), two).empty());
 }
 
 TEST(Waterfalls, LeaveOutWhatWasNotMeasured) {
-  const Judgement judgement = sample_judgement(6);
-  EXPECT_EQ(waterfalls(judgement, "intra").size(), 1U);
-  EXPECT_TRUE(waterfalls(judgement, "one-rank").empty());
+  const Acceptance acceptance = sample_acceptance(6);
+  EXPECT_EQ(waterfalls(acceptance, "intra").size(), 1U);
+  EXPECT_TRUE(waterfalls(acceptance, "one-rank").empty());
 }
 
 TEST(Waterfalls, PutTheManyOnOneLine) {
-  const Chart chart = waterfalls(sample_judgement(64), "pair-floor").at(0).chart;
+  const Chart chart = waterfalls(sample_acceptance(64), "pair-floor").at(0).chart;
   const std::vector<std::string>& rows = chart.panels.at(0).y.names;
   EXPECT_LE(rows.size(), 25U);
   EXPECT_THAT(rows.back(), HasSubstr("others: launches"));

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/verdict_text.hpp"
-
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
-#include "judge/output/rule_list.hpp"
-#include "judge/output/words.hpp"
-#include "tests/unit/judge/output/sample_judgement.hpp"
+#include "judge/output/verdict_output.hpp"
+#include "tests/unit/judge/output/sample_acceptance.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -21,12 +19,12 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string text_of(std::size_t nodes) {
-  return verdict_text(sample_judgement(nodes), sample_specification(nodes));
+  return verdict_text(sample_acceptance(nodes), sample_specification(nodes));
 }
 
 TEST(VerdictText, EndsWithTheOverallWordAndItsExitCode) {
   EXPECT_THAT(text_of(6), EndsWith("\nOverall: FAIL (exit 1)\n"));
-  Judgement warned = sample_judgement(6);
+  Acceptance warned = sample_acceptance(6);
   warned.verdicts.resize(2);
   EXPECT_THAT(verdict_text(warned, sample_specification(6)), EndsWith("Overall: WARN (exit 0)\n"));
   EXPECT_THAT(verdict_text(warned, sample_specification(6), {.strict = true}),
@@ -56,7 +54,7 @@ TEST(VerdictText, StaysReadableForTwoThousandPairs) {
 TEST(VerdictText, AccountsForEveryNodeByName) {
   EXPECT_THAT(text_of(6), HasSubstr("6 of 6 nodes accounted for: good h0 h1 h3 h5; failed h2; "
                                     "inconclusive h4\n"));
-  Judgement silent = sample_judgement(6);
+  Acceptance silent = sample_acceptance(6);
   silent.nodes.pop_back();
   EXPECT_THAT(verdict_text(silent, sample_specification(6)),
               HasSubstr("5 of 6 nodes accounted for: good h0 h1 h3; failed h2; inconclusive h4; "
@@ -75,48 +73,48 @@ TEST(VerdictText, HasTheSourceOfRulesThatAreNotPassAndOfAllWhereAsked) {
   specification.expectations[0].source = "a guide";
   specification.expectations[0].value = 475;
   specification.expectations[1].source = "a table";
-  Judgement judgement = sample_judgement(6);
-  judgement.verdicts.resize(6);
-  const std::string text = verdict_text(judgement, specification);
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.verdicts.resize(6);
+  const std::string text = verdict_text(acceptance, specification);
   EXPECT_THAT(text, HasSubstr("\nSources\n  intra (absolute 475 GB/s): a guide\n"));
   EXPECT_THAT(text, Not(HasSubstr("a table")));
-  EXPECT_THAT(verdict_text(judgement, specification, {.all_sources = true}), HasSubstr("a table"));
+  EXPECT_THAT(verdict_text(acceptance, specification, {.all_sources = true}), HasSubstr("a table"));
 }
 
 TEST(VerdictText, TellsTheOneCauseOfAllErrorsOnce) {
-  Judgement judgement = sample_judgement(6);
-  judgement.head.refused = "fingerprint: gpu is 'B' where 'A' is wanted";
-  for (RuleVerdict& verdict : judgement.verdicts) {
-    verdict.word = Word::Error;
-    verdict.reason = judgement.head.refused;
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.head.refused = "fingerprint: gpu is 'B' where 'A' is wanted";
+  for (CheckResult& verdict : acceptance.verdicts) {
+    verdict.outcome = Outcome::Error;
+    verdict.reason = acceptance.head.refused;
   }
-  for (NodeAccount& account : judgement.nodes) {
+  for (NodeAccount& account : acceptance.nodes) {
     account.state = NodeState::Inconclusive;
-    account.evidence = judgement.head.refused;
+    account.evidence = acceptance.head.refused;
   }
-  judgement.suspects.clear();
-  const std::string text = verdict_text(judgement, sample_specification(6));
+  acceptance.suspects.clear();
+  const std::string text = verdict_text(acceptance, sample_specification(6));
   EXPECT_EQ(text.find("gpu is"), text.rfind("gpu is"));
   EXPECT_THAT(text, HasSubstr("Every rule is an ERROR: fingerprint: gpu is 'B'"));
   EXPECT_THAT(text, testing::ContainsRegex("pair-floor +15 pairs +alltoall .*ERROR\n"));
 }
 
 TEST(VerdictText, SaysThatNothingStandsOutWhereRulesFailAndNobodyIsBlamed) {
-  Judgement judgement = sample_judgement(6);
-  judgement.suspects.clear();
-  EXPECT_THAT(verdict_text(judgement, sample_specification(6)),
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.suspects.clear();
+  EXPECT_THAT(verdict_text(acceptance, sample_specification(6)),
               HasSubstr("\nRules fail, and no single node or link stands out"));
-  judgement.verdicts.resize(1);
-  EXPECT_THAT(verdict_text(judgement, sample_specification(6)), Not(HasSubstr("stands out")));
+  acceptance.verdicts.resize(1);
+  EXPECT_THAT(verdict_text(acceptance, sample_specification(6)), Not(HasSubstr("stands out")));
 }
 
 TEST(VerdictText, PutsNodesWithOneEvidenceOnOneLine) {
-  Judgement judgement = sample_judgement(6);
-  for (NodeAccount& account : judgement.nodes) {
+  Acceptance acceptance = sample_acceptance(6);
+  for (NodeAccount& account : acceptance.nodes) {
     account.state = NodeState::Suspect;
     account.evidence = "all on all: 100 GB/s is 22 %";
   }
-  EXPECT_THAT(verdict_text(judgement, sample_specification(6)),
+  EXPECT_THAT(verdict_text(acceptance, sample_specification(6)),
               HasSubstr("\n  h0 h1 h2 h3 h4 h5 suspect: all on all: 100 GB/s is 22 %\n"));
 }
 
@@ -142,17 +140,17 @@ TEST(VerdictText, IsPlainTextAtMostAsWideAsATerminalForShortLines) {
 }
 
 TEST(Listing, KeepsTheOrderAndCutsEndlessLists) {
-  Judgement judgement;
+  Acceptance acceptance;
   for (int i = 0; i < 100; ++i) {
-    judgement.verdicts.push_back(
-        sample_verdict("r", "pairs", {"a", fmt::format("b{}", i)}, 1, 10, Word::Fail));
-    judgement.verdicts.back().reason = fmt::format("reason {}", i);
+    acceptance.verdicts.push_back(
+        sample_verdict("r", "pairs", {"a", fmt::format("b{}", i)}, 1, 10, Outcome::Fail));
+    acceptance.verdicts.back().reason = fmt::format("reason {}", i);
   }
-  const std::vector<ListedRow> rows = list_rows(judgement, sample_specification(6));
+  const std::vector<ListedRow> rows = list_rows(acceptance, sample_specification(6));
   ASSERT_EQ(rows.size(), 41U);
   EXPECT_EQ(rows.front().instance, "a+b0");
   EXPECT_EQ(rows.back().instance, "60 more pairs");
-  EXPECT_EQ(rows.back().word, Word::Fail);
+  EXPECT_EQ(rows.back().outcome, Outcome::Fail);
 }
 
 TEST(Words, OfASizeAreExact) {
@@ -163,7 +161,7 @@ TEST(Words, OfASizeAreExact) {
 }
 
 TEST(Words, OfABoundAreInTheUnitOfTheValue) {
-  RuleVerdict verdict{.reference = 200};
+  CheckResult verdict{.reference = 200};
   EXPECT_EQ(bound_words(verdict), "");
   verdict.bounds.warn_below = 0.95;
   EXPECT_EQ(bound_words(verdict), "warn >= 190");

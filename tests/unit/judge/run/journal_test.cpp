@@ -2,6 +2,7 @@
 #include "judge/run/journal.hpp"
 
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ class JournalTest : public testing::Test {
                 .nodes = {"h0", "h1"}};
 };
 
-JournalLine line_of_pair() {
+Observation line_of_pair() {
   return {.device_set = "pairs",
           .instance = "h0+h1",
           .nodes = {"h0", "h1"},
@@ -55,7 +56,7 @@ JournalLine line_of_pair() {
 }
 
 TEST_F(JournalTest, IsReadBackAsItWasWritten) {
-  JournalLine rail = line_of_pair();
+  Observation rail = line_of_pair();
   rail.group = 3;
   const Journal journal = load_journal(
       write("launches.csv", journal_head(head_) + journal_row(line_of_pair()) + journal_row(rail)));
@@ -65,7 +66,7 @@ TEST_F(JournalTest, IsReadBackAsItWasWritten) {
   EXPECT_EQ(journal.seed, "7");
   EXPECT_THAT(journal.nodes, ElementsAre("h0", "h1"));
   ASSERT_EQ(journal.lines.size(), 2U);
-  const JournalLine& line = journal.lines[0];
+  const Observation& line = journal.lines[0];
   EXPECT_EQ(line.failure, "exit 4: said \"no, never\"");
   EXPECT_EQ(line.command, "mpiexec -hosts h0,h1 x");
   EXPECT_THAT(line.nodes, ElementsAre("h0", "h1"));
@@ -89,8 +90,20 @@ TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal(""), HasSubstr("this is no journal"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b\n"), HasSubstr("launches.csv:8: 2 cells"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b,c,,0,0,guess,x,,,0,0,\n"),
-              HasSubstr("'guess' is no purpose"));
+              HasSubstr("'guess' for the purpose in"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,\"b\n"), HasSubstr("a quote is not closed"));
+}
+
+TEST_F(JournalTest, KnowsTheNodeThatDidNotAnswerAlsoOfOldFiles) {
+  Observation line = line_of_pair();
+  line.failure = "h1 does not answer (exit 255)";
+  line.unreachable = "h1";
+  const std::string text = journal_head(head_) + journal_row(line);
+  EXPECT_EQ(load_journal(write("launches.csv", text)).lines.at(0).unreachable, "h1");
+  std::string old = text;
+  old.erase(old.find(",unreachable\n"), 12);
+  old.erase(old.rfind(",h1\n"), 3);
+  EXPECT_EQ(load_journal(write("launches.csv", old)).lines.at(0).unreachable, "h1");
 }
 
 TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
@@ -98,7 +111,7 @@ TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
         csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
   Journal journal = head_;
   for (const char* file : {"good.csv", "gone.csv", ""}) {
-    JournalLine line = line_of_pair();
+    Observation line = line_of_pair();
     line.file = file;
     line.failure = "";
     journal.lines.push_back(line);
@@ -115,7 +128,7 @@ TEST_F(JournalTest, KeepsTheRowsOfALaunchThatFailed) {
   write("part.csv",
         csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
   Journal journal = head_;
-  JournalLine line = line_of_pair();
+  Observation line = line_of_pair();
   line.file = "part.csv";
   line.failure = "timeout after 120 s";
   journal.lines.push_back(line);
@@ -130,7 +143,7 @@ TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
   };
   Journal journal = head_;
   std::vector<Observation> seen;
-  JournalLine line = line_of_pair();
+  Observation line = line_of_pair();
   line.failure = "";
   journal.lines.push_back(line);
   write(line.file, csv(2));
@@ -149,7 +162,7 @@ TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
 
 TEST_F(JournalTest, GivesAllRailsTheRowsOfTheirOneFile) {
   Journal journal = head_;
-  JournalLine line = line_of_pair();
+  Observation line = line_of_pair();
   line.failure = "";
   for (line.group = 0; line.group < 2; ++line.group) journal.lines.push_back(line);
   write(line.file,
@@ -159,6 +172,50 @@ TEST_F(JournalTest, GivesAllRailsTheRowsOfTheirOneFile) {
   EXPECT_EQ(seen[1].group, 1);
   EXPECT_EQ(seen[1].records.size(), 1U);
   EXPECT_EQ(seen[1].file, seen[0].file);
+}
+
+namespace fs = std::filesystem;
+
+class RunFolderTest : public testing::Test {
+ protected:
+  test::TemporaryFolder parent_;
+  std::string path_ = parent_.path("run");
+  Job rails_{.device_set = "my rails",
+             .instances = {{.name = "rail 0", .nodes = {"a", "b"}, .group = 0},
+                           {.name = "rail 1", .nodes = {"a", "b"}, .group = 1}},
+             .nodes = {"a", "b"},
+             .collective = "alltoall"};
+};
+
+TEST_F(RunFolderTest, HasALaunchsLinesOnDiskBeforeTheNext) {
+  RunFolder folder(path_, {.seed = "3"}, "schema = 1\n");
+  folder.add(1, rails_, {.seconds = 2}, "x\n1\n", "said\n");
+  const Journal journal = load_journal(folder.journal_path());
+  ASSERT_EQ(journal.lines.size(), 2U);
+  EXPECT_EQ(journal.lines[1].group, 1);
+  EXPECT_EQ(journal.lines[1].file, "001-my-rails-rails-alltoall.csv");
+  EXPECT_TRUE(fs::exists(path_ + "/001-my-rails-rails-alltoall.csv"));
+  EXPECT_TRUE(fs::exists(path_ + "/001-my-rails-rails-alltoall.log"));
+  EXPECT_TRUE(fs::exists(path_ + "/spec.toml"));
+}
+
+TEST_F(RunFolderTest, NamesNoFileForALaunchThatWroteNone) {
+  RunFolder folder(path_, {}, "");
+  folder.add(1, rails_, {.failure = "b does not answer"}, "", "");
+  EXPECT_EQ(folder.journal().lines.front().file, "");
+  EXPECT_EQ(folder.journal().lines.front().failure, "b does not answer");
+}
+
+TEST_F(RunFolderTest, NeverReplacesAnything) {
+  fs::create_directories(path_);
+  std::ofstream(path_ + "/precious") << "x";
+  EXPECT_THROW(RunFolder(path_, {}, ""), Error);
+  EXPECT_FALSE(fs::exists(path_ + "/spec.toml"));
+}
+
+TEST(FileWord, KeepsOnlyWhatEveryFileSystemTakes) {
+  EXPECT_EQ(file_word("rail 3/h1+h2"), "rail-3-h1+h2");
+  EXPECT_EQ(file_word(std::string(200, 'a')).size(), 60U);
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #include "judge/run/plan.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "judge/rule_check.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -106,12 +109,203 @@ TEST(PlanUnits, LeavesLargeSetsOfPairsToTheSearch) {
 }
 
 TEST(InstancesOfRound, NameGroupsByTheirNodesHelpersToo) {
-  const std::vector<Halving::Group> groups{{.members = {2}, .helpers = {0}},
-                                           {.members = {1, 3}, .helpers = {}}};
+  const std::vector<Bisection::Group> groups{{.members = {2}, .helpers = {0}},
+                                             {.members = {1, 3}, .helpers = {}}};
   const std::vector<Instance> instances = instances_of_round(groups, kNodes);
   ASSERT_EQ(instances.size(), 2U);
   EXPECT_EQ(instances[0].name, "h0+h2");
   EXPECT_THAT(instances[1].nodes, ElementsAre("h1", "h3"));
+}
+
+const std::vector<std::string> kThreeNodes{"h0", "h1", "h2"};
+
+Specification specification_of(SetKind kind) {
+  Specification specification;
+  specification.run.launches = 2;
+  specification.noise = {.on_noisy = OnNoisy::Rerun, .max_reruns = 2};
+  specification.device_sets = {{.id = "set", .kind = kind, .ranks_per_node = 2}};
+  specification.expectations = {{.id = "rule",
+                                 .collectives = {"alltoall"},
+                                 .device_set = "set",
+                                 .sizes = {8},
+                                 .confirm_repeats = 3}};
+  return specification;
+}
+
+CheckResult noisy_verdict(const std::string& instance, std::size_t attempts) {
+  return {.rule = "rule",
+          .device_set = "set",
+          .instance = instance,
+          .collective = "alltoall",
+          .outcome = Outcome::Inconclusive,
+          .cause = Cause::Noisy,
+          .attempts = attempts};
+}
+
+Journal journal_of(const std::vector<std::pair<std::string, int>>& instances) {
+  Journal journal;
+  for (const auto& [name, group] : instances) {
+    journal.lines.push_back({.device_set = "set",
+                             .instance = name,
+                             .nodes = {"h0", "h1"},
+                             .group = group,
+                             .collective = "alltoall"});
+  }
+  return journal;
+}
+
+std::vector<std::string> names_of(const std::vector<Unit>& units) {
+  std::vector<std::string> names;
+  for (const Unit& unit : units) {
+    for (const Job& job : unit) {
+      names.push_back(job_name(job) + " " + std::to_string(job.launch) + " attempt " +
+                      std::to_string(job.attempt));
+    }
+  }
+  return names;
+}
+
+TEST(RerunUnits, LaunchANoisyInstanceAsOftenAgain) {
+  Acceptance acceptance;
+  acceptance.verdicts = {noisy_verdict("h0+h1", 1)};
+  const Journal journal = journal_of({{"h0+h1", -1}, {"h0+h2", -1}});
+  EXPECT_THAT(names_of(rerun_units(specification_of(SetKind::Pairwise), journal, acceptance)),
+              ElementsAre("h0+h1 0 attempt 1", "h0+h1 1 attempt 1"));
+}
+
+TEST(RerunUnits, EndWhenNoRerunIsLeftOrNoneIsWanted) {
+  Acceptance acceptance;
+  acceptance.verdicts = {noisy_verdict("h0+h1", 3)};
+  const Journal journal = journal_of({{"h0+h1", -1}});
+  Specification specification = specification_of(SetKind::Pairwise);
+  EXPECT_TRUE(rerun_units(specification, journal, acceptance).empty());
+  acceptance.verdicts = {noisy_verdict("h0+h1", 2)};
+  EXPECT_EQ(rerun_units(specification, journal, acceptance).size(), 2U);
+  specification.noise.on_noisy = OnNoisy::Inconclusive;
+  EXPECT_TRUE(rerun_units(specification, journal, acceptance).empty());
+}
+
+TEST(RerunUnits, LaunchAllRailsOnceWhereSomeAreNoisy) {
+  Acceptance acceptance;
+  acceptance.verdicts = {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)};
+  const std::vector<Unit> units = rerun_units(
+      specification_of(SetKind::Rails), journal_of({{"rail 0", 0}, {"rail 1", 1}}), acceptance);
+  ASSERT_EQ(units.size(), 2U);
+  EXPECT_EQ(units.front().front().instances.size(), 2U);
+}
+
+Acceptance suspected(const std::vector<std::string>& nodes) {
+  Acceptance acceptance;
+  acceptance.suspects = {{.nodes = nodes, .rule = "rule"}};
+  for (const std::string& node : kThreeNodes) {
+    const bool blamed = std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+    acceptance.nodes.push_back(
+        {.node = node, .state = blamed ? NodeState::Failed : NodeState::Good});
+  }
+  return acceptance;
+}
+
+TEST(ConfirmUnits, MeasureANodeWithOneThatIsKnownToBeGood) {
+  const std::vector<Unit> units =
+      confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, suspected({"h0"}));
+  EXPECT_THAT(names_of(units),
+              ElementsAre("h0+h1 0 attempt 0", "h0+h1 1 attempt 0", "h0+h1 2 attempt 0"));
+  EXPECT_EQ(units.front().front().purpose, Purpose::Confirm);
+}
+
+TEST(ConfirmUnits, TakeAPartnerThatTheRuleFoundGoodWhereAnotherRuleIsUndecided) {
+  Acceptance acceptance = suspected({"h0"});
+  for (NodeAccount& account : acceptance.nodes) {
+    if (account.state == NodeState::Good) account.state = NodeState::Inconclusive;
+  }
+  EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, acceptance).empty());
+  acceptance.verdicts = {{.rule = "rule", .nodes = {"h1", "h2"}, .outcome = Outcome::Pass}};
+  EXPECT_EQ(
+      names_of(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, acceptance)).size(),
+      3U);
+}
+
+TEST(ConfirmUnits, MeasureALinkOrANodeAloneOnceMore) {
+  EXPECT_EQ(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, suspected({"h2", "h1"}))
+                .front()
+                .front()
+                .instances.front()
+                .name,
+            "h1+h2");
+  EXPECT_EQ(confirm_units(specification_of(SetKind::PerNode), kThreeNodes, suspected({"h2"}))
+                .front()
+                .front()
+                .nodes,
+            std::vector<std::string>{"h2"});
+}
+
+TEST(ConfirmUnits, AreNoneWithoutAGoodPartnerOrWhereNoneIsAskedFor) {
+  EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), {},
+                            Acceptance{.suspects = {{.nodes = {"h0"}, .rule = "rule"}}})
+                  .empty());
+  Specification specification = specification_of(SetKind::Pairwise);
+  specification.expectations.front().confirm_repeats = 0;
+  EXPECT_TRUE(confirm_units(specification, kThreeNodes, suspected({"h0"})).empty());
+}
+
+using testing::IsEmpty;
+
+const DeviceSetRule kSet{
+    .id = "pairs", .kind = SetKind::Pairwise, .ranks_per_node = 1, .all_pairs_up_to = 2};
+const std::vector<std::string> kEightNodes{"h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"};
+
+/// Goes on round by round, as a run does, with verdicts by `word_of` the group's nodes.
+BisectionResume searched(const std::function<Outcome(const std::vector<std::string>&)>& word_of,
+                         std::span<const Observation> observations = {}) {
+  Acceptance acceptance;
+  constexpr int kMostRounds = 100;
+  for (int round = 0; round < kMostRounds; ++round) {
+    BisectionResume replay = resume_bisection(kSet, kEightNodes, observations, acceptance);
+    if (replay.next.empty()) return replay;
+    for (const Instance& group : instances_of_round(replay.next, replay.nodes)) {
+      acceptance.verdicts.push_back({.device_set = "pairs",
+                                     .instance = group.name,
+                                     .nodes = group.nodes,
+                                     .outcome = word_of(group.nodes)});
+    }
+  }
+  ADD_FAILURE() << "the search does not end";
+  return resume_bisection(kSet, kEightNodes, {}, {});
+}
+
+Outcome low_with(const std::vector<std::string>& nodes, const std::string& bad) {
+  return std::find(nodes.begin(), nodes.end(), bad) == nodes.end() ? Outcome::Pass : Outcome::Fail;
+}
+
+TEST(ResumeBisection, AsksForTheFirstRoundWhereNothingWasJudged) {
+  const BisectionResume replay = resume_bisection(kSet, kEightNodes, {}, {});
+  EXPECT_FALSE(replay.next.empty());
+}
+
+TEST(ResumeBisection, GoesToTheBadNodeByVerdictsAlone) {
+  const BisectionResume replay = searched([](const auto& nodes) { return low_with(nodes, "h5"); });
+  ASSERT_EQ(replay.search.bad().size(), 1U);
+  EXPECT_EQ(replay.nodes[replay.search.bad().front()], "h5");
+  EXPECT_EQ(replay.search.good().size(), 7U);
+}
+
+TEST(ResumeBisection, TakesAnErrorForNoDataAndNoiseForNoBlame) {
+  const BisectionResume silent = searched([](const auto& nodes) {
+    return low_with(nodes, "h2") == Outcome::Fail ? Outcome::Error : Outcome::Pass;
+  });
+  EXPECT_THAT(silent.search.silent(), ElementsAre(2));
+  const BisectionResume noisy = searched([](const auto&) { return Outcome::Inconclusive; });
+  EXPECT_THAT(noisy.search.bad(), IsEmpty());
+}
+
+TEST(ResumeBisection, LeavesOutNodesThatDidNotAnswer) {
+  const std::vector<Observation> dead{
+      {.device_set = "pairs", .instance = "h0", .nodes = {"h0"}, .failure = "h0 does not answer"}};
+  EXPECT_EQ(searched_nodes(kSet, kEightNodes, dead).size(), 7U);
+  const BisectionResume replay =
+      searched([](const auto& nodes) { return low_with(nodes, "h1"); }, dead);
+  ASSERT_EQ(replay.search.bad().size(), 1U);
+  EXPECT_EQ(replay.nodes[replay.search.bad().front()], "h1");
 }
 
 }  // namespace

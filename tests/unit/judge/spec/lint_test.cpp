@@ -164,15 +164,14 @@ const std::string kCompared =
     "\"device_set\"]\n";
 
 Baseline good() {
-  return {.file = "b.csv",
-          .made_on = "2026-11-01",
-          .facts = {{"gpu", "NVIDIA H200"}, {"ngpus", "8"}},
-          .rows = {{.device_set = "node",
-                    .collective = "allreduce",
-                    .type = "float",
-                    .size = kGiB,
-                    .median = 400,
-                    .launches = 5}}};
+  return {
+      .file = "b.csv",
+      .made_on = "2026-11-01",
+      .facts = {{"gpu", "NVIDIA H200"}, {"ngpus", "8"}},
+      .rows = {
+          {.key = {.device_set = "node", .collective = "allreduce", .type = "float", .size = kGiB},
+           .median = 400,
+           .launches = 5}}};
 }
 
 TEST(SpecLint, AcceptsABaselineThatFits) {
@@ -225,7 +224,7 @@ TEST(SpecLint, RefusesAFactThatTheFingerprintDoesNotHave) {
 
 TEST(SpecLint, RefusesABaselineWithoutARulesRows) {
   Baseline baseline = good();
-  baseline.rows[0].statistic = Statistic::P99;
+  baseline.rows[0].key.statistic = Statistic::P99;
   EXPECT_THAT(linted(kCompared, &baseline),
               HasSubstr("refused: rule one: b.csv has no median busbw of allreduce 1 GiB on node"));
 }

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "study/compare/comparison_text.hpp"
+#include "study/compare/comparison_output.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
 

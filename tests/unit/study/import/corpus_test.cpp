@@ -56,7 +56,7 @@ ImportedRows import(const std::filesystem::path& path, const std::string& collec
   LogReading reading;
   if (path.filename().string().starts_with("p4d_")) {
     reading.columns =
-        words_of("nodes size count type redop time algbw busbw error time algbw busbw error");
+        split_words("nodes size count type redop time algbw busbw error time algbw busbw error");
   }
   const std::vector<LogFile> read{read_log(text, path.filename(), reading)};
   return records_of(read, {.collective = collective});
@@ -70,8 +70,8 @@ std::vector<double> printed(const std::filesystem::path& path) {
   std::vector<double> values;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    const std::vector<std::string> words = words_of(line);
-    const bool row = words.size() > 10 && whole_number(words[0]) && whole_number(words[1]);
+    const std::vector<std::string> words = split_words(line);
+    const bool row = words.size() > 10 && to_number<std::uint64_t>(words[0]) && to_number<std::uint64_t>(words[1]);
     if (!row) continue;
     for (const std::size_t from_end : {6U, 2U}) {
       values.push_back(std::stod(words[words.size() - from_end]));

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "study/import/log_lines.hpp"
+#include "study/import/log.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
 
@@ -224,7 +224,7 @@ TEST(ReadLog, TakesRowsBehindAFooterForAnotherTable) {
 }
 
 TEST(ReadLog, RefusesANumberOfRowsWhoseColumnsTheUserGives) {
-  const LogReading reading{.columns = words_of("size count type time algbw busbw")};
+  const LogReading reading{.columns = split_words("size count type time algbw busbw")};
   EXPECT_TRUE(refusal("1024 256 float 1.00 1.02 1.02\n1024 256\n", {}, reading).says("x.log:2: "));
 }
 

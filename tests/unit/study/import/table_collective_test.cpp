@@ -3,12 +3,207 @@
 
 #include <gtest/gtest.h>
 
-#include "study/import/log_lines.hpp"
-#include "study/import/nccl_row.hpp"
+#include "base/text.hpp"
+#include "study/import/known_collective.hpp"
+#include "study/import/log.hpp"
+#include "study/import/nccl_text.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
 namespace {
+
+/// Rows of 8 GB/s by size and time whose bus bandwidths are these.
+std::vector<LogRow> rows_of(const std::vector<double>& busbw) {
+  std::vector<LogRow> rows;
+  for (const double value : busbw) {
+    rows.push_back({.size = 8000,
+                    .halves = {{.time_us = Printed{.value = 1, .half_unit = 1e-4},
+                                .busbw_GBps = Printed{.value = value, .half_unit = 0.005}}}});
+  }
+  return rows;
+}
+
+TEST(Contradicts, IsTrueForAGoodPartOfTheRowsAndNotForADamagedOne) {
+  EXPECT_FALSE(contradicts(rows_of({14, 14, 14, 14}), 1.75));
+  EXPECT_FALSE(contradicts(rows_of({14, 14, 14, 140}), 1.75));
+  EXPECT_TRUE(contradicts(rows_of({14, 14, 140, 140}), 1.75));
+  EXPECT_TRUE(contradicts(rows_of({14}), 1));
+  EXPECT_TRUE(contradicts(rows_of({14, 14, 14, 14}), 1));
+  EXPECT_FALSE(contradicts(rows_of({}), 1));
+  EXPECT_FALSE(contradicts(rows_of({14, 14, 140}), 1.75)) << "one of three is a damaged one";
+  EXPECT_TRUE(contradicts(rows_of({14, 14, 14, 14, 14, 140, 140}), 1.75)) << "two of seven";
+  EXPECT_FALSE(contradicts(rows_of({14, 14, 14, 14, 14, 14, 14, 140, 140}), 1.75));
+  // A byte in a microsecond is 0.001 GB/s: 0.00 as it must be, which shows nothing.
+  std::vector<LogRow> rows = rows_of({0, 140});
+  rows[0].size = 1;
+  EXPECT_TRUE(contradicts(rows, 1.75)) << "the only row that shows it";
+}
+
+TEST(MeasuredFactor, IsOfTheRowWhoseDigitsTellMost) {
+  EXPECT_NEAR(measured_factor(rows_of({14.01, 14})).value_or(0), 1.75, 0.002);
+  EXPECT_FALSE(measured_factor(rows_of({0})).has_value());
+  // 0.02 / 8 is 0.0025, by one digit alone
+  EXPECT_NEAR(measured_factor(rows_of({0.02, 14})).value_or(0), 1.75, 0.002);
+  EXPECT_NEAR(measured_factor(rows_of({14, 0.02})).value_or(0), 1.75, 0.002);
+  // between 0.75 and 1.25 us 8000 bytes have 6.4 to 10.667 GB/s, in the middle 8.5333
+  std::vector<LogRow> rows = rows_of({14});
+  rows[0].halves[0].time_us->half_unit = 0.25;
+  EXPECT_NEAR(measured_factor(rows).value_or(0), 14 / 8.53333333, 1e-6);
+}
+
+TEST(RateRange, IsOfAllTimesThatPrintAsTheLogHasIt) {
+  const LogHalf timed{.time_us = Printed{.value = 1, .half_unit = 0.25}};
+  const auto range = rate_range(8000, timed);
+  ASSERT_TRUE(range);
+  EXPECT_DOUBLE_EQ(range->low, 6.4);
+  EXPECT_DOUBLE_EQ(range->high, 8 / 0.75);
+  EXPECT_FALSE(rate_range(0, timed));
+  EXPECT_FALSE(rate_range(8000, LogHalf{}));
+  EXPECT_FALSE(rate_range(8000, {.time_us = Printed{.value = 0.5, .half_unit = 0.5}}));
+  const auto rate = rate_range(8000, {.algbw_GBps = Printed{.value = 2, .half_unit = 0.5}});
+  ASSERT_TRUE(rate);
+  EXPECT_DOUBLE_EQ(rate->low, 1.5);
+  EXPECT_DOUBLE_EQ(rate->high, 2.5);
+  EXPECT_FALSE(rate_range(8000, {.algbw_GBps = Printed{.value = 0.5, .half_unit = 0.5}}));
+}
+
+TEST(CanBe, IsTrueWhereTheRangesOfBothMeet) {
+  const Range rate{.low = 8, .high = 8.02};  // times 1.75: 14 to 14.035
+  EXPECT_FALSE(can_be({.value = 13.99, .half_unit = 0.005}, rate, 1.75));
+  EXPECT_TRUE(can_be({.value = 14, .half_unit = 0.005}, rate, 1.75));
+  EXPECT_TRUE(can_be({.value = 14.03, .half_unit = 0.005}, rate, 1.75));
+  EXPECT_TRUE(can_be({.value = 14.038, .half_unit = 0.005}, rate, 1.75));
+  EXPECT_FALSE(can_be({.value = 14.05, .half_unit = 0.005}, rate, 1.75));
+}
+
+TEST(RanksAllowed, AreTheFirstAndTheLastThatFitAllRows) {
+  const KnownCollective& allreduce = *find_collective("allreduce");
+  EXPECT_EQ(ranks_allowed(rows_of({14}), allreduce).least, 8);
+  EXPECT_EQ(ranks_allowed(rows_of({14}), allreduce).most, 8);
+  // 8 GB/s times 2 - 2/n, rounded to hundredths, is 15.90 where 16 / n is 0.095 to 0.105: of 152.4
+  // to 168.4 ranks; the time's digits, one in 10000, widen that to 150.1 .. 171.3.
+  const RanksAllowed many = ranks_allowed(rows_of({15.9}), allreduce);
+  EXPECT_EQ(many.least, 151);
+  EXPECT_EQ(many.most, 171);
+  EXPECT_EQ(ranks_allowed(rows_of({14, 15.9}), allreduce).least, 0);
+  EXPECT_EQ(ranks_allowed(rows_of({}), allreduce).least, 0);
+}
+
+/// Rows of 8 GB/s of an all-gather on 8 ranks, whose bus bandwidth is 7.
+std::vector<LogRow> gathered(const std::vector<double>& algbw) {
+  std::vector<LogRow> rows = rows_of(std::vector<double>(algbw.size(), 7));
+  for (std::size_t i = 0; i < algbw.size(); ++i) {
+    rows[i].halves[0].algbw_GBps = Printed{.value = algbw[i], .half_unit = 0.005};
+  }
+  return rows;
+}
+
+TEST(HasOldAlgbw, WhereSomeAreTimesTheFactorAndNoneIsAnything) {
+  const KnownCollective& allgather = *find_collective("allgather");
+  EXPECT_TRUE(has_old_algbw(gathered({7}), allgather, 8));
+  EXPECT_FALSE(has_old_algbw(gathered({8}), allgather, 8));
+  EXPECT_TRUE(has_old_algbw(gathered({7, 8}), allgather, 8));
+  EXPECT_FALSE(has_old_algbw(gathered({7, 6}), allgather, 8));
+}
+
+const std::string kBoth =
+    "size count type redop root time algbw busbw #wrong time algbw busbw #wrong";
+const std::string kOpOnly = "size count type redop time algbw busbw error time algbw busbw error";
+const std::string kRootOnly = "size count type root time algbw busbw error time algbw busbw error";
+const std::string kNeither = "size count type time algbw busbw error time algbw busbw error";
+
+LogTable table_of(const std::string& columns, const std::string& row) {
+  LogTable table{.columns = split_words(columns)};
+  table.rows.push_back(read_row(table.columns, split_words(row)));
+  return table;
+}
+
+/// A log's line, its columns, the ranks where they are known, and the collectives that remain.
+struct Case {
+  std::string columns;
+  std::string row;
+  int ranks = 0;
+  std::string fitting;
+};
+
+class Candidates : public testing::TestWithParam<Case> {};
+
+TEST_P(Candidates, AreThoseThatCanHavePrintedTheRow) {
+  const Case& one = GetParam();
+  const LogTable table = table_of(one.columns, one.row);
+  const RowEvidence evidence(table, one.ranks > 0 ? std::optional(one.ranks) : std::nullopt);
+  EXPECT_EQ(join(evidence.candidates(), " "), one.fitting) << evidence.text();
+}
+
+// 8000 bytes in 1 us are 8 GB/s.
+INSTANTIATE_TEST_SUITE_P(
+    OfToday, Candidates,
+    testing::Values(
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 8, "allreduce"},
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 0, "allreduce"},
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 14.00 N/A 1.00 8.00 14.00 N/A", 8,
+             "allreduce"},
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 8.00 0 1.00 8.00 8.00 0", 2, "allreduce"},
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 8.00 N/A 1.00 8.00 8.00 N/A", 2,
+             "allreduce sendrecv"},
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 8.00 0 1.00 8.00 8.00 N/A", 8, "sendrecv"},
+        Case{kBoth, "8000 2000 float none -1 1.00 8.00 8.00 0 1.00 8.00 8.00 N/A", 8, "sendrecv"},
+        Case{kBoth, "8000 250 float sum -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0", 8, "reducescatter"},
+        Case{kBoth, "8000 2000 float sum 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0", 8, "reduce"},
+        Case{kBoth, "8000 2000 float none 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0", 8, "broadcast"},
+        Case{kBoth, "8000 250 float none 0 1.00 8.00 7.00 0 1.00 8.00 7.00 0", 8, "gather scatter"},
+        Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0", 8, "allgather"},
+        Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 N/A", 8, "alltoall"},
+        Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 8,
+             "allgather alltoall"},
+        Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 0,
+             "allgather alltoall"},
+        // One rank: the whole is its part, so that the count shows nothing.
+        Case{kBoth, "8000 2000 float none -1 1.00 8.00 0.00 0 1.00 8.00 0.00 0", 1, "allgather"}));
+
+// Until August 2022 each test had its own columns, and in-place results were always verified.
+INSTANTIATE_TEST_SUITE_P(
+    OfOldVersions, Candidates,
+    testing::Values(
+        Case{kOpOnly, "8000 2000 float sum 1.00 8.00 14.00 1e-7 1.00 8.00 14.00 1e-7", 8,
+             "allreduce"},
+        Case{kOpOnly, "8000 2000 float sum 1.00 8.00 8.00 1e-7 1.00 8.00 8.00 1e-7", 2,
+             "allreduce"},
+        Case{kOpOnly, "8000 250 float 1.00 8.00 7.00 0e+00 1.00 8.00 7.00 0e+00", 8, "alltoall"},
+        Case{kNeither, "8000 250 float 1.00 8.00 7.00 0e+00 1.00 8.00 7.00 0e+00", 8, "allgather"},
+        Case{kNeither, "8000 250 float 1.00 7.00 7.00 0e+00 1.00 7.00 7.00 0e+00", 8,
+             "allgather hypercube"},
+        Case{kNeither, "8000 2000 float 1.00 8.00 8.00 0e+00 1.00 8.00 8.00 0e+00", 8, "sendrecv"},
+        Case{kRootOnly, "8000 2000 float 0 1.00 8.00 8.00 0e+00 1.00 8.00 8.00 0e+00", 8,
+             "broadcast"},
+        Case{kRootOnly, "8000 250 float 0 1.00 8.00 7.00 0e+00 1.00 8.00 7.00 0e+00", 8,
+             "gather scatter"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfNone, Candidates,
+    testing::Values(
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 3.00 0 1.00 8.00 3.00 0", 8, ""},
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 16, ""},
+        Case{kBoth, "8000 2000 float none -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 8, ""},
+        // A count that is neither the size nor a part of it: NCCL's alltoallv.
+        Case{kBoth, "8000 300 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 8,
+             "allgather alltoall alltoallv"}));
+
+TEST(RowEvidence, SaysWhatItSaw) {
+  const LogTable table =
+      table_of(kBoth, "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 N/A");
+  EXPECT_EQ(RowEvidence(table, 8).text(),
+            "redop none, no root, a count of 1/8 of the size, not verified in place, bus bandwidth "
+            "0.875 times size over time, 8 ranks");
+  EXPECT_EQ(
+      RowEvidence(table_of(kBoth, "8000 2000 float none 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0"), 8)
+          .text(),
+      "redop none, a root, verified in place, bus bandwidth 1 times size over time, 8 ranks");
+  EXPECT_EQ(
+      RowEvidence(table_of(kBoth, "8000 2000 float sum 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0"), 8)
+          .text(),
+      "redop sum, a root, bus bandwidth 1 times size over time, 8 ranks");
+}
 
 using test::Failure;
 
@@ -17,10 +212,10 @@ const std::string kGathered = "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00
 const std::string kUnchecked = "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A";
 
 LogTable table_of(const std::string& row, int ranks = 8) {
-  LogTable table{.columns = words_of(
+  LogTable table{.columns = split_words(
                      "size count type redop root time algbw busbw #wrong time algbw busbw #wrong"),
                  .ranks = ranks};
-  table.rows.push_back(read_row(table.columns, words_of(row)));
+  table.rows.push_back(read_row(table.columns, split_words(row)));
   return table;
 }
 TableCollective found(const LogTable& table, const std::string& given = {},

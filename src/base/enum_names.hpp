@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace busbar {
+
+/// A value of an enum and its text. Beside an enum E stands its one list of names, in which no
+/// value is missing: `constexpr auto enum_names(E) { return std::array{Named{E::A, "a"}, ...}; }`.
+template <class Enum>
+struct Named {
+  Enum value;
+  std::string_view text;
+};
+template <class Enum, std::size_t N>
+Named(Enum, const char (&)[N]) -> Named<Enum>;
+
+/// Enums that have a list of names.
+template <class Enum>
+concept NamedEnum = requires(Enum value) {
+  enum_names(value);
+};
+
+/// The text of a value; empty for a value without a name.
+template <NamedEnum Enum>
+[[nodiscard]] constexpr std::string_view name(Enum value) {
+  for (const auto& one : enum_names(value)) {
+    if (one.value == value) return one.text;
+  }
+  return {};
+}
+
+/// All values that have names, in the order of the list.
+template <NamedEnum Enum>
+[[nodiscard]] constexpr auto all_values() {
+  constexpr auto kNames = enum_names(Enum{});
+  std::array<Enum, kNames.size()> values{};
+  std::transform(kNames.begin(), kNames.end(), values.begin(),
+                 [](const auto& one) { return one.value; });
+  return values;
+}
+
+/// The value that has this text.
+template <NamedEnum Enum>
+[[nodiscard]] constexpr std::optional<Enum> find_value(std::string_view text) {
+  for (const auto& one : enum_names(Enum{})) {
+    if (one.text == text) return one.value;
+  }
+  return {};
+}
+
+/// "both, in or out": all names of an enum.
+template <NamedEnum Enum>
+[[nodiscard]] std::string names_text() {
+  constexpr auto kNames = enum_names(Enum{});
+  std::string text;
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (i > 0) text += i + 1 < kNames.size() ? ", " : " or ";
+    text += kNames[i].text;
+  }
+  return text;
+}
+
+/// The value that has this text; throws a usage error: "invalid value 'foo' for --placement;
+/// expected both, in or out".
+template <NamedEnum Enum>
+[[nodiscard]] Enum parse_value(std::string_view option, std::string_view text) {
+  if (const auto value = find_value<Enum>(text)) return *value;
+  throw usage_error(
+      fmt::format("invalid value '{}' for {}; expected {}", text, option, names_text<Enum>()));
+}
+
+}  // namespace busbar

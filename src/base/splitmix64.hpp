@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace busbar {
+
+/// The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every
+/// bit of the value.
+[[nodiscard]] constexpr std::uint64_t splitmix64(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15U;
+  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31U);
+}
+
+}  // namespace busbar

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+
+#include "model/record.hpp"
+
+namespace busbar {
+
+/// What makes a row of one run and a row of another the same measurement. A use that needs less
+/// leaves members empty.
+struct RowKey {
+  std::string collective{};
+  std::string type{};
+  std::string op{};
+  std::optional<int> root{};
+  int ranks = 0;
+  std::optional<int> group{};
+  std::optional<int> sender{};
+  std::optional<int> receiver{};
+  Bytes size = 0;
+  bool in_place = false;
+
+  [[nodiscard]] auto operator<=>(const RowKey& other) const = default;
+};
+
+[[nodiscard]] inline RowKey row_key(const Record& record) {
+  return {.collective = record.collective,
+          .type = record.type,
+          .op = record.op,
+          .root = record.root,
+          .ranks = record.ranks,
+          .group = record.group,
+          .sender = record.sender,
+          .receiver = record.receiver,
+          .size = record.size,
+          .in_place = record.in_place};
+}
+
+}  // namespace busbar

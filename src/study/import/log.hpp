@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+#include "model/flag.hpp"
+
+namespace busbar::study {
+
+/// A number as a log prints it: the value, and half a unit of its last digit.
+struct Printed {
+  double value = 0;
+  double half_unit = 0;
+};
+
+/// The out-of-place or the in-place half of a row, or all of a row where there are no halves.
+struct LogHalf {
+  bool in_place = false;
+  std::optional<Printed> time_us{};
+  std::optional<Printed> algbw_GBps{};
+  std::optional<Printed> busbw_GBps{};
+  std::optional<Printed> cpu_time_us{};  ///< -C: `time_us` is empty then
+  std::optional<double> wrong{};         ///< differing elements
+  std::optional<double> error{};         ///< before 2022: the largest relative difference
+  std::optional<double> min_us{};        ///< -I: over iterations
+  std::optional<double> max_us{};
+  std::optional<double> p99_us{};
+};
+
+/// A row of a log, in the log's own terms.
+struct LogRow {
+  std::size_t line = 0;  ///< of the log, from 1
+  Bytes size = 0;        ///< nccl-tests' size
+  std::uint64_t count = 0;
+  std::string type{};
+  std::string op{};
+  std::optional<int> root{};
+  std::optional<int> nodes{};   ///< only where --columns names such a column, and of pairs
+  std::optional<int> sender{};  ///< of a pair: what it sends goes to the receiver alone
+  std::optional<int> receiver{};
+  std::optional<std::uint64_t> operations{};
+  std::string finished_at{};
+  std::vector<LogHalf> halves{};
+};
+
+/// A line "Rank 0 Group 0 Pid 1 on host device 0 [..] NAME".
+struct LogDevice {
+  int rank = 0;
+  int group = 0;
+  std::string host{};
+  std::string name{};
+};
+
+/// One test of a log: what stands above its rows, and they.
+struct LogTable {
+  std::size_t line = 0;                ///< of its first row
+  std::string collective{};            ///< as the log has it; empty where it does not tell
+  std::vector<std::string> columns{};  ///< the names above its rows; empty where there are none
+  std::string tool{};     ///< "nccl-tests", "nccl-tests 2.17.8", "OSU 7.3", "IMB 2021.3"
+  std::string backend{};  ///< nccl, rccl or mpi
+  std::string library{};  ///< "NCCL 2.29.2"
+  std::string command{};
+  std::string matrix{};       ///< which of a log's matrices of pairs it is
+  std::vector<Flag> flags{};  ///< of all its rows
+  std::string cadence{};
+  std::string aggregation{};  ///< how ranks become one time: mean, max, min, rank0
+  std::optional<int> ranks{};
+  std::vector<LogDevice> devices{};
+  bool all_hosts = false;  ///< every host has a device in the list, if not every rank
+  std::optional<std::uint64_t> operations{};
+  std::optional<std::uint64_t> warmup{};
+  std::optional<double> mean_busbw_GBps{};  ///< the footer's
+  bool ended = false;                       ///< there was a footer
+  std::vector<LogRow> rows{};
+};
+
+/// Ranks by what stands above the rows; of a list of devices that is not whole, those it shows.
+[[nodiscard]] std::optional<int> stated_ranks(const LogTable& table);
+/// The same, but nothing where the list is not whole.
+[[nodiscard]] std::optional<int> listed_ranks(const LogTable& table);
+
+/// A log, read: its tables, and what the user should know.
+struct LogFile {
+  std::string path{};
+  std::vector<LogTable> tables{};
+  std::vector<std::string> warnings{};
+};
+
+/// A line of a log without what launchers and CI put before it.
+struct LogLine {
+  std::size_t number = 0;  ///< from 1
+  std::string text{};
+  bool whole = true;  ///< false for a last line without an end: the log was cut off there
+};
+
+/// The lines of a log. Prefixes of launchers (`[1,0]<stdout>:`, `0:`), times of CI and colours are
+/// taken off.
+[[nodiscard]] std::vector<LogLine> log_lines(std::string_view text);
+
+/// The whole word as a finite number that is not negative, with its precision.
+[[nodiscard]] std::optional<Printed> printed_number(std::string_view word);
+/// The whole word as a number of ranks, or -1: roots.
+[[nodiscard]] std::optional<int> small_number(std::string_view word);
+
+/// The value after a word: 8 for `after_word("nGpus 8 minBytes", "nGpus")`.
+[[nodiscard]] std::optional<std::uint64_t> number_after(const std::vector<std::string>& words,
+                                                        std::string_view word);
+
+/// A command's number of processes (-n, -np, --ntasks), where it is one of mpirun, mpiexec or srun.
+[[nodiscard]] std::optional<int> processes_of_command(const std::vector<std::string>& words);
+
+}  // namespace busbar::study
