@@ -118,12 +118,11 @@ $(BUILD)/%.o: %.cpp
 
 .PHONY: install
 install: executables ## install executables and documents: PREFIX=/usr/local, DESTDIR=
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/busbar $(DESTDIR)$(PREFIX)/share/busbar/plots
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/busbar
 	install -m 755 $(PERF:%=$(BIN)/%) $(BIN)/busbar $(DESTDIR)$(PREFIX)/bin
 	for link in all_reduce:allreduce reduce_scatter:reducescatter all_gather:allgather; do \
 	  ln -sf $${link#*:}_perf $(DESTDIR)$(PREFIX)/bin/$${link%:*}_perf; done
 	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/busbar
-	install -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/busbar/plots
 
 .PHONY: docs
 docs: executables ## write the documents that are generated: docs/csv.md

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "study/compare/launch.hpp"
 
 namespace busbar {

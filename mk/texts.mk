@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Files that every program carries, so that it needs none beside it: help, version, systems, models, gnuplot
-# scripts, expectations. src/base/embedded_text.hpp finds them by their paths.
-TEXTS := $(sort VERSION $(wildcard docs/options.md docs/*-options.md topo/systems/*.toml src/study/models.toml plots/*.gp \
+# Files that every program carries, so that it needs none beside it: help, version, systems, models,
+# expectations. src/base/embedded_text.hpp finds them by their paths.
+TEXTS := $(sort VERSION $(wildcard docs/options.md docs/*-options.md topo/systems/*.toml src/study/models.toml \
   results/expect/*.toml results/expect/shared/*.toml))
 TEXT_OBJECTS := $(BUILD)/embedded_texts.o
 

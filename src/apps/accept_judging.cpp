@@ -21,7 +21,6 @@
 #include "judge/run/journal.hpp"
 #include "judge/spec/reader.hpp"
 #include "report/output_file.hpp"
-#include "report/replace_file.hpp"
 
 namespace busbar {
 namespace {

@@ -7,7 +7,7 @@
 #include "apps/commands.hpp"
 #include "base/options.hpp"
 #include "harness/cli.hpp"
-#include "report/schema_markdown.hpp"
+#include "report/csv_writer.hpp"
 
 namespace busbar {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "report/output_file.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
-#include "study/plot_input.hpp"
+#include "study/plot_figures.hpp"
 
 namespace busbar {
 namespace {

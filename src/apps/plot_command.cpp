@@ -8,8 +8,8 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
+#include "report/gnuplot.hpp"
 #include "study/plot_figures.hpp"
-#include "study/plot_gnuplot.hpp"
 
 namespace busbar {
 namespace {
@@ -104,8 +104,8 @@ TextSize text_size() {
           .lines = std::clamp(size.lines - 2, 20, 60)};
 }
 
-/// Replaces an existing file: pictures and their data are derived from the CSVs.
-void write_data(const fs::path& path, const std::string& text) {
+/// Pictures and their scripts are derived from the CSVs: what is there is replaced.
+void write_script(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
@@ -124,16 +124,15 @@ void make_folder(const fs::path& folder) {
   }
 }
 
-void draw_pictures(const Gnuplot& gnuplot, const std::vector<PlotFigure>& figures,
-                   const PlotOptions& options) {
+void draw_pictures(const std::vector<Chart>& figures, const PlotOptions& options) {
   const fs::path folder = options.folder;
   make_folder(folder);
-  for (const PlotFigure& figure : figures) {
-    const fs::path data = folder / (figure.name + ".dat");
-    write_data(data, figure_data(figure));
+  for (const Chart& figure : figures) {
+    const fs::path script = folder / (figure.name + ".gp");
+    write_script(script, chart_script(figure));
     for (const std::string& format : options.formats) {
       const fs::path picture = folder / (figure.name + '.' + format);
-      gnuplot.draw(figure.name, data, picture);
+      draw_script(script, picture);
       fmt::print("{}\n", picture.string());
     }
   }
@@ -153,12 +152,12 @@ Status run_plot(std::span<char* const> arguments) {
   }
   PlotInput input = load_plot_input(line.positionals);
   const std::vector<std::string> problems = problems_of(input.datasets);
-  const std::vector<PlotFigure> figures = make_figures(std::move(input), options.request);
-  const Gnuplot gnuplot;
+  const std::vector<Chart> figures = make_figures(std::move(input), options.request);
+  require_gnuplot();
   if (options.terminal) {
-    for (const PlotFigure& figure : figures) fmt::print("{}", gnuplot.text(figure, text_size()));
+    for (const Chart& figure : figures) fmt::print("{}", draw_text(figure, text_size()));
   } else {
-    draw_pictures(gnuplot, figures, options);
+    draw_pictures(figures, options);
   }
   print_warnings(problems);
   return Status::Ok;

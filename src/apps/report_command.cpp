@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "report/html_page.hpp"
-#include "report/markdown_page.hpp"
+#include "report/document.hpp"
+#include "report/gnuplot.hpp"
 #include "report/output_file.hpp"
 #include "study/report_document.hpp"
 #include "topo/systems/system_file.hpp"
@@ -53,9 +53,10 @@ Status run_report(std::span<char* const> arguments) {
         "report: nothing to show; the files need rows with status ok, a time and a bus bandwidth, "
         "of 2 ranks or more");
   }
-  const Document document = report_document(data);
-  OutputFile(options.out, "-o", OutputFile::Mode::New)
-      .append(markdown ? markdown_page(document) : html_page(document));
+  Document document = report_document(data);
+  if (!markdown) draw_charts(document);
+  const std::string text = markdown ? markdown_page(document) : html_page(document);
+  OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
   print_warnings(problems_of(std::span(data.datasets)));
   fmt::print(stderr, "busbar: wrote {}\n", options.out);
   return Status::Ok;

@@ -11,7 +11,7 @@
 #include "model/backend.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
-#include "report/run_context.hpp"
+#include "report/writer.hpp"
 
 namespace busbar {
 

@@ -7,11 +7,25 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
-#include "report/pair_matrix.hpp"
+#include "model/record.hpp"
 #include "report/writer.hpp"
 
 namespace busbar {
+
+/// Rates of pairs of ranks as a square: who sends is a line, who receives a column.
+class PairMatrix {
+ public:
+  /// Notes a row of a pair; of several sizes the largest is kept.
+  void add(const Record& record);
+  /// Lines that begin with '#', or nothing where no pair was measured.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  Bytes size_ = 0;
+  std::map<std::pair<int, int>, double> rates_;  // GB/s by sender and receiver, of size_
+};
 
 /// nccl-tests' table to the letter: 13 words a row (21 with -I), both footers, one line per device.
 /// What else there is to say stands on '#' lines without the words that its readers look for.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,8 +32,6 @@ class CsvRows {
   /// Why the file is not whole, or empty: "cut off: its last line has no end". Our programs end
   /// theirs with "# finished:"; imported files have no such line.
   [[nodiscard]] const std::string& cut() const;
-  /// About so many rows the file has, by the length of the first.
-  [[nodiscard]] std::size_t about() const;
   /// Puts the next row into an empty record; false where there is none. Throws a usage error with
   /// file, line and column where a cell is not what it should be.
   [[nodiscard]] bool next(Record& record);
@@ -41,6 +40,11 @@ class CsvRows {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+using Facts = std::map<std::string, std::string>;
+
+/// The "# key: value" lines of a CSV's head.
+[[nodiscard]] Facts facts_of(std::span<const std::string> head);
 
 /// A CSV of ours, read back.
 struct CsvFile {

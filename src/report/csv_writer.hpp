@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/record.hpp"
+#include "report/csv_reader.hpp"
 #include "report/output_file.hpp"
 #include "report/writer.hpp"
 
@@ -18,7 +21,7 @@ class CsvWriter final : public Writer {
   /// Records that the file had already, oldest first.
   [[nodiscard]] const std::vector<Record>& earlier() const { return earlier_; }
   /// The value of a "# key: value" line of the file that is resumed; empty where there is none.
-  [[nodiscard]] std::string earlier_fact(std::string_view key) const;
+  [[nodiscard]] std::string earlier_fact(const std::string& key) const;
 
   void begin(const RunContext& context) override;
   void write(const Record& record, std::span<const double> samples_us) override;
@@ -26,7 +29,7 @@ class CsvWriter final : public Writer {
 
  private:
   OutputFile file_;
-  std::vector<std::string> earlier_head_;
+  Facts earlier_facts_;
   std::vector<Record> earlier_;
 };
 
@@ -42,5 +45,15 @@ class SamplesWriter final : public Writer {
  private:
   OutputFile file_;
 };
+
+/// A cell as RFC 4180 wants it: quoted where it has a comma, a quote or a line end.
+[[nodiscard]] std::string csv_cell(std::string_view text);
+/// The columns' names on a line, from the one field list.
+[[nodiscard]] std::string csv_header();
+/// A record on a line.
+[[nodiscard]] std::string csv_row(const Record& record);
+
+/// docs/csv.md: the CSV's description, from the one field list.
+[[nodiscard]] std::string schema_markdown();
 
 }  // namespace busbar

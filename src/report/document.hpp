@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
+
+#include "report/chart.hpp"
 
 namespace busbar {
 
@@ -33,7 +36,8 @@ struct DocumentTable {
 
 /// A picture for forms that have pictures; the others leave it out, since tables have its values.
 struct Figure {
-  std::string svg{};  ///< one svg element, safe as it is
+  Chart chart{};      ///< drawn by draw_charts; empty: `svg` is there from the start
+  std::string svg{};  ///< one svg element, safe as it is; empty: left out
   std::string caption{};
   bool wide = false;  ///< takes a line of its own and scrolls where it does not fit
 };
@@ -53,5 +57,15 @@ struct Document {
   std::vector<Section> sections{};
 };
 /// @}
+
+/// One HTML5 page that is well-formed XML too and needs nothing besides itself: no script, no
+/// network, no attribute of style, so that the strictest content policy lets it through.
+[[nodiscard]] std::string html_page(const Document& document);
+
+/// The page's style sheet: for wide screens, phones and paper.
+[[nodiscard]] std::string_view html_style();
+
+/// The document's words and tables as GitHub's Markdown, without its pictures.
+[[nodiscard]] std::string markdown_page(const Document& document);
 
 }  // namespace busbar

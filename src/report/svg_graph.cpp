@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "report/graph_layout.hpp"
-#include "report/svg_canvas.hpp"
+#include "report/markup_text.hpp"
 #include "report/topo_text.hpp"
 
 namespace busbar {
@@ -46,6 +46,96 @@ std::string_view fill_of(NodeKind kind) {
     default: return "#efefef";
   }
 }
+
+struct SvgPoint {
+  double x = 0;
+  double y = 0;
+};
+
+/// How a line or an outline is drawn.
+struct SvgStroke {
+  std::string_view colour = "#444";
+  double width = 1;
+  std::string_view dashes{};  ///< "4 3"; empty: solid
+};
+
+/// "12.5", "100": a coordinate without needless digits.
+std::string svg_number(double value) {
+  std::string text = fmt::format("{:.1f}", value);
+  if (text.ends_with(".0")) return text == "-0.0" ? "0" : text.substr(0, text.size() - 2);
+  return text;
+}
+
+/// About the width of a text in units of the drawing.
+double text_width(std::string_view text, double size) {
+  const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  });
+  return static_cast<double>(characters) * size * 0.55;
+}
+
+/// Collects the parts of the drawing; text is escaped here. Styles are attributes, which every
+/// content policy lets through.
+class SvgCanvas {
+ public:
+  SvgCanvas(double width, double height) : width_(width), height_(height) {}
+
+  /// `path` is SVG's path data.
+  void path(std::string_view path, const SvgStroke& stroke, std::string_view tooltip = {}) {
+    add("path", fmt::format(R"(d="{}" fill="none"{})", path, attributes_of(stroke)), tooltip);
+  }
+  void line(SvgPoint from, SvgPoint to, const SvgStroke& stroke, std::string_view tooltip) {
+    add("line",
+        fmt::format(R"(x1="{}" y1="{}" x2="{}" y2="{}"{})", svg_number(from.x), svg_number(from.y),
+                    svg_number(to.x), svg_number(to.y), attributes_of(stroke)),
+        tooltip);
+  }
+  void box(SvgPoint corner, double width, double height, std::string_view fill, double radius,
+           std::string_view tooltip) {
+    add("rect",
+        fmt::format(R"(x="{}" y="{}" width="{}" height="{}" fill="{}"{}{})", svg_number(corner.x),
+                    svg_number(corner.y), svg_number(width), svg_number(height), fill,
+                    radius > 0 ? fmt::format(R"( rx="{}")", svg_number(radius)) : "",
+                    attributes_of({})),
+        tooltip);
+  }
+  /// Around this point.
+  void text(SvgPoint at, double size, std::string_view text) {
+    parts_ += fmt::format(
+        "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#1a1a1a\" "
+        "text-anchor=\"middle\">{}</text>\n",
+        svg_number(at.x), svg_number(at.y), svg_number(size), markup_text(text));
+  }
+
+  /// The whole element, with a title and a description for those who do not see it.
+  [[nodiscard]] std::string finish(std::string_view title, std::string_view description) const {
+    return fmt::format(
+        "<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
+        "aria-label=\"{2}\" font-family=\"system-ui, -apple-system, Segoe UI, Roboto, Liberation "
+        "Sans, sans-serif\">\n<title>{2}</title>\n<desc>{3}</desc>\n{4}</svg>",
+        svg_number(width_), svg_number(height_), markup_text(title), markup_text(description),
+        parts_);
+  }
+
+ private:
+  static std::string attributes_of(const SvgStroke& stroke) {
+    std::string text = fmt::format(" stroke=\"{}\"", stroke.colour);
+    if (std::abs(stroke.width - 1) > 0.01) {
+      text += fmt::format(" stroke-width=\"{}\"", svg_number(stroke.width));
+    }
+    if (!stroke.dashes.empty()) text += fmt::format(" stroke-dasharray=\"{}\"", stroke.dashes);
+    return text;
+  }
+  void add(std::string_view element, std::string_view attributes, std::string_view tooltip) {
+    parts_ += tooltip.empty() ? fmt::format("<{} {}/>\n", element, attributes)
+                              : fmt::format("<{0} {1}><title>{2}</title></{0}>\n", element,
+                                            attributes, markup_text(tooltip));
+  }
+
+  double width_;
+  double height_;
+  std::string parts_{};
+};
 
 class Drawing {
  public:
@@ -208,8 +298,8 @@ class Drawing {
     const double x = at.switched ? width_ / 2 : x_of(at);
     const double y = at.switched ? bar_top(at.row) : box_top(at.row);
     canvas_.box({.x = x - wide / 2, .y = y}, wide, kBoxHeight, fill_of(node.kind),
-                {.colour = "#444"}, tooltip, node.kind == NodeKind::Gpu ? 0 : 6);
-    canvas_.text({.x = x, .y = y + 19.5}, node.name, {.size = size, .anchor = "middle"});
+                node.kind == NodeKind::Gpu ? 0 : 6, tooltip);
+    canvas_.text({.x = x, .y = y + 19.5}, size, node.name);
   }
 
   const Graph& graph_;

@@ -1,12 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/units.hpp"
 #include "model/record.hpp"
-#include "report/run_context.hpp"
 
 namespace busbar {
+
+/// What a run is, for the heads of all outputs.
+struct RunContext {
+  /// "key: value" lines of the CSV's head and the JSON's context: host, versions, command, ...
+  std::vector<std::pair<std::string, std::string>> facts;
+  /// Lines for people above the console's table: the memory plan, warnings.
+  std::vector<std::string> notes;
+
+  /// @name The console's head, in nccl-tests' terms
+  /// @{
+  std::string nccl_name;  ///< "all_reduce"
+  Bytes first_size = 0;
+  Bytes last_size = 0;
+  std::string step;    ///< "2(factor)", "1048576(bytes)"
+  std::string warmup;  ///< "5", "auto"
+  std::string operations;
+  std::string aggregated;
+  std::string checks;
+  std::string blocking;              ///< in words; empty when off
+  std::vector<std::string> devices;  ///< one line per rank
+  bool timestamps = false;
+  bool one_rank = false;
+  std::string graph;                       ///< launches of a graph, "0" without
+  std::string unalign;                     ///< elements
+  bool enqueue_times = false;              ///< -C
+  std::optional<std::uint64_t> skipped{};  ///< -I is on, and leaves out so many samples (-K)
+  bool pairs = false;                      ///< rows are of pairs of ranks
+  bool observes_choice = false;            ///< --nccl-choice fills a row's algorithm
+  /// @}
+};
+
+/// What a run came to, for the ends of all outputs.
+struct RunSummary {
+  std::size_t rows = 0;  ///< measured
+  std::size_t skipped = 0;
+  std::size_t wrong_rows = 0;
+  std::size_t fault_rows = 0;  ///< into which --inject-fault put a fault
+  std::string memory_use{};    ///< -M, in words
+  double mean_busbw_GBps = 0;  ///< over all measured rows, as nccl-tests' average
+  std::string finished_at;
+};
 
 /// One output of a run. A row is where it belongs (on the terminal, on disk) when write returns.
 class Writer {

@@ -63,18 +63,6 @@ std::string Dataset::setting(const std::string& key) const {
   return {};
 }
 
-Facts facts_of(std::span<const std::string> head) {
-  Facts facts;
-  for (const std::string& line : head) {
-    const std::size_t colon = line.find(": ");
-    if (colon == std::string::npos) continue;
-    const std::string_view text = line;
-    std::string key{trim(text.substr(1, colon - 1))};
-    facts.insert_or_assign(std::move(key), trim(text.substr(colon + 2)));
-  }
-  return facts;
-}
-
 bool contradicts_itself(const Record& record) { return has_flag(record, Flag::BandwidthDiffers); }
 
 void FileProblems::add(const Record& record) {

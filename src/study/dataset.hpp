@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/record.hpp"
+#include "report/csv_reader.hpp"
 
 namespace busbar {
 
@@ -16,7 +17,7 @@ namespace busbar {
 struct Dataset {
   std::string path{};
   std::string label{};  ///< the system for people: the head's "system", else the file's stem
-  std::map<std::string, std::string> facts{};  ///< "key: value" lines of the head
+  Facts facts{};        ///< "key: value" lines of the head
   std::vector<Record> records{};
   bool simulated = false;  ///< predicted, not measured: every picture and table says so
   std::string cut{};       ///< why the file is not whole, or empty
@@ -26,11 +27,6 @@ struct Dataset {
   /// The value of "key=value" in the head's configuration, or empty.
   [[nodiscard]] std::string setting(const std::string& key) const;
 };
-
-using Facts = std::map<std::string, std::string>;
-
-/// The "# key: value" lines of a CSV's head.
-[[nodiscard]] Facts facts_of(std::span<const std::string> head);
 
 /// Whether size, time and bandwidth of an imported row cannot all be right; no curve has it.
 [[nodiscard]] bool contradicts_itself(const Record& record);

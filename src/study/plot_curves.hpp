@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "report/chart.hpp"
 #include "study/dataset.hpp"
-#include "study/plot_style.hpp"
 
 namespace busbar {
 
@@ -26,6 +26,7 @@ struct SizePoint {
   std::optional<double> time_high{};
   std::optional<double> time_p99_us{};
   std::optional<double> bound_GBps{};
+  std::string bound_kind{};
   std::string choice{};  ///< "Ring/LL128"; empty where unknown, or not the same in all launches
   bool gap_before = false;
   bool in_place_only = false;  ///< of a curve out of place
@@ -35,7 +36,7 @@ struct SizePoint {
 struct SizeCurve {
   CurveKey key{};
   std::string title{};
-  PlotStyle style{};
+  CurveStyle style{};
   std::vector<SizePoint> points{};
 };
 
@@ -63,6 +64,6 @@ struct CurveNames {
 [[nodiscard]] std::vector<std::size_t> lines_of_systems(std::span<const CurveKey> keys);
 
 /// Styles of curves with these keys.
-[[nodiscard]] std::vector<PlotStyle> curve_styles(std::span<const CurveKey> keys);
+[[nodiscard]] std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys);
 
 }  // namespace busbar

@@ -7,14 +7,40 @@
 #include <string_view>
 #include <vector>
 
-#include "study/plot_figure.hpp"
-#include "study/plot_input.hpp"
+#include "report/chart.hpp"
+#include "study/dataset.hpp"
 #include "study/plot_pairs.hpp"
+#include "study/plot_samples.hpp"
 
 namespace busbar {
 
+/// A file, and the name that the user gives what is in it; empty where there is none.
+struct LabelledPath {
+  std::string label{};
+  std::string path{};
+};
+
+/// LABEL=FILE or FILE. A file may have "=" in its name: one that exists is taken whole.
+[[nodiscard]] LabelledPath labelled_path(const std::string& word);
+
+/// What the files of a plot hold.
+struct PlotInput {
+  std::vector<Dataset> datasets{};
+  std::vector<SampleSet> samples{};
+};
+
+/// Reads FILE or LABEL=FILE: a CSV of rows, or one of --samples. Throws Error (Usage).
+[[nodiscard]] PlotInput load_plot_input(std::span<const std::string> words);
+
+/// Names the datasets that have no system and no LABEL by their hosts, so that launches on one
+/// machine are one system; not where two of them have the same rows, as then they are compared.
+void label_by_hosts(std::vector<Dataset>& datasets);
+
+/// The same even where rows are the same: launches over time.
+void label_all_by_hosts(std::vector<Dataset>& datasets);
+
 /// What is drawn, and of which rows.
-struct PlotWishes {
+struct PlotRequest {
   std::vector<std::string> figures{};  ///< names; none: all that the data allow
   PlotPlacement placement = PlotPlacement::Out;
   std::optional<Bytes> size{};  ///< of scaling, pairs, samples and history
@@ -25,8 +51,8 @@ struct PlotWishes {
 /// Names of all figures, in their order.
 [[nodiscard]] std::vector<std::string> figure_names();
 
-/// The figures that are wished. Throws Error (Usage) where one that was named cannot be drawn, or
-/// none at all: the message says what is missing.
-[[nodiscard]] std::vector<PlotFigure> make_figures(PlotInput input, const PlotWishes& wishes);
+/// The figures that are requested. Throws Error (Usage) where one that was named cannot be drawn,
+/// or none at all: the message says what is missing.
+[[nodiscard]] std::vector<Chart> make_figures(PlotInput input, const PlotRequest& request);
 
 }  // namespace busbar

@@ -82,8 +82,8 @@ double longest_pause(const std::vector<StartedCurve>& launches) {
   return 2 * stats::median(pauses);
 }
 
-PlotCurve drawn(const std::vector<StartedCurve>& launches, Bytes size) {
-  PlotCurve result;
+ChartCurve drawn(const std::vector<StartedCurve>& launches, Bytes size) {
+  ChartCurve result;
   const double pause = longest_pause(launches);
   double before = launches.front().start;
   bool gap = false;
@@ -107,10 +107,10 @@ PlotCurve drawn(const std::vector<StartedCurve>& launches, Bytes size) {
 }
 
 /// "MPICH 4.0.2 -> MPICH 4.1" at the first launch of a system with the new one.
-std::vector<PlotMark> changes(const std::vector<Launch>& launches) {
+std::vector<ChartMark> changes(const std::vector<Launch>& launches) {
   constexpr std::array kFacts{"library", "busbar", "driver", "kernel"};
   std::map<std::string, const Dataset*> before;
-  std::vector<PlotMark> marks;
+  std::vector<ChartMark> marks;
   for (const Launch& launch : launches) {
     const Dataset& dataset = launch.dataset.front();
     const Dataset*& earlier = before[dataset.label];
@@ -136,27 +136,27 @@ std::optional<double> started_at(const Dataset& dataset) {
   return static_cast<double>(timegm(&time));
 }
 
-PlotFigure history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
-                          std::optional<Bytes> size, std::optional<bool> logarithmic) {
+Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
+                     std::optional<Bytes> size, std::optional<bool> logarithmic) {
   keep_collective_rows(datasets, placement);
   const std::vector<Launch> launches = launches_of(std::move(datasets));
   const History history = history_of(launches);
   if (!size) size = usual_size(history);
-  PlotFigure figure{.name = "history"};
+  Chart figure{.name = "history"};
   if (!size) return figure;
   std::vector<CurveKey> keys;
   for (const auto& [key, launches_of_key] : history) {
-    PlotCurve curve = drawn(launches_of_key, *size);
+    ChartCurve curve = drawn(launches_of_key, *size);
     if (curve.points.size() < 2) continue;
     keys.push_back(key);
     figure.curves.push_back(std::move(curve));
   }
   const CurveNames names = curve_names(keys);
-  const std::vector<PlotStyle> styles = curve_styles(keys);
+  const std::vector<CurveStyle> styles = curve_styles(keys);
   std::set<int> ranks;
   for (const CurveKey& key : keys) ranks.insert(key.ranks);
   for (const int count : ranks) {
-    figure.panels.push_back(counted(static_cast<std::size_t>(count), "rank"));
+    figure.panels.push_back({.title = counted(static_cast<std::size_t>(count), "rank")});
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     figure.curves[i].title = names.titles[i];
@@ -167,7 +167,12 @@ PlotFigure history_figure(std::vector<Dataset> datasets, PlotPlacement placement
   figure.title = fmt::format("Bus bandwidth at {} over time{}{}", format_bytes(*size),
                              names.common.empty() ? "" : ": ", names.common);
   if (!figure.empty()) figure.marks = changes(launches);
-  static_cast<void>(add_rate_axis(figure, logarithmic));
+  const ChartRange times = x_range(figure);
+  const double margin = (times.high - times.low) * 0.05 + 1;
+  for (ChartPanel& panel : figure.panels) {
+    panel.x = {.kind = AxisKind::Time, .low = times.low - margin, .high = times.high + margin};
+  }
+  static_cast<void>(set_rate_axis(figure, logarithmic, -1, 1.1));
   return figure;
 }
 

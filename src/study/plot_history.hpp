@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
+#include "report/chart.hpp"
 #include "study/plot_curves.hpp"
-#include "study/plot_figure.hpp"
 
 namespace busbar {
 
@@ -16,8 +16,7 @@ namespace busbar {
 /// Median bus bandwidth at one size over the launches' starts, with a mark where a version of the
 /// head changed. Without `size` the size that most launches have, and of those the largest. Empty
 /// where no curve has two starts.
-[[nodiscard]] PlotFigure history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
-                                        std::optional<Bytes> size,
-                                        std::optional<bool> logarithmic = {});
+[[nodiscard]] Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
+                                   std::optional<Bytes> size, std::optional<bool> logarithmic = {});
 
 }  // namespace busbar

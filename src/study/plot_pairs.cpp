@@ -52,18 +52,29 @@ Matrix matrix_of(const Dataset& dataset, std::optional<Bytes> wanted) {
 }
 
 /// Every ordered pair of two ranks; the diagonal is no pair.
-PlotCurve cells_of(const Matrix& matrix, int panel) {
-  PlotCurve curve{.panel = panel, .title = matrix.label, .kind = PlotKind::Cells};
+ChartCurve cells_of(const Matrix& matrix, int panel) {
+  ChartCurve curve{.panel = panel, .title = matrix.label, .kind = CurveKind::Cells};
   for (int from = 0; from < matrix.ranks; ++from) {
     for (int to = 0; to < matrix.ranks; ++to) {
       if (from == to) continue;
       const auto known = matrix.rates.find({from, to});
-      PlotPoint cell{.x = static_cast<double>(to), .y = static_cast<double>(from)};
+      ChartPoint cell{.x = static_cast<double>(to), .y = static_cast<double>(from)};
       if (known != matrix.rates.end()) cell.low = stats::median(known->second);
       curve.points.push_back(cell);
     }
   }
   return curve;
+}
+
+/// Up to 16 ranks all have their number.
+ChartAxis ranks_axis(std::string title, int ranks) {
+  ChartAxis axis{
+      .title = std::move(title), .kind = AxisKind::Names, .low = -0.5, .high = ranks - 0.5};
+  const int every = ranks <= 16 ? 1 : (ranks + 7) / 8;
+  for (int i = 0; i < ranks; ++i) {
+    axis.names.push_back(i % every == 0 ? fmt::format("{}", i) : "");
+  }
+  return axis;
 }
 
 PlotLimits limits_of(const std::vector<Matrix>& matrices) {
@@ -116,30 +127,30 @@ PlotLimits round_limits(double low, double high) {
   return limits;
 }
 
-PlotFigure pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
-                        std::optional<PlotLimits> limits) {
+Chart pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
+                   std::optional<PlotLimits> limits) {
   std::vector<Matrix> matrices;
   for (const Dataset& dataset : datasets) {
     Matrix matrix = matrix_of(dataset, size);
     if (!matrix.rates.empty()) matrices.push_back(std::move(matrix));
   }
-  PlotFigure figure{.name = "pairs"};
+  Chart figure{.name = "pairs"};
   if (matrices.empty()) return figure;
   if (!limits) limits = limits_of(matrices);
   figure.title = fmt::format("Pairs: {}", words_of(matrices));
   const bool one_size = std::all_of(matrices.begin(), matrices.end(), [&](const Matrix& matrix) {
     return matrix.size == matrices.front().size;
   });
-  int most = 0;
   for (const Matrix& matrix : matrices) {
     const int panel = static_cast<int>(figure.panels.size());
-    figure.panels.push_back(panel_words(matrix, one_size));
+    figure.panels.push_back({.title = panel_words(matrix, one_size),
+                             .x = ranks_axis("receiver (rank)", matrix.ranks),
+                             .y = ranks_axis("sender (rank)", matrix.ranks)});
+    std::swap(figure.panels.back().y.low, figure.panels.back().y.high);
     figure.curves.push_back(cells_of(matrix, panel));
-    most = std::max(most, matrix.ranks);
   }
-  figure.facts = {{"limits_low", fmt::format("{:.7g}", limits->low)},
-                  {"limits_high", fmt::format("{:.7g}", limits->high)},
-                  {"ranks", fmt::format("{}", most)}};
+  figure.colours = ColourScale{
+      .title = "bus bandwidth (GB/s)", .unit = "GB/s", .low = limits->low, .high = limits->high};
   return figure;
 }
 

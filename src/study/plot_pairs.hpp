@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
+#include "report/chart.hpp"
 #include "study/dataset.hpp"
-#include "study/plot_figure.hpp"
 
 namespace busbar {
 
@@ -18,8 +18,8 @@ struct PlotLimits {
 /// The rates of ordered pairs, a panel per system, at `size` or at the largest that each has. A
 /// pair without a value is a cell without one. Without limits: the data's, widened to round
 /// numbers. Empty where no row has a sender and a receiver.
-[[nodiscard]] PlotFigure pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
-                                      std::optional<PlotLimits> limits);
+[[nodiscard]] Chart pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
+                                 std::optional<PlotLimits> limits);
 
 /// The next round numbers around a range: 1, 2 or 5 times a power of ten apart, five to ten steps.
 [[nodiscard]] PlotLimits round_limits(double low, double high);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "report/chart.hpp"
 #include "study/plot_curves.hpp"
-#include "study/plot_figure.hpp"
 
 namespace busbar {
 
@@ -35,12 +35,12 @@ inline constexpr std::size_t kFewSamples = 30;
 
 /// The share of samples up to a time: a panel for the smallest, a middle and the largest size, or
 /// for `size`.
-[[nodiscard]] PlotFigure samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
-                                        std::optional<Bytes> size);
+[[nodiscard]] Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                                   std::optional<Bytes> size);
 
 /// The density of the same samples over their times, where there are kFewSamples or more and all
 /// took time: modes that the cumulative curve hides.
-[[nodiscard]] PlotFigure histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
-                                          std::optional<Bytes> size);
+[[nodiscard]] Chart histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                                     std::optional<Bytes> size);
 
 }  // namespace busbar

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "study/plot_choices.hpp"
 
 namespace busbar {
 namespace {
@@ -36,9 +40,11 @@ std::string panel_title(const SizeCurves& curves, int ranks) {
   return fmt::format("{} on {}", title, counted(static_cast<std::size_t>(*nodes.begin()), "node"));
 }
 
-PlotFigure figure_over_sizes(std::string name, const std::string& what, const SizeCurves& curves) {
-  PlotFigure figure{.name = std::move(name), .title = title_of(what, curves)};
-  for (const int ranks : panels_of(curves)) figure.panels.push_back(panel_title(curves, ranks));
+Chart figure_over_sizes(std::string name, const std::string& what, const SizeCurves& curves) {
+  Chart figure{.name = std::move(name), .title = title_of(what, curves)};
+  for (const int ranks : panels_of(curves)) {
+    figure.panels.push_back({.title = panel_title(curves, ranks)});
+  }
   return figure;
 }
 
@@ -48,8 +54,8 @@ int panel_of(const SizeCurves& curves, const SizeCurve& curve) {
       std::distance(panels.begin(), std::find(panels.begin(), panels.end(), curve.key.ranks)));
 }
 
-std::vector<PlotPoint> bound_points(const SizeCurve& curve) {
-  std::vector<PlotPoint> points;
+std::vector<ChartPoint> bound_points(const SizeCurve& curve) {
+  std::vector<ChartPoint> points;
   bool gap = false;
   for (const SizePoint& point : curve.points) {
     gap = gap || point.gap_before || !point.bound_GBps;
@@ -63,23 +69,27 @@ std::vector<PlotPoint> bound_points(const SizeCurve& curve) {
 }
 
 /// Both placements have one bound, and so may systems: each line is drawn once.
-void add_bound(PlotFigure& figure, const SizeCurve& curve, int panel, bool several_systems) {
-  PlotCurve bound{.panel = panel,
-                  .title = several_systems ? "bound, in the colour of its system" : "bound",
-                  .kind = PlotKind::Bound,
-                  .style = curve.style};
+void add_bound(Chart& figure, const SizeCurve& curve, int panel, bool several_systems) {
+  ChartCurve bound{.panel = panel,
+                   .title = several_systems ? "bound, in the colour of its system" : "bound",
+                   .kind = CurveKind::Bound,
+                   .style = curve.style};
   if (!several_systems) bound.style = {.colour = 0x555555};
   bound.points = bound_points(curve);
   if (bound.points.empty()) return;
-  for (const PlotCurve& other : figure.curves) {
-    if (other.kind != PlotKind::Bound || other.panel != panel) continue;
+  for (const ChartCurve& other : figure.curves) {
+    if (other.kind != CurveKind::Bound || other.panel != panel) continue;
     bound.title.clear();  // one legend for all
     const bool equal = std::equal(
         bound.points.begin(), bound.points.end(), other.points.begin(), other.points.end(),
-        [](const PlotPoint& a, const PlotPoint& b) { return a.x == b.x && a.y == b.y; });
+        [](const ChartPoint& a, const ChartPoint& b) { return a.x == b.x && a.y == b.y; });
     if (equal && other.style.colour == bound.style.colour) return;
   }
   figure.curves.push_back(bound);
+}
+
+void set_size_axis(Chart& figure) {
+  for (ChartPanel& panel : figure.panels) panel.x = bytes_axis(figure);
 }
 
 bool has_several_systems(const SizeCurves& curves) {
@@ -88,7 +98,9 @@ bool has_several_systems(const SizeCurves& curves) {
   });
 }
 
-/// The times of all points, wider as in plots/latency.gp.
+constexpr double kTimeMargin = 1.5;
+
+/// The times of all points, wider as their axis.
 std::pair<double, double> time_range(const SizeCurves& curves) {
   double low = std::numeric_limits<double>::max();
   double high = 0;
@@ -98,8 +110,7 @@ std::pair<double, double> time_range(const SizeCurves& curves) {
       high = std::max(high, point.time_p99_us.value_or(point.time_us));
     }
   }
-  constexpr double kMargin = 1.5;
-  return {low / kMargin, high * kMargin};
+  return {low / kTimeMargin, high * kTimeMargin};
 }
 
 bool has_bound(const SizePoint& point) { return point.bound_GBps.value_or(0) > 0; }
@@ -111,12 +122,12 @@ double percent_of_bound(const SizePoint& point) {
 
 /// Marks the points of curves out of place that were measured in place only; one legend for all of
 /// a panel.
-void add_in_place_only(PlotFigure& figure, const SizeCurves& curves,
+void add_in_place_only(Chart& figure, const SizeCurves& curves,
                        double (*height)(const SizePoint&)) {
   std::set<int> named;
   for (const SizeCurve& curve : curves.curves) {
-    PlotCurve marks{
-        .panel = panel_of(curves, curve), .kind = PlotKind::Hollow, .style = curve.style};
+    ChartCurve marks{
+        .panel = panel_of(curves, curve), .kind = CurveKind::Hollow, .style = curve.style};
     for (const SizePoint& point : curve.points) {
       if (!point.in_place_only) continue;
       marks.points.push_back({.x = static_cast<double>(point.size), .y = height(point)});
@@ -128,22 +139,223 @@ void add_in_place_only(PlotFigure& figure, const SizeCurves& curves,
 }
 
 /// Ranks without any bound have no panel.
-void drop_empty_panels(PlotFigure& figure) {
+void drop_empty_panels(Chart& figure) {
   for (int panel = static_cast<int>(figure.panels.size()) - 1; panel >= 0; --panel) {
     const bool used = std::any_of(figure.curves.begin(), figure.curves.end(),
-                                  [&](const PlotCurve& curve) { return curve.panel == panel; });
+                                  [&](const ChartCurve& curve) { return curve.panel == panel; });
     if (used) continue;
     figure.panels.erase(figure.panels.begin() + panel);
-    for (PlotCurve& curve : figure.curves) curve.panel -= curve.panel > panel ? 1 : 0;
+    for (ChartCurve& curve : figure.curves) curve.panel -= curve.panel > panel ? 1 : 0;
+  }
+}
+
+constexpr int kGrey = 0x555555;
+constexpr std::size_t kMostLabels = 10;  // in a panel; more of them are lines alone
+
+using Height = std::function<double(const SizePoint&)>;
+
+/// One change in a panel, of one curve or several; its key is the size and the text.
+struct Change {
+  std::string after{};
+  int colour = 0;
+  std::size_t curves = 0;
+};
+using Changes = std::map<std::pair<double, std::string>, Change>;
+
+std::vector<const SizeCurve*> curves_of_panel(const Chart& figure, const SizeCurves& curves,
+                                              int panel) {
+  std::vector<const SizeCurve*> found;
+  for (std::size_t i = 0; i < curves.curves.size(); ++i) {
+    if (figure.curves[i].panel == panel) found.push_back(&curves.curves[i]);
+  }
+  return found;
+}
+
+void add_changes(const SizeCurve& curve, Changes& found) {
+  for (std::size_t i = 1; i < curve.points.size(); ++i) {
+    const SizePoint& before = curve.points[i - 1];
+    const SizePoint& after = curve.points[i];
+    if (before.choice.empty() || after.choice.empty() || before.choice == after.choice) continue;
+    const double x = std::sqrt(static_cast<double>(before.size) * static_cast<double>(after.size));
+    Change& change = found[{x, fmt::format("{} → {}", before.choice, after.choice)}];
+    change.after = after.choice;
+    if (change.curves++ == 0) change.colour = curve.style.colour;
+  }
+}
+
+/// Shares of a panel's height that are free of curves near an x.
+struct Room {
+  double above = 1;
+  double below = 1;
+
+  [[nodiscard]] double most() const { return std::max(above, below); }
+};
+
+Room room_at(const std::vector<const SizeCurve*>& curves, double x, const Height& height) {
+  constexpr double kNear = 1.1;  // powers of two: the points at both sides, with a factor of 2
+  Room room;
+  for (const SizeCurve* curve : curves) {
+    for (const SizePoint& point : curve->points) {
+      if (std::abs(std::log2(static_cast<double>(point.size) / x)) > kNear) continue;
+      room.above = std::min(room.above, 1 - height(point));
+      room.below = std::min(room.below, height(point));
+    }
+  }
+  return room;
+}
+
+/// Both choices where they fit into the panel, else the later one.
+std::string label(const std::string& both, const Change& change, const Room& room) {
+  constexpr std::size_t kLongest = 32;  // bytes, of which the arrow is three
+  constexpr double kEnough = 0.55;
+  return both.size() <= kLongest && room.most() >= kEnough ? both : "→ " + change.after;
+}
+
+/// Left to right, so that the second of two labels at one size goes to the line's other side. There
+/// is no place for a third.
+void add_marks(Chart& figure, const Changes& changes, int panel,
+               const std::vector<const SizeCurve*>& curves, const Height& height) {
+  std::size_t at_same_size = 0;
+  double last_x = 0;
+  for (const auto& [key, change] : changes) {
+    const auto& [x, both] = key;
+    at_same_size = x == last_x ? at_same_size + 1 : 0;
+    last_x = x;
+    const Room room = room_at(curves, x, height);
+    const bool labelled = changes.size() <= kMostLabels && at_same_size < 2;
+    figure.marks.push_back(
+        {.x = x,
+         .text = labelled ? label(both, change, room) : std::string(),
+         .panel = panel,
+         .place = room.above >= room.below ? ChartMark::Place::Above : ChartMark::Place::Below,
+         .right = at_same_size == 1,
+         .colour = change.curves == curves.size() ? kGrey : change.colour});
+  }
+}
+
+using Group = std::vector<const SizeCurve*>;
+
+/// Curves that differ by their ranks alone, and by what follows from them.
+std::map<CurveKey, Group> groups_of(const SizeCurves& curves) {
+  std::map<CurveKey, Group> groups;
+  for (const SizeCurve& curve : curves.curves) {
+    CurveKey key = curve.key;
+    key.ranks = 0;
+    key.nodes = 0;
+    key.device_set.clear();
+    groups[key].push_back(&curve);
+  }
+  std::erase_if(groups, [](const auto& group) {
+    return std::all_of(group.second.begin(), group.second.end(), [&](const SizeCurve* curve) {
+      return curve->key.ranks == group.second.front()->key.ranks;
+    });
+  });
+  return groups;
+}
+
+std::optional<Bytes> largest_common_size(const std::map<CurveKey, Group>& groups) {
+  std::optional<std::set<Bytes>> common;
+  for (const auto& [key, group] : groups) {
+    for (const SizeCurve* curve : group) {
+      std::set<Bytes> sizes;
+      for (const SizePoint& point : curve->points) {
+        const bool shared = !common || common->contains(point.size);
+        if (shared && !point.in_place_only) sizes.insert(point.size);
+      }
+      common = std::move(sizes);
+    }
+  }
+  if (!common || common->empty()) return {};
+  return *common->rbegin();
+}
+
+const SizePoint* point_at(const SizeCurve& curve, Bytes size) {
+  const auto found = std::find_if(
+      curve.points.begin(), curve.points.end(),
+      [&](const SizePoint& point) { return point.size == size && !point.in_place_only; });
+  return found == curve.points.end() ? nullptr : &*found;
+}
+
+/// Of several device sets of one number of ranks the best; nothing where the size is missing.
+std::map<int, const SizePoint*> best_by_ranks(const Group& group, Bytes size) {
+  std::map<int, const SizePoint*> best;
+  for (const SizeCurve* curve : group) {
+    const SizePoint*& known = best[curve->key.ranks];
+    const SizePoint* point = point_at(*curve, size);
+    if (point && (!known || point->busbw_GBps > known->busbw_GBps)) known = point;
+  }
+  return best;
+}
+
+struct ScalingCurves {
+  ChartCurve rate{.panel = 0};
+  ChartCurve time{.panel = 1};
+  ChartCurve ideal_rate{.panel = 0, .kind = CurveKind::Ideal};
+  ChartCurve ideal_time{.panel = 1, .kind = CurveKind::Ideal};
+};
+
+/// The ideal time moves the bytes of that many ranks at the bus bandwidth of the fewest.
+ScalingCurves scaling_of(const std::map<int, const SizePoint*>& by_ranks) {
+  ScalingCurves curves;
+  const SizePoint* first = nullptr;
+  bool gap = false;
+  for (const auto& [ranks, point] : by_ranks) {
+    if (!point) {
+      gap = first != nullptr;
+      continue;
+    }
+    if (!first) first = point;
+    const auto x = static_cast<double>(ranks);
+    curves.rate.points.push_back({.x = x,
+                                  .y = point->busbw_GBps,
+                                  .low = point->busbw_low,
+                                  .high = point->busbw_high,
+                                  .gap_before = gap});
+    curves.time.points.push_back({.x = x,
+                                  .y = point->time_us,
+                                  .low = point->time_low,
+                                  .high = point->time_high,
+                                  .gap_before = gap});
+    curves.ideal_rate.points.push_back({.x = x, .y = first->busbw_GBps});
+    curves.ideal_time.points.push_back(
+        {.x = x, .y = point->time_us * point->busbw_GBps / first->busbw_GBps});
+    gap = false;
+  }
+  return curves;
+}
+
+void add_curves(Chart& figure, ScalingCurves drawn, const SizeCurve& of, bool several) {
+  const bool named = !figure.empty();  // one legend for all ideal lines
+  for (ChartCurve* curve : {&drawn.rate, &drawn.time}) {
+    curve->title = of.title;
+    curve->style = of.style;
+    figure.curves.push_back(std::move(*curve));
+  }
+  for (ChartCurve* curve : {&drawn.ideal_rate, &drawn.ideal_time}) {
+    curve->title = named ? "" : "ideal: bus bandwidth of the fewest ranks";
+    curve->style = {.colour = several ? of.style.colour : 0x777777};
+    figure.curves.push_back(std::move(*curve));
+  }
+}
+
+/// Marks where NCCL's algorithm or protocol changes along a curve: between the two sizes, once for
+/// all curves of a panel that change alike. `height` returns where a value lies in a panel, from 0
+/// to 1, so that a label stands where no curve is.
+void add_choice_marks(Chart& figure, const SizeCurves& curves, const Height& height) {
+  for (int panel = 0; panel < static_cast<int>(figure.panels.size()); ++panel) {
+    const std::vector<const SizeCurve*> drawn = curves_of_panel(figure, curves, panel);
+    Changes changes;
+    for (const SizeCurve* curve : drawn) add_changes(*curve, changes);
+    add_marks(figure, changes, panel, drawn, height);
   }
 }
 
 }  // namespace
 
-PlotFigure busbw_figure(const SizeCurves& curves, std::optional<bool> logarithmic) {
-  PlotFigure figure = figure_over_sizes("busbw", "Bus bandwidth", curves);
+Chart busbw_figure(const SizeCurves& curves, std::optional<bool> logarithmic) {
+  Chart figure = figure_over_sizes("busbw", "Bus bandwidth", curves);
   for (const SizeCurve& curve : curves.curves) {
-    PlotCurve drawn{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
+    ChartCurve drawn{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
     for (const SizePoint& point : curve.points) {
       drawn.points.push_back({.x = static_cast<double>(point.size),
                               .y = point.busbw_GBps,
@@ -156,17 +368,18 @@ PlotFigure busbw_figure(const SizeCurves& curves, std::optional<bool> logarithmi
   for (const SizeCurve& curve : curves.curves) {
     add_bound(figure, curve, panel_of(curves, curve), has_several_systems(curves));
   }
-  const RateAxis axis = add_rate_axis(figure, logarithmic);
+  set_size_axis(figure);
+  const RateAxis axis = set_rate_axis(figure, logarithmic);
   add_choice_marks(figure, curves,
                    [axis](const SizePoint& point) { return axis.height(point.busbw_GBps); });
   add_in_place_only(figure, curves, [](const SizePoint& point) { return point.busbw_GBps; });
   return figure;
 }
 
-PlotFigure share_figure(const SizeCurves& curves) {
-  PlotFigure figure = figure_over_sizes("share", "Share of its own bound", curves);
+Chart share_figure(const SizeCurves& curves) {
+  Chart figure = figure_over_sizes("share", "Share of its own bound", curves);
   for (const SizeCurve& curve : curves.curves) {
-    PlotCurve drawn{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
+    ChartCurve drawn{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
     bool gap = false;
     for (const SizePoint& point : curve.points) {
       gap = gap || point.gap_before;
@@ -191,24 +404,30 @@ PlotFigure share_figure(const SizeCurves& curves) {
     return point.busbw_GBps * percent_of_bound(point);
   });
   drop_empty_panels(figure);
+  set_size_axis(figure);
+  const double most = std::max(y_range(figure).high, 100.0);
+  for (ChartPanel& panel : figure.panels) {
+    panel.y = {.title = "share of its own bound (%)", .high = most * 1.05};
+    panel.level = 100;
+  }
   return figure;
 }
 
-PlotFigure latency_figure(const SizeCurves& curves) {
+Chart latency_figure(const SizeCurves& curves) {
   const auto has_tail = [](const SizeCurve& curve) {
     return std::any_of(curve.points.begin(), curve.points.end(),
                        [](const SizePoint& point) { return point.time_p99_us.has_value(); });
   };
   const bool tailed = std::any_of(curves.curves.begin(), curves.curves.end(), has_tail);
-  PlotFigure figure =
+  Chart figure =
       figure_over_sizes("latency", tailed ? "Time, median and 99th percentile" : "Time", curves);
-  std::vector<PlotCurve> tails;
+  std::vector<ChartCurve> tails;
   for (const SizeCurve& curve : curves.curves) {
-    PlotCurve middle{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
-    PlotCurve tail{.panel = middle.panel,
-                   .title = "99th percentile, in the colour of its median",
-                   .kind = PlotKind::Second,
-                   .style = curve.style};
+    ChartCurve middle{.panel = panel_of(curves, curve), .title = curve.title, .style = curve.style};
+    ChartCurve tail{.panel = middle.panel,
+                    .title = "99th percentile, in the colour of its median",
+                    .kind = CurveKind::Second,
+                    .style = curve.style};
     bool tail_gap = false;
     for (const SizePoint& point : curve.points) {
       const auto x = static_cast<double>(point.size);
@@ -231,11 +450,37 @@ PlotFigure latency_figure(const SizeCurves& curves) {
     return std::log(point.time_us / low) / std::log(high / low);
   });
   std::set<int> named;  // one legend for all of a panel
-  for (PlotCurve& tail : tails) {
+  for (ChartCurve& tail : tails) {
     if (!named.insert(tail.panel).second) tail.title.clear();
     figure.curves.push_back(std::move(tail));
   }
   add_in_place_only(figure, curves, [](const SizePoint& point) { return point.time_us; });
+  set_size_axis(figure);
+  for (ChartPanel& panel : figure.panels) {
+    panel.y = log_axis("time (\u00b5s)", y_range(figure), kTimeMargin);
+  }
+  return figure;
+}
+
+Chart scaling_figure(const SizeCurves& curves, std::optional<Bytes> size,
+                     std::optional<bool> logarithmic) {
+  const auto groups = groups_of(curves);
+  if (!size) size = largest_common_size(groups);
+  if (groups.empty() || !size) return {.name = "scaling"};
+  Chart figure{.name = "scaling",
+               .title = fmt::format("Scaling at {}{}{}", format_bytes(*size),
+                                    curves.common.empty() ? "" : ": ", curves.common),
+               .panels = {{.title = "bus bandwidth (GB/s)"}, {.title = "time (\u00b5s)"}}};
+  for (const auto& [key, group] : groups) {
+    ScalingCurves drawn = scaling_of(best_by_ranks(group, *size));
+    if (drawn.rate.points.size() < 2) continue;
+    add_curves(figure, std::move(drawn), *group.front(), groups.size() > 1);
+  }
+  if (figure.empty()) return figure;
+  const ChartRange ranks = x_range(figure);
+  for (ChartPanel& panel : figure.panels) panel.x = powers_axis("ranks", ranks);
+  static_cast<void>(set_rate_axis(figure, logarithmic, 0, 1.05));
+  figure.panels[1].y = log_axis(figure.panels[1].title, y_range(figure, 1), kTimeMargin);
   return figure;
 }
 

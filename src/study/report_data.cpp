@@ -2,9 +2,15 @@
 #include "study/report_data.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "study/report_lines.hpp"
+#include "base/text.hpp"
+#include "study/plot_curves.hpp"
+#include "topo/choice/choose.hpp"
 #include "topo/choice/sets.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -62,6 +68,132 @@ std::set<int> ranks_of(const ReportData& data, const std::string& system) {
   return ranks;
 }
 
+const ReportSystem* system_of(const ReportData& data, const std::string& name) {
+  for (const ReportSystem& system : data.systems) {
+    if (system.name == name) return &system;
+  }
+  return nullptr;
+}
+
+/// The bound of the devices that the row names; of the first ones where it names none.
+std::optional<topo::Bound> bound_by_topology(const topo::Graph& graph, const CurveKey& key) {
+  if (key.ranks > static_cast<int>(graph.devices.size())) return std::nullopt;
+  try {
+    topo::Selection selection;
+    if (!key.device_set.empty()) {
+      selection = topo::parse_selection("device_set", key.device_set);
+    }
+    return topo::select_devices(graph, key.ranks, selection).bound;
+  } catch (const Error&) {
+    return std::nullopt;  // words such as "cores" name no devices of the graph
+  }
+}
+
+/// The bound that the rows have; else of the topology.
+void add_bound(const ReportData& data, const SizeCurve& curve, ReportLine& line) {
+  const ReportSystem* system = system_of(data, line.system);
+  std::optional<topo::Bound> bound;
+  if (system != nullptr && system->graph) bound = bound_by_topology(*system->graph, curve.key);
+  if (bound) line.limit = bound->limit;
+  const std::optional<double> told = curve.points.back().bound_GBps;
+  if (told && *told > 0) {
+    line.bound_GBps = told;
+    if (line.limit.empty()) line.limit = curve.points.back().bound_kind;
+  } else if (bound) {
+    line.bound_GBps = topo::collective_GBps(*bound, line.key.collective);
+    if (line.bound_GBps && *line.bound_GBps > bound->bound_GBps) {
+      line.limit += fmt::format(", all-reduce {}", beyond_rings(*bound));
+    }
+  }
+}
+
+void add_gaps(const ReportData& data, ReportLine& line) {
+  for (const Dataset& dataset : data.datasets) {
+    if (dataset.label != line.system || dataset.simulated != line.key.simulated) continue;
+    for (const Record& record : dataset.records) {
+      const CurveKey& key = line.key;
+      const bool same = record.collective == key.collective && record.ranks == key.ranks &&
+                        record.type == key.type && record.op == key.op &&
+                        record.in_place == key.in_place;
+      if (same && !rate_at(line, record.size)) line.gaps.insert(record.size);
+    }
+  }
+}
+
+/// What distinguishes a line of a panel: only parts that differ. Of the type and the operation that
+/// is said across systems, too, since they change the figures.
+std::vector<std::string> parts_of(const ReportLine& line, const std::vector<ReportLine>& lines) {
+  std::vector<std::string> parts;
+  const auto add = [&](const auto& part_of, bool across_systems = false) {
+    const bool differs = std::any_of(lines.begin(), lines.end(), [&](const ReportLine& other) {
+      return (across_systems || other.system == line.system) &&
+             part_of(other.key) != part_of(line.key);
+    });
+    if (differs && !part_of(line.key).empty()) parts.push_back(part_of(line.key));
+  };
+  add([](const CurveKey& key) { return key.type; }, true);
+  add([](const CurveKey& key) { return key.op; }, true);
+  add([](const CurveKey& key) {
+    return key.device_set.empty() ? "" : fmt::format("devices {}", key.device_set);
+  });
+  add([](const CurveKey& key) { return counted(static_cast<std::size_t>(key.nodes), "node"); });
+  if (line.key.in_place) parts.emplace_back("in place");
+  return parts;
+}
+
+void name_lines(std::vector<ReportLine>& lines) {
+  const bool some_measured = std::any_of(lines.begin(), lines.end(),
+                                         [](const ReportLine& line) { return !line.key.imported; });
+  for (ReportLine& line : lines) {
+    const std::vector<std::string> parts = parts_of(line, lines);
+    line.label = line.system + (parts.empty() ? "" : ", " + join(parts, ", "));
+    if (line.key.imported && some_measured) line.label += " (imported means)";
+    if (line.key.fake) line.label += origin_suffix(line.key);
+    line.words = line.label + (line.key.simulated ? " (simulated)" : "");
+  }
+}
+
+/// The same line of a system has one number, and so one style, in all panels of a collective.
+void number_lines(std::vector<ReportPanel>& panels) {
+  std::map<std::string, std::vector<ReportLine*>> collectives;
+  for (ReportPanel& panel : panels) {
+    for (ReportLine& line : panel.lines) collectives[panel.collective].push_back(&line);
+  }
+  for (auto& [collective, lines] : collectives) {
+    std::vector<CurveKey> keys;
+    for (const ReportLine* line : lines) keys.push_back(line->key);
+    const std::vector<std::size_t> numbers = lines_of_systems(keys);
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i]->number = numbers[i];
+  }
+}
+
+/// The curves of the CSVs, by collective and ranks. Out of place where a system has both
+/// placements; one rank has no bus bandwidth and no panel.
+std::vector<ReportPanel> panels_of(const ReportData& data) {
+  const std::vector<SizeCurve> curves = size_curves(data.datasets, PlotPlacement::Out).curves;
+  std::map<std::pair<std::string, int>, std::vector<ReportLine>> panels;
+  for (const ReportSystem& system : data.systems) {
+    for (const SizeCurve& curve : curves) {
+      const CurveKey& key = curve.key;
+      if (key.label != system.name || key.ranks < 2) continue;
+      ReportLine line{.system = system.name, .key = key, .points = curve.points};
+      add_bound(data, curve, line);
+      add_gaps(data, line);
+      panels[{key.collective, key.ranks}].push_back(std::move(line));
+    }
+  }
+  std::vector<ReportPanel> result;
+  for (auto& [key, lines] : panels) {
+    name_lines(lines);
+    result.push_back({.collective = key.first, .ranks = key.second, .lines = std::move(lines)});
+  }
+  number_lines(result);
+  // what trains models comes first
+  std::stable_partition(result.begin(), result.end(),
+                        [](const ReportPanel& panel) { return panel.collective == "allreduce"; });
+  return result;
+}
+
 }  // namespace
 
 std::vector<SetsOfSize> sets_of(const topo::Graph& graph, const std::set<int>& also) {
@@ -109,15 +241,21 @@ ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Gra
 }
 
 bool is_in_place_at(const ReportLine& line, Bytes size) {
-  return std::any_of(line.rates.begin(), line.rates.end(),
-                     [&](const SizedRate& rate) { return rate.size == size && rate.in_place; });
+  return std::any_of(line.points.begin(), line.points.end(), [&](const SizePoint& rate) {
+    return rate.size == size && rate.in_place_only;
+  });
 }
 
 std::optional<double> rate_at(const ReportLine& line, Bytes size) {
-  for (const SizedRate& rate : line.rates) {
-    if (rate.size == size) return rate.GBps;
+  for (const SizePoint& rate : line.points) {
+    if (rate.size == size) return rate.busbw_GBps;
   }
   return std::nullopt;
+}
+
+std::string_view beyond_rings(const topo::Bound& bound) {
+  return bound.in_switch_GBps.value_or(0) >= bound.tree_GBps.value_or(0) ? "in the switch (NVLS)"
+                                                                         : "by trees";
 }
 
 }  // namespace busbar

@@ -4,10 +4,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "study/dataset.hpp"
-#include "study/report_crossing.hpp"
+#include "study/plot_curves.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/graph/graph.hpp"
 
@@ -38,8 +38,8 @@ struct ReportLine {
   std::string label{};     ///< the system, and what tells it from other lines of the panel
   std::string words{};     ///< the label, and "(simulated)" where it is
   CurveKey key{};
-  std::vector<SizedRate> rates{};  ///< by rising size
-  std::set<Bytes> gaps{};          ///< sizes that were skipped or failed
+  std::vector<SizePoint> points{};  ///< by rising size
+  std::set<Bytes> gaps{};           ///< sizes that were skipped or failed
   std::optional<double> bound_GBps{};
   std::string limit{};  ///< what the bound is of, in words
 };
@@ -73,5 +73,8 @@ struct ReportData {
 [[nodiscard]] std::optional<double> rate_at(const ReportLine& line, Bytes size);
 /// Whether the rate at a size was measured in place only, on a line out of place.
 [[nodiscard]] bool is_in_place_at(const ReportLine& line, Bytes size);
+
+/// By what an all-reduce exceeds the bound of rings.
+[[nodiscard]] std::string_view beyond_rings(const topo::Bound& bound);
 
 }  // namespace busbar

@@ -6,7 +6,8 @@
 
 namespace busbar {
 
-/// The report in words, tables and pictures; the same data give the same document.
+/// The report as text, tables and charts, which are not drawn yet; the same data give the same
+/// document.
 [[nodiscard]] Document report_document(const ReportData& data);
 
 }  // namespace busbar

@@ -1,13 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "study/report_data.hpp"
-#include "study/report_trend.hpp"
 
 namespace busbar {
+
+/// How a rate goes with the number of ranks.
+enum class Trend {
+  None,     ///< fewer than two numbers of ranks
+  Flat,     ///< the greatest and the least differ by kFlat of the greatest or less
+  Rising,   ///< no step falls by more than kFlat, and the last is the greatest by more than that
+  Falling,  ///< the other way round
+  Mixed     ///< up and down
+};
+
+/// What a rate may change by, as a share of the greater, and still be the same.
+inline constexpr double kFlat = 0.05;
+
+[[nodiscard]] std::string_view name(Trend trend);
+
+/// The trend of rates in GB/s, in the order of their numbers of ranks.
+[[nodiscard]] Trend trend_of(std::span<const double> rates_GBps);
+
+/// (greatest - least) / greatest; 0 for fewer than two.
+[[nodiscard]] double spread_of(std::span<const double> rates_GBps);
+
+/// Where the lead passes from one of several curves to another: beyond `after`, at `until` at the
+/// latest.
+struct Crossing {
+  Bytes after = 0;        ///< the last size at which the old leader leads
+  Bytes until = 0;        ///< the first at which the new one does
+  std::size_t loser = 0;  ///< numbers of the curves
+  std::size_t winner = 0;
+};
+
+/// What two rates must differ by, as a share of the greater, for one to lead; below it they are
+/// level.
+inline constexpr double kLevel = 0.02;
+
+/// -1, 0 or 1: the second leads, level, the first leads.
+[[nodiscard]] int leader(double first_GBps, double second_GBps, double level = kLevel);
+
+/// All changes of the lead of all curves, at sizes that the leader and another curve have; nothing
+/// is interpolated. Each curve is by rising size, each size once.
+[[nodiscard]] std::vector<Crossing> crossings(std::span<const std::vector<SizePoint>> curves,
+                                              double level = kLevel);
 
 /// @name What the curves tell, one sentence each
 /// @{
@@ -28,32 +71,9 @@ namespace busbar {
 inline constexpr double kLowShare = 0.6;       ///< below it a system is worse than it should be
 inline constexpr double kSuspectShare = 1.02;  ///< above it the bound does not hold
 
-/// @name What the topologies tell
-/// @{
-/// Who can carry most for each number of GPUs, by its best set.
-[[nodiscard]] std::vector<std::string> topology_findings(const ReportData& data);
-/// What limits the first GPUs of each system; numbers of GPUs with one limit together.
-[[nodiscard]] std::vector<std::string> limit_findings(const ReportSystem& system);
-/// Which sets carry much less than the best of their size (kAvoid or more).
-[[nodiscard]] std::vector<std::string> avoid_findings(const ReportSystem& system);
-/// @}
-
-/// "GPUs", or "processors" where a system has none.
-[[nodiscard]] std::string device_noun(const ReportSystem& system);
-
-/// The best set carries so many times what a set to be avoided does.
-inline constexpr double kAvoid = 1.25;
-
-/// What makes a comparison unsafe: different versions of libraries, measured beside simulated,
-/// different cadence; one sentence each.
-[[nodiscard]] std::vector<std::string> comparison_warnings(const ReportData& data);
-/// Names, in order.
-[[nodiscard]] std::vector<std::string> systems_without_topology(const ReportData& data);
-
 /// The rates of one curve over numbers of ranks at one size: a row of the scaling table.
 struct ScalingRow {
-  std::string label{};           ///< with "(simulated)"
-  std::string label_in_chart{};  ///< without
+  std::string label{};  ///< with "(simulated)"
   std::string system{};
   std::size_t number = 0;  ///< of the line, as in ReportLine
   bool simulated = false;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What topologies tell, in words.
+#include "study/report_topology.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "report/topo_text.hpp"
-#include "study/report_findings.hpp"
-#include "study/report_words.hpp"
+#include "study/report_text.hpp"
 #include "topo/choice/sets.hpp"
 
 namespace busbar {
@@ -86,6 +88,80 @@ std::string avoid_words(const ReportSystem& system, const SetsOfSize& sets) {
   return text;
 }
 
+/// Values of a key, each with the systems that have it; runs that do not tell are left out.
+using Values = std::map<std::string, std::set<std::string>>;
+
+std::string values_words(const Values& values) {
+  std::vector<std::string> words;
+  for (const auto& [value, systems] : values) {
+    const std::vector<std::string> names(systems.begin(), systems.end());
+    words.push_back(fmt::format("{} ({})", value, join_and(names)));
+  }
+  return join(words, "; ");
+}
+
+void warn_of_facts(const ReportData& data, std::vector<std::string>& warnings) {
+  constexpr std::array<std::string_view, 5> kFacts{"busbar", "library", "nccl", "cuda", "driver"};
+  for (const std::string_view fact : kFacts) {
+    Values values;
+    for (const Dataset& dataset : data.datasets) {
+      const std::string value = dataset.fact(std::string(fact));
+      const bool told = !value.empty() && (!dataset.simulated || fact == "busbar");
+      if (told) values[value].insert(dataset.label);
+    }
+    if (values.size() > 1) {
+      warnings.push_back(fmt::format(
+          "runs differ in {}: {}; differences between them are not the topology's alone", fact,
+          values_words(values)));
+    }
+  }
+}
+
+Values cadences_of(const ReportData& data) {
+  Values cadences;
+  for (const Dataset& dataset : data.datasets) {
+    if (dataset.simulated) continue;
+    for (const Record& record : dataset.records) {
+      if (!record.cadence.empty()) cadences[record.cadence].insert(dataset.label);
+    }
+  }
+  return cadences;
+}
+
+const char* source_words(const Dataset& dataset) {
+  switch (origin_of(dataset)) {
+    case Origin::Simulated: return "simulated";
+    case Origin::Fake: return "fake GPUs";
+    case Origin::Imported: return "imported means";
+    case Origin::Measured: break;
+  }
+  return "measured medians";
+}
+
+void warn_of_rows(const ReportData& data, std::vector<std::string>& warnings) {
+  const Values cadences = cadences_of(data);
+  Values sources;
+  std::set<std::string> wrong;
+  for (const Dataset& dataset : data.datasets) {
+    if (dataset.records.empty()) continue;
+    sources[source_words(dataset)].insert(dataset.label);
+    for (const Record& record : dataset.records) {
+      if (record.status == RowStatus::Wrong) wrong.insert(dataset.label);
+    }
+  }
+  if (sources.size() > 1) {
+    warnings.push_back(
+        fmt::format("curves of different origin stand side by side: {}", values_words(sources)));
+  }
+  if (cadences.size() > 1) {
+    warnings.push_back(fmt::format("runs differ in cadence: {}", values_words(cadences)));
+  }
+  if (!wrong.empty()) {
+    const std::vector<std::string> names(wrong.begin(), wrong.end());
+    warnings.push_back(fmt::format("rows with wrong data are left out: {}", join_and(names)));
+  }
+}
+
 }  // namespace
 
 std::string device_noun(const ReportSystem& system) {
@@ -107,11 +183,11 @@ std::vector<std::string> topology_findings(const ReportData& data) {
       if (same_figure(candidate.GBps, sorted.front().GBps)) {
         first.push_back(candidate.system);
       } else {
-        behind.push_back(fmt::format("{} {}", candidate.system, figure_words(candidate.GBps)));
+        behind.push_back(fmt::format("{} {}", candidate.system, format_figure(candidate.GBps)));
       }
     }
     found.push_back(fmt::format("{} devices, best set of each: {} can carry {}{}", k,
-                                and_words(first), rate_words(sorted.front().GBps),
+                                join_and(first), rate_words(sorted.front().GBps),
                                 behind.empty() ? "" : "; behind: " + join(behind, ", ")));
   }
   return found;
@@ -124,7 +200,7 @@ std::vector<std::string> limit_findings(const ReportSystem& system) {
   const auto flush = [&] {
     if (counts.empty()) return;
     found.push_back(
-        fmt::format("{} with its first {} GPUs: {}", system.name, count_words(counts), words));
+        fmt::format("{} with its first {} GPUs: {}", system.name, format_counts(counts), words));
     counts.clear();
   };
   for (const SetsOfSize& sets : system.sets) {
@@ -148,6 +224,21 @@ std::vector<std::string> avoid_findings(const ReportSystem& system) {
     }
   }
   return found;
+}
+
+std::vector<std::string> comparison_warnings(const ReportData& data) {
+  std::vector<std::string> warnings = problems_of(std::span(data.datasets));
+  warn_of_rows(data, warnings);
+  warn_of_facts(data, warnings);
+  return warnings;
+}
+
+std::vector<std::string> systems_without_topology(const ReportData& data) {
+  std::vector<std::string> names;
+  for (const ReportSystem& system : data.systems) {
+    if (!system.graph) names.push_back(system.name);
+  }
+  return names;
 }
 
 }  // namespace busbar

@@ -11,7 +11,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "report/text_table.hpp"
 #include "study/workload_notes.hpp"
 

@@ -29,7 +29,7 @@ pairs() {
   } > "$1"
 }
 
-@test "plot draws svg, png and data of every figure that the rows allow" {
+@test "plot draws svg, png and script of every figure that the rows allow" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
   sweep "$DIR/b.csv" ac922 4 sim
   sweep "$DIR/c.csv" dgx-2 8 nccl
@@ -39,7 +39,7 @@ pairs() {
   for name in busbw share latency scaling; do
     grep -q '</svg>' "$DIR/new/folder/$name.svg"
     [ "$(head -c 4 "$DIR/new/folder/$name.png" | tail -c 3)" = PNG ]
-    [ -s "$DIR/new/folder/$name.dat" ]
+    [ -s "$DIR/new/folder/$name.gp" ]
   done
   grep -q 'Bus bandwidth: allreduce, float sum, out of place, dashed: simulated' "$DIR/new/folder/busbw.svg"
   grep -q 'ac922 (simulated)' "$DIR/new/folder/busbw.svg"
@@ -55,24 +55,32 @@ pairs() {
   cp -r "$DIR/1" "$DIR/2"
   plot "$DIR/a.csv" -o "$DIR/1" --figure busbw
   [ "$status" -eq 0 ]
-  for file in busbw.svg busbw.png busbw.dat; do cmp "$DIR/1/$file" "$DIR/2/$file"; done
+  for file in busbw.svg busbw.png busbw.gp; do cmp "$DIR/1/$file" "$DIR/2/$file"; done
+}
+@test "the script of a figure draws it alone" {
+  sweep "$DIR/a.csv" dgx-2 4 nccl
+  plot "$DIR/a.csv" -o "$DIR/p" --figure busbw --format svg
+  mkdir "$DIR/alone"
+  cp "$DIR/p/busbw.gp" "$DIR/alone"
+  (cd "$DIR/alone" && gnuplot busbw.gp)
+  cmp "$DIR/p/busbw.svg" "$DIR/alone/busbw.svg"
 }
 @test "plot leaves a gap for a row without a value" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
   plot "$DIR/a.csv" -o "$DIR/p" --figure busbw --format svg
   [ ! -e "$DIR/p/busbw.png" ]
   # Between 2 and 8 MiB the data have an empty line and no value.
-  run awk '/^2097152 /{getline; print length($0); getline; print $1; exit}' "$DIR/p/busbw.dat"
+  run awk '/^2097152 /{getline; print length($0); getline; print $1; exit}' "$DIR/p/busbw.gp"
   [ "$output" = $'0\n8388608' ]
-  run ! grep -q '^4194304 ' "$DIR/p/busbw.dat"
+  run ! grep -q '^4194304 ' "$DIR/p/busbw.gp"
 }
 @test "plot draws pairs between fixed limits, the missing one hatched" {
   pairs "$DIR/p.csv"
   plot "$DIR/p.csv" -o "$DIR/p" --figure pairs --limits 0:50 --format svg
   [ "$status" -eq 0 ]
-  grep -q 'limits_high "50"' "$DIR/p/pairs.dat"
-  grep -q '^2 0 nan nan$' "$DIR/p/pairs.dat"
-  run ! grep -qE '^1 1 ' "$DIR/p/pairs.dat"
+  grep -q 'set cbrange \[0:50\]' "$DIR/p/pairs.gp"
+  grep -q '^2 0 nan nan$' "$DIR/p/pairs.gp"
+  run ! grep -qE '^1 1 ' "$DIR/p/pairs.gp"
   grep -q '>20.5<' "$DIR/p/pairs.svg"
   grep -q '<pattern' "$DIR/p/pairs.svg"
 }
@@ -90,7 +98,7 @@ pairs() {
   [ "$status" -eq 0 ]
   [ "$output" = "$DIR/p/samples.svg" ]
   grep -q 'n = 5' "$DIR/p/samples.svg"
-  grep -q '^1 raw ' "$DIR/p/samples.dat"
+  grep -q '1:2 with points ' "$DIR/p/samples.gp"
 }
 samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one far away
   { echo 'collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us'
@@ -102,15 +110,15 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   samples_of_two_modes "$DIR/s.csv"
   plot "$DIR/s.csv" -o "$DIR/p" --figure histogram
   [ "$status" -eq 0 ]
-  grep -q '^1 density ' "$DIR/p/histogram.dat"
+  grep -q 'with fillsteps' "$DIR/p/histogram.gp"
   grep -q 'n = 101, 1 of them above ' "$DIR/p/histogram.svg"
   # The bins' outline: high at 10 us, on the axis at 11 us, high at 12 us.
-  awk '/^# curve 1:/ { on = 1; next } on && NF == 4 { x[n] = $1; y[n++] = $2 }
+  awk '/^.curve1 << EOD/ { on = 1; next } /^EOD/ { on = 0 } on && NF == 4 { x[n] = $1; y[n++] = $2 }
     function at(t,  i) { for (i = 0; i + 1 < n; ++i) if (x[i] <= t && t < x[i + 1]) return y[i]; return -1 }
-    END { exit !(at(10) > 5 && at(11) == 0 && at(12) > 3) }' "$DIR/p/histogram.dat"
+    END { exit !(at(10) > 5 && at(11) == 0 && at(12) > 3) }' "$DIR/p/histogram.gp"
   plot "$DIR/s.csv" -o "$DIR/q" --figure histogram
   cmp "$DIR/p/histogram.svg" "$DIR/q/histogram.svg"
-  cmp "$DIR/p/histogram.dat" "$DIR/q/histogram.dat"
+  cmp "$DIR/p/histogram.gp" "$DIR/q/histogram.gp"
 }
 @test "plot draws no histogram of few samples" {
   samples_of_two_modes "$DIR/s.csv"
@@ -136,10 +144,10 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   sweep "$DIR/a.csv" dgx-2 4 nccl
   plot "$DIR/a.csv" --log-y -o "$DIR/p" --figure busbw --format svg
   [ "$status" -eq 0 ]
-  grep -q '^log_low "101"' "$DIR/p/busbw.dat"
+  grep -q '^set logscale y' "$DIR/p/busbw.gp"
   for when in never auto; do
     plot "$DIR/a.csv" --log-y=$when -o "$DIR/p" --figure busbw --format svg
-    run ! grep -q '^log_low' "$DIR/p/busbw.dat"
+    run ! grep -q '^set logscale y' "$DIR/p/busbw.gp"
   done
   refused "always, never or auto" "$DIR/a.csv" -o "$DIR/p" --log-y=often
 }
@@ -156,7 +164,7 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   cat "$DIR/more.csv" >> "$DIR/a.csv"
   plot "$DIR/a.csv" -o "$DIR/p" --figure busbw --format svg
   grep -q 'measured in place only' "$DIR/p/busbw.svg"
-  grep -q '^33554432 ' "$DIR/p/busbw.dat"
+  grep -q '^33554432 ' "$DIR/p/busbw.gp"
 }
 @test "plot --terminal writes the names of sizes whole" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
@@ -169,7 +177,7 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   [ "$status" -eq 0 ]
   [[ $output == *"Bus bandwidth: dgx-2"* ]]
   [ "$(awk '{ if (length > most) most = length } END { print most <= 90 }' <<<"$output")" = 1 ]
-  [ -z "$(find "$DIR" -name "*.dat" -o -name "*.svg" -o -name "*.png")" ]
+  [ -z "$(find "$DIR" -name "*.gp" -o -name "*.svg" -o -name "*.png")" ]
 }
 @test "plot without gnuplot says which package to install, and writes nothing" {
   sweep "$DIR/a.csv" dgx-2 4 nccl

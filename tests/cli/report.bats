@@ -80,6 +80,15 @@ papers() {
   run ! grep -q CONSOLE "$DIR/log"
   grep -q 'system-dgx-1v' "$DIR/dom"
 }
+@test "a report without gnuplot has its tables and says what to install" {
+  papers
+  mkdir "$DIR/empty"
+  run --separate-stderr env PATH="$DIR/empty" "$ROOT/busbar" report "$DIR"/*.csv -o "$DIR/r.html"
+  [ "$status" -eq 0 ]
+  [ "$(grep -c gnuplot-nox "$DIR/r.html")" -eq 1 ]
+  grep -q '<caption>Bus bandwidth in GB/s, broadcast' "$DIR/r.html"
+  [ "$(grep -c '<svg' "$DIR/r.html")" -eq 4 ]  # the drawings of the machines
+}
 @test "report refuses files without a value, and writes nothing" {
   printf 'collective,size_bytes\nallreduce,1024\n' > "$DIR/bad.csv"
   refused "a bus bandwidth" "$DIR/bad.csv" -o "$DIR/x.html"

@@ -92,7 +92,7 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   run ./busbar plot "$DIR/a.csv" -o "$DIR/plots" --figure busbw --figure latency --format svg
   [ "$status" -eq 0 ]
   for figure in busbw latency; do
-    [ "$(sed -n '/^# marks/,/^# curves/p' "$DIR/plots/$figure.dat" | grep -c '→ [TR]')" -eq 2 ]
+    [ "$(grep -c 'set label .*→ [TR]' "$DIR/plots/$figure.gp")" -eq 2 ]
     grep -q '→ Tree/LL128' "$DIR/plots/$figure.svg"
   done
 }

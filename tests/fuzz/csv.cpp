@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "report/csv_reader.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 
 namespace {
 

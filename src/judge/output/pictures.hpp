@@ -9,7 +9,7 @@
 
 namespace busbar::judge {
 
-/// @name Pictures of a acceptance, each with its caption
+/// @name Charts of an acceptance, each with its caption
 /// @{
 /// One per rule and collective. Up to 24 bars; of more, those that are not PASS, the lowest and
 /// highest PASS, and the launches of all others on one line.

@@ -9,8 +9,7 @@
 #include "judge/output/listing.hpp"
 #include "judge/output/pictures.hpp"
 #include "judge/output/verdict_output.hpp"
-#include "report/html_page.hpp"
-#include "report/markdown_page.hpp"
+#include "report/gnuplot.hpp"
 #include "report/markup_text.hpp"
 
 namespace busbar::judge {
@@ -261,6 +260,7 @@ std::string verdict_html(const Acceptance& acceptance, const Specification& spec
   const auto contract = std::prev(document.sections.end());
   document.sections.insert(contract, std::make_move_iterator(middle.begin()),
                            std::make_move_iterator(middle.end()));
+  draw_charts(document);
   return html_page(document);
 }
 

@@ -17,17 +17,17 @@ TEST(EmbeddedText, IsFoundByItsPathAndNothingOfAnUnknownOne) {
 }
 
 TEST(EmbeddedText, ListsAFolderByPathAndNotThoseBelowOrBesideIt) {
-  const std::vector<EmbeddedText> scripts = embedded_texts("plots");
-  ASSERT_GE(scripts.size(), 8U);
-  EXPECT_EQ(scripts.front().path, "plots/busbw.gp");
-  EXPECT_TRUE(std::is_sorted(scripts.begin(), scripts.end(),
+  const std::vector<EmbeddedText> systems = embedded_texts("topo/systems");
+  ASSERT_GE(systems.size(), 8U);
+  EXPECT_EQ(systems.front().path, "topo/systems/ac922-x4.toml");
+  EXPECT_TRUE(std::is_sorted(systems.begin(), systems.end(),
                              [](const auto& a, const auto& b) { return a.path < b.path; }));
-  for (const EmbeddedText& script : scripts) {
-    EXPECT_TRUE(script.path.starts_with("plots/")) << script.path;
-    EXPECT_FALSE(script.text.empty()) << script.path;
+  for (const EmbeddedText& system : systems) {
+    EXPECT_TRUE(system.path.starts_with("topo/systems/")) << system.path;
+    EXPECT_FALSE(system.text.empty()) << system.path;
   }
   EXPECT_TRUE(embedded_texts("topo").empty());
-  EXPECT_TRUE(embedded_texts("plot").empty());
+  EXPECT_TRUE(embedded_texts("topo/system").empty());
 }
 
 }  // namespace

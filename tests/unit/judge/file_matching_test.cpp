@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/judge/judge_case.hpp"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
@@ -128,12 +128,6 @@ TEST(CsvRows, ReadsOnlyTheColumnsThatAreAskedFor) {
   EXPECT_EQ(record.op, "");
   EXPECT_EQ(record.ranks, 0);
   EXPECT_FALSE(rows.next(record));
-}
-
-TEST(CsvRows, GuessesTheNumberOfRowsByTheFirst) {
-  const test::TemporaryFolder folder;
-  folder.write("x.csv", "collective,size_bytes\n#\nallreduce,8\nallreduce,8\nallreduce,16\n");
-  EXPECT_EQ(CsvRows(folder.path("x.csv")).about(), 3U);
 }
 
 TEST(ReadCsv, RefusesAFileThatIsNotThere) {

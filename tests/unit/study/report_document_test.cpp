@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/html_page.hpp"
-#include "report/markdown_page.hpp"
+#include "report/document.hpp"
 
 namespace busbar {
 namespace {
@@ -27,6 +26,16 @@ Record row(Bytes size, double busbw, const std::string& flags = {}) {
 
 std::string page_of(std::vector<Dataset> datasets) {
   return markdown_page(report_document(make_report_data(std::move(datasets), {})));
+}
+
+std::vector<Figure> figures_of(const Document& document) {
+  std::vector<Figure> figures;
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      if (const auto* figure = std::get_if<Figure>(&block)) figures.push_back(*figure);
+    }
+  }
+  return figures;
 }
 
 Dataset run_of(const std::string& label, std::vector<Record> records,
@@ -74,14 +83,16 @@ TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
   half.bound_GBps = 20;
   Record more = row(2048, 15);
   more.bound_GBps = 20;
-  const std::string page =
-      html_page(report_document(make_report_data({run_of("a", {half, more})}, {})));
-  EXPECT_THAT(page, HasSubstr("a, 1 KiB: 50 %"));
-  EXPECT_THAT(page, Not(HasSubstr("Single hollow marks")));
+  const Document document = report_document(make_report_data({run_of("a", {half, more})}, {}));
+  const Figure share = figures_of(document).at(1);
+  EXPECT_DOUBLE_EQ(share.chart.curves.at(0).points.at(0).y, 50);
+  EXPECT_THAT(share.caption, Not(HasSubstr("Hollow")));
   Record in_place = row(2048, 15);
   in_place.in_place = true;
-  EXPECT_THAT(html_page(report_document(make_report_data({run_of("a", {half, in_place})}, {}))),
-              HasSubstr("Single hollow marks: measured in place only."));
+  EXPECT_THAT(figures_of(report_document(make_report_data({run_of("a", {half, in_place})}, {})))
+                  .at(0)
+                  .caption,
+              HasSubstr("Hollow: measured in place only."));
 }
 
 TEST(ReportDocument, NamesTheTypeInTheCaptionOrInTheLinesThatDiffer) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "study/report_topology.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
@@ -142,6 +143,132 @@ TEST(ReportData, ReadsNoFileThatACsvNames) {
   const ReportData data = make_report_data({run_of("./secret.toml", {})}, {});
   ASSERT_EQ(data.systems.size(), 1U);
   EXPECT_FALSE(data.systems[0].graph.has_value());
+}
+
+Trend of(const std::vector<double>& rates) { return trend_of(rates); }
+
+TEST(Trend, OfThePapersSystems) {
+  EXPECT_EQ(of({120, 121, 119, 117}), Trend::Flat);  // DGX-2 at 2, 4, 8, 16
+  EXPECT_EQ(of({20, 80, 130}), Trend::Rising);       // P3 at 2, 4, 8
+  EXPECT_EQ(of({70, 30}), Trend::Falling);           // AC922 at 2, 4
+}
+
+TEST(Trend, IsFlatUpToFivePercentOfTheGreatest) {
+  EXPECT_EQ(of({100, 95}), Trend::Flat);
+  EXPECT_EQ(of({100, 94.9}), Trend::Falling);
+  EXPECT_EQ(of({94.9, 100}), Trend::Rising);
+}
+
+TEST(Trend, IsMixedWhereItGoesBothWays) {
+  EXPECT_EQ(of({50, 25, 100}), Trend::Mixed);
+  EXPECT_EQ(of({50, 100, 50}), Trend::Mixed);
+}
+
+TEST(Trend, NeedsTwoNumbersOfRanks) {
+  EXPECT_EQ(of({}), Trend::None);
+  EXPECT_EQ(of({5}), Trend::None);
+  EXPECT_EQ(name(Trend::None), "");
+  EXPECT_EQ(name(Trend::Mixed), "mixed");
+}
+
+TEST(Spread, IsOfTheGreatest) {
+  EXPECT_DOUBLE_EQ(spread_of(std::vector<double>{80, 100, 90}), 0.2);
+  EXPECT_DOUBLE_EQ(spread_of(std::vector<double>{3}), 0);
+}
+
+using Points = std::vector<SizePoint>;
+
+std::vector<Crossing> crossings(const std::vector<Points>& curves, double level = kLevel) {
+  return busbar::crossings(std::span<const Points>(curves), level);
+}
+
+TEST(Crossings, LieBetweenTheLastSizeOfTheOldLeaderAndTheFirstOfTheNew) {
+  // the broadcast of arXiv 1905.08764, figure 2: P3 passes DGX-2 beyond 256 MB
+  const Points p3{
+      {64 * kMiB, 90}, {128 * kMiB, 104}, {256 * kMiB, 112}, {512 * kMiB, 124}, {kGiB, 128}};
+  const Points dgx2{
+      {64 * kMiB, 110}, {128 * kMiB, 114}, {256 * kMiB, 117}, {512 * kMiB, 118}, {kGiB, 119}};
+  const std::vector<Crossing> found = crossings({p3, dgx2});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].after, 256 * kMiB);
+  EXPECT_EQ(found[0].until, 512 * kMiB);
+  EXPECT_EQ(found[0].winner, 0U);
+  const std::vector<Crossing> turned = crossings({dgx2, p3});
+  ASSERT_EQ(turned.size(), 1U);
+  EXPECT_EQ(turned[0].winner, 1U);
+}
+
+TEST(Crossings, AreNoneWhereOneAlwaysLeads) {
+  EXPECT_TRUE(crossings({Points{{1, 2}, {2, 3}}, Points{{1, 1}, {2, 2}}}).empty());
+  EXPECT_TRUE(crossings({Points{}, Points{{1, 1}}}).empty());
+}
+
+TEST(Crossings, WidenOverSizesAtWhichBothAreLevel) {
+  const Points rising{{1, 10}, {2, 20}, {4, 30.1}, {8, 50}};
+  const Points even{{1, 30}, {2, 30}, {4, 30}, {8, 30}};
+  const std::vector<Crossing> found = crossings({rising, even});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].after, 2U);
+  EXPECT_EQ(found[0].until, 8U);
+  // without a margin the lead passes at 4
+  EXPECT_EQ(crossings({rising, even}, 0)[0].until, 4U);
+}
+
+TEST(Crossings, UseSizesOfBothOnly) {
+  const Points one{{1, 10}, {2, 99}, {4, 10}};
+  const Points other{{1, 20}, {4, 20}};
+  EXPECT_TRUE(crossings({one, other}).empty());
+}
+
+TEST(Crossings, MayBeSeveral) {
+  const Points one{{1, 10}, {2, 30}, {4, 10}};
+  const Points other{{1, 20}, {2, 20}, {4, 20}};
+  const std::vector<Crossing> found = crossings({one, other});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].winner, 0U);
+  EXPECT_EQ(found[1].winner, 1U);
+}
+
+TEST(Crossings, AreOfTheLeadAndNotOfThePlacesBehindIt) {
+  const Points first{{1, 90}, {2, 90}, {4, 90}};
+  const Points second{{1, 10}, {2, 20}, {4, 95}};
+  const Points third{{1, 20}, {2, 10}, {4, 10}};
+  const std::vector<Crossing> found = crossings({first, second, third});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].loser, 0U);
+  EXPECT_EQ(found[0].winner, 1U);
+}
+
+TEST(Crossings, AreNotSeenAtSizesThatTheLeaderLacks) {
+  const Points one{{1, 90}, {4, 90}};
+  const Points other{{1, 10}, {2, 20}, {4, 10}};
+  const Points single{{2, 99}};
+  EXPECT_TRUE(crossings({one, other, single}).empty());
+}
+
+TEST(Crossings, AreOfCurvesThatBeginBesideAnother) {
+  const Points alone{{1, 10}};
+  const Points even{{2, 20}, {4, 20}};
+  const Points rising{{2, 10}, {4, 30}};
+  const std::vector<Crossing> found = crossings({alone, even, rising});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].loser, 1U);
+  EXPECT_EQ(found[0].winner, 2U);
+  EXPECT_EQ(found[0].after, 2U);
+  EXPECT_EQ(found[0].until, 4U);
+}
+
+TEST(Leader, IsNobodyWithinTwoPercent) {
+  EXPECT_EQ(leader(100, 98.5), 0);
+  EXPECT_EQ(leader(100, 97.5), 1);
+  EXPECT_EQ(leader(97.5, 100), -1);
+  EXPECT_EQ(leader(0, 0), 0);
+  // two percent are of the greater: 2 of 100, not 1.96 of 98.02; and exactly two are not more
+  EXPECT_EQ(leader(100, 98.02), 0);
+  EXPECT_EQ(leader(98.02, 100), 0);
+  EXPECT_EQ(leader(100, 98), 0);
+  EXPECT_EQ(leader(98, 100), 0);
+  EXPECT_EQ(leader(100, 97.98), 1);
 }
 
 }  // namespace

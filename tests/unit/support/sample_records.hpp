@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/record.hpp"
-#include "report/run_context.hpp"
+#include "report/writer.hpp"
 
 namespace busbar::test {
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "report/csv_text.hpp"
+#include "report/csv_writer.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "study/report_data.hpp"
+
+namespace busbar {
+
+/// @name What the topologies tell
+/// @{
+/// Who can carry most for each number of GPUs, by its best set.
+[[nodiscard]] std::vector<std::string> topology_findings(const ReportData& data);
+/// What limits the first GPUs of each system; numbers of GPUs with one limit together.
+[[nodiscard]] std::vector<std::string> limit_findings(const ReportSystem& system);
+/// Which sets carry much less than the best of their size (kAvoid or more).
+[[nodiscard]] std::vector<std::string> avoid_findings(const ReportSystem& system);
+/// @}
+
+/// "GPUs", or "processors" where a system has none.
+[[nodiscard]] std::string device_noun(const ReportSystem& system);
+
+/// The best set carries so many times what a set to be avoided does.
+inline constexpr double kAvoid = 1.25;
+
+/// What makes a comparison unsafe: different versions of libraries, measured beside simulated,
+/// different cadence; one sentence each.
+[[nodiscard]] std::vector<std::string> comparison_warnings(const ReportData& data);
+/// Names, in order.
+[[nodiscard]] std::vector<std::string> systems_without_topology(const ReportData& data);
+
+}  // namespace busbar
