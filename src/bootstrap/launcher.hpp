@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bootstrap/mpi_library.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 
 namespace busbar {
 

@@ -4,7 +4,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "bootstrap/mpi_library.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 #include "harness/cli.hpp"
 
 namespace busbar {

@@ -9,7 +9,6 @@
 #include "harness/options.hpp"
 #include "harness/rank_map.hpp"
 #include "model/bootstrap.hpp"
-#include "model/call.hpp"
 #include "model/communicator.hpp"
 
 namespace busbar {

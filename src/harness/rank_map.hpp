@@ -9,8 +9,8 @@
 
 #include "base/units.hpp"
 #include "harness/options.hpp"
+#include "model/backend.hpp"
 #include "model/bootstrap.hpp"
-#include "model/device.hpp"
 #include "topo/choice/selection.hpp"
 #include "topo/locality.hpp"
 

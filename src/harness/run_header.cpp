@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bootstrap/mpi_library.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
 

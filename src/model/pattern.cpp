@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "model/collective.hpp"
-#include "model/small_float.hpp"
+#include "model/data_type.hpp"
 
 namespace busbar {
 namespace {

@@ -2,7 +2,7 @@
 #include "report/csv_text.hpp"
 
 #include "base/text.hpp"
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 
 namespace busbar {
 

@@ -7,7 +7,6 @@
 #include "judge/spec/reader_parts.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
-#include "model/reduce_op.hpp"
 
 namespace busbar::judge {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 #include "tests/unit/support/sample_records.hpp"
 
 namespace busbar {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 
 namespace busbar {
 namespace {
@@ -19,7 +19,7 @@ TEST(SchemaMarkdown, HasALineForEveryColumn) {
 }
 
 TEST(SchemaMarkdown, SaysWhatItIsMadeFrom) {
-  EXPECT_NE(schema_markdown().find("src/model/record_fields.cpp"), std::string::npos);
+  EXPECT_NE(schema_markdown().find("src/model/record.cpp"), std::string::npos);
 }
 
 }  // namespace
