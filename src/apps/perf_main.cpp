@@ -42,7 +42,7 @@ void complain(const std::string& program, const std::string& message) {
   if (!message.empty()) fmt::print(stderr, "{}: {}\n", program, one_line(message));
 }
 
-/// Errors that strike several ranks at once are told by the lowest: it ends the job before the
+/// Errors that strike several ranks at once are reported by the lowest: it ends the job before the
 /// others wake.
 void wait_for_lower_ranks(int rank) {
   constexpr int kLongest = 3000;
@@ -72,7 +72,7 @@ void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::millisec
   std::_Exit(exit_code(status));
 }
 
-/// MPICH's mpiexec dies of SIGPIPE now and then where it tells the end of its stdin to ranks that
+/// MPICH's mpiexec dies of SIGPIPE now and then where it passes the end of its stdin to ranks that
 /// have ended before: its stdin has none, since the other end of this pipe is its own, too.
 void give_endless_stdin() {
   std::array<int, 2> ends{};

@@ -31,4 +31,5 @@ struct MpiLibrary {
 /// (Usage) where the launcher started more processes than MPI knows of, as with another MPI's
 /// mpirun.
 [[nodiscard]] std::unique_ptr<Bootstrap> start_mpi();
+
 }  // namespace busbar

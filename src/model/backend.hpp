@@ -19,7 +19,7 @@ namespace busbar {
 struct Device {
   int index = 0;                ///< among those that the process sees
   std::array<char, 32> bus{};   ///< PCI address, "0000:07:00.0"
-  std::array<char, 64> name{};  ///< as the vendor's library tells it
+  std::array<char, 64> name{};  ///< as the vendor's library has it
   std::array<char, 40> uuid{};  ///< one for each device, whatever the process sees
   int ranks_on_device = 1;      ///< ranks of this job on it
   int ranks_on_gpu = 1;         ///< and on any MIG instance of the same GPU

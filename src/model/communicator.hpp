@@ -114,7 +114,7 @@ struct Comparison {
   }
 };
 
-/// Where a device's memory went, as -M tells it.
+/// Where a device's memory went: -M.
 struct DeviceMemoryUse {
   Bytes initialization = 0;  ///< taken by connecting
   Bytes user = 0;            ///< the most that buffers held at a time
