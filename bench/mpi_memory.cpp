@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "bootstrap/mpi_bootstrap.hpp"
-#include "bootstrap/mpi_library.hpp"
 #include "harness/rank_map.hpp"
 #include "harness/row.hpp"
 #include "model/backend.hpp"

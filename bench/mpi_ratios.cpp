@@ -18,7 +18,6 @@
 
 #include "base/error.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
-#include "bootstrap/mpi_library.hpp"
 #include "harness/chunk.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/rank_map.hpp"

@@ -19,7 +19,6 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
-#include "bootstrap/mpi_library.hpp"
 #include "harness/cli.hpp"
 #include "harness/host.hpp"
 #include "harness/session.hpp"

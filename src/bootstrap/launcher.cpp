@@ -30,7 +30,7 @@ constexpr std::array<Signature, 4> kSignatures{{
     {"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID"},
 }};
 
-/// 0 for what is no number: a launcher that does not tell.
+/// 0 for what is no number: an unknown rank or size.
 int number(const char* text) {
   const std::string_view digits = text == nullptr ? "" : text;
   int value = 0;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bootstrap/mpi_library.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 
 namespace busbar {
 
@@ -16,7 +16,7 @@ namespace busbar {
 struct Launcher {
   std::string name;
   int rank = 0;
-  int size = 0;  ///< 0 where the launcher does not tell
+  int size = 0;  ///< 0 where the launcher does not report it
 };
 
 using Environment = std::function<const char*(const char*)>;

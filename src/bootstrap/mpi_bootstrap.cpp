@@ -2,6 +2,7 @@
 #include "bootstrap/mpi_bootstrap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fcntl.h>
 #include <set>
@@ -13,11 +14,58 @@
 
 #include "base/deadline.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
-#include "bootstrap/mpi_library.hpp"
 #include "bootstrap/mpi_support.hpp"
 
 namespace busbar {
+namespace {
+
+/// How a library's text begins: MPICH's with a label and a tab, Open MPI's with "v" and the
+/// version. Relatives of MPICH (Intel, Cray, MVAPICH) begin otherwise: they have algorithms of
+/// their own.
+struct Beginning {
+  std::string_view text;
+  std::string_view name;
+  char end;  // of the version
+  MpiFamily family;
+};
+constexpr std::array kBeginnings{
+    Beginning{"MPICH Version:", "MPICH", '\n', MpiFamily::Mpich},
+    Beginning{"Open MPI v", "Open MPI", ',', MpiFamily::OpenMpi},
+};
+
+}  // namespace
+
+MpiLibrary read_mpi_library(std::string_view text) {
+  for (const Beginning& beginning : kBeginnings) {
+    if (!text.starts_with(beginning.text)) continue;
+    const std::string_view rest = text.substr(beginning.text.size());
+    return {.name = std::string(beginning.name) + ' ' +
+                    one_line(rest.substr(0, rest.find(beginning.end))),
+            .family = beginning.family};
+  }
+  return {.name = one_line(text.substr(0, text.find('\n')))};
+}
+
+std::string memory_note(const MpiLibrary& library) {
+  if (library.family != MpiFamily::Other) return "";
+  return "memory that " + library.name +
+         " takes for itself was not measured: planned is the larger need of MPICH and Open MPI";
+}
+
+const MpiLibrary& mpi_library() {
+  static const MpiLibrary kLibrary = [] {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    // Open MPI counts the NUL at the end, too.
+    const auto* end = std::find(text.begin(), text.begin() + length, '\0');
+    return read_mpi_library({text.data(), static_cast<std::size_t>(end - text.begin())});
+  }();
+  return kLibrary;
+}
+
 namespace {
 
 int rank_in(MPI_Comm comm) {

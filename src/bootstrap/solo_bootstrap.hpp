@@ -8,7 +8,7 @@
 
 namespace busbar {
 
-/// A process by itself, without MPI: it agrees with nobody but itself.
+/// A single process without MPI.
 class SoloBootstrap final : public Bootstrap {
  public:
   [[nodiscard]] int rank() const override { return 0; }

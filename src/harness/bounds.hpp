@@ -11,10 +11,10 @@
 #include "harness/memory_bandwidth.hpp"
 #include "harness/options.hpp"
 #include "harness/rank_map.hpp"
+#include "model/backend.hpp"
 #include "model/bootstrap.hpp"
 #include "model/collective.hpp"
 #include "model/communicator.hpp"
-#include "model/device.hpp"
 
 namespace busbar {
 

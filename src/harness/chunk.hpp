@@ -63,8 +63,8 @@ class ChunkRunner {
     bool hold = false;
   };
 
-  /// `calls` are taken in turn, operation by operation. `on_progress` is told of every operation
-  /// that is complete, for the watchdog.
+  /// `calls` are taken in turn, operation by operation. `on_progress` is called for every
+  /// operation that is complete: the watchdog's.
   ChunkRunner(const PairGroup& pair_group, Communicator& communicator, std::span<const Call> calls,
               Settings settings, std::function<void()> on_progress);
 

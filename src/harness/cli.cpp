@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
-#include "bootstrap/mpi_library.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 
 namespace busbar {
 namespace {

@@ -18,7 +18,7 @@ namespace {
 
 using Words = std::array<char, 512>;  // one line, as it is sent between ranks
 
-Words words_of(std::string_view text) {
+Words line_of(std::string_view text) {
   Words words{};
   copy_text(text, words);
   return words;
@@ -26,7 +26,7 @@ Words words_of(std::string_view text) {
 
 /// Ranks of one kernel have one colour: the first of them.
 int host_colour(Bootstrap& world) {
-  const auto all = world.gather(words_of(first_line_of("/proc/sys/kernel/random/boot_id")));
+  const auto all = world.gather(line_of(first_line_of("/proc/sys/kernel/random/boot_id")));
   const auto& mine = all[static_cast<std::size_t>(world.rank())];
   return static_cast<int>(std::find(all.begin(), all.end(), mine) - all.begin());
 }
@@ -63,7 +63,7 @@ std::optional<std::vector<int>> allowed_devices(Bootstrap& host, const topo::Gra
     mine += seen ? '1' : '0';
     if (seen) numbers.push_back(static_cast<int>(i));
   }
-  const auto all = host.gather(words_of(mine));
+  const auto all = host.gather(line_of(mine));
   const bool same =
       std::all_of(all.begin(), all.end(), [&](const Words& other) { return other == all.front(); });
   return same ? std::optional{numbers} : std::nullopt;
@@ -85,9 +85,9 @@ topo::Choice choose_here(Bootstrap& host, const HostTopology& here, const Backen
   return choose_among(here.graph, *allowed, count, *options.devices);
 }
 
-/// What one host cannot do is told by all ranks, so that all end alike.
+/// Every rank throws what one host cannot do, so that all end alike.
 void agree_or_throw(Bootstrap& world, const std::string& obstacle) {
-  for (const Words& words : world.gather(words_of(obstacle))) {
+  for (const Words& words : world.gather(line_of(obstacle))) {
     if (words.front() != '\0') throw usage_error(words.data());
   }
 }
@@ -205,18 +205,18 @@ std::vector<std::pair<std::string, std::string>> inventory_facts(
   std::set<std::string> drivers;
   for (const Inventory& host : world.gather(inventory_of(*topology))) {
     if (host.gpus > 0) gpus.insert(fmt::format("{}", host.gpus));
-    // Without GPUs nobody looked at the host.
+    // A host without GPUs was not probed.
     if (host.gpus > 0) nics.insert(fmt::format("{}", host.nics));
     if (host.driver.front() != '\0') drivers.insert(host.driver.data());
   }
   std::vector<std::pair<std::string, std::string>> facts;
-  const auto tell = [&](const char* key, const std::set<std::string>& values) {
+  const auto add = [&](const char* key, const std::set<std::string>& values) {
     const std::vector<std::string> list(values.begin(), values.end());
     if (!list.empty()) facts.emplace_back(key, join(list, "; "));
   };
-  tell("gpus-per-node", gpus);
-  tell("nics-per-node", nics);
-  tell("driver", drivers);
+  add("gpus-per-node", gpus);
+  add("nics-per-node", nics);
+  add("driver", drivers);
   return facts;
 }
 

@@ -9,7 +9,6 @@
 #include "harness/options.hpp"
 #include "harness/rank_map.hpp"
 #include "model/bootstrap.hpp"
-#include "model/call.hpp"
 #include "model/communicator.hpp"
 
 namespace busbar {
@@ -67,7 +66,7 @@ struct MemoryRequest {
 [[nodiscard]] SizePlan plan_size(const MemoryRequest& request, const Communicator& communicator,
                                  Bytes wanted);
 
-/// What a rank needs beside buffers and what temporary_bytes tells: the library's connections,
+/// What a rank needs beside buffers and temporary_bytes: the library's connections,
 /// tiles.
 inline constexpr Bytes kMemorySlack = 32 * kMiB;
 /// Bytes from one slot's part of a buffer to the next: parts begin on pages.

@@ -13,7 +13,6 @@
 #include "harness/split.hpp"
 #include "model/backend.hpp"
 #include "model/data_type.hpp"
-#include "model/reduce_op.hpp"
 #include "model/sweep.hpp"
 #include "topo/choice/choose.hpp"
 

@@ -32,7 +32,7 @@ class Outputs {
   [[nodiscard]] bool resume_rows(const std::vector<Row>& rows);
   /// A row that an earlier run has is not written again.
   void write(const Record& record, std::span<const double> samples_us);
-  /// `memory_use` is what -M tells, else empty.
+  /// `memory_use` is the text of -M, else empty.
   void end(const std::string& memory_use);
 
   /// Wrong rows and measured rows so far; only on rank 0.

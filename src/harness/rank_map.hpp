@@ -9,8 +9,8 @@
 
 #include "base/units.hpp"
 #include "harness/options.hpp"
+#include "model/backend.hpp"
 #include "model/bootstrap.hpp"
-#include "model/device.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/locality.hpp"
 
@@ -55,8 +55,8 @@ struct BindRequest {
   std::optional<topo::Selection> devices{};
 };
 
-/// Binds this rank as asked, then tells all ranks of all. Throws Error (Usage) on all ranks for
-/// cores that a host has not. Collective.
+/// Binds this rank as asked, then gathers what all ranks have. Throws Error (Usage) on all ranks
+/// for cores that a host has not. Collective.
 [[nodiscard]] RankMap map_ranks(Bootstrap& bootstrap, const BindRequest& request);
 
 /// What the ranks exchange before they bind themselves. Plain data, as it is sent between ranks.

@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/fixed_text.hpp"
 #include "base/text.hpp"
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"

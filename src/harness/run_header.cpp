@@ -9,7 +9,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "bootstrap/mpi_library.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 #include "harness/host.hpp"
 #include "model/rank_fact.hpp"
 
@@ -193,7 +193,7 @@ std::string progress_note(const HeaderInput& input) {
   return fmt::format("{}: oversubscribed, {}", how, places.oversubscription);
 }
 
-/// What a plan allows in words; sizes with the same words are told together.
+/// The text of what a plan allows; sizes with the same text share a line.
 std::string plan_words(const SizePlan& plan, const Options& options, Bytes element) {
   if (!plan.out_of_place && !plan.in_place) return fmt::format("skipped ({})", plan.reason);
   std::string words = plan.out_of_place && plan.in_place ? "both placements"
@@ -267,7 +267,7 @@ std::string configuration(const HeaderInput& input) {
 
 namespace {
 
-/// What the files' heads tell of the run.
+/// The facts in the heads of files.
 std::vector<std::pair<std::string, std::string>> facts_of(const HeaderInput& input) {
   std::vector<std::pair<std::string, std::string>> facts{
       {"busbar", std::string(version())},

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Pair kNoPair{.sender = -1, .receiver = -1};
 
-/// The pair of a round that this rank is in, or nobody.
+/// The pair of a round that this rank is in, or kNoPair.
 Pair pair_of(const std::vector<Pair>& round, int rank) {
   for (const Pair& pair : round) {
     if (pair.sender == rank || pair.receiver == rank) return pair;

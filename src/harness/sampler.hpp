@@ -36,8 +36,8 @@ struct Samples {
   Disturbances disturbances;  ///< per operation, worst rank
 };
 
-/// Told after each chunk: samples so far, and the relative half width of the CI where there is one.
-/// May be empty: the width costs time.
+/// Called after each chunk: samples so far, and the relative half width of the CI where there is
+/// one. May be empty: the width costs time.
 using ProgressReport = std::function<void(std::size_t samples, std::optional<double> half_width)>;
 
 /// Warms up and samples until the plan says stop. The leader of each row decides; all ranks of the

@@ -104,7 +104,7 @@ Split parse_split_mask(std::string_view text) {
 }
 
 /// The circle method of round-robin tournaments: one rank stays, the others go round. An odd
-/// number of ranks plays against nobody in turn. Each round is played in both directions.
+/// number of ranks has a bye in turn. Each round is played in both directions.
 std::vector<std::vector<Pair>> pair_rounds(int ranks) {
   const int seats = ranks + ranks % 2;
   std::vector<std::vector<Pair>> rounds;

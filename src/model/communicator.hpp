@@ -1,18 +1,94 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "model/buffer.hpp"
-#include "model/call.hpp"
-#include "model/library_choice.hpp"
+#include "base/units.hpp"
+#include "model/collective.hpp"
+#include "model/data_type.hpp"
 #include "model/stopwatch.hpp"
 
 namespace busbar {
+
+/// Pages that host memory lies on: the kernel's huge ones where it has them, or its ordinary ones.
+enum class Pages { Huge, Small };
+
+/// Memory that a backend allocated and that goes back to it; move-only. Where it lies (host or
+/// device) is the backend's business.
+class Buffer {
+ public:
+  using Release = std::function<void(std::byte*, Bytes)>;
+
+  Buffer() = default;
+  Buffer(std::byte* data, Bytes size, Release release)
+      : data_(data), size_(size), release_(std::move(release)) {}
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (data_ != nullptr) release_(data_, size_);
+  }
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] Bytes size() const { return size_; }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(release_, other.release_);
+  }
+
+  std::byte* data_ = nullptr;
+  Bytes size_ = 0;
+  Release release_;
+};
+
+/// How the library runs one operation, as its own log reports it; a member that the log does not
+/// give is empty.
+struct LibraryChoice {
+  std::string algorithm{};  ///< "Ring", "Tree", "NVLS", ...
+  std::string protocol{};   ///< "LL", "LL128", "Simple", or a kernel's name
+  std::optional<int> channels{};
+};
+
+/// How the library connects a rank to others, as its own log reports it. Plain data, as it is sent
+/// between ranks.
+struct LibraryTransports {
+  bool known = false;       ///< the log has such lines
+  bool switchable = false;  ///< the log can be on for single operations: choices can be observed
+  bool nvls = false;        ///< NVLink SHARP: the switch reduces
+  bool gpudirect = false;   ///< some connection over the network uses GPUDirect RDMA
+  std::array<char, 256> links{};     ///< kinds of connections, "NET/IB, P2P/CUMEM", sorted
+  std::array<char, 120> channels{};  ///< "16 coll, 8 nvls, 32 p2p"
+};
+
+/// One operation as a backend is asked for it.
+struct Call {
+  const Collective* collective = nullptr;
+  std::byte* send = nullptr;
+  std::byte* recv = nullptr;
+  std::uint64_t count = 0;  ///< elements, as Footprint::count
+  DataType type = DataType::Float;
+  ReduceOp op = ReduceOp::None;
+  int root = 0;
+  Peers peers{};  ///< only for collectives that have them
+  bool in_place = false;
+  /// Elements per library call where an elementwise collective is issued in segments; 0: one call.
+  std::uint64_t segment = 0;
+};
 
 class Tile;
 
@@ -38,7 +114,7 @@ struct Comparison {
   }
 };
 
-/// Where a device's memory went, as -M tells it.
+/// Where a device's memory went: -M.
 struct DeviceMemoryUse {
   Bytes initialization = 0;  ///< taken by connecting
   Bytes user = 0;            ///< the most that buffers held at a time

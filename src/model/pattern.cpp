@@ -9,14 +9,14 @@
 #include "base/error.hpp"
 #include "base/splitmix64.hpp"
 #include "model/collective.hpp"
-#include "model/small_float.hpp"
+#include "model/data_type.hpp"
 
 namespace busbar {
 namespace {
 
 // A product of twos: 2^6 is exact in int8, the smallest type.
 constexpr std::uint64_t kMostTwos = 6;
-// Values need not be larger than this to tell ranks and places apart.
+// Values need not be larger than this to distinguish ranks and positions.
 constexpr std::uint64_t kLargestValue = 1U << 20U;
 
 std::uint64_t largest_value(DataType type) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "model/data_type.hpp"
-#include "model/reduce_op.hpp"
 
 namespace busbar {
 

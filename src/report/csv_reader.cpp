@@ -12,7 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 
 namespace busbar {
 namespace {

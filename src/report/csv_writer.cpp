@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 #include "report/csv_reader.hpp"
 
 namespace busbar {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 
 namespace busbar {
 namespace {

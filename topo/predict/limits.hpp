@@ -13,7 +13,7 @@ namespace busbar::topo {
 [[nodiscard]] double host_network_GBps(const Cluster& cluster, const HostPart& part,
                                        const BoundOptions& options);
 
-/// What carries a set of ranks, in GB/s per direction: everything that the times of collectives
+/// Bandwidths of a set of ranks, in GB/s per direction: everything that the times of collectives
 /// depend on beside their size.
 struct SetLimits {
   int ranks = 0;
@@ -31,8 +31,8 @@ struct SetLimits {
   LinkKind within = LinkKind::NvLink;  ///< the slowest that a step in a host goes over
 };
 
-/// Limits of these ranks. Two hosts together are reckoned exactly to 16 devices; beyond, as the
-/// least of each host's own ring and of what its network cards carry.
+/// Limits of these ranks. Two hosts together are computed exactly up to 16 devices; beyond, as the
+/// least of each host's own ring and of the bandwidth of its network cards.
 [[nodiscard]] SetLimits limits_of(const Cluster& cluster, const RankSet& set,
                                   const BoundOptions& options);
 

@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "model/buffer.hpp"
 #include "model/communicator.hpp"
 #include "model/pattern.hpp"
 

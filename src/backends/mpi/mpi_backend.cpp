@@ -7,7 +7,7 @@
 #include "backends/mpi/host_memory.hpp"
 #include "backends/mpi/routines.hpp"
 #include "base/error.hpp"
-#include "bootstrap/mpi_library.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
 #include "bootstrap/mpi_support.hpp"
 #include "model/backend.hpp"
 

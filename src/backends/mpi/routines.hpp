@@ -7,8 +7,8 @@
 
 #include <mpi.h>
 
-#include "bootstrap/mpi_library.hpp"
-#include "model/call.hpp"
+#include "bootstrap/mpi_bootstrap.hpp"
+#include "model/communicator.hpp"
 
 namespace busbar {
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Device memory over NCCL: in the build where the headers of CUDA and NCCL and nvcc are. HAVE_NCCL=0
 # leaves it out; HAVE_NCCL=1 ends the build where something is missing. The libraries themselves are
-# opened at run time (shared_library.hpp), so nothing is linked. Only kernels.cu needs nvcc.
+# opened at run time (libraries.hpp), so nothing is linked. Only kernels.cu needs nvcc.
 NCCL_TARGETS := $(addprefix targets/,$(if $(filter aarch64,$(shell uname -m)),sbsa-linux aarch64-linux,x86_64-linux))
 
 # A CUDA_HOME of the user's must be one; else the places of NVIDIA's variables, conda, HPC SDK, nvcc's
@@ -52,7 +52,7 @@ $(BUILD)/src/backends/nccl/kernels.fatbin: src/backends/nccl/kernels.cu src/back
 	@mkdir -p $(@D)
 	@echo "  NVCC  $<"
 	@$(NVCC) -std=c++17 -O2 $(NVCC_GENCODE) $(if $(NVCC_CCBIN),-ccbin $(NVCC_CCBIN)) -Isrc -fatbin -o $@ $<
-# The fatbin as the program's data, under the name that device_kernels.cpp knows.
+# The fatbin as the program's data, under the name that device_memory.cpp knows.
 $(BUILD)/src/backends/nccl/kernels.o: $(BUILD)/src/backends/nccl/kernels.fatbin
 	@printf '.section .rodata\n.balign 16\n.globl busbar_kernels\nbusbar_kernels:\n.incbin "$<"\n.section .note.GNU-stack,"",@progbits\n' | \
 	  $(CXX) -x assembler -c -o $@ -

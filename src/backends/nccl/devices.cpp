@@ -79,7 +79,7 @@ std::string place(const VisibleDevices& rank, int index) {
                      rank.buses.at(static_cast<std::size_t>(index)).data());
 }
 
-/// The first device that nobody has, or -1.
+/// The first device that no rank has, or -1.
 int first_free(const VisibleDevices& rank, const Takers& takers) {
   for (int index = rank.first; index < rank.count; ++index) {
     if (!takers.contains(uuid(rank, index))) return index;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "backends/nccl/libraries.hpp"
-#include "model/library_choice.hpp"
+#include "model/communicator.hpp"
 
 namespace busbar {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "backends/nccl/libraries.hpp"
-#include "model/call.hpp"
+#include "model/communicator.hpp"
 
 namespace busbar {
 

@@ -11,7 +11,6 @@
 #include "judge/spec/source.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
-#include "model/reduce_op.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/systems/system_file.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"

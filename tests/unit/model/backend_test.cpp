@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/backend.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
@@ -8,6 +10,19 @@
 
 namespace busbar {
 namespace {
+
+Device named(std::string_view name) {
+  Device device;
+  std::copy(name.begin(), name.end(), device.name.begin());
+  return device;
+}
+
+TEST(IsFake, KnowsTheDevicesOfThePretendedMachine) {
+  EXPECT_TRUE(is_fake(named("Fake H100")));
+  EXPECT_FALSE(is_fake(named("NVIDIA H200")));
+  EXPECT_FALSE(is_fake(named("NVIDIA Fake")));
+  EXPECT_FALSE(is_fake(Device{}));
+}
 
 TEST(ChooseBackend, TakesTheBestAvailableForAutoAndSaysSo) {
   const BackendChoice choice = choose_backend("auto");

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/data_type.hpp"
 
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
 
+// Literal bits are of IEEE 754 (binary16), of bfloat16 as the upper half of a float, and of the
+// Open Compute Project's 8-bit formats.
 namespace busbar {
 namespace {
 
@@ -35,6 +40,152 @@ TEST(DataType, IsFloatingOrForWholeNumbers) {
   EXPECT_TRUE(info(DataType::Half).floating);
   EXPECT_TRUE(info(DataType::F8e5m2).floating);
   EXPECT_FALSE(info(DataType::Uint64).floating);
+}
+
+TEST(ReduceOp, HasNcclTestsNames) {
+  EXPECT_EQ(name(ReduceOp::Sum), "sum");
+  EXPECT_EQ(name(ReduceOp::Prod), "prod");
+  EXPECT_EQ(name(ReduceOp::Max), "max");
+  EXPECT_EQ(name(ReduceOp::Min), "min");
+  EXPECT_EQ(name(ReduceOp::Avg), "avg");
+  EXPECT_EQ(name(ReduceOp::None), "none");
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::uint16_t bits(DataType type, double value) { return encode(*small_float(type), value); }
+double number(DataType type, std::uint16_t bits) { return decode(*small_float(type), bits); }
+
+TEST(SmallFloat, IsWhatTypesAreThatCppLacks) {
+  EXPECT_EQ(small_float(DataType::Float), nullptr);
+  EXPECT_EQ(small_float(DataType::Int8), nullptr);
+  for (const SmallFloat& format : kSmallFloats) {
+    EXPECT_EQ(small_float(format.type), &format);
+    EXPECT_EQ(1 + format.exponent_bits + format.mantissa_bits,
+              static_cast<int>(info(format.type).size) * 8);
+  }
+}
+
+TEST(Half, HasIeeesBits) {
+  EXPECT_EQ(bits(DataType::Half, 0), 0x0000);
+  EXPECT_EQ(bits(DataType::Half, -0.0), 0x8000);
+  EXPECT_EQ(bits(DataType::Half, 1), 0x3c00);
+  EXPECT_EQ(bits(DataType::Half, -2), 0xc000);
+  EXPECT_EQ(bits(DataType::Half, 1.0 / 3), 0x3555);
+  EXPECT_EQ(bits(DataType::Half, 65504), 0x7bff);
+  EXPECT_EQ(bits(DataType::Half, std::ldexp(1, -14)), 0x0400);
+  EXPECT_EQ(bits(DataType::Half, std::ldexp(1, -24)), 0x0001);
+}
+
+TEST(Half, RoundsTiesToEven) {
+  EXPECT_EQ(bits(DataType::Half, 2049), 0x6800);  // to 2048
+  EXPECT_EQ(bits(DataType::Half, 2051), 0x6802);  // to 2052
+  EXPECT_EQ(bits(DataType::Half, std::nextafter(2049, 3000)), 0x6801);
+  EXPECT_EQ(bits(DataType::Half, 4095.9), 0x6c00);              // the carry is a new exponent
+  EXPECT_EQ(bits(DataType::Half, std::ldexp(1, -25)), 0x0000);  // half of the smallest subnormal
+  EXPECT_EQ(bits(DataType::Half, std::ldexp(3, -25)), 0x0002);
+  EXPECT_EQ(bits(DataType::Half, std::ldexp(1023.5, -24)), 0x0400);  // subnormal becomes normal
+}
+
+TEST(Half, IsInfiniteBeyondItsLargestNumber) {
+  EXPECT_EQ(bits(DataType::Half, 65519.9), 0x7bff);
+  EXPECT_EQ(bits(DataType::Half, 65520), 0x7c00);
+  EXPECT_EQ(bits(DataType::Half, -1e300), 0xfc00);
+  EXPECT_EQ(bits(DataType::Half, kInfinity), 0x7c00);
+  EXPECT_EQ(bits(DataType::Half, kNan) & 0x7fff, 0x7e00);
+  EXPECT_EQ(number(DataType::Half, 0xfc00), -kInfinity);
+  EXPECT_TRUE(std::isnan(number(DataType::Half, 0x7c01)));
+}
+
+TEST(Bfloat16, IsTheUpperHalfOfAFloat) {
+  EXPECT_EQ(bits(DataType::Bfloat16, 1), 0x3f80);
+  EXPECT_EQ(bits(DataType::Bfloat16, 1.0 / 3), 0x3eab);
+  EXPECT_EQ(bits(DataType::Bfloat16, 257), 0x4380);  // a tie, to 256
+  EXPECT_EQ(bits(DataType::Bfloat16, 259), 0x4382);  // a tie, to 260
+  EXPECT_EQ(bits(DataType::Bfloat16, std::ldexp(1, -133)), 0x0001);
+  EXPECT_EQ(bits(DataType::Bfloat16, kInfinity), 0x7f80);
+  EXPECT_EQ(bits(DataType::Bfloat16, kNan) & 0x7fff, 0x7fc0);
+  for (std::uint32_t upper = 0; upper < 0x7f80; ++upper) {
+    const std::uint32_t whole = upper << 16U;
+    float value = 0;
+    std::memcpy(&value, &whole, sizeof value);
+    ASSERT_EQ(number(DataType::Bfloat16, static_cast<std::uint16_t>(upper)), value);
+  }
+}
+
+TEST(F8e4m3, HasNumbersUpTo448AndNoInfinity) {
+  EXPECT_EQ(bits(DataType::F8e4m3, 1), 0x38);
+  EXPECT_EQ(bits(DataType::F8e4m3, 1.0 / 3), 0x2b);  // 0.34375
+  EXPECT_EQ(bits(DataType::F8e4m3, 448), 0x7e);
+  EXPECT_EQ(bits(DataType::F8e4m3, 256), 0x78);
+  EXPECT_EQ(bits(DataType::F8e4m3, -16), 0xd8);
+  EXPECT_EQ(bits(DataType::F8e4m3, 17), 0x58);                   // a tie, to 16
+  EXPECT_EQ(bits(DataType::F8e4m3, 19), 0x5a);                   // a tie, to 20
+  EXPECT_EQ(bits(DataType::F8e4m3, std::ldexp(1, -6)), 0x08);    // smallest normal
+  EXPECT_EQ(bits(DataType::F8e4m3, std::ldexp(1, -9)), 0x01);    // smallest subnormal
+  EXPECT_EQ(bits(DataType::F8e4m3, std::ldexp(1, -10)), 0x00);   // a tie, to 0
+  EXPECT_EQ(bits(DataType::F8e4m3, std::ldexp(15, -10)), 0x08);  // a tie, to the smallest normal
+  EXPECT_EQ(bits(DataType::F8e4m3, 1000), 0x7e);
+  EXPECT_EQ(bits(DataType::F8e4m3, -kInfinity), 0xfe);
+  EXPECT_EQ(bits(DataType::F8e4m3, kNan) & 0x7f, 0x7f);
+  EXPECT_TRUE(std::isnan(number(DataType::F8e4m3, 0x7f)));
+  EXPECT_TRUE(std::isnan(number(DataType::F8e4m3, 0xff)));
+}
+
+TEST(F8e5m2, IsAShortHalf) {
+  EXPECT_EQ(bits(DataType::F8e5m2, 1), 0x3c);
+  EXPECT_EQ(bits(DataType::F8e5m2, 1.0 / 3), 0x35);  // 0.3125
+  EXPECT_EQ(bits(DataType::F8e5m2, 9), 0x48);        // a tie, to 8
+  EXPECT_EQ(bits(DataType::F8e5m2, 11), 0x4a);       // a tie, to 12
+  EXPECT_EQ(bits(DataType::F8e5m2, 57344), 0x7b);
+  EXPECT_EQ(bits(DataType::F8e5m2, 61440), 0x7c);
+  EXPECT_EQ(bits(DataType::F8e5m2, std::ldexp(1, -16)), 0x01);
+  EXPECT_EQ(bits(DataType::F8e5m2, kNan) & 0x7f, 0x7e);
+  for (unsigned i = 0; i < 256; ++i) {
+    const double value = number(DataType::F8e5m2, static_cast<std::uint16_t>(i));
+    const double half = number(DataType::Half, static_cast<std::uint16_t>(i << 8U));
+    if (std::isnan(value)) continue;
+    ASSERT_EQ(value, half) << i;
+  }
+}
+
+TEST(SmallFloat, ReadsBackEveryPatternAsItself) {
+  for (const SmallFloat& format : kSmallFloats) {
+    const unsigned patterns = 1U << (info(format.type).size * 8);
+    for (unsigned i = 0; i < patterns; ++i) {
+      const auto pattern = static_cast<std::uint16_t>(i);
+      const double value = decode(format, pattern);
+      if (std::isnan(value)) {
+        ASSERT_TRUE(std::isnan(decode(format, encode(format, value)))) << i;
+      } else {
+        ASSERT_EQ(encode(format, value), pattern) << info(format.type).name;
+      }
+    }
+  }
+}
+
+TEST(SmallFloat, RoundsToTheNearerNeighbourEverywhere) {
+  for (const SmallFloat& format : kSmallFloats) {
+    for (std::uint16_t low = 0;; ++low) {
+      const std::uint16_t high = low + 1;
+      const double below = decode(format, low);
+      const double above = decode(format, high);
+      if (!std::isfinite(above)) break;
+      const double middle = (below + above) / 2;
+      ASSERT_EQ(encode(format, std::nextafter(middle, below)), low);
+      ASSERT_EQ(encode(format, std::nextafter(middle, above)), high);
+      ASSERT_EQ(encode(format, middle), low % 2 == 0 ? low : high);
+    }
+  }
+}
+
+TEST(SmallFloat, HasItsSmallestNormalNumberWhereTheExponentIsOne) {
+  for (const SmallFloat& format : kSmallFloats) {
+    const auto first =
+        static_cast<std::uint16_t>(1U << static_cast<unsigned>(format.mantissa_bits));
+    EXPECT_EQ(smallest_normal(format), decode(format, first));
+  }
 }
 
 }  // namespace

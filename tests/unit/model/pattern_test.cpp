@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "model/small_float.hpp"
+#include "model/data_type.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "model/collective.hpp"
+#include "model/data_type.hpp"
 #include "model/pattern.hpp"
-#include "model/small_float.hpp"
 
 namespace busbar {
 namespace {

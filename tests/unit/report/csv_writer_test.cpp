@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model/record_fields.hpp"
+#include "model/record.hpp"
 
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model/small_float.hpp"
+#include "model/data_type.hpp"
 
 #include <algorithm>
 #include <cmath>
