@@ -23,7 +23,6 @@ namespace {
 constexpr std::string_view kDocument = "docs/published.md";
 constexpr std::array<Relation, 3> kRelations{Relation::Equal, Relation::About, Relation::Above};
 
-
 /// Short names of sources and what they stand for.
 using Sources = std::map<std::string, std::string>;
 
@@ -53,7 +52,7 @@ std::vector<int> read_ranks(const TomlFields& fields) {
     const int last = ranks.empty() ? 0 : ranks.back();
     if (!value || *value <= last || *value > std::numeric_limits<int>::max()) {
       throw fault_at(fields.origin(), element->source(),
-                           "ranks must be whole numbers above 0 that rise");
+                     "ranks must be whole numbers above 0 that rise");
     }
     ranks.push_back(static_cast<int>(*value));
   }

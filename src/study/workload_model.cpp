@@ -22,7 +22,6 @@ namespace {
 constexpr std::string_view kModels = "src/study/models.toml";
 constexpr std::string_view kDocument = "docs/workload.md";
 
-
 /// "ResNet-50" and "resnet50" are one name.
 std::string plain_name(std::string_view name) {
   std::string plain;
@@ -107,7 +106,7 @@ std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::str
     });
     if (twice) {
       throw fault_at(origin, element->source(),
-                           fmt::format("there are two models \"{}\"", model.name));
+                     fmt::format("there are two models \"{}\"", model.name));
     }
     models.push_back(std::move(model));
   }

@@ -13,7 +13,6 @@
 namespace busbar::judge {
 namespace {
 
-
 void check_schema(const TomlFields& file) {
   const auto* schema = file.required("schema").as_integer();
   if (schema == nullptr || schema->get() != 1) {

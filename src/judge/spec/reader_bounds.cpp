@@ -8,7 +8,6 @@
 namespace busbar::judge {
 namespace {
 
-
 struct NamedBound {
   std::string_view key{};
   std::optional<double> value{};

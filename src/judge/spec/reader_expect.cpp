@@ -12,14 +12,12 @@
 namespace busbar::judge {
 namespace {
 
-
 std::vector<std::string> read_collectives(const TomlFields& rule) {
   std::vector<std::string> names;
   for (const std::string& word : one_or_many(rule, "collective")) {
     const study::KnownCollective* known = study::find_collective(word);
     if (known == nullptr) {
-      throw rule.fault("collective",
-                       unknown_word("collective", word, study::collective_names()));
+      throw rule.fault("collective", unknown_word("collective", word, study::collective_names()));
     }
     names.emplace_back(known->name);
   }
@@ -163,7 +161,7 @@ std::vector<Expectation> read_expectations(const TomlFields& file,
                                    [&](const Expectation& other) { return other.id == rule.id; });
     if (twice) {
       throw fault_at(file.origin(), node->source(),
-                           fmt::format("there are two [[expect]] with id = \"{}\"", rule.id));
+                     fmt::format("there are two [[expect]] with id = \"{}\"", rule.id));
     }
     rules.push_back(std::move(rule));
   }

@@ -44,16 +44,14 @@ void read_noise_numbers(const TomlFields& table, NoiseGate& noise);
 
 /// The specification with only what a profile wants, and as it wants it; with `rules` only these
 /// instead of the profile's. Checks every profile of the file, whichever is chosen.
-[[nodiscard]] Specification with_profile(const TomlFields& file,
-                                         const Specification& specification,
+[[nodiscard]] Specification with_profile(const TomlFields& file, const Specification& specification,
                                          const std::string& profile,
                                          const std::vector<std::string>& rules);
 
 /// @name Small things
 /// @{
 /// A text, or a list of texts, as a list; refuses an empty one and one that is there twice.
-[[nodiscard]] std::vector<std::string> one_or_many(const TomlFields& table,
-                                                   std::string_view key);
+[[nodiscard]] std::vector<std::string> one_or_many(const TomlFields& table, std::string_view key);
 /// Throws where a word is there twice.
 void refuse_twice(const TomlFields& table, std::string_view key,
                   const std::vector<std::string>& words);

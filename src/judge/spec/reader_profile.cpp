@@ -9,7 +9,6 @@
 namespace busbar::judge {
 namespace {
 
-
 const std::vector<std::string>& profile_names() {
   static const std::vector<std::string> kNames{"quick", "standard", "full"};
   return kNames;

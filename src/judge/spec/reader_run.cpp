@@ -8,7 +8,6 @@
 namespace busbar::judge {
 namespace {
 
-
 constexpr int kMostLaunches = 10'000;
 constexpr int kMostReruns = 100;
 

@@ -10,7 +10,6 @@
 namespace busbar::judge {
 namespace {
 
-
 constexpr int kMostRanks = 100'000;
 const std::vector<std::string> kSetKeys{"id",    "kind",    "gpus",           "ranks_per_node",
                                         "nodes", "members", "all_pairs_up_to"};
@@ -96,9 +95,8 @@ std::vector<DeviceSetRule> read_device_sets(const TomlFields& file, const System
       return set.id == sets.back().id;
     });
     if (twice) {
-      throw fault_at(
-          file.origin(), node->source(),
-          fmt::format("there are two [[device_set]] with id = \"{}\"", sets.back().id));
+      throw fault_at(file.origin(), node->source(),
+                     fmt::format("there are two [[device_set]] with id = \"{}\"", sets.back().id));
     }
   }
   if (sets.empty()) throw file.fault("device_set", "the specification needs a [[device_set]]");

@@ -6,7 +6,6 @@
 namespace busbar::judge {
 namespace {
 
-
 constexpr std::string_view kForms =
     R"(a text such as "8MiB", a list of texts, or { from = "1MiB", to = "1GiB", factor = 2 })";
 

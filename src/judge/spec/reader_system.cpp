@@ -9,7 +9,6 @@
 namespace busbar::judge {
 namespace {
 
-
 const std::vector<std::string>& facts() {
   static const std::vector<std::string> kFacts{"gpu",       "gpus_per_node", "nics_per_node",
                                                "processor", "library",       "driver"};

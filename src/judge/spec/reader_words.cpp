@@ -9,7 +9,6 @@
 namespace busbar::judge {
 namespace {
 
-
 bool is_day(const std::string& text) {
   constexpr std::string_view kForm = "dddd-dd-dd";
   if (text.size() != kForm.size()) return false;
