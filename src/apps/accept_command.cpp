@@ -6,6 +6,7 @@
 #include "apps/accept_judging.hpp"
 #include "apps/commands.hpp"
 #include "base/options.hpp"
+#include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/specification_json.hpp"
 #include "report/output_file.hpp"

@@ -22,7 +22,7 @@ struct PlotOptions {
   std::string folder{};  ///< -o
   std::vector<std::string> formats{"svg", "png"};
   bool terminal = false;
-  PlotWishes request{};
+  PlotRequest request{};
 };
 
 using O = PlotOptions;

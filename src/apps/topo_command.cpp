@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "report/output_file.hpp"
 #include "report/topo_text.hpp"
+#include "topo/assemble/agreement.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/choice/partition.hpp"

@@ -15,7 +15,7 @@ namespace {
 bool is_control(unsigned char c) { return c < ' ' || c == 0x7f; }
 
 /// A text of the file as a message may repeat it: not all of a long one.
-std::string quoted(std::string_view text) {
+std::string shortened(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   return fmt::format("\"{}\"{}", text.substr(0, kLongest), text.size() > kLongest ? "..." : "");
 }
@@ -44,7 +44,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 std::string unknown_word(std::string_view what, std::string_view word,
                          const std::vector<std::string>& known) {
-  return fmt::format("unknown {} {}{}", what, quoted(word), did_you_mean(word, known));
+  return fmt::format("unknown {} {}{}", what, shortened(word), did_you_mean(word, known));
 }
 
 Error fault_at(std::string_view origin, const toml::source_region& place, const std::string& what) {

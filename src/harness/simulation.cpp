@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/solo_bootstrap.hpp"

@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "judge/run_facts.hpp"
 #include "judge/sample.hpp"
-#include "stats/summary.hpp"
 #include "model/collective.hpp"
+#include "stats/summary.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -330,7 +330,7 @@ namespace {
 /// A ceiling of bus bandwidth in the metric's own unit.
 Reference in_metric(double bus_GBps, std::string kind, const SampleKey& key) {
   if (key.rule.metric == Metric::BusBandwidth) return {.value = bus_GBps, .kind = std::move(kind)};
-  const study::Collective* known = find_collective(key.collective);
+  const Collective* known = find_collective(key.collective);
   if (known == nullptr) return {.error = "no bus factor is known of " + key.collective};
   const double algorithm = bus_GBps / known->bus_factor(ranks_of(key.set, key.instance));
   if (key.rule.metric == Metric::AlgorithmBandwidth) {

@@ -320,7 +320,7 @@ std::string show_text(const Graph& graph, topo::ConstantSet constants) {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string dot_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -368,11 +368,11 @@ std::string_view colour_of(LinkKind kind) {
 std::string node_line(const topo::Node& node) {
   std::string label = node.name;
   if (!node.model.empty() && node.model != node.name) label += "\n" + node.model;
-  std::string escaped = quoted(label);
+  std::string escaped = dot_text(label);
   for (std::size_t at = 0; (at = escaped.find('\n', at)) != std::string::npos;) {
     escaped.replace(at, 1, "\\n");
   }
-  return fmt::format("  {} [label={}, {}];\n", quoted(node.name), escaped, style_of(node.kind));
+  return fmt::format("  {} [label={}, {}];\n", dot_text(node.name), escaped, style_of(node.kind));
 }
 
 /// "2x NVLink 2, 50 GB/s".
@@ -390,15 +390,15 @@ double width_of(double GBps) {
 std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double GBps) {
   const std::string& one = graph.nodes[static_cast<std::size_t>(link.from)].name;
   const std::string& other = graph.nodes[static_cast<std::size_t>(link.to)].name;
-  const std::string middle = quoted(fmt::format("{} {}", one, other));
+  const std::string middle = dot_text(fmt::format("{} {}", one, other));
   const std::string style =
       fmt::format("[color=\"{}\", penwidth={:.1f}]", colour_of(LinkKind::NvLink), width_of(GBps));
   return fmt::format(
       "  {} [label=\"NV{:g}\", shape=box, style=rounded, height=0.2, width=0.3, fontsize=9, "
       "color=\"{}\"];\n"
       "  {} -- {} {};\n  {} -- {} {};\n",
-      middle, link.count, colour_of(LinkKind::NvLink), quoted(one), middle, style, quoted(other),
-      middle, style);
+      middle, link.count, colour_of(LinkKind::NvLink), dot_text(one), middle, style,
+      dot_text(other), middle, style);
 }
 
 std::string edge_line(const topo::Graph& graph, const topo::Link& link,
@@ -415,7 +415,7 @@ std::string edge_line(const topo::Graph& graph, const topo::Link& link,
       row_of(upper->kind) == row_of(lower->kind) && upper->kind != NodeKind::PcieSwitch;
   return fmt::format(
       "  {} -- {} [label=\"{}\", color=\"{}\", fontcolor=\"{}\", penwidth={:.1f}{}];\n",
-      quoted(upper->name), quoted(lower->name), edge_label(medium, link.count, GBps),
+      dot_text(upper->name), dot_text(lower->name), edge_label(medium, link.count, GBps),
       colour_of(medium.kind), colour_of(medium.kind), width_of(GBps),
       sideways ? ", constraint=false" : "");
 }
@@ -426,7 +426,7 @@ std::string rows(const topo::Graph& graph) {
   for (const int row : {0, 4}) {
     text += "  { rank=same;";
     for (const topo::Node& node : graph.nodes) {
-      if (row_of(node.kind) == row) text += " " + quoted(node.name) + ";";
+      if (row_of(node.kind) == row) text += " " + dot_text(node.name) + ";";
     }
     text += " }\n";
   }
@@ -440,7 +440,7 @@ std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants) {
       "graph {} {{\n  label={};\n  labelloc=t;\n  fontname=\"sans-serif\";\n"
       "  node [fontname=\"sans-serif\", fontsize=11];\n"
       "  edge [fontname=\"sans-serif\", fontsize=8];\n  ranksep=0.8;\n  nodesep=0.4;\n",
-      quoted(graph.name), quoted(graph.title));
+      dot_text(graph.name), dot_text(graph.title));
   for (const topo::Node& node : graph.nodes) text += node_line(node);
   text += rows(graph);
   for (const topo::Link& link : graph.links) {
