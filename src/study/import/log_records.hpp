@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/record.hpp"
 #include "model/collective.hpp"
+#include "model/record.hpp"
 #include "study/import/log.hpp"
 
 namespace busbar::study {

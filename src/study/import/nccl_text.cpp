@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
-#include "model/collective.hpp"
 #include "study/import/log.hpp"
 #include "study/import/log_reader.hpp"
 

@@ -204,7 +204,8 @@ bool RowEvidence::allows_columns(const Collective& collective) const {
 }
 
 bool RowEvidence::allows_factor(const Collective& collective) const {
-  const std::optional<int> ranks = !ranks_ && collective.counts_parts && parts_ > 1 ? parts_ : ranks_;
+  const std::optional<int> ranks =
+      !ranks_ && collective.counts_parts && parts_ > 1 ? parts_ : ranks_;
   if (ranks) return !contradicts(rows_, collective.bus_factor(*ranks));
   return !measured_factor(rows_) || ranks_allowed(rows_, collective).least > 0;
 }

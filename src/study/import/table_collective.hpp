@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/collective.hpp"
-#include "model/collective.hpp"
 #include "study/import/log.hpp"
 
 namespace busbar::study {
