@@ -83,7 +83,7 @@ commands() {
   [ ! -e "$BUSBAR_STATE/passed" ]
   [ ! -e "$DIR/scontrol.log" ]
   sleep 1  # runs are named by the second
-  echo "nonsense = 1" > "$BUSBAR_SPEC"
+  printf "schema = 1\nnonsense = 1\n" > "$BUSBAR_SPEC"
   run examples/slurm-prolog.sh
   [ "$status" -eq 2 ]
   [[ $output == *"no verdict (exit 2)"*"nonsense"* ]]
