@@ -43,9 +43,13 @@ PERF := $(COLLECTIVES:%=%_perf)
 # nccl-tests' spelling, which scripts and DCGM know.
 LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
-CORE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
-  $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
-CORE := $(call objects,$(CORE_SOURCES)) $(TEXT_OBJECTS) $(BACKEND_OBJECTS)
+# Two halves: what runs on a compute node, and what reads files. A measuring program has nothing of the second.
+MEASURE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
+  $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
+ANALYZE_SOURCES := $(wildcard src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
+MEASURE_OBJECTS := $(call objects,$(MEASURE_SOURCES)) $(BACKEND_OBJECTS)
+MEASURE := $(MEASURE_OBJECTS) $(MEASURE_TEXTS)
+CORE := $(MEASURE_OBJECTS) $(call objects,$(ANALYZE_SOURCES)) $(ALL_TEXTS)
 
 .PHONY: all
 all: ## build all executables at the root; installs nothing
@@ -83,7 +87,7 @@ $(PROGRAM_NAMES): $(BUILD)/programs/%.o: Makefile
 	  | $(CXX) $(ALL_CXXFLAGS) -MF $(@:.o=.d) -x c++ -c -o $@ -
 
 # Objects, never an archive: an archive would drop the backends, which register themselves at start-up.
-$(PERF:%=$(BIN)/%): $(BIN)/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/programs/%.o $(CORE)
+$(PERF:%=$(BIN)/%): $(BIN)/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/programs/%.o $(MEASURE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $*_perf"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
@@ -102,7 +106,7 @@ $(COMMON_HEADERS).gch: Makefile
 	@echo "  CXX   common headers"
 	@printf '#include <%s>\n' algorithm array map optional span string string_view vector fmt/format.h > $(COMMON_HEADERS)
 	@$(CXX) $(ALL_CXXFLAGS) -x c++-header -o $@ $(COMMON_HEADERS)
-SOURCE_OBJECTS := $(call objects,$(CORE_SOURCES)) $(BUSBAR_OBJECTS) $(BUILD)/src/apps/perf_main.o
+SOURCE_OBJECTS := $(call objects,$(MEASURE_SOURCES) $(ANALYZE_SOURCES)) $(BUSBAR_OBJECTS) $(BUILD)/src/apps/perf_main.o
 $(SOURCE_OBJECTS): private ALL_CXXFLAGS += -include $(COMMON_HEADERS)
 $(SOURCE_OBJECTS): | $(COMMON_HEADERS).gch
 

@@ -46,7 +46,7 @@ $(BUILD)/fuzz/%.o: %.cpp
 	@echo "  FUZZ  $<"
 	@$(FUZZ_CXX) $(FUZZ_CXXFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ_TARGETS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS) $(TEXT_OBJECTS)
+$(FUZZ_TARGETS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS) $(ALL_TEXTS)
 	@mkdir -p $(@D)
 	@echo "  LINK  fuzz/$*"
 	@$(FUZZ_CXX) -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(TOML_LDLIBS) -lpugixml -lhwloc -lglpk -llemon -lfmt

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Files that every program carries, so that it needs none beside it: help, version, systems, models,
-# expectations. src/base/embedded_text.hpp finds them by their paths.
-TEXTS := $(sort VERSION $(wildcard docs/options.md docs/*-options.md topo/systems/*.toml src/study/models.toml \
-  results/expect/*.toml results/expect/shared/*.toml))
-TEXT_OBJECTS := $(BUILD)/embedded_texts.o
+# Files that are compiled in, so that a program needs none beside it; src/base/embedded_text.hpp finds them by
+# their paths. Measuring programs have their help, version and systems; all others have all.
+texts_measure := $(sort VERSION docs/options.md $(wildcard topo/systems/*.toml))
+texts_all := $(sort $(texts_measure) $(wildcard docs/*-options.md src/study/models.toml results/expect/*.toml \
+  results/expect/shared/*.toml))
+MEASURE_TEXTS := $(BUILD)/texts/measure.o
+ALL_TEXTS := $(BUILD)/texts/all.o
 
 # A file that was taken away is a change, too.
-$(BUILD)/texts.list: FORCE
+$(BUILD)/texts/%.list: FORCE
 	@mkdir -p $(@D)
-	@echo '$(TEXTS)' | cmp -s - $@ || echo '$(TEXTS)' > $@
+	@echo '$(texts_$*)' | cmp -s - $@ || echo '$(texts_$*)' > $@
 
-$(BUILD)/embedded_texts.cpp: $(BUILD)/texts.list $(TEXTS) tools/embed-texts
-	@mkdir -p $(@D)
-	@tools/embed-texts $(TEXTS) > $@
-$(TEXT_OBJECTS): $(BUILD)/embedded_texts.cpp
+.SECONDEXPANSION:
+$(BUILD)/texts/%.cpp: $(BUILD)/texts/%.list tools/embed-texts $$(texts_$$*)
+	@tools/embed-texts $(texts_$*) > $@
+$(MEASURE_TEXTS) $(ALL_TEXTS): %.o: %.cpp
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
