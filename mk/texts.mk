@@ -8,12 +8,12 @@ MEASURE_TEXTS := $(BUILD)/texts/measure.o
 ALL_TEXTS := $(BUILD)/texts/all.o
 
 # A file that was taken away is a change, too.
-$(BUILD)/texts/%.list: FORCE
+$(MEASURE_TEXTS:.o=.list) $(ALL_TEXTS:.o=.list): $(BUILD)/texts/%.list: FORCE
 	@mkdir -p $(@D)
 	@echo '$(texts_$*)' | cmp -s - $@ || echo '$(texts_$*)' > $@
 
 .SECONDEXPANSION:
-$(BUILD)/texts/%.cpp: $(BUILD)/texts/%.list tools/embed-texts $$(texts_$$*)
+$(MEASURE_TEXTS:.o=.cpp) $(ALL_TEXTS:.o=.cpp): $(BUILD)/texts/%.cpp: $(BUILD)/texts/%.list tools/embed-texts $$(texts_$$*)
 	@tools/embed-texts $(texts_$*) > $@
 $(MEASURE_TEXTS) $(ALL_TEXTS): %.o: %.cpp
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
