@@ -293,7 +293,7 @@ int CommandLoop::start(std::size_t number, const std::vector<std::string>& line,
   if (control.endless_stdin) {
     const int error = endless_.read.is_open() ? 0 : endless_.open();
     if (error != 0) return error;
-    // Opened anew, so that one that makes its stdin non-blocking does so for itself only.
+    // Opened again, so that one that makes its stdin non-blocking does so for itself only.
     in = fmt::format("/proc/self/fd/{}", endless_.read.number());
   }
   auto process = std::make_unique<ChildProcess>(control);

@@ -36,7 +36,7 @@ struct CommandControl {
   std::string last_line{};  ///< what its last line of stdout begins with; empty: not known
   Seconds linger{0};        ///< so long it may take to end after that line
   /// Its stdin has no end while it runs: MPICH's mpiexec dies of SIGPIPE now and then where it
-  /// tells the end of its own to a program that has ended before.
+  /// passes the end of its stdin to a program that has ended before.
   bool endless_stdin = false;
   const std::atomic<bool>* stop =
       nullptr;  ///< ends it, as its timeout does, when this becomes true

@@ -117,7 +117,7 @@ SetBound device_bound(const HostTopology& topology, std::span<const Device> devi
     return {.note = fmt::format("no bound: {}", topology.missing)};
   }
   if (!all_here) {
-    return {.note = "no bound: what the network between the hosts carries is not known"};
+    return {.note = "no bound: the bandwidth of the network between the hosts is not known"};
   }
   const auto numbers = numbers_of(topology.graph, devices);
   if (!numbers) return {.note = "no bound: nvidia-smi does not show the GPUs that CUDA does"};

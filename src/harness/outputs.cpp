@@ -48,7 +48,7 @@ std::string difference(const std::string& earlier, const std::string& now) {
   for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
     if (before[i] != after[i]) return fmt::format("it has {}, this run {}", before[i], after[i]);
   }
-  return "it does not tell its configuration";
+  return "it does not name its configuration";
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ std::set<std::string> values_of(std::span<const Observation> observations, const
   std::set<std::string> values;
   for (const Observation& observation : observations) {
     if (!set.empty() && observation.device_set != set) continue;
-    if (const auto told = fact_of(observation, fact)) values.insert(*told);
+    if (const auto value = fact_of(observation, fact)) values.insert(*value);
   }
   return values;
 }

@@ -51,7 +51,8 @@ struct Baseline {
 [[nodiscard]] std::string baseline_text(const Baseline& baseline);
 /// Of all rules of the specification whose rows are there. Throws Error (Usage) where a rule's rows
 /// are missing, wrong, simulated, oversubscribed, fake, too few or noisier than the gate allows.
-/// A fact of the fingerprint that no file tells is taken from `assumed`, and the baseline says so.
+/// A fact of the fingerprint that no file reports is taken from `assumed`, and the baseline says
+/// so.
 [[nodiscard]] Baseline build_baseline(const Specification& specification,
                                       std::span<const Observation> observations,
                                       const std::string& today,

@@ -85,7 +85,7 @@ std::string known_name(const std::string& host, const std::vector<std::string>& 
   return host;
 }
 
-/// Where a part was measured: names of its nodes, told or made up.
+/// Where a part was measured: names of its nodes, reported or made up.
 std::vector<std::string> nodes_of(const ObservationFile& file, const FilePart& part,
                                   const std::vector<std::string>& known,
                                   std::vector<std::string>& notes) {
@@ -216,7 +216,7 @@ std::vector<ObservationFile> read_all(std::span<const std::string> paths) {
     const Dataset& dataset = files.back().dataset;
     if (dataset.records.empty() && !dataset.facts.contains("configuration")) {
       throw usage_error(
-          fmt::format("{}: no row in it, and no head that tells whose they would be", path));
+          fmt::format("{}: no row in it, and no head that names whose they would be", path));
     }
   }
   return files;

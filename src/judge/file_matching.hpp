@@ -20,7 +20,7 @@ struct FilePart {
   std::vector<Record> records{};
 };
 
-/// A file's parts; of a file without rows the one that its head tells of.
+/// A file's parts; of a file without rows the one that its head names.
 [[nodiscard]] std::vector<FilePart> parts_of(const ObservationFile& file);
 
 /// Whether devices of a row ("0,1,2,3", hosts divided by ";") may be those of a specification

@@ -10,7 +10,7 @@
 namespace busbar::judge {
 namespace {
 
-constexpr std::size_t kFewest = 3;  // of two, nothing tells which is the odd one
+constexpr std::size_t kFewest = 3;  // of two, it is unknown which is the odd one
 
 /// Low must be bad: of times it is the rate, one over them, that is compared.
 double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }

@@ -24,7 +24,7 @@ struct FleetResult {
   std::vector<FleetBlame> blames{};  ///< of pairs
 };
 
-/// All verdicts of a fleet rule: one per instance, and one with instance "fleet" that tells whether
+/// All verdicts of a fleet rule: one per instance, and one with instance "fleet" that says whether
 /// the fleet is alike at all.
 [[nodiscard]] FleetResult judge_fleet_rule(const Expectation& rule,
                                            std::span<const Instance> instances,
@@ -32,7 +32,7 @@ struct FleetResult {
                                            const ReferenceInput& input);
 
 /// The pairs of a pairwise set with their rows' values, in the order of the rows; node numbers are
-/// places in `nodes`. A row that told no value is a pair without one.
+/// places in `nodes`. A row without a value is a pair without one.
 [[nodiscard]] std::vector<PairValue> pair_values(std::span<const CheckedRow* const> rows,
                                                  std::span<const std::string> nodes);
 

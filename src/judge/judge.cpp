@@ -67,7 +67,7 @@ void note_assumptions(Acceptance& acceptance, const JudgeInput& input) {
   }
   for (const auto& [key, value] : input.assumed) {
     acceptance.head.notes.push_back(
-        fmt::format("assumed, where files do not tell: {} = {}", key, value));
+        fmt::format("assumed, where files do not report it: {} = {}", key, value));
   }
 }
 

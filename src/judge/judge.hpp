@@ -20,7 +20,7 @@ struct JudgeInput {
   std::string today{};                 ///< "2026-11-21": ages, known issues
   std::vector<std::string> nodes{};    ///< all that must be accounted for
   std::map<std::string, std::string>
-      assumed{};  ///< facts of the fingerprint that files do not tell
+      assumed{};  ///< facts of the fingerprint that files do not report
 };
 
 /// Verdicts in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise

@@ -70,7 +70,7 @@ struct Instance {
                                                  std::span<const Observation> observations);
 
 /// True where a launch is of the instance: the same set and nodes, in any order, and a group that
-/// it may tell of. Confirmations are of no instance.
+/// it may have data of. Confirmations are of no instance.
 [[nodiscard]] bool belongs_to(const Observation& observation, const DeviceSetRule& set,
                               const Instance& instance);
 

@@ -350,7 +350,7 @@ Reference theoretical(const SampleKey& key, const Sample& sample, const Referenc
   }
   if (sample.bounds_GBps.empty()) {
     return {.kind = "ceiling",
-            .error = "no ceiling is known: neither [ceiling] nor column bound_GBps tells one"};
+            .error = "no ceiling is known: neither [ceiling] nor column bound_GBps has one"};
   }
   const double least = *std::min_element(sample.bounds_GBps.begin(), sample.bounds_GBps.end());
   return in_metric(least, fmt::format("ceiling: the rows' own bound, {:.4g} GB/s", least), key);
@@ -369,20 +369,20 @@ std::optional<std::string> baseline_fact(const Baseline& baseline, const std::st
 /// Why a launch is not comparable with the baseline, or empty.
 std::string mismatch(const Observation& launch, const std::string& fact, const SampleKey& key,
                      const ReferenceInput& input) {
-  std::optional<std::string> told = fact_of(launch, fact);
+  std::optional<std::string> reported = fact_of(launch, fact);
   const auto known = input.assumed.find(fact);
-  if (!told && known != input.assumed.end()) told = known->second;
+  if (!reported && known != input.assumed.end()) reported = known->second;
   const auto wanted = baseline_fact(*input.baseline, fact, key.set.id);
-  // A row of the same device set was found already; only words that both tell can contradict.
-  if (fact == "device_set" && (!wanted || !told)) return {};
-  if (!wanted) return fmt::format("baseline {} does not tell {}", input.baseline->file, fact);
-  if (!told) {
-    return fmt::format("baseline: {} does not tell {} (--assume {}=VALUE where you know it)",
+  // A row of the same device set was found already; only words that both have can contradict.
+  if (fact == "device_set" && (!wanted || !reported)) return {};
+  if (!wanted) return fmt::format("baseline {} does not report {}", input.baseline->file, fact);
+  if (!reported) {
+    return fmt::format("baseline: {} does not report {} (--assume {}=VALUE where you know it)",
                        launch.file.empty() ? "a launch" : launch.file, fact, fact);
   }
-  if (*told == *wanted) return {};
+  if (*reported == *wanted) return {};
   return fmt::format("baseline {} is of {} '{}', this is '{}'", input.baseline->file, fact, *wanted,
-                     *told);
+                     *reported);
 }
 
 std::string mismatches(const SampleKey& key, const ReferenceInput& input) {

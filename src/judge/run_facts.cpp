@@ -56,10 +56,10 @@ std::optional<std::string> gpu_of(const Observation& observation) {
   return joined(names.empty() ? imported_devices(observation).names : names);
 }
 
-/// GPUs of a host as its head tells them; else those that ranks of a host use. Hosts that differ
-/// are all told.
+/// GPUs of a host as its head lists them; else those that ranks of a host use. Hosts that differ
+/// are all listed.
 std::optional<std::string> gpus_per_node_of(const Observation& observation) {
-  if (auto told = head_fact(observation, "gpus-per-node")) return told;
+  if (auto reported = head_fact(observation, "gpus-per-node")) return reported;
   std::map<std::string, std::set<std::string>> gpus;
   for (const RankFact& rank : ranks_of(observation)) {
     if (rank.gpu && !rank.gpu->bus.empty()) gpus[rank.host].insert(rank.gpu->bus);
@@ -108,8 +108,8 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-std::string untold(const Observation& observation, const std::string& key) {
-  return fmt::format("fingerprint: {} does not tell {} (--assume {}=VALUE where you know it)",
+std::string unreported(const Observation& observation, const std::string& key) {
+  return fmt::format("fingerprint: {} does not report {} (--assume {}=VALUE where you know it)",
                      observation.file.empty() ? "a launch" : observation.file, key, key);
 }
 
@@ -125,10 +125,10 @@ std::optional<std::string> fact_of(const Observation& observation, const std::st
   return head_fact(observation, key);
 }
 
-bool matches_fact(const std::string& key, const std::string& told,
+bool matches_fact(const std::string& key, const std::string& reported,
                   const std::vector<std::string>& wanted) {
   if (key == "gpu") {
-    const std::vector<std::string> names = split(told, ';');
+    const std::vector<std::string> names = split(reported, ';');
     return std::all_of(names.begin(), names.end(), [&](const std::string& one) {
       return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& other) {
         return gpu_name(one) == gpu_name(other);
@@ -136,7 +136,7 @@ bool matches_fact(const std::string& key, const std::string& told,
     });
   }
   return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
-    return is_number(one) ? told == one : is_part(one, told);
+    return is_number(one) ? reported == one : is_part(one, reported);
   });
 }
 
@@ -147,38 +147,38 @@ std::string wanted_words(const std::vector<std::string>& wanted) {
 namespace {
 
 /// What to do where a GPU's name was abbreviated.
-std::string whole_name_hint(const std::string& key, const std::string& told,
+std::string whole_name_hint(const std::string& key, const std::string& reported,
                             const std::vector<std::string>& wanted) {
   const bool brief = std::any_of(wanted.begin(), wanted.end(),
-                                 [&](const std::string& one) { return is_part(one, told); });
+                                 [&](const std::string& one) { return is_part(one, reported); });
   if (key != "gpu" || !brief) return {};
   return fmt::format(
       "; whole names are compared: if this is the GPU that is meant, write gpu = "
       "\"{}\"",
-      told);
+      reported);
 }
 
 std::string fact_error(const Observation& observation, const std::string& key,
                        const std::vector<std::string>& wanted,
                        const std::map<std::string, std::string>& assumed) {
-  std::optional<std::string> told = fact_of(observation, key);
+  std::optional<std::string> reported = fact_of(observation, key);
   const auto known = assumed.find(key);
-  if (!told && known != assumed.end()) told = known->second;
-  if (!told) return untold(observation, key);
-  if (matches_fact(key, *told, wanted)) return {};
-  return fmt::format("fingerprint: {} is '{}' where {} is wanted{}{}", key, *told,
+  if (!reported && known != assumed.end()) reported = known->second;
+  if (!reported) return unreported(observation, key);
+  if (matches_fact(key, *reported, wanted)) return {};
+  return fmt::format("fingerprint: {} is '{}' where {} is wanted{}{}", key, *reported,
                      wanted_words(wanted),
                      observation.file.empty() ? "" : " (" + observation.file + ")",
-                     whole_name_hint(key, *told, wanted));
+                     whole_name_hint(key, *reported, wanted));
 }
 
 /// Predicted rows say so themselves, and never pass.
 std::string backend_error(const Observation& observation, const std::string& wanted) {
   if (wanted == "auto") return {};
   for (const Record& record : observation.records) {
-    const std::string& told = record.backend;
-    if (told.empty() || told == "sim" || told == wanted) continue;
-    return fmt::format("[run] backend: measured over {} where {} is wanted{}", told, wanted,
+    const std::string& reported = record.backend;
+    if (reported.empty() || reported == "sim" || reported == wanted) continue;
+    return fmt::format("[run] backend: measured over {} where {} is wanted{}", reported, wanted,
                        observation.file.empty() ? "" : " (" + observation.file + ")");
   }
   return {};
@@ -190,7 +190,7 @@ std::string fingerprint_error(const Specification& specification,
                               std::span<const Observation> observations,
                               const std::map<std::string, std::string>& assumed) {
   for (const Observation& observation : observations) {
-    if (observation.records.empty()) continue;  // no data is told by its rules
+    if (observation.records.empty()) continue;  // missing data are reported by its rules
     std::string other = backend_error(observation, specification.run.backend);
     if (!other.empty()) return other;
     for (const auto& [key, wanted] : specification.system.fingerprint) {

@@ -52,7 +52,7 @@ struct LaunchFailure {
   std::string unreachable{};  ///< the node that did not answer, if that is the reason
 };
 
-/// What all launches of one size tell of one rule.
+/// The values of all launches of one size for one rule.
 struct Sample {
   std::vector<double> values{};      ///< of launches that went well, in their order; GB/s or us
   std::vector<std::string> wrong{};  ///< data that were wrong, of any launch and attempt
@@ -68,7 +68,7 @@ struct Sample {
   std::size_t attempts = 0;
 };
 
-/// Gathers; `decide` tells which attempts give values. Wrong data count from every attempt.
+/// Gathers; `decide` selects which attempts give values. Wrong data count from every attempt.
 [[nodiscard]] Sample gather(const SampleKey& key, std::span<const Observation> observations,
                             Decide decide);
 

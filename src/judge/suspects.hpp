@@ -23,13 +23,13 @@ struct RuleResult {
 [[nodiscard]] bool is_low(const CheckedRow& row);
 
 /// Nodes and links that a rule's FAILs blame: a node by itself, pairs by their row effects, groups
-/// of a bisected set by who else was in good groups. Whole and rails blame nobody.
+/// of a bisected set by who else was in good groups. Whole and rails blame no node.
 [[nodiscard]] std::vector<Suspect> suspects_of(const RuleResult& judged,
                                                std::span<const std::string> nodes);
 
 /// Blame by groups of a bisected set: who was in a good group is good; the only member of a low
-/// group that is not good is bad; what no bad node explains is told as a group that could not be
-/// resolved.
+/// group that is not good is bad; what no bad node explains is reported as a group that could not
+/// be resolved.
 [[nodiscard]] std::vector<Suspect> group_suspects(const std::vector<const CheckedRow*>& rows);
 
 /// Links that have a node which is blamed itself are explained by it, and go.

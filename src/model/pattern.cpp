@@ -68,7 +68,7 @@ void store_as(DataType type, double value, std::byte* to) {
   }
 }
 
-/// Why multiplying by this share and dividing need not give the same, or empty. Libraries reckon
+/// Why multiplying by this share and dividing need not give the same, or empty. Libraries compute
 /// with 8-bit types by way of half or float (1/315 rounds to another f8e5m2 by way of half), with
 /// 16-bit types by way of float.
 std::string flaw_of(const SmallFloat& format, double share) {
@@ -123,7 +123,7 @@ std::uint64_t Pattern::random(int rank, std::uint64_t position) const {
   return splitmix64(splitmix64(seed_ + static_cast<std::uint64_t>(rank)) + position);
 }
 
-/// All ranks in turn, begun anew at a random one as often as all have been chosen: so every one is
+/// All ranks in turn, starting each cycle at a random rank: so every one is
 /// chosen somewhere, and where is not a matter of the index alone.
 bool Pattern::is_chosen(int rank, std::uint64_t position) const {
   const std::uint64_t chosen = (splitmix64(seed_ + position / ranks_) + position) % ranks_;

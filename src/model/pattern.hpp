@@ -27,7 +27,7 @@ class Pattern {
   /// Throws Error (Runtime) where that is impossible.
   Pattern(DataType type, ReduceOp op, int ranks, std::uint64_t seed);
 
-  /// Why no data can tell a right result from a wrong one, or nothing where some can.
+  /// Why no data can distinguish a right result from a wrong one, or nothing where some can.
   [[nodiscard]] static std::optional<std::string> impossible(DataType type, ReduceOp op, int ranks);
 
   /// What `rank` sends at element `index`.

@@ -9,10 +9,10 @@
 namespace busbar {
 
 /// The JSON of a run (-J): {"context": {...}, "rows": [...], "summary": {...}}. The file is a whole
-/// document after every row: the end is written anew each time.
+/// document after every row: the end is rewritten each time.
 class JsonWriter final : public Writer {
  public:
-  /// With `resume` the file is written anew: the rows of a resumed run come from its CSV.
+  /// With `resume` the file is rewritten: the rows of a resumed run come from its CSV.
   JsonWriter(const std::string& path, bool resume);
 
   void begin(const RunContext& context) override;

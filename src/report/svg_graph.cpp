@@ -320,7 +320,7 @@ std::string svg_graph(const Graph& graph, topo::ConstantSet constants) {
 std::string svg_graph_caption(const Graph& graph) {
   const GraphLayout layout = lay_out(graph);
   std::string text =
-      "The wider a line, the more its link carries. Solid green: NVLink; solid grey: PCIe; long "
+      "The wider a line, the higher its bandwidth. Solid green: NVLink; solid grey: PCIe; long "
       "dashes, blue: between processors; short dashes with an arrow, orange: to the network.";
   if (layout.hosts_drawn < layout.hosts) {
     text += fmt::format(" Drawn: {} of {}.", layout.hosts_drawn,

@@ -8,7 +8,7 @@
 namespace busbar {
 
 /// The machine as one SVG element: processors above, switches, GPUs and NICs below, NVLinks as arcs
-/// below the GPUs or as lines to their switch; lines are as wide as their links carry.
+/// below the GPUs or as lines to their switch; the width of a line shows its bandwidth.
 [[nodiscard]] std::string svg_graph(const topo::Graph& graph, topo::ConstantSet constants);
 
 /// What the picture leaves out and how to read it: for its caption.

@@ -20,7 +20,7 @@ constexpr const char* kNoRingMark = " *";
 constexpr const char* kNoRing =
     "* no ring closes over NVLink: an upper bound with PCIe and shared memory\n";
 
-/// What the set carries, and over what.
+/// The bandwidth of the set, and over which links.
 std::string verdict(const Bound& bound) {
   if (bound.devices.size() < 2) return "one device: nothing crosses a link";
   if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";

@@ -10,8 +10,9 @@ namespace busbar::stats {
 /// mid-rank.
 [[nodiscard]] std::vector<double> centered_ranks(std::span<const double> samples);
 
-/// How many samples carry as much as one independent sample: 1 + 2 sum of the autocorrelations of
-/// the ranks, within [1, n]; n means that the series never forgets where it began.
+/// How many samples have the information of one independent sample: 1 + 2 sum of the
+/// autocorrelations of the ranks, within [1, n]; n means that the series never forgets where it
+/// began.
 [[nodiscard]] double integrated_autocorrelation_time(std::span<const double> samples);
 
 }  // namespace busbar::stats

@@ -28,7 +28,7 @@ struct StopLimits {
   double time_budget_s = 3.0;  ///< of the whole row
 };
 
-/// Decides, on one rank, whether a row has samples enough; the others must be told.
+/// Decides, on one rank, whether a row has enough samples; the caller broadcasts the decision.
 class StopRule {
  public:
   explicit StopRule(const StopLimits& limits);

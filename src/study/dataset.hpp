@@ -13,7 +13,7 @@
 
 namespace busbar {
 
-/// One CSV of ours: a launch's rows and what its head tells.
+/// One CSV of ours: a launch's rows and the facts of its head.
 struct Dataset {
   std::string path{};
   std::string label{};  ///< the system for people: the head's "system", else the file's stem
@@ -99,7 +99,7 @@ enum class Origin { Measured, Imported, Simulated, Fake };
 [[nodiscard]] std::string_view origin_suffix(const CurveKey& key);
 
 /// Bus bandwidth in GB/s at a size: of the point, or between two by linear interpolation in
-/// log(size) and log(value). `outside` tells that the size is beyond the points; then the nearest
+/// log(size) and log(value). `outside` means that the size is beyond the points; then the nearest
 /// point's value.
 struct CurveValue {
   double GBps = 0;

@@ -164,7 +164,7 @@ std::vector<SizePoint> points_of(const Curve& curve, const PlannedSizes& planned
   return points;
 }
 
-/// What may tell curves apart, in the order of their names; the last two only where nothing else
+/// What may distinguish curves, in the order of their names; the last two only where nothing else
 /// does.
 std::array<std::string, 6> parts_of(const CurveKey& key) {
   return {key.label,

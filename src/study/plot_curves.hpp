@@ -52,7 +52,7 @@ struct SizeCurves {
 /// Takes away the rows of the other placement, and those of pairs.
 void keep_collective_rows(std::vector<Dataset>& datasets, PlotPlacement placement);
 
-/// Names: what tells the keys apart, within the same number of ranks; and what they share.
+/// Names: what distinguishes the keys, within the same number of ranks; and what they share.
 struct CurveNames {
   std::vector<std::string> titles{};
   std::string common{};

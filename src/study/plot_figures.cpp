@@ -28,7 +28,7 @@ bool is_unnamed(const Dataset& dataset) {
   return dataset.fact("system").empty() && dataset.label == stem_of(dataset.path);
 }
 
-/// "node1", "node1 and 3 more", or nothing where the head does not tell.
+/// "node1", "node1 and 3 more", or nothing where the head does not name it.
 std::string hosts_of(const Dataset& dataset) {
   std::vector<std::string> hosts;
   for (const std::string& host : split(dataset.fact("hosts"), ' ')) {
@@ -40,7 +40,7 @@ std::string hosts_of(const Dataset& dataset) {
                            : fmt::format("{} and {} more", hosts.front(), hosts.size() - 1);
 }
 
-/// A row with its backend and devices; roots and groups are not told apart.
+/// A row with its backend and devices; roots and groups are not distinguished.
 using MeasuredRow = std::tuple<std::string, std::string, RowKey>;
 
 std::set<MeasuredRow> rows_of(const Dataset& dataset) {

@@ -95,9 +95,9 @@ void add_bound(const ReportData& data, const SizeCurve& curve, ReportLine& line)
   std::optional<topo::Bound> bound;
   if (system != nullptr && system->graph) bound = bound_by_topology(*system->graph, curve.key);
   if (bound) line.limit = bound->limit;
-  const std::optional<double> told = curve.points.back().bound_GBps;
-  if (told && *told > 0) {
-    line.bound_GBps = told;
+  const std::optional<double> measured = curve.points.back().bound_GBps;
+  if (measured && *measured > 0) {
+    line.bound_GBps = measured;
     if (line.limit.empty()) line.limit = curve.points.back().bound_kind;
   } else if (bound) {
     line.bound_GBps = topo::collective_GBps(*bound, line.key.collective);

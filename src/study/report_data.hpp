@@ -13,8 +13,8 @@
 
 namespace busbar {
 
-/// What sets of k devices of one system carry. A choice is empty where there are too many sets to
-/// compare; `gap` says so.
+/// Bandwidths of sets of k devices of one system. A choice is empty where there are too many sets
+/// to compare; `gap` says so.
 struct SetsOfSize {
   int k = 0;
   std::optional<topo::Choice> prefix{};
@@ -35,7 +35,7 @@ struct ReportSystem {
 struct ReportLine {
   std::string system{};
   std::size_t number = 0;  ///< among its system's lines of this collective
-  std::string label{};     ///< the system, and what tells it from other lines of the panel
+  std::string label{};     ///< the system, and what distinguishes it from other lines of the panel
   std::string words{};     ///< the label, and "(simulated)" where it is
   CurveKey key{};
   std::vector<SizePoint> points{};  ///< by rising size
@@ -51,7 +51,7 @@ struct ReportPanel {
   std::vector<ReportLine> lines{};  ///< in the order of the systems
 };
 
-/// All that a report tells, before it is words.
+/// The contents of a report, before they are text.
 struct ReportData {
   std::vector<ReportSystem> systems{};
   std::vector<Dataset> datasets{};
@@ -64,7 +64,7 @@ struct ReportData {
 [[nodiscard]] ReportData make_report_data(std::vector<Dataset> datasets,
                                           std::vector<topo::Graph> graphs);
 
-/// What sets of a machine carry: of 2, 4, 8, ... devices and all, of every size up to 8 devices,
+/// Bandwidths of sets of a machine: of 2, 4, 8, ... devices and all, of every size up to 8 devices,
 /// and of `also`.
 [[nodiscard]] std::vector<SetsOfSize> sets_of(const topo::Graph& graph,
                                               const std::set<int>& also = {});

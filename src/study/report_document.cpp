@@ -256,7 +256,7 @@ DocumentTable runs_table(const ReportData& data) {
        {"busbar", "busbar"},
        {"command", "command"}}};
   DocumentTable table{
-      .caption = "Runs: files and what their heads tell",
+      .caption = "Runs: files and their heads",
       .columns = {{"file", false}, {"system", false}, {"how", false}, {"rows", true}}};
   std::vector<const char*> keys;  // those that any run has
   for (const auto& [key, title] : kFacts) {
@@ -284,7 +284,7 @@ std::vector<std::string> names_of(const ReportData& data) {
 
 /// Where the curves are from: the first thing that a reader must know.
 std::string lead_of(const ReportData& data) {
-  std::string text = fmt::format("What {} can carry between GPUs, and why.",
+  std::string text = fmt::format("Peak bandwidth between the GPUs of {}, and its bottleneck.",
                                  counted(data.systems.size(), "system"));
   if (data.datasets.empty()) return text + " From topologies alone: nothing here is measured.";
   std::map<Origin, std::size_t> runs;
@@ -334,7 +334,7 @@ std::vector<Section> summary_sections(const ReportData& data) {
   sections.push_back({.level = 2, .id = "findings", .heading = "Findings"});
   add(sections, "Who is fastest", "Rates within 2 % of each other are level.",
       fastest_findings(data));
-  add(sections, "Who can carry most", "By topology: what the links allow, whatever is measured.",
+  add(sections, "Highest bound", "By topology: what the links allow, whatever is measured.",
       topology_findings(data));
   add(sections, "Where the lead changes",
       "Between two sizes that were run; nothing is interpolated.", crossing_findings(data));
@@ -398,7 +398,7 @@ std::vector<Section> run_sections(const ReportData& data) {
   words.blocks.emplace_back(Bullets{
       .items = {
           R"(Bus bandwidth: size over time, times a factor of the collective (2(n-1)/n for all-reduce, 1 for broadcast), so that it can be set against a link's rate whatever the number of ranks.)",
-          R"(Bound: the most that rings over the links of a set of devices can carry; for all-reduce the most of rings, of trees and of what the switch adds (NVLS), whichever is highest.)",
+          R"(Bound: the highest bus bandwidth of rings over the links of a set of devices; for all-reduce the most of rings, of trees and of what the switch adds (NVLS), whichever is highest.)",
           R"(Cut: what crosses the narrowest division of the set, per direction; no algorithm passes it in a broadcast.)",
           R"(First: devices 0, 1, 2 and so on, which a job takes that does not choose.)",
           R"(Simulated: predicted from the topology and from efficiencies in the system's file. Measured: timed on the machine that the runs' table names. Imported means: from the log of another tool, which gives a mean where our own rows have a median.)",

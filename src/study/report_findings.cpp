@@ -239,7 +239,7 @@ std::string choice_words(const ReportSystem& system) {
   if (most == nullptr) {
     return system.sets.empty() ? "" : "which devices a job gets makes little difference";
   }
-  return fmt::format("of {} {} the best set, {}, can carry {:.3g} times what the worst, {}, can",
+  return fmt::format("of {} {} the best set, {}, has {:.3g} times the bandwidth of the worst, {}",
                      most->k, device_noun(system), topo::describe_set(most->best->bound.devices),
                      factor, topo::describe_set(most->worst->bound.devices));
 }
@@ -252,7 +252,7 @@ std::string limit_of_all(const ReportSystem& system) {
       allreduce > bound.bound_GBps
           ? fmt::format(", and {} for all-reduce {}", rate_words(allreduce), beyond_rings(bound))
           : "";
-  return fmt::format("all {} together can carry {}{} ({}){}{}", system.sets.back().k,
+  return fmt::format("all {} together reach {}{} ({}){}{}", system.sets.back().k,
                      bound.assumptions.empty() ? "" : "about ", rate_words(bound.bound_GBps),
                      bound.limit, bound.ring_GBps > 0 ? "" : ", with no NVLink ring", more);
 }
@@ -304,7 +304,7 @@ std::vector<Crossing> crossings(std::span<const std::vector<SizePoint>> curves, 
     const std::optional<std::size_t> now = lone_leader(rates, level);
     if (!now || now == leads) continue;
     if (leads) {
-      // A curve that begins beyond its rival's sizes has overtaken nobody.
+      // A curve that begins beyond its rival's sizes has overtaken no other.
       const auto after = last_led(sizes, size, *leads, *now, level);
       if (after) found.push_back({.after = *after, .until = size, .loser = *leads, .winner = *now});
     }

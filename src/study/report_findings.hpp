@@ -52,7 +52,7 @@ inline constexpr double kLevel = 0.02;
 [[nodiscard]] std::vector<Crossing> crossings(std::span<const std::vector<SizePoint>> curves,
                                               double level = kLevel);
 
-/// @name What the curves tell, one sentence each
+/// @name Findings of the curves, one sentence each
 /// @{
 /// Who leads at the smallest and the largest size that all lines of a panel have.
 [[nodiscard]] std::vector<std::string> fastest_findings(const ReportData& data);

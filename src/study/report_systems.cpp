@@ -375,7 +375,7 @@ Section system_section(const ReportSystem& system) {
       Figure{.svg = svg_graph(graph, kNominal), .caption = svg_graph_caption(graph), .wide = true});
   section.blocks.emplace_back(links_table(graph));
   add_list("What limits its first devices", limit_findings(system), section.blocks);
-  add_list("Sets to avoid: the best of their size carry at least 1.25 times as much",
+  add_list("Sets to avoid: the best of their size have at least 1.25 times their bandwidth",
            avoid_findings(system), section.blocks);
   add_sets(system, section.blocks);
   for (const std::string& warning : graph.warnings) {

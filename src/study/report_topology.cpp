@@ -21,7 +21,7 @@ bool same_figure(double one, double other) {
   return std::abs(one - other) <= 1e-6 * std::max(one, other);
 }
 
-/// What carries a set and what limits it, in words that are equal for equal reasons.
+/// The links of a set and its bottleneck, as text that is equal for equal reasons.
 std::string limit_words(const topo::Bound& bound) {
   const std::string figure = rate_words(bound.bound_GBps);
   if (bound.ring_GBps <= 0) {
@@ -36,7 +36,7 @@ struct Candidate {
   double GBps = 0;
 };
 
-/// All k of which a system tells a best set.
+/// All k for which a system has a best set.
 std::map<int, std::vector<Candidate>> candidates(const ReportData& data) {
   std::map<int, std::vector<Candidate>> by_k;
   for (const ReportSystem& system : data.systems) {
@@ -77,7 +77,7 @@ std::string avoid_words(const ReportSystem& system, const SetsOfSize& sets) {
   const std::string alike =
       lowest.count > 1 ? fmt::format(" and {} like it", topo::counted_sets(lowest.count - 1)) : "";
   std::string text = fmt::format(
-      "{}, {} {}: avoid {}{}: {} ({}){}; {} carries {}, {:.3g} times as much", system.name, sets.k,
+      "{}, {} {}: avoid {}{}: {} ({}){}; {} has {}, {:.3g} times as much", system.name, sets.k,
       device_noun(system), topo::describe_set(worst.devices), alike, rate_words(worst.bound_GBps),
       worst.limit, worst.ring_GBps > 0 ? "" : ", no NVLink ring", topo::describe_set(best.devices),
       rate_words(best.bound_GBps), best.bound_GBps / worst.bound_GBps);
@@ -88,7 +88,7 @@ std::string avoid_words(const ReportSystem& system, const SetsOfSize& sets) {
   return text;
 }
 
-/// Values of a key, each with the systems that have it; runs that do not tell are left out.
+/// Values of a key, each with the systems that have it; runs without it are left out.
 using Values = std::map<std::string, std::set<std::string>>;
 
 std::string values_words(const Values& values) {
@@ -106,8 +106,8 @@ void warn_of_facts(const ReportData& data, std::vector<std::string>& warnings) {
     Values values;
     for (const Dataset& dataset : data.datasets) {
       const std::string value = dataset.fact(std::string(fact));
-      const bool told = !value.empty() && (!dataset.simulated || fact == "busbar");
-      if (told) values[value].insert(dataset.label);
+      const bool known = !value.empty() && (!dataset.simulated || fact == "busbar");
+      if (known) values[value].insert(dataset.label);
     }
     if (values.size() > 1) {
       warnings.push_back(fmt::format(
@@ -186,8 +186,9 @@ std::vector<std::string> topology_findings(const ReportData& data) {
         behind.push_back(fmt::format("{} {}", candidate.system, format_figure(candidate.GBps)));
       }
     }
-    found.push_back(fmt::format("{} devices, best set of each: {} can carry {}{}", k,
-                                join_and(first), rate_words(sorted.front().GBps),
+    found.push_back(fmt::format("{} devices, best set of each: {} {} {}{}", k, join_and(first),
+                                first.size() == 1 ? "reaches" : "reach",
+                                rate_words(sorted.front().GBps),
                                 behind.empty() ? "" : "; behind: " + join(behind, ", ")));
   }
   return found;

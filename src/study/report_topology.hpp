@@ -8,20 +8,20 @@
 
 namespace busbar {
 
-/// @name What the topologies tell
+/// @name Findings of the topologies
 /// @{
-/// Who can carry most for each number of GPUs, by its best set.
+/// The highest bound for each number of GPUs, by its best set.
 [[nodiscard]] std::vector<std::string> topology_findings(const ReportData& data);
 /// What limits the first GPUs of each system; numbers of GPUs with one limit together.
 [[nodiscard]] std::vector<std::string> limit_findings(const ReportSystem& system);
-/// Which sets carry much less than the best of their size (kAvoid or more).
+/// Which sets have much less bandwidth than the best of their size (kAvoid or more).
 [[nodiscard]] std::vector<std::string> avoid_findings(const ReportSystem& system);
 /// @}
 
 /// "GPUs", or "processors" where a system has none.
 [[nodiscard]] std::string device_noun(const ReportSystem& system);
 
-/// The best set carries so many times what a set to be avoided does.
+/// The best set has so many times the bandwidth of a set to avoid.
 inline constexpr double kAvoid = 1.25;
 
 /// What makes a comparison unsafe: different versions of libraries, measured beside simulated,

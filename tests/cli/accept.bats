@@ -202,8 +202,8 @@ END
   accept run "$DIR/auto.toml" -o "$DIR/run"
   [ "$status" -eq 4 ]
   [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 1 ]
-  [[ $stderr == *"nothing more was launched"*"does not tell gpu"* ]]
-  [ "$(grep -o "does not tell gpu" <<<"$output" | wc -l)" -eq 1 ]
+  [[ $stderr == *"nothing more was launched"*"does not report gpu"* ]]
+  [ "$(grep -o "does not report gpu" <<<"$output" | wc -l)" -eq 1 ]
   accept run "$DIR/mpi.toml" -o "$DIR/known" --assume gpu="NVIDIA H200"
   [ "$(grep -c '^node,' "$DIR/known/launches.csv")" -eq 2 ]
 }

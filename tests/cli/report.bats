@@ -46,7 +46,7 @@ papers() {
   report --system dgx-1v --system dgx-2 -o "$DIR/t.html"
   [ "$status" -eq 0 ]
   grep -q 'nothing here is measured' "$DIR/t.html"
-  grep -q '8 devices, best set of each: dgx-1v and dgx-2 can carry 150 GB/s' "$DIR/t.html"
+  grep -q '8 devices, best set of each: dgx-1v and dgx-2 reach 150 GB/s' "$DIR/t.html"
 }
 @test "the Markdown has the same words and tables" {
   papers

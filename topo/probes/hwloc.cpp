@@ -27,7 +27,7 @@ namespace busbar::topo {
 
 namespace {
 
-constexpr std::string_view kHwlocRemedy = "write it anew with lstopo FILE.xml";
+constexpr std::string_view kHwlocRemedy = "write it again with lstopo FILE.xml";
 
 using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 
@@ -158,7 +158,7 @@ void add_nvlink_ends(HostTree& tree) {
     }
   }
   tree.warnings.emplace_back(
-      "NVLinkBandwidth of hwloc only tells which devices NVLink joins: its figures change with the "
+      "NVLinkBandwidth of hwloc only shows which devices NVLink joins: its figures change with the "
       "version of hwloc that wrote them");
 }
 

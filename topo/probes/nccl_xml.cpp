@@ -63,9 +63,9 @@ void check_ends(HostTree& tree) {
     if (end.kind != NvlinkKind::Gpu || end.from >= end.to) continue;
     const int back = reported_links(tree, end.to, end.from);
     if (find_gpu(tree, end.to) == nullptr || back < 0 || back == end.count) continue;
-    tree.warnings.push_back(fmt::format("{} tells {} to {}, which tells {} back", end.from,
-                                        counted(static_cast<std::size_t>(end.count), "NVLink"),
-                                        end.to, back));
+    tree.warnings.push_back(
+        fmt::format("asymmetric link: {} reports {} to {}, which reports {} back", end.from,
+                    counted(static_cast<std::size_t>(end.count), "NVLink"), end.to, back));
   }
 }
 
@@ -111,7 +111,7 @@ void count_classless(HostTree& tree) {
                   counted(static_cast<std::size_t>(number), "device"), first->bus_id));
 }
 
-constexpr std::string_view kRemedy = "write it anew with NCCL_TOPO_DUMP_FILE";
+constexpr std::string_view kRemedy = "write it again with NCCL_TOPO_DUMP_FILE";
 /// What may stand in what; other elements are left out with a warning.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNesting{{{"system", "cpu"},
                                                                                  {"cpu", "pci"},

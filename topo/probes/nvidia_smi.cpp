@@ -208,7 +208,7 @@ class Prober {
     } else if (result.timed_out) {
       warn(
           fmt::format("{} gave no answer within {:g} s and was killed: what it and later questions "
-                      "would tell is left out; the kernel's log (dmesg) may name a lost GPU",
+                      "would report is left out; the kernel's log (dmesg) may name a lost GPU",
                       question(arguments), timeout_.count()));
     } else if (result.exit_status == 9 || mentions(result, "couldn't communicate")) {
       warn(fmt::format("{} cannot reach the driver ({}): no GPU is known; load the NVIDIA driver",

@@ -17,7 +17,7 @@ struct XmlRoot {
 };
 
 /// Checks that a text is one whole, well-formed XML document without entities of its own. Throws
-/// Error (Usage) with FILE:LINE:COLUMN where it is not; `remedy` says how to write the file anew.
+/// Error (Usage) with FILE:LINE:COLUMN where it is not; `remedy` says how to write the file again.
 [[nodiscard]] XmlRoot check_xml(const std::string& text, const std::string& origin,
                                 std::string_view remedy);
 
@@ -29,7 +29,7 @@ struct XmlRoot {
 /// Error (Usage) with FILE:LINE:COLUMN.
 class XmlReader {
  public:
-  /// Keeps references: the text, its name, and how to write the file anew.
+  /// Keeps references: the text, its name, and how to write the file again.
   XmlReader(const std::string& text, const std::string& origin, std::string_view remedy)
       : text_(text), origin_(origin), remedy_(remedy) {}
 

@@ -123,7 +123,7 @@ std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const 
 
 /// MPI-3 counts are int. MPICH before 4.1 also keeps int displacements inside its algorithms, in
 /// elements for reductions and in bytes for broadcasts, gathers and scatters, so totals stay below
-/// INT_MAX too. (An all-to-all reckons with addresses: each of its blocks stays below.)
+/// INT_MAX too. (An all-to-all computes with addresses: each of its blocks stays below.)
 std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
   const Bytes element = info(call.type).size;
   const MpiRoutine& routine = routine_of(call);

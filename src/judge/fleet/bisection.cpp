@@ -110,15 +110,15 @@ std::vector<Bisection::Asked> Bisection::ask_each_other() {
 }
 
 void Bisection::give_up() {
-  std::vector<bool> told(parts_.size(), false);
+  std::vector<bool> reported(parts_.size(), false);
   for (const std::size_t part : open_) {
-    if (told[part]) continue;
+    if (reported[part]) continue;
     std::vector<std::size_t> members = parts_[part].members;
     const auto sibling = parts_[part].sibling;
     const bool both = sibling && std::find(open_.begin(), open_.end(), *sibling) != open_.end();
     if (both && parts_[part].whole) {
       members = parts_[*parts_[part].whole].members;
-      told[*sibling] = true;
+      reported[*sibling] = true;
     }
     unresolved_.push_back(std::move(members));
   }

@@ -35,8 +35,8 @@ class Bisection {
   /// Nodes that gave no data with a known-good helper.
   [[nodiscard]] const std::vector<std::size_t>& silent() const { return silent_; }
   /// Groups that are low while both of their halves are good (an interaction: a link, a switch),
-  /// and those that found no good node to be measured with: none of theirs could be told from the
-  /// others.
+  /// and those that found no good node to be measured with: none of theirs could be distinguished
+  /// from the others.
   [[nodiscard]] const std::vector<std::vector<std::size_t>>& unresolved() const {
     return unresolved_;
   }

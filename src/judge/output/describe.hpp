@@ -37,7 +37,7 @@ namespace busbar::judge {
 [[nodiscard]] std::string suspect_name(const Suspect& suspect);
 /// "... (confirmed with a known-good partner)".
 [[nodiscard]] std::string suspect_evidence(const Suspect& suspect);
-/// What stands where no suspect is: that nobody is blamed, and whether rules fail all the same.
+/// What stands where no suspect is: that no node is blamed, and whether rules fail all the same.
 [[nodiscard]] std::string no_suspect_words(const Acceptance& acceptance);
 /// "h2 failed: ...": nodes that are not good, those with the same evidence together. None where one
 /// cause refuses all.

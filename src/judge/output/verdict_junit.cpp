@@ -114,7 +114,7 @@ void add_suite(pugi::xml_node suites, const Acceptance& acceptance,
   }
 }
 
-/// A file without cases would look like success: what is not told by a case becomes one.
+/// A file without cases would look like success: what no case reports becomes one.
 void add_gaps(pugi::xml_node suites, const Acceptance& acceptance,
               const Specification& specification) {
   const Accounting accounting = account_for(acceptance, specification);

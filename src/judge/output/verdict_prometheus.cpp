@@ -60,19 +60,19 @@ class Family {
 };
 
 /// Verdicts that have series of their own.
-std::vector<const CheckResult*> told_alone(const Acceptance& acceptance) {
+std::vector<const CheckResult*> own_results(const Acceptance& acceptance) {
   std::map<std::string, std::set<std::string>> instances;
   for (const CheckResult& verdict : acceptance.verdicts) {
     instances[verdict.device_set].insert(verdict.instance);
   }
-  std::vector<const CheckResult*> told;
+  std::vector<const CheckResult*> results;
   for (const CheckResult& verdict : acceptance.verdicts) {
     if (verdict.outcome != Outcome::Pass ||
         instances[verdict.device_set].size() <= kMostInstances) {
-      told.push_back(&verdict);
+      results.push_back(&verdict);
     }
   }
-  return told;
+  return results;
 }
 
 std::vector<Label> what_is_measured(const CheckResult& verdict) {
@@ -97,11 +97,11 @@ constexpr std::array<MetricFamily, 3> kMetrics{
       "Algorithm bandwidth over launches, in 10^9 bytes per second.", 1},
      {Metric::Time, "interconnect_time_seconds", "Time of one operation over launches.", 1e-6}}};
 
-std::string measured(const std::vector<const CheckResult*>& told, const std::string& system) {
+std::string measured(const std::vector<const CheckResult*>& results, const std::string& system) {
   std::string text;
   for (const MetricFamily& metric : kMetrics) {
     Family family(metric.name, metric.help, system);
-    for (const CheckResult* verdict : told) {
+    for (const CheckResult* verdict : results) {
       if (verdict->metric != metric.metric || !verdict->value) continue;
       family.add(what_is_measured(*verdict), *verdict->value * metric.factor);
     }
@@ -109,7 +109,7 @@ std::string measured(const std::vector<const CheckResult*>& told, const std::str
   }
   Family ratios("interconnect_reference_ratio", "Measured value over the reference of the rule.",
                 system);
-  for (const CheckResult* verdict : told) {
+  for (const CheckResult* verdict : results) {
     std::vector<Label> labels{{"rule", verdict->rule}};
     for (Label& label : what_is_measured(*verdict)) labels.push_back(std::move(label));
     ratios.add(labels, verdict->ratio);
@@ -146,9 +146,9 @@ std::string summaries(const Acceptance& acceptance, const std::string& system) {
 }
 
 /// The worst outcome of a rule's instance over collectives and sizes.
-std::string verdicts(const std::vector<const CheckResult*>& told, const std::string& system) {
+std::string verdicts(const std::vector<const CheckResult*>& results, const std::string& system) {
   std::map<std::pair<std::string, std::string>, Outcome> worst;
-  for (const CheckResult* verdict : told) {
+  for (const CheckResult* verdict : results) {
     const auto [found, added] =
         worst.try_emplace({verdict->rule, verdict->instance}, verdict->outcome);
     found->second = std::max(found->second, verdict->outcome);
@@ -179,13 +179,13 @@ std::string states(const Acceptance& acceptance, const Specification& specificat
 
 std::string verdict_prometheus(const Acceptance& acceptance, const Specification& specification) {
   const std::string system = system_name(specification);
-  const std::vector<const CheckResult*> told = told_alone(acceptance);
+  const std::vector<const CheckResult*> results = own_results(acceptance);
   Family overall("interconnect_overall", "Overall verdict; always 1.", system);
   overall.add({{"verdict", std::string(name(acceptance.overall()))}}, 1);
   Family stamp("interconnect_last_run_timestamp_seconds",
                "When the system was judged, in seconds since 1970.", system);
   stamp.add({}, static_cast<double>(acceptance.head.judged_at_unix));
-  return measured(told, system) + verdicts(told, system) + summaries(acceptance, system) +
+  return measured(results, system) + verdicts(results, system) + summaries(acceptance, system) +
          states(acceptance, specification, system) + overall.text() + stamp.text();
 }
 

@@ -109,12 +109,12 @@ void Campaign::run_unit(const Unit& unit) {
          {.begun =
               [&](std::size_t i) {
                 ++begun_;
-                tell(first + i, jobs[i], nullptr);
+                report(first + i, jobs[i], nullptr);
               },
           .ended =
               [&](std::size_t i, const LaunchResult& result) {
                 keep(first + i, jobs[i], result);
-                tell(first + i, jobs[i], &result);
+                report(first + i, jobs[i], &result);
                 if (!result.timed_out) return;
                 doubtful.insert(doubtful.end(), jobs[i].nodes.begin(), jobs[i].nodes.end());
               }});
@@ -135,7 +135,7 @@ Unit Campaign::leave_out_silent(const Unit& unit) {
     const LaunchResult result{
         .failure = silent_.at(*silent), .exit_code = -1, .unreachable = *silent};
     keep(++begun_, job, result);
-    tell(begun_, job, &result);
+    report(begun_, job, &result);
   }
   return jobs;
 }
@@ -150,7 +150,7 @@ void Campaign::keep(std::size_t number, const Job& job, const LaunchResult& resu
               result.csv, result.log);
 }
 
-void Campaign::tell(std::size_t number, const Job& job, const LaunchResult* result) {
+void Campaign::report(std::size_t number, const Job& job, const LaunchResult* result) {
   if (!request_.note) return;
   LaunchNote note{.number = number, .planned = planned_, .what = words_of(job)};
   if (result != nullptr) {

@@ -17,7 +17,7 @@
 
 namespace busbar::judge {
 
-/// What is told of a launch, before it begins and when it has ended.
+/// What is reported of a launch, before it begins and when it has ended.
 struct LaunchNote {
   std::size_t number = 0;  ///< from 1
   std::size_t planned = 0;
@@ -71,7 +71,7 @@ class Campaign {
   void keep(std::size_t number, const Job& job, const LaunchResult& result);
   void rerun();
   void search(const DeviceSetRule& set);
-  void tell(std::size_t number, const Job& job, const LaunchResult* result);
+  void report(std::size_t number, const Job& job, const LaunchResult* result);
 
   CampaignRequest request_;
   const Specification& specification_;

@@ -37,7 +37,7 @@ using Words = std::vector<std::string>;
 /// after each other.
 [[nodiscard]] std::vector<Words> commands_of(const Specification& specification,
                                              const LaunchSetup& setup, const Job& job);
-/// What shows whether a node can be launched on: a program that tells its version there.
+/// What shows whether a node can be launched on: a program that prints its version there.
 [[nodiscard]] Words touch_command(const LaunchSetup& setup, const std::string& collective,
                                   const std::string& node);
 /// As a shell would read it.

@@ -139,7 +139,7 @@ constexpr std::string_view kInterrupted = "interrupted";
 /// A shortage is waited for so long where no launch runs whose end could mend it.
 constexpr Seconds kShortagePatience{2};
 
-/// Wrong data and skipped rows are told by the rows themselves.
+/// Wrong data and skipped rows are reported by the rows themselves.
 bool rows_tell(int exit_status) {
   return exit_status == exit_code(Status::Ok) || exit_status == exit_code(Status::Wrong) ||
          exit_status == exit_code(Status::Skipped);

@@ -37,7 +37,7 @@ Crossing once_through_all_cards(const Counts& c) {
 }
 
 /// Reduce-scatter inside, exchange of 1/g by each card between k nodes, gather inside: a card
-/// carries (k-1)/k of its 1/g, and bus bandwidth counts (n-1)/n of the whole:
+/// moves (k-1)/k of its 1/g, and bus bandwidth counts (n-1)/n of the whole:
 /// (n-1)/n : (k-1)/(k g) = (n-1)/(k-1). An all-reduce does both twice.
 Crossing hierarchical(const Counts& c) {
   return {.times = (c.n - 1) / (c.k - 1), .words = fmt::format("{}/{}", c.n - 1, c.k - 1)};

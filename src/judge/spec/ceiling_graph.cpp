@@ -56,7 +56,7 @@ std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& hos
   return searched ? topo::select_devices(host, ranks, selection, {}, 0).bound.devices : devices;
 }
 
-/// Ranks of one processor exchange through its memory, of which the graph tells nothing.
+/// Ranks of one processor exchange through its memory, which is not in the graph.
 bool ranks_share_processors(const topo::Graph& graph, const SetShape& shape) {
   const bool processors =
       !graph.devices.empty() && topo::device(graph, 0).kind == topo::NodeKind::Processor;
@@ -100,8 +100,8 @@ double inside_ceiling(const CeilingRule& rule, const Collective& collective,
               : bound.bound_GBps;
 }
 
-/// One NVLink domain: the port of each, or where the switch adds what topo/bounds reckons of NVLS,
-/// for all n ranks and not only for those of two nodes.
+/// One NVLink domain: the port of each, or where the switch adds what topo/bounds computes for
+/// NVLS, for all n ranks and not only for those of two nodes.
 double domain_ceiling(const CeilingRule& rule, const Collective& collective,
                       const topo::Bound& bound, double n) {
   const bool adds = rule.in_network_reduction && collective.movement == Movement::AllReduce &&

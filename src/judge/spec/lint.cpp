@@ -198,7 +198,7 @@ void lint_latency(const LintCase& subject, Findings& findings) {
   const Bytes size = rule.sizes.front();
   if (rule.metric == Metric::Time || !is_latency_bound(subject, size)) return;
   findings.warn(rule.size_place, rule.id,
-                fmt::format("{} of {} is mostly latency, and {} tells little of it: take metric = "
+                fmt::format("{} of {} is mostly latency, which {} hardly shows: take metric = "
                             "\"time_us\", or larger sizes",
                             format_bytes(size), subject.collective, name(rule.metric)));
 }
@@ -237,7 +237,7 @@ void lint_sides(const Expectation& rule, Findings& findings) {
       time ? bounds.fail_below || bounds.warn_below : bounds.fail_above || bounds.warn_above;
   if (!is_fixed(rule) || guarded) return;
   findings.warn(rule.place, rule.id,
-                fmt::format("nothing tells what is too good to be true (a wrong size, clock or "
+                fmt::format("nothing limits what is too good to be true (a wrong size, clock or "
                             "number of ranks would pass); give {}",
                             time ? "fail_below" : "fail_above"));
 }

@@ -59,7 +59,7 @@ struct LogDevice {
 /// One test of a log: what stands above its rows, and they.
 struct LogTable {
   std::size_t line = 0;                ///< of its first row
-  std::string collective{};            ///< as the log has it; empty where it does not tell
+  std::string collective{};            ///< as the log has it; empty where it has none
   std::vector<std::string> columns{};  ///< the names above its rows; empty where there are none
   std::string tool{};     ///< "nccl-tests", "nccl-tests 2.17.8", "OSU 7.3", "IMB 2021.3"
   std::string backend{};  ///< nccl, rccl or mpi

@@ -230,8 +230,8 @@ class LogConverter {
       return *listed;
     }
     const auto stated = stated_ranks(table);
-    const bool tells = collective.bus_factor(2) != collective.bus_factor(3);
-    const RanksAllowed allowed = tells ? ranks_allowed(rows, collective) : RanksAllowed{};
+    const bool informative = collective.bus_factor(2) != collective.bus_factor(3);
+    const RanksAllowed allowed = informative ? ranks_allowed(rows, collective) : RanksAllowed{};
     const bool one = allowed.least > 0 && allowed.least == allowed.most;
     if (stated && !one) return *stated;
     const std::string said =
@@ -293,7 +293,7 @@ class LogConverter {
     if (meaning.old_algbw) {
       warn(
           fmt::format("{}: algorithm bandwidths are by the definition of before June 2020, with "
-                      "the bus factor in them; they are reckoned anew from size and time",
+                      "the bus factor in them; they are recomputed from size and time",
                       place(rows.front().line)));
     }
     std::vector<std::size_t> differing;
@@ -312,13 +312,13 @@ class LogConverter {
     if (!differing.empty()) {
       warn(fmt::format(
           "{}: bus bandwidths of {} are not size over time times the factor for {}; they are "
-          "reckoned anew and flagged bandwidth-differs",
+          "recomputed and flagged bandwidth-differs",
           place(differing.front()), counted(differing.size(), "value"),
           counted(to_size(meaning.ranks), "rank")));
     }
   }
 
-  /// The footer's mean is over all rows: another mean tells that rows are missing.
+  /// The footer's mean is over all rows: another mean shows that rows are missing.
   void check_mean(const LogTable& table) {
     if (!table.mean_busbw_GBps) return;
     double sum = 0;

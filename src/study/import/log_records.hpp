@@ -32,10 +32,10 @@ struct TableMeaning {
 /// "key: value" lines for the head of a CSV.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// What logs tell of themselves: where they are from, tool, library, devices, hosts, command.
+/// The facts in logs: where they are from, tool, library, devices, hosts, command.
 [[nodiscard]] Facts facts_of(std::span<const LogFile> logs);
 
-/// What the user knows and a log may not tell.
+/// What the user knows and a log may not have.
 struct LogHints {
   std::string collective{};
   std::optional<int> ranks{};

@@ -78,7 +78,7 @@ bool set_of_row(LogRow& row, std::string_view column, std::string_view word) {
   return true;
 }
 
-/// A column of a half; columns that nobody here knows are passed over.
+/// A column of a half; unknown columns are skipped.
 void set_of_half(LogHalf& half, std::string_view column, std::string_view word) {
   if (column == "time") {
     half.time_us = number_in(column, word);
@@ -235,7 +235,7 @@ class NcclText {
         {.tool = "nccl-tests", .backend = "nccl", .cadence = "streaming", .aggregation = "mean"});
     columns_.clear();
   }
-  /// A test begins: what the last one told is no longer true.
+  /// A test begins: what the last one reported is no longer true.
   void start_test() {
     if (log_.tables.empty() || !log_.tables.back().rows.empty() || log_.tables.back().ended) {
       start_table();

@@ -15,9 +15,9 @@
 // 2018, when the titles did not say it. A copy has 10000000 ints until June 2020, then 40000000, or
 // --numElems of them.
 //
-// What nvbandwidth prints, as text or by --json. Its tests are told apart by their names: the arrow
-// of "GPU(row) -> GPU(column)" stands for a read of the column's memory by the row's GPU, so that
-// the data goes the other way (its source, device_to_device_memcpy_read_ce and its like).
+// What nvbandwidth prints, as text or by --json. Its tests are distinguished by their names: the
+// arrow of "GPU(row) -> GPU(column)" stands for a read of the column's memory by the row's GPU, so
+// that the data goes the other way (its source, device_to_device_memcpy_read_ce and its like).
 namespace busbar::study {
 namespace {
 

@@ -27,7 +27,7 @@ struct PairLog {
   std::string type{};
   std::vector<PairMatrix> matrices{};
   std::vector<std::string> others{};  ///< names of matrices that are not of one-way copies
-  std::optional<Bytes> usual_size{};  ///< of a copy, where the log does not tell it
+  std::optional<Bytes> usual_size{};  ///< of a copy, where the log does not have it
   std::string usual_because{};        ///< "its own since version 0.7"
 };
 
@@ -37,7 +37,7 @@ struct PairLog {
                                    const LogReading& reading);
 
 /// One matrix as rows of send-receive pairs: the user's, or the tool's preferred one. Throws Error
-/// (Usage) naming --matrix or --size where it cannot tell which matrix or of what size.
+/// (Usage) naming --matrix or --size where it is unknown which matrix or of what size.
 [[nodiscard]] LogFile log_of_pairs(PairLog pairs, const LogReading& reading);
 
 }  // namespace busbar::study

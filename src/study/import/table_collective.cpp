@@ -131,7 +131,7 @@ bool has_column(const LogTable& table, std::string_view name) {
   return std::find(table.columns.begin(), table.columns.end(), name) != table.columns.end();
 }
 
-/// How many times the count goes into the size; 0 where it does not, or the row tells nothing.
+/// How many times the count goes into the size; 0 where it does not, or the row has no count.
 int parts_of(const LogRow& row) {
   const Bytes part = row.count * size_of_type(row.type);
   if (part == 0 || row.size % part != 0 || row.size / part > kMostRanks) return 0;

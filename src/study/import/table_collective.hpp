@@ -11,7 +11,7 @@
 
 namespace busbar::study {
 
-/// Size over time in GB/s, as far as the digits of a log tell it.
+/// Size over time in GB/s, as exactly as the digits of a log allow.
 struct Range {
   double low = 0;
   double high = 0;
@@ -28,7 +28,7 @@ struct Range {
 /// of them, or two and a quarter. One damaged row is none.
 [[nodiscard]] bool contradicts(std::span<const LogRow> rows, double factor);
 
-/// Bus bandwidth over size over time, by the row whose digits tell most.
+/// Bus bandwidth over size over time, by the row whose digits are most exact.
 [[nodiscard]] std::optional<double> measured_factor(std::span<const LogRow> rows);
 
 /// Numbers of ranks, of 2 to 65536, that all printed bus bandwidths of the rows allow: the first
@@ -45,12 +45,12 @@ struct RanksAllowed {
 [[nodiscard]] bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective,
                                  int ranks);
 
-/// What the rows of a table tell of their collective, which the log does not name: reduction, root,
+/// What the rows of a table show of their collective, which the log does not name: reduction, root,
 /// whether the count is of the whole size or of one of equal parts, what is verified in place, and
 /// the bus factor. nccl-tests' source of all versions since 2019 is behind the rules.
 class RowEvidence {
  public:
-  /// `ranks` where the log or the user tells them.
+  /// `ranks` where the log or the user gives them.
   RowEvidence(const LogTable& table, std::optional<int> ranks);
 
   /// False where the collective cannot have printed the rows.

@@ -76,7 +76,7 @@ TEST(Baseline, IsReadBackAsItWasWritten) {
 TEST(Baseline, WhatNoFileTellsIsAssumedByWordAndSaid) {
   JudgeCase one = healthy_case();
   one.specification.system.fingerprint = {{"gpu", {"H200"}}};
-  EXPECT_THAT(refusal(one), HasSubstr("does not tell gpu (--assume gpu=VALUE"));
+  EXPECT_THAT(refusal(one), HasSubstr("does not report gpu (--assume gpu=VALUE"));
   const Baseline made =
       build_baseline(one.specification, one.observations, one.today,
                      {{"gpu", "NVIDIA H200"}, {"driver", "999, which the files contradict"}});
@@ -147,7 +147,7 @@ TEST(Baseline, OfAnotherSystemIsAnError) {
       against("2026-11-01", {{"nccl", "NCCL 2.18.1"}, {"driver", "580.1"}, {"ngpus", "8"}}, 450);
   EXPECT_EQ(verdict.outcome, Outcome::Error);
   EXPECT_EQ(verdict.reason, "baseline b.csv is of nccl 'NCCL 2.18.1', this is 'NCCL 2.29.2'");
-  EXPECT_EQ(against("2026-11-01", {}, 450).reason, "baseline b.csv does not tell nccl");
+  EXPECT_EQ(against("2026-11-01", {}, 450).reason, "baseline b.csv does not report nccl");
 }
 
 TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {

@@ -82,7 +82,7 @@ TEST(FailOpen, Defect7AFloorOfAnotherMachineIsAnErrorAndNotAPass) {
   JudgeCase one;
   one.steady({"h1"}, 450);
   one.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
-  EXPECT_THAT(one.first().reason, HasSubstr("does not tell gpu"));
+  EXPECT_THAT(one.first().reason, HasSubstr("does not report gpu"));
   for (Observation& o : one.observations) {
     o.facts["rank-0"] = "host h1 node 0 device 0 bus 0000:07:00.0 uuid GPU-1 name NVIDIA H100";
   }

@@ -99,10 +99,10 @@ TEST(Findings, ToldOfTopologiesNeedNoCurves) {
   const ReportData data =
       make_report_data({}, {topo::load_system("dgx-1v"), topo::load_system("dgx-2")});
   EXPECT_THAT(topology_findings(data),
-              Contains("8 devices, best set of each: dgx-1v and dgx-2 can carry 150 GB/s"));
+              Contains("8 devices, best set of each: dgx-1v and dgx-2 reach 150 GB/s"));
   EXPECT_THAT(
       topology_findings(data),
-      Contains("4 devices, best set of each: dgx-2 can carry 150 GB/s; behind: dgx-1v 100"));
+      Contains("4 devices, best set of each: dgx-2 reaches 150 GB/s; behind: dgx-1v 100"));
 }
 
 TEST(Warnings, TellWhatMakesAComparisonUnsafe) {

@@ -300,7 +300,8 @@ TEST(NcclXml, WarnsOfNvlinksThatDoNotFit) {
   const HostTree other = parse_nccl_xml(
       with(kSample, R"(0000:05:00.0" count="2")", R"(0000:05:00.0" count="1")"), "f");
   ASSERT_EQ(other.warnings.size(), 1U);
-  EXPECT_EQ(other.warnings[0], "0000:04:00.0 tells 1 NVLink to 0000:05:00.0, which tells 2 back");
+  EXPECT_EQ(other.warnings[0],
+            "asymmetric link: 0000:04:00.0 reports 1 NVLink to 0000:05:00.0, which reports 2 back");
   const HostTree itself =
       parse_nccl_xml(with(kSample, "target=\"0000:90:00.0", "target=\"0000:84:00.0"), "f");
   EXPECT_EQ(itself.nvlinks[3].kind, NvlinkKind::Unknown);
