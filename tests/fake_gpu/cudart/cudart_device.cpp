@@ -168,80 +168,52 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
 
 extern "C" {
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  return call("cudaGetDeviceCount", [&] {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<int>(machine().gpus.size());
-    return machine().gpus.empty() ? cudaErrorNoDevice : cudaSuccess;
-  });
-}
-
-cudaError_t cudaGetDevice(int* device) {
-  return call("cudaGetDevice", [&] {
-    if (device == nullptr) return cudaErrorInvalidValue;
-    if (machine().gpus.empty()) return cudaErrorNoDevice;
-    *device = this_thread().device;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaSetDevice(int device) {
-  return call("cudaSetDevice", [&] {
-    const cudaError_t status = use_device(device);
-    if (status == cudaSuccess) this_thread().device = device;
-    return status;
-  });
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
-  return call("cudaGetDeviceProperties", [&] {
-    const Gpu* gpu = nullptr;
-    if (prop == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t status = find_gpu(device, &gpu);
-    if (status == cudaSuccess) *prop = describe(*gpu);
-    return status;
-  });
-}
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call("cudaDeviceGetAttribute", [&] {
-    const Gpu* gpu = nullptr;
-    if (value == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t status = find_gpu(device, &gpu);
-    if (status != cudaSuccess) return status;
-    return find_attribute(describe(*gpu), attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
-  });
-}
-
-cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
-  return call("cudaDeviceGetPCIBusId", [&] {
-    const Gpu* gpu = nullptr;
-    const cudaError_t status = find_gpu(device, &gpu);
-    if (status != cudaSuccess) return status;
-    if (text == nullptr || bytes <= static_cast<int>(gpu->pci.size())) return cudaErrorInvalidValue;
-    // As CUDA writes it: capital hexadecimal digits.
-    static_cast<void>(std::snprintf(text, static_cast<std::size_t>(bytes), "%04X:%02X:%02X.0",
-                                    static_cast<unsigned>(pci_part(*gpu, 20, 0xFFFF)),
-                                    static_cast<unsigned>(pci_part(*gpu, 12, 0xFF)),
-                                    static_cast<unsigned>(pci_part(*gpu, 4, 0xFF))));
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", [] {
-    cudaError_t status = use_device(this_thread().device);
-    if (status == cudaSuccess) status = forbid_in_capture();
-    return status != cudaSuccess ? status : await_device(this_thread().device);
-  });
-}
-
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  return call("cudaRuntimeGetVersion", [&] { return tell_version(version); });
-}
-
-cudaError_t cudaDriverGetVersion(int* version) {
-  return call("cudaDriverGetVersion", [&] { return tell_version(version); });
-}
+CUDA_CALL(cudaGetDeviceCount, (int* count), {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  *count = static_cast<int>(machine().gpus.size());
+  return machine().gpus.empty() ? cudaErrorNoDevice : cudaSuccess;
+})
+CUDA_CALL(cudaGetDevice, (int* device), {
+  if (device == nullptr) return cudaErrorInvalidValue;
+  if (machine().gpus.empty()) return cudaErrorNoDevice;
+  *device = this_thread().device;
+  return cudaSuccess;
+})
+CUDA_CALL(cudaSetDevice, (int device), {
+  const cudaError_t status = use_device(device);
+  if (status == cudaSuccess) this_thread().device = device;
+  return status;
+})
+CUDA_CALL(cudaGetDeviceProperties, (cudaDeviceProp * prop, int device), {
+  const Gpu* gpu = nullptr;
+  if (prop == nullptr) return cudaErrorInvalidValue;
+  const cudaError_t status = find_gpu(device, &gpu);
+  if (status == cudaSuccess) *prop = describe(*gpu);
+  return status;
+})
+CUDA_CALL(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr attribute, int device), {
+  const Gpu* gpu = nullptr;
+  if (value == nullptr) return cudaErrorInvalidValue;
+  if (const auto status = find_gpu(device, &gpu); status != cudaSuccess) return status;
+  return find_attribute(describe(*gpu), attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+})
+CUDA_CALL(cudaDeviceGetPCIBusId, (char* text, int bytes, int device), {
+  const Gpu* gpu = nullptr;
+  if (const auto status = find_gpu(device, &gpu); status != cudaSuccess) return status;
+  if (text == nullptr || bytes <= static_cast<int>(gpu->pci.size())) return cudaErrorInvalidValue;
+  // As CUDA writes it: capital hexadecimal digits.
+  static_cast<void>(std::snprintf(text, static_cast<std::size_t>(bytes), "%04X:%02X:%02X.0",
+                                  static_cast<unsigned>(pci_part(*gpu, 20, 0xFFFF)),
+                                  static_cast<unsigned>(pci_part(*gpu, 12, 0xFF)),
+                                  static_cast<unsigned>(pci_part(*gpu, 4, 0xFF))));
+  return cudaSuccess;
+})
+CUDA_CALL(cudaDeviceSynchronize, (), {
+  cudaError_t status = use_device();
+  if (status == cudaSuccess) status = forbid_in_capture();
+  return status != cudaSuccess ? status : await_device(this_thread().device);
+})
+CUDA_CALL(cudaRuntimeGetVersion, (int* version), { return tell_version(version); })
+CUDA_CALL(cudaDriverGetVersion, (int* version), { return tell_version(version); })
 
 }  // extern "C"

@@ -30,7 +30,7 @@ cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode) {
   const StreamPointer stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (stream == default_stream(stream->device())) return cudaErrorStreamCaptureUnsupported;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   if (stream->capture != nullptr) return cudaErrorIllegalState;
   stream->capture = std::make_shared<Capture>();
   stream->capture->mode = mode;
@@ -44,7 +44,7 @@ cudaError_t end(cudaStream_t handle, cudaGraph_t* graph) {
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (graph == nullptr) return cudaErrorInvalidValue;
   *graph = nullptr;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture == nullptr) return cudaErrorIllegalState;
   if (capture->origin != stream.get()) return cudaErrorStreamCaptureUnmatched;
@@ -60,7 +60,7 @@ cudaError_t end(cudaStream_t handle, cudaGraph_t* graph) {
 }
 
 cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   const GraphPointer found = find_graph(graph);
   if (found == nullptr || executable == nullptr) return cudaErrorInvalidValue;
   *executable = reinterpret_cast<cudaGraphExec_t>(keep(std::make_shared<Graph>(*found)));
@@ -88,69 +88,47 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
 
 extern "C" {
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return call("cudaStreamBeginCapture", [&] { return begin(stream, mode); });
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call("cudaStreamEndCapture", [&] { return end(stream, graph); });
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
-  return call("cudaStreamIsCapturing", [&] {
-    const StreamPointer stream = find_stream(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    if (status == nullptr) return cudaErrorInvalidValue;
-    const std::lock_guard guard(runtime_mutex());
-    *status = cudaStreamCaptureStatusNone;
-    if (stream->capture != nullptr) {
-      *status = stream->capture->valid ? cudaStreamCaptureStatusActive
-                                       : cudaStreamCaptureStatusInvalidated;
-    }
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  return call("cudaThreadExchangeStreamCaptureMode", [&] {
-    if (mode == nullptr) return cudaErrorInvalidValue;
-    const int before = this_thread().capture_mode;
-    this_thread().capture_mode = *mode;
-    *mode = static_cast<cudaStreamCaptureMode>(before);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 unsigned long long) {
-  return call("cudaGraphInstantiate", [&] { return instantiate(executable, graph); });
-}
-
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                          unsigned long long) {
-  return call("cudaGraphInstantiateWithFlags", [&] { return instantiate(executable, graph); });
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  return call("cudaGraphLaunch", [&] {
-    const StreamPointer queue = find_stream_with_room(stream);
-    const std::lock_guard guard(runtime_mutex());
-    return launch(find_graph(executable), queue);
-  });
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
-  return call("cudaGraphExecDestroy", [&] {
-    const std::lock_guard guard(runtime_mutex());
-    return graphs().erase(executable) == 1 ? cudaSuccess : cudaErrorInvalidValue;
-  });
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call("cudaGraphDestroy", [&] {
-    const std::lock_guard guard(runtime_mutex());
-    return graphs().erase(graph) == 1 ? cudaSuccess : cudaErrorInvalidValue;
-  });
-}
+CUDA_CALL(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode),
+          { return begin(stream, mode); })
+CUDA_CALL(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph),
+          { return end(stream, graph); })
+CUDA_CALL(cudaStreamIsCapturing, (cudaStream_t handle, cudaStreamCaptureStatus* status), {
+  const StreamPointer stream = find_stream(handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (status == nullptr) return cudaErrorInvalidValue;
+  const auto guard = lock_runtime();
+  *status = cudaStreamCaptureStatusNone;
+  if (stream->capture != nullptr) {
+    *status =
+        stream->capture->valid ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusInvalidated;
+  }
+  return cudaSuccess;
+})
+CUDA_CALL(cudaThreadExchangeStreamCaptureMode, (cudaStreamCaptureMode * mode), {
+  if (mode == nullptr) return cudaErrorInvalidValue;
+  const int before = this_thread().capture_mode;
+  this_thread().capture_mode = *mode;
+  *mode = static_cast<cudaStreamCaptureMode>(before);
+  return cudaSuccess;
+})
+CUDA_CALL(cudaGraphInstantiate,
+          (cudaGraphExec_t * executable, cudaGraph_t graph, unsigned long long),
+          { return instantiate(executable, graph); })
+CUDA_CALL(cudaGraphInstantiateWithFlags,
+          (cudaGraphExec_t * executable, cudaGraph_t graph, unsigned long long),
+          { return instantiate(executable, graph); })
+CUDA_CALL(cudaGraphLaunch, (cudaGraphExec_t executable, cudaStream_t stream), {
+  const StreamPointer queue = find_stream_with_room(stream);
+  const auto guard = lock_runtime();
+  return launch(find_graph(executable), queue);
+})
+CUDA_CALL(cudaGraphExecDestroy, (cudaGraphExec_t executable), {
+  const auto guard = lock_runtime();
+  return graphs().erase(executable) == 1 ? cudaSuccess : cudaErrorInvalidValue;
+})
+CUDA_CALL(cudaGraphDestroy, (cudaGraph_t graph), {
+  const auto guard = lock_runtime();
+  return graphs().erase(graph) == 1 ? cudaSuccess : cudaErrorInvalidValue;
+})
 
 }  // extern "C"

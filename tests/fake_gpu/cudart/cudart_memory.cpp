@@ -13,7 +13,7 @@ namespace {
 
 cudaError_t allocate(void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
-  cudaError_t status = use_device(this_thread().device);
+  cudaError_t status = use_device();
   if (status == cudaSuccess) status = forbid_in_capture();
   if (status != cudaSuccess) return status;
   *pointer = nullptr;
@@ -23,21 +23,19 @@ cudaError_t allocate(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t release(void* pointer) {
-  const cudaError_t status = use_device(this_thread().device);
+  const cudaError_t status = use_device();
   if (status != cudaSuccess || pointer == nullptr) return status;
   if (!memory().is_start(pointer)) return cudaErrorInvalidValue;
-  const cudaError_t forbidden = forbid_in_capture();
-  if (forbidden != cudaSuccess) return forbidden;
+  if (const auto forbidden = forbid_in_capture(); forbidden != cudaSuccess) return forbidden;
   // As CUDA does: all that may still use it is done first.
-  const cudaError_t waited = await_device(memory().device_of(pointer));
-  if (waited != cudaSuccess) return waited;
+  if (const auto waited = await_device(memory().device_of(pointer)); waited != cudaSuccess)
+    return waited;
   return memory().release(pointer) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t allocate_pinned(void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
-  const cudaError_t status = use_device(this_thread().device);
-  if (status != cudaSuccess) return status;
+  if (const auto status = use_device(); status != cudaSuccess) return status;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   return memory().allocate_pinned(bytes, pointer) ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -120,19 +118,14 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
 
 extern "C" {
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-  return call("cudaMalloc", [&] { return allocate(pointer, bytes); });
-}
-
+CUDA_CALL(cudaMalloc, (void** pointer, size_t bytes), { return allocate(pointer, bytes); })
 cudaError_t cudaFree(void* pointer) {
   hang_if_lost();
   return call("cudaFree", [&] { return release(pointer); });
 }
 
-cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-  return call("cudaMallocHost", [&] { return allocate_pinned(pointer, bytes); });
-}
-
+CUDA_CALL(cudaMallocHost, (void** pointer, size_t bytes),
+          { return allocate_pinned(pointer, bytes); })
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   constexpr unsigned kKnown =
       cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
@@ -145,52 +138,36 @@ cudaError_t cudaFreeHost(void* pointer) {
   hang_if_lost();
   return call("cudaFreeHost", [&] {
     if (pointer == nullptr) return cudaSuccess;
-    const cudaError_t waited = await_device(this_thread().device);
-    if (waited != cudaSuccess) return waited;
+    if (const auto waited = await_device(this_thread().device); waited != cudaSuccess)
+      return waited;
     return memory().release_pinned(pointer) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return call("cudaMemcpy", [&] {
-    cudaError_t status = use_device(this_thread().device);
-    if (status == cudaSuccess) status = forbid_in_capture();
-    if (status != cudaSuccess) return status;
-    return copy_on(default_stream(this_thread().device), {to, from, bytes}, kind, true);
-  });
-}
-
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
-  return call("cudaMemcpyAsync", [&] {
-    const Copy copy{to, from, bytes};
-    return copy_on(find_stream_with_room(stream), copy, kind, copy.waits());
-  });
-}
-
-cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-  return call("cudaMemset", [&] {
-    const cudaError_t status = forbid_in_capture();
-    if (status != cudaSuccess) return status;
-    return fill_on(default_stream(this_thread().device), to, value, bytes);
-  });
-}
-
-cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-  return call("cudaMemsetAsync",
-              [&] { return fill_on(find_stream_with_room(stream), to, value, bytes); });
-}
-
-cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-  return call("cudaMemGetInfo", [&] {
-    if (free_bytes == nullptr || total_bytes == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t status = use_device(this_thread().device);
-    if (status != cudaSuccess) return status;
-    const Gpu& gpu = machine().gpus[static_cast<std::size_t>(this_thread().device)];
-    *total_bytes = gpu.memory_bytes;
-    *free_bytes = gpu.memory_bytes - ledger().taken(gpu.place);
-    return cudaSuccess;
-  });
-}
+CUDA_CALL(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind), {
+  cudaError_t status = use_device();
+  if (status == cudaSuccess) status = forbid_in_capture();
+  if (status != cudaSuccess) return status;
+  return copy_on(default_stream(this_thread().device), {to, from, bytes}, kind, true);
+})
+CUDA_CALL(cudaMemcpyAsync,
+          (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream), {
+            const Copy copy{to, from, bytes};
+            return copy_on(find_stream_with_room(stream), copy, kind, copy.waits());
+          })
+CUDA_CALL(cudaMemset, (void* to, int value, size_t bytes), {
+  if (const auto status = forbid_in_capture(); status != cudaSuccess) return status;
+  return fill_on(default_stream(this_thread().device), to, value, bytes);
+})
+CUDA_CALL(cudaMemsetAsync, (void* to, int value, size_t bytes, cudaStream_t stream),
+          { return fill_on(find_stream_with_room(stream), to, value, bytes); })
+CUDA_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t* total_bytes), {
+  if (free_bytes == nullptr || total_bytes == nullptr) return cudaErrorInvalidValue;
+  if (const auto status = use_device(); status != cudaSuccess) return status;
+  const Gpu& gpu = machine().gpus[static_cast<std::size_t>(this_thread().device)];
+  *total_bytes = gpu.memory_bytes;
+  *free_bytes = gpu.memory_bytes - ledger().taken(gpu.place);
+  return cudaSuccess;
+})
 
 }  // extern "C"

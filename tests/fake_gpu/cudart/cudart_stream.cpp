@@ -18,8 +18,7 @@ std::map<cudaEvent_t, EventPointer>& events() {
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
   if (stream == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0)
     return cudaErrorInvalidValue;
-  const cudaError_t status = use_device(this_thread().device);
-  if (status != cudaSuccess) return status;
+  if (const auto status = use_device(); status != cudaSuccess) return status;
   static_cast<void>(default_stream(this_thread().device));
   *stream = handle_of(make_stream(this_thread().device, flags == cudaStreamDefault));
   return cudaSuccess;
@@ -28,35 +27,33 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
   constexpr unsigned kKnown = cudaEventBlockingSync | cudaEventDisableTiming;
   if (event == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
-  const cudaError_t status = use_device(this_thread().device);
-  if (status != cudaSuccess) return status;
+  if (const auto status = use_device(); status != cudaSuccess) return status;
   auto made = std::make_shared<Event>();
   made->timed = (flags & cudaEventDisableTiming) == 0;
   made->device = this_thread().device;
   *event = reinterpret_cast<cudaEvent_t>(made.get());
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   events()[*event] = made;
   return cudaSuccess;
 }
 
 /// A copy of the event's state; false where there is no such event.
 bool read_event(cudaEvent_t handle, Event* state) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   const EventPointer event = find_event(handle);
   if (event != nullptr) *state = *event;
   return event != nullptr;
 }
 
 cudaError_t record(const EventPointer& event, const StreamPointer& stream) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   if (event == nullptr || stream == nullptr || event->device != stream->device()) {
     return cudaErrorInvalidResourceHandle;
   }
   Job mark;
   mark.run = [] { return true; };
   Ticket reached;
-  const cudaError_t status = submit(stream, mark, {}, &reached);
-  if (status != cudaSuccess) return status;
+  if (const auto status = submit(stream, mark, {}, &reached); status != cudaSuccess) return status;
   event->recorded = true;
   event->reached = reached;
   event->captured = stream->capture;
@@ -64,7 +61,7 @@ cudaError_t record(const EventPointer& event, const StreamPointer& stream) {
 }
 
 cudaError_t wait_for_event(const StreamPointer& stream, cudaEvent_t handle) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   const EventPointer event = find_event(handle);
   if (event == nullptr || stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (event->captured != nullptr) {
@@ -99,7 +96,7 @@ cudaError_t elapsed(float* ms, const Event& start, const Event& end) {
 cudaError_t look_at(cudaEvent_t handle, Event* state) {
   if (!read_event(handle, state)) return cudaErrorInvalidResourceHandle;
   if (state->captured == nullptr) return cudaSuccess;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   state->captured->valid = false;
   return cudaErrorCapturedEvent;
 }
@@ -117,95 +114,57 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
 
 extern "C" {
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return call("cudaStreamCreate", [&] { return create_stream(stream, cudaStreamDefault); });
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return call("cudaStreamCreateWithFlags", [&] { return create_stream(stream, flags); });
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call("cudaStreamDestroy", [&] {
-    if (stream == nullptr || find_stream(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    forget_stream(stream);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t handle) {
-  return call("cudaStreamQuery", [&] {
-    const StreamPointer stream = find_stream(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    const cudaError_t status = forbid_on_capturing(stream);
-    if (status != cudaSuccess) return status;
-    return stream->is_idle() ? device_error() : cudaErrorNotReady;
-  });
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  return call("cudaStreamSynchronize", [&] {
-    const StreamPointer stream = find_stream(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    const cudaError_t status = forbid_on_capturing(stream);
-    return status != cudaSuccess ? status : await(stream->tail());
-  });
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  return call("cudaStreamWaitEvent",
-              [&] { return wait_for_event(find_stream_with_room(stream), event); });
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return call("cudaEventCreate", [&] { return create_event(event, cudaEventDefault); });
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return call("cudaEventCreateWithFlags", [&] { return create_event(event, flags); });
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call("cudaEventDestroy", [&] {
-    const std::lock_guard guard(runtime_mutex());
-    return events().erase(event) == 1 ? cudaSuccess : cudaErrorInvalidResourceHandle;
-  });
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return call("cudaEventRecord", [&] {
-    const StreamPointer queue = find_stream_with_room(stream);
-    const std::lock_guard guard(runtime_mutex());
-    return record(find_event(event), queue);
-  });
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", [&] {
-    Event state;
-    const cudaError_t status = look_at(event, &state);
-    if (status != cudaSuccess) return status;
-    return state.reached == nullptr || state.reached->is_done() ? device_error()
-                                                                : cudaErrorNotReady;
-  });
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", [&] {
-    Event state;
-    const cudaError_t status = look_at(event, &state);
-    return status != cudaSuccess ? status : await(state.reached);
-  });
-}
-
-cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
-  return call("cudaEventElapsedTime", [&] {
-    Event from;
-    Event to;
-    if (ms == nullptr) return cudaErrorInvalidValue;
-    if (!read_event(start, &from) || !read_event(end, &to)) return cudaErrorInvalidResourceHandle;
-    return elapsed(ms, from, to);
-  });
-}
+CUDA_CALL(cudaStreamCreate, (cudaStream_t * stream),
+          { return create_stream(stream, cudaStreamDefault); })
+CUDA_CALL(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
+          { return create_stream(stream, flags); })
+CUDA_CALL(cudaStreamDestroy, (cudaStream_t stream), {
+  if (stream == nullptr || find_stream(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+  forget_stream(stream);
+  return cudaSuccess;
+})
+CUDA_CALL(cudaStreamQuery, (cudaStream_t handle), {
+  const StreamPointer stream = find_stream(handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (const auto status = forbid_on_capturing(stream); status != cudaSuccess) return status;
+  return stream->is_idle() ? device_error() : cudaErrorNotReady;
+})
+CUDA_CALL(cudaStreamSynchronize, (cudaStream_t handle), {
+  const StreamPointer stream = find_stream(handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  const cudaError_t status = forbid_on_capturing(stream);
+  return status != cudaSuccess ? status : await(stream->tail());
+})
+CUDA_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned),
+          { return wait_for_event(find_stream_with_room(stream), event); })
+CUDA_CALL(cudaEventCreate, (cudaEvent_t * event), { return create_event(event, cudaEventDefault); })
+CUDA_CALL(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags),
+          { return create_event(event, flags); })
+CUDA_CALL(cudaEventDestroy, (cudaEvent_t event), {
+  const auto guard = lock_runtime();
+  return events().erase(event) == 1 ? cudaSuccess : cudaErrorInvalidResourceHandle;
+})
+CUDA_CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), {
+  const StreamPointer queue = find_stream_with_room(stream);
+  const auto guard = lock_runtime();
+  return record(find_event(event), queue);
+})
+CUDA_CALL(cudaEventQuery, (cudaEvent_t event), {
+  Event state;
+  if (const auto status = look_at(event, &state); status != cudaSuccess) return status;
+  return state.reached == nullptr || state.reached->is_done() ? device_error() : cudaErrorNotReady;
+})
+CUDA_CALL(cudaEventSynchronize, (cudaEvent_t event), {
+  Event state;
+  const cudaError_t status = look_at(event, &state);
+  return status != cudaSuccess ? status : await(state.reached);
+})
+CUDA_CALL(cudaEventElapsedTime, (float* ms, cudaEvent_t start, cudaEvent_t end), {
+  Event from;
+  Event to;
+  if (ms == nullptr) return cudaErrorInvalidValue;
+  if (!read_event(start, &from) || !read_event(end, &to)) return cudaErrorInvalidResourceHandle;
+  return elapsed(ms, from, to);
+})
 
 }  // extern "C"

@@ -133,14 +133,13 @@ std::map<const void*, std::string>& stubs() {
 }
 
 Kernel find_by_stub(const void* stub) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   const auto named = stubs().find(stub);
   return named == stubs().end() ? nullptr : find_kernel(named->second);
 }
 
 cudaError_t launch(const void* stub, const Configuration& how, void** arguments) {
-  const cudaError_t status = use_device(this_thread().device);
-  if (status != cudaSuccess) return status;
+  if (const auto status = use_device(); status != cudaSuccess) return status;
   const Kernel kernel = find_by_stub(stub);
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
   return launch_kernel(kernel, how.grid, how.block, arguments, how.stream);
@@ -164,7 +163,7 @@ char __cudaInitModule(void**) { return 1; }
 
 void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*,
                             dim3*, dim3*, int*) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   stubs()[stub] = name;
 }
 

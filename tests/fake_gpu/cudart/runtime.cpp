@@ -118,14 +118,14 @@ void sleep_slowly(std::string_view function, const std::atomic<int>& given_up) {
 
 Memory& memory() { return runtime().memory; }
 
-std::recursive_mutex& runtime_mutex() { return runtime().mutex; }
+std::unique_lock<std::recursive_mutex> lock_runtime() { return std::unique_lock(runtime().mutex); }
 
 cudaError_t use_device(int device) {
   if (machine().gpus.empty()) return cudaErrorNoDevice;
   if (device < 0 || device >= static_cast<int>(machine().gpus.size()))
     return cudaErrorInvalidDevice;
   this_thread().has_context = true;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   std::vector<bool>& used = runtime().used;
   used.resize(machine().gpus.size(), false);
   const auto index = static_cast<std::size_t>(device);
@@ -144,13 +144,13 @@ cudaStream_t handle_of(const StreamPointer& stream) {
 
 StreamPointer make_stream(int device, bool blocking) {
   auto stream = std::make_shared<Stream>(device, blocking);
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   runtime().streams[handle_of(stream)] = stream;
   return stream;
 }
 
 StreamPointer default_stream(int device) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   StreamPointer& stream = runtime().defaults[device];
   if (stream == nullptr) stream = make_stream(device, true);
   return stream;
@@ -160,7 +160,7 @@ StreamPointer find_stream(cudaStream_t handle) {
   if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
     return default_stream(this_thread().device);
   }
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   const auto found = runtime().streams.find(handle);
   return found == runtime().streams.end() ? nullptr : found->second;
 }
@@ -172,12 +172,12 @@ StreamPointer find_stream_with_room(cudaStream_t handle) {
 }
 
 void forget_stream(cudaStream_t handle) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   runtime().streams.erase(handle);
 }
 
 std::vector<StreamPointer> streams_of(int device) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   std::vector<StreamPointer> found;
   for (const auto& [handle, stream] : runtime().streams) {
     if (stream->device() == device) found.push_back(stream);
@@ -187,7 +187,7 @@ std::vector<StreamPointer> streams_of(int device) {
 
 cudaError_t submit(const StreamPointer& stream, Job job, std::vector<Ticket> after, Ticket* done) {
   if (done != nullptr) *done = nullptr;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   if (stream->capture != nullptr) {
     if (!stream->capture->valid) return cudaErrorStreamCaptureInvalidated;
     stream->capture->graph->jobs.push_back(spoil(std::move(job)));
@@ -206,14 +206,13 @@ cudaError_t await(const Ticket& ticket) {
 
 cudaError_t await_device(int device) {
   for (const StreamPointer& stream : streams_of(device)) {
-    const cudaError_t status = await(stream->tail());
-    if (status != cudaSuccess) return status;
+    if (const auto status = await(stream->tail()); status != cudaSuccess) return status;
   }
   return device_error();
 }
 
 cudaError_t forbid_on_capturing(const StreamPointer& stream) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   if (stream->capture == nullptr) return cudaSuccess;
   stream->capture->valid = false;
   return cudaErrorStreamCaptureUnsupported;
@@ -221,7 +220,7 @@ cudaError_t forbid_on_capturing(const StreamPointer& stream) {
 
 cudaError_t forbid_in_capture() {
   if (this_thread().capture_mode == cudaStreamCaptureModeRelaxed) return cudaSuccess;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   cudaError_t status = cudaSuccess;
   for (const auto& [handle, stream] : runtime().streams) {
     Capture* capture = stream->capture.get();

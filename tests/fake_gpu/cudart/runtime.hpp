@@ -52,10 +52,10 @@ void sleep_slowly(std::string_view function, const std::atomic<int>& given_up);
 [[nodiscard]] Memory& memory();
 
 /// Creates the context of a device on its first use, which takes device memory.
-[[nodiscard]] cudaError_t use_device(int device);
+[[nodiscard]] cudaError_t use_device(int device = this_thread().device);
 
 /// Guards what the functions below touch, and captures.
-[[nodiscard]] std::recursive_mutex& runtime_mutex();
+[[nodiscard]] std::unique_lock<std::recursive_mutex> lock_runtime();
 
 [[nodiscard]] StreamPointer make_stream(int device, bool blocking);
 [[nodiscard]] cudaStream_t handle_of(const StreamPointer& stream);
@@ -101,5 +101,9 @@ cudaError_t call(const char* function, const Body& body) {
   const CallScope scope(function);
   return scope.finish(scope.early() != cudaSuccess ? scope.early() : body());
 }
+
+/// Defines a function of CUDA's runtime by what it does where no fault strikes.
+#define CUDA_CALL(name, parameters, ...) \
+  cudaError_t name parameters { return ::fake_gpu::call(#name, [&]() -> cudaError_t __VA_ARGS__); }
 
 }  // namespace fake_gpu

@@ -111,6 +111,10 @@ CUresult call_driver(const char* function, const Body& body) {
   return result == CUDA_SUCCESS ? to_driver(left) : result;
 }
 
+/// Defines a function of the driver by what it does where no fault strikes.
+#define DRIVER_CALL(name, parameters, ...) \
+  CUresult name parameters { return call_driver(#name, [&]() -> CUresult __VA_ARGS__); }
+
 /// A fatbin of nvcc, or a cubin (ELF) as it is.
 bool is_image(const void* image) {
   struct FatbinHeader {
@@ -185,74 +189,57 @@ CUresult cuDriverGetVersion(int* version) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-  return call_driver("cuModuleLoadData", [&] {
-    if (module == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!is_image(image)) return CUDA_ERROR_INVALID_IMAGE;
-    auto made = std::make_unique<Module>();
-    made->device = this_thread().device;
-    *module = reinterpret_cast<CUmodule>(made.get());
-    const std::lock_guard guard(runtime_mutex());
-    modules()[*module] = std::move(made);
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuModuleUnload(CUmodule module) {
-  return call_driver("cuModuleUnload", [&] {
-    const std::lock_guard guard(runtime_mutex());
-    return modules().erase(module) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-  });
-}
-
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  return call_driver("cuModuleGetFunction", [&] {
-    const std::lock_guard guard(runtime_mutex());
-    const auto found = modules().find(module);
-    if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (found == modules().end()) return CUDA_ERROR_INVALID_HANDLE;
-    const Kernel kernel = find_kernel(name);
-    if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
-    std::unique_ptr<Function>& known = found->second->functions[name];
-    if (known == nullptr)
-      known = std::make_unique<Function>(Function{kernel, found->second->device});
-    *function = reinterpret_cast<CUfunction>(known.get());
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
-                        CUstream stream, void** arguments, void** extra) {
-  return call_driver("cuLaunchKernel", [&] {
-    const auto* launched = reinterpret_cast<const Function*>(function);
-    {
-      const std::lock_guard guard(runtime_mutex());
-      if (!is_function(launched) || launched->device != this_thread().device) {
-        return CUDA_ERROR_INVALID_HANDLE;
-      }
-    }
-    if (arguments == nullptr || extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return to_driver(launch_kernel(launched->kernel, dim3(grid_x, grid_y, grid_z),
-                                   dim3(block_x, block_y, block_z), arguments, stream));
-  });
-}
-
-CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                             unsigned flags) {
-  return call_driver("cuStreamWaitValue32", [&] {
-    return wait_value(find_stream_with_room(stream), address, value, flags);
-  });
-}
-
-CUresult cuMemGetAddressRange(CUdeviceptr* start, std::size_t* bytes, CUdeviceptr address) {
-  return call_driver("cuMemGetAddressRange", [&] {
-    const auto found = memory().allocation(reinterpret_cast<const void*>(address));
-    if (!found) return CUDA_ERROR_NOT_FOUND;
-    if (start != nullptr) *start = found->start;
-    if (bytes != nullptr) *bytes = found->bytes;
-    return CUDA_SUCCESS;
-  });
-}
+DRIVER_CALL(cuModuleLoadData, (CUmodule * module, const void* image), {
+  if (module == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_image(image)) return CUDA_ERROR_INVALID_IMAGE;
+  auto made = std::make_unique<Module>();
+  made->device = this_thread().device;
+  *module = reinterpret_cast<CUmodule>(made.get());
+  const auto guard = lock_runtime();
+  modules()[*module] = std::move(made);
+  return CUDA_SUCCESS;
+})
+DRIVER_CALL(cuModuleUnload, (CUmodule module), {
+  const auto guard = lock_runtime();
+  return modules().erase(module) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+})
+DRIVER_CALL(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char* name), {
+  const auto guard = lock_runtime();
+  const auto found = modules().find(module);
+  if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (found == modules().end()) return CUDA_ERROR_INVALID_HANDLE;
+  const Kernel kernel = find_kernel(name);
+  if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
+  std::unique_ptr<Function>& known = found->second->functions[name];
+  if (known == nullptr) known = std::make_unique<Function>(Function{kernel, found->second->device});
+  *function = reinterpret_cast<CUfunction>(known.get());
+  return CUDA_SUCCESS;
+})
+DRIVER_CALL(cuLaunchKernel,
+            (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+             unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream stream,
+             void** arguments, void** extra),
+            {
+              const auto* launched = reinterpret_cast<const Function*>(function);
+              {
+                const auto guard = lock_runtime();
+                if (!is_function(launched) || launched->device != this_thread().device) {
+                  return CUDA_ERROR_INVALID_HANDLE;
+                }
+              }
+              if (arguments == nullptr || extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
+              return to_driver(launch_kernel(launched->kernel, dim3(grid_x, grid_y, grid_z),
+                                             dim3(block_x, block_y, block_z), arguments, stream));
+            })
+DRIVER_CALL(cuStreamWaitValue32,
+            (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
+            { return wait_value(find_stream_with_room(stream), address, value, flags); })
+DRIVER_CALL(cuMemGetAddressRange, (CUdeviceptr * start, std::size_t* bytes, CUdeviceptr address), {
+  const auto found = memory().allocation(reinterpret_cast<const void*>(address));
+  if (!found) return CUDA_ERROR_NOT_FOUND;
+  if (start != nullptr) *start = found->start;
+  if (bytes != nullptr) *bytes = found->bytes;
+  return CUDA_SUCCESS;
+})
 
 }  // extern "C"

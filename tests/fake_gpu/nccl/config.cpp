@@ -131,8 +131,7 @@ ncclResult_t read_config(const ncclConfig_t* given, int ranks, CommConfig* confi
                     "ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
     }
     std::memcpy(&layout, given, std::min(layout.size, sizeof layout));
-    const ncclResult_t status = read_fields(layout, config);
-    if (status != ncclSuccess) return status;
+    if (const auto status = read_fields(layout, config); status != ncclSuccess) return status;
   }
   read_variables(config);
   if (config->max_p2p_peers != CommConfig::kUndefined) {

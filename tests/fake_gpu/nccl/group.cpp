@@ -84,7 +84,7 @@ class GraphRegistration {
 };
 
 bool is_capturing(const StreamPointer& stream) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   return stream->capture != nullptr;
 }
 
@@ -131,8 +131,8 @@ void trace_operations(const CommPointer& comm, const std::vector<Operation>& ope
 ncclResult_t issue(const CommPointer& comm, std::vector<Operation> operations) {
   constexpr std::size_t kEntries = 3;  // an event, a wait and a kernel
   for (const Operation& operation : operations) {
-    const ncclResult_t connected = comm->connect(operation.kind());
-    if (connected != ncclSuccess) return connected;
+    if (const auto connected = comm->connect(operation.kind()); connected != ncclSuccess)
+      return connected;
   }
   // NCCL's order: collectives, then sends and receives.
   std::stable_partition(operations.begin(), operations.end(),
@@ -190,8 +190,8 @@ ncclResult_t issue_all(std::vector<Operation> operations) {
     const auto rest =
         std::stable_partition(operations.begin(), operations.end(),
                               [&comm](const Operation& one) { return one.comm == comm; });
-    const ncclResult_t status = issue(comm, {operations.begin(), rest});
-    if (status != ncclSuccess) return status;
+    if (const auto status = issue(comm, {operations.begin(), rest}); status != ncclSuccess)
+      return status;
     operations.erase(operations.begin(), rest);
   }
   return ncclSuccess;
@@ -199,8 +199,7 @@ ncclResult_t issue_all(std::vector<Operation> operations) {
 
 ncclResult_t run_all(const Group& group) {
   for (const Task& task : group.tasks) {
-    const ncclResult_t status = task.run();
-    if (status != ncclSuccess) return status;
+    if (const auto status = task.run(); status != ncclSuccess) return status;
   }
   return issue_all(group.operations);
 }
