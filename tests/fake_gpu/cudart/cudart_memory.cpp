@@ -75,16 +75,14 @@ struct Copy {
   }
 
   [[nodiscard]] Job job() const {
-    Job job;
-    job.result = to;
-    job.run = [copy = *this, to_gpu = to_device(), from_gpu = from_device()] {
-      void* target = to_gpu ? memory().contents(copy.to, copy.bytes) : copy.to;
-      const void* source = from_gpu ? memory().contents(copy.from, copy.bytes) : copy.from;
-      if (target == nullptr || source == nullptr) return copy.bytes == 0;
-      std::memmove(target, source, copy.bytes);
-      return true;
-    };
-    return job;
+    return {[copy = *this, to_gpu = to_device(), from_gpu = from_device()] {
+              void* target = to_gpu ? memory().contents(copy.to, copy.bytes) : copy.to;
+              const void* source = from_gpu ? memory().contents(copy.from, copy.bytes) : copy.from;
+              if (target == nullptr || source == nullptr) return copy.bytes == 0;
+              std::memmove(target, source, copy.bytes);
+              return true;
+            },
+            to};
   }
 };
 
@@ -101,14 +99,12 @@ cudaError_t fill_on(const StreamPointer& stream, void* to, int value, std::size_
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (memory().contents(to, bytes) == nullptr)
     return bytes == 0 ? cudaSuccess : cudaErrorInvalidValue;
-  Job job;
-  job.result = to;
-  job.run = [to, value, bytes] {
-    unsigned char* target = memory().contents(to, bytes);
-    if (target != nullptr) std::memset(target, value, bytes);
-    return target != nullptr;
-  };
-  return submit(stream, job);
+  return submit(stream, {[to, value, bytes] {
+                           unsigned char* target = memory().contents(to, bytes);
+                           if (target != nullptr) std::memset(target, value, bytes);
+                           return target != nullptr;
+                         },
+                         to});
 }
 
 }  // namespace

@@ -50,10 +50,10 @@ cudaError_t record(const EventPointer& event, const StreamPointer& stream) {
   if (event == nullptr || stream == nullptr || event->device != stream->device()) {
     return cudaErrorInvalidResourceHandle;
   }
-  Job mark;
-  mark.run = [] { return true; };
   Ticket reached;
-  if (const auto status = submit(stream, mark, {}, &reached); status != cudaSuccess) return status;
+  if (const auto status = submit(stream, {[] { return true; }}, {}, &reached);
+      status != cudaSuccess)
+    return status;
   event->recorded = true;
   event->reached = reached;
   event->captured = stream->capture;
@@ -76,9 +76,7 @@ cudaError_t wait_for_event(const StreamPointer& stream, cudaEvent_t handle) {
     stream->capture->valid = false;
     return cudaErrorStreamCaptureIsolation;
   }
-  Job wait;
-  wait.run = [] { return true; };
-  return submit(stream, wait, {event->reached});
+  return submit(stream, {[] { return true; }}, {event->reached});
 }
 
 cudaError_t elapsed(float* ms, const Event& start, const Event& end) {

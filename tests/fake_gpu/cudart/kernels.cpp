@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fake_gpu/cudart/kernels.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -39,22 +38,20 @@ Job fill(void* const* arguments) {
   const auto* tile = argument<const unsigned char*>(arguments, 2);
   const auto period = argument<Bytes>(arguments, 3);
   const auto first = argument<Bytes>(arguments, 4);
-  Job job;
-  job.result = to;
-  job.run = [=] {
-    unsigned char* target = memory().contents(to, bytes);
-    const Tile source{memory().contents(tile, period), period, first};
-    if (target == nullptr || source.bytes == nullptr) return bytes == 0;
-    if (period == 0) return bytes == 0;
-    for (Bytes done = 0; done < bytes;) {
-      const Bytes from = (first + done) % period;
-      const Bytes run = std::min(period - from, bytes - done);
-      std::copy_n(source.bytes + from, run, target + done);
-      done += run;
-    }
-    return true;
-  };
-  return job;
+  return {[=] {
+            unsigned char* target = memory().contents(to, bytes);
+            const Tile source{memory().contents(tile, period), period, first};
+            if (target == nullptr || source.bytes == nullptr) return bytes == 0;
+            if (period == 0) return bytes == 0;
+            for (Bytes done = 0; done < bytes;) {
+              const Bytes from = (first + done) % period;
+              const Bytes run = std::min(period - from, bytes - done);
+              std::copy_n(source.bytes + from, run, target + done);
+              done += run;
+            }
+            return true;
+          },
+          to};
 }
 
 /// busbar_compare(data, count, element_bytes, tile, period_bytes, first_byte, result)
@@ -66,26 +63,25 @@ Job compare(void* const* arguments) {
   const auto period = argument<Bytes>(arguments, 4);
   const auto first = argument<Bytes>(arguments, 5);
   auto* result = argument<Bytes*>(arguments, 6);
-  Job job;
-  job.result = result;
-  job.run = [=] {
-    const unsigned char* found = memory().contents(data, count * element);
-    const Tile wanted{memory().contents(tile, period), period, first};
-    unsigned char* contents = memory().contents(result, 2 * sizeof(Bytes));
-    if (contents == nullptr || reinterpret_cast<std::uintptr_t>(result) % sizeof(Bytes) != 0)
-      return false;
-    if (found == nullptr || wanted.bytes == nullptr || period == 0) return count == 0;
-    auto* answer = reinterpret_cast<Bytes*>(contents);
-    for (Bytes j = 0; j < count; ++j) {
-      unsigned b = 0;
-      while (b < element && found[j * element + b] == wanted.at(j * element + b)) ++b;
-      if (b == element) continue;
-      ++answer[0];
-      answer[1] = std::min(answer[1], j);
-    }
-    return true;
-  };
-  return job;
+  return {
+      [=] {
+        const unsigned char* found = memory().contents(data, count * element);
+        const Tile wanted{memory().contents(tile, period), period, first};
+        unsigned char* contents = memory().contents(result, 2 * sizeof(Bytes));
+        if (contents == nullptr || reinterpret_cast<std::uintptr_t>(result) % sizeof(Bytes) != 0)
+          return false;
+        if (found == nullptr || wanted.bytes == nullptr || period == 0) return count == 0;
+        auto* answer = reinterpret_cast<Bytes*>(contents);
+        for (Bytes j = 0; j < count; ++j) {
+          unsigned b = 0;
+          while (b < element && found[j * element + b] == wanted.at(j * element + b)) ++b;
+          if (b == element) continue;
+          ++answer[0];
+          answer[1] = std::min(answer[1], j);
+        }
+        return true;
+      },
+      result};
 }
 
 bool is_sane(const dim3& grid, const dim3& block) {

@@ -10,15 +10,14 @@
 namespace fake_gpu {
 namespace {
 
-constexpr std::string_view kEight =
-    "gpu pci=0000:11:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:21:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:31:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:41:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:51:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:61:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:71:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:81:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n";
+/// The machine of tests/fake_gpu/machines/eight.
+std::string describe_eight() {
+  std::string text;
+  for (const char bus : std::string_view("12345678")) {
+    text += std::string("gpu pci=0000:") + bus + "1:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n";
+  }
+  return text;
+}
 
 std::uint64_t parse_bytes(const std::string& text) {
   unsigned long long number = 0;
@@ -119,7 +118,7 @@ Machine load() {
   std::array<char, 256> host{};
   static_cast<void>(::gethostname(host.data(), host.size() - 1));
   const char* file = ::getenv("FAKE_GPU_MACHINE");
-  std::string text(kEight);
+  std::string text = describe_eight();
   if (file != nullptr) {
     std::ifstream in(file);
     if (!in) die(std::string("FAKE_GPU_MACHINE: cannot read ") + file);

@@ -81,6 +81,16 @@ void forget_stream(cudaStream_t handle);
 /// The same for a call that waits for this stream.
 [[nodiscard]] cudaError_t forbid_on_capturing(const StreamPointer& stream);
 
+/// Makes the work of a launch from pointers to the arguments, which it copies.
+using Kernel = Job (*)(void* const* arguments);
+
+/// Null where the fake has no such kernel.
+[[nodiscard]] Kernel find_kernel(std::string_view name);
+
+/// Queues a launch on a stream of this thread's device.
+[[nodiscard]] cudaError_t launch_kernel(Kernel kernel, const dim3& grid, const dim3& block,
+                                        void* const* arguments, cudaStream_t stream);
+
 /// Before and after every call of the API: counts it, strikes faults, keeps the last error.
 class CallScope {
  public:

@@ -39,11 +39,11 @@ using Ticket = std::shared_ptr<Completion>;
 /// What a stream does for one call. It finds its memory when it runs, not when it is called.
 struct Job {
   /// False: an illegal address; the device is then of no more use.
-  std::function<bool()> run;
+  std::function<bool()> run{};
   /// The first byte that the call writes, as the caller names it: where `wrong` strikes.
   void* result = nullptr;
   /// Waits in place of run() for a call that never completes; null: until the process ends.
-  std::function<void()> park;
+  std::function<void()> park{};
   /// How many entries of the launch queue it takes.
   std::size_t entries = 1;
 };

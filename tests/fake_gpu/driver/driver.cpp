@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 #include <cuda.h>
 
-#include "tests/fake_gpu/cudart/kernels.hpp"
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
 // The driver's errors: names and texts.
@@ -18,36 +18,30 @@
 // in. It shares devices, streams and memory with the runtime beside it.
 namespace {
 
-struct ErrorText {
-  CUresult error;
-  const char* name;
-  const char* text;
-};
+/// Their texts are those of the runtime's errors with the same numbers.
+constexpr std::pair<CUresult, const char*> kNames[] = {
+#define NAMED(error) \
+  { error, #error }
+    NAMED(CUDA_SUCCESS),
+    NAMED(CUDA_ERROR_INVALID_VALUE),
+    NAMED(CUDA_ERROR_OUT_OF_MEMORY),
+    NAMED(CUDA_ERROR_NOT_INITIALIZED),
+    NAMED(CUDA_ERROR_DEVICE_UNAVAILABLE),
+    NAMED(CUDA_ERROR_NO_DEVICE),
+    NAMED(CUDA_ERROR_INVALID_IMAGE),
+    NAMED(CUDA_ERROR_INVALID_CONTEXT),
+    NAMED(CUDA_ERROR_INVALID_HANDLE),
+    NAMED(CUDA_ERROR_NOT_FOUND),
+    NAMED(CUDA_ERROR_ILLEGAL_ADDRESS),
+    NAMED(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
+    NAMED(CUDA_ERROR_UNKNOWN)};
 
-#define NAMED(error) error, #error
-
-constexpr ErrorText kTexts[] = {
-    {NAMED(CUDA_SUCCESS), "no error"},
-    {NAMED(CUDA_ERROR_INVALID_VALUE), "invalid argument"},
-    {NAMED(CUDA_ERROR_OUT_OF_MEMORY), "out of memory"},
-    {NAMED(CUDA_ERROR_NOT_INITIALIZED), "initialization error"},
-    {NAMED(CUDA_ERROR_DEVICE_UNAVAILABLE), "CUDA-capable device(s) is/are busy or unavailable"},
-    {NAMED(CUDA_ERROR_NO_DEVICE), "no CUDA-capable device is detected"},
-    {NAMED(CUDA_ERROR_INVALID_IMAGE), "device kernel image is invalid"},
-    {NAMED(CUDA_ERROR_INVALID_CONTEXT), "invalid device context"},
-    {NAMED(CUDA_ERROR_INVALID_HANDLE), "invalid resource handle"},
-    {NAMED(CUDA_ERROR_NOT_FOUND), "named symbol not found"},
-    {NAMED(CUDA_ERROR_ILLEGAL_ADDRESS), "an illegal memory access was encountered"},
-    {NAMED(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
-     "operation not permitted when stream is capturing"},
-    {NAMED(CUDA_ERROR_UNKNOWN), "unknown error"},
-};
-
-CUresult find(CUresult error, const char* ErrorText::*part, const char** text) {
+CUresult find(CUresult error, bool name, const char** text) {
   if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *text = nullptr;
-  for (const ErrorText& known : kTexts) {
-    if (known.error == error) *text = known.*part;
+  for (const auto& [known, its_name] : kNames) {
+    if (known == error)
+      *text = name ? its_name : cudaGetErrorString(static_cast<cudaError_t>(error));
   }
   return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
@@ -56,13 +50,8 @@ CUresult find(CUresult error, const char* ErrorText::*part, const char** text) {
 
 extern "C" {
 
-CUresult cuGetErrorName(CUresult error, const char** name) {
-  return find(error, &ErrorText::name, name);
-}
-
-CUresult cuGetErrorString(CUresult error, const char** text) {
-  return find(error, &ErrorText::text, text);
-}
+CUresult cuGetErrorName(CUresult error, const char** name) { return find(error, true, name); }
+CUresult cuGetErrorString(CUresult error, const char** text) { return find(error, false, text); }
 
 }  // extern "C"
 
@@ -126,11 +115,7 @@ bool is_image(const void* image) {
   constexpr std::uint32_t kFatbin = 0xBA55ED50;
   FatbinHeader header{};
   std::memcpy(&header, image, sizeof header.magic);
-  if (std::memcmp(&header,
-                  "\x7F"
-                  "ELF",
-                  4) == 0)
-    return true;
+  if (std::memcmp(&header, "\177ELF", 4) == 0) return true;
   if (header.magic != kFatbin) return false;
   std::memcpy(&header, image, sizeof header);
   return header.version == 1 && header.header_bytes >= sizeof header && header.bytes > 0;
@@ -164,9 +149,7 @@ CUresult wait_value(const StreamPointer& stream, CUdeviceptr address, cuuint32_t
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (forbid_on_capturing(stream) != cudaSuccess) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  Job wait;
-  wait.run = [word, value, how] { return wait_for_word(word, value, how); };
-  return to_driver(submit(stream, wait));
+  return to_driver(submit(stream, {[=] { return wait_for_word(word, value, how); }}));
 }
 
 }  // namespace

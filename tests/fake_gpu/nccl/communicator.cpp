@@ -12,7 +12,7 @@
 
 #include "tests/fake_gpu/cudart/memory.hpp"
 #include "tests/fake_gpu/nccl/config.hpp"
-#include "tests/fake_gpu/nccl/debug_log.hpp"
+#include "tests/fake_gpu/nccl/operation.hpp"
 
 // What the process knows of communicators: their handles, and the last error.
 namespace fake_gpu {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fake_gpu/nccl/debug_log.hpp"
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +12,7 @@
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 #include "tests/fake_gpu/nccl/config.hpp"
+#include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {
 namespace {

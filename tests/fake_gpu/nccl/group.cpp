@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fake_gpu/nccl/group.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -9,7 +7,7 @@
 #include <vector>
 
 #include "tests/fake_gpu/nccl/config.hpp"
-#include "tests/fake_gpu/nccl/debug_log.hpp"
+#include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {
 namespace {
@@ -155,18 +153,14 @@ ncclResult_t issue(const CommPointer& comm, std::vector<Operation> operations) {
     others.push_back(operation.queue);
     after.push_back(operation.queue->tail());
   }
-  Job job;
-  job.entries = kEntries;
-  job.run = [comm, operations, kept] { return run(*comm, operations); };
+  const auto work = [comm, operations, kept] { return run(*comm, operations); };
   Ticket done;
-  if (submit(stream, job, after, &done) != cudaSuccess) {
+  if (submit(stream, {.run = work, .entries = kEntries}, after, &done) != cudaSuccess) {
     return refuse(ncclUnhandledCudaError, "the stream does not take work");
   }
   comm->set_tail(done);
-  Job wait;
-  wait.run = [] { return true; };
   for (const StreamPointer& other : others) {
-    if (submit(other, wait, {done}) != cudaSuccess) return ncclUnhandledCudaError;
+    if (submit(other, {[] { return true; }}, {done}) != cudaSuccess) return ncclUnhandledCudaError;
   }
   return ncclSuccess;
 }

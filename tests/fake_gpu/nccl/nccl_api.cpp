@@ -17,7 +17,7 @@
 #include <nccl.h>
 
 #include "tests/fake_gpu/nccl/config.hpp"
-#include "tests/fake_gpu/nccl/group.hpp"
+#include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {
 namespace {
