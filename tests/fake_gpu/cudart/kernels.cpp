@@ -102,9 +102,8 @@ cudaError_t launch_kernel(Kernel kernel, const dim3& grid, const dim3& block,
                           void* const* arguments, cudaStream_t stream) {
   if (!is_sane(grid, block)) return cudaErrorInvalidConfiguration;
   const StreamPointer queue = find_stream_with_room(stream);
-  if (queue == nullptr || queue->device() != this_thread().device) {
+  if (queue == nullptr || queue->device() != this_thread().device)
     return cudaErrorInvalidResourceHandle;
-  }
   return submit(queue, kernel(arguments));
 }
 

@@ -57,9 +57,8 @@ class Ledger::Locked {
 
 Ledger::Ledger(const std::string& path) {
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file_ < 0 || ::ftruncate(file_, sizeof(Slot) * kSlots) != 0) {
+  if (file_ < 0 || ::ftruncate(file_, sizeof(Slot) * kSlots) != 0)
     die(path + ": " + std::strerror(errno));
-  }
   void* mapped =
       ::mmap(nullptr, sizeof(Slot) * kSlots, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (mapped == MAP_FAILED) die(path + ": " + std::strerror(errno));

@@ -131,9 +131,8 @@ cudaError_t use_device(int device) {
   const auto index = static_cast<std::size_t>(device);
   if (used[index]) return cudaSuccess;
   const Gpu& gpu = machine().gpus[index];
-  if (!ledger().take(gpu.place, machine().context_bytes, gpu.memory_bytes)) {
+  if (!ledger().take(gpu.place, machine().context_bytes, gpu.memory_bytes))
     return cudaErrorMemoryAllocation;
-  }
   used[index] = true;
   return cudaSuccess;
 }
@@ -157,9 +156,8 @@ StreamPointer default_stream(int device) {
 }
 
 StreamPointer find_stream(cudaStream_t handle) {
-  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
+  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
     return default_stream(this_thread().device);
-  }
   const auto guard = lock_runtime();
   const auto found = runtime().streams.find(handle);
   return found == runtime().streams.end() ? nullptr : found->second;
@@ -225,9 +223,8 @@ cudaError_t forbid_in_capture() {
   for (const auto& [handle, stream] : runtime().streams) {
     Capture* capture = stream->capture.get();
     if (capture == nullptr || capture->mode == cudaStreamCaptureModeRelaxed) continue;
-    if (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread != thread_number()) {
+    if (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread != thread_number())
       continue;
-    }
     capture->valid = false;
     status = cudaErrorStreamCaptureUnsupported;
   }
@@ -249,9 +246,8 @@ cudaError_t CallScope::finish_driver(cudaError_t status) const {
   if (status != cudaSuccess) return status;
   if (left == FaultKind::Hang) park_forever();
   if (left == FaultKind::Slow) sleep_slowly(function_, device_error_flag());
-  if (left == FaultKind::Wrong) {
+  if (left == FaultKind::Wrong)
     die(std::string("FAKE_GPU_FAULT: ") + function_ + " has no result that could be wrong");
-  }
   return status;
 }
 

@@ -206,9 +206,8 @@ DRIVER_CALL(cuLaunchKernel,
               const auto* launched = reinterpret_cast<const Function*>(function);
               {
                 const auto guard = lock_runtime();
-                if (!is_function(launched) || launched->device != this_thread().device) {
+                if (!is_function(launched) || launched->device != this_thread().device)
                   return CUDA_ERROR_INVALID_HANDLE;
-                }
               }
               if (arguments == nullptr || extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
               return to_driver(launch_kernel(launched->kernel, dim3(grid_x, grid_y, grid_z),

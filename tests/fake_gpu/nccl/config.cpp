@@ -78,8 +78,8 @@ bool is_flag(int value) { return value == 0 || value == 1; }
 bool is_policy(int value) { return value >= 0 && value <= (nccl_version() < 22800 ? 1 : 2); }
 
 ncclResult_t refuse_field(const char* name, int value) {
-  return refuse(ncclInvalidArgument, std::string("Invalid config ") + name + " attribute value " +
-                                         std::to_string(value));
+  return invalid(std::string("Invalid config ") + name + " attribute value " +
+                 std::to_string(value));
 }
 
 bool is_positive(int value) { return value > 0; }
@@ -106,9 +106,8 @@ ncclResult_t read_fields(const Layout& layout, CommConfig* config) {
   const int blocking = field(layout, offsetof(Layout, blocking), 21400);
   // Before 2.17 a field that nobody has set was no default.
   const bool may_be_unset = nccl_version() >= 21700;
-  if (!is_flag(blocking) && !(may_be_unset && blocking == CommConfig::kUndefined)) {
+  if (!is_flag(blocking) && !(may_be_unset && blocking == CommConfig::kUndefined))
     return refuse_field("blocking", blocking);
-  }
   config->blocking = blocking != 0;
   for (const Setting& one : kSettings) {
     const int value = field(layout, one.offset, one.since);
@@ -136,16 +135,14 @@ ncclResult_t read_config(const ncclConfig_t* given, int ranks, CommConfig* confi
     Layout layout{};
     std::memcpy(&layout, given, offsetof(Layout, blocking));
     if (layout.magic != kMagic) {
-      return refuse(ncclInvalidArgument,
-                    "ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
+      return invalid("ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
     }
     std::memcpy(&layout, given, std::min(layout.size, sizeof layout));
     if (const auto status = read_fields(layout, config); status != ncclSuccess) return status;
   }
   read_variables(config);
-  if (config->max_p2p_peers != CommConfig::kUndefined) {
+  if (config->max_p2p_peers != CommConfig::kUndefined)
     config->max_p2p_peers = std::min(config->max_p2p_peers, ranks);
-  }
   return ncclSuccess;
 }
 

@@ -233,8 +233,7 @@ ncclResult_t run_group(const Group& group) {
   const bool blocking = comms.front()->blocking();
   for (const CommPointer& comm : comms) {
     if (comm->blocking() != blocking) {
-      return refuse(ncclInvalidArgument,
-                    "Blocking and nonblocking communicators are not allowed in the same group.");
+      return invalid("Blocking and nonblocking communicators are not allowed in the same group.");
     }
   }
   const bool threaded = !blocking && needs_thread(group);
@@ -255,9 +254,7 @@ void spoil_group(ncclResult_t error) {
 
 ncclResult_t end_group() {
   Group& group = this_group();
-  if (group.depth == 0) {
-    return refuse(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
-  }
+  if (group.depth == 0) return refuse(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
   if (--group.depth > 0) return ncclSuccess;
   const Group ended = std::exchange(group, Group{});
   if (ended.error != ncclSuccess) return ended.error;

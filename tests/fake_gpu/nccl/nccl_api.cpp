@@ -63,9 +63,8 @@ ncclResult_t call_nccl(const char* function, const Body& body) {
 ncclResult_t start(ncclComm_t* handle, const CommPointer& comm, FaultKind& fault) {
   *handle = keep_comm(comm);
   const FaultKind struck = std::exchange(fault, FaultKind::None);
-  if (struck == FaultKind::Async) {
+  if (struck == FaultKind::Async)
     comm->fail(ncclRemoteError, "FAKE_GPU_FAULT: async error in a communicator's start");
-  }
   comm->start(struck == FaultKind::Hang || struck == FaultKind::Async);
   if (in_group()) {
     add_to_group(comm);
@@ -100,19 +99,16 @@ ncclResult_t make(ncclComm_t* handle, const std::string& name, int ranks, int ra
 
 ncclResult_t init_rank(ncclComm_t* handle, int ranks, const ncclUniqueId& id, int rank,
                        const ncclConfig_t* given, FaultKind& fault) {
-  if (handle == nullptr) return refuse(ncclInvalidArgument, "CommInitRank : comm argument is NULL");
+  if (handle == nullptr) return invalid("CommInitRank : comm argument is NULL");
   *handle = nullptr;
   if (ranks < 1 || rank < 0 || rank >= ranks) {
-    return refuse(ncclInvalidArgument,
-                  "Invalid rank requested : " + std::to_string(rank) + "/" + std::to_string(ranks));
+    return invalid("Invalid rank requested : " + std::to_string(rank) + "/" +
+                   std::to_string(ranks));
   }
   const std::string name(id.internal, ::strnlen(id.internal, NCCL_UNIQUE_ID_BYTES));
-  if (name.rfind(segment_prefix(), 0) != 0 || name.find('/') != std::string::npos) {
-    return refuse(ncclInvalidArgument, "this is no unique id of the fake NCCL");
-  }
-  if (use_device() != cudaSuccess) {
-    return refuse(ncclUnhandledCudaError, "Cuda failure: no device");
-  }
+  if (name.rfind(segment_prefix(), 0) != 0 || name.find('/') != std::string::npos)
+    return invalid("this is no unique id of the fake NCCL");
+  if (use_device() != cudaSuccess) return refuse(ncclUnhandledCudaError, "Cuda failure: no device");
   return make(handle, name, ranks, rank, this_thread().device, given, fault);
 }
 
@@ -121,7 +117,7 @@ ncclResult_t split_comm(ncclComm_t parent, int color, int key, ncclComm_t* handl
   const CommPointer comm = find_comm(parent);
   if (comm == nullptr || comm->ensure_ready() != ncclSuccess || handle == nullptr ||
       color < NCCL_SPLIT_NOCOLOR) {
-    return refuse(ncclInvalidArgument, "CommSplit : bad argument");
+    return invalid("CommSplit : bad argument");
   }
   *handle = nullptr;
   std::string name;
@@ -154,12 +150,10 @@ bool registers_locally() {
 ncclResult_t register_locally(const CommPointer& comm, void* start, std::size_t bytes,
                               void** handle) {
   *handle = nullptr;
-  if (memory().contents(start, bytes) == nullptr || memory().device_of(start) != comm->device()) {
-    return refuse(ncclInvalidArgument, "register : no such device memory");
-  }
-  if (registers_locally()) {
+  if (memory().contents(start, bytes) == nullptr || memory().device_of(start) != comm->device())
+    return invalid("register : no such device memory");
+  if (registers_locally())
     *handle = comm->registrations().add(start, bytes, RegistrationCache::By::User);
-  }
   return ncclSuccess;
 }
 
@@ -175,14 +169,12 @@ ncclResult_t make_window(const CommPointer& comm, void* start, std::size_t bytes
   const auto allocation = memory().allocation(start);
   if (!allocation || memory().contents(start, bytes) == nullptr ||
       memory().device_of(start) != comm->device()) {
-    return refuse(ncclInvalidArgument, "window : no such device memory");
+    return invalid("window : no such device memory");
   }
-  if ((reinterpret_cast<std::uintptr_t>(start) - allocation->start) % kWindowAlignment != 0) {
-    return refuse(ncclInvalidArgument, "Window address must be suitably aligned.");
-  }
-  if (allocation->kind != MemoryKind::Virtual) {
+  if ((reinterpret_cast<std::uintptr_t>(start) - allocation->start) % kWindowAlignment != 0)
+    return invalid("Window address must be suitably aligned.");
+  if (allocation->kind != MemoryKind::Virtual)
     return refuse(ncclUnhandledCudaError, "Cuda failure 1 'invalid argument'");
-  }
   if (const auto met = comm->meet_for_window(bytes); met != ncclSuccess) return met;
   const std::lock_guard guard(windows().mutex);
   *window = reinterpret_cast<ncclWindow_t>(*windows().handles.insert(new char).first);
@@ -201,7 +193,7 @@ ncclResult_t make_no_window(const CommPointer& comm, void* start, std::size_t by
 
 ncclResult_t register_window(const CommPointer& comm, void* start, std::size_t bytes,
                              ncclWindow_t* window) {
-  if (window == nullptr) return refuse(ncclInvalidArgument, "window : argument is NULL");
+  if (window == nullptr) return invalid("window : argument is NULL");
   if (const auto ready = comm->ensure_ready(); ready != ncclSuccess) return ready;
   *window = nullptr;
   const auto make = comm->has_symmetric_support() ? make_window : make_no_window;
@@ -227,7 +219,7 @@ template <class Act>
 ncclResult_t with_comm(const char* function, ncclComm_t handle, const Act& act) {
   const CommPointer comm = find_comm(handle);
   if (comm != nullptr) return act(comm);
-  return refuse(ncclInvalidArgument, std::string(function) + " : no such communicator");
+  return invalid(std::string(function) + " : no such communicator");
 }
 
 ncclResult_t communicate(Operation operation, ncclComm_t comm) {
@@ -268,11 +260,17 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
     });                                                                                          \
   }
 /// A function that moves data; all have a count, a type, a communicator and a stream.
-#define MOVE_CALL(name, what, parameters, source, target, op, root)                              \
-  ncclResult_t name parameters {                                                                 \
-    return communicate({#name, Collective::what, source, target, count, type, op, root, stream}, \
-                       comm);                                                                    \
+#define MOVE_CALL(name, what, buffers, options, source, target, reduction, root_or_peer)         \
+  ncclResult_t name(buffers size_t count, ncclDataType_t type, options ncclComm_t comm,          \
+                    cudaStream_t stream) {                                                       \
+    return communicate(                                                                          \
+        {#name, Collective::what, source, target, count, type, reduction, root_or_peer, stream}, \
+        comm);                                                                                   \
   }
+#define FROM const void *from,
+#define TO void *to,
+#define OP ncclRedOp_t op,
+#define ROOT int root,
 
 extern "C" {
 
@@ -296,14 +294,14 @@ const char* ncclGetLastError(ncclComm_t) { return last_error(); }
 
 ncclResult_t ncclGetVersion(int* version) {
   return call_without_device("ncclGetVersion", [&](FaultKind&) {
-    if (version == nullptr) return refuse(ncclInvalidArgument, "GetVersion : argument is NULL");
+    if (version == nullptr) return invalid("GetVersion : argument is NULL");
     *version = nccl_version();
     return ncclSuccess;
   });
 }
 
 NCCL_CALL(ncclGetUniqueId, (ncclUniqueId * id), {
-  if (id == nullptr) return refuse(ncclInvalidArgument, "GetUniqueId : argument is NULL");
+  if (id == nullptr) return invalid("GetUniqueId : argument is NULL");
   sweep_segments();
   std::random_device random;
   *id = {};
@@ -353,7 +351,7 @@ ncclResult_t ncclCommAbort(ncclComm_t handle) {
 }
 
 ASK_COMM(ncclCommGetAsyncError, (ncclComm_t handle, ncclResult_t* error), {
-  if (error == nullptr) return refuse(ncclInvalidArgument, "CommGetAsyncError : argument is NULL");
+  if (error == nullptr) return invalid("CommGetAsyncError : argument is NULL");
   *error = comm->state();
   return ncclSuccess;
 })
@@ -365,8 +363,7 @@ ASK_COMM(ncclCommCuDevice, (const ncclComm_t handle, int* device),
          { return *device = comm->device(), ncclSuccess; })
 
 NCCL_CALL(ncclMemAlloc, (void** pointer, size_t bytes), {
-  if (pointer == nullptr || bytes == 0)
-    return refuse(ncclInvalidArgument, "ncclMemAlloc : bad argument");
+  if (pointer == nullptr || bytes == 0) return invalid("ncclMemAlloc : bad argument");
   if (use_device() == cudaSuccess &&
       memory().allocate(this_thread().device, bytes, pointer, MemoryKind::Virtual)) {
     return ncclSuccess;
@@ -378,8 +375,7 @@ ncclResult_t ncclMemFree(void* pointer) {
   hang_if_lost();
   return call_nccl("ncclMemFree", [&](FaultKind&) {
     if (pointer == nullptr) return ncclSuccess;
-    if (!memory().is_start(pointer))
-      return refuse(ncclInvalidArgument, "ncclMemFree : not allocated");
+    if (!memory().is_start(pointer)) return invalid("ncclMemFree : not allocated");
     if (await_device(memory().device_of(pointer)) != cudaSuccess) return ncclUnhandledCudaError;
     return memory().release(pointer) ? ncclSuccess : ncclInvalidArgument;
   });
@@ -387,8 +383,7 @@ ncclResult_t ncclMemFree(void* pointer) {
 
 COMM_CALL(ncclCommRegister, (const ncclComm_t handle, void* start, size_t bytes, void** registered),
           {
-            if (registered == nullptr)
-              return refuse(ncclInvalidArgument, "register : argument is NULL");
+            if (registered == nullptr) return invalid("register : argument is NULL");
             return register_locally(comm, start, bytes, registered);
           })
 COMM_CALL(ncclCommDeregister, (const ncclComm_t handle, void* registered),
@@ -404,13 +399,11 @@ NCCL_CALL(ncclRedOpCreatePreMulSum,
            ncclComm_t handle),
           {
             const CommPointer comm = find_comm(handle);
-            if (comm == nullptr || op == nullptr || size_of(type) == 0) {
-              return refuse(ncclInvalidArgument, "ncclRedOpCreatePreMulSum : bad argument");
-            }
+            if (comm == nullptr || op == nullptr || size_of(type) == 0)
+              return invalid("ncclRedOpCreatePreMulSum : bad argument");
             const void* value =
                 residence == ncclScalarDevice ? memory().contents(scalar, size_of(type)) : scalar;
-            if (value == nullptr)
-              return refuse(ncclInvalidArgument, "ncclRedOpCreatePreMulSum : no scalar");
+            if (value == nullptr) return invalid("ncclRedOpCreatePreMulSum : no scalar");
             Reduction how{Reduction::Kind::PreMulSum, type, comm->ranks()};
             std::memcpy(how.scalar.data(), value, size_of(type));
             *op = comm->add_operator(how);
@@ -419,53 +412,20 @@ NCCL_CALL(ncclRedOpCreatePreMulSum,
 NCCL_CALL(ncclRedOpDestroy, (ncclRedOp_t op, ncclComm_t handle), {
   const CommPointer comm = find_comm(handle);
   if (comm != nullptr && comm->remove_operator(op)) return ncclSuccess;
-  return refuse(ncclInvalidArgument, "ncclRedOpDestroy : no such operator");
+  return invalid("ncclRedOpDestroy : no such operator");
 })
 
-MOVE_CALL(ncclAllReduce, AllReduce,
-          (const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,
-           ncclComm_t comm, cudaStream_t stream),
-          from, to, op, 0)
-MOVE_CALL(ncclReduce, Reduce,
-          (const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op, int root,
-           ncclComm_t comm, cudaStream_t stream),
-          from, to, op, root)
-MOVE_CALL(ncclBroadcast, Broadcast,
-          (const void* from, void* to, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
-           cudaStream_t stream),
-          from, to, ncclSum, root)
-MOVE_CALL(ncclBcast, Broadcast,
-          (void* buffer, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
-           cudaStream_t stream),
-          buffer, buffer, ncclSum, root)
-MOVE_CALL(ncclReduceScatter, ReduceScatter,
-          (const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,
-           ncclComm_t comm, cudaStream_t stream),
-          from, to, op, 0)
-MOVE_CALL(ncclAllGather, AllGather,
-          (const void* from, void* to, size_t count, ncclDataType_t type, ncclComm_t comm,
-           cudaStream_t stream),
-          from, to, ncclSum, 0)
-MOVE_CALL(ncclAlltoAll, AlltoAll,
-          (const void* from, void* to, size_t count, ncclDataType_t type, ncclComm_t comm,
-           cudaStream_t stream),
-          from, to, ncclSum, 0)
-MOVE_CALL(ncclGather, Gather,
-          (const void* from, void* to, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
-           cudaStream_t stream),
-          from, to, ncclSum, root)
-MOVE_CALL(ncclScatter, Scatter,
-          (const void* from, void* to, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
-           cudaStream_t stream),
-          from, to, ncclSum, root)
-MOVE_CALL(ncclSend, Send,
-          (const void* from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
-           cudaStream_t stream),
-          from, nullptr, ncclSum, peer)
-MOVE_CALL(ncclRecv, Recv,
-          (void* to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
-           cudaStream_t stream),
-          nullptr, to, ncclSum, peer)
+MOVE_CALL(ncclAllReduce, AllReduce, FROM TO, OP, from, to, op, 0)
+MOVE_CALL(ncclReduce, Reduce, FROM TO, OP ROOT, from, to, op, root)
+MOVE_CALL(ncclBroadcast, Broadcast, FROM TO, ROOT, from, to, ncclSum, root)
+MOVE_CALL(ncclBcast, Broadcast, TO, ROOT, to, to, ncclSum, root)
+MOVE_CALL(ncclReduceScatter, ReduceScatter, FROM TO, OP, from, to, op, 0)
+MOVE_CALL(ncclAllGather, AllGather, FROM TO, , from, to, ncclSum, 0)
+MOVE_CALL(ncclAlltoAll, AlltoAll, FROM TO, , from, to, ncclSum, 0)
+MOVE_CALL(ncclGather, Gather, FROM TO, ROOT, from, to, ncclSum, root)
+MOVE_CALL(ncclScatter, Scatter, FROM TO, ROOT, from, to, ncclSum, root)
+MOVE_CALL(ncclSend, Send, FROM, ROOT, from, nullptr, ncclSum, root)
+MOVE_CALL(ncclRecv, Recv, TO, ROOT, nullptr, to, ncclSum, root)
 
 ncclResult_t ncclGroupStart() {
   return call_without_device("ncclGroupStart",

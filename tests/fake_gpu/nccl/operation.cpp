@@ -74,56 +74,47 @@ ncclResult_t Operation::check_memory() const {
     return size == 0 || (memory().contents(pointer, size) != nullptr &&
                          memory().device_of(pointer) == comm->device());
   };
-  if (!is_ours(from, from_bytes()))
-    return refuse(ncclInvalidArgument, describe_pointer(*this, "sendbuff"));
-  if (!is_ours(to, to_bytes()))
-    return refuse(ncclInvalidArgument, describe_pointer(*this, "recvbuff"));
+  if (!is_ours(from, from_bytes())) return invalid(describe_pointer(*this, "sendbuff"));
+  if (!is_ours(to, to_bytes())) return invalid(describe_pointer(*this, "recvbuff"));
   if (count != 0 && overlaps_wrongly()) {
-    return refuse(ncclInvalidArgument,
-                  std::string(function) + " : buffers overlap, and not as in place");
+    return invalid(std::string(function) + " : buffers overlap, and not as in place");
   }
   return ncclSuccess;
 }
 
 ncclResult_t Operation::check_arguments() {
   const std::string name = function;
-  if (size_of(type) == 0 || (is_fp8(type) && nccl_version() < 22400)) {
-    return refuse(ncclInvalidArgument, name + " : invalid type " + std::to_string(type));
-  }
+  if (size_of(type) == 0 || (is_fp8(type) && nccl_version() < 22400))
+    return invalid(name + " : invalid type " + std::to_string(type));
   if ((has_root(what) || is_point_to_point()) && (root < 0 || root >= comm->ranks())) {
-    return refuse(ncclInvalidArgument, name + " : invalid root " + std::to_string(root) +
-                                           " (root should be in the 0.." +
-                                           std::to_string(comm->ranks()) + " range)");
+    return invalid(name + " : invalid root " + std::to_string(root) +
+                   " (root should be in the 0.." + std::to_string(comm->ranks()) + " range)");
   }
   if (!reduces(what)) return ncclSuccess;
   if (!comm->find_operator(op, type, &reduction)) {
-    return refuse(ncclInvalidArgument,
-                  name + " : invalid reduction operation " + std::to_string(op));
+    return invalid(name + " : invalid reduction operation " + std::to_string(op));
   }
   if (is_fp8(type) && comm->least_compute_capability() < 90) {
-    return refuse(ncclInvalidArgument,
-                  name + " : FP8 reduction support begins with sm90 capable devices.");
+    return invalid(name + " : FP8 reduction support begins with sm90 capable devices.");
   }
   // NCCL's kernel for one rank, which only scales, is not made for fp8.
   const bool scales =
       reduction.kind == Reduction::Kind::Avg || reduction.kind == Reduction::Kind::PreMulSum;
-  if (is_fp8(type) && comm->ranks() == 1 && scales) {
-    return refuse(ncclInvalidArgument, name + " : no such kernel for one rank");
-  }
+  if (is_fp8(type) && comm->ranks() == 1 && scales)
+    return invalid(name + " : no such kernel for one rank");
   return ncclSuccess;
 }
 
 ncclResult_t Operation::check(ncclComm_t handle) {
   const std::string name = function;
   comm = find_comm(handle);
-  if (comm == nullptr) return refuse(ncclInvalidArgument, name + " : no such communicator");
+  if (comm == nullptr) return invalid(name + " : no such communicator");
   ncclResult_t status = comm->ensure_ready();
   if (status == ncclSuccess) status = check_arguments();
   if (status != ncclSuccess) return status;
   queue = find_stream(stream);
-  if (queue == nullptr || queue->device() != comm->device()) {
+  if (queue == nullptr || queue->device() != comm->device())
     return refuse(ncclUnhandledCudaError, name + " : no stream of this communicator's device");
-  }
   return check_memory();
 }
 

@@ -181,9 +181,7 @@ SELFTEST_ON(on_ranks, graph) {
   cudaGraph_t captured = nullptr;
   cudaGraphExec_t executable = nullptr;
   ok(cudaStreamBeginCapture(job.stream, cudaStreamCaptureModeThreadLocal));
-  for (int i = 0; i < 2; ++i) {
-    ok(job.all_reduce(one.at(), one.at(), 1, ncclInt32, ncclSum));
-  }
+  for (int i = 0; i < 2; ++i) ok(job.all_reduce(one.at(), one.at(), 1, ncclInt32, ncclSum));
   ok(cudaStreamEndCapture(job.stream, &captured));
   ok(cudaGraphInstantiateWithFlags(&executable, captured, 0));
   require(read_int(one) == 1, "nothing happens while it is captured");

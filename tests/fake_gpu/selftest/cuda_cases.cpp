@@ -311,9 +311,7 @@ SELFTEST(launch_queue) {
   cudaStream_t stream = make_stream();
   ok(cuStreamWaitValue32(stream, address(word), 1, CU_STREAM_WAIT_VALUE_EQ));
   std::thread issuer([&] {
-    for (; issued < kCalls; ++issued) {
-      ok(cudaMemsetAsync(room.at(), 1, 4, stream));
-    }
+    for (; issued < kCalls; ++issued) ok(cudaMemsetAsync(room.at(), 1, 4, stream));
   });
   for (int before = -1; before != issued; ::usleep(200'000)) before = issued;
   require(issued == 1023, "issuing blocks at 1,024 entries: " + std::to_string(issued));

@@ -145,9 +145,8 @@ cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream) {
   static CUmodule const kModule = load_module();
   CUfunction function = nullptr;
   CUresult result = cuModuleGetFunction(&function, kModule, kernel);
-  if (result == CUDA_SUCCESS) {
+  if (result == CUDA_SUCCESS)
     result = cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, stream, arguments, nullptr);
-  }
   return static_cast<cudaError_t>(result);  // their numbers are the same
 }
 
