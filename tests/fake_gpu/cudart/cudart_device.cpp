@@ -90,10 +90,8 @@ namespace fake_gpu {
 namespace {
 
 cudaError_t find_gpu(int device, const Gpu** gpu) {
-  if (machine().gpus.empty()) return cudaErrorNoDevice;
-  if (device < 0 || device >= static_cast<int>(machine().gpus.size()))
-    return cudaErrorInvalidDevice;
-  *gpu = &machine().gpus[static_cast<std::size_t>(device)];
+  if (const auto status = check_device(device); status != cudaSuccess) return status;
+  *gpu = &fake_gpu::gpu(device);
   return cudaSuccess;
 }
 
@@ -350,9 +348,9 @@ CUDA_CALL(cudaMemsetAsync, (void* to, int value, size_t bytes, cudaStream_t stre
 CUDA_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t* total_bytes), {
   if (free_bytes == nullptr || total_bytes == nullptr) return cudaErrorInvalidValue;
   if (const auto status = use_device(); status != cudaSuccess) return status;
-  const Gpu& gpu = machine().gpus[static_cast<std::size_t>(this_thread().device)];
-  *total_bytes = gpu.memory_bytes;
-  *free_bytes = gpu.memory_bytes - ledger().taken(gpu.place);
+  const Gpu& own = gpu(this_thread().device);
+  *total_bytes = own.memory_bytes;
+  *free_bytes = own.memory_bytes - ledger().taken(own.place);
   return cudaSuccess;
 })
 

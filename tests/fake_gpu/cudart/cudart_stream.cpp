@@ -14,6 +14,12 @@ std::map<cudaEvent_t, EventPointer>& events() {
   return *kEvents;
 }
 
+/// Guarded by the runtime's mutex. Null where there is no such event.
+EventPointer find_event(cudaEvent_t handle) {
+  const auto found = events().find(handle);
+  return found == events().end() ? nullptr : found->second;
+}
+
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
   if (stream == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0)
     return cudaErrorInvalidValue;
@@ -89,11 +95,6 @@ cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph) {
 }
 
 }  // namespace
-
-EventPointer find_event(cudaEvent_t handle) {
-  const auto found = events().find(handle);
-  return found == events().end() ? nullptr : found->second;
-}
 
 }  // namespace fake_gpu
 

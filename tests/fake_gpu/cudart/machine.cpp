@@ -115,8 +115,6 @@ std::vector<Gpu> without_other_instances(std::vector<Gpu> gpus) {
 }
 
 Machine load() {
-  std::array<char, 256> host{};
-  static_cast<void>(::gethostname(host.data(), host.size() - 1));
   const char* file = ::getenv("FAKE_GPU_MACHINE");
   std::string text = describe_eight();
   if (file != nullptr) {
@@ -126,7 +124,7 @@ Machine load() {
   }
   Machine made = parse_machine(text, file == nullptr ? "built-in machine" : file);
   made.gpus = select_visible(made.installed, ::getenv("CUDA_VISIBLE_DEVICES"));
-  made.identity = std::string(host.data()) + "\n" + text;
+  made.identity = host_name() + "\n" + text;
   return made;
 }
 
@@ -135,6 +133,12 @@ Machine load() {
 void die(const std::string& why) {
   static_cast<void>(std::fprintf(stderr, "fake GPU: %s\n", why.c_str()));
   std::abort();
+}
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  static_cast<void>(::gethostname(host.data(), host.size() - 1));
+  return host.data();
 }
 
 std::uint64_t hash_text(std::string_view text) {
@@ -202,5 +206,7 @@ const Machine& machine() {
   static const Machine* const kMachine = new Machine(load());  // threads outlive static objects
   return *kMachine;
 }
+
+const Gpu& gpu(int device) { return machine().gpus.at(static_cast<std::size_t>(device)); }
 
 }  // namespace fake_gpu

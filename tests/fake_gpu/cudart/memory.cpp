@@ -138,8 +138,6 @@ Pages make_pages(std::size_t bytes) {
   return {start, [bytes](unsigned char* pages) { ::munmap(pages, bytes); }};
 }
 
-const Gpu& gpu(int device) { return machine().gpus.at(static_cast<std::size_t>(device)); }
-
 }  // namespace
 
 const Memory::Block* Memory::find(const Blocks& blocks, std::uintptr_t at) {

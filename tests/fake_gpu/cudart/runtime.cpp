@@ -39,11 +39,7 @@ void flip_first_bit(void* result) {
 Job spoil(Job job) {
   const FaultKind fault = take_fault();
   if (fault == FaultKind::Hang || fault == FaultKind::Async) {
-    job.run = [park = job.park] {
-      if (!park) park_forever();
-      park();
-      return true;
-    };
+    job.run = []() -> bool { park_forever(); };
   }
   if (fault == FaultKind::Slow) {
     job.run = [run = std::move(job.run), function = this_thread().function] {
@@ -82,11 +78,8 @@ ThreadState& this_thread() {
 }
 
 FaultKind take_fault() { return std::exchange(this_thread().fault, FaultKind::None); }
-
 std::size_t thread_number() { return std::hash<std::thread::id>{}(std::this_thread::get_id()); }
-
 cudaError_t device_error() { return static_cast<cudaError_t>(runtime().error.load()); }
-
 const std::atomic<int>& device_error_flag() { return runtime().error; }
 
 void set_device_error(cudaError_t error) {
@@ -117,24 +110,25 @@ void sleep_slowly(std::string_view function, const std::atomic<int>& given_up) {
 }
 
 Memory& memory() { return runtime().memory; }
-
 std::unique_lock<std::recursive_mutex> lock_runtime() { return std::unique_lock(runtime().mutex); }
 
-cudaError_t use_device(int device) {
+cudaError_t check_device(int device) {
   if (machine().gpus.empty()) return cudaErrorNoDevice;
-  if (device < 0 || device >= static_cast<int>(machine().gpus.size()))
-    return cudaErrorInvalidDevice;
+  const bool exists = device >= 0 && device < static_cast<int>(machine().gpus.size());
+  return exists ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+cudaError_t use_device(int device) {
+  if (const auto status = check_device(device); status != cudaSuccess) return status;
   this_thread().has_context = true;
   const auto guard = lock_runtime();
   std::vector<bool>& used = runtime().used;
   used.resize(machine().gpus.size(), false);
   const auto index = static_cast<std::size_t>(device);
-  if (used[index]) return cudaSuccess;
-  const Gpu& gpu = machine().gpus[index];
-  if (!ledger().take(gpu.place, machine().context_bytes, gpu.memory_bytes))
-    return cudaErrorMemoryAllocation;
-  used[index] = true;
-  return cudaSuccess;
+  const Gpu& own = gpu(device);
+  if (!used[index])
+    used[index] = ledger().take(own.place, machine().context_bytes, own.memory_bytes);
+  return used[index] ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaStream_t handle_of(const StreamPointer& stream) {

@@ -48,8 +48,6 @@ struct Job {
   std::function<bool()> run{};
   /// The first byte that the call writes, as the caller names it: where `wrong` strikes.
   void* result = nullptr;
-  /// Waits in place of run() for a call that never completes; null: until the process ends.
-  std::function<void()> park{};
   /// How many entries of the launch queue it takes.
   std::size_t entries = 1;
 };
@@ -128,9 +126,6 @@ struct Event {
 
 using EventPointer = std::shared_ptr<Event>;
 
-/// Guarded by the runtime's mutex. Null where there is no such event.
-[[nodiscard]] EventPointer find_event(cudaEvent_t handle);
-
 using StreamPointer = std::shared_ptr<Stream>;
 
 /// What a thread of the program has for itself.
@@ -165,6 +160,8 @@ void sleep_slowly(std::string_view function, const std::atomic<int>& given_up);
 
 [[nodiscard]] Memory& memory();
 
+/// Success where there is such a device.
+[[nodiscard]] cudaError_t check_device(int device);
 /// Creates the context of a device on its first use, which takes device memory.
 [[nodiscard]] cudaError_t use_device(int device = this_thread().device);
 

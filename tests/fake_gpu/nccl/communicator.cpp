@@ -18,25 +18,10 @@
 namespace fake_gpu {
 namespace {
 
-const Gpu& gpu(int device) { return machine().gpus.at(static_cast<std::size_t>(device)); }
-
 /// NCCL's rule: NCCL_HOSTID, else the host itself.
 std::uint64_t host_hash() {
   const char* given = std::getenv("NCCL_HOSTID");
-  if (given != nullptr) return hash_text(given);
-  std::array<char, 256> host{};
-  static_cast<void>(::gethostname(host.data(), host.size() - 1));
-  return hash_text(host.data());
-}
-
-bool is_off(const char* variable) {
-  const char* given = std::getenv(variable);
-  return given != nullptr && std::atoi(given) == 0;
-}
-
-bool may_share_gpu() {
-  const char* given = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
-  return nccl_version() >= 23000 && given != nullptr && std::atoi(given) == 1;
+  return hash_text(given != nullptr ? given : host_name());
 }
 
 std::string duplicate_text(int rank, int other, std::uint64_t bus_id) {
@@ -110,7 +95,7 @@ ncclResult_t Communicator::meet() {
 }
 
 ncclResult_t Communicator::check_gpus() {
-  if (may_share_gpu()) return ncclSuccess;
+  if (nccl_version() >= 23000 && variable("NCCL_MULTI_RANK_GPU_ENABLE") == 1) return ncclSuccess;
   const RankCell& mine = segment_->cell(rank_);
   for (int other = 0; other < ranks_; ++other) {
     const RankCell& theirs = segment_->cell(other);
@@ -236,7 +221,8 @@ void Communicator::leave_group() {
 }
 
 bool Communicator::has_symmetric_support() {
-  if (!machine().symmetric || is_off("NCCL_WIN_ENABLE") || is_off("NCCL_CUMEM_ENABLE"))
+  if (!machine().symmetric || variable("NCCL_WIN_ENABLE") == 0 ||
+      variable("NCCL_CUMEM_ENABLE") == 0)
     return false;
   for (int other = 0; other < ranks_; ++other) {
     if (segment_->cell(other).host_hash != segment_->cell(0).host_hash) return false;

@@ -14,6 +14,11 @@
 
 namespace fake_gpu {
 
+int variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? CommConfig::kUndefined : std::atoi(text);
+}
+
 void trace(const std::string& line) {
   static const int kFile = [] {
     const char* path = std::getenv("FAKE_NCCL_TRACE");
@@ -64,12 +69,6 @@ int field(const Layout& layout, std::size_t offset, int since) {
   int value = 0;
   std::memcpy(&value, reinterpret_cast<const char*>(&layout) + offset, sizeof value);
   return value;
-}
-
-/// A variable of NCCL's; undefined where it is not set.
-int variable(const char* name) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? CommConfig::kUndefined : std::atoi(text);
 }
 
 bool is_flag(int value) { return value == 0 || value == 1; }

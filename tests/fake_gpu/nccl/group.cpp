@@ -86,18 +86,13 @@ bool is_capturing(const StreamPointer& stream) {
   return stream->capture != nullptr;
 }
 
-bool registers_graphs() {
-  const char* given = std::getenv("NCCL_GRAPH_REGISTER");
-  return nccl_version() >= 21900 && (given == nullptr || std::atoi(given) != 0);
-}
-
 /// Finds the memory that NCCL knows for the buffers of a group; what the graph keeps is returned.
 std::shared_ptr<GraphRegistration> find_registered(const CommPointer& comm,
                                                    std::vector<Operation>& operations) {
   if (comm->ranks() == 1) return nullptr;
   RegistrationCache& cache = comm->registrations();
   const bool capturing = is_capturing(operations.front().queue);
-  if (!capturing || !registers_graphs()) {
+  if (!capturing || nccl_version() < 21900 || variable("NCCL_GRAPH_REGISTER") == 0) {
     for (Operation& one : operations) {
       one.registered_to = cache.find_by_user(one.to, one.to_bytes());
     }
@@ -245,7 +240,6 @@ ncclResult_t run_group(const Group& group) {
 }  // namespace
 
 bool in_group() { return this_group().depth > 0; }
-
 void begin_group() { ++this_group().depth; }
 
 void spoil_group(ncclResult_t error) {

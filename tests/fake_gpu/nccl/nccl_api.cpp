@@ -142,17 +142,12 @@ Windows& windows() {
   return *kWindows;
 }
 
-bool registers_locally() {
-  const char* given = std::getenv("NCCL_LOCAL_REGISTER");
-  return given == nullptr || std::atoi(given) != 0;
-}
-
 ncclResult_t register_locally(const CommPointer& comm, void* start, std::size_t bytes,
                               void** handle) {
   *handle = nullptr;
   if (memory().contents(start, bytes) == nullptr || memory().device_of(start) != comm->device())
     return invalid("register : no such device memory");
-  if (registers_locally())
+  if (variable("NCCL_LOCAL_REGISTER") != 0)
     *handle = comm->registrations().add(start, bytes, RegistrationCache::By::User);
   return ncclSuccess;
 }
@@ -233,8 +228,8 @@ ncclResult_t communicate(Operation operation, ncclComm_t comm) {
 }  // namespace
 
 int nccl_version() {
-  const char* given = std::getenv("FAKE_NCCL_VERSION");
-  return given == nullptr ? built_nccl_version() : std::atoi(given);
+  const int given = variable("FAKE_NCCL_VERSION");
+  return given == CommConfig::kUndefined ? built_nccl_version() : given;
 }
 
 }  // namespace fake_gpu

@@ -69,7 +69,6 @@ Segment::Segment(const std::string& name, int ranks) : name_(kFolder + name), ra
 }
 
 Segment::~Segment() { ::munmap(header_, bytes_); }
-
 bool Segment::agrees() const { return header_->ranks.load() == ranks_; }
 
 bool Segment::attach(int rank) {
@@ -80,9 +79,7 @@ bool Segment::attach(int rank) {
 }
 
 bool Segment::is_complete() const { return header_->attached.load() >= ranks_; }
-
 void Segment::remove_name() { ::unlink(name_.c_str()); }
-
 RankCell& Segment::cell(int rank) const { return cells_[rank]; }
 
 std::size_t Segment::index(int from, int to) const {

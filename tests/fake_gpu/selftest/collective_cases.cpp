@@ -119,7 +119,7 @@ void reductions_of(const Job& job, ncclDataType_t type) {
   }
 }
 
-SELFTEST_ON(on_ranks, reductions) {
+SELFTEST_ON_RANKS(reductions, true) {
   reductions_of<std::int8_t>(job, ncclInt8);
   reductions_of<std::uint8_t>(job, ncclUint8);
   reductions_of<std::int32_t>(job, ncclInt32);
@@ -135,7 +135,7 @@ SELFTEST_ON(on_ranks, reductions) {
 }
 
 /// Half has 11 bits: 2048 + 1 is 2048, in this order and rounded at each step; wrapped integers.
-SELFTEST_ON(on_ranks, rounding) {
+SELFTEST_ON_RANKS(rounding, true) {
   const DeviceBytes half(encode<__half>(1, [&](std::size_t) { return job.rank == 0 ? 2048 : 1; }));
   const DeviceBytes small(encode<std::uint8_t>(1, [&](std::size_t) { return 200; }));
   const DeviceBytes third(encode<float>(1, [&](std::size_t) { return 1; }));
@@ -203,14 +203,14 @@ void moves_of(const Job& job, std::size_t bytes, int root) {
   is(own, block(bytes, root, 0), "broadcast in place");
 }
 
-SELFTEST_ON(on_ranks, moves) {
+SELFTEST_ON_RANKS(moves, true) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{5}, std::size_t{300'001}}) {
     for (int root = 0; root < job.ranks; ++root) moves_of(job, bytes, root);
   }
 }
 
 /// All sends before all receives, of much data, with oneself too: only concurrent progress ends it.
-SELFTEST_ON(on_ranks, point_to_point) {
+SELFTEST_ON_RANKS(point_to_point, true) {
   const std::size_t bytes = 700'000;
   const DeviceBytes from(blocks_of_all(job, bytes, false, job.rank));
   const DeviceBytes to(bytes * static_cast<std::size_t>(job.ranks));
@@ -231,5 +231,4 @@ SELFTEST_ON(on_ranks, point_to_point) {
 }
 
 }  // namespace
-
 }  // namespace selftest

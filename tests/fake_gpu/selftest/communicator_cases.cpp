@@ -2,13 +2,13 @@
 // Communicators: how they are made, what they refuse, groups, graphs, speed; and what calls
 // return under FAKE_GPU_FAULT.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/fake_gpu/selftest/selftest.hpp"
@@ -40,13 +40,11 @@ void require_sum(const Job& job, ncclComm_t comm, int wanted) {
 SELFTEST(non_blocking) {
   Job job = join();
   const ncclUniqueId id = share_id();
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
   if (job.rank == job.ranks - 1) {
     meet_all();
     ::usleep(100'000);
   }
-  expect(ncclInProgress, ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config));
+  expect(ncclInProgress, start_unblocked(job, id));
   ncclResult_t state = ncclSuccess;
   if (job.rank != job.ranks - 1) {
     ok(ncclCommGetAsyncError(job.comm, &state));
@@ -100,7 +98,7 @@ SELFTEST(shared_memory) {
   leave(job);
 }
 
-SELFTEST_ON(on_ranks, split) {
+SELFTEST_ON_RANKS(split, true) {
   const int color = job.rank % 2;
   ncclComm_t half = nullptr;
   for (int round = 0; round < 2; ++round) {
@@ -122,7 +120,7 @@ SELFTEST_ON(on_ranks, split) {
   if (half != nullptr) ok(ncclCommDestroy(half));
 }
 
-SELFTEST_ON(on_ranks, refusals) {
+SELFTEST_ON_RANKS(refusals, true) {
   const DeviceBytes room(64);
   std::vector<int> host(16);
   unsigned char* at = room.at();
@@ -153,7 +151,7 @@ SELFTEST_ON(on_ranks, refusals) {
 }
 
 /// fp8 may be sent everywhere, and reduced from compute capability 9.0 on.
-SELFTEST_ON(on_ranks, old_gpu) {
+SELFTEST_ON_RANKS(old_gpu, true) {
   const DeviceBytes room(64);
   expect(ncclInvalidArgument, job.all_reduce(room.at(), room.at(), 4, ncclFloat8e4m3, ncclSum));
   ok(ncclBcast(room.at(), 4, ncclFloat8e4m3, 0, job.comm, job.stream));
@@ -161,7 +159,7 @@ SELFTEST_ON(on_ranks, old_gpu) {
 }
 
 /// Counts that differ are told, and the work ends when the communicator is aborted.
-SELFTEST_ON(on_ranks, mismatch) {
+SELFTEST_ON_RANKS(mismatch, true) {
   const DeviceBytes room(64);
   const std::size_t count = job.rank == 0 ? 3 : 4;
   ok(job.all_reduce(room.at(), room.at(), count, ncclInt32, ncclSum));
@@ -176,7 +174,7 @@ SELFTEST_ON(on_ranks, mismatch) {
   job.finish();
 }
 
-SELFTEST_ON(on_ranks, graph) {
+SELFTEST_ON_RANKS(graph, true) {
   const DeviceBytes one(as_bytes(1));
   cudaGraph_t captured = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -191,27 +189,22 @@ SELFTEST_ON(on_ranks, graph) {
 }
 
 /// Prints the ms of a 1 MiB all-reduce.
-SELFTEST_ON(on_ranks, speed) {
+SELFTEST_ON_RANKS(speed, true) {
   constexpr std::size_t kCount = 1 << 18;
   constexpr int kRounds = 10;
   const DeviceBytes room(kCount * 4);
-  timespec begin{};
-  timespec end{};
   meet_all();
-  ::clock_gettime(CLOCK_MONOTONIC, &begin);
-  for (int i = 0; i < kRounds; ++i) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kRounds; ++i)
     ok(job.all_reduce(room.at(), room.at(), kCount, ncclFloat32, ncclMax));
-  }
   job.finish();
-  ::clock_gettime(CLOCK_MONOTONIC, &end);
-  const double ms = static_cast<double>(end.tv_sec - begin.tv_sec) * 1e3 +
-                    static_cast<double>(end.tv_nsec - begin.tv_nsec) * 1e-6;
-  if (job.rank == 0) std::printf("%.1f\n", ms / kRounds);
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+  if (job.rank == 0) std::printf("%.1f\n", taken.count() / kRounds);
 }
 
 /// One line for each all-reduce: what it returned, what the communicator says after 0.2 s at most,
 /// whether the work is done, and the first byte.
-SELFTEST_ON(on_ranks, all_reduces) {
+SELFTEST_ON_RANKS(all_reduces, true) {
   const DeviceBytes room(Bytes(8, 2));
   for (int call = 1; call <= 3; ++call) {
     const ncclResult_t result = job.all_reduce(room.at(), room.at(), 8, ncclInt8, ncclMax);
@@ -250,10 +243,7 @@ SELFTEST(allocations) {
 /// Starts a communicator without waiting, gives up after 0.3 s and tells its state.
 SELFTEST(starts) {
   Job job = join();
-  const ncclUniqueId id = share_id();
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  const ncclResult_t result = ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config);
+  const ncclResult_t result = start_unblocked(job, share_id());
   ncclResult_t state = result;
   for (int i = 0; i < 300 && job.comm != nullptr && state == ncclInProgress; ++i) {
     ::usleep(1000);
@@ -303,5 +293,4 @@ SELFTEST(killed) {
 }
 
 }  // namespace
-
 }  // namespace selftest

@@ -53,7 +53,7 @@ SELFTEST(configured) {
 }
 
 /// While a group's thread runs, the communicator takes no call.
-SELFTEST_ON(on_unblocked_ranks, group_thread) {
+SELFTEST_ON_RANKS(group_thread, false) {
   const DeviceBytes room(4);
   expect(ncclInProgress, sum(job, room));
   expect(ncclInvalidArgument, sum(job, room));  // a machine with connect=1
@@ -62,7 +62,7 @@ SELFTEST_ON(on_unblocked_ranks, group_thread) {
 }
 
 /// Two groups of one kind; what threads they have is in FAKE_NCCL_TRACE.
-SELFTEST_ON(on_unblocked_ranks, two_groups) {
+SELFTEST_ON_RANKS(two_groups, false) {
   const DeviceBytes room(4);
   expect(ncclInProgress, sum(job, room));
   ok(await_state(job.comm));
@@ -79,7 +79,7 @@ double seconds_of(const Job& job, const DeviceBytes& room) {
 
 /// The first operation of a kind takes two seconds or more on rank 0, whose fault it is, and the
 /// next does not. (Other ranks' clocks may start while rank 0 is at it.)
-SELFTEST_ON(on_ranks, first_is_slow) {
+SELFTEST_ON_RANKS(first_is_slow, true) {
   const DeviceBytes room(4);
   const double first = seconds_of(job, room);
   require(job.rank > 0 || first >= 2, "the first operation: " + std::to_string(first) + " s");
@@ -88,14 +88,14 @@ SELFTEST_ON(on_ranks, first_is_slow) {
 }
 
 /// Prints what an operation and cudaMemGetInfo say where NCCL's own memory does not fit.
-SELFTEST_ON(on_ranks, late_memory) {
+SELFTEST_ON_RANKS(late_memory, true) {
   const DeviceBytes room(4);
   const ncclResult_t result = sum(job, room);
   std::printf("%d %s\n", result, ncclGetLastError(job.comm));
 }
 
 /// NCCL's kernel for one rank has no fp8; nothing else is the worse for it.
-SELFTEST_ON(on_ranks, one_rank_fp8) {
+SELFTEST_ON_RANKS(one_rank_fp8, true) {
   const DeviceBytes room(64);
   const auto reduce = [&](ncclDataType_t type, ncclRedOp_t op) {
     return job.all_reduce(room.at(), room.at(), 4, type, op);
@@ -142,7 +142,7 @@ ncclResult_t open_window(const Job& job, void* memory, ncclWindow_t* window) {
 }
 
 /// All ranks have to come; until then the call has only begun, and says success.
-SELFTEST_ON(on_unblocked_ranks, window) {
+SELFTEST_ON_RANKS(window, false) {
   void* memory = allocate();
   ncclWindow_t handle = nullptr;
   ncclWindow_t second = nullptr;
@@ -161,7 +161,7 @@ SELFTEST_ON(on_unblocked_ranks, window) {
 }
 
 /// Memory of cudaMalloc cannot be shared.
-SELFTEST_ON(on_ranks, plain_window) {
+SELFTEST_ON_RANKS(plain_window, true) {
   const DeviceBytes room(4096);
   ncclWindow_t handle = nullptr;
   expect(ncclUnhandledCudaError, open_window(job, room.at(), &handle));
@@ -169,7 +169,7 @@ SELFTEST_ON(on_ranks, plain_window) {
 }
 
 /// Prints which of a window and a local registration have a handle.
-SELFTEST_ON(on_ranks, handles) {
+SELFTEST_ON_RANKS(handles, true) {
   void* memory = allocate();
   ncclWindow_t made = nullptr;
   void* local = nullptr;
@@ -213,7 +213,7 @@ bool is_right_by_graph(const Job& job, const Buffers& buffers) {
 }
 
 /// A graph's registration outlives the graph and its buffers, until the eleventh group.
-SELFTEST_ON(on_ranks, stale_graph) {
+SELFTEST_ON_RANKS(stale_graph, true) {
   const unsigned char* address = nullptr;
   {
     const Buffers buffers;
@@ -235,7 +235,7 @@ SELFTEST_ON(on_ranks, stale_graph) {
 }
 
 /// A user's registration ends where a graph still uses the range, but the range stays.
-SELFTEST_ON(on_ranks, stale_user) {
+SELFTEST_ON_RANKS(stale_user, true) {
   void* before = nullptr;
   void* after = nullptr;
   {
@@ -253,5 +253,4 @@ SELFTEST_ON(on_ranks, stale_user) {
 }
 
 }  // namespace
-
 }  // namespace selftest

@@ -153,13 +153,11 @@ SELFTEST(hold) {
 SELFTEST(order) {
   constexpr std::size_t kRoom = 64 * kMiB;
   const DeviceBytes room(kRoom);
-  cudaStream_t one = nullptr;
-  cudaStream_t two = nullptr;
+  cudaStream_t one = make_stream();
+  cudaStream_t two = make_stream();
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;
   float ms = -1;
-  ok(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
-  ok(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
   ok(cudaEventCreate(&begin));
   ok(cudaEventCreate(&end));
   ok(cudaEventQuery(begin));
@@ -343,5 +341,4 @@ SELFTEST(addresses) {
 }
 
 }  // namespace
-
 }  // namespace selftest

@@ -102,14 +102,22 @@ ncclUniqueId share_id() {
 
 void meet_all() { MPI_Barrier(MPI_COMM_WORLD); }
 
-void connect(Job& job) { ok(ncclCommInitRank(&job.comm, job.ranks, share_id(), job.rank)); }
-
-void connect_without_blocking(Job& job) {
+ncclResult_t start_unblocked(Job& job, const ncclUniqueId& id) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  expect(ncclInProgress,
-         ncclCommInitRankConfig(&job.comm, job.ranks, share_id(), job.rank, &config));
-  ok(await_state(job.comm));
+  return ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config);
+}
+
+void on_ranks(void (*run)(Job&), bool blocking) {
+  Job job = join();
+  if (blocking) {
+    ok(ncclCommInitRank(&job.comm, job.ranks, share_id(), job.rank));
+  } else {
+    expect(ncclInProgress, start_unblocked(job, share_id()));
+    ok(await_state(job.comm));
+  }
+  run(job);
+  leave(job);
 }
 
 ncclResult_t await_state(ncclComm_t comm) {

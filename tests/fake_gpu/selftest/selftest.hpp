@@ -66,10 +66,8 @@ struct Job {
 void meet_all();
 /// One that does not wait for the default stream.
 [[nodiscard]] cudaStream_t make_stream();
-/// Makes the communicator of a job and waits until it is ready.
-void connect(Job& job);
-/// The same, with a communicator that does not block.
-void connect_without_blocking(Job& job);
+/// Starts the communicator of a job, which does not block.
+[[nodiscard]] ncclResult_t start_unblocked(Job& job, const ncclUniqueId& id);
 /// The state of a communicator that is no longer in progress.
 [[nodiscard]] ncclResult_t await_state(ncclComm_t comm);
 void leave(Job& job);
@@ -79,21 +77,8 @@ void leave(Job& job);
 /// Launches busbar_fill or busbar_compare through the driver.
 cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream);
 
-/// A case on the ranks of mpirun with a communicator, which does not block in the second.
-template <void (*Run)(Job&)>
-void on_ranks() {
-  Job job = join();
-  connect(job);
-  Run(job);
-  leave(job);
-}
-template <void (*Run)(Job&)>
-void on_unblocked_ranks() {
-  Job job = join();
-  connect_without_blocking(job);
-  Run(job);
-  leave(job);
-}
+/// Runs a case on the ranks of mpirun with a communicator, which may block or not.
+void on_ranks(void (*run)(Job&), bool blocking);
 
 /// Makes a case known by its name.
 struct Case {
@@ -103,9 +88,9 @@ struct Case {
   void name();                             \
   const Case name##_is_known(#name, name); \
   void name()
-#define SELFTEST_ON(run_on, name)                  \
-  void name(Job& job);                             \
-  const Case name##_is_known(#name, run_on<name>); \
+#define SELFTEST_ON_RANKS(name, blocking)                              \
+  void name(Job& job);                                                 \
+  const Case name##_is_known(#name, [] { on_ranks(name, blocking); }); \
   void name(Job& job)
 
 }  // namespace selftest
