@@ -165,17 +165,6 @@ cudaError_t use_device_outside_capture() {
   return status == cudaSuccess ? forbid_in_capture() : status;
 }
 
-cudaError_t release(void* pointer) {
-  const cudaError_t status = use_device();
-  if (status != cudaSuccess || pointer == nullptr) return status;
-  if (!memory().is_start(pointer)) return cudaErrorInvalidValue;
-  if (const auto forbidden = forbid_in_capture(); forbidden != cudaSuccess) return forbidden;
-  // As CUDA does: all that may still use it is done first.
-  if (const auto waited = await_device(memory().device_of(pointer)); waited != cudaSuccess)
-    return waited;
-  return memory().release(pointer) ? cudaSuccess : cudaErrorInvalidValue;
-}
-
 cudaError_t allocate_pinned(void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   if (const auto status = use_device(); status != cudaSuccess) return status;
@@ -309,7 +298,16 @@ CUDA_CALL(cudaMalloc, (void** pointer, size_t bytes), {
 
 cudaError_t cudaFree(void* pointer) {
   hang_if_lost();
-  return call("cudaFree", [&] { return release(pointer); });
+  return call("cudaFree", [&] {
+    const cudaError_t status = use_device();
+    if (status != cudaSuccess || pointer == nullptr) return status;
+    if (!memory().is_start(pointer)) return cudaErrorInvalidValue;
+    if (const auto forbidden = forbid_in_capture(); forbidden != cudaSuccess) return forbidden;
+    // As CUDA does: all that may still use it is done first.
+    if (const auto waited = await_device(memory().device_of(pointer)); waited != cudaSuccess)
+      return waited;
+    return memory().release(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 
 CUDA_CALL(cudaMallocHost, (void** pointer, size_t bytes),

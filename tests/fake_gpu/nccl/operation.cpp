@@ -15,9 +15,20 @@ bool reduces(Collective what) {
          what == Collective::ReduceScatter;
 }
 
-bool has_root(Collective what) {
-  return what == Collective::Reduce || what == Collective::Broadcast ||
-         what == Collective::Gather || what == Collective::Scatter;
+/// Which have a block for or of each rank, and which go from or to one rank.
+bool reads_many(Collective what) {
+  return what == Collective::ReduceScatter || what == Collective::AlltoAll ||
+         what == Collective::Scatter;
+}
+bool writes_many(Collective what) {
+  return what == Collective::AllGather || what == Collective::AlltoAll ||
+         what == Collective::Gather;
+}
+bool is_from_root(Collective what) {
+  return what == Collective::Broadcast || what == Collective::Scatter;
+}
+bool is_to_root(Collective what) {
+  return what == Collective::Reduce || what == Collective::Gather;
 }
 
 std::string describe_pointer(const Operation& call, const char* which) {
@@ -29,28 +40,22 @@ std::string describe_pointer(const Operation& call, const char* which) {
 
 bool Operation::reads() const {
   if (what == Collective::Recv) return false;
-  const bool only_root = what == Collective::Broadcast || what == Collective::Scatter;
-  return !only_root || comm->rank() == root;
+  return !is_from_root(what) || comm->rank() == root;
 }
 
 bool Operation::writes() const {
   if (what == Collective::Send) return false;
-  const bool only_root = what == Collective::Reduce || what == Collective::Gather;
-  return !only_root || comm->rank() == root;
+  return !is_to_root(what) || comm->rank() == root;
 }
 
 std::size_t Operation::from_bytes() const {
-  const auto ranks = static_cast<std::size_t>(comm->ranks());
-  const bool many = what == Collective::ReduceScatter || what == Collective::AlltoAll ||
-                    what == Collective::Scatter;
-  return reads() ? bytes() * (many ? ranks : 1) : 0;
+  if (!reads()) return 0;
+  return reads_many(what) ? bytes() * static_cast<std::size_t>(comm->ranks()) : bytes();
 }
 
 std::size_t Operation::to_bytes() const {
-  const auto ranks = static_cast<std::size_t>(comm->ranks());
-  const bool many =
-      what == Collective::AllGather || what == Collective::AlltoAll || what == Collective::Gather;
-  return writes() ? bytes() * (many ? ranks : 1) : 0;
+  if (!writes()) return 0;
+  return writes_many(what) ? bytes() * static_cast<std::size_t>(comm->ranks()) : bytes();
 }
 
 bool Operation::overlaps_wrongly() const {
@@ -86,7 +91,8 @@ ncclResult_t Operation::check_arguments() {
   const std::string name = function;
   if (size_of(type) == 0 || (is_fp8(type) && nccl_version() < 22400))
     return invalid(name + " : invalid type " + std::to_string(type));
-  if ((has_root(what) || is_point_to_point()) && (root < 0 || root >= comm->ranks())) {
+  if ((is_from_root(what) || is_to_root(what) || is_point_to_point()) &&
+      (root < 0 || root >= comm->ranks())) {
     return invalid(name + " : invalid root " + std::to_string(root) +
                    " (root should be in the 0.." + std::to_string(comm->ranks()) + " range)");
   }
@@ -134,10 +140,6 @@ struct Plan {
   std::size_t me;
   std::size_t ranks;
 
-  void copy(unsigned char* target, const unsigned char* source) const {
-    if (bytes != 0 && target != source) std::memmove(target, source, bytes);
-  }
-
   /// The other ranks, each beginning with its neighbour.
   template <class Act>
   void each_other(const Act& act) const {
@@ -154,7 +156,6 @@ struct Plan {
   }
 
   void all_reduce() const {
-    if (bytes <= kSmall) return all_reduce_small();
     const std::size_t element = size_of(call.type);
     const auto begin = [&](std::size_t rank) { return call.count * rank / ranks * element; };
     const auto length = [&](std::size_t rank) {
@@ -171,65 +172,35 @@ struct Plan {
     });
   }
 
-  void reduce() const {
-    if (static_cast<int>(me) != call.root) return exchange.send(call.root, from, bytes, tag);
-    exchange.reduce(from, to, bytes, call.reduction, tag);
-  }
-
-  void reduce_scatter() const {
-    each_other(
-        [&](std::size_t at, int peer) { exchange.send(peer, from + at * bytes, bytes, tag); });
-    exchange.reduce(from + me * bytes, to, bytes, call.reduction, tag);
-  }
-
-  void broadcast() const {
-    if (static_cast<int>(me) != call.root) return exchange.receive(call.root, to, bytes, tag);
-    each_other([&](std::size_t, int peer) { exchange.send(peer, from, bytes, tag); });
-    copy(to, from);
-  }
-
-  void all_gather() const {
+  /// Every other collective: from or to one rank or all, with a block for each rank or one.
+  void move() const {
+    const bool reducing = reduces(call.what);
+    const bool from_root = is_from_root(call.what);
+    const bool to_root = is_to_root(call.what);
+    const std::size_t read_step = reads_many(call.what) ? bytes : 0;
+    const std::size_t write_step = writes_many(call.what) ? bytes : 0;
+    const bool is_root = static_cast<int>(me) == call.root;
+    if (from_root && !is_root) return exchange.receive(call.root, to, bytes, tag);
+    if (to_root && !is_root) return exchange.send(call.root, from, bytes, tag);
     each_other([&](std::size_t at, int peer) {
-      exchange.send(peer, from, bytes, tag);
-      exchange.receive(peer, to + at * bytes, bytes, tag);
+      if (!to_root) exchange.send(peer, from + at * read_step, bytes, tag);
+      if (!from_root && !reducing) exchange.receive(peer, to + at * write_step, bytes, tag);
     });
-    copy(to + me * bytes, from);
-  }
-
-  void all_to_all() const {
-    each_other([&](std::size_t at, int peer) {
-      exchange.send(peer, from + at * bytes, bytes, tag);
-      exchange.receive(peer, to + at * bytes, bytes, tag);
-    });
-    copy(to + me * bytes, from + me * bytes);
-  }
-
-  void gather() const {
-    if (static_cast<int>(me) != call.root) return exchange.send(call.root, from, bytes, tag);
-    each_other(
-        [&](std::size_t at, int peer) { exchange.receive(peer, to + at * bytes, bytes, tag); });
-    copy(to + me * bytes, from);
-  }
-
-  void scatter() const {
-    if (static_cast<int>(me) != call.root) return exchange.receive(call.root, to, bytes, tag);
-    each_other(
-        [&](std::size_t at, int peer) { exchange.send(peer, from + at * bytes, bytes, tag); });
-    copy(to, from + me * bytes);
+    const unsigned char* own = from + me * read_step;
+    unsigned char* target = to + me * write_step;
+    if (reducing) {
+      exchange.reduce(own, target, bytes, call.reduction, tag);
+    } else if (bytes != 0 && target != own) {
+      std::memmove(target, own, bytes);
+    }
   }
 
   void make() const {
     switch (call.what) {
-      case Collective::AllReduce: return all_reduce();
-      case Collective::Reduce: return reduce();
-      case Collective::Broadcast: return broadcast();
-      case Collective::ReduceScatter: return reduce_scatter();
-      case Collective::AllGather: return all_gather();
-      case Collective::AlltoAll: return all_to_all();
-      case Collective::Gather: return gather();
-      case Collective::Scatter: return scatter();
+      case Collective::AllReduce: return bytes <= kSmall ? all_reduce_small() : all_reduce();
       case Collective::Send: return exchange.send(call.root, from, bytes, tag);
       case Collective::Recv: return exchange.receive(call.root, to, bytes, tag);
+      default: return move();
     }
   }
 };
@@ -250,15 +221,9 @@ bool Operation::plan(Exchange& exchange) const {
     return false;
   if (count == 0 && !is_point_to_point()) return true;
   if (registered_to != nullptr) written = registered_to.get();
-  Plan{*this,
-       exchange,
-       read,
-       written,
-       bytes(),
-       make_tag(*this),
-       static_cast<std::size_t>(comm->rank()),
-       static_cast<std::size_t>(comm->ranks())}
-      .make();
+  const auto me = static_cast<std::size_t>(comm->rank());
+  const auto ranks = static_cast<std::size_t>(comm->ranks());
+  Plan{*this, exchange, read, written, bytes(), make_tag(*this), me, ranks}.make();
   return true;
 }
 
