@@ -233,7 +233,7 @@ struck() {
 }
 
 @test "fault oom: there is memory, and it is not given" {
-  FAKE_GPU_FAULT=oom:cudaMalloc:2@*,oom:ncclMemAlloc:1@* on_ranks 1 allocations
+  FAKE_GPU_FAULT='oom:cudaMalloc:2@*,oom:ncclMemAlloc:1@*' on_ranks 1 allocations
   [ "$output" = "cudaMalloc 1: cudaSuccess
 cudaMalloc 2: cudaErrorMemoryAllocation
 cudaMalloc 3: cudaSuccess

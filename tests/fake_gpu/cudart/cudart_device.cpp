@@ -9,6 +9,7 @@
 
 // Errors: their names and texts, and the last one. Devices: which there are, and which one a thread
 // uses. Memory: allocation, copies, filling.
+namespace fake_gpu {
 namespace {
 
 struct ErrorText {
@@ -58,36 +59,6 @@ const ErrorText* find(cudaError_t error) {
   }
   return nullptr;
 }
-
-}  // namespace
-
-extern "C" {
-
-const char* cudaGetErrorName(cudaError_t error) {
-  const ErrorText* known = find(error);
-  return known == nullptr ? "unrecognized error code" : known->name;
-}
-
-const char* cudaGetErrorString(cudaError_t error) {
-  const ErrorText* known = find(error);
-  return known == nullptr ? "unrecognized error code" : known->text;
-}
-
-cudaError_t cudaPeekAtLastError() {
-  const cudaError_t broken = fake_gpu::device_error();
-  return broken != cudaSuccess ? broken : fake_gpu::this_thread().last_error;
-}
-
-cudaError_t cudaGetLastError() {
-  const cudaError_t last = cudaPeekAtLastError();
-  fake_gpu::this_thread().last_error = cudaSuccess;
-  return last;
-}
-
-}  // extern "C"
-
-namespace fake_gpu {
-namespace {
 
 cudaError_t find_gpu(int device, const Gpu** gpu) {
   if (const auto status = check_device(device); status != cudaSuccess) return status;
@@ -239,6 +210,27 @@ cudaError_t fill_on(const StreamPointer& stream, void* to, int value, std::size_
 using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names follow
 
 extern "C" {
+
+const char* cudaGetErrorName(cudaError_t error) {
+  const ErrorText* known = find(error);
+  return known == nullptr ? "unrecognized error code" : known->name;
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  const ErrorText* known = find(error);
+  return known == nullptr ? "unrecognized error code" : known->text;
+}
+
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t broken = device_error();
+  return broken != cudaSuccess ? broken : this_thread().last_error;
+}
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t last = cudaPeekAtLastError();
+  this_thread().last_error = cudaSuccess;
+  return last;
+}
 
 CUDA_CALL(cudaGetDeviceCount, (int* count), {
   if (count == nullptr) return cudaErrorInvalidValue;

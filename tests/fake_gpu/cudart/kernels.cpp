@@ -127,19 +127,6 @@ std::map<const void*, std::string>& stubs() {
   return *kStubs;
 }
 
-Kernel find_by_stub(const void* stub) {
-  const auto guard = lock_runtime();
-  const auto named = stubs().find(stub);
-  return named == stubs().end() ? nullptr : find_kernel(named->second);
-}
-
-cudaError_t launch(const void* stub, const Configuration& how, void** arguments) {
-  if (const auto status = use_device(); status != cudaSuccess) return status;
-  const Kernel kernel = find_by_stub(stub);
-  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-  return launch_kernel(kernel, how.grid, how.block, arguments, how.stream);
-}
-
 }  // namespace
 }  // namespace fake_gpu
 
@@ -181,12 +168,17 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
   return cudaSuccess;
 }
 
-cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
-                             size_t shared_bytes, cudaStream_t stream) {
-  return call("cudaLaunchKernel", [&] {
-    return launch(stub, {grid, block, shared_bytes, stream}, arguments);
-  });
-}
+CUDA_CALL(cudaLaunchKernel,
+          (const void* stub, dim3 grid, dim3 block, void** arguments, size_t, cudaStream_t stream),
+          {
+            if (const auto status = use_device(); status != cudaSuccess) return status;
+            auto guard = lock_runtime();
+            const auto named = stubs().find(stub);
+            const Kernel kernel = named == stubs().end() ? nullptr : find_kernel(named->second);
+            guard.unlock();
+            if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+            return launch_kernel(kernel, grid, block, arguments, stream);
+          })
 
 /// The kernel that nvcc's code asks for is the stub itself.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {

@@ -28,6 +28,27 @@ struct flock byte_lock(short type, off_t at) {
   return lock;
 }
 
+constexpr int kJunk = 0xCB;
+constexpr std::size_t kPage = 4096;
+
+std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+void* map_pages(std::size_t bytes, int protection) {
+  void* pages =
+      ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) die("the host has no memory left");
+  return pages;
+}
+
+Pages make_pages(std::size_t bytes) {
+  auto* start = static_cast<unsigned char*>(map_pages(bytes, PROT_READ | PROT_WRITE));
+  return {start, [bytes](unsigned char* pages) { ::munmap(pages, bytes); }};
+}
+
 }  // namespace
 
 struct Ledger::Slot {
@@ -114,31 +135,6 @@ Ledger& ledger() {
   }();
   return *kLedger;
 }
-
-namespace {
-
-constexpr int kJunk = 0xCB;
-constexpr std::size_t kPage = 4096;
-
-std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-std::size_t round_up(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
-void* map_pages(std::size_t bytes, int protection) {
-  void* pages =
-      ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) die("the host has no memory left");
-  return pages;
-}
-
-Pages make_pages(std::size_t bytes) {
-  auto* start = static_cast<unsigned char*>(map_pages(bytes, PROT_READ | PROT_WRITE));
-  return {start, [bytes](unsigned char* pages) { ::munmap(pages, bytes); }};
-}
-
-}  // namespace
 
 const Memory::Block* Memory::find(const Blocks& blocks, std::uintptr_t at) {
   auto after = blocks.upper_bound(at);

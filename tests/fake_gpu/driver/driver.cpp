@@ -13,9 +13,9 @@
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
-// The driver's errors: names and texts.
-// The driver: modules of kernels, waiting for a word of host memory, and what memory an address is
-// in. It shares devices, streams and memory with the runtime beside it.
+// The driver: its errors, modules of kernels, waiting for a word of host memory, and what memory an
+// address is in. It shares devices, streams and memory with the runtime beside it.
+namespace fake_gpu {
 namespace {
 
 /// Their texts are those of the runtime's errors with the same numbers.
@@ -45,18 +45,6 @@ CUresult find(CUresult error, bool name, const char** text) {
   }
   return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
-
-}  // namespace
-
-extern "C" {
-
-CUresult cuGetErrorName(CUresult error, const char** name) { return find(error, true, name); }
-CUresult cuGetErrorString(CUresult error, const char** text) { return find(error, false, text); }
-
-}  // extern "C"
-
-namespace fake_gpu {
-namespace {
 
 struct Function {
   Kernel kernel = nullptr;
@@ -158,6 +146,9 @@ CUresult wait_value(const StreamPointer& stream, CUdeviceptr address, cuuint32_t
 using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names follow
 
 extern "C" {
+
+CUresult cuGetErrorName(CUresult error, const char** name) { return find(error, true, name); }
+CUresult cuGetErrorString(CUresult error, const char** text) { return find(error, false, text); }
 
 CUresult cuInit(unsigned flags) {
   const CallScope scope("cuInit");
