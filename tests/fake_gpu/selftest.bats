@@ -8,27 +8,35 @@ on_ranks() {
   local ranks case
   for ranks in $1; do
     for case in "${@:2}"; do
+      echo "$case on $ranks ranks"
       run -0 timeout 120 mpirun -np "$ranks" "$SELFTEST" "$case"
     done
   done
 }
-
-# faulty FAULT N CASE: runs the case with a fault.
-faulty() { FAKE_GPU_FAULT=$1 run -0 timeout 60 mpirun -np "$2" "$SELFTEST" "$3"; }
+on_two() { run -0 timeout 60 mpirun -np 2 "$SELFTEST" "$1"; }
+traced_on_two() { traced timeout 60 mpirun -np 2 "$SELFTEST" "$1"; }
+alone() { run -0 timeout 60 "$SELFTEST" "$1"; }
 
 says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output"; return 1; }; }
 
+# struck FAULT CASE LINE...: what the case says of the fault, on two ranks, or alone where it copies.
+struck() {
+  local line
+  if [ "$2" = copies ]; then FAKE_GPU_FAULT=$1 alone copies; else FAKE_GPU_FAULT=$1 on_two "$2"; fi
+  for line in "${@:3}"; do says "$line"; done
+}
+
 @test "a machine is read from a file, and CUDA_VISIBLE_DEVICES chooses of it" {
-  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/two run -0 "$SELFTEST" device
+  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/two alone device
   [ "$output" = "0000:3B:00.0 Fake GPU X8 8.0 512 MiB
 0000:AF:00.0 Fake GPU X8 8.0 512 MiB" ]
-  CUDA_VISIBLE_DEVICES=3,1 run -0 "$SELFTEST" device
+  CUDA_VISIBLE_DEVICES=3,1 alone device
   [ "$output" = "0000:41:00.0 Fake GPU X9 9.0 1024 MiB
 0000:21:00.0 Fake GPU X9 9.0 1024 MiB" ]
-  run -0 "$SELFTEST" device
+  alone device
   built_in=$output
   [ "${#lines[@]}" -eq 8 ]
-  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/eight run -0 "$SELFTEST" device
+  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/eight alone device
   [ "$output" = "$built_in" ]
 }
 
@@ -36,31 +44,31 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   local uuid
   uuid=$("$FAKE/nvidia-smi" --query-gpu=index | awk -F', ' '$1 == 2 { print $2 }')
   [[ $uuid == GPU-*-*-*-*-* ]]
-  CUDA_VISIBLE_DEVICES=$uuid run -0 "$SELFTEST" device
+  CUDA_VISIBLE_DEVICES=$uuid alone device
   [ "$output" = "0000:31:00.0 Fake GPU X9 9.0 1024 MiB" ]
-  CUDA_VISIBLE_DEVICES=0,${uuid:0:10} run -0 "$SELFTEST" device
+  CUDA_VISIBLE_DEVICES=0,${uuid:0:10} alone device
   [ "${lines[1]}" = "0000:31:00.0 Fake GPU X9 9.0 1024 MiB" ]
-  CUDA_VISIBLE_DEVICES=GPU- run -0 "$SELFTEST" no_device
-  CUDA_VISIBLE_DEVICES=GPU-nothing,1 run -0 "$SELFTEST" no_device
+  CUDA_VISIBLE_DEVICES=GPU- alone no_device
+  CUDA_VISIBLE_DEVICES=GPU-nothing,1 alone no_device
 }
 
 @test "a process sees one MIG instance, which has a UUID of its own and its GPU's address" {
   printf 'gpu pci=0000:11:00.0 memory=512MiB cc=9.0 mig=%d name=Fake GPU MIG\n' 0 1 > "$DIR/mig"
   export FAKE_GPU_MACHINE=$DIR/mig
-  run -0 "$SELFTEST" device
+  alone device
   [ "$output" = "0000:11:00.0 Fake GPU MIG 9.0 512 MiB" ]
   CUDA_VISIBLE_DEVICES=1 run -0 mpirun -np 1 "$SELFTEST" uuid
   second=$output
-  CUDA_VISIBLE_DEVICES=$second run -0 "$SELFTEST" device
+  CUDA_VISIBLE_DEVICES=$second alone device
   [ "${#lines[@]}" -eq 1 ]
   run -0 mpirun -np 1 env CUDA_VISIBLE_DEVICES=0 "$SELFTEST" one_gpu : -np 1 env CUDA_VISIBLE_DEVICES="$second" "$SELFTEST" one_gpu
   says "rank 1: 5 Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 11000"
 }
 
 @test "no GPU is an error, of a machine and of CUDA_VISIBLE_DEVICES" {
-  CUDA_VISIBLE_DEVICES='' run -0 "$SELFTEST" no_device
+  CUDA_VISIBLE_DEVICES='' alone no_device
   touch "$DIR/none"
-  FAKE_GPU_MACHINE=$DIR/none run -0 "$SELFTEST" no_device
+  FAKE_GPU_MACHINE=$DIR/none alone no_device
 }
 
 @test "a machine that cannot be read ends the program with one line" {
@@ -77,10 +85,6 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:handle_segv=0 run -139 "$SELFTEST" touch
 }
 
-@test "device memory is bounded, full of junk, and counted" {
-  run -0 "$SELFTEST" memory
-}
-
 @test "what a killed process held is free again" {
   # One before it and none after it, so that nobody takes its place in the account.
   "$SELFTEST" hold > "$DIR/hold" 3>&- &
@@ -89,122 +93,86 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   run -137 "$SELFTEST" take_and_die
   kill -9 "$holder"
   wait "$holder" || true
-  run -0 "$SELFTEST" memory
+  alone memory
 }
 
-@test "processes share a GPU's memory" {
-  on_ranks "2 5" shared_memory
+@test "one process has memory, streams, graphs, kernels, gates and a launch queue as on a GPU" {
+  local case
+  for case in memory order default_stream capture driver gate launch_queue addresses kernels; do
+    echo "$case"
+    alone "$case"
+  done
 }
 
-@test "streams and events keep order" {
-  run -0 "$SELFTEST" order
-  run -0 "$SELFTEST" default_stream
-}
-
-@test "captured work is done at each launch of the graph" {
-  run -0 "$SELFTEST" capture
-  on_ranks "1 3" graph
-}
-
-@test "kernels come in modules of the driver, each of one device" {
-  run -0 "$SELFTEST" driver
-}
-
-@test "a stream waits for a word of host memory" {
-  run -0 timeout 60 "$SELFTEST" gate
-}
-
-@test "a stream's launch queue holds 1,024 entries" {
-  run -0 timeout 60 "$SELFTEST" launch_queue
-}
-
-@test "freed addresses are given again, and memory comes in granules of 2 MiB" {
-  run -0 "$SELFTEST" addresses
-}
-
-@test "our kernels compute, others are unknown, and a bad address is an error for ever" {
-  run -0 "$SELFTEST" kernels
-}
-
-@test "every reduction is right for every type and operator" {
-  on_ranks "1 2 3 8" reductions
+@test "ranks reduce, move, group, capture, split and share memory rightly, and nonsense is refused" {
+  on_ranks "1 2 3 8" reductions moves
   on_ranks "3 8" rounding
-}
-
-@test "every collective that moves data moves it to its place" {
-  on_ranks "1 2 3 8" moves
-}
-
-@test "grouped sends and receives progress together" {
   on_ranks "1 2 5 8" point_to_point
-}
-
-@test "a communicator starts in the background, splits, and refuses nonsense" {
-  on_ranks "2 5" non_blocking split refusals
+  on_ranks "1 3" graph
+  on_ranks "2 5" non_blocking split refusals mismatch shared_memory
 }
 
 @test "two ranks on one GPU are refused unless their hosts are called apart" {
-  run -0 mpirun -np 2 "$SELFTEST" one_gpu
+  on_two one_gpu
   says "rank 1: 5 Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 11000"
-  SELFTEST_HOSTS_APART=1 run -0 mpirun -np 2 "$SELFTEST" one_gpu
+  SELFTEST_HOSTS_APART=1 on_two one_gpu
   says "rank 1: shares"
-  NCCL_MULTI_RANK_GPU_ENABLE=1 run -0 mpirun -np 2 "$SELFTEST" one_gpu
+  NCCL_MULTI_RANK_GPU_ENABLE=1 on_two one_gpu
   says "rank 0: 5 Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 11000"
-  NCCL_MULTI_RANK_GPU_ENABLE=1 FAKE_NCCL_VERSION=23000 run -0 mpirun -np 2 "$SELFTEST" one_gpu
+  NCCL_MULTI_RANK_GPU_ENABLE=1 FAKE_NCCL_VERSION=23000 on_two one_gpu
   says "rank 0: shares"
 }
 
 @test "each outermost group has a thread where the communicator does not block" {
-  traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  traced_on_two configured
   trace_has "^group rank=1 thread=1"
-  SELFTEST_BLOCKING=1 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  SELFTEST_BLOCKING=1 traced_on_two configured
   trace_has "^group rank=1 thread=0"
-  NCCL_COMM_BLOCKING=1 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  NCCL_COMM_BLOCKING=1 traced_on_two configured
   trace_has "^group rank=1 thread=0"
-  SELFTEST_BLOCKING=1 NCCL_COMM_BLOCKING=0 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  SELFTEST_BLOCKING=1 NCCL_COMM_BLOCKING=0 traced_on_two configured
   trace_has "^group rank=1 thread=1"
   machine_line connect=1
-  run -0 timeout 60 mpirun -np 2 "$SELFTEST" group_thread
+  on_two group_thread
 }
 
 @test "before NCCL 2.23.4 only a group that connects has a thread" {
   export FAKE_NCCL_VERSION=22203
-  traced timeout 60 mpirun -np 2 "$SELFTEST" non_blocking
+  traced_on_two non_blocking
   trace_has "^group rank=0 thread=1"
-  traced timeout 60 mpirun -np 2 "$SELFTEST" two_groups
+  traced_on_two two_groups
   [ "$(grep -c "^group rank=0 thread=1" "$DIR/trace")" -eq 1 ]
   [ "$(grep -c "^group rank=0 thread=0" "$DIR/trace")" -eq 1 ]
 }
 
 @test "a library takes the fields of a configuration that it knows, and variables win" {
-  traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  traced_on_two configured
   trace_has "^comm rank=0 ranks=2 blocking=0 cta_policy=0 nvlink_centric_sched=1 max_p2p_peers=-$"
-  FAKE_NCCL_VERSION=23000 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  FAKE_NCCL_VERSION=23000 traced_on_two configured
   trace_has "nvlink_centric_sched=1 max_p2p_peers=2$"
-  NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE=0 NCCL_P2P_MAX_PEERS=1 FAKE_NCCL_VERSION=23000 \
-    traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE=0 NCCL_P2P_MAX_PEERS=1 FAKE_NCCL_VERSION=23000 traced_on_two configured
   trace_has "nvlink_centric_sched=0 max_p2p_peers=1$"
-  SELFTEST_POLICY=2 FAKE_NCCL_VERSION=22600 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  SELFTEST_POLICY=2 FAKE_NCCL_VERSION=22600 traced_on_two configured
   trace_has "cta_policy=0 nvlink_centric_sched=0"
-  SELFTEST_POLICY=2 FAKE_NCCL_VERSION=22707 run -0 mpirun -np 2 "$SELFTEST" configured
+  SELFTEST_POLICY=2 FAKE_NCCL_VERSION=22707 on_two configured
   [ "$output" = 4 ]
-  SELFTEST_POLICY=2 traced timeout 60 mpirun -np 2 "$SELFTEST" configured
+  SELFTEST_POLICY=2 traced_on_two configured
   trace_has "cta_policy=2"
 }
 
 @test "NCCL 2.14 lacks what came later, and wants its blocking set" {
-  LD_LIBRARY_PATH=$FAKE/nccl-2.14 run -0 timeout 60 mpirun -np 2 "$SELFTEST" old_nccl
+  LD_LIBRARY_PATH=$FAKE/nccl-2.14 on_two old_nccl
 }
 
 @test "the first operation of a kind is slow on a machine that connects slowly, or by a fault" {
-  FAKE_GPU_FAULT=slow=2:ncclAllReduce:1@0 run -0 timeout 60 mpirun -np 2 "$SELFTEST" first_is_slow
+  FAKE_GPU_FAULT=slow=2:ncclAllReduce:1@0 on_two first_is_slow
   machine_line connect=2
-  run -0 timeout 60 mpirun -np 2 "$SELFTEST" first_is_slow
+  on_two first_is_slow
 }
 
 @test "NCCL's own memory is taken at the first operation, which fails where it does not fit" {
   machine_line "context=500MiB nccl=600MiB"
-  run -0 timeout 60 mpirun -np 2 "$SELFTEST" late_memory
+  on_two late_memory
   says "1 Cuda failure 2 'out of memory'"
 }
 
@@ -215,19 +183,19 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
 }
 
 @test "registration that NCCL does not do has a null handle" {
-  on_ranks 2 handles
+  on_two handles
   [ "$output" = "window handle, local handle" ]
-  NCCL_LOCAL_REGISTER=0 on_ranks 2 handles
+  NCCL_LOCAL_REGISTER=0 on_two handles
   [ "$output" = "window handle, local null" ]
-  NCCL_WIN_ENABLE=0 FAKE_NCCL_VERSION=22902 on_ranks 2 handles
+  NCCL_WIN_ENABLE=0 FAKE_NCCL_VERSION=22902 on_two handles
   [ "$output" = "window null, local handle" ]
   machine_line symmetric=no
-  FAKE_NCCL_VERSION=22902 on_ranks 2 handles
+  FAKE_NCCL_VERSION=22902 on_two handles
   [ "$output" = "window null, local handle" ]
   # 2.28 makes a local registration of it.
-  on_ranks 2 handles
+  on_two handles
   [ "$output" = "window handle, local handle" ]
-  NCCL_LOCAL_REGISTER=0 on_ranks 2 handles
+  NCCL_LOCAL_REGISTER=0 on_two handles
   [ "$output" = "window null, local null" ]
 }
 
@@ -236,57 +204,36 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   NCCL_GRAPH_REGISTER=0 run ! timeout 60 mpirun -np 2 "$SELFTEST" stale_graph
 }
 
-@test "NCCL averages no fp8 on one rank" {
-  run -0 mpirun -np 1 "$SELFTEST" one_rank_fp8
-}
-
-@test "an old GPU does not reduce fp8" {
-  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/two on_ranks 2 old_gpu
-}
-
-@test "counts that differ between ranks are told" {
-  on_ranks "2 5" mismatch
+@test "fp8 is not reduced by an old GPU, nor averaged on one rank" {
+  on_ranks 1 one_rank_fp8
+  FAKE_GPU_MACHINE=$ROOT/tests/fake_gpu/machines/two on_two old_gpu
 }
 
 @test "fault fail: one call returns an error" {
-  faulty fail:ncclAllReduce:2@1 2 all_reduces
-  says "rank 1 call 1: 0 0 0 cudaSuccess 2"
-  says "rank 1 call 2: 2 0 0 cudaSuccess 2"
-  FAKE_GPU_FAULT=fail:cudaMemcpyAsync:1@0 run -0 "$SELFTEST" copies
-  says "cudaSuccess cudaErrorUnknown cudaSuccess 0 0"
+  struck fail:ncclAllReduce:2@1 all_reduces "rank 1 call 1: 0 0 0 cudaSuccess 2" "rank 1 call 2: 2 0 0 cudaSuccess 2"
+  struck fail:cudaMemcpyAsync:1@0 copies "cudaSuccess cudaErrorUnknown cudaSuccess 0 0"
 }
 
 @test "fault async: work never ends, and the communicator says why" {
-  faulty async:ncclAllReduce:2@1 2 all_reduces
-  says "rank 0 call 2: 0 0 0 cudaErrorNotReady -1"
-  says "rank 1 call 2: 0 0 6 cudaErrorNotReady -1"
-  says "rank 1 end: cudaSuccess"
-  faulty async:ncclCommInitRankConfig:1@0 2 starts
-  says "rank 0: 7 6"
+  struck async:ncclAllReduce:2@1 all_reduces "rank 0 call 2: 0 0 0 cudaErrorNotReady -1" \
+    "rank 1 call 2: 0 0 6 cudaErrorNotReady -1" "rank 1 end: cudaSuccess"
+  struck async:ncclCommInitRankConfig:1@0 starts "rank 0: 7 6"
 }
 
 @test "fault hang: work never ends, and nobody says why" {
-  faulty hang:ncclAllReduce:2@1 2 all_reduces
-  says "rank 0 call 2: 0 0 0 cudaErrorNotReady -1"
-  says "rank 1 call 2: 0 0 0 cudaErrorNotReady -1"
-  says "rank 1 end: cudaSuccess"
-  faulty hang:ncclCommInitRankConfig:1@0 2 starts
-  says "rank 0: 7 7"
-  says "rank 1: 7 7"
-  FAKE_GPU_FAULT=hang:cuLaunchKernel:1@0 run -0 "$SELFTEST" copies
-  says "cudaSuccess cudaSuccess cudaErrorNotReady 0 0"
+  struck hang:ncclAllReduce:2@1 all_reduces "rank 0 call 2: 0 0 0 cudaErrorNotReady -1" \
+    "rank 1 call 2: 0 0 0 cudaErrorNotReady -1" "rank 1 end: cudaSuccess"
+  struck hang:ncclCommInitRankConfig:1@0 starts "rank 0: 7 7" "rank 1: 7 7"
+  struck hang:cuLaunchKernel:1@0 copies "cudaSuccess cudaSuccess cudaErrorNotReady 0 0"
 }
 
 @test "fault wrong: one bit of a result is another" {
-  faulty wrong:ncclAllReduce:2@1 2 all_reduces
-  says "rank 0 call 2: 0 0 0 cudaSuccess 2"
-  says "rank 1 call 2: 0 0 0 cudaSuccess 3"
-  FAKE_GPU_FAULT=wrong:cuLaunchKernel:1@0 run -0 "$SELFTEST" copies
-  says "cudaSuccess cudaSuccess cudaSuccess 5 4"
+  struck wrong:ncclAllReduce:2@1 all_reduces "rank 0 call 2: 0 0 0 cudaSuccess 2" "rank 1 call 2: 0 0 0 cudaSuccess 3"
+  struck wrong:cuLaunchKernel:1@0 copies "cudaSuccess cudaSuccess cudaSuccess 5 4"
 }
 
 @test "fault oom: there is memory, and it is not given" {
-  faulty oom:cudaMalloc:2@*,oom:ncclMemAlloc:1@* 1 allocations
+  FAKE_GPU_FAULT='oom:cudaMalloc:2@*,oom:ncclMemAlloc:1@*' on_ranks 1 allocations
   [ "$output" = "cudaMalloc 1: cudaSuccess
 cudaMalloc 2: cudaErrorMemoryAllocation
 cudaMalloc 3: cudaSuccess
@@ -294,11 +241,9 @@ ncclMemAlloc: 1" ]
 }
 
 @test "fault gone: from then on nothing works, and only CUDA knows" {
-  faulty gone:ncclAllReduce:2@1 2 all_reduces
-  says "rank 1 call 1: 0 0 0 cudaSuccess 2"
-  says "rank 1 call 2: 1 0 0 cudaErrorDevicesUnavailable -1"
-  says "rank 1 call 3: 1 0 0 cudaErrorDevicesUnavailable -1"
-  says "rank 0 call 2: 0 0 0 cudaErrorNotReady -1"
+  struck gone:ncclAllReduce:2@1 all_reduces "rank 1 call 1: 0 0 0 cudaSuccess 2" \
+    "rank 1 call 2: 1 0 0 cudaErrorDevicesUnavailable -1" "rank 1 call 3: 1 0 0 cudaErrorDevicesUnavailable -1" \
+    "rank 0 call 2: 0 0 0 cudaErrorNotReady -1"
 }
 
 @test "fault lost: what frees things never returns" {

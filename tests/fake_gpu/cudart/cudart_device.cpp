@@ -7,8 +7,9 @@
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
-// Errors: their names and texts, and the last one.
-// Devices: which there are, and which one a thread uses.
+// Errors: their names and texts, and the last one. Devices: which there are, and which one a thread
+// uses. Memory: allocation, copies, filling.
+namespace fake_gpu {
 namespace {
 
 struct ErrorText {
@@ -17,38 +18,39 @@ struct ErrorText {
   const char* text;
 };
 
-#define NAMED(error) error, #error
+#define NAMED(error) cudaError##error, "cudaError" #error
 
+/// The driver's errors have the same numbers and texts.
 constexpr ErrorText kTexts[] = {
-    {NAMED(cudaSuccess), "no error"},
-    {NAMED(cudaErrorInvalidValue), "invalid argument"},
-    {NAMED(cudaErrorMemoryAllocation), "out of memory"},
-    {NAMED(cudaErrorInitializationError), "initialization error"},
-    {NAMED(cudaErrorInvalidConfiguration), "invalid configuration argument"},
-    {NAMED(cudaErrorInvalidMemcpyDirection), "invalid copy direction for memcpy"},
-    {NAMED(cudaErrorInsufficientDriver),
-     "CUDA driver version is insufficient for CUDA runtime version"},
-    {NAMED(cudaErrorDevicesUnavailable), "CUDA-capable device(s) is/are busy or unavailable"},
-    {NAMED(cudaErrorInvalidDeviceFunction), "invalid device function"},
-    {NAMED(cudaErrorNoDevice), "no CUDA-capable device is detected"},
-    {NAMED(cudaErrorInvalidDevice), "invalid device ordinal"},
-    {NAMED(cudaErrorNoKernelImageForDevice),
-     "no kernel image is available for execution on the device"},
-    {NAMED(cudaErrorInvalidResourceHandle), "invalid resource handle"},
-    {NAMED(cudaErrorIllegalState), "the operation cannot be performed in the present state"},
-    {NAMED(cudaErrorNotReady), "device not ready"},
-    {NAMED(cudaErrorIllegalAddress), "an illegal memory access was encountered"},
-    {NAMED(cudaErrorLaunchFailure), "unspecified launch failure"},
-    {NAMED(cudaErrorNotSupported), "operation not supported"},
-    {NAMED(cudaErrorStreamCaptureUnsupported), "operation not permitted when stream is capturing"},
-    {NAMED(cudaErrorStreamCaptureInvalidated),
-     "operation failed due to a previous error during capture"},
-    {NAMED(cudaErrorStreamCaptureUnmatched), "capture was not initiated in this stream"},
-    {NAMED(cudaErrorStreamCaptureWrongThread),
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {NAMED(InvalidValue), "invalid argument"},
+    {NAMED(MemoryAllocation), "out of memory"},
+    {NAMED(InitializationError), "initialization error"},
+    {NAMED(InvalidConfiguration), "invalid configuration argument"},
+    {NAMED(InvalidMemcpyDirection), "invalid copy direction for memcpy"},
+    {NAMED(InsufficientDriver), "CUDA driver version is insufficient for CUDA runtime version"},
+    {NAMED(DevicesUnavailable), "CUDA-capable device(s) is/are busy or unavailable"},
+    {NAMED(InvalidKernelImage), "device kernel image is invalid"},
+    {NAMED(DeviceUninitialized), "invalid device context"},
+    {NAMED(SymbolNotFound), "named symbol not found"},
+    {NAMED(InvalidDeviceFunction), "invalid device function"},
+    {NAMED(NoDevice), "no CUDA-capable device is detected"},
+    {NAMED(InvalidDevice), "invalid device ordinal"},
+    {NAMED(NoKernelImageForDevice), "no kernel image is available for execution on the device"},
+    {NAMED(InvalidResourceHandle), "invalid resource handle"},
+    {NAMED(IllegalState), "the operation cannot be performed in the present state"},
+    {NAMED(NotReady), "device not ready"},
+    {NAMED(IllegalAddress), "an illegal memory access was encountered"},
+    {NAMED(LaunchFailure), "unspecified launch failure"},
+    {NAMED(NotSupported), "operation not supported"},
+    {NAMED(StreamCaptureUnsupported), "operation not permitted when stream is capturing"},
+    {NAMED(StreamCaptureInvalidated), "operation failed due to a previous error during capture"},
+    {NAMED(StreamCaptureUnmatched), "capture was not initiated in this stream"},
+    {NAMED(StreamCaptureWrongThread),
      "attempt to terminate a thread-local capture sequence from another thread"},
-    {NAMED(cudaErrorCapturedEvent),
+    {NAMED(CapturedEvent),
      "operation not permitted on an event last recorded in a capturing stream"},
-    {NAMED(cudaErrorUnknown), "unknown error"},
+    {NAMED(Unknown), "unknown error"},
 };
 
 const ErrorText* find(cudaError_t error) {
@@ -58,41 +60,9 @@ const ErrorText* find(cudaError_t error) {
   return nullptr;
 }
 
-}  // namespace
-
-extern "C" {
-
-const char* cudaGetErrorName(cudaError_t error) {
-  const ErrorText* known = find(error);
-  return known == nullptr ? "unrecognized error code" : known->name;
-}
-
-const char* cudaGetErrorString(cudaError_t error) {
-  const ErrorText* known = find(error);
-  return known == nullptr ? "unrecognized error code" : known->text;
-}
-
-cudaError_t cudaPeekAtLastError() {
-  const cudaError_t broken = fake_gpu::device_error();
-  return broken != cudaSuccess ? broken : fake_gpu::this_thread().last_error;
-}
-
-cudaError_t cudaGetLastError() {
-  const cudaError_t last = cudaPeekAtLastError();
-  fake_gpu::this_thread().last_error = cudaSuccess;
-  return last;
-}
-
-}  // extern "C"
-
-namespace fake_gpu {
-namespace {
-
 cudaError_t find_gpu(int device, const Gpu** gpu) {
-  if (machine().gpus.empty()) return cudaErrorNoDevice;
-  if (device < 0 || device >= static_cast<int>(machine().gpus.size()))
-    return cudaErrorInvalidDevice;
-  *gpu = &machine().gpus[static_cast<std::size_t>(device)];
+  if (const auto status = check_device(device); status != cudaSuccess) return status;
+  *gpu = &fake_gpu::gpu(device);
   return cudaSuccess;
 }
 
@@ -161,6 +131,79 @@ cudaError_t tell_version(int* version) {
   return cudaSuccess;
 }
 
+cudaError_t use_device_outside_capture() {
+  const cudaError_t status = use_device();
+  return status == cudaSuccess ? forbid_in_capture() : status;
+}
+
+cudaError_t allocate_pinned(void** pointer, std::size_t bytes) {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (const auto status = use_device(); status != cudaSuccess) return status;
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  return memory().allocate_pinned(bytes, pointer) ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+struct Copy {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+
+  [[nodiscard]] bool to_device() const { return memory().device_of(to) >= 0; }
+  [[nodiscard]] bool from_device() const { return memory().device_of(from) >= 0; }
+
+  [[nodiscard]] cudaError_t check(cudaMemcpyKind kind) const {
+    if (bytes == 0) return cudaSuccess;
+    if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
+    if (to_device() && memory().contents(to, bytes) == nullptr) return cudaErrorInvalidValue;
+    if (from_device() && memory().contents(from, bytes) == nullptr) return cudaErrorInvalidValue;
+    if (kind == cudaMemcpyDefault) return cudaSuccess;
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+      return cudaErrorInvalidMemcpyDirection;
+    const bool is_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool is_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    return is_to == to_device() && is_from == from_device() ? cudaSuccess : cudaErrorInvalidValue;
+  }
+
+  /// Host memory that is not pinned is done with when the call returns.
+  [[nodiscard]] bool waits() const {
+    return (!to_device() && !memory().is_pinned(to, bytes)) ||
+           (!from_device() && !memory().is_pinned(from, bytes));
+  }
+
+  [[nodiscard]] Job job() const {
+    return {[copy = *this, to_gpu = to_device(), from_gpu = from_device()] {
+              void* target = to_gpu ? memory().contents(copy.to, copy.bytes) : copy.to;
+              const void* source = from_gpu ? memory().contents(copy.from, copy.bytes) : copy.from;
+              if (target == nullptr || source == nullptr) return copy.bytes == 0;
+              std::memmove(target, source, copy.bytes);
+              return true;
+            },
+            to};
+  }
+};
+
+cudaError_t copy_on(const StreamPointer& stream, const Copy& copy, cudaMemcpyKind kind, bool wait) {
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  cudaError_t status = copy.check(kind);
+  if (status != cudaSuccess) return status;
+  Ticket done;
+  status = submit(stream, copy.job(), {}, &done);
+  return status == cudaSuccess && wait ? await(done) : status;
+}
+
+cudaError_t fill_on(const StreamPointer& stream, void* to, int value, std::size_t bytes) {
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (memory().contents(to, bytes) == nullptr)
+    return bytes == 0 ? cudaSuccess : cudaErrorInvalidValue;
+  return submit(stream, {[to, value, bytes] {
+                           unsigned char* target = memory().contents(to, bytes);
+                           if (target != nullptr) std::memset(target, value, bytes);
+                           return target != nullptr;
+                         },
+                         to});
+}
+
 }  // namespace
 }  // namespace fake_gpu
 
@@ -168,80 +211,137 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
 
 extern "C" {
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  return call("cudaGetDeviceCount", [&] {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<int>(machine().gpus.size());
-    return machine().gpus.empty() ? cudaErrorNoDevice : cudaSuccess;
+const char* cudaGetErrorName(cudaError_t error) {
+  const ErrorText* known = find(error);
+  return known == nullptr ? "unrecognized error code" : known->name;
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  const ErrorText* known = find(error);
+  return known == nullptr ? "unrecognized error code" : known->text;
+}
+
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t broken = device_error();
+  return broken != cudaSuccess ? broken : this_thread().last_error;
+}
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t last = cudaPeekAtLastError();
+  this_thread().last_error = cudaSuccess;
+  return last;
+}
+
+CUDA_CALL(cudaGetDeviceCount, (int* count), {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  *count = static_cast<int>(machine().gpus.size());
+  return machine().gpus.empty() ? cudaErrorNoDevice : cudaSuccess;
+})
+CUDA_CALL(cudaGetDevice, (int* device), {
+  if (device == nullptr) return cudaErrorInvalidValue;
+  if (machine().gpus.empty()) return cudaErrorNoDevice;
+  *device = this_thread().device;
+  return cudaSuccess;
+})
+CUDA_CALL(cudaSetDevice, (int device), {
+  const cudaError_t status = use_device(device);
+  if (status == cudaSuccess) this_thread().device = device;
+  return status;
+})
+CUDA_CALL(cudaGetDeviceProperties, (cudaDeviceProp * prop, int device), {
+  const Gpu* gpu = nullptr;
+  if (prop == nullptr) return cudaErrorInvalidValue;
+  const cudaError_t status = find_gpu(device, &gpu);
+  if (status == cudaSuccess) *prop = describe(*gpu);
+  return status;
+})
+CUDA_CALL(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr attribute, int device), {
+  const Gpu* gpu = nullptr;
+  if (value == nullptr) return cudaErrorInvalidValue;
+  if (const auto status = find_gpu(device, &gpu); status != cudaSuccess) return status;
+  return find_attribute(describe(*gpu), attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+})
+CUDA_CALL(cudaDeviceGetPCIBusId, (char* text, int bytes, int device), {
+  const Gpu* gpu = nullptr;
+  if (const auto status = find_gpu(device, &gpu); status != cudaSuccess) return status;
+  if (text == nullptr || bytes <= static_cast<int>(gpu->pci.size())) return cudaErrorInvalidValue;
+  // As CUDA writes it: capital hexadecimal digits.
+  static_cast<void>(std::snprintf(text, static_cast<std::size_t>(bytes), "%04X:%02X:%02X.0",
+                                  static_cast<unsigned>(pci_part(*gpu, 20, 0xFFFF)),
+                                  static_cast<unsigned>(pci_part(*gpu, 12, 0xFF)),
+                                  static_cast<unsigned>(pci_part(*gpu, 4, 0xFF))));
+  return cudaSuccess;
+})
+CUDA_CALL(cudaDeviceSynchronize, (), {
+  const cudaError_t status = use_device_outside_capture();
+  return status != cudaSuccess ? status : await_device(this_thread().device);
+})
+CUDA_CALL(cudaRuntimeGetVersion, (int* version), { return tell_version(version); })
+CUDA_CALL(cudaDriverGetVersion, (int* version), { return tell_version(version); })
+
+CUDA_CALL(cudaMalloc, (void** pointer, size_t bytes), {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (const auto status = use_device_outside_capture(); status != cudaSuccess) return status;
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  const bool fits = memory().allocate(this_thread().device, bytes, pointer);
+  return fits ? cudaSuccess : cudaErrorMemoryAllocation;
+})
+
+cudaError_t cudaFree(void* pointer) {
+  hang_if_lost();
+  return call("cudaFree", [&] {
+    const cudaError_t status = use_device();
+    if (status != cudaSuccess || pointer == nullptr) return status;
+    if (!memory().is_start(pointer)) return cudaErrorInvalidValue;
+    if (const auto forbidden = forbid_in_capture(); forbidden != cudaSuccess) return forbidden;
+    // As CUDA does: all that may still use it is done first.
+    if (const auto waited = await_device(memory().device_of(pointer)); waited != cudaSuccess)
+      return waited;
+    return memory().release(pointer) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
 
-cudaError_t cudaGetDevice(int* device) {
-  return call("cudaGetDevice", [&] {
-    if (device == nullptr) return cudaErrorInvalidValue;
-    if (machine().gpus.empty()) return cudaErrorNoDevice;
-    *device = this_thread().device;
-    return cudaSuccess;
+CUDA_CALL(cudaMallocHost, (void** pointer, size_t bytes),
+          { return allocate_pinned(pointer, bytes); })
+CUDA_CALL(cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), {
+  constexpr unsigned kKnown =
+      cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+  return (flags & ~kKnown) != 0 ? cudaErrorInvalidValue : allocate_pinned(pointer, bytes);
+})
+
+cudaError_t cudaFreeHost(void* pointer) {
+  hang_if_lost();
+  return call("cudaFreeHost", [&] {
+    if (pointer == nullptr) return cudaSuccess;
+    if (const auto waited = await_device(this_thread().device); waited != cudaSuccess)
+      return waited;
+    return memory().release_pinned(pointer) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
 
-cudaError_t cudaSetDevice(int device) {
-  return call("cudaSetDevice", [&] {
-    const cudaError_t status = use_device(device);
-    if (status == cudaSuccess) this_thread().device = device;
-    return status;
-  });
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
-  return call("cudaGetDeviceProperties", [&] {
-    const Gpu* gpu = nullptr;
-    if (prop == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t status = find_gpu(device, &gpu);
-    if (status == cudaSuccess) *prop = describe(*gpu);
-    return status;
-  });
-}
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call("cudaDeviceGetAttribute", [&] {
-    const Gpu* gpu = nullptr;
-    if (value == nullptr) return cudaErrorInvalidValue;
-    const cudaError_t status = find_gpu(device, &gpu);
-    if (status != cudaSuccess) return status;
-    return find_attribute(describe(*gpu), attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
-  });
-}
-
-cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
-  return call("cudaDeviceGetPCIBusId", [&] {
-    const Gpu* gpu = nullptr;
-    const cudaError_t status = find_gpu(device, &gpu);
-    if (status != cudaSuccess) return status;
-    if (text == nullptr || bytes <= static_cast<int>(gpu->pci.size())) return cudaErrorInvalidValue;
-    // As CUDA writes it: capital hexadecimal digits.
-    static_cast<void>(std::snprintf(text, static_cast<std::size_t>(bytes), "%04X:%02X:%02X.0",
-                                    static_cast<unsigned>(pci_part(*gpu, 20, 0xFFFF)),
-                                    static_cast<unsigned>(pci_part(*gpu, 12, 0xFF)),
-                                    static_cast<unsigned>(pci_part(*gpu, 4, 0xFF))));
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", [] {
-    cudaError_t status = use_device(this_thread().device);
-    if (status == cudaSuccess) status = forbid_in_capture();
-    return status != cudaSuccess ? status : await_device(this_thread().device);
-  });
-}
-
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  return call("cudaRuntimeGetVersion", [&] { return tell_version(version); });
-}
-
-cudaError_t cudaDriverGetVersion(int* version) {
-  return call("cudaDriverGetVersion", [&] { return tell_version(version); });
-}
+CUDA_CALL(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind), {
+  if (const auto status = use_device_outside_capture(); status != cudaSuccess) return status;
+  return copy_on(default_stream(this_thread().device), {to, from, bytes}, kind, true);
+})
+CUDA_CALL(cudaMemcpyAsync,
+          (void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream), {
+            const Copy copy{to, from, bytes};
+            return copy_on(find_stream_with_room(stream), copy, kind, copy.waits());
+          })
+CUDA_CALL(cudaMemset, (void* to, int value, size_t bytes), {
+  if (const auto status = forbid_in_capture(); status != cudaSuccess) return status;
+  return fill_on(default_stream(this_thread().device), to, value, bytes);
+})
+CUDA_CALL(cudaMemsetAsync, (void* to, int value, size_t bytes, cudaStream_t stream),
+          { return fill_on(find_stream_with_room(stream), to, value, bytes); })
+CUDA_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t* total_bytes), {
+  if (free_bytes == nullptr || total_bytes == nullptr) return cudaErrorInvalidValue;
+  if (const auto status = use_device(); status != cudaSuccess) return status;
+  const Gpu& own = gpu(this_thread().device);
+  *total_bytes = own.memory_bytes;
+  *free_bytes = own.memory_bytes - ledger().taken(own.place);
+  return cudaSuccess;
+})
 
 }  // extern "C"

@@ -65,9 +65,8 @@ Fault parse_fault(std::string_view text) {
   const std::size_t first = text.find(':');
   const std::size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
   const std::size_t at = text.rfind('@');
-  if (second == std::string_view::npos || at == std::string_view::npos || at < second) {
+  if (second == std::string_view::npos || at == std::string_view::npos || at < second)
     throw std::invalid_argument("a fault is KIND:FUNCTION:NTH@RANK");
-  }
   Fault fault;
   const std::string_view kind = text.substr(0, first);
   const std::size_t equals = kind.find('=');
@@ -81,9 +80,8 @@ Fault parse_fault(std::string_view text) {
   const std::string_view rank = text.substr(at + 1);
   fault.rank = rank == "*" ? -1 : parse_number(rank, 0);
   if (!is_counted(fault.function)) throw std::invalid_argument("no function " + fault.function);
-  if (fault.kind == FaultKind::Async && fault.function.rfind("nccl", 0) != 0) {
+  if (fault.kind == FaultKind::Async && fault.function.rfind("nccl", 0) != 0)
     throw std::invalid_argument("async is for functions of NCCL");
-  }
   if (fault.kind == FaultKind::Oom && fault.function.find("lloc") == std::string::npos) {
     throw std::invalid_argument(
         "oom is for cudaMalloc, cudaMallocHost, cudaHostAlloc, ncclMemAlloc");

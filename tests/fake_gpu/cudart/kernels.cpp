@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fake_gpu/cudart/kernels.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -39,22 +38,20 @@ Job fill(void* const* arguments) {
   const auto* tile = argument<const unsigned char*>(arguments, 2);
   const auto period = argument<Bytes>(arguments, 3);
   const auto first = argument<Bytes>(arguments, 4);
-  Job job;
-  job.result = to;
-  job.run = [=] {
-    unsigned char* target = memory().contents(to, bytes);
-    const Tile source{memory().contents(tile, period), period, first};
-    if (target == nullptr || source.bytes == nullptr) return bytes == 0;
-    if (period == 0) return bytes == 0;
-    for (Bytes done = 0; done < bytes;) {
-      const Bytes from = (first + done) % period;
-      const Bytes run = std::min(period - from, bytes - done);
-      std::copy_n(source.bytes + from, run, target + done);
-      done += run;
-    }
-    return true;
-  };
-  return job;
+  return {[=] {
+            unsigned char* target = memory().contents(to, bytes);
+            const Tile source{memory().contents(tile, period), period, first};
+            if (target == nullptr || source.bytes == nullptr) return bytes == 0;
+            if (period == 0) return bytes == 0;
+            for (Bytes done = 0; done < bytes;) {
+              const Bytes from = (first + done) % period;
+              const Bytes run = std::min(period - from, bytes - done);
+              std::copy_n(source.bytes + from, run, target + done);
+              done += run;
+            }
+            return true;
+          },
+          to};
 }
 
 /// busbar_compare(data, count, element_bytes, tile, period_bytes, first_byte, result)
@@ -66,26 +63,25 @@ Job compare(void* const* arguments) {
   const auto period = argument<Bytes>(arguments, 4);
   const auto first = argument<Bytes>(arguments, 5);
   auto* result = argument<Bytes*>(arguments, 6);
-  Job job;
-  job.result = result;
-  job.run = [=] {
-    const unsigned char* found = memory().contents(data, count * element);
-    const Tile wanted{memory().contents(tile, period), period, first};
-    unsigned char* contents = memory().contents(result, 2 * sizeof(Bytes));
-    if (contents == nullptr || reinterpret_cast<std::uintptr_t>(result) % sizeof(Bytes) != 0)
-      return false;
-    if (found == nullptr || wanted.bytes == nullptr || period == 0) return count == 0;
-    auto* answer = reinterpret_cast<Bytes*>(contents);
-    for (Bytes j = 0; j < count; ++j) {
-      unsigned b = 0;
-      while (b < element && found[j * element + b] == wanted.at(j * element + b)) ++b;
-      if (b == element) continue;
-      ++answer[0];
-      answer[1] = std::min(answer[1], j);
-    }
-    return true;
-  };
-  return job;
+  return {
+      [=] {
+        const unsigned char* found = memory().contents(data, count * element);
+        const Tile wanted{memory().contents(tile, period), period, first};
+        unsigned char* contents = memory().contents(result, 2 * sizeof(Bytes));
+        if (contents == nullptr || reinterpret_cast<std::uintptr_t>(result) % sizeof(Bytes) != 0)
+          return false;
+        if (found == nullptr || wanted.bytes == nullptr || period == 0) return count == 0;
+        auto* answer = reinterpret_cast<Bytes*>(contents);
+        for (Bytes j = 0; j < count; ++j) {
+          unsigned b = 0;
+          while (b < element && found[j * element + b] == wanted.at(j * element + b)) ++b;
+          if (b == element) continue;
+          ++answer[0];
+          answer[1] = std::min(answer[1], j);
+        }
+        return true;
+      },
+      result};
 }
 
 bool is_sane(const dim3& grid, const dim3& block) {
@@ -106,9 +102,8 @@ cudaError_t launch_kernel(Kernel kernel, const dim3& grid, const dim3& block,
                           void* const* arguments, cudaStream_t stream) {
   if (!is_sane(grid, block)) return cudaErrorInvalidConfiguration;
   const StreamPointer queue = find_stream_with_room(stream);
-  if (queue == nullptr || queue->device() != this_thread().device) {
+  if (queue == nullptr || queue->device() != this_thread().device)
     return cudaErrorInvalidResourceHandle;
-  }
   return submit(queue, kernel(arguments));
 }
 
@@ -132,20 +127,6 @@ std::map<const void*, std::string>& stubs() {
   return *kStubs;
 }
 
-Kernel find_by_stub(const void* stub) {
-  const std::lock_guard guard(runtime_mutex());
-  const auto named = stubs().find(stub);
-  return named == stubs().end() ? nullptr : find_kernel(named->second);
-}
-
-cudaError_t launch(const void* stub, const Configuration& how, void** arguments) {
-  const cudaError_t status = use_device(this_thread().device);
-  if (status != cudaSuccess) return status;
-  const Kernel kernel = find_by_stub(stub);
-  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-  return launch_kernel(kernel, how.grid, how.block, arguments, how.stream);
-}
-
 }  // namespace
 }  // namespace fake_gpu
 
@@ -164,7 +145,7 @@ char __cudaInitModule(void**) { return 1; }
 
 void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*,
                             dim3*, dim3*, int*) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   stubs()[stub] = name;
 }
 
@@ -187,12 +168,17 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
   return cudaSuccess;
 }
 
-cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
-                             size_t shared_bytes, cudaStream_t stream) {
-  return call("cudaLaunchKernel", [&] {
-    return launch(stub, {grid, block, shared_bytes, stream}, arguments);
-  });
-}
+CUDA_CALL(cudaLaunchKernel,
+          (const void* stub, dim3 grid, dim3 block, void** arguments, size_t, cudaStream_t stream),
+          {
+            if (const auto status = use_device(); status != cudaSuccess) return status;
+            auto guard = lock_runtime();
+            const auto named = stubs().find(stub);
+            const Kernel kernel = named == stubs().end() ? nullptr : find_kernel(named->second);
+            guard.unlock();
+            if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+            return launch_kernel(kernel, grid, block, arguments, stream);
+          })
 
 /// The kernel that nvcc's code asks for is the stub itself.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {

@@ -10,15 +10,14 @@
 namespace fake_gpu {
 namespace {
 
-constexpr std::string_view kEight =
-    "gpu pci=0000:11:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:21:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:31:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:41:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:51:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:61:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:71:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n"
-    "gpu pci=0000:81:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n";
+/// The machine of tests/fake_gpu/machines/eight.
+std::string describe_eight() {
+  std::string text;
+  for (const char bus : std::string_view("12345678")) {
+    text += std::string("gpu pci=0000:") + bus + "1:00.0 memory=1GiB cc=9.0 name=Fake GPU X9\n";
+  }
+  return text;
+}
 
 std::uint64_t parse_bytes(const std::string& text) {
   unsigned long long number = 0;
@@ -116,10 +115,8 @@ std::vector<Gpu> without_other_instances(std::vector<Gpu> gpus) {
 }
 
 Machine load() {
-  std::array<char, 256> host{};
-  static_cast<void>(::gethostname(host.data(), host.size() - 1));
   const char* file = ::getenv("FAKE_GPU_MACHINE");
-  std::string text(kEight);
+  std::string text = describe_eight();
   if (file != nullptr) {
     std::ifstream in(file);
     if (!in) die(std::string("FAKE_GPU_MACHINE: cannot read ") + file);
@@ -127,7 +124,7 @@ Machine load() {
   }
   Machine made = parse_machine(text, file == nullptr ? "built-in machine" : file);
   made.gpus = select_visible(made.installed, ::getenv("CUDA_VISIBLE_DEVICES"));
-  made.identity = std::string(host.data()) + "\n" + text;
+  made.identity = host_name() + "\n" + text;
   return made;
 }
 
@@ -136,6 +133,12 @@ Machine load() {
 void die(const std::string& why) {
   static_cast<void>(std::fprintf(stderr, "fake GPU: %s\n", why.c_str()));
   std::abort();
+}
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  static_cast<void>(::gethostname(host.data(), host.size() - 1));
+  return host.data();
 }
 
 std::uint64_t hash_text(std::string_view text) {
@@ -203,5 +206,7 @@ const Machine& machine() {
   static const Machine* const kMachine = new Machine(load());  // threads outlive static objects
   return *kMachine;
 }
+
+const Gpu& gpu(int device) { return machine().gpus.at(static_cast<std::size_t>(device)); }
 
 }  // namespace fake_gpu

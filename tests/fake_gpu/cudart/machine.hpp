@@ -56,6 +56,9 @@ struct Machine {
 /// FAKE_GPU_MACHINE as CUDA_VISIBLE_DEVICES shows it.
 [[nodiscard]] const Machine& machine();
 
+/// The GPU of a device number as CUDA has it, which must exist.
+[[nodiscard]] const Gpu& gpu(int device);
+[[nodiscard]] std::string host_name();
 [[nodiscard]] std::uint64_t hash_text(std::string_view text);
 
 }  // namespace fake_gpu

@@ -28,6 +28,27 @@ struct flock byte_lock(short type, off_t at) {
   return lock;
 }
 
+constexpr int kJunk = 0xCB;
+constexpr std::size_t kPage = 4096;
+
+std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+void* map_pages(std::size_t bytes, int protection) {
+  void* pages =
+      ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) die("the host has no memory left");
+  return pages;
+}
+
+Pages make_pages(std::size_t bytes) {
+  auto* start = static_cast<unsigned char*>(map_pages(bytes, PROT_READ | PROT_WRITE));
+  return {start, [bytes](unsigned char* pages) { ::munmap(pages, bytes); }};
+}
+
 }  // namespace
 
 struct Ledger::Slot {
@@ -57,9 +78,8 @@ class Ledger::Locked {
 
 Ledger::Ledger(const std::string& path) {
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file_ < 0 || ::ftruncate(file_, sizeof(Slot) * kSlots) != 0) {
+  if (file_ < 0 || ::ftruncate(file_, sizeof(Slot) * kSlots) != 0)
     die(path + ": " + std::strerror(errno));
-  }
   void* mapped =
       ::mmap(nullptr, sizeof(Slot) * kSlots, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (mapped == MAP_FAILED) die(path + ": " + std::strerror(errno));
@@ -115,33 +135,6 @@ Ledger& ledger() {
   }();
   return *kLedger;
 }
-
-namespace {
-
-constexpr int kJunk = 0xCB;
-constexpr std::size_t kPage = 4096;
-
-std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-std::size_t round_up(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
-void* map_pages(std::size_t bytes, int protection) {
-  void* pages =
-      ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) die("the host has no memory left");
-  return pages;
-}
-
-Pages make_pages(std::size_t bytes) {
-  auto* start = static_cast<unsigned char*>(map_pages(bytes, PROT_READ | PROT_WRITE));
-  return {start, [bytes](unsigned char* pages) { ::munmap(pages, bytes); }};
-}
-
-const Gpu& gpu(int device) { return machine().gpus.at(static_cast<std::size_t>(device)); }
-
-}  // namespace
 
 const Memory::Block* Memory::find(const Blocks& blocks, std::uintptr_t at) {
   auto after = blocks.upper_bound(at);

@@ -39,11 +39,7 @@ void flip_first_bit(void* result) {
 Job spoil(Job job) {
   const FaultKind fault = take_fault();
   if (fault == FaultKind::Hang || fault == FaultKind::Async) {
-    job.run = [park = job.park] {
-      if (!park) park_forever();
-      park();
-      return true;
-    };
+    job.run = []() -> bool { park_forever(); };
   }
   if (fault == FaultKind::Slow) {
     job.run = [run = std::move(job.run), function = this_thread().function] {
@@ -82,11 +78,8 @@ ThreadState& this_thread() {
 }
 
 FaultKind take_fault() { return std::exchange(this_thread().fault, FaultKind::None); }
-
 std::size_t thread_number() { return std::hash<std::thread::id>{}(std::this_thread::get_id()); }
-
 cudaError_t device_error() { return static_cast<cudaError_t>(runtime().error.load()); }
-
 const std::atomic<int>& device_error_flag() { return runtime().error; }
 
 void set_device_error(cudaError_t error) {
@@ -117,25 +110,25 @@ void sleep_slowly(std::string_view function, const std::atomic<int>& given_up) {
 }
 
 Memory& memory() { return runtime().memory; }
+std::unique_lock<std::recursive_mutex> lock_runtime() { return std::unique_lock(runtime().mutex); }
 
-std::recursive_mutex& runtime_mutex() { return runtime().mutex; }
+cudaError_t check_device(int device) {
+  if (machine().gpus.empty()) return cudaErrorNoDevice;
+  const bool exists = device >= 0 && device < static_cast<int>(machine().gpus.size());
+  return exists ? cudaSuccess : cudaErrorInvalidDevice;
+}
 
 cudaError_t use_device(int device) {
-  if (machine().gpus.empty()) return cudaErrorNoDevice;
-  if (device < 0 || device >= static_cast<int>(machine().gpus.size()))
-    return cudaErrorInvalidDevice;
+  if (const auto status = check_device(device); status != cudaSuccess) return status;
   this_thread().has_context = true;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   std::vector<bool>& used = runtime().used;
   used.resize(machine().gpus.size(), false);
   const auto index = static_cast<std::size_t>(device);
-  if (used[index]) return cudaSuccess;
-  const Gpu& gpu = machine().gpus[index];
-  if (!ledger().take(gpu.place, machine().context_bytes, gpu.memory_bytes)) {
-    return cudaErrorMemoryAllocation;
-  }
-  used[index] = true;
-  return cudaSuccess;
+  const Gpu& own = gpu(device);
+  if (!used[index])
+    used[index] = ledger().take(own.place, machine().context_bytes, own.memory_bytes);
+  return used[index] ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaStream_t handle_of(const StreamPointer& stream) {
@@ -144,23 +137,22 @@ cudaStream_t handle_of(const StreamPointer& stream) {
 
 StreamPointer make_stream(int device, bool blocking) {
   auto stream = std::make_shared<Stream>(device, blocking);
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   runtime().streams[handle_of(stream)] = stream;
   return stream;
 }
 
 StreamPointer default_stream(int device) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   StreamPointer& stream = runtime().defaults[device];
   if (stream == nullptr) stream = make_stream(device, true);
   return stream;
 }
 
 StreamPointer find_stream(cudaStream_t handle) {
-  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
+  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
     return default_stream(this_thread().device);
-  }
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   const auto found = runtime().streams.find(handle);
   return found == runtime().streams.end() ? nullptr : found->second;
 }
@@ -172,12 +164,12 @@ StreamPointer find_stream_with_room(cudaStream_t handle) {
 }
 
 void forget_stream(cudaStream_t handle) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   runtime().streams.erase(handle);
 }
 
 std::vector<StreamPointer> streams_of(int device) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   std::vector<StreamPointer> found;
   for (const auto& [handle, stream] : runtime().streams) {
     if (stream->device() == device) found.push_back(stream);
@@ -187,7 +179,7 @@ std::vector<StreamPointer> streams_of(int device) {
 
 cudaError_t submit(const StreamPointer& stream, Job job, std::vector<Ticket> after, Ticket* done) {
   if (done != nullptr) *done = nullptr;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   if (stream->capture != nullptr) {
     if (!stream->capture->valid) return cudaErrorStreamCaptureInvalidated;
     stream->capture->graph->jobs.push_back(spoil(std::move(job)));
@@ -206,14 +198,13 @@ cudaError_t await(const Ticket& ticket) {
 
 cudaError_t await_device(int device) {
   for (const StreamPointer& stream : streams_of(device)) {
-    const cudaError_t status = await(stream->tail());
-    if (status != cudaSuccess) return status;
+    if (const auto status = await(stream->tail()); status != cudaSuccess) return status;
   }
   return device_error();
 }
 
 cudaError_t forbid_on_capturing(const StreamPointer& stream) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   if (stream->capture == nullptr) return cudaSuccess;
   stream->capture->valid = false;
   return cudaErrorStreamCaptureUnsupported;
@@ -221,14 +212,13 @@ cudaError_t forbid_on_capturing(const StreamPointer& stream) {
 
 cudaError_t forbid_in_capture() {
   if (this_thread().capture_mode == cudaStreamCaptureModeRelaxed) return cudaSuccess;
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   cudaError_t status = cudaSuccess;
   for (const auto& [handle, stream] : runtime().streams) {
     Capture* capture = stream->capture.get();
     if (capture == nullptr || capture->mode == cudaStreamCaptureModeRelaxed) continue;
-    if (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread != thread_number()) {
+    if (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread != thread_number())
       continue;
-    }
     capture->valid = false;
     status = cudaErrorStreamCaptureUnsupported;
   }
@@ -250,9 +240,8 @@ cudaError_t CallScope::finish_driver(cudaError_t status) const {
   if (status != cudaSuccess) return status;
   if (left == FaultKind::Hang) park_forever();
   if (left == FaultKind::Slow) sleep_slowly(function_, device_error_flag());
-  if (left == FaultKind::Wrong) {
+  if (left == FaultKind::Wrong)
     die(std::string("FAKE_GPU_FAULT: ") + function_ + " has no result that could be wrong");
-  }
   return status;
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fake_gpu/cudart/stream.hpp"
-
 #include <chrono>
 #include <csignal>
 #include <pthread.h>
@@ -45,11 +43,7 @@ bool Completion::wait(const std::atomic<int>& given_up) const {
   return true;
 }
 
-namespace {
-
-constexpr std::size_t kQueueEntries = 1024;
-
-}  // namespace
+static constexpr std::size_t kQueueEntries = 1024;
 
 void park_forever() {
   for (;;) ::pause();

@@ -7,67 +7,44 @@
 #include <memory>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 #include <cuda.h>
 
-#include "tests/fake_gpu/cudart/kernels.hpp"
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
-// The driver's errors: names and texts.
-// The driver: modules of kernels, waiting for a word of host memory, and what memory an address is
-// in. It shares devices, streams and memory with the runtime beside it.
+// The driver: its errors, modules of kernels, waiting for a word of host memory, and what memory an
+// address is in. It shares devices, streams and memory with the runtime beside it.
+namespace fake_gpu {
 namespace {
 
-struct ErrorText {
-  CUresult error;
-  const char* name;
-  const char* text;
-};
+/// Their texts are those of the runtime's errors with the same numbers.
+constexpr std::pair<CUresult, const char*> kNames[] = {
+#define NAMED(error) \
+  { error, #error }
+    NAMED(CUDA_SUCCESS),
+    NAMED(CUDA_ERROR_INVALID_VALUE),
+    NAMED(CUDA_ERROR_OUT_OF_MEMORY),
+    NAMED(CUDA_ERROR_NOT_INITIALIZED),
+    NAMED(CUDA_ERROR_DEVICE_UNAVAILABLE),
+    NAMED(CUDA_ERROR_NO_DEVICE),
+    NAMED(CUDA_ERROR_INVALID_IMAGE),
+    NAMED(CUDA_ERROR_INVALID_CONTEXT),
+    NAMED(CUDA_ERROR_INVALID_HANDLE),
+    NAMED(CUDA_ERROR_NOT_FOUND),
+    NAMED(CUDA_ERROR_ILLEGAL_ADDRESS),
+    NAMED(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
+    NAMED(CUDA_ERROR_UNKNOWN)};
 
-#define NAMED(error) error, #error
-
-constexpr ErrorText kTexts[] = {
-    {NAMED(CUDA_SUCCESS), "no error"},
-    {NAMED(CUDA_ERROR_INVALID_VALUE), "invalid argument"},
-    {NAMED(CUDA_ERROR_OUT_OF_MEMORY), "out of memory"},
-    {NAMED(CUDA_ERROR_NOT_INITIALIZED), "initialization error"},
-    {NAMED(CUDA_ERROR_DEVICE_UNAVAILABLE), "CUDA-capable device(s) is/are busy or unavailable"},
-    {NAMED(CUDA_ERROR_NO_DEVICE), "no CUDA-capable device is detected"},
-    {NAMED(CUDA_ERROR_INVALID_IMAGE), "device kernel image is invalid"},
-    {NAMED(CUDA_ERROR_INVALID_CONTEXT), "invalid device context"},
-    {NAMED(CUDA_ERROR_INVALID_HANDLE), "invalid resource handle"},
-    {NAMED(CUDA_ERROR_NOT_FOUND), "named symbol not found"},
-    {NAMED(CUDA_ERROR_ILLEGAL_ADDRESS), "an illegal memory access was encountered"},
-    {NAMED(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
-     "operation not permitted when stream is capturing"},
-    {NAMED(CUDA_ERROR_UNKNOWN), "unknown error"},
-};
-
-CUresult find(CUresult error, const char* ErrorText::*part, const char** text) {
+CUresult find(CUresult error, bool name, const char** text) {
   if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *text = nullptr;
-  for (const ErrorText& known : kTexts) {
-    if (known.error == error) *text = known.*part;
+  for (const auto& [known, its_name] : kNames) {
+    if (known == error)
+      *text = name ? its_name : cudaGetErrorString(static_cast<cudaError_t>(error));
   }
   return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
-
-}  // namespace
-
-extern "C" {
-
-CUresult cuGetErrorName(CUresult error, const char** name) {
-  return find(error, &ErrorText::name, name);
-}
-
-CUresult cuGetErrorString(CUresult error, const char** text) {
-  return find(error, &ErrorText::text, text);
-}
-
-}  // extern "C"
-
-namespace fake_gpu {
-namespace {
 
 struct Function {
   Kernel kernel = nullptr;
@@ -111,6 +88,10 @@ CUresult call_driver(const char* function, const Body& body) {
   return result == CUDA_SUCCESS ? to_driver(left) : result;
 }
 
+/// Defines a function of the driver by what it does where no fault strikes.
+#define DRIVER_CALL(name, parameters, ...) \
+  CUresult name parameters { return call_driver(#name, [&]() -> CUresult __VA_ARGS__); }
+
 /// A fatbin of nvcc, or a cubin (ELF) as it is.
 bool is_image(const void* image) {
   struct FatbinHeader {
@@ -122,11 +103,7 @@ bool is_image(const void* image) {
   constexpr std::uint32_t kFatbin = 0xBA55ED50;
   FatbinHeader header{};
   std::memcpy(&header, image, sizeof header.magic);
-  if (std::memcmp(&header,
-                  "\x7F"
-                  "ELF",
-                  4) == 0)
-    return true;
+  if (std::memcmp(&header, "\177ELF", 4) == 0) return true;
   if (header.magic != kFatbin) return false;
   std::memcpy(&header, image, sizeof header);
   return header.version == 1 && header.header_bytes >= sizeof header && header.bytes > 0;
@@ -160,9 +137,7 @@ CUresult wait_value(const StreamPointer& stream, CUdeviceptr address, cuuint32_t
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (forbid_on_capturing(stream) != cudaSuccess) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  Job wait;
-  wait.run = [word, value, how] { return wait_for_word(word, value, how); };
-  return to_driver(submit(stream, wait));
+  return to_driver(submit(stream, {[=] { return wait_for_word(word, value, how); }}));
 }
 
 }  // namespace
@@ -171,6 +146,9 @@ CUresult wait_value(const StreamPointer& stream, CUdeviceptr address, cuuint32_t
 using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names follow
 
 extern "C" {
+
+CUresult cuGetErrorName(CUresult error, const char** name) { return find(error, true, name); }
+CUresult cuGetErrorString(CUresult error, const char** text) { return find(error, false, text); }
 
 CUresult cuInit(unsigned flags) {
   const CallScope scope("cuInit");
@@ -185,74 +163,56 @@ CUresult cuDriverGetVersion(int* version) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-  return call_driver("cuModuleLoadData", [&] {
-    if (module == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (!is_image(image)) return CUDA_ERROR_INVALID_IMAGE;
-    auto made = std::make_unique<Module>();
-    made->device = this_thread().device;
-    *module = reinterpret_cast<CUmodule>(made.get());
-    const std::lock_guard guard(runtime_mutex());
-    modules()[*module] = std::move(made);
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuModuleUnload(CUmodule module) {
-  return call_driver("cuModuleUnload", [&] {
-    const std::lock_guard guard(runtime_mutex());
-    return modules().erase(module) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-  });
-}
-
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  return call_driver("cuModuleGetFunction", [&] {
-    const std::lock_guard guard(runtime_mutex());
-    const auto found = modules().find(module);
-    if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (found == modules().end()) return CUDA_ERROR_INVALID_HANDLE;
-    const Kernel kernel = find_kernel(name);
-    if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
-    std::unique_ptr<Function>& known = found->second->functions[name];
-    if (known == nullptr)
-      known = std::make_unique<Function>(Function{kernel, found->second->device});
-    *function = reinterpret_cast<CUfunction>(known.get());
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
-                        CUstream stream, void** arguments, void** extra) {
-  return call_driver("cuLaunchKernel", [&] {
-    const auto* launched = reinterpret_cast<const Function*>(function);
-    {
-      const std::lock_guard guard(runtime_mutex());
-      if (!is_function(launched) || launched->device != this_thread().device) {
-        return CUDA_ERROR_INVALID_HANDLE;
-      }
-    }
-    if (arguments == nullptr || extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return to_driver(launch_kernel(launched->kernel, dim3(grid_x, grid_y, grid_z),
-                                   dim3(block_x, block_y, block_z), arguments, stream));
-  });
-}
-
-CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                             unsigned flags) {
-  return call_driver("cuStreamWaitValue32", [&] {
-    return wait_value(find_stream_with_room(stream), address, value, flags);
-  });
-}
-
-CUresult cuMemGetAddressRange(CUdeviceptr* start, std::size_t* bytes, CUdeviceptr address) {
-  return call_driver("cuMemGetAddressRange", [&] {
-    const auto found = memory().allocation(reinterpret_cast<const void*>(address));
-    if (!found) return CUDA_ERROR_NOT_FOUND;
-    if (start != nullptr) *start = found->start;
-    if (bytes != nullptr) *bytes = found->bytes;
-    return CUDA_SUCCESS;
-  });
-}
+DRIVER_CALL(cuModuleLoadData, (CUmodule * module, const void* image), {
+  if (module == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_image(image)) return CUDA_ERROR_INVALID_IMAGE;
+  auto made = std::make_unique<Module>();
+  made->device = this_thread().device;
+  *module = reinterpret_cast<CUmodule>(made.get());
+  const auto guard = lock_runtime();
+  modules()[*module] = std::move(made);
+  return CUDA_SUCCESS;
+})
+DRIVER_CALL(cuModuleUnload, (CUmodule module), {
+  const auto guard = lock_runtime();
+  return modules().erase(module) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+})
+DRIVER_CALL(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char* name), {
+  const auto guard = lock_runtime();
+  const auto found = modules().find(module);
+  if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (found == modules().end()) return CUDA_ERROR_INVALID_HANDLE;
+  const Kernel kernel = find_kernel(name);
+  if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
+  std::unique_ptr<Function>& known = found->second->functions[name];
+  if (known == nullptr) known = std::make_unique<Function>(Function{kernel, found->second->device});
+  *function = reinterpret_cast<CUfunction>(known.get());
+  return CUDA_SUCCESS;
+})
+DRIVER_CALL(cuLaunchKernel,
+            (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+             unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream stream,
+             void** arguments, void** extra),
+            {
+              const auto* launched = reinterpret_cast<const Function*>(function);
+              {
+                const auto guard = lock_runtime();
+                if (!is_function(launched) || launched->device != this_thread().device)
+                  return CUDA_ERROR_INVALID_HANDLE;
+              }
+              if (arguments == nullptr || extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
+              return to_driver(launch_kernel(launched->kernel, dim3(grid_x, grid_y, grid_z),
+                                             dim3(block_x, block_y, block_z), arguments, stream));
+            })
+DRIVER_CALL(cuStreamWaitValue32,
+            (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
+            { return wait_value(find_stream_with_room(stream), address, value, flags); })
+DRIVER_CALL(cuMemGetAddressRange, (CUdeviceptr * start, std::size_t* bytes, CUdeviceptr address), {
+  const auto found = memory().allocation(reinterpret_cast<const void*>(address));
+  if (!found) return CUDA_ERROR_NOT_FOUND;
+  if (start != nullptr) *start = found->start;
+  if (bytes != nullptr) *bytes = found->bytes;
+  return CUDA_SUCCESS;
+})
 
 }  // extern "C"

@@ -12,31 +12,16 @@
 
 #include "tests/fake_gpu/cudart/memory.hpp"
 #include "tests/fake_gpu/nccl/config.hpp"
-#include "tests/fake_gpu/nccl/debug_log.hpp"
+#include "tests/fake_gpu/nccl/operation.hpp"
 
 // What the process knows of communicators: their handles, and the last error.
 namespace fake_gpu {
 namespace {
 
-const Gpu& gpu(int device) { return machine().gpus.at(static_cast<std::size_t>(device)); }
-
 /// NCCL's rule: NCCL_HOSTID, else the host itself.
 std::uint64_t host_hash() {
   const char* given = std::getenv("NCCL_HOSTID");
-  if (given != nullptr) return hash_text(given);
-  std::array<char, 256> host{};
-  static_cast<void>(::gethostname(host.data(), host.size() - 1));
-  return hash_text(host.data());
-}
-
-bool is_off(const char* variable) {
-  const char* given = std::getenv(variable);
-  return given != nullptr && std::atoi(given) == 0;
-}
-
-bool may_share_gpu() {
-  const char* given = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
-  return nccl_version() >= 23000 && given != nullptr && std::atoi(given) == 1;
+  return hash_text(given != nullptr ? given : host_name());
 }
 
 std::string duplicate_text(int rank, int other, std::uint64_t bus_id) {
@@ -88,18 +73,15 @@ void Communicator::start(bool hang) {
 }
 
 ncclResult_t Communicator::meet() {
-  if (!segment_->agrees()) {
-    return refuse(ncclInvalidArgument, "the ranks name different numbers of ranks");
-  }
+  if (!segment_->agrees()) return invalid("the ranks name different numbers of ranks");
   RankCell& mine = segment_->cell(rank_);
   if (mine.present.load() == 0) {
     mine.host_hash = host_hash();
     mine.bus_id = gpu(device_).bus_id();
     mine.compute_capability = 10 * gpu(device_).major + gpu(device_).minor;
   }
-  if (!segment_->attach(rank_)) {
+  if (!segment_->attach(rank_))
     return refuse(ncclInvalidUsage, "rank " + std::to_string(rank_) + " is there twice");
-  }
   while (!segment_->is_complete()) {
     if (aborted_.load() != 0) {
       segment_->remove_name();
@@ -113,13 +95,12 @@ ncclResult_t Communicator::meet() {
 }
 
 ncclResult_t Communicator::check_gpus() {
-  if (may_share_gpu()) return ncclSuccess;
+  if (nccl_version() >= 23000 && variable("NCCL_MULTI_RANK_GPU_ENABLE") == 1) return ncclSuccess;
   const RankCell& mine = segment_->cell(rank_);
   for (int other = 0; other < ranks_; ++other) {
     const RankCell& theirs = segment_->cell(other);
-    if (other != rank_ && theirs.host_hash == mine.host_hash && theirs.bus_id == mine.bus_id) {
+    if (other != rank_ && theirs.host_hash == mine.host_hash && theirs.bus_id == mine.bus_id)
       return refuse(ncclInvalidUsage, duplicate_text(rank_, other, mine.bus_id));
-    }
   }
   return ncclSuccess;
 }
@@ -143,8 +124,7 @@ ncclResult_t Communicator::state() {
 ncclResult_t Communicator::ensure_ready() {
   const ncclResult_t now = state();
   if (now != ncclInProgress) return now;
-  return refuse(ncclInvalidArgument,
-                "Attempt to use communicator before the previous operation returned ncclSuccess");
+  return invalid("Attempt to use communicator before the previous operation returned ncclSuccess");
 }
 
 void Communicator::begin_group() { state_.store(ncclInProgress); }
@@ -241,9 +221,9 @@ void Communicator::leave_group() {
 }
 
 bool Communicator::has_symmetric_support() {
-  if (!machine().symmetric || is_off("NCCL_WIN_ENABLE") || is_off("NCCL_CUMEM_ENABLE")) {
+  if (!machine().symmetric || variable("NCCL_WIN_ENABLE") == 0 ||
+      variable("NCCL_CUMEM_ENABLE") == 0)
     return false;
-  }
   for (int other = 0; other < ranks_; ++other) {
     if (segment_->cell(other).host_hash != segment_->cell(0).host_hash) return false;
   }
@@ -377,5 +357,7 @@ ncclResult_t refuse(ncclResult_t result, const std::string& text) {
   set_last_error(text);
   return result;
 }
+
+ncclResult_t invalid(const std::string& text) { return refuse(ncclInvalidArgument, text); }
 
 }  // namespace fake_gpu

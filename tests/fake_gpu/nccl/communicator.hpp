@@ -141,5 +141,7 @@ void set_last_error(const std::string& text);
 [[nodiscard]] const char* last_error();
 /// Notes the text, and returns the result.
 [[nodiscard]] ncclResult_t refuse(ncclResult_t result, const std::string& text);
+/// The same for ncclInvalidArgument.
+[[nodiscard]] ncclResult_t invalid(const std::string& text);
 
 }  // namespace fake_gpu

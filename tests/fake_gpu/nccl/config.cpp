@@ -14,6 +14,11 @@
 
 namespace fake_gpu {
 
+int variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? CommConfig::kUndefined : std::atoi(text);
+}
+
 void trace(const std::string& line) {
   static const int kFile = [] {
     const char* path = std::getenv("FAKE_NCCL_TRACE");
@@ -58,19 +63,12 @@ struct Layout {
 };
 
 /// A number of the configuration, where both the library and the caller know it.
-int field(const Layout& layout, std::size_t offset, unsigned since) {
-  const auto library = static_cast<unsigned>(nccl_version());
-  const bool known = library >= since && layout.version >= since;
+int field(const Layout& layout, std::size_t offset, int since) {
+  const bool known = nccl_version() >= since && layout.version >= static_cast<unsigned>(since);
   if (!known || layout.size < offset + sizeof(int)) return CommConfig::kUndefined;
   int value = 0;
   std::memcpy(&value, reinterpret_cast<const char*>(&layout) + offset, sizeof value);
   return value;
-}
-
-/// A variable of NCCL's; undefined where it is not set.
-int variable(const char* name) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? CommConfig::kUndefined : std::atoi(text);
 }
 
 bool is_flag(int value) { return value == 0 || value == 1; }
@@ -79,31 +77,42 @@ bool is_flag(int value) { return value == 0 || value == 1; }
 bool is_policy(int value) { return value >= 0 && value <= (nccl_version() < 22800 ? 1 : 2); }
 
 ncclResult_t refuse_field(const char* name, int value) {
-  return refuse(ncclInvalidArgument, std::string("Invalid config ") + name + " attribute value " +
-                                         std::to_string(value));
+  return invalid(std::string("Invalid config ") + name + " attribute value " +
+                 std::to_string(value));
 }
+
+bool is_positive(int value) { return value > 0; }
+
+/// A number that a configuration may have from some version on, and the variable that wins.
+struct Setting {
+  const char* name;
+  const char* variable;
+  std::size_t offset;
+  int since;
+  bool (*is_good)(int);
+  int CommConfig::*target;
+};
+
+constexpr Setting kSettings[] = {
+    {"policy", "NCCL_CTA_POLICY", offsetof(Layout, cta_policy), 22700, is_policy,
+     &CommConfig::cta_policy},
+    {"nvlinkCentricSched", "NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE",
+     offsetof(Layout, nvlink_centric_sched), 22800, is_flag, &CommConfig::nvlink_centric_sched},
+    {"maxP2pPeers", "NCCL_P2P_MAX_PEERS", offsetof(Layout, max_p2p_peers), 23000, is_positive,
+     &CommConfig::max_p2p_peers}};
 
 ncclResult_t read_fields(const Layout& layout, CommConfig* config) {
   const int blocking = field(layout, offsetof(Layout, blocking), 21400);
   // Before 2.17 a field that nobody has set was no default.
   const bool may_be_unset = nccl_version() >= 21700;
-  if (!is_flag(blocking) && !(may_be_unset && blocking == CommConfig::kUndefined)) {
+  if (!is_flag(blocking) && !(may_be_unset && blocking == CommConfig::kUndefined))
     return refuse_field("blocking", blocking);
-  }
   config->blocking = blocking != 0;
-  const int policy = field(layout, offsetof(Layout, cta_policy), 22700);
-  if (policy != CommConfig::kUndefined) {
-    if (!is_policy(policy)) return refuse_field("policy", policy);
-    config->cta_policy = policy;
-  }
-  const int sched = field(layout, offsetof(Layout, nvlink_centric_sched), 22800);
-  if (sched != CommConfig::kUndefined) {
-    if (!is_flag(sched)) return refuse_field("nvlinkCentricSched", sched);
-    config->nvlink_centric_sched = sched;
-  }
-  config->max_p2p_peers = field(layout, offsetof(Layout, max_p2p_peers), 23000);
-  if (config->max_p2p_peers != CommConfig::kUndefined && config->max_p2p_peers <= 0) {
-    return refuse_field("maxP2pPeers", config->max_p2p_peers);
+  for (const Setting& one : kSettings) {
+    const int value = field(layout, one.offset, one.since);
+    if (value == CommConfig::kUndefined) continue;
+    if (!one.is_good(value)) return refuse_field(one.name, value);
+    config->*one.target = value;
   }
   return ncclSuccess;
 }
@@ -112,12 +121,10 @@ void read_variables(CommConfig* config) {
   const int blocking = variable("NCCL_COMM_BLOCKING");
   // Before 2.17 the variable could only block.
   if (blocking == 1 || (blocking == 0 && nccl_version() >= 21700)) config->blocking = blocking == 1;
-  const int policy = variable("NCCL_CTA_POLICY");
-  if (nccl_version() >= 22700 && is_policy(policy)) config->cta_policy = policy;
-  const int sched = variable("NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE");
-  if (nccl_version() >= 22800 && is_flag(sched)) config->nvlink_centric_sched = sched;
-  const int peers = variable("NCCL_P2P_MAX_PEERS");
-  if (nccl_version() >= 23000 && peers > 0) config->max_p2p_peers = peers;
+  for (const Setting& one : kSettings) {
+    const int value = variable(one.variable);
+    if (nccl_version() >= one.since && one.is_good(value)) config->*one.target = value;
+  }
 }
 
 }  // namespace
@@ -127,17 +134,14 @@ ncclResult_t read_config(const ncclConfig_t* given, int ranks, CommConfig* confi
     Layout layout{};
     std::memcpy(&layout, given, offsetof(Layout, blocking));
     if (layout.magic != kMagic) {
-      return refuse(ncclInvalidArgument,
-                    "ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
+      return invalid("ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
     }
     std::memcpy(&layout, given, std::min(layout.size, sizeof layout));
-    const ncclResult_t status = read_fields(layout, config);
-    if (status != ncclSuccess) return status;
+    if (const auto status = read_fields(layout, config); status != ncclSuccess) return status;
   }
   read_variables(config);
-  if (config->max_p2p_peers != CommConfig::kUndefined) {
+  if (config->max_p2p_peers != CommConfig::kUndefined)
     config->max_p2p_peers = std::min(config->max_p2p_peers, ranks);
-  }
   return ncclSuccess;
 }
 

@@ -13,6 +13,9 @@ namespace fake_gpu {
 /// FAKE_NCCL_VERSION, else the version that this library is built as.
 [[nodiscard]] int nccl_version();
 
+/// A number from the environment; CommConfig::kUndefined where it is not set.
+[[nodiscard]] int variable(const char* name);
+
 /// Appends a line to the file that FAKE_NCCL_TRACE names, where it names one.
 void trace(const std::string& line);
 

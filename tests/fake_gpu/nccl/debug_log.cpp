@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fake_gpu/nccl/debug_log.hpp"
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -14,13 +12,14 @@
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 #include "tests/fake_gpu/nccl/config.hpp"
+#include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {
 namespace {
 
 enum Subsystem : unsigned { kInit = 1, kTuning = 64 };
 
-std::string variable(const char* name) {
+std::string text_of(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
 }
@@ -42,10 +41,8 @@ class Log {
   void write(Subsystem subsystem, int device, const std::string& message) {
     if (!has(subsystem)) return;
     const std::lock_guard guard(mutex_);
-    std::array<char, 256> host{};
-    static_cast<void>(::gethostname(host.data(), host.size() - 1));
-    static_cast<void>(std::fprintf(file_, "%s:%d:%ld [%d] NCCL INFO %s\n", host.data(), ::getpid(),
-                                   ::syscall(SYS_gettid), device, message.c_str()));
+    static_cast<void>(std::fprintf(file_, "%s:%d:%ld [%d] NCCL INFO %s\n", host_name().c_str(),
+                                   ::getpid(), ::syscall(SYS_gettid), device, message.c_str()));
     static_cast<void>(std::fflush(file_));
   }
 
@@ -55,12 +52,12 @@ class Log {
     file_ = stdout;
     is_read_ = true;
     subsystems_ = 0;
-    if (::strcasecmp(variable("NCCL_DEBUG").c_str(), "INFO") != 0) return;
+    if (::strcasecmp(text_of("NCCL_DEBUG").c_str(), "INFO") != 0) return;
     const char* list = std::getenv("NCCL_DEBUG_SUBSYS");
     const std::string chosen = list == nullptr ? "INIT" : list;
     if (chosen.find("INIT") != std::string::npos) subsystems_ |= kInit;
     if (chosen.find("TUNING") != std::string::npos) subsystems_ |= kTuning;
-    const std::string path = variable("NCCL_DEBUG_FILE");
+    const std::string path = text_of("NCCL_DEBUG_FILE");
     if (path.empty()) return;
     std::FILE* opened = std::fopen(path.c_str(), "w");
     if (opened != nullptr) file_ = opened;
@@ -107,7 +104,7 @@ void log_connection(const Communicator& comm) {
     const std::lock_guard guard(mutex);
     if (!kConnected->insert(comm.name()).second) return;
   }
-  const std::string via = variable("FAKE_NCCL_VIA");
+  const std::string via = text_of("FAKE_NCCL_VIA");
   const int peer = (comm.rank() + 1) % comm.ranks();
   the_log().write(kInit, comm.device(),
                   "Channel 00/0 : " + std::to_string(comm.rank()) + "[0] -> " +
@@ -128,7 +125,7 @@ void log_operation(const Operation& operation) {
   if (comm.ranks() == 1) return;  // no kernel of NCCL's choosing
   log_connection(comm);
   const char* name = logged_name(operation.what);
-  if (name == nullptr || comm.rank() != 0 || variable("FAKE_NCCL_CHOICE") == "silent") return;
+  if (name == nullptr || comm.rank() != 0 || text_of("FAKE_NCCL_CHOICE") == "silent") return;
   trace(std::string("choice ") + name + " bytes=" + std::to_string(operation.bytes()) +
         " logged=" + (the_log().has(kTuning) ? "1" : "0"));
   the_log().write(kTuning, comm.device(),

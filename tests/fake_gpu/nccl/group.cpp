@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/fake_gpu/nccl/group.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -9,7 +7,7 @@
 #include <vector>
 
 #include "tests/fake_gpu/nccl/config.hpp"
-#include "tests/fake_gpu/nccl/debug_log.hpp"
+#include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {
 namespace {
@@ -84,13 +82,8 @@ class GraphRegistration {
 };
 
 bool is_capturing(const StreamPointer& stream) {
-  const std::lock_guard guard(runtime_mutex());
+  const auto guard = lock_runtime();
   return stream->capture != nullptr;
-}
-
-bool registers_graphs() {
-  const char* given = std::getenv("NCCL_GRAPH_REGISTER");
-  return nccl_version() >= 21900 && (given == nullptr || std::atoi(given) != 0);
 }
 
 /// Finds the memory that NCCL knows for the buffers of a group; what the graph keeps is returned.
@@ -99,7 +92,7 @@ std::shared_ptr<GraphRegistration> find_registered(const CommPointer& comm,
   if (comm->ranks() == 1) return nullptr;
   RegistrationCache& cache = comm->registrations();
   const bool capturing = is_capturing(operations.front().queue);
-  if (!capturing || !registers_graphs()) {
+  if (!capturing || nccl_version() < 21900 || variable("NCCL_GRAPH_REGISTER") == 0) {
     for (Operation& one : operations) {
       one.registered_to = cache.find_by_user(one.to, one.to_bytes());
     }
@@ -131,8 +124,8 @@ void trace_operations(const CommPointer& comm, const std::vector<Operation>& ope
 ncclResult_t issue(const CommPointer& comm, std::vector<Operation> operations) {
   constexpr std::size_t kEntries = 3;  // an event, a wait and a kernel
   for (const Operation& operation : operations) {
-    const ncclResult_t connected = comm->connect(operation.kind());
-    if (connected != ncclSuccess) return connected;
+    if (const auto connected = comm->connect(operation.kind()); connected != ncclSuccess)
+      return connected;
   }
   // NCCL's order: collectives, then sends and receives.
   std::stable_partition(operations.begin(), operations.end(),
@@ -155,18 +148,14 @@ ncclResult_t issue(const CommPointer& comm, std::vector<Operation> operations) {
     others.push_back(operation.queue);
     after.push_back(operation.queue->tail());
   }
-  Job job;
-  job.entries = kEntries;
-  job.run = [comm, operations, kept] { return run(*comm, operations); };
+  const auto work = [comm, operations, kept] { return run(*comm, operations); };
   Ticket done;
-  if (submit(stream, job, after, &done) != cudaSuccess) {
+  if (submit(stream, {.run = work, .entries = kEntries}, after, &done) != cudaSuccess) {
     return refuse(ncclUnhandledCudaError, "the stream does not take work");
   }
   comm->set_tail(done);
-  Job wait;
-  wait.run = [] { return true; };
   for (const StreamPointer& other : others) {
-    if (submit(other, wait, {done}) != cudaSuccess) return ncclUnhandledCudaError;
+    if (submit(other, {[] { return true; }}, {done}) != cudaSuccess) return ncclUnhandledCudaError;
   }
   return ncclSuccess;
 }
@@ -190,8 +179,8 @@ ncclResult_t issue_all(std::vector<Operation> operations) {
     const auto rest =
         std::stable_partition(operations.begin(), operations.end(),
                               [&comm](const Operation& one) { return one.comm == comm; });
-    const ncclResult_t status = issue(comm, {operations.begin(), rest});
-    if (status != ncclSuccess) return status;
+    if (const auto status = issue(comm, {operations.begin(), rest}); status != ncclSuccess)
+      return status;
     operations.erase(operations.begin(), rest);
   }
   return ncclSuccess;
@@ -199,8 +188,7 @@ ncclResult_t issue_all(std::vector<Operation> operations) {
 
 ncclResult_t run_all(const Group& group) {
   for (const Task& task : group.tasks) {
-    const ncclResult_t status = task.run();
-    if (status != ncclSuccess) return status;
+    if (const auto status = task.run(); status != ncclSuccess) return status;
   }
   return issue_all(group.operations);
 }
@@ -240,8 +228,7 @@ ncclResult_t run_group(const Group& group) {
   const bool blocking = comms.front()->blocking();
   for (const CommPointer& comm : comms) {
     if (comm->blocking() != blocking) {
-      return refuse(ncclInvalidArgument,
-                    "Blocking and nonblocking communicators are not allowed in the same group.");
+      return invalid("Blocking and nonblocking communicators are not allowed in the same group.");
     }
   }
   const bool threaded = !blocking && needs_thread(group);
@@ -253,7 +240,6 @@ ncclResult_t run_group(const Group& group) {
 }  // namespace
 
 bool in_group() { return this_group().depth > 0; }
-
 void begin_group() { ++this_group().depth; }
 
 void spoil_group(ncclResult_t error) {
@@ -262,9 +248,7 @@ void spoil_group(ncclResult_t error) {
 
 ncclResult_t end_group() {
   Group& group = this_group();
-  if (group.depth == 0) {
-    return refuse(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
-  }
+  if (group.depth == 0) return refuse(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
   if (--group.depth > 0) return ncclSuccess;
   const Group ended = std::exchange(group, Group{});
   if (ended.error != ncclSuccess) return ended.error;

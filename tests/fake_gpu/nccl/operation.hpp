@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include <nccl.h>
 
@@ -67,5 +68,26 @@ struct Operation {
   [[nodiscard]] ncclResult_t check_memory() const;
   [[nodiscard]] bool overlaps_wrongly() const;
 };
+
+/// Calls of this thread between ncclGroupStart and ncclGroupEnd; a call outside is a group of one.
+void begin_group();
+[[nodiscard]] ncclResult_t end_group();
+[[nodiscard]] bool in_group();
+/// Remembers the first error of a group, which its end returns.
+void spoil_group(ncclResult_t error);
+
+/// Adds a checked operation.
+[[nodiscard]] ncclResult_t add_to_group(const Operation& operation);
+/// Adds what all ranks of a communicator do before the group's operations.
+[[nodiscard]] ncclResult_t add_to_group(const CommPointer& comm,
+                                        std::function<ncclResult_t()> task);
+/// A communicator that is starting: the group's end waits for it. Null where it is not in a group.
+void add_to_group(const CommPointer& starting);
+
+/// What NCCL 2.28 logs at NCCL_DEBUG=INFO when a communicator is ready (INIT).
+void log_init(const Communicator& comm);
+/// What it logs for an operation: how the rank connects, at its first (INIT), and what rank 0 chose
+/// for a collective (TUNING).
+void log_operation(const Operation& operation);
 
 }  // namespace fake_gpu

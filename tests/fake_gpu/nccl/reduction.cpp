@@ -17,30 +17,27 @@ template <class T>
 constexpr bool kIsSmallFloat = !std::is_arithmetic_v<T>;
 
 /// Integers wrap; small floats calculate in float, whose result rounds to the same.
-template <class T>
-T plus(T a, T b) {
+template <class T, class Step>
+T calculate(T a, T b, Step step) {
   if constexpr (std::is_integral_v<T>) {
     using Unsigned = std::make_unsigned_t<T>;
-    return static_cast<T>(
-        static_cast<Unsigned>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b)));
+    const auto result = step(static_cast<Unsigned>(a), static_cast<Unsigned>(b));
+    return static_cast<T>(static_cast<Unsigned>(result));
   } else if constexpr (kIsSmallFloat<T>) {
-    return T(static_cast<float>(a) + static_cast<float>(b));
+    return T(step(static_cast<float>(a), static_cast<float>(b)));
   } else {
-    return a + b;
+    return step(a, b);
   }
 }
 
 template <class T>
+T plus(T a, T b) {
+  return calculate(a, b, [](auto x, auto y) { return x + y; });
+}
+
+template <class T>
 T times(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using Unsigned = std::make_unsigned_t<T>;
-    return static_cast<T>(
-        static_cast<Unsigned>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b)));
-  } else if constexpr (kIsSmallFloat<T>) {
-    return T(static_cast<float>(a) * static_cast<float>(b));
-  } else {
-    return a * b;
-  }
+  return calculate(a, b, [](auto x, auto y) { return x * y; });
 }
 
 template <class T>
@@ -118,46 +115,40 @@ void reduce_as(const Reduction& how, const std::vector<const unsigned char*>& in
   }
 }
 
+/// Calls `act` with a value of the type; not at all where NCCL does not know it.
+template <class Act>
+void with_type(ncclDataType_t type, const Act& act) {
+  switch (type) {
+    case ncclInt8: return act(std::int8_t{});
+    case ncclUint8: return act(std::uint8_t{});
+    case ncclInt32: return act(std::int32_t{});
+    case ncclUint32: return act(std::uint32_t{});
+    case ncclInt64: return act(std::int64_t{});
+    case ncclUint64: return act(std::uint64_t{});
+    case ncclFloat16: return act(__half{});
+    case ncclFloat32: return act(float{});
+    case ncclFloat64: return act(double{});
+    case ncclBfloat16: return act(__nv_bfloat16{});
+    case ncclFloat8e4m3: return act(__nv_fp8_e4m3{});
+    case ncclFloat8e5m2: return act(__nv_fp8_e5m2{});
+    default: return;
+  }
+}
+
 }  // namespace
 
 std::size_t size_of(ncclDataType_t type) {
-  switch (type) {
-    case ncclInt8:
-    case ncclUint8:
-    case ncclFloat8e4m3:
-    case ncclFloat8e5m2: return 1;
-    case ncclFloat16:
-    case ncclBfloat16: return 2;
-    case ncclInt32:
-    case ncclUint32:
-    case ncclFloat32: return 4;
-    case ncclInt64:
-    case ncclUint64:
-    case ncclFloat64: return 8;
-    default: return 0;
-  }
+  std::size_t bytes = 0;
+  with_type(type, [&](auto one) { bytes = sizeof one; });
+  return bytes;
 }
 
 bool is_fp8(ncclDataType_t type) { return type == ncclFloat8e4m3 || type == ncclFloat8e5m2; }
 
 void reduce(const Reduction& how, const std::vector<const unsigned char*>& inputs,
             unsigned char* out, std::size_t bytes) {
-  const std::size_t count = bytes / size_of(how.type);
-  switch (how.type) {
-    case ncclInt8: return reduce_as<std::int8_t>(how, inputs, out, count);
-    case ncclUint8: return reduce_as<std::uint8_t>(how, inputs, out, count);
-    case ncclInt32: return reduce_as<std::int32_t>(how, inputs, out, count);
-    case ncclUint32: return reduce_as<std::uint32_t>(how, inputs, out, count);
-    case ncclInt64: return reduce_as<std::int64_t>(how, inputs, out, count);
-    case ncclUint64: return reduce_as<std::uint64_t>(how, inputs, out, count);
-    case ncclFloat16: return reduce_as<__half>(how, inputs, out, count);
-    case ncclFloat32: return reduce_as<float>(how, inputs, out, count);
-    case ncclFloat64: return reduce_as<double>(how, inputs, out, count);
-    case ncclBfloat16: return reduce_as<__nv_bfloat16>(how, inputs, out, count);
-    case ncclFloat8e4m3: return reduce_as<__nv_fp8_e4m3>(how, inputs, out, count);
-    case ncclFloat8e5m2: return reduce_as<__nv_fp8_e5m2>(how, inputs, out, count);
-    default: return;
-  }
+  with_type(how.type,
+            [&](auto one) { reduce_as<decltype(one)>(how, inputs, out, bytes / sizeof one); });
 }
 
 }  // namespace fake_gpu

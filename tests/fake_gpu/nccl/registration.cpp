@@ -66,9 +66,8 @@ Pages RegistrationCache::find_by_user(const void* start, std::size_t bytes) {
   const Range range(start, bytes);
   const std::lock_guard guard(mutex_);
   for (const auto& slot : slots_) {
-    if (slot->users > 0 && slot->begin <= range.begin && slot->end >= range.end) {
+    if (slot->users > 0 && slot->begin <= range.begin && slot->end >= range.end)
       return resolve(*slot, start, bytes);
-    }
   }
   return nullptr;
 }

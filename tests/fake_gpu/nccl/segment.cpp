@@ -54,9 +54,8 @@ Segment::Segment(const std::string& name, int ranks) : name_(kFolder + name), ra
   if (file < 0) die(name_ + ": " + std::strerror(errno));
   // Those who disagree on the number of ranks must be able to read that.
   const off_t known = ::lseek(file, 0, SEEK_END);
-  if (known < static_cast<off_t>(bytes_) && ::ftruncate(file, static_cast<off_t>(bytes_)) != 0) {
+  if (known < static_cast<off_t>(bytes_) && ::ftruncate(file, static_cast<off_t>(bytes_)) != 0)
     die(name_ + ": " + std::strerror(errno));
-  }
   void* mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED) die(name_ + ": " + std::strerror(errno));
   ::close(file);
@@ -70,7 +69,6 @@ Segment::Segment(const std::string& name, int ranks) : name_(kFolder + name), ra
 }
 
 Segment::~Segment() { ::munmap(header_, bytes_); }
-
 bool Segment::agrees() const { return header_->ranks.load() == ranks_; }
 
 bool Segment::attach(int rank) {
@@ -81,9 +79,7 @@ bool Segment::attach(int rank) {
 }
 
 bool Segment::is_complete() const { return header_->attached.load() >= ranks_; }
-
 void Segment::remove_name() { ::unlink(name_.c_str()); }
-
 RankCell& Segment::cell(int rank) const { return cells_[rank]; }
 
 std::size_t Segment::index(int from, int to) const {
@@ -124,9 +120,8 @@ void sweep_segments() {
     const std::string name = entry.path().filename();
     if (name.rfind(prefix, 0) != 0) continue;
     const auto maker = static_cast<pid_t>(std::atol(name.c_str() + prefix.size()));
-    if (maker > 0 && ::kill(maker, 0) != 0 && errno == ESRCH) {
+    if (maker > 0 && ::kill(maker, 0) != 0 && errno == ESRCH)
       std::filesystem::remove(entry.path(), ignored);
-    }
   }
 }
 

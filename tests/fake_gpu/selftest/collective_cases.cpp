@@ -18,9 +18,8 @@ constexpr std::size_t kCounts[] = {0, 1, 7, 1000, 70001};
 constexpr ncclRedOp_t kOps[] = {ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg};
 
 template <class T>
-std::vector<unsigned char> encode(std::size_t count,
-                                  const std::function<double(std::size_t)>& value) {
-  std::vector<unsigned char> bytes(count * sizeof(T));
+Bytes encode(std::size_t count, const std::function<double(std::size_t)>& value) {
+  Bytes bytes(count * sizeof(T));
   for (std::size_t i = 0; i < count; ++i) {
     const T one = static_cast<T>(static_cast<float>(value(i)));
     std::memcpy(bytes.data() + i * sizeof(T), &one, sizeof(T));
@@ -29,7 +28,7 @@ std::vector<unsigned char> encode(std::size_t count,
 }
 
 template <class T>
-double decode(const std::vector<unsigned char>& bytes, std::size_t i) {
+double decode(const Bytes& bytes, std::size_t i) {
   T one;
   std::memcpy(&one, bytes.data() + i * sizeof(T), sizeof(T));
   return static_cast<double>(static_cast<float>(one));
@@ -61,7 +60,7 @@ double output(ncclRedOp_t op, const Job& job, std::size_t i) {
 }
 
 template <class T>
-void check(const Job& job, ncclRedOp_t op, const std::vector<unsigned char>& got, std::size_t first,
+void check(const Job& job, ncclRedOp_t op, const Bytes& got, std::size_t first,
            const std::string& what) {
   // The parts of a mean are rounded, and three bits are all that an fp8 has.
   const double tolerance = op == ncclAvg && !std::is_integral_v<T> ? 0.5 : 0;
@@ -81,36 +80,29 @@ void reductions_on(const Job& job, ncclDataType_t type, std::size_t count, ncclR
   const auto me = static_cast<std::size_t>(job.rank);
   const auto mine = [&](std::size_t i) { return input(op, job, job.rank, i); };
   const std::string name = "type " + std::to_string(type) + " count " + std::to_string(count);
-  {
+  const int root = static_cast<int>(count % ranks);
+  for (const bool to_all : {true, false}) {
     const DeviceBytes from(encode<T>(count, mine));
     const DeviceBytes to(count * sizeof(T));
     const DeviceBytes& result = in_place ? from : to;
-    expect(ncclSuccess,
-           ncclAllReduce(from.at(), result.at(), count, type, op, job.comm, job.stream));
+    const bool has_result = to_all || job.rank == root;
+    void* target = has_result ? result.at() : nullptr;
+    ok(to_all ? job.all_reduce(from.at(), target, count, type, op)
+              : ncclReduce(from.at(), target, count, type, op, root, job.comm, job.stream));
     job.finish();
-    check<T>(job, op, result.read(), 0, "all-reduce " + name);
-  }
-  {
-    const int root = static_cast<int>(count % ranks);
-    const DeviceBytes from(encode<T>(count, mine));
-    const DeviceBytes to(count * sizeof(T));
-    const DeviceBytes& result = in_place ? from : to;
-    void* target = job.rank == root ? result.at() : nullptr;
-    expect(ncclSuccess, ncclReduce(from.at(), target, count, type, op, root, job.comm, job.stream));
-    job.finish();
-    if (job.rank == root) check<T>(job, op, result.read(), 0, "reduce " + name);
+    const char* what = to_all ? "all-reduce " : "reduce ";
+    if (has_result) check<T>(job, op, result.read(), 0, what + name);
   }
   {
     const DeviceBytes from(encode<T>(count * ranks, mine));
     const DeviceBytes to(count * sizeof(T));
     unsigned char* target = in_place ? from.at(me * count * sizeof(T)) : to.at();
-    expect(ncclSuccess,
-           ncclReduceScatter(from.at(), target, count, type, op, job.comm, job.stream));
+    ok(ncclReduceScatter(from.at(), target, count, type, op, job.comm, job.stream));
     job.finish();
-    const std::vector<unsigned char> all = from.read();
+    const Bytes all = from.read();
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(me * count * sizeof(T));
     const auto end = begin + static_cast<std::ptrdiff_t>(count * sizeof(T));
-    check<T>(job, op, in_place ? std::vector<unsigned char>(begin, end) : to.read(), me * count,
+    check<T>(job, op, in_place ? Bytes(begin, end) : to.read(), me * count,
              "reduce-scatter " + name);
   }
 }
@@ -127,7 +119,7 @@ void reductions_of(const Job& job, ncclDataType_t type) {
   }
 }
 
-void reductions(Job& job) {
+SELFTEST_ON_RANKS(reductions, true) {
   reductions_of<std::int8_t>(job, ncclInt8);
   reductions_of<std::uint8_t>(job, ncclUint8);
   reductions_of<std::int32_t>(job, ncclInt32);
@@ -143,23 +135,18 @@ void reductions(Job& job) {
 }
 
 /// Half has 11 bits: 2048 + 1 is 2048, in this order and rounded at each step; wrapped integers.
-void rounding(Job& job) {
+SELFTEST_ON_RANKS(rounding, true) {
   const DeviceBytes half(encode<__half>(1, [&](std::size_t) { return job.rank == 0 ? 2048 : 1; }));
   const DeviceBytes small(encode<std::uint8_t>(1, [&](std::size_t) { return 200; }));
   const DeviceBytes third(encode<float>(1, [&](std::size_t) { return 1; }));
-  expect(ncclSuccess,
-         ncclAllReduce(half.at(), half.at(), 1, ncclFloat16, ncclSum, job.comm, job.stream));
-  expect(ncclSuccess,
-         ncclAllReduce(small.at(), small.at(), 1, ncclUint8, ncclSum, job.comm, job.stream));
+  ok(job.all_reduce(half.at(), half.at(), 1, ncclFloat16, ncclSum));
+  ok(job.all_reduce(small.at(), small.at(), 1, ncclUint8, ncclSum));
   ncclRedOp_t halved = ncclSum;
   float scalar = 0.5F;
-  expect(ncclSuccess, ncclRedOpCreatePreMulSum(&halved, &scalar, ncclFloat32,
-                                               ncclScalarHostImmediate, job.comm));
-  expect(ncclSuccess,
-         ncclAllReduce(third.at(), third.at(), 1, ncclFloat32, halved, job.comm, job.stream));
-  expect(ncclInvalidArgument,
-         ncclAllReduce(half.at(), half.at(), 1, ncclFloat16, halved, job.comm, job.stream));
-  expect(ncclSuccess, ncclRedOpDestroy(halved, job.comm));
+  ok(ncclRedOpCreatePreMulSum(&halved, &scalar, ncclFloat32, ncclScalarHostImmediate, job.comm));
+  ok(job.all_reduce(third.at(), third.at(), 1, ncclFloat32, halved));
+  expect(ncclInvalidArgument, job.all_reduce(half.at(), half.at(), 1, ncclFloat16, halved));
+  ok(ncclRedOpDestroy(halved, job.comm));
   job.finish();
   require(decode<__half>(half.read(), 0) == 2048, "half rounds at each step");
   require(decode<std::uint8_t>(small.read(), 0) == (200 * job.ranks) % 256, "integers wrap");
@@ -171,21 +158,17 @@ unsigned char moved(int from, int to, std::size_t i) {
   return static_cast<unsigned char>(37 * from + 11 * to + static_cast<int>(i % 251));
 }
 
-std::vector<unsigned char> blocks(std::size_t bytes,
-                                  std::initializer_list<std::pair<int, int>> which) {
-  std::vector<unsigned char> all;
-  for (const auto& [from, to] : which) {
-    for (std::size_t i = 0; i < bytes; ++i) all.push_back(moved(from, to, i));
-  }
+Bytes block(std::size_t bytes, int from, int to) {
+  Bytes all;
+  for (std::size_t i = 0; i < bytes; ++i) all.push_back(moved(from, to, i));
   return all;
 }
 
 /// The blocks of all ranks: from each, or to each.
-std::vector<unsigned char> blocks_of_all(const Job& job, std::size_t bytes, bool from_each,
-                                         int other) {
-  std::vector<unsigned char> all;
+Bytes blocks_of_all(const Job& job, std::size_t bytes, bool from_each, int other) {
+  Bytes all;
   for (int rank = 0; rank < job.ranks; ++rank) {
-    const auto one = from_each ? blocks(bytes, {{rank, other}}) : blocks(bytes, {{other, rank}});
+    const Bytes one = from_each ? block(bytes, rank, other) : block(bytes, other, rank);
     all.insert(all.end(), one.begin(), one.end());
   }
   return all;
@@ -194,68 +177,58 @@ std::vector<unsigned char> blocks_of_all(const Job& job, std::size_t bytes, bool
 void moves_of(const Job& job, std::size_t bytes, int root) {
   const auto ranks = static_cast<std::size_t>(job.ranks);
   const bool is_root = job.rank == root;
-  const DeviceBytes own(blocks(bytes, {{job.rank, 0}}));
+  const DeviceBytes own(block(bytes, job.rank, 0));
   const DeviceBytes to_each(blocks_of_all(job, bytes, false, job.rank));
   const DeviceBytes one(bytes);
   const DeviceBytes many(bytes * ranks);
-  expect(ncclSuccess, ncclBroadcast(is_root ? own.at() : nullptr, one.at(), bytes, ncclInt8, root,
-                                    job.comm, job.stream));
-  job.finish();
-  require(one.read() == blocks(bytes, {{root, 0}}), "broadcast");
-  expect(ncclSuccess, ncclScatter(is_root ? to_each.at() : nullptr, one.at(), bytes, ncclInt8, root,
-                                  job.comm, job.stream));
-  job.finish();
-  require(one.read() == blocks(bytes, {{root, job.rank}}), "scatter");
-  expect(ncclSuccess, ncclAllGather(own.at(), many.at(), bytes, ncclInt8, job.comm, job.stream));
-  job.finish();
-  require(many.read() == blocks_of_all(job, bytes, true, 0), "all-gather");
-  expect(ncclSuccess, ncclAlltoAll(to_each.at(), many.at(), bytes, ncclInt8, job.comm, job.stream));
-  job.finish();
-  require(many.read() == blocks_of_all(job, bytes, true, job.rank), "all-to-all");
-  expect(ncclSuccess, ncclGather(own.at(), is_root ? many.at() : nullptr, bytes, ncclInt8, root,
-                                 job.comm, job.stream));
-  job.finish();
-  if (is_root) require(many.read() == blocks_of_all(job, bytes, true, 0), "gather");
-  expect(ncclSuccess, ncclBcast(own.at(), bytes, ncclInt8, root, job.comm, job.stream));
-  job.finish();
-  require(own.read() == blocks(bytes, {{root, 0}}), "broadcast in place");
+  const auto is = [&](const DeviceBytes& got, const Bytes& wanted, const char* what) {
+    job.finish();
+    require(got.read() == wanted, what);
+  };
+  const auto type = ncclInt8;
+  unsigned char* only_own = is_root ? own.at() : nullptr;
+  unsigned char* only_each = is_root ? to_each.at() : nullptr;
+  unsigned char* only_many = is_root ? many.at() : nullptr;
+  ok(ncclBroadcast(only_own, one.at(), bytes, type, root, job.comm, job.stream));
+  is(one, block(bytes, root, 0), "broadcast");
+  ok(ncclScatter(only_each, one.at(), bytes, type, root, job.comm, job.stream));
+  is(one, block(bytes, root, job.rank), "scatter");
+  ok(ncclAllGather(own.at(), many.at(), bytes, type, job.comm, job.stream));
+  is(many, blocks_of_all(job, bytes, true, 0), "all-gather");
+  ok(ncclAlltoAll(to_each.at(), many.at(), bytes, type, job.comm, job.stream));
+  is(many, blocks_of_all(job, bytes, true, job.rank), "all-to-all");
+  ok(ncclGather(own.at(), only_many, bytes, type, root, job.comm, job.stream));
+  is(many, blocks_of_all(job, bytes, true, is_root ? 0 : job.rank), "gather");
+  ok(ncclBcast(own.at(), bytes, type, root, job.comm, job.stream));
+  is(own, block(bytes, root, 0), "broadcast in place");
 }
 
-void moves(Job& job) {
+SELFTEST_ON_RANKS(moves, true) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{5}, std::size_t{300'001}}) {
     for (int root = 0; root < job.ranks; ++root) moves_of(job, bytes, root);
   }
 }
 
 /// All sends before all receives, of much data, with oneself too: only concurrent progress ends it.
-void point_to_point(Job& job) {
+SELFTEST_ON_RANKS(point_to_point, true) {
   const std::size_t bytes = 700'000;
   const DeviceBytes from(blocks_of_all(job, bytes, false, job.rank));
   const DeviceBytes to(bytes * static_cast<std::size_t>(job.ranks));
   for (int round = 0; round < 2; ++round) {
-    expect(ncclSuccess, ncclGroupStart());
+    ok(ncclGroupStart());
     for (int peer = 0; peer < job.ranks; ++peer) {
       const std::size_t at = static_cast<std::size_t>(peer) * bytes;
-      expect(ncclSuccess, ncclSend(from.at(at), bytes, ncclInt8, peer, job.comm, job.stream));
+      ok(ncclSend(from.at(at), bytes, ncclInt8, peer, job.comm, job.stream));
     }
     for (int peer = job.ranks - 1; peer >= 0; --peer) {
       const std::size_t at = static_cast<std::size_t>(peer) * bytes;
-      expect(ncclSuccess, ncclRecv(to.at(at), bytes, ncclInt8, peer, job.comm, job.stream));
+      ok(ncclRecv(to.at(at), bytes, ncclInt8, peer, job.comm, job.stream));
     }
-    expect(ncclSuccess, ncclGroupEnd());
+    ok(ncclGroupEnd());
     job.finish();
     require(to.read() == blocks_of_all(job, bytes, true, job.rank), "grouped sends and receives");
   }
 }
 
 }  // namespace
-
-const std::vector<Case>& collective_cases() {
-  static const std::vector<Case> kCases = {{"reductions", on_ranks<reductions>},
-                                           {"rounding", on_ranks<rounding>},
-                                           {"moves", on_ranks<moves>},
-                                           {"point_to_point", on_ranks<point_to_point>}};
-  return kCases;
-}
-
 }  // namespace selftest

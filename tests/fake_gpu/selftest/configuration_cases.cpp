@@ -16,7 +16,7 @@ namespace selftest {
 namespace {
 
 ncclResult_t sum(const Job& job, const DeviceBytes& room) {
-  return ncclAllReduce(room.at(), room.at(), 1, ncclInt32, ncclSum, job.comm, job.stream);
+  return job.all_reduce(room.at(), room.at(), 1, ncclInt32, ncclSum);
 }
 
 /// The layout of NCCL 2.30, whatever the header's.
@@ -29,7 +29,7 @@ struct NewestConfig {
 };
 
 /// Connects as the environment asks and prints the result; FAKE_NCCL_TRACE has what was understood.
-void configured() {
+SELFTEST(configured) {
   Job job = join();
   NewestConfig config;
   config.known.size = sizeof config;
@@ -45,7 +45,7 @@ void configured() {
   if (result == ncclSuccess) {
     const ncclResult_t begun = sum(job, room);
     require(begun == ncclSuccess || begun == ncclInProgress, "a sum");
-    expect(ncclSuccess, await_state(job.comm));
+    ok(await_state(job.comm));
     job.finish();
   }
   if (job.rank == 0) std::printf("%d\n", result);
@@ -53,33 +53,33 @@ void configured() {
 }
 
 /// While a group's thread runs, the communicator takes no call.
-void group_thread(Job& job) {
+SELFTEST_ON_RANKS(group_thread, false) {
   const DeviceBytes room(4);
   expect(ncclInProgress, sum(job, room));
   expect(ncclInvalidArgument, sum(job, room));  // a machine with connect=1
-  expect(ncclSuccess, await_state(job.comm));
+  ok(await_state(job.comm));
   job.finish();
 }
 
 /// Two groups of one kind; what threads they have is in FAKE_NCCL_TRACE.
-void two_groups(Job& job) {
+SELFTEST_ON_RANKS(two_groups, false) {
   const DeviceBytes room(4);
   expect(ncclInProgress, sum(job, room));
-  expect(ncclSuccess, await_state(job.comm));
-  expect(ncclSuccess, sum(job, room));
+  ok(await_state(job.comm));
+  ok(sum(job, room));
   job.finish();
 }
 
 double seconds_of(const Job& job, const DeviceBytes& room) {
   const auto begin = std::chrono::steady_clock::now();
-  expect(ncclSuccess, sum(job, room));
+  ok(sum(job, room));
   job.finish();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// The first operation of a kind takes two seconds or more on rank 0, whose fault it is, and the
 /// next does not. (Other ranks' clocks may start while rank 0 is at it.)
-void first_is_slow(Job& job) {
+SELFTEST_ON_RANKS(first_is_slow, true) {
   const DeviceBytes room(4);
   const double first = seconds_of(job, room);
   require(job.rank > 0 || first >= 2, "the first operation: " + std::to_string(first) + " s");
@@ -88,29 +88,29 @@ void first_is_slow(Job& job) {
 }
 
 /// Prints what an operation and cudaMemGetInfo say where NCCL's own memory does not fit.
-void late_memory(Job& job) {
+SELFTEST_ON_RANKS(late_memory, true) {
   const DeviceBytes room(4);
   const ncclResult_t result = sum(job, room);
   std::printf("%d %s\n", result, ncclGetLastError(job.comm));
 }
 
 /// NCCL's kernel for one rank has no fp8; nothing else is the worse for it.
-void one_rank_fp8(Job& job) {
+SELFTEST_ON_RANKS(one_rank_fp8, true) {
   const DeviceBytes room(64);
   const auto reduce = [&](ncclDataType_t type, ncclRedOp_t op) {
-    return ncclAllReduce(room.at(), room.at(), 4, type, op, job.comm, job.stream);
+    return job.all_reduce(room.at(), room.at(), 4, type, op);
   };
   expect(ncclInvalidArgument, reduce(ncclFloat8e4m3, ncclAvg));
-  expect(ncclSuccess, reduce(ncclFloat8e4m3, ncclSum));
-  expect(ncclSuccess, reduce(ncclFloat16, ncclAvg));
+  ok(reduce(ncclFloat8e4m3, ncclSum));
+  ok(reduce(ncclFloat16, ncclAvg));
   job.finish();
 }
 
 /// Beside NCCL 2.14: what came later is missing, and a field that nobody has set is refused.
-void old_nccl() {
+SELFTEST(old_nccl) {
   Job job = join();
   int version = 0;
-  expect(ncclSuccess, ncclGetVersion(&version));
+  ok(ncclGetVersion(&version));
   require(version == 21403, "version " + std::to_string(version));
   for (const char* later : {"ncclMemAlloc", "ncclCommSplit", "ncclCommRegister", "ncclAlltoAll",
                             "ncclCommWindowRegister", "ncclGather", "ncclScatter"}) {
@@ -121,9 +121,9 @@ void old_nccl() {
   expect(ncclInvalidArgument, ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config));
   config.blocking = 1;
   config.CTAPolicy = 9;
-  expect(ncclSuccess, ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config));
+  ok(ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config));
   const DeviceBytes room(4);
-  expect(ncclSuccess, sum(job, room));
+  ok(sum(job, room));
   expect(ncclInvalidArgument, ncclBcast(room.at(), 4, ncclFloat8e4m3, 0, job.comm, job.stream));
   job.finish();
   leave(job);
@@ -133,7 +133,7 @@ constexpr std::size_t kBytes = 64;
 
 void* allocate() {
   void* memory = nullptr;
-  expect(ncclSuccess, ncclMemAlloc(&memory, 4096));
+  ok(ncclMemAlloc(&memory, 4096));
   return memory;
 }
 
@@ -142,26 +142,26 @@ ncclResult_t open_window(const Job& job, void* memory, ncclWindow_t* window) {
 }
 
 /// All ranks have to come; until then the call has only begun, and says success.
-void window(Job& job) {
+SELFTEST_ON_RANKS(window, false) {
   void* memory = allocate();
   ncclWindow_t handle = nullptr;
   ncclWindow_t second = nullptr;
   const bool last = job.rank == job.ranks - 1;
   if (last) meet_all();
-  expect(ncclSuccess, open_window(job, memory, &handle));
+  ok(open_window(job, memory, &handle));
   if (!last) {
     require(handle == nullptr, "no handle yet");
     expect(ncclInvalidArgument, open_window(job, memory, &second));
     meet_all();
   }
-  expect(ncclSuccess, await_state(job.comm));
+  ok(await_state(job.comm));
   require(handle != nullptr, "a handle");
-  expect(ncclSuccess, ncclCommWindowDeregister(job.comm, handle));
-  expect(ncclSuccess, ncclMemFree(memory));
+  ok(ncclCommWindowDeregister(job.comm, handle));
+  ok(ncclMemFree(memory));
 }
 
 /// Memory of cudaMalloc cannot be shared.
-void plain_window(Job& job) {
+SELFTEST_ON_RANKS(plain_window, true) {
   const DeviceBytes room(4096);
   ncclWindow_t handle = nullptr;
   expect(ncclUnhandledCudaError, open_window(job, room.at(), &handle));
@@ -169,32 +169,31 @@ void plain_window(Job& job) {
 }
 
 /// Prints which of a window and a local registration have a handle.
-void handles(Job& job) {
+SELFTEST_ON_RANKS(handles, true) {
   void* memory = allocate();
   ncclWindow_t made = nullptr;
   void* local = nullptr;
-  expect(ncclSuccess, open_window(job, memory, &made));
-  expect(ncclSuccess, ncclCommRegister(job.comm, memory, 4096, &local));
+  ok(open_window(job, memory, &made));
+  ok(ncclCommRegister(job.comm, memory, 4096, &local));
   if (job.rank == 0) {
     std::printf("window %s, local %s\n", made == nullptr ? "null" : "handle",
                 local == nullptr ? "null" : "handle");
   }
-  expect(ncclSuccess, ncclCommWindowDeregister(job.comm, made));
-  expect(ncclSuccess, ncclCommDeregister(job.comm, local));
-  expect(ncclSuccess, ncclMemFree(memory));
+  ok(ncclCommWindowDeregister(job.comm, made));
+  ok(ncclCommDeregister(job.comm, local));
+  ok(ncclMemFree(memory));
 }
 
 /// Buffers of an all-reduce, at the addresses that the last ones had.
 struct Buffers {
-  DeviceBytes from{std::vector<unsigned char>(kBytes, 1)};
-  DeviceBytes to{std::vector<unsigned char>(kBytes, 0)};
+  DeviceBytes from{Bytes(kBytes, 1)};
+  DeviceBytes to{Bytes(kBytes, 0)};
 
   void reduce(const Job& job) const {
-    expect(ncclSuccess,
-           ncclAllReduce(from.at(), to.at(), kBytes, ncclUint8, ncclSum, job.comm, job.stream));
+    ok(job.all_reduce(from.at(), to.at(), kBytes, ncclUint8, ncclSum));
   }
   [[nodiscard]] bool is_sum(const Job& job) const {
-    return to.read() == std::vector<unsigned char>(kBytes, static_cast<unsigned char>(job.ranks));
+    return to.read() == Bytes(kBytes, static_cast<unsigned char>(job.ranks));
   }
 };
 
@@ -202,19 +201,19 @@ struct Buffers {
 bool is_right_by_graph(const Job& job, const Buffers& buffers) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
-  expect(cudaSuccess, cudaStreamBeginCapture(job.stream, cudaStreamCaptureModeThreadLocal));
+  ok(cudaStreamBeginCapture(job.stream, cudaStreamCaptureModeThreadLocal));
   buffers.reduce(job);
-  expect(cudaSuccess, cudaStreamEndCapture(job.stream, &graph));
-  expect(cudaSuccess, cudaGraphInstantiateWithFlags(&executable, graph, 0));
-  expect(cudaSuccess, cudaGraphDestroy(graph));
-  expect(cudaSuccess, cudaGraphLaunch(executable, job.stream));
+  ok(cudaStreamEndCapture(job.stream, &graph));
+  ok(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+  ok(cudaGraphDestroy(graph));
+  ok(cudaGraphLaunch(executable, job.stream));
   job.finish();
-  expect(cudaSuccess, cudaGraphExecDestroy(executable));
+  ok(cudaGraphExecDestroy(executable));
   return buffers.is_sum(job);
 }
 
 /// A graph's registration outlives the graph and its buffers, until the eleventh group.
-void stale_graph(Job& job) {
+SELFTEST_ON_RANKS(stale_graph, true) {
   const unsigned char* address = nullptr;
   {
     const Buffers buffers;
@@ -236,17 +235,17 @@ void stale_graph(Job& job) {
 }
 
 /// A user's registration ends where a graph still uses the range, but the range stays.
-void stale_user(Job& job) {
+SELFTEST_ON_RANKS(stale_user, true) {
   void* before = nullptr;
   void* after = nullptr;
   {
     const Buffers buffers;
-    expect(ncclSuccess, ncclCommRegister(job.comm, buffers.to.at(), kBytes, &before));
+    ok(ncclCommRegister(job.comm, buffers.to.at(), kBytes, &before));
     require(is_right_by_graph(job, buffers), "a graph");
-    expect(ncclSuccess, ncclCommDeregister(job.comm, before));
+    ok(ncclCommDeregister(job.comm, before));
   }
   const Buffers buffers;
-  expect(ncclSuccess, ncclCommRegister(job.comm, buffers.to.at(), kBytes, &after));
+  ok(ncclCommRegister(job.comm, buffers.to.at(), kBytes, &after));
   require(before == after, "the same range");
   buffers.reduce(job);
   job.finish();
@@ -254,21 +253,4 @@ void stale_user(Job& job) {
 }
 
 }  // namespace
-
-const std::vector<Case>& configuration_cases() {
-  static const std::vector<Case> kCases = {{"configured", configured},
-                                           {"group_thread", on_unblocked_ranks<group_thread>},
-                                           {"two_groups", on_unblocked_ranks<two_groups>},
-                                           {"first_is_slow", on_ranks<first_is_slow>},
-                                           {"late_memory", on_ranks<late_memory>},
-                                           {"one_rank_fp8", on_ranks<one_rank_fp8>},
-                                           {"old_nccl", old_nccl},
-                                           {"window", on_unblocked_ranks<window>},
-                                           {"plain_window", on_ranks<plain_window>},
-                                           {"handles", on_ranks<handles>},
-                                           {"stale_graph", on_ranks<stale_graph>},
-                                           {"stale_user", on_ranks<stale_user>}};
-  return kCases;
-}
-
 }  // namespace selftest

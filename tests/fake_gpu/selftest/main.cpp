@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 
@@ -11,6 +13,16 @@
 #include "tests/fake_gpu/selftest/selftest.hpp"
 
 namespace selftest {
+namespace {
+
+std::map<std::string, void (*)()>& cases() {
+  static std::map<std::string, void (*)()> all;
+  return all;
+}
+
+}  // namespace
+
+Case::Case(const char* name, void (*run)()) { cases()[name] = run; }
 
 void require(bool good, const std::string& what, Where where) {
   if (good) return;
@@ -45,72 +57,81 @@ void expect(ncclResult_t wanted, ncclResult_t got, Where where) {
 
 DeviceBytes::DeviceBytes(std::size_t bytes) : bytes_(bytes) {
   void* start = nullptr;
-  expect(cudaSuccess, cudaMalloc(&start, bytes));
+  ok(cudaMalloc(&start, bytes));
   start_ = static_cast<unsigned char*>(start);
 }
 
-DeviceBytes::DeviceBytes(const std::vector<unsigned char>& contents)
-    : DeviceBytes(contents.size()) {
+DeviceBytes::DeviceBytes(const Bytes& contents) : DeviceBytes(contents.size()) {
   if (bytes_ == 0) return;
-  expect(cudaSuccess, cudaMemcpy(start_, contents.data(), bytes_, cudaMemcpyHostToDevice));
+  ok(cudaMemcpy(start_, contents.data(), bytes_, cudaMemcpyHostToDevice));
 }
 
 DeviceBytes::~DeviceBytes() { static_cast<void>(cudaFree(start_)); }
 
-std::vector<unsigned char> DeviceBytes::read() const {
-  std::vector<unsigned char> contents(bytes_);
+Bytes DeviceBytes::read() const {
+  Bytes contents(bytes_);
   if (bytes_ == 0) return contents;
-  expect(cudaSuccess, cudaMemcpy(contents.data(), start_, bytes_, cudaMemcpyDeviceToHost));
+  ok(cudaMemcpy(contents.data(), start_, bytes_, cudaMemcpyDeviceToHost));
   return contents;
 }
-
-void Job::finish() const { expect(cudaSuccess, cudaStreamSynchronize(stream)); }
 
 Job join(bool one_gpu) {
   Job job;
   MPI_Init(nullptr, nullptr);
   MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
-  expect(cudaSuccess, cudaSetDevice(one_gpu ? 0 : job.rank));
-  expect(cudaSuccess, cudaStreamCreateWithFlags(&job.stream, cudaStreamNonBlocking));
+  ok(cudaSetDevice(one_gpu ? 0 : job.rank));
+  job.stream = make_stream();
   return job;
+}
+
+cudaStream_t make_stream() {
+  cudaStream_t stream = nullptr;
+  ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
 }
 
 ncclUniqueId share_id() {
   ncclUniqueId id{};
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) expect(ncclSuccess, ncclGetUniqueId(&id));
+  if (rank == 0) ok(ncclGetUniqueId(&id));
   MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
   return id;
 }
 
 void meet_all() { MPI_Barrier(MPI_COMM_WORLD); }
 
-void connect(Job& job) {
-  expect(ncclSuccess, ncclCommInitRank(&job.comm, job.ranks, share_id(), job.rank));
-}
-
-void connect_without_blocking(Job& job) {
+ncclResult_t start_unblocked(Job& job, const ncclUniqueId& id) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  expect(ncclInProgress,
-         ncclCommInitRankConfig(&job.comm, job.ranks, share_id(), job.rank, &config));
-  expect(ncclSuccess, await_state(job.comm));
+  return ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config);
+}
+
+void on_ranks(void (*run)(Job&), bool blocking) {
+  Job job = join();
+  if (blocking) {
+    ok(ncclCommInitRank(&job.comm, job.ranks, share_id(), job.rank));
+  } else {
+    expect(ncclInProgress, start_unblocked(job, share_id()));
+    ok(await_state(job.comm));
+  }
+  run(job);
+  leave(job);
 }
 
 ncclResult_t await_state(ncclComm_t comm) {
   ncclResult_t state = ncclInProgress;
   while (state == ncclInProgress) {
     ::usleep(1000);
-    expect(ncclSuccess, ncclCommGetAsyncError(comm, &state));
+    ok(ncclCommGetAsyncError(comm, &state));
   }
   return state;
 }
 
 void leave(Job& job) {
-  if (job.comm != nullptr) expect(ncclSuccess, ncclCommDestroy(job.comm));
-  if (job.stream != nullptr) expect(cudaSuccess, cudaStreamDestroy(job.stream));
+  if (job.comm != nullptr) ok(ncclCommDestroy(job.comm));
+  if (job.stream != nullptr) ok(cudaStreamDestroy(job.stream));
   MPI_Finalize();
 }
 
@@ -124,7 +145,7 @@ CUmodule load_module() {
     std::uint64_t code = 0;
   } kImage;
   CUmodule module = nullptr;
-  expect(CUDA_SUCCESS, cuModuleLoadData(&module, &kImage));
+  ok(cuModuleLoadData(&module, &kImage));
   return module;
 }
 
@@ -132,9 +153,8 @@ cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream) {
   static CUmodule const kModule = load_module();
   CUfunction function = nullptr;
   CUresult result = cuModuleGetFunction(&function, kModule, kernel);
-  if (result == CUDA_SUCCESS) {
+  if (result == CUDA_SUCCESS)
     result = cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, stream, arguments, nullptr);
-  }
   return static_cast<cudaError_t>(result);  // their numbers are the same
 }
 
@@ -142,15 +162,9 @@ cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream) {
 
 int main(int count, char** arguments) {
   const std::string_view wanted = count == 2 ? arguments[1] : "";
-  for (const auto& cases :
-       {selftest::cuda_cases(), selftest::collective_cases(), selftest::communicator_cases(),
-        selftest::fault_cases(), selftest::configuration_cases()}) {
-    for (const selftest::Case& one : cases) {
-      if (wanted.empty()) std::puts(one.name);
-      if (wanted != one.name) continue;
-      one.run();
-      return 0;
-    }
+  for (const auto& [name, run] : selftest::cases()) {
+    if (wanted.empty()) std::puts(name.c_str());
+    if (wanted == name) return run(), 0;
   }
   return 2;
 }

@@ -17,22 +17,28 @@ using busbar::Where;
 
 /// Ends the process with one line where something is not as it must be.
 void require(bool good, const std::string& what, Where where = Where::here());
-/// The result of a call is this one.
+/// The result of a call is this one; of ok(), success.
 void expect(cudaError_t wanted, cudaError_t got, Where where = Where::here());
 void expect(CUresult wanted, CUresult got, Where where = Where::here());
 void expect(ncclResult_t wanted, ncclResult_t got, Where where = Where::here());
+template <class Result>
+void ok(Result got, Where where = Where::here()) {
+  expect(Result{}, got, where);
+}
+
+using Bytes = std::vector<unsigned char>;
 
 /// Device memory with contents.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t bytes);
-  explicit DeviceBytes(const std::vector<unsigned char>& contents);
+  explicit DeviceBytes(const Bytes& contents);
   ~DeviceBytes();
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;
 
   [[nodiscard]] unsigned char* at(std::size_t offset = 0) const { return start_ + offset; }
-  [[nodiscard]] std::vector<unsigned char> read() const;
+  [[nodiscard]] Bytes read() const;
 
  private:
   unsigned char* start_ = nullptr;
@@ -47,17 +53,21 @@ struct Job {
   cudaStream_t stream = nullptr;
 
   /// Waits for the stream.
-  void finish() const;
+  void finish() const { ok(cudaStreamSynchronize(stream)); }
+  ncclResult_t all_reduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                          ncclRedOp_t op) const {
+    return ncclAllReduce(from, to, count, type, op, comm, stream);
+  }
 };
 
 /// Joins the ranks of mpirun, each on the GPU of its number (or all on one).
 [[nodiscard]] Job join(bool one_gpu = false);
 [[nodiscard]] ncclUniqueId share_id();
 void meet_all();
-/// Makes the communicator of a job and waits until it is ready.
-void connect(Job& job);
-/// The same, with a communicator that does not block.
-void connect_without_blocking(Job& job);
+/// One that does not wait for the default stream.
+[[nodiscard]] cudaStream_t make_stream();
+/// Starts the communicator of a job, which does not block.
+[[nodiscard]] ncclResult_t start_unblocked(Job& job, const ncclUniqueId& id);
 /// The state of a communicator that is no longer in progress.
 [[nodiscard]] ncclResult_t await_state(ncclComm_t comm);
 void leave(Job& job);
@@ -67,30 +77,20 @@ void leave(Job& job);
 /// Launches busbar_fill or busbar_compare through the driver.
 cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream);
 
-/// A case on the ranks of mpirun with a communicator, which does not block in the second.
-template <void (*Run)(Job&)>
-void on_ranks() {
-  Job job = join();
-  connect(job);
-  Run(job);
-  leave(job);
-}
-template <void (*Run)(Job&)>
-void on_unblocked_ranks() {
-  Job job = join();
-  connect_without_blocking(job);
-  Run(job);
-  leave(job);
-}
+/// Runs a case on the ranks of mpirun with a communicator, which may block or not.
+void on_ranks(void (*run)(Job&), bool blocking);
 
+/// Makes a case known by its name.
 struct Case {
-  const char* name;
-  void (*run)();
+  Case(const char* name, void (*run)());
 };
-[[nodiscard]] const std::vector<Case>& cuda_cases();
-[[nodiscard]] const std::vector<Case>& collective_cases();
-[[nodiscard]] const std::vector<Case>& communicator_cases();
-[[nodiscard]] const std::vector<Case>& fault_cases();
-[[nodiscard]] const std::vector<Case>& configuration_cases();
+#define SELFTEST(name)                     \
+  void name();                             \
+  const Case name##_is_known(#name, name); \
+  void name()
+#define SELFTEST_ON_RANKS(name, blocking)                              \
+  void name(Job& job);                                                 \
+  const Case name##_is_known(#name, [] { on_ranks(name, blocking); }); \
+  void name(Job& job)
 
 }  // namespace selftest

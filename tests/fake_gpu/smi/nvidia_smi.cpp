@@ -70,10 +70,14 @@ int links_of(const Row& row) {
   });
 }
 
+void print_gpu(std::size_t i, const fake_gpu::Gpu& gpu) {
+  std::printf("GPU %zu: %s (UUID: %s)\n", i, gpu.name.c_str(), gpu.uuid_text().c_str());
+}
+
 void print_status(const std::vector<fake_gpu::Gpu>& gpus, const Rows& rows) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     if (links_of(rows[i]) == 0) continue;
-    std::printf("GPU %zu: %s (UUID: %s)\n", i, gpus[i].name.c_str(), gpus[i].uuid_text().c_str());
+    print_gpu(i, gpus[i]);
     for (int link = 0; link < links_of(rows[i]); ++link)
       std::printf("\t Link %d: 25.781 GB/s\n", link);
   }
@@ -83,12 +87,6 @@ void print_query(const std::vector<fake_gpu::Gpu>& gpus) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     std::printf("%zu, %s, %s, 0000%s, 3, 16, [N/A]\n", i, gpus[i].uuid_text().c_str(),
                 gpus[i].name.c_str(), gpus[i].pci.c_str());
-  }
-}
-
-void print_list(const std::vector<fake_gpu::Gpu>& gpus) {
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    std::printf("GPU %zu: %s (UUID: %s)\n", i, gpus[i].name.c_str(), gpus[i].uuid_text().c_str());
   }
 }
 
@@ -107,7 +105,7 @@ int main(int argc, char** argv) {
   else if (words.rfind("topo -p2p", 0) == 0)
     print_p2p(gpus.size());
   else if (words == "-L")
-    print_list(gpus);
+    for (std::size_t i = 0; i < gpus.size(); ++i) print_gpu(i, gpus[i]);
   else if (words == "nvlink -s")
     print_status(gpus, rows);
   else if (words.rfind("--query-gpu=", 0) == 0)
