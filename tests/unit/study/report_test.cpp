@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/report_findings.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/document.hpp"
+#include "study/report_document.hpp"
+#include "study/report_findings.hpp"
 #include "study/report_topology.hpp"
+#include "tests/unit/support/study_rows.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
 namespace {
 
+using test::dataset;
+using test::study_row;
+using test::with;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -17,25 +22,14 @@ using testing::IsEmpty;
 using testing::Not;
 
 Record row(const std::string& collective, int ranks, Bytes size, double busbw) {
-  return {.collective = collective,
-          .backend = "sim",
-          .ranks = ranks,
-          .nodes = 1,
-          .type = "float",
-          .size = size,
-          .time_median_us = 1,
-          .busbw_GBps = busbw};
+  return with(study_row(size, busbw, ranks), &Record::collective, collective);
 }
 
 Dataset run_of(const std::string& system, std::vector<Record> records) {
-  return {.path = "/tmp/" + system + ".csv",
-          .label = system,
-          .facts = {{"system", system}},
-          .records = std::move(records),
-          .simulated = true};
+  return with(dataset(system, std::move(records), {{"system", system}}), &Dataset::simulated, true);
 }
 
-/// What arXiv 1905.08764 tells of the all-reduce at 1 GB, and its broadcast around the crossing.
+/// What arXiv 1905.08764 has of the all-reduce at 1 GB, and its broadcast around the crossing.
 ReportData papers() {
   constexpr const char* kAr = "allreduce";
   constexpr const char* kBc = "broadcast";
@@ -53,17 +47,17 @@ TEST(Findings, NameTheFastestAtEachNumberOfRanks) {
   const std::vector<std::string> found = fastest_findings(papers());
   EXPECT_THAT(found, Contains(HasSubstr("all-reduce, 8 ranks, 1 GiB: dgx-1v is fastest with 130")));
   EXPECT_THAT(found, Contains(HasSubstr("all-reduce, 2 ranks, 1 GiB: dgx-2 is fastest with 120")));
-  EXPECT_THAT(found, Not(Contains(HasSubstr("16 ranks"))));  // one system alone beats nobody
+  EXPECT_THAT(found, Not(Contains(HasSubstr("16 ranks"))));  // one system alone
   for (const std::string& words : found) EXPECT_THAT(words, HasSubstr("simulated")) << words;
 }
 
-TEST(Findings, TellWhereTheLeadChanges) {
+TEST(Findings, NameWhereTheLeadChanges) {
   EXPECT_THAT(crossing_findings(papers()),
               ElementsAre("simulated broadcast, 8 ranks: dgx-1v overtakes dgx-2 between 256 MiB "
                           "and 512 MiB"));
 }
 
-TEST(Findings, TellHowRatesGoWithRanks) {
+TEST(Findings, NameHowRatesGoWithRanks) {
   const std::vector<std::string> found = trend_findings(papers());
   EXPECT_THAT(found, Contains(HasSubstr("dgx-2 (simulated) is flat")));
   EXPECT_THAT(found, Contains(HasSubstr("dgx-1v (simulated) is rising")));
@@ -71,7 +65,7 @@ TEST(Findings, TellHowRatesGoWithRanks) {
                                         "70 (2), 30 (4) GB/s")));
 }
 
-TEST(Findings, TellWhatIsLowOrSuspect) {
+TEST(Findings, NameWhatIsLowOrSuspect) {
   EXPECT_THAT(share_findings(papers()), IsEmpty());
   const ReportData odd = make_report_data(
       {run_of("dgx-2", {row("allreduce", 2, kMiB, 60), row("allreduce", 4, kMiB, 200)})}, {});
@@ -82,7 +76,7 @@ TEST(Findings, TellWhatIsLowOrSuspect) {
   EXPECT_THAT(found[1], HasSubstr("more than the links allow"));
 }
 
-TEST(Findings, TellWhatLimitsAndWhatToAvoid) {
+TEST(Findings, NameTheBottleneckAndWhatToAvoid) {
   const ReportData data = make_report_data({}, {topo::load_system("dgx-1v")});
   EXPECT_THAT(limit_findings(data.systems[0]),
               Contains("dgx-1v with its first 5 GPUs: no NVLink ring closes; PCIe 3.0 x16 into "
@@ -95,7 +89,7 @@ TEST(Findings, TellWhatLimitsAndWhatToAvoid) {
               ElementsAre(HasSubstr("first 2, 4, 8 and 16 GPUs: NVLink 2 of every GPU")));
 }
 
-TEST(Findings, ToldOfTopologiesNeedNoCurves) {
+TEST(Findings, OfTopologiesNeedNoCurves) {
   const ReportData data =
       make_report_data({}, {topo::load_system("dgx-1v"), topo::load_system("dgx-2")});
   EXPECT_THAT(topology_findings(data),
@@ -105,7 +99,7 @@ TEST(Findings, ToldOfTopologiesNeedNoCurves) {
       Contains("4 devices, best set of each: dgx-2 can carry 150 GB/s; behind: dgx-1v 100"));
 }
 
-TEST(Warnings, TellWhatMakesAComparisonUnsafe) {
+TEST(Warnings, NameWhatMakesAComparisonUnsafe) {
   Dataset old = run_of("dgx-2", {row("allreduce", 2, kGiB, 120)});
   Dataset young = run_of("ac922", {row("allreduce", 2, kGiB, 70)});
   for (Dataset* run : {&old, &young}) run->simulated = false;
@@ -125,8 +119,8 @@ TEST(Warnings, TellWhatMakesAComparisonUnsafe) {
 }
 
 TEST(ReportData, TakesTheMedianOfLaunchesAndKeepsGaps) {
-  Record skipped = row("allreduce", 2, 2 * kMiB, 0);
-  skipped.status = RowStatus::Skipped;
+  const Record skipped =
+      with(row("allreduce", 2, 2 * kMiB, 0), &Record::status, RowStatus::Skipped);
   const ReportData data = make_report_data(
       {run_of("mine", {row("allreduce", 2, kMiB, 10), row("allreduce", 2, kMiB, 30),
                        row("allreduce", 2, kMiB, 11), skipped})},
@@ -145,28 +139,21 @@ TEST(ReportData, ReadsNoFileThatACsvNames) {
   EXPECT_FALSE(data.systems[0].graph.has_value());
 }
 
-Trend of(const std::vector<double>& rates) { return trend_of(rates); }
-
-TEST(Trend, OfThePapersSystems) {
-  EXPECT_EQ(of({120, 121, 119, 117}), Trend::Flat);  // DGX-2 at 2, 4, 8, 16
-  EXPECT_EQ(of({20, 80, 130}), Trend::Rising);       // P3 at 2, 4, 8
-  EXPECT_EQ(of({70, 30}), Trend::Falling);           // AC922 at 2, 4
-}
-
-TEST(Trend, IsFlatUpToFivePercentOfTheGreatest) {
-  EXPECT_EQ(of({100, 95}), Trend::Flat);
-  EXPECT_EQ(of({100, 94.9}), Trend::Falling);
-  EXPECT_EQ(of({94.9, 100}), Trend::Rising);
-}
-
-TEST(Trend, IsMixedWhereItGoesBothWays) {
-  EXPECT_EQ(of({50, 25, 100}), Trend::Mixed);
-  EXPECT_EQ(of({50, 100, 50}), Trend::Mixed);
-}
-
-TEST(Trend, NeedsTwoNumbersOfRanks) {
-  EXPECT_EQ(of({}), Trend::None);
-  EXPECT_EQ(of({5}), Trend::None);
+TEST(Trend, IsOfTwoNumbersOfRanksAndFlatUpToFivePercentOfTheGreatest) {
+  const std::vector<std::pair<std::vector<double>, Trend>> cases{
+      {{120, 121, 119, 117}, Trend::Flat},  // DGX-2 at 2, 4, 8, 16
+      {{20, 80, 130}, Trend::Rising},       // P3 at 2, 4, 8
+      {{70, 30}, Trend::Falling},           // AC922 at 2, 4
+      {{100, 95}, Trend::Flat},
+      {{100, 94.9}, Trend::Falling},
+      {{94.9, 100}, Trend::Rising},
+      {{50, 25, 100}, Trend::Mixed},
+      {{50, 100, 50}, Trend::Mixed},
+      {{}, Trend::None},
+      {{5}, Trend::None}};
+  for (const auto& [rates, trend] : cases) {
+    EXPECT_EQ(trend_of(rates), trend) << testing::PrintToString(rates);
+  }
   EXPECT_EQ(name(Trend::None), "");
   EXPECT_EQ(name(Trend::Mixed), "mixed");
 }
@@ -198,9 +185,13 @@ TEST(Crossings, LieBetweenTheLastSizeOfTheOldLeaderAndTheFirstOfTheNew) {
   EXPECT_EQ(turned[0].winner, 1U);
 }
 
-TEST(Crossings, AreNoneWhereOneAlwaysLeads) {
+TEST(Crossings, AreNoneWhereOneLeadsAtAllSizesOfBothOrTheLeaderLacksTheSize) {
   EXPECT_TRUE(crossings({Points{{1, 2}, {2, 3}}, Points{{1, 1}, {2, 2}}}).empty());
   EXPECT_TRUE(crossings({Points{}, Points{{1, 1}}}).empty());
+  EXPECT_TRUE(crossings({Points{{1, 10}, {2, 99}, {4, 10}}, Points{{1, 20}, {4, 20}}}).empty());
+  EXPECT_TRUE(
+      crossings({Points{{1, 90}, {4, 90}}, Points{{1, 10}, {2, 20}, {4, 10}}, Points{{2, 99}}})
+          .empty());
 }
 
 TEST(Crossings, WidenOverSizesAtWhichBothAreLevel) {
@@ -214,61 +205,119 @@ TEST(Crossings, WidenOverSizesAtWhichBothAreLevel) {
   EXPECT_EQ(crossings({rising, even}, 0)[0].until, 4U);
 }
 
-TEST(Crossings, UseSizesOfBothOnly) {
-  const Points one{{1, 10}, {2, 99}, {4, 10}};
-  const Points other{{1, 20}, {4, 20}};
-  EXPECT_TRUE(crossings({one, other}).empty());
-}
-
 TEST(Crossings, MayBeSeveral) {
-  const Points one{{1, 10}, {2, 30}, {4, 10}};
-  const Points other{{1, 20}, {2, 20}, {4, 20}};
-  const std::vector<Crossing> found = crossings({one, other});
+  const std::vector<Crossing> found =
+      crossings({Points{{1, 10}, {2, 30}, {4, 10}}, Points{{1, 20}, {2, 20}, {4, 20}}});
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].winner, 0U);
   EXPECT_EQ(found[1].winner, 1U);
 }
 
-TEST(Crossings, AreOfTheLeadAndNotOfThePlacesBehindIt) {
-  const Points first{{1, 90}, {2, 90}, {4, 90}};
-  const Points second{{1, 10}, {2, 20}, {4, 95}};
-  const Points third{{1, 20}, {2, 10}, {4, 10}};
-  const std::vector<Crossing> found = crossings({first, second, third});
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].loser, 0U);
-  EXPECT_EQ(found[0].winner, 1U);
+TEST(Crossings, AreOfTheLeadAloneAlsoBesideACurveThatEndsBefore) {
+  const std::vector<Crossing> led =
+      crossings({Points{{1, 90}, {2, 90}, {4, 90}}, Points{{1, 10}, {2, 20}, {4, 95}},
+                 Points{{1, 20}, {2, 10}, {4, 10}}});
+  ASSERT_EQ(led.size(), 1U);
+  EXPECT_EQ(led[0].loser, 0U);
+  EXPECT_EQ(led[0].winner, 1U);
+  const std::vector<Crossing> beside =
+      crossings({Points{{1, 10}}, Points{{2, 20}, {4, 20}}, Points{{2, 10}, {4, 30}}});
+  ASSERT_EQ(beside.size(), 1U);
+  EXPECT_EQ(beside[0].loser, 1U);
+  EXPECT_EQ(beside[0].winner, 2U);
+  EXPECT_EQ(beside[0].after, 2U);
+  EXPECT_EQ(beside[0].until, 4U);
 }
 
-TEST(Crossings, AreNotSeenAtSizesThatTheLeaderLacks) {
-  const Points one{{1, 90}, {4, 90}};
-  const Points other{{1, 10}, {2, 20}, {4, 10}};
-  const Points single{{2, 99}};
-  EXPECT_TRUE(crossings({one, other, single}).empty());
+TEST(Leader, IsNullWithinTwoPercentOfTheGreater) {
+  // 2 of 100, not 1.96 of 98.02; and exactly two are not more
+  struct Case {
+    double first, second;
+    int leader;
+  };
+  for (const Case& one : {Case{100, 98.5, 0}, Case{100, 97.5, 1}, Case{97.5, 100, -1},
+                          Case{0, 0, 0}, Case{100, 98.02, 0}, Case{98.02, 100, 0}, Case{100, 98, 0},
+                          Case{98, 100, 0}, Case{100, 97.98, 1}}) {
+    EXPECT_EQ(leader(one.first, one.second), one.leader) << one.first << ' ' << one.second;
+  }
 }
 
-TEST(Crossings, AreOfCurvesThatBeginBesideAnother) {
-  const Points alone{{1, 10}};
-  const Points even{{2, 20}, {4, 20}};
-  const Points rising{{2, 10}, {4, 30}};
-  const std::vector<Crossing> found = crossings({alone, even, rising});
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].loser, 1U);
-  EXPECT_EQ(found[0].winner, 2U);
-  EXPECT_EQ(found[0].after, 2U);
-  EXPECT_EQ(found[0].until, 4U);
+Record flagged(Bytes size, double busbw, const std::string& flags = {}) {
+  return with(study_row(size, busbw, 8), &Record::flags, flags);
+}
+Record in_place(Bytes size, double busbw) {
+  return with(study_row(size, busbw, 8), &Record::in_place, true);
 }
 
-TEST(Leader, IsNobodyWithinTwoPercent) {
-  EXPECT_EQ(leader(100, 98.5), 0);
-  EXPECT_EQ(leader(100, 97.5), 1);
-  EXPECT_EQ(leader(97.5, 100), -1);
-  EXPECT_EQ(leader(0, 0), 0);
-  // two percent are of the greater: 2 of 100, not 1.96 of 98.02; and exactly two are not more
-  EXPECT_EQ(leader(100, 98.02), 0);
-  EXPECT_EQ(leader(98.02, 100), 0);
-  EXPECT_EQ(leader(100, 98), 0);
-  EXPECT_EQ(leader(98, 100), 0);
-  EXPECT_EQ(leader(100, 97.98), 1);
+Document document_of(std::vector<Dataset> datasets) {
+  return report_document(make_report_data(std::move(datasets), {}));
+}
+std::string page_of(std::vector<Dataset> datasets) {
+  return markdown_page(document_of(std::move(datasets)));
+}
+
+std::vector<Figure> figures_of(const Document& document) {
+  std::vector<Figure> figures;
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      if (const auto* figure = std::get_if<Figure>(&block)) figures.push_back(*figure);
+    }
+  }
+  return figures;
+}
+
+TEST(ReportDocument, NamesImportedMeansWhereverItWouldSayMeasuredMedians) {
+  const Dataset imported =
+      dataset("a", {flagged(1024, 10, "imported mean")},
+              {{"tool", "nccl-tests 2.17.8"}, {"imported-from", "/home/me/secret/a.txt"}});
+  const std::string page = page_of({imported});
+  EXPECT_THAT(page, HasSubstr("One run is imported from logs of nccl-tests: each value is a mean"));
+  EXPECT_THAT(page, HasSubstr("Values are means"));
+  EXPECT_THAT(page, HasSubstr("imported means (nccl-tests 2.17.8)"));
+  EXPECT_THAT(page, HasSubstr("a.txt"));
+  EXPECT_THAT(page, Not(HasSubstr("secret")));
+  EXPECT_THAT(page, Not(HasSubstr("Medians over launches")));
+  const std::string both = page_of({imported, dataset("b", {flagged(1024, 20)})});
+  EXPECT_THAT(both, HasSubstr("a (imported means)"));
+  EXPECT_THAT(both, HasSubstr("imported means (a); measured medians (b)"));
+}
+
+TEST(ReportDocument, LabelsWhatIsOfFakeGpus) {
+  const std::string page = page_of({dataset("a", {flagged(1024, 10, "fake")})});
+  EXPECT_THAT(page, HasSubstr("a (fake GPUs)"));
+  EXPECT_THAT(page, HasSubstr("no figure is real"));
+  EXPECT_THAT(page, Not(HasSubstr("measured.")));
+  EXPECT_THAT(
+      page_of({dataset("a", {flagged(1024, 10, "fake")}), dataset("b", {flagged(1024, 20)})}),
+      HasSubstr("fake GPUs (a); measured medians (b)"));
+}
+
+TEST(ReportDocument, MarksSizesMeasuredInPlaceOnly) {
+  EXPECT_THAT(page_of({dataset("a", {flagged(1024, 10), in_place(2048, 20)})}),
+              HasSubstr("| 2 KiB | 20 (in place) |"));
+}
+
+TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
+  const Record half = with(flagged(1024, 10), &Record::bound_GBps, 20.0);
+  const Record more = with(flagged(2048, 15), &Record::bound_GBps, 20.0);
+  const Figure share = figures_of(document_of({dataset("a", {half, more})})).at(1);
+  EXPECT_DOUBLE_EQ(share.chart.curves.at(0).points.at(0).y, 50);
+  EXPECT_THAT(share.caption, Not(HasSubstr("Hollow")));
+  EXPECT_THAT(figures_of(document_of({dataset("a", {half, in_place(2048, 15)})})).at(0).caption,
+              HasSubstr("Hollow: measured in place only."));
+}
+
+TEST(ReportDocument, NamesTheTypeInTheCaptionOrInTheLinesThatDiffer) {
+  const Dataset other = dataset("a", {with(flagged(1024, 10), &Record::type, "double")});
+  EXPECT_THAT(page_of({other}), HasSubstr("all-reduce, 8 ranks, double\n"));
+  EXPECT_THAT(page_of({other, dataset("b", {flagged(1024, 10)})}),
+              HasSubstr("| a, double | b, float |"));
+}
+
+TEST(ReportDocument, HasNoRowsOfUnknownBoundsAndNoColumnsOfUnknownFacts) {
+  const std::string page = page_of({dataset("a", {flagged(1024, 10)})});
+  EXPECT_THAT(page, Not(HasSubstr("highest of bound")));
+  EXPECT_THAT(page, Not(HasSubstr("processor |")));
 }
 
 }  // namespace
