@@ -4,19 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/study_rows.hpp"
+
 namespace busbar {
 namespace {
 
+using test::with;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 Record row(Bytes size, bool in_place, double busbw = 10) {
-  return {.collective = "allreduce",
-          .ranks = 2,
-          .in_place = in_place,
-          .size = size,
-          .time_median_us = 1,
-          .busbw_GBps = busbw};
+  return with(test::study_row(size, busbw, 2), &Record::in_place, in_place);
+}
+Record flagged(Bytes size, const std::string& flags) {
+  return with(row(size, false), &Record::flags, flags);
 }
 
 std::vector<Curve> preferred(std::vector<Record> records) {
@@ -43,10 +44,8 @@ TEST(PreferOutOfPlace, KeepsACurveThatIsInPlaceAlone) {
 }
 
 TEST(Curves, KeepApartWhatIsMeasuredImportedAndOfFakeGpus) {
-  std::vector<Record> records{row(1024, false), row(1024, false), row(1024, false)};
-  records[1].flags = "imported mean";
-  records[2].flags = "shared-gpu fake";
-  const std::vector<Curve> curves = preferred(records);
+  const std::vector<Curve> curves = preferred(
+      {row(1024, false), flagged(1024, "imported mean"), flagged(1024, "shared-gpu fake")});
   ASSERT_EQ(curves.size(), 3U);
   std::vector<std::string> suffixes;
   for (const Curve& curve : curves) suffixes.emplace_back(origin_suffix(curve.key));
@@ -58,13 +57,8 @@ TEST(FileProblems, AreThatItWasCutHasNoValueContradictsItselfOrIsFake) {
   none.add(row(1024, false));
   EXPECT_THAT(none.lines("/x/a.csv", ""), IsEmpty());
   FileProblems all;
-  Record damaged = row(2048, false);
-  damaged.flags = "imported mean bandwidth-differs";
-  all.add(damaged);
-  Record fake = row(4096, false);
-  fake.flags = "fake";
-  fake.status = RowStatus::Skipped;
-  all.add(fake);
+  all.add(flagged(2048, "imported mean bandwidth-differs"));
+  all.add(with(flagged(4096, "fake"), &Record::status, RowStatus::Skipped));
   EXPECT_THAT(
       all.lines("/x/a.csv", "cut off: its last line has no end"),
       ElementsAre(
