@@ -3,8 +3,10 @@
 
 #include <set>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "study/dataset.hpp"
 #include "study/plot_history.hpp"
 #include "study/plot_size_figures.hpp"
 #include "tests/unit/support/failure.hpp"
@@ -15,6 +17,8 @@ namespace {
 
 using test::dataset;
 using test::with;
+using testing::ElementsAre;
+using testing::IsEmpty;
 using Records = std::vector<Record>;
 using Datasets = std::vector<Dataset>;
 
@@ -116,9 +120,13 @@ TEST(BusbwFigure, HasALogarithmicAxisWherePeaksDifferMuchOrAsRequested) {
   EXPECT_TRUE(has_log(100, true));
 }
 
+Record flagged(Bytes size, const std::string& flags) {
+  return with(row(size, 10), &Record::flags, flags);
+}
+
 TEST(CurveNames, NameImportedMeansAndFakeGpus) {
-  const Record imported = with(row(1024, 10), &Record::flags, "imported mean");
-  const Record fake = with(row(1024, 10), &Record::flags, "fake");
+  const Record imported = flagged(1024, "imported mean");
+  const Record fake = flagged(1024, "fake");
   EXPECT_EQ(curves_of(Records{imported}).common,
             "a, allreduce, float sum, out of place, imported means");
   const SizeCurves mixed = curves_of(
@@ -390,6 +398,52 @@ TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {
   EXPECT_TRUE(requested({"histogram"}).says("30 samples"));
   EXPECT_EQ(requested({"history"}).status, Status::Usage);
   EXPECT_EQ(requested({"busbw"}).status, Status::Ok);
+}
+
+std::vector<Curve> preferred(std::vector<Record> records) {
+  std::vector<Curve> curves = busbar::curves_of(Datasets{dataset("a", std::move(records))});
+  prefer_out_of_place(curves);
+  return curves;
+}
+
+TEST(PreferOutOfPlace, TakesFromInPlaceOnlyTheSizesThatLack) {
+  const std::vector<Curve> curves = preferred({placed(1024, 1, false), placed(1024, 2, true),
+                                               placed(2048, 3, true), placed(4096, 4, false)});
+  ASSERT_EQ(curves.size(), 1U);
+  std::vector<double> rates;
+  for (const Record& point : curves[0].points) rates.push_back(*point.busbw_GBps);
+  EXPECT_THAT(rates, ElementsAre(1, 3, 4));
+  EXPECT_TRUE(curves[0].points[1].in_place);
+}
+
+TEST(PreferOutOfPlace, KeepsACurveThatIsInPlaceAlone) {
+  const std::vector<Curve> curves = preferred({placed(1024, 10, true)});
+  ASSERT_EQ(curves.size(), 1U);
+  EXPECT_TRUE(curves[0].key.in_place);
+}
+
+TEST(Curves, KeepApartWhatIsMeasuredImportedAndOfFakeGpus) {
+  const std::vector<Curve> curves =
+      preferred({row(1024, 10), flagged(1024, "imported mean"), flagged(1024, "shared-gpu fake")});
+  ASSERT_EQ(curves.size(), 3U);
+  std::vector<std::string> suffixes;
+  for (const Curve& curve : curves) suffixes.emplace_back(origin_suffix(curve.key));
+  EXPECT_THAT(suffixes, ElementsAre("", "", " (fake GPUs)"));
+}
+
+TEST(FileProblems, AreThatItWasCutHasNoValueContradictsItselfOrIsFake) {
+  FileProblems none;
+  none.add(row(1024, 10));
+  EXPECT_THAT(none.lines("/x/a.csv", ""), IsEmpty());
+  FileProblems all;
+  all.add(flagged(2048, "imported mean bandwidth-differs"));
+  all.add(with(flagged(4096, "fake"), &Record::status, RowStatus::Skipped));
+  EXPECT_THAT(
+      all.lines("/x/a.csv", "cut off: its last line has no end"),
+      ElementsAre(
+          "a.csv: cut off: its last line has no end", "a.csv: no row with status ok and a time",
+          "a.csv: left out, since time and bandwidth of the log contradict each other: 2 KiB",
+          "a.csv: from the fake GPU machine of busbar's tests; no figure is real"));
 }
 
 }  // namespace

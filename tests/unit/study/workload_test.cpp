@@ -58,11 +58,8 @@ TEST(Workload, StepIsComputingAndWhatIsExposed) {
   EXPECT_NEAR(row.steps[0].efficiency, 0.5, 1e-12);
   EXPECT_NEAR(row.steps[1].efficiency, 2.0 / 3, 1e-12);
   EXPECT_NEAR(row.samples_per_s[0], 2 * 50 / 0.2, 1e-9);
-}
-
-TEST(Workload, ExposedTimeIsNeverBelowZero) {
   const StepTime step = step_time(1, 0.4, 0.5);
-  EXPECT_EQ(step.exposed, 0);
+  EXPECT_EQ(step.exposed, 0) << "never below zero";
   EXPECT_EQ(step.efficiency, 1);
   EXPECT_EQ(step.share, 0);
 }
