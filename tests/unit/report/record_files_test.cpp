@@ -59,7 +59,8 @@ TEST_F(CsvWriterFile, HasItsContextAndEveryRowOnDiskWhenWriteReturns) {
   EXPECT_EQ(text(), expected);
   for (const bool in_place : {false, true}) {
     writer.write(measured(in_place), {});
-    EXPECT_EQ(text(), expected += csv_row(measured(in_place)));
+    expected += csv_row(measured(in_place));
+    EXPECT_EQ(text(), expected);
   }
   writer.end({.finished_at = "2026-11-21 14:03:00"});
   EXPECT_THAT(text(), EndsWith("\n# finished: 2026-11-21 14:03:00\n"));

@@ -233,28 +233,32 @@ std::vector<SystemRates> rates(const std::vector<Dataset>& datasets) {
   return rates_of(datasets, {.type = "float"});
 }
 
+/// Rates of the all-reduce on one system by size.
+SystemRates all_reduce(int ranks, const std::vector<std::pair<Bytes, double>>& points) {
+  std::vector<Record> records;
+  for (const auto& [size, GBps] : points) records.push_back(row("allreduce", ranks, size, GBps));
+  const std::vector<SystemRates> systems = rates({dataset(records)});
+  EXPECT_EQ(systems.size(), 1U);
+  return systems.at(0);
+}
+
 TEST(WorkloadRates, AreReadAtTheSizeOfTheMessage) {
-  const auto systems =
-      rates({dataset({row("allreduce", 4, kMiB, 10), row("allreduce", 4, 4 * kMiB, 40)})});
-  ASSERT_EQ(systems.size(), 1U);
-  EXPECT_THAT(measured_ranks(systems[0]), ElementsAre(4));
-  const auto time = message_time(systems[0], "allreduce", 4, 2.0 * kMiB);
+  const SystemRates system = all_reduce(4, {{kMiB, 10}, {4 * kMiB, 40}});
+  EXPECT_THAT(measured_ranks(system), ElementsAre(4));
+  const auto time = message_time(system, "allreduce", 4, 2.0 * kMiB);
   ASSERT_TRUE(time);
   EXPECT_NEAR(time->GBps, 20, 1e-9);  // by logarithms of both
   EXPECT_NEAR(time->seconds, 1.5 * 2 * kMiB / 20e9, 1e-12);
   EXPECT_FALSE(time->outside);
-  EXPECT_FALSE(message_time(systems[0], "allreduce", 8, 2.0 * kMiB));
+  EXPECT_FALSE(message_time(system, "allreduce", 8, 2.0 * kMiB));
 }
 
 TEST(WorkloadRates, OfCyclesAreTheirMedian) {
-  const auto systems = rates({dataset({row("allreduce", 2, kMiB, 10), row("allreduce", 2, kMiB, 90),
-                                       row("allreduce", 2, kMiB, 12)})});
-  EXPECT_EQ(systems[0].curves[0].points.size(), 1U);
-  EXPECT_EQ(message_time(systems[0], "allreduce", 2, kMiB)->GBps, 12);
-  const auto four =
-      rates({dataset({row("allreduce", 2, kMiB, 10), row("allreduce", 2, kMiB, 90),
-                      row("allreduce", 2, kMiB, 12), row("allreduce", 2, kMiB, 40)})});
-  EXPECT_EQ(message_time(four[0], "allreduce", 2, kMiB)->GBps, 26);
+  const SystemRates three = all_reduce(2, {{kMiB, 10}, {kMiB, 90}, {kMiB, 12}});
+  EXPECT_EQ(three.curves[0].points.size(), 1U);
+  EXPECT_EQ(message_time(three, "allreduce", 2, kMiB)->GBps, 12);
+  const SystemRates four = all_reduce(2, {{kMiB, 10}, {kMiB, 90}, {kMiB, 12}, {kMiB, 40}});
+  EXPECT_EQ(message_time(four, "allreduce", 2, kMiB)->GBps, 26);
 }
 
 TEST(WorkloadRates, PreferTheTypeAndTheBufferModeOfTheRequest) {
@@ -279,7 +283,7 @@ TEST(WorkloadRates, OfOneLabelAreOneSystem) {
   const auto time = data_parallel_time(systems[0], 4, 1e6);
   ASSERT_TRUE(time);
   EXPECT_NEAR(time->seconds, 1e6 / 20e9 + 1e6 / 5e9, 1e-12);
-  EXPECT_FALSE(data_parallel_time(rates({dataset({row("allreduce", 4, kMiB, 10)})})[0], 4, 1e6));
+  EXPECT_FALSE(data_parallel_time(all_reduce(4, {{kMiB, 10}}), 4, 1e6));
 }
 
 TEST(WorkloadRates, OfBucketsAddUp) {
@@ -289,14 +293,13 @@ TEST(WorkloadRates, OfBucketsAddUp) {
   EXPECT_EQ(sync_time(constant, 2, 100e6, 200e6)->seconds,
             sync_time(constant, 2, 100e6, 0)->seconds);
 
-  const auto rising =
-      rates({dataset({row("allreduce", 2, kMiB, 10), row("allreduce", 2, 4 * kMiB, 40)})});
-  const auto time = sync_time(rising[0], 2, 5.0 * kMiB, 4.0 * kMiB);
+  const SystemRates rising = all_reduce(2, {{kMiB, 10}, {4 * kMiB, 40}});
+  const auto time = sync_time(rising, 2, 5.0 * kMiB, 4.0 * kMiB);
   ASSERT_TRUE(time);
   EXPECT_NEAR(time->seconds, 4.0 * kMiB / 40e9 + kMiB / 10e9, 1e-12);
   EXPECT_FALSE(time->outside);
-  EXPECT_TRUE(sync_time(rising[0], 2, 5.0 * kMiB, 0)->outside);
-  EXPECT_TRUE(sync_time(rising[0], 2, 4.5 * kMiB, 4.0 * kMiB)->outside);  // the last bucket
+  EXPECT_TRUE(sync_time(rising, 2, 5.0 * kMiB, 0)->outside);
+  EXPECT_TRUE(sync_time(rising, 2, 4.5 * kMiB, 4.0 * kMiB)->outside);  // the last bucket
 }
 
 TEST(WorkloadRates, OfDataParallelAreABroadcastAndAReduce) {
@@ -310,13 +313,12 @@ TEST(WorkloadRates, OfDataParallelAreABroadcastAndAReduce) {
 }
 
 TEST(WorkloadRates, MarkWhatIsSimulatedAndAreNotMixedWithIt) {
-  const Dataset file = with(dataset({with(row("allreduce", 2, kMiB, 10), &Record::backend, "sim")}),
-                            &Dataset::simulated, true);
+  const Record measured = row("allreduce", 2, kMiB, 10);
+  const Dataset file =
+      with(dataset({with(measured, &Record::backend, "sim")}), &Dataset::simulated, true);
   EXPECT_TRUE(rates({file})[0].simulated);
-  EXPECT_THAT(refusal_of([&] {
-                (void)rates({file, dataset({row("allreduce", 2, kMiB, 10)})});
-              }),
-              HasSubstr("NAME=FILE"));
+  const std::vector<Dataset> both{file, dataset({measured})};
+  EXPECT_THAT(refusal_of([&] { (void)rates(both); }), HasSubstr("NAME=FILE"));
 }
 
 TEST(WorkloadRates, RefuseWhatIsNoRate) {

@@ -20,7 +20,10 @@ namespace busbar::test {
 /// The file LABEL.csv of a run of the system LABEL.
 [[nodiscard]] inline Dataset dataset(const std::string& label, std::vector<Record> records,
                                      Facts facts = {}) {
-  return {.path = label + ".csv", .label = label, .facts = facts, .records = std::move(records)};
+  return {.path = label + ".csv",
+          .label = label,
+          .facts = std::move(facts),
+          .records = std::move(records)};
 }
 
 }  // namespace busbar::test
