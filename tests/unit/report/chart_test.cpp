@@ -208,7 +208,7 @@ TEST(DrawCharts, GivesEveryElementOfAPageAnIdOfItsOwn) {
                           Not(HasSubstr("gnuplot_plot_1</title>"))));
 }
 
-TEST(DrawCharts, LeavesOutAChartThatFailsAndSaysSo) {
+TEST(DrawCharts, LeavesOutAChartThatFailsAndWarns) {
   Chart broken = chart_of("broken");
   broken.panels[0] = {};
   for (ChartPoint& point : broken.curves[0].points) point.y = std::nan("");

@@ -34,7 +34,7 @@ TEST(TopoJson, RoundsWhatASolverIsOffBy) {
   EXPECT_THAT(bound_json(graph, bound), HasSubstr("\"ring_GBps\": 150.0"));
 }
 
-TEST(TopoJson, HasNullForWhatNothingLimits) {
+TEST(TopoJson, HasNullForAnUnlimitedRate) {
   topo::Graph graph;
   graph.devices = {add_node(graph, {.name = "GPU0"}), add_node(graph, {.name = "GPU1"})};
   add_cable(graph, 0, 1, add_medium(graph, {.name = "unknown"}));

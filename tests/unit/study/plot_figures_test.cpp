@@ -2,6 +2,7 @@
 #include "study/plot_figures.hpp"
 
 #include <set>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,9 +51,8 @@ TEST(SizeCurves, TurnTheIntervalOfTheTimeIntoOneOfTheBandwidth) {
 
 TEST(SizeCurves, TakeTheMedianAndTheRangeOfSeveralLaunches) {
   const SizePoint point = point_of({row(1024, 100), row(1024, 130), row(1024, 110)});
-  EXPECT_DOUBLE_EQ(point.busbw_GBps, 110);
-  EXPECT_DOUBLE_EQ(*point.busbw_low, 100);
-  EXPECT_DOUBLE_EQ(*point.busbw_high, 130);
+  EXPECT_EQ(std::tuple(point.busbw_GBps, point.busbw_low, point.busbw_high),
+            std::tuple(110, 100, 130));
 }
 
 TEST(SizeCurves, HaveTheTimesOfTheLaunchesThatHaveTheBandwidths) {
@@ -61,13 +61,10 @@ TEST(SizeCurves, HaveTheTimesOfTheLaunchesThatHaveTheBandwidths) {
       with(row(1024, 120), &Record::time_median_us, 90.0, &Record::time_p99_us, 95.0);
   Record slow = with(row(1024, 100), &Record::time_median_us, 108.0, &Record::time_p99_us, 115.0);
   const SizePoint both = point_of({fast, slow});
-  EXPECT_DOUBLE_EQ(both.busbw_GBps, 110);
-  EXPECT_DOUBLE_EQ(*both.busbw_low, 100);
-  EXPECT_DOUBLE_EQ(*both.busbw_high, 120);
-  EXPECT_DOUBLE_EQ(both.time_us, 99);
-  EXPECT_DOUBLE_EQ(*both.time_low, 90);
-  EXPECT_DOUBLE_EQ(*both.time_high, 108);
-  EXPECT_DOUBLE_EQ(*both.time_p99_us, 105);
+  EXPECT_EQ(std::tuple(both.busbw_GBps, both.busbw_low, both.busbw_high),
+            std::tuple(110, 100, 120));
+  EXPECT_EQ(std::tuple(both.time_us, both.time_low, both.time_high, both.time_p99_us),
+            std::tuple(99, 90, 108, 105));
   slow.time_p99_us.reset();
   EXPECT_FALSE(point_of({fast, slow}).time_p99_us) << "one of them has none";
 }
@@ -199,9 +196,8 @@ TEST(ScalingFigure, JoinsNodesAndLeavesAGapWhereTheSizeIsMissing) {
   ASSERT_EQ(figure.curves.size(), 4U);
   const std::vector<ChartPoint>& points = figure.curves[0].points;
   ASSERT_EQ(points.size(), 3U);
-  EXPECT_FALSE(points[0].gap_before);
-  EXPECT_TRUE(points[1].gap_before);
-  EXPECT_FALSE(points[2].gap_before);
+  EXPECT_EQ(std::tuple(points[0].gap_before, points[1].gap_before, points[2].gap_before),
+            std::tuple(false, true, false));
   // Ideal is the bandwidth of 4 ranks: 100 us at 10 of 40 GB/s would be 25.
   EXPECT_DOUBLE_EQ(figure.curves[2].points[2].y, 40);
   EXPECT_DOUBLE_EQ(figure.curves[3].points[2].y, 25);

@@ -115,7 +115,7 @@ TEST(CompareLaunches, HaveNoIntervalWhereATimesReachesZero) {
   EXPECT_FALSE(compared({row(100, 0, 102)}, {row(150, 147, 153)}).rows[0].interval);
 }
 
-TEST(CompareLaunches, CannotTellFromThreeLaunchesAndSaysHowManyCould) {
+TEST(CompareLaunches, CannotTellFromThreeLaunchesAndNamesTheNumberThatCould) {
   const GroupComparison few = compared({100, 101, 102}, {200, 201, 202});
   EXPECT_EQ(few.rows[0].verdict, Verdict::CannotTell);
   EXPECT_FALSE(few.any_slower_by(0));

@@ -62,7 +62,7 @@ struct Corpus : testing::Test {
   const std::vector<std::filesystem::path> paths = logs();
 };
 
-/// The busbw words of a log, by the plain meaning of its rows: the fifth word from each half's end.
+/// The bus bandwidths of a log: in each row the sixth and the second cell from the end.
 std::vector<double> printed(const std::filesystem::path& path) {
   std::vector<double> values;
   for (const std::string& line : split(test::text_of(path), '\n')) {

@@ -3,6 +3,7 @@
 #include "study/import/pair_matrix.hpp"
 
 #include <filesystem>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,11 +75,9 @@ TEST(P2pMatrix, BecomesPairsWhoseRowSendsWhereItWrites) {
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 250.5);
   EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 270.25);
   const Record& row = rows.records.front();
-  EXPECT_EQ(row.collective, "sendrecv");
-  EXPECT_EQ(row.ranks, 2);
-  EXPECT_EQ(row.nodes, 1);
-  EXPECT_EQ(row.size, 160'000'000U);
-  EXPECT_EQ(row.flags, "imported mean one-way-copy size-assumed time-from-bandwidth");
+  EXPECT_EQ(std::tuple(row.collective, row.ranks, row.nodes, row.size, row.flags),
+            std::tuple("sendrecv", 2, 1, 160'000'000U,
+                       "imported mean one-way-copy size-assumed time-from-bandwidth"));
   EXPECT_NEAR(row.time_median_us.value_or(0), 160e6 / 250.5e3, 1e-6);
   EXPECT_EQ(rows.warnings.size(), 2U);  // the size, and what is left out
 }
