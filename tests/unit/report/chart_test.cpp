@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/chart.hpp"
 
+#include <cmath>
+#include <regex>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "report/gnuplot.hpp"
+#include "report/markup_text.hpp"
+#include "report/palette.hpp"
 
 namespace busbar {
 namespace {
@@ -49,6 +58,182 @@ TEST(NameTicks, LeaveOutEmptyNamesAndShortenLongOnes) {
   ASSERT_EQ(ticks.size(), 2U);
   EXPECT_EQ(ticks[0].name, std::string(36, 'x') + "…");
   EXPECT_DOUBLE_EQ(ticks[1].at, 2);
+}
+
+using Names = std::vector<std::string>;
+using Look = std::pair<int, int>;
+
+Look look_of(const CurveStyle& style) { return {style.colour, style.point}; }
+
+TEST(Palette, KeepThePapersLooksUnderAnyOfTheirNames) {
+  const std::vector<std::pair<Names, Look>> owners{
+      {{"DGX-2"}, {0x009E73, 13}},
+      {{"IBM-P9", "8335-gth"}, {0x0072B2, 5}},
+      {{"AWS P3", "p3dn.24xlarge"}, {0xE69F00, 9}},
+      {{"RTX"}, {0xD55E00, 7}},
+      {{"dgx-a100", "rtx-3090-pair", "p100-sxm2-x4", "vm", ""}, {0x56B4E9, 11}}};
+  for (const auto& [names, look] : owners) {
+    for (const std::string& name : names) {
+      EXPECT_EQ(look_of(Palette(Names{name, "zzz"}).of(name)), look) << name;
+    }
+  }
+}
+
+TEST(Palette, GiveNoTwoSystemsOneColourUpToEight) {
+  for (const Names& systems :
+       {Names{"DGX-1V", "HGX H100 (8)", "ABCI", "GCP", "H200", "p4de", "p5", "8x RTX 2080 Ti"},
+        Names{"ac922", "ac922-x4", "dgx-2", "a", "b", "c", "d", "e"}}) {
+    const Palette styles(systems);
+    std::set<int> colours;
+    for (const std::string& system : systems) {
+      EXPECT_TRUE(colours.insert(styles.of(system).colour).second) << system;
+    }
+  }
+}
+
+TEST(Palette, GiveManySystemsLooksOfTheirOwn) {
+  Names systems{"dgx-2"};
+  for (int i = 0; i < 24; ++i) systems.push_back("system" + std::to_string(i));
+  const Palette styles(systems);
+  std::set<Look> looks;
+  for (const std::string& system : systems) {
+    EXPECT_TRUE(looks.insert(look_of(styles.of(system))).second) << system;
+  }
+}
+
+TEST(Palette, DoNotDependOnTheOrderOfTheSystems) {
+  const Names systems{"b", "dgx-2", "a", "c"};
+  const Names turned{"c", "a", "dgx-2", "b"};
+  for (const std::string& system : systems) {
+    EXPECT_EQ(Palette(systems).of(system), Palette(turned).of(system)) << system;
+  }
+}
+
+TEST(Palette, GiveTheLinesOfALoneSystemColours) {
+  const Names one{"dgx-2"};
+  const Palette styles(one);
+  EXPECT_EQ(styles.of("dgx-2").colour, 0x009E73);
+  std::set<int> colours;
+  for (std::size_t line = 0; line < 8; ++line) {
+    EXPECT_TRUE(colours.insert(styles.of("dgx-2", line).colour).second) << line;
+  }
+  EXPECT_NE(styles.of("dgx-2", 8), styles.of("dgx-2", 0));
+}
+
+TEST(Palette, DistinguishesLinesOfASystemByPointAndDash) {
+  const Palette styles(Names{"dgx-2", "other"});
+  EXPECT_EQ(styles.of("dgx-2", 0, true), (CurveStyle{0x009E73, 13, 2})) << "simulated";
+  for (const std::size_t line : {1U, 2U, 3U, 4U}) {
+    const CurveStyle style = styles.of("dgx-2", line);
+    EXPECT_EQ(style.colour, 0x009E73);
+    EXPECT_NE(style.point, styles.of("dgx-2", line - 1).point);
+    EXPECT_NE(style.dash, styles.of("dgx-2", line - 1).dash);
+  }
+}
+
+TEST(ScaleColour, GoesFromDarkToLight) {
+  EXPECT_EQ(scale_colour(0), 0x00224E);
+  EXPECT_EQ(scale_colour(1), 0xFEE838);
+  EXPECT_EQ(scale_colour(-1), scale_colour(0));
+}
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Chart chart_of(const std::string& title) {
+  return {.name = "x",
+          .title = title,
+          .panels = {{.x = {.high = 4}, .y = {.high = 4}}},
+          .curves = {{.title = title, .points = {{.x = 1, .y = 2}, {.x = 2, .y = 3}}}},
+          .width = 400,
+          .height = 200};
+}
+
+Document page_of(std::vector<Chart> charts) {
+  Document document{.sections = {{.id = "one", .heading = "one"}}};
+  for (Chart& chart : charts) {
+    document.sections[0].blocks.emplace_back(Figure{.chart = std::move(chart)});
+  }
+  return document;
+}
+
+std::string svg_of(const Document& document, std::size_t block) {
+  return std::get<Figure>(document.sections.at(0).blocks.at(block)).svg;
+}
+
+std::vector<std::string> found(const std::string& text, const char* expression) {
+  const std::regex pattern(expression);
+  std::vector<std::string> all;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
+    all.push_back((*it)[1]);
+  }
+  return all;
+}
+
+TEST(DrawCharts, ShowsHostileNamesAsTheyAre) {
+  const std::string file = testing::TempDir() + "busbar-pwned";
+  const std::string name =
+      "it's `touch " + file + "` \"$HOME\" @x %d {/Symbol a} <script> & \\n \\";
+  Chart chart = chart_of(name);
+  chart.panels[0].title = name;
+  chart.panels[0].x.title = name;
+  chart.panels[0].y = {.title = name, .kind = AxisKind::Names, .low = -0.5, .high = 4};
+  chart.panels[0].y.names = {name.substr(0, 30)};
+  chart.marks = {{.x = 1, .text = name}};
+  chart.texts = {{.x = 1, .y = 1, .text = name}};
+  Document document = page_of({chart});
+  draw_charts(document);
+  const std::string svg = svg_of(document, 0);
+  EXPECT_THAT(svg, AllOf(HasSubstr("`touch "), HasSubstr("\"$HOME\" @x %d {/Symbol a} &lt;script>"),
+                         HasSubstr("&amp; \\n \\<")));
+  EXPECT_THAT(svg, Not(HasSubstr("<script")));
+  EXPECT_THAT(svg, HasSubstr("aria-label=\"" + markup_text(name) + '"'));
+  EXPECT_NE(remove(file.c_str()), 0) << "a name was a command";
+}
+
+TEST(DrawCharts, GivesEveryElementOfAPageAnIdOfItsOwn) {
+  Document document = page_of({chart_of("a"), chart_of("b")});
+  draw_charts(document);
+  const std::string page = svg_of(document, 0) + svg_of(document, 1);
+  std::set<std::string> ids;
+  for (const std::string& id : found(page, R"(\sid=['"]([^'"]*)['"])")) {
+    EXPECT_TRUE(ids.insert(id).second) << id;
+  }
+  for (const std::string& id : found(page, R"(href=['"]#([^'"]*)['"])")) {
+    EXPECT_TRUE(ids.contains(id)) << id;
+  }
+  EXPECT_THAT(page, AllOf(HasSubstr("viewBox=\"0 0 400 "), HasSubstr("<title>b</title>"),
+                          Not(HasSubstr("http")), Not(HasSubstr("xlink")),
+                          Not(HasSubstr("gnuplot_plot_1</title>"))));
+}
+
+TEST(DrawCharts, LeavesOutAChartThatFailsAndWarns) {
+  Chart broken = chart_of("broken");
+  broken.panels[0] = {};
+  for (ChartPoint& point : broken.curves[0].points) point.y = std::nan("");
+  Document document = page_of({chart_of("a"), broken, chart_of("c")});
+  draw_charts(document);
+  const auto& warning = std::get<Paragraph>(document.sections[0].blocks[0]);
+  EXPECT_TRUE(warning.warning);
+  EXPECT_THAT(warning.text, HasSubstr("1 of 3 charts"));
+  EXPECT_THAT(svg_of(document, 1), HasSubstr(">a</title>"));
+  EXPECT_EQ(svg_of(document, 2), "");
+  EXPECT_THAT(svg_of(document, 3), HasSubstr(">c</title>"));
+}
+
+TEST(ChartScript, IsWholeAndSeparatesPointsByAnEmptyLineAtAGap) {
+  Chart chart = chart_of("a");
+  chart.curves[0].points[1].gap_before = true;
+  const std::string script = chart_script(chart);
+  EXPECT_THAT(script, HasSubstr("$curve1 << EOD\n1 2 nan nan\n\n2 3 nan nan\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("gnuplot x.gp"));
+  EXPECT_EQ(script, chart_script(chart));
+}
+
+TEST(DrawText, DrawsCharacters) {
+  EXPECT_THAT(draw_text(chart_of("some words"), {.columns = 70, .lines = 20}),
+              HasSubstr("some words"));
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -38,7 +36,7 @@ TEST(OutputFile, WritesOverWhatIsThereAndGrows) {
   EXPECT_EQ(file.size(), 13U);
 }
 
-TEST(OutputFile, IsCutWhereTold) {
+TEST(OutputFile, IsCutOnRequest) {
   const test::TemporaryFolder folder;
   folder.write("x", "whole\nhalf");
   OutputFile file(folder.path("x"), "--csv", Mode::Continue);
@@ -48,22 +46,16 @@ TEST(OutputFile, IsCutWhereTold) {
   EXPECT_EQ(test::text_of(folder.path("x")), "whole\nnext\n");
 }
 
-TEST(OutputFile, RefusesAFileThatHasSomethingInIt) {
+TEST(OutputFile, RefusesAFileThatIsNotEmpty) {
   const test::TemporaryFolder folder;
-  folder.write("x", "precious");
-  const Failure failure =
-      failure_of([&] { const OutputFile file(folder.path("x"), "--samples", Mode::New); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_EQ(failure.message, "--samples: " + folder.path("x") +
-                                 " exists and is not empty; give another name or remove it");
-  EXPECT_EQ(test::text_of(folder.path("x")), "precious");
-}
-
-TEST(OutputFile, TakesAFileThatIsEmpty) {
-  const test::TemporaryFolder folder;
+  const std::string path = folder.path("x");
+  const auto open = [&] { const OutputFile file(path, "--samples", Mode::New); };
   folder.write("x", "");
-  EXPECT_EQ(failure_of([&] { const OutputFile file(folder.path("x"), "--csv", Mode::New); }).status,
-            Status::Ok);
+  EXPECT_EQ(failure_of(open).status, Status::Ok);
+  folder.write("x", "precious");
+  EXPECT_EQ(failure_of(open).status, Status::Usage);
+  EXPECT_TRUE(failure_of(open).says("--samples: " + path)) << failure_of(open).message;
+  EXPECT_EQ(test::text_of(path), "precious");
 }
 
 TEST(OutputFile, RefusesWhereItCannotBeCreated) {
@@ -90,50 +82,39 @@ TEST(OutputFile, WritesToADeviceThatCannotSeek) {
 
 namespace fs = std::filesystem;
 
-class ReplaceFile : public testing::Test {
- protected:
-  ReplaceFile() { fs::create_directories(folder_); }
-  ~ReplaceFile() override { fs::remove_all(folder_); }
+struct ReplaceFile : testing::Test {
+  void replace(const std::string& text) const { replace_file(path, text, "--prometheus"); }
 
-  [[nodiscard]] std::string path() const { return folder_ / "busbar.prom"; }
-  [[nodiscard]] std::string content() const {
-    std::ostringstream text;
-    text << std::ifstream(path()).rdbuf();
-    return text.str();
-  }
-
-  fs::path folder_ = fs::temp_directory_path() / ("replace_file_" + std::to_string(getpid()));
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("busbar.prom");
 };
 
 TEST_F(ReplaceFile, ReplacesTheWholeTextAndLeavesNothingAside) {
-  replace_file(path(), "a long first text\n", "--prometheus");
-  replace_file(path(), "short\n", "--prometheus");
-  EXPECT_EQ(content(), "short\n");
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  replace("a long first text\n");
+  replace("short\n");
+  EXPECT_EQ(test::text_of(path), "short\n");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
 }
 
 TEST_F(ReplaceFile, CanBeReadByOthers) {
-  replace_file(path(), "x\n", "--prometheus");
-  EXPECT_EQ(fs::status(path()).permissions() & fs::perms::mask, static_cast<fs::perms>(0644));
+  replace("x\n");
+  EXPECT_EQ(fs::status(path).permissions() & fs::perms::mask, static_cast<fs::perms>(0644));
 }
 
 TEST_F(ReplaceFile, IsAnotherFileSoThatAReaderKeepsTheOldOne) {
-  replace_file(path(), "old\n", "--prometheus");
-  std::ifstream reader(path());
-  replace_file(path(), "new\n", "--prometheus");
+  replace("old\n");
+  std::ifstream reader(path);
+  replace("new\n");
   std::string line;
   std::getline(reader, line);
   EXPECT_EQ(line, "old");
 }
 
 TEST_F(ReplaceFile, NamesTheOptionWhereTheFolderIsAbsent) {
-  try {
-    replace_file(folder_ / "absent" / "x.prom", "x\n", "--prometheus");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::Usage);
-    EXPECT_TRUE(std::string(error.what()).starts_with("--prometheus: cannot write "));
-  }
+  const Failure failure =
+      failure_of([&] { replace_file(folder.path("absent/x.prom"), "x\n", "--prometheus"); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.message.starts_with("--prometheus: ")) << failure.message;
 }
 
 }  // namespace

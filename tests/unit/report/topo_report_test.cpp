@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "report/svg_graph.hpp"
 #include "report/topo_text.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -33,7 +34,7 @@ TEST(TopoJson, RoundsWhatASolverIsOffBy) {
   EXPECT_THAT(bound_json(graph, bound), HasSubstr("\"ring_GBps\": 150.0"));
 }
 
-TEST(TopoJson, HasNullForWhatNothingLimits) {
+TEST(TopoJson, HasNullForAnUnlimitedRate) {
   topo::Graph graph;
   graph.devices = {add_node(graph, {.name = "GPU0"}), add_node(graph, {.name = "GPU1"})};
   add_cable(graph, 0, 1, add_medium(graph, {.name = "unknown"}));
@@ -52,7 +53,7 @@ TEST(TopoText, DrawsEveryPartOnce) {
   EXPECT_THAT(text, Not(HasSubstr("GPU3 ↔ GPU0"))) << "each cable once";
 }
 
-TEST(TopoText, SaysWhatABoundIsOf) {
+TEST(TopoText, NamesWhatABoundIsOf) {
   const topo::Graph graph = topo::load_system("dgx-1v");
   const auto text = [&](const std::vector<int>& set) {
     return bound_text(graph, topo::bound_of(graph, set), topo::ConstantSet::Nominal);
@@ -82,6 +83,29 @@ TEST(TopoDot, HasANodeForEachPartAndALineForEachCable) {
   EXPECT_THAT(dot, HasSubstr(R"("GPU0" [label="GPU0\nsay \"hi\"")"));
   EXPECT_THAT(dot, HasSubstr(R"("GPU0" -- "hub" [label="2x wire\n20 GB/s")"));
   EXPECT_THAT(dot, Not(HasSubstr(R"("hub" -- "GPU0")")));
+}
+
+TEST(SvgGraph, DrawsEveryPartAndLinkOnce) {
+  const std::string svg = svg_graph(topo::load_system("dgx-1v"), topo::ConstantSet::Nominal);
+  const auto count = [&](const std::string& word) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = svg.find(word, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(count(">GPU" + std::to_string(i) + "</text>"), 1U);
+  EXPECT_EQ(count("<title>NVLink 2 between GPU"), 8U);
+  EXPECT_EQ(count("<title>2x NVLink 2 between GPU"), 8U);
+  EXPECT_EQ(count("QPI between"), 1U);
+}
+
+TEST(SvgGraph, DrawsTheFirstHostsOfALargeMachine) {
+  EXPECT_THAT(svg_graph_caption(topo::load_system("gb200-nvl72")), HasSubstr("Drawn: "));
+  EXPECT_THAT(svg_graph_caption(topo::load_system("p3dn-x2")), Not(HasSubstr("Drawn: ")));
+  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+    EXPECT_THAT(svg_graph(topo::load_system(system.name), topo::ConstantSet::Nominal),
+                Not(HasSubstr("nan")))
+        << system.name;
+  }
 }
 
 }  // namespace

@@ -4,22 +4,31 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/csv_writer.hpp"
 #include "study/compare/comparison_output.hpp"
+#include "study/compare/launch.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/recorded_launches.hpp"
 #include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+#include "tests/unit/support/with.hpp"
 
 namespace busbar::study {
 namespace {
 
+using test::with;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Rows that become a launch.
 using Rows = std::vector<Record>;
 
-Rows row_of(double time_us) {
-  Record record = test::measured(false);
-  record.time_median_us = time_us;
-  return {record};
+Record row(double time_us) {
+  return with(test::measured(false), &Record::time_median_us, time_us, &Record::busbw_GBps,
+              1000 / time_us);
+}
+Record row(double time_us, double low, double high) {
+  return with(row(time_us), &Record::time_ci_low_us, low, &Record::time_ci_high_us, high);
 }
 Launch launch_of(const Rows& rows) {
   LaunchMaker maker("x.csv", {});
@@ -28,7 +37,7 @@ Launch launch_of(const Rows& rows) {
 }
 std::vector<Launch> launches(std::initializer_list<double> times) {
   std::vector<Launch> all;
-  for (const double time : times) all.push_back(launch_of(row_of(time)));
+  for (const double time : times) all.push_back(launch_of({row(time)}));
   return all;
 }
 GroupComparison compared(std::initializer_list<double> before,
@@ -38,8 +47,11 @@ GroupComparison compared(std::initializer_list<double> before,
 GroupComparison compared(const Rows& before, const Rows& after) {
   return compare_launches(std::vector{launch_of(before)}, std::vector{launch_of(after)}, 0.05);
 }
+Verdict verdict_of(std::initializer_list<double> before, std::initializer_list<double> after) {
+  return compared(before, after).rows.at(0).verdict;
+}
 
-TEST(CompareLaunches, TellsSlowerAndFasterFromFourLaunches) {
+TEST(CompareLaunches, FindsSlowerAndFasterFromFourLaunches) {
   const GroupComparison slower = compared({100, 101, 102, 103}, {120, 121, 122, 123});
   ASSERT_EQ(slower.rows.size(), 1U);
   EXPECT_EQ(slower.rows[0].verdict, Verdict::Slower);
@@ -51,7 +63,7 @@ TEST(CompareLaunches, TellsSlowerAndFasterFromFourLaunches) {
   EXPECT_EQ(slower.rows[0].kind, IntervalKind::OverLaunches);
   EXPECT_TRUE(slower.any_slower_by(0.16));
   EXPECT_FALSE(slower.any_slower_by(0.17));
-  EXPECT_EQ(compared({120, 121, 122, 123}, {100, 101, 102, 103}).rows[0].verdict, Verdict::Faster);
+  EXPECT_EQ(verdict_of({120, 121, 122, 123}, {100, 101, 102, 103}), Verdict::Faster);
 }
 
 TEST(CompareLaunches, CallsSmallDifferencesTheSame) {
@@ -63,10 +75,8 @@ TEST(CompareLaunches, CallsSmallDifferencesTheSame) {
 TEST(CompareLaunches, CallFasterWhatIsSlowerTheOtherWayRound) {
   // 5 % are 1.05 one way and 1 / 1.05 = 0.9524 the other, not 0.95.
   const auto verdict = [](double ratio) {
-    return compared({1000, 1000, 1000, 1000},
-                    {1000 * ratio, 1000 * ratio, 1000 * ratio, 1000 * ratio})
-        .rows[0]
-        .verdict;
+    const double after = 1000 * ratio;
+    return verdict_of({1000, 1000, 1000, 1000}, {after, after, after, after});
   };
   EXPECT_EQ(verdict(0.951), Verdict::Faster);
   EXPECT_EQ(verdict(0.953), Verdict::Same);
@@ -75,12 +85,11 @@ TEST(CompareLaunches, CallFasterWhatIsSlowerTheOtherWayRound) {
   EXPECT_NE(verdict(1.05), Verdict::Slower) << "not more than 5 %";
 }
 
-TEST(CompareLaunches, CallTheSameOnlyWhatIsWithinOnBothSides) {
+TEST(CompareLaunches, CannotTellWhereLaunchesScatterOrReachBeyondOneSide) {
+  EXPECT_EQ(verdict_of({100, 120, 140, 160}, {110, 130, 150, 170}), Verdict::CannotTell);
   // The intervals reach to 90 / 100.3 and to 110 / 100.
-  EXPECT_EQ(compared({100, 100.1, 100.2, 100.3}, {90, 99.9, 100, 100.4}).rows[0].verdict,
-            Verdict::CannotTell);
-  EXPECT_EQ(compared({100, 100.1, 100.2, 100.3}, {99.8, 100, 100.4, 110}).rows[0].verdict,
-            Verdict::CannotTell);
+  EXPECT_EQ(verdict_of({100, 100.1, 100.2, 100.3}, {90, 99.9, 100, 100.4}), Verdict::CannotTell);
+  EXPECT_EQ(verdict_of({100, 100.1, 100.2, 100.3}, {99.8, 100, 100.4, 110}), Verdict::CannotTell);
 }
 
 TEST(CompareLaunches, CannotTellWhereTheIntervalHasOneThoughTiesMakePSmall) {
@@ -91,9 +100,8 @@ TEST(CompareLaunches, CannotTellWhereTheIntervalHasOneThoughTiesMakePSmall) {
   EXPECT_LT(tied.rows[0].p.value_or(1), 0.03);
   EXPECT_DOUBLE_EQ(tied.rows[0].interval->low, 1);
   EXPECT_EQ(tied.rows[0].verdict, Verdict::CannotTell);
-  EXPECT_EQ(
-      compared({125, 140, 160, 125, 100, 140}, {110, 100, 110, 100, 100, 110, 110}).rows[0].verdict,
-      Verdict::CannotTell);
+  EXPECT_EQ(verdict_of({125, 140, 160, 125, 100, 140}, {110, 100, 110, 100, 100, 110, 110}),
+            Verdict::CannotTell);
 }
 
 TEST(CompareLaunches, TestOneLaunchAgainstSeveral) {
@@ -104,39 +112,23 @@ TEST(CompareLaunches, TestOneLaunchAgainstSeveral) {
 }
 
 TEST(CompareLaunches, HaveNoIntervalWhereATimesReachesZero) {
-  Rows before = row_of(100);
-  before[0].time_ci_low_us = 0;
-  before[0].time_ci_high_us = 102;
-  Rows after = row_of(150);
-  after[0].time_ci_low_us = 147;
-  after[0].time_ci_high_us = 153;
-  EXPECT_FALSE(compared(before, after).rows[0].interval);
+  EXPECT_FALSE(compared({row(100, 0, 102)}, {row(150, 147, 153)}).rows[0].interval);
 }
 
-TEST(CompareLaunches, CannotTellFromThreeLaunchesAndSaysHowManyCould) {
+TEST(CompareLaunches, CannotTellFromThreeLaunchesAndNamesTheNumberThatCould) {
   const GroupComparison few = compared({100, 101, 102}, {200, 201, 202});
   EXPECT_EQ(few.rows[0].verdict, Verdict::CannotTell);
   EXPECT_FALSE(few.any_slower_by(0));
   EXPECT_FALSE(few.can_reach_verdicts());
   ASSERT_EQ(few.warnings.size(), 1U);
-  EXPECT_THAT(few.warnings[0], HasSubstr("3 against 3 launches can never reach p < 0.03"));
-  EXPECT_THAT(few.warnings[0], HasSubstr("give 4 of each"));
-}
-
-TEST(CompareLaunches, CannotTellWhereLaunchesScatter) {
-  const GroupComparison wide = compared({100, 120, 140, 160}, {110, 130, 150, 170});
-  EXPECT_EQ(wide.rows[0].verdict, Verdict::CannotTell);
+  EXPECT_THAT(few.warnings[0], HasSubstr("3 against 3 launches"));
+  EXPECT_THAT(few.warnings[0], HasSubstr("p < 0.03"));
+  EXPECT_THAT(few.warnings[0], HasSubstr("4 of each"));
 }
 
 TEST(CompareLaunches, GiveOneLaunchEachTheRowsOwnIntervalsAndNoVerdict) {
-  Rows before = row_of(100);
-  Rows after = row_of(150);
-  EXPECT_EQ(compared(before, after).rows[0].verdict, Verdict::CannotTell);
-  before[0].time_ci_low_us = 98;
-  before[0].time_ci_high_us = 102;
-  after[0].time_ci_low_us = 147;
-  after[0].time_ci_high_us = 153;
-  const GroupComparison one = compared(before, after);
+  EXPECT_EQ(compared(Rows{row(100)}, Rows{row(150)}).rows[0].verdict, Verdict::CannotTell);
+  const GroupComparison one = compared({row(100, 98, 102)}, {row(150, 147, 153)});
   EXPECT_EQ(one.rows[0].verdict, Verdict::CannotTell);
   EXPECT_FALSE(one.can_reach_verdicts());
   EXPECT_FALSE(one.any_slower_by(0));
@@ -148,17 +140,15 @@ TEST(CompareLaunches, GiveOneLaunchEachTheRowsOwnIntervalsAndNoVerdict) {
 }
 
 TEST(CompareLaunches, ListsRowsOfOneGroupAndLeavesOutWrongOnes) {
-  const Rows before = row_of(100);
-  Rows after = row_of(100);
-  after.push_back(after[0]);
-  after[1].size = 1024;
-  after.push_back(test::skipped(true, "no memory"));
+  const Rows before{row(100)};
+  Rows after{row(100), with(row(100), &Record::size, 1024U), test::skipped(true, "no memory")};
   const GroupComparison comparison = compared(before, after);
   ASSERT_EQ(comparison.only_after.size(), 1U);
   EXPECT_EQ(comparison.only_after[0].size, 1024U);
   EXPECT_TRUE(comparison.only_before.empty());
   EXPECT_THAT(comparison_text(comparison), HasSubstr("# only after: allreduce float sum, 16 ranks, "
                                                      "1 KiB, out of place"));
+  EXPECT_THAT(comparison_text(comparison), HasSubstr("before GB/s  after GB/s"));
   after[0].status = RowStatus::Wrong;
   const test::Failure failure = test::failure_of([&] { (void)compared(before, after); });
   EXPECT_EQ(failure.status, Status::Usage);
@@ -166,10 +156,8 @@ TEST(CompareLaunches, ListsRowsOfOneGroupAndLeavesOutWrongOnes) {
 }
 
 TEST(CompareLaunches, LeavesOutRowsThatContradictThemselvesAndReportsThem) {
-  Rows damaged = row_of(100);
-  damaged.push_back(damaged[0]);
-  damaged[1].size = 2048;
-  damaged[1].flags = "imported mean bandwidth-differs";
+  const Rows damaged{row(100), with(row(100), &Record::size, 2048U, &Record::flags,
+                                    "imported mean bandwidth-differs")};
   const GroupComparison comparison = compared(damaged, damaged);
   EXPECT_EQ(comparison.rows.size(), 1U);
   ASSERT_EQ(comparison.problems.size(), 2U);
@@ -178,33 +166,111 @@ TEST(CompareLaunches, LeavesOutRowsThatContradictThemselvesAndReportsThem) {
   EXPECT_THAT(comparison_json(comparison), HasSubstr("2 KiB"));
 }
 
-TEST(CompareLaunches, HaveColumnsOfTheBandwidth) {
-  const std::string text = comparison_text(compared(row_of(100), row_of(100)));
-  EXPECT_THAT(text, HasSubstr("before GB/s  after GB/s"));
-}
-
 TEST(HeadDifferences, NameWhatOnlyOneGroupHas) {
   std::vector<Launch> before = launches({100});
   std::vector<Launch> after = launches({100});
   before[0].facts = {{"library", "MPICH 4.0.2"}, {"configuration", "a=1 cadence=streaming"}};
   after[0].facts = {{"library", "MPICH 4.2.0"}, {"configuration", "a=1 cadence=isolated"}};
   EXPECT_THAT(head_differences(before, after),
-              testing::ElementsAre("libraries differ: before MPICH 4.0.2, after MPICH 4.2.0",
-                                   "configurations differ: before cadence=streaming, after "
-                                   "cadence=isolated"));
+              ElementsAre("libraries differ: before MPICH 4.0.2, after MPICH 4.2.0",
+                          "configurations differ: before cadence=streaming, after "
+                          "cadence=isolated"));
   EXPECT_TRUE(head_differences(before, before).empty());
 }
 
-TEST(HeadDifferences, AlwaysSayWhatIsSimulated) {
+TEST(HeadDifferences, AlwaysNameWhatIsSimulated) {
   std::vector<Launch> before = launches({100});
   std::vector<Launch> after = launches({100});
   after[0].backends = {"sim"};
   EXPECT_THAT(head_differences(before, after),
-              testing::ElementsAre("backends differ: before mpi, after sim",
-                                   "rows are simulated and measured, mixed"));
+              ElementsAre("backends differ: before mpi, after sim",
+                          "rows are simulated and measured, mixed"));
   before[0].backends = {"sim"};
-  EXPECT_THAT(head_differences(before, after),
-              testing::ElementsAre("rows are simulated, not measured"));
+  EXPECT_THAT(head_differences(before, after), ElementsAre("rows are simulated, not measured"));
+}
+
+TEST(LaunchMaker, TakesTheMedianOverCyclesAndTheIntervalOfASingleRowOnly) {
+  const Launch launch = launch_of({row(100, 99, 101), row(300, 299, 301), row(110, 109, 111)});
+  ASSERT_EQ(launch.rows.size(), 1U);
+  const LaunchRow& median = launch.rows.begin()->second;
+  EXPECT_EQ(median.time_us, 110);
+  EXPECT_EQ(median.busbw_GBps, 1000.0 / 110);
+  EXPECT_FALSE(median.ci_low_us.has_value());
+  EXPECT_FALSE(median.ci_high_us.has_value());
+  const Launch one = launch_of({row(100, 99, 101)});
+  ASSERT_EQ(one.rows.size(), 1U);
+  EXPECT_EQ(one.rows.begin()->second.ci_low_us, 99);
+  EXPECT_EQ(one.rows.begin()->second.ci_high_us, 101);
+}
+
+TEST(LaunchMaker, LeavesRowsWithoutATimeOrWithWrongDataOut) {
+  const Launch launch = launch_of({with(row(100), &Record::status, RowStatus::Wrong),
+                                   with(row(100), &Record::time_median_us, std::nullopt), row(0),
+                                   test::skipped(false, "no memory")});
+  EXPECT_TRUE(launch.rows.empty());
+  EXPECT_THAT(launch.ranks, ElementsAre(16));
+}
+
+Launch loaded(const test::TemporaryFolder& folder, const std::string& text) {
+  folder.write("x.csv", text);
+  return load_launch(folder.path("x.csv"));
+}
+
+TEST(LoadLaunch, ReadsEveryColumnThatTellsMeasurementsApart) {
+  const Record one = row(100);
+  const Rows records{one,
+                     with(one, &Record::collective, "broadcast"),
+                     with(one, &Record::type, "half"),
+                     with(one, &Record::op, "max"),
+                     with(one, &Record::root, 1),
+                     with(one, &Record::ranks, 8),
+                     with(one, &Record::group, 1),
+                     with(one, &Record::sender, 1),
+                     with(one, &Record::receiver, 1),
+                     with(one, &Record::size, 8U),
+                     with(one, &Record::in_place, true)};
+  std::string text = csv_header();
+  for (const Record& record : records) text += csv_row(record);
+  EXPECT_EQ(loaded(test::TemporaryFolder{}, text).rows.size(), 11U);
+}
+
+TEST(LoadLaunch, ReadsTheFactsOfHeadAndRows) {
+  const Record record = with(row(100, 99, 101), &Record::device_set, "0,1");
+  const test::TemporaryFolder folder;
+  const Launch launch = loaded(folder, "# library: MPICH 4.0.2\n" + csv_header() + csv_row(record));
+  EXPECT_EQ(launch.path, folder.path("x.csv"));
+  EXPECT_EQ(launch.fact("library"), "MPICH 4.0.2");
+  EXPECT_THAT(launch.backends, ElementsAre("mpi"));
+  EXPECT_THAT(launch.device_sets, ElementsAre("0,1"));
+  EXPECT_THAT(launch.aggregations, ElementsAre("max"));
+  EXPECT_THAT(launch.ranks, ElementsAre(16));
+  EXPECT_FALSE(launch.simulated());
+  ASSERT_EQ(launch.rows.size(), 1U);
+  EXPECT_EQ(launch.rows.begin()->second.ci_high_us, 101);
+  EXPECT_EQ(launch.rows.begin()->second.busbw_GBps, 10);
+}
+
+/// Recorded launches of one command.
+class SameCommandTwice : public testing::TestWithParam<std::size_t> {};
+
+constexpr std::size_t kPairs = 60;
+constexpr double kThreshold = kThresholdPercent / 100;
+
+TEST_P(SameCommandTwice, IsCalledFasterOrSlowerInFivePercentOfRowsAtMost) {
+  const test::Launches recorded = test::recorded_launches();
+  ASSERT_EQ(recorded.size(), 48U);
+  for (const test::Grouping groups_of : {test::drawn_at_random, test::in_turns}) {
+    const auto rates = test::verdict_rates(recorded, GetParam(), kPairs, groups_of, 1, kThreshold);
+    EXPECT_LE(rates.faster + rates.slower, 0.05);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Launches, SameCommandTwice, testing::Values(1, 2, 4, 8));
+
+TEST(FivePercentSlower, IsFoundInFourOfFiveRowsWhereLaunchesDifferByOnePercent) {
+  const auto rates = test::verdict_rates(test::with_noise(test::recorded_launches(), 0.01), 8,
+                                         kPairs, test::drawn_at_random, 1.05, kThreshold);
+  EXPECT_GE(rates.slower, 0.8);
+  EXPECT_EQ(rates.faster, 0);
 }
 
 }  // namespace

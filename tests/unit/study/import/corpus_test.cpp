@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,30 +12,23 @@
 #include "model/collective.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
 namespace {
 
 const std::filesystem::path kFolder = "../shared/data/nccl_tests_logs";
 
-std::vector<std::filesystem::path> logs() {
+/// Rows of sizes; or, of summaries, rates without sizes.
+std::vector<std::filesystem::path> logs(bool summaries = false) {
   std::vector<std::filesystem::path> paths;
   if (!std::filesystem::is_directory(kFolder)) return paths;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
     const std::string name = entry.path().filename();
-    if (name.ends_with(".txt") && !name.starts_with("dgx1_tartan")) paths.push_back(entry.path());
+    const bool summary = name.starts_with("dgx1_tartan");
+    if (name.ends_with(".txt") && summary == summaries) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-/// Rates without sizes.
-std::vector<std::filesystem::path> summaries() {
-  std::vector<std::filesystem::path> paths;
-  for (const char* version : {"1", "2"}) {
-    const auto path = kFolder / fmt::format("dgx1_tartan_allcoll_1-8gpu_nccl-v{}.txt", version);
-    if (std::filesystem::exists(path)) paths.push_back(path);
-  }
   return paths;
 }
 
@@ -51,25 +42,30 @@ std::string collective_of(const std::string& name) {
 }
 
 ImportedRows import(const std::filesystem::path& path, const std::string& collective) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   LogReading reading;
   if (path.filename().string().starts_with("p4d_")) {
     reading.columns =
         split_words("nodes size count type redop time algbw busbw error time algbw busbw error");
   }
-  const std::vector<LogFile> read{read_log(text, path.filename(), reading)};
+  const std::vector<LogFile> read{read_log(test::text_of(path), path.filename(), reading)};
   return records_of(read, {.collective = collective});
 }
 ImportedRows import(const std::filesystem::path& path) {
   return import(path, collective_of(path.filename()));
 }
 
-/// The busbw words of a log, by the plain meaning of its rows: the fifth word from each half's end.
+/// Skipped where the logs are not there.
+struct Corpus : testing::Test {
+  void SetUp() override {
+    if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+  }
+  const std::vector<std::filesystem::path> paths = logs();
+};
+
+/// The bus bandwidths of a log: in each row the sixth and the second cell from the end.
 std::vector<double> printed(const std::filesystem::path& path) {
   std::vector<double> values;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : split(test::text_of(path), '\n')) {
     const std::vector<std::string> words = split_words(line);
     const bool row = words.size() > 10 && to_number<std::uint64_t>(words[0]) &&
                      to_number<std::uint64_t>(words[1]);
@@ -81,9 +77,7 @@ std::vector<double> printed(const std::filesystem::path& path) {
   return values;
 }
 
-TEST(Corpus, BusBandwidthsAreTheLogsOwn) {
-  const auto paths = logs();
-  if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+TEST_F(Corpus, BusBandwidthsAreTheLogsOwn) {
   std::size_t compared = 0;
   for (const auto& path : paths) {
     SCOPED_TRACE(path.filename().string());
@@ -105,12 +99,11 @@ TEST(Corpus, BusBandwidthsAreTheLogsOwn) {
   EXPECT_EQ(paths.size(), 40U);
 }
 
-TEST(Corpus, BusBandwidthsOfSummariesAreTheirOwn) {
-  const auto paths = summaries();
-  if (paths.empty()) GTEST_SKIP() << "no summaries in " << kFolder;
-  for (const auto& path : paths) {
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+TEST_F(Corpus, BusBandwidthsOfSummariesAreTheirOwn) {
+  const auto summaries = logs(true);
+  EXPECT_EQ(summaries.size(), 2U);
+  for (const auto& path : summaries) {
+    const std::string text = test::text_of(path);
     const std::vector<LogFile> read{read_log(text, path.filename(), {.size = kGiB})};
     const ImportedRows rows = records_of(read, {});
     std::size_t found = 0;
@@ -127,32 +120,20 @@ TEST(Corpus, BusBandwidthsOfSummariesAreTheirOwn) {
   }
 }
 
-/// A log as a user imports it at first, without any option; empty where it is refused.
-std::string collective_at_first_try(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  try {
-    const std::vector<LogFile> read{read_log(text, path.filename(), {})};
-    return records_of(read, {}).records.front().collective;
-  } catch (const Error&) {
-    return {};
-  }
-}
-
-TEST(Corpus, NearlyAllLogsAreImportedAtFirstTryAndNoneAsAnotherCollective) {
-  if (logs().empty()) GTEST_SKIP() << "no logs in " << kFolder;
+TEST_F(Corpus, NearlyAllLogsAreImportedAtFirstTryAndNoneAsAnotherCollective) {
   std::vector<std::string> refused;
   std::size_t imported = 0;
-  std::vector<std::filesystem::path> all = logs();
-  for (const auto& path : summaries()) all.push_back(path);
+  std::vector<std::filesystem::path> all = paths;
+  for (const auto& path : logs(true)) all.push_back(path);
   for (const auto& path : all) {
     const std::string name = path.filename();
-    const std::string found = collective_at_first_try(path);
-    if (found.empty()) {
-      refused.push_back(name.substr(0, 11));
-    } else {
-      ++imported;
+    try {  // without any option
+      const std::vector<LogFile> read{read_log(test::text_of(path), name, {})};
+      const std::string found = records_of(read, {}).records.front().collective;
       EXPECT_EQ(found, find_collective(collective_of(name))->name) << name;
+      ++imported;
+    } catch (const Error&) {
+      refused.push_back(name.substr(0, 11));
     }
   }
   EXPECT_EQ(imported, 39U);
@@ -160,9 +141,7 @@ TEST(Corpus, NearlyAllLogsAreImportedAtFirstTryAndNoneAsAnotherCollective) {
   EXPECT_EQ(join(refused, " "), "p4d_a100-40 dgx1_tartan dgx1_tartan");
 }
 
-TEST(Corpus, NoLogIsImportedAsACollectiveThatItIsNot) {
-  const auto paths = logs();
-  if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+TEST_F(Corpus, NoLogIsImportedAsACollectiveThatItIsNot) {
   for (const auto& path : paths) {
     const std::string name = path.filename();
     for (const Collective& given : all_collectives()) {
@@ -172,20 +151,15 @@ TEST(Corpus, NoLogIsImportedAsACollectiveThatItIsNot) {
   }
 }
 
-TEST(Corpus, OnlyTheDgx2GathersHaveTheOldAlgorithmBandwidth) {
-  const auto paths = logs();
-  if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+TEST_F(Corpus, OnlyTheDgx2GathersHaveTheOldAlgorithmBandwidth) {
   for (const auto& path : paths) {
-    const std::string name = path.filename();
-    const ImportedRows rows = import(path);
-    const bool old = rows.records.front().flags.find("old-algbw") != std::string::npos;
-    EXPECT_EQ(old, name.starts_with("dgx2_all_gather")) << name;
+    const std::string flags = import(path).records.front().flags;
+    const bool gather = path.filename().string().starts_with("dgx2_all_gather");
+    EXPECT_EQ(flags.find("old-algbw") != std::string::npos, gather) << path;
   }
 }
 
-TEST(Corpus, RanksAreThoseOfTheArithmeticWhereNamesOfFilesSayOtherwise) {
-  const auto paths = logs();
-  if (paths.empty()) GTEST_SKIP() << "no logs in " << kFolder;
+TEST_F(Corpus, RanksAreThoseOfTheArithmeticWhereNamesOfFilesSayOtherwise) {
   const auto ranks = [](const char* name) { return import(kFolder / name).records.back().ranks; };
   EXPECT_EQ(ranks("h100_allreduce_64gpu-8node_coreweave.txt"), 96);
   EXPECT_EQ(ranks("gb200nvl72_allreduce_144gpu-2rack_coreweave.txt"), 128);

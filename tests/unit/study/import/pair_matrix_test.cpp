@@ -2,20 +2,20 @@
 // Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
 #include "study/import/pair_matrix.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <tuple>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
 namespace {
 
-using test::Failure;
+using testing::HasSubstr;
 
 const std::string kP2p =
     "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n"
@@ -54,8 +54,13 @@ ImportedRows import(const std::string& text, const LogReading& reading = {}) {
   const std::vector<LogFile> logs{read_log(text, "x.log", reading)};
   return records_of(logs, {});
 }
-Failure refusal(const std::string& text, const LogReading& reading = {}) {
-  return test::failure_of([&] { (void)import(text, reading); });
+std::string refusal(const std::string& text, const LogReading& reading = {}) {
+  const auto failure = test::failure_of([&] { (void)import(text, reading); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  return failure.message;
+}
+std::string replaced(std::string text, const std::string& old, const std::string& by) {
+  return text.replace(text.find(old), old.size(), by);
 }
 double rate(const ImportedRows& rows, int sender, int receiver) {
   for (const Record& record : rows.records) {
@@ -70,11 +75,9 @@ TEST(P2pMatrix, BecomesPairsWhoseRowSendsWhereItWrites) {
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 250.5);
   EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 270.25);
   const Record& row = rows.records.front();
-  EXPECT_EQ(row.collective, "sendrecv");
-  EXPECT_EQ(row.ranks, 2);
-  EXPECT_EQ(row.nodes, 1);
-  EXPECT_EQ(row.size, 160'000'000U);
-  EXPECT_EQ(row.flags, "imported mean one-way-copy size-assumed time-from-bandwidth");
+  EXPECT_EQ(std::tuple(row.collective, row.ranks, row.nodes, row.size, row.flags),
+            std::tuple("sendrecv", 2, 1, 160'000'000U,
+                       "imported mean one-way-copy size-assumed time-from-bandwidth"));
   EXPECT_NEAR(row.time_median_us.value_or(0), 160e6 / 250.5e3, 1e-6);
   EXPECT_EQ(rows.warnings.size(), 2U);  // the size, and what is left out
 }
@@ -84,22 +87,19 @@ TEST(P2pMatrix, HasTheUsersSizeAndTheUsersMatrix) {
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 11.5);
   EXPECT_EQ(rows.records.front().size, 64 * kMiB);
   EXPECT_EQ(rows.records.front().flags, "imported mean one-way-copy time-from-bandwidth");
-  EXPECT_TRUE(refusal(kP2p, {.matrix = "P2P="}).says("P2P=Enabled Bandwidth (P2P Writes)"));
-  EXPECT_TRUE(refusal(kP2p, {.matrix = "nothing"}).says("--matrix nothing"));
+  EXPECT_THAT(refusal(kP2p, {.matrix = "P2P="}), HasSubstr("P2P=Enabled Bandwidth (P2P Writes)"));
+  EXPECT_THAT(refusal(kP2p, {.matrix = "nothing"}), HasSubstr("--matrix nothing"));
 }
 
 TEST(P2pMatrix, OfBefore2018IsOfReadsAndSmallerCopies) {
-  std::string old = kP2p;
-  old.replace(old.find(" (P2P Writes) Matrix (GB/s)"), 13, "");
-  const ImportedRows rows = import(old);
+  const ImportedRows rows = import(replaced(kP2p, " (P2P Writes) Matrix", " Matrix"));
   EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 250.5);
   EXPECT_EQ(rows.records.front().size, 40'000'000U);
 }
 
 TEST(P2pMatrix, IsRefusedByLineWhereARateIsDamaged) {
-  std::string damaged = kP2p;
-  damaged.replace(damaged.find("250.50"), 6, "25x.50");
-  EXPECT_TRUE(refusal(damaged).says("x.log:14: ")) << refusal(damaged).message;
+  const std::string damaged = replaced(kP2p, "250.50", "25x.50");
+  EXPECT_THAT(refusal(damaged), HasSubstr("x.log:14: "));
   EXPECT_EQ(import(damaged, {.skip_bad_lines = true}).records.size(), 1U);
 }
 
@@ -111,7 +111,7 @@ TEST(P2pMatrix, ThatIsCutOffIsImportedAsFarAsItGoes) {
 
 TEST(P2pMatrix, IsNotAskedForOfALogThatHasNone) {
   const std::string row = "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0\n";
-  EXPECT_TRUE(refusal(row, {.matrix = "write"}).says("--matrix: x.log has no matrix"));
+  EXPECT_THAT(refusal(row, {.matrix = "write"}), HasSubstr("--matrix: x.log has no matrix"));
 }
 
 TEST(NvbandwidthMatrix, IsOfWritesAndItsRowSends) {
@@ -127,9 +127,8 @@ TEST(NvbandwidthMatrix, EndsWhereAnotherTestBegins) {
   const std::string other =
       "Running device_local_copy.\nmemcpy local GPU(column) bandwidth (GB/s)\n           0         "
       "1\n 0   1310.00   1312.00\n";
-  std::string text = kNvbandwidth;
-  const std::size_t end = text.find("SUM device_to_device_memcpy_write_ce");
-  EXPECT_EQ(import(text.insert(end, other)).records.size(), import(kNvbandwidth).records.size());
+  const std::string end = "SUM device_to_device_memcpy_write_ce";
+  EXPECT_EQ(import(replaced(kNvbandwidth, end, other + end)).records.size(), 2U);
 }
 
 TEST(NvbandwidthMatrix, OfReadsHasTheSenderInItsColumn) {
@@ -139,23 +138,17 @@ TEST(NvbandwidthMatrix, OfReadsHasTheSenderInItsColumn) {
 }
 
 TEST(NvbandwidthMatrix, HasTheSizeOfItsVersionOrTheUsers) {
-  std::string text = kNvbandwidth;
-  text.replace(text.find("v0.6"), 4, "v0.8");
+  const std::string text = replaced(kNvbandwidth, "v0.6", "v0.8");
   EXPECT_EQ(import(text).records.front().size, 512 * kMiB);
-  EXPECT_TRUE(refusal(text.substr(text.find("Running"))).says("give --size"));
+  EXPECT_THAT(refusal(text.substr(text.find("Running"))), HasSubstr("give --size"));
   EXPECT_EQ(import(text.substr(text.find("Running")), {.size = kMiB}).records.front().size, kMiB);
 }
 
-TEST(NvbandwidthMatrix, OfSeveralNodesTellsThemByTheProcesses) {
-  std::string text = kNvbandwidth;
-  text.replace(text.find("Device 0: "), 10, "Process 0 (n1): device 0: ");
-  text.replace(text.find("Device 1: "), 10, "Process 1 (n2): device 0: ");
-  const ImportedRows rows = import(text);
+TEST(NvbandwidthMatrix, OfSeveralNodesCountsThemByTheProcesses) {
+  const std::string first = replaced(kNvbandwidth, "Device 0: ", "Process 0 (n1): device 0: ");
+  const ImportedRows rows = import(replaced(first, "Device 1: ", "Process 1 (n2): device 0: "));
   EXPECT_EQ(rows.records.front().nodes, 2);
-  const auto hosts = std::find_if(rows.facts.begin(), rows.facts.end(),
-                                  [](const auto& fact) { return fact.first == "hosts"; });
-  ASSERT_NE(hosts, rows.facts.end());
-  EXPECT_EQ(hosts->second, "n1 n2");
+  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("hosts", "n1 n2")));
 }
 
 TEST(NvbandwidthMatrix, IsReadFromJsonToo) {
@@ -170,21 +163,19 @@ TEST(NvbandwidthMatrix, IsReadFromJsonToo) {
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 380.25);
   EXPECT_EQ(rows.records.front().size, 512 * kMiB);
   EXPECT_EQ(rows.facts.at(2).second, "2 x NVIDIA H100");
-  EXPECT_TRUE(refusal(text.substr(0, 200)).says("not nvbandwidth's JSON"));
+  EXPECT_THAT(refusal(text.substr(0, 200)), HasSubstr("not nvbandwidth's JSON"));
 }
 
 TEST(NvbandwidthMatrix, IsRefusedWhereOnlyCopiesToAndFromTheHostAreThere) {
-  const std::string text = kNvbandwidth.substr(0, kNvbandwidth.find("Running device_to_device"));
-  EXPECT_TRUE(refusal(text).says("no matrix of one-way copies")) << refusal(text).message;
+  EXPECT_THAT(refusal(kNvbandwidth.substr(0, kNvbandwidth.find("Running device_to_device"))),
+              HasSubstr("no matrix of one-way copies"));
 }
 
 TEST(P2pMatrix, OfARealLogIsTheLogsOwn) {
   const std::filesystem::path path =
       "../shared/data/p2p_bandwidth/tartan_scale_up_p2p_test_dgx1_ascending.txt";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const ImportedRows rows = import(text);
+  const ImportedRows rows = import(test::text_of(path));
   EXPECT_EQ(rows.records.size(), 56U);
   EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 18.41);
   EXPECT_DOUBLE_EQ(rate(rows, 5, 0), 9.19);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/table_collective.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -69,11 +70,10 @@ TEST(RateRange, IsOfAllTimesThatPrintAsTheLogHasIt) {
 
 TEST(CanBe, IsTrueWhereTheRangesOfBothMeet) {
   const Range rate{.low = 8, .high = 8.02};  // times 1.75: 14 to 14.035
-  EXPECT_FALSE(can_be({.value = 13.99, .half_unit = 0.005}, rate, 1.75));
-  EXPECT_TRUE(can_be({.value = 14, .half_unit = 0.005}, rate, 1.75));
-  EXPECT_TRUE(can_be({.value = 14.03, .half_unit = 0.005}, rate, 1.75));
-  EXPECT_TRUE(can_be({.value = 14.038, .half_unit = 0.005}, rate, 1.75));
-  EXPECT_FALSE(can_be({.value = 14.05, .half_unit = 0.005}, rate, 1.75));
+  for (const auto& [value, expected] :
+       {std::pair{13.99, false}, {14, true}, {14.03, true}, {14.038, true}, {14.05, false}}) {
+    EXPECT_EQ(can_be({.value = value, .half_unit = 0.005}, rate, 1.75), expected) << value;
+  }
 }
 
 TEST(RanksAllowed, AreTheFirstAndTheLastThatFitAllRows) {
@@ -111,9 +111,16 @@ const std::string kBoth =
 const std::string kOpOnly = "size count type redop time algbw busbw error time algbw busbw error";
 const std::string kRootOnly = "size count type root time algbw busbw error time algbw busbw error";
 const std::string kNeither = "size count type time algbw busbw error time algbw busbw error";
+// 8000 bytes in 1 us are 8 GB/s.
+const std::string kReduced = "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0";
+const std::string kGathered = "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0";
+const std::string kUnchecked = "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A";
+const std::string kAllToAll = "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 N/A";
+const std::string kBroadcast = "8000 2000 float none 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0";
+const std::string kRootedReduce = "8000 2000 float sum 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0";
 
-LogTable table_of(const std::string& columns, const std::string& row) {
-  LogTable table{.columns = split_words(columns)};
+LogTable table_of(const std::string& row, int ranks = 8, const std::string& columns = kBoth) {
+  LogTable table{.columns = split_words(columns), .ranks = ranks};
   table.rows.push_back(read_row(table.columns, split_words(row)));
   return table;
 }
@@ -130,17 +137,15 @@ class Candidates : public testing::TestWithParam<Case> {};
 
 TEST_P(Candidates, AreThoseThatCanHavePrintedTheRow) {
   const Case& one = GetParam();
-  const LogTable table = table_of(one.columns, one.row);
+  const LogTable table = table_of(one.row, 0, one.columns);
   const RowEvidence evidence(table, one.ranks > 0 ? std::optional(one.ranks) : std::nullopt);
   EXPECT_EQ(join(evidence.candidates(), " "), one.fitting) << evidence.text();
 }
 
-// 8000 bytes in 1 us are 8 GB/s.
 INSTANTIATE_TEST_SUITE_P(
     OfToday, Candidates,
     testing::Values(
-        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 8, "allreduce"},
-        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 0, "allreduce"},
+        Case{kBoth, kReduced, 8, "allreduce"}, Case{kBoth, kReduced, 0, "allreduce"},
         Case{kBoth, "8000 2000 float sum -1 1.00 8.00 14.00 N/A 1.00 8.00 14.00 N/A", 8,
              "allreduce"},
         Case{kBoth, "8000 2000 float sum -1 1.00 8.00 8.00 0 1.00 8.00 8.00 0", 2, "allreduce"},
@@ -149,15 +154,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kBoth, "8000 2000 float sum -1 1.00 8.00 8.00 0 1.00 8.00 8.00 N/A", 8, "sendrecv"},
         Case{kBoth, "8000 2000 float none -1 1.00 8.00 8.00 0 1.00 8.00 8.00 N/A", 8, "sendrecv"},
         Case{kBoth, "8000 250 float sum -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0", 8, "reducescatter"},
-        Case{kBoth, "8000 2000 float sum 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0", 8, "reduce"},
-        Case{kBoth, "8000 2000 float none 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0", 8, "broadcast"},
+        Case{kBoth, kRootedReduce, 8, "reduce"}, Case{kBoth, kBroadcast, 8, "broadcast"},
         Case{kBoth, "8000 250 float none 0 1.00 8.00 7.00 0 1.00 8.00 7.00 0", 8, "gather scatter"},
-        Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0", 8, "allgather"},
-        Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 N/A", 8, "alltoall"},
-        Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 8,
-             "allgather alltoall"},
-        Case{kBoth, "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 0,
-             "allgather alltoall"},
+        Case{kBoth, kGathered, 8, "allgather"}, Case{kBoth, kAllToAll, 8, "alltoall"},
+        Case{kBoth, kUnchecked, 8, "allgather alltoall"},
+        Case{kBoth, kUnchecked, 0, "allgather alltoall"},
         // One rank: the whole is its part, so that the count shows nothing.
         Case{kBoth, "8000 2000 float none -1 1.00 8.00 0.00 0 1.00 8.00 0.00 0", 1, "allgather"}));
 
@@ -181,50 +182,37 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     OfNone, Candidates,
-    testing::Values(
-        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 3.00 0 1.00 8.00 3.00 0", 8, ""},
-        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 16, ""},
-        Case{kBoth, "8000 2000 float none -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 8, ""},
-        // A count that is neither the size nor a part of it: NCCL's alltoallv.
-        Case{kBoth, "8000 300 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 8,
-             "allgather alltoall alltoallv"}));
+    testing::Values(Case{kBoth, "8000 2000 float sum -1 1.00 8.00 3.00 0 1.00 8.00 3.00 0", 8, ""},
+                    Case{kBoth, kReduced, 16, ""},
+                    Case{kBoth, "8000 2000 float none -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 8,
+                         ""},
+                    // A count that is neither the size nor a part of it: NCCL's alltoallv.
+                    Case{kBoth, "8000 300 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 8,
+                         "allgather alltoall alltoallv"}));
 
-TEST(RowEvidence, SaysWhatItSaw) {
-  const LogTable table =
-      table_of(kBoth, "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 N/A");
-  EXPECT_EQ(RowEvidence(table, 8).text(),
+TEST(RowEvidence, NamesWhatTheRowsShow) {
+  const auto text = [](const std::string& row) { return RowEvidence(table_of(row), 8).text(); };
+  EXPECT_EQ(text(kAllToAll),
             "redop none, no root, a count of 1/8 of the size, not verified in place, bus bandwidth "
             "0.875 times size over time, 8 ranks");
-  EXPECT_EQ(
-      RowEvidence(table_of(kBoth, "8000 2000 float none 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0"), 8)
-          .text(),
-      "redop none, a root, verified in place, bus bandwidth 1 times size over time, 8 ranks");
-  EXPECT_EQ(
-      RowEvidence(table_of(kBoth, "8000 2000 float sum 0 1.00 8.00 8.00 0 1.00 8.00 8.00 0"), 8)
-          .text(),
-      "redop sum, a root, bus bandwidth 1 times size over time, 8 ranks");
+  EXPECT_EQ(text(kBroadcast),
+            "redop none, a root, verified in place, bus bandwidth 1 times size over time, 8 ranks");
+  EXPECT_EQ(text(kRootedReduce),
+            "redop sum, a root, bus bandwidth 1 times size over time, 8 ranks");
 }
 
-using test::Failure;
+using testing::AllOf;
+using testing::HasSubstr;
 
-const std::string kReduced = "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0";
-const std::string kGathered = "8000 250 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0";
-const std::string kUnchecked = "8000 250 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A";
-
-LogTable table_of(const std::string& row, int ranks = 8) {
-  LogTable table{.columns = split_words(
-                     "size count type redop root time algbw busbw #wrong time algbw busbw #wrong"),
-                 .ranks = ranks};
-  table.rows.push_back(read_row(table.columns, split_words(row)));
-  return table;
-}
 TableCollective found(const LogTable& table, const std::string& given = {},
                       std::optional<int> ranks = {}) {
   return collective_of(table, "x.log:1", given, ranks);
 }
-Failure refusal(const LogTable& table, const std::string& given = {},
-                std::optional<int> ranks = {}) {
-  return test::failure_of([&] { (void)found(table, given, ranks); });
+std::string refusal(const LogTable& table, const std::string& given = {},
+                    std::optional<int> ranks = {}) {
+  const auto failure = test::failure_of([&] { (void)found(table, given, ranks); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  return failure.message;
 }
 
 TEST(TableCollective, IsTheLogsOwn) {
@@ -232,51 +220,40 @@ TEST(TableCollective, IsTheLogsOwn) {
   table.collective = "all_reduce_perf";  // whatever its rows are
   EXPECT_EQ(found(table).collective->name, "allreduce");
   EXPECT_TRUE(found(table).source.empty());
-  EXPECT_TRUE(refusal(table, "broadcast").says("allreduce"));
+  EXPECT_THAT(refusal(table, "broadcast"), HasSubstr("allreduce"));
 }
 
 TEST(TableCollective, IsInferredWhereOneIsLeft) {
   const TableCollective one = found(table_of(kReduced));
   EXPECT_EQ(one.collective->name, "allreduce");
   EXPECT_TRUE(one.inferred);
-  EXPECT_NE(one.source.find("redop sum"), std::string::npos) << one.source;
-}
-
-TEST(TableCollective, IsAskedForWhereTwoAreLeftAndThoseAreNamed) {
-  const Failure failure = refusal(table_of(kUnchecked));
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says("allgather or alltoall; give --collective")) << failure.message;
-}
-
-TEST(TableCollective, OfTheUserIsRefusedWhereTheRowsAreOfAnother) {
-  const Failure failure = refusal(table_of(kGathered), "all_reduce");
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says("--collective allreduce")) << failure.message;
-  EXPECT_TRUE(failure.says("that is allgather")) << failure.message;
-  EXPECT_TRUE(refusal(table_of(kReduced), "reduce").says("that is allreduce"));
-  EXPECT_TRUE(refusal(table_of(kReduced), "reduce", 8).says("that is allreduce"));
+  EXPECT_THAT(one.source, HasSubstr("redop sum"));
 }
 
 TEST(TableCollective, OfTheUserDecidesBetweenTwo) {
+  EXPECT_THAT(refusal(table_of(kUnchecked)),
+              AllOf(HasSubstr("allgather or alltoall"), HasSubstr("--collective")));
   EXPECT_EQ(found(table_of(kUnchecked), "alltoall").collective->name, "alltoall");
   EXPECT_EQ(found(table_of(kUnchecked), "all_gather").source, "--collective");
 }
 
-TEST(TableCollective, ThatReducesIsRefusedForRowsWithoutAReduction) {
+TEST(TableCollective, OfTheUserIsRefusedWhereTheRowsAreOfAnotherOrOfNone) {
+  EXPECT_THAT(refusal(table_of(kGathered), "all_reduce"),
+              AllOf(HasSubstr("--collective allreduce"), HasSubstr("that is allgather")));
+  EXPECT_THAT(refusal(table_of(kReduced), "reduce"), HasSubstr("that is allreduce"));
+  EXPECT_THAT(refusal(table_of(kReduced), "reduce", 8), HasSubstr("that is allreduce"));
+  EXPECT_THAT(
+      refusal(table_of("8000 2000 float sum -1 1.00 8.00 3.00 0 1.00 8.00 3.00 0"), "all_reduce"),
+      HasSubstr("0.375 times size over time"));
   // An all-reduce of two ranks has no factor, and a count of neither kind leaves the rest open.
-  const std::string row = "8000 999 float none -1 1.00 8.00 8.00 0 1.00 8.00 8.00 0";
-  EXPECT_TRUE(refusal(table_of(row, 2), "all_reduce").says("redop none"));
+  EXPECT_THAT(refusal(table_of("8000 999 float none -1 1.00 8.00 8.00 0 1.00 8.00 8.00 0", 2),
+                      "all_reduce"),
+              HasSubstr("redop none"));
 }
 
 TEST(TableCollective, WithoutAReductionIsTakenForRowsThatFitNone) {
   const std::string row = "8000 999 float none 0 1.00 8.00 8.00 0 1.00 8.00 8.00 N/A";
   EXPECT_EQ(found(table_of(row, 2), "sendrecv").collective->name, "sendrecv");
-}
-
-TEST(TableCollective, OfTheUserIsRefusedWhereNoneFits) {
-  const std::string row = "8000 2000 float sum -1 1.00 8.00 3.00 0 1.00 8.00 3.00 0";
-  const Failure failure = refusal(table_of(row), "all_reduce");
-  EXPECT_TRUE(failure.says("0.375 times size over time")) << failure.message;
 }
 
 }  // namespace

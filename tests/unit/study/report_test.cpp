@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/document.hpp"
+#include "study/report_document.hpp"
+#include "study/report_findings.hpp"
+#include "study/report_topology.hpp"
+#include "tests/unit/support/study_rows.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar {
+namespace {
+
+using test::dataset;
+using test::study_row;
+using test::with;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Record row(const std::string& collective, int ranks, Bytes size, double busbw) {
+  return with(study_row(size, busbw, ranks), &Record::collective, collective);
+}
+
+Dataset run_of(const std::string& system, std::vector<Record> records) {
+  return with(dataset(system, std::move(records), {{"system", system}}), &Dataset::simulated, true);
+}
+
+/// What arXiv 1905.08764 has of the all-reduce at 1 GB, and its broadcast around the crossing.
+ReportData papers() {
+  constexpr const char* kAr = "allreduce";
+  constexpr const char* kBc = "broadcast";
+  return make_report_data(
+      {run_of("dgx-2", {row(kAr, 2, kGiB, 120), row(kAr, 4, kGiB, 121), row(kAr, 8, kGiB, 120),
+                        row(kAr, 16, kGiB, 118), row(kBc, 8, 256 * kMiB, 117),
+                        row(kBc, 8, 512 * kMiB, 118)}),
+       run_of("p3dn", {row(kAr, 2, kGiB, 20), row(kAr, 4, kGiB, 80), row(kAr, 8, kGiB, 130),
+                       row(kBc, 8, 256 * kMiB, 110), row(kBc, 8, 512 * kMiB, 124)}),
+       run_of("ac922", {row(kAr, 2, kGiB, 70), row(kAr, 4, kGiB, 30)})},
+      {});
+}
+
+TEST(Findings, NameTheFastestAtEachNumberOfRanks) {
+  const std::vector<std::string> found = fastest_findings(papers());
+  EXPECT_THAT(found, Contains(HasSubstr("8 ranks, 1 GiB: dgx-1v is fastest with 130")));
+  EXPECT_THAT(found, Contains(HasSubstr("2 ranks, 1 GiB: dgx-2 is fastest with 120")));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("16 ranks"))));  // one system alone
+  for (const std::string& words : found) EXPECT_THAT(words, HasSubstr("simulated")) << words;
+}
+
+TEST(Findings, NameWhereTheLeadChanges) {
+  EXPECT_THAT(crossing_findings(papers()),
+              ElementsAre("simulated broadcast, 8 ranks: dgx-1v overtakes dgx-2 between 256 MiB "
+                          "and 512 MiB"));
+}
+
+TEST(Findings, NameHowRatesGoWithRanks) {
+  const std::vector<std::string> found = trend_findings(papers());
+  EXPECT_THAT(found, Contains(HasSubstr("dgx-2 (simulated) is flat")));
+  EXPECT_THAT(found, Contains(HasSubstr("dgx-1v (simulated) is rising")));
+  EXPECT_THAT(found, Contains(HasSubstr("ac922 (simulated) is falling with the number of ranks: "
+                                        "70 (2), 30 (4) GB/s")));
+}
+
+TEST(Findings, NameWhatIsLowOrSuspect) {
+  EXPECT_THAT(share_findings(papers()), IsEmpty());
+  const ReportData odd = make_report_data(
+      {run_of("dgx-2", {row("allreduce", 2, kMiB, 60), row("allreduce", 4, kMiB, 200)})}, {});
+  const std::vector<std::string> found = share_findings(odd);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_THAT(found[0], HasSubstr("40 % of its bound"));
+  EXPECT_THAT(found[0], HasSubstr("low"));
+  EXPECT_THAT(found[1], HasSubstr("more than the links allow"));
+}
+
+TEST(Findings, NameTheBottleneckAndWhatToAvoid) {
+  const ReportData data = make_report_data({}, {topo::load_system("dgx-1v")});
+  EXPECT_THAT(limit_findings(data.systems[0]),
+              Contains("dgx-1v with its first 5 GPUs: no NVLink ring closes; PCIe 3.0 x16 into "
+                       "PLX2 limits them to 31.5 GB/s over nvlink+pcie"));
+  EXPECT_THAT(avoid_findings(data.systems[0]),
+              Contains(HasSubstr("4 GPUs: avoid {0,1,2,7} and 9 sets like it: 15.75 GB/s")));
+  const ReportData even = make_report_data({}, {topo::load_system("dgx-2")});
+  EXPECT_THAT(avoid_findings(even.systems[0]), IsEmpty());
+  EXPECT_THAT(limit_findings(even.systems[0]),
+              ElementsAre(HasSubstr("first 2, 4, 8 and 16 GPUs: NVLink 2 of every GPU")));
+}
+
+TEST(Findings, OfTopologiesNeedNoCurves) {
+  const ReportData data =
+      make_report_data({}, {topo::load_system("dgx-1v"), topo::load_system("dgx-2")});
+  EXPECT_THAT(topology_findings(data),
+              Contains("8 devices, best set of each: dgx-1v and dgx-2 reach 150 GB/s"));
+  EXPECT_THAT(
+      topology_findings(data),
+      Contains("4 devices, best set of each: dgx-2 reaches 150 GB/s; behind: dgx-1v 100"));
+}
+
+TEST(Warnings, NameWhatMakesAComparisonUnsafe) {
+  Dataset old = run_of("dgx-2", {row("allreduce", 2, kGiB, 120)});
+  Dataset young = run_of("ac922", {row("allreduce", 2, kGiB, 70)});
+  for (Dataset* run : {&old, &young}) run->simulated = false;
+  old.facts["library"] = "NCCL 2.3.7";
+  young.facts["library"] = "NCCL 2.4.7";
+  const ReportData data = make_report_data({old, young}, {});
+  EXPECT_THAT(comparison_warnings(data),
+              ElementsAre(HasSubstr("differ in library: NCCL 2.3.7 (dgx-2); NCCL 2.4.7 (ac922)")));
+  young.simulated = true;
+  EXPECT_THAT(comparison_warnings(make_report_data({old, young}, {})),
+              ElementsAre(HasSubstr("stand side by side: measured medians (dgx-2); "
+                                    "simulated (ac922)")));
+  const ReportData unknown =
+      make_report_data({run_of("mine", {row("allreduce", 2, kGiB, 70)})}, {});
+  EXPECT_THAT(comparison_warnings(unknown), IsEmpty());
+  EXPECT_THAT(systems_without_topology(unknown), ElementsAre("mine"));
+}
+
+TEST(ReportData, TakesTheMedianOfLaunchesAndKeepsGaps) {
+  const Record skipped =
+      with(row("allreduce", 2, 2 * kMiB, 0), &Record::status, RowStatus::Skipped);
+  const ReportData data = make_report_data(
+      {run_of("mine", {row("allreduce", 2, kMiB, 10), row("allreduce", 2, kMiB, 30),
+                       row("allreduce", 2, kMiB, 11), skipped})},
+      {});
+  ASSERT_EQ(data.panels.size(), 1U);
+  ASSERT_EQ(data.panels[0].lines.size(), 1U);
+  const ReportLine& line = data.panels[0].lines[0];
+  EXPECT_EQ(rate_at(line, kMiB), 11);
+  EXPECT_EQ(rate_at(line, 2 * kMiB), std::nullopt);
+  EXPECT_THAT(line.gaps, ElementsAre(2 * kMiB));
+}
+
+TEST(ReportData, ReadsNoFileThatACsvNames) {
+  const ReportData data = make_report_data({run_of("./secret.toml", {})}, {});
+  ASSERT_EQ(data.systems.size(), 1U);
+  EXPECT_FALSE(data.systems[0].graph.has_value());
+}
+
+TEST(Trend, IsOfTwoNumbersOfRanksAndFlatUpToFivePercentOfTheGreatest) {
+  const std::vector<std::pair<std::vector<double>, Trend>> cases{
+      {{120, 121, 119, 117}, Trend::Flat},  // DGX-2 at 2, 4, 8, 16
+      {{20, 80, 130}, Trend::Rising},       // P3 at 2, 4, 8
+      {{70, 30}, Trend::Falling},           // AC922 at 2, 4
+      {{100, 95}, Trend::Flat},
+      {{100, 94.9}, Trend::Falling},
+      {{94.9, 100}, Trend::Rising},
+      {{50, 25, 100}, Trend::Mixed},
+      {{50, 100, 50}, Trend::Mixed},
+      {{}, Trend::None},
+      {{5}, Trend::None}};
+  for (const auto& [rates, trend] : cases) {
+    EXPECT_EQ(trend_of(rates), trend) << testing::PrintToString(rates);
+  }
+  EXPECT_EQ(name(Trend::None), "");
+  EXPECT_EQ(name(Trend::Mixed), "mixed");
+}
+
+TEST(Spread, IsOfTheGreatest) {
+  EXPECT_DOUBLE_EQ(spread_of(std::vector<double>{80, 100, 90}), 0.2);
+  EXPECT_DOUBLE_EQ(spread_of(std::vector<double>{3}), 0);
+}
+
+using Points = std::vector<SizePoint>;
+
+/// The loser and the winner of a crossing, and the sizes that it lies between.
+using Lead = std::tuple<std::size_t, std::size_t, Bytes, Bytes>;
+
+std::vector<Lead> crossings(const std::vector<Points>& curves, double level = kLevel) {
+  std::vector<Lead> leads;
+  for (const Crossing& one : busbar::crossings(std::span<const Points>(curves), level)) {
+    leads.emplace_back(one.loser, one.winner, one.after, one.until);
+  }
+  return leads;
+}
+
+TEST(Crossings, LieBetweenTheLastSizeOfTheOldLeaderAndTheFirstOfTheNew) {
+  // the broadcast of arXiv 1905.08764, figure 2: P3 passes DGX-2 beyond 256 MB
+  const Points p3{
+      {64 * kMiB, 90}, {128 * kMiB, 104}, {256 * kMiB, 112}, {512 * kMiB, 124}, {kGiB, 128}};
+  const Points dgx2{
+      {64 * kMiB, 110}, {128 * kMiB, 114}, {256 * kMiB, 117}, {512 * kMiB, 118}, {kGiB, 119}};
+  EXPECT_THAT(crossings({p3, dgx2}), ElementsAre(Lead(1, 0, 256 * kMiB, 512 * kMiB)));
+  EXPECT_THAT(crossings({dgx2, p3}), ElementsAre(Lead(0, 1, 256 * kMiB, 512 * kMiB)));
+}
+
+TEST(Crossings, AreNoneWhereOneLeadsAtAllSizesOfBothOrTheLeaderLacksTheSize) {
+  EXPECT_TRUE(crossings({Points{{1, 2}, {2, 3}}, Points{{1, 1}, {2, 2}}}).empty());
+  EXPECT_TRUE(crossings({Points{}, Points{{1, 1}}}).empty());
+  EXPECT_TRUE(crossings({Points{{1, 10}, {2, 99}, {4, 10}}, Points{{1, 20}, {4, 20}}}).empty());
+  EXPECT_TRUE(
+      crossings({Points{{1, 90}, {4, 90}}, Points{{1, 10}, {2, 20}, {4, 10}}, Points{{2, 99}}})
+          .empty());
+}
+
+TEST(Crossings, WidenOverSizesAtWhichBothAreLevel) {
+  const Points rising{{1, 10}, {2, 20}, {4, 30.1}, {8, 50}};
+  const Points even{{1, 30}, {2, 30}, {4, 30}, {8, 30}};
+  EXPECT_THAT(crossings({rising, even}), ElementsAre(Lead(1, 0, 2, 8)));
+  EXPECT_THAT(crossings({rising, even}, 0), ElementsAre(Lead(1, 0, 2, 4))) << "without a margin";
+}
+
+TEST(Crossings, AreOfTheLeadAloneAndMayBeSeveral) {
+  EXPECT_THAT(crossings({Points{{1, 10}, {2, 30}, {4, 10}}, Points{{1, 20}, {2, 20}, {4, 20}}}),
+              ElementsAre(Lead(1, 0, 1, 2), Lead(0, 1, 2, 4)));
+  EXPECT_THAT(crossings({Points{{1, 90}, {2, 90}, {4, 90}}, Points{{1, 10}, {2, 20}, {4, 95}},
+                         Points{{1, 20}, {2, 10}, {4, 10}}}),
+              ElementsAre(Lead(0, 1, 2, 4)));
+  // beside a curve that ends before
+  EXPECT_THAT(crossings({Points{{1, 10}}, Points{{2, 20}, {4, 20}}, Points{{2, 10}, {4, 30}}}),
+              ElementsAre(Lead(1, 2, 2, 4)));
+}
+
+TEST(Leader, IsNullWithinTwoPercentOfTheGreater) {
+  // 2 of 100, not 1.96 of 98.02; and exactly two are not more
+  struct Case {
+    double first, second;
+    int leader;
+  };
+  for (const Case& one : {Case{100, 98.5, 0}, Case{100, 97.5, 1}, Case{97.5, 100, -1},
+                          Case{0, 0, 0}, Case{100, 98.02, 0}, Case{98.02, 100, 0}, Case{100, 98, 0},
+                          Case{98, 100, 0}, Case{100, 97.98, 1}}) {
+    EXPECT_EQ(leader(one.first, one.second), one.leader) << one.first << ' ' << one.second;
+  }
+}
+
+Record flagged(Bytes size, double busbw, const std::string& flags = {}) {
+  return with(study_row(size, busbw, 8), &Record::op, "", &Record::flags, flags);
+}
+Record in_place(Bytes size, double busbw) {
+  return with(flagged(size, busbw), &Record::in_place, true);
+}
+
+Document document_of(std::vector<Dataset> datasets) {
+  return report_document(make_report_data(std::move(datasets), {}));
+}
+std::string page_of(std::vector<Dataset> datasets) {
+  return markdown_page(document_of(std::move(datasets)));
+}
+
+std::vector<Figure> figures_of(const Document& document) {
+  std::vector<Figure> figures;
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      if (const auto* figure = std::get_if<Figure>(&block)) figures.push_back(*figure);
+    }
+  }
+  return figures;
+}
+
+TEST(ReportDocument, NamesImportedMeansWhereverItWouldSayMeasuredMedians) {
+  const Dataset imported =
+      dataset("a", {flagged(1024, 10, "imported mean")},
+              {{"tool", "nccl-tests 2.17.8"}, {"imported-from", "/home/me/secret/a.txt"}});
+  const std::string page = page_of({imported});
+  EXPECT_THAT(page, HasSubstr("One run is imported from logs of nccl-tests: each value is a mean"));
+  EXPECT_THAT(page, HasSubstr("Values are means"));
+  EXPECT_THAT(page, HasSubstr("imported means (nccl-tests 2.17.8)"));
+  EXPECT_THAT(page, HasSubstr("a.txt"));
+  EXPECT_THAT(page, Not(HasSubstr("secret")));
+  EXPECT_THAT(page, Not(HasSubstr("Medians over launches")));
+  const std::string both = page_of({imported, dataset("b", {flagged(1024, 20)})});
+  EXPECT_THAT(both, HasSubstr("a (imported means)"));
+  EXPECT_THAT(both, HasSubstr("imported means (a); measured medians (b)"));
+}
+
+TEST(ReportDocument, LabelsWhatIsOfFakeGpus) {
+  const std::string page = page_of({dataset("a", {flagged(1024, 10, "fake")})});
+  EXPECT_THAT(page, HasSubstr("a (fake GPUs)"));
+  EXPECT_THAT(page, HasSubstr("no figure is real"));
+  EXPECT_THAT(page, Not(HasSubstr("measured.")));
+  EXPECT_THAT(
+      page_of({dataset("a", {flagged(1024, 10, "fake")}), dataset("b", {flagged(1024, 20)})}),
+      HasSubstr("fake GPUs (a); measured medians (b)"));
+}
+
+TEST(ReportDocument, MarksSizesMeasuredInPlaceOnly) {
+  EXPECT_THAT(page_of({dataset("a", {flagged(1024, 10), in_place(2048, 20)})}),
+              HasSubstr("| 2 KiB | 20 (in place) |"));
+}
+
+TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
+  const Record half = with(flagged(1024, 10), &Record::bound_GBps, 20.0);
+  const Record more = with(flagged(2048, 15), &Record::bound_GBps, 20.0);
+  const Figure share = figures_of(document_of({dataset("a", {half, more})})).at(1);
+  EXPECT_DOUBLE_EQ(share.chart.curves.at(0).points.at(0).y, 50);
+  EXPECT_THAT(share.caption, Not(HasSubstr("Hollow")));
+  EXPECT_THAT(figures_of(document_of({dataset("a", {half, in_place(2048, 15)})})).at(0).caption,
+              HasSubstr("Hollow: measured in place only."));
+}
+
+TEST(ReportDocument, NamesTheTypeInTheCaptionOrInTheLinesThatDiffer) {
+  const Dataset other = dataset("a", {with(flagged(1024, 10), &Record::type, "double")});
+  EXPECT_THAT(page_of({other}), HasSubstr("all-reduce, 8 ranks, double\n"));
+  EXPECT_THAT(page_of({other, dataset("b", {flagged(1024, 10)})}),
+              HasSubstr("| a, double | b, float |"));
+}
+
+TEST(ReportDocument, HasNoRowsOfUnknownBoundsAndNoColumnsOfUnknownFacts) {
+  const std::string page = page_of({dataset("a", {flagged(1024, 10)})});
+  EXPECT_THAT(page, Not(HasSubstr("highest of bound")));
+  EXPECT_THAT(page, Not(HasSubstr("processor |")));
+}
+
+}  // namespace
+}  // namespace busbar
