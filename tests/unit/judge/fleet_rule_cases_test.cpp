@@ -13,6 +13,7 @@
 namespace busbar::judge {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// Makes the metric, by the statistic, that of a rate in GB/s: a time is 10000 us over it. What a
@@ -39,13 +40,10 @@ struct Fleet {
   JudgeCase of{};
 
   Fleet(Metric metric, Statistic statistic, double odd) {
-    of.rule().compare = Comparison::Fleet;
+    of.against_fleet(0.95, 3);
     of.rule().metric = metric;
     of.rule().statistic = statistic;
-    of.rule().bounds = metric == Metric::Time ? Bounds{.fail_above = 1.06}  // 1/1.06 is 94.3 %
-                                              : Bounds{.fail_below = 0.95};
-    of.rule().min_robust_z = 3;
-    of.rule().max_fleet_mad = 0.05;
+    if (metric == Metric::Time) of.rule().bounds = {.fail_above = 1.06};  // 1/1.06 is 94.3 %
     int node = 0;
     for (const double rate : {96.0, 98.0, 99.0, 100.0, 100.0, 101.0, 102.0, 104.0, odd}) {
       of.nodes.push_back("h" + std::to_string(++node));
@@ -205,23 +203,12 @@ TEST_P(FleetMetric, IsMeasuredByThe90thPercentileWhereItIsNotHomogeneous) {
 /// All pairs of nodes, as fast as the slower of the two.
 JudgeCase pairs_of(Metric metric, const std::vector<double>& speed) {
   JudgeCase one(SetKind::Pairwise);
-  one.rule().compare = Comparison::Fleet;
+  one.against_fleet();
   one.rule().metric = metric;
-  one.rule().bounds =
-      metric == Metric::Time ? Bounds{.fail_above = 1.1} : Bounds{.fail_below = 0.9};
-  one.rule().min_robust_z = 6;
-  one.rule().max_fleet_mad = 0.05;
-  for (std::size_t i = 0; i < speed.size(); ++i) one.nodes.push_back("h" + std::to_string(i + 1));
-  for (std::size_t i = 0; i < speed.size(); ++i) {
-    for (std::size_t j = i + 1; j < speed.size(); ++j) {
-      one.steady({one.nodes[i], one.nodes[j]}, 1);
-      for (std::size_t launch = one.observations.size() - 3; launch < one.observations.size();
-           ++launch) {
-        set_rate(one.observations[launch].records[0], metric, Statistic::Median,
-                 std::min(speed[i], speed[j]));
-      }
-    }
-  }
+  if (metric == Metric::Time) one.rule().bounds = {.fail_above = 1.1};
+  one.nodes = names(speed.size());
+  one.all_pairs([&](std::size_t i, std::size_t j) { return std::min(speed[i], speed[j]); });
+  one.each([&](Record& r) { set_rate(r, metric, Statistic::Median, *r.busbw_GBps); });
   return one;
 }
 
@@ -231,9 +218,7 @@ TEST_P(FleetMetric, IsNotHomogeneousWhereMostPairsAreSlow) {
   const CheckResult& all = acceptance.verdicts.back();
   EXPECT_EQ(all.outcome, Outcome::Fail);
   EXPECT_EQ(all.reason, GetParam().scatter);
-  ASSERT_EQ(acceptance.suspects.size(), 2U);
-  EXPECT_EQ(acceptance.suspects[0].nodes, std::vector<std::string>{"h2"});
-  EXPECT_EQ(acceptance.suspects[1].nodes, std::vector<std::string>{"h4"});
+  EXPECT_THAT(nodes_of(acceptance.suspects), ElementsAre(ElementsAre("h2"), ElementsAre("h4")));
 }
 
 TEST_P(FleetMetric, BlamesTheNodeOfSlowPairs) {
@@ -419,11 +404,8 @@ INSTANTIATE_TEST_SUITE_P(
 /// Three nodes of 64, 64 and 32 GB/s: the MAD is 0, and any difference is infinitely far.
 JudgeCase three(double fail_below) {
   JudgeCase one;
-  one.rule().compare = Comparison::Fleet;
-  one.rule().bounds = {.fail_below = fail_below};
-  one.rule().min_robust_z = 3;
-  one.rule().max_fleet_mad = 0.05;
-  one.nodes = {"h1", "h2", "h3"};
+  one.against_fleet(fail_below, 3);
+  one.nodes = names(3);
   one.steady({"h1"}, 64);
   one.steady({"h2"}, 64);
   one.steady({"h3"}, 32);
