@@ -100,7 +100,7 @@ TEST(SpecLint, HoldsEveryFloorAgainstTheCeiling) {
       {timed("4.5"), ""},
       {theoretical("1.1", "1.2"),
        "refused: rule one: a floor of 1.1 times the ceiling can never be met"},
-      {absolute("240"), "warning: rule one: the floor of 216 GB/s is under half"},
+      {absolute("240"), "warning: rule one: the floor of 216 GB/s for allreduce is under half"},
       {absolute("250"), ""},
       {theoretical("0.4", "1.0"),
        "warning: rule one: a floor of 0.4 times the ceiling is under half"},
