@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "judge/judge.hpp"
 
 namespace busbar::judge {
@@ -126,6 +129,15 @@ struct JudgeCase {
     return words;
   }
 };
+
+/// `wanted` is the outcome, and behind a space the token of a reason if there is one.
+inline void expect_result(const CheckResult& result, const std::string& wanted) {
+  const std::string outcome = wanted.substr(0, wanted.find(' '));
+  EXPECT_EQ(name(result.outcome), outcome) << result.reason;
+  EXPECT_EQ(result.reason.empty(), outcome == wanted) << result.reason;
+  if (outcome == wanted) return;
+  EXPECT_THAT(result.reason, testing::HasSubstr(wanted.substr(outcome.size() + 1)));
+}
 
 /// h1 to h`count`.
 inline std::vector<std::string> names(std::size_t count) {
