@@ -188,7 +188,7 @@ FilePart part_of_head(const std::string& configuration) {
   return parts.empty() ? FilePart{} : parts.front();
 }
 
-TEST(PartsOf, AFileWithoutRowsIsWhatItsHeadTells) {
+TEST(PartsOf, AFileWithoutRowsIsWhatItsHeadDescribes) {
   const FilePart whole = part_of_head("collective=alltoall ranks=16 nodes=2 split=none");
   EXPECT_EQ(whole.collective, "alltoall");
   EXPECT_EQ(whole.ranks, 16);

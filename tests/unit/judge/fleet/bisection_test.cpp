@@ -209,7 +209,7 @@ TEST(Bisection, EndsWithNodesThatGiveNoDataAsSilent) {
   }
 }
 
-TEST(Bisection, TellsSilentNodesFromLowOnes) {
+TEST(Bisection, SeparatesSilentNodesFromLowOnes) {
   const Search found = search(16, [](const Nodes& nodes) {
     if (has(nodes, 3)) return Outcome::NoData;
     return has(nodes, 12) ? Outcome::Low : Outcome::Good;
