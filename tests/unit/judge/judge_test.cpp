@@ -198,6 +198,13 @@ TEST(Judge, WhatCannotBeJudgedNeverPasses) {
   });
 }
 
+TEST(Judge, OneRankWhereEightAreWantedDoesNotPassByItsBusBandwidth) {
+  JudgeCase one;
+  one.steady({"h1"}, 1999891);
+  one.each([](Record& r) { r.ranks = 1; });
+  EXPECT_NE(one.first().outcome, Outcome::Pass);
+}
+
 TEST(Judge, BusBandwidthOfOneRankIsSkippedWhetherItHasAValueOrNot) {
   for (const std::optional<double> value : {std::optional<double>{}, {1999891.0}}) {
     JudgeCase one;
