@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "judge/observation.hpp"
 #include "report/csv_writer.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
@@ -125,6 +126,20 @@ TEST_F(FileMatching, AFileWithoutRowsIsALaunchThatFailed) {
   EXPECT_EQ(one_.first().outcome, Outcome::Error);
 }
 
+TEST_F(FileMatching, AFileThatEndsInTheMiddleIsAFailure) {
+  const std::string head =
+      "# configuration: collective=allreduce backend=mpi ranks=8 nodes=1 split=none\n# hosts: h1\n"
+      "collective,size_bytes,ranks\n";
+  const std::string end = "# finished: 2026-11-21 12:00:00\n";
+  EXPECT_EQ(read_observation_file(write("a.csv", head + "allreduce,1024,8\n" + end)).failure, "");
+  for (const auto& [rest, token] :
+       {std::pair{std::string("allreduce,1024,8\n"), "cut off: the run did not finish"},
+        {"allreduce,1024,8\nallreduce,20", "its last line has no end"},
+        {end, "no row in it"}}) {
+    EXPECT_THAT(read_observation_file(write("b.csv", head + rest)).failure, HasSubstr(token));
+  }
+}
+
 TEST_F(FileMatching, AFileThatCannotBeReadEndsIt) {
   EXPECT_THROW(static_cast<void>(observe({"absent.csv"})), Error);
   EXPECT_THROW(static_cast<void>(observe({write("empty.csv", "")})), Error);
@@ -173,7 +188,7 @@ FilePart part_of_head(const std::string& configuration) {
   return parts.empty() ? FilePart{} : parts.front();
 }
 
-TEST(PartsOf, AFileWithoutRowsIsWhatItsHeadTells) {
+TEST(PartsOf, AFileWithoutRowsIsWhatItsHeadDescribes) {
   const FilePart whole = part_of_head("collective=alltoall ranks=16 nodes=2 split=none");
   EXPECT_EQ(whole.collective, "alltoall");
   EXPECT_EQ(whole.ranks, 16);

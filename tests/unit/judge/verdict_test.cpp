@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/verdict.hpp"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 namespace busbar::judge {
@@ -12,7 +14,7 @@ Acceptance with(std::initializer_list<Outcome> words) {
   return acceptance;
 }
 
-TEST(Verdict, TheWorstWordDecides) {
+TEST(Verdict, TheWorstOutcomeDecides) {
   EXPECT_EQ(with({Outcome::Pass, Outcome::Skip}).overall(), Outcome::Pass);
   EXPECT_EQ(with({Outcome::Error, Outcome::Fail, Outcome::Pass}).overall(), Outcome::Fail);
   EXPECT_EQ(with({}).overall(), Outcome::Error);
@@ -20,18 +22,20 @@ TEST(Verdict, TheWorstWordDecides) {
 }
 
 TEST(Verdict, ExitCodesAreZeroOnlyForWhatWasMeasured) {
-  EXPECT_EQ(exit_code_of(with({Outcome::Pass}), false), 0);
-  EXPECT_EQ(exit_code_of(with({Outcome::Known}), true), 0);
-  EXPECT_EQ(exit_code_of(with({Outcome::Warn}), false), 0);
-  EXPECT_EQ(exit_code_of(with({Outcome::Warn}), true), 1);
-  EXPECT_EQ(exit_code_of(with({Outcome::Fail}), false), 1);
-  EXPECT_EQ(exit_code_of(with({Outcome::Inconclusive}), false), 3);
-  EXPECT_EQ(exit_code_of(with({Outcome::Error}), false), 4);
+  for (const auto& [outcome, code, strict] : {std::tuple{Outcome::Pass, 0, 0},
+                                              {Outcome::Known, 0, 0},
+                                              {Outcome::Warn, 0, 1},
+                                              {Outcome::Fail, 1, 1},
+                                              {Outcome::Inconclusive, 3, 3},
+                                              {Outcome::Error, 4, 4},
+                                              {Outcome::Skip, 77, 77}}) {
+    EXPECT_EQ(exit_code_of(with({outcome}), false), code);
+    EXPECT_EQ(exit_code_of(with({outcome}), true), strict);
+  }
   EXPECT_EQ(exit_code_of(with({}), false), 4);
-  EXPECT_EQ(exit_code_of(with({Outcome::Skip}), false), 77);
 }
 
-TEST(Verdict, WordsAreNamed) {
+TEST(Verdict, OutcomesAndStatesHaveNames) {
   EXPECT_EQ(name(Outcome::Inconclusive), "INCONCLUSIVE");
   EXPECT_EQ(name(NodeState::NoData), "no data");
 }

@@ -140,44 +140,39 @@ TEST(Bisection, FindsOneBadNodeInLogarithmicallyManyRounds) {
   }
 }
 
-TEST(Bisection, FindsTwoBadNodesInTheSameAndInDifferentHalves) {
-  for (const std::size_t nodes : {4U, 5U, 6U, 7U, 8U, 13U, 16U}) {
-    for (std::size_t first = 0; first < nodes; ++first) {
-      for (std::size_t second = first + 1; second < nodes; ++second) {
-        const Search found = search(nodes, with_bad({first, second}));
-        EXPECT_EQ(found.bisection.bad(), (Nodes{first, second})) << nodes;
-        EXPECT_EQ(found.bisection.good().size(), nodes - 2) << nodes;
-        EXPECT_LE(found.rounds, 2 * doublings(nodes) + 1) << nodes << ": " << first << second;
-      }
+/// All sets of `count` of the nodes, in their order.
+std::vector<Nodes> choices(std::size_t nodes, std::size_t count, std::size_t from = 0) {
+  if (count == 0) return {{}};
+  std::vector<Nodes> all;
+  for (std::size_t first = from; first < nodes; ++first) {
+    for (Nodes& rest : choices(nodes, count - 1, first + 1)) {
+      rest.insert(rest.begin(), first);
+      all.push_back(std::move(rest));
     }
   }
+  return all;
 }
 
-TEST(Bisection, FindsThreeBadNodesWhereverTheyAre) {
-  for (const std::size_t nodes : {6U, 7U, 8U, 11U}) {
-    for (std::size_t first = 0; first < nodes; ++first) {
-      for (std::size_t second = first + 1; second < nodes; ++second) {
-        for (std::size_t third = second + 1; third < nodes; ++third) {
-          const Search found = search(nodes, with_bad({first, second, third}));
-          EXPECT_EQ(found.bisection.bad(), (Nodes{first, second, third})) << nodes;
-          EXPECT_LE(found.rounds, 2 * doublings(nodes) + 3)
-              << nodes << ": " << first << ' ' << second << ' ' << third;
-        }
-      }
+TEST(Bisection, FindsTwoOrThreeBadNodesWhereverTheyAre) {
+  const auto expect_found = [](std::size_t nodes, std::size_t count, std::size_t most_rounds) {
+    for (const Nodes& bad : choices(nodes, count)) {
+      SCOPED_TRACE(testing::PrintToString(bad));
+      const Search found = search(nodes, with_bad(bad));
+      EXPECT_EQ(found.bisection.bad(), bad) << nodes;
+      EXPECT_EQ(found.bisection.good().size(), nodes - count) << nodes;
+      EXPECT_LE(found.rounds, most_rounds) << nodes;
     }
+  };
+  for (const std::size_t nodes : {4U, 5U, 6U, 7U, 8U, 13U, 16U}) {
+    expect_found(nodes, 2, 2 * doublings(nodes) + 1);
+  }
+  for (const std::size_t nodes : {6U, 7U, 8U, 11U}) {
+    expect_found(nodes, 3, 2 * doublings(nodes) + 3);
   }
 }
 
 TEST(Bisection, PairsAllOfSixNodesUntilTwoAreGood) {
-  for (std::size_t first = 0; first < 6; ++first) {
-    for (std::size_t second = first + 1; second < 6; ++second) {
-      Nodes bad;
-      for (std::size_t node = 0; node < 6; ++node) {
-        if (node != first && node != second) bad.push_back(node);
-      }
-      EXPECT_EQ(search(6, with_bad(bad)).bisection.bad(), bad) << first << ' ' << second;
-    }
-  }
+  for (const Nodes& bad : choices(6, 4)) EXPECT_EQ(search(6, with_bad(bad)).bisection.bad(), bad);
 }
 
 TEST(Bisection, FindsThreeBadNodesAmongTwoHundred) {
@@ -214,7 +209,7 @@ TEST(Bisection, EndsWithNodesThatGiveNoDataAsSilent) {
   }
 }
 
-TEST(Bisection, TellsSilentNodesFromLowOnes) {
+TEST(Bisection, SeparatesSilentNodesFromLowOnes) {
   const Search found = search(16, [](const Nodes& nodes) {
     if (has(nodes, 3)) return Outcome::NoData;
     return has(nodes, 12) ? Outcome::Low : Outcome::Good;
@@ -232,18 +227,17 @@ TEST(Bisection, TakesAReportThatLacksAGroupAsNoData) {
   EXPECT_EQ(groups[0].members, Nodes{2});
 }
 
-TEST(Bisection, LeavesTheNodesOfABadLinkUnresolvedAndBlamesNobody) {
+TEST(Bisection, LeavesTheNodesOfABadLinkUnresolvedAndBlamesNoNode) {
   for (const std::size_t nodes : {4U, 7U, 8U, 16U}) {
-    for (std::size_t first = 0; first < nodes; ++first) {
-      for (std::size_t second = first + 1; second < nodes; ++second) {
-        const Search found = search(nodes, with_bad_link(first, second));
-        EXPECT_TRUE(found.bisection.bad().empty()) << nodes << ": " << first << ' ' << second;
-        const bool same_half = (first < nodes / 2) == (second < nodes / 2);
-        ASSERT_EQ(found.bisection.unresolved().size(), same_half ? 1U : 0U)
-            << "no group that is measured has a link between the halves";
-        if (!same_half) continue;
-        EXPECT_TRUE(has(found.bisection.unresolved().front(), first));
-        EXPECT_TRUE(has(found.bisection.unresolved().front(), second));
+    for (const Nodes& link : choices(nodes, 2)) {
+      SCOPED_TRACE(testing::PrintToString(link));
+      const Search found = search(nodes, with_bad_link(link[0], link[1]));
+      EXPECT_TRUE(found.bisection.bad().empty()) << nodes;
+      const bool same_half = (link[0] < nodes / 2) == (link[1] < nodes / 2);
+      ASSERT_EQ(found.bisection.unresolved().size(), same_half ? 1U : 0U)
+          << "no group that is measured has a link between the halves";
+      for (const Nodes& group : found.bisection.unresolved()) {
+        EXPECT_TRUE(has(group, link[0]) && has(group, link[1]));
       }
     }
   }

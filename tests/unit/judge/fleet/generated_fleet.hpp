@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <random>
+#include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "judge/fleet/fleet.hpp"
 
@@ -45,6 +48,23 @@ inline std::vector<std::size_t> blamed(const FleetFinding& finding) {
   for (const BlamedNode& node : finding.blame.nodes) nodes.push_back(node.node);
   std::sort(nodes.begin(), nodes.end());
   return nodes;
+}
+
+/// The blame as text: "2: 3/3 50" is node 2 with 3 of 3 pairs low and a median of 50, "1-4" a link.
+inline std::string text_of(const Blame& blame) {
+  std::string text;
+  for (const BlamedNode& node : blame.nodes) {
+    text += fmt::format("; {}: {}/{} {:g}", node.node, node.low, node.pairs, node.median);
+  }
+  for (const PairValue& link : blame.links) text += fmt::format("; {}-{}", link.first, link.second);
+  return text;
+}
+
+/// "even 100, 0 low": homogeneous, the reference, how many are low; then the blame.
+inline std::string text_of(const FleetFinding& finding) {
+  return fmt::format("{} {:g}, {} low", finding.homogeneous ? "even" : "uneven", finding.reference,
+                     std::count(finding.low.begin(), finding.low.end(), true)) +
+         text_of(finding.blame);
 }
 
 /// The bounds of the design: 90 % of the median, 6 scaled MADs, at most 5 % raw MAD.

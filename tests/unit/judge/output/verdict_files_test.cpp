@@ -18,7 +18,9 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-/// With words that break careless writers.
+const Specification kSpecification = sample_specification(6);
+
+/// With text that breaks careless writers.
 Acceptance nasty_acceptance() {
   Acceptance acceptance = sample_acceptance(6);
   acceptance.verdicts.front().outcome = Outcome::Error;
@@ -44,7 +46,7 @@ std::size_t times(const std::string& text, std::string_view what) {
 }
 
 TEST(VerdictCsv, HasTheColumnsThatReadersKnowAndThenOurs) {
-  const std::string text = verdict_csv(sample_acceptance(6), sample_specification(6));
+  const std::string text = verdict_csv(sample_acceptance(6), kSpecification);
   EXPECT_THAT(text, StartsWith("# system: pod \"a\" <1>\n# specification: accept.toml\n"
                                "# profile: standard\n# busbar: 0.6.0\n"));
   EXPECT_THAT(text, HasSubstr("\n# overall: FAIL\n"));
@@ -55,22 +57,21 @@ TEST(VerdictCsv, HasTheColumnsThatReadersKnowAndThenOurs) {
 }
 
 TEST(VerdictCsv, LeavesCellsWithoutAValueEmpty) {
-  const std::string text = verdict_csv(sample_acceptance(6), sample_specification(6));
+  const std::string text = verdict_csv(sample_acceptance(6), kSpecification);
   EXPECT_THAT(text, HasSubstr("\none-rank,all,allreduce,float,8,time_us,us,p99,0,,,,baseline of "
                               "2026-10-01,,,,SKIP,one rank has no bus bandwidth,3,all,"
                               "h0 h1 h2 h3 h4 h5,,,\n"));
-  EXPECT_THAT(verdict_csv(nasty_acceptance(), sample_specification(6)), Not(HasSubstr("nan")));
+  EXPECT_THAT(verdict_csv(nasty_acceptance(), kSpecification), Not(HasSubstr("nan")));
 }
 
 TEST(VerdictCsv, QuotesAsRfc4180WantsItAndKeepsOneLine) {
-  const std::string text = verdict_csv(nasty_acceptance(), sample_specification(6));
+  const std::string text = verdict_csv(nasty_acceptance(), kSpecification);
   EXPECT_THAT(text, HasSubstr(",ERROR,\"a \"\"b\"\", <c> & "));
   EXPECT_THAT(text, HasSubstr(" second line \\\","));
 }
 
 TEST(VerdictJson, HasEveryVerdictAndBothExitCodes) {
-  const auto json =
-      nlohmann::json::parse(verdict_json(sample_acceptance(6), sample_specification(6)));
+  const auto json = nlohmann::json::parse(verdict_json(sample_acceptance(6), kSpecification));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["overall"], "FAIL");
   EXPECT_EQ(json["exit_code"], 1);
@@ -95,13 +96,12 @@ TEST(VerdictJson, HasTheSourceOfARuleAndTheAlternativesOfAFingerprint) {
 }
 
 TEST(VerdictJson, IsValidWhateverAReasonHolds) {
-  const auto json =
-      nlohmann::json::parse(verdict_json(nasty_acceptance(), sample_specification(6)));
+  const auto json = nlohmann::json::parse(verdict_json(nasty_acceptance(), kSpecification));
   EXPECT_TRUE(json["verdicts"][0]["value"].is_null());
 }
 
 TEST(VerdictJunit, CountsWhatItHas) {
-  const std::string text = verdict_junit(sample_acceptance(6), sample_specification(6));
+  const std::string text = verdict_junit(sample_acceptance(6), kSpecification);
   EXPECT_THAT(text, HasSubstr("<testsuite name=\"node8\" tests=\"6\" failures=\"1\" errors=\"1\" "
                               "skipped=\"1\" timestamp=\"2026-11-21T12:30:00\">"));
   EXPECT_THAT(text, HasSubstr("<testsuite name=\"pairs\" tests=\"15\" failures=\"5\" errors=\"1\" "
@@ -114,7 +114,7 @@ TEST(VerdictJunit, CountsWhatItHas) {
 }
 
 TEST(VerdictJunit, NamesCasesByWhatDoesNotChangeBetweenRuns) {
-  const std::string text = verdict_junit(sample_acceptance(6), sample_specification(6));
+  const std::string text = verdict_junit(sample_acceptance(6), kSpecification);
   EXPECT_THAT(text, HasSubstr("<testcase classname=\"accept.node8\" name=\"intra h1 allreduce 8 "
                               "GiB\">"));
   EXPECT_THAT(text, HasSubstr("<property name=\"intra h1 allreduce 8 GiB\" value=\"verdict=WARN "
@@ -122,7 +122,7 @@ TEST(VerdictJunit, NamesCasesByWhatDoesNotChangeBetweenRuns) {
 }
 
 TEST(VerdictJunit, HasNoCharacterThatXmlForbids) {
-  const std::string text = verdict_junit(nasty_acceptance(), sample_specification(6));
+  const std::string text = verdict_junit(nasty_acceptance(), kSpecification);
   EXPECT_THAT(text, Not(HasSubstr("&#1;")));
   EXPECT_THAT(text, Not(HasSubstr("&#01;")));
   EXPECT_TRUE(std::none_of(text.begin(), text.end(), [](char c) {
@@ -135,14 +135,14 @@ TEST(VerdictJunit, IsAnErrorWhereNothingWasJudgedOrANodeIsMissing) {
   EXPECT_THAT(verdict_junit({}, {}), HasSubstr("message=\"ERROR: no rule was judged\""));
   Acceptance silent = sample_acceptance(6);
   silent.nodes.pop_back();
-  EXPECT_THAT(verdict_junit(silent, sample_specification(6)), HasSubstr("missing: h5"));
+  EXPECT_THAT(verdict_junit(silent, kSpecification), HasSubstr("missing: h5"));
 }
 
-TEST(VerdictPrometheus, TellsEachMetricOnceAndNoSeriesTwice) {
+TEST(VerdictPrometheus, HasEachMetricOnceAndNoSeriesTwice) {
   Acceptance acceptance = sample_acceptance(6);
   const std::vector<CheckResult> again = acceptance.verdicts;
   acceptance.verdicts.insert(acceptance.verdicts.end(), again.begin(), again.end());
-  const std::string text = verdict_prometheus(acceptance, sample_specification(6));
+  const std::string text = verdict_prometheus(acceptance, kSpecification);
   std::set<std::string> series;
   for (const std::string& line : lines_with(text, "interconnect_")) {
     EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line;
@@ -155,14 +155,14 @@ TEST(VerdictPrometheus, TellsEachMetricOnceAndNoSeriesTwice) {
 TEST(VerdictPrometheus, EscapesLabelsAndLeavesGapsOut) {
   Acceptance acceptance = nasty_acceptance();
   acceptance.verdicts.front().instance = "a\\b\"c\nd";
-  const std::string text = verdict_prometheus(acceptance, sample_specification(6));
+  const std::string text = verdict_prometheus(acceptance, kSpecification);
   EXPECT_THAT(text, HasSubstr("instance=\"a\\\\b\\\"c\\nd\",verdict=\"ERROR\"} 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
   EXPECT_THAT(text, Not(ContainsRegex("busbw[^\n]*instance=\"a")));
 }
 
 TEST(VerdictPrometheus, KeepsSecondsForTimes) {
-  EXPECT_THAT(verdict_prometheus(sample_acceptance(6), sample_specification(6)),
+  EXPECT_THAT(verdict_prometheus(sample_acceptance(6), kSpecification),
               ContainsRegex("interconnect_time_seconds\\{[^\n]*\\} 2.14e-05\n"));
 }
 

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-TEST(VerdictMarkdown, BeginsWithTheOverallWord) {
+TEST(VerdictMarkdown, BeginsWithTheOverallOutcome) {
   const std::string text = verdict_markdown(sample_acceptance(6), sample_specification(6));
   EXPECT_THAT(text, StartsWith("# FAIL: interconnect acceptance of pod "));
   EXPECT_THAT(text, HasSubstr("| FAIL | intra | h2 | allreduce | 8 GiB | 301.5 GB/s |"));
@@ -30,7 +30,7 @@ TEST(VerdictMarkdown, SaysThatNothingIsWrongOnlyWhereSomethingWasJudged) {
   EXPECT_THAT(verdict_markdown({}, {}), HasSubstr("No rule was judged."));
 }
 
-TEST(VerdictMarkdown, DoesNotSayThatNobodyIsBlamedBesideAFail) {
+TEST(VerdictMarkdown, DoesNotSayThatNoNodeIsBlamedBesideAFail) {
   Acceptance acceptance = sample_acceptance(6);
   acceptance.suspects.clear();
   const std::string text = verdict_markdown(acceptance, sample_specification(6));
@@ -54,7 +54,7 @@ TEST(VerdictHtml, NeedsNothingBesidesItself) {
   EXPECT_THAT(page, HasSubstr("<h1>FAIL: interconnect acceptance of pod &quot;a&quot; &lt;1&gt;"));
 }
 
-TEST(VerdictHtml, HasEveryWordBesideItsShape) {
+TEST(VerdictHtml, HasEveryOutcomeBesideItsShape) {
   const std::string page = verdict_html(sample_acceptance(6), sample_specification(6));
   for (const char* words : {">PASS 476.2 GB/s<", ">WARN 448 GB/s<", ">FAIL 301.5 GB/s<",
                             ">KNOWN 410 GB/s<", ">INCONCLUSIVE 471 GB/s<", ">ERROR<"}) {

@@ -18,20 +18,21 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string text_of(std::size_t nodes) {
-  return verdict_text(sample_acceptance(nodes), sample_specification(nodes));
+std::string text_of(const Acceptance& acceptance, std::size_t nodes = 6) {
+  return verdict_text(acceptance, sample_specification(nodes));
 }
+std::string text_of(std::size_t nodes) { return text_of(sample_acceptance(nodes), nodes); }
 
-TEST(VerdictText, EndsWithTheOverallWordAndItsExitCode) {
+TEST(VerdictText, EndsWithTheOverallOutcomeAndItsExitCode) {
   EXPECT_THAT(text_of(6), EndsWith("\nOverall: FAIL (exit 1)\n"));
   Acceptance warned = sample_acceptance(6);
   warned.verdicts.resize(2);
-  EXPECT_THAT(verdict_text(warned, sample_specification(6)), EndsWith("Overall: WARN (exit 0)\n"));
+  EXPECT_THAT(text_of(warned), EndsWith("Overall: WARN (exit 0)\n"));
   EXPECT_THAT(verdict_text(warned, sample_specification(6), {.strict = true}),
               EndsWith("Overall: WARN (exit 1)\n"));
 }
 
-TEST(VerdictText, HasMeasuredBoundRatioAndWordOnTheLineOfARule) {
+TEST(VerdictText, HasMeasuredBoundRatioAndOutcomeOnTheLineOfARule) {
   EXPECT_THAT(text_of(6),
               testing::ContainsRegex("intra +h2 +allreduce +8 GiB +301.5 +GB/s +427.5..498.8 "
                                      "+0.635 +FAIL\n +below 427.5 GB/s\n"));
@@ -56,12 +57,12 @@ TEST(VerdictText, AccountsForEveryNodeByName) {
                                     "inconclusive h4\n"));
   Acceptance silent = sample_acceptance(6);
   silent.nodes.pop_back();
-  EXPECT_THAT(verdict_text(silent, sample_specification(6)),
+  EXPECT_THAT(text_of(silent),
               HasSubstr("5 of 6 nodes accounted for: good h0 h1 h3; failed h2; inconclusive h4; "
                         "MISSING h5\n"));
 }
 
-TEST(VerdictText, TellsSuspectsWithEvidence) {
+TEST(VerdictText, ListsSuspectsWithEvidence) {
   EXPECT_THAT(text_of(6),
               HasSubstr("  node h2  pair-floor: 5 of 5 pairs low, median 3.1 GB/s, 26 % of the "
                         "fleet's (confirmed with a known-good partner)\n"));
@@ -81,7 +82,7 @@ TEST(VerdictText, HasTheSourceOfRulesThatAreNotPassAndOfAllWhereAsked) {
   EXPECT_THAT(verdict_text(acceptance, specification, {.all_sources = true}), HasSubstr("a table"));
 }
 
-TEST(VerdictText, TellsTheOneCauseOfAllErrorsOnce) {
+TEST(VerdictText, HasTheOneCauseOfAllErrorsOnce) {
   Acceptance acceptance = sample_acceptance(6);
   acceptance.head.refused = "fingerprint: gpu is 'B' where 'A' is wanted";
   for (CheckResult& verdict : acceptance.verdicts) {
@@ -93,19 +94,19 @@ TEST(VerdictText, TellsTheOneCauseOfAllErrorsOnce) {
     account.evidence = acceptance.head.refused;
   }
   acceptance.suspects.clear();
-  const std::string text = verdict_text(acceptance, sample_specification(6));
+  const std::string text = text_of(acceptance);
   EXPECT_EQ(text.find("gpu is"), text.rfind("gpu is"));
   EXPECT_THAT(text, HasSubstr("Every rule is an ERROR: fingerprint: gpu is 'B'"));
   EXPECT_THAT(text, testing::ContainsRegex("pair-floor +15 pairs +alltoall .*ERROR\n"));
 }
 
-TEST(VerdictText, SaysThatNothingStandsOutWhereRulesFailAndNobodyIsBlamed) {
+TEST(VerdictText, SaysThatNothingStandsOutWhereRulesFailAndNoNodeIsBlamed) {
   Acceptance acceptance = sample_acceptance(6);
   acceptance.suspects.clear();
-  EXPECT_THAT(verdict_text(acceptance, sample_specification(6)),
+  EXPECT_THAT(text_of(acceptance),
               HasSubstr("\nRules fail, and no single node or link stands out"));
   acceptance.verdicts.resize(1);
-  EXPECT_THAT(verdict_text(acceptance, sample_specification(6)), Not(HasSubstr("stands out")));
+  EXPECT_THAT(text_of(acceptance), Not(HasSubstr("stands out")));
 }
 
 TEST(VerdictText, PutsNodesWithOneEvidenceOnOneLine) {
@@ -114,7 +115,7 @@ TEST(VerdictText, PutsNodesWithOneEvidenceOnOneLine) {
     account.state = NodeState::Suspect;
     account.evidence = "all on all: 100 GB/s is 22 %";
   }
-  EXPECT_THAT(verdict_text(acceptance, sample_specification(6)),
+  EXPECT_THAT(text_of(acceptance),
               HasSubstr("\n  h0 h1 h2 h3 h4 h5 suspect: all on all: 100 GB/s is 22 %\n"));
 }
 
@@ -153,14 +154,14 @@ TEST(Listing, KeepsTheOrderAndCutsEndlessLists) {
   EXPECT_EQ(rows.back().outcome, Outcome::Fail);
 }
 
-TEST(Words, OfASizeAreExact) {
+TEST(Describe, SizesAreExact) {
   EXPECT_EQ(size_words(16 * kMiB), "16 MiB");
   EXPECT_EQ(size_words(1025), "1025 B");
   EXPECT_EQ(size_words(kMiB + 4), "1048580 B");
   EXPECT_EQ(size_words(3 * kGiB / 2), "1.5 GiB");
 }
 
-TEST(Words, OfABoundAreInTheUnitOfTheValue) {
+TEST(Describe, BoundsAreInTheUnitOfTheValue) {
   CheckResult verdict{.reference = 200};
   EXPECT_EQ(bound_words(verdict), "");
   verdict.bounds.warn_below = 0.95;
@@ -173,7 +174,7 @@ TEST(Words, OfABoundAreInTheUnitOfTheValue) {
   EXPECT_EQ(bound_words(verdict), "");
 }
 
-TEST(Words, LeaveGapsForWhatIsNoNumber) {
+TEST(Describe, LeavesGapsForWhatIsNoNumber) {
   EXPECT_EQ(figure(std::nullopt), "");
   EXPECT_EQ(figure(std::numeric_limits<double>::quiet_NaN()), "");
   EXPECT_EQ(exact(std::numeric_limits<double>::infinity()), "");

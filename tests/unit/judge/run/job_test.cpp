@@ -31,15 +31,18 @@ Job job_of(const std::string& collective) {
 
 const LaunchSetup kSetup{.mpiexec = "mpiexec", .arguments = {"-iface", "ib0"}, .programs = "/bin"};
 
-std::vector<std::string> lines_of(const std::vector<Words>& commands) {
+std::vector<std::string> lines_of(const Specification& specification,
+                                  const std::string& collective = "allreduce") {
   std::vector<std::string> lines;
-  for (const Words& words : commands) lines.push_back(command_text(words));
+  for (const Words& command : commands_of(specification, kSetup, job_of(collective))) {
+    lines.push_back(command_text(command));
+  }
   return lines;
 }
 
 TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
   EXPECT_THAT(
-      lines_of(commands_of(specification_of(SetKind::Pairwise), kSetup, job_of("allreduce"))),
+      lines_of(specification_of(SetKind::Pairwise)),
       ElementsAre("mpiexec -iface ib0 -hosts h1,h2 -np 4 -ppn 2 /bin/allreduce_perf "
                   "--backend auto -T 60 --devices 0-1 --csv - -b 1024 -e 4096 -f 2 -d float "
                   "--placement out -o sum -n 10 -w 3 -c 1"));
@@ -50,7 +53,7 @@ TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
   specification.run.iterations = 0;
   specification.run.warmup = -1;
   specification.run.check_data = false;
-  const std::string line = lines_of(commands_of(specification, kSetup, job_of("allreduce"))).at(0);
+  const std::string line = lines_of(specification).at(0);
   EXPECT_THAT(line, Not(HasSubstr(" -n ")));
   EXPECT_THAT(line, Not(HasSubstr(" -w ")));
   EXPECT_THAT(line, HasSubstr("-c 0"));
@@ -63,23 +66,21 @@ TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {
   half.type = "half";
   half.in_place = true;
   specification.expectations.push_back(half);
-  const std::vector<std::string> lines =
-      lines_of(commands_of(specification, kSetup, job_of("alltoall")));
+  const std::vector<std::string> lines = lines_of(specification, "alltoall");
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[0], HasSubstr("-d float --placement out -n"));
   EXPECT_THAT(lines[1], HasSubstr("-d half --placement in -n"));
 }
 
-TEST(CommandsOf, MeasureBothPlacementsAtOnceWhereRulesWantBoth) {
+TEST(CommandsOf, MeasureBothBufferModesAtOnceWhereRulesWantBoth) {
   Specification specification = specification_of(SetKind::Pairwise);
   specification.expectations.push_back(specification.expectations[0]);
   specification.expectations[1].in_place = true;
-  EXPECT_THAT(lines_of(commands_of(specification, kSetup, job_of("allreduce"))),
-              ElementsAre(HasSubstr("--placement both")));
+  EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr("--placement both")));
 }
 
 TEST(CommandsOf, SplitAllNodesIntoRails) {
-  EXPECT_THAT(lines_of(commands_of(specification_of(SetKind::Rails), kSetup, job_of("allreduce"))),
+  EXPECT_THAT(lines_of(specification_of(SetKind::Rails)),
               ElementsAre(HasSubstr("-genv NCCL_TESTS_SPLIT 'MOD 2' /bin/allreduce_perf")));
 }
 
@@ -87,7 +88,7 @@ TEST(CommandsOf, StartASimulationWithoutALauncher) {
   Specification specification = specification_of(SetKind::Whole);
   specification.run.backend = "sim";
   specification.ceiling.system = "dgx-2";
-  EXPECT_THAT(lines_of(commands_of(specification, kSetup, job_of("allreduce"))),
+  EXPECT_THAT(lines_of(specification),
               ElementsAre(testing::StartsWith(
                   "/bin/allreduce_perf --backend sim --system dgx-2 --ranks 4")));
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "report/csv_writer.hpp"
+#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
@@ -16,29 +17,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class JournalTest : public testing::Test {
- protected:
-  std::string write(const std::string& name, const std::string& text) const {
-    folder_.write(name, text);
-    return folder_.path(name);
-  }
-  std::string refusal(const std::string& text) const {
-    try {
-      static_cast<void>(load_journal(write("launches.csv", text)));
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "nothing";
-  }
-
-  test::TemporaryFolder folder_;
-  Journal head_{.specification = "a spec.toml",
-                .profile = "quick",
-                .rules = {"a rule", "b"},
-                .seed = "7",
-                .nodes = {"h0", "h1"}};
-};
 
 Observation line_of_pair() {
   return {.device_set = "pairs",
@@ -54,6 +32,38 @@ Observation line_of_pair() {
           .seconds = 1.5,
           .command = "mpiexec -hosts h0,h1 x"};
 }
+
+/// A CSV with one row.
+std::string csv(int ranks = 2) {
+  return csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = ranks});
+}
+
+class JournalTest : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) const {
+    folder_.write(name, text);
+    return folder_.path(name);
+  }
+  std::string refusal(const std::string& text) const {
+    return test::failure_of([&] { static_cast<void>(load_journal(write("launches.csv", text))); })
+        .message;
+  }
+  /// Adds a launch.
+  void add(const std::string& file, const std::string& failure = {}, int group = -1) {
+    Observation line = line_of_pair();
+    line.file = file;
+    line.failure = failure;
+    line.group = group;
+    head_.lines.push_back(line);
+  }
+
+  test::TemporaryFolder folder_;
+  Journal head_{.specification = "a spec.toml",
+                .profile = "quick",
+                .rules = {"a rule", "b"},
+                .seed = "7",
+                .nodes = {"h0", "h1"}};
+};
 
 TEST_F(JournalTest, IsReadBackAsItWasWritten) {
   Observation rail = line_of_pair();
@@ -107,16 +117,9 @@ TEST_F(JournalTest, KnowsTheNodeThatDidNotAnswerAlsoOfOldFiles) {
 }
 
 TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
-  write("good.csv",
-        csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
-  Journal journal = head_;
-  for (const char* file : {"good.csv", "gone.csv", ""}) {
-    Observation line = line_of_pair();
-    line.file = file;
-    line.failure = "";
-    journal.lines.push_back(line);
-  }
-  const std::vector<Observation> seen = observe_journal(journal, folder_.path());
+  write("good.csv", csv());
+  for (const char* file : {"good.csv", "gone.csv", ""}) add(file);
+  const std::vector<Observation> seen = observe_journal(head_, folder_.path());
   ASSERT_EQ(seen.size(), 3U);
   EXPECT_EQ(seen[0].failure, "");
   EXPECT_EQ(seen[0].records.size(), 1U);
@@ -125,35 +128,23 @@ TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
 }
 
 TEST_F(JournalTest, KeepsTheRowsOfALaunchThatFailed) {
-  write("part.csv",
-        csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
-  Journal journal = head_;
-  Observation line = line_of_pair();
-  line.file = "part.csv";
-  line.failure = "timeout after 120 s";
-  journal.lines.push_back(line);
-  const std::vector<Observation> seen = observe_journal(journal, folder_.path());
+  write("part.csv", csv());
+  add("part.csv", "timeout after 120 s");
+  const std::vector<Observation> seen = observe_journal(head_, folder_.path());
   EXPECT_EQ(seen[0].failure, "timeout after 120 s");
   EXPECT_EQ(seen[0].records.size(), 1U);
 }
 
 TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
-  const auto csv = [](int ranks) {
-    return csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = ranks});
-  };
-  Journal journal = head_;
   std::vector<Observation> seen;
-  Observation line = line_of_pair();
-  line.failure = "";
-  journal.lines.push_back(line);
-  write(line.file, csv(2));
-  observe_more(journal, folder_.path(), seen);
+  add("001.csv");
+  write("001.csv", csv(2));
+  observe_more(head_, folder_.path(), seen);
   ASSERT_EQ(seen.size(), 1U);
-  std::filesystem::remove(folder_.path(line.file));
-  line.file = "002.csv";
-  journal.lines.push_back(line);
-  write(line.file, csv(3));
-  observe_more(journal, folder_.path(), seen);
+  std::filesystem::remove(folder_.path("001.csv"));
+  add("002.csv");
+  write("002.csv", csv(3));
+  observe_more(head_, folder_.path(), seen);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].failure, "");
   EXPECT_EQ(seen[0].records.at(0).ranks, 2);
@@ -161,13 +152,9 @@ TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
 }
 
 TEST_F(JournalTest, GivesAllRailsTheRowsOfTheirOneFile) {
-  Journal journal = head_;
-  Observation line = line_of_pair();
-  line.failure = "";
-  for (line.group = 0; line.group < 2; ++line.group) journal.lines.push_back(line);
-  write(line.file,
-        csv_header() + csv_row({.collective = "alltoall", .backend = "mpi", .ranks = 2}));
-  const std::vector<Observation> seen = observe_journal(journal, folder_.path());
+  for (const int group : {0, 1}) add("001.csv", "", group);
+  write("001.csv", csv());
+  const std::vector<Observation> seen = observe_journal(head_, folder_.path());
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[1].group, 1);
   EXPECT_EQ(seen[1].records.size(), 1U);

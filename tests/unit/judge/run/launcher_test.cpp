@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <sys/resource.h>
 #include <thread>
 
@@ -14,48 +16,38 @@ namespace {
 
 using testing::HasSubstr;
 
-LaunchLimits ample() {
-  return {.open_files = 1U << 20U,
-          .used_files = 8,
-          .processes = 1U << 20U,
-          .memory = 1024 * kGiB,
-          .processors = 1024};
-}
-AtOnce by_default(const LaunchLimits& limits) { return choose_at_once(limits, {}, ""); }
-
-TEST(ChooseAtOnce, IsWhatDescriptorsAllow) {
-  LaunchLimits limits = ample();
-  limits.open_files = 512;
-  const AtOnce at_once = by_default(limits);
-  EXPECT_EQ(at_once.launches, (512U - 8 - 32) / 2);
-  EXPECT_THAT(at_once.reason, HasSubstr("512 open files"));
-}
-
-TEST(ChooseAtOnce, IsWhatProcessesOrMemoryOrProcessorsAllow) {
-  LaunchLimits limits = ample();
-  limits.processors = 2;
-  EXPECT_EQ(by_default(limits).launches, 512U);
-  EXPECT_THAT(by_default(limits).reason, HasSubstr("2 processors"));
-  limits.memory = kGiB;
-  EXPECT_EQ(by_default(limits).launches, 32U);
-  EXPECT_THAT(by_default(limits).reason, HasSubstr("1 GiB"));
-  limits.processes = 100;
-  EXPECT_EQ(by_default(limits).launches, 12U);
-  EXPECT_THAT(by_default(limits).reason, HasSubstr("100 more processes"));
-}
-
-TEST(ChooseAtOnce, IsNeverNone) { EXPECT_EQ(by_default({}).launches, 1U); }
-
-TEST(ChooseAtOnce, IsWhatIsAskedForUnlessDescriptorsOrProcessesDoNotSuffice) {
-  LaunchLimits limits = ample();
-  limits.memory = kGiB;
-  EXPECT_EQ(choose_at_once(limits, 500, "--at-once").launches, 500U);
-  EXPECT_EQ(choose_at_once(limits, 500, "--at-once").reason, "--at-once");
-  limits.open_files = 512;
-  EXPECT_EQ(choose_at_once(limits, 500, "--at-once").launches, 236U);
-  EXPECT_THAT(choose_at_once(limits, 500, "--at-once").reason, HasSubstr("512 open files"));
-  limits.processes = 80;
-  EXPECT_EQ(choose_at_once(limits, 500, "--at-once").launches, 10U);
+TEST(ChooseAtOnce, IsWhatIsAskedForOrWhatTheScarcestAllows) {
+  struct Case {
+    std::size_t open_files = 1U << 20U;
+    std::size_t processes = 1U << 20U;
+    Bytes memory = 1024 * kGiB;
+    std::size_t processors = 1024;
+    std::optional<int> wanted{};
+    std::size_t launches = 0;
+    std::string token{};
+  };
+  for (const Case& one :
+       {Case{.open_files = 512, .launches = (512U - 8 - 32) / 2, .token = "512 open files"},
+        Case{.processors = 2, .launches = 512, .token = "2 processors"},
+        Case{.memory = kGiB, .processors = 2, .launches = 32, .token = "1 GiB"},
+        Case{.processes = 100,
+        .memory = kGiB,
+        .processors = 2,
+        .launches = 12,
+        .token = "100 more processes"},
+        Case{.memory = kGiB, .wanted = 500, .launches = 500, .token = "--at-once"},
+        Case{.open_files = 512, .wanted = 500, .launches = 236, .token = "512 open files"},
+        Case{.open_files = 512, .processes = 80, .wanted = 500, .launches = 10}}) {
+    const AtOnce at_once = choose_at_once({.open_files = one.open_files,
+                                           .used_files = 8,
+                                           .processes = one.processes,
+                                           .memory = one.memory,
+                                           .processors = one.processors},
+                                          one.wanted, one.wanted ? "--at-once" : "");
+    EXPECT_EQ(at_once.launches, one.launches);
+    EXPECT_THAT(at_once.reason, HasSubstr(one.token));
+  }
+  EXPECT_EQ(choose_at_once({}, {}, "").launches, 1U) << "never none";
 }
 
 TEST(AllowLaunches, RaisesTheSoftLimitAsFarAsNeededAndNoFurtherThanTheHardOne) {

@@ -50,11 +50,13 @@ TEST(Shuffle, GivesTheSameOrderForASeedOnEveryMachine) {
   EXPECT_THAT(numbers, ElementsAre(7, 0, 5, 1, 2, 4, 3, 6));
 }
 
+std::vector<Unit> planned(std::vector<DeviceSetRule> sets, bool together, std::uint64_t seed = 1) {
+  std::mt19937_64 random(seed);
+  return plan_units(specification_of(std::move(sets)), kNodes, together, random);
+}
+
 TEST(PlanUnits, HasEveryPairInEveryLaunchAndNoNodeTwiceAtATime) {
-  const Specification specification =
-      specification_of({{.id = "pairs", .kind = SetKind::Pairwise}});
-  std::mt19937_64 random(1);
-  const std::vector<Unit> units = plan_units(specification, kNodes, true, random);
+  const std::vector<Unit> units = planned({{.id = "pairs", .kind = SetKind::Pairwise}}, true);
   EXPECT_EQ(units.size(), 3U * 3U);
   std::map<std::string, std::set<int>> launches;
   for (const Unit& unit : units) {
@@ -69,30 +71,24 @@ TEST(PlanUnits, HasEveryPairInEveryLaunchAndNoNodeTwiceAtATime) {
 }
 
 TEST(PlanUnits, RunsOneJobAtATimeWhereJobsMayNotRunTogether) {
-  const Specification specification =
-      specification_of({{.id = "pairs", .kind = SetKind::Pairwise}});
-  std::mt19937_64 random(1);
-  const std::vector<Unit> units = plan_units(specification, kNodes, false, random);
+  const std::vector<Unit> units = planned({{.id = "pairs", .kind = SetKind::Pairwise}}, false);
   EXPECT_EQ(units.size(), 18U);
   EXPECT_TRUE(std::all_of(units.begin(), units.end(), [](const Unit& u) { return u.size() == 1; }));
 }
 
 TEST(PlanUnits, IsTheSeedsOrder) {
-  const Specification specification = specification_of({{.id = "each", .kind = SetKind::PerNode},
-                                                        {.id = "pairs", .kind = SetKind::Pairwise},
-                                                        {.id = "all", .kind = SetKind::Whole}});
-  const auto plan = [&](std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    return text_of(plan_units(specification, kNodes, true, random));
+  const auto plan = [](std::uint64_t seed) {
+    return text_of(planned({{.id = "each", .kind = SetKind::PerNode},
+                            {.id = "pairs", .kind = SetKind::Pairwise},
+                            {.id = "all", .kind = SetKind::Whole}},
+                           true, seed));
   };
   EXPECT_EQ(plan(5), plan(5));
   EXPECT_NE(plan(5), plan(6));
 }
 
 TEST(PlanUnits, MeasuresAllRailsInOneLaunchOfAllNodes) {
-  const Specification specification = specification_of({{.id = "rails", .kind = SetKind::Rails}});
-  std::mt19937_64 random(1);
-  const std::vector<Unit> units = plan_units(specification, kNodes, true, random);
+  const std::vector<Unit> units = planned({{.id = "rails", .kind = SetKind::Rails}}, true);
   ASSERT_EQ(units.size(), 3U);
   const Job& job = units.front().front();
   EXPECT_EQ(job.nodes, kNodes);
@@ -102,10 +98,8 @@ TEST(PlanUnits, MeasuresAllRailsInOneLaunchOfAllNodes) {
 }
 
 TEST(PlanUnits, LeavesLargeSetsOfPairsToTheSearch) {
-  const Specification specification =
-      specification_of({{.id = "pairs", .kind = SetKind::Pairwise, .all_pairs_up_to = 3}});
-  std::mt19937_64 random(1);
-  EXPECT_EQ(plan_units(specification, kNodes, true, random).size(), 0U);
+  EXPECT_TRUE(
+      planned({{.id = "pairs", .kind = SetKind::Pairwise, .all_pairs_up_to = 3}}, true).empty());
 }
 
 TEST(InstancesOfRound, NameGroupsByTheirNodesHelpersToo) {
@@ -165,108 +159,100 @@ std::vector<std::string> names_of(const std::vector<Unit>& units) {
   return names;
 }
 
-TEST(RerunUnits, LaunchANoisyInstanceAsOftenAgain) {
+std::vector<Unit> reruns(const Specification& specification,
+                         const std::vector<std::pair<std::string, int>>& instances,
+                         std::vector<CheckResult> verdicts) {
   Acceptance acceptance;
-  acceptance.verdicts = {noisy_verdict("h0+h1", 1)};
-  const Journal journal = journal_of({{"h0+h1", -1}, {"h0+h2", -1}});
-  EXPECT_THAT(names_of(rerun_units(specification_of(SetKind::Pairwise), journal, acceptance)),
+  acceptance.verdicts = std::move(verdicts);
+  return rerun_units(specification, journal_of(instances), acceptance);
+}
+
+TEST(RerunUnits, LaunchANoisyInstanceAsOftenAgain) {
+  EXPECT_THAT(names_of(reruns(specification_of(SetKind::Pairwise), {{"h0+h1", -1}, {"h0+h2", -1}},
+                              {noisy_verdict("h0+h1", 1)})),
               ElementsAre("h0+h1 0 attempt 1", "h0+h1 1 attempt 1"));
 }
 
 TEST(RerunUnits, EndWhenNoRerunIsLeftOrNoneIsWanted) {
-  Acceptance acceptance;
-  acceptance.verdicts = {noisy_verdict("h0+h1", 3)};
-  const Journal journal = journal_of({{"h0+h1", -1}});
   Specification specification = specification_of(SetKind::Pairwise);
-  EXPECT_TRUE(rerun_units(specification, journal, acceptance).empty());
-  acceptance.verdicts = {noisy_verdict("h0+h1", 2)};
-  EXPECT_EQ(rerun_units(specification, journal, acceptance).size(), 2U);
+  const auto units = [&](std::size_t attempts) {
+    return reruns(specification, {{"h0+h1", -1}}, {noisy_verdict("h0+h1", attempts)}).size();
+  };
+  EXPECT_EQ(units(3), 0U);
+  EXPECT_EQ(units(2), 2U);
   specification.noise.on_noisy = OnNoisy::Inconclusive;
-  EXPECT_TRUE(rerun_units(specification, journal, acceptance).empty());
+  EXPECT_EQ(units(2), 0U);
 }
 
 TEST(RerunUnits, LaunchAllRailsOnceWhereSomeAreNoisy) {
-  Acceptance acceptance;
-  acceptance.verdicts = {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)};
-  const std::vector<Unit> units = rerun_units(
-      specification_of(SetKind::Rails), journal_of({{"rail 0", 0}, {"rail 1", 1}}), acceptance);
+  const std::vector<Unit> units =
+      reruns(specification_of(SetKind::Rails), {{"rail 0", 0}, {"rail 1", 1}},
+             {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)});
   ASSERT_EQ(units.size(), 2U);
   EXPECT_EQ(units.front().front().instances.size(), 2U);
 }
 
-Acceptance suspected(const std::vector<std::string>& nodes) {
+Acceptance suspected(const std::vector<std::string>& nodes, NodeState others = NodeState::Good) {
   Acceptance acceptance;
   acceptance.suspects = {{.nodes = nodes, .rule = "rule"}};
   for (const std::string& node : kThreeNodes) {
     const bool blamed = std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-    acceptance.nodes.push_back(
-        {.node = node, .state = blamed ? NodeState::Failed : NodeState::Good});
+    acceptance.nodes.push_back({.node = node, .state = blamed ? NodeState::Failed : others});
   }
   return acceptance;
 }
 
+std::vector<Unit> confirmations(SetKind kind, const Acceptance& acceptance, int repeats = 3) {
+  Specification specification = specification_of(kind);
+  specification.expectations.front().confirm_repeats = repeats;
+  return confirm_units(specification, kThreeNodes, acceptance);
+}
+
 TEST(ConfirmUnits, MeasureANodeWithOneThatIsKnownToBeGood) {
-  const std::vector<Unit> units =
-      confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, suspected({"h0"}));
+  const std::vector<Unit> units = confirmations(SetKind::Pairwise, suspected({"h0"}));
   EXPECT_THAT(names_of(units),
               ElementsAre("h0+h1 0 attempt 0", "h0+h1 1 attempt 0", "h0+h1 2 attempt 0"));
   EXPECT_EQ(units.front().front().purpose, Purpose::Confirm);
 }
 
 TEST(ConfirmUnits, TakeAPartnerThatTheRuleFoundGoodWhereAnotherRuleIsUndecided) {
-  Acceptance acceptance = suspected({"h0"});
-  for (NodeAccount& account : acceptance.nodes) {
-    if (account.state == NodeState::Good) account.state = NodeState::Inconclusive;
-  }
-  EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, acceptance).empty());
+  Acceptance acceptance = suspected({"h0"}, NodeState::Inconclusive);
+  EXPECT_TRUE(confirmations(SetKind::Pairwise, acceptance).empty());
   acceptance.verdicts = {{.rule = "rule", .nodes = {"h1", "h2"}, .outcome = Outcome::Pass}};
-  EXPECT_EQ(
-      names_of(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, acceptance)).size(),
-      3U);
+  EXPECT_EQ(names_of(confirmations(SetKind::Pairwise, acceptance)).size(), 3U);
 }
 
 TEST(ConfirmUnits, MeasureALinkOrANodeAloneOnceMore) {
-  EXPECT_EQ(confirm_units(specification_of(SetKind::Pairwise), kThreeNodes, suspected({"h2", "h1"}))
-                .front()
-                .front()
-                .instances.front()
-                .name,
-            "h1+h2");
-  EXPECT_EQ(confirm_units(specification_of(SetKind::PerNode), kThreeNodes, suspected({"h2"}))
-                .front()
-                .front()
-                .nodes,
-            std::vector<std::string>{"h2"});
+  const Job link = confirmations(SetKind::Pairwise, suspected({"h2", "h1"})).front().front();
+  EXPECT_EQ(link.instances.front().name, "h1+h2");
+  const Job alone = confirmations(SetKind::PerNode, suspected({"h2"})).front().front();
+  EXPECT_THAT(alone.nodes, ElementsAre("h2"));
 }
 
 TEST(ConfirmUnits, AreNoneWithoutAGoodPartnerOrWhereNoneIsAskedFor) {
   EXPECT_TRUE(confirm_units(specification_of(SetKind::Pairwise), {},
                             Acceptance{.suspects = {{.nodes = {"h0"}, .rule = "rule"}}})
                   .empty());
-  Specification specification = specification_of(SetKind::Pairwise);
-  specification.expectations.front().confirm_repeats = 0;
-  EXPECT_TRUE(confirm_units(specification, kThreeNodes, suspected({"h0"})).empty());
+  EXPECT_TRUE(confirmations(SetKind::Pairwise, suspected({"h0"}), 0).empty());
 }
-
-using testing::IsEmpty;
 
 const DeviceSetRule kSet{
     .id = "pairs", .kind = SetKind::Pairwise, .ranks_per_node = 1, .all_pairs_up_to = 2};
 const std::vector<std::string> kEightNodes{"h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"};
 
-/// Goes on round by round, as a run does, with verdicts by `word_of` the group's nodes.
-BisectionResume searched(const std::function<Outcome(const std::vector<std::string>&)>& word_of,
+/// Goes on round by round, as a run does, with verdicts by `outcome_of` the group's nodes.
+BisectionResume searched(const std::function<Outcome(const std::vector<std::string>&)>& outcome_of,
                          std::span<const Observation> observations = {}) {
   Acceptance acceptance;
   constexpr int kMostRounds = 100;
   for (int round = 0; round < kMostRounds; ++round) {
-    BisectionResume replay = resume_bisection(kSet, kEightNodes, observations, acceptance);
-    if (replay.next.empty()) return replay;
-    for (const Instance& group : instances_of_round(replay.next, replay.nodes)) {
+    BisectionResume resume = resume_bisection(kSet, kEightNodes, observations, acceptance);
+    if (resume.next.empty()) return resume;
+    for (const Instance& group : instances_of_round(resume.next, resume.nodes)) {
       acceptance.verdicts.push_back({.device_set = "pairs",
                                      .instance = group.name,
                                      .nodes = group.nodes,
-                                     .outcome = word_of(group.nodes)});
+                                     .outcome = outcome_of(group.nodes)});
     }
   }
   ADD_FAILURE() << "the search does not end";
@@ -277,16 +263,20 @@ Outcome low_with(const std::vector<std::string>& nodes, const std::string& bad) 
   return std::find(nodes.begin(), nodes.end(), bad) == nodes.end() ? Outcome::Pass : Outcome::Fail;
 }
 
+/// The only node that is found to be bad.
+std::string bad_node(const BisectionResume& resume) {
+  EXPECT_EQ(resume.search.bad().size(), 1U);
+  return resume.search.bad().empty() ? "" : resume.nodes[resume.search.bad().front()];
+}
+
 TEST(ResumeBisection, AsksForTheFirstRoundWhereNothingWasJudged) {
-  const BisectionResume replay = resume_bisection(kSet, kEightNodes, {}, {});
-  EXPECT_FALSE(replay.next.empty());
+  EXPECT_FALSE(resume_bisection(kSet, kEightNodes, {}, {}).next.empty());
 }
 
 TEST(ResumeBisection, GoesToTheBadNodeByVerdictsAlone) {
-  const BisectionResume replay = searched([](const auto& nodes) { return low_with(nodes, "h5"); });
-  ASSERT_EQ(replay.search.bad().size(), 1U);
-  EXPECT_EQ(replay.nodes[replay.search.bad().front()], "h5");
-  EXPECT_EQ(replay.search.good().size(), 7U);
+  const BisectionResume resume = searched([](const auto& nodes) { return low_with(nodes, "h5"); });
+  EXPECT_EQ(bad_node(resume), "h5");
+  EXPECT_EQ(resume.search.good().size(), 7U);
 }
 
 TEST(ResumeBisection, TakesAnErrorForNoDataAndNoiseForNoBlame) {
@@ -295,17 +285,15 @@ TEST(ResumeBisection, TakesAnErrorForNoDataAndNoiseForNoBlame) {
   });
   EXPECT_THAT(silent.search.silent(), ElementsAre(2));
   const BisectionResume noisy = searched([](const auto&) { return Outcome::Inconclusive; });
-  EXPECT_THAT(noisy.search.bad(), IsEmpty());
+  EXPECT_TRUE(noisy.search.bad().empty());
 }
 
 TEST(ResumeBisection, LeavesOutNodesThatDidNotAnswer) {
   const std::vector<Observation> dead{
       {.device_set = "pairs", .instance = "h0", .nodes = {"h0"}, .failure = "h0 does not answer"}};
   EXPECT_EQ(searched_nodes(kSet, kEightNodes, dead).size(), 7U);
-  const BisectionResume replay =
-      searched([](const auto& nodes) { return low_with(nodes, "h1"); }, dead);
-  ASSERT_EQ(replay.search.bad().size(), 1U);
-  EXPECT_EQ(replay.nodes[replay.search.bad().front()], "h1");
+  EXPECT_EQ(bad_node(searched([](const auto& nodes) { return low_with(nodes, "h1"); }, dead)),
+            "h1");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(SpecProfile, WithoutAProfileStandardIsTakenOrAll) {
   EXPECT_EQ(standard.run.launches, 4);
 }
 
-TEST(SpecProfile, UnknownProfileIsToldWhichThereAre) {
+TEST(SpecProfile, AnUnknownProfileIsRefusedWithThoseThatThereAre) {
   EXPECT_THAT(refusal(kProfiles, "quik"),
               HasSubstr("there is no [profile.quik]; --profile takes one of: quick, full"));
   EXPECT_THAT(refusal(kHead + kSet + kRule, "quick"), HasSubstr("run it without --profile"));

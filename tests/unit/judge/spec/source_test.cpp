@@ -35,7 +35,7 @@ class BasedOn : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(BasedOn, TakesAllThatItDoesNotSay) {
+TEST_F(BasedOn, TakesAllThatItDoesNotSet) {
   const Specification spec = derived("");
   EXPECT_EQ(spec.file, path());
   EXPECT_EQ(spec.system.name, "pod");
