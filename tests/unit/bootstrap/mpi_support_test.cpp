@@ -16,7 +16,7 @@ TEST(CheckMpi, PassesSuccess) {
   EXPECT_EQ(test::failure_of([] { check_mpi(MPI_SUCCESS); }).status, Status::Ok);
 }
 
-TEST(CheckMpi, ThrowsMpisWordsOnOneLineWithThePlace) {
+TEST(CheckMpi, ThrowsMpisMessageOnOneLineWithTheSourceLine) {
   (void)test::mpi_singleton();
   const test::Failure failure = test::failure_of([] { check_mpi(MPI_ERR_COUNT); });
   EXPECT_EQ(failure.status, Status::Runtime);
@@ -44,7 +44,7 @@ TEST(Complete, WaitsInBothWays) {
   }
 }
 
-TEST(Complete, WaitsForAllThatIsThere) {
+TEST(Complete, WaitsForAllRequests) {
   (void)test::mpi_singleton();
   const MpiComm comm(MPI_COMM_WORLD);
   for (const Progress progress : {Progress::Block, Progress::Yield}) {
