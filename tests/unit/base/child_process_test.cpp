@@ -173,7 +173,7 @@ TEST_F(CommandLoopTest, GivesACommandItsGraceWhileOthersGoOn) {
   EXPECT_LT(seconds(), 15);
   EXPECT_EQ(results_[0].exit_status, 128 + SIGKILL);
   EXPECT_EQ(results_[1].exit_status, 5);
-  EXPECT_EQ(results_[1].out, "mine\n");  // what it says of its end is none of its output
+  EXPECT_EQ(results_[1].out, "mine\n");  // what it prints at its end is none of its output
 }
 
 TEST_F(CommandLoopTest, EndsWhatLingersAfterItsLastLine) {
@@ -242,12 +242,9 @@ TEST(StartErrors, AreTheProgramsOrMayPassOrAreNeither) {
   EXPECT_FALSE(is_missing_program(0));
 }
 
-TEST(RunIsolated, ReturnsWhatTheWorkReturns) {
+TEST(RunIsolated, ReturnsWhatTheWorkReturnsOrNothingWhereItCrashesThrowsOrHangs) {
   EXPECT_EQ(run_isolated([] { return std::string(200'000, 'x'); }), std::string(200'000, 'x'));
   EXPECT_EQ(run_isolated([] { return std::string{}; }), "");
-}
-
-TEST(RunIsolated, ReturnsNothingWhereTheWorkCrashesThrowsOrHangs) {
   EXPECT_FALSE(run_isolated([]() -> std::string { std::abort(); }));
   EXPECT_FALSE(run_isolated([]() -> std::string { throw usage_error("no"); }));
   EXPECT_FALSE(run_isolated(

@@ -114,7 +114,7 @@ TEST(HostBoundNote, IsEmptyForOneRank) {
 
 using testing::HasSubstr;
 
-/// A built-in system whose GPUs have UUIDs, as probes tell them.
+/// A built-in system whose GPUs have UUIDs, as probes report them.
 HostTopology host_of(const std::string& system) {
   HostTopology host{.graph = topo::load_system(system)};
   for (std::size_t i = 0; i < host.graph.devices.size(); ++i) {
@@ -168,7 +168,7 @@ TEST(DeviceBound, OfOtherCollectivesIsKnownBelowASwitchOnly) {
   EXPECT_THAT(mesh.note, HasSubstr("all-to-all is not modelled"));
 }
 
-TEST(DeviceBound, IsNoneAndSaysWhyWhereNothingIsKnown) {
+TEST(DeviceBound, IsNoneAndGivesTheReasonWhereNothingIsKnown) {
   const HostTopology host = host_of("dgx-1v");
   EXPECT_THAT(device_bound(host, devices_of({0, 1}), false, kRing).note, HasSubstr("network"));
   EXPECT_THAT(device_bound(host, devices_of({0, 9}), true, kRing).note, HasSubstr("does not show"));

@@ -140,16 +140,12 @@ TEST_F(MemoryPlan, SkipsTheSizeLastWithNeedAndAvailable) {
   EXPECT_EQ(skipped.need, kGiB + 8 * kMiB + kMemorySlack);
 }
 
-TEST_F(MemoryPlan, DoesNotSegmentWhatHasNoSegments) {
+TEST_F(MemoryPlan, DoesNotSegmentAnAllGatherAndCountsItsSmallerBufferAtItsOwnSize) {
   const SizePlan skipped = plan("allgather", kGiB + 32 * kMiB, kGiB);
   EXPECT_FALSE(skipped.in_place);
   EXPECT_EQ(skipped.segment, 0U);
-}
-
-TEST_F(MemoryPlan, CountsTheSmallerBufferOfAnAllGatherAtItsOwnSize) {
   communicator.temporary = [](const Call&) { return Bytes{0}; };
-  const SizePlan both = plan("allgather", 4 * kGiB, kGiB);
-  EXPECT_EQ(both.need, kGiB + kGiB / 16 + kMemorySlack);
+  EXPECT_EQ(plan("allgather", 4 * kGiB, kGiB).need, kGiB + kGiB / 16 + kMemorySlack);
 }
 
 TEST_F(MemoryPlan, PlansOnlyWhatWasAskedFor) {
@@ -189,8 +185,7 @@ TEST_F(MemoryPlan, SkipsWhatHasNoExactData) {
   average.ranks = 65;
   const SizePlan skipped = plan(average, kMiB);
   expect_runs(skipped, false, false);
-  EXPECT_EQ(skipped.reason,
-            "no data has one average over 65 ranks in f8e4m3: 1/65 is below its normal numbers");
+  EXPECT_TRUE(skipped.reason.starts_with("no data has one average over 65 ranks in f8e4m3"));
 }
 
 TEST_F(MemoryPlan, SegmentsWhatIsTooMuchForOneLibraryCallByAGibibyteWhereTheLibraryTakesThat) {
@@ -210,9 +205,7 @@ TEST_F(MemoryPlan, SkipsWhatIsTooMuchForOneLibraryCallAndHasNoSegments) {
   communicator.largest = 1000;
   const SizePlan skipped = plan("allgather", 64 * kGiB, kMiB);
   expect_runs(skipped, false, false);
-  EXPECT_EQ(
-      skipped.reason,
-      "16384 elements in one call, the library takes 1000; use a wider type with -d, or less");
+  EXPECT_TRUE(skipped.reason.starts_with("16384 elements in one call, the library takes 1000;"));
 }
 
 TEST_F(MemoryPlan, RotatesThroughAsManyBuffersAsCoverWhatIsAskedForAndCountsAll) {

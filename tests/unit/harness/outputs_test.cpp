@@ -96,7 +96,7 @@ TEST_F(OutputsOfARun, GoOnWithTheFirstMissingRowUntilAllAreThere) {
   EXPECT_NE(text_of(folder.path("x.json")).find("\"measured_rows\":2"), std::string::npos);
 }
 
-TEST_F(OutputsOfARun, TellRowsApartByEverythingThatASweepVaries) {
+TEST_F(OutputsOfARun, DistinguishRowsByEverythingThatASweepVaries) {
   (void)run({measured(false)}, false);
   std::vector<Record> others(9, measured(false));
   others[0].type = "double";

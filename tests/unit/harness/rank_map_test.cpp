@@ -76,8 +76,10 @@ TEST(SummarizeRanks, ObeysAQuotaOfTheCgroup) {
   EXPECT_EQ(oversubscription(0.5), "4 ranks on 1 processor of host pod");
 }
 
-TEST(SummarizeRanks, DistinguishesHostsByTheirKernel) {
+TEST(SummarizeRanks, DistinguishesHostsByTheirKernelNotByTheirNode) {
   std::vector<RankInfo> ranks = ranks_on("a", 4, 4);
+  ranks[2].node = ranks[3].node = 1;
+  EXPECT_EQ(summarize_ranks(ranks).hosts, 1);
   const std::vector<RankInfo> others = ranks_on("b", 2, 3);
   ranks.insert(ranks.end(), others.begin(), others.end());
   const RankMap places = summarize_ranks(ranks);
@@ -87,22 +89,11 @@ TEST(SummarizeRanks, DistinguishesHostsByTheirKernel) {
   EXPECT_EQ(places.oversubscription, "3 ranks on 2 processors of host b");
 }
 
-TEST(SummarizeRanks, TakesNodesOnOneKernelForOneHost) {
-  std::vector<RankInfo> ranks = ranks_on("vm", 4, 4);
-  ranks[2].node = 1;
-  ranks[3].node = 1;
-  EXPECT_EQ(summarize_ranks(ranks).hosts, 1);
-}
-
-TEST(SummarizeRanks, SharesTheMemoryOfTheHostThatHasLeastForEachRank) {
+TEST(SummarizeRanks, FindsTheLeastMemoryOfARankAndTheLargestCache) {
   std::vector<RankInfo> ranks(4, rank_on("large", 8, 64 * kGiB));
   ranks.push_back(rank_on("small", 8, 12 * kGiB));
   ranks.push_back(rank_on("small", 8, 10 * kGiB));  // looked a moment later
   EXPECT_EQ(summarize_ranks(ranks).least_memory, 5 * kGiB);
-}
-
-TEST(SummarizeRanks, KnowsTheLargestCache) {
-  std::vector<RankInfo> ranks = ranks_on("vm", 2, 2);
   ranks[1].last_level_cache = 256 * kMiB;
   EXPECT_EQ(summarize_ranks(ranks).largest_cache, 256 * kMiB);
 }
@@ -127,26 +118,18 @@ Neighbour near(const std::string& host, int first, int cores) {
 }
 
 TEST(ShareOfNearCores, DividesAmongTheRanksNearTheSameCoresOnly) {
+  const auto expect_share = [](const topo::CoreShare& share, int index, int count, int least) {
+    EXPECT_EQ(share.index, index);
+    EXPECT_EQ(share.count, count);
+    EXPECT_EQ(share.least, least);
+  };
   std::vector<Neighbour> ranks(4, near("box", 0, 48));
   ranks.insert(ranks.end(), 4, near("box", 48, 48));
-  const topo::CoreShare share = share_of_near_cores(ranks, 6);
-  EXPECT_EQ(share.index, 2);
-  EXPECT_EQ(share.count, 4);
-  EXPECT_EQ(share.least, 2);
-}
-
-TEST(ShareOfNearCores, DistinguishesASmallerSetFromALargerWithTheSameBeginning) {
-  const topo::CoreShare share = share_of_near_cores({near("box", 0, 48), near("box", 0, 12)}, 1);
-  EXPECT_EQ(share.index, 0);
-  EXPECT_EQ(share.count, 1);
-}
-
-TEST(ShareOfNearCores, GivesARankFourCoresAtLeastOnSeveralHosts) {
-  const std::vector<Neighbour> ranks{near("a", 0, 48), near("b", 0, 48), near("b", 0, 48)};
-  const topo::CoreShare share = share_of_near_cores(ranks, 2);
-  EXPECT_EQ(share.index, 1);
-  EXPECT_EQ(share.count, 2);
-  EXPECT_EQ(share.least, 4);
+  expect_share(share_of_near_cores(ranks, 6), 2, 4, 2);
+  // A smaller set with the same first core, and four cores a rank on several hosts:
+  expect_share(share_of_near_cores({near("box", 0, 48), near("box", 0, 12)}, 1), 0, 1, 2);
+  ranks = {near("a", 0, 48), near("b", 0, 48), near("b", 0, 48)};
+  expect_share(share_of_near_cores(ranks, 2), 1, 2, 4);
 }
 
 TEST(ShortOfProcessors, NamesTheFirstRankThatMayRunOnOneOnly) {

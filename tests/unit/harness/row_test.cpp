@@ -271,7 +271,7 @@ TEST(AddStatistics, DividesTheSizeByTheMedianAndMultipliesByTheBusFactorOfSevera
   EXPECT_FALSE(record_of(equal_samples(10), 1).busbw_GBps.has_value());
 }
 
-TEST(AddStatistics, GivesTheIntervalUnlessSamplesAreTooFewWhichAFlagTells) {
+TEST(AddStatistics, GivesTheIntervalUnlessSamplesAreTooFewAndFlagsThat) {
   const Record record = record_of(equal_samples(50));
   EXPECT_DOUBLE_EQ(record.time_ci_low_us.value_or(0), 500);
   EXPECT_DOUBLE_EQ(record.time_ci_high_us.value_or(0), 500);

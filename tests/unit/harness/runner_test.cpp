@@ -74,18 +74,18 @@ struct FakeRun : testing::Test {
   std::string output;     ///< what the last run printed
 };
 
-/// An operation of a millisecond, that breaks where `fails` is true of its number.
-std::function<Seconds(std::size_t)> broken_if(std::function<bool(std::size_t)> fails) {
-  return [fails = std::move(fails)](std::size_t n) -> Seconds {
-    if (fails(n)) throw runtime_failure("the library broke");
+/// Operations of a millisecond, of which the `failing`th throws.
+std::function<Seconds(std::size_t)> failing_at(std::size_t failing, const Error& error) {
+  return [failing, error](std::size_t n) -> Seconds {
+    if (n == failing) throw error;
     return Seconds{1e-3};
   };
 }
-std::function<Seconds(std::size_t)> refused_at(std::size_t refused) {
-  return [refused](std::size_t n) -> Seconds {
-    if (n == refused) throw Error{Status::Unavailable, "NCCL: invalid argument"};
-    return Seconds{1e-3};
-  };
+std::function<Seconds(std::size_t)> broken_at(std::size_t n) {
+  return failing_at(n, runtime_failure("the library broke"));
+}
+std::function<Seconds(std::size_t)> refused_at(std::size_t n) {
+  return failing_at(n, Error{Status::Unavailable, "NCCL: invalid argument"});
 }
 
 TEST_F(FakeRun, HasARowPerSizeAndBufferMode) {
@@ -137,17 +137,7 @@ TEST_F(FakeRun, RepeatsTheSweepAsOftenAsAsked) {
   EXPECT_EQ(rows[11].cycle, 2U);
 }
 
-TEST_F(FakeRun, FindsAPlantedFaultInBothBufferModes) {
-  options.inject_fault = Fault{.rank = 0, .index = 100};
-  for (const Record& row : run()) {
-    EXPECT_EQ(row.status, RowStatus::Wrong);
-    EXPECT_EQ(row.wrong, 1U);
-    EXPECT_TRUE(row.reason.starts_with("rank 0, element 100: expected ")) << row.reason;
-    EXPECT_TRUE(has_flag(row, "fault-injected")) << row.flags;
-  }
-}
-
-TEST_F(FakeRun, FlagsOnlyRowsThatHaveTheFaultsElement) {
+TEST_F(FakeRun, FindsAPlantedFaultInRowsThatHaveItsElement) {
   options.inject_fault = Fault{.rank = 0, .index = 300};  // 1 KiB has 256 elements, 2 KiB 512
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
@@ -155,6 +145,8 @@ TEST_F(FakeRun, FlagsOnlyRowsThatHaveTheFaultsElement) {
     const bool has_element = row.count > 300;
     EXPECT_EQ(has_flag(row, "fault-injected"), has_element) << row.flags;
     EXPECT_EQ(row.status, has_element ? RowStatus::Wrong : RowStatus::Ok);
+    EXPECT_EQ(row.wrong, has_element ? 1U : 0U);
+    EXPECT_EQ(row.reason.starts_with("rank 0, element 300: expected "), has_element) << row.reason;
   }
 }
 
@@ -213,21 +205,16 @@ TEST_F(FakeRun, SkipsASizeForWhichARankGetsNoMemoryButEndsWhereTheDeviceFails) {
   EXPECT_EQ(failed[1].status, RowStatus::Ok);
 }
 
-TEST_F(FakeRun, RecordsTheRowThatFailedAndEnds) {
-  communicator.operation_time = broken_if([](std::size_t n) { return n > 10; });
-  const auto rows = run();
+TEST_F(FakeRun, RecordsTheRowThatFailedAndMeasuresItAgainWhenResumed) {
+  communicator.operation_time = broken_at(11);
+  const auto broken = run();
   EXPECT_EQ(failure.status, Status::Runtime);
   EXPECT_TRUE(failure.says("the library broke"));
-  ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[1].status, RowStatus::Ok);
-  EXPECT_EQ(rows[2].status, RowStatus::Failed);
-  EXPECT_TRUE(rows[2].reason.starts_with("the library broke")) << rows[2].reason;
-  EXPECT_FALSE(rows[2].time_median_us.has_value());
-}
-
-TEST_F(FakeRun, MeasuresAFailedRowAgainWhenResumed) {
-  communicator.operation_time = broken_if([](std::size_t n) { return n == 11; });
-  (void)run();
+  ASSERT_EQ(broken.size(), 3U);
+  EXPECT_EQ(broken[1].status, RowStatus::Ok);
+  EXPECT_EQ(broken[2].status, RowStatus::Failed);
+  EXPECT_TRUE(broken[2].reason.starts_with("the library broke")) << broken[2].reason;
+  EXPECT_FALSE(broken[2].time_median_us.has_value());
   options.resume = true;
   const auto rows = run();
   EXPECT_EQ(failure.message, "");
@@ -238,7 +225,7 @@ TEST_F(FakeRun, MeasuresAFailedRowAgainWhenResumed) {
 
 TEST_F(FakeRun, DoesNotCallAFailureWrongData) {
   options.placement = Placement::In;
-  communicator.operation_time = [](std::size_t) -> Seconds { throw runtime_failure("it broke"); };
+  communicator.operation_time = broken_at(1);
   (void)run();
   EXPECT_EQ(output.find("wrong data"), std::string::npos) << output;
 }
@@ -307,15 +294,6 @@ TEST_F(FakeRun, RegistersBuffersBeforeTheyAreUsed) {
   };
   (void)run();
   EXPECT_EQ(communicator.registered.size(), 4U);  // two buffers for each of two sizes
-}
-
-TEST_F(FakeRun, RunsAnUntimedOperationFirstInEachRowOfADevice) {
-  (void)run();
-  const std::size_t without = communicator.calls.size();
-  communicator.calls.clear();
-  on_devices = true;
-  (void)run_again();
-  EXPECT_EQ(communicator.calls.size(), without + 4);  // two sizes, out of place and in place
 }
 
 TEST_F(FakeRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {

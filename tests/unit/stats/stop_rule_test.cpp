@@ -12,15 +12,12 @@
 namespace busbar::stats {
 namespace {
 
-std::vector<double> wide(std::size_t count) {
+std::vector<double> spread(std::size_t count, double by) {
   std::mt19937_64 random = test::fixed_random(1);
-  return test::series(random, count, 1, 2.0);
+  return test::series(random, count, 1, by);
 }
-
-std::vector<double> quiet(std::size_t count) {
-  std::mt19937_64 random = test::fixed_random(1);
-  return test::series(random, count, 1, 0.001);
-}
+std::vector<double> wide(std::size_t count) { return spread(count, 2.0); }
+std::vector<double> quiet(std::size_t count) { return spread(count, 0.001); }
 
 std::vector<double> rising(std::size_t count) {
   std::vector<double> samples(count);
