@@ -329,12 +329,14 @@ SetBound large_rows_bound() {
           }};
 }
 
-TEST(AddBound, GivesTheShareOfItThatTheRowReached) {
-  Record record{.busbw_GBps = 1};
-  add_bound(record, large_rows_bound(), {.size = 1000000});
-  EXPECT_EQ(record.bound_GBps, 4);
-  EXPECT_EQ(record.bound_kind, "host-memory");
-  EXPECT_EQ(record.efficiency, 0.25);
+TEST(AddBound, GivesTheShareOfItThatARowWithBusBandwidthReached) {
+  for (const std::optional<double> busbw_GBps : {std::optional<double>(1), {}}) {
+    Record record{.busbw_GBps = busbw_GBps};
+    add_bound(record, large_rows_bound(), {.size = 1000000});
+    EXPECT_EQ(record.bound_GBps, 4);
+    EXPECT_EQ(record.bound_kind, "host-memory");
+    EXPECT_EQ(record.efficiency, busbw_GBps ? std::optional(0.25) : std::nullopt);
+  }
 }
 
 TEST(AddBound, LeavesASkippedRowAndOneThatItDoesNotHoldForWithoutOne) {
@@ -347,13 +349,6 @@ TEST(AddBound, LeavesASkippedRowAndOneThatItDoesNotHoldForWithoutOne) {
   Record skipped{.status = RowStatus::Skipped};
   add_bound(skipped, {.kind = "links", .bus_GBps = [](const BoundRow&) { return 100.0; }}, {});
   EXPECT_FALSE(skipped.bound_GBps.has_value());
-}
-
-TEST(AddBound, GivesNoEfficiencyToARowWithoutBusBandwidth) {
-  Record record;
-  add_bound(record, large_rows_bound(), {.size = 1000000});
-  EXPECT_EQ(record.bound_GBps, 4);
-  EXPECT_FALSE(record.efficiency);
 }
 
 TEST(LaunchBound, IsARowWhoseIssuingTakesNineTenthsOfItsTime) {

@@ -13,6 +13,8 @@
 namespace busbar {
 namespace {
 
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
 LibraryTransports transports_of(std::string_view links) {
   LibraryTransports transports{
       .known = true, .switchable = true, .nvls = true, .channels = {"16 coll, 8 nvls"}};
@@ -28,13 +30,12 @@ TEST(GatherTransports, JoinsTheLinksOfAllRanks) {
   const auto all = gather_transports(ranks, communicator);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->links, (std::set<std::string>{"NET/IB", "P2P/CUMEM"}));
-  std::vector<std::pair<std::string, std::string>> facts;
+  Facts facts;
   add_facts(*all, facts);
-  EXPECT_EQ(facts, (std::vector<std::pair<std::string, std::string>>{
-                       {"nccl-nvls", "yes"},
-                       {"nccl-gpudirect-rdma", "no"},
-                       {"nccl-links", "NET/IB, P2P/CUMEM"},
-                       {"nccl-channels", "16 coll, 8 nvls"}}));
+  EXPECT_EQ(facts, (Facts{{"nccl-nvls", "yes"},
+                          {"nccl-gpudirect-rdma", "no"},
+                          {"nccl-links", "NET/IB, P2P/CUMEM"},
+                          {"nccl-channels", "16 coll, 8 nvls"}}));
   EXPECT_EQ(note_of(*all), "NCCL's log: NVLS yes, GPUDirect RDMA no, links: NET/IB, P2P/CUMEM");
 }
 
@@ -42,9 +43,13 @@ TEST(TransportNote, ReportsWhatIsMissingAndWhy) {
   EXPECT_NE(note_of({.known = true}).find("2.24"), std::string::npos);
   EXPECT_EQ(note_of({.known = true, .switchable = true}),
             "NCCL's log: NVLS no, GPUDirect RDMA no, links: none");
-  std::vector<std::pair<std::string, std::string>> facts;
+  Facts facts;
   add_facts({}, facts);
   EXPECT_EQ(facts.front().second, "unknown");
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
 }
 
 std::vector<SizePlan> plans_of(Bytes first, std::size_t count) {
@@ -112,7 +117,7 @@ struct FakeRun {
   }
   /// Whether the notes contain a text.
   [[nodiscard]] bool notes(const std::string& part) const {
-    return join(context().notes, "\n").find(part) != std::string::npos;
+    return contains(join(context().notes, "\n"), part);
   }
 };
 
@@ -129,10 +134,6 @@ std::string fact(const RunContext& context, const std::string& wanted) {
     if (key == wanted) return value;
   }
   return "no fact " + wanted;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(RunHeader, HasTheFactsThatExplainAFile) {
