@@ -30,36 +30,30 @@ std::ptrdiff_t open_files() {
   return std::distance(begin(files), end(files));
 }
 
-TEST(RunCommand, KeepsWhatIsSaidAndTheStatusApart) {
+TEST(RunCommand, KeepsOutputErrorsAndStatusApart) {
   const CommandResult result = shell("echo out; echo err >&2; exit 9");
   EXPECT_EQ(result.out, "out\n");
   EXPECT_EQ(result.err, "err\n");
   EXPECT_EQ(result.exit_status, 9);
   EXPECT_FALSE(result.timed_out);
   EXPECT_FALSE(result.not_found);
+  EXPECT_EQ(shell("kill -KILL $$").exit_status, 128 + SIGKILL);
+  EXPECT_EQ(run_command("echo", {"$HOME; ls", "a  b"}).out, "$HOME; ls a  b\n");  // no shell
 }
 
-TEST(RunCommand, UsesNoShell) {
-  EXPECT_EQ(run_command("echo", {"$HOME; ls", "a  b"}).out, "$HOME; ls a  b\n");
-}
-
-TEST(RunCommand, SpeaksEnglishAndHearsNothing) {
+TEST(RunCommand, RunsInTheCLocaleWithoutInput) {
   setenv("LC_ALL", "de_DE.UTF-8", 1);
   EXPECT_EQ(shell("echo $LC_ALL; cat").out, "C\n");
   unsetenv("LC_ALL");
 }
 
-TEST(RunCommand, TellsAnAbsentProgramApart) {
+TEST(RunCommand, DistinguishesAnAbsentProgram) {
   for (const char* program : {"/nowhere/nvidia-smi", "no-such-program-anywhere", "/etc/passwd"}) {
     const CommandResult result = run_command(program, {});
     EXPECT_TRUE(result.not_found) << program;
     EXPECT_EQ(result.exit_status, 127) << program;
     EXPECT_FALSE(result.err.empty()) << program;
   }
-}
-
-TEST(RunCommand, NamesTheSignalThatKilled) {
-  EXPECT_EQ(shell("kill -KILL $$").exit_status, 128 + SIGKILL);
 }
 
 TEST(RunCommand, KillsTheWholeGroupOnTimeout) {
@@ -118,10 +112,6 @@ class CommandLoopTest : public testing::Test {
     }
   }
   [[nodiscard]] double seconds() const { return Seconds(Clock::now() - begin_).count(); }
-  [[nodiscard]] static std::ptrdiff_t open_files() {
-    const std::filesystem::directory_iterator files("/proc/self/fd");
-    return std::distance(begin(files), end(files));
-  }
 
   Clock::time_point begin_ = Clock::now();
   std::unique_ptr<CommandLoop> loop_ = std::make_unique<CommandLoop>();
@@ -183,7 +173,7 @@ TEST_F(CommandLoopTest, GivesACommandItsGraceWhileOthersGoOn) {
   EXPECT_LT(seconds(), 15);
   EXPECT_EQ(results_[0].exit_status, 128 + SIGKILL);
   EXPECT_EQ(results_[1].exit_status, 5);
-  EXPECT_EQ(results_[1].out, "mine\n");  // what it says of its end is none of its output
+  EXPECT_EQ(results_[1].out, "mine\n");  // what it prints at its end is none of its output
 }
 
 TEST_F(CommandLoopTest, EndsWhatLingersAfterItsLastLine) {
@@ -252,12 +242,9 @@ TEST(StartErrors, AreTheProgramsOrMayPassOrAreNeither) {
   EXPECT_FALSE(is_missing_program(0));
 }
 
-TEST(RunIsolated, ReturnsWhatTheWorkReturns) {
+TEST(RunIsolated, ReturnsWhatTheWorkReturnsOrNothingWhereItCrashesThrowsOrHangs) {
   EXPECT_EQ(run_isolated([] { return std::string(200'000, 'x'); }), std::string(200'000, 'x'));
   EXPECT_EQ(run_isolated([] { return std::string{}; }), "");
-}
-
-TEST(RunIsolated, ReturnsNothingWhereTheWorkCrashesThrowsOrHangs) {
   EXPECT_FALSE(run_isolated([]() -> std::string { std::abort(); }));
   EXPECT_FALSE(run_isolated([]() -> std::string { throw usage_error("no"); }));
   EXPECT_FALSE(run_isolated(

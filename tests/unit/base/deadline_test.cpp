@@ -15,7 +15,7 @@ void never_return() {
   for (;;) pause();
 }
 
-TEST(EndProcessWithin, EndsAProcessThatIsStuckInItsExit) {
+TEST(EndProcessWithin, EndsAProcessThatIsStuckAndNoneThatEndsInTime) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -24,13 +24,9 @@ TEST(EndProcessWithin, EndsAProcessThatIsStuckInItsExit) {
         std::exit(4);
       },
       testing::KilledBySignal(SIGALRM), "");
-}
-
-TEST(EndProcessWithin, WorksWhereTheSignalIsIgnoredAndBlocked) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        std::signal(SIGALRM, SIG_IGN);
+        std::signal(SIGALRM, SIG_IGN);  // ignored and blocked
         sigset_t all;
         sigfillset(&all);
         pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -38,10 +34,6 @@ TEST(EndProcessWithin, WorksWhereTheSignalIsIgnoredAndBlocked) {
         never_return();
       },
       testing::KilledBySignal(SIGALRM), "");
-}
-
-TEST(EndProcessWithin, LeavesAProcessAloneThatEndsInTime) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
         end_process_within(60);

@@ -18,10 +18,13 @@ TEST(ExitCode, IsTheDocumentedNumber) {
   EXPECT_EQ(exit_code(Status::Skipped), 77);
 }
 
-TEST(UsageError, CarriesItsWordsAndStatus) {
-  const Error error = usage_error("-b: no");
-  EXPECT_EQ(error.status(), Status::Usage);
-  EXPECT_STREQ(error.what(), "-b: no");
+TEST(Error, HasItsMessageAndStatus) {
+  const Error usage = usage_error("-b: no");
+  EXPECT_EQ(usage.status(), Status::Usage);
+  EXPECT_STREQ(usage.what(), "-b: no");
+  const Error system = system_failure("cannot write x.csv", ENOSPC);
+  EXPECT_EQ(system.status(), Status::Runtime);
+  EXPECT_STREQ(system.what(), "cannot write x.csv: No space left on device");
 }
 
 TEST(RuntimeFailure, NamesThePlaceInOurSource) {
@@ -30,12 +33,6 @@ TEST(RuntimeFailure, NamesThePlaceInOurSource) {
   EXPECT_EQ(error.status(), Status::Runtime);
   EXPECT_EQ(std::string(error.what()),
             "it broke (" + std::string(__FILE__) + ":" + std::to_string(line) + ")");
-}
-
-TEST(SystemFailure, AddsTheSystemsWords) {
-  const Error error = system_failure("cannot write x.csv", ENOSPC);
-  EXPECT_EQ(error.status(), Status::Runtime);
-  EXPECT_STREQ(error.what(), "cannot write x.csv: No space left on device");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(ParseOptions, TakesFlagsListsAndOptionalValues) {
   EXPECT_EQ(parse("--colour green").options.colour, Colour::Green);
 }
 
-TEST(ParseOptions, SeparatesTheCommandAndWords) {
+TEST(ParseOptions, SeparatesTheCommandAndPositionalsWhichAreAllAfterTwoDashes) {
   const Parsed named = parse("make a -c 3 b");
   EXPECT_EQ(named.line.command, "make");
   EXPECT_EQ(named.line.positionals, (Texts{"a", "b"}));
@@ -102,9 +102,6 @@ TEST(ParseOptions, SeparatesTheCommandAndWords) {
   EXPECT_TRUE(named.line.has("-c"));
   EXPECT_FALSE(named.line.has("-o"));
   EXPECT_EQ(parse("-v").line.command, "show");
-}
-
-TEST(ParseOptions, TakesEverythingAfterTwoDashesAsWords) {
   const Arguments line = parse("show a -- -v").line;
   EXPECT_EQ(line.positionals, (Texts{"a", "-v"}));
   EXPECT_EQ(line.before_dashes, 1U);

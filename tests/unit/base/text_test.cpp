@@ -10,10 +10,13 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(Join, PutsTheSeparatorBetweenWordsOnly) {
+TEST(Join, PutsTheSeparatorBetweenTextsOfAnyContainer) {
   EXPECT_EQ(join(Words{"a", "b", "c"}, ", "), "a, b, c");
   EXPECT_EQ(join(Words{"a"}, ", "), "a");
   EXPECT_EQ(join(Words{}, ", "), "");
+  const std::set<std::string> letters{"b", "a"};
+  EXPECT_EQ(join_all(letters, "+"), "a+b");
+  EXPECT_EQ(join_each(std::vector{1, 2}, ", ", [](int n) { return std::to_string(n); }), "1, 2");
 }
 
 TEST(Split, GivesOnePartMoreThanThereAreSeparators) {
@@ -31,23 +34,15 @@ TEST(Trim, RemovesBlanksAndLineEndsAtBothSides) {
   EXPECT_EQ(trim(""), "");
 }
 
-TEST(NearestWord, FindsWhatAMistypedOptionMeant) {
-  const Words known{"--minbytes", "--maxbytes", "--cadence", "--cache", "--csv"};
+TEST(NearestWord, FindsWhatAMistypedOrShortenedOptionMeantIfAnyIsNear) {
+  const Words known{"--minbytes", "--maxbytes", "--cadence", "--bind", "--csv"};
   EXPECT_EQ(nearest_word("--minbyte", known), "--minbytes");
   EXPECT_EQ(nearest_word("--cadance", known), "--cadence");
   EXPECT_EQ(nearest_word("--cvs", known), "--csv");
   EXPECT_EQ(nearest_word("--Csv", known), "--csv");
-}
-
-TEST(NearestWord, FindsWhatWasCutShort) {
-  const Words known{"--bind", "--cache", "--minbytes"};
   EXPECT_EQ(nearest_word("--min", known), "--minbytes");
-  EXPECT_EQ(nearest_word("--m", known), "--minbytes");
-}
-
-TEST(NearestWord, FindsNothingWhereNothingIsNear) {
-  const Words known{"--minbytes", "--cadence"};
-  EXPECT_EQ(nearest_word("--verbose", known), "");
+  EXPECT_EQ(nearest_word("--m", Words{"--bind", "--cache", "--minbytes"}), "--minbytes");
+  EXPECT_EQ(nearest_word("--verbose", Words{"--minbytes", "--cadence"}), "");
   EXPECT_EQ(nearest_word("-q", known), "");
   EXPECT_EQ(nearest_word("--csv", Words{}), "");
 }
@@ -58,16 +53,13 @@ TEST(Counted, AddsAnSExceptToOne) {
   EXPECT_EQ(counted(16, "rank"), "16 ranks");
 }
 
-TEST(OneLine, HasNoControlCharacters) {
+TEST(OneLine, HasBlanksForLineEndsAndNoControlCharacters) {
   EXPECT_EQ(one_line(std::string_view("Open MPI\0", 9)), "Open MPI");
   EXPECT_EQ(one_line(std::string_view("a\0b\tc\x1b[1md\x7f"
                                       "e",
                                       13)),
             "a b c [1md e");
   EXPECT_EQ(one_line("\u00b5s"), "\u00b5s");
-}
-
-TEST(OneLine, TurnsLineEndsIntoBlanks) {
   EXPECT_EQ(one_line("a\nb\n"), "a b");
   EXPECT_EQ(one_line("a\r\nb"), "a  b");
   EXPECT_EQ(one_line(" a "), "a");
@@ -95,12 +87,6 @@ TEST(ToNumber, TakesTheWholeTextOrNothing) {
   }
 }
 
-TEST(Join, TakesAnyContainer) {
-  const std::set<std::string> letters{"b", "a"};
-  EXPECT_EQ(join_all(letters, "+"), "a+b");
-  EXPECT_EQ(join_each(std::vector{1, 2}, ", ", [](int n) { return std::to_string(n); }), "1, 2");
-}
-
 TEST(ReadFile, GivesAllBytesOrNothing) {
   const test::TemporaryFolder folder;
   folder.write("two", "first\r\nsecond");
@@ -115,10 +101,6 @@ TEST(FirstLineOf, LeavesOutTheLineEndAndTheRest) {
   folder.write("unfinished", "only");
   EXPECT_EQ(first_line_of(folder.path("two")), "first");
   EXPECT_EQ(first_line_of(folder.path("unfinished")), "only");
-}
-
-TEST(FirstLineOf, IsEmptyWhereThereIsNoSuchFile) {
-  const test::TemporaryFolder folder;
   EXPECT_EQ(first_line_of(folder.path("none")), "");
 }
 

@@ -2,7 +2,8 @@
 #include "base/units.hpp"
 
 #include <limits>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,39 +19,23 @@ Failure refusal(std::string_view size) {
   return failure_of([&] { (void)parse_bytes("-b", size); });
 }
 
-TEST(ParseBytes, TakesPlainBytes) {
-  EXPECT_EQ(parse_bytes("-b", "1"), 1U);
-  EXPECT_EQ(parse_bytes("-b", "8"), 8U);
-  EXPECT_EQ(parse_bytes("-b", "8B"), 8U);
-  EXPECT_EQ(parse_bytes("-b", "1048577"), 1048577U);
-  EXPECT_EQ(parse_bytes("-b", "0"), 0U);
+void expect_bytes(const std::vector<const char*>& texts, const std::vector<Bytes>& expected) {
+  ASSERT_EQ(texts.size(), expected.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(parse_bytes("-b", texts[i]), expected[i]) << texts[i];
+  }
 }
 
-TEST(ParseBytes, TakesNcclTestsSuffixesAsPowersOfTwo) {
-  EXPECT_EQ(parse_bytes("-b", "8K"), 8192U);
-  EXPECT_EQ(parse_bytes("-b", "8k"), 8192U);
-  EXPECT_EQ(parse_bytes("-b", "1M"), 1048576U);
-  EXPECT_EQ(parse_bytes("-b", "1m"), 1048576U);
-  EXPECT_EQ(parse_bytes("-b", "1G"), 1073741824U);
-  EXPECT_EQ(parse_bytes("-b", "1g"), 1073741824U);
-  EXPECT_EQ(parse_bytes("-b", "2T"), 2199023255552U);
-}
-
-TEST(ParseBytes, TakesSpelledOutSuffixes) {
-  EXPECT_EQ(parse_bytes("-b", "64KiB"), 65536U);
-  EXPECT_EQ(parse_bytes("-b", "3MiB"), 3145728U);
-  EXPECT_EQ(parse_bytes("-b", "2GiB"), 2147483648U);
-  EXPECT_EQ(parse_bytes("-b", "1TiB"), 1099511627776U);
+TEST(ParseBytes, TakesPlainBytesAndNcclTestsSuffixesAsPowersOfTwo) {
+  expect_bytes({"1", "8", "8B", "1048577", "0"}, {1, 8, 8, 1048577, 0});
+  expect_bytes({"8K", "8k", "1M", "1m", "1G", "1g", "2T"},
+               {8192, 8192, 1048576, 1048576, 1073741824, 1073741824, 2199023255552});
+  expect_bytes({"64KiB", "3MiB", "2GiB", "1TiB"}, {65536, 3145728, 2147483648, 1099511627776});
+  expect_bytes({"8 M"}, {8388608});  // one blank, as nccl-tests
 }
 
 TEST(ParseBytes, TakesFractionsThatAreWholeBytes) {
-  EXPECT_EQ(parse_bytes("-b", "1.5K"), 1536U);
-  EXPECT_EQ(parse_bytes("-b", "1.5GiB"), 1610612736U);
-  EXPECT_EQ(parse_bytes("-b", "0.5M"), 524288U);
-}
-
-TEST(ParseBytes, TakesOneBlankBeforeTheSuffixAsNcclTestsDoes) {
-  EXPECT_EQ(parse_bytes("-b", "8 M"), 8388608U);
+  expect_bytes({"1.5K", "1.5GiB", "0.5M"}, {1536, 1610612736, 524288});
 }
 
 TEST(ParseBytes, RefusesOnOneLineWhatNcclTestsSwallows) {
@@ -60,46 +45,32 @@ TEST(ParseBytes, RefusesOnOneLineWhatNcclTestsSwallows) {
         "1.2.3M", "8MM", "8 MiBytes", "32MBytes", "8M ", "1_000", "infinity", "NaN"}) {
     const Failure failure = refusal(size);
     EXPECT_EQ(failure.status, Status::Usage) << size;
-    EXPECT_TRUE(failure.message.starts_with("-b: ")) << failure.message;
+    EXPECT_TRUE(failure.message.starts_with("-b: '" + std::string(size) + "'")) << failure.message;
     EXPECT_TRUE(failure.is_one_line()) << failure.message;
   }
 }
 
-TEST(ParseBytes, RefusesSuffixesThatCouldBeDecimalAndSaysHowToWriteThem) {
+TEST(ParseBytes, RefusesSuffixesThatCouldBeDecimalAndSizesThatNoMachineHas) {
   for (const char* size : {"4KB", "4MB", "4GB", "4TB"}) {
-    const Failure failure = refusal(size);
-    EXPECT_EQ(failure.status, Status::Usage) << size;
-    EXPECT_TRUE(failure.says("decimal or binary")) << failure.message;
+    EXPECT_EQ(refusal(size).status, Status::Usage) << size;
+    EXPECT_TRUE(refusal(size).says("decimal or binary")) << refusal(size).message;
   }
-  EXPECT_TRUE(refusal("4GB").says("say G or GiB")) << refusal("4GB").message;
-}
-
-TEST(ParseBytes, RefusesWhatNoMachineHas) {
-  EXPECT_TRUE(refusal("1000000T").says("too large")) << refusal("1000000T").message;
-  EXPECT_TRUE(refusal("99999999999999999999").says("too large"));
-}
-
-TEST(ParseBytes, NamesTheTextAndShowsHowToWriteIt) {
-  EXPECT_TRUE(refusal("1,000").says("'1,000' is not a size"));
-  EXPECT_TRUE(refusal("1,000").says("as in 8, 64K, 1.5M or 2GiB"));
+  EXPECT_TRUE(refusal("4GB").says("G or GiB")) << refusal("4GB").message;
+  for (const char* size : {"1000000T", "99999999999999999999"}) {
+    EXPECT_TRUE(refusal(size).says("too large")) << refusal(size).message;
+  }
 }
 
 TEST(FormatBytes, UsesTheLargestBinaryUnitWithTwoDecimalsAtMost) {
-  for (const auto& [bytes, text] : {std::pair<Bytes, const char*>{0, "0 B"},
-                                    {8, "8 B"},
-                                    {1023, "1023 B"},
-                                    {1024, "1 KiB"},
-                                    {1536, "1.5 KiB"},
-                                    {65536, "64 KiB"},
-                                    {1048576, "1 MiB"},
-                                    {1288490189, "1.2 GiB"},
-                                    {1073741824, "1 GiB"},
-                                    {1099511627776, "1 TiB"},
-                                    {1395864371, "1.3 GiB"},
-                                    {1310720, "1.25 MiB"},
-                                    {10485760, "10 MiB"}}) {
-    EXPECT_EQ(format_bytes(bytes), text);
+  std::string all;
+  for (const Bytes bytes :
+       std::vector<Bytes>{0, 8, 1023, 1024, 1536, 65536, 1048576, 1288490189, 1073741824,
+                          1099511627776, 1395864371, 1310720, 10485760}) {
+    all += format_bytes(bytes) + ", ";
   }
+  EXPECT_EQ(all,
+            "0 B, 8 B, 1023 B, 1 KiB, 1.5 KiB, 64 KiB, 1 MiB, 1.2 GiB, 1 GiB, 1 TiB, 1.3 GiB, "
+            "1.25 MiB, 10 MiB, ");
 }
 
 TEST(ParseInteger, TakesBothEndsOfTheRange) {

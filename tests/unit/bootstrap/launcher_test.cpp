@@ -21,62 +21,33 @@ std::optional<Launcher> launcher_in(const Variables& variables) {
   });
 }
 
-TEST(FindLauncher, FindsNoneForAProcessStartedByHand) {
+void expect_launcher(const Variables& variables, std::string_view name, int rank, int size) {
+  const auto launcher = launcher_in(variables);
+  ASSERT_TRUE(launcher) << name;
+  EXPECT_EQ(launcher->name, name);
+  EXPECT_EQ(launcher->rank, rank);
+  EXPECT_EQ(launcher->size, size);
+}
+
+TEST(FindLauncher, FindsNoneForAProcessStartedByHandOrInABatchScript) {
   EXPECT_FALSE(launcher_in({}).has_value());
   EXPECT_FALSE(launcher_in({{"PATH", "/bin"}, {"HOME", "/root"}}).has_value());
+  EXPECT_FALSE(launcher_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}));
 }
 
-TEST(FindLauncher, KnowsHydra) {
-  const auto launcher = launcher_in({{"PMI_RANK", "3"}, {"PMI_SIZE", "16"}, {"PMI_FD", "9"}});
-  ASSERT_TRUE(launcher);
-  EXPECT_EQ(launcher->name, "mpiexec (PMI)");
-  EXPECT_EQ(launcher->rank, 3);
-  EXPECT_EQ(launcher->size, 16);
-}
-
-TEST(FindLauncher, KnowsOpenMpi) {
-  const auto launcher = launcher_in({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}});
-  ASSERT_TRUE(launcher);
-  EXPECT_EQ(launcher->name, "Open MPI's mpirun");
-  EXPECT_EQ(launcher->rank, 1);
-  EXPECT_EQ(launcher->size, 4);
-}
-
-TEST(FindLauncher, KnowsMvapich) {
-  const auto launcher = launcher_in({{"MV2_COMM_WORLD_RANK", "0"}, {"MV2_COMM_WORLD_SIZE", "2"}});
-  ASSERT_TRUE(launcher);
-  EXPECT_EQ(launcher->size, 2);
-}
-
-TEST(FindLauncher, KnowsSrun) {
-  const auto launcher =
-      launcher_in({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_ID", "0"}});
-  ASSERT_TRUE(launcher);
-  EXPECT_EQ(launcher->name, "srun");
-  EXPECT_EQ(launcher->rank, 5);
-  EXPECT_EQ(launcher->size, 8);
-}
-
-TEST(FindLauncher, FindsNoneInABatchScript) {
-  EXPECT_FALSE(launcher_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}})
-                   .has_value());
-}
-
-TEST(FindLauncher, PrefersWhatStartedTheProcessOverTheJobAroundIt) {
-  const auto launcher = launcher_in({{"SLURM_PROCID", "0"},
-                                     {"SLURM_NTASKS", "2"},
-                                     {"SLURM_STEP_ID", "0"},
-                                     {"PMI_RANK", "7"},
-                                     {"PMI_SIZE", "16"}});
-  ASSERT_TRUE(launcher);
-  EXPECT_EQ(launcher->size, 16);
-  EXPECT_EQ(launcher->rank, 7);
-}
-
-TEST(FindLauncher, HasNoSizeWhereTheLauncherDoesNotTell) {
-  const auto launcher = launcher_in({{"PMI_RANK", "0"}});
-  ASSERT_TRUE(launcher);
-  EXPECT_EQ(launcher->size, 0);
+TEST(FindLauncher, KnowsItByItsVariables) {
+  const char* const pmi = "mpiexec (PMI)";
+  expect_launcher({{"PMI_RANK", "3"}, {"PMI_SIZE", "16"}, {"PMI_FD", "9"}}, pmi, 3, 16);
+  expect_launcher({{"PMI_RANK", "0"}}, pmi, 0, 0);  // which does not report the size
+  expect_launcher({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}},
+                  "Open MPI's mpirun", 1, 4);
+  const Variables mvapich{{"MV2_COMM_WORLD_RANK", "0"}, {"MV2_COMM_WORLD_SIZE", "2"}};
+  ASSERT_TRUE(launcher_in(mvapich));
+  EXPECT_EQ(launcher_in(mvapich)->size, 2);
+  Variables srun{{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_ID", "0"}};
+  expect_launcher(srun, "srun", 5, 8);
+  srun.merge(Variables{{"PMI_RANK", "7"}, {"PMI_SIZE", "16"}});
+  expect_launcher(srun, pmi, 7, 16);  // what started the process, not the job around it
 }
 
 using testing::ElementsAre;
@@ -90,9 +61,6 @@ TEST(FindRankLauncher, PrefersTheNameThatOnlyThisMpiHas) {
   EXPECT_EQ(find_rank_launcher(MpiFamily::Mpich, 2, false, both).program, "mpiexec.hydra");
   EXPECT_EQ(find_rank_launcher(MpiFamily::OpenMpi, 2, false, both).program, "mpirun.openmpi");
   EXPECT_EQ(find_rank_launcher(MpiFamily::Other, 2, false, both).program, "mpiexec");
-}
-
-TEST(FindRankLauncher, TakesThePlainNameWhereThereIsNoOther) {
   const auto plain = path_with({"mpiexec", "mpirun"});
   EXPECT_EQ(find_rank_launcher(MpiFamily::Mpich, 2, false, plain).program, "mpiexec");
   EXPECT_EQ(find_rank_launcher(MpiFamily::OpenMpi, 2, false, plain).program, "mpirun");
@@ -107,9 +75,9 @@ TEST(FindRankLauncher, GivesOpenMpiWhatItRefusesToStartWithout) {
 }
 
 TEST(FindRankLauncher, GivesOthersOnlyTheNumberOfRanks) {
-  const auto path = path_with({"mpiexec"});
   for (const MpiFamily family : {MpiFamily::Mpich, MpiFamily::Other}) {
-    EXPECT_THAT(find_rank_launcher(family, 4, true, path).arguments, ElementsAre("-n", "4"));
+    EXPECT_THAT(find_rank_launcher(family, 4, true, path_with({"mpiexec"})).arguments,
+                ElementsAre("-n", "4"));
   }
 }
 

@@ -24,23 +24,15 @@ double bound(std::string_view name, int ranks, bool in_place = false, Bytes size
   return host_bound_GBps(limits(), row).value_or(0);
 }
 
-TEST(HostBound, OfAnAllReduceIsHalfReducingAndHalfCopying) {
+/// Bounds of collectives, out of place unless said otherwise.
+TEST(HostBound, IsTheReductionTheCopyOrBothOfWhatAllRanksCanDoTogether) {
   EXPECT_DOUBLE_EQ(bound("allreduce", 2), 6);  // 2 / (1/12 + 1/4)
   EXPECT_DOUBLE_EQ(bound("allreduce", 16), 6);
   EXPECT_DOUBLE_EQ(bound("allreduce", 16, true), 6);
-}
-
-TEST(HostBound, OfAReduceScatterIsTheReduction) {
   EXPECT_DOUBLE_EQ(bound("reducescatter", 2), 4);
   EXPECT_DOUBLE_EQ(bound("reducescatter", 16, true), 4);
-}
-
-TEST(HostBound, OfAReduceCountsWhatAllRanksCanAddNotOnlyTheRoot) {
-  EXPECT_DOUBLE_EQ(bound("reduce", 2), 8);  // two ranks add S bytes
+  EXPECT_DOUBLE_EQ(bound("reduce", 2), 8);  // two ranks add S bytes, not only the root
   EXPECT_DOUBLE_EQ(bound("reduce", 4), 4 * 4.0 / 3);
-}
-
-TEST(HostBound, OfWhatMovesDataIsTheCopy) {
   for (const char* name : {"allgather", "alltoall"}) {
     EXPECT_DOUBLE_EQ(bound(name, 4, true), 12) << name;
     EXPECT_DOUBLE_EQ(bound(name, 4), 9) << name;  // a rank's own part is copied too
@@ -48,9 +40,6 @@ TEST(HostBound, OfWhatMovesDataIsTheCopy) {
   EXPECT_DOUBLE_EQ(bound("sendrecv", 4), 12);
   EXPECT_DOUBLE_EQ(bound("broadcast", 4), 12);        // the root copies to itself
   EXPECT_DOUBLE_EQ(bound("broadcast", 4, true), 16);  // four ranks write three copies
-}
-
-TEST(HostBound, OfGatherAndScatterIsWhatAllRanksCanCopyTogether) {
   for (const char* name : {"gather", "scatter"}) {
     EXPECT_DOUBLE_EQ(bound(name, 4, true), 48) << name;
     EXPECT_DOUBLE_EQ(bound(name, 4), 36) << name;
@@ -69,19 +58,16 @@ TEST(HostBound, GoesByTheBytesThatARowTouches) {
   EXPECT_DOUBLE_EQ(host_bound_GBps(limits(), rotating).value_or(0), 12);
 }
 
-TEST(HostBound, IsNoneForOneRankOrNoLimits) {
+TEST(HostBound, IsKnownForEveryCollectiveButNotForOneRankOrWithoutLimits) {
   EXPECT_FALSE(
       host_bound_GBps(limits(), {.collective = &test::collective("allreduce"), .ranks = 1}));
   EXPECT_FALSE(host_bound_GBps({}, {.collective = &test::collective("allreduce"), .ranks = 2}));
-}
-
-TEST(HostBound, IsKnownForEveryCollective) {
   for (const Collective* collective : measured_collectives()) {
     EXPECT_GT(bound(collective->name, 3), 0) << collective->name;
   }
 }
 
-TEST(HostBoundWords, TellWhatWasMeasuredAndWhatFollows) {
+TEST(HostBoundNote, GivesWhatWasMeasuredAndWhatFollows) {
   const HostBoundInput group{.device_set = "cores 0-1", .ranks = 16, .last_level_cache = 32 * kMiB};
   EXPECT_EQ(host_bound_obstacle(group), "");
   const SetBound bound = host_bound(group, test::collective("allreduce"), limits());
@@ -98,30 +84,27 @@ TEST(HostBoundWords, TellWhatWasMeasuredAndWhatFollows) {
   EXPECT_DOUBLE_EQ(bound.bus_GBps(row).value_or(0), 6);
 }
 
-TEST(HostBoundWords, TellWhyThereIsNone) {
+TEST(HostBoundNote, GivesTheReasonWhyThereIsNone) {
   HostBoundInput group{.device_set = "cores 0-1", .ranks = 4, .nodes = 2};
-  const auto note = [](const HostBoundInput& of) {
-    return host_bound(of, test::collective("allreduce"), {}).note;
+  const auto expect_note = [&](const std::string& reason) {
+    const SetBound none = host_bound(group, test::collective("allreduce"), {});
+    EXPECT_THAT(none.note, testing::StartsWith("Host: 4 ranks on cores 0-1: no bound: " + reason));
+    EXPECT_EQ(none.kind, "");
+    EXPECT_EQ(none.limit, "");
+    EXPECT_TRUE(none.bus_GBps == nullptr);
   };
-  EXPECT_EQ(note(group),
-            "Host: 4 ranks on cores 0-1: no bound: 2 nodes, and what joins them is not known");
+  expect_note("2 nodes");
   group.nodes = 1;
   group.whole = false;
-  EXPECT_EQ(
-      note(group),
-      "Host: 4 ranks on cores 0-1: no bound: rows are not of all ranks that share the memory");
+  expect_note("rows are not of all ranks");
   group.whole = true;
   group.measured = false;
-  EXPECT_EQ(note(group), "Host: 4 ranks on cores 0-1: no bound: not measured (--host-limits off)");
-  const SetBound none = host_bound(group, test::collective("allreduce"), {});
-  EXPECT_EQ(none.kind, "");
-  EXPECT_EQ(none.limit, "");
-  EXPECT_TRUE(none.bus_GBps == nullptr);
+  expect_note("not measured (--host-limits off)");
   group.measured = true;
-  EXPECT_EQ(note(group), "Host: 4 ranks on cores 0-1: no bound: no memory to measure with");
+  expect_note("no memory");
 }
 
-TEST(HostBoundWords, AreNoneForOneRank) {
+TEST(HostBoundNote, IsEmptyForOneRank) {
   const HostBoundInput group{.device_set = "cores 0"};
   EXPECT_EQ(host_bound_obstacle(group), "one rank");
   const SetBound bound = host_bound(group, test::collective("allreduce"), {});
@@ -131,7 +114,7 @@ TEST(HostBoundWords, AreNoneForOneRank) {
 
 using testing::HasSubstr;
 
-/// A built-in system whose GPUs have UUIDs, as probes tell them.
+/// A built-in system whose GPUs have UUIDs, as probes report them.
 HostTopology host_of(const std::string& system) {
   HostTopology host{.graph = topo::load_system(system)};
   for (std::size_t i = 0; i < host.graph.devices.size(); ++i) {
@@ -185,7 +168,7 @@ TEST(DeviceBound, OfOtherCollectivesIsKnownBelowASwitchOnly) {
   EXPECT_THAT(mesh.note, HasSubstr("all-to-all is not modelled"));
 }
 
-TEST(DeviceBound, IsNoneAndSaysWhyWhereNothingIsKnown) {
+TEST(DeviceBound, IsNoneAndGivesTheReasonWhereNothingIsKnown) {
   const HostTopology host = host_of("dgx-1v");
   EXPECT_THAT(device_bound(host, devices_of({0, 1}), false, kRing).note, HasSubstr("network"));
   EXPECT_THAT(device_bound(host, devices_of({0, 9}), true, kRing).note, HasSubstr("does not show"));
@@ -195,7 +178,7 @@ TEST(DeviceBound, IsNoneAndSaysWhyWhereNothingIsKnown) {
   EXPECT_EQ(rate(device_bound(host, devices_of({3}), true, kRing)), std::nullopt);
 }
 
-TEST(DeviceBound, TellsTheChoiceAndItsReason) {
+TEST(DeviceBound, NamesTheChoiceAndItsReason) {
   HostTopology host = host_of("dgx-1v");
   host.choice =
       choose_among(host.graph, {0, 1, 2, 3, 4, 5, 6, 7}, 2, {.policy = topo::Policy::Best});
@@ -229,7 +212,7 @@ TEST(ChooseAmong, RefusesWhatIsHiddenOrAbsentOrTooLittle) {
   EXPECT_THAT(refusal(2, {topo::Policy::List, {1}}), HasSubstr("--devices names 1 device"));
 }
 
-TEST(DeviceRequest, IsTheDeviceOfThisRanksPlaceInTheChoice) {
+TEST(DeviceRequest, IsTheDeviceOfThisRanksIndexInTheChoice) {
   HostTopology host = host_of("dgx-1v");
   host.choice = choose_among(host.graph, {0, 1, 2, 3, 4, 5, 6, 7}, 2, {topo::Policy::List, {6, 2}});
   host.index = 1;

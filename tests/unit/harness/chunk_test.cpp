@@ -3,6 +3,7 @@
 
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -14,17 +15,11 @@ namespace {
 
 using Batches = std::vector<std::uint64_t>;
 
-TEST(ChunkShape, DividesOperationsIntoBatches) {
+TEST(ChunkShape, DividesOperationsIntoBatchesOfWhichTheFirstTakeARemainder) {
   EXPECT_EQ(ChunkShape::of(20, 1).batches, Batches(20, 1));
   EXPECT_EQ(ChunkShape::of(20, 5).batches, Batches(4, 5));
-}
-
-TEST(ChunkShape, GivesARemainderToTheFirstBatches) {
   EXPECT_EQ(ChunkShape::of(11, 4).batches, (Batches{6, 5}));
   EXPECT_EQ(ChunkShape::of(7, 3).batches, (Batches{4, 3}));
-}
-
-TEST(ChunkShape, IsOneBatchWhereThereAreFewerOperations) {
   EXPECT_EQ(ChunkShape::of(3, 100).batches, (Batches{3}));
 }
 
@@ -37,30 +32,42 @@ TEST(ChunkShape, LosesNoOperation) {
   }
 }
 
-class ChunkRun : public testing::Test {
- protected:
+struct ChunkRun : testing::Test {
   ChunkResult run(const ChunkShape& shape, ChunkRunner::Settings settings) {
     return runner(settings).run(shape);
   }
   ChunkRunner runner(ChunkRunner::Settings settings) {
-    return {{.world = bootstrap_, .members = bootstrap_}, communicator_, calls_, settings, [this] {
-              ++progress_;
+    return {{.world = bootstrap, .members = bootstrap}, communicator, calls, settings, [this] {
+              ++progress;
             }};
   }
-  test::FakeBootstrap& bootstrap() { return bootstrap_; }
-  test::FakeCommunicator& communicator() { return communicator_; }
-  std::vector<Call>& calls() { return calls_; }
-  [[nodiscard]] int progress() const { return progress_; }
+  /// What the communicator is asked for in a run.
+  std::string events_of(const ChunkShape& shape, ChunkRunner::Settings settings) {
+    communicator.events.clear();
+    (void)run(shape, settings);
+    return communicator.events;
+  }
+  /// Three calls, of roots 0, 1 and 2.
+  void use_three_calls() {
+    calls.assign(3, calls.front());
+    for (int i = 0; i < 3; ++i) calls[static_cast<std::size_t>(i)].root = i;
+  }
+  [[nodiscard]] std::vector<int> roots() const {
+    std::vector<int> roots;
+    for (const Call& call : communicator.calls) roots.push_back(call.root);
+    return roots;
+  }
 
- private:
-  test::FakeBootstrap bootstrap_;
-  test::FakeCommunicator communicator_;
-  std::vector<Call> calls_{Call{.collective = &test::collective("allreduce")}};
-  int progress_ = 0;
+  test::FakeBootstrap bootstrap;
+  test::FakeCommunicator communicator;
+  std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
+  int progress = 0;
 };
 
 TEST_F(ChunkRun, TimesEachBatchPerOperation) {
-  communicator().operation_time = [](std::size_t n) {
+  EXPECT_EQ(run({.batches = {3, 2}}, {}).samples_us, (std::vector<double>{1000, 1000}));
+  communicator.calls.clear();
+  communicator.operation_time = [](std::size_t n) {
     return Seconds{static_cast<double>(n) * 1e-6};
   };
   const ChunkResult result = run(ChunkShape::of(4, 2), {});
@@ -68,21 +75,17 @@ TEST_F(ChunkRun, TimesEachBatchPerOperation) {
   EXPECT_DOUBLE_EQ(result.samples_us[0], 1.5);  // operations of 1 and 2 us
   EXPECT_DOUBLE_EQ(result.samples_us[1], 3.5);
   EXPECT_EQ(result.operations, 4U);
-  EXPECT_EQ(communicator().calls.size(), 4U);
-}
-
-TEST_F(ChunkRun, DividesEachBatchByItsOwnOperations) {
-  EXPECT_EQ(run({.batches = {3, 2}}, {}).samples_us, (std::vector<double>{1000, 1000}));
+  EXPECT_EQ(communicator.calls.size(), 4U);
 }
 
 TEST_F(ChunkRun, DividesTheHostsTimesByTheOperationsOfTheChunk) {
-  communicator().operation_time = [](std::size_t n) {
+  communicator.operation_time = [](std::size_t n) {
     if (n > 1000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return Seconds{1e-6};
   };
   for (const Cadence cadence : {Cadence::Streaming, Cadence::Isolated}) {
     ChunkRunner chunks = runner({.cadence = cadence});
-    communicator().calls.clear();
+    communicator.calls.clear();
     (void)chunks.run(ChunkShape::of(1000, 1));
     const ChunkResult second = chunks.run(ChunkShape::of(2, 1));
     EXPECT_GE(second.enqueue_us, 1000);
@@ -100,8 +103,8 @@ TEST_F(ChunkRun, CountsDisturbancesFromItsBeginning) {
 }
 
 // Another rank starts 1, 2 and 3 ms later.
-TEST_F(ChunkRun, TellsHowFarTheStartsOfEachOperationAreApart) {
-  bootstrap().others = [](std::span<double> values, Combine how) {
+TEST_F(ChunkRun, MeasuresHowFarTheStartsOfEachOperationAreApart) {
+  bootstrap.others = [](std::span<double> values, Combine how) {
     if (how != Combine::Max || values.size() != 6) return;  // three starts and their negatives
     for (std::size_t i = 0; i < 3; ++i) values[i] += 1e-3 * static_cast<double>(i + 1);
   };
@@ -113,63 +116,53 @@ TEST_F(ChunkRun, TellsHowFarTheStartsOfEachOperationAreApart) {
 }
 
 TEST_F(ChunkRun, ObservesAnUntimedGroupAndRunsOneMoreUnobserved) {
-  communicator().choice = LibraryChoice{.algorithm = "Ring"};
+  communicator.choice = LibraryChoice{.algorithm = "Ring"};
   ChunkRunner chunks = runner({.group = 2});
   EXPECT_EQ(chunks.observe()->algorithm, "Ring");
-  EXPECT_EQ(communicator().events, "<(oo)w>(oo)w");
+  EXPECT_EQ(communicator.events, "<(oo)w>(oo)w");
   EXPECT_EQ(chunks.operations(), 0U);  // what is timed begins with the first call
-  EXPECT_EQ(progress(), 2);
+  EXPECT_EQ(progress, 2);
+  communicator.choice.reset();
+  communicator.events.clear();
+  EXPECT_FALSE(runner({.graph_launches = 3}).observe());  // the recording of a graph
+  EXPECT_EQ(communicator.events, "<[o]>ow");
 }
 
-TEST_F(ChunkRun, ObservesTheRecordingOfAGraph) {
-  ChunkRunner chunks = runner({.graph_launches = 3});
-  EXPECT_FALSE(chunks.observe());
-  EXPECT_EQ(communicator().events, "<[o]>ow");
+TEST_F(ChunkRun, HasOneBarrierWhereItStreamsAndOneForEachIsolatedOperation) {
+  const ChunkResult streamed = run(ChunkShape::of(20, 1), {.cadence = Cadence::Streaming});
+  EXPECT_EQ(bootstrap.barriers, 1);
+  EXPECT_EQ(streamed.start_skew_us.size(), 1U);
+  EXPECT_EQ(communicator.waits, 1);
+  const ChunkResult isolated = run(ChunkShape::of(20, 1), {.cadence = Cadence::Isolated});
+  EXPECT_EQ(bootstrap.barriers, 1 + 20);
+  EXPECT_EQ(isolated.start_skew_us.size(), 20U);
 }
 
-TEST_F(ChunkRun, HasOneBarrierWhereItStreams) {
-  const ChunkResult result = run(ChunkShape::of(20, 1), {.cadence = Cadence::Streaming});
-  EXPECT_EQ(bootstrap().barriers, 1);
-  EXPECT_EQ(result.start_skew_us.size(), 1U);
-  EXPECT_EQ(communicator().waits, 1);
-}
-
-TEST_F(ChunkRun, HasABarrierBeforeEachOperationWhereTheyAreIsolated) {
-  const ChunkResult result = run(ChunkShape::of(20, 1), {.cadence = Cadence::Isolated});
-  EXPECT_EQ(bootstrap().barriers, 20);
-  EXPECT_EQ(result.start_skew_us.size(), 20U);
-}
-
-TEST_F(ChunkRun, WaitsAndMeetsAfterEachOperationWhereTold) {
-  (void)run(ChunkShape::of(5, 1), {.blocking = Blocking::Wait});
-  EXPECT_EQ(communicator().waits, 6);
-  EXPECT_EQ(bootstrap().barriers, 1);
-}
-
-TEST_F(ChunkRun, MeetsAfterEachOperationWhereTold) {
-  (void)run(ChunkShape::of(5, 1), {.blocking = Blocking::WaitAndBarrier});
-  EXPECT_EQ(bootstrap().barriers, 6);
-}
-
-TEST_F(ChunkRun, MeetsBeforeEachOperationWhereTold) {
-  (void)run(ChunkShape::of(5, 1), {.blocking = Blocking::UntimedBarrier});
-  EXPECT_GE(bootstrap().barriers, 5);
-}
-
-TEST_F(ChunkRun, TellsTheWatchdogOfEveryBatch) {
+TEST_F(ChunkRun, ReportsEveryBatchToTheWatchdog) {
   (void)run(ChunkShape::of(20, 5), {});
-  EXPECT_EQ(progress(), 4);
+  EXPECT_EQ(progress, 4);
 }
 
-TEST_F(ChunkRun, CombinesSamplesOverRanksAsAsked) {
-  (void)run(ChunkShape::of(1, 1), {.aggregation = Aggregation::Min});
-  EXPECT_EQ(bootstrap().combined.front(), Combine::Min);
-  bootstrap().combined.clear();
-  (void)run(ChunkShape::of(1, 1), {.aggregation = Aggregation::Max});
-  EXPECT_EQ(bootstrap().combined.front(), Combine::Max);
-  bootstrap().broadcasts = 0;
+TEST_F(ChunkRun, WaitsOrMeetsAtEachOperationThatBlocks) {
+  (void)run(ChunkShape::of(5, 1), {.blocking = Blocking::Wait});
+  EXPECT_EQ(communicator.waits, 6);
+  EXPECT_EQ(bootstrap.barriers, 1);
+  (void)run(ChunkShape::of(5, 1), {.blocking = Blocking::WaitAndBarrier});
+  EXPECT_EQ(bootstrap.barriers, 1 + 6);
+  (void)run(ChunkShape::of(5, 1), {.blocking = Blocking::UntimedBarrier});
+  EXPECT_GE(bootstrap.barriers, 7 + 5);
+}
+
+TEST_F(ChunkRun, CombinesSamplesOverRanksAsRequested) {
+  for (const auto& [aggregation, combine] :
+       {std::pair{Aggregation::Min, Combine::Min}, {Aggregation::Max, Combine::Max}}) {
+    bootstrap.combined.clear();
+    (void)run(ChunkShape::of(1, 1), {.aggregation = aggregation});
+    EXPECT_EQ(bootstrap.combined.front(), combine);
+  }
+  bootstrap.broadcasts = 0;
   (void)run(ChunkShape::of(1, 1), {.aggregation = Aggregation::Rank0});
-  EXPECT_EQ(bootstrap().broadcasts, 1);
+  EXPECT_EQ(bootstrap.broadcasts, 1);
 }
 
 TEST(ChunkRunOfManyRanks, AveragesOverThem) {
@@ -183,17 +176,17 @@ TEST(ChunkRunOfManyRanks, AveragesOverThem) {
   EXPECT_DOUBLE_EQ(result.samples_us.at(0), 1000);
 }
 
-TEST_F(ChunkRun, TakesItsCallsInTurn) {
-  calls().assign(3, calls().front());
-  for (int i = 0; i < 3; ++i) calls()[static_cast<std::size_t>(i)].root = i;
+TEST_F(ChunkRun, TakesItsCallsInTurnAlsoIntoAGraph) {
+  use_three_calls();
   (void)run(ChunkShape::of(7, 1), {});
-  std::vector<int> roots;
-  for (const Call& call : communicator().calls) roots.push_back(call.root);
-  EXPECT_EQ(roots, (std::vector<int>{0, 1, 2, 0, 1, 2, 0}));
+  EXPECT_EQ(roots(), (std::vector<int>{0, 1, 2, 0, 1, 2, 0}));
+  communicator.calls.clear();
+  (void)run({.batches = {4}}, {.graph_launches = 1});
+  EXPECT_EQ(roots(), (std::vector<int>{0, 1, 2, 0}));
 }
 
-TEST_F(ChunkRun, TellsWhatIssuingTookTheHostPerOperation) {
-  communicator().operation_time = [](std::size_t) {
+TEST_F(ChunkRun, MeasuresWhatIssuingTakesTheHostPerOperation) {
+  communicator.operation_time = [](std::size_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return Seconds{5e-6};  // as the stopwatch has it
   };
@@ -203,7 +196,7 @@ TEST_F(ChunkRun, TellsWhatIssuingTookTheHostPerOperation) {
 }
 
 TEST_F(ChunkRun, LeavesAFullLaunchQueueOutOfTheTimeOfIssuing) {
-  communicator().operation_time = [](std::size_t n) {
+  communicator.operation_time = [](std::size_t n) {
     // From the 21st on the host waits for room in the queue.
     if (n > 20) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return Seconds{2e-3};
@@ -212,7 +205,7 @@ TEST_F(ChunkRun, LeavesAFullLaunchQueueOutOfTheTimeOfIssuing) {
 }
 
 TEST_F(ChunkRun, TimesTheIssuingOfWholeGroups) {
-  communicator().operation_time = [](std::size_t n) {
+  communicator.operation_time = [](std::size_t n) {
     if (n == 24) std::this_thread::sleep_for(std::chrono::milliseconds(48));
     return Seconds{1e-3};
   };
@@ -220,7 +213,7 @@ TEST_F(ChunkRun, TimesTheIssuingOfWholeGroups) {
 }
 
 TEST_F(ChunkRun, LeavesTheRecordingOfAStartOutOfTheHostsTimes) {
-  communicator().watch.recording = Seconds{0.05};
+  communicator.watch.recording = Seconds{0.05};
   const ChunkResult streamed = run({.batches = {10}}, {});
   EXPECT_LT(streamed.enqueue_us, 4900);  // 50 ms over 10 operations would be 5000
   EXPECT_LT(streamed.host_us, 9900);     // one lap, not a start and a lap
@@ -228,16 +221,16 @@ TEST_F(ChunkRun, LeavesTheRecordingOfAStartOutOfTheHostsTimes) {
 }
 
 TEST_F(ChunkRun, IssuesIsolatedOperationsWhileTheDeviceIsHeldAndStartsItAfterABarrier) {
-  communicator().can_hold = true;
+  communicator.can_hold = true;
   std::vector<int> barriers;
   std::vector<std::size_t> laps;
-  communicator().on_start_held = [&] {
-    barriers.push_back(bootstrap().barriers);
-    laps.push_back(communicator().watch.intervals().size());
+  communicator.on_start_held = [&] {
+    barriers.push_back(bootstrap.barriers);
+    laps.push_back(communicator.watch.intervals().size());
   };
   const ChunkResult result =
       run({.batches = {1, 1, 1}}, {.cadence = Cadence::Isolated, .hold = true});
-  EXPECT_EQ(communicator().events, "hoswhoswhosw");
+  EXPECT_EQ(communicator.events, "hoswhoswhosw");
   EXPECT_EQ(barriers, (std::vector<int>{1, 2, 3}));
   EXPECT_EQ(laps, (std::vector<std::size_t>{1, 2, 3}));
   EXPECT_EQ(result.samples_us, std::vector<double>(3, 1000));
@@ -245,8 +238,8 @@ TEST_F(ChunkRun, IssuesIsolatedOperationsWhileTheDeviceIsHeldAndStartsItAfterABa
 }
 
 TEST_F(ChunkRun, TimesAHeldOperationOnTheHostFromItsRelease) {
-  communicator().can_hold = true;
-  communicator().operation_time = [](std::size_t) {
+  communicator.can_hold = true;
+  communicator.operation_time = [](std::size_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return Seconds{1e-3};
   };
@@ -256,85 +249,61 @@ TEST_F(ChunkRun, TimesAHeldOperationOnTheHostFromItsRelease) {
 }
 
 TEST_F(ChunkRun, HoldsNoMoreThanALaunchQueueTakes) {
-  communicator().can_hold = true;
-  (void)run({.batches = {20}}, {.cadence = Cadence::Isolated, .hold = true});
-  EXPECT_EQ(communicator().events.front(), 'h');
-  communicator().events.clear();
-  (void)run({.batches = {21}}, {.cadence = Cadence::Isolated, .hold = true});
-  EXPECT_EQ(communicator().events.front(), 'o');
-  communicator().events.clear();
-  (void)run({.batches = {1}}, {.cadence = Cadence::Isolated, .graph_launches = 21, .hold = true});
-  EXPECT_EQ(communicator().events.find('h'), std::string::npos);
+  communicator.can_hold = true;
+  const ChunkRunner::Settings held{.cadence = Cadence::Isolated, .hold = true};
+  EXPECT_EQ(events_of({.batches = {20}}, held).front(), 'h');
+  EXPECT_EQ(events_of({.batches = {21}}, held).front(), 'o');
+  const std::string graphs = events_of(
+      {.batches = {1}}, {.cadence = Cadence::Isolated, .graph_launches = 21, .hold = true});
+  EXPECT_EQ(graphs.find('h'), std::string::npos);
 }
 
 TEST_F(ChunkRun, StartsAtABarrierWhereTheDeviceCannotBeHeld) {
-  (void)run({.batches = {1, 1}}, {.cadence = Cadence::Isolated, .hold = true});
-  EXPECT_EQ(communicator().events, "owow");
-  communicator().events.clear();
-  communicator().can_hold = true;
-  (void)run({.batches = {1, 1}}, {.cadence = Cadence::Isolated, .hold = false});
-  EXPECT_EQ(communicator().events, "owow");
-  communicator().events.clear();
-  (void)run({.batches = {1, 1}}, {.cadence = Cadence::Streaming, .hold = true});
-  EXPECT_EQ(communicator().events, "oow");
+  const ChunkRunner::Settings held{.cadence = Cadence::Isolated, .hold = true};
+  EXPECT_EQ(events_of({.batches = {1, 1}}, held), "owow");
+  communicator.can_hold = true;
+  EXPECT_EQ(events_of({.batches = {1, 1}}, {.cadence = Cadence::Isolated, .hold = false}), "owow");
+  EXPECT_EQ(events_of({.batches = {1, 1}}, {.cadence = Cadence::Streaming, .hold = true}), "oow");
 }
 
 TEST_F(ChunkRun, LetsTheDeviceGoWhereAnOperationFails) {
-  communicator().can_hold = true;
-  communicator().operation_time = [](std::size_t) -> Seconds { throw runtime_failure("broken"); };
+  communicator.can_hold = true;
+  communicator.operation_time = [](std::size_t) -> Seconds { throw runtime_failure("broken"); };
   EXPECT_THROW((void)run({.batches = {1}}, {.cadence = Cadence::Isolated, .hold = true}), Error);
-  EXPECT_EQ(communicator().events, "hos");
+  EXPECT_EQ(communicator.events, "hos");
 }
 
 TEST_F(ChunkRun, TimesTheHostFromTheFirstStartToTheLastCompletion) {
-  ChunkRunner slow({.world = bootstrap(), .members = bootstrap()}, communicator(), calls(), {},
+  ChunkRunner slow({.world = bootstrap, .members = bootstrap}, communicator, calls, {},
                    [] { std::this_thread::sleep_for(std::chrono::milliseconds(4)); });
   EXPECT_GE(slow.run(ChunkShape::of(2, 1)).host_us, 4000);  // 8 ms over 2 operations
 }
 
-TEST_F(ChunkRun, GivesAsManyOperationsAsOneAsItWasTold) {
-  (void)run(ChunkShape::of(6, 3), {.group = 3});
-  EXPECT_EQ(communicator().events, "(ooo)(ooo)w");
+TEST_F(ChunkRun, GroupsOperationsAsConfigured) {
+  EXPECT_EQ(events_of(ChunkShape::of(6, 3), {.group = 3}), "(ooo)(ooo)w");
+  EXPECT_EQ(events_of({.batches = {5}}, {.group = 2}), "(oo)(oo)(o)w");
+  EXPECT_EQ(events_of(ChunkShape::of(3, 1), {.group = 1}), "ooow");
+  EXPECT_EQ(events_of(ChunkShape::of(4, 2), {.blocking = Blocking::Wait, .group = 2}),
+            "(oo)w(oo)ww");
+  EXPECT_EQ(events_of({.batches = {5}}, {.group = 2, .graph_launches = 1}), "[(oo)(oo)(o)]gw");
 }
 
-TEST_F(ChunkRun, HasSeveralGroupsInABatchAndTheRestInAGroupOfItsOwn) {
-  (void)run({.batches = {5}}, {.group = 2});
-  EXPECT_EQ(communicator().events, "(oo)(oo)(o)w");
-}
-
-TEST_F(ChunkRun, HasNoGroupsOfOneOperation) {
-  (void)run(ChunkShape::of(3, 1), {.group = 1});
-  EXPECT_EQ(communicator().events, "ooow");
-}
-
-TEST_F(ChunkRun, WaitsAfterWholeGroupsOnly) {
-  (void)run(ChunkShape::of(4, 2), {.blocking = Blocking::Wait, .group = 2});
-  EXPECT_EQ(communicator().events, "(oo)w(oo)ww");
-}
-
-TEST_F(ChunkRun, RecordsEachLengthOfBatchOnceAndLaunchesItAsOftenAsTold) {
+TEST_F(ChunkRun, RecordsEachLengthOfBatchOnceAndLaunchesItAsOftenAsConfigured) {
   ChunkRunner graphs = runner({.graph_launches = 3});
   (void)graphs.run({.batches = {6, 5, 5}});
-  EXPECT_EQ(communicator().events, "[oooooo][ooooo]gggggggggw");
-  communicator().events.clear();
+  EXPECT_EQ(communicator.events, "[oooooo][ooooo]gggggggggw");
+  communicator.events.clear();
   (void)graphs.run({.batches = {5, 6}});
-  EXPECT_EQ(communicator().events, "ggggggw");
-}
-
-TEST_F(ChunkRun, RecordsTheGroupsOfAGraph) {
-  (void)run({.batches = {5}}, {.group = 2, .graph_launches = 1});
-  EXPECT_EQ(communicator().events, "[(oo)(oo)(o)]gw");
+  EXPECT_EQ(communicator.events, "ggggggw");
 }
 
 TEST_F(ChunkRun, RecordsNothingWithoutGraphs) {
-  (void)run(ChunkShape::of(2, 1), {.graph_launches = 0});
-  EXPECT_EQ(communicator().events, "oow");
-  (void)run(ChunkShape::of(2, 1), {.graph_launches = 1});
-  EXPECT_EQ(communicator().events, "oow[o]ggw") << "one launch is a graph, too";
+  EXPECT_EQ(events_of(ChunkShape::of(2, 1), {.graph_launches = 0}), "oow");
+  EXPECT_EQ(events_of(ChunkShape::of(2, 1), {.graph_launches = 1}), "[o]ggw") << "one is a graph";
 }
 
 TEST_F(ChunkRun, DividesAGraphsTimeByItsOperationsAndLaunches) {
-  communicator().operation_time = [](std::size_t) { return Seconds{7e-6}; };
+  communicator.operation_time = [](std::size_t) { return Seconds{7e-6}; };
   ChunkRunner graphs = runner({.graph_launches = 4});
   const ChunkResult result = graphs.run({.batches = {5, 5}});
   ASSERT_EQ(result.samples_us.size(), 2U);
@@ -344,30 +313,17 @@ TEST_F(ChunkRun, DividesAGraphsTimeByItsOperationsAndLaunches) {
   EXPECT_EQ(graphs.operations(), 40U);
 }
 
-TEST_F(ChunkRun, UsesTheFirstCallsAgainInEveryGraph) {
-  calls().assign(9, calls().front());
+TEST_F(ChunkRun, UsesAllCallsInTurnButTheFirstAgainInEveryGraph) {
+  calls.assign(9, calls.front());
   ChunkRunner graphs = runner({.graph_launches = 2});
   (void)graphs.run({.batches = {3, 3}});
   EXPECT_EQ(graphs.operations(), 12U);
   EXPECT_EQ(graphs.calls_used(), 3U);
-}
-
-TEST_F(ChunkRun, UsesAllCallsInTurn) {
-  calls().assign(9, calls().front());
   ChunkRunner chunks = runner({});
   (void)chunks.run({.batches = {3, 3}});
   EXPECT_EQ(chunks.calls_used(), 6U);
   (void)chunks.run({.batches = {3, 3}});
   EXPECT_EQ(chunks.calls_used(), 9U);
-}
-
-TEST_F(ChunkRun, PutsTheCallsIntoAGraphInTurn) {
-  calls().assign(3, calls().front());
-  for (int i = 0; i < 3; ++i) calls()[static_cast<std::size_t>(i)].root = i;
-  (void)run({.batches = {4}}, {.graph_launches = 1});
-  std::vector<int> roots;
-  for (const Call& call : communicator().calls) roots.push_back(call.root);
-  EXPECT_EQ(roots, (std::vector<int>{0, 1, 2, 0}));
 }
 
 }  // namespace

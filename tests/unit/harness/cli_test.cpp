@@ -27,38 +27,30 @@ CommandLine parse(const std::string& line) {
 Options options_of(const std::string& line) { return parse(line).options; }
 
 struct Effect {
-  const char* line;
+  const char* lines;  ///< with this effect, by semicolons
   std::function<bool(const Options&)> seen;
 };
 
 const std::vector<Effect>& effects() {
   using O = const Options&;
   static const std::vector<Effect> all{
-      {"-b 8", [](O o) { return o.sweep.first == 8; }},
-      {"--minbytes 64K", [](O o) { return o.sweep.first == 65536; }},
-      {"-e 2M", [](O o) { return o.sweep.last == 2097152; }},
-      {"--maxbytes=2GiB", [](O o) { return o.sweep.last == 2147483648; }},
-      {"-f 4", [](O o) { return o.sweep.factor == 4; }},
-      {"--stepfactor 3", [](O o) { return o.sweep.factor == 3; }},
+      {"-b 8; --minbytes 8", [](O o) { return o.sweep.first == 8; }},
+      {"-e 2M; --maxbytes=2M", [](O o) { return o.sweep.last == 2097152; }},
+      {"-f 4; --stepfactor 4", [](O o) { return o.sweep.factor == 4; }},
       {"-i 2M", [](O o) { return o.sweep.step == 2097152 && o.sweep.factor == 1; }},
       {"--stepbytes 64M -f 2", [](O o) { return o.sweep.factor == 2; }},
       {"-f 1", [](O o) { return o.sweep.factor == 1 && o.sweep.step == 1048576; }},
-      {"-n 20", [](O o) { return o.operations == 20; }},
-      {"--iters 7", [](O o) { return o.operations == 7; }},
+      {"-n 20; --iters 20", [](O o) { return o.operations == 20; }},
       {"-n 20 -n auto", [](O o) { return !o.operations; }},
-      {"-w 0", [](O o) { return o.warmup_operations == 0; }},
-      {"--warmup_iters 5", [](O o) { return o.warmup_operations == 5; }},
+      {"-w 0; --warmup_iters 0", [](O o) { return o.warmup_operations == 0; }},
       {"-w auto", [](O o) { return !o.warmup_operations; }},
-      {"-m 4", [](O o) { return o.aggregated == 4; }},
-      {"--agg_iters 8", [](O o) { return o.aggregated == 8; }},
-      {"-N 0", [](O o) { return o.cycles == 0; }},
-      {"--run_cycles 3", [](O o) { return o.cycles == 3; }},
+      {"-m 4; --agg_iters 4", [](O o) { return o.aggregated == 4; }},
+      {"-N 0; --run_cycles 0", [](O o) { return o.cycles == 0; }},
       {"-a 0", [](O o) { return o.aggregation == Aggregation::Rank0; }},
-      {"-a 1", [](O o) { return o.aggregation == Aggregation::Mean; }},
+      {"-a 1; --average 1", [](O o) { return o.aggregation == Aggregation::Mean; }},
       {"--average 2", [](O o) { return o.aggregation == Aggregation::Min; }},
       {"-a 3", [](O o) { return o.aggregation == Aggregation::Max; }},
-      {"-c 0", [](O o) { return o.checks == 0; }},
-      {"--check 5", [](O o) { return o.checks == 5; }},
+      {"-c 0; --check 0", [](O o) { return o.checks == 0; }},
       {"-o prod", [](O o) { return o.ops == std::vector{ReduceOp::Prod}; }},
       {"--op all", [](O o) { return o.ops.size() == 5; }},
       {"-d uint8", [](O o) { return o.types == std::vector{DataType::Uint8}; }},
@@ -72,10 +64,8 @@ const std::vector<Effect>& effects() {
       {"--report_timestamps 0", [](O o) { return !o.timestamps; }},
       {"-T 1.5", [](O o) { return o.timeout == Seconds{1.5}; }},
       {"--timeout 0", [](O o) { return o.timeout == Seconds{0}; }},
-      {"-J x.json", [](O o) { return o.json_path == "x.json"; }},
-      {"--output_file y.json", [](O o) { return o.json_path == "y.json"; }},
-      {"-g 4", [](O o) { return o.launch_ranks == 4; }},
-      {"--ngpus 2", [](O o) { return o.launch_ranks == 2; }},
+      {"-J x.json; --output_file x.json", [](O o) { return o.json_path == "x.json"; }},
+      {"-g 4; --ngpus 4", [](O o) { return o.launch_ranks == 4; }},
       {"--backend mpi", [](O o) { return o.backend == "mpi"; }},
       {"--csv x.csv", [](O o) { return o.csv_path == "x.csv"; }},
       {"--samples s.csv", [](O o) { return o.samples_path == "s.csv"; }},
@@ -101,20 +91,18 @@ const std::vector<Effect>& effects() {
        }},
       {"-G 4", [](O o) { return o.graph_launches == 4; }},
       {"-G 4 --cudagraph 0", [](O o) { return o.graph_launches == 0; }},
-      {"-R 1", [](O o) { return o.registration == Registration::Local; }},
+      {"-R 1; --local_register 1", [](O o) { return o.registration == Registration::Local; }},
       {"--local_register 2", [](O o) { return o.registration == Registration::Symmetric; }},
-      {"-x 0", [](O o) { return o.cta_policy == 0; }},
+      {"-x 0; --cta_policy 0", [](O o) { return o.cta_policy == 0; }},
       {"--cta_policy 2", [](O o) { return o.cta_policy == 2; }},
       {"-C 1", [](O o) { return o.enqueue_times; }},
       {"-C 1 --report_cputime 0", [](O o) { return !o.enqueue_times; }},
       {"-M 1", [](O o) { return o.memory_use; }},
       {"-M 1 --memory 0", [](O o) { return !o.memory_use; }},
-      {"-u 4", [](O o) { return o.unalign == 4; }},
-      {"--unalign 1", [](O o) { return o.unalign == 1; }},
+      {"-u 4; --unalign 4", [](O o) { return o.unalign == 4; }},
       {"-I 1", [](O o) { return o.per_operation; }},
       {"-I 1 --per_iter_timing 0", [](O o) { return !o.per_operation; }},
-      {"-I 1 -K 5", [](O o) { return o.skipped_samples == 5; }},
-      {"-I 1 --per_iter_skip 3", [](O o) { return o.skipped_samples == 3; }},
+      {"-I 1 -K 5; -I 1 --per_iter_skip 5", [](O o) { return o.skipped_samples == 5; }},
       {"--share-gpus", [](O o) { return o.share_devices; }},
       {"--pairs all", [](O o) { return o.pairs == Pairs::All; }},
       {"--pairs all --pairs off", [](O o) { return o.pairs == Pairs::Off; }},
@@ -122,34 +110,29 @@ const std::vector<Effect>& effects() {
   return all;
 }
 
-TEST(ParseCommandLine, TakesEveryBackendOfThisBuild) {
+TEST(ParseCommandLine, HasAnEffectForEveryOption) {
+  for (const Effect& effect : effects()) {
+    for (const std::string& line : split(effect.lines, ';')) {
+      EXPECT_TRUE(effect.seen(options_of(line))) << line;
+    }
+  }
   for (const Backend* backend : registered_backends()) {
     EXPECT_EQ(options_of("--backend " + std::string(backend->name())).backend, backend->name());
   }
 }
 
-TEST(ParseCommandLine, HasAnEffectForEveryOption) {
-  for (const Effect& effect : effects())
-    EXPECT_TRUE(effect.seen(options_of(effect.line))) << effect.line;
-}
-
-TEST(ParseCommandLine, TakesParallelInitializationForWhatItAlwaysDoes) {
+TEST(ParseCommandLine, TakesNcclTestsHabits) {
+  EXPECT_EQ(options_of("-b8 -e1M").sweep.first, 8U);
+  EXPECT_EQ(options_of("-b 8 -b 16").sweep.first, 16U);  // the last one counts
   EXPECT_EQ(configuration_words(options_of("-p 1")), configuration_words(options_of("")));
   EXPECT_EQ(configuration_words(options_of("--parallel_init 0")),
             configuration_words(options_of("")));
 }
 
-TEST(ParseCommandLine, TakesNcclTestsHabits) {
-  EXPECT_EQ(options_of("-b8 -e1M").sweep.first, 8U);
-  EXPECT_EQ(options_of("-b 8 -b 16").sweep.first, 16U);  // the last one counts
-}
-
 TEST(ParseCommandLine, GivesDefaultsForAnEmptyLine) {
-  EXPECT_EQ(configuration_words(options_of("")), [] {
-    Options defaults;
-    defaults.sweep.step = 1048576;
-    return configuration_words(defaults);
-  }());
+  Options defaults;
+  defaults.sweep.step = 1048576;
+  EXPECT_EQ(configuration_words(options_of("")), configuration_words(defaults));
 }
 
 TEST(ParseCommandLine, PrintsHelpOrVersion) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <regex>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,124 +15,97 @@
 namespace busbar {
 namespace {
 
-/// A /proc and a /sys of its own, with 1 GiB available.
-class FakeHost : public testing::Test {
- protected:
-  FakeHost() {
-    write("proc/meminfo",
-          "MemTotal:        2097152 kB\nMemFree:          100 kB\nMemAvailable:    1048576 kB\n");
-  }
+/// Files below a /proc and a /sys of their own, by path.
+using Files = std::vector<std::pair<const char*, const char*>>;
 
-  void write(const std::string& file, const std::string& text) const { folder_.write(file, text); }
-  [[nodiscard]] Bytes available() const { return available_memory(folder_.path()); }
-  [[nodiscard]] std::uint64_t processes() const { return available_processes(folder_.path()); }
-  [[nodiscard]] std::optional<double> quota() const { return processor_quota(folder_.path()); }
-
- private:
-  test::TemporaryFolder folder_;
-};
-
-using AvailableMemory = FakeHost;
-using ProcessorQuota = FakeHost;
-using AvailableProcesses = FakeHost;
-
-TEST_F(AvailableProcesses, AreWhatTheNarrowestCgroupLeaves) {
-  write("proc/self/cgroup", "0::/user/job\n");
-  write("sys/fs/cgroup/user/pids.max", "100\n");
-  write("sys/fs/cgroup/user/pids.current", "40\n");
-  write("sys/fs/cgroup/user/job/pids.max", "max\n");
-  write("sys/fs/cgroup/user/job/pids.current", "30\n");
-  EXPECT_EQ(processes(), 60U);
-  write("sys/fs/cgroup/pids/pids.max", "50\n");
-  write("sys/fs/cgroup/pids/pids.current", "45\n");
-  EXPECT_EQ(processes(), 5U);
+/// What a function gives on a host with 1 GiB available and these files.
+template <class Function>
+auto on_host(const Function& function, const Files& files) {
+  const test::TemporaryFolder folder;
+  folder.write("proc/meminfo",
+               "MemTotal:        2097152 kB\nMemFree:          100 kB\n"
+               "MemAvailable:    1048576 kB\n");
+  for (const auto& [path, text] : files) folder.write(path, std::string(text) + '\n');
+  return function(folder.path());
+}
+Bytes available(const Files& files) {
+  return on_host([](const std::string& root) { return available_memory(root); }, files);
+}
+std::uint64_t processes(const Files& files) {
+  return on_host([](const std::string& root) { return available_processes(root); }, files);
+}
+std::optional<double> quota(const Files& files) {
+  return on_host([](const std::string& root) { return processor_quota(root); }, files);
 }
 
-TEST_F(AvailableMemory, IsMemAvailableWithoutACgroup) { EXPECT_EQ(available(), kGiB); }
-
-TEST_F(AvailableMemory, IsNothingWhereTheKernelDoesNotTell) {
-  write("proc/meminfo", "MemTotal: 2097152 kB\n");
-  EXPECT_EQ(available(), 0U);
+TEST(AvailableProcesses, AreWhatTheNarrowestCgroupLeaves) {
+  Files files{{"proc/self/cgroup", "0::/user/job"},
+              {"sys/fs/cgroup/user/pids.max", "100"},
+              {"sys/fs/cgroup/user/pids.current", "40"},
+              {"sys/fs/cgroup/user/job/pids.max", "max"},
+              {"sys/fs/cgroup/user/job/pids.current", "30"}};
+  EXPECT_EQ(processes(files), 60U);
+  files.insert(files.end(),
+               {{"sys/fs/cgroup/pids/pids.max", "50"}, {"sys/fs/cgroup/pids/pids.current", "45"}});
+  EXPECT_EQ(processes(files), 5U);
 }
 
-TEST_F(AvailableMemory, IsWhatACgroupOfVersionTwoLeaves) {
-  write("proc/self/cgroup", "0::/job\n");
-  write("sys/fs/cgroup/job/memory.max", "536870912\n");
-  write("sys/fs/cgroup/job/memory.current", "134217728\n");
-  EXPECT_EQ(available(), 402653184U);
+TEST(AvailableMemory, IsMemAvailableUnlessTheKernelDoesNotReportIt) {
+  EXPECT_EQ(available({}), kGiB);
+  EXPECT_EQ(available({{"proc/meminfo", "MemTotal: 2097152 kB"}}), 0U);
 }
 
-TEST_F(AvailableMemory, IsWhatTheNarrowestOfNestedCgroupsLeaves) {
-  write("proc/self/cgroup", "0::/user/job/step\n");
-  write("sys/fs/cgroup/user/memory.max", "734003200\n");
-  write("sys/fs/cgroup/user/memory.current", "524288000\n");
-  write("sys/fs/cgroup/user/job/memory.max", "536870912\n");
-  write("sys/fs/cgroup/user/job/memory.current", "104857600\n");
-  write("sys/fs/cgroup/user/job/step/memory.max", "max\n");
-  write("sys/fs/cgroup/user/job/step/memory.current", "104857600\n");
-  EXPECT_EQ(available(), 209715200U);  // 200 MiB, in the outermost
+TEST(AvailableMemory, IsWhatACgroupOfVersionTwoLeaves) {
+  const auto left = [](const char* max, const char* current) {
+    return available({{"proc/self/cgroup", "0::/job"},
+                      {"sys/fs/cgroup/job/memory.max", max},
+                      {"sys/fs/cgroup/job/memory.current", current}});
+  };
+  EXPECT_EQ(left("536870912", "134217728"), 402653184U);
+  EXPECT_EQ(left("max", "134217728"), kGiB);
+  EXPECT_EQ(left("1000", "2000"), 0U);  // over its limit
+  // The group that is mounted in a container:
+  EXPECT_EQ(available({{"proc/self/cgroup", "0::/"},
+                       {"sys/fs/cgroup/memory.max", "536870912"},
+                       {"sys/fs/cgroup/memory.current", "0"}}),
+            536870912U);
 }
 
-TEST_F(AvailableMemory, IsWhatTheGroupThatIsMountedInAContainerLeaves) {
-  write("proc/self/cgroup", "0::/\n");
-  write("sys/fs/cgroup/memory.max", "536870912\n");
-  write("sys/fs/cgroup/memory.current", "0\n");
-  EXPECT_EQ(available(), 536870912U);
+TEST(AvailableMemory, IsWhatTheNarrowestOfNestedCgroupsLeaves) {
+  EXPECT_EQ(available({{"proc/self/cgroup", "0::/user/job/step"},
+                       {"sys/fs/cgroup/user/memory.max", "734003200"},
+                       {"sys/fs/cgroup/user/memory.current", "524288000"},
+                       {"sys/fs/cgroup/user/job/memory.max", "536870912"},
+                       {"sys/fs/cgroup/user/job/memory.current", "104857600"},
+                       {"sys/fs/cgroup/user/job/step/memory.max", "max"},
+                       {"sys/fs/cgroup/user/job/step/memory.current", "104857600"}}),
+            209715200U);  // 200 MiB, in the outermost
 }
 
-TEST_F(AvailableMemory, IsNotLimitedByMax) {
-  write("proc/self/cgroup", "0::/job\n");
-  write("sys/fs/cgroup/job/memory.max", "max\n");
-  write("sys/fs/cgroup/job/memory.current", "134217728\n");
-  EXPECT_EQ(available(), kGiB);
+TEST(AvailableMemory, IsWhatACgroupOfVersionOneLeavesUnlessItsLimitIsHuge) {
+  EXPECT_EQ(available({{"proc/self/cgroup", "5:memory:/\n3:cpu,cpuacct:/"},
+                       {"sys/fs/cgroup/memory/memory.limit_in_bytes", "268435456"},
+                       {"sys/fs/cgroup/memory/memory.usage_in_bytes", "67108864"}}),
+            201326592U);
+  EXPECT_EQ(available({{"sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712"},
+                       {"sys/fs/cgroup/memory/memory.usage_in_bytes", "67108864"}}),
+            kGiB);
 }
 
-TEST_F(AvailableMemory, IsNothingWhereACgroupIsOverItsLimit) {
-  write("proc/self/cgroup", "0::/job\n");
-  write("sys/fs/cgroup/job/memory.max", "1000\n");
-  write("sys/fs/cgroup/job/memory.current", "2000\n");
-  EXPECT_EQ(available(), 0U);
-}
-
-TEST_F(AvailableMemory, IsWhatACgroupOfVersionOneLeaves) {
-  write("proc/self/cgroup", "5:memory:/\n3:cpu,cpuacct:/\n");
-  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "268435456\n");
-  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "67108864\n");
-  EXPECT_EQ(available(), 201326592U);
-}
-
-TEST_F(AvailableMemory, IsNotLimitedByVersionOnesHugeNumber) {
-  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "67108864\n");
-  EXPECT_EQ(available(), kGiB);
-}
-
-TEST_F(ProcessorQuota, IsNoneWithoutACgroup) { EXPECT_FALSE(quota().has_value()); }
-
-TEST_F(ProcessorQuota, IsTheShareOfThePeriod) {
-  write("proc/self/cgroup", "0::/job\n");
-  write("sys/fs/cgroup/job/cpu.max", "150000 100000\n");
-  EXPECT_DOUBLE_EQ(quota().value_or(0), 1.5);
-}
-
-TEST_F(ProcessorQuota, IsNoneWhereItIsMax) {
-  write("proc/self/cgroup", "0::/job\n");
-  write("sys/fs/cgroup/job/cpu.max", "max 100000\n");
-  EXPECT_FALSE(quota().has_value());
-}
-
-TEST_F(ProcessorQuota, IsTheNarrowestOfNestedCgroups) {
-  write("proc/self/cgroup", "0::/user/job\n");
-  write("sys/fs/cgroup/user/cpu.max", "200000 100000\n");
-  write("sys/fs/cgroup/user/job/cpu.max", "800000 100000\n");
-  EXPECT_DOUBLE_EQ(quota().value_or(0), 2);
-}
-
-TEST_F(ProcessorQuota, IsNoneWhereTheFileMakesNoSense) {
-  write("sys/fs/cgroup/cpu.max", "100000 0\n");
-  EXPECT_FALSE(quota().has_value());
-  write("sys/fs/cgroup/cpu.max", "100000\n");
-  EXPECT_FALSE(quota().has_value());
+TEST(ProcessorQuota, IsTheShareOfThePeriodInTheNarrowestCgroup) {
+  const auto of_job = [](const char* text) {
+    return quota({{"proc/self/cgroup", "0::/job"}, {"sys/fs/cgroup/job/cpu.max", text}});
+  };
+  EXPECT_DOUBLE_EQ(of_job("150000 100000").value_or(0), 1.5);
+  EXPECT_FALSE(of_job("max 100000").has_value());
+  EXPECT_FALSE(quota({}).has_value());
+  EXPECT_FALSE(quota({{"sys/fs/cgroup/cpu.max", "100000 0"}}).has_value());
+  EXPECT_FALSE(quota({{"sys/fs/cgroup/cpu.max", "100000"}}).has_value());
+  EXPECT_DOUBLE_EQ(quota({{"proc/self/cgroup", "0::/user/job"},
+                          {"sys/fs/cgroup/user/cpu.max", "200000 100000"},
+                          {"sys/fs/cgroup/user/job/cpu.max", "800000 100000"}})
+                       .value_or(0),
+                   2);
 }
 
 TEST(Host, IsKnownForReal) {
@@ -149,7 +124,7 @@ TEST(Disturbances, CountTheFaultsOfTouchingNewMemory) {
   EXPECT_GE(after.involuntary_switches, before.involuntary_switches);
 }
 
-TEST(LocalTime, IsADateAndATimeOfTwoWords) {
+TEST(LocalTime, IsADateAndATimeWithABlankBetween) {
   EXPECT_TRUE(std::regex_match(local_time(), std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")))
       << local_time();
 }

@@ -13,41 +13,22 @@
 namespace busbar {
 namespace {
 
-TEST(Options, HaveTheDocumentedDefaults) {
+TEST(Options, HaveNoTimeoutAndNoSplitByDefault) {
   const Options options;
-  EXPECT_EQ(options.sweep.first, 1048576U);
-  EXPECT_EQ(options.sweep.last, 1073741824U);
-  EXPECT_EQ(options.sweep.factor, 2U);
-  EXPECT_FALSE(options.operations.has_value());
-  EXPECT_FALSE(options.warmup_operations.has_value());
-  EXPECT_DOUBLE_EQ(options.ci_width, 0.02);
-  EXPECT_DOUBLE_EQ(options.time_budget.count(), 3);
-  EXPECT_EQ(options.aggregation, Aggregation::Max);
-  EXPECT_EQ(options.checks, 1U);
-  EXPECT_EQ(options.root, 0);
   EXPECT_FALSE(options.timeout.has_value());
-  EXPECT_EQ(options.seed, 1U);
-  EXPECT_EQ(options.graph_launches, 0U);
-  EXPECT_EQ(options.registration, Registration::None);
-  EXPECT_FALSE(options.cta_policy.has_value());
-  EXPECT_EQ(options.unalign, 0U);
-  EXPECT_EQ(options.pairs, Pairs::Off);
   EXPECT_FALSE(options.split.has_value());
 }
 
-TEST(ConfigurationWords, AreTheDefaultsInAFixedOrder) {
+TEST(Configuration, IsOfTheDefaultsInAFixedOrder) {
   EXPECT_EQ(
       join(configuration_words(Options{}), " "),
       "sizes=1048576-1073741824x2 types=float ops=sum root=0 placement=both operations=auto "
-      "warmup=auto "
-      "aggregated=1 cycles=1 aggregation=max checks=1 blocking=0 cadence=streaming ci-width=0.02 "
-      "time-budget=3 progress=auto cache=warm pages=huge bind=auto devices=free seed=1 graph=0 "
-      "registration=0 "
-      "cta-policy=auto "
-      "unalign=0 pairs=off split=none");
+      "warmup=auto aggregated=1 cycles=1 aggregation=max checks=1 blocking=0 cadence=streaming "
+      "ci-width=0.02 time-budget=3 progress=auto cache=warm pages=huge bind=auto devices=free "
+      "seed=1 graph=0 registration=0 cta-policy=auto unalign=0 pairs=off split=none");
 }
 
-TEST(ConfigurationWords, DifferForEverythingThatMakesRowsIncomparable) {
+TEST(Configuration, DiffersForEverythingThatMakesRowsIncomparable) {
   std::vector<Options> variants(30);
   variants[1].sweep.first = 8;
   variants[2].sweep.last = 8;
@@ -78,12 +59,12 @@ TEST(ConfigurationWords, DifferForEverythingThatMakesRowsIncomparable) {
   variants[27].split = Split{.rule = Split::Rule::Div, .operand = 2};
   variants[28].split = Split{.rule = Split::Rule::Mod, .operand = 3};
   variants[29].pages = Pages::Small;
-  std::set<std::string> words;
-  for (const Options& options : variants) words.insert(join(configuration_words(options), " "));
-  EXPECT_EQ(words.size(), variants.size());
+  std::set<std::string> texts;
+  for (const Options& options : variants) texts.insert(join(configuration_words(options), " "));
+  EXPECT_EQ(texts.size(), variants.size());
 }
 
-TEST(ConfigurationWords, AreTheSameWhereverTheOutputsGo) {
+TEST(Configuration, IsTheSameWhereverTheOutputsGo) {
   Options options;
   options.csv_path = "x.csv";
   options.json_path = "x.json";
@@ -109,6 +90,7 @@ struct Case {
   const char* token;
   void (*change)(Options& options);
 };
+using O = Options;
 
 class CheckedOptions : public testing::TestWithParam<Case> {};
 
@@ -121,7 +103,14 @@ TEST_P(CheckedOptions, AreRefusedByNameOrAccepted) {
   EXPECT_TRUE(failure.says(token)) << token << ": " << failure.message;
 }
 
-using O = Options;
+void resume_into(O& o, const char* csv) { o.resume = true, o.csv_path = csv; }
+void skip_samples(O& o, std::uint64_t count) {
+  o.per_operation = true;
+  o.operations = 20;
+  o.skipped_samples = count;
+}
+void launch_graphs(O& o, Blocking blocking) { o.graph_launches = 1, o.blocking = blocking; }
+void simulate(O& o, int ranks) { o.backend = "sim", o.system = "dgx-2", o.ranks = ranks; }
 
 INSTANTIATE_TEST_SUITE_P(
     Options, CheckedOptions,
@@ -133,66 +122,24 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"--ranks needs --backend sim", [](O& o) { o.ranks = 4; }},
         Case{"--flows", [](O& o) { o.flows = 4; }},
         Case{"--algorithm", [](O& o) { o.algorithm = topo::Algorithm::Ring; }},
-        Case{"--system", [](O& o) { o.backend = "sim"; }},
-        Case{"",
-             [](O& o) {
-               o.backend = "sim";
-               o.system = "dgx-2";
-               o.ranks = 4;
-             }},
+        Case{"--system", [](O& o) { o.backend = "sim"; }}, Case{"", [](O& o) { simulate(o, 4); }},
         Case{"--resume", [](O& o) { o.resume = true; }},
-        Case{"--resume",
-             [](O& o) {
-               o.resume = true;
-               o.csv_path = "-";
-             }},
-        Case{"",
-             [](O& o) {
-               o.resume = true;
-               o.csv_path = "x.csv";
-             }},
+        Case{"--resume", [](O& o) { resume_into(o, "-"); }},
+        Case{"", [](O& o) { resume_into(o, "x.csv"); }},
         Case{"--samples and --csv", [](O& o) { o.csv_path = o.samples_path = "x.csv"; }},
         Case{"-J and --csv", [](O& o) { o.csv_path = o.json_path = "x.json"; }},
         Case{"-J and --samples", [](O& o) { o.samples_path = o.json_path = "x.json"; }},
         Case{"-K has no effect without -I 1", [](O& o) { o.skipped_samples = 2; }},
-        Case{"-K 20",
-             [](O& o) {
-               o.per_operation = true;
-               o.operations = o.skipped_samples = 20;
-             }},
-        Case{"",
-             [](O& o) {
-               o.per_operation = true;
-               o.operations = 20;
-               o.skipped_samples = 19;
-             }},
-        Case{"-z 0 or -z 3",
-             [](O& o) {
-               o.graph_launches = 1;
-               o.blocking = Blocking::WaitAndBarrier;
-             }},
-        Case{"-z 0 or -z 3",
-             [](O& o) {
-               o.graph_launches = 1;
-               o.blocking = Blocking::Wait;
-             }},
-        Case{"",
-             [](O& o) {
-               o.graph_launches = 1;
-               o.blocking = Blocking::UntimedBarrier;
-             }},
-        Case{"-G and -I",
-             [](O& o) {
-               o.graph_launches = 1;
-               o.per_operation = true;
-             }},
+        Case{"-K 20", [](O& o) { skip_samples(o, 20); }},
+        Case{"", [](O& o) { skip_samples(o, 19); }},
+        Case{"-z 0 or -z 3", [](O& o) { launch_graphs(o, Blocking::WaitAndBarrier); }},
+        Case{"-z 0 or -z 3", [](O& o) { launch_graphs(o, Blocking::Wait); }},
+        Case{"", [](O& o) { launch_graphs(o, Blocking::UntimedBarrier); }},
+        Case{"-G and -I", [](O& o) { o.graph_launches = 1, o.per_operation = true; }},
         Case{"--devices and --bind none",
-             [](O& o) {
-               o.devices = topo::Selection{};
-               o.bind = Bind::None;
-             }},
+             [](O& o) { o.devices = topo::Selection{}, o.bind = Bind::None; }},
         Case{"", [](O& o) { o.pairs = Pairs::All; }}, Case{"NCCL_TESTS_SPLIT", [](O& o) {
-                                                             o.pairs = Pairs::All;
+                                                             o.pairs = Pairs::All,
                                                              o.split = parse_split("MOD 2");
                                                            }}));
 
@@ -205,7 +152,8 @@ TEST_P(MeasurementOption, IsRefusedBySimulations) {
   options.system = "dgx-2";
   GetParam().change(options);
   const test::Failure failure = test::failure_of([&] { check_options(options); });
-  EXPECT_EQ(failure.message, fmt::format("{} has no effect with --backend sim", GetParam().token));
+  EXPECT_TRUE(failure.message.starts_with(GetParam().token)) << failure.message;
+  EXPECT_TRUE(failure.says("--backend sim")) << failure.message;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -278,28 +226,21 @@ test::Failure refusal_in(const Variables& variables) {
   return test::failure_of([&] { (void)options_in(variables); });
 }
 
-TEST(ApplyEnvironment, ChangesNothingWithoutVariables) {
-  const Options options = options_in({});
-  EXPECT_FALSE(options.split.has_value());
-  EXPECT_EQ(options.first_device, 0);
-}
-
-TEST(ApplyEnvironment, SplitsRanks) {
-  const Options options = options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}});
-  ASSERT_TRUE(options.split.has_value());
-  EXPECT_EQ(options.split->rule, Split::Rule::Mod);
-  EXPECT_EQ(options.split->operand, 8U);
-}
-
-TEST(ApplyEnvironment, TakesAMaskBeforeARule) {
-  const Options options =
-      options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}, {"NCCL_TESTS_SPLIT_MASK", "0x7"}});
-  ASSERT_TRUE(options.split.has_value());
-  EXPECT_EQ(options.split->rule, Split::Rule::And);
-  EXPECT_EQ(options.split->operand, 7U);
+TEST(ApplyEnvironment, SplitsRanksByAMaskBeforeARule) {
+  EXPECT_FALSE(options_in({}).split.has_value());
+  const auto rule = options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}}).split;
+  ASSERT_TRUE(rule.has_value());
+  EXPECT_EQ(rule->rule, Split::Rule::Mod);
+  EXPECT_EQ(rule->operand, 8U);
+  const auto mask =
+      options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}, {"NCCL_TESTS_SPLIT_MASK", "0x7"}}).split;
+  ASSERT_TRUE(mask.has_value());
+  EXPECT_EQ(mask->rule, Split::Rule::And);
+  EXPECT_EQ(mask->operand, 7U);
 }
 
 TEST(ApplyEnvironment, ChoosesTheFirstDevice) {
+  EXPECT_EQ(options_in({}).first_device, 0);
   EXPECT_EQ(options_in({{"NCCL_TESTS_DEVICE", "3"}}).first_device, 3);
 }
 

@@ -33,16 +33,19 @@ std::vector<RankInfo> ranks_on(const std::string& host, unsigned processors, std
   return std::vector<RankInfo>(count, rank_on(host, processors));
 }
 
-TEST(SummarizePlaces, SeesThatRanksFit) {
-  const RankMap places = summarize_ranks(ranks_on("vm", 4, 4));
-  EXPECT_FALSE(places.oversubscribed);
-  EXPECT_EQ(places.oversubscription, "");
-  EXPECT_EQ(places.hosts, 1);
-  EXPECT_EQ(places.most_ranks_per_host, 4);
-  EXPECT_EQ(places.ranks.size(), 4U);
+TEST(SummarizeRanks, NoticesThatOneRankIsTooMany) {
+  const RankMap fitting = summarize_ranks(ranks_on("vm", 4, 4));
+  EXPECT_FALSE(fitting.oversubscribed);
+  EXPECT_EQ(fitting.oversubscription, "");
+  EXPECT_EQ(fitting.hosts, 1);
+  EXPECT_EQ(fitting.most_ranks_per_host, 4);
+  EXPECT_EQ(fitting.ranks.size(), 4U);
+  const RankMap crowded = summarize_ranks(ranks_on("vm", 2, 3));
+  EXPECT_TRUE(crowded.oversubscribed);
+  EXPECT_EQ(crowded.oversubscription, "3 ranks on 2 processors of host vm");
 }
 
-TEST(SummarizePlaces, CountsTheProcessorsOfTheSmallestHostAndHalvesOfTheirTime) {
+TEST(SummarizeRanks, CountsTheProcessorsOfTheSmallestHostAndHalvesOfTheirTime) {
   std::vector<RankInfo> ranks = ranks_on("large", 8, 2);
   EXPECT_DOUBLE_EQ(summarize_ranks(ranks).processors, 8);
   ranks.push_back(rank_on("small", 4));
@@ -51,38 +54,32 @@ TEST(SummarizePlaces, CountsTheProcessorsOfTheSmallestHostAndHalvesOfTheirTime) 
   EXPECT_DOUBLE_EQ(summarize_ranks(ranks).processors, 1.5);
 }
 
-TEST(SummarizePlaces, SeesThatOneRankIsTooMany) {
-  const RankMap places = summarize_ranks(ranks_on("vm", 2, 3));
-  EXPECT_TRUE(places.oversubscribed);
-  EXPECT_EQ(places.oversubscription, "3 ranks on 2 processors of host vm");
-}
-
-TEST(SummarizePlaces, CountsEveryProcessorThatSomeRankMayUse) {
+TEST(SummarizeRanks, CountsEveryProcessorThatSomeRankMayUse) {
   std::vector<RankInfo> bound = ranks_on("vm", 4, 4);
   for (unsigned i = 0; i < bound.size(); ++i) bound[i].processor_mask[0] = std::uint64_t{1} << i;
   EXPECT_FALSE(summarize_ranks(bound).oversubscribed);
-  for (RankInfo& place : bound) place.processor_mask[0] = 1;
+  for (RankInfo& rank : bound) rank.processor_mask[0] = 1;
   EXPECT_EQ(summarize_ranks(bound).oversubscription, "4 ranks on 1 processor of host vm");
+  std::vector<RankInfo> many = ranks_on("big", 64, 100);
+  for (RankInfo& rank : many) rank.processor_mask[1] = ~std::uint64_t{0};
+  EXPECT_FALSE(summarize_ranks(many).oversubscribed);
 }
 
-TEST(SummarizePlaces, CountsProcessorsBeyondTheFirstSixtyFour) {
-  std::vector<RankInfo> ranks = ranks_on("big", 64, 100);
-  for (RankInfo& place : ranks) place.processor_mask[1] = ~std::uint64_t{0};
-  EXPECT_FALSE(summarize_ranks(ranks).oversubscribed);
+TEST(SummarizeRanks, ObeysAQuotaOfTheCgroup) {
+  const auto oversubscription = [](double quota) {
+    std::vector<RankInfo> ranks = ranks_on("pod", 64, 4);
+    for (RankInfo& rank : ranks) rank.processor_quota = quota;
+    return summarize_ranks(ranks).oversubscription;
+  };
+  EXPECT_EQ(oversubscription(4.0), "");
+  EXPECT_EQ(oversubscription(3.9), "4 ranks on 3 processors of host pod");
+  EXPECT_EQ(oversubscription(0.5), "4 ranks on 1 processor of host pod");
 }
 
-TEST(SummarizePlaces, ObeysAQuotaOfTheCgroup) {
-  std::vector<RankInfo> ranks = ranks_on("pod", 64, 4);
-  for (RankInfo& place : ranks) place.processor_quota = 4.0;
-  EXPECT_FALSE(summarize_ranks(ranks).oversubscribed);
-  for (RankInfo& place : ranks) place.processor_quota = 3.9;
-  EXPECT_EQ(summarize_ranks(ranks).oversubscription, "4 ranks on 3 processors of host pod");
-  for (RankInfo& place : ranks) place.processor_quota = 0.5;
-  EXPECT_EQ(summarize_ranks(ranks).oversubscription, "4 ranks on 1 processor of host pod");
-}
-
-TEST(SummarizePlaces, TellsHostsApartByTheirKernel) {
+TEST(SummarizeRanks, DistinguishesHostsByTheirKernelNotByTheirNode) {
   std::vector<RankInfo> ranks = ranks_on("a", 4, 4);
+  ranks[2].node = ranks[3].node = 1;
+  EXPECT_EQ(summarize_ranks(ranks).hosts, 1);
   const std::vector<RankInfo> others = ranks_on("b", 2, 3);
   ranks.insert(ranks.end(), others.begin(), others.end());
   const RankMap places = summarize_ranks(ranks);
@@ -92,22 +89,11 @@ TEST(SummarizePlaces, TellsHostsApartByTheirKernel) {
   EXPECT_EQ(places.oversubscription, "3 ranks on 2 processors of host b");
 }
 
-TEST(SummarizePlaces, TakesPretendedNodesOnOneKernelForOneHost) {
-  std::vector<RankInfo> ranks = ranks_on("vm", 4, 4);
-  ranks[2].node = 1;
-  ranks[3].node = 1;
-  EXPECT_EQ(summarize_ranks(ranks).hosts, 1);
-}
-
-TEST(SummarizePlaces, SharesTheMemoryOfTheHostThatHasLeastForEachRank) {
+TEST(SummarizeRanks, FindsTheLeastMemoryOfARankAndTheLargestCache) {
   std::vector<RankInfo> ranks(4, rank_on("large", 8, 64 * kGiB));
   ranks.push_back(rank_on("small", 8, 12 * kGiB));
   ranks.push_back(rank_on("small", 8, 10 * kGiB));  // looked a moment later
   EXPECT_EQ(summarize_ranks(ranks).least_memory, 5 * kGiB);
-}
-
-TEST(SummarizePlaces, KnowsTheLargestCache) {
-  std::vector<RankInfo> ranks = ranks_on("vm", 2, 2);
   ranks[1].last_level_cache = 256 * kMiB;
   EXPECT_EQ(summarize_ranks(ranks).largest_cache, 256 * kMiB);
 }
@@ -132,26 +118,18 @@ Neighbour near(const std::string& host, int first, int cores) {
 }
 
 TEST(ShareOfNearCores, DividesAmongTheRanksNearTheSameCoresOnly) {
+  const auto expect_share = [](const topo::CoreShare& share, int index, int count, int least) {
+    EXPECT_EQ(share.index, index);
+    EXPECT_EQ(share.count, count);
+    EXPECT_EQ(share.least, least);
+  };
   std::vector<Neighbour> ranks(4, near("box", 0, 48));
   ranks.insert(ranks.end(), 4, near("box", 48, 48));
-  const topo::CoreShare share = share_of_near_cores(ranks, 6);
-  EXPECT_EQ(share.index, 2);
-  EXPECT_EQ(share.count, 4);
-  EXPECT_EQ(share.least, 2);
-}
-
-TEST(ShareOfNearCores, TellsASmallerSetFromALargerWithTheSameBeginning) {
-  const topo::CoreShare share = share_of_near_cores({near("box", 0, 48), near("box", 0, 12)}, 1);
-  EXPECT_EQ(share.index, 0);
-  EXPECT_EQ(share.count, 1);
-}
-
-TEST(ShareOfNearCores, WantsFourCoresARankOnSeveralHosts) {
-  const std::vector<Neighbour> ranks{near("a", 0, 48), near("b", 0, 48), near("b", 0, 48)};
-  const topo::CoreShare share = share_of_near_cores(ranks, 2);
-  EXPECT_EQ(share.index, 1);
-  EXPECT_EQ(share.count, 2);
-  EXPECT_EQ(share.least, 4);
+  expect_share(share_of_near_cores(ranks, 6), 2, 4, 2);
+  // A smaller set with the same first core, and four cores a rank on several hosts:
+  expect_share(share_of_near_cores({near("box", 0, 48), near("box", 0, 12)}, 1), 0, 1, 2);
+  ranks = {near("a", 0, 48), near("b", 0, 48), near("b", 0, 48)};
+  expect_share(share_of_near_cores(ranks, 2), 1, 2, 4);
 }
 
 TEST(ShortOfProcessors, NamesTheFirstRankThatMayRunOnOneOnly) {
@@ -161,7 +139,7 @@ TEST(ShortOfProcessors, NamesTheFirstRankThatMayRunOnOneOnly) {
   EXPECT_EQ(short_of_processors(summarize_ranks(ranks)), "rank 1 on box");
 }
 
-TEST(PlaceRanks, BindsARankWithAnUnknownDeviceToNothing) {
+TEST(MapRanks, BindsARankWithAnUnknownDeviceToNothing) {
   test::FakeBootstrap bootstrap;
   const RankMap places = map_ranks(bootstrap, {.near = "0000:ee:00.0"});
   EXPECT_EQ(places.ranks.at(0).bound_by_us, 0);
@@ -188,16 +166,10 @@ std::string set_of(const std::vector<RankInfo>& places, const std::vector<int>& 
   return device_set(rank_map, devices, ranks);
 }
 
-TEST(DeviceSet, IsTheCoresOfRanksThatAreBoundToSome) {
+TEST(DeviceSet, IsTheCoresNumaNodesOrProcessorsToWhichRanksAreBound) {
   EXPECT_EQ(set_of({place('a', 1), place('a', 0), place('a', 1), place('a', 4)}), "cores 0-1,4");
-}
-
-TEST(DeviceSet, IsTheNumaNodesOfRanksThatAreBoundToNoCore) {
   EXPECT_EQ(set_of({place('a', -1, 1), place('a', -1, 0)}), "numa 0-1");
   EXPECT_EQ(set_of({place('a', -1, 0), place('a', -1, 0)}), "numa 0");
-}
-
-TEST(DeviceSet, IsTheProcessorsOfRanksThatAreBoundToNothing) {
   RankInfo free = place('a', -1, 0);
   free.bound_by_us = 0;
   EXPECT_EQ(set_of({free, free}), "processors 0-7");
@@ -206,7 +178,7 @@ TEST(DeviceSet, IsTheProcessorsOfRanksThatAreBoundToNothing) {
   EXPECT_EQ(set_of({free, free}), "processors 64,66");
 }
 
-TEST(DeviceSet, TellsEqualHostsOnceAndOthersInTurn) {
+TEST(DeviceSet, ListsEqualHostsOnceAndOthersInTurn) {
   EXPECT_EQ(set_of({place('a', 0), place('b', 0), place('a', 1), place('b', 1)}), "cores 0-1");
   EXPECT_EQ(set_of({place('a', 0), place('b', 2), place('a', 1), place('b', 3)}),
             "cores 0-1;cores 2-3");

@@ -49,7 +49,7 @@ TEST(Prime, RunsTheOperationOnceAfterABarrier) {
   EXPECT_EQ(bootstrap.barriers, 1);
 }
 
-TEST(Prime, ReturnsTheLibrarysWordsOnEveryRankWhereAllAreRefused) {
+TEST(Prime, ReturnsTheLibrarysReasonOnEveryRankWhereAllAreRefused) {
   for (const Primed& rank : prime_ranks({0, 0, 0}, {0, 1, 2})) {
     EXPECT_EQ(rank.refusal, "no f8 average");
     EXPECT_EQ(rank.failure.message, "");
@@ -92,308 +92,270 @@ TEST(FirstText, IsTheLowestRanksThatHasOne) {
 }
 
 /// One row of 1 KiB of floats, an all-reduce over one fake rank.
-class RowMeasurement : public testing::Test {
- protected:
+struct RowMeasurement : testing::Test {
   RowMeasurement() {
-    options_.operations = 6;
-    options_.warmup_operations = 0;
+    options.operations = 6;
+    options.warmup_operations = 0;
   }
 
   /// Measures the row; its samples and record are kept.
   void measure(bool in_place = false) {
-    const busbar::Run run{.options = options_,
-                          .collective = allreduce_,
+    const busbar::Run run{.options = options,
+                          .collective = allreduce,
                           .backend = "fake",
-                          .world = bootstrap_,
-                          .group = bootstrap_,
-                          .communicator = communicator_,
-                          .rank_map = rank_map_,
-                          .watchdog = watchdog_,
-                          .on_devices = on_devices_,
+                          .world = bootstrap,
+                          .group = bootstrap,
+                          .communicator = communicator,
+                          .rank_map = rank_map,
+                          .watchdog = watchdog,
+                          .on_devices = on_devices,
                           .memory = {.free = kGiB},
-                          .timer_cost_s = timer_cost_s_};
-    const PairGroup pair_group{.world = bootstrap_, .members = bootstrap_};
-    const SizePlan plan{.footprint = allreduce_.footprint(kKiB, 4, 1), .slots = slots_};
-    const Call like{.collective = &allreduce_, .op = ReduceOp::Sum};
-    RowBuffers buffers(communicator_, plan, 0);
-    Verifier verifier(pair_group, bootstrap_, communicator_, DataType::Float, ReduceOp::Sum);
-    record_ = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size};
-    samples_ = measure_row({.run = run,
-                            .pair_group = pair_group,
-                            .like = like,
-                            .plan = plan,
-                            .buffers = buffers,
-                            .verifier = verifier},
-                           record_, {});
+                          .timer_cost_s = timer_cost_s};
+    const PairGroup pair_group{.world = bootstrap, .members = bootstrap};
+    const SizePlan plan{.footprint = allreduce.footprint(kKiB, 4, 1), .slots = slots};
+    const Call like{.collective = &allreduce, .op = ReduceOp::Sum};
+    RowBuffers buffers(communicator, plan, 0);
+    Verifier verifier(pair_group, bootstrap, communicator, DataType::Float, ReduceOp::Sum);
+    record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size};
+    samples = measure_row({.run = run,
+                           .pair_group = pair_group,
+                           .like = like,
+                           .plan = plan,
+                           .buffers = buffers,
+                           .verifier = verifier},
+                          record, {});
   }
 
-  Options& options() { return options_; }
-  RankMap& rank_map() { return rank_map_; }
-  test::FakeCommunicator& communicator() { return communicator_; }
-  void set_on_devices() { on_devices_ = true; }
-  void set_slots(std::uint64_t slots) { slots_ = slots; }
-  void set_timer_cost(double seconds) { timer_cost_s_ = seconds; }
-  [[nodiscard]] const Record& record() const { return record_; }
-  [[nodiscard]] const std::vector<double>& samples() const { return samples_; }
-  [[nodiscard]] std::size_t operations() const { return communicator_.calls.size(); }
+  [[nodiscard]] std::size_t operations() const { return communicator.calls.size(); }
+  [[nodiscard]] bool is_launch_bound() const { return has_flag(record, "launch-bound"); }
 
- private:
-  const Collective& allreduce_ = test::collective("allreduce");
-  Options options_;
-  RankMap rank_map_;
-  test::FakeBootstrap bootstrap_;
-  test::FakeCommunicator communicator_;
-  Watchdog watchdog_{std::nullopt, {}};
-  std::uint64_t slots_ = 1;
-  double timer_cost_s_ = 0;
-  bool on_devices_ = false;
-  Record record_;
-  std::vector<double> samples_;
+  const Collective& allreduce = test::collective("allreduce");
+  Options options;
+  RankMap rank_map;
+  test::FakeBootstrap bootstrap;
+  test::FakeCommunicator communicator;
+  Watchdog watchdog{std::nullopt, {}};
+  std::uint64_t slots = 1;
+  double timer_cost_s = 0;
+  bool on_devices = false;
+  Record record;
+  std::vector<double> samples;
 };
 
 TEST_F(RowMeasurement, FillsTheRecordAndGivesTheSamples) {
   measure();
-  EXPECT_EQ(samples(), std::vector<double>(6, 1000));
-  EXPECT_EQ(record().samples, 6U);
-  EXPECT_EQ(record().operations, 6U);
-  EXPECT_DOUBLE_EQ(record().time_median_us.value_or(0), 1000);
-  EXPECT_TRUE(record().host_time_us.has_value());
-  EXPECT_TRUE(record().enqueue_time_us.has_value());
-  EXPECT_EQ(record().status, RowStatus::Ok);
-  EXPECT_EQ(record().wrong, 0U);
+  EXPECT_EQ(samples, std::vector<double>(6, 1000));
+  EXPECT_EQ(record.samples, 6U);
+  EXPECT_EQ(record.operations, 6U);
+  EXPECT_DOUBLE_EQ(record.time_median_us.value_or(0), 1000);
+  EXPECT_TRUE(record.host_time_us.has_value());
+  EXPECT_TRUE(record.enqueue_time_us.has_value());
+  EXPECT_EQ(record.status, RowStatus::Ok);
+  EXPECT_EQ(record.wrong, 0U);
 }
 
-TEST_F(RowMeasurement, TellsTheSkewOfStartsOnOneHostOnly) {
+TEST_F(RowMeasurement, MeasuresTheSkewOfStartsOnOneHostOnly) {
   measure();
-  EXPECT_TRUE(record().start_skew_us.has_value());
-  rank_map().hosts = 2;
+  EXPECT_TRUE(record.start_skew_us.has_value());
+  rank_map.hosts = 2;
   measure();
-  EXPECT_FALSE(record().start_skew_us.has_value());
+  EXPECT_FALSE(record.start_skew_us.has_value());
 }
 
-TEST_F(RowMeasurement, ChecksTheTimedBuffersOutOfPlace) {
+TEST_F(RowMeasurement, ChecksTimedBuffersOutOfPlaceAndOperatesAgainForEveryOtherCheck) {
   measure();
+  EXPECT_EQ(operations(), 6U);
+  measure(true);
+  EXPECT_EQ(operations(), 6U + 7U);
+  EXPECT_EQ(record.status, RowStatus::Ok);
+  options.checks = 3;
+  measure();
+  EXPECT_EQ(operations(), 13U + 8U);
+  measure(true);
+  EXPECT_EQ(operations(), 21U + 9U);
+}
+
+TEST_F(RowMeasurement, ReportsNothingOfResultsThatItDoesNotCheck) {
+  options.checks = 0;
+  measure();
+  EXPECT_FALSE(record.wrong.has_value());
+  EXPECT_EQ(record.status, RowStatus::Ok);
+}
+
+TEST_F(RowMeasurement, FindsAPlantedFaultAndStopsCheckingAtTheFirstWrongResult) {
+  options.inject_fault = Fault{.rank = 0, .index = 256};  // there is no such element
+  measure();
+  EXPECT_FALSE(has_flag(record, kFaultInjected));
+  EXPECT_EQ(record.status, RowStatus::Ok);
+  communicator.calls.clear();
+  options.inject_fault = Fault{.rank = 0, .index = 37};
+  options.checks = 5;
+  measure();
+  EXPECT_EQ(record.wrong, 1U);
+  EXPECT_EQ(record.status, RowStatus::Wrong);
+  EXPECT_TRUE(has_flag(record, kFaultInjected));
+  EXPECT_TRUE(record.reason.starts_with("rank 0, element 37: expected ")) << record.reason;
   EXPECT_EQ(operations(), 6U);
 }
 
-TEST_F(RowMeasurement, OperatesAnewForACheckInPlace) {
-  measure(true);
-  EXPECT_EQ(operations(), 7U);
-  EXPECT_EQ(record().status, RowStatus::Ok);
-}
-
-TEST_F(RowMeasurement, OperatesAnewForEveryFurtherCheck) {
-  options().checks = 3;
+TEST_F(RowMeasurement, FindsWhatIsWrongInAnySlotThatWasUsed) {
+  slots = 4;
   measure();
-  EXPECT_EQ(operations(), 8U);
-  measure(true);
-  EXPECT_EQ(operations(), 8U + 9U);
-}
-
-TEST_F(RowMeasurement, SaysNothingOfResultsThatItDoesNotCheck) {
-  options().checks = 0;
+  EXPECT_EQ(record.status, RowStatus::Ok);
+  options.operations = 3;  // of four slots the last is left poisoned, and not looked at
   measure();
-  EXPECT_FALSE(record().wrong.has_value());
-  EXPECT_EQ(record().status, RowStatus::Ok);
-}
-
-TEST_F(RowMeasurement, FindsAPlantedFault) {
-  options().inject_fault = Fault{.rank = 0, .index = 37};
-  measure();
-  EXPECT_EQ(record().wrong, 1U);
-  EXPECT_EQ(record().status, RowStatus::Wrong);
-  EXPECT_TRUE(has_flag(record(), kFaultInjected));
-  EXPECT_TRUE(record().reason.starts_with("rank 0, element 37: expected ")) << record().reason;
-}
-
-TEST_F(RowMeasurement, StopsCheckingAtTheFirstWrongResult) {
-  options().inject_fault = Fault{.rank = 0, .index = 37};
-  options().checks = 5;
-  measure();
-  EXPECT_EQ(record().wrong, 1U);
-  EXPECT_EQ(operations(), 6U);
-}
-
-TEST_F(RowMeasurement, PlantsNoFaultWhereThereIsNoSuchElement) {
-  options().inject_fault = Fault{.rank = 0, .index = 256};
-  measure();
-  EXPECT_FALSE(has_flag(record(), kFaultInjected));
-  EXPECT_EQ(record().status, RowStatus::Ok);
-}
-
-TEST_F(RowMeasurement, ChecksEverySlotThatWasUsed) {
-  set_slots(4);
-  measure();
-  EXPECT_EQ(record().status, RowStatus::Ok);
-  options().operations = 3;  // of four slots the last is left poisoned, and not looked at
-  measure();
-  EXPECT_EQ(record().status, RowStatus::Ok);
-}
-
-TEST_F(RowMeasurement, FindsWhatIsWrongInAnySlot) {
-  set_slots(4);
-  options().operations = 4;
-  communicator().operation_time = [&](std::size_t n) {
-    if (n == 4) communicator().flip_bit(communicator().calls[1].recv);
+  EXPECT_EQ(record.status, RowStatus::Ok);
+  options.operations = 4;
+  communicator.calls.clear();
+  communicator.operation_time = [&](std::size_t n) {
+    if (n == 4) communicator.flip_bit(communicator.calls[1].recv);
     return Seconds{1e-3};
   };
   measure();
-  EXPECT_EQ(record().wrong, 1U);
+  EXPECT_EQ(record.wrong, 1U);
 }
 
 TEST_F(RowMeasurement, GroupsAsManyOperationsAsAskedAndSamplesTheGroups) {
-  options().operations = 2;
-  options().aggregated = 3;
+  options.operations = 2;
+  options.aggregated = 3;
   measure();
-  EXPECT_EQ(communicator().events, "(ooo)(ooo)w");
-  EXPECT_EQ(record().operations, 6U);
-  EXPECT_EQ(record().samples, 2U);
-  EXPECT_EQ(record().batch, 3U);
+  EXPECT_EQ(communicator.events, "(ooo)(ooo)w");
+  EXPECT_EQ(record.operations, 6U);
+  EXPECT_EQ(record.samples, 2U);
+  EXPECT_EQ(record.batch, 3U);
 }
 
-TEST_F(RowMeasurement, RunsAnUntimedOperationFirstOnADevice) {
-  set_on_devices();
+TEST_F(RowMeasurement, RunsAnUntimedOperationFirstOnADeviceOnly) {
   measure();
-  EXPECT_EQ(communicator().events, "owoooooow");
-  EXPECT_EQ(record().operations, 6U);
-  EXPECT_EQ(record().warmup_operations, 0U);  // as -w 0 asks for
-  communicator().events.clear();
+  EXPECT_EQ(communicator.events, "oooooow");
+  on_devices = true;
+  communicator.events.clear();
+  measure();
+  EXPECT_EQ(communicator.events, "owoooooow");
+  EXPECT_EQ(record.operations, 6U);
+  EXPECT_EQ(record.warmup_operations, 0U);  // as -w 0 asks for
+  communicator.events.clear();
   measure(true);
-  EXPECT_EQ(communicator().events, "owoooooowow");
-}
-
-TEST_F(RowMeasurement, RunsNoUntimedOperationFirstInHostMemory) {
-  measure();
-  EXPECT_EQ(communicator().events, "oooooow");
+  EXPECT_EQ(communicator.events, "owoooooowow");
 }
 
 TEST_F(RowMeasurement, TakesNoSampleOfAFirstOperationThatConnectsForTenSeconds) {
-  set_on_devices();
-  communicator().operation_time = [](std::size_t n) { return Seconds{n == 1 ? 10.0 : 30e-6}; };
-  options().operations.reset();
-  options().warmup_operations.reset();
-  options().checks = 0;
+  on_devices = true;
+  communicator.operation_time = [](std::size_t n) { return Seconds{n == 1 ? 10.0 : 30e-6}; };
+  options.operations.reset();
+  options.warmup_operations.reset();
+  options.checks = 0;
   measure();
-  EXPECT_DOUBLE_EQ(record().time_max_us.value_or(0), 30);
-  EXPECT_EQ(record().samples, 50U);
-  EXPECT_EQ(record().warmup_operations, 11U);
-  EXPECT_EQ(record().stop_reason, "ci-width");
+  EXPECT_DOUBLE_EQ(record.time_max_us.value_or(0), 30);
+  EXPECT_EQ(record.samples, 50U);
+  EXPECT_EQ(record.warmup_operations, 11U);
+  EXPECT_EQ(record.stop_reason, "ci-width");
 }
 
 TEST_F(RowMeasurement, MeasuresAnOperationThatOutlastsTheBudgetFromTheSecondOn) {
-  set_on_devices();
-  communicator().operation_time = [](std::size_t) {
+  on_devices = true;
+  communicator.operation_time = [](std::size_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return Seconds{10};
   };
-  options().operations.reset();
-  options().warmup_operations.reset();
-  options().time_budget = Seconds{0.001};
+  options.operations.reset();
+  options.warmup_operations.reset();
+  options.time_budget = Seconds{0.001};
   measure();
-  EXPECT_EQ(record().samples, 2U);
-  EXPECT_EQ(record().warmup_operations, 0U);
+  EXPECT_EQ(record.samples, 2U);
+  EXPECT_EQ(record.warmup_operations, 0U);
   EXPECT_EQ(operations(), 3U);
 }
 
 TEST_F(RowMeasurement, SkipsARowWhoseFirstOperationTheLibraryRefuses) {
-  set_on_devices();
-  communicator().operation_time = [](std::size_t) -> Seconds {
+  on_devices = true;
+  communicator.operation_time = [](std::size_t) -> Seconds {
     throw Error{Status::Unavailable, "NCCL: invalid argument"};
   };
   measure();
-  EXPECT_EQ(record().status, RowStatus::Skipped);
-  EXPECT_EQ(record().reason, "NCCL: invalid argument");
-  EXPECT_TRUE(samples().empty());
-  EXPECT_FALSE(record().time_median_us.has_value());
-  EXPECT_EQ(communicator().events, "o");
+  EXPECT_EQ(record.status, RowStatus::Skipped);
+  EXPECT_EQ(record.reason, "NCCL: invalid argument");
+  EXPECT_TRUE(samples.empty());
+  EXPECT_FALSE(record.time_median_us.has_value());
+  EXPECT_EQ(communicator.events, "o");
 }
 
 TEST_F(RowMeasurement, HoldsTheDeviceForIsolatedOperationsUnlessTheyBlock) {
-  set_on_devices();
-  communicator().can_hold = true;
-  options().operations = 2;
-  options().cadence = Cadence::Isolated;
+  on_devices = true;
+  communicator.can_hold = true;
+  options.operations = 2;
+  options.cadence = Cadence::Isolated;
   measure();
-  EXPECT_EQ(communicator().events, "owhoswhosw");
+  EXPECT_EQ(communicator.events, "owhoswhosw");
   for (const Blocking blocking :
        {Blocking::WaitAndBarrier, Blocking::Wait, Blocking::UntimedBarrier}) {
-    communicator().events.clear();
-    options().blocking = blocking;
+    communicator.events.clear();
+    options.blocking = blocking;
     measure();
-    EXPECT_EQ(communicator().events.find('h'), std::string::npos) << communicator().events;
+    EXPECT_EQ(communicator.events.find('h'), std::string::npos) << communicator.events;
   }
 }
 
-TEST_F(RowMeasurement, FlagsARowWhoseTimeIsThatOfIssuing) {
-  set_on_devices();
+TEST_F(RowMeasurement, FlagsARowOfADeviceWhoseTimeIsThatOfIssuing) {
   Seconds time{1e-3};
-  communicator().operation_time = [&](std::size_t) {
+  communicator.operation_time = [&](std::size_t) {
     std::this_thread::sleep_for(Seconds{1e-3});
     return time;
   };
   measure();
-  EXPECT_TRUE(has_flag(record(), "launch-bound")) << record().flags;
-  options().blocking = Blocking::Wait;  // issuing includes the waits
+  EXPECT_FALSE(is_launch_bound()) << record.flags;
+  on_devices = true;
   measure();
-  EXPECT_FALSE(has_flag(record(), "launch-bound")) << record().flags;
-  options().blocking = Blocking::Off;
+  EXPECT_TRUE(is_launch_bound()) << record.flags;
+  options.blocking = Blocking::Wait;  // issuing includes the waits
+  measure();
+  EXPECT_FALSE(is_launch_bound()) << record.flags;
+  options.blocking = Blocking::Off;
   time = Seconds{1};
   measure();
-  EXPECT_FALSE(has_flag(record(), "launch-bound")) << record().flags;
+  EXPECT_FALSE(is_launch_bound()) << record.flags;
 }
 
-TEST_F(RowMeasurement, CallsNoRowOfHostMemoryLaunchBound) {
-  communicator().operation_time = [](std::size_t) {
-    std::this_thread::sleep_for(Seconds{1e-3});
-    return Seconds{1e-3};
-  };
+TEST_F(RowMeasurement, LaunchesAGraphOfAllOperationsForOneSampleAndCountsEveryLaunchAsWarmup) {
+  on_devices = true;
+  options.graph_launches = 4;
   measure();
-  EXPECT_FALSE(has_flag(record(), "launch-bound")) << record().flags;
-}
-
-TEST_F(RowMeasurement, LaunchesAGraphOfAllOperationsForOneSample) {
-  set_on_devices();
-  options().graph_launches = 4;
+  EXPECT_EQ(communicator.events, "ow[oooooo]ggggw");
+  EXPECT_EQ(record.samples, 1U);
+  EXPECT_EQ(record.operations, 24U);
+  EXPECT_EQ(record.batch, 6U);
+  EXPECT_NEAR(record.time_median_us.value_or(0), 1000, 1e-9);
+  options.graph_launches = 3;
+  options.warmup_operations = 2;
   measure();
-  EXPECT_EQ(communicator().events, "ow[oooooo]ggggw");
-  EXPECT_EQ(record().samples, 1U);
-  EXPECT_EQ(record().operations, 24U);
-  EXPECT_EQ(record().batch, 6U);
-  EXPECT_NEAR(record().time_median_us.value_or(0), 1000, 1e-9);
-}
-
-TEST_F(RowMeasurement, CountsEveryLaunchOfAGraphAsWarmup) {
-  options().graph_launches = 3;
-  options().warmup_operations = 2;
-  measure();
-  EXPECT_EQ(record().warmup_operations, 6U);
+  EXPECT_EQ(record.warmup_operations, 6U);
 }
 
 TEST_F(RowMeasurement, PutsTwentyOperationsIntoAGraphWhereNoneAreCounted) {
-  options().graph_launches = 2;
-  options().operations.reset();
-  options().time_budget = Seconds{1000};
+  options.graph_launches = 2;
+  options.operations.reset();
+  options.time_budget = Seconds{1000};
   measure();
-  EXPECT_EQ(record().batch, 20U);
-  EXPECT_EQ(record().samples, 50U);
-  EXPECT_EQ(record().operations, 2000U);
-  EXPECT_EQ(std::count(communicator().events.begin(), communicator().events.end(), '['), 1);
+  EXPECT_EQ(record.batch, 20U);
+  EXPECT_EQ(record.samples, 50U);
+  EXPECT_EQ(record.operations, 2000U);
+  EXPECT_EQ(std::count(communicator.events.begin(), communicator.events.end(), '['), 1);
 }
 
 TEST_F(RowMeasurement, MakesNoBatchesOfIsolatedOperations) {
-  communicator().operation_time = [](std::size_t) { return Seconds{1e-6}; };
-  set_timer_cost(40e-9);
-  options().operations = 8;
-  options().warmup_operations = 1;
+  communicator.operation_time = [](std::size_t) { return Seconds{1e-6}; };
+  timer_cost_s = 40e-9;
+  options.operations = 8;
+  options.warmup_operations = 1;
   measure();
-  EXPECT_EQ(record().batch, 4U);
-  options().cadence = Cadence::Isolated;
+  EXPECT_EQ(record.batch, 4U);
+  options.cadence = Cadence::Isolated;
   measure();
-  EXPECT_EQ(record().batch, 1U);
+  EXPECT_EQ(record.batch, 1U);
 }
 
 TEST_F(RowMeasurement, LetsTheErrorOfAnOperationPass) {
-  communicator().operation_time = [](std::size_t n) {
+  communicator.operation_time = [](std::size_t n) {
     if (n == 2) throw runtime_failure("a cable was pulled");
     return Seconds{1e-3};
   };

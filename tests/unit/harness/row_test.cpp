@@ -18,107 +18,90 @@ namespace {
 constexpr int kRanks = 4;
 const std::byte kPoison{0xa5};
 
-SizePlan plan_for(const char* name, Bytes size) {
-  return {.wanted = size, .footprint = test::collective(name).footprint(size, 4, kRanks)};
+SizePlan plan_for(const char* name, std::uint64_t slots = 1) {
+  return {.wanted = 4096,
+          .footprint = test::collective(name).footprint(4096, 4, kRanks),
+          .slots = slots};
 }
 
-Call like(const char* name) { return {.collective = &test::collective(name), .root = 2}; }
+/// The buffers of rows of 4 KiB.
+struct RowBuffersOfARow : testing::Test {
+  RowBuffers buffers(const SizePlan& plan, Bytes offset = 0) {
+    return {communicator, plan, offset};
+  }
+  static std::vector<Call> calls(const RowBuffers& of, bool in_place,
+                                 const char* name = "allreduce") {
+    return of.calls({.collective = &test::collective(name), .root = 2}, in_place);
+  }
 
-TEST(RowBuffers, GiveACallItsBuffersCountAndSegment) {
   test::FakeCommunicator communicator;
-  SizePlan plan = plan_for("allreduce", 4096);
+};
+
+TEST_F(RowBuffersOfARow, GiveACallItsBuffersCountAndSegmentAndOneBufferInPlace) {
+  SizePlan plan = plan_for("allreduce");
   plan.segment = 256;
-  RowBuffers buffers(communicator, plan, 0);
-  const auto calls = buffers.calls(like("allreduce"), false);
-  ASSERT_EQ(calls.size(), 1U);
-  EXPECT_EQ(calls[0].count, 1024U);
-  EXPECT_EQ(calls[0].segment, 256U);
-  EXPECT_EQ(calls[0].root, 2);
-  EXPECT_FALSE(calls[0].in_place);
-  EXPECT_NE(calls[0].send, calls[0].recv);
+  const RowBuffers row = buffers(plan);
+  const auto apart = calls(row, false);
+  ASSERT_EQ(apart.size(), 1U);
+  EXPECT_EQ(apart[0].count, 1024U);
+  EXPECT_EQ(apart[0].segment, 256U);
+  EXPECT_EQ(apart[0].root, 2);
+  EXPECT_FALSE(apart[0].in_place);
+  EXPECT_NE(apart[0].send, apart[0].recv);
+  const Call together = calls(row, true).at(0);
+  EXPECT_TRUE(together.in_place);
+  EXPECT_EQ(together.send, together.recv);
 }
 
-TEST(RowBuffers, GiveAnInPlaceCallOneBuffer) {
-  test::FakeCommunicator communicator;
-  RowBuffers buffers(communicator, plan_for("allreduce", 4096), 0);
-  const Call call = buffers.calls(like("allreduce"), true).at(0);
-  EXPECT_TRUE(call.in_place);
-  EXPECT_EQ(call.send, call.recv);
+TEST_F(RowBuffersOfARow, SendFromTheLargeBufferWhatIsSentMost) {
+  const RowBuffers scatter = buffers(plan_for("reducescatter"));
+  EXPECT_EQ(calls(scatter, false, "reducescatter")[0].send,
+            calls(scatter, true, "reducescatter")[0].send);
+  const RowBuffers gather = buffers(plan_for("allgather"));
+  EXPECT_EQ(calls(gather, false, "allgather")[0].recv, calls(gather, true, "allgather")[0].recv);
 }
 
-TEST(RowBuffers, SendFromTheLargeBufferWhatIsSentMost) {
-  test::FakeCommunicator communicator;
-  RowBuffers scatter(communicator, plan_for("reducescatter", 4096), 0);
-  EXPECT_EQ(scatter.calls(like("reducescatter"), false)[0].send,
-            scatter.calls(like("reducescatter"), true)[0].send);
-  RowBuffers gather(communicator, plan_for("allgather", 4096), 0);
-  EXPECT_EQ(gather.calls(like("allgather"), false)[0].recv,
-            gather.calls(like("allgather"), true)[0].recv);
-}
-
-TEST(RowBuffers, HaveASlotForEveryRotation) {
-  test::FakeCommunicator communicator;
-  SizePlan plan = plan_for("allreduce", 4096);
-  plan.slots = 5;
-  RowBuffers buffers(communicator, plan, 0);
+TEST_F(RowBuffersOfARow, HaveASlotForEveryRotation) {
   std::set<std::byte*> places;
-  for (const Call& call : buffers.calls(like("allreduce"), false)) {
+  for (const Call& call : calls(buffers(plan_for("allreduce", 5)), false)) {
     places.insert(call.send);
     places.insert(call.recv);
   }
   EXPECT_EQ(places.size(), 10U);
 }
 
-TEST(RowBuffers, HaveNoSecondBufferWhereThePlanGoesInPlaceOnly) {
-  test::FakeCommunicator communicator;
-  SizePlan plan = plan_for("allreduce", 4096);
+TEST_F(RowBuffersOfARow, HaveNoSecondBufferWhereThePlanGoesInPlaceOnly) {
+  SizePlan plan = plan_for("allreduce");
   plan.out_of_place = false;
-  RowBuffers buffers(communicator, plan, 0);
-  EXPECT_EQ(buffers.calls(like("allreduce"), false)[0].recv, nullptr);
-  EXPECT_NE(buffers.calls(like("allreduce"), true)[0].recv, nullptr);
+  RowBuffers one = buffers(plan);
+  EXPECT_EQ(calls(one, false)[0].recv, nullptr);
+  EXPECT_NE(calls(one, true)[0].recv, nullptr);
+  one.register_buffers();
+  EXPECT_EQ(communicator.registered.size(), 1U);
 }
 
-TEST(RowBuffers, PoisonResultsButNotWhatIsSent) {
-  test::FakeCommunicator communicator;
-  RowBuffers buffers(communicator, plan_for("allreduce", 4096), 0);
-  const Call call = buffers.calls(like("allreduce"), false).at(0);
+TEST_F(RowBuffersOfARow, PoisonResultsButNotWhatIsSent) {
+  RowBuffers row = buffers(plan_for("allreduce"));
+  const Call call = calls(row, false).at(0);
   call.send[0] = call.recv[0] = std::byte{1};
-  buffers.poison_results(false);
+  row.poison_results(false);
   EXPECT_EQ(call.recv[0], kPoison);
   EXPECT_EQ(call.send[0], std::byte{1});
-}
-
-TEST(RowBuffers, PoisonNothingInPlaceThatIsAllSent) {
-  test::FakeCommunicator communicator;
-  RowBuffers buffers(communicator, plan_for("allreduce", 4096), 0);
-  const Call call = buffers.calls(like("allreduce"), true).at(0);
-  call.send[0] = std::byte{1};
-  buffers.poison_results(true);
-  EXPECT_EQ(call.send[0], std::byte{1});
-}
-
-TEST(RowBuffers, PoisonTheWholeResultOfAnInPlaceGather) {
-  test::FakeCommunicator communicator;
-  RowBuffers buffers(communicator, plan_for("allgather", 4096), 0);
-  const Call call = buffers.calls(like("allgather"), true).at(0);
-  call.recv[4095] = std::byte{1};
-  buffers.poison_results(true);
-  EXPECT_EQ(call.recv[4095], kPoison);
-}
-
-SizePlan of_three_slots(const char* name) {
-  SizePlan plan = plan_for(name, 4096);
-  plan.slots = 3;
-  return plan;
+  row.poison_results(true);  // which is all sent
+  EXPECT_EQ(calls(row, true).at(0).send[0], std::byte{1});
+  RowBuffers gather = buffers(plan_for("allgather"));
+  const Call gathered = calls(gather, true, "allgather").at(0);
+  gathered.recv[4095] = std::byte{1};
+  gather.poison_results(true);
+  EXPECT_EQ(gathered.recv[4095], kPoison);
 }
 
 /// A slot's part is of whole pages: 4096 bytes of data and an offset take two.
-TEST(RowBuffers, BeginTheirDataAsFarFromAPageAsAsked) {
-  test::FakeCommunicator communicator;
-  RowBuffers aligned(communicator, of_three_slots("allreduce"), 0);
-  RowBuffers late(communicator, of_three_slots("allreduce"), 12);
-  const auto on_pages = aligned.calls(like("allreduce"), false);
-  const auto off_pages = late.calls(like("allreduce"), false);
+TEST_F(RowBuffersOfARow, BeginTheirDataAsFarFromAPageAsAsked) {
+  const SizePlan plan = plan_for("allreduce", 3);
+  const auto on_pages = calls(buffers(plan), false);
+  RowBuffers late = buffers(plan, 12);
+  const auto off_pages = calls(late, false);
   for (std::size_t slot = 1; slot < 3; ++slot) {
     EXPECT_EQ(on_pages[slot].send - on_pages[0].send, static_cast<std::ptrdiff_t>(slot * 4096));
     EXPECT_EQ(off_pages[slot].send - off_pages[0].send, static_cast<std::ptrdiff_t>(slot * 8192));
@@ -127,53 +110,35 @@ TEST(RowBuffers, BeginTheirDataAsFarFromAPageAsAsked) {
   ASSERT_EQ(communicator.registered.size(), 2U);
   EXPECT_EQ(off_pages[0].send - communicator.registered[0], 12);
   EXPECT_EQ(off_pages[0].recv - communicator.registered[1], 12);
-  EXPECT_EQ(late.calls(like("allreduce"), true)[0].send - communicator.registered[0], 12);
+  EXPECT_EQ(calls(late, true)[0].send - communicator.registered[0], 12);
+  EXPECT_EQ(RowBuffers::bytes_of(plan, 0), 2 * 3 * 4096U);
+  EXPECT_EQ(RowBuffers::bytes_of(plan, 12), 2 * 3 * 8192U);
 }
 
-TEST(RowBuffers, AreAsManyBytesAsTheirSlotsWithTheOffset) {
-  EXPECT_EQ(RowBuffers::bytes_of(of_three_slots("allreduce"), 0), 2 * 3 * 4096U);
-  EXPECT_EQ(RowBuffers::bytes_of(of_three_slots("allreduce"), 12), 2 * 3 * 8192U);
-}
-
-TEST(RowBuffers, LetNoSlotReachIntoTheNext) {
-  test::FakeCommunicator communicator;
-  RowBuffers buffers(communicator, of_three_slots("allreduce"), 4);
-  const auto calls = buffers.calls(like("allreduce"), false);
+TEST_F(RowBuffersOfARow, PoisonTheResultOfEverySlotWhichDoesNotReachIntoTheNext) {
+  RowBuffers row = buffers(plan_for("allreduce", 3), 4);
+  const auto slots = calls(row, false);
   for (std::size_t slot = 0; slot < 3; ++slot) {
-    communicator.poison(calls[slot].recv, 4096);
-    calls[slot].recv[0] = calls[slot].recv[4095] = static_cast<std::byte>(slot);
+    communicator.poison(slots[slot].recv, 4096);
+    slots[slot].recv[0] = slots[slot].recv[4095] = static_cast<std::byte>(slot);
   }
   for (std::size_t slot = 0; slot < 3; ++slot) {
-    EXPECT_EQ(calls[slot].recv[0], static_cast<std::byte>(slot));
-    EXPECT_EQ(calls[slot].recv[4095], static_cast<std::byte>(slot));
+    EXPECT_EQ(slots[slot].recv[0], static_cast<std::byte>(slot));
+    EXPECT_EQ(slots[slot].recv[4095], static_cast<std::byte>(slot));
   }
-}
-
-TEST(RowBuffers, PoisonTheResultOfEverySlot) {
-  test::FakeCommunicator communicator;
-  RowBuffers buffers(communicator, of_three_slots("allreduce"), 4);
-  const auto calls = buffers.calls(like("allreduce"), false);
-  for (const Call& call : calls) call.recv[0] = call.recv[4095] = std::byte{1};
-  buffers.poison_results(false);
-  for (const Call& call : calls) {
+  row.poison_results(false);
+  for (const Call& call : slots) {
     EXPECT_EQ(call.recv[0], kPoison);
     EXPECT_EQ(call.recv[4095], kPoison);
   }
 }
 
-TEST(RowBuffers, AreMadeKnownToTheLibraryOnceEach) {
-  test::FakeCommunicator communicator;
-  RowBuffers both(communicator, plan_for("allreduce", 4096), 0);
-  EXPECT_TRUE(communicator.registered.empty());  // not before every rank has its own
+TEST_F(RowBuffersOfARow, AreRegisteredOnceEachAndNotBeforeEveryRankHasItsOwn) {
+  RowBuffers both = buffers(plan_for("allreduce"));
+  EXPECT_TRUE(communicator.registered.empty());
   both.register_buffers();
-  const Call call = both.calls(like("allreduce"), false).at(0);
+  const Call call = calls(both, false).at(0);
   EXPECT_EQ(communicator.registered, (std::vector<const std::byte*>{call.send, call.recv}));
-  communicator.registered.clear();
-  SizePlan in_place_only = plan_for("allreduce", 4096);
-  in_place_only.out_of_place = false;
-  RowBuffers one(communicator, in_place_only, 0);
-  one.register_buffers();
-  EXPECT_EQ(communicator.registered.size(), 1U);
 }
 
 /// A row of its own for every rank, so that it shows whose arrives.
@@ -246,21 +211,23 @@ TEST(GatherRows, KeepsEveryColumn) {
   EXPECT_FALSE(received.group.has_value());
 }
 
-TEST(GatherRows, KeepsEveryDigitOfSamples) {
+TEST(GatherRows, KeepsEveryDigitOfSamplesAndARowWithoutSamples) {
   Row row = row_of(0, 0);
   row.samples_us = {1.0 / 3, 1e-300, 123456789.987654321};
   EXPECT_EQ(exchanged(row).samples_us, row.samples_us);
-}
-
-TEST(GatherRows, KeepsARowWithoutSamples) {
-  const Row row{.record = test::skipped(true, "MPI has no type half"), .samples_us = {}};
+  row = {.record = test::skipped(true, "MPI has no type half"), .samples_us = {}};
   const Row received = exchanged(row);
   EXPECT_EQ(received.record.status, RowStatus::Skipped);
   EXPECT_EQ(received.record.reason, "MPI has no type half");
   EXPECT_TRUE(received.samples_us.empty());
 }
 
-Record record_of(int ranks) { return {.ranks = ranks, .size = 1000000}; }
+/// The record of an all-reduce of 10^6 bytes with these samples.
+Record record_of(const Samples& samples, int ranks = 4) {
+  Record record{.ranks = ranks, .size = 1000000};
+  add_statistics(record, samples, test::collective("allreduce"));
+  return record;
+}
 
 Samples samples_of(std::vector<double> times_us) {
   Samples samples;
@@ -273,12 +240,14 @@ Samples samples_of(std::vector<double> times_us) {
   return samples;
 }
 
+/// So many samples of 500 us.
+Samples equal_samples(std::size_t count) { return samples_of(std::vector<double>(count, 500)); }
+
 TEST(AddStatistics, FillsARowFromItsSamples) {
-  Record record = record_of(4);
   std::vector<double> times(100);
   std::iota(times.begin(), times.end(), 1);
   std::swap(times[0], times[99]);
-  add_statistics(record, samples_of(times), test::collective("allreduce"));
+  const Record record = record_of(samples_of(times));
   EXPECT_EQ(record.samples, 100U);
   EXPECT_EQ(record.operations, 100U);
   EXPECT_EQ(record.batch, 2U);
@@ -294,74 +263,50 @@ TEST(AddStatistics, FillsARowFromItsSamples) {
   EXPECT_DOUBLE_EQ(record.involuntary_switches_per_op.value_or(0), 0.25);
 }
 
-TEST(AddStatistics, DividesTheSizeByTheMedianAndMultipliesByTheBusFactor) {
-  Record record = record_of(4);
-  add_statistics(record, samples_of(std::vector<double>(10, 500)), test::collective("allreduce"));
+TEST(AddStatistics, DividesTheSizeByTheMedianAndMultipliesByTheBusFactorOfSeveralRanks) {
+  const Record record = record_of(equal_samples(10));
   EXPECT_DOUBLE_EQ(record.algbw_GBps.value_or(0), 2);  // 10^6 bytes in 500 us
   EXPECT_DOUBLE_EQ(record.busbw_GBps.value_or(0), 3);
+  EXPECT_TRUE(record_of(equal_samples(10), 1).algbw_GBps.has_value());
+  EXPECT_FALSE(record_of(equal_samples(10), 1).busbw_GBps.has_value());
 }
 
-TEST(AddStatistics, GivesOneRankNoBusBandwidth) {
-  Record record = record_of(1);
-  add_statistics(record, samples_of(std::vector<double>(10, 500)), test::collective("allreduce"));
-  EXPECT_TRUE(record.algbw_GBps.has_value());
-  EXPECT_FALSE(record.busbw_GBps.has_value());
-}
-
-TEST(AddStatistics, GivesTheIntervalWhereThereIsOne) {
-  Record record = record_of(4);
-  add_statistics(record, samples_of(std::vector<double>(50, 500)), test::collective("allreduce"));
+TEST(AddStatistics, GivesTheIntervalUnlessSamplesAreTooFewAndFlagsThat) {
+  const Record record = record_of(equal_samples(50));
   EXPECT_DOUBLE_EQ(record.time_ci_low_us.value_or(0), 500);
   EXPECT_DOUBLE_EQ(record.time_ci_high_us.value_or(0), 500);
   EXPECT_TRUE(record.autocorrelation_time.has_value());
   EXPECT_EQ(record.flags, "");
+  EXPECT_EQ(record_of(equal_samples(49)).flags, "few-samples");
+  const Record few = record_of(samples_of({500, 501, 502}));
+  EXPECT_FALSE(few.time_ci_low_us.has_value());
+  EXPECT_FALSE(few.time_ci_high_us.has_value());
+  EXPECT_EQ(few.flags, "few-samples no-interval");
 }
 
 TEST(AddStatistics, KeepsTheTimesOfIssuingAndOfTheHostApart) {
-  Record record = record_of(4);
   std::vector<double> times;
   for (int i = 0; i < 50; ++i) times.push_back(500 + i * 21 % 50);
   Samples samples = samples_of(times);
   samples.enqueue_us = {9, 3, 5};
   samples.host_times_us = {60, 10, 20};
-  add_statistics(record, samples, test::collective("allreduce"));
+  const Record record = record_of(samples);
   EXPECT_EQ(record.enqueue_time_us, 5);
   EXPECT_EQ(record.host_time_us, 20);
   EXPECT_LT(record.time_ci_low_us, record.time_median_us);
   EXPECT_GT(record.time_ci_high_us, record.time_median_us);
 }
 
-TEST(AddStatistics, LeavesTheIntervalEmptyAndSaysSoWhereSamplesAreTooFew) {
-  Record record = record_of(4);
-  add_statistics(record, samples_of({500, 501, 502}), test::collective("allreduce"));
-  EXPECT_FALSE(record.time_ci_low_us.has_value());
-  EXPECT_FALSE(record.time_ci_high_us.has_value());
-  EXPECT_EQ(record.flags, "few-samples no-interval");
-}
-
-TEST(AddStatistics, CallsFewerThanFiftySamplesFew) {
-  Record record = record_of(4);
-  add_statistics(record, samples_of(std::vector<double>(49, 500)), test::collective("allreduce"));
-  EXPECT_EQ(record.flags, "few-samples");
-}
-
-TEST(AddStatistics, FlagsWhatWasNotSteady) {
-  Record record = record_of(4);
-  Samples samples = samples_of(std::vector<double>(50, 500));
+TEST(AddStatistics, FlagsTimesThatWereNotSteadyOrThatDrift) {
+  Samples samples = equal_samples(50);
   samples.steady = false;
-  add_statistics(record, samples, test::collective("allreduce"));
-  EXPECT_EQ(record.flags, "not-steady");
-}
-
-TEST(AddStatistics, FlagsTimesThatDrift) {
-  Record record = record_of(4);
+  EXPECT_EQ(record_of(samples).flags, "not-steady");
   std::vector<double> times;
   for (int i = 0; i < 200; ++i) times.push_back(1000.0 + i + (i % 7) * 3);
-  add_statistics(record, samples_of(times), test::collective("allreduce"));
-  EXPECT_NE(record.flags.find("drifting"), std::string::npos) << record.flags;
+  EXPECT_TRUE(has_flag(record_of(samples_of(times)), "drifting"));
 }
 
-TEST(AddFlag, SeparatesWordsByOneBlank) {
+TEST(AddFlag, SeparatesFlagsByOneBlank) {
   Record record;
   add_flag(record, "segmented");
   EXPECT_EQ(record.flags, "segmented");
@@ -384,28 +329,26 @@ SetBound large_rows_bound() {
           }};
 }
 
-TEST(AddBound, TellsHowMuchOfItTheRowCameTo) {
-  Record record{.busbw_GBps = 1};
-  add_bound(record, large_rows_bound(), {.size = 1000000});
-  EXPECT_EQ(record.bound_GBps, 4);
-  EXPECT_EQ(record.bound_kind, "host-memory");
-  EXPECT_EQ(record.efficiency, 0.25);
+TEST(AddBound, GivesTheShareOfItThatARowWithBusBandwidthReached) {
+  for (const std::optional<double> busbw_GBps : {std::optional<double>(1), {}}) {
+    Record record{.busbw_GBps = busbw_GBps};
+    add_bound(record, large_rows_bound(), {.size = 1000000});
+    EXPECT_EQ(record.bound_GBps, 4);
+    EXPECT_EQ(record.bound_kind, "host-memory");
+    EXPECT_EQ(record.efficiency, busbw_GBps ? std::optional(0.25) : std::nullopt);
+  }
 }
 
-TEST(AddBound, LeavesARowAloneThatItDoesNotHoldFor) {
+TEST(AddBound, LeavesASkippedRowAndOneThatItDoesNotHoldForWithoutOne) {
   Record record{.busbw_GBps = 1};
   add_bound(record, large_rows_bound(), {.size = 1000});
   add_bound(record, {.device_set = "cores 0-1"}, {.size = 1000000});
   EXPECT_FALSE(record.bound_GBps);
   EXPECT_EQ(record.bound_kind, "");
   EXPECT_FALSE(record.efficiency);
-}
-
-TEST(AddBound, GivesNoEfficiencyToARowWithoutBusBandwidth) {
-  Record record;
-  add_bound(record, large_rows_bound(), {.size = 1000000});
-  EXPECT_EQ(record.bound_GBps, 4);
-  EXPECT_FALSE(record.efficiency);
+  Record skipped{.status = RowStatus::Skipped};
+  add_bound(skipped, {.kind = "links", .bus_GBps = [](const BoundRow&) { return 100.0; }}, {});
+  EXPECT_FALSE(skipped.bound_GBps.has_value());
 }
 
 TEST(LaunchBound, IsARowWhoseIssuingTakesNineTenthsOfItsTime) {
@@ -414,12 +357,6 @@ TEST(LaunchBound, IsARowWhoseIssuingTakesNineTenthsOfItsTime) {
   EXPECT_FALSE(is_launch_bound({.time_median_us = 10, .enqueue_time_us = 8.9}));
   EXPECT_FALSE(is_launch_bound({.time_median_us = 10}));
   EXPECT_FALSE(is_launch_bound({.enqueue_time_us = 9}));
-}
-
-TEST(AddBound, LeavesASkippedRowWithoutOne) {
-  Record record{.status = RowStatus::Skipped};
-  add_bound(record, {.kind = "links", .bus_GBps = [](const BoundRow&) { return 100.0; }}, {});
-  EXPECT_FALSE(record.bound_GBps.has_value());
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
+#include <set>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "harness/row.hpp"
@@ -10,78 +13,82 @@
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
+#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
 
 /// A run of one fake rank whose operations take a millisecond; its rows are read from its CSV.
-class FakeRun : public testing::Test {
- protected:
+struct FakeRun : testing::Test {
   FakeRun() {
-    options_.sweep = {.first = kKiB, .last = 2 * kKiB};
-    options_.operations = 3;
-    options_.warmup_operations = 1;
-    options_.csv_path = folder_.path("x.csv");
-    rank_map_.least_memory = kGiB;
+    options.sweep = {.first = kKiB, .last = 2 * kKiB};
+    options.operations = 3;
+    options.warmup_operations = 1;
+    options.csv_path = folder.path("x.csv");
+    rank_map.least_memory = kGiB;
   }
-
-  Options& options() { return options_; }
-  RankMap& rank_map() { return rank_map_; }
-  test::FakeCommunicator& communicator() { return communicator_; }
-  void set_group(int group) {
-    options_.split = Split{};
-    groups_ = {group};
-  }
-  void set_on_devices() { on_devices_ = true; }
-  void set_flags(std::vector<std::string_view> flags) { flags_ = std::move(flags); }
 
   /// The rows, also of a run that ends early.
   std::vector<Record> run(const char* name = "allreduce") {
     testing::internal::CaptureStdout();
-    failure_ = test::failure_of([&] { run_into_csv(name); });
-    output_ = testing::internal::GetCapturedStdout();
-    return read_csv(options_.csv_path).records;
+    failure = test::failure_of([&] { run_into_csv(name); });
+    output = testing::internal::GetCapturedStdout();
+    return read_csv(options.csv_path).records;
   }
-  /// What ended the last run early.
-  [[nodiscard]] const test::Failure& failure() const { return failure_; }
-  /// What the last run printed.
-  [[nodiscard]] const std::string& output() const { return output_; }
+  /// The rows of another run, in a file of its own.
+  std::vector<Record> run_again() {
+    options.csv_path += ".2";
+    return run();
+  }
 
- private:
   void run_into_csv(const char* name) {
-    Outputs outputs(bootstrap_, options_);
+    Outputs outputs(bootstrap, options);
     outputs.begin(test::context());
-    Runner({.options = options_,
+    Runner({.options = options,
             .collective = test::collective(name),
             .backend = "fake",
-            .world = bootstrap_,
-            .group = bootstrap_,
-            .groups = groups_,
-            .communicator = communicator_,
-            .rank_map = rank_map_,
-            .watchdog = watchdog_,
-            .on_devices = on_devices_,
-            .memory = plan_memory(bootstrap_, options_, rank_map_, communicator_, 1),
-            .flags = flags_},
+            .world = bootstrap,
+            .group = bootstrap,
+            .groups = groups,
+            .communicator = communicator,
+            .rank_map = rank_map,
+            .watchdog = watchdog,
+            .on_devices = on_devices,
+            .memory = plan_memory(bootstrap, options, rank_map, communicator, 1),
+            .flags = flags},
            outputs)
         .run();
     outputs.end("");
   }
 
-  test::TemporaryFolder folder_;
-  Options options_;
-  RankMap rank_map_;
-  test::FakeBootstrap bootstrap_;
-  test::FakeCommunicator communicator_;
-  std::vector<int> groups_;
-  std::vector<std::string_view> flags_;
-  bool on_devices_ = false;
-  Watchdog watchdog_{std::nullopt, {}};
-  test::Failure failure_;
-  std::string output_;
+  test::TemporaryFolder folder;
+  Options options;
+  RankMap rank_map;
+  test::FakeBootstrap bootstrap;
+  test::FakeCommunicator communicator;
+  std::vector<int> groups;
+  std::vector<std::string_view> flags;
+  bool on_devices = false;
+  Watchdog watchdog{std::nullopt, {}};
+  test::Failure failure;  ///< what ended the last run early
+  std::string output;     ///< what the last run printed
 };
 
-TEST_F(FakeRun, HasARowPerSizeAndPlacement) {
+/// Operations of a millisecond, of which the `failing`th throws.
+std::function<Seconds(std::size_t)> failing_at(std::size_t failing, const Error& error) {
+  return [failing, error](std::size_t n) -> Seconds {
+    if (n == failing) throw error;
+    return Seconds{1e-3};
+  };
+}
+std::function<Seconds(std::size_t)> broken_at(std::size_t n) {
+  return failing_at(n, runtime_failure("the library broke"));
+}
+std::function<Seconds(std::size_t)> refused_at(std::size_t n) {
+  return failing_at(n, Error{Status::Unavailable, "NCCL: invalid argument"});
+}
+
+TEST_F(FakeRun, HasARowPerSizeAndBufferMode) {
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].size, 1024U);
@@ -93,75 +100,58 @@ TEST_F(FakeRun, HasARowPerSizeAndPlacement) {
   EXPECT_EQ(rows[0].wrong, 0U);
   EXPECT_EQ(rows[0].status, RowStatus::Ok);
   EXPECT_DOUBLE_EQ(rows[0].time_median_us.value_or(0), 1000);
-}
-
-TEST_F(FakeRun, HasTheRowsOfOnePlacementWhereAsked) {
-  options().placement = Placement::In;
-  const auto rows = run();
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_TRUE(rows[0].in_place && rows[1].in_place);
+  options.placement = Placement::In;
+  const auto in_place = run_again();
+  ASSERT_EQ(in_place.size(), 2U);
+  EXPECT_TRUE(in_place[0].in_place && in_place[1].in_place);
 }
 
 TEST_F(FakeRun, SweepsTypesThenOperationsThenSizes) {
-  options().types = {DataType::Int8, DataType::Double};
-  options().ops = {ReduceOp::Sum, ReduceOp::Max};
-  options().placement = Placement::Out;
+  options.types = {DataType::Int8, DataType::Double};
+  options.ops = {ReduceOp::Sum, ReduceOp::Max};
+  options.placement = Placement::Out;
   std::string order;
   for (const Record& row : run())
     order += row.type + " " + row.op + " " + std::to_string(row.size) + "; ";
   EXPECT_EQ(order,
             "int8 sum 1024; int8 sum 2048; int8 max 1024; int8 max 2048; "
             "double sum 1024; double sum 2048; double max 1024; double max 2048; ");
+  EXPECT_EQ(communicator.calls.front().type, DataType::Int8);
+  EXPECT_EQ(communicator.calls.front().op, ReduceOp::Sum);
 }
 
-TEST_F(FakeRun, TriesTheFirstTypeAndOperationBeforeAllRows) {
-  options().types = {DataType::Int8, DataType::Double};
-  options().ops = {ReduceOp::Sum, ReduceOp::Max};
-  (void)run();
-  EXPECT_EQ(communicator().calls.front().type, DataType::Int8);
-  EXPECT_EQ(communicator().calls.front().op, ReduceOp::Sum);
-}
-
-TEST_F(FakeRun, HasNoOperationWhereNothingIsReduced) {
-  options().ops = {ReduceOp::Sum, ReduceOp::Max};
+TEST_F(FakeRun, HasNoOperationWhereNothingIsReducedAndARootWhereThereIsOne) {
+  options.ops = {ReduceOp::Sum, ReduceOp::Max};
   const auto rows = run("allgather");
   EXPECT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].op, "none");
+  options.csv_path += ".2";
+  EXPECT_EQ(run("broadcast").at(0).root, 0);
 }
 
-TEST_F(FakeRun, HasARootWhereTheCollectiveHasOne) { EXPECT_EQ(run("broadcast").at(0).root, 0); }
-
 TEST_F(FakeRun, RepeatsTheSweepAsOftenAsAsked) {
-  options().cycles = 3;
+  options.cycles = 3;
   const auto rows = run();
   ASSERT_EQ(rows.size(), 12U);
   EXPECT_EQ(rows[0].cycle, 0U);
   EXPECT_EQ(rows[11].cycle, 2U);
 }
 
-TEST_F(FakeRun, FindsAPlantedFaultInBothPlacements) {
-  options().inject_fault = Fault{.rank = 0, .index = 100};
-  for (const Record& row : run()) {
-    EXPECT_EQ(row.status, RowStatus::Wrong);
-    EXPECT_EQ(row.wrong, 1U);
-    EXPECT_TRUE(row.reason.starts_with("rank 0, element 100: expected ")) << row.reason;
-    EXPECT_TRUE(has_flag(row, "fault-injected")) << row.flags;
-  }
-}
-
-TEST_F(FakeRun, FlagsOnlyRowsThatHaveTheFaultsElement) {
-  options().inject_fault = Fault{.rank = 0, .index = 300};  // 1 KiB has 256 elements, 2 KiB 512
+TEST_F(FakeRun, FindsAPlantedFaultInRowsThatHaveItsElement) {
+  options.inject_fault = Fault{.rank = 0, .index = 300};  // 1 KiB has 256 elements, 2 KiB 512
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
   for (const Record& row : rows) {
     const bool has_element = row.count > 300;
     EXPECT_EQ(has_flag(row, "fault-injected"), has_element) << row.flags;
     EXPECT_EQ(row.status, has_element ? RowStatus::Wrong : RowStatus::Ok);
+    EXPECT_EQ(row.wrong, has_element ? 1U : 0U);
+    EXPECT_EQ(row.reason.starts_with("rank 0, element 300: expected "), has_element) << row.reason;
   }
 }
 
 TEST_F(FakeRun, SkipsTheHalfThatCannotRunInPlace) {
-  communicator().in_place_obstacle = "it would overwrite";
+  communicator.in_place_obstacle = "it would overwrite";
   const auto rows = run("sendrecv");
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].status, RowStatus::Ok);
@@ -170,27 +160,26 @@ TEST_F(FakeRun, SkipsTheHalfThatCannotRunInPlace) {
   EXPECT_EQ(rows[1].reason, "it would overwrite");
 }
 
-TEST_F(FakeRun, TellsACallItsPeersWhereTheCollectiveHasThem) {
+TEST_F(FakeRun, GivesACallItsPeersWhereTheCollectiveHasThem) {
   (void)run("sendrecv");
-  EXPECT_EQ(communicator().calls.at(0).peers.to, 0);
-  EXPECT_EQ(communicator().calls.at(0).peers.from, 0);
-  communicator().calls.clear();
-  options().csv_path += ".2";
-  (void)run();
-  EXPECT_EQ(communicator().calls.at(0).peers.to, -1);
+  EXPECT_EQ(communicator.calls.at(0).peers.to, 0);
+  EXPECT_EQ(communicator.calls.at(0).peers.from, 0);
+  communicator.calls.clear();
+  (void)run_again();
+  EXPECT_EQ(communicator.calls.at(0).peers.to, -1);
 }
 
 TEST_F(FakeRun, AveragesOverItsOneRankExactlyInEveryType) {
-  options().types.clear();
-  for (const TypeInfo& type : kTypes) options().types.push_back(type.type);
-  options().ops = {ReduceOp::Avg};
+  options.types.clear();
+  for (const TypeInfo& type : kTypes) options.types.push_back(type.type);
+  options.ops = {ReduceOp::Avg};
   for (const Record& row : run()) EXPECT_EQ(row.status, RowStatus::Ok) << row.type;
 }
 
 TEST_F(FakeRun, SkipsWhatDoesNotFitWithTheReason) {
-  rank_map().least_memory = 0;
-  options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
-  options().memory_limit = kMemorySlack + 6 * kKiB;
+  rank_map.least_memory = 0;
+  options.sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
+  options.memory_limit = kMemorySlack + 6 * kKiB;
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].status, RowStatus::Skipped);
@@ -200,84 +189,66 @@ TEST_F(FakeRun, SkipsWhatDoesNotFitWithTheReason) {
   EXPECT_FALSE(rows[3].time_median_us.has_value());
 }
 
-TEST_F(FakeRun, SkipsASizeForWhichARankGetsNoMemory) {
-  options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
-  communicator().most_memory = 4 * kKiB;
+TEST_F(FakeRun, SkipsASizeForWhichARankGetsNoMemoryButEndsWhereTheDeviceFails) {
+  options.sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
+  communicator.most_memory = 4 * kKiB;
   const auto rows = run();
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[1].status, RowStatus::Ok);
   EXPECT_EQ(rows[2].status, RowStatus::Skipped);
   EXPECT_EQ(rows[3].status, RowStatus::Skipped);
   EXPECT_TRUE(rows[2].reason.starts_with("a rank could not allocate")) << rows[2].reason;
+  communicator.no_memory = Status::Runtime;
+  const auto failed = run_again();
+  EXPECT_EQ(failure.status, Status::Runtime);
+  ASSERT_EQ(failed.size(), 2U);
+  EXPECT_EQ(failed[1].status, RowStatus::Ok);
 }
 
-TEST_F(FakeRun, EndsWhereTheDeviceFailsToAllocate) {
-  options().sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
-  communicator().most_memory = 4 * kKiB;
-  communicator().no_memory = Status::Runtime;
+TEST_F(FakeRun, RecordsTheRowThatFailedAndMeasuresItAgainWhenResumed) {
+  communicator.operation_time = broken_at(11);
+  const auto broken = run();
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_TRUE(failure.says("the library broke"));
+  ASSERT_EQ(broken.size(), 3U);
+  EXPECT_EQ(broken[1].status, RowStatus::Ok);
+  EXPECT_EQ(broken[2].status, RowStatus::Failed);
+  EXPECT_TRUE(broken[2].reason.starts_with("the library broke")) << broken[2].reason;
+  EXPECT_FALSE(broken[2].time_median_us.has_value());
+  options.resume = true;
   const auto rows = run();
-  EXPECT_EQ(failure().status, Status::Runtime);
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[1].status, RowStatus::Ok);
-}
-
-TEST_F(FakeRun, HasTheRowThatFailedOnRecordAndEnds) {
-  communicator().operation_time = [](std::size_t n) -> Seconds {
-    if (n > 10) throw runtime_failure("the library broke");
-    return Seconds{1e-3};
-  };
-  const auto rows = run();
-  EXPECT_EQ(failure().status, Status::Runtime);
-  EXPECT_TRUE(failure().says("the library broke"));
-  ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[1].status, RowStatus::Ok);
-  EXPECT_EQ(rows[2].status, RowStatus::Failed);
-  EXPECT_TRUE(rows[2].reason.starts_with("the library broke")) << rows[2].reason;
-  EXPECT_FALSE(rows[2].time_median_us.has_value());
-}
-
-TEST_F(FakeRun, MeasuresAFailedRowAgainWhenResumed) {
-  communicator().operation_time = [](std::size_t n) -> Seconds {
-    if (n == 11) throw runtime_failure("the library broke");
-    return Seconds{1e-3};
-  };
-  (void)run();
-  options().resume = true;
-  const auto rows = run();
-  EXPECT_EQ(failure().message, "");
+  EXPECT_EQ(failure.message, "");
   ASSERT_EQ(rows.size(), 5U);  // two before, the failed one, and the two that were missing
   EXPECT_EQ(rows[3].size, rows[2].size);
   EXPECT_EQ(rows[3].status, RowStatus::Ok);
 }
 
 TEST_F(FakeRun, DoesNotCallAFailureWrongData) {
-  options().placement = Placement::In;
-  communicator().operation_time = [](std::size_t) -> Seconds { throw runtime_failure("it broke"); };
+  options.placement = Placement::In;
+  communicator.operation_time = broken_at(1);
   (void)run();
-  EXPECT_EQ(output().find("wrong data"), std::string::npos) << output();
+  EXPECT_EQ(output.find("wrong data"), std::string::npos) << output;
 }
 
 TEST_F(FakeRun, FlagsRanksThatAreTooMany) {
   EXPECT_FALSE(has_flag(run().at(0), "oversubscribed"));
-  rank_map().oversubscribed = true;
-  options().csv_path += ".2";
-  EXPECT_TRUE(has_flag(run().at(0), "oversubscribed"));
+  rank_map.oversubscribed = true;
+  EXPECT_TRUE(has_flag(run_again().at(0), "oversubscribed"));
 }
 
 TEST_F(FakeRun, RotatesThroughBuffersWhereAsked) {
-  options().cache = Cache::Rotate;
-  options().sweep = {.first = 64 * kMiB, .last = 64 * kMiB};
-  options().placement = Placement::In;
+  options.cache = Cache::Rotate;
+  options.sweep = {.first = 64 * kMiB, .last = 64 * kMiB};
+  options.placement = Placement::In;
   const auto rows = run();
   EXPECT_EQ(rows.at(0).cache, "rotate");
   EXPECT_EQ(rows.at(0).wrong, 0U);
-  const auto& calls = communicator().calls;
+  const auto& calls = communicator.calls;
   EXPECT_NE(calls.at(0).recv, calls.at(1).recv);
   EXPECT_EQ(calls.at(0).recv, calls.at(2).recv);
   EXPECT_FALSE(has_flag(rows.at(0), "rotates-in-cache"));
-  options().sweep = {.first = kKiB, .last = kKiB};  // 1024 slots are a MiB
-  options().csv_path += ".2";
-  EXPECT_TRUE(has_flag(run().at(0), "rotates-in-cache"));
+  options.sweep = {.first = kKiB, .last = kKiB};  // 1024 slots are a MiB
+  EXPECT_TRUE(has_flag(run_again().at(0), "rotates-in-cache"));
 }
 
 TEST_F(FakeRun, RecordsThePagesThatTheKernelGave) {
@@ -285,23 +256,23 @@ TEST_F(FakeRun, RecordsThePagesThatTheKernelGave) {
   int file = 0;
   for (const auto& [share, pages] :
        {std::pair{1.0, "huge"}, std::pair{0.5, "mixed"}, std::pair{0.0, "small"}}) {
-    communicator().huge_share = share;
-    options().csv_path += std::to_string(++file);
+    communicator.huge_share = share;
+    options.csv_path += std::to_string(++file);
     EXPECT_EQ(run().at(0).pages, pages);
   }
 }
 
 TEST_F(FakeRun, NamesTheGroupWhereRanksAreSplit) {
   EXPECT_FALSE(run().at(0).group.has_value());
-  set_group(3);
-  options().csv_path += ".2";
-  const auto rows = run();
+  options.split = Split{};
+  groups = {3};
+  const auto rows = run_again();
   ASSERT_EQ(rows.size(), 4U);
   for (const Record& row : rows) EXPECT_EQ(row.group, 3);
 }
 
 TEST_F(FakeRun, FlagsEveryRowAsTheRunIs) {
-  set_flags({"shared-gpu", "graph"});
+  flags = {"shared-gpu", "graph"};
   for (const Record& row : run()) {
     EXPECT_TRUE(has_flag(row, "shared-gpu")) << row.flags;
     EXPECT_TRUE(has_flag(row, "graph")) << row.flags;
@@ -309,40 +280,27 @@ TEST_F(FakeRun, FlagsEveryRowAsTheRunIs) {
 }
 
 TEST_F(FakeRun, BeginsItsDataLateByElements) {
-  options().unalign = 3;
-  options().types = {DataType::Double};
+  options.unalign = 3;
+  options.types = {DataType::Double};
   for (const Record& row : run()) EXPECT_EQ(row.status, RowStatus::Ok);
-  const auto address = reinterpret_cast<std::uintptr_t>(communicator().calls.at(0).send);
+  const auto address = reinterpret_cast<std::uintptr_t>(communicator.calls.at(0).send);
   EXPECT_EQ(address % 4096, 24U);
 }
 
-TEST_F(FakeRun, MakesBuffersKnownBeforeTheyAreUsed) {
-  communicator().operation_time = [this](std::size_t) {
-    EXPECT_FALSE(communicator().registered.empty());
+TEST_F(FakeRun, RegistersBuffersBeforeTheyAreUsed) {
+  communicator.operation_time = [this](std::size_t) {
+    EXPECT_FALSE(communicator.registered.empty());
     return Seconds{1e-3};
   };
   (void)run();
-  EXPECT_EQ(communicator().registered.size(), 4U);  // two buffers for each of two sizes
-}
-
-TEST_F(FakeRun, RunsAnUntimedOperationFirstInEachRowOfADevice) {
-  (void)run();
-  const std::size_t without = communicator().calls.size();
-  communicator().calls.clear();
-  set_on_devices();
-  options().csv_path += ".2";
-  (void)run();
-  EXPECT_EQ(communicator().calls.size(), without + 4);  // two sizes, out of place and in place
+  EXPECT_EQ(communicator.registered.size(), 4U);  // two buffers for each of two sizes
 }
 
 TEST_F(FakeRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
-  set_on_devices();
-  communicator().operation_time = [](std::size_t n) -> Seconds {
-    if (n == 1) throw Error{Status::Unavailable, "NCCL: invalid argument"};
-    return Seconds{1e-3};
-  };
+  on_devices = true;
+  communicator.operation_time = refused_at(1);
   const auto rows = run();
-  EXPECT_EQ(failure().message, "");
+  EXPECT_EQ(failure.message, "");
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].status, RowStatus::Skipped);
   EXPECT_EQ(rows[0].reason, "NCCL: invalid argument");
@@ -351,13 +309,10 @@ TEST_F(FakeRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
 }
 
 TEST_F(FakeRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
-  set_on_devices();
-  communicator().operation_time = [](std::size_t n) -> Seconds {
-    if (n == 3) throw Error{Status::Unavailable, "NCCL: invalid argument"};
-    return Seconds{1e-3};
-  };
+  on_devices = true;
+  communicator.operation_time = refused_at(3);
   const auto rows = run();
-  EXPECT_EQ(failure().status, Status::Runtime);  // other ranks may not know of it
+  EXPECT_EQ(failure.status, Status::Runtime);  // other ranks may not know of it
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].status, RowStatus::Failed);
 }
@@ -388,15 +343,63 @@ std::uint64_t rotated_slots(bool on_devices, Bytes device_cache, Bytes host_cach
       .slots;
 }
 
-TEST(PlanSweep, RotatesThroughTwiceTheDevicesCacheAndNotTheHosts) {
+TEST(PlanSweep, RotatesThroughTwiceTheCacheOfTheMemoryThatIsUsed) {
   EXPECT_EQ(rotated_slots(true, 50 * kMiB, 512 * kMiB), 256U);  // the least amount
   EXPECT_EQ(rotated_slots(true, 192 * kMiB, 32 * kMiB), 384U);
   EXPECT_EQ(rotated_slots(true, 0, 512 * kMiB), 256U);
-}
-
-TEST(PlanSweep, RotatesThroughTwiceTheHostsCacheInHostMemory) {
   EXPECT_EQ(rotated_slots(false, 0, 32 * kMiB), 128U);  // the least amount
   EXPECT_EQ(rotated_slots(false, 0, 256 * kMiB), 512U);
+}
+
+/// Every rank of `ranks` measures its pairs; the rows that rank 0 wrote.
+std::vector<Record> rows_of_pairs(int ranks, Options options) {
+  const test::TemporaryFolder folder;
+  options.pairs = Pairs::All;
+  options.sweep = {.first = kKiB, .last = 2 * kKiB};
+  options.operations = 3;
+  options.warmup_operations = 1;
+  options.checks = 0;  // a fake moves no data between ranks
+  options.csv_path = folder.path("x.csv");
+  RankMap rank_map;
+  rank_map.least_memory = kGiB;
+  testing::internal::CaptureStdout();
+  test::on_ranks(ranks, [&](test::ThreadBootstrap& world) {
+    test::FakeCommunicator communicator;
+    Watchdog watchdog{std::nullopt, {}};
+    Outputs outputs(world, options);
+    outputs.begin(test::context());
+    Runner({.options = options,
+            .collective = test::collective("sendrecv"),
+            .backend = "fake",
+            .world = world,
+            .group = world,
+            .smallest_group = ranks,
+            .communicator = communicator,
+            .rank_map = rank_map,
+            .watchdog = watchdog,
+            .memory = plan_memory(world, options, rank_map, communicator, 1)},
+           outputs)
+        .run();
+    outputs.end("");
+  });
+  (void)testing::internal::GetCapturedStdout();
+  return read_csv(options.csv_path).records;
+}
+
+TEST(RunOfPairs, HasARowForEveryPairSizeAndBufferMode) {
+  Options options;
+  options.placement = Placement::Out;
+  std::multiset<std::string> pairs;
+  for (const Record& row : rows_of_pairs(3, options)) {
+    EXPECT_EQ(row.ranks, 2);
+    EXPECT_EQ(row.operations, 3U);
+    pairs.insert(
+        fmt::format("{}>{} {}", row.sender.value_or(-1), row.receiver.value_or(-1), row.size));
+  }
+  EXPECT_EQ(pairs, (std::multiset<std::string>{"0>1 1024", "0>1 2048", "0>2 1024", "0>2 2048",
+                                               "1>0 1024", "1>0 2048", "1>2 1024", "1>2 2048",
+                                               "2>0 1024", "2>0 2048", "2>1 1024", "2>1 2048"}));
+  EXPECT_EQ(rows_of_pairs(2, {}).size(), 8U);  // two pairs, two sizes, two placements
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
@@ -16,85 +17,73 @@ using stats::StopReason;
 
 constexpr Seconds kMillisecond{1e-3};
 
-class Sampling : public testing::Test {
- protected:
+struct Sampling : testing::Test {
   Sampling() {
+    plan.limits.time_budget_s = 1000;  // does not end it
     // The rank whose clock counts is another one, for which an operation takes what it is said to:
     // the first maximum over all ranks after some operations is that of the time they took.
-    world_.others = [this](std::span<double> values, Combine how) {
-      if (how == Combine::Max && passed_s_ > 0) values[0] = std::exchange(passed_s_, 0);
+    world.others = [this](std::span<double> values, Combine how) {
+      if (how == Combine::Max && passed_s > 0) values[0] = std::exchange(passed_s, 0);
     };
   }
 
-  /// A plan whose time budget does not end it.
-  static SamplingPlan plan() {
-    SamplingPlan plan;
-    plan.limits.time_budget_s = 1000;
-    return plan;
-  }
-
-  Samples take(const SamplingPlan& plan, const ProgressReport& report = {}) {
-    const auto operation_time = communicator_.operation_time;
-    communicator_.operation_time = [&](std::size_t n) {
+  Samples take(const ProgressReport& report = {}) {
+    const auto operation_time = communicator.operation_time;
+    communicator.operation_time = [&](std::size_t n) {
       const Seconds time = operation_time(n);
-      passed_s_ += time.count();
+      passed_s += time.count();
       return time;
     };
-    const PairGroup pair_group{.world = world_, .members = members_};
-    ChunkRunner runner(pair_group, communicator_, calls_, {}, [] {});
+    const PairGroup pair_group{.world = world, .members = members};
+    ChunkRunner runner(pair_group, communicator, calls, {}, [] {});
     Samples samples = take_samples(pair_group, runner, plan, report);
-    communicator_.operation_time = operation_time;
+    communicator.operation_time = operation_time;
     return samples;
+  }
+  /// So many operations after so many of warm-up.
+  void count(std::uint64_t operations, std::optional<std::uint64_t> warmup = {}) {
+    plan.operations = operations;
+    plan.warmup_operations = warmup;
+  }
+  void take_each(Seconds time) {
+    communicator.operation_time = [time](std::size_t) { return time; };
   }
   /// Operations that swing between one and three milliseconds: no interval is narrow, and no
   /// warm-up would end.
-  SamplingPlan swinging_plan() {
-    communicator_.operation_time = [](std::size_t n) {
-      return kMillisecond * (n % 2 == 0 ? 1 : 3);
-    };
-    SamplingPlan swinging = plan();
-    swinging.warmup_operations = 2;
-    return swinging;
+  void swing() {
+    communicator.operation_time = [](std::size_t n) { return kMillisecond * (n % 2 == 0 ? 1 : 3); };
+    plan.warmup_operations = 2;
   }
-  test::FakeCommunicator& communicator() { return communicator_; }
-  test::FakeBootstrap& members() { return members_; }
-  [[nodiscard]] std::size_t operations() const { return communicator_.calls.size(); }
+  [[nodiscard]] std::size_t operations() const { return communicator.calls.size(); }
 
- private:
-  test::FakeBootstrap world_;
-  test::FakeBootstrap members_;
-  test::FakeCommunicator communicator_;
-  std::vector<Call> calls_{Call{.collective = &test::collective("allreduce")}};
-  double passed_s_ = 0;  // since the last chunk
+  SamplingPlan plan;
+  test::FakeBootstrap world;
+  test::FakeBootstrap members;
+  test::FakeCommunicator communicator;
+  std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
+  double passed_s = 0;  // since the last chunk
 };
 
 TEST_F(Sampling, DoesExactlyTheOperationsThatWereAskedFor) {
-  SamplingPlan exact = plan();
-  exact.operations = 7;
-  exact.warmup_operations = 3;
-  const Samples samples = take(exact);
+  count(7, 3);
+  const Samples samples = take();
   EXPECT_EQ(operations(), 10U);
   EXPECT_EQ(samples.operations, 7U);
   EXPECT_EQ(samples.warmup_operations, 3U);
   EXPECT_EQ(samples.times_us, std::vector<double>(7, 1000));
   EXPECT_EQ(samples.stop, StopReason::Count);
+  count(2, 0);
+  EXPECT_EQ(take().warmup_operations, 0U);
+  EXPECT_EQ(operations(), 12U);
 }
 
-TEST_F(Sampling, DoesNoWarmupWhereNoneIsAskedFor) {
-  SamplingPlan exact = plan();
-  exact.operations = 2;
-  exact.warmup_operations = 0;
-  EXPECT_EQ(take(exact).warmup_operations, 0U);
-  EXPECT_EQ(operations(), 2U);
-}
-
-TEST_F(Sampling, PutsSmallOperationsIntoBatchesOfAHundredTimerCosts) {
-  communicator().operation_time = [](std::size_t) { return Seconds{1e-6}; };
-  SamplingPlan exact = plan();
-  exact.operations = 40;
-  exact.warmup_operations = 5;
-  exact.timer_cost_s = 40e-9;
-  const Samples samples = take(exact);
+TEST_F(Sampling, PutsSmallOperationsIntoBatchesOfAHundredTimerCostsAndLargeOnesIntoNone) {
+  plan.timer_cost_s = 40e-9;
+  count(5, 1);
+  EXPECT_EQ(take().batch, 1U);
+  take_each(Seconds{1e-6});
+  count(40, 5);
+  const Samples samples = take();
   EXPECT_EQ(samples.batch, 4U);
   EXPECT_EQ(samples.times_us.size(), 10U);
   EXPECT_EQ(samples.operations, 40U);
@@ -103,84 +92,65 @@ TEST_F(Sampling, PutsSmallOperationsIntoBatchesOfAHundredTimerCosts) {
 
 // 99.5 operations are a hundred timer costs. The first one, which connects, does not count.
 TEST_F(Sampling, SizesBatchesByTheLastWarmup) {
-  communicator().operation_time = [](std::size_t n) { return Seconds{n == 1 ? 1.0 : 1e-6}; };
-  SamplingPlan exact = plan();
-  exact.operations = 9900;  // 99 batches of 100, or 100 of 99
-  exact.timer_cost_s = 0.995e-6;
-  const Samples samples = take(exact);
+  communicator.operation_time = [](std::size_t n) { return Seconds{n == 1 ? 1.0 : 1e-6}; };
+  count(9900);  // 99 batches of 100, or 100 of 99
+  plan.timer_cost_s = 0.995e-6;
+  const Samples samples = take();
   EXPECT_EQ(samples.batch, 100U);
   EXPECT_EQ(samples.times_us.size(), 99U);
 }
 
-TEST_F(Sampling, MeasuresLargeOperationsOneByOne) {
-  SamplingPlan exact = plan();
-  exact.operations = 5;
-  exact.warmup_operations = 1;
-  exact.timer_cost_s = 40e-9;
-  EXPECT_EQ(take(exact).batch, 1U);
-}
-
 TEST_F(Sampling, AggregatesAtLeastAsManyOperationsAsAskedFor) {
-  SamplingPlan exact = plan();
-  exact.operations = 5;
-  exact.warmup_operations = 0;
-  exact.least_batch = 4;
-  const Samples samples = take(exact);
+  count(5, 0);
+  plan.least_batch = 4;
+  const Samples samples = take();
   EXPECT_EQ(samples.batch, 4U);
   EXPECT_EQ(samples.operations, 20U);
   EXPECT_EQ(samples.times_us.size(), 5U);
 }
 
 TEST_F(Sampling, ReportsTheBatchThatItMade) {
-  communicator().operation_time = [](std::size_t) { return Seconds{1e-6}; };
-  SamplingPlan exact = plan();
-  exact.operations = 7;
-  exact.warmup_operations = 5;
-  exact.timer_cost_s = 1e-6;  // a hundred operations would be a sample
-  const Samples samples = take(exact);
+  take_each(Seconds{1e-6});
+  count(7, 5);
+  plan.timer_cost_s = 1e-6;  // a hundred operations would be a sample
+  const Samples samples = take();
   EXPECT_EQ(samples.operations, 7U);
   EXPECT_EQ(samples.batch * samples.times_us.size(), 7U);
 }
 
 TEST_F(Sampling, WarmsUpUntilTwoWindowsAgree) {
-  SamplingPlan automatic = plan();
-  automatic.operations = 1;
-  const Samples samples = take(automatic);
+  count(1);
+  const Samples samples = take();
   EXPECT_EQ(samples.warmup_operations, 11U);  // one, and two windows of five
   EXPECT_TRUE(samples.steady);
 }
 
 TEST_F(Sampling, WarmsUpWhileTimesFall) {
-  communicator().operation_time = [](std::size_t n) {
+  communicator.operation_time = [](std::size_t n) {
     return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1);
   };
-  SamplingPlan automatic = plan();
-  automatic.operations = 1;
-  const Samples samples = take(automatic);
+  count(1);
+  const Samples samples = take();
   EXPECT_GT(samples.warmup_operations, 11U);
   EXPECT_TRUE(samples.steady);
 }
 
 TEST_F(Sampling, BeginsNoWarmupWindowThatDoesNotFit) {
-  communicator().operation_time = [](std::size_t) { return Seconds{3}; };
-  SamplingPlan automatic = plan();
-  automatic.limits.time_budget_s = 3;
-  automatic.operations = 1;
-  EXPECT_EQ(take(automatic).warmup_operations, 1U);
+  take_each(Seconds{3});
+  plan.limits.time_budget_s = 3;
+  count(1);
+  EXPECT_EQ(take().warmup_operations, 1U);
 }
 
-TEST_F(Sampling, SaysWhereTimesNeverBecameSteady) {
-  communicator().operation_time = [](std::size_t n) {
-    return kMillisecond * static_cast<double>(n);
-  };
-  SamplingPlan automatic = plan();
-  automatic.operations = 1;
+TEST_F(Sampling, ReportsTimesThatNeverBecameSteady) {
+  communicator.operation_time = [](std::size_t n) { return kMillisecond * static_cast<double>(n); };
+  count(1);
   // 1 ms, then medians of 4 and 9 ms: the windows end after 21 and 66 ms. A third of 45 ms fits
   // into 125 ms, a quarter of the budget, but not into 100 ms; a fourth of 70 ms into neither.
   for (const auto& [budget_s, operations] : {std::pair{0.5, 16U}, {0.4, 11U}}) {
-    automatic.limits.time_budget_s = budget_s;
-    communicator().calls.clear();
-    const Samples samples = take(automatic);
+    plan.limits.time_budget_s = budget_s;
+    communicator.calls.clear();
+    const Samples samples = take();
     EXPECT_EQ(samples.warmup_operations, operations);
     EXPECT_FALSE(samples.steady);
   }
@@ -188,11 +158,10 @@ TEST_F(Sampling, SaysWhereTimesNeverBecameSteady) {
 
 // A sample of 10 operations of 1 ms, and a window of 5 such samples, which 40 ms have no room for.
 TEST_F(Sampling, BeginsNoWarmupWindowWhoseBatchesDoNotFit) {
-  SamplingPlan automatic = plan();
-  automatic.limits.time_budget_s = 0.16;
-  automatic.operations = 1;
-  automatic.timer_cost_s = 0.95e-4;
-  EXPECT_EQ(take(automatic).warmup_operations, 1U);
+  plan.limits.time_budget_s = 0.16;
+  count(1);
+  plan.timer_cost_s = 0.95e-4;
+  EXPECT_EQ(take().warmup_operations, 1U);
 }
 
 /// How much of a budget of 1 s the first operation and each window of five take, and how many of
@@ -201,28 +170,23 @@ TEST_F(Sampling, BeginsNoWarmupWindowWhoseBatchesDoNotFit) {
 TEST_F(Sampling, BeginsNoSecondWindowThatDoesNotFitEither) {
   for (const auto& [milliseconds, operations] :
        {std::pair{22, 11U}, {23, 6U}, {40, 6U}, {41, 6U}, {42, 1U}}) {
-    communicator().operation_time = [time = milliseconds * kMillisecond](std::size_t) {
-      return time;
-    };
-    SamplingPlan automatic = plan();
-    automatic.limits.time_budget_s = 1;
-    automatic.operations = 1;
-    const Samples samples = take(automatic);
+    take_each(milliseconds * kMillisecond);
+    plan.limits.time_budget_s = 1;
+    count(1);
+    const Samples samples = take();
     EXPECT_EQ(samples.warmup_operations, operations) << milliseconds;
     EXPECT_TRUE(samples.steady) << milliseconds;  // one window has none to differ from
   }
 }
 
-TEST_F(Sampling, StopsWhereTheIntervalIsNarrowEnough) {
-  const Samples samples = take(plan());
-  EXPECT_EQ(samples.stop, StopReason::CiWidth);
-  EXPECT_EQ(samples.times_us.size(), 50U);
-}
-
-TEST_F(Sampling, StopsAtTheMostSamples) {
-  const Samples samples = take(swinging_plan());
-  EXPECT_EQ(samples.stop, StopReason::MaxSamples);
-  EXPECT_EQ(samples.times_us.size(), 500U);
+TEST_F(Sampling, StopsWhereTheIntervalIsNarrowEnoughOrAtTheMostSamples) {
+  const Samples quiet = take();
+  EXPECT_EQ(quiet.stop, StopReason::CiWidth);
+  EXPECT_EQ(quiet.times_us.size(), 50U);
+  swing();
+  const Samples swinging = take();
+  EXPECT_EQ(swinging.stop, StopReason::MaxSamples);
+  EXPECT_EQ(swinging.times_us.size(), 500U);
 }
 
 /// Of a budget of 1 s, after one operation of warm-up, 20 samples at most between two looks:
@@ -232,22 +196,20 @@ TEST_F(Sampling, StopsAtTheMostSamples) {
 /// - 2000 ms: two are the least
 TEST_F(Sampling, StopsAtItsTimeBudget) {
   for (const auto& [milliseconds, count] : {std::pair{30, 33U}, {130, 7U}, {400, 2U}, {2000, 2U}}) {
-    communicator().operation_time = [time = milliseconds * kMillisecond](std::size_t) {
-      return time;
-    };
-    SamplingPlan brief = plan();
-    brief.warmup_operations = 1;
-    brief.limits.time_budget_s = 1;
-    const Samples samples = take(brief);
+    take_each(milliseconds * kMillisecond);
+    plan.warmup_operations = 1;
+    plan.limits.time_budget_s = 1;
+    const Samples samples = take();
     EXPECT_EQ(samples.stop, StopReason::TimeBudget) << milliseconds;
     EXPECT_EQ(samples.times_us.size(), count) << milliseconds;
   }
 }
 
 TEST_F(Sampling, ReportsProgressAfterEveryChunk) {
+  swing();
   std::vector<std::size_t> reported;
   bool interval = false;
-  (void)take(swinging_plan(), [&](std::size_t count, std::optional<double> half_width) {
+  (void)take([&](std::size_t count, std::optional<double> half_width) {
     reported.push_back(count);
     interval = interval || half_width.has_value();
   });
@@ -257,50 +219,149 @@ TEST_F(Sampling, ReportsProgressAfterEveryChunk) {
   EXPECT_TRUE(interval);
 }
 
-TEST_F(Sampling, GivesDisturbancesPerOperation) {
-  SamplingPlan exact = plan();
-  exact.operations = 1000;
-  exact.warmup_operations = 0;
-  const Samples samples = take(exact);
-  EXPECT_GE(samples.disturbances.minor_faults, 0);
-  EXPECT_LT(samples.disturbances.minor_faults, 10);
-}
-
 // The worst rank had 5000 faults and 70 switches, of 10 operations.
 TEST_F(Sampling, GivesTheDisturbancesOfTheWorstRankPerOperation) {
-  members().others = [](std::span<double> values, Combine how) {
+  count(1000, 0);
+  const double faults = take().disturbances.minor_faults;
+  EXPECT_GE(faults, 0);
+  EXPECT_LT(faults, 10);
+  members.others = [](std::span<double> values, Combine how) {
     if (how != Combine::Max || values.size() != 2) return;
     values[0] = 5000;
     values[1] = 70;
   };
-  SamplingPlan exact = plan();
-  exact.operations = 10;
-  exact.warmup_operations = 0;
-  const Samples samples = take(exact);
+  count(10, 0);
+  const Samples samples = take();
   EXPECT_DOUBLE_EQ(samples.disturbances.minor_faults, 500);
   EXPECT_DOUBLE_EQ(samples.disturbances.involuntary_switches, 7);
 }
 
 // A sample is 10 operations of 1 ms: of 99 ms 9.9 samples take 90, one more ends at 101 ms.
 TEST_F(Sampling, CountsItsTimeBudgetInBatches) {
-  SamplingPlan brief = plan();
-  brief.warmup_operations = 1;
-  brief.timer_cost_s = 0.95e-4;
-  brief.limits.time_budget_s = 0.1;
-  const Samples samples = take(brief);
+  plan.warmup_operations = 1;
+  plan.timer_cost_s = 0.95e-4;
+  plan.limits.time_budget_s = 0.1;
+  const Samples samples = take();
   EXPECT_EQ(samples.batch, 10U);
   EXPECT_EQ(samples.times_us.size(), 10U);
 }
 
 TEST_F(Sampling, KeepsTheHostsTimesBesideTheSamples) {
-  SamplingPlan exact = plan();
-  exact.operations = 12;
-  exact.warmup_operations = 0;
-  exact.least_batch = 3;
-  const Samples samples = take(exact);
+  count(12, 0);
+  plan.least_batch = 3;
+  const Samples samples = take();
   EXPECT_EQ(samples.times_us.size(), 12U);
   EXPECT_EQ(samples.enqueue_us.size(), 1U);
   EXPECT_EQ(samples.host_times_us.size(), 1U);  // one chunk
+}
+
+// Rows that are measured at the same time, by ranks that are threads.
+TEST(ChunkRunOfPairGroups, BeginsOnAllRanksAndCombinesTimesOfAGroupOnly) {
+  test::on_ranks(4, [](test::ThreadBootstrap& world) {
+    const auto part = world.split(world.rank() / 2);
+    test::FakeCommunicator communicator;
+    const int rank = world.rank();
+    communicator.operation_time = [rank](std::size_t) { return Seconds{(rank + 1) * 1e-6}; };
+    const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
+    ChunkRunner chunks({.world = world, .members = *part}, communicator, calls, {}, [] {});
+    world.barriers = 0;
+    const ChunkResult result = chunks.run(ChunkShape::of(3, 1));
+    EXPECT_EQ(world.barriers, 1);
+    ASSERT_EQ(result.samples_us.size(), 3U);
+    EXPECT_NEAR(result.samples_us.front(), rank < 2 ? 2 : 4, 1e-9);
+    EXPECT_EQ(world.gather(result.elapsed_s), std::vector<double>(4, result.elapsed_s));
+  });
+}
+
+TEST(PairGroup, IsLedByTheFirstOfItsRanksUnlessItIsIdle) {
+  test::FakeBootstrap first(0, 2);
+  test::FakeBootstrap second(1, 2);
+  EXPECT_TRUE((PairGroup{.world = second, .members = first}.leads()));
+  EXPECT_FALSE((PairGroup{.world = first, .members = second}.leads()));
+  EXPECT_FALSE((PairGroup{.world = first, .members = first, .idle = true}.leads()));
+}
+
+using TimeOfOperation = std::function<Seconds(std::size_t)>;
+
+Seconds steadily(std::size_t /*n*/) { return kMillisecond; }
+Seconds swinging(std::size_t n) { return kMillisecond * (n % 2 == 0 ? 1 : 3); }
+
+/// Crews of two ranks each, and a rank without a row after them; what each rank came to.
+std::vector<Samples> take_in_groups(const std::vector<TimeOfOperation>& time_of_group,
+                                    const TimeOfOperation& time_of_idle, const SamplingPlan& plan) {
+  const auto pair_groups = time_of_group.size();
+  const auto ranks = 2 * pair_groups + 1;
+  std::vector<Samples> samples(ranks);
+  test::on_ranks(static_cast<int>(ranks), [&](test::ThreadBootstrap& world) {
+    const auto rank = static_cast<std::size_t>(world.rank());
+    const bool idle = rank == 2 * pair_groups;
+    const auto part = world.split(world.rank() / 2);
+    const PairGroup pair_group{.world = world, .members = *part, .idle = idle};
+    test::FakeCommunicator communicator;
+    communicator.operation_time = idle ? time_of_idle : time_of_group[rank / 2];
+    const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
+    ChunkRunner chunks(pair_group, communicator, calls, {}, [] {});
+    samples[rank] = take_samples(pair_group, chunks, plan, {});
+  });
+  return samples;
+}
+
+SamplingPlan warm_plan() {
+  SamplingPlan plan{.warmup_operations = 2};
+  plan.limits.time_budget_s = 1000;
+  return plan;
+}
+
+TEST(SamplingInPairGroups, EndsWhereEveryRowHasEnoughWhateverAnIdleRankDoes) {
+  for (const TimeOfOperation& idle : {TimeOfOperation(steadily), TimeOfOperation(swinging)}) {
+    const auto samples = take_in_groups({steadily, steadily}, idle, warm_plan());
+    for (const Samples& of_rank : samples) EXPECT_EQ(of_rank.times_us.size(), 50U);
+    EXPECT_EQ(samples[0].stop, StopReason::CiWidth);
+    EXPECT_EQ(samples[3].stop, StopReason::CiWidth);
+  }
+}
+
+TEST(SamplingInPairGroups, LetsAnIdleRankNeitherSizeBatchesNorProlongWarmup) {
+  SamplingPlan plan{.operations = 8, .timer_cost_s = 1e-6};
+  plan.limits.time_budget_s = 1000;
+  const TimeOfOperation in_no_time = [](std::size_t) { return Seconds{1e-9}; };
+  const auto samples = take_in_groups({steadily}, in_no_time, plan);
+  EXPECT_EQ(samples[0].batch, 1U);
+  EXPECT_EQ(samples[2].batch, 1U);
+  const auto falling = [](std::size_t n) { return Seconds{1 / static_cast<double>(n)}; };
+  EXPECT_EQ(take_in_groups({steadily}, falling, plan)[0].warmup_operations, 11U);
+}
+
+TEST(SamplingInPairGroups, GoesOnUntilTheSlowestRowHasEnough) {
+  const auto samples = take_in_groups({steadily, swinging}, steadily, warm_plan());
+  for (const Samples& of_rank : samples) EXPECT_EQ(of_rank.times_us.size(), 500U);
+  EXPECT_EQ(samples[0].stop, StopReason::CiWidth);
+  EXPECT_EQ(samples[2].stop, StopReason::MaxSamples);
+  EXPECT_EQ(samples[3].stop, StopReason::MaxSamples);
+}
+
+TEST(SamplingInPairGroups, WarmsUpUntilEveryRowIsSteady) {
+  SamplingPlan plan{.operations = 1};
+  plan.limits.time_budget_s = 1000;
+  const auto falling = [](std::size_t n) {
+    return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1);
+  };
+  const auto samples = take_in_groups({steadily, falling}, steadily, plan);
+  EXPECT_GT(samples[0].warmup_operations, 11U);
+  for (const Samples& of_rank : samples) {
+    EXPECT_EQ(of_rank.warmup_operations, samples[0].warmup_operations);
+  }
+  EXPECT_TRUE(samples[0].steady);
+  EXPECT_TRUE(samples[2].steady);
+}
+
+TEST(SamplingInPairGroups, MakesBatchesForTheFastestRow) {
+  SamplingPlan plan{.operations = 40, .warmup_operations = 2, .timer_cost_s = 40e-9};
+  const TimeOfOperation fast = [](std::size_t) { return Seconds{1e-6}; };
+  for (const Samples& of_rank : take_in_groups({steadily, fast}, steadily, plan)) {
+    EXPECT_EQ(of_rank.batch, 4U);
+    EXPECT_EQ(of_rank.times_us.size(), 10U);
+  }
 }
 
 }  // namespace

@@ -23,58 +23,54 @@ constexpr std::uint64_t kSeed = 1;
 
 PairGroup all_of(Bootstrap& ranks) { return {.world = ranks, .members = ranks}; }
 
-class Verification : public testing::Test {
- protected:
-  /// A call of this collective with buffers of its own.
-  Call call_of(const char* name) {
-    send_ = allocate_host(kCount * sizeof(float));
-    recv_ = allocate_host(kCount * sizeof(float));
-    return {.collective = &test::collective(name),
-            .send = send_.data(),
-            .recv = recv_.data(),
-            .count = kCount};
+struct Verification : testing::Test {
+  /// Makes the call one of this collective, with data and buffers of its own, and runs it.
+  void run(const char* name, bool operate = true) {
+    send = allocate_host(kCount * sizeof(float));
+    recv = allocate_host(kCount * sizeof(float));
+    calls = {{.collective = &test::collective(name),
+              .send = send.data(),
+              .recv = recv.data(),
+              .count = kCount}};
+    verifier.fill(calls, kCount, kSeed);
+    if (operate) communicator.enqueue(calls.front());
   }
-  Verifier verifier(ReduceOp op = ReduceOp::Sum) {
-    return {all_of(bootstrap_), bootstrap_, communicator_, DataType::Float, op};
-  }
-  test::FakeCommunicator& communicator() { return communicator_; }
+  Verdict check(std::uint64_t seed = kSeed) { return verifier.check(calls, seed); }
 
- private:
-  test::FakeBootstrap bootstrap_;
-  test::FakeCommunicator communicator_;
-  Buffer send_;
-  Buffer recv_;
+  test::FakeBootstrap bootstrap;
+  test::FakeCommunicator communicator;
+  Verifier verifier{all_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::Sum};
+  Buffer send;
+  Buffer recv;
+  std::vector<Call> calls;
 };
 
 TEST_F(Verification, FindsACorrectResultCorrect) {
   for (const char* name : {"allreduce", "broadcast", "allgather", "reducescatter"}) {
-    const std::vector<Call> calls{call_of(name)};
-    Verifier checks = verifier();
-    checks.fill(calls, kCount, kSeed);
-    communicator().enqueue(calls.front());
-    const Verdict verdict = checks.check(calls, kSeed);
+    run(name);
+    const Verdict verdict = check();
     EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;
     EXPECT_EQ(verdict.first_wrong, "");
   }
 }
 
-TEST_F(Verification, FindsAnOperationThatNeverRan) {
-  const std::vector<Call> calls{call_of("allreduce")};
-  Verifier checks = verifier();
-  checks.fill(calls, kCount, kSeed);
-  EXPECT_EQ(checks.check(calls, kSeed).wrong, kCount);
+TEST_F(Verification, FindsAnOperationThatNeverRanAmongOthersToo) {
+  run("allreduce", false);
+  EXPECT_EQ(check().wrong, kCount);
+  run("allreduce");
+  const Buffer other = allocate_host(kCount * sizeof(float));
+  calls.push_back(calls.front());
+  calls.back().recv = other.data();
+  EXPECT_EQ(check().wrong, kCount);
 }
 
 TEST_F(Verification, NamesTheFirstWrongElement) {
-  const std::vector<Call> calls{call_of("allreduce")};
-  Verifier checks = verifier();
-  checks.fill(calls, kCount, kSeed);
-  communicator().enqueue(calls.front());
+  run("allreduce");
   auto* result = reinterpret_cast<float*>(calls.front().recv);
   const float expected = result[4500];
   result[4500] = -1;
   result[4700] = -2;
-  const Verdict verdict = checks.check(calls, kSeed);
+  const Verdict verdict = check();
   EXPECT_EQ(verdict.wrong, 2U);
   EXPECT_EQ(verdict.first_wrong,
             "rank 0, element 4500: expected " +
@@ -82,69 +78,46 @@ TEST_F(Verification, NamesTheFirstWrongElement) {
                 ", got -1");
 }
 
-TEST_F(Verification, FindsAPlantedFault) {
-  const std::vector<Call> calls{call_of("allreduce")};
-  Verifier checks = verifier();
-  checks.fill(calls, kCount, kSeed);
-  communicator().enqueue(calls.front());
-  EXPECT_TRUE(checks.plant({.rank = 0, .index = 1234}, calls.front()));
-  const Verdict verdict = checks.check(calls, kSeed);
+TEST_F(Verification, FindsAPlantedFaultOfWhichThereIsNoneBeyondTheResult) {
+  run("allreduce");
+  EXPECT_FALSE(verifier.plant({.rank = 0, .index = kCount}, calls.front()));
+  EXPECT_EQ(check().wrong, 0U);
+  EXPECT_TRUE(verifier.plant({.rank = 0, .index = 1234}, calls.front()));
+  const Verdict verdict = check();
   EXPECT_EQ(verdict.wrong, 1U);
-  EXPECT_TRUE(verdict.first_wrong.starts_with("rank 0, element 1234: expected "))
-      << verdict.first_wrong;
-}
-
-TEST_F(Verification, PlantsNothingBeyondTheResult) {
-  const std::vector<Call> calls{call_of("allreduce")};
-  Verifier checks = verifier();
-  checks.fill(calls, kCount, kSeed);
-  communicator().enqueue(calls.front());
-  EXPECT_FALSE(checks.plant({.rank = 0, .index = kCount}, calls.front()));
-  EXPECT_EQ(checks.check(calls, kSeed).wrong, 0U);
+  EXPECT_THAT(verdict.first_wrong, testing::StartsWith("rank 0, element 1234: expected "));
 }
 
 TEST_F(Verification, FindsTheDataOfAnotherSeedWrong) {
-  const std::vector<Call> calls{call_of("allreduce")};
-  Verifier checks = verifier();
-  checks.fill(calls, kCount, kSeed);
-  communicator().enqueue(calls.front());
-  EXPECT_GT(checks.check(calls, kSeed + 1).wrong, kCount / 2);
-  EXPECT_EQ(checks.check(calls, kSeed).wrong, 0U);
-  EXPECT_GT(checks.check(calls, 0).wrong, kCount / 2);
+  run("allreduce");
+  EXPECT_GT(check(kSeed + 1).wrong, kCount / 2);
+  EXPECT_EQ(check().wrong, 0U);
+  EXPECT_GT(check(0).wrong, kCount / 2);
 }
 
 TEST_F(Verification, FindsDataThatLandedElsewhereWrong) {
-  std::vector<Call> calls{call_of("allreduce")};
-  Verifier checks = verifier();
-  checks.fill(calls, kCount, kSeed);
+  run("allreduce", false);
   for (const std::uint64_t shift : {1U, 512U, 1024U, 4096U}) {  // an element, a half page, pages
     std::memcpy(calls[0].recv, calls[0].send + shift * sizeof(float),
                 (kCount - shift) * sizeof(float));
     calls[0].count = kCount - shift;
-    EXPECT_GT(checks.check(calls, kSeed).wrong, calls[0].count / 2) << shift;
+    EXPECT_GT(check().wrong, calls[0].count / 2) << shift;
   }
 }
 
-TEST_F(Verification, ChecksEveryCall) {
-  const Call first = call_of("allreduce");
-  Verifier checks = verifier();
-  checks.fill(std::vector<Call>{first}, kCount, kSeed);
-  communicator().enqueue(first);
-  Call second = first;
-  const Buffer other = allocate_host(kCount * sizeof(float));
-  second.recv = other.data();
-  const std::vector<Call> calls{first, second};
-  EXPECT_EQ(checks.check(calls, kSeed).wrong, kCount);
+/// A call whose result is where it is sent from.
+Call call_in(const Buffer& memory, const char* name, std::uint64_t count, int root = 0) {
+  return {.collective = &test::collective(name),
+          .send = memory.data(),
+          .recv = memory.data(),
+          .count = count,
+          .root = root};
 }
 
 TEST(VerificationOfManyRanks, PlantsOnlyInARootsResultWhereThatIsTheOnlyOne) {
   test::FakeCommunicator communicator;
   const Buffer memory = allocate_host(64);
-  const Call call{.collective = &test::collective("gather"),
-                  .send = memory.data(),
-                  .recv = memory.data(),
-                  .count = 4,
-                  .root = 2};
+  const Call call = call_in(memory, "gather", 4, 2);
   test::FakeBootstrap root(2, 3);
   Verifier at_root(all_of(root), root, communicator, DataType::Float, ReduceOp::None);
   EXPECT_TRUE(at_root.plant({.rank = 2, .index = 11}, call));
@@ -157,10 +130,7 @@ TEST(VerificationOfManyRanks, PlantsOnlyInARootsResultWhereThatIsTheOnlyOne) {
 TEST(VerificationOfManyRanks, ChecksOnlyTheReceiverOfAPair) {
   test::FakeCommunicator communicator;
   const Buffer memory = allocate_host(64);  // poisoned: nothing has arrived
-  const std::vector<Call> calls{{.collective = &test::collective("sendrecv"),
-                                 .send = memory.data(),
-                                 .recv = memory.data(),
-                                 .count = 16}};
+  const std::vector<Call> calls{call_in(memory, "sendrecv", 16)};
   for (const int rank : {0, 1, 2}) {
     test::FakeBootstrap bootstrap(rank, 3);
     Verifier checks(all_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None,
@@ -173,10 +143,7 @@ TEST(VerificationOfManyRanks, AddsUpWhatAllFoundAndNamesTheLowestRank) {
   test::FakeBootstrap bootstrap(0, 3);  // every rank finds what this one finds
   test::FakeCommunicator communicator;
   const Buffer memory = allocate_host(16);
-  const std::vector<Call> calls{{.collective = &test::collective("broadcast"),
-                                 .send = memory.data(),
-                                 .recv = memory.data(),
-                                 .count = 4}};
+  const std::vector<Call> calls{call_in(memory, "broadcast", 4)};
   Verifier checks(all_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None);
   checks.fill(calls, 4, kSeed);
   communicator.flip_bit(memory.data() + 8);
@@ -203,11 +170,7 @@ TEST(VerificationOfManyRanks, CountsRanksOfTheJobWhereACommunicatorHasSomeOfThem
   test::FakeBootstrap group(1, 2);
   test::FakeCommunicator communicator;
   const Buffer memory = allocate_host(16);
-  const Call call{.collective = &test::collective("broadcast"),
-                  .send = memory.data(),
-                  .recv = memory.data(),
-                  .count = 4,
-                  .root = 1};
+  const Call call = call_in(memory, "broadcast", 4, 1);
   Verifier checks({.world = world, .members = group}, group, communicator, DataType::Float,
                   ReduceOp::None);
   checks.fill({&call, 1}, 4, kSeed);

@@ -69,12 +69,14 @@ TEST(Watchdog, CountsFromTheLastTick) {
   EXPECT_GE(Clock::now() - last_tick, 300ms);
 }
 
-TEST(Watchdog, NeverFiresWhereThereIsNoTimeout) {
-  Report report;
-  Watchdog watchdog(std::nullopt, report.callback());
-  watchdog.step("anything");
-  watchdog.tick();
-  EXPECT_FALSE(report.wait(150ms).has_value());
+TEST(Watchdog, NeverFiresWhereThereIsNoTimeoutOrItIsZero) {
+  for (const std::optional<Seconds> timeout : {std::optional<Seconds>{}, {Seconds{0}}}) {
+    Report report;
+    Watchdog watchdog(timeout, report.callback());
+    watchdog.step("anything");
+    watchdog.tick();
+    EXPECT_FALSE(report.wait(150ms).has_value());
+  }
 }
 
 TEST(Watchdog, EndsAtOnceWhereItIsNoLongerNeeded) {
@@ -85,7 +87,7 @@ TEST(Watchdog, EndsAtOnceWhereItIsNoLongerNeeded) {
   EXPECT_FALSE(report.wait(0ms).has_value());
 }
 
-TEST(Watchdog, StartsLaterWhereItIsToldTo) {
+TEST(Watchdog, StartsLaterOnRequestUnlessItHasATimeout) {
   Report report;
   {
     Watchdog watchdog(std::nullopt, report.callback());
@@ -94,20 +96,10 @@ TEST(Watchdog, StartsLaterWhereItIsToldTo) {
     EXPECT_EQ(report.wait(kPatience), "all-reduce of 1 MiB");
   }
   EXPECT_EQ(report.timeout(), Seconds{0.2});
-}
-
-TEST(Watchdog, KeepsTheTimeoutThatItHas) {
-  Report report;
-  Watchdog watchdog(Seconds{3600}, report.callback());
-  watchdog.start(Seconds{0.05});
-  EXPECT_FALSE(report.wait(300ms).has_value());
-}
-
-TEST(Watchdog, NeverFiresWhereTheTimeoutIsZero) {
-  Report report;
-  Watchdog watchdog(Seconds{0}, report.callback());
-  watchdog.step("anything");
-  EXPECT_FALSE(report.wait(150ms).has_value());
+  Report kept;
+  Watchdog hours(Seconds{3600}, kept.callback());
+  hours.start(Seconds{0.05});
+  EXPECT_FALSE(kept.wait(300ms).has_value());
 }
 
 }  // namespace

@@ -17,25 +17,22 @@ Device named(std::string_view name) {
   return device;
 }
 
-TEST(IsFake, KnowsTheDevicesOfThePretendedMachine) {
+TEST(IsFake, KnowsTheDevicesOfTheFakeGpuMachine) {
   EXPECT_TRUE(is_fake(named("Fake H100")));
   EXPECT_FALSE(is_fake(named("NVIDIA H200")));
   EXPECT_FALSE(is_fake(named("NVIDIA Fake")));
   EXPECT_FALSE(is_fake(Device{}));
 }
 
-TEST(ChooseBackend, TakesTheBestAvailableForAutoAndSaysSo) {
+TEST(ChooseBackend, TakesTheNamedOneOrForAutoTheBestAvailable) {
+  EXPECT_EQ(choose_backend("mpi").backend->name(), "mpi");
   const BackendChoice choice = choose_backend("auto");
   ASSERT_NE(choice.backend, nullptr);
   EXPECT_FALSE(choice.backend->unavailable().has_value());
   EXPECT_NE(choice.why.find("best available"), std::string::npos) << choice.why;
 }
 
-TEST(ChooseBackend, TakesTheOneThatIsNamed) {
-  EXPECT_EQ(choose_backend("mpi").backend->name(), "mpi");
-}
-
-TEST(ChooseBackend, SaysWhatThereIsWhereTheNamedOneIsNotInTheBuild) {
+TEST(ChooseBackend, ListsWhatThereIsWhereTheNamedOneIsNotInTheBuild) {
   const test::Failure failure = test::failure_of([] { (void)choose_backend("gloo"); });
   EXPECT_EQ(failure.status, Status::Unavailable);
   EXPECT_TRUE(failure.message.starts_with("--backend gloo: not in this build, which has: "))
@@ -43,7 +40,7 @@ TEST(ChooseBackend, SaysWhatThereIsWhereTheNamedOneIsNotInTheBuild) {
   EXPECT_TRUE(failure.says("mpi"));
 }
 
-TEST(ChooseBackend, SaysWhyEachOneCannotBeUsed) {
+TEST(ChooseBackend, ReportsWhyEachOneCannotBeUsed) {
   const auto none = [](const Backend& backend) {
     return std::optional("no " + std::string(backend.name()) + " today");
   };
@@ -56,7 +53,7 @@ TEST(ChooseBackend, SaysWhyEachOneCannotBeUsed) {
   EXPECT_EQ(named.message, "--backend mpi: no mpi today");
 }
 
-TEST(ChooseBackend, SaysWhyABetterOneWasNotTaken) {
+TEST(ChooseBackend, ReportsWhyABetterOneWasNotTaken) {
   if (registered_backends().size() < 2) GTEST_SKIP() << "this build has one backend";
   const Backend* const best = registered_backends().front();
   const BackendChoice choice = choose_backend("auto", [&](const Backend& backend) {

@@ -37,23 +37,32 @@ struct Received {
   std::vector<Piece> expected;
 };
 
-struct Properties {
+struct Names {
   const char* name;
   const char* nccl_name;
   const char* title;
-  Movement movement;
+};
+struct Kind {
   bool reduces;
   bool rooted;
   bool elementwise;
   bool counts_parts;
   bool checks_in_place;
   bool others_size_part;
-  double factor_of_2;
-  double factor_of_8;
-  std::uint64_t send_offset;  // of rank 3, 100 elements each
-  std::uint64_t recv_offset;
-  MinTraffic out_of_place;  // of 4 ranks
-  MinTraffic in_place;
+};
+struct BusFactor {
+  double of_2;
+  double of_8;
+};
+
+struct Properties {
+  Names names;
+  Movement movement;
+  Kind kind;
+  BusFactor bus_factor;
+  InPlace in_place;             // of rank 3, 100 elements each
+  MinTraffic traffic_apart;     // of 4 ranks, out of place
+  MinTraffic traffic_together;  // of 4 ranks, in place
   std::vector<Sized> sizes;
   std::vector<Received> results;  // of 100 elements
 };
@@ -87,205 +96,72 @@ std::vector<Piece> blocks_of_three(std::uint64_t source_first) {
   return {{0, 100, 0, source_first}, {100, 100, 1, source_first}, {200, 100, 2, source_first}};
 }
 
+Position rooted(int rank, int ranks, int root) {
+  return {.rank = rank, .ranks = ranks, .root = root};
+}
+/// A rank of four, where rank 3 sends to rank 1.
+Position paired(int rank) {
+  return {.rank = rank, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}};
+}
+
+Properties of(const Names& names, Movement movement, const Kind& kind, const BusFactor& bus_factor,
+              const InPlace& in_place, const MinTraffic& apart, const MinTraffic& together,
+              const std::vector<Sized>& sizes, const std::vector<Received>& results) {
+  return {names, movement, kind, bus_factor, in_place, apart, together, sizes, results};
+}
+
 const std::vector<Properties> kProperties{
-    {"allreduce",
-     "all_reduce",
-     "all-reduce",
-     Movement::AllReduce,
-     kYes,
-     kNo,
-     kYes,
-     kNo,
-     kYes,
-     kNo,
-     1,
-     1.75,
-     0,
-     0,
-     {3, 3, 8},
-     {3, 3, 4},
-     kSameEverywhere,
-     {{{.rank = 0, .ranks = 4}, {{0, 100, kAllRanks, 0}}},
-      {{.rank = 3, .ranks = 4}, {{0, 100, kAllRanks, 0}}}}},
-    {"allgather",
-     "all_gather",
-     "all-gather",
-     Movement::Parts,
-     kNo,
-     kNo,
-     kNo,
-     kYes,
-     kYes,
-     kYes,
-     0.5,
-     0.875,
-     300,
-     0,
-     {4, 0, 5},
-     {3, 0, 4},
-     parted(kYes, kNo),
-     {{{.rank = 1, .ranks = 3}, blocks_of_three(0)}}},
-    {"reducescatter",
-     "reduce_scatter",
-     "reduce-scatter",
-     Movement::Parts,
-     kYes,
-     kNo,
-     kNo,
-     kYes,
-     kYes,
-     kNo,
-     0.5,
-     0.875,
-     0,
-     300,
-     {0, 3, 5},
-     {0, 3, 4},
-     parted(kNo, kYes),
-     {{{.rank = 2, .ranks = 4}, {{0, 100, kAllRanks, 200}}}}},
-    {"broadcast",
-     "broadcast",
-     "broadcast",
-     Movement::Chain,
-     kNo,
-     kYes,
-     kYes,
-     kNo,
-     kYes,
-     kNo,
-     1,
-     1,
-     0,
-     0,
-     {4, 0, 5},
-     {3, 0, 4},
-     kSameEverywhere,
-     {{{.rank = 0, .ranks = 4, .root = 2}, {{0, 100, 2, 0}}},
-      {{.rank = 2, .ranks = 4, .root = 2}, {{0, 100, 2, 0}}}}},
-    {"reduce",
-     "reduce",
-     "reduce",
-     Movement::Chain,
-     kYes,
-     kYes,
-     kYes,
-     kNo,
-     kYes,
-     kNo,
-     1,
-     1,
-     0,
-     0,
-     {0, 3, 5},
-     {0, 3, 4},
-     kSameEverywhere,
-     {{{.rank = 2, .ranks = 4, .root = 2}, {{0, 100, kAllRanks, 0}}},
-      {{.rank = 1, .ranks = 4, .root = 2}, kNothing}}},
-    {"alltoall",
-     "alltoall",
-     "all-to-all",
-     Movement::AllToAll,
-     kNo,
-     kNo,
-     kNo,
-     kYes,
-     kNo,
-     kYes,
-     0.5,
-     0.875,
-     0,
-     0,
-     {4, 0, 8},
-     {3, 0, 4},
-     parted(kNo, kNo),
-     {{{.rank = 2, .ranks = 3}, blocks_of_three(200)}}},
-    {"gather",
-     "gather",
-     "gather",
-     Movement::Gather,
-     kNo,
-     kYes,
-     kNo,
-     kYes,
-     kYes,
-     kYes,
-     0.5,
-     0.875,
-     300,
-     0,
-     {1, 0, 2},
-     {0.75, 0, 1.75},
-     parted(kYes, kNo),
-     {{{.rank = 1, .ranks = 3, .root = 1}, blocks_of_three(0)},
-      {{.rank = 0, .ranks = 3, .root = 1}, kNothing}}},
-    {"scatter",
-     "scatter",
-     "scatter",
-     Movement::Scatter,
-     kNo,
-     kYes,
-     kNo,
-     kYes,
-     kYes,
-     kYes,
-     0.5,
-     0.875,
-     0,
-     300,
-     {1, 0, 2},
-     {0.75, 0, 1.75},
-     parted(kNo, kYes),
-     {{{.rank = 0, .ranks = 3, .root = 1}, {{0, 100, 1, 0}}},
-      {{.rank = 2, .ranks = 3, .root = 1}, {{0, 100, 1, 200}}}}},
-    {"sendrecv",
-     "sendrecv",
-     "send-receive",
-     Movement::SendReceive,
-     kNo,
-     kNo,
-     kYes,
-     kNo,
-     kNo,
-     kNo,
-     1,
-     1,
-     0,
-     0,
-     {4, 0, 8},
-     {4, 0, 8},
-     kSameEverywhere,
-     {{{.rank = 0, .ranks = 4}, {{0, 100, 3, 0}}},
-      {{.rank = 1, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}}, {{0, 100, 3, 0}}},
-      {{.rank = 3, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}}, kNothing},
-      {{.rank = 2, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}}, kNothing}}},
+    of({"allreduce", "all_reduce", "all-reduce"}, Movement::AllReduce,
+       {kYes, kNo, kYes, kNo, kYes, kNo}, {1, 1.75}, {0, 0}, {3, 3, 8}, {3, 3, 4}, kSameEverywhere,
+       {{{.rank = 0, .ranks = 4}, {{0, 100, kAllRanks, 0}}},
+        {{.rank = 3, .ranks = 4}, {{0, 100, kAllRanks, 0}}}}),
+    of({"allgather", "all_gather", "all-gather"}, Movement::Parts,
+       {kNo, kNo, kNo, kYes, kYes, kYes}, {0.5, 0.875}, {300, 0}, {4, 0, 5}, {3, 0, 4},
+       parted(kYes, kNo), {{{.rank = 1, .ranks = 3}, blocks_of_three(0)}}),
+    of({"reducescatter", "reduce_scatter", "reduce-scatter"}, Movement::Parts,
+       {kYes, kNo, kNo, kYes, kYes, kNo}, {0.5, 0.875}, {0, 300}, {0, 3, 5}, {0, 3, 4},
+       parted(kNo, kYes), {{{.rank = 2, .ranks = 4}, {{0, 100, kAllRanks, 200}}}}),
+    of({"broadcast", "broadcast", "broadcast"}, Movement::Chain, {kNo, kYes, kYes, kNo, kYes, kNo},
+       {1, 1}, {0, 0}, {4, 0, 5}, {3, 0, 4}, kSameEverywhere,
+       {{rooted(0, 4, 2), {{0, 100, 2, 0}}}, {rooted(2, 4, 2), {{0, 100, 2, 0}}}}),
+    of({"reduce", "reduce", "reduce"}, Movement::Chain, {kYes, kYes, kYes, kNo, kYes, kNo}, {1, 1},
+       {0, 0}, {0, 3, 5}, {0, 3, 4}, kSameEverywhere,
+       {{rooted(2, 4, 2), {{0, 100, kAllRanks, 0}}}, {rooted(1, 4, 2), kNothing}}),
+    of({"alltoall", "alltoall", "all-to-all"}, Movement::AllToAll, {kNo, kNo, kNo, kYes, kNo, kYes},
+       {0.5, 0.875}, {0, 0}, {4, 0, 8}, {3, 0, 4}, parted(kNo, kNo),
+       {{{.rank = 2, .ranks = 3}, blocks_of_three(200)}}),
+    of({"gather", "gather", "gather"}, Movement::Gather, {kNo, kYes, kNo, kYes, kYes, kYes},
+       {0.5, 0.875}, {300, 0}, {1, 0, 2}, {0.75, 0, 1.75}, parted(kYes, kNo),
+       {{rooted(1, 3, 1), blocks_of_three(0)}, {rooted(0, 3, 1), kNothing}}),
+    of({"scatter", "scatter", "scatter"}, Movement::Scatter, {kNo, kYes, kNo, kYes, kYes, kYes},
+       {0.5, 0.875}, {0, 300}, {1, 0, 2}, {0.75, 0, 1.75}, parted(kNo, kYes),
+       {{rooted(0, 3, 1), {{0, 100, 1, 0}}}, {rooted(2, 3, 1), {{0, 100, 1, 200}}}}),
+    of({"sendrecv", "sendrecv", "send-receive"}, Movement::SendReceive,
+       {kNo, kNo, kYes, kNo, kNo, kNo}, {1, 1}, {0, 0}, {4, 0, 8}, {4, 0, 8}, kSameEverywhere,
+       {{{.rank = 0, .ranks = 4}, {{0, 100, 3, 0}}},
+        {paired(1), {{0, 100, 3, 0}}},
+        {paired(3), kNothing},
+        {paired(2), kNothing}})};
+
+struct CollectiveTable : testing::TestWithParam<Properties> {
+  const Collective& collective_ = test::collective(GetParam().names.name);
 };
 
-class CollectiveTable : public testing::TestWithParam<Properties> {
- protected:
-  const Collective& collective_ = test::collective(GetParam().name);
-};
-
-TEST_P(CollectiveTable, HasItsNames) {
-  EXPECT_EQ(collective_.name, GetParam().name);
-  EXPECT_EQ(collective_.nccl_name, GetParam().nccl_name);
-  EXPECT_EQ(collective_.title, GetParam().title);
-}
-
-TEST_P(CollectiveTable, HasItsKind) {
+TEST_P(CollectiveTable, HasItsNamesKindAndBusFactor) {
+  EXPECT_EQ(collective_.name, GetParam().names.name);
+  EXPECT_EQ(collective_.nccl_name, GetParam().names.nccl_name);
+  EXPECT_EQ(collective_.title, GetParam().names.title);
   EXPECT_EQ(collective_.movement, GetParam().movement);
-  EXPECT_EQ(collective_.reduces, GetParam().reduces);
-  EXPECT_EQ(collective_.rooted, GetParam().rooted);
-  EXPECT_EQ(collective_.elementwise, GetParam().elementwise);
-  EXPECT_EQ(collective_.counts_parts, GetParam().counts_parts);
-  EXPECT_EQ(collective_.checks_in_place, GetParam().checks_in_place);
-  EXPECT_EQ(collective_.others_size_part, GetParam().others_size_part);
+  EXPECT_EQ(collective_.reduces, GetParam().kind.reduces);
+  EXPECT_EQ(collective_.rooted, GetParam().kind.rooted);
+  EXPECT_EQ(collective_.elementwise, GetParam().kind.elementwise);
+  EXPECT_EQ(collective_.counts_parts, GetParam().kind.counts_parts);
+  EXPECT_EQ(collective_.checks_in_place, GetParam().kind.checks_in_place);
+  EXPECT_EQ(collective_.others_size_part, GetParam().kind.others_size_part);
   EXPECT_EQ(collective_.peers != nullptr, collective_.name == "sendrecv");
-}
-
-TEST_P(CollectiveTable, HasItsBusFactor) {
   EXPECT_EQ(collective_.bus_factor(1), 0);
-  EXPECT_DOUBLE_EQ(collective_.bus_factor(2), GetParam().factor_of_2);
-  EXPECT_DOUBLE_EQ(collective_.bus_factor(8), GetParam().factor_of_8);
+  EXPECT_DOUBLE_EQ(collective_.bus_factor(2), GetParam().bus_factor.of_2);
+  EXPECT_DOUBLE_EQ(collective_.bus_factor(8), GetParam().bus_factor.of_8);
 }
 
 TEST_P(CollectiveTable, HasItsFootprint) {
@@ -299,8 +175,8 @@ TEST_P(CollectiveTable, HasItsFootprint) {
 TEST_P(CollectiveTable, HasItsPlaceInOneBuffer) {
   EXPECT_EQ(collective_.in_place(100, 0).send_offset, 0U);
   EXPECT_EQ(collective_.in_place(100, 0).recv_offset, 0U);
-  EXPECT_EQ(collective_.in_place(100, 3).send_offset, GetParam().send_offset);
-  EXPECT_EQ(collective_.in_place(100, 3).recv_offset, GetParam().recv_offset);
+  EXPECT_EQ(collective_.in_place(100, 3).send_offset, GetParam().in_place.send_offset);
+  EXPECT_EQ(collective_.in_place(100, 3).recv_offset, GetParam().in_place.recv_offset);
 }
 
 TEST_P(CollectiveTable, HasItsResult) {
@@ -311,7 +187,7 @@ TEST_P(CollectiveTable, HasItsResult) {
 
 TEST_P(CollectiveTable, HasItsLeastMemoryTraffic) {
   for (const bool in_place : {false, true}) {
-    const MinTraffic& expected = in_place ? GetParam().in_place : GetParam().out_of_place;
+    const MinTraffic& expected = in_place ? GetParam().traffic_together : GetParam().traffic_apart;
     const MinTraffic traffic = collective_.min_traffic(4, in_place);
     EXPECT_DOUBLE_EQ(traffic.copied, expected.copied) << in_place;
     EXPECT_DOUBLE_EQ(traffic.reduced, expected.reduced) << in_place;
@@ -343,11 +219,11 @@ TEST_P(CollectiveTable, AccountsForEveryElementOfItsReceiveBuffer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, CollectiveTable, testing::ValuesIn(kProperties),
-                         [](const auto& of) { return std::string(of.param.name); });
+                         [](const auto& of) { return std::string(of.param.names.name); });
 
 TEST(Collectives, AreThoseOfTheTestsAndAnImportedOne) {
   std::set<std::string_view> tested;
-  for (const Properties& properties : kProperties) tested.insert(properties.name);
+  for (const Properties& properties : kProperties) tested.insert(properties.names.name);
   std::set<std::string_view> measured;
   for (const Collective* collective : measured_collectives()) measured.insert(collective->name);
   EXPECT_EQ(measured, tested);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,20 +14,13 @@
 namespace busbar {
 namespace {
 
-TEST(DataType, IsFoundByItsOwnPlaceInTheTable) {
-  for (const TypeInfo& type : kTypes) EXPECT_EQ(&info(type.type), &type);
-}
-
-TEST(DataType, IsListedInNcclTestsOrderWithItsSize) {
+TEST(DataType, IsListedInNcclTestsOrderWithItsPropertiesWhichInfoFinds) {
   std::string list;
   for (const TypeInfo& type : kTypes)
     list += std::string(type.name) + ":" + std::to_string(type.size) + " ";
   EXPECT_EQ(list,
             "int8:1 uint8:1 int32:4 uint32:4 int64:8 uint64:8 half:2 float:4 double:8 bfloat16:2 "
             "f8e4m3:1 f8e5m2:1 ");
-}
-
-TEST(DataType, CountsExactlyUpToItsLimit) {
   EXPECT_EQ(info(DataType::Float).exact_limit, 16777216U);
   EXPECT_EQ(static_cast<float>(16777216U - 1), 16777215.0F);
   EXPECT_EQ(info(DataType::Int8).exact_limit, 127U);
@@ -34,12 +28,10 @@ TEST(DataType, CountsExactlyUpToItsLimit) {
   EXPECT_EQ(info(DataType::Bfloat16).exact_limit, 256U);
   EXPECT_EQ(info(DataType::F8e4m3).exact_limit, 16U);
   EXPECT_EQ(info(DataType::F8e5m2).exact_limit, 8U);
-}
-
-TEST(DataType, IsFloatingOrForWholeNumbers) {
   EXPECT_TRUE(info(DataType::Half).floating);
   EXPECT_TRUE(info(DataType::F8e5m2).floating);
   EXPECT_FALSE(info(DataType::Uint64).floating);
+  for (const TypeInfo& type : kTypes) EXPECT_EQ(&info(type.type), &type);
 }
 
 TEST(ReduceOp, HasNcclTestsNames) {
@@ -56,6 +48,14 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::uint16_t bits(DataType type, double value) { return encode(*small_float(type), value); }
 double number(DataType type, std::uint16_t bits) { return decode(*small_float(type), bits); }
+double power(double exponent) { return std::exp2(exponent); }
+
+/// The bits of these values, in their order.
+void expect_bits(DataType type, const std::vector<double>& values, const std::vector<int>& all) {
+  ASSERT_EQ(values.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(bits(type, values[i]), all[i]) << values[i];
+}
 
 TEST(SmallFloat, IsWhatTypesAreThatCppLacks) {
   EXPECT_EQ(small_float(DataType::Float), nullptr);
@@ -67,44 +67,29 @@ TEST(SmallFloat, IsWhatTypesAreThatCppLacks) {
   }
 }
 
-TEST(Half, HasIeeesBits) {
-  EXPECT_EQ(bits(DataType::Half, 0), 0x0000);
-  EXPECT_EQ(bits(DataType::Half, -0.0), 0x8000);
-  EXPECT_EQ(bits(DataType::Half, 1), 0x3c00);
-  EXPECT_EQ(bits(DataType::Half, -2), 0xc000);
-  EXPECT_EQ(bits(DataType::Half, 1.0 / 3), 0x3555);
-  EXPECT_EQ(bits(DataType::Half, 65504), 0x7bff);
-  EXPECT_EQ(bits(DataType::Half, std::ldexp(1, -14)), 0x0400);
-  EXPECT_EQ(bits(DataType::Half, std::ldexp(1, -24)), 0x0001);
-}
-
-TEST(Half, RoundsTiesToEven) {
-  EXPECT_EQ(bits(DataType::Half, 2049), 0x6800);  // to 2048
-  EXPECT_EQ(bits(DataType::Half, 2051), 0x6802);  // to 2052
-  EXPECT_EQ(bits(DataType::Half, std::nextafter(2049, 3000)), 0x6801);
-  EXPECT_EQ(bits(DataType::Half, 4095.9), 0x6c00);              // the carry is a new exponent
-  EXPECT_EQ(bits(DataType::Half, std::ldexp(1, -25)), 0x0000);  // half of the smallest subnormal
-  EXPECT_EQ(bits(DataType::Half, std::ldexp(3, -25)), 0x0002);
-  EXPECT_EQ(bits(DataType::Half, std::ldexp(1023.5, -24)), 0x0400);  // subnormal becomes normal
+TEST(Half, HasIeeesBitsAndRoundsTiesToEven) {
+  expect_bits(DataType::Half, {0, -0.0, 1, -2, 1.0 / 3, 65504, power(-14), power(-24)},
+              {0x0000, 0x8000, 0x3c00, 0xc000, 0x3555, 0x7bff, 0x0400, 0x0001});
+  // 2048 and 2052; a carry is a new exponent.
+  expect_bits(DataType::Half, {2049, 2051, std::nextafter(2049, 3000), 4095.9},
+              {0x6800, 0x6802, 0x6801, 0x6c00});
+  // Half of the smallest subnormal; the last one becomes normal.
+  expect_bits(DataType::Half, {power(-25), 3 * power(-25), 1023.5 * power(-24)},
+              {0x0000, 0x0002, 0x0400});
 }
 
 TEST(Half, IsInfiniteBeyondItsLargestNumber) {
-  EXPECT_EQ(bits(DataType::Half, 65519.9), 0x7bff);
-  EXPECT_EQ(bits(DataType::Half, 65520), 0x7c00);
-  EXPECT_EQ(bits(DataType::Half, -1e300), 0xfc00);
-  EXPECT_EQ(bits(DataType::Half, kInfinity), 0x7c00);
+  expect_bits(DataType::Half, {65519.9, 65520, -1e300, kInfinity},
+              {0x7bff, 0x7c00, 0xfc00, 0x7c00});
   EXPECT_EQ(bits(DataType::Half, kNan) & 0x7fff, 0x7e00);
   EXPECT_EQ(number(DataType::Half, 0xfc00), -kInfinity);
   EXPECT_TRUE(std::isnan(number(DataType::Half, 0x7c01)));
 }
 
 TEST(Bfloat16, IsTheUpperHalfOfAFloat) {
-  EXPECT_EQ(bits(DataType::Bfloat16, 1), 0x3f80);
-  EXPECT_EQ(bits(DataType::Bfloat16, 1.0 / 3), 0x3eab);
-  EXPECT_EQ(bits(DataType::Bfloat16, 257), 0x4380);  // a tie, to 256
-  EXPECT_EQ(bits(DataType::Bfloat16, 259), 0x4382);  // a tie, to 260
-  EXPECT_EQ(bits(DataType::Bfloat16, std::ldexp(1, -133)), 0x0001);
-  EXPECT_EQ(bits(DataType::Bfloat16, kInfinity), 0x7f80);
+  // 257 and 259 are ties, to 256 and to 260.
+  expect_bits(DataType::Bfloat16, {1, 1.0 / 3, 257, 259, power(-133), kInfinity},
+              {0x3f80, 0x3eab, 0x4380, 0x4382, 0x0001, 0x7f80});
   EXPECT_EQ(bits(DataType::Bfloat16, kNan) & 0x7fff, 0x7fc0);
   for (std::uint32_t upper = 0; upper < 0x7f80; ++upper) {
     const std::uint32_t whole = upper << 16U;
@@ -115,32 +100,20 @@ TEST(Bfloat16, IsTheUpperHalfOfAFloat) {
 }
 
 TEST(F8e4m3, HasNumbersUpTo448AndNoInfinity) {
-  EXPECT_EQ(bits(DataType::F8e4m3, 1), 0x38);
-  EXPECT_EQ(bits(DataType::F8e4m3, 1.0 / 3), 0x2b);  // 0.34375
-  EXPECT_EQ(bits(DataType::F8e4m3, 448), 0x7e);
-  EXPECT_EQ(bits(DataType::F8e4m3, 256), 0x78);
-  EXPECT_EQ(bits(DataType::F8e4m3, -16), 0xd8);
-  EXPECT_EQ(bits(DataType::F8e4m3, 17), 0x58);                   // a tie, to 16
-  EXPECT_EQ(bits(DataType::F8e4m3, 19), 0x5a);                   // a tie, to 20
-  EXPECT_EQ(bits(DataType::F8e4m3, std::ldexp(1, -6)), 0x08);    // smallest normal
-  EXPECT_EQ(bits(DataType::F8e4m3, std::ldexp(1, -9)), 0x01);    // smallest subnormal
-  EXPECT_EQ(bits(DataType::F8e4m3, std::ldexp(1, -10)), 0x00);   // a tie, to 0
-  EXPECT_EQ(bits(DataType::F8e4m3, std::ldexp(15, -10)), 0x08);  // a tie, to the smallest normal
-  EXPECT_EQ(bits(DataType::F8e4m3, 1000), 0x7e);
-  EXPECT_EQ(bits(DataType::F8e4m3, -kInfinity), 0xfe);
+  expect_bits(DataType::F8e4m3, {1, 1.0 / 3, 448, 256, -16, 1000, -kInfinity},
+              {0x38, 0x2b, 0x7e, 0x78, 0xd8, 0x7e, 0xfe});
+  // Ties, to 16, to 20, to 0 and to the smallest normal number; it, and the smallest subnormal.
+  expect_bits(DataType::F8e4m3, {17, 19, power(-10), 15 * power(-10), power(-6), power(-9)},
+              {0x58, 0x5a, 0x00, 0x08, 0x08, 0x01});
   EXPECT_EQ(bits(DataType::F8e4m3, kNan) & 0x7f, 0x7f);
   EXPECT_TRUE(std::isnan(number(DataType::F8e4m3, 0x7f)));
   EXPECT_TRUE(std::isnan(number(DataType::F8e4m3, 0xff)));
 }
 
 TEST(F8e5m2, IsAShortHalf) {
-  EXPECT_EQ(bits(DataType::F8e5m2, 1), 0x3c);
-  EXPECT_EQ(bits(DataType::F8e5m2, 1.0 / 3), 0x35);  // 0.3125
-  EXPECT_EQ(bits(DataType::F8e5m2, 9), 0x48);        // a tie, to 8
-  EXPECT_EQ(bits(DataType::F8e5m2, 11), 0x4a);       // a tie, to 12
-  EXPECT_EQ(bits(DataType::F8e5m2, 57344), 0x7b);
-  EXPECT_EQ(bits(DataType::F8e5m2, 61440), 0x7c);
-  EXPECT_EQ(bits(DataType::F8e5m2, std::ldexp(1, -16)), 0x01);
+  // 9 and 11 are ties, to 8 and to 12.
+  expect_bits(DataType::F8e5m2, {1, 1.0 / 3, 9, 11, 57344, 61440, power(-16)},
+              {0x3c, 0x35, 0x48, 0x4a, 0x7b, 0x7c, 0x01});
   EXPECT_EQ(bits(DataType::F8e5m2, kNan) & 0x7f, 0x7e);
   for (unsigned i = 0; i < 256; ++i) {
     const double value = number(DataType::F8e5m2, static_cast<std::uint16_t>(i));

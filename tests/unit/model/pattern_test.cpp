@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -58,8 +59,7 @@ bool matters(const TypeInfo& type, ReduceOp op, const std::vector<std::uint64_t>
 }
 
 /// Ranks without which no element of the period would be another.
-std::size_t silent_ranks(const TypeInfo& type, ReduceOp op, int ranks) {
-  const Pattern pattern(type.type, op, ranks, kSeed);
+std::size_t silent_ranks(const TypeInfo& type, ReduceOp op, int ranks, const Pattern& pattern) {
   std::set<std::size_t> silent;
   for (int rank = 0; rank < ranks; ++rank) silent.insert(static_cast<std::size_t>(rank));
   for (std::uint64_t i = 0; i < Pattern::kPeriod && !silent.empty(); ++i) {
@@ -85,70 +85,69 @@ bool is_exact(const TypeInfo& type, std::uint64_t value) {
   return decode(*format, encode(*format, number)) == number;
 }
 
-TEST(Pattern, StaysExactInEveryTypeWhateverTheOrderOfReduction) {
-  // Whole numbers that are not negative: no partial result exceeds the whole one.
+/// Does `work` with the pattern of every type and operation over these ranks that is possible.
+template <class Work>
+void for_all_patterns(const std::vector<int>& counts, std::uint64_t seed, const Work& work) {
   for (const TypeInfo& type : kTypes) {
     for (const ReduceOp op : kOps) {
-      for (int ranks = 1; ranks <= kMostRanks; ++ranks) {
+      for (const int ranks : counts) {
         if (Pattern::impossible(type.type, op, ranks)) continue;
-        const Pattern pattern(type.type, op, ranks, kSeed);
-        for (std::uint64_t i = 0; i < kPlaces; ++i) {
-          const std::uint64_t place = i * 251;
-          const auto all = values(pattern, ranks, place);
-          const std::uint64_t most = std::max(reduce(op, all), reduce(ReduceOp::Max, all));
-          ASSERT_TRUE(is_exact(type, most))
-              << type.name << ' ' << name(op) << ' ' << ranks << " ranks, element " << place;
-        }
+        SCOPED_TRACE(std::string(type.name) + ' ' + std::string(name(op)) + ' ' +
+                     std::to_string(ranks));
+        work(type, op, ranks, Pattern(type.type, op, ranks, seed));
       }
     }
   }
+}
+
+// Whole numbers that are not negative: no partial result exceeds the whole one.
+TEST(Pattern, StaysExactInEveryTypeWhateverTheOrderOfReduction) {
+  std::vector<int> counts(kMostRanks);
+  std::iota(counts.begin(), counts.end(), 1);
+  for_all_patterns(
+      counts, kSeed, [](const TypeInfo& type, ReduceOp op, int ranks, const Pattern& pattern) {
+        for (std::uint64_t i = 0; i < kPlaces; ++i) {
+          const auto all = values(pattern, ranks, i * 251);
+          const std::uint64_t most = std::max(reduce(op, all), reduce(ReduceOp::Max, all));
+          ASSERT_TRUE(is_exact(type, most)) << "element " << i * 251;
+        }
+      });
 }
 
 TEST(Pattern, ReducesToWhatBruteForceGives) {
-  for (const TypeInfo& type : kTypes) {
-    for (const ReduceOp op : kOps) {
-      for (const int ranks : {1, 2, 3, 4, 16, 127, 128, 300}) {
-        if (Pattern::impossible(type.type, op, ranks)) continue;
-        const Pattern pattern(type.type, op, ranks, 42);
-        for (std::uint64_t i = 0; i < Pattern::kPeriod; i += 97) {
-          auto expected = static_cast<double>(reduce(op, values(pattern, ranks, i)));
-          if (op == ReduceOp::Avg) expected /= ranks;
-          if (op == ReduceOp::Avg && !type.floating) expected = std::floor(expected);
-          ASSERT_EQ(pattern.reduced(i), expected);
-        }
-      }
-    }
-  }
+  for_all_patterns({1, 2, 3, 4, 16, 127, 128, 300}, 42,
+                   [](const TypeInfo& type, ReduceOp op, int ranks, const Pattern& pattern) {
+                     for (std::uint64_t i = 0; i < Pattern::kPeriod; i += 97) {
+                       auto expected = static_cast<double>(reduce(op, values(pattern, ranks, i)));
+                       if (op == ReduceOp::Avg) expected /= ranks;
+                       if (op == ReduceOp::Avg && !type.floating) expected = std::floor(expected);
+                       ASSERT_EQ(pattern.reduced(i), expected);
+                     }
+                   });
 }
 
 TEST(Pattern, HasAnotherResultSomewhereWithoutAnyOneOfUpTo512Ranks) {
-  for (const TypeInfo& type : kTypes) {
-    for (const ReduceOp op : kOps) {
-      for (const int ranks : rank_counts()) {
-        if (Pattern::impossible(type.type, op, ranks)) continue;
-        ASSERT_EQ(silent_ranks(type, op, ranks), 0U)
-            << type.name << ' ' << name(op) << ' ' << ranks;
-      }
-    }
-  }
+  for_all_patterns(rank_counts(), kSeed,
+                   [](const TypeInfo& type, ReduceOp op, int ranks, const Pattern& pattern) {
+                     ASSERT_EQ(silent_ranks(type, op, ranks, pattern), 0U);
+                   });
 }
 
-TEST(Pattern, SaysWhatHasNoExactAverage) {
-  EXPECT_EQ(Pattern::impossible(DataType::F8e4m3, ReduceOp::Avg, 65),
+TEST(Pattern, ReportsWhatHasNoExactAverage) {
+  const auto why = [](DataType type, int ranks) {
+    return Pattern::impossible(type, ReduceOp::Avg, ranks).value_or("");
+  };
+  EXPECT_EQ(why(DataType::F8e4m3, 65),
             "no data has one average over 65 ranks in f8e4m3: 1/65 is below its normal numbers");
-  EXPECT_FALSE(Pattern::impossible(DataType::F8e4m3, ReduceOp::Avg, 64).has_value());
+  EXPECT_EQ(why(DataType::F8e4m3, 64), "");
   EXPECT_FALSE(Pattern::impossible(DataType::F8e4m3, ReduceOp::Sum, 65).has_value());
-  EXPECT_TRUE(Pattern::impossible(DataType::F8e5m2, ReduceOp::Avg, 16385).has_value());
-  EXPECT_FALSE(Pattern::impossible(DataType::F8e5m2, ReduceOp::Avg, 16384).has_value());
-  EXPECT_FALSE(Pattern::impossible(DataType::Bfloat16, ReduceOp::Avg, 1000000).has_value());
-  EXPECT_FALSE(Pattern::impossible(DataType::Double, ReduceOp::Avg, 1000000).has_value());
-  EXPECT_EQ(
-      Pattern::impossible(DataType::F8e5m2, ReduceOp::Avg, 315),
-      "no data has one average over 315 ranks in f8e5m2: 1/315 rounds to two numbers, directly "
-      "and by way of wider types");
-  EXPECT_EQ(Pattern::impossible(DataType::Int8, ReduceOp::Avg, 128),
-            "an average of int8 over 128 ranks is 0 for all data that can be summed up");
-  EXPECT_FALSE(Pattern::impossible(DataType::Uint8, ReduceOp::Avg, 127).has_value());
+  EXPECT_NE(why(DataType::F8e5m2, 16385), "");
+  EXPECT_EQ(why(DataType::F8e5m2, 16384), "");
+  EXPECT_EQ(why(DataType::Bfloat16, 1000000), "");
+  EXPECT_EQ(why(DataType::Double, 1000000), "");
+  EXPECT_NE(why(DataType::F8e5m2, 315).find("1/315 rounds to two numbers"), std::string::npos);
+  EXPECT_NE(why(DataType::Int8, 128).find("int8 over 128 ranks is 0"), std::string::npos);
+  EXPECT_EQ(why(DataType::Uint8, 127), "");
   const auto failure =
       test::failure_of([] { const Pattern pattern(DataType::Int8, ReduceOp::Avg, 128, kSeed); });
   EXPECT_EQ(failure.status, Status::Runtime);
@@ -207,32 +206,32 @@ TEST(Pattern, AveragesWithOneSenderAtAPlaceAndAllInTurn) {
   EXPECT_EQ(powers, (std::set<std::uint64_t>{1, 2, 4, 8, 16, 32, 64}));
 }
 
-TEST(Pattern, RepeatsAfterItsPeriod) {
+TEST(Pattern, RepeatsAfterAPrimePeriodThatNoBlockOrPageDivides) {
   const Pattern pattern(DataType::Float, ReduceOp::Sum, 4, kSeed);
   EXPECT_EQ(Pattern::kPeriod, 4093U);
   for (const std::uint64_t i : {0U, 1U, 4092U}) {
     EXPECT_EQ(pattern.value(2, i), pattern.value(2, i + 4093));
     EXPECT_EQ(pattern.reduced(i), pattern.reduced(i + 3 * std::uint64_t{4093}));
   }
-}
-
-TEST(Pattern, HasAPrimePeriodThatNoBlockOrPageDivides) {
   for (std::uint64_t divisor = 2; divisor * divisor <= Pattern::kPeriod; ++divisor) {
     EXPECT_NE(Pattern::kPeriod % divisor, 0U);
   }
 }
 
-TEST(Pattern, TellsRanksPlacesAndSeedsApart) {
-  const auto run = [](int rank, std::uint64_t first, std::uint64_t seed) {
-    const Pattern pattern(DataType::Int32, ReduceOp::None, 4, seed);
-    std::vector<std::uint64_t> all;
-    for (std::uint64_t i = 0; i < 64; ++i) all.push_back(pattern.value(rank, first + i));
-    return all;
-  };
-  EXPECT_NE(run(0, 0, 1), run(1, 0, 1));
-  EXPECT_NE(run(0, 0, 1), run(0, 64, 1));
-  EXPECT_NE(run(0, 0, 1), run(0, 0, 2));
-  EXPECT_EQ(run(0, 0, 1), run(0, 0, 1));
+/// What a rank sends in 64 elements.
+std::vector<std::uint64_t> run_of(const Pattern& pattern, int rank, std::uint64_t first) {
+  std::vector<std::uint64_t> run;
+  for (std::uint64_t i = 0; i < 64; ++i) run.push_back(pattern.value(rank, first + i));
+  return run;
+}
+
+TEST(Pattern, DistinguishesRanksElementsAndSeeds) {
+  const Pattern pattern(DataType::Int32, ReduceOp::None, 4, 1);
+  const Pattern other(DataType::Int32, ReduceOp::None, 4, 2);
+  EXPECT_NE(run_of(pattern, 0, 0), run_of(pattern, 1, 0));
+  EXPECT_NE(run_of(pattern, 0, 0), run_of(pattern, 0, 64));
+  EXPECT_NE(run_of(pattern, 0, 0), run_of(other, 0, 0));
+  EXPECT_EQ(run_of(pattern, 0, 0), run_of({DataType::Int32, ReduceOp::None, 4, 1}, 0, 0));
 }
 
 // What another rank sends, or any with another seed, is not what this one sends some elements on:
@@ -247,9 +246,7 @@ TEST(Pattern, IsNoOtherRanksOrSeedsSomeElementsOn) {
       const Pattern pattern(DataType::Float, op, 4, seed);
       for (int rank = 0; rank < 4; ++rank) {
         for (std::uint64_t first = 0; first < kShifts; ++first) {
-          std::vector<std::uint64_t> run;
-          for (std::uint64_t i = 0; i < 64; ++i) run.push_back(pattern.value(rank, first + i));
-          runs.insert(run);
+          runs.insert(run_of(pattern, rank, first));
         }
       }
     }

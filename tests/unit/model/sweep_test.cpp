@@ -18,24 +18,12 @@ TEST(Sweep, GoesFromOneMebibyteToOneGibibyteByDefault) {
   EXPECT_EQ(sizes.back(), 1073741824U);
 }
 
-TEST(Sweep, MultipliesByItsFactorAndStopsBelowTheLastSize) {
-  EXPECT_EQ((Sweep{.first = 8, .last = 100, .factor = 3}.sizes()), (Sizes{8, 24, 72}));
-}
-
-TEST(Sweep, AddsItsStepWhereTheFactorIsOne) {
-  EXPECT_EQ((Sweep{.first = 8, .last = 30, .step = 10, .factor = 1}.sizes()), (Sizes{8, 18, 28}));
-}
-
-TEST(Sweep, HasOneSizeWhereTheEndsAreEqual) {
-  EXPECT_EQ((Sweep{.first = 64, .last = 64}.sizes()), (Sizes{64}));
-}
-
-TEST(Sweep, IncludesItsLastSizeWhereItIsHit) {
-  EXPECT_EQ((Sweep{.first = 1, .last = 4}.sizes()), (Sizes{1, 2, 4}));
-}
-
-TEST(Sweep, EndsAlsoAtTheLargestNumbers) {
+TEST(Sweep, MultipliesByItsFactorOrAddsItsStepUpToTheLastSize) {
   constexpr Bytes kHuge = std::numeric_limits<Bytes>::max();
+  EXPECT_EQ((Sweep{.first = 8, .last = 100, .factor = 3}.sizes()), (Sizes{8, 24, 72}));
+  EXPECT_EQ((Sweep{.first = 8, .last = 30, .step = 10, .factor = 1}.sizes()), (Sizes{8, 18, 28}));
+  EXPECT_EQ((Sweep{.first = 64, .last = 64}.sizes()), (Sizes{64}));
+  EXPECT_EQ((Sweep{.first = 1, .last = 4}.sizes()), (Sizes{1, 2, 4}));
   EXPECT_EQ((Sweep{.first = kHuge / 2 + 1, .last = kHuge}.sizes()), (Sizes{kHuge / 2 + 1}));
 }
 

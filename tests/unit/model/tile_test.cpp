@@ -101,7 +101,7 @@ TEST(Tile, HoldsAnAverageRoundedOnceToItsType) {
   }
 }
 
-TEST(ElementText, IsTheNumberAsPeopleWriteIt) {
+TEST(ElementText, IsTheNumberInDecimals) {
   const auto text = [](DataType type, auto value) {
     return element_text(type, reinterpret_cast<const std::byte*>(&value));
   };

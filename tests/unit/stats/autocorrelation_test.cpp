@@ -13,26 +13,14 @@
 namespace busbar::stats {
 namespace {
 
-TEST(CenteredRanks, FollowTheOrderOfTheSamples) {
-  EXPECT_EQ(centered_ranks(std::vector<double>{30, 10, 20}), (std::vector<double>{1, -1, 0}));
-}
+using Samples = std::vector<double>;
 
-TEST(CenteredRanks, ShareTheMidRankAmongEqualSamples) {
-  EXPECT_EQ(centered_ranks(std::vector<double>{5, 1, 5, 9}),
-            (std::vector<double>{0, -1.5, 0, 1.5}));
-}
-
-TEST(CenteredRanks, AreZeroForAConstantSeries) {
-  EXPECT_EQ(centered_ranks(std::vector<double>(4, 7.0)), std::vector<double>(4, 0.0));
-}
-
-TEST(CenteredRanks, DoNotSeeHowFarAnOutlierIs) {
-  EXPECT_EQ(centered_ranks(std::vector<double>{1, 2, 3}),
-            centered_ranks(std::vector<double>{1, 2, 3000}));
-}
-
-TEST(CenteredRanks, AreEmptyForNoSamples) {
-  EXPECT_TRUE(centered_ranks(std::vector<double>{}).empty());
+TEST(CenteredRanks, FollowTheOrderOfTheSamplesWithTheMidRankForEqualOnes) {
+  EXPECT_EQ(centered_ranks(Samples{30, 10, 20}), (Samples{1, -1, 0}));
+  EXPECT_EQ(centered_ranks(Samples{5, 1, 5, 9}), (Samples{0, -1.5, 0, 1.5}));
+  EXPECT_EQ(centered_ranks(Samples(4, 7.0)), Samples(4, 0.0));
+  EXPECT_EQ(centered_ranks(Samples{1, 2, 3}), centered_ranks(Samples{1, 2, 3000}));
+  EXPECT_TRUE(centered_ranks(Samples{}).empty());
 }
 
 double mean_estimate(std::size_t count, double iact, int repetitions) {
@@ -44,47 +32,37 @@ double mean_estimate(std::size_t count, double iact, int repetitions) {
   return sum / repetitions;
 }
 
-TEST(AutocorrelationTime, IsOneForAConstantSeries) {
-  EXPECT_EQ(integrated_autocorrelation_time(std::vector<double>(50, 3.0)), 1);
-}
-
-TEST(AutocorrelationTime, IsOneForTooFewSamplesToCorrelate) {
-  EXPECT_EQ(integrated_autocorrelation_time(std::vector<double>{}), 1);
-  EXPECT_EQ(integrated_autocorrelation_time(std::vector<double>{1}), 1);
-  EXPECT_EQ(integrated_autocorrelation_time(std::vector<double>{1, 2}), 1);
-}
-
-TEST(AutocorrelationTime, IsOneForASeriesThatAlternates) {
-  std::vector<double> samples;
+TEST(AutocorrelationTime, IsOneForAConstantOrAlternatingSeriesOrTooFewSamples) {
+  EXPECT_EQ(integrated_autocorrelation_time(Samples(50, 3.0)), 1);
+  EXPECT_EQ(integrated_autocorrelation_time(Samples{}), 1);
+  EXPECT_EQ(integrated_autocorrelation_time(Samples{1}), 1);
+  EXPECT_EQ(integrated_autocorrelation_time(Samples{1, 2}), 1);
+  Samples samples;
   samples.reserve(100);
   for (int i = 0; i < 100; ++i) samples.push_back(i % 2 == 0 ? 1.0 : 2.0);
   EXPECT_EQ(integrated_autocorrelation_time(samples), 1);
 }
 
-TEST(AutocorrelationTime, IsTheSampleCountForASeriesThatOnlyRises) {
-  std::vector<double> samples(200);
+TEST(AutocorrelationTime, IsTheSampleCountForASeriesThatOnlyRisesOrForOneStep) {
+  Samples samples(200);
   std::iota(samples.begin(), samples.end(), 1.0);
   EXPECT_EQ(integrated_autocorrelation_time(samples), 200);
+  // rho(1) = 20 / 32, phi = 0.643 + 3.571 / 8 > 1.
+  EXPECT_EQ(integrated_autocorrelation_time(Samples{1, 1, 1, 1, 2, 2, 2, 2}), 8);
 }
 
-// Centered ranks -3 -3 3 3 -1 -1 1 1: rho(1) = 7 / 40. Geyer: 2 (1 + 0.175) - 1 = 1.35. First
-// order: phi = 2 sin(0.175 pi / 6) = 0.18305; + (1 + 4 phi) / 8 = 0.39958; (1 + phi) / (1 - phi)
-// = 2.3310.
 TEST(AutocorrelationTime, OfAShortSeriesIsTheFirstOrderOneWithItsBiasUndone) {
-  EXPECT_NEAR(integrated_autocorrelation_time(std::vector<double>{1, 1, 4, 4, 2, 2, 3, 3}), 2.3306,
-              1e-4);
-}
-
-// rho(1) = 20 / 32, phi = 0.643 + 3.571 / 8 > 1.
-TEST(AutocorrelationTime, IsTheSampleCountForOneStep) {
-  EXPECT_EQ(integrated_autocorrelation_time(std::vector<double>{1, 1, 1, 1, 2, 2, 2, 2}), 8);
+  // Centered ranks -3 -3 3 3 -1 -1 1 1: rho(1) = 7 / 40. Geyer: 2 (1 + 0.175) - 1 = 1.35. First
+  // order: phi = 2 sin(0.175 pi / 6) = 0.18305; + (1 + 4 phi) / 8 = 0.39958; (1 + phi) / (1 - phi)
+  // = 2.3310.
+  EXPECT_NEAR(integrated_autocorrelation_time(Samples{1, 1, 4, 4, 2, 2, 3, 3}), 2.3306, 1e-4);
 }
 
 TEST(AutocorrelationTime, SeesCorrelationThatSkipsANeighbour) {
   std::mt19937_64 random = test::fixed_random(5);
-  const std::vector<double> odd = test::series(random, 10000, 19, 0.05);
-  const std::vector<double> even = test::series(random, 10000, 19, 0.05);
-  std::vector<double> interleaved;
+  const Samples odd = test::series(random, 10000, 19, 0.05);
+  const Samples even = test::series(random, 10000, 19, 0.05);
+  Samples interleaved;
   for (std::size_t i = 0; i < odd.size(); ++i) {
     interleaved.push_back(odd[i]);
     interleaved.push_back(even[i]);
@@ -92,26 +70,20 @@ TEST(AutocorrelationTime, SeesCorrelationThatSkipsANeighbour) {
   EXPECT_NEAR(integrated_autocorrelation_time(interleaved), 19, 4);
 }
 
-TEST(AutocorrelationTime, FindsTheTrueTimeOfALongSeries) {
+TEST(AutocorrelationTime, IsTheTrueTimeOfALongSeriesAndNotUnderestimatedByAShortOne) {
   EXPECT_NEAR(mean_estimate(20000, 1, 20), 1.0, 0.1);
   EXPECT_NEAR(mean_estimate(20000, 3, 20), 3.0, 0.3);
   EXPECT_NEAR(mean_estimate(20000, 19, 20), 19.0, 2.0);
   EXPECT_NEAR(mean_estimate(20000, 66, 20), 66.0, 7.0);
-}
-
-TEST(AutocorrelationTime, IsNotUnderestimatedByShortSeries) {
   EXPECT_GE(mean_estimate(500, 19, 400), 19);
   EXPECT_GE(mean_estimate(500, 66, 400), 66);
-}
-
-TEST(AutocorrelationTime, StaysNearOneForShortIndependentSeries) {
   EXPECT_LE(mean_estimate(50, 1, 2000), 1.3);
   EXPECT_LE(mean_estimate(500, 1, 400), 1.15);
 }
 
 TEST(AutocorrelationTime, SeesThroughAThousandfoldOutlier) {
   std::mt19937_64 random = test::fixed_random(2);
-  std::vector<double> samples = test::series(random, 500, 19, 0.05);
+  Samples samples = test::series(random, 500, 19, 0.05);
   const double clean = integrated_autocorrelation_time(samples);
   samples[250] *= 1000;
   EXPECT_NEAR(integrated_autocorrelation_time(samples), clean, 0.2 * clean);
@@ -119,7 +91,7 @@ TEST(AutocorrelationTime, SeesThroughAThousandfoldOutlier) {
 
 TEST(AutocorrelationTime, IsTheSameForTheLogarithmOfTheSamples) {
   std::mt19937_64 random = test::fixed_random(3);
-  std::vector<double> samples = test::series(random, 500, 3, 0.5);
+  Samples samples = test::series(random, 500, 3, 0.5);
   const double linear = integrated_autocorrelation_time(samples);
   for (double& sample : samples) sample = std::log(sample);
   EXPECT_EQ(integrated_autocorrelation_time(samples), linear);

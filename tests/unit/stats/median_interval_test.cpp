@@ -2,6 +2,7 @@
 #include "stats/median_interval.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -25,21 +26,22 @@ Pair ranks_of(std::size_t count, double iact = 1, double stretch = 1) {
 
 // The 95 % ranks of P(x_(j) <= M <= x_(k)) = sum over i = j .. k-1 of C(n, i) / 2^n.
 TEST(MedianRanks, AreTheExactBinomialRanksForIndependentSamples) {
-  EXPECT_EQ(ranks_of(6), (Pair{1, 6}));
-  EXPECT_EQ(ranks_of(8), (Pair{1, 8}));
-  EXPECT_EQ(ranks_of(10), (Pair{2, 9}));
-  EXPECT_EQ(ranks_of(15), (Pair{4, 12}));
-  EXPECT_EQ(ranks_of(20), (Pair{6, 15}));
-  EXPECT_EQ(ranks_of(30), (Pair{10, 21}));
-  EXPECT_EQ(ranks_of(50), (Pair{18, 33}));
-  EXPECT_EQ(ranks_of(100), (Pair{40, 61}));
-  EXPECT_EQ(ranks_of(200), (Pair{86, 115}));
-  EXPECT_EQ(ranks_of(500), (Pair{228, 273}));
-  EXPECT_EQ(ranks_of(1000), (Pair{469, 532}));
-}
-
-TEST(MedianRanks, DoNotExistForFiveSamples) {
+  for (const auto& [count, low, high] : {std::array<std::size_t, 3>{6, 1, 6},
+                                         {8, 1, 8},
+                                         {10, 2, 9},
+                                         {15, 4, 12},
+                                         {20, 6, 15},
+                                         {30, 10, 21},
+                                         {50, 18, 33},
+                                         {100, 40, 61},
+                                         {200, 86, 115},
+                                         {500, 228, 273},
+                                         {1000, 469, 532},
+                                         {1000000, 499020, 500981}}) {
+    EXPECT_EQ(ranks_of(count), (Pair{low, high})) << count;
+  }
   for (std::size_t count = 0; count <= 5; ++count) EXPECT_FALSE(median_ranks(count)) << count;
+  EXPECT_EQ(ranks_of(50, 0.5), (Pair{18, 33}));  // a time below one is one
 }
 
 TEST(MedianRanks, DoNotExistForFewerThanSixIndependentSamples) {
@@ -48,23 +50,13 @@ TEST(MedianRanks, DoNotExistForFewerThanSixIndependentSamples) {
   EXPECT_FALSE(median_ranks(500, std::numeric_limits<double>::infinity()));
 }
 
-// 500 samples of time 5 are worth 100, whose ranks lie 10.5 from the middle; 250.5 -+ 52.5.
-TEST(MedianRanks, SpreadWithTheAutocorrelationTime) {
+TEST(MedianRanks, SpreadWithTheAutocorrelationTimeAndTheStretchUpToTheExtremes) {
+  // 500 samples of time 5 are worth 100, whose ranks lie 10.5 from the middle; 250.5 -+ 52.5.
   EXPECT_EQ(ranks_of(500, 5), (Pair{198, 303}));
-}
-
-TEST(MedianRanks, OfFewIndependentSamplesLeaveOutTheExtremes) {
   EXPECT_EQ(ranks_of(600, 100), (Pair{51, 550}));
-}
-
-TEST(MedianRanks, SpreadWithTheStretchUpToTheExtremes) {
   EXPECT_EQ(ranks_of(100, 1, 2), (Pair{30, 71}));
   EXPECT_EQ(ranks_of(100, 1, 100), (Pair{1, 100}));
 }
-
-TEST(MedianRanks, TakeATimeBelowOneAsOne) { EXPECT_EQ(ranks_of(50, 0.5), (Pair{18, 33})); }
-
-TEST(MedianRanks, StandTheLargestCounts) { EXPECT_EQ(ranks_of(1000000), (Pair{499020, 500981})); }
 
 /// 1, n, 2, n - 1, ...: it alternates about its middle, and so has autocorrelation time 1.
 std::vector<double> alternating(std::size_t count) {
@@ -76,46 +68,29 @@ std::vector<double> alternating(std::size_t count) {
   return samples;
 }
 
-TEST(MedianInterval, HasNoAnswerForFiveSamples) {
-  EXPECT_FALSE(median_interval(alternating(5)));
-  EXPECT_FALSE(median_interval(std::vector<double>{}));
-}
-
-TEST(MedianInterval, IsMinimumToMaximumForSixSamples) {
-  const auto interval = median_interval(alternating(6));
+void expect_interval(const std::vector<double>& samples, double low, double high) {
+  const auto interval = median_interval(samples);
   ASSERT_TRUE(interval);
+  EXPECT_EQ(interval->low, low);
+  EXPECT_EQ(interval->high, high);
   EXPECT_EQ(interval->iact, 1);
-  EXPECT_EQ(interval->low, 1);
-  EXPECT_EQ(interval->high, 6);
 }
 
 // Student with n / 2 degrees of freedom, not the normal: n = 20, t = 2.228, 4.5 ranks become 5.1;
 // n = 50, t = 2.060, 7.5 become 7.9 and the nearest ranks are still the textbook's.
 TEST(MedianInterval, IsWiderThanTheTextbookOnlyWhereTheSamplesAreFew) {
-  const auto twenty = median_interval(alternating(20));
-  ASSERT_TRUE(twenty);
-  EXPECT_EQ(twenty->low, 5);
-  EXPECT_EQ(twenty->high, 16);
-  const auto fifty = median_interval(alternating(50));
-  ASSERT_TRUE(fifty);
-  EXPECT_EQ(fifty->low, 18);
-  EXPECT_EQ(fifty->high, 33);
-  EXPECT_DOUBLE_EQ(fifty->half_width, 7.5 / 25.5);
+  expect_interval(alternating(6), 1, 6);
+  expect_interval(alternating(20), 5, 16);
+  expect_interval(alternating(50), 18, 33);
+  EXPECT_DOUBLE_EQ(median_interval(alternating(50))->half_width, 7.5 / 25.5);
 }
 
-TEST(MedianInterval, HasNoWidthForAConstantSeries) {
-  const auto interval = median_interval(std::vector<double>(50, 3.0));
-  ASSERT_TRUE(interval);
-  EXPECT_EQ(interval->low, 3);
-  EXPECT_EQ(interval->high, 3);
-  EXPECT_EQ(interval->half_width, 0);
-  EXPECT_EQ(interval->iact, 1);
-}
-
-TEST(MedianInterval, HasNoWidthForASeriesOfZeros) {
-  const auto interval = median_interval(std::vector<double>(50, 0.0));
-  ASSERT_TRUE(interval);
-  EXPECT_EQ(interval->half_width, 0);
+TEST(MedianInterval, HasNoWidthForAConstantSeriesAlsoOfZeros) {
+  for (const double value : {3.0, 0.0}) {
+    const std::vector<double> samples(50, value);
+    expect_interval(samples, value, value);
+    EXPECT_EQ(median_interval(samples)->half_width, 0);
+  }
 }
 
 TEST(MedianInterval, IsAsWideForNegativeSamples) {
@@ -142,7 +117,9 @@ TEST(MedianInterval, IsStretchedAsStudentsQuantileIsOverTheNormalOne) {
   EXPECT_NEAR(static_cast<double>(below), 3447, 3);  // 7 ranks are a thousandth
 }
 
-TEST(MedianInterval, HasNoAnswerForASeriesThatOnlyRises) {
+TEST(MedianInterval, HasNoAnswerForFiveSamplesOrASeriesThatOnlyRises) {
+  EXPECT_FALSE(median_interval(alternating(5)));
+  EXPECT_FALSE(median_interval(std::vector<double>{}));
   std::vector<double> samples(500);
   std::iota(samples.begin(), samples.end(), 1.0);
   EXPECT_FALSE(median_interval(samples));

@@ -12,15 +12,12 @@
 namespace busbar::stats {
 namespace {
 
-std::vector<double> wide(std::size_t count) {
+std::vector<double> spread(std::size_t count, double by) {
   std::mt19937_64 random = test::fixed_random(1);
-  return test::series(random, count, 1, 2.0);
+  return test::series(random, count, 1, by);
 }
-
-std::vector<double> quiet(std::size_t count) {
-  std::mt19937_64 random = test::fixed_random(1);
-  return test::series(random, count, 1, 0.001);
-}
+std::vector<double> wide(std::size_t count) { return spread(count, 2.0); }
+std::vector<double> quiet(std::size_t count) { return spread(count, 0.001); }
 
 std::vector<double> rising(std::size_t count) {
   std::vector<double> samples(count);
@@ -36,10 +33,12 @@ TEST(StopReason, IsSpelledAsInTheCsv) {
   EXPECT_EQ(name(StopReason::Count), "count");
 }
 
-TEST(StopRule, StopsAQuietSeriesAtTheFirstLook) {
+TEST(StopRule, StopsAQuietSeriesAtTheFirstLookUnlessItsWidthIsTooLarge) {
   StopRule rule(StopLimits{});
   EXPECT_EQ(rule.decide(quiet(49), 0), StopReason::None);
   EXPECT_EQ(rule.decide(quiet(50), 0), StopReason::CiWidth);
+  EXPECT_EQ(StopRule(StopLimits{}).decide(quiet(50), 99), StopReason::CiWidth);  // not the budget
+  EXPECT_EQ(StopRule(StopLimits{.ci_width = 0.0001}).decide(quiet(50), 0), StopReason::None);
 }
 
 TEST(StopRule, StopsAWideSeriesAtTheLargestNumberOfSamples) {
@@ -55,7 +54,7 @@ TEST(StopRule, LooksOnlyOnAGeometricSchedule) {
   EXPECT_EQ(rule.decide(quiet(75), 0), StopReason::CiWidth);
 }
 
-TEST(StopRule, SaysHowManySamplesAreWantedUntilTheNextLook) {
+TEST(StopRule, CountsTheSamplesUntilTheNextLook) {
   StopRule rule(StopLimits{});
   EXPECT_EQ(rule.until_next_look(0), 50U);
   EXPECT_EQ(rule.until_next_look(49), 1U);
@@ -85,16 +84,6 @@ TEST(StopRule, MindsTheTimeBudgetBetweenLooks) {
   StopRule rule(StopLimits{.time_budget_s = 3.0});
   EXPECT_EQ(rule.decide(wide(3), 2.9), StopReason::None);
   EXPECT_EQ(rule.decide(wide(4), 3.0), StopReason::TimeBudget);
-}
-
-TEST(StopRule, NamesTheWidthWhereTheBudgetIsSpentAtTheSameTime) {
-  StopRule rule(StopLimits{});
-  EXPECT_EQ(rule.decide(quiet(50), 99), StopReason::CiWidth);
-}
-
-TEST(StopRule, TakesTheWidthFromItsLimits) {
-  StopRule strict(StopLimits{.ci_width = 0.0001});
-  EXPECT_EQ(strict.decide(quiet(50), 0), StopReason::None);
 }
 
 // Equal samples are independent and their interval has no width: ten of them are the fewest.

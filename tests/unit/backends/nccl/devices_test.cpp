@@ -20,17 +20,18 @@ VisibleDevices rank_of(char host, std::string_view devices) {
 
 using Ranks = std::vector<VisibleDevices>;
 
-std::vector<int> indices(const Ranks& ranks) {
-  std::vector<int> indices;
-  for (const Assignment& assignment : assign_devices(ranks)) indices.push_back(assignment.index);
+using Numbers = std::vector<int>;
+
+Numbers indices(const Ranks& ranks) {
+  Numbers indices;
+  for (const Assignment& one : assign_devices(ranks)) indices.push_back(one.index);
   return indices;
 }
 
-std::vector<int> ranks_on_device(const Ranks& ranks) {
-  std::vector<int> ranks_on_device;
-  for (const Assignment& assignment : assign_devices(ranks))
-    ranks_on_device.push_back(assignment.ranks_on_device);
-  return ranks_on_device;
+Numbers ranks_on_device(const Ranks& ranks) {
+  Numbers counts;
+  for (const Assignment& one : assign_devices(ranks)) counts.push_back(one.ranks_on_device);
+  return counts;
 }
 
 test::Failure refusal(const Ranks& ranks) {
@@ -47,39 +48,30 @@ Ranks from_device(int first, Ranks ranks) {
   return ranks;
 }
 
-TEST(AssignDevices, GivesEveryRankADeviceOfItsOwn) {
+TEST(AssignDevices, GivesEveryRankADeviceOfItsOwnFromTheFirstOrTheRequestedOneOn) {
   const Ranks ranks(4, rank_of('x', "abcd"));
-  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{1, 1, 1, 1}));
-}
-
-TEST(AssignDevices, LeavesDevicesThatNoRankNeeds) {
-  EXPECT_EQ(indices(Ranks(2, rank_of('x', "abcdefgh"))), (std::vector<int>{0, 1}));
+  EXPECT_EQ(indices(ranks), (Numbers{0, 1, 2, 3}));
+  EXPECT_EQ(ranks_on_device(ranks), (Numbers{1, 1, 1, 1}));
+  EXPECT_EQ(indices(Ranks(2, rank_of('x', "abcdefgh"))), (Numbers{0, 1}));
+  EXPECT_EQ(indices(from_device(2, Ranks(2, rank_of('x', "abcd")))), (Numbers{2, 3}));
 }
 
 TEST(AssignDevices, KnowsADeviceThatALauncherShowsToEachRankAsItsFirst) {
   const Ranks ranks{rank_of('x', "a"), rank_of('x', "b"), rank_of('x', "c")};
-  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 0, 0}));
-  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(indices(ranks), (Numbers{0, 0, 0}));
+  EXPECT_EQ(ranks_on_device(ranks), (Numbers{1, 1, 1}));
 }
 
 TEST(AssignDevices, SkipsWhatARankUnderAnotherMaskHasTaken) {
   const Ranks ranks{rank_of('x', "ba"), rank_of('x', "abc"), rank_of('x', "abc")};
-  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 0, 2}));
+  EXPECT_EQ(indices(ranks), (Numbers{0, 0, 2}));
 }
 
-TEST(AssignDevices, BeginsAnewOnEveryHost) {
-  const Ranks ranks{rank_of('x', "ab"), rank_of('x', "ab"), rank_of('y', "cd"), rank_of('y', "cd")};
-  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 1, 0, 1}));
-}
-
-TEST(AssignDevices, TakesHostsInAnyOrderOfRanks) {
-  const Ranks ranks{rank_of('x', "ab"), rank_of('y', "cd"), rank_of('x', "ab"), rank_of('y', "cd")};
-  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 0, 1, 1}));
-}
-
-TEST(AssignDevices, BeginsWithTheDeviceThatWasAskedFor) {
-  EXPECT_EQ(indices(from_device(2, Ranks(2, rank_of('x', "abcd")))), (std::vector<int>{2, 3}));
+TEST(AssignDevices, BeginsAgainOnEveryHostInAnyOrderOfRanks) {
+  const VisibleDevices x = rank_of('x', "ab");
+  const VisibleDevices y = rank_of('y', "cd");
+  EXPECT_EQ(indices({x, x, y, y}), (Numbers{0, 1, 0, 1}));
+  EXPECT_EQ(indices({x, y, x, y}), (Numbers{0, 0, 1, 1}));
 }
 
 TEST(AssignDevices, RefusesADeviceThatIsNotThere) {
@@ -91,11 +83,11 @@ TEST(AssignDevices, RefusesADeviceThatIsNotThere) {
   }
 }
 
-TEST(AssignDevices, RefusesMoreRanksThanDevicesAndTellsHowToGoOn) {
+TEST(AssignDevices, RefusesMoreRanksThanDevicesAndSuggestsHowToGoOn) {
   EXPECT_EQ(refusal(Ranks(3, rank_of('x', "ab"))).status, Status::Usage);
-  EXPECT_EQ(refusal(Ranks(3, rank_of('x', "ab"))).message,
-            "rank 2 has no GPU of its own: 3 ranks on its host, which shows it 2 GPUs; start 2 "
-            "ranks a host, or let ranks share GPUs by --share-gpus");
+  for (const char* text : {"rank 2 ", "3 ranks", "2 GPUs", "start 2 ranks", "--share-gpus"}) {
+    EXPECT_TRUE(refusal(Ranks(3, rank_of('x', "ab"))).says(text)) << text;
+  }
 }
 
 TEST(AssignDevices, CountsTheRanksOfTheHostThatHasTooMany) {
@@ -110,25 +102,15 @@ TEST(AssignDevices, CountsOnlyDevicesFromTheFirstOneOn) {
   EXPECT_TRUE(refusal(ranks).says("which shows it 1 GPU;")) << refusal(ranks).message;
 }
 
-TEST(AssignDevices, LetsRanksShareInTurnWhereTheyWish) {
+TEST(AssignDevices, SharesInTurnOnEachHostWhereThatIsRequestedAndDevicesAreTooFew) {
   const Ranks ranks = sharing(Ranks(5, rank_of('x', "ab")));
-  EXPECT_EQ(indices(ranks), (std::vector<int>{0, 1, 0, 1, 0}));
-  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{3, 2, 3, 2, 3}));
-}
-
-TEST(AssignDevices, SharesNothingWhereDevicesSuffice) {
-  EXPECT_EQ(ranks_on_device(sharing(Ranks(2, rank_of('x', "ab")))), (std::vector<int>{1, 1}));
-}
-
-TEST(AssignDevices, SharesFromTheFirstDeviceOn) {
-  const Ranks ranks = from_device(1, sharing(Ranks(4, rank_of('x', "abc"))));
-  EXPECT_EQ(indices(ranks), (std::vector<int>{1, 2, 1, 2}));
-}
-
-TEST(AssignDevices, SharesOnEachHostByItself) {
-  const Ranks ranks = sharing({rank_of('x', "a"), rank_of('y', "b"), rank_of('x', "a"),
-                               rank_of('y', "b"), rank_of('y', "b")});
-  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{2, 3, 2, 3, 3}));
+  EXPECT_EQ(indices(ranks), (Numbers{0, 1, 0, 1, 0}));
+  EXPECT_EQ(ranks_on_device(ranks), (Numbers{3, 2, 3, 2, 3}));
+  EXPECT_EQ(ranks_on_device(sharing(Ranks(2, rank_of('x', "ab")))), (Numbers{1, 1}));
+  EXPECT_EQ(indices(from_device(1, sharing(Ranks(4, rank_of('x', "abc"))))), (Numbers{1, 2, 1, 2}));
+  const VisibleDevices x = rank_of('x', "a");
+  const VisibleDevices y = rank_of('y', "b");
+  EXPECT_EQ(ranks_on_device(sharing({x, y, x, y, y})), (Numbers{2, 3, 2, 3, 3}));
 }
 
 TEST(AssignDevices, RefusesARankThatSeesNoDevice) {
@@ -150,20 +132,20 @@ TEST(AssignDevices, CountsTheRanksOnInstancesOfOneGpu) {
   EXPECT_EQ(assignments[2].ranks_on_gpu, 1);  // another host
 }
 
-TEST(NoDevice, SaysInOneLineWhyWhereThereIsNone) {
+TEST(NoDevice, GivesTheReasonInOneLineWhereThereIsNone) {
   const auto reason = no_device();
   if (!reason) GTEST_SKIP() << "this machine has a device";
   EXPECT_TRUE(reason->starts_with("no CUDA device")) << *reason;
   EXPECT_EQ(reason->find('\n'), std::string::npos);
 }
 
-TEST(AssignDevices, GivesEveryRankTheDeviceThatItWants) {
+TEST(AssignDevices, GivesEveryRankTheDeviceThatItRequests) {
   Ranks ranks{rank_of('a', "wxyz"), rank_of('a', "wxyz"), rank_of('a', "wxyz")};
   ranks[0].wanted = 3;
   ranks[1].wanted = 1;
   ranks[2].wanted = 0;
-  EXPECT_EQ(indices(ranks), (std::vector<int>{3, 1, 0}));
-  EXPECT_EQ(ranks_on_device(ranks), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(indices(ranks), (Numbers{3, 1, 0}));
+  EXPECT_EQ(ranks_on_device(ranks), (Numbers{1, 1, 1}));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST(SharedLibrary, OpensTheFirstNameThatIsThere) {
   EXPECT_EQ(library.problem(), "");
 }
 
-TEST(SharedLibrary, SaysWhichOneIsMissing) {
+TEST(SharedLibrary, NamesTheOneThatIsMissing) {
   const SharedLibrary library{"libnobody-has-this.so.7", "libnor-this.so"};
   EXPECT_FALSE(library.is_open());
   EXPECT_EQ(library.find("sqrt"), nullptr);
@@ -63,18 +63,15 @@ TEST(NcclConfig, IsThatOfTheHeaderAsFarAsTheHeaderGoes) {
 #endif
 }
 
-TEST(NcclConfig, IsBlockingAndAsNcclTestsHasIt) {
+TEST(NcclConfig, IsBlockingAndAsNcclTestsHasItWithThePolicyAndPeersThatAreAskedFor) {
   const NcclConfig config = nccl_config({});
   EXPECT_EQ(config.blocking, 1);  // a group of a non-blocking communicator starts a thread
   EXPECT_EQ(config.nvlink_centric_sched, 1);
   EXPECT_EQ(config.cta_policy, NcclConfig::kUndefined);
   EXPECT_EQ(config.max_p2p_peers, NcclConfig::kUndefined);
-}
-
-TEST(NcclConfig, HasTheCtaPolicyAndThePeersThatAreAskedFor) {
-  const NcclConfig config = nccl_config({.cta_policy = 2, .peers = 2});
-  EXPECT_EQ(config.cta_policy, 2);
-  EXPECT_EQ(config.max_p2p_peers, 2);
+  const NcclConfig asked = nccl_config({.cta_policy = 2, .peers = 2});
+  EXPECT_EQ(asked.cta_policy, 2);
+  EXPECT_EQ(asked.max_p2p_peers, 2);
 }
 
 }  // namespace

@@ -31,55 +31,42 @@ TEST_P(ParsedChoice, IsReadFromTheLineOfItsVersion) {
   EXPECT_EQ(choice->channels, GetParam().channels);
 }
 
+LoggedChoice choice(const char* name, const char* line, const char* algorithm, const char* protocol,
+                    std::optional<int> channels = {}) {
+  return {name, line, algorithm, protocol, channels};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Versions, ParsedChoice,
     testing::Values(
-        LoggedChoice{"Nccl220", "65536 Bytes -> Algo 1 proto 0 time 21.500000", "Ring", "LL", {}},
-        LoggedChoice{"Nccl222Nvls",
-                     "1073741824 Bytes -> Algo 4 proto 2 time 4000.250000",
-                     "NVLS",
-                     "Simple",
-                     {}},
-        LoggedChoice{"Nccl223",
-                     "AllGather: 4096 Bytes -> Algo 6 proto 2 time 30.125000",
-                     "PAT",
-                     "Simple",
-                     {}},
-        LoggedChoice{"Nccl224",
-                     "AllReduce: 4096 Bytes -> Algo TREE proto LL128 "
-                     "channel{Lo..Hi}={0..15}",
-                     "Tree", "LL128", 16},
-        LoggedChoice{"Nccl228Part",
-                     "Broadcast: 8 Bytes -> Algo RING proto LL "
-                     "channel{Lo..Hi}={3..3}",
-                     "Ring", "LL", 1},
-        LoggedChoice{"Nccl230NvlsTree",
-                     "AllReduce: 1048576 Bytes -> Algo NVLS_TREE proto SIMPLE "
-                     "channel{Lo..Hi}={0..23}",
-                     "NVLSTree", "Simple", 24},
-        LoggedChoice{"ALaterAlgorithm",
-                     "AllReduce: 8 Bytes -> Algo MESH proto LL256 "
-                     "channel{Lo..Hi}={0..1}",
-                     "MESH", "LL256", 2},
-        LoggedChoice{"Nccl227Symmetric",
-                     "AllReduce [Symmetric]: 8192 Bytes -> Kernel "
-                     "AllReduce_AGxLLMC_R nchannels 4 nthreads 512",
-                     "Symmetric", "AGxLLMC_R", 4},
-        LoggedChoice{"Nccl228Symmetric",
-                     "ReduceScatter [Symmetric]: 8192 Bytes -> Kernel "
-                     "ReduceScatter_LD nchannels 8 nthreads 512 nWorks 1",
-                     "Symmetric", "LD", 8},
-        LoggedChoice{"Nccl229CopyEngine",
-                     "AllGather [Copy Engine]: 8192 Bytes -> cudaMemcpy; CE "
-                     "synchronization with NVLS",
-                     "CopyEngine",
-                     "",
-                     {}},
-        LoggedChoice{"Nccl230Hierarchical",
-                     "AlltoAll [Hierarchical CE]: 8 Bytes -> RMA proxy + CE",
-                     "HierarchicalCE",
-                     "",
-                     {}}),
+        choice("Nccl220", "65536 Bytes -> Algo 1 proto 0 time 21.500000", "Ring", "LL"),
+        choice("Nccl222Nvls", "1073741824 Bytes -> Algo 4 proto 2 time 4000.250000", "NVLS",
+               "Simple"),
+        choice("Nccl223", "AllGather: 4096 Bytes -> Algo 6 proto 2 time 30.125000", "PAT",
+               "Simple"),
+        choice("Nccl224", "AllReduce: 4096 Bytes -> Algo TREE proto LL128 channel{Lo..Hi}={0..15}",
+               "Tree", "LL128", 16),
+        choice("Nccl228Part", "Broadcast: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={3..3}",
+               "Ring", "LL", 1),
+        choice("Nccl230NvlsTree",
+               "AllReduce: 1048576 Bytes -> Algo NVLS_TREE proto SIMPLE channel{Lo..Hi}={0..23}",
+               "NVLSTree", "Simple", 24),
+        choice("ALaterAlgorithm",
+               "AllReduce: 8 Bytes -> Algo MESH proto LL256 channel{Lo..Hi}={0..1}", "MESH",
+               "LL256", 2),
+        choice("Nccl227Symmetric",
+               "AllReduce [Symmetric]: 8192 Bytes -> Kernel AllReduce_AGxLLMC_R nchannels 4 "
+               "nthreads 512",
+               "Symmetric", "AGxLLMC_R", 4),
+        choice("Nccl228Symmetric",
+               "ReduceScatter [Symmetric]: 8192 Bytes -> Kernel ReduceScatter_LD nchannels 8 "
+               "nthreads 512 nWorks 1",
+               "Symmetric", "LD", 8),
+        choice("Nccl229CopyEngine",
+               "AllGather [Copy Engine]: 8192 Bytes -> cudaMemcpy; CE synchronization with NVLS",
+               "CopyEngine", ""),
+        choice("Nccl230Hierarchical", "AlltoAll [Hierarchical CE]: 8 Bytes -> RMA proxy + CE",
+               "HierarchicalCE", "")),
     [](const auto& one) { return one.param.name; });
 
 TEST(ParseChoice, TakesTheLastLineAndSkipsWhatIsNone) {
@@ -130,9 +117,6 @@ TEST(ParseTransports, ReadsTheChannelsOfNccl214) {
   EXPECT_TRUE(found.known);
   EXPECT_FALSE(found.nvls);
   EXPECT_STREQ(found.channels.data(), "24 coll, 32 p2p");
-}
-
-TEST(ParseTransports, KnowsNothingOfALogWithoutSuchLines) {
   EXPECT_FALSE(parse_nccl_transports("").known);
   EXPECT_FALSE(parse_nccl_transports("a:1:2 [0] NCCL INFO Connected all rings\n").known);
 }

@@ -8,36 +8,25 @@
 namespace busbar {
 namespace {
 
-TEST(NcclRoutines, AreThereForEveryRegisteredCollective) {
+TEST(NcclRoutines, ExistForEveryMeasuredCollectiveInPlaceUnlessTheyWouldOverwrite) {
   ASSERT_FALSE(measured_collectives().empty());
   for (const Collective* collective : measured_collectives()) {
     const NcclRoutine* routine = find_nccl_routine(collective->name);
     ASSERT_NE(routine, nullptr) << collective->name;
     EXPECT_EQ(routine->collective, collective->name);
     EXPECT_NE(routine->enqueue, nullptr) << collective->name;
+    const bool overwrites = collective->name == "alltoall" || collective->name == "sendrecv";
+    EXPECT_EQ(routine->in_place, !overwrites) << collective->name;
   }
-}
-
-TEST(NcclRoutines, AreNotThereForWhatNobodyKnows) {
   EXPECT_EQ(find_nccl_routine("allscatter"), nullptr);
   EXPECT_EQ(find_nccl_routine(""), nullptr);
 }
 
-TEST(NcclRoutines, WorkInPlaceUnlessTheyWouldOverwriteWhatIsToBeSent) {
-  for (const Collective* collective : measured_collectives()) {
-    const bool overwrites = collective->name == "alltoall" || collective->name == "sendrecv";
-    EXPECT_EQ(find_nccl_routine(collective->name)->in_place, !overwrites) << collective->name;
-  }
-}
-
-TEST(NcclTypes, DifferForEveryType) {
+TEST(NcclTypes, DifferForEveryTypeAsInTheHeader) {
   std::set<int> types;
   for (const TypeInfo& type : kTypes) {
     EXPECT_TRUE(types.insert(nccl_type(type.type)).second) << type.name << " is another's type too";
   }
-}
-
-TEST(NcclTypes, HaveTheirNumbersOfTheHeader) {
   EXPECT_EQ(nccl_type(DataType::Int8), ncclInt8);
   EXPECT_EQ(nccl_type(DataType::Uint64), ncclUint64);
   EXPECT_EQ(nccl_type(DataType::Half), ncclFloat16);
@@ -48,15 +37,12 @@ TEST(NcclTypes, HaveTheirNumbersOfTheHeader) {
   EXPECT_EQ(static_cast<int>(nccl_type(DataType::F8e5m2)), 11);
 }
 
-TEST(NcclOps, AreTheLibrarysOfTheSameName) {
+TEST(NcclOps, AreTheLibrarysOfTheSameNameAndAnyWhereNothingIsReduced) {
   EXPECT_EQ(nccl_op(ReduceOp::Sum), ncclSum);
   EXPECT_EQ(nccl_op(ReduceOp::Prod), ncclProd);
   EXPECT_EQ(nccl_op(ReduceOp::Max), ncclMax);
   EXPECT_EQ(nccl_op(ReduceOp::Min), ncclMin);
   EXPECT_EQ(nccl_op(ReduceOp::Avg), ncclAvg);
-}
-
-TEST(NcclOps, AreSomeOperationWhereNothingIsReduced) {
   EXPECT_EQ(nccl_op(ReduceOp::None), ncclSum);
 }
 
