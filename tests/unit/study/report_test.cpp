@@ -96,9 +96,8 @@ TEST(Findings, OfTopologiesNeedNoCurves) {
       make_report_data({}, {topo::load_system("dgx-1v"), topo::load_system("dgx-2")});
   EXPECT_THAT(topology_findings(data),
               Contains("8 devices, best set of each: dgx-1v and dgx-2 reach 150 GB/s"));
-  EXPECT_THAT(
-      topology_findings(data),
-      Contains("4 devices, best set of each: dgx-2 reaches 150 GB/s; behind: dgx-1v 100"));
+  EXPECT_THAT(topology_findings(data),
+              Contains("4 devices, best set of each: dgx-2 reaches 150 GB/s; behind: dgx-1v 100"));
 }
 
 TEST(Warnings, NameWhatMakesAComparisonUnsafe) {
