@@ -205,7 +205,7 @@ CsvFile read(const std::string& text) {
   return read_csv(folder.path("x.csv"));
 }
 
-Failure refusal(const std::string& text) {
+Failure refusal_of(const std::string& text) {
   const Failure failure = failure_of([&] { (void)read(text); });
   EXPECT_EQ(failure.status, Status::Usage) << text;
   EXPECT_TRUE(failure.is_one_line()) << failure.message;
@@ -239,8 +239,8 @@ TEST(ReadCsv, LeavesOutALineThatAKilledRunLeftUnfinished) {
         std::string("\""), std::string("# resum"), tail}) {
     EXPECT_EQ(read(whole + piece).records.size(), 1U) << piece;
   }
-  EXPECT_TRUE(refusal("").says("no line names columns"));
-  EXPECT_TRUE(refusal(tail).says("no line names columns"));
+  EXPECT_TRUE(refusal_of("").says("no line names columns"));
+  EXPECT_TRUE(refusal_of(tail).says("no line names columns"));
 }
 
 TEST(ReadCsv, FindsColumnsByNameInAnyOrderAndWithoutSome) {
@@ -254,15 +254,16 @@ TEST(ReadCsv, FindsColumnsByNameInAnyOrderAndWithoutSome) {
 
 TEST(ReadCsv, NamesFileLineAndColumnOfABadCell) {
   const Failure failure =
-      refusal("# a\ncollective,size_bytes,ranks\nallreduce,1024,4\nallreduce,1024,many\n");
+      refusal_of("# a\ncollective,size_bytes,ranks\nallreduce,1024,4\nallreduce,1024,many\n");
   EXPECT_TRUE(failure.says("/x.csv:4: column ranks: 'many'")) << failure.message;
 }
 
 TEST(ReadCsv, RefusesWhatIsNoCsvOfBusbar) {
   for (const char* row : {"allreduce\n", "allreduce,8,1,2\n"}) {
-    EXPECT_TRUE(refusal(std::string("collective,size_bytes,ranks\n") + row).says("x.csv")) << row;
+    EXPECT_TRUE(refusal_of(std::string("collective,size_bytes,ranks\n") + row).says("x.csv"))
+        << row;
   }
-  EXPECT_TRUE(refusal("time,speed\n1,2\n").says("not a CSV of busbar"));
+  EXPECT_TRUE(refusal_of("time,speed\n1,2\n").says("not a CSV of busbar"));
   const test::TemporaryFolder folder;
   for (const std::string& path : {folder.path(""), std::string("/nowhere/x.csv")}) {
     const Failure failure = failure_of([&] { (void)read_csv(path); });

@@ -165,21 +165,20 @@ TEST(SpecLint, RefusesABaselineThatDoesNotFit) {
   EXPECT_THAT(linted(kCompared), HasSubstr("refused: b.csv is not there or cannot be read"));
   using Change = std::function<void(Baseline&)>;
   const auto no_driver = replaced(kCompared, "\"ngpus\"", "\"driver\"");
-  for (const auto& [text, change, token] :
-       std::vector<std::tuple<std::string, Change, std::string>>{
-           {kCompared, [](Baseline&) {}, ""},
-           {kCompared, [](Baseline& b) { b.made_on = "2026-08-23"; }, ""},
-           {kCompared, [](Baseline& b) { b.made_on = "2026-08-22"; },
-            "91 days ago; max_age_days is 90"},
-           {kCompared, [](Baseline& b) { b.made_on = "2026-11-22"; }, "after today"},
-           {kCompared, [](Baseline& b) { b.facts["gpu"] = "NVIDIA H100"; },
-            "refused: b.csv is of gpu 'NVIDIA H100', the fingerprint of [system] wants gpu 'H200'"},
-           {kCompared, [](Baseline& b) { b.facts["ngpus"] = "80"; }, "wants gpus_per_node '8'"},
-           {kCompared, [](Baseline& b) { b.facts.erase("ngpus"); }, "which b.csv does not have"},
-           {no_driver, [](Baseline& b) { b.facts["driver"] = "550"; },
-            "the fingerprint of [system] has no driver"},
-           {kCompared, [](Baseline& b) { b.rows[0].key.statistic = Statistic::P99; },
-            "refused: rule one: b.csv has no median busbw of allreduce 1 GiB on node"}}) {
+  const std::vector<std::tuple<std::string, Change, std::string>> cases{
+      {kCompared, [](Baseline&) {}, ""},
+      {kCompared, [](Baseline& b) { b.made_on = "2026-08-23"; }, ""},
+      {kCompared, [](Baseline& b) { b.made_on = "2026-08-22"; }, "91 days ago; max_age_days is 90"},
+      {kCompared, [](Baseline& b) { b.made_on = "2026-11-22"; }, "after today"},
+      {kCompared, [](Baseline& b) { b.facts["gpu"] = "NVIDIA H100"; },
+       "refused: b.csv is of gpu 'NVIDIA H100', the fingerprint of [system] wants gpu 'H200'"},
+      {kCompared, [](Baseline& b) { b.facts["ngpus"] = "80"; }, "wants gpus_per_node '8'"},
+      {kCompared, [](Baseline& b) { b.facts.erase("ngpus"); }, "which b.csv does not have"},
+      {no_driver, [](Baseline& b) { b.facts["driver"] = "550"; },
+       "the fingerprint of [system] has no driver"},
+      {kCompared, [](Baseline& b) { b.rows[0].key.statistic = Statistic::P99; },
+       "refused: rule one: b.csv has no median busbw of allreduce 1 GiB on node"}};
+  for (const auto& [text, change, token] : cases) {
     Baseline baseline = good();
     change(baseline);
     EXPECT_THAT(linted(text, &baseline), HasSubstr(token));
