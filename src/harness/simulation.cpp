@@ -80,7 +80,7 @@ std::vector<std::string> notes_of(const Options& options, const Collective& coll
   const topo::SetLimits& limits = predictor.limits();
   const std::string what = graph.title.empty() ? graph.name : graph.title;
   std::vector<std::string> notes{
-      fmt::format("busbar {}: simulated: {} on {}, {} on {}; foreseen from its links, nothing was "
+      fmt::format("busbar {}: simulated: {} on {}, {} on {}; predicted from its links, nothing was "
                   "measured",
                   version(), collective.title, what,
                   counted(static_cast<std::size_t>(predictor.set().ranks), "rank"),

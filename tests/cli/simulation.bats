@@ -42,14 +42,14 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
     done
   done
 }
-@test "published rates are foreseen within a fifth" {
+@test "published rates are predicted within a fifth" {
   for case in "dgx-2 2 120" "dgx-1v 4 80" "ac922 2 70" "ac922 4 30" "p3dn-x2 16 1.0"; do
     read -r system ranks rate <<<"$case"
     sim --system "$system" --ranks "$ranks" -b 1G -e 1G --devices prefix
     near "$(table | awk '{print $8}')" "$rate" || { echo "$case: $output"; false; }
   done
 }
-@test "devices, flows and algorithm change what is foreseen" {
+@test "devices, flows and algorithm change the prediction" {
   sim --system dgx-1v --ranks 2 --devices best -b 1G -e 1G
   near "$(table | awk '{print $8}')" 40
   sim --system dgx-1v --devices 0,1 -b 1G -e 1G
