@@ -43,13 +43,27 @@ PERF := $(COLLECTIVES:%=%_perf)
 # nccl-tests' spelling, which scripts and DCGM know.
 LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
+# A folder is compiled as one file, in half the time that its files take one by one; JOIN=0 compiles each by
+# itself, which is faster for who changes one file again and again.
+JOIN := 1
+joined = $(foreach folder,$(sort $(dir $1)),$(if $(filter $(USES_MPI),$(folder)x),$(MPI_BUILD),$(BUILD))/joined/$(folder:%/=%).o)
+folder_objects = $(if $(filter 0,$(JOIN)),$(call objects,$1),$(call joined,$1))
+$(BUILD)/joined/%.cpp: FORCE
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) | cmp -s - $@ || \
+	  printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) > $@
+$(BUILD)/joined/%.o: $(BUILD)/joined/%.cpp
+	@mkdir -p $(@D)
+	@echo "  CXX   $*"
+	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
+
 # Two halves: what runs on a compute node, and what reads files. A measuring program has nothing of the second.
 MEASURE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
   $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
 ANALYZE_SOURCES := $(wildcard src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
-MEASURE_OBJECTS := $(call objects,$(MEASURE_SOURCES)) $(BACKEND_OBJECTS)
+MEASURE_OBJECTS := $(call folder_objects,$(MEASURE_SOURCES)) $(BACKEND_OBJECTS)
 MEASURE := $(MEASURE_OBJECTS) $(MEASURE_TEXTS)
-CORE := $(MEASURE_OBJECTS) $(call objects,$(ANALYZE_SOURCES)) $(ALL_TEXTS)
+CORE := $(MEASURE_OBJECTS) $(call folder_objects,$(ANALYZE_SOURCES)) $(ALL_TEXTS)
 
 .PHONY: all
 all: ## build all executables at the root; installs nothing
@@ -92,23 +106,11 @@ $(PERF:%=$(BIN)/%): $(BIN)/%_perf: $(BUILD)/src/apps/perf_main.o $(BUILD)/progra
 	@echo "  LINK  $*_perf"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
-BUSBAR_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out src/apps/perf_main.cpp,$(wildcard src/apps/*.cpp)))
+BUSBAR_OBJECTS := $(call folder_objects,$(filter-out src/apps/perf_main.cpp,$(wildcard src/apps/*.cpp)))
 $(BIN)/busbar: $(BUSBAR_OBJECTS) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  busbar"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
-
-# What nearly all sources include is compiled once: a quarter of the build's time. That each file
-# includes what it needs is clang-tidy's to see, which has none of it.
-COMMON_HEADERS := $(BUILD)/headers.hpp
-$(COMMON_HEADERS).gch: Makefile
-	@mkdir -p $(@D)
-	@echo "  CXX   common headers"
-	@printf '#include <%s>\n' algorithm array map optional span string string_view vector fmt/format.h > $(COMMON_HEADERS)
-	@$(CXX) $(ALL_CXXFLAGS) -x c++-header -o $@ $(COMMON_HEADERS)
-SOURCE_OBJECTS := $(call objects,$(MEASURE_SOURCES) $(ANALYZE_SOURCES)) $(BUSBAR_OBJECTS) $(BUILD)/src/apps/perf_main.o
-$(SOURCE_OBJECTS): private ALL_CXXFLAGS += -include $(COMMON_HEADERS)
-$(SOURCE_OBJECTS): | $(COMMON_HEADERS).gch
 
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(@D)
@@ -138,6 +140,6 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## print this list
-	@echo 'make [TARGET] [MPI=mpich|openmpi] [MPICXX=WRAPPER] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1] [WERROR=]'
+	@echo 'make [TARGET] [MPI=mpich|openmpi] [MPICXX=WRAPPER] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1] [WERROR=] [JOIN=0]'
 	@echo '     [HAVE_NCCL=0|1] [CUDA_HOME=/usr/local/cuda] [NCCL_HOME=FOLDER] [NVCC_GENCODE=...] [NVCC_CCBIN=g++-11]'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

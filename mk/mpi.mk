@@ -41,6 +41,7 @@ $(MPI_BUILD)/flags: FORCE
 	@echo '$(MPI_CXXFLAGS) $(MPI_LDLIBS)' | cmp -s - $@ || echo '$(MPI_CXXFLAGS) $(MPI_LDLIBS)' > $@
 
 $(MPI_BUILD)/%.o: %.cpp $(MPI_BUILD)/flags
-	@mkdir -p $(@D)
-	@echo "  CXX   $< ($(MPI_NAME))"
-	@$(CXX) $(ALL_CXXFLAGS) $(MPI_CXXFLAGS) -c -o $@ $<
+	@$(MPI_COMPILE)
+$(MPI_BUILD)/joined/%.o: $(BUILD)/joined/%.cpp $(MPI_BUILD)/flags
+	@$(MPI_COMPILE)
+MPI_COMPILE = mkdir -p $(@D) && echo "  CXX   $* ($(MPI_NAME))" && $(CXX) $(ALL_CXXFLAGS) $(MPI_CXXFLAGS) -c -o $@ $<

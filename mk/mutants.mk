@@ -10,6 +10,6 @@ CHANGED :=
 mutants: packages-build packages-test ## change one term at a time and see which no test notices: SAMPLE=300 SEED=1, MUTANTS=FILE[:LINE] or CHANGED=REVISION
 	@tools/install-packages python3
 	@tools/install-packages --optional lld
-	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu $(BIN)/unit_tests
+	@$(MAKE) --no-print-directory -j$(shell nproc) JOIN=0 executables fake-gpu $(BIN)/unit_tests
 	@$(UNPACKED_MPI) MPI_FOUND='$(MPI_FOUND)' tools/mutants --sample $(SAMPLE) --seed $(SEED) \
 	  --jobs $(shell nproc) $(CHANGED:%=--changed %) $(MUTANTS)
