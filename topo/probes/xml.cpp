@@ -22,8 +22,8 @@ std::string place_in(std::string_view text, const std::string& origin, std::size
 
 /// Whether an attribute's name begins at an offset of the text.
 bool attribute_at(std::string_view text, std::size_t at, std::string_view attribute) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  if (at == 0 || kBlanks.find(text[at - 1]) == std::string_view::npos) return false;
+  constexpr std::string_view kBefore = " \t\r\n";
+  if (at == 0 || kBefore.find(text[at - 1]) == std::string_view::npos) return false;
   return trim(text.substr(at + attribute.size())).starts_with('=');
 }
 

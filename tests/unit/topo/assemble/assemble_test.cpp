@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "topo/assemble/agreement.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
@@ -391,7 +392,7 @@ TEST(Assemble, AssumesTheOrderOfGpusWithoutBusIds) {
   EXPECT_THAT(notes_of(assemble(sources)), Not(HasSubstr("GPUs in the order of")));
 }
 
-TEST(Captures, GiveTheirOwnMatrixBackFromTheGraph) {
+TEST(Captures, AgreeWithThemselvesAndGiveTheirMatrixBackFromTheGraph) {
   const std::filesystem::path folder = "../shared/data/nvidia_smi_topo_m";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
   int compared = 0;
@@ -404,6 +405,7 @@ TEST(Captures, GiveTheirOwnMatrixBackFromTheGraph) {
     } catch (const Error&) {
       continue;  // damaged ones are the parser's business
     }
+    EXPECT_EQ(contradiction(sources), std::nullopt) << entry.path();
     Graph graph = assemble(sources);
     const auto labels = graph.labels;
     label_devices(graph);
