@@ -28,7 +28,7 @@ std::size_t next_stop(std::size_t column, char letter) {
   return letter == '\t' ? (column / kTab + 1) * kTab : column + 1;
 }
 
-void split_words(TextLine& line) {
+void add_words(TextLine& line) {
   std::size_t at = 0;
   while ((at = line.text.find_first_not_of(kBlanks, at)) != std::string::npos) {
     const std::size_t end = std::min(line.text.find_first_of(kBlanks, at), line.text.size());
@@ -58,7 +58,7 @@ TextLine clean_line(std::string_view raw, std::size_t number) {
   }
   line.text.resize(line.text.find_last_not_of(kBlanks) + 1);
   line.columns.resize(line.text.size());
-  split_words(line);
+  add_words(line);
   return line;
 }
 
