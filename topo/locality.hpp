@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/units.hpp"
 
+struct hwloc_obj;
+struct hwloc_topology;
+
 namespace busbar::topo {
+
+struct FreeTopology {
+  void operator()(hwloc_topology* topology) const;
+};
+/// hwloc's topology.
+using HwlocTopology = std::unique_ptr<hwloc_topology, FreeTopology>;
+
+/// A topology that is not loaded yet; null where hwloc is out of memory. Keeps hwloc from printing
+/// to stderr what is wrong with its input, unless the user has set HWLOC_HIDE_ERRORS: so the first
+/// one is made while the process has one thread.
+[[nodiscard]] HwlocTopology new_topology();
+/// The same with devices, which treble the time that hwloc takes. No driver is started, but NVML's
+/// where `nvml` says so.
+[[nodiscard]] HwlocTopology new_topology_with_devices(bool nvml);
+
+/// All objects of a type (hwloc_obj_type_t), by their logical numbers.
+[[nodiscard]] std::vector<hwloc_obj*> all_of_type(const HwlocTopology& topology, int type);
 
 /// Where a process may run, as hwloc sees it. Numbers of processors are the operating system's;
 /// cores and NUMA nodes are numbered as `lstopo -l` numbers them.
@@ -32,14 +53,11 @@ struct CoreShare {
 /// part would have less than `least` cores. Pure.
 [[nodiscard]] std::vector<int> share_of(const std::vector<Core>& cores, CoreShare share);
 
-/// The machine as hwloc sees it from this process. Move-free RAII around hwloc's topology.
+/// The machine as hwloc sees it from this process.
 class Machine {
  public:
   /// Throws Error (Runtime) where hwloc cannot look at the machine.
   Machine();
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-  ~Machine();
 
   [[nodiscard]] Locality locality() const;
   /// Sum over all last-level caches; 0 where unknown.
@@ -63,13 +81,9 @@ class Machine {
   [[nodiscard]] bool bind_to_processors(const std::vector<int>& processors) const;
 
  private:
-  struct Implementation;
+  [[nodiscard]] std::vector<hwloc_obj*> usable(int type) const;
   [[nodiscard]] bool bind_to(int type, int index, int count) const;
-  Implementation* implementation_;
+  HwlocTopology topology_ = new_topology();
 };
-
-/// Keeps hwloc from printing to stderr what is wrong with its input, unless the user has set
-/// HWLOC_HIDE_ERRORS. Before hwloc's first use in the process, and while there is one thread.
-void hide_hwloc_errors();
 
 }  // namespace busbar::topo

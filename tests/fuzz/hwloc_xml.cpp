@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace busbar::topo;  // NOLINT(google-build-using-namespace)
   try {
     const HostTree tree = parse_hwloc_xml({data, data + size}, "fuzz");
-    for (int gpu : all_of_kind(tree, PciKind::Gpu)) static_cast<void>(pci_path(tree, 0, gpu));
+    for (const GpuFacts& gpu : tree.gpus) static_cast<void>(find_pci(tree, gpu.bus_id));
   } catch (const busbar::Error&) {
     return 0;
   }

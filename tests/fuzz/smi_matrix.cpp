@@ -18,8 +18,7 @@ void check(const busbar::topo::SmiMatrix& matrix) {
   const std::size_t gpus = matrix.gpus.size();
   const std::size_t devices = gpus + matrix.nics.size();
   require(gpus > 0 && matrix.cells.size() == devices);
-  require(matrix.cpu_affinity.size() == gpus && matrix.numa_affinity.size() == gpus &&
-          matrix.gpu_numa_id.size() == gpus);
+  require(matrix.cpu_affinity.size() == gpus && matrix.numa_affinity.size() == gpus);
   for (std::size_t row = 0; row < devices; ++row) {
     require(matrix.cells[row].size() == devices);
     for (std::size_t column = 0; column < devices; ++column) {

@@ -30,11 +30,11 @@ void attempt(Action action) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   attempt([&] {
-    for (const auto& gpu : busbar::topo::parse_nvlink_status(text, "fuzz").gpus)
+    for (const auto& gpu : busbar::topo::parse_nvlink_status(text, "fuzz"))
       for (const auto& link : gpu.links) require(std::isfinite(link.GBps) && link.GBps >= 0);
   });
   attempt([&] {
-    for (const auto& gpu : busbar::topo::parse_nvlink_remotes(text, "fuzz").gpus)
+    for (const auto& gpu : busbar::topo::parse_nvlink_remotes(text, "fuzz"))
       for (const auto& link : gpu.links) require(!link.bus_id.empty());
   });
   return 0;

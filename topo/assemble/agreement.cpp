@@ -13,51 +13,34 @@
 namespace busbar::topo {
 namespace {
 
-/// The GPUs that one source lists; empty texts where it does not have them.
-struct GpuSource {
-  struct Gpu {
-    std::string name{};
-    std::string uuid{};
-    std::string bus_id{};
-  };
+/// The GPUs that one source lists.
+struct GpuList {
   std::string option{};
-  std::map<int, Gpu> gpus{};  ///< by nvidia-smi's index
-  bool whole = true;          ///< lists every GPU of the machine
+  std::vector<GpuFacts> gpus{};
+  bool whole = true;  ///< lists every GPU of the machine
 };
 
 using Problem = std::optional<std::string>;
 
-/// A source with the GPUs of a list of whatever has an index and perhaps a name and a UUID.
-template <typename List>
-GpuSource named_source(std::string option, bool whole, const List& list) {
-  GpuSource source{.option = std::move(option), .whole = whole};
-  for (const auto& gpu : list) source.gpus[gpu.index] = {gpu.name, gpu.uuid, ""};
-  return source;
+const GpuFacts* find_gpu(const std::vector<GpuFacts>& gpus, int index) {
+  const auto found = std::find_if(gpus.begin(), gpus.end(),
+                                  [&](const GpuFacts& gpu) { return gpu.index == index; });
+  return found == gpus.end() ? nullptr : &*found;
 }
 
-GpuSource numbered_source(std::string option, const std::vector<int>& indices) {
-  GpuSource source{.option = std::move(option)};
-  for (const int index : indices) source.gpus[index] = {};
-  return source;
-}
-
-std::vector<GpuSource> smi_sources(const SmiProbe& smi) {
-  std::vector<GpuSource> sources;
-  if (smi.matrix) sources.push_back(numbered_source("--smi", smi.matrix->gpus));
-  if (!smi.gpus.empty()) {
-    sources.push_back(named_source("--query", true, smi.gpus));
-    for (const GpuFacts& gpu : smi.gpus) sources.back().gpus[gpu.index].bus_id = gpu.bus_id;
+std::vector<GpuList> smi_lists(const SmiProbe& smi) {
+  std::vector<GpuList> lists;
+  if (smi.matrix) lists.push_back({"--smi", gpus_numbered(smi.matrix->gpus)});
+  if (!smi.gpus.empty()) lists.push_back({"--query", smi.gpus});
+  for (const auto& p2p : {smi.p2p_read, smi.p2p_write}) {
+    if (p2p) lists.push_back({"--p2p", gpus_numbered(p2p->gpus)});
   }
-  if (smi.p2p_read) sources.push_back(numbered_source("--p2p", smi.p2p_read->gpus));
-  if (smi.p2p_write) sources.push_back(numbered_source("--p2p", smi.p2p_write->gpus));
   // Some drivers leave GPUs without NVLink out.
-  if (smi.nvlink && !smi.nvlink->gpus.empty()) {
-    sources.push_back(named_source("--nvlink", false, smi.nvlink->gpus));
+  if (smi.nvlink && !smi.nvlink->empty()) lists.push_back({"--nvlink", *smi.nvlink, false});
+  if (smi.remotes && !smi.remotes->empty()) {
+    lists.push_back({"--nvlink (-R)", *smi.remotes, false});
   }
-  if (smi.remotes && !smi.remotes->gpus.empty()) {
-    sources.push_back(named_source("--nvlink (-R)", false, smi.remotes->gpus));
-  }
-  return sources;
+  return lists;
 }
 
 /// Names of one GPU by one tool; drivers of different years write some names differently.
@@ -68,27 +51,26 @@ bool different_models(const std::string& one, const std::string& other) {
   return !first || !second || first->words != second->words;
 }
 
-Problem differing_gpus(const GpuSource& one, const GpuSource& other) {
-  const auto has_all = [](const GpuSource& source, const GpuSource& part) {
-    return std::all_of(part.gpus.begin(), part.gpus.end(),
-                       [&](const auto& gpu) { return source.gpus.contains(gpu.first); });
+Problem differing_gpus(const GpuList& one, const GpuList& other) {
+  const auto has_all = [](const GpuList& list, const GpuList& part) {
+    return !list.whole || std::all_of(part.gpus.begin(), part.gpus.end(), [&](const GpuFacts& gpu) {
+      return find_gpu(list.gpus, gpu.index) != nullptr;
+    });
   };
-  const bool agree = (!one.whole || has_all(one, other)) && (!other.whole || has_all(other, one));
-  if (!agree) {
+  if (!has_all(one, other) || !has_all(other, one)) {
     return fmt::format("{} shows {} and {} {}", one.option, counted(one.gpus.size(), "GPU"),
                        other.option, other.gpus.size());
   }
-  for (const auto& [index, gpu] : one.gpus) {
-    const auto found = other.gpus.find(index);
-    if (found == other.gpus.end()) continue;
-    const GpuSource::Gpu& there = found->second;
-    if (different_models(gpu.name, there.name)) {
-      return fmt::format("GPU{} is {} in {} and {} in {}", index, gpu.name, one.option, there.name,
-                         other.option);
+  for (const GpuFacts& here : one.gpus) {
+    const GpuFacts* there = find_gpu(other.gpus, here.index);
+    if (there == nullptr) continue;
+    if (different_models(here.name, there->name)) {
+      return fmt::format("GPU{} is {} in {} and {} in {}", here.index, here.name, one.option,
+                         there->name, other.option);
     }
-    if (!gpu.uuid.empty() && !there.uuid.empty() && gpu.uuid != there.uuid) {
-      return fmt::format("GPU{} has the UUID {} in {} and {} in {}", index, gpu.uuid, one.option,
-                         there.uuid, other.option);
+    if (!here.uuid.empty() && !there->uuid.empty() && here.uuid != there->uuid) {
+      return fmt::format("GPU{} has the UUID {} in {} and {} in {}", here.index, here.uuid,
+                         one.option, there->uuid, other.option);
     }
   }
   return {};
@@ -124,17 +106,15 @@ bool can_be_one_gpu(const RowOfLinks& row, int active) {
 }
 
 Problem differing_links(const SmiProbe& smi) {
-  if (!smi.matrix || !smi.nvlink || smi.matrix->pcie_only || smi.matrix->gpus.size() < 2) return {};
+  if (!smi.matrix || smi.matrix->pcie_only || smi.matrix->gpus.size() < 2) return {};
+  if (!smi.nvlink || smi.nvlink->empty()) return {};  // an empty text reports nothing
   for (std::size_t row = 0; row < smi.matrix->gpus.size(); ++row) {
     const int index = smi.matrix->gpus[row];
     const RowOfLinks shown = links_in_row(*smi.matrix, row);
-    const auto found = std::find_if(smi.nvlink->gpus.begin(), smi.nvlink->gpus.end(),
-                                    [&](const NvlinkGpu& gpu) { return gpu.index == index; });
-    const bool listed = found != smi.nvlink->gpus.end();
-    if (!listed && smi.nvlink->gpus.empty()) continue;  // an empty text reports nothing
-    const auto active = !listed
+    const GpuFacts* gpu = find_gpu(*smi.nvlink, index);
+    const auto active = gpu == nullptr
                             ? 0
-                            : std::count_if(found->links.begin(), found->links.end(),
+                            : std::count_if(gpu->links.begin(), gpu->links.end(),
                                             [](const NvlinkLink& link) { return link.active(); });
     if (can_be_one_gpu(shown, static_cast<int>(active))) continue;
     return fmt::format("GPU{} has {} active in --nvlink, and its row of --smi shows {}", index,
@@ -155,21 +135,20 @@ bool other_generation(const std::string& one, const std::string& other) {
 /// The GPUs of a PCI tree and those of nvidia-smi. `whole`: the tree has every GPU of the machine,
 /// which NCCL's file of a job does not.
 Problem differing_tree(const HostTree& tree, std::string_view option, bool whole,
-                       const GpuSource& smi) {
+                       const GpuList& smi) {
   if (tree.gpus.empty() || smi.gpus.empty()) return {};
   bool by_bus = false;
   bool any_found = false;
-  for (const auto& [index, gpu] : smi.gpus) {
+  for (const GpuFacts& gpu : smi.gpus) {
     if (gpu.bus_id.empty()) continue;
     by_bus = true;
-    const auto found =
-        std::find_if(tree.gpus.begin(), tree.gpus.end(),
-                     [&id = gpu.bus_id](const GpuFact& fact) { return fact.bus_id == id; });
+    const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
+    const auto found = std::find_if(tree.gpus.begin(), tree.gpus.end(), same);
     if (found == tree.gpus.end()) continue;
     any_found = true;
-    if (other_generation(gpu.name, found->model)) {
-      return fmt::format("GPU{} is {} in {} and {} in {}", index, gpu.name, smi.option,
-                         found->model, option);
+    if (other_generation(gpu.name, found->name)) {
+      return fmt::format("GPU{} is {} in {} and {} in {}", gpu.index, gpu.name, smi.option,
+                         found->name, option);
     }
   }
   if (by_bus && !any_found) {
@@ -186,7 +165,7 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
 }  // namespace
 
 std::optional<std::string> contradiction(const Sources& sources) {
-  const std::vector<GpuSource> smi = smi_sources(sources.smi);
+  const std::vector<GpuList> smi = smi_lists(sources.smi);
   for (std::size_t i = 0; i < smi.size(); ++i) {
     for (std::size_t j = i + 1; j < smi.size(); ++j) {
       if (auto problem = differing_gpus(smi[i], smi[j])) return problem;
@@ -194,9 +173,9 @@ std::optional<std::string> contradiction(const Sources& sources) {
   }
   if (auto problem = differing_links(sources.smi)) return problem;
   // The list that has bus ids, else any that is whole.
-  const auto list = std::find_if(
-      smi.begin(), smi.end(), [&](const GpuSource& source) { return source.option == "--query"; });
-  const auto& best = list != smi.end() ? list : smi.begin();
+  const auto query = std::find_if(smi.begin(), smi.end(),
+                                  [](const GpuList& list) { return list.option == "--query"; });
+  const auto& best = query != smi.end() ? query : smi.begin();
   if (best == smi.end() || !best->whole) return {};
   if (sources.hwloc) {
     if (auto problem = differing_tree(*sources.hwloc, "--hwloc", true, *best)) return problem;
@@ -207,7 +186,7 @@ std::optional<std::string> contradiction(const Sources& sources) {
 
 namespace {
 
-using Words = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 bool has_nvlink(const Graph& graph, const GpuEntry& gpu) {
   return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
@@ -216,15 +195,9 @@ bool has_nvlink(const Graph& graph, const GpuEntry& gpu) {
   });
 }
 
-bool has_kind(const Graph& graph, NodeKind kind) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [&](const Node& node) { return node.kind == kind; });
-}
-
 std::string numbers_of(const std::vector<const GpuEntry*>& gpus) {
-  Words names;
-  for (const GpuEntry* gpu : gpus) names.push_back(fmt::format("GPU{}", gpu->index));
-  return join(names, ", ");
+  return join_each(gpus, ", ",
+                   [](const GpuEntry* gpu) { return fmt::format("GPU{}", gpu->index); });
 }
 
 void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
@@ -238,7 +211,7 @@ void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   if (without.size() < gpus.size()) {
     // Bridges join some boards of a PCIe machine and not others; a switch joins all.
     const bool on_board = without.front()->model ? without.front()->model->always_linked
-                                                 : has_kind(graph, NodeKind::NvSwitch);
+                                                 : find_node(graph, "NVSwitch") >= 0;
     if (!on_board) return;
     graph.warnings.push_back(
         fmt::format("{} {} no NVLink though others have: off the fabric (nvidia-smi nvlink -s, "
@@ -262,33 +235,34 @@ void warn_of_dark_links(Graph& graph, const std::vector<GpuEntry>& gpus) {
   }
 }
 
-/// Pairs without P2P by the word that nvidia-smi has for it.
-void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix, std::string_view way) {
+/// Pairs without P2P, by the reason.
+void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix, std::string_view access) {
   if (!matrix) return;
-  std::map<P2pState, Words> pairs;
-  for (std::size_t i = 0; i < matrix->cells.size(); ++i) {
-    for (std::size_t j = i + 1; j < matrix->cells.size(); ++j) {
-      const P2pState state = matrix->cells[i][j];
-      if (works(state) != P2p::Off) continue;
-      pairs[state].push_back(fmt::format("{}-{}", matrix->gpus[i], matrix->gpus[j]));
+  for (const P2pReason& reason : kP2pReasons) {
+    Texts pairs;
+    for (std::size_t i = 0; works(reason.label) == P2p::Off && i < matrix->cells.size(); ++i) {
+      for (std::size_t j = i + 1; j < matrix->cells.size(); ++j) {
+        if (matrix->cells[i][j] != reason.label) continue;
+        pairs.push_back(fmt::format("{}-{}", matrix->gpus[i], matrix->gpus[j]));
+      }
     }
-  }
-  for (const auto& [state, list] : pairs) {
     constexpr std::size_t kMost = 4;
-    const std::size_t all = list.size();
-    const Words first(list.begin(),
-                      list.begin() + static_cast<std::ptrdiff_t>(std::min(all, kMost)));
+    const std::size_t all = pairs.size();
+    if (all == 0) continue;
+    if (all > kMost) {
+      pairs.resize(kMost);
+      pairs.emplace_back("...");
+    }
     graph.warnings.push_back(
-        fmt::format("P2P {} is off between {} ({}{}): {} ({}); data goes through host memory", way,
-                    counted(all, "pair of GPUs"), join(first, ", "), all > kMost ? ", ..." : "",
-                    words(state), label(state)));
+        fmt::format("P2P {} is off between {} ({}): {} ({}); data goes through host memory", access,
+                    counted(all, "pair of GPUs"), join(pairs, ", "), reason.text, reason.label));
   }
 }
 
 void warn_of_mig(Graph& graph, const std::vector<GpuEntry>& gpus) {
   std::vector<const GpuEntry*> split;
   for (const GpuEntry& gpu : gpus) {
-    if (gpu.mig) split.push_back(&gpu);
+    if (gpu.mig.value_or(false)) split.push_back(&gpu);
   }
   if (split.empty()) return;
   graph.warnings.push_back(fmt::format(
@@ -299,7 +273,7 @@ void warn_of_mig(Graph& graph, const std::vector<GpuEntry>& gpus) {
 
 /// Whether a GPU without NVLink in the graph has none in truth: topo -mp and skeletons of NCCL's
 /// files leave them out.
-bool tells_nvlink(const Sources& sources) {
+bool shows_nvlink(const Sources& sources) {
   const SmiProbe& smi = sources.smi;
   return (smi.matrix && !smi.matrix->pcie_only) || smi.nvlink || smi.remotes ||
          (sources.nccl && !sources.nccl->nvlinks.empty()) ||
@@ -308,10 +282,10 @@ bool tells_nvlink(const Sources& sources) {
 
 /// Between sockets of unknown processors nothing limits.
 void assume_sockets(Graph& graph) {
-  const bool unknown = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    const Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
-    return medium.kind == LinkKind::Smp && medium.nominal_GBps <= 0;
-  });
+  const bool unknown =
+      std::any_of(graph.media.begin(), graph.media.end(), [](const Medium& medium) {
+        return medium.kind == LinkKind::Smp && medium.nominal_GBps <= 0;
+      });
   if (!unknown) return;
   const bool named = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
     return node.kind == NodeKind::Package && !node.vendor.empty();
@@ -322,13 +296,6 @@ void assume_sockets(Graph& graph) {
                  "or --nccl-xml");
 }
 
-/// Whether any NVLink is in the graph.
-bool any_nvlink(const Graph& graph) {
-  return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return graph.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::NvLink;
-  });
-}
-
 /// Links whose other ends are unknown are left out.
 bool ends_are_unknown(const Sources& sources) {
   return sources.nccl && !sources.nccl->nvlinks.empty() &&
@@ -336,16 +303,15 @@ bool ends_are_unknown(const Sources& sources) {
                      [](const NvlinkEnd& end) { return end.kind == NvlinkKind::Unknown; });
 }
 
-/// GPUs that cannot have NVLink need no source for it.
-bool may_have_nvlink(const std::vector<GpuEntry>& gpus) {
-  return gpus.size() > 1 && std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
-           return !gpu.model || gpu.model->nvlink_generation > 0;
-         });
-}
-
 void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
-  if (!may_have_nvlink(gpus) || any_nvlink(graph)) return;
-  if (!tells_nvlink(sources)) {
+  const bool any = std::any_of(gpus.begin(), gpus.end(),
+                               [&](const GpuEntry& gpu) { return has_nvlink(graph, gpu); });
+  // GPUs that cannot have NVLink need no source for it.
+  const bool possible = std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
+    return !gpu.model || gpu.model->nvlink_generation > 0;
+  });
+  if (gpus.size() < 2 || any || !possible) return;
+  if (!shows_nvlink(sources)) {
     assume(
         graph, LinkKind::Pcie,
         "no NVLink, since no source shows whether there is any; give --smi (nvidia-smi topo -m)");
@@ -379,7 +345,7 @@ void assume_flat_pcie(Graph& graph, const Sources& sources) {
 }  // namespace
 
 void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
-  if (tells_nvlink(sources)) warn_of_fabric(graph, gpus);
+  if (shows_nvlink(sources)) warn_of_fabric(graph, gpus);
   assume_no_nvlink(graph, gpus, sources);
   warn_of_dark_links(graph, gpus);
   warn_of_p2p(graph, sources.smi.p2p_read, "reading");

@@ -30,8 +30,9 @@ void add_gpus(Graph& graph, std::vector<GpuEntry>& gpus) {
 }
 
 bool knows_all(const std::optional<HostTree>& tree, const std::vector<GpuEntry>& gpus) {
-  return tree && std::all_of(gpus.begin(), gpus.end(),
-                             [&](const GpuEntry& gpu) { return find_pci(*tree, gpu.bus_id) >= 0; });
+  return tree && std::all_of(gpus.begin(), gpus.end(), [&](const GpuEntry& gpu) {
+           return find_pci(*tree, gpu.bus_id) != nullptr;
+         });
 }
 
 void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources) {
@@ -58,7 +59,7 @@ void add_labels(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& 
   }
 }
 
-P2p both_ways(P2pState read, P2pState write) {
+P2p both_ways(const std::string& read, const std::string& write) {
   if (works(read) == P2p::Off || works(write) == P2p::Off) return P2p::Off;
   return works(read) == P2p::Works && works(write) == P2p::Works ? P2p::Works : P2p::Unknown;
 }
@@ -89,7 +90,7 @@ std::string title_of(const std::vector<GpuEntry>& gpus) {
   return words.empty() ? "no GPU" : join(words, ", ");
 }
 
-std::string source_words(const Sources& sources) {
+std::string source_text(const Sources& sources) {
   std::vector<std::string> words;
   if (!sources.smi.gpus.empty() || sources.smi.matrix) words.emplace_back("nvidia-smi");
   if (sources.hwloc) words.push_back(sources.hwloc->origin);
@@ -102,7 +103,7 @@ std::string source_words(const Sources& sources) {
 Graph assemble(const Sources& sources) {
   Graph graph;
   graph.name = sources.name;
-  graph.source = source_words(sources);
+  graph.source = source_text(sources);
   graph.warnings = sources.smi.warnings;
   if (sources.smi.matrix) {
     const auto& notes = sources.smi.matrix->notes;
@@ -117,11 +118,7 @@ Graph assemble(const Sources& sources) {
   add_gpus(graph, gpus);
   add_host(graph, gpus, sources);
   add_nvlinks(graph, gpus, sources);
-  if (gpus.empty()) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      if (graph.nodes[i].kind == NodeKind::Package) graph.devices.push_back(static_cast<int>(i));
-    }
-  }
+  if (gpus.empty()) graph.devices = nodes_of_kind(graph, NodeKind::Package);
   add_labels(graph, gpus, sources);
   add_p2p(graph, sources.smi);
   add_warnings(graph, gpus, sources);

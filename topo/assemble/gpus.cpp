@@ -2,10 +2,10 @@
 #include "topo/assemble/gpus.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,69 +15,31 @@
 namespace busbar::topo {
 namespace {
 
-std::vector<GpuEntry> from_query(const std::vector<GpuFacts>& facts) {
-  std::vector<GpuEntry> gpus;
-  for (const GpuFacts& fact : facts) {
-    gpus.push_back({.index = fact.index,
-                    .name = fact.name,
-                    .uuid = fact.uuid,
-                    .bus_id = fact.bus_id,
-                    .pcie_generation = fact.pcie_generation,
-                    .pcie_width = fact.pcie_width,
-                    .mig = fact.mig.value_or(false)});
-  }
-  return gpus;
-}
-
-std::vector<GpuEntry> from_indices(const std::vector<int>& indices) {
-  std::vector<GpuEntry> gpus;
-  for (const int index : indices) gpus.push_back({.index = index});
-  return gpus;
-}
-
 /// In the order of bus ids, which is nvidia-smi's; by NVML's numbers where they are known.
-std::vector<GpuEntry> from_tree(const HostTree& tree) {
-  std::vector<GpuEntry> gpus;
-  for (const GpuFact& fact : tree.gpus) {
-    gpus.push_back(
-        {.index = fact.index, .name = fact.model, .uuid = fact.uuid, .bus_id = fact.bus_id});
-  }
+std::vector<GpuFacts> in_order(std::vector<GpuFacts> gpus) {
   const bool numbered =
-      std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.index >= 0; });
-  std::sort(gpus.begin(), gpus.end(), [&](const GpuEntry& a, const GpuEntry& b) {
+      std::all_of(gpus.begin(), gpus.end(), [](const GpuFacts& gpu) { return gpu.index >= 0; });
+  std::sort(gpus.begin(), gpus.end(), [&](const GpuFacts& a, const GpuFacts& b) {
     return numbered ? a.index < b.index : a.bus_id < b.bus_id;
   });
   for (std::size_t i = 0; !numbered && i < gpus.size(); ++i) gpus[i].index = static_cast<int>(i);
   return gpus;
 }
 
-std::vector<GpuEntry> named_gpus(const Sources& sources) {
-  if (!sources.smi.gpus.empty()) return from_query(sources.smi.gpus);
-  if (sources.smi.matrix) return from_indices(sources.smi.matrix->gpus);
-  if (sources.nccl && !sources.nccl->gpus.empty()) return from_tree(*sources.nccl);
-  if (sources.hwloc && !sources.hwloc->gpus.empty()) return from_tree(*sources.hwloc);
-  if (sources.smi.p2p_read) return from_indices(sources.smi.p2p_read->gpus);
-  std::vector<int> indices;
-  if (sources.smi.nvlink) {
-    for (const NvlinkGpu& gpu : sources.smi.nvlink->gpus) indices.push_back(gpu.index);
-  } else if (sources.smi.remotes) {
-    for (const NvlinkRemoteGpu& gpu : sources.smi.remotes->gpus) indices.push_back(gpu.index);
+std::vector<GpuFacts> named_gpus(const Sources& sources) {
+  const SmiProbe& smi = sources.smi;
+  if (!smi.gpus.empty()) return smi.gpus;
+  if (smi.matrix) return gpus_numbered(smi.matrix->gpus);
+  for (const auto& tree : {sources.nccl, sources.hwloc}) {
+    if (tree && !tree->gpus.empty()) return in_order(tree->gpus);
   }
-  return from_indices(indices);
-}
-
-/// Gives an entry what it lacks: the words of `other`, its GPU in the tree, and its memory node.
-void fill_gaps(GpuEntry& gpu, const GpuEntry& other, const HostTree& tree) {
-  gpu.bus_id = other.bus_id;
-  if (gpu.name.empty()) gpu.name = other.name;
-  if (gpu.uuid.empty()) gpu.uuid = other.uuid;
-  const int place = find_pci(tree, gpu.bus_id);
-  if (place >= 0 && gpu.numa < 0) gpu.numa = tree.pci[static_cast<std::size_t>(place)].numa;
+  if (smi.p2p_read) return gpus_numbered(smi.p2p_read->gpus);
+  return smi.nvlink ? *smi.nvlink : smi.remotes.value_or(std::vector<GpuFacts>{});
 }
 
 /// Takes from `tree` what an entry lacks; entries without bus ids are joined by order.
 void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) {
-  const std::vector<GpuEntry> others = from_tree(tree);
+  const std::vector<GpuFacts> others = in_order(tree.gpus);
   const bool by_order =
       std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.bus_id.empty(); });
   if (others.empty()) return;
@@ -95,72 +57,69 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
   }
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     GpuEntry& gpu = gpus[i];
-    const auto same = [&](const GpuEntry& other) { return other.bus_id == gpu.bus_id; };
+    const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
     const auto found = by_order ? others.begin() + static_cast<std::ptrdiff_t>(i)
                                 : std::find_if(others.begin(), others.end(), same);
-    if (found != others.end()) fill_gaps(gpu, *found, tree);
+    if (found == others.end()) continue;
+    gpu.bus_id = found->bus_id;
+    if (gpu.name.empty()) gpu.name = found->name;
+    if (gpu.uuid.empty()) gpu.uuid = found->uuid;
+    const PciObject* object = find_pci(tree, gpu.bus_id);
+    if (object != nullptr && gpu.numa < 0) gpu.numa = object->numa;
   }
 }
 
-/// The section of `nvlink -s` or `-R` about a GPU, which lends it the name; null where there is
-/// none.
-template <typename Section>
-const Section* section_of(GpuEntry& gpu, const std::vector<Section>& sections) {
-  const auto same = [&](const Section& other) {
+/// What `nvlink -s` or `-R` reports of a GPU, which gives it a name that it lacks; null where that
+/// is nothing.
+const GpuFacts* found_in(const std::optional<std::vector<GpuFacts>>& list, GpuEntry& gpu) {
+  if (!list) return nullptr;
+  const auto found = std::find_if(list->begin(), list->end(), [&](const GpuFacts& other) {
     return other.uuid.empty() || gpu.uuid.empty() ? other.index == gpu.index
                                                   : other.uuid == gpu.uuid;
-  };
-  const auto found = std::find_if(sections.begin(), sections.end(), same);
-  if (found == sections.end()) return nullptr;
+  });
+  if (found == list->end()) return nullptr;
   if (gpu.name.empty()) gpu.name = found->name;
   if (gpu.uuid.empty()) gpu.uuid = found->uuid;
   return &*found;
 }
 
-void join_nvlink(std::vector<GpuEntry>& gpus, const NvlinkStatus& status) {
-  for (GpuEntry& gpu : gpus) {
-    const NvlinkGpu* found = section_of(gpu, status.gpus);
-    if (found == nullptr) continue;
-    int active = 0;
+void join_nvlink(GpuEntry& gpu, const SmiProbe& smi) {
+  if (const GpuFacts* found = found_in(smi.nvlink, gpu)) {
+    gpu.active_links = 0;
     for (const NvlinkLink& link : found->links) {
-      if (!link.active()) continue;
-      ++active;
-      gpu.link_GBps = link.GBps;
+      if (link.active()) gpu.link_GBps = link.GBps;
+      ++(link.active() ? *gpu.active_links : gpu.dark_links);
     }
-    gpu.active_links = active;
-    gpu.dark_links = static_cast<int>(found->links.size()) - active;
   }
+  static_cast<void>(found_in(smi.remotes, gpu));
 }
 
 /// "0" of the column NUMA Affinity; a range says nothing.
-int number_or_none(const std::string& text) {
-  int number = -1;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-  return result.ec == std::errc{} && result.ptr == text.data() + text.size() ? number : -1;
-}
-
-void join_affinity(std::vector<GpuEntry>& gpus, const SmiMatrix& matrix) {
-  for (GpuEntry& gpu : gpus) {
-    const auto found = std::find(matrix.gpus.begin(), matrix.gpus.end(), gpu.index);
-    const auto place = static_cast<std::size_t>(found - matrix.gpus.begin());
-    if (gpu.numa < 0 && place < matrix.numa_affinity.size()) {
-      gpu.numa = number_or_none(matrix.numa_affinity[place]);
-    }
-  }
+void join_affinity(GpuEntry& gpu, const SmiMatrix& matrix) {
+  const auto found = std::find(matrix.gpus.begin(), matrix.gpus.end(), gpu.index);
+  if (gpu.numa >= 0 || found == matrix.gpus.end()) return;
+  const auto place = static_cast<std::size_t>(found - matrix.gpus.begin());
+  gpu.numa = to_number<int>(matrix.numa_affinity[place]).value_or(-1);
 }
 
 }  // namespace
 
+std::vector<GpuFacts> gpus_numbered(const std::vector<int>& indices) {
+  std::vector<GpuFacts> gpus;
+  for (const int index : indices) gpus.push_back({.index = index});
+  return gpus;
+}
+
 std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
-  std::vector<GpuEntry> gpus = named_gpus(sources);
+  std::vector<GpuEntry> gpus;
+  for (GpuFacts& facts : named_gpus(sources)) gpus.push_back({std::move(facts)});
   if (sources.hwloc) join_tree(graph, gpus, *sources.hwloc);
   if (sources.nccl) join_tree(graph, gpus, *sources.nccl);
-  if (sources.smi.nvlink) join_nvlink(gpus, *sources.smi.nvlink);
-  if (sources.smi.remotes) {
-    for (GpuEntry& gpu : gpus) (void)section_of(gpu, sources.smi.remotes->gpus);
+  for (GpuEntry& gpu : gpus) {
+    join_nvlink(gpu, sources.smi);
+    if (sources.smi.matrix) join_affinity(gpu, *sources.smi.matrix);
+    gpu.model = gpu_model(gpu.name);
   }
-  if (sources.smi.matrix) join_affinity(gpus, *sources.smi.matrix);
-  for (GpuEntry& gpu : gpus) gpu.model = gpu_model(gpu.name);
   return gpus;
 }
 
@@ -214,35 +173,30 @@ Counts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
 }
 
 /// Two GPUs whose addresses are unknown, and whose links all end at one place each: a bridge.
-bool is_lone_pair(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& gpus) {
+bool is_lone_pair(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus) {
   return gpus.size() == 2 && places_of(gpus).empty() &&
-         std::all_of(remotes.gpus.begin(), remotes.gpus.end(), [](const NvlinkRemoteGpu& gpu) {
-           return std::all_of(gpu.links.begin(), gpu.links.end(), [&](const NvlinkRemote& link) {
+         std::all_of(remotes.begin(), remotes.end(), [](const GpuFacts& gpu) {
+           return std::all_of(gpu.links.begin(), gpu.links.end(), [&](const NvlinkLink& link) {
              return link.bus_id == gpu.links.front().bus_id;
            });
          });
 }
 
 /// Other ends that are no GPU of this machine are switches, on POWER processors.
-Counts from_remotes(const NvlinkRemotes& remotes, const std::vector<GpuEntry>& gpus, bool power) {
+Counts from_remotes(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus,
+                    bool power) {
   const Places places = places_of(gpus);
   const bool pair = is_lone_pair(remotes, gpus);
   Counts counts(gpus.size());
   std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
-  for (const NvlinkRemoteGpu& gpu : remotes.gpus) {
-    const auto at = std::find_if(gpus.begin(), gpus.end(),
-                                 [&](const GpuEntry& entry) { return entry.index == gpu.index; });
-    if (at == gpus.end()) continue;
-    const auto from = static_cast<std::size_t>(at - gpus.begin());
-    for (const NvlinkRemote& link : gpu.links) {
+  for (std::size_t from = 0; from < gpus.size(); ++from) {
+    const auto same = [&](const GpuFacts& gpu) { return gpu.index == gpus[from].index; };
+    const auto found = std::find_if(remotes.begin(), remotes.end(), same);
+    if (found == remotes.end()) continue;
+    for (const NvlinkLink& link : found->links) {
       const auto to = places.find(link.bus_id);
-      if (pair) {
-        ++counts.between[from][1 - from];
-      } else if (to != places.end()) {
-        ++counts.between[from][to->second];
-      } else {
-        ++elsewhere[from];
-      }
+      const bool to_gpu = pair || to != places.end();
+      ++(to_gpu ? counts.between[from][pair ? 1 - from : to->second] : elsewhere[from]);
     }
   }
   return counts;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "topo/assemble/assemble.hpp"
@@ -12,21 +11,17 @@
 namespace busbar::topo {
 
 /// One GPU as all sources together describe it.
-struct GpuEntry {
-  int index = 0;  ///< nvidia-smi's
-  std::string name{};
-  std::string uuid{};
-  std::string bus_id{};  ///< empty where no source reports it
+struct GpuEntry : GpuFacts {
   int numa = -1;
-  int pcie_generation = 0;  ///< 0: unknown
-  int pcie_width = 0;
-  bool mig = false;
   std::optional<int> active_links{};  ///< of NVLink, as `nvlink -s` reports
   int dark_links = 0;                 ///< NVLinks that are there and inactive
   double link_GBps = 0;               ///< of one NVLink, as reported; 0: unknown
   std::optional<GpuModel> model{};
   int node = -1;  ///< in the graph
 };
+
+/// GPUs of which only the numbers are known.
+[[nodiscard]] std::vector<GpuFacts> gpus_numbered(const std::vector<int>& indices);
 
 /// The machine's GPUs by index, joined by PCI address, by order where a source has none, which is
 /// one of the graph's assumptions. Empty: no GPU.

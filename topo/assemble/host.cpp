@@ -11,39 +11,37 @@
 namespace busbar::topo {
 namespace {
 
-/// Devices (GPUs, then NICs, as the matrix has them) in groups that grow from level to level.
-class Groups {
- public:
-  explicit Groups(std::size_t count) : parent_(count) {
-    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-  }
+/// PCIe of a GPU's slot by the best source; `object` is what a tree reports of it. What has to be
+/// guessed is added to the graph's assumptions.
+Medium slot_medium(Graph& graph, const GpuEntry& gpu, const PciObject& object = {}) {
+  const int width = gpu.pcie_width > 0 ? gpu.pcie_width : object.width;
+  const int lanes = width > 0 ? width : 16;
+  // nvidia-smi reports the most of the slot.
+  if (gpu.pcie_generation > 0) return pcie_medium(gpu.pcie_generation, lanes);
+  const int of_board = gpu.model ? gpu.model->pcie_generation : 0;
+  const int generation = std::max(object.generation, of_board);
+  if (generation > 0) return pcie_medium(generation, lanes);
+  assume(graph, LinkKind::Pcie,
+         fmt::format("PCIe 3.0 x{} for every slot that no source reports; give --query", lanes));
+  return pcie_medium(3, lanes);
+}
 
-  [[nodiscard]] std::size_t of(std::size_t member) const {
-    while (parent_[member] != member) member = parent_[member];
-    return member;
+/// Joins every two packages of the host.
+void join_packages(Graph& graph, const std::vector<int>& packages, const Medium& medium) {
+  for (std::size_t i = 0; i < packages.size(); ++i) {
+    for (std::size_t j = i + 1; j < packages.size(); ++j) {
+      add_cable(graph, packages[i], packages[j], add_medium(graph, medium));
+    }
   }
-  /// The lowest member stands for the group.
-  void join(std::size_t one, std::size_t other) {
-    one = of(one);
-    other = of(other);
-    parent_[std::max(one, other)] = std::min(one, other);
-  }
-
- private:
-  std::vector<std::size_t> parent_;
-};
+}
 
 /// What joins two devices, from the nearest to the farthest.
-enum class Level : std::size_t { Switch, UpperSwitch, Bridge, Numa };
-constexpr std::size_t kLevels = 4;
-
-/// The place of a level in the row of levels.
-constexpr std::size_t index_of(Level level) { return static_cast<std::size_t>(level); }
+enum Level : std::size_t { kSwitch, kUpperSwitch, kBridge, kNuma, kLevels };
 
 /// The level at which a cell joins two devices; kLevels where it does not.
 std::size_t level_of(const std::string& cell) {
   constexpr std::array<std::string_view, kLevels> kCells{"PIX", "PXB", "PHB", "NODE"};
-  if (cell == "PSB") return index_of(Level::Switch);
+  if (cell == "PSB") return kSwitch;
   const auto* const found = std::find(kCells.begin(), kCells.end(), cell);
   return static_cast<std::size_t>(found - kCells.begin());
 }
@@ -57,13 +55,23 @@ bool same_affinity(const SmiMatrix& matrix, std::size_t one, std::size_t other) 
   return same(matrix.numa_affinity) || same(matrix.cpu_affinity);
 }
 
+/// Devices are GPUs, then NICs, as the matrix has them.
 class LabelBuilder {
  public:
   LabelBuilder(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix)
       : graph_(graph), gpus_(gpus), matrix_(matrix) {
-    levels_.fill(Groups(matrix.cells.size()));
-    for (std::size_t level = 0; level < kLevels; ++level) group(level);
-    join_by_affinity();
+    for (std::vector<std::size_t>& groups : groups_) {
+      groups.resize(matrix.cells.size());
+      std::iota(groups.begin(), groups.end(), std::size_t{0});
+    }
+    for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const std::string& cell = matrix.cells[i][j];
+        const bool hidden = i < gpus.size() && nvlink_count(cell) > 0;
+        const bool near = hidden && same_affinity(matrix, i, j);
+        for (std::size_t l = near ? kNuma : level_of(cell); l < kLevels; ++l) join(l, i, j);
+      }
+    }
   }
 
   void build() {
@@ -71,49 +79,38 @@ class LabelBuilder {
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
       const bool is_gpu = i < gpus_.size();
       const Medium medium = is_gpu ? slot_medium(graph_, gpus_[i]) : neighbour_slot();
-      const int node = is_gpu ? gpus_[i].node : add_nic(i);
-      add_cable(graph_, node, above(i), add_medium(graph_, medium));
+      const int node = is_gpu ? gpus_[i].node
+                              : add_node(graph_, {.kind = NodeKind::Nic,
+                                                  .name = nic_name(matrix_, i - gpus_.size())});
+      add_cable(graph_, node, above(kSwitch, i), add_medium(graph_, medium));
     }
   }
 
  private:
-  [[nodiscard]] Groups& groups(Level level) { return levels_.at(index_of(level)); }
-  [[nodiscard]] const Groups& groups(Level level) const { return levels_.at(index_of(level)); }
-
-  void group(std::size_t level) {
-    for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (level_of(matrix_.cells[i][j]) <= level) levels_.at(level).join(i, j);
-      }
-    }
+  /// The lowest member stands for a group.
+  void join(std::size_t level, std::size_t one, std::size_t other) {
+    std::vector<std::size_t>& groups = groups_.at(level);
+    const std::size_t low = std::min(groups[one], groups[other]);
+    const std::size_t high = std::max(groups[one], groups[other]);
+    std::replace(groups.begin(), groups.end(), high, low);
   }
 
-  void join_by_affinity() {
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        const bool hidden = nvlink_count(matrix_.cells[i][j]) > 0;
-        if (hidden && same_affinity(matrix_, i, j)) groups(Level::Numa).join(i, j);
-      }
-    }
+  [[nodiscard]] std::size_t group(std::size_t level, std::size_t device) const {
+    return groups_.at(level)[device];
   }
 
   void add_packages() {
     std::vector<int> nodes;
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
-      const std::size_t group = groups(Level::Numa).of(i);
-      if (packages_.contains(group)) continue;
+      const auto [entry, is_new] = nodes_[kNuma].try_emplace(group(kNuma, i), 0);
+      if (!is_new) continue;
       const int numa = i < gpus_.size() ? gpus_[i].numa : -1;
-      packages_[group] = add_node(graph_, {.kind = NodeKind::Package,
-                                           .name = fmt::format("CPU{}", packages_.size()),
-                                           .numa = numa});
-      nodes.push_back(packages_[group]);
+      entry->second = add_node(
+          graph_,
+          {.kind = NodeKind::Package, .name = fmt::format("CPU{}", nodes.size()), .numa = numa});
+      nodes.push_back(entry->second);
     }
     join_packages(graph_, nodes, smp_medium("", -1));
-  }
-
-  int add_nic(std::size_t place) {
-    const std::string name = nic_name(matrix_, place - gpus_.size());
-    return add_node(graph_, {.kind = NodeKind::Nic, .name = name});
   }
 
   /// A GPU's slot stands for a NIC's, and for a switch's link upwards, which no label shows.
@@ -121,41 +118,30 @@ class LabelBuilder {
     return slot_medium(graph_, gpus_.empty() ? GpuEntry{} : gpus_.front());
   }
 
-  [[nodiscard]] std::size_t members(Level level, std::size_t place) const {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
-      if (groups(level).of(i) == groups(level).of(place)) ++count;
-    }
-    return count;
+  [[nodiscard]] std::ptrdiff_t members(std::size_t level, std::size_t device) const {
+    const std::vector<std::size_t>& groups = groups_.at(level);
+    return std::count(groups.begin(), groups.end(), groups[device]);
   }
 
-  /// The node that a device hangs on: its switch where it shares one, else what is above.
-  int above(std::size_t place) {
-    const bool has_upper = members(Level::UpperSwitch, place) > members(Level::Switch, place);
-    if (members(Level::Switch, place) < 2 && !has_upper) return bridge(place);
-    return part(switches_, groups(Level::Switch).of(place), NodeKind::PcieSwitch, "PCIe-switch",
-                [&] { return has_upper ? upper(place) : bridge(place); });
+  /// Whether a device has a part of its own at a level: a switch only where it shares one.
+  [[nodiscard]] bool has_part(std::size_t level, std::size_t device) const {
+    const bool upper = members(kUpperSwitch, device) > members(kSwitch, device);
+    return level >= kBridge || upper || (level == kSwitch && members(kSwitch, device) > 1);
   }
 
-  int upper(std::size_t place) {
-    return part(uppers_, groups(Level::UpperSwitch).of(place), NodeKind::PcieSwitch, "PCIe-upper",
-                [&] { return bridge(place); });
-  }
-
-  int bridge(std::size_t place) {
-    return part(bridges_, groups(Level::Bridge).of(place), NodeKind::HostBridge, "bridge",
-                [&] { return packages_.at(groups(Level::Numa).of(place)); });
-  }
-
-  /// The node of a group, added with its cable upwards at first need.
-  template <typename Above>
-  int part(std::map<std::size_t, int>& parts, std::size_t group, NodeKind kind,
-           std::string_view word, Above above_it) {
-    if (const auto there = parts.find(group); there != parts.end()) return there->second;
+  /// The node that a device hangs on at this level or above, added with its cable upwards at first
+  /// need.
+  int above(std::size_t level, std::size_t device) {
+    if (!has_part(level, device)) return above(level + 1, device);
+    std::map<std::size_t, int>& nodes = nodes_.at(level);
+    const auto found = nodes.find(group(level, device));
+    if (found != nodes.end()) return found->second;
+    constexpr std::array<std::string_view, kNuma> kNames{"PCIe-switch", "PCIe-upper", "bridge"};
+    const bool is_switch = level < kBridge;
     const int node =
-        add_node(graph_, {.kind = kind, .name = fmt::format("{}{}", word, parts.size())});
-    parts[group] = node;
-    const bool is_switch = kind == NodeKind::PcieSwitch;
+        add_node(graph_, {.kind = is_switch ? NodeKind::PcieSwitch : NodeKind::HostBridge,
+                          .name = fmt::format("{}{}", kNames.at(level), nodes.size())});
+    nodes[group(level, device)] = node;
     if (is_switch) {
       assume(
           graph_, LinkKind::Pcie,
@@ -163,27 +149,16 @@ class LabelBuilder {
           "them; give --hwloc");
     }
     const Medium medium = is_switch ? neighbour_slot() : memory_medium();
-    add_cable(graph_, node, above_it(), add_medium(graph_, medium));
+    add_cable(graph_, node, above(level + 1, device), add_medium(graph_, medium));
     return node;
   }
 
   Graph& graph_;
   std::vector<GpuEntry>& gpus_;
   const SmiMatrix& matrix_;
-  std::array<Groups, kLevels> levels_{Groups(0), Groups(0), Groups(0), Groups(0)};
-  std::map<std::size_t, int> packages_{};
-  std::map<std::size_t, int> bridges_{};
-  std::map<std::size_t, int> uppers_{};
-  std::map<std::size_t, int> switches_{};
+  std::array<std::vector<std::size_t>, kLevels> groups_{};   ///< of each device
+  std::array<std::map<std::size_t, int>, kLevels> nodes_{};  ///< of each group, where it is added
 };
-
-}  // namespace
-
-void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix) {
-  LabelBuilder(graph, gpus, matrix).build();
-}
-
-namespace {
 
 /// Adds the parts of one tree that lie above its GPUs and NICs.
 class TreeBuilder {
@@ -205,8 +180,8 @@ class TreeBuilder {
   }
 
   /// Hangs a node below the object's parents. `own` is the medium of its link upwards.
-  void hang(int node, std::size_t place, const Medium& own) {
-    add_cable(graph_, node, above(tree_.pci[place]), add_medium(graph_, own));
+  void hang(int node, const PciObject& object, const Medium& own) {
+    add_cable(graph_, node, above(object), add_medium(graph_, own));
   }
 
   [[nodiscard]] Medium medium_of(const PciObject& object) {
@@ -221,24 +196,21 @@ class TreeBuilder {
     return {.name = fmt::format("PCIe of {:g} GB/s", object.link_GBps),
             .kind = LinkKind::Pcie,
             .nominal_GBps = object.link_GBps,
-            .nccl_GBps = object.nccl_GBps,
             .source = tree_.origin};
   }
 
  private:
   /// The node above an object: the nearest switch or host bridge, or the processor.
   int above(const PciObject& object) {
-    for (int at = object.parent; at >= 0; at = tree_.pci[static_cast<std::size_t>(at)].parent) {
-      const PciKind kind = tree_.pci[static_cast<std::size_t>(at)].kind;
-      if (kind == PciKind::Switch || kind == PciKind::HostBridge) return part(at);
-    }
-    return processor(object);
+    if (object.parent < 0) return processor(object);
+    const PciObject& parent = tree_.pci[static_cast<std::size_t>(object.parent)];
+    const bool has_node = parent.kind == PciKind::Switch || parent.kind == PciKind::HostBridge;
+    return has_node ? part(parent) : above(parent);
   }
 
   /// The node of a switch or host bridge, added at first need.
-  int part(int place) {
-    if (const auto there = parts_.find(place); there != parts_.end()) return there->second;
-    const PciObject& object = tree_.pci[static_cast<std::size_t>(place)];
+  int part(const PciObject& object) {
+    if (const auto there = parts_.find(&object); there != parts_.end()) return there->second;
     const bool is_switch = object.kind == PciKind::Switch;
     const int node =
         add_node(graph_, {.kind = is_switch ? NodeKind::PcieSwitch : NodeKind::HostBridge,
@@ -247,7 +219,7 @@ class TreeBuilder {
                           .numa = object.numa,
                           .bus_id = object.bus_id,
                           .model = object.model});
-    parts_[place] = node;
+    parts_[&object] = node;
     add_cable(graph_, node, above(object),
               add_medium(graph_, is_switch ? medium_of(object) : memory_medium()));
     return node;
@@ -259,7 +231,7 @@ class TreeBuilder {
     const int socket = packages_.at(std::min(package, packages_.size() - 1));
     const auto memories =
         std::count_if(tree_.numa.begin(), tree_.numa.end(), [&](const NumaNode& numa) {
-          return !numa.gpu_memory && numa.package == object.package && !numa.cpus.empty();
+          return !numa.gpu_memory && numa.package == object.package && numa.has_cpus;
         });
     if (object.numa < 0 || memories < 2) return socket;
     const std::string name = fmt::format("NUMA{}", object.numa);
@@ -272,15 +244,15 @@ class TreeBuilder {
   Graph& graph_;
   const HostTree& tree_;
   std::vector<int> packages_{};
-  std::map<int, int> parts_{};
+  std::map<const PciObject*, int> parts_{};
   int switches_ = 0;
   int bridges_ = 0;
 };
 
 void add_nics(Graph& graph, TreeBuilder& builder, const HostTree& tree) {
   int network = -1;
-  for (const int place : all_of_kind(tree, PciKind::Nic)) {
-    const PciObject& object = tree.pci[static_cast<std::size_t>(place)];
+  for (const PciObject& object : tree.pci) {
+    if (object.kind != PciKind::Nic) continue;
     const std::string name =
         object.names.empty() ? fmt::format("NIC {}", object.bus_id) : object.names.front();
     if (find_node(graph, name) >= 0) continue;
@@ -289,7 +261,7 @@ void add_nics(Graph& graph, TreeBuilder& builder, const HostTree& tree) {
                                       .numa = object.numa,
                                       .bus_id = object.bus_id,
                                       .model = object.model});
-    builder.hang(node, static_cast<std::size_t>(place), builder.medium_of(object));
+    builder.hang(node, object, builder.medium_of(object));
     if (object.net_GBps <= 0) continue;
     if (network < 0) {
       network = add_node(graph, {.kind = NodeKind::Network, .name = "network", .host = -1});
@@ -305,49 +277,21 @@ void add_nics(Graph& graph, TreeBuilder& builder, const HostTree& tree) {
 
 }  // namespace
 
-Medium slot_medium(Graph& graph, const GpuEntry& gpu, const HostTree* tree) {
-  const int place = tree != nullptr ? find_pci(*tree, gpu.bus_id) : -1;
-  const PciObject object = place >= 0 ? tree->pci[static_cast<std::size_t>(place)] : PciObject{};
-  const int width = gpu.pcie_width > 0 ? gpu.pcie_width : object.width;
-  const int lanes = width > 0 ? width : 16;
-  // nvidia-smi reports the most of the slot.
-  if (gpu.pcie_generation > 0) return pcie_medium(gpu.pcie_generation, lanes);
-  const int of_board = gpu.model ? gpu.model->pcie_generation : 0;
-  const int generation = std::max(object.generation, of_board);
-  if (generation == 0) {
-    assume(graph, LinkKind::Pcie,
-           fmt::format("PCIe 3.0 x{} for every slot that no source reports; give --query", lanes));
-    return pcie_medium(3, lanes);
-  }
-  // hwloc reports what the link runs at now, and an idle GPU slows it down.
-  if (of_board == 0 && object.nccl_GBps <= 0) {
-    assume(graph, LinkKind::Pcie,
-           fmt::format("PCIe as fast as {} found it, which is too slow where a GPU was idle; give "
-                       "--query",
-                       tree->origin));
-  }
-  return pcie_medium(generation, lanes);
-}
-
-void join_packages(Graph& graph, const std::vector<int>& packages, const Medium& medium) {
-  for (std::size_t i = 0; i < packages.size(); ++i) {
-    for (std::size_t j = i + 1; j < packages.size(); ++j) {
-      add_cable(graph, packages[i], packages[j], add_medium(graph, medium));
-    }
-  }
+void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix) {
+  LabelBuilder(graph, gpus, matrix).build();
 }
 
 void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) {
   TreeBuilder builder(graph, tree);
   builder.add_packages();
   for (GpuEntry& gpu : gpus) {
-    const int place = find_pci(tree, gpu.bus_id);
-    if (place < 0) {
+    const PciObject* object = find_pci(tree, gpu.bus_id);
+    if (object == nullptr) {
       graph.warnings.push_back(fmt::format("GPU{} ({}) is not in {}: its PCIe is unknown",
                                            gpu.index, gpu.bus_id, tree.origin));
       continue;
     }
-    builder.hang(gpu.node, static_cast<std::size_t>(place), slot_medium(graph, gpu, &tree));
+    builder.hang(gpu.node, *object, slot_medium(graph, gpu, *object));
   }
   add_nics(graph, builder, tree);
 }

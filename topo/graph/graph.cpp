@@ -137,6 +137,14 @@ int find_node(const Graph& graph, const std::string& name) {
   return found == graph.nodes.end() ? -1 : static_cast<int>(found - graph.nodes.begin());
 }
 
+std::vector<int> nodes_of_kind(const Graph& graph, NodeKind kind) {
+  std::vector<int> nodes;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].kind == kind) nodes.push_back(static_cast<int>(i));
+  }
+  return nodes;
+}
+
 std::string_view name(NodeKind kind) { return kNodeNames.at(static_cast<std::size_t>(kind)); }
 std::string_view name(LinkKind kind) { return kLinkNames.at(static_cast<std::size_t>(kind)); }
 std::string_view name(ConstantSet constants) {

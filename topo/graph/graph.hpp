@@ -122,6 +122,8 @@ void label_devices(Graph& graph);
 [[nodiscard]] Graph keep_devices(Graph graph, const std::vector<int>& devices);
 /// The node of this name, or -1.
 [[nodiscard]] int find_node(const Graph& graph, const std::string& name);
+/// The nodes of a kind, ascending.
+[[nodiscard]] std::vector<int> nodes_of_kind(const Graph& graph, NodeKind kind);
 
 [[nodiscard]] std::string_view name(NodeKind kind);
 [[nodiscard]] std::string_view name(LinkKind kind);

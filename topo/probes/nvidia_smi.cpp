@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -20,103 +18,88 @@ namespace {
 
 constexpr std::size_t kColumns = 7;
 
-struct Cell {
-  std::string text{};
-  std::size_t begin = 0;  ///< byte of the line
-};
-
-std::vector<Cell> cells_of(const std::string& line) {
-  std::vector<Cell> cells;
+std::vector<Word> cells_of(const TextLine& line) {
+  std::vector<Word> cells;
   std::size_t begin = 0;
-  for (const std::string& part : split(line, ',')) {
-    const std::size_t blanks = std::min(part.find_first_not_of(" \t"), part.size());
-    cells.push_back({.text = std::string(trim(part)), .begin = begin + blanks});
+  for (const std::string& part : split(line.text, ',')) {
+    const std::size_t at = begin + std::min(part.find_first_not_of(" \t"), part.size());
+    cells.push_back(line.end());
+    cells.back().text = trim(part);
+    if (at < line.columns.size()) cells.back().column = line.columns[at];
     begin += part.size() + 1;
   }
   return cells;
 }
 
-class LineReader {
+/// One line of the answer.
+class QueryLine {
  public:
-  LineReader(const TextLine& line, std::string_view origin)
-      : line_(line), origin_(origin), cells_(cells_of(line.text)) {}
+  QueryLine(const TextLine& line, const SmiOrigin& from) : from_(from), cells_(cells_of(line)) {}
 
   [[nodiscard]] bool is_header() const {
     if (cells_.front().text != "index") return false;
-    std::string columns;
-    for (const Cell& cell : cells_) columns += (columns.empty() ? "" : ",") + cell.text;
-    if (columns != kQueryColumns) {
-      throw error(cells_.front(), fmt::format("the columns are not {}", kQueryColumns));
-    }
+    const auto columns = join_each(cells_, ",", [](const Word& cell) { return cell.text; });
+    if (columns != kQueryColumns)
+      throw from_.fault(cells_[0], "the columns are not {}", kQueryColumns);
     return true;
   }
 
-  [[nodiscard]] GpuFacts read() {
-    join_name();
-    if (cells_.size() != kColumns) {
-      throw error(cells_.back(), fmt::format("{} of {} columns", cells_.size(), kColumns));
-    }
-    GpuFacts facts{.index = number(0)};
-    facts.uuid = is_known(1) ? cells_[1].text : "";
-    facts.name = is_known(2) ? cells_[2].text : "";
-    facts.bus_id = is_known(3) ? normal_bus_id(cells_[3].text) : "";
-    if (is_known(3) && facts.bus_id.empty()) {
-      throw error(cells_[3], fmt::format("{} is no PCI address", in_quotes(cells_[3].text)));
-    }
-    facts.pcie_generation = is_known(4) ? number(4) : 0;
-    facts.pcie_width = is_known(5) ? number(5) : 0;
-    if (is_known(6)) facts.mig = is_enabled(cells_[6]);
-    return facts;
-  }
-
-  [[nodiscard]] Error error(const Cell& cell, const std::string& what) const {
-    const std::size_t column =
-        cell.begin < line_.columns.size() ? line_.columns[cell.begin] : line_.columns.back() + 1;
-    return damaged({.origin = origin_, .line = line_.number, .column = column}, what,
-                   fmt::format("save all of the output again: nvidia-smi --query-gpu={} "
-                               "--format=csv,noheader > FILE",
-                               kQueryColumns));
-  }
-
-  [[nodiscard]] const Cell& cell(std::size_t column) const { return cells_[column]; }
-
- private:
-  /// nvidia-smi quotes nothing: further commas can only be the name's.
-  void join_name() {
+  /// Throws also where a GPU contradicts one of those above it.
+  [[nodiscard]] GpuFacts read(const std::vector<GpuFacts>& above) {
+    // nvidia-smi quotes nothing: further commas can only be the name's.
     while (cells_.size() > kColumns) {
       cells_[2].text += ", " + cells_[3].text;
       cells_.erase(cells_.begin() + 3);
     }
+    if (cells_.size() != kColumns) {
+      throw from_.fault(cells_.back(), "{} of {} columns", cells_.size(), kColumns);
+    }
+    GpuFacts gpu{.index = number(0),
+                 .uuid = is_known(1) ? text(1) : "",
+                 .name = is_known(2) ? text(2) : "",
+                 .bus_id = is_known(3) ? normal_bus_id(text(3)) : "",
+                 .pcie_generation = is_known(4) ? number(4) : 0,
+                 .pcie_width = is_known(5) ? number(5) : 0};
+    if (is_known(3) && gpu.bus_id.empty()) {
+      throw from_.fault(cells_[3], "{} is no PCI address", in_quotes(text(3)));
+    }
+    if (is_known(6)) {
+      gpu.mig = text(6) == "Enabled";
+      if (!*gpu.mig && text(6) != "Disabled") {
+        throw from_.fault(cells_[6], "{} is neither Enabled nor Disabled", in_quotes(text(6)));
+      }
+    }
+    for (const GpuFacts& other : above) {
+      if (other.index == gpu.index)
+        throw from_.fault(cells_[0], "GPU {} is there twice", gpu.index);
+      if (gpu.bus_id.empty() || other.bus_id != gpu.bus_id) continue;
+      throw from_.fault(cells_[3], "GPUs {} and {} have the same PCI address", other.index,
+                        gpu.index);
+    }
+    return gpu;
   }
+
+ private:
+  [[nodiscard]] const std::string& text(std::size_t column) const { return cells_[column].text; }
 
   /// Not "[N/A]", "[Not Supported]", "[Unknown Error]".
   [[nodiscard]] bool is_known(std::size_t column) const {
-    const Cell& cell = cells_[column];
-    if (cell.text.empty()) throw error(cell, "an empty cell");
-    if (cell.text.front() == '[' && cell.text.back() != ']') {
-      throw error(cell, fmt::format("{} is cut short", in_quotes(cell.text)));
+    if (text(column).empty()) throw from_.fault(cells_[column], "an empty cell");
+    const bool bracket = text(column).front() == '[';
+    if (bracket && text(column).back() != ']') {
+      throw from_.fault(cells_[column], "{} is cut short", in_quotes(text(column)));
     }
-    return cell.text.front() != '[' && cell.text != "N/A";
+    return !bracket && text(column) != "N/A";
   }
 
   [[nodiscard]] int number(std::size_t column) const {
-    const auto value = whole_number(cells_[column].text);
-    if (!value) {
-      throw error(cells_[column], fmt::format("{} is no number", in_quotes(cells_[column].text)));
-    }
+    const auto value = whole_number(text(column));
+    if (!value) throw from_.fault(cells_[column], "{} is no number", in_quotes(text(column)));
     return *value;
   }
 
-  [[nodiscard]] bool is_enabled(const Cell& cell) const {
-    if (cell.text != "Enabled" && cell.text != "Disabled") {
-      throw error(cell, fmt::format("{} is neither Enabled nor Disabled", in_quotes(cell.text)));
-    }
-    return cell.text == "Enabled";
-  }
-
-  const TextLine& line_;
-  std::string_view origin_;
-  std::vector<Cell> cells_;
+  const SmiOrigin& from_;
+  std::vector<Word> cells_;
 };
 
 /// What the driver says beside the table.
@@ -128,32 +111,22 @@ bool is_remark(const TextLine& line) {
 }  // namespace
 
 std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view origin) {
+  const std::string command =
+      fmt::format("nvidia-smi --query-gpu={} --format=csv,noheader", kQueryColumns);
+  const SmiOrigin from{.name = origin, .command = command};
   std::vector<GpuFacts> gpus;
   for (const TextLine& line : clean_lines(text)) {
     if (is_remark(line)) continue;
-    LineReader reader(line, origin);
-    if (gpus.empty() && reader.is_header()) continue;
-    GpuFacts facts = reader.read();
-    for (const GpuFacts& other : gpus) {
-      if (other.index == facts.index) {
-        throw reader.error(reader.cell(0), fmt::format("GPU {} is there twice", facts.index));
-      }
-      if (!facts.bus_id.empty() && other.bus_id == facts.bus_id) {
-        throw reader.error(reader.cell(3), fmt::format("GPUs {} and {} have the same PCI address",
-                                                       other.index, facts.index));
-      }
-    }
-    gpus.push_back(std::move(facts));
+    QueryLine reader(line, from);
+    if (!gpus.empty() || !reader.is_header()) gpus.push_back(reader.read(gpus));
   }
   return gpus;
 }
 
 namespace {
 
-constexpr std::string_view kMigColumn = ",mig.mode.current";
-
-/// What a program said, in one line of bounded length.
-std::string said(const CommandResult& result) {
+/// What a program printed, in one line of bounded length.
+std::string output_of(const CommandResult& result) {
   constexpr std::size_t kLongest = 160;
   const std::string_view text = trim(trim(result.err).empty() ? result.out : result.err);
   const std::string line = one_line(text.substr(0, kLongest));
@@ -162,15 +135,6 @@ std::string said(const CommandResult& result) {
 
 bool mentions(const CommandResult& result, std::string_view words) {
   return result.out.find(words) != std::string::npos || result.err.find(words) != std::string::npos;
-}
-
-/// Old drivers know no MIG: their table gets the column that it lacks.
-std::string with_mig_column(const std::string& table) {
-  std::string out;
-  for (const std::string& line : split(table, '\n')) {
-    if (!trim(line).empty()) out += fmt::format("{}, [N/A]\n", trim(line));
-  }
-  return out;
 }
 
 class Prober {
@@ -183,25 +147,25 @@ class Prober {
     ask(probe_.p2p_read, {"topo", "-p2p", "r"}, parse_smi_p2p);
     ask(probe_.p2p_write, {"topo", "-p2p", "w"}, parse_smi_p2p);
     ask(probe_.nvlink, {"nvlink", "-s"}, parse_nvlink_status);
-    if (has_links()) ask(probe_.remotes, {"nvlink", "-R"}, parse_nvlink_remotes);
-    if (probe_.matrix) {
-      for (const std::string& note : probe_.matrix->notes) probe_.warnings.push_back(note);
-    }
+    if (may_have_links()) ask(probe_.remotes, {"nvlink", "-R"}, parse_nvlink_remotes);
     return std::move(probe_);
   }
 
  private:
-  void warn(std::string words) { probe_.warnings.push_back(std::move(words)); }
+  using Arguments = std::vector<std::string>;
+
+  void warn(std::string text) { probe_.warnings.push_back(std::move(text)); }
 
   /// "nvidia-smi topo -m"
-  [[nodiscard]] std::string question(const std::vector<std::string>& arguments) const {
+  [[nodiscard]] std::string question(const Arguments& arguments) const {
     return fmt::format("{} {}", path_, join(arguments, " "));
   }
 
   /// The result, or nothing where it answers no more: then a warning says why, once.
-  std::optional<CommandResult> run(const std::vector<std::string>& arguments) {
+  std::optional<CommandResult> run(const Arguments& arguments) {
     if (gone_) return std::nullopt;
     CommandResult result = run_command(path_, arguments, timeout_);
+    gone_ = true;
     if (result.not_found) {
       warn(fmt::format("cannot run {} ({}): no GPU is looked for; --nvidia-smi PATH names it",
                        path_, result.err));
@@ -212,24 +176,23 @@ class Prober {
                       question(arguments), timeout_.count()));
     } else if (result.exit_status == 9 || mentions(result, "couldn't communicate")) {
       warn(fmt::format("{} cannot reach the driver ({}): no GPU is known; load the NVIDIA driver",
-                       path_, said(result)));
+                       path_, output_of(result)));
     } else if (mentions(result, "No devices were found")) {
       warn(fmt::format("{} finds no GPU here", path_));
     } else {
+      gone_ = false;
       return result;
     }
-    gone_ = true;
     return std::nullopt;
   }
 
   template <typename Answer, typename Parser>
-  void read(Answer& answer, const std::vector<std::string>& arguments, const CommandResult& result,
-            Parser parse) {
+  void read(Answer& answer, const Arguments& arguments, const CommandResult& result, Parser parse) {
     if (result.exit_status != 0) {
       return warn(
           fmt::format("{} failed with status {} ({}): left out; an old driver may not "
                       "know this question",
-                      question(arguments), result.exit_status, said(result)));
+                      question(arguments), result.exit_status, output_of(result)));
     }
     try {
       answer = parse(result.out, question(arguments));
@@ -239,31 +202,34 @@ class Prober {
   }
 
   template <typename Answer, typename Parser>
-  void ask(Answer& answer, const std::vector<std::string>& arguments, Parser parse) {
+  void ask(Answer& answer, const Arguments& arguments, Parser parse) {
     if (const auto result = run(arguments)) read(answer, arguments, *result, parse);
   }
 
+  /// Old drivers know no MIG: their table gets the column that it lacks.
   void ask_gpus() {
-    std::string columns(kQueryColumns);
-    std::vector<std::string> arguments = {"--query-gpu=" + columns, "--format=csv,noheader"};
+    const std::string columns(kQueryColumns);
+    Arguments arguments{"--query-gpu=" + columns, "--format=csv,noheader"};
     auto result = run(arguments);
     if (result && result->exit_status != 0 && mentions(*result, "mig.mode")) {
-      columns.resize(columns.size() - kMigColumn.size());
-      arguments.front() = "--query-gpu=" + columns;
+      arguments.front() = "--query-gpu=" + columns.substr(0, columns.rfind(','));
       result = run(arguments);
-      if (result) result->out = with_mig_column(result->out);
+      std::string table;
+      for (const std::string& line : split(result ? result->out : "", '\n')) {
+        if (!trim(line).empty()) table += fmt::format("{}, [N/A]\n", trim(line));
+      }
+      if (result) result->out = table;
     }
     if (result) read(probe_.gpus, arguments, *result, parse_smi_query);
   }
 
   /// Without an active link there is no other end to ask for.
-  [[nodiscard]] bool has_links() const {
-    const auto active = [](const NvlinkGpu& gpu) {
+  [[nodiscard]] bool may_have_links() const {
+    const auto has_active = [](const GpuFacts& gpu) {
       return std::any_of(gpu.links.begin(), gpu.links.end(),
                          [](const NvlinkLink& link) { return link.active(); });
     };
-    return !probe_.nvlink ||
-           std::any_of(probe_.nvlink->gpus.begin(), probe_.nvlink->gpus.end(), active);
+    return !probe_.nvlink || std::any_of(probe_.nvlink->begin(), probe_.nvlink->end(), has_active);
   }
 
   const std::string& path_;
@@ -279,21 +245,11 @@ SmiProbe probe_nvidia_smi(const std::string& path, Seconds timeout) {
 }
 
 std::string read_text_file(const std::string& option, const std::string& path) {
-  const auto unreadable = [&](int error) {
-    return usage_error(fmt::format("{}: cannot read {}: {}", option, path,
-                                   std::generic_category().message(error != 0 ? error : EIO)));
-  };
   errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw unreadable(errno);
-  std::string text;
-  try {
-    // A folder opens, and fails only when it is read.
-    text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  } catch (const std::exception&) {
-    throw unreadable(errno);
-  }
-  return text;
+  if (auto text = read_file(path)) return *text;
+  // A folder opens, and is refused afterwards.
+  throw usage_error(fmt::format("{}: cannot read {}: {}", option, path,
+                                std::generic_category().message(errno != 0 ? errno : EISDIR)));
 }
 
 }  // namespace busbar::topo

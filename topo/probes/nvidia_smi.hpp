@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/child_process.hpp"
+#include "topo/probes/host_tree.hpp"
 #include "topo/probes/smi_matrix.hpp"
 #include "topo/probes/smi_nvlink.hpp"
 
@@ -16,17 +17,6 @@ namespace busbar::topo {
 /// Generation and width as .max: the current ones drop while a GPU is idle.
 inline constexpr std::string_view kQueryColumns =
     "index,uuid,name,pci.bus_id,pcie.link.gen.max,pcie.link.width.max,mig.mode.current";
-
-/// One line of `nvidia-smi --query-gpu`.
-struct GpuFacts {
-  int index = 0;
-  std::string uuid{};
-  std::string name{};
-  std::string bus_id{};       ///< as normal_bus_id writes it; empty where unknown
-  int pcie_generation = 0;    ///< 0 where unknown
-  int pcie_width = 0;         ///< lanes; 0 where unknown
-  std::optional<bool> mig{};  ///< enabled; nothing where the GPU has no MIG
-};
 
 /// Reads the lines of kQueryColumns, with or without their header; "No devices were found" and an
 /// empty text are no GPUs. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to mend".
@@ -38,10 +28,10 @@ struct SmiProbe {
   std::optional<SmiMatrix> matrix{};
   std::optional<P2pMatrix> p2p_read{};
   std::optional<P2pMatrix> p2p_write{};
-  std::optional<NvlinkStatus> nvlink{};
-  std::optional<NvlinkRemotes> remotes{};
-  std::vector<GpuFacts> gpus{};         ///< empty: no GPU here
-  std::vector<std::string> warnings{};  ///< one line each, for people
+  std::optional<std::vector<GpuFacts>> nvlink{};   ///< by -s; some drivers leave GPUs out
+  std::optional<std::vector<GpuFacts>> remotes{};  ///< by -R; the same
+  std::vector<GpuFacts> gpus{};                    ///< empty: no GPU here
+  std::vector<std::string> warnings{};             ///< one line each, for people
 };
 
 /// Asks `path` (a program's name or path) with a timeout per question. Never throws for what

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,17 +12,9 @@ namespace busbar::topo {
 
 /// Which matrix of nvidia-smi is looked for.
 struct GridKind {
-  std::string_view command{};                 ///< "nvidia-smi topo -m", for the advice
+  std::string_view command{};                 ///< "nvidia-smi topo -m", for messages
   std::span<const std::string_view> cells{};  ///< labels of cells, without NV#
   bool nvlinks = false;                       ///< whether NV# is a label of cells
-};
-
-/// What follows the cells of a row.
-struct GridTail {
-  std::string text{};    ///< from the blank behind the last cell
-  std::size_t line = 1;  ///< for messages
-  std::vector<Word> words{};
-  std::size_t start = 0;  ///< of the first word, on a terminal
 };
 
 /// A matrix of labels as nvidia-smi prints several, checked: every GPU has its row, X is on the
@@ -34,19 +25,15 @@ struct Grid {
   std::vector<std::vector<std::string>> cells{};  ///< empty where both rows of a pair are missing
   std::vector<std::string> absent_rows{};         ///< labels without a row; never a GPU's
   std::vector<std::string> headings{};            ///< "CPU Affinity", "NUMA Affinity", ...
-  std::size_t headings_start = 0;                 ///< of the first, on a terminal
-  std::vector<GridTail> tails{};                  ///< of the GPUs
-  std::size_t end = 0;                            ///< first line behind the rows
-  std::size_t next = 0;                           ///< line of the next matrix, or all lines
+  std::vector<std::vector<std::string>> tails{};  ///< [GPU][heading]; empty texts where it has none
+  std::span<const TextLine> legend{};             ///< of `lines`: up to the next matrix
 };
 
 /// Reads the first matrix. Throws Error (Usage) with line and column.
 [[nodiscard]] Grid read_grid(std::span<const TextLine> lines, std::string_view origin,
                              const GridKind& kind);
 
-/// NV followed by 1 to 999.
-[[nodiscard]] bool is_nvlink_label(std::string_view word);
-/// What to do about a damaged matrix: "capture it again: ...".
-[[nodiscard]] std::string advice(const GridKind& kind);
+/// Number of NVLinks of a cell: 4 of "NV4", at most 999; 0 of what is no NVLink.
+[[nodiscard]] int nvlink_count(std::string_view cell);
 
 }  // namespace busbar::topo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "topo/graph/graph.hpp"
+#include "topo/probes/smi_grid.hpp"
 
 namespace busbar::topo {
 
@@ -20,8 +22,7 @@ struct SmiMatrix {
   /// Symmetric. Empty only between two NICs, where the text lacks both rows.
   std::vector<std::vector<std::string>> cells{};
   std::vector<std::string> cpu_affinity{};  ///< per GPU; never bind by it: nvidia-smi cuts it short
-  std::vector<std::string> numa_affinity{};  ///< per GPU: "0", "0-1", "N/A"
-  std::vector<std::string> gpu_numa_id{};    ///< per GPU: a number where its memory is a NUMA node
+  std::vector<std::string> numa_affinity{};        ///< per GPU: "0", "0-1", "N/A"
   std::map<std::string, std::string> nic_names{};  ///< "NIC0" -> "mlx5_0", as far as the text says
   bool pcie_only = false;  ///< made by -mp: does not show whether there is NVLink
   std::vector<std::string>
@@ -33,36 +34,31 @@ struct SmiMatrix {
 /// damaged, cut short, or not such a matrix.
 [[nodiscard]] SmiMatrix parse_smi_matrix(std::string_view text, std::string_view origin);
 
-/// Number of NVLinks of a cell: 4 of "NV4", 0 of what is no NVLink.
-[[nodiscard]] int nvlink_count(std::string_view cell);
-
 /// The operating system's name of a NIC: "mlx5_0" of "NIC0" by the legend, else the label itself.
 [[nodiscard]] std::string nic_name(const SmiMatrix& matrix, std::size_t nic);
 
-/// A cell of `nvidia-smi topo -p2p`.
-enum class P2pState {
-  Self,
-  Ok,
-  ChipsetNotSupported,
-  GpuNotSupported,
-  TopologyNotSupported,
-  NotSupported,
-  Disabled,
-  Unknown
-};
-
-/// "X", "OK", "CNS", "GNS", "TNS", "NS", "DR", "U": as nvidia-smi prints it.
-[[nodiscard]] std::string_view label(P2pState state);
-/// "the chipset does not support it": for people.
-[[nodiscard]] std::string_view words(P2pState state);
-/// What the graph makes of it: Works for Ok and Self, Unknown for Unknown, else Off.
-[[nodiscard]] P2p works(P2pState state);
-
 /// What `nvidia-smi topo -p2p r|w|n|a|p|rw` prints, ordered by index; symmetric.
 struct P2pMatrix {
-  std::vector<int> gpus{};  ///< indices as nvidia-smi numbers them, rising
-  std::vector<std::vector<P2pState>> cells{};
+  std::vector<int> gpus{};                        ///< indices as nvidia-smi numbers them, rising
+  std::vector<std::vector<std::string>> cells{};  ///< X, OK, or a label of kP2pReasons
 };
+
+/// Why two GPUs have no P2P, or U where it is not known whether they have.
+struct P2pReason {
+  std::string_view label{};  ///< as nvidia-smi prints it
+  std::string_view text{};   ///< for people
+};
+inline constexpr std::array<P2pReason, 6> kP2pReasons{{
+    {"CNS", "the chipset does not support it"},
+    {"GNS", "the GPU does not support it"},
+    {"TNS", "the topology does not support it"},
+    {"NS", "not supported"},
+    {"DR", "disabled in the driver's settings"},
+    {"U", "unknown"},
+}};
+
+/// What the graph makes of a cell: Works for OK and X, Unknown for U, else Off.
+[[nodiscard]] P2p works(std::string_view cell);
 
 /// Reads the first matrix of the text, as robust as parse_smi_matrix. Throws Error (Usage)
 /// "ORIGIN:LINE:COLUMN: what; how to mend" for a text that is damaged, cut short, or no such

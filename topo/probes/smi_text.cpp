@@ -2,9 +2,8 @@
 #include "topo/probes/smi_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 
-#include <fmt/format.h>
+#include "base/text.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -29,12 +28,14 @@ std::size_t next_stop(std::size_t column, char letter) {
   return letter == '\t' ? (column / kTab + 1) * kTab : column + 1;
 }
 
-void split_words(TextLine& line) {
+void add_words(TextLine& line) {
   std::size_t at = 0;
   while ((at = line.text.find_first_not_of(kBlanks, at)) != std::string::npos) {
     const std::size_t end = std::min(line.text.find_first_of(kBlanks, at), line.text.size());
-    line.words.push_back(
-        {.text = line.text.substr(at, end - at), .begin = at, .column = line.columns[at]});
+    line.words.push_back({.text = line.text.substr(at, end - at),
+                          .line = line.number,
+                          .begin = at,
+                          .column = line.columns[at]});
     at = end;
   }
 }
@@ -57,11 +58,15 @@ TextLine clean_line(std::string_view raw, std::size_t number) {
   }
   line.text.resize(line.text.find_last_not_of(kBlanks) + 1);
   line.columns.resize(line.text.size());
-  split_words(line);
+  add_words(line);
   return line;
 }
 
 }  // namespace
+
+Word TextLine::end() const {
+  return {.line = number, .begin = text.size(), .column = columns.empty() ? 1 : columns.back() + 1};
+}
 
 std::size_t display_column(const TextLine& line, std::size_t byte) {
   std::size_t column = line.indent;
@@ -84,17 +89,9 @@ std::vector<TextLine> clean_lines(std::string_view text) {
   return lines;
 }
 
-Error damaged(const TextPlace& place, std::string_view what, std::string_view mend) {
-  return usage_error(
-      fmt::format("{}:{}:{}: {}; {}", place.origin, place.line, place.column, what, mend));
-}
-
 std::optional<int> whole_number(std::string_view text) {
-  int number = 0;
-  if (text.empty() || text.size() > 9 || text.front() == '-') return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  constexpr std::size_t kMostDigits = 9;
+  return text.size() > kMostDigits || text.starts_with('-') ? std::nullopt : to_number<int>(text);
 }
 
 std::string in_quotes(std::string_view word) {

@@ -5,7 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -14,6 +17,7 @@ namespace busbar::topo {
 /// What stands between blanks.
 struct Word {
   std::string text{};
+  std::size_t line = 1;    ///< from 1
   std::size_t begin = 0;   ///< byte in the line as it is left
   std::size_t column = 1;  ///< byte in the line as it was, from 1
   [[nodiscard]] std::size_t end() const { return begin + text.size(); }
@@ -28,13 +32,23 @@ struct TextLine {
   std::vector<Word> words{};
   std::size_t indent = 0;  ///< display width of the prefix, tabs to 8
   [[nodiscard]] bool empty() const { return text.empty(); }
+  /// No word, one past the last byte.
+  [[nodiscard]] Word end() const;
 };
 
-/// A place in a text: an origin (a file or a command) and a position in it.
-struct TextPlace {
-  std::string_view origin{};
-  std::size_t line = 1;
-  std::size_t column = 1;
+/// Where a text is from.
+struct SmiOrigin {
+  std::string_view name{};     ///< a file or a command
+  std::string_view command{};  ///< that prints such a text: "nvidia-smi topo -m"
+
+  /// Error (Usage) in one line: "NAME:LINE:COLUMN: what; save all of the output again: ...".
+  template <class... Args>
+  [[nodiscard]] Error fault(const Word& at, fmt::format_string<Args...> what,
+                            Args&&... args) const {
+    return usage_error(fmt::format("{}:{}:{}: {}; save all of the output again: {} > FILE", name,
+                                   at.line, at.column,
+                                   fmt::format(what, std::forward<Args>(args)...), command));
+  }
 };
 
 /// Where a byte of `line.text` stands on a terminal, from 0, tabs to 8.
@@ -43,13 +57,10 @@ struct TextPlace {
 /// The lines of a text, empty ones too.
 [[nodiscard]] std::vector<TextLine> clean_lines(std::string_view text);
 
-/// Error (Usage) "ORIGIN:LINE:COLUMN: what; mend" in one line; foreign bytes are made harmless.
-[[nodiscard]] Error damaged(const TextPlace& place, std::string_view what, std::string_view mend);
-
 /// A whole number without sign of at most nine digits, or nothing.
 [[nodiscard]] std::optional<int> whole_number(std::string_view text);
 
-/// A word as it may stand in a message: at most 40 bytes, in quotes.
+/// A word as it may stand in a message: at most 40 bytes, in quotes, foreign bytes made harmless.
 [[nodiscard]] std::string in_quotes(std::string_view word);
 
 }  // namespace busbar::topo

@@ -86,14 +86,6 @@ Graph copy_hosts(const Graph& one, int hosts) {
 
 namespace {
 
-std::vector<int> nodes_of_kind(const Graph& graph, NodeKind kind) {
-  std::vector<int> nodes;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (graph.nodes[i].kind == kind) nodes.push_back(static_cast<int>(i));
-  }
-  return nodes;
-}
-
 /// Hops from an adapter to the nearest device.
 std::size_t distance(const Graph& graph, int adapter) {
   std::size_t least = std::numeric_limits<std::size_t>::max();

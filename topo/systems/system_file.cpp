@@ -3,10 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -39,6 +35,12 @@ template <typename Kind>
 Kind read_kind(const TomlFields& fields, Kind last) {
   static_cast<void>(fields.required("kind"));
   return static_cast<Kind>(*fields.one_of("kind", names_up_to(last)));
+}
+
+/// The devices of a file that names none: all GPUs, else all processors.
+std::vector<int> usual_devices(const Graph& graph) {
+  std::vector<int> gpus = nodes_of_kind(graph, NodeKind::Gpu);
+  return gpus.empty() ? nodes_of_kind(graph, NodeKind::Processor) : gpus;
 }
 
 /// Reads a system file into the graph of one host; the places in it are by name.
@@ -77,7 +79,10 @@ class SystemReader {
                                             "(--backend sim --system)",
                                             kMostDevices));
     }
-    return finished();
+    Graph graph = hosts_ > 1 ? copy_hosts(graph_, hosts_) : graph_;
+    graph.labels = read_labels(top_, graph);
+    if (graph.labels.empty()) label_devices(graph);
+    return graph;
   }
 
  private:
@@ -89,19 +94,18 @@ class SystemReader {
       const TomlFields fields(*value, top_.origin(), fmt::format("[medium.{}]", key));
       fields.allow_only({"name", "kind", "nominal_GBps", "nccl_GBps", "reported_GBps", "flow_GBps",
                          "efficiency", "source"});
-      Medium medium{.name = fields.required_text("name"),
-                    .kind = read_kind(fields, LinkKind::Network),
-                    .nominal_GBps = fields.positive("nominal_GBps", 0),
-                    .nccl_GBps = fields.positive("nccl_GBps", 0),
-                    .reported_GBps = fields.positive("reported_GBps", 0),
-                    .flow_GBps = fields.positive("flow_GBps", 0),
-                    .efficiency = read_share(fields, "efficiency"),
-                    .source = fields.text("source")};
-      const std::string medium_name = medium.name;
+      const Medium medium{.name = fields.required_text("name"),
+                          .kind = read_kind(fields, LinkKind::Network),
+                          .nominal_GBps = fields.positive("nominal_GBps", 0),
+                          .nccl_GBps = fields.positive("nccl_GBps", 0),
+                          .reported_GBps = fields.positive("reported_GBps", 0),
+                          .flow_GBps = fields.positive("flow_GBps", 0),
+                          .efficiency = read_share(fields, "efficiency"),
+                          .source = fields.text("source")};
       const std::size_t before = graph_.media.size();
-      media_[key] = add_medium(graph_, std::move(medium));
+      media_[key] = add_medium(graph_, medium);
       if (graph_.media.size() == before) {
-        throw fields.fault("name", fmt::format("there is a medium \"{}\" already", medium_name));
+        throw fields.fault("name", fmt::format("there is a medium \"{}\" already", medium.name));
       }
     }
   }
@@ -118,15 +122,13 @@ class SystemReader {
               .vendor = fields.text("vendor"),
               .reduces = fields.flag("reduces")};
     node.host = read_host(fields, node.kind);
-    if (nodes_.contains(node.name)) {
+    if (find_node(graph_, node.name) >= 0) {
       throw fields.fault("name", fmt::format("there is a node \"{}\" already", node.name));
     }
     if (hosts_ > 1 && fields.has("uuid")) {
       throw fields.fault("uuid", "a uuid is of one device; hosts copies this one: leave it out");
     }
-    const std::string node_name = node.name;
-    nodes_[node_name] = add_node(graph_, std::move(node));
-    node_names_.push_back(node_name);
+    add_node(graph_, std::move(node));
   }
 
   [[nodiscard]] static std::string read_bus_id(const TomlFields& fields) {
@@ -156,8 +158,8 @@ class SystemReader {
     if (ends.size() != 2) {
       throw fields.fault("between", R"(between must name two nodes: ["GPU0", "GPU1"])");
     }
-    const int one = node_named(fields, ends[0]);
-    const int other = node_named(fields, ends[1]);
+    const int one = node_named(fields, "between", ends[0]);
+    const int other = node_named(fields, "between", ends[1]);
     if (one == other) {
       throw fields.fault("between", fmt::format("a link from \"{}\" to itself", ends[0]));
     }
@@ -170,11 +172,12 @@ class SystemReader {
     }
   }
 
-  [[nodiscard]] int node_named(const TomlFields& fields, const std::string& node) const {
-    const auto found = nodes_.find(node);
-    if (found != nodes_.end()) return found->second;
-    throw fields.fault(fields.has("between") ? "between" : "devices",
-                       unknown_word("node", node, node_names_));
+  [[nodiscard]] int node_named(const TomlFields& fields, std::string_view key,
+                               const std::string& name) const {
+    if (const int found = find_node(graph_, name); found >= 0) return found;
+    std::vector<std::string> known;
+    for (const Node& node : graph_.nodes) known.push_back(node.name);
+    throw fields.fault(key, unknown_word("node", name, known));
   }
 
   [[nodiscard]] int medium_named(const TomlFields& fields) const {
@@ -187,12 +190,8 @@ class SystemReader {
   }
 
   void read_devices() {
-    if (top_.has("devices")) {
-      for (const std::string& word : top_.words("devices")) add_device(word);
-    } else {
-      add_all(NodeKind::Gpu);
-      if (graph_.devices.empty()) add_all(NodeKind::Processor);
-    }
+    for (const std::string& word : top_.words("devices")) add_device(word);
+    if (!top_.has("devices")) graph_.devices = usual_devices(graph_);
     if (graph_.devices.empty()) {
       throw top_.fault("devices", R"(there is no device: a node of kind "gpu" or "processor")");
     }
@@ -202,7 +201,7 @@ class SystemReader {
   }
 
   void add_device(const std::string& word) {
-    const int number = node_named(top_, word);
+    const int number = node_named(top_, "devices", word);
     const NodeKind kind = graph_.nodes[static_cast<std::size_t>(number)].kind;
     if (kind != NodeKind::Gpu && kind != NodeKind::Processor) {
       throw top_.fault("devices", fmt::format("\"{}\" is no gpu and no processor", word));
@@ -213,25 +212,10 @@ class SystemReader {
     graph_.devices.push_back(number);
   }
 
-  void add_all(NodeKind kind) {
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (graph_.nodes[i].kind == kind) graph_.devices.push_back(static_cast<int>(i));
-    }
-  }
-
-  [[nodiscard]] Graph finished() const {
-    Graph graph = hosts_ > 1 ? copy_hosts(graph_, hosts_) : graph_;
-    graph.labels = read_labels(top_, graph);
-    if (graph.labels.empty()) label_devices(graph);
-    return graph;
-  }
-
   TomlFields top_;
   Graph graph_{};
   int hosts_ = 1;
   std::map<std::string, int> media_{};
-  std::map<std::string, int> nodes_{};
-  std::vector<std::string> node_names_{};
 };
 
 }  // namespace
@@ -252,12 +236,6 @@ namespace {
 
 constexpr std::string_view kFolder = "topo/systems";
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// Name and aliases of a file, the name first.
 std::vector<std::string> names_of(const EmbeddedText& system) {
   const toml::table table = parse_toml(system.text, system.path);
@@ -271,45 +249,34 @@ bool is_path(const std::string& text) {
   return text.find('/') != std::string::npos || (text.ends_with(".toml") && text != ".toml");
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw usage_error(fmt::format(
-        "--system {}: this file cannot be read; a name without '/' is one of the built-in systems",
-        path));
-  }
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-Error unknown_system(const std::string& wanted, const std::vector<std::string>& known,
-                     const std::vector<std::string>& names) {
-  const std::string near = nearest_word(lower(wanted), known);
-  return usage_error(fmt::format(
-      "--system {}: there is no such system{}; built in: {}; a file's name ends in .toml", wanted,
-      near.empty() ? "" : fmt::format(" (did you mean {}?)", near), join(names, ", ")));
-}
-
 struct Found {
   std::string text;
   std::string origin;
 };
 
-Found find_system(const std::string& name_or_path) {
-  if (is_path(name_or_path)) return {read_file(name_or_path), name_or_path};
+Found find_system(const std::string& wanted) {
+  if (is_path(wanted)) {
+    if (auto text = read_file(wanted)) return {*text, wanted};
+    throw usage_error(fmt::format(
+        "--system {}: this file cannot be read; a name without '/' is one of the built-in systems",
+        wanted));
+  }
   std::vector<std::string> known;
   std::vector<std::string> names;
   for (const EmbeddedText& system : embedded_texts(kFolder)) {
     const std::vector<std::string> of_this = names_of(system);
     for (const std::string& name : of_this) {
-      if (lower(name) == lower(name_or_path)) {
-        return {std::string(system.text), std::string(system.path)};
-      }
+      if (lower(name) != lower(wanted)) continue;
+      return {std::string(system.text), std::string(system.path)};
     }
     names.push_back(of_this.front());
     known.insert(known.end(), of_this.begin(), of_this.end());
   }
   std::sort(names.begin(), names.end());
-  throw unknown_system(name_or_path, known, names);
+  const std::string near = nearest_word(lower(wanted), known);
+  throw usage_error(fmt::format(
+      "--system {}: there is no such system{}; built in: {}; a file's name ends in .toml", wanted,
+      near.empty() ? "" : fmt::format(" (did you mean {}?)", near), join(names, ", ")));
 }
 
 }  // namespace
@@ -344,22 +311,8 @@ std::vector<SystemSummary> built_in_systems() {
 
 namespace {
 
-/// A TOML text; what no reader accepts (tabs, line ends) becomes a blank.
-std::string toml_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    const auto byte = static_cast<unsigned char>(c);
-    result += byte < ' ' || byte == 0x7f ? ' ' : c;
-  }
-  return result + '"';
-}
-
 std::string toml_list(const std::vector<std::string>& texts) {
-  std::vector<std::string> parts;
-  parts.reserve(texts.size());
-  for (const std::string& text : texts) parts.push_back(toml_string(text));
-  return fmt::format("[{}]", join(parts, ", "));
+  return fmt::format("[{}]", join_each(texts, ", ", quoted));
 }
 
 /// "nvlink", and "nvlink2" for the second medium of its kind: the names by which links refer to
@@ -376,10 +329,10 @@ std::vector<std::string> medium_keys(const Graph& graph) {
 }
 
 std::string node_line(const Node& node) {
-  std::vector<std::string> parts{fmt::format("name = {}", toml_string(node.name)),
+  std::vector<std::string> parts{fmt::format("name = {}", quoted(node.name)),
                                  fmt::format("kind = \"{}\"", name(node.kind))};
   const auto add = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, toml_string(value)));
+    if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, quoted(value)));
   };
   const int usual_host = node.kind == NodeKind::Network ? -1 : 0;
   if (node.host != usual_host) parts.push_back(fmt::format("host = {}", node.host));
@@ -400,11 +353,11 @@ bool is_way_back(const Link& link, const Link& back) {
 std::string link_line(const Graph& graph, const Link& link, const std::string& medium,
                       bool one_way) {
   const auto node = [&](int index) {
-    return toml_string(graph.nodes.at(static_cast<std::size_t>(index)).name);
+    return quoted(graph.nodes.at(static_cast<std::size_t>(index)).name);
   };
   const std::string count = link.count == 1 ? "" : fmt::format(", count = {}", link.count);
   return fmt::format("  {{ between = [{}, {}], medium = {}{}{} }},\n", node(link.from),
-                     node(link.to), toml_string(medium), count, one_way ? ", one_way = true" : "");
+                     node(link.to), quoted(medium), count, one_way ? ", one_way = true" : "");
 }
 
 std::string links(const Graph& graph) {
@@ -421,7 +374,7 @@ std::string links(const Graph& graph) {
 
 std::string medium_table(const Medium& medium, const std::string& key) {
   std::string text = fmt::format("\n[medium.{}]\nname = {}\nkind = \"{}\"\n", key,
-                                 toml_string(medium.name), name(medium.kind));
+                                 quoted(medium.name), name(medium.kind));
   const auto add = [&](std::string_view figure, double value) {
     if (value > 0) text += fmt::format("{} = {}\n", figure, value);
   };
@@ -430,28 +383,14 @@ std::string medium_table(const Medium& medium, const std::string& key) {
   add("reported_GBps", medium.reported_GBps);
   add("flow_GBps", medium.flow_GBps);
   add("efficiency", medium.efficiency);
-  return text + fmt::format("source = {}\n", toml_string(medium.source));
-}
-
-/// The devices that a reader takes where the file names none: all GPUs, else all processors.
-std::vector<int> usual_devices(const Graph& graph) {
-  std::vector<int> devices;
-  for (const NodeKind kind : {NodeKind::Gpu, NodeKind::Processor}) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      if (graph.nodes[i].kind == kind) devices.push_back(static_cast<int>(i));
-    }
-    if (!devices.empty()) break;
-  }
-  return devices;
+  return text + fmt::format("source = {}\n", quoted(medium.source));
 }
 
 std::string devices_line(const Graph& graph) {
   if (graph.devices == usual_devices(graph)) return {};
-  std::vector<std::string> names;
-  for (const int node : graph.devices) {
-    names.push_back(graph.nodes.at(static_cast<std::size_t>(node)).name);
-  }
-  return fmt::format("devices = {}\n", toml_list(names));
+  return fmt::format("devices = [{}]\n", join_each(graph.devices, ", ", [&](int node) {
+                       return quoted(graph.nodes.at(static_cast<std::size_t>(node)).name);
+                     }));
 }
 
 std::string assumption_lines(const Graph& graph) {
@@ -459,7 +398,7 @@ std::string assumption_lines(const Graph& graph) {
   std::string text = "\nassumptions = [\n";
   for (const Assumption& assumption : graph.assumptions) {
     text += fmt::format("  {{ kind = \"{}\", text = {} }},\n", name(assumption.kind),
-                        toml_string(assumption.text));
+                        quoted(assumption.text));
   }
   return text + "]\n";
 }
@@ -476,9 +415,9 @@ std::string labels_line(const Graph& graph) {
 
 std::string write_system(const Graph& graph, int hosts) {
   const std::vector<std::string> keys = medium_keys(graph);
-  std::string text = fmt::format("name = {}\n", toml_string(graph.name));
-  if (!graph.title.empty()) text += fmt::format("title = {}\n", toml_string(graph.title));
-  if (!graph.source.empty()) text += fmt::format("source = {}\n", toml_string(graph.source));
+  std::string text = fmt::format("name = {}\n", quoted(graph.name));
+  if (!graph.title.empty()) text += fmt::format("title = {}\n", quoted(graph.title));
+  if (!graph.source.empty()) text += fmt::format("source = {}\n", quoted(graph.source));
   if (hosts > 1) text += fmt::format("hosts = {}\n", hosts);
   const std::string p2p = p2p_value(graph);
   if (!p2p.empty()) text += fmt::format("p2p = {}\n", p2p);

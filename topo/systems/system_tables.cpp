@@ -13,31 +13,23 @@
 namespace busbar::topo {
 namespace {
 
-using Words = std::vector<std::string>;
+using Row = std::vector<std::string>;
 
-Words words_of(std::string_view row) {
-  Words words;
-  for (std::string& word : split(row, ' ')) {
-    if (!word.empty()) words.push_back(std::move(word));
-  }
-  return words;
-}
-
-/// The rows of a matrix; `is_cell` says which words may be off the diagonal.
-std::vector<Words> read_rows(const TomlFields& file, std::string_view key, std::size_t devices,
-                             const std::function<bool(const std::string&)>& is_cell) {
+/// The rows of a matrix; `is_cell` says which texts may be off the diagonal.
+std::vector<Row> read_rows(const TomlFields& file, std::string_view key, std::size_t devices,
+                           const std::function<bool(const std::string&)>& is_cell) {
   const std::vector<const toml::node*> elements = file.list(key);
-  const Words lines = file.words(key);
+  const Row lines = file.words(key);
   if (lines.size() != devices) {
     throw file.fault(key, fmt::format("{} has {} for {}", key, counted(lines.size(), "row"),
                                       counted(devices, "device")));
   }
-  std::vector<Words> rows;
+  std::vector<Row> rows;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto fail = [&](const std::string& what) {
       return fault_at(file.origin(), elements[i]->source(), what);
     };
-    rows.push_back(words_of(lines[i]));
+    rows.push_back(split_words(lines[i]));
     if (rows[i].size() != devices) {
       throw fail(fmt::format("this row of {} has {} for {}", key, counted(rows[i].size(), "word"),
                              counted(devices, "device")));
@@ -77,9 +69,9 @@ std::vector<std::vector<P2p>> uniform_p2p(const Graph& graph, P2p within) {
   return p2p;
 }
 
-std::string as_toml(const std::vector<Words>& rows) {
+std::string as_toml(const std::vector<Row>& rows) {
   std::string text = "[\n";
-  for (const Words& row : rows) text += fmt::format("  \"{}\",\n", join(row, " "));
+  for (const Row& row : rows) text += fmt::format("  \"{}\",\n", join(row, " "));
   return text + "]";
 }
 
@@ -97,18 +89,17 @@ std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& grap
     return std::find(kP2pCells.begin(), kP2pCells.end(), word) != kP2pCells.end();
   };
   std::vector<std::vector<P2p>> p2p;
-  for (const Words& row : read_rows(file, "p2p", device_count(graph), is_cell)) {
-    p2p.emplace_back();
-    for (const std::string& word : row) {
-      p2p.back().push_back(word == "OK" || word == "X" ? P2p::Works
-                           : word == "NS"              ? P2p::Off
-                                                       : P2p::Unknown);
+  for (const Row& row : read_rows(file, "p2p", device_count(graph), is_cell)) {
+    auto& cells = p2p.emplace_back();
+    for (const std::string& cell : row) {
+      const auto* const found = std::find(kP2pCells.begin(), kP2pCells.end(), cell);
+      cells.push_back(cell == "X" ? P2p::Works : static_cast<P2p>(found - kP2pCells.begin()));
     }
   }
   return p2p;
 }
 
-std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
+std::vector<Row> read_labels(const TomlFields& file, const Graph& graph) {
   if (!file.has("labels")) return {};
   return read_rows(file, "labels", device_count(graph), is_label);
 }
@@ -120,7 +111,7 @@ std::string p2p_value(const Graph& graph) {
       return fmt::format("\"{}\"", kP2pWords.at(static_cast<std::size_t>(within)));
     }
   }
-  std::vector<Words> rows;
+  std::vector<Row> rows;
   for (std::size_t i = 0; i < graph.p2p.size(); ++i) {
     rows.emplace_back();
     for (std::size_t j = 0; j < graph.p2p[i].size(); ++j) {
@@ -171,16 +162,6 @@ std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
   return algorithms;
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    const auto byte = static_cast<unsigned char>(c);
-    result += byte < ' ' || byte == 0x7f ? ' ' : c;
-  }
-  return result + '"';
-}
-
 std::string steps_table(Sending sending, const StepTimes& times) {
   std::string text = fmt::format("\n[protocol.{}]\n", name(sending));
   if (times.share > 0) text += fmt::format("share = {}\n", times.share);
@@ -228,11 +209,11 @@ std::string protocol_table(const Protocol& protocol) {
   add("efficiency", protocol.efficiency);
   add("in_switch_efficiency", protocol.in_switch_efficiency);
   if (protocol.flows > 0) text += fmt::format("flows = {}\n", protocol.flows);
-  std::vector<std::string> words;
-  for (const Algorithm algorithm : protocol.algorithms) {
-    words.push_back(fmt::format("\"{}\"", name(algorithm)));
+  if (!protocol.algorithms.empty()) {
+    text += fmt::format("algorithms = [{}]\n",
+                        join_each(protocol.algorithms, ", ",
+                                  [](Algorithm algorithm) { return quoted(name(algorithm)); }));
   }
-  if (!words.empty()) text += fmt::format("algorithms = [{}]\n", join(words, ", "));
   text += fmt::format("source = {}\n", quoted(protocol.source));
   for (const Sending sending : kSendings) {
     const StepTimes& times = protocol.steps.at(static_cast<std::size_t>(sending));

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "tests/unit/topo/gpu_server.hpp"
 #include "tests/unit/topo/probes/sample_hwloc.hpp"
 
 namespace busbar::topo {
@@ -30,7 +29,7 @@ class AffinityGuard {
   cpu_set_t set_{};
 };
 
-TEST(Machine, TellsTheProcessorsThatThisProcessMayUse) {
+TEST(Machine, KnowsTheProcessorsThatThisProcessMayUse) {
   const AffinityGuard guard;
   const Locality locality = Machine().locality();
   EXPECT_EQ(locality.processors.size(), guard.processors());
@@ -50,29 +49,19 @@ TEST(Machine, BindsToOneCoreAndSeesItAfterwards) {
   EXPECT_FALSE(locality.processors.empty());
 }
 
-TEST(Machine, SpreadsRanksOverDifferentCoresWhileTheyFit) {
+TEST(Machine, SpreadsRanksOverDifferentCoresWhileTheyFitAndInTurnElse) {
   const AffinityGuard guard;
   const Machine machine;
   const auto core_of = [&](int index, int count) {
     EXPECT_TRUE(machine.bind_to_core(index, count));
     return machine.locality().core;
   };
-  const auto first = core_of(0, 2);
-  const auto second = core_of(1, 2);
-  if (guard.processors() < 2 || !first || !second) GTEST_SKIP() << "fewer than two cores";
-  EXPECT_NE(first, second);
-}
-
-TEST(Machine, TakesCoresInTurnWhereThereAreMoreRanks) {
-  const AffinityGuard guard;
-  const Machine machine;
-  constexpr int kMany = 100000;
-  ASSERT_TRUE(machine.bind_to_core(0, kMany));
-  const auto first = machine.locality().core;
-  ASSERT_TRUE(machine.bind_to_core(1, kMany));
-  const auto second = machine.locality().core;
-  if (guard.processors() < 2) GTEST_SKIP() << "fewer than two cores";
-  EXPECT_NE(first, second);
+  for (const int ranks : {2, 100000}) {
+    const auto first = core_of(0, ranks);
+    const auto second = core_of(1, ranks);
+    if (guard.processors() < 2 || !first || !second) GTEST_SKIP() << "fewer than two cores";
+    EXPECT_NE(first, second) << ranks;
+  }
 }
 
 TEST(Machine, BindsToANumaNode) {
@@ -95,18 +84,12 @@ std::vector<std::string> shares(const sample::GpuServer& server, int gpu, int co
 
 using Texts = std::vector<std::string>;
 
-TEST(CoresNear, AreTwelveForEachOfEightGpusOnTwoSocketsOfFortyEight) {
-  const sample::GpuServer server{.numa_nodes = 2, .cores = 48, .gpus = 4};
-  EXPECT_EQ(shares(server, 0, 4, 2), (Texts{"0-11", "12-23", "24-35", "36-47"}));
-  EXPECT_EQ(shares(server, 7, 4, 4), (Texts{"48-59", "60-71", "72-83", "84-95"}));
-}
-
-TEST(CoresNear, AreAWholeNodeForTheOnlyGpuNearIt) {
+TEST(CoresNear, AreSharedAmongTheGpusOfANodeWhereAPartIsLargeEnough) {
+  const sample::GpuServer two_sockets{.numa_nodes = 2, .cores = 48, .gpus = 4};
+  EXPECT_EQ(shares(two_sockets, 0, 4, 2), (Texts{"0-11", "12-23", "24-35", "36-47"}));
+  EXPECT_EQ(shares(two_sockets, 7, 4, 4), (Texts{"48-59", "60-71", "72-83", "84-95"}));
   const sample::GpuServer nps4{.numa_nodes = 8, .cores = 16, .gpus = 1};
   EXPECT_EQ(shares(nps4, 3, 1, 2), Texts{"48-63"});
-}
-
-TEST(CoresNear, AreSharedByAllWhereAPartWouldBeTooSmall) {
   const sample::GpuServer small{.numa_nodes = 2, .cores = 6, .gpus = 4};
   EXPECT_EQ(shares(small, 0, 4, 2), Texts(4, "0-5"));
   EXPECT_EQ(shares(small, 0, 2, 2), (Texts{"0-2", "3-5"}));

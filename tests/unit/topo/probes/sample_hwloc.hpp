@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
+
+#include "tests/unit/support/temporary_folder.hpp"
 
 /// A small machine as lstopo writes it: two packages of one processor each (0 and 1), and
 /// - near the first a root port, a switch and below it GPUs 07 and 08, a second switch in the first
@@ -49,34 +52,55 @@ inline std::string host_bridge(const std::string& below, const std::string& insi
       20000 + std::stoi(below, nullptr, 16), below, inside);
 }
 
-inline std::string package(int index, const std::string& inside) {
-  const std::string sets = fmt::format(
-      R"(os_index="{0}" cpuset="0x{1:08x}" complete_cpuset="0x{1:08x}" nodeset="0x{1:08x}" )"
-      R"(complete_nodeset="0x{1:08x}")",
-      index, 1 << index);
-  const auto one = [&](const char* type, int number, const std::string& attribute,
-                       const std::string& within) {
-    return fmt::format(R"(<object type="{}" {} gp_index="{}"{}>{}</object>)", type, sets, number,
-                       attribute, within);
-  };
-  return one("Package", 10 + index, "",
-             R"(<info name="CPUVendor" value="GenuineIntel"/>)"
-             R"(<info name="CPUFamilyNumber" value="6"/><info name="CPUModelNumber" value="85"/>)"
-             R"(<info name="CPUModel" value="Xeon 9"/>)" +
-                 one("NUMANode", 20 + index, R"( local_memory="4096")", "") +
-                 one("Core", 30 + index, "", one("PU", 40 + index, "", "")) + inside);
+/// A set of numbers in hwloc's form: words of 32 bits, the highest first.
+inline std::string bit_set(int first, int count) {
+  std::string text;
+  for (int word = (first + count - 1) / 32; word >= 0; --word) {
+    unsigned bits = 0;
+    for (int bit = 0; bit < 32; ++bit) {
+      const int number = 32 * word + bit;
+      if (number >= first && number < first + count) bits |= 1U << static_cast<unsigned>(bit);
+    }
+    text += fmt::format("{}0x{:08x}", text.empty() ? "" : ",", bits);
+  }
+  return text;
 }
 
-inline std::string machine(const std::string& inside, const std::string& after = {},
-                           const std::string& product = "Test Server") {
+/// A package that is one NUMA node, of cores with one processor each.
+inline std::string package(int index, const std::string& inside, int first, int cores = 1) {
+  const auto one = [&](const char* type, int number, int os_index, int processor, int processors,
+                       const std::string& within) {
+    return fmt::format(
+        R"(<object type="{0}" os_index="{1}" cpuset="{2}" complete_cpuset="{2}" nodeset="{3}" )"
+        R"(complete_nodeset="{3}" gp_index="{4}" local_memory="4096">{5}</object>)",
+        type, os_index, bit_set(processor, processors), bit_set(index, 1), number, within);
+  };
+  std::string parts = R"(<info name="CPUVendor" value="GenuineIntel"/>)"
+                      R"(<info name="CPUModelNumber" value="85"/>)"
+                      R"(<info name="CPUModel" value="Xeon 9"/>)" +
+                      one("NUMANode", 20 + index, index, first, cores, "");
+  for (int core = first; core < first + cores; ++core) {
+    parts += one("Core", 30000 + core, core, core, 1, one("PU", 40000 + core, core, core, 1, ""));
+  }
+  return one("Package", 10 + index, index, first, cores, parts + inside);
+}
+
+struct MachineShape {
+  std::string after{};
+  std::string product = "Test Server";
+  int processors = 2;
+  int nodes = 2;
+};
+
+inline std::string machine(const std::string& inside, const MachineShape& shape = {}) {
   return fmt::format(
       R"(<?xml version="1.0" encoding="UTF-8"?>)"
       "\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"
-      R"(<object type="Machine" os_index="0" cpuset="0x00000003" complete_cpuset="0x00000003" )"
-      R"(allowed_cpuset="0x00000003" nodeset="0x00000003" complete_nodeset="0x00000003" )"
-      R"(allowed_nodeset="0x00000003" gp_index="1"><info name="DMIProductName" value="{}"/>)"
-      "<info name=\"Architecture\" value=\"x86_64\"/>{}</object>\n{}</topology>\n",
-      product, inside, after);
+      R"(<object type="Machine" os_index="0" cpuset="{0}" complete_cpuset="{0}" )"
+      R"(allowed_cpuset="{0}" nodeset="{1}" complete_nodeset="{1}" allowed_nodeset="{1}" )"
+      R"(gp_index="1"><info name="DMIProductName" value="{2}"/>)"
+      "<info name=\"Architecture\" value=\"x86_64\"/>{3}</object>\n{4}</topology>\n",
+      bit_set(0, shape.processors), bit_set(0, shape.nodes), shape.product, inside, shape.after);
 }
 
 /// GPUs 07 and 08 joined by NVLink, GPUs 85 and 86 by the switch, in MB/s; the diagonal is nonsense
@@ -120,7 +144,52 @@ inline std::string hwloc_xml() {
                         R"(<object type="PCIDev" gp_index="99" subtype="NVSwitch" )"
                         R"(pci_busid="0000:87:00.0" pci_type="0000 [0000:0000] [0000:0000] 00" )"
                         R"(pci_link_speed="1.0"/>)"));
-  return machine(package(0, near_first) + package(1, near_second), nvlink_distances());
+  return machine(package(0, near_first, 0) + package(1, near_second, 1),
+                 {.after = nvlink_distances()});
 }
+
+/// A server: NUMA nodes of equally many cores of one processor each, and below each of them equally
+/// many GPUs, at 0000:10:00.0, 0000:11:00.0, ... in the order of the nodes.
+struct GpuServer {
+  int numa_nodes = 2;
+  int cores = 48;  ///< of a NUMA node
+  int gpus = 4;    ///< near a NUMA node
+
+  [[nodiscard]] std::string hwloc_xml() const {
+    std::string inside;
+    for (int node = 0; node < numa_nodes; ++node) {
+      std::string bridges;
+      for (int at = node * gpus; at < (node + 1) * gpus; ++at) {
+        bridges += host_bridge(fmt::format("{0:02x}-{0:02x}", 16 + at), gpu(bus(at), at));
+      }
+      inside += package(node, bridges, node * cores, cores);
+    }
+    return machine(inside, {.processors = numa_nodes * cores, .nodes = numa_nodes});
+  }
+
+  [[nodiscard]] static std::string bus(int gpu) {
+    return fmt::format("0000:{:02x}:00.0", 16 + gpu);
+  }
+};
+
+/// Lets hwloc take a recorded machine for this one while it is there. Only of a machine whose
+/// processors exist here can be asked to bind: `bindable`.
+class RecordedMachine {
+ public:
+  explicit RecordedMachine(const std::string& hwloc_xml, bool bindable = false) {
+    folder_.write("machine.xml", hwloc_xml);
+    setenv("HWLOC_XMLFILE", folder_.path("machine.xml").c_str(), 1);
+    if (bindable) setenv("HWLOC_THISSYSTEM", "1", 1);
+  }
+  RecordedMachine(const RecordedMachine&) = delete;
+  RecordedMachine& operator=(const RecordedMachine&) = delete;
+  ~RecordedMachine() {
+    unsetenv("HWLOC_XMLFILE");
+    unsetenv("HWLOC_THISSYSTEM");
+  }
+
+ private:
+  busbar::test::TemporaryFolder folder_{};
+};
 
 }  // namespace busbar::topo::sample

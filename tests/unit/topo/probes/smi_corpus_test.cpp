@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/topo/probes/refused.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 #include "topo/probes/smi_matrix.hpp"
 #include "topo/probes/smi_nvlink.hpp"
 
@@ -34,19 +33,9 @@ const std::set<std::string> kDamaged = {"a100_cloud_phb_overwritten_8_1",
                                         "p32_a100_amd_8_2",
                                         "vllm_numa_na_8_1"};
 
-using Corpus = std::map<std::string, std::string>;
-
-/// The captures of a folder by name; empty where the collection is not there.
-Corpus read_corpus(const std::string& folder) {
-  Corpus corpus;
-  const std::filesystem::path path = "../shared/data/" + folder;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(path, absent)) {
-    if (entry.path().extension() != ".txt") continue;
-    std::ifstream file(entry.path());
-    corpus[entry.path().stem()] = {std::istreambuf_iterator<char>(file), {}};
-  }
-  return corpus;
+template <typename Action>
+std::string refusal(Action action) {
+  return test::failure_of(action).message;
 }
 
 std::string replaced(const std::string& text, const std::string& what, const std::string& with) {
@@ -100,29 +89,31 @@ void expect_symmetric(const Cells& cells, const std::string& name) {
   }
 }
 
+/// The captures of a folder by name; the tests are skipped where the collection is not there.
 class SmiCorpus : public testing::Test {
  protected:
-  void load(const std::string& folder) {
-    corpus_ = read_corpus(folder);
-    if (corpus_.empty()) GTEST_SKIP() << "no captures in ../shared/data/" << folder;
+  explicit SmiCorpus(const std::string& folder) : folder_("../shared/data/" + folder) {}
+  void SetUp() override {
+    std::error_code absent;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_, absent)) {
+      if (entry.path().extension() != ".txt") continue;
+      corpus_[entry.path().stem()] = test::text_of(entry.path());
+    }
+    if (corpus_.empty()) GTEST_SKIP() << "no captures in " << folder_;
   }
 
-  Corpus corpus_{};
+  std::string folder_;
+  std::map<std::string, std::string> corpus_{};
 };
 
-class MatrixCorpus : public SmiCorpus {
- protected:
-  void SetUp() override { load("nvidia_smi_topo_m"); }
+struct MatrixCorpus : SmiCorpus {
+  MatrixCorpus() : SmiCorpus("nvidia_smi_topo_m") {}
 };
-
-class P2pCorpus : public SmiCorpus {
- protected:
-  void SetUp() override { load("nvidia_smi_topo_p2p"); }
+struct P2pCorpus : SmiCorpus {
+  P2pCorpus() : SmiCorpus("nvidia_smi_topo_p2p") {}
 };
-
-class NvlinkCorpus : public SmiCorpus {
- protected:
-  void SetUp() override { load("nvidia_smi_nvlink"); }
+struct NvlinkCorpus : SmiCorpus {
+  NvlinkCorpus() : SmiCorpus("nvidia_smi_nvlink") {}
 };
 
 TEST_F(MatrixCorpus, IsReadButForTheDamagedOnes) {
@@ -239,12 +230,12 @@ TEST_F(NvlinkCorpus, NeverGetsOtherSpeedsFromACutText) {
   for (const auto& [name, text] : corpus_) {
     if (!refusal([&, &text = text] { (void)parse_nvlink_status(text, "f"); }).empty()) continue;
     std::set<double> speeds;
-    for (const NvlinkGpu& gpu : parse_nvlink_status(text, "f").gpus)
+    for (const GpuFacts& gpu : parse_nvlink_status(text, "f"))
       for (const NvlinkLink& link : gpu.links) speeds.insert(link.GBps);
     for (std::size_t size = 0; size < text.size(); size += 3) {
-      NvlinkStatus status;
+      std::vector<GpuFacts> status;
       (void)refusal([&, &text = text] { status = parse_nvlink_status(text.substr(0, size), "f"); });
-      for (const NvlinkGpu& gpu : status.gpus)
+      for (const GpuFacts& gpu : status)
         for (const NvlinkLink& link : gpu.links) EXPECT_TRUE(speeds.contains(link.GBps)) << name;
     }
   }

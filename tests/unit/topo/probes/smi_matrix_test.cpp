@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/topo/probes/refused.hpp"
+#include "tests/unit/support/failure.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -22,7 +22,7 @@ constexpr const char* kTwoGpus =
     "\nNIC Legend:\n\n  NIC0: mlx5_bond_0\n";
 
 std::string message(const std::string& text) {
-  return refusal([&] { (void)parse_smi_matrix(text, "f"); });
+  return test::failure_of([&] { (void)parse_smi_matrix(text, "f"); }).message;
 }
 
 TEST(ParseSmiMatrix, ReadsANewDriversAnswer) {
@@ -32,7 +32,6 @@ TEST(ParseSmiMatrix, ReadsANewDriversAnswer) {
   EXPECT_EQ(matrix.cells, (Rows{{"X", "NV4", "PIX"}, {"NV4", "X", "SYS"}, {"PIX", "SYS", "X"}}));
   EXPECT_EQ(matrix.cpu_affinity, (std::vector<std::string>{"0-7,16-23", "8-15,24-31"}));
   EXPECT_EQ(matrix.numa_affinity, (std::vector<std::string>{"0", "1"}));
-  EXPECT_EQ(matrix.gpu_numa_id, (std::vector<std::string>{"N/A", "N/A"}));
   EXPECT_EQ(nic_name(matrix, 0), "mlx5_bond_0");
   EXPECT_FALSE(matrix.pcie_only);
   EXPECT_TRUE(matrix.notes.empty());
@@ -91,18 +90,18 @@ TEST(ParseSmiMatrix, SurvivesWhatCopyingAdds) {
 }
 
 TEST(ParseSmiMatrix, KeepsTheColumnsOfAffinitiesApart) {
-  const char* const heading = "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n";
   const auto read = [&](const std::string& row) {
-    const SmiMatrix matrix = parse_smi_matrix(heading + row, "f");
-    return matrix.cpu_affinity[0] + "|" + matrix.numa_affinity[0] + "|" + matrix.gpu_numa_id[0];
+    const SmiMatrix matrix =
+        parse_smi_matrix("\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n" + row, "f");
+    return matrix.cpu_affinity[0] + "|" + matrix.numa_affinity[0];
   };
-  EXPECT_EQ(read("GPU0\t X \t0-7\t0\t\t9\n"), "0-7|0|9");
-  EXPECT_EQ(read("GPU0\t X \t\t1\t\tN/A\n"), "|1|N/A");
-  EXPECT_EQ(read("GPU0\t X \t0-7\t\tN/A\t\tN/A\n"), "0-7|N/A|N/A");
-  EXPECT_EQ(read("GPU0\t X \t1-1\t0,5-11\n"), "1-1|0,5-11|");
-  EXPECT_EQ(read("GPU0     X      0-7     0               N/A\n"), "0-7|0|N/A");
-  EXPECT_EQ(read("GPU0     X              1               N/A\n"), "|1|N/A");
-  EXPECT_EQ(read("GPU0     X      0-7\n"), "0-7||");
+  EXPECT_EQ(read("GPU0\t X \t0-7\t0\t\t9\n"), "0-7|0");
+  EXPECT_EQ(read("GPU0\t X \t\t1\t\tN/A\n"), "|1");
+  EXPECT_EQ(read("GPU0\t X \t0-7\t\tN/A\t\tN/A\n"), "0-7|N/A");
+  EXPECT_EQ(read("GPU0\t X \t1-1\t0,5-11\n"), "1-1|0,5-11");
+  EXPECT_EQ(read("GPU0     X      0-7     0               N/A\n"), "0-7|0");
+  EXPECT_EQ(read("GPU0     X              1               N/A\n"), "|1");
+  EXPECT_EQ(read("GPU0     X      0-7\n"), "0-7|");
 }
 
 TEST(ParseSmiMatrix, TellsThePcieOnlyFormByItsLegend) {
@@ -139,8 +138,8 @@ TEST(ParseSmiMatrix, RefusesDamageWithLineAndColumn) {
         "f:3:6:", "GPU1 to GPU0 is NV2, but GPU0 to GPU1 is NV1 in line 2"}},
       {{"\tGPU0\tGPU1\nGPU0\tSYS\tNV1\nGPU1\tNV1\t X \n", "f:2:6:", "and not X"}},
       {{"\tGPU0\tGPU1\nGPU0\t X \t X \nGPU1\t X \t X \n", "f:2:11:", "for a device itself"}},
-      {{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tNV1\tPXBNODE\n", "f:2:14:", "PXB and NODE"}},
-      {{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tSYSSYS\n", "f:2:10:", "SYS and SYS"}},
+      {{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tNV1\tPXBNODE\n", "f:2:14:", "'PXBNODE'"}},
+      {{"\tGPU0\tGPU1\tNIC0\nGPU0\t X \tSYSSYS\n", "f:2:10:", "run together"}},
       {{"\tGPU0\tGPU1\nGPU0\t X \tPH0-115\n", "f:2:10:", "'PH0-115'"}},
       {{"\tGPU0\tGPU1\nGPU0\t X \tNV0\n", "f:2:10:", "'NV0'"}},
       {{"\tGPU0\tGPU1\nGPU0\t X \tXYZ\n", "f:2:10:", "'XYZ'"}},
@@ -173,24 +172,18 @@ TEST(NvlinkCount, ReadsTheNumber) {
   for (const char* cell : {"NV", "NV0", "NV1x", "PIX", "X", ""}) EXPECT_EQ(nvlink_count(cell), 0);
 }
 
-std::string p2p_message(const std::string& text) {
-  return refusal([&] { (void)parse_smi_p2p(text, "f"); });
-}
-
 TEST(ParseSmiP2p, ReadsEveryState) {
   const P2pMatrix matrix = parse_smi_p2p(
       " \tGPU0\tGPU1\tGPU2\tGPU3\t\n GPU0\tX\tOK\tCNS\tGNS\t\n GPU1\tOK\tX\tTNS\tNS\t\n"
       " GPU2\tCNS\tTNS\tX\tDR\t\n GPU3\tGNS\tNS\tDR\tX\t\n\nLegend:\n\n  X    = Self\n",
       "f");
   EXPECT_EQ(matrix.gpus, (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(matrix.cells[0],
-            (std::vector<P2pState>{P2pState::Self, P2pState::Ok, P2pState::ChipsetNotSupported,
-                                   P2pState::GpuNotSupported}));
-  EXPECT_EQ(matrix.cells[1],
-            (std::vector<P2pState>{P2pState::Ok, P2pState::Self, P2pState::TopologyNotSupported,
-                                   P2pState::NotSupported}));
-  EXPECT_EQ(matrix.cells[2][3], P2pState::Disabled);
-  EXPECT_EQ(parse_smi_p2p("GPU0 GPU1\nGPU0 X U\nGPU1 U X", "f").cells[0][1], P2pState::Unknown);
+  EXPECT_EQ(matrix.cells, (Rows{{"X", "OK", "CNS", "GNS"},
+                                {"OK", "X", "TNS", "NS"},
+                                {"CNS", "TNS", "X", "DR"},
+                                {"GNS", "NS", "DR", "X"}}));
+  EXPECT_EQ(parse_smi_p2p("GPU0 GPU1 NIC0\nGPU0 X U NS\nGPU1 U X NS", "f").cells,
+            (Rows{{"X", "U"}, {"U", "X"}}));
 }
 
 TEST(ParseSmiP2p, ReadsOneGpuColoursAndBlanks) {
@@ -198,27 +191,28 @@ TEST(ParseSmiP2p, ReadsOneGpuColoursAndBlanks) {
   const P2pMatrix matrix =
       parse_smi_p2p(" \t\x1b[4mGPU1\tGPU0\x1b[0m\r\n# GPU1  X  NS\r\n# GPU0  NS  X\r\n", "f");
   EXPECT_EQ(matrix.gpus, (std::vector<int>{0, 1}));
-  EXPECT_EQ(matrix.cells[0][1], P2pState::NotSupported);
+  EXPECT_EQ(matrix.cells[0][1], "NS");
 }
 
 TEST(ParseSmiP2p, RefusesDamageWithLineAndColumn) {
-  EXPECT_TRUE(p2p_message(" \tGPU0\tGPU1\n GPU0\tX\tOK\n").starts_with("f:2:11: 1 of 2 GPUs"));
-  EXPECT_TRUE(
-      p2p_message("GPU0 GPU1\nGPU0 X OK\nGPU1 NS X\n").starts_with("f:3:6: GPU1 to GPU0 is NS"));
-  EXPECT_TRUE(
-      p2p_message("GPU0 GPU1\nGPU0 X OKOK\n").starts_with("f:2:8: cells have run together"));
-  EXPECT_TRUE(p2p_message("GPU0 GPU1\nGPU0 X NV2\nGPU1 NV2 X\n").starts_with("f:2:8: 'NV2'"));
-  EXPECT_NE(p2p_message("").find("nvidia-smi topo -p2p r > FILE"), std::string::npos);
+  for (const auto& [text, start] : std::vector<std::pair<std::string, std::string>>{
+           {" \tGPU0\tGPU1\n GPU0\tX\tOK\n", "f:2:11: 1 of 2 GPUs"},
+           {"GPU0 GPU1\nGPU0 X OK\nGPU1 NS X\n", "f:3:6: GPU1 to GPU0 is NS"},
+           {"GPU0 GPU1\nGPU0 X OKOK\n", "f:2:8: 'OKOK'"},
+           {"GPU0 GPU1\nGPU0 X NV2\nGPU1 NV2 X\n", "f:2:8: 'NV2'"},
+           {"", "f:1:1: no matrix"}}) {
+    const std::string what =
+        test::failure_of([&, &input = text] { (void)parse_smi_p2p(input, "f"); }).message;
+    EXPECT_TRUE(what.starts_with(start)) << what;
+    EXPECT_NE(what.find("nvidia-smi topo -p2p r > FILE"), std::string::npos) << what;
+  }
 }
 
-TEST(P2pState, HasLabelsWordsAndAMeaning) {
-  EXPECT_EQ(label(P2pState::ChipsetNotSupported), "CNS");
-  EXPECT_EQ(words(P2pState::ChipsetNotSupported), "the chipset does not support it");
-  EXPECT_EQ(label(P2pState::Unknown), "U");
-  EXPECT_EQ(works(P2pState::Ok), P2p::Works);
-  EXPECT_EQ(works(P2pState::Self), P2p::Works);
-  EXPECT_EQ(works(P2pState::Disabled), P2p::Off);
-  EXPECT_EQ(works(P2pState::Unknown), P2p::Unknown);
+TEST(ParseSmiP2p, HasAMeaningForEachCell) {
+  EXPECT_EQ(works("OK"), P2p::Works);
+  EXPECT_EQ(works("X"), P2p::Works);
+  EXPECT_EQ(works("DR"), P2p::Off);
+  EXPECT_EQ(works("U"), P2p::Unknown);
 }
 
 }  // namespace

@@ -33,9 +33,12 @@ TEST(DisplayColumn, CountsTabsToEight) {
   EXPECT_EQ(display_column(line, line.words.at(1).begin), 16U);
 }
 
-TEST(Damaged, IsOneLineWithPlaceWhatAndMend) {
-  const Error error = damaged({.origin = "f.txt", .line = 3, .column = 7}, "what", "mend");
-  EXPECT_EQ(error.what(), std::string("f.txt:3:7: what; mend"));
+TEST(SmiOrigin, NamesThePlaceTheFaultAndTheCommand) {
+  const SmiOrigin from{.name = "f.txt", .command = "nvidia-smi topo -m"};
+  const Error error = from.fault({.line = 3, .column = 7}, "what {}", 1);
+  EXPECT_EQ(
+      error.what(),
+      std::string("f.txt:3:7: what 1; save all of the output again: nvidia-smi topo -m > FILE"));
   EXPECT_EQ(error.status(), Status::Usage);
 }
 

@@ -3,57 +3,59 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/topo/probes/refused.hpp"
+#include "tests/unit/support/failure.hpp"
 
 namespace busbar::topo {
 namespace {
 
 std::string refused(const std::string& text) {
-  return refusal([&] { static_cast<void>(check_xml(text, "f.xml", "mend it")); });
+  return test::failure_of([&] { const XmlFile file(text, "f.xml", "mend it"); }).message;
 }
 
-TEST(XmlCheck, TellsTheOutermostElement) {
-  const XmlRoot root = check_xml("<?xml version=\"1.0\"?>\n<!-- c -->\n<a version=\"7\"><b/></a>\n",
-                                 "f.xml", "mend it");
-  EXPECT_EQ(root.name, "a");
-  EXPECT_EQ(root.version, "7");
-  EXPECT_EQ(root.offset, 34U);
+void expect_refused(const std::string& text, const std::string& token) {
+  EXPECT_NE(refused(text).find(token), std::string::npos) << refused(text);
 }
 
-TEST(XmlCheck, CountsLinesAndColumnsFromOne) {
-  EXPECT_EQ(place_in("ab\ncd", "f", 0), "f:1:1");
-  EXPECT_EQ(place_in("ab\ncd", "f", 2), "f:1:3");
-  EXPECT_EQ(place_in("ab\ncd", "f", 3), "f:2:1");
-  EXPECT_EQ(place_in("ab\ncd", "f", 99), "f:2:3");
+std::string repeated(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
 }
 
-TEST(XmlCheck, NamesThePlaceOfAFault) {
-  EXPECT_EQ(refused("<a>\n <b x=1/>\n</a>"),
-            "f.xml:2:7: a damaged attribute: the file is damaged or cut short; mend it");
+TEST(XmlFile, HasTheOutermostElementAndItsPlace) {
+  const std::string text = "<?xml version=\"1.0\"?>\n<!-- c -->\n<a version=\"7\"><b/></a>\n";
+  const std::string origin = "f.xml";
+  const XmlFile file(text, origin, "mend it");
+  EXPECT_STREQ(file.root().name(), "a");
+  EXPECT_EQ(file.place(file.root()), "f.xml:3:2");
+  EXPECT_EQ(test::failure_of([&] { file.fail(file.root(), "what"); }).message,
+            "f.xml:3:2: what; mend it");
 }
 
-TEST(XmlCheck, RefusesWhatIsNoWholeDocument) {
-  EXPECT_NE(refused("").find("nothing but blanks"), std::string::npos);
-  EXPECT_NE(refused(" \n").find("nothing but blanks"), std::string::npos);
-  EXPECT_NE(refused("hello").find("f.xml:1:1: "), std::string::npos);
-  EXPECT_NE(refused("<a><b></a>").find("not closed"), std::string::npos);
-  EXPECT_NE(refused("<a/><b/>").find("a second outermost element"), std::string::npos);
-  EXPECT_NE(refused("<a/>tail").find("f.xml:1:5: text outside"), std::string::npos);
-  EXPECT_NE(refused("head<a/>").find("text outside"), std::string::npos);
-  EXPECT_NE(refused("<!-- only -->").find("no XML element"), std::string::npos);
-  EXPECT_NE(refused(std::string("<a/>\0", 5)).find("a zero byte"), std::string::npos);
+TEST(XmlFile, NamesThePlaceOfAFault) {
+  expect_refused("<a>\n <b x=1/>\n</a>", "f.xml:2:7: ");
+  expect_refused("<a>\n <b x=1/>\n</a>", "damaged or cut short; mend it");
 }
 
-TEST(XmlCheck, RefusesEntitiesAndDepthsThatExhaustReaders) {
-  EXPECT_NE(refused("<!DOCTYPE a [<!ENTITY x \"y\">]><a/>").find("f.xml:1:14: entities"),
-            std::string::npos);
-  std::string deep;
-  for (int i = 0; i < 1000; ++i) deep += "<a>";
-  for (int i = 0; i < 1000; ++i) deep += "</a>";
-  EXPECT_NE(refused(deep).find("more elements in one another"), std::string::npos);
+TEST(XmlFile, RefusesWhatIsNoWholeDocument) {
+  expect_refused("", "no XML element");
+  expect_refused(" \n", "f.xml:2:1: no XML element");
+  expect_refused("<!-- only -->", "no XML element");
+  expect_refused("hello", "f.xml:1:1: text outside");
+  expect_refused("<a><b></a>", "damaged");
+  expect_refused("<a/><b/>", "a second outermost element");
+  expect_refused("<a/>tail", "f.xml:1:5: text outside");
+  expect_refused("head<a/>", "text outside");
+  expect_refused(std::string("<a/>\0", 5), "f.xml:1:5: a zero byte");
 }
 
-TEST(XmlCheck, RefusesEveryTruncation) {
+TEST(XmlFile, RefusesEntitiesAndDepthsThatExhaustReaders) {
+  expect_refused("<!DOCTYPE a [<!ENTITY x \"y\">]><a/>", "f.xml:1:14: entities");
+  EXPECT_EQ(refused(repeated("<a>", 128) + repeated("</a>", 128)), "");
+  expect_refused(repeated("<a>", 129) + repeated("</a>", 129), "more elements in one another");
+}
+
+TEST(XmlFile, RefusesEveryTruncation) {
   const std::string text = "<?xml version=\"1.0\"?>\n<a x=\"1\"><!-- c --><b>t</b><c/></a>";
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_NE(refused(text.substr(0, size)), "") << size;

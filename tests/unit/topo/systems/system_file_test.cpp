@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "tests/unit/support/failure.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -34,22 +34,14 @@ source = "made up"
       more, nodes, links);
 }
 
-/// The message of the error that this text causes; empty where it is read.
-std::string complaint(const std::string& text) {
-  try {
-    static_cast<void>(parse_system(text, "my.toml"));
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::Usage);
-    return error.what();
-  }
-  return {};
+/// Refused as a mistake of the user, with this in the message.
+void expect_refused(const std::string& text, const std::string& token) {
+  const auto failure = test::failure_of([&] { static_cast<void>(parse_system(text, "my.toml")); });
+  EXPECT_EQ(failure.status, Status::Usage) << text;
+  EXPECT_NE(failure.message.find(token), std::string::npos) << failure.message << "\n" << text;
 }
 
-void expect_complaint(const std::string& text, const std::string& wanted) {
-  EXPECT_EQ(complaint(text), wanted) << text;
-}
-
-TEST(SystemFile, TellsNodesMediaAndLinks) {
+TEST(SystemFile, ReadsNodesMediaAndLinks) {
   const Graph graph = parse_system(pair_of_gpus("title = \"Two\"\nsource = \"me\""), "my.toml");
   EXPECT_EQ(graph.name, "pair");
   EXPECT_EQ(graph.title, "Two");
@@ -96,12 +88,6 @@ TEST(SystemFile, TakesProcessorsWhereThereIsNoGpu) {
 TEST(SystemFile, TakesDevicesInTheOrderThatItNames) {
   const Graph graph = parse_system(pair_of_gpus(R"(devices = ["GPU1", "GPU0"])"), "my.toml");
   EXPECT_EQ(graph.devices, (std::vector<int>{1, 0}));
-  expect_complaint(pair_of_gpus(R"(devices = ["GPU1", "GPU1"])"),
-                   "my.toml:2:11: \"GPU1\" is there twice");
-  expect_complaint(pair_of_gpus("devices = [\"GPU7\"]"),
-                   R"(my.toml:2:11: unknown node "GPU7"; did you mean "GPU0"?)");
-  expect_complaint(pair_of_gpus("devices = [\"C\"]", "{ name = \"C\", kind = \"package\" },\n"),
-                   "my.toml:2:11: \"C\" is no gpu and no processor");
 }
 
 TEST(SystemFile, ReadsPeerAccessAsAWordOrAMatrix) {
@@ -115,21 +101,6 @@ TEST(SystemFile, ReadsPeerAccessAsAWordOrAMatrix) {
   EXPECT_EQ(p2p("[\"X OK\", \"NS  X\"]"), (Rows{{P2p::Works, P2p::Works}, {P2p::Off, P2p::Works}}));
   EXPECT_EQ(p2p("[\"X U\", \"U X\"]"),
             (Rows{{P2p::Works, P2p::Unknown}, {P2p::Unknown, P2p::Works}}));
-}
-
-TEST(SystemFile, RefusesMatricesOfAnotherShape) {
-  expect_complaint(pair_of_gpus("p2p = \"of\""),
-                   R"(my.toml:2:7: unknown p2p "of"; did you mean "off"?)");
-  expect_complaint(pair_of_gpus("p2p = 1"), "my.toml:2:7: p2p must be a text in quotes");
-  expect_complaint(pair_of_gpus("p2p = [\"X OK\"]"), "my.toml:2:7: p2p has 1 row for 2 devices");
-  expect_complaint(pair_of_gpus(R"(p2p = ["X OK", "OK"])"),
-                   "my.toml:2:16: this row of p2p has 1 word for 2 devices");
-  expect_complaint(pair_of_gpus(R"(p2p = ["X OK", "OK OK OK"])"),
-                   "my.toml:2:16: this row of p2p has 3 words for 2 devices");
-  expect_complaint(pair_of_gpus(R"(p2p = ["X X", "OK X"])"),
-                   "my.toml:2:8: p2p has \"X\" in column 2 of this row");
-  expect_complaint(pair_of_gpus(R"(labels = ["X NV4", "NVx X"])"),
-                   "my.toml:2:20: labels has \"NVx\" in column 1 of this row");
 }
 
 TEST(SystemFile, KeepsLabelsThatItGives) {
@@ -161,130 +132,115 @@ TEST(SystemFile, CopiesHostsButNotWhatJoinsThem) {
   EXPECT_EQ(graph.labels[1][2], "NET");
 }
 
-TEST(SystemFile, NumbersHostsItselfWhereItCopiesThem) {
-  expect_complaint(pair_of_gpus("hosts = 0"),
-                   "my.toml:2:9: hosts must be a whole number from 1 to 65536");
-  expect_complaint(pair_of_gpus("hosts = 2.5"),
-                   "my.toml:2:9: hosts must be a whole number from 1 to 65536");
-  expect_complaint(pair_of_gpus("hosts = 200"),
-                   "my.toml:2:9: more than 256 devices; a simulation takes more (--backend sim "
-                   "--system)");
-  expect_complaint(
-      pair_of_gpus("hosts = 2", "{ name = \"C\", kind = \"package\", host = 1 },\n"),
-      "my.toml:6:40: hosts = 2 numbers the hosts; only host = -1, for what joins them, "
-      "may be given");
-  expect_complaint(
-      pair_of_gpus("hosts = 2", "{ name = \"G\", kind = \"gpu\", uuid = \"GPU-1\" },\n"),
-      "my.toml:6:36: a uuid is of one device; hosts copies this one: leave it out");
-  expect_complaint(pair_of_gpus("", "{ name = \"G\", kind = \"gpu\", host = -1 },\n"),
-                   "my.toml:6:36: host must be a whole number from 0 to 255");
-}
-
 TEST(SystemFile, RefusesWhatIsNoToml) {
-  expect_complaint(
-      "name = \"x\"\nnode = = 3\n",
-      "my.toml:2:8: no TOML: Error while parsing value: could not determine value type; "
-      "docs/systems.md describes the format");
-  EXPECT_EQ(complaint(pair_of_gpus("name = \"again\"")).rfind("my.toml:2:", 0), 0U);
-  EXPECT_EQ(complaint(pair_of_gpus().substr(0, 60)).rfind("my.toml:", 0), 0U);
-  EXPECT_EQ(complaint("name = \"\xff\xfe\"").rfind("my.toml:1:", 0), 0U);
-  EXPECT_EQ(complaint(std::string(5000, '[')).rfind("my.toml:1:3: no TOML:", 0), 0U);
-}
-
-TEST(SystemFile, NamesTheKeyThatIsNear) {
-  expect_complaint(pair_of_gpus("titel = \"x\""),
-                   R"(my.toml:2:1: unknown key of a system file "titel"; did you mean "title"?)");
-  expect_complaint(pair_of_gpus("", "{ name = \"G\", kind = \"gpu\", nmua = 3 },\n"),
-                   R"(my.toml:6:29: unknown key of [[node]] "nmua"; did you mean "numa"?)");
-  expect_complaint(
-      pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU1\"], medum = \"nvlink\" },\n"),
-      R"(my.toml:9:31: unknown key of [[link]] "medum"; did you mean "medium"?)");
-  expect_complaint(pair_of_gpus() + "GBps = 3\n",
-                   "my.toml:16:1: unknown key of [medium.nvlink] \"GBps\"; there is: name, kind, "
-                   "nominal_GBps, nccl_GBps, reported_GBps, flow_GBps, efficiency, source");
+  for (const auto& [text, token] : std::vector<std::pair<std::string, std::string>>{
+           {"name = \"x\"\nnode = = 3\n", "my.toml:2:8: no TOML: "},
+           {"name = \"x\"\nnode = = 3\n", "docs/systems.md"},
+           {pair_of_gpus("name = \"again\""), "my.toml:2:"},
+           {pair_of_gpus().substr(0, 60), "my.toml:"},
+           {"name = \"\xff\xfe\"", "my.toml:1:"},
+           {std::string(5000, '['), "my.toml:1:3: no TOML:"}}) {
+    expect_refused(text, token);
+  }
 }
 
 TEST(SystemFile, NamesWhatIsMissing) {
-  expect_complaint("", "my.toml:1:1: a system file needs the key \"name\"");
-  expect_complaint("name = \"\"", "my.toml:1:8: name is empty");
-  expect_complaint("name = \"x\"",
-                   R"(my.toml:1:1: there is no device: a node of kind "gpu" or "processor")");
-  expect_complaint(pair_of_gpus("", "{ kind = \"gpu\" },\n"),
-                   "my.toml:6:1: [[node]] needs the key \"name\"");
-  expect_complaint(pair_of_gpus("", "{ name = \"G\" },\n"),
-                   "my.toml:6:1: [[node]] needs the key \"kind\"");
-  expect_complaint(pair_of_gpus("", "", "{ medium = \"nvlink\" },\n"),
-                   "my.toml:9:1: [[link]] needs the key \"between\"");
-  expect_complaint(pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU1\"] },\n"),
-                   "my.toml:9:1: [[link]] needs the key \"medium\"");
+  expect_refused("", "my.toml:1:1: a system file needs the key \"name\"");
+  expect_refused("name = \"\"", "my.toml:1:8: name is empty");
+  expect_refused("name = \"x\"", "my.toml:1:1: there is no device");
+  expect_refused("name = \"x\"\nmedium = 3\n", "my.toml:2:10: [medium] must be a table");
+  expect_refused("name = \"x\"\nnode = { name = \"GPU0\", kind = \"gpu\" }\n",
+                 "my.toml:2:8: node must be a list");
 }
 
-TEST(SystemFile, RefusesUnknownKindsNodesAndMedia) {
-  expect_complaint(pair_of_gpus("", "{ name = \"G\", kind = \"gpus\" },\n"),
-                   R"(my.toml:6:22: unknown kind "gpus"; did you mean "gpu"?)");
-  expect_complaint(
-      pair_of_gpus() + "[medium.x]\nname = \"x\"\nkind = \"wireless\"\n",
-      "my.toml:18:8: unknown kind \"wireless\"; there is: nvlink, pcie, memory, smp, network");
-  expect_complaint(
-      pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU11\"], medium = \"nvlink\" },\n"),
-      R"(my.toml:9:13: unknown node "GPU11"; did you mean "GPU1"?)");
-  expect_complaint(
-      pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU1\"], medium = \"nvlnk\" },\n"),
-      R"(my.toml:9:40: unknown medium "nvlnk"; did you mean "nvlink"?)");
-}
+struct BadLine {
+  std::string line;
+  std::string token;
+};
 
-TEST(SystemFile, RefusesNamesThatAreThereTwice) {
-  expect_complaint(pair_of_gpus("", "{ name = \"GPU1\", kind = \"gpu\" },\n"),
-                   "my.toml:6:10: there is a node \"GPU1\" already");
-  expect_complaint(pair_of_gpus() + "[medium.other]\nname = \"NVLink 9\"\nkind = \"pcie\"\n",
-                   "my.toml:17:8: there is a medium \"NVLink 9\" already");
-}
-
-TEST(SystemFile, RefusesNumbersThatAreNone) {
-  const auto count = [](const std::string& value) {
-    return complaint(pair_of_gpus(
-        "", "",
-        fmt::format("{{ between = [\"GPU0\", \"GPU1\"], medium = \"nvlink\", count = {} }},\n",
-                    value)));
-  };
-  const std::string range =
-      "my.toml:9:58: count must be a number above 0 and at most 1e+09; leave it "
-      "out where there is no figure";
-  for (const char* bad : {"0", "-1", "-0.0", "nan", "inf", "-inf", "1e300"}) {
-    EXPECT_EQ(count(bad), range) << bad;
+TEST(SystemFile, RefusesBadKeysOfTheFile) {
+  for (const auto& [line, token] : std::vector<BadLine>{
+           {"titel = \"x\"",
+            R"(:2:1: unknown key of a system file "titel"; did you mean "title"?)"},
+           {R"("a\u001b[2Jb" = 1)", ":2:1: unknown key of a system file \"a [2Jb\""},
+           {R"(devices = ["GPU1", "GPU1"])", ":2:11: \"GPU1\" is there twice"},
+           {"devices = [\"GPU7\"]", R"(:2:11: unknown node "GPU7"; did you mean "GPU0"?)"},
+           {"p2p = \"of\"", R"(:2:7: unknown p2p "of"; did you mean "off"?)"},
+           {"p2p = 1", ":2:7: p2p must be a text"},
+           {"p2p = [\"X OK\"]", ":2:7: p2p has 1 row for 2 devices"},
+           {R"(p2p = ["X OK", "OK"])", ":2:16: this row of p2p has 1 word for 2 devices"},
+           {R"(p2p = ["X OK", "OK OK OK"])", ":2:16: this row of p2p has 3 words for 2 devices"},
+           {R"(p2p = ["X X", "OK X"])", ":2:8: p2p has \"X\" in column 2"},
+           {R"(labels = ["X NV4", "NVx X"])", ":2:20: labels has \"NVx\" in column 1"},
+           {"hosts = 0", ":2:9: hosts must be a whole number from 1 to 65536"},
+           {"hosts = 65537", ":2:9: hosts must be a whole number from 1 to 65536"},
+           {"hosts = 2.5", ":2:9: hosts must be a whole number"},
+           {"hosts = 129", ":2:9: more than 256 devices"}}) {
+    expect_refused(pair_of_gpus(line), "my.toml" + token);
   }
-  EXPECT_EQ(count("\"2\""), "my.toml:9:58: count must be a number");
-  EXPECT_EQ(count("0.5"), "");
-  EXPECT_EQ(
-      complaint(pair_of_gpus() + "[medium.x]\nname = \"x\"\nkind = \"smp\"\nnccl_GBps = -6\n"),
-      "my.toml:19:13: nccl_GBps must be a number above 0 and at most 1e+09; leave it out where "
-      "there is no figure");
 }
 
-TEST(SystemFile, RefusesWhatCannotBe) {
-  expect_complaint(
-      pair_of_gpus("", "", "{ between = [\"GPU0\", \"GPU0\"], medium = \"nvlink\" },\n"),
-      "my.toml:9:13: a link from \"GPU0\" to itself");
-  expect_complaint(pair_of_gpus("", "", "{ between = [\"GPU0\"], medium = \"nvlink\" },\n"),
-                   R"(my.toml:9:13: between must name two nodes: ["GPU0", "GPU1"])");
-  expect_complaint(pair_of_gpus("", "", "{ between = \"GPU0\", medium = \"nvlink\" },\n"),
-                   "my.toml:9:13: between must be a list");
-  expect_complaint(pair_of_gpus("", "{ name = \"G\", kind = \"gpu\", bus_id = \"six\" },\n"),
-                   "my.toml:6:38: bus_id must be a PCI address such as \"0000:06:00.0\"");
-  expect_complaint(pair_of_gpus("", "{ name = \"G\", kind = \"gpu\", reduces = 1 },\n"),
-                   "my.toml:6:39: reduces must be true or false");
-  expect_complaint(pair_of_gpus("", "{ name = \"G\\u001b[2J\", kind = \"gpu\" },\n"),
-                   "my.toml:6:10: name must be one line without tabs");
-  expect_complaint(pair_of_gpus("", "7,\n"), "my.toml:6:1: [[node]] must be a table");
-  expect_complaint("name = \"x\"\nmedium = 3\n", "my.toml:2:10: [medium] must be a table");
-  expect_complaint("name = \"x\"\nnode = { name = \"GPU0\", kind = \"gpu\" }\n",
-                   "my.toml:2:8: node must be a list");
+TEST(SystemFile, RefusesBadNodes) {
+  for (const auto& [line, token] : std::vector<BadLine>{
+           {R"(name = "G", kind = "gpu", nmua = 3)", R"(:6:29: unknown key of [[node]] "nmua")"},
+           {R"(kind = "gpu")", ":6:1: [[node]] needs the key \"name\""},
+           {R"(name = "G")", ":6:1: [[node]] needs the key \"kind\""},
+           {R"(name = "G", kind = "gpus")", R"(:6:22: unknown kind "gpus"; did you mean "gpu"?)"},
+           {R"(name = "GPU1", kind = "gpu")", ":6:10: there is a node \"GPU1\" already"},
+           {R"(name = "G", kind = "gpu", bus_id = "six")", ":6:38: bus_id must be a PCI address"},
+           {R"(name = "G", kind = "gpu", reduces = 1)", ":6:39: reduces must be true or false"},
+           {R"(name = "G\u001b[2J", kind = "gpu")", ":6:10: name must be one line"},
+           {R"(name = "G", kind = "gpu", host = -1)", ":6:36: host must be a whole number from 0"},
+           {R"(name = "G", kind = "gpu", host = 256)",
+            ":6:36: host must be a whole number from 0 to 255"}}) {
+    expect_refused(pair_of_gpus("", "{ " + line + " },\n"), "my.toml" + token);
+  }
+  expect_refused(pair_of_gpus("", "7,\n"), "my.toml:6:1: [[node]] must be a table");
+  const std::string package = "{ name = \"C\", kind = \"package\", host = 1 },\n";
+  expect_refused(pair_of_gpus("devices = [\"C\"]", package), "\"C\" is no gpu and no processor");
+  expect_refused(pair_of_gpus("hosts = 2", package), "my.toml:6:40: hosts = 2 numbers the hosts");
+  expect_refused(pair_of_gpus("hosts = 2", "{ name = \"G\", kind = \"gpu\", uuid = \"GPU-1\" },\n"),
+                 "my.toml:6:36: a uuid is of one device");
 }
 
-TEST(SystemFile, SaysNothingThatMovesACursor) {
-  const std::string message = complaint(pair_of_gpus(R"("a\u001b[2Jb" = 1)"));
-  EXPECT_EQ(message.rfind("my.toml:2:1: unknown key of a system file \"a [2Jb\"", 0), 0U)
-      << message;
+TEST(SystemFile, RefusesBadLinks) {
+  const std::string pair = R"(between = ["GPU0", "GPU1"], )";
+  for (const auto& [line, token] : std::vector<BadLine>{
+           {pair + "medum = \"nvlink\"",
+            R"(:9:31: unknown key of [[link]] "medum"; did you mean "medium"?)"},
+           {R"(medium = "nvlink")", ":9:1: [[link]] needs the key \"between\""},
+           {R"(between = ["GPU0", "GPU1"])", ":9:1: [[link]] needs the key \"medium\""},
+           {R"(between = ["GPU0", "GPU11"], medium = "nvlink")",
+            R"(:9:13: unknown node "GPU11"; did you mean "GPU1"?)"},
+           {pair + "medium = \"nvlnk\"",
+            R"(:9:40: unknown medium "nvlnk"; did you mean "nvlink"?)"},
+           {R"(between = ["GPU0", "GPU0"], medium = "nvlink")", ":9:13: a link from \"GPU0\" to"},
+           {R"(between = ["GPU0"], medium = "nvlink")", ":9:13: between must name two nodes"},
+           {R"(between = "GPU0", medium = "nvlink")", ":9:13: between must be a list"},
+           {pair + R"(medium = "nvlink", count = "2")", ":9:58: count must be a number"}}) {
+    expect_refused(pair_of_gpus("", "", "{ " + line + " },\n"), "my.toml" + token);
+  }
+  for (const char* bad : {"0", "-1", "-0.0", "nan", "inf", "-inf", "1e300"}) {
+    expect_refused(
+        pair_of_gpus("", "", fmt::format("{{ {} medium = \"nvlink\", count = {} }},\n", pair, bad)),
+        "my.toml:9:59: count must be a number above 0 and at most 1e+09");
+  }
+}
+
+TEST(SystemFile, RefusesBadMedia) {
+  for (const auto& [line, token] : std::vector<BadLine>{
+           {"GBps = 3\n",
+            ":16:1: unknown key of [medium.nvlink] \"GBps\"; there is: name, kind, nominal_GBps, "
+            "nccl_GBps, reported_GBps, flow_GBps, efficiency, source"},
+           {"[medium.x]\nname = \"x\"\nkind = \"wireless\"\n",
+            ":18:8: unknown kind \"wireless\"; there is: nvlink, pcie, memory, smp, network"},
+           {"[medium.x]\nname = \"NVLink 9\"\nkind = \"pcie\"\n",
+            ":17:8: there is a medium \"NVLink 9\" already"},
+           {"[medium.x]\nname = \"x\"\nkind = \"smp\"\nnccl_GBps = -6\n",
+            ":19:13: nccl_GBps must be"},
+           {"efficiency = 1.01\n", ":16:14: efficiency"}}) {
+    expect_refused(pair_of_gpus() + line, "my.toml" + token);
+  }
 }
 
 }  // namespace
