@@ -10,7 +10,7 @@
 #include "judge/spec/reader.hpp"
 #include "judge/spec/specification_json.hpp"
 #include "report/output_file.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 
 namespace busbar {
 namespace {
@@ -132,7 +132,7 @@ Status list_rules(const O& options) {
 
 Status list(const O& options) {
   if (!options.specification.empty()) return list_rules(options);
-  TextTable table{.columns = {"name", "system", "device sets", "rules"}};
+  Table table{.columns = {"name", "system", "device sets", "rules"}};
   for (const EmbeddedText& ready : embedded_texts("results/expect")) {
     const std::string path(ready.path);
     const judge::Specification specification = judge::parse_specification(ready.text, path, "");
