@@ -9,7 +9,7 @@
 #include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/specification_json.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 
 namespace busbar {
 namespace {
@@ -113,7 +113,7 @@ Status list(const O& options) {
     fmt::print("{}", judge::rule_list(parse_specification(options)));
     return Status::Ok;
   }
-  TextTable table{.columns = {"name", "system", "device sets", "rules"}};
+  Table table{.columns = {"name", "system", "device sets", "rules"}};
   for (const EmbeddedText& ready : embedded_texts("results/expect")) {
     const std::string path(ready.path);
     const judge::Specification specification = judge::parse_specification(ready.text, path, "");
