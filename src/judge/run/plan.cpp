@@ -137,13 +137,12 @@ std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect&
     if (good == acceptance.nodes.end()) return {};
     members.push_back(good->node);
   }
-  if (members.size() != (pairs ? 2 : 1)) return {};
-  const auto place = [&nodes](const std::string& node) {
-    return std::find(nodes.begin(), nodes.end(), node) - nodes.begin();
-  };
-  std::sort(members.begin(), members.end(),
-            [&place](const auto& a, const auto& b) { return place(a) < place(b); });
-  return Instance{.name = join(members, "+"), .nodes = members};
+  Instance again;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(again.nodes),
+               [&members](const std::string& node) { return has_node(members, node); });
+  if (again.nodes.size() != (pairs ? 2 : 1) || members.size() != again.nodes.size()) return {};
+  again.name = join(again.nodes, "+");
+  return again;
 }
 
 }  // namespace
