@@ -22,9 +22,9 @@ void add_new(std::vector<std::string>& words, const std::string& word) {
   }
 }
 
-/// Files of `accept judge` and `accept baseline`: journals by their path, and CSVs.
+/// Files of `accept judge` and `accept baseline`.
 struct AcceptFiles {
-  std::vector<std::pair<std::string, judge::Journal>> journals{};
+  std::vector<judge::Journal> journals{};
   std::vector<std::string> csvs{};
 };
 
@@ -49,9 +49,7 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
       add_new(is_journal ? journals : files.csvs, path);
     }
   }
-  for (const std::string& path : journals) {
-    files.journals.emplace_back(path, judge::load_journal(path));
-  }
+  for (const std::string& path : journals) files.journals.push_back(judge::load_journal(path));
   return files;
 }
 
@@ -61,7 +59,7 @@ void take_profile_and_rules(AcceptOptions& options, const AcceptFiles& files) {
   std::vector<std::string> profiles;
   std::vector<std::string> rules;
   bool all = false;
-  for (const auto& [path, journal] : files.journals) {
+  for (const judge::Journal& journal : files.journals) {
     add_new(profiles, journal.profile);
     all = all || journal.rules.empty();
     for (const std::string& rule : journal.rules) add_new(rules, rule);
@@ -80,14 +78,12 @@ struct Measurements {
 
 Measurements measurements_of(const AcceptFiles& files, const judge::Specification& specification) {
   Measurements measured;
-  const auto add = [&](std::vector<judge::Observation> observations) {
-    std::move(observations.begin(), observations.end(), std::back_inserter(measured.observations));
+  const auto add = [&](const std::vector<judge::Observation>& observations) {
+    measured.observations.insert(measured.observations.end(), observations.begin(),
+                                 observations.end());
   };
-  for (const auto& [path, journal] : files.journals) {
-    std::vector<judge::Observation> observations;
-    judge::observe_journal(journal, std::filesystem::path(path).parent_path().string(),
-                           observations);
-    add(std::move(observations));
+  for (const judge::Journal& journal : files.journals) {
+    add(journal.lines);
     for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
     add_new(measured.seeds, journal.seed);
   }

@@ -205,7 +205,7 @@ Status accept_run(const AcceptOptions& options) {
     fmt::print(stderr, "busbar: nothing more was launched, since every rule is an ERROR: {}\n",
                campaign.refusal());
   }
-  return conclude(judge_now(campaign.observations(), hosts), folder.journal().seed, options,
+  return conclude(judge_now(folder.journal().lines, hosts), folder.journal().seed, options,
                   options.output, specification);
 }
 

@@ -18,11 +18,6 @@ bool Campaign::is_stopped() const {
   return start_failure_ || !refusal_.empty() || (request_.stop != nullptr && *request_.stop);
 }
 
-const std::vector<Observation>& Campaign::observations() {
-  observe_journal(folder_.journal(), folder_.path(), observations_);
-  return observations_;
-}
-
 bool Campaign::run() {
   touch(request_.nodes);
   std::mt19937_64 random(request_.seed);
@@ -75,10 +70,9 @@ void Campaign::run_units(const std::vector<Unit>& units) {
 
 /// Another machine than the specification's must not be measured to the end.
 void Campaign::ask() {
-  const std::vector<Observation>& seen = observations();
-  asked_ = std::any_of(seen.begin(), seen.end(),
+  asked_ = std::any_of(seen().begin(), seen().end(),
                        [](const Observation& launch) { return !launch.records.empty(); });
-  if (asked_ && request_.refuse) refusal_ = request_.refuse(seen);
+  if (asked_ && request_.refuse) refusal_ = request_.refuse(seen());
 }
 
 void Campaign::run_unit(const Unit& unit) {
@@ -135,9 +129,8 @@ void Campaign::note(std::size_t number, const Job& job, const LaunchResult* resu
 
 void Campaign::rerun() {
   while (!is_stopped()) {
-    const Acceptance judged = acceptance();
     const std::vector<Unit> units =
-        rerun_units(specification_, request_.nodes, observations_, judged);
+        rerun_units(specification_, request_.nodes, seen(), acceptance());
     if (units.empty()) return;
     run_units(units);
   }
@@ -149,9 +142,8 @@ void Campaign::search(const DeviceSetRule& set) {
   run_units(launch_units(specification_, set, lost));  // lines of the journal only
   std::string before;
   while (!is_stopped()) {
-    const Acceptance judged = acceptance();
     const std::vector<Instance> groups =
-        groups_to_search(set, request_.nodes, observations_, judged);
+        groups_to_search(set, request_.nodes, seen(), acceptance());
     const std::string names = join_each(groups, " ", [](const Instance& one) { return one.name; });
     // A round that gave no verdict would be asked for again and again.
     if (groups.empty() || names == before) return;

@@ -44,12 +44,11 @@ class Campaign {
   [[nodiscard]] const std::optional<std::string>& start_failure() const { return start_failure_; }
   /// Why it ended after its first launches though all went well; empty: it did not.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  /// All launches so far; each CSV is read once.
-  [[nodiscard]] const std::vector<Observation>& observations();
 
  private:
   [[nodiscard]] bool is_stopped() const;
-  [[nodiscard]] Acceptance acceptance() { return request_.judge(observations()); }
+  [[nodiscard]] const std::vector<Observation>& seen() const { return folder_.journal().lines; }
+  [[nodiscard]] Acceptance acceptance() const { return request_.judge(seen()); }
   void launch(std::span<const Launch> launches, double timeout_s, const LaunchEvents& events);
   void touch(const std::vector<std::string>& nodes);
   void run_units(const std::vector<Unit>& units);
@@ -68,7 +67,6 @@ class Campaign {
   std::optional<std::string> start_failure_{};
   std::string refusal_{};
   bool asked_ = false;  ///< the first launches with rows were shown to `refuse`
-  std::vector<Observation> observations_{};
   std::size_t begun_ = 0;
   std::size_t planned_ = 0;
 };

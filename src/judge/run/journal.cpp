@@ -60,15 +60,33 @@ Observation parse_line(const CsvRow& row) {
           .unreachable = cells[13]};
 }
 
-/// The rows of a launch, or why they cannot be read.
-void read_rows(Observation& observation) {
-  try {
-    ObservationFile file = read_observation_file(observation.file);
-    observation.facts = std::move(file.dataset.facts);
-    observation.records = std::move(file.dataset.records);
-    if (observation.failure.empty()) observation.failure = file.failure;
-  } catch (const Error& error) {
-    if (observation.failure.empty()) observation.failure = one_line(error.what());
+/// The rows of a launch, or why they cannot be read; `before` is the line before it, if any.
+void read_rows(Observation& line, const std::string& folder, const Observation* before) {
+  std::string why = "the journal names no file";
+  if (!line.file.empty()) {
+    line.file = (std::filesystem::path(folder) / line.file).string();
+    // Lines of one launch, which are rails, have one file; what failed did so for all of them.
+    if (before != nullptr && before->file == line.file) {
+      line.facts = before->facts;
+      line.records = before->records;
+      why = before->failure;
+    } else {
+      try {
+        ObservationFile file = read_observation_file(line.file);
+        line.facts = std::move(file.dataset.facts);
+        line.records = std::move(file.dataset.records);
+        why = file.failure;
+      } catch (const Error& error) {
+        why = one_line(error.what());
+      }
+    }
+  }
+  if (line.failure.empty()) line.failure = why;
+}
+
+void read_rows_from(std::vector<Observation>& lines, std::size_t first, const std::string& folder) {
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    read_rows(lines[i], folder, i > 0 ? &lines[i - 1] : nullptr);
   }
 }
 
@@ -105,30 +123,8 @@ Journal load_journal(const std::string& path) {
                   .seed = facts["seed"],
                   .nodes = split_words(facts["nodes"])};
   for (const CsvRow& row : table.rows) journal.lines.push_back(parse_line(row));
+  read_rows_from(journal.lines, 0, std::filesystem::path(path).parent_path().string());
   return journal;
-}
-
-void observe_journal(const Journal& journal, const std::string& folder,
-                     std::vector<Observation>& observations) {
-  observations.reserve(journal.lines.size());
-  for (std::size_t i = observations.size(); i < journal.lines.size(); ++i) {
-    Observation& seen = observations.emplace_back(journal.lines[i]);
-    const std::string file = seen.file;
-    if (file.empty()) {
-      if (seen.failure.empty()) seen.failure = "the journal names no file";
-      continue;
-    }
-    seen.file = (std::filesystem::path(folder) / file).string();
-    if (i == 0 || journal.lines[i - 1].file != file) {
-      read_rows(seen);
-      continue;
-    }
-    // Lines of one launch, which are rails, have one file; what failed did so for all of them.
-    const Observation& first = observations[i - 1];
-    seen.facts = first.facts;
-    seen.records = first.records;
-    if (seen.failure.empty()) seen.failure = first.failure;
-  }
 }
 
 namespace {
@@ -174,6 +170,7 @@ void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& resu
   if (!result.csv.empty()) write_file(fmt::format("{}/{}.csv", path_, stem), result.csv);
   if (!result.log.empty()) write_file(fmt::format("{}/{}.log", path_, stem), result.log);
   std::string rows;
+  const std::size_t first = journal_.lines.size();
   for (const Instance& instance : job.instances) {
     journal_.lines.push_back({.device_set = job.device_set,
                               .instance = instance.name,
@@ -192,6 +189,7 @@ void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& resu
     rows += journal_row(journal_.lines.back());
   }
   file_->append(rows);
+  read_rows_from(journal_.lines, first, path_);
 }
 
 }  // namespace busbar::judge

@@ -20,21 +20,16 @@ struct Journal {
   std::vector<std::string> rules{};  ///< the only ones that were asked for; empty: all
   std::string seed{};
   std::vector<std::string> nodes{};  ///< all that were to be judged
-  /// One launch each, on disk as soon as it has ended; `file` is relative to the journal's folder,
-  /// and rows are not read yet.
+  /// One launch each, on disk as soon as it has ended, with the rows of its CSV.
   std::vector<Observation> lines{};
 };
 
-/// Reads launches.csv. Throws Error (Usage) with file and line.
+/// Reads launches.csv and the CSVs beside it; a launch whose CSV is missing or cannot be read has a
+/// failure. Throws Error (Usage) with file and line.
 [[nodiscard]] Journal load_journal(const std::string& path);
 /// The head, and one line; RFC 4180.
 [[nodiscard]] std::string journal_head(const Journal& journal);
 [[nodiscard]] std::string journal_row(const Observation& line);
-
-/// The journal's CSVs as observations, added to those that `observations` already has of its first
-/// lines; a CSV that is missing or cannot be read is one with a failure.
-void observe_journal(const Journal& journal, const std::string& folder,
-                     std::vector<Observation>& observations);
 
 /// What `accept run` writes: the specification, the journal, a CSV and where there is any the
 /// stderr of every launch.
