@@ -15,9 +15,8 @@ namespace busbar {
 namespace {
 
 using View = std::string_view;
-using O = AcceptOptions;
 
-void set_hosts(O& options, View option, View text) {
+void set_accept_hosts(AcceptOptions& options, View option, View text) {
   options.hosts = split(text, ',');
   std::vector<std::string> sorted = options.hosts;
   std::sort(sorted.begin(), sorted.end());
@@ -29,7 +28,7 @@ void set_hosts(O& options, View option, View text) {
   throw usage_error(fmt::format("{} {}: {} is given twice", option, text, *twice));
 }
 
-void add_assumed(O& options, View option, View text) {
+void add_assumed(AcceptOptions& options, View option, View text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == View::npos || equals + 1 == text.size()) {
     throw usage_error(fmt::format(
@@ -39,41 +38,43 @@ void add_assumed(O& options, View option, View text) {
   options.assumed[std::string(text.substr(0, equals))] = text.substr(equals + 1);
 }
 
-void set_output(O& options, View option, View text) { options.outputs[std::string(option)] = text; }
+void set_accept_output(AcceptOptions& options, View option, View text) {
+  options.outputs[std::string(option)] = text;
+}
 
-constexpr View kJudging = "run,judge";
-constexpr View kMeasurements = "run,judge,lint,baseline";
-constexpr auto kOptions = std::to_array<Option<O>>({
-    {"-o,--output", "DIR", set::value<&O::output>, "run,baseline"},
-    {"--hosts", "a,b,c", set_hosts, kMeasurements},
-    {"--hostfile", "FILE", set::value<&O::hostfile>, "run"},
-    {"--seed", "N", set::integer<&O::seed, 0>, "run"},
-    {"--serial", "", set::value<&O::serial>, "run"},
-    {"--at-once", "N", set::integer<&O::at_once, 1, judge::kMostAtOnce>, "run"},
-    {"--mpiexec", "PATH", set::value<&O::mpiexec>, "run"},
-    {"--programs", "DIR", set::value<&O::programs>, "run"},
-    {"--strict", "", set::value<&O::strict>, kJudging},
-    {"-v,--verbose", "", set::value<&O::verbose>, kJudging},
-    {"--verdicts", "FILE.csv", set_output, kJudging},
-    {"--junit", "FILE.xml", set_output, kJudging},
-    {"--json", "FILE.json", set_output, kJudging},
-    {"--prometheus", "FILE.prom", set_output, kJudging},
-    {"--markdown", "FILE.md", set_output, kJudging},
-    {"--html", "FILE.html", set_output, kJudging},
-    {"--profile", "NAME", set::value<&O::profile>},
-    {"--rule", "ID", set::value<&O::rules>, kMeasurements},
-    {"--assume", "KEY=VALUE", add_assumed, kMeasurements},
-    {"--dump-spec", "", set::value<&O::dump_specification>, kMeasurements},
+constexpr View kJudgingCommands = "run,judge";
+constexpr View kMeasuringCommands = "run,judge,lint,baseline";
+constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
+    {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,baseline"},
+    {"--hosts", "a,b,c", set_accept_hosts, kMeasuringCommands},
+    {"--hostfile", "FILE", set::value<&AcceptOptions::hostfile>, "run"},
+    {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, "run"},
+    {"--serial", "", set::value<&AcceptOptions::serial>, "run"},
+    {"--at-once", "N", set::integer<&AcceptOptions::at_once, 1, judge::kMostAtOnce>, "run"},
+    {"--mpiexec", "PATH", set::value<&AcceptOptions::mpiexec>, "run"},
+    {"--programs", "DIR", set::value<&AcceptOptions::programs>, "run"},
+    {"--strict", "", set::value<&AcceptOptions::strict>, kJudgingCommands},
+    {"-v,--verbose", "", set::value<&AcceptOptions::verbose>, kJudgingCommands},
+    {"--verdicts", "FILE.csv", set_accept_output, kJudgingCommands},
+    {"--junit", "FILE.xml", set_accept_output, kJudgingCommands},
+    {"--json", "FILE.json", set_accept_output, kJudgingCommands},
+    {"--prometheus", "FILE.prom", set_accept_output, kJudgingCommands},
+    {"--markdown", "FILE.md", set_accept_output, kJudgingCommands},
+    {"--html", "FILE.html", set_accept_output, kJudgingCommands},
+    {"--profile", "NAME", set::value<&AcceptOptions::profile>},
+    {"--rule", "ID", set::value<&AcceptOptions::rules>, kMeasuringCommands},
+    {"--assume", "KEY=VALUE", add_assumed, kMeasuringCommands},
+    {"--dump-spec", "", set::value<&AcceptOptions::dump_specification>, kMeasuringCommands},
 });
-constexpr std::array<View, 1> kExclusive{"--hosts,--hostfile"};
-constexpr CommandLineTable<O> kTable{{.program = "busbar accept",
-                                      .help = "docs/accept-options.md",
-                                      .commands = "run,judge,lint,baseline,list",
-                                      .exclusive = kExclusive},
-                                     kOptions};
+constexpr std::array<View, 1> kAcceptExclusive{"--hosts,--hostfile"};
+constexpr CommandLineTable<AcceptOptions> kAcceptTable{{.program = "busbar accept",
+                                                        .help = "docs/accept-options.md",
+                                                        .commands = "run,judge,lint,baseline,list",
+                                                        .exclusive = kAcceptExclusive},
+                                                       kAcceptOptions};
 
 /// Takes SPEC, FILES and the launcher's arguments from the command line.
-void take_positionals(O& options, const Arguments& line) {
+void take_accept_positionals(AcceptOptions& options, const Arguments& line) {
   const bool takes_files = line.command == "judge" || line.command == "baseline";
   const bool launches = line.command == "run";
   const std::vector<std::string>& all = line.positionals;
@@ -93,7 +94,7 @@ void take_positionals(O& options, const Arguments& line) {
   (launches ? options.launcher_arguments : options.files).assign(rest, all.end());
 }
 
-void check(const O& options, View command) {
+void check_accept(const AcceptOptions& options, View command) {
   if (options.dump_specification) return;
   const auto need = [&](const auto& value, View what) {
     if (value.empty()) throw usage_error(fmt::format("accept {}: missing {}", command, what));
@@ -108,7 +109,7 @@ void check(const O& options, View command) {
   }
 }
 
-Status list(const O& options) {
+Status list_specifications(const AcceptOptions& options) {
   if (!options.specification.empty()) {
     fmt::print("{}", judge::rule_list(parse_specification(options)));
     return Status::Ok;
@@ -126,7 +127,7 @@ Status list(const O& options) {
   return Status::Ok;
 }
 
-Status lint(const O& options) {
+Status lint_specification(const AcceptOptions& options) {
   const judge::Specification specification = parse_specification(options);
   const std::vector<judge::LintFinding> findings = lint_findings(specification);
   fmt::print("{}{}: {}, {}, {}\n", judge::lint_text(specification.file, findings),
@@ -139,11 +140,11 @@ Status lint(const O& options) {
 }  // namespace
 
 Status run_accept(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
-  take_positionals(options, line);
-  check(options, line.command);
+  AcceptOptions options;
+  const Arguments line = parse_options(kAcceptTable, arguments, options);
+  if (line.help) return print_help(kAcceptTable.help);
+  take_accept_positionals(options, line);
+  check_accept(options, line.command);
   if (options.dump_specification) {
     fmt::print("{}", judge::specification_json(parse_specification(options)));
     return Status::Ok;
@@ -151,7 +152,7 @@ Status run_accept(std::span<char* const> arguments) {
   if (line.command == "run") return accept_run(options);
   if (line.command == "judge") return accept_judge(std::move(options));
   if (line.command == "baseline") return accept_baseline(std::move(options));
-  return line.command == "lint" ? lint(options) : list(options);
+  return line.command == "lint" ? lint_specification(options) : list_specifications(options);
 }
 
 }  // namespace busbar

@@ -42,7 +42,6 @@ class RunFolder {
   /// returns.
   void add(std::size_t number, const Job& job, const LaunchResult& result);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
   /// The head and all lines so far.
   [[nodiscard]] const Journal& journal() const { return journal_; }
