@@ -9,16 +9,14 @@
 #include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/specification_json.hpp"
-#include "report/output_file.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 
 namespace busbar {
 namespace {
 
 using View = std::string_view;
-using O = AcceptOptions;
 
-void set_hosts(O& options, View option, View text) {
+void set_accept_hosts(AcceptOptions& options, View option, View text) {
   options.hosts = split(text, ',');
   std::vector<std::string> sorted = options.hosts;
   std::sort(sorted.begin(), sorted.end());
@@ -30,7 +28,7 @@ void set_hosts(O& options, View option, View text) {
   throw usage_error(fmt::format("{} {}: {} is given twice", option, text, *twice));
 }
 
-void add_assumed(O& options, View option, View text) {
+void add_assumed(AcceptOptions& options, View option, View text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == View::npos || equals + 1 == text.size()) {
     throw usage_error(fmt::format(
@@ -40,44 +38,43 @@ void add_assumed(O& options, View option, View text) {
   options.assumed[std::string(text.substr(0, equals))] = text.substr(equals + 1);
 }
 
-template <auto Output>
-void set_output(O& options, View option, View text) {
-  set::value<Output>(options.outputs, option, text);
+void set_accept_output(AcceptOptions& options, View option, View text) {
+  options.outputs[std::string(option)] = text;
 }
 
-constexpr View kJudging = "run,judge";
-constexpr View kMeasurements = "run,judge,lint,baseline";
-constexpr auto kOptions = std::to_array<Option<O>>({
-    {"-o,--output", "DIR", set::value<&O::output>, "run,baseline"},
-    {"--hosts", "a,b,c", set_hosts, kMeasurements},
-    {"--hostfile", "FILE", set::value<&O::hostfile>, "run"},
-    {"--seed", "N", set::integer<&O::seed, 0>, "run"},
-    {"--serial", "", set::value<&O::serial>, "run"},
-    {"--at-once", "N", set::integer<&O::at_once, 1, judge::kMostAtOnce>, "run"},
-    {"--mpiexec", "PATH", set::value<&O::mpiexec>, "run"},
-    {"--programs", "DIR", set::value<&O::programs>, "run"},
-    {"--strict", "", set::value<&O::strict>, kJudging},
-    {"-v,--verbose", "", set::value<&O::verbose>, kJudging},
-    {"--verdicts", "FILE.csv", set_output<&AcceptOutputs::verdicts>, kJudging},
-    {"--junit", "FILE.xml", set_output<&AcceptOutputs::junit>, kJudging},
-    {"--json", "FILE.json", set_output<&AcceptOutputs::json>, kJudging},
-    {"--prometheus", "FILE.prom", set_output<&AcceptOutputs::prometheus>, kJudging},
-    {"--markdown", "FILE.md", set_output<&AcceptOutputs::markdown>, kJudging},
-    {"--html", "FILE.html", set_output<&AcceptOutputs::html>, kJudging},
-    {"--profile", "NAME", set::value<&O::profile>},
-    {"--rule", "ID", set::value<&O::rules>, kMeasurements},
-    {"--assume", "KEY=VALUE", add_assumed, kMeasurements},
-    {"--dump-spec", "", set::value<&O::dump_specification>, kMeasurements},
+constexpr View kJudgingCommands = "run,judge";
+constexpr View kMeasuringCommands = "run,judge,lint,baseline";
+constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
+    {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,baseline"},
+    {"--hosts", "a,b,c", set_accept_hosts, kMeasuringCommands},
+    {"--hostfile", "FILE", set::value<&AcceptOptions::hostfile>, "run"},
+    {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, "run"},
+    {"--serial", "", set::value<&AcceptOptions::serial>, "run"},
+    {"--at-once", "N", set::integer<&AcceptOptions::at_once, 1, judge::kMostAtOnce>, "run"},
+    {"--mpiexec", "PATH", set::value<&AcceptOptions::mpiexec>, "run"},
+    {"--programs", "DIR", set::value<&AcceptOptions::programs>, "run"},
+    {"--strict", "", set::value<&AcceptOptions::strict>, kJudgingCommands},
+    {"-v,--verbose", "", set::value<&AcceptOptions::verbose>, kJudgingCommands},
+    {"--verdicts", "FILE.csv", set_accept_output, kJudgingCommands},
+    {"--junit", "FILE.xml", set_accept_output, kJudgingCommands},
+    {"--json", "FILE.json", set_accept_output, kJudgingCommands},
+    {"--prometheus", "FILE.prom", set_accept_output, kJudgingCommands},
+    {"--markdown", "FILE.md", set_accept_output, kJudgingCommands},
+    {"--html", "FILE.html", set_accept_output, kJudgingCommands},
+    {"--profile", "NAME", set::value<&AcceptOptions::profile>},
+    {"--rule", "ID", set::value<&AcceptOptions::rules>, kMeasuringCommands},
+    {"--assume", "KEY=VALUE", add_assumed, kMeasuringCommands},
+    {"--dump-spec", "", set::value<&AcceptOptions::dump_specification>, kMeasuringCommands},
 });
-constexpr std::array<View, 1> kExclusive{"--hosts,--hostfile"};
-constexpr CommandLineTable<O> kTable{{.program = "busbar accept",
-                                      .help = "docs/accept-options.md",
-                                      .commands = "run,judge,lint,baseline,list",
-                                      .exclusive = kExclusive},
-                                     kOptions};
+constexpr std::array<View, 1> kAcceptExclusive{"--hosts,--hostfile"};
+constexpr CommandLineTable<AcceptOptions> kAcceptTable{{.program = "busbar accept",
+                                                        .help = "docs/accept-options.md",
+                                                        .commands = "run,judge,lint,baseline,list",
+                                                        .exclusive = kAcceptExclusive},
+                                                       kAcceptOptions};
 
 /// Takes SPEC, FILES and the launcher's arguments from the command line.
-void take_positionals(O& options, const Arguments& line) {
+void take_accept_positionals(AcceptOptions& options, const Arguments& line) {
   const bool takes_files = line.command == "judge" || line.command == "baseline";
   const bool launches = line.command == "run";
   const std::vector<std::string>& all = line.positionals;
@@ -97,42 +94,27 @@ void take_positionals(O& options, const Arguments& line) {
   (launches ? options.launcher_arguments : options.files).assign(rest, all.end());
 }
 
-void check(const O& options, View command) {
+void check_accept(const AcceptOptions& options, View command) {
   if (options.dump_specification) return;
-  if (command == "run" && options.output.empty()) {
-    throw usage_error("accept run: missing output; give a new folder with -o DIR");
-  }
-  if (command == "baseline" && options.output.empty()) {
-    throw usage_error("accept baseline: missing output; give a new file with -o FILE.csv");
-  }
-  if ((command == "judge" || command == "baseline") && options.files.empty()) {
-    throw usage_error(
-        fmt::format("accept {}: missing files; give CSVs or the folder of an accept run after the "
-                    "specification",
-                    command));
+  const auto need = [&](const auto& value, View what) {
+    if (value.empty()) throw usage_error(fmt::format("accept {}: missing {}", command, what));
+  };
+  if (command == "run") need(options.output, "output; give a new folder with -o DIR");
+  if (command == "baseline") need(options.output, "output; give a new file with -o FILE.csv");
+  if (command == "judge" || command == "baseline") {
+    need(options.files, "files; give CSVs or the folder of an accept run after the specification");
   }
   if (options.serial && options.at_once.value_or(1) > 1) {
     throw usage_error("--serial and --at-once are mutually exclusive");
   }
 }
 
-Status dump(const O& options) {
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  fmt::print("{}", judge::specification_json(judge::parse_specification(
-                       source.text, source.path, options.profile, options.rules)));
-  return Status::Ok;
-}
-
-Status list_rules(const O& options) {
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  fmt::print("{}", judge::rule_list(
-                       judge::parse_specification(source.text, source.path, options.profile)));
-  return Status::Ok;
-}
-
-Status list(const O& options) {
-  if (!options.specification.empty()) return list_rules(options);
-  TextTable table{.columns = {"name", "system", "device sets", "rules"}};
+Status list_specifications(const AcceptOptions& options) {
+  if (!options.specification.empty()) {
+    fmt::print("{}", judge::rule_list(parse_specification(options)));
+    return Status::Ok;
+  }
+  Table table{.columns = {"name", "system", "device sets", "rules"}};
   for (const EmbeddedText& ready : embedded_texts("results/expect")) {
     const std::string path(ready.path);
     const judge::Specification specification = judge::parse_specification(ready.text, path, "");
@@ -145,70 +127,32 @@ Status list(const O& options) {
   return Status::Ok;
 }
 
-Status lint(const O& options) {
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  const judge::Specification specification =
-      judge::parse_specification(source.text, source.path, options.profile, options.rules);
+Status lint_specification(const AcceptOptions& options) {
+  const judge::Specification specification = parse_specification(options);
   const std::vector<judge::LintFinding> findings = lint_findings(specification);
-  fmt::print("{}", judge::lint_text(source.path, findings));
-  fmt::print("{}: {}, {}, {}\n", source.path, counted(specification.expectations.size(), "rule"),
+  fmt::print("{}{}: {}, {}, {}\n", judge::lint_text(specification.file, findings),
+             specification.file, counted(specification.expectations.size(), "rule"),
              counted(specification.device_sets.size(), "device set"),
              findings.empty() ? "no problems found" : counted(findings.size(), "finding"));
   return judge::is_refused(findings) ? Status::Usage : Status::Ok;
 }
 
-/// With the profile and the rules of the journals, unless others are named.
-judge::Specification specification_for(const O& options, const AcceptFiles& files) {
-  return read_specification(judge::find_specification(options.specification),
-                            options.profile.empty() ? profile_of(files) : options.profile,
-                            options.rules.empty() ? rules_of(files) : options.rules);
-}
-
-Status judge_files(const O& options) {
-  check_outputs(options.outputs);
-  const AcceptFiles files = sort_files(options.files);
-  const AcceptJudging judging(specification_for(options, files), options.assumed);
-  const AcceptMeasurements measured = read_files(files, judging.specification());
-  judge::Acceptance acceptance =
-      judging.judge(measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
-  acceptance.head.notes.insert(acceptance.head.notes.end(), measured.notes.begin(),
-                               measured.notes.end());
-  return conclude(std::move(acceptance), join(measured.seeds, " "), options, options.outputs,
-                  judging.specification());
-}
-
-Status make_baseline(const O& options) {
-  if (std::filesystem::exists(options.output)) {
-    throw usage_error(
-        fmt::format("-o {}: it exists; give another name or remove it", options.output));
-  }
-  const AcceptFiles files = sort_files(options.files);
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  const judge::Specification specification = judge::parse_specification(
-      source.text, source.path, options.profile.empty() ? profile_of(files) : options.profile,
-      options.rules.empty() ? rules_of(files) : options.rules);
-  const AcceptMeasurements measured = read_files(files, specification);
-  for (const std::string& note : measured.notes) fmt::print(stderr, "busbar: {}\n", note);
-  const judge::Baseline baseline =
-      judge::build_baseline(specification, measured.observations, this_day(), options.assumed);
-  OutputFile(options.output, "-o", OutputFile::Mode::New).append(judge::baseline_text(baseline));
-  fmt::print("{}: {}\n", options.output, counted(baseline.rows.size(), "row"));
-  return Status::Ok;
-}
-
 }  // namespace
 
 Status run_accept(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
-  take_positionals(options, line);
-  check(options, line.command);
-  if (options.dump_specification) return dump(options);
+  AcceptOptions options;
+  const Arguments line = parse_options(kAcceptTable, arguments, options);
+  if (line.help) return print_help(kAcceptTable.help);
+  take_accept_positionals(options, line);
+  check_accept(options, line.command);
+  if (options.dump_specification) {
+    fmt::print("{}", judge::specification_json(parse_specification(options)));
+    return Status::Ok;
+  }
   if (line.command == "run") return accept_run(options);
-  if (line.command == "judge") return judge_files(options);
-  if (line.command == "lint") return lint(options);
-  return line.command == "baseline" ? make_baseline(options) : list(options);
+  if (line.command == "judge") return accept_judge(std::move(options));
+  if (line.command == "baseline") return accept_baseline(std::move(options));
+  return line.command == "lint" ? lint_specification(options) : list_specifications(options);
 }
 
 }  // namespace busbar

@@ -30,20 +30,20 @@ struct RowCount {
 
   /// Low by at least half and by two.
   [[nodiscard]] bool is_effect() const { return low >= 2 && 2 * low >= pairs; }
+  [[nodiscard]] bool is_worse(const RowCount& than) const {
+    return low > than.low || (low == than.low && pairs < than.pairs);
+  }
 };
 
-double median_of_row(std::size_t node, std::span<const PairValue> pairs) {
+/// Values of pairs of nodes that count, all or those of one node.
+std::vector<double> values_of(std::span<const PairValue> pairs, const std::vector<bool>& active,
+                              std::optional<std::size_t> node = {}) {
   std::vector<double> values;
   for (const PairValue& pair : pairs) {
-    if (has_value(pair) && (pair.first == node || pair.second == node)) {
-      values.push_back(*pair.value);
-    }
+    const bool wanted = !node || pair.first == *node || pair.second == *node;
+    if (wanted && counts(pair, active)) values.push_back(*pair.value);
   }
-  return values.empty() ? 0 : stats::median(values);
-}
-
-bool is_worse(const RowCount& row, const RowCount& than) {
-  return row.low > than.low || (row.low == than.low && row.pairs < than.pairs);
+  return values;
 }
 
 /// The count of every node; nodes that do not count have none.
@@ -66,7 +66,7 @@ std::optional<std::size_t> worst_row(std::span<const PairValue> pairs, const std
   const std::vector<RowCount> rows = count_rows(pairs, low, active);
   std::optional<std::size_t> worst;
   for (std::size_t node = 0; node < rows.size(); ++node) {
-    if (rows[node].is_effect() && (!worst || is_worse(rows[node], rows[*worst]))) worst = node;
+    if (rows[node].is_effect() && (!worst || rows[node].is_worse(rows[*worst]))) worst = node;
   }
   return worst;
 }
@@ -75,11 +75,15 @@ std::optional<std::size_t> worst_row(std::span<const PairValue> pairs, const std
 Blame describe(std::size_t nodes, std::span<const std::size_t> order,
                std::span<const PairValue> pairs, const std::vector<bool>& low) {
   Blame blame;
-  std::vector<bool> active(nodes, true);
+  const std::vector<bool> all(nodes, true);
+  std::vector<bool> active = all;
   for (const std::size_t node : order) {
     const RowCount row = count_rows(pairs, low, active)[node];
-    blame.nodes.push_back(
-        {.node = node, .low = row.low, .pairs = row.pairs, .median = median_of_row(node, pairs)});
+    const std::vector<double> values = values_of(pairs, all, node);
+    blame.nodes.push_back({.node = node,
+                           .low = row.low,
+                           .pairs = row.pairs,
+                           .median = values.empty() ? 0 : stats::median(values)});
     active[node] = false;
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -143,171 +147,151 @@ class PairTable {
   PairTable(std::size_t nodes, std::span<const PairValue> pairs, const OutlierRule& rule)
       : pairs_(pairs), rule_(rule), active_(nodes, true) {}
 
-  [[nodiscard]] View view() const;
+  [[nodiscard]] View view() const {
+    const std::vector<double> values = values_of(pairs_, active_);
+    View view = view_of(values, rule_);
+    if (values.empty() || !view.homogeneous) return view;
+    // Where most pairs are slow they are alike, and their MAD is small: 5 of 6 with 2 of 4 nodes.
+    if (view.spread.median < rule_.fail_below * view.top &&
+        view.spread.robust_z(view.top) > rule_.min_robust_z &&
+        fast_pairs_join_few(rule_.fail_below * view.top)) {
+      view.homogeneous = false;
+      view.reference = view.top;
+    }
+    return view;
+  }
+
   /// Per pair; in rows of removed nodes by the fraction alone.
-  [[nodiscard]] std::vector<bool> low_in(const View& view) const;
+  [[nodiscard]] std::vector<bool> low_in(const View& view) const {
+    std::vector<bool> low = below(rule_.fail_below * view.reference);
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      if (counts(pairs_[i], active_)) low[i] = is_low(*pairs_[i].value, view, rule_);
+    }
+    return low;
+  }
+
   /// Who is blamed, without those that the others acquit.
-  [[nodiscard]] std::vector<std::size_t> blame();
+  [[nodiscard]] std::vector<std::size_t> blame() {
+    std::vector<std::size_t> order;
+    while (const auto node = next()) {
+      order.push_back(*node);
+      active_[*node] = false;
+    }
+    acquit(order);
+    // The slow would be the fleet, and the few others its exception: nodes explain nothing.
+    if (2 * order.size() > nodes_with_values()) {
+      for (const std::size_t node : order) active_[node] = true;
+      order.clear();
+    }
+    return order;
+  }
 
  private:
-  [[nodiscard]] bool fast_pairs_join_few(double level) const;
-  [[nodiscard]] std::optional<std::size_t> low_row() const;
-  [[nodiscard]] std::optional<std::size_t> next() const;
-  [[nodiscard]] bool is_acquitted(std::size_t node, const FleetSpread& others) const;
-  void acquit(std::vector<std::size_t>& order);
-  [[nodiscard]] std::size_t nodes_with_values() const;
-  [[nodiscard]] std::vector<bool> below(double level) const;
+  /// Are at least three quarters of the pairs among nodes that have a fast pair fast? Else, as with
+  /// nodes of a rack, being fast is a matter of pairs, and slow nodes do not explain it.
+  [[nodiscard]] bool fast_pairs_join_few(double level) const {
+    std::vector<bool> fast(active_.size(), false);
+    for (const PairValue& pair : pairs_) {
+      if (!counts(pair, active_) || *pair.value < level) continue;
+      fast[pair.first] = true;
+      fast[pair.second] = true;
+    }
+    std::size_t all = 0;
+    std::size_t reached = 0;
+    for (const PairValue& pair : pairs_) {
+      if (!counts(pair, active_) || !counts(pair, fast)) continue;
+      ++all;
+      if (*pair.value >= level) ++reached;
+    }
+    return 4 * reached >= 3 * all;
+  }
+
+  [[nodiscard]] std::vector<bool> below(double level) const {
+    std::vector<bool> low(pairs_.size(), false);
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      low[i] = has_value(pairs_[i]) && *pairs_[i].value < level;
+    }
+    return low;
+  }
+
+  /// The node with the lowest median, where that is an outlier of the medians.
+  [[nodiscard]] std::optional<std::size_t> low_row() const {
+    std::vector<double> medians;
+    std::optional<std::size_t> lowest;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t node = 0; node < active_.size(); ++node) {
+      const std::vector<double> values = values_of(pairs_, active_, node);
+      if (values.empty()) continue;
+      medians.push_back(stats::median(values));
+      if (medians.back() >= least) continue;
+      least = medians.back();
+      lowest = node;
+    }
+    if (!lowest) return std::nullopt;
+    const View of_nodes{.spread = spread_of(medians), .reference = stats::median(medians)};
+    if (!is_low(least, of_nodes, rule_)) return std::nullopt;
+    // The median of two pairs of which one is low is not a row effect.
+    const auto counted = count_rows(pairs_, below(rule_.fail_below * of_nodes.reference), active_);
+    return counted[*lowest].is_effect() ? lowest : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> next() const {
+    const View now = view();
+    if (now.homogeneous) {
+      if (const auto node = low_row()) return node;
+    }
+    return worst_row(pairs_, low_in(now), active_);
+  }
+
+  /// Are this node's pairs with the others, by the median and the MAD of the others', not low? At
+  /// least half of them must be below the fraction, and their median beyond its own error.
+  [[nodiscard]] bool is_acquitted(std::size_t node, const FleetSpread& others) const {
+    std::vector<bool> with_it = active_;
+    with_it[node] = true;
+    const std::vector<double> values = values_of(pairs_, with_it, node);
+    const auto low =
+        static_cast<std::size_t>(std::count_if(values.begin(), values.end(), [&](double value) {
+          return value < rule_.fail_below * others.median;
+        }));
+    if (values.empty()) return false;
+    const FleetSpread of_median{
+        .median = others.median,
+        .mad = others.mad * kMedianError / std::sqrt(static_cast<double>(values.size()))};
+    return 2 * low < values.size() ||
+           of_median.robust_z(stats::median(values)) >= -rule_.min_robust_z;
+  }
+
+  /// The 90th percentile of mere noise makes half of the pairs low, and the others are then those
+  /// that were fast by chance. Every node that comes back makes them more like the fleet.
+  void acquit(std::vector<std::size_t>& order) {
+    for (bool changed = true; changed;) {
+      const FleetSpread others = view().spread;
+      if (others.median <= 0) return;  // they have no values among themselves
+      std::vector<std::size_t> cleared;
+      for (const std::size_t node : order) {
+        if (is_acquitted(node, others)) cleared.push_back(node);
+      }
+      for (const std::size_t node : cleared) {
+        active_[node] = true;
+        std::erase(order, node);
+      }
+      changed = !cleared.empty();
+    }
+  }
+
+  [[nodiscard]] std::size_t nodes_with_values() const {
+    const std::vector<bool> all(active_.size(), true);
+    std::size_t count = 0;
+    for (std::size_t node = 0; node < all.size(); ++node) {
+      if (!values_of(pairs_, all, node).empty()) ++count;
+    }
+    return count;
+  }
 
   std::span<const PairValue> pairs_;
   const OutlierRule& rule_;
   std::vector<bool> active_;
 };
-
-View PairTable::view() const {
-  std::vector<double> values;
-  for (const PairValue& pair : pairs_) {
-    if (counts(pair, active_)) values.push_back(*pair.value);
-  }
-  View view = view_of(values, rule_);
-  if (values.empty() || !view.homogeneous) return view;
-  // Where most pairs are slow they are alike, and their MAD is small: 5 of 6 with 2 of 4 nodes.
-  if (view.spread.median < rule_.fail_below * view.top &&
-      view.spread.robust_z(view.top) > rule_.min_robust_z &&
-      fast_pairs_join_few(rule_.fail_below * view.top)) {
-    view.homogeneous = false;
-    view.reference = view.top;
-  }
-  return view;
-}
-
-/// Are at least three quarters of the pairs among nodes that have a fast pair fast? Else, as with
-/// nodes of a rack, being fast is a matter of pairs, and slow nodes do not explain it.
-bool PairTable::fast_pairs_join_few(double level) const {
-  std::vector<bool> fast(active_.size(), false);
-  for (const PairValue& pair : pairs_) {
-    if (!counts(pair, active_) || *pair.value < level) continue;
-    fast[pair.first] = true;
-    fast[pair.second] = true;
-  }
-  std::size_t all = 0;
-  std::size_t reached = 0;
-  for (const PairValue& pair : pairs_) {
-    if (!counts(pair, active_) || !counts(pair, fast)) continue;
-    ++all;
-    if (*pair.value >= level) ++reached;
-  }
-  return 4 * reached >= 3 * all;
-}
-
-std::vector<bool> PairTable::below(double level) const {
-  std::vector<bool> low(pairs_.size(), false);
-  for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    low[i] = has_value(pairs_[i]) && *pairs_[i].value < level;
-  }
-  return low;
-}
-
-std::vector<bool> PairTable::low_in(const View& view) const {
-  std::vector<bool> low = below(rule_.fail_below * view.reference);
-  for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    if (counts(pairs_[i], active_)) low[i] = is_low(*pairs_[i].value, view, rule_);
-  }
-  return low;
-}
-
-/// The node with the lowest median, where that is an outlier of the medians.
-std::optional<std::size_t> PairTable::low_row() const {
-  std::vector<std::vector<double>> rows(active_.size());
-  for (const PairValue& pair : pairs_) {
-    if (!counts(pair, active_)) continue;
-    rows[pair.first].push_back(*pair.value);
-    rows[pair.second].push_back(*pair.value);
-  }
-  std::vector<double> medians;
-  std::optional<std::size_t> lowest;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t node = 0; node < rows.size(); ++node) {
-    if (rows[node].empty()) continue;
-    medians.push_back(stats::median(rows[node]));
-    if (medians.back() < least) {
-      least = medians.back();
-      lowest = node;
-    }
-  }
-  if (!lowest) return std::nullopt;
-  const View of_nodes{.spread = spread_of(medians), .reference = stats::median(medians)};
-  if (!is_low(least, of_nodes, rule_)) return std::nullopt;
-  // The median of two pairs of which one is low is not a row effect.
-  const auto counted = count_rows(pairs_, below(rule_.fail_below * of_nodes.reference), active_);
-  return counted[*lowest].is_effect() ? lowest : std::nullopt;
-}
-
-std::optional<std::size_t> PairTable::next() const {
-  const View now = view();
-  if (now.homogeneous) {
-    if (const auto node = low_row()) return node;
-  }
-  return worst_row(pairs_, low_in(now), active_);
-}
-
-/// Are this node's pairs with the others, by the median and the MAD of the others', not low? At
-/// least half of them must be below the fraction, and their median beyond its own error.
-bool PairTable::is_acquitted(std::size_t node, const FleetSpread& others) const {
-  std::vector<double> values;
-  std::size_t low = 0;
-  for (const PairValue& pair : pairs_) {
-    if (!has_value(pair) || (pair.first != node && pair.second != node)) continue;
-    if (!active_[pair.first == node ? pair.second : pair.first]) continue;
-    values.push_back(*pair.value);
-    if (*pair.value < rule_.fail_below * others.median) ++low;
-  }
-  if (values.empty()) return false;
-  const FleetSpread of_median{
-      .median = others.median,
-      .mad = others.mad * kMedianError / std::sqrt(static_cast<double>(values.size()))};
-  return 2 * low < values.size() ||
-         of_median.robust_z(stats::median(values)) >= -rule_.min_robust_z;
-}
-
-/// The 90th percentile of mere noise makes half of the pairs low, and the others are then those
-/// that were fast by chance. Every node that comes back makes them more like the fleet.
-void PairTable::acquit(std::vector<std::size_t>& order) {
-  for (bool changed = true; changed;) {
-    const FleetSpread others = view().spread;
-    if (others.median <= 0) return;  // they have no values among themselves
-    std::vector<std::size_t> cleared;
-    for (const std::size_t node : order) {
-      if (is_acquitted(node, others)) cleared.push_back(node);
-    }
-    for (const std::size_t node : cleared) {
-      active_[node] = true;
-      std::erase(order, node);
-    }
-    changed = !cleared.empty();
-  }
-}
-
-std::size_t PairTable::nodes_with_values() const {
-  const std::vector<bool> all(active_.size(), true);
-  const auto rows = count_rows(pairs_, std::vector<bool>(pairs_.size(), false), all);
-  return static_cast<std::size_t>(
-      std::count_if(rows.begin(), rows.end(), [](const RowCount& row) { return row.pairs > 0; }));
-}
-
-std::vector<std::size_t> PairTable::blame() {
-  std::vector<std::size_t> order;
-  while (const auto node = next()) {
-    order.push_back(*node);
-    active_[*node] = false;
-  }
-  acquit(order);
-  // The slow would be the fleet, and the few others its exception: nodes explain nothing.
-  if (2 * order.size() > nodes_with_values()) {
-    for (const std::size_t node : order) active_[node] = true;
-    order.clear();
-  }
-  return order;
-}
 
 }  // namespace
 

@@ -9,18 +9,90 @@
 
 #include "base/text.hpp"
 #include "judge/observation.hpp"
-#include "report/text_table.hpp"
 
 namespace busbar::judge {
 namespace {
 
-std::string range_words(const std::string& low, const std::string& high) {
+using Result = CheckResult;
+
+constexpr auto kResultColumns = std::to_array<Column<Result>>({
+    {"rule", "", [](const Result& r) { return r.rule; }},
+    {"device_set", "", [](const Result& r) { return r.device_set; }},
+    {"collective", "", [](const Result& r) { return r.collective; }},
+    {"dtype", "", [](const Result& r) { return r.type; }},
+    {"size_bytes", "", [](const Result& r) { return r.size; }},
+    {"metric", "", [](const Result& r) { return r.metric; }},
+    {"unit", "", [](const Result& r) { return unit(r.metric); }},
+    {"statistic", "", [](const Result& r) { return r.statistic; }},
+    {"n_launches", "", [](const Result& r) { return r.values.size(); }},
+    {"value", "", [](const Result& r) { return r.value; }},
+    {"cv", "", [](const Result& r) { return r.cv; }},
+    {"reference", "", [](const Result& r) { return r.reference; }},
+    {"reference_kind", "", [](const Result& r) { return r.reference_kind; }},
+    {"ratio", "", [](const Result& r) { return r.ratio; }},
+    {"fail_below", "", [](const Result& r) { return r.bounds.fail_below; }},
+    {"fail_above", "", [](const Result& r) { return r.bounds.fail_above; }},
+    {"verdict", "", [](const Result& r) { return r.outcome; }},
+    {"reason", "", [](const Result& r) { return r.reason; }},
+    {"attempts", "", [](const Result& r) { return r.attempts; }},
+    {"instance", "", [](const Result& r) { return r.instance; }},
+    {"nodes", "", [](const Result& r) { return join(r.nodes, " "); }},
+    {"warn_below", "", [](const Result& r) { return r.bounds.warn_below; }},
+    {"warn_above", "", [](const Result& r) { return r.bounds.warn_above; }},
+    {"values", "", [](const Result& r) { return r.values; }},
+});
+
+/// "fails below 0.96, warns below 0.98".
+std::string multiples(const Bounds& bounds) {
+  std::vector<std::string> parts;
+  for (const auto& [what, bound] :
+       {std::pair{"fails below", bounds.fail_below}, std::pair{"warns below", bounds.warn_below},
+        std::pair{"warns above", bounds.warn_above}, std::pair{"fails above", bounds.fail_above}}) {
+    if (bound) parts.push_back(fmt::format("{} {:g}", what, *bound));
+  }
+  return join(parts, ", ");
+}
+
+/// "8 GiB", "1 MiB to 8 GiB (14)".
+std::string sizes_text(const std::vector<Bytes>& sizes) {
+  if (sizes.empty()) return {};
+  if (sizes.size() == 1) return size_text(sizes.front());
+  return fmt::format("{} to {} ({})", size_text(sizes.front()), size_text(sizes.back()),
+                     sizes.size());
+}
+
+std::string known_issue_text(const Expectation& rule) {
+  const auto& known = rule.known_issue;
+  return known ? fmt::format("{} (until {})", known->reason, known->until) : "";
+}
+
+using Rule = Expectation;
+
+constexpr auto kRuleColumns = std::to_array<Column<Rule>>({
+    {"rule", "rule", [](const Rule& r) { return r.id; }},
+    {"collectives", "collectives", [](const Rule& r) { return join(r.collectives, " "); }},
+    {"device_set", "device set", [](const Rule& r) { return r.device_set; }},
+    {"sizes", "sizes", [](const Rule& r) { return sizes_text(r.sizes); }},
+    {"metric", "metric",
+     [](const Rule& r) {
+       return fmt::format("{} {} {}", name(r.statistic), name(r.metric), r.type);
+     }},
+    {"reference", "reference", [](const Rule& r) { return reference_text(r); }},
+    {"bounds", "bounds", [](const Rule& r) { return multiples(r.bounds); }},
+    {"source", "source", [](const Rule& r) { return r.source; }},
+    {"known_issue", "known issue", [](const Rule& r) { return known_issue_text(r); }},
+});
+
+std::string range_text(const std::string& low, const std::string& high) {
   if (low.empty() && high.empty()) return {};
   if (high.empty()) return ">= " + low;
   return low.empty() ? "<= " + high : low + ".." + high;
 }
 
 }  // namespace
+
+std::span<const Column<CheckResult>> result_columns() { return kResultColumns; }
+std::span<const Column<Expectation>> rule_columns() { return kRuleColumns; }
 
 std::optional<double> finite(std::optional<double> value) {
   return value && std::isfinite(*value) ? value : std::nullopt;
@@ -32,15 +104,9 @@ std::string figure(std::optional<double> value) {
   return std::abs(*value) >= kWhole ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-std::string exact(std::optional<double> value) {
-  return finite(value) ? fmt::format("{}", *value) : std::string();
-}
+std::string exact(double value) { return fmt::format("{}", value); }
 
-std::string ratio_words(std::optional<double> value) {
-  return finite(value) ? fmt::format("{:.3f}", *value) : std::string();
-}
-
-std::string size_words(Bytes size) {
+std::string size_text(Bytes size) {
   constexpr Bytes kHundredths = 100;  // what format_bytes shows
   constexpr Bytes kStep = 1024;
   Bytes unit = 1;
@@ -48,45 +114,26 @@ std::string size_words(Bytes size) {
   return size * kHundredths % unit == 0 ? format_bytes(size) : fmt::format("{} B", size);
 }
 
-std::string case_name(const CheckResult& verdict) {
-  return fmt::format("{} {} {} {}", verdict.rule, verdict.instance, verdict.collective,
-                     size_words(verdict.size));
+std::optional<double> edge(const CheckResult& result, std::optional<double> bound) {
+  if (!finite(result.reference) || !bound) return {};
+  return *result.reference * *bound;
 }
 
-std::optional<double> edge(const CheckResult& verdict, std::optional<double> bound) {
-  if (!finite(verdict.reference) || !bound) return {};
-  return *verdict.reference * *bound;
-}
-
-std::string bound_words(const CheckResult& verdict) {
-  const Bounds& bounds = verdict.bounds;
-  std::string words = range_words(figure(edge(verdict, bounds.fail_below)),
-                                  figure(edge(verdict, bounds.fail_above)));
-  if (!words.empty()) return words;
-  words = range_words(figure(edge(verdict, bounds.warn_below)),
-                      figure(edge(verdict, bounds.warn_above)));
-  return words.empty() ? words : "warn " + words;
-}
-
-std::string_view instances_noun(const Specification& specification, std::string_view device_set) {
-  for (const DeviceSetRule& set : specification.device_sets) {
-    if (set.id != device_set) continue;
-    if (set.kind == SetKind::PerNode) return "nodes";
-    if (set.kind == SetKind::Pairwise) return "pairs";
-    if (set.kind == SetKind::Rails) return "rails";
-  }
-  return "instances";
+std::string bound_text(const CheckResult& result) {
+  const auto [fail_below, warn_below, warn_above, fail_above] = result.bounds;
+  const std::string fails =
+      range_text(figure(edge(result, fail_below)), figure(edge(result, fail_above)));
+  if (!fails.empty()) return fails;
+  const std::string warns =
+      range_text(figure(edge(result, warn_below)), figure(edge(result, warn_above)));
+  return warns.empty() ? warns : "warn " + warns;
 }
 
 std::string suspect_name(const Suspect& suspect) {
   return (suspect.nodes.size() == 2 ? "link " : "node ") + join(suspect.nodes, " - ");
 }
 
-std::string suspect_evidence(const Suspect& suspect) {
-  return suspect.evidence + (suspect.confirmed ? " (confirmed with a known-good partner)" : "");
-}
-
-std::string no_suspect_words(const Acceptance& acceptance) {
+std::string no_suspect_text(const Acceptance& acceptance) {
   if (acceptance.count(Outcome::Fail) > 0) {
     return "Rules fail, and no single node or link stands out: all that took part are suspect.";
   }
@@ -96,22 +143,24 @@ std::string no_suspect_words(const Acceptance& acceptance) {
 }
 
 std::vector<std::string> node_lines(const Acceptance& acceptance) {
-  if (!acceptance.head.refused.empty()) return {};
-  std::vector<const NodeAccount*> open;
+  std::vector<const NodeAccount*> firsts;  // of those with the same evidence
+  std::vector<std::string> names;
   for (const NodeAccount& account : acceptance.nodes) {
-    if (account.state != NodeState::Good && !account.evidence.empty()) open.push_back(&account);
+    if (account.state == NodeState::Good || account.evidence.empty()) continue;
+    const auto same = std::find_if(firsts.begin(), firsts.end(), [&](const NodeAccount* first) {
+      return first->state == account.state && first->evidence == account.evidence;
+    });
+    if (same == firsts.end()) {
+      firsts.push_back(&account);
+      names.push_back(account.node);
+    } else {
+      names[static_cast<std::size_t>(same - firsts.begin())] += " " + account.node;
+    }
   }
   std::vector<std::string> lines;
-  while (!open.empty()) {
-    const NodeAccount& first = *open.front();
-    std::vector<std::string> names;
-    std::erase_if(open, [&](const NodeAccount* other) {
-      const bool same = other->state == first.state && other->evidence == first.evidence;
-      if (same) names.push_back(other->node);
-      return same;
-    });
+  for (std::size_t i = 0; i < firsts.size() && acceptance.head.refused.empty(); ++i) {
     lines.push_back(
-        fmt::format("{} {}: {}", join(names, " "), name(first.state), one_line(first.evidence)));
+        fmt::format("{} {}: {}", names[i], name(firsts[i]->state), one_line(firsts[i]->evidence)));
   }
   return lines;
 }
@@ -120,96 +169,58 @@ std::string system_name(const Specification& specification) {
   return specification.system.name.empty() ? "unnamed system" : specification.system.name;
 }
 
-std::string Accounting::headline() const {
-  return fmt::format("{} of {} nodes accounted for", accounted, all);
+std::string count_text(const Acceptance& acceptance) {
+  std::string text;
+  for (const Outcome outcome : all_values<Outcome>()) {
+    const std::size_t count = acceptance.count(outcome);
+    if (count == 0) continue;
+    text = fmt::format("{} {}{}{}", count, name(outcome), text.empty() ? "" : ", ", text);
+  }
+  return text.empty() ? "no verdict" : text;
 }
 
-namespace {
-
-std::vector<StateNodes> nodes_by_state(const Acceptance& acceptance) {
-  std::vector<StateNodes> states;
-  for (const NodeState state : all_values<NodeState>()) {
-    StateNodes nodes{.state = state};
-    for (const NodeAccount& account : acceptance.nodes) {
-      if (account.state == state) nodes.names.push_back(account.node);
-    }
-    if (!nodes.names.empty()) states.push_back(std::move(nodes));
+std::string reference_text(const Expectation& rule) {
+  std::string text(name(rule.compare));
+  if (rule.value) text += fmt::format(" {:g} {}", *rule.value, unit(rule.metric));
+  if (rule.compare == Comparison::Fleet) {
+    text += fmt::format(", robust z {:g}, MAD up to {:g}", rule.min_robust_z, rule.max_fleet_mad);
   }
-  return states;
-}
-
-}  // namespace
-
-std::string count_words(const Acceptance& acceptance) {
-  auto words = all_values<Outcome>();
-  std::reverse(words.begin(), words.end());
-  std::vector<std::string> parts;
-  for (const Outcome outcome : words) {
-    if (acceptance.count(outcome) > 0) {
-      parts.push_back(fmt::format("{} {}", acceptance.count(outcome), name(outcome)));
-    }
-  }
-  return parts.empty() ? "no verdict" : join(parts, ", ");
+  return text;
 }
 
 Accounting account_for(const Acceptance& acceptance, const Specification& specification) {
-  Accounting result{.states = nodes_by_state(acceptance)};
+  Accounting accounting;
   std::vector<std::string> known;
-  for (const NodeAccount& account : acceptance.nodes) {
-    if (!has_node(known, account.node)) known.push_back(account.node);
-  }
-  const auto expect = [&](const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      if (!has_node(known, name) && !has_node(result.missing, name)) result.missing.push_back(name);
+  for (const NodeState state : all_values<NodeState>()) {
+    std::vector<std::string> names;
+    for (const NodeAccount& account : acceptance.nodes) {
+      if (account.state == state) names.push_back(account.node);
     }
+    if (names.empty()) continue;
+    known.insert(known.end(), names.begin(), names.end());
+    accounting.states.emplace_back(state, std::move(names));
+  }
+  std::vector<std::string>& missing = accounting.missing;
+  const auto expect = [&](const std::vector<std::string>& names) {
+    std::copy_if(names.begin(), names.end(), std::back_inserter(missing),
+                 [&](const auto& one) { return !has_node(known, one) && !has_node(missing, one); });
   };
   expect(specification.system.nodes);
-  for (const CheckResult& verdict : acceptance.verdicts) expect(verdict.nodes);
-  result.accounted = known.size();
-  result.all = known.size() + result.missing.size();
-  return result;
-}
-
-std::string multiples(const Expectation& rule) {
-  std::vector<std::string> parts;
-  const auto add = [&](std::string_view what, const std::optional<double>& bound) {
-    if (bound) parts.push_back(fmt::format("{} {:g}", what, *bound));
-  };
-  add("fails below", rule.bounds.fail_below);
-  add("warns below", rule.bounds.warn_below);
-  add("warns above", rule.bounds.warn_above);
-  add("fails above", rule.bounds.fail_above);
-  return join(parts, ", ");
-}
-
-std::string sizes_words(const std::vector<Bytes>& sizes) {
-  if (sizes.empty()) return {};
-  if (sizes.size() == 1) return size_words(sizes.front());
-  return fmt::format("{} to {} ({})", size_words(sizes.front()), size_words(sizes.back()),
-                     sizes.size());
-}
-
-std::string reference_words(const Expectation& rule) {
-  std::string words(name(rule.compare));
-  if (rule.value) words += fmt::format(" {:g} {}", *rule.value, unit(rule.metric));
-  if (rule.compare == Comparison::Fleet) {
-    words += fmt::format(", robust z {:g}, MAD up to {:g}", rule.min_robust_z, rule.max_fleet_mad);
-  }
-  return words;
+  for (const CheckResult& result : acceptance.verdicts) expect(result.nodes);
+  accounting.headline =
+      fmt::format("{} of {} nodes accounted for", known.size(), known.size() + missing.size());
+  return accounting;
 }
 
 std::string rule_list(const Specification& specification) {
-  TextTable table{.columns = {"rule", "collectives", "device set", "sizes", "reference", "bounds"}};
-  for (const Expectation& rule : specification.expectations) {
-    table.rows.push_back({rule.id, join(rule.collectives, " "), rule.device_set,
-                          sizes_words(rule.sizes), reference_words(rule), multiples(rule)});
-  }
+  const auto& rules = specification.expectations;
+  const auto columns =
+      select_columns(rule_columns(), "rule collectives device_set sizes reference bounds");
   std::string text =
-      fmt::format("{}{}: {}\n\n{}\n", system_name(specification),
+      fmt::format("{}{}: {}\n\n{}\nSources\n", system_name(specification),
                   specification.profile.empty() ? "" : ", profile " + specification.profile,
-                  specification.file, plain_table(table));
-  text += "Sources\n";
-  for (const Expectation& rule : specification.expectations) {
+                  specification.file, plain_table(make_table(columns, rules)));
+  for (const Expectation& rule : rules) {
     text += fmt::format("  {}: {}\n", rule.id, rule.source.empty() ? "none" : rule.source);
   }
   return text;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/listing.hpp"
-
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -13,126 +12,132 @@
 namespace busbar::judge {
 namespace {
 
-constexpr std::size_t kPassesListed = 4;
-constexpr std::size_t kOthersListed = 20;
-constexpr std::size_t kMostListed = 40;
-
 using Group = std::vector<const CheckResult*>;
-using CurveKey = std::tuple<std::string, std::string, Bytes, bool>;
 
 /// Of one rule, collective and size, and what is said of a fleet apart from its instances: in the
-/// order of their first verdict.
+/// order of their first result.
 std::vector<Group> curves_of(const Acceptance& acceptance) {
   std::vector<Group> groups;
-  std::map<CurveKey, std::size_t> places;
-  for (const CheckResult& verdict : acceptance.verdicts) {
-    const CurveKey key{verdict.rule, verdict.collective, verdict.size, verdict.of_fleet()};
-    const auto [found, added] = places.try_emplace(key, groups.size());
+  std::map<std::tuple<std::string, std::string, Bytes, bool>, std::size_t> places;
+  for (const CheckResult& result : acceptance.verdicts) {
+    const auto [found, added] = places.try_emplace(
+        {result.rule, result.collective, result.size, result.of_fleet()}, groups.size());
     if (added) groups.emplace_back();
-    groups[found->second].push_back(&verdict);
+    groups[found->second].push_back(&result);
   }
   return groups;
 }
 
-/// "12.1..12.9", or one figure where all have the same.
-template <class Words>
-std::string range_of(const Group& group, Words words, std::optional<double> CheckResult::*member) {
-  std::optional<double> low;
-  std::optional<double> high;
-  for (const CheckResult* verdict : group) {
-    const std::optional<double> value = finite(verdict->*member);
-    if (!value) continue;
-    low = std::min(low.value_or(*value), *value);
-    high = std::max(high.value_or(*value), *value);
+/// "nodes", "pairs", "rails", "instances": what instances of a set are.
+std::string_view instances_noun(const Specification& specification, std::string_view device_set) {
+  for (const DeviceSetRule& set : specification.device_sets) {
+    if (set.id != device_set) continue;
+    if (set.kind == SetKind::PerNode) return "nodes";
+    if (set.kind == SetKind::Pairwise) return "pairs";
+    if (set.kind == SetKind::Rails) return "rails";
   }
-  const std::string first = words(low);
-  return first == words(high) ? first : first + ".." + words(high);
+  return "instances";
 }
 
-std::string common_bound(const Group& group) {
-  const std::string first = bound_words(*group.front());
-  const bool same = std::all_of(group.begin(), group.end(), [&](const CheckResult* verdict) {
-    return bound_words(*verdict) == first;
-  });
+/// Results with one outcome and one reason; summaries stand where their first result does.
+void list_curve(const Group& curve, std::string_view noun, std::vector<ListedRow>& rows) {
+  constexpr std::size_t kPassesListed = 4;
+  constexpr std::size_t kOthersListed = 20;
+  constexpr std::size_t kMostListed = 40;
+  const auto key_of = [](const CheckResult& one) {
+    return std::pair(one.outcome, one.outcome == Outcome::Pass ? std::string() : one.reason);
+  };
+  std::map<std::pair<Outcome, std::string>, Group> groups;
+  for (const CheckResult* result : curve) groups[key_of(*result)].push_back(result);
+  std::size_t listed = 0;
+  ListedRow rest{.outcome = Outcome::Skip, .reason = "and alike"};
+  for (const CheckResult* result : curve) {
+    const auto& [key, alike] = *groups.find(key_of(*result));
+    const auto& [outcome, reason] = key;
+    if (alike.size() > (outcome == Outcome::Pass ? kPassesListed : kOthersListed)) {
+      if (result != alike.front()) continue;
+      rows.push_back(
+          {alike, fmt::format("{} of {} {}", alike.size(), curve.size(), noun), outcome, reason});
+    } else if (listed++ < kMostListed) {
+      rows.push_back({{result}, result->instance, outcome, result->reason});
+    } else {
+      rest.results.push_back(result);
+      rest.outcome = std::max(rest.outcome, outcome);
+    }
+  }
+  if (rest.results.empty()) return;
+  rest.instance = fmt::format("{} more {}", rest.results.size(), noun);
+  rows.push_back(std::move(rest));
+}
+
+/// "12.1..12.9", or one text where all have the same.
+template <class Text>
+std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*member, Text text) {
+  std::vector<double> values;
+  for (const CheckResult* result : row.results) {
+    if (const auto value = finite(result->*member)) values.push_back(*value);
+  }
+  if (values.empty()) return {};
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::string first = text(*low);
+  return first == text(*high) ? first : first + ".." + text(*high);
+}
+
+std::string measured(const ListedRow& row) { return range_of(row, &CheckResult::value, figure); }
+
+std::string unit_of(const ListedRow& row) {
+  return measured(row).empty() ? "" : std::string(unit(row.first().metric));
+}
+
+/// Empty where it is not the same for all.
+std::string common_bound(const ListedRow& row) {
+  const std::string first = bound_text(row.first());
+  const bool same = std::all_of(row.results.begin(), row.results.end(),
+                                [&](const CheckResult* one) { return bound_text(*one) == first; });
   return same ? first : std::string();
 }
 
-ListedRow row_of(const Group& group, std::string instance, const std::string& reason) {
-  const CheckResult& first = *group.front();
-  const bool measured = std::any_of(group.begin(), group.end(), [](const CheckResult* verdict) {
-    return finite(verdict->value).has_value();
-  });
-  return {.rule = first.rule,
-          .instance = std::move(instance),
-          .collective = first.collective,
-          .size = size_words(first.size),
-          .measured = range_of(group, figure, &CheckResult::value),
-          .unit = measured ? std::string(unit(first.metric)) : "",
-          .bound = common_bound(group),
-          .ratio = range_of(group, ratio_words, &CheckResult::ratio),
-          .outcome = first.outcome,
-          .reason = one_line(reason)};
-}
+using Row = ListedRow;
 
-bool is_summarized(const Group& alike) {
-  return alike.size() > (alike.front()->outcome == Outcome::Pass ? kPassesListed : kOthersListed);
-}
-
-using Likeness = std::pair<Outcome, std::string>;
-
-Likeness likeness(const CheckResult& verdict) {
-  return {verdict.outcome, verdict.outcome == Outcome::Pass ? "" : verdict.reason};
-}
-
-/// Verdicts of a curve with one word and one reason.
-std::map<Likeness, Group> alike_of(const Group& curve) {
-  std::map<Likeness, Group> groups;
-  for (const CheckResult* verdict : curve) groups[likeness(*verdict)].push_back(verdict);
-  return groups;
-}
-
-/// Summaries stand where their first verdict does.
-void list_curve(const Group& curve, std::string_view noun, std::vector<ListedRow>& rows) {
-  std::size_t listed = 0;
-  Group rest;
-  const std::map<Likeness, Group> groups = alike_of(curve);
-  for (const CheckResult* verdict : curve) {
-    const Group& alike = groups.at(likeness(*verdict));
-    if (is_summarized(alike)) {
-      if (verdict != alike.front()) continue;
-      rows.push_back(row_of(alike, fmt::format("{} of {} {}", alike.size(), curve.size(), noun),
-                            likeness(*verdict).second));
-    } else if (listed++ < kMostListed) {
-      rows.push_back(row_of({verdict}, verdict->instance, verdict->reason));
-    } else {
-      rest.push_back(verdict);
-    }
-  }
-  if (rest.empty()) return;
-  const auto worst = std::max_element(
-      rest.begin(), rest.end(),
-      [](const CheckResult* a, const CheckResult* b) { return a->outcome < b->outcome; });
-  rows.push_back(row_of(rest, fmt::format("{} more {}", rest.size(), noun), "and alike"));
-  rows.back().outcome = (*worst)->outcome;
-}
+constexpr auto kListedColumns = std::to_array<Column<Row>>({
+    {"rule", "rule", [](const Row& row) { return row.first().rule; }},
+    {"instance", "instance", [](const Row& row) { return row.instance; }},
+    {"collective", "collective", [](const Row& row) { return row.first().collective; }},
+    {"size", "size", [](const Row& row) { return size_text(row.first().size); }},
+    {"measured", "measured", [](const Row& row) { return measured(row); }},
+    {"unit", "unit", [](const Row& row) { return unit_of(row); }},
+    {"value", "measured",
+     [](const Row& row) { return std::string(trim(measured(row) + " " + unit_of(row))); }},
+    {"bound", "bound", [](const Row& row) { return common_bound(row); }},
+    {"ratio", "ratio",
+     [](const Row& row) {
+       return range_of(row, &CheckResult::ratio,
+                       [](double ratio) { return fmt::format("{:.3f}", ratio); });
+     }},
+    {"verdict", "verdict", [](const Row& row) { return row.outcome; }},
+    {"reason", "reason", [](const Row& row) { return one_line(row.reason); }},
+});
 
 }  // namespace
 
 std::vector<ListedRow> list_rows(const Acceptance& acceptance, const Specification& specification) {
   std::vector<ListedRow> rows;
-  const bool refused = !acceptance.head.refused.empty();
   for (const Group& curve : curves_of(acceptance)) {
-    if (refused) {
-      const std::string_view noun = instances_noun(specification, curve.front()->device_set);
-      rows.push_back(row_of(
-          curve,
-          curve.size() == 1 ? curve.front()->instance : fmt::format("{} {}", curve.size(), noun),
-          ""));
-      continue;
+    const CheckResult& first = *curve.front();
+    const std::string_view noun = instances_noun(specification, first.device_set);
+    if (acceptance.head.refused.empty()) {
+      list_curve(curve, noun, rows);
+    } else {
+      rows.push_back({curve,
+                      curve.size() == 1 ? first.instance : fmt::format("{} {}", curve.size(), noun),
+                      first.outcome});
     }
-    list_curve(curve, instances_noun(specification, curve.front()->device_set), rows);
   }
   return rows;
+}
+
+std::vector<Column<ListedRow>> listed_columns(std::string_view names) {
+  return select_columns(kListedColumns, names);
 }
 
 }  // namespace busbar::judge

@@ -2,6 +2,7 @@
 #include "judge/output/pictures.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -15,14 +16,10 @@
 namespace busbar::judge {
 namespace {
 
-constexpr std::size_t kMostBars = 24;
-constexpr std::size_t kMostOthers = 20;
 constexpr int kFailColour = 0xB00020;
 constexpr int kWarnColour = 0xA65D00;
 
-using Verdicts = std::vector<const CheckResult*>;
-using MapKey = std::tuple<std::string, std::string, std::string, Bytes, Metric, Statistic>;
-using Pair = std::pair<std::size_t, std::size_t>;
+using Results = std::vector<const CheckResult*>;
 
 /// Adds a line that does not begin where the last one ended.
 void add_path(ChartCurve& curve, std::initializer_list<std::pair<double, double>> path) {
@@ -56,300 +53,242 @@ CurveStyle style_of(Outcome outcome) {
   return {.colour = 0x777777, .point = 1};
 }
 
-/// Lying bars of measured values on one scale that begins at 0, with marks at each bar's limits.
-class Waterfall {
- public:
-  Waterfall(std::string title, std::string unit, double top) : top_(top), unit_(std::move(unit)) {
-    chart_ = {
-        .title = std::move(title),
-        .panels = {{.x = {.title = unit_, .high = top * 1.02}, .y = {.kind = AxisKind::Names}}},
-        .width = 900};
-  }
-
-  /// `launches`: thin dark ticks on the bar.
-  void add(const CheckResult& verdict, std::string label, std::optional<double> value,
-           const std::string& words, Outcome outcome, const std::vector<double>& launches) {
-    const auto row = static_cast<double>(rows().names.size());
-    rows().names.push_back(std::move(label));
-    if (value) {
-      chart_.boxes.push_back({.right = *value,
-                              .bottom = row - 0.29,
-                              .top = row + 0.29,
-                              .fill = 0x9ECAE1,
-                              .outline = 0x4A7FA5});
-    }
-    std::set<long> drawn;  // thousands of launches have the same place
-    for (const double launch : launches) {
-      if (!finite(launch) || !drawn.insert(std::lround(launch / top_ * 1000)).second) continue;
-      add_path(launches_, {{launch, row - 0.17}, {launch, row + 0.17}});
-    }
-    add_limits(verdict, row);
-    chart_.texts.push_back(
-        {.y = row,
-         .text = value ? fmt::format("{} {} {}", words, figure(value), unit_) : words,
-         .marker = style_of(outcome),
-         .beside = true});
-  }
-
-  Chart finish() {
-    constexpr int kRow = 24;
-    constexpr int kAxis = 62;
-    const auto count = static_cast<int>(rows().names.size());
-    rows().low = count - 0.5;
-    rows().high = -0.5;
-    chart_.height = kAxis + kRow * count;
-    chart_.curves = {std::move(launches_), std::move(warns_), std::move(fails_),
-                     std::move(references_)};
-    keep_used(chart_);
-    return std::move(chart_);
-  }
-
- private:
-  [[nodiscard]] ChartAxis& rows() { return chart_.panels.front().y; }
-
-  /// An upright line with a foot on the side where the limit is missed.
-  void add_limit(ChartCurve& curve, std::optional<double> limit, double row, double side) const {
-    if (!limit) return;
-    add_path(
-        curve,
-        {{*limit, row - 0.42}, {*limit, row + 0.42}, {*limit + side * 0.01 * top_, row + 0.42}});
-  }
-  void add_limits(const CheckResult& verdict, double row) {
-    const Bounds& bounds = verdict.bounds;
-    add_limit(warns_, edge(verdict, bounds.warn_below), row, -1);
-    add_limit(warns_, edge(verdict, bounds.warn_above), row, 1);
-    add_limit(fails_, edge(verdict, bounds.fail_below), row, -1);
-    add_limit(fails_, edge(verdict, bounds.fail_above), row, 1);
-    if (const auto reference = finite(verdict.reference)) {
-      references_.points.push_back({.x = *reference, .y = row - 0.38});
-    }
-  }
-
-  Chart chart_{};
-  double top_;
-  std::string unit_;
-  ChartCurve launches_ = line_of("a launch", 0x08306B, 1.5);
-  ChartCurve warns_ = line_of("warns beyond", kWarnColour, 1.6, 2);
-  ChartCurve fails_ = line_of("fails beyond", kFailColour, 2.4);
-  ChartCurve references_{
-      .title = "reference", .kind = CurveKind::Raw, .style = {.colour = 0x1A1A1A, .point = 11}};
+/// A limit of a bar, and the side where it is missed.
+struct Limit {
+  std::optional<double> value{};
+  double side = -1;
+  bool fails = false;
 };
 
-double highest(const Verdicts& verdicts) {
+std::array<Limit, 4> limits_of(const CheckResult& result) {
+  const auto [fail_below, warn_below, warn_above, fail_above] = result.bounds;
+  return {{{edge(result, warn_below), -1, false},
+           {edge(result, warn_above), 1, false},
+           {edge(result, fail_below), -1, true},
+           {edge(result, fail_above), 1, true}}};
+}
+
+/// The end of the axis for values, launches and limits.
+double highest(const Results& results) {
   double most = 0;
-  for (const CheckResult* verdict : verdicts) {
-    const Bounds& bounds = verdict->bounds;
-    for (const std::optional<double>& value :
-         {finite(verdict->value), finite(verdict->reference), edge(*verdict, bounds.fail_below),
-          edge(*verdict, bounds.warn_below), edge(*verdict, bounds.warn_above),
-          edge(*verdict, bounds.fail_above)}) {
-      most = std::max(most, value.value_or(0));
-    }
-    for (const double launch : verdict->values) most = std::max(most, finite(launch).value_or(0));
+  const auto take = [&most](std::optional<double> value) {
+    most = std::max(most, finite(value).value_or(0));
+  };
+  for (const CheckResult* result : results) {
+    take(result->value);
+    take(result->reference);
+    for (const Limit& limit : limits_of(*result)) take(limit.value);
+    for (const double launch : result->values) take(launch);
   }
   return most > 0 ? most : 1;
 }
 
-bool ratio_below(const CheckResult* a, const CheckResult* b) {
-  return finite(a->ratio).value_or(0) < finite(b->ratio).value_or(0);
-}
-
-/// The launches of what has no bar, on one line.
-void add_others(Waterfall& waterfall, const Verdicts& others) {
-  const auto worst = std::max_element(
-      others.begin(), others.end(),
-      [](const CheckResult* a, const CheckResult* b) { return a->outcome < b->outcome; });
-  const Outcome outcome = (*worst)->outcome;
-  std::vector<double> launches;
-  for (const CheckResult* verdict : others) {
-    launches.insert(launches.end(), verdict->values.begin(), verdict->values.end());
+/// Those with bars, in their order: all up to 24; of more, 20 that are not PASS, the lowest and the
+/// highest PASS.
+Results bars_of(const Results& results) {
+  constexpr std::size_t kMostBars = 24;
+  constexpr std::size_t kMostOthers = 20;
+  if (results.size() <= kMostBars) return results;
+  Results passes;
+  Results bars;
+  for (const CheckResult* result : results) {
+    (result->outcome == Outcome::Pass ? passes : bars).push_back(result);
   }
-  waterfall.add(*others.front(), fmt::format("{} others: launches", others.size()), {},
-                fmt::format("{}{}", outcome == Outcome::Pass ? "" : "up to ", name(outcome)),
-                outcome, launches);
+  bars.resize(std::min(bars.size(), kMostOthers));
+  const auto [low, high] = std::minmax_element(
+      passes.begin(), passes.end(), [](const CheckResult* a, const CheckResult* b) {
+        return finite(a->ratio).value_or(0) < finite(b->ratio).value_or(0);
+      });
+  if (low != passes.end()) bars.push_back(*low);
+  if (high != low) bars.push_back(*high);
+  std::sort(bars.begin(), bars.end());  // all are of one acceptance
+  return bars;
 }
 
-/// Which have bars of their own, in their order.
-std::vector<bool> chosen_of(const Verdicts& verdicts) {
-  std::vector<bool> chosen(verdicts.size(), verdicts.size() <= kMostBars);
-  if (verdicts.size() <= kMostBars) return chosen;
-  std::size_t others = 0;
-  Verdicts passes;
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (verdicts[i]->outcome == Outcome::Pass) {
-      passes.push_back(verdicts[i]);
-    } else {
-      chosen[i] = others++ < kMostOthers;
+/// Lying bars of measured values on one scale that begins at 0, with marks at each bar's limits and
+/// thin dark ticks for launches.
+Chart bars_chart(const Results& bars, bool one_size) {
+  constexpr int kRow = 24;
+  constexpr int kAxis = 62;
+  const CheckResult& first = *bars.front();
+  const std::string axis(unit(first.metric));
+  const double top = highest(bars);
+  Chart chart{.title = fmt::format("{}: {}", first.rule, first.collective),
+              .panels = {{.x = {.title = axis, .high = top * 1.02},
+                          .y = {.kind = AxisKind::Names,
+                                .low = static_cast<double>(bars.size()) - 0.5,
+                                .high = -0.5}}},
+              .width = 900,
+              .height = kAxis + kRow * static_cast<int>(bars.size())};
+  ChartCurve launches = line_of("a launch", 0x08306B, 1.5);
+  ChartCurve warns = line_of("warns beyond", kWarnColour, 1.6, 2);
+  ChartCurve fails = line_of("fails beyond", kFailColour, 2.4);
+  ChartCurve references{
+      .title = "reference", .kind = CurveKind::Raw, .style = {.colour = 0x1A1A1A, .point = 11}};
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const CheckResult& result = *bars[i];
+    const auto row = static_cast<double>(i);
+    const std::optional<double> value = finite(result.value);
+    chart.panels[0].y.names.push_back(one_size ? result.instance
+                                               : result.instance + " " + size_text(result.size));
+    if (value) {
+      chart.boxes.push_back({.right = *value,
+                             .bottom = row - 0.29,
+                             .top = row + 0.29,
+                             .fill = 0x9ECAE1,
+                             .outline = 0x4A7FA5});
     }
+    for (const double launch : result.values) {
+      if (finite(launch)) add_path(launches, {{launch, row - 0.17}, {launch, row + 0.17}});
+    }
+    for (const auto& [limit, side, is_fail] : limits_of(result)) {
+      if (!limit) continue;
+      add_path(
+          is_fail ? fails : warns,
+          {{*limit, row - 0.42}, {*limit, row + 0.42}, {*limit + side * 0.01 * top, row + 0.42}});
+    }
+    if (const auto reference = finite(result.reference)) {
+      references.points.push_back({.x = *reference, .y = row - 0.38});
+    }
+    const std::string outcome(name(result.outcome));
+    chart.texts.push_back(
+        {.y = row,
+         .text = value ? fmt::format("{} {} {}", outcome, figure(value), axis) : outcome,
+         .marker = style_of(result.outcome),
+         .beside = true});
   }
-  if (passes.empty()) return chosen;
-  const auto [low, high] = std::minmax_element(passes.begin(), passes.end(), ratio_below);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (verdicts[i] == *low || verdicts[i] == *high) chosen[i] = true;
-  }
-  return chosen;
+  chart.curves = {std::move(launches), std::move(warns), std::move(fails), std::move(references)};
+  keep_used(chart);
+  return chart;
 }
 
-bool is_measured(const Verdicts& verdicts) {
-  return std::any_of(verdicts.begin(), verdicts.end(), [](const CheckResult* verdict) {
-    return finite(verdict->value) || !verdict->values.empty();
+Figure waterfall_of(const Results& results) {
+  const CheckResult& first = *results.front();
+  const bool one_size = std::all_of(results.begin(), results.end(), [&](const CheckResult* other) {
+    return other->size == first.size;
   });
-}
-
-Figure waterfall_of(const Verdicts& verdicts) {
-  const CheckResult& first = *verdicts.front();
-  const bool one_size =
-      std::all_of(verdicts.begin(), verdicts.end(),
-                  [&](const CheckResult* other) { return other->size == first.size; });
-  Waterfall waterfall(fmt::format("{}: {}", first.rule, first.collective),
-                      std::string(unit(first.metric)), highest(verdicts));
-  const std::vector<bool> chosen = chosen_of(verdicts);
-  Verdicts others;
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    const CheckResult& verdict = *verdicts[i];
-    if (!chosen[i]) {
-      others.push_back(&verdict);
-      continue;
-    }
-    waterfall.add(
-        verdict, one_size ? verdict.instance : verdict.instance + " " + size_words(verdict.size),
-        finite(verdict.value), std::string(name(verdict.outcome)), verdict.outcome, verdict.values);
-  }
-  if (!others.empty()) add_others(waterfall, others);
-  return {.chart = waterfall.finish(),
+  const Results bars = bars_of(results);
+  return {.chart = bars_chart(bars, one_size),
           .caption = fmt::format(
               "{}: {} of {}{}, {} of launches. Bars are measured values; the foot of a limit shows "
-              "on which side it is missed (reference: {}).",
+              "on which side it is missed (reference: {}).{}",
               first.rule, name(first.metric), first.collective,
-              one_size ? " of " + size_words(first.size) : "", name(first.statistic),
-              first.reference_kind.empty() ? "none" : first.reference_kind),
+              one_size ? " of " + size_text(first.size) : "", name(first.statistic),
+              first.reference_kind.empty() ? "none" : first.reference_kind,
+              bars.size() == results.size()
+                  ? ""
+                  : fmt::format(" {} of {} are shown.", bars.size(), results.size())),
           .wide = true};
 }
 
-std::vector<std::string> members_of(const Acceptance& acceptance,
-                                    const Specification& specification) {
-  if (!specification.system.nodes.empty()) return specification.system.nodes;
-  std::vector<std::string> names;
-  for (const NodeAccount& account : acceptance.nodes) names.push_back(account.node);
-  return names;
-}
-
-/// Several rules may judge one pair: the worst outcome counts.
-std::map<Pair, const CheckResult*> pairs_of(const Verdicts& verdicts,
-                                            const std::vector<std::string>& members) {
-  std::map<Pair, const CheckResult*> worst;
-  const auto number_of = [&](const std::string& node) {
-    return static_cast<std::size_t>(
-        std::distance(members.begin(), std::find(members.begin(), members.end(), node)));
-  };
-  for (const CheckResult* verdict : verdicts) {
-    const Pair pair{number_of(verdict->nodes[0]), number_of(verdict->nodes[1])};
-    if (std::max(pair.first, pair.second) >= members.size()) continue;
-    const auto [found, added] = worst.try_emplace(pair, verdict);
-    if (found->second->outcome < verdict->outcome) found->second = verdict;
-  }
-  return worst;
-}
-
 /// From references and bounds, so that charts of two runs can be laid side by side.
-ColourScale scale_of(const Verdicts& verdicts) {
+ColourScale scale_of(const Results& results) {
   constexpr double kAboveReference = 1.1;
-  ColourScale scale{.unit = std::string(unit(verdicts.front()->metric)), .high = 0};
-  scale.title = scale.unit;
+  const std::string axis(unit(results.front()->metric));
+  ColourScale scale{.title = axis, .unit = axis, .high = 0};
   std::optional<double> reference;
   std::optional<double> floor;
-  for (const CheckResult* verdict : verdicts) {
-    if (!reference) reference = finite(verdict->reference);
-    if (!floor) floor = edge(*verdict, verdict->bounds.fail_below);
-    scale.high = std::max(scale.high, finite(verdict->value).value_or(0));
+  for (const CheckResult* result : results) {
+    if (!reference) reference = finite(result->reference);
+    if (!floor) floor = edge(*result, result->bounds.fail_below);
+    scale.high = std::max(scale.high, finite(result->value).value_or(0));
   }
-  if (reference) scale.high = *reference * kAboveReference;
-  if (floor || reference) scale.names.push_back({.at = 0, .name = "0"});
+  if (!reference) return scale;
+  scale.high = *reference * kAboveReference;
+  scale.names.push_back({.at = 0, .name = "0"});
   if (floor)
     scale.names.push_back({.at = *floor, .name = fmt::format("fails below {:.3g}", *floor)});
-  if (reference && reference != floor) {
+  if (floor != reference) {
     scale.names.push_back({.at = *reference, .name = fmt::format("reference {:.3g}", *reference)});
   }
   return scale;
 }
 
-std::set<std::string> suspects_of(const Acceptance& acceptance) {
-  std::set<std::string> suspects;
-  for (const Suspect& suspect : acceptance.suspects) {
-    if (suspect.nodes.size() == 1) suspects.insert(suspect.nodes.front());
+/// Members on both axes, the names of suspects always.
+struct Members {
+  std::vector<std::string> names{};
+  std::set<std::string> suspects{};
+  double cell = 0;  ///< pixels
+
+  [[nodiscard]] double position(const std::string& node) const {
+    return static_cast<double>(std::find(names.begin(), names.end(), node) - names.begin());
   }
-  return suspects;
-}
+  [[nodiscard]] double end() const { return static_cast<double>(names.size()); }
+};
 
-constexpr double kRoom = 620;  ///< the widest square in pixels
-
-double cell_pixels(std::size_t members) {
+Members members_of(const Acceptance& acceptance, const Specification& specification) {
   constexpr double kWidest = 46;
-  return std::min(kWidest, std::floor(kRoom / static_cast<double>(members)));
+  constexpr double kRoom = 620;  // the widest square in pixels
+  Members members{.names = specification.system.nodes};
+  if (members.names.empty()) {
+    for (const NodeAccount& account : acceptance.nodes) members.names.push_back(account.node);
+  }
+  for (const Suspect& suspect : acceptance.suspects) {
+    if (suspect.nodes.size() == 1) members.suspects.insert(suspect.nodes.front());
+  }
+  members.cell = std::min(kWidest, std::floor(kRoom / std::max(1.0, members.end())));
+  return members;
 }
 
-/// The names of members, and around the suspects' rows and columns a frame.
-ChartAxis names_axis(const std::vector<std::string>& members,
-                     const std::set<std::string>& suspects) {
+ChartAxis names_axis(const Members& members) {
   constexpr double kReadable = 13;
-  const auto every = static_cast<std::size_t>(std::ceil(kReadable / cell_pixels(members.size())));
-  ChartAxis axis{
-      .kind = AxisKind::Names, .low = -0.5, .high = static_cast<double>(members.size()) - 0.5};
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    axis.names.push_back(i % every == 0 || suspects.contains(members[i]) ? members[i] : "");
+  const auto every = static_cast<std::size_t>(std::ceil(kReadable / members.cell));
+  ChartAxis axis{.kind = AxisKind::Names, .low = -0.5, .high = members.end() - 0.5};
+  for (std::size_t i = 0; i < members.names.size(); ++i) {
+    const std::string& node = members.names[i];
+    axis.names.push_back(i % every == 0 || members.suspects.contains(node) ? node : "");
   }
   return axis;
 }
 
-/// Two strokes in the corners of a cell, which leave room for its value.
-void add_failed(ChartCurve& curve, double x, double y) {
-  add_path(curve, {{x - 0.45, y - 0.1}, {x - 0.1, y - 0.45}});
-  add_path(curve, {{x + 0.1, y + 0.45}, {x + 0.45, y + 0.1}});
+/// Around the suspects' rows and columns.
+ChartCurve frames_of(const Members& members) {
+  ChartCurve frames = line_of("suspect", kFailColour, 2);
+  const auto add = [&frames](double left, double right, double low, double high) {
+    add_path(frames, {{left, low}, {right, low}, {right, high}, {left, high}, {left, low}});
+  };
+  for (const std::string& node : members.names) {
+    if (!members.suspects.contains(node)) continue;
+    const double at = members.position(node);
+    add(-0.5, members.end() - 0.5, at - 0.5, at + 0.5);
+    add(at - 0.5, at + 0.5, -0.5, members.end() - 0.5);
+  }
+  return frames;
 }
 
-Figure heat_map_of(const Acceptance& acceptance, const std::vector<std::string>& members,
-                   const Verdicts& verdicts) {
-  const CheckResult& first = *verdicts.front();
-  const std::set<std::string> suspects = suspects_of(acceptance);
-  const ChartAxis names = names_axis(members, suspects);
+Figure heat_map_of(const Members& members, const Results& results) {
+  const CheckResult& first = *results.front();
+  // Several rules may judge one pair: the worst outcome counts.
+  std::map<std::pair<double, double>, const CheckResult*> worst;
+  for (const CheckResult* result : results) {
+    const std::pair pair{members.position(result->nodes[0]), members.position(result->nodes[1])};
+    if (std::max(pair.first, pair.second) >= members.end()) continue;
+    const CheckResult*& known = worst.try_emplace(pair, result).first->second;
+    if (known->outcome < result->outcome) known = result;
+  }
   ChartCurve cells{.kind = CurveKind::Cells};
   ChartCurve failed = line_of("failed", kFailColour, 2.4);
-  ChartCurve frames = line_of("suspect", kFailColour, 2);
-  for (const auto& [pair, verdict] : pairs_of(verdicts, members)) {
-    const auto one = static_cast<double>(pair.first);
-    const auto other = static_cast<double>(pair.second);
-    const std::optional<double> value = finite(verdict->value);
-    for (const auto& [x, y] : {std::pair{one, other}, std::pair{other, one}}) {
+  for (const auto& [pair, result] : worst) {
+    const std::optional<double> value = finite(result->value);
+    const bool fails = result->outcome == Outcome::Fail || result->outcome == Outcome::Known;
+    for (const auto& [x, y] : {pair, std::pair{pair.second, pair.first}}) {
       cells.points.push_back({.x = x, .y = y, .low = value});
-      if (value && (verdict->outcome == Outcome::Fail || verdict->outcome == Outcome::Known)) {
-        add_failed(failed, x, y);
-      }
+      if (!value || !fails) continue;
+      // Strokes in the corners of the cell leave room for its value.
+      add_path(failed, {{x - 0.45, y - 0.1}, {x - 0.1, y - 0.45}});
+      add_path(failed, {{x + 0.1, y + 0.45}, {x + 0.45, y + 0.1}});
     }
   }
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (!suspects.contains(members[i])) continue;
-    const auto low = static_cast<double>(i) - 0.5;
-    add_path(frames, {{names.low, low},
-                      {names.high, low},
-                      {names.high, low + 1},
-                      {names.low, low + 1},
-                      {names.low, low}});
-    add_path(frames, {{low, names.low},
-                      {low, names.high},
-                      {low + 1, names.high},
-                      {low + 1, names.low},
-                      {low, names.low}});
-  }
   std::size_t longest = 0;
-  for (const std::string& member : members) longest = std::max(longest, member.size());
-  const int side =
-      static_cast<int>(cell_pixels(members.size()) * static_cast<double>(members.size()));
+  for (const std::string& node : members.names) longest = std::max(longest, node.size());
+  const int side = static_cast<int>(members.cell * members.end());
   const int labels = 8 * static_cast<int>(std::min<std::size_t>(longest, 36));
+  const ChartAxis axis = names_axis(members);
   Chart chart{.title = fmt::format("Device set {}: {} of {}", first.device_set, first.collective,
-                                   size_words(first.size)),
-              .panels = {{.x = names, .y = names}},
-              .curves = {std::move(cells), std::move(failed), std::move(frames)},
-              .colours = scale_of(verdicts),
+                                   size_text(first.size)),
+              .panels = {{.x = axis, .y = axis}},
+              .curves = {std::move(cells), std::move(failed), frames_of(members)},
+              .colours = scale_of(results),
               .width = std::max(side + labels + 260, 500),
               .height = side + labels + 60};
   std::swap(chart.panels.front().y.low, chart.panels.front().y.high);
@@ -364,36 +303,43 @@ Figure heat_map_of(const Acceptance& acceptance, const std::vector<std::string>&
 }  // namespace
 
 std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& rule) {
-  std::vector<std::string> collectives;
-  std::map<std::string, Verdicts> verdicts;
-  for (const CheckResult& verdict : acceptance.verdicts) {
-    if (verdict.rule != rule) continue;
-    if (!verdicts.contains(verdict.collective)) collectives.push_back(verdict.collective);
-    verdicts[verdict.collective].push_back(&verdict);
+  std::vector<Results> by_collective;
+  for (const CheckResult& result : acceptance.verdicts) {
+    if (result.rule != rule) continue;
+    auto same = std::find_if(by_collective.begin(), by_collective.end(), [&](const Results& other) {
+      return other.front()->collective == result.collective;
+    });
+    if (same == by_collective.end()) same = by_collective.emplace(by_collective.end());
+    same->push_back(&result);
   }
   std::vector<Figure> figures;
-  for (const std::string& collective : collectives) {
-    if (is_measured(verdicts[collective])) figures.push_back(waterfall_of(verdicts[collective]));
+  for (const Results& results : by_collective) {
+    const bool measured = std::any_of(results.begin(), results.end(), [](const CheckResult* one) {
+      return finite(one->value) || !one->values.empty();
+    });
+    if (measured) figures.push_back(waterfall_of(results));
   }
   return figures;
 }
 
 std::vector<Figure> heat_maps(const Acceptance& acceptance, const Specification& specification) {
   constexpr std::size_t kFewest = 3;
-  std::map<MapKey, Verdicts> maps;
-  for (const CheckResult& verdict : acceptance.verdicts) {
-    if (verdict.nodes.size() != 2 || instances_noun(specification, verdict.device_set) != "pairs") {
+  const Members members = members_of(acceptance, specification);
+  std::vector<Figure> figures;
+  if (members.names.size() < kFewest) return figures;
+  std::map<std::tuple<std::string, std::string, std::string, Bytes, Metric, Statistic>, Results>
+      maps;
+  for (const CheckResult& result : acceptance.verdicts) {
+    if (result.nodes.size() != 2 ||
+        specification.device_set(result.device_set).kind != SetKind::Pairwise) {
       continue;
     }
-    maps[{verdict.device_set, verdict.collective, verdict.type, verdict.size, verdict.metric,
-          verdict.statistic}]
-        .push_back(&verdict);
+    maps[{result.device_set, result.collective, result.type, result.size, result.metric,
+          result.statistic}]
+        .push_back(&result);
   }
-  const std::vector<std::string> members = members_of(acceptance, specification);
-  std::vector<Figure> figures;
-  if (members.size() < kFewest) return figures;
-  for (const auto& [key, verdicts] : maps) {
-    Figure map = heat_map_of(acceptance, members, verdicts);
+  for (const auto& [key, results] : maps) {
+    Figure map = heat_map_of(members, results);
     if (map.chart.colours->high > 0) figures.push_back(std::move(map));
   }
   return figures;

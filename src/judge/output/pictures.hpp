@@ -11,8 +11,8 @@ namespace busbar::judge {
 
 /// @name Charts of an acceptance, each with its caption
 /// @{
-/// One per rule and collective. Up to 24 bars; of more, those that are not PASS, the lowest and
-/// highest PASS, and the launches of all others on one line.
+/// One per rule and collective. Up to 24 bars; of more, 20 that are not PASS, the lowest and the
+/// highest PASS.
 [[nodiscard]] std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& rule);
 /// One per pairwise set, collective, size and metric, of three nodes or more; its limits do not
 /// depend on what was measured.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -13,15 +14,11 @@
 namespace busbar::judge {
 namespace {
 
-using Cases = std::vector<const CheckResult*>;
+using Results = std::vector<const CheckResult*>;
 
 /// pugixml escapes markup, but would write control characters as references that XML forbids.
 void set(pugi::xml_node node, const char* attribute, std::string_view value) {
   node.append_attribute(attribute).set_value(clean_text(value).c_str());
-}
-
-void add_text(pugi::xml_node parent, const char* element, std::string_view text) {
-  parent.append_child(element).text().set(clean_text(text).c_str());
 }
 
 void add_property(pugi::xml_node properties, std::string_view key, std::string_view value) {
@@ -30,71 +27,82 @@ void add_property(pugi::xml_node properties, std::string_view key, std::string_v
   set(property, "value", value);
 }
 
-/// "value=12.3 unit=GB/s ratio=0.98 ...": without what has no value.
-std::string numbers_of(const CheckResult& verdict) {
-  std::vector<std::string> words{fmt::format("verdict={}", name(verdict.outcome))};
-  const auto add = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) words.push_back(fmt::format("{}={}", key, value));
-  };
-  add("value", exact(verdict.value));
-  add("unit", std::string(unit(verdict.metric)));
-  add("reference", exact(verdict.reference));
-  add("ratio", exact(verdict.ratio));
-  add("fail_below", exact(verdict.bounds.fail_below));
-  add("fail_above", exact(verdict.bounds.fail_above));
-  add("cv", exact(verdict.cv));
-  add("launches", fmt::format("{}", verdict.values.size()));
-  add("attempts", fmt::format("{}", verdict.attempts));
-  return join(words, " ");
+/// "pair-floor h1+h2 alltoall 16 MiB": the same in every run of a specification.
+std::string case_name(const CheckResult& result) {
+  return fmt::format("{} {} {} {}", result.rule, result.instance, result.collective,
+                     size_text(result.size));
 }
 
-std::string sentence(const CheckResult& verdict) {
-  std::string text = std::string(name(verdict.outcome));
-  if (finite(verdict.value)) {
-    text += fmt::format(" {} {}", figure(verdict.value), unit(verdict.metric));
+/// "verdict=FAIL value=12.3 unit=GB/s ratio=0.98 ...": without what has no value.
+std::string numbers_of(const CheckResult& result) {
+  std::string text;
+  for (const Column<CheckResult>& column :
+       select_columns(result_columns(),
+                      "verdict value unit reference ratio fail_below fail_above "
+                      "cv launches=n_launches attempts")) {
+    const std::string value = cell_text(column.get(result), exact);
+    if (value.empty()) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", column.name, value);
   }
-  const std::string bound = bound_words(verdict);
+  return text;
+}
+
+std::string message_of(const CheckResult& result) {
+  std::string text(name(result.outcome));
+  if (finite(result.value))
+    text += fmt::format(" {} {}", figure(result.value), unit(result.metric));
+  const std::string bound = bound_text(result);
   if (!bound.empty()) text += fmt::format(" (bound {})", bound);
-  return verdict.reason.empty() ? text : text + ": " + one_line(verdict.reason);
+  return result.reason.empty() ? text : text + ": " + one_line(result.reason);
 }
 
-void add_outcome(pugi::xml_node test, const char* element, Outcome outcome,
-                 std::string_view message) {
-  pugi::xml_node node = test.append_child(element);
-  set(node, "type", name(outcome));
-  set(node, "message", message);
-}
-
-void add_outcome(pugi::xml_node test, const CheckResult& verdict) {
-  const std::string message = sentence(verdict);
-  switch (verdict.outcome) {
-    case Outcome::Pass: return;
-    case Outcome::Warn: return add_text(test, "system-out", message);
-    case Outcome::Fail: return add_outcome(test, "failure", verdict.outcome, message);
+/// What a result is in JUnit: "" for one that passes.
+const char* element_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Fail: return "failure";
     case Outcome::Error:
-    case Outcome::Inconclusive: return add_outcome(test, "error", verdict.outcome, message);
+    case Outcome::Inconclusive: return "error";
     case Outcome::Known:
-    case Outcome::Skip: return add_outcome(test, "skipped", verdict.outcome, message);
+    case Outcome::Skip: return "skipped";
+    case Outcome::Pass:
+    case Outcome::Warn: break;
   }
+  return "";
 }
 
-/// How often one of these words occurs.
-std::string count(const Cases& cases, std::initializer_list<Outcome> words) {
-  const auto is_one = [&](const CheckResult* verdict) {
-    return std::find(words.begin(), words.end(), verdict->outcome) != words.end();
-  };
-  return fmt::format("{}", std::count_if(cases.begin(), cases.end(), is_one));
-}
-
-void add_suite(pugi::xml_node suites, const Acceptance& acceptance,
-               const Specification& specification, const Cases& cases) {
-  const std::string& id = cases.front()->device_set;
+pugi::xml_node add_suite(pugi::xml_node suites, std::string_view id, std::size_t tests,
+                         const std::map<std::string_view, int>& counts) {
   pugi::xml_node suite = suites.append_child("testsuite");
   set(suite, "name", id);
-  set(suite, "tests", fmt::format("{}", cases.size()));
-  set(suite, "failures", count(cases, {Outcome::Fail}));
-  set(suite, "errors", count(cases, {Outcome::Error, Outcome::Inconclusive}));
-  set(suite, "skipped", count(cases, {Outcome::Skip, Outcome::Known}));
+  set(suite, "tests", fmt::format("{}", tests));
+  for (const auto& [attribute, element] :
+       {std::pair{"failures", "failure"}, {"errors", "error"}, {"skipped", "skipped"}}) {
+    const auto found = counts.find(element);
+    set(suite, attribute, fmt::format("{}", found == counts.end() ? 0 : found->second));
+  }
+  return suite;
+}
+
+void add_case(pugi::xml_node suite, std::string_view class_name, std::string_view case_name,
+              Outcome outcome, std::string_view message) {
+  pugi::xml_node test = suite.append_child("testcase");
+  set(test, "classname", class_name);
+  set(test, "name", case_name);
+  if (outcome == Outcome::Warn) {
+    test.append_child("system-out").text().set(clean_text(message).c_str());
+  } else if (outcome != Outcome::Pass) {
+    pugi::xml_node node = test.append_child(element_of(outcome));
+    set(node, "type", name(outcome));
+    set(node, "message", message);
+  }
+}
+
+void add_set(pugi::xml_node suites, const Acceptance& acceptance,
+             const Specification& specification, const Results& results) {
+  const std::string& id = results.front()->device_set;
+  std::map<std::string_view, int> counts;
+  for (const CheckResult* result : results) ++counts[element_of(result->outcome)];
+  pugi::xml_node suite = add_suite(suites, id, results.size(), counts);
   std::string stamp = acceptance.head.judged_at;
   std::replace(stamp.begin(), stamp.end(), ' ', 'T');
   set(suite, "timestamp", stamp);
@@ -103,14 +111,11 @@ void add_suite(pugi::xml_node suites, const Acceptance& acceptance,
   add_property(properties, "specification", specification.file);
   add_property(properties, "profile", specification.profile);
   add_property(properties, "busbar", acceptance.head.version);
-  for (const CheckResult* verdict : cases) {
-    add_property(properties, case_name(*verdict), numbers_of(*verdict));
+  for (const CheckResult* result : results) {
+    add_property(properties, case_name(*result), numbers_of(*result));
   }
-  for (const CheckResult* verdict : cases) {
-    pugi::xml_node test = suite.append_child("testcase");
-    set(test, "classname", "accept." + id);
-    set(test, "name", case_name(*verdict));
-    add_outcome(test, *verdict);
+  for (const CheckResult* result : results) {
+    add_case(suite, "accept." + id, case_name(*result), result->outcome, message_of(*result));
   }
 }
 
@@ -122,34 +127,11 @@ void add_gaps(pugi::xml_node suites, const Acceptance& acceptance,
   if (acceptance.verdicts.empty()) what = "ERROR: no rule was judged";
   if (!accounting.missing.empty()) {
     what =
-        fmt::format("ERROR: {}; missing: {}", accounting.headline(), join(accounting.missing, " "));
+        fmt::format("ERROR: {}; missing: {}", accounting.headline, join(accounting.missing, " "));
   }
   if (what.empty()) return;
-  pugi::xml_node suite = suites.append_child("testsuite");
-  set(suite, "name", "accept");
-  set(suite, "tests", "1");
-  set(suite, "failures", "0");
-  set(suite, "errors", "1");
-  set(suite, "skipped", "0");
-  pugi::xml_node test = suite.append_child("testcase");
-  set(test, "classname", "accept");
-  set(test, "name", "all nodes and rules are accounted for");
-  add_outcome(test, "error", Outcome::Error, what);
-}
-
-std::vector<Cases> suites_of(const Acceptance& acceptance) {
-  std::vector<Cases> suites;
-  for (const CheckResult& verdict : acceptance.verdicts) {
-    const auto found = std::find_if(suites.begin(), suites.end(), [&](const Cases& cases) {
-      return cases.front()->device_set == verdict.device_set;
-    });
-    if (found == suites.end()) {
-      suites.push_back({&verdict});
-    } else {
-      found->push_back(&verdict);
-    }
-  }
-  return suites;
+  add_case(add_suite(suites, "accept", 1, {{"error", 1}}), "accept",
+           "all nodes and rules are accounted for", Outcome::Error, what);
 }
 
 }  // namespace
@@ -161,9 +143,15 @@ std::string verdict_junit(const Acceptance& acceptance, const Specification& spe
   set(declaration, "encoding", "UTF-8");
   pugi::xml_node suites = document.append_child("testsuites");
   set(suites, "name", fmt::format("busbar accept {}", system_name(specification)));
-  for (const Cases& cases : suites_of(acceptance)) {
-    add_suite(suites, acceptance, specification, cases);
+  std::vector<Results> sets;
+  for (const CheckResult& result : acceptance.verdicts) {
+    auto same = std::find_if(sets.begin(), sets.end(), [&](const Results& results) {
+      return results.front()->device_set == result.device_set;
+    });
+    if (same == sets.end()) same = sets.emplace(sets.end());
+    same->push_back(&result);
   }
+  for (const Results& results : sets) add_set(suites, acceptance, specification, results);
   add_gaps(suites, acceptance, specification);
   std::ostringstream text;
   document.save(text, "  ");

@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
-#include "judge/output/listing.hpp"
 #include "judge/output/pictures.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "report/gnuplot.hpp"
@@ -15,83 +14,53 @@
 namespace busbar::judge {
 namespace {
 
-std::string_view noisy_words(OnNoisy on_noisy) {
-  switch (on_noisy) {
-    case OnNoisy::Rerun: return "launched again, then INCONCLUSIVE";
-    case OnNoisy::Inconclusive: return "INCONCLUSIVE";
-    case OnNoisy::Warn: break;
-  }
-  return "WARN";
-}
-
-std::string count_or(int value, int automatic, std::string_view words) {
-  return value == automatic ? std::string(words) : fmt::format("{}", value);
-}
-
-DocumentTable run_table(const Specification& specification) {
+Table run_table(const Specification& specification) {
   const RunContract& run = specification.run;
   const NoiseGate& noise = specification.noise;
-  constexpr double kPercent = 100;
-  DocumentTable table{.caption = "How it is measured", .columns = {{"term"}, {"value"}}};
-  table.rows = {
-      {"launches", fmt::format("{}, at least {} valid", run.launches, run.min_launches)},
-      {"timed operations of a launch", count_or(run.iterations, 0, "adaptive")},
-      {"operations before", count_or(run.warmup, -1, "until times are steady")},
-      {"data checked", run.check_data ? "yes, no tolerance" : "no"},
-      {"timeout of a launch", fmt::format("{:g} s", run.timeout_s)},
-      {"noise gate", fmt::format("cv over launches up to {:g} %", noise.max_cv * kPercent)},
-      {"noisy",
-       fmt::format("{}; at most {} reruns; decided by {}", noisy_words(noise.on_noisy),
-                   noise.max_reruns,
-                   noise.decide == Decide::Last ? "the last attempt" : "all attempts together")}};
   const CeilingRule& ceiling = specification.ceiling;
-  if (ceiling.scale_up) {
-    table.rows.push_back({"ceiling inside a node", fmt::format("{:g} GB/s", *ceiling.scale_up)});
-  }
-  if (ceiling.scale_out) {
-    table.rows.push_back({"ceiling between nodes", fmt::format("{:g} GB/s", *ceiling.scale_out)});
-  }
-  if (!ceiling.system.empty()) table.rows.push_back({"ceilings of the system", ceiling.system});
+  constexpr double kPercent = 100;
+  Table table{.caption = "How it is measured", .columns = {"term", "value"}};
+  const auto add = [&](const std::string& term, const std::string& value) {
+    if (!value.empty()) table.rows.push_back({term, value});
+  };
+  const auto rate = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:g} GB/s", *value) : "";
+  };
+  add("launches", fmt::format("{}, at least {} valid", run.launches, run.min_launches));
+  add("timed operations of a launch",
+      run.iterations == 0 ? "adaptive" : fmt::format("{}", run.iterations));
+  add("operations before",
+      run.warmup == -1 ? "until times are steady" : fmt::format("{}", run.warmup));
+  add("data checked", run.check_data ? "yes, no tolerance" : "no");
+  add("timeout of a launch", fmt::format("{:g} s", run.timeout_s));
+  add("noise gate", fmt::format("cv over launches up to {:g} %", noise.max_cv * kPercent));
+  add("noisy",
+      fmt::format("{}; at most {} reruns; decided by {}",
+                  noise.on_noisy == OnNoisy::Rerun  ? "launched again, then INCONCLUSIVE"
+                  : noise.on_noisy == OnNoisy::Warn ? "WARN"
+                                                    : "INCONCLUSIVE",
+                  noise.max_reruns,
+                  noise.decide == Decide::Last ? "the last attempt" : "all attempts together"));
+  add("ceiling inside a node", rate(ceiling.scale_up));
+  add("ceiling between nodes", rate(ceiling.scale_out));
+  add("ceilings of the system", ceiling.system);
   if (specification.baseline) {
-    table.rows.push_back(
-        {"baseline", fmt::format("{}, at most {} days old", specification.baseline->file,
-                                 specification.baseline->max_age_days)});
+    add("baseline", fmt::format("{}, at most {} days old", specification.baseline->file,
+                                specification.baseline->max_age_days));
   }
   for (const auto& [fact, wanted] : specification.system.fingerprint) {
-    table.rows.push_back({"fingerprint: " + fact, join(wanted, " or ")});
-  }
-  return table;
-}
-
-DocumentTable rules_table(const Specification& specification) {
-  DocumentTable table{.caption = "Rules in effect; bounds are multiples of the reference",
-                      .columns = {{"rule"},
-                                  {"collectives"},
-                                  {"device set"},
-                                  {"sizes"},
-                                  {"metric"},
-                                  {"reference"},
-                                  {"bounds"},
-                                  {"source"},
-                                  {"known issue"}}};
-  for (const Expectation& rule : specification.expectations) {
-    const std::string known =
-        rule.known_issue
-            ? fmt::format("{} (until {})", rule.known_issue->reason, rule.known_issue->until)
-            : "";
-    table.rows.push_back(
-        {rule.id, join(rule.collectives, " "), rule.device_set, sizes_words(rule.sizes),
-         fmt::format("{} {} {}", name(rule.statistic), name(rule.metric), rule.type),
-         reference_words(rule), multiples(rule), rule.source, known});
+    add("fingerprint: " + fact, join(wanted, " or "));
   }
   return table;
 }
 
 /// What was agreed on, as it is in effect: the run, the noise gate, ceilings, the system, rules.
 Section contract_section(const Acceptance& acceptance, const Specification& specification) {
-  Section section{.id = "contract", .heading = "Contract"};
-  section.blocks.emplace_back(run_table(specification));
-  section.blocks.emplace_back(rules_table(specification));
+  Table rules = make_table(rule_columns(), specification.expectations);
+  rules.caption = "Rules in effect; bounds are multiples of the reference";
+  Section section{.id = "contract",
+                  .heading = "Contract",
+                  .blocks = {run_table(specification), std::move(rules)}};
   if (acceptance.head.notes.empty()) return section;
   section.blocks.emplace_back(Paragraph{.text = "Notes of this run:"});
   Bullets notes;
@@ -101,7 +70,7 @@ Section contract_section(const Acceptance& acceptance, const Specification& spec
 }
 
 std::string lead(const Acceptance& acceptance, const Specification& specification) {
-  std::string text = fmt::format("{}. {}", count_words(acceptance), specification.file);
+  std::string text = fmt::format("{}. {}", count_text(acceptance), specification.file);
   if (!specification.profile.empty()) text += fmt::format(", profile {}", specification.profile);
   text +=
       fmt::format("; judged {} by busbar {}", acceptance.head.judged_at, acceptance.head.version);
@@ -109,33 +78,22 @@ std::string lead(const Acceptance& acceptance, const Specification& specificatio
   return text + ".";
 }
 
-Section not_pass(const Acceptance& acceptance, const Specification& specification) {
+Section not_pass(const Acceptance& acceptance, std::vector<ListedRow> rows) {
   Section section{.id = "not-pass", .heading = "What is not PASS"};
-  DocumentTable table{.caption = "Verdicts other than PASS",
-                      .columns = {{"verdict"},
-                                  {"rule"},
-                                  {"instance"},
-                                  {"collective"},
-                                  {"size"},
-                                  {"measured", true},
-                                  {"bound"},
-                                  {"ratio", true},
-                                  {"reason"}}};
-  for (const ListedRow& row : list_rows(acceptance, specification)) {
-    if (row.outcome == Outcome::Pass) continue;
-    table.rows.push_back({std::string(name(row.outcome)), row.rule, row.instance, row.collective,
-                          row.size, row.measured.empty() ? "" : row.measured + " " + row.unit,
-                          row.bound, row.ratio, row.reason});
-  }
+  std::erase_if(rows, [](const ListedRow& row) { return row.outcome == Outcome::Pass; });
   if (!acceptance.head.refused.empty()) {
     section.blocks.emplace_back(Paragraph{
         .text = "Every rule is an ERROR: " + one_line(acceptance.head.refused), .warning = true});
   }
   if (acceptance.verdicts.empty()) {
     section.blocks.emplace_back(Paragraph{.text = "No rule was judged.", .warning = true});
-  } else if (table.rows.empty()) {
+  } else if (rows.empty()) {
     section.blocks.emplace_back(Paragraph{.text = "Nothing: every verdict is PASS."});
   } else {
+    Table table = make_table(
+        listed_columns("verdict rule instance collective size value bound ratio reason"), rows);
+    table.caption = "Verdicts other than PASS";
+    table.numbers = {5, 7};
     section.blocks.emplace_back(std::move(table));
   }
   return section;
@@ -143,14 +101,14 @@ Section not_pass(const Acceptance& acceptance, const Specification& specificatio
 
 Section suspects(const Acceptance& acceptance) {
   Section section{.id = "suspects", .heading = "Suspects"};
-  DocumentTable table{.caption = "What the rules blame",
-                      .columns = {{"suspect"}, {"rule"}, {"evidence"}, {"confirmed"}}};
+  Table table{.caption = "What the rules blame",
+              .columns = {"suspect", "rule", "evidence", "confirmed"}};
   for (const Suspect& suspect : acceptance.suspects) {
     table.rows.push_back({suspect_name(suspect), suspect.rule, one_line(suspect.evidence),
                           suspect.confirmed ? "yes, with a known-good partner" : "no"});
   }
   if (table.rows.empty()) {
-    section.blocks.emplace_back(Paragraph{.text = no_suspect_words(acceptance),
+    section.blocks.emplace_back(Paragraph{.text = no_suspect_text(acceptance),
                                           .warning = acceptance.count(Outcome::Fail) > 0});
   } else {
     section.blocks.emplace_back(std::move(table));
@@ -160,84 +118,69 @@ Section suspects(const Acceptance& acceptance) {
 
 Section nodes(const Acceptance& acceptance, const Specification& specification) {
   const Accounting accounting = account_for(acceptance, specification);
-  Section section{.id = "nodes", .heading = "Nodes"};
-  section.blocks.emplace_back(Paragraph{.text = accounting.headline() + ".",
-                                        .warning = accounting.accounted != accounting.all});
   Bullets bullets;
-  for (const StateNodes& state : accounting.states) {
+  for (const auto& [state, names] : accounting.states) {
     bullets.items.push_back(
-        fmt::format("{} ({}): {}", name(state.state), state.names.size(), join(state.names, " ")));
+        fmt::format("{} ({}): {}", name(state), names.size(), join(names, " ")));
   }
   if (!accounting.missing.empty()) {
     bullets.items.push_back("missing: " + join(accounting.missing, " "));
   }
   for (std::string& line : node_lines(acceptance)) bullets.items.push_back(std::move(line));
-  section.blocks.emplace_back(std::move(bullets));
-  return section;
+  return {.id = "nodes",
+          .heading = "Nodes",
+          .blocks = {
+              Paragraph{.text = accounting.headline + ".", .warning = !accounting.missing.empty()},
+              std::move(bullets)}};
 }
 
-/// What the page and the summary have in common; without pictures.
-Document verdict_document(const Acceptance& acceptance, const Specification& specification) {
+/// What the page and the summary have in common; the page has `middle` before the contract.
+Document verdict_document(const Acceptance& acceptance, const Specification& specification,
+                          const std::vector<ListedRow>& rows, std::vector<Section> middle = {}) {
   Document document{.title = fmt::format("{}: interconnect acceptance of {}",
                                          name(acceptance.overall()), system_name(specification)),
-                    .lead = lead(acceptance, specification)};
-  document.sections = {not_pass(acceptance, specification), suspects(acceptance),
-                       nodes(acceptance, specification),
-                       contract_section(acceptance, specification)};
+                    .lead = lead(acceptance, specification),
+                    .sections = {not_pass(acceptance, rows), suspects(acceptance),
+                                 nodes(acceptance, specification)}};
+  std::move(middle.begin(), middle.end(), std::back_inserter(document.sections));
+  document.sections.push_back(contract_section(acceptance, specification));
   return document;
 }
 
-DocumentTable verdict_table(const std::vector<ListedRow>& rows, const std::string& rule) {
-  DocumentTable table{.caption = "Verdicts of " + rule,
-                      .columns = {{"instance"},
-                                  {"collective"},
-                                  {"size"},
-                                  {"measured", true},
-                                  {"bound"},
-                                  {"ratio", true},
-                                  {"verdict"},
-                                  {"reason"}}};
-  for (const ListedRow& row : rows) {
-    if (row.rule != rule) continue;
-    table.rows.push_back({row.instance, row.collective, row.size,
-                          row.measured.empty() ? "" : row.measured + " " + row.unit, row.bound,
-                          row.ratio, std::string(name(row.outcome)), row.reason});
+/// The pairs' maps, then a heading for all rules and one for each, with its pictures and its table.
+std::vector<Section> picture_sections(const Acceptance& acceptance,
+                                      const Specification& specification,
+                                      const std::vector<ListedRow>& rows) {
+  std::vector<Section> sections;
+  if (std::vector<Figure> maps = heat_maps(acceptance, specification); !maps.empty()) {
+    sections.push_back({.id = "pairs", .heading = "Pairs"});
+    std::move(maps.begin(), maps.end(), std::back_inserter(sections.back().blocks));
   }
-  return table;
-}
-
-/// "absolute 478.9 GB/s: Azure's guide": empty where the rule has no source.
-std::string source_of(const Specification& specification, const std::string& id) {
-  for (const Expectation& rule : specification.expectations) {
-    if (rule.id != id || rule.source.empty()) continue;
-    return fmt::format("Reference: {}. Source: {}", reference_words(rule), rule.source);
-  }
-  return {};
-}
-
-/// A heading for all rules and one for each, with its pictures and its table.
-std::vector<Section> rule_sections(const Acceptance& acceptance,
-                                   const Specification& specification) {
-  std::vector<Section> sections{{.id = "rules", .heading = "Measured against bound"}};
-  const std::vector<ListedRow> rows = list_rows(acceptance, specification);
-  std::vector<std::string> rules;
-  for (const CheckResult& verdict : acceptance.verdicts) {
-    if (std::find(rules.begin(), rules.end(), verdict.rule) == rules.end()) {
-      rules.push_back(verdict.rule);
+  sections.push_back({.id = "rules", .heading = "Measured against bound"});
+  std::vector<std::string> seen;
+  for (const CheckResult& result : acceptance.verdicts) {
+    const std::string& rule = result.rule;
+    if (std::find(seen.begin(), seen.end(), rule) != seen.end()) continue;
+    seen.push_back(rule);
+    std::vector<Block>& blocks =
+        sections
+            .emplace_back(Section{.level = 3,
+                                  .id = fmt::format("rule-{}-{}", seen.size(), markup_id(rule)),
+                                  .heading = rule})
+            .blocks;
+    for (const Expectation& one : specification.expectations) {
+      if (one.id != rule || one.source.empty()) continue;
+      blocks.emplace_back(Paragraph{
+          .text = fmt::format("Reference: {}. Source: {}", reference_text(one), one.source)});
     }
-  }
-  for (const std::string& rule : rules) {
-    Section section{.level = 3,
-                    .id = fmt::format("rule-{}-{}", sections.size(), markup_id(rule)),
-                    .heading = rule};
-    if (std::string source = source_of(specification, rule); !source.empty()) {
-      section.blocks.emplace_back(Paragraph{.text = std::move(source)});
-    }
-    for (Figure& figure : waterfalls(acceptance, rule)) {
-      section.blocks.emplace_back(std::move(figure));
-    }
-    section.blocks.emplace_back(verdict_table(rows, rule));
-    sections.push_back(std::move(section));
+    for (Figure& figure : waterfalls(acceptance, rule)) blocks.emplace_back(std::move(figure));
+    std::vector<ListedRow> own = rows;
+    std::erase_if(own, [&](const ListedRow& row) { return row.first().rule != rule; });
+    Table table = make_table(
+        listed_columns("instance collective size value bound ratio verdict reason"), own);
+    table.caption = "Verdicts of " + rule;
+    table.numbers = {3, 5};
+    blocks.emplace_back(std::move(table));
   }
   return sections;
 }
@@ -245,21 +188,14 @@ std::vector<Section> rule_sections(const Acceptance& acceptance,
 }  // namespace
 
 std::string verdict_markdown(const Acceptance& acceptance, const Specification& specification) {
-  return markdown_page(verdict_document(acceptance, specification));
+  return markdown_page(
+      verdict_document(acceptance, specification, list_rows(acceptance, specification)));
 }
 
 std::string verdict_html(const Acceptance& acceptance, const Specification& specification) {
-  Document document = verdict_document(acceptance, specification);
-  std::vector<Section> middle = rule_sections(acceptance, specification);
-  std::vector<Figure> maps = heat_maps(acceptance, specification);
-  if (!maps.empty()) {
-    Section section{.id = "pairs", .heading = "Pairs"};
-    for (Figure& map : maps) section.blocks.emplace_back(std::move(map));
-    middle.insert(middle.begin(), std::move(section));
-  }
-  const auto contract = std::prev(document.sections.end());
-  document.sections.insert(contract, std::make_move_iterator(middle.begin()),
-                           std::make_move_iterator(middle.end()));
+  const std::vector<ListedRow> rows = list_rows(acceptance, specification);
+  Document document = verdict_document(acceptance, specification, rows,
+                                       picture_sections(acceptance, specification, rows));
   draw_charts(document);
   return html_page(document);
 }

@@ -5,9 +5,7 @@
 
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
-#include "judge/output/listing.hpp"
 #include "judge/output/verdict_output.hpp"
-#include "report/text_table.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -15,41 +13,32 @@ namespace {
 constexpr std::size_t kWidth = 110;
 
 std::string head(const Acceptance& acceptance, const Specification& specification) {
-  std::string text =
-      fmt::format("busbar accept {}: {}", acceptance.head.version, system_name(specification));
-  if (!specification.profile.empty()) text += ", profile " + specification.profile;
-  text += fmt::format(", {}, judged {}", specification.file, acceptance.head.judged_at);
-  if (!acceptance.head.seed.empty()) text += ", seed " + acceptance.head.seed;
-  return text + "\n\n";
+  const auto given = [](std::string_view what, const std::string& text) {
+    return text.empty() ? text : fmt::format(", {} {}", what, text);
+  };
+  return fmt::format("busbar accept {}: {}{}, {}, judged {}{}\n\n", acceptance.head.version,
+                     system_name(specification), given("profile", specification.profile),
+                     specification.file, acceptance.head.judged_at,
+                     given("seed", acceptance.head.seed));
 }
 
 /// A reason stands behind its line, or below it where it does not fit.
-std::string with_reasons(const std::string& table, const std::vector<ListedRow>& rows) {
-  std::string text;
-  std::size_t at = 0;
-  for (const std::string& line : split(table, '\n')) {
-    if (line.empty()) continue;
-    text += line;
-    if (at > 0 && !rows[at - 1].reason.empty()) {
-      const std::string& reason = rows[at - 1].reason;
-      text += line.size() + 2 + reason.size() <= kWidth ? "  " + reason : "\n    " + reason;
-    }
-    text += "\n";
-    ++at;
-  }
-  return text;
-}
-
-std::string rules(const Acceptance& acceptance, const Specification& specification) {
+std::string rule_lines(const Acceptance& acceptance, const Specification& specification) {
   const std::vector<ListedRow> rows = list_rows(acceptance, specification);
   if (rows.empty()) return "No rule was judged.\n";
-  TextTable table{.columns = {"rule", "instance", "collective", "size", "measured", "unit", "bound",
-                              "ratio", "verdict"}};
-  for (const ListedRow& row : rows) {
-    table.rows.push_back({row.rule, row.instance, row.collective, row.size, row.measured, row.unit,
-                          row.bound, row.ratio, std::string(name(row.outcome))});
+  const std::vector<std::string> lines = split(
+      plain_table(make_table(
+          listed_columns("rule instance collective size measured unit bound ratio verdict"), rows)),
+      '\n');
+  std::string text = lines.front() + "\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string& line = lines[i + 1];
+    const std::string reason = one_line(rows[i].reason);
+    text += line;
+    if (!reason.empty()) text += line.size() + 2 + reason.size() <= kWidth ? "  " : "\n    ";
+    text += reason + "\n";
   }
-  return with_reasons(plain_table(table), rows);
+  return text;
 }
 
 /// The one cause of all errors stands once, not on every line.
@@ -62,55 +51,56 @@ std::string sources(const Acceptance& acceptance, const Specification& specifica
   std::string text;
   for (const Expectation& rule : specification.expectations) {
     const bool shown = all || std::any_of(acceptance.verdicts.begin(), acceptance.verdicts.end(),
-                                          [&](const CheckResult& verdict) {
-                                            return verdict.rule == rule.id &&
-                                                   verdict.outcome != Outcome::Pass &&
-                                                   verdict.ratio;
+                                          [&](const CheckResult& result) {
+                                            return result.rule == rule.id && result.ratio &&
+                                                   result.outcome != Outcome::Pass;
                                           });
     if (!shown || rule.source.empty()) continue;
-    text += fmt::format("  {} ({}): {}\n", rule.id, reference_words(rule), rule.source);
+    text += fmt::format("  {} ({}): {}\n", rule.id, reference_text(rule), rule.source);
   }
   return text.empty() ? text : "\nSources\n" + text;
 }
 
-std::string suspects(const Acceptance& acceptance) {
+std::string suspect_lines(const Acceptance& acceptance) {
   if (acceptance.suspects.empty()) {
-    return acceptance.count(Outcome::Fail) > 0 ? "\n" + no_suspect_words(acceptance) + "\n" : "";
+    return acceptance.count(Outcome::Fail) > 0 ? "\n" + no_suspect_text(acceptance) + "\n" : "";
   }
   std::string text = "\nSuspects\n";
   for (const Suspect& suspect : acceptance.suspects) {
-    text += fmt::format("  {}  {}: {}\n", suspect_name(suspect), suspect.rule,
-                        one_line(suspect_evidence(suspect)));
+    text += fmt::format("  {}  {}: {}{}\n", suspect_name(suspect), suspect.rule,
+                        one_line(suspect.evidence),
+                        suspect.confirmed ? " (confirmed with a known-good partner)" : "");
   }
   return text;
 }
 
-std::string nodes(const Acceptance& acceptance, const Specification& specification) {
-  const Accounting accounting = account_for(acceptance, specification);
-  std::vector<std::string> parts;
-  for (const StateNodes& state : accounting.states) {
-    parts.push_back(fmt::format("{} {}", name(state.state), join(state.names, " ")));
-  }
-  if (!accounting.missing.empty()) parts.push_back("MISSING " + join(accounting.missing, " "));
-  std::string line = accounting.headline() + ": " + join(parts, "; ");
-  if (line.size() > kWidth) line = accounting.headline() + ":\n  " + join(parts, "\n  ");
-  for (const std::string& other : node_lines(acceptance)) line += "\n  " + other;
-  return "\n" + line + "\n";
+std::string notes(const Acceptance& acceptance) {
+  std::string text = acceptance.head.notes.empty() ? "" : "\n";
+  for (const std::string& note : acceptance.head.notes) text += "note: " + one_line(note) + "\n";
+  return text;
 }
 
-std::string notes(const Acceptance& acceptance) {
-  if (acceptance.head.notes.empty()) return {};
-  return "\n" + join_each(acceptance.head.notes, "",
-                          [](const std::string& note) { return "note: " + one_line(note) + "\n"; });
+std::string accounts(const Acceptance& acceptance, const Specification& specification) {
+  const Accounting accounting = account_for(acceptance, specification);
+  std::vector<std::string> parts;
+  for (const auto& [state, names] : accounting.states) {
+    parts.push_back(fmt::format("{} {}", name(state), join(names, " ")));
+  }
+  if (!accounting.missing.empty()) parts.push_back("MISSING " + join(accounting.missing, " "));
+  std::string text = accounting.headline + ": " + join(parts, "; ");
+  if (text.size() > kWidth) text = accounting.headline + ":\n  " + join(parts, "\n  ");
+  for (const std::string& line : node_lines(acceptance)) text += "\n  " + line;
+  return "\n" + text + "\n";
 }
 
 }  // namespace
 
 std::string verdict_text(const Acceptance& acceptance, const Specification& specification,
                          const TextOptions& options) {
-  return head(acceptance, specification) + rules(acceptance, specification) + refusal(acceptance) +
-         sources(acceptance, specification, options.all_sources) + suspects(acceptance) +
-         notes(acceptance) + nodes(acceptance, specification) + count_words(acceptance) +
+  return head(acceptance, specification) + rule_lines(acceptance, specification) +
+         refusal(acceptance) + sources(acceptance, specification, options.all_sources) +
+         suspect_lines(acceptance) + notes(acceptance) + accounts(acceptance, specification) +
+         count_text(acceptance) +
          fmt::format("\nOverall: {} (exit {})\n", name(acceptance.overall()),
                      exit_code_of(acceptance, options.strict));
 }

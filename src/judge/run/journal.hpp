@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "judge/observation.hpp"
 #include "judge/run/job.hpp"
+#include "judge/run/launcher.hpp"
 #include "report/output_file.hpp"
 
 namespace busbar::judge {
@@ -20,24 +20,16 @@ struct Journal {
   std::vector<std::string> rules{};  ///< the only ones that were asked for; empty: all
   std::string seed{};
   std::vector<std::string> nodes{};  ///< all that were to be judged
-  /// One launch each, on disk as soon as it has ended; `file` is relative to the journal's folder,
-  /// and rows are not read yet.
+  /// One launch each, on disk as soon as it has ended, with the rows of its CSV.
   std::vector<Observation> lines{};
 };
 
-/// Reads launches.csv. Throws Error (Usage) with file and line.
+/// Reads launches.csv and the CSVs beside it; a launch whose CSV is missing or cannot be read has a
+/// failure. Throws Error (Usage) with file and line.
 [[nodiscard]] Journal load_journal(const std::string& path);
 /// The head, and one line; RFC 4180.
 [[nodiscard]] std::string journal_head(const Journal& journal);
 [[nodiscard]] std::string journal_row(const Observation& line);
-
-/// The journal's CSVs as observations; a CSV that is missing or cannot be read is one with a
-/// failure.
-[[nodiscard]] std::vector<Observation> observe_journal(const Journal& journal,
-                                                       const std::string& folder);
-/// The same for the journal's lines beyond those that `observations` already has.
-void observe_more(const Journal& journal, const std::string& folder,
-                  std::vector<Observation>& observations);
 
 /// What `accept run` writes: the specification, the journal, a CSV and where there is any the
 /// stderr of every launch.
@@ -48,10 +40,8 @@ class RunFolder {
 
   /// Keeps what a launch wrote in files of its number, then its lines: they are on disk when this
   /// returns.
-  void add(std::size_t number, const Job& job, const Observation& outcome, const std::string& csv,
-           const std::string& log);
+  void add(std::size_t number, const Job& job, const LaunchResult& result);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
   /// The head and all lines so far.
   [[nodiscard]] const Journal& journal() const { return journal_; }
@@ -61,8 +51,5 @@ class RunFolder {
   Journal journal_;
   std::optional<OutputFile> file_{};
 };
-
-/// Letters, digits, '.', '+' and '-' of a text, at most 60.
-[[nodiscard]] std::string file_word(const std::string& text);
 
 }  // namespace busbar::judge

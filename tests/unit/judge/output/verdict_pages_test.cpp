@@ -92,11 +92,18 @@ TEST(Waterfalls, LeaveOutWhatWasNotMeasured) {
   EXPECT_TRUE(waterfalls(acceptance, "one-rank").empty());
 }
 
-TEST(Waterfalls, PutTheManyOnOneLine) {
-  const Chart chart = waterfalls(sample_acceptance(64), "pair-floor").at(0).chart;
-  const std::vector<std::string>& rows = chart.panels.at(0).y.names;
-  EXPECT_LE(rows.size(), 25U);
-  EXPECT_THAT(rows.back(), HasSubstr("others: launches"));
+TEST(Waterfalls, OfManyShowWhatIsNotPassAndTheEndsOfTheOthers) {
+  Acceptance acceptance;
+  for (int i = 0; i < 30; ++i) {
+    acceptance.verdicts.push_back(sample_verdict("r", "pairs", {fmt::format("p{}", i)}, 10 + i, 20,
+                                                 i % 10 == 0 ? Outcome::Fail : Outcome::Pass));
+  }
+  const Figure figure = waterfalls(acceptance, "r").at(0);
+  EXPECT_THAT(figure.chart.panels.at(0).y.names,
+              testing::ElementsAre("p0", "p1", "p10", "p20", "p29"));
+  EXPECT_THAT(figure.caption, HasSubstr("5 of 30 are shown"));
+  acceptance.verdicts.resize(24);
+  EXPECT_EQ(waterfalls(acceptance, "r").at(0).chart.panels.at(0).y.names.size(), 24U);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
-#include "judge/output/listing.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/output/sample_acceptance.hpp"
 
@@ -155,29 +154,31 @@ TEST(Listing, KeepsTheOrderAndCutsEndlessLists) {
 }
 
 TEST(Describe, SizesAreExact) {
-  EXPECT_EQ(size_words(16 * kMiB), "16 MiB");
-  EXPECT_EQ(size_words(1025), "1025 B");
-  EXPECT_EQ(size_words(kMiB + 4), "1048580 B");
-  EXPECT_EQ(size_words(3 * kGiB / 2), "1.5 GiB");
+  EXPECT_EQ(size_text(16 * kMiB), "16 MiB");
+  EXPECT_EQ(size_text(1025), "1025 B");
+  EXPECT_EQ(size_text(kMiB + 4), "1048580 B");
+  EXPECT_EQ(size_text(3 * kGiB / 2), "1.5 GiB");
 }
 
 TEST(Describe, BoundsAreInTheUnitOfTheValue) {
   CheckResult verdict{.reference = 200};
-  EXPECT_EQ(bound_words(verdict), "");
+  EXPECT_EQ(bound_text(verdict), "");
   verdict.bounds.warn_below = 0.95;
-  EXPECT_EQ(bound_words(verdict), "warn >= 190");
+  EXPECT_EQ(bound_text(verdict), "warn >= 190");
   verdict.bounds.fail_below = 0.9;
-  EXPECT_EQ(bound_words(verdict), ">= 180");
+  EXPECT_EQ(bound_text(verdict), ">= 180");
   verdict.bounds.fail_above = 1.1;
-  EXPECT_EQ(bound_words(verdict), "180..220");
+  EXPECT_EQ(bound_text(verdict), "180..220");
   verdict.reference.reset();
-  EXPECT_EQ(bound_words(verdict), "");
+  EXPECT_EQ(bound_text(verdict), "");
 }
 
 TEST(Describe, LeavesGapsForWhatIsNoNumber) {
   EXPECT_EQ(figure(std::nullopt), "");
   EXPECT_EQ(figure(std::numeric_limits<double>::quiet_NaN()), "");
-  EXPECT_EQ(exact(std::numeric_limits<double>::infinity()), "");
+  EXPECT_EQ(finite(std::numeric_limits<double>::infinity()), std::nullopt);
+  EXPECT_EQ(figure(1234.5), "1234");
+  EXPECT_EQ(figure(12.345), "12.35");
   EXPECT_EQ(exact(0.1), "0.1");
 }
 
