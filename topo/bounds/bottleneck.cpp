@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -17,9 +16,6 @@
 
 namespace busbar::topo {
 namespace {
-
-constexpr double kTolerance = 1e-9;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Links = std::vector<const Link*>;
 

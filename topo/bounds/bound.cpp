@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -22,9 +21,6 @@
 
 namespace busbar::topo {
 namespace {
-
-constexpr double kTolerance = 1e-9;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check_devices(const Graph& graph, std::span<const int> devices) {
   std::set<int> seen;

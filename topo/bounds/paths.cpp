@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -15,8 +14,6 @@
 
 namespace busbar::topo {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Which links a route may take, and what may forward it. Never a GPU.
 enum class RoutePolicy {

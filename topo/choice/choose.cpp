@@ -109,12 +109,12 @@ std::vector<SetClass> classes_of(const Graph& graph, int k, const BoundOptions& 
 
 namespace {
 
-constexpr int kMost = 100'000;
+constexpr int kMostDevices = 100'000;
 
 void add_range(std::vector<int>& devices, std::string_view option, std::string_view text) {
   const std::size_t dash = text.find('-', 1);
   const auto number = [&](std::string_view digits) {
-    return static_cast<int>(parse_integer(option, digits, 0, kMost));
+    return static_cast<int>(parse_integer(option, digits, 0, kMostDevices));
   };
   const int first = number(text.substr(0, dash));
   const int last = dash == std::string_view::npos ? first : number(text.substr(dash + 1));

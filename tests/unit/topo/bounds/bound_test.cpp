@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -273,8 +272,6 @@ TEST(BoundOf, HasTheAssumptionsAboutTheLinksThatItsRingsTake) {
   EXPECT_EQ(bound_of(open, prefix(3)).assumptions, (std::vector<std::string>{"rate", "slot"}))
       << "no ring closes: all of them";
 }
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Over all parts of the nodes that have some terminals and lack some.
 double brute_force(const std::vector<FlowLink>& links, int nodes,
