@@ -37,16 +37,17 @@ inline void set_two_numa_nodes(Graph& graph) {
 }
 
 /// A card at these nodes.
-inline void add_nic_at(Graph& graph, const std::vector<int>& nodes) {
+inline void add_nic_at(Graph& graph, const std::vector<int>& nodes,
+                       const std::string& name = "NIC") {
   const int pcie =
       add_medium(graph, {.name = "PCIe 3.0 x16", .kind = LinkKind::Pcie, .nominal_GBps = 15.75});
-  const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC"});
+  const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = name});
   for (const int node : nodes) add_cable(graph, nic, node, pcie);
 }
 
 /// A card behind the PCIe switch or package of this name.
 inline void add_nic(Graph& graph, const std::string& above) {
-  add_nic_at(graph, {find_node(graph, above)});
+  add_nic_at(graph, {find_node(graph, above)}, "NIC on " + above);
 }
 
 /// All cables of the device have so many links.
