@@ -152,7 +152,7 @@ std::vector<std::string> configuration_words(const Options& o) {
       fmt::format("cache={}", name(o.cache)),
       fmt::format("pages={}", name(o.pages)),
       fmt::format("bind={}", name(o.bind)),
-      fmt::format("devices={}", o.devices ? words_of(*o.devices) : "free"),
+      fmt::format("devices={}", o.devices ? to_text(*o.devices) : "free"),
       fmt::format("seed={}", o.seed),
       fmt::format("graph={}", o.graph_launches),
       fmt::format("registration={}", static_cast<int>(o.registration)),

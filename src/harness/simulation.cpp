@@ -44,7 +44,7 @@ std::string configuration(const Options& options, const Collective& collective,
       fmt::format("system={}", predictor.cluster().graph().name),
       fmt::format("flows={}", predictor.bound_options().flows),
       fmt::format("algorithm={}", options.algorithm ? name(*options.algorithm) : "auto"),
-      fmt::format("devices={}", options.devices ? words_of(*options.devices) : "prefix")};
+      fmt::format("devices={}", options.devices ? to_text(*options.devices) : "prefix")};
   const std::vector<std::string> known{"sizes", "types", "ops", "root", "placement"};
   for (const std::string& word : configuration_words(options)) {
     for (const std::string& key : known) {
@@ -89,7 +89,7 @@ std::vector<std::string> notes_of(const Options& options, const Collective& coll
                   flow_words(predictor), predictor.protocol().source)};
   if (predictor.set().ranks < 2) return notes;
   notes.push_back(fmt::format("devices {} ({}): rings {} {:.4g} GB/s over {}, limited by {}{}",
-                              predictor.set().words(), predictor.set().reason,
+                              predictor.set().to_text(), predictor.set().reason,
                               graph.assumptions.empty() ? "at most" : "about", limits.ring_GBps,
                               limits.kind, limits.limit, limits.exact ? "" : " (not exact)"));
   for (const topo::Assumption& assumption : graph.assumptions) {
@@ -115,7 +115,7 @@ RunContext header_of(const Options& options, const Collective& collective,
                    {"algorithm", algorithm_words(options, predictor)},
                    {"flows", flow_words(predictor)},
                    {"protocol-source", predictor.protocol().source},
-                   {"device-set", predictor.set().words()},
+                   {"device-set", predictor.set().to_text()},
                    {"bound-kind", predictor.limits().kind},
                    {"bound-limit", predictor.limits().limit}};
   context.notes = notes_of(options, collective, predictor);
@@ -169,7 +169,7 @@ void write_rows(const Options& options, const Collective& collective,
                 const topo::Predictor& predictor, Outputs& outputs) {
   const int ranks = predictor.set().ranks;
   for (SweepKey& key : sweeps_of(options, collective, ranks)) {
-    key.bound = {.device_set = predictor.set().words(), .kind = predictor.limits().kind};
+    key.bound = {.device_set = predictor.set().to_text(), .kind = predictor.limits().kind};
     if (const auto bound = predictor.bound_GBps(collective, key.root)) {
       key.bound.bus_GBps = [bound](const BoundRow& /*row*/) { return bound; };
     }

@@ -13,10 +13,6 @@ using topo::NodeKind;
 
 constexpr int kUnknown = -1;
 
-const Node& node_of(const Graph& graph, int index) {
-  return graph.nodes[static_cast<std::size_t>(index)];
-}
-
 bool is_leaf_kind(NodeKind kind) { return kind == NodeKind::Gpu || kind == NodeKind::Nic; }
 
 /// Places nodes of the hosts that are drawn, as a tree below their processors.

@@ -187,14 +187,6 @@ using topo::LinkKind;
 using topo::Node;
 using topo::NodeKind;
 
-const topo::Medium& medium_of(const Graph& graph, const topo::Link& link) {
-  return graph.media[static_cast<std::size_t>(link.medium)];
-}
-
-const Node& node_of(const Graph& graph, int index) {
-  return graph.nodes[static_cast<std::size_t>(index)];
-}
-
 /// Draws what hangs below each package, every node once.
 class Tree {
  public:

@@ -48,7 +48,7 @@ bool different_models(const std::string& one, const std::string& other) {
   if (one.empty() || other.empty() || one == other) return false;
   const auto first = gpu_model(one);
   const auto second = gpu_model(other);
-  return !first || !second || first->words != second->words;
+  return !first || !second || first->name != second->name;
 }
 
 Problem differing_gpus(const GpuList& one, const GpuList& other) {

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <iterator>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,9 +16,6 @@
 
 namespace busbar::topo {
 namespace {
-
-constexpr std::size_t kMostNames = 4;
-constexpr std::size_t kMostMedia = 2;
 
 using Links = std::vector<const Link*>;
 
@@ -38,121 +34,98 @@ double cables(const Links& links) {
 /// Links of one medium that limit together.
 class Group {
  public:
-  /// `all`: of the medium, that the rings may take.
-  Group(const Graph& graph, Links links, Links all, std::span<const int> owners)
-      : graph_(graph), links_(std::move(links)), all_(std::move(all)) {
-    for (const int index : owners) {
-      owners_.insert(graph.devices.at(static_cast<std::size_t>(index)));
-    }
+  /// `all`: of the medium, that the rings may take. `owners`: what the links belong to, where that
+  /// is known; `set`: the devices. Both are nodes.
+  Group(const Graph& graph, Links links, Links all, std::set<int> owners, std::set<int> set)
+      : graph_(graph),
+        links_(std::move(links)),
+        all_(std::move(all)),
+        owners_(std::move(owners)),
+        set_(std::move(set)) {
     // What lies deeper in the machine is known by its own ends.
-    const bool touch = each_of_them(
+    const bool touch = each(
         [&](const Link& link) { return owners_.contains(link.from) || owners_.contains(link.to); });
-    if (!touch) owners_.clear();
+    if (!touch) owners_ = ends();
   }
 
-  [[nodiscard]] std::string words(std::span<const int> devices) const {
+  [[nodiscard]] std::string text() const {
     const Link& first = *links_.front();
     if (links_.size() == 1) return describe(graph_, first);
-    if (links_.size() == 2 && links_[1]->from == first.to && links_[1]->to == first.from) {
+    const Link& second = *links_[1];
+    if (links_.size() == 2 && second.from == first.to && second.to == first.from) {
       return fmt::format("{} {}↔{}", medium(), node(first.from).name, node(first.to).name);
     }
-    const std::set<int> owners = owners_of(devices);
-    if (std::string text = of_every_device(owners, devices); !text.empty()) return text;
-    if (std::string text = of_one_node(); !text.empty()) return text;
-    if (links_.size() == all_.size() && owners.size() != 2) {
-      return fmt::format("every {}", medium());
+    if (owners_ == set_) {
+      const bool gpus = node(*set_.begin()).kind == NodeKind::Gpu;
+      return fmt::format("{} of every {}", medium(), gpus ? "GPU" : "processor");
     }
-    if (!owners.empty() && owners.size() <= kMostNames) {
-      return fmt::format("{} of {}", medium(), names(owners));
+    if (std::string text = of_one_node(); !text.empty()) return text;
+    if (links_.size() == all_.size() && owners_.size() != 2)
+      return fmt::format("every {}", medium());
+    constexpr std::size_t kMostNames = 4;
+    if (!owners_.empty() && owners_.size() <= kMostNames) {
+      return fmt::format("{} of {}", medium(), names(owners_));
     }
     if (links_.size() == 2) {
-      return fmt::format("{} and {}", describe(graph_, first), describe(graph_, *links_[1]));
+      return fmt::format("{} and {}", describe(graph_, first), describe(graph_, second));
     }
     if (std::string text = of_every_host(); !text.empty()) return text;
     return fmt::format("{:g} of {:g} {} links", cables(links_), cables(all_), medium());
   }
 
  private:
-  [[nodiscard]] const Node& node(int number) const {
-    return graph_.nodes.at(static_cast<std::size_t>(number));
-  }
+  [[nodiscard]] const Node& node(int number) const { return node_of(graph_, number); }
   [[nodiscard]] const std::string& medium() const {
-    return graph_.media.at(static_cast<std::size_t>(links_.front()->medium)).name;
+    return medium_of(graph_, *links_.front()).name;
   }
-  [[nodiscard]] bool each_of_them(auto&& holds) const {
+  [[nodiscard]] bool each(auto&& holds) const {
     return std::all_of(links_.begin(), links_.end(),
                        [&](const Link* link) { return holds(*link); });
   }
 
   [[nodiscard]] std::string of_one_node() const {
-    const Link& first = *links_.front();
-    for (const int hub : {first.from, first.to}) {
+    for (const int hub : {links_.front()->from, links_.front()->to}) {
       const NodeKind kind = node(hub).kind;
-      if (kind == NodeKind::NvSwitch || kind == NodeKind::Network) continue;
-      if (!each_of_them([&](const Link& link) { return link.from == hub || link.to == hub; })) {
+      if (kind == NodeKind::NvSwitch || kind == NodeKind::Network ||
+          !each([&](const Link& link) { return link.from == hub || link.to == hub; })) {
         continue;
       }
-      const bool out = each_of_them([&](const Link& link) { return link.from == hub; });
-      const bool in = each_of_them([&](const Link& link) { return link.to == hub; });
-      const std::string_view way = out ? "out of" : in ? "into" : "of";
-      return fmt::format("{} {} {}", medium(), way, node(hub).name);
+      const bool out = each([&](const Link& link) { return link.from == hub; });
+      const bool in = each([&](const Link& link) { return link.to == hub; });
+      return fmt::format("{} {} {}", medium(), out ? "out of" : in ? "into" : "of", node(hub).name);
     }
     return {};
   }
 
-  /// The end by which people know a link: its device, else its network card, else the part that
-  /// is nearest to the devices. -1 between two devices.
-  [[nodiscard]] int owner(const Link& link) const {
+  /// The ends by which people know the links: a device, else a network card, else the part that is
+  /// nearest to the devices. Of devices of the set only those; nothing where two devices share a
+  /// link.
+  [[nodiscard]] std::set<int> ends() const {
     const auto rank = [&](int number) {
-      switch (node(number).kind) {
-        case NodeKind::Gpu:
-        case NodeKind::Processor: return 0;
-        case NodeKind::Nic: return 1;
-        case NodeKind::PcieSwitch: return 2;
-        case NodeKind::HostBridge: return 3;
-        case NodeKind::Numa: return 4;
-        case NodeKind::Package: return 5;
-        case NodeKind::NvSwitch:
-        case NodeKind::Network: return 6;
-      }
-      return 6;
+      constexpr std::array kOrder{NodeKind::Nic,  NodeKind::PcieSwitch, NodeKind::HostBridge,
+                                  NodeKind::Numa, NodeKind::Package,    NodeKind::NvSwitch};
+      const NodeKind kind = node(number).kind;
+      if (kind == NodeKind::Gpu || kind == NodeKind::Processor) return -1;
+      const NodeKind known = kind == NodeKind::Network ? NodeKind::NvSwitch : kind;
+      return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), known) - kOrder.begin());
     };
-    if (rank(link.from) == 0 && rank(link.to) == 0) return -1;
-    return rank(link.from) <= rank(link.to) ? link.from : link.to;
-  }
-
-  /// Of all links, less what lies behind devices that are named; empty where two devices share one.
-  [[nodiscard]] std::set<int> owners_of(std::span<const int> devices) const {
-    if (!owners_.empty()) return owners_;
-    std::set<int> owners;
-    for (const Link* link : links_) owners.insert(owner(*link));
-    if (owners.contains(-1)) return {};
-    std::set<int> own_devices;
-    for (const int index : devices) {
-      const int number = graph_.devices.at(static_cast<std::size_t>(index));
-      if (owners.contains(number)) own_devices.insert(number);
+    std::set<int> ends;
+    for (const Link* link : links_) {
+      if (rank(link->from) < 0 && rank(link->to) < 0) return {};
+      ends.insert(rank(link->from) <= rank(link->to) ? link->from : link->to);
     }
-    return own_devices.empty() ? owners : own_devices;
-  }
-
-  [[nodiscard]] std::string of_every_device(const std::set<int>& owners,
-                                            std::span<const int> devices) const {
-    const bool every = owners.size() == devices.size() &&
-                       std::all_of(devices.begin(), devices.end(), [&](int index) {
-                         return owners.contains(graph_.devices.at(static_cast<std::size_t>(index)));
-                       });
-    if (!every) return {};
-    const bool gpus = node(*owners.begin()).kind == NodeKind::Gpu;
-    return fmt::format("{} of every {}", medium(), gpus ? "GPU" : "processor");
+    std::set<int> own;
+    std::set_intersection(ends.begin(), ends.end(), set_.begin(), set_.end(),
+                          std::inserter(own, own.end()));
+    return own.empty() ? ends : own;
   }
 
   [[nodiscard]] std::string names(const std::set<int>& numbers) const {
-    std::vector<std::string> words;
-    for (const int number : numbers) words.push_back(node(number).name);
-    if (words.size() == 1) return words.front();
-    const std::string last = words.back();
-    words.pop_back();
-    return fmt::format("{} and {}", join(words, ", "), last);
+    std::vector<std::string> names;
+    for (const int number : numbers) names.push_back(node(number).name);
+    const std::string last = names.back();
+    names.pop_back();
+    return names.empty() ? last : fmt::format("{} and {}", join(names, ", "), last);
   }
 
   /// Those between a host and a network by the host; nothing where one is another link.
@@ -174,10 +147,10 @@ class Group {
     const std::map<int, Links> known = by_host(all_);
     if (limiting.empty() || known.size() < 2) return {};
     const double count = cables(known.begin()->second);
-    const auto has_as_many = [&](const auto& host) { return cables(host.second) == count; };
-    if (!std::all_of(known.begin(), known.end(), has_as_many) ||
-        !std::all_of(limiting.begin(), limiting.end(), has_as_many)) {
-      return {};
+    for (const auto& hosts : {known, limiting}) {
+      for (const auto& [host, links] : hosts) {
+        if (cables(links) != count) return {};
+      }
     }
     return fmt::format("the {:g} {} links of every host", count, medium());
   }
@@ -185,34 +158,38 @@ class Group {
   const Graph& graph_;
   Links links_;
   Links all_;
-  std::set<int> owners_{};
+  std::set<int> owners_;
+  std::set<int> set_;
 };
 
 }  // namespace
 
-std::string limit_in_words(const Graph& graph, const LimitingLinks& limit,
-                           std::span<const int> devices) {
-  const auto link = [&](int number) -> const Link& {
-    return graph.links.at(static_cast<std::size_t>(number));
+std::string limit_text(const Graph& graph, const Limiting& limit, std::span<const int> all,
+                       std::span<const int> set) {
+  const auto nodes = [&](std::span<const int> devices) {
+    std::set<int> found;
+    for (const int index : devices) found.insert(graph.devices.at(to_size(index)));
+    return found;
+  };
+  const auto of_medium = [&](std::span<const int> numbers, int medium) {
+    Links links;
+    for (const int number : numbers) {
+      const Link& link = graph.links.at(to_size(number));
+      if (link.medium == medium) links.push_back(&link);
+    }
+    return links;
   };
   std::vector<int> media;
-  for (const int number : limit.links) {
-    const int medium = link(number).medium;
+  for (const int number : limit.resources) {
+    const int medium = graph.links.at(to_size(number)).medium;
     if (std::find(media.begin(), media.end(), medium) == media.end()) media.push_back(medium);
   }
+  constexpr std::size_t kMostMedia = 2;
   std::vector<std::string> parts;
-  for (const int medium : media) {
-    const auto of_medium = [&](const std::vector<int>& numbers) {
-      Links links;
-      for (const int number : numbers) {
-        if (link(number).medium == medium) links.push_back(&link(number));
-      }
-      return links;
-    };
-    if (parts.size() < kMostMedia) {
-      parts.push_back(
-          Group(graph, of_medium(limit.links), of_medium(limit.all), limit.owners).words(devices));
-    }
+  for (const int medium : std::span(media).first(std::min(media.size(), kMostMedia))) {
+    const Group group(graph, of_medium(limit.resources, medium), of_medium(all, medium),
+                      nodes(limit.devices), nodes(set));
+    parts.push_back(group.text());
   }
   if (media.size() > kMostMedia) parts.emplace_back("and others");
   return join(parts, "; ");
@@ -220,73 +197,47 @@ std::string limit_in_words(const Graph& graph, const LimitingLinks& limit,
 
 namespace {
 
-constexpr double kTolerance = 1e-9;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// How often each hop takes one resource; infinite where there is no hop.
-class Takings {
- public:
-  Takings(const RingProblem& problem, int resource)
-      : n_(static_cast<std::size_t>(problem.n)), times_(problem.hops.size(), kInfinity) {
-    for (std::size_t k = 0; k < times_.size(); ++k) {
-      if (!problem.hops[k]) continue;
-      times_[k] = 0;
-      for (const Use& use : *problem.hops[k]) {
-        if (use.resource == resource) times_[k] += use.times;
-      }
-    }
+/// Every ring takes the resource at least so often: a hop leaves and a hop reaches each device, and
+/// a ring needs a hop that takes it where the others do not join all devices.
+double least_of_ring(const RingProblem& problem, int resource) {
+  const int n = problem.n;
+  std::vector<double> taken(problem.hops.size(), kInfinity);  // where there is no hop
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    if (!problem.hops[k]) continue;
+    taken[k] = 0;
+    for (const Use& use : *problem.hops[k]) taken[k] += use.resource == resource ? use.times : 0;
   }
-
-  /// Every ring takes the resource at least so often: a hop leaves and a hop reaches each device,
-  /// and a ring needs a hop that takes it where the others do not join all devices.
-  [[nodiscard]] double least_of_ring() const {
-    const double least = std::max(least_sum(true), least_sum(false));
-    return least > 0 || joined_without() ? least : smallest();
-  }
-
- private:
-  [[nodiscard]] double at(std::size_t from, std::size_t to) const { return times_[from * n_ + to]; }
-
-  [[nodiscard]] double least_sum(bool leaving) const {
+  const auto times = [&](int from, int to) { return taken[to_size(from * n + to)]; };
+  double smallest = kInfinity;
+  double most = 0;
+  bool joined = true;
+  for (const bool leaving : {true, false}) {
     double sum = 0;
-    for (std::size_t i = 0; i < n_; ++i) {
+    std::set<int> apart;  // from the first device, without the resource
+    for (int i = 0; i < n; ++i) {
       double least = kInfinity;
-      for (std::size_t j = 0; j < n_; ++j) least = std::min(least, leaving ? at(i, j) : at(j, i));
-      sum += least;
-    }
-    return sum;
-  }
-
-  [[nodiscard]] double smallest() const {
-    double least = kInfinity;
-    for (const double times : times_) least = times > 0 ? std::min(least, times) : least;
-    return least;
-  }
-
-  /// Whether hops that do not take it lead from the first device to all and back.
-  [[nodiscard]] bool joined_without() const { return reaches_all(true) && reaches_all(false); }
-
-  [[nodiscard]] bool reaches_all(bool leaving) const {
-    std::vector<bool> seen(n_, false);
-    std::vector<std::size_t> open{0};
-    seen[0] = true;
-    std::size_t count = 1;
-    while (!open.empty()) {
-      const std::size_t here = open.back();
-      open.pop_back();
-      for (std::size_t there = 0; there < n_; ++there) {
-        if (seen[there] || (leaving ? at(here, there) : at(there, here)) > 0) continue;
-        seen[there] = true;
-        open.push_back(there);
-        ++count;
+      for (int j = 0; j < n; ++j) {
+        const double one = leaving ? times(i, j) : times(j, i);
+        least = std::min(least, one);
+        if (one > 0) smallest = std::min(smallest, one);
       }
+      sum += least;
+      if (i > 0) apart.insert(i);
     }
-    return count == n_;
+    most = std::max(most, sum);
+    for (std::vector<int> open{0}; !open.empty();) {
+      const int here = open.back();
+      open.pop_back();
+      std::erase_if(apart, [&](int there) {
+        const bool reached = (leaving ? times(here, there) : times(there, here)) <= 0;
+        if (reached) open.push_back(there);
+        return reached;
+      });
+    }
+    joined = joined && apart.empty();
   }
-
-  std::size_t n_;
-  std::vector<double> times_;
-};
+  return most > 0 || joined ? most : smallest;
+}
 
 /// Devices through which no more can pass, out or in, and the resources that say so.
 Limiting by_devices(const RingProblem& problem, double most) {
@@ -314,7 +265,7 @@ Limiting limiting(const RingProblem& problem, const RingPacking& packing) {
   const double most = packing.value * (1 + kTolerance);
   Limiting result;
   for (std::size_t k = 0; k < problem.capacity.size(); ++k) {
-    const double least = Takings(problem, static_cast<int>(k)).least_of_ring();
+    const double least = least_of_ring(problem, static_cast<int>(k));
     if (problem.capacity[k] <= most * least) result.resources.push_back(static_cast<int>(k));
   }
   if (!result.resources.empty()) return result;

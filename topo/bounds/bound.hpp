@@ -38,8 +38,7 @@ struct Bound {
   /// nvlink, nvswitch, nvlink+smp (through processors), pcie, shared memory, network, or several
   /// joined by "+" where the rings mix them; "none" for fewer than two devices.
   std::string kind{};
-  std::string
-      limit{};  ///< what limits it, in words: "X-Bus CPU0→CPU1"; from the dual of the packing
+  std::string limit{};  ///< what limits it: "X-Bus CPU0→CPU1"; from the dual of the packing
   /// All-reduce with reduction in the switch (NVLS), where the GPUs and their switch can:
   /// 2b(n-1)/(n+1).
   std::optional<double> in_switch_GBps{};
@@ -80,6 +79,10 @@ struct Cut {
 /// The least cut in one direction that parts the terminals (at least two, all different), by
 /// maximum flow between the first and each other one, both ways: no algorithm passes it.
 [[nodiscard]] Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals);
+
+/// All-reduce where a switch adds: 2b(n - 1)/(n + 1), because a device sends its whole buffer for
+/// the others' sums, and its own share of the sums once for all.
+[[nodiscard]] double in_switch_GBps(double port_GBps, double ranks);
 
 /// Devices that all hang on the same NVSwitches.
 struct SwitchedDomain {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -16,8 +15,6 @@
 namespace busbar::topo {
 namespace {
 
-constexpr double kTolerance = 1e-9;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kSearchFirst = 11;  // from here on local search is quicker than Held and Karp
 constexpr int kStarts = 8;
 constexpr int kMostRounds = 4000;  // ends what rounding keeps alive; dozens are usual

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -25,62 +22,6 @@ enum class RoutePolicy {
   Bus,     ///< PCIe, memory, and between packages: peer to peer
   Host,    ///< Bus, and NVLink to a package: to memory or a network card
   Network  ///< between hosts
-};
-
-/// Routes with the fewest links, and of those the widest, from one node to every other.
-class RouteTree {
- public:
-  RouteTree(const Graph& graph, const std::vector<std::vector<int>>& links_out,
-            const std::vector<double>& capacity, int from, RoutePolicy policy);
-
-  /// Number of links; -1 where there is no route, 0 to where it begins.
-  [[nodiscard]] int length(int to) const { return length_[static_cast<std::size_t>(to)]; }
-  /// Links in order; empty where there is no route.
-  [[nodiscard]] std::vector<int> links_to(int to) const;
-
- private:
-  void spread(const Graph& graph, const std::vector<std::vector<int>>& links_out,
-              const std::vector<double>& capacity, RoutePolicy policy);
-
-  bool reach(const Link& link, int number, double capacity);
-
-  const std::vector<Link>& links_;
-  std::vector<int> length_;
-  std::vector<double> width_;
-  std::vector<int> arrival_;  ///< the link that reaches a node
-  std::vector<int> layer_{};
-};
-
-/// Finds the best path of a pair; keeps the routes that it searched for the next pairs. The graph
-/// must outlive it.
-class PathFinder {
- public:
-  PathFinder(const Graph& graph, const std::vector<double>& capacity, ConstantSet constants);
-
-  /// `from` and `to` are devices (indices of Graph::devices), and different.
-  [[nodiscard]] std::optional<Path> find(int from, int to, Level level);
-
- private:
-  [[nodiscard]] const RouteTree& tree(int node, RoutePolicy policy);
-  [[nodiscard]] std::optional<Path> nvlink(int from, int to);
-  [[nodiscard]] std::optional<Path> between_hosts(int from, int to);
-  [[nodiscard]] std::optional<Path> bus(int from, int to);
-  [[nodiscard]] bool peers_work(int from, int to) const;
-  [[nodiscard]] int home(int device);
-  [[nodiscard]] const std::vector<int>& gates(int device);
-  [[nodiscard]] std::vector<int> nearest_gates(int device);
-  [[nodiscard]] std::vector<Use> parallel(int from, int to, bool through_switch) const;
-  [[nodiscard]] int node_of(int device) const;
-  [[nodiscard]] const Node& node(int number) const;
-  [[nodiscard]] LinkKind kind(int link) const;
-
-  const Graph& graph_;
-  const std::vector<double>& capacity_;
-  ConstantSet constants_;
-  std::vector<std::vector<int>> out_;
-  std::map<std::pair<int, RoutePolicy>, RouteTree> trees_{};
-  std::map<int, std::vector<int>> gates_{};
-  std::map<int, bool> intel_{};  ///< by host: whether its packages are Intel's
 };
 
 bool admits(RoutePolicy policy, LinkKind kind) {
@@ -111,74 +52,11 @@ bool forwards(RoutePolicy policy, NodeKind kind) {
   return false;
 }
 
-/// Links that leave each node.
-std::vector<std::vector<int>> links_out_of(const Graph& graph) {
-  std::vector<std::vector<int>> out(graph.nodes.size());
-  for (std::size_t link = 0; link < graph.links.size(); ++link) {
-    out.at(static_cast<std::size_t>(graph.links[link].from)).push_back(static_cast<int>(link));
-  }
-  return out;
-}
-
-RouteTree::RouteTree(const Graph& graph, const std::vector<std::vector<int>>& links_out,
-                     const std::vector<double>& capacity, int from, RoutePolicy policy)
-    : links_(graph.links),
-      length_(graph.nodes.size(), -1),
-      width_(graph.nodes.size(), 0),
-      arrival_(graph.nodes.size(), -1) {
-  length_[static_cast<std::size_t>(from)] = 0;
-  width_[static_cast<std::size_t>(from)] = std::numeric_limits<double>::infinity();
-  layer_ = {from};
-  spread(graph, links_out, capacity, policy);
-}
-
-/// Takes a link to a node of the next layer where that is new or the link makes it wider. True
-/// where it is new.
-bool RouteTree::reach(const Link& link, int number, double capacity) {
-  const auto from = static_cast<std::size_t>(link.from);
-  const auto to = static_cast<std::size_t>(link.to);
-  const double width = std::min(width_[from], capacity);
-  const bool fresh = length_[to] < 0;
-  const bool wider = length_[to] == length_[from] + 1 && width > width_[to];
-  if (!fresh && !wider) return false;
-  length_[to] = length_[from] + 1;
-  width_[to] = width;
-  arrival_[to] = number;
-  return fresh;
-}
-
-// Layer by layer: a node's width is final when its layer is complete, before anything leaves it.
-void RouteTree::spread(const Graph& graph, const std::vector<std::vector<int>>& links_out,
-                       const std::vector<double>& capacity, RoutePolicy policy) {
-  std::vector<int> next;
-  const auto leave = [&](int node) {
-    for (const int number : links_out[static_cast<std::size_t>(node)]) {
-      const Link& link = graph.links[static_cast<std::size_t>(number)];
-      const LinkKind kind = graph.media.at(static_cast<std::size_t>(link.medium)).kind;
-      const bool fresh =
-          admits(policy, kind) && reach(link, number, capacity[static_cast<std::size_t>(number)]);
-      if (fresh) next.push_back(link.to);
-    }
-  };
-  leave(layer_.front());
-  while (!next.empty()) {
-    layer_.swap(next);
-    next.clear();
-    for (const int node : layer_) {
-      if (forwards(policy, graph.nodes[static_cast<std::size_t>(node)].kind)) leave(node);
-    }
-  }
-}
-
-std::vector<int> RouteTree::links_to(int to) const {
-  std::vector<int> links;
-  for (int link = arrival_[static_cast<std::size_t>(to)]; link >= 0;
-       link = arrival_[static_cast<std::size_t>(links_[static_cast<std::size_t>(link)].from)]) {
-    links.push_back(link);
-  }
-  std::reverse(links.begin(), links.end());
-  return links;
-}
+/// Routes with the fewest links, and of those the widest, from one node to every other.
+struct RouteTree {
+  std::vector<int> length{};   ///< number of links; -1 where there is no route
+  std::vector<int> arrival{};  ///< the link that reaches a node; -1 where the routes begin
+};
 
 /// What NCCL adds to the bytes of peers that meet at an Intel root complex: INTEL_P2P_OVERHEAD of
 /// src/graph/topo.h.
@@ -200,98 +78,140 @@ void append(Path& path, const std::vector<int>& links) {
   for (const int link : links) path.uses.push_back({.resource = link});
 }
 
-/// Each takes its part of the whole; equal parts where nothing limits them.
-void share(std::vector<double>& weights) {
-  double sum = 0;
-  for (const double weight : weights) sum += weight;
-  for (double& weight : weights) {
-    weight = std::isfinite(sum) ? weight / sum : 1 / static_cast<double>(weights.size());
-  }
-}
-
-PathFinder::PathFinder(const Graph& graph, const std::vector<double>& capacity,
-                       ConstantSet constants)
-    : graph_(graph), capacity_(capacity), constants_(constants), out_(links_out_of(graph)) {
-  for (const Node& one : graph.nodes) {
-    if (one.kind == NodeKind::Package && one.vendor == "intel") intel_[one.host] = true;
-  }
-}
-
-int PathFinder::node_of(int device) const {
-  return graph_.devices.at(static_cast<std::size_t>(device));
-}
-
-const Node& PathFinder::node(int number) const {
-  return graph_.nodes.at(static_cast<std::size_t>(number));
-}
-
-LinkKind PathFinder::kind(int link) const {
-  const auto medium = graph_.links[static_cast<std::size_t>(link)].medium;
-  return graph_.media.at(static_cast<std::size_t>(medium)).kind;
-}
-
-const RouteTree& PathFinder::tree(int node, RoutePolicy policy) {
-  const auto there = trees_.find({node, policy});
-  if (there != trees_.end()) return there->second;
-  return trees_.emplace(std::pair{node, policy}, RouteTree(graph_, out_, capacity_, node, policy))
-      .first->second;
-}
-
-std::optional<Path> PathFinder::find(int from, int to, Level level) {
-  const bool one_host = node(node_of(from)).host == node(node_of(to)).host;
-  if (std::optional<Path> path = nvlink(from, to)) return path;
-  if (!one_host) return between_hosts(from, to);
-  return level == Level::All ? bus(from, to) : std::nullopt;
-}
-
-/// Several links between two nodes, or several switches between two GPUs, share one path,
-/// each as much as it is wide.
-std::vector<Use> PathFinder::parallel(int from, int to, bool through_switch) const {
-  std::vector<std::vector<int>> routes;
-  std::vector<double> weights;
-  const auto links_between = [&](int one, int other, auto&& use) {
-    for (const int link : out_[static_cast<std::size_t>(one)]) {
-      const int end = graph_.links[static_cast<std::size_t>(link)].to;
-      if (kind(link) == LinkKind::NvLink && (other < 0 || end == other)) use(link, end);
+/// Finds the best path of a pair; keeps the routes that it searched for the next pairs.
+class PathFinder {
+ public:
+  /// Both must outlive it.
+  PathFinder(const Graph& graph, const std::vector<double>& capacity, ConstantSet constants)
+      : graph_(graph), capacity_(capacity), constants_(constants), out_(graph.nodes.size()) {
+    for (int link = 0; to_size(link) < graph.links.size(); ++link) {
+      out_.at(to_size(graph.links[to_size(link)].from)).push_back(link);
     }
-  };
-  const auto width = [&](int link) { return capacity_[static_cast<std::size_t>(link)]; };
-  if (through_switch) {
-    links_between(from, -1, [&](int up, int middle) {
-      if (node(middle).kind != NodeKind::NvSwitch) return;
-      links_between(middle, to, [&](int down, int) {
-        routes.push_back({up, down});
-        weights.push_back(std::min(width(up), width(down)));
-      });
-    });
-  } else {
-    links_between(from, to, [&](int link, int) {
-      routes.push_back({link});
-      weights.push_back(width(link));
-    });
   }
-  share(weights);
+
+  /// `from` and `to` are devices (indices of Graph::devices), and different.
+  [[nodiscard]] std::optional<Path> find(int from, int to, Level level) {
+    if (std::optional<Path> path =
+            nvlink(graph_.devices[to_size(from)], graph_.devices[to_size(to)])) {
+      return path;
+    }
+    if (device(graph_, from).host != device(graph_, to).host) return between_hosts(from, to);
+    return level == Level::All ? bus(from, to) : std::nullopt;
+  }
+
+ private:
+  using Links = std::vector<int>;
+
+  [[nodiscard]] const Link& link(int number) const { return graph_.links[to_size(number)]; }
+  [[nodiscard]] LinkKind kind(int number) const { return link_kind(graph_, link(number)); }
+  [[nodiscard]] NodeKind node_kind(int node) const { return node_of(graph_, node).kind; }
+  [[nodiscard]] double width(int number) const { return capacity_[to_size(number)]; }
+
+  [[nodiscard]] const RouteTree& tree(int node, RoutePolicy policy) {
+    const auto [there, is_new] = trees_.try_emplace({node, policy});
+    if (is_new) there->second = search(node, policy);
+    return there->second;
+  }
+  [[nodiscard]] int length(int from, int to, RoutePolicy policy) {
+    return tree(from, policy).length[to_size(to)];
+  }
+  [[nodiscard]] RouteTree search(int from, RoutePolicy policy) const;
+  [[nodiscard]] Links route(int from, int to, RoutePolicy policy);
+  [[nodiscard]] std::vector<Use> parallel(int from, int to, bool through_switch) const;
+  [[nodiscard]] std::optional<Path> nvlink(int start, int end);
+  [[nodiscard]] bool peers_work(int from, int to) const;
+  [[nodiscard]] int home(int node);
+  [[nodiscard]] std::optional<Path> bus(int from, int to);
+  [[nodiscard]] Links gates_by_distance(int device);
+  [[nodiscard]] const Links& gates(int device);
+  [[nodiscard]] std::optional<Path> between_hosts(int from, int to);
+
+  const Graph& graph_;
+  const std::vector<double>& capacity_;
+  ConstantSet constants_;
+  std::vector<Links> out_;  ///< links that leave each node
+  std::map<std::pair<int, RoutePolicy>, RouteTree> trees_{};
+  std::map<int, Links> gates_{};
+};
+
+// Layer by layer: a node's width is final when its layer is complete, before anything leaves it.
+RouteTree PathFinder::search(int from, RoutePolicy policy) const {
+  const std::size_t nodes = graph_.nodes.size();
+  RouteTree tree{.length = Links(nodes, -1), .arrival = Links(nodes, -1)};
+  std::vector<double> widths(nodes, 0);
+  tree.length[to_size(from)] = 0;
+  widths[to_size(from)] = kInfinity;
+  Links layer{from};
+  for (int length = 1; !layer.empty(); ++length) {
+    Links next;
+    for (const int node : layer) {
+      if (node != from && !forwards(policy, node_kind(node))) continue;
+      for (const int number : out_[to_size(node)]) {
+        if (!admits(policy, kind(number))) continue;
+        const std::size_t to = to_size(link(number).to);
+        const double wide = std::min(widths[to_size(node)], width(number));
+        const bool is_new = tree.length[to] < 0;
+        if (!is_new && (tree.length[to] != length || wide <= widths[to])) continue;
+        if (is_new) next.push_back(link(number).to);
+        tree.length[to] = length;
+        tree.arrival[to] = number;
+        widths[to] = wide;
+      }
+    }
+    layer = std::move(next);
+  }
+  return tree;
+}
+
+/// Links in order; empty where there is no route.
+PathFinder::Links PathFinder::route(int from, int to, RoutePolicy policy) {
+  const RouteTree& routes = tree(from, policy);
+  Links links;
+  for (int node = to; routes.arrival[to_size(node)] >= 0; node = link(links.back()).from) {
+    links.push_back(routes.arrival[to_size(node)]);
+  }
+  std::reverse(links.begin(), links.end());
+  return links;
+}
+
+/// Several links between two nodes, or several switches between two GPUs, share one path, each as
+/// much as it is wide; equal parts where nothing limits them.
+std::vector<Use> PathFinder::parallel(int from, int to, bool through_switch) const {
+  std::vector<std::pair<Links, double>> routes;
+  double sum = 0;
+  const auto add = [&](Links links, double width) {
+    routes.emplace_back(std::move(links), width);
+    sum += width;
+  };
+  for (const int up : out_[to_size(from)]) {
+    const int middle = link(up).to;
+    if (kind(up) != LinkKind::NvLink) continue;
+    if (!through_switch && middle == to) add({up}, width(up));
+    if (!through_switch || node_kind(middle) != NodeKind::NvSwitch) continue;
+    for (const int down : out_[to_size(middle)]) {
+      const bool fits = kind(down) == LinkKind::NvLink && link(down).to == to;
+      if (fits) add({up, down}, std::min(width(up), width(down)));
+    }
+  }
   std::vector<Use> uses;
-  for (std::size_t k = 0; k < routes.size(); ++k) {
-    for (const int link : routes[k]) uses.push_back({.resource = link, .times = weights[k]});
+  for (const auto& [links, width] : routes) {
+    const double part = std::isfinite(sum) ? width / sum : 1 / static_cast<double>(routes.size());
+    for (const int link : links) uses.push_back({.resource = link, .times = part});
   }
   return uses;
 }
 
-std::optional<Path> PathFinder::nvlink(int from, int to) {
-  const int start = node_of(from);
-  const int end = node_of(to);
-  const RouteTree& direct = tree(start, RoutePolicy::NvLink);
-  if (const int length = direct.length(end); length > 0) {
-    Path path{.kinds = length > 1 ? PathKind::NvSwitch : PathKind::NvLink};
-    if (length <= 2) {
-      path.uses = parallel(start, end, length == 2);
+std::optional<Path> PathFinder::nvlink(int start, int end) {
+  if (const int direct = length(start, end, RoutePolicy::NvLink); direct > 0) {
+    Path path{.kinds = direct > 1 ? PathKind::NvSwitch : PathKind::NvLink};
+    if (direct <= 2) {
+      path.uses = parallel(start, end, direct == 2);
     } else {
-      append(path, direct.links_to(end));
+      append(path, route(start, end, RoutePolicy::NvLink));
     }
     return path;
   }
-  const std::vector<int> links = tree(start, RoutePolicy::Smp).links_to(end);
+  const Links links = route(start, end, RoutePolicy::Smp);
   if (links.empty() || kind(links.front()) != LinkKind::NvLink ||
       kind(links.back()) != LinkKind::NvLink) {
     return std::nullopt;
@@ -303,50 +223,54 @@ std::optional<Path> PathFinder::nvlink(int from, int to) {
 
 bool PathFinder::peers_work(int from, int to) const {
   if (!graph_.p2p.empty()) {
-    const P2p known =
-        graph_.p2p.at(static_cast<std::size_t>(from)).at(static_cast<std::size_t>(to));
+    const P2p known = graph_.p2p.at(to_size(from)).at(to_size(to));
     if (known != P2p::Unknown) return known == P2p::Works;
   }
   return !is_geforce(device(graph_, from).model) && !is_geforce(device(graph_, to).model);
 }
 
-/// The nearest memory of a device: a NUMA node or package, else a host bridge; -1 where none is
+/// The nearest memory of a node: a NUMA node or package, else a host bridge; -1 where none is
 /// known.
-int PathFinder::home(int device) {
-  const RouteTree& routes = tree(node_of(device), RoutePolicy::Host);
-  const auto nearest = [&](auto&& fits) {
-    int best = -1;
-    for (int k = 0; k < static_cast<int>(graph_.nodes.size()); ++k) {
-      if (!fits(node(k).kind) || routes.length(k) < 0) continue;
-      if (best < 0 || routes.length(k) < routes.length(best)) best = k;
-    }
-    return best;
-  };
-  const int memory =
-      nearest([](NodeKind kind) { return kind == NodeKind::Numa || kind == NodeKind::Package; });
-  return memory >= 0 ? memory : nearest([](NodeKind kind) { return kind == NodeKind::HostBridge; });
+int PathFinder::home(int node) {
+  const RouteTree& routes = tree(node, RoutePolicy::Host);
+  std::pair best{2, 0};  // a bridge or not, and how far
+  int found = -1;
+  for (int k = 0; to_size(k) < graph_.nodes.size(); ++k) {
+    const NodeKind kind = node_kind(k);
+    const bool bridge = kind == NodeKind::HostBridge;
+    const bool fits = bridge || kind == NodeKind::Numa || kind == NodeKind::Package;
+    const std::pair rank{bridge ? 1 : 0, routes.length[to_size(k)]};
+    if (!fits || rank.second < 0 || rank >= best) continue;
+    best = rank;
+    found = k;
+  }
+  return found;
 }
 
 std::optional<Path> PathFinder::bus(int from, int to) {
-  const int start = node_of(from);
-  const int end = node_of(to);
-  const bool gpus = node(start).kind == NodeKind::Gpu && node(end).kind == NodeKind::Gpu;
-  const int memory = gpus && !peers_work(from, to) ? home(from) : -1;
-  if (memory >= 0 && tree(memory, RoutePolicy::Host).length(end) > 0) {
+  const int start = graph_.devices[to_size(from)];
+  const int end = graph_.devices[to_size(to)];
+  const bool gpus = node_kind(start) == NodeKind::Gpu && node_kind(end) == NodeKind::Gpu;
+  const int memory = gpus && !peers_work(from, to) ? home(start) : -1;
+  if (memory >= 0 && length(memory, end, RoutePolicy::Host) > 0) {
     Path staged{.kinds = PathKind::SharedMemory};
-    append(staged, tree(start, RoutePolicy::Host).links_to(memory));
-    append(staged, tree(memory, RoutePolicy::Host).links_to(end));
+    append(staged, route(start, memory, RoutePolicy::Host));
+    append(staged, route(memory, end, RoutePolicy::Host));
     return staged;
   }
-  const std::vector<int> links = tree(start, RoutePolicy::Bus).links_to(end);
+  const Links links = route(start, end, RoutePolicy::Bus);
   if (links.empty()) return std::nullopt;
   Path path{.kinds = gpus ? PathKind::Pcie : PathKind::SharedMemory};
   append(path, links);
-  const bool by_root = std::any_of(links.begin(), links.end(), [&](int link) {
-    const NodeKind kind = node(graph_.links[static_cast<std::size_t>(link)].to).kind;
+  const bool by_root = std::any_of(links.begin(), links.end(), [&](int number) {
+    const NodeKind kind = node_kind(link(number).to);
     return kind == NodeKind::Package || kind == NodeKind::HostBridge || kind == NodeKind::Numa;
   });
-  if (gpus && by_root && constants_ == ConstantSet::Nccl && intel_.contains(node(start).host)) {
+  const int host = node_of(graph_, start).host;
+  const bool intel = std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& one) {
+    return one.kind == NodeKind::Package && one.vendor == "intel" && one.host == host;
+  });
+  if (gpus && by_root && constants_ == ConstantSet::Nccl && intel) {
     for (Use& use : path.uses) {
       if (kind(use.resource) == LinkKind::Pcie) use.times = kIntelOverhead;
     }
@@ -355,38 +279,38 @@ std::optional<Path> PathFinder::bus(int from, int to) {
 }
 
 /// Where a device leaves its host, nearest first: nodes with a link to a network.
-std::vector<int> PathFinder::nearest_gates(int device) {
-  const RouteTree& routes = tree(node_of(device), RoutePolicy::Host);
-  std::vector<int> found;
-  for (int k = 0; k < static_cast<int>(graph_.nodes.size()); ++k) {
-    const auto& links = out_[static_cast<std::size_t>(k)];
-    if (routes.length(k) < 0 || node(k).host != node(node_of(device)).host) continue;
-    if (std::any_of(links.begin(), links.end(),
-                    [&](int link) { return kind(link) == LinkKind::Network; })) {
-      found.push_back(k);
-    }
+PathFinder::Links PathFinder::gates_by_distance(int device) {
+  const int start = graph_.devices[to_size(device)];
+  const std::vector<int>& lengths = tree(start, RoutePolicy::Host).length;
+  Links found;
+  for (int k = 0; to_size(k) < graph_.nodes.size(); ++k) {
+    const Links& links = out_[to_size(k)];
+    if (lengths[to_size(k)] < 0 || node_of(graph_, k).host != node_of(graph_, start).host) continue;
+    const bool gate = std::any_of(links.begin(), links.end(),
+                                  [&](int number) { return kind(number) == LinkKind::Network; });
+    if (gate) found.push_back(k);
   }
   std::stable_sort(found.begin(), found.end(),
-                   [&](int a, int b) { return routes.length(a) < routes.length(b); });
+                   [&](int a, int b) { return lengths[to_size(a)] < lengths[to_size(b)]; });
   return found;
 }
 
 /// Devices that are equally near to several gates take them in turn.
-const std::vector<int>& PathFinder::gates(int device) {
+const PathFinder::Links& PathFinder::gates(int device) {
   if (const auto known = gates_.find(device); known != gates_.end()) return known->second;
-  const auto nearest_of = [&](const std::vector<int>& all, int who) {
-    const RouteTree& routes = tree(node_of(who), RoutePolicy::Host);
-    const auto end = std::find_if(all.begin(), all.end(), [&](int gate) {
-      return routes.length(gate) > routes.length(all.front());
+  const auto nearest_of = [&](Links all, int who) {
+    const int start = graph_.devices[to_size(who)];
+    std::erase_if(all, [&, first = all.empty() ? 0 : all.front()](int gate) {
+      return length(start, gate, RoutePolicy::Host) > length(start, first, RoutePolicy::Host);
     });
-    return std::vector<int>(all.begin(), end);
+    return all;
   };
-  std::vector<int> own = nearest_gates(device);
-  const std::vector<int> nearest = nearest_of(own, device);
+  Links own = gates_by_distance(device);
+  const Links nearest = nearest_of(own, device);
   std::ptrdiff_t turn = 0;
   for (int other = 0; nearest.size() > 1 && other < device; ++other) {
-    if (node(node_of(other)).host != node(node_of(device)).host) continue;
-    if (nearest_of(nearest_gates(other), other) == nearest) ++turn;
+    if (topo::device(graph_, other).host != topo::device(graph_, device).host) continue;
+    if (nearest_of(gates_by_distance(other), other) == nearest) ++turn;
   }
   const auto equal = static_cast<std::ptrdiff_t>(nearest.size());
   if (equal > 1) std::rotate(own.begin(), own.begin() + turn % equal, own.begin() + equal);
@@ -396,11 +320,11 @@ const std::vector<int>& PathFinder::gates(int device) {
 std::optional<Path> PathFinder::between_hosts(int from, int to) {
   for (const int out : gates(from)) {
     for (const int in : gates(to)) {
-      if (tree(out, RoutePolicy::Network).length(in) <= 0) continue;
+      if (length(out, in, RoutePolicy::Network) <= 0) continue;
       Path path{.kinds = PathKind::Network};
-      append(path, tree(node_of(from), RoutePolicy::Host).links_to(out));
-      append(path, tree(out, RoutePolicy::Network).links_to(in));
-      append(path, tree(in, RoutePolicy::Host).links_to(node_of(to)));
+      append(path, route(graph_.devices[to_size(from)], out, RoutePolicy::Host));
+      append(path, route(out, in, RoutePolicy::Network));
+      append(path, route(in, graph_.devices[to_size(to)], RoutePolicy::Host));
       return path;
     }
   }
@@ -441,35 +365,32 @@ PathTable::PathTable(const Graph& graph, std::span<const int> devices, Level lev
 
 Level first_level(const Graph& graph) {
   const bool nvlink = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return graph.media.at(static_cast<std::size_t>(link.medium)).kind == LinkKind::NvLink;
+    return link_kind(graph, link) == LinkKind::NvLink;
   });
   return nvlink ? Level::NvLink : Level::All;
 }
 
-LinkProblem problem_of(const PathTable& table, std::span<const std::size_t> places) {
+LinkProblem problem_of(const PathTable& table, std::span<const int> places) {
   LinkProblem problem;
   problem.rings.n = static_cast<int>(places.size());
   problem.rings.hops.resize(places.size() * places.size());
-  std::vector<int> numbers(table.links(), -1);
-  const auto resource_of = [&](int link) {
-    int& number = numbers[static_cast<std::size_t>(link)];
-    if (number < 0) {
-      number = static_cast<int>(problem.links.size());
-      problem.links.push_back(link);
-      problem.rings.capacity.push_back(table.capacity_GBps(link));
-    }
-    return number;
-  };
+  std::map<int, int> numbers;  // of links as resources
   for (std::size_t k = 0; k < problem.rings.hops.size(); ++k) {
-    const std::size_t from = k / places.size();
-    const std::size_t to = k % places.size();
-    if (from == to || !table.between(places[from], places[to])) continue;
-    std::vector<Use> uses;
-    for (const Use& use : table.between(places[from], places[to])->uses) {
-      if (!std::isfinite(table.capacity_GBps(use.resource))) continue;
-      uses.push_back({.resource = resource_of(use.resource), .times = use.times});
+    const int from = places[k / places.size()];
+    const int to = places[k % places.size()];
+    if (from == to || !table.between(from, to)) continue;
+    std::vector<Use>& uses = problem.rings.hops[k].emplace();
+    for (const Use& use : table.between(from, to)->uses) {
+      const double capacity = table.capacity_GBps(use.resource);
+      if (!std::isfinite(capacity)) continue;
+      const auto next = static_cast<int>(problem.links.size());
+      const auto [number, is_new] = numbers.try_emplace(use.resource, next);
+      if (is_new) {
+        problem.links.push_back(use.resource);
+        problem.rings.capacity.push_back(capacity);
+      }
+      uses.push_back({.resource = number->second, .times = use.times});
     }
-    problem.rings.hops[k] = std::move(uses);
   }
   return problem;
 }

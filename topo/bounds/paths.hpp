@@ -49,17 +49,14 @@ class PathTable {
   PathTable(const Graph& graph, std::span<const int> devices, Level level,
             const BoundOptions& options);
 
-  [[nodiscard]] std::size_t size() const { return devices_.size(); }
   /// Links of the graph.
   [[nodiscard]] std::size_t links() const { return capacity_.size(); }
   /// Between the devices at these places of the list; nothing where there is no path.
-  [[nodiscard]] const std::optional<Path>& between(std::size_t from, std::size_t to) const {
-    return paths_[from * devices_.size() + to];
+  [[nodiscard]] const std::optional<Path>& between(int from, int to) const {
+    return paths_[to_size(from) * devices_.size() + to_size(to)];
   }
   /// GB/s of a link; infinite where nothing limits it.
-  [[nodiscard]] double capacity_GBps(int link) const {
-    return capacity_[static_cast<std::size_t>(link)];
-  }
+  [[nodiscard]] double capacity_GBps(int link) const { return capacity_[to_size(link)]; }
 
  private:
   std::vector<int> devices_;
@@ -76,6 +73,6 @@ struct LinkProblem {
   RingProblem rings{};
   std::vector<int> links{};
 };
-[[nodiscard]] LinkProblem problem_of(const PathTable& table, std::span<const std::size_t> places);
+[[nodiscard]] LinkProblem problem_of(const PathTable& table, std::span<const int> places);
 
 }  // namespace busbar::topo

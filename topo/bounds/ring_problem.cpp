@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace busbar::topo {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Hops at one device that begin (or end) with the same resource: together they have the bandwidth
 /// that one does, and each what its own path does.

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <vector>
 
 namespace busbar::topo {
+
+inline constexpr double kTolerance = 1e-9;  ///< relative, of rates that are computed
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A resource that a hop takes, and how often per byte sent.
 struct Use {

@@ -2,71 +2,52 @@
 #include "topo/bounds/ring_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "topo/bounds/ring_problem.hpp"
+
 namespace busbar::topo {
-namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr int kNarrow = 8;
-
-}  // namespace
-
 HeldKarp::HeldKarp(int n)
-    : cities_(n - 1),
-      width_(cities_ <= kNarrow ? kNarrow : kMostHeldKarp),
-      step_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(width_), kNever),
-      table_((std::size_t{1} << static_cast<unsigned>(cities_)) * static_cast<std::size_t>(width_),
-             kNever) {}
+    : cities_(static_cast<std::size_t>(n) - 1),
+      step_(kWidth * kWidth, kInfinity),
+      table_((std::size_t{1} << cities_) * kWidth, kInfinity) {}
 
-// The inner loop has a constant length and no branch, so that compilers make vectors of it.
-template <int Width>
-void HeldKarp::leave(std::size_t set, std::array<double, std::size_t{Width}>& next) const {
-  const double* row = table_.data() + set * Width;
-  for (std::size_t last = 0; last < static_cast<std::size_t>(cities_); ++last) {
-    if ((set >> last & 1U) == 0) continue;
-    const double* steps = step_.data() + last * Width;
-    const double so_far = row[last];
-    for (std::size_t to = 0; to < Width; ++to) {
-      const double cost = so_far + steps[to];
-      next[to] = cost < next[to] ? cost : next[to];
-    }
-  }
-}
-
-// Each set is complete before its supersets are reached, because those are greater numbers.
-template <int Width>
+// The inner loop has a constant length and no branch, so that compilers make vectors of it. Each
+// set is complete before its supersets are reached, because those are greater numbers.
 void HeldKarp::fill() {
-  const std::size_t sets = std::size_t{1} << static_cast<unsigned>(cities_);
-  for (std::size_t set = 1; set < sets; ++set) {
-    std::array<double, std::size_t{Width}> next{};
-    next.fill(kNever);
-    leave<Width>(set, next);
-    for (std::size_t to = 0; to < static_cast<std::size_t>(cities_); ++to) {
-      if ((set >> to & 1U) == 0) table_[(set | std::size_t{1} << to) * Width + to] = next[to];
+  for (std::size_t set = 1; set < std::size_t{1} << cities_; ++set) {
+    std::array<double, kWidth> next{};
+    next.fill(kInfinity);
+    for (std::size_t last = 0; last < cities_; ++last) {
+      if ((set >> last & 1U) == 0) continue;
+      const double* steps = step_.data() + last * kWidth;
+      const double so_far = best(set, last);
+      for (std::size_t to = 0; to < kWidth; ++to) {
+        const double cost = so_far + steps[to];
+        next[to] = cost < next[to] ? cost : next[to];
+      }
+    }
+    for (std::size_t to = 0; to < cities_; ++to) {
+      if ((set >> to & 1U) == 0) best(set | std::size_t{1} << to, to) = next[to];
     }
   }
 }
 
-std::vector<int> HeldKarp::trace(int last) const {
+std::vector<int> HeldKarp::trace(std::size_t last) const {
   std::vector<int> order;
-  order.reserve(static_cast<std::size_t>(cities_) + 1);
-  std::size_t set = (std::size_t{1} << static_cast<unsigned>(cities_)) - 1;
-  for (int city = last; city >= 0;) {
-    order.push_back(city + 1);
-    set ^= std::size_t{1} << static_cast<unsigned>(city);
-    int before = -1;
-    double least = kNever;
-    for (int k = 0; k < cities_; ++k) {
-      if ((set >> static_cast<unsigned>(k) & 1U) == 0) continue;
-      const auto step = static_cast<std::size_t>(k) * static_cast<std::size_t>(width_) +
-                        static_cast<std::size_t>(city);
-      if (const double cost = best(set, k) + step_[step]; cost < least) {
-        least = cost;
-        before = k;
-      }
+  std::size_t set = (std::size_t{1} << cities_) - 1;
+  for (std::size_t city = last; city < cities_;) {
+    order.push_back(static_cast<int>(city) + 1);
+    set ^= std::size_t{1} << city;
+    std::size_t before = cities_;
+    double least = kInfinity;
+    for (std::size_t k = 0; k < cities_; ++k) {
+      const double cost = best(set, k) + step_[k * kWidth + city];
+      if ((set >> k & 1U) == 0 || cost >= least) continue;
+      least = cost;
+      before = k;
     }
     city = before;
   }
@@ -76,24 +57,17 @@ std::vector<int> HeldKarp::trace(int last) const {
 }
 
 const std::vector<PricedRing>& HeldKarp::cheapest(std::span<const double> cost) {
-  const auto n = static_cast<std::size_t>(cities_) + 1;
+  const std::size_t n = cities_ + 1;
   for (std::size_t from = 1; from < n; ++from) {
     for (std::size_t to = 1; to < n; ++to) {
-      double& step = step_[(from - 1) * static_cast<std::size_t>(width_) + to - 1];
-      step = cost[from * n + to];
-      if (from == to) step = kNever;
+      step_[(from - 1) * kWidth + to - 1] = from == to ? kInfinity : cost[from * n + to];
     }
-    best(std::size_t{1} << (from - 1), static_cast<int>(from) - 1) = cost[from];
+    best(std::size_t{1} << (from - 1), from - 1) = cost[from];
   }
-  if (width_ == kNarrow) {
-    fill<kNarrow>();
-  } else {
-    fill<kMostHeldKarp>();
-  }
+  fill();
   rings_.clear();
-  const std::size_t all = (std::size_t{1} << static_cast<unsigned>(cities_)) - 1;
-  for (int last = 0; last < cities_; ++last) {
-    const double total = best(all, last) + cost[(static_cast<std::size_t>(last) + 1) * n];
+  for (std::size_t last = 0; last < cities_; ++last) {
+    const double total = best((std::size_t{1} << cities_) - 1, last) + cost[(last + 1) * n];
     if (std::isfinite(total)) rings_.push_back({.order = trace(last), .cost = total});
   }
   std::stable_sort(rings_.begin(), rings_.end(),

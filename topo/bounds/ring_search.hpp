@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -28,21 +27,19 @@ class HeldKarp {
   [[nodiscard]] const std::vector<PricedRing>& cheapest(std::span<const double> cost);
 
  private:
-  template <int Width>
-  void leave(std::size_t set, std::array<double, std::size_t{Width}>& next) const;
-  template <int Width>
+  static constexpr std::size_t kWidth = kMostHeldKarp;
+
   void fill();
-  [[nodiscard]] std::vector<int> trace(int last) const;
-  [[nodiscard]] double& best(std::size_t set, int last) {
-    return table_[set * static_cast<std::size_t>(width_) + static_cast<std::size_t>(last)];
+  [[nodiscard]] std::vector<int> trace(std::size_t last) const;
+  [[nodiscard]] double& best(std::size_t set, std::size_t last) {
+    return table_[set * kWidth + last];
   }
-  [[nodiscard]] double best(std::size_t set, int last) const {
-    return table_[set * static_cast<std::size_t>(width_) + static_cast<std::size_t>(last)];
+  [[nodiscard]] double best(std::size_t set, std::size_t last) const {
+    return table_[set * kWidth + last];
   }
 
-  int cities_;  ///< all but the one where rings begin
-  int width_;
-  std::vector<double> step_{};   ///< between cities, width x width
+  std::size_t cities_;           ///< all but the one where rings begin
+  std::vector<double> step_{};   ///< between cities, kWidth x kWidth
   std::vector<double> table_{};  ///< cheapest way through a set of cities that ends in one
   std::vector<PricedRing> rings_{};
 };

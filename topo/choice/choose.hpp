@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "topo/bounds/bound.hpp"
 
 namespace busbar::topo {
 
 enum class Policy { Prefix, Best, Worst, Median, List };
-
-[[nodiscard]] std::string_view name(Policy policy);
+constexpr auto enum_names(Policy) {
+  return std::array{Named{Policy::Prefix, "prefix"}, Named{Policy::Best, "best"},
+                    Named{Policy::Worst, "worst"}, Named{Policy::Median, "median"},
+                    Named{Policy::List, "list"}};
+}
 
 /// A set of devices and why it was taken.
 struct Choice {
@@ -57,7 +62,7 @@ struct Selection {
 [[nodiscard]] Selection parse_selection(std::string_view option, std::string_view text);
 
 /// "best", "0,3": as parse_selection reads it.
-[[nodiscard]] std::string words_of(const Selection& selection);
+[[nodiscard]] std::string to_text(const Selection& selection);
 
 /// What the selection means for k devices of one host (of all where `host` is -1). Throws Error
 /// (Usage) for a list of another length or of devices that are not there.

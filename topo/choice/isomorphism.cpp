@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 
+#include "topo/graph/graph.hpp"
+
 namespace busbar::topo {
 namespace {
-
-constexpr int kMostSteps = 4000;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
 std::uint64_t mix(std::uint64_t value) {
@@ -27,93 +26,85 @@ std::uint64_t mix(double value) { return mix(std::bit_cast<std::uint64_t>(value)
 }  // namespace
 
 /// Of rows with the same uses only the tightest binds.
-void InducedSubgraph::normalise(std::vector<Row>& rows) {
+InducedSubgraph::Rows InducedSubgraph::normalised(Rows rows) {
   for (Row& row : rows) std::sort(row.uses.begin(), row.uses.end());
-  std::sort(rows.begin(), rows.end(), [](const Row& one, const Row& other) {
-    return one.uses != other.uses ? one.uses < other.uses : one.capacity < other.capacity;
-  });
+  std::sort(rows.begin(), rows.end());
   const auto same = [](const Row& one, const Row& other) { return one.uses == other.uses; };
   rows.erase(std::unique(rows.begin(), rows.end(), same), rows.end());
+  return rows;
 }
 
 InducedSubgraph::InducedSubgraph(const RingProblem& problem, std::span<const int> set)
-    : devices_(set.size()) {
-  std::vector<int> row_of(problem.capacity.size(), -1);
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    hops_.emplace_back(set.size(), false);
-    for (std::size_t j = 0; j < set.size(); ++j) {
-      const Hop& hop = problem.hop(set[i], set[j]);
+    : devices_(static_cast<int>(set.size())) {
+  Row hops;  // which there are, whatever they use
+  std::map<int, Row> rows;
+  for (int i = 0; i < devices_; ++i) {
+    for (int j = 0; j < devices_; ++j) {
+      const Hop& hop = problem.hop(set[to_size(i)], set[to_size(j)]);
       if (i == j || !hop) continue;
-      hops_[i][j] = true;
+      hops.uses.push_back({.from = i, .to = j, .times = 0});
       for (const Use& use : *hop) {
-        int& row = row_of.at(at(use.resource));
-        if (row < 0) {
-          row = static_cast<int>(rows_.size());
-          rows_.push_back({.capacity = problem.capacity.at(at(use.resource))});
-        }
-        rows_[at(row)].uses.push_back(
-            {.from = static_cast<int>(i), .to = static_cast<int>(j), .times = use.times});
+        Row& row = rows[use.resource];
+        row.capacity = problem.capacity.at(to_size(use.resource));
+        row.uses.push_back({.from = i, .to = j, .times = use.times});
       }
     }
   }
-  normalise(rows_);
-  colour_hops();
-  colour_devices();
+  rows_.push_back(std::move(hops));
+  for (auto& [resource, row] : rows) rows_.push_back(std::move(row));
+  rows_ = normalised(std::move(rows_));
+  set_colours();
 }
 
-void InducedSubgraph::colour_hops() {
-  hop_colours_.assign(devices_, std::vector<std::uint64_t>(devices_, 0));
-  for (std::size_t i = 0; i < devices_; ++i) {
-    for (std::size_t j = 0; j < devices_; ++j) hop_colours_[i][j] = hops_[i][j] ? 1 : 0;
-  }
+/// Of hops by what they use, of devices by their hops and their neighbours' colours, often enough
+/// to reach all of the subgraph.
+void InducedSubgraph::set_colours() {
+  hop_colours_.assign(to_size(devices_ * devices_), 0);
   for (const Row& row : rows_) {
     const std::uint64_t colour = mix(mix(row.capacity), row.uses.size());
     for (const HopUse& use : row.uses) {
-      hop_colours_[at(use.from)][at(use.to)] += mix(colour, mix(use.times));
+      hop_colours_[to_size(use.from * devices_ + use.to)] += mix(colour, mix(use.times));
     }
   }
-}
-
-/// By their hops and their neighbours' colours, often enough to reach all of the subgraph.
-void InducedSubgraph::colour_devices() {
   constexpr int kRounds = 3;
-  colours_.assign(devices_, 0);
+  colours_.assign(to_size(devices_), 0);
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<std::uint64_t> next(devices_, 0);
-    for (std::size_t i = 0; i < devices_; ++i) {
-      next[i] = mix(colours_[i]);
-      for (std::size_t j = 0; j < devices_; ++j) {
-        if (i == j) continue;
-        next[i] += mix(mix(hop_colours_[i][j], hop_colours_[j][i]), colours_[j]);
+    std::vector<std::uint64_t> next;
+    for (int i = 0; i < devices_; ++i) {
+      next.push_back(mix(colours_[to_size(i)]));
+      for (int j = 0; j < devices_; ++j) {
+        if (i != j) next.back() += mix(mix(colour(i, j), colour(j, i)), colours_[to_size(j)]);
       }
     }
     colours_ = std::move(next);
   }
-  signature_ = mix(devices_, rows_.size());
+  signature_ = mix(to_size(devices_), rows_.size());
   for (const std::uint64_t colour : colours_) signature_ += mix(colour);
 }
 
 /// Whether the next device of this subgraph may become `candidate` of the other.
-bool InducedSubgraph::fits(std::span<const int> image, std::size_t candidate,
+bool InducedSubgraph::fits(std::span<const int> image, int candidate,
                            const InducedSubgraph& other) const {
-  const std::size_t next = image.size();
-  if (colours_[next] != other.colours_[candidate]) return false;
-  for (std::size_t i = 0; i < next; ++i) {
-    const std::size_t known = at(image[i]);
-    if (known == candidate) return false;
-    if (hop_colours_[i][next] != other.hop_colours_[known][candidate]) return false;
-    if (hop_colours_[next][i] != other.hop_colours_[candidate][known]) return false;
+  const auto next = static_cast<int>(image.size());
+  if (colours_[image.size()] != other.colours_[to_size(candidate)]) return false;
+  for (int i = 0; i < next; ++i) {
+    const int known = image[to_size(i)];
+    if (known == candidate || colour(i, next) != other.colour(known, candidate) ||
+        colour(next, i) != other.colour(candidate, known)) {
+      return false;
+    }
   }
   return true;
 }
 
 bool InducedSubgraph::extend(std::vector<int>& image, const InducedSubgraph& other,
                              int& steps) const {
+  constexpr int kMostSteps = 4000;
   if (++steps > kMostSteps) return false;
-  if (image.size() == devices_) return same_under(image, other);
-  for (std::size_t candidate = 0; candidate < devices_; ++candidate) {
+  if (image.size() == to_size(devices_)) return same_under(image, other);
+  for (int candidate = 0; candidate < devices_; ++candidate) {
     if (!fits(image, candidate, other)) continue;
-    image.push_back(static_cast<int>(candidate));
+    image.push_back(candidate);
     if (extend(image, other, steps)) return true;
     image.pop_back();
   }
@@ -122,20 +113,14 @@ bool InducedSubgraph::extend(std::vector<int>& image, const InducedSubgraph& oth
 
 /// Colours are only hashes: this compares the programs themselves.
 bool InducedSubgraph::same_under(std::span<const int> image, const InducedSubgraph& other) const {
-  for (std::size_t i = 0; i < devices_; ++i) {
-    for (std::size_t j = 0; j < devices_; ++j) {
-      if (hops_[i][j] != other.hops_[at(image[i])][at(image[j])]) return false;
-    }
-  }
-  std::vector<Row> rows = rows_;
+  Rows rows = rows_;
   for (Row& row : rows) {
     for (HopUse& use : row.uses) {
-      use.from = image[at(use.from)];
-      use.to = image[at(use.to)];
+      use.from = image[to_size(use.from)];
+      use.to = image[to_size(use.to)];
     }
   }
-  normalise(rows);
-  return rows == other.rows_;
+  return normalised(std::move(rows)) == other.rows_;
 }
 
 bool InducedSubgraph::isomorphic_to(const InducedSubgraph& other) const {
@@ -145,11 +130,11 @@ bool InducedSubgraph::isomorphic_to(const InducedSubgraph& other) const {
   return extend(image, other, steps);
 }
 
-bool InducedSubgraph::unchanged_by_swap(std::size_t one, std::size_t other) const {
-  if (colours_[one] != colours_[other]) return false;
-  std::vector<int> image(devices_);
+bool InducedSubgraph::unchanged_by_swap(int one, int other) const {
+  if (colours_[to_size(one)] != colours_[to_size(other)]) return false;
+  std::vector<int> image(to_size(devices_));
   std::iota(image.begin(), image.end(), 0);
-  std::swap(image[one], image[other]);
+  std::swap(image[to_size(one)], image[to_size(other)]);
   return same_under(image, *this);
 }
 

@@ -24,10 +24,10 @@ class InducedSubgraph {
   [[nodiscard]] bool isomorphic_to(const InducedSubgraph& other) const;
 
   /// Whether swapping two devices leaves the subgraph as it was.
-  [[nodiscard]] bool unchanged_by_swap(std::size_t one, std::size_t other) const;
+  [[nodiscard]] bool unchanged_by_swap(int one, int other) const;
 
  private:
-  /// A hop's use of a resource, as positions in the set.
+  /// A hop's use of a resource, by the devices' positions in the set.
   struct HopUse {
     int from = 0;
     int to = 0;
@@ -37,25 +37,27 @@ class InducedSubgraph {
   };
   /// A resource and all who share it.
   struct Row {
-    double capacity = 0;
     std::vector<HopUse> uses{};
+    double capacity = 0;
 
-    friend bool operator==(const Row&, const Row&) = default;
+    friend auto operator<=>(const Row&, const Row&) = default;
   };
+  using Rows = std::vector<Row>;
 
-  static void normalise(std::vector<Row>& rows);
+  [[nodiscard]] static Rows normalised(Rows rows);
   [[nodiscard]] bool same_under(std::span<const int> image, const InducedSubgraph& other) const;
-  [[nodiscard]] bool fits(std::span<const int> image, std::size_t candidate,
+  [[nodiscard]] bool fits(std::span<const int> image, int candidate,
                           const InducedSubgraph& other) const;
   [[nodiscard]] bool extend(std::vector<int>& image, const InducedSubgraph& other,
                             int& steps) const;
-  void colour_hops();
-  void colour_devices();
+  void set_colours();
+  [[nodiscard]] std::uint64_t colour(int from, int to) const {
+    return hop_colours_[static_cast<std::size_t>(from * devices_ + to)];
+  }
 
-  std::size_t devices_ = 0;
-  std::vector<Row> rows_{};  ///< sorted by their uses, no two with the same
-  std::vector<std::vector<bool>> hops_{};
-  std::vector<std::vector<std::uint64_t>> hop_colours_{};
+  int devices_ = 0;
+  Rows rows_{};  ///< sorted by their uses, no two with the same; the first has all hops
+  std::vector<std::uint64_t> hop_colours_{};
   std::vector<std::uint64_t> colours_{};
   std::uint64_t signature_ = 0;
 };

@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "topo/choice/switch_ports.hpp"
+#include "topo/choice/ranking.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -24,7 +22,7 @@ using Bits = std::size_t;
 
 Bits bits_of(const DeviceSet& block) {
   Bits set = 0;
-  for (const int device : block) set |= Bits{1} << static_cast<unsigned>(device);
+  for (const int device : block) set |= Bits{1} << to_size(device);
   return set;
 }
 
@@ -33,70 +31,45 @@ using Least = std::pair<std::int64_t, std::int64_t>;
 
 Least least_of(const Worth& worth) { return {worth.ring, worth.bound}; }
 
-/// One search of best partitions of all subsets, each found once.
+/// Best partitions of sets in blocks that are worth `limit` or more, each found once.
 class Division {
  public:
-  Division(std::size_t n, const std::vector<DeviceSet>& blocks, std::span<const Worth> worth)
-      : worth_(worth), by_lowest_(n), least_(Bits{1} << n), sum_(Bits{1} << n) {
+  Division(std::size_t n, std::span<const DeviceSet> blocks, std::span<const Worth> worth,
+           const Least& limit)
+      : worth_(worth), by_lowest_(n), known_(Bits{1} << n) {
+    known_.front() = Sum{.worth = Worth{}};
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      by_lowest_[static_cast<std::size_t>(blocks[i].front())].emplace_back(bits_of(blocks[i]), i);
+      if (least_of(worth[i]) < limit) continue;
+      by_lowest_[to_size(blocks[i].front())].emplace_back(bits_of(blocks[i]), i);
     }
   }
 
-  /// The least block of the best partition of a set.
-  Least least(Bits set) {
-    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-    if (set == 0) return {kMost, kMost};
-    if (least_[set]) return *least_[set];
-    std::optional<Least> best;
-    for_blocks(set, [&](Bits block, std::size_t index) {
-      const Least own = least_of(worth_[index]);
-      if (best && own <= *best) return;
-      const Least both = std::min(own, least(set & ~block));
-      if (!best || both > *best) best = both;
-    });
-    least_[set] = best;
-    return *best;
-  }
-
-  /// The greatest sum of a set over blocks that are worth `limit` or more, and the first of them.
+  /// The greatest sum over the blocks of a set, where there is a partition, and the first of them.
   struct Sum {
-    bool possible = false;
-    Worth worth{};
+    std::optional<Worth> worth{};
     std::size_t first = 0;
   };
-  const Sum& sum(Bits set, const Least& limit) {
-    if (sum_[set]) return *sum_[set];
-    Sum best{.possible = set == 0};
-    for_blocks(set, [&](Bits block, std::size_t index) {
-      if (least_of(worth_[index]) < limit) return;
-      const Sum& rest = sum(set & ~block, limit);
-      if (!rest.possible) return;
+  const Sum& sum(Bits set) {
+    if (known_[set]) return *known_[set];
+    Sum best;
+    // The first block has the lowest device of the set.
+    for (const auto& [block, index] : by_lowest_[static_cast<std::size_t>(std::countr_zero(set))]) {
+      if ((block & ~set) != 0) continue;
+      const Sum& rest = sum(set & ~block);
+      if (!rest.worth) continue;
       const Worth& own = worth_[index];
-      const Worth both{.ring = own.ring + rest.worth.ring,
-                       .bound = own.bound + rest.worth.bound,
-                       .tie = own.tie + rest.worth.tie};
-      if (!best.possible || both > best.worth) {
-        best = {.possible = true, .worth = both, .first = index};
-      }
-    });
-    return sum_[set].emplace(best);
+      const Worth both{.ring = own.ring + rest.worth->ring,
+                       .bound = own.bound + rest.worth->bound,
+                       .tie = own.tie + rest.worth->tie};
+      if (!best.worth || both > *best.worth) best = {.worth = both, .first = index};
+    }
+    return known_[set].emplace(best);
   }
 
  private:
-  /// Blocks within the set that have its lowest device: the first block of its partition.
-  template <class Call>
-  void for_blocks(Bits set, const Call& call) {
-    if (set == 0) return;
-    for (const auto& [block, index] : by_lowest_[static_cast<std::size_t>(std::countr_zero(set))]) {
-      if ((block & ~set) == 0) call(block, index);
-    }
-  }
-
   std::span<const Worth> worth_;
   std::vector<std::vector<std::pair<Bits, std::size_t>>> by_lowest_;
-  std::vector<std::optional<Least>> least_;
-  std::vector<std::optional<Sum>> sum_;
+  std::vector<std::optional<Sum>> known_;
 };
 
 std::int64_t millionths(double rate_GBps) {
@@ -107,106 +80,75 @@ std::int64_t millionths(double rate_GBps) {
 
 using Partition = std::vector<DeviceSet>;
 
-/// Equal ports side by side: no other partition has a greater sum of narrowest ports, and the
-/// narrowest of all is the same in each.
-Partition by_ports(std::span<const int> pool, std::span<const double> ports, std::size_t k,
-                   const TieBreaker& ties) {
-  std::vector<std::size_t> order(pool.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
-    return std::tuple(-ports[one], ties.numa(pool[one])) <
-           std::tuple(-ports[other], ties.numa(pool[other]));
-  });
+/// Devices of one NUMA node side by side, where all blocks have the same bound.
+Partition by_nodes(std::size_t k, const TieBreaker& ties) {
+  std::vector<int> order(ties.devices());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int one, int other) { return ties.numa(one) < ties.numa(other); });
   Partition blocks;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i % k == 0) blocks.emplace_back();
-    blocks.back().push_back(pool[order[i]]);
+  for (auto first = order.begin(); first != order.end(); first += static_cast<std::ptrdiff_t>(k)) {
+    DeviceSet& block = blocks.emplace_back(first, first + static_cast<std::ptrdiff_t>(k));
+    std::sort(block.begin(), block.end());
   }
-  for (DeviceSet& block : blocks) std::sort(block.begin(), block.end());
   std::sort(blocks.begin(), blocks.end());
   return blocks;
 }
 
-/// Begins with quick upper bounds and solves only what the best partition so far is made of: once
-/// all of that is exact, no other partition can be better.
-Partition search(const Graph& graph, std::span<const int> pool, std::size_t k,
-                 const BoundOptions& options) {
-  constexpr double kUnlimited = 1e9;  // above all scores; infinity would be near to every score
+/// All devices of a graph; nothing where they are too many.
+std::optional<Partition> divide(const Graph& graph, std::size_t k, const BoundOptions& options) {
+  const std::size_t n = device_count(graph);
   const TieBreaker ties(graph);
-  const Rater rater(graph, pool, options);
-  ScoreCache cache(rater, all_sets(pool, k));
-  const std::vector<DeviceSet>& sets = cache.sets();
-  const BlockSearch search(pool.size(), k);
-  for (;;) {
-    std::vector<Scores> scores;
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      const Scores upper = cache.upper(i);
-      scores.push_back({.ring_GBps = std::min(upper.ring_GBps, kUnlimited),
-                        .bound_GBps = std::min(upper.bound_GBps, kUnlimited)});
-    }
-    join_classes(scores);
-    std::vector<Worth> worth;
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      worth.push_back(worth_of(scores[i], ties.of(sets[i])));
-    }
-    Partition found;
-    bool news = false;
-    for (const std::size_t block : search.best(worth)) {
-      news = cache.solve(block) || news;
-      found.push_back(sets[block]);
-    }
-    if (!news) return found;
+  if (k == 1 || k == n || equal_ports_GBps(graph, options)) return by_nodes(k, ties);
+  if (n > kMostBlockDevices) return {};
+  const Rater rater(graph, options);
+  const std::vector<DeviceSet> sets = all_sets(n, k);
+  const std::vector<Scores> scores = rater.rate(sets, rater.groups(sets));
+  std::vector<Worth> worth;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    worth.push_back(worth_of(scores[i], ties.of(sets[i])));
   }
-}
-
-std::optional<Partition> partition_pool(const Graph& graph, const std::vector<int>& pool,
-                                        std::size_t k, const BoundOptions& options) {
-  if (k >= 2) {
-    if (const auto ports = switch_ports(graph, pool, options)) {
-      return by_ports(pool, *ports, k, TieBreaker(graph));
-    }
-  }
-  if (k == 1 || k == pool.size() || pool.size() > kMostBlockDevices) {
-    if (k != 1 && k != pool.size()) return {};
-    return by_ports(pool, std::vector<double>(pool.size(), 0), k, TieBreaker(graph));
-  }
-  return search(graph, pool, k, options);
+  Partition partition;
+  for (const std::size_t block : best_blocks(n, sets, worth)) partition.push_back(sets[block]);
+  return partition;
 }
 
 /// Each host by itself, where its devices are whole blocks.
 std::optional<Partition> by_hosts(const Graph& graph, std::size_t k, const BoundOptions& options) {
   std::map<int, std::vector<int>> hosts;
-  for (int i = 0; static_cast<std::size_t>(i) < device_count(graph); ++i) {
+  for (int i = 0; to_size(i) < device_count(graph); ++i) {
     hosts[device(graph, i).host].push_back(i);
   }
   Partition partition;
   for (const auto& [host, pool] : hosts) {
     if (pool.size() % k != 0) return {};
-    const auto blocks = partition_pool(graph, pool, k, options);
+    const auto blocks = divide(keep_devices(graph, pool), k, options);
     if (!blocks) return {};
-    partition.insert(partition.end(), blocks->begin(), blocks->end());
+    for (const DeviceSet& block : *blocks) {
+      DeviceSet& set = partition.emplace_back();
+      for (const int device : block) set.push_back(pool[to_size(device)]);
+    }
   }
   return partition;
 }
 
-std::vector<Choice> choices_of(const Graph& graph, const Partition& partition, bool whole,
-                               const BoundOptions& options) {
+std::vector<Choice> choices_of(const Graph& graph, const Partition& partition,
+                               std::string_view where, const BoundOptions& options) {
   std::vector<Choice> choices;
   Scores least{};
   double sum = 0;
   for (const DeviceSet& block : partition) {
-    Choice& choice = choices.emplace_back();
-    choice.policy = Policy::Best;
-    choice.bound = bound_of(graph, block, options);
-    const Scores own{.ring_GBps = choice.bound.ring_GBps, .bound_GBps = choice.bound.bound_GBps};
+    const Bound& bound =
+        choices.emplace_back(Choice{Policy::Best, bound_of(graph, block, options)}).bound;
+    const Scores own{.ring_GBps = bound.ring_GBps, .bound_GBps = bound.bound_GBps};
     least = choices.size() == 1 ? own : std::min(least, own);
     sum += own.bound_GBps;
   }
   for (Choice& choice : choices) {
     choice.reason = fmt::format(
-        "the least of {} blocks has {:.4g} GB/s, the most possible{}, and "
-        "together they have {:.4g} GB/s",
-        choices.size(), least.bound_GBps, whole ? "" : " within each host", sum);
+        "the least of {} blocks has {:.4g} GB/s, the most possible{}, and together they have "
+        "{:.4g} GB/s",
+        choices.size(), least.bound_GBps, where, sum);
   }
   return choices;
 }
@@ -220,37 +162,35 @@ Worth worth_of(const Scores& scores, const Tie& tie) {
           .tie = -((tie.off_pairs * kStep + tie.numa_nodes) * kStep + tie.nic_steps)};
 }
 
-BlockSearch::BlockSearch(std::size_t n, std::size_t k) : n_(n) {
-  std::vector<int> devices(n);
-  std::iota(devices.begin(), devices.end(), 0);
-  blocks_ = all_sets(devices, k);
-}
-
-std::vector<std::size_t> BlockSearch::best(std::span<const Worth> worth) const {
-  Division division(n_, blocks_, worth);
-  const Bits all = (Bits{1} << n_) - 1;
-  const Least limit = division.least(all);
+std::vector<std::size_t> best_blocks(std::size_t n, std::span<const DeviceSet> blocks,
+                                     std::span<const Worth> worth) {
+  const Bits all = (Bits{1} << n) - 1;
+  std::vector<Least> limits;
+  for (const Worth& one : worth) limits.push_back(least_of(one));
+  std::sort(limits.begin(), limits.end());
+  limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
+  const auto limit = std::partition_point(limits.begin() + 1, limits.end(), [&](const Least& one) {
+    return Division(n, blocks, worth, one).sum(all).worth.has_value();
+  });
+  Division division(n, blocks, worth, *std::prev(limit));
   std::vector<std::size_t> found;
-  for (Bits rest = all; rest != 0; rest &= ~bits_of(blocks_[found.back()])) {
-    found.push_back(division.sum(rest, limit).first);
+  for (Bits rest = all; rest != 0; rest &= ~bits_of(blocks[found.back()])) {
+    found.push_back(division.sum(rest).first);
   }
   return found;
 }
 
 std::vector<Choice> partition(const Graph& graph, int k, const BoundOptions& options) {
   const std::size_t n = device_count(graph);
-  if (k < 1 || n == 0 || n % static_cast<std::size_t>(k) != 0) {
+  if (k < 1 || n == 0 || n % to_size(k) != 0) {
     throw usage_error(fmt::format("--partition: blocks of {} do not divide the {} devices of '{}'",
                                   k, n, graph.name));
   }
-  std::vector<int> pool(n);
-  std::iota(pool.begin(), pool.end(), 0);
-  const auto count = static_cast<std::size_t>(k);
-  if (const auto all = partition_pool(graph, pool, count, options)) {
-    return choices_of(graph, *all, true, options);
+  if (const auto all = divide(graph, to_size(k), options)) {
+    return choices_of(graph, *all, "", options);
   }
-  if (const auto hosts = by_hosts(graph, count, options)) {
-    return choices_of(graph, *hosts, false, options);
+  if (const auto hosts = by_hosts(graph, to_size(k), options)) {
+    return choices_of(graph, *hosts, " within each host", options);
   }
   throw usage_error(fmt::format(
       "--partition: {} devices that are not in one switched domain are too many to divide in "

@@ -27,28 +27,16 @@ struct Worth {
 
 [[nodiscard]] Worth worth_of(const Scores& scores, const Tie& tie);
 
-/// Divides n devices in blocks of k by what each block is worth.
-class BlockSearch {
- public:
-  /// n <= kMostBlockDevices, of which k is a divisor.
-  BlockSearch(std::size_t n, std::size_t k);
-
-  /// All sets of k of the devices 0 to n - 1, in lexicographic order.
-  [[nodiscard]] const std::vector<DeviceSet>& blocks() const { return blocks_; }
-
-  /// Indices of blocks that have each device once, by their lowest device: the least block (ring,
-  /// then bound) is the greatest possible, then the sum; of equal ones the first in order. `worth`
-  /// is that of each block.
-  [[nodiscard]] std::vector<std::size_t> best(std::span<const Worth> worth) const;
-
- private:
-  std::size_t n_;
-  std::vector<DeviceSet> blocks_;
-};
+/// Indices of blocks (of equal size, in lexicographic order, with what each is worth) that have
+/// each of the devices 0 to n - 1 once, by their lowest device: the least block (ring, then bound)
+/// is the greatest possible, then the sum; of equal ones the first in order. n <=
+/// kMostBlockDevices.
+[[nodiscard]] std::vector<std::size_t> best_blocks(std::size_t n, std::span<const DeviceSet> blocks,
+                                                   std::span<const Worth> worth);
 
 /// All devices in sets of k for jobs that run at once: the least bound is the greatest possible,
-/// then the sum. More than 16 devices that are not one switched domain are divided host by host.
-/// Throws Error (Usage) where k does not divide the devices, or those of each host.
+/// then the sum. More than 16 devices that are not one switched domain with equal ports are divided
+/// host by host. Throws Error (Usage) where k does not divide the devices, or those of each host.
 [[nodiscard]] std::vector<Choice> partition(const Graph& graph, int k,
                                             const BoundOptions& options = {});
 

@@ -2,6 +2,8 @@
 #include "topo/choice/ranking.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -11,91 +13,57 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "topo/choice/isomorphism.hpp"
-#include "topo/choice/switch_ports.hpp"
 
 namespace busbar::topo {
 namespace {
 
-/// Places of the pool that may stand for one another.
-using Twins = std::vector<std::size_t>;
+/// Devices that may stand for one another.
+using Twins = std::vector<int>;
 
-std::vector<Twins> twins_of(std::span<const int> pool, const Rater& rater, const TieBreaker& ties) {
-  std::vector<int> all(pool.size());
+std::vector<Twins> twins_of(const Rater& rater, const TieBreaker& ties) {
+  std::vector<int> all(ties.devices());
   std::iota(all.begin(), all.end(), 0);
-  std::vector<InducedSubgraph> problems{{rater.first.problem(), all}};
-  if (rater.fallback) problems.emplace_back(rater.fallback->problem(), all);
-  const auto interchangeable = [&](std::size_t one, std::size_t other) {
-    return ties.numa(pool[one]) == ties.numa(pool[other]) &&
-           ties.nic_steps(pool[one]) == ties.nic_steps(pool[other]) &&
-           std::all_of(problems.begin(), problems.end(), [&](const InducedSubgraph& problem) {
-             return problem.unchanged_by_swap(one, other);
-           });
-  };
+  std::vector<InducedSubgraph> problems;
+  for (const RingProblem* problem : rater.problems()) problems.emplace_back(*problem, all);
   std::vector<Twins> classes;
-  for (std::size_t place = 0; place < pool.size(); ++place) {
+  for (const int device : all) {
     const auto home = std::find_if(classes.begin(), classes.end(), [&](const Twins& twins) {
-      return interchangeable(twins.front(), place);
+      const int first = twins.front();
+      return ties.numa(first) == ties.numa(device) &&
+             ties.nic_steps(first) == ties.nic_steps(device) &&
+             std::all_of(problems.begin(), problems.end(), [&](const InducedSubgraph& problem) {
+               return problem.unchanged_by_swap(first, device);
+             });
     });
     if (home == classes.end()) {
-      classes.push_back({place});
+      classes.push_back({device});
     } else {
-      home->push_back(place);
+      home->push_back(device);
     }
   }
   return classes;
 }
 
-/// All ways to take k from classes of given sizes; false where they are more than kMostSets.
-bool enumerate(const std::vector<Twins>& classes, std::size_t k,
-               std::vector<std::vector<std::size_t>>& ways) {
-  std::vector<std::size_t> room(classes.size() + 1, 0);  // what the classes from here on hold
-  for (std::size_t i = classes.size(); i-- > 0;) room[i] = room[i + 1] + classes[i].size();
-  std::vector<std::vector<std::size_t>> partial{{}};
-  std::vector<std::size_t> taken{0};
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    std::vector<std::vector<std::size_t>> next;
-    std::vector<std::size_t> next_taken;
-    for (std::size_t p = 0; p < partial.size(); ++p) {
-      const std::size_t left = k - taken[p];
-      const std::size_t least = left > room[i + 1] ? left - room[i + 1] : 0;
-      for (std::size_t count = std::min(left, classes[i].size()) + 1; count-- > least;) {
-        next.push_back(partial[p]);
-        next.back().push_back(count);
-        next_taken.push_back(taken[p] + count);
-        if (next.size() > kMostSets) return false;
-      }
-    }
-    partial = std::move(next);
-    taken = std::move(next_taken);
+/// Adds all ways to take k more from these classes, up to one more than kMostSets.
+void take(std::span<const Twins> classes, std::size_t k, const Candidate& taken,
+          std::vector<Candidate>& all) {
+  if (classes.empty()) {
+    all.push_back(taken);
+    std::sort(all.back().set.begin(), all.back().set.end());
+    return;
   }
-  ways = std::move(partial);
-  return true;
-}
-
-Candidate candidate_of(const std::vector<Twins>& classes, const std::vector<std::size_t>& way,
-                       std::span<const int> pool) {
-  Candidate candidate;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    candidate.count = multiply_counts(candidate.count, count_sets(classes[i].size(), way[i]));
-    for (std::size_t j = 0; j < way[i]; ++j) candidate.set.push_back(pool[classes[i][j]]);
+  const Twins& first = classes.front();
+  std::size_t room = 0;  // of the other classes
+  for (const Twins& twins : classes.subspan(1)) room += twins.size();
+  const std::size_t least = k > room ? k - room : 0;
+  for (std::size_t count = std::min(k, first.size()) + 1; count-- > least;) {
+    if (all.size() > kMostSets) return;
+    Candidate more = taken;
+    more.count = multiply_counts(more.count, count_sets(first.size(), count));
+    more.set.insert(more.set.end(), first.begin(),
+                    first.begin() + static_cast<std::ptrdiff_t>(count));
+    take(classes.subspan(1), k - count, more, all);
   }
-  std::sort(candidate.set.begin(), candidate.set.end());
-  return candidate;
-}
-
-std::vector<Candidate> by_classes(std::span<const int> pool, std::size_t k, const Rater& rater,
-                                  const TieBreaker& ties) {
-  const std::vector<Twins> classes = twins_of(pool, rater, ties);
-  std::vector<std::vector<std::size_t>> ways;
-  if (!enumerate(classes, k, ways)) {
-    throw usage_error(
-        fmt::format("--devices: {} of {} of {} devices are too many to compare; choose within one "
-                    "host, or give a list such as --devices 0,1,2,3",
-                    counted_sets(count_sets(pool.size(), k)), k, pool.size()));
-  }
-  std::vector<Candidate> candidates;
-  for (const auto& way : ways) candidates.push_back(candidate_of(classes, way, pool));
-  return candidates;
 }
 
 using Order = std::vector<std::size_t>;
@@ -114,166 +82,89 @@ Order sorted(std::span<const Candidate> candidates, std::span<const Scores> scor
   return order;
 }
 
-/// The first of the last class.
-std::size_t first_of_last(const Order& order, std::span<const Scores> scores) {
-  return *std::find_if(order.begin(), order.end(),
-                       [&](std::size_t index) { return scores[index] == scores[order.back()]; });
+std::uint64_t total(std::span<const Candidate> candidates) {
+  std::uint64_t sum = 0;
+  for (const Candidate& candidate : candidates) sum = add_counts(sum, candidate.count);
+  return sum;
 }
 
 /// Where half of all sets, counted from the best, are reached.
 std::size_t middle_of(const Order& order, std::span<const Candidate> candidates) {
-  std::uint64_t total = 0;
-  for (const Candidate& candidate : candidates) total = add_counts(total, candidate.count);
+  const std::uint64_t all = total(candidates);
   std::uint64_t passed = 0;
-  for (const std::size_t index : order) {
+  return *std::find_if(order.begin(), order.end(), [&](std::size_t index) {
     passed = add_counts(passed, candidates[index].count);
-    if (passed >= total / 2 + total % 2) return index;
-  }
-  return order.back();
+    return passed >= all / 2 + all % 2;
+  });
 }
 
-/// Leaves the candidates that agree with the chosen in one regard; says whether that decided.
-template <class Regard>
-bool narrow(std::vector<const Candidate*>& equals, const Candidate& chosen, Regard regard) {
-  return std::erase_if(equals, [&](const Candidate* candidate) {
-           return regard(*candidate) != regard(chosen);
-         }) > 0;
-}
+struct Decider {
+  int Tie::*regard;
+  std::string_view best;
+  std::string_view worst;
+};
+constexpr std::array kDeciders{Decider{&Tie::off_pairs, "P2P for all pairs", "a pair without P2P"},
+                               Decider{&Tie::numa_nodes, "fewest NUMA nodes", "most NUMA nodes"},
+                               Decider{&Tie::nic_steps, "nearest NIC", "farthest NIC"}};
 
-std::vector<std::string> deciders(std::vector<const Candidate*> equals, const Candidate& chosen,
+/// What decided between candidates with the scores of the chosen.
+std::vector<std::string> deciders(std::vector<Candidate> equals, const Candidate& chosen,
                                   Policy policy) {
-  const bool worst = policy == Policy::Worst;
-  std::vector<std::string> decided;
   if (policy == Policy::Median) return {"the middle of their order"};
-  if (narrow(equals, chosen, [](const Candidate& c) { return c.tie.off_pairs; })) {
-    decided.emplace_back(worst ? "a pair without P2P" : "P2P for all pairs");
+  std::vector<std::string> decided;
+  for (const Decider& decider : kDeciders) {
+    const auto others = std::erase_if(equals, [&](const Candidate& candidate) {
+      return candidate.tie.*decider.regard != chosen.tie.*decider.regard;
+    });
+    if (others == 0) continue;
+    decided.emplace_back(policy == Policy::Worst ? decider.worst : decider.best);
   }
-  if (narrow(equals, chosen, [](const Candidate& c) { return c.tie.numa_nodes; })) {
-    decided.emplace_back(worst ? "most NUMA nodes" : "fewest NUMA nodes");
-  }
-  if (narrow(equals, chosen, [](const Candidate& c) { return c.tie.nic_steps; })) {
-    decided.emplace_back(worst ? "farthest NIC" : "nearest NIC");
-  }
-  if (equals.size() > 1 || chosen.count > 1) decided.emplace_back("lowest index");
+  if (total(equals) > 1) decided.emplace_back("lowest index");
   return decided;
 }
 
-const PortClass& class_of(const std::vector<PortClass>& classes, double sets, Policy policy) {
-  if (policy == Policy::Worst) return classes.back();
-  if (policy != Policy::Median) return classes.front();
-  double passed = 0;
-  for (const PortClass& one : classes) {
-    passed += one.about;
-    if (passed >= sets / 2) return one;
-  }
-  return classes.back();
-}
-
-std::string describe(const Scores& scores) {
-  const std::string rate = fmt::format("{:.4g} GB/s", scores.bound_GBps);
-  if (scores.bound_GBps <= 0) return "no ring at all";
-  return scores.ring_GBps > 0 ? rate : rate + " without an NVLink ring";
-}
-
-std::string ties_of(const Ranked& ranked) {
-  return ranked.decided.empty() ? "" : "; " + join(ranked.decided, ", then ");
-}
-
-std::string equals_of(const Ranked& ranked) {
-  if (ranked.equal == 0) return "";
-  if (ranked.equal == 1) return " in 1 of them";
-  if (ranked.equal == kManySets) return " in most of them";
-  return fmt::format(" in {} of them", ranked.equal);
-}
-
-std::string share_of_best(const Scores& own, const Scores& best) {
-  constexpr double kHalf = 0.5;
-  const double share = own.bound_GBps / best.bound_GBps;
-  if (same_score(share, kHalf)) return "half of the best";
-  return fmt::format("{:.2g} % of the best", share * 100);
-}
-
-}  // namespace
-
-std::vector<Candidate> candidates_of(std::span<const int> pool, std::size_t k, const Rater& rater,
-                                     const TieBreaker& ties) {
-  std::vector<Candidate> candidates;
-  if (count_sets(pool.size(), k) > kMostSets) {
-    candidates = by_classes(pool, k, rater, ties);
-  } else {
-    for (DeviceSet& set : all_sets(pool, k)) candidates.push_back({.set = std::move(set)});
-  }
-  for (Candidate& candidate : candidates) candidate.tie = ties.of(candidate.set);
-  return candidates;
-}
-
-std::vector<DeviceSet> sets_of(std::span<const Candidate> candidates) {
-  std::vector<DeviceSet> sets;
-  sets.reserve(candidates.size());
-  for (const Candidate& candidate : candidates) sets.push_back(candidate.set);
-  return sets;
-}
-
-Ranked rank_all(std::span<const Candidate> candidates, ScoreCache& cache, Policy policy) {
-  const std::vector<Scores> scores = cache.solve_all();
+Ranked rank_all(std::span<const Candidate> candidates, std::span<const Scores> scores,
+                Policy policy) {
   const Order order = sorted(candidates, scores, policy == Policy::Worst);
   std::size_t chosen = order.front();
-  if (policy == Policy::Worst) chosen = first_of_last(order, scores);
   if (policy == Policy::Median) chosen = middle_of(order, candidates);
+  if (policy == Policy::Worst) {  // the first of the last class
+    chosen = *std::find_if(order.begin(), order.end(),
+                           [&](std::size_t one) { return scores[one] == scores[order.back()]; });
+  }
+  std::vector<Candidate> equals;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (scores[i] == scores[chosen]) equals.push_back(candidates[i]);
+  }
   Ranked ranked{.set = candidates[chosen].set,
                 .own = scores[chosen],
+                .sets = total(candidates),
+                .equal = total(equals),
                 .best = scores[order.front()],
                 .best_set = candidates[order.front()].set,
                 .worst = scores[order.back()]};
-  std::vector<const Candidate*> equals;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    ranked.sets = add_counts(ranked.sets, candidates[i].count);
-    if (scores[i] != scores[chosen]) continue;
-    ranked.equal = add_counts(ranked.equal, candidates[i].count);
-    equals.push_back(&candidates[i]);
-  }
   if (ranked.equal > 1) ranked.decided = deciders(std::move(equals), candidates[chosen], policy);
   return ranked;
 }
 
-Ranked rank_best(std::span<const Candidate> candidates, ScoreCache& cache) {
-  const auto [chosen, scores] = cache.best([&](std::size_t one, std::size_t other) {
-    return std::tie(candidates[one].tie, candidates[one].set) <
-           std::tie(candidates[other].tie, candidates[other].set);
-  });
-  const DeviceSet& set = candidates[chosen].set;
-  Ranked ranked{.set = set,
-                .own = scores,
-                .best = scores,
-                .best_set = set,
-                .decided = {"equals by fewest NUMA nodes, nearest NIC, lowest index"}};
-  for (const Candidate& candidate : candidates) {
-    ranked.sets = add_counts(ranked.sets, candidate.count);
-  }
-  return ranked;
-}
-
-Ranked rank_by_ports(std::span<const int> pool, std::span<const double> ports, std::size_t k,
-                     const TieBreaker& ties, Policy policy) {
-  const std::vector<PortClass> classes = port_classes(ports, k);
-  const PortClass& taken = class_of(classes, about_sets(pool.size(), k), policy);
-  const auto scores = [](const PortClass& one) {
-    return Scores{.ring_GBps = one.port_GBps, .bound_GBps = one.port_GBps};
-  };
+/// Where all sets have this bound.
+Ranked rank_equal(double GBps, std::size_t k, const TieBreaker& ties, Policy policy) {
+  const Scores scores{.ring_GBps = GBps, .bound_GBps = GBps};
   const bool spread = policy == Policy::Worst;
-  const double most = classes.front().port_GBps;
-  Ranked ranked{.set = pick_by_ports(pool, ports, ties,
-                                     {.k = k, .level_GBps = taken.port_GBps, .spread = spread}),
-                .own = scores(taken),
-                .sets = count_sets(pool.size(), k),
-                .equal = taken.count,
-                .best = scores(classes.front()),
-                .best_set = pick_by_ports(pool, ports, ties, {.k = k, .level_GBps = most}),
-                .worst = scores(classes.back())};
-  if (ranked.equal < 2) return ranked;
+  const std::uint64_t sets = count_sets(ties.devices(), k);
+  Ranked ranked{.set = pick_by_ties(k, ties, spread),
+                .own = scores,
+                .sets = sets,
+                .equal = sets,
+                .best = scores,
+                .worst = scores};
+  if (sets < 2) return ranked;
   const auto differ = [&](auto regard) {
-    return std::any_of(pool.begin(), pool.end(),
-                       [&](int device) { return regard(device) != regard(pool.front()); });
+    const auto devices = static_cast<int>(ties.devices());
+    for (int device = 1; device < devices; ++device) {
+      if (regard(device) != regard(0)) return true;
+    }
+    return false;
   };
   if (differ([&](int device) { return ties.numa(device); })) {
     ranked.decided.emplace_back(spread ? "most NUMA nodes" : "fewest NUMA nodes");
@@ -285,8 +176,125 @@ Ranked rank_by_ports(std::span<const int> pool, std::span<const double> ports, s
   return ranked;
 }
 
+std::string describe(const Scores& scores) {
+  const std::string rate = fmt::format("{:.4g} GB/s", scores.bound_GBps);
+  if (scores.bound_GBps <= 0) return "no ring at all";
+  return scores.ring_GBps > 0 ? rate : rate + " without an NVLink ring";
+}
+
+std::string equals_of(const Ranked& ranked) {
+  if (ranked.equal == kManySets) return " in most of them";
+  return ranked.equal == 0 ? "" : fmt::format(" in {} of them", ranked.equal);
+}
+
+std::string share_of_best(const Scores& own, const Scores& best) {
+  constexpr double kHalf = 0.5;
+  const double share = own.bound_GBps / best.bound_GBps;
+  if (same_score(share, kHalf)) return "half of the best";
+  return fmt::format("{:.2g} % of the best", share * 100);
+}
+
+/// A set, or part of one: its cost, and the devices that it lacks. Of two sets of one size the
+/// lower list is the one with the lowest device not in both; that stays so when both gain the same
+/// others, which the dynamic program needs.
+using Part = std::pair<std::int64_t, std::vector<bool>>;
+
+}  // namespace
+
+std::vector<Candidate> candidates_of(std::size_t k, const Rater& rater, const TieBreaker& ties) {
+  std::vector<Candidate> candidates;
+  const std::size_t n = ties.devices();
+  if (const std::uint64_t sets = count_sets(n, k); sets > kMostSets) {
+    take(twins_of(rater, ties), k, {}, candidates);
+    if (candidates.size() > kMostSets) {
+      throw usage_error(
+          fmt::format("--devices: {} of {} of {} devices are too many to compare; choose within "
+                      "one host, or give a list such as --devices 0,1,2,3",
+                      counted_sets(sets), k, n));
+    }
+  } else {
+    for (DeviceSet& set : all_sets(n, k)) candidates.push_back({.set = std::move(set)});
+  }
+  for (Candidate& candidate : candidates) candidate.tie = ties.of(candidate.set);
+  return candidates;
+}
+
+std::vector<DeviceSet> sets_of(std::span<const Candidate> candidates) {
+  std::vector<DeviceSet> sets;
+  for (const Candidate& candidate : candidates) sets.push_back(candidate.set);
+  return sets;
+}
+
+std::optional<double> equal_ports_GBps(const Graph& graph, const BoundOptions& options) {
+  std::vector<int> all(device_count(graph));
+  std::iota(all.begin(), all.end(), 0);
+  const auto domain = all.size() < 2 ? std::nullopt : switched_domain(graph, all, options);
+  if (!domain || domain->narrowest.size() < domain->links.size()) return std::nullopt;
+  return domain->port_GBps;
+}
+
+DeviceSet pick_by_ties(std::size_t k, const TieBreaker& ties, bool spread) {
+  const std::int64_t sign = spread ? -1 : 1;
+  constexpr std::int64_t kNodeCost = std::int64_t{1} << 32U;  // more than all NIC steps
+  const auto devices = static_cast<int>(ties.devices());
+  std::map<int, std::vector<std::pair<std::int64_t, int>>> nodes;  // with the costs of each device
+  for (int device = 0; device < devices; ++device) {
+    nodes[ties.numa(device)].emplace_back(sign * ties.nic_steps(device), device);
+  }
+  std::vector<std::optional<Part>> best(k + 1);  // by size
+  best.front() = Part{0, std::vector<bool>(ties.devices(), true)};
+  for (auto& [node, members] : nodes) {
+    std::sort(members.begin(), members.end());
+    std::vector<std::optional<Part>> next = best;
+    for (std::size_t size = 0; size < k; ++size) {
+      if (!best[size]) continue;
+      Part part = *best[size];
+      part.first += sign * kNodeCost;
+      for (std::size_t more = 0; more < members.size() && size + more < k; ++more) {
+        part.first += members[more].first;
+        part.second[to_size(members[more].second)] = false;
+        std::optional<Part>& known = next[size + more + 1];
+        if (!known || part < *known) known = part;
+      }
+    }
+    best = std::move(next);
+  }
+  DeviceSet set;
+  for (int device = 0; device < devices; ++device) {
+    if (!best.back()->second[to_size(device)]) set.push_back(device);
+  }
+  return set;
+}
+
+Ranked rank(const Graph& graph, std::size_t k, Policy policy, const BoundOptions& options) {
+  constexpr std::size_t kMostSolved = 400;  // the best of more different problems is searched for
+  const TieBreaker ties(graph);
+  if (k >= 2) {
+    if (const auto GBps = equal_ports_GBps(graph, options)) {
+      return rank_equal(*GBps, k, ties, policy);
+    }
+  }
+  const Rater rater(graph, options);
+  const std::vector<Candidate> candidates = candidates_of(k, rater, ties);
+  const std::vector<DeviceSet> sets = sets_of(candidates);
+  const std::vector<Group> groups = rater.groups(sets);
+  if (policy != Policy::Best || groups.size() <= kMostSolved) {
+    return rank_all(candidates, rater.rate(sets, groups), policy);
+  }
+  const auto [chosen, scores] = rater.best(sets, groups, [&](std::size_t one, std::size_t other) {
+    return std::tie(candidates[one].tie, candidates[one].set) <
+           std::tie(candidates[other].tie, candidates[other].set);
+  });
+  return {.set = sets[chosen],
+          .own = scores,
+          .sets = total(candidates),
+          .best = scores,
+          .best_set = sets[chosen],
+          .decided = {"equals by fewest NUMA nodes, nearest NIC, lowest index"}};
+}
+
 std::string reason_of(const Ranked& ranked, Policy policy) {
-  const std::string ties = ties_of(ranked);
+  const std::string ties = ranked.decided.empty() ? "" : "; " + join(ranked.decided, ", then ");
   if (ranked.set.size() < 2) return fmt::format("one device of {}{}", ranked.sets, ties);
   const std::string own = describe(ranked.own);
   if (ranked.sets == 1) return "the only set: " + own;

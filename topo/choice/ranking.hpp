@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,15 +19,24 @@ struct Candidate {
   Tie tie{};
 };
 
-/// All sets of k of the pool, one by one up to kMostSets; beyond that by how many of each class of
+/// All sets of k devices, one by one up to kMostSets; beyond that by how many of each class of
 /// interchangeable devices they have (those of one NUMA node, one distance to the NICs, and whose
 /// swap leaves every path's capacity as it was). Throws Error (Usage) where those classes, too, are
 /// more than kMostSets.
-[[nodiscard]] std::vector<Candidate> candidates_of(std::span<const int> pool, std::size_t k,
-                                                   const Rater& rater, const TieBreaker& ties);
+[[nodiscard]] std::vector<Candidate> candidates_of(std::size_t k, const Rater& rater,
+                                                   const TieBreaker& ties);
 
 /// The sets of the candidates, in their order.
 [[nodiscard]] std::vector<DeviceSet> sets_of(std::span<const Candidate> candidates);
+
+/// GB/s of any two or more of the devices, where all have equal ports at the same NVSwitches.
+[[nodiscard]] std::optional<double> equal_ports_GBps(const Graph& graph,
+                                                     const BoundOptions& options);
+
+/// Of sets with equal bounds the first by NUMA nodes (fewest, or where `spread` most), NIC steps
+/// (nearest, or farthest) and lowest indices, without trying them: a dynamic program over NUMA
+/// nodes.
+[[nodiscard]] DeviceSet pick_by_ties(std::size_t k, const TieBreaker& ties, bool spread);
 
 /// What a policy took and what it was compared with.
 struct Ranked {
@@ -42,18 +50,12 @@ struct Ranked {
   std::vector<std::string> decided{};  ///< what decided between equals, first to last
 };
 
-/// Rates all candidates and takes one by the policy: Best, Worst or Median (the middle of all sets
-/// in order, the better of two). Worst turns NUMA nodes and NIC steps around; the lowest indices
-/// win in each. `cache` has the candidates' sets.
-[[nodiscard]] Ranked rank_all(std::span<const Candidate> candidates, ScoreCache& cache,
-                              Policy policy);
-
-/// The same set as rank_all gives for Best, sooner; counts no equals and looks for no worst.
-[[nodiscard]] Ranked rank_best(std::span<const Candidate> candidates, ScoreCache& cache);
-
-/// Of a switched domain, where the ports say all: by counting.
-[[nodiscard]] Ranked rank_by_ports(std::span<const int> pool, std::span<const double> ports,
-                                   std::size_t k, const TieBreaker& ties, Policy policy);
+/// Rates sets of k devices and takes one by the policy: Best, Worst or Median (the middle of all
+/// sets in order, the better of two). Worst turns NUMA nodes and NIC steps around; the lowest
+/// indices win in each. Where hundreds of problems differ, Best counts no equals and looks for no
+/// worst.
+[[nodiscard]] Ranked rank(const Graph& graph, std::size_t k, Policy policy,
+                          const BoundOptions& options);
 
 /// Why a policy took this set: one line.
 [[nodiscard]] std::string reason_of(const Ranked& ranked, Policy policy);

@@ -27,91 +27,58 @@ inline constexpr double kSameScore = 1e-6;
 /// Replaces each score by the greatest of its class, so that equal classes are equal numbers.
 void join_classes(std::span<Scores> scores);
 
-/// Packs rings in many sets of a few devices, with one table of their paths.
+/// Indices of sets whose problems are isomorphic: solving one of them is enough.
+using Group = std::vector<std::size_t>;
+
+/// Packs rings in many sets of a graph's devices, with one table of their paths.
 class RingRater {
  public:
-  /// Sets are of these devices (indices, ascending).
-  RingRater(const Graph& graph, std::span<const int> pool, Level level,
-            const BoundOptions& options);
+  RingRater(const Graph& graph, Level level, const BoundOptions& options);
 
-  /// The problem of the whole pool; device i of it is the pool's i-th.
+  /// The problem of all devices.
   [[nodiscard]] const RingProblem& problem() const { return problem_; }
+  [[nodiscard]] std::vector<Group> groups(std::span<const DeviceSet> sets) const;
 
   /// GB/s of the best packing, or the least proven upper end of it; 0 for fewer than two devices.
-  [[nodiscard]] double rate_GBps(std::span<const int> set) const;
-  /// The same where it is `least` or more; else nothing, and mostly sooner.
-  [[nodiscard]] std::optional<double> rate_from_GBps(std::span<const int> set, double least) const;
+  /// Nothing, and mostly sooner, where it is below `least`.
+  [[nodiscard]] std::optional<double> rate_GBps(std::span<const int> set, double least = 0) const;
   /// At least rate_GBps, in microseconds.
   [[nodiscard]] double upper_GBps(std::span<const int> set) const;
-  /// Indices of sets with isomorphic problems; solving one of a group is enough.
-  [[nodiscard]] std::vector<std::vector<std::size_t>> groups(std::span<const DeviceSet> sets) const;
 
  private:
-  [[nodiscard]] std::size_t index_in_pool(int device) const;
-  [[nodiscard]] RingProblem problem_of_set(std::span<const int> set) const;
-
-  std::vector<int> pool_;
   PathTable table_;
   RingProblem problem_;
 };
 
-/// Rates sets as bound_of does: over NVLink, or where no ring closes there, over all links.
-struct Rater {
-  Rater(const Graph& graph, std::span<const int> pool, const BoundOptions& options);
-
-  RingRater first;
-  std::optional<RingRater> fallback{};  ///< nothing where the first has all links already
+/// The best set, and what it is rated.
+struct BestSet {
+  std::size_t set = 0;
+  Scores scores{};
 };
 
-/// Scores of sets, each computed once for all sets with isomorphic problems, and only when needed.
-class ScoreCache {
+/// Rates sets as bound_of does: over NVLink, or where no ring closes there, over all links.
+class Rater {
  public:
-  /// The rater must outlive it.
-  ScoreCache(const Rater& rater, std::vector<DeviceSet> sets);
+  Rater(const Graph& graph, const BoundOptions& options);
 
-  [[nodiscard]] const std::vector<DeviceSet>& sets() const { return sets_; }
-  /// How many problems differ.
-  [[nodiscard]] std::size_t problems() const { return first_.problems.size(); }
-
-  /// Exact scores of all sets, with classes joined.
-  [[nodiscard]] std::vector<Scores> solve_all();
-  /// Exact, or never less than exact.
-  [[nodiscard]] Scores upper(std::size_t set) const;
-  /// Makes upper() exact; false where it was.
-  bool solve(std::size_t set);
+  /// The problems that the rates come from.
+  [[nodiscard]] std::vector<const RingProblem*> problems() const;
+  /// By the first level's problems.
+  [[nodiscard]] std::vector<Group> groups(std::span<const DeviceSet> sets) const {
+    return first_.groups(sets);
+  }
+  /// Scores of all sets, each group's computed once, with classes joined.
+  [[nodiscard]] std::vector<Scores> rate(std::span<const DeviceSet> sets,
+                                         std::span<const Group> groups) const;
 
   using Order = std::function<bool(std::size_t, std::size_t)>;
-  struct Best {
-    std::size_t set = 0;
-    Scores scores{};
-  };
-  /// The set with the best scores, of equal ones the first by `before`: branch and bound.
-  [[nodiscard]] Best best(const Order& before);
+  /// The set with the best scores, of equal ones the first by `before`, without rating all.
+  [[nodiscard]] BestSet best(std::span<const DeviceSet> sets, std::span<const Group> groups,
+                             const Order& before) const;
 
  private:
-  /// Sets with one problem.
-  struct Problem {
-    std::vector<std::size_t> sets{};
-    double upper = 0;
-    std::optional<double> exact{};
-  };
-  /// One level's problems.
-  struct Column {
-    const RingRater* rater = nullptr;
-    std::vector<Problem> problems{};
-    std::vector<std::size_t> problem_of{};  ///< of each set
-  };
-
-  [[nodiscard]] Column column_of(const RingRater& rater) const;
-  [[nodiscard]] static double value(const Column& column, std::size_t set);
-  [[nodiscard]] Best best_of(const Column& column, const Order& before) const;
-  Column& fallback();
-  bool solve(Column& column, std::size_t set);
-
-  const Rater& rater_;
-  std::vector<DeviceSet> sets_;
-  Column first_;
-  std::optional<Column> fallback_{};  ///< once a set was found that needs it
+  RingRater first_;
+  std::optional<RingRater> fallback_{};  ///< nothing where the first has all links already
 };
 
 }  // namespace busbar::topo

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <queue>
 #include <set>
 #include <utility>
 
@@ -14,93 +13,51 @@
 namespace busbar::topo {
 namespace {
 
-constexpr int kProcessorStep = 10;
-constexpr int kSmpStep = 100;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-/// No way to a NIC leads through these.
-bool ends_path(NodeKind kind) {
-  return kind == NodeKind::Gpu || kind == NodeKind::NvSwitch || kind == NodeKind::Network ||
-         kind == NodeKind::Nic;
+int steps_over(const Graph& graph, const Link& link) {
+  constexpr int kProcessorStep = 10;
+  constexpr int kSmpStep = 100;
+  const int steps = link_kind(graph, link) == LinkKind::Smp ? 1 + kSmpStep : 1;
+  switch (node_of(graph, link.to).kind) {
+    case NodeKind::Processor:
+    case NodeKind::HostBridge:
+    case NodeKind::Numa:
+    case NodeKind::Package: return steps + kProcessorStep;
+    default: return steps;
+  }
 }
 
-int step(const Graph& graph, const Link& link) {
-  const NodeKind kind = graph.nodes.at(at(link.to)).kind;
-  int steps = 1;
-  if (graph.media.at(at(link.medium)).kind == LinkKind::Smp) steps += kSmpStep;
-  if (kind == NodeKind::Processor || kind == NodeKind::HostBridge || kind == NodeKind::Numa ||
-      kind == NodeKind::Package) {
-    steps += kProcessorStep;
+/// From every node to its nearest NIC. No way leads through a device or an NVSwitch.
+std::vector<int> steps_to_nics(const Graph& graph) {
+  std::vector<int> steps;
+  for (const Node& node : graph.nodes) {
+    steps.push_back(node.kind == NodeKind::Nic ? 0 : TieBreaker::kNoNic);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Link& link : graph.links) {
+      const NodeKind end = node_of(graph, link.to).kind;
+      if (end == NodeKind::Gpu || end == NodeKind::NvSwitch || end == NodeKind::Network ||
+          link_kind(graph, link) == LinkKind::Network) {
+        continue;
+      }
+      const int there = steps.at(to_size(link.to)) + steps_over(graph, link);
+      if (there >= steps.at(to_size(link.from))) continue;
+      steps[to_size(link.from)] = there;
+      changed = true;
+    }
   }
   return steps;
 }
 
-/// The links into each node, less those of the network.
-std::vector<std::vector<const Link*>> incoming_of(const Graph& graph) {
-  std::vector<std::vector<const Link*>> incoming(graph.nodes.size());
-  for (const Link& link : graph.links) {
-    if (graph.media.at(at(link.medium)).kind != LinkKind::Network) {
-      incoming.at(at(link.to)).push_back(&link);
-    }
+/// Adds all sets that continue `set` with some of `rest`.
+void extend(std::span<const int> rest, std::size_t k, DeviceSet& set,
+            std::vector<DeviceSet>& sets) {
+  if (set.size() == k) sets.push_back(set);
+  for (; set.size() < k && set.size() + rest.size() >= k; rest = rest.subspan(1)) {
+    set.push_back(rest.front());
+    extend(rest.subspan(1), k, set, sets);
+    set.pop_back();
   }
-  return incoming;
-}
-
-/// Steps from every node to its nearest NIC: Dijkstra's search from all NICs at once, backwards.
-std::vector<int> steps_to_nics(const Graph& graph) {
-  const auto incoming = incoming_of(graph);
-  std::vector<int> best(graph.nodes.size(), TieBreaker::kNoNic);
-  using Entry = std::pair<int, int>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
-    if (graph.nodes[node].kind != NodeKind::Nic) continue;
-    best[node] = 0;
-    queue.emplace(0, static_cast<int>(node));
-  }
-  while (!queue.empty()) {
-    const auto [steps, node] = queue.top();
-    queue.pop();
-    if (steps > best[at(node)] || (steps > 0 && ends_path(graph.nodes[at(node)].kind))) continue;
-    for (const Link* link : incoming[at(node)]) {
-      const int there = steps + step(graph, *link);
-      if (there >= best.at(at(link->from))) continue;
-      best[at(link->from)] = there;
-      queue.emplace(there, link->from);
-    }
-  }
-  return best;
-}
-
-/// The ends of the NVLinks of a device: other devices and switches.
-std::vector<std::set<int>> nvlink_ends(const Graph& graph) {
-  std::vector<std::set<int>> ends(graph.nodes.size());
-  for (const Link& link : graph.links) {
-    if (graph.media.at(at(link.medium)).kind == LinkKind::NvLink) {
-      ends.at(at(link.from)).insert(link.to);
-    }
-  }
-  return ends;
-}
-
-bool joined(const Graph& graph, const std::vector<std::set<int>>& ends, int one, int other) {
-  const auto& ours = ends[at(one)];
-  if (ours.contains(other)) return true;
-  return std::any_of(ours.begin(), ours.end(), [&](int end) {
-    return graph.nodes[at(end)].kind == NodeKind::NvSwitch && ends[at(other)].contains(end);
-  });
-}
-
-/// Moves to the next set of positions below n in lexicographic order; false after the last.
-bool advance(std::vector<std::size_t>& positions, std::size_t n) {
-  const std::size_t k = positions.size();
-  for (std::size_t i = k; i-- > 0;) {
-    if (positions[i] == n - k + i) continue;
-    ++positions[i];
-    for (std::size_t j = i + 1; j < k; ++j) positions[j] = positions[j - 1] + 1;
-    return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -139,17 +96,12 @@ std::string counted_sets(std::uint64_t count) {
   return fmt::format("{} set{}", count, count == 1 ? "" : "s");
 }
 
-std::vector<DeviceSet> all_sets(std::span<const int> pool, std::size_t k) {
+std::vector<DeviceSet> all_sets(std::size_t n, std::size_t k) {
+  std::vector<int> devices(n);
+  std::iota(devices.begin(), devices.end(), 0);
+  DeviceSet set;
   std::vector<DeviceSet> sets;
-  if (k > pool.size()) return sets;
-  std::vector<std::size_t> positions(k);
-  std::iota(positions.begin(), positions.end(), std::size_t{0});
-  do {
-    DeviceSet set;
-    set.reserve(k);
-    for (const std::size_t position : positions) set.push_back(pool[position]);
-    sets.push_back(std::move(set));
-  } while (advance(positions, pool.size()));
+  extend(devices, k, set, sets);
   return sets;
 }
 
@@ -160,40 +112,34 @@ std::string describe_set(std::span<const int> set) {
 TieBreaker::TieBreaker(const Graph& graph) {
   const std::vector<int> steps = steps_to_nics(graph);
   std::map<std::pair<int, int>, int> numbers;
-  for (const int node : graph.devices) {
-    const Node& device = graph.nodes.at(at(node));
+  for (const int number : graph.devices) {
+    const Node& device = node_of(graph, number);
     const auto next = static_cast<int>(numbers.size());
     numa_.push_back(numbers.try_emplace({device.host, device.numa}, next).first->second);
-    nic_steps_.push_back(steps.at(at(node)));
+    nic_steps_.push_back(steps.at(to_size(number)));
   }
-  if (graph.p2p.empty()) return;
-  const auto ends = nvlink_ends(graph);
-  const std::size_t n = graph.devices.size();
+  const std::size_t n = graph.p2p.size();
   off_.assign(n, std::vector<bool>(n, false));
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
-      off_[i][j] = graph.p2p.at(i).at(j) == P2p::Off &&
-                   !joined(graph, ends, graph.devices[i], graph.devices[j]);
+      off_[i][j] = i != j && graph.p2p[i].at(j) == P2p::Off &&
+                   nvlinks(graph, graph.devices[i], graph.devices[j]) <= 0;
     }
   }
 }
 
 Tie TieBreaker::of(std::span<const int> devices) const {
   Tie tie;
-  std::vector<int> nodes;
+  std::set<int> nodes;
   for (const int device : devices) {
-    nodes.push_back(numa(device));
+    nodes.insert(numa(device));
     tie.nic_steps += nic_steps(device);
+    const bool off = !off_.empty() && std::any_of(devices.begin(), devices.end(), [&](int other) {
+      return off_[to_size(device)][to_size(other)];
+    });
+    if (off) tie.off_pairs = 1;
   }
-  std::sort(nodes.begin(), nodes.end());
-  tie.numa_nodes =
-      static_cast<int>(std::distance(nodes.begin(), std::unique(nodes.begin(), nodes.end())));
-  if (off_.empty()) return tie;
-  const bool off = std::any_of(devices.begin(), devices.end(), [&](int i) {
-    return std::any_of(devices.begin(), devices.end(),
-                       [&](int j) { return i != j && off_[at(i)][at(j)]; });
-  });
-  tie.off_pairs = off ? 1 : 0;
+  tie.numa_nodes = static_cast<int>(nodes.size());
   return tie;
 }
 

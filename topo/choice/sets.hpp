@@ -32,8 +32,8 @@ inline constexpr std::uint64_t kMostSets = 20'000;
 /// "1 set", "70 sets", "more than 1.8e19 sets".
 [[nodiscard]] std::string counted_sets(std::uint64_t count);
 
-/// All sets of k of the pool (ascending), in lexicographic order; one empty set for k = 0.
-[[nodiscard]] std::vector<DeviceSet> all_sets(std::span<const int> pool, std::size_t k);
+/// All sets of k of the devices 0 to n - 1, in lexicographic order; one empty set for k = 0.
+[[nodiscard]] std::vector<DeviceSet> all_sets(std::size_t n, std::size_t k);
 
 /// "{0,3}".
 [[nodiscard]] std::string describe_set(std::span<const int> set);
@@ -52,15 +52,14 @@ class TieBreaker {
  public:
   explicit TieBreaker(const Graph& graph);
 
+  [[nodiscard]] std::size_t devices() const { return numa_.size(); }
   [[nodiscard]] Tie of(std::span<const int> devices) const;
   /// A number for the device's NUMA node, the same for its neighbours there; unknown nodes of one
   /// host are one.
-  [[nodiscard]] int numa(int device) const { return numa_.at(static_cast<std::size_t>(device)); }
+  [[nodiscard]] int numa(int device) const { return numa_.at(to_size(device)); }
   /// Links to the nearest NIC, 10 more for each processor between and 100 for each link between
   /// processors, so that PIX < PXB < PHB < NODE < SYS; kNoNic where none is reached.
-  [[nodiscard]] int nic_steps(int device) const {
-    return nic_steps_.at(static_cast<std::size_t>(device));
-  }
+  [[nodiscard]] int nic_steps(int device) const { return nic_steps_.at(to_size(device)); }
 
   static constexpr int kNoNic = 1000;
 

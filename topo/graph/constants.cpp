@@ -1,129 +1,78 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/graph/constants.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
+#include <limits>
+#include <string>
 
 #include <fmt/format.h>
+
+#include "base/text.hpp"
 
 namespace busbar::topo {
 namespace {
 
+constexpr int kAnyModel = std::numeric_limits<int>::min();
 constexpr std::string_view kNcclSource = "NCCL: src/graph/topo.h";
 
-// The first whose words are in the name counts, so the longer names come first.
+constexpr GpuModel linked(std::string_view name, int nvlink, int links, int pcie) {
+  return {.name = name, .nvlink_generation = nvlink, .links = links, .pcie_generation = pcie};
+}
+constexpr GpuModel card(std::string_view name, int pcie) { return linked(name, 0, 0, pcie); }
+constexpr GpuModel sxm(std::string_view name, int nvlink, int links, int pcie) {
+  GpuModel model = linked(name, nvlink, links, pcie);
+  model.always_linked = true;
+  return model;
+}
+constexpr GpuModel ga102(std::string_view name) {
+  GpuModel model = linked(name, 3, 4, 4);
+  model.small_links = true;
+  return model;
+}
+
+// The first whose name is in a GPU's counts, so the longer ones come first.
 constexpr std::array kModels{
-    GpuModel{.words = "p100-sxm",
-             .nvlink_generation = 1,
-             .links = 4,
-             .pcie_generation = 3,
-             .always_linked = true},
-    GpuModel{.words = "v100-sxm",
-             .nvlink_generation = 2,
-             .links = 6,
-             .pcie_generation = 3,
-             .always_linked = true},
-    GpuModel{.words = "v100-pcie", .pcie_generation = 3},
-    GpuModel{.words = "p100-pcie", .pcie_generation = 3},
-    GpuModel{.words = "a100-sxm",
-             .nvlink_generation = 3,
-             .links = 12,
-             .pcie_generation = 4,
-             .always_linked = true},
-    GpuModel{.words = "a100", .nvlink_generation = 3, .links = 12, .pcie_generation = 4},
-    GpuModel{.words = "a800-sxm",
-             .nvlink_generation = 3,
-             .links = 8,
-             .pcie_generation = 4,
-             .always_linked = true},
-    GpuModel{.words = "a800", .nvlink_generation = 3, .links = 8, .pcie_generation = 4},
-    GpuModel{.words = "a30", .nvlink_generation = 3, .links = 4, .pcie_generation = 4},
-    GpuModel{.words = "h800", .nvlink_generation = 4, .links = 8, .pcie_generation = 5},
-    GpuModel{.words = "h100 pcie", .nvlink_generation = 4, .links = 12, .pcie_generation = 5},
-    GpuModel{.words = "h100 nvl", .nvlink_generation = 4, .links = 12, .pcie_generation = 5},
-    GpuModel{.words = "h100",
-             .nvlink_generation = 4,
-             .links = 18,
-             .pcie_generation = 5,
-             .always_linked = true},
-    GpuModel{.words = "h200 nvl", .nvlink_generation = 4, .links = 18, .pcie_generation = 5},
-    GpuModel{.words = "gh200", .nvlink_generation = 4, .links = 18, .pcie_generation = 5},
-    GpuModel{.words = "h200",
-             .nvlink_generation = 4,
-             .links = 18,
-             .pcie_generation = 5,
-             .always_linked = true},
-    GpuModel{.words = "h20",
-             .nvlink_generation = 4,
-             .links = 18,
-             .pcie_generation = 5,
-             .always_linked = true},
-    GpuModel{.words = "gb200",
-             .nvlink_generation = 5,
-             .links = 18,
-             .pcie_generation = 5,
-             .always_linked = true},
-    GpuModel{.words = "gb300",
-             .nvlink_generation = 5,
-             .links = 18,
-             .pcie_generation = 5,
-             .always_linked = true},
-    GpuModel{.words = "b200",
-             .nvlink_generation = 5,
-             .links = 18,
-             .pcie_generation = 5,
-             .always_linked = true},
-    GpuModel{.words = "b300",
-             .nvlink_generation = 5,
-             .links = 18,
-             .pcie_generation = 5,
-             .always_linked = true},
-    GpuModel{.words = "rtx 3090",
-             .nvlink_generation = 3,
-             .links = 4,
-             .pcie_generation = 4,
-             .small_links = true,
-             .pcie_p2p = false},
-    GpuModel{.words = "rtx a6000",
-             .nvlink_generation = 3,
-             .links = 4,
-             .pcie_generation = 4,
-             .small_links = true},
-    GpuModel{.words = "rtx a5000",
-             .nvlink_generation = 3,
-             .links = 4,
-             .pcie_generation = 4,
-             .small_links = true},
-    GpuModel{.words = "a40",
-             .nvlink_generation = 3,
-             .links = 4,
-             .pcie_generation = 4,
-             .small_links = true},
-    GpuModel{.words = "rtx 2080 ti",
-             .nvlink_generation = 2,
-             .links = 2,
-             .pcie_generation = 3,
-             .pcie_p2p = false},
-    GpuModel{.words = "rtx 2080",
-             .nvlink_generation = 2,
-             .links = 1,
-             .pcie_generation = 3,
-             .pcie_p2p = false},
-    GpuModel{.words = "quadro rtx", .nvlink_generation = 2, .links = 2, .pcie_generation = 3},
-    GpuModel{.words = "titan rtx", .nvlink_generation = 2, .links = 2, .pcie_generation = 3},
-    GpuModel{.words = "geforce rtx 50", .pcie_generation = 5, .pcie_p2p = false},
-    GpuModel{.words = "geforce rtx 40", .pcie_generation = 4, .pcie_p2p = false},
-    GpuModel{.words = "geforce rtx 30", .pcie_generation = 4, .pcie_p2p = false},
-    GpuModel{.words = "geforce", .pcie_generation = 3},
-    GpuModel{.words = "rtx pro 6000", .pcie_generation = 5},
-    GpuModel{.words = "l40", .pcie_generation = 4},
-    GpuModel{.words = "nvidia l4", .pcie_generation = 4},
-    GpuModel{.words = "a10", .pcie_generation = 4},
-    GpuModel{.words = "a16", .pcie_generation = 4},
-    GpuModel{.words = "t4", .pcie_generation = 3},
-    GpuModel{.words = "p40", .pcie_generation = 3},
-    GpuModel{.words = "k80", .pcie_generation = 3},
+    sxm("p100-sxm", 1, 4, 3),
+    sxm("v100-sxm", 2, 6, 3),
+    card("v100-pcie", 3),
+    card("p100-pcie", 3),
+    sxm("a100-sxm", 3, 12, 4),
+    linked("a100", 3, 12, 4),
+    sxm("a800-sxm", 3, 8, 4),
+    linked("a800", 3, 8, 4),
+    linked("a30", 3, 4, 4),
+    linked("h800", 4, 8, 5),
+    linked("h100 pcie", 4, 12, 5),
+    linked("h100 nvl", 4, 12, 5),
+    sxm("h100", 4, 18, 5),
+    linked("h200 nvl", 4, 18, 5),
+    linked("gh200", 4, 18, 5),
+    sxm("h200", 4, 18, 5),
+    sxm("h20", 4, 18, 5),
+    sxm("gb200", 5, 18, 5),
+    sxm("gb300", 5, 18, 5),
+    sxm("b200", 5, 18, 5),
+    sxm("b300", 5, 18, 5),
+    ga102("rtx 3090"),
+    ga102("rtx a6000"),
+    ga102("rtx a5000"),
+    ga102("a40"),
+    linked("rtx 2080 ti", 2, 2, 3),
+    linked("rtx 2080", 2, 1, 3),
+    linked("quadro rtx", 2, 2, 3),
+    linked("titan rtx", 2, 2, 3),
+    card("geforce rtx 50", 5),
+    card("geforce rtx 40", 4),
+    card("geforce rtx 30", 4),
+    card("geforce", 3),
+    card("rtx pro 6000", 5),
+    card("l40", 4),
+    card("nvidia l4", 4),
+    card("a10", 4),
+    card("a16", 4),
+    card("t4", 3),
+    card("p40", 3),
+    card("k80", 3),
 };
 
 struct Generation {
@@ -141,42 +90,34 @@ constexpr std::array<Generation, 7> kPcie{{{0, 0},
                                            {63.0 / 16, 240.0 / 80},
                                            {121.0 / 16, 480.0 / 80}}};
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-Medium intel_medium(int model) {
-  constexpr int kSkylake = 0x55;
-  constexpr int kSapphireRapids = 0x8F;
-  constexpr int kEmeraldRapids = 0xCF;
-  if (model >= kEmeraldRapids) {
-    return {
-        .name = "UPI (Emerald Rapids)", .kind = LinkKind::Smp, .nominal_GBps = 96, .nccl_GBps = 40};
-  }
-  if (model >= kSapphireRapids) {
-    return {.name = "UPI (Sapphire Rapids)",
-            .kind = LinkKind::Smp,
-            .nominal_GBps = 96,
-            .nccl_GBps = 22};
-  }
-  if (model >= kSkylake) {
-    return {.name = "UPI", .kind = LinkKind::Smp, .nominal_GBps = 41.6, .nccl_GBps = 10};
-  }
-  return {.name = "QPI", .kind = LinkKind::Smp, .nominal_GBps = 38.4, .nccl_GBps = 6};
-}
+struct Processor {
+  std::string_view vendor;
+  int model;  ///< the CPUID's, or later
+  std::string_view link;
+  double nominal_GBps;
+  double nccl_GBps;
+  std::string_view source;
+};
+constexpr std::string_view kIntel =
+    "Intel: two to three links of 19.2 (QPI), 20.8 or 32 GB/s (UPI)";
+// Of one vendor the later models come first: Emerald and Sapphire Rapids, Skylake.
+constexpr std::array kProcessors{
+    Processor{"intel", 0xCF, "UPI (Emerald Rapids)", 96, 40, kIntel},
+    Processor{"intel", 0x8F, "UPI (Sapphire Rapids)", 96, 22, kIntel},
+    Processor{"intel", 0x55, "UPI", 41.6, 10, kIntel},
+    Processor{"intel", kAnyModel, "QPI", 38.4, 6, kIntel},
+    Processor{"amd", kAnyModel, "xGMI", 108, 16, "AMD: three links of 36 GB/s"},
+    Processor{"ibm", kAnyModel, "X-Bus", 32, 32, "IBM: 4 bytes at 16 GT/s, half of it each way"},
+    Processor{"arm", kAnyModel, "socket link", 0, 6, "no public figure, so no limit"}};
 
 }  // namespace
 
 std::optional<GpuModel> gpu_model(std::string_view name) {
   const std::string wanted = lower(name);
-  const auto* const found = std::find_if(
-      kModels.begin(), kModels.end(),
-      [&](const GpuModel& model) { return wanted.find(model.words) != std::string::npos; });
-  if (found == kModels.end()) return std::nullopt;
-  return *found;
+  for (const GpuModel& model : kModels) {
+    if (wanted.find(model.name) != std::string::npos) return model;
+  }
+  return std::nullopt;
 }
 
 Medium nvlink_medium(int generation, bool small_links) {
@@ -218,31 +159,13 @@ Medium pcie_medium(int generation, int lanes) {
 }
 
 Medium smp_medium(std::string_view vendor, int model) {
-  if (vendor == "intel") {
-    Medium medium = intel_medium(model);
-    medium.source = fmt::format(
-        "Intel: two to three links of 19.2 (QPI), 20.8 or 32 GB/s (UPI); {}", kNcclSource);
-    return medium;
-  }
-  if (vendor == "amd") {
-    return {.name = "xGMI",
+  for (const Processor& processor : kProcessors) {
+    if (processor.vendor != vendor || model < processor.model) continue;
+    return {.name = std::string(processor.link),
             .kind = LinkKind::Smp,
-            .nominal_GBps = 108,
-            .nccl_GBps = 16,
-            .source = fmt::format("AMD: three links of 36 GB/s; {}", kNcclSource)};
-  }
-  if (vendor == "ibm") {
-    return {.name = "X-Bus",
-            .kind = LinkKind::Smp,
-            .nominal_GBps = 32,
-            .nccl_GBps = 32,
-            .source = fmt::format("IBM: 4 bytes at 16 GT/s, half of it each way; {}", kNcclSource)};
-  }
-  if (vendor == "arm") {
-    return {.name = "socket link",
-            .kind = LinkKind::Smp,
-            .nccl_GBps = 6,
-            .source = fmt::format("no public figure, so no limit; {}", kNcclSource)};
+            .nominal_GBps = processor.nominal_GBps,
+            .nccl_GBps = processor.nccl_GBps,
+            .source = fmt::format("{}; {}", processor.source, kNcclSource)};
   }
   return {.name = "socket link", .kind = LinkKind::Smp, .source = "unknown processor, so no limit"};
 }

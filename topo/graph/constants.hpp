@@ -10,13 +10,12 @@ namespace busbar::topo {
 
 /// What a GPU's name says about its NVLinks.
 struct GpuModel {
-  std::string_view words;      ///< in nvidia-smi's name
+  std::string_view name;       ///< in nvidia-smi's, in lower case
   int nvlink_generation = 0;   ///< 1 to 5; 0: none
   int links = 0;               ///< that the board has at most
   int pcie_generation = 0;     ///< of the board; 0: not in the name
   bool small_links = false;    ///< NVLink 3 of GA102 boards: 14 GB/s instead of 25
   bool always_linked = false;  ///< made for a board with NVLink (SXM), so a missing link is a fault
-  bool pcie_p2p = true;        ///< reaches its peers' memory over PCIe
 };
 
 /// What is known of a GPU with this name, or nothing.

@@ -3,23 +3,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
-// The words of `nvidia-smi topo -m`, derived from the graph's links.
 namespace busbar::topo {
 namespace {
-
-constexpr std::array<std::string_view, 9> kNodeNames{"gpu",         "processor",   "nvswitch",
-                                                     "pcie-switch", "host-bridge", "numa",
-                                                     "package",     "nic",         "network"};
-constexpr std::array<std::string_view, 5> kLinkNames{"nvlink", "pcie", "memory", "smp", "network"};
-constexpr std::array<std::string_view, 3> kConstantNames{"nominal", "reported", "nccl"};
 
 double figure_GBps(const Medium& medium, ConstantSet constants) {
   if (constants == ConstantSet::Nccl && medium.nccl_GBps > 0) return medium.nccl_GBps;
@@ -27,37 +22,14 @@ double figure_GBps(const Medium& medium, ConstantSet constants) {
   return medium.nominal_GBps;
 }
 
-/// Hexadecimal digits at the end of `text`, at most `most`; they are taken off it.
-std::string take_hex(std::string_view& text, std::size_t most) {
-  std::string digits;
-  while (!text.empty() && std::isxdigit(static_cast<unsigned char>(text.back())) != 0) {
-    digits.insert(digits.begin(),
-                  static_cast<char>(std::tolower(static_cast<unsigned char>(text.back()))));
-    text.remove_suffix(1);
-  }
-  while (digits.size() > most && digits.front() == '0') digits.erase(digits.begin());
-  return digits.size() > most ? std::string{} : digits;
-}
-
-bool take(std::string_view& text, char wanted) {
-  if (text.empty() || text.back() != wanted) return false;
-  text.remove_suffix(1);
-  return true;
-}
-
 }  // namespace
 
 void require_device(int index, std::size_t count, const std::string& machine) {
-  if (index >= 0 && static_cast<std::size_t>(index) < count) return;
+  if (index >= 0 && to_size(index) < count) return;
   std::string has = fmt::format("{} devices, 0 to {}", count, count - 1);
   if (count <= 1) has = count == 0 ? "none" : "device 0 only";
   throw usage_error(
       fmt::format("--devices: {} is no device of '{}', which has {}", index, machine, has));
-}
-
-const Node& device(const Graph& graph, int index) {
-  return graph.nodes.at(
-      static_cast<std::size_t>(graph.devices.at(static_cast<std::size_t>(index))));
 }
 
 int add_node(Graph& graph, Node node) {
@@ -86,7 +58,7 @@ void add_cable(Graph& graph, int one, int other, int medium, double count) {
 }
 
 double capacity_GBps(const Graph& graph, const Link& link, ConstantSet constants, int flows) {
-  const Medium& medium = graph.media.at(static_cast<std::size_t>(link.medium));
+  const Medium& medium = medium_of(graph, link);
   double one = figure_GBps(medium, constants);
   if (one <= 0) return std::numeric_limits<double>::infinity();
   if (flows > 0 && medium.flow_GBps > 0) one = std::min(one, flows * medium.flow_GBps);
@@ -94,10 +66,9 @@ double capacity_GBps(const Graph& graph, const Link& link, ConstantSet constants
 }
 
 std::string describe(const Graph& graph, const Link& link) {
-  const Medium& medium = graph.media.at(static_cast<std::size_t>(link.medium));
-  const auto node = [&](int index) { return graph.nodes.at(static_cast<std::size_t>(index)).name; };
   const std::string count = link.count > 1 ? fmt::format("{:g}x ", link.count) : "";
-  return fmt::format("{}{} {}→{}", count, medium.name, node(link.from), node(link.to));
+  return fmt::format("{}{} {}→{}", count, medium_of(graph, link).name,
+                     node_of(graph, link.from).name, node_of(graph, link.to).name);
 }
 
 Graph keep_devices(Graph graph, const std::vector<int>& devices) {
@@ -107,16 +78,12 @@ Graph keep_devices(Graph graph, const std::vector<int>& devices) {
     for (const int i : devices) {
       if (matrix.empty()) break;
       auto& row = kept.emplace_back();
-      for (const int j : devices) {
-        row.push_back(matrix.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(j)));
-      }
+      for (const int j : devices) row.push_back(matrix.at(to_size(i)).at(to_size(j)));
     }
     return kept;
   };
   graph.devices.clear();
-  for (const int i : devices) {
-    graph.devices.push_back(whole.devices.at(static_cast<std::size_t>(i)));
-  }
+  for (const int i : devices) graph.devices.push_back(whole.devices.at(to_size(i)));
   graph.labels = part(whole.labels);
   graph.p2p = part(whole.p2p);
   return graph;
@@ -124,10 +91,8 @@ Graph keep_devices(Graph graph, const std::vector<int>& devices) {
 
 std::string uuid_digits(std::string_view uuid) {
   if (uuid.starts_with("GPU-")) uuid.remove_prefix(4);
-  std::string digits;
-  for (const char c : uuid) {
-    if (c != '-') digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  std::string digits = lower(uuid);
+  std::erase(digits, '-');
   return digits;
 }
 
@@ -145,134 +110,104 @@ std::vector<int> nodes_of_kind(const Graph& graph, NodeKind kind) {
   return nodes;
 }
 
-std::string_view name(NodeKind kind) { return kNodeNames.at(static_cast<std::size_t>(kind)); }
-std::string_view name(LinkKind kind) { return kLinkNames.at(static_cast<std::size_t>(kind)); }
-std::string_view name(ConstantSet constants) {
-  return kConstantNames.at(static_cast<std::size_t>(constants));
+std::string normal_bus_id(const std::string& text) {
+  const std::size_t dot = std::min(text.rfind('.'), text.size());
+  std::vector<std::string> parts = split(text.substr(0, dot), ':');
+  if (parts.size() == 2) parts.insert(parts.begin(), "0");
+  parts.push_back(text.substr(std::min(dot + 1, text.size())));
+  constexpr std::array kMost{0xffffffffU, 0xffU, 0xffU, 0xfU};
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t i = 0; i < parts.size() && parts.size() == kMost.size(); ++i) {
+    const auto number = to_number<std::uint32_t>(parts[i], 16);
+    if (!number || *number > kMost.at(i)) return {};
+    numbers.push_back(*number);
+  }
+  if (numbers.empty()) return {};
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", numbers[0], numbers[1], numbers[2], numbers[3]);
 }
 
-std::string normal_bus_id(const std::string& text) {
-  std::string_view rest = text;
-  const std::string function = take_hex(rest, 1);
-  if (function.empty() || !take(rest, '.')) return {};
-  const std::string slot = take_hex(rest, 2);
-  if (slot.empty() || !take(rest, ':')) return {};
-  const std::string bus = take_hex(rest, 2);
-  if (bus.empty()) return {};
-  std::string domain = "0";
-  if (take(rest, ':')) domain = take_hex(rest, 8);
-  if (domain.empty() || !rest.empty()) return {};
-  while (domain.size() > 4 && domain.front() == '0') domain.erase(domain.begin());
-  return fmt::format("{:0>4}:{:0>2}:{:0>2}.{}", domain, bus, slot, function);
+double nvlinks(const Graph& graph, int one, int other) {
+  double sum = 0;
+  for (const Link& up : graph.links) {
+    if (up.from != one || link_kind(graph, up) != LinkKind::NvLink) continue;
+    if (up.to == other) sum += up.count;
+    if (node_of(graph, up.to).kind != NodeKind::NvSwitch) continue;
+    for (const Link& down : graph.links) {
+      if (down.from == up.to && down.to == other) sum += std::min(up.count, down.count);
+    }
+  }
+  return sum;
 }
 
 namespace {
 
-const Medium& medium_of(const Graph& graph, const Link& link) {
-  return graph.media.at(static_cast<std::size_t>(link.medium));
-}
-
-NodeKind kind_of(const Graph& graph, int node) {
-  return graph.nodes.at(static_cast<std::size_t>(node)).kind;
-}
-
-/// NVLinks between two GPUs: direct ones, or the ports that both have at one switch.
-double nvlinks(const Graph& graph, int one, int other) {
-  double direct = 0;
-  double switched = 0;
-  for (const Link& up : graph.links) {
-    if (up.from != one || medium_of(graph, up).kind != LinkKind::NvLink) continue;
-    if (up.to == other) direct += up.count;
-    if (kind_of(graph, up.to) != NodeKind::NvSwitch) continue;
-    for (const Link& down : graph.links) {
-      if (down.from == up.to && down.to == other) switched += std::min(up.count, down.count);
-    }
-  }
-  return direct + switched;
-}
-
 std::string pcie_label(const Graph& graph, int one, int other) {
   const std::vector<const Link*> way = shortest_way(graph, one, other);
   if (way.empty()) return "N/A";
-  const bool between_sockets = std::any_of(way.begin(), way.end(), [&](const Link* link) {
-    return medium_of(graph, *link).kind == LinkKind::Smp;
-  });
-  if (between_sockets) return "SYS";
-  const auto passed = [&](NodeKind kind) {
-    return std::count_if(way.begin(), way.end(), [&](const Link* link) {
-      return link->to != other && kind_of(graph, link->to) == kind;
-    });
-  };
-  const auto bridges = passed(NodeKind::HostBridge);
-  const auto memories = passed(NodeKind::Numa);
+  std::map<NodeKind, int> passed;
+  for (const Link* link : way) {
+    if (link_kind(graph, *link) == LinkKind::Smp) return "SYS";
+    if (link->to != other) ++passed[node_of(graph, link->to).kind];
+  }
+  const int bridges = passed[NodeKind::HostBridge];
+  const int memories = passed[NodeKind::Numa];
   if (memories > 1) return "SYS";
   if (bridges > 1) return "NODE";
-  if (bridges == 1 || memories == 1 || passed(NodeKind::Package) > 0) return "PHB";
-  return passed(NodeKind::PcieSwitch) > 1 ? "PXB" : "PIX";
+  if (bridges + memories + passed[NodeKind::Package] > 0) return "PHB";
+  return passed[NodeKind::PcieSwitch] > 1 ? "PXB" : "PIX";
+}
+
+bool forwards(NodeKind kind) {
+  return kind == NodeKind::PcieSwitch || kind == NodeKind::HostBridge || kind == NodeKind::Numa ||
+         kind == NodeKind::Package;
 }
 
 }  // namespace
 
 void label_devices(Graph& graph) {
-  const std::size_t count = graph.devices.size();
-  graph.labels.assign(count, std::vector<std::string>(count, "X"));
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j < count; ++j) {
+  const std::vector<int>& devices = graph.devices;
+  graph.labels.assign(devices.size(), std::vector<std::string>(devices.size(), "X"));
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (std::size_t j = 0; j < devices.size(); ++j) {
       if (i == j) continue;
-      const int one = graph.devices[i];
-      const int other = graph.devices[j];
-      const double links = nvlinks(graph, one, other);
-      const bool apart =
-          device(graph, static_cast<int>(i)).host != device(graph, static_cast<int>(j)).host;
+      const double links = nvlinks(graph, devices[i], devices[j]);
+      const bool apart = node_of(graph, devices[i]).host != node_of(graph, devices[j]).host;
       graph.labels[i][j] = links > 0 ? fmt::format("NV{:g}", links)
                            : apart   ? "NET"
-                                     : pcie_label(graph, one, other);
+                                     : pcie_label(graph, devices[i], devices[j]);
     }
   }
 }
 
-namespace {
-
-bool forwards(NodeKind kind) {
-  return kind != NodeKind::Gpu && kind != NodeKind::Nic && kind != NodeKind::Network &&
-         kind != NodeKind::NvSwitch && kind != NodeKind::Processor;
-}
-
-}  // namespace
-
 std::vector<const Link*> shortest_way(const Graph& graph, int from, int to) {
   std::vector<const Link*> reached_by(graph.nodes.size(), nullptr);
   std::deque<int> next{from};
-  while (!next.empty()) {
+  for (; !next.empty() && next.front() != to; next.pop_front()) {
     const int at = next.front();
-    next.pop_front();
-    if (at == to) break;
-    if (at != from && !forwards(kind_of(graph, at))) continue;
+    if (at != from && !forwards(node_of(graph, at).kind)) continue;
     for (const Link& link : graph.links) {
-      auto& reached = reached_by.at(static_cast<std::size_t>(link.to));
+      auto& reached = reached_by.at(to_size(link.to));
       if (link.from != at || link.to == from || reached != nullptr) continue;
       reached = &link;
       next.push_back(link.to);
     }
   }
   std::vector<const Link*> way;
-  for (int at = to; at != from;) {
-    const Link* link = reached_by.at(static_cast<std::size_t>(at));
-    if (link == nullptr) return {};
-    way.push_back(link);
-    at = link->from;
+  for (int at = to; at != from; at = way.back()->from) {
+    if (reached_by.at(to_size(at)) == nullptr) return {};
+    way.push_back(reached_by[to_size(at)]);
   }
   return way;
 }
 
 int nearest(const Graph& graph, int from, NodeKind kind) {
   int best = -1;
-  std::size_t hops = 0;
-  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
-    if (graph.nodes[node].kind != kind) continue;
-    const std::size_t length = shortest_way(graph, from, static_cast<int>(node)).size();
-    if (length == 0 || (best >= 0 && length >= hops)) continue;
-    best = static_cast<int>(node);
+  std::size_t hops = std::numeric_limits<std::size_t>::max();
+  for (int node = 0; to_size(node) < graph.nodes.size(); ++node) {
+    if (node_of(graph, node).kind != kind) continue;
+    const std::size_t length = shortest_way(graph, from, node).size();
+    if (length == 0 || length >= hops) continue;
+    best = node;
     hops = length;
   }
   return best;

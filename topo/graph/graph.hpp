@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "topo/graph/protocol.hpp"
 
 namespace busbar::topo {
@@ -21,10 +23,26 @@ enum class NodeKind {
   Nic,
   Network
 };
+constexpr auto enum_names(NodeKind) {
+  return std::array{Named{NodeKind::Gpu, "gpu"},
+                    Named{NodeKind::Processor, "processor"},
+                    Named{NodeKind::NvSwitch, "nvswitch"},
+                    Named{NodeKind::PcieSwitch, "pcie-switch"},
+                    Named{NodeKind::HostBridge, "host-bridge"},
+                    Named{NodeKind::Numa, "numa"},
+                    Named{NodeKind::Package, "package"},
+                    Named{NodeKind::Nic, "nic"},
+                    Named{NodeKind::Network, "network"}};
+}
 
 /// What a link is made of. Memory is what joins parts of one package: it limits nothing unless a
 /// figure is known.
 enum class LinkKind { NvLink, Pcie, Memory, Smp, Network };
+constexpr auto enum_names(LinkKind) {
+  return std::array{Named{LinkKind::NvLink, "nvlink"}, Named{LinkKind::Pcie, "pcie"},
+                    Named{LinkKind::Memory, "memory"}, Named{LinkKind::Smp, "smp"},
+                    Named{LinkKind::Network, "network"}};
+}
 
 /// One part of a machine. Names are unique in a graph: "GPU0", "NIC0", "CPU1", "host1/GPU0".
 struct Node {
@@ -73,6 +91,10 @@ enum class P2p { Unknown, Works, Off };
 /// Where a capacity comes from: the standard's figure, what the machine's tools report (nominal
 /// where they report nothing), or NCCL's constants (src/graph/topo.h of NCCL).
 enum class ConstantSet { Nominal, Reported, Nccl };
+constexpr auto enum_names(ConstantSet) {
+  return std::array{Named{ConstantSet::Nominal, "nominal"},
+                    Named{ConstantSet::Reported, "reported"}, Named{ConstantSet::Nccl, "nccl"}};
+}
 
 /// A machine, or several joined by a network: nodes and directed links. Built from probes
 /// (assemble.hpp) or a system file (system_file.hpp); everything else is computed from it.
@@ -96,11 +118,25 @@ struct Graph {
   Protocol protocol{};  ///< what software makes of the links
 };
 
+/// Nodes, media, links and devices have numbers from 0.
+[[nodiscard]] constexpr std::size_t to_size(int number) { return static_cast<std::size_t>(number); }
+/// These throw std::out_of_range for what the graph has not.
+[[nodiscard]] inline const Node& node_of(const Graph& graph, int number) {
+  return graph.nodes.at(to_size(number));
+}
+[[nodiscard]] inline const Medium& medium_of(const Graph& graph, const Link& link) {
+  return graph.media.at(to_size(link.medium));
+}
+[[nodiscard]] inline LinkKind link_kind(const Graph& graph, const Link& link) {
+  return medium_of(graph, link).kind;
+}
 [[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }
 /// Throws a usage error unless `index` is one of the `count` devices of the machine of this name.
 void require_device(int index, std::size_t count, const std::string& machine);
-/// The node of a device. Throws std::out_of_range.
-[[nodiscard]] const Node& device(const Graph& graph, int index);
+/// The node of a device.
+[[nodiscard]] inline const Node& device(const Graph& graph, int index) {
+  return node_of(graph, graph.devices.at(to_size(index)));
+}
 /// Adds a node and returns its number.
 int add_node(Graph& graph, Node node);
 /// The medium of this name, added where it is new. What is there already stays as it is.
@@ -115,6 +151,8 @@ void assume(Graph& graph, LinkKind kind, std::string text);
                                    int flows = 0);
 /// "X-Bus CPU0→CPU1", "NVLink 2 GPU0→GPU1": a link in words.
 [[nodiscard]] std::string describe(const Graph& graph, const Link& link);
+/// NVLinks between two nodes: direct ones, or the ports that both have at one switch.
+[[nodiscard]] double nvlinks(const Graph& graph, int one, int other);
 /// Fills `labels` from the links: NV# (direct, or the ports of a switch), PIX, PXB, PHB, NODE, SYS,
 /// NET.
 void label_devices(Graph& graph);
@@ -124,10 +162,6 @@ void label_devices(Graph& graph);
 [[nodiscard]] int find_node(const Graph& graph, const std::string& name);
 /// The nodes of a kind, ascending.
 [[nodiscard]] std::vector<int> nodes_of_kind(const Graph& graph, NodeKind kind);
-
-[[nodiscard]] std::string_view name(NodeKind kind);
-[[nodiscard]] std::string_view name(LinkKind kind);
-[[nodiscard]] std::string_view name(ConstantSet constants);
 
 /// The 32 hexadecimal digits of "GPU-5d4f...", in lower case: for comparing UUIDs of different
 /// tools.

@@ -4,59 +4,26 @@
 namespace busbar::topo {
 namespace {
 
-constexpr std::array<std::string_view, kAlgorithms.size()> kAlgorithmNames{"ring", "tree",
-                                                                           "hierarchical", "nvls"};
-constexpr std::array<std::string_view, kSendings.size()> kSendingNames{
-    "ring", "ring_low_latency", "tree", "tree_low_latency", "hierarchical", "nvls"};
-
 /// 120 of 150 GB/s of a DGX-2, 80 of 100 of a P3 (Ren, Yoo and Hoisie); NCCL's 20 of 25 of a link.
 constexpr double kEfficiency = 0.80;
-/// 476 GB/s, which NCCL foresees and users measure on a DGX H100 (NVIDIA/nccl-tests#290), of 700.
+/// 476 GB/s, which NCCL predicts and users measure on a DGX H100 (NVIDIA/nccl-tests#290), of 700.
 constexpr double kInSwitchEfficiency = 0.68;
 
 /// Latencies and shares of src/graph/tuning.cc of NCCL 2.20; between sockets as over PCIe. The
 /// hierarchical form, which NCCL has not, has those of the ring.
-constexpr std::array<StepTimes, kSendings.size()> kSteps{{
-    {.share = 1,
-     .launch_us = 8.4,
-     .nvlink_us = 3.4,
-     .pcie_us = 5.7,
-     .smp_us = 5.7,
-     .network_us = 14},
-    {.share = 0.25,
-     .launch_us = 6.6,
-     .nvlink_us = 0.6,
-     .pcie_us = 1,
-     .smp_us = 1,
-     .network_us = 2.7},
-    {.share = 0.92, .nvlink_us = 28, .pcie_us = 28, .smp_us = 28, .network_us = 28},
-    {.share = 0.92 / 3.8,
-     .launch_us = 6.8,
-     .nvlink_us = 0.6,
-     .pcie_us = 1,
-     .smp_us = 1,
-     .network_us = 5},
-    {.share = 1,
-     .launch_us = 8.4,
-     .nvlink_us = 3.4,
-     .pcie_us = 5.7,
-     .smp_us = 5.7,
-     .network_us = 14},
-    {.share = 1, .launch_us = 23},
-}};
+// Share, and the times of launch, NVLink, PCIe, sockets and network, by Sending.
+constexpr std::array<StepTimes, kSendings.size()> kSteps{{{1, 8.4, 3.4, 5.7, 5.7, 14},
+                                                          {0.25, 6.6, 0.6, 1, 1, 2.7},
+                                                          {0.92, 0, 28, 28, 28, 28},
+                                                          {0.92 / 3.8, 6.8, 0.6, 1, 1, 5},
+                                                          {1, 8.4, 3.4, 5.7, 5.7, 14},
+                                                          {1, 23}}};
 
 void fill(double& value, double missing) {
   if (value <= 0) value = missing;
 }
 
 }  // namespace
-
-std::string_view name(Algorithm algorithm) {
-  return kAlgorithmNames.at(static_cast<std::size_t>(algorithm));
-}
-std::string_view name(Sending sending) {
-  return kSendingNames.at(static_cast<std::size_t>(sending));
-}
 
 Protocol completed(Protocol known) {
   const bool silent = known.source.empty();
@@ -66,14 +33,11 @@ Protocol completed(Protocol known) {
     known.algorithms = {Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls};
   }
   for (std::size_t i = 0; i < kSteps.size(); ++i) {
-    StepTimes& times = known.steps.at(i);
-    const StepTimes& missing = kSteps.at(i);
-    fill(times.share, missing.share);
-    fill(times.launch_us, missing.launch_us);
-    fill(times.nvlink_us, missing.nvlink_us);
-    fill(times.pcie_us, missing.pcie_us);
-    fill(times.smp_us, missing.smp_us);
-    fill(times.network_us, missing.network_us);
+    for (double StepTimes::*const figure :
+         {&StepTimes::share, &StepTimes::launch_us, &StepTimes::nvlink_us, &StepTimes::pcie_us,
+          &StepTimes::smp_us, &StepTimes::network_us}) {
+      fill(known.steps.at(i).*figure, kSteps.at(i).*figure);
+    }
   }
   if (silent) {
     known.source =

@@ -3,8 +3,9 @@
 
 #include <array>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "base/enum_names.hpp"
 
 namespace busbar::topo {
 
@@ -15,9 +16,11 @@ enum class Algorithm {
   Hierarchical,  ///< a ring within each host, one across the hosts
   Nvls           ///< the switch adds
 };
-inline constexpr std::array kAlgorithms{Algorithm::Ring, Algorithm::Tree, Algorithm::Hierarchical,
-                                        Algorithm::Nvls};
-[[nodiscard]] std::string_view name(Algorithm algorithm);
+constexpr auto enum_names(Algorithm) {
+  return std::array{Named{Algorithm::Ring, "ring"}, Named{Algorithm::Tree, "tree"},
+                    Named{Algorithm::Hierarchical, "hierarchical"}, Named{Algorithm::Nvls, "nvls"}};
+}
+inline constexpr auto kAlgorithms = all_values<Algorithm>();
 
 /// What an operation costs beside its bytes, in microseconds: once, and for each step by what the
 /// step goes over. 0 where unknown.
@@ -35,11 +38,16 @@ struct StepTimes {
 /// The ways to send that have times of their own. Low latency sends a flag with every word, which
 /// costs bandwidth and saves a synchronization (LL of NCCL).
 enum class Sending { Ring, RingLowLatency, Tree, TreeLowLatency, Hierarchical, Nvls };
-inline constexpr std::array kSendings{Sending::Ring,         Sending::RingLowLatency,
-                                      Sending::Tree,         Sending::TreeLowLatency,
-                                      Sending::Hierarchical, Sending::Nvls};
-/// "ring", "ring_low_latency": the key in a system file.
-[[nodiscard]] std::string_view name(Sending sending);
+/// The keys in a system file.
+constexpr auto enum_names(Sending) {
+  return std::array{Named{Sending::Ring, "ring"},
+                    Named{Sending::RingLowLatency, "ring_low_latency"},
+                    Named{Sending::Tree, "tree"},
+                    Named{Sending::TreeLowLatency, "tree_low_latency"},
+                    Named{Sending::Hierarchical, "hierarchical"},
+                    Named{Sending::Nvls, "nvls"}};
+}
+inline constexpr auto kSendings = all_values<Sending>();
 
 /// What the software makes of the links: for predictions. 0 or empty where a system file does not
 /// report.
@@ -49,7 +57,7 @@ struct Protocol {
   int flows = 0;                    ///< connections between two hosts; 0: enough to fill a network
   std::vector<Algorithm> algorithms{};  ///< that the library has
   std::array<StepTimes, kSendings.size()> steps{};
-  std::string source{};  ///< of the figures, in words
+  std::string source{};  ///< of the figures
 
   [[nodiscard]] bool operator==(const Protocol&) const = default;
 };

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -12,12 +14,10 @@
 
 namespace busbar::topo {
 
-std::string RankSet::words() const {
+std::string RankSet::to_text() const {
   std::vector<std::string> of_hosts;
   for (const HostPart& part : parts) {
-    std::vector<std::string> numbers;
-    for (const int device : part.devices) numbers.push_back(fmt::format("{}", device));
-    const std::string text = join(numbers, ",");
+    const std::string text = fmt::format("{}", fmt::join(part.devices, ","));
     if (std::find(of_hosts.begin(), of_hosts.end(), text) == of_hosts.end()) {
       of_hosts.push_back(text);
     }
@@ -38,13 +38,12 @@ Cluster::Cluster(const EqualHosts& machine)
   if (!equal_) hosts_ = static_cast<int>(by_host_.size());
 }
 
-std::size_t Cluster::on_host(int host) const {
-  return by_host_.at(equal_ ? 0 : static_cast<std::size_t>(host)).size();
+const std::vector<int>& Cluster::devices_of(int host, bool second) const {
+  return by_host_.at(equal_ ? (second ? 1 : 0) : to_size(host));
 }
 
 std::size_t Cluster::devices() const {
-  if (equal_) return by_host_.front().size() * static_cast<std::size_t>(hosts_);
-  return device_count(graph_);
+  return equal_ ? on_host(0) * to_size(hosts_) : device_count(graph_);
 }
 
 Cluster Cluster::with_media(std::vector<Medium> media) const {
@@ -54,11 +53,9 @@ Cluster Cluster::with_media(std::vector<Medium> media) const {
 }
 
 std::vector<int> Cluster::indices(const HostPart& part, bool second) const {
-  const std::size_t copy = second ? 1 : 0;
-  const auto& here = by_host_.at(equal_ ? copy : static_cast<std::size_t>(part.host));
   std::vector<int> indices;
   for (const int device : part.devices) {
-    indices.push_back(here.at(static_cast<std::size_t>(device)));
+    indices.push_back(devices_of(part.host, second).at(to_size(device)));
   }
   return indices;
 }
@@ -69,9 +66,9 @@ int Cluster::host_number(const HostPart& part) const {
 
 std::vector<int> Cluster::chosen(int host, std::size_t count, const Selection& selection,
                                  const BoundOptions& options, std::string& reason) const {
-  const auto& here = by_host_.at(equal_ ? 0 : static_cast<std::size_t>(host));
+  const std::vector<int>& here = devices_of(host);
   std::vector<int> numbers(count);
-  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<int>(i);
+  std::iota(numbers.begin(), numbers.end(), 0);
   if (selection.policy == Policy::Prefix || count == here.size() || count < 2) return numbers;
   const Choice choice = topo::choose(graph_, static_cast<int>(count), selection.policy, options,
                                      device(graph_, here.front()).host);
@@ -84,11 +81,10 @@ std::vector<int> Cluster::chosen(int host, std::size_t count, const Selection& s
 }
 
 RankSet Cluster::place_list(int ranks, const Selection& selection) const {
-  if (selection.devices.size() != static_cast<std::size_t>(ranks)) {
+  if (selection.devices.size() != to_size(ranks)) {
     throw usage_error(fmt::format("--devices names {} for {}; give as many, or --ranks {}",
                                   counted(selection.devices.size(), "device"),
-                                  counted(static_cast<std::size_t>(ranks), "rank"),
-                                  selection.devices.size()));
+                                  counted(to_size(ranks), "rank"), selection.devices.size()));
   }
   std::map<int, std::vector<int>> by_host;
   for (const int wanted : selection.devices) {
@@ -108,7 +104,7 @@ RankSet Cluster::place_list(int ranks, const Selection& selection) const {
 }
 
 RankSet Cluster::place(int ranks, const Selection& selection, const BoundOptions& options) const {
-  if (static_cast<std::size_t>(ranks) > devices()) {
+  if (to_size(ranks) > devices()) {
     throw usage_error(
         fmt::format("--ranks {}: '{}' has {}; give at most as many, or a system of "
                     "more hosts (busbar topo save --hosts)",
@@ -116,7 +112,7 @@ RankSet Cluster::place(int ranks, const Selection& selection, const BoundOptions
   }
   if (selection.policy == Policy::List) return place_list(ranks, selection);
   RankSet set{.ranks = ranks, .reason = "the first"};
-  auto left = static_cast<std::size_t>(ranks);
+  auto left = to_size(ranks);
   for (int host = 0; left > 0; ++host) {
     const std::size_t here = std::min(left, on_host(host));
     const bool same = equal_ && host > 0 && here == on_host(host);

@@ -21,10 +21,10 @@ struct HostPart {
 struct RankSet {
   std::vector<HostPart> parts{};
   int ranks = 0;
-  std::string reason{};  ///< why these, in words
+  std::string reason{};  ///< why these
 
   /// "0,1,2,3": the numbers on a host; hosts that differ are joined by ";".
-  [[nodiscard]] std::string words() const;
+  [[nodiscard]] std::string to_text() const;
 };
 
 /// The hosts of a machine. Of equal ones two are built, which stand for all: a ring enters and
@@ -52,7 +52,8 @@ class Cluster {
                               const BoundOptions& options) const;
 
  private:
-  [[nodiscard]] std::size_t on_host(int host) const;
+  [[nodiscard]] const std::vector<int>& devices_of(int host, bool second = false) const;
+  [[nodiscard]] std::size_t on_host(int host) const { return devices_of(host).size(); }
   [[nodiscard]] std::vector<int> chosen(int host, std::size_t count, const Selection& selection,
                                         const BoundOptions& options, std::string& reason) const;
   [[nodiscard]] RankSet place_list(int ranks, const Selection& selection) const;

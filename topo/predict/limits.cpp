@@ -13,12 +13,6 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-/// The parts of a host that its devices' traffic may pass: not another GPU, not another host.
-bool is_usable(const Node& node, int host, bool is_ours) {
-  if (node.host >= 0 && node.host != host) return false;
-  return is_ours || (node.kind != NodeKind::Gpu && node.kind != NodeKind::Processor);
-}
-
 }  // namespace
 
 double host_network_GBps(const Cluster& cluster, const HostPart& part,
@@ -26,46 +20,39 @@ double host_network_GBps(const Cluster& cluster, const HostPart& part,
   const Graph& graph = cluster.graph();
   const int host = cluster.host_number(part);
   std::set<int> ours;
-  for (const int index : cluster.indices(part)) {
-    ours.insert(graph.devices.at(static_cast<std::size_t>(index)));
-  }
-  const auto usable = [&](int node) {
-    return is_usable(graph.nodes.at(static_cast<std::size_t>(node)), host, ours.contains(node));
+  for (const int index : cluster.indices(part)) ours.insert(graph.devices.at(to_size(index)));
+  // Of a host its devices' traffic passes neither another GPU nor another host.
+  const auto usable = [&](int number) {
+    const Node& node = node_of(graph, number);
+    const bool device = node.kind == NodeKind::Gpu || node.kind == NodeKind::Processor;
+    return (node.host < 0 || node.host == host) && (!device || ours.contains(number));
   };
   std::vector<FlowLink> flows;
   for (const Link& link : graph.links) {
     if (!usable(link.from) || !usable(link.to)) continue;
-    flows.push_back({.from = link.from,
-                     .to = link.to,
-                     .capacity = capacity_GBps(graph, link, options.constants, options.flows)});
+    flows.push_back(
+        {link.from, link.to, capacity_GBps(graph, link, options.constants, options.flows)});
   }
-  const std::array<int, 2> ends{static_cast<int>(graph.nodes.size()),
-                                static_cast<int>(graph.nodes.size()) + 1};
-  const auto join = [&](int node, int end) {
-    flows.push_back({.from = node, .to = end, .capacity = kUnlimited});
-    flows.push_back({.from = end, .to = node, .capacity = kUnlimited});
-  };
-  for (const int node : ours) join(node, ends[0]);
+  const auto nodes = static_cast<int>(graph.nodes.size());
+  const std::array<int, 2> ends{nodes, nodes + 1};
   bool reached = false;
-  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
-    if (graph.nodes[node].kind != NodeKind::Network) continue;
-    join(static_cast<int>(node), ends[1]);
-    reached = true;
+  for (int node = 0; node < nodes; ++node) {
+    const bool network = node_of(graph, node).kind == NodeKind::Network;
+    reached = reached || network;
+    if (!network && !ours.contains(node)) continue;
+    const int end = network ? ends[1] : ends[0];
+    flows.push_back({node, end, kUnlimited});
+    flows.push_back({end, node, kUnlimited});
   }
   return reached ? minimum_cut(flows, ends).value : 0;
 }
 
 namespace {
 
-constexpr std::size_t kMostExact = 16;
-
-bool has_word(const std::string& kind, std::string_view word) {
-  return kind.find(word) != std::string::npos;
-}
-
 LinkKind slowest_step(const std::string& kind) {
-  if (has_word(kind, "pcie") || has_word(kind, "shared memory")) return LinkKind::Pcie;
-  return has_word(kind, "smp") ? LinkKind::Smp : LinkKind::NvLink;
+  const auto has = [&](const char* part) { return kind.find(part) != std::string::npos; };
+  if (has("pcie") || has("shared memory")) return LinkKind::Pcie;
+  return has("smp") ? LinkKind::Smp : LinkKind::NvLink;
 }
 
 /// Parts that are not alike: of equal hosts every list of devices once.
@@ -87,11 +74,6 @@ std::vector<int> devices_of_two(const Cluster& cluster, const HostPart& one,
   const std::vector<int> more = cluster.indices(other, true);
   devices.insert(devices.end(), more.begin(), more.end());
   return devices;
-}
-
-/// 2b(n - 1)/(n + 1): a device sends all of its buffer, and its own share of the sums for all.
-double in_switch_GBps(double port_GBps, int ranks) {
-  return 2 * port_GBps * (ranks - 1) / (ranks + 1);
 }
 
 /// Limits of one NVLink domain of any number of hosts; false where the set is none.
@@ -133,6 +115,7 @@ void take_host(const Cluster& cluster, const HostPart& part, const BoundOptions&
 /// Rings through two hosts, which stand for any number.
 void take_two(const Cluster& cluster, const HostPart& one, const HostPart& other,
               const BoundOptions& options, SetLimits& limits) {
+  constexpr std::size_t kMostExact = 16;
   if (one.devices.size() + other.devices.size() <= kMostExact) {
     const Bound bound = bound_of(cluster.graph(), devices_of_two(cluster, one, other), options);
     limits.exact = limits.exact && bound.exact;
@@ -148,7 +131,6 @@ void take_two(const Cluster& cluster, const HostPart& one, const HostPart& other
 }  // namespace
 
 SetLimits limits_of(const Cluster& cluster, const RankSet& set, const BoundOptions& options) {
-  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   SetLimits limits{.ranks = set.ranks,
                    .hosts = static_cast<int>(set.parts.size()),
                    .ring_GBps = kUnlimited,

@@ -8,42 +8,30 @@
 namespace busbar::topo {
 namespace {
 
-double efficiency_of(const Medium& medium, const Protocol& protocol) {
-  return medium.efficiency > 0 ? medium.efficiency : protocol.efficiency;
-}
-
 /// What software reaches of each medium; everything else is computed from it as from the figures.
 std::vector<Medium> real_media(std::vector<Medium> media, const Protocol& protocol) {
   for (Medium& medium : media) {
-    const double efficiency = efficiency_of(medium, protocol);
+    const double efficiency = medium.efficiency > 0 ? medium.efficiency : protocol.efficiency;
     medium.nominal_GBps *= efficiency;
     medium.flow_GBps *= efficiency;
   }
   return media;
 }
 
-/// Where all media lose the same share, so does every rate.
-std::optional<double> common_efficiency(const Graph& graph, const Protocol& protocol) {
-  const double first =
-      graph.media.empty() ? protocol.efficiency : efficiency_of(graph.media.front(), protocol);
-  const bool all = std::all_of(graph.media.begin(), graph.media.end(), [&](const Medium& medium) {
-    return efficiency_of(medium, protocol) == first;
-  });
-  return all ? std::optional{first} : std::nullopt;
-}
-
 SetLimits real_limits(const Predictor& predictor, const Cluster& real) {
   const Protocol& protocol = predictor.protocol();
-  const SetLimits& nominal = predictor.limits();
-  SetLimits limits = nominal;
-  if (const auto efficiency = common_efficiency(predictor.cluster().graph(), protocol)) {
-    limits.ring_GBps *= *efficiency;
-    limits.host_GBps *= *efficiency;
-    limits.network_GBps *= *efficiency;
+  const std::vector<Medium>& media = real.graph().media;
+  SetLimits limits = predictor.limits();
+  const double in_switch_GBps = limits.in_switch_GBps * protocol.in_switch_efficiency;
+  // Where all media lose the same share, so does every rate.
+  if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.efficiency > 0; })) {
+    limits.ring_GBps *= protocol.efficiency;
+    limits.host_GBps *= protocol.efficiency;
+    limits.network_GBps *= protocol.efficiency;
   } else {
     limits = limits_of(real, predictor.set(), predictor.bound_options());
   }
-  limits.in_switch_GBps = nominal.in_switch_GBps * protocol.in_switch_efficiency;
+  limits.in_switch_GBps = in_switch_GBps;
   return limits;
 }
 

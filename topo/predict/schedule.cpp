@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "topo/bounds/paths.hpp"
 
@@ -121,6 +122,8 @@ struct Part {
   const HostPart* host = nullptr;
   int first = 0;
   int ranks = 0;
+
+  [[nodiscard]] bool has(int rank) const { return rank >= first && rank < first + ranks; }
 };
 
 std::vector<Part> parts_of(const RankSet& set) {
@@ -134,63 +137,42 @@ std::vector<Part> parts_of(const RankSet& set) {
   return parts;
 }
 
-/// Of links with these loads, in sizes, the one that takes longest.
-double slowest(const PathTable& table, const std::vector<double>& load) {
-  double seconds = 0;
-  for (std::size_t link = 0; link < load.size(); ++link) {
-    const double rate = table.capacity_GBps(static_cast<int>(link));
-    if (load[link] > 0 && std::isfinite(rate)) seconds = std::max(seconds, load[link] / rate);
-  }
-  return seconds;
-}
-
-/// The most loaded link within a host.
+/// Seconds of the most loaded link within a host.
 std::optional<double> within(Movement movement, int root, const Cluster& cluster, const Part& part,
                              int ranks, const BoundOptions& options) {
-  const std::vector<int> devices = cluster.indices(*part.host);
-  if (devices.size() < 2) return 0;
-  const PathTable table(cluster.graph(), devices, Level::All, options);
-  std::vector<double> load(table.links());
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    for (std::size_t j = 0; j < devices.size(); ++j) {
-      const double share = share_of(movement, part.first + static_cast<int>(i),
-                                    part.first + static_cast<int>(j), root, ranks);
+  const PathTable table(cluster.graph(), cluster.indices(*part.host), Level::All, options);
+  std::map<int, double> load;  // in sizes
+  for (int i = 0; i < part.ranks; ++i) {
+    for (int j = 0; j < part.ranks; ++j) {
+      const double share = share_of(movement, part.first + i, part.first + j, root, ranks);
       if (i == j || share <= 0) continue;
-      const auto& path = table.between(i, j);
-      if (!path) return std::nullopt;
-      for (const Use& use : path->uses) {
-        load[static_cast<std::size_t>(use.resource)] += share * use.times;
-      }
+      if (!table.between(i, j)) return std::nullopt;
+      for (const Use& use : table.between(i, j)->uses) load[use.resource] += share * use.times;
     }
   }
-  return slowest(table, load);
+  double seconds = 0;
+  for (const auto& [link, sizes] : load) {
+    seconds = std::max(seconds, sizes / table.capacity_GBps(link));
+  }
+  return seconds;
 }
 
 /// What leaves or reaches a host, whichever is more, in sizes.
 double across(Movement movement, int root, const Part& part, int ranks) {
   const double here = part.ranks;
-  const bool has_root = root >= part.first && root < part.first + part.ranks;
   switch (movement) {
     case Movement::AllToAll: return here * (ranks - here) / ranks;
     case Movement::Gather:
-    case Movement::Scatter: return (has_root ? ranks - here : here) / ranks;
+    case Movement::Scatter: return (part.has(root) ? ranks - here : here) / ranks;
     default: return 1;
   }
-}
-
-/// What passes the port of one device, the busiest.
-double of_port(Movement movement, int ranks) {
-  return movement == Movement::SendReceive ? 1 : (ranks - 1.0) / ranks;
 }
 
 bool is_like_before(Movement movement, int root, const Cluster& cluster,
                     const std::vector<Part>& parts, std::size_t i) {
   if (i < 2 || !cluster.equal_hosts()) return false;
   const bool rooted = movement == Movement::Gather || movement == Movement::Scatter;
-  const auto has_root = [&](const Part& part) {
-    return root >= part.first && root < part.first + part.ranks;
-  };
-  if (rooted && (has_root(parts[i]) || has_root(parts[i - 1]))) return false;
+  if (rooted && (parts[i].has(root) || parts[i - 1].has(root))) return false;
   return parts[i].host->devices == parts[i - 1].host->devices;
 }
 
@@ -200,7 +182,9 @@ std::optional<double> exchange_seconds(Movement movement, int root, const Cluste
                                        const RankSet& set, const SetLimits& limits,
                                        const BoundOptions& options) {
   if (limits.hosts == 1 && limits.kind == "nvswitch") {
-    return of_port(movement, set.ranks) / limits.ring_GBps;
+    // What passes the port of one device, the busiest.
+    const double sizes = movement == Movement::SendReceive ? 1 : (set.ranks - 1.0) / set.ranks;
+    return sizes / limits.ring_GBps;
   }
   const std::vector<Part> parts = parts_of(set);
   double seconds = 0;

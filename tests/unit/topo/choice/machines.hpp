@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -28,8 +27,7 @@ inline Graph random_machine(int gpus, unsigned seed) {
 
 /// The device's own node, to be changed.
 inline Node& gpu(Graph& graph, int device) {
-  return graph.nodes.at(
-      static_cast<std::size_t>(graph.devices.at(static_cast<std::size_t>(device))));
+  return graph.nodes.at(to_size(graph.devices.at(to_size(device))));
 }
 
 /// The first half of the devices on NUMA node 0, the rest on 1.
@@ -38,25 +36,31 @@ inline void set_two_numa_nodes(Graph& graph) {
   for (int i = 0; i < n; ++i) gpu(graph, i).numa = i < n / 2 ? 0 : 1;
 }
 
-/// A card behind the PCIe switch or package of this name.
-inline void add_nic(Graph& graph, const std::string& above) {
+/// A card at these nodes.
+inline void add_nic_at(Graph& graph, const std::vector<int>& nodes,
+                       const std::string& name = "NIC") {
   const int pcie =
       add_medium(graph, {.name = "PCIe 3.0 x16", .kind = LinkKind::Pcie, .nominal_GBps = 15.75});
-  const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC on " + above});
-  add_cable(graph, nic, find_node(graph, above), pcie);
+  const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = name});
+  for (const int node : nodes) add_cable(graph, nic, node, pcie);
+}
+
+/// A card behind the PCIe switch or package of this name.
+inline void add_nic(Graph& graph, const std::string& above) {
+  add_nic_at(graph, {find_node(graph, above)}, "NIC on " + above);
+}
+
+/// All cables of the device have so many links.
+inline void set_links(Graph& graph, int device, double count) {
+  const int node = graph.devices.at(to_size(device));
+  for (Link& link : graph.links) {
+    if (link.from == node || link.to == node) link.count = count;
+  }
 }
 
 /// The same machine with its devices in another order.
 inline Graph permuted(const Graph& graph, const std::vector<int>& order) {
-  Graph other = graph;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    other.devices[i] = graph.devices[static_cast<std::size_t>(order[i])];
-    for (std::size_t j = 0; j < order.size() && !graph.p2p.empty(); ++j) {
-      other.p2p[i][j] =
-          graph.p2p[static_cast<std::size_t>(order[i])][static_cast<std::size_t>(order[j])];
-    }
-  }
-  return other;
+  return keep_devices(graph, order);
 }
 
 }  // namespace busbar::topo

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/ranking.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -10,84 +11,64 @@
 namespace busbar::topo {
 namespace {
 
-std::uint64_t total_of(const std::vector<Candidate>& candidates) {
+/// How many candidates sets of k have; they stand for all sets.
+std::size_t candidates(const Graph& graph, std::size_t k) {
   std::uint64_t total = 0;
-  for (const Candidate& candidate : candidates) total = add_counts(total, candidate.count);
-  return total;
+  const auto candidates = candidates_of(k, Rater(graph, {}), TieBreaker(graph));
+  for (const Candidate& candidate : candidates) {
+    EXPECT_EQ(candidate.set.size(), k);
+    EXPECT_TRUE(std::is_sorted(candidate.set.begin(), candidate.set.end()));
+    total = add_counts(total, candidate.count);
+  }
+  EXPECT_EQ(total, count_sets(device_count(graph), k));
+  return candidates.size();
 }
 
-TEST(CandidatesOf, AreAllSetsWhereThoseAreFew) {
-  const Graph graph = pcie_graph({});
-  const auto candidates =
-      candidates_of(prefix(8), 4, Rater(graph, prefix(8), {}), TieBreaker(graph));
-  EXPECT_EQ(candidates.size(), 70U);
-  EXPECT_EQ(total_of(candidates), 70U);
+TEST(CandidatesOf, AreAllSetsWhereThoseAreFewAndElseClassesOfThem) {
+  EXPECT_EQ(candidates(pcie_graph({}), 4), 70U);
+  // Ways to write 8 as a sum of four numbers up to 6.
+  EXPECT_EQ(candidates(pcie_graph({.gpus = 24, .per_switch = 6}), 8), 149U);
+  Graph mixed = pcie_graph({.gpus = 24, .per_switch = 24});
+  for (int i = 0; i < 24; ++i) gpu(mixed, i).numa = i % 2;
+  EXPECT_EQ(candidates(mixed, 8), 9U) << "NUMA nodes stay apart";
+  EXPECT_THROW((void)candidates(random_machine(24, 2), 8), Error) << "too many";
 }
 
-TEST(CandidatesOf, StandForEverySetWhereThoseAreMany) {
-  const Graph graph = pcie_graph({.gpus = 24, .per_switch = 6, .switches_per_package = 2});
-  const auto candidates =
-      candidates_of(prefix(24), 8, Rater(graph, prefix(24), {}), TieBreaker(graph));
-  EXPECT_EQ(candidates.size(), 149U);  // ways to write 8 as a sum of four numbers up to 6
-  EXPECT_EQ(total_of(candidates), count_sets(24, 8));
-  for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.set.size(), 8U);
+TEST(EqualPorts, AreThoseOfOneSwitchOnly) {
+  EXPECT_EQ(equal_ports_GBps(star_graph(8, 12, 25), {}), 300);
+  EXPECT_FALSE(equal_ports_GBps(nvlink_graph(dgx1v_rows(), 25), {}));
+  EXPECT_FALSE(equal_ports_GBps(pcie_graph({}), {}));
+  EXPECT_FALSE(equal_ports_GBps(star_graph(1, 12, 25), {}));
+  Graph hurt = star_graph(8, 12, 25);
+  set_links(hurt, 7, 10);
+  EXPECT_FALSE(equal_ports_GBps(hurt, {}));
 }
 
-TEST(CandidatesOf, KeepNumaNodesAndCardsApart) {
-  Graph graph = pcie_graph({.gpus = 24, .per_switch = 24});
-  for (int i = 0; i < 24; ++i) gpu(graph, i).numa = i % 2;
-  const auto candidates =
-      candidates_of(prefix(24), 8, Rater(graph, prefix(24), {}), TieBreaker(graph));
-  EXPECT_EQ(candidates.size(), 9U);
-  EXPECT_EQ(total_of(candidates), count_sets(24, 8));
-}
-
-TEST(CandidatesOf, AreRefusedWhereEvenTheirClassesAreMany) {
-  const Graph graph = random_machine(24, 2);
-  EXPECT_THROW((void)candidates_of(prefix(24), 8, Rater(graph, prefix(24), {}), TieBreaker(graph)),
-               Error);
-}
-
-TEST(RankBest, TakesTheSetThatRankingAllTakes) {
-  for (const unsigned seed : {1U, 2U, 3U}) {
-    for (Graph graph : {random_machine(9, seed), pcie_graph({.p2p = P2p::Off})}) {
-      set_two_numa_nodes(graph);
-      const std::vector<int> pool = prefix(static_cast<int>(device_count(graph)));
-      const Rater rater(graph, pool, {});
-      for (const std::size_t k : {2U, 3U, 5U}) {
-        const auto candidates = candidates_of(pool, k, rater, TieBreaker(graph));
-        ScoreCache cache(rater, sets_of(candidates));
-        EXPECT_EQ(rank_best(candidates, cache).set, rank_all(candidates, cache, Policy::Best).set)
-            << k << " seed " << seed;
-      }
-    }
+TEST(PickByTies, AgreesWithTryingAllSets) {
+  Graph graph = star_graph(9, 12, 25);
+  for (int i = 0; i < 9; ++i) gpu(graph, i).numa = (i * 2) % 3;
+  add_nic_at(graph, {graph.devices[2], graph.devices[5], graph.devices[6], graph.devices[7]});
+  const TieBreaker ties(graph);
+  for (std::size_t k = 2; k <= 9; ++k) {
+    const auto sets = all_sets(9, k);
+    const auto before = [&](const DeviceSet& one, const DeviceSet& other) {
+      return ties.of(one) < ties.of(other);
+    };
+    const auto after = [&](const DeviceSet& one, const DeviceSet& other) {
+      return ties.of(one) > ties.of(other);
+    };
+    EXPECT_EQ(pick_by_ties(k, ties, false), *std::min_element(sets.begin(), sets.end(), before));
+    EXPECT_EQ(pick_by_ties(k, ties, true), *std::min_element(sets.begin(), sets.end(), after));
   }
 }
 
-TEST(RankBest, LooksOnWhereFiguresDifferByRoundingOnly) {
-  // Three pairs, each a hair's breadth behind the one before: one class, of which 0,1 come first.
-  Graph graph = nvlink_graph(std::vector<std::string>(6, "000000"), 25);
-  for (const auto& [first, GBps] : {std::pair{2U, 25.00002}, {4U, 25.00001}, {0U, 25.0}}) {
-    const int medium = add_medium(graph, {.name = fmt::format("{}", GBps), .nominal_GBps = GBps});
-    add_cable(graph, graph.devices[first], graph.devices[first + 1], medium);
-  }
-  const Rater rater(graph, prefix(6), {});
-  const auto candidates = candidates_of(prefix(6), 2, rater, TieBreaker(graph));
-  ScoreCache cache(rater, sets_of(candidates));
-  EXPECT_EQ(rank_best(candidates, cache).set, (DeviceSet{0, 1}));
-  EXPECT_EQ(choose(graph, 2, Policy::Best).bound.devices, (DeviceSet{0, 1}));
-}
-
-TEST(RankBest, ComparesFallbacksWhereNoRingCloses) {
-  Graph graph = nvlink_graph({"0100", "1000", "0001", "0010"}, 25);
-  add_pcie(graph, {.gpus = 4, .p2p = P2p::Off});
-  const Rater rater(graph, prefix(4), {});
-  const auto candidates = candidates_of(prefix(4), 3, rater, TieBreaker(graph));
-  ScoreCache cache(rater, sets_of(candidates));
-  const Ranked best = rank_best(candidates, cache);
-  EXPECT_EQ(best.set, rank_all(candidates, cache, Policy::Best).set);
-  EXPECT_EQ(best.own.ring_GBps, 0);
-  EXPECT_GT(best.own.bound_GBps, 0);
+TEST(ReasonOf, SavesTheCountAndTheWorstWhereHundredsOfProblemsDiffer) {
+  // 1287 sets of 13 devices, of which hardly two are alike.
+  const Ranked best = rank(random_machine(13, 4), 5, Policy::Best, {});
+  EXPECT_EQ(best.sets, 1287U);
+  EXPECT_EQ(best.equal, 0U);
+  EXPECT_FALSE(best.worst);
+  EXPECT_EQ(rank(random_machine(13, 4), 5, Policy::Median, {}).best, best.own);
 }
 
 }  // namespace

@@ -1,65 +1,78 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/scores.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/choice/machines.hpp"
+#include "topo/choice/choose.hpp"
 
 namespace busbar::topo {
 namespace {
 
-void expect_as_bound_of(const Graph& graph) {
-  const int n = static_cast<int>(device_count(graph));
-  const Rater rater(graph, prefix(n), {});
-  for (std::size_t k = 1; k <= static_cast<std::size_t>(n); ++k) {
-    const auto sets = all_sets(prefix(n), k);
-    ScoreCache cache(rater, sets);
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      EXPECT_GE(cache.upper(i), (Scores{bound_of(graph, sets[i]).ring_GBps - 1e-6}));
-    }
-    const std::vector<Scores> scores = cache.solve_all();
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      const Bound bound = bound_of(graph, sets[i]);
-      EXPECT_NEAR(scores[i].ring_GBps, bound.ring_GBps, 1e-6) << describe_set(sets[i]);
-      EXPECT_NEAR(scores[i].bound_GBps, bound.bound_GBps, 1e-6) << describe_set(sets[i]);
+TEST(Rater, AgreesWithTheBoundOfEverySet) {
+  Graph slow = nvlink_graph({"011", "101", "110"}, 0.4);  // a slow ring over NVLink is a ring
+  add_pcie(slow, {.gpus = 3});
+  for (const Graph& graph :
+       {dgx1(dgx1v_rows(), 25), random_machine(6, 1), random_machine(6, 2), slow,
+        pcie_graph({.gpus = 6, .p2p = P2p::Off}), power_graph(2, 2, 3), star_graph(5, 12, 25)}) {
+    const Rater rater(graph, {});
+    const RingRater first(graph, first_level(graph), {});
+    for (std::size_t k = 1; k <= device_count(graph); ++k) {
+      const auto sets = all_sets(device_count(graph), k);
+      const std::vector<Scores> scores = rater.rate(sets, rater.groups(sets));
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        SCOPED_TRACE(graph.name + describe_set(sets[i]));
+        const Bound bound = bound_of(graph, sets[i]);
+        EXPECT_NEAR(scores[i].ring_GBps, bound.ring_GBps, 1e-6);
+        EXPECT_NEAR(scores[i].bound_GBps, bound.bound_GBps, 1e-6);
+        EXPECT_GE(first.upper_GBps(sets[i]), bound.ring_GBps - 1e-6);
+      }
     }
   }
 }
 
-TEST(ScoreCache, AgreesWithTheBoundOfEverySetOfACubeMesh) {
-  expect_as_bound_of(dgx1(dgx1v_rows(), 25));
-}
-
-TEST(ScoreCache, AgreesWithTheBoundOfEverySetOfRandomMachines) {
-  for (const unsigned seed : {1U, 2U}) expect_as_bound_of(random_machine(6, seed));
-}
-
-TEST(ScoreCache, TakesASlowRingOverNvlinkForARing) {
-  Graph graph = nvlink_graph({"011", "101", "110"}, 0.4);
-  add_pcie(graph, {.gpus = 3});
-  expect_as_bound_of(graph);
-}
-
-TEST(ScoreCache, AgreesWithTheBoundOfEverySetWithoutPeerAccess) {
-  expect_as_bound_of(pcie_graph({.gpus = 6, .p2p = P2p::Off}));
-}
-
-TEST(ScoreCache, AgreesWithTheBoundOfEverySetOfTwoHosts) {
-  expect_as_bound_of(power_graph(2, 2, 3));
-}
-
-TEST(ScoreCache, AgreesWithTheBoundOfEverySetAtASwitch) {
-  expect_as_bound_of(star_graph(5, 12, 25));
-}
-
 TEST(RingRater, GivesNothingBelowWhatWasAskedFor) {
-  const Graph graph = dgx1(dgx1v_rows(), 25);
-  const RingRater rater(graph, prefix(8), Level::NvLink, {});
-  const std::vector<int> six = prefix(6);
-  EXPECT_FALSE(rater.rate_from_GBps(six, 60));
-  EXPECT_NEAR(rater.rate_from_GBps(six, 50 - 1e-3).value_or(0), 50, 1e-6);
+  const RingRater rater(dgx1(dgx1v_rows(), 25), Level::NvLink, {});
+  EXPECT_FALSE(rater.rate_GBps(prefix(6), 60));
+  EXPECT_NEAR(rater.rate_GBps(prefix(6), 50 - 1e-3).value_or(0), 50, 1e-6);
+}
+
+/// The best of all sets of k by rating all and without, the first of equal ones.
+void expect_best(const Graph& graph, std::size_t k) {
+  const Rater rater(graph, {});
+  const auto sets = all_sets(device_count(graph), k);
+  const auto groups = rater.groups(sets);
+  const auto scores = rater.rate(sets, groups);
+  const auto all = std::max_element(scores.begin(), scores.end());
+  const BestSet best = rater.best(sets, groups, std::less<>());
+  EXPECT_EQ(best.set, static_cast<std::size_t>(all - scores.begin()));
+  EXPECT_NEAR(best.scores.ring_GBps, all->ring_GBps, 1e-4);
+  EXPECT_NEAR(best.scores.bound_GBps, all->bound_GBps, 1e-4);
+}
+
+TEST(Rater, FindsTheBestWithoutRatingAll) {
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    for (const std::size_t k : {2U, 3U, 5U}) expect_best(random_machine(9, seed), k);
+  }
+  for (const std::size_t k : {2U, 3U, 5U}) expect_best(pcie_graph({.p2p = P2p::Off}), k);
+  Graph open = nvlink_graph({"0100", "1000", "0001", "0010"}, 25);  // no three have a ring
+  add_pcie(open, {.gpus = 4, .p2p = P2p::Off});
+  expect_best(open, 3);
+}
+
+TEST(Rater, LooksOnWhereFiguresDifferByRoundingOnly) {
+  // Three pairs, each a hair's breadth behind the one before: one class, of which 0,1 come first.
+  Graph graph = nvlink_graph(std::vector<std::string>(6, "000000"), 25);
+  for (const auto& [first, GBps] : {std::pair{2U, 25.00002}, {4U, 25.00001}, {0U, 25.0}}) {
+    const int medium = add_medium(graph, {.name = std::to_string(GBps), .nominal_GBps = GBps});
+    add_cable(graph, graph.devices[first], graph.devices[first + 1], medium);
+  }
+  expect_best(graph, 2);
+  EXPECT_EQ(choose(graph, 2, Policy::Best).bound.devices, (DeviceSet{0, 1}));
 }
 
 TEST(JoinClasses, MakesNearScoresOne) {

@@ -109,98 +109,79 @@ TEST(Constants, AreThoseOfNcclsSource) {
   EXPECT_NE(header->find("INTEL_P2P_OVERHEAD(bw) (bw*6/5)"), std::string::npos);
 }
 
-TEST(GpuModels, HaveTheNvlinkRatesAndSlotsOfTheirDataSheets) {
+TEST(GpuModels, HaveTheNvlinksAndSlotsOfTheirDataSheets) {
   struct Case {
     const char* name;
     double both_ways_GBps;  ///< of all NVLinks in both directions
     int pcie;
+    bool always_linked = false;
   };
-  for (const auto& [name, both_ways_GBps, pcie] :
-       {Case{"Tesla P100-SXM2-16GB", 160, 3},
-        Case{"Tesla P100-PCIE-16GB", 0, 3},
-        Case{"Tesla V100-SXM2-32GB", 300, 3},
-        Case{"Tesla V100-PCIE-32GB", 0, 3},
-        Case{"NVIDIA A100-SXM4-80GB", 600, 4},
-        Case{"NVIDIA A100 80GB PCIe", 600, 4},
-        Case{"NVIDIA A800-SXM4-80GB", 400, 4},
-        Case{"NVIDIA A800 80GB PCIe", 400, 4},
-        Case{"NVIDIA A30", 200, 4},
-        Case{"NVIDIA H100 80GB HBM3", 900, 5},
-        Case{"NVIDIA H100 PCIe", 600, 5},
-        Case{"NVIDIA H100 NVL", 600, 5},
-        Case{"NVIDIA H800", 400, 5},
-        Case{"NVIDIA H200", 900, 5},
-        Case{"NVIDIA H200 NVL", 900, 5},
-        Case{"NVIDIA GH200 480GB", 900, 5},
-        Case{"NVIDIA H20", 900, 5},
-        Case{"NVIDIA B200", 1800, 5},
-        Case{"NVIDIA GB200", 1800, 5},
-        Case{"NVIDIA B300 SXM6 AC", 1800, 5},
-        Case{"NVIDIA GB300", 1800, 5},
-        Case{"NVIDIA GeForce RTX 3090", 112.5, 4},
-        Case{"NVIDIA RTX A6000", 112.5, 4},
-        Case{"NVIDIA RTX A5000", 112.5, 4},
-        Case{"NVIDIA A40", 112.5, 4},
-        Case{"NVIDIA GeForce RTX 2080 Ti", 100, 3},
-        Case{"NVIDIA GeForce RTX 2080 SUPER", 50, 3},
-        Case{"Quadro RTX 8000", 100, 3},
-        Case{"TITAN RTX", 100, 3},
-        Case{"NVIDIA GeForce RTX 5090", 0, 5},
-        Case{"NVIDIA GeForce RTX 4090", 0, 4},
-        Case{"NVIDIA GeForce RTX 3080", 0, 4},
-        Case{"GeForce GTX 1080 Ti", 0, 3},
-        Case{"NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 5},
-        Case{"NVIDIA L40S", 0, 4},
-        Case{"NVIDIA L4", 0, 4},
-        Case{"NVIDIA A10G", 0, 4},
-        Case{"NVIDIA A16", 0, 4},
-        Case{"Tesla T4", 0, 3},
-        Case{"Tesla P40", 0, 3},
-        Case{"Tesla K80", 0, 3}}) {
+  const std::vector<Case> cases{{"Tesla P100-SXM2-16GB", 160, 3, true},
+                                {"Tesla P100-PCIE-16GB", 0, 3},
+                                {"Tesla V100-SXM2-32GB", 300, 3, true},
+                                {"Tesla V100-PCIE-32GB", 0, 3},
+                                {"NVIDIA A100-SXM4-80GB", 600, 4, true},
+                                {"NVIDIA A100 80GB PCIe", 600, 4},
+                                {"NVIDIA A800-SXM4-80GB", 400, 4, true},
+                                {"NVIDIA A800 80GB PCIe", 400, 4},
+                                {"NVIDIA A30", 200, 4},
+                                {"NVIDIA H100 80GB HBM3", 900, 5, true},
+                                {"NVIDIA H100 PCIe", 600, 5},
+                                {"NVIDIA H100 NVL", 600, 5},
+                                {"NVIDIA H800", 400, 5},
+                                {"NVIDIA H200", 900, 5, true},
+                                {"NVIDIA H200 NVL", 900, 5},
+                                {"NVIDIA GH200 480GB", 900, 5},
+                                {"NVIDIA H20", 900, 5, true},
+                                {"NVIDIA B200", 1800, 5, true},
+                                {"NVIDIA GB200", 1800, 5, true},
+                                {"NVIDIA B300 SXM6 AC", 1800, 5, true},
+                                {"NVIDIA GB300", 1800, 5, true},
+                                {"NVIDIA GeForce RTX 3090", 112.5, 4},
+                                {"NVIDIA RTX A6000", 112.5, 4},
+                                {"NVIDIA RTX A5000", 112.5, 4},
+                                {"NVIDIA A40", 112.5, 4},
+                                {"NVIDIA GeForce RTX 2080 Ti", 100, 3},
+                                {"NVIDIA GeForce RTX 2080 SUPER", 50, 3},
+                                {"Quadro RTX 8000", 100, 3},
+                                {"TITAN RTX", 100, 3},
+                                {"NVIDIA GeForce RTX 5090", 0, 5},
+                                {"NVIDIA GeForce RTX 4090", 0, 4},
+                                {"NVIDIA GeForce RTX 3080", 0, 4},
+                                {"GeForce GTX 1080 Ti", 0, 3},
+                                {"NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 5},
+                                {"NVIDIA L40S", 0, 4},
+                                {"NVIDIA L4", 0, 4},
+                                {"NVIDIA A10G", 0, 4},
+                                {"NVIDIA A16", 0, 4},
+                                {"Tesla T4", 0, 3},
+                                {"Tesla P40", 0, 3},
+                                {"Tesla K80", 0, 3}};
+  for (const auto& [name, both_ways_GBps, pcie, always_linked] : cases) {
     const auto model = gpu_model(name);
     ASSERT_TRUE(model.has_value()) << name;
     const double link = nvlink_medium(model->nvlink_generation, model->small_links).nominal_GBps;
     EXPECT_NEAR(2 * model->links * link, both_ways_GBps, 0.1) << name;
     EXPECT_EQ(model->pcie_generation, pcie) << name;
-  }
-}
-
-TEST(GpuModels, KnowWhichBoardsAlwaysHaveNvlinkAndWhichHavePeerAccess) {
-  for (const char* name :
-       {"Tesla P100-SXM2-16GB", "Tesla V100-SXM2-16GB", "NVIDIA A100-SXM4-40GB",
-        "NVIDIA A800-SXM4-80GB", "NVIDIA H100 80GB HBM3", "NVIDIA H20", "NVIDIA H200",
-        "NVIDIA B200", "NVIDIA B300 SXM6 AC", "NVIDIA GB200", "NVIDIA GB300"}) {
-    EXPECT_TRUE(gpu_model(name)->always_linked) << name;
-  }
-  for (const char* name :
-       {"Tesla V100-PCIE-16GB", "NVIDIA A100 80GB PCIe", "NVIDIA H100 PCIe", "NVIDIA H100 NVL",
-        "NVIDIA GH200 480GB", "NVIDIA A40", "TITAN RTX", "NVIDIA GeForce RTX 3090"}) {
-    EXPECT_FALSE(gpu_model(name)->always_linked) << name;
-  }
-  for (const char* name :
-       {"NVIDIA GeForce RTX 3090", "NVIDIA GeForce RTX 2080 Ti", "NVIDIA GeForce RTX 2080",
-        "NVIDIA GeForce RTX 3080", "NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 5090"}) {
-    EXPECT_FALSE(gpu_model(name)->pcie_p2p) << name;
+    EXPECT_EQ(model->always_linked, always_linked) << name;
   }
   EXPECT_FALSE(gpu_model("Voodoo 2").has_value());
-  for (const char* name : {"GeForce GTX 1080 Ti", "NVIDIA RTX A6000", "TITAN RTX", "NVIDIA L40S",
-                           "NVIDIA RTX PRO 6000 Blackwell Server Edition"}) {
-    EXPECT_TRUE(gpu_model(name)->pcie_p2p) << name;
-  }
 }
 
 TEST(NominalNvlink, IsTheNearStandardAndElseWhatIsReported) {
-  EXPECT_EQ(nominal_nvlink_GBps(27), 25);  // 1.08 of 25
-  EXPECT_EQ(nominal_nvlink_GBps(27.01), 27.01);
-  EXPECT_EQ(nominal_nvlink_GBps(23.2), 25);  // above 25 / 1.08
-  EXPECT_EQ(nominal_nvlink_GBps(23.1), 23.1);
-  EXPECT_EQ(nominal_nvlink_GBps(21.6), 20);
-  EXPECT_EQ(nominal_nvlink_GBps(54), 50);
-  EXPECT_EQ(nominal_nvlink_GBps(25.781), 25);  // V100
-  EXPECT_EQ(nominal_nvlink_GBps(26.562), 25);  // H100
-  EXPECT_EQ(nominal_nvlink_GBps(53.125), 50);  // B200
-  EXPECT_EQ(nominal_nvlink_GBps(19.531), 20);  // P100
-  EXPECT_EQ(nominal_nvlink_GBps(14.062), 14.062);
+  for (const auto& [reported, nominal] : {std::pair{27.0, 25.0},  // 1.08 of 25
+                                          {27.01, 27.01},
+                                          {23.2, 25},  // above 25 / 1.08
+                                          {23.1, 23.1},
+                                          {21.6, 20},
+                                          {54, 50},
+                                          {25.781, 25},  // V100
+                                          {26.562, 25},  // H100
+                                          {53.125, 50},  // B200
+                                          {19.531, 20},  // P100
+                                          {14.062, 14.062}}) {
+    EXPECT_EQ(nominal_nvlink_GBps(reported), nominal);
+  }
 }
 
 }  // namespace

@@ -2,27 +2,29 @@
 #include "topo/graph/graph.hpp"
 
 #include <cmath>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "tests/unit/support/failure.hpp"
 #include "topo/graph/constants.hpp"
 
 namespace busbar::topo {
 namespace {
 
-TEST(NormalBusId, WritesEverySpellingTheSameWay) {
-  EXPECT_EQ(normal_bus_id("00000000:06:00.0"), "0000:06:00.0");
-  EXPECT_EQ(normal_bus_id("0000:06:00.0"), "0000:06:00.0");
-  EXPECT_EQ(normal_bus_id("06:00.0"), "0000:06:00.0");
-  EXPECT_EQ(normal_bus_id("0:6:0.1"), "0000:06:00.1");
-  EXPECT_EQ(normal_bus_id("0000:AF:1C.7"), "0000:af:1c.7");
-  EXPECT_EQ(normal_bus_id("00010001:00:00.0"), "10001:00:00.0");
-}
-
-TEST(NormalBusId, IsEmptyForWhatIsNoAddress) {
+TEST(NormalBusId, WritesEverySpellingTheSameWayAndNothingForWhatIsNoAddress) {
+  for (const auto& [text, normal] : {std::pair{"00000000:06:00.0", "0000:06:00.0"},
+                                     {"0000:06:00.0", "0000:06:00.0"},
+                                     {"06:00.0", "0000:06:00.0"},
+                                     {"0:6:0.1", "0000:06:00.1"},
+                                     {"0000:AF:1C.7", "0000:af:1c.7"},
+                                     {"0000:ff:ff.f", "0000:ff:ff.f"},
+                                     {"00010001:00:00.0", "10001:00:00.0"}}) {
+    EXPECT_EQ(normal_bus_id(text), normal);
+  }
   for (const char* text : {"", "GPU0", "0000:06:00", "06:00.", ":06:00.0", "0000:006:00.0x",
-                           "x:06:00.0", "0000:123:00.0", "06.00:0", "0000:06:00.10"}) {
+                           "x:06:00.0", "0000:123:00.0", "06.00:0", "0000:06:00.10",
+                           "0:0000:06:00.0", "100000000:06:00.0", "0000:06:100.0"}) {
     EXPECT_EQ(normal_bus_id(text), "") << text;
   }
 }
@@ -53,30 +55,22 @@ TEST(Graph, MediaOfOneNameAreOne) {
   EXPECT_EQ(graph.media[0].nominal_GBps, 1);
 }
 
-TEST(Capacity, TakesTheSetOfConstantsAndFallsBackToNominal) {
-  Graph graph = two_gpus();
-  const int medium = add_medium(graph, {.name = "link", .nominal_GBps = 10, .reported_GBps = 11});
-  add_cable(graph, 0, 1, medium, 3);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal), 30);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Reported), 33);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nccl), 30);
-}
-
-TEST(Capacity, OfOneFlowIsWhatAFlowCarries) {
-  Graph graph = two_gpus();
-  const int medium = add_medium(
-      graph, {.name = "net", .kind = LinkKind::Network, .nominal_GBps = 12.5, .flow_GBps = 1.25});
-  add_cable(graph, 0, 1, medium);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal, 0), 12.5);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal, 1), 1.25);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal, 4), 5);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal, 100), 12.5);
-}
-
-TEST(Capacity, WithoutAFigureIsWithoutALimit) {
-  Graph graph = two_gpus();
-  add_cable(graph, 0, 1, add_medium(graph, memory_medium()));
-  EXPECT_TRUE(std::isinf(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal)));
+TEST(Capacity, TakesTheSetOfConstantsAndTheFlows) {
+  const auto capacity = [](const Medium& medium, ConstantSet constants, int flows = 0) {
+    Graph graph = two_gpus();
+    add_cable(graph, 0, 1, add_medium(graph, medium), 3);
+    return capacity_GBps(graph, graph.links[0], constants, flows);
+  };
+  const Medium link{.name = "link", .nominal_GBps = 10, .reported_GBps = 11};
+  EXPECT_EQ(capacity(link, ConstantSet::Nominal), 30);
+  EXPECT_EQ(capacity(link, ConstantSet::Reported), 33);
+  EXPECT_EQ(capacity(link, ConstantSet::Nccl), 30) << "nominal where there is no other";
+  const Medium net{.name = "net", .nominal_GBps = 12.5, .flow_GBps = 1.25};
+  EXPECT_EQ(capacity(net, ConstantSet::Nominal, 0), 37.5);
+  EXPECT_EQ(capacity(net, ConstantSet::Nominal, 1), 3.75);
+  EXPECT_EQ(capacity(net, ConstantSet::Nominal, 4), 15);
+  EXPECT_EQ(capacity(net, ConstantSet::Nominal, 100), 37.5);
+  EXPECT_TRUE(std::isinf(capacity(memory_medium(), ConstantSet::Nominal))) << "no figure";
 }
 
 /// GPU0 and GPU1 on one switch, GPU2 on a second below the same bridge's upper switch, GPU3 on
@@ -162,18 +156,13 @@ TEST(Labels, TellOtherHostsAndUnknownWays) {
 }
 
 TEST(RequireDevice, SaysWhichDevicesThereAre) {
-  const auto refusal = [](int index, std::size_t count) -> std::string {
-    try {
-      require_device(index, count, "box");
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(refusal(1, 2), "");
-  EXPECT_EQ(refusal(2, 2), "--devices: 2 is no device of 'box', which has 2 devices, 0 to 1");
-  EXPECT_EQ(refusal(-1, 1), "--devices: -1 is no device of 'box', which has device 0 only");
-  EXPECT_EQ(refusal(0, 0), "--devices: 0 is no device of 'box', which has none");
+  for (const auto& [index, count, has] :
+       {std::tuple{2, 2U, "2 is no device of 'box', which has 2 devices, 0 to 1"},
+        {-1, 1U, "-1 is no device of 'box', which has device 0 only"},
+        {0, 0U, "0 is no device of 'box', which has none"}}) {
+    EXPECT_TRUE(test::failure_of([&] { require_device(index, count, "box"); }).says(has)) << index;
+  }
+  EXPECT_NO_THROW(require_device(1, 2, "box"));
 }
 
 /// From a GPU to another through one node of this kind.

@@ -12,48 +12,24 @@ const StepTimes& steps_of(const Protocol& protocol, Sending sending) {
   return protocol.steps.at(static_cast<std::size_t>(sending));
 }
 
-void expect_times(Sending sending, const StepTimes& expected) {
-  const Protocol protocol = completed({});
-  const StepTimes& times = steps_of(protocol, sending);
-  EXPECT_DOUBLE_EQ(times.share, expected.share) << name(sending);
-  EXPECT_EQ(times.launch_us, expected.launch_us) << name(sending);
-  EXPECT_EQ(times.nvlink_us, expected.nvlink_us) << name(sending);
-  EXPECT_EQ(times.pcie_us, expected.pcie_us) << name(sending);
-  EXPECT_EQ(times.smp_us, expected.smp_us) << name(sending);
-  EXPECT_EQ(times.network_us, expected.network_us) << name(sending);
-}
-
 TEST(CompletedProtocol, HasTheTimesOfNccl220) {
-  // src/graph/tuning.cc of NCCL 2.20.5: baseLat, and hwLat of NVLink, PCI (also between sockets)
-  // and network; shares 1/4 of LL, 0.92 of trees and 1/3.8 of their LL.
-  const StepTimes ring{.share = 1,
-                       .launch_us = 8.4,
-                       .nvlink_us = 3.4,
-                       .pcie_us = 5.7,
-                       .smp_us = 5.7,
-                       .network_us = 14};
-  expect_times(Sending::Ring, ring);
-  expect_times(Sending::Hierarchical, ring);
-  expect_times(Sending::RingLowLatency, {.share = 0.25,
-                                         .launch_us = 6.6,
-                                         .nvlink_us = 0.6,
-                                         .pcie_us = 1,
-                                         .smp_us = 1,
-                                         .network_us = 2.7});
-  expect_times(Sending::Tree,
-               {.share = 0.92, .nvlink_us = 28, .pcie_us = 28, .smp_us = 28, .network_us = 28});
-  expect_times(Sending::TreeLowLatency, {.share = 0.92 / 3.8,
-                                         .launch_us = 6.8,
-                                         .nvlink_us = 0.6,
-                                         .pcie_us = 1,
-                                         .smp_us = 1,
-                                         .network_us = 5});
-  expect_times(Sending::Nvls, {.share = 1, .launch_us = 23});
-  EXPECT_EQ(completed({}).efficiency, 0.80);
-  EXPECT_EQ(completed({}).in_switch_efficiency, 0.68);
-  EXPECT_EQ(completed({}).flows, 0);
-  EXPECT_EQ(completed({}).algorithms,
-            (std::vector{Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls}));
+  // src/graph/tuning.cc of NCCL 2.20.5: shares 1/4 of LL, 0.92 of trees and 1/3.8 of their LL;
+  // baseLat, and hwLat of NVLink, PCI (also between sockets) and network.
+  const StepTimes ring{1, 8.4, 3.4, 5.7, 5.7, 14};
+  const Protocol protocol = completed({});
+  for (const auto& [sending, times] :
+       {std::pair{Sending::Ring, ring},
+        {Sending::Hierarchical, ring},
+        {Sending::RingLowLatency, StepTimes{0.25, 6.6, 0.6, 1, 1, 2.7}},
+        {Sending::Tree, StepTimes{0.92, 0, 28, 28, 28, 28}},
+        {Sending::TreeLowLatency, StepTimes{0.92 / 3.8, 6.8, 0.6, 1, 1, 5}},
+        {Sending::Nvls, StepTimes{1, 23, 0, 0, 0, 0}}}) {
+    EXPECT_EQ(steps_of(protocol, sending), times) << name(sending);
+  }
+  EXPECT_EQ(protocol.efficiency, 0.80);
+  EXPECT_EQ(protocol.in_switch_efficiency, 0.68);
+  EXPECT_EQ(protocol.flows, 0);
+  EXPECT_EQ(protocol.algorithms, (std::vector{Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls}));
 }
 
 TEST(CompletedProtocol, AgreesWithNccl228WhereThatDidNotChange) {
@@ -90,23 +66,14 @@ TEST(CompletedProtocol, KeepsEveryFigureThatIsThere) {
                .flows = 3,
                .algorithms = {Algorithm::Hierarchical},
                .source = "own"};
-  for (StepTimes& times : own.steps) {
-    times = {
-        .share = 0.1, .launch_us = 1, .nvlink_us = 2, .pcie_us = 3, .smp_us = 4, .network_us = 5};
-  }
+  own.steps.fill({0.1, 1, 2, 3, 4, 5});
   EXPECT_EQ(completed(own), own);
 }
 
 TEST(Protocol, HasTheNamesOfSystemFiles) {
-  const auto names = [](const auto& all) {
-    std::vector<std::string> list;
-    for (const auto one : all) list.emplace_back(name(one));
-    return list;
-  };
-  EXPECT_EQ(names(kAlgorithms), (std::vector<std::string>{"ring", "tree", "hierarchical", "nvls"}));
-  EXPECT_EQ(names(kSendings),
-            (std::vector<std::string>{"ring", "ring_low_latency", "tree", "tree_low_latency",
-                                      "hierarchical", "nvls"}));
+  EXPECT_EQ(names_text<Algorithm>(), "ring, tree, hierarchical or nvls");
+  EXPECT_EQ(names_text<Sending>(),
+            "ring, ring_low_latency, tree, tree_low_latency, hierarchical or nvls");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "topo/predict/limits.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -25,15 +25,13 @@ TEST(HostNetwork, AgreesWithAllPartsOfTheNodes) {
     const std::vector<std::vector<int>> sets{{0}, {2}, {0, 1}, {0, 1, 2}};
     for (const std::vector<int>& set : sets) {
       const auto is_ours = [&](int node) {
-        return std::any_of(set.begin(), set.end(), [&](int device) {
-          return graph.devices[static_cast<std::size_t>(device)] == node;
-        });
+        return std::any_of(set.begin(), set.end(),
+                           [&](int device) { return graph.devices[to_size(device)] == node; });
       };
       std::vector<int> links;  // less those of the other GPUs
       for (std::size_t k = 0; k < graph.links.size(); ++k) {
         const auto stranger = [&](int node) {
-          return graph.nodes[static_cast<std::size_t>(node)].kind == NodeKind::Gpu &&
-                 !is_ours(node);
+          return graph.nodes[to_size(node)].kind == NodeKind::Gpu && !is_ours(node);
         };
         if (stranger(graph.links[k].from) || stranger(graph.links[k].to)) continue;
         links.push_back(static_cast<int>(k));
@@ -41,9 +39,9 @@ TEST(HostNetwork, AgreesWithAllPartsOfTheNodes) {
       // Our devices on one side and the network on the other, seen from either.
       const int fabric = find_node(graph, "fabric");
       const double least = least_cut(graph, links, [&](const auto& has) {
-        const bool first = has(graph.devices[static_cast<std::size_t>(set.front())]);
+        const bool first = has(graph.devices[to_size(set.front())]);
         return has(fabric) != first && std::all_of(set.begin(), set.end(), [&](int device) {
-                 return has(graph.devices[static_cast<std::size_t>(device)]) == first;
+                 return has(graph.devices[to_size(device)]) == first;
                });
       });
       EXPECT_NEAR(network_GBps(graph, set), least, 1e-7) << set.size();
@@ -95,83 +93,58 @@ SetLimits limits(const EqualHosts& machine, int ranks, const BoundOptions& optio
                    options);
 }
 
-TEST(LimitsOf, AreThoseOfThePortsOfASwitch) {
-  const SetLimits eight = limits(load_machine("dgx-h100"), 8);
-  EXPECT_EQ(eight.hosts, 1);
-  EXPECT_EQ(eight.most_on_host, 8);
-  EXPECT_NEAR(eight.ring_GBps, 450, 1e-6);  // 18 links of 25
-  EXPECT_NEAR(eight.host_GBps, 450, 1e-6);
-  EXPECT_NEAR(eight.in_switch_GBps, 700, 1e-6);  // 2 x 450 x 7/9
-  EXPECT_EQ(eight.kind, "nvswitch");
-  EXPECT_EQ(eight.within, LinkKind::NvLink);
-  // Hosts that NVLink joins are one: 2 x 900 x 71/73.
-  const SetLimits rack = limits(load_machine("gb200-nvl72"), 72);
-  EXPECT_EQ(rack.hosts, 1);
-  EXPECT_EQ(rack.most_on_host, 72);
-  EXPECT_NEAR(rack.ring_GBps, 900, 1e-6);
-  EXPECT_NEAR(rack.in_switch_GBps, 2 * 900.0 * 71 / 73, 1e-6);
-  EXPECT_NEAR(limits(load_machine("gb200-nvl72"), 3).in_switch_GBps, 900, 1e-6);  // 2 x 900 x 2/4
-  EXPECT_EQ(limits(load_machine("dgx-2"), 16).in_switch_GBps, 0) << "its switch does not add";
-}
-
-TEST(LimitsOf, AreTheLeastOfHostsAndNetwork) {
-  // X-Bus of 32 in a host, two cards of 12 to others.
-  const SetLimits four = limits(load_machine("ac922-x4"), 16);
-  EXPECT_EQ(four.hosts, 4);
-  EXPECT_EQ(four.most_on_host, 4);
-  EXPECT_NEAR(four.host_GBps, 32, 1e-6);
-  EXPECT_NEAR(four.network_GBps, 24, 1e-6);
-  EXPECT_NEAR(four.ring_GBps, 24, 1e-6);
-  EXPECT_EQ(four.within, LinkKind::Smp);
-  EXPECT_TRUE(four.exact);
-  // Two of the second host are on one socket: three links of 25, and the first host's 32.
-  const SetLimits six = limits(load_machine("ac922-x4"), 6);
-  EXPECT_EQ(six.hosts, 2);
-  EXPECT_EQ(six.most_on_host, 4);
-  EXPECT_NEAR(six.host_GBps, 32, 1e-6);
-  EXPECT_EQ(six.within, LinkKind::Smp);
-  const SetLimits two = limits(load_machine("ac922-x4"), 2);
-  EXPECT_EQ(two.hosts, 1);
-  EXPECT_EQ(two.most_on_host, 2);
-  EXPECT_NEAR(two.ring_GBps, 75, 1e-6);
-  EXPECT_NEAR(two.host_GBps, 75, 1e-6);
-  EXPECT_TRUE(std::isinf(two.network_GBps));
-  EXPECT_EQ(two.within, LinkKind::NvLink);
-}
-
-TEST(LimitsOf, AreNoneForOneRank) {
-  for (const char* system : {"dgx-h100", "dgx-1v"}) {
-    const SetLimits one = limits(load_machine(system), 1);
-    EXPECT_EQ(one.kind, "none");
-    EXPECT_TRUE(std::isinf(one.ring_GBps));
-    EXPECT_EQ(one.most_on_host, SetLimits{}.most_on_host);
-  }
-}
-
-TEST(LimitsOf, HaveNoRingInHostsOfOneRank) {
-  const SetLimits pair = limits({.host = cluster_of({"0"}, 25, 1, 12.5), .hosts = 3}, 3);
-  EXPECT_EQ(pair.hosts, 3);
-  EXPECT_EQ(pair.most_on_host, 1);
-  EXPECT_TRUE(std::isinf(pair.host_GBps));
-  EXPECT_NEAR(pair.network_GBps, 12.5, 1e-9);
-  EXPECT_NEAR(pair.ring_GBps, 12.5, 1e-9);
-  EXPECT_EQ(pair.kind, "network");
-}
-
-TEST(LimitsOf, TakeTheNetworkWhereTwoHostsAreMoreThanSixteenDevices) {
-  // Rows of nine: a ring of double links, 50 GB/s one way round and 50 the other.
+TEST(LimitsOf, AreThoseOfEachKindOfMachine) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  // A ring of nine double links: 50 GB/s one way round and 50 the other.
   std::vector<std::string> rows(9, std::string(9, '0'));
   for (std::size_t k = 0; k < 9; ++k) rows[k][(k + 1) % 9] = rows[(k + 1) % 9][k] = '2';
-  const EqualHosts machine{.host = cluster_of(rows, 25, 1, 12.5, 1.25), .hosts = 2};
-  const SetLimits all = limits(machine, 18);
-  EXPECT_NEAR(all.host_GBps, 100, 1e-6);
-  EXPECT_NEAR(all.ring_GBps, 12.5, 1e-6);
-  EXPECT_EQ(all.kind, "network");
-  EXPECT_NEAR(limits(machine, 18, {.flows = 1}).ring_GBps, 1.25, 1e-6);
-  const SetLimits sixteen = limits(machine, 10);  // nine and one: the search is exact
-  EXPECT_TRUE(sixteen.exact);
-  EXPECT_EQ(sixteen.most_on_host, 9);
-  EXPECT_NEAR(sixteen.ring_GBps, 12.5, 1e-6);
+  const EqualHosts nines{.host = cluster_of(rows, 25, 1, 12.5, 1.25), .hosts = 2};
+  const EqualHosts ones{.host = cluster_of({"0"}, 25, 1, 12.5), .hosts = 3};
+  const EqualHosts rack = load_machine("gb200-nvl72");
+  const EqualHosts ac922 = load_machine("ac922-x4");
+  struct Case {
+    EqualHosts machine;
+    int ranks;
+    std::string kind;
+    int hosts;
+    int most_on_host;
+    double ring;
+    double host;
+    double network = kNone;
+    double in_switch = 0;
+    LinkKind within = LinkKind::NvLink;
+    BoundOptions options{};
+  };
+  const std::vector<Case> cases{
+      {load_machine("dgx-h100"), 8, "nvswitch", 1, 8, 450, 450, kNone, 700},  // 2 x 450 x 7/9
+      {load_machine("dgx-2"), 16, "nvswitch", 1, 16, 150, 150},  // its switch does not add
+      // Hosts that NVLink joins are one.
+      {rack, 72, "nvswitch", 1, 72, 900, 900, kNone, 2 * 900.0 * 71 / 73},
+      {rack, 3, "nvswitch", 1, 3, 900, 900, kNone, 900},
+      // X-Bus of 32 in a host, two cards of 12 to others.
+      {ac922, 16, "nvlink+smp+network", 4, 4, 24, 32, 24, 0, LinkKind::Smp},
+      // Two of the second host are on one socket and leave by its card.
+      {ac922, 6, "nvlink+smp+network", 2, 4, 12, 32, 24, 0, LinkKind::Smp},
+      {ac922, 2, "nvlink", 1, 2, 75, 75},
+      {load_machine("dgx-1v"), 1, "none", 1, 0, kNone, kNone},
+      {load_machine("dgx-h100"), 1, "none", 1, 0, kNone, kNone},
+      {ones, 3, "network", 3, 1, 12.5, kNone, 12.5},  // no ring in hosts of one rank
+      {nines, 18, "network", 2, 9, 12.5, 100, 12.5},  // two hosts are more than sixteen devices
+      {nines, 18, "network", 2, 9, 1.25, 100, 1.25, 0, LinkKind::NvLink, {.flows = 1}},
+      {nines, 10, "nvlink+network", 2, 9, 12.5, 100, 12.5}};  // nine and one: searched
+  for (const Case& one : cases) {
+    SCOPED_TRACE(fmt::format("{} {}", one.machine.host.name, one.ranks));
+    const SetLimits found = limits(one.machine, one.ranks, one.options);
+    EXPECT_EQ(found.kind, one.kind);
+    EXPECT_EQ(found.hosts, one.hosts);
+    EXPECT_EQ(found.most_on_host, one.most_on_host);
+    EXPECT_FLOAT_EQ(static_cast<float>(found.ring_GBps), static_cast<float>(one.ring));
+    EXPECT_FLOAT_EQ(static_cast<float>(found.host_GBps), static_cast<float>(one.host));
+    EXPECT_FLOAT_EQ(static_cast<float>(found.network_GBps), static_cast<float>(one.network));
+    EXPECT_NEAR(found.in_switch_GBps, one.in_switch, 1e-6);
+    EXPECT_EQ(found.within, one.within);
+    EXPECT_TRUE(found.exact);
+  }
 }
 
 TEST(LimitsOf, NameWhatLimitsTwoHostsUpToSixteenDevices) {
@@ -206,7 +179,7 @@ TEST(LimitsOf, TakePcieWhereALaterHostNeedsIt) {
   Graph graph = power_graph(2, 1, 3);
   const auto medium = [&](const char* name) { return add_medium(graph, {.name = name}); };
   for (Link& link : graph.links) {
-    const bool second = graph.nodes[static_cast<std::size_t>(link.from)].host == 1;
+    const bool second = graph.nodes[to_size(link.from)].host == 1;
     if (second && link.medium == medium("NVLink 2")) link.medium = medium("PCIe 4.0 x8");
   }
   EXPECT_EQ(limits({.host = graph}, 2).within, LinkKind::Smp);
