@@ -19,8 +19,8 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
-#include "harness/options.hpp"
 #include "harness/host.hpp"
+#include "harness/options.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
 
