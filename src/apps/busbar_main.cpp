@@ -6,7 +6,7 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "harness/cli.hpp"
+#include "harness/options.hpp"
 #include "report/csv_writer.hpp"
 
 namespace busbar {
@@ -90,12 +90,10 @@ Status dispatch(std::span<char* const> words) {
 int run(std::span<char* const> arguments) {
   try {
     return exit_code(dispatch(arguments.subspan(1)));
-  } catch (const Error& error) {
-    fmt::print(stderr, "busbar: {}\n", one_line(error.what()));
-    return exit_code(error.status());
   } catch (const std::exception& error) {
     fmt::print(stderr, "busbar: {}\n", one_line(error.what()));
-    return exit_code(Status::Runtime);
+    const auto* known = dynamic_cast<const Error*>(&error);
+    return exit_code(known != nullptr ? known->status() : Status::Runtime);
   }
 }
 

@@ -4,7 +4,7 @@
 #include "study/compare/comparison_output.hpp"
 
 namespace busbar {
-namespace {
+namespace compare_command {
 
 /// Options of `busbar compare`.
 struct CompareOptions {
@@ -50,9 +50,7 @@ void take_files(O& options, const std::vector<std::string>& words) {
   }
 }
 
-}  // namespace
-
-Status run_compare(std::span<char* const> arguments) {
+Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
@@ -76,5 +74,9 @@ Status run_compare(std::span<char* const> arguments) {
              *options.fail_percent);
   return Status::Wrong;
 }
+
+}  // namespace compare_command
+
+Status run_compare(std::span<char* const> arguments) { return compare_command::run(arguments); }
 
 }  // namespace busbar

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
@@ -14,7 +12,7 @@
 #include "study/plot_figures.hpp"
 
 namespace busbar {
-namespace {
+namespace import_command {
 
 namespace fs = std::filesystem;
 using View = std::string_view;
@@ -87,9 +85,8 @@ std::vector<ImportTarget> targets_in(const fs::path& folder, const std::vector<L
     const std::string name =
         log.label.empty() ? fs::path(log.path).stem().string() : file_name_of(log.label);
     const std::string file = (folder / (name + ".csv")).string();
-    const auto known =
-        std::find_if(targets.begin(), targets.end(),
-                     [&](const ImportTarget& target) { return target.file == file; });
+    const auto known = std::find_if(targets.begin(), targets.end(),
+                                    [&](const auto& target) { return target.file == file; });
     if (known == targets.end()) {
       targets.push_back(
           {.file = file, .system = log.label.empty() ? system : log.label, .logs = {log.path}});
@@ -107,8 +104,9 @@ void set_targets(O& options, const std::vector<std::string>& words) {
   std::vector<LabelledPath> logs;
   for (const std::string& word : words) logs.push_back(labelled_path(word));
   const std::string& label = logs.front().label;
-  const auto has_label = [](const LabelledPath& log) { return !log.label.empty(); };
-  if (!options.system.empty() && std::any_of(logs.begin(), logs.end(), has_label)) {
+  const bool labelled = std::any_of(logs.begin(), logs.end(),
+                                    [](const LabelledPath& log) { return !log.label.empty(); });
+  if (!options.system.empty() && labelled) {
     throw usage_error("--system and LABEL=LOG are mutually exclusive");
   }
   if (options.out.ends_with('/') || fs::is_directory(options.out)) {
@@ -116,23 +114,14 @@ void set_targets(O& options, const std::vector<std::string>& words) {
     options.targets = targets_in(options.out, logs, options.system);
     return;
   }
-  const bool one = std::all_of(logs.begin(), logs.end(),
-                               [&](const LabelledPath& log) { return log.label == label; });
-  if (!one) {
+  ImportTarget target{.file = options.out, .system = label.empty() ? options.system : label};
+  for (const LabelledPath& log : logs) {
+    target.logs.push_back(log.path);
+    if (log.label == label) continue;
     throw usage_error(fmt::format(
         "import: {} can hold only one label; give a folder for several: -o FOLDER/", options.out));
   }
-  ImportTarget target{.file = options.out, .system = label.empty() ? options.system : label};
-  for (const LabelledPath& log : logs) target.logs.push_back(log.path);
-  options.targets.push_back(std::move(target));
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path)) {
-    throw usage_error(fmt::format("cannot read {}", path));
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
+  options.targets = {std::move(target)};
 }
 
 /// The same CSV as report/csv_writer writes row by row.
@@ -153,7 +142,9 @@ std::string csv_of(const study::ImportedRows& rows, const std::string& system) {
 study::ImportedRows rows_of(const ImportTarget& target, const ImportOptions& options) {
   std::vector<study::LogFile> logs;
   for (const std::string& path : target.logs) {
-    logs.push_back(study::read_log(text_of(path), path, options.reading));
+    const auto text = read_file(path);
+    if (!text) throw usage_error(fmt::format("cannot read {}", path));
+    logs.push_back(study::read_log(*text, path, options.reading));
   }
   return study::records_of(logs, options.hints);
 }
@@ -167,9 +158,7 @@ void write(const ImportTarget& target, const study::ImportedRows& rows) {
              counted(target.logs.size(), "log"), target.file);
 }
 
-}  // namespace
-
-Status run_import(std::span<char* const> arguments) {
+Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
@@ -189,5 +178,9 @@ Status run_import(std::span<char* const> arguments) {
   }
   return Status::Ok;
 }
+
+}  // namespace import_command
+
+Status run_import(std::span<char* const> arguments) { return import_command::run(arguments); }
 
 }  // namespace busbar

@@ -19,8 +19,8 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_bootstrap.hpp"
-#include "harness/cli.hpp"
 #include "harness/host.hpp"
+#include "harness/options.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
 
@@ -31,11 +31,6 @@ extern const char* const kProgramCollective;
 namespace {
 
 const Collective& collective() { return *find_collective(kProgramCollective); }
-
-std::string program_name(const char* path) {
-  const std::string text(path);
-  return text.substr(text.rfind('/') + 1);
-}
 
 void complain(const std::string& program, const std::string& message) {
   if (!message.empty()) fmt::print(stderr, "{}: {}\n", program, one_line(message));
@@ -54,9 +49,6 @@ void complain_once(const std::string& program, const std::string& message) {
   if (mpi_library().family != MpiFamily::Mpich) wait_for_lower_ranks(1);
 }
 
-/// Output that the launcher has not read when a rank aborts is lost (Hydra: one line in six).
-void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
-
 /// Prints the reason and ends every rank of the job, from any thread; before MPI is up only this
 /// process.
 [[noreturn]] void end_job(Bootstrap* bootstrap, const std::string& program,
@@ -65,7 +57,8 @@ void let_the_launcher_read() { std::this_thread::sleep_for(std::chrono::millisec
   const int unconnected_rank = launcher ? launcher->rank : 0;
   wait_for_lower_ranks(bootstrap != nullptr ? bootstrap->rank() : unconnected_rank);
   complain(program, message);
-  let_the_launcher_read();
+  // Output that the launcher has not read when a rank aborts is lost (Hydra: one line in six).
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (bootstrap != nullptr) bootstrap->abort(exit_code(status));
   std::_Exit(exit_code(status));
 }
@@ -102,7 +95,6 @@ void launch_ranks(const Options& options, std::span<char* const> arguments) {
     }
   }
   std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   give_endless_stdin();
@@ -147,7 +139,7 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
 }
 
 int run(std::span<char* const> arguments) {
-  const std::string program = program_name(arguments.front());
+  const std::string program = std::filesystem::path(arguments.front()).filename().string();
   try {
     CommandLine line = parse_command_line(arguments.subspan(1));
     if (line.print_and_exit) {
@@ -156,14 +148,13 @@ int run(std::span<char* const> arguments) {
     }
     apply_environment(line.options, [](const char* name) { return std::getenv(name); });
     check_options(line.options);
-    const std::vector<std::string> words(arguments.begin(), arguments.end());
+    const Invocation invocation{.command = join_all(arguments, " "),
+                                .environment = library_environment()};
     if (line.options.backend == "sim") {
-      return exit_code(run_simulation(line.options, collective(),
-                                      {.command = join(words, " "), .environment = {}}));
+      return exit_code(run_simulation(line.options, collective(), invocation));
     }
     if (line.options.launch_ranks > 1) launch_ranks(line.options, arguments);
-    return run_ranks(line.options,
-                     {.command = join(words, " "), .environment = library_environment()}, program);
+    return run_ranks(line.options, invocation, program);
   } catch (const Error& error) {
     complain_once(program, error.what());
     return exit_code(error.status());

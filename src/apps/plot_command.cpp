@@ -12,7 +12,7 @@
 #include "study/plot_figures.hpp"
 
 namespace busbar {
-namespace {
+namespace plot_command {
 
 namespace fs = std::filesystem;
 using View = std::string_view;
@@ -37,16 +37,13 @@ void set_figure(O& options, View option, View text) {
 }
 
 void set_format(O& options, View option, View text) {
-  const std::vector<std::string> known{"svg", "png"};
-  if (text != "svg" && text != "png") throw invalid_value(option, text, known);
+  (void)parse_choice(option, text, split("svg,png", ','));
   options.formats = {std::string(text)};
 }
 
 void set_placement(O& options, View option, View text) {
-  const std::vector<std::string> known{"out", "in", "both"};
-  const auto found = std::find(known.begin(), known.end(), text);
-  if (found == known.end()) throw invalid_value(option, text, known);
-  options.request.placement = static_cast<PlotPlacement>(found - known.begin());
+  options.request.placement =
+      static_cast<PlotPlacement>(parse_choice(option, text, split("out,in,both", ',')));
 }
 
 void set_limits(O& options, View option, View text) {
@@ -65,15 +62,10 @@ void set_limits(O& options, View option, View text) {
 }
 
 void set_log_y(O& options, View option, View text) {
-  const std::vector<std::string> known{"always", "never", "auto"};
+  const std::size_t wanted =
+      text.empty() ? 0 : parse_choice(option, text, split("always,never,auto", ','));
   options.request.log_y.reset();
-  if (text == "always" || text.empty()) {
-    options.request.log_y = true;
-  } else if (text == "never") {
-    options.request.log_y = false;
-  } else if (text != "auto") {
-    throw invalid_value(option, text, known);
-  }
+  if (wanted < 2) options.request.log_y = wanted == 0;
 }
 
 constexpr auto kOptions = std::to_array<Option<O>>({
@@ -138,9 +130,7 @@ void draw_pictures(const std::vector<Chart>& figures, const PlotOptions& options
   }
 }
 
-}  // namespace
-
-Status run_plot(std::span<char* const> arguments) {
+Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
@@ -162,5 +152,9 @@ Status run_plot(std::span<char* const> arguments) {
   print_warnings(problems);
   return Status::Ok;
 }
+
+}  // namespace plot_command
+
+Status run_plot(std::span<char* const> arguments) { return plot_command::run(arguments); }
 
 }  // namespace busbar

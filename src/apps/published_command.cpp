@@ -5,7 +5,7 @@
 #include "study/published.hpp"
 
 namespace busbar {
-namespace {
+namespace published_command {
 
 struct PublishedOptions {};
 
@@ -30,9 +30,7 @@ std::string csv_of(const Published& published, const std::string& path) {
   return text;
 }
 
-}  // namespace
-
-Status run_published(std::span<char* const> arguments) {
+Status run(std::span<char* const> arguments) {
   PublishedOptions options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
@@ -44,5 +42,9 @@ Status run_published(std::span<char* const> arguments) {
   fmt::print("{}", csv_of(read_published(path), path));
   return Status::Ok;
 }
+
+}  // namespace published_command
+
+Status run_published(std::span<char* const> arguments) { return published_command::run(arguments); }
 
 }  // namespace busbar

@@ -8,7 +8,7 @@
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
-namespace {
+namespace report_command {
 
 /// Options of `busbar report`.
 struct ReportOptions {
@@ -32,9 +32,7 @@ bool is_markdown(const std::string& path) {
   throw usage_error(fmt::format("-o {}: unknown format; end the name in .html or .md", path));
 }
 
-}  // namespace
-
-Status run_report(std::span<char* const> arguments) {
+Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
@@ -61,5 +59,9 @@ Status run_report(std::span<char* const> arguments) {
   fmt::print(stderr, "busbar: wrote {}\n", options.out);
   return Status::Ok;
 }
+
+}  // namespace report_command
+
+Status run_report(std::span<char* const> arguments) { return report_command::run(arguments); }
 
 }  // namespace busbar

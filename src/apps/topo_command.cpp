@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "apps/commands.hpp"
 #include "base/child_process.hpp"
@@ -20,7 +21,7 @@
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
-namespace {
+namespace topo_command {
 
 using topo::Graph;
 using View = std::string_view;
@@ -92,11 +93,8 @@ void set_constants(O& options, View option, View text) {
   for (const auto constants :
        {topo::ConstantSet::Nominal, topo::ConstantSet::Reported, topo::ConstantSet::Nccl}) {
     names.emplace_back(name(constants));
-    if (names.back() != text) continue;
-    options.bound.constants = constants;
-    return;
   }
-  throw invalid_value(option, text, names);
+  options.bound.constants = static_cast<topo::ConstantSet>(parse_choice(option, text, names));
 }
 
 /// "8x50": adapters of each host and GB/s per direction of each; "50" leaves their number open.
@@ -104,13 +102,13 @@ void set_network(O& options, View option, View text) {
   constexpr double kSlowest = 0.001;
   constexpr double kFastest = 10'000;
   topo::NetworkRequest request;
-  const auto times = text.find('x');
+  const std::size_t times = text.find('x');
   if (times != View::npos) {
-    request.adapters =
-        static_cast<int>(parse_integer(option, text.substr(0, times), 1, kMostDevices));
+    const View count = text.substr(0, times);
+    request.adapters = static_cast<int>(parse_integer(option, count, 1, kMostDevices));
+    text.remove_prefix(times + 1);
   }
-  const View rate = times == View::npos ? text : text.substr(times + 1);
-  request.adapter_GBps = parse_number(option, rate, kSlowest, kFastest);
+  request.adapter_GBps = parse_number(option, text, kSlowest, kFastest);
   options.network = request;
 }
 
@@ -151,18 +149,15 @@ constexpr CommandLineTable<O> kTable{{.program = "busbar topo",
                                      kOptions};
 
 void check_machines(const O& options, View action) {
-  const auto& machines = options.machines;
-  if (std::any_of(machines.begin(), machines.end(),
-                  [](const MachineSource& machine) { return machine.p2p.size() > 2; })) {
+  const auto any = [&](auto holds) {
+    return std::any_of(options.machines.begin(), options.machines.end(), holds);
+  };
+  if (any([](const MachineSource& machine) { return machine.p2p.size() > 2; })) {
     throw usage_error("--p2p: at most two files, of -p2p r and of -p2p w");
   }
-  if (machines.size() <= 1 || action == "compare") return;
-  const bool systems = std::any_of(machines.begin(), machines.end(),
-                                   [](const MachineSource& one) { return !one.system.empty(); });
-  const bool files = std::any_of(machines.begin(), machines.end(), [](const MachineSource& one) {
-    return !one.first_capture().empty();
-  });
-  if (systems && files) {
+  if (options.machines.size() <= 1 || action == "compare") return;
+  const bool systems = any([](const MachineSource& machine) { return !machine.system.empty(); });
+  if (systems && any([](const MachineSource& one) { return !one.first_capture().empty(); })) {
     throw usage_error(
         "--system is a whole machine; leave out --smi, --p2p, --nvlink, --query, --hwloc and "
         "--nccl-xml");
@@ -186,41 +181,40 @@ void check(const O& options, View action) {
 
 using topo::read_text_file;
 
-void read_nvlink(topo::SmiProbe& smi, const std::string& path) {
-  const std::string text = read_text_file("--nvlink", path);
-  if (text.find("Remote Device") != std::string::npos) {
-    smi.remotes = topo::parse_nvlink_remotes(text, path);
-  } else {
-    smi.nvlink = topo::parse_nvlink_status(text, path);
-  }
+/// What `parse` makes of a captured file.
+template <class Parse>
+auto read_capture(const char* option, const std::string& path, const Parse& parse) {
+  return parse(read_text_file(option, path), path);
 }
 
-std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
-
 void read_smi(topo::SmiProbe& smi, const MachineSource& source) {
-  if (!source.smi.empty()) {
-    smi.matrix = topo::parse_smi_matrix(read_text_file("--smi", source.smi), source.smi);
-  }
+  if (!source.smi.empty()) smi.matrix = read_capture("--smi", source.smi, topo::parse_smi_matrix);
   if (!source.query.empty()) {
-    smi.gpus = topo::parse_smi_query(read_text_file("--query", source.query), source.query);
+    smi.gpus = read_capture("--query", source.query, topo::parse_smi_query);
   }
-  for (const std::string& path : source.nvlink) read_nvlink(smi, path);
+  for (const std::string& path : source.nvlink) {
+    const std::string text = read_text_file("--nvlink", path);
+    if (text.find("Remote Device") != std::string::npos) {
+      smi.remotes = topo::parse_nvlink_remotes(text, path);
+    } else {
+      smi.nvlink = topo::parse_nvlink_status(text, path);
+    }
+  }
   for (const std::string& path : source.p2p) {
     auto& matrix = smi.p2p_read ? smi.p2p_write : smi.p2p_read;
-    matrix = topo::parse_smi_p2p(read_text_file("--p2p", path), path);
+    matrix = read_capture("--p2p", path, topo::parse_smi_p2p);
   }
 }
 
 /// The first capture lends the machine its name.
 Graph from_captures(const MachineSource& source) {
-  topo::Sources sources{.name = stem(source.first_capture())};
+  topo::Sources sources{.name = std::filesystem::path(source.first_capture()).stem().string()};
   read_smi(sources.smi, source);
   if (!source.nccl_xml.empty()) {
-    sources.nccl =
-        topo::parse_nccl_xml(read_text_file("--nccl-xml", source.nccl_xml), source.nccl_xml);
+    sources.nccl = read_capture("--nccl-xml", source.nccl_xml, topo::parse_nccl_xml);
   }
   if (!source.hwloc.empty()) {
-    sources.hwloc = topo::parse_hwloc_xml(read_text_file("--hwloc", source.hwloc), source.hwloc);
+    sources.hwloc = read_capture("--hwloc", source.hwloc, topo::parse_hwloc_xml);
   }
   if (const auto problem = topo::contradiction(sources)) {
     throw usage_error(*problem + "; give captures of one machine, taken on the same day");
@@ -238,17 +232,6 @@ Graph this_machine(const std::string& nvidia_smi) {
   return graph;
 }
 
-/// Captures in different folders may have one name.
-void make_names_unique(std::vector<Graph>& machines) {
-  for (std::size_t i = 0; i < machines.size(); ++i) {
-    const auto before = machines.begin() + static_cast<std::ptrdiff_t>(i);
-    const std::string name = machines[i].name;
-    const auto same = std::count_if(machines.begin(), before,
-                                    [&](const Graph& other) { return other.name == name; });
-    if (same > 0) machines[i].name = fmt::format("{} ({})", name, same + 1);
-  }
-}
-
 /// Reads system files, captures, or this machine.
 std::vector<Graph> read_machines(const TopoOptions& options) {
   std::vector<Graph> machines;
@@ -264,24 +247,15 @@ std::vector<Graph> read_machines(const TopoOptions& options) {
         fmt::format("{}: no source shows a GPU or a processor; give --smi, --hwloc or --nccl-xml",
                     machine.name));
   }
-  make_names_unique(machines);
+  std::map<std::string, int> same;  // captures in different folders may have one name
+  for (Graph& machine : machines) {
+    const int number = ++same[machine.name];
+    if (number > 1) machine.name += fmt::format(" ({})", number);
+  }
   return machines;
 }
 
 int size_of(const Graph& graph) { return static_cast<int>(graph.devices.size()); }
-
-/// The file must be new or empty.
-void write_file(const std::string& option, const std::string& path, const std::string& text) {
-  OutputFile(path, option, OutputFile::Mode::New).append(text);
-}
-
-void print_warnings_of(const Graph& graph, bool several) {
-  std::vector<std::string> warnings = graph.warnings;
-  if (several) {
-    for (std::string& warning : warnings) warning = fmt::format("{}: {}", graph.name, warning);
-  }
-  print_warnings(warnings);
-}
 
 void draw_svg(const Graph& graph, const TopoOptions& options) {
   OutputFile file(options.svg, "--svg", OutputFile::Mode::New);
@@ -376,11 +350,9 @@ std::vector<topo::Comparison> compared(const std::vector<Graph>& graphs,
     }
     return topo::compare_sets(graphs.front(), sets, options.bound);
   }
+  int most = 0;
+  for (const Graph& graph : graphs) most = std::max(most, size_of(graph));
   std::vector<int> ks;
-  const int most =
-      size_of(*std::max_element(graphs.begin(), graphs.end(), [](const Graph& a, const Graph& b) {
-        return a.devices.size() < b.devices.size();
-      }));
   const int last = options.count.value_or(most);
   for (int k = options.count.value_or(2); k <= last; k *= 2) ks.push_back(k);
   return topo::compare_systems(graphs, ks, options.policy, options.bound);
@@ -399,7 +371,7 @@ void save(const Graph& graph, const TopoOptions& options) {
   if (options.out.empty()) {
     fmt::print("{}", text);
   } else {
-    write_file("-o", options.out, text);
+    OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
     fmt::print(stderr, "busbar: wrote {}; use it with --system {}\n", options.out,
                options.out.find('/') == std::string::npos ? "./" + options.out : options.out);
   }
@@ -415,15 +387,19 @@ std::string list_of_systems() {
   return text;
 }
 
-}  // namespace
-
-Status run_topo(std::span<char* const> arguments) {
+Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help, list_of_systems());
   check(options, line.command);
   const std::vector<Graph> graphs = read_machines(options);
-  for (const Graph& graph : graphs) print_warnings_of(graph, graphs.size() > 1);
+  for (const Graph& graph : graphs) {
+    std::vector<std::string> warnings = graph.warnings;
+    for (std::string& warning : warnings) {
+      if (graphs.size() > 1) warning = fmt::format("{}: {}", graph.name, warning);
+    }
+    print_warnings(warnings);
+  }
   if (line.command == "compare") {
     compare(graphs, options);
     return Status::Ok;
@@ -440,5 +416,9 @@ Status run_topo(std::span<char* const> arguments) {
   }
   return Status::Ok;
 }
+
+}  // namespace topo_command
+
+Status run_topo(std::span<char* const> arguments) { return topo_command::run(arguments); }
 
 }  // namespace busbar

@@ -10,7 +10,7 @@
 #include "study/workload_output.hpp"
 
 namespace busbar {
-namespace {
+namespace workload_command {
 
 using View = std::string_view;
 
@@ -102,14 +102,13 @@ double parse_inner_share(View option, View text) {
 
 void set_type(O& options, View option, View text) {
   std::vector<std::string> names;
+  std::vector<DataType> types;
   for (const TypeInfo& known : kTypes) {
     if (!known.floating) continue;
     names.emplace_back(known.name);
-    if (known.name != text) continue;
-    options.request.type = known.type;
-    return;
+    types.push_back(known.type);
   }
-  throw invalid_value(option, text, names);
+  options.request.type = types[parse_choice(option, text, names)];
 }
 
 /// --efficiency, --share and --speedup, of which the last is an efficiency once the ranks are
@@ -191,18 +190,23 @@ void complete(O& options) {
   }
 }
 
+template <class Item>
+bool has_name(const std::vector<Item>& items, std::string Item::*member, const std::string& name) {
+  return std::any_of(items.begin(), items.end(),
+                     [&](const Item& item) { return item.*member == name; });
+}
+
 std::vector<WorkloadModel> chosen_models(const O& options) {
   const std::vector<WorkloadModel> known = options.models_file.empty()
                                                ? built_in_workload_models()
                                                : workload_models_with(options.models_file);
   std::vector<WorkloadModel> chosen;
   for (const std::string& name : options.models) {
-    chosen.push_back(find_workload_model(known, "--model", name));
-    const std::string& found = chosen.back().name;
-    if (std::count_if(chosen.begin(), chosen.end(),
-                      [&](const WorkloadModel& model) { return model.name == found; }) > 1) {
-      throw usage_error(fmt::format("--model: {} is given twice", found));
+    const WorkloadModel& found = find_workload_model(known, "--model", name);
+    if (has_name(chosen, &WorkloadModel::name, found.name)) {
+      throw usage_error(fmt::format("--model: {} is given twice", found.name));
     }
+    chosen.push_back(found);
   }
   if (options.parameters) {
     chosen.push_back({.name = "given",
@@ -244,35 +248,36 @@ void take_published_throughput(WorkloadCase& job, const O& options) {
 std::vector<WorkloadCase> read_cases(const O& options) {
   constexpr double kMilli = 1e3;
   const std::vector<WorkloadModel> models = chosen_models(options);
+  const auto size = static_cast<double>(info(options.request.type).size);
   std::vector<WorkloadCase> cases;
   for (const WorkloadModel& model : models) {
-    cases.push_back(
-        {.model = model,
-         .bytes = gradient_bytes(model, static_cast<double>(info(options.request.type).size))});
+    cases.push_back({.model = model, .bytes = gradient_bytes(model, size)});
     if (!model.batches.empty()) cases.back().batch = model.batches.front().size;
   }
   assign("--batch", options.batch, models,
          [&](std::size_t i, double batch) { cases[i].batch = batch; });
   for (WorkloadCase& job : cases) take_published_throughput(job, options);
+  const auto set_time = [&](WorkloadCase& job, double compute_s, std::string source) {
+    job.compute_s = compute_s;
+    job.compute_assumed = false;
+    job.compute_source = std::move(source);
+  };
   assign("--throughput", options.throughput, models, [&](std::size_t i, double per_second) {
     WorkloadCase& job = cases[i];
     if (!job.batch) {
       throw usage_error(
           fmt::format("--throughput: {0} has no batch; add --batch {0}=N", job.model.name));
     }
-    job.compute_s = *job.batch / per_second;
-    job.compute_assumed = false;
-    job.compute_source =
-        fmt::format("{:g} {} at {:g}/s (--throughput)", *job.batch, job.model.unit, per_second);
+    set_time(
+        job, *job.batch / per_second,
+        fmt::format("{:g} {} at {:g}/s (--throughput)", *job.batch, job.model.unit, per_second));
   });
   assign("--compute-ms", options.compute_ms, models, [&](std::size_t i, double ms) {
     if (cases[i].compute_source.ends_with("(--throughput)")) {
       throw usage_error(fmt::format("--throughput and --compute-ms are mutually exclusive for {}",
                                     models[i].name));
     }
-    cases[i].compute_s = ms / kMilli;
-    cases[i].compute_assumed = false;
-    cases[i].compute_source = "--compute-ms";
+    set_time(cases[i], ms / kMilli, "--compute-ms");
   });
   return cases;
 }
@@ -288,9 +293,7 @@ std::vector<SystemRates> read_systems(const O& options) {
       {.type = std::string(info(options.request.type).name), .in_place = options.in_place});
   for (const Assigned<double>& rate : options.busbw) {
     const std::string name = rate.name.empty() ? fmt::format("{:g}-GBps", rate.value) : rate.name;
-    const bool twice = std::any_of(systems.begin(), systems.end(),
-                                   [&](const SystemRates& known) { return known.system == name; });
-    if (twice) {
+    if (has_name(systems, &SystemRates::system, name)) {
       throw usage_error(
           fmt::format("--busbw: two systems are named '{}'; give each its own name", name));
     }
@@ -302,12 +305,10 @@ std::vector<SystemRates> read_systems(const O& options) {
 std::string list_of_models() {
   std::string text = "\nModels for --model (batches per GPU):\n";
   for (const WorkloadModel& model : built_in_workload_models()) {
-    std::string batches;
-    for (const WorkloadBatch& batch : model.batches) {
-      batches += fmt::format("{}{} ({})", batches.empty() ? "" : ", ", batch.size, batch.device);
-    }
     text += fmt::format("  {:<11} {:>7g} M parameters  {}\n", model.name, model.parameters / 1e6,
-                        batches);
+                        join_each(model.batches, ", ", [](const WorkloadBatch& batch) {
+                          return fmt::format("{} ({})", batch.size, batch.device);
+                        }));
   }
   return text;
 }
@@ -352,9 +353,7 @@ void write(const std::string& path, std::string_view option, std::string_view te
   fmt::print(stderr, "busbar: wrote {}\n", path);
 }
 
-}  // namespace
-
-Status run_workload(std::span<char* const> arguments) {
+Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help, list_of_models());
@@ -375,5 +374,9 @@ Status run_workload(std::span<char* const> arguments) {
   }
   return Status::Ok;
 }
+
+}  // namespace workload_command
+
+Status run_workload(std::span<char* const> arguments) { return workload_command::run(arguments); }
 
 }  // namespace busbar

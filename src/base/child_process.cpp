@@ -14,235 +14,222 @@
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 
 namespace busbar {
+
+/// Owns an open file.
+class OpenFile {
+ public:
+  explicit OpenFile(int number = -1) : number_(number) {}
+  OpenFile(OpenFile&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  OpenFile& operator=(OpenFile&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
 namespace {
 
-/// Enough for any machine's answer; what a program says beyond is read and dropped.
-constexpr std::size_t kMostOutput = std::size_t{16} << 20U;
-/// A process within an uninterruptible driver call outlives SIGKILL: it is not waited for for ever.
-constexpr Seconds kPatience{1};
+/// How often ends and times are looked at; a command that has closed its pipes is near its end.
+constexpr int kTickMs = 20;
+constexpr int kNearEndMs = 1;
+constexpr int kKilledBy = 128;
 
 Clock::time_point after(Seconds time) {
   constexpr Seconds kLongest{1e6};
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(time, kLongest));
 }
 
-/// The file actions and attributes of posix_spawn.
-class SpawnPlan {
- public:
-  SpawnPlan(const std::string& in, int out, int err) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, in.c_str(), O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
-    sigset_t none{};
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
+/// Reads once, at most a buffer; what is beyond `most` bytes of text is dropped. As read() returns.
+ssize_t read_some(const OpenFile& from, std::string& text, std::size_t most) {
+  std::array<char, 65536> buffer{};
+  ssize_t count = 0;
+  do {
+    count = ::read(from.number(), buffer.data(), buffer.size());
+  } while (count < 0 && errno == EINTR);
+  const auto taken = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+  text.append(buffer.data(), std::min(taken, most - std::min(most, text.size())));
+  return count;
+}
 
-  /// 0 or an error number.
-  [[nodiscard]] int spawn(pid_t& child, std::vector<std::string> arguments,
-                          std::vector<std::string> environment) const {
-    const auto pointers = [](std::vector<std::string>& texts) {
-      std::vector<char*> out;
-      for (std::string& text : texts) out.push_back(text.data());
-      out.push_back(nullptr);
-      return out;
-    };
-    return ::posix_spawnp(&child, arguments.front().c_str(), &actions_, &attributes_,
-                          pointers(arguments).data(), pointers(environment).data());
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
+/// Takes what a pipe holds, a buffer at a time, and closes it at its end; false: nothing is left.
+bool drain(OpenFile& pipe, std::string& text) {
+  constexpr std::size_t kMostOutput = std::size_t{16} << 20U;  // enough for any machine's answer
+  if (!pipe.is_open()) return false;
+  const ssize_t count = read_some(pipe, text, kMostOutput);
+  if (count == 0 || (count < 0 && errno != EAGAIN)) pipe = OpenFile();
+  return count > 0;
+}
 
 /// Ours, but in the language that the parsers read.
 std::vector<std::string> english_environment() {
-  std::vector<std::string> variables;
+  std::vector<std::string> variables{"LC_ALL=C"};
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     if (!std::string_view(*variable).starts_with("LC_ALL=")) variables.emplace_back(*variable);
   }
-  variables.emplace_back("LC_ALL=C");
   return variables;
 }
 
-/// The child of run_isolated.
-[[noreturn]] void work_and_exit(const std::function<std::string()>& work, int out,
-                                Seconds timeout) {
-  for (const int number : {SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGSEGV}) {
-    std::signal(number, SIG_DFL);
-  }
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Starts a program as the leader of its process group: 0, or the error number.
+int spawn(pid_t& child, std::vector<std::string> line, const std::string& in, int out, int err) {
+  std::vector<std::string> environment = english_environment();
+  const std::vector<char*> arguments = pointers_to(line);
+  const std::vector<char*> variables = pointers_to(environment);
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
   sigset_t none{};
   sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::alarm(static_cast<unsigned>(std::max(timeout.count(), 1.0)));
-  const rlimit no_core{};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);  // what an assertion says
-  try {
-    const std::string text = work();
-    for (std::size_t done = 0; done < text.size();) {
-      const ssize_t count = ::write(out, text.data() + done, text.size() - done);
-      if (count <= 0) ::_exit(EXIT_FAILURE);
-      done += static_cast<std::size_t>(count);
-    }
-  } catch (...) {
-    ::_exit(EXIT_FAILURE);
-  }
-  ::_exit(EXIT_SUCCESS);
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, in.c_str(), O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  const int error = ::posix_spawnp(&child, arguments.front(), &actions, &attributes,
+                                   arguments.data(), variables.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return error;
 }
 
 }  // namespace
 
-void FileDescriptor::take(int number) {
-  close();
-  number_ = number;
-}
+/// Both ends close at an exec.
+struct CommandLoop::Pipe {
+  OpenFile read{};
+  OpenFile write{};
 
-void FileDescriptor::close() {
-  if (is_open()) ::close(release());
-}
-
-int Pipe::open() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
-  read.take(ends[0]);
-  write.take(ends[1]);
-  return 0;
-}
-
-int ChildProcess::start(const std::vector<std::string>& line, const std::string& stdin_path) {
-  Pipe out;
-  Pipe err;
-  int error = out.open();
-  if (error == 0) error = err.open();
-  if (error == 0) {
-    error = SpawnPlan(stdin_path, out.write.number(), err.write.number())
-                .spawn(process_, line, english_environment());
+  /// 0, or the error number.
+  [[nodiscard]] int open() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
+    read = OpenFile(ends[0]);
+    write = OpenFile(ends[1]);
+    return 0;
   }
-  if (error != 0) return error;
-  for (const auto& [from, to] : {std::pair{&out.read, &out_}, std::pair{&err.read, &err_}}) {
-    to->take(from->release());
-    ::fcntl(to->number(), F_SETFL, O_NONBLOCK);  // of our end only
+};
+
+/// A program that runs; nothing of it blocks.
+struct CommandLoop::Child {
+  enum class Phase { Running, Terminating, Killed };
+
+  std::size_t number = 0;
+  CommandControl control{};
+  pid_t process = 0;
+  OpenFile out{};
+  OpenFile err{};
+  CommandResult result{};
+  Phase phase = Phase::Running;
+  Clock::time_point phase_end{};  ///< when this phase is over at the latest
+  bool has_finished = false;      ///< it has printed its last line
+  bool ended_by_loop = false;
+  std::size_t own_output = 0;  ///< bytes of stdout before it was asked to end
+
+  [[nodiscard]] bool has_open_pipe() const { return out.is_open() || err.is_open(); }
+
+  [[nodiscard]] bool is_stopped() const {
+    return ended_by_loop || (control.stop != nullptr && *control.stop);
   }
-  phase_end_ = after(control_.timeout);
-  return 0;
-}
 
-std::array<pollfd, 2> ChildProcess::pipes() const {
-  return {{{.fd = out_.number(), .events = POLLIN, .revents = 0},
-           {.fd = err_.number(), .events = POLLIN, .revents = 0}}};
-}
+  /// It stays a zombie until reap(), so that no other process gets its number.
+  [[nodiscard]] bool has_exited() const {
+    siginfo_t info{};
+    const auto id = static_cast<id_t>(process);
+    return ::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == process;
+  }
 
-void ChildProcess::read_out() {
-  static_cast<void>(drain(out_, result_.out));
-  if (phase_ != Phase::Running || said_last_line_ || !has_last_line()) return;
-  said_last_line_ = true;
-  phase_end_ = std::min(phase_end_, after(control_.linger));
-}
+  /// Whether the last line of stdout, with its line end, is the one that is known to be the last.
+  [[nodiscard]] bool has_last_line() const {
+    const std::string& text = result.out;
+    if (control.last_line.empty() || !text.ends_with('\n') || text.size() < 2) return false;
+    const std::size_t before = text.rfind('\n', text.size() - 2);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    return text.compare(begin, control.last_line.size(), control.last_line) == 0;
+  }
 
-bool ChildProcess::has_ended() {
-  if (phase_ == Phase::Running) {
-    if (has_exited()) {
-      drain_pipes();
-      result_.exit_status = reap();
-      return true;
+  void read_out() {
+    static_cast<void>(drain(out, result.out));
+    if (phase != Phase::Running || has_finished || !has_last_line()) return;
+    has_finished = true;
+    phase_end = std::min(phase_end, after(control.linger));
+  }
+
+  /// What is still in the pipes; a grandchild may hold them open, and even go on writing.
+  void drain_pipes() {
+    constexpr int kMostBuffers = 32;  // more than a pipe can hold
+    for (int i = 0; i < kMostBuffers && drain(out, result.out); ++i) {
     }
-    end_if_due();
+    for (int i = 0; i < kMostBuffers && drain(err, result.err); ++i) {
+    }
   }
-  if (phase_ == Phase::Terminating && (has_exited() || Clock::now() >= phase_end_)) kill_group();
-  if (phase_ != Phase::Killed || (!has_exited() && Clock::now() < phase_end_)) return false;
-  drain_pipes();
-  // What a launcher says of its own end (Hydra on stdout) is none of the command's output.
-  if (control_.grace > Seconds{0}) result_.out.resize(said_);
-  result_.exit_status = reap();
-  return true;
-}
 
-/// Takes what a pipe holds, a buffer at a time, and closes it at its end; false: nothing is left.
-bool ChildProcess::drain(FileDescriptor& pipe, std::string& text) {
-  std::array<char, 65536> buffer{};
-  if (!pipe.is_open()) return false;
-  const ssize_t count = ::read(pipe.number(), buffer.data(), buffer.size());
-  if (count > 0) {
-    const std::size_t room = kMostOutput - std::min(kMostOutput, text.size());
-    text.append(buffer.data(), std::min(static_cast<std::size_t>(count), room));
-    return true;
+  /// A launcher that is asked to end ends what it has started elsewhere.
+  void terminate() {
+    drain_pipes();
+    own_output = result.out.size();
+    (is_stopped() ? result.stopped : has_finished ? result.lingered : result.timed_out) = true;
+    if (control.grace > Seconds{0}) ::kill(-process, SIGTERM);
+    phase = Phase::Terminating;
+    phase_end = after(control.grace);
   }
-  if (count < 0 && errno == EINTR) return true;
-  if (count == 0 || errno != EAGAIN) pipe.close();
-  return false;
-}
 
-/// What is still in the pipes; a grandchild may hold them open, and even go on writing.
-void ChildProcess::drain_pipes() {
-  constexpr int kMostBuffers = 32;  // more than a pipe can hold
-  for (int i = 0; i < kMostBuffers && drain(out_, result_.out); ++i) {
+  void kill_group() {
+    constexpr Seconds kPatience{1};  // a process in a driver's call may outlive SIGKILL
+    ::kill(-process, SIGKILL);
+    phase = Phase::Killed;
+    phase_end = after(kPatience);
   }
-  for (int i = 0; i < kMostBuffers && drain(err_, result_.err); ++i) {
+
+  void reap() {
+    drain_pipes();
+    // What a launcher prints of its own end (Hydra on stdout) is none of the command's output.
+    if (phase == Phase::Killed && control.grace > Seconds{0}) result.out.resize(own_output);
+    int status = 0;
+    const bool known = ::waitpid(process, &status, WNOHANG) == process;
+    result.exit_status = !known              ? kKilledBy + SIGKILL
+                         : WIFEXITED(status) ? WEXITSTATUS(status)
+                                             : kKilledBy + WTERMSIG(status);
   }
-}
 
-bool ChildProcess::is_stopped() const {
-  return ended_from_outside_ || (control_.stop != nullptr && *control_.stop);
-}
+  /// Ends it where its time is over; true when it has ended and left no zombie.
+  [[nodiscard]] bool has_ended() {
+    const bool exited = has_exited();
+    if (phase == Phase::Running && !exited && (is_stopped() || is_due())) terminate();
+    if (phase == Phase::Terminating && (exited || is_due())) kill_group();
+    const bool ended = phase == Phase::Running ? exited : phase == Phase::Killed && is_gone();
+    if (ended) reap();
+    return ended;
+  }
 
-/// It stays a zombie until reap(), so that no other process gets its number.
-bool ChildProcess::has_exited() const {
-  siginfo_t info{};
-  const int failed =
-      ::waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT);
-  return failed != 0 || info.si_pid == process_;
-}
-
-/// Whole, with its line end.
-bool ChildProcess::has_last_line() const {
-  const std::string& out = result_.out;
-  if (control_.last_line.empty() || !out.ends_with('\n') || out.size() < 2) return false;
-  const std::size_t before = out.rfind('\n', out.size() - 2);
-  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-  return out.compare(begin, control_.last_line.size(), control_.last_line) == 0;
-}
-
-/// A launcher that is asked to end ends what it has started elsewhere.
-void ChildProcess::end_if_due() {
-  if (!is_stopped() && Clock::now() < phase_end_) return;
-  drain_pipes();
-  said_ = result_.out.size();
-  (is_stopped() ? result_.stopped : said_last_line_ ? result_.lingered : result_.timed_out) = true;
-  if (control_.grace > Seconds{0}) ::kill(-process_, SIGTERM);
-  phase_ = Phase::Terminating;
-  phase_end_ = after(control_.grace);
-}
-
-void ChildProcess::kill_group() {
-  ::kill(-process_, SIGKILL);
-  phase_ = Phase::Killed;
-  phase_end_ = after(kPatience);
-}
-
-int ChildProcess::reap() const {
-  constexpr int kKilledBy = 128;
-  int status = 0;
-  if (::waitpid(process_, &status, WNOHANG) != process_) return kKilledBy + SIGKILL;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kKilledBy + WTERMSIG(status);
-}
+ private:
+  [[nodiscard]] bool is_due() const { return Clock::now() >= phase_end; }
+  [[nodiscard]] bool is_gone() const { return has_exited() || is_due(); }
+};
 
 CommandResult run_command(const std::string& program, const std::vector<std::string>& arguments,
                           Seconds timeout) {
@@ -263,43 +250,47 @@ CommandResult run_command(const std::string& program, const std::vector<std::str
   }
 }
 
-namespace {
-
-/// How often ends and times are looked at; a command that has closed its pipes is near its end.
-constexpr int kTickMs = 20;
-constexpr int kNearEndMs = 1;
-
-template <std::size_t N>
-bool is_one_of(int error, const std::array<int, N>& errors) {
-  return std::find(errors.begin(), errors.end(), error) != errors.end();
-}
-
-}  // namespace
-
 bool is_missing_program(int error) {
-  return is_one_of(error, std::array{ENOENT, EACCES, ENOTDIR, ENOEXEC, ELOOP, ENAMETOOLONG});
+  constexpr std::array kErrors{ENOENT, EACCES, ENOTDIR, ENOEXEC, ELOOP, ENAMETOOLONG};
+  return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
 }
 
-bool is_shortage(int error) { return is_one_of(error, std::array{EAGAIN, ENOMEM, EMFILE, ENFILE}); }
+bool is_shortage(int error) {
+  return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
+CommandLoop::CommandLoop() : endless_(std::make_unique<Pipe>()) {}
 
 CommandLoop::~CommandLoop() {
-  for (const Child& child : children_) child.process->end();
+  for (const auto& child : children_) child->ended_by_loop = true;
   while (!children_.empty()) static_cast<void>(wait());
 }
 
 int CommandLoop::start(std::size_t number, const std::vector<std::string>& line,
                        const CommandControl& control) {
-  std::string in = "/dev/null";
-  if (control.endless_stdin) {
-    const int error = endless_.read.is_open() ? 0 : endless_.open();
-    if (error != 0) return error;
-    // Opened again, so that one that makes its stdin non-blocking does so for itself only.
-    in = fmt::format("/proc/self/fd/{}", endless_.read.number());
+  Pipe out;
+  Pipe err;
+  int error = out.open();
+  if (error == 0) error = err.open();
+  if (error == 0 && control.endless_stdin && !endless_->read.is_open()) error = endless_->open();
+  if (error != 0) return error;
+  // Opened again, so that one that makes its stdin non-blocking does so for itself only.
+  const std::string in = control.endless_stdin
+                             ? fmt::format("/proc/self/fd/{}", endless_->read.number())
+                             : "/dev/null";
+  auto child = std::make_unique<Child>();
+  error = spawn(child->process, line, in, out.write.number(), err.write.number());
+  if (error != 0) return error;
+  for (const Pipe* pipe : {&out, &err}) {
+    ::fcntl(pipe->read.number(), F_SETFL, O_NONBLOCK);  // of our end only
   }
-  auto process = std::make_unique<ChildProcess>(control);
-  const int error = process->start(line, in);
-  if (error == 0) children_.push_back({.number = number, .process = std::move(process)});
-  return error;
+  child->number = number;
+  child->control = control;
+  child->out = std::move(out.read);
+  child->err = std::move(err.read);
+  child->phase_end = after(control.timeout);
+  children_.push_back(std::move(child));
+  return 0;
 }
 
 std::vector<CommandLoop::Ended> CommandLoop::wait() {
@@ -307,10 +298,10 @@ std::vector<CommandLoop::Ended> CommandLoop::wait() {
   const bool look_at_all = Clock::now() >= next_look_;
   if (look_at_all) next_look_ = Clock::now() + std::chrono::milliseconds(kTickMs);
   std::vector<Ended> ended;
-  std::erase_if(children_, [&](Child& child) {
-    const bool look = look_at_all || !child.process->has_open_pipe();
-    if (!look || !child.process->has_ended()) return false;
-    ended.push_back({.number = child.number, .result = std::move(child.process->result())});
+  std::erase_if(children_, [&](const std::unique_ptr<Child>& child) {
+    const bool look = look_at_all || !child->has_open_pipe();
+    if (!look || !child->has_ended()) return false;
+    ended.push_back({.number = child->number, .result = std::move(child->result)});
     return true;
   });
   return ended;
@@ -319,33 +310,63 @@ std::vector<CommandLoop::Ended> CommandLoop::wait() {
 void CommandLoop::read_pipes() {
   int milliseconds = kTickMs;
   std::vector<pollfd> pipes;
-  pipes.reserve(2 * children_.size());
-  for (const Child& child : children_) {
-    if (!child.process->has_open_pipe()) milliseconds = kNearEndMs;
-    for (const pollfd& pipe : child.process->pipes()) pipes.push_back(pipe);
+  for (const auto& child : children_) {
+    if (!child->has_open_pipe()) milliseconds = kNearEndMs;
+    for (const OpenFile* pipe : {&child->out, &child->err}) {
+      pipes.push_back({.fd = pipe->number(), .events = POLLIN, .revents = 0});
+    }
   }
   // poll passes over negative numbers: with all pipes closed it only waits.
   if (::poll(pipes.data(), pipes.size(), milliseconds) <= 0) return;
   for (std::size_t i = 0; i < children_.size(); ++i) {
-    if (pipes[2 * i].revents != 0) children_[i].process->read_out();
-    if (pipes[2 * i + 1].revents != 0) children_[i].process->read_err();
+    if (pipes[2 * i].revents != 0) children_[i]->read_out();
+    if (pipes[2 * i + 1].revents != 0) {
+      static_cast<void>(drain(children_[i]->err, children_[i]->result.err));
+    }
   }
 }
 
+namespace {
+
+/// The child of run_isolated.
+[[noreturn]] void work_and_exit(const std::function<std::string()>& work, int out,
+                                Seconds timeout) {
+  for (const int number : {SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGSEGV}) {
+    std::signal(number, SIG_DFL);
+  }
+  sigset_t none{};
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::alarm(static_cast<unsigned>(std::max(timeout.count(), 1.0)));
+  const rlimit no_core{};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);  // what an assertion prints
+  try {
+    const std::string text = work();
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t count = ::write(out, text.data() + done, text.size() - done);
+      if (count <= 0) ::_exit(EXIT_FAILURE);
+      done += static_cast<std::size_t>(count);
+    }
+  } catch (...) {
+    ::_exit(EXIT_FAILURE);
+  }
+  ::_exit(EXIT_SUCCESS);
+}
+
+}  // namespace
+
 std::optional<std::string> run_isolated(const std::function<std::string()>& work, Seconds timeout) {
-  Pipe pipe;
-  if (const int error = pipe.open(); error != 0) throw system_failure("cannot open a pipe", error);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw system_failure("cannot open a pipe", errno);
+  const OpenFile read(ends[0]);
+  OpenFile write(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) throw system_failure("cannot start a process", errno);
-  if (child == 0) work_and_exit(work, pipe.write.number(), timeout);
-  pipe.write.close();
+  if (child == 0) work_and_exit(work, write.number(), timeout);
+  write = OpenFile();
   std::string text;
-  std::array<char, 65536> buffer{};
-  for (;;) {
-    const ssize_t count = ::read(pipe.read.number(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
+  while (read_some(read, text, std::string::npos) > 0) {
   }
   int status = -1;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -44,39 +44,32 @@ class Splitter {
     }
     line_.before_dashes = dashes.value_or(line_.positionals.size());
     if (line_.help) return std::move(line_);
-    if (refusal_) throw usage_error(*refusal_);
     take_command();
     check();
     return std::move(line_);
   }
 
  private:
-  void refuse(std::string message) {
-    if (!refusal_) refusal_ = std::move(message);
-  }
-
   [[nodiscard]] std::string see_help() const {
     return fmt::format("see {}{}--help", syntax_.program, syntax_.program.empty() ? "" : " ");
   }
 
-  /// The row of a name; nothing, with a reason to refuse, where there is none. `whole` is the
-  /// argument for the message.
-  std::optional<std::size_t> find(View name, View whole) {
-    for (std::size_t i = 0; i < options_.size(); ++i) {
-      if (is_one_of(options_[i].names, name)) return i;
-    }
+  /// The row of a name; `whole` is the argument for the message.
+  [[nodiscard]] std::size_t find(View name, View whole) const {
     std::vector<std::string> known{"--help"};
-    for (const OptionSyntax& option : options_) {
-      for (const std::string& one : split(option.names, ',')) {
+    for (std::size_t i = 0; i < options_.size(); ++i) {
+      for (const std::string& one : split(options_[i].names, ',')) {
+        if (one == name) return i;
         if (one.starts_with("--")) known.push_back(one);
       }
     }
     for (const ForeignOption& foreign : syntax_.foreign) {
       if (!is_one_of(foreign.names, name)) continue;
-      refuse(fmt::format("{} is an option of nccl-tests, not of busbar: {}", name, foreign.advice));
+      throw usage_error(
+          fmt::format("{} is an option of nccl-tests, not of busbar: {}", name, foreign.advice));
     }
-    refuse(fmt::format("unknown option {}; {}", whole, suggestion(whole, known, see_help())));
-    return {};
+    throw usage_error(
+        fmt::format("unknown option {}; {}", whole, suggestion(whole, known, see_help())));
   }
 
   void add(std::size_t option, View text) {
@@ -104,17 +97,15 @@ class Splitter {
       line_.help = true;
       return;
     }
-    const auto option = find(name, name);
-    if (!option) return;
-    const View expected = options_[*option].argument;
-    if (has_text && expected.empty()) {
-      refuse(fmt::format("{} takes no value", name));
-    } else if (has_text) {
-      add(*option, argument.substr(equals + 1));
+    const std::size_t option = find(name, name);
+    const View expected = options_[option].argument;
+    if (has_text && expected.empty()) throw usage_error(fmt::format("{} takes no value", name));
+    if (has_text) {
+      add(option, argument.substr(equals + 1));
     } else if (expected.empty() || expected.starts_with("[=")) {
-      add(*option, "");
+      add(option, "");
     } else {
-      add_following(*option, name);
+      add_following(option, name);
     }
   }
 
@@ -126,19 +117,13 @@ class Splitter {
         line_.help = true;
         continue;
       }
-      const auto option = find(name, argument);
-      if (!option) return;
+      const std::size_t option = find(name, argument);
       const View rest = argument.substr(i + 1);
-      if (options_[*option].argument.empty()) {
-        add(*option, "");
+      if (options_[option].argument.empty()) {
+        add(option, "");
         continue;
       }
-      if (rest.empty()) {
-        add_following(*option, name);
-      } else {
-        add(*option, rest);
-      }
-      return;
+      return rest.empty() ? add_following(option, name) : add(option, rest);
     }
   }
 
@@ -186,7 +171,6 @@ class Splitter {
   std::span<const OptionSyntax> options_;
   std::span<char* const> arguments_;
   std::size_t next_ = 0;
-  std::optional<std::string> refusal_{};  ///< the first; --help goes before it
   Arguments line_{};
 };
 
@@ -199,7 +183,15 @@ bool Arguments::has(std::string_view name) const {
 
 Arguments split_arguments(const CommandSyntax& syntax, std::span<const OptionSyntax> options,
                           std::span<char* const> arguments) {
-  return Splitter(syntax, options, arguments).run();
+  try {
+    return Splitter(syntax, options, arguments).run();
+  } catch (const Error&) {
+    const bool help = std::any_of(arguments.begin(), arguments.end(), [](View argument) {
+      return argument == "-h" || argument == "--help";
+    });
+    if (!help) throw;
+    return {.help = true};
+  }
 }
 
 std::string suggestion(std::string_view text, std::span<const std::string> known,
@@ -218,6 +210,13 @@ Error invalid_value(std::string_view option, std::string_view text,
                     std::span<const std::string> expected) {
   return usage_error(
       fmt::format("invalid value '{}' for {}; expected {}", text, option, alternatives(expected)));
+}
+
+std::size_t parse_choice(std::string_view option, std::string_view text,
+                         std::span<const std::string> names) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) throw invalid_value(option, text, names);
+  return static_cast<std::size_t>(found - names.begin());
 }
 
 std::string alternatives(std::span<const std::string> names) {

@@ -109,6 +109,10 @@ template <class Options>
 [[nodiscard]] Error invalid_value(std::string_view option, std::string_view text,
                                   std::span<const std::string> expected);
 
+/// Which of `names` the text is; throws invalid_value.
+[[nodiscard]] std::size_t parse_choice(std::string_view option, std::string_view text,
+                                       std::span<const std::string> names);
+
 /// "a, b or c"
 [[nodiscard]] std::string alternatives(std::span<const std::string> names);
 

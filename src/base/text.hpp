@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <span>
@@ -51,6 +53,13 @@ template <class Number, class... Base>
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value, base...);
   return result.ec == std::errc{} && result.ptr == end ? std::optional(value) : std::nullopt;
+}
+
+/// Copies a text into an array that is sent between ranks; what does not fit is cut, and the array,
+/// which must be zero before, stays zero-terminated.
+template <std::size_t N>
+void copy_text(std::string_view text, std::array<char, N>& to) {
+  std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
 }
 
 /// The one of `known` that is most like `word`, or nothing where none is near: for "did you mean".

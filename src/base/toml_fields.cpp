@@ -32,19 +32,16 @@ const std::string& text_of(const toml::node& node, std::string_view key, std::st
   return value->get();
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  constexpr std::size_t kFewEnough = 12;
-  const std::string near = nearest_word(word, known);
-  if (!near.empty()) return fmt::format("; did you mean \"{}\"?", near);
-  if (known.empty() || known.size() > kFewEnough) return {};
-  return fmt::format("; there is: {}", join(known, ", "));
-}
-
 }  // namespace
 
 std::string unknown_word(std::string_view what, std::string_view word,
                          const std::vector<std::string>& known) {
-  return fmt::format("unknown {} {}{}", what, shortened(word), did_you_mean(word, known));
+  constexpr std::size_t kFewEnough = 12;
+  const std::string near = nearest_word(word, known);
+  std::string text = fmt::format("unknown {} {}", what, shortened(word));
+  if (!near.empty()) return text + fmt::format("; did you mean \"{}\"?", near);
+  if (known.empty() || known.size() > kFewEnough) return text;
+  return text + fmt::format("; there is: {}", join(known, ", "));
 }
 
 Error fault_at(std::string_view origin, const toml::source_region& place, const std::string& what) {
@@ -183,13 +180,8 @@ std::optional<std::size_t> TomlFields::one_of(std::string_view key,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-}  // namespace
-
 void check_toml_characters(std::string_view text, std::string_view origin) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   std::size_t line = 1;
   std::size_t column = 1;  // counts characters: what continues one in UTF-8 does not
   char inside = '\0';      // the character that began quotes or a comment

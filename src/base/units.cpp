@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/units.hpp"
 
-#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,29 +13,21 @@
 namespace busbar {
 namespace {
 
-struct Suffix {
-  std::string_view text;
-  Bytes factor;
-};
+using View = std::string_view;
 
-constexpr Bytes kTiB = Bytes{1} << 40U;
-// nccl-tests' K, M, G are binary in either case; the spelled-out forms are ours.
-constexpr std::array<Suffix, 15> kSuffixes{{{"", 1},
-                                            {"B", 1},
-                                            {"K", kKiB},
-                                            {"k", kKiB},
-                                            {"KiB", kKiB},
-                                            {"M", kMiB},
-                                            {"m", kMiB},
-                                            {"MiB", kMiB},
-                                            {"G", kGiB},
-                                            {"g", kGiB},
-                                            {"GiB", kGiB},
-                                            {"T", kTiB},
-                                            {"t", kTiB},
-                                            {"TiB", kTiB},
-                                            {"b", 1}}};
-constexpr double kLargestSize = 1e18;
+constexpr std::string_view kPrefixes = "KMGT";  // each is 1024 of the one before
+
+/// What a suffix multiplies by. nccl-tests' K, M, G are binary in either case; the spelled-out
+/// forms are ours.
+std::optional<Bytes> factor_of(std::string_view suffix) {
+  if (suffix.empty() || suffix == "B" || suffix == "b") return 1;
+  const char first = suffix.front();
+  const bool spelled_out = suffix.substr(1) == "iB" && kPrefixes.find(first) != View::npos;
+  if (suffix.size() > 1 && !spelled_out) return std::nullopt;
+  const std::size_t place = kPrefixes.find(static_cast<char>(first & ~0x20));  // in upper case
+  if (place == View::npos) return std::nullopt;
+  return Bytes{1} << 10U * (place + 1);
+}
 
 Error bad_size(std::string_view option, std::string_view text, std::string_view why) {
   return usage_error(
@@ -55,40 +47,35 @@ std::pair<std::string_view, std::string_view> split_number(std::string_view text
 }  // namespace
 
 std::string format_bytes(Bytes bytes) {
-  constexpr std::array<Suffix, 4> kUnits{
-      {{"TiB", kTiB}, {"GiB", kGiB}, {"MiB", kMiB}, {"KiB", kKiB}}};
-  for (const Suffix& unit : kUnits) {
-    if (bytes < unit.factor) continue;
+  for (std::size_t i = kPrefixes.size(); i > 0; --i) {
+    const Bytes factor = Bytes{1} << 10U * i;
+    if (bytes < factor) continue;
     std::string number =
-        fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(unit.factor));
+        fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(factor));
     number.erase(number.find_last_not_of('0') + 1);
     if (number.back() == '.') number.pop_back();
-    return fmt::format("{} {}", number, unit.text);
+    return fmt::format("{} {}iB", number, kPrefixes[i - 1]);
   }
   return fmt::format("{} B", bytes);
 }
 
 Bytes parse_bytes(std::string_view option, std::string_view text) {
+  constexpr double kLargestSize = 1e18;
   const auto [digits, suffix] = split_number(text);
   const auto number = to_number<double>(digits);
-  if (!number) {
-    throw bad_size(option, text, "it does not begin with a number");
-  }
-  for (const Suffix& known : kSuffixes) {
-    if (known.text != suffix) continue;
-    const double bytes = *number * static_cast<double>(known.factor);
-    if (bytes > kLargestSize) throw bad_size(option, text, "it is too large");
-    if (bytes != std::floor(bytes)) {
-      throw bad_size(option, text, "it is not a whole number of bytes");
-    }
-    return static_cast<Bytes>(bytes);
-  }
-  if (suffix == "KB" || suffix == "MB" || suffix == "GB" || suffix == "TB") {
+  if (!number) throw bad_size(option, text, "it does not begin with a number");
+  const auto factor = factor_of(suffix);
+  if (!factor && suffix.size() == 2 && suffix[1] == 'B' &&
+      kPrefixes.find(suffix[0]) != View::npos) {
     throw bad_size(option, text,
                    fmt::format("'{}' could be decimal or binary (say {} or {}iB for binary)",
                                suffix, suffix.front(), suffix.front()));
   }
-  throw bad_size(option, text, fmt::format("'{}' is no suffix", suffix));
+  if (!factor) throw bad_size(option, text, fmt::format("'{}' is no suffix", suffix));
+  const double bytes = *number * static_cast<double>(*factor);
+  if (bytes > kLargestSize) throw bad_size(option, text, "it is too large");
+  if (bytes != std::floor(bytes)) throw bad_size(option, text, "it is not a whole number of bytes");
+  return static_cast<Bytes>(bytes);
 }
 
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,

@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-#include "base/where.hpp"
+#include "base/error.hpp"
 #include "model/bootstrap.hpp"
 
 namespace busbar {

@@ -16,12 +16,10 @@ namespace {
 
 /// "40.10 and 31.00 from 256 KiB on", fastest first.
 std::string rates_text(const HostBandwidth& bandwidth) {
-  std::vector<std::string> words;
-  for (const MemoryRates& rates : bandwidth.rates) {
-    words.push_back(fmt::format("{:.2f} and {:.2f} from {} on", rates.copy_GBps, rates.reduce_GBps,
-                                format_bytes(rates.set)));
-  }
-  return join(words, ", ");
+  return join_each(bandwidth.rates, ", ", [](const MemoryRates& rates) {
+    return fmt::format("{:.2f} and {:.2f} from {} on", rates.copy_GBps, rates.reduce_GBps,
+                       format_bytes(rates.set));
+  });
 }
 
 /// What is measured nearest to the processors is for the record; people ask for these two.
@@ -85,12 +83,6 @@ SetBound host_bound(const HostBoundInput& host, const Collective& collective,
 
 namespace {
 
-std::string list_of(const std::vector<int>& numbers) {
-  std::vector<std::string> words;
-  for (const int number : numbers) words.push_back(fmt::format("{}", number));
-  return join(words, ",");
-}
-
 std::string note_of(const topo::Bound& bound, const HostTopology& topology,
                     const Collective& collective) {
   const std::string how = topology.choice ? fmt::format(" ({})", topology.choice->reason) : "";
@@ -101,7 +93,7 @@ std::string note_of(const topo::Bound& bound, const HostTopology& topology,
                          *rate, bound.kind, bound.limit, bound.exact ? "" : " (not exact)")
            : fmt::format("rings {} {:.4g} GB/s over {}; {} is not modelled", most, bound.bound_GBps,
                          bound.kind, collective.title);
-  return fmt::format("GPUs {}{}: {}", list_of(bound.devices), how, what);
+  return fmt::format("GPUs {}{}: {}", fmt::join(bound.devices, ","), how, what);
 }
 
 bool any_twice(std::vector<int> numbers) {
@@ -121,7 +113,8 @@ SetBound device_bound(const HostTopology& topology, std::span<const Device> devi
   }
   const auto numbers = numbers_of(topology.graph, devices);
   if (!numbers) return {.note = "no bound: nvidia-smi does not show the GPUs that CUDA does"};
-  SetBound result{.device_set = list_of(*numbers), .warnings = topology.graph.warnings};
+  SetBound result{.device_set = fmt::format("{}", fmt::join(*numbers, ",")),
+                  .warnings = topology.graph.warnings};
   if (any_twice(*numbers)) {
     result.note = "no bound: ranks share a GPU";
     return result;
@@ -146,7 +139,7 @@ SetBound device_bound(const HostTopology& topology, std::span<const Device> devi
 
 namespace {
 
-/// The ranks of this rank's host.
+/// The ranks of this rank's group.
 std::vector<int> group_members(const Run& run) {
   const int mine = run.groups[static_cast<std::size_t>(run.world.rank())];
   std::vector<int> ranks;
@@ -156,68 +149,56 @@ std::vector<int> group_members(const Run& run) {
   return ranks;
 }
 
-/// What a rank may take to measure with: it is given back, but must not be what breaks a small
-/// host.
-Bytes spare_memory(const Run& run) {
+SetBound bound_of_host(const Run& run, std::string device_set) {
   const RankMap& rank_map = run.rank_map;
-  const auto ranks = static_cast<Bytes>(rank_map.most_ranks_per_host);
-  const Bytes available = run.options.memory_limit
-                              ? std::min(rank_map.least_memory, *run.options.memory_limit / ranks)
-                              : rank_map.least_memory;
-  return available / 4;
-}
-
-SetBound host_memory(const Run& run, const HostBoundInput& host) {
-  HostBandwidth bandwidth;
-  if (host_bound_obstacle(host).empty()) {
-    bandwidth = measure_host_bandwidth(run.world, run.communicator,
-                                       {.last_level_cache = host.last_level_cache,
-                                        .processors = run.rank_map.processors,
-                                        .most_per_rank = spare_memory(run)});
+  const HostBoundInput host{.device_set = std::move(device_set),
+                            .ranks = run.world.size(),
+                            .nodes = run.world.nodes(),
+                            .whole = run.options.pairs == Pairs::Off && !run.options.split,
+                            .measured = run.options.host_limits,
+                            .last_level_cache = rank_map.largest_cache};
+  if (!host_bound_obstacle(host).empty()) return host_bound(host, run.collective, {});
+  // What is taken to measure with is given back, but must not be what breaks a small host.
+  Bytes spare = rank_map.least_memory;
+  if (run.options.memory_limit) {
+    const auto ranks = static_cast<Bytes>(rank_map.most_ranks_per_host);
+    spare = std::min(spare, *run.options.memory_limit / ranks);
   }
-  return host_bound(host, run.collective, bandwidth);
+  return host_bound(host, run.collective,
+                    measure_host_bandwidth(run.world, run.communicator,
+                                           {.last_level_cache = rank_map.largest_cache,
+                                            .processors = rank_map.processors,
+                                            .most_per_rank = spare / 4}));
 }
 
 /// Of GPUs: computed, so that every pair of ranks can have its own.
-SetBound of_devices(const HostTopology& topology, const RankMap& rank_map,
-                    const std::vector<Device>& devices, const std::vector<int>& ranks,
-                    const Collective& collective) {
+SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
+  const auto kernel_of = [&](int rank) {
+    return run.rank_map.ranks[static_cast<std::size_t>(rank)].kernel;
+  };
   std::vector<Device> members;
   bool all_here = true;
   for (const int rank : ranks) {
-    const auto index = static_cast<std::size_t>(rank);
-    members.push_back(devices[index]);
-    all_here = all_here && rank_map.ranks[index].boot_id ==
-                               rank_map.ranks[static_cast<std::size_t>(ranks.front())].boot_id;
+    members.push_back(run.devices[static_cast<std::size_t>(rank)]);
+    all_here = all_here && kernel_of(rank) == kernel_of(ranks.front());
   }
-  SetBound bound = device_bound(topology, members, all_here, collective);
-  if (bound.device_set.empty()) bound.device_set = device_set(rank_map, devices, ranks);
+  SetBound bound = device_bound(*run.topology, members, all_here, run.collective);
+  if (bound.device_set.empty()) bound.device_set = device_set(run.rank_map, run.devices, ranks);
   return bound;
 }
 
 }  // namespace
 
-BoundSource find_bounds(const Run& run) {
+SetBound find_bound(const Run& run) {
   const std::vector<int> ranks = group_members(run);
-  SetBound whole{.device_set = device_set(run.rank_map, run.devices, ranks)};
-  if (run.topology) {
-    whole = of_devices(*run.topology, run.rank_map, run.devices, ranks, run.collective);
-  } else {
-    const bool paired = run.options.pairs == Pairs::All;
-    whole = host_memory(run, {.device_set = whole.device_set,
-                              .ranks = run.world.size(),
-                              .nodes = run.world.nodes(),
-                              .whole = !paired && !run.options.split,
-                              .measured = run.options.host_limits,
-                              .last_level_cache = run.rank_map.largest_cache});
-  }
-  return [whole, rank_map = run.rank_map, devices = run.devices, topology = run.topology,
-          collective = run.collective](const std::optional<Pair>& pair) -> SetBound {
-    if (!pair) return whole;
-    const std::vector<int> both{pair->sender, pair->receiver};
-    if (!topology) return {.device_set = device_set(rank_map, devices, both)};
-    return of_devices(*topology, rank_map, devices, both, collective);
-  };
+  if (run.topology) return bound_of_gpus(run, ranks);
+  return bound_of_host(run, device_set(run.rank_map, run.devices, ranks));
+}
+
+SetBound bound_of_pair(const Run& run, const Pair& pair) {
+  const std::vector<int> both{pair.sender, pair.receiver};
+  if (run.topology) return bound_of_gpus(run, both);
+  return {.device_set = device_set(run.rank_map, run.devices, both)};
 }
 
 }  // namespace busbar

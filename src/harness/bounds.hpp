@@ -9,12 +9,8 @@
 
 #include "harness/host_topology.hpp"
 #include "harness/memory_bandwidth.hpp"
-#include "harness/options.hpp"
-#include "harness/rank_map.hpp"
 #include "model/backend.hpp"
-#include "model/bootstrap.hpp"
 #include "model/collective.hpp"
-#include "model/communicator.hpp"
 
 namespace busbar {
 
@@ -33,17 +29,13 @@ struct BoundRow {
 struct SetBound {
   std::string device_set{};  ///< the column: "cores 0-1", "0,1,2,3"; hosts joined by ";"
   std::string kind{};        ///< the column: "host-memory", "nvlink"; empty where there is no bound
-  std::string limit{};       ///< a fact of the file's head: what bandwidth it, in words
+  std::string limit{};       ///< a fact of the file's head: what limits it
   std::string note{};        ///< a line for people, of everything above; may be empty
   std::vector<std::string> warnings{};  ///< lines for people
   /// Highest bus bandwidth of a row in GB/s; nothing for a row that it does not hold for. Null:
   /// there is no bound.
   std::function<std::optional<double>(const BoundRow& row)> bus_GBps{};
 };
-
-/// The bound of this rank's group, or of a pair of its ranks. Called once for every sweep; not
-/// collective.
-using BoundSource = std::function<SetBound(const std::optional<Pair>& pair)>;
 
 /// Highest bus bandwidth of a collective in the memory of one host, in GB/s: its bus factor times
 /// its size over the time that all ranks need for its minimum traffic when they share it evenly,
@@ -77,8 +69,10 @@ struct HostBoundInput {
 [[nodiscard]] SetBound device_bound(const HostTopology& topology, std::span<const Device> devices,
                                     bool all_here, const Collective& collective);
 
-/// The sets that rows run on and their bounds: host memory is measured (--host-limits), what
-/// GPUs allow is computed from their host's topology. Collective over the job.
-[[nodiscard]] BoundSource find_bounds(const Run& run);
+/// The bound of this rank's group: host memory is measured (--host-limits), what GPUs allow is
+/// computed from their host's topology. Collective over the job.
+[[nodiscard]] SetBound find_bound(const Run& run);
+/// The bound of two ranks of the job; not collective.
+[[nodiscard]] SetBound bound_of_pair(const Run& run, const Pair& pair);
 
 }  // namespace busbar

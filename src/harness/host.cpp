@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -25,12 +24,10 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
+/// The number that a text begins with; "max" is none: no limit.
 std::optional<Bytes> number_in(std::string_view text) {
-  Bytes value = 0;
-  text = trim(text);
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc{}) return std::nullopt;
-  return value;
+  const std::vector<std::string> words = split_words(text);
+  return words.empty() ? std::nullopt : to_number<Bytes>(words.front());
 }
 
 /// This process's cgroup (version 2) and all above it, deepest first, as folders.
@@ -113,15 +110,20 @@ std::uint64_t available_processes(const std::string& root) {
 std::optional<double> processor_quota(const std::string& root) {
   std::optional<double> quota;
   for (const std::string& folder : cgroup_folders(root)) {
-    const std::vector<std::string> words = split(first_line_of(folder + "/cpu.max"), ' ');
-    if (words.size() != 2) continue;
-    const auto granted = number_in(words[0]);  // "max" is no number: no limit
-    const auto period = number_in(words[1]);
+    const std::string line = first_line_of(folder + "/cpu.max");
+    const auto granted = number_in(line);
+    const auto period = number_in(line.substr(std::min(line.find(' '), line.size())));
     if (!granted || !period || *period == 0) continue;
     const double processors = static_cast<double>(*granted) / static_cast<double>(*period);
     quota = std::min(quota.value_or(processors), processors);
   }
   return quota;
+}
+
+BootId boot_id() {
+  BootId id{};
+  copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), id);
+  return id;
 }
 
 std::string host_name() {

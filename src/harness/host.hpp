@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ namespace busbar {
 
 /// Processors' worth of time that the cgroups grant (cpu.max), or nothing where they do not limit.
 [[nodiscard]] std::optional<double> processor_quota(const std::string& root = "");
+
+/// Identifies this host's kernel: ranks on one share processors and memory.
+using BootId = std::array<char, 40>;
+[[nodiscard]] BootId boot_id();
 
 [[nodiscard]] std::string host_name();
 [[nodiscard]] std::string kernel_release();

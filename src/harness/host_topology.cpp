@@ -8,34 +8,26 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/fixed_text.hpp"
 #include "base/text.hpp"
+#include "harness/host.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
 namespace {
 
-using Words = std::array<char, 512>;  // one line, as it is sent between ranks
-
-Words line_of(std::string_view text) {
-  Words words{};
-  copy_text(text, words);
-  return words;
-}
-
-/// Ranks of one kernel have one colour: the first of them.
-int host_colour(Bootstrap& world) {
-  const auto all = world.gather(line_of(first_line_of("/proc/sys/kernel/random/boot_id")));
-  const auto& mine = all[static_cast<std::size_t>(world.rank())];
-  return static_cast<int>(std::find(all.begin(), all.end(), mine) - all.begin());
+/// The first of the ranks of each kernel.
+int first_rank_here(Bootstrap& world) {
+  const std::vector<BootId> all = world.gather(boot_id());
+  const auto mine = std::find(all.begin(), all.end(), boot_id());
+  return static_cast<int>(mine - all.begin());
 }
 
 bool has_gpus(const topo::Graph& graph) {
   return !graph.devices.empty() && device(graph, 0).kind == topo::NodeKind::Gpu;
 }
 
-/// The first rank asks and the others take its word, as a system file: nvidia-smi is slow.
+/// The first rank asks, and the others get its answer as a system file: nvidia-smi is slow.
 topo::Graph probe_once(Bootstrap& host, const std::string& nvidia_smi) {
   topo::Graph graph;
   std::string text;
@@ -51,48 +43,49 @@ topo::Graph probe_once(Bootstrap& host, const std::string& nvidia_smi) {
   return graph;
 }
 
-/// What all ranks of the host may take; nothing where they differ.
-std::optional<std::vector<int>> allowed_devices(Bootstrap& host, const topo::Graph& graph,
-                                                const std::vector<Device>& visible) {
-  std::vector<int> numbers;
-  std::string mine;
+/// The number in `graph` of a device, or -1.
+int number_of(const topo::Graph& graph, const Device& wanted) {
   for (std::size_t i = 0; i < graph.devices.size(); ++i) {
-    const std::string uuid = topo::uuid_digits(device(graph, static_cast<int>(i)).uuid);
-    const bool seen = std::any_of(visible.begin(), visible.end(),
-                                  [&](const Device& other) { return uuid == other.uuid.data(); });
-    mine += seen ? '1' : '0';
-    if (seen) numbers.push_back(static_cast<int>(i));
+    const int number = static_cast<int>(i);
+    if (topo::uuid_digits(device(graph, number).uuid) == wanted.uuid.data()) return number;
   }
-  const auto all = host.gather(line_of(mine));
-  const bool same =
-      std::all_of(all.begin(), all.end(), [&](const Words& other) { return other == all.front(); });
-  return same ? std::optional{numbers} : std::nullopt;
+  return -1;
 }
 
 topo::Choice choose_here(Bootstrap& host, const HostTopology& here, const Backend& backend,
                          const Options& options) {
-  const auto allowed = allowed_devices(host, here.graph, backend.visible_devices());
+  std::set<int> numbers;
+  std::array<char, 512> mine{};  // which are visible, as it is sent between ranks
+  for (const Device& visible : backend.visible_devices()) {
+    const int number = number_of(here.graph, visible);
+    if (number < 0) continue;
+    numbers.insert(number);
+    mine.at(static_cast<std::size_t>(number)) = '1';
+  }
+  const auto all = host.gather(mine);
   if (!here.missing.empty()) {
     throw usage_error(fmt::format("--devices: nothing is known of the GPUs: {}", here.missing));
   }
-  if (!allowed) {
+  if (std::any_of(all.begin(), all.end(), [&](const auto& other) { return other != mine; })) {
     throw usage_error(
         "--devices: the launcher shows each rank other GPUs (CUDA_VISIBLE_DEVICES); let all ranks "
         "of a host see the same, or leave --devices out");
   }
-  const int most = static_cast<int>(allowed->size());
+  const int most = static_cast<int>(numbers.size());
   const int count = options.share_devices ? std::min(here.ranks, most) : here.ranks;
-  return choose_among(here.graph, *allowed, count, *options.devices);
-}
-
-/// Every rank throws what one host cannot do, so that all end alike.
-void agree_or_throw(Bootstrap& world, const std::string& obstacle) {
-  for (const Words& words : world.gather(line_of(obstacle))) {
-    if (words.front() != '\0') throw usage_error(words.data());
-  }
+  return choose_among(here.graph, {numbers.begin(), numbers.end()}, count, *options.devices);
 }
 
 }  // namespace
+
+std::string first_text(Bootstrap& world, const std::string& mine) {
+  std::array<char, 512> text{};
+  copy_text(mine, text);
+  for (const auto& other : world.gather(text)) {
+    if (other.front() != '\0') return other.data();
+  }
+  return {};
+}
 
 topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allowed, int count,
                           topo::Selection request) {
@@ -114,16 +107,16 @@ topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allo
         counted(allowed.size(), "rank")));
   }
   topo::Choice choice = topo::select_devices(topo::keep_devices(graph, allowed), count, request);
-  const auto back = [&](std::vector<int>& devices) {
+  const auto number_as_before = [&](std::vector<int>& devices) {
     for (int& number : devices) number = allowed[static_cast<std::size_t>(number)];
   };
-  back(choice.bound.devices);
-  for (topo::RatedRing& ring : choice.bound.rings) back(ring.devices);
+  number_as_before(choice.bound.devices);
+  for (topo::RatedRing& ring : choice.bound.rings) number_as_before(ring.devices);
   return choice;
 }
 
 HostTopology probe_host(Bootstrap& world, const Backend& backend, const Options& options) {
-  const auto host = world.split(host_colour(world));
+  const auto host = world.split(first_rank_here(world));
   HostTopology here{
       .graph = probe_once(*host, options.nvidia_smi), .ranks = host->size(), .index = host->rank()};
   if (!has_gpus(here.graph)) {
@@ -139,7 +132,9 @@ HostTopology probe_host(Bootstrap& world, const Backend& backend, const Options&
   } catch (const Error& error) {
     obstacle = error.what();
   }
-  agree_or_throw(world, obstacle);
+  // Every rank throws what one host cannot do, so that all end alike.
+  obstacle = first_text(world, obstacle);
+  if (!obstacle.empty()) throw usage_error(obstacle);
   return here;
 }
 
@@ -156,67 +151,47 @@ std::optional<std::vector<int>> numbers_of(const topo::Graph& graph,
                                            std::span<const Device> devices) {
   std::vector<int> numbers;
   for (const Device& wanted : devices) {
-    for (std::size_t i = 0; i < graph.devices.size(); ++i) {
-      const std::string uuid = topo::uuid_digits(device(graph, static_cast<int>(i)).uuid);
-      if (uuid == wanted.uuid.data()) numbers.push_back(static_cast<int>(i));
-    }
+    numbers.push_back(number_of(graph, wanted));
+    if (numbers.back() < 0) return std::nullopt;
   }
-  return numbers.size() == devices.size() ? std::optional{numbers} : std::nullopt;
+  return numbers;
 }
-
-namespace {
-
-/// Of one host, as it is sent between ranks.
-struct Inventory {
-  int gpus = 0;
-  int nics = 0;
-  std::array<char, 32> driver{};
-};
-
-Inventory inventory_of(const HostTopology& topology) {
-  Inventory inventory;
-  for (const topo::Node& node : topology.graph.nodes) {
-    if (node.kind == topo::NodeKind::Gpu) ++inventory.gpus;
-    if (node.kind == topo::NodeKind::Nic) ++inventory.nics;
-  }
-  copy_text(driver_version(first_line_of("/proc/driver/nvidia/version")), inventory.driver);
-  return inventory;
-}
-
-bool is_version(const std::string& word) {
-  return word.find('.') != std::string::npos &&
-         word.find_first_not_of("0123456789.") == std::string::npos;
-}
-
-}  // namespace
 
 std::string driver_version(std::string_view line) {
   if (!line.starts_with("NVRM version:")) return {};
-  const std::vector<std::string> words = split(line, ' ');
-  const auto found = std::find_if(words.begin(), words.end(), is_version);
-  return found == words.end() ? std::string{} : *found;
+  for (const std::string& word : split(line, ' ')) {
+    const bool number = word.find_first_not_of("0123456789.") == std::string::npos;
+    if (number && word.find('.') != std::string::npos) return word;
+  }
+  return {};
 }
 
 std::vector<std::pair<std::string, std::string>> inventory_facts(
     Bootstrap& world, const std::optional<HostTopology>& topology) {
   if (!world.agree(topology.has_value())) return {};
-  std::set<std::string> gpus;
-  std::set<std::string> nics;
-  std::set<std::string> drivers;
-  for (const Inventory& host : world.gather(inventory_of(*topology))) {
-    if (host.gpus > 0) gpus.insert(fmt::format("{}", host.gpus));
-    // A host without GPUs was not probed.
-    if (host.gpus > 0) nics.insert(fmt::format("{}", host.nics));
-    if (host.driver.front() != '\0') drivers.insert(host.driver.data());
+  struct Inventory {
+    int gpus = 0;
+    int nics = 0;
+    std::array<char, 32> driver{};
+  } mine;
+  for (const topo::Node& node : topology->graph.nodes) {
+    if (node.kind == topo::NodeKind::Gpu) ++mine.gpus;
+    if (node.kind == topo::NodeKind::Nic) ++mine.nics;
   }
+  copy_text(driver_version(first_line_of("/proc/driver/nvidia/version")), mine.driver);
+  std::array<std::set<std::string>, 3> values;
+  for (const Inventory& host : world.gather(mine)) {
+    if (host.gpus > 0) {  // one without GPUs was not probed
+      values[0].insert(fmt::format("{}", host.gpus));
+      values[1].insert(fmt::format("{}", host.nics));
+    }
+    if (host.driver.front() != '\0') values[2].insert(host.driver.data());
+  }
+  constexpr std::array kKeys{"gpus-per-node", "nics-per-node", "driver"};
   std::vector<std::pair<std::string, std::string>> facts;
-  const auto add = [&](const char* key, const std::set<std::string>& values) {
-    const std::vector<std::string> list(values.begin(), values.end());
-    if (!list.empty()) facts.emplace_back(key, join(list, "; "));
-  };
-  add("gpus-per-node", gpus);
-  add("nics-per-node", nics);
-  add("driver", drivers);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values.at(i).empty()) facts.emplace_back(kKeys.at(i), join_all(values.at(i), "; "));
+  }
   return facts;
 }
 

@@ -11,16 +11,12 @@
 #include "model/pattern.hpp"
 
 namespace busbar {
-namespace {
-
-constexpr double kHostShare = 0.85;
-/// Nothing else grows on a device during a run; what the library takes is planned for.
-constexpr double kDeviceShare = 0.95;
-
-}  // namespace
 
 MemoryPool plan_memory(Bootstrap& world, const Options& options, const RankMap& rank_map,
                        const Communicator& communicator, int ranks_on_device) {
+  constexpr double kHostShare = 0.85;
+  // Nothing else grows on a device during a run; what the library takes is planned for.
+  constexpr double kDeviceShare = 0.95;
   MemoryPool pool{.ranks = rank_map.most_ranks_per_host,
                   .free = rank_map.least_memory * static_cast<Bytes>(rank_map.most_ranks_per_host),
                   .share = kHostShare};
@@ -40,132 +36,122 @@ MemoryPool plan_memory(Bootstrap& world, const Options& options, const RankMap& 
   return pool;
 }
 
+Bytes slot_stride(Bytes bytes) {
+  constexpr Bytes kPage = 4 * kKiB;
+  return std::max<Bytes>(1, (bytes + kPage - 1) / kPage) * kPage;
+}
+
 namespace {
 
-constexpr std::uint64_t kMostSlots = 1024;  // each is filled and checked by itself
-constexpr Bytes kPage = 4 * kKiB;
-
-/// A collective's needs on one rank, as calls of a given segment.
-class Needs {
+/// Plans one size: what does not fit is given up, out of place first.
+class Planner {
  public:
-  Needs(const MemoryRequest& request, const Communicator& communicator, const SizePlan& plan)
-      : request_(request), communicator_(communicator), plan_(plan) {}
+  Planner(const MemoryRequest& request, const Communicator& communicator, Bytes wanted)
+      : request_(request),
+        communicator_(communicator),
+        element_(info(request.type).size),
+        plan_{.wanted = wanted,
+              .footprint = request.collective->footprint(wanted, element_, request.ranks),
+              .out_of_place = request.out_of_place,
+              .in_place = request.in_place} {}
 
-  [[nodiscard]] Bytes out_of_place() const {
-    return (slot_stride(plan_.footprint.send) + slot_stride(plan_.footprint.recv)) * plan_.slots +
-           library();
+  [[nodiscard]] SizePlan run() {
+    if (const auto obstacle = find_obstacle(false)) return skipped(*obstacle);
+    if (plan_.footprint.count == 0) {
+      return skipped(
+          fmt::format("{} is less than one element for each rank", format_bytes(plan_.wanted)));
+    }
+    plan_.in_place_reason = find_obstacle(true).value_or("");
+    plan_.in_place = plan_.in_place && plan_.in_place_reason.empty();
+    rotate();
+    const std::uint64_t largest = communicator_.largest_count(call());
+    if (plan_.footprint.count > largest && !request_.collective->elementwise) {
+      return skipped(fmt::format(
+          "{} elements in one call, the library takes {}; use a wider type with -d, or less",
+          plan_.footprint.count, largest));
+    }
+    if (plan_.footprint.count > largest) plan_.segment = std::min(largest, kGiB / element_);
+    if (plan_.out_of_place || plan_.in_place) fit();
+    return std::move(plan_);
   }
-  [[nodiscard]] Bytes in_place() const {
-    return slot_stride(std::max(plan_.footprint.send, plan_.footprint.recv)) * plan_.slots +
-           library();
+
+ private:
+  /// Why this operation cannot be measured in this placement, whatever its size.
+  [[nodiscard]] std::optional<std::string> find_obstacle(bool in_place) const {
+    Call call{.collective = request_.collective, .type = request_.type, .op = request_.op};
+    call.in_place = in_place;
+    const auto unsupported = communicator_.unsupported(call);
+    if (unsupported) return unsupported;
+    return Pattern::impossible(request_.type, request_.op, request_.ranks);
   }
+
+  [[nodiscard]] SizePlan skipped(std::string reason) {
+    plan_.out_of_place = plan_.in_place = false;
+    plan_.reason = std::move(reason);
+    return std::move(plan_);
+  }
+
+  void rotate() {
+    constexpr std::uint64_t kMostSlots = 1024;  // each is filled and checked by itself
+    const Bytes through = request_.rotate_through;
+    const Bytes one = std::max({Bytes{1}, plan_.footprint.send, plan_.footprint.recv});
+    plan_.slots = std::clamp<std::uint64_t>((through + one - 1) / one, 1, kMostSlots);
+    plan_.leaves_cache = through > 0 && one * plan_.slots >= through;
+  }
+
+  [[nodiscard]] Call call() const {
+    return {.collective = request_.collective,
+            .count = plan_.footprint.count,
+            .type = request_.type,
+            .op = request_.op,
+            .segment = plan_.segment};
+  }
+
+  /// Of one rank, for calls of the plan's segment.
+  [[nodiscard]] Bytes need(bool in_place) const {
+    const auto [small, large] = std::minmax(plan_.footprint.send, plan_.footprint.recv);
+    const Bytes buffers = slot_stride(large) + (in_place ? 0 : slot_stride(small));
+    const Bytes library = std::max(communicator_.temporary_bytes(call()), request_.library_growth);
+    return buffers * plan_.slots + library + kMemorySlack;
+  }
+
   [[nodiscard]] bool fits(Bytes need) const { return need <= request_.available_per_rank; }
-  /// "needs 17.1 GiB on a host, 19.9 GiB is available"
-  [[nodiscard]] std::string words(Bytes need) const {
+
+  /// "needs 17.1 GiB for 16 ranks of a host, 16.9 GiB may be used"
+  [[nodiscard]] std::string shortage(Bytes need) const {
     const auto ranks = static_cast<Bytes>(request_.ranks_per_place);
     return fmt::format("needs {} for {} of a {}, {} may be used", format_bytes(need * ranks),
                        counted(ranks, "rank"), request_.place,
                        format_bytes(request_.available_per_rank * ranks));
   }
 
- private:
-  [[nodiscard]] Bytes library() const {
-    const Call call{.collective = request_.collective,
-                    .count = plan_.footprint.count,
-                    .type = request_.type,
-                    .op = request_.op,
-                    .segment = plan_.segment};
-    return std::max(communicator_.temporary_bytes(call), request_.library_growth) + kMemorySlack;
+  void fit() {
+    if (plan_.out_of_place && !fits(need(false))) {
+      plan_.out_of_place = false;
+      plan_.reason = shortage(need(false));
+    }
+    plan_.need = need(!plan_.out_of_place);
+    if (!plan_.in_place || fits(need(true))) return;
+    const std::uint64_t segment = kSegment / element_;
+    if (request_.collective->elementwise && segment < plan_.footprint.count) {
+      plan_.segment = segment;
+      plan_.need = need(true);
+      if (fits(plan_.need)) return;
+    }
+    plan_.in_place = false;
+    plan_.reason = shortage(plan_.need);
   }
 
   const MemoryRequest& request_;
   const Communicator& communicator_;
-  const SizePlan& plan_;
+  Bytes element_;
+  SizePlan plan_;
 };
-
-/// Elements per call where the library cannot take all at once, 0 where it can. Where only
-/// segments would help and the collective has none, the plan is to skip.
-std::uint64_t forced_segment(const MemoryRequest& request, const Communicator& communicator,
-                             SizePlan& plan) {
-  const Call call{.collective = request.collective,
-                  .count = plan.footprint.count,
-                  .type = request.type,
-                  .op = request.op};
-  const std::uint64_t largest = communicator.largest_count(call);
-  if (plan.footprint.count <= largest) return 0;
-  if (request.collective->elementwise) return std::min(largest, kGiB / info(request.type).size);
-  plan.out_of_place = plan.in_place = false;
-  plan.reason = fmt::format(
-      "{} elements in one call, the library takes {}; use a wider type with -d, or less",
-      plan.footprint.count, largest);
-  return 0;
-}
-
-std::uint64_t slots_for(const MemoryRequest& request, const Footprint& footprint) {
-  const Bytes one = std::max<Bytes>(1, std::max(footprint.send, footprint.recv));
-  return std::clamp<std::uint64_t>((request.rotate_through + one - 1) / one, 1, kMostSlots);
-}
-
-void shrink(const MemoryRequest& request, const Communicator& communicator, SizePlan& plan) {
-  const Needs needs(request, communicator, plan);
-  if (plan.out_of_place && !needs.fits(needs.out_of_place())) {
-    plan.out_of_place = false;
-    plan.reason = needs.words(needs.out_of_place());
-  }
-  plan.need = plan.out_of_place ? needs.out_of_place() : needs.in_place();
-  if (!plan.in_place || needs.fits(needs.in_place())) return;
-  const std::uint64_t segment = kSegment / info(request.type).size;
-  if (request.collective->elementwise && segment < plan.footprint.count) {
-    plan.segment = segment;
-    plan.need = needs.in_place();
-    if (needs.fits(plan.need)) return;
-  }
-  plan.in_place = false;
-  plan.reason = needs.words(plan.need);
-}
-
-SizePlan without_any(SizePlan plan, std::string reason) {
-  plan.out_of_place = plan.in_place = false;
-  plan.reason = std::move(reason);
-  return plan;
-}
-
-/// Why this operation cannot be measured in this placement, whatever its size.
-std::optional<std::string> find_obstacle(const MemoryRequest& request,
-                                         const Communicator& communicator, bool in_place) {
-  auto unsupported = communicator.unsupported({.collective = request.collective,
-                                               .type = request.type,
-                                               .op = request.op,
-                                               .in_place = in_place});
-  if (unsupported) return unsupported;
-  return Pattern::impossible(request.type, request.op, request.ranks);
-}
 
 }  // namespace
 
-Bytes slot_stride(Bytes bytes) { return std::max<Bytes>(1, (bytes + kPage - 1) / kPage) * kPage; }
-
 SizePlan plan_size(const MemoryRequest& request, const Communicator& communicator, Bytes wanted) {
-  SizePlan plan{
-      .wanted = wanted,
-      .footprint = request.collective->footprint(wanted, info(request.type).size, request.ranks),
-      .out_of_place = request.out_of_place,
-      .in_place = request.in_place};
-  const auto obstacle = find_obstacle(request, communicator, false);
-  if (obstacle) return without_any(plan, *obstacle);
-  if (plan.footprint.count == 0) {
-    return without_any(
-        plan, fmt::format("{} is less than one element for each rank", format_bytes(wanted)));
-  }
-  plan.in_place_reason = find_obstacle(request, communicator, true).value_or("");
-  plan.in_place = plan.in_place && plan.in_place_reason.empty();
-  plan.slots = slots_for(request, plan.footprint);
-  plan.leaves_cache =
-      request.rotate_through > 0 &&
-      std::max(plan.footprint.send, plan.footprint.recv) * plan.slots >= request.rotate_through;
-  plan.segment = forced_segment(request, communicator, plan);
-  if (plan.out_of_place || plan.in_place) shrink(request, communicator, plan);
-  return plan;
+  return Planner(request, communicator, wanted).run();
 }
 
 }  // namespace busbar

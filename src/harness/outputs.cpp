@@ -19,7 +19,7 @@ namespace busbar {
 namespace {
 
 /// Runs `work` on rank 0; where it throws, every rank throws: rank 0 its own error, the others one
-/// of the same status without words, since rank 0 says them.
+/// of the same status without a message, since rank 0 prints it.
 template <class Work>
 void on_rank_zero(Bootstrap& bootstrap, const Work& work) {
   std::optional<Error> error;
@@ -41,7 +41,7 @@ std::pair<RowKey, std::uint64_t> cycle_key(const Record& record) {
   return {row_key(record), record.cycle};
 }
 
-/// The first words that differ, for a message.
+/// The first parts that differ, for a message.
 std::string difference(const std::string& earlier, const std::string& now) {
   const std::vector<std::string> before = split(earlier, ' ');
   const std::vector<std::string> after = split(now, ' ');
@@ -103,14 +103,18 @@ bool Outputs::resume_rows(const std::vector<Row>& rows) {
                 return earlier_.contains(cycle_key(row.record));
               });
   if (done) {
-    for (const Row& row : rows) {
-      const auto known = earlier_.find(cycle_key(row.record));
-      show(known->second, {});
-      earlier_.erase(known);  // the same size may stand in a sweep more than once
-    }
+    for (const Row& row : rows) done = show_earlier(row.record);
   }
   bootstrap_.broadcast(done);
   return done;
+}
+
+bool Outputs::show_earlier(const Record& record) {
+  const auto known = earlier_.find(cycle_key(record));
+  if (known == earlier_.end()) return false;
+  show(known->second, {});
+  earlier_.erase(known);  // the same size may stand in a sweep more than once
+  return true;
 }
 
 void Outputs::show(const Record& record, std::span<const double> samples_us) {
@@ -121,12 +125,7 @@ void Outputs::show(const Record& record, std::span<const double> samples_us) {
 
 void Outputs::write(const Record& record, std::span<const double> samples_us) {
   if (bootstrap_.rank() != 0) return;
-  const auto known = earlier_.find(cycle_key(record));
-  if (known != earlier_.end()) {  // some of the rows that were measured together were there before
-    show(known->second, {});
-    earlier_.erase(known);
-    return;
-  }
+  if (show_earlier(record)) return;  // some of what was measured together was there before
   for (const auto& writer : journals_) writer->write(record, samples_us);
   show(record, samples_us);
 }
@@ -136,7 +135,7 @@ void Outputs::count(const Record& record) {
   if (!record.time_median_us) return;
   ++summary_.rows;
   if (record.status == RowStatus::Wrong) ++summary_.wrong_rows;
-  if (has_flag(record, kFaultInjected)) ++summary_.fault_rows;
+  if (has_flag(record, Flag::FaultInjected)) ++summary_.fault_rows;
   busbw_total_ += record.busbw_GBps.value_or(0);
   summary_.mean_busbw_GBps = busbw_total_ / static_cast<double>(summary_.rows);
 }

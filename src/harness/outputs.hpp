@@ -42,6 +42,8 @@ class Outputs {
  private:
   void open(const Options& options);
   void show(const Record& record, std::span<const double> samples_us);
+  /// Shows the row that an earlier run has; false where it has none.
+  bool show_earlier(const Record& record);
   void count(const Record& record);
 
   Bootstrap& bootstrap_;

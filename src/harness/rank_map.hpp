@@ -2,12 +2,13 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <bitset>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/units.hpp"
+#include "harness/host.hpp"
 #include "harness/options.hpp"
 #include "model/backend.hpp"
 #include "model/bootstrap.hpp"
@@ -21,29 +22,30 @@ namespace busbar {
 struct RankInfo {
   std::array<char, 64> host{};
   std::array<char, 64> processor_model{};
-  std::array<char, 40> boot_id{};  ///< the host's; ranks on one kernel share processors and memory
+  BootId boot_id{};
+  int kernel = 0;  ///< its host's number, by their lowest ranks; a node of MPI may be a part of one
   int node = 0;
   int pid = 0;
   int core = -1;  ///< -1 where the rank is not bound within one
   int numa = -1;
   int processors = 1;  ///< that the rank may run on
   int bound_by_us = 0;
-  double processor_quota = 0;                      ///< 0: no limit
-  Bytes memory_available = 0;                      ///< on its host, before any buffer
-  Bytes last_level_cache = 0;                      ///< of its host
-  std::array<std::uint64_t, 16> processor_mask{};  ///< the first 1024 processors
+  double processor_quota = 0;          ///< 0: no limit
+  Bytes memory_available = 0;          ///< on its host, before any buffer
+  Bytes last_level_cache = 0;          ///< of its host
+  std::bitset<1024> processor_mask{};  ///< that it might run on before it was bound
 };
 
-/// All ranks' places, and what follows from them for all; the same on every rank.
+/// Where all ranks run, and what follows from it for all; the same on every rank.
 struct RankMap {
   std::vector<RankInfo> ranks;
-  int hosts = 1;  ///< kernels; a node of MPI may be a part of one
+  int hosts = 1;  ///< kernels
   int most_ranks_per_host = 1;
   Bytes least_memory = 0;  ///< available per rank on the host that has least, as 1/ranks of it
   Bytes largest_cache = 0;
   double processors = 1;         ///< that the ranks of the smallest host have together
   bool oversubscribed = false;   ///< some host has more ranks than processors for them
-  std::string oversubscription;  ///< in words: "16 ranks on 2 processors of host vm"
+  std::string oversubscription;  ///< "16 ranks on 2 processors of host vm"
 };
 
 /// Where ranks are wanted.
@@ -61,9 +63,11 @@ struct BindRequest {
 
 /// What the ranks exchange before they bind themselves. Plain data, as it is sent between ranks.
 struct Neighbour {
-  std::array<char, 40> boot_id{};  ///< of its host's kernel
+  BootId boot_id{};
   int first_near = -1;  ///< first processor near its device; -1: it does not bind itself near one
   int cores_near = 0;   ///< with the first processor it identifies a set of near cores
+
+  [[nodiscard]] bool operator==(const Neighbour&) const = default;
 };
 
 /// The part of the cores near its device that `rank` takes: an even one among the ranks near the
@@ -79,7 +83,7 @@ struct Neighbour {
 [[nodiscard]] std::optional<int> place_of(const topo::Selection& request, int index, int count,
                                           int places);
 
-/// What follows from the ranks' places; pure.
+/// What follows from where ranks run; also numbers their kernels. Pure.
 [[nodiscard]] RankMap summarize_ranks(std::vector<RankInfo> ranks);
 
 /// What ranks run on, host by host: "cores 0-1", or "numa 0-1" where a rank is bound to no core, or

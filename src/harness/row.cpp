@@ -2,18 +2,13 @@
 #include "harness/row.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/fixed_text.hpp"
 #include "base/text.hpp"
-#include "model/record.hpp"
+#include "harness/host_topology.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"
@@ -22,69 +17,61 @@
 namespace busbar {
 namespace {
 
-Bytes larger(const Footprint& footprint) { return std::max(footprint.send, footprint.recv); }
-Bytes smaller(const Footprint& footprint) { return std::min(footprint.send, footprint.recv); }
-
-Bytes large_area(const SizePlan& plan, Bytes offset) {
-  return slot_stride(larger(plan.footprint) + offset) * plan.slots;
-}
-
-Bytes small_area(const SizePlan& plan, Bytes offset) {
-  return plan.out_of_place ? slot_stride(smaller(plan.footprint) + offset) * plan.slots : 0;
+/// Bytes from slot to slot of the large and of the small area.
+std::array<Bytes, 2> strides_of(const SizePlan& plan, Bytes offset) {
+  const auto [small, large] = std::minmax(plan.footprint.send, plan.footprint.recv);
+  return {slot_stride(large + offset), plan.out_of_place ? slot_stride(small + offset) : 0};
 }
 
 }  // namespace
 
 Bytes RowBuffers::bytes_of(const SizePlan& plan, Bytes offset) {
   if (!plan.out_of_place && !plan.in_place) return 0;
-  return large_area(plan, offset) + small_area(plan, offset);
+  const auto [large, small] = strides_of(plan, offset);
+  return (large + small) * plan.slots;
 }
 
 RowBuffers::RowBuffers(Communicator& communicator, const SizePlan& plan, Bytes offset)
     : communicator_(communicator),
-      footprint_(plan.footprint),
-      segment_(plan.segment),
-      slots_(plan.slots),
+      plan_(plan),
       offset_(offset),
-      large_(communicator.allocate(large_area(plan, offset))) {
-  if (plan.out_of_place) small_ = communicator.allocate(small_area(plan, offset));
+      strides_(strides_of(plan, offset)) {
+  for (const Bytes stride : strides_) {
+    if (stride > 0) areas_.push_back(communicator.allocate(stride * plan.slots));
+  }
 }
 
 void RowBuffers::register_buffers() {
-  communicator_.register_buffer(large_);
-  if (small_.data() != nullptr) communicator_.register_buffer(small_);
+  for (const Buffer& area : areas_) communicator_.register_buffer(area);
 }
 
 std::vector<double> RowBuffers::huge_page_shares() const {
   std::vector<double> shares;
-  for (const Buffer* area : {&large_, &small_}) {
-    if (area->data() == nullptr) continue;
-    if (const auto share = communicator_.huge_page_share(*area)) shares.push_back(*share);
+  for (const Buffer& area : areas_) {
+    if (const auto share = communicator_.huge_page_share(area)) shares.push_back(*share);
   }
   return shares;
 }
 
-std::byte* RowBuffers::part(const Buffer& area, Bytes bytes, std::uint64_t slot) const {
-  if (area.data() == nullptr) return nullptr;
-  return area.data() + slot * slot_stride(bytes + offset_) + offset_;
+std::byte* RowBuffers::part(std::size_t area, std::uint64_t slot) const {
+  if (area >= areas_.size()) return nullptr;
+  return areas_[area].data() + slot * strides_.at(area) + offset_;
 }
 
 std::vector<Call> RowBuffers::calls(Call like, bool in_place) const {
   const Bytes element = info(like.type).size;
-  const bool sends_more = footprint_.send >= footprint_.recv;
-  like.count = footprint_.count;
-  like.segment = segment_;
+  const bool sends_more = plan_.footprint.send >= plan_.footprint.recv;
+  like.count = plan_.footprint.count;
+  like.segment = plan_.segment;
   like.in_place = in_place;
   std::vector<Call> calls;
-  for (std::uint64_t slot = 0; slot < slots_; ++slot) {
-    std::byte* large = part(large_, larger(footprint_), slot);
-    std::byte* small = part(small_, smaller(footprint_), slot);
-    like.send = sends_more ? large : small;
-    like.recv = sends_more ? small : large;
+  for (std::uint64_t slot = 0; slot < plan_.slots; ++slot) {
+    like.send = part(sends_more ? 0 : 1, slot);
+    like.recv = part(sends_more ? 1 : 0, slot);
     if (in_place) {
       const InPlace offsets = communicator_.in_place(*like.collective, like.count);
-      like.send = large + offsets.send_offset * element;
-      like.recv = large + offsets.recv_offset * element;
+      like.send = part(0, slot) + offsets.send_offset * element;
+      like.recv = part(0, slot) + offsets.recv_offset * element;
     }
     calls.push_back(like);
   }
@@ -92,12 +79,11 @@ std::vector<Call> RowBuffers::calls(Call like, bool in_place) const {
 }
 
 void RowBuffers::poison_results(bool in_place) {
-  if (in_place && footprint_.recv <= footprint_.send) return;  // all of it is sent
-  const bool is_large = in_place || footprint_.recv > footprint_.send;
-  for (std::uint64_t slot = 0; slot < slots_; ++slot) {
-    std::byte* result =
-        is_large ? part(large_, larger(footprint_), slot) : part(small_, smaller(footprint_), slot);
-    communicator_.poison(result, footprint_.recv);
+  const Footprint& footprint = plan_.footprint;
+  const bool receives_more = footprint.recv > footprint.send;
+  if (in_place && !receives_more) return;  // all of it is sent
+  for (std::uint64_t slot = 0; slot < plan_.slots; ++slot) {
+    communicator_.poison(part(receives_more ? 0 : 1, slot), footprint.recv);
   }
 }
 
@@ -105,73 +91,48 @@ namespace {
 
 constexpr char kSeparator = '\x1f';  // ASCII's unit separator is in no cell
 
-std::string to_text(const Record& record) {
+/// A row as one text: the cells of its record, then its samples.
+std::string to_text(const Row& row) {
   std::string text;
-  for (const RecordField& field : record_fields()) text += field.get(record) + kSeparator;
+  for (const RecordField& field : record_fields()) text += field.get(row.record) + kSeparator;
+  for (const double sample : row.samples_us) text += fmt::format("{}{}", sample, kSeparator);
   return text;
 }
 
-Record from_text(const std::string& text) {
-  Record record;
-  const std::vector<std::string> cells = split(text, kSeparator);
+Row from_text(std::string_view text) {
+  Row row;
+  std::vector<std::string> cells = split(text, kSeparator);
+  cells.pop_back();  // what follows the last separator
   const auto fields = record_fields();
-  for (std::size_t i = 0; i < fields.size(); ++i) fields[i].set(record, cells.at(i));
-  return record;
-}
-
-/// Blocks of different lengths from all ranks, in rank order.
-std::vector<std::vector<std::byte>> gather_blocks(Bootstrap& world,
-                                                  std::span<const std::byte> mine) {
-  const std::vector<std::size_t> lengths = world.gather(mine.size());
-  const std::size_t longest = *std::max_element(lengths.begin(), lengths.end());
-  std::vector<std::byte> padded(std::max<std::size_t>(longest, 1));
-  std::copy(mine.begin(), mine.end(), padded.begin());
-  std::vector<std::byte> all(padded.size() * lengths.size());
-  world.gather_bytes(padded, all);
-  std::vector<std::vector<std::byte>> blocks;
-  for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
-    const std::byte* begin = all.data() + rank * padded.size();
-    blocks.emplace_back(begin, begin + lengths[rank]);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i < fields.size()) {
+      fields[i].set(row.record, cells[i]);
+    } else {
+      row.samples_us.push_back(to_number<double>(cells[i]).value());
+    }
   }
-  return blocks;
+  return row;
 }
 
 }  // namespace
 
 std::vector<Row> gather_rows(const PairGroup& pair_group, const Row& mine) {
-  const std::string text = pair_group.leads() ? to_text(mine.record) : std::string();
-  const std::span<const double> samples =
-      pair_group.leads() ? std::span<const double>(mine.samples_us) : std::span<const double>();
-  const auto texts = gather_blocks(pair_group.world, std::as_bytes(std::span(text)));
-  const auto numbers = gather_blocks(pair_group.world, std::as_bytes(samples));
+  Bootstrap& world = pair_group.world;
+  std::string text = pair_group.leads() ? to_text(mine) : std::string();
+  const std::vector<std::size_t> lengths = world.gather(text.size());
+  const std::size_t longest = *std::max_element(lengths.begin(), lengths.end());
+  text.resize(longest);
+  std::string all(longest * lengths.size(), '\0');
+  if (longest > 0) {
+    world.gather_bytes(std::as_bytes(std::span(text)), std::as_writable_bytes(std::span(all)));
+  }
   std::vector<Row> rows;
-  for (std::size_t rank = 0; pair_group.world.rank() == 0 && rank < texts.size(); ++rank) {
-    if (texts[rank].empty()) continue;
-    std::string received(texts[rank].size(), '\0');
-    std::memcpy(received.data(), texts[rank].data(), received.size());
-    Row row{.record = from_text(received), .samples_us = {}};
-    row.samples_us.resize(numbers[rank].size() / sizeof(double));
-    std::memcpy(row.samples_us.data(), numbers[rank].data(), numbers[rank].size());
-    rows.push_back(std::move(row));
+  for (std::size_t rank = 0; world.rank() == 0 && rank < lengths.size(); ++rank) {
+    const std::string_view block = std::string_view(all).substr(rank * longest, lengths[rank]);
+    if (!block.empty()) rows.push_back(from_text(block));
   }
   return rows;
 }
-
-namespace {
-
-/// Fewer samples cannot show their own correlation: an interval from them is flagged.
-constexpr std::size_t kFewSamples = 50;
-
-void add_interval(Record& record, const std::vector<double>& times_us) {
-  record.autocorrelation_time = stats::integrated_autocorrelation_time(times_us);
-  if (times_us.size() < kFewSamples) add_flag(record, "few-samples");
-  const auto interval = stats::median_interval(times_us);
-  if (!interval) return add_flag(record, "no-interval");
-  record.time_ci_low_us = interval->low;
-  record.time_ci_high_us = interval->high;
-}
-
-}  // namespace
 
 void add_bandwidths(Record& record, const Collective& collective) {
   const double median_us = record.time_median_us.value_or(0);
@@ -197,11 +158,19 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   record.time_p90_us = summary->p90;
   record.time_p99_us = summary->p99;
   record.time_max_us = summary->max;
-  add_interval(record, samples.times_us);
+  constexpr std::size_t kFewSamples = 50;  // fewer cannot show their own correlation
+  record.autocorrelation_time = stats::integrated_autocorrelation_time(samples.times_us);
+  if (samples.times_us.size() < kFewSamples) add_flag(record, Flag::FewSamples);
+  if (const auto interval = stats::median_interval(samples.times_us)) {
+    record.time_ci_low_us = interval->low;
+    record.time_ci_high_us = interval->high;
+  } else {
+    add_flag(record, Flag::NoInterval);
+  }
   if (!samples.enqueue_us.empty()) record.enqueue_time_us = stats::median(samples.enqueue_us);
   if (!samples.host_times_us.empty()) record.host_time_us = stats::median(samples.host_times_us);
-  if (!samples.steady) add_flag(record, "not-steady");
-  if (stats::is_drifting(samples.times_us)) add_flag(record, "drifting");
+  if (!samples.steady) add_flag(record, Flag::NotSteady);
+  if (stats::is_drifting(samples.times_us)) add_flag(record, Flag::Drifting);
   add_bandwidths(record, collective);
 }
 
@@ -259,43 +228,15 @@ Record blank_record(const Collective& collective, const SweepKey& key, const Foo
   return record;
 }
 
-void add_flag(Record& record, std::string_view flag) {
-  if (!record.flags.empty()) record.flags += ' ';
-  record.flags += flag;
-}
-
-bool has_flag(const Record& record, std::string_view flag) {
-  const std::vector<std::string> flags = split(record.flags, ' ');
-  return std::find(flags.begin(), flags.end(), flag) != flags.end();
-}
-
-namespace {
-
-/// Issues the operation; why the library refuses it, or empty.
-std::string try_to_issue(Communicator& communicator, const Call& call) {
-  try {
-    communicator.enqueue(call);
-    return {};
-  } catch (const Error& error) {
-    if (error.status() != Status::Unavailable) throw;
-    return error.what();
-  }
-}
-
-}  // namespace
-
-std::string first_text(Bootstrap& world, const std::string& mine) {
-  std::array<char, 400> text{};
-  copy_text(mine, text);
-  for (const auto& other : world.gather(text)) {
-    if (other.front() != '\0') return other.data();
-  }
-  return {};
-}
-
 std::string prime(const PairGroup& pair_group, Communicator& communicator, const Call& call) {
   pair_group.world.barrier();
-  const std::string mine = try_to_issue(communicator, call);
+  std::string mine;  // why the library refuses the operation
+  try {
+    communicator.enqueue(call);
+  } catch (const Error& error) {
+    if (error.status() != Status::Unavailable) throw;
+    mine = error.what();
+  }
   const bool issued = mine.empty();
   const bool all_issued = pair_group.members.agree(issued);
   const bool none_issued = pair_group.members.agree(!issued);
@@ -349,62 +290,43 @@ bool is_limited_by_issuing(const Run& run, const Record& record) {
 
 /// Out of place the first check is of the very buffers that were timed. In place the timed
 /// operations worked on their own results, so every check is of an operation of its own.
-class RowCheck {
- public:
-  RowCheck(const RowSetup& setup, std::span<const Call> calls, std::uint64_t sent,
-           std::uint64_t calls_used)
-      : setup_(setup), calls_(calls), sent_(sent), calls_used_(calls_used) {}
-
-  void run(Record& record) {
-    const Options& options = setup_.run.options;
-    Verdict verdict;
-    for (std::uint64_t check = 0; check < options.checks; ++check) {
-      setup_.run.watchdog.tick();
-      const bool again = check > 0 || calls_.front().in_place;
-      const std::span<const Call> used = calls_.first(again ? 1 : calls_used_);
-      if (again) rerun(used, options.seed + check);
-      const bool planted = check == 0 && options.inject_fault &&
-                           setup_.verifier.plant(*options.inject_fault, used.front());
-      if (planted) add_flag(record, kFaultInjected);
-      verdict = setup_.verifier.check(used, options.seed + check);
-      const bool wrong_somewhere = !setup_.pair_group.world.agree(verdict.wrong == 0);
-      if (wrong_somewhere) break;
+void check_row(const RowSetup& setup, RowBuffers& buffers, std::span<const Call> calls,
+               std::uint64_t calls_used, Record& record) {
+  const Run& run = setup.run;
+  const Options& options = run.options;
+  const std::uint64_t sent = setup.plan.footprint.send / info(setup.like.type).size;
+  Verdict verdict;
+  for (std::uint64_t check = 0; check < options.checks; ++check) {
+    run.watchdog.tick();
+    const std::uint64_t seed = options.seed + check;
+    const bool again = check > 0 || record.in_place;
+    const std::span<const Call> used = calls.first(again ? 1 : calls_used);
+    if (again) {
+      buffers.poison_results(record.in_place);
+      setup.verifier.fill(used, sent, seed);
+      setup.pair_group.world.barrier();
+      run.communicator.enqueue(used.front());
+      run.communicator.wait();
     }
-    record.wrong = verdict.wrong;
-    record.status = verdict.wrong > 0 ? RowStatus::Wrong : RowStatus::Ok;
-    record.reason = verdict.first_wrong;
+    const bool planted = check == 0 && options.inject_fault &&
+                         setup.verifier.plant(*options.inject_fault, used.front());
+    if (planted) add_flag(record, Flag::FaultInjected);
+    verdict = setup.verifier.check(used, seed);
+    const bool right_everywhere = setup.pair_group.world.agree(verdict.wrong == 0);
+    if (!right_everywhere) break;
   }
-
- private:
-  void rerun(std::span<const Call> used, std::uint64_t seed) {
-    setup_.buffers.poison_results(calls_.front().in_place);
-    setup_.verifier.fill(used, sent_, seed);
-    setup_.pair_group.world.barrier();
-    setup_.run.communicator.enqueue(used.front());
-    setup_.run.communicator.wait();
-  }
-
-  const RowSetup& setup_;
-  std::span<const Call> calls_;
-  std::uint64_t sent_;  // elements of a send buffer
-  std::uint64_t calls_used_;
-};
-
-void add_choice(Record& record, const std::optional<LibraryChoice>& choice) {
-  if (!choice) return;
-  record.algorithm = choice->algorithm;
-  record.protocol = choice->protocol;
-  record.channels = choice->channels;
+  record.wrong = verdict.wrong;
+  record.status = verdict.wrong > 0 ? RowStatus::Wrong : RowStatus::Ok;
+  record.reason = verdict.first_wrong;
 }
 
 }  // namespace
 
-std::vector<double> measure_row(const RowSetup& setup, Record& record,
+std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers, Record& record,
                                 const ProgressReport& report) {
   const Run& run = setup.run;
   run.watchdog.tick();
-  const std::vector<Call> calls = setup.buffers.calls(setup.like, record.in_place);
-  const std::uint64_t sent = setup.plan.footprint.send / info(setup.like.type).size;
+  const std::vector<Call> calls = buffers.calls(setup.like, record.in_place);
   if (run.on_devices) {
     record.reason = prime(setup.pair_group, run.communicator, calls.front());
     run.watchdog.tick();
@@ -415,17 +337,30 @@ std::vector<double> measure_row(const RowSetup& setup, Record& record,
   }
   ChunkRunner chunks(setup.pair_group, run.communicator, calls, chunk_settings(run),
                      [&run] { run.watchdog.tick(); });
-  setup.buffers.poison_results(record.in_place);
-  setup.verifier.fill(calls, sent, run.options.seed);
+  buffers.poison_results(record.in_place);
+  setup.verifier.fill(calls, setup.plan.footprint.send / info(setup.like.type).size,
+                      run.options.seed);
   run.watchdog.tick();
-  if (run.options.nccl_choice) add_choice(record, chunks.observe());
+  if (run.options.nccl_choice) {
+    if (const auto choice = chunks.observe()) {
+      record.algorithm = choice->algorithm;
+      record.protocol = choice->protocol;
+      record.channels = choice->channels;
+    }
+  }
   Samples samples = take_samples(setup.pair_group, chunks, sampling_plan(run), report);
   add_statistics(record, samples, run.collective);
-  if (is_limited_by_issuing(run, record)) add_flag(record, kLaunchBound);
+  if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
   }
-  if (run.options.checks > 0) RowCheck(setup, calls, sent, chunks.calls_used()).run(record);
+  if (run.options.checks > 0) check_row(setup, buffers, calls, chunks.calls_used(), record);
+  add_bound(record, setup.key.bound,
+            {.collective = &run.collective,
+             .ranks = record.ranks,
+             .size = record.size,
+             .in_place = record.in_place,
+             .slots = setup.plan.slots});
   return std::move(samples.times_us);
 }
 

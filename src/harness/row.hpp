@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/bounds.hpp"
 #include "harness/chunk.hpp"
 #include "harness/memory_plan.hpp"
-#include "harness/options.hpp"
 #include "harness/run.hpp"
 #include "harness/sampler.hpp"
 #include "harness/verifier.hpp"
-#include "model/bootstrap.hpp"
-#include "model/collective.hpp"
-#include "model/communicator.hpp"
+#include "model/flag.hpp"
 #include "model/record.hpp"
 
 namespace busbar {
@@ -42,16 +39,14 @@ class RowBuffers {
   void poison_results(bool in_place);
 
  private:
-  /// A slot's part of an area whose parts hold `bytes` each.
-  [[nodiscard]] std::byte* part(const Buffer& area, Bytes bytes, std::uint64_t slot) const;
+  /// Where the data of a slot begin in the large (0) or the small (1) area; null without that area.
+  [[nodiscard]] std::byte* part(std::size_t area, std::uint64_t slot) const;
 
   Communicator& communicator_;
-  Footprint footprint_;
-  std::uint64_t segment_;
-  std::uint64_t slots_;
+  SizePlan plan_;
   Bytes offset_;
-  Buffer large_;
-  Buffer small_;
+  std::array<Bytes, 2> strides_;  // from slot to slot
+  std::vector<Buffer> areas_;
 };
 
 /// A measured row and its samples.
@@ -95,20 +90,8 @@ void add_bandwidths(Record& record, const Collective& collective);
 /// Adds the bound of the row's set and the share of it that the row reached, where there is one.
 void add_bound(Record& record, const SetBound& bound, const BoundRow& row);
 
-/// The flag of a row into which --inject-fault put a fault.
-inline constexpr std::string_view kFaultInjected = "fault-injected";
-
-/// The flag of a row of a device whose time is that of issuing its operations.
-inline constexpr std::string_view kLaunchBound = "launch-bound";
 /// Whether issuing an operation takes the host nearly as long as the row's time.
 [[nodiscard]] bool is_launch_bound(const Record& record);
-
-/// Adds a word to the record's flags.
-void add_flag(Record& record, std::string_view flag);
-[[nodiscard]] bool has_flag(const Record& record, std::string_view flag);
-
-/// The first text of all ranks that is not empty, on every rank; long ones are cut. Collective.
-[[nodiscard]] std::string first_text(Bootstrap& world, const std::string& mine);
 
 /// Runs an operation once, untimed: a library connects, allocates and loads its code at the first
 /// operation of a kind. Returns why it refused, or empty; the same on every rank. Throws Error
@@ -116,20 +99,20 @@ void add_flag(Record& record, std::string_view flag);
 [[nodiscard]] std::string prime(const PairGroup& pair_group, Communicator& communicator,
                                 const Call& call);
 
-/// What one row is measured with.
+/// What the rows of one size are measured with.
 struct RowSetup {
   const Run& run;
+  const SweepKey& key;
   const PairGroup& pair_group;
-  const Call& like;  ///< every call of the row but for its buffers
+  const Call& like;  ///< every call of the rows but for its buffers
   const SizePlan& plan;
-  RowBuffers& buffers;
   Verifier& verifier;
 };
 
 /// Measures and checks a row into its record; its samples in us. The record is of a skipped row,
 /// without samples, where a device's library refuses the row's first operation. Collective over the
 /// job.
-[[nodiscard]] std::vector<double> measure_row(const RowSetup& setup, Record& record,
-                                              const ProgressReport& report);
+[[nodiscard]] std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers,
+                                              Record& record, const ProgressReport& report);
 
 }  // namespace busbar

@@ -12,11 +12,12 @@
 #include "harness/watchdog.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
+#include "model/flag.hpp"
 
 namespace busbar {
 
 /// One run once its ranks are connected: what was asked for, who takes part, and what was found.
-/// All references outlive it.
+/// What is referred to outlives it.
 struct Run {
   const Options& options;
   const Collective& collective;
@@ -34,9 +35,9 @@ struct Run {
   bool on_devices = false;  ///< operations run on devices, not in host memory
   MemoryPool memory{};
   double timer_cost_s = 0;
-  Bytes device_cache = 0;                 ///< largest of all ranks' devices; 0 on host memory
-  std::vector<std::string_view> flags{};  ///< of every row: "shared-gpu", "fake", ...
-  BoundSource bound_of{};                 ///< null: rows have neither device set nor bound
+  Bytes device_cache = 0;     ///< largest of all ranks' devices; 0 on host memory
+  std::vector<Flag> flags{};  ///< of every row: shared-gpu, fake, ...
+  SetBound bound{};           ///< of this rank's group
 
   /// The number of this rank's group; nothing where ranks are not split.
   [[nodiscard]] std::optional<int> group_number() const {

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -14,18 +15,6 @@
 #include "model/rank_fact.hpp"
 
 namespace busbar {
-namespace {
-
-std::string joined(const std::set<std::string>& words, std::string_view separator) {
-  return join(std::vector<std::string>(words.begin(), words.end()), separator);
-}
-
-std::string yes_or_no(const TransportSummary& transports, bool value) {
-  if (!transports.known) return "unknown";
-  return value ? "yes" : "no";
-}
-
-}  // namespace
 
 std::optional<TransportSummary> gather_transports(Bootstrap& world,
                                                   const Communicator& communicator) {
@@ -45,12 +34,20 @@ std::optional<TransportSummary> gather_transports(Bootstrap& world,
   return all;
 }
 
-void add_facts(const TransportSummary& transports,
-               std::vector<std::pair<std::string, std::string>>& facts) {
+namespace {
+
+const char* yes_or_no(const TransportSummary& transports, bool value) {
+  if (!transports.known) return "unknown";
+  return value ? "yes" : "no";
+}
+
+}  // namespace
+
+void add_facts(const TransportSummary& transports, HeaderFacts& facts) {
   facts.emplace_back("nccl-nvls", yes_or_no(transports, transports.nvls));
   facts.emplace_back("nccl-gpudirect-rdma", yes_or_no(transports, transports.gpudirect));
-  facts.emplace_back("nccl-links", joined(transports.links, ", "));
-  facts.emplace_back("nccl-channels", joined(transports.channels, "; "));
+  facts.emplace_back("nccl-links", join_all(transports.links, ", "));
+  facts.emplace_back("nccl-channels", join_all(transports.channels, "; "));
 }
 
 std::string note_of(const TransportSummary& transports) {
@@ -59,7 +56,7 @@ std::string note_of(const TransportSummary& transports) {
     note = fmt::format("NCCL's log: NVLS {}, GPUDirect RDMA {}, links: {}",
                        yes_or_no(transports, transports.nvls),
                        yes_or_no(transports, transports.gpudirect),
-                       transports.links.empty() ? "none" : joined(transports.links, ", "));
+                       transports.links.empty() ? "none" : join_all(transports.links, ", "));
   }
   if (transports.switchable) return note;
   return note +
@@ -79,101 +76,40 @@ std::string count_text(const std::optional<std::uint64_t>& count) {
   return count ? fmt::format("{}", *count) : "auto";
 }
 
-std::string blocking_text(Blocking blocking) {
-  constexpr std::array<std::string_view, 4> kTexts{
-      "", "wait and barrier after each operation, both timed", "wait after each operation",
-      "barrier before each operation, not timed"};
-  return std::string(kTexts[static_cast<std::size_t>(blocking)]);
-}
-
 std::string or_dash(int number) { return number < 0 ? "-" : fmt::format("{}", number); }
 
-/// "0000:07:00" of "0000:07:00.0", as nccl-tests prints it.
-std::string_view without_function(std::string_view bus) { return bus.substr(0, bus.rfind('.')); }
-
-/// "device  0 [0000:07:00] NVIDIA H200": the device, or the processor that stands for it.
-std::string device_words(const HeaderInput& input, std::size_t rank) {
-  if (!input.run.devices.empty()) {
-    const Device& device = input.run.devices[rank];
-    return fmt::format("device {:>2} [{}] {}", device.index, without_function(device.bus.data()),
-                       device.name.data());
+/// A line of nccl-tests' head: the rank's device, or the processor that stands for it.
+std::string device_line(const Run& run, std::size_t rank) {
+  const RankInfo& info = run.rank_map.ranks[rank];
+  std::string line = fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} device ", rank,
+                                 run.groups[rank], info.pid, info.host.data());
+  if (run.devices.empty()) {
+    return line + fmt::format("{:>2} [numa {} core {}] {}", std::max(info.core, 0),
+                              or_dash(info.numa), or_dash(info.core), info.processor_model.data());
   }
-  const RankInfo& place = input.run.rank_map.ranks[rank];
-  return fmt::format("device {:>2} [numa {} core {}] {}", std::max(place.core, 0),
-                     or_dash(place.numa), or_dash(place.core), place.processor_model.data());
-}
-
-std::vector<std::string> device_lines(const HeaderInput& input) {
-  std::vector<std::string> lines;
-  for (std::size_t rank = 0; rank < input.run.rank_map.ranks.size(); ++rank) {
-    const RankInfo& place = input.run.rank_map.ranks[rank];
-    lines.push_back(fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} {}", rank,
-                                input.run.groups[rank], place.pid, place.host.data(),
-                                device_words(input, rank)));
-  }
-  return lines;
+  const Device& device = run.devices[rank];
+  const std::string_view bus = device.bus.data();  // nccl-tests prints it without the function
+  return line + fmt::format("{:>2} [{}] {}", device.index, bus.substr(0, bus.rfind('.')),
+                            device.name.data());
 }
 
 /// What rank `rank` runs on, for the file's head.
-std::string rank_fact(const HeaderInput& input, std::size_t rank) {
-  const RankInfo& place = input.run.rank_map.ranks[rank];
-  RankFact fact{.host = place.host.data(),
-                .node = place.node,
-                .numa = place.numa,
-                .core = place.core,
-                .processors = place.processors};
-  if (input.run.options.split) fact.group = input.run.groups[rank];
-  if (!input.run.devices.empty()) {
-    const Device& device = input.run.devices[rank];
+std::string rank_text(const Run& run, std::size_t rank) {
+  const RankInfo& info = run.rank_map.ranks[rank];
+  RankFact fact{.host = info.host.data(),
+                .node = info.node,
+                .numa = info.numa,
+                .core = info.core,
+                .processors = info.processors};
+  if (run.options.split) fact.group = run.groups[rank];
+  if (!run.devices.empty()) {
+    const Device& device = run.devices[rank];
     fact.gpu = RankGpu{.index = device.index,
                        .bus = device.bus.data(),
                        .uuid = device.uuid.data(),
                        .name = device.name.data()};
   }
   return rank_fact_text(fact);
-}
-
-void add_device_notes(const HeaderInput& input, std::vector<std::string>& notes) {
-  const auto& devices = input.run.devices;
-  if (std::any_of(devices.begin(), devices.end(), is_fake)) {
-    notes.emplace_back(
-        "fake: this is the fake GPU machine of busbar's tests; no time or rate here is real");
-  }
-  const std::string squeezed = devices.empty() ? "" : short_of_processors(input.run.rank_map);
-  if (!squeezed.empty()) {
-    notes.push_back(
-        fmt::format("one-processor: {} may run on one processor only, which it shares with the "
-                    "threads of its GPU's library: networks stall; give every rank two or more "
-                    "(srun --cpus-per-task, mpirun --bind-to numa or none)",
-                    squeezed));
-  }
-  const auto most = std::max_element(
-      devices.begin(), devices.end(),
-      [](const Device& a, const Device& b) { return a.ranks_on_device < b.ranks_on_device; });
-  if (most != devices.end() && most->ranks_on_device > 1) {
-    notes.push_back(
-        fmt::format("up to {} ranks share a GPU (--share-gpus): rates are not those of "
-                    "a GPU for each",
-                    most->ranks_on_device));
-  }
-}
-
-/// How ranks are grouped, where they are not one group.
-void add_group_notes(const HeaderInput& input, std::vector<std::string>& notes) {
-  if (input.run.options.pairs == Pairs::All) {
-    notes.emplace_back(
-        "pairs: every ordered pair of ranks, one way; disjoint pairs at the same time, a row each");
-  }
-  if (!input.run.options.split) return;
-  const int groups = *std::max_element(input.run.groups.begin(), input.run.groups.end()) + 1;
-  for (int group = 0; group < groups; ++group) {
-    std::vector<std::string> ranks;
-    for (std::size_t rank = 0; rank < input.run.groups.size(); ++rank) {
-      if (input.run.groups[rank] == group) ranks.push_back(fmt::format("{}", rank));
-    }
-    notes.push_back(fmt::format("group {}: ranks {}; all groups at the same time, a row each",
-                                group, join(ranks, " ")));
-  }
 }
 
 std::string statistic_note(const Options& o) {
@@ -185,117 +121,194 @@ std::string statistic_note(const Options& o) {
                      name(o.aggregation), name(o.cadence), how_long);
 }
 
-std::string progress_note(const HeaderInput& input) {
-  const RankMap& places = input.run.rank_map;
-  const char* how = input.run.progress == Progress::Yield ? "ranks wait by yielding to each other"
-                                                          : "ranks wait inside the library";
-  if (!places.oversubscribed) return fmt::format("{}: ranks fit on the processors", how);
-  return fmt::format("{}: oversubscribed, {}", how, places.oversubscription);
-}
-
-/// The text of what a plan allows; sizes with the same text share a line.
-std::string plan_words(const SizePlan& plan, const Options& options, Bytes element) {
+/// What a plan allows; sizes with the same text share a line.
+std::string plan_text(const SizePlan& plan, const Options& options, Bytes element) {
   if (!plan.out_of_place && !plan.in_place) return fmt::format("skipped ({})", plan.reason);
-  std::string words = plan.out_of_place && plan.in_place ? "both placements"
-                      : plan.in_place                    ? "in place only"
-                                                         : "out of place only";
-  const bool shrunk = !plan.out_of_place && options.placement != Placement::In;
-  if (shrunk) words += fmt::format(" (out of place {})", plan.reason);
-  const bool never_in_place = !plan.in_place_reason.empty() && options.placement != Placement::Out;
-  if (never_in_place) words += fmt::format(" (in place {})", plan.in_place_reason);
+  std::string text = plan.out_of_place && plan.in_place ? "both placements"
+                     : plan.in_place                    ? "in place only"
+                                                        : "out of place only";
+  if (!plan.out_of_place && options.placement != Placement::In) {
+    text += fmt::format(" (out of place {})", plan.reason);
+  }
+  if (!plan.in_place_reason.empty() && options.placement != Placement::Out) {
+    text += fmt::format(" (in place {})", plan.in_place_reason);
+  }
   if (plan.segment > 0) {
-    words += fmt::format(" in segments of {}", format_bytes(plan.segment * element));
+    text += fmt::format(" in segments of {}", format_bytes(plan.segment * element));
   }
-  return words;
+  return text;
 }
 
-void add_memory_notes(const HeaderInput& input, std::vector<std::string>& notes) {
-  const Bytes element = info(input.run.options.types.front()).size;
-  const MemoryPool& memory = input.run.memory;
-  notes.push_back(fmt::format(
-      "memory: {} {} for {} on the fullest {}", format_bytes(memory.free),
-      memory.by_option
-          ? "(--memory-limit)"
-          : fmt::format("available, of which {:.0f} % may be used,", memory.share * 100),
-      counted(static_cast<std::size_t>(memory.ranks), "rank"), memory.place));
-  const auto& plans = input.plans;
-  for (std::size_t first = 0; first < plans.size();) {
-    const std::string words = plan_words(plans[first], input.run.options, element);
-    std::size_t last = first;
-    while (last + 1 < plans.size() &&
-           plan_words(plans[last + 1], input.run.options, element) == words) {
-      ++last;
+/// The lines for people above the table.
+class Notes {
+ public:
+  explicit Notes(const HeaderInput& input) : input_(input), run_(input.run) {}
+
+  [[nodiscard]] std::vector<std::string> all() {
+    add_backend();
+    add(statistic_note(run_.options));
+    const char* how = run_.progress == Progress::Yield ? "ranks wait by yielding to each other"
+                                                       : "ranks wait inside the library";
+    add(fmt::format("{}: {}", how,
+                    run_.rank_map.oversubscribed
+                        ? "oversubscribed, " + run_.rank_map.oversubscription
+                        : "ranks fit on the processors"));
+    if (!input_.library_settings.empty()) {
+      add(fmt::format("library: {}; {} unless the environment has it otherwise",
+                      input_.backend.backend->library_files(), input_.library_settings));
     }
-    const std::string sizes = first == last
-                                  ? format_bytes(plans[first].wanted)
-                                  : fmt::format("{} to {}", format_bytes(plans[first].wanted),
-                                                format_bytes(plans[last].wanted));
-    notes.push_back(fmt::format("memory plan: {}: {}", sizes, words));
-    first = last + 1;
+    add_devices();
+    add_groups();
+    add_memory();
+    add_mpi();
+    add(run_.bound.note);
+    if (input_.transports) add(note_of(*input_.transports));
+    for (const std::string& warning : run_.bound.warnings) add("topology: " + warning);
+    add_unusual();
+    return std::move(notes_);
   }
-}
 
-/// The MPI library where it only connects the ranks; its own need of memory where that is a guess.
-void add_mpi_notes(const HeaderInput& input, std::vector<std::string>& notes) {
-  const MpiLibrary& mpi = mpi_library();
-  if (input.backend.backend->library() != mpi.name) {
-    notes.push_back(fmt::format("ranks are connected by {}", mpi.name));
-  } else if (const std::string note = memory_note(mpi); !note.empty()) {
-    notes.push_back(note);
+ private:
+  void add(std::string note) {
+    if (!note.empty()) notes_.push_back(std::move(note));
   }
-}
 
-std::string host_list(const RankMap& rank_map) {
-  std::set<std::string> names;
-  for (const RankInfo& place : rank_map.ranks) names.insert(place.host.data());
-  const std::vector<std::string> list(names.begin(), names.end());
-  return join(list, " ");
-}
+  void add_backend() {
+    const Backend& backend = *input_.backend.backend;
+    add(fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} on {}", version(),
+                    run_.collective.title, backend.library(), backend.name(),
+                    run_.options.backend == "auto" ? "auto" : "asked for", input_.backend.why,
+                    counted(static_cast<std::size_t>(run_.world.size()), "rank"),
+                    counted(static_cast<std::size_t>(run_.world.nodes()), "node")));
+  }
 
-}  // namespace
+  void add_devices() {
+    const std::vector<Device>& devices = run_.devices;
+    if (devices.empty()) return;
+    if (std::any_of(devices.begin(), devices.end(), is_fake)) {
+      add("fake: this is the fake GPU machine of busbar's tests; no time or rate here is real");
+    }
+    const std::string squeezed = short_of_processors(run_.rank_map);
+    if (!squeezed.empty()) {
+      add(
+          fmt::format("one-processor: {} may run on one processor only, which it shares with the "
+                      "threads of its GPU's library: networks stall; give every rank two or more "
+                      "(srun --cpus-per-task, mpirun --bind-to numa or none)",
+                      squeezed));
+    }
+    int most = 1;
+    for (const Device& device : devices) most = std::max(most, device.ranks_on_device);
+    if (most > 1) {
+      add(
+          fmt::format("up to {} ranks share a GPU (--share-gpus): rates are not those of a GPU for "
+                      "each",
+                      most));
+    }
+  }
 
-std::string configuration(const HeaderInput& input) {
-  std::vector<std::string> words = configuration_words(input.run.options);
-  words.insert(words.begin(), {fmt::format("collective={}", input.run.collective.name),
-                               fmt::format("backend={}", input.backend.backend->name()),
-                               fmt::format("ranks={}", input.run.world.size()),
-                               fmt::format("nodes={}", input.run.world.nodes())});
-  if (!input.library_settings.empty())
-    words.push_back("library-settings=" + input.library_settings);
-  return join(words, " ");
-}
+  /// How ranks are grouped, where they are not one group.
+  void add_groups() {
+    if (run_.options.pairs == Pairs::All) {
+      add("pairs: every ordered pair of ranks, one way; disjoint pairs at the same time, a row "
+          "each");
+    }
+    if (!run_.options.split) return;
+    std::map<int, std::vector<std::size_t>> ranks;
+    for (std::size_t rank = 0; rank < run_.groups.size(); ++rank) {
+      ranks[run_.groups[rank]].push_back(rank);
+    }
+    for (const auto& [group, members] : ranks) {
+      add(fmt::format("group {}: ranks {}; all groups at the same time, a row each", group,
+                      fmt::join(members, " ")));
+    }
+  }
 
-namespace {
+  void add_memory() {
+    const MemoryPool& memory = run_.memory;
+    add(fmt::format("memory: {} {} for {} on the fullest {}", format_bytes(memory.free),
+                    memory.by_option ? "(--memory-limit)"
+                                     : fmt::format("available, of which {:.0f} % may be used,",
+                                                   memory.share * 100),
+                    counted(static_cast<std::size_t>(memory.ranks), "rank"), memory.place));
+    const Bytes element = info(run_.options.types.front()).size;
+    const auto& plans = input_.plans;
+    for (auto first = plans.begin(); first != plans.end();) {
+      const std::string text = plan_text(*first, run_.options, element);
+      const auto end = std::find_if(first, plans.end(), [&](const SizePlan& plan) {
+        return plan_text(plan, run_.options, element) != text;
+      });
+      std::string sizes = format_bytes(first->wanted);
+      if (end - first > 1) sizes += " to " + format_bytes(std::prev(end)->wanted);
+      add(fmt::format("memory plan: {}: {}", sizes, text));
+      first = end;
+    }
+  }
+
+  /// The MPI library where it only connects the ranks; its own need of memory where that is a
+  /// guess.
+  void add_mpi() {
+    const MpiLibrary& mpi = mpi_library();
+    add(input_.backend.backend->library() != mpi.name
+            ? fmt::format("ranks are connected by {}", mpi.name)
+            : memory_note(mpi));
+  }
+
+  void add_unusual() {
+    const Options& o = run_.options;
+    if (run_.world.size() == 1) add("one rank: nothing crosses a bus, so busbw is no value here");
+    if (o.checks == 0) add("results are not checked (-c 0)");
+    if (o.seed != Options{}.seed) add(fmt::format("data seed {}", o.seed));
+    if (o.pages == Pages::Small) add("buffers lie on the kernel's small pages (--pages small)");
+    if (o.cache == Cache::Rotate) add("buffers rotate beyond the last-level cache");
+  }
+
+  const HeaderInput& input_;
+  const Run& run_;
+  std::vector<std::string> notes_;
+};
 
 /// The facts in the heads of files.
-std::vector<std::pair<std::string, std::string>> facts_of(const HeaderInput& input) {
-  std::vector<std::pair<std::string, std::string>> facts{
+HeaderFacts facts_of(const HeaderInput& input) {
+  const Run& run = input.run;
+  const std::vector<RankInfo>& ranks = run.rank_map.ranks;
+  std::set<std::string> hosts;
+  for (const RankInfo& rank : ranks) hosts.insert(rank.host.data());
+  HeaderFacts facts{
       {"busbar", std::string(version())},
       {"configuration", configuration(input)},
       {"started", local_time()},
       {"command", input.command},
-      {"hosts", host_list(input.run.rank_map)},
-      {"processor", input.run.rank_map.ranks.front().processor_model.data()},
+      {"hosts", join_all(hosts, " ")},
+      {"processor", ranks.front().processor_model.data()},
       {"kernel", kernel_release()},
       {"library", input.backend.backend->library()},
       {"library-files", input.backend.backend->library_files()},
       {"mpi", mpi_library().name},
       {"compiler", compiler()},
       {"environment", join(input.environment, " ")},
-      {"timer-cost-ns", fmt::format("{:.1f}", input.run.timer_cost_s * 1e9)},
-      {"device-set", input.bound.device_set},
-      {"bound-kind", input.bound.kind},
-      {"bound-limit", input.bound.limit},
+      {"timer-cost-ns", fmt::format("{:.1f}", run.timer_cost_s * 1e9)},
+      {"device-set", run.bound.device_set},
+      {"bound-kind", run.bound.kind},
+      {"bound-limit", run.bound.limit},
   };
   facts.insert(facts.end(), input.inventory.begin(), input.inventory.end());
   if (input.transports) add_facts(*input.transports, facts);
-  for (std::size_t rank = 0; rank < input.run.rank_map.ranks.size(); ++rank) {
-    facts.emplace_back(fmt::format("rank-{}", rank), rank_fact(input, rank));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    facts.emplace_back(fmt::format("rank-{}", rank), rank_text(run, rank));
   }
   return facts;
 }
 
 }  // namespace
+
+std::string configuration(const HeaderInput& input) {
+  std::string text =
+      fmt::format("collective={} backend={} ranks={} nodes={} {}", input.run.collective.name,
+                  input.backend.backend->name(), input.run.world.size(), input.run.world.nodes(),
+                  join(configuration_of(input.run.options), " "));
+  if (!input.library_settings.empty()) text += " library-settings=" + input.library_settings;
+  return text;
+}
 
 RunContext blank_header(const Options& options, const Collective& collective, int ranks) {
   RunContext context;
@@ -310,47 +323,22 @@ RunContext blank_header(const Options& options, const Collective& collective, in
 }
 
 RunContext make_run_header(const HeaderInput& input) {
-  const Options& o = input.run.options;
-  RunContext context = blank_header(o, input.run.collective, input.run.world.size());
+  constexpr std::array kBlocking{"", "wait and barrier after each operation, both timed",
+                                 "wait after each operation",
+                                 "barrier before each operation, not timed"};
+  const Run& run = input.run;
+  const Options& o = run.options;
+  RunContext context = blank_header(o, run.collective, run.world.size());
   context.facts = facts_of(input);
-  context.notes = {fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} on {}", version(),
-                               input.run.collective.title, input.backend.backend->library(),
-                               input.backend.backend->name(),
-                               o.backend == "auto" ? "auto" : "asked for", input.backend.why,
-                               counted(static_cast<std::size_t>(input.run.world.size()), "rank"),
-                               counted(static_cast<std::size_t>(input.run.world.nodes()), "node")),
-                   statistic_note(o), progress_note(input)};
-  if (!input.library_settings.empty()) {
-    context.notes.push_back(fmt::format("library: {}; {} unless the environment has it otherwise",
-                                        input.backend.backend->library_files(),
-                                        input.library_settings));
-  }
-  add_device_notes(input, context.notes);
-  add_group_notes(input, context.notes);
-  add_memory_notes(input, context.notes);
-  add_mpi_notes(input, context.notes);
-  if (!input.bound.note.empty()) context.notes.push_back(input.bound.note);
-  if (input.transports) context.notes.push_back(note_of(*input.transports));
-  for (const std::string& warning : input.bound.warnings) {
-    context.notes.push_back("topology: " + warning);
-  }
-  if (input.run.world.size() == 1) {
-    context.notes.emplace_back("one rank: nothing crosses a bus, so busbw is no value here");
-  }
-  if (o.checks == 0) context.notes.emplace_back("results are not checked (-c 0)");
-  if (o.seed != Options{}.seed) context.notes.push_back(fmt::format("data seed {}", o.seed));
-  if (o.pages == Pages::Small) {
-    context.notes.emplace_back("buffers lie on the kernel's small pages (--pages small)");
-  }
-  if (o.cache == Cache::Rotate) {
-    context.notes.emplace_back("buffers rotate beyond the last-level cache");
-  }
+  context.notes = Notes(input).all();
   context.warmup = count_text(o.warmup_operations);
   context.operations = count_text(o.operations);
   context.aggregated = fmt::format("{}", o.aggregated);
   context.checks = fmt::format("{}", o.checks);
-  context.blocking = blocking_text(o.blocking);
-  context.devices = device_lines(input);
+  context.blocking = kBlocking.at(static_cast<std::size_t>(o.blocking));
+  for (std::size_t rank = 0; rank < run.rank_map.ranks.size(); ++rank) {
+    context.devices.push_back(device_line(run, rank));
+  }
   context.graph = fmt::format("{}", o.graph_launches);
   context.unalign = fmt::format("{}", o.unalign);
   context.enqueue_times = o.enqueue_times;

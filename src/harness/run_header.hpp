@@ -29,9 +29,11 @@ struct TransportSummary {
 [[nodiscard]] std::optional<TransportSummary> gather_transports(Bootstrap& world,
                                                                 const Communicator& communicator);
 
+/// A fact of the outputs' heads: its key and its text.
+using HeaderFacts = std::vector<std::pair<std::string, std::string>>;
+
 /// Lines of the outputs' heads.
-void add_facts(const TransportSummary& transports,
-               std::vector<std::pair<std::string, std::string>>& facts);
+void add_facts(const TransportSummary& transports, HeaderFacts& facts);
 /// The same in one line for people.
 [[nodiscard]] std::string note_of(const TransportSummary& transports);
 
@@ -40,12 +42,11 @@ struct HeaderInput {
   const Run& run;
   const BackendChoice& backend;
   const std::vector<SizePlan>& plans;  ///< of the first type and operation
-  const SetBound& bound;               ///< of rank 0's group
   std::string command;
   std::vector<std::string> environment;
-  std::vector<std::pair<std::string, std::string>> inventory{};  ///< inventory_facts
-  std::string library_settings{};                                ///< Backend::settings
-  std::optional<TransportSummary> transports{};                  ///< with --nccl-choice
+  HeaderFacts inventory{};                       ///< inventory_facts
+  std::string library_settings{};                ///< Backend::settings
+  std::optional<TransportSummary> transports{};  ///< with --nccl-choice
 };
 
 /// What the heads of measured and simulated runs have in common.

@@ -9,21 +9,30 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/round_robin.hpp"
 #include "harness/host.hpp"
+#include "harness/host_topology.hpp"
 #include "harness/row.hpp"
-#include "harness/split.hpp"
 
 namespace busbar {
 namespace {
 
 constexpr Pair kNoPair{.sender = -1, .receiver = -1};
 
-/// The pair of a round that this rank is in, or kNoPair.
-Pair pair_of(const std::vector<Pair>& round, int rank) {
-  for (const Pair& pair : round) {
-    if (pair.sender == rank || pair.receiver == rank) return pair;
+/// All ordered pairs of ranks in rounds; in a round every rank is in one pair at most.
+std::vector<std::vector<Pair>> pair_rounds(int ranks) {
+  std::vector<std::vector<Pair>> rounds;
+  for (const RoundOfPairs& round : round_robin(static_cast<std::size_t>(ranks))) {
+    std::vector<Pair> up;
+    std::vector<Pair> down;
+    for (const auto& [low, high] : round) {
+      up.push_back({.sender = static_cast<int>(low), .receiver = static_cast<int>(high)});
+      down.push_back({.sender = static_cast<int>(high), .receiver = static_cast<int>(low)});
+    }
+    rounds.push_back(up);
+    rounds.push_back(down);
   }
-  return kNoPair;
+  return rounds;
 }
 
 /// Bytes that --cache rotate goes through: twice the cache, or a least amount where the cache is
@@ -32,12 +41,6 @@ Bytes rotation(const Run& run) {
   if (run.options.cache != Cache::Rotate) return 0;
   if (run.on_devices) return std::max(2 * run.device_cache, 256 * kMiB);
   return std::max(2 * run.rank_map.largest_cache, 128 * kMiB);
-}
-
-std::string own_obstacle(const SizePlan& plan, bool in_place) {
-  const bool planned = in_place ? plan.in_place : plan.out_of_place;
-  if (planned) return {};
-  return in_place && !plan.in_place_reason.empty() ? plan.in_place_reason : plan.reason;
 }
 
 /// What the kernel gave the buffers of all ranks; empty where one does not know. Collective.
@@ -90,13 +93,15 @@ std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op, Byt
 Runner::Runner(const Run& run, Outputs& outputs)
     : run_(run), options_(run.options), outputs_(outputs) {}
 
+Bytes Runner::offset_of(DataType type) const { return options_.unalign * info(type).size; }
+
 Bytes Runner::prepare() {
   if (run_.on_devices) run_first_operation();
   const Bytes growth = library_growth();
   Bytes most = 0;
   for (const SweepKey& key : sweeps_of(options_, run_.collective, 1)) {
     for (const SizePlan& plan : plan_sweep(run_, key.type, key.op, growth)) {
-      most = std::max(most, RowBuffers::bytes_of(plan, options_.unalign * info(key.type).size));
+      most = std::max(most, RowBuffers::bytes_of(plan, offset_of(key.type)));
     }
   }
   run_.communicator.reserve(most);
@@ -109,19 +114,13 @@ void Runner::run_first_operation() {
   const SizePlan plan = plan_size(memory_request(run_, key.type, key.op), run_.communicator, kMiB);
   if (!run_.world.agree(plan.out_of_place || plan.in_place)) return;
   run_.watchdog.step("running a first operation");
-  const Bytes offset = options_.unalign * info(key.type).size;
+  const Bytes offset = offset_of(key.type);
   run_.communicator.reserve(RowBuffers::bytes_of(plan, offset));
   if (try_allocate(plan, offset)) {
     const std::vector<Call> calls = buffers_->calls(call_like(key), !plan.out_of_place);
     (void)prime({.world = run_.world, .members = run_.group}, run_.communicator, calls.front());
   }
   buffers_.reset();
-}
-
-void Runner::run() {
-  for (std::uint64_t cycle = 0; options_.cycles == 0 || cycle < options_.cycles; ++cycle) {
-    run_cycle(cycle);
-  }
 }
 
 /// On the rank where the library has taken most, so that all ranks make the same plan.
@@ -131,13 +130,16 @@ Bytes Runner::library_growth() {
   return static_cast<Bytes>(growth);
 }
 
-void Runner::run_cycle(std::uint64_t cycle) {
-  for (SweepKey& key : sweeps_of(options_, run_.collective, run_.smallest_group)) {
-    key.cycle = cycle;
-    if (options_.pairs == Pairs::All) {
-      run_pairs(key);
-    } else {
-      run_sweep(key, {.world = run_.world, .members = run_.group});
+void Runner::run() {
+  for (std::uint64_t cycle = 0; options_.cycles == 0 || cycle < options_.cycles; ++cycle) {
+    for (SweepKey& key : sweeps_of(options_, run_.collective, run_.smallest_group)) {
+      key.cycle = cycle;
+      key.bound = run_.bound;
+      if (options_.pairs == Pairs::All) {
+        run_pairs(key);
+      } else {
+        run_sweep(key, {.world = run_.world, .members = run_.group});
+      }
     }
   }
 }
@@ -145,19 +147,27 @@ void Runner::run_cycle(std::uint64_t cycle) {
 void Runner::run_pairs(SweepKey key) {
   const int rank = run_.world.rank();
   for (const std::vector<Pair>& round : pair_rounds(run_.world.size())) {
-    const Pair pair = pair_of(round, rank);
-    const bool idle = pair.sender < 0;
-    const auto part = run_.world.split(idle ? rank : std::min(pair.sender, pair.receiver));
-    key.pair = pair;
+    const auto mine = std::find_if(round.begin(), round.end(), [&](const Pair& pair) {
+      return pair.sender == rank || pair.receiver == rank;
+    });
+    const bool idle = mine == round.end();
+    key.pair = idle ? kNoPair : *mine;
+    key.bound = idle ? SetBound{} : bound_of_pair(run_, *mine);
+    const auto part = run_.world.split(idle ? rank : std::min(mine->sender, mine->receiver));
     run_sweep(key, {.world = run_.world, .members = *part, .idle = idle});
   }
 }
 
 void Runner::run_sweep(SweepKey key, const PairGroup& pair_group) {
-  if (run_.bound_of && !pair_group.idle) key.bound = run_.bound_of(key.pair);
   Verifier verifier(pair_group, run_.group, run_.communicator, key.type, key.op, key.pair);
+  const Call like = call_like(key);
   for (const SizePlan& plan : plan_sweep(run_, key.type, key.op, library_growth())) {
-    run_size(key, pair_group, plan, verifier);
+    run_size({.run = run_,
+              .key = key,
+              .pair_group = pair_group,
+              .like = like,
+              .plan = plan,
+              .verifier = verifier});
   }
 }
 
@@ -172,61 +182,55 @@ Call Runner::call_like(const SweepKey& key) const {
   return like;
 }
 
-Record Runner::blank(const SweepKey& key, const PairGroup& pair_group, const SizePlan& plan,
-                     bool in_place) const {
-  Record record = blank_record(run_.collective, key, plan.footprint, plan.wanted, in_place);
+Record Runner::blank(const RowSetup& setup, bool in_place) const {
+  const SizePlan& plan = setup.plan;
+  Record record = blank_record(run_.collective, setup.key, plan.footprint, plan.wanted, in_place);
   record.backend = run_.backend;
-  record.ranks = pair_group.members.size();
-  record.nodes = pair_group.members.nodes();
+  record.ranks = setup.pair_group.members.size();
+  record.nodes = setup.pair_group.members.nodes();
   record.cadence = name(options_.cadence);
   record.aggregation = name(options_.aggregation);
   record.progress = run_.progress == Progress::Yield ? "yield" : "block";
   record.cache = name(options_.cache);
   record.group = run_.group_number();
-  if (plan.segment > 0) record.segment_bytes = plan.segment * info(key.type).size;
-  add_flags(record, plan);
+  if (plan.segment > 0) {
+    record.segment_bytes = plan.segment * info(setup.key.type).size;
+    add_flag(record, Flag::Segmented);
+  }
+  if (run_.rank_map.oversubscribed) add_flag(record, Flag::Oversubscribed);
+  const bool in_cache = options_.cache == Cache::Rotate && !plan.leaves_cache;
+  if (in_cache && plan.footprint.count > 0) add_flag(record, Flag::RotatesInCache);
+  for (const Flag flag : run_.flags) add_flag(record, flag);
   return record;
 }
 
-void Runner::add_flags(Record& record, const SizePlan& plan) const {
-  if (plan.segment > 0) add_flag(record, "segmented");
-  if (run_.rank_map.oversubscribed) add_flag(record, "oversubscribed");
-  const bool in_cache = options_.cache == Cache::Rotate && !plan.leaves_cache;
-  if (in_cache && plan.footprint.count > 0) add_flag(record, "rotates-in-cache");
-  for (const std::string_view flag : run_.flags) add_flag(record, flag);
-}
-
-/// What was asked for with -R, and whether the library did it.
-void Runner::add_registration(Record& record) const {
-  if (options_.registration == Registration::None) return;
-  const bool local = options_.registration == Registration::Local;
-  add_flag(record, !registered_ ? "not-registered" : local ? "registered" : "symmetric");
-}
-
-void Runner::run_size(const SweepKey& key, const PairGroup& pair_group, const SizePlan& plan,
-                      Verifier& verifier) {
-  const Call like = call_like(key);
-  const Bytes offset = options_.unalign * info(key.type).size;
+void Runner::run_size(const RowSetup& setup) {
   for (const bool in_place : {false, true}) {
     if (!is_wanted(options_.placement, in_place)) continue;
-    Record record = blank(key, pair_group, plan, in_place);
+    Record record = blank(setup, in_place);
     run_.watchdog.step(row_name(run_, record));
-    if (outputs_.resume_rows(all_rows(pair_group, {.record = record}))) continue;
-    const std::string obstacle = find_obstacle(plan, offset, in_place);
-    if (obstacle.empty()) {
-      measure_or_fail(std::move(record), pair_group, key, like, plan, verifier);
+    if (outputs_.resume_rows(all_rows(setup.pair_group, {.record = record}))) continue;
+    record.reason = find_obstacle(setup, in_place);
+    if (record.reason.empty()) {
+      measure(setup, std::move(record));
     } else {
-      skip(std::move(record), pair_group, obstacle);
+      record.status = RowStatus::Skipped;
+      write(setup.pair_group, {.record = std::move(record)});
     }
   }
   buffers_.reset();
 }
 
 /// Plans of ranks differ where their devices or their groups do; what one cannot run, none does.
-std::string Runner::find_obstacle(const SizePlan& plan, Bytes offset, bool in_place) {
-  std::string obstacle = first_text(run_.world, own_obstacle(plan, in_place));
+std::string Runner::find_obstacle(const RowSetup& setup, bool in_place) {
+  const SizePlan& plan = setup.plan;
+  const bool planned = in_place ? plan.in_place : plan.out_of_place;
+  const bool only_in_place = in_place && !plan.in_place_reason.empty();
+  std::string obstacle = first_text(run_.world, planned         ? ""
+                                                : only_in_place ? plan.in_place_reason
+                                                                : plan.reason);
   if (!obstacle.empty()) return obstacle;
-  if (buffers_ || try_allocate(plan, offset)) return {};
+  if (buffers_ || try_allocate(plan, offset_of(setup.key.type))) return {};
   return "a rank could not allocate its buffers; --memory-limit makes the plan smaller";
 }
 
@@ -261,40 +265,26 @@ void Runner::write(const PairGroup& pair_group, Row mine) {
   }
 }
 
-void Runner::skip(Record record, const PairGroup& pair_group, const std::string& reason) {
-  record.status = RowStatus::Skipped;
-  record.reason = reason;
-  write(pair_group, {.record = std::move(record)});
-}
-
-void Runner::measure_or_fail(Record record, const PairGroup& pair_group, const SweepKey& key,
-                             const Call& like, const SizePlan& plan, Verifier& verifier) {
-  add_registration(record);
+void Runner::measure(const RowSetup& setup, Record record) {
+  // What was asked for with -R, and whether the library did it.
+  if (options_.registration != Registration::None) {
+    const bool local = options_.registration == Registration::Local;
+    add_flag(record, !registered_ ? Flag::NotRegistered
+                     : local      ? Flag::Registered
+                                  : Flag::Symmetric);
+  }
   record.pages = pages_;
-  Row row;
+  Row row{.record = std::move(record)};
   try {
-    row.samples_us = measure_row({.run = run_,
-                                  .pair_group = pair_group,
-                                  .like = like,
-                                  .plan = plan,
-                                  .buffers = *buffers_,
-                                  .verifier = verifier},
-                                 record, progress_report(record));
-    add_bound(record, key.bound,
-              {.collective = &run_.collective,
-               .ranks = record.ranks,
-               .size = record.size,
-               .in_place = record.in_place,
-               .slots = plan.slots});
+    row.samples_us = measure_row(setup, *buffers_, row.record, progress_report(row.record));
   } catch (const Error& error) {  // the row in flight is on record too, for those who ask why
-    record.status = RowStatus::Failed;
-    record.reason = error.what();
-    record.finished_at = local_time();
-    outputs_.write(record, {});
+    row.record.status = RowStatus::Failed;
+    row.record.reason = error.what();
+    row.record.finished_at = local_time();
+    outputs_.write(row.record, {});
     throw Error{Status::Runtime, error.what()};  // other ranks may not know of it
   }
-  row.record = std::move(record);
-  write(pair_group, std::move(row));
+  write(setup.pair_group, std::move(row));
 }
 
 ProgressReport Runner::progress_report(const Record& record) {

@@ -35,26 +35,20 @@ class Runner {
  private:
   void run_first_operation();
   [[nodiscard]] Bytes library_growth();
-  void run_cycle(std::uint64_t cycle);
   void run_pairs(SweepKey key);
   void run_sweep(SweepKey key, const PairGroup& pair_group);
-  void run_size(const SweepKey& key, const PairGroup& pair_group, const SizePlan& plan,
-                Verifier& verifier);
-  [[nodiscard]] Record blank(const SweepKey& key, const PairGroup& pair_group, const SizePlan& plan,
-                             bool in_place) const;
-  void add_flags(Record& record, const SizePlan& plan) const;
-  void add_registration(Record& record) const;
+  void run_size(const RowSetup& setup);
+  [[nodiscard]] Record blank(const RowSetup& setup, bool in_place) const;
   [[nodiscard]] Call call_like(const SweepKey& key) const;
+  [[nodiscard]] Bytes offset_of(DataType type) const;
   /// Why a row cannot be measured, on some rank at least, or empty: then the buffers are there.
   /// Collective.
-  [[nodiscard]] std::string find_obstacle(const SizePlan& plan, Bytes offset, bool in_place);
+  [[nodiscard]] std::string find_obstacle(const RowSetup& setup, bool in_place);
   /// Buffers on every rank or on none. Collective.
   [[nodiscard]] bool try_allocate(const SizePlan& plan, Bytes offset);
-  void skip(Record record, const PairGroup& pair_group, const std::string& reason);
   /// Measures a row and writes it; where that fails it is written as failed before the error goes
   /// on.
-  void measure_or_fail(Record record, const PairGroup& pair_group, const SweepKey& key,
-                       const Call& like, const SizePlan& plan, Verifier& verifier);
+  void measure(const RowSetup& setup, Record record);
   /// Of all pair groups, on rank 0.
   [[nodiscard]] std::vector<Row> all_rows(const PairGroup& pair_group, Row mine) const;
   void write(const PairGroup& pair_group, Row mine);

@@ -25,9 +25,10 @@ struct Decision {
   stats::StopReason stop = stats::StopReason::None;
 };
 
-class Row {
+/// Samples one row.
+class RowSampler {
  public:
-  Row(const PairGroup& pair_group, ChunkRunner& runner, const SamplingPlan& plan)
+  RowSampler(const PairGroup& pair_group, ChunkRunner& runner, const SamplingPlan& plan)
       : pair_group_(pair_group), runner_(runner), plan_(plan), rule_(plan.limits) {}
 
   [[nodiscard]] Samples take(const ProgressReport& report) {
@@ -171,7 +172,7 @@ class Row {
 
 Samples take_samples(const PairGroup& pair_group, ChunkRunner& runner, const SamplingPlan& plan,
                      const ProgressReport& report) {
-  return Row(pair_group, runner, plan).take(report);
+  return RowSampler(pair_group, runner, plan).take(report);
 }
 
 }  // namespace busbar

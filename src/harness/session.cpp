@@ -2,7 +2,6 @@
 #include "harness/session.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -15,7 +14,6 @@
 #include "harness/rank_map.hpp"
 #include "harness/run_header.hpp"
 #include "harness/runner.hpp"
-#include "harness/split.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
@@ -44,15 +42,14 @@ void check_ranks(const Options& options, int ranks, int smallest_group) {
 }
 
 Progress choose_progress(ProgressChoice choice, const RankMap& rank_map) {
-  if (choice == ProgressChoice::Auto) {
-    return rank_map.oversubscribed ? Progress::Yield : Progress::Block;
-  }
-  return choice == ProgressChoice::Yield ? Progress::Yield : Progress::Block;
+  const bool yields = choice == ProgressChoice::Yield ||
+                      (choice == ProgressChoice::Auto && rank_map.oversubscribed);
+  return yields ? Progress::Yield : Progress::Block;
 }
 
 /// Wrong data is 1; a run in which no row could be measured has nothing to show for a 0. A fault
 /// that no row has was asked for in vain: it would look like a check that sees nothing.
-Status verdict(Bootstrap& bootstrap, const RunSummary& summary, const Options& options) {
+Status status_of(Bootstrap& bootstrap, const RunSummary& summary, const Options& options) {
   Status status = Status::Ok;
   if (options.inject_fault && summary.fault_rows == 0) status = Status::Usage;
   if (summary.rows == 0) status = Status::Skipped;
@@ -66,36 +63,27 @@ Status verdict(Bootstrap& bootstrap, const RunSummary& summary, const Options& o
                                     : "no row has such an element in this rank's result"));
 }
 
-double slowest_timer_s(Bootstrap& bootstrap, Stopwatch& stopwatch) {
-  double cost = stopwatch.cost().count();
-  bootstrap.combine({&cost, 1}, Combine::Max);
-  return cost;
-}
-
 /// The devices of all ranks, in rank order, and what is known of this rank's host; empty for host
 /// memory.
 struct ClaimedDevices {
   std::vector<Device> devices{};
   std::optional<HostTopology> topology{};
-  std::string near{};  ///< PCI address of this rank's
 };
 
 /// Collective.
 ClaimedDevices claim_devices(Bootstrap& world, const Backend& backend, const Options& options) {
   if (!backend.has_devices()) return {};
-  ClaimedDevices claimed{.topology = probe_host(world, backend, options)};
-  const auto mine = backend.claim_device(world, device_request(*claimed.topology, options));
+  HostTopology topology = probe_host(world, backend, options);
+  const auto mine = backend.claim_device(world, device_request(topology, options));
   if (!mine) return {};
-  claimed.devices = world.gather(*mine);
-  claimed.near = mine->bus.data();
-  return claimed;
+  return {.devices = world.gather(*mine), .topology = std::move(topology)};
 }
 
 /// On host memory --devices are cores or NUMA nodes.
-BindRequest bind_request(const Options& options, const ClaimedDevices& claimed) {
-  BindRequest request{.bind = options.bind, .near = claimed.near};
-  if (claimed.devices.empty()) request.devices = options.devices;
-  return request;
+BindRequest bind_request(const Options& options, const ClaimedDevices& claimed, int rank) {
+  if (claimed.devices.empty()) return {.bind = options.bind, .devices = options.devices};
+  const Device& mine = claimed.devices[static_cast<std::size_t>(rank)];
+  return {.bind = options.bind, .near = mine.bus.data()};
 }
 
 bool any_shared(const std::vector<Device>& devices) {
@@ -104,30 +92,37 @@ bool any_shared(const std::vector<Device>& devices) {
   });
 }
 
-/// Words for every row about what it ran on and how.
-std::vector<std::string_view> row_flags(const Options& options, const std::vector<Device>& devices,
-                                        const RankMap& rank_map) {
-  std::vector<std::string_view> flags;
-  if (std::any_of(devices.begin(), devices.end(), is_fake)) flags.emplace_back("fake");
-  if (any_shared(devices)) flags.emplace_back("shared-gpu");
-  if (!devices.empty() && !short_of_processors(rank_map).empty()) {
-    flags.emplace_back("one-processor");
-  }
-  if (options.graph_launches > 0) flags.emplace_back("graph");
-  if (options.unalign > 0) flags.emplace_back("unaligned");
+/// What every row ran on and how.
+std::vector<Flag> row_flags(const Run& run) {
+  const std::vector<Device>& devices = run.devices;
+  std::vector<Flag> flags;
+  const auto add_if = [&](bool holds, Flag flag) {
+    if (holds) flags.push_back(flag);
+  };
+  add_if(std::any_of(devices.begin(), devices.end(), is_fake), Flag::Fake);
+  add_if(any_shared(devices), Flag::SharedGpu);
+  add_if(!devices.empty() && !short_of_processors(run.rank_map).empty(), Flag::OneProcessor);
+  add_if(run.options.graph_launches > 0, Flag::Graph);
+  add_if(run.options.unalign > 0, Flag::Unaligned);
   return flags;
 }
 
+/// The largest number of all ranks. Collective.
+template <class Number>
+Number largest(Bootstrap& world, Number mine) {
+  auto value = static_cast<double>(mine);
+  world.combine({&value, 1}, Combine::Max);
+  return static_cast<Number>(value);
+}
+
 /// -M: of the rank that took most. Collective.
-std::string memory_use_words(Bootstrap& world, const Communicator& communicator) {
+std::string memory_use_text(Bootstrap& world, const Communicator& communicator) {
   const DeviceMemoryUse use = communicator.device_memory_use().value_or(DeviceMemoryUse{});
-  std::array<double, 4> most{};
-  const std::array<Bytes, 4> mine{use.initialization, use.user, use.collective, use.total()};
-  std::copy(mine.begin(), mine.end(), most.begin());
-  world.combine(most, Combine::Max);
-  const auto words = [&](std::size_t i) { return format_bytes(static_cast<Bytes>(most.at(i))); };
-  return fmt::format("Initialization {} | User-Allocated {} | Collective {} | Total {}", words(0),
-                     words(1), words(2), words(3));
+  const auto most = [&](Bytes mine) { return format_bytes(largest(world, mine)); };
+  std::string text = fmt::format("Initialization {}", most(use.initialization));
+  text += fmt::format(" | User-Allocated {}", most(use.user));
+  text += fmt::format(" | Collective {}", most(use.collective));
+  return text + fmt::format(" | Total {}", most(use.total()));
 }
 
 /// The ranks that share a communicator.
@@ -135,8 +130,6 @@ struct Group {
   std::vector<int> groups;          // of every rank
   std::unique_ptr<Bootstrap> part;  // where ranks are split
   int smallest = 1;
-
-  [[nodiscard]] Bootstrap& members(Bootstrap& world) const { return part ? *part : world; }
 };
 
 Group make_group(Bootstrap& world, const std::optional<Split>& split) {
@@ -167,25 +160,17 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
   return wanted;
 }
 
-/// The largest of all ranks' devices. Collective.
-Bytes largest_device_cache(Bootstrap& world, const Communicator& communicator) {
-  auto cache = static_cast<double>(communicator.device_cache());
-  world.combine({&cache, 1}, Combine::Max);
-  return static_cast<Bytes>(cache);
-}
-
 /// Measures what the rows are planned and judged by. Collective.
 void complete(Run& run) {
-  const std::vector<Device>& devices = run.devices;
-  const auto rank = static_cast<std::size_t>(run.world.rank());
   run.watchdog.step("measuring the host's limits");
-  run.bound_of = find_bounds(run);
+  run.bound = find_bound(run);
   run.watchdog.step("planning memory");
+  const auto rank = static_cast<std::size_t>(run.world.rank());
   run.memory = plan_memory(run.world, run.options, run.rank_map, run.communicator,
-                           devices.empty() ? 1 : devices[rank].ranks_on_device);
-  run.timer_cost_s = slowest_timer_s(run.world, run.communicator.stopwatch());
-  run.flags = row_flags(run.options, devices, run.rank_map);
-  run.device_cache = largest_device_cache(run.world, run.communicator);
+                           run.devices.empty() ? 1 : run.devices[rank].ranks_on_device);
+  run.timer_cost_s = largest(run.world, run.communicator.stopwatch().cost().count());
+  run.flags = row_flags(run);
+  run.device_cache = largest(run.world, run.communicator.device_cache());
 }
 
 /// Heads, rows and ends of all outputs. `runner` is the caller's so that it outlives a failure.
@@ -196,11 +181,9 @@ Status measure(const Run& run, const BackendChoice& backend, const std::string& 
   runner.emplace(run, outputs);
   const std::vector<SizePlan> plans =
       plan_sweep(run, options.types.front(), options.ops.front(), runner->prepare());
-  const SetBound bound = run.bound_of({});
   const HeaderInput header{.run = run,
                            .backend = backend,
                            .plans = plans,
-                           .bound = bound,
                            .command = invocation.command,
                            .environment = invocation.environment,
                            .inventory = inventory_facts(run.world, run.topology),
@@ -209,8 +192,8 @@ Status measure(const Run& run, const BackendChoice& backend, const std::string& 
   outputs.check_resumable(configuration(header));
   outputs.begin(make_run_header(header));
   runner->run();
-  outputs.end(options.memory_use ? memory_use_words(run.world, run.communicator) : "");
-  return verdict(run.world, outputs.summary(), options);
+  outputs.end(options.memory_use ? memory_use_text(run.world, run.communicator) : "");
+  return status_of(run.world, outputs.summary(), options);
 }
 
 }  // namespace
@@ -218,35 +201,36 @@ Status measure(const Run& run, const BackendChoice& backend, const std::string& 
 Status run_session(const Options& options, const Collective& collective,
                    const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
-  const Group group = make_group(world, options.split);
+  Group group = make_group(world, options.split);
+  Bootstrap& members = group.part ? *group.part : world;
   check_ranks(options, world.size(), group.smallest);
-  const BackendChoice backend = choose_backend(options.backend, world);
-  const bool has_devices = backend.backend->has_devices();
+  const BackendChoice choice = choose_backend(options.backend, world);
+  const Backend& backend = *choice.backend;
+  const bool has_devices = backend.has_devices();
   if (has_devices && !options.timeout) watchdog.start(kDeviceTimeout);
-  check_applicable(options, *backend.backend, collective);
+  check_applicable(options, backend, collective);
   Outputs outputs(world, options);
   watchdog.step("looking at the devices");
-  const ClaimedDevices claimed = claim_devices(world, *backend.backend, options);
-  const RankMap rank_map = map_ranks(world, bind_request(options, claimed));
+  ClaimedDevices claimed = claim_devices(world, backend, options);
+  const RankMap rank_map = map_ranks(world, bind_request(options, claimed, world.rank()));
   const Progress progress = choose_progress(options.progress, rank_map);
   world.set_progress(progress);
-  Bootstrap& members = group.members(world);
   members.set_progress(progress);
-  watchdog.step(fmt::format("connecting the ranks over {}", backend.backend->name()));
+  watchdog.step(fmt::format("connecting the ranks over {}", backend.name()));
   const ConnectOptions wanted =
       connect_options(options, collective, progress, any_shared(claimed.devices), world.rank());
-  const auto communicator = backend.backend->connect(members, wanted);
+  const auto communicator = backend.connect(members, wanted);
   Run run{.options = options,
           .collective = collective,
-          .backend = backend.backend->name(),
+          .backend = backend.name(),
           .world = world,
           .group = members,
           .smallest_group = group.smallest,
-          .groups = group.groups,
+          .groups = std::move(group.groups),
           .communicator = *communicator,
           .rank_map = rank_map,
-          .devices = claimed.devices,
-          .topology = claimed.topology,
+          .devices = std::move(claimed.devices),
+          .topology = std::move(claimed.topology),
           .progress = progress,
           .watchdog = watchdog,
           .on_devices = has_devices};
@@ -254,7 +238,7 @@ Status run_session(const Options& options, const Collective& collective,
   try {
     complete(run);
     const Status status =
-        measure(run, backend, backend.backend->settings(wanted), invocation, outputs, runner);
+        measure(run, choice, backend.settings(wanted), invocation, outputs, runner);
     if (has_devices) watchdog.step("giving the devices back", kLongestRelease);
     return status;
   } catch (const std::exception& error) {

@@ -9,8 +9,8 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
-#include "harness/cli.hpp"
 #include "harness/host.hpp"
+#include "harness/options.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
 #include "harness/run_header.hpp"
@@ -19,39 +19,33 @@
 namespace busbar {
 namespace {
 
-std::string algorithm_words(const Options& options, const topo::Predictor& predictor) {
+std::string algorithm_text(const Options& options, const topo::Predictor& predictor) {
   if (options.algorithm) return std::string(name(*options.algorithm));
-  std::vector<std::string> words;
-  for (const topo::Algorithm algorithm : predictor.protocol().algorithms) {
-    words.emplace_back(name(algorithm));
-  }
-  return fmt::format("quickest of {}", join(words, " "));
+  return "quickest of " + join_each(predictor.protocol().algorithms, " ",
+                                    [](topo::Algorithm algorithm) { return name(algorithm); });
 }
 
-std::string flow_words(const topo::Predictor& predictor) {
+std::string flows_text(const topo::Predictor& predictor) {
   const int flows = predictor.bound_options().flows;
   return flows > 0 ? fmt::format("{}", flows) : "as many as fill the network";
 }
 
+/// Of a measured run's configuration what a prediction depends on.
 std::string configuration(const Options& options, const Collective& collective,
                           const topo::Predictor& predictor) {
-  // Of the words of a measured run those that a prediction depends on.
-  std::vector<std::string> words{
-      fmt::format("collective={}", collective.name),
-      "backend=sim",
-      fmt::format("ranks={}", predictor.set().ranks),
-      fmt::format("nodes={}", predictor.set().parts.size()),
-      fmt::format("system={}", predictor.cluster().graph().name),
-      fmt::format("flows={}", predictor.bound_options().flows),
-      fmt::format("algorithm={}", options.algorithm ? name(*options.algorithm) : "auto"),
-      fmt::format("devices={}", options.devices ? to_text(*options.devices) : "prefix")};
-  const std::vector<std::string> known{"sizes", "types", "ops", "root", "placement"};
-  for (const std::string& word : configuration_words(options)) {
-    for (const std::string& key : known) {
-      if (word.starts_with(key + "=")) words.push_back(word);
+  std::string text = fmt::format(
+      "collective={} backend=sim ranks={} nodes={} system={} flows={} algorithm={} devices={}",
+      collective.name, predictor.set().ranks, predictor.set().parts.size(),
+      predictor.cluster().graph().name, predictor.bound_options().flows,
+      options.algorithm ? name(*options.algorithm) : "auto",
+      options.devices ? to_text(*options.devices) : "prefix");
+  for (const std::string& part : configuration_of(options)) {
+    const std::string key = part.substr(0, part.find('='));
+    for (const char* known : {"sizes", "types", "ops", "root", "placement"}) {
+      if (key == known) text += ' ' + part;
     }
   }
-  return join(words, " ");
+  return text;
 }
 
 /// Lines of nccl-tests' head; of very many ranks only the first.
@@ -85,8 +79,8 @@ std::vector<std::string> notes_of(const Options& options, const Collective& coll
                   version(), collective.title, what,
                   counted(static_cast<std::size_t>(predictor.set().ranks), "rank"),
                   counted(predictor.set().parts.size(), "node")),
-      fmt::format("simulated: {}; flows between hosts: {}; {}", algorithm_words(options, predictor),
-                  flow_words(predictor), predictor.protocol().source)};
+      fmt::format("simulated: {}; flows between hosts: {}; {}", algorithm_text(options, predictor),
+                  flows_text(predictor), predictor.protocol().source)};
   if (predictor.set().ranks < 2) return notes;
   notes.push_back(fmt::format("devices {} ({}): rings {} {:.4g} GB/s over {}, limited by {}{}",
                               predictor.set().to_text(), predictor.set().reason,
@@ -112,8 +106,8 @@ RunContext header_of(const Options& options, const Collective& collective,
                    {"system-source", graph.source},
                    {"library", "simulated"},
                    {"processor", graph.title.empty() ? graph.name : graph.title},
-                   {"algorithm", algorithm_words(options, predictor)},
-                   {"flows", flow_words(predictor)},
+                   {"algorithm", algorithm_text(options, predictor)},
+                   {"flows", flows_text(predictor)},
                    {"protocol-source", predictor.protocol().source},
                    {"device-set", predictor.set().to_text()},
                    {"bound-kind", predictor.limits().kind},
@@ -124,14 +118,6 @@ RunContext header_of(const Options& options, const Collective& collective,
   context.graph = context.unalign = "0";
   context.devices = device_lines(predictor);
   return context;
-}
-
-void check_launcher() {
-  const auto launcher = find_launcher();
-  if (!launcher || launcher->size == 1) return;
-  throw usage_error(fmt::format(
-      "--backend sim: one process predicts all ranks, and {} has started several; start it without",
-      launcher->name));
 }
 
 topo::Predictor make_predictor(const Options& options) {
@@ -146,22 +132,19 @@ topo::Predictor make_predictor(const Options& options) {
                                    .algorithm = options.algorithm});
 }
 
-void predict(Record& record, const Collective& collective, const topo::Predictor& predictor,
-             const SweepKey& key) {
-  const auto skip = [&](const std::string& reason) {
-    record.status = RowStatus::Skipped;
-    record.reason = reason;
-  };
-  if (record.ranks < 2) return skip("one rank exchanges nothing");
-  if (record.count == 0) return skip("the size has no element for each rank");
-  const auto prediction = predictor.predict(collective, static_cast<double>(record.size), key.root);
+/// Why there is no prediction, or empty.
+std::string predict(Record& record, const Collective& collective, const topo::Predictor& predictor,
+                    int root) {
+  if (record.ranks < 2) return "one rank exchanges nothing";
+  if (record.count == 0) return "the size has no element for each rank";
+  const auto prediction = predictor.predict(collective, static_cast<double>(record.size), root);
   if (!prediction || !std::isfinite(prediction->time_us)) {
-    return skip("not modelled: nothing that is known joins these devices");
+    return "not modelled: nothing that is known joins these devices";
   }
   record.time_median_us = prediction->time_us;
   add_bandwidths(record, collective);
-  add_flag(record, name(prediction->sending));
-  add_bound(record, key.bound, {});
+  record.flags += fmt::format(" {}", name(prediction->sending));
+  return {};
 }
 
 /// The rows of a run, in the order of a measured one.
@@ -181,9 +164,11 @@ void write_rows(const Options& options, const Collective& collective,
         record.backend = "sim";
         record.ranks = ranks;
         record.nodes = static_cast<int>(predictor.set().parts.size());
-        record.flags = "simulated";
+        add_flag(record, Flag::Simulated);
         record.finished_at = local_time();
-        predict(record, collective, predictor, key);
+        record.reason = predict(record, collective, predictor, key.root);
+        if (!record.reason.empty()) record.status = RowStatus::Skipped;
+        add_bound(record, key.bound, {});
         outputs.write(record, {});
       }
     }
@@ -205,7 +190,13 @@ void check_algorithm(const Options& options, const Collective& collective,
 
 Status run_simulation(const Options& options, const Collective& collective,
                       const Invocation& invocation) {
-  check_launcher();
+  const auto launcher = find_launcher();
+  if (launcher && launcher->size != 1) {
+    throw usage_error(fmt::format(
+        "--backend sim: one process predicts all ranks, and {} has started several; start it "
+        "without",
+        launcher->name));
+  }
   const topo::Predictor predictor = make_predictor(options);
   if (options.root && *options.root >= predictor.set().ranks) {
     throw usage_error(fmt::format("-r {}: there are {} ranks; give 0 to {} or all", *options.root,

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/fixed_text.hpp"
+#include "base/text.hpp"
 
 namespace busbar {
 namespace {

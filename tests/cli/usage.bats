@@ -76,9 +76,9 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
 }
 
 @test "every option is documented, and every documented option exists" {
-  for source in harness/cli apps/{accept,compare,import,plot,report,topo,workload}_command; do
+  for source in harness/options apps/{accept,compare,import,plot,report,topo,workload}_command; do
     document=docs/$(basename "${source%_command}")-options.md
-    [ "$source" != harness/cli ] || document=docs/options.md
+    [ "$source" != harness/options ] || document=docs/options.md
     documented=$(grep -oE '^  (-[A-Za-z], )?--[a-z0-9_-]+' "$document" | sed 's/, /,/; s/^ *//' | sort -u)
     known=$(sed '/kForeign/,$d' "src/$source.cpp" | grep -oE '^ +\{"(-[A-Za-z],)?--[a-z0-9_-]+"' | cut -d'"' -f2)
     diff <(echo "$documented") <(printf '%s\n-h,--help\n' "$known" | sort)

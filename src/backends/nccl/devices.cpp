@@ -10,7 +10,6 @@
 
 #include "backends/nccl/libraries.hpp"
 #include "base/error.hpp"
-#include "base/fixed_text.hpp"
 #include "base/text.hpp"
 
 namespace busbar {

@@ -11,7 +11,7 @@
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
-#include "base/where.hpp"
+#include "base/error.hpp"
 
 namespace busbar {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/nccl/libraries.hpp"
-#include "base/where.hpp"
+#include "base/error.hpp"
 #include "model/backend.hpp"
 #include "model/bootstrap.hpp"
 

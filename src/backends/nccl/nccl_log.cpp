@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/fixed_text.hpp"
 #include "base/text.hpp"
 
 namespace busbar {

@@ -9,7 +9,7 @@
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
-#include "base/where.hpp"
+#include "base/error.hpp"
 
 namespace selftest {
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/thread_team.hpp"
+
 namespace busbar {
 namespace {
 
@@ -15,6 +17,15 @@ TEST(DriverVersion, IsReadFromBothKindsOfKernelModuleIfThereIsADriver) {
             "570.86.15");
   EXPECT_EQ(driver_version(""), "");
   EXPECT_EQ(driver_version("GCC version:  gcc version 12.2.0"), "");
+}
+
+TEST(FirstText, IsTheLowestRanksThatHasOne) {
+  test::on_ranks(3, [](test::ThreadBootstrap& world) {
+    const std::string mine =
+        world.rank() == 0 ? "" : std::string("of rank ") + std::to_string(world.rank());
+    EXPECT_EQ(first_text(world, mine), "of rank 1");
+    EXPECT_EQ(first_text(world, ""), "");
+  });
 }
 
 }  // namespace

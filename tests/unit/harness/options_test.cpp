@@ -21,7 +21,7 @@ TEST(Options, HaveNoTimeoutAndNoSplitByDefault) {
 
 TEST(Configuration, IsOfTheDefaultsInAFixedOrder) {
   EXPECT_EQ(
-      join(configuration_words(Options{}), " "),
+      join(configuration_of(Options{}), " "),
       "sizes=1048576-1073741824x2 types=float ops=sum root=0 placement=both operations=auto "
       "warmup=auto aggregated=1 cycles=1 aggregation=max checks=1 blocking=0 cadence=streaming "
       "ci-width=0.02 time-budget=3 progress=auto cache=warm pages=huge bind=auto devices=free "
@@ -60,7 +60,7 @@ TEST(Configuration, DiffersForEverythingThatMakesRowsIncomparable) {
   variants[28].split = Split{.rule = Split::Rule::Mod, .operand = 3};
   variants[29].pages = Pages::Small;
   std::set<std::string> texts;
-  for (const Options& options : variants) texts.insert(join(configuration_words(options), " "));
+  for (const Options& options : variants) texts.insert(join(configuration_of(options), " "));
   EXPECT_EQ(texts.size(), variants.size());
 }
 
@@ -76,7 +76,7 @@ TEST(Configuration, IsTheSameWhereverTheOutputsGo) {
   options.per_operation = true;
   options.skipped_samples = 2;
   options.memory_use = true;
-  EXPECT_EQ(configuration_words(options), configuration_words(Options{}));
+  EXPECT_EQ(configuration_of(options), configuration_of(Options{}));
 }
 
 Options with_step_of_default() {

@@ -6,15 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 
 namespace busbar {
 namespace {
-
-template <std::size_t N>
-void copy_text(const std::string& text, std::array<char, N>& to) {
-  std::copy(text.begin(), text.end(), to.begin());
-}
 
 /// A rank on a host of `processors` processors, all of which it may use.
 RankInfo rank_on(const std::string& host, unsigned processors, Bytes memory = 16 * kGiB) {
@@ -22,8 +18,7 @@ RankInfo rank_on(const std::string& host, unsigned processors, Bytes memory = 16
   copy_text(host, place.host);
   copy_text("boot of " + host, place.boot_id);
   place.processors = static_cast<int>(processors);
-  place.processor_mask[0] =
-      processors >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << processors) - 1;
+  for (unsigned i = 0; i < processors; ++i) place.processor_mask.set(i);
   place.memory_available = memory;
   place.last_level_cache = 32 * kMiB;
   return place;
@@ -56,12 +51,12 @@ TEST(SummarizeRanks, CountsTheProcessorsOfTheSmallestHostAndHalvesOfTheirTime) {
 
 TEST(SummarizeRanks, CountsEveryProcessorThatSomeRankMayUse) {
   std::vector<RankInfo> bound = ranks_on("vm", 4, 4);
-  for (unsigned i = 0; i < bound.size(); ++i) bound[i].processor_mask[0] = std::uint64_t{1} << i;
+  for (unsigned i = 0; i < bound.size(); ++i) bound[i].processor_mask = std::uint64_t{1} << i;
   EXPECT_FALSE(summarize_ranks(bound).oversubscribed);
-  for (RankInfo& rank : bound) rank.processor_mask[0] = 1;
+  for (RankInfo& rank : bound) rank.processor_mask = 1;
   EXPECT_EQ(summarize_ranks(bound).oversubscription, "4 ranks on 1 processor of host vm");
   std::vector<RankInfo> many = ranks_on("big", 64, 100);
-  for (RankInfo& rank : many) rank.processor_mask[1] = ~std::uint64_t{0};
+  for (RankInfo& rank : many) rank.processor_mask |= rank.processor_mask << 64;
   EXPECT_FALSE(summarize_ranks(many).oversubscribed);
 }
 
@@ -152,13 +147,12 @@ RankInfo place(char host, int core, int numa = 0) {
   rank.core = core;
   rank.numa = numa;
   rank.bound_by_us = 1;
-  rank.processor_mask[0] = 0xff;
+  rank.processor_mask = 0xff;
   return rank;
 }
 
 std::string set_of(const std::vector<RankInfo>& places, const std::vector<int>& gpus = {}) {
-  RankMap rank_map;
-  rank_map.ranks = places;
+  const RankMap rank_map = summarize_ranks(places);
   std::vector<Device> devices;
   for (const int gpu : gpus) devices.push_back({.index = gpu});
   std::vector<int> ranks(places.size());
@@ -173,8 +167,8 @@ TEST(DeviceSet, IsTheCoresNumaNodesOrProcessorsToWhichRanksAreBound) {
   RankInfo free = place('a', -1, 0);
   free.bound_by_us = 0;
   EXPECT_EQ(set_of({free, free}), "processors 0-7");
-  free.processor_mask = {};
-  free.processor_mask[1] = 5;
+  free.processor_mask = 0;
+  free.processor_mask.set(64).set(66);
   EXPECT_EQ(set_of({free, free}), "processors 64,66");
 }
 
@@ -193,8 +187,8 @@ TEST(DeviceSet, IsTheGpusWhereThereAreSome) {
 }
 
 TEST(DeviceSet, IsOfTheRanksThatAreAskedFor) {
-  RankMap rank_map;
-  rank_map.ranks = {place('a', 0), place('a', 1), place('a', 2), place('a', 3)};
+  const RankMap rank_map =
+      summarize_ranks({place('a', 0), place('a', 1), place('a', 2), place('a', 3)});
   const std::vector<int> pair{3, 1};
   EXPECT_EQ(device_set(rank_map, {}, pair), "cores 1,3");
 }

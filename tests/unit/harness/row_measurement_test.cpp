@@ -82,15 +82,6 @@ TEST(Prime, LetsAFailurePass) {
   EXPECT_TRUE(failure.says("no cable"));
 }
 
-TEST(FirstText, IsTheLowestRanksThatHasOne) {
-  test::on_ranks(3, [](test::ThreadBootstrap& world) {
-    const std::string mine =
-        world.rank() == 0 ? "" : std::string("of rank ") + std::to_string(world.rank());
-    EXPECT_EQ(first_text(world, mine), "of rank 1");
-    EXPECT_EQ(first_text(world, ""), "");
-  });
-}
-
 /// One row of 1 KiB of floats, an all-reduce over one fake rank.
 struct RowMeasurement : testing::Test {
   RowMeasurement() {
@@ -118,16 +109,16 @@ struct RowMeasurement : testing::Test {
     Verifier verifier(pair_group, bootstrap, communicator, DataType::Float, ReduceOp::Sum);
     record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size};
     samples = measure_row({.run = run,
+                           .key = key,
                            .pair_group = pair_group,
                            .like = like,
                            .plan = plan,
-                           .buffers = buffers,
                            .verifier = verifier},
-                          record, {});
+                          buffers, record, {});
   }
 
   [[nodiscard]] std::size_t operations() const { return communicator.calls.size(); }
-  [[nodiscard]] bool is_launch_bound() const { return has_flag(record, "launch-bound"); }
+  [[nodiscard]] bool is_launch_bound() const { return has_flag(record, Flag::LaunchBound); }
 
   const Collective& allreduce = test::collective("allreduce");
   Options options;
@@ -135,6 +126,7 @@ struct RowMeasurement : testing::Test {
   test::FakeBootstrap bootstrap;
   test::FakeCommunicator communicator;
   Watchdog watchdog{std::nullopt, {}};
+  SweepKey key;
   std::uint64_t slots = 1;
   double timer_cost_s = 0;
   bool on_devices = false;
@@ -185,7 +177,7 @@ TEST_F(RowMeasurement, ReportsNothingOfResultsThatItDoesNotCheck) {
 TEST_F(RowMeasurement, FindsAPlantedFaultAndStopsCheckingAtTheFirstWrongResult) {
   options.inject_fault = Fault{.rank = 0, .index = 256};  // there is no such element
   measure();
-  EXPECT_FALSE(has_flag(record, kFaultInjected));
+  EXPECT_FALSE(has_flag(record, Flag::FaultInjected));
   EXPECT_EQ(record.status, RowStatus::Ok);
   communicator.calls.clear();
   options.inject_fault = Fault{.rank = 0, .index = 37};
@@ -193,7 +185,7 @@ TEST_F(RowMeasurement, FindsAPlantedFaultAndStopsCheckingAtTheFirstWrongResult) 
   measure();
   EXPECT_EQ(record.wrong, 1U);
   EXPECT_EQ(record.status, RowStatus::Wrong);
-  EXPECT_TRUE(has_flag(record, kFaultInjected));
+  EXPECT_TRUE(has_flag(record, Flag::FaultInjected));
   EXPECT_TRUE(record.reason.starts_with("rank 0, element 37: expected ")) << record.reason;
   EXPECT_EQ(operations(), 6U);
 }

@@ -303,23 +303,7 @@ TEST(AddStatistics, FlagsTimesThatWereNotSteadyOrThatDrift) {
   EXPECT_EQ(record_of(samples).flags, "not-steady");
   std::vector<double> times;
   for (int i = 0; i < 200; ++i) times.push_back(1000.0 + i + (i % 7) * 3);
-  EXPECT_TRUE(has_flag(record_of(samples_of(times)), "drifting"));
-}
-
-TEST(AddFlag, SeparatesFlagsByOneBlank) {
-  Record record;
-  add_flag(record, "segmented");
-  EXPECT_EQ(record.flags, "segmented");
-  add_flag(record, "oversubscribed");
-  EXPECT_EQ(record.flags, "segmented oversubscribed");
-}
-
-TEST(HasFlag, LooksForWholeWords) {
-  Record record;
-  EXPECT_FALSE(has_flag(record, "segmented"));
-  record.flags = "segmented oversubscribed";
-  EXPECT_TRUE(has_flag(record, "oversubscribed"));
-  EXPECT_FALSE(has_flag(record, "segment"));
+  EXPECT_TRUE(has_flag(record_of(samples_of(times)), Flag::Drifting));
 }
 
 /// A bound that holds for rows from 1 MB on.

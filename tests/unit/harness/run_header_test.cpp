@@ -13,8 +13,6 @@
 namespace busbar {
 namespace {
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
 LibraryTransports transports_of(std::string_view links) {
   LibraryTransports transports{
       .known = true, .switchable = true, .nvls = true, .channels = {"16 coll, 8 nvls"}};
@@ -30,12 +28,12 @@ TEST(GatherTransports, JoinsTheLinksOfAllRanks) {
   const auto all = gather_transports(ranks, communicator);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->links, (std::set<std::string>{"NET/IB", "P2P/CUMEM"}));
-  Facts facts;
+  HeaderFacts facts;
   add_facts(*all, facts);
-  EXPECT_EQ(facts, (Facts{{"nccl-nvls", "yes"},
-                          {"nccl-gpudirect-rdma", "no"},
-                          {"nccl-links", "NET/IB, P2P/CUMEM"},
-                          {"nccl-channels", "16 coll, 8 nvls"}}));
+  EXPECT_EQ(facts, (HeaderFacts{{"nccl-nvls", "yes"},
+                                {"nccl-gpudirect-rdma", "no"},
+                                {"nccl-links", "NET/IB, P2P/CUMEM"},
+                                {"nccl-channels", "16 coll, 8 nvls"}}));
   EXPECT_EQ(note_of(*all), "NCCL's log: NVLS yes, GPUDirect RDMA no, links: NET/IB, P2P/CUMEM");
 }
 
@@ -43,7 +41,7 @@ TEST(TransportNote, ReportsWhatIsMissingAndWhy) {
   EXPECT_NE(note_of({.known = true}).find("2.24"), std::string::npos);
   EXPECT_EQ(note_of({.known = true, .switchable = true}),
             "NCCL's log: NVLS no, GPUDirect RDMA no, links: none");
-  Facts facts;
+  HeaderFacts facts;
   add_facts({}, facts);
   EXPECT_EQ(facts.front().second, "unknown");
 }
@@ -107,17 +105,21 @@ struct FakeRun {
                   .progress = progress,
                   .watchdog = watchdog,
                   .memory = memory,
-                  .timer_cost_s = 40e-9};
+                  .timer_cost_s = 40e-9,
+                  .bound = bound};
     return make_run_header({.run = run,
                             .backend = backend,
                             .plans = plans,
-                            .bound = bound,
                             .command = "./allreduce_perf -e 4M",
                             .environment = environment});
   }
   /// Whether the notes contain a text.
   [[nodiscard]] bool notes(const std::string& part) const {
     return contains(join(context().notes, "\n"), part);
+  }
+  /// Expects all of these texts in the notes, or none.
+  void expect_notes(const std::vector<std::string>& parts, bool there = true) const {
+    for (const std::string& part : parts) EXPECT_EQ(notes(part), there) << part;
   }
 };
 
@@ -156,8 +158,7 @@ TEST(RunHeader, ReportsTheSetAndItsBound) {
   EXPECT_EQ(fact(run.context(), "bound-limit"), "copy and reduce");
   EXPECT_TRUE(run.notes("\nHost: 16 ranks on cores 0-1"));
   run.bound.note.clear();
-  EXPECT_FALSE(run.notes("Host:"));
-  EXPECT_FALSE(run.notes("\n\n"));
+  run.expect_notes({"Host:", "\n\n"}, false);
 }
 
 TEST(RunHeader, HasADeviceLinePerRankInNcclTestsForm) {
@@ -175,8 +176,7 @@ TEST(RunHeader, HasADeviceLinePerRankInNcclTestsForm) {
   EXPECT_TRUE(
       fact(run.context(), "rank-9").ends_with(" device 1 bus 0000:07:00.0 uuid u name NVIDIA H200"))
       << fact(run.context(), "rank-9");
-  EXPECT_FALSE(run.notes("fake"));
-  EXPECT_FALSE(run.notes("share a GPU"));
+  run.expect_notes({"fake", "share a GPU"}, false);
 }
 
 TEST(RunHeader, HasTheHeadersOfNcclTests) {
@@ -198,8 +198,8 @@ TEST(RunHeader, HasTheHeadersOfNcclTests) {
 
 TEST(RunHeader, ReportsHowTimesAreMade) {
   FakeRun run;
-  EXPECT_TRUE(run.notes("of the max over ranks; cadence streaming; until its 95 % "));
-  EXPECT_TRUE(run.notes("within 2 % or 3 s "));
+  run.expect_notes(
+      {"of the max over ranks; cadence streaming; until its 95 % ", "within 2 % or 3 s "});
   run.options.aggregation = Aggregation::Mean;
   run.options.cadence = Cadence::Isolated;
   run.options.operations = 20;
@@ -208,8 +208,7 @@ TEST(RunHeader, ReportsHowTimesAreMade) {
 
 TEST(RunHeader, ReportsThatRanksAreTooMany) {
   FakeRun run;
-  EXPECT_TRUE(run.notes("yielding"));
-  EXPECT_TRUE(run.notes("oversubscribed, 16 ranks on 2 processors of host vm"));
+  run.expect_notes({"yielding", "oversubscribed, 16 ranks on 2 processors of host vm"});
   run.progress = Progress::Block;
   run.rank_map.oversubscribed = false;
   EXPECT_TRUE(run.notes("wait inside the library: ranks fit"));
@@ -224,9 +223,9 @@ TEST(RunHeader, ReportsTheMemoryPlanOfSizesTogether) {
   run.plans[1].segment = 4194304;
   run.plans[2].out_of_place = run.plans[2].in_place = false;
   run.plans[2].reason = "needs 6 GiB";
-  EXPECT_TRUE(run.notes("memory plan: 1 MiB: both placements\n"));
-  EXPECT_TRUE(run.notes("2 MiB: in place only (out of place needs 3 GiB) in segments of 16 MiB"));
-  EXPECT_TRUE(run.notes("memory plan: 4 MiB: skipped (needs 6 GiB)"));
+  run.expect_notes({"memory plan: 1 MiB: both placements\n",
+                    "2 MiB: in place only (out of place needs 3 GiB) in segments of 16 MiB",
+                    "memory plan: 4 MiB: skipped (needs 6 GiB)"});
 }
 
 TEST(RunHeader, ReportsTheMemoryOfTheFullestHostOrDevice) {
@@ -236,8 +235,8 @@ TEST(RunHeader, ReportsTheMemoryOfTheFullestHostOrDevice) {
   run.memory.by_option = true;
   EXPECT_TRUE(run.notes("memory: 2 GiB (--memory-limit) for 16 ranks on the fullest host"));
   run.memory = {.place = "GPU", .ranks = 1, .free = 80 * kGiB, .share = 0.95};
-  EXPECT_TRUE(run.notes("memory: 80 GiB available, of which 95 % may be used, for 1 rank"));
-  EXPECT_TRUE(run.notes("fullest GPU"));
+  run.expect_notes(
+      {"memory: 80 GiB available, of which 95 % may be used, for 1 rank", "fullest GPU"});
 }
 
 TEST(RunHeader, ReportsWhyNothingGoesInPlaceWhereThatWasAskedFor) {
@@ -253,16 +252,12 @@ TEST(RunHeader, ReportsWhyNothingGoesInPlaceWhereThatWasAskedFor) {
 
 TEST(RunHeader, ReportsWhatIsUnusualOnly) {
   FakeRun run;
-  for (const char* text : {"not checked", "seed", "rotate", "one rank"}) {
-    EXPECT_FALSE(run.notes(text)) << text;
-  }
+  run.expect_notes({"not checked", "seed", "rotate", "one rank"}, false);
   run.options.checks = 0;
   run.options.seed = 7;
   run.options.cache = Cache::Rotate;
   run.ranks = 1;
-  for (const char* text : {"not checked (-c 0)", "data seed 7", "rotate", "one rank"}) {
-    EXPECT_TRUE(run.notes(text)) << text;
-  }
+  run.expect_notes({"not checked (-c 0)", "data seed 7", "rotate", "one rank"});
 }
 
 TEST(RunHeader, NamesTheBackendAndWhy) {
@@ -295,8 +290,8 @@ TEST(RunHeader, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
   EXPECT_FALSE(run.notes("group"));
   run.options.split = parse_split("MOD 2");
   run.groups = groups_of(run.options.split, 16);
-  EXPECT_TRUE(run.notes("group 0: ranks 0 2 4 6 8 10 12 14; all groups at the same"));
-  EXPECT_TRUE(run.notes("group 1: ranks 1 3 5 7 9 11 13 15;"));
+  run.expect_notes({"group 0: ranks 0 2 4 6 8 10 12 14; all groups at the same",
+                    "group 1: ranks 1 3 5 7 9 11 13 15;"});
   EXPECT_TRUE(run.context().devices[5].starts_with(" Rank  5 Group  1 Pid"));
   EXPECT_TRUE(fact(run.context(), "rank-5").ends_with(" group 1"));
 }
@@ -327,8 +322,7 @@ TEST(RunHeader, ReportsWhatToDoForARankWithAGpuAndOneProcessor) {
   for (RankInfo& place : run.rank_map.ranks) place.processors = 2;
   EXPECT_FALSE(run.notes("one-processor: "));
   run.rank_map.ranks[2].processors = 1;
-  EXPECT_TRUE(run.notes("\none-processor: rank 2 on vm "));
-  EXPECT_TRUE(run.notes("--cpus-per-task"));
+  run.expect_notes({"\none-processor: rank 2 on vm ", "--cpus-per-task"});
 }
 
 }  // namespace

@@ -38,13 +38,6 @@ TEST(MannWhitneyTest, AgreesWithHollanderAndWolfe) {
   EXPECT_NEAR(test.p, 2 * 0.1272, 1e-4);
 }
 
-TEST(MannWhitneyTest, IsTheSameFromBothSides) {
-  const Values a{3, 1, 4, 1, 5};
-  const Values b{9, 2, 6, 5};
-  EXPECT_EQ(mann_whitney(a, b).u + mann_whitney(b, a).u, 20);
-  EXPECT_NEAR(mann_whitney(a, b).p, mann_whitney(b, a).p, 1e-12);
-}
-
 TEST(MannWhitneyTest, CountsTiesHalfAndNeverFindsEqualSamplesDifferent) {
   const Values same{7, 7, 7, 7};
   EXPECT_EQ(mann_whitney(same, same).u, 8);
@@ -95,17 +88,6 @@ TEST(ShiftIntervalTest, CutsOffExactlyItsTail) {
   EXPECT_EQ(shift->high, 38.5);
   many.pop_back();
   EXPECT_FALSE(shift_interval(Values{0.5}, many).has_value());
-}
-
-TEST(ShiftIntervalTest, ExcludesZeroExactlyWhereTheTestIsSignificant) {
-  for (int moved = 0; moved < 12; ++moved) {
-    const Values a{0.1, 1.2, 2.3, 3.4, 4.5};
-    Values b{0, 1, 2, 3, 4};
-    for (double& value : b) value += moved;
-    const auto shift = shift_interval(a, b);
-    ASSERT_TRUE(shift.has_value());
-    EXPECT_EQ(shift->low > 0 || shift->high < 0, mann_whitney(a, b).p <= 0.05) << moved;
-  }
 }
 
 }  // namespace

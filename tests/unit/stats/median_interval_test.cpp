@@ -133,37 +133,6 @@ TEST(MedianInterval, IsInfinitelyWideRelativeToAMedianOfZero) {
   EXPECT_EQ(interval->half_width, std::numeric_limits<double>::infinity());
 }
 
-TEST(MedianInterval, DoesNotMoveWhenTheSlowestSampleGetsSlower) {
-  std::vector<double> samples = alternating(50);
-  const auto before = median_interval(samples);
-  *std::max_element(samples.begin(), samples.end()) *= 1000;
-  const auto after = median_interval(samples);
-  ASSERT_TRUE(before && after);
-  EXPECT_EQ(before->low, after->low);
-  EXPECT_EQ(before->high, after->high);
-}
-
-TEST(MedianInterval, ScalesWithTheUnit) {
-  std::mt19937_64 random = test::fixed_random(1);
-  std::vector<double> samples = test::series(random, 200, 3, 0.05);
-  const auto seconds = median_interval(samples);
-  for (double& sample : samples) sample *= 1024;
-  const auto scaled = median_interval(samples);
-  ASSERT_TRUE(seconds && scaled);
-  EXPECT_DOUBLE_EQ(scaled->low, 1024 * seconds->low);
-  EXPECT_DOUBLE_EQ(scaled->half_width, seconds->half_width);
-  EXPECT_EQ(scaled->iact, seconds->iact);
-}
-
-TEST(MedianInterval, IsWiderForACorrelatedSeries) {
-  std::mt19937_64 random = test::fixed_random(2);
-  const auto independent = median_interval(test::series(random, 500, 1, 0.05));
-  const auto correlated = median_interval(test::series(random, 500, 19, 0.05));
-  ASSERT_TRUE(independent && correlated);
-  EXPECT_GT(correlated->iact, 5 * independent->iact);
-  EXPECT_GT(correlated->half_width, 2 * independent->half_width);
-}
-
 /// Mean width over that of the exact binomial interval, for independent normal samples.
 double width_ratio(std::size_t count) {
   std::mt19937_64 random = test::fixed_random(3);
