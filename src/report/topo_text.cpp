@@ -191,14 +191,14 @@ const topo::Medium& medium_of(const Graph& graph, const topo::Link& link) {
   return graph.media[static_cast<std::size_t>(link.medium)];
 }
 
-const Node& node_of(const Graph& graph, int index) {
+const Node& part_at(const Graph& graph, int index) {
   return graph.nodes[static_cast<std::size_t>(index)];
 }
 
 /// Draws what hangs below each package, every node once.
-class Tree {
+class PartTree {
  public:
-  Tree(const Graph& graph, topo::ConstantSet constants)
+  PartTree(const Graph& graph, topo::ConstantSet constants)
       : graph_(graph), constants_(constants), drawn_(graph.nodes.size()) {}
 
   std::string draw() {
@@ -226,7 +226,7 @@ class Tree {
 
   [[nodiscard]] bool hangs_below(const topo::Link& link) const {
     const LinkKind kind = medium_of(graph_, link).kind;
-    const NodeKind to = node_of(graph_, link.to).kind;
+    const NodeKind to = part_at(graph_, link.to).kind;
     return (kind == LinkKind::Pcie || kind == LinkKind::Memory) && to != NodeKind::Package &&
            !drawn_[static_cast<std::size_t>(link.to)];
   }
@@ -238,7 +238,7 @@ class Tree {
     }
     for (std::size_t i = 0; i < links.size(); ++i) {
       const bool last = i + 1 == links.size();
-      const Node& node = node_of(graph_, links[i]->to);
+      const Node& node = part_at(graph_, links[i]->to);
       drawn_[static_cast<std::size_t>(links[i]->to)] = true;
       text_ += fmt::format("{}{} {}{}\n", indent, last ? "└─" : "├─", words(node), edge(*links[i]));
       children(links[i]->to, indent + (last ? "   " : "│  "));
@@ -263,16 +263,16 @@ std::string other_links(const Graph& graph, topo::ConstantSet constants) {
   std::string text;
   for (const topo::Link& link : graph.links) {
     const LinkKind kind = medium_of(graph, link).kind;
-    const NodeKind to = node_of(graph, link.to).kind;
+    const NodeKind to = part_at(graph, link.to).kind;
     const bool upwards =
         to == NodeKind::NvSwitch || to == NodeKind::Network ||
-        (link.from < link.to && node_of(graph, link.from).kind != NodeKind::NvSwitch &&
-         node_of(graph, link.from).kind != NodeKind::Network);
+        (link.from < link.to && part_at(graph, link.from).kind != NodeKind::NvSwitch &&
+         part_at(graph, link.from).kind != NodeKind::Network);
     if (kind == LinkKind::Pcie || kind == LinkKind::Memory || !upwards) continue;
     const std::string count = link.count > 1 ? fmt::format("{:g}x ", link.count) : "";
     text += fmt::format(
         "  {:<28} {}{}, {} each way\n",
-        fmt::format("{} ↔ {}", node_of(graph, link.from).name, node_of(graph, link.to).name), count,
+        fmt::format("{} ↔ {}", part_at(graph, link.from).name, part_at(graph, link.to).name), count,
         medium_of(graph, link).name, rate_words(capacity_GBps(graph, link, constants)));
   }
   return text;
@@ -307,7 +307,7 @@ std::string show_text(const Graph& graph, topo::ConstantSet constants) {
   constexpr std::size_t kWidestMatrix = 20;
   std::string text = fmt::format("{}: {}\n", graph.name, graph.title);
   if (!graph.source.empty()) text += fmt::format("  from {}\n", graph.source);
-  text += "\n" + Tree(graph, constants).draw();
+  text += "\n" + PartTree(graph, constants).draw();
   const std::string links = other_links(graph, constants);
   if (!links.empty()) text += "\n" + links;
   if (graph.labels.size() > 1 && graph.labels.size() <= kWidestMatrix) text += "\n" + matrix(graph);
@@ -356,7 +356,7 @@ int row_of(NodeKind kind) {
   }
 }
 
-std::string_view colour_of(LinkKind kind) {
+std::string_view line_colour(LinkKind kind) {
   switch (kind) {
     case LinkKind::NvLink: return "#238b45";
     case LinkKind::Smp: return "#2171b5";
@@ -392,12 +392,12 @@ std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double 
   const std::string& other = graph.nodes[static_cast<std::size_t>(link.to)].name;
   const std::string middle = dot_text(fmt::format("{} {}", one, other));
   const std::string style =
-      fmt::format("[color=\"{}\", penwidth={:.1f}]", colour_of(LinkKind::NvLink), width_of(GBps));
+      fmt::format("[color=\"{}\", penwidth={:.1f}]", line_colour(LinkKind::NvLink), width_of(GBps));
   return fmt::format(
       "  {} [label=\"NV{:g}\", shape=box, style=rounded, height=0.2, width=0.3, fontsize=9, "
       "color=\"{}\"];\n"
       "  {} -- {} {};\n  {} -- {} {};\n",
-      middle, link.count, colour_of(LinkKind::NvLink), dot_text(one), middle, style,
+      middle, link.count, line_colour(LinkKind::NvLink), dot_text(one), middle, style,
       dot_text(other), middle, style);
 }
 
@@ -416,7 +416,7 @@ std::string edge_line(const topo::Graph& graph, const topo::Link& link,
   return fmt::format(
       "  {} -- {} [label=\"{}\", color=\"{}\", fontcolor=\"{}\", penwidth={:.1f}{}];\n",
       dot_text(upper->name), dot_text(lower->name), edge_label(medium, link.count, GBps),
-      colour_of(medium.kind), colour_of(medium.kind), width_of(GBps),
+      line_colour(medium.kind), line_colour(medium.kind), width_of(GBps),
       sideways ? ", constraint=false" : "");
 }
 

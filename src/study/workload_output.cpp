@@ -16,7 +16,6 @@
 namespace busbar {
 namespace {
 
-constexpr double kMilli = 1e3;
 constexpr double kMega = 1e6;
 
 // --- columns ------------------------------------------------------------------------------------
@@ -64,7 +63,7 @@ using L = const Line&;
 using Bandwidth = std::optional<double>;
 using Truth = std::optional<bool>;
 
-constexpr auto kColumns = std::to_array<Column<Line>>({
+constexpr auto kWorkloadColumns = std::to_array<Column<Line>>({
     {"model", "model", [](L l) { return l.job.model.name; }},
     {"dtype", "", [](L l) { return info(l.request.type).name; }},
     {"parameters", "", [](L l) { return std::llround(l.job.model.parameters); }},
@@ -127,11 +126,11 @@ constexpr std::string_view kImpliedTable =
 
 /// The lines as a table with the named columns.
 Table table_of(std::string_view names, const std::vector<Line>& lines) {
-  return make_table(select_columns(kColumns, names), lines);
+  return make_table(select_columns(kWorkloadColumns, names), lines);
 }
 
 Json json_of(std::string_view names, const std::vector<Line>& lines) {
-  return json_rows(select_columns(kColumns, names), lines);
+  return json_rows(select_columns(kWorkloadColumns, names), lines);
 }
 
 // --- lines --------------------------------------------------------------------------------------
@@ -336,7 +335,7 @@ std::string workload_json(const WorkloadRequest& request, const WorkloadReport& 
   Json json = head_json(request);
   json["rows"] = Json::array();
   for (const Line& line : lines_of(request, report)) {
-    json["rows"].push_back(json_object(select_columns(kColumns, kRowJson), line));
+    json["rows"].push_back(json_object(select_columns(kWorkloadColumns, kRowJson), line));
     Json steps = json_of(kStepJson, per_overlap(line, line.row->needed_GBps.size()));
     for (Json& step : steps) {
       if (step["samples_per_s"].is_null()) step.erase("samples_per_s");
@@ -372,7 +371,7 @@ std::string implied_json(const WorkloadRequest& request, const std::vector<Impli
     const Line line = line_of(request, rate);
     std::vector<Line> links;
     for (const ExplainedTime& link : rate.links) links.push_back(with_link(line, link));
-    Json object = json_object(select_columns(kColumns, kImpliedJson), line);
+    Json object = json_object(select_columns(kWorkloadColumns, kImpliedJson), line);
     object["rates"] = json_of(kRateJson, per_overlap(line, rate.busbw_GBps.size()));
     object["links"] = json_of(kLinkJson, links);
     json["implied"].push_back(std::move(object));
@@ -386,7 +385,7 @@ std::string workload_csv(const WorkloadRequest& request, const WorkloadReport& r
     append(lines, per_overlap(line, request.overlaps.size()));
   }
   return fmt::format("{}# target-efficiency: {:g}\n{}", head_csv(request), request.target,
-                     csv_text(select_columns(kColumns, kReportCsv), lines));
+                     csv_text(select_columns(kWorkloadColumns, kReportCsv), lines));
 }
 
 std::string implied_csv(const WorkloadRequest& request, const std::vector<ImpliedRate>& implied) {
@@ -399,7 +398,7 @@ std::string implied_csv(const WorkloadRequest& request, const std::vector<Implie
   }
   return fmt::format("{}# reported: {}\n# efficiency: {:g}\n{}", head_csv(request),
                      one_line(request.reported_as), request.reported_efficiency.value_or(0),
-                     csv_text(select_columns(kColumns, kImpliedCsv), lines));
+                     csv_text(select_columns(kWorkloadColumns, kImpliedCsv), lines));
 }
 
 }  // namespace busbar

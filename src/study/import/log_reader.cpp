@@ -90,10 +90,10 @@ LogTable table_of(const LogLine& line, Second second, const LogReading& reading)
   if (cells.size() != 3) throw usage_error("not an operation, a number and a rate");
   const Collective* collective = find_collective(cells[0]);
   if (collective == nullptr) throw usage_error(fmt::format("'{}' is no collective", cells[0]));
-  constexpr std::uint64_t kMostRanks = 1U << 24U;
+  constexpr std::uint64_t kMostGpus = 1U << 24U;
   const bool by_ranks = second == Second::Ranks;
   const auto number = to_number<std::uint64_t>(cells[1]);
-  if (!number || (by_ranks && (*number < 1 || *number > kMostRanks))) {
+  if (!number || (by_ranks && (*number < 1 || *number > kMostGpus))) {
     throw usage_error(
         fmt::format("'{}' is no {}", cells[1], by_ranks ? "number of GPUs" : "number of bytes"));
   }
@@ -119,7 +119,7 @@ LogTable table_of(const LogLine& line, Second second, const LogReading& reading)
   return table;
 }
 
-void read_row(LogFile& log, const LogLine& line, Second second, const LogReading& reading) {
+void read_summary_row(LogFile& log, const LogLine& line, Second second, const LogReading& reading) {
   try {
     log.tables.push_back(table_of(line, second, reading));
   } catch (const Error& error) {
@@ -162,7 +162,7 @@ LogFile read_summary_text(std::span<const LogLine> lines, const std::string& pat
   }
   LogFile log{.path = path};
   for (const LogLine& line : lines.subspan(1)) {
-    if (!trim(line.text).empty()) read_row(log, line, second, reading);
+    if (!trim(line.text).empty()) read_summary_row(log, line, second, reading);
   }
   return log;
 }

@@ -12,7 +12,7 @@
 namespace busbar::study {
 namespace {
 
-constexpr int kMostRanks = 65536;
+constexpr int kMostInferred = 65536;
 constexpr double kSlack = 1e-6;  // of the arithmetic itself
 
 struct Observation {
@@ -89,8 +89,8 @@ RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& colle
     });
   };
   const bool constant = collective.bus_factor(2) == collective.bus_factor(3);
-  if (constant) return fits(2) ? RanksAllowed{.least = 2, .most = kMostRanks} : allowed;
-  for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
+  if (constant) return fits(2) ? RanksAllowed{.least = 2, .most = kMostInferred} : allowed;
+  for (int ranks = 2; ranks <= kMostInferred; ++ranks) {
     if (!fits(ranks)) continue;
     if (allowed.least == 0) allowed.least = ranks;
     allowed.most = ranks;
@@ -134,7 +134,7 @@ bool has_column(const LogTable& table, std::string_view name) {
 /// How many times the count goes into the size; 0 where it does not, or the row has no count.
 int parts_of(const LogRow& row) {
   const Bytes part = row.count * size_of_type(row.type);
-  if (part == 0 || row.size % part != 0 || row.size / part > kMostRanks) return 0;
+  if (part == 0 || row.size % part != 0 || row.size / part > kMostInferred) return 0;
   return static_cast<int>(row.size / part);
 }
 
