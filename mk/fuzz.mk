@@ -13,7 +13,7 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
 
 # Those of the library that read somebody's text, and what they need.
 FUZZ_SOURCES := $(wildcard src/base/*.cpp topo/*.cpp topo/*/*.cpp src/study/import/*.cpp \
-  src/model/collective.cpp src/model/record.cpp src/report/csv_reader.cpp src/report/csv_writer.cpp \
+  src/model/collective.cpp src/model/record.cpp src/report/csv_reader.cpp src/report/csv_writer.cpp src/report/table.cpp src/report/markup_text.cpp \
   src/report/output_file.cpp \
   src/judge/spec/reader*.cpp src/judge/spec/specification.cpp)
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.cpp=$(BUILD)/fuzz/%.o)

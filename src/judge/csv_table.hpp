@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "report/table.hpp"
+
 namespace busbar::judge {
 
 /// A line of cells.
@@ -14,7 +16,7 @@ struct CsvRow {
   std::vector<std::string> cells{};
 };
 
-/// A small CSV by RFC 4180, such as a journal or a baseline; no cell has a line end.
+/// A small CSV as report/csv_reader reads it, such as a journal or a baseline.
 struct CsvTable {
   std::map<std::string, std::string> facts{};  ///< "# key: value" lines
   std::string columns_place{};                 ///< empty: there is no line of columns
@@ -25,8 +27,5 @@ struct CsvTable {
 
 /// Reads one. Throws Error (Usage) where the file cannot be read or a quote is not closed.
 [[nodiscard]] CsvTable read_csv_table(const std::string& path);
-
-/// A line of cells, with its line end.
-[[nodiscard]] std::string csv_line(const std::vector<std::string>& cells);
 
 }  // namespace busbar::judge

@@ -2,24 +2,20 @@
 #include "model/record.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <type_traits>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace busbar {
 namespace {
 
-constexpr std::array<std::string_view, 4> kStatusNames{"ok", "wrong", "skipped", "failed"};
-
 std::string to_text(const std::string& value) { return value; }
 std::string to_text(bool value) { return value ? "1" : "0"; }
-std::string to_text(RowStatus value) {
-  return std::string(kStatusNames[static_cast<std::size_t>(value)]);
-}
+std::string to_text(RowStatus value) { return std::string(name(value)); }
 std::string to_text(double value) { return number_text(value); }
 template <class T>
   requires std::is_integral_v<T> std::string to_text(T value) { return fmt::format("{}", value); }
@@ -34,20 +30,16 @@ void from_text(std::string_view text, bool& value) {
   value = text == "1";
 }
 void from_text(std::string_view text, RowStatus& value) {
-  for (std::size_t i = 0; i < kStatusNames.size(); ++i) {
-    if (kStatusNames[i] != text) continue;
-    value = static_cast<RowStatus>(i);
-    return;
-  }
-  throw usage_error("not a status");
+  const auto found = find_value<RowStatus>(text);
+  if (!found) throw usage_error("not a status");
+  value = *found;
 }
 template <class T>
   requires std::is_arithmetic_v<T>
 void from_text(std::string_view text, T& value) {
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc{} || result.ptr != text.data() + text.size()) {
-    throw usage_error("not a number");
-  }
+  const auto number = to_number<T>(text);
+  if (!number) throw usage_error("not a number");
+  value = *number;
 }
 template <class T>
 void from_text(std::string_view text, std::optional<T>& value) {
@@ -71,7 +63,7 @@ RecordField field(std::string_view name, std::string_view unit, std::string_view
 
 using R = Record;
 
-const std::array<RecordField, kRecordFieldCount> kFields{{
+const auto kFields = std::to_array<RecordField>({
     field<&R::collective>("collective", "", "the operation: allreduce, broadcast, ..."),
     field<&R::backend>("backend", "", "the library that ran it: mpi, ..."),
     field<&R::ranks>("ranks", "", "ranks that took part"),
@@ -157,7 +149,7 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
     field<&R::pages>("pages", "",
                      "pages of the buffers as the kernel reports them: huge, small or mixed; empty "
                      "for GPU memory; see --pages"),
-}};
+});
 
 }  // namespace
 
@@ -165,6 +157,6 @@ std::string number_text(double value) {
   return std::abs(value) >= 1e6 ? fmt::format("{:.1f}", value) : fmt::format("{:.7g}", value);
 }
 
-std::span<const RecordField, kRecordFieldCount> record_fields() { return kFields; }
+std::span<const RecordField> record_fields() { return kFields; }
 
 }  // namespace busbar

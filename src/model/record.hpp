@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/enum_names.hpp"
 #include "base/units.hpp"
 
 namespace busbar {
 
 enum class RowStatus { Ok, Wrong, Skipped, Failed };
+constexpr auto enum_names(RowStatus) {
+  return std::array{Named{RowStatus::Ok, "ok"}, Named{RowStatus::Wrong, "wrong"},
+                    Named{RowStatus::Skipped, "skipped"}, Named{RowStatus::Failed, "failed"}};
+}
 
 /// One measured row: one size of one collective, out of place or in place. Flat; a member that has
-/// no value is empty and stays empty in every output. record_fields.hpp lists the members for all
+/// no value is empty and stays empty in every output. record_fields() lists the members for all
 /// outputs.
 struct Record {
   std::string collective{};
@@ -90,9 +96,7 @@ struct RecordField {
 /// exponent.
 [[nodiscard]] std::string number_text(double value);
 
-inline constexpr std::size_t kRecordFieldCount = 53;
-
 /// All columns in their order. New columns go to the end: readers go by name, people by position.
-[[nodiscard]] std::span<const RecordField, kRecordFieldCount> record_fields();
+[[nodiscard]] std::span<const RecordField> record_fields();
 
 }  // namespace busbar

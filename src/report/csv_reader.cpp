@@ -1,222 +1,137 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/csv_reader.hpp"
 
-// The library copies file names into a fixed array on purpose; g++ 12 warns of it when it inlines.
-#pragma GCC diagnostic ignored "-Wstringop-truncation"
-
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
-#include <libfccp/csv.h>
-#include <sstream>
-#include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "model/record.hpp"
 
 namespace busbar {
 namespace {
 
-using Reader =
-    io::CSVReader<kRecordFieldCount, io::trim_chars<' '>, io::double_quote_escape<',', '"'>,
-                  io::throw_on_overflow, io::single_line_comment<'#'>>;
-/// Where the cells of a line begin, in the reader's own memory; null for a column that is not
-/// there.
-using Cells = std::array<char*, kRecordFieldCount>;
-using Text = std::unique_ptr<std::istream>;
-
-/// The first bytes of a text, for the library, which asks for them in blocks.
-class FirstBytes final : public io::ByteSourceBase {
- public:
-  FirstBytes(Text text, std::streamoff count) : text_(std::move(text)), left_(count) {}
-
-  int read(char* buffer, int size) override {
-    text_->read(buffer, std::min<std::streamoff>(size, left_));
-    left_ -= text_->gcount();
-    return static_cast<int>(text_->gcount());
-  }
-
- private:
-  Text text_;
-  std::streamoff left_ = 0;
-};
-
-/// A file's text, which can be gone through twice; that of a pipe is read into memory.
-Text open_text(const std::string& path) {
-  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
-  if (!*file || std::filesystem::is_directory(path)) {
-    throw usage_error(fmt::format("cannot read {}", path));
-  }
-  if (file->seekg(0, std::ios::end).tellg() > 0) return file;
-  file->clear();  // a pipe has no end to go to
-  auto text = std::make_unique<std::stringstream>();
-  *text << file->rdbuf();
-  text->clear();  // of a text without a byte
-  return text;
-}
-
-/// Where the text's last whole line ends, looked for from the end.
-std::streamoff end_of_lines(std::istream& text) {
-  std::array<char, 4096> block{};
-  text.seekg(0, std::ios::end);
-  std::streamoff begin = std::max<std::streamoff>(text.tellg(), 0);
-  while (begin > 0) {
-    const auto size = std::min<std::streamoff>(begin, block.size());
-    begin -= size;
-    text.seekg(begin);
-    text.read(block.data(), size);
-    if (text.gcount() < size) return 0;
-    const std::string_view read(block.data(), static_cast<std::size_t>(size));
-    const std::size_t place = read.rfind('\n');
-    if (place != std::string_view::npos) return begin + static_cast<std::streamoff>(place) + 1;
-  }
-  return 0;
-}
-
-/// As CsvRows::cut. `end`: of the last whole line.
-std::string why_cut(std::istream& text, std::streamoff end, const std::vector<std::string>& head) {
-  constexpr std::streamoff kEnough = 4096;  // for the last line
-  text.seekg(0, std::ios::end);
-  if (text.tellg() > end) return "cut off: its last line has no end";
-  const bool ours = std::any_of(head.begin(), head.end(), [](const std::string& line) {
-    return line.starts_with("# configuration:");
-  });
-  if (!ours) return {};
-  std::string tail(static_cast<std::size_t>(std::min(end, kEnough)), '\0');
-  text.seekg(end - static_cast<std::streamoff>(tail.size()));
-  text.read(tail.data(), static_cast<std::streamsize>(tail.size()));
-  return tail.find("# finished:") == std::string::npos ? "cut off: the run did not finish it" : "";
-}
-
-/// What is above the rows.
-struct Head {
-  std::vector<std::string> lines;
-  std::string columns;
-};
-
-Head read_head(std::istream& text, std::streamoff end) {
-  Head head;
-  std::string line;
-  std::streamoff left = end;
-  text.seekg(0);
-  while (head.columns.empty() && left > 0 && std::getline(text, line)) {
-    left -= static_cast<std::streamoff>(line.size()) + 1;
-    (line.starts_with('#') ? head.lines.emplace_back() : head.columns) = line;
-  }
-  text.clear();
-  return head;
-}
-
-/// Without these a CSV is none of ours, so they are always read.
-constexpr std::array<std::string_view, 2> kNeeded{"collective", "size_bytes"};
-
-/// Names for the library, in the order of record_fields. A column that is not wanted has one that
-/// no file can have, so that the library passes over its cells.
-std::array<std::string, kRecordFieldCount> names_of(std::span<const std::string_view> columns) {
-  const auto has = [](std::span<const std::string_view> list, std::string_view name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
+/// The cells of a line; `cells` keeps its memory. False where a quote is not closed.
+bool split_cells(std::string_view line, std::vector<std::string>& cells) {
+  std::size_t count = 0;
+  const auto next_cell = [&]() -> std::string& {
+    if (count == cells.size()) cells.emplace_back();
+    cells[count].clear();
+    return cells[count++];
   };
-  std::array<std::string, kRecordFieldCount> names;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string_view name = record_fields()[i].name;
-    names.at(i) = columns.empty() || has(columns, name) || has(kNeeded, name) ? name : "\n";
+  std::string* cell = &next_cell();
+  bool in_quotes = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == ',' && !in_quotes) {
+      cell = &next_cell();
+    } else if (c != '"') {
+      *cell += c;
+    } else if (in_quotes && line.substr(i + 1).starts_with('"')) {
+      *cell += c;
+      ++i;
+    } else {
+      in_quotes = !in_quotes;
+    }
   }
-  return names;
-}
-
-/// The library's errors as ours.
-template <class Action>
-auto told_as_ours(const Action& action) {
-  try {
-    return action();
-  } catch (const io::error::header_missing& error) {
-    throw usage_error(
-        fmt::format("{}: no line names columns: it is empty or was cut off; name another file, or "
-                    "remove this one",
-                    static_cast<const char*>(error.file_name)));
-  } catch (const io::error::base& error) {
-    throw usage_error(
-        fmt::format("{}; name another file, or remove this one", one_line(error.what())));
+  cells.resize(count);
+  for (std::string& one : cells) {
+    if (one.starts_with(' ') || one.ends_with(' ')) one = trim(one);
   }
-}
-
-Text rewound(Text text) {
-  text->clear();
-  text->seekg(0);
-  return text;
+  return !in_quotes;
 }
 
 }  // namespace
 
-struct CsvRows::State {
-  State(std::string file, Text text, std::streamoff end)
-      : path(std::move(file)),
-        head(read_head(*text, end)),
-        cut(why_cut(*text, end, head.lines)),
-        reader(path, std::make_unique<FirstBytes>(rewound(std::move(text)), end)) {}
+CsvReader::CsvReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+  if (!file_ || std::filesystem::is_directory(path)) {
+    throw usage_error(fmt::format("cannot read {}", path));
+  }
+  while (next_line()) {
+    if (!line_.starts_with('#')) break;
+    head_.push_back(line_);
+  }
+  columns_ = line_;
+  place_ = fmt::format("{}:{}", path_, number_);
+}
 
-  std::string path;
-  Head head;
-  std::string cut;
-  Reader reader;
-  Cells cells{};
-  std::vector<std::size_t> filled{};  ///< the columns that are wanted and there
-};
-
-CsvRows::CsvRows(const std::string& path, std::span<const std::string_view> columns) {
-  Text text = open_text(path);
-  const std::streamoff end = end_of_lines(*text);
-  text->clear();
-  told_as_ours([&] {
-    state_ = std::make_unique<State>(path, std::move(text), end);
-    const auto names = names_of(columns);
-    std::apply(
-        [&](const auto&... name) {
-          state_->reader.read_header(io::ignore_extra_column | io::ignore_missing_column, name...);
-        },
-        names);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (state_->reader.has_column(names.at(i))) state_->filled.push_back(i);
+/// The next line with an end and something in it; else an empty one.
+bool CsvReader::next_line() {
+  while (std::getline(file_, line_)) {
+    ++number_;
+    if (file_.eof()) {
+      cut_place_ = fmt::format("{}:{}", path_, number_);
+      break;
     }
-  });
-  const auto there = [&](std::string_view name) {
-    return state_->reader.has_column(std::string(name));
-  };
-  if (!std::all_of(kNeeded.begin(), kNeeded.end(), there)) {
+    if (line_.ends_with('\r')) line_.pop_back();
+    if (!line_.empty()) return true;
+  }
+  line_.clear();
+  return false;
+}
+
+bool CsvReader::next() {
+  while (next_line()) {
+    if (line_.starts_with('#')) {
+      finished_ = finished_ || line_.starts_with("# finished:");
+      continue;
+    }
+    place_ = fmt::format("{}:{}", path_, number_);
+    if (split_cells(line_, cells_)) return true;
+    throw usage_error(fmt::format("{}: a quote is not closed", place_));
+  }
+  return false;
+}
+
+CsvRows::CsvRows(const std::string& path) : reader_(path) {
+  if (columns().empty()) {
+    throw usage_error(
+        fmt::format("{}: no line names columns: it is empty or was cut off; name another file, or "
+                    "remove this one",
+                    path));
+  }
+  std::vector<std::string> names;
+  (void)split_cells(columns(), names);
+  for (const std::string_view needed : {"collective", "size_bytes"}) {
+    if (std::find(names.begin(), names.end(), needed) != names.end()) continue;
     throw usage_error(
         fmt::format("{}: not a CSV of busbar: it has no columns collective and size_bytes", path));
   }
+  const auto fields = record_fields();
+  for (const std::string& name : names) {
+    const auto known = std::find_if(fields.begin(), fields.end(),
+                                    [&](const RecordField& field) { return field.name == name; });
+    fields_.push_back(known == fields.end() ? nullptr : &*known);
+  }
 }
 
-CsvRows::~CsvRows() = default;
-
-const std::vector<std::string>& CsvRows::head() const { return state_->head.lines; }
-const std::string& CsvRows::columns() const { return state_->head.columns; }
-const std::string& CsvRows::cut() const { return state_->cut; }
-
 bool CsvRows::next(Record& record) {
-  State& state = *state_;
-  const bool found = told_as_ours([&] {
-    return std::apply([&](auto&... cell) { return state.reader.read_row(cell...); }, state.cells);
-  });
-  if (!found) return false;
-  for (const std::size_t i : state.filled) {
-    const char* cell = state.cells.at(i);
-    if (*cell == '\0') continue;
-    const RecordField& field = record_fields()[i];
+  if (!reader_.next()) return false;
+  const std::vector<std::string>& cells = reader_.cells();
+  if (cells.size() != fields_.size()) {
+    throw usage_error(
+        fmt::format("{}: {} where the line of names has {}; name another file, or remove this one",
+                    reader_.place(), counted(cells.size(), "cell"), fields_.size()));
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (fields_[i] == nullptr || cells[i].empty()) continue;
     try {
-      field.set(record, cell);
+      fields_[i]->set(record, cells[i]);
     } catch (const Error& error) {
-      throw usage_error(fmt::format("{}:{}: column {}: '{}' is {}", state.path,
-                                    state.reader.get_file_line(), field.name, cell, error.what()));
+      throw usage_error(fmt::format("{}: column {}: '{}' is {}", reader_.place(), fields_[i]->name,
+                                    cells[i], error.what()));
     }
   }
   return true;
+}
+
+std::string CsvRows::cut() const {
+  if (!reader_.cut_place().empty()) return "cut off: its last line has no end";
+  const bool ours = std::any_of(head().begin(), head().end(), [](const std::string& line) {
+    return line.starts_with("# configuration:");
+  });
+  return ours && !reader_.is_finished() ? "cut off: the run did not finish it" : "";
 }
 
 Facts facts_of(std::span<const std::string> head) {
@@ -233,10 +148,9 @@ Facts facts_of(std::span<const std::string> head) {
 
 CsvFile read_csv(const std::string& path) {
   CsvRows rows(path);
-  CsvFile file{.head = rows.head(), .columns = rows.columns(), .records = {}, .cut = rows.cut()};
-  while (rows.next(file.records.emplace_back())) {
-  }
-  file.records.pop_back();
+  CsvFile file{.head = rows.head(), .columns = rows.columns(), .records = {}, .cut = {}};
+  for (Record record; rows.next(record); record = {}) file.records.push_back(std::move(record));
+  file.cut = rows.cut();
   return file;
 }
 

@@ -1,44 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <fstream>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/record.hpp"
 
 namespace busbar {
 
-/// The rows of a CSV that a *_perf program wrote, one after the other, so that a file of any length
-/// needs no more memory than a short one. Columns that the file lacks stay empty, unknown ones are
-/// ignored, an unfinished last line is left out.
-class CsvRows {
+/// A CSV by RFC 4180 with "#" lines, such as ours, read line after line: a file of any length, or a
+/// pipe, needs no more memory than a short one. Empty lines and an unfinished last line are left
+/// out; no cell has a line end.
+class CsvReader {
  public:
-  /// Opens a file and reads its head. Of its rows only `columns` and the collective and size are
-  /// read, which is faster; the others stay empty, whatever is in them; none named is all. Throws a
-  /// usage error where it is not a CSV of ours.
-  explicit CsvRows(const std::string& path, std::span<const std::string_view> columns = {});
-  CsvRows(const CsvRows&) = delete;
-  CsvRows& operator=(const CsvRows&) = delete;
-  ~CsvRows();
+  /// Reads the head and the names. Throws a usage error where the file cannot be read.
+  explicit CsvReader(const std::string& path);
 
   /// The "#" lines above the column names.
-  [[nodiscard]] const std::vector<std::string>& head() const;
-  /// The line that names the columns.
-  [[nodiscard]] const std::string& columns() const;
-  /// Why the file is not whole, or empty: "cut off: its last line has no end". Our programs end
-  /// theirs with "# finished:"; imported files have no such line.
-  [[nodiscard]] const std::string& cut() const;
+  [[nodiscard]] const std::vector<std::string>& head() const { return head_; }
+  /// The line that names the columns; empty: there is none.
+  [[nodiscard]] const std::string& columns() const { return columns_; }
+  /// Goes to the next row; false where there is none. Throws a usage error with file and line where
+  /// a quote is not closed.
+  [[nodiscard]] bool next();
+  /// The row's cells, without blanks around them.
+  [[nodiscard]] const std::vector<std::string>& cells() const { return cells_; }
+  /// "x.csv:7": of the row, or at first of the names.
+  [[nodiscard]] const std::string& place() const { return place_; }
+  /// After the last row: where a last line has no end, or empty.
+  [[nodiscard]] const std::string& cut_place() const { return cut_place_; }
+  /// After the last row: whether a line "# finished:" stands below the names.
+  [[nodiscard]] bool is_finished() const { return finished_; }
+
+ private:
+  bool next_line();
+
+  std::string path_;
+  std::ifstream file_;
+  std::size_t number_ = 0;
+  std::string line_{};
+  std::vector<std::string> head_{};
+  std::string columns_{};
+  std::vector<std::string> cells_{};
+  std::string place_{};
+  std::string cut_place_{};
+  bool finished_ = false;
+};
+
+/// The records of a CSV that a *_perf program wrote. Columns that the file lacks stay empty,
+/// unknown ones are ignored.
+class CsvRows {
+ public:
+  /// Throws a usage error where it is not a CSV of ours.
+  explicit CsvRows(const std::string& path);
+
+  [[nodiscard]] const std::vector<std::string>& head() const { return reader_.head(); }
+  [[nodiscard]] const std::string& columns() const { return reader_.columns(); }
   /// Puts the next row into an empty record; false where there is none. Throws a usage error with
   /// file, line and column where a cell is not what it should be.
   [[nodiscard]] bool next(Record& record);
+  /// After the last row: why the file is not whole, or empty: "cut off: its last line has no end".
+  /// Our programs end theirs with "# finished:"; imported files have no such line.
+  [[nodiscard]] std::string cut() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  CsvReader reader_;
+  std::vector<const RecordField*> fields_{};  ///< of the cells; null for unknown columns
 };
 
 using Facts = std::map<std::string, std::string>;
@@ -54,7 +84,7 @@ struct CsvFile {
   std::string cut;  ///< as CsvRows::cut
 };
 
-/// Reads all columns of all rows. Throws what CsvRows throws.
+/// Reads all rows. Throws what CsvRows throws.
 [[nodiscard]] CsvFile read_csv(const std::string& path);
 
 }  // namespace busbar

@@ -26,6 +26,11 @@ int open_output(const std::string& path, bool stream) {
   return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPermissions);
 }
 
+Error cannot_write(const std::string& path, std::string_view option) {
+  return usage_error(
+      fmt::format("{}: cannot write {}: {}", option, path, std::generic_category().message(errno)));
+}
+
 [[noreturn]] void refuse_existing(const std::string& path, std::string_view option) {
   throw usage_error(fmt::format(
       "{}: {} exists and is not empty; give another name{}", option, path,
@@ -43,8 +48,7 @@ void check_new(const std::string& path, std::string_view option) {
 OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
     : path_(std::move(path)), stream_(path_ == "-"), descriptor_(open_output(path_, stream_)) {
   if (descriptor_ < 0) {
-    throw usage_error(fmt::format("{}: cannot write {}: {}", option, path_,
-                                  std::generic_category().message(errno)));
+    throw cannot_write(path_, option);
   }
   if (stream_) return;
   struct stat status {};
@@ -97,54 +101,24 @@ void OutputFile::truncate(Bytes size) {
   size_ = size;
 }
 
-namespace {
-
-/// A file of ours next to the wanted one; it is gone when this is, unless it was renamed.
-class AsideFile {
- public:
-  AsideFile(const std::string& path, std::string_view option)
-      : path_(path + ".XXXXXX"), descriptor_(mkstemp(path_.data())) {
-    if (descriptor_ < 0) throw refusal(path, option);
-  }
-  AsideFile(const AsideFile&) = delete;
-  AsideFile& operator=(const AsideFile&) = delete;
-  ~AsideFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!path_.empty()) unlink(path_.c_str());
-  }
-
-  void write_all(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw system_failure(fmt::format("cannot write {}", path_), errno);
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-  void rename_to(const std::string& path, std::string_view option) {
-    if (fchmod(descriptor_, kPermissions) != 0 || fsync(descriptor_) != 0) {
-      throw system_failure(fmt::format("cannot write {}", path_), errno);
-    }
-    if (std::rename(path_.c_str(), path.c_str()) != 0) throw refusal(path, option);
-    path_.clear();
-  }
-
- private:
-  [[nodiscard]] static Error refusal(const std::string& path, std::string_view option) {
-    return usage_error(fmt::format("{}: cannot write {}: {}", option, path,
-                                   std::generic_category().message(errno)));
-  }
-
-  std::string path_;
-  int descriptor_;
-};
-
-}  // namespace
+OutputFile::OutputFile(std::string path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor) {}
 
 void replace_file(const std::string& path, std::string_view text, std::string_view option) {
-  AsideFile aside(path, option);
-  aside.write_all(text);
-  aside.rename_to(path, option);
+  std::string aside = path + ".XXXXXX";
+  const int descriptor = mkstemp(aside.data());
+  if (descriptor < 0) throw cannot_write(path, option);
+  OutputFile file(aside, descriptor);
+  try {
+    file.append(text);
+    if (fchmod(descriptor, kPermissions) != 0) {
+      throw system_failure(fmt::format("cannot write {}", aside), errno);
+    }
+    if (std::rename(aside.c_str(), path.c_str()) != 0) throw cannot_write(path, option);
+  } catch (...) {
+    unlink(aside.c_str());
+    throw;
+  }
 }
 
 }  // namespace busbar

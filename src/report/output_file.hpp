@@ -37,6 +37,9 @@ class OutputFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  friend void replace_file(const std::string& path, std::string_view text, std::string_view option);
+  OutputFile(std::string path, int descriptor);
+
   std::string path_;
   bool stream_ = false;  ///< standard output: has no places
   int descriptor_ = -1;

@@ -116,7 +116,7 @@ std::string csv_cell(std::string_view text) {
   return cell + '"';
 }
 
-std::string csv_line(std::span<const std::string> cells) {
+std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
   for (const std::string& cell : cells) line += csv_cell(one_line(cell)) + ',';
   if (!line.empty()) line.pop_back();

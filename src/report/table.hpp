@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -122,7 +121,7 @@ template <class Columns, class Rows>
 /// A cell as RFC 4180 wants it: quoted where it has a comma, a quote or a line end.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 /// A line of cells, with its end; control characters become blanks.
-[[nodiscard]] std::string csv_line(std::span<const std::string> cells);
+[[nodiscard]] std::string csv_line(const std::vector<std::string>& cells);
 
 /// The columns that have a name: a line of names, and a line for each row.
 template <class Columns, class Rows>

@@ -188,9 +188,9 @@ using topo::Node;
 using topo::NodeKind;
 
 /// Draws what hangs below each package, every node once.
-class Tree {
+class PartTree {
  public:
-  Tree(const Graph& graph, topo::ConstantSet constants)
+  PartTree(const Graph& graph, topo::ConstantSet constants)
       : graph_(graph), constants_(constants), drawn_(graph.nodes.size()) {}
 
   std::string draw() {
@@ -299,7 +299,7 @@ std::string show_text(const Graph& graph, topo::ConstantSet constants) {
   constexpr std::size_t kWidestMatrix = 20;
   std::string text = fmt::format("{}: {}\n", graph.name, graph.title);
   if (!graph.source.empty()) text += fmt::format("  from {}\n", graph.source);
-  text += "\n" + Tree(graph, constants).draw();
+  text += "\n" + PartTree(graph, constants).draw();
   const std::string links = other_links(graph, constants);
   if (!links.empty()) text += "\n" + links;
   if (graph.labels.size() > 1 && graph.labels.size() <= kWidestMatrix) text += "\n" + matrix(graph);
@@ -348,7 +348,7 @@ int row_of(NodeKind kind) {
   }
 }
 
-std::string_view colour_of(LinkKind kind) {
+std::string_view line_colour(LinkKind kind) {
   switch (kind) {
     case LinkKind::NvLink: return "#238b45";
     case LinkKind::Smp: return "#2171b5";
@@ -384,12 +384,12 @@ std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double 
   const std::string& other = graph.nodes[static_cast<std::size_t>(link.to)].name;
   const std::string middle = dot_text(fmt::format("{} {}", one, other));
   const std::string style =
-      fmt::format("[color=\"{}\", penwidth={:.1f}]", colour_of(LinkKind::NvLink), width_of(GBps));
+      fmt::format("[color=\"{}\", penwidth={:.1f}]", line_colour(LinkKind::NvLink), width_of(GBps));
   return fmt::format(
       "  {} [label=\"NV{:g}\", shape=box, style=rounded, height=0.2, width=0.3, fontsize=9, "
       "color=\"{}\"];\n"
       "  {} -- {} {};\n  {} -- {} {};\n",
-      middle, link.count, colour_of(LinkKind::NvLink), dot_text(one), middle, style,
+      middle, link.count, line_colour(LinkKind::NvLink), dot_text(one), middle, style,
       dot_text(other), middle, style);
 }
 
@@ -408,7 +408,7 @@ std::string edge_line(const topo::Graph& graph, const topo::Link& link,
   return fmt::format(
       "  {} -- {} [label=\"{}\", color=\"{}\", fontcolor=\"{}\", penwidth={:.1f}{}];\n",
       dot_text(upper->name), dot_text(lower->name), edge_label(medium, link.count, GBps),
-      colour_of(medium.kind), colour_of(medium.kind), width_of(GBps),
+      line_colour(medium.kind), line_colour(medium.kind), width_of(GBps),
       sideways ? ", constraint=false" : "");
 }
 

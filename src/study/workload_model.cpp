@@ -17,7 +17,7 @@ namespace busbar {
 namespace {
 
 constexpr std::string_view kModels = "src/study/models.toml";
-constexpr std::string_view kDocument = "docs/workload.md";
+constexpr std::string_view kModelFormat = "docs/workload.md";
 
 /// "ResNet-50" and "resnet50" are one name.
 std::string plain_name(std::string_view name) {
@@ -92,7 +92,7 @@ WorkloadModel read_model(const toml::node& node, std::string_view origin) {
 }  // namespace
 
 std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::string_view origin) {
-  const toml::table table = parse_toml(text, origin, kDocument);
+  const toml::table table = parse_toml(text, origin, kModelFormat);
   const TomlFields fields(table, origin, "a models file");
   fields.allow_only({"model"});
   std::vector<WorkloadModel> models;
@@ -109,7 +109,7 @@ std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::str
   }
   if (models.empty()) {
     throw usage_error(
-        fmt::format("{}: no [[model]] in it; {} describes the format", origin, kDocument));
+        fmt::format("{}: no [[model]] in it; {} describes the format", origin, kModelFormat));
   }
   return models;
 }

@@ -12,7 +12,6 @@
 namespace busbar {
 namespace {
 
-constexpr double kMilli = 1e3;
 constexpr std::string_view kOutside = "outside measured sizes";
 
 /// "allreduce of 2, 4; broadcast of 2"

@@ -14,6 +14,8 @@ inline constexpr std::string_view kWorkloadLabel =
     "link-time lower bound: what the links alone take; waiting for the slowest rank, reduction "
     "kernels and input come on top";
 
+inline constexpr double kMilli = 1e3;  ///< milliseconds of a second
+
 /// Four digits, without an exponent.
 [[nodiscard]] std::string figure(double value);
 /// "12.5"

@@ -7,22 +7,18 @@
 #include <span>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "report/table.hpp"
+#include "report/json.hpp"
 #include "study/workload_notes.hpp"
 
 namespace busbar {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr double kMilli = 1e3;
 constexpr double kMega = 1e6;
 
-// --- values of a line ---------------------------------------------------------------------------
+// --- columns ------------------------------------------------------------------------------------
 
 /// One line of an output: a model on so many ranks, with what the output is about.
 struct Line {
@@ -37,98 +33,69 @@ struct Line {
   std::optional<double> link_share{};    ///< of the inverse
 };
 
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
+std::optional<double> milliseconds(const std::optional<double>& seconds) {
+  return seconds ? std::optional(*seconds * kMilli) : std::nullopt;
 }
 
-Json milliseconds(const std::optional<MessageTime>& time) {
-  return time ? Json(time->seconds * kMilli) : Json(nullptr);
+std::optional<double> milliseconds(const std::optional<MessageTime>& time) {
+  return time ? std::optional(time->seconds * kMilli) : std::nullopt;
 }
 
 /// Of a list with an element per overlap, or none.
-Json element(const std::vector<double>& list, std::size_t overlap) {
-  return overlap < list.size() ? Json(list[overlap]) : Json(nullptr);
+template <class List>
+auto element(const List& list, const Line& line) {
+  return line.overlap < list.size() ? std::optional(list[line.overlap]) : std::nullopt;
 }
 
-Json step_value(const Line& line, double StepTime::*member, double factor = 1) {
-  const std::vector<StepTime>& steps = line.row->steps;
-  return line.overlap < steps.size() ? Json(steps[line.overlap].*member * factor) : Json(nullptr);
+template <double StepTime::*Member>
+std::optional<double> of_step(const Line& line) {
+  const auto step = element(line.row->steps, line);
+  return step ? std::optional((*step).*Member) : std::nullopt;
 }
 
-Json note_of(const std::optional<MessageTime>& sync) {
-  if (!sync) return "no curve";
-  return sync->outside ? Json("outside") : Json(nullptr);
+/// What a reader should know of a rate; empty: nothing.
+std::string note_of(const Line& line) {
+  if (!line.sync) return "no curve";
+  return line.sync->outside ? "outside" : "";
 }
-
-Json compute_ms(const WorkloadCase& job) {
-  return job.compute_s ? Json(*job.compute_s * kMilli) : Json(nullptr);
-}
-
-/// A column of a table or CSV, or a member of a JSON object.
-struct Column {
-  enum class Style { Plain, Percent, Overlap };
-
-  std::string_view name;   ///< in CSV and JSON
-  std::string_view title;  ///< of text; empty: in no table
-  Json (*get)(const Line& line);
-  Style style = Style::Plain;  ///< of text
-};
 
 using L = const Line&;
-using Style = Column::Style;
+using Bandwidth = std::optional<double>;
+using Truth = std::optional<bool>;
 
-constexpr auto kColumns = std::to_array<Column>({
-    {"model", "model", [](L l) -> Json { return l.job.model.name; }},
-    {"dtype", "", [](L l) -> Json { return std::string(info(l.request.type).name); }},
-    {"parameters", "", [](L l) -> Json { return std::llround(l.job.model.parameters); }},
-    {"gradient_bytes", "", [](L l) -> Json { return std::llround(l.job.bytes); }},
-    {"gradient_MB", "MB", [](L l) -> Json { return l.job.bytes / kMega; }},
-    {"ranks", "ranks", [](L l) -> Json { return l.ranks; }},
-    {"overlap", "overlap", [](L l) -> Json { return l.request.overlaps[l.overlap]; },
-     Style::Overlap},
-    {"batch", "", [](L l) { return or_null(l.job.batch); }},
-    {"compute_ms", "", [](L l) { return compute_ms(l.job); }},
-    {"system", "", [](L l) { return l.system != nullptr ? Json(l.system->system) : Json(); }},
-    {"system_title", "system", [](L l) -> Json { return title_of(*l.system); }},
-    {"simulated", "", [](L l) { return l.system != nullptr ? Json(l.system->simulated) : Json(); }},
-    {"busbw_GBps", "GB/s", [](L l) { return l.sync ? Json(l.sync->GBps) : Json(); }},
-    {"sync_ms", "link ms", [](L l) { return milliseconds(l.sync); }},
-    {"outside_measured_sizes", "", [](L l) { return l.sync ? Json(l.sync->outside) : Json(); }},
-    {"data_parallel_ms", "DP ms", [](L l) { return milliseconds(l.row->data_parallel); }},
-    {"data_parallel_bytes_ratio", "", [](L l) -> Json { return data_parallel_ratio(l.ranks); }},
-    {"note", "note", [](L l) { return note_of(l.sync); }},
-    {"wire_share", "", [](L l) { return or_null(l.row->wire_share); }},
-    {"exposed_ms", "", [](L l) { return step_value(l, &StepTime::exposed, kMilli); }},
-    {"step_ms", "step ms", [](L l) { return step_value(l, &StepTime::step, kMilli); }},
-    {"exposed_share", "share%", [](L l) { return step_value(l, &StepTime::share); },
-     Style::Percent},
-    {"efficiency", "eff%", [](L l) { return step_value(l, &StepTime::efficiency); },
-     Style::Percent},
-    {"samples_per_s", "samples/s", [](L l) { return element(l.row->samples_per_s, l.overlap); }},
-    {"needed_busbw_GBps", "need GB/s", [](L l) { return element(l.row->needed_GBps, l.overlap); }},
-    {"implied_compute_ms", "compute ms", [](L l) -> Json { return l.implied->compute_s * kMilli; }},
-    {"implied_exposed_ms", "exposed ms", [](L l) -> Json { return l.implied->exposed_s * kMilli; }},
-    {"implied_busbw_GBps", "implied GB/s",
-     [](L l) { return element(l.implied->busbw_GBps, l.overlap); }},
-    {"share_of_exposed", "", [](L l) { return or_null(l.link_share); }},
+constexpr auto kWorkloadColumns = std::to_array<Column<Line>>({
+    {"model", "model", [](L l) { return l.job.model.name; }},
+    {"dtype", "", [](L l) { return info(l.request.type).name; }},
+    {"parameters", "", [](L l) { return std::llround(l.job.model.parameters); }},
+    {"gradient_bytes", "", [](L l) { return std::llround(l.job.bytes); }},
+    {"gradient_MB", "MB", [](L l) { return l.job.bytes / kMega; }, figure},
+    {"ranks", "ranks", [](L l) { return l.ranks; }},
+    {"overlap", "overlap", [](L l) { return l.request.overlaps[l.overlap]; }, overlap_text},
+    {"batch", "", [](L l) { return l.job.batch; }},
+    {"compute_ms", "", [](L l) { return milliseconds(l.job.compute_s); }},
+    {"system", "", [](L l) { return l.system ? Cell(l.system->system) : Cell(); }},
+    {"system_title", "system", [](L l) { return title_of(*l.system); }},
+    {"simulated", "", [](L l) { return l.system ? Truth(l.system->simulated) : Truth(); }},
+    {"busbw_GBps", "GB/s", [](L l) { return l.sync ? Bandwidth(l.sync->GBps) : Bandwidth(); },
+     figure},
+    {"sync_ms", "link ms", [](L l) { return milliseconds(l.sync); }, figure},
+    {"outside_measured_sizes", "", [](L l) { return l.sync ? Truth(l.sync->outside) : Truth(); }},
+    {"data_parallel_ms", "DP ms", [](L l) { return milliseconds(l.row->data_parallel); }, figure},
+    {"data_parallel_bytes_ratio", "", [](L l) { return data_parallel_ratio(l.ranks); }},
+    {"note", "note", [](L l) { return note_of(l); }},
+    {"wire_share", "", [](L l) { return l.row->wire_share; }},
+    {"exposed_ms", "", [](L l) { return milliseconds(of_step<&StepTime::exposed>(l)); }},
+    {"step_ms", "step ms", [](L l) { return milliseconds(of_step<&StepTime::step>(l)); }, figure},
+    {"exposed_share", "share%", [](L l) { return of_step<&StepTime::share>(l); }, percent},
+    {"efficiency", "eff%", [](L l) { return of_step<&StepTime::efficiency>(l); }, percent},
+    {"samples_per_s", "samples/s", [](L l) { return element(l.row->samples_per_s, l); }, figure},
+    {"needed_busbw_GBps", "need GB/s", [](L l) { return element(l.row->needed_GBps, l); }, figure},
+    {"implied_compute_ms", "compute ms", [](L l) { return l.implied->compute_s * kMilli; }, figure},
+    {"implied_exposed_ms", "exposed ms", [](L l) { return l.implied->exposed_s * kMilli; }, figure},
+    {"implied_busbw_GBps", "implied GB/s", [](L l) { return element(l.implied->busbw_GBps, l); },
+     figure},
+    {"share_of_exposed", "", [](L l) { return l.link_share; }},
 });
-
-/// Columns by name; "share=exposed_share" is one under another name.
-std::vector<Column> columns_of(std::string_view names) {
-  std::vector<Column> columns;
-  std::size_t end = 0;
-  for (std::size_t start = 0; start < names.size(); start = end + 1) {
-    end = std::min(names.find(' ', start), names.size());
-    const std::string_view item = names.substr(start, end - start);
-    const std::size_t equals = item.find('=');
-    const std::string_view name = item.substr(equals == std::string_view::npos ? 0 : equals + 1);
-    columns.push_back(*std::find_if(kColumns.begin(), kColumns.end(),
-                                    [&](const Column& column) { return column.name == name; }));
-    columns.back().name = item.substr(0, equals);
-  }
-  return columns;
-}
 
 constexpr std::string_view kReportCsv =
     "model dtype parameters gradient_bytes ranks overlap batch compute_ms system simulated "
@@ -157,69 +124,13 @@ constexpr std::string_view kStepTable =
 constexpr std::string_view kImpliedTable =
     "model gradient_MB ranks implied_compute_ms implied_exposed_ms overlap implied_busbw_GBps";
 
-// --- forms of output ----------------------------------------------------------------------------
-
-/// The text of a value, empty for null; `number` writes fractions.
-template <class Number>
-std::string text_of(const Json& value, Number number) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
-  if (value.is_null()) return {};
-  return value.is_number_float() ? number(value.get<double>()) : value.dump();
-}
-
+/// The lines as a table with the named columns.
 Table table_of(std::string_view names, const std::vector<Line>& lines) {
-  constexpr auto kStyles = std::to_array({figure, percent, overlap_text});
-  const std::vector<Column> columns = columns_of(names);
-  Table table;
-  for (const Column& column : columns) table.columns.emplace_back(column.title);
-  for (const Line& line : lines) {
-    table.rows.emplace_back();
-    for (const Column& column : columns) {
-      const auto style = kStyles.at(static_cast<std::size_t>(column.style));
-      table.rows.back().push_back(text_of(column.get(line), style));
-    }
-  }
-  return table;
+  return make_table(select_columns(kWorkloadColumns, names), lines);
 }
 
-std::string csv_of(std::string_view names, const std::vector<Line>& lines) {
-  const auto number = [](double value) { return fmt::format("{:.7g}", value); };
-  const std::vector<Column> columns = columns_of(names);
-  std::vector<std::string> cells;
-  for (const Column& column : columns) cells.emplace_back(column.name);
-  std::string text = join(cells, ",") + "\n";
-  for (const Line& line : lines) {
-    cells.clear();
-    for (const Column& column : columns) {
-      cells.push_back(csv_cell(one_line(text_of(column.get(line), number))));
-    }
-    text += join(cells, ",") + "\n";
-  }
-  return text;
-}
-
-enum class Missing { Null, Absent };
-
-Json json_of(std::string_view names, const Line& line, Missing missing = Missing::Null) {
-  Json object = Json::object();
-  for (const Column& column : columns_of(names)) {
-    Json value = column.get(line);
-    if (missing == Missing::Absent && value.is_null()) continue;
-    object[std::string(column.name)] = std::move(value);
-  }
-  return object;
-}
-
-Json json_of(std::string_view names, const std::vector<Line>& lines,
-             Missing missing = Missing::Null) {
-  Json array = Json::array();
-  for (const Line& line : lines) array.push_back(json_of(names, line, missing));
-  return array;
-}
-
-std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+Json json_of(std::string_view names, const std::vector<Line>& lines) {
+  return json_rows(select_columns(kWorkloadColumns, names), lines);
 }
 
 // --- lines --------------------------------------------------------------------------------------
@@ -294,7 +205,7 @@ std::string section(bool markdown, const std::vector<std::string>& lines, const 
 Table exchange_table(const WorkloadRequest& request, const WorkloadReport& report) {
   const std::vector<Line> lines = lines_of(request, report);
   const bool notes = std::any_of(lines.begin(), lines.end(),
-                                 [](const Line& line) { return !note_of(line.sync).is_null(); });
+                                 [](const Line& line) { return !note_of(line).empty(); });
   return table_of(fmt::format("{}{}", kExchangeTable, notes ? " note" : ""), lines);
 }
 
@@ -350,8 +261,8 @@ Json models_json(const WorkloadRequest& request) {
     models.push_back({{"model", job.model.name},
                       {"parameters", job.model.parameters},
                       {"gradient_bytes", job.bytes},
-                      {"batch", or_null(job.batch)},
-                      {"compute_ms", compute_ms(job)},
+                      {"batch", json_or_null(job.batch)},
+                      {"compute_ms", json_or_null(milliseconds(job.compute_s))},
                       {"compute_source", job.compute_source},
                       {"compute_assumed", job.compute_assumed},
                       {"source", job.model.source}});
@@ -364,7 +275,7 @@ Json head_json(const WorkloadRequest& request) {
   for (const SystemRates& system : request.systems) {
     systems.push_back({{"system", system.system},
                        {"simulated", system.simulated},
-                       {"constant_GBps", or_null(system.constant_GBps)}});
+                       {"constant_GBps", json_or_null(system.constant_GBps)}});
   }
   return {{"label", kWorkloadLabel},
           {"dtype", info(request.type).name},
@@ -424,16 +335,19 @@ std::string workload_json(const WorkloadRequest& request, const WorkloadReport& 
   Json json = head_json(request);
   json["rows"] = Json::array();
   for (const Line& line : lines_of(request, report)) {
-    json["rows"].push_back(json_of(kRowJson, line));
-    json["rows"].back()["steps"] =
-        json_of(kStepJson, per_overlap(line, line.row->needed_GBps.size()), Missing::Absent);
+    json["rows"].push_back(json_object(select_columns(kWorkloadColumns, kRowJson), line));
+    Json steps = json_of(kStepJson, per_overlap(line, line.row->needed_GBps.size()));
+    for (Json& step : steps) {
+      if (step["samples_per_s"].is_null()) step.erase("samples_per_s");
+    }
+    json["rows"].back()["steps"] = std::move(steps);
   }
   json["largest_ranks"] = Json::array();
   for (const WorkloadLimit& limit : report.limits) {
     json["largest_ranks"].push_back({{"model", request.cases[limit.model].model.name},
                                      {"system", request.systems[limit.system].system},
                                      {"overlap", limit.overlap},
-                                     {"ranks", or_null(limit.ranks)}});
+                                     {"ranks", json_or_null(limit.ranks)}});
   }
   json["rankings"] = Json::array();
   for (const WorkloadRanking& ranking : report.rankings) {
@@ -445,24 +359,24 @@ std::string workload_json(const WorkloadRequest& request, const WorkloadReport& 
                                 {"ranks", ranking.ranks},
                                 {"systems", std::move(order)}});
   }
-  return dump(json);
+  return json_text(json);
 }
 
 std::string implied_json(const WorkloadRequest& request, const std::vector<ImpliedRate>& implied) {
   Json json = head_json(request);
   json["reported"] = request.reported_as;
-  json["efficiency"] = or_null(request.reported_efficiency);
+  json["efficiency"] = json_or_null(request.reported_efficiency);
   json["implied"] = Json::array();
   for (const ImpliedRate& rate : implied) {
     const Line line = line_of(request, rate);
     std::vector<Line> links;
     for (const ExplainedTime& link : rate.links) links.push_back(with_link(line, link));
-    Json object = json_of(kImpliedJson, line);
+    Json object = json_object(select_columns(kWorkloadColumns, kImpliedJson), line);
     object["rates"] = json_of(kRateJson, per_overlap(line, rate.busbw_GBps.size()));
     object["links"] = json_of(kLinkJson, links);
     json["implied"].push_back(std::move(object));
   }
-  return dump(json);
+  return json_text(json);
 }
 
 std::string workload_csv(const WorkloadRequest& request, const WorkloadReport& report) {
@@ -471,7 +385,7 @@ std::string workload_csv(const WorkloadRequest& request, const WorkloadReport& r
     append(lines, per_overlap(line, request.overlaps.size()));
   }
   return fmt::format("{}# target-efficiency: {:g}\n{}", head_csv(request), request.target,
-                     csv_of(kReportCsv, lines));
+                     csv_text(select_columns(kWorkloadColumns, kReportCsv), lines));
 }
 
 std::string implied_csv(const WorkloadRequest& request, const std::vector<ImpliedRate>& implied) {
@@ -484,7 +398,7 @@ std::string implied_csv(const WorkloadRequest& request, const std::vector<Implie
   }
   return fmt::format("{}# reported: {}\n# efficiency: {:g}\n{}", head_csv(request),
                      one_line(request.reported_as), request.reported_efficiency.value_or(0),
-                     csv_of(kImpliedCsv, lines));
+                     csv_text(select_columns(kWorkloadColumns, kImpliedCsv), lines));
 }
 
 }  // namespace busbar

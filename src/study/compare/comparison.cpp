@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -162,83 +163,74 @@ GroupComparison compare_launches(std::span<const Launch> before, std::span<const
 namespace {
 
 using Values = std::set<std::string>;
-using Of = std::function<void(const Launch&, Values&)>;
+using Of = std::function<Values(const Launch&)>;
 
 Values values_in(std::span<const Launch> launches, const Of& of) {
   Values values;
-  for (const Launch& launch : launches) of(launch, values);
+  for (const Launch& launch : launches) values.merge(of(launch));
   return values;
 }
 
-std::string words_of(const Values& values) {
-  return values.empty() ? "nothing" : join_all(values, ", ");
+/// What the first has alone.
+std::string values_text(const Values& values, const Values& others) {
+  std::vector<std::string> alone;
+  std::set_difference(values.begin(), values.end(), others.begin(), others.end(),
+                      std::back_inserter(alone));
+  return alone.empty() ? "nothing" : join(alone, ", ");
 }
 
-/// The words of "key=value key=value" of one launch.
-void configuration_of(const Launch& launch, Values& values) {
-  for (std::string& word : split_words(launch.fact("configuration"))) {
-    values.insert(std::move(word));
-  }
+Of fact(const char* key) {
+  return [key](const Launch& launch) {
+    const std::string value = launch.fact(key);
+    return value.empty() ? Values{} : Values{value};
+  };
 }
 
-/// What only one of two has: "cadence=streaming | cadence=isolated".
-std::string difference_of(const Values& before, const Values& after) {
-  Values lost = before;
-  Values gained = after;
-  for (const std::string& word : after) lost.erase(word);
-  for (const std::string& word : before) gained.erase(word);
-  if (lost.empty() && gained.empty()) return {};
-  return fmt::format("before {}, after {}", words_of(lost), words_of(gained));
-}
+/// What the heads and rows of two groups should have in common.
+struct Subject {
+  std::string_view what;
+  Of of;
+};
 
-void ranks_of(const Launch& launch, Values& values) {
-  for (const int ranks : launch.ranks) values.insert(fmt::format("{}", ranks));
-}
-
-template <auto Member>
-void cells_of(const Launch& launch, Values& values) {
-  values.insert((launch.*Member).begin(), (launch.*Member).end());
+std::array<Subject, 10> subjects() {
+  return {{{"libraries", fact("library")},
+           {"tools", fact("tool")},
+           {"versions of busbar", fact("busbar")},
+           {"hosts", fact("hosts")},
+           {"environments", fact("environment")},
+           {"backends", [](const Launch& launch) { return launch.backends; }},
+           {"device sets", [](const Launch& launch) { return launch.device_sets; }},
+           {"aggregations over ranks", [](const Launch& launch) { return launch.aggregations; }},
+           {"numbers of ranks",
+            [](const Launch& launch) {
+              Values values;
+              for (const int ranks : launch.ranks) values.insert(fmt::format("{}", ranks));
+              return values;
+            }},
+           {"configurations", [](const Launch& launch) {
+              const auto settings = split_words(launch.fact("configuration"));
+              return Values(settings.begin(), settings.end());
+            }}}};
 }
 
 }  // namespace
 
 std::vector<std::string> head_differences(std::span<const Launch> before,
                                           std::span<const Launch> after) {
-  const auto fact = [](const char* key) {
-    return [key](const Launch& launch, Values& values) {
-      const std::string value = launch.fact(key);
-      if (!value.empty()) values.insert(value);
-    };
-  };
-  struct Subject {
-    std::string_view what;
-    Of of;
-  };
-  const std::array<Subject, 10> subjects{{
-      {"libraries", fact("library")},
-      {"tools", fact("tool")},
-      {"versions of busbar", fact("busbar")},
-      {"hosts", fact("hosts")},
-      {"environments", fact("environment")},
-      {"backends", cells_of<&Launch::backends>},
-      {"device sets", cells_of<&Launch::device_sets>},
-      {"aggregations over ranks", cells_of<&Launch::aggregations>},
-      {"numbers of ranks", ranks_of},
-      {"configurations", configuration_of},
-  }};
   std::vector<std::string> lines;
-  for (const Subject& subject : subjects) {
-    const std::string difference =
-        difference_of(values_in(before, subject.of), values_in(after, subject.of));
-    if (!difference.empty()) {
-      lines.push_back(fmt::format("{} differ: {}", subject.what, difference));
-    }
+  for (const auto& [what, of] : subjects()) {
+    const Values old_values = values_in(before, of);
+    const Values new_values = values_in(after, of);
+    if (old_values == new_values) continue;
+    lines.push_back(fmt::format("{} differ: before {}, after {}", what,
+                                values_text(old_values, new_values),
+                                values_text(new_values, old_values)));
   }
-  const auto simulated = [](const Launch& launch, Values& values) {
-    values.insert(launch.simulated() ? "simulated" : "measured");
+  const Of kind = [](const Launch& launch) {
+    return Values{launch.simulated() ? "simulated" : "measured"};
   };
-  Values kinds = values_in(before, simulated);
-  kinds.merge(values_in(after, simulated));
+  Values kinds = values_in(before, kind);
+  kinds.merge(values_in(after, kind));
   if (kinds.contains("simulated")) {
     lines.push_back(fmt::format("rows are {}", kinds.size() > 1 ? "simulated and measured, mixed"
                                                                 : "simulated, not measured"));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/compare/comparison_output.hpp"
 
+#include <array>
+#include <span>
+
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "report/table.hpp"
+#include "report/json.hpp"
 
 namespace busbar::study {
 namespace {
@@ -23,46 +25,70 @@ std::string title_of(const RowKey& key) {
   return title;
 }
 
-std::string_view placement(const RowKey& key) { return key.in_place ? "in" : "out"; }
-
-std::string microseconds_words(double time) {
+std::string time_text(double time_us) {
   constexpr double kHundred = 100;
-  return time < kHundred ? fmt::format("{:.2f}", time) : fmt::format("{:.1f}", time);
+  return time_us < kHundred ? fmt::format("{:.2f}", time_us) : fmt::format("{:.1f}", time_us);
 }
 
-std::string rate_text(const std::optional<double>& GBps) {
-  return GBps ? fmt::format("{:.4g}", *GBps) : "";
+std::string rate_text(double GBps) { return fmt::format("{:.4g}", GBps); }
+std::string three_decimals(double value) { return fmt::format("{:.3f}", value); }
+
+std::string interval_text(const ComparedRow& row) {
+  return row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "";
 }
 
-std::vector<std::string> cells_of(const ComparedRow& row) {
-  return {format_bytes(row.key.size),
-          std::string(placement(row.key)),
-          microseconds_words(row.before_us),
-          microseconds_words(row.after_us),
-          rate_text(row.before_GBps),
-          rate_text(row.after_GBps),
-          fmt::format("{:.3f}", row.ratio),
-          row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "",
-          row.p ? fmt::format("{:.3f}", *row.p) : "",
-          std::string(name(row.verdict))};
+Cell ends_of(const std::optional<stats::Interval>& interval) {
+  return interval ? Cell(std::vector{interval->low, interval->high}) : Cell();
 }
+
+using K = const RowKey&;
+
+constexpr auto kKeyColumns = std::to_array<Column<RowKey>>({
+    {"collective", "", [](K key) { return key.collective; }},
+    {"type", "", [](K key) { return key.type; }},
+    {"op", "", [](K key) { return key.op; }},
+    {"root", "", [](K key) { return key.root; }},
+    {"ranks", "", [](K key) { return key.ranks; }},
+    {"group", "", [](K key) { return key.group; }},
+    {"sender", "", [](K key) { return key.sender; }},
+    {"receiver", "", [](K key) { return key.receiver; }},
+    {"size_bytes", "", [](K key) { return key.size; }},
+    {"in_place", "", [](K key) { return key.in_place; }},
+});
+
+using R = const ComparedRow&;
+
+constexpr auto kColumns = std::to_array<Column<ComparedRow>>({
+    {"", "size", [](R row) { return format_bytes(row.key.size); }},
+    {"", "place", [](R row) { return row.key.in_place ? "in" : "out"; }},
+    {"launches_before", "", [](R row) { return row.launches_before; }},
+    {"launches_after", "", [](R row) { return row.launches_after; }},
+    {"before_us", "before us", [](R row) { return row.before_us; }, time_text},
+    {"after_us", "after us", [](R row) { return row.after_us; }, time_text},
+    {"before_GBps", "before GB/s", [](R row) { return row.before_GBps; }, rate_text},
+    {"after_GBps", "after GB/s", [](R row) { return row.after_GBps; }, rate_text},
+    {"ratio", "ratio", [](R row) { return row.ratio; }, three_decimals},
+    {"", "interval", [](R row) { return interval_text(row); }},
+    {"interval", "", [](R row) { return ends_of(row.interval); }},
+    {"interval_of", "", [](R row) { return row.kind; }},
+    {"p", "p", [](R row) { return row.p; }, three_decimals},
+    {"verdict", "verdict", [](R row) { return row.verdict; }},
+});
 
 /// A table for each title, in the rows' order.
 std::string tables(const std::vector<ComparedRow>& rows) {
   std::string text;
   for (auto row = rows.begin(); row != rows.end();) {
     const std::string title = title_of(row->key);
-    Table table{.columns = {"size", "place", "before us", "after us", "before GB/s", "after GB/s",
-                            "ratio", "interval", "p", "verdict"}};
-    for (; row != rows.end() && title_of(row->key) == title; ++row) {
-      table.rows.push_back(cells_of(*row));
-    }
-    text += fmt::format("# {}\n{}", title, plain_table(table));
+    const auto first = row;
+    while (row != rows.end() && title_of(row->key) == title) ++row;
+    text +=
+        fmt::format("# {}\n{}", title, plain_table(make_table(kColumns, std::span(first, row))));
   }
   return text;
 }
 
-std::string missing_words(const std::vector<RowKey>& keys, std::string_view group) {
+std::string missing_rows(const std::vector<RowKey>& keys, std::string_view group) {
   std::string text;
   for (const RowKey& key : keys) {
     text += fmt::format("# only {}: {}, {}, {} place\n", group, title_of(key),
@@ -87,59 +113,14 @@ std::string comparison_text(const GroupComparison& comparison) {
     text += fmt::format("# warning: {}\n", one_line(warning));
   }
   text += tables(comparison.rows);
-  text += missing_words(comparison.only_before, "before");
-  text += missing_words(comparison.only_after, "after");
+  text += missing_rows(comparison.only_before, "before");
+  text += missing_rows(comparison.only_after, "after");
   text += fmt::format("# {}: {} faster, {} slower, {} same, {} cannot tell\n",
                       counted(comparison.rows.size(), "row"), comparison.count(Verdict::Faster),
                       comparison.count(Verdict::Slower), comparison.count(Verdict::Same),
                       comparison.count(Verdict::CannotTell));
   return text;
 }
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class T>
-Json value(const std::optional<T>& optional) {
-  return optional ? Json(*optional) : Json(nullptr);
-}
-
-Json key_of(const RowKey& key) {
-  return {{"collective", key.collective},
-          {"type", key.type},
-          {"op", key.op},
-          {"root", value(key.root)},
-          {"ranks", key.ranks},
-          {"group", value(key.group)},
-          {"sender", value(key.sender)},
-          {"receiver", value(key.receiver)},
-          {"size_bytes", key.size},
-          {"in_place", key.in_place}};
-}
-
-Json interval_of(const ComparedRow& row) {
-  if (!row.interval) return nullptr;
-  return Json::array({row.interval->low, row.interval->high});
-}
-
-Json row_of(const ComparedRow& row) {
-  Json json = key_of(row.key);
-  json["launches_before"] = row.launches_before;
-  json["launches_after"] = row.launches_after;
-  json["before_us"] = row.before_us;
-  json["after_us"] = row.after_us;
-  json["before_GBps"] = value(row.before_GBps);
-  json["after_GBps"] = value(row.after_GBps);
-  json["ratio"] = row.ratio;
-  json["interval"] = interval_of(row);
-  json["interval_of"] = name(row.kind);
-  json["p"] = value(row.p);
-  json["verdict"] = name(row.verdict);
-  return json;
-}
-
-}  // namespace
 
 std::string comparison_json(const GroupComparison& comparison) {
   Json json{{"before", comparison.before},
@@ -148,17 +129,17 @@ std::string comparison_json(const GroupComparison& comparison) {
             {"warnings", comparison.warnings}};
   for (const std::string& problem : comparison.problems) json["warnings"].push_back(problem);
   json["rows"] = Json::array();
-  for (const ComparedRow& row : comparison.rows) json["rows"].push_back(row_of(row));
-  json["only_before"] = Json::array();
-  for (const RowKey& key : comparison.only_before) json["only_before"].push_back(key_of(key));
-  json["only_after"] = Json::array();
-  for (const RowKey& key : comparison.only_after) json["only_after"].push_back(key_of(key));
+  for (const ComparedRow& row : comparison.rows) {
+    json["rows"].push_back(json_object(kKeyColumns, row.key));
+    json["rows"].back().update(json_object(kColumns, row));
+  }
+  json["only_before"] = json_rows(kKeyColumns, comparison.only_before);
+  json["only_after"] = json_rows(kKeyColumns, comparison.only_after);
   json["summary"] = {{"faster", comparison.count(Verdict::Faster)},
                      {"slower", comparison.count(Verdict::Slower)},
                      {"same", comparison.count(Verdict::Same)},
                      {"cannot_tell", comparison.count(Verdict::CannotTell)}};
-  constexpr int kIndent = 2;
-  return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(json);
 }
 
 }  // namespace busbar::study

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/compare/launch.hpp"
 
-#include <array>
 #include <utility>
 
 #include "report/csv_reader.hpp"
@@ -9,12 +8,6 @@
 
 namespace busbar::study {
 namespace {
-
-constexpr std::array<std::string_view, 19> kColumns{
-    "collective",  "backend",    "ranks",          "type",           "op",
-    "root",        "in_place",   "size_bytes",     "status",         "flags",
-    "busbw_GBps",  "device_set", "time_median_us", "time_ci_low_us", "time_ci_high_us",
-    "aggregation", "group",      "sender",         "receiver"};
 
 void insert(std::set<std::string>& values, const std::string& cell) {
   if (!cell.empty()) values.insert(cell);
@@ -27,8 +20,8 @@ std::string Launch::fact(const std::string& key) const {
   return found == facts.end() ? std::string{} : found->second;
 }
 
-LaunchMaker::LaunchMaker(std::string path, Facts facts, std::string cut)
-    : launch_{.path = std::move(path), .facts = std::move(facts)}, cut_(std::move(cut)) {}
+LaunchMaker::LaunchMaker(std::string path, Facts facts)
+    : launch_{.path = std::move(path), .facts = std::move(facts)} {}
 
 void LaunchMaker::add(const Record& record) {
   insert(launch_.backends, record.backend);
@@ -38,21 +31,11 @@ void LaunchMaker::add(const Record& record) {
   problems_.add(record);
   if (contradicts_itself(record)) return;
   if (record.status != RowStatus::Ok || record.time_median_us.value_or(0) <= 0) return;
-  Cycles& cycles = cycles_of(row_key(record));
+  Cycles& cycles = cycles_[row_key(record)];
   cycles.times_us.push_back(*record.time_median_us);
   if (record.busbw_GBps) cycles.rates_GBps.push_back(*record.busbw_GBps);
   cycles.ci_low_us = record.time_ci_low_us;
   cycles.ci_high_us = record.time_ci_high_us;
-}
-
-LaunchMaker::Cycles& LaunchMaker::cycles_of(RowKey key) {
-  // Sweeps go through measurements in their order, so the next one is likely.
-  if (last_ != cycles_.end()) ++last_;
-  if (last_ == cycles_.end()) last_ = cycles_.begin();
-  if (last_ == cycles_.end() || last_->first != key) {
-    last_ = cycles_.try_emplace(std::move(key)).first;
-  }
-  return last_->second;
 }
 
 LaunchRow LaunchMaker::median_of(const Cycles& cycles) {
@@ -65,21 +48,18 @@ LaunchRow LaunchMaker::median_of(const Cycles& cycles) {
   return row;
 }
 
-Launch LaunchMaker::finish() const {
+Launch LaunchMaker::finish(const std::string& cut) const {
   Launch launch = launch_;
   for (const auto& [key, cycles] : cycles_) launch.rows.emplace(key, median_of(cycles));
-  launch.problems = problems_.lines(launch.path, cut_);
+  launch.problems = problems_.lines(launch.path, cut);
   return launch;
 }
 
 Launch load_launch(const std::string& path) {
-  CsvRows rows(path, kColumns);
-  LaunchMaker maker(path, facts_of(rows.head()), rows.cut());
-  for (;;) {
-    Record record;
-    if (!rows.next(record)) return maker.finish();
-    maker.add(record);
-  }
+  CsvRows rows(path);
+  LaunchMaker maker(path, facts_of(rows.head()));
+  for (Record record; rows.next(record); record = {}) maker.add(record);
+  return maker.finish(rows.cut());
 }
 
 std::vector<Launch> load_launches(std::span<const std::string> paths) {

@@ -43,15 +43,11 @@ struct Launch {
 /// Makes a launch of its rows, one after the other.
 class LaunchMaker {
  public:
-  /// `cut`: why the file is not whole, or empty.
-  LaunchMaker(std::string path, Facts facts, std::string cut = {});
-  LaunchMaker(const LaunchMaker&) = delete;
-  LaunchMaker& operator=(const LaunchMaker&) = delete;
-  ~LaunchMaker() = default;
+  LaunchMaker(std::string path, Facts facts);
 
   void add(const Record& record);
-  /// The launch of all rows so far.
-  [[nodiscard]] Launch finish() const;
+  /// The launch of all rows so far; `cut`: as CsvRows::cut.
+  [[nodiscard]] Launch finish(const std::string& cut = {}) const;
 
  private:
   /// The rows of one measurement, which differ in their cycle.
@@ -61,18 +57,14 @@ class LaunchMaker {
     std::optional<double> ci_low_us{};
     std::optional<double> ci_high_us{};
   };
-  [[nodiscard]] Cycles& cycles_of(RowKey key);
   [[nodiscard]] static LaunchRow median_of(const Cycles& cycles);
 
   Launch launch_{};
-  std::string cut_{};
   FileProblems problems_{};
   std::map<RowKey, Cycles> cycles_{};
-  std::map<RowKey, Cycles>::iterator last_ = cycles_.end();  ///< where the last row went
 };
 
-/// Reads a CSV row by row, and only the columns that a comparison needs. Throws Error (Usage) where
-/// it is not one of ours.
+/// Reads a CSV row by row. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Launch load_launch(const std::string& path);
 /// All of them, in order.
 [[nodiscard]] std::vector<Launch> load_launches(std::span<const std::string> paths);

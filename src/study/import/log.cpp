@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "base/text.hpp"
 
@@ -29,12 +30,6 @@ constexpr int kMostRanks = 1 << 24;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::size_t digits_at(std::string_view text, std::size_t start) {
-  std::size_t end = start;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  return end - start;
-}
-
 /// Colours of terminals: ESC [ ... letter.
 std::string without_colours(std::string_view text) {
   std::string plain;
@@ -50,62 +45,28 @@ std::string without_colours(std::string_view text) {
   return plain;
 }
 
-/// "[1,0]<stdout>:" of Open MPI, "[0] " of MPICH, also after a date: where it ends, or 0.
-std::size_t tag_end(std::string_view text) {
-  const std::size_t open = text.find('[');
-  const std::size_t close = text.find(']', open == std::string_view::npos ? 0 : open);
-  if (open == std::string_view::npos || close == std::string_view::npos) return 0;
-  const std::string_view inside = text.substr(open + 1, close - open - 1);
-  const bool numbers = !inside.empty() && std::all_of(inside.begin(), inside.end(), [](char c) {
-    return is_digit(c) || c == ',';
-  });
-  if (!numbers) return 0;
-  for (const std::string_view end : {"<stdout>:", "<stderr>:", "<stdout>", "<stderr>"}) {
-    if (text.substr(close + 1).starts_with(end)) return close + 1 + end.size();
-  }
-  return open == 0 ? close + 1 : 0;
-}
-
-/// "0:", " 12: " of srun and jsrun: where it ends, or 0.
-std::size_t rank_end(std::string_view text) {
-  const std::size_t start = std::min(text.find_first_not_of(' '), text.size());
-  const std::size_t digits = digits_at(text, start);
-  const std::size_t colon = start + digits;
-  if (digits == 0 || digits > 7 || colon >= text.size() || text[colon] != ':') return 0;
-  const bool ends = colon + 1 == text.size() || text[colon + 1] == ' ' || text[colon + 1] == '#';
-  return ends ? colon + 1 : 0;
-}
-
-/// Whether a character can be where a shape has d for a digit and ? for what parts date and time.
-bool fits(char c, char shape) {
-  if (shape == 'd') return is_digit(c);
-  if (shape == '?') return c == 'T' || c == ' ';
-  return c == shape;
-}
-
-/// "2026-11-21T08:34:33.123Z ", "2026-11-21 08:34:33 ", either in brackets: where it ends, or 0.
-std::size_t time_end(std::string_view text) {
-  const std::size_t bracket = text.starts_with('[') ? 1 : 0;
-  const std::string_view body = text.substr(bracket);
-  constexpr std::string_view kShape = "dddd-dd-dd?dd:dd:dd";
-  if (body.size() < kShape.size()) return 0;
-  for (std::size_t i = 0; i < kShape.size(); ++i) {
-    if (!fits(body[i], kShape[i])) return 0;
-  }
-  constexpr std::string_view kTail = "0123456789.Z+:,";
-  std::size_t end = std::min(text.find_first_not_of(kTail, bracket + kShape.size()), text.size());
-  if (bracket == 1 && end < text.size() && text[end] == ']') ++end;
-  return end;
+/// What launchers and CI put before lines: times, "2026-11-21T08:34:33.123Z " and
+/// "[2026-11-21 08:34:33]"; tags, "[1,0]<stdout>:" of Open MPI, also after a date, and "[0] " of
+/// MPICH; ranks, "0:" and " 12: " of srun and jsrun.
+const std::regex& prefix_pattern() {
+  static const std::regex kPattern(
+      R"(\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.Z+:,]*\]?|[^\[\]]*\[[0-9,]+\]<std(out|err)>:?)"
+      R"(|\[[0-9,]+\]| *\d{1,7}:(?= |#|$))",
+      std::regex::optimize);
+  return kPattern;
 }
 
 std::string_view without_prefixes(std::string_view text) {
   constexpr int kMostPrefixes = 4;
+  constexpr std::size_t kLongest = 256;  // the library's search recurses at every character
   for (int i = 0; i < kMostPrefixes; ++i) {
-    std::size_t end = time_end(text);
-    if (end == 0) end = tag_end(text);
-    if (end == 0) end = rank_end(text);
-    if (end == 0) return text;
-    text.remove_prefix(end);
+    const std::string_view start = text.substr(0, kLongest);
+    std::cmatch found;
+    if (!std::regex_search(start.data(), start.data() + start.size(), found, prefix_pattern(),
+                           std::regex_constants::match_continuous)) {
+      break;
+    }
+    text.remove_prefix(static_cast<std::size_t>(found.length()));
   }
   return text;
 }

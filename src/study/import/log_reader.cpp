@@ -2,7 +2,7 @@
 #include "study/import/log_reader.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <initializer_list>
 #include <optional>
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
+#include "model/data_type.hpp"
 
 // Summaries that scripts make of nccl-tests' logs: an operation, a number of GPUs and the bus
 // bandwidth at one size, which the user has to know; or an operation, a size ("packet") and the bus
@@ -17,9 +18,11 @@
 namespace busbar::study {
 namespace {
 
-bool any_line(std::span<const LogLine> lines, std::string_view start) {
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](const LogLine& line) { return line.text.starts_with(start); });
+bool any_line(std::span<const LogLine> lines, std::initializer_list<std::string_view> starts) {
+  return std::any_of(lines.begin(), lines.end(), [&](const LogLine& line) {
+    return std::any_of(starts.begin(), starts.end(),
+                       [&](std::string_view start) { return line.text.starts_with(start); });
+  });
 }
 
 LogFile read_any(std::string_view text, const std::string& path, const LogReading& reading) {
@@ -28,14 +31,10 @@ LogFile read_any(std::string_view text, const std::string& path, const LogReadin
     return nvbandwidth ? read_nvbandwidth_json(text, path, reading) : read_nccl_json(text, path);
   }
   const std::vector<LogLine> lines = log_lines(text);
-  if (any_line(lines, "# OSU ")) return read_osu_text(lines, path, reading);
-  if (any_line(lines, "# Benchmarking ")) return read_imb_text(lines, path, reading);
-  if (any_line(lines, "[P2P (Peer-to-Peer) GPU Bandwidth") ||
-      any_line(lines, "Unidirectional P2P=")) {
-    return read_p2p_text(lines, path, reading);
-  }
-  if (any_line(lines, "Running device_to_device") || any_line(lines, "nvbandwidth Version")) {
-    return read_nvbandwidth_text(lines, path, reading);
+  if (any_line(lines, {"# OSU ", "# Benchmarking "})) return read_mpi_text(lines, path, reading);
+  if (any_line(lines, {"[P2P (Peer-to-Peer) GPU Bandwidth",
+                       "Unidirectional P2P=", "Running device_to_device", "nvbandwidth Version"})) {
+    return read_pairs_text(lines, path, reading);
   }
   if (is_summary(lines)) return read_summary_text(lines, path, reading);
   return read_nccl_text(lines, path, reading);
@@ -81,10 +80,27 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
 
 namespace {
 
-constexpr std::size_t kColumns = 3;
-constexpr Bytes kFloat = 4;
+/// What the second column of a summary is; the user gives the other.
+enum class Second { Ranks, Size };
 
-LogTable table_of(const LogLine& line, const std::vector<std::string>& cells, int ranks) {
+/// The table of a line's row; its time follows from the bus bandwidth. Throws a usage error without
+/// a place where a cell is not what its column says.
+LogTable table_of(const LogLine& line, Second second, const LogReading& reading) {
+  const std::vector<std::string> cells = split(line.text, ',');
+  if (cells.size() != 3) throw usage_error("not an operation, a number and a rate");
+  const Collective* collective = find_collective(cells[0]);
+  if (collective == nullptr) throw usage_error(fmt::format("'{}' is no collective", cells[0]));
+  constexpr std::uint64_t kMostGpus = 1U << 24U;
+  const bool by_ranks = second == Second::Ranks;
+  const auto number = to_number<std::uint64_t>(cells[1]);
+  if (!number || (by_ranks && (*number < 1 || *number > kMostGpus))) {
+    throw usage_error(
+        fmt::format("'{}' is no {}", cells[1], by_ranks ? "number of GPUs" : "number of bytes"));
+  }
+  const auto busbw = printed_number(cells[2]);
+  if (!busbw) throw usage_error(fmt::format("'{}' is no rate", cells[2]));
+  const int ranks = by_ranks ? static_cast<int>(*number) : *reading.ranks;
+  const Bytes size = by_ranks ? *reading.size : *number;
   LogTable table{.line = line.number,
                  .collective = cells[0],
                  .tool = "nccl-tests, a summary",
@@ -93,71 +109,31 @@ LogTable table_of(const LogLine& line, const std::vector<std::string>& cells, in
                  .aggregation = "mean",
                  .ranks = ranks,
                  .ended = true};
+  const double factor = collective->bus_factor(ranks);
+  const Printed algbw{.value = busbw->value / factor, .half_unit = busbw->half_unit / factor};
+  table.rows.push_back({.line = line.number,
+                        .size = size,
+                        .count = size / info(DataType::Float).size,
+                        .type = "float",
+                        .halves = {{.algbw_GBps = algbw, .busbw_GBps = busbw}}});
   return table;
 }
 
-/// The rate as the printed bus bandwidth says it; the time follows from it.
-LogHalf half_of(const Printed& busbw, double factor) {
-  return {
-      .algbw_GBps = Printed{.value = busbw.value / factor, .half_unit = busbw.half_unit / factor},
-      .busbw_GBps = busbw};
-}
-
-/// What the second column of a summary is; the user gives the other.
-enum class Second { Ranks, Size };
-
-struct SummaryRow {
-  const Collective* collective = nullptr;
-  int ranks = 0;
-  Bytes size = 0;
-  Printed busbw{};
-};
-
-/// Throws a usage error without a place where a cell is not what its column says.
-SummaryRow row_of(const std::vector<std::string>& cells, Second second, const LogReading& reading) {
-  if (cells.size() != kColumns) {
-    throw usage_error("not an operation, a number and a rate");
-  }
-  SummaryRow row{.collective = find_collective(cells[0])};
-  const auto number = to_number<std::uint64_t>(cells[1]);
-  const auto busbw = printed_number(cells[2]);
-  if (row.collective == nullptr) throw usage_error(fmt::format("'{}' is no collective", cells[0]));
-  constexpr std::uint64_t kMostRanks = 1U << 24U;
-  const bool ranks = second == Second::Ranks;
-  if (!number || (ranks && (*number < 1 || *number > kMostRanks))) {
-    throw usage_error(
-        fmt::format("'{}' is no {}", cells[1], ranks ? "number of GPUs" : "number of bytes"));
-  }
-  if (!busbw) throw usage_error(fmt::format("'{}' is no rate", cells[2]));
-  row.ranks = ranks ? static_cast<int>(*number) : *reading.ranks;
-  row.size = ranks ? *reading.size : *number;
-  row.busbw = *busbw;
-  return row;
-}
-
-void read_row(LogFile& log, const LogLine& line, Second second, const LogReading& reading) {
-  const std::vector<std::string> cells = split(line.text, ',');
-  SummaryRow row;
+void read_summary_row(LogFile& log, const LogLine& line, Second second, const LogReading& reading) {
   try {
-    row = row_of(cells, second, reading);
+    log.tables.push_back(table_of(line, second, reading));
   } catch (const Error& error) {
     return bad_line(log, line, error.what(), reading);
   }
-  const bool has_rate = row.ranks > 1 && row.size > 0 && row.busbw.value > row.busbw.half_unit;
-  if (!has_rate) {
-    log.warnings.push_back(
-        fmt::format("{}:{}: {} of {} has no bus bandwidth on {}; the row is left out", log.path,
-                    line.number, row.collective->name, format_bytes(row.size),
-                    counted(static_cast<std::size_t>(row.ranks), "GPU")));
-    return;
-  }
-  log.tables.push_back(table_of(line, cells, row.ranks));
-  log.tables.back().rows.push_back(
-      {.line = line.number,
-       .size = row.size,
-       .count = row.size / kFloat,
-       .type = "float",
-       .halves = {half_of(row.busbw, row.collective->bus_factor(row.ranks))}});
+  const LogTable& table = log.tables.back();
+  const Bytes size = table.rows.front().size;
+  const Printed& busbw = *table.rows.front().halves.front().busbw_GBps;
+  if (*table.ranks > 1 && size > 0 && busbw.value > busbw.half_unit) return;
+  log.warnings.push_back(
+      fmt::format("{}:{}: {} of {} has no bus bandwidth on {}; the row is left out", log.path,
+                  line.number, find_collective(table.collective)->name, format_bytes(size),
+                  counted(static_cast<std::size_t>(*table.ranks), "GPU")));
+  log.tables.pop_back();
 }
 
 /// Nothing where the line names no columns of a summary.
@@ -186,7 +162,7 @@ LogFile read_summary_text(std::span<const LogLine> lines, const std::string& pat
   }
   LogFile log{.path = path};
   for (const LogLine& line : lines.subspan(1)) {
-    if (!trim(line.text).empty()) read_row(log, line, second, reading);
+    if (!trim(line.text).empty()) read_summary_row(log, line, second, reading);
   }
   return log;
 }

@@ -30,16 +30,12 @@ struct LogReading {
 [[nodiscard]] LogFile read_nccl_text(std::span<const LogLine> lines, const std::string& path,
                                      const LogReading& reading);
 [[nodiscard]] LogFile read_nccl_json(std::string_view text, const std::string& path);
-[[nodiscard]] LogFile read_osu_text(std::span<const LogLine> lines, const std::string& path,
-                                    const LogReading& reading);
-[[nodiscard]] LogFile read_imb_text(std::span<const LogLine> lines, const std::string& path,
+[[nodiscard]] LogFile read_mpi_text(std::span<const LogLine> lines, const std::string& path,
                                     const LogReading& reading);
 [[nodiscard]] LogFile read_summary_text(std::span<const LogLine> lines, const std::string& path,
                                         const LogReading& reading);
-[[nodiscard]] LogFile read_p2p_text(std::span<const LogLine> lines, const std::string& path,
-                                    const LogReading& reading);
-[[nodiscard]] LogFile read_nvbandwidth_text(std::span<const LogLine> lines, const std::string& path,
-                                            const LogReading& reading);
+[[nodiscard]] LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
+                                      const LogReading& reading);
 [[nodiscard]] LogFile read_nvbandwidth_json(std::string_view text, const std::string& path,
                                             const LogReading& reading);
 /// @}

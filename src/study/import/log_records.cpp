@@ -2,6 +2,7 @@
 #include "study/import/log_records.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -15,6 +16,15 @@
 
 namespace busbar::study {
 namespace {
+
+/// What all rows of a table have in common once the log and the user were asked.
+struct TableMeaning {
+  const Collective* collective = nullptr;
+  int ranks = 0;
+  int nodes = 0;            ///< 0: unknown
+  bool old_algbw = false;   ///< has_old_algbw
+  bool part_sizes = false;  ///< its sizes are of one rank's part
+};
 
 /// The value that is nearest to `value` among those that print as the log has it.
 double as_printed(double value, const std::optional<Printed>& printed) {
@@ -78,12 +88,7 @@ void set_bandwidth(Record& record, const LogHalf& half, const TableMeaning& mean
   if (!fits) add_flag(record, Flag::BandwidthDiffers);
 }
 
-}  // namespace
-
-Bytes whole_size(const LogRow& row, const TableMeaning& meaning) {
-  return meaning.part_sizes ? row.size * static_cast<Bytes>(meaning.ranks) : row.size;
-}
-
+/// Half a row as a record of ours; its size is nccl-tests' own.
 Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
                  const TableMeaning& meaning) {
   Record record{.collective = std::string(meaning.collective->name),
@@ -93,44 +98,38 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
                 .type = our_type(row.type),
                 .op = meaning.collective->reduces ? row.op : "none",
                 .in_place = half.in_place,
-                .size = whole_size(row, meaning),
+                .size = row.size * static_cast<Bytes>(meaning.part_sizes ? meaning.ranks : 1),
                 .count = row.count,
                 .cadence = table.cadence,
                 .operations = row.operations ? row.operations : table.operations,
+                .time_min_us = half.min_us,
+                .time_p99_us = half.p99_us,
+                .time_max_us = half.max_us,
                 .warmup_operations = table.warmup,
                 .aggregation = table.aggregation,
-                .finished_at = row.finished_at};
+                .finished_at = row.finished_at,
+                .sender = row.sender,
+                .receiver = row.receiver};
   if (record.op.empty() && meaning.collective->reduces) record.op = "sum";
   if (row.root && *row.root >= 0) record.root = row.root;
   if (const Bytes element = size_of_type(row.type); record.count == 0 && element > 0) {
     record.count = row.size / element;
   }
-  record.sender = row.sender;
-  record.receiver = row.receiver;
   add_flag(record, Flag::Imported);
   add_flag(record, Flag::Mean);
   for (const Flag flag : table.flags) add_flag(record, flag);
   if (meaning.old_algbw) add_flag(record, Flag::OldAlgbw);
   if (half.time_us) record.time_median_us = record.time_mean_us = half.time_us->value;
   if (half.cpu_time_us) record.enqueue_time_us = half.cpu_time_us->value;
-  record.time_min_us = half.min_us;
-  record.time_max_us = half.max_us;
-  record.time_p99_us = half.p99_us;
   set_check(record, half);
   set_bandwidth(record, half, meaning);
   return record;
 }
 
-namespace {
-
-/// "a; b" without doubles.
-std::string distinct_of(const std::vector<std::string>& values) {
-  std::vector<std::string> distinct;
-  for (const std::string& value : values) {
-    const bool known = std::find(distinct.begin(), distinct.end(), value) != distinct.end();
-    if (!value.empty() && !known) distinct.push_back(value);
-  }
-  return join(distinct, "; ");
+/// Adds a value that is neither empty nor there already.
+void add_new(std::vector<std::string>& values, const std::string& value) {
+  const bool known = std::find(values.begin(), values.end(), value) != values.end();
+  if (!value.empty() && !known) values.push_back(value);
 }
 
 std::string devices_of(const LogTable& table) {
@@ -143,40 +142,36 @@ std::string devices_of(const LogTable& table) {
 
 std::string hosts_of(const LogTable& table) {
   std::vector<std::string> hosts;
-  for (const LogDevice& device : table.devices) {
-    if (std::find(hosts.begin(), hosts.end(), device.host) == hosts.end()) {
-      hosts.push_back(device.host);
-    }
-  }
+  for (const LogDevice& device : table.devices) add_new(hosts, device.host);
   return join(hosts, " ");
 }
 
-}  // namespace
-
+/// The facts in logs: where they are from, tool, library, devices, hosts, command; "a; b" where
+/// several differ.
 Facts facts_of(std::span<const LogFile> logs) {
-  std::map<std::string, std::vector<std::string>> values;
+  std::array<std::pair<const char*, std::vector<std::string>>, 7> values{{{"imported-from", {}},
+                                                                          {"tool", {}},
+                                                                          {"library", {}},
+                                                                          {"devices", {}},
+                                                                          {"hosts", {}},
+                                                                          {"command", {}},
+                                                                          {"matrix", {}}}};
   for (const LogFile& log : logs) {
-    values["imported-from"].push_back(log.path);
+    add_new(values[0].second, log.path);
     for (const LogTable& table : log.tables) {
-      values["tool"].push_back(table.tool);
-      values["library"].push_back(table.library);
-      values["devices"].push_back(devices_of(table));
-      values["hosts"].push_back(hosts_of(table));
-      values["command"].push_back(table.command);
-      values["matrix"].push_back(table.matrix);
+      std::size_t at = 0;
+      for (const std::string& value : {table.tool, table.library, devices_of(table),
+                                       hosts_of(table), table.command, table.matrix}) {
+        add_new(values.at(++at).second, value);
+      }
     }
   }
   Facts facts;
-  for (const char* key :
-       {"imported-from", "tool", "library", "devices", "hosts", "command", "matrix"}) {
-    const std::string value = distinct_of(values[key]);
-    if (!value.empty()) facts.emplace_back(key, value);
+  for (const auto& [key, all] : values) {
+    if (!all.empty()) facts.emplace_back(key, join(all, "; "));
   }
   return facts;
 }
-
-namespace {
-
 constexpr Bytes kMostBytes = Bytes{1} << 53U;
 
 std::size_t to_size(int count) { return static_cast<std::size_t>(count); }

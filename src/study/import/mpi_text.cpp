@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
 #include "study/import/log_reader.hpp"
 
-// What the OSU micro-benchmarks print: osu_allreduce and its like.
-// What the Intel MPI Benchmarks print: IMB-MPI1 Allreduce and its like.
+// What the OSU micro-benchmarks (osu_allreduce and its like) and the Intel MPI Benchmarks (IMB-MPI1
+// Allreduce and its like) print: lines of comment, a line of titles, and rows of a size and times.
 namespace busbar::study {
 namespace {
 
-/// "Allreduce" of "# OSU MPI-CUDA Allreduce Latency Test v7.3".
-void read_title(LogTable& table, std::string_view text) {
-  const std::vector<std::string> words = split_words(text);
-  const auto latency = std::find(words.begin(), words.end(), "Latency");
-  if (latency - words.begin() > 3) table.collective = join({words.begin() + 3, latency}, " ");
-  table.tool = words.back().starts_with('v') ? "OSU " + words.back().substr(1) : "OSU";
-  table.backend = words.size() > 2 && words[2].starts_with("NCCL") ? "nccl" : "mpi";
-}
+using Words = std::vector<std::string>;
 
-/// Where no line "# Datatype" says otherwise: reductions are of floats, all else of chars.
-std::string usual_type(const LogTable& table) {
-  const Collective* known = find_collective(table.collective);
-  return known != nullptr && known->reduces ? "float" : "int8";
+bool reduces(std::string_view collective) {
+  const Collective* known = find_collective(collective);
+  return known != nullptr && known->reduces;
 }
 
 std::string type_of(std::string_view mpi_name) {
@@ -36,9 +27,9 @@ std::string type_of(std::string_view mpi_name) {
   return mpi_name.find("INT") != std::string_view::npos ? "int32" : "int8";
 }
 
-/// Column titles have blanks in them; two or more separate them.
-std::vector<std::string> titles_of(std::string_view text) {
-  std::vector<std::string> titles{""};
+/// OSU's titles have blanks in them; two or more separate them.
+Words titles_of(std::string_view text) {
+  Words titles{""};
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool gap = text[i] == '\t' || text.substr(i, 2) == "  ";
     if (gap && !titles.back().empty()) titles.emplace_back();
@@ -50,70 +41,129 @@ std::vector<std::string> titles_of(std::string_view text) {
   return titles;
 }
 
-class OsuText {
+/// Columns of times, and how they are over ranks: the slowest rank's mean where it is printed, as
+/// our own programs aggregate.
+struct TimeColumn {
+  std::string_view title;
+  std::string_view aggregation;
+};
+constexpr std::array<TimeColumn, 4> kTimes{
+    {{"Max Latency", "max"}, {"t_max[usec]", "max"}, {"Avg Latency", "mean"}, {"Latency", "mean"}}};
+
+class MpiText {
  public:
-  OsuText(const std::string& path, const LogReading& reading)
+  MpiText(const std::string& path, const LogReading& reading)
       : reading_(reading), log_{.path = path} {}
 
   void read(const LogLine& line) {
     const std::string_view text = line.text;
-    const std::vector<std::string> words = split_words(text);
+    const Words words = split_words(text);
     if (words.empty()) return;
     if (text.starts_with("# OSU ")) {
-      log_.tables.push_back({.command = command_, .cadence = "streaming"});
-      titles_.clear();
-      read_title(log_.tables.back(), text);
-      log_.tables.back().ranks = processes_of_command(split_words(command_));
-      type_ = usual_type(log_.tables.back());
+      open_osu(words);
+    } else if (text.starts_with("# Benchmarking ") && words.size() > 2) {
+      open_imb(words[2]);
     } else if (text.starts_with("# Datatype:") && words.size() > 2) {
       type_ = type_of(words[2]);
+    } else if (words.front() == "#bytes") {
+      titles_ = words;
     } else if (text.starts_with("# Size") || text.starts_with("Size")) {
       titles_ = titles_of(text.substr(text.find("Size")));
     } else if (text.find("osu_") != std::string_view::npos && titles_.empty()) {
       command_ = text;
-    } else if (!titles_.empty() && to_number<std::uint64_t>(words.front())) {
+    } else if (text.starts_with('#')) {
+      read_comment(words);
+    } else if (!titles_.empty() && !passes_over_ && to_number<std::uint64_t>(words.front())) {
       read_row_line(line, words);
     }
   }
   LogFile finish() { return std::move(log_); }
 
  private:
-  [[nodiscard]] std::optional<std::size_t> column(std::string_view start) const {
-    const auto found = std::find_if(titles_.begin(), titles_.end(), [&](const std::string& title) {
-      return title.starts_with(start);
-    });
-    if (found == titles_.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - titles_.begin());
+  /// "# OSU MPI-CUDA Allreduce Latency Test v7.3". Where no line "# Datatype" says otherwise,
+  /// reductions are of floats, all else of chars.
+  void open_osu(const Words& words) {
+    LogTable table{.tool = "OSU", .backend = "mpi", .command = command_, .cadence = "streaming"};
+    const auto latency = std::find(words.begin(), words.end(), "Latency");
+    if (latency - words.begin() > 3) table.collective = join({words.begin() + 3, latency}, " ");
+    if (words.back().starts_with('v')) table.tool += " " + words.back().substr(1);
+    if (words.size() > 2 && words[2].starts_with("NCCL")) table.backend = "nccl";
+    table.ranks = processes_of_command(split_words(command_));
+    type_ = reduces(table.collective) ? "float" : "int8";
+    open(std::move(table));
+  }
+  /// Benchmarks that are no collective of ours (PingPong, Barrier) are passed over.
+  void open_imb(const std::string& collective) {
+    passes_over_ = find_collective(collective) == nullptr;
+    if (passes_over_) return;
+    type_ = reduces(collective) ? imb_reduced_type_ : imb_type_;
+    open({.collective = collective,
+          .tool = imb_tool_,
+          .backend = "mpi",
+          .command = command_,
+          .cadence = "streaming"});
+  }
+  void open(LogTable table) {
+    log_.tables.push_back(std::move(table));
+    titles_.clear();
   }
 
-  /// The slowest rank's mean where it is printed, as our own programs aggregate; else the mean.
-  void read_row_line(const LogLine& line, const std::vector<std::string>& words) {
+  /// What stands once above all benchmarks of IMB, and the processes of each.
+  void read_comment(const Words& words) {
+    const auto after = [&](std::string_view word) {
+      const auto found = std::find(words.begin(), words.end(), word);
+      return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
+    };
+    if (std::string version = after("Benchmarks"); !version.empty()) {
+      if (version.ends_with(',')) version.pop_back();
+      imb_tool_ = "IMB " + version;
+    } else if (after("MPI_Datatype") == ":" && words.size() > 3) {
+      imb_type_ = type_of(words.back());
+    } else if (after("MPI_Datatype") == "for") {
+      imb_reduced_type_ = type_of(words.back());
+    } else if (words.size() > 3 && words[1] == "#processes" && !log_.tables.empty() &&
+               !passes_over_) {
+      log_.tables.back().ranks = small_number(words[3]);
+    } else if (words.size() > 1 && words[1].find("IMB-") != std::string::npos) {
+      command_ = join({words.begin() + 1, words.end()}, " ");
+    }
+  }
+
+  /// The word below the first title that begins so, or null.
+  [[nodiscard]] const std::string* cell(const Words& words, std::string_view title) const {
+    const auto found = std::find_if(titles_.begin(), titles_.end(),
+                                    [&](const std::string& one) { return one.starts_with(title); });
+    return found == titles_.end() ? nullptr
+                                  : &words[static_cast<std::size_t>(found - titles_.begin())];
+  }
+
+  void read_row_line(const LogLine& line, const Words& words) {
+    const auto refuse = [&](std::string_view why) { bad_line(log_, line, why, reading_); };
     if (log_.tables.empty()) {
-      return bad_line(log_, line, "a row without a line '# OSU ...' above it, which names the test",
-                      reading_);
+      return refuse("a row without a line '# OSU ...' above it, which names the test");
     }
-    LogTable& table = log_.tables.back();
-    const auto max = column("Max Latency");
-    const auto mean = column("Avg Latency") ? column("Avg Latency") : column("Latency");
-    const auto time = max ? max : mean;
-    if (!time) return bad_line(log_, line, "a row without a column of latencies", reading_);
     if (words.size() != titles_.size()) {
-      return bad_line(log_, line,
-                      fmt::format("{} where the columns' names want {}",
-                                  counted(words.size(), "word"), titles_.size()),
-                      reading_);
+      return refuse(fmt::format("{} where the columns' names want {}",
+                                counted(words.size(), "word"), titles_.size()));
     }
-    const auto latency = printed_number(words[*time]);
-    if (!latency) {
-      return bad_line(log_, line, fmt::format("'{}' is not a number", words[*time]), reading_);
-    }
+    const auto* time = std::find_if(kTimes.begin(), kTimes.end(), [&](const TimeColumn& column) {
+      return cell(words, column.title) != nullptr;
+    });
+    if (time == kTimes.end()) return refuse("a row without a column of latencies");
+    const std::string& text = *cell(words, time->title);
+    const auto latency = printed_number(text);
+    if (!latency) return refuse(fmt::format("'{}' is not a number", text));
+    LogTable& table = log_.tables.back();
     LogRow row{.line = line.number,
                .size = to_number<std::uint64_t>(words.front()).value_or(0),
-               .type = type_};
-    if (const auto rounds = column("Iterations"))
-      row.operations = to_number<std::uint64_t>(words[*rounds]);
-    row.halves.push_back({.time_us = latency});
-    table.aggregation = max ? "max" : "mean";
+               .type = type_,
+               .halves = {{.time_us = latency}}};
+    for (const std::string_view title : {"Iterations", "#repetitions"}) {
+      if (const std::string* rounds = cell(words, title)) {
+        row.operations = to_number<std::uint64_t>(*rounds);
+      }
+    }
+    table.aggregation = time->aggregation;
     table.ended = true;
     if (table.rows.empty()) table.line = line.number;
     table.rows.push_back(std::move(row));
@@ -121,125 +171,20 @@ class OsuText {
 
   const LogReading& reading_;
   LogFile log_;
-  std::vector<std::string> titles_{};
-  std::string type_{};
+  Words titles_{};
+  std::string type_{};  ///< of the rows
   std::string command_{};
+  std::string imb_tool_ = "IMB";
+  std::string imb_type_ = "int8";
+  std::string imb_reduced_type_ = "float";
+  bool passes_over_ = false;  ///< the rows of this benchmark
 };
 
 }  // namespace
 
-LogFile read_osu_text(std::span<const LogLine> lines, const std::string& path,
+LogFile read_mpi_text(std::span<const LogLine> lines, const std::string& path,
                       const LogReading& reading) {
-  OsuText reader(path, reading);
-  for (const LogLine& line : lines) reader.read(line);
-  return reader.finish();
-}
-
-namespace {
-
-/// What stands once above all benchmarks of a log.
-struct ImbHead {
-  std::string tool = "IMB";
-  std::string type = "int8";
-  std::string reduced_type = "float";
-  std::string command{};
-};
-
-class ImbText {
- public:
-  ImbText(const std::string& path, const LogReading& reading)
-      : reading_(reading), log_{.path = path} {}
-
-  void read(const LogLine& line) {
-    const std::string_view text = line.text;
-    const std::vector<std::string> words = split_words(text);
-    if (words.empty()) return;
-    if (text.starts_with("# Benchmarking ") && words.size() > 2) {
-      open_table(words[2]);
-    } else if (words.front() == "#bytes") {
-      columns_ = words;
-    } else if (text.starts_with('#')) {
-      read_comment(words);
-    } else if (!columns_.empty() && to_number<std::uint64_t>(words.front())) {
-      read_row_line(line, words);
-    }
-  }
-  LogFile finish() { return std::move(log_); }
-
- private:
-  void open_table(const std::string& collective) {
-    // Benchmarks that are no collective of ours (PingPong, Barrier) are passed over.
-    const bool known = find_collective(collective) != nullptr;
-    reads_ = known;
-    columns_.clear();
-    if (!known) return;
-    log_.tables.push_back({.collective = collective,
-                           .tool = head_.tool,
-                           .backend = "mpi",
-                           .command = head_.command,
-                           .cadence = "streaming",
-                           .ended = true});
-  }
-  void read_comment(const std::vector<std::string>& words) {
-    const auto after = [&](std::string_view word) {
-      const auto found = std::find(words.begin(), words.end(), word);
-      return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
-    };
-    if (!after("Benchmarks").empty()) {
-      std::string version = after("Benchmarks");
-      if (version.ends_with(',')) version.pop_back();
-      head_.tool = "IMB " + version;
-    } else if (after("MPI_Datatype") == ":" && words.size() > 3) {
-      head_.type = type_of(words.back());
-    } else if (after("MPI_Datatype") == "for") {
-      head_.reduced_type = type_of(words.back());
-    } else if (words.size() > 3 && words[1] == "#processes" && !log_.tables.empty() && reads_) {
-      log_.tables.back().ranks = small_number(words[3]);
-    } else if (words.size() > 1 && words[1].find("IMB-") != std::string::npos) {
-      head_.command = join({words.begin() + 1, words.end()}, " ");
-    }
-  }
-  /// t_max, the slowest rank's mean, as our own programs aggregate.
-  void read_row_line(const LogLine& line, const std::vector<std::string>& words) {
-    if (!reads_ || log_.tables.empty()) return;
-    LogTable& table = log_.tables.back();
-    const auto column = [&](std::string_view name) {
-      const auto found = std::find(columns_.begin(), columns_.end(), name);
-      return static_cast<std::size_t>(found - columns_.begin());
-    };
-    const std::size_t at = column("t_max[usec]");
-    if (at == columns_.size() || words.size() != columns_.size()) {
-      return bad_line(log_, line, "a row that does not fit the columns' names above it", reading_);
-    }
-    const auto time = printed_number(words[at]);
-    if (!time) {
-      return bad_line(log_, line, fmt::format("'{}' is not a number", words[at]), reading_);
-    }
-    const Collective* known = find_collective(table.collective);
-    LogRow row{.line = line.number,
-               .size = *to_number<std::uint64_t>(words.front()),
-               .type = known->reduces ? head_.reduced_type : head_.type};
-    if (const std::size_t rounds = column("#repetitions"); rounds < words.size()) {
-      row.operations = to_number<std::uint64_t>(words[rounds]);
-    }
-    row.halves.push_back({.time_us = time});
-    table.aggregation = "max";
-    if (table.rows.empty()) table.line = line.number;
-    table.rows.push_back(std::move(row));
-  }
-
-  const LogReading& reading_;
-  LogFile log_;
-  ImbHead head_{};
-  std::vector<std::string> columns_{};
-  bool reads_ = false;
-};
-
-}  // namespace
-
-LogFile read_imb_text(std::span<const LogLine> lines, const std::string& path,
-                      const LogReading& reading) {
-  ImbText reader(path, reading);
+  MpiText reader(path, reading);
   for (const LogLine& line : lines) reader.read(line);
   return reader.finish();
 }

@@ -18,87 +18,72 @@
 namespace busbar::study {
 namespace {
 
-bool is_time(std::string_view column) { return column == "time" || column == "cputime"; }
+using View = std::string_view;
 
-std::size_t words_in(std::string_view column) { return column == "timestamp" ? 2 : 1; }
+bool is_time(View column) { return column == "time" || column == "cputime"; }
 
-bool is_word(std::string_view text) {
+std::size_t words_in(View column) { return column == "timestamp" ? 2 : 1; }
+
+bool is_word(View text) {
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
 }
 
-Printed number_in(std::string_view column, std::string_view word) {
-  const auto value = printed_number(word);
-  if (!value) throw usage_error(fmt::format("column {}: '{}' is not a number", column, word));
+/// The value of a cell, or a refusal.
+template <class Value>
+Value checked(const std::optional<Value>& value, View column, View word, View what) {
+  if (!value) throw usage_error(fmt::format("column {}: '{}' is {}", column, word, what));
   return *value;
 }
-
-std::uint64_t count_in(std::string_view column, std::string_view word) {
-  const auto value = to_number<std::uint64_t>(word);
-  if (!value) throw usage_error(fmt::format("column {}: '{}' is not a whole number", column, word));
-  return *value;
+Printed number_in(View column, View word) {
+  return checked(printed_number(word), column, word, "not a number");
+}
+std::uint64_t count_in(View column, View word) {
+  return checked(to_number<std::uint64_t>(word), column, word, "not a whole number");
+}
+int small_in(View column, View word) {
+  return checked(small_number(word), column, word, "not a small number");
+}
+std::string type_in(View column, View word) {
+  const auto type = is_type_name(word) ? std::optional(std::string(word)) : std::nullopt;
+  return checked(type, column, word, "no element type");
+}
+/// Of a check: N/A where there was none.
+std::optional<double> check_in(View column, View word) {
+  return word == "N/A" ? std::nullopt : std::optional(number_in(column, word).value);
 }
 
-int small_in(std::string_view column, std::string_view word) {
-  const auto value = small_number(word);
-  if (!value) throw usage_error(fmt::format("column {}: '{}' is not a small number", column, word));
-  return *value;
-}
+/// A column of nccl-tests, and where its word goes: into the row, or the half that a time began.
+struct NcclColumn {
+  View name;
+  void (*set)(LogRow& row, LogHalf& half, View column, View word);
+};
 
-std::optional<double> checked_in(std::string_view column, std::string_view word) {
-  if (word == "N/A") return std::nullopt;
-  return number_in(column, word).value;
-}
+constexpr auto kColumns = std::to_array<NcclColumn>({
+    {"size", [](LogRow& row, LogHalf&, View c, View w) { row.size = count_in(c, w); }},
+    {"count", [](LogRow& row, LogHalf&, View c, View w) { row.count = count_in(c, w); }},
+    {"type", [](LogRow& row, LogHalf&, View c, View w) { row.type = type_in(c, w); }},
+    {"redop", [](LogRow& row, LogHalf&, View, View w) { row.op = w; }},
+    {"root", [](LogRow& row, LogHalf&, View c, View w) { row.root = small_in(c, w); }},
+    {"nodes", [](LogRow& row, LogHalf&, View c, View w) { row.nodes = small_in(c, w); }},
+    {"#iters", [](LogRow& row, LogHalf&, View c, View w) { row.operations = count_in(c, w); }},
+    {"time", [](LogRow&, LogHalf& half, View c, View w) { half.time_us = number_in(c, w); }},
+    {"cputime", [](LogRow&, LogHalf& half, View c, View w) { half.cpu_time_us = number_in(c, w); }},
+    {"algbw", [](LogRow&, LogHalf& half, View c, View w) { half.algbw_GBps = number_in(c, w); }},
+    {"busbw", [](LogRow&, LogHalf& half, View c, View w) { half.busbw_GBps = number_in(c, w); }},
+    {"#wrong", [](LogRow&, LogHalf& half, View c, View w) { half.wrong = check_in(c, w); }},
+    {"error", [](LogRow&, LogHalf& half, View c, View w) { half.error = check_in(c, w); }},
+    {"i_min", [](LogRow&, LogHalf& half, View c, View w) { half.min_us = number_in(c, w).value; }},
+    {"i_max", [](LogRow&, LogHalf& half, View c, View w) { half.max_us = number_in(c, w).value; }},
+    {"i_p99", [](LogRow&, LogHalf& half, View c, View w) { half.p99_us = number_in(c, w).value; }},
+});
 
-void set_type(LogRow& row, std::string_view word) {
-  if (!is_type_name(word)) {
-    throw usage_error(fmt::format("column type: '{}' is no element type", word));
-  }
-  row.type = word;
-}
-
-/// A column that stands once in a row; false where it is not one of them.
-bool set_of_row(LogRow& row, std::string_view column, std::string_view word) {
-  if (column == "size") {
-    row.size = count_in(column, word);
-  } else if (column == "count") {
-    row.count = count_in(column, word);
-  } else if (column == "type") {
-    set_type(row, word);
-  } else if (column == "redop") {
-    row.op = word;
-  } else if (column == "root") {
-    row.root = small_in(column, word);
-  } else if (column == "nodes") {
-    row.nodes = small_in(column, word);
-  } else if (column == "#iters") {
-    row.operations = count_in(column, word);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-/// A column of a half; unknown columns are skipped.
-void set_of_half(LogHalf& half, std::string_view column, std::string_view word) {
-  if (column == "time") {
-    half.time_us = number_in(column, word);
-  } else if (column == "cputime") {
-    half.cpu_time_us = number_in(column, word);
-  } else if (column == "algbw") {
-    half.algbw_GBps = number_in(column, word);
-  } else if (column == "busbw") {
-    half.busbw_GBps = number_in(column, word);
-  } else if (column == "#wrong") {
-    half.wrong = checked_in(column, word);
-  } else if (column == "error") {
-    half.error = checked_in(column, word);
-  } else if (column == "i_min") {
-    half.min_us = number_in(column, word).value;
-  } else if (column == "i_max") {
-    half.max_us = number_in(column, word).value;
-  } else if (column == "i_p99") {
-    half.p99_us = number_in(column, word).value;
-  }
+/// Unknown columns are skipped.
+void set_cell(LogRow& row, View column, View word) {
+  const auto* known = std::find_if(kColumns.begin(), kColumns.end(),
+                                   [&](const NcclColumn& one) { return one.name == column; });
+  LogHalf before_any;  // columns of a half that stand before its time
+  if (known == kColumns.end()) return;
+  known->set(row, row.halves.empty() ? before_any : row.halves.back(), column, word);
 }
 
 /// Old versions leave the reduction out where there is none, and the column's name stands.
@@ -174,8 +159,8 @@ LogRow read_row(const LogColumns& columns, std::span<const std::string> words) {
     const std::string& word = words[at];
     if (column == "timestamp") {
       row.finished_at = word + ' ' + words[at + 1];
-    } else if (!set_of_row(row, column, word) && !row.halves.empty()) {
-      set_of_half(row.halves.back(), column, word);
+    } else {
+      set_cell(row, column, word);
     }
     at += words_in(column);
   }

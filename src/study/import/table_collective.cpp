@@ -12,7 +12,7 @@
 namespace busbar::study {
 namespace {
 
-constexpr int kMostRanks = 65536;
+constexpr int kMostInferred = 65536;
 constexpr double kSlack = 1e-6;  // of the arithmetic itself
 
 struct Observation {
@@ -89,8 +89,8 @@ RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& colle
     });
   };
   const bool constant = collective.bus_factor(2) == collective.bus_factor(3);
-  if (constant) return fits(2) ? RanksAllowed{.least = 2, .most = kMostRanks} : allowed;
-  for (int ranks = 2; ranks <= kMostRanks; ++ranks) {
+  if (constant) return fits(2) ? RanksAllowed{.least = 2, .most = kMostInferred} : allowed;
+  for (int ranks = 2; ranks <= kMostInferred; ++ranks) {
     if (!fits(ranks)) continue;
     if (allowed.least == 0) allowed.least = ranks;
     allowed.most = ranks;
@@ -134,7 +134,7 @@ bool has_column(const LogTable& table, std::string_view name) {
 /// How many times the count goes into the size; 0 where it does not, or the row has no count.
 int parts_of(const LogRow& row) {
   const Bytes part = row.count * size_of_type(row.type);
-  if (part == 0 || row.size % part != 0 || row.size / part > kMostRanks) return 0;
+  if (part == 0 || row.size % part != 0 || row.size / part > kMostInferred) return 0;
   return static_cast<int>(row.size / part);
 }
 
@@ -167,10 +167,10 @@ void RowEvidence::read_root() {
   const auto has_root = [](const LogRow& row) { return row.root && *row.root >= 0; };
   const auto has_none = [](const LogRow& row) { return row.root && *row.root < 0; };
   if (std::any_of(rows_.begin(), rows_.end(), has_root)) {
-    rooted_ = Answer::Yes;
+    rooted_ = true;
   } else if (std::any_of(rows_.begin(), rows_.end(), has_none) ||
              (!table_.columns.empty() && !has_root_column_)) {
-    rooted_ = Answer::No;
+    rooted_ = false;
   }
 }
 
@@ -183,13 +183,13 @@ void RowEvidence::read_parts() {
     if (!same) return;
   }
   if (parts_ == 0 || ranks_ == 1) return;
-  parted_ = parts_ > 1 ? Answer::Yes : Answer::No;
+  parted_ = parts_ > 1;
 }
 
 void RowEvidence::read_checks() {
   for (const LogRow& row : rows_) {
     if (row.halves.size() != 2 || !was_checked(row.halves[0])) continue;
-    checked_in_place_ = was_checked(row.halves[1]) ? Answer::Yes : Answer::No;
+    checked_in_place_ = was_checked(row.halves[1]);
     return;
   }
 }
@@ -215,14 +215,14 @@ bool RowEvidence::allows(const Collective& collective) const {
   // Of all that do not reduce, send-receive alone has a redop since September 2022.
   const bool op_fits = collective.name == "sendrecv" || reduces == collective.reduces ||
                        (op_.empty() && table_.columns.empty());
-  const auto fits = [](Answer answer, bool value) {
-    return answer == Answer::Unknown || (answer == Answer::Yes) == value;
+  const auto fits = [](std::optional<bool> seen, bool value) {
+    return seen.value_or(value) == value;
   };
   // Earlier versions verified in place what they could not do in place.
-  const bool old = checked_in_place_ == Answer::Yes && op_.empty();
+  const bool old = checked_in_place_ == true && op_.empty();
   const bool parts_fit =
       fits(parted_, collective.counts_parts) &&
-      (!collective.counts_parts || parted_ != Answer::Yes || !ranks_ || parts_ == *ranks_);
+      (!collective.counts_parts || parted_ != true || !ranks_ || parts_ == *ranks_);
   return op_fits && fits(rooted_, collective.rooted) && parts_fit && allows_columns(collective) &&
          (old || fits(checked_in_place_, collective.checks_in_place)) && allows_factor(collective);
 }
@@ -244,10 +244,10 @@ std::string RowEvidence::text() const {
   std::vector<std::string> words;
   const char* no_op = has_op_column_ ? "an empty redop" : "no redop";
   words.push_back(op_.empty() ? no_op : "redop " + op_);
-  if (rooted_ != Answer::Unknown) words.emplace_back(rooted_ == Answer::Yes ? "a root" : "no root");
-  if (parted_ == Answer::Yes) words.push_back(fmt::format("a count of 1/{} of the size", parts_));
-  if (checked_in_place_ == Answer::No) words.emplace_back("not verified in place");
-  if (checked_in_place_ == Answer::Yes && op_ == "none") words.emplace_back("verified in place");
+  if (rooted_) words.emplace_back(*rooted_ ? "a root" : "no root");
+  if (parted_ == true) words.push_back(fmt::format("a count of 1/{} of the size", parts_));
+  if (checked_in_place_ == false) words.emplace_back("not verified in place");
+  if (checked_in_place_ == true && op_ == "none") words.emplace_back("verified in place");
   if (const auto factor = measured_factor(rows_)) {
     words.push_back(fmt::format("bus bandwidth {:.4g} times size over time", *factor));
   }

@@ -63,8 +63,6 @@ class RowEvidence {
   [[nodiscard]] std::string text() const;
 
  private:
-  enum class Answer { Unknown, No, Yes };
-
   void read_root();
   void read_parts();
   void read_checks();
@@ -76,10 +74,10 @@ class RowEvidence {
   bool has_op_column_ = false;
   bool has_root_column_ = false;
   std::string op_{};  ///< of the rows; empty where the log has none
-  Answer rooted_ = Answer::Unknown;
-  Answer parted_ = Answer::Unknown;
+  std::optional<bool> rooted_{};
+  std::optional<bool> parted_{};  ///< the count is of one of equal parts
   int parts_ = 0;
-  Answer checked_in_place_ = Answer::Unknown;
+  std::optional<bool> checked_in_place_{};
 };
 
 /// The collective of a table, and who said it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
-#include "study/import/pair_matrix.hpp"
+#include "study/import/log_reader.hpp"
 
 #include <filesystem>
 #include <tuple>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/pair_matrix.hpp"
-
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "study/import/log_reader.hpp"
 #include "study/import/nccl_text.hpp"
 
 // What p2pBandwidthLatencyTest of NVIDIA's CUDA samples prints. In its source a row's GPU is where
@@ -20,6 +21,27 @@
 // that the data goes the other way (its source, device_to_device_memcpy_read_ce and its like).
 namespace busbar::study {
 namespace {
+
+/// Rates of copies from one GPU to another, one pair at a time, as a tool prints them.
+struct PairMatrix {
+  std::size_t line = 0;    ///< of its title
+  std::string name{};      ///< for --matrix
+  bool row_sends = true;   ///< a row's GPU is where the copies come from; else a column's
+  bool preferred = false;  ///< taken where the user names none
+  std::size_t columns = 0;
+  std::vector<std::vector<std::optional<Printed>>> rows{};  ///< in GB/s
+};
+
+/// What a log of matrices has besides them.
+struct PairLog {
+  LogFile log{};
+  LogTable table{.tool = "nvbandwidth"};  ///< tool, devices
+  std::string type = "int8";              ///< of the elements
+  std::vector<PairMatrix> matrices{};
+  std::vector<std::string> others{};  ///< names of matrices that are not of one-way copies
+  std::optional<Bytes> usual_size{};  ///< of a copy, where the log does not have it
+  std::string usual_because{};        ///< "its own since version 0.7"
+};
 
 std::string names_of(const std::vector<PairMatrix>& matrices) {
   return join_each(matrices, ", ", [](const PairMatrix& matrix) { return matrix.name; });
@@ -95,11 +117,10 @@ LogRow row_of(const PairLog& pairs, const PairMatrix& matrix, std::size_t row, s
           .halves = {{.algbw_GBps = rate, .busbw_GBps = rate}}};
 }
 
-}  // namespace
-
+/// A row of a matrix: its number, and a rate or N/A for each column. False where the words are
+/// none; refuses or skips a row of another length.
 bool read_matrix_row(LogFile& log, PairMatrix& matrix, const LogLine& line,
-                     const LogReading& reading) {
-  const std::vector<std::string> words = split_words(line.text);
+                     const std::vector<std::string>& words, const LogReading& reading) {
   if (words.empty() || to_number<std::uint64_t>(words.front()) != matrix.rows.size()) return false;
   std::vector<std::optional<Printed>> cells;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -115,7 +136,11 @@ bool read_matrix_row(LogFile& log, PairMatrix& matrix, const LogLine& line,
   return true;
 }
 
+/// One matrix as rows of send-receive pairs: the user's, or the tool's preferred one. Throws Error
+/// (Usage) naming --matrix or --size where it is unknown which matrix or of what size.
 LogFile log_of_pairs(PairLog pairs, const LogReading& reading) {
+  // A test that was waived has no matrix.
+  std::erase_if(pairs.matrices, [](const PairMatrix& matrix) { return matrix.rows.empty(); });
   const PairMatrix& matrix = choose(pairs, reading.matrix);
   LogTable& table = pairs.table;
   table.line = matrix.line;
@@ -151,94 +176,7 @@ LogFile log_of_pairs(PairLog pairs, const LogReading& reading) {
   return std::move(pairs.log);
 }
 
-namespace {
-
-constexpr Bytes kInt = 4;
-constexpr Bytes kOldInts = 10'000'000 * kInt;
-constexpr Bytes kInts = 40'000'000 * kInt;
-constexpr std::string_view kTitle = "Matrix (GB/s)";
-
-class P2pText {
- public:
-  P2pText(const std::string& path, const LogReading& reading) : reading_(reading) {
-    pairs_.log.path = path;
-    pairs_.table.tool = "p2pBandwidthLatencyTest";
-    pairs_.table.operations = 5;
-    pairs_.type = "int32";
-    pairs_.usual_size = kOldInts;
-    pairs_.usual_because = "which p2pBandwidthLatencyTest always had before 2018";
-  }
-
-  void read(const LogLine& line) {
-    const std::string_view text = line.text;
-    const std::vector<std::string> words = split_words(text);
-    if (text.starts_with("Device: ")) {
-      read_device(text);
-    } else if (text.find("Matrix") != std::string_view::npos) {
-      open_matrix(line);
-    } else if (!words.empty() && words.front() == "D\\D" && open_) {
-      PairMatrix& matrix = pairs_.matrices.back();
-      if (matrix.rows.empty()) matrix.columns = words.size() - 1;
-    } else if (open_ && !read_matrix_row(pairs_.log, pairs_.matrices.back(), line, reading_)) {
-      open_ = false;
-    }
-  }
-  LogFile finish() { return log_of_pairs(std::move(pairs_), reading_); }
-
- private:
-  /// "Device: 0, Tesla P100-SXM2-16GB, pciBusID: 6, ..."
-  void read_device(std::string_view text) {
-    const std::vector<std::string> parts = split(text, ',');
-    const int rank = static_cast<int>(pairs_.table.devices.size());
-    if (parts.size() > 1) {
-      pairs_.table.devices.push_back({.rank = rank, .name = std::string(trim(parts[1]))});
-    }
-  }
-  void open_matrix(const LogLine& line) {
-    const std::string_view text = line.text;
-    open_ = text.starts_with("Unidirectional") && text.ends_with(kTitle);
-    const std::string name(trim(text.substr(0, text.find("Matrix"))));
-    if (!open_) {
-      if (text.starts_with("Bidirectional")) pairs_.others.push_back(name);
-      return;
-    }
-    const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-    if (has("(P2P ")) {
-      pairs_.usual_size = kInts;
-      pairs_.usual_because =
-          fmt::format("p2pBandwidthLatencyTest's own since June 2020 ({} before)", kOldInts);
-    }
-    pairs_.matrices.push_back({.line = line.number,
-                               .name = name,
-                               .row_sends = has("Writes"),
-                               .preferred = has("P2P=Enabled")});
-    // The copies without P2P are made as those with it, which are titled later.
-    if (has("(P2P Writes)")) pairs_.matrices.front().row_sends = true;
-  }
-
-  const LogReading& reading_;
-  PairLog pairs_{};
-  bool open_ = false;  ///< rows of the last matrix follow
-};
-
-}  // namespace
-
-LogFile read_p2p_text(std::span<const LogLine> lines, const std::string& path,
-                      const LogReading& reading) {
-  P2pText reader(path, reading);
-  for (const LogLine& line : lines) reader.read(line);
-  return reader.finish();
-}
-
-namespace {
-
 using Json = nlohmann::json;
-
-PairLog pair_log(const std::string& path) {
-  PairLog pairs{.log = {.path = path}, .type = "int8"};
-  pairs.table.tool = "nvbandwidth";
-  return pairs;
-}
 
 /// "v0.8": copies of 512 MiB since 0.7, of 64 MiB before; 0 stands for what was never published.
 void read_version(PairLog& pairs, std::string_view version) {
@@ -255,18 +193,44 @@ void read_version(PairLog& pairs, std::string_view version) {
   pairs.usual_because = fmt::format("nvbandwidth's own {} version 0.7", old ? "before" : "since");
 }
 
-/// Nothing where the test is none of one-way copies between two GPUs.
-std::optional<PairMatrix> matrix_of(PairLog& pairs, std::string name, std::size_t line) {
+/// Opens the matrix of a test of nvbandwidth; false where it is none of one-way copies between two
+/// GPUs.
+bool open_test(PairLog& pairs, std::string name, std::size_t line) {
   if (name.ends_with('.')) name.pop_back();
   const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  const bool read = has("device_to_device_memcpy_read_");
   const bool write = has("device_to_device_memcpy_write_");
-  if (read || write) {
-    return PairMatrix{
-        .line = line, .name = name, .row_sends = write, .preferred = has("_memcpy_write_ce")};
-  }
   if (has("device_to_device_bidirectional")) pairs.others.push_back(name);
-  return std::nullopt;
+  if (!write && !has("device_to_device_memcpy_read_")) return false;
+  pairs.matrices.push_back(
+      {.line = line, .name = name, .row_sends = write, .preferred = has("_memcpy_write_ce")});
+  return true;
+}
+
+/// Opens the matrix of p2pBandwidthLatencyTest with this title; false where it is none of one-way
+/// copies.
+bool open_p2p(PairLog& pairs, std::string_view title, std::size_t line) {
+  constexpr Bytes kOldCopy = 40'000'000;
+  constexpr Bytes kCopy = 160'000'000;
+  const std::string name(trim(title.substr(0, title.find("Matrix"))));
+  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  if (title.starts_with("Bidirectional")) pairs.others.push_back(name);
+  if (!title.starts_with("Unidirectional") || !title.ends_with("Matrix (GB/s)")) return false;
+  pairs.table.tool = "p2pBandwidthLatencyTest";
+  pairs.table.operations = 5;
+  pairs.type = "int32";
+  if (has("(P2P ")) {
+    pairs.usual_size = kCopy;
+    pairs.usual_because =
+        fmt::format("p2pBandwidthLatencyTest's own since June 2020 ({} before)", kOldCopy);
+  } else if (!pairs.usual_size) {
+    pairs.usual_size = kOldCopy;
+    pairs.usual_because = "which p2pBandwidthLatencyTest always had before 2018";
+  }
+  pairs.matrices.push_back(
+      {.line = line, .name = name, .row_sends = has("Writes"), .preferred = has("P2P=Enabled")});
+  // The copies without P2P are made as those with it, which are titled later.
+  if (has("(P2P Writes)")) pairs.matrices.front().row_sends = true;
+  return true;
 }
 
 /// "NVIDIA H100 (00000000:18:00)" without the bus.
@@ -281,61 +245,24 @@ std::string in_brackets(std::string_view text) {
   return std::string(rest.substr(0, rest.find(')')));
 }
 
-class NvbandwidthText {
- public:
-  NvbandwidthText(const std::string& path, const LogReading& reading)
-      : reading_(reading), pairs_(pair_log(path)) {}
-
-  void read(const LogLine& line) {
-    const std::vector<std::string> words = split_words(line.text);
-    if (words.size() == 3 && line.text.starts_with("nvbandwidth Version:")) {
-      read_version(pairs_, words.back());
-    } else if (words.size() == 2 && words.front() == "Running") {
-      open_ = false;
-      auto matrix = matrix_of(pairs_, words.back(), line.number);
-      if (!matrix) return;
-      open_ = true;
-      pairs_.matrices.push_back(std::move(*matrix));
-    } else if (words.size() > 2 && (words[0] == "Device" || words[0] == "Process")) {
-      read_device(line.text, words);
-    } else if (open_ && !words.empty()) {
-      read_cells(line, words);
-    }
-  }
-  LogFile finish() {
-    // A test that was waived has no matrix.
-    std::erase_if(pairs_.matrices, [](const PairMatrix& matrix) { return matrix.rows.empty(); });
-    return log_of_pairs(std::move(pairs_), reading_);
-  }
-
- private:
-  /// "Device 0: NAME (BUS)", or of several nodes "Process 0 (HOST): device 0: NAME (BUS)".
-  void read_device(std::string_view text, const std::vector<std::string>& words) {
-    const bool process = words[0] == "Process";
+/// "Device: 0, NAME, pciBusID: 6, ..." of p2pBandwidthLatencyTest; of nvbandwidth
+/// "Device 0: NAME (BUS)", or of several nodes "Process 0 (HOST): device 0: NAME (BUS)".
+void read_device(LogTable& table, std::string_view text) {
+  LogDevice device{.rank = static_cast<int>(table.devices.size())};
+  if (text.starts_with("Device: ")) {
+    const std::vector<std::string> parts = split(text, ',');
+    if (parts.size() < 2) return;
+    device.name = trim(parts[1]);
+  } else {
+    const bool process = text.starts_with("Process");
     const std::size_t name = process ? text.rfind("device ") : 0;
     const std::size_t colon = text.find(": ", name == std::string_view::npos ? 0 : name);
     if (colon == std::string_view::npos) return;
-    LogDevice device{.rank = static_cast<int>(pairs_.table.devices.size()),
-                     .name = without_bus(text.substr(colon + 2))};
+    device.name = without_bus(text.substr(colon + 2));
     if (process) device.host = in_brackets(text);
-    pairs_.table.devices.push_back(std::move(device));
   }
-  void read_cells(const LogLine& line, const std::vector<std::string>& words) {
-    PairMatrix& matrix = pairs_.matrices.back();
-    const bool title = words.front() == "memcpy";
-    if (title) return;
-    const bool names = matrix.columns == 0 && words.front() == "0";
-    if (names) {
-      matrix.columns = words.size();
-    } else if (!read_matrix_row(pairs_.log, matrix, line, reading_)) {
-      open_ = false;
-    }
-  }
-
-  const LogReading& reading_;
-  PairLog pairs_;
-  bool open_ = false;  ///< rows of the last matrix follow
-};
+  table.devices.push_back(std::move(device));
+}
 
 void read_rows(PairMatrix& matrix, const Json& rows) {
   for (const Json& row : rows) {
@@ -350,7 +277,7 @@ void read_rows(PairMatrix& matrix, const Json& rows) {
 }
 
 PairLog pairs_of(const Json& root, const std::string& path) {
-  PairLog pairs = pair_log(path);
+  PairLog pairs{.log = {.path = path}};
   const Json& json = root.at("nvbandwidth");
   if (json.contains("version")) read_version(pairs, json["version"].get<std::string>());
   for (const Json& device : json.value("GPU Device list", Json::array())) {
@@ -363,21 +290,43 @@ PairLog pairs_of(const Json& root, const std::string& path) {
   }
   for (const Json& test : json.value("testcases", Json::array())) {
     if (!test.contains("bandwidth_matrix")) continue;
-    auto matrix = matrix_of(pairs, test.at("name").get<std::string>(), 1);
-    if (!matrix) continue;
-    read_rows(*matrix, test["bandwidth_matrix"]);
-    pairs.matrices.push_back(std::move(*matrix));
+    if (open_test(pairs, test.at("name").get<std::string>(), 1)) {
+      read_rows(pairs.matrices.back(), test["bandwidth_matrix"]);
+    }
   }
   return pairs;
 }
 
 }  // namespace
 
-LogFile read_nvbandwidth_text(std::span<const LogLine> lines, const std::string& path,
-                              const LogReading& reading) {
-  NvbandwidthText reader(path, reading);
-  for (const LogLine& line : lines) reader.read(line);
-  return reader.finish();
+LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
+                        const LogReading& reading) {
+  PairLog pairs{.log = {.path = path}};
+  bool open = false;  // rows of the last matrix follow
+  for (const LogLine& line : lines) {
+    const std::string_view text = line.text;
+    const std::vector<std::string> words = split_words(text);
+    if (words.empty()) continue;
+    if (words.size() == 3 && text.starts_with("nvbandwidth Version:")) {
+      read_version(pairs, words.back());
+    } else if (words.size() == 2 && words.front() == "Running") {
+      open = open_test(pairs, words.back(), line.number);
+    } else if (text.find("Matrix") != std::string_view::npos) {
+      open = open_p2p(pairs, text, line.number);
+    } else if (words.size() > 2 &&
+               (words.front().starts_with("Device") || words.front() == "Process")) {
+      read_device(pairs.table, text);
+    } else if (open && words.front() != "memcpy") {
+      PairMatrix& matrix = pairs.matrices.back();
+      const bool has_corner = words.front() == "D\\D";
+      if (has_corner || (matrix.columns == 0 && words.front() == "0")) {
+        matrix.columns = words.size() - (has_corner ? 1 : 0);
+      } else {
+        open = read_matrix_row(pairs.log, matrix, line, words, reading);
+      }
+    }
+  }
+  return log_of_pairs(std::move(pairs), reading);
 }
 
 LogFile read_nvbandwidth_json(std::string_view text, const std::string& path,
