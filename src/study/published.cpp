@@ -17,7 +17,7 @@
 namespace busbar {
 namespace {
 
-constexpr std::string_view kDocument = "docs/published.md";
+constexpr std::string_view kPublishedDocument = "docs/published.md";
 constexpr std::array<Relation, 3> kRelations{Relation::Equal, Relation::About, Relation::Above};
 
 /// Short names of sources and what they stand for.
@@ -110,7 +110,7 @@ std::string_view name(Relation relation) {
 }
 
 Published parse_published(std::string_view text, std::string_view origin) {
-  const toml::table table = parse_toml(text, origin, kDocument);
+  const toml::table table = parse_toml(text, origin, kPublishedDocument);
   const TomlFields fields(table, origin, "the file");
   fields.allow_only({"source", "rate", "ratio"});
   const Sources sources = read_sources(fields);

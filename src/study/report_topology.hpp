@@ -27,7 +27,5 @@ inline constexpr double kAvoid = 1.25;
 /// What makes a comparison unsafe: different versions of libraries, measured beside simulated,
 /// different cadence; one sentence each.
 [[nodiscard]] std::vector<std::string> comparison_warnings(const ReportData& data);
-/// Names, in order.
-[[nodiscard]] std::vector<std::string> systems_without_topology(const ReportData& data);
 
 }  // namespace busbar

@@ -39,20 +39,22 @@ SizeCurves curves_of(const Datasets& datasets, PlotPlacement placement = PlotPla
 SizeCurves curves_of(const Records& records, PlotPlacement placement = PlotPlacement::Out) {
   return size_curves({dataset("a", records)}, placement);
 }
+std::tuple<double, std::optional<double>, std::optional<double>> values_of(const Spread& spread) {
+  return {spread.median, spread.low, spread.high};
+}
 SizePoint point_of(const Records& records) { return curves_of(records).curves.at(0).points.at(0); }
 
 TEST(SizeCurves, TurnTheIntervalOfTheTimeIntoOneOfTheBandwidth) {
   const SizeCurves curves = curves_of(Records{row(1024, 100)});
   ASSERT_EQ(curves.curves.size(), 1U);
-  EXPECT_DOUBLE_EQ(*curves.curves[0].points[0].busbw_low, 80);
-  EXPECT_DOUBLE_EQ(*curves.curves[0].points[0].busbw_high, 125);
+  EXPECT_DOUBLE_EQ(*curves.curves[0].points[0].busbw_GBps.low, 80);
+  EXPECT_DOUBLE_EQ(*curves.curves[0].points[0].busbw_GBps.high, 125);
   EXPECT_EQ(curves.common, "a, allreduce, float sum, out of place");
 }
 
 TEST(SizeCurves, TakeTheMedianAndTheRangeOfSeveralLaunches) {
   const SizePoint point = point_of({row(1024, 100), row(1024, 130), row(1024, 110)});
-  EXPECT_EQ(std::tuple(point.busbw_GBps, point.busbw_low, point.busbw_high),
-            std::tuple(110, 100, 130));
+  EXPECT_EQ(values_of(point.busbw_GBps), std::tuple(110, 100, 130));
 }
 
 TEST(SizeCurves, HaveTheTimesOfTheLaunchesThatHaveTheBandwidths) {
@@ -61,18 +63,17 @@ TEST(SizeCurves, HaveTheTimesOfTheLaunchesThatHaveTheBandwidths) {
       with(row(1024, 120), &Record::time_median_us, 90.0, &Record::time_p99_us, 95.0);
   Record slow = with(row(1024, 100), &Record::time_median_us, 108.0, &Record::time_p99_us, 115.0);
   const SizePoint both = point_of({fast, slow});
-  EXPECT_EQ(std::tuple(both.busbw_GBps, both.busbw_low, both.busbw_high),
-            std::tuple(110, 100, 120));
-  EXPECT_EQ(std::tuple(both.time_us, both.time_low, both.time_high, both.time_p99_us),
-            std::tuple(99, 90, 108, 105));
+  EXPECT_EQ(values_of(both.busbw_GBps), std::tuple(110, 100, 120));
+  EXPECT_EQ(values_of(both.time_us), std::tuple(99, 90, 108));
+  EXPECT_EQ(both.time_p99_us, 105);
   slow.time_p99_us.reset();
   EXPECT_FALSE(point_of({fast, slow}).time_p99_us) << "one of them has none";
 }
 
 TEST(SizeCurves, HaveNoIntervalWhereTheTimesReachesZero) {
   const SizePoint point = point_of({with(row(1024, 100), &Record::time_ci_low_us, 0.0)});
-  EXPECT_FALSE(point.busbw_high);
-  EXPECT_FALSE(point.time_low);
+  EXPECT_FALSE(point.busbw_GBps.high);
+  EXPECT_FALSE(point.time_us.low);
 }
 
 TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
@@ -224,12 +225,12 @@ Record pair(Bytes size, double busbw, int sender, int receiver) {
   return with(row(size, busbw, 2), &Record::sender, sender, &Record::receiver, receiver);
 }
 Chart pairs(const Records& records, std::optional<Bytes> size = {},
-            std::optional<PlotLimits> limits = {}) {
+            std::optional<ChartRange> limits = {}) {
   return pairs_figure(Datasets{dataset("a", records)}, size, limits);
 }
 
 TEST(PairsFigure, HasNoDiagonalAndNoValueForAMissingPair) {
-  const Chart figure = pairs({pair(1024, 20, 0, 1)}, {}, PlotLimits{.low = 0, .high = 50});
+  const Chart figure = pairs({pair(1024, 20, 0, 1)}, {}, ChartRange{.low = 0, .high = 50});
   ASSERT_EQ(figure.curves.at(0).points.size(), 2U);
   EXPECT_DOUBLE_EQ(*figure.curves[0].points[0].low, 20);
   EXPECT_FALSE(figure.curves[0].points[1].low);
@@ -294,7 +295,7 @@ TEST(RoundLimits, AreMultiplesOfAStepThatIsInTheDataTenTimesAtMost) {
   // Ten steps of 1 are not too many. In binary 0.3 / 0.1 is below 3, and 0.7 / 0.1 below 7.
   for (const Case& one : {Case{1, 11, 1, 11}, Case{1, 11.5, 0, 12}, Case{0.3, 0.9, 0.3, 0.9},
                           Case{0.3, 0.7, 0.3, 0.7}, Case{20, 44, 20, 45}, Case{9.5, 47.9, 5, 50}}) {
-    const PlotLimits limits = round_limits(one.low, one.high);
+    const ChartRange limits = round_limits(one.low, one.high);
     EXPECT_NEAR(limits.low, one.from, 1e-12) << one.low << ' ' << one.high;
     EXPECT_NEAR(limits.high, one.to, 1e-12) << one.low << ' ' << one.high;
   }
