@@ -229,12 +229,8 @@ class Script {
   }
 
   void names(std::string_view name, const ChartAxis& axis) {
-    constexpr std::size_t kUpright = 3;
-    constexpr std::size_t kFew = 16;
-    const bool crowded =
-        axis.names.size() > kFew ||
-        std::any_of(axis.names.begin(), axis.names.end(),
-                    [](const std::string& label) { return label.size() > kUpright; });
+    const bool crowded = std::any_of(axis.names.begin(), axis.names.end(),
+                                     [](const std::string& label) { return label.size() > 3; });
     ticks(name, name_ticks(axis),
           name == "x" && crowded ? "scale 0 rotate by 90 right " : "scale 0 ");
   }

@@ -46,17 +46,6 @@ std::string output_of(const std::string& script, const std::string& what) {
   return run_gnuplot({fmt::format("/proc/{}/fd/{}", getpid(), fileno(file.get()))}, what);
 }
 
-std::vector<Figure*> charts_of(Document& document) {
-  std::vector<Figure*> figures;
-  for (Section& section : document.sections) {
-    for (Block& block : section.blocks) {
-      auto* figure = std::get_if<Figure>(&block);
-      if (figure != nullptr && !figure->chart.empty()) figures.push_back(figure);
-    }
-  }
-  return figures;
-}
-
 /// Drops from `open` to the next `close`, everywhere.
 void drop(std::string& text, std::string_view open, std::string_view close) {
   for (std::size_t at = 0; (at = text.find(open, at)) != std::string::npos;) {
@@ -121,17 +110,22 @@ std::string draw_text(const Chart& chart, TextSize size) {
 }
 
 void draw_charts(Document& document) {
-  const std::vector<Figure*> figures = charts_of(document);
+  std::size_t charts = 0;
   std::size_t failed = 0;
   std::string reason;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    const Chart& chart = figures[i]->chart;
-    try {
-      figures[i]->svg = embedded_svg(output_of(page_chart_script(chart), chart.title),
-                                     fmt::format("chart{}-", i + 1), chart.title);
-    } catch (const Error& error) {
-      ++failed;
-      reason = error.what();
+  for (Section& section : document.sections) {
+    for (Block& block : section.blocks) {
+      auto* figure = std::get_if<Figure>(&block);
+      if (figure == nullptr || figure->chart.empty()) continue;
+      const Chart& chart = figure->chart;
+      ++charts;
+      try {
+        figure->svg = embedded_svg(output_of(page_chart_script(chart), chart.title),
+                                   fmt::format("chart{}-", charts), chart.title);
+      } catch (const Error& error) {
+        ++failed;
+        reason = error.what();
+      }
     }
   }
   if (failed == 0) return;
@@ -139,7 +133,7 @@ void draw_charts(Document& document) {
   blocks.insert(
       blocks.begin(),
       Paragraph{.text = fmt::format("{} of {} are missing: {}. The tables have their values.",
-                                    failed, counted(figures.size(), "chart"), reason),
+                                    failed, counted(charts, "chart"), reason),
                 .warning = true});
 }
 

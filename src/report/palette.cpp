@@ -7,8 +7,11 @@
 #include <cmath>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "base/text.hpp"
 
 namespace busbar {
 namespace {
@@ -20,7 +23,9 @@ constexpr std::array kSimulatedDashes{2, 3, 2};
 
 struct Look {
   int colour;
-  std::size_t shape;  ///< of kShapes
+  std::size_t shape;          ///< of kShapes
+  std::string_view owners{};  ///< systems of the papers, in letters and digits only; a star at the
+                              ///< end of a name stands for anything
 };
 /// Okabe and Ito's colours, with olive for their yellow, which is pale on white. The last four are
 /// the papers' and wait for their owners.
@@ -28,42 +33,26 @@ constexpr std::array<Look, 8> kLooks{{{0x56B4E9, 4},
                                       {0xCC79A7, 5},
                                       {0x000000, 3},
                                       {0x7A6A00, 1},
-                                      {0x009E73, 0},
-                                      {0x0072B2, 1},
-                                      {0xE69F00, 2},
-                                      {0xD55E00, 3}}};
-
-/// Names of the papers' systems, and their looks. Letters and digits only; a star at the end stands
-/// for anything.
-constexpr auto kPaperNames = std::to_array<std::pair<std::string_view, std::size_t>>({
-    {"dgx2*", 4},
-    {"ac922*", 5},
-    {"ibmac922*", 5},
-    {"ibmp9*", 5},
-    {"8335gth*", 5},
-    {"p3dn*", 6},
-    {"awsp3*", 6},
-    {"p3", 6},
-    {"p316xlarge", 6},
-    {"dgx1v*", 6},
-    {"exxact*", 7},
-    {"ts4*", 7},
-    {"rtx", 7},
-    {"rtx2080*", 7},
-});
+                                      {0x009E73, 0, "dgx2*"},
+                                      {0x0072B2, 1, "ac922* ibmac922* ibmp9* 8335gth*"},
+                                      {0xE69F00, 2, "p3dn* awsp3* p3 p316xlarge dgx1v*"},
+                                      {0xD55E00, 3, "exxact* ts4* rtx rtx2080*"}}};
 
 /// The look that a system owns; the number of looks for none.
 std::size_t owned_look(const std::string& system) {
   std::string letters;
-  for (const char c : system) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) letters.push_back(static_cast<char>(std::tolower(byte)));
+  for (const char c : lower(system)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) letters.push_back(c);
   }
-  for (const auto& [name, look] : kPaperNames) {
-    const bool open = name.ends_with('*');
-    if (open ? letters.starts_with(name.substr(0, name.size() - 1)) : letters == name) return look;
-  }
-  return kLooks.size();
+  const auto is_owned = [&](const Look& look) {
+    const std::vector<std::string> owners = split_words(look.owners);
+    return std::any_of(owners.begin(), owners.end(), [&](std::string_view owner) {
+      return owner.ends_with('*') ? letters.starts_with(owner.substr(0, owner.size() - 1))
+                                  : letters == owner;
+    });
+  };
+  return static_cast<std::size_t>(std::find_if(kLooks.begin(), kLooks.end(), is_owned) -
+                                  kLooks.begin());
 }
 
 /// Nine colours from dark to light.

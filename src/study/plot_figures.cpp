@@ -66,26 +66,20 @@ void tell_stems_apart(std::vector<Dataset>& datasets) {
   }
 }
 
-/// Launches on one machine are one system, even where their rows are the same.
-void label_all_by_hosts(std::vector<Dataset>& datasets) {
-  for (Dataset& dataset : datasets) {
-    const std::string hosts = hosts_of(dataset);
-    if (is_unnamed(dataset) && !hosts.empty()) dataset.label = hosts;
-  }
-}
-
-/// The same; not where two of them have the same rows, as then they are compared.
-void label_by_hosts(std::vector<Dataset>& datasets) {
+/// Names the datasets that have no system and no LABEL by their hosts, so that launches on one
+/// machine are one system; but for a figure over time not where two of them have the same rows, as
+/// then they are compared.
+void label_by_hosts(std::vector<Dataset>& datasets, bool over_time) {
   std::map<std::string, std::set<MeasuredRow>> known;
   std::set<std::string> compared;
   for (const Dataset& dataset : datasets) {
     const std::string hosts = hosts_of(dataset);
-    if (!is_unnamed(dataset) || hosts.empty()) continue;
+    if (over_time || !is_unnamed(dataset) || hosts.empty()) continue;
     for (const MeasuredRow& row : rows_of(dataset)) {
       if (!known[hosts].insert(row).second) compared.insert(hosts);
     }
   }
-  tell_stems_apart(datasets);
+  if (!over_time) tell_stems_apart(datasets);
   for (Dataset& dataset : datasets) {
     const std::string hosts = hosts_of(dataset);
     if (is_unnamed(dataset) && !hosts.empty() && !compared.contains(hosts)) dataset.label = hosts;
@@ -121,7 +115,7 @@ constexpr auto kMakers = std::to_array<FigureMaker>({
     {"history", "CSVs of one system and number of ranks that started at two times",
      [](I i, C, R r) {
        std::vector<Dataset> datasets = i.datasets;
-       label_all_by_hosts(datasets);
+       label_by_hosts(datasets, true);
        return history_figure(std::move(datasets), r.placement, r.size, r.log_y);
      }},
 });
@@ -158,7 +152,7 @@ std::vector<std::string> figure_names() {
 
 std::vector<Chart> make_figures(const PlotInput& input, const PlotRequest& request) {
   std::vector<Dataset> named = input.datasets;
-  label_by_hosts(named);
+  label_by_hosts(named, false);
   const SizeCurves curves = size_curves(std::move(named), request.placement);
   const std::vector<std::string>& names = request.figures;
   std::vector<Chart> figures;

@@ -203,17 +203,11 @@ std::string rows_text(const Dataset& dataset) {
   return text;
 }
 
-/// "measured", "imported means (nccl-tests 2.17.8)", ...
+/// "measured medians", "imported means (nccl-tests 2.17.8)", ...
 std::string how_text(const Dataset& dataset) {
   const std::string tool = dataset.fact("tool");
-  switch (origin_of(dataset)) {
-    case Origin::Simulated: return "simulated";
-    case Origin::Fake: return "on fake GPUs: nothing is real";
-    case Origin::Imported:
-      return tool.empty() ? "imported means" : fmt::format("imported means ({})", tool);
-    case Origin::Measured: break;
-  }
-  return "measured";
+  const bool imported = origin_of(dataset) == Origin::Imported && !tool.empty();
+  return origin_text(dataset) + (imported ? fmt::format(" ({})", tool) : "");
 }
 
 /// Of the facts those that any run has.

@@ -67,7 +67,9 @@ void warn_if_different(const Values& values, const std::string& what, std::strin
   warnings.push_back(fmt::format("{}: {}{}", what, text, consequence));
 }
 
-const char* origin_text(const Dataset& dataset) {
+}  // namespace
+
+std::string origin_text(const Dataset& dataset) {
   switch (origin_of(dataset)) {
     case Origin::Simulated: return "simulated";
     case Origin::Fake: return "fake GPUs";
@@ -76,8 +78,6 @@ const char* origin_text(const Dataset& dataset) {
   }
   return "measured medians";
 }
-
-}  // namespace
 
 std::string device_noun(const ReportSystem& system) {
   const bool gpus = system.graph && !system.graph->devices.empty() &&
@@ -116,7 +116,7 @@ std::vector<std::string> topology_findings(const ReportData& data) {
 }
 
 std::vector<std::string> limit_findings(const ReportSystem& system) {
-  std::vector<std::pair<std::string, std::vector<int>>> limits;  // and the counts that have it
+  std::vector<std::pair<std::string, std::vector<std::string>>> limits;  // and who has them
   for (const SetsOfSize& sets : system.sets) {
     if (!sets.prefix) continue;
     const topo::Bound& bound = sets.prefix->bound;
@@ -124,12 +124,12 @@ std::vector<std::string> limit_findings(const ReportSystem& system) {
                                          bound.ring_GBps > 0 ? "" : "no NVLink ring closes; ",
                                          bound.limit, rate_words(bound.bound_GBps), bound.kind);
     if (limits.empty() || limits.back().first != text) limits.push_back({text, {}});
-    limits.back().second.push_back(sets.k);
+    limits.back().second.push_back(fmt::format("{}", sets.k));
   }
   std::vector<std::string> found;
   for (const auto& [text, counts] : limits) {
     found.push_back(
-        fmt::format("{} with its first {} GPUs: {}", system.name, format_counts(counts), text));
+        fmt::format("{} with its first {} GPUs: {}", system.name, join_and(counts), text));
   }
   return found;
 }

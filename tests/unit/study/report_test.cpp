@@ -53,13 +53,10 @@ TEST(Findings, NameTheFastestAtEachNumberOfRanks) {
   for (const std::string& words : found) EXPECT_THAT(words, HasSubstr("simulated")) << words;
 }
 
-TEST(Findings, NameWhereTheLeadChanges) {
+TEST(Findings, NameWhereTheLeadChangesAndHowRatesGoWithRanks) {
   EXPECT_THAT(crossing_findings(papers().panels),
               ElementsAre("simulated broadcast, 8 ranks: dgx-1v overtakes dgx-2 between 256 MiB "
                           "and 512 MiB"));
-}
-
-TEST(Findings, NameHowRatesGoWithRanks) {
   const std::vector<std::string> found = trend_findings(papers());
   EXPECT_THAT(found, Contains(HasSubstr("dgx-2 (simulated) is flat")));
   EXPECT_THAT(found, Contains(HasSubstr("dgx-1v (simulated) is rising")));
@@ -263,7 +260,7 @@ TEST(ReportDocument, NamesImportedMeansWhereverItWouldSayMeasuredMedians) {
   EXPECT_THAT(both, HasSubstr("imported means (a); measured medians (b)"));
 }
 
-TEST(ReportDocument, LabelsWhatIsOfFakeGpus) {
+TEST(ReportDocument, LabelsFakeGpusAndSizesMeasuredInPlaceOnly) {
   const std::string page = page_of({dataset("a", {flagged(1024, 10, "fake")})});
   EXPECT_THAT(page, HasSubstr("a (fake GPUs)"));
   EXPECT_THAT(page, HasSubstr("no figure is real"));
@@ -271,9 +268,6 @@ TEST(ReportDocument, LabelsWhatIsOfFakeGpus) {
   EXPECT_THAT(
       page_of({dataset("a", {flagged(1024, 10, "fake")}), dataset("b", {flagged(1024, 20)})}),
       HasSubstr("fake GPUs (a); measured medians (b)"));
-}
-
-TEST(ReportDocument, MarksSizesMeasuredInPlaceOnly) {
   EXPECT_THAT(page_of({dataset("a", {flagged(1024, 10), in_place(2048, 20)})}),
               HasSubstr("| 2 KiB | 20 (in place) |"));
 }
@@ -288,17 +282,14 @@ TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
               HasSubstr("Hollow: measured in place only."));
 }
 
-TEST(ReportDocument, NamesTheTypeInTheCaptionOrInTheLinesThatDiffer) {
+TEST(ReportDocument, NamesTheTypeWhereItDiffersAndNoUnknownBoundsAndFacts) {
   const Dataset other = dataset("a", {with(flagged(1024, 10), &Record::type, "double")});
-  EXPECT_THAT(page_of({other}), HasSubstr("all-reduce, 8 ranks, double\n"));
-  EXPECT_THAT(page_of({other, dataset("b", {flagged(1024, 10)})}),
-              HasSubstr("| a, double | b, float |"));
-}
-
-TEST(ReportDocument, HasNoRowsOfUnknownBoundsAndNoColumnsOfUnknownFacts) {
-  const std::string page = page_of({dataset("a", {flagged(1024, 10)})});
+  const std::string page = page_of({other});
+  EXPECT_THAT(page, HasSubstr("all-reduce, 8 ranks, double\n"));
   EXPECT_THAT(page, Not(HasSubstr("highest of bound")));
   EXPECT_THAT(page, Not(HasSubstr("processor |")));
+  EXPECT_THAT(page_of({other, dataset("b", {flagged(1024, 10)})}),
+              HasSubstr("| a, double | b, float |"));
 }
 
 }  // namespace
