@@ -220,11 +220,15 @@ class Drawing {
   /// A NIC's way out: an arrow down.
   void draw_arrow(const Place& at, const std::string& stroke, const std::string& tooltip) {
     if (!at.drawn || at.is_bar) return;
+    const double x = x_of(at);
     const double from = top_of(at.row) + kBoxHeight;
     add("path",
-        fmt::format(R"(d="M{0} {1}V{2}M{3} {4}L{0} {2}L{5} {4}" {6})", number(x_of(at)),
-                    number(from), number(from + 22), number(x_of(at) - 5), number(from + 14),
-                    number(x_of(at) + 5), stroke),
+        fmt::format(R"(d="M{} {}V{}" {})", number(x), number(from), number(from + 22), stroke),
+        tooltip);
+    add("path",
+        fmt::format(R"(d="M{} {}L{} {}L{} {}" fill="none" stroke="{}" stroke-width="1.5")",
+                    number(x - 5), number(from + 14), number(x), number(from + 22), number(x + 5),
+                    number(from + 14), link_colour(LinkKind::Network)),
         tooltip);
   }
 

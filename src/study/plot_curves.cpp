@@ -154,7 +154,25 @@ CurveKey line_of(const CurveKey& key) {
   return line;
 }
 
-std::string common_text(std::span<const CurveKey> keys, std::vector<std::string> shared) {
+/// The values of each part over all curves.
+using PartValues = std::array<std::set<std::string>, 6>;
+
+/// The first parts that distinguish curves; the label where none does.
+std::string title_of(const CurveKey& key, const PartValues& values, std::size_t count) {
+  const auto parts = parts_of(key);
+  std::vector<std::string> different;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (values.at(i).size() > 1) different.push_back(parts.at(i));
+  }
+  return different.empty() ? key.label : join_given(std::move(different));
+}
+
+/// What all curves share, and whether they are simulated.
+std::string common_text(std::span<const CurveKey> keys, const PartValues& values) {
+  std::vector<std::string> shared;
+  for (std::size_t i = 0; i < kMainParts; ++i) {
+    if (values.at(i).size() == 1) shared.push_back(*values.at(i).begin());
+  }
   const auto count = [&](bool CurveKey::*origin) {
     return static_cast<std::size_t>(
         std::count_if(keys.begin(), keys.end(), [&](const CurveKey& key) { return key.*origin; }));
@@ -165,6 +183,40 @@ std::string common_text(std::span<const CurveKey> keys, std::vector<std::string>
   if (count(&CurveKey::imported) == keys.size()) shared.emplace_back("imported means");
   if (count(&CurveKey::fake) > 0) shared.emplace_back("fake GPUs: no figure is real");
   return join_given(std::move(shared));
+}
+
+/// Curves that differ by their ranks alone, and by what follows from them.
+using CurvesByRanks = std::map<int, std::vector<const SizeCurve*>>;
+
+std::optional<Bytes> largest_common_size(const std::map<CurveKey, CurvesByRanks>& groups) {
+  std::vector<const SizeCurve*> curves;
+  for (const auto& [key, by_ranks] : groups) {
+    for (const auto& [ranks, sets] : by_ranks)
+      curves.insert(curves.end(), sets.begin(), sets.end());
+  }
+  std::map<Bytes, std::size_t> counts;
+  for (const SizeCurve* curve : curves) {
+    for (const SizePoint& point : curve->points) counts[point.size] += point.in_place_only ? 0 : 1;
+  }
+  std::optional<Bytes> largest;
+  for (const auto& [size, count] : counts) {
+    if (count == curves.size()) largest = size;
+  }
+  return largest;
+}
+
+/// The best of each number of ranks at a size, out of place.
+std::map<int, const SizePoint*> best_points(const CurvesByRanks& by_ranks, Bytes size) {
+  std::map<int, const SizePoint*> points;
+  for (const auto& [ranks, sets] : by_ranks) {
+    const SizePoint*& best = points[ranks];
+    for (const SizeCurve* curve : sets) {
+      const SizePoint* point = point_at(*curve, size);
+      if (point == nullptr || point->in_place_only) continue;
+      if (best == nullptr || point->busbw_GBps.median > best->busbw_GBps.median) best = point;
+    }
+  }
+  return points;
 }
 
 }  // namespace
@@ -207,29 +259,21 @@ const SizePoint* point_at(const SizeCurve& curve, Bytes size) {
 }
 
 CurveNames curve_names(std::span<const CurveKey> keys, bool with_label) {
-  std::array<std::set<std::string>, 6> values;  // of each part
+  PartValues values;
   std::map<std::pair<int, CurveKey>, int> twins;
   bool some_measured = false;
-  const auto line = [](const CurveKey& key) { return std::pair(key.ranks, line_of(key)); };
   for (const CurveKey& key : keys) {
     const auto parts = parts_of(key);
     for (std::size_t i = 0; i < parts.size(); ++i) values.at(i).insert(parts.at(i));
-    ++twins[line(key)];
+    ++twins[{key.ranks, line_of(key)}];
     some_measured = some_measured || !key.imported;
   }
-  std::vector<std::string> shared;
-  for (std::size_t i = 0; i < kMainParts; ++i) {
-    if (values.at(i).size() == 1) shared.push_back(*values.at(i).begin());
-  }
-  CurveNames names{.common = common_text(keys, std::move(shared))};
+  CurveNames names{.common = common_text(keys, values)};
+  if (with_label) values.front().insert("");  // as if there were others
   for (const CurveKey& key : keys) {
-    const auto parts = parts_of(key);
-    std::vector<std::string> different;
-    for (std::size_t i = 0; i < (twins[line(key)] > 1 ? parts.size() : kMainParts); ++i) {
-      if (values.at(i).size() > 1 || (i == 0 && with_label)) different.push_back(parts.at(i));
-    }
-    if (different.empty()) different.push_back(key.label);
-    names.titles.push_back(join_given(std::move(different)) + std::string(origin_suffix(key)));
+    const bool twin = twins[{key.ranks, line_of(key)}] > 1;
+    names.titles.push_back(title_of(key, values, twin ? values.size() : kMainParts) +
+                           std::string(origin_suffix(key)));
     if (key.imported && some_measured) names.titles.back() += " (imported means)";
   }
   return names;
@@ -258,42 +302,20 @@ std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys,
 
 Scaling scaling_of(std::span<const SizeCurve* const> curves, std::optional<Bytes> size,
                    std::size_t least, bool with_label) {
-  std::map<CurveKey, std::map<int, std::vector<const SizeCurve*>>> groups;  // by ranks
+  std::map<CurveKey, CurvesByRanks> groups;
   for (const SizeCurve* curve : curves) {
     groups[without_ranks(curve->key)][curve->key.ranks].push_back(curve);
   }
   std::erase_if(groups, [&](const auto& group) { return group.second.size() < least; });
-  std::map<Bytes, std::size_t> counts;
-  std::size_t all = 0;
-  for (const auto& [key, by_ranks] : groups) {
-    for (const auto& [ranks, sets] : by_ranks) {
-      all += sets.size();
-      for (const SizeCurve* curve : sets) {
-        for (const SizePoint& point : curve->points) counts[point.size] += !point.in_place_only;
-      }
-    }
-  }
-  std::optional<Bytes> largest;
-  for (const auto& [known, count] : counts) {
-    if (count == all) largest = known;
-  }
-  if (!size) size = largest;
+  if (!size) size = largest_common_size(groups);
   Scaling scaling{.size = size.value_or(0)};
   if (!size) return scaling;
   std::vector<CurveKey> keys;
   for (const auto& [key, by_ranks] : groups) {
     keys.push_back(key);
-    ScalingCurve& result = scaling.curves.emplace_back();
-    result.key = key;
-    result.style = by_ranks.begin()->second.front()->style;
-    for (const auto& [ranks, sets] : by_ranks) {
-      const SizePoint*& best = result.points[ranks];
-      for (const SizeCurve* curve : sets) {
-        const SizePoint* point = point_at(*curve, *size);
-        if (point == nullptr || point->in_place_only) continue;
-        if (best == nullptr || point->busbw_GBps.median > best->busbw_GBps.median) best = point;
-      }
-    }
+    scaling.curves.push_back({.key = key,
+                              .style = by_ranks.begin()->second.front()->style,
+                              .points = best_points(by_ranks, *size)});
   }
   CurveNames names = curve_names(keys, with_label);
   scaling.common = std::move(names.common);

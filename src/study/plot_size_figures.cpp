@@ -117,15 +117,7 @@ class SizeFigure {
       for (const SizeCurve& curve : curves_) {
         if (curve.key.ranks != ranks_[panel]) continue;
         ++curves;
-        for (std::size_t i = 1; i < curve.points.size(); ++i) {
-          const SizePoint& before = curve.points[i - 1];
-          const SizePoint& after = curve.points[i];
-          if (before.choice.empty() || after.choice.empty()) continue;
-          if (before.choice == after.choice) continue;
-          const double x =
-              std::sqrt(static_cast<double>(before.size) * static_cast<double>(after.size));
-          changes[{x, fmt::format("{} → {}", before.choice, after.choice)}].push_back(&curve);
-        }
+        add_changes(curve, changes);
       }
       add_marks(changes, static_cast<int>(panel), curves);
     }
@@ -134,6 +126,17 @@ class SizeFigure {
  private:
   /// The curves of a change, by its size and text.
   using Changes = std::map<std::pair<double, std::string>, std::vector<const SizeCurve*>>;
+
+  static void add_changes(const SizeCurve& curve, Changes& changes) {
+    for (std::size_t i = 1; i < curve.points.size(); ++i) {
+      const SizePoint& before = curve.points[i - 1];
+      const SizePoint& after = curve.points[i];
+      if (before.choice.empty() || after.choice.empty() || before.choice == after.choice) continue;
+      const double x =
+          std::sqrt(static_cast<double>(before.size) * static_cast<double>(after.size));
+      changes[{x, fmt::format("{} → {}", before.choice, after.choice)}].push_back(&curve);
+    }
+  }
 
   static bool same_points(const ChartCurve& one, const ChartCurve& other) {
     return std::equal(

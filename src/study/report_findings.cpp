@@ -2,7 +2,9 @@
 #include "study/report_findings.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -99,6 +101,25 @@ std::string highest_text(const ReportPanel& panel) {
   return join_each(rated, ", ", [&](const Rated& one) {
     return fmt::format("{} {}{} ({})", one.title, format_figure(one.GBps),
                        &one == &rated.front() ? " GB/s" : "", format_bytes(one.size));
+  });
+}
+
+/// Sizes that all curves of a panel have, rising.
+std::vector<Bytes> common_sizes(const ReportPanel& panel) {
+  std::vector<Bytes> common;
+  for (const SizePoint& point : panel.curves.front().points) {
+    const bool all =
+        std::all_of(panel.curves.begin(), panel.curves.end(),
+                    [&](const SizeCurve& curve) { return point_at(curve, point.size) != nullptr; });
+    if (all) common.push_back(point.size);
+  }
+  return common;
+}
+
+/// Whether all curves end at one size, so that a ranking there is fair.
+bool end_alike(const ReportPanel& panel) {
+  return std::all_of(panel.curves.begin(), panel.curves.end(), [&](const SizeCurve& curve) {
+    return curve.points.back().size == panel.curves.front().points.back().size;
   });
 }
 
@@ -200,11 +221,9 @@ std::vector<Crossing> crossings(std::span<const SizeCurve> curves) {
     if (rates.size() < 2 || (leads && !rates.contains(*leads))) continue;
     const std::optional<std::size_t> now = lone_leader(rates);
     if (!now || now == leads) continue;
-    if (leads) {
-      // A curve that begins beyond its rival's sizes has overtaken no other.
-      const auto after = last_led(sizes, size, *leads, *now);
-      if (after) found.push_back({.after = *after, .until = size, .loser = *leads, .winner = *now});
-    }
+    // A curve that begins beyond its rival's sizes has overtaken no other.
+    const auto after = leads ? last_led(sizes, size, *leads, *now) : std::nullopt;
+    if (after) found.push_back({.after = *after, .until = size, .loser = *leads, .winner = *now});
     leads = now;
   }
   return found;
@@ -238,25 +257,13 @@ std::vector<std::string> fastest_findings(std::span<const ReportPanel> panels) {
   std::vector<std::string> found;
   for (const ReportPanel& panel : panels) {
     if (panel.curves.size() < 2) continue;
-    std::vector<Bytes> common;
-    for (const SizePoint& point : panel.curves.front().points) {
-      const bool all =
-          std::all_of(panel.curves.begin(), panel.curves.end(),
-                      [&](const SizeCurve& curve) { return point_at(curve, point.size); });
-      if (all) common.push_back(point.size);
-    }
-    // Where all end at one size, a ranking there is fair.
-    const bool end_alike =
-        std::all_of(panel.curves.begin(), panel.curves.end(), [&](const SizeCurve& curve) {
-          return !common.empty() && curve.points.back().size == common.back();
-        });
-    if (!end_alike) {
+    const std::vector<Bytes> common = common_sizes(panel);
+    if (!end_alike(panel)) {
       found.push_back(fmt::format("{}, highest of each: {}{}", panel.where(), highest_text(panel),
                                   common.empty() ? "; no size is in all curves" : ""));
     }
-    if (common.empty()) continue;
-    std::vector<Bytes> ends{common.back()};
-    if (common.size() > 1) ends.push_back(common.front());
+    std::set<Bytes, std::greater<>> ends;
+    if (!common.empty()) ends = {common.back(), common.front()};
     for (const Bytes size : ends) {
       found.push_back(
           fmt::format("{}, {}: {}", panel.where(), format_bytes(size), ranking_text(panel, size)));

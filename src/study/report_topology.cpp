@@ -67,6 +67,37 @@ void warn_if_different(const Values& values, const std::string& what, std::strin
   warnings.push_back(fmt::format("{}: {}{}", what, text, consequence));
 }
 
+void warn_of_facts(const ReportData& data, std::vector<std::string>& warnings) {
+  for (const std::string fact : {"busbar", "library", "nccl", "cuda", "driver"}) {
+    Values values;
+    for (const Dataset& dataset : data.datasets) {
+      const std::string value = dataset.fact(fact);
+      const bool known = !value.empty() && (!dataset.simulated || fact == "busbar");
+      if (known) values[value].insert(dataset.label);
+    }
+    warn_if_different(values, "runs differ in " + fact,
+                      "; differences between them are not the topology's alone", warnings);
+  }
+}
+
+/// Bounds of the best sets in GB/s, and their systems, the highest first.
+using Ranking = std::vector<std::pair<double, std::string>>;
+
+std::map<int, Ranking> rankings_of(const ReportData& data) {
+  std::map<int, Ranking> by_k;
+  for (const ReportSystem& system : data.systems) {
+    for (const SetsOfSize& sets : system.sets) {
+      if (!sets.best) continue;
+      by_k[sets.k].emplace_back(std::round(sets.best->bound.bound_GBps * 1e6) / 1e6, system.name);
+    }
+  }
+  for (auto& [k, ranking] : by_k) {
+    std::stable_sort(ranking.begin(), ranking.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+  }
+  return by_k;
+}
+
 }  // namespace
 
 std::string origin_text(const Dataset& dataset) {
@@ -86,18 +117,9 @@ std::string device_noun(const ReportSystem& system) {
 }
 
 std::vector<std::string> topology_findings(const ReportData& data) {
-  std::map<int, std::vector<std::pair<double, std::string>>> by_k;
-  for (const ReportSystem& system : data.systems) {
-    for (const SetsOfSize& sets : system.sets) {
-      if (!sets.best) continue;
-      by_k[sets.k].emplace_back(std::round(sets.best->bound.bound_GBps * 1e6) / 1e6, system.name);
-    }
-  }
   std::vector<std::string> found;
-  for (auto& [k, systems] : by_k) {
+  for (const auto& [k, systems] : rankings_of(data)) {
     if (systems.size() < 2) continue;
-    std::stable_sort(systems.begin(), systems.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
     const double most_GBps = systems.front().first;
     std::vector<std::string> first;
     std::vector<std::string> behind;
@@ -165,16 +187,7 @@ std::vector<std::string> comparison_warnings(const ReportData& data) {
     const std::vector<std::string> names(wrong.begin(), wrong.end());
     warnings.push_back(fmt::format("rows with wrong data are left out: {}", join_and(names)));
   }
-  for (const std::string fact : {"busbar", "library", "nccl", "cuda", "driver"}) {
-    Values values;
-    for (const Dataset& dataset : data.datasets) {
-      const std::string value = dataset.fact(fact);
-      const bool known = !value.empty() && (!dataset.simulated || fact == "busbar");
-      if (known) values[value].insert(dataset.label);
-    }
-    warn_if_different(values, "runs differ in " + fact,
-                      "; differences between them are not the topology's alone", warnings);
-  }
+  warn_of_facts(data, warnings);
   return warnings;
 }
 
