@@ -2,6 +2,7 @@
 #include "report/chart_script.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -235,7 +236,7 @@ class Script {
           name == "x" && crowded ? "scale 0 rotate by 90 right " : "scale 0 ");
   }
 
-  /// Thin lines, and text along them where no curve is; over time one below the other, beside them.
+  /// Thin lines, and text along them where no curve is.
   void marks(int panel, const ChartAxis& x) {
     int number = 0;
     for (const ChartMark& mark : chart_.marks) {
@@ -244,30 +245,31 @@ class Script {
           "\"#{1:06x}\"\n",
           mark.x, mark.colour);
       if (mark.text.empty()) continue;
-      double height = mark.place == ChartMark::Place::Above ? 0.98 : 0.02;
-      std::string align = height > 0.5 ? "rotate by 90 right" : "rotate by 90 left";
-      double offset = mark.right ? 1.1 : -1.1;
-      if (x.kind == AxisKind::Time) {
-        const bool late = mark.x > (x.low + x.high) / 2;
-        height = 0.97 - 0.07 * (number++ % 5);
-        align = late ? "right" : "left";
-        offset = late ? -0.6 : 0.6;
-      }
-      add("set label {} at {:.12g}, graph {:.3g} {} front font \",11\" tc rgb \"#{:06x}\" offset "
-          "character {}, 0\n",
-          gnuplot_text(mark.text), mark.x, height, align, mark.colour, offset);
+      add("set label {} at {:.12g}, graph {} front font \",11\" tc rgb \"#{:06x}\"\n",
+          gnuplot_text(mark.text), mark.x, place_of(mark, x, number++), mark.colour);
     }
   }
 
+  /// Over time one mark's text stands below another's, on the side where there is more room.
+  static std::string place_of(const ChartMark& mark, const ChartAxis& x, int number) {
+    if (x.kind == AxisKind::Time) {
+      const bool late = mark.x > (x.low + x.high) / 2;
+      return fmt::format("{:.3g} {} 0", 0.97 - 0.07 * (number % 5),
+                         late ? "right offset character -0.6," : "left offset character 0.6,");
+    }
+    return fmt::format("{} offset character {}, 0",
+                       mark.place == ChartMark::Place::Above ? "0.98 rotate by 90 right"
+                                                             : "0.02 rotate by 90 left",
+                       mark.right ? 1.1 : -1.1);
+  }
+
   void texts() {
+    constexpr std::array kAligns{"left", "center", "right"};
     std::size_t longest = 0;  // of those beside the axes
     for (const ChartText& text : chart_.texts) {
       const std::string at = text.beside ? "graph 1.03, first" : fmt::format("{:.7g},", text.x);
       add("set label {} at {} {:.7g} {} front font \"{},12\" tc rgb \"#{:06x}\"",
-          gnuplot_text(text.text), at, text.y,
-          text.align == ChartText::Align::Left     ? "left"
-          : text.align == ChartText::Align::Centre ? "center"
-                                                   : "right",
+          gnuplot_text(text.text), at, text.y, kAligns.at(static_cast<std::size_t>(text.align)),
           text.bold ? "DejaVu Sans Bold" : "", text.colour);
       if (text.marker) {
         add(" point pt {} ps 1.2 * mark lw 2.5 lc rgb \"#{:06x}\" offset character 1.2, -0.25",

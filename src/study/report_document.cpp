@@ -66,6 +66,29 @@ bool any_bound(const ReportPanel& panel) {
   });
 }
 
+/// A row with a cell per curve.
+template <class Text>
+void add_curves_row(const ReportPanel& panel, std::string heading, Text text_of, Table& table) {
+  std::vector<std::string>& row = table.rows.emplace_back();
+  row.push_back(std::move(heading));
+  for (const SizeCurve& curve : panel.curves) row.push_back(text_of(curve));
+}
+
+void add_bounds(const ReportPanel& panel, Table& table) {
+  const auto bound = [](const SizeCurve& curve) {
+    const std::optional<double> bound_GBps = curve.points.back().bound_GBps;
+    return bound_GBps ? format_figure(*bound_GBps) : std::string();
+  };
+  const auto share = [](const SizeCurve& curve) {
+    const std::optional<double> best = best_share(curve);
+    return best ? format_percent(*best) : std::string();
+  };
+  add_curves_row(panel, "bound", bound, table);
+  add_curves_row(panel, "highest of bound", share, table);
+  add_curves_row(
+      panel, "limit", [](const SizeCurve& curve) { return curve.limit; }, table);
+}
+
 /// A row per size, and the bounds below.
 Table rate_table(const ReportPanel& panel, const std::string& where) {
   Table table{.caption = fmt::format("Bus bandwidth in GB/s, {}", where)};
@@ -76,28 +99,15 @@ Table rate_table(const ReportPanel& panel, const std::string& where) {
     for (const SizePoint& point : curve.points) sizes.insert(point.size);
     sizes.insert(curve.missing.begin(), curve.missing.end());
   }
-  const auto add_row = [&](std::string heading, const auto& text_of) {
-    std::vector<std::string>& row = table.rows.emplace_back();
-    row.push_back(std::move(heading));
-    for (const SizeCurve& curve : panel.curves) row.push_back(text_of(curve));
-  };
   for (const Bytes size : sizes) {
-    add_row(format_bytes(size), [&](const SizeCurve& curve) -> std::string {
+    const auto rate = [&](const SizeCurve& curve) -> std::string {
       const SizePoint* point = point_at(curve, size);
       if (point == nullptr) return {};
       return format_figure(point->busbw_GBps.median) + (point->in_place_only ? " (in place)" : "");
-    });
+    };
+    add_curves_row(panel, format_bytes(size), rate, table);
   }
-  if (!any_bound(panel)) return table;
-  add_row("bound", [](const SizeCurve& curve) -> std::string {
-    const std::optional<double> bound_GBps = curve.points.back().bound_GBps;
-    return bound_GBps ? format_figure(*bound_GBps) : "";
-  });
-  add_row("highest of bound", [](const SizeCurve& curve) -> std::string {
-    const std::optional<double> share = best_share(curve);
-    return share ? format_percent(*share) : "";
-  });
-  add_row("limit", [](const SizeCurve& curve) { return curve.limit; });
+  if (any_bound(panel)) add_bounds(panel, table);
   return table;
 }
 
