@@ -45,16 +45,7 @@ class Script {
     }
     if (chart.width > 0) width_ = chart.width;
     if (chart.height > 0) height_ = chart.height;
-    std::size_t longest = 1;
-    for (int panel = 0; panel < panels; ++panel) {
-      int entries = 0;
-      for (const ChartCurve& curve : chart.curves) {
-        if (curve.panel == panel && !curve.title.empty()) ++entries;
-        longest = std::max(longest, curve.title.size());
-      }
-      legend_ = std::max(legend_, entries);
-    }
-    legend_columns_ = std::max(1, (width_ - 80) / (static_cast<int>(longest) * 8 + 55));
+    measure_legend();
   }
 
   std::string text() {
@@ -77,6 +68,19 @@ class Script {
   void add(fmt::format_string<Parts...> format, Parts&&... parts) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Parts>(parts)...);
   }
+  void measure_legend() {
+    std::size_t longest = 1;
+    for (int panel = 0; panel < static_cast<int>(chart_.panels.size()); ++panel) {
+      int entries = 0;
+      for (const ChartCurve& curve : chart_.curves) {
+        if (curve.panel == panel && !curve.title.empty()) ++entries;
+        longest = std::max(longest, curve.title.size());
+      }
+      legend_ = std::max(legend_, entries);
+    }
+    legend_columns_ = std::max(1, (width_ - 80) / (static_cast<int>(longest) * 8 + 55));
+  }
+
   [[nodiscard]] bool is_text() const { return form_ == Form::Text; }
 
   void head() {

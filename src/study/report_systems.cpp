@@ -152,10 +152,8 @@ std::string parts_text(const Graph& graph) {
     const std::size_t count = counts[kind];
     if (count == 0) continue;
     const std::string noun = noun_of(kind);
-    parts.push_back(fmt::format("{} {}{}", count, noun,
-                                count == 1            ? ""
-                                : noun.ends_with('h') ? "es"
-                                                      : "s"));
+    const char* plural = noun.ends_with('h') ? "es" : "s";
+    parts.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : plural));
     if (models[kind].size() == 1) parts.back() += fmt::format(" ({})", *models[kind].begin());
   }
   if (!numa.empty()) parts.push_back(counted(numa.size(), "NUMA node"));
@@ -216,6 +214,12 @@ Table sets_table(const ReportSystem& system) {
   return table;
 }
 
+/// The part of `all` sets that a class has; all of them where they are too many to count.
+double share_of(const topo::SetClass& part, double all) {
+  if (part.count == topo::kManySets) return 1;
+  return std::min(static_cast<double>(part.count) / all, 1.0);
+}
+
 /// Each row is all sets of so many devices, divided by what they can reach.
 Chart strips_chart(const ReportSystem& system) {
   Chart chart = chart_of_rows(fmt::format("All sets of devices of {} by their bound", system.name),
@@ -231,8 +235,7 @@ Chart strips_chart(const ReportSystem& system) {
     const double all = topo::about_sets(devices, static_cast<std::size_t>(sets.k));
     double left = 0;
     for (const topo::SetClass& part : sets.classes) {
-      const bool saturated = part.count == topo::kManySets;
-      const double share = saturated ? 1 : std::min(static_cast<double>(part.count) / all, 1.0);
+      const double share = share_of(part, all);
       const double value = part.bound.bound_GBps / most;
       const double right = left + 100 * share;
       chart.boxes.push_back({.left = left,
