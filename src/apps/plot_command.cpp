@@ -53,7 +53,7 @@ void set_limits(O& options, View option, View text) {
     throw usage_error(fmt::format(
         "invalid value '{}' for {}; expected LOW:HIGH in GB/s, such as 0:50", text, option));
   }
-  const PlotLimits limits{.low = parse_number(option, parts[0], 0, kMost),
+  const ChartRange limits{.low = parse_number(option, parts[0], 0, kMost),
                           .high = parse_number(option, parts[1], 0, kMost)};
   if (limits.low >= limits.high) {
     throw usage_error(fmt::format("{} {}: LOW must be less than HIGH", option, text));
@@ -140,9 +140,9 @@ Status run(std::span<char* const> arguments) {
   if (!options.terminal && options.folder.empty()) {
     throw usage_error("plot: missing output; give a folder with -o DIR, or --terminal");
   }
-  PlotInput input = load_plot_input(line.positionals);
+  const PlotInput input = load_plot_input(line.positionals);
   const std::vector<std::string> problems = problems_of(input.datasets);
-  const std::vector<Chart> figures = make_figures(std::move(input), options.request);
+  const std::vector<Chart> figures = make_figures(input, options.request);
   require_gnuplot();
   if (options.terminal) {
     for (const Chart& figure : figures) fmt::print("{}", draw_text(figure, text_size()));

@@ -12,31 +12,16 @@
 namespace busbar {
 namespace {
 
-class Range {
- public:
-  void add(double value) {
-    if (!std::isfinite(value)) return;
-    low_ = std::min(low_, value);
-    high_ = std::max(high_, value);
+/// The range of the finite ones; 0 to 1 where there are none.
+ChartRange range_of(const std::vector<double>& values) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  ChartRange range{.low = kInfinity, .high = -kInfinity};
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    range.low = std::min(range.low, value);
+    range.high = std::max(range.high, value);
   }
-  [[nodiscard]] bool is_empty() const { return low_ > high_; }
-  [[nodiscard]] ChartRange value() const {
-    return is_empty() ? ChartRange{.low = 0, .high = 1} : ChartRange{.low = low_, .high = high_};
-  }
-
- private:
-  double low_ = std::numeric_limits<double>::infinity();
-  double high_ = -std::numeric_limits<double>::infinity();
-};
-
-template <class Add>
-ChartRange range_of(const Chart& chart, int panel, const Add& add) {
-  Range range;
-  for (const ChartCurve& curve : chart.curves) {
-    if (panel >= 0 && curve.panel != panel) continue;
-    for (const ChartPoint& point : curve.points) add(curve, point, range);
-  }
-  return range.value();
+  return range.low > range.high ? ChartRange{.low = 0, .high = 1} : range;
 }
 
 std::string shortened(const std::string& text) {
@@ -53,19 +38,32 @@ constexpr double kSizeMargin = 1.25;
 
 }  // namespace
 
+double ChartAxis::height(double value) const {
+  if (kind == AxisKind::Log) return std::log(value / low) / std::log(high / low);
+  return (value - low) / (high - low);
+}
+
 ChartRange x_range(const Chart& chart, int panel) {
-  return range_of(chart, panel, [](const ChartCurve&, const ChartPoint& point, Range& range) {
-    range.add(point.x);
-  });
+  std::vector<double> values;
+  for (const ChartCurve& curve : chart.curves) {
+    if (panel >= 0 && curve.panel != panel) continue;
+    for (const ChartPoint& point : curve.points) values.push_back(point.x);
+  }
+  return range_of(values);
 }
 
 ChartRange y_range(const Chart& chart, int panel) {
-  return range_of(chart, panel, [](const ChartCurve& curve, const ChartPoint& point, Range& range) {
-    range.add(point.y);
-    if (curve.kind != CurveKind::Measured) return;
-    range.add(point.low.value_or(point.y));
-    range.add(point.high.value_or(point.y));
-  });
+  std::vector<double> values;
+  for (const ChartCurve& curve : chart.curves) {
+    if (panel >= 0 && curve.panel != panel) continue;
+    for (const ChartPoint& point : curve.points) {
+      values.push_back(point.y);
+      if (curve.kind != CurveKind::Measured) continue;
+      values.push_back(point.low.value_or(point.y));
+      values.push_back(point.high.value_or(point.y));
+    }
+  }
+  return range_of(values);
 }
 
 ChartAxis bytes_axis(const Chart& chart) {
@@ -142,30 +140,24 @@ std::optional<double> log_axis_low(std::span<const ChartRange> curves, std::opti
   return std::max(low, lowest->high / kDepth);
 }
 
-double RateAxis::height(double rate) const {
-  return logarithmic ? std::log(rate / low) / std::log(high / low) : rate / high;
-}
-
-RateAxis set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel, double headroom) {
+void set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel, double headroom) {
   std::vector<ChartRange> curves;
   for (const ChartCurve& curve : chart.curves) {
     if (curve.kind != CurveKind::Measured || (panel >= 0 && curve.panel != panel)) continue;
-    Range rates;
+    std::vector<double> rates;
     for (const ChartPoint& point : curve.points) {
-      if (point.y > 0) rates.add(point.y);
+      if (point.y > 0) rates.push_back(point.y);
     }
-    if (!rates.is_empty()) curves.push_back(rates.value());
+    if (!rates.empty()) curves.push_back(range_of(rates));
   }
   const std::optional<double> low = log_axis_low(curves, logarithmic);
   const double high = y_range(chart, panel).high;
   const double top = (high > 0 ? high : 1) * headroom;
   ChartAxis axis{.title = "bus bandwidth (GB/s)", .high = top * 1.05};
-  if (low)
-    axis = {.title = axis.title, .kind = AxisKind::Log, .low = *low / 1.2, .high = top * 1.3};
+  if (low) axis = {axis.title, AxisKind::Log, *low / 1.2, top * 1.3};
   for (std::size_t i = 0; i < chart.panels.size(); ++i) {
     if (panel < 0 || static_cast<std::size_t>(panel) == i) chart.panels[i].y = axis;
   }
-  return {.logarithmic = low.has_value(), .low = low.value_or(0), .high = high};
 }
 
 }  // namespace busbar

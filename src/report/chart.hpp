@@ -89,7 +89,9 @@ struct ChartAxis {
   double low = 0;                    ///< above `high` for an axis that runs the other way
   double high = 0;                   ///< both 0: as the data are
   std::vector<std::string> names{};  ///< from 0 on; an empty one is not written
-  double step = 0;                   ///< between the ticks of Linear; 0: chosen by gnuplot
+
+  /// Where a value lies on the axis, from 0 to 1.
+  [[nodiscard]] double height(double value) const;
 };
 
 struct ChartPanel {
@@ -169,19 +171,9 @@ struct ChartRange {
                                                  std::optional<bool> wanted = {});
 inline constexpr double kMostLinear = 30;
 
-/// An axis of rates: from 0, or logarithmic.
-struct RateAxis {
-  bool logarithmic = false;
-  double low = 0;
-  double high = 1;
-
-  /// Where a rate lies on the axis, from 0 to 1.
-  [[nodiscard]] double height(double rate) const;
-};
-
-/// Sets the y axis of a panel, or of all for a negative one, for the measured curves, as
+/// Sets the y axis of a panel, or of all for a negative one, for the measured curves: from 0, or as
 /// log_axis_low. `headroom`: what the axis has above the highest value, as a factor.
-RateAxis set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel = -1,
-                       double headroom = 1);
+void set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel = -1,
+                   double headroom = 1);
 
 }  // namespace busbar

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -48,11 +47,9 @@ struct Document {
 /// @}
 
 /// One HTML5 page that is well-formed XML too and needs nothing besides itself: no script, no
-/// network, no attribute of style, so that the strictest content policy lets it through.
+/// network, no attribute of style, so that the strictest content policy lets it through. Its style
+/// sheet is document.css: for wide screens, phones and paper.
 [[nodiscard]] std::string html_page(const Document& document);
-
-/// The page's style sheet: for wide screens, phones and paper.
-[[nodiscard]] std::string_view html_style();
 
 /// The document's words and tables as GitHub's Markdown, without its pictures.
 [[nodiscard]] std::string markdown_page(const Document& document);

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "report/chart_script.hpp"
 #include "report/document.hpp"
@@ -20,13 +19,8 @@ void draw_script(const std::filesystem::path& script, const std::filesystem::pat
 /// The chart as text. Throws Error (Runtime) where gnuplot fails.
 [[nodiscard]] std::string draw_text(const Chart& chart, TextSize size);
 
-/// Draws all charts of a document by one gnuplot, with a time limit. Charts that cannot be drawn
-/// are left out, and a warning on the page says so and what to install.
+/// Draws all charts of a document, with a time limit. Charts that cannot be drawn are left out, and
+/// a warning on the page says so and what to install.
 void draw_charts(Document& document);
-
-/// gnuplot's SVG as an element for a page: it scales, has a title, and all its ids begin with
-/// `prefix`.
-[[nodiscard]] std::string embedded_svg(std::string_view drawn, const std::string& prefix,
-                                       const std::string& title);
 
 }  // namespace busbar

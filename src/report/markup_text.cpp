@@ -4,37 +4,33 @@
 #include <array>
 #include <cctype>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 
 namespace busbar {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+/// The first character of a text: its code point, 0 for what is none, and its bytes.
+struct Character {
+  unsigned point = 0;
+  std::size_t bytes = 1;
+};
 
-unsigned byte_at(std::string_view text, std::size_t at) {
-  return static_cast<unsigned char>(text[at]);
-}
-
-/// Bytes of a sequence that begins so; 0 for what cannot begin one.
-std::size_t sequence_length(unsigned first) {
-  if (first < 0x80U) return 1;
-  if (first >= 0xC2U && first < 0xE0U) return 2;
-  if (first >= 0xE0U && first < 0xF0U) return 3;
-  return first >= 0xF0U && first < 0xF5U ? 4 : 0;
-}
-
-/// The code point of a whole, shortest sequence; 0 for any other.
-unsigned code_point(std::string_view text, std::size_t at, std::size_t length) {
-  constexpr std::array<unsigned, 5> kMasks{0, 0x7FU, 0x1FU, 0x0FU, 0x07U};
-  constexpr std::array<unsigned, 5> kLeast{0, 1, 0x80U, 0x800U, 0x10000U};
-  if (length == 0 || at + length > text.size()) return 0;
-  unsigned value = byte_at(text, at) & kMasks.at(length);
-  for (std::size_t i = 1; i < length; ++i) {
-    const unsigned next = byte_at(text, at + i);
-    if ((next & 0xC0U) != 0x80U) return 0;
-    value = (value << 6U) | (next & 0x3FU);
+Character first_character(std::string_view text) {
+  constexpr std::array<unsigned, 5> kLeast{0, 0, 0x80U, 0x800U, 0x10000U};
+  const unsigned first = static_cast<unsigned char>(text.front());
+  if (first < 0x80U) return {.point = first};
+  const std::size_t bytes = first < 0xC0U ? 1 : first < 0xE0U ? 2 : first < 0xF0U ? 3 : 4;
+  if (bytes == 1 || bytes > text.size()) return {};
+  unsigned point = first & (0x7FU >> bytes);
+  for (const char c : text.substr(1, bytes - 1)) {
+    const unsigned next = static_cast<unsigned char>(c);
+    if ((next & 0xC0U) != 0x80U) return {};
+    point = point << 6U | (next & 0x3FU);
   }
-  return value < kLeast.at(length) ? 0 : value;
+  if (point < kLeast.at(bytes)) return {};  // a long form
+  return {.point = point, .bytes = bytes};
 }
 
 /// Whether XML has this character, and a browser shows it.
@@ -45,66 +41,53 @@ bool is_character(unsigned point) {
   return point < 0xFFFEU || (point >= 0x10000U && point < 0x110000U);
 }
 
-/// Calls `add` with each character's bytes; with U+FFFD for what is none.
-template <class Add>
-void each_character(std::string_view text, Add add) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(byte_at(text, at));
-    const unsigned point = code_point(text, at, length);
-    if (point == 0 || !is_character(point)) {
-      add(kReplacement);
-      at += point == 0 ? 1 : length;
-    } else {
-      add(text.substr(at, length));
-      at += length;
-    }
-  }
-}
-
 }  // namespace
 
 std::string clean_text(std::string_view text) {
   std::string clean;
-  each_character(text, [&](std::string_view character) { clean += character; });
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    clean += is_character(next.point) ? text.substr(0, next.bytes) : "\xEF\xBF\xBD";  // U+FFFD
+    text.remove_prefix(next.bytes);
+  }
   return clean;
 }
 
 std::string markup_text(std::string_view text) {
   std::string result;
-  each_character(text, [&](std::string_view character) {
-    if (character == "&") {
-      result += "&amp;";
-    } else if (character == "<") {
-      result += "&lt;";
-    } else if (character == ">") {
-      result += "&gt;";
-    } else if (character == "\"") {
-      result += "&quot;";
-    } else if (character == "'") {
-      result += "&#39;";
-    } else {
-      result += character;
+  for (const char c : clean_text(text)) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      case '\'': result += "&#39;"; break;
+      default: result += c;
     }
-  });
+  }
   return result;
 }
 
 std::string markdown_text(std::string_view text) {
   std::string result;
-  each_character(one_line(text), [&](std::string_view character) {
-    if (character == "&") {
-      result += "&amp;";
-    } else if (character == "<") {
-      result += "&lt;";
-    } else {
-      if (character.size() == 1 &&
-          std::string_view("\\`*_{}[]|#!~>").find(character) != std::string_view::npos) {
-        result += '\\';
-      }
-      result += character;
+  for (const char c : clean_text(one_line(text))) {
+    if (c == '&' || c == '<') {
+      result += c == '&' ? "&amp;" : "&lt;";
+      continue;
     }
-  });
+    if (std::string_view("\\`*_{}[]|#!~>").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
   return result;
+}
+
+std::string svg_element(const std::string& width, const std::string& height, std::string_view title,
+                        std::string_view body) {
+  return fmt::format(
+      "<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"{2}\" "
+      "font-family=\"system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, sans-serif\">\n"
+      "<title>{2}</title>\n{3}</svg>",
+      width, height, markup_text(title), body);
 }
 
 std::string markup_id(std::string_view text) {

@@ -18,6 +18,10 @@ namespace busbar {
 /// line ends become blanks.
 [[nodiscard]] std::string markdown_text(std::string_view text);
 
+/// A picture for a page: it scales, and has a title for those who do not see it. `body` is markup.
+[[nodiscard]] std::string svg_element(const std::string& width, const std::string& height,
+                                      std::string_view title, std::string_view body);
+
 /// An id of letters, digits and hyphens: "dgx-1v", "my-box".
 [[nodiscard]] std::string markup_id(std::string_view text);
 

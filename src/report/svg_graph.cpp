@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "report/graph_layout.hpp"
 #include "report/markup_text.hpp"
 #include "report/topo_text.hpp"
 
@@ -15,14 +16,17 @@ namespace busbar {
 namespace {
 
 using topo::Graph;
+using topo::Link;
 using topo::LinkKind;
+using topo::Node;
 using topo::NodeKind;
 
 constexpr double kRowHeight = 78;
 constexpr double kBoxHeight = 30;
 constexpr double kTop = 46;
+constexpr double kMargin = 10;
 
-std::string_view colour_of(LinkKind kind) {
+std::string_view link_colour(LinkKind kind) {
   switch (kind) {
     case LinkKind::NvLink: return "#1b7837";
     case LinkKind::Smp: return "#2166ac";
@@ -31,12 +35,7 @@ std::string_view colour_of(LinkKind kind) {
   }
 }
 
-std::string_view dashes_of(LinkKind kind) {
-  if (kind == LinkKind::Smp) return "9 3";
-  return kind == LinkKind::Network ? "3 3" : "";
-}
-
-std::string_view fill_of(NodeKind kind) {
+std::string_view node_fill(NodeKind kind) {
   switch (kind) {
     case NodeKind::Gpu: return "#d5efd8";
     case NodeKind::NvSwitch: return "#b5dfbb";
@@ -47,268 +46,251 @@ std::string_view fill_of(NodeKind kind) {
   }
 }
 
-struct SvgPoint {
-  double x = 0;
-  double y = 0;
+bool is_leaf(NodeKind kind) { return kind == NodeKind::Gpu || kind == NodeKind::Nic; }
+
+std::size_t index_of(int node) { return static_cast<std::size_t>(node); }
+
+/// Hosts of the graph, and how many of the first are drawn: as many as have 20 devices together,
+/// and one always.
+struct Hosts {
+  int all = 1;
+  int drawn = 1;
 };
 
-/// How a line or an outline is drawn.
-struct SvgStroke {
-  std::string_view colour = "#444";
-  double width = 1;
-  std::string_view dashes{};  ///< "4 3"; empty: solid
+Hosts hosts_of(const Graph& graph) {
+  constexpr std::ptrdiff_t kMostDevices = 20;
+  Hosts hosts;
+  for (const Node& node : graph.nodes) hosts.all = std::max(hosts.all, node.host + 1);
+  const auto devices_with_next = [&] {
+    return std::count_if(graph.devices.begin(), graph.devices.end(), [&](int device) {
+      return graph.nodes[index_of(device)].host <= hosts.drawn;
+    });
+  };
+  while (hosts.drawn < hosts.all && devices_with_next() <= kMostDevices) ++hosts.drawn;
+  return hosts;
+}
+
+/// Where a node stands: columns are leaves from left to right, rows count from the processors down.
+struct Place {
+  bool drawn = false;
+  bool is_bar = false;  ///< an NVSwitch: a bar below the leaves that it joins
+  double column = 0;    ///< the middle of what hangs below it
+  int row = -1;
 };
 
 /// "12.5", "100": a coordinate without needless digits.
-std::string svg_number(double value) {
-  std::string text = fmt::format("{:.1f}", value);
-  if (text.ends_with(".0")) return text == "-0.0" ? "0" : text.substr(0, text.size() - 2);
-  return text;
-}
+std::string number(double value) { return fmt::format("{:g}", std::round(value * 10) / 10 + 0.0); }
 
-/// About the width of a text in units of the drawing.
-double text_width(std::string_view text, double size) {
-  const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  });
-  return static_cast<double>(characters) * size * 0.55;
-}
-
-/// Collects the parts of the drawing; text is escaped here. Styles are attributes, which every
-/// content policy lets through.
-class SvgCanvas {
- public:
-  SvgCanvas(double width, double height) : width_(width), height_(height) {}
-
-  /// `path` is SVG's path data.
-  void path(std::string_view path, const SvgStroke& stroke, std::string_view tooltip = {}) {
-    add("path", fmt::format(R"(d="{}" fill="none"{})", path, attributes_of(stroke)), tooltip);
-  }
-  void line(SvgPoint from, SvgPoint to, const SvgStroke& stroke, std::string_view tooltip) {
-    add("line",
-        fmt::format(R"(x1="{}" y1="{}" x2="{}" y2="{}"{})", svg_number(from.x), svg_number(from.y),
-                    svg_number(to.x), svg_number(to.y), attributes_of(stroke)),
-        tooltip);
-  }
-  void box(SvgPoint corner, double width, double height, std::string_view fill, double radius,
-           std::string_view tooltip) {
-    add("rect",
-        fmt::format(R"(x="{}" y="{}" width="{}" height="{}" fill="{}"{}{})", svg_number(corner.x),
-                    svg_number(corner.y), svg_number(width), svg_number(height), fill,
-                    radius > 0 ? fmt::format(R"( rx="{}")", svg_number(radius)) : "",
-                    attributes_of({})),
-        tooltip);
-  }
-  /// Around this point.
-  void text(SvgPoint at, double size, std::string_view text) {
-    parts_ += fmt::format(
-        "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#1a1a1a\" "
-        "text-anchor=\"middle\">{}</text>\n",
-        svg_number(at.x), svg_number(at.y), svg_number(size), markup_text(text));
-  }
-
-  /// The whole element, with a title and a description for those who do not see it.
-  [[nodiscard]] std::string finish(std::string_view title, std::string_view description) const {
-    return fmt::format(
-        "<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
-        "aria-label=\"{2}\" font-family=\"system-ui, -apple-system, Segoe UI, Roboto, Liberation "
-        "Sans, sans-serif\">\n<title>{2}</title>\n<desc>{3}</desc>\n{4}</svg>",
-        svg_number(width_), svg_number(height_), markup_text(title), markup_text(description),
-        parts_);
-  }
-
- private:
-  static std::string attributes_of(const SvgStroke& stroke) {
-    std::string text = fmt::format(" stroke=\"{}\"", stroke.colour);
-    if (std::abs(stroke.width - 1) > 0.01) {
-      text += fmt::format(" stroke-width=\"{}\"", svg_number(stroke.width));
-    }
-    if (!stroke.dashes.empty()) text += fmt::format(" stroke-dasharray=\"{}\"", stroke.dashes);
-    return text;
-  }
-  void add(std::string_view element, std::string_view attributes, std::string_view tooltip) {
-    parts_ += tooltip.empty() ? fmt::format("<{} {}/>\n", element, attributes)
-                              : fmt::format("<{0} {1}><title>{2}</title></{0}>\n", element,
-                                            attributes, markup_text(tooltip));
-  }
-
-  double width_;
-  double height_;
-  std::string parts_{};
-};
-
+/// A machine as a tree of processors, switches and leaves (GPUs, NICs). The network itself is not
+/// placed: a NIC's arrow stands for it. Styles are attributes, which every content policy lets
+/// through.
 class Drawing {
  public:
   Drawing(const Graph& graph, topo::ConstantSet constants)
-      : graph_(graph),
-        constants_(constants),
-        layout_(lay_out(graph)),
-        pitch_(std::clamp(900.0 / static_cast<double>(std::max<std::size_t>(layout_.leaves, 1)),
-                          52.0, 120.0)),
-        width_(std::max(pitch_ * static_cast<double>(layout_.leaves), 300.0) + 20),
-        below_(box_top(layout_.leaf_row) + kBoxHeight + (has_network_stub() ? 26 : 0)),
-        canvas_(width_, height()) {}
+      : graph_(graph), constants_(constants), hosts_(hosts_of(graph).drawn) {
+    place_nodes();
+    pitch_ = std::clamp(900.0 / std::max(leaves_, 1), 52.0, 120.0);
+    width_ = std::max(pitch_ * leaves_, 300.0) + 2 * kMargin;
+    below_ = top_of(leaf_row_) + kBoxHeight;
+    const bool networked =
+        std::any_of(graph.links.begin(), graph.links.end(),
+                    [&](const Link& link) { return medium_of(link).kind == LinkKind::Network; });
+    if (networked) below_ += 26;
+  }
 
   std::string draw() {
-    for (std::size_t i = 0; i < graph_.links.size(); ++i) {
-      if (is_first_direction(i)) draw_link(graph_.links[i]);
+    height_ = bars_ > 0 ? bar_top(bars_) : below_ + 6;
+    for (auto link = graph_.links.begin(); link != graph_.links.end(); ++link) {
+      // Of a cable's two links the first; a link without a partner stands for itself.
+      const bool first = std::none_of(graph_.links.begin(), link, [&](const Link& other) {
+        return other.from == link->to && other.to == link->from && other.medium == link->medium;
+      });
+      if (first) draw_link(*link);
     }
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (layout_.places[i].drawn) draw_node(i);
+      if (places_[i].drawn) draw_node(graph_.nodes[i], places_[i]);
     }
-    return canvas_.finish(fmt::format("The parts of {} and their links", graph_.name),
-                          fmt::format("{}. {}", graph_.title, svg_graph_caption(graph_)));
+    return svg_element(number(width_), number(height_),
+                       fmt::format("The parts of {} and their links", graph_.name),
+                       fmt::format("<desc>{}. {}</desc>\n{}", markup_text(graph_.title),
+                                   markup_text(svg_graph_caption(graph_)), parts_));
   }
 
  private:
-  [[nodiscard]] const GraphPlace& place(int node) const {
-    return layout_.places[static_cast<std::size_t>(node)];
-  }
-  [[nodiscard]] double x_of(const GraphPlace& at) const { return 10 + pitch_ * (at.column + 0.5); }
-  [[nodiscard]] static double box_top(int row) { return kTop + kRowHeight * row; }
-  [[nodiscard]] double bar_top(int index) const { return below_ + 50 + 40.0 * index; }
-
-  [[nodiscard]] bool has_network_stub() const {
-    return std::any_of(graph_.links.begin(), graph_.links.end(),
-                       [&](const topo::Link& link) { return kind_of(link) == LinkKind::Network; });
-  }
-
-  [[nodiscard]] LinkKind kind_of(const topo::Link& link) const {
-    return graph_.media[static_cast<std::size_t>(link.medium)].kind;
-  }
-  [[nodiscard]] bool drawn(int node) const { return place(node).drawn; }
-
-  /// Whether both ends stand in one row at the bottom: such links are arcs below it.
-  [[nodiscard]] bool is_arc(const topo::Link& link) const {
-    const GraphPlace& from = place(link.from);
-    const GraphPlace& to = place(link.to);
-    return from.drawn && to.drawn && !from.switched && !to.switched &&
-           from.row == layout_.leaf_row && to.row == layout_.leaf_row;
-  }
-  [[nodiscard]] double arc_depth(const topo::Link& link) const {
-    return 26 + 0.2 * std::abs(x_of(place(link.from)) - x_of(place(link.to)));
-  }
-
-  [[nodiscard]] double height() const {
-    double deepest = below_ + 6;
-    for (const topo::Link& link : graph_.links) {
-      if (is_arc(link)) deepest = std::max(deepest, below_ + arc_depth(link) + 10);
+  void place_nodes() {
+    places_.resize(graph_.nodes.size());
+    children_.resize(graph_.nodes.size());
+    // All processors first, or one would be the child of another's bridge.
+    for (const NodeKind kind : {NodeKind::Package, NodeKind::Processor, NodeKind::HostBridge,
+                                NodeKind::PcieSwitch, NodeKind::Gpu, NodeKind::Nic}) {
+      grow_from(kind);
     }
-    if (layout_.switches > 0) {
-      deepest = std::max(deepest, bar_top(static_cast<int>(layout_.switches)));
+    for (const int root : roots_) set_columns(root);
+    for (const Place& place : places_) leaf_row_ = std::max(leaf_row_, place.row);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (is_leaf(node.kind)) places_[i].row = leaf_row_;
+      if (node.kind == NodeKind::NvSwitch && node.host < hosts_) {
+        places_[i] = {.drawn = true, .is_bar = true, .row = bars_++};
+      }
     }
-    return deepest;
   }
 
-  /// Of a cable's two links the first; a link without a partner stands for itself.
-  [[nodiscard]] bool is_first_direction(std::size_t index) const {
-    const topo::Link& link = graph_.links[index];
-    return std::none_of(
-        graph_.links.begin(), graph_.links.begin() + static_cast<std::ptrdiff_t>(index),
-        [&](const topo::Link& other) {
-          return other.from == link.to && other.to == link.from && other.medium == link.medium;
-        });
+  /// What nothing has reached before stands at the top; what it reaches, breadth first, below it.
+  void grow_from(NodeKind kind) {
+    std::deque<int> waiting;
+    for (int i = 0; i < static_cast<int>(places_.size()); ++i) {
+      const Node& node = graph_.nodes[index_of(i)];
+      if (node.kind != kind || node.host >= hosts_ || place(i).row >= 0) continue;
+      place(i).row = 0;
+      roots_.push_back(i);
+      waiting.push_back(i);
+    }
+    for (; !waiting.empty(); waiting.pop_front()) {
+      const int from = waiting.front();
+      for (const Link& link : graph_.links) {
+        if (link.from != from || !is_branch(link)) continue;
+        place(link.to).row = place(from).row + 1;
+        children_[index_of(from)].push_back(link.to);
+        waiting.push_back(link.to);
+      }
+    }
   }
 
-  [[nodiscard]] std::string words(const topo::Link& link, double rate_GBps) const {
-    const auto& from = graph_.nodes[static_cast<std::size_t>(link.from)].name;
-    const auto& to = graph_.nodes[static_cast<std::size_t>(link.to)].name;
-    const std::string times = link.count > 1 ? fmt::format("{:g}x ", link.count) : "";
-    return fmt::format("{}{} between {} and {}: {} each way", times,
-                       graph_.media[static_cast<std::size_t>(link.medium)].name, from, to,
-                       rate_words(rate_GBps));
+  /// Whether the link leads down to what has no place yet.
+  [[nodiscard]] bool is_branch(const Link& link) const {
+    const LinkKind kind = medium_of(link).kind;
+    const NodeKind from = graph_.nodes[index_of(link.from)].kind;
+    const Node& to = graph_.nodes[index_of(link.to)];
+    if (places_[index_of(link.to)].row >= 0 || to.host >= hosts_ || is_leaf(from)) return false;
+    if (kind == LinkKind::Smp || kind == LinkKind::Network) return false;
+    return to.kind != NodeKind::NvSwitch && to.kind != NodeKind::Network &&
+           !(from == NodeKind::Package && to.kind == NodeKind::Package);
   }
 
-  void draw_link(const topo::Link& link) {
+  void set_columns(int node) {
+    place(node).drawn = true;
+    std::vector<int>& below = children_[index_of(node)];
+    if (below.empty()) {
+      place(node).column = leaves_++;
+      return;
+    }
+    std::sort(below.begin(), below.end());
+    for (const int child : below) set_columns(child);
+    place(node).column = (place(below.front()).column + place(below.back()).column) / 2;
+  }
+
+  [[nodiscard]] Place& place(int node) { return places_[index_of(node)]; }
+  [[nodiscard]] const topo::Medium& medium_of(const Link& link) const {
+    return graph_.media[index_of(link.medium)];
+  }
+  [[nodiscard]] double x_of(const Place& at) const { return kMargin + pitch_ * (at.column + 0.5); }
+  [[nodiscard]] static double top_of(int row) { return kTop + kRowHeight * row; }
+  [[nodiscard]] double bar_top(int row) const { return below_ + 50 + 40.0 * row; }
+
+  void add(std::string_view element, const std::string& attributes, std::string_view tooltip) {
+    parts_ += fmt::format("<{0} {1}><title>{2}</title></{0}>\n", element, attributes,
+                          markup_text(tooltip));
+  }
+
+  /// The wider, the higher its bandwidth.
+  void draw_link(const Link& link) {
     const double rate_GBps = capacity_GBps(graph_, link, constants_);
-    const LinkKind kind = kind_of(link);
-    const SvgStroke stroke{
-        .colour = colour_of(kind),
-        .width = std::isfinite(rate_GBps) ? std::clamp(0.7 + rate_GBps / 24, 0.9, 8.0) : 0.9,
-        .dashes = dashes_of(kind)};
+    const LinkKind kind = medium_of(link).kind;
+    const double wide = std::isfinite(rate_GBps) ? std::clamp(0.7 + rate_GBps / 24, 0.9, 8.0) : 0.9;
+    const std::string stroke = fmt::format(
+        R"(fill="none" stroke="{}" stroke-width="{}"{})", link_colour(kind), number(wide),
+        kind == LinkKind::Smp       ? R"( stroke-dasharray="9 3")"
+        : kind == LinkKind::Network ? R"( stroke-dasharray="3 3")"
+                                    : "");
+    const std::string tooltip =
+        fmt::format("{}{} between {} and {}: {} each way",
+                    link.count > 1 ? fmt::format("{:g}x ", link.count) : "", medium_of(link).name,
+                    graph_.nodes[index_of(link.from)].name, graph_.nodes[index_of(link.to)].name,
+                    rate_words(rate_GBps));
     if (kind == LinkKind::Network) {
-      draw_stub(link, stroke, words(link, rate_GBps));
-    } else if (drawn(link.from) && drawn(link.to)) {
-      draw_inner(link, stroke, words(link, rate_GBps));
+      draw_arrow(place(link.from), stroke, tooltip);
+      draw_arrow(place(link.to), stroke, tooltip);
+    } else if (place(link.from).drawn && place(link.to).drawn) {
+      add("path", fmt::format(R"(d="{}" {})", path_of(place(link.from), place(link.to)), stroke),
+          tooltip);
     }
   }
 
   /// A NIC's way out: an arrow down.
-  void draw_stub(const topo::Link& link, const SvgStroke& stroke, const std::string& tooltip) {
-    for (const int end : {link.from, link.to}) {
-      const GraphPlace& at = place(end);
-      if (!at.drawn || at.switched) continue;
-      const double x = x_of(at);
-      const double from = box_top(at.row) + kBoxHeight;
-      canvas_.line({.x = x, .y = from}, {.x = x, .y = from + 20}, stroke, tooltip);
-      canvas_.path(fmt::format("M{0} {1}L{2} {3}L{4} {1}", svg_number(x - 5), svg_number(from + 14),
-                               svg_number(x), svg_number(from + 22), svg_number(x + 5)),
-                   {.colour = stroke.colour, .width = 1.5});
+  void draw_arrow(const Place& at, const std::string& stroke, const std::string& tooltip) {
+    if (!at.drawn || at.is_bar) return;
+    const double x = x_of(at);
+    const double from = top_of(at.row) + kBoxHeight;
+    add("path",
+        fmt::format(R"(d="M{} {}V{}" {})", number(x), number(from), number(from + 22), stroke),
+        tooltip);
+    add("path",
+        fmt::format(R"(d="M{} {}L{} {}L{} {}" fill="none" stroke="{}" stroke-width="1.5")",
+                    number(x - 5), number(from + 14), number(x), number(from + 22), number(x + 5),
+                    number(from + 14), link_colour(LinkKind::Network)),
+        tooltip);
+  }
+
+  /// Down to a bar or to the next row, below two leaves, or above two other parts of one row.
+  std::string path_of(const Place& one, const Place& other) {
+    if (one.is_bar && other.is_bar) return {};
+    const Place& upper = other.is_bar || (!one.is_bar && one.row < other.row) ? one : other;
+    const Place& lower = &upper == &one ? other : one;
+    const double from = top_of(upper.row) + kBoxHeight;
+    if (lower.is_bar) {
+      return fmt::format("M{} {}V{}", number(x_of(upper)), number(from),
+                         number(bar_top(lower.row)));
     }
-  }
-
-  void draw_inner(const topo::Link& link, const SvgStroke& stroke, const std::string& tooltip) {
-    const GraphPlace& from = place(link.from);
-    const GraphPlace& to = place(link.to);
-    if (from.switched || to.switched) {
-      draw_to_switch(link, stroke, tooltip);
-    } else if (is_arc(link)) {
-      const double y = box_top(layout_.leaf_row) + kBoxHeight;
-      const double bow = (below_ - y) + arc_depth(link) * 4 / 3;
-      curve({.x = x_of(from), .y = y}, {.x = x_of(to), .y = y}, bow, stroke, tooltip);
-    } else if (from.row == to.row) {
-      curve({.x = x_of(from), .y = box_top(from.row)}, {.x = x_of(to), .y = box_top(to.row)}, -40,
-            stroke, tooltip);
-    } else {
-      const GraphPlace& upper = from.row < to.row ? from : to;
-      const GraphPlace& lower = from.row < to.row ? to : from;
-      canvas_.line({.x = x_of(upper), .y = box_top(upper.row) + kBoxHeight},
-                   {.x = x_of(lower), .y = box_top(lower.row)}, stroke, tooltip);
+    if (upper.row != lower.row) {
+      return fmt::format("M{} {}L{} {}", number(x_of(upper)), number(from), number(x_of(lower)),
+                         number(top_of(lower.row)));
     }
+    double start = top_of(one.row);
+    double bow = start - 40;
+    if (one.row == leaf_row_) {
+      const double depth = 26 + 0.2 * std::abs(x_of(one) - x_of(other));
+      start = from;
+      bow = below_ + depth * 4 / 3;
+      height_ = std::max(height_, below_ + depth + 10);
+    }
+    return fmt::format("M{0} {1}C{0} {2} {3} {2} {3} {1}", number(x_of(one)), number(start),
+                       number(bow), number(x_of(other)));
   }
 
-  void curve(SvgPoint from, SvgPoint to, double bow, const SvgStroke& stroke,
-             const std::string& tooltip) {
-    canvas_.path(fmt::format("M{} {}C{} {} {} {} {} {}", svg_number(from.x), svg_number(from.y),
-                             svg_number(from.x), svg_number(from.y + bow), svg_number(to.x),
-                             svg_number(to.y + bow), svg_number(to.x), svg_number(to.y)),
-                 stroke, tooltip);
-  }
-
-  void draw_to_switch(const topo::Link& link, const SvgStroke& stroke, const std::string& tooltip) {
-    const bool first = place(link.from).switched;
-    const GraphPlace& bar = place(first ? link.from : link.to);
-    const GraphPlace& other = place(first ? link.to : link.from);
-    if (other.switched) return;
-    const double x = x_of(other);
-    canvas_.line({.x = x, .y = box_top(other.row) + kBoxHeight}, {.x = x, .y = bar_top(bar.row)},
-                 stroke, tooltip);
-  }
-
-  void draw_node(std::size_t index) {
-    const topo::Node& node = graph_.nodes[index];
-    const GraphPlace& at = layout_.places[index];
+  void draw_node(const Node& node, const Place& at) {
     const std::string numa = node.numa >= 0 ? fmt::format(", NUMA node {}", node.numa) : "";
-    const std::string tooltip =
-        fmt::format("{}{}{}{}", node.name, node.model.empty() ? "" : ": ", node.model, numa);
     const double size = pitch_ < 60 ? 11 : 12.5;
-    const double wide = at.switched ? width_ - 20
-                                    : std::clamp(text_width(node.name, size) + 14, 44.0,
-                                                 std::max(pitch_ - 6, 44.0));
-    const double x = at.switched ? width_ / 2 : x_of(at);
-    const double y = at.switched ? bar_top(at.row) : box_top(at.row);
-    canvas_.box({.x = x - wide / 2, .y = y}, wide, kBoxHeight, fill_of(node.kind),
-                node.kind == NodeKind::Gpu ? 0 : 6, tooltip);
-    canvas_.text({.x = x, .y = y + 19.5}, size, node.name);
+    const double text_width = static_cast<double>(node.name.size()) * size * 0.55;
+    const double wide = at.is_bar ? width_ - 2 * kMargin
+                                  : std::clamp(text_width + 14, 44.0, std::max(pitch_ - 6, 44.0));
+    const double x = at.is_bar ? width_ / 2 : x_of(at);
+    const double y = at.is_bar ? bar_top(at.row) : top_of(at.row);
+    add("rect",
+        fmt::format(R"(x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}" stroke="#444")",
+                    number(x - wide / 2), number(y), number(wide), number(kBoxHeight),
+                    node.kind == NodeKind::Gpu ? 0 : 6, node_fill(node.kind)),
+        fmt::format("{}{}{}{}", node.name, node.model.empty() ? "" : ": ", node.model, numa));
+    parts_ += fmt::format(
+        "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#1a1a1a\" "
+        "text-anchor=\"middle\">{}</text>\n",
+        number(x), number(y + 19.5), number(size), markup_text(node.name));
   }
 
   const Graph& graph_;
   topo::ConstantSet constants_;
-  GraphLayout layout_;
-  double pitch_;
-  double width_;
-  double below_;  ///< the y below all leaves and their arrows
-  SvgCanvas canvas_;
+  int hosts_;                    ///< that are drawn
+  std::vector<Place> places_{};  ///< one per node
+  std::vector<std::vector<int>> children_{};
+  std::vector<int> roots_{};
+  int leaves_ = 0;    ///< columns
+  int leaf_row_ = 1;  ///< GPUs, NICs and what has nothing below it stand here
+  int bars_ = 0;      ///< rows of bars below the leaves
+  double pitch_ = 0;  ///< of columns
+  double width_ = 0;
+  double height_ = 0;
+  double below_ = 0;  ///< the y below all leaves and their arrows
+  std::string parts_{};
 };
 
 }  // namespace
@@ -318,13 +300,13 @@ std::string svg_graph(const Graph& graph, topo::ConstantSet constants) {
 }
 
 std::string svg_graph_caption(const Graph& graph) {
-  const GraphLayout layout = lay_out(graph);
+  const Hosts hosts = hosts_of(graph);
   std::string text =
       "The wider a line, the higher its bandwidth. Solid green: NVLink; solid grey: PCIe; long "
       "dashes, blue: between processors; short dashes with an arrow, orange: to the network.";
-  if (layout.hosts_drawn < layout.hosts) {
-    text += fmt::format(" Drawn: {} of {}.", layout.hosts_drawn,
-                        counted(static_cast<std::size_t>(layout.hosts), "host"));
+  if (hosts.drawn < hosts.all) {
+    text += fmt::format(" Drawn: {} of {}.", hosts.drawn,
+                        counted(static_cast<std::size_t>(hosts.all), "host"));
   }
   return text;
 }

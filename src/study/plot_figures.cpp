@@ -66,57 +66,59 @@ void tell_stems_apart(std::vector<Dataset>& datasets) {
   }
 }
 
-/// The input, prepared once for all figures.
-struct Prepared {
-  PlotInput input{};
-  SizeCurves curves{};
-};
+/// Names the datasets that have no system and no LABEL by their hosts, so that launches on one
+/// machine are one system; but for a figure over time not where two of them have the same rows, as
+/// then they are compared.
+void label_by_hosts(std::vector<Dataset>& datasets, bool over_time) {
+  std::map<std::string, std::set<MeasuredRow>> known;
+  std::set<std::string> compared;
+  for (const Dataset& dataset : datasets) {
+    const std::string hosts = hosts_of(dataset);
+    if (over_time || !is_unnamed(dataset) || hosts.empty()) continue;
+    for (const MeasuredRow& row : rows_of(dataset)) {
+      if (!known[hosts].insert(row).second) compared.insert(hosts);
+    }
+  }
+  if (!over_time) tell_stems_apart(datasets);
+  for (Dataset& dataset : datasets) {
+    const std::string hosts = hosts_of(dataset);
+    if (is_unnamed(dataset) && !hosts.empty() && !compared.contains(hosts)) dataset.label = hosts;
+  }
+}
 
+/// A figure by its name.
 struct FigureMaker {
   std::string_view name;
   std::string_view needs;  ///< what is missing where it cannot be drawn
-  Chart (*make)(const Prepared& prepared, const PlotRequest& request);
+  Chart (*make)(const PlotInput& input, const SizeCurves& curves, const PlotRequest& request);
 };
 
 constexpr std::string_view kNeedsRows =
     "rows with status ok, a bus bandwidth and the wanted --placement, of 2 ranks or more";
 
-constexpr std::array kMakers{
-    FigureMaker{
-        "busbw", kNeedsRows,
-        [](const Prepared& p, const PlotRequest& w) { return busbw_figure(p.curves, w.log_y); }},
-    FigureMaker{"share", "rows with bound_GBps, which host memory and GPUs with known links have",
-                [](const Prepared& p, const PlotRequest&) { return share_figure(p.curves); }},
-    FigureMaker{"latency", kNeedsRows,
-                [](const Prepared& p, const PlotRequest&) { return latency_figure(p.curves); }},
-    FigureMaker{"scaling", "one system's rows of two numbers of ranks at one size",
-                [](const Prepared& p, const PlotRequest& w) {
-                  return scaling_figure(p.curves, w.size, w.log_y);
-                }},
-    FigureMaker{"pairs", "rows of pairs, which sendrecv_perf --pairs all writes",
-                [](const Prepared& p, const PlotRequest& w) {
-                  return pairs_figure(p.input.datasets, w.size, w.limits);
-                }},
-    FigureMaker{"samples", "a CSV that --samples wrote, with the wanted --placement and --size",
-                [](const Prepared& p, const PlotRequest& w) {
-                  return samples_figure(p.input.samples, w.placement, w.size);
-                }},
-    FigureMaker{"histogram", "a CSV that --samples wrote, with 30 samples of a size or more",
-                [](const Prepared& p, const PlotRequest& w) {
-                  return histogram_figure(p.input.samples, w.placement, w.size);
-                }},
-    FigureMaker{"history", "CSVs of one system and number of ranks that started at two times",
-                [](const Prepared& p, const PlotRequest& w) {
-                  std::vector<Dataset> datasets = p.input.datasets;
-                  label_all_by_hosts(datasets);
-                  return history_figure(std::move(datasets), w.placement, w.size, w.log_y);
-                }},
-};
-
-bool is_requested(const PlotRequest& request, std::string_view name) {
-  return request.figures.empty() ||
-         std::find(request.figures.begin(), request.figures.end(), name) != request.figures.end();
-}
+using I = const PlotInput&;
+using C = const SizeCurves&;
+using R = const PlotRequest&;
+constexpr auto kMakers = std::to_array<FigureMaker>({
+    {"busbw", kNeedsRows, [](I, C c, R r) { return busbw_figure(c, r.log_y); }},
+    {"share", "rows with bound_GBps, which host memory and GPUs with known links have",
+     [](I, C c, R) { return share_figure(c); }},
+    {"latency", kNeedsRows, [](I, C c, R) { return latency_figure(c); }},
+    {"scaling", "one system's rows of two numbers of ranks at one size",
+     [](I, C c, R r) { return scaling_figure(c, r.size, r.log_y); }},
+    {"pairs", "rows of pairs, which sendrecv_perf --pairs all writes",
+     [](I i, C, R r) { return pairs_figure(i.datasets, r.size, r.limits); }},
+    {"samples", "a CSV that --samples wrote, with the wanted --placement and --size",
+     [](I i, C, R r) { return samples_figure(i.samples, r.placement, r.size); }},
+    {"histogram", "a CSV that --samples wrote, with 30 samples of a size or more",
+     [](I i, C, R r) { return histogram_figure(i.samples, r.placement, r.size); }},
+    {"history", "CSVs of one system and number of ranks that started at two times",
+     [](I i, C, R r) {
+       std::vector<Dataset> datasets = i.datasets;
+       label_by_hosts(datasets, true);
+       return history_figure(std::move(datasets), r.placement, r.size, r.log_y);
+     }},
+});
 
 }  // namespace
 
@@ -142,48 +144,25 @@ PlotInput load_plot_input(std::span<const std::string> words) {
   return input;
 }
 
-void label_all_by_hosts(std::vector<Dataset>& datasets) {
-  for (Dataset& dataset : datasets) {
-    const std::string hosts = hosts_of(dataset);
-    if (is_unnamed(dataset) && !hosts.empty()) dataset.label = hosts;
-  }
-}
-
-void label_by_hosts(std::vector<Dataset>& datasets) {
-  std::map<std::string, std::set<MeasuredRow>> known;
-  std::set<std::string> compared;
-  for (const Dataset& dataset : datasets) {
-    const std::string hosts = hosts_of(dataset);
-    if (!is_unnamed(dataset) || hosts.empty()) continue;
-    for (const MeasuredRow& row : rows_of(dataset)) {
-      if (!known[hosts].insert(row).second) compared.insert(hosts);
-    }
-  }
-  tell_stems_apart(datasets);
-  for (Dataset& dataset : datasets) {
-    const std::string hosts = hosts_of(dataset);
-    if (is_unnamed(dataset) && !hosts.empty() && !compared.contains(hosts)) dataset.label = hosts;
-  }
-}
-
 std::vector<std::string> figure_names() {
   std::vector<std::string> names;
   for (const FigureMaker& maker : kMakers) names.emplace_back(maker.name);
   return names;
 }
 
-std::vector<Chart> make_figures(PlotInput input, const PlotRequest& request) {
-  Prepared prepared{.input = std::move(input)};
-  std::vector<Dataset> named = prepared.input.datasets;
-  label_by_hosts(named);
-  prepared.curves = size_curves(std::move(named), request.placement);
+std::vector<Chart> make_figures(const PlotInput& input, const PlotRequest& request) {
+  std::vector<Dataset> named = input.datasets;
+  label_by_hosts(named, false);
+  const SizeCurves curves = size_curves(std::move(named), request.placement);
+  const std::vector<std::string>& names = request.figures;
   std::vector<Chart> figures;
   for (const FigureMaker& maker : kMakers) {
-    if (!is_requested(request, maker.name)) continue;
-    Chart figure = maker.make(prepared, request);
+    const bool all = names.empty();
+    if (!all && std::find(names.begin(), names.end(), maker.name) == names.end()) continue;
+    Chart figure = maker.make(input, curves, request);
     if (!figure.empty()) {
       figures.push_back(std::move(figure));
-    } else if (!request.figures.empty()) {
+    } else if (!all) {
       throw usage_error(fmt::format("--figure {}: the files lack {}", maker.name, maker.needs));
     }
   }

@@ -32,20 +32,13 @@ struct PlotInput {
 /// Reads FILE or LABEL=FILE: a CSV of rows, or one of --samples. Throws Error (Usage).
 [[nodiscard]] PlotInput load_plot_input(std::span<const std::string> words);
 
-/// Names the datasets that have no system and no LABEL by their hosts, so that launches on one
-/// machine are one system; not where two of them have the same rows, as then they are compared.
-void label_by_hosts(std::vector<Dataset>& datasets);
-
-/// The same even where rows are the same: launches over time.
-void label_all_by_hosts(std::vector<Dataset>& datasets);
-
 /// What is drawn, and of which rows.
 struct PlotRequest {
   std::vector<std::string> figures{};  ///< names; none: all that the data allow
   PlotPlacement placement = PlotPlacement::Out;
-  std::optional<Bytes> size{};  ///< of scaling, pairs, samples and history
-  std::optional<PlotLimits> limits{};
-  std::optional<bool> log_y{};  ///< of bandwidths; empty: by the curves
+  std::optional<Bytes> size{};         ///< of scaling, pairs, samples and history
+  std::optional<ChartRange> limits{};  ///< of the colours of pairs, in GB/s
+  std::optional<bool> log_y{};         ///< of bandwidths; empty: by the curves
 };
 
 /// Names of all figures, in their order.
@@ -53,6 +46,6 @@ struct PlotRequest {
 
 /// The figures that are requested. Throws Error (Usage) where one that was named cannot be drawn,
 /// or none at all: the message says what is missing.
-[[nodiscard]] std::vector<Chart> make_figures(PlotInput input, const PlotRequest& request);
+[[nodiscard]] std::vector<Chart> make_figures(const PlotInput& input, const PlotRequest& request);
 
 }  // namespace busbar

@@ -2,14 +2,10 @@
 #include "study/plot_samples.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -20,43 +16,30 @@
 namespace busbar {
 namespace {
 
-std::vector<Bytes> sizes_drawn(std::span<const SampleSet> sets, std::optional<Bytes> wanted) {
-  std::set<Bytes> known;
-  for (const SampleSet& set : sets) known.insert(set.size);
-  if (wanted) {
-    return known.contains(*wanted) ? std::vector<Bytes>{*wanted} : std::vector<Bytes>{};
-  }
-  std::vector<Bytes> all(known.begin(), known.end());
-  if (all.size() <= 3) return all;
-  return {all.front(), all[all.size() / 2], all.back()};
-}
-
 bool are_few(const SampleSet& set) { return set.times_us.size() < kFewSamples; }
 
 /// Steps of an empirical distribution; with few samples its points, in percent.
-ChartCurve distribution(const SampleSet& set, int panel) {
+ChartCurve distribution(const SampleSet& set) {
   std::vector<double> times = set.times_us;
   std::sort(times.begin(), times.end());
   const auto count = static_cast<double>(times.size());
   const bool few = are_few(set);
-  ChartCurve curve{.panel = panel,
-                   .title = fmt::format(", n = {}", set.times_us.size()),
+  ChartCurve curve{.title = fmt::format(", n = {}", times.size()),
                    .kind = few ? CurveKind::Raw : CurveKind::Steps};
   if (!few) curve.points.push_back({.x = times.front(), .y = 0});
   for (std::size_t i = 0; i < times.size(); ++i) {
     // Equal samples are one step.
     if (!few && i + 1 < times.size() && times[i + 1] == times[i]) continue;
-    const double rank = few ? static_cast<double>(i) + 0.5 : static_cast<double>(i) + 1;
+    const double rank = static_cast<double>(i) + (few ? 0.5 : 1);
     curve.points.push_back({.x = times[i], .y = 100 * rank / count});
   }
   return curve;
 }
 
 /// Bins as steps from the axis and back to it.
-ChartCurve density(const SampleSet& set, int panel) {
+ChartCurve density(const SampleSet& set) {
   const Histogram histogram = log_histogram(set.times_us);
-  ChartCurve curve{.panel = panel,
-                   .title = fmt::format(", n = {}", set.times_us.size()),
+  ChartCurve curve{.title = fmt::format(", n = {}", set.times_us.size()),
                    .kind = CurveKind::Density};
   if (histogram.beyond > 0) {
     curve.title +=
@@ -73,40 +56,40 @@ ChartCurve density(const SampleSet& set, int panel) {
 
 /// A few tens of percent of spread: a logarithmic axis would have one name or none.
 ChartAxis density_axis(ChartRange times) {
-  const double margin = std::pow(times.high / times.low, 0.04);
-  ChartAxis axis = log_axis("time (µs)", times, margin);
-  if (axis.high / axis.low > 5) return axis;
-  axis.kind = AxisKind::Linear;
-  const double apart = (axis.high - axis.low) / 4;
-  const double decade = std::pow(10, std::floor(std::log10(apart)));
-  const double digit = apart / decade;
-  axis.step = decade * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+  ChartAxis axis = log_axis("time (µs)", times, std::pow(times.high / times.low, 0.04));
+  if (axis.high / axis.low <= 5) axis.kind = AxisKind::Linear;
   return axis;
 }
 
-CurveKey key_of(const SampleSet& set) {
-  return {.label = set.label,
-          .collective = set.collective,
-          .type = set.type,
-          .op = set.op,
-          .in_place = set.in_place};
+/// All sizes; of more than three the smallest, a middle and the largest; or `wanted` alone.
+std::vector<Bytes> sizes_drawn(const std::vector<SampleSet>& sets, std::optional<Bytes> wanted) {
+  std::set<Bytes> known;
+  for (const SampleSet& set : sets) {
+    if (!wanted || set.size == *wanted) known.insert(set.size);
+  }
+  const std::vector<Bytes> all(known.begin(), known.end());
+  return all.size() <= 3 ? all : std::vector{all.front(), all[all.size() / 2], all.back()};
 }
 
-bool is_wanted(const SampleSet& set, PlotPlacement placement) {
-  return placement == PlotPlacement::Both || set.in_place == (placement == PlotPlacement::In);
-}
-
-/// A panel per size with what `draw` makes of each set.
-Chart panels_of(Chart figure, const std::vector<SampleSet>& sets, std::optional<Bytes> size,
-                ChartCurve (*draw)(const SampleSet&, int)) {
+/// A panel per size with what `draw` makes of each set that `is_drawn` holds for.
+template <class Drawn>
+Chart figure_of(Chart figure, std::span<const SampleSet> sets, PlotPlacement placement,
+                std::optional<Bytes> size, Drawn is_drawn, ChartCurve (*draw)(const SampleSet&)) {
+  std::vector<SampleSet> wanted;
+  std::copy_if(sets.begin(), sets.end(), std::back_inserter(wanted), [&](const SampleSet& set) {
+    const bool placed =
+        placement == PlotPlacement::Both || set.key.in_place == (placement == PlotPlacement::In);
+    return placed && is_drawn(set);
+  });
   std::vector<CurveKey> keys;
-  for (const Bytes one : sizes_drawn(sets, size)) {
+  for (const Bytes one : sizes_drawn(wanted, size)) {
     const int panel = static_cast<int>(figure.panels.size());
     figure.panels.push_back({.title = format_bytes(one)});
-    for (const SampleSet& set : sets) {
+    for (const SampleSet& set : wanted) {
       if (set.size != one) continue;
-      figure.curves.push_back(draw(set, panel));
-      keys.push_back(key_of(set));
+      figure.curves.push_back(draw(set));
+      figure.curves.back().panel = panel;
+      keys.push_back(set.key);
       keys.back().ranks = panel;  // names and styles are alike in all panels
     }
   }
@@ -120,16 +103,11 @@ Chart panels_of(Chart figure, const std::vector<SampleSet>& sets, std::optional<
   return figure;
 }
 
-constexpr std::array<std::string_view, 6> kColumns{"collective", "type",       "op",
-                                                   "in_place",   "size_bytes", "time_us"};
-
-using Key = std::tuple<std::string, std::string, std::string, bool, Bytes>;
-
 /// Where the columns stand, or an empty list where one is missing.
 std::vector<std::size_t> positions(const std::string& header) {
   const std::vector<std::string> names = split(trim(header), ',');
   std::vector<std::size_t> found;
-  for (const std::string_view column : kColumns) {
+  for (const char* column : {"collective", "type", "op", "in_place", "size_bytes", "time_us"}) {
     const auto at = std::find(names.begin(), names.end(), column);
     if (at == names.end()) return {};
     found.push_back(static_cast<std::size_t>(std::distance(names.begin(), at)));
@@ -138,9 +116,8 @@ std::vector<std::size_t> positions(const std::string& header) {
 }
 
 double number_of(const std::string& cell, const std::string& path, int line) {
-  char* end = nullptr;
-  const double value = std::strtod(cell.c_str(), &end);
-  if (!cell.empty() && *end == '\0' && value >= 0) return value;
+  const auto value = to_number<double>(cell);
+  if (value && *value >= 0) return *value;
   throw usage_error(
       fmt::format("{}:{}: '{}' is no number; give a file that --samples wrote", path, line, cell));
 }
@@ -149,11 +126,9 @@ double number_of(const std::string& cell, const std::string& path, int line) {
 
 Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
                      std::optional<Bytes> size) {
-  std::vector<SampleSet> wanted;
-  std::copy_if(sets.begin(), sets.end(), std::back_inserter(wanted),
-               [&](const SampleSet& set) { return is_wanted(set, placement); });
-  Chart figure = panels_of({.name = "samples", .title = "Distribution of the samples"}, wanted,
-                           size, distribution);
+  Chart figure = figure_of(
+      {.name = "samples", .title = "Distribution of the samples"}, sets, placement, size,
+      [](const SampleSet&) { return true; }, distribution);
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     figure.panels[i].x = log_axis("time (µs)", x_range(figure, static_cast<int>(i)), 1.2);
     figure.panels[i].y = {.title = "samples up to this time (%)", .high = 100};
@@ -163,14 +138,12 @@ Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
 
 Chart histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
                        std::optional<Bytes> size) {
-  std::vector<SampleSet> wanted;
-  std::copy_if(sets.begin(), sets.end(), std::back_inserter(wanted), [&](const SampleSet& set) {
-    const auto is_drawable = [](double time) { return time > 0; };
-    return is_wanted(set, placement) && !are_few(set) &&
-           std::all_of(set.times_us.begin(), set.times_us.end(), is_drawable);
-  });
-  Chart figure =
-      panels_of({.name = "histogram", .title = "Histogram of the samples"}, wanted, size, density);
+  const auto is_drawn = [](const SampleSet& set) {
+    return !are_few(set) && std::all_of(set.times_us.begin(), set.times_us.end(),
+                                        [](double time) { return time > 0; });
+  };
+  Chart figure = figure_of({.name = "histogram", .title = "Histogram of the samples"}, sets,
+                           placement, size, is_drawn, density);
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const int panel = static_cast<int>(i);
     figure.panels[i].x = density_axis(x_range(figure, panel));
@@ -187,28 +160,23 @@ std::vector<SampleSet> read_samples(const std::string& path, const std::string& 
   std::string text;
   if (!std::getline(file, text)) throw usage_error(fmt::format("cannot read {}", path));
   const std::vector<std::size_t> at = positions(text);
-  std::map<Key, std::vector<double>> times;
+  std::map<std::pair<CurveKey, Bytes>, std::vector<double>> times;
   for (int line = 2; std::getline(file, text) && !file.eof(); ++line) {
     const std::vector<std::string> cells = split(text, ',');
     if (cells.size() <= *std::max_element(at.begin(), at.end())) {
       throw usage_error(
           fmt::format("{}:{}: too few cells; give a file that --samples wrote", path, line));
     }
+    const CurveKey key{.label = label,
+                       .collective = cells[at[0]],
+                       .type = cells[at[1]],
+                       .op = cells[at[2]],
+                       .in_place = cells[at[3]] == "1"};
     const auto size = static_cast<Bytes>(number_of(cells[at[4]], path, line));
-    times[{cells[at[0]], cells[at[1]], cells[at[2]], cells[at[3]] == "1", size}].push_back(
-        number_of(cells[at[5]], path, line));
+    times[{key, size}].push_back(number_of(cells[at[5]], path, line));
   }
   std::vector<SampleSet> sets;
-  for (auto& [key, values] : times) {
-    const auto& [collective, type, op, in_place, size] = key;
-    sets.push_back({.label = label,
-                    .collective = collective,
-                    .type = type,
-                    .op = op,
-                    .in_place = in_place,
-                    .size = size,
-                    .times_us = std::move(values)});
-  }
+  for (auto& [set, values] : times) sets.push_back({set.first, set.second, std::move(values)});
   return sets;
 }
 

@@ -14,11 +14,7 @@ namespace busbar {
 
 /// The samples of one size of one collective.
 struct SampleSet {
-  std::string label{};
-  std::string collective{};
-  std::string type{};
-  std::string op{};
-  bool in_place = false;
+  CurveKey key{};  ///< without ranks, which the file does not have
   Bytes size = 0;
   std::vector<double> times_us{};
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/published.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -17,8 +15,7 @@
 namespace busbar {
 namespace {
 
-constexpr std::string_view kDocument = "docs/published.md";
-constexpr std::array<Relation, 3> kRelations{Relation::Equal, Relation::About, Relation::Above};
+constexpr std::string_view kPublishedDocument = "docs/published.md";
 
 /// Short names of sources and what they stand for.
 using Sources = std::map<std::string, std::string>;
@@ -63,14 +60,15 @@ PublishedRate read_rate(const toml::node& node, std::string_view origin, const S
                      "condition", "source"});
   static_cast<void>(fields.required("theoretical_GBps"));
   std::vector<std::string> names;
-  for (const Relation relation : kRelations) names.emplace_back(name(relation));
-  PublishedRate rate{.system = fields.required_text("system"),
-                     .collective = fields.required_text("collective"),
-                     .ranks = read_ranks(fields),
-                     .relation = kRelations.at(fields.one_of("relation", names).value_or(0)),
-                     .theoretical_GBps = fields.positive("theoretical_GBps", 0),
-                     .condition = fields.required_text("condition"),
-                     .source = source_of(fields, sources)};
+  for (const Relation relation : all_values<Relation>()) names.emplace_back(name(relation));
+  PublishedRate rate{
+      .system = fields.required_text("system"),
+      .collective = fields.required_text("collective"),
+      .ranks = read_ranks(fields),
+      .relation = all_values<Relation>().at(fields.one_of("relation", names).value_or(0)),
+      .theoretical_GBps = fields.positive("theoretical_GBps", 0),
+      .condition = fields.required_text("condition"),
+      .source = source_of(fields, sources)};
   if (fields.has("busbw_GBps")) rate.busbw_GBps = fields.positive("busbw_GBps", 0);
   return rate;
 }
@@ -100,17 +98,8 @@ PublishedRatio read_ratio(const toml::node& node, std::string_view origin, const
 
 }  // namespace
 
-std::string_view name(Relation relation) {
-  switch (relation) {
-    case Relation::About: return "about";
-    case Relation::Above: return "above";
-    case Relation::Equal: break;
-  }
-  return "equal";
-}
-
 Published parse_published(std::string_view text, std::string_view origin) {
-  const toml::table table = parse_toml(text, origin, kDocument);
+  const toml::table table = parse_toml(text, origin, kPublishedDocument);
   const TomlFields fields(table, origin, "the file");
   fields.allow_only({"source", "rate", "ratio"});
   const Sources sources = read_sources(fields);
@@ -130,47 +119,6 @@ Published read_published(const std::string& path) {
     throw usage_error(fmt::format("{}: this file of published figures cannot be read", path));
   }
   return parse_published(*text, path);
-}
-
-std::vector<PublishedRate> published_rates(const Published& published, std::string_view system,
-                                           std::string_view collective, int ranks) {
-  std::vector<PublishedRate> found;
-  std::copy_if(published.rates.begin(), published.rates.end(), std::back_inserter(found),
-               [&](const PublishedRate& rate) {
-                 return rate.busbw_GBps && (system.empty() || rate.system == system) &&
-                        rate.collective == collective &&
-                        std::find(rate.ranks.begin(), rate.ranks.end(), ranks) != rate.ranks.end();
-               });
-  return found;
-}
-
-std::vector<double> relative_scaling(const PublishedRatio& ratio) {
-  std::vector<double> relative;
-  for (const double percent : ratio.percent) {
-    relative.push_back(percent / ratio.percent.front());
-  }
-  return relative;
-}
-
-std::vector<double> mean_percent(std::span<const PublishedRatio> ratios, std::string_view group) {
-  std::vector<double> sums;
-  const PublishedRatio* first = nullptr;
-  int count = 0;
-  for (const PublishedRatio& ratio : ratios) {
-    if (!group.empty() && ratio.group != group) continue;
-    if (first == nullptr) {
-      first = &ratio;
-      sums.assign(ratio.percent.size(), 0);
-    }
-    if (ratio.ranks != first->ranks) {
-      throw usage_error(fmt::format("published ratios of {} and {} have other ranks: no mean",
-                                    first->model, ratio.model));
-    }
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += ratio.percent[i];
-    ++count;
-  }
-  for (double& sum : sums) sum /= count;
-  return sums;
 }
 
 }  // namespace busbar

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/enum_names.hpp"
 
 namespace busbar {
 
 /// How a published figure was put.
 enum class Relation { Equal, About, Above };
 
-[[nodiscard]] std::string_view name(Relation relation);
+constexpr auto enum_names(Relation /*unused*/) {
+  return std::array{Named{Relation::Equal, "equal"}, Named{Relation::About, "about"},
+                    Named{Relation::Above, "above"}};
+}
 
 /// A measured rate that somebody published.
 struct PublishedRate {
@@ -48,17 +53,5 @@ inline constexpr std::string_view kPublishedFile = "results/reference/published.
 /// Throws Error (Usage) with origin:line:column.
 [[nodiscard]] Published parse_published(std::string_view text, std::string_view origin);
 [[nodiscard]] Published read_published(const std::string& path);
-
-/// Rates with a figure, of a collective with so many ranks; an empty system: of all.
-[[nodiscard]] std::vector<PublishedRate> published_rates(const Published& published,
-                                                         std::string_view system,
-                                                         std::string_view collective, int ranks);
-
-/// Each ratio over the first: below 1, the system scales worse than the other.
-[[nodiscard]] std::vector<double> relative_scaling(const PublishedRatio& ratio);
-/// The mean over models, per number of ranks; an empty group: over all. All must have the same
-/// ranks, or Error (Usage) is thrown.
-[[nodiscard]] std::vector<double> mean_percent(std::span<const PublishedRatio> ratios,
-                                               std::string_view group);
 
 }  // namespace busbar

@@ -2,7 +2,6 @@
 #include "study/report_document.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -19,187 +18,175 @@
 namespace busbar {
 namespace {
 
-void add(std::vector<Section>& sections, const std::string& heading, const std::string& words,
-         std::vector<std::string> items) {
-  if (items.empty()) return;
-  Section section{.level = 3, .id = heading, .heading = heading};
-  if (!words.empty()) section.blocks.emplace_back(Paragraph{.text = words});
-  section.blocks.emplace_back(Bullets{.items = std::move(items)});
-  sections.push_back(std::move(section));
-}
-
-std::vector<Bytes> all_sizes(const ReportPanel& panel) {
-  std::set<Bytes> sizes;
-  for (const ReportLine& line : panel.lines) {
-    for (const SizePoint& rate : line.points) sizes.insert(rate.size);
-    sizes.insert(line.gaps.begin(), line.gaps.end());
-  }
-  return {sizes.begin(), sizes.end()};
-}
-
-constexpr int kPageWidth = 540;
-constexpr int kPageHeight = 320;
-
-/// The curves of a panel for the figures over sizes.
-SizeCurves curves_of(const ReportPanel& panel, const Palette& palette) {
-  SizeCurves curves;
-  for (const ReportLine& line : panel.lines) {
-    SizeCurve curve{.key = line.key,
-                    .title = line.words,
-                    .style = palette.of(line.system, line.number, line.key.simulated),
-                    .points = line.points};
-    for (SizePoint& point : curve.points) point.bound_GBps = line.bound_GBps;
-    curves.curves.push_back(std::move(curve));
-  }
-  return curves;
-}
-
 /// The caption says what dotted lines are.
 Chart on_page(Chart chart, std::string title) {
   chart.title = std::move(title);
   for (ChartCurve& curve : chart.curves) {
     if (curve.kind == CurveKind::Bound) curve.title.clear();
   }
-  chart.width = kPageWidth;
-  chart.height = kPageHeight;
+  chart.width = 540;
+  chart.height = 320;
   return chart;
 }
 
-std::string origin_words(const ReportPanel& panel) {
-  const auto count = [&](bool (*has)(const ReportLine&)) {
-    return std::count_if(panel.lines.begin(), panel.lines.end(), has);
-  };
-  const auto all = static_cast<std::ptrdiff_t>(panel.lines.size());
-  const auto simulated = count([](const ReportLine& line) { return line.key.simulated; });
-  const auto imported = count([](const ReportLine& line) { return line.key.imported; });
-  const auto in_place = count([](const ReportLine& line) {
-    return std::any_of(line.points.begin(), line.points.end(),
-                       [](const SizePoint& rate) { return rate.in_place_only; });
-  });
+/// Where the curves of a panel are from, and what their marks mean.
+std::string origin_caption(const ReportPanel& panel) {
+  std::size_t simulated = 0;
+  std::size_t imported = 0;
+  bool fake = false;
+  bool in_place = false;
+  for (const SizeCurve& curve : panel.curves) {
+    simulated += curve.key.simulated ? 1 : 0;
+    imported += curve.key.imported ? 1 : 0;
+    fake = fake || curve.key.fake;
+    in_place = in_place || std::any_of(curve.points.begin(), curve.points.end(),
+                                       [](const SizePoint& point) { return point.in_place_only; });
+  }
+  const std::size_t all = panel.curves.size();
   if (simulated == all) return "All curves are simulated, not measured.";
   std::string text = imported == 0     ? "Measured."
                      : imported == all ? "Imported means of other tools' logs."
                                        : "Measured, and imported means of other tools' logs.";
   if (simulated > 0) text += " Dashed: simulated, not measured.";
-  if (in_place > 0) text += " Hollow: measured in place only.";
-  if (count([](const ReportLine& line) { return line.key.fake; }) > 0) {
-    text += " Fake GPUs: no figure is real.";
-  }
+  if (in_place) text += " Hollow: measured in place only.";
+  if (fake) text += " Fake GPUs: no figure is real.";
   return text;
 }
 
-bool any_bound(const ReportPanel& panel) {
-  return std::any_of(panel.lines.begin(), panel.lines.end(),
-                     [](const ReportLine& line) { return line.bound_GBps.has_value(); });
-}
-
 /// What the caption says of a logarithmic axis.
-std::string axis_words(const Chart& chart) {
+std::string_view axis_caption(const Chart& chart) {
   return chart.panels.front().y.kind == AxisKind::Log
              ? " The axis of bandwidths is logarithmic: the peaks differ by more than 30 times."
              : "";
 }
 
-Figure rate_figure(const ReportPanel& panel, const SizeCurves& curves, const std::string& where) {
-  Figure figure{.chart = on_page(busbw_figure(curves), "Bus bandwidth against size: " + where)};
-  figure.caption =
-      fmt::format("Bus bandwidth, {}. {}{}{}", where, origin_words(panel),
-                  any_bound(panel) ? " Dotted: the bound." : "", axis_words(figure.chart));
-  return figure;
+bool any_bound(const ReportPanel& panel) {
+  return std::any_of(panel.curves.begin(), panel.curves.end(), [](const SizeCurve& curve) {
+    return curve.points.back().bound_GBps.has_value();
+  });
 }
 
-/// Slow links vanish beside fast ones: as a share of its own bound each shows.
-Figure bound_figure(const ReportPanel& panel, const SizeCurves& curves, const std::string& where) {
-  return {.chart = on_page(share_figure(curves), "Share of the bound against size: " + where),
-          .caption =
-              fmt::format("Share of each system's own bound, {}. {}", where, origin_words(panel))};
+/// A row with a cell per curve.
+template <class Text>
+void add_curves_row(const ReportPanel& panel, std::string heading, Text text_of, Table& table) {
+  std::vector<std::string>& row = table.rows.emplace_back();
+  row.push_back(std::move(heading));
+  for (const SizeCurve& curve : panel.curves) row.push_back(text_of(curve));
 }
 
-/// The last rows of a panel's table.
 void add_bounds(const ReportPanel& panel, Table& table) {
-  std::vector<std::string> bounds{"bound"};
-  std::vector<std::string> shares{"highest of bound"};
-  std::vector<std::string> limits{"limit"};
-  for (const ReportLine& line : panel.lines) {
-    const std::optional<double> share = best_share(line);
-    bounds.push_back(line.bound_GBps ? format_figure(*line.bound_GBps) : "");
-    shares.push_back(share ? format_percent(*share) : "");
-    limits.push_back(line.limit);
-  }
-  table.rows.push_back(std::move(bounds));
-  table.rows.push_back(std::move(shares));
-  table.rows.push_back(std::move(limits));
+  const auto bound = [](const SizeCurve& curve) {
+    const std::optional<double> bound_GBps = curve.points.back().bound_GBps;
+    return bound_GBps ? format_figure(*bound_GBps) : std::string();
+  };
+  const auto share = [](const SizeCurve& curve) {
+    const std::optional<double> best = best_share(curve);
+    return best ? format_percent(*best) : std::string();
+  };
+  add_curves_row(panel, "bound", bound, table);
+  add_curves_row(panel, "highest of bound", share, table);
+  add_curves_row(
+      panel, "limit", [](const SizeCurve& curve) { return curve.limit; }, table);
 }
 
-Table rate_table(const ReportPanel& panel, const std::vector<Bytes>& sizes,
-                 const std::string& where) {
-  Table table{.caption = fmt::format("Bus bandwidth in GB/s, {}", where),
-              .columns = {"size"},
-              .numbers = {0}};
-  for (const ReportLine& line : panel.lines) add_number_column(table, line.words);
+/// A row per size, and the bounds below.
+Table rate_table(const ReportPanel& panel, const std::string& where) {
+  Table table{.caption = fmt::format("Bus bandwidth in GB/s, {}", where)};
+  add_number_column(table, "size");
+  std::set<Bytes> sizes;
+  for (const SizeCurve& curve : panel.curves) {
+    add_number_column(table, curve.title);
+    for (const SizePoint& point : curve.points) sizes.insert(point.size);
+    sizes.insert(curve.missing.begin(), curve.missing.end());
+  }
   for (const Bytes size : sizes) {
-    std::vector<std::string> row{format_bytes(size)};
-    for (const ReportLine& line : panel.lines) {
-      const std::optional<double> rate = rate_at(line, size);
-      row.push_back(rate ? format_figure(*rate) : "");
-      if (is_in_place_at(line, size)) row.back() += " (in place)";
-    }
-    table.rows.push_back(std::move(row));
+    const auto rate = [&](const SizeCurve& curve) -> std::string {
+      const SizePoint* point = point_at(curve, size);
+      if (point == nullptr) return {};
+      return format_figure(point->busbw_GBps.median) + (point->in_place_only ? " (in place)" : "");
+    };
+    add_curves_row(panel, format_bytes(size), rate, table);
   }
   if (any_bound(panel)) add_bounds(panel, table);
   return table;
 }
 
-/// ", float sum", where all lines have that type and operation.
-std::string type_words(const ReportPanel& panel) {
+/// ", float sum", where all curves have that type and operation.
+std::string common_type(const ReportPanel& panel) {
   std::string text;
   for (std::string CurveKey::*part : {&CurveKey::type, &CurveKey::op}) {
-    const std::string& first = panel.lines.front().key.*part;
+    const std::string& first = panel.curves.front().key.*part;
     const bool common =
-        std::all_of(panel.lines.begin(), panel.lines.end(),
-                    [&](const ReportLine& line) { return line.key.*part == first; });
+        std::all_of(panel.curves.begin(), panel.curves.end(),
+                    [&](const SizeCurve& curve) { return curve.key.*part == first; });
     if (common && !first.empty() && first != "none") text += (text.empty() ? ", " : " ") + first;
   }
   return text;
 }
 
-Section panel_section(const ReportPanel& panel, const Palette& palette) {
+/// Slow links vanish beside fast ones: as a share of its own bound each shows.
+Section panel_section(const ReportPanel& panel) {
   const std::string collective = collective_name(panel.collective);
-  const std::string where =
-      fmt::format("{}, {}{}", collective, counted(static_cast<std::size_t>(panel.ranks), "rank"),
-                  type_words(panel));
-  const std::vector<Bytes> sizes = all_sizes(panel);
+  const std::string ranks = counted(static_cast<std::size_t>(panel.ranks), "rank");
+  const std::string where = fmt::format("{}, {}{}", collective, ranks, common_type(panel));
+  const std::string origin = origin_caption(panel);
+  const SizeCurves curves{.curves = panel.curves};
   Section section{.level = 3,
                   .id = fmt::format("{}-{}", panel.collective, panel.ranks),
-                  .heading = fmt::format("{} over {}", collective,
-                                         counted(static_cast<std::size_t>(panel.ranks), "rank"))};
-  const SizeCurves curves = curves_of(panel, palette);
-  section.blocks.emplace_back(rate_figure(panel, curves, where));
-  if (any_bound(panel)) section.blocks.emplace_back(bound_figure(panel, curves, where));
-  section.blocks.emplace_back(rate_table(panel, sizes, where));
+                  .heading = fmt::format("{} over {}", collective, ranks)};
+  Figure rates{.chart = on_page(busbw_figure(curves), "Bus bandwidth against size: " + where)};
+  rates.caption =
+      fmt::format("Bus bandwidth, {}. {}{}{}", where, origin,
+                  any_bound(panel) ? " Dotted: the bound." : "", axis_caption(rates.chart));
+  section.blocks.emplace_back(std::move(rates));
+  if (any_bound(panel)) {
+    section.blocks.emplace_back(
+        Figure{.chart = on_page(share_figure(curves), "Share of the bound against size: " + where),
+               .caption = fmt::format("Share of each system's own bound, {}. {}", where, origin)});
+  }
+  section.blocks.emplace_back(rate_table(panel, where));
   return section;
 }
 
-/// One system over numbers of ranks: a line of the chart and a row of the table.
-void add_scaling(const ScalingRow& row, const std::set<int>& ranks, const Palette& palette,
-                 Chart& chart, Table& table) {
-  ChartCurve curve{.title = row.label, .style = palette.of(row.system, row.number, row.simulated)};
-  std::vector<std::string> cells{row.label};
-  for (const int n : ranks) {
-    const auto at = std::find(row.ranks.begin(), row.ranks.end(), n);
-    cells.emplace_back();
-    if (at == row.ranks.end()) continue;
-    const double rate_GBps = row.rates_GBps[static_cast<std::size_t>(at - row.ranks.begin())];
-    curve.points.push_back({.x = static_cast<double>(n), .y = rate_GBps});
-    cells.back() = format_figure(rate_GBps);
+/// A curve and a row for each system.
+void add_scaling(const Scaling& scaling, Section& section) {
+  const std::string where = fmt::format(
+      "{}, {}", collective_name(scaling.curves.front().key.collective), format_bytes(scaling.size));
+  std::set<int> ranks;
+  for (const ScalingCurve& curve : scaling.curves) {
+    for (const auto& [count, point] : curve.points) ranks.insert(count);
   }
-  cells.emplace_back(name(row.trend));
-  chart.curves.push_back(std::move(curve));
-  table.rows.push_back(std::move(cells));
+  if (ranks.size() < 2) return;
+  Chart chart{.panels = {{}}};
+  Table table{.caption = fmt::format("Bus bandwidth in GB/s by ranks, {}", where),
+              .columns = {"system"}};
+  for (const int count : ranks) add_number_column(table, fmt::format("{} ranks", count));
+  table.columns.emplace_back("trend");
+  for (const ScalingCurve& scaled : scaling.curves) {
+    ChartCurve curve{.title = scaled.title, .style = scaled.style};
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row.push_back(scaled.title);
+    for (const int count : ranks) {
+      const auto at = scaled.points.find(count);
+      row.emplace_back();
+      if (at == scaled.points.end() || at->second == nullptr) continue;
+      const double rate_GBps = at->second->busbw_GBps.median;
+      curve.points.push_back({.x = static_cast<double>(count), .y = rate_GBps});
+      row.back() = format_figure(rate_GBps);
+    }
+    row.emplace_back(name(trend_of(rates_of(scaled))));
+    chart.curves.push_back(std::move(curve));
+  }
+  chart.panels.front().x = powers_axis("ranks", x_range(chart));
+  set_rate_axis(chart, {});
+  Figure figure{.chart = on_page(std::move(chart), "Bus bandwidth against ranks: " + where)};
+  figure.caption = fmt::format("Bus bandwidth by ranks, {}.{}", where, axis_caption(figure.chart));
+  section.blocks.emplace_back(std::move(figure));
+  section.blocks.emplace_back(std::move(table));
 }
 
 /// What a value of the curves is.
-std::string values_words(const ReportData& data) {
+std::string values_text(const ReportData& data) {
   const auto imported = static_cast<std::size_t>(
       std::count_if(data.datasets.begin(), data.datasets.end(),
                     [](const Dataset& dataset) { return origin_of(dataset) == Origin::Imported; }));
@@ -212,75 +199,56 @@ std::string values_words(const ReportData& data) {
 /// A file's name without its folder: the folder is of this machine.
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-std::string status_words(const Dataset& dataset) {
-  const auto with = [&](RowStatus status) {
-    return std::count_if(dataset.records.begin(), dataset.records.end(),
-                         [&](const Record& record) { return record.status == status; });
-  };
+/// "24, 1 skipped".
+std::string rows_text(const Dataset& dataset) {
   std::string text = fmt::format("{}", dataset.records.size());
-  for (const auto& [status, word] :
+  for (const auto& [status, name] :
        {std::pair{RowStatus::Wrong, "wrong"}, std::pair{RowStatus::Skipped, "skipped"},
         std::pair{RowStatus::Failed, "failed"}}) {
-    if (with(status) > 0) text += fmt::format(", {} {}", with(status), word);
+    const auto count =
+        std::count_if(dataset.records.begin(), dataset.records.end(),
+                      [status = status](const Record& record) { return record.status == status; });
+    if (count > 0) text += fmt::format(", {} {}", count, name);
   }
   return text;
 }
 
-/// "measured", "imported means (nccl-tests 2.17.8)", ...
-std::string how_words(const Dataset& dataset) {
+/// "measured medians", "imported means (nccl-tests 2.17.8)", ...
+std::string how_text(const Dataset& dataset) {
   const std::string tool = dataset.fact("tool");
-  switch (origin_of(dataset)) {
-    case Origin::Simulated: return "simulated";
-    case Origin::Fake: return "on fake GPUs: nothing is real";
-    case Origin::Imported:
-      return tool.empty() ? "imported means" : fmt::format("imported means ({})", tool);
-    case Origin::Measured: break;
-  }
-  return "measured";
+  const bool imported = origin_of(dataset) == Origin::Imported && !tool.empty();
+  return origin_text(dataset) + (imported ? fmt::format(" ({})", tool) : "");
 }
 
-/// A fact of the head; of a path the file's name alone.
-std::string fact_words(const Dataset& dataset, const std::string& key) {
-  return key == "imported-from" ? file_name(dataset.fact(key)) : dataset.fact(key);
-}
-
+/// Of the facts those that any run has.
 Table runs_table(const ReportData& data) {
-  constexpr std::array<std::pair<const char*, const char*>, 10> kFacts{
-      {{"imported-from", "log"},
-       {"started", "when"},
-       {"hosts", "where"},
-       {"processor", "processor"},
-       {"devices", "devices"},
-       {"library", "library"},
-       {"device-set", "device set"},
-       {"bound-limit", "limit"},
-       {"busbar", "busbar"},
-       {"command", "command"}}};
   Table table{.caption = "Runs: files and their heads",
               .columns = {"file", "system", "how", "rows"},
               .numbers = {3}};
-  std::vector<const char*> keys;  // those that any run has
-  for (const auto& [key, title] : kFacts) {
-    const bool any =
-        std::any_of(data.datasets.begin(), data.datasets.end(),
-                    [name = key](const Dataset& dataset) { return !dataset.fact(name).empty(); });
-    if (!any) continue;
-    keys.push_back(key);
-    table.columns.push_back(title);
-  }
   for (const Dataset& dataset : data.datasets) {
-    std::vector<std::string> row{file_name(dataset.path), dataset.label, how_words(dataset),
-                                 status_words(dataset)};
-    for (const char* key : keys) row.push_back(fact_words(dataset, key));
-    table.rows.push_back(std::move(row));
+    table.rows.push_back(
+        {file_name(dataset.path), dataset.label, how_text(dataset), rows_text(dataset)});
+  }
+  for (const auto& [fact, title] : {std::pair{"imported-from", "log"},
+                                    {"started", "when"},
+                                    {"hosts", "where"},
+                                    {"processor", "processor"},
+                                    {"devices", "devices"},
+                                    {"library", "library"},
+                                    {"device-set", "device set"},
+                                    {"bound-limit", "limit"},
+                                    {"busbar", "busbar"},
+                                    {"command", "command"}}) {
+    const auto has_it = [fact = fact](const Dataset& run) { return !run.fact(fact).empty(); };
+    if (std::none_of(data.datasets.begin(), data.datasets.end(), has_it)) continue;
+    table.columns.emplace_back(title);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const std::string value = data.datasets[i].fact(fact);
+      const bool is_path = std::string_view(title) == "log";
+      table.rows[i].push_back(is_path ? file_name(value) : value);
+    }
   }
   return table;
-}
-
-std::vector<std::string> names_of(const ReportData& data) {
-  std::vector<std::string> names;
-  for (const ReportSystem& system : data.systems) names.push_back(system.name);
-  return names;
 }
 
 /// Where the curves are from: the first thing that a reader must know.
@@ -293,21 +261,23 @@ std::string lead_of(const ReportData& data) {
   for (const Dataset& dataset : data.datasets) {
     ++runs[origin_of(dataset)];
     const std::string tool = dataset.fact("tool");
-    const bool named = origin_of(dataset) == Origin::Imported && !tool.empty();
-    if (named) tools.insert(tool.substr(0, tool.find_first_of(" ,")));
+    if (origin_of(dataset) == Origin::Imported && !tool.empty()) {
+      tools.insert(tool.substr(0, tool.find_first_of(" ,")));
+    }
   }
+  if (tools.empty()) tools.insert("other tools");
   const std::string logs =
       fmt::format("imported from logs of {}: each value is a mean, where our own are medians",
-                  tools.empty() ? "other tools"
-                                : join_and(std::vector<std::string>(tools.begin(), tools.end())));
-  for (const auto& [origin, words] :
-       {std::pair{Origin::Simulated,
-                  std::string("simulated: predicted from the topology, not measured")},
-        std::pair{Origin::Fake, std::string("of the fake GPU machine: no figure is real")},
-        std::pair{Origin::Imported, logs}, std::pair{Origin::Measured, std::string("measured")}}) {
+                  join_and(std::vector<std::string>(tools.begin(), tools.end())));
+  for (const auto& [origin, what] :
+       {std::pair<Origin, std::string>{Origin::Simulated,
+                                       "simulated: predicted from the topology, not measured"},
+        {Origin::Fake, "of the fake GPU machine: no figure is real"},
+        {Origin::Imported, logs},
+        {Origin::Measured, "measured"}}) {
     if (runs[origin] == 0) continue;
     text += runs[origin] == 1 ? " One run is " : fmt::format(" {} runs are ", runs[origin]);
-    text += words + ".";
+    text += what + ".";
   }
   return text + " Bandwidths are bus bandwidths in GB/s (10^9 bytes a second); sizes are binary.";
 }
@@ -317,9 +287,8 @@ void make_ids_unique(Document& document) {
   std::set<std::string> taken{"contents"};
   for (Section& section : document.sections) {
     const std::string id = markup_id(section.id.empty() ? section.heading : section.id);
-    std::string unique = id;
-    for (int i = 2; !taken.insert(unique).second; ++i) unique = fmt::format("{}-{}", id, i);
-    section.id = unique;
+    section.id = id;
+    for (int i = 2; !taken.insert(section.id).second; ++i) section.id = fmt::format("{}-{}", id, i);
   }
 }
 
@@ -333,70 +302,48 @@ std::vector<Section> summary_sections(const ReportData& data) {
   }
   sections.front().blocks.emplace_back(Bullets{.items = short_findings(data)});
   sections.push_back({.level = 2, .id = "findings", .heading = "Findings"});
-  add(sections, "Who is fastest", "Rates within 2 % of each other are level.",
-      fastest_findings(data));
-  add(sections, "Highest bound", "By topology: what the links allow, whatever is measured.",
+  const auto add = [&](const char* heading, const char* text, std::vector<std::string> items) {
+    if (items.empty()) return;
+    sections.push_back({.level = 3, .id = heading, .heading = heading});
+    sections.back().blocks = {Paragraph{.text = text}, Bullets{.items = std::move(items)}};
+  };
+  add("Who is fastest", "Rates within 2 % of each other are level.", fastest_findings(data.panels));
+  add("Highest bound", "By topology: what the links allow, whatever is measured.",
       topology_findings(data));
-  add(sections, "Where the lead changes",
-      "Between two sizes that were run; nothing is interpolated.", crossing_findings(data));
-  add(sections, "More ranks",
+  add("Where the lead changes", "Between two sizes that were run; nothing is interpolated.",
+      crossing_findings(data.panels));
+  add("More ranks",
       "Flat: greatest and least differ by 5 % or less. Rising, falling: no step of more than 5 % "
       "the other way. Mixed: up and down.",
       trend_findings(data));
-  add(sections, "Low or suspect",
-      "Curves whose highest rate is below 60 % or above 102 % of the bound.", share_findings(data));
-  if (sections.back().heading == "Findings") sections.pop_back();
+  add("Low or suspect", "Curves whose highest rate is below 60 % or above 102 % of the bound.",
+      share_findings(data.panels));
+  if (sections.size() == 2) sections.pop_back();
   return sections;
 }
 
-std::vector<Section> curve_sections(const ReportData& data, const Palette& palette) {
+std::vector<Section> curve_sections(const ReportData& data) {
   if (data.panels.empty()) return {};
   std::vector<Section> sections{{.level = 2, .id = "curves", .heading = "Curves"}};
   sections.front().blocks.emplace_back(Paragraph{
-      .text = values_words(data) +
+      .text = values_text(data) +
               " Out of place where both placements were run; of a size that was measured in "
               "place only, that value. A missing value is a gap."});
-  for (const ReportPanel& panel : data.panels) {
-    sections.push_back(panel_section(panel, palette));
-  }
+  for (const ReportPanel& panel : data.panels) sections.push_back(panel_section(panel));
+  Section scalings{.level = 2, .id = "scaling", .heading = "Scaling with the number of ranks"};
+  for (const Scaling& scaling : scalings_of(data)) add_scaling(scaling, scalings);
+  if (!scalings.blocks.empty()) sections.push_back(std::move(scalings));
   return sections;
-}
-
-std::vector<Section> scaling_sections(const ReportData& data, const Palette& palette) {
-  Section section{.level = 2, .id = "scaling", .heading = "Scaling with the number of ranks"};
-  for (const Scaling& scaling : scalings_of(data)) {
-    std::set<int> ranks;
-    for (const ScalingRow& row : scaling.rows) ranks.insert(row.ranks.begin(), row.ranks.end());
-    if (ranks.size() < 2) continue;
-    const std::string where =
-        fmt::format("{}, {}", collective_name(scaling.collective), format_bytes(scaling.size));
-    Chart chart = on_page({.panels = {{}}}, "Bus bandwidth against ranks: " + where);
-    Table table{.caption = fmt::format("Bus bandwidth in GB/s by ranks, {}", where),
-                .columns = {"system"}};
-    for (const int n : ranks) {
-      add_number_column(table, fmt::format("{} ranks", n));
-    }
-    table.columns.emplace_back("trend");
-    for (const ScalingRow& row : scaling.rows) add_scaling(row, ranks, palette, chart, table);
-    chart.panels.front().x = powers_axis("ranks", x_range(chart));
-    static_cast<void>(set_rate_axis(chart, {}));
-    std::string caption = fmt::format("Bus bandwidth by ranks, {}.{}", where, axis_words(chart));
-    section.blocks.emplace_back(Figure{.chart = std::move(chart), .caption = std::move(caption)});
-    section.blocks.emplace_back(std::move(table));
-  }
-  if (section.blocks.empty()) return {};
-  return {section};
 }
 
 std::vector<Section> run_sections(const ReportData& data) {
   std::vector<Section> sections;
   if (!data.datasets.empty()) {
-    Section runs{.level = 2, .id = "runs", .heading = "The runs"};
-    runs.blocks.emplace_back(runs_table(data));
-    sections.push_back(std::move(runs));
+    sections.push_back(
+        {.level = 2, .id = "runs", .heading = "The runs", .blocks = {runs_table(data)}});
   }
-  Section words{.level = 2, .id = "reading", .heading = "How to read this page"};
-  words.blocks.emplace_back(Bullets{
+  Section reading{.level = 2, .id = "reading", .heading = "How to read this page"};
+  reading.blocks.emplace_back(Bullets{
       .items = {
           R"(Bus bandwidth: size over time, times a factor of the collective (2(n-1)/n for all-reduce, 1 for broadcast), so that it can be set against a link's rate whatever the number of ranks.)",
           R"(Bound: the highest bus bandwidth of rings over the links of a set of devices; for all-reduce the most of rings, of trees and of what the switch adds (NVLS), whichever is highest.)",
@@ -404,19 +351,18 @@ std::vector<Section> run_sections(const ReportData& data) {
           R"(First: devices 0, 1, 2 and so on, which a job takes that does not choose.)",
           R"(Simulated: predicted from the topology and from efficiencies in the system's file. Measured: timed on the machine that the runs' table names. Imported means: from the log of another tool, which gives a mean where our own rows have a median.)",
           R"(A dash is a missing value, never zero.)"}});
-  sections.push_back(std::move(words));
+  sections.push_back(std::move(reading));
   return sections;
 }
 
 }  // namespace
 
 Document report_document(const ReportData& data) {
-  const std::vector<std::string> names = names_of(data);
-  const Palette palette(names);
+  std::vector<std::string> names;
+  for (const ReportSystem& system : data.systems) names.push_back(system.name);
   Document document{.title = "Interconnects compared: " + join_and(names), .lead = lead_of(data)};
-  for (const auto& sections :
-       {summary_sections(data), topology_sections(data, palette), curve_sections(data, palette),
-        scaling_sections(data, palette), system_sections(data), run_sections(data)}) {
+  for (const auto& sections : {summary_sections(data), topology_sections(data, Palette(names)),
+                               curve_sections(data), system_sections(data), run_sections(data)}) {
     document.sections.insert(document.sections.end(), sections.begin(), sections.end());
   }
   make_ids_unique(document);

@@ -18,6 +18,9 @@
 namespace busbar {
 namespace {
 
+using topo::Graph;
+using topo::NodeKind;
+
 using BySize = std::map<int, std::map<std::size_t, const SetsOfSize*>>;  ///< k, system
 
 BySize sets_by_size(const ReportData& data) {
@@ -28,7 +31,8 @@ BySize sets_by_size(const ReportData& data) {
   return sizes;
 }
 
-std::string cell(const std::optional<topo::Choice>& choice) {
+/// "150", "15.8 *" where no NVLink ring closes.
+std::string bound_text(const std::optional<topo::Choice>& choice) {
   if (!choice) return {};
   return format_figure(choice->bound.bound_GBps) + (choice->bound.ring_GBps > 0 ? "" : " *");
 }
@@ -36,31 +40,24 @@ std::string cell(const std::optional<topo::Choice>& choice) {
 Table bounds_table(const ReportData& data, const BySize& sizes) {
   Table table{.caption =
                   "Bound in GB/s of the best, the first and the worst set of so many devices (* no "
-                  "NVLink ring closes: an upper bound with PCIe)",
-              .columns = {"devices"},
-              .numbers = {0}};
+                  "NVLink ring closes: an upper bound with PCIe)"};
+  add_number_column(table, "devices");
   for (const ReportSystem& system : data.systems) {
-    for (const char* which : {"best", "first", "worst"}) {
-      add_number_column(table, fmt::format("{} {}", system.name, which));
+    for (const char* which : {" best", " first", " worst"}) {
+      add_number_column(table, system.name + which);
     }
   }
   for (const auto& [k, by_system] : sizes) {
-    std::vector<std::string> row{fmt::format("{}", k)};
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row.push_back(fmt::format("{}", k));
     for (std::size_t i = 0; i < data.systems.size(); ++i) {
       const auto found = by_system.find(i);
-      const bool there = found != by_system.end();
-      row.push_back(there ? cell(found->second->best) : "");
-      row.push_back(there ? cell(found->second->prefix) : "");
-      row.push_back(there ? cell(found->second->worst) : "");
+      for (const auto member : {&SetsOfSize::best, &SetsOfSize::prefix, &SetsOfSize::worst}) {
+        row.push_back(found == by_system.end() ? "" : bound_text(found->second->*member));
+      }
     }
-    table.rows.push_back(std::move(row));
   }
   return table;
-}
-
-/// Only powers of two, and what all systems have, are bars: the others compare little.
-bool is_compared(int k, std::size_t with_sets, std::size_t systems) {
-  return (k & (k - 1)) == 0 || with_sets >= systems;
 }
 
 constexpr int kPageWidth = 540;
@@ -69,20 +66,18 @@ constexpr int kPageWidth = 540;
 Chart chart_of_rows(std::string title, std::string x_title, double x_high) {
   return {.title = std::move(title),
           .panels = {{.x = {.title = std::move(x_title), .high = x_high},
-                      .y = {.kind = AxisKind::Names}}},
-          .width = kPageWidth};
+                      .y = {.kind = AxisKind::Names, .high = -0.5}}},
+          .width = kPageWidth,
+          .height = 62};
 }
 
 /// Returns the number of the new row.
 double add_row(Chart& chart, const std::string& name) {
-  constexpr int kRow = 24;
-  constexpr int kAxis = 62;
   ChartAxis& rows = chart.panels.front().y;
   const auto row = static_cast<double>(rows.names.size());
   rows.names.push_back(name);
   rows.low = row + 0.5;
-  rows.high = -0.5;
-  chart.height = kAxis + kRow * static_cast<int>(rows.names.size());
+  chart.height += 24;
   return row;
 }
 
@@ -100,11 +95,12 @@ void add_bar(Chart& chart, const ReportSystem& system, const SetsOfSize& sets, i
     chart.boxes.push_back(bar);
     note.x = best;
     note.text = format_figure(best);
-    if (worst * 1.001 < best) note.text += fmt::format(", worst {}", format_figure(worst));
+    if (worst * 1.001 < best) note.text += ", worst " + format_figure(worst);
   }
   chart.texts.push_back(std::move(note));
 }
 
+/// Only powers of two, and what all systems have, are bars: the others compare little.
 Chart bounds_chart(const ReportData& data, const BySize& sizes, const Palette& palette) {
   double highest = 1;
   for (const ReportSystem& system : data.systems) {
@@ -115,7 +111,7 @@ Chart bounds_chart(const ReportData& data, const BySize& sizes, const Palette& p
   Chart chart =
       chart_of_rows("Bounds of the best and the worst set of each system", "GB/s", highest * 1.35);
   for (const auto& [k, by_system] : sizes) {
-    if (!is_compared(k, by_system.size(), data.systems.size())) continue;
+    if ((k & (k - 1)) != 0 && by_system.size() < data.systems.size()) continue;
     const double heading = add_row(chart, "");
     chart.texts.push_back({.y = heading, .text = fmt::format("{} devices", k), .bold = true});
     for (const auto& [i, sets] : by_system) {
@@ -125,11 +121,6 @@ Chart bounds_chart(const ReportData& data, const BySize& sizes, const Palette& p
   }
   return chart;
 }
-
-using topo::Graph;
-using topo::NodeKind;
-
-constexpr topo::ConstantSet kNominal = topo::ConstantSet::Nominal;
 
 std::string noun_of(NodeKind kind) {
   switch (kind) {
@@ -145,14 +136,8 @@ std::string noun_of(NodeKind kind) {
   }
 }
 
-/// "1 PCIe switch", "2 PCIe switches".
-std::string counted_parts(std::size_t count, std::string_view noun) {
-  const std::string_view many = noun.ends_with('h') ? "es" : "s";
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : many);
-}
-
 /// "8 GPUs (Tesla V100-SXM2-32GB), 4 NICs, 2 NUMA nodes".
-std::string parts_words(const Graph& graph) {
+std::string parts_text(const Graph& graph) {
   std::map<NodeKind, std::size_t> counts;
   std::map<NodeKind, std::set<std::string>> models;
   std::set<std::pair<int, int>> numa;
@@ -161,23 +146,18 @@ std::string parts_words(const Graph& graph) {
     if (!node.model.empty()) models[node.kind].insert(node.model);
     if (node.numa >= 0) numa.insert({node.host, node.numa});
   }
-  std::vector<std::string> words;
+  std::vector<std::string> parts;
   for (const NodeKind kind : {NodeKind::Gpu, NodeKind::Package, NodeKind::Processor,
                               NodeKind::NvSwitch, NodeKind::PcieSwitch, NodeKind::Nic}) {
-    if (counts[kind] == 0) continue;
-    std::string text = counted_parts(counts[kind], noun_of(kind));
-    if (models[kind].size() == 1) text += fmt::format(" ({})", *models[kind].begin());
-    words.push_back(std::move(text));
+    const std::size_t count = counts[kind];
+    if (count == 0) continue;
+    const std::string noun = noun_of(kind);
+    const char* plural = noun.ends_with('h') ? "es" : "s";
+    parts.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : plural));
+    if (models[kind].size() == 1) parts.back() += fmt::format(" ({})", *models[kind].begin());
   }
-  if (!numa.empty()) words.push_back(counted(numa.size(), "NUMA node"));
-  return join_and(words);
-}
-
-std::string kind_words(const Graph& graph, int one, int other) {
-  std::string from = noun_of(graph.nodes[static_cast<std::size_t>(one)].kind);
-  std::string to = noun_of(graph.nodes[static_cast<std::size_t>(other)].kind);
-  if (to < from) std::swap(from, to);
-  return fmt::format("{} to {}", from, to);
+  if (!numa.empty()) parts.push_back(counted(numa.size(), "NUMA node"));
+  return join_and(parts);
 }
 
 /// Links of one medium, between parts of the same kinds and as many side by side, are one row.
@@ -185,7 +165,10 @@ Table links_table(const Graph& graph) {
   using Row = std::tuple<int, std::string, double>;  ///< medium, kinds, count
   std::map<Row, std::size_t> rows;
   for (const topo::Link& link : graph.links) {
-    ++rows[{link.medium, kind_words(graph, link.from, link.to), link.count}];
+    std::string from = noun_of(graph.nodes[static_cast<std::size_t>(link.from)].kind);
+    std::string to = noun_of(graph.nodes[static_cast<std::size_t>(link.to)].kind);
+    if (to < from) std::swap(from, to);
+    ++rows[{link.medium, fmt::format("{} to {}", from, to), link.count}];
   }
   Table table{
       .caption = fmt::format("Links of {}, GB/s per direction", graph.name),
@@ -194,26 +177,14 @@ Table links_table(const Graph& graph) {
   for (const auto& [row, directions] : rows) {
     const auto& [index, kinds, count] = row;
     const topo::Medium& medium = graph.media[static_cast<std::size_t>(index)];
-    const bool limited = medium.nominal_GBps > 0;
+    const auto rate = [&](double rate_GBps) {
+      return rate_GBps > 0 ? format_figure(rate_GBps) : "no limit";
+    };
     table.rows.push_back({medium.name, kinds, fmt::format("{}", (directions + 1) / 2),
-                          fmt::format("{:g}", count),
-                          limited ? format_figure(medium.nominal_GBps) : "no limit",
-                          limited ? format_figure(medium.nominal_GBps * count) : "no limit"});
+                          fmt::format("{:g}", count), rate(medium.nominal_GBps),
+                          rate(medium.nominal_GBps * count)});
   }
   return table;
-}
-
-std::string bound_words(const topo::Choice& choice) {
-  const topo::Bound& bound = choice.bound;
-  return fmt::format("{}{}", format_figure(bound.bound_GBps), bound.ring_GBps > 0 ? "" : " *");
-}
-
-void add_choice(Table& table, int k, const char* which, const std::optional<topo::Choice>& choice) {
-  if (!choice) return;
-  const topo::Bound& bound = choice->bound;
-  table.rows.push_back({fmt::format("{}", k), which, device_words(bound.devices),
-                        bound_words(*choice), format_figure(bound.cut_GBps), bound.kind,
-                        bound.limit});
 }
 
 Table sets_table(const ReportSystem& system) {
@@ -223,45 +194,39 @@ Table sets_table(const ReportSystem& system) {
                              system.name),
       .columns = {"devices", "set", "which", "bound", "cut", "over", "limit"},
       .numbers = {0, 3, 4}};
+  const auto add = [&](int k, const char* which, const std::optional<topo::Choice>& choice) {
+    if (!choice) return;
+    const topo::Bound& bound = choice->bound;
+    table.rows.push_back({fmt::format("{}", k), which, device_words(bound.devices),
+                          bound_text(choice), format_figure(bound.cut_GBps), bound.kind,
+                          bound.limit});
+  };
   for (const SetsOfSize& sets : system.sets) {
-    const auto figure = [](const std::optional<topo::Choice>& choice) {
-      return choice ? choice->bound.bound_GBps : -1;
-    };
-    const bool all_same =
-        sets.best && sets.worst && std::abs(figure(sets.best) - figure(sets.worst)) < 1e-6;
-    if (all_same) {
-      add_choice(table, sets.k, "any", sets.prefix);
+    if (sets.best && sets.worst &&
+        std::abs(sets.best->bound.bound_GBps - sets.worst->bound.bound_GBps) < 1e-6) {
+      add(sets.k, "any", sets.prefix);
       continue;
     }
-    add_choice(table, sets.k, "best", sets.best);
-    add_choice(table, sets.k, "first", sets.prefix);
-    add_choice(table, sets.k, "worst", sets.worst);
+    add(sets.k, "best", sets.best);
+    add(sets.k, "first", sets.prefix);
+    add(sets.k, "worst", sets.worst);
   }
   return table;
 }
 
-/// Classes with one figure each: those without a ring by what they fall back on.
-std::vector<topo::SetClass> flat_classes(const std::vector<topo::SetClass>& classes) {
-  std::vector<topo::SetClass> flat;
-  for (const topo::SetClass& sets : classes) {
-    if (sets.fallback.empty()) {
-      flat.push_back(sets);
-    } else {
-      flat.insert(flat.end(), sets.fallback.begin(), sets.fallback.end());
-    }
-  }
-  return flat;
+/// The part of `all` sets that a class has; all of them where they are too many to count.
+double share_of(const topo::SetClass& part, double all) {
+  if (part.count == topo::kManySets) return 1;
+  return std::min(static_cast<double>(part.count) / all, 1.0);
 }
 
 /// Each row is all sets of so many devices, divided by what they can reach.
 Chart strips_chart(const ReportSystem& system) {
   Chart chart = chart_of_rows(fmt::format("All sets of devices of {} by their bound", system.name),
                               "share of all sets (%)", 100);
-  double most = 0;
+  double most = 1e-9;
   for (const SetsOfSize& sets : system.sets) {
-    for (const topo::SetClass& part : flat_classes(sets.classes)) {
-      most = std::max(most, part.bound.bound_GBps);
-    }
+    for (const topo::SetClass& part : sets.classes) most = std::max(most, part.bound.bound_GBps);
   }
   const std::size_t devices = system.graph->devices.size();
   for (const SetsOfSize& sets : system.sets) {
@@ -269,10 +234,9 @@ Chart strips_chart(const ReportSystem& system) {
     const double row = add_row(chart, fmt::format("{} of {}", sets.k, devices));
     const double all = topo::about_sets(devices, static_cast<std::size_t>(sets.k));
     double left = 0;
-    for (const topo::SetClass& part : flat_classes(sets.classes)) {
-      const bool saturated = part.count == topo::kManySets;
-      const double share = saturated ? 1 : std::min(static_cast<double>(part.count) / all, 1.0);
-      const double value = part.bound.bound_GBps / std::max(most, 1e-9);
+    for (const topo::SetClass& part : sets.classes) {
+      const double share = share_of(part, all);
+      const double value = part.bound.bound_GBps / most;
       const double right = left + 100 * share;
       chart.boxes.push_back({.left = left,
                              .right = right,
@@ -281,8 +245,7 @@ Chart strips_chart(const ReportSystem& system) {
                              .fill = scale_colour(value),
                              .outline = 0x333333});
       const std::string figure = fmt::format("{:.4g}", part.bound.bound_GBps);
-      const bool fits = share * kPageWidth * 0.8 > static_cast<double>(figure.size()) * 8;
-      if (fits) {
+      if (share * kPageWidth * 0.8 > static_cast<double>(figure.size()) * 8) {
         chart.texts.push_back({.x = (left + right) / 2,
                                .y = row,
                                .text = figure,
@@ -301,7 +264,7 @@ Table classes_table(const ReportSystem& system) {
       .columns = {"devices", "bound", "sets", "over", "for example"},
       .numbers = {0, 1, 2}};
   for (const SetsOfSize& sets : system.sets) {
-    for (const topo::SetClass& part : flat_classes(sets.classes)) {
+    for (const topo::SetClass& part : sets.classes) {
       table.rows.push_back({fmt::format("{}", sets.k), format_figure(part.bound.bound_GBps),
                             part.count == topo::kManySets ? topo::counted_sets(part.count)
                                                           : fmt::format("{}", part.count),
@@ -311,29 +274,6 @@ Table classes_table(const ReportSystem& system) {
   return table;
 }
 
-/// Whether any two sets of one size differ.
-bool sets_differ(const ReportSystem& system) {
-  return std::any_of(system.sets.begin(), system.sets.end(),
-                     [](const SetsOfSize& sets) { return flat_classes(sets.classes).size() > 1; });
-}
-
-void add_sets(const ReportSystem& system, std::vector<Block>& blocks) {
-  blocks.emplace_back(sets_table(system));
-  if (sets_differ(system)) {
-    blocks.emplace_back(Figure{
-        .chart = strips_chart(system),
-        .caption = "Each strip is all sets of so many devices, divided by their bound in GB/s; the "
-                   "lighter, the higher."});
-    blocks.emplace_back(classes_table(system));
-  }
-  for (const SetsOfSize& sets : system.sets) {
-    if (!sets.gap.empty()) {
-      blocks.emplace_back(
-          Paragraph{.text = fmt::format("{} {}: {}", sets.k, device_noun(system), sets.gap)});
-    }
-  }
-}
-
 void add_list(const std::string& title, std::vector<std::string> items,
               std::vector<Block>& blocks) {
   if (items.empty()) return;
@@ -341,39 +281,49 @@ void add_list(const std::string& title, std::vector<std::string> items,
   blocks.emplace_back(Bullets{.items = std::move(items)});
 }
 
-std::vector<std::string> sources_of(const Graph& graph) {
+Section system_section(const ReportSystem& system) {
+  Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
+  std::vector<Block>& blocks = section.blocks;
+  const Graph& graph = *system.graph;
+  blocks.emplace_back(
+      Paragraph{.text = fmt::format("{}{}{}.", graph.title, graph.title.empty() ? "" : ": ",
+                                    parts_text(graph))});
+  blocks.emplace_back(Figure{.svg = svg_graph(graph, topo::ConstantSet::Nominal),
+                             .caption = svg_graph_caption(graph),
+                             .wide = true});
+  blocks.emplace_back(links_table(graph));
+  add_list("What limits its first devices", limit_findings(system), blocks);
+  add_list("Sets to avoid: the best of their size have at least 1.25 times their bandwidth",
+           avoid_findings(system), blocks);
+  blocks.emplace_back(sets_table(system));
+  const bool sets_differ =
+      std::any_of(system.sets.begin(), system.sets.end(),
+                  [](const SetsOfSize& sets) { return sets.classes.size() > 1; });
+  if (sets_differ) {
+    blocks.emplace_back(Figure{
+        .chart = strips_chart(system),
+        .caption = "Each strip is all sets of so many devices, divided by their bound in GB/s; the "
+                   "lighter, the higher."});
+    blocks.emplace_back(classes_table(system));
+  }
+  for (const SetsOfSize& sets : system.sets) {
+    if (sets.gap.empty()) continue;
+    blocks.emplace_back(
+        Paragraph{.text = fmt::format("{} {}: {}", sets.k, device_noun(system), sets.gap)});
+  }
+  for (const std::string& warning : graph.warnings) {
+    blocks.emplace_back(Paragraph{.text = warning, .warning = true});
+  }
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    blocks.emplace_back(Paragraph{.text = "Bounds here are estimates. Assumed: " + assumption.text,
+                                  .warning = true});
+  }
   std::vector<std::string> sources;
   if (!graph.source.empty()) sources.push_back("topology: " + graph.source);
   for (const topo::Medium& medium : graph.media) {
     if (!medium.source.empty()) sources.push_back(medium.name + ": " + medium.source);
   }
-  return sources;
-}
-
-Section system_section(const ReportSystem& system) {
-  Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
-  const Graph& graph = *system.graph;
-  if (!graph.title.empty()) {
-    section.blocks.emplace_back(
-        Paragraph{.text = fmt::format("{}: {}.", graph.title, parts_words(graph))});
-  } else {
-    section.blocks.emplace_back(Paragraph{.text = parts_words(graph) + "."});
-  }
-  section.blocks.emplace_back(
-      Figure{.svg = svg_graph(graph, kNominal), .caption = svg_graph_caption(graph), .wide = true});
-  section.blocks.emplace_back(links_table(graph));
-  add_list("What limits its first devices", limit_findings(system), section.blocks);
-  add_list("Sets to avoid: the best of their size have at least 1.25 times their bandwidth",
-           avoid_findings(system), section.blocks);
-  add_sets(system, section.blocks);
-  for (const std::string& warning : graph.warnings) {
-    section.blocks.emplace_back(Paragraph{.text = warning, .warning = true});
-  }
-  for (const topo::Assumption& assumption : graph.assumptions) {
-    section.blocks.emplace_back(Paragraph{
-        .text = "Bounds here are estimates. Assumed: " + assumption.text, .warning = true});
-  }
-  add_list("Sources", sources_of(graph), section.blocks);
+  add_list("Sources", std::move(sources), blocks);
   return section;
 }
 
@@ -397,10 +347,14 @@ std::vector<Section> topology_sections(const ReportData& data, const Palette& pa
 
 std::vector<Section> system_sections(const ReportData& data) {
   std::vector<Section> sections{{.level = 2, .id = "systems", .heading = "The systems"}};
+  std::vector<std::string> without;
   for (const ReportSystem& system : data.systems) {
-    if (system.graph) sections.push_back(system_section(system));
+    if (system.graph) {
+      sections.push_back(system_section(system));
+    } else {
+      without.push_back(system.name);
+    }
   }
-  const std::vector<std::string> without = systems_without_topology(data);
   if (!without.empty()) {
     sections.front().blocks.emplace_back(Paragraph{
         .text = fmt::format("No topology is known for {}; the only bounds are those that rows have "

@@ -28,17 +28,4 @@ std::string format_figure(double value) {
 
 std::string format_percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-std::string format_counts(std::span<const int> counts) {
-  if (counts.size() > 2) {
-    bool consecutive = true;
-    for (std::size_t i = 1; i < counts.size(); ++i) {
-      consecutive = consecutive && counts[i] == counts[i - 1] + 1;
-    }
-    if (consecutive) return fmt::format("{} to {}", counts.front(), counts.back());
-  }
-  std::vector<std::string> words;
-  for (const int count : counts) words.push_back(fmt::format("{}", count));
-  return join_and(words);
-}
-
 }  // namespace busbar

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 namespace busbar {
 
@@ -18,8 +17,5 @@ namespace busbar {
 
 /// "80 %": of 1.
 [[nodiscard]] std::string format_percent(double share);
-
-/// "2", "2 to 16", "2, 4 and 8": numbers of GPUs or ranks, rising.
-[[nodiscard]] std::string format_counts(std::span<const int> counts);
 
 }  // namespace busbar

@@ -18,6 +18,8 @@ namespace busbar {
 [[nodiscard]] std::vector<std::string> avoid_findings(const ReportSystem& system);
 /// @}
 
+/// What a dataset's values are: "measured medians", "imported means".
+[[nodiscard]] std::string origin_text(const Dataset& dataset);
 /// "GPUs", or "processors" where a system has none.
 [[nodiscard]] std::string device_noun(const ReportSystem& system);
 
@@ -27,7 +29,5 @@ inline constexpr double kAvoid = 1.25;
 /// What makes a comparison unsafe: different versions of libraries, measured beside simulated,
 /// different cadence; one sentence each.
 [[nodiscard]] std::vector<std::string> comparison_warnings(const ReportData& data);
-/// Names, in order.
-[[nodiscard]] std::vector<std::string> systems_without_topology(const ReportData& data);
 
 }  // namespace busbar

@@ -39,40 +39,32 @@ SizeCurves curves_of(const Datasets& datasets, PlotPlacement placement = PlotPla
 SizeCurves curves_of(const Records& records, PlotPlacement placement = PlotPlacement::Out) {
   return size_curves({dataset("a", records)}, placement);
 }
+std::tuple<double, std::optional<double>, std::optional<double>> values_of(const Spread& spread) {
+  return {spread.median, spread.low, spread.high};
+}
 SizePoint point_of(const Records& records) { return curves_of(records).curves.at(0).points.at(0); }
 
 TEST(SizeCurves, TurnTheIntervalOfTheTimeIntoOneOfTheBandwidth) {
-  const SizeCurves curves = curves_of(Records{row(1024, 100)});
-  ASSERT_EQ(curves.curves.size(), 1U);
-  EXPECT_DOUBLE_EQ(*curves.curves[0].points[0].busbw_low, 80);
-  EXPECT_DOUBLE_EQ(*curves.curves[0].points[0].busbw_high, 125);
-  EXPECT_EQ(curves.common, "a, allreduce, float sum, out of place");
+  EXPECT_EQ(curves_of(Records{row(1024, 100)}).common, "a, allreduce, float sum, out of place");
+  EXPECT_EQ(values_of(point_of({row(1024, 100)}).busbw_GBps), std::tuple(100, 80, 125));
+  const SizePoint to_zero = point_of({with(row(1024, 100), &Record::time_ci_low_us, 0.0)});
+  EXPECT_FALSE(to_zero.busbw_GBps.high);
+  EXPECT_FALSE(to_zero.time_us.low);
 }
 
-TEST(SizeCurves, TakeTheMedianAndTheRangeOfSeveralLaunches) {
-  const SizePoint point = point_of({row(1024, 100), row(1024, 130), row(1024, 110)});
-  EXPECT_EQ(std::tuple(point.busbw_GBps, point.busbw_low, point.busbw_high),
+TEST(SizeCurves, TakeTheMedianAndTheRangeOfSeveralLaunchesTimesOfThoseWithTheBandwidths) {
+  EXPECT_EQ(values_of(point_of({row(1024, 100), row(1024, 130), row(1024, 110)}).busbw_GBps),
             std::tuple(110, 100, 130));
-}
-
-TEST(SizeCurves, HaveTheTimesOfTheLaunchesThatHaveTheBandwidths) {
   // Two launches: the faster has the shorter time.
   const Record fast =
       with(row(1024, 120), &Record::time_median_us, 90.0, &Record::time_p99_us, 95.0);
   Record slow = with(row(1024, 100), &Record::time_median_us, 108.0, &Record::time_p99_us, 115.0);
   const SizePoint both = point_of({fast, slow});
-  EXPECT_EQ(std::tuple(both.busbw_GBps, both.busbw_low, both.busbw_high),
-            std::tuple(110, 100, 120));
-  EXPECT_EQ(std::tuple(both.time_us, both.time_low, both.time_high, both.time_p99_us),
-            std::tuple(99, 90, 108, 105));
+  EXPECT_EQ(values_of(both.busbw_GBps), std::tuple(110, 100, 120));
+  EXPECT_EQ(values_of(both.time_us), std::tuple(99, 90, 108));
+  EXPECT_EQ(both.time_p99_us, 105);
   slow.time_p99_us.reset();
   EXPECT_FALSE(point_of({fast, slow}).time_p99_us) << "one of them has none";
-}
-
-TEST(SizeCurves, HaveNoIntervalWhereTheTimesReachesZero) {
-  const SizePoint point = point_of({with(row(1024, 100), &Record::time_ci_low_us, 0.0)});
-  EXPECT_FALSE(point.busbw_high);
-  EXPECT_FALSE(point.time_low);
 }
 
 TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
@@ -175,16 +167,16 @@ TEST(ScalingFigure, TakesTheBestOfSeveralDeviceSets) {
   }
 }
 
-TEST(ScalingFigure, IsAtTheLargestSizeThatAllCurvesHave) {
+TEST(ScalingFigure, IsAtTheLargestSizeThatAllCurvesHaveOutOfPlace) {
   const Records records{row(1024, 50, 2), row(2048, 60, 2), row(4096, 70, 2),
                         row(1024, 40, 4), row(2048, 50, 4), row(8192, 60, 4)};
   EXPECT_NE(scaling(records).title.find("at 2 KiB"), std::string::npos);
   EXPECT_TRUE(scaling(records, 4096).empty()) << "one number of ranks";
-}
-
-TEST(ScalingFigure, IsEmptyWhereNoSetHasSeveralNumbersOfRanks) {
   EXPECT_TRUE(scaling({row(1024, 50, 2)}).empty());
   EXPECT_TRUE(scaling_figure({}, {}).empty());
+  const Records in_place{row(1024, 50, 2), row(2048, 55, 2), row(1024, 40), placed(2048, 60, true)};
+  EXPECT_NE(scaling(in_place).title.find("1 KiB"), std::string::npos);
+  EXPECT_TRUE(scaling(in_place, 2048).empty()) << "4 ranks have it in place only";
 }
 
 TEST(ScalingFigure, JoinsNodesAndLeavesAGapWhereTheSizeIsMissing) {
@@ -203,12 +195,6 @@ TEST(ScalingFigure, JoinsNodesAndLeavesAGapWhereTheSizeIsMissing) {
   EXPECT_DOUBLE_EQ(figure.curves[3].points[2].y, 25);
 }
 
-TEST(ScalingFigure, LeavesOutSizesThatWereMeasuredInPlaceOnly) {
-  const Records records{row(1024, 50, 2), row(2048, 55, 2), row(1024, 40), placed(2048, 60, true)};
-  EXPECT_NE(scaling(records).title.find("1 KiB"), std::string::npos);
-  EXPECT_TRUE(scaling(records, 2048).empty()) << "4 ranks have it in place only";
-}
-
 TEST(ScalingFigure, HasIdealLinesInGreyOrOfTheirCurvesColours) {
   const Records records{row(1024, 50, 2), row(1024, 40, 4)};
   EXPECT_EQ(scaling(records).curves.at(2).style.colour, 0x777777);
@@ -223,16 +209,8 @@ TEST(ScalingFigure, HasIdealLinesInGreyOrOfTheirCurvesColours) {
 Record pair(Bytes size, double busbw, int sender, int receiver) {
   return with(row(size, busbw, 2), &Record::sender, sender, &Record::receiver, receiver);
 }
-Chart pairs(const Records& records, std::optional<Bytes> size = {},
-            std::optional<PlotLimits> limits = {}) {
-  return pairs_figure(Datasets{dataset("a", records)}, size, limits);
-}
-
-TEST(PairsFigure, HasNoDiagonalAndNoValueForAMissingPair) {
-  const Chart figure = pairs({pair(1024, 20, 0, 1)}, {}, PlotLimits{.low = 0, .high = 50});
-  ASSERT_EQ(figure.curves.at(0).points.size(), 2U);
-  EXPECT_DOUBLE_EQ(*figure.curves[0].points[0].low, 20);
-  EXPECT_FALSE(figure.curves[0].points[1].low);
+Chart pairs(const Records& records, std::optional<Bytes> size = {}) {
+  return pairs_figure(Datasets{dataset("a", records)}, size, {});
 }
 
 TEST(PairsFigure, HasTheSenderAsRowAndTheReceiverAsColumn) {
@@ -261,15 +239,12 @@ TEST(PairsFigure, IsOfTheLargestSizeThatWasMeasured) {
   EXPECT_EQ(pairs(records, 1024).curves.at(0).points.at(0).low, 10.0);
 }
 
-TEST(PairsFigure, HasARowForEverySenderAndAColumnForEveryReceiver) {
+TEST(PairsFigure, HasARowAndAColumnForEveryRankOfRowsWithBothEnds) {
   for (const auto& [sender, receiver] : {std::pair{3, 0}, {0, 3}}) {
     const Chart figure = pairs({pair(1024, 10, sender, receiver)});
     EXPECT_EQ(figure.panels.at(0).x.names.size(), 4U);
     EXPECT_EQ(figure.panels.at(0).y.names.size(), 4U);
   }
-}
-
-TEST(PairsFigure, PassesOverRowsWithoutBothEnds) {
   const Record half = with(pair(4096, 99, 0, 5), &Record::receiver, std::nullopt);
   EXPECT_EQ(pairs({pair(1024, 10, 0, 1), half}).panels.at(0).x.names.size(), 2U);
 }
@@ -294,7 +269,7 @@ TEST(RoundLimits, AreMultiplesOfAStepThatIsInTheDataTenTimesAtMost) {
   // Ten steps of 1 are not too many. In binary 0.3 / 0.1 is below 3, and 0.7 / 0.1 below 7.
   for (const Case& one : {Case{1, 11, 1, 11}, Case{1, 11.5, 0, 12}, Case{0.3, 0.9, 0.3, 0.9},
                           Case{0.3, 0.7, 0.3, 0.7}, Case{20, 44, 20, 45}, Case{9.5, 47.9, 5, 50}}) {
-    const PlotLimits limits = round_limits(one.low, one.high);
+    const ChartRange limits = round_limits(one.low, one.high);
     EXPECT_NEAR(limits.low, one.from, 1e-12) << one.low << ' ' << one.high;
     EXPECT_NEAR(limits.high, one.to, 1e-12) << one.low << ' ' << one.high;
   }
@@ -318,12 +293,11 @@ TEST(ChoiceMarks, StandBetweenTwoSizesOfDifferentChoices) {
     ASSERT_EQ(figure.marks.size(), 2U);
     EXPECT_DOUBLE_EQ(figure.marks[0].x, 2048);
     EXPECT_EQ(figure.marks[0].panel, 0);
+    EXPECT_EQ(figure.marks[0].text, "Ring/LL → Tree/LL");
+    EXPECT_EQ(figure.marks[1].text, "Tree/LL → NVLS/Simple");
   }
-  const std::vector<ChartMark> marks = busbw_figure(curves).marks;
-  EXPECT_EQ(marks[0].text, "Ring/LL → Tree/LL");
-  EXPECT_EQ(marks[0].place, ChartMark::Place::Above);
-  EXPECT_EQ(marks[1].text, "Tree/LL → NVLS/Simple");
-  EXPECT_EQ(marks[1].place, ChartMark::Place::Below);
+  EXPECT_EQ(busbw_figure(curves).marks[0].place, ChartMark::Place::Above);
+  EXPECT_EQ(busbw_figure(curves).marks[1].place, ChartMark::Place::Below);
 }
 
 TEST(ChoiceMarks, NeedToKnowBothChoices) {
@@ -363,24 +337,19 @@ TEST(ChoiceMarks, HaveNoLabelsWhereTheyAreMany) {
   for (const ChartMark& mark : marks) EXPECT_TRUE(mark.text.empty());
 }
 
-TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersion) {
-  const Dataset first =
-      dataset("a", {row(1024, 50)}, {{"started", "2026-11-01 10:00:00"}, {"library", "NCCL 2.19"}});
-  const Dataset second =
-      dataset("a", {row(1024, 51)}, {{"started", "2026-11-02 10:00:00"}, {"library", "NCCL 2.20"}});
+TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersionAndKeepsLaunchesOfTheSameSecond) {
+  const auto launch = [](double busbw, const std::string& day, const std::string& library) {
+    return dataset("a", {row(1024, busbw)}, {{"started", day + " 10:00:00"}, {"library", library}});
+  };
+  const Dataset first = launch(50, "2026-11-01", "NCCL 2.19");
+  const Dataset second = launch(51, "2026-11-02", "NCCL 2.20");
   const Chart figure = history_figure({second, first}, PlotPlacement::Out, {});
   ASSERT_EQ(figure.marks.size(), 1U);
   EXPECT_DOUBLE_EQ(figure.marks[0].x, *started_at(second));
   EXPECT_DOUBLE_EQ(*started_at(second) - *started_at(first), 86400);
   EXPECT_EQ(figure.curves.at(0).points.size(), 2U);
-}
-
-TEST(HistoryFigure, KeepsLaunchesOfTheSameSecond) {
-  const Facts same{{"started", "2026-11-01 10:00:00"}};
-  const Datasets launches{dataset("a", {row(1024, 4.9)}, {{"started", "2026-11-01 09:59:00"}}),
-                          dataset("a", {row(1024, 4.4)}, same),
-                          dataset("a", {row(1024, 4.8)}, same)};
-  EXPECT_EQ(history_figure(launches, PlotPlacement::Out, {}).curves.at(0).points.size(), 3U);
+  const Chart three = history_figure({first, second, second}, PlotPlacement::Out, {});
+  EXPECT_EQ(three.curves.at(0).points.size(), 3U);
 }
 
 TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {
@@ -410,12 +379,7 @@ TEST(PreferOutOfPlace, TakesFromInPlaceOnlyTheSizesThatLack) {
   for (const Record& point : curves[0].points) rates.push_back(*point.busbw_GBps);
   EXPECT_THAT(rates, ElementsAre(1, 3, 4));
   EXPECT_TRUE(curves[0].points[1].in_place);
-}
-
-TEST(PreferOutOfPlace, KeepsACurveThatIsInPlaceAlone) {
-  const std::vector<Curve> curves = preferred({placed(1024, 10, true)});
-  ASSERT_EQ(curves.size(), 1U);
-  EXPECT_TRUE(curves[0].key.in_place);
+  EXPECT_TRUE(preferred({placed(1024, 10, true)}).at(0).key.in_place) << "in place alone";
 }
 
 TEST(Curves, KeepApartWhatIsMeasuredImportedAndOfFakeGpus) {

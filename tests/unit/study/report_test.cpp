@@ -46,32 +46,29 @@ ReportData papers() {
 }
 
 TEST(Findings, NameTheFastestAtEachNumberOfRanks) {
-  const std::vector<std::string> found = fastest_findings(papers());
+  const std::vector<std::string> found = fastest_findings(papers().panels);
   EXPECT_THAT(found, Contains(HasSubstr("8 ranks, 1 GiB: dgx-1v is fastest with 130")));
   EXPECT_THAT(found, Contains(HasSubstr("2 ranks, 1 GiB: dgx-2 is fastest with 120")));
   EXPECT_THAT(found, Not(Contains(HasSubstr("16 ranks"))));  // one system alone
   for (const std::string& words : found) EXPECT_THAT(words, HasSubstr("simulated")) << words;
 }
 
-TEST(Findings, NameWhereTheLeadChanges) {
-  EXPECT_THAT(crossing_findings(papers()),
+TEST(Findings, NameWhereTheLeadChangesAndHowRatesGoWithRanks) {
+  EXPECT_THAT(crossing_findings(papers().panels),
               ElementsAre("simulated broadcast, 8 ranks: dgx-1v overtakes dgx-2 between 256 MiB "
                           "and 512 MiB"));
-}
-
-TEST(Findings, NameHowRatesGoWithRanks) {
   const std::vector<std::string> found = trend_findings(papers());
   EXPECT_THAT(found, Contains(HasSubstr("dgx-2 (simulated) is flat")));
   EXPECT_THAT(found, Contains(HasSubstr("dgx-1v (simulated) is rising")));
   EXPECT_THAT(found, Contains(HasSubstr("ac922 (simulated) is falling with the number of ranks: "
-                                        "70 (2), 30 (4) GB/s")));
+                                        "70 GB/s over 2 ranks, 30 over 4")));
 }
 
 TEST(Findings, NameWhatIsLowOrSuspect) {
-  EXPECT_THAT(share_findings(papers()), IsEmpty());
+  EXPECT_THAT(share_findings(papers().panels), IsEmpty());
   const ReportData odd = make_report_data(
       {run_of("dgx-2", {row("allreduce", 2, kMiB, 60), row("allreduce", 4, kMiB, 200)})}, {});
-  const std::vector<std::string> found = share_findings(odd);
+  const std::vector<std::string> found = share_findings(odd.panels);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[0], HasSubstr("40 % of its bound"));
   EXPECT_THAT(found[0], HasSubstr("low"));
@@ -116,7 +113,7 @@ TEST(Warnings, NameWhatMakesAComparisonUnsafe) {
   const ReportData unknown =
       make_report_data({run_of("mine", {row("allreduce", 2, kGiB, 70)})}, {});
   EXPECT_THAT(comparison_warnings(unknown), IsEmpty());
-  EXPECT_THAT(systems_without_topology(unknown), ElementsAre("mine"));
+  EXPECT_THAT(markdown_page(report_document(unknown)), HasSubstr("No topology is known for mine;"));
 }
 
 TEST(ReportData, TakesTheMedianOfLaunchesAndKeepsGaps) {
@@ -127,11 +124,11 @@ TEST(ReportData, TakesTheMedianOfLaunchesAndKeepsGaps) {
                        row("allreduce", 2, kMiB, 11), skipped})},
       {});
   ASSERT_EQ(data.panels.size(), 1U);
-  ASSERT_EQ(data.panels[0].lines.size(), 1U);
-  const ReportLine& line = data.panels[0].lines[0];
-  EXPECT_EQ(rate_at(line, kMiB), 11);
-  EXPECT_EQ(rate_at(line, 2 * kMiB), std::nullopt);
-  EXPECT_THAT(line.gaps, ElementsAre(2 * kMiB));
+  ASSERT_EQ(data.panels[0].curves.size(), 1U);
+  const SizeCurve& curve = data.panels[0].curves[0];
+  ASSERT_EQ(curve.points.size(), 1U);
+  EXPECT_EQ(curve.points[0].busbw_GBps.median, 11);
+  EXPECT_THAT(curve.missing, ElementsAre(2 * kMiB));
 }
 
 TEST(ReportData, ReadsNoFileThatACsvNames) {
@@ -159,19 +156,16 @@ TEST(Trend, IsOfTwoNumbersOfRanksAndFlatUpToFivePercentOfTheGreatest) {
   EXPECT_EQ(name(Trend::Mixed), "mixed");
 }
 
-TEST(Spread, IsOfTheGreatest) {
-  EXPECT_DOUBLE_EQ(spread_of(std::vector<double>{80, 100, 90}), 0.2);
-  EXPECT_DOUBLE_EQ(spread_of(std::vector<double>{3}), 0);
-}
-
 using Points = std::vector<SizePoint>;
 
 /// The loser and the winner of a crossing, and the sizes that it lies between.
 using Lead = std::tuple<std::size_t, std::size_t, Bytes, Bytes>;
 
-std::vector<Lead> crossings(const std::vector<Points>& curves, double level = kLevel) {
+std::vector<Lead> crossings(const std::vector<Points>& points) {
+  std::vector<SizeCurve> curves;
+  for (const Points& one : points) curves.push_back({.points = one});
   std::vector<Lead> leads;
-  for (const Crossing& one : busbar::crossings(std::span<const Points>(curves), level)) {
+  for (const Crossing& one : busbar::crossings(curves)) {
     leads.emplace_back(one.loser, one.winner, one.after, one.until);
   }
   return leads;
@@ -200,7 +194,6 @@ TEST(Crossings, WidenOverSizesAtWhichBothAreLevel) {
   const Points rising{{1, 10}, {2, 20}, {4, 30.1}, {8, 50}};
   const Points even{{1, 30}, {2, 30}, {4, 30}, {8, 30}};
   EXPECT_THAT(crossings({rising, even}), ElementsAre(Lead(1, 0, 2, 8)));
-  EXPECT_THAT(crossings({rising, even}, 0), ElementsAre(Lead(1, 0, 2, 4))) << "without a margin";
 }
 
 TEST(Crossings, AreOfTheLeadAloneAndMayBeSeveral) {
@@ -267,7 +260,7 @@ TEST(ReportDocument, NamesImportedMeansWhereverItWouldSayMeasuredMedians) {
   EXPECT_THAT(both, HasSubstr("imported means (a); measured medians (b)"));
 }
 
-TEST(ReportDocument, LabelsWhatIsOfFakeGpus) {
+TEST(ReportDocument, LabelsFakeGpusAndSizesMeasuredInPlaceOnly) {
   const std::string page = page_of({dataset("a", {flagged(1024, 10, "fake")})});
   EXPECT_THAT(page, HasSubstr("a (fake GPUs)"));
   EXPECT_THAT(page, HasSubstr("no figure is real"));
@@ -275,9 +268,6 @@ TEST(ReportDocument, LabelsWhatIsOfFakeGpus) {
   EXPECT_THAT(
       page_of({dataset("a", {flagged(1024, 10, "fake")}), dataset("b", {flagged(1024, 20)})}),
       HasSubstr("fake GPUs (a); measured medians (b)"));
-}
-
-TEST(ReportDocument, MarksSizesMeasuredInPlaceOnly) {
   EXPECT_THAT(page_of({dataset("a", {flagged(1024, 10), in_place(2048, 20)})}),
               HasSubstr("| 2 KiB | 20 (in place) |"));
 }
@@ -292,17 +282,14 @@ TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
               HasSubstr("Hollow: measured in place only."));
 }
 
-TEST(ReportDocument, NamesTheTypeInTheCaptionOrInTheLinesThatDiffer) {
+TEST(ReportDocument, NamesTheTypeWhereItDiffersAndNoUnknownBoundsAndFacts) {
   const Dataset other = dataset("a", {with(flagged(1024, 10), &Record::type, "double")});
-  EXPECT_THAT(page_of({other}), HasSubstr("all-reduce, 8 ranks, double\n"));
-  EXPECT_THAT(page_of({other, dataset("b", {flagged(1024, 10)})}),
-              HasSubstr("| a, double | b, float |"));
-}
-
-TEST(ReportDocument, HasNoRowsOfUnknownBoundsAndNoColumnsOfUnknownFacts) {
-  const std::string page = page_of({dataset("a", {flagged(1024, 10)})});
+  const std::string page = page_of({other});
+  EXPECT_THAT(page, HasSubstr("all-reduce, 8 ranks, double\n"));
   EXPECT_THAT(page, Not(HasSubstr("highest of bound")));
   EXPECT_THAT(page, Not(HasSubstr("processor |")));
+  EXPECT_THAT(page_of({other, dataset("b", {flagged(1024, 10)})}),
+              HasSubstr("| a, double | b, float |"));
 }
 
 }  // namespace
