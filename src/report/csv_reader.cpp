@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/csv_reader.hpp"
 
+// The library copies file names into a fixed array on purpose; g++ 12 warns of it when it inlines.
+#pragma GCC diagnostic ignored "-Wstringop-truncation"
+
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <libfccp/csv.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,42 +18,59 @@
 namespace busbar {
 namespace {
 
-/// The cells of a line; `cells` keeps its memory. False where a quote is not closed.
-bool split_cells(std::string_view line, std::vector<std::string>& cells) {
-  std::size_t count = 0;
-  const auto next_cell = [&]() -> std::string& {
-    if (count == cells.size()) cells.emplace_back();
-    cells[count].clear();
-    return cells[count++];
-  };
-  std::string* cell = &next_cell();
-  bool in_quotes = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == ',' && !in_quotes) {
-      cell = &next_cell();
-    } else if (c != '"') {
-      *cell += c;
-    } else if (in_quotes && line.substr(i + 1).starts_with('"')) {
-      *cell += c;
-      ++i;
-    } else {
-      in_quotes = !in_quotes;
+/// The bytes of a file or pipe, and the last of them.
+class Bytes : public io::ByteSourceBase {
+ public:
+  Bytes(const std::string& path, char& last) : file_(path, std::ios::binary), last_(last) {
+    if (!file_ || std::filesystem::is_directory(path)) {
+      throw usage_error(fmt::format("cannot read {}", path));
     }
   }
-  cells.resize(count);
-  for (std::string& one : cells) {
-    if (one.starts_with(' ') || one.ends_with(' ')) one = trim(one);
+  int read(char* buffer, int size) override {
+    file_.read(buffer, size);
+    if (file_.gcount() > 0) last_ = buffer[file_.gcount() - 1];
+    return static_cast<int>(file_.gcount());
   }
-  return !in_quotes;
+
+ private:
+  std::ifstream file_;
+  char& last_;
+};
+
+/// Replaces `cells` by those of a line, which it takes apart. False where a quote is not closed.
+bool split_cells(std::string& line, std::vector<std::string>& cells) {
+  using Quotes = io::double_quote_escape<',', '"'>;
+  cells.clear();
+  char* begin = line.data();
+  char* const line_end = begin + line.size();
+  try {
+    for (bool more = true; more;) {
+      char* end = begin + (Quotes::find_next_column_end(begin) - begin);
+      more = end < line_end && *end == ',';
+      char* const next = end + 1;
+      *end = '\0';
+      io::trim_chars<' '>::trim(begin, end);
+      Quotes::unescape(begin, end);
+      cells.emplace_back(begin, end);
+      begin = next;
+    }
+  } catch (const io::error::escaped_string_not_closed&) {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-CsvReader::CsvReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-  if (!file_ || std::filesystem::is_directory(path)) {
-    throw usage_error(fmt::format("cannot read {}", path));
-  }
+struct CsvReader::Lines {
+  explicit Lines(const std::string& path) : reader(path, std::make_unique<Bytes>(path, last)) {}
+
+  char last = '\n';
+  io::LineReader reader;
+};
+
+CsvReader::CsvReader(const std::string& path) : path_(path), lines_(new Lines(path)) {
+  ahead();
   while (next_line()) {
     if (!line_.starts_with('#')) break;
     head_.push_back(line_);
@@ -56,15 +79,28 @@ CsvReader::CsvReader(const std::string& path) : path_(path), file_(path, std::io
   place_ = fmt::format("{}:{}", path_, number_);
 }
 
+CsvReader::~CsvReader() = default;
+
+/// Reads the line after this one: only then it is known whether this one has an end.
+void CsvReader::ahead() {
+  try {
+    const char* line = lines_->reader.next_line();
+    next_ = line == nullptr ? std::nullopt : std::optional<std::string>(line);
+  } catch (const io::error::line_length_limit_exceeded&) {
+    throw usage_error(fmt::format("{}:{}: a line is too long for a CSV", path_, number_ + 1));
+  }
+}
+
 /// The next line with an end and something in it; else an empty one.
 bool CsvReader::next_line() {
-  while (std::getline(file_, line_)) {
+  while (next_) {
+    line_ = std::move(*next_);
     ++number_;
-    if (file_.eof()) {
+    ahead();
+    if (!next_ && lines_->last != '\n') {
       cut_place_ = fmt::format("{}:{}", path_, number_);
       break;
     }
-    if (line_.ends_with('\r')) line_.pop_back();
     if (!line_.empty()) return true;
   }
   line_.clear();
@@ -92,7 +128,8 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
                     path));
   }
   std::vector<std::string> names;
-  (void)split_cells(columns(), names);
+  std::string line = columns();
+  (void)split_cells(line, names);
   for (const std::string_view needed : {"collective", "size_bytes"}) {
     if (std::find(names.begin(), names.end(), needed) != names.end()) continue;
     throw usage_error(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <fstream>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ class CsvReader {
  public:
   /// Reads the head and the names. Throws a usage error where the file cannot be read.
   explicit CsvReader(const std::string& path);
+  CsvReader(const CsvReader&) = delete;
+  CsvReader& operator=(const CsvReader&) = delete;
+  ~CsvReader();
 
   /// The "#" lines above the column names.
   [[nodiscard]] const std::vector<std::string>& head() const { return head_; }
@@ -36,10 +40,14 @@ class CsvReader {
   [[nodiscard]] bool is_finished() const { return finished_; }
 
  private:
+  struct Lines;
+
+  void ahead();
   bool next_line();
 
   std::string path_;
-  std::ifstream file_;
+  std::unique_ptr<Lines> lines_;
+  std::optional<std::string> next_{};
   std::size_t number_ = 0;
   std::string line_{};
   std::vector<std::string> head_{};
