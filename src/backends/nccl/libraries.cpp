@@ -64,9 +64,17 @@ void check_driver(CUresult code, Where where) {
   throw runtime_failure(fmt::format("CUDA: {}", text == nullptr ? "unknown error" : text), where);
 }
 
-CudaStream::CudaStream() { check_cuda(cuda().create_stream(&stream_, cudaStreamNonBlocking)); }
+CudaOwned<cudaStream_t> make_cuda_stream() {
+  cudaStream_t stream = nullptr;
+  check_cuda(cuda().create_stream(&stream, cudaStreamNonBlocking));
+  return CudaOwned<cudaStream_t>(stream);
+}
 
-CudaEvent::CudaEvent() { check_cuda(cuda().create_event(&event_)); }
+CudaOwned<std::byte*> allocate_cuda_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  check_cuda(cuda().allocate(&memory, bytes));
+  return CudaOwned<std::byte*>(static_cast<std::byte*>(memory));
+}
 
 const NcclApi& nccl() {
   static const auto* const kApi = new NcclApi;  // destructors at exit may still call NCCL

@@ -63,12 +63,10 @@ NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& o
 
 /// From 2.22 on ranks connect at their first operation, so one is needed to see how.
 void NcclCommunicator::observe_transports() {
-  void* element = nullptr;
-  check_cuda(cuda().allocate(&element, sizeof(float)));
-  comm_.settle_operation(
-      nccl().allreduce(element, element, 1, ncclFloat, ncclSum, comm_.get(), stream_.get()));
+  const auto element = allocate_cuda_memory(sizeof(float));
+  comm_.settle_operation(nccl().allreduce(element.get(), element.get(), 1, ncclFloat, ncclSum,
+                                          comm_.get(), stream_.get()));
   wait();
-  check_cuda(cuda().release(element));
   log_->stop();
   transports_ = parse_nccl_transports(log_->text());
   transports_->switchable = log_->switchable();
