@@ -23,7 +23,7 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 
 @test "a failing NCCL call is told in NCCL's words by its rank, and rows are kept" {
   faulty fail:ncclAllReduce:12@1
-  told 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce was told to fail'
+  told 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce fails as planted'
   kept
 }
 @test "a failing call on rank 0 leaves the row in flight as failed" {

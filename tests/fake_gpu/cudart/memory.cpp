@@ -37,19 +37,77 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-void* map_pages(std::size_t bytes, int protection) {
-  void* pages =
-      ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) die("the host has no memory left");
-  return pages;
+constexpr std::size_t kRegionBytes = std::size_t{64} << 30;
+
+void* map_region(int protection, int flags, int file) {
+  void* start = ::mmap(nullptr, kRegionBytes, protection, flags | MAP_NORESERVE, file, 0);
+  if (start == MAP_FAILED) die(std::string("no address space: ") + std::strerror(errno));
+  ::madvise(start, kRegionBytes, MADV_DONTDUMP);
+  return start;
 }
 
-Pages make_pages(std::size_t bytes) {
-  auto* start = static_cast<unsigned char*>(map_pages(bytes, PROT_READ | PROT_WRITE));
-  return {start, [bytes](unsigned char* pages) { ::munmap(pages, bytes); }};
+int make_file() {
+  const int file = ::memfd_create("fake-gpu", MFD_CLOEXEC);
+  if (file < 0 || ::ftruncate(file, kRegionBytes) != 0)
+    die(std::string("no memory file: ") + std::strerror(errno));
+  return file;
+}
+
+/// Never destroyed: pages are given back until the process is gone.
+struct Contents {
+  int file = make_file();
+  unsigned char* start =
+      static_cast<unsigned char*>(map_region(PROT_READ | PROT_WRITE, MAP_SHARED, file));
+  std::mutex mutex;
+  Region region{start};
+};
+
+Contents& contents() {
+  static auto* const kContents = new Contents;
+  return *kContents;
+}
+
+/// Fresh memory, every byte of which is `content`.
+Pages make_pages(std::size_t bytes, int content) {
+  const std::size_t whole = round_up(bytes, kPage);
+  const std::lock_guard guard(contents().mutex);
+  auto* start = reinterpret_cast<unsigned char*>(contents().region.take(whole));
+  std::memset(start, content, whole);
+  return {start, [whole](unsigned char* pages) {
+            ::madvise(pages, whole, MADV_REMOVE);
+            const std::lock_guard again(contents().mutex);
+            contents().region.give(address(pages), whole);
+          }};
 }
 
 }  // namespace
+
+SharedContents own_contents() { return {::getpid(), contents().file}; }
+unsigned char* contents_start() { return contents().start; }
+
+const unsigned char* map_contents(const SharedContents& other) {
+  const std::string path =
+      "/proc/" + std::to_string(other.process) + "/fd/" + std::to_string(other.file);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* start = map_region(PROT_READ, MAP_SHARED, file);
+  ::close(file);
+  return static_cast<const unsigned char*>(start);
+}
+
+void unmap_contents(const unsigned char* start) {
+  ::munmap(const_cast<unsigned char*>(start), kRegionBytes);
+}
+
+Region::Region(void* begin)
+    : unused_(round_up(address(begin), kGranule)), end_(address(begin) + kRegionBytes) {}
+
+std::uintptr_t Region::take(std::size_t bytes) {
+  std::set<std::uintptr_t>& freed = free_[bytes];
+  if (!freed.empty()) return freed.extract(freed.begin()).value();
+  if (bytes > end_ - unused_) die("a process has no more than 64 GiB of device memory");
+  return std::exchange(unused_, unused_ + bytes);
+}
 
 struct Ledger::Slot {
   std::array<std::uint64_t, kGpus> bytes;
@@ -143,28 +201,16 @@ const Memory::Block* Memory::find(const Blocks& blocks, std::uintptr_t at) {
   return at - after->first <= after->second.bytes ? &after->second : nullptr;
 }
 
-std::uintptr_t Memory::reserve(std::size_t bytes) {
-  constexpr std::size_t kAtOnce = std::size_t{64} << 30;
-  std::set<std::uintptr_t>& ranges = free_ranges_[bytes];
-  if (!ranges.empty()) return ranges.extract(ranges.begin()).value();
-  if (bytes > unused_bytes_) {
-    unused_ = round_up(address(map_pages(kAtOnce + kGranule, PROT_NONE)), kGranule);
-    unused_bytes_ = kAtOnce;
-  }
-  unused_bytes_ -= bytes;
-  return std::exchange(unused_, unused_ + bytes);
-}
+Memory::Memory() : addresses_(map_region(PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1)) {}
 
 bool Memory::allocate(int device, std::size_t bytes, void** user, MemoryKind kind) {
   const Gpu& owner = gpu(device);
   if (bytes > owner.memory_bytes) return false;
   const std::size_t reserved = round_up(bytes, kGranule);
   if (!ledger().take(owner.place, reserved, owner.memory_bytes)) return false;
-  const std::size_t used = round_up(bytes, kPage);
-  Pages pages = make_pages(used);
-  std::memset(pages.get(), kJunk, used);
+  Pages pages = make_pages(bytes, kJunk);
   const std::lock_guard guard(mutex_);
-  const std::uintptr_t start = reserve(reserved);
+  const std::uintptr_t start = addresses_.take(reserved);
   device_[start] = {bytes, reserved, std::move(pages), device, kind};
   *user = reinterpret_cast<void*>(start);
   return true;
@@ -178,7 +224,7 @@ bool Memory::release(void* user) {
     if (found == device_.end()) return false;
     block = found->second;
     device_.erase(found);
-    free_ranges_[block.reserved].insert(address(user));
+    addresses_.give(address(user), block.reserved);
   }
   ledger().give(gpu(block.device).place, block.reserved);
   return true;
@@ -216,12 +262,11 @@ unsigned char* Memory::contents(const void* user, std::size_t bytes) const {
   return block.pages.get() + offset;
 }
 
-bool Memory::allocate_pinned(std::size_t bytes, void** user) {
-  const Pages pages = make_pages(round_up(bytes, kPage));
+void Memory::allocate_pinned(std::size_t bytes, void** user) {
+  const Pages pages = make_pages(bytes, 0);
   const std::lock_guard guard(mutex_);
   pinned_[address(pages.get())] = {.bytes = bytes, .pages = pages};
   *user = pages.get();
-  return true;
 }
 
 bool Memory::release_pinned(void* user) {
