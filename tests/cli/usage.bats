@@ -10,8 +10,7 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
 }
 
 @test "help is docs/options.md, once under mpirun, exit 0" {
-  run --separate-stderr mpirun -np 2 ./allreduce_perf -h
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr mpirun -np 2 ./allreduce_perf -h
   [ "$output" = "$(cat docs/options.md)" ]
   [ -z "$stderr" ]
 }
@@ -54,24 +53,20 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
 @test "a backend that does not exist is bad usage, one that cannot be had here exit 3" {
   refused --backend quantum
   [[ $stderr == *"'quantum' for --backend"*"nccl"* ]]
-  run --separate-stderr env CUDA_VISIBLE_DEVICES= ./allreduce_perf --backend nccl
-  [ "$status" -eq 3 ]
+  run -3 --separate-stderr env CUDA_VISIBLE_DEVICES= ./allreduce_perf --backend nccl
   [[ $stderr == *"--backend nccl: "* ]]
 }
 
 @test "-g starts the ranks itself, and under a launcher prints the command to use instead" {
-  run ./allreduce_perf -g 3 "${QUICK[@]}"
-  [ "$status" -eq 0 ]
+  run -0 ./allreduce_perf -g 3 "${QUICK[@]}"
   [[ $output == *"Rank  2"* ]]
   refused -g 3; [[ $stderr == *"mpirun -np 3"* ]]
 }
 
 @test "a launcher of another MPI is noticed" {
-  run --separate-stderr env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 ./allreduce_perf
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 ./allreduce_perf
   [[ $stderr == *"4 processes"* ]]
-  run --separate-stderr env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 ./allreduce_perf
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 ./allreduce_perf
   [ -z "$stderr" ]
 }
 
@@ -87,8 +82,7 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
 
 @test "nccl-tests' names are there" {
   for name in all_reduce reduce_scatter all_gather broadcast; do
-    run "./${name}_perf" "${QUICK[@]}"
-    [ "$status" -eq 0 ]
+    run -0 "./${name}_perf" "${QUICK[@]}"
     [[ $output == *"# Collective test starting: ${name}_perf"* ]]
   done
 }
@@ -98,16 +92,13 @@ refused() {  # refused WORDS... : under mpirun, one line on stderr, nothing on s
 }
 
 @test "busbar lists its commands and refuses others" {
-  run --separate-stderr ./busbar --help
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar --help
   [[ $output == "usage: busbar COMMAND"*schema* ]]
-  run --separate-stderr ./busbar
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr ./busbar
   [[ $stderr == "busbar: missing command; expected topo, "* ]]
   for words in "" wibble "schema now"; do
     # shellcheck disable=SC2086  # words
-    run --separate-stderr ./busbar $words
-    [ "$status" -eq 2 ]
+    run -2 --separate-stderr ./busbar $words
     [ -z "$output" ]
     [ "${#stderr_lines[@]}" -eq 1 ]
   done
