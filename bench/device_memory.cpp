@@ -99,11 +99,9 @@ int run(bool once) {
   }
   const Device device = visible_cuda_devices().front();
   check_cuda(cuda().set_device(device.index));
-  Bytes free = 0;
-  Bytes total = 0;
-  check_cuda(cuda().get_memory(&free, &total));
   constexpr Bytes kMost = kGiB;
-  const Bytes bytes = once ? kMiB + 4096 : std::min<Bytes>(kMost, total / 8 / kMiB * kMiB);
+  const Bytes bytes =
+      once ? kMiB + 4096 : std::min<Bytes>(kMost, device_memory_now().total / 8 / kMiB * kMiB);
   fmt::print("# {}, {} in device memory, GB/s\n", device.name.data(), format_bytes(bytes));
   fmt::print("# {:>8}  {:>9}  {:>9}  {:>9}  {:>6}\n", "type", "fill", "copy", "check", "share");
   constexpr int kRepetitions = 21;

@@ -35,11 +35,10 @@ void release_device_memory(std::byte* memory) {
 
 }  // namespace
 
-Bytes free_device_memory_now() {
-  Bytes free = 0;
-  Bytes total = 0;
-  check_cuda(cuda().get_memory(&free, &total));
-  return free;
+DeviceMemorySize device_memory_now() {
+  DeviceMemorySize size;
+  check_cuda(cuda().get_memory(&size.free, &size.total));
+  return size;
 }
 
 std::byte* DeviceArena::allocate(Bytes bytes) {
@@ -72,7 +71,7 @@ Bytes DeviceArena::taken() const {
 }
 
 DeviceArena::Block* DeviceArena::add_block(Bytes bytes) {
-  const Bytes before = free_device_memory_now();
+  const Bytes before = device_memory_now().free;
   Bytes size = std::max(bytes, reserved_);
   std::byte* memory = allocate_device_memory(size);
   if (memory == nullptr) {  // what is kept for later may be what is missing now
@@ -80,7 +79,7 @@ DeviceArena::Block* DeviceArena::add_block(Bytes bytes) {
     size = bytes;
     memory = allocate_device_memory(size);
   }
-  const Bytes after = free_device_memory_now();  // throws where the device is lost
+  const Bytes after = device_memory_now().free;  // throws where the device is lost
   if (memory == nullptr) return nullptr;
   // On a device that others use too, the difference may be anything.
   blocks_.push_back(

@@ -23,8 +23,12 @@ struct DeviceComparison {
   unsigned long long first_wrong = 0;  ///< the smallest index; is lowered
 };
 
-/// What is free of the current device's memory.
-[[nodiscard]] Bytes free_device_memory_now();
+/// The memory of the current device.
+struct DeviceMemorySize {
+  std::size_t free = 0;  ///< bytes
+  std::size_t total = 0;
+};
+[[nodiscard]] DeviceMemorySize device_memory_now();
 
 /// Device memory for buffers, taken from the library once and kept to the end: what NCCL knows of
 /// an address, from -R or from the capture of a graph, stays true, as no other memory comes to lie

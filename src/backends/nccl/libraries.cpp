@@ -91,6 +91,11 @@ std::string nccl_version_text(int code) {
   return fmt::format("{}.{}.{}", code / 10000, code % 10000 / 100, code % 100);
 }
 
+std::string newer_nccl_text(std::string_view what, int needed) {
+  return fmt::format("{} comes with NCCL {}, this library is {}", what, nccl_version_text(needed),
+                     nccl_version_text(nccl_version()));
+}
+
 std::string nccl_problem() {
   const int version = nccl_version();
   if (version > 0 && version < kNcclFirst) {

@@ -19,13 +19,16 @@ constexpr int kSlots = 256;
 constexpr int kGpus = 64;
 constexpr off_t kWholeLedger = 1 << 20;
 
-struct flock byte_lock(short type, off_t at) {
+/// Locks, unlocks or looks at (F_OFD_GETLK) a byte of the ledger; `type` then has what is there.
+bool lock_byte(int file, int command, short* type, off_t at) {
   struct flock lock {};
-  lock.l_type = type;
+  lock.l_type = *type;
   lock.l_whence = SEEK_SET;
   lock.l_start = at;
   lock.l_len = 1;
-  return lock;
+  const bool done = ::fcntl(file, command, &lock) == 0;
+  *type = lock.l_type;
+  return done;
 }
 
 constexpr int kJunk = 0xCB;
@@ -117,14 +120,14 @@ struct Ledger::Slot {
 class Ledger::Locked {
  public:
   explicit Locked(Ledger& ledger) : guard_(ledger.mutex_), file_(ledger.file_) {
-    struct flock lock = byte_lock(F_WRLCK, kWholeLedger);
-    while (::fcntl(file_, F_OFD_SETLKW, &lock) != 0) {
+    short type = F_WRLCK;
+    while (!lock_byte(file_, F_OFD_SETLKW, &type, kWholeLedger)) {
       if (errno != EINTR) die(std::string("ledger: ") + std::strerror(errno));
     }
   }
   ~Locked() {
-    struct flock lock = byte_lock(F_UNLCK, kWholeLedger);
-    static_cast<void>(::fcntl(file_, F_OFD_SETLK, &lock));
+    short type = F_UNLCK;
+    static_cast<void>(lock_byte(file_, F_OFD_SETLK, &type, kWholeLedger));
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
@@ -144,8 +147,8 @@ Ledger::Ledger(const std::string& path) {
   slots_ = static_cast<Slot*>(mapped);
   const Locked locked(*this);
   for (int slot = 0; slot < kSlots && mine_ < 0; ++slot) {
-    struct flock lock = byte_lock(F_WRLCK, slot);
-    if (::fcntl(file_, F_OFD_SETLK, &lock) == 0) mine_ = slot;
+    short type = F_WRLCK;
+    if (lock_byte(file_, F_OFD_SETLK, &type, slot)) mine_ = slot;
   }
   if (mine_ < 0) die(path + ": more than 256 processes on one machine");
   slots_[mine_] = {};
@@ -153,8 +156,8 @@ Ledger::Ledger(const std::string& path) {
 
 bool Ledger::is_alive(int slot) const {
   if (slot == mine_) return true;
-  struct flock lock = byte_lock(F_WRLCK, slot);
-  return ::fcntl(file_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  short type = F_WRLCK;
+  return lock_byte(file_, F_OFD_GETLK, &type, slot) && type != F_UNLCK;
 }
 
 std::uint64_t Ledger::sum(int gpu) {
@@ -194,11 +197,20 @@ Ledger& ledger() {
   return *kLedger;
 }
 
-const Memory::Block* Memory::find(const Blocks& blocks, std::uintptr_t at) {
+Memory::Blocks::const_iterator Memory::find(const Blocks& blocks, std::uintptr_t at) {
   auto after = blocks.upper_bound(at);
-  if (after == blocks.begin()) return nullptr;
+  if (after == blocks.begin()) return blocks.end();
   --after;
-  return at - after->first <= after->second.bytes ? &after->second : nullptr;
+  return at - after->first <= after->second.reserved ? after : blocks.end();
+}
+
+unsigned char* Memory::contents(const Blocks& blocks, const void* user, std::size_t bytes) {
+  const auto at = find(blocks, address(user));
+  if (at == blocks.end()) return nullptr;
+  const std::size_t offset = address(user) - at->first;
+  const Block& block = at->second;
+  if (offset > block.bytes || bytes > block.bytes - offset) return nullptr;
+  return block.pages.get() + offset;
 }
 
 Memory::Memory() : addresses_(map_region(PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1)) {}
@@ -232,9 +244,9 @@ bool Memory::release(void* user) {
 
 std::optional<Allocation> Memory::allocation(const void* user) const {
   const std::lock_guard guard(mutex_);
-  auto after = device_.upper_bound(address(user));
-  if (after == device_.begin()) return std::nullopt;
-  const auto& [start, block] = *--after;
+  const auto at = find(device_, address(user));
+  if (at == device_.end()) return std::nullopt;
+  const auto& [start, block] = *at;
   const std::size_t bytes = block.kind == MemoryKind::Virtual ? block.reserved : block.bytes;
   if (address(user) - start >= bytes) return std::nullopt;
   return Allocation{start, bytes, block.kind, block.pages};
@@ -242,8 +254,9 @@ std::optional<Allocation> Memory::allocation(const void* user) const {
 
 int Memory::device_of(const void* user) const {
   const std::lock_guard guard(mutex_);
-  const Block* block = find(device_, address(user));
-  return block == nullptr ? -1 : block->device;
+  const auto at = find(device_, address(user));
+  const bool inside = at != device_.end() && address(user) - at->first <= at->second.bytes;
+  return inside ? at->second.device : -1;
 }
 
 bool Memory::is_start(const void* user) const {
@@ -253,19 +266,13 @@ bool Memory::is_start(const void* user) const {
 
 unsigned char* Memory::contents(const void* user, std::size_t bytes) const {
   const std::lock_guard guard(mutex_);
-  auto after = device_.upper_bound(address(user));
-  if (after == device_.begin()) return nullptr;
-  --after;
-  const std::size_t offset = address(user) - after->first;
-  const Block& block = after->second;
-  if (offset > block.bytes || bytes > block.bytes - offset) return nullptr;
-  return block.pages.get() + offset;
+  return contents(device_, user, bytes);
 }
 
 void Memory::allocate_pinned(std::size_t bytes, void** user) {
   const Pages pages = make_pages(bytes, 0);
   const std::lock_guard guard(mutex_);
-  pinned_[address(pages.get())] = {.bytes = bytes, .pages = pages};
+  pinned_[address(pages.get())] = {.bytes = bytes, .reserved = bytes, .pages = pages};
   *user = pages.get();
 }
 
@@ -276,8 +283,7 @@ bool Memory::release_pinned(void* user) {
 
 bool Memory::is_pinned(const void* user, std::size_t bytes) const {
   const std::lock_guard guard(mutex_);
-  const Block* block = find(pinned_, address(user));
-  return block != nullptr && address(user) - address(block->pages.get()) + bytes <= block->bytes;
+  return contents(pinned_, user, bytes) != nullptr;
 }
 
 }  // namespace fake_gpu

@@ -123,7 +123,9 @@ class Memory {
   };
   using Blocks = std::map<std::uintptr_t, Block>;
 
-  [[nodiscard]] static const Block* find(const Blocks& blocks, std::uintptr_t at);
+  [[nodiscard]] static Blocks::const_iterator find(const Blocks& blocks, std::uintptr_t at);
+  [[nodiscard]] static unsigned char* contents(const Blocks& blocks, const void* user,
+                                               std::size_t bytes);
 
   mutable std::mutex mutex_;
   Blocks device_;
