@@ -20,19 +20,6 @@
 namespace busbar {
 namespace {
 
-/// Device memory for the life of a run.
-class Area {
- public:
-  explicit Area(Bytes bytes) { check_cuda(cuda().allocate(&memory_, bytes)); }
-  Area(const Area&) = delete;
-  Area& operator=(const Area&) = delete;
-  ~Area() { (void)cuda().release(memory_); }
-  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory_); }
-
- private:
-  void* memory_ = nullptr;
-};
-
 class Bench {
  public:
   Bench(Bytes bytes, int repetitions)
@@ -40,8 +27,8 @@ class Bench {
         repetitions_(repetitions),
         memory_(stream_.get()),
         watch_(stream_.get()),
-        data_(bytes),
-        copy_(bytes) {}
+        data_(allocate_cuda_memory(bytes)),
+        copy_(allocate_cuda_memory(bytes)) {}
 
   void run(DataType type) {
     const Tile tile(Pattern(type, ReduceOp::Sum, 16, 1), kAllRanks);
@@ -51,12 +38,12 @@ class Bench {
     std::vector<double> checks;
     DeviceComparison found;
     for (int i = 0; i < repetitions_; ++i) {
-      fills.push_back(seconds([&] { memory_.fill(data_.data(), count, tile, 0); }));
+      fills.push_back(seconds([&] { memory_.fill(data_.get(), count, tile, 0); }));
       copies.push_back(seconds([&] {
-        check_cuda(cuda().copy(copy_.data(), data_.data(), bytes_, cudaMemcpyDeviceToDevice,
-                               stream_.get()));
+        check_cuda(
+            cuda().copy(copy_.get(), data_.get(), bytes_, cudaMemcpyDeviceToDevice, stream_.get()));
       }));
-      checks.push_back(seconds([&] { memory_.compare(copy_.data(), count, tile, 0, found); }));
+      checks.push_back(seconds([&] { memory_.compare(copy_.get(), count, tile, 0, found); }));
       if (found.wrong != 0) throw runtime_failure("the check finds wrong data in a copy");
     }
     print(type, rate(fills), rate(copies), rate(checks));
@@ -87,9 +74,9 @@ class Bench {
   void plant(DataType type, const Tile& tile, std::uint64_t count) {
     const std::uint64_t index = count * 2 / 3;
     const std::byte wrong{0xa5};
-    memory_.write(copy_.data() + index * info(type).size, &wrong, 1);
+    memory_.write(copy_.get() + index * info(type).size, &wrong, 1);
     DeviceComparison found;
-    memory_.compare(copy_.data(), count, tile, 0, found);
+    memory_.compare(copy_.get(), count, tile, 0, found);
     check_cuda(cuda().await_stream(stream_.get()));
     if (found.wrong == 1 && found.first_wrong == index) return;
     throw runtime_failure(fmt::format("planted at {}, found {} wrong, first at {}", index,
@@ -98,11 +85,11 @@ class Bench {
 
   Bytes bytes_;
   int repetitions_;
-  CudaStream stream_;
+  CudaOwned<cudaStream_t> stream_ = make_cuda_stream();
   DeviceMemory memory_;
   EventStopwatch watch_;
-  Area data_;
-  Area copy_;
+  CudaOwned<std::byte*> data_;
+  CudaOwned<std::byte*> copy_;
 };
 
 int run(bool once) {
@@ -112,11 +99,9 @@ int run(bool once) {
   }
   const Device device = visible_cuda_devices().front();
   check_cuda(cuda().set_device(device.index));
-  Bytes free = 0;
-  Bytes total = 0;
-  check_cuda(cuda().get_memory(&free, &total));
   constexpr Bytes kMost = kGiB;
-  const Bytes bytes = once ? kMiB + 4096 : std::min<Bytes>(kMost, total / 8 / kMiB * kMiB);
+  const Bytes bytes =
+      once ? kMiB + 4096 : std::min<Bytes>(kMost, device_memory_now().total / 8 / kMiB * kMiB);
   fmt::print("# {}, {} in device memory, GB/s\n", device.name.data(), format_bytes(bytes));
   fmt::print("# {:>8}  {:>9}  {:>9}  {:>9}  {:>6}\n", "type", "fill", "copy", "check", "share");
   constexpr int kRepetitions = 21;

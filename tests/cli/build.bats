@@ -74,12 +74,10 @@ flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$
   [ "$output" = "$T/opt/cuda-12/bin/nvcc" ]
 }
 @test "a CUDA_HOME or NCCL_HOME that is none ends the build with what is missing" {
-  run make -n BUSBAR_NO_INSTALL=1 CUDA_HOME="$T/nowhere" allreduce_perf
-  [ "$status" -eq 2 ]
+  run -2 make -n BUSBAR_NO_INSTALL=1 CUDA_HOME="$T/nowhere" allreduce_perf
   [[ $output == *"CUDA_HOME=$T/nowhere"*"HAVE_NCCL=0 leaves it out"* ]]
   toolkit cuda
-  run make -n BUSBAR_NO_INSTALL=1 CUDA_HOME="$T/cuda" NCCL_HOME="$T/nowhere" allreduce_perf
-  [ "$status" -eq 2 ]
+  run -2 make -n BUSBAR_NO_INSTALL=1 CUDA_HOME="$T/cuda" NCCL_HOME="$T/nowhere" allreduce_perf
   [[ $output == *nccl.h* ]]
 }
 @test "nvcc takes another host compiler, and code for every GPU" {
@@ -91,26 +89,21 @@ flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$
 @test "a package that may be missing is named, and does not end make test" {
   mkdir "$T/bin"
   ln -s "$(command -v bash)" "$(command -v id)" "$(command -v env)" "$T/bin"
-  PATH=$T/bin run tools/install-packages --optional some-browser
-  [ "$status" -eq 0 ]
+  PATH=$T/bin run -0 tools/install-packages --optional some-browser
   [[ $output == *"missing: some-browser"*"going on without"* ]]
-  PATH=$T/bin run tools/install-packages some-browser
-  [ "$status" -eq 1 ]
+  PATH=$T/bin run -1 tools/install-packages some-browser
   [[ $output == *"BUSBAR_NO_INSTALL=1"* ]]
 }
 @test "make names the packages that are missing and installs nothing" {
   run make -n MPI= all
   [[ $output == *"BUSBAR_NO_INSTALL=1 tools/install-packages "*libhwloc-dev* ]]
-  BUSBAR_NO_INSTALL=1 run tools/install-packages no-such-package
-  [ "$status" -eq 0 ]
+  BUSBAR_NO_INSTALL=1 run -0 tools/install-packages no-such-package
   [[ $output == *no-such-package*"make deps"* ]]
 }
 @test "a bundle starts where none of the libraries is installed" {
   tools/make-bundle "$T/bundle" "${BUILD:-build}/bin/allreduce_perf"
   # The C library's own files are the machine's, all others the bundle's.
-  run env LD_LIBRARY_PATH= ldd "$T/bundle/allreduce_perf"
-  [ "$status" -eq 0 ]
+  run -0 env LD_LIBRARY_PATH= ldd "$T/bundle/allreduce_perf"
   [ "$(awk '$3 ~ "^/"' <<< "$output" | grep -cv "$T/bundle/")" -le 3 ]
-  run env LD_LIBRARY_PATH= "$T/bundle/allreduce_perf" -b 8 -e 8 -n 2 --backend mpi
-  [ "$status" -eq 0 ]
+  run -0 env LD_LIBRARY_PATH= "$T/bundle/allreduce_perf" -b 8 -e 8 -n 2 --backend mpi
 }

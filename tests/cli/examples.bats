@@ -69,8 +69,7 @@ commands() {
   ls "$BUSBAR_STATE"/run-*/junit.xml
   grep -q '^interconnect_overall{system="fake",verdict="\(PASS\|INCONCLUSIVE\)"} 1$' "$BUSBAR_TEXTFILES/busbar.prom"
   touch "$BUSBAR_STATE/passed"  # an oversubscribed machine is INCONCLUSIVE, which is no pass
-  run examples/slurm-prolog.sh
-  [ "$status" -eq 0 ]
+  run -0 examples/slurm-prolog.sh
   [ "$(find "$BUSBAR_STATE" -maxdepth 1 -type d -name 'run-*-7' | wc -l)" -eq 1 ]
 }
 @test "the prolog drains a slow node and one that cannot be judged" {
@@ -84,8 +83,7 @@ commands() {
   [ ! -e "$DIR/scontrol.log" ]
   sleep 1  # runs are named by the second
   printf "schema = 1\nnonsense = 1\n" > "$BUSBAR_SPEC"
-  run examples/slurm-prolog.sh
-  [ "$status" -eq 2 ]
+  run -2 examples/slurm-prolog.sh
   [[ $output == *"no verdict (exit 2)"*"nonsense"* ]]
 }
 @test "the batch script judges the job's nodes and names those to drain" {

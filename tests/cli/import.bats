@@ -18,8 +18,7 @@ LOG
 
 @test "import writes a CSV that says where it is from" {
   log "$DIR/a.log"
-  run --separate-stderr ./busbar import "$DIR/a.log" -o "$DIR/a.csv" --system "H100 box"
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar import "$DIR/a.log" -o "$DIR/a.csv" --system "H100 box"
   [ -z "$output" ]
   [[ $stderr == *"wrote 2 rows of 1 log"* ]]
   grep -q "^# imported-from: $DIR/a.log$" "$DIR/a.csv"
@@ -33,8 +32,7 @@ LOG
   log "$DIR/b.log"
   ./busbar import "$DIR/a.log" "$DIR/b.log" -o "$DIR/ab.csv"
   [ "$(rows "$DIR/ab.csv" | wc -l)" -eq 4 ]
-  run --separate-stderr ./busbar compare "$DIR/ab.csv" "$DIR/ab.csv"
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar compare "$DIR/ab.csv" "$DIR/ab.csv"
 }
 @test "import never replaces a file" {
   log "$DIR/a.log"
@@ -44,8 +42,7 @@ LOG
 }
 @test "import infers a collective and says so, or names the two that are left" {
   echo "33554432 8388608 float sum -1 276.88 121.19 121.19 0 277.00 121.13 121.13 0" > "$DIR/bare.txt"
-  run --separate-stderr ./busbar import "$DIR/bare.txt" -o "$DIR/bare.csv"
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar import "$DIR/bare.txt" -o "$DIR/bare.csv"
   [[ $stderr == *"allreduce alone: redop sum"* ]]
   grep -q '^# collective-from: allreduce by its rows: redop sum' "$DIR/bare.csv"
   echo "33554432 1048576 float none -1 276.88 121.19 106.04 N/A 277.00 121.13 105.99 N/A" > "$DIR/two.txt"
@@ -104,13 +101,11 @@ Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)
      0 670.10  25.50
      1  26.50 670.20
 LOG
-  run --separate-stderr ./busbar import "$DIR/p2p.txt" -o "$DIR/p2p.csv"
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar import "$DIR/p2p.txt" -o "$DIR/p2p.csv"
   [[ $stderr == *"160000000 bytes"*"--size"* ]]
   grep -q '^# matrix: Unidirectional P2P=Enabled Bandwidth (P2P Writes)$' "$DIR/p2p.csv"
   [ "$(column sender,receiver,busbw_GBps "$DIR/p2p.csv" | paste -sd' ')" = "0|1|25.5 1|0|26.5" ]
-  run ./busbar plot "$DIR/p2p.csv" --figure pairs --terminal
-  [ "$status" -eq 0 ]
+  run -0 ./busbar plot "$DIR/p2p.csv" --figure pairs --terminal
   [[ $output == *25.5*26.5* ]]
   ./busbar import "$DIR/p2p.txt" -o "$DIR/off.csv" --matrix P2P=Disabled --size 64M
   [ "$(column size_bytes,busbw_GBps "$DIR/off.csv" | paste -sd' ')" = "67108864|20.5 67108864|21.5" ]
@@ -120,8 +115,7 @@ LOG
   log "$DIR/a.log"
   sed -i '6a 0:     67108864  16777216  float  sum  -1  oops' "$DIR/a.log"
   refused "$DIR/a.log:7: " "$DIR/a.log" -o "$DIR/a.csv"
-  run --separate-stderr ./busbar import "$DIR/a.log" -o "$DIR/a.csv" --skip-bad-lines
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar import "$DIR/a.log" -o "$DIR/a.csv" --skip-bad-lines
   [[ $stderr == *"$DIR/a.log:7: "*"skipped"* ]]
   [ "$(rows "$DIR/a.csv" | wc -l)" -eq 2 ]
 }
@@ -133,7 +127,6 @@ LOG
   refused "cannot read" "$DIR" -o "$DIR/a.csv"
 }
 @test "import -h is docs/import-options.md" {
-  run --separate-stderr ./busbar import -h
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar import -h
   diff <(echo "$output") docs/import-options.md
 }

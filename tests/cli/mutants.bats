@@ -40,8 +40,7 @@ END
 mutants() { python3 "$ROOT/tools/mutants" "$@"; }
 
 @test "a mutant is a change of code, not of a comment or a text" {
-  run --separate-stderr mutants --list src/stats/pass.cpp
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr mutants --list src/stats/pass.cpp
   [[ $output == *"+ return score > least || excused;"* ]]
   [[ $output == *"+ return score >= least && excused;"* ]]
   [[ $output == *"+ return score >= least;"* ]]
@@ -58,24 +57,20 @@ mutants() { python3 "$ROOT/tools/mutants" "$@"; }
   [[ $output == *"+ return score > least || excused;"* ]]
   [[ $output == *"| src/stats | 2 | 1 | 1 | 1 | 0 | 50 % |"* ]]  # -Werror refuses unused parameters
   # What was tried is not tried again, until a test has changed.
-  run --separate-stderr mutants src/stats/pass.cpp:3
-  [ "$status" -eq 1 ]
+  run -1 --separate-stderr mutants src/stats/pass.cpp:3
   [ "$(wc -l < build-mutants/results.tsv)" -eq 4 ]
   sed -i 's/passes(3, 2, false)/passes(2, 2, false)/' tests/unit/stats/pass_test.cpp
-  run --separate-stderr mutants src/stats/pass.cpp:3
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr mutants src/stats/pass.cpp:3
   [ "$(wc -l < build-mutants/results.tsv)" -eq 5 ]
 }
 @test "an equivalent mutant is listed with its reason and does not count" {
   printf '%s\n' 'file src/stats/pass.cpp' '- return score >= least || excused;' '+ return score > least || excused;' \
     'because no score is ever the least' > tools/mutants-equivalent.txt
-  run --separate-stderr mutants --no-bats src/stats/pass.cpp:3
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr mutants --no-bats src/stats/pass.cpp:3
   [[ $output == *"equivalent src/stats/pass.cpp:3"*"because no score is ever the least"* ]]
   [[ $output == *"| all | 2 | 1 | 1 | 0 | 1 | 100 % |"* ]]
   echo 'perhaps' > tools/mutants-equivalent.txt
-  run --separate-stderr mutants src/stats/pass.cpp:3
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr mutants src/stats/pass.cpp:3
   [[ $stderr == *"mutants-equivalent.txt:1: expected"* ]]
 }
 @test "a bats test that notices is named, and one that fails anyway does not count" {
@@ -89,8 +84,7 @@ mutants() { python3 "$ROOT/tools/mutants" "$@"; }
   run --separate-stderr mutants src/stats/pass.cpp:3
   [ "$status" -eq 0 ]  # killed once, killed for good
   rm build-mutants/results.tsv
-  run --separate-stderr mutants src/stats/pass.cpp:3
-  [ "$status" -eq 1 ]
+  run -1 --separate-stderr mutants src/stats/pass.cpp:3
   [[ $stderr == *"fails without any change too"* ]]
 }
 @test "a run that is ended records nothing of what was under way" {
@@ -115,16 +109,13 @@ mutants() { python3 "$ROOT/tools/mutants" "$@"; }
 @test "only the lines that a change touches are tried" {
   git add -A
   git -c user.name=test -c user.email=test commit -q -m one
-  run --separate-stderr mutants --list --changed HEAD
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr mutants --list --changed HEAD
   [ -z "$output" ]
   sed -i '3s/least/3/' src/stats/pass.cpp
   run --separate-stderr mutants --list --changed HEAD
   [[ $output == *"+ return score >= 4 || excused;"* ]]
-  run --separate-stderr mutants --list --changed nothing
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr mutants --list --changed nothing
   [[ $stderr == *"CHANGED=nothing"* ]]
-  run --separate-stderr mutants src/stats/absent.cpp:3
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr mutants src/stats/absent.cpp:3
   [[ $stderr == *"absent.cpp:3"* ]]
 }

@@ -3,8 +3,7 @@
 load ../common
 
 @test "rows have 13 words and begin with a digit; nothing else does" {
-  run --separate-stderr mpirun -np 4 ./allreduce_perf --host-limits off -b 1M -e 4M -c 1 --time-budget 0.1
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr mpirun -np 4 ./allreduce_perf --host-limits off -b 1M -e 4M -c 1 --time-budget 0.1
   [ "$(table | wc -l)" -eq 3 ]
   [ "$(table | awk 'NF != 13' | wc -l)" -eq 0 ]
   [ "$(grep -vc '^#' <<<"$output")" -eq 3 ]
@@ -33,8 +32,7 @@ load ../common
 }
 
 @test "CSV, JSON and samples tell the same" {
-  run mpirun -np 2 ./reducescatter_perf "${QUICK[@]}" --csv "$DIR/a.csv" -J "$DIR/a.json" --samples "$DIR/s.csv"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 2 ./reducescatter_perf "${QUICK[@]}" --csv "$DIR/a.csv" -J "$DIR/a.json" --samples "$DIR/s.csv"
   [ "$(rows "$DIR/a.csv" | wc -l)" -eq 6 ]
   [ "$(jq '.rows | length' "$DIR/a.json")" -eq 6 ]
   [ "$(jq -r '.rows[].size_bytes' "$DIR/a.json")" = "$(column size_bytes "$DIR/a.csv")" ]
@@ -51,8 +49,7 @@ load ../common
   for collective in allreduce:1.5 broadcast:1 reducescatter:0.75 allgather:0.75 \
     reduce:1 alltoall:0.75 sendrecv:1 gather:0.75 scatter:0.75; do
     rm -f "$DIR/a.csv"
-    run mpirun -np 4 "./${collective%:*}_perf" --host-limits off -b 100000 -e 100000 -n 2 -w 0 --csv "$DIR/a.csv"
-    [ "$status" -eq 0 ]
+    run -0 mpirun -np 4 "./${collective%:*}_perf" --host-limits off -b 100000 -e 100000 -n 2 -w 0 --csv "$DIR/a.csv"
     column size_bytes,time_median_us,algbw_GBps,busbw_GBps "$DIR/a.csv" | awk -F'|' -v factor="${collective#*:}" '
       function near(a, b) { return a > 0.999 * b && a < 1.001 * b }
       $2 == "" { next }  # the half of a send-receive that is skipped
@@ -85,26 +82,22 @@ load ../common
 }
 
 @test "--csv - gives the CSV and nothing else on standard output, and cannot be resumed" {
-  run --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv -
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv -
   grep -v '^#' <<<"$output" > "$DIR/lines.csv"
   [ "$(wc -l < "$DIR/lines.csv")" -eq 7 ]
   [ "$(column status "$DIR/lines.csv" | sort -u)" = ok ]
   [ -z "$(table)" ]
   [ ! -e ./- ]
-  run --separate-stderr ./allreduce_perf --csv - --resume
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr ./allreduce_perf --csv - --resume
   [[ $stderr == *"--resume"*"--csv"* ]]
 }
 
 @test "types and operations that MPI lacks are skipped rows with the reason; all skipped is exit 77" {
-  run ./allreduce_perf "${QUICK[@]}" -d half --csv "$DIR/a.csv"
-  [ "$status" -eq 77 ]
+  run -77 ./allreduce_perf "${QUICK[@]}" -d half --csv "$DIR/a.csv"
   [ "$(column status "$DIR/a.csv" | sort -u)" = skipped ]
   [ "$(column time_median_us "$DIR/a.csv" | sort -u)" = "" ]
   [[ $output == *"MPI has no type half"* ]]
-  run ./allreduce_perf "${QUICK[@]}" -o all --csv "$DIR/b.csv"
-  [ "$status" -eq 0 ]
+  run -0 ./allreduce_perf "${QUICK[@]}" -o all --csv "$DIR/b.csv"
   [ "$(column op "$DIR/b.csv" | sort -u | xargs)" = "avg max min prod sum" ]
   rows "$DIR/b.csv" | grep ',avg,' | grep -q 'MPI has no reduction avg'
 }

@@ -182,8 +182,7 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
 @test "plot without gnuplot says which package to install, and writes nothing" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
   mkdir "$DIR/empty"
-  run --separate-stderr env PATH="$DIR/empty" "$ROOT/busbar" plot "$DIR/a.csv" -o "$DIR/p"
-  [ "$status" -eq 3 ]
+  run -3 --separate-stderr env PATH="$DIR/empty" "$ROOT/busbar" plot "$DIR/a.csv" -o "$DIR/p"
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *gnuplot-nox* ]]
   [ ! -e "$DIR/p" ]

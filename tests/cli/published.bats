@@ -4,8 +4,7 @@
 load ../common
 
 @test "published writes a row per rate and number of ranks, with a gap where there is no figure" {
-  run --separate-stderr ./busbar published results/reference/published.toml
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar published results/reference/published.toml
   [ -z "$stderr" ]
   echo "$output" > "$DIR/p.csv"
   column system,collective,ranks,relation,busbw_GBps "$DIR/p.csv" > "$DIR/cells"
@@ -20,15 +19,13 @@ load ../common
   printf '[[rate]]\nsystem = "a"\n' > "$DIR/bad.toml"
   for words in "" "a b" "--json" "absent.toml" "$DIR/bad.toml"; do
     # shellcheck disable=SC2086  # words
-    run --separate-stderr ./busbar published $words
-    [ "$status" -eq 2 ]
+    run -2 --separate-stderr ./busbar published $words
     [ -z "$output" ]
     [ "${#stderr_lines[@]}" -eq 1 ]
   done
   [[ $stderr == *"bad.toml:1:"* ]]
 }
 @test "published -h teaches the columns" {
-  run --separate-stderr ./busbar published -h
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr ./busbar published -h
   [[ $output == *"busbw_GBps"* ]]
 }

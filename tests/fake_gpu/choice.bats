@@ -39,16 +39,14 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   [ "$(column operations "$DIR/a.csv" | sort -u)" = 2 ]
   [ "$(grep -c logged=0 "$DIR/trace")" -ge 12 ]
   rm "$DIR/trace"
-  run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
-  [ "$status" -eq 0 ]
+  run -0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
   run ! grep -q logged=1 "$DIR/trace"
 }
 @test "GPUDirect RDMA is in the header, of whichever rank has it" {
   export FAKE_NCCL_VIA=NET/Socket/0
   rm -f "$DIR/a.csv"
-  run timeout 60 mpirun -np 1 env FAKE_NCCL_VIA='NET/IB/3/GDRDMA(PCI)' ./allreduce_perf "${QUICK[@]}" --nccl-choice --csv "$DIR/a.csv" : \
+  run -0 timeout 60 mpirun -np 1 env FAKE_NCCL_VIA='NET/IB/3/GDRDMA(PCI)' ./allreduce_perf "${QUICK[@]}" --nccl-choice --csv "$DIR/a.csv" : \
     -np 1 ./allreduce_perf "${QUICK[@]}" --nccl-choice --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
   [ "$(fact nccl-gpudirect-rdma)" = yes ]
   [ "$(fact nccl-links)" = "NET/IB, NET/Socket" ]
 }
@@ -67,30 +65,26 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
 }
 @test "a log that the user has is not taken away, and a lower level goes on" {
   for setting in NCCL_DEBUG=INFO NCCL_DEBUG=trace; do
-    run --separate-stderr env "$setting" timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --nccl-choice
-    [ "$status" -eq 2 ]
+    run -2 --separate-stderr env "$setting" timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --nccl-choice
     [ "${#stderr_lines[@]}" -eq 1 ]
     [[ $stderr == *"--nccl-choice: "*"unset NCCL_DEBUG"* ]]
   done
   NCCL_DEBUG=WARN chosen 2 allreduce_perf -b 8K -e 8K
   [ "$(column algorithm "$DIR/a.csv" | sort -u)" = Ring ]
   [[ $(fact environment) == *NCCL_DEBUG=WARN* ]]
-  NCCL_DEBUG=INFO run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
-  [ "$status" -eq 0 ]
+  NCCL_DEBUG=INFO run -0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
   [[ $output == *"NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"* ]]
 }
 @test "--resume goes on with rows of a run with --nccl-choice" {
   chosen 2 allreduce_perf -b 8K -e 16K
   cp "$DIR/a.csv" "$DIR/whole.csv"
   grep -v '^allreduce.*,16384,' "$DIR/whole.csv" > "$DIR/a.csv"
-  run timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl -n 2 -w 0 -T 60 --nccl-choice --csv "$DIR/a.csv" -b 8K -e 16K --resume
-  [ "$status" -eq 0 ]
+  run -0 timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl -n 2 -w 0 -T 60 --nccl-choice --csv "$DIR/a.csv" -b 8K -e 16K --resume
   [ "$(column size_bytes,algorithm "$DIR/a.csv" | sort -u | xargs)" = "16384|Tree 8192|Ring" ]
 }
 @test "busbar plot marks where the choice changes" {
   chosen 2 allreduce_perf -b 8K -e 128K --placement out
-  run ./busbar plot "$DIR/a.csv" -o "$DIR/plots" --figure busbw --figure latency --format svg
-  [ "$status" -eq 0 ]
+  run -0 ./busbar plot "$DIR/a.csv" -o "$DIR/plots" --figure busbw --figure latency --format svg
   for figure in busbw latency; do
     [ "$(grep -c 'set label .*→ [TR]' "$DIR/plots/$figure.gp")" -eq 2 ]
     grep -q '→ Tree/LL128' "$DIR/plots/$figure.svg"

@@ -63,8 +63,7 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 
 @test "what runs on the fake machine is labelled so in table and file" {
-  run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [[ $output == *"# fake: this is the "*" GPU machine"* ]]
   [[ $output == *"device  1 [0000:21:00] Fake GPU X9"* ]]
   [ "$(column flags "$DIR/a.csv" | grep -c '\bfake\b')" -eq 4 ]
@@ -74,8 +73,7 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 
 @test "every ordered pair of ranks has a row of its own and a place in the square" {
-  run timeout 120 mpirun -np 5 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 timeout 120 mpirun -np 5 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --csv "$DIR/a.csv"
   [ "$(column sender,receiver,size_bytes "$DIR/a.csv" | sort -u | wc -l)" -eq 40 ]
   [ "$(column wrong "$DIR/a.csv" | sort -u)" = 0 ]
   [ "$(column ranks "$DIR/a.csv" | sort -u)" = 2 ]
@@ -84,21 +82,18 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 
 @test "a planted fault on one pair is told of that pair only" {
-  run timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --inject-fault 2:7 --csv "$DIR/a.csv"
-  [ "$status" -eq 1 ]
+  run -1 timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --inject-fault 2:7 --csv "$DIR/a.csv"
   [ "$(column receiver,status "$DIR/a.csv" | grep wrong | sort -u)" = "2|wrong" ]
   [ "$(column receiver,status "$DIR/a.csv" | grep -c '^[01]|ok')" -eq 8 ]
   [[ $output == *"wrong data: rank 2, element 7: expected "* ]]
 }
 
 @test "a split runs its groups at the same time, a row each" {
-  run env NCCL_TESTS_SPLIT="MOD 2" timeout 60 mpirun -np 6 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 env NCCL_TESTS_SPLIT="MOD 2" timeout 60 mpirun -np 6 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [ "$(column group,ranks,wrong "$DIR/a.csv" | sort | uniq -c | xargs)" = "4 0|3|0 4 1|3|0" ]
   [[ $output == *"# group 1: ranks 1 3 5;"* ]]
   [ "$(grep -cE '^#  Rank +[0-5] Group +1 ' <<<"$output")" -eq 3 ]
-  run env NCCL_TESTS_SPLIT_MASK=0x4 timeout 60 mpirun -np 6 ./allgather_perf "${QUICK[@]}" --csv "$DIR/b.csv"
-  [ "$status" -eq 0 ]
+  run -0 env NCCL_TESTS_SPLIT_MASK=0x4 timeout 60 mpirun -np 6 ./allgather_perf "${QUICK[@]}" --csv "$DIR/b.csv"
   [ "$(column group,ranks "$DIR/b.csv" | sort | uniq -c | xargs)" = "4 0|4 4 1|2" ]
 }
 
@@ -107,8 +102,7 @@ for_all() {  # for_all RANKS OPTIONS...
   run timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" "${all[@]}"
   rows "$DIR/a.csv" | tail -n 5 > "$DIR/last"
   head -n -5 "$DIR/a.csv" > "$DIR/b.csv"
-  run timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --csv "$DIR/b.csv" --resume
-  [ "$status" -eq 0 ]
+  run -0 timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --csv "$DIR/b.csv" --resume
   [ "$(rows "$DIR/b.csv" | wc -l)" -eq 12 ]
   [ "$(column sender,receiver,size_bytes "$DIR/b.csv" | sort -u | wc -l)" -eq 12 ]
 }

@@ -15,39 +15,39 @@ faulty() {
   nothing_runs "$DIR/a.csv"
 }
 
-# told STATUS WORDS: exactly one line, with these words.
-told() { [ "$STATUS" -eq "$1" ] && [ "$(wc -l < "$DIR/err")" -eq 1 ] && grep -q -- "$2" "$DIR/err"; }
+# reports STATUS PATTERN: exactly one line on stderr, with the pattern.
+reports() { [ "$STATUS" -eq "$1" ] && [ "$(wc -l < "$DIR/err")" -eq 1 ] && grep -q -- "$2" "$DIR/err"; }
 
 # 1 KiB is done (2 rows: the priming operation, 1 + 2, and in place 1 for the check) when the twelfth operation comes.
 kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 
 @test "a failing NCCL call is told in NCCL's words by its rank, and rows are kept" {
   faulty fail:ncclAllReduce:12@1
-  told 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce was told to fail'
+  reports 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce fails as planted'
   kept
 }
 @test "a failing call on rank 0 leaves the row in flight as failed" {
   faulty fail:ncclAllReduce:12@0
-  told 4 'rank 0: NCCL: '
+  reports 4 'rank 0: NCCL: '
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok failed" ]
 }
 @test "a failing CUDA call is told in CUDA's words" {
   faulty fail:cudaEventRecord:108@2
-  told 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
+  reports 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
 }
 @test "an asynchronous error aborts the communicator and is told" {
   faulty async:ncclAllReduce:12@1
-  told 4 'rank 1: NCCL: remote process exited or there was a network error'
+  reports 4 'rank 1: NCCL: remote process exited or there was a network error'
   kept
 }
 @test "an operation that never ends is a timeout that names the row" {
   faulty hang:ncclAllReduce:12@1
-  told 4 'timeout: no progress for 3 s in: all-reduce 2 KiB out of place (-T); finished rows are kept'
+  reports 4 'timeout: no progress for 3 s in: all-reduce 2 KiB out of place (-T); finished rows are kept'
   kept
 }
 @test "a device that is gone is told, not waited for" {
   faulty gone:ncclAllReduce:12@2
-  told 4 'rank 2: NCCL: unhandled cuda error.*device is lost'
+  reports 4 'rank 2: NCCL: unhandled cuda error.*device is lost'
   kept
 }
 @test "a wrong result is found, named and exit 1" {
@@ -65,25 +65,25 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 }
 @test "ranks that never connect are a timeout, with -T and without a rank to blame" {
   faulty hang:ncclCommInitRankConfig:1@1
-  told 4 'timeout: no progress for 3 s in: connecting the ranks over nccl'
+  reports 4 'timeout: no progress for 3 s in: connecting the ranks over nccl'
 }
 @test "a rank that cannot connect is told, and the others do not wait for it" {
   faulty fail:ncclCommInitRankConfig:1@1
-  told 4 'rank 1: NCCL: '
+  reports 4 'rank 1: NCCL: '
   faulty fail:ncclGetUniqueId:1@0 --csv "$DIR/b.csv"
-  told 4 'rank 0: NCCL: '
+  reports 4 'rank 0: NCCL: '
 }
 @test "a device that one rank cannot use makes nccl unavailable for all" {
   faulty fail:cudaGetDeviceCount:1@1
-  told 3 '--backend nccl: rank 1: no CUDA device: '
+  reports 3 '--backend nccl: rank 1: no CUDA device: '
 }
 @test "auto does not measure host memory because one rank has no GPU" {
   faulty fail:cudaGetDeviceCount:1@1 --backend auto
-  told 3 '2 of 3 ranks can use nccl, but not rank 1 on .*no CUDA device: .*--backend mpi'
+  reports 3 '2 of 3 ranks can use nccl, but not rank 1 on .*no CUDA device: .*--backend mpi'
 }
 @test "a failure is told though giving memory back blocks for ever" {
   faulty fail:cudaEventRecord:108@2,hang:ncclMemFree:1@2 -T 0
-  told 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
+  reports 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
 }
 @test "a killed rank ends the job" {
   timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 1 > "$DIR/out" 2> "$DIR/err" 3>&- &

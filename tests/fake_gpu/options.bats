@@ -16,10 +16,8 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
   [ "$(column batch "$DIR/b.csv" | awk '$1 >= 20' | wc -l)" -eq 4 ]
 }
 @test "buffers are registered before they are used, locally and as symmetric windows" {
-  FAKE_GPU_FAULT='fail:ncclCommRegister:1@1' run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -R 1
-  [ "$status" -eq 4 ]
-  FAKE_GPU_FAULT='fail:ncclCommWindowRegister:1@1' run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -R 2
-  [ "$status" -eq 4 ]
+  FAKE_GPU_FAULT='fail:ncclCommRegister:1@1' run -4 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -R 1
+  FAKE_GPU_FAULT='fail:ncclCommWindowRegister:1@1' run -4 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -R 2
   quick -R 1 --csv "$DIR/a.csv"
   [ "$(flags registered)" -eq 4 ]
   rm "$DIR/a.csv"
@@ -27,8 +25,7 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
   [ "$(flags symmetric)" -eq 4 ]
 }
 @test "operations are grouped, timed as one and counted" {
-  FAKE_GPU_FAULT='fail:ncclGroupEnd:2@0' run timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -m 4
-  [ "$status" -eq 4 ]
+  FAKE_GPU_FAULT='fail:ncclGroupEnd:2@0' run -4 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -m 4
   quick -m 4 --csv "$DIR/a.csv"
   [ "$(column operations,wrong "$DIR/a.csv" | sort -u)" = "12|0" ]
   [ "$(column batch "$DIR/a.csv" | awk '$1 >= 4' | wc -l)" -eq 4 ]
@@ -68,8 +65,7 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
   COMMAND=(mpirun -np 4 ./allreduce_perf "${QUICK[@]}")
   refused "rank 2 has no GPU of its own: 4 ranks on its host, which shows it 2 GPUs; start 2 ranks"
   [[ $stderr == *"--share-gpus"* ]]
-  run timeout 60 mpirun -np 4 ./allreduce_perf "${QUICK[@]}" --share-gpus --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 timeout 60 mpirun -np 4 ./allreduce_perf "${QUICK[@]}" --share-gpus --csv "$DIR/a.csv"
   [ "$(flags shared-gpu)" -eq 4 ]
   [[ $output == *"up to 2 ranks share a GPU"* ]]
   [[ $output == *" for 2 ranks on the fullest GPU"* ]]
@@ -77,27 +73,23 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
 }
 @test "from NCCL 2.30 on ranks share a GPU by its own variable" {
   machine 1 256MiB 9.0
-  run env FAKE_NCCL_VERSION=23001 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --share-gpus
-  [ "$status" -eq 0 ]
+  run -0 env FAKE_NCCL_VERSION=23001 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --share-gpus
 }
 @test "an NCCL older than the headers is used, and one before 2.14 is refused" {
   FAKE_NCCL_VERSION=21805 quick
-  run --separate-stderr env FAKE_NCCL_VERSION=21304 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
-  [ "$status" -eq 3 ]
+  run -3 --separate-stderr env FAKE_NCCL_VERSION=21304 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *2.13.4*2.14* ]]
 }
 @test "ranks take their own GPU whatever CUDA_VISIBLE_DEVICES shows to each" {
   local own=(./allreduce_perf --backend nccl -b 4K -e 4K -n 1 -w 0)
-  run timeout 60 mpirun -np 1 env CUDA_VISIBLE_DEVICES=5 "${own[@]}" : -np 1 env CUDA_VISIBLE_DEVICES=2 "${own[@]}"
-  [ "$status" -eq 0 ]
+  run -0 timeout 60 mpirun -np 1 env CUDA_VISIBLE_DEVICES=5 "${own[@]}" : -np 1 env CUDA_VISIBLE_DEVICES=2 "${own[@]}"
   [[ $output == *"device  0 [0000:61:00]"*"device  0 [0000:31:00]"* ]]
   run env CUDA_VISIBLE_DEVICES=3,1 timeout 60 mpirun -np 2 "${own[@]}"
   [[ $output == *"device  0 [0000:41:00]"*"device  1 [0000:21:00]"* ]]
   run env NCCL_TESTS_DEVICE=4 timeout 60 mpirun -np 2 "${own[@]}"
   [[ $output == *"device  4 [0000:51:00]"*"device  5 [0000:61:00]"* ]]
-  run env CUDA_VISIBLE_DEVICES= timeout 60 mpirun -np 2 "${own[@]}"
-  [ "$status" -eq 3 ]
+  run -3 env CUDA_VISIBLE_DEVICES= timeout 60 mpirun -np 2 "${own[@]}"
 }
 @test "a rank with a GPU and one processor is flagged, and none is bound to one by itself" {
   [ "$(nproc)" -gt 1 ] || skip "one processor"
@@ -105,21 +97,18 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
   [ "$(flags one-processor)" -eq 0 ]
   grep -q '^# rank-0: .* processors [2-9]' "$DIR/a.csv"
   rm "$DIR/a.csv"
-  run taskset -c 0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 taskset -c 0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [ "$(flags one-processor)" -eq 4 ]
   [[ $output == *"one-processor: rank 0 on "*"--cpus-per-task"* ]]
 }
 @test "-g starts the ranks itself, a GPU each" {
-  run timeout 60 ./allreduce_perf -g 8 -b 4K -e 4K -n 1 -w 0
-  [ "$status" -eq 0 ]
+  run -0 timeout 60 ./allreduce_perf -g 8 -b 4K -e 4K -n 1 -w 0
   [[ $output == *"nccl backend (auto: best available of nccl, mpi), 8 ranks"* ]]
   [ "$(grep -cE '^#  Rank +[0-7] Group' <<<"$output")" -eq 8 ]
 }
 @test "memory is planned from what is free on the fullest GPU, and every size has its row" {
   machine 2 256MiB 9.0
-  run timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl -b 32M -e 512M -f 4 -n 1 -w 0 --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl -b 32M -e 512M -f 4 -n 1 -w 0 --csv "$DIR/a.csv"
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok skipped ok skipped skipped" ]
   [[ $output == *"available, of which 95 % may be used, for 1 rank on the fullest GPU"* ]]
   [[ $output == *"needs "*" for 1 rank of a GPU, "*" may be used"* ]]

@@ -104,12 +104,12 @@ struck() {
   done
 }
 
-@test "ranks reduce, move, group, capture, split and share memory rightly, and nonsense is refused" {
+@test "ranks reduce, move, group, capture and share memory rightly, and nonsense is refused" {
   on_ranks "1 2 3 8" reductions moves
   on_ranks "3 8" rounding
   on_ranks "1 2 5 8" point_to_point
   on_ranks "1 3" graph
-  on_ranks "2 5" non_blocking split refusals mismatch shared_memory
+  on_ranks "2 5" non_blocking refusals mismatch shared_memory
 }
 
 @test "two ranks on one GPU are refused unless their hosts are called apart" {

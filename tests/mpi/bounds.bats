@@ -5,8 +5,7 @@ load ../common
 MEASURED=(-b 1K -e 4K -n 3 -w 1)  # with the limits of the host
 
 @test "a row tells its set, what that can carry, and how much of it the row came to" {
-  run mpirun -np 2 ./sendrecv_perf -b 16M -e 16M -n 3 -w 1 --csv "$DIR/a.csv" -J "$DIR/a.json"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 2 ./sendrecv_perf -b 16M -e 16M -n 3 -w 1 --csv "$DIR/a.csv" -J "$DIR/a.json"
   jq -e '.rows[0] | .bound_kind == "host-memory" and (.device_set | test("^(cores|numa|processors) [0-9]"))
     and .bound_GBps > 0 and .efficiency > 0 and .efficiency < 1.5
     and (.efficiency * .bound_GBps / .busbw_GBps - 1 | fabs) < 0.001' "$DIR/a.json"
@@ -33,8 +32,7 @@ MEASURED=(-b 1K -e 4K -n 3 -w 1)  # with the limits of the host
 
 no_bound() {  # no_bound WHY COMMAND... : the rows tell their set and no bound, and the header says why
   rm -f "$DIR/a.csv"
-  run "${@:2}" "${MEASURED[@]}" --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 "${@:2}" "${MEASURED[@]}" --csv "$DIR/a.csv"
   [ "$(column bound_GBps,bound_kind,efficiency "$DIR/a.csv" | sort -u)" = "||" ]
   [ "$(column device_set "$DIR/a.csv" | grep -c '^$')" -eq 0 ]
   [ -z "$1" ] || grep -q "^# Host: .*: no bound: $1" <<<"$output"
@@ -50,8 +48,7 @@ no_bound() {  # no_bound WHY COMMAND... : the rows tell their set and no bound, 
 }
 
 @test "a pair's row tells the cores of its two ranks" {
-  run mpirun -np 3 ./sendrecv_perf --pairs all --bind core "${MEASURED[@]}" --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 3 ./sendrecv_perf --pairs all --bind core "${MEASURED[@]}" --csv "$DIR/a.csv"
   [ "$(column device_set "$DIR/a.csv" | grep -vc '^cores ')" -eq 0 ]
   [ "$(nproc)" -lt 2 ] || [ "$(column device_set "$DIR/a.csv" | sort -u | wc -l)" -gt 1 ]
 }
@@ -60,8 +57,7 @@ no_bound() {  # no_bound WHY COMMAND... : the rows tell their set and no bound, 
   run mpirun -np 2 ./allreduce_perf "${MEASURED[@]}" --csv "$DIR/a.csv"
   sed -i -E '/^#/! s/(,[^,]*){4}$//' "$DIR/a.csv"
   before=$(cat "$DIR/a.csv")
-  run --separate-stderr mpirun -np 2 ./allreduce_perf "${MEASURED[@]}" --csv "$DIR/a.csv" --resume
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr mpirun -np 2 ./allreduce_perf "${MEASURED[@]}" --csv "$DIR/a.csv" --resume
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"--resume: $DIR/a.csv has the columns of another version of busbar; give another file with --csv"* ]]
   [ "$(cat "$DIR/a.csv")" = "$before" ]

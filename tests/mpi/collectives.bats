@@ -71,8 +71,7 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 
 @test "a send-receive is measured out of place, and its other half says why it is not" {
-  run mpirun -np 2 ./sendrecv_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 2 ./sendrecv_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
   [ "$(column in_place,status,reason "$DIR/a.csv" | tail -n 1)" = \
     "1|skipped|what is received would overwrite what is still to be sent" ]
   [ "$(table | awk '{ print NF, ($6 > 0), $9, $10, $11, $12, $13 }')" = "13 1 0 N/A N/A N/A N/A" ]
@@ -84,8 +83,7 @@ for_all() {  # for_all RANKS OPTIONS...
     rm -f "$DIR/a.csv"
     halves=2
     [ "$collective" != sendrecv ] || halves=1
-    run --separate-stderr mpirun -np 2 "./${collective}_perf" --host-limits off -b 1M -e 1M -n 2 -w 0 -r 1 --inject-fault 1:12345 --csv "$DIR/a.csv"
-    [ "$status" -eq 1 ]
+    run -1 --separate-stderr mpirun -np 2 "./${collective}_perf" --host-limits off -b 1M -e 1M -n 2 -w 0 -r 1 --inject-fault 1:12345 --csv "$DIR/a.csv"
     [ "$(grep -cE 'wrong data: rank 1, element 12345: expected [0-9]+, got [0-9]+' <<<"$output")" -eq "$halves" ]
     [ "$(column status "$DIR/a.csv" | grep -c wrong)" -eq "$halves" ]
     [ "$(rows "$DIR/a.csv" | grep -c '"rank 1, element 12345: expected')" -eq "$halves" ]
@@ -95,20 +93,17 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 
 @test "a fault that no result has is told as bad usage, and no row is flagged" {
-  run --separate-stderr mpirun -np 2 ./reduce_perf --host-limits off -b 1M -e 1M -n 2 -w 0 --inject-fault 1:0 --csv "$DIR/a.csv"
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr mpirun -np 2 ./reduce_perf --host-limits off -b 1M -e 1M -n 2 -w 0 --inject-fault 1:0 --csv "$DIR/a.csv"
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"--inject-fault 1:0: no row has such an element in this rank's result"* ]]
   [ "$(column status,wrong "$DIR/a.csv" | sort -u)" = "ok|0" ]
   [ "$(column flags "$DIR/a.csv" | grep -c fault-injected)" -eq 0 ]
-  run --separate-stderr mpirun -np 2 ./reduce_perf --host-limits off -b 1K -e 1K -n 2 -w 0 -c 0 --inject-fault 0:0
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr mpirun -np 2 ./reduce_perf --host-limits off -b 1K -e 1K -n 2 -w 0 -c 0 --inject-fault 0:0
   [[ $stderr == *"results are not checked with -c 0"* ]]
 }
 
 @test "only rows whose result has the fault's element are wrong" {
-  run mpirun -np 2 ./allreduce_perf --host-limits off -b 1K -e 1M -f 1024 -n 2 -w 0 --inject-fault 1:12345 --csv "$DIR/a.csv"
-  [ "$status" -eq 1 ]
+  run -1 mpirun -np 2 ./allreduce_perf --host-limits off -b 1K -e 1M -f 1024 -n 2 -w 0 --inject-fault 1:12345 --csv "$DIR/a.csv"
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok wrong wrong" ]
   [ "$(column flags "$DIR/a.csv" | grep -n fault-injected | cut -d: -f1 | xargs)" = "3 4" ]
 }
@@ -126,8 +121,7 @@ for_all() {  # for_all RANKS OPTIONS...
 
 @test "ranks yield where a launcher or an administrator left them one processor" {
   [ "$BUSBAR_TEST_MPI" = mpich ] || set -- --bind-to none  # Open MPI's binds beyond what it was given
-  run taskset -c 0 mpirun "$@" -np 2 ./allreduce_perf -b 1K -e 1K -n 3 -w 0 --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 taskset -c 0 mpirun "$@" -np 2 ./allreduce_perf -b 1K -e 1K -n 3 -w 0 --csv "$DIR/a.csv"
   [ "$(column progress,flags "$DIR/a.csv" | grep -c '^yield|.*oversubscribed')" -eq 2 ]
   [[ $output == *"oversubscribed, 2 ranks on 1 processor of host"* ]]
 }
@@ -141,8 +135,7 @@ for_all() {  # for_all RANKS OPTIONS...
 
 @test "four fake nodes are four nodes in the rows" {
   needs_mpich "-launcher fork"
-  run mpirun -hosts a,b,c,d -launcher fork -ppn 4 -np 16 ./allreduce_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -hosts a,b,c,d -launcher fork -ppn 4 -np 16 ./allreduce_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
   [ "$(column nodes "$DIR/a.csv" | sort -u)" = 4 ]
   [ "$(column wrong "$DIR/a.csv" | sort -u)" = 0 ]
   [ "$(grep -c '^# rank-[0-9]*: .* node 3 ' "$DIR/a.csv")" -eq 4 ]
@@ -150,8 +143,7 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 
 @test "the memory plan drops out of place, then segments, then the size, and says so" {
-  run mpirun -np 2 ./allreduce_perf -b 16M -e 256M -f 4 -n 1 -w 0 --memory-limit 320M --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 2 ./allreduce_perf -b 16M -e 256M -f 4 -n 1 -w 0 --memory-limit 320M --csv "$DIR/a.csv"
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok skipped ok skipped skipped" ]
   [[ $output == *"# memory plan: 64 MiB: in place only (out of place needs"* ]]
   [[ $output == *"# size 268435456 type float redop sum skipped: needs "*" may be used"* ]]

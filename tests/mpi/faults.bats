@@ -54,8 +54,7 @@ one_message() {
   nothing_runs "$DIR/a.csv"
   kept=$(rows "$DIR/a.csv")
   printf 'allreduce,mpi,3,1,flo' >> "$DIR/a.csv"  # as if the kill had struck in the middle of a line
-  run mpirun -np 3 ./allreduce_perf "${LONG[@]}" --resume -J "$DIR/a.json"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 3 ./allreduce_perf "${LONG[@]}" --resume -J "$DIR/a.json"
   [ "$(rows "$DIR/a.csv" | wc -l)" -eq 22 ]
   [ "$(rows "$DIR/a.csv" | head -n "$(wc -l <<<"$kept")")" = "$kept" ]
   [ "$(table | wc -l)" -eq 11 ]
@@ -82,20 +81,17 @@ one_message() {
   nothing_runs "$DIR/a.csv"
   kept=$(rows "$DIR/a.csv" | wc -l)
   [ "$kept" -lt 44 ]
-  run mpirun -np 3 ./allreduce_perf "${LONG[@]}" -N 2 --resume
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 3 ./allreduce_perf "${LONG[@]}" -N 2 --resume
   [ "$(column cycle,size_bytes,in_place "$DIR/a.csv" | sort -u | wc -l)" -eq 44 ]
 }
 
 @test "--resume refuses rows of another configuration and names the difference" {
   run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   before=$(cat "$DIR/a.csv")
-  run --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -a 1 --csv "$DIR/a.csv" --resume
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -a 1 --csv "$DIR/a.csv" --resume
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"aggregation=max"*"aggregation=mean"* ]]
-  run --separate-stderr mpirun -np 3 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr mpirun -np 3 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume
   [[ $stderr == *"ranks=2"*"ranks=3"* ]]
   [ "$(cat "$DIR/a.csv")" = "$before" ]
 }
@@ -103,8 +99,7 @@ one_message() {
 @test "--resume of a finished file measures nothing" {
   run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   before=$(rows "$DIR/a.csv")
-  run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume
   [ "$(rows "$DIR/a.csv")" = "$before" ]
   [ "$(table | wc -l)" -eq 3 ]
 }
@@ -147,9 +142,8 @@ one_message() {
 }
 
 @test "memory that a rank does not get is a skipped row with the reason, not the end" {
-  run --separate-stderr bash -c "ulimit -v 6000000 && exec mpirun -np 2 ./allreduce_perf -b 8K -e 8G -f 1048576 \
+  run -0 --separate-stderr bash -c "ulimit -v 6000000 && exec mpirun -np 2 ./allreduce_perf -b 8K -e 8G -f 1048576 \
     -n 1 -w 0 --memory-limit 1T --csv '$DIR/a.csv'"
-  [ "$status" -eq 0 ]
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok skipped skipped" ]
   [ "$(column reason "$DIR/a.csv" | grep -c 'could not allocate')" -eq 2 ]
 }

@@ -12,14 +12,12 @@ other_launcher() {
 }
 
 @test "the version names the MPI library" {
-  run ./sendrecv_perf --version
-  [ "$status" -eq 0 ]
+  run -0 ./sendrecv_perf --version
   [[ ${lines[1]} =~ ^"MPI library: $(mpi_title) "[0-9]+\.[0-9.a-z]+$ ]]
 }
 
 @test "the head of a run and of its file is whole and names the MPI library" {
-  run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" -J "$DIR/a.json"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" -J "$DIR/a.json"
   library=$(./allreduce_perf --version | sed -n 's/^MPI library: //p')
   [[ $output == *"all-reduce over $library, mpi backend"* ]]
   [[ $output == *"# Using devices"* ]]
@@ -33,8 +31,7 @@ other_launcher() {
 
 @test "the file's head has what was set for the library, and no names of the launcher's session" {
   export UCX_TLS=self,sysv OMPI_MCA_btl=self,vader
-  run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   environment=$(grep '^# environment: ' "$DIR/a.csv")
   [[ $environment == *"OMPI_MCA_btl=self,vader"*"UCX_TLS=self,sysv"* ]]
   [[ $environment != *orte_* && $environment != *ess* && $environment != *"$PWD"* ]]
@@ -43,11 +40,9 @@ other_launcher() {
 @test "-g starts the ranks by the library's own launcher" {
   PATH=${PATH#"$ROOT/tests/launchers:"}
   if [ "$BUSBAR_TEST_MPI" = openmpi ]; then PATH=$(dirname "$BUSBAR_TEST_LAUNCHER"):$PATH; fi
-  run timeout 60 ./allreduce_perf -g 5 "${QUICK[@]}" --csv "$DIR/a.csv"
-  [ "$status" -eq 0 ]
+  run -0 timeout 60 ./allreduce_perf -g 5 "${QUICK[@]}" --csv "$DIR/a.csv"
   [ "$(column ranks,wrong "$DIR/a.csv" | sort -u)" = "5|0" ]
-  run --separate-stderr env PATH="$DIR" ./allreduce_perf -g 5 "${QUICK[@]}"
-  [ "$status" -eq 3 ]
+  run -3 --separate-stderr env PATH="$DIR" ./allreduce_perf -g 5 "${QUICK[@]}"
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"-g 5"*"mpiexec"*"$(mpi_title)"* ]]
 }
@@ -55,8 +50,7 @@ other_launcher() {
 @test "the launcher of another MPI is refused in one line" {
   read -ra launcher < <(other_launcher)
   command -v "${launcher[0]}" > /dev/null || skip "there is no other MPI"
-  run --separate-stderr timeout 60 "${launcher[@]}" -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
-  [ "$status" -eq 2 ]
+  run -2 --separate-stderr timeout 60 "${launcher[@]}" -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"started 2 processes, but MPI_COMM_WORLD has 1"*"uses $(mpi_title) "* ]]
   [ ! -e "$DIR/a.csv" ]

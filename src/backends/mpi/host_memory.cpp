@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
@@ -53,15 +53,12 @@ struct Range {
 };
 
 /// Of the line of smaps that begins a mapping, "7f00-7fff rw-p ..."; nothing of all others.
-std::optional<Range> range_of(std::string_view line) {
-  constexpr int kHexadecimal = 16;
+std::optional<Range> range_of(const std::string& line) {
   Range range;
-  const char* const end = line.data() + line.size();
-  const auto first = std::from_chars(line.data(), end, range.begin, kHexadecimal);
-  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return std::nullopt;
-  const auto last = std::from_chars(first.ptr + 1, end, range.end, kHexadecimal);
-  if (last.ec != std::errc{} || last.ptr == end || *last.ptr != ' ') return std::nullopt;
-  return range;
+  char dash = '\0';
+  std::istringstream text(line);
+  text >> std::hex >> range.begin >> dash >> range.end;
+  return text && dash == '-' ? std::optional{range} : std::nullopt;
 }
 
 }  // namespace

@@ -96,10 +96,10 @@ class MpiCommunicator final : public Communicator {
   }
 
   void run(const MpiRoutine& routine, const MpiArguments& arguments) const {
-    if (progress_ == Progress::Block) return check_mpi(routine.block(arguments));
+    if (progress_ == Progress::Block) return check_mpi(routine.call(arguments, nullptr));
     MpiRequests requests;
     requests.fill(MPI_REQUEST_NULL);
-    check_mpi(routine.post(arguments, requests));
+    check_mpi(routine.call(arguments, &requests));
     complete(requests, progress_);
   }
 

@@ -82,126 +82,93 @@ void copy_at_root(const A& a) {
               static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element));
 }
 
-int post_reduce(const A& a, R& r) {
-  return MPI_Ireduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm, r.data());
+template <class Block, class Post, class... Arguments>
+int call(R* requests, Block block, Post post, Arguments... arguments) {
+  return requests == nullptr ? block(arguments...) : post(arguments..., requests->data());
 }
 
 /// In place with a root that is not rank 0 MPI_Reduce crashes in MPICH 4.0 to 4.1.1 (pmodels/mpich
 /// issue 6540), and maybe in its relatives; MPI_Ireduce does not. Open MPI's is many times slower.
-int reduce(const A& a) {
+int reduce(const A& a, R* requests) {
   const bool may_crash = mpi_library().family != MpiFamily::OpenMpi;
-  if (!a.in_place || a.root == 0 || !may_crash) {
-    return MPI_Reduce(send_of_rooted(a), a.recv, a.count, a.type, a.op, a.root, a.comm);
+  const bool waits = requests == nullptr && a.in_place && a.root != 0 && may_crash;
+  R own{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  const int code = call(waits ? &own : requests, MPI_Reduce, MPI_Ireduce, send_of_rooted(a), a.recv,
+                        a.count, a.type, a.op, a.root, a.comm);
+  return waits && code == MPI_SUCCESS ? MPI_Wait(own.data(), MPI_STATUS_IGNORE) : code;
+}
+
+int exchange(const A& a, R* requests) {
+  constexpr int kTag = 0;
+  const int to = process(a.peers.to);
+  const int from = process(a.peers.from);
+  if (requests == nullptr) {
+    return MPI_Sendrecv(a.send, a.count, a.type, to, kTag, a.recv, a.count, a.type, from, kTag,
+                        a.comm, MPI_STATUS_IGNORE);
   }
-  R requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  const int code = post_reduce(a, requests);
-  return code == MPI_SUCCESS ? MPI_Wait(requests.data(), MPI_STATUS_IGNORE) : code;
-}
-
-constexpr int kTag = 0;
-
-int exchange(const A& a) {
-  return MPI_Sendrecv(a.send, a.count, a.type, process(a.peers.to), kTag, a.recv, a.count, a.type,
-                      process(a.peers.from), kTag, a.comm, MPI_STATUS_IGNORE);
-}
-
-int post_exchange(const A& a, R& r) {
-  const int code =
-      MPI_Irecv(a.recv, a.count, a.type, process(a.peers.from), kTag, a.comm, r.data());
+  const int code = MPI_Irecv(a.recv, a.count, a.type, from, kTag, a.comm, requests->data());
   if (code != MPI_SUCCESS) return code;
-  return MPI_Isend(a.send, a.count, a.type, process(a.peers.to), kTag, a.comm, &r[1]);
+  return MPI_Isend(a.send, a.count, a.type, to, kTag, a.comm, &(*requests)[1]);
 }
 
 const std::array<MpiRoutine, 9> kRoutines{{
     {.collective = "allreduce",
-     .block =
-         [](const A& a) {
-           return MPI_Allreduce(send_of(a), a.recv, a.count, a.type, a.op, a.comm);
-         },
-     .post =
-         [](const A& a, R& r) {
-           return MPI_Iallreduce(send_of(a), a.recv, a.count, a.type, a.op, a.comm, r.data());
+     .call =
+         [](const A& a, R* r) {
+           return call(r, MPI_Allreduce, MPI_Iallreduce, send_of(a), a.recv, a.count, a.type, a.op,
+                       a.comm);
          },
      .temporary = {.mpich = half_or_all, .open_mpi = all}},
     {.collective = "broadcast",
-     .block =
-         [](const A& a) {
+     .call =
+         [](const A& a, R* r) {
            copy_at_root(a);
-           return MPI_Bcast(a.recv, a.count, a.type, a.root, a.comm);
-         },
-     .post =
-         [](const A& a, R& r) {
-           copy_at_root(a);
-           return MPI_Ibcast(a.recv, a.count, a.type, a.root, a.comm, r.data());
+           return call(r, MPI_Bcast, MPI_Ibcast, a.recv, a.count, a.type, a.root, a.comm);
          },
      .temporary = {.mpich = nothing, .open_mpi = nothing}},
     {.collective = "reducescatter",
-     .block =
-         [](const A& a) {
-           return MPI_Reduce_scatter_block(send_of(a), a.recv, a.count, a.type, a.op, a.comm);
-         },
-     .post =
-         [](const A& a, R& r) {
-           return MPI_Ireduce_scatter_block(send_of(a), a.recv, a.count, a.type, a.op, a.comm,
-                                            r.data());
+     .call =
+         [](const A& a, R* r) {
+           return call(r, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, send_of(a), a.recv,
+                       a.count, a.type, a.op, a.comm);
          },
      .temporary = {.mpich = block_or_twice, .open_mpi = up_to_thrice},
      // The result of MPI_IN_PLACE is at the start of the buffer.
      .in_place = [](std::uint64_t, int) { return InPlace{}; }},
     {.collective = "allgather",
-     .block =
-         [](const A& a) {
-           return MPI_Allgather(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm);
-         },
-     .post =
-         [](const A& a, R& r) {
-           return MPI_Iallgather(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm,
-                                 r.data());
+     .call =
+         [](const A& a, R* r) {
+           return call(r, MPI_Allgather, MPI_Iallgather, send_of(a), a.count, a.type, a.recv,
+                       a.count, a.type, a.comm);
          },
      .temporary = {.mpich = all_if_small, .open_mpi = all_but_for_powers_of_two},
      .widens = true},
     {.collective = "reduce",
-     .block = reduce,
-     .post = post_reduce,
+     .call = reduce,
      .temporary = {.mpich = twice_all_and_half_or_all, .open_mpi = up_to_thrice}},
     {.collective = "alltoall",
-     .block =
-         [](const A& a) {
-           return MPI_Alltoall(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm);
-         },
-     .post =
-         [](const A& a, R& r) {
-           return MPI_Ialltoall(send_of(a), a.count, a.type, a.recv, a.count, a.type, a.comm,
-                                r.data());
+     .call =
+         [](const A& a, R* r) {
+           return call(r, MPI_Alltoall, MPI_Ialltoall, send_of(a), a.count, a.type, a.recv, a.count,
+                       a.type, a.comm);
          },
      .temporary = {.mpich = one_block, .open_mpi = one_block}},
     {.collective = "sendrecv",
-     .block = exchange,
-     .post = post_exchange,
+     .call = exchange,
      .temporary = {.mpich = nothing, .open_mpi = nothing},
      .overwrites = true},
     {.collective = "gather",
-     .block =
-         [](const A& a) {
-           return MPI_Gather(send_of_rooted(a), a.count, a.type, a.recv, a.count, a.type, a.root,
-                             a.comm);
-         },
-     .post =
-         [](const A& a, R& r) {
-           return MPI_Igather(send_of_rooted(a), a.count, a.type, a.recv, a.count, a.type, a.root,
-                              a.comm, r.data());
+     .call =
+         [](const A& a, R* r) {
+           return call(r, MPI_Gather, MPI_Igather, send_of_rooted(a), a.count, a.type, a.recv,
+                       a.count, a.type, a.root, a.comm);
          },
      .temporary = {.mpich = half, .open_mpi = all}},
     {.collective = "scatter",
-     .block =
-         [](const A& a) {
-           return MPI_Scatter(a.send, a.count, a.type, recv_of_rooted(a), a.count, a.type, a.root,
-                              a.comm);
-         },
-     .post =
-         [](const A& a, R& r) {
-           return MPI_Iscatter(a.send, a.count, a.type, recv_of_rooted(a), a.count, a.type, a.root,
-                               a.comm, r.data());
+     .call =
+         [](const A& a, R* r) {
+           return call(r, MPI_Scatter, MPI_Iscatter, a.send, a.count, a.type, recv_of_rooted(a),
+                       a.count, a.type, a.root, a.comm);
          },
      .temporary = {.mpich = all, .open_mpi = all}},
 }};

@@ -27,7 +27,7 @@ struct MpiArguments {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// What a nonblocking routine may post; what it does not post stays MPI_REQUEST_NULL.
+/// What a nonblocking call may post; what it does not post stays MPI_REQUEST_NULL.
 using MpiRequests = std::array<MPI_Request, 2>;
 
 /// Bytes of each rank that a library touches beyond the user's buffers, for a call of `size` bytes
@@ -45,8 +45,8 @@ struct TemporaryMemory {
 /// A collective in MPI: one row of the table in routines.cpp.
 struct MpiRoutine {
   std::string_view collective;
-  int (*block)(const MpiArguments& arguments);
-  int (*post)(const MpiArguments& arguments, MpiRequests& requests);
+  /// Calls the nonblocking routine where there are requests, else the blocking one.
+  int (*call)(const MpiArguments& arguments, MpiRequests* requests);
   TemporaryMemory temporary;
   /// Whether a call of more than INT_MAX elements may use a wider type (data movement only).
   bool widens = false;

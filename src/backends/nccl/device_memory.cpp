@@ -13,46 +13,6 @@ extern "C" const unsigned char busbar_kernels[];  // NOLINT(readability-identifi
 namespace busbar {
 namespace {
 
-constexpr unsigned kThreads = 256;
-constexpr unsigned kMostBlocks = 2048;  // several for each multiprocessor of the largest devices
-constexpr unsigned long long kVector = 16;  // bytes that a thread takes at a time
-
-/// A launch over so many bytes; `arguments` are addresses of the kernel's arguments.
-template <std::size_t N>
-void launch(CUfunction kernel, unsigned long long bytes, std::array<void*, N> arguments,
-            cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(
-      std::min<unsigned long long>(bytes / (kVector * kThreads) + 1, kMostBlocks));
-  check_driver(cuda().launch_kernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, stream,
-                                    arguments.data(), nullptr));
-}
-
-}  // namespace
-
-DeviceKernels::DeviceKernels() {
-  check_driver(cuda().load_module(&module_, busbar_kernels));
-  check_driver(cuda().get_kernel(&fill_, module_, "busbar_fill"));
-  check_driver(cuda().get_kernel(&compare_, module_, "busbar_compare"));
-}
-
-void DeviceKernels::fill(unsigned char* to, unsigned long long bytes, DeviceTile tile,
-                         unsigned long long first_byte, cudaStream_t stream) const {
-  launch(fill_, bytes, std::array<void*, 5>{&to, &bytes, &tile.data, &tile.period, &first_byte},
-         stream);
-}
-
-void DeviceKernels::compare(const unsigned char* data, unsigned long long count, unsigned element,
-                            DeviceTile tile, unsigned long long first_byte,
-                            DeviceComparison* result, cudaStream_t stream) const {
-  unsigned long long* counts = &result->wrong;
-  launch(
-      compare_, count * element,
-      std::array<void*, 7>{&data, &count, &element, &tile.data, &tile.period, &first_byte, &counts},
-      stream);
-}
-
-namespace {
-
 constexpr Bytes kAlignment = 4096;  // symmetric windows begin and end on it
 
 /// ncclMemAlloc, which registration needs, else cudaMalloc; null where there is not enough memory.
@@ -75,11 +35,10 @@ void release_device_memory(std::byte* memory) {
 
 }  // namespace
 
-Bytes free_device_memory_now() {
-  Bytes free = 0;
-  Bytes total = 0;
-  check_cuda(cuda().get_memory(&free, &total));
-  return free;
+DeviceMemorySize device_memory_now() {
+  DeviceMemorySize size;
+  check_cuda(cuda().get_memory(&size.free, &size.total));
+  return size;
 }
 
 std::byte* DeviceArena::allocate(Bytes bytes) {
@@ -112,7 +71,7 @@ Bytes DeviceArena::taken() const {
 }
 
 DeviceArena::Block* DeviceArena::add_block(Bytes bytes) {
-  const Bytes before = free_device_memory_now();
+  const Bytes before = device_memory_now().free;
   Bytes size = std::max(bytes, reserved_);
   std::byte* memory = allocate_device_memory(size);
   if (memory == nullptr) {  // what is kept for later may be what is missing now
@@ -120,7 +79,7 @@ DeviceArena::Block* DeviceArena::add_block(Bytes bytes) {
     size = bytes;
     memory = allocate_device_memory(size);
   }
-  const Bytes after = free_device_memory_now();  // throws where the device is lost
+  const Bytes after = device_memory_now().free;  // throws where the device is lost
   if (memory == nullptr) return nullptr;
   // On a device that others use too, the difference may be anything.
   blocks_.push_back(
@@ -145,39 +104,52 @@ constexpr Bytes kLargestTile = Pattern::kPeriod * kLargestElement;
 constexpr Bytes kResultAt = (kLargestTile + kTileTail + 255) / 256 * 256;
 constexpr int kPoison = 0xa5;
 
-unsigned char* raw(std::byte* data) { return reinterpret_cast<unsigned char*>(data); }
+/// A launch over so many bytes; the arguments have the types of the kernel's.
+template <class... Arguments>
+void launch(CUfunction kernel, cudaStream_t stream, Bytes bytes, Arguments... arguments) {
+  constexpr unsigned kThreads = 256;
+  constexpr Bytes kVector = 16;        // bytes that a thread takes at a time
+  constexpr Bytes kMostBlocks = 2048;  // several for each multiprocessor of the largest devices
+  const auto blocks =
+      static_cast<unsigned>(std::min(bytes / (kVector * kThreads) + 1, kMostBlocks));
+  std::array<void*, sizeof...(arguments)> addresses{&arguments...};
+  check_driver(cuda().launch_kernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, stream,
+                                    addresses.data(), nullptr));
+}
 
-unsigned char* allocate(Bytes bytes) {
-  void* memory = nullptr;
-  check_cuda(cuda().allocate(&memory, bytes));
-  return static_cast<unsigned char*>(memory);
+/// The byte of the period where an element lies.
+unsigned long long byte_in_period(const Tile& tile, std::uint64_t element) {
+  return element % Pattern::kPeriod * tile.element_size();
 }
 
 }  // namespace
 
 // The allocation comes first: it creates the device's context, which the kernels are loaded into.
 DeviceMemory::DeviceMemory(cudaStream_t stream)
-    : stream_(stream), scratch_(allocate(kResultAt + sizeof(DeviceComparison))) {}
+    : stream_(stream), scratch_(allocate_cuda_memory(kResultAt + sizeof(DeviceComparison))) {
+  CUmodule module = nullptr;
+  check_driver(cuda().load_module(&module, busbar_kernels));
+  kernels_.reset(module);
+  check_driver(cuda().get_kernel(&fill_, module, "busbar_fill"));
+  check_driver(cuda().get_kernel(&compare_, module, "busbar_compare"));
+}
 
-DeviceTile DeviceMemory::upload(const Tile& tile) {
+unsigned long long DeviceMemory::upload(const Tile& tile) {
   const Bytes period = Pattern::kPeriod * tile.element_size();
-  const DeviceTile uploaded{.data = scratch_, .period = period};
-  if (std::equal(uploaded_.begin(), uploaded_.end(), tile.data(), tile.data() + period)) {
-    return uploaded;
+  if (!std::equal(uploaded_.begin(), uploaded_.end(), tile.data(), tile.data() + period)) {
+    // From pageable memory: the source may be changed as soon as the call returns.
+    write(scratch_.get(), tile.data(), period);
+    write(scratch_.get() + period, tile.data(), kTileTail);
+    uploaded_.assign(tile.data(), tile.data() + period);
   }
-  // From pageable memory: the source may be changed as soon as the call returns.
-  check_cuda(cuda().copy(scratch_, tile.data(), period, cudaMemcpyHostToDevice, stream_));
-  check_cuda(
-      cuda().copy(scratch_ + period, tile.data(), kTileTail, cudaMemcpyHostToDevice, stream_));
-  uploaded_.assign(tile.data(), tile.data() + period);
-  return uploaded;
+  return period;
 }
 
 void DeviceMemory::fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) {
   if (count == 0) return;
-  const Bytes element = tile.element_size();
-  kernels_.fill(raw(to), count * element, upload(tile), first % Pattern::kPeriod * element,
-                stream_);
+  const unsigned long long bytes = count * tile.element_size();
+  launch(fill_, stream_, bytes, to, bytes, scratch_.get(), upload(tile),
+         byte_in_period(tile, first));
 }
 
 void DeviceMemory::poison(std::byte* to, Bytes bytes) {
@@ -186,14 +158,14 @@ void DeviceMemory::poison(std::byte* to, Bytes bytes) {
 
 void DeviceMemory::compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                            std::uint64_t first, DeviceComparison& result) {
-  const Bytes element = tile.element_size();
   result = {.wrong = 0, .first_wrong = std::numeric_limits<unsigned long long>::max()};
-  auto* found = reinterpret_cast<DeviceComparison*>(scratch_ + kResultAt);
-  check_cuda(cuda().copy(found, &result, sizeof result, cudaMemcpyHostToDevice, stream_));
-  kernels_.compare(reinterpret_cast<const unsigned char*>(data), count,
-                   static_cast<unsigned>(element), upload(tile), first % Pattern::kPeriod * element,
-                   found, stream_);
-  check_cuda(cuda().copy(&result, found, sizeof result, cudaMemcpyDeviceToHost, stream_));
+  std::byte* found = scratch_.get() + kResultAt;
+  auto* host = reinterpret_cast<std::byte*>(&result);
+  write(found, host, sizeof result);
+  launch(compare_, stream_, count * tile.element_size(), data,
+         static_cast<unsigned long long>(count), static_cast<unsigned>(tile.element_size()),
+         scratch_.get(), upload(tile), byte_in_period(tile, first), found);
+  read(host, found, sizeof result);
 }
 
 void DeviceMemory::read(std::byte* to, const std::byte* from, Bytes bytes) {

@@ -13,13 +13,8 @@
 
 namespace busbar {
 
-/// One period of a pattern in device memory, followed by its own first kTileTail bytes, so that a
-/// vector may be read from any byte of the period on.
-struct DeviceTile {
-  const unsigned char* data = nullptr;
-  unsigned long long period = 0;  ///< bytes
-};
-
+/// A period of a pattern in device memory is followed by its own first bytes, so that a vector may
+/// be read from any byte of the period on.
 inline constexpr unsigned long long kTileTail = 32;
 
 /// What a comparison found; in device memory.
@@ -28,33 +23,12 @@ struct DeviceComparison {
   unsigned long long first_wrong = 0;  ///< the smallest index; is lowered
 };
 
-/// Our own kernels (kernels.cuh), loaded for the current device from the fatbin in the program.
-class DeviceKernels {
- public:
-  DeviceKernels();
-  DeviceKernels(const DeviceKernels&) = delete;
-  DeviceKernels& operator=(const DeviceKernels&) = delete;
-  ~DeviceKernels() { (void)cuda().unload_module(module_); }
-
-  /// Writes the tile, repeated, from its byte `first_byte` on. `to` is device memory.
-  void fill(unsigned char* to, unsigned long long bytes, DeviceTile tile,
-            unsigned long long first_byte, cudaStream_t stream) const;
-
-  /// Compares `count` elements of `element` bytes (a power of two up to 8) bit by bit with the tile
-  /// from its byte `first_byte` on. `data` and `result` are device memory, `data` on a multiple of
-  /// `element`.
-  void compare(const unsigned char* data, unsigned long long count, unsigned element,
-               DeviceTile tile, unsigned long long first_byte, DeviceComparison* result,
-               cudaStream_t stream) const;
-
- private:
-  CUmodule module_ = nullptr;
-  CUfunction fill_ = nullptr;
-  CUfunction compare_ = nullptr;
+/// The memory of the current device.
+struct DeviceMemorySize {
+  std::size_t free = 0;  ///< bytes
+  std::size_t total = 0;
 };
-
-/// What is free of the current device's memory.
-[[nodiscard]] Bytes free_device_memory_now();
+[[nodiscard]] DeviceMemorySize device_memory_now();
 
 /// Device memory for buffers, taken from the library once and kept to the end: what NCCL knows of
 /// an address, from -R or from the capture of a graph, stays true, as no other memory comes to lie
@@ -96,14 +70,11 @@ class DeviceArena {
   std::vector<Block> blocks_;  // in the order of their allocation, which is that of all ranks
 };
 
-/// Fills and compares device memory on a stream. Keeps a little device memory for the pattern and
-/// the result.
+/// Fills and compares device memory on a stream by our own kernels (kernels.cuh), which are loaded
+/// for the current device. Keeps a little device memory for the pattern and the result.
 class DeviceMemory {
  public:
   explicit DeviceMemory(cudaStream_t stream);
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-  ~DeviceMemory() { (void)cuda().release(scratch_); }
 
   /// @name As in Communicator; enqueued on the stream, not waited for
   /// @{
@@ -119,13 +90,15 @@ class DeviceMemory {
   void write(std::byte* to, const std::byte* from, Bytes bytes);
 
  private:
-  /// The tile in device memory; copied there unless it is the last one's.
-  [[nodiscard]] DeviceTile upload(const Tile& tile);
+  /// Puts the tile at the beginning of scratch_, unless it is the last one's; its period in bytes.
+  [[nodiscard]] unsigned long long upload(const Tile& tile);
 
   cudaStream_t stream_;
-  unsigned char* scratch_ = nullptr;  // a tile, its tail, a DeviceComparison
-  std::vector<std::byte> uploaded_;   // the tile that scratch_ holds
-  DeviceKernels kernels_;
+  CudaOwned<std::byte*> scratch_;    // a tile, its tail, a DeviceComparison
+  std::vector<std::byte> uploaded_;  // the tile that scratch_ holds
+  CudaOwned<CUmodule> kernels_;
+  CUfunction fill_ = nullptr;
+  CUfunction compare_ = nullptr;
 };
 
 }  // namespace busbar

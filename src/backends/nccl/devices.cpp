@@ -7,6 +7,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "backends/nccl/libraries.hpp"
 #include "base/error.hpp"
@@ -15,60 +16,38 @@
 namespace busbar {
 namespace {
 
-using Uuid = std::array<char, 16>;
-
-std::string hex_of(const Uuid& uuid) {
-  std::string text;
-  for (const char byte : uuid) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
-
 /// How cudaDeviceProp begins in every version of CUDA; its length differs.
 struct Properties {
   std::array<char, 256> name{};
-  Uuid uuid{};
+  std::array<unsigned char, 16> uuid{};
   std::array<char, 8192> rest{};
 };
 
-Properties properties_of(int index) {
+Device describe(int index) {
   Properties properties;
   check_cuda(cuda().get_properties(&properties, index));
-  return properties;
-}
-
-int device_count() {
-  int count = 0;
-  check_cuda(cuda().get_device_count(&count));
-  return count;
+  Device device{.index = index};
+  copy_text(properties.name.data(), device.name);
+  copy_text(fmt::format("{:02x}", fmt::join(properties.uuid, "")), device.uuid);
+  check_cuda(cuda().get_bus(device.bus.data(), static_cast<int>(device.bus.size()), index));
+  return device;
 }
 
 VisibleDevices look(const DeviceRequest& request) {
   VisibleDevices seen{.first = request.first, .shares = request.share ? 1 : 0};
   copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), seen.host);
-  seen.count = std::min(device_count(), static_cast<int>(VisibleDevices::kMost));
-  const std::string_view wanted = request.uuid.data();
-  for (int i = 0; i < seen.count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    seen.uuids.at(at) = properties_of(i).uuid;
-    auto& bus = seen.buses.at(at);
-    check_cuda(cuda().get_bus(bus.data(), static_cast<int>(bus.size()), i));
-    if (!wanted.empty() && hex_of(seen.uuids.at(at)) == wanted) seen.wanted = i;
+  for (const Device& device : visible_cuda_devices()) {
+    const auto at = static_cast<std::size_t>(seen.count);
+    if (at == VisibleDevices::kMost) break;
+    seen.uuids.at(at) = device.uuid;
+    seen.buses.at(at) = device.bus;
+    if (device.uuid == request.uuid) seen.wanted = seen.count;
+    ++seen.count;
   }
   return seen;
 }
 
-Device describe(int index) {
-  const Properties properties = properties_of(index);
-  Device device{.index = index};
-  copy_text(properties.name.data(), device.name);
-  copy_text(hex_of(properties.uuid), device.uuid);
-  check_cuda(cuda().get_bus(device.bus.data(), static_cast<int>(device.bus.size()), index));
-  return device;
-}
-
-using Takers = std::map<Uuid, int>;  // ranks on each device
-
-const Uuid& uuid(const VisibleDevices& rank, int index) {
+const std::array<char, 40>& uuid(const VisibleDevices& rank, int index) {
   return rank.uuids.at(static_cast<std::size_t>(index));
 }
 
@@ -76,14 +55,6 @@ const Uuid& uuid(const VisibleDevices& rank, int index) {
 std::string place(const VisibleDevices& rank, int index) {
   return fmt::format("{} {}", rank.host.data(),
                      rank.buses.at(static_cast<std::size_t>(index)).data());
-}
-
-/// The first device that no rank has, or -1.
-int first_free(const VisibleDevices& rank, const Takers& takers) {
-  for (int index = rank.first; index < rank.count; ++index) {
-    if (!takers.contains(uuid(rank, index))) return index;
-  }
-  return -1;
 }
 
 Error none_left(std::size_t rank, const VisibleDevices& seen, int ranks_of_host) {
@@ -104,29 +75,31 @@ Error none_left(std::size_t rank, const VisibleDevices& seen, int ranks_of_host)
 }  // namespace
 
 std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks) {
-  Takers takers;
-  std::map<std::array<char, 40>, int> so_far;
+  std::map<std::array<char, 40>, int> on_device;  // ranks by UUID
+  std::map<std::string, int> on_gpu;              // by host and PCI address
+  std::map<std::array<char, 40>, int> so_far;     // by host
   std::vector<Assignment> result;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const VisibleDevices& seen = ranks[rank];
-    int index = seen.wanted >= 0 ? seen.wanted : first_free(seen, takers);
+    int index = seen.wanted >= 0 ? seen.wanted : seen.first;
+    while (seen.wanted < 0 && index < seen.count && on_device.contains(uuid(seen, index))) ++index;
     const int earlier = so_far[seen.host]++;
-    if (index < 0 && (seen.shares == 0 || seen.first >= seen.count)) {
-      const auto same = [&](const VisibleDevices& other) { return other.host == seen.host; };
-      throw none_left(rank, seen,
-                      static_cast<int>(std::count_if(ranks.begin(), ranks.end(), same)));
+    if (index >= seen.count) {
+      if (seen.shares == 0 || seen.first >= seen.count) {
+        const auto same = [&](const VisibleDevices& other) { return other.host == seen.host; };
+        throw none_left(rank, seen,
+                        static_cast<int>(std::count_if(ranks.begin(), ranks.end(), same)));
+      }
+      index = seen.first + earlier % (seen.count - seen.first);
     }
-    if (index < 0) index = seen.first + earlier % (seen.count - seen.first);
-    ++takers[uuid(seen, index)];
+    ++on_device[uuid(seen, index)];
+    ++on_gpu[place(seen, index)];
     result.push_back({.index = index});
   }
-  std::map<std::string, int> on_bus;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    ++on_bus[place(ranks[rank], result[rank].index)];
-  }
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    result[rank].ranks_on_device = takers[uuid(ranks[rank], result[rank].index)];
-    result[rank].ranks_on_gpu = on_bus[place(ranks[rank], result[rank].index)];
+    Assignment& mine = result[rank];
+    mine.ranks_on_device = on_device[uuid(ranks[rank], mine.index)];
+    mine.ranks_on_gpu = on_gpu[place(ranks[rank], mine.index)];
   }
   return result;
 }
@@ -149,8 +122,9 @@ std::optional<std::string> no_device() {
 }
 
 std::vector<Device> visible_cuda_devices() {
+  int count = 0;
+  check_cuda(cuda().get_device_count(&count));
   std::vector<Device> devices;
-  const int count = device_count();
   for (int i = 0; i < count; ++i) devices.push_back(describe(i));
   return devices;
 }

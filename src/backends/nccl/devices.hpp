@@ -18,8 +18,8 @@ struct VisibleDevices {
   int count = 0;
   int first = 0;    ///< DeviceRequest of this rank
   int shares = 0;   ///< DeviceRequest of this rank
-  int wanted = -1;  ///< index of the very device that this rank wants; -1: any
-  std::array<std::array<char, 16>, kMost> uuids{};
+  int wanted = -1;  ///< index of the very device that this rank requests; -1: any
+  std::array<std::array<char, 40>, kMost> uuids{};  ///< as Device::uuid
   std::array<std::array<char, 32>, kMost> buses{};  ///< PCI addresses: instances of MIG share one
 };
 
@@ -30,9 +30,9 @@ struct Assignment {
   int ranks_on_gpu = 1;  ///< ranks of the host on the same GPU, in any of its MIG instances
 };
 
-/// A device for every rank, in rank order: the one it wants, else the first that no lower rank of
-/// the host has taken, whatever CUDA_VISIBLE_DEVICES shows to each. Where there is none, ranks
-/// share in turn if they request, else throws Error (Usage). Pure.
+/// A device for every rank, in rank order: the one it requests, else the first that no lower rank
+/// of the host has taken, whatever CUDA_VISIBLE_DEVICES shows to each. Where there is none, ranks
+/// share in turn if they may, else throws Error (Usage). Pure.
 [[nodiscard]] std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks);
 
 /// All that this process sees.

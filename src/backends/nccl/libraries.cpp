@@ -64,9 +64,17 @@ void check_driver(CUresult code, Where where) {
   throw runtime_failure(fmt::format("CUDA: {}", text == nullptr ? "unknown error" : text), where);
 }
 
-CudaStream::CudaStream() { check_cuda(cuda().create_stream(&stream_, cudaStreamNonBlocking)); }
+CudaOwned<cudaStream_t> make_cuda_stream() {
+  cudaStream_t stream = nullptr;
+  check_cuda(cuda().create_stream(&stream, cudaStreamNonBlocking));
+  return CudaOwned<cudaStream_t>(stream);
+}
 
-CudaEvent::CudaEvent() { check_cuda(cuda().create_event(&event_)); }
+CudaOwned<std::byte*> allocate_cuda_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  check_cuda(cuda().allocate(&memory, bytes));
+  return CudaOwned<std::byte*>(static_cast<std::byte*>(memory));
+}
 
 const NcclApi& nccl() {
   static const auto* const kApi = new NcclApi;  // destructors at exit may still call NCCL
@@ -81,6 +89,11 @@ int nccl_version() {
 
 std::string nccl_version_text(int code) {
   return fmt::format("{}.{}.{}", code / 10000, code % 10000 / 100, code % 100);
+}
+
+std::string newer_nccl_text(std::string_view what, int needed) {
+  return fmt::format("{} comes with NCCL {}, this library is {}", what, nccl_version_text(needed),
+                     nccl_version_text(nccl_version()));
 }
 
 std::string nccl_problem() {

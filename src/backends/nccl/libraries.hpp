@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <cuda.h>
@@ -56,7 +59,8 @@ class LibraryFunction<Result(Arguments...)> {
 
 /// What the program calls of CUDA, found at run time in libcudart and in the driver's libcuda. Only
 /// functions and structs that are alike from CUDA 11.4 to 13 are used, so that any of these
-/// versions serves, whichever the program was built with.
+/// versions serves, whichever the program was built with. Signatures are the header's but where it
+/// has templates of the same name.
 struct CudaApi {
   SharedLibrary runtime{"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "libcudart.so"};
   SharedLibrary driver{"libcuda.so.1"};
@@ -64,67 +68,60 @@ struct CudaApi {
   template <class Signature>
   using Function = LibraryFunction<Signature>;
 
-  Function<cudaError_t(int*)> get_runtime_version{runtime.require("cudaRuntimeGetVersion")};
-  Function<cudaError_t(int*)> get_driver_version{runtime.require("cudaDriverGetVersion")};
-  Function<const char*(cudaError_t)> error_text{runtime.require("cudaGetErrorString")};
-  Function<const char*(cudaError_t)> error_name{runtime.require("cudaGetErrorName")};
-  Function<cudaError_t()> take_last_error{runtime.require("cudaGetLastError")};
-
-  Function<cudaError_t(int*)> get_device_count{runtime.require("cudaGetDeviceCount")};
+  Function<decltype(cudaRuntimeGetVersion)> get_runtime_version{
+      runtime.require("cudaRuntimeGetVersion")};
+  Function<decltype(cudaDriverGetVersion)> get_driver_version{
+      runtime.require("cudaDriverGetVersion")};
+  Function<decltype(cudaGetErrorString)> error_text{runtime.require("cudaGetErrorString")};
+  Function<decltype(cudaGetErrorName)> error_name{runtime.require("cudaGetErrorName")};
+  Function<decltype(cudaGetLastError)> take_last_error{runtime.require("cudaGetLastError")};
+  Function<decltype(cudaGetDeviceCount)> get_device_count{runtime.require("cudaGetDeviceCount")};
+  // The length of cudaDeviceProp differs between versions.
   Function<cudaError_t(void*, int)> get_properties{runtime.require("cudaGetDeviceProperties")};
-  Function<cudaError_t(int*, cudaDeviceAttr, int)> get_attribute{
+  Function<decltype(cudaDeviceGetAttribute)> get_attribute{
       runtime.require("cudaDeviceGetAttribute")};
-  Function<cudaError_t(char*, int, int)> get_bus{runtime.require("cudaDeviceGetPCIBusId")};
-  Function<cudaError_t(int*)> get_device{runtime.require("cudaGetDevice")};
-  Function<cudaError_t(int)> set_device{runtime.require("cudaSetDevice")};
+  Function<decltype(cudaDeviceGetPCIBusId)> get_bus{runtime.require("cudaDeviceGetPCIBusId")};
+  Function<decltype(cudaGetDevice)> get_device{runtime.require("cudaGetDevice")};
+  Function<decltype(cudaSetDevice)> set_device{runtime.require("cudaSetDevice")};
 
-  Function<cudaError_t(std::size_t*, std::size_t*)> get_memory{runtime.require("cudaMemGetInfo")};
+  Function<decltype(cudaMemGetInfo)> get_memory{runtime.require("cudaMemGetInfo")};
   Function<cudaError_t(void**, std::size_t)> allocate{runtime.require("cudaMalloc")};
-  Function<cudaError_t(void*)> release{runtime.require("cudaFree")};
+  Function<decltype(cudaFree)> release{runtime.require("cudaFree")};
   Function<cudaError_t(void**, std::size_t, unsigned)> allocate_host{
       runtime.require("cudaHostAlloc")};
-  Function<cudaError_t(void*)> release_host{runtime.require("cudaFreeHost")};
-  Function<cudaError_t(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t)> copy{
-      runtime.require("cudaMemcpyAsync")};
-  Function<cudaError_t(void*, int, std::size_t, cudaStream_t)> set_bytes{
-      runtime.require("cudaMemsetAsync")};
+  Function<decltype(cudaFreeHost)> release_host{runtime.require("cudaFreeHost")};
+  Function<decltype(cudaMemcpyAsync)> copy{runtime.require("cudaMemcpyAsync")};
+  Function<decltype(cudaMemsetAsync)> set_bytes{runtime.require("cudaMemsetAsync")};
 
-  Function<cudaError_t(cudaStream_t*, unsigned)> create_stream{
+  Function<decltype(cudaStreamCreateWithFlags)> create_stream{
       runtime.require("cudaStreamCreateWithFlags")};
-  Function<cudaError_t(cudaStream_t)> destroy_stream{runtime.require("cudaStreamDestroy")};
-  Function<cudaError_t(cudaStream_t)> query_stream{runtime.require("cudaStreamQuery")};
-  Function<cudaError_t(cudaStream_t)> await_stream{runtime.require("cudaStreamSynchronize")};
+  Function<decltype(cudaStreamDestroy)> destroy_stream{runtime.require("cudaStreamDestroy")};
+  Function<decltype(cudaStreamQuery)> query_stream{runtime.require("cudaStreamQuery")};
+  Function<decltype(cudaStreamSynchronize)> await_stream{runtime.require("cudaStreamSynchronize")};
 
   Function<cudaError_t(cudaEvent_t*)> create_event{runtime.require("cudaEventCreate")};
-  Function<cudaError_t(cudaEvent_t)> destroy_event{runtime.require("cudaEventDestroy")};
-  Function<cudaError_t(cudaEvent_t, cudaStream_t)> record_event{runtime.require("cudaEventRecord")};
-  Function<cudaError_t(float*, cudaEvent_t, cudaEvent_t)> get_elapsed_ms{
-      runtime.require("cudaEventElapsedTime")};
+  Function<decltype(cudaEventDestroy)> destroy_event{runtime.require("cudaEventDestroy")};
+  Function<decltype(cudaEventRecord)> record_event{runtime.require("cudaEventRecord")};
+  Function<decltype(cudaEventElapsedTime)> get_elapsed_ms{runtime.require("cudaEventElapsedTime")};
 
-  Function<cudaError_t(cudaStream_t, cudaStreamCaptureMode)> begin_capture{
+  Function<decltype(cudaStreamBeginCapture)> begin_capture{
       runtime.require("cudaStreamBeginCapture")};
-  Function<cudaError_t(cudaStream_t, cudaGraph_t*)> end_capture{
-      runtime.require("cudaStreamEndCapture")};
+  Function<decltype(cudaStreamEndCapture)> end_capture{runtime.require("cudaStreamEndCapture")};
   // CUDA 11 has five arguments for cudaGraphInstantiate, CUDA 12 three; this one stayed (11.4).
-  Function<cudaError_t(cudaGraphExec_t*, cudaGraph_t, unsigned long long)> instantiate_graph{
+  Function<decltype(cudaGraphInstantiateWithFlags)> instantiate_graph{
       runtime.require("cudaGraphInstantiateWithFlags")};
-  Function<cudaError_t(cudaGraphExec_t, cudaStream_t)> launch_graph{
-      runtime.require("cudaGraphLaunch")};
-  Function<cudaError_t(cudaGraphExec_t)> destroy_graph_exec{
+  Function<decltype(cudaGraphLaunch)> launch_graph{runtime.require("cudaGraphLaunch")};
+  Function<decltype(cudaGraphExecDestroy)> destroy_graph_exec{
       runtime.require("cudaGraphExecDestroy")};
-  Function<cudaError_t(cudaGraph_t)> destroy_graph{runtime.require("cudaGraphDestroy")};
+  Function<decltype(cudaGraphDestroy)> destroy_graph{runtime.require("cudaGraphDestroy")};
 
-  Function<CUresult(CUresult, const char**)> driver_error_text{driver.require("cuGetErrorString")};
-  Function<CUresult(CUmodule*, const void*)> load_module{driver.require("cuModuleLoadData")};
-  Function<CUresult(CUmodule)> unload_module{driver.require("cuModuleUnload")};
-  Function<CUresult(CUfunction*, CUmodule, const char*)> get_kernel{
-      driver.require("cuModuleGetFunction")};
-  Function<CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                    unsigned, CUstream, void**, void**)>
-      launch_kernel{driver.require("cuLaunchKernel")};
+  Function<decltype(cuGetErrorString)> driver_error_text{driver.require("cuGetErrorString")};
+  Function<decltype(cuModuleLoadData)> load_module{driver.require("cuModuleLoadData")};
+  Function<decltype(cuModuleUnload)> unload_module{driver.require("cuModuleUnload")};
+  Function<decltype(cuModuleGetFunction)> get_kernel{driver.require("cuModuleGetFunction")};
+  Function<decltype(cuLaunchKernel)> launch_kernel{driver.require("cuLaunchKernel")};
   /// From CUDA 11.7 on; null before.
-  Function<CUresult(CUstream, CUdeviceptr, cuuint32_t, unsigned)> wait_for_value{
-      driver.find("cuStreamWaitValue32_v2")};
+  Function<decltype(cuStreamWaitValue32)> wait_for_value{driver.find("cuStreamWaitValue32_v2")};
 };
 
 /// CUDA, opened at the first call. Its functions may be called where `problem` is empty.
@@ -137,40 +134,22 @@ void check_cuda(cudaError_t code, Where where = Where::here());
 /// As check_cuda, for the driver's functions.
 void check_driver(CUresult code, Where where = Where::here());
 
+/// Gives back what CUDA made.
+struct CudaRelease {
+  void operator()(cudaStream_t stream) const { (void)cuda().destroy_stream(stream); }
+  void operator()(cudaEvent_t event) const { (void)cuda().destroy_event(event); }
+  void operator()(cudaGraph_t graph) const { (void)cuda().destroy_graph(graph); }
+  void operator()(cudaGraphExec_t graph) const { (void)cuda().destroy_graph_exec(graph); }
+  void operator()(CUmodule module) const { (void)cuda().unload_module(module); }
+  void operator()(std::byte* device_memory) const { (void)cuda().release(device_memory); }
+};
+template <class Handle>
+using CudaOwned = std::unique_ptr<std::remove_pointer_t<Handle>, CudaRelease>;
+
 /// A stream of the current device that does not wait for the default stream.
-class CudaStream {
- public:
-  CudaStream();
-  CudaStream(const CudaStream&) = delete;
-  CudaStream& operator=(const CudaStream&) = delete;
-  ~CudaStream() { (void)cuda().destroy_stream(stream_); }
-
-  [[nodiscard]] cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-/// A mark on a stream with a time; move-only.
-class CudaEvent {
- public:
-  CudaEvent();
-  CudaEvent(CudaEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  CudaEvent& operator=(CudaEvent&& other) noexcept {
-    std::swap(event_, other.event_);
-    return *this;
-  }
-  CudaEvent(const CudaEvent&) = delete;
-  CudaEvent& operator=(const CudaEvent&) = delete;
-  ~CudaEvent() {
-    if (event_ != nullptr) (void)cuda().destroy_event(event_);
-  }
-
-  [[nodiscard]] cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
+[[nodiscard]] CudaOwned<cudaStream_t> make_cuda_stream();
+/// Memory of the current device.
+[[nodiscard]] CudaOwned<std::byte*> allocate_cuda_memory(std::size_t bytes);
 
 /// ncclConfig_t as NCCL 2.30 lays it out, whatever the header knows: a library reads as many bytes
 /// of it as it knows itself, and leaves undefined fields at its own defaults (nccl.h, all
@@ -214,32 +193,26 @@ struct NcclApi {
   using Type = ncclDataType_t;
   using Count = std::size_t;
 
-  Function<Result(int*)> get_version{library.require("ncclGetVersion")};
-  Function<Result(ncclUniqueId*)> get_unique_id{library.require("ncclGetUniqueId")};
+  Function<decltype(ncclGetVersion)> get_version{library.require("ncclGetVersion")};
+  Function<decltype(ncclGetUniqueId)> get_unique_id{library.require("ncclGetUniqueId")};
   Function<Result(Comm*, int, ncclUniqueId, int, NcclConfig*)> init{
       library.require("ncclCommInitRankConfig")};
-  Function<Result(Comm)> destroy{library.require("ncclCommDestroy")};
-  Function<Result(Comm)> abort{library.require("ncclCommAbort")};
-  Function<Result(Comm, Result*)> get_async_error{library.require("ncclCommGetAsyncError")};
-  Function<const char*(Result)> error_text{library.require("ncclGetErrorString")};
-  Function<const char*(Comm)> last_error{library.require("ncclGetLastError")};
+  Function<decltype(ncclCommDestroy)> destroy{library.require("ncclCommDestroy")};
+  Function<decltype(ncclCommAbort)> abort{library.require("ncclCommAbort")};
+  Function<decltype(ncclCommGetAsyncError)> get_async_error{
+      library.require("ncclCommGetAsyncError")};
+  Function<decltype(ncclGetErrorString)> error_text{library.require("ncclGetErrorString")};
+  Function<decltype(ncclGetLastError)> last_error{library.require("ncclGetLastError")};
 
-  Function<Result()> group_start{library.require("ncclGroupStart")};
-  Function<Result()> group_end{library.require("ncclGroupEnd")};
-  Function<Result(const void*, void*, Count, Type, ncclRedOp_t, Comm, cudaStream_t)> allreduce{
-      library.require("ncclAllReduce")};
-  Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t)> broadcast{
-      library.require("ncclBroadcast")};
-  Function<Result(const void*, void*, Count, Type, ncclRedOp_t, int, Comm, cudaStream_t)> reduce{
-      library.require("ncclReduce")};
-  Function<Result(const void*, void*, Count, Type, ncclRedOp_t, Comm, cudaStream_t)> reducescatter{
-      library.require("ncclReduceScatter")};
-  Function<Result(const void*, void*, Count, Type, Comm, cudaStream_t)> allgather{
-      library.require("ncclAllGather")};
-  Function<Result(const void*, Count, Type, int, Comm, cudaStream_t)> send{
-      library.require("ncclSend")};
-  Function<Result(void*, Count, Type, int, Comm, cudaStream_t)> receive{
-      library.require("ncclRecv")};
+  Function<decltype(ncclGroupStart)> group_start{library.require("ncclGroupStart")};
+  Function<decltype(ncclGroupEnd)> group_end{library.require("ncclGroupEnd")};
+  Function<decltype(ncclAllReduce)> allreduce{library.require("ncclAllReduce")};
+  Function<decltype(ncclBroadcast)> broadcast{library.require("ncclBroadcast")};
+  Function<decltype(ncclReduce)> reduce{library.require("ncclReduce")};
+  Function<decltype(ncclReduceScatter)> reducescatter{library.require("ncclReduceScatter")};
+  Function<decltype(ncclAllGather)> allgather{library.require("ncclAllGather")};
+  Function<decltype(ncclSend)> send{library.require("ncclSend")};
+  Function<decltype(ncclRecv)> receive{library.require("ncclRecv")};
 
   // From 2.19 on.
   Function<Result(void**, std::size_t)> allocate{library.find("ncclMemAlloc")};
@@ -278,6 +251,8 @@ inline constexpr int kNcclSharedDevices = 23000;  ///< ranks that share a device
 [[nodiscard]] int nccl_version();
 /// "2.28.9" of a version's code.
 [[nodiscard]] std::string nccl_version_text(int code);
+/// "WHAT comes with NCCL 2.27.0, this library is 2.14.3".
+[[nodiscard]] std::string newer_nccl_text(std::string_view what, int needed);
 /// Why NCCL cannot be used in this process, or an empty text.
 [[nodiscard]] std::string nccl_problem();
 

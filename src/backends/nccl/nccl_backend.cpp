@@ -32,9 +32,7 @@ void let_ranks_share_devices(int rank) {
 void check_cta_policy(int policy) {
   const int needed = policy == 2 ? kNcclZeroCtas : kNcclWindows;
   if (nccl_version() >= needed) return;
-  throw usage_error(fmt::format("-x {}: this CTA policy comes with NCCL {}, this library is {}",
-                                policy, nccl_version_text(needed),
-                                nccl_version_text(nccl_version())));
+  throw usage_error(newer_nccl_text(fmt::format("-x {}: this CTA policy", policy), needed));
 }
 
 class NcclBackend final : public Backend {

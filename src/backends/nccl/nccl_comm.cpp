@@ -58,10 +58,6 @@ NcclConfig nccl_config(const ConnectOptions& options) {
 }
 
 NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) : blocking_(is_blocking()) {
-  connect(bootstrap, options);
-}
-
-void NcclComm::connect(Bootstrap& bootstrap, const ConnectOptions& options) {
   ncclUniqueId id{};
   ncclResult_t result = ncclSuccess;
   if (bootstrap.rank() == 0) result = nccl().get_unique_id(&id);
@@ -106,13 +102,18 @@ ncclResult_t NcclComm::state() const noexcept {
   return result == ncclSuccess ? state : result;
 }
 
-void NcclComm::settle(ncclResult_t result, Where where) {
+ncclResult_t NcclComm::wait_for(ncclResult_t result) const noexcept {
   // NCCL 2.28 to 2.30 call a window that is still in progress a success.
   if (result == ncclSuccess && !blocking_) result = state();
   while (result == ncclInProgress) {
     std::this_thread::yield();
     result = state();
   }
+  return result;
+}
+
+void NcclComm::settle(ncclResult_t result, Where where) {
+  result = wait_for(result);
   if (result != ncclSuccess) fail(result, where);
 }
 
@@ -121,14 +122,6 @@ void NcclComm::settle_operation(ncclResult_t result, Where where) {
     throw Error{Status::Unavailable, "NCCL refuses it: " + error_text(result)};
   }
   settle(result, where);
-}
-
-void NcclComm::wait_for(ncclResult_t result) const noexcept {
-  if (result == ncclSuccess && !blocking_) result = state();
-  while (result == ncclInProgress) {
-    std::this_thread::yield();
-    result = state();
-  }
 }
 
 void NcclComm::check_async(Where where) {

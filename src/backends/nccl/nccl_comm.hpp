@@ -29,13 +29,12 @@ class NcclComm {
   /// As settle, but an argument that NCCL refuses is Error (Unavailable) and leaves the
   /// communicator as it is.
   void settle_operation(ncclResult_t result, Where where = Where::here());
-  /// Waits while a call is in progress, whatever comes of it: for what may not throw.
-  void wait_for(ncclResult_t result) const noexcept;
+  /// Waits while a call is in progress; what came of it.
+  ncclResult_t wait_for(ncclResult_t result) const noexcept;
   /// Throws where an operation has failed behind our back.
   void check_async(Where where = Where::here());
 
  private:
-  void connect(Bootstrap& bootstrap, const ConnectOptions& options);
   [[nodiscard]] ncclResult_t state() const noexcept;
   [[nodiscard]] std::string error_text(ncclResult_t result) const;
   [[noreturn]] void fail(ncclResult_t result, Where where) const;

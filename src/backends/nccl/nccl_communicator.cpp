@@ -27,13 +27,6 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-Bytes total_device_memory() {
-  Bytes free = 0;
-  Bytes total = 0;
-  check_cuda(cuda().get_memory(&free, &total));
-  return total;
-}
-
 Bytes less(Bytes a, Bytes b) { return a > b ? a - b : 0; }
 
 bool is_small_float(DataType type) { return type == DataType::F8e4m3 || type == DataType::F8e5m2; }
@@ -48,27 +41,25 @@ NcclCommunicator::NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& o
       shares_device_(options.shares_devices),
       compute_capability_(attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
                           attribute(cudaDevAttrComputeCapabilityMinor)),
-      total_memory_(total_device_memory()),
+      total_memory_(device_memory_now().total),
       memory_(stream_.get()),
       stopwatch_(stream_.get()),
-      free_at_first_(free_device_memory_now()),
+      free_at_first_(device_memory_now().free),
       arena_([this](std::byte* block) { deregister(block); }),
       held_start_(stream_.get()),
       log_(options.observe_choice ? std::make_unique<NcclLog>(nccl().reread_log_settings)
                                   : nullptr),
       comm_(bootstrap, options),
-      free_when_connected_(free_device_memory_now()) {
+      free_when_connected_(device_memory_now().free) {
   if (log_) observe_transports();
 }
 
 /// From 2.22 on ranks connect at their first operation, so one is needed to see how.
 void NcclCommunicator::observe_transports() {
-  void* element = nullptr;
-  check_cuda(cuda().allocate(&element, sizeof(float)));
-  comm_.settle_operation(
-      nccl().allreduce(element, element, 1, ncclFloat, ncclSum, comm_.get(), stream_.get()));
+  const auto element = allocate_cuda_memory(sizeof(float));
+  comm_.settle_operation(nccl().allreduce(element.get(), element.get(), 1, ncclFloat, ncclSum,
+                                          comm_.get(), stream_.get()));
   wait();
-  check_cuda(cuda().release(element));
   log_->stop();
   transports_ = parse_nccl_transports(log_->text());
   transports_->switchable = log_->switchable();
@@ -83,15 +74,11 @@ NcclCommunicator::~NcclCommunicator() {
 }
 
 std::optional<std::string> NcclCommunicator::no_registration() const {
-  const auto needs = [](int version) {
-    return fmt::format("-R: it comes with NCCL {}, this library is {}", nccl_version_text(version),
-                       nccl_version_text(nccl_version()));
-  };
   if (registration_ == Registration::Local && !nccl().register_buffer) {
-    return needs(kNcclRegistration);
+    return newer_nccl_text("-R: it", kNcclRegistration);
   }
   if (registration_ == Registration::Symmetric && !nccl().register_window) {
-    return needs(kNcclWindows);
+    return newer_nccl_text("-R: it", kNcclWindows);
   }
   return std::nullopt;
 }
@@ -99,16 +86,11 @@ std::optional<std::string> NcclCommunicator::no_registration() const {
 std::optional<std::string> NcclCommunicator::unsupported(const Call& call) const {
   const NcclRoutine* routine = find_nccl_routine(call.collective->name);
   if (routine == nullptr) return fmt::format("NCCL has no {}", call.collective->title);
-  if (call.in_place && !routine->in_place) {
-    return std::string(kOverwrites);
-  }
+  if (call.in_place && !routine->in_place) return std::string(kOverwrites);
   if (auto reason = no_registration()) return reason;
   if (!is_small_float(call.type)) return std::nullopt;
   const std::string_view name = info(call.type).name;
-  if (nccl_version() < kNcclSmallFloats) {
-    return fmt::format("{} comes with NCCL {}, this library is {}", name,
-                       nccl_version_text(kNcclSmallFloats), nccl_version_text(nccl_version()));
-  }
+  if (nccl_version() < kNcclSmallFloats) return newer_nccl_text(name, kNcclSmallFloats);
   if (call.collective->reduces && compute_capability_ < kSmallFloatsFrom) {
     return fmt::format("{} needs compute capability 9.0, this device has {}.{}", name,
                        compute_capability_ / 10, compute_capability_ % 10);
@@ -130,7 +112,7 @@ Bytes NcclCommunicator::temporary_bytes(const Call& /*call*/) const {
 }
 
 std::optional<Bytes> NcclCommunicator::free_device_memory() const {
-  return free_device_memory_now();
+  return device_memory_now().free;
 }
 
 std::optional<DeviceMemoryUse> NcclCommunicator::device_memory_use() const {
@@ -146,7 +128,7 @@ Bytes NcclCommunicator::device_cache() const {
 /// On a shared device the memory may be another rank's.
 Bytes NcclCommunicator::library_growth() const {
   if (shares_device_) return 0;
-  return less(less(free_when_connected_, free_device_memory_now()), arena_.taken());
+  return less(less(free_when_connected_, device_memory_now().free), arena_.taken());
 }
 
 Buffer NcclCommunicator::allocate(Bytes bytes) {

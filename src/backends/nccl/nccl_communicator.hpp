@@ -68,7 +68,7 @@ class NcclCommunicator final : public Communicator {
   int compute_capability_ = 0;  // ten times the major one, plus the minor
   Bytes total_memory_ = 0;
   Bytes most_allocated_ = 0;
-  CudaStream stream_;
+  CudaOwned<cudaStream_t> stream_ = make_cuda_stream();
   DeviceMemory memory_;
   EventStopwatch stopwatch_;
   Bytes free_at_first_;  // before NCCL took anything

@@ -45,29 +45,29 @@ std::optional<int> number(View text) {
   return result.ec == std::errc{} ? std::optional{value} : std::nullopt;
 }
 
-/// The name that NCCL_ALGO and NCCL_PROTO know, of the log's number (until 2.23) or upper-case
-/// name. The numbers mean the same in all versions that log them.
+/// What the log calls it from 2.24 on, and the name that NCCL_ALGO and NCCL_PROTO know. Until 2.23
+/// the log has its number, which is its index here in all versions.
 struct Spelling {
-  View number;
   View logged;
   View name;
 };
-constexpr std::array<Spelling, 7> kAlgorithms{{{"0", "TREE", "Tree"},
-                                               {"1", "RING", "Ring"},
-                                               {"2", "COLLNET_DIRECT", "CollNetDirect"},
-                                               {"3", "COLLNET_CHAIN", "CollNetChain"},
-                                               {"4", "NVLS", "NVLS"},
-                                               {"5", "NVLS_TREE", "NVLSTree"},
-                                               {"6", "PAT", "PAT"}}};
+constexpr std::array<Spelling, 7> kAlgorithms{{{"TREE", "Tree"},
+                                               {"RING", "Ring"},
+                                               {"COLLNET_DIRECT", "CollNetDirect"},
+                                               {"COLLNET_CHAIN", "CollNetChain"},
+                                               {"NVLS", "NVLS"},
+                                               {"NVLS_TREE", "NVLSTree"},
+                                               {"PAT", "PAT"}}};
 constexpr std::array<Spelling, 3> kProtocols{
-    {{"0", "LL", "LL"}, {"1", "LL128", "LL128"}, {"2", "SIMPLE", "Simple"}}};
+    {{"LL", "LL"}, {"LL128", "LL128"}, {"SIMPLE", "Simple"}}};
 
 /// Empty for "Unknown" and numbers without a name; a name of a later NCCL stays as it is.
 std::string name_of(View word, std::span<const Spelling> known) {
-  for (const Spelling& one : known) {
-    if (word == one.number || word == one.logged) return std::string(one.name);
+  const auto index = number(word);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (word == known[i].logged || index == static_cast<int>(i)) return std::string(known[i].name);
   }
-  return word == "Unknown" || number(word) ? std::string() : std::string(word);
+  return word == "Unknown" || index ? std::string() : std::string(word);
 }
 
 /// Of "channel{Lo..Hi}={0..15}".
@@ -80,12 +80,6 @@ std::optional<int> channels_of(View text) {
   return low && high ? std::optional{*high - *low + 1} : std::nullopt;
 }
 
-/// "AGxLLMC_R" of "AllReduce_AGxLLMC_R".
-std::string kernel_of(View text) {
-  const View kernel = word_after(text, "Kernel ");
-  return std::string(kernel.substr(kernel.find('_') + 1));
-}
-
 /// Of the text behind "Bytes -> " in a line of which `kind` is the text before.
 std::optional<LibraryChoice> choice_of(View kind, View chosen) {
   if (chosen.starts_with("Algo ")) {
@@ -95,15 +89,14 @@ std::optional<LibraryChoice> choice_of(View kind, View chosen) {
     return choice.algorithm.empty() ? std::nullopt : std::optional{choice};
   }
   if (kind.find("[Symmetric]") != View::npos) {
+    const View kernel = word_after(chosen, "Kernel ");  // "AllReduce_AGxLLMC_R"
     return LibraryChoice{.algorithm = "Symmetric",
-                         .protocol = kernel_of(chosen),
+                         .protocol = std::string(kernel.substr(kernel.find('_') + 1)),
                          .channels = number(word_after(chosen, "nchannels "))};
   }
   if (kind.find("[Copy Engine]") != View::npos) return LibraryChoice{.algorithm = "CopyEngine"};
-  if (kind.find("[Hierarchical CE]") != View::npos) {
-    return LibraryChoice{.algorithm = "HierarchicalCE"};
-  }
-  return std::nullopt;
+  if (kind.find("[Hierarchical CE]") == View::npos) return std::nullopt;
+  return LibraryChoice{.algorithm = "HierarchicalCE"};
 }
 
 /// The kind of a connection: "P2P/CUMEM" of "P2P/CUMEM/read", "SHM" of "SHM/direct/direct".
@@ -128,13 +121,6 @@ void add_channels(View message, LibraryTransports& transports) {
   }
   copy_text(join(parts, ", "), transports.channels);
   transports.known = true;
-}
-
-constexpr std::array<const char*, 3> kNames{"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"};
-
-std::optional<std::string> users_value(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 bool equals(const char* value, const char* word) { return strcasecmp(value, word) == 0; }
@@ -186,17 +172,15 @@ std::optional<std::string> nccl_log_conflict(
 }
 
 NcclLog::NcclLog(LibraryFunction<void()> reset) : reset_(reset) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    settings_.at(i) = {.name = kNames.at(i), .users = users_value(kNames.at(i))};
+  for (Setting& setting : settings_) {
+    const char* value = std::getenv(setting.name);
+    if (value != nullptr) setting.users = value;
   }
   file_ = memfd_create("nccl-log", MFD_CLOEXEC);
   if (file_ < 0) throw system_failure("--nccl-choice: no memory file for NCCL's log", errno);
-  if (!switchable() && settings_[0].users) return;  // it could not be given back to the user
-  // All variables are made before NCCL has threads: later their values change, not their places.
-  const std::string path = fmt::format("/proc/self/fd/{}", file_);
-  set({"INFO", switchable() ? "INIT,TUNING" : "INIT", path});
-  on_ = true;
-  if (switchable()) reset_();
+  // Without a switch it could not be given back to the user. All variables are made before NCCL has
+  // threads: later their values change, not their places.
+  if (switchable() || !settings_[0].users) switch_on();
 }
 
 NcclLog::~NcclLog() {
@@ -207,12 +191,15 @@ NcclLog::~NcclLog() {
   close(file_);
 }
 
+void NcclLog::switch_on() {
+  on_ = true;
+  set({"INFO", switchable() ? "INIT,TUNING" : "INIT", fmt::format("/proc/self/fd/{}", file_)});
+}
+
 void NcclLog::start() {
   if (!switchable() || on_) return;
   (void)ftruncate(file_, 0);
-  set({"INFO", "INIT,TUNING", fmt::format("/proc/self/fd/{}", file_)});
-  on_ = true;
-  reset_();
+  switch_on();
 }
 
 /// VERSION is the lowest level that every NCCL knows; it logs nothing once ranks are connected.
@@ -222,7 +209,6 @@ void NcclLog::stop() {
   pass_on_warnings();
   set({settings_[0].users.value_or("VERSION"), settings_[1].users.value_or("INIT,BOOTSTRAP,ENV"),
        settings_[2].users.value_or("")});
-  reset_();
 }
 
 std::string NcclLog::text() const {
@@ -239,6 +225,7 @@ void NcclLog::set(const std::array<std::string, 3>& values) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
     setenv(settings_.at(i).name, values.at(i).c_str(), 1);
   }
+  if (switchable()) reset_();
 }
 
 /// What NCCL would have printed by itself had the user's level been in force.

@@ -48,16 +48,19 @@ class NcclLog {
   /// A variable of NCCL's and what the user has set it to.
   struct Setting {
     const char* name = "";
-    std::optional<std::string> users;
+    std::optional<std::string> users{};
   };
 
+  void switch_on();
+  /// Sets the variables; NCCL reads them again where it can.
   void set(const std::array<std::string, 3>& values) const;
   void pass_on_warnings() const;
 
   LibraryFunction<void()> reset_;
   int file_ = -1;  // in memory: nothing stays behind, however the process ends
   bool on_ = false;
-  std::array<Setting, 3> settings_;  // level, subsystems, file
+  std::array<Setting, 3> settings_{
+      {{.name = "NCCL_DEBUG"}, {.name = "NCCL_DEBUG_SUBSYS"}, {.name = "NCCL_DEBUG_FILE"}}};
 };
 
 }  // namespace busbar

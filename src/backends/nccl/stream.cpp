@@ -7,31 +7,36 @@ namespace busbar {
 
 void EventStopwatch::reset(std::size_t laps) {
   // One more than laps, as a lap ends where the next begins: nothing is created between the two.
-  while (events_.size() < laps + 1) events_.emplace_back();
+  while (events_.size() < laps + 1) add_event();
   used_ = 0;
-  laps_.clear();
-  laps_.reserve(laps);
+  ends_.clear();
+  ends_.reserve(laps);
   intervals_.clear();
 }
 
-std::size_t EventStopwatch::mark() {
-  if (used_ == events_.size()) events_.emplace_back();
+void EventStopwatch::add_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cuda().create_event(&event));
+  events_.emplace_back(event);
+}
+
+void EventStopwatch::mark() {
+  if (used_ == events_.size()) add_event();  // where not every lap begins at the end of one
   check_cuda(cuda().record_event(events_[used_].get(), stream_));
-  return used_++;
+  ++used_;
 }
 
 void EventStopwatch::lap() {
-  const std::size_t now = mark();
-  laps_.emplace_back(last_, now);
-  last_ = now;
+  ends_.push_back(used_);
+  mark();
 }
 
 const std::vector<Seconds>& EventStopwatch::intervals() {
   constexpr double kMillisecond = 1e-3;
-  for (std::size_t i = intervals_.size(); i < laps_.size(); ++i) {
+  for (std::size_t i = intervals_.size(); i < ends_.size(); ++i) {
     float milliseconds = 0;
-    check_cuda(cuda().get_elapsed_ms(&milliseconds, events_[laps_[i].first].get(),
-                                     events_[laps_[i].second].get()));
+    check_cuda(
+        cuda().get_elapsed_ms(&milliseconds, events_[ends_[i] - 1].get(), events_[ends_[i]].get()));
     intervals_.emplace_back(milliseconds * kMillisecond);
   }
   return intervals_;

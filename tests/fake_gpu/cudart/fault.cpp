@@ -2,9 +2,10 @@
 #include "tests/fake_gpu/cudart/fault.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <dlfcn.h>
 #include <iterator>
+#include <regex>
+#include <sstream>
 #include <stdexcept>
 #include <stdlib.h>
 #include <utility>
@@ -20,22 +21,6 @@ constexpr std::pair<std::string_view, FaultKind> kKinds[] = {
     {"fail", FaultKind::Fail},   {"async", FaultKind::Async}, {"hang", FaultKind::Hang},
     {"wrong", FaultKind::Wrong}, {"oom", FaultKind::Oom},     {"lost", FaultKind::Lost},
     {"gone", FaultKind::Gone},   {"slow", FaultKind::Slow}};
-
-FaultKind parse_kind(std::string_view word) {
-  for (const auto& [name, kind] : kKinds) {
-    if (name == word) return kind;
-  }
-  throw std::invalid_argument("kinds are fail, async, hang, wrong, oom, lost, gone, slow");
-}
-
-int parse_number(std::string_view word, int least) {
-  int number = 0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (status != std::errc{} || end != word.data() + word.size() || number < least) {
-    throw std::invalid_argument("not a number: " + std::string(word));
-  }
-  return number;
-}
 
 /// The program may have opened the libraries for itself only: RTLD_DEFAULT does not see them.
 void* find_function(const std::string& function) {
@@ -61,24 +46,20 @@ bool is_counted(const std::string& function) {
   return find_function(function) != nullptr;
 }
 
-Fault parse_fault(std::string_view text) {
-  const std::size_t first = text.find(':');
-  const std::size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
-  const std::size_t at = text.rfind('@');
-  if (second == std::string_view::npos || at == std::string_view::npos || at < second)
-    throw std::invalid_argument("a fault is KIND:FUNCTION:NTH@RANK");
-  Fault fault;
-  const std::string_view kind = text.substr(0, first);
-  const std::size_t equals = kind.find('=');
-  fault.kind = parse_kind(kind.substr(0, equals));
-  if (equals != std::string_view::npos) {
-    if (fault.kind != FaultKind::Slow) throw std::invalid_argument("seconds are for slow");
-    fault.seconds = parse_number(kind.substr(equals + 1), 1);
-  }
-  fault.function = std::string(text.substr(first + 1, second - first - 1));
-  fault.nth = parse_number(text.substr(second + 1, at - second - 1), 1);
-  const std::string_view rank = text.substr(at + 1);
-  fault.rank = rank == "*" ? -1 : parse_number(rank, 0);
+Fault parse_fault(const std::string& text) {
+  static const std::regex kFault(R"((\w+)(?:=([1-9]\d*))?:(\w+):([1-9]\d*)@(\d+|\*))");
+  std::smatch part;
+  if (!std::regex_match(text, part, kFault))
+    throw std::invalid_argument("a fault is KIND:FUNCTION:NTH@RANK, or slow=SECONDS:...");
+  const auto* known = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                   [&](const auto& kind) { return kind.first == part.str(1); });
+  if (known == std::end(kKinds))
+    throw std::invalid_argument("kinds are fail, async, hang, wrong, oom, lost, gone, slow");
+  Fault fault{.kind = known->second, .function = part.str(3), .nth = std::stoi(part.str(4))};
+  if (part[2].matched) fault.seconds = std::stoi(part.str(2));
+  if (part.str(5) != "*") fault.rank = std::stoi(part.str(5));
+  if (part[2].matched && fault.kind != FaultKind::Slow)
+    throw std::invalid_argument("seconds are for slow");
   if (!is_counted(fault.function)) throw std::invalid_argument("no function " + fault.function);
   if (fault.kind == FaultKind::Async && fault.function.rfind("nccl", 0) != 0)
     throw std::invalid_argument("async is for functions of NCCL");
@@ -89,6 +70,7 @@ Fault parse_fault(std::string_view text) {
   return fault;
 }
 
+/// FAKE_GPU_FAULT's faults of this rank.
 std::vector<Fault> load() {
   const char* text = ::getenv("FAKE_GPU_FAULT");
   if (text == nullptr) return {};
@@ -97,27 +79,19 @@ std::vector<Fault> load() {
   const int rank = rank_text == nullptr ? 0 : std::atoi(rank_text);
   std::vector<Fault> mine;
   try {
-    for (Fault& fault : parse_faults(text)) {
-      if (fault.rank == -1 || fault.rank == rank) mine.push_back(std::move(fault));
+    if (std::string(text).ends_with(',')) throw std::invalid_argument("a comma at the end");
+    std::istringstream faults{std::string(text)};
+    for (std::string one; std::getline(faults, one, ',');) {
+      const Fault fault = parse_fault(one);
+      if (fault.rank == -1 || fault.rank == rank) mine.push_back(fault);
     }
-  } catch (const std::invalid_argument& error) {
+  } catch (const std::logic_error& error) {
     die(std::string("FAKE_GPU_FAULT=") + text + ": " + error.what());
   }
   return mine;
 }
 
 }  // namespace
-
-std::vector<Fault> parse_faults(std::string_view text) {
-  std::vector<Fault> faults;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    faults.push_back(parse_fault(text.substr(0, comma)));
-    if (comma == text.size() - 1) throw std::invalid_argument("a comma at the end");
-    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
-  }
-  return faults;
-}
 
 FaultKind FaultPlan::count_call(const char* function) {
   if (faults_.empty()) return FaultKind::None;

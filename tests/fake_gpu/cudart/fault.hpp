@@ -21,10 +21,6 @@ struct Fault {
   double seconds = 1;
 };
 
-/// The faults of `KIND[=SECONDS]:FUNCTION:NTH@RANK,...`; throws std::invalid_argument where it is
-/// malformed.
-[[nodiscard]] std::vector<Fault> parse_faults(std::string_view text);
-
 /// FAKE_GPU_FAULT for this process, and how often each function was called.
 class FaultPlan {
  public:

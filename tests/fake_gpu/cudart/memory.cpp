@@ -19,13 +19,16 @@ constexpr int kSlots = 256;
 constexpr int kGpus = 64;
 constexpr off_t kWholeLedger = 1 << 20;
 
-struct flock byte_lock(short type, off_t at) {
+/// Locks, unlocks or looks at (F_OFD_GETLK) a byte of the ledger; `type` then has what is there.
+bool lock_byte(int file, int command, short* type, off_t at) {
   struct flock lock {};
-  lock.l_type = type;
+  lock.l_type = *type;
   lock.l_whence = SEEK_SET;
   lock.l_start = at;
   lock.l_len = 1;
-  return lock;
+  const bool done = ::fcntl(file, command, &lock) == 0;
+  *type = lock.l_type;
+  return done;
 }
 
 constexpr int kJunk = 0xCB;
@@ -37,19 +40,77 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-void* map_pages(std::size_t bytes, int protection) {
-  void* pages =
-      ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) die("the host has no memory left");
-  return pages;
+constexpr std::size_t kRegionBytes = std::size_t{64} << 30;
+
+void* map_region(int protection, int flags, int file) {
+  void* start = ::mmap(nullptr, kRegionBytes, protection, flags | MAP_NORESERVE, file, 0);
+  if (start == MAP_FAILED) die(std::string("no address space: ") + std::strerror(errno));
+  ::madvise(start, kRegionBytes, MADV_DONTDUMP);
+  return start;
 }
 
-Pages make_pages(std::size_t bytes) {
-  auto* start = static_cast<unsigned char*>(map_pages(bytes, PROT_READ | PROT_WRITE));
-  return {start, [bytes](unsigned char* pages) { ::munmap(pages, bytes); }};
+int make_file() {
+  const int file = ::memfd_create("fake-gpu", MFD_CLOEXEC);
+  if (file < 0 || ::ftruncate(file, kRegionBytes) != 0)
+    die(std::string("no memory file: ") + std::strerror(errno));
+  return file;
+}
+
+/// Never destroyed: pages are given back until the process is gone.
+struct Contents {
+  int file = make_file();
+  unsigned char* start =
+      static_cast<unsigned char*>(map_region(PROT_READ | PROT_WRITE, MAP_SHARED, file));
+  std::mutex mutex;
+  Region region{start};
+};
+
+Contents& contents() {
+  static auto* const kContents = new Contents;
+  return *kContents;
+}
+
+/// Fresh memory, every byte of which is `content`.
+Pages make_pages(std::size_t bytes, int content) {
+  const std::size_t whole = round_up(bytes, kPage);
+  const std::lock_guard guard(contents().mutex);
+  auto* start = reinterpret_cast<unsigned char*>(contents().region.take(whole));
+  std::memset(start, content, whole);
+  return {start, [whole](unsigned char* pages) {
+            ::madvise(pages, whole, MADV_REMOVE);
+            const std::lock_guard again(contents().mutex);
+            contents().region.give(address(pages), whole);
+          }};
 }
 
 }  // namespace
+
+SharedContents own_contents() { return {::getpid(), contents().file}; }
+unsigned char* contents_start() { return contents().start; }
+
+const unsigned char* map_contents(const SharedContents& other) {
+  const std::string path =
+      "/proc/" + std::to_string(other.process) + "/fd/" + std::to_string(other.file);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* start = map_region(PROT_READ, MAP_SHARED, file);
+  ::close(file);
+  return static_cast<const unsigned char*>(start);
+}
+
+void unmap_contents(const unsigned char* start) {
+  ::munmap(const_cast<unsigned char*>(start), kRegionBytes);
+}
+
+Region::Region(void* begin)
+    : unused_(round_up(address(begin), kGranule)), end_(address(begin) + kRegionBytes) {}
+
+std::uintptr_t Region::take(std::size_t bytes) {
+  std::set<std::uintptr_t>& freed = free_[bytes];
+  if (!freed.empty()) return freed.extract(freed.begin()).value();
+  if (bytes > end_ - unused_) die("a process has no more than 64 GiB of device memory");
+  return std::exchange(unused_, unused_ + bytes);
+}
 
 struct Ledger::Slot {
   std::array<std::uint64_t, kGpus> bytes;
@@ -59,14 +120,14 @@ struct Ledger::Slot {
 class Ledger::Locked {
  public:
   explicit Locked(Ledger& ledger) : guard_(ledger.mutex_), file_(ledger.file_) {
-    struct flock lock = byte_lock(F_WRLCK, kWholeLedger);
-    while (::fcntl(file_, F_OFD_SETLKW, &lock) != 0) {
+    short type = F_WRLCK;
+    while (!lock_byte(file_, F_OFD_SETLKW, &type, kWholeLedger)) {
       if (errno != EINTR) die(std::string("ledger: ") + std::strerror(errno));
     }
   }
   ~Locked() {
-    struct flock lock = byte_lock(F_UNLCK, kWholeLedger);
-    static_cast<void>(::fcntl(file_, F_OFD_SETLK, &lock));
+    short type = F_UNLCK;
+    static_cast<void>(lock_byte(file_, F_OFD_SETLK, &type, kWholeLedger));
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
@@ -86,8 +147,8 @@ Ledger::Ledger(const std::string& path) {
   slots_ = static_cast<Slot*>(mapped);
   const Locked locked(*this);
   for (int slot = 0; slot < kSlots && mine_ < 0; ++slot) {
-    struct flock lock = byte_lock(F_WRLCK, slot);
-    if (::fcntl(file_, F_OFD_SETLK, &lock) == 0) mine_ = slot;
+    short type = F_WRLCK;
+    if (lock_byte(file_, F_OFD_SETLK, &type, slot)) mine_ = slot;
   }
   if (mine_ < 0) die(path + ": more than 256 processes on one machine");
   slots_[mine_] = {};
@@ -95,8 +156,8 @@ Ledger::Ledger(const std::string& path) {
 
 bool Ledger::is_alive(int slot) const {
   if (slot == mine_) return true;
-  struct flock lock = byte_lock(F_WRLCK, slot);
-  return ::fcntl(file_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  short type = F_WRLCK;
+  return lock_byte(file_, F_OFD_GETLK, &type, slot) && type != F_UNLCK;
 }
 
 std::uint64_t Ledger::sum(int gpu) {
@@ -136,35 +197,32 @@ Ledger& ledger() {
   return *kLedger;
 }
 
-const Memory::Block* Memory::find(const Blocks& blocks, std::uintptr_t at) {
+Memory::Blocks::const_iterator Memory::find(const Blocks& blocks, std::uintptr_t at) {
   auto after = blocks.upper_bound(at);
-  if (after == blocks.begin()) return nullptr;
+  if (after == blocks.begin()) return blocks.end();
   --after;
-  return at - after->first <= after->second.bytes ? &after->second : nullptr;
+  return at - after->first <= after->second.reserved ? after : blocks.end();
 }
 
-std::uintptr_t Memory::reserve(std::size_t bytes) {
-  constexpr std::size_t kAtOnce = std::size_t{64} << 30;
-  std::set<std::uintptr_t>& ranges = free_ranges_[bytes];
-  if (!ranges.empty()) return ranges.extract(ranges.begin()).value();
-  if (bytes > unused_bytes_) {
-    unused_ = round_up(address(map_pages(kAtOnce + kGranule, PROT_NONE)), kGranule);
-    unused_bytes_ = kAtOnce;
-  }
-  unused_bytes_ -= bytes;
-  return std::exchange(unused_, unused_ + bytes);
+unsigned char* Memory::contents(const Blocks& blocks, const void* user, std::size_t bytes) {
+  const auto at = find(blocks, address(user));
+  if (at == blocks.end()) return nullptr;
+  const std::size_t offset = address(user) - at->first;
+  const Block& block = at->second;
+  if (offset > block.bytes || bytes > block.bytes - offset) return nullptr;
+  return block.pages.get() + offset;
 }
+
+Memory::Memory() : addresses_(map_region(PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1)) {}
 
 bool Memory::allocate(int device, std::size_t bytes, void** user, MemoryKind kind) {
   const Gpu& owner = gpu(device);
   if (bytes > owner.memory_bytes) return false;
   const std::size_t reserved = round_up(bytes, kGranule);
   if (!ledger().take(owner.place, reserved, owner.memory_bytes)) return false;
-  const std::size_t used = round_up(bytes, kPage);
-  Pages pages = make_pages(used);
-  std::memset(pages.get(), kJunk, used);
+  Pages pages = make_pages(bytes, kJunk);
   const std::lock_guard guard(mutex_);
-  const std::uintptr_t start = reserve(reserved);
+  const std::uintptr_t start = addresses_.take(reserved);
   device_[start] = {bytes, reserved, std::move(pages), device, kind};
   *user = reinterpret_cast<void*>(start);
   return true;
@@ -178,7 +236,7 @@ bool Memory::release(void* user) {
     if (found == device_.end()) return false;
     block = found->second;
     device_.erase(found);
-    free_ranges_[block.reserved].insert(address(user));
+    addresses_.give(address(user), block.reserved);
   }
   ledger().give(gpu(block.device).place, block.reserved);
   return true;
@@ -186,9 +244,9 @@ bool Memory::release(void* user) {
 
 std::optional<Allocation> Memory::allocation(const void* user) const {
   const std::lock_guard guard(mutex_);
-  auto after = device_.upper_bound(address(user));
-  if (after == device_.begin()) return std::nullopt;
-  const auto& [start, block] = *--after;
+  const auto at = find(device_, address(user));
+  if (at == device_.end()) return std::nullopt;
+  const auto& [start, block] = *at;
   const std::size_t bytes = block.kind == MemoryKind::Virtual ? block.reserved : block.bytes;
   if (address(user) - start >= bytes) return std::nullopt;
   return Allocation{start, bytes, block.kind, block.pages};
@@ -196,8 +254,9 @@ std::optional<Allocation> Memory::allocation(const void* user) const {
 
 int Memory::device_of(const void* user) const {
   const std::lock_guard guard(mutex_);
-  const Block* block = find(device_, address(user));
-  return block == nullptr ? -1 : block->device;
+  const auto at = find(device_, address(user));
+  const bool inside = at != device_.end() && address(user) - at->first <= at->second.bytes;
+  return inside ? at->second.device : -1;
 }
 
 bool Memory::is_start(const void* user) const {
@@ -207,21 +266,14 @@ bool Memory::is_start(const void* user) const {
 
 unsigned char* Memory::contents(const void* user, std::size_t bytes) const {
   const std::lock_guard guard(mutex_);
-  auto after = device_.upper_bound(address(user));
-  if (after == device_.begin()) return nullptr;
-  --after;
-  const std::size_t offset = address(user) - after->first;
-  const Block& block = after->second;
-  if (offset > block.bytes || bytes > block.bytes - offset) return nullptr;
-  return block.pages.get() + offset;
+  return contents(device_, user, bytes);
 }
 
-bool Memory::allocate_pinned(std::size_t bytes, void** user) {
-  const Pages pages = make_pages(round_up(bytes, kPage));
+void Memory::allocate_pinned(std::size_t bytes, void** user) {
+  const Pages pages = make_pages(bytes, 0);
   const std::lock_guard guard(mutex_);
-  pinned_[address(pages.get())] = {.bytes = bytes, .pages = pages};
+  pinned_[address(pages.get())] = {.bytes = bytes, .reserved = bytes, .pages = pages};
   *user = pages.get();
-  return true;
 }
 
 bool Memory::release_pinned(void* user) {
@@ -231,8 +283,7 @@ bool Memory::release_pinned(void* user) {
 
 bool Memory::is_pinned(const void* user, std::size_t bytes) const {
   const std::lock_guard guard(mutex_);
-  const Block* block = find(pinned_, address(user));
-  return block != nullptr && address(user) - address(block->pages.get()) + bytes <= block->bytes;
+  return contents(pinned_, user, bytes) != nullptr;
 }
 
 }  // namespace fake_gpu

@@ -45,6 +45,33 @@ class Ledger {
 /// Physical memory, which lives as long as anyone knows it, whatever its address shows by then.
 using Pages = std::shared_ptr<unsigned char>;
 
+/// A process's memory in the eyes of another: the contents of all devices lie in one file in
+/// memory, of the same size for all, which whoever knows its number may map.
+struct SharedContents {
+  int process = 0;
+  int file = -1;
+};
+[[nodiscard]] SharedContents own_contents();
+/// Where the file is mapped in this process: an offset in it says what a pointer does elsewhere.
+[[nodiscard]] unsigned char* contents_start();
+/// Maps another process's contents to be read; null where it is gone.
+[[nodiscard]] const unsigned char* map_contents(const SharedContents& other);
+void unmap_contents(const unsigned char* start);
+
+/// Address space that is given out in parts.
+class Region {
+ public:
+  explicit Region(void* begin);
+  /// The lowest part of this size that is free again, as CUDA gives them, else one never used.
+  [[nodiscard]] std::uintptr_t take(std::size_t bytes);
+  void give(std::uintptr_t begin, std::size_t bytes) { free_[bytes].insert(begin); }
+
+ private:
+  std::map<std::size_t, std::set<std::uintptr_t>> free_;
+  std::uintptr_t unused_;
+  std::uintptr_t end_;
+};
+
 /// What CUDA gives device memory in.
 constexpr std::size_t kGranule = 2 << 20;
 
@@ -68,6 +95,7 @@ struct Allocation {
 /// remembered as such.
 class Memory {
  public:
+  Memory();
   /// False where the GPU has not that much left; fresh memory is full of junk.
   [[nodiscard]] bool allocate(int device, std::size_t bytes, void** user,
                               MemoryKind kind = MemoryKind::Plain);
@@ -80,7 +108,7 @@ class Memory {
   [[nodiscard]] unsigned char* contents(const void* user, std::size_t bytes) const;
   [[nodiscard]] std::optional<Allocation> allocation(const void* user) const;
 
-  [[nodiscard]] bool allocate_pinned(std::size_t bytes, void** user);
+  void allocate_pinned(std::size_t bytes, void** user);
   [[nodiscard]] bool release_pinned(void* user);
   [[nodiscard]] bool is_pinned(const void* user, std::size_t bytes) const;
 
@@ -95,17 +123,14 @@ class Memory {
   };
   using Blocks = std::map<std::uintptr_t, Block>;
 
-  [[nodiscard]] static const Block* find(const Blocks& blocks, std::uintptr_t at);
-  /// The lowest free range of this size, as CUDA gives them.
-  [[nodiscard]] std::uintptr_t reserve(std::size_t bytes);
+  [[nodiscard]] static Blocks::const_iterator find(const Blocks& blocks, std::uintptr_t at);
+  [[nodiscard]] static unsigned char* contents(const Blocks& blocks, const void* user,
+                                               std::size_t bytes);
 
   mutable std::mutex mutex_;
   Blocks device_;
   Blocks pinned_;
-  std::map<std::size_t, std::set<std::uintptr_t>> free_ranges_;
-  /// Addresses that were never used.
-  std::uintptr_t unused_ = 0;
-  std::size_t unused_bytes_ = 0;
+  Region addresses_;
 };
 
 }  // namespace fake_gpu

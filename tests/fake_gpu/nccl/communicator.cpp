@@ -50,55 +50,63 @@ Communicator::Communicator(std::string name, int ranks, int rank, int device,
 }
 
 Communicator::~Communicator() {
+  for (const Peer& peer : peers_) {
+    if (peer.contents != contents_start()) unmap_contents(peer.contents);
+  }
   if (has_memory_) ledger().give(gpu(device_).place, machine().nccl_bytes);
 }
 
-int Communicator::least_compute_capability() {
-  int least = segment_->cell(0).compute_capability;
-  for (int other = 1; other < ranks_; ++other) {
-    least = std::min(least, segment_->cell(other).compute_capability);
-  }
+int Communicator::least_compute_capability() const {
+  int least = peers_.front().compute_capability;
+  for (const Peer& peer : peers_) least = std::min(least, peer.compute_capability);
   return least;
 }
 
 void Communicator::start(bool hang) {
-  segment_ = std::make_unique<Segment>(name_, ranks_);
+  segment_ = std::make_unique<Segment>(name_, rank_, ranks_);
   std::thread([self = shared_from_this(), hang] {
     if (hang) self->park();
-    const ncclResult_t met = hang ? ncclInternalError : self->meet();
+    const ncclResult_t met = hang ? ncclInternalError : self->connect_ranks();
     if (hang) self->segment_->remove_name();
     if (met == ncclSuccess) log_init(*self);
     self->state_.store(met);
   }).detach();
 }
 
-ncclResult_t Communicator::meet() {
+ncclResult_t Communicator::connect_ranks() {
   if (!segment_->agrees()) return invalid("the ranks name different numbers of ranks");
-  RankCell& mine = segment_->cell(rank_);
-  if (mine.present.load() == 0) {
-    mine.host_hash = host_hash();
-    mine.bus_id = gpu(device_).bus_id();
-    mine.compute_capability = 10 * gpu(device_).major + gpu(device_).minor;
-  }
-  if (!segment_->attach(rank_))
+  if (!segment_->attach())
     return refuse(ncclInvalidUsage, "rank " + std::to_string(rank_) + " is there twice");
-  while (!segment_->is_complete()) {
-    if (aborted_.load() != 0) {
-      segment_->remove_name();
-      return ncclInternalError;
-    }
-    const std::uint32_t seen = mine.bell.load();
-    if (!segment_->is_complete()) segment_->sleep(rank_, seen);
-  }
+  const bool all = segment_->wait(aborted_, [this] { return segment_->is_complete(); });
   segment_->remove_name();
-  return check_gpus();
+  const Gpu& own = gpu(device_);
+  const SharedContents contents = own_contents();
+  std::vector<Note> notes;
+  if (!all ||
+      !meet(Line::Calls,
+            {host_hash(), own.bus_id(), static_cast<std::uint64_t>(10 * own.major + own.minor),
+             static_cast<std::uint64_t>(contents.process) << 32 |
+                 static_cast<unsigned>(contents.file)},
+            &notes)) {
+    return ncclInternalError;
+  }
+  for (const Note& note : notes) {
+    const SharedContents theirs{static_cast<int>(note[3] >> 32), static_cast<int>(note[3])};
+    const bool is_own = theirs.process == contents.process;
+    peers_.push_back({note[0], note[1], static_cast<int>(note[2]),
+                      is_own ? contents_start() : map_contents(theirs)});
+    if (peers_.back().contents == nullptr)
+      return refuse(ncclSystemError, "a rank's memory cannot be mapped");
+  }
+  // Nobody ends before all have mapped its memory.
+  return meet(Line::Calls, {}, &notes) ? check_gpus() : ncclInternalError;
 }
 
-ncclResult_t Communicator::check_gpus() {
+ncclResult_t Communicator::check_gpus() const {
   if (nccl_version() >= 23000 && variable("NCCL_MULTI_RANK_GPU_ENABLE") == 1) return ncclSuccess;
-  const RankCell& mine = segment_->cell(rank_);
+  const Peer& mine = peers_[static_cast<std::size_t>(rank_)];
   for (int other = 0; other < ranks_; ++other) {
-    const RankCell& theirs = segment_->cell(other);
+    const Peer& theirs = peers_[static_cast<std::size_t>(other)];
     if (other != rank_ && theirs.host_hash == mine.host_hash && theirs.bus_id == mine.bus_id)
       return refuse(ncclInvalidUsage, duplicate_text(rank_, other, mine.bus_id));
   }
@@ -145,11 +153,6 @@ ncclResult_t Communicator::flush() {
   return ncclUnhandledCudaError;
 }
 
-void Communicator::finalize() {
-  state_.store(ncclInProgress);
-  std::thread([self = shared_from_this()] { self->state_.store(self->flush()); }).detach();
-}
-
 void Communicator::ask_to_end() {
   aborted_.store(1);
   segment_->ring(rank_);
@@ -167,18 +170,6 @@ Ticket Communicator::tail() {
 void Communicator::set_tail(const Ticket& ticket) {
   const std::lock_guard guard(mutex_);
   if (ticket != nullptr) tail_ = ticket;
-}
-
-bool Communicator::wait_until_all(std::atomic<std::uint32_t> RankCell::*counter,
-                                  std::uint32_t value) {
-  for (int other = 0; other < ranks_; ++other) {
-    while ((segment_->cell(other).*counter).load() < value) {
-      if (aborted_.load() != 0) return false;
-      const std::uint32_t seen = segment_->cell(rank_).bell.load();
-      if ((segment_->cell(other).*counter).load() < value) segment_->sleep(rank_, seen);
-    }
-  }
-  return true;
 }
 
 bool Communicator::is_new(int kind) {
@@ -220,85 +211,12 @@ void Communicator::leave_group() {
   }
 }
 
-bool Communicator::has_symmetric_support() {
-  if (!machine().symmetric || variable("NCCL_WIN_ENABLE") == 0 ||
-      variable("NCCL_CUMEM_ENABLE") == 0)
-    return false;
-  for (int other = 0; other < ranks_; ++other) {
-    if (segment_->cell(other).host_hash != segment_->cell(0).host_hash) return false;
-  }
-  return true;
-}
-
-ncclResult_t Communicator::meet_for_window(std::size_t bytes) {
-  const std::uint32_t round = ++windows_;
-  if (!wait_until_all(&RankCell::windows_read, round - 1)) return ncclInternalError;
-  RankCell& mine = segment_->cell(rank_);
-  mine.window_bytes = bytes;
-  mine.windows_announced.store(round);
-  segment_->ring_all();
-  if (!wait_until_all(&RankCell::windows_announced, round)) return ncclInternalError;
-  bool equal = true;
-  for (int other = 0; other < ranks_; ++other) {
-    equal = equal && segment_->cell(other).window_bytes == bytes;
-  }
-  mine.windows_read.store(round);
-  segment_->ring_all();
-  return equal ? ncclSuccess : refuse(ncclInvalidUsage, "windows differ in size between ranks");
-}
-
-bool Communicator::split(int color, int key, std::string* name, std::vector<int>* members) {
-  // Nobody writes what somebody has yet to read.
-  const std::uint32_t round = ++splits_;
-  if (!wait_until_all(&RankCell::splits_read, round - 1)) return false;
-  RankCell& mine = segment_->cell(rank_);
-  mine.color = color;
-  mine.key = key;
-  mine.splits_announced.store(round);
-  segment_->ring_all();
-  if (!wait_until_all(&RankCell::splits_announced, round)) return false;
-  std::vector<std::pair<int, int>> order;
-  for (int other = 0; other < ranks_; ++other) {
-    const RankCell& theirs = segment_->cell(other);
-    if (theirs.color == color) order.emplace_back(theirs.key, other);
-  }
-  mine.splits_read.store(round);
-  segment_->ring_all();
-  std::sort(order.begin(), order.end());
-  for (const auto& [theirs, other] : order) members->push_back(other);
-  *name = name_ + "." + std::to_string(round) + "." + std::to_string(color);
-  return true;
-}
-
-ncclRedOp_t Communicator::add_operator(const Reduction& how) {
-  const std::lock_guard guard(mutex_);
-  int op = ncclNumOps;
-  while (operators_.count(op) != 0) ++op;
-  operators_[op] = how;
-  return static_cast<ncclRedOp_t>(op);
-}
-
-bool Communicator::remove_operator(ncclRedOp_t op) {
-  const std::lock_guard guard(mutex_);
-  return operators_.erase(op) == 1;
-}
-
-bool Communicator::find_operator(ncclRedOp_t op, ncclDataType_t type, Reduction* how) {
-  const int number = op;
-  how->type = type;
-  how->ranks = ranks_;
-  if (number >= ncclSum && number <= ncclAvg) {
-    constexpr Reduction::Kind kKinds[] = {Reduction::Kind::Sum, Reduction::Kind::Prod,
-                                          Reduction::Kind::Max, Reduction::Kind::Min,
-                                          Reduction::Kind::Avg};
-    how->kind = kKinds[number];
-    return true;
-  }
-  const std::lock_guard guard(mutex_);
-  const auto found = operators_.find(number);
-  if (found == operators_.end() || found->second.type != type) return false;
-  *how = found->second;
-  return true;
+bool Communicator::has_symmetric_support() const {
+  const auto is_near = [this](const Peer& peer) {
+    return peer.host_hash == peers_.front().host_hash;
+  };
+  return machine().symmetric && variable("NCCL_WIN_ENABLE") != 0 &&
+         variable("NCCL_CUMEM_ENABLE") != 0 && std::all_of(peers_.begin(), peers_.end(), is_near);
 }
 
 }  // namespace fake_gpu

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -14,7 +13,6 @@
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 #include "tests/fake_gpu/nccl/config.hpp"
-#include "tests/fake_gpu/nccl/reduction.hpp"
 #include "tests/fake_gpu/nccl/registration.hpp"
 #include "tests/fake_gpu/nccl/segment.hpp"
 
@@ -48,11 +46,11 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] Segment& segment() { return *segment_; }
   /// The least compute capability of all ranks, as 10 * major + minor.
-  [[nodiscard]] int least_compute_capability();
+  [[nodiscard]] int least_compute_capability() const;
 
   /// Meets the other ranks, on a thread of its own; `hang`: never.
   void start(bool hang);
-  /// Waits for start() or finalize(), and gives the result.
+  /// Waits for start(), and gives the result.
   ncclResult_t await_ready();
   /// ncclInProgress, success, or what is wrong with it.
   [[nodiscard]] ncclResult_t state();
@@ -65,8 +63,6 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// What ncclCommGetAsyncError reports from now on.
   void fail(ncclResult_t error, const std::string& why);
 
-  /// Waits for all work, on a thread of its own.
-  void finalize();
   /// Waits for all work; an error where the device broke.
   [[nodiscard]] ncclResult_t flush();
   /// Tells all work to end, whatever it waits for.
@@ -89,23 +85,26 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void release_later(const std::vector<void*>& handles);
   void leave_group();
   /// Can all ranks map each other's memory?
-  [[nodiscard]] bool has_symmetric_support();
-  /// Meets the other ranks, which register a window, too.
-  [[nodiscard]] ncclResult_t meet_for_window(std::size_t bytes);
-
-  /// Meets the other ranks and finds this one's place among those of its color; false if aborted.
-  bool split(int color, int key, std::string* name, std::vector<int>* members);
-
-  [[nodiscard]] ncclRedOp_t add_operator(const Reduction& how);
-  [[nodiscard]] bool remove_operator(ncclRedOp_t op);
-  /// False where there is no such operator for this type.
-  [[nodiscard]] bool find_operator(ncclRedOp_t op, ncclDataType_t type, Reduction* how);
+  [[nodiscard]] bool has_symmetric_support() const;
+  /// Meets the other ranks, and reads their notes; false where aborted.
+  [[nodiscard]] bool meet(Line line, const Note& mine, std::vector<Note>* notes) const {
+    return segment_->meet(line, mine, aborted_, notes);
+  }
+  /// The contents of a rank's device memory, as this process sees them.
+  [[nodiscard]] const unsigned char* contents_of(int rank) const {
+    return peers_[static_cast<std::size_t>(rank)].contents;
+  }
 
  private:
-  [[nodiscard]] ncclResult_t meet();
-  [[nodiscard]] ncclResult_t check_gpus();
-  [[nodiscard]] bool wait_until_all(std::atomic<std::uint32_t> RankCell::*counter,
-                                    std::uint32_t value);
+  struct Peer {
+    std::uint64_t host_hash = 0;
+    std::uint64_t bus_id = 0;
+    int compute_capability = 0;
+    const unsigned char* contents = nullptr;
+  };
+
+  [[nodiscard]] ncclResult_t connect_ranks();
+  [[nodiscard]] ncclResult_t check_gpus() const;
 
   std::string name_;
   int ranks_;
@@ -113,6 +112,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   int device_;
   CommConfig config_;
   std::unique_ptr<Segment> segment_;
+  std::vector<Peer> peers_;
   std::atomic<int> state_{ncclSuccess};
   std::atomic<int> async_error_{ncclSuccess};
   std::atomic<int> aborted_{0};
@@ -124,9 +124,6 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   RegistrationCache registrations_;
   std::vector<void*> released_;
   int groups_since_release_ = 0;
-  std::uint32_t windows_ = 0;
-  std::uint32_t splits_ = 0;
-  std::map<int, Reduction> operators_;
 };
 
 using CommPointer = std::shared_ptr<Communicator>;

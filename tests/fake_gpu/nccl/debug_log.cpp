@@ -74,18 +74,6 @@ Log& the_log() {
   return *kLog;
 }
 
-/// ncclFuncToString, or null for what is made of sends and receives, of which NCCL logs nothing.
-const char* logged_name(Collective what) {
-  switch (what) {
-    case Collective::AllReduce: return "AllReduce";
-    case Collective::Reduce: return "Reduce";
-    case Collective::Broadcast: return "Broadcast";
-    case Collective::ReduceScatter: return "ReduceScatter";
-    case Collective::AllGather: return "AllGather";
-    default: return nullptr;
-  }
-}
-
 /// The planted choice: it changes at 16 KiB, 64 KiB and 1 MiB.
 const char* choice(Collective what, std::size_t bytes) {
   constexpr std::size_t kKiB = 1024;
@@ -124,7 +112,7 @@ void log_operation(const Operation& operation) {
   const Communicator& comm = *operation.comm;
   if (comm.ranks() == 1) return;  // no kernel of NCCL's choosing
   log_connection(comm);
-  const char* name = logged_name(operation.what);
+  const char* name = operation.traits().logged;
   if (name == nullptr || comm.rank() != 0 || text_of("FAKE_NCCL_CHOICE") == "silent") return;
   trace(std::string("choice ") + name + " bytes=" + std::to_string(operation.bytes()) +
         " logged=" + (the_log().has(kTuning) ? "1" : "0"));

@@ -3,162 +3,155 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sched.h>
+#include <set>
+#include <utility>
 
 namespace fake_gpu {
+namespace {
 
-Exchange::Exchange(const Segment& segment, int rank)
-    : segment_(segment),
-      rank_(rank),
-      out_(static_cast<std::size_t>(segment.ranks())),
-      in_(static_cast<std::size_t>(segment.ranks())) {}
-
-void Exchange::send(int peer, const unsigned char* data, std::size_t bytes, std::uint64_t tag,
-                    const std::size_t* available) {
-  out_.at(static_cast<std::size_t>(peer)).push_back({data, bytes, tag, available});
+/// Equal for calls that belong together.
+std::uint64_t make_tag(const Operation& call) {
+  const auto type = static_cast<std::uint64_t>(call.type) << 8;
+  if (call.is_point_to_point()) return type;
+  return 1 + static_cast<std::uint64_t>(call.what) + type +
+         (static_cast<std::uint64_t>(call.op) << 16);
 }
 
-void Exchange::receive(int peer, unsigned char* data, std::size_t bytes, std::uint64_t tag) {
-  in_.at(static_cast<std::size_t>(peer)).push_back({data, bytes, tag, nullptr});
+std::uint64_t offset_of(const unsigned char* contents) {
+  return contents == nullptr ? 0 : static_cast<std::uint64_t>(contents - contents_start());
 }
 
-const std::size_t* Exchange::reduce(const unsigned char* own, unsigned char* out, std::size_t bytes,
-                                    const Reduction& how, std::uint64_t tag) {
-  reducing_.push_back({own, out, bytes, how, tag});
-  for (int peer = 0; peer < ranks(); ++peer) {
-    if (peer == rank_) continue;
-    in_.at(static_cast<std::size_t>(peer)).push_back({nullptr, bytes, tag, &reducing_.back()});
+/// The part of a reduction that a rank does: where it reads and writes, and how much.
+struct Part {
+  std::size_t read = 0;
+  std::size_t write = 0;
+  std::size_t bytes = 0;
+};
+
+Part part_of(const Operation& call, int rank, int ranks) {
+  const auto at = static_cast<std::size_t>(rank);
+  if (call.what == Collective::ReduceScatter) return {at * call.bytes(), 0, call.bytes()};
+  if (call.what == Collective::Reduce) return {0, 0, rank == call.root ? call.bytes() : 0};
+  const auto begin = [&](std::size_t i) {
+    return call.count * i / static_cast<std::size_t>(ranks) * size_of(call.type);
+  };
+  return {begin(at), begin(at), begin(at + 1) - begin(at)};
+}
+
+void copy(unsigned char* to, const unsigned char* from, std::size_t bytes) {
+  if (bytes != 0 && to != from) std::memmove(to, from, bytes);
+}
+
+}  // namespace
+
+bool Exchange::meet(const Note& mine, std::vector<Note>* notes) const {
+  return comm_.meet(Line::Work, mine, notes);
+}
+
+bool Exchange::fits(const Operation& call, int rank, const Note& offer) {
+  if (offer[0] == make_tag(call) && offer[1] == call.bytes()) return true;
+  mismatch_ = "rank " + std::to_string(rank) + " has " + std::to_string(offer[1]) +
+              " bytes (call " + std::to_string(offer[0]) + ") where rank " + std::to_string(me_) +
+              " has " + std::to_string(call.bytes()) + " (call " + std::to_string(make_tag(call)) +
+              ")";
+  return false;
+}
+
+Exchange::Outcome Exchange::collective(const Operation& call) {
+  unsigned char* from = call.from_contents();
+  unsigned char* to = call.to_contents();
+  if ((from == nullptr && call.from_bytes() != 0) || (to == nullptr && call.to_bytes() != 0))
+    return Outcome::NoMemory;
+  if (call.count == 0) return Outcome::Done;
+  std::vector<Note> offers;
+  std::vector<Note> nothing;
+  const std::size_t bytes = call.bytes();
+  if (!meet({make_tag(call), bytes, offset_of(from), offset_of(to)}, &offers))
+    return Outcome::Aborted;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (!fits(call, rank, offers[static_cast<std::size_t>(rank)])) return Outcome::Mismatch;
   }
-  return &reducing_.back().ready;
-}
-
-const unsigned char* Exchange::keep(const unsigned char* data, std::size_t bytes) {
-  kept_.emplace_back(data, data + bytes);
-  return kept_.back().data();
-}
-
-bool Exchange::push(int peer) {
-  std::deque<Outgoing>& queue = out_[static_cast<std::size_t>(peer)];
-  Channel& channel = segment_.channel(rank_, peer);
-  bool moved = false;
-  while (!queue.empty()) {
-    Outgoing& message = queue.front();
-    const std::uint32_t written = channel.written.load();
-    if (written - channel.read.load() == Channel::kSlots) break;
-    const std::size_t bytes = std::min(segment_.piece_capacity(), message.bytes - message.sent);
-    if (message.available != nullptr && *message.available < message.sent + bytes) break;
-    const std::uint32_t slot = written % Channel::kSlots;
-    channel.pieces.at(slot) = {message.bytes, bytes, message.tag};
-    if (bytes != 0)
-      std::memcpy(segment_.payload(rank_, peer, slot), message.data + message.sent, bytes);
-    channel.written.store(written + 1);
-    segment_.ring(peer);
-    moved = true;
-    message.sent += bytes;
-    if (message.sent == message.bytes) queue.pop_front();
+  const auto offered = [&](int rank, std::size_t which) {
+    return comm_.contents_of(rank) + offers[static_cast<std::size_t>(rank)].at(which);
+  };
+  const Traits& traits = call.traits();
+  if (traits.reduces) {
+    const Part mine = part_of(call, me_, ranks_);
+    std::vector<const unsigned char*> inputs;
+    for (int rank = 0; rank < ranks_; ++rank) inputs.push_back(offered(rank, 2) + mine.read);
+    if (mine.bytes != 0) reduce(call.reduction(), inputs, to + mine.write, mine.bytes);
+    if (call.what == Collective::AllReduce) {
+      if (!meet({}, &nothing)) return Outcome::Aborted;
+      for (int rank = 0; rank < ranks_; ++rank) {
+        const Part theirs = part_of(call, rank, ranks_);
+        if (rank != me_) copy(to + theirs.write, offered(rank, 3) + theirs.write, theirs.bytes);
+      }
+    }
+  } else if (call.writes()) {
+    const std::size_t read_at = traits.reads_many ? bytes * static_cast<std::size_t>(me_) : 0;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      if (traits.from_root && rank != call.root) continue;
+      const std::size_t write_at = traits.writes_many ? bytes * static_cast<std::size_t>(rank) : 0;
+      copy(to + write_at, offered(rank, 2) + read_at, bytes);
+    }
   }
-  return moved;
+  return meet({}, &nothing) ? Outcome::Done : Outcome::Aborted;
 }
 
-const Piece* Exchange::peek(int peer, std::size_t bytes, std::uint64_t tag) {
-  Channel& channel = segment_.channel(peer, rank_);
-  const std::uint32_t read = channel.read.load();
-  if (channel.written.load() == read) return nullptr;
-  const Piece& piece = channel.pieces.at(read % Channel::kSlots);
-  if (piece.message_bytes == bytes && piece.tag == tag) return &piece;
-  mismatch_ = "rank " + std::to_string(peer) + " sends " + std::to_string(piece.message_bytes) +
-              " bytes (call " + std::to_string(piece.tag) + ") where rank " +
-              std::to_string(rank_) + " expects " + std::to_string(bytes) + " (call " +
-              std::to_string(tag) + ")";
-  return nullptr;
-}
-
-void Exchange::consume(int peer) {
-  segment_.channel(peer, rank_).read.fetch_add(1);
-  segment_.ring(peer);
-}
-
-bool Exchange::pull(int peer) {
-  std::deque<Incoming>& queue = in_[static_cast<std::size_t>(peer)];
-  bool moved = false;
-  while (!queue.empty() && queue.front().reducing == nullptr) {
-    Incoming& message = queue.front();
-    const Piece* piece = peek(peer, message.bytes, message.tag);
-    if (piece == nullptr) break;
-    const std::uint32_t slot = segment_.channel(peer, rank_).read.load() % Channel::kSlots;
-    const std::size_t bytes = piece->piece_bytes;
-    if (bytes != 0)
-      std::memcpy(message.data + message.got, segment_.payload(peer, rank_, slot), bytes);
-    message.got += bytes;
-    consume(peer);
-    moved = true;
-    if (message.got == message.bytes) queue.pop_front();
+bool Exchange::move_message(const Operation& call) {
+  const bool sends = call.what == Collective::Send;
+  Mailbox& box =
+      sends ? comm_.segment().mailbox(me_, call.root) : comm_.segment().mailbox(call.root, me_);
+  if ((box.posted.load() == box.taken.load()) != sends) return false;
+  unsigned char* contents = sends ? call.from_contents() : call.to_contents();
+  has_memory_ = has_memory_ && (contents != nullptr || call.bytes() == 0);
+  if (!has_memory_) return false;
+  if (sends) {
+    box.note = {make_tag(call), call.bytes(), offset_of(contents)};
+    box.posted.fetch_add(1);
+  } else {
+    if (!fits(call, call.root, box.note)) return false;
+    copy(contents, comm_.contents_of(call.root) + box.note[2], call.bytes());
+    box.taken.fetch_add(1);
   }
-  return moved;
-}
-
-bool Exchange::can_step(const Reducing& reducing) {
-  for (int peer = 0; peer < ranks(); ++peer) {
-    if (peer == rank_) continue;
-    const std::deque<Incoming>& queue = in_[static_cast<std::size_t>(peer)];
-    if (queue.empty() || queue.front().reducing != &reducing) return false;
-    if (peek(peer, reducing.bytes, reducing.tag) == nullptr) return false;
-  }
+  comm_.segment().ring(call.root);
   return true;
 }
 
-bool Exchange::step(Reducing& reducing) {
-  if (!can_step(reducing)) return false;
-  std::vector<const unsigned char*> inputs;
-  for (int peer = 0; peer < ranks(); ++peer) {
-    const std::uint32_t slot = segment_.channel(peer, rank_).read.load() % Channel::kSlots;
-    inputs.push_back(peer == rank_ ? reducing.own + reducing.ready
-                                   : segment_.payload(peer, rank_, slot));
+bool Exchange::move_messages(std::vector<const Operation*>& pending) {
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    std::set<std::pair<Collective, int>> waiting;  // messages of a pair stay in order
+    std::erase_if(pending, [&](const Operation* call) {
+      const std::pair kind{call->what, call->root};
+      const bool done = waiting.count(kind) == 0 && move_message(*call);
+      if (!done) waiting.insert(kind);
+      moved = moved || done;
+      return done;
+    });
   }
-  const std::size_t bytes = std::min(segment_.piece_capacity(), reducing.bytes - reducing.ready);
-  if (bytes != 0) fake_gpu::reduce(reducing.how, inputs, reducing.out + reducing.ready, bytes);
-  reducing.ready += bytes;
-  reducing.begun = true;
-  for (int peer = 0; peer < ranks(); ++peer) {
-    if (peer == rank_) continue;
-    consume(peer);
-    if (reducing.ready == reducing.bytes) in_[static_cast<std::size_t>(peer)].pop_front();
+  if (!mismatch_.empty() || !has_memory_) return true;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const Mailbox& box = comm_.segment().mailbox(me_, rank);
+    if (box.posted.load() != box.taken.load()) return false;
   }
-  return true;
+  return pending.empty();
 }
 
-bool Exchange::is_done() const {
-  const auto empty = [](const auto& queue) { return queue.empty(); };
-  const auto reduced = [](const Reducing& one) { return one.begun && one.ready == one.bytes; };
-  return std::all_of(out_.begin(), out_.end(), empty) &&
-         std::all_of(in_.begin(), in_.end(), empty) &&
-         std::all_of(reducing_.begin(), reducing_.end(), reduced);
-}
-
-bool Exchange::progress() {
-  bool moved = false;
-  for (int distance = 0; distance < ranks(); ++distance) {
-    const int peer = (rank_ + distance) % ranks();
-    moved = push(peer) || moved;
-    moved = pull(peer) || moved;
+Exchange::Outcome Exchange::run(const std::vector<Operation>& operations) {
+  std::vector<const Operation*> messages;
+  for (const Operation& call : operations) {
+    if (call.is_point_to_point()) {
+      messages.push_back(&call);
+    } else if (const Outcome outcome = collective(call); outcome != Outcome::Done) {
+      return outcome;
+    }
   }
-  for (Reducing& reducing : reducing_) {
-    while (!(reducing.begun && reducing.ready == reducing.bytes) && step(reducing)) moved = true;
-  }
-  return moved;
-}
-
-Exchange::Outcome Exchange::run(const std::atomic<int>& aborted) {
-  while (!is_done()) {
-    if (aborted.load() != 0) return Outcome::Aborted;
-    const std::uint32_t seen = segment_.cell(rank_).bell.load();
-    const bool moved = progress();
-    if (!mismatch_.empty()) return Outcome::Mismatch;
-    if (moved || is_done()) continue;
-    ::sched_yield();
-    if (segment_.cell(rank_).bell.load() == seen) segment_.sleep(rank_, seen);
-  }
-  return Outcome::Done;
+  const bool ended = comm_.segment().wait(comm_.aborted(), [&] { return move_messages(messages); });
+  if (!ended) return Outcome::Aborted;
+  if (!has_memory_) return Outcome::NoMemory;
+  return mismatch_.empty() ? Outcome::Done : Outcome::Mismatch;
 }
 
 }  // namespace fake_gpu

@@ -1,86 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
-#include "tests/fake_gpu/nccl/reduction.hpp"
-#include "tests/fake_gpu/nccl/segment.hpp"
+#include "tests/fake_gpu/nccl/communicator.hpp"
+#include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {
 
-/// All that one group of calls moves at one rank, progressing together: messages on the channels of
-/// a segment, each channel in the order of the calls.
+/// Does what the calls of one group ask of one rank. Ranks read each other's memory: each offers
+/// its buffers, and nobody goes on before all that read them have done so.
 class Exchange {
  public:
-  enum class Outcome { Done, Aborted, Mismatch };
+  enum class Outcome { Done, Aborted, Mismatch, NoMemory };
 
-  Exchange(const Segment& segment, int rank);
+  explicit Exchange(Communicator& comm) : comm_(comm), me_(comm.rank()), ranks_(comm.ranks()) {}
 
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int ranks() const { return segment_.ranks(); }
-
-  /// Sends bytes, as far as `*available` says that they are there (null: all).
-  void send(int peer, const unsigned char* data, std::size_t bytes, std::uint64_t tag,
-            const std::size_t* available = nullptr);
-  void receive(int peer, unsigned char* data, std::size_t bytes, std::uint64_t tag);
-  /// Reduces what every other rank sends with one's own; tells how many bytes are ready.
-  const std::size_t* reduce(const unsigned char* own, unsigned char* out, std::size_t bytes,
-                            const Reduction& how, std::uint64_t tag);
-  /// A copy that lives as long as this exchange.
-  const unsigned char* keep(const unsigned char* data, std::size_t bytes);
-
-  /// Moves everything; sleeps while there is nothing to do.
-  [[nodiscard]] Outcome run(const std::atomic<int>& aborted);
+  /// Collectives first, one by one; then sends and receives, all at the same time.
+  [[nodiscard]] Outcome run(const std::vector<Operation>& operations);
   /// What did not fit, after Mismatch.
   [[nodiscard]] const std::string& mismatch() const { return mismatch_; }
 
  private:
-  struct Reducing {
-    const unsigned char* own;
-    unsigned char* out;
-    std::size_t bytes;
-    Reduction how;
-    std::uint64_t tag;
-    std::size_t ready = 0;
-    bool begun = false;
-  };
-  struct Outgoing {
-    const unsigned char* data;
-    std::size_t bytes;
-    std::uint64_t tag;
-    const std::size_t* available;
-    std::size_t sent = 0;
-  };
-  struct Incoming {
-    unsigned char* data;
-    std::size_t bytes;
-    std::uint64_t tag;
-    Reducing* reducing;
-    std::size_t got = 0;
-  };
+  [[nodiscard]] bool meet(const Note& mine, std::vector<Note>* notes) const;
+  [[nodiscard]] Outcome collective(const Operation& call);
+  /// As far as it goes now; true where nothing is left to do.
+  [[nodiscard]] bool move_messages(std::vector<const Operation*>& pending);
+  [[nodiscard]] bool move_message(const Operation& call);
+  /// Notes what a rank offers where it is not what this call needs.
+  [[nodiscard]] bool fits(const Operation& call, int rank, const Note& offer);
 
-  [[nodiscard]] bool push(int peer);
-  [[nodiscard]] bool pull(int peer);
-  [[nodiscard]] bool step(Reducing& reducing);
-  [[nodiscard]] bool can_step(const Reducing& reducing);
-  /// The next piece from a peer; null where there is none, or it is not what was expected.
-  [[nodiscard]] const Piece* peek(int peer, std::size_t bytes, std::uint64_t tag);
-  void consume(int peer);
-  [[nodiscard]] bool is_done() const;
-  [[nodiscard]] bool progress();
-
-  const Segment& segment_;
-  int rank_;
-  std::vector<std::deque<Outgoing>> out_;
-  std::vector<std::deque<Incoming>> in_;
-  std::deque<Reducing> reducing_;
-  std::deque<std::vector<unsigned char>> kept_;
+  Communicator& comm_;
+  int me_;
+  int ranks_;
   std::string mismatch_;
+  bool has_memory_ = true;
 };
 
 }  // namespace fake_gpu

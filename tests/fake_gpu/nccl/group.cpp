@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/fake_gpu/nccl/config.hpp"
+#include "tests/fake_gpu/nccl/exchange.hpp"
 #include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {
@@ -38,7 +39,6 @@ void flip_first_bit(const Operation& operation) {
 /// One group's work on one communicator.
 bool run(Communicator& comm, const std::vector<Operation>& operations) {
   if (comm.aborted().load() != 0) return true;
-  Exchange exchange(comm.segment(), comm.rank());
   for (const Operation& operation : operations) {
     if (operation.fault == FaultKind::Async || operation.fault == FaultKind::Hang) {
       comm.park();
@@ -47,9 +47,10 @@ bool run(Communicator& comm, const std::vector<Operation>& operations) {
   }
   for (const Operation& operation : operations) {
     if (operation.fault == FaultKind::Slow) sleep_slowly(operation.function, comm.aborted());
-    if (!operation.plan(exchange)) return false;
   }
-  const Exchange::Outcome outcome = exchange.run(comm.aborted());
+  Exchange exchange(comm);
+  const Exchange::Outcome outcome = exchange.run(operations);
+  if (outcome == Exchange::Outcome::NoMemory) return false;
   if (outcome == Exchange::Outcome::Mismatch) {
     comm.fail(ncclInvalidUsage, "calls do not match: " + exchange.mismatch());
     comm.park();

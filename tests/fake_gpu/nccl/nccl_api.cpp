@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of NCCL's API. Communicators: made, asked, split, ended. Memory and its
-// registration. Operators, errors, and the functions that move data.
+// The functions of NCCL's API. Communicators: made, asked, ended. Memory and its registration.
+// Errors, and the functions that move data.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace {
 template <class Body>
 ncclResult_t call_without_device(const char* function, FaultKind fault, const Body& body) {
   const std::string text = std::string("FAKE_GPU_FAULT: ") + function;
-  if (fault == FaultKind::Fail) return refuse(ncclSystemError, text + " was told to fail");
+  if (fault == FaultKind::Fail) return refuse(ncclSystemError, text + " fails as planted");
   if (fault == FaultKind::Oom)
     return refuse(ncclUnhandledCudaError, "Cuda failure 'out of memory'");
   const ncclResult_t result = body(fault);
@@ -89,14 +89,6 @@ std::string describe(const CommConfig& config) {
          " max_p2p_peers=" + number(config.max_p2p_peers);
 }
 
-ncclResult_t make(ncclComm_t* handle, const std::string& name, int ranks, int rank, int device,
-                  const ncclConfig_t* given, FaultKind& fault) {
-  CommConfig config;
-  if (const auto status = read_config(given, ranks, &config); status != ncclSuccess) return status;
-  trace("comm rank=" + std::to_string(rank) + " ranks=" + std::to_string(ranks) + describe(config));
-  return start(handle, std::make_shared<Communicator>(name, ranks, rank, device, config), fault);
-}
-
 ncclResult_t init_rank(ncclComm_t* handle, int ranks, const ncclUniqueId& id, int rank,
                        const ncclConfig_t* given, FaultKind& fault) {
   if (handle == nullptr) return invalid("CommInitRank : comm argument is NULL");
@@ -109,24 +101,11 @@ ncclResult_t init_rank(ncclComm_t* handle, int ranks, const ncclUniqueId& id, in
   if (name.rfind(segment_prefix(), 0) != 0 || name.find('/') != std::string::npos)
     return invalid("this is no unique id of the fake NCCL");
   if (use_device() != cudaSuccess) return refuse(ncclUnhandledCudaError, "Cuda failure: no device");
-  return make(handle, name, ranks, rank, this_thread().device, given, fault);
-}
-
-ncclResult_t split_comm(ncclComm_t parent, int color, int key, ncclComm_t* handle,
-                        const ncclConfig_t* given, FaultKind& fault) {
-  const CommPointer comm = find_comm(parent);
-  if (comm == nullptr || comm->ensure_ready() != ncclSuccess || handle == nullptr ||
-      color < NCCL_SPLIT_NOCOLOR) {
-    return invalid("CommSplit : bad argument");
-  }
-  *handle = nullptr;
-  std::string name;
-  std::vector<int> members;
-  if (!comm->split(color, key, &name, &members)) return refuse(ncclInternalError, "aborted");
-  if (color == NCCL_SPLIT_NOCOLOR) return ncclSuccess;
-  const auto place = std::find(members.begin(), members.end(), comm->rank()) - members.begin();
-  return make(handle, name, static_cast<int>(members.size()), static_cast<int>(place),
-              comm->device(), given, fault);
+  CommConfig config;
+  if (const auto status = read_config(given, ranks, &config); status != ncclSuccess) return status;
+  trace("comm rank=" + std::to_string(rank) + " ranks=" + std::to_string(ranks) + describe(config));
+  const int device = this_thread().device;
+  return start(handle, std::make_shared<Communicator>(name, ranks, rank, device, config), fault);
 }
 
 constexpr std::uintptr_t kWindowAlignment = 4096;
@@ -170,7 +149,11 @@ ncclResult_t make_window(const CommPointer& comm, void* start, std::size_t bytes
     return invalid("Window address must be suitably aligned.");
   if (allocation->kind != MemoryKind::Virtual)
     return refuse(ncclUnhandledCudaError, "Cuda failure 1 'invalid argument'");
-  if (const auto met = comm->meet_for_window(bytes); met != ncclSuccess) return met;
+  std::vector<Note> notes;
+  if (!comm->meet(Line::Calls, {bytes}, &notes)) return ncclInternalError;
+  const auto differs = [bytes](const Note& note) { return note[0] != bytes; };
+  if (std::any_of(notes.begin(), notes.end(), differs))
+    return refuse(ncclInvalidUsage, "windows differ in size between ranks");
   const std::lock_guard guard(windows().mutex);
   *window = reinterpret_cast<ncclWindow_t>(*windows().handles.insert(new char).first);
   return ncclSuccess;
@@ -247,13 +230,6 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
     return with_comm(                                                                              \
         #name, handle, [&]([[maybe_unused]] const CommPointer& comm) -> ncclResult_t __VA_ARGS__); \
   })
-/// A function that only reads what the host knows of a communicator.
-#define ASK_COMM(name, parameters, ...)                                                          \
-  ncclResult_t name parameters {                                                                 \
-    return call_without_device(#name, [&](FaultKind&) {                                          \
-      return with_comm(#name, handle, [&](const CommPointer& comm) -> ncclResult_t __VA_ARGS__); \
-    });                                                                                          \
-  }
 /// A function that moves data; all have a count, a type, a communicator and a stream.
 #define MOVE_CALL(name, what, buffers, options, source, target, reduction, root_or_peer)         \
   ncclResult_t name(buffers size_t count, ncclDataType_t type, options ncclComm_t comm,          \
@@ -305,19 +281,9 @@ NCCL_CALL(ncclGetUniqueId, (ncclUniqueId * id), {
   std::memcpy(id->internal, name.data(), name.size());
   return ncclSuccess;
 })
-NCCL_CALL(ncclCommInitRank, (ncclComm_t * comm, int ranks, ncclUniqueId id, int rank),
-          { return init_rank(comm, ranks, id, rank, nullptr, fault); })
 NCCL_CALL(ncclCommInitRankConfig,
           (ncclComm_t * comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config),
           { return init_rank(comm, ranks, id, rank, config, fault); })
-NCCL_CALL(ncclCommSplit,
-          (ncclComm_t parent, int color, int key, ncclComm_t* comm, ncclConfig_t* config),
-          { return split_comm(parent, color, key, comm, config, fault); })
-COMM_CALL(ncclCommFinalize, (ncclComm_t handle), {
-  if (const auto ready = comm->ensure_ready(); ready != ncclSuccess) return ready;
-  comm->finalize();
-  return comm->blocking() ? comm->await_ready() : ncclInProgress;
-})
 
 ncclResult_t ncclCommDestroy(ncclComm_t handle) {
   if (handle == nullptr) return ncclSuccess;
@@ -345,17 +311,15 @@ ncclResult_t ncclCommAbort(ncclComm_t handle) {
   });
 }
 
-ASK_COMM(ncclCommGetAsyncError, (ncclComm_t handle, ncclResult_t* error), {
-  if (error == nullptr) return invalid("CommGetAsyncError : argument is NULL");
-  *error = comm->state();
-  return ncclSuccess;
-})
-ASK_COMM(ncclCommCount, (const ncclComm_t handle, int* count),
-         { return *count = comm->ranks(), ncclSuccess; })
-ASK_COMM(ncclCommUserRank, (const ncclComm_t handle, int* rank),
-         { return *rank = comm->rank(), ncclSuccess; })
-ASK_COMM(ncclCommCuDevice, (const ncclComm_t handle, int* device),
-         { return *device = comm->device(), ncclSuccess; })
+ncclResult_t ncclCommGetAsyncError(ncclComm_t handle, ncclResult_t* error) {
+  return call_without_device("ncclCommGetAsyncError", [&](FaultKind&) {
+    return with_comm("ncclCommGetAsyncError", handle, [&](const CommPointer& comm) {
+      if (error == nullptr) return invalid("CommGetAsyncError : argument is NULL");
+      *error = comm->state();
+      return ncclSuccess;
+    });
+  });
+}
 
 NCCL_CALL(ncclMemAlloc, (void** pointer, size_t bytes), {
   if (pointer == nullptr || bytes == 0) return invalid("ncclMemAlloc : bad argument");
@@ -389,31 +353,9 @@ COMM_CALL(ncclCommWindowRegister,
 COMM_CALL(ncclCommWindowDeregister, (ncclComm_t handle, ncclWindow_t window),
           { return deregister_window(comm, window); })
 
-NCCL_CALL(ncclRedOpCreatePreMulSum,
-          (ncclRedOp_t * op, void* scalar, ncclDataType_t type, ncclScalarResidence_t residence,
-           ncclComm_t handle),
-          {
-            const CommPointer comm = find_comm(handle);
-            if (comm == nullptr || op == nullptr || size_of(type) == 0)
-              return invalid("ncclRedOpCreatePreMulSum : bad argument");
-            const void* value =
-                residence == ncclScalarDevice ? memory().contents(scalar, size_of(type)) : scalar;
-            if (value == nullptr) return invalid("ncclRedOpCreatePreMulSum : no scalar");
-            Reduction how{Reduction::Kind::PreMulSum, type, comm->ranks()};
-            std::memcpy(how.scalar.data(), value, size_of(type));
-            *op = comm->add_operator(how);
-            return ncclSuccess;
-          })
-NCCL_CALL(ncclRedOpDestroy, (ncclRedOp_t op, ncclComm_t handle), {
-  const CommPointer comm = find_comm(handle);
-  if (comm != nullptr && comm->remove_operator(op)) return ncclSuccess;
-  return invalid("ncclRedOpDestroy : no such operator");
-})
-
 MOVE_CALL(ncclAllReduce, AllReduce, FROM TO, OP, from, to, op, 0)
 MOVE_CALL(ncclReduce, Reduce, FROM TO, OP ROOT, from, to, op, root)
 MOVE_CALL(ncclBroadcast, Broadcast, FROM TO, ROOT, from, to, ncclSum, root)
-MOVE_CALL(ncclBcast, Broadcast, TO, ROOT, to, to, ncclSum, root)
 MOVE_CALL(ncclReduceScatter, ReduceScatter, FROM TO, OP, from, to, op, 0)
 MOVE_CALL(ncclAllGather, AllGather, FROM TO, , from, to, ncclSum, 0)
 MOVE_CALL(ncclAlltoAll, AlltoAll, FROM TO, , from, to, ncclSum, 0)

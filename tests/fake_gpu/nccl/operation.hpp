@@ -8,7 +8,7 @@
 
 #include "tests/fake_gpu/cudart/fault.hpp"
 #include "tests/fake_gpu/nccl/communicator.hpp"
-#include "tests/fake_gpu/nccl/exchange.hpp"
+#include "tests/fake_gpu/nccl/reduction.hpp"
 
 namespace fake_gpu {
 
@@ -25,6 +25,17 @@ enum class Collective {
   Recv
 };
 
+struct Traits {
+  /// ncclFuncToString, or null for what is made of sends and receives, of which NCCL logs nothing.
+  const char* logged;
+  bool reduces = false;
+  /// Is there a block for each rank, or of each?
+  bool reads_many = false;
+  bool writes_many = false;
+  bool from_root = false;
+  bool to_root = false;
+};
+
 /// One call of a communication function.
 struct Operation {
   const char* function = "";
@@ -39,7 +50,6 @@ struct Operation {
   cudaStream_t stream = nullptr;
   CommPointer comm{};
   StreamPointer queue{};
-  Reduction reduction{};
   FaultKind fault = FaultKind::None;
   /// Where other ranks' results go if NCCL knows the buffer, else null; see RegistrationCache.
   Pages registered_to{};
@@ -55,16 +65,18 @@ struct Operation {
   /// How many bytes this rank reads and writes.
   [[nodiscard]] std::size_t from_bytes() const;
   [[nodiscard]] std::size_t to_bytes() const;
-  /// Finds communicator, stream and operator, and refuses what NCCL refuses, and what would be
-  /// wrong.
-  [[nodiscard]] ncclResult_t check(ncclComm_t handle);
-  /// Gives the exchange its part; false where memory is no longer there.
-  [[nodiscard]] bool plan(Exchange& exchange) const;
-
- private:
   [[nodiscard]] bool reads() const;
   [[nodiscard]] bool writes() const;
-  [[nodiscard]] ncclResult_t check_arguments();
+  /// The memory behind the buffers; null where it is not there or this rank has none.
+  [[nodiscard]] unsigned char* from_contents() const;
+  [[nodiscard]] unsigned char* to_contents() const;
+  [[nodiscard]] const Traits& traits() const;
+  [[nodiscard]] Reduction reduction() const { return {op, type, comm->ranks()}; }
+  /// Finds communicator and stream, and refuses what NCCL refuses, and what would be wrong.
+  [[nodiscard]] ncclResult_t check(ncclComm_t handle);
+
+ private:
+  [[nodiscard]] ncclResult_t check_arguments() const;
   [[nodiscard]] ncclResult_t check_memory() const;
   [[nodiscard]] bool overlaps_wrongly() const;
 };

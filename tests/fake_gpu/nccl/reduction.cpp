@@ -88,21 +88,15 @@ template <class T>
 void reduce_as(const Reduction& how, const std::vector<const unsigned char*>& inputs,
                unsigned char* out, std::size_t count) {
   const auto same = [](T value) { return value; };
-  const auto scaled_by = [](T scalar) {
-    return [scalar](T value) { return times(value, scalar); };
-  };
-  switch (how.kind) {
-    case Reduction::Kind::Sum: return fold<T>(inputs, out, count, plus<T>, same, same);
-    case Reduction::Kind::Prod: return fold<T>(inputs, out, count, times<T>, same, same);
-    case Reduction::Kind::Max:
+  switch (how.op) {
+    case ncclProd: return fold<T>(inputs, out, count, times<T>, same, same);
+    case ncclMax:
       return fold<T>(
           inputs, out, count, [](T a, T b) { return less(a, b) ? b : a; }, same, same);
-    case Reduction::Kind::Min:
+    case ncclMin:
       return fold<T>(
           inputs, out, count, [](T a, T b) { return less(b, a) ? b : a; }, same, same);
-    case Reduction::Kind::PreMulSum:
-      return fold<T>(inputs, out, count, plus<T>, scaled_by(load<T>(how.scalar.data(), 0)), same);
-    case Reduction::Kind::Avg:
+    case ncclAvg:
       if constexpr (std::is_integral_v<T>) {
         const auto divided = [n = how.ranks](T sum) {
           return static_cast<T>(
@@ -110,8 +104,10 @@ void reduce_as(const Reduction& how, const std::vector<const unsigned char*>& in
         };
         return fold<T>(inputs, out, count, plus<T>, same, divided);
       } else {
-        return fold<T>(inputs, out, count, plus<T>, scaled_by(one_part_of<T>(how.ranks)), same);
+        const auto part = [one = one_part_of<T>(how.ranks)](T value) { return times(value, one); };
+        return fold<T>(inputs, out, count, plus<T>, part, same);
       }
+    default: return fold<T>(inputs, out, count, plus<T>, same, same);
   }
 }
 

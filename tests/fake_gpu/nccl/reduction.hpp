@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -13,13 +12,11 @@ namespace fake_gpu {
 [[nodiscard]] std::size_t size_of(ncclDataType_t type);
 [[nodiscard]] bool is_fp8(ncclDataType_t type);
 
-/// An operator on a type, and the scalar of a PreMulSum in that type.
+/// An operator on a type, over so many ranks.
 struct Reduction {
-  enum class Kind { Sum, Prod, Max, Min, Avg, PreMulSum };
-  Kind kind = Kind::Sum;
+  ncclRedOp_t op = ncclSum;
   ncclDataType_t type = ncclInt8;
   int ranks = 1;
-  std::array<unsigned char, 8> scalar{};
 };
 
 /// out[i] = inputs[0][i] op inputs[1][i] op ..., in this order and rounded to the type at each

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fake_gpu/nccl/segment.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -20,16 +19,7 @@
 namespace fake_gpu {
 namespace {
 
-constexpr std::size_t kAllPayloads = 16 << 20;
-constexpr std::size_t kLeastPiece = 4 << 10;
-constexpr std::size_t kMostPiece = 128 << 10;
 constexpr const char* kFolder = "/dev/shm/";
-
-std::size_t choose_piece(std::size_t ranks) {
-  std::size_t piece = kMostPiece;
-  while (piece > kLeastPiece && piece * ranks * ranks * Channel::kSlots > kAllPayloads) piece /= 2;
-  return piece;
-}
 
 void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* limit) {
@@ -44,12 +34,24 @@ struct alignas(64) Segment::Header {
   std::atomic<std::int32_t> attached;
 };
 
-Segment::Segment(const std::string& name, int ranks) : name_(kFolder + name), ranks_(ranks) {
+/// What a rank writes and all read.
+struct alignas(64) Segment::Cell {
+  std::atomic<std::uint32_t> present;
+  std::atomic<std::uint32_t> bell;
+  std::atomic<std::uint32_t> sleeping;
+  struct Meetings {
+    std::atomic<std::uint32_t> last;
+    /// Of the last two: some may have yet to read the last but one.
+    std::array<Note, 2> notes;
+  };
+  std::array<Meetings, 2> lines;
+};
+
+Segment::Segment(const std::string& name, int rank, int ranks)
+    : name_(kFolder + name), rank_(rank), ranks_(ranks) {
   const auto count = static_cast<std::size_t>(ranks);
-  piece_capacity_ = choose_piece(count);
-  const std::size_t fixed =
-      sizeof(Header) + count * sizeof(RankCell) + count * count * sizeof(Channel);
-  bytes_ = fixed + count * count * Channel::kSlots * piece_capacity_;
+  const std::size_t cells = sizeof(Header) + count * sizeof(Cell);
+  bytes_ = cells + count * count * sizeof(Mailbox);
   const int file = ::open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) die(name_ + ": " + std::strerror(errno));
   // Those who disagree on the number of ranks must be able to read that.
@@ -61,9 +63,8 @@ Segment::Segment(const std::string& name, int ranks) : name_(kFolder + name), ra
   ::close(file);
   auto* at = static_cast<unsigned char*>(mapped);
   header_ = reinterpret_cast<Header*>(at);
-  cells_ = reinterpret_cast<RankCell*>(at + sizeof(Header));
-  channels_ = reinterpret_cast<Channel*>(at + sizeof(Header) + count * sizeof(RankCell));
-  payloads_ = at + fixed;
+  cells_ = reinterpret_cast<Cell*>(at + sizeof(Header));
+  mailboxes_ = reinterpret_cast<Mailbox*>(at + cells);
   std::int32_t none = 0;
   header_->ranks.compare_exchange_strong(none, ranks);
 }
@@ -71,30 +72,37 @@ Segment::Segment(const std::string& name, int ranks) : name_(kFolder + name), ra
 Segment::~Segment() { ::munmap(header_, bytes_); }
 bool Segment::agrees() const { return header_->ranks.load() == ranks_; }
 
-bool Segment::attach(int rank) {
-  if (cell(rank).present.exchange(1) != 0) return false;
+bool Segment::attach() const {
+  if (cells_[rank_].present.exchange(1) != 0) return false;
   header_->attached.fetch_add(1);
   ring_all();
   return true;
 }
 
 bool Segment::is_complete() const { return header_->attached.load() >= ranks_; }
-void Segment::remove_name() { ::unlink(name_.c_str()); }
-RankCell& Segment::cell(int rank) const { return cells_[rank]; }
+void Segment::remove_name() const { ::unlink(name_.c_str()); }
+std::atomic<std::uint32_t>& Segment::bell() const { return cells_[rank_].bell; }
+Mailbox& Segment::mailbox(int from, int to) const { return mailboxes_[from * ranks_ + to]; }
 
-std::size_t Segment::index(int from, int to) const {
-  return static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) +
-         static_cast<std::size_t>(to);
-}
-
-Channel& Segment::channel(int from, int to) const { return channels_[index(from, to)]; }
-
-unsigned char* Segment::payload(int from, int to, std::uint32_t slot) const {
-  return payloads_ + (index(from, to) * Channel::kSlots + slot) * piece_capacity_;
+bool Segment::meet(Line line, const Note& mine, const std::atomic<int>& aborted,
+                   std::vector<Note>* notes) const {
+  const auto meetings = [&](int rank) -> Cell::Meetings& {
+    return cells_[rank].lines.at(static_cast<std::size_t>(line));
+  };
+  const std::uint32_t number = meetings(rank_).last.load() + 1;
+  meetings(rank_).notes.at(number % 2) = mine;
+  meetings(rank_).last.store(number);
+  ring_all();
+  notes->clear();
+  for (int other = 0; other < ranks_; ++other) {
+    if (!wait(aborted, [&] { return meetings(other).last.load() >= number; })) return false;
+    notes->push_back(meetings(other).notes.at(number % 2));
+  }
+  return true;
 }
 
 void Segment::ring(int rank) const {
-  RankCell& whom = cell(rank);
+  Cell& whom = cells_[rank];
   whom.bell.fetch_add(1);
   if (whom.sleeping.load() != 0) futex(whom.bell, FUTEX_WAKE, 64, nullptr);
 }
@@ -103,9 +111,9 @@ void Segment::ring_all() const {
   for (int rank = 0; rank < ranks_; ++rank) ring(rank);
 }
 
-void Segment::sleep(int rank, std::uint32_t seen) const {
+void Segment::sleep(std::uint32_t seen) const {
   constexpr timespec kLimit{.tv_sec = 0, .tv_nsec = 50'000'000};
-  RankCell& mine = cell(rank);
+  Cell& mine = cells_[rank_];
   mine.sleeping.fetch_add(1);
   if (mine.bell.load() == seen) futex(mine.bell, FUTEX_WAIT, seen, &kLimit);
   mine.sleeping.fetch_sub(1);

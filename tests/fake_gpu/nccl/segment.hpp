@@ -6,49 +6,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace fake_gpu {
 
-/// What a rank tells the others; all of the segment begins as zeros.
-struct alignas(64) RankCell {
-  std::atomic<std::uint32_t> present;
-  /// Rung when there may be something to do for this rank.
-  std::atomic<std::uint32_t> bell;
-  std::atomic<std::uint32_t> sleeping;
-  std::uint64_t host_hash;
-  std::uint64_t bus_id;
-  std::int32_t compute_capability;
-  /// ncclCommSplit: how many splits this rank announced, and how many it has read.
-  std::atomic<std::uint32_t> splits_announced;
-  std::atomic<std::uint32_t> splits_read;
-  std::int32_t color;
-  std::int32_t key;
-  /// ncclCommWindowRegister: the same, and how large the window is.
-  std::atomic<std::uint32_t> windows_announced;
-  std::atomic<std::uint32_t> windows_read;
-  std::uint64_t window_bytes;
+/// What one rank tells others; the sender says what the numbers are.
+using Note = std::array<std::uint64_t, 4>;
+
+/// Meetings in one line are in the same order at all ranks; those of two lines are not.
+enum class Line { Calls, Work };
+
+/// The last message from one rank to one other: it is there while `posted` is ahead of `taken`.
+struct alignas(64) Mailbox {
+  std::atomic<std::uint32_t> posted;
+  std::atomic<std::uint32_t> taken;
+  Note note;
 };
 
-/// A piece of a message on its way.
-struct Piece {
-  std::uint64_t message_bytes;
-  std::uint64_t piece_bytes;
-  std::uint64_t tag;
-};
-
-/// A queue of pieces from one rank to one other.
-struct alignas(64) Channel {
-  static constexpr std::uint32_t kSlots = 2;
-  std::atomic<std::uint32_t> written;
-  alignas(64) std::atomic<std::uint32_t> read;
-  std::array<Piece, kSlots> pieces;
-};
-
-/// The memory that the ranks of one communicator share.
+/// The memory that the ranks of one communicator share, seen by one of them; it begins as zeros.
 class Segment {
  public:
   /// Maps the segment of this name, which it creates where it is the first.
-  Segment(const std::string& name, int ranks);
+  Segment(const std::string& name, int rank, int ranks);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
@@ -56,35 +35,47 @@ class Segment {
   /// Does everybody name the same number of ranks?
   [[nodiscard]] bool agrees() const;
   /// False where somebody was this rank already.
-  [[nodiscard]] bool attach(int rank);
+  [[nodiscard]] bool attach() const;
   /// When all are there the name goes, so that nothing is left behind whoever is killed.
   [[nodiscard]] bool is_complete() const;
-  void remove_name();
+  void remove_name() const;
 
-  [[nodiscard]] int ranks() const { return ranks_; }
-  [[nodiscard]] RankCell& cell(int rank) const;
-  [[nodiscard]] Channel& channel(int from, int to) const;
-  [[nodiscard]] unsigned char* payload(int from, int to, std::uint32_t slot) const;
-  [[nodiscard]] std::size_t piece_capacity() const { return piece_capacity_; }
+  /// Waits until all ranks are in their next meeting of this line, and reads their notes; false
+  /// where aborted.
+  [[nodiscard]] bool meet(Line line, const Note& mine, const std::atomic<int>& aborted,
+                          std::vector<Note>* notes) const;
+  [[nodiscard]] Mailbox& mailbox(int from, int to) const;
 
+  /// Wakes a rank for which there may be something to do.
   void ring(int rank) const;
   void ring_all() const;
-  /// Sleeps until the bell has another value than `seen`, or for some ms.
-  void sleep(int rank, std::uint32_t seen) const;
+
+  /// Waits until something is true, for whose change this rank is rung; false where aborted.
+  template <class Ready>
+  [[nodiscard]] bool wait(const std::atomic<int>& aborted, const Ready& ready) const {
+    while (!ready()) {
+      if (aborted.load() != 0) return false;
+      const std::uint32_t seen = bell().load();
+      if (!ready()) sleep(seen);
+    }
+    return true;
+  }
 
  private:
   struct Header;
+  struct Cell;
 
-  [[nodiscard]] std::size_t index(int from, int to) const;
+  [[nodiscard]] std::atomic<std::uint32_t>& bell() const;
+  /// Sleeps until the bell has another value than `seen`, or for some ms.
+  void sleep(std::uint32_t seen) const;
 
   std::string name_;
+  int rank_;
   int ranks_;
-  std::size_t piece_capacity_ = 0;
   std::size_t bytes_ = 0;
   Header* header_ = nullptr;
-  RankCell* cells_ = nullptr;
-  Channel* channels_ = nullptr;
-  unsigned char* payloads_ = nullptr;
+  Cell* cells_ = nullptr;
+  Mailbox* mailboxes_ = nullptr;
 };
 
 /// Removes segments whose maker died before all had attached.

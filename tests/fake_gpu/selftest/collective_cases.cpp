@@ -68,43 +68,43 @@ void check(const Job& job, ncclRedOp_t op, const Bytes& got, std::size_t first,
     const double wanted = output<T>(op, job, first + i);
     const double found = decode<T>(got, i);
     if (std::abs(found - wanted) <= tolerance * wanted) continue;
-    require(false, what + " op " + std::to_string(op) + ", element " + std::to_string(i) +
-                       ": wanted " + std::to_string(wanted) + ", got " + std::to_string(found));
+    require(false, what + ", element " + std::to_string(i) + ": wanted " + std::to_string(wanted) +
+                       ", got " + std::to_string(found));
   }
 }
 
+enum class Reducing { All, One, Scattered };
+
 template <class T>
-void reductions_on(const Job& job, ncclDataType_t type, std::size_t count, ncclRedOp_t op,
-                   bool in_place) {
+void reduction(const Job& job, ncclDataType_t type, std::size_t count, ncclRedOp_t op,
+               bool in_place, Reducing kind) {
   const auto ranks = static_cast<std::size_t>(job.ranks);
-  const auto me = static_cast<std::size_t>(job.rank);
-  const auto mine = [&](std::size_t i) { return input(op, job, job.rank, i); };
-  const std::string name = "type " + std::to_string(type) + " count " + std::to_string(count);
+  const bool scattered = kind == Reducing::Scattered;
+  const std::size_t first = scattered ? static_cast<std::size_t>(job.rank) * count : 0;
   const int root = static_cast<int>(count % ranks);
-  for (const bool to_all : {true, false}) {
-    const DeviceBytes from(encode<T>(count, mine));
-    const DeviceBytes to(count * sizeof(T));
-    const DeviceBytes& result = in_place ? from : to;
-    const bool has_result = to_all || job.rank == root;
-    void* target = has_result ? result.at() : nullptr;
-    ok(to_all ? job.all_reduce(from.at(), target, count, type, op)
-              : ncclReduce(from.at(), target, count, type, op, root, job.comm, job.stream));
-    job.finish();
-    const char* what = to_all ? "all-reduce " : "reduce ";
-    if (has_result) check<T>(job, op, result.read(), 0, what + name);
+  const auto mine = [&](std::size_t i) { return input(op, job, job.rank, i); };
+  const DeviceBytes from(encode<T>(scattered ? count * ranks : count, mine));
+  const DeviceBytes to(count * sizeof(T));
+  const bool has_result = kind != Reducing::One || job.rank == root;
+  unsigned char* result = in_place ? from.at(first * sizeof(T)) : to.at();
+  unsigned char* target = has_result ? result : nullptr;
+  switch (kind) {
+    case Reducing::All: ok(job.all_reduce(from.at(), target, count, type, op)); break;
+    case Reducing::One:
+      ok(ncclReduce(from.at(), target, count, type, op, root, job.comm, job.stream));
+      break;
+    case Reducing::Scattered:
+      ok(ncclReduceScatter(from.at(), target, count, type, op, job.comm, job.stream));
   }
-  {
-    const DeviceBytes from(encode<T>(count * ranks, mine));
-    const DeviceBytes to(count * sizeof(T));
-    unsigned char* target = in_place ? from.at(me * count * sizeof(T)) : to.at();
-    ok(ncclReduceScatter(from.at(), target, count, type, op, job.comm, job.stream));
-    job.finish();
-    const Bytes all = from.read();
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(me * count * sizeof(T));
-    const auto end = begin + static_cast<std::ptrdiff_t>(count * sizeof(T));
-    check<T>(job, op, in_place ? Bytes(begin, end) : to.read(), me * count,
-             "reduce-scatter " + name);
-  }
+  job.finish();
+  if (!has_result) return;
+  Bytes got = in_place ? from.read() : to.read();
+  if (in_place)
+    got.erase(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(first * sizeof(T)));
+  got.resize(count * sizeof(T));
+  check<T>(job, op, got, first,
+           "reduction " + std::to_string(static_cast<int>(kind)) + " type " + std::to_string(type) +
+               " op " + std::to_string(op) + " count " + std::to_string(count));
 }
 
 template <class T>
@@ -114,7 +114,10 @@ void reductions_of(const Job& job, ncclDataType_t type) {
     for (const ncclRedOp_t op : kOps) {
       // On one rank NCCL has no fp8 average.
       if (job.ranks == 1 && sizeof(T) == 1 && !std::is_integral_v<T> && op == ncclAvg) continue;
-      for (const bool in_place : {false, true}) reductions_on<T>(job, type, count, op, in_place);
+      for (const bool in_place : {false, true}) {
+        for (const auto kind : {Reducing::All, Reducing::One, Reducing::Scattered})
+          reduction<T>(job, type, count, op, in_place, kind);
+      }
     }
   }
 }
@@ -138,19 +141,11 @@ SELFTEST_ON_RANKS(reductions, true) {
 SELFTEST_ON_RANKS(rounding, true) {
   const DeviceBytes half(encode<__half>(1, [&](std::size_t) { return job.rank == 0 ? 2048 : 1; }));
   const DeviceBytes small(encode<std::uint8_t>(1, [&](std::size_t) { return 200; }));
-  const DeviceBytes third(encode<float>(1, [&](std::size_t) { return 1; }));
   ok(job.all_reduce(half.at(), half.at(), 1, ncclFloat16, ncclSum));
   ok(job.all_reduce(small.at(), small.at(), 1, ncclUint8, ncclSum));
-  ncclRedOp_t halved = ncclSum;
-  float scalar = 0.5F;
-  ok(ncclRedOpCreatePreMulSum(&halved, &scalar, ncclFloat32, ncclScalarHostImmediate, job.comm));
-  ok(job.all_reduce(third.at(), third.at(), 1, ncclFloat32, halved));
-  expect(ncclInvalidArgument, job.all_reduce(half.at(), half.at(), 1, ncclFloat16, halved));
-  ok(ncclRedOpDestroy(halved, job.comm));
   job.finish();
   require(decode<__half>(half.read(), 0) == 2048, "half rounds at each step");
   require(decode<std::uint8_t>(small.read(), 0) == (200 * job.ranks) % 256, "integers wrap");
-  require(decode<float>(third.read(), 0) == 0.5 * job.ranks, "PreMulSum");
 }
 
 /// Byte i of the block that rank `from` has for rank `to`.
@@ -199,7 +194,7 @@ void moves_of(const Job& job, std::size_t bytes, int root) {
   is(many, blocks_of_all(job, bytes, true, job.rank), "all-to-all");
   ok(ncclGather(own.at(), only_many, bytes, type, root, job.comm, job.stream));
   is(many, blocks_of_all(job, bytes, true, is_root ? 0 : job.rank), "gather");
-  ok(ncclBcast(own.at(), bytes, type, root, job.comm, job.stream));
+  ok(ncclBroadcast(own.at(), own.at(), bytes, type, root, job.comm, job.stream));
   is(own, block(bytes, root, 0), "broadcast in place");
 }
 

@@ -29,11 +29,13 @@ Bytes as_bytes(int value) {
   return bytes;
 }
 
-void require_sum(const Job& job, ncclComm_t comm, int wanted) {
+/// Sums the ranks; `begun` is what the call returns.
+void require_sum(const Job& job, ncclResult_t begun = ncclSuccess) {
   const DeviceBytes one(as_bytes(job.rank));
-  ok(ncclAllReduce(one.at(), one.at(), 1, ncclInt32, ncclSum, comm, job.stream));
+  expect(begun, job.all_reduce(one.at(), one.at(), 1, ncclInt32, ncclSum));
+  ok(await_state(job.comm));
   job.finish();
-  require(read_int(one) == wanted, "a sum of ranks");
+  require(read_int(one) == job.ranks * (job.ranks - 1) / 2, "a sum of ranks");
 }
 
 /// The last rank comes late: until then nobody is ready, and no call waits.
@@ -44,7 +46,7 @@ SELFTEST(non_blocking) {
     meet_all();
     ::usleep(100'000);
   }
-  expect(ncclInProgress, start_unblocked(job, id));
+  expect(ncclInProgress, start(job, id, false));
   ncclResult_t state = ncclSuccess;
   if (job.rank != job.ranks - 1) {
     ok(ncclCommGetAsyncError(job.comm, &state));
@@ -54,13 +56,7 @@ SELFTEST(non_blocking) {
     meet_all();
   }
   ok(await_state(job.comm));
-  const DeviceBytes one(as_bytes(job.rank));
-  expect(ncclInProgress, job.all_reduce(one.at(), one.at(), 1, ncclInt32, ncclSum));
-  ok(await_state(job.comm));
-  job.finish();
-  require(read_int(one) == job.ranks * (job.ranks - 1) / 2, "a sum of ranks");
-  expect(ncclInProgress, ncclCommFinalize(job.comm));
-  ok(await_state(job.comm));
+  require_sum(job, ncclInProgress);
   leave(job);
 }
 
@@ -69,9 +65,9 @@ SELFTEST(one_gpu) {
   Job job = join(true);
   const char* apart = std::getenv("SELFTEST_HOSTS_APART");
   if (apart != nullptr) ::setenv("NCCL_HOSTID", std::to_string(job.rank).c_str(), 1);
-  const ncclResult_t result = ncclCommInitRank(&job.comm, job.ranks, share_id(), job.rank);
+  const ncclResult_t result = start(job, share_id(), true);
   if (result == ncclSuccess) {
-    require_sum(job, job.comm, job.ranks * (job.ranks - 1) / 2);
+    require_sum(job);
     std::printf("rank %d: shares\n", job.rank);
   } else {
     require(job.comm == nullptr, "no communicator");
@@ -96,28 +92,6 @@ SELFTEST(shared_memory) {
   expect(cudaErrorMemoryAllocation, cudaMalloc(&more, free_bytes + 1));
   meet_all();
   leave(job);
-}
-
-SELFTEST_ON_RANKS(split, true) {
-  const int color = job.rank % 2;
-  ncclComm_t half = nullptr;
-  for (int round = 0; round < 2; ++round) {
-    ok(ncclCommSplit(job.comm, color, -job.rank, &half, nullptr));
-    int rank = -1;
-    int ranks = -1;
-    ok(ncclCommUserRank(half, &rank));
-    ok(ncclCommCount(half, &ranks));
-    require(ranks == (job.ranks + 1 - color) / 2, "how many in my half");
-    require(rank == ranks - 1 - job.rank / 2, "keys turn the order round");
-    int wanted = 0;
-    for (int other = color; other < job.ranks; other += 2) wanted += other;
-    require_sum(job, half, wanted);
-    ok(ncclCommDestroy(half));
-  }
-  const int chosen = job.rank == 0 ? 7 : NCCL_SPLIT_NOCOLOR;
-  ok(ncclCommSplit(job.comm, chosen, 0, &half, nullptr));
-  require((half != nullptr) == (job.rank == 0), "no color, no communicator");
-  if (half != nullptr) ok(ncclCommDestroy(half));
 }
 
 SELFTEST_ON_RANKS(refusals, true) {
@@ -154,7 +128,7 @@ SELFTEST_ON_RANKS(refusals, true) {
 SELFTEST_ON_RANKS(old_gpu, true) {
   const DeviceBytes room(64);
   expect(ncclInvalidArgument, job.all_reduce(room.at(), room.at(), 4, ncclFloat8e4m3, ncclSum));
-  ok(ncclBcast(room.at(), 4, ncclFloat8e4m3, 0, job.comm, job.stream));
+  ok(ncclBroadcast(room.at(), room.at(), 4, ncclFloat8e4m3, 0, job.comm, job.stream));
   job.finish();
 }
 
@@ -243,7 +217,7 @@ SELFTEST(allocations) {
 /// Starts a communicator without waiting, gives up after 0.3 s and tells its state.
 SELFTEST(starts) {
   Job job = join();
-  const ncclResult_t result = start_unblocked(job, share_id());
+  const ncclResult_t result = start(job, share_id(), false);
   ncclResult_t state = result;
   for (int i = 0; i < 300 && job.comm != nullptr && state == ncclInProgress; ++i) {
     ::usleep(1000);
@@ -274,12 +248,12 @@ ncclUniqueId share_id_by_file(int rank, const std::string& path) {
 
 /// `SELFTEST_RANK` of three: rank 0 is killed in the middle of the work, the others end by abort.
 SELFTEST(killed) {
-  Job job;
+  Job job{.ranks = 3};
   job.rank = std::atoi(std::getenv("SELFTEST_RANK"));
   const ncclUniqueId id = share_id_by_file(job.rank, std::getenv("SELFTEST_ID"));
   ok(cudaSetDevice(job.rank));
   job.stream = make_stream();
-  ok(ncclCommInitRank(&job.comm, 3, id, job.rank));
+  ok(start(job, id, true));
   const DeviceBytes room(Bytes(8, 2));
   const auto reduce = [&] { ok(job.all_reduce(room.at(), room.at(), 8, ncclInt8, ncclMax)); };
   reduce();

@@ -102,20 +102,16 @@ ncclUniqueId share_id() {
 
 void meet_all() { MPI_Barrier(MPI_COMM_WORLD); }
 
-ncclResult_t start_unblocked(Job& job, const ncclUniqueId& id) {
+ncclResult_t start(Job& job, const ncclUniqueId& id, bool blocking) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  return ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config);
+  return ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, blocking ? nullptr : &config);
 }
 
 void on_ranks(void (*run)(Job&), bool blocking) {
   Job job = join();
-  if (blocking) {
-    ok(ncclCommInitRank(&job.comm, job.ranks, share_id(), job.rank));
-  } else {
-    expect(ncclInProgress, start_unblocked(job, share_id()));
-    ok(await_state(job.comm));
-  }
+  expect(blocking ? ncclSuccess : ncclInProgress, start(job, share_id(), blocking));
+  ok(await_state(job.comm));
   run(job);
   leave(job);
 }

@@ -66,8 +66,8 @@ struct Job {
 void meet_all();
 /// One that does not wait for the default stream.
 [[nodiscard]] cudaStream_t make_stream();
-/// Starts the communicator of a job, which does not block.
-[[nodiscard]] ncclResult_t start_unblocked(Job& job, const ncclUniqueId& id);
+/// Begins the communicator of a job; the default configuration blocks.
+[[nodiscard]] ncclResult_t start(Job& job, const ncclUniqueId& id, bool blocking);
 /// The state of a communicator that is no longer in progress.
 [[nodiscard]] ncclResult_t await_state(ncclComm_t comm);
 void leave(Job& job);

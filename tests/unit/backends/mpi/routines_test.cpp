@@ -11,14 +11,6 @@
 namespace busbar {
 namespace {
 
-Bytes temporary(const char* collective, Bytes size, int ranks) {
-  return find_routine(collective)->temporary.bytes(MpiFamily::Mpich, size, ranks);
-}
-
-Bytes of_open_mpi(const char* collective, Bytes size, int ranks) {
-  return find_routine(collective)->temporary.bytes(MpiFamily::OpenMpi, size, ranks);
-}
-
 TEST(MpiRoutines, ExistForEveryCollectiveOfThisBuildAndKnowWhatHasNoInPlaceCall) {
   for (const Collective* collective : measured_collectives()) {
     ASSERT_NE(find_routine(collective->name), nullptr) << collective->name;
@@ -35,41 +27,44 @@ struct Need {
   Bytes expected;
 };
 
-TEST(TemporaryMemory, IsThatOfTheAlgorithmsOfMpich) {
-  const std::vector<Need> needs = {{"allreduce", kGiB, 16, kGiB / 2},
-                                   {"allreduce", kGiB, 2, kGiB / 2},
-                                   {"allreduce", kGiB, 6, kGiB},
-                                   {"allreduce", kGiB, 1, 0},
-                                   {"reducescatter", kGiB, 16, 64 * kMiB},
-                                   {"reducescatter", 64 * kKiB, 16, 128 * kKiB},
-                                   {"broadcast", kGiB, 16, 0},
-                                   {"allgather", kGiB, 16, 0},
-                                   {"reduce", kGiB, 16, 2 * kGiB + kGiB / 2},
-                                   {"reduce", kGiB, 6, 3 * kGiB},
-                                   {"reduce", kGiB, 1, 0},
-                                   {"gather", kGiB, 16, kGiB / 2},
-                                   {"scatter", kGiB, 16, kGiB},
-                                   {"scatter", kGiB, 1, 0},
-                                   {"alltoall", kGiB, 16, 64 * kMiB},
-                                   {"sendrecv", kGiB, 16, 0}};
+void expect_needs(MpiFamily family, const std::vector<Need>& needs) {
   for (const auto& [collective, size, ranks, expected] : needs) {
-    EXPECT_EQ(temporary(collective, size, ranks), expected) << collective << ' ' << ranks;
+    EXPECT_EQ(find_routine(collective)->temporary.bytes(family, size, ranks), expected)
+        << collective << ' ' << ranks;
   }
+}
+
+TEST(TemporaryMemory, IsThatOfTheAlgorithmsOfMpich) {
+  expect_needs(MpiFamily::Mpich, {{"allreduce", kGiB, 16, kGiB / 2},
+                                  {"allreduce", kGiB, 2, kGiB / 2},
+                                  {"allreduce", kGiB, 6, kGiB},
+                                  {"allreduce", kGiB, 1, 0},
+                                  {"reducescatter", kGiB, 16, 64 * kMiB},
+                                  {"reducescatter", 64 * kKiB, 16, 128 * kKiB},
+                                  {"broadcast", kGiB, 16, 0},
+                                  {"allgather", kGiB, 16, 0},
+                                  {"reduce", kGiB, 16, 2 * kGiB + kGiB / 2},
+                                  {"reduce", kGiB, 6, 3 * kGiB},
+                                  {"reduce", kGiB, 1, 0},
+                                  {"gather", kGiB, 16, kGiB / 2},
+                                  {"scatter", kGiB, 16, kGiB},
+                                  {"scatter", kGiB, 1, 0},
+                                  {"alltoall", kGiB, 16, 64 * kMiB},
+                                  {"sendrecv", kGiB, 16, 0}});
 }
 
 TEST(TemporaryMemory, IsTheWholeMessageOfOpenMpisTreesOrUpToThreeTimesThat) {
   for (const char* collective : {"allreduce", "gather"}) {
-    EXPECT_EQ(of_open_mpi(collective, kGiB, 16), kGiB) << collective;
-    EXPECT_EQ(of_open_mpi(collective, kGiB, 1), 0U) << collective;
+    expect_needs(MpiFamily::OpenMpi, {{collective, kGiB, 16, kGiB}, {collective, kGiB, 1, 0}});
   }
   for (const char* collective : {"reduce", "reducescatter"}) {
-    EXPECT_EQ(of_open_mpi(collective, kGiB, 16), 3 * kGiB) << collective;
-    EXPECT_EQ(of_open_mpi(collective, kGiB, 3), 2 * kGiB) << collective;
-    EXPECT_EQ(of_open_mpi(collective, kGiB, 2), kGiB) << collective;
-    EXPECT_EQ(of_open_mpi(collective, kGiB, 1), 0U) << collective;
+    expect_needs(MpiFamily::OpenMpi, {{collective, kGiB, 16, 3 * kGiB},
+                                      {collective, kGiB, 3, 2 * kGiB},
+                                      {collective, kGiB, 2, kGiB},
+                                      {collective, kGiB, 1, 0}});
   }
-  EXPECT_EQ(of_open_mpi("allgather", kGiB, 16), 0U);  // a power of two
-  EXPECT_EQ(of_open_mpi("allgather", kGiB, 6), kGiB);
+  expect_needs(MpiFamily::OpenMpi,
+               {{"allgather", kGiB, 16, 0}, {"allgather", kGiB, 6, kGiB}});  // 16: a power of two
 }
 
 TEST(TemporaryMemory, IsTheLargerNeedWhereTheLibraryIsNeither) {

@@ -22,18 +22,6 @@ using Ranks = std::vector<VisibleDevices>;
 
 using Numbers = std::vector<int>;
 
-Numbers indices(const Ranks& ranks) {
-  Numbers indices;
-  for (const Assignment& one : assign_devices(ranks)) indices.push_back(one.index);
-  return indices;
-}
-
-Numbers ranks_on_device(const Ranks& ranks) {
-  Numbers counts;
-  for (const Assignment& one : assign_devices(ranks)) counts.push_back(one.ranks_on_device);
-  return counts;
-}
-
 test::Failure refusal(const Ranks& ranks) {
   return test::failure_of([&] { (void)assign_devices(ranks); });
 }
@@ -48,30 +36,53 @@ Ranks from_device(int first, Ranks ranks) {
   return ranks;
 }
 
-TEST(AssignDevices, GivesEveryRankADeviceOfItsOwnFromTheFirstOrTheRequestedOneOn) {
-  const Ranks ranks(4, rank_of('x', "abcd"));
-  EXPECT_EQ(indices(ranks), (Numbers{0, 1, 2, 3}));
-  EXPECT_EQ(ranks_on_device(ranks), (Numbers{1, 1, 1, 1}));
-  EXPECT_EQ(indices(Ranks(2, rank_of('x', "abcdefgh"))), (Numbers{0, 1}));
-  EXPECT_EQ(indices(from_device(2, Ranks(2, rank_of('x', "abcd")))), (Numbers{2, 3}));
-}
+struct Case {
+  const char* what;
+  Ranks ranks;
+  Numbers indices;
+  Numbers ranks_on_device{};  // empty: one on each
+};
 
-TEST(AssignDevices, KnowsADeviceThatALauncherShowsToEachRankAsItsFirst) {
-  const Ranks ranks{rank_of('x', "a"), rank_of('x', "b"), rank_of('x', "c")};
-  EXPECT_EQ(indices(ranks), (Numbers{0, 0, 0}));
-  EXPECT_EQ(ranks_on_device(ranks), (Numbers{1, 1, 1}));
-}
-
-TEST(AssignDevices, SkipsWhatARankUnderAnotherMaskHasTaken) {
-  const Ranks ranks{rank_of('x', "ba"), rank_of('x', "abc"), rank_of('x', "abc")};
-  EXPECT_EQ(indices(ranks), (Numbers{0, 0, 2}));
-}
-
-TEST(AssignDevices, BeginsAgainOnEveryHostInAnyOrderOfRanks) {
+TEST(AssignDevices, GivesRanksTheirOwnDevicesOrLetsThemShareInTurn) {
   const VisibleDevices x = rank_of('x', "ab");
   const VisibleDevices y = rank_of('y', "cd");
-  EXPECT_EQ(indices({x, x, y, y}), (Numbers{0, 1, 0, 1}));
-  EXPECT_EQ(indices({x, y, x, y}), (Numbers{0, 0, 1, 1}));
+  const VisibleDevices x1 = rank_of('x', "a");
+  const VisibleDevices y1 = rank_of('y', "b");
+  Ranks requested(3, rank_of('a', "wxyz"));
+  requested[0].wanted = 3;
+  requested[1].wanted = 1;
+  requested[2].wanted = 0;
+  const Case cases[] = {
+      {"as many as there are", Ranks(4, rank_of('x', "abcd")), {0, 1, 2, 3}},
+      {"fewer than there are", Ranks(2, rank_of('x', "abcdefgh")), {0, 1}},
+      {"from the third on", from_device(2, Ranks(2, rank_of('x', "abcd"))), {2, 3}},
+      {"a launcher shows each rank its own as the first",
+       {rank_of('x', "a"), rank_of('x', "b"), rank_of('x', "c")},
+       {0, 0, 0}},
+      {"another mask", {rank_of('x', "ba"), rank_of('x', "abc"), rank_of('x', "abc")}, {0, 0, 2}},
+      {"two hosts", {x, x, y, y}, {0, 1, 0, 1}},
+      {"two hosts in turn", {x, y, x, y}, {0, 0, 1, 1}},
+      {"the devices that are requested", requested, {3, 1, 0}},
+      {"shared", sharing(Ranks(5, x)), {0, 1, 0, 1, 0}, {3, 2, 3, 2, 3}},
+      {"no need to share", sharing(Ranks(2, x)), {0, 1}},
+      {"shared from the second on",
+       from_device(1, sharing(Ranks(4, rank_of('x', "abc")))),
+       {1, 2, 1, 2},
+       {2, 2, 2, 2}},
+      {"shared on two hosts", sharing({x1, y1, x1, y1, y1}), {0, 0, 0, 0, 0}, {2, 3, 2, 3, 3}},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.what);
+    Numbers indices;
+    Numbers on_device;
+    for (const Assignment& assignment : assign_devices(one.ranks)) {
+      indices.push_back(assignment.index);
+      on_device.push_back(assignment.ranks_on_device);
+    }
+    EXPECT_EQ(indices, one.indices);
+    const Numbers alone(one.ranks.size(), 1);
+    EXPECT_EQ(on_device, one.ranks_on_device.empty() ? alone : one.ranks_on_device);
+  }
 }
 
 TEST(AssignDevices, RefusesADeviceThatIsNotThere) {
@@ -90,27 +101,14 @@ TEST(AssignDevices, RefusesMoreRanksThanDevicesAndSuggestsHowToGoOn) {
   }
 }
 
-TEST(AssignDevices, CountsTheRanksOfTheHostThatHasTooMany) {
+TEST(AssignDevices, CountsTheRanksOfTheHostThatHasTooManyAndDevicesFromTheFirstOneOn) {
   const Ranks ranks{rank_of('x', "ab"), rank_of('x', "ab"), rank_of('y', "c"), rank_of('y', "c")};
-  EXPECT_TRUE(refusal(ranks).message.starts_with(
-      "rank 3 has no GPU of its own: 2 ranks on its host, which shows it 1 GPU; start 1 rank a"))
-      << refusal(ranks).message;
-}
-
-TEST(AssignDevices, CountsOnlyDevicesFromTheFirstOneOn) {
-  const Ranks ranks = from_device(2, Ranks(2, rank_of('x', "abc")));
-  EXPECT_TRUE(refusal(ranks).says("which shows it 1 GPU;")) << refusal(ranks).message;
-}
-
-TEST(AssignDevices, SharesInTurnOnEachHostWhereThatIsRequestedAndDevicesAreTooFew) {
-  const Ranks ranks = sharing(Ranks(5, rank_of('x', "ab")));
-  EXPECT_EQ(indices(ranks), (Numbers{0, 1, 0, 1, 0}));
-  EXPECT_EQ(ranks_on_device(ranks), (Numbers{3, 2, 3, 2, 3}));
-  EXPECT_EQ(ranks_on_device(sharing(Ranks(2, rank_of('x', "ab")))), (Numbers{1, 1}));
-  EXPECT_EQ(indices(from_device(1, sharing(Ranks(4, rank_of('x', "abc"))))), (Numbers{1, 2, 1, 2}));
-  const VisibleDevices x = rank_of('x', "a");
-  const VisibleDevices y = rank_of('y', "b");
-  EXPECT_EQ(ranks_on_device(sharing({x, y, x, y, y})), (Numbers{2, 3, 2, 3, 3}));
+  for (const char* text :
+       {"rank 3 ", ": 2 ranks on its host", "shows it 1 GPU;", "start 1 rank a"}) {
+    EXPECT_TRUE(refusal(ranks).says(text)) << refusal(ranks).message;
+  }
+  const Ranks from_third = from_device(2, Ranks(2, rank_of('x', "abc")));
+  EXPECT_TRUE(refusal(from_third).says("shows it 1 GPU;")) << refusal(from_third).message;
 }
 
 TEST(AssignDevices, RefusesARankThatSeesNoDevice) {
@@ -137,15 +135,6 @@ TEST(NoDevice, GivesTheReasonInOneLineWhereThereIsNone) {
   if (!reason) GTEST_SKIP() << "this machine has a device";
   EXPECT_TRUE(reason->starts_with("no CUDA device")) << *reason;
   EXPECT_EQ(reason->find('\n'), std::string::npos);
-}
-
-TEST(AssignDevices, GivesEveryRankTheDeviceThatItRequests) {
-  Ranks ranks{rank_of('a', "wxyz"), rank_of('a', "wxyz"), rank_of('a', "wxyz")};
-  ranks[0].wanted = 3;
-  ranks[1].wanted = 1;
-  ranks[2].wanted = 0;
-  EXPECT_EQ(indices(ranks), (Numbers{3, 1, 0}));
-  EXPECT_EQ(ranks_on_device(ranks), (Numbers{1, 1, 1}));
 }
 
 }  // namespace

@@ -14,60 +14,43 @@ namespace busbar {
 namespace {
 
 struct LoggedChoice {
-  std::string name;
-  std::string line;
-  std::string algorithm;
-  std::string protocol;
-  std::optional<int> channels;
+  const char* line;
+  const char* algorithm;
+  const char* protocol;
+  std::optional<int> channels{};
 };
 
-class ParsedChoice : public testing::TestWithParam<LoggedChoice> {};
+// From NCCL 2.20, 2.22, 2.23, 2.24, 2.28, 2.30, a later one, 2.27, 2.28, 2.29 and 2.30.
+constexpr LoggedChoice kLoggedChoices[] = {
+    {"65536 Bytes -> Algo 1 proto 0 time 21.500000", "Ring", "LL"},
+    {"1073741824 Bytes -> Algo 4 proto 2 time 4000.250000", "NVLS", "Simple"},
+    {"AllGather: 4096 Bytes -> Algo 6 proto 2 time 30.125000", "PAT", "Simple"},
+    {"AllReduce: 4096 Bytes -> Algo TREE proto LL128 channel{Lo..Hi}={0..15}", "Tree", "LL128", 16},
+    {"Broadcast: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={3..3}", "Ring", "LL", 1},
+    {"AllReduce: 1048576 Bytes -> Algo NVLS_TREE proto SIMPLE channel{Lo..Hi}={0..23}", "NVLSTree",
+     "Simple", 24},
+    {"AllReduce: 8 Bytes -> Algo MESH proto LL256 channel{Lo..Hi}={0..1}", "MESH", "LL256", 2},
+    {"AllReduce [Symmetric]: 8192 Bytes -> Kernel AllReduce_AGxLLMC_R nchannels 4 nthreads 512",
+     "Symmetric", "AGxLLMC_R", 4},
+    {"ReduceScatter [Symmetric]: 8192 Bytes -> Kernel ReduceScatter_LD nchannels 8 nthreads 512 "
+     "nWorks 1",
+     "Symmetric", "LD", 8},
+    {"AllGather [Copy Engine]: 8192 Bytes -> cudaMemcpy; CE synchronization with NVLS",
+     "CopyEngine", ""},
+    {"AlltoAll [Hierarchical CE]: 8 Bytes -> RMA proxy + CE", "HierarchicalCE", ""},
+};
 
-TEST_P(ParsedChoice, IsReadFromTheLineOfItsVersion) {
-  const auto choice = parse_nccl_choice("node1:411:411 [0] NCCL INFO " + GetParam().line + "\n");
-  ASSERT_TRUE(choice);
-  EXPECT_EQ(choice->algorithm, GetParam().algorithm);
-  EXPECT_EQ(choice->protocol, GetParam().protocol);
-  EXPECT_EQ(choice->channels, GetParam().channels);
+TEST(ParseChoice, ReadsTheLineOfEachVersion) {
+  for (const LoggedChoice& logged : kLoggedChoices) {
+    SCOPED_TRACE(logged.line);
+    const auto choice =
+        parse_nccl_choice(std::string("node1:411:411 [0] NCCL INFO ") + logged.line + "\n");
+    ASSERT_TRUE(choice);
+    EXPECT_EQ(choice->algorithm, logged.algorithm);
+    EXPECT_EQ(choice->protocol, logged.protocol);
+    EXPECT_EQ(choice->channels, logged.channels);
+  }
 }
-
-LoggedChoice choice(const char* name, const char* line, const char* algorithm, const char* protocol,
-                    std::optional<int> channels = {}) {
-  return {name, line, algorithm, protocol, channels};
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Versions, ParsedChoice,
-    testing::Values(
-        choice("Nccl220", "65536 Bytes -> Algo 1 proto 0 time 21.500000", "Ring", "LL"),
-        choice("Nccl222Nvls", "1073741824 Bytes -> Algo 4 proto 2 time 4000.250000", "NVLS",
-               "Simple"),
-        choice("Nccl223", "AllGather: 4096 Bytes -> Algo 6 proto 2 time 30.125000", "PAT",
-               "Simple"),
-        choice("Nccl224", "AllReduce: 4096 Bytes -> Algo TREE proto LL128 channel{Lo..Hi}={0..15}",
-               "Tree", "LL128", 16),
-        choice("Nccl228Part", "Broadcast: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={3..3}",
-               "Ring", "LL", 1),
-        choice("Nccl230NvlsTree",
-               "AllReduce: 1048576 Bytes -> Algo NVLS_TREE proto SIMPLE channel{Lo..Hi}={0..23}",
-               "NVLSTree", "Simple", 24),
-        choice("ALaterAlgorithm",
-               "AllReduce: 8 Bytes -> Algo MESH proto LL256 channel{Lo..Hi}={0..1}", "MESH",
-               "LL256", 2),
-        choice("Nccl227Symmetric",
-               "AllReduce [Symmetric]: 8192 Bytes -> Kernel AllReduce_AGxLLMC_R nchannels 4 "
-               "nthreads 512",
-               "Symmetric", "AGxLLMC_R", 4),
-        choice("Nccl228Symmetric",
-               "ReduceScatter [Symmetric]: 8192 Bytes -> Kernel ReduceScatter_LD nchannels 8 "
-               "nthreads 512 nWorks 1",
-               "Symmetric", "LD", 8),
-        choice("Nccl229CopyEngine",
-               "AllGather [Copy Engine]: 8192 Bytes -> cudaMemcpy; CE synchronization with NVLS",
-               "CopyEngine", ""),
-        choice("Nccl230Hierarchical", "AlltoAll [Hierarchical CE]: 8 Bytes -> RMA proxy + CE",
-               "HierarchicalCE", "")),
-    [](const auto& one) { return one.param.name; });
 
 TEST(ParseChoice, TakesTheLastLineAndSkipsWhatIsNone) {
   EXPECT_FALSE(parse_nccl_choice(""));
@@ -102,9 +85,8 @@ TEST(ParseTransports, KnowsGpuDirectRdmaAndNvls) {
   const LibraryTransports found = parse_nccl_transports(
       "a:1:2 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/3/GDRDMA(PCI)/Shared\n"
       "a:1:2 [0] NCCL INFO CollNet 00/0 : 0 [receive] via COLLNET/SHARP/0\n"
-      "a:1:2 [0] NCCL INFO 16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p "
-      "channels, "
-      "2 p2p channels per peer\n");
+      "a:1:2 [0] NCCL INFO 16 coll channels, 16 collnet channels, 8 nvls channels, "
+      "32 p2p channels, 2 p2p channels per peer\n");
   EXPECT_TRUE(found.gpudirect);
   EXPECT_TRUE(found.nvls);
   EXPECT_STREQ(found.links.data(), "COLLNET/SHARP, NET/IB");
