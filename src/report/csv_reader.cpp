@@ -19,9 +19,9 @@ namespace busbar {
 namespace {
 
 /// The bytes of a file or pipe, and the last of them.
-class Bytes : public io::ByteSourceBase {
+class FileBytes : public io::ByteSourceBase {
  public:
-  Bytes(const std::string& path, char& last) : file_(path, std::ios::binary), last_(last) {
+  FileBytes(const std::string& path, char& last) : file_(path, std::ios::binary), last_(last) {
     if (!file_ || std::filesystem::is_directory(path)) {
       throw usage_error(fmt::format("cannot read {}", path));
     }
@@ -63,7 +63,7 @@ bool split_cells(std::string& line, std::vector<std::string>& cells) {
 }  // namespace
 
 struct CsvReader::Lines {
-  explicit Lines(const std::string& path) : reader(path, std::make_unique<Bytes>(path, last)) {}
+  explicit Lines(const std::string& path) : reader(path, std::make_unique<FileBytes>(path, last)) {}
 
   char last = '\n';
   io::LineReader reader;
