@@ -48,6 +48,7 @@ LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 JOIN := 1
 joined = $(foreach folder,$(sort $(dir $1)),$(if $(filter $(USES_MPI),$(folder)x),$(MPI_BUILD),$(BUILD))/joined/$(folder:%/=%).o)
 folder_objects = $(if $(filter 0,$(JOIN)),$(call objects,$1),$(call joined,$1))
+.PRECIOUS: $(BUILD)/joined/%.cpp
 $(BUILD)/joined/%.cpp: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) | cmp -s - $@ || \
