@@ -13,8 +13,6 @@
 
 namespace busbar::judge {
 
-using busbar::name;  // of enums with a list of names
-
 /// Why a launch was made.
 enum class Purpose { Measure, Rerun, Confirm };
 
@@ -40,7 +38,7 @@ struct Observation {
   double seconds = 0;
   std::string command{};
   std::string unreachable{};  ///< the node that did not answer, if that is the failure
-  std::map<std::string, std::string> facts{};  ///< of the CSV's head
+  Facts facts{};              ///< of the CSV's head
   std::vector<Record> records{};
 };
 

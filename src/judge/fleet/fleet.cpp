@@ -32,10 +32,11 @@ struct RowCount {
   [[nodiscard]] bool is_effect() const { return low >= 2 && 2 * low >= pairs; }
 };
 
-double median_of_row(std::size_t node, std::span<const PairValue> pairs) {
+double median_of_row(std::size_t node, std::span<const PairValue> pairs,
+                     const std::vector<bool>& active) {
   std::vector<double> values;
   for (const PairValue& pair : pairs) {
-    if (has_value(pair) && (pair.first == node || pair.second == node)) {
+    if (counts(pair, active) && (pair.first == node || pair.second == node)) {
       values.push_back(*pair.value);
     }
   }
@@ -78,8 +79,10 @@ Blame describe(std::size_t nodes, std::span<const std::size_t> order,
   std::vector<bool> active(nodes, true);
   for (const std::size_t node : order) {
     const RowCount row = count_rows(pairs, low, active)[node];
-    blame.nodes.push_back(
-        {.node = node, .low = row.low, .pairs = row.pairs, .median = median_of_row(node, pairs)});
+    blame.nodes.push_back({.node = node,
+                           .low = row.low,
+                           .pairs = row.pairs,
+                           .median = median_of_row(node, pairs, active)});
     active[node] = false;
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) {

@@ -103,9 +103,9 @@ std::optional<CeilingFigure> scale_ceiling(const CeilingRule& rule, Movement mov
     out = fmt::format("{:.4g} x {} scale-out", *rule.scale_out, crossing.words);
   }
   if (inside && outside) {
-    figure.words = fmt::format("min({}, {}){}", up, out, model_words(rule, movement));
+    figure.text = fmt::format("min({}, {}){}", up, out, model_words(rule, movement));
   } else {
-    figure.words = inside ? up : out + std::string(model_words(rule, movement));
+    figure.text = inside ? up : out + std::string(model_words(rule, movement));
   }
   return figure;
 }

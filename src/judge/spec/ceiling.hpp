@@ -13,8 +13,8 @@ namespace busbar::judge {
 
 /// The most that a collective can reach, and where that is from.
 struct CeilingFigure {
-  double GBps = 0;      ///< bus bandwidth
-  std::string words{};  ///< "min(450 scale-up, 50 x 15/1 scale-out), hierarchical"
+  double GBps = 0;     ///< bus bandwidth
+  std::string text{};  ///< "min(450 scale-up, 50 x 15/1 scale-out), hierarchical"
 };
 
 /// From [ceiling]: of scale_up and scale_out (acceptance of one node, flat ring, hierarchical,

@@ -162,7 +162,7 @@ std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const Collec
     }
   }
   if (figure.GBps <= 0 || figure.GBps == kUnlimited) return std::nullopt;
-  figure.words =
+  figure.text =
       fmt::format("{:.4g} of {} over {}, limited by {}", figure.GBps, rule.system, limiting->kind,
                   limiting->limit.empty() ? "its links" : limiting->limit);
   return figure;

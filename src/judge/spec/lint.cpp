@@ -125,7 +125,7 @@ void lint_absolute(const LintCase& subject, Findings& findings) {
                     fmt::format("value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, "
                                 "above the ceiling {:.4g} ({}): it can never be met",
                                 *rule.value, unit(rule.metric), rate.key, rate.times, rate.busbw,
-                                subject.collective, ceiling.GBps, ceiling.words));
+                                subject.collective, ceiling.GBps, ceiling.text));
     return;
   }
   if (needed.empty() || rule.metric == Metric::Time) return;
@@ -134,7 +134,7 @@ void lint_absolute(const LintCase& subject, Findings& findings) {
   findings.warn(subject.value_place(), rule.id,
                 fmt::format("the floor of {:.4g} GB/s for {} is under half of the ceiling {:.4g} "
                             "({}): a broken link could pass",
-                            least, subject.collective, ceiling.GBps, ceiling.words));
+                            least, subject.collective, ceiling.GBps, ceiling.text));
 }
 
 /// The ceiling admits reductions in the network already: nothing exceeds it.
@@ -289,7 +289,7 @@ std::string fact_fault(const Specification& specification, const Baseline& basel
   }
   if (matches_fact(key, reported->second, wanted->second)) return {};
   return fmt::format("{} is of {} '{}', the fingerprint of [system] wants {} {}", baseline.file,
-                     fact, reported->second, key, wanted_words(wanted->second));
+                     fact, reported->second, key, alternatives(wanted->second));
 }
 
 std::string age_fault(const BaselineRule& rule, const Baseline& baseline,

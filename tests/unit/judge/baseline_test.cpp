@@ -189,7 +189,7 @@ TEST(Baseline, RefusesAFileWithItsLine) {
            {head + row + "median,450,2\n", "b.csv:3: not a line of 10 cells"},
            {head + row + "median,nan,2,3\n", "b.csv:3: column median"},
            {head + row + "median,0,2,3\n", "b.csv:3: column median"},
-           {head + row + "best,450,2,3\n", "b.csv:3: invalid value 'best' in column statistic"},
+           {head + row + "best,450,2,3\n", "b.csv:3: column statistic: invalid value 'best'"},
            {head + row + "median,450,2,3", "cut off"},
            {head, "no figure in the baseline"},
            {head.substr(31) + row + "median,450,2,3\n", "its age is unknown"}}) {

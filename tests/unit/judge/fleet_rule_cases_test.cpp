@@ -327,6 +327,7 @@ TEST(FleetGate, DecidesItsRowAndLeavesTheOthersAsTheyAre) {
       EXPECT_EQ(verdict(acceptance, 4).outcome, Outcome::Pass);
       EXPECT_EQ(verdict(acceptance, 9).outcome, Outcome::Fail);
       EXPECT_EQ(verdict(acceptance, 10).outcome, Outcome::Pass);
+      EXPECT_EQ(verdict(acceptance, 10).reason, "") << "not that of its first row";
     }
   }
 }

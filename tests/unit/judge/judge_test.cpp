@@ -72,7 +72,7 @@ TEST(Judge, PercentagesHaveThreeDigitsBelowAThousand) {
                                     {10, "1000 %"},
                                     {123.456, "12346 %"},
                                     {-12.34, "-1234 %"}}) {
-    EXPECT_EQ(percent_words(share), text);
+    EXPECT_EQ(percent_text(share), text);
   }
 }
 

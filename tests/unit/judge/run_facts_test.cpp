@@ -8,7 +8,8 @@ namespace busbar::judge {
 namespace {
 
 Observation two_gpus() {
-  return {.facts = {{"hosts", "h1"},
+  return {.file = "a.csv",
+          .facts = {{"hosts", "h1"},
                     {"library", "NCCL 2.29.2"},
                     {"device-set", "0,1"},
                     {"rank-0",
@@ -90,7 +91,6 @@ TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {
 
 TEST(RunFacts, AnotherGpuIsNamedBesideTheOnesThatAreWanted) {
   std::vector<Observation> launches{two_gpus()};
-  launches.front().file = "a.csv";
   Specification specification;
   specification.system.fingerprint = {{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}};
   EXPECT_EQ(fingerprint_error(specification, launches, {}),
@@ -122,7 +122,7 @@ TEST(RunFacts, AFingerprintAsksEveryFile) {
   EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
   specification.system.fingerprint["gpus_per_node"] = {"8"};
   EXPECT_EQ(fingerprint_error(specification, launches, {}),
-            "fingerprint: gpus_per_node is '2' where '8' is wanted");
+            "fingerprint: gpus_per_node is '2' where '8' is wanted (a.csv)");
   // An assumption stands for what files do not report, not for what they do.
   EXPECT_NE(fingerprint_error(specification, launches, {{"gpus_per_node", "8"}}), "");
   specification.system.fingerprint = {{"driver", {"580.1"}}};
@@ -132,7 +132,6 @@ TEST(RunFacts, AFingerprintAsksEveryFile) {
 
 TEST(RunFacts, RowsOfAnotherBackendAreRefused) {
   std::vector<Observation> launches{two_gpus()};
-  launches.front().file = "a.csv";
   launches.front().records.assign(2, Record{.backend = "nccl"});
   Specification specification;
   specification.run.backend = "nccl";

@@ -75,6 +75,19 @@ TEST(Suspects, OfTheOnlyPairAreItsLink) {
   EXPECT_THAT(suspects.at(0).evidence, HasSubstr("only this pair: "));
 }
 
+TEST(Suspects, BlamedNodesAreMeasuredWithoutThoseBlamedBefore) {
+  JudgeCase one = pairs_of(names(4), "", Comparison::Absolute);
+  const std::vector<double> values{2, 20, 20, 20, 30, 100};  // h1 is slow with all, then h2
+  for (Observation& o : one.observations) {
+    const auto pair = static_cast<std::size_t>(&o - one.observations.data()) / 3;
+    o.records[0].busbw_GBps = values[pair];
+  }
+  const std::vector<Suspect> suspects = one.judged().suspects;
+  ASSERT_THAT(nodes_of(suspects), ElementsAre(Names{"h1"}, Names{"h2"}));
+  EXPECT_THAT(suspects[0].evidence, HasSubstr("3 of 3 pairs low, median 20 GB/s"));
+  EXPECT_THAT(suspects[1].evidence, HasSubstr("2 of 2 pairs low, median 25 GB/s"));
+}
+
 TEST(Suspects, OfWrongDataAreNamedWithAndWithoutValues) {
   for (const Comparison compare : {Comparison::Absolute, Comparison::Fleet}) {
     for (const bool valued : {true, false}) {
@@ -112,11 +125,9 @@ struct Group {
 std::vector<Suspect> suspects_of(const std::vector<Group>& groups) {
   std::vector<CheckedRow> rows;
   for (const Group& group : groups) {
-    rows.push_back({.verdict = {.rule = "one", .nodes = group.nodes, .outcome = group.outcome}});
+    rows.push_back({{.rule = "one", .nodes = group.nodes, .outcome = group.outcome}});
   }
-  std::vector<const CheckedRow*> given;
-  for (const CheckedRow& row : rows) given.push_back(&row);
-  return group_suspects(given);
+  return group_suspects(rows);
 }
 
 std::vector<Names> blamed(const std::vector<Group>& groups) {
