@@ -19,12 +19,13 @@ struct CeilingFigure {
 
 /// From [ceiling]: of scale_up and scale_out (acceptance of one node, flat ring, hierarchical,
 /// all-to-all, in-switch reduction), or of the named system's graph; nothing where it gives none,
-/// and then a row's own bound_GBps counts.
+/// and then a row's own bound_GBps counts. Throws Error (Usage) for a system with fewer devices on
+/// a node than the set wants.
 [[nodiscard]] std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule,
                                                       const std::string& collective,
                                                       const SetShape& shape);
 
-/// Ceilings that are reckoned once for each collective and shape: a graph's bound takes a while,
+/// Ceilings that are computed once for each collective and shape: a graph's bound takes a while,
 /// and a pair of nodes is like another.
 class CeilingTable {
  public:

@@ -88,13 +88,11 @@ void refuse_twice(const TomlFields& table, std::string_view key,
   }
 }
 
-void refuse_without(const TomlFields& table, const std::vector<std::string>& keys,
-                    std::string_view what) {
-  for (const std::string& key : keys) {
-    if (table.has(key)) {
-      throw table.fault(key, fmt::format("{} means nothing without {}; leave it out", key, what));
-    }
-  }
+void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
+                    std::string_view text) {
+  if (!table.has(key)) return;
+  throw table.fault(
+      key, fmt::format("{} means nothing without {} = \"{}\"; leave it out", key, other, text));
 }
 
 Bytes read_size(const TomlFields& table, std::string_view key, const std::string& text) {
@@ -105,6 +103,15 @@ Bytes read_size(const TomlFields& table, std::string_view key, const std::string
     throw table.fault(key, error.what());
   }
   throw table.fault(key, fmt::format("{}: a size of 0 bytes measures nothing", key));
+}
+
+void FieldReader::check_presence(std::string_view key, const FieldCheck& check) const {
+  const auto& [other, text] = check.only_with;
+  if (!other.empty() && table_.text(other) != text) {
+    refuse_without(table_, key, other, text);
+  } else if (check.required) {
+    static_cast<void>(table_.required(key));
+  }
 }
 
 void FieldReader::read(std::string_view key, std::string& value, const FieldCheck& check) const {

@@ -98,8 +98,8 @@ TEST(SpecReader, RefusesWhatIsMissing) {
                   {changed("schema = 1", "schema = 2"), "schema must be 1"},
                   {"schema = 1\n", "needs a table [system]"},
                   {changed("timeout_s = 60\n", ""), "[run] needs the key \"timeout_s\""},
-                  {kHead + kRule, "needs a [[device_set]]"},
-                  {kHead + kSet, "needs an [[expect]]"},
+                  {kHead + kRule, "has no [[device_set]]"},
+                  {kHead + kSet, "has no [[expect]]"},
                   {changed("compare = \"absolute\"\n", ""), "needs the key \"compare\""},
                   {changed("fail_below = 0.9\n", ""), "the rule has no bound"},
                   {changed("value = 400\n", ""), "rule \"one\" needs value"}});
