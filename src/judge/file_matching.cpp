@@ -18,6 +18,16 @@
 namespace busbar::judge {
 namespace {
 
+/// Rows of a file that were measured together.
+struct FilePart {
+  std::string collective{};
+  int ranks = 0;
+  int nodes = 0;
+  bool grouped = false;  ///< rows of groups, as of rails
+  std::string devices{};
+  std::vector<Record> records{};
+};
+
 /// "collective=allreduce ranks=2 nodes=1 ..." of the head: what a file without rows was to have.
 FilePart part_of_head(const Dataset& dataset) {
   const std::string split = dataset.setting("split");
@@ -27,21 +37,7 @@ FilePart part_of_head(const Dataset& dataset) {
           .grouped = !split.empty() && split != "none"};
 }
 
-/// "0-3,6" as numbers; nothing where it is no list of devices.
-std::optional<std::set<int>> numbers_of(const std::string& list) {
-  std::set<int> numbers;
-  for (const std::string& item : split(list, ',')) {
-    const std::vector<std::string> ends = split(item, '-');
-    const auto first = to_number<int>(ends.front());
-    const auto last = to_number<int>(ends.back());
-    if (!first || !last || ends.size() > 2) return {};
-    for (int number = *first; number <= *last; ++number) numbers.insert(number);
-  }
-  return numbers;
-}
-
-}  // namespace
-
+/// A file's parts; of a file without rows the one that its head names.
 std::vector<FilePart> parts_of(const ObservationFile& file) {
   using Key = std::tuple<std::string, int, int, bool, std::string>;
   std::map<Key, FilePart> parts;
@@ -58,6 +54,21 @@ std::vector<FilePart> parts_of(const ObservationFile& file) {
   return list;
 }
 
+/// "0-3,6" as numbers; nothing where it is no list of devices.
+std::optional<std::set<int>> numbers_of(const std::string& list) {
+  std::set<int> numbers;
+  for (const std::string& item : split(list, ',')) {
+    const std::vector<std::string> ends = split(item, '-');
+    const auto first = to_number<int>(ends.front());
+    const auto last = to_number<int>(ends.back());
+    if (!first || !last || ends.size() > 2) return {};
+    for (int number = *first; number <= *last; ++number) numbers.insert(number);
+  }
+  return numbers;
+}
+
+/// Whether devices of a row ("0,1,2,3", hosts divided by ";") may be those of a specification
+/// ("0-3"): true unless both are known and differ.
 bool may_be_devices(const std::string& measured, const std::string& wanted) {
   const auto want = numbers_of(wanted);
   if (!want) return true;
@@ -67,8 +78,6 @@ bool may_be_devices(const std::string& measured, const std::string& wanted) {
     return !have || *have == *want;
   });
 }
-
-namespace {
 
 /// The name of a list that has it, also where one of both has a domain: "h1" and "h1.example.org".
 std::string known_name(const std::string& host, const std::vector<std::string>& known) {
