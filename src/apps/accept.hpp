@@ -11,16 +11,6 @@
 
 namespace busbar {
 
-/// Files for verdicts; an empty name: not wanted.
-struct AcceptOutputs {
-  std::string verdicts{};
-  std::string junit{};
-  std::string json{};
-  std::string prometheus{};
-  std::string markdown{};
-  std::string html{};
-};
-
 /// Options of `busbar accept`.
 struct AcceptOptions {
   std::string specification{};       ///< a file or the name of a ready-made one
@@ -39,11 +29,15 @@ struct AcceptOptions {
   bool verbose = false;
   bool dump_specification = false;
   std::map<std::string, std::string> assumed{};
-  AcceptOutputs outputs{};
-  std::vector<std::string> launcher_arguments{};  ///< those after --
+  std::map<std::string, std::string, std::less<>> outputs{};  ///< files by option: "--json"
+  std::vector<std::string> launcher_arguments{};              ///< those after --
 };
 
 /// `busbar accept run`: launches, keeps and judges. Throws Error for what ends it.
 [[nodiscard]] Status accept_run(const AcceptOptions& options);
+/// `busbar accept judge`: judges files of runs.
+[[nodiscard]] Status accept_judge(AcceptOptions options);
+/// `busbar accept baseline`: makes one of files of runs.
+[[nodiscard]] Status accept_baseline(AcceptOptions options);
 
 }  // namespace busbar

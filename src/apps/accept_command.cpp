@@ -9,8 +9,7 @@
 #include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/specification_json.hpp"
-#include "report/output_file.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 
 namespace busbar {
 namespace {
@@ -40,10 +39,7 @@ void add_assumed(O& options, View option, View text) {
   options.assumed[std::string(text.substr(0, equals))] = text.substr(equals + 1);
 }
 
-template <auto Output>
-void set_output(O& options, View option, View text) {
-  set::value<Output>(options.outputs, option, text);
-}
+void set_output(O& options, View option, View text) { options.outputs[std::string(option)] = text; }
 
 constexpr View kJudging = "run,judge";
 constexpr View kMeasurements = "run,judge,lint,baseline";
@@ -58,12 +54,12 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--programs", "DIR", set::value<&O::programs>, "run"},
     {"--strict", "", set::value<&O::strict>, kJudging},
     {"-v,--verbose", "", set::value<&O::verbose>, kJudging},
-    {"--verdicts", "FILE.csv", set_output<&AcceptOutputs::verdicts>, kJudging},
-    {"--junit", "FILE.xml", set_output<&AcceptOutputs::junit>, kJudging},
-    {"--json", "FILE.json", set_output<&AcceptOutputs::json>, kJudging},
-    {"--prometheus", "FILE.prom", set_output<&AcceptOutputs::prometheus>, kJudging},
-    {"--markdown", "FILE.md", set_output<&AcceptOutputs::markdown>, kJudging},
-    {"--html", "FILE.html", set_output<&AcceptOutputs::html>, kJudging},
+    {"--verdicts", "FILE.csv", set_output, kJudging},
+    {"--junit", "FILE.xml", set_output, kJudging},
+    {"--json", "FILE.json", set_output, kJudging},
+    {"--prometheus", "FILE.prom", set_output, kJudging},
+    {"--markdown", "FILE.md", set_output, kJudging},
+    {"--html", "FILE.html", set_output, kJudging},
     {"--profile", "NAME", set::value<&O::profile>},
     {"--rule", "ID", set::value<&O::rules>, kMeasurements},
     {"--assume", "KEY=VALUE", add_assumed, kMeasurements},
@@ -99,40 +95,25 @@ void take_positionals(O& options, const Arguments& line) {
 
 void check(const O& options, View command) {
   if (options.dump_specification) return;
-  if (command == "run" && options.output.empty()) {
-    throw usage_error("accept run: missing output; give a new folder with -o DIR");
-  }
-  if (command == "baseline" && options.output.empty()) {
-    throw usage_error("accept baseline: missing output; give a new file with -o FILE.csv");
-  }
-  if ((command == "judge" || command == "baseline") && options.files.empty()) {
-    throw usage_error(
-        fmt::format("accept {}: missing files; give CSVs or the folder of an accept run after the "
-                    "specification",
-                    command));
+  const auto need = [&](const auto& value, View what) {
+    if (value.empty()) throw usage_error(fmt::format("accept {}: missing {}", command, what));
+  };
+  if (command == "run") need(options.output, "output; give a new folder with -o DIR");
+  if (command == "baseline") need(options.output, "output; give a new file with -o FILE.csv");
+  if (command == "judge" || command == "baseline") {
+    need(options.files, "files; give CSVs or the folder of an accept run after the specification");
   }
   if (options.serial && options.at_once.value_or(1) > 1) {
     throw usage_error("--serial and --at-once are mutually exclusive");
   }
 }
 
-Status dump(const O& options) {
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  fmt::print("{}", judge::specification_json(judge::parse_specification(
-                       source.text, source.path, options.profile, options.rules)));
-  return Status::Ok;
-}
-
-Status list_rules(const O& options) {
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  fmt::print("{}", judge::rule_list(
-                       judge::parse_specification(source.text, source.path, options.profile)));
-  return Status::Ok;
-}
-
 Status list(const O& options) {
-  if (!options.specification.empty()) return list_rules(options);
-  TextTable table{.columns = {"name", "system", "device sets", "rules"}};
+  if (!options.specification.empty()) {
+    fmt::print("{}", judge::rule_list(parse_specification(options)));
+    return Status::Ok;
+  }
+  Table table{.columns = {"name", "system", "device sets", "rules"}};
   for (const EmbeddedText& ready : embedded_texts("results/expect")) {
     const std::string path(ready.path);
     const judge::Specification specification = judge::parse_specification(ready.text, path, "");
@@ -146,54 +127,13 @@ Status list(const O& options) {
 }
 
 Status lint(const O& options) {
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  const judge::Specification specification =
-      judge::parse_specification(source.text, source.path, options.profile, options.rules);
+  const judge::Specification specification = parse_specification(options);
   const std::vector<judge::LintFinding> findings = lint_findings(specification);
-  fmt::print("{}", judge::lint_text(source.path, findings));
-  fmt::print("{}: {}, {}, {}\n", source.path, counted(specification.expectations.size(), "rule"),
+  fmt::print("{}{}: {}, {}, {}\n", judge::lint_text(specification.file, findings),
+             specification.file, counted(specification.expectations.size(), "rule"),
              counted(specification.device_sets.size(), "device set"),
              findings.empty() ? "no problems found" : counted(findings.size(), "finding"));
   return judge::is_refused(findings) ? Status::Usage : Status::Ok;
-}
-
-/// With the profile and the rules of the journals, unless others are named.
-judge::Specification specification_for(const O& options, const AcceptFiles& files) {
-  return read_specification(judge::find_specification(options.specification),
-                            options.profile.empty() ? profile_of(files) : options.profile,
-                            options.rules.empty() ? rules_of(files) : options.rules);
-}
-
-Status judge_files(const O& options) {
-  check_outputs(options.outputs);
-  const AcceptFiles files = sort_files(options.files);
-  const AcceptJudging judging(specification_for(options, files), options.assumed);
-  const AcceptMeasurements measured = read_files(files, judging.specification());
-  judge::Acceptance acceptance =
-      judging.judge(measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
-  acceptance.head.notes.insert(acceptance.head.notes.end(), measured.notes.begin(),
-                               measured.notes.end());
-  return conclude(std::move(acceptance), join(measured.seeds, " "), options, options.outputs,
-                  judging.specification());
-}
-
-Status make_baseline(const O& options) {
-  if (std::filesystem::exists(options.output)) {
-    throw usage_error(
-        fmt::format("-o {}: it exists; give another name or remove it", options.output));
-  }
-  const AcceptFiles files = sort_files(options.files);
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  const judge::Specification specification = judge::parse_specification(
-      source.text, source.path, options.profile.empty() ? profile_of(files) : options.profile,
-      options.rules.empty() ? rules_of(files) : options.rules);
-  const AcceptMeasurements measured = read_files(files, specification);
-  for (const std::string& note : measured.notes) fmt::print(stderr, "busbar: {}\n", note);
-  const judge::Baseline baseline =
-      judge::build_baseline(specification, measured.observations, this_day(), options.assumed);
-  OutputFile(options.output, "-o", OutputFile::Mode::New).append(judge::baseline_text(baseline));
-  fmt::print("{}: {}\n", options.output, counted(baseline.rows.size(), "row"));
-  return Status::Ok;
 }
 
 }  // namespace
@@ -204,11 +144,14 @@ Status run_accept(std::span<char* const> arguments) {
   if (line.help) return print_help(kTable.help);
   take_positionals(options, line);
   check(options, line.command);
-  if (options.dump_specification) return dump(options);
+  if (options.dump_specification) {
+    fmt::print("{}", judge::specification_json(parse_specification(options)));
+    return Status::Ok;
+  }
   if (line.command == "run") return accept_run(options);
-  if (line.command == "judge") return judge_files(options);
-  if (line.command == "lint") return lint(options);
-  return line.command == "baseline" ? make_baseline(options) : list(options);
+  if (line.command == "judge") return accept_judge(std::move(options));
+  if (line.command == "baseline") return accept_baseline(std::move(options));
+  return line.command == "lint" ? lint(options) : list(options);
 }
 
 }  // namespace busbar

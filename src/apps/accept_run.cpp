@@ -16,6 +16,7 @@
 #include "judge/run/campaign.hpp"
 #include "judge/run/launcher.hpp"
 #include "judge/run_facts.hpp"
+#include "judge/spec/source.hpp"
 #include "report/progress_line.hpp"
 
 namespace busbar {
@@ -37,8 +38,7 @@ std::vector<std::string> hosts_of_file(const std::string& path) {
     line.resize(std::min(line.size(), line.find('#')));
     const std::string_view text = trim(line);
     const std::string host(text.substr(0, text.find_first_of(": \t")));
-    const bool known = std::find(hosts.begin(), hosts.end(), host) != hosts.end();
-    if (!host.empty() && !known) hosts.push_back(host);
+    if (!host.empty() && !judge::has_node(hosts, host)) hosts.push_back(host);
   }
   if (hosts.empty()) throw usage_error(fmt::format("--hostfile: no host in {}", path));
   return hosts;
@@ -65,29 +65,25 @@ std::vector<std::string> named_hosts(const AcceptOptions& options,
   return {"localhost"};
 }
 
-void check_set(const judge::DeviceSetRule& set, const std::vector<std::string>& hosts) {
-  const bool joins = set.kind == judge::SetKind::Pairwise || set.kind == judge::SetKind::Rails;
-  if (joins && hosts.size() < 2) {
-    throw usage_error(
-        fmt::format("device set {} needs two nodes, and there is only {}; name more "
-                    "with --hosts",
-                    set.id, hosts.front()));
-  }
-  for (const std::string& node : set.nodes) {
-    if (std::find(hosts.begin(), hosts.end(), node) == hosts.end()) {
-      throw usage_error(fmt::format(
-          "device set {} needs node {}, which is not among the hosts; add it with --hosts", set.id,
-          node));
-    }
-  }
-}
-
 /// The nodes of a run: of the command line, else of the specification, else of Slurm, else this
 /// one. Throws Error (Usage) if a device set cannot be made of them.
 std::vector<std::string> hosts_of_run(const AcceptOptions& options,
                                       const judge::Specification& specification) {
   std::vector<std::string> hosts = named_hosts(options, specification);
-  for (const judge::DeviceSetRule& set : specification.device_sets) check_set(set, hosts);
+  for (const judge::DeviceSetRule& set : specification.device_sets) {
+    const bool joins = set.kind == judge::SetKind::Pairwise || set.kind == judge::SetKind::Rails;
+    if (joins && hosts.size() < 2) {
+      throw usage_error(
+          fmt::format("device set {} needs two nodes, and there is only {}; name more with --hosts",
+                      set.id, hosts.front()));
+    }
+    for (const std::string& node : set.nodes) {
+      if (judge::has_node(hosts, node)) continue;
+      throw usage_error(fmt::format(
+          "device set {} needs node {}, which is not among the hosts; add it with --hosts", set.id,
+          node));
+    }
+  }
   return hosts;
 }
 
@@ -122,40 +118,20 @@ std::string find_mpiexec(const AcceptOptions& options) {
       fmt::format("{} not found in PATH; install MPICH, or name it with --mpiexec PATH", name));
 }
 
-std::uint64_t seed_of(const AcceptOptions& options) {
-  if (options.seed) return *options.seed;
-  return std::random_device()();  // 32 bits: short enough to be typed again
-}
-
-/// A line per launch: rewritten on a terminal, otherwise only with --verbose.
-class LaunchProgress {
- public:
-  explicit LaunchProgress(bool verbose) : verbose_(verbose) {}
-
-  void operator()(const judge::LaunchNote& note) {
-    const std::string step = fmt::format("{}/{} {}", note.number, note.planned, note.what);
-    if (!note.ended) {
-      line_.show(step);
-    } else if (verbose_) {
-      line_.clear();
-      fmt::print(stderr, "{}: {}\n", step,
-                 note.failure.empty() ? fmt::format("{:.1f} s", note.seconds) : note.failure);
-    }
-  }
-  void clear() { line_.clear(); }
-
- private:
-  bool verbose_;
-  ProgressLine line_{};
-};
-
 /// The number of launches at a time, printed on stderr where there is more than one node.
-std::size_t launches_at_once(const AcceptOptions& options,
-                             const judge::Specification& specification, std::size_t nodes) {
+std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
+                             std::size_t nodes) {
   const judge::LaunchLimits limits = judge::probe_launch_limits();
-  const judge::AtOnce at_once =
-      options.at_once ? judge::choose_at_once(limits, options.at_once, "--at-once")
-                      : judge::choose_at_once(limits, specification.run.at_once, "[run] at_once");
+  judge::AtOnce at_once;
+  if (options.serial) {
+    at_once = judge::choose_at_once(limits, 1, "--serial");
+  } else if (options.at_once) {
+    at_once = judge::choose_at_once(limits, options.at_once, "--at-once");
+  } else if (!run.parallel) {
+    at_once = judge::choose_at_once(limits, 1, "[run] parallel");
+  } else {
+    at_once = judge::choose_at_once(limits, run.at_once, "[run] at_once");
+  }
   if (nodes > 1) {
     fmt::print(stderr, "busbar: launches at the same time: {} ({})\n", at_once.launches,
                at_once.reason);
@@ -176,48 +152,52 @@ Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
 }  // namespace
 
 Status accept_run(const AcceptOptions& options) {
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  const AcceptJudging judging(read_specification(source, options.profile, options.rules),
-                              options.assumed);
-  const judge::Specification& specification = judging.specification();
+  const judge::Specification specification = read_specification(options);
+  const Judge judge_now = judge_by(specification, options);
   if (const std::string never = judge::unreported_error(specification, options.assumed);
       !never.empty()) {
-    throw usage_error(fmt::format("{}: {}", source.path, never));
+    throw usage_error(fmt::format("{}: {}", specification.file, never));
   }
   const std::vector<std::string> hosts = hosts_of_run(options, specification);
-  const AcceptOutputs outputs = outputs_in(options.output, options.outputs);
-  check_outputs(options.outputs);
+  check_outputs(options);
   const judge::LaunchSetup setup{.mpiexec = find_mpiexec(options),
                                  .arguments = options.launcher_arguments,
                                  .programs = find_programs(options, specification)};
-  const std::uint64_t seed = seed_of(options);
+  // 32 bits: short enough to be typed again.
+  const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   judge::RunFolder folder(options.output,
                           {.specification = options.specification,
                            .profile = specification.profile,
                            .rules = specification.only,
                            .seed = fmt::format("{}", seed),
                            .nodes = hosts},
-                          judge::complete_text(source));
+                          judge::complete_text(judge::find_specification(options.specification)));
   const judge::InterruptWatch watch;
-  LaunchProgress progress(options.verbose);
-  const auto judge_now = [&](std::span<const judge::Observation> observations) {
-    return judging.judge(observations, hosts);
+  using Seen = std::span<const judge::Observation>;
+  const auto refuse = [&](Seen observations) {
+    return judge::fingerprint_error(specification, observations, options.assumed);
   };
-  judge::Campaign campaign({.specification = specification,
-                            .nodes = hosts,
-                            .setup = setup,
-                            .parallel = specification.run.parallel && !options.serial,
-                            .at_once = launches_at_once(options, specification, hosts.size()),
-                            .seed = seed,
-                            .stop = &watch.interrupted(),
-                            .judge = judge_now,
-                            .refuse =
-                                [&](std::span<const judge::Observation> observations) {
-                                  return judge::fingerprint_error(specification, observations,
-                                                                  options.assumed);
-                                },
-                            .note = [&](const judge::LaunchNote& note) { progress(note); }},
-                           folder);
+  // A line per launch: rewritten on a terminal, otherwise only with --verbose.
+  ProgressLine progress;
+  const auto note = [&](const std::string& launch, const judge::LaunchResult* result) {
+    if (result == nullptr) return progress.show(launch);
+    if (!options.verbose) return;
+    progress.clear();
+    fmt::print(
+        stderr, "{}: {}\n", launch,
+        result->failure.empty() ? fmt::format("{:.1f} s", result->seconds) : result->failure);
+  };
+  judge::Campaign campaign(
+      {.specification = specification,
+       .nodes = hosts,
+       .setup = setup,
+       .at_once = launches_at_once(options, specification.run, hosts.size()),
+       .seed = seed,
+       .stop = &watch.interrupted(),
+       .judge = [&](Seen observations) { return judge_now(observations, hosts); },
+       .refuse = refuse,
+       .note = note},
+      folder);
   const bool finished = campaign.run();
   progress.clear();
   if (!finished) throw ended_early(folder, options, campaign.start_failure());
@@ -225,8 +205,8 @@ Status accept_run(const AcceptOptions& options) {
     fmt::print(stderr, "busbar: nothing more was launched, since every rule is an ERROR: {}\n",
                campaign.refusal());
   }
-  return conclude(judge_now(campaign.observations()), folder.journal().seed, options, outputs,
-                  specification);
+  return conclude(judge_now(campaign.observations(), hosts), folder.journal().seed, options,
+                  options.output, specification);
 }
 
 }  // namespace busbar

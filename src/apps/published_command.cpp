@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "report/csv_writer.hpp"
+#include "report/table.hpp"
 #include "study/published.hpp"
 
 namespace busbar {

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/csv_writer.hpp"
+#include "report/table.hpp"
 #include "study/dataset.hpp"
 
 namespace busbar::judge {

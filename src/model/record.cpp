@@ -20,10 +20,7 @@ std::string to_text(bool value) { return value ? "1" : "0"; }
 std::string to_text(RowStatus value) {
   return std::string(kStatusNames[static_cast<std::size_t>(value)]);
 }
-/// Seven digits are beyond what any clock here resolves; whole numbers are never in exponent form.
-std::string to_text(double value) {
-  return std::abs(value) >= 1e6 ? fmt::format("{:.1f}", value) : fmt::format("{:.7g}", value);
-}
+std::string to_text(double value) { return number_text(value); }
 template <class T>
   requires std::is_integral_v<T> std::string to_text(T value) { return fmt::format("{}", value); }
 template <class T>
@@ -163,6 +160,10 @@ const std::array<RecordField, kRecordFieldCount> kFields{{
 }};
 
 }  // namespace
+
+std::string number_text(double value) {
+  return std::abs(value) >= 1e6 ? fmt::format("{:.1f}", value) : fmt::format("{:.7g}", value);
+}
 
 std::span<const RecordField, kRecordFieldCount> record_fields() { return kFields; }
 

@@ -86,6 +86,10 @@ struct RecordField {
   void (*set)(Record& record, std::string_view text);
 };
 
+/// Seven digits, which are beyond what any clock here resolves; a whole number never has an
+/// exponent.
+[[nodiscard]] std::string number_text(double value);
+
 inline constexpr std::size_t kRecordFieldCount = 53;
 
 /// All columns in their order. New columns go to the end: readers go by name, people by position.

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "model/record.hpp"
 #include "report/csv_reader.hpp"
+#include "report/table.hpp"
 
 namespace busbar {
 namespace {
@@ -90,34 +91,16 @@ void SamplesWriter::write(const Record& record, std::span<const double> samples_
 
 void SamplesWriter::end(const RunSummary& /*summary*/) {}
 
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string cell = "\"";
-  for (const char character : text) {
-    if (character == '"') cell += '"';
-    cell += character;
-  }
-  return cell + '"';
-}
-
 std::string csv_header() {
-  std::string line;
-  for (const RecordField& field : record_fields()) {
-    if (!line.empty()) line += ',';
-    line += field.name;
-  }
-  return line + '\n';
+  std::vector<std::string> names;
+  for (const RecordField& field : record_fields()) names.emplace_back(field.name);
+  return csv_line(names);
 }
 
 std::string csv_row(const Record& record) {
-  std::string line;
-  bool first = true;
-  for (const RecordField& field : record_fields()) {
-    if (!first) line += ',';
-    first = false;
-    line += csv_cell(one_line(field.get(record)));
-  }
-  return line + '\n';
+  std::vector<std::string> cells;
+  for (const RecordField& field : record_fields()) cells.push_back(field.get(record));
+  return csv_line(cells);
 }
 
 std::string schema_markdown() {

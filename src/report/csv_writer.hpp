@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/record.hpp"
@@ -46,8 +45,6 @@ class SamplesWriter final : public Writer {
   OutputFile file_;
 };
 
-/// A cell as RFC 4180 wants it: quoted where it has a comma, a quote or a line end.
-[[nodiscard]] std::string csv_cell(std::string_view text);
 /// The columns' names on a line, from the one field list.
 [[nodiscard]] std::string csv_header();
 /// A record on a line.

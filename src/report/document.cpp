@@ -35,11 +35,10 @@ std::string_view cell_class(bool number, const std::string& cell) {
 }
 
 /// The first cell of a row is its heading.
-std::string table_row(const DocumentTable& table, const std::vector<std::string>& row) {
+std::string table_row(const std::vector<bool>& numeric, const std::vector<std::string>& row) {
   std::string text = "<tr>";
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const bool number = i < table.columns.size() && table.columns[i].number;
-    const std::string_view attribute = cell_class(number, row[i]);
+    const std::string_view attribute = cell_class(numeric[i], row[i]);
     const std::string cell = row[i].empty() ? std::string(kDash) : markup_text(row[i]);
     text += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attribute, cell)
                    : fmt::format("<td{}>{}</td>", attribute, cell);
@@ -47,18 +46,19 @@ std::string table_row(const DocumentTable& table, const std::vector<std::string>
   return text + "</tr>\n";
 }
 
-std::string table(const DocumentTable& block) {
+std::string table(const Table& block) {
   const std::string caption = markup_text(block.caption);
   std::string text = fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {}\">\n<table>\n"
       "<caption>{}</caption>\n<thead><tr>",
       caption, caption);
-  for (const TableColumn& column : block.columns) {
-    text += fmt::format("<th scope=\"col\"{}>{}</th>", column.number ? " class=\"number\"" : "",
-                        markup_text(column.title));
+  const std::vector<bool> numeric = number_columns(block);
+  for (std::size_t i = 0; i < numeric.size(); ++i) {
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", numeric[i] ? " class=\"number\"" : "",
+                        markup_text(block.columns[i]));
   }
   text += "</tr></thead>\n<tbody>\n";
-  for (const auto& row : block.rows) text += table_row(block, row);
+  for (const auto& row : block.rows) text += table_row(numeric, row);
   return text + "</tbody>\n</table>\n</div>\n";
 }
 
@@ -82,7 +82,7 @@ bool stands_beside(const Block& block) {
 std::string block_text(const Block& block) {
   if (const auto* words = std::get_if<Paragraph>(&block)) return paragraph(*words);
   if (const auto* list = std::get_if<Bullets>(&block)) return bullets(*list);
-  if (const auto* rows = std::get_if<DocumentTable>(&block)) return table(*rows);
+  if (const auto* rows = std::get_if<Table>(&block)) return table(*rows);
   return figure(std::get<Figure>(block));
 }
 
@@ -205,24 +205,6 @@ td.words { min-width: 17rem; }
 
 namespace {
 
-std::string markdown_rows(const DocumentTable& block) {
-  std::string text = fmt::format("{}\n\n|", markdown_text(block.caption));
-  std::string rule = "|";
-  for (const TableColumn& column : block.columns) {
-    text += fmt::format(" {} |", markdown_text(column.title));
-    rule += column.number ? " ---: |" : " --- |";
-  }
-  text += "\n" + rule + "\n";
-  for (const auto& row : block.rows) {
-    text += "|";
-    for (const std::string& cell : row) {
-      text += fmt::format(" {} |", cell.empty() ? "\xE2\x80\x93" : markdown_text(cell));
-    }
-    text += "\n";
-  }
-  return text + "\n";
-}
-
 std::string markdown_block(const Block& block) {
   if (const auto* words = std::get_if<Paragraph>(&block)) {
     return fmt::format("{}{}\n\n", words->warning ? "**Warning:** " : "",
@@ -233,8 +215,9 @@ std::string markdown_block(const Block& block) {
     for (const std::string& item : list->items) text += fmt::format("- {}\n", markdown_text(item));
     return text + "\n";
   }
-  const auto* rows = std::get_if<DocumentTable>(&block);
-  return rows == nullptr ? std::string{} : markdown_rows(*rows);
+  const auto* rows = std::get_if<Table>(&block);
+  if (rows == nullptr) return {};
+  return fmt::format("{}\n\n{}\n", markdown_text(rows->caption), markdown_table(*rows));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/chart.hpp"
+#include "report/table.hpp"
 
 namespace busbar {
 
@@ -22,18 +23,6 @@ struct Bullets {
   std::vector<std::string> items{};
 };
 
-struct TableColumn {
-  std::string title{};
-  bool number = false;  ///< to the right
-};
-
-/// An empty cell is shown as a dash: a gap, never 0.
-struct DocumentTable {
-  std::string caption{};
-  std::vector<TableColumn> columns{};
-  std::vector<std::vector<std::string>> rows{};
-};
-
 /// A picture for forms that have pictures; the others leave it out, since tables have its values.
 struct Figure {
   Chart chart{};      ///< drawn by draw_charts; empty: `svg` is there from the start
@@ -42,7 +31,7 @@ struct Figure {
   bool wide = false;  ///< takes a line of its own and scrolls where it does not fit
 };
 
-using Block = std::variant<Paragraph, Bullets, DocumentTable, Figure>;
+using Block = std::variant<Paragraph, Bullets, Table, Figure>;
 
 struct Section {
   int level = 2;     ///< of its heading: 2, 3 or 4

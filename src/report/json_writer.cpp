@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/json_writer.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "model/record.hpp"
+#include "report/json.hpp"
 
 namespace busbar {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kTail = "\n  ]\n}\n";
 
-/// Bytes that are not UTF-8 (a host's odd name) are replaced, never a reason to fail.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string dump(const Json& json) { return json_text(json, -1); }
 
 Json to_json(const Record& record) {
   Json row;

@@ -4,18 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
+#include "report/json.hpp"
 
 namespace busbar {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using topo::Bound;
 using topo::Graph;
-
-std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 /// Rates to 1 kB/s, so that what a solver is off by does not show.
 double rounded(double number) {
@@ -119,29 +114,29 @@ std::string show_json(const Graph& graph) {
   for (const topo::Node& node : graph.nodes) {
     if (node.kind == topo::NodeKind::Nic) nics.push_back(place_of(node));
   }
-  return dump({{"system", graph.name},
-               {"title", graph.title},
-               {"source", graph.source},
-               {"gpus", devices_json(graph)},
-               {"links", graph.labels},
-               {"nics", nics},
-               {"warnings", graph.warnings},
-               {"assumptions", assumptions},
-               {"edges", edges_json(graph)}});
+  return json_text({{"system", graph.name},
+                    {"title", graph.title},
+                    {"source", graph.source},
+                    {"gpus", devices_json(graph)},
+                    {"links", graph.labels},
+                    {"nics", nics},
+                    {"warnings", graph.warnings},
+                    {"assumptions", assumptions},
+                    {"edges", edges_json(graph)}});
 }
 
 std::string bound_json(const Graph& graph, const Bound& bound) {
-  return dump(to_json(graph, bound));
+  return json_text(to_json(graph, bound));
 }
 
 std::string choice_json(const Graph& graph, const topo::Choice& choice) {
-  return dump(to_json(graph, choice));
+  return json_text(to_json(graph, choice));
 }
 
 std::string partition_json(const Graph& graph, std::span<const topo::Choice> blocks) {
   Json list = Json::array();
   for (const topo::Choice& block : blocks) list.push_back(to_json(graph, block));
-  return dump({{"system", graph.name}, {"partition", list}});
+  return json_text({{"system", graph.name}, {"partition", list}});
 }
 
 std::string classes_json(const Graph& graph, std::span<const ClassesOfSize> sizes) {
@@ -151,7 +146,7 @@ std::string classes_json(const Graph& graph, std::span<const ClassesOfSize> size
     for (const topo::SetClass& sets : size.classes) classes.push_back(to_json(sets));
     list.push_back({{"k", size.k}, {"classes", classes}, {"warnings", graph.warnings}});
   }
-  return dump(list.size() == 1 ? list.front() : list);
+  return json_text(list.size() == 1 ? list.front() : list);
 }
 
 std::string compare_json(std::span<const Graph> graphs, std::span<const topo::Comparison> rows) {
@@ -163,7 +158,7 @@ std::string compare_json(std::span<const Graph> graphs, std::span<const topo::Co
     json["ratio"] = rounded(row.ratio);
     list.push_back(std::move(json));
   }
-  return dump(list);
+  return json_text(list);
 }
 
 std::string summary_json(const Graph& graph, std::span<const topo::Comparison> sets) {
@@ -174,7 +169,7 @@ std::string summary_json(const Graph& graph, std::span<const topo::Comparison> s
     json["ratio"] = rounded(set.ratio);
     list.push_back(std::move(json));
   }
-  return dump(list);
+  return json_text(list);
 }
 
 }  // namespace busbar

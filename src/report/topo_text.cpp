@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 #include "topo/locality.hpp"
 
 namespace busbar {
@@ -132,7 +132,7 @@ std::string partition_text(const topo::Graph& graph, std::span<const topo::Choic
 }
 
 std::string classes_text(std::span<const ClassesOfSize> sizes) {
-  TextTable table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
+  Table table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
   bool any_split = false;
   Assumptions assumptions;
   const auto add = [&](int k, const topo::SetClass& sets, bool split) {
@@ -152,7 +152,7 @@ std::string classes_text(std::span<const ClassesOfSize> sizes) {
 }
 
 std::string compare_text(std::span<const topo::Comparison> rows, const std::string& heading) {
-  TextTable table{.columns = {heading, "devices", "GB/s", "ratio", "over", "limit"}};
+  Table table{.columns = {heading, "devices", "GB/s", "ratio", "over", "limit"}};
   bool any_open = false;
   Assumptions assumptions;
   for (const topo::Comparison& row : rows) {

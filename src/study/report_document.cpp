@@ -116,7 +116,7 @@ Figure bound_figure(const ReportPanel& panel, const SizeCurves& curves, const st
 }
 
 /// The last rows of a panel's table.
-void add_bounds(const ReportPanel& panel, DocumentTable& table) {
+void add_bounds(const ReportPanel& panel, Table& table) {
   std::vector<std::string> bounds{"bound"};
   std::vector<std::string> shares{"highest of bound"};
   std::vector<std::string> limits{"limit"};
@@ -131,11 +131,12 @@ void add_bounds(const ReportPanel& panel, DocumentTable& table) {
   table.rows.push_back(std::move(limits));
 }
 
-DocumentTable rate_table(const ReportPanel& panel, const std::vector<Bytes>& sizes,
-                         const std::string& where) {
-  DocumentTable table{.caption = fmt::format("Bus bandwidth in GB/s, {}", where),
-                      .columns = {{"size", true}}};
-  for (const ReportLine& line : panel.lines) table.columns.push_back({line.words, true});
+Table rate_table(const ReportPanel& panel, const std::vector<Bytes>& sizes,
+                 const std::string& where) {
+  Table table{.caption = fmt::format("Bus bandwidth in GB/s, {}", where),
+              .columns = {"size"},
+              .numbers = {0}};
+  for (const ReportLine& line : panel.lines) add_number_column(table, line.words);
   for (const Bytes size : sizes) {
     std::vector<std::string> row{format_bytes(size)};
     for (const ReportLine& line : panel.lines) {
@@ -181,7 +182,7 @@ Section panel_section(const ReportPanel& panel, const Palette& palette) {
 
 /// One system over numbers of ranks: a line of the chart and a row of the table.
 void add_scaling(const ScalingRow& row, const std::set<int>& ranks, const Palette& palette,
-                 Chart& chart, DocumentTable& table) {
+                 Chart& chart, Table& table) {
   ChartCurve curve{.title = row.label, .style = palette.of(row.system, row.number, row.simulated)};
   std::vector<std::string> cells{row.label};
   for (const int n : ranks) {
@@ -243,7 +244,7 @@ std::string fact_words(const Dataset& dataset, const std::string& key) {
   return key == "imported-from" ? file_name(dataset.fact(key)) : dataset.fact(key);
 }
 
-DocumentTable runs_table(const ReportData& data) {
+Table runs_table(const ReportData& data) {
   constexpr std::array<std::pair<const char*, const char*>, 10> kFacts{
       {{"imported-from", "log"},
        {"started", "when"},
@@ -255,9 +256,9 @@ DocumentTable runs_table(const ReportData& data) {
        {"bound-limit", "limit"},
        {"busbar", "busbar"},
        {"command", "command"}}};
-  DocumentTable table{
-      .caption = "Runs: files and their heads",
-      .columns = {{"file", false}, {"system", false}, {"how", false}, {"rows", true}}};
+  Table table{.caption = "Runs: files and their heads",
+              .columns = {"file", "system", "how", "rows"},
+              .numbers = {3}};
   std::vector<const char*> keys;  // those that any run has
   for (const auto& [key, title] : kFacts) {
     const bool any =
@@ -265,7 +266,7 @@ DocumentTable runs_table(const ReportData& data) {
                     [name = key](const Dataset& dataset) { return !dataset.fact(name).empty(); });
     if (!any) continue;
     keys.push_back(key);
-    table.columns.push_back({title, false});
+    table.columns.push_back(title);
   }
   for (const Dataset& dataset : data.datasets) {
     std::vector<std::string> row{file_name(dataset.path), dataset.label, how_words(dataset),
@@ -370,12 +371,12 @@ std::vector<Section> scaling_sections(const ReportData& data, const Palette& pal
     const std::string where =
         fmt::format("{}, {}", collective_name(scaling.collective), format_bytes(scaling.size));
     Chart chart = on_page({.panels = {{}}}, "Bus bandwidth against ranks: " + where);
-    DocumentTable table{.caption = fmt::format("Bus bandwidth in GB/s by ranks, {}", where),
-                        .columns = {{"system", false}}};
+    Table table{.caption = fmt::format("Bus bandwidth in GB/s by ranks, {}", where),
+                .columns = {"system"}};
     for (const int n : ranks) {
-      table.columns.push_back({fmt::format("{} ranks", n), true});
+      add_number_column(table, fmt::format("{} ranks", n));
     }
-    table.columns.push_back({"trend", false});
+    table.columns.emplace_back("trend");
     for (const ScalingRow& row : scaling.rows) add_scaling(row, ranks, palette, chart, table);
     chart.panels.front().x = powers_axis("ranks", x_range(chart));
     static_cast<void>(set_rate_axis(chart, {}));

@@ -33,15 +33,15 @@ std::string cell(const std::optional<topo::Choice>& choice) {
   return format_figure(choice->bound.bound_GBps) + (choice->bound.ring_GBps > 0 ? "" : " *");
 }
 
-DocumentTable bounds_table(const ReportData& data, const BySize& sizes) {
-  DocumentTable table{
-      .caption =
-          "Bound in GB/s of the best, the first and the worst set of so many devices (* no "
-          "NVLink ring closes: an upper bound with PCIe)",
-      .columns = {{"devices", true}}};
+Table bounds_table(const ReportData& data, const BySize& sizes) {
+  Table table{.caption =
+                  "Bound in GB/s of the best, the first and the worst set of so many devices (* no "
+                  "NVLink ring closes: an upper bound with PCIe)",
+              .columns = {"devices"},
+              .numbers = {0}};
   for (const ReportSystem& system : data.systems) {
     for (const char* which : {"best", "first", "worst"}) {
-      table.columns.push_back({fmt::format("{} {}", system.name, which), true});
+      add_number_column(table, fmt::format("{} {}", system.name, which));
     }
   }
   for (const auto& [k, by_system] : sizes) {
@@ -181,19 +181,16 @@ std::string kind_words(const Graph& graph, int one, int other) {
 }
 
 /// Links of one medium, between parts of the same kinds and as many side by side, are one row.
-DocumentTable links_table(const Graph& graph) {
+Table links_table(const Graph& graph) {
   using Row = std::tuple<int, std::string, double>;  ///< medium, kinds, count
   std::map<Row, std::size_t> rows;
   for (const topo::Link& link : graph.links) {
     ++rows[{link.medium, kind_words(graph, link.from, link.to), link.count}];
   }
-  DocumentTable table{.caption = fmt::format("Links of {}, GB/s per direction", graph.name),
-                      .columns = {{"link", false},
-                                  {"between", false},
-                                  {"connections", true},
-                                  {"side by side", true},
-                                  {"GB/s of one", true},
-                                  {"GB/s together", true}}};
+  Table table{
+      .caption = fmt::format("Links of {}, GB/s per direction", graph.name),
+      .columns = {"link", "between", "connections", "side by side", "GB/s of one", "GB/s together"},
+      .numbers = {2, 3, 4, 5}};
   for (const auto& [row, directions] : rows) {
     const auto& [index, kinds, count] = row;
     const topo::Medium& medium = graph.media[static_cast<std::size_t>(index)];
@@ -211,8 +208,7 @@ std::string bound_words(const topo::Choice& choice) {
   return fmt::format("{}{}", format_figure(bound.bound_GBps), bound.ring_GBps > 0 ? "" : " *");
 }
 
-void add_choice(DocumentTable& table, int k, const char* which,
-                const std::optional<topo::Choice>& choice) {
+void add_choice(Table& table, int k, const char* which, const std::optional<topo::Choice>& choice) {
   if (!choice) return;
   const topo::Bound& bound = choice->bound;
   table.rows.push_back({fmt::format("{}", k), which, device_words(bound.devices),
@@ -220,18 +216,13 @@ void add_choice(DocumentTable& table, int k, const char* which,
                         bound.limit});
 }
 
-DocumentTable sets_table(const ReportSystem& system) {
-  DocumentTable table{
+Table sets_table(const ReportSystem& system) {
+  Table table{
       .caption = fmt::format("Sets of devices of {}: bound and narrowest cut in GB/s, and what "
                              "limits them (* no NVLink ring closes)",
                              system.name),
-      .columns = {{"devices", true},
-                  {"set", false},
-                  {"which", false},
-                  {"bound", true},
-                  {"cut", true},
-                  {"over", false},
-                  {"limit", false}}};
+      .columns = {"devices", "set", "which", "bound", "cut", "over", "limit"},
+      .numbers = {0, 3, 4}};
   for (const SetsOfSize& sets : system.sets) {
     const auto figure = [](const std::optional<topo::Choice>& choice) {
       return choice ? choice->bound.bound_GBps : -1;
@@ -304,14 +295,11 @@ Chart strips_chart(const ReportSystem& system) {
   return chart;
 }
 
-DocumentTable classes_table(const ReportSystem& system) {
-  DocumentTable table{
+Table classes_table(const ReportSystem& system) {
+  Table table{
       .caption = fmt::format("All sets of devices of {} by their bound in GB/s", system.name),
-      .columns = {{"devices", true},
-                  {"bound", true},
-                  {"sets", true},
-                  {"over", false},
-                  {"for example", false}}};
+      .columns = {"devices", "bound", "sets", "over", "for example"},
+      .numbers = {0, 1, 2}};
   for (const SetsOfSize& sets : system.sets) {
     for (const topo::SetClass& part : flat_classes(sets.classes)) {
       table.rows.push_back({fmt::format("{}", sets.k), format_figure(part.bound.bound_GBps),

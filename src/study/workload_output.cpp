@@ -11,8 +11,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "report/csv_writer.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 #include "study/workload_notes.hpp"
 
 namespace busbar {
@@ -169,10 +168,10 @@ std::string text_of(const Json& value, Number number) {
   return value.is_number_float() ? number(value.get<double>()) : value.dump();
 }
 
-TextTable table_of(std::string_view names, const std::vector<Line>& lines) {
+Table table_of(std::string_view names, const std::vector<Line>& lines) {
   constexpr auto kStyles = std::to_array({figure, percent, overlap_text});
   const std::vector<Column> columns = columns_of(names);
-  TextTable table;
+  Table table;
   for (const Column& column : columns) table.columns.emplace_back(column.title);
   for (const Line& line : lines) {
     table.rows.emplace_back();
@@ -282,7 +281,7 @@ std::string comment(std::string_view line) {
 }
 
 /// Lines of explanation and a table.
-std::string section(bool markdown, const std::vector<std::string>& lines, const TextTable& table) {
+std::string section(bool markdown, const std::vector<std::string>& lines, const Table& table) {
   std::string text;
   for (const std::string& line : lines) {
     text += markdown ? fmt::format("- {}\n", line) : comment(line);
@@ -292,7 +291,7 @@ std::string section(bool markdown, const std::vector<std::string>& lines, const 
 }
 
 /// What the links take of each model, whatever computes.
-TextTable exchange_table(const WorkloadRequest& request, const WorkloadReport& report) {
+Table exchange_table(const WorkloadRequest& request, const WorkloadReport& report) {
   const std::vector<Line> lines = lines_of(request, report);
   const bool notes = std::any_of(lines.begin(), lines.end(),
                                  [](const Line& line) { return !note_of(line.sync).is_null(); });
@@ -300,7 +299,7 @@ TextTable exchange_table(const WorkloadRequest& request, const WorkloadReport& r
 }
 
 /// Steps, a row per overlap, so that any number of them fits a terminal.
-TextTable step_table(const WorkloadRequest& request, const WorkloadReport& report) {
+Table step_table(const WorkloadRequest& request, const WorkloadReport& report) {
   std::vector<Line> lines;
   for (const WorkloadRow& row : report.rows) {
     append(lines, per_overlap(line_of(request, row), row.needed_GBps.size()));
@@ -308,8 +307,8 @@ TextTable step_table(const WorkloadRequest& request, const WorkloadReport& repor
   return table_of(kStepTable, lines);
 }
 
-TextTable limits_table(const WorkloadRequest& request, const WorkloadReport& report) {
-  TextTable table{.columns = {"model", "system", "overlap", "largest ranks"}};
+Table limits_table(const WorkloadRequest& request, const WorkloadReport& report) {
+  Table table{.columns = {"model", "system", "overlap", "largest ranks"}};
   for (const WorkloadLimit& limit : report.limits) {
     table.rows.push_back({request.cases[limit.model].model.name,
                           title_of(request.systems[limit.system]), overlap_text(limit.overlap),
@@ -318,8 +317,8 @@ TextTable limits_table(const WorkloadRequest& request, const WorkloadReport& rep
   return table;
 }
 
-TextTable ranking_table(const WorkloadRequest& request, const WorkloadReport& report) {
-  TextTable table{.columns = {"model", "ranks", "place", "system", "link ms", "times"}};
+Table ranking_table(const WorkloadRequest& request, const WorkloadReport& report) {
+  Table table{.columns = {"model", "ranks", "place", "system", "link ms", "times"}};
   for (const WorkloadRanking& ranking : report.rankings) {
     const double fastest = report.rows[ranking.rows.front()].sync->seconds;
     int place = 0;
@@ -383,7 +382,7 @@ std::string workload_text(const WorkloadRequest& request, const WorkloadReport& 
   std::vector<std::string> lines = head_notes(request);
   for (std::string& line : report_notes(report)) lines.push_back(std::move(line));
   std::string text = section(markdown, lines, exchange_table(request, report));
-  if (const TextTable steps = step_table(request, report); !steps.rows.empty()) {
+  if (const Table steps = step_table(request, report); !steps.rows.empty()) {
     text += "\n" +
             section(markdown,
                     {fmt::format("a step; overlap: the part of the computing behind which the "

@@ -143,7 +143,7 @@ END
   if [ "$(nproc)" -ge 2 ]; then
     [ "$status" -eq 0 ]
     [ -s "$DIR/base.csv" ]
-    refused "base.csv: it exists" baseline "$DIR/spec.toml" "$DIR/run" -o "$DIR/base.csv"
+    refused "base.csv exists" baseline "$DIR/spec.toml" "$DIR/run" -o "$DIR/base.csv"
   fi
 }
 @test "the ready-made specifications are listed, and are found by their names" {

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "judge/observation.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -199,7 +199,7 @@ std::string reference_words(const Expectation& rule) {
 }
 
 std::string rule_list(const Specification& specification) {
-  TextTable table{.columns = {"rule", "collectives", "device set", "sizes", "reference", "bounds"}};
+  Table table{.columns = {"rule", "collectives", "device set", "sizes", "reference", "bounds"}};
   for (const Expectation& rule : specification.expectations) {
     table.rows.push_back({rule.id, join(rule.collectives, " "), rule.device_set,
                           sizes_words(rule.sizes), reference_words(rule), multiples(rule)});

@@ -28,11 +28,11 @@ std::string count_or(int value, int automatic, std::string_view words) {
   return value == automatic ? std::string(words) : fmt::format("{}", value);
 }
 
-DocumentTable run_table(const Specification& specification) {
+Table run_table(const Specification& specification) {
   const RunContract& run = specification.run;
   const NoiseGate& noise = specification.noise;
   constexpr double kPercent = 100;
-  DocumentTable table{.caption = "How it is measured", .columns = {{"term"}, {"value"}}};
+  Table table{.caption = "How it is measured", .columns = {"term", "value"}};
   table.rows = {
       {"launches", fmt::format("{}, at least {} valid", run.launches, run.min_launches)},
       {"timed operations of a launch", count_or(run.iterations, 0, "adaptive")},
@@ -63,17 +63,10 @@ DocumentTable run_table(const Specification& specification) {
   return table;
 }
 
-DocumentTable rules_table(const Specification& specification) {
-  DocumentTable table{.caption = "Rules in effect; bounds are multiples of the reference",
-                      .columns = {{"rule"},
-                                  {"collectives"},
-                                  {"device set"},
-                                  {"sizes"},
-                                  {"metric"},
-                                  {"reference"},
-                                  {"bounds"},
-                                  {"source"},
-                                  {"known issue"}}};
+Table rules_table(const Specification& specification) {
+  Table table{.caption = "Rules in effect; bounds are multiples of the reference",
+              .columns = {"rule", "collectives", "device set", "sizes", "metric", "reference",
+                          "bounds", "source", "known issue"}};
   for (const Expectation& rule : specification.expectations) {
     const std::string known =
         rule.known_issue
@@ -111,16 +104,10 @@ std::string lead(const Acceptance& acceptance, const Specification& specificatio
 
 Section not_pass(const Acceptance& acceptance, const Specification& specification) {
   Section section{.id = "not-pass", .heading = "What is not PASS"};
-  DocumentTable table{.caption = "Verdicts other than PASS",
-                      .columns = {{"verdict"},
-                                  {"rule"},
-                                  {"instance"},
-                                  {"collective"},
-                                  {"size"},
-                                  {"measured", true},
-                                  {"bound"},
-                                  {"ratio", true},
-                                  {"reason"}}};
+  Table table{.caption = "Verdicts other than PASS",
+              .columns = {"verdict", "rule", "instance", "collective", "size", "measured", "bound",
+                          "ratio", "reason"},
+              .numbers = {5, 7}};
   for (const ListedRow& row : list_rows(acceptance, specification)) {
     if (row.outcome == Outcome::Pass) continue;
     table.rows.push_back({std::string(name(row.outcome)), row.rule, row.instance, row.collective,
@@ -143,8 +130,8 @@ Section not_pass(const Acceptance& acceptance, const Specification& specificatio
 
 Section suspects(const Acceptance& acceptance) {
   Section section{.id = "suspects", .heading = "Suspects"};
-  DocumentTable table{.caption = "What the rules blame",
-                      .columns = {{"suspect"}, {"rule"}, {"evidence"}, {"confirmed"}}};
+  Table table{.caption = "What the rules blame",
+              .columns = {"suspect", "rule", "evidence", "confirmed"}};
   for (const Suspect& suspect : acceptance.suspects) {
     table.rows.push_back({suspect_name(suspect), suspect.rule, one_line(suspect.evidence),
                           suspect.confirmed ? "yes, with a known-good partner" : "no"});
@@ -187,16 +174,11 @@ Document verdict_document(const Acceptance& acceptance, const Specification& spe
   return document;
 }
 
-DocumentTable verdict_table(const std::vector<ListedRow>& rows, const std::string& rule) {
-  DocumentTable table{.caption = "Verdicts of " + rule,
-                      .columns = {{"instance"},
-                                  {"collective"},
-                                  {"size"},
-                                  {"measured", true},
-                                  {"bound"},
-                                  {"ratio", true},
-                                  {"verdict"},
-                                  {"reason"}}};
+Table verdict_table(const std::vector<ListedRow>& rows, const std::string& rule) {
+  Table table{.caption = "Verdicts of " + rule,
+              .columns = {"instance", "collective", "size", "measured", "bound", "ratio", "verdict",
+                          "reason"},
+              .numbers = {3, 5}};
   for (const ListedRow& row : rows) {
     if (row.rule != rule) continue;
     table.rows.push_back({row.instance, row.collective, row.size,

@@ -7,7 +7,7 @@
 #include "judge/output/describe.hpp"
 #include "judge/output/listing.hpp"
 #include "judge/output/verdict_output.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -43,8 +43,8 @@ std::string with_reasons(const std::string& table, const std::vector<ListedRow>&
 std::string rules(const Acceptance& acceptance, const Specification& specification) {
   const std::vector<ListedRow> rows = list_rows(acceptance, specification);
   if (rows.empty()) return "No rule was judged.\n";
-  TextTable table{.columns = {"rule", "instance", "collective", "size", "measured", "unit", "bound",
-                              "ratio", "verdict"}};
+  Table table{.columns = {"rule", "instance", "collective", "size", "measured", "unit", "bound",
+                          "ratio", "verdict"}};
   for (const ListedRow& row : rows) {
     table.rows.push_back({row.rule, row.instance, row.collective, row.size, row.measured, row.unit,
                           row.bound, row.ratio, std::string(name(row.outcome))});

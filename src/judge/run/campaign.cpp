@@ -6,33 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "judge/run/plan.hpp"
 
 namespace busbar::judge {
-namespace {
-
-std::string words_of(const Job& job) {
-  std::string text = fmt::format("{} {} {}, launch {}", job.device_set, job_name(job),
-                                 job.collective, job.launch + 1);
-  if (job.purpose != Purpose::Measure) text += fmt::format(" ({})", name(job.purpose));
-  return text;
-}
-
-/// The first collective of all: what nodes are touched with.
-std::string any_collective(const Specification& specification) {
-  return specification.expectations.front().collectives.front();
-}
-
-/// "h3 does not answer (nothing within 30 s: ...)".
-std::string silence_words(const std::string& node, const LaunchResult& result, Seconds timeout) {
-  const std::string line = telling_line(result.log);
-  return fmt::format("{} does not answer ({}{}{})", node,
-                     result.timed_out ? fmt::format("nothing within {:g} s", timeout.count())
-                                      : fmt::format("exit {}", result.exit_code),
-                     line.empty() ? "" : ": ", line);
-}
-
-}  // namespace
 
 Campaign::Campaign(CampaignRequest request, RunFolder& folder)
     : request_(std::move(request)), specification_(request_.specification), folder_(folder) {}
@@ -42,14 +19,14 @@ bool Campaign::is_stopped() const {
 }
 
 const std::vector<Observation>& Campaign::observations() {
-  observe_more(folder_.journal(), folder_.path(), observations_);
+  observe_journal(folder_.journal(), folder_.path(), observations_);
   return observations_;
 }
 
 bool Campaign::run() {
   touch(request_.nodes);
   std::mt19937_64 random(request_.seed);
-  run_units(plan_units(specification_, request_.nodes, request_.parallel, random));
+  run_units(plan_units(specification_, request_.nodes, random));
   rerun();
   for (const DeviceSetRule& set : specification_.device_sets) {
     const bool wanted =
@@ -67,16 +44,23 @@ void Campaign::launch(std::span<const Launch> launches, double timeout_s,
       events);
 }
 
+/// With the first collective of all.
 void Campaign::touch(const std::vector<std::string>& nodes) {
   if (specification_.run.backend == "sim") return;  // nothing runs on them
+  const std::string& collective = specification_.expectations.front().collectives.front();
   const double timeout_s = specification_.run.reach_timeout_s;
   std::vector<Launch> launches;
   for (const std::string& node : nodes) {
-    launches.push_back({touch_command(request_.setup, any_collective(specification_), node)});
+    launches.push_back({touch_command(request_.setup, collective, node)});
   }
   launch(launches, timeout_s, {.ended = [&](std::size_t number, const LaunchResult& result) {
            if (result.stopped || (result.exit_code == 0 && !result.timed_out)) return;
-           silent_[nodes[number]] = silence_words(nodes[number], result, Seconds{timeout_s});
+           const std::string line = telling_line(result.log);
+           silent_[nodes[number]] =
+               fmt::format("{} does not answer ({}{}{})", nodes[number],
+                           result.timed_out ? fmt::format("nothing within {:g} s", timeout_s)
+                                            : fmt::format("exit {}", result.exit_code),
+                           line.empty() ? "" : ": ", line);
          }});
 }
 
@@ -109,14 +93,13 @@ void Campaign::run_unit(const Unit& unit) {
          {.begun =
               [&](std::size_t i) {
                 ++begun_;
-                report(first + i, jobs[i], nullptr);
+                note(first + i, jobs[i], nullptr);
               },
           .ended =
               [&](std::size_t i, const LaunchResult& result) {
-                keep(first + i, jobs[i], result);
-                report(first + i, jobs[i], &result);
-                if (!result.timed_out) return;
-                doubtful.insert(doubtful.end(), jobs[i].nodes.begin(), jobs[i].nodes.end());
+                end(first + i, jobs[i], result);
+                const std::vector<std::string>& nodes = jobs[i].nodes();
+                if (result.timed_out) doubtful.insert(doubtful.end(), nodes.begin(), nodes.end());
               }});
   // A node that has gone while others were measured must not cost a timeout in each of its
   // launches.
@@ -126,73 +109,55 @@ void Campaign::run_unit(const Unit& unit) {
 Unit Campaign::leave_out_silent(const Unit& unit) {
   Unit jobs;
   for (const Job& job : unit) {
-    const auto silent = std::find_if(job.nodes.begin(), job.nodes.end(),
+    const auto silent = std::find_if(job.nodes().begin(), job.nodes().end(),
                                      [this](const auto& node) { return silent_.contains(node); });
-    if (silent == job.nodes.end()) {
+    if (silent == job.nodes().end()) {
       jobs.push_back(job);
-      continue;
+    } else {
+      end(++begun_, job, {.failure = silent_.at(*silent), .exit_code = -1, .unreachable = *silent});
     }
-    const LaunchResult result{
-        .failure = silent_.at(*silent), .exit_code = -1, .unreachable = *silent};
-    keep(++begun_, job, result);
-    report(begun_, job, &result);
   }
   return jobs;
 }
 
-void Campaign::keep(std::size_t number, const Job& job, const LaunchResult& result) {
-  folder_.add(number, job,
-              {.failure = result.failure,
-               .exit_code = result.exit_code,
-               .seconds = result.seconds,
-               .command = result.command,
-               .unreachable = result.unreachable},
-              result.csv, result.log);
+void Campaign::end(std::size_t number, const Job& job, const LaunchResult& result) {
+  folder_.add(number, job, result);
+  note(number, job, &result);
 }
 
-void Campaign::report(std::size_t number, const Job& job, const LaunchResult* result) {
+void Campaign::note(std::size_t number, const Job& job, const LaunchResult* result) const {
   if (!request_.note) return;
-  LaunchNote note{.number = number, .planned = planned_, .what = words_of(job)};
-  if (result != nullptr) {
-    note.ended = true;
-    note.failure = result->failure;
-    note.seconds = result->seconds;
-  }
-  request_.note(note);
+  std::string text = fmt::format("{}/{} {} {} {}, launch {}", number, planned_, job.device_set,
+                                 job_name(job), job.collective, job.launch + 1);
+  if (job.purpose != Purpose::Measure) text += fmt::format(" ({})", name(job.purpose));
+  request_.note(text, result);
 }
 
 void Campaign::rerun() {
   while (!is_stopped()) {
-    const std::vector<Unit> units = rerun_units(specification_, folder_.journal(), acceptance());
+    const Acceptance judged = acceptance();
+    const std::vector<Unit> units =
+        rerun_units(specification_, request_.nodes, observations_, judged);
     if (units.empty()) return;
     run_units(units);
   }
 }
 
 void Campaign::search(const DeviceSetRule& set) {
-  std::vector<Unit> lost;
-  for (const auto& [node, why] : silent_) {
-    const Instance alone{.name = node, .nodes = {node}};
-    for (Unit& unit : launch_units(specification_, set.id, std::vector{alone}, true)) {
-      lost.push_back(std::move(unit));
-    }
-  }
-  run_units(lost);  // lines of the journal only
-  std::vector<Instance> before;
+  std::vector<Instance> lost;
+  for (const auto& [node, why] : silent_) lost.push_back({.name = node, .nodes = {node}});
+  run_units(launch_units(specification_, set, lost));  // lines of the journal only
+  std::string before;
   while (!is_stopped()) {
-    const std::vector<Observation>& seen = observations();
-    if (searched_nodes(set, request_.nodes, seen).size() < 2) return;
-    const BisectionResume replay =
-        resume_bisection(set, request_.nodes, seen, request_.judge(seen));
-    const std::vector<Instance> groups = instances_of_round(replay.next, replay.nodes);
+    const Acceptance judged = acceptance();
+    const std::vector<Instance> groups =
+        groups_to_search(set, request_.nodes, observations_, judged);
+    const std::string names = join_each(groups, " ", [](const Instance& one) { return one.name; });
     // A round that gave no verdict would be asked for again and again.
-    const bool same = !before.empty() && groups.size() == before.size() &&
-                      std::equal(groups.begin(), groups.end(), before.begin(),
-                                 [](const auto& a, const auto& b) { return a.name == b.name; });
-    if (groups.empty() || same) return;
-    run_units(launch_units(specification_, set.id, groups, request_.parallel));
+    if (groups.empty() || names == before) return;
+    run_units(launch_units(specification_, set, groups));
     rerun();
-    before = groups;
+    before = names;
   }
 }
 

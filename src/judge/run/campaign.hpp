@@ -17,29 +17,19 @@
 
 namespace busbar::judge {
 
-/// What is reported of a launch, before it begins and when it has ended.
-struct LaunchNote {
-  std::size_t number = 0;  ///< from 1
-  std::size_t planned = 0;
-  std::string what{};  ///< "pairs h1+h2 alltoall, launch 2"
-  bool ended = false;
-  std::string failure{};
-  double seconds = 0;
-};
-
 /// What an acceptance run needs.
 struct CampaignRequest {
   const Specification& specification;
   std::vector<std::string> nodes{};
   LaunchSetup setup{};
-  bool parallel = true;
   std::size_t at_once = 1;  ///< so many launches at the same time at most
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
   std::function<Acceptance(std::span<const Observation>)> judge{};
   /// Why no launch could be judged, after the first that have rows; empty: they can.
   std::function<std::string(std::span<const Observation>)> refuse{};
-  std::function<void(const LaunchNote&)> note{};
+  /// "3/12 pairs h1+h2 alltoall, launch 2" before a launch begins, and with its result afterwards.
+  std::function<void(const std::string& launch, const LaunchResult* result)> note{};
 };
 
 /// Makes all launches of a specification: first every node is touched, then what is planned is
@@ -56,8 +46,6 @@ class Campaign {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   /// All launches so far; each CSV is read once.
   [[nodiscard]] const std::vector<Observation>& observations();
-  /// Nodes that do not answer, and how they do not.
-  [[nodiscard]] const std::map<std::string, std::string>& silent() const { return silent_; }
 
  private:
   [[nodiscard]] bool is_stopped() const;
@@ -68,15 +56,15 @@ class Campaign {
   void run_unit(const Unit& unit);
   void ask();
   [[nodiscard]] Unit leave_out_silent(const Unit& unit);
-  void keep(std::size_t number, const Job& job, const LaunchResult& result);
   void rerun();
   void search(const DeviceSetRule& set);
-  void report(std::size_t number, const Job& job, const LaunchResult* result);
+  void note(std::size_t number, const Job& job, const LaunchResult* result) const;
+  void end(std::size_t number, const Job& job, const LaunchResult& result);
 
   CampaignRequest request_;
   const Specification& specification_;
   RunFolder& folder_;
-  std::map<std::string, std::string> silent_{};
+  std::map<std::string, std::string> silent_{};  ///< nodes that do not answer, and how
   std::optional<std::string> start_failure_{};
   std::string refusal_{};
   bool asked_ = false;  ///< the first launches with rows were shown to `refuse`

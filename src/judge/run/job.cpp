@@ -17,36 +17,25 @@ namespace {
 /// What the measuring programs take by -f.
 constexpr Bytes kLargestFactor = Bytes{1} << 20U;
 
-/// Rows that have everything but the size and the placement in common.
+/// Rows that have everything but the size and the buffer mode in common.
 struct RowGroup {
   std::set<Bytes> sizes{};
-  bool in_place = false;
-  bool out_of_place = false;
+  std::set<std::string_view> modes{};  ///< "in", "out"
 };
-using RowGroups = std::map<std::pair<std::string, std::string>, RowGroup>;  // by type and op
 
-bool reduces(const std::string& collective) {
-  const Collective* known = find_collective(collective);
-  return known != nullptr && known->reduces;
-}
-
-RowGroups row_groups(const Specification& specification, const Job& job) {
-  RowGroups groups;
+/// By type and reduction, which is empty where nothing is reduced.
+std::map<std::pair<std::string, std::string>, RowGroup> row_groups(
+    const Specification& specification, const Job& job) {
+  const Collective* known = find_collective(job.collective);
+  const bool reduces = known != nullptr && known->reduces;
+  std::map<std::pair<std::string, std::string>, RowGroup> groups;
   for (const Expectation& rule : specification.expectations) {
-    const bool wanted = rule.device_set == job.device_set &&
-                        std::find(rule.collectives.begin(), rule.collectives.end(),
-                                  job.collective) != rule.collectives.end();
-    if (!wanted) continue;
-    RowGroup& group = groups[{rule.type, reduces(job.collective) ? rule.op : std::string()}];
+    if (rule.device_set != job.device_set || !has_node(rule.collectives, job.collective)) continue;
+    RowGroup& group = groups[{rule.type, reduces ? rule.op : std::string()}];
     group.sizes.insert(rule.sizes.begin(), rule.sizes.end());
-    (rule.in_place ? group.in_place : group.out_of_place) = true;
+    group.modes.insert(rule.in_place ? "in" : "out");
   }
   return groups;
-}
-
-std::string_view placement(const RowGroup& group) {
-  if (group.in_place && group.out_of_place) return "both";
-  return group.in_place ? "in" : "out";
 }
 
 std::string program(const LaunchSetup& setup, const std::string& collective) {
@@ -57,30 +46,33 @@ void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-Words launch_words(const LaunchSetup& setup, const std::vector<std::string>& nodes,
-                   int ranks_per_node) {
+/// The launcher and its arguments.
+Words launcher(const LaunchSetup& setup, const std::vector<std::string>& nodes,
+               int ranks_per_node) {
+  const std::size_t ranks = nodes.size() * static_cast<std::size_t>(ranks_per_node);
   Words words{setup.mpiexec};
   append(words, setup.arguments);
-  append(words, {"-hosts", join(nodes, ","), "-np",
-                 fmt::format("{}", nodes.size() * static_cast<std::size_t>(ranks_per_node)), "-ppn",
+  append(words, {"-hosts", join(nodes, ","), "-np", fmt::format("{}", ranks), "-ppn",
                  fmt::format("{}", ranks_per_node)});
   return words;
 }
 
 /// All that does not depend on the rows.
-Words start_words(const Specification& specification, const LaunchSetup& setup, const Job& job) {
+Words start_of_command(const Specification& specification, const LaunchSetup& setup,
+                       const Job& job) {
   const DeviceSetRule& set = specification.device_set(job.device_set);
   const std::string path = program(setup, job.collective);
   if (specification.run.backend == "sim") {
+    const std::size_t ranks = job.nodes().size() * static_cast<std::size_t>(set.ranks_per_node);
     return {path,
             "--backend",
             "sim",
             "--system",
             specification.ceiling.system,
             "--ranks",
-            fmt::format("{}", job.nodes.size() * static_cast<std::size_t>(set.ranks_per_node))};
+            fmt::format("{}", ranks)};
   }
-  Words words = launch_words(setup, job.nodes, set.ranks_per_node);
+  Words words = launcher(setup, job.nodes(), set.ranks_per_node);
   if (set.kind == SetKind::Rails) {
     append(words, {"-genv", "NCCL_TESTS_SPLIT", fmt::format("MOD {}", set.ranks_per_node)});
   }
@@ -90,7 +82,8 @@ Words start_words(const Specification& specification, const LaunchSetup& setup, 
   return words;
 }
 
-Words contract_words(const RunContract& run) {
+/// The options that the contract of the run fixes.
+Words contract_options(const RunContract& run) {
   Words words;
   if (run.iterations > 0) append(words, {"-n", fmt::format("{}", run.iterations)});
   if (run.warmup >= 0) append(words, {"-w", fmt::format("{}", run.warmup)});
@@ -98,23 +91,12 @@ Words contract_words(const RunContract& run) {
   return words;
 }
 
-bool needs_quotes(const std::string& word) {
+/// As a shell reads it.
+std::string shell_text(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  return word.empty() || word.find_first_not_of(kPlain) != std::string::npos;
-}
-
-std::string shell_quoted(const std::string& word) {
-  if (!needs_quotes(word)) return word;
-  std::string text = "'";
-  for (const char character : word) {
-    if (character == '\'') {
-      text += "'\\''";
-    } else {
-      text += character;
-    }
-  }
-  return text + "'";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  return "'" + join(split(word, '\''), "'\\''") + "'";
 }
 
 }  // namespace
@@ -144,13 +126,14 @@ std::vector<Words> commands_of(const Specification& specification, const LaunchS
                                const Job& job) {
   std::vector<Words> commands;
   for (const auto& [key, group] : row_groups(specification, job)) {
+    const std::string mode(group.modes.size() > 1 ? "both" : *group.modes.begin());
     for (const SizeRun& run : size_runs({group.sizes.begin(), group.sizes.end()})) {
-      Words words = start_words(specification, setup, job);
-      append(words, {"--csv", "-", "-b", fmt::format("{}", run.first), "-e",
-                     fmt::format("{}", run.last), "-f", fmt::format("{}", run.factor), "-d",
-                     key.first, "--placement", std::string(placement(group))});
+      Words words = start_of_command(specification, setup, job);
+      append(words,
+             {"--csv", "-", "-b", fmt::format("{}", run.first), "-e", fmt::format("{}", run.last),
+              "-f", fmt::format("{}", run.factor), "-d", key.first, "--placement", mode});
       if (!key.second.empty()) append(words, {"-o", key.second});
-      append(words, contract_words(specification.run));
+      append(words, contract_options(specification.run));
       commands.push_back(std::move(words));
     }
   }
@@ -159,16 +142,12 @@ std::vector<Words> commands_of(const Specification& specification, const LaunchS
 
 Words touch_command(const LaunchSetup& setup, const std::string& collective,
                     const std::string& node) {
-  Words words = launch_words(setup, {node}, 1);
+  Words words = launcher(setup, {node}, 1);
   append(words, {program(setup, collective), "--version"});
   return words;
 }
 
-std::string command_text(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_quoted(word);
-  return text;
-}
+std::string command_text(const Words& words) { return join_each(words, " ", shell_text); }
 
 std::vector<std::string> collectives_of(const Specification& specification,
                                         const std::string& device_set) {
@@ -176,9 +155,7 @@ std::vector<std::string> collectives_of(const Specification& specification,
   for (const Expectation& rule : specification.expectations) {
     if (rule.device_set != device_set) continue;
     for (const std::string& collective : rule.collectives) {
-      const bool known =
-          std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
-      if (!known) collectives.push_back(collective);
+      if (!has_node(collectives, collective)) collectives.push_back(collective);
     }
   }
   return collectives;

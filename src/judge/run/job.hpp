@@ -13,11 +13,13 @@ namespace busbar::judge {
 struct Job {
   std::string device_set{};
   std::vector<Instance> instances{};  ///< whose rows it makes: one, or all rails
-  std::vector<std::string> nodes{};
   int launch = 0;
   int attempt = 0;
   Purpose purpose = Purpose::Measure;
   std::string collective{};
+
+  /// Of rails each has all nodes.
+  [[nodiscard]] const std::vector<std::string>& nodes() const { return instances.front().nodes; }
 };
 
 /// "h1+h2", "all", "rails": of a job, for people and file names.

@@ -2,10 +2,8 @@
 #include "judge/run/journal.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -23,8 +21,6 @@ constexpr std::string_view kColumns =
     "device_set,instance,nodes,group,launch,attempt,purpose,collective,file,failure,exit_code,"
     "seconds,command,unreachable";
 constexpr std::size_t kColumnCount = 14;
-/// The journals of busbar 0.1 end with the command.
-constexpr std::string_view kOldColumns = kColumns.substr(0, kColumns.rfind(','));
 constexpr int kMostLaunches = 1000000;
 constexpr double kMostSeconds = 1e9;
 
@@ -33,24 +29,17 @@ int parse_count(const std::string& place, const std::string& text, int low) {
 }
 
 /// Ids may have blanks.
-std::vector<std::string> rules_of(std::string_view text) {
+std::vector<std::string> rule_ids(std::string_view text) {
   std::vector<std::string> rules;
   for (const std::string& rule : split(text, ';')) rules.emplace_back(trim(rule));
   std::erase(rules, "");
   return rules;
 }
 
-/// Of a journal without that column: "h3 does not answer (...)".
-std::string unreachable_of(const std::string& failure) {
-  const std::size_t end = failure.find(" does not answer");
-  return end == std::string::npos ? std::string() : failure.substr(0, end);
-}
-
 Observation parse_line(const CsvRow& row) {
   const std::string& place = row.place;
   const std::vector<std::string>& cells = row.cells;
-  const bool old = cells.size() == kColumnCount - 1;
-  if (cells.size() != kColumnCount && !old) {
+  if (cells.size() != kColumnCount) {
     throw usage_error(fmt::format("{}: {} where a journal has {}", place,
                                   counted(cells.size(), "cell"), kColumnCount));
   }
@@ -68,7 +57,7 @@ Observation parse_line(const CsvRow& row) {
           .exit_code = parse_count(place, cells[10], kLowestCode),
           .seconds = parse_number(place, cells[11], 0, kMostSeconds),
           .command = cells[12],
-          .unreachable = old ? unreachable_of(cells[9]) : cells[13]};
+          .unreachable = cells[13]};
 }
 
 /// The rows of a launch, or why they cannot be read.
@@ -81,13 +70,6 @@ void read_rows(Observation& observation) {
   } catch (const Error& error) {
     if (observation.failure.empty()) observation.failure = one_line(error.what());
   }
-}
-
-/// Lines of one launch, which are rails, have one file; what failed did so for all of them.
-void copy_rows(const Observation& other, Observation& observation) {
-  observation.facts = other.facts;
-  observation.records = other.records;
-  if (observation.failure.empty()) observation.failure = other.failure;
 }
 
 }  // namespace
@@ -112,44 +94,40 @@ std::string journal_row(const Observation& line) {
 
 Journal load_journal(const std::string& path) {
   CsvTable table = read_csv_table(path);
-  if (table.columns != kColumns && table.columns != kOldColumns) {
+  if (table.columns != kColumns) {
     throw usage_error(fmt::format("{}: this is no journal of busbar accept run (launches.csv)",
                                   table.columns_place.empty() ? path : table.columns_place));
   }
   std::map<std::string, std::string>& facts = table.facts;
   Journal journal{.specification = facts["specification"],
                   .profile = facts["profile"],
-                  .rules = rules_of(facts["rules"]),
+                  .rules = rule_ids(facts["rules"]),
                   .seed = facts["seed"],
                   .nodes = split_words(facts["nodes"])};
   for (const CsvRow& row : table.rows) journal.lines.push_back(parse_line(row));
   return journal;
 }
 
-std::vector<Observation> observe_journal(const Journal& journal, const std::string& folder) {
-  std::vector<Observation> observations;
-  observe_more(journal, folder, observations);
-  return observations;
-}
-
-void observe_more(const Journal& journal, const std::string& folder,
-                  std::vector<Observation>& observations) {
+void observe_journal(const Journal& journal, const std::string& folder,
+                     std::vector<Observation>& observations) {
   observations.reserve(journal.lines.size());
   for (std::size_t i = observations.size(); i < journal.lines.size(); ++i) {
-    const Observation& line = journal.lines[i];
-    Observation observation = line;
-    if (!line.file.empty()) {
-      observation.file = (std::filesystem::path(folder) / line.file).string();
-      const bool is_rail = i > 0 && journal.lines[i - 1].file == line.file;
-      if (is_rail) {
-        copy_rows(observations.back(), observation);
-      } else {
-        read_rows(observation);
-      }
-    } else if (line.failure.empty()) {
-      observation.failure = "the journal names no file";
+    Observation& seen = observations.emplace_back(journal.lines[i]);
+    const std::string file = seen.file;
+    if (file.empty()) {
+      if (seen.failure.empty()) seen.failure = "the journal names no file";
+      continue;
     }
-    observations.push_back(std::move(observation));
+    seen.file = (std::filesystem::path(folder) / file).string();
+    if (i == 0 || journal.lines[i - 1].file != file) {
+      read_rows(seen);
+      continue;
+    }
+    // Lines of one launch, which are rails, have one file; what failed did so for all of them.
+    const Observation& first = observations[i - 1];
+    seen.facts = first.facts;
+    seen.records = first.records;
+    if (seen.failure.empty()) seen.failure = first.failure;
   }
 }
 
@@ -158,31 +136,29 @@ namespace {
 void make_empty_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
+  const bool empty = !error && std::filesystem::is_empty(path, error);
   if (error) throw usage_error(fmt::format("-o {}: {}", path, error.message()));
-  const bool empty = std::filesystem::is_empty(path, error);
-  if (error) throw usage_error(fmt::format("-o {}: {}", path, error.message()));
-  if (!empty) {
-    throw usage_error(fmt::format(
-        "-o {}: the folder is not empty, and nothing is replaced; name a new one", path));
-  }
+  if (empty) return;
+  throw usage_error(
+      fmt::format("-o {}: the folder is not empty, and nothing is replaced; name a new one", path));
 }
 
 void write_file(const std::string& path, const std::string& text) {
   OutputFile(path, "-o", OutputFile::Mode::New).append(text);
 }
 
-}  // namespace
-
+/// Letters, digits, '.', '+' and '-' of a text, at most 60.
 std::string file_word(const std::string& text) {
   constexpr std::size_t kMost = 60;
-  std::string word;
-  for (const char character : text.substr(0, kMost)) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(character)) != 0 ||
-                       character == '.' || character == '+' || character == '-';
-    word += plain ? character : '-';
-  }
+  std::string word = text.substr(0, kMost);
+  std::replace_if(
+      word.begin(), word.end(),
+      [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; },
+      '-');
   return word;
 }
+
+}  // namespace
 
 RunFolder::RunFolder(std::string path, Journal head, const std::string& specification_text)
     : path_(std::move(path)), journal_(std::move(head)) {
@@ -192,26 +168,28 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
   file_->append(journal_head(journal_));
 }
 
-void RunFolder::add(std::size_t number, const Job& job, const Observation& outcome,
-                    const std::string& csv, const std::string& log) {
+void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& result) {
   const std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
                                        file_word(job_name(job)), file_word(job.collective));
-  if (!csv.empty()) write_file(fmt::format("{}/{}.csv", path_, stem), csv);
-  if (!log.empty()) write_file(fmt::format("{}/{}.log", path_, stem), log);
+  if (!result.csv.empty()) write_file(fmt::format("{}/{}.csv", path_, stem), result.csv);
+  if (!result.log.empty()) write_file(fmt::format("{}/{}.log", path_, stem), result.log);
   std::string rows;
   for (const Instance& instance : job.instances) {
-    Observation line = outcome;
-    line.device_set = job.device_set;
-    line.instance = instance.name;
-    line.nodes = instance.nodes;
-    line.group = instance.group;
-    line.launch = job.launch;
-    line.attempt = job.attempt;
-    line.purpose = job.purpose;
-    line.collective = job.collective;
-    if (!csv.empty()) line.file = stem + ".csv";
-    rows += journal_row(line);
-    journal_.lines.push_back(std::move(line));
+    journal_.lines.push_back({.device_set = job.device_set,
+                              .instance = instance.name,
+                              .nodes = instance.nodes,
+                              .group = instance.group,
+                              .launch = job.launch,
+                              .attempt = job.attempt,
+                              .purpose = job.purpose,
+                              .collective = job.collective,
+                              .file = result.csv.empty() ? "" : stem + ".csv",
+                              .failure = result.failure,
+                              .exit_code = result.exit_code,
+                              .seconds = result.seconds,
+                              .command = result.command,
+                              .unreachable = result.unreachable});
+    rows += journal_row(journal_.lines.back());
   }
   file_->append(rows);
 }

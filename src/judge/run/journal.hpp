@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "judge/observation.hpp"
 #include "judge/run/job.hpp"
+#include "judge/run/launcher.hpp"
 #include "report/output_file.hpp"
 
 namespace busbar::judge {
@@ -31,13 +31,10 @@ struct Journal {
 [[nodiscard]] std::string journal_head(const Journal& journal);
 [[nodiscard]] std::string journal_row(const Observation& line);
 
-/// The journal's CSVs as observations; a CSV that is missing or cannot be read is one with a
-/// failure.
-[[nodiscard]] std::vector<Observation> observe_journal(const Journal& journal,
-                                                       const std::string& folder);
-/// The same for the journal's lines beyond those that `observations` already has.
-void observe_more(const Journal& journal, const std::string& folder,
-                  std::vector<Observation>& observations);
+/// The journal's CSVs as observations, added to those that `observations` already has of its first
+/// lines; a CSV that is missing or cannot be read is one with a failure.
+void observe_journal(const Journal& journal, const std::string& folder,
+                     std::vector<Observation>& observations);
 
 /// What `accept run` writes: the specification, the journal, a CSV and where there is any the
 /// stderr of every launch.
@@ -48,8 +45,7 @@ class RunFolder {
 
   /// Keeps what a launch wrote in files of its number, then its lines: they are on disk when this
   /// returns.
-  void add(std::size_t number, const Job& job, const Observation& outcome, const std::string& csv,
-           const std::string& log);
+  void add(std::size_t number, const Job& job, const LaunchResult& result);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
@@ -61,8 +57,5 @@ class RunFolder {
   Journal journal_;
   std::optional<OutputFile> file_{};
 };
-
-/// Letters, digits, '.', '+' and '-' of a text, at most 60.
-[[nodiscard]] std::string file_word(const std::string& text);
 
 }  // namespace busbar::judge

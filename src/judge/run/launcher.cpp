@@ -6,9 +6,7 @@
 #include <ctime>
 #include <deque>
 #include <filesystem>
-#include <initializer_list>
 #include <iterator>
-#include <map>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <system_error>
@@ -37,55 +35,42 @@ constexpr Bytes kMemoryOfLaunch = 32 * kMiB;
 /// before reach_timeout_s, and no node counts as one that does not answer since it came too late.
 constexpr std::uint64_t kLaunchesOfProcessor = 256;
 
-std::uint64_t launches_by_files(const LaunchLimits& limits) {
-  const std::uint64_t taken = limits.used_files + kFilesBeside;
-  return limits.open_files > taken ? (limits.open_files - taken) / kFilesOfLaunch : 0;
-}
-
-std::uint64_t used_files() {
-  const std::filesystem::directory_iterator files("/proc/self/fd");
-  return static_cast<std::uint64_t>(std::distance(begin(files), end(files)));
-}
-
-std::uint64_t processors() {
-  const double all = std::max(1U, std::thread::hardware_concurrency());
-  return static_cast<std::uint64_t>(std::ceil(std::min(all, processor_quota().value_or(all))));
-}
-
 }  // namespace
 
 AtOnce choose_at_once(const LaunchLimits& limits, std::optional<int> wanted,
                       const std::string& option) {
-  struct Bound {
-    std::uint64_t launches;
-    std::string reason;
-  };
-  std::vector<Bound> bounds{
-      {launches_by_files(limits), fmt::format("{} open files (ulimit -n)", limits.open_files)},
+  const std::uint64_t taken = limits.used_files + kFilesBeside;
+  const std::uint64_t free_files = limits.open_files > taken ? limits.open_files - taken : 0;
+  std::vector<AtOnce> bounds{
+      {free_files / kFilesOfLaunch, fmt::format("{} open files (ulimit -n)", limits.open_files)},
       {limits.processes / kProcessesOfLaunch,
        fmt::format("{} more processes (ulimit -u, pids.max)", limits.processes)}};
   if (wanted) {
-    bounds.push_back({static_cast<std::uint64_t>(*wanted), option});
+    bounds.push_back({static_cast<std::size_t>(*wanted), option});
   } else {
     bounds.push_back({limits.memory / kMemoryOfLaunch,
                       fmt::format("{} of free memory", format_bytes(limits.memory))});
     bounds.push_back({limits.processors * kLaunchesOfProcessor,
                       fmt::format("{} processors", limits.processors)});
   }
-  const auto lowest = std::min_element(
+  AtOnce lowest = *std::min_element(
       bounds.begin(), bounds.end(),
-      [](const Bound& left, const Bound& right) { return left.launches < right.launches; });
-  return {.launches = std::max<std::size_t>(1, lowest->launches), .reason = lowest->reason};
+      [](const AtOnce& left, const AtOnce& right) { return left.launches < right.launches; });
+  lowest.launches = std::max<std::size_t>(1, lowest.launches);
+  return lowest;
 }
 
 LaunchLimits probe_launch_limits() {
   rlimit files{};
   static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));  // fails for bad addresses only
+  const std::filesystem::directory_iterator used("/proc/self/fd");
+  const double all = std::max(1U, std::thread::hardware_concurrency());
+  const double processors = std::ceil(std::min(all, processor_quota().value_or(all)));
   return {.open_files = files.rlim_max,
-          .used_files = used_files(),
+          .used_files = static_cast<std::uint64_t>(std::distance(begin(used), end(used))),
           .processes = available_processes(),
           .memory = available_memory(),
-          .processors = processors()};
+          .processors = static_cast<std::uint64_t>(processors)};
 }
 
 void allow_launches(const LaunchLimits& limits, std::size_t launches) {
@@ -133,43 +118,34 @@ namespace {
 constexpr Seconds kGrace{1};
 /// MPICH 4.0 over UCX's TCP hangs in MPI_Finalize now and then, when all is measured.
 constexpr Seconds kLinger{2};
+/// A shortage is waited for so long where no launch runs whose end could mend it.
+constexpr Seconds kShortagePatience{2};
 constexpr std::string_view kFinished = "# finished:";
 constexpr std::string_view kInterrupted = "interrupted";
 
-/// A shortage is waited for so long where no launch runs whose end could mend it.
-constexpr Seconds kShortagePatience{2};
+bool has_rows(const std::string& csv) {
+  const std::vector<std::string> lines = split(csv, '\n');
+  return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+           return !line.empty() && !line.starts_with('#');
+         }) > 1;  // the columns' names are one
+}
 
 /// Wrong data and skipped rows are reported by the rows themselves.
-bool rows_tell(int exit_status) {
-  return exit_status == exit_code(Status::Ok) || exit_status == exit_code(Status::Wrong) ||
-         exit_status == exit_code(Status::Skipped);
-}
-
-bool has_rows(const std::string& csv) {
-  std::size_t lines = 0;
-  for (const std::string& line : split(csv, '\n')) {
-    if (!line.empty() && !line.starts_with('#')) ++lines;
-  }
-  return lines > 1;  // the columns' names are one
-}
-
-std::string failure_words(const CommandResult& result, Seconds timeout) {
+std::string failure_text(const CommandResult& result, Seconds timeout) {
   if (result.stopped) return std::string(kInterrupted);
-  if (result.lingered) return has_rows(result.out) ? "" : "no row was written";
-  if (result.timed_out) return fmt::format("timeout after {:g} s", timeout.count());
-  if (rows_tell(result.exit_status)) return has_rows(result.out) ? "" : "no row was written";
+  if (result.timed_out && !result.lingered) {
+    return fmt::format("timeout after {:g} s", timeout.count());
+  }
+  const bool rows_report = result.exit_status == exit_code(Status::Ok) ||
+                           result.exit_status == exit_code(Status::Wrong) ||
+                           result.exit_status == exit_code(Status::Skipped);
+  if (result.lingered || rows_report) return has_rows(result.out) ? "" : "no row was written";
   const std::string why = telling_line(result.err);
   return fmt::format("exit {}{}{}", result.exit_status, why.empty() ? "" : ": ", why);
 }
 
-/// A launch that has begun.
-struct BegunLaunch {
-  std::size_t next = 0;  ///< command
-  Clock::time_point started{};
-  LaunchResult result{};
-};
-
-void note_end(LaunchResult& launch, const CommandResult& result, Seconds timeout) {
+/// Adds what one of its commands gave.
+void add_end(LaunchResult& launch, const CommandResult& result, Seconds timeout) {
   append_csv(launch.csv, result.out);
   launch.log += result.err;
   if (result.lingered) {
@@ -181,33 +157,41 @@ void note_end(LaunchResult& launch, const CommandResult& result, Seconds timeout
   launch.exit_code = result.lingered ? exit_code(Status::Ok) : result.exit_status;
   launch.timed_out = result.timed_out;
   launch.stopped = result.stopped;
-  launch.failure = failure_words(result, timeout);
+  launch.failure = failure_text(result, timeout);
 }
 
-/// Launches from the first to the last.
+/// Launches from the first to the last, but the next command of one before another launch.
 class LaunchQueue {
  public:
   LaunchQueue(std::span<const Launch> launches, const LaunchControl& control,
               const LaunchEvents& events)
-      : launches_(launches), control_(control), events_(events) {}
+      : launches_(launches), control_(control), events_(events), states_(launches.size()) {
+    for (std::size_t number = 0; number < launches.size(); ++number) ready_.push_back(number);
+  }
 
   [[nodiscard]] std::optional<std::string> run() {
     while (loop_.running() > 0 || has_next()) {
       if (auto failure = start_next()) return failure;
       for (CommandLoop::Ended& ended : loop_.wait()) note(ended);
     }
-    for (const std::size_t number : between_) {
-      begun_.at(number).result.stopped = true;
-      begun_.at(number).result.failure = kInterrupted;
+    for (const std::size_t number : ready_) {
+      if (states_[number].next == 0) continue;
+      states_[number].result.stopped = true;
+      states_[number].result.failure = kInterrupted;
       finish(number);
     }
     return {};
   }
 
  private:
+  struct State {
+    std::size_t next = 0;  ///< command
+    Clock::time_point started{};
+    LaunchResult result{};
+  };
+
   [[nodiscard]] bool has_next() const {
-    const bool stopped = control_.stop != nullptr && *control_.stop;
-    return !stopped && (!between_.empty() || first_ < launches_.size());
+    return !ready_.empty() && (control_.stop == nullptr || !*control_.stop);
   }
 
   /// Some of those that may run, so that the others are watched meanwhile; what could not be
@@ -215,9 +199,9 @@ class LaunchQueue {
   [[nodiscard]] std::optional<std::string> start_next() {
     constexpr int kSome = 32;
     for (int i = 0; i < kSome && has_next() && loop_.running() < control_.at_once; ++i) {
-      const std::size_t number = between_.empty() ? first_ : between_.front();
-      const int error = start(number);
-      if (error != 0) return failure_of(error, number);
+      const int error = start(ready_.front());
+      if (error != 0) return failure_of(error, ready_.front());
+      ready_.pop_front();
       shortage_since_.reset();
     }
     return {};
@@ -225,7 +209,7 @@ class LaunchQueue {
 
   /// The next command of a launch: 0, or the error number.
   [[nodiscard]] int start(std::size_t number) {
-    BegunLaunch& launch = begun_[number];
+    State& launch = states_[number];
     const Words& command = launches_[number].at(launch.next);
     const Seconds left = control_.timeout - Seconds(launch.result.seconds);
     const int error = loop_.start(number, command,
@@ -238,12 +222,7 @@ class LaunchQueue {
     if (error != 0) return error;
     launch.started = Clock::now();
     launch.result.command += (launch.next == 0 ? "" : " && ") + command_text(command);
-    if (launch.next++ > 0) {
-      between_.pop_front();
-      return 0;
-    }
-    ++first_;
-    if (events_.begun) events_.begun(number);
+    if (launch.next++ == 0 && events_.begun) events_.begun(number);
     return 0;
   }
 
@@ -254,34 +233,31 @@ class LaunchQueue {
       if (!shortage_since_) shortage_since_ = Clock::now();
       if (Clock::now() - *shortage_since_ < kShortagePatience) return {};
     }
-    return fmt::format("cannot start {}: {}", launches_[number].at(begun_.at(number).next).front(),
+    return fmt::format("cannot start {}: {}", launches_[number].at(states_[number].next).front(),
                        std::generic_category().message(error));
   }
 
   void note(CommandLoop::Ended& ended) {
-    BegunLaunch& launch = begun_.at(ended.number);
+    State& launch = states_[ended.number];
     launch.result.seconds += Seconds(Clock::now() - launch.started).count();
-    note_end(launch.result, ended.result, control_.timeout);
-    const bool goes_on =
-        launch.result.failure.empty() && launch.next < launches_[ended.number].size();
-    if (goes_on) {
-      between_.push_back(ended.number);
+    add_end(launch.result, ended.result, control_.timeout);
+    if (launch.result.failure.empty() && launch.next < launches_[ended.number].size()) {
+      ready_.push_front(ended.number);
     } else {
       finish(ended.number);
     }
   }
 
   void finish(std::size_t number) {
-    if (events_.ended) events_.ended(number, begun_.at(number).result);
-    begun_.erase(number);
+    if (events_.ended) events_.ended(number, states_[number].result);
+    states_[number].result = {};
   }
 
   std::span<const Launch> launches_;
   const LaunchControl& control_;
   const LaunchEvents& events_;
-  std::size_t first_ = 0;              ///< launch that has not begun
-  std::deque<std::size_t> between_{};  ///< launches whose next command is to be started
-  std::map<std::size_t, BegunLaunch> begun_{};
+  std::deque<std::size_t> ready_{};  ///< launches whose next command is to be started
+  std::vector<State> states_;
   std::optional<Clock::time_point> shortage_since_{};
   CommandLoop loop_{};
 };

@@ -10,149 +10,105 @@
 
 #include "base/round_robin.hpp"
 #include "base/text.hpp"
-#include "judge/fleet/fleet.hpp"
+#include "judge/fleet/bisection.hpp"
 
 namespace busbar::judge {
 namespace {
 
-Job job_of(const DeviceSetRule& set, const Instance& instance, const std::string& collective,
-           int launch) {
-  return {.device_set = set.id,
-          .instances = {instance},
-          .nodes = instance.nodes,
-          .launch = launch,
-          .collective = collective};
-}
-
-/// A launch of instances at the same time.
-Unit unit_of(const DeviceSetRule& set, std::span<const Instance> instances,
-             const std::string& collective, int launch) {
+/// A launch of instances at the same time; all rails are one job. `like` has its number, purpose
+/// and collective.
+Unit unit_of(const DeviceSetRule& set, std::span<const Instance> instances, Job like) {
+  like.device_set = set.id;
   Unit unit;
   for (const Instance& instance : instances) {
-    unit.push_back(job_of(set, instance, collective, launch));
+    if (unit.empty() || set.kind != SetKind::Rails) unit.push_back(like);
+    unit.back().instances.push_back(instance);
   }
   return unit;
 }
 
-/// The instances of a pair table, round by round.
-std::vector<std::vector<Instance>> round_robin_instances(std::span<const std::string> nodes) {
+/// "h0+h1" of nodes by number.
+Instance instance_of(std::span<const std::string> nodes, const NodeNumbers& numbers) {
+  Instance instance;
+  for (const std::size_t number : numbers) instance.nodes.push_back(nodes[number]);
+  instance.name = join(instance.nodes, "+");
+  return instance;
+}
+
+/// Instances that share no node, round by round.
+std::vector<std::vector<Instance>> rounds_of(const DeviceSetRule& set,
+                                             std::span<const std::string> nodes) {
+  if (set.kind != SetKind::Pairwise) return {instances_of(set, nodes, {})};
   std::vector<std::vector<Instance>> rounds;
   for (const RoundOfPairs& round : round_robin(nodes.size())) {
     rounds.emplace_back();
-    for (const auto& pair : round) {
-      const std::string& first = nodes[pair.first];
-      const std::string& second = nodes[pair.second];
-      rounds.back().push_back(
-          {.name = fmt::format("{}+{}", first, second), .nodes = {first, second}});
+    for (const auto& [first, second] : round) {
+      rounds.back().push_back(instance_of(nodes, {first, second}));
     }
   }
   return rounds;
 }
 
-std::vector<std::vector<Instance>> disjoint_instances(const DeviceSetRule& set,
-                                                      std::span<const std::string> nodes) {
-  if (set.kind == SetKind::Pairwise) return round_robin_instances(nodes);
-  std::vector<Instance> instances = instances_of(set, nodes, {});
-  return {std::move(instances)};
-}
-
-/// All rails are one launch on all nodes.
-Unit rails_unit(const DeviceSetRule& set, std::span<const std::string> nodes,
-                const std::string& collective, int launch) {
-  Job job{.device_set = set.id, .launch = launch, .collective = collective};
-  job.nodes.assign(nodes.begin(), nodes.end());
-  job.instances = instances_of(set, nodes, {});
-  return {job};
-}
-
-void add_launch(std::vector<Unit>& units, const Specification& specification,
-                const DeviceSetRule& set, std::span<const std::string> nodes, int launch) {
-  for (const std::string& collective : collectives_of(specification, set.id)) {
-    if (set.kind == SetKind::Rails) {
-      units.push_back(rails_unit(set, nodes, collective, launch));
-      continue;
-    }
-    for (const std::vector<Instance>& instances : disjoint_instances(set, nodes)) {
-      if (!instances.empty()) units.push_back(unit_of(set, instances, collective, launch));
-    }
-  }
-}
-
 }  // namespace
 
-std::vector<Unit> apart(std::vector<Unit> units, bool parallel) {
-  if (parallel) return units;
-  std::vector<Unit> single;
-  for (Unit& unit : units) {
-    for (Job& job : unit) single.push_back({std::move(job)});
-  }
-  return single;
-}
-
 std::vector<Unit> plan_units(const Specification& specification, std::span<const std::string> nodes,
-                             bool parallel, std::mt19937_64& random) {
+                             std::mt19937_64& random) {
   std::vector<Unit> units;
   for (int launch = 0; launch < specification.run.launches; ++launch) {
     for (const DeviceSetRule& set : specification.device_sets) {
-      if (!is_bisected(set, nodes.size())) add_launch(units, specification, set, nodes, launch);
+      if (is_bisected(set, nodes.size())) continue;
+      for (const std::string& collective : collectives_of(specification, set.id)) {
+        for (const std::vector<Instance>& round : rounds_of(set, nodes)) {
+          units.push_back(unit_of(set, round, {.launch = launch, .collective = collective}));
+        }
+      }
     }
   }
-  units = apart(std::move(units), parallel);
   shuffle(units, random);
   return units;
 }
 
-std::vector<Unit> launch_units(const Specification& specification, const std::string& device_set,
-                               std::span<const Instance> instances, bool parallel) {
+std::vector<Unit> launch_units(const Specification& specification, const DeviceSetRule& set,
+                               std::span<const Instance> instances) {
   std::vector<Unit> units;
   for (int launch = 0; launch < specification.run.launches; ++launch) {
-    for (const std::string& collective : collectives_of(specification, device_set)) {
-      units.push_back(unit_of(specification.device_set(device_set), instances, collective, launch));
+    for (const std::string& collective : collectives_of(specification, set.id)) {
+      units.push_back(unit_of(set, instances, {.launch = launch, .collective = collective}));
     }
   }
-  return apart(std::move(units), parallel);
+  return units;
 }
 
-std::vector<Instance> instances_of_round(std::span<const Bisection::Group> groups,
-                                         std::span<const std::string> nodes) {
-  std::vector<Instance> instances;
-  for (const Bisection::Group& group : groups) {
-    std::vector<std::size_t> numbers = group.members;
-    numbers.insert(numbers.end(), group.helpers.begin(), group.helpers.end());
-    std::sort(numbers.begin(), numbers.end());
-    Instance instance;
-    for (const std::size_t number : numbers) instance.nodes.push_back(nodes[number]);
-    instance.name = join(instance.nodes, "+");
-    instances.push_back(std::move(instance));
+std::vector<Unit> rerun_units(const Specification& specification,
+                              std::span<const std::string> nodes,
+                              std::span<const Observation> observations,
+                              const Acceptance& acceptance) {
+  std::vector<Unit> units;
+  if (specification.noise.on_noisy != OnNoisy::Rerun) return units;
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  for (const CheckResult& result : acceptance.verdicts) {
+    if (result.outcome != Outcome::Inconclusive || result.cause != Cause::Noisy) continue;
+    const DeviceSetRule& set = specification.device_set(result.device_set);
+    const bool rails = set.kind == SetKind::Rails;
+    const std::string what = rails ? "rails" : result.instance;
+    if (result.attempts > static_cast<std::size_t>(specification.noise.max_reruns) ||
+        !seen.insert({set.id, what, result.collective}).second) {
+      continue;
+    }
+    std::vector<Instance> again = instances_of(set, nodes, observations);
+    std::erase_if(again, [&](const Instance& one) { return !rails && one.name != what; });
+    for (int launch = 0; !again.empty() && launch < specification.run.launches; ++launch) {
+      units.push_back(unit_of(set, again,
+                              {.launch = launch,
+                               .attempt = static_cast<int>(result.attempts),
+                               .purpose = Purpose::Rerun,
+                               .collective = result.collective}));
+    }
   }
-  return instances;
+  return units;
 }
 
 namespace {
-
-/// All instances that were measured in the launch of one: itself, or all rails.
-std::vector<Instance> instances_beside(const DeviceSetRule& set, const Journal& journal,
-                                       const NoisyInstance& noisy) {
-  std::vector<Instance> instances;
-  for (const Observation& line : journal.lines) {
-    const bool measured = line.device_set == noisy.device_set &&
-                          line.collective == noisy.collective && line.purpose != Purpose::Confirm;
-    const bool beside = set.kind == SetKind::Rails || line.instance == noisy.instance;
-    if (!measured || !beside) continue;
-    const bool known = std::any_of(instances.begin(), instances.end(),
-                                   [&line](const Instance& i) { return i.name == line.instance; });
-    if (known) continue;
-    instances.push_back({.name = line.instance, .nodes = line.nodes, .group = line.group});
-  }
-  return instances;
-}
-
-const Expectation* rule_of(const Specification& specification, const std::string& id) {
-  for (const Expectation& rule : specification.expectations) {
-    if (rule.id == id) return &rule;
-  }
-  return nullptr;
-}
 
 /// True for a node that the rule found good with another: another rule may be undecided about it.
 bool passes(const Acceptance& acceptance, const NodeAccount& account, const std::string& rule) {
@@ -160,33 +116,28 @@ bool passes(const Acceptance& acceptance, const NodeAccount& account, const std:
   if (account.state != NodeState::Inconclusive) return false;
   return std::any_of(
       acceptance.verdicts.begin(), acceptance.verdicts.end(), [&](const CheckResult& verdict) {
-        const bool with = has_node(verdict.nodes, account.node);
-        return with && verdict.rule == rule && !verdict.of_fleet() &&
+        return verdict.rule == rule && !verdict.of_fleet() &&
+               has_node(verdict.nodes, account.node) &&
                (verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Warn);
       });
-}
-
-std::optional<std::string> known_good(const Acceptance& acceptance, const std::string& rule,
-                                      const std::string& other) {
-  for (const NodeAccount& account : acceptance.nodes) {
-    if (account.node != other && passes(acceptance, account, rule)) return account.node;
-  }
-  return {};
 }
 
 /// What a suspect is measured as once more; nothing where that would show nothing.
 std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect& suspect,
                                         std::span<const std::string> nodes,
                                         const Acceptance& acceptance) {
+  const bool pairs = set.kind == SetKind::Pairwise;
+  if (!pairs && set.kind != SetKind::PerNode) return {};
   std::vector<std::string> members = suspect.nodes;
-  if (members.size() == 1 && set.kind == SetKind::Pairwise) {
-    const auto partner = known_good(acceptance, suspect.rule, members.front());
-    if (!partner) return {};
-    members.push_back(*partner);
+  if (members.size() == 1 && pairs) {
+    const auto good = std::find_if(
+        acceptance.nodes.begin(), acceptance.nodes.end(), [&](const NodeAccount& account) {
+          return account.node != members.front() && passes(acceptance, account, suspect.rule);
+        });
+    if (good == acceptance.nodes.end()) return {};
+    members.push_back(good->node);
   }
-  const std::size_t wanted = set.kind == SetKind::PerNode ? 1 : 2;
-  const bool has_kind = set.kind == SetKind::PerNode || set.kind == SetKind::Pairwise;
-  if (!has_kind || members.size() != wanted) return {};
+  if (members.size() != (pairs ? 2 : 1)) return {};
   const auto place = [&nodes](const std::string& node) {
     return std::find(nodes.begin(), nodes.end(), node) - nodes.begin();
   };
@@ -197,50 +148,24 @@ std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect&
 
 }  // namespace
 
-std::vector<Unit> rerun_units(const Specification& specification, const Journal& journal,
-                              const Acceptance& acceptance) {
-  std::vector<Unit> units;
-  if (specification.noise.on_noisy != OnNoisy::Rerun) return units;
-  std::set<std::tuple<std::string, std::string, std::string>> seen;
-  for (const NoisyInstance& noisy : noisy_instances(acceptance)) {
-    const bool left = noisy.attempts <= static_cast<std::size_t>(specification.noise.max_reruns);
-    const DeviceSetRule& set = specification.device_set(noisy.device_set);
-    const std::string what = set.kind == SetKind::Rails ? "rails" : noisy.instance;
-    if (!left || !seen.insert({noisy.device_set, what, noisy.collective}).second) continue;
-    const std::vector<Instance> instances = instances_beside(set, journal, noisy);
-    if (instances.empty()) continue;
-    for (int launch = 0; launch < specification.run.launches; ++launch) {
-      units.push_back({{.device_set = noisy.device_set,
-                        .instances = instances,
-                        .nodes = instances.front().nodes,
-                        .launch = launch,
-                        .attempt = static_cast<int>(noisy.attempts),
-                        .purpose = Purpose::Rerun,
-                        .collective = noisy.collective}});
-    }
-  }
-  return units;
-}
-
 std::vector<Unit> confirm_units(const Specification& specification,
                                 std::span<const std::string> nodes, const Acceptance& acceptance) {
   std::vector<Unit> units;
   std::set<std::tuple<std::string, std::string, std::string, int>> seen;
   for (const Suspect& suspect : acceptance.suspects) {
-    const Expectation* rule = rule_of(specification, suspect.rule);
-    if (rule == nullptr || rule->confirm_repeats == 0) continue;
+    const auto rule =
+        std::find_if(specification.expectations.begin(), specification.expectations.end(),
+                     [&](const Expectation& one) { return one.id == suspect.rule; });
+    if (rule == specification.expectations.end()) continue;
     const DeviceSetRule& set = specification.device_set(rule->device_set);
     const auto instance = confirmation_of(set, suspect, nodes, acceptance);
     if (!instance) continue;
     for (const std::string& collective : rule->collectives) {
       for (int launch = 0; launch < rule->confirm_repeats; ++launch) {
         if (!seen.insert({set.id, instance->name, collective, launch}).second) continue;
-        units.push_back({{.device_set = set.id,
-                          .instances = {*instance},
-                          .nodes = instance->nodes,
-                          .launch = launch,
-                          .purpose = Purpose::Confirm,
-                          .collective = collective}});
+        units.push_back(
+            unit_of(set, {&*instance, 1},
+                    {.launch = launch, .purpose = Purpose::Confirm, .collective = collective}));
       }
     }
   }
@@ -249,55 +174,41 @@ std::vector<Unit> confirm_units(const Specification& specification,
 
 namespace {
 
-bool has_same_nodes(std::vector<std::string> left, std::vector<std::string> right) {
-  std::sort(left.begin(), left.end());
-  std::sort(right.begin(), right.end());
-  return left == right;
-}
-
-/// Nothing where no rule has judged the group: it was not measured.
-std::optional<Bisection::Finding> outcome_of(const Acceptance& acceptance, const DeviceSetRule& set,
-                                             const Instance& group) {
-  std::optional<Outcome> worst;
+/// Whether no rule fails on a group and none is an error; nothing where none has judged it: it was
+/// not measured.
+std::optional<bool> is_good(const Acceptance& acceptance, const DeviceSetRule& set,
+                            const std::vector<std::string>& group) {
+  std::optional<bool> good;
   for (const CheckResult& verdict : acceptance.verdicts) {
-    const bool same = verdict.device_set == set.id && !verdict.of_fleet() &&
-                      has_same_nodes(verdict.nodes, group.nodes);
-    if (same) worst = std::max(worst.value_or(Outcome::Skip), verdict.outcome);
+    if (verdict.device_set != set.id || verdict.of_fleet() ||
+        verdict.nodes.size() != group.size() || !has_all(verdict.nodes, group)) {
+      continue;
+    }
+    good = good.value_or(true) && verdict.outcome != Outcome::Fail &&
+           verdict.outcome != Outcome::Error;
   }
-  if (!worst) return {};
-  if (*worst == Outcome::Fail) return Bisection::Finding::Low;
-  return *worst == Outcome::Error ? Bisection::Finding::NoData : Bisection::Finding::Good;
+  return good;
 }
 
 }  // namespace
 
-std::vector<std::string> searched_nodes(const DeviceSetRule& set,
-                                        std::span<const std::string> nodes,
-                                        std::span<const Observation> observations) {
+std::vector<Instance> groups_to_search(const DeviceSetRule& set, std::span<const std::string> nodes,
+                                       std::span<const Observation> observations,
+                                       const Acceptance& acceptance) {
   std::vector<std::string> searched(nodes.begin(), nodes.end());
   for (const Observation& o : observations) {
     const bool silent = o.device_set == set.id && o.nodes.size() == 1 && !o.failure.empty();
     if (silent) std::erase(searched, o.nodes.front());
   }
-  return searched;
-}
-
-BisectionResume resume_bisection(const DeviceSetRule& set, std::span<const std::string> nodes,
-                                 std::span<const Observation> observations,
-                                 const Acceptance& acceptance) {
-  std::vector<std::string> searched = searched_nodes(set, nodes, observations);
-  BisectionResume replay{.nodes = searched, .search = Bisection(searched.size())};
-  while (true) {
-    replay.next = replay.search.round();
-    std::vector<Bisection::Finding> outcomes;
-    for (const Instance& group : instances_of_round(replay.next, replay.nodes)) {
-      const auto outcome = outcome_of(acceptance, set, group);
-      if (!outcome) return replay;
-      outcomes.push_back(*outcome);
-    }
-    if (replay.next.empty()) return replay;
-    replay.search.report(outcomes);
+  std::vector<Instance> groups;
+  if (searched.size() < 2) return groups;
+  const auto measured = [&](const NodeNumbers& numbers) {
+    return is_good(acceptance, set, instance_of(searched, numbers).nodes);
+  };
+  for (const NodeNumbers& group : next_groups(searched.size(), measured)) {
+    groups.push_back(instance_of(searched, group));
   }
+  return groups;
 }
 
 }  // namespace busbar::judge

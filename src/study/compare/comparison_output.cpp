@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "report/text_table.hpp"
+#include "report/table.hpp"
 
 namespace busbar::study {
 namespace {
@@ -52,8 +52,8 @@ std::string tables(const std::vector<ComparedRow>& rows) {
   std::string text;
   for (auto row = rows.begin(); row != rows.end();) {
     const std::string title = title_of(row->key);
-    TextTable table{.columns = {"size", "place", "before us", "after us", "before GB/s",
-                                "after GB/s", "ratio", "interval", "p", "verdict"}};
+    Table table{.columns = {"size", "place", "before us", "after us", "before GB/s", "after GB/s",
+                            "ratio", "interval", "p", "verdict"}};
     for (; row != rows.end() && title_of(row->key) == title; ++row) {
       table.rows.push_back(cells_of(*row));
     }

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "report/markup_text.hpp"
-#include "report/text_table.hpp"
 
 namespace busbar {
 namespace {
@@ -16,11 +15,9 @@ using testing::Not;
 Document hostile() {
   const std::string label = "<script>alert('x')</script>|`&\"";
   Section section{.id = "one", .heading = label};
-  section.blocks = {
-      Paragraph{.text = label, .warning = true}, Bullets{.items = {label}},
-      DocumentTable{
-          .caption = label, .columns = {{label, false}, {"n", true}}, .rows = {{label, ""}}},
-      Figure{.svg = "<svg></svg>", .caption = label}};
+  section.blocks = {Paragraph{.text = label, .warning = true}, Bullets{.items = {label}},
+                    Table{.caption = label, .columns = {label, "n"}, .rows = {{label, ""}}},
+                    Figure{.svg = "<svg></svg>", .caption = label}};
   return {.title = label, .lead = label, .sections = {section}};
 }
 
@@ -70,42 +67,6 @@ TEST(MarkupText, ReplacesWhatNoPageMayHave) {
 TEST(MarkupId, HasLettersDigitsAndHyphens) {
   EXPECT_EQ(markup_id("DGX-1V <b>"), "dgx-1v-b");
   EXPECT_EQ(markup_id("\"\""), "part");
-}
-
-const TextTable kTable{
-    .columns = {"model", "ms", "note"},
-    .rows = {{"alexnet", "3.8", ""}, {"a|b", "458.3", "outside"}, {"c", "", ""}}};
-
-TEST(TextTable, AlignsNumbersRightAndTextLeft) {
-  EXPECT_EQ(plain_table(kTable),
-            "model       ms  note\n"
-            "alexnet    3.8  -\n"
-            "a|b      458.3  outside\n"
-            "c            -  -\n");
-}
-
-TEST(TextTable, AlignsSizesAndBoundsRightAndOtherUnitsLeft) {
-  EXPECT_EQ(plain_table({.columns = {"size", "GB/s", "what"},
-                         .rows = {{"8 B", "<=50", "1 GPU"}, {"256 KiB", "100", "16 GPUs"}}}),
-            "   size  GB/s  what\n"
-            "    8 B  <=50  1 GPU\n"
-            "256 KiB   100  16 GPUs\n");
-}
-
-TEST(TextTable, CountsCharactersAndNotTheirBytes) {
-  EXPECT_EQ(plain_table({.columns = {"limit", "of"}, .rows = {{"a\u2194b", "x"}, {"abcd", "y"}}}),
-            "limit  of\n"
-            "a\u2194b    x\n"
-            "abcd   y\n");
-}
-
-TEST(TextTable, IsMarkdown) {
-  EXPECT_EQ(markdown_table(kTable),
-            "| model | ms | note |\n"
-            "|---|---:|---|\n"
-            "| alexnet | 3.8 | - |\n"
-            "| a\\|b | 458.3 | outside |\n"
-            "| c | - | - |\n");
 }
 
 }  // namespace

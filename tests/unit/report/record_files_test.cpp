@@ -152,14 +152,6 @@ TEST_F(SamplesWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
   EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,\n");
 }
 
-TEST(CsvCell, IsQuotedWhereItHasACommaAQuoteOrALineEnd) {
-  for (const char* plain : {"allreduce", "", "a b;c"}) EXPECT_EQ(csv_cell(plain), plain);
-  EXPECT_EQ(csv_cell("rank 1, element 2"), "\"rank 1, element 2\"");
-  EXPECT_EQ(csv_cell("say \"no\""), "\"say \"\"no\"\"\"");
-  EXPECT_EQ(csv_cell("a\nb"), "\"a\nb\"");
-  EXPECT_EQ(csv_cell("a\rb"), "\"a\rb\"");
-}
-
 TEST(CsvHeader, NamesEveryFieldOnce) {
   const std::string header = csv_header();
   EXPECT_TRUE(

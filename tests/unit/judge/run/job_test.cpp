@@ -25,7 +25,6 @@ Specification specification_of(SetKind kind) {
 Job job_of(const std::string& collective) {
   return {.device_set = "set",
           .instances = {{.name = "h1+h2", .nodes = {"h1", "h2"}}},
-          .nodes = {"h1", "h2"},
           .collective = collective};
 }
 

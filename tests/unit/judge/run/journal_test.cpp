@@ -30,7 +30,8 @@ Observation line_of_pair() {
           .failure = "exit 4: said \"no, never\"",
           .exit_code = 4,
           .seconds = 1.5,
-          .command = "mpiexec -hosts h0,h1 x"};
+          .command = "mpiexec -hosts h0,h1 x",
+          .unreachable = "h1"};
 }
 
 /// A CSV with one row.
@@ -56,6 +57,11 @@ class JournalTest : public testing::Test {
     line.group = group;
     head_.lines.push_back(line);
   }
+  std::vector<Observation> observed() const {
+    std::vector<Observation> seen;
+    observe_journal(head_, folder_.path(), seen);
+    return seen;
+  }
 
   test::TemporaryFolder folder_;
   Journal head_{.specification = "a spec.toml",
@@ -79,6 +85,7 @@ TEST_F(JournalTest, IsReadBackAsItWasWritten) {
   const Observation& line = journal.lines[0];
   EXPECT_EQ(line.failure, "exit 4: said \"no, never\"");
   EXPECT_EQ(line.command, "mpiexec -hosts h0,h1 x");
+  EXPECT_EQ(line.unreachable, "h1");
   EXPECT_THAT(line.nodes, ElementsAre("h0", "h1"));
   EXPECT_EQ(line.purpose, Purpose::Rerun);
   EXPECT_EQ(line.launch, 2);
@@ -99,27 +106,15 @@ TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal("collective,backend\n"), HasSubstr("launches.csv:1: this is no journal"));
   EXPECT_THAT(refusal(""), HasSubstr("this is no journal"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b\n"), HasSubstr("launches.csv:8: 2 cells"));
-  EXPECT_THAT(refusal(journal_head(head_) + "a,b,c,,0,0,guess,x,,,0,0,\n"),
+  EXPECT_THAT(refusal(journal_head(head_) + "a,b,c,,0,0,guess,x,,,0,0,,\n"),
               HasSubstr("'guess' for the purpose in"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,\"b\n"), HasSubstr("a quote is not closed"));
-}
-
-TEST_F(JournalTest, KnowsTheNodeThatDidNotAnswerAlsoOfOldFiles) {
-  Observation line = line_of_pair();
-  line.failure = "h1 does not answer (exit 255)";
-  line.unreachable = "h1";
-  const std::string text = journal_head(head_) + journal_row(line);
-  EXPECT_EQ(load_journal(write("launches.csv", text)).lines.at(0).unreachable, "h1");
-  std::string old = text;
-  old.erase(old.find(",unreachable\n"), 12);
-  old.erase(old.rfind(",h1\n"), 3);
-  EXPECT_EQ(load_journal(write("launches.csv", old)).lines.at(0).unreachable, "h1");
 }
 
 TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
   write("good.csv", csv());
   for (const char* file : {"good.csv", "gone.csv", ""}) add(file);
-  const std::vector<Observation> seen = observe_journal(head_, folder_.path());
+  const std::vector<Observation> seen = observed();
   ASSERT_EQ(seen.size(), 3U);
   EXPECT_EQ(seen[0].failure, "");
   EXPECT_EQ(seen[0].records.size(), 1U);
@@ -130,7 +125,7 @@ TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
 TEST_F(JournalTest, KeepsTheRowsOfALaunchThatFailed) {
   write("part.csv", csv());
   add("part.csv", "timeout after 120 s");
-  const std::vector<Observation> seen = observe_journal(head_, folder_.path());
+  const std::vector<Observation> seen = observed();
   EXPECT_EQ(seen[0].failure, "timeout after 120 s");
   EXPECT_EQ(seen[0].records.size(), 1U);
 }
@@ -139,12 +134,12 @@ TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
   std::vector<Observation> seen;
   add("001.csv");
   write("001.csv", csv(2));
-  observe_more(head_, folder_.path(), seen);
+  observe_journal(head_, folder_.path(), seen);
   ASSERT_EQ(seen.size(), 1U);
   std::filesystem::remove(folder_.path("001.csv"));
   add("002.csv");
   write("002.csv", csv(3));
-  observe_more(head_, folder_.path(), seen);
+  observe_journal(head_, folder_.path(), seen);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].failure, "");
   EXPECT_EQ(seen[0].records.at(0).ranks, 2);
@@ -154,7 +149,7 @@ TEST_F(JournalTest, ReadsEachFileOnceAsItGrows) {
 TEST_F(JournalTest, GivesAllRailsTheRowsOfTheirOneFile) {
   for (const int group : {0, 1}) add("001.csv", "", group);
   write("001.csv", csv());
-  const std::vector<Observation> seen = observe_journal(head_, folder_.path());
+  const std::vector<Observation> seen = observed();
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[1].group, 1);
   EXPECT_EQ(seen[1].records.size(), 1U);
@@ -170,13 +165,12 @@ class RunFolderTest : public testing::Test {
   Job rails_{.device_set = "my rails",
              .instances = {{.name = "rail 0", .nodes = {"a", "b"}, .group = 0},
                            {.name = "rail 1", .nodes = {"a", "b"}, .group = 1}},
-             .nodes = {"a", "b"},
              .collective = "alltoall"};
 };
 
 TEST_F(RunFolderTest, HasALaunchsLinesOnDiskBeforeTheNext) {
   RunFolder folder(path_, {.seed = "3"}, "schema = 1\n");
-  folder.add(1, rails_, {.seconds = 2}, "x\n1\n", "said\n");
+  folder.add(1, rails_, {.csv = "x\n1\n", .log = "said\n", .seconds = 2});
   const Journal journal = load_journal(folder.journal_path());
   ASSERT_EQ(journal.lines.size(), 2U);
   EXPECT_EQ(journal.lines[1].group, 1);
@@ -188,7 +182,7 @@ TEST_F(RunFolderTest, HasALaunchsLinesOnDiskBeforeTheNext) {
 
 TEST_F(RunFolderTest, NamesNoFileForALaunchThatWroteNone) {
   RunFolder folder(path_, {}, "");
-  folder.add(1, rails_, {.failure = "b does not answer"}, "", "");
+  folder.add(1, rails_, {.failure = "b does not answer"});
   EXPECT_EQ(folder.journal().lines.front().file, "");
   EXPECT_EQ(folder.journal().lines.front().failure, "b does not answer");
 }
@@ -200,9 +194,14 @@ TEST_F(RunFolderTest, NeverReplacesAnything) {
   EXPECT_FALSE(fs::exists(path_ + "/spec.toml"));
 }
 
-TEST(FileWord, KeepsOnlyWhatEveryFileSystemTakes) {
-  EXPECT_EQ(file_word("rail 3/h1+h2"), "rail-3-h1+h2");
-  EXPECT_EQ(file_word(std::string(200, 'a')).size(), 60U);
+TEST_F(RunFolderTest, NamesFilesAsEveryFileSystemTakesThem) {
+  RunFolder folder(path_, {}, "");
+  const Job job{.device_set = std::string(200, 'a'),
+                .instances = {{.name = "rail 3/h1+h2", .nodes = {"h1"}}},
+                .collective = "allreduce"};
+  folder.add(12, job, {.csv = "x\n1\n"});
+  EXPECT_EQ(folder.journal().lines.front().file,
+            "012-" + std::string(60, 'a') + "-rail-3-h1+h2-allreduce.csv");
 }
 
 }  // namespace

@@ -50,30 +50,24 @@ TEST(Shuffle, GivesTheSameOrderForASeedOnEveryMachine) {
   EXPECT_THAT(numbers, ElementsAre(7, 0, 5, 1, 2, 4, 3, 6));
 }
 
-std::vector<Unit> planned(std::vector<DeviceSetRule> sets, bool together, std::uint64_t seed = 1) {
+std::vector<Unit> planned(std::vector<DeviceSetRule> sets, std::uint64_t seed = 1) {
   std::mt19937_64 random(seed);
-  return plan_units(specification_of(std::move(sets)), kNodes, together, random);
+  return plan_units(specification_of(std::move(sets)), kNodes, random);
 }
 
 TEST(PlanUnits, HasEveryPairInEveryLaunchAndNoNodeTwiceAtATime) {
-  const std::vector<Unit> units = planned({{.id = "pairs", .kind = SetKind::Pairwise}}, true);
+  const std::vector<Unit> units = planned({{.id = "pairs", .kind = SetKind::Pairwise}});
   EXPECT_EQ(units.size(), 3U * 3U);
   std::map<std::string, std::set<int>> launches;
   for (const Unit& unit : units) {
     std::set<std::string> busy;
     for (const Job& job : unit) {
       launches[job_name(job)].insert(job.launch);
-      for (const std::string& node : job.nodes) EXPECT_TRUE(busy.insert(node).second);
+      for (const std::string& node : job.nodes()) EXPECT_TRUE(busy.insert(node).second);
     }
   }
   EXPECT_EQ(launches.size(), 6U);
   for (const auto& [name, all] : launches) EXPECT_EQ(all.size(), 3U) << name;
-}
-
-TEST(PlanUnits, RunsOneJobAtATimeWhereJobsMayNotRunTogether) {
-  const std::vector<Unit> units = planned({{.id = "pairs", .kind = SetKind::Pairwise}}, false);
-  EXPECT_EQ(units.size(), 18U);
-  EXPECT_TRUE(std::all_of(units.begin(), units.end(), [](const Unit& u) { return u.size() == 1; }));
 }
 
 TEST(PlanUnits, IsTheSeedsOrder) {
@@ -81,34 +75,24 @@ TEST(PlanUnits, IsTheSeedsOrder) {
     return text_of(planned({{.id = "each", .kind = SetKind::PerNode},
                             {.id = "pairs", .kind = SetKind::Pairwise},
                             {.id = "all", .kind = SetKind::Whole}},
-                           true, seed));
+                           seed));
   };
   EXPECT_EQ(plan(5), plan(5));
   EXPECT_NE(plan(5), plan(6));
 }
 
 TEST(PlanUnits, MeasuresAllRailsInOneLaunchOfAllNodes) {
-  const std::vector<Unit> units = planned({{.id = "rails", .kind = SetKind::Rails}}, true);
+  const std::vector<Unit> units = planned({{.id = "rails", .kind = SetKind::Rails}});
   ASSERT_EQ(units.size(), 3U);
   const Job& job = units.front().front();
-  EXPECT_EQ(job.nodes, kNodes);
+  EXPECT_EQ(job.nodes(), kNodes);
   ASSERT_EQ(job.instances.size(), 2U);
   EXPECT_EQ(job.instances[1].name, "rail 1");
   EXPECT_EQ(job.instances[1].group, 1);
 }
 
 TEST(PlanUnits, LeavesLargeSetsOfPairsToTheSearch) {
-  EXPECT_TRUE(
-      planned({{.id = "pairs", .kind = SetKind::Pairwise, .all_pairs_up_to = 3}}, true).empty());
-}
-
-TEST(InstancesOfRound, NameGroupsByTheirNodesHelpersToo) {
-  const std::vector<Bisection::Group> groups{{.members = {2}, .helpers = {0}},
-                                             {.members = {1, 3}, .helpers = {}}};
-  const std::vector<Instance> instances = instances_of_round(groups, kNodes);
-  ASSERT_EQ(instances.size(), 2U);
-  EXPECT_EQ(instances[0].name, "h0+h2");
-  EXPECT_THAT(instances[1].nodes, ElementsAre("h1", "h3"));
+  EXPECT_TRUE(planned({{.id = "pairs", .kind = SetKind::Pairwise, .all_pairs_up_to = 3}}).empty());
 }
 
 const std::vector<std::string> kThreeNodes{"h0", "h1", "h2"};
@@ -136,18 +120,6 @@ CheckResult noisy_verdict(const std::string& instance, std::size_t attempts) {
           .attempts = attempts};
 }
 
-Journal journal_of(const std::vector<std::pair<std::string, int>>& instances) {
-  Journal journal;
-  for (const auto& [name, group] : instances) {
-    journal.lines.push_back({.device_set = "set",
-                             .instance = name,
-                             .nodes = {"h0", "h1"},
-                             .group = group,
-                             .collective = "alltoall"});
-  }
-  return journal;
-}
-
 std::vector<std::string> names_of(const std::vector<Unit>& units) {
   std::vector<std::string> names;
   for (const Unit& unit : units) {
@@ -159,24 +131,24 @@ std::vector<std::string> names_of(const std::vector<Unit>& units) {
   return names;
 }
 
-std::vector<Unit> reruns(const Specification& specification,
-                         const std::vector<std::pair<std::string, int>>& instances,
-                         std::vector<CheckResult> verdicts) {
+std::vector<Unit> reruns(const Specification& specification, std::vector<CheckResult> verdicts) {
   Acceptance acceptance;
   acceptance.verdicts = std::move(verdicts);
-  return rerun_units(specification, journal_of(instances), acceptance);
+  return rerun_units(specification, kThreeNodes, {}, acceptance);
 }
 
 TEST(RerunUnits, LaunchANoisyInstanceAsOftenAgain) {
-  EXPECT_THAT(names_of(reruns(specification_of(SetKind::Pairwise), {{"h0+h1", -1}, {"h0+h2", -1}},
-                              {noisy_verdict("h0+h1", 1)})),
-              ElementsAre("h0+h1 0 attempt 1", "h0+h1 1 attempt 1"));
+  const std::vector<Unit> units =
+      reruns(specification_of(SetKind::Pairwise),
+             {noisy_verdict("h0+h1", 1), noisy_verdict("h0+h1", 1), {.instance = "h0+h2"}});
+  EXPECT_THAT(names_of(units), ElementsAre("h0+h1 0 attempt 1", "h0+h1 1 attempt 1"));
+  EXPECT_EQ(units.front().front().purpose, Purpose::Rerun);
 }
 
 TEST(RerunUnits, EndWhenNoRerunIsLeftOrNoneIsWanted) {
   Specification specification = specification_of(SetKind::Pairwise);
   const auto units = [&](std::size_t attempts) {
-    return reruns(specification, {{"h0+h1", -1}}, {noisy_verdict("h0+h1", attempts)}).size();
+    return reruns(specification, {noisy_verdict("h0+h1", attempts)}).size();
   };
   EXPECT_EQ(units(3), 0U);
   EXPECT_EQ(units(2), 2U);
@@ -185,9 +157,8 @@ TEST(RerunUnits, EndWhenNoRerunIsLeftOrNoneIsWanted) {
 }
 
 TEST(RerunUnits, LaunchAllRailsOnceWhereSomeAreNoisy) {
-  const std::vector<Unit> units =
-      reruns(specification_of(SetKind::Rails), {{"rail 0", 0}, {"rail 1", 1}},
-             {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)});
+  const std::vector<Unit> units = reruns(specification_of(SetKind::Rails),
+                                         {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)});
   ASSERT_EQ(units.size(), 2U);
   EXPECT_EQ(units.front().front().instances.size(), 2U);
 }
@@ -226,7 +197,7 @@ TEST(ConfirmUnits, MeasureALinkOrANodeAloneOnceMore) {
   const Job link = confirmations(SetKind::Pairwise, suspected({"h2", "h1"})).front().front();
   EXPECT_EQ(link.instances.front().name, "h1+h2");
   const Job alone = confirmations(SetKind::PerNode, suspected({"h2"})).front().front();
-  EXPECT_THAT(alone.nodes, ElementsAre("h2"));
+  EXPECT_THAT(alone.nodes(), ElementsAre("h2"));
 }
 
 TEST(ConfirmUnits, AreNoneWithoutAGoodPartnerOrWhereNoneIsAskedFor) {
@@ -240,15 +211,19 @@ const DeviceSetRule kSet{
     .id = "pairs", .kind = SetKind::Pairwise, .ranks_per_node = 1, .all_pairs_up_to = 2};
 const std::vector<std::string> kEightNodes{"h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"};
 
-/// Goes on round by round, as a run does, with verdicts by `outcome_of` the group's nodes.
-BisectionResume searched(const std::function<Outcome(const std::vector<std::string>&)>& outcome_of,
-                         std::span<const Observation> observations = {}) {
+/// The last groups of a search that goes on round by round, as a run does, with verdicts by
+/// `outcome_of` the group's nodes.
+std::string last_groups(const std::function<Outcome(const std::vector<std::string>&)>& outcome_of,
+                        std::span<const Observation> observations = {}) {
   Acceptance acceptance;
+  std::string last;
   constexpr int kMostRounds = 100;
   for (int round = 0; round < kMostRounds; ++round) {
-    BisectionResume resume = resume_bisection(kSet, kEightNodes, observations, acceptance);
-    if (resume.next.empty()) return resume;
-    for (const Instance& group : instances_of_round(resume.next, resume.nodes)) {
+    const auto groups = groups_to_search(kSet, kEightNodes, observations, acceptance);
+    if (groups.empty()) return last;
+    last.clear();
+    for (const Instance& group : groups) {
+      last += (last.empty() ? "" : " ") + group.name;
       acceptance.verdicts.push_back({.device_set = "pairs",
                                      .instance = group.name,
                                      .nodes = group.nodes,
@@ -256,44 +231,37 @@ BisectionResume searched(const std::function<Outcome(const std::vector<std::stri
     }
   }
   ADD_FAILURE() << "the search does not end";
-  return resume_bisection(kSet, kEightNodes, {}, {});
+  return last;
 }
 
-Outcome low_with(const std::vector<std::string>& nodes, const std::string& bad) {
-  return std::find(nodes.begin(), nodes.end(), bad) == nodes.end() ? Outcome::Pass : Outcome::Fail;
+Outcome fails_with(const std::vector<std::string>& nodes, const std::string& bad) {
+  return has_node(nodes, bad) ? Outcome::Fail : Outcome::Pass;
 }
 
-/// The only node that is found to be bad.
-std::string bad_node(const BisectionResume& resume) {
-  EXPECT_EQ(resume.search.bad().size(), 1U);
-  return resume.search.bad().empty() ? "" : resume.nodes[resume.search.bad().front()];
+TEST(GroupsToSearch, GoToTheBadNodeByVerdictsAlone) {
+  const std::string first = "h0+h1+h2+h3 h4+h5+h6+h7";
+  EXPECT_EQ(last_groups([](const auto&) { return Outcome::Pass; }), first);
+  EXPECT_EQ(last_groups([](const auto&) { return Outcome::Inconclusive; }), first) << "no blame";
+  EXPECT_EQ(last_groups([](const auto& nodes) { return fails_with(nodes, "h5"); }), "h0+h4 h1+h5");
 }
 
-TEST(ResumeBisection, AsksForTheFirstRoundWhereNothingWasJudged) {
-  EXPECT_FALSE(resume_bisection(kSet, kEightNodes, {}, {}).next.empty());
+TEST(GroupsToSearch, FindANodeThatGivesNoDataToo) {
+  EXPECT_EQ(last_groups([](const auto& nodes) {
+              return has_node(nodes, "h2") ? Outcome::Error : Outcome::Pass;
+            }),
+            "h0+h2 h1+h3");
 }
 
-TEST(ResumeBisection, GoesToTheBadNodeByVerdictsAlone) {
-  const BisectionResume resume = searched([](const auto& nodes) { return low_with(nodes, "h5"); });
-  EXPECT_EQ(bad_node(resume), "h5");
-  EXPECT_EQ(resume.search.good().size(), 7U);
-}
-
-TEST(ResumeBisection, TakesAnErrorForNoDataAndNoiseForNoBlame) {
-  const BisectionResume silent = searched([](const auto& nodes) {
-    return low_with(nodes, "h2") == Outcome::Fail ? Outcome::Error : Outcome::Pass;
-  });
-  EXPECT_THAT(silent.search.silent(), ElementsAre(2));
-  const BisectionResume noisy = searched([](const auto&) { return Outcome::Inconclusive; });
-  EXPECT_TRUE(noisy.search.bad().empty());
-}
-
-TEST(ResumeBisection, LeavesOutNodesThatDidNotAnswer) {
-  const std::vector<Observation> dead{
-      {.device_set = "pairs", .instance = "h0", .nodes = {"h0"}, .failure = "h0 does not answer"}};
-  EXPECT_EQ(searched_nodes(kSet, kEightNodes, dead).size(), 7U);
-  EXPECT_EQ(bad_node(searched([](const auto& nodes) { return low_with(nodes, "h1"); }, dead)),
-            "h1");
+TEST(GroupsToSearch, LeaveOutNodesThatDidNotAnswer) {
+  std::vector<Observation> dead;
+  const auto fail = [&](const std::string& node) {
+    dead.push_back({.device_set = "pairs", .instance = node, .nodes = {node}, .failure = "silent"});
+  };
+  fail("h0");
+  EXPECT_EQ(last_groups([](const auto& nodes) { return fails_with(nodes, "h1"); }, dead),
+            "h1+h4 h2+h3");
+  for (const char* node : {"h1", "h2", "h3", "h4", "h5", "h6"}) fail(node);
+  EXPECT_TRUE(groups_to_search(kSet, kEightNodes, dead, {}).empty()) << "one is left";
 }
 
 }  // namespace

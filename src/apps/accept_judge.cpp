@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/accept.hpp"
+#include "apps/accept_judging.hpp"
+#include "base/text.hpp"
+#include "judge/baseline.hpp"
+#include "judge/file_matching.hpp"
+#include "judge/run/journal.hpp"
+#include "report/output_file.hpp"
+
+namespace busbar {
+namespace {
+
+void add_new(std::vector<std::string>& words, const std::string& word) {
+  if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) {
+    words.push_back(word);
+  }
+}
+
+/// Files of `accept judge` and `accept baseline`: journals by their path, and CSVs.
+struct AcceptFiles {
+  std::vector<std::pair<std::string, judge::Journal>> journals{};
+  std::vector<std::string> csvs{};
+};
+
+/// Throws Error (Usage) for a missing file.
+AcceptFiles read_files(const std::vector<std::string>& paths) {
+  AcceptFiles files;
+  std::vector<std::string> journals;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+      const std::string journal = (std::filesystem::path(path) / "launches.csv").string();
+      if (!std::filesystem::exists(journal, error)) {
+        throw usage_error(fmt::format(
+            "{}: the folder has no launches.csv of an accept run; name its CSV files instead",
+            path));
+      }
+      add_new(journals, journal);
+    } else if (!std::filesystem::exists(path, error)) {
+      throw usage_error(fmt::format("cannot read {}", path));
+    } else {
+      const bool is_journal = first_line_of(path).starts_with("# journal:");
+      add_new(is_journal ? journals : files.csvs, path);
+    }
+  }
+  for (const std::string& path : journals) {
+    files.journals.emplace_back(path, judge::load_journal(path));
+  }
+  return files;
+}
+
+/// Where none are named: the profile of the journals if they have one, and the rules that they were
+/// measured for, unless one was for all.
+void take_profile_and_rules(AcceptOptions& options, const AcceptFiles& files) {
+  std::vector<std::string> profiles;
+  std::vector<std::string> rules;
+  bool all = false;
+  for (const auto& [path, journal] : files.journals) {
+    add_new(profiles, journal.profile);
+    all = all || journal.rules.empty();
+    for (const std::string& rule : journal.rules) add_new(rules, rule);
+  }
+  if (options.profile.empty() && profiles.size() == 1) options.profile = profiles.front();
+  if (options.rules.empty() && !all) options.rules = rules;
+}
+
+/// What was measured.
+struct Measurements {
+  std::vector<judge::Observation> observations{};
+  std::vector<std::string> nodes{};  ///< of the journals
+  std::vector<std::string> seeds{};
+  std::vector<std::string> notes{};
+};
+
+Measurements measurements_of(const AcceptFiles& files, const judge::Specification& specification) {
+  Measurements measured;
+  const auto add = [&](std::vector<judge::Observation> observations) {
+    std::move(observations.begin(), observations.end(), std::back_inserter(measured.observations));
+  };
+  for (const auto& [path, journal] : files.journals) {
+    std::vector<judge::Observation> observations;
+    judge::observe_journal(journal, std::filesystem::path(path).parent_path().string(),
+                           observations);
+    add(std::move(observations));
+    for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
+    add_new(measured.seeds, journal.seed);
+  }
+  add(judge::observe_files(specification, files.csvs, measured.notes));
+  return measured;
+}
+
+}  // namespace
+
+Status accept_judge(AcceptOptions options) {
+  check_outputs(options);
+  const AcceptFiles files = read_files(options.files);
+  take_profile_and_rules(options, files);
+  const judge::Specification specification = read_specification(options);
+  const Measurements measured = measurements_of(files, specification);
+  judge::Acceptance acceptance = judge_by(specification, options)(
+      measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
+  acceptance.head.notes.insert(acceptance.head.notes.end(), measured.notes.begin(),
+                               measured.notes.end());
+  return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
+}
+
+Status accept_baseline(AcceptOptions options) {
+  check_new(options.output, "-o");
+  const AcceptFiles files = read_files(options.files);
+  take_profile_and_rules(options, files);
+  const judge::Specification specification = parse_specification(options);
+  const Measurements measured = measurements_of(files, specification);
+  for (const std::string& note : measured.notes) fmt::print(stderr, "busbar: {}\n", note);
+  const judge::Baseline baseline =
+      judge::build_baseline(specification, measured.observations, this_day(), options.assumed);
+  OutputFile(options.output, "-o", OutputFile::Mode::New).append(judge::baseline_text(baseline));
+  fmt::print("{}: {}\n", options.output, counted(baseline.rows.size(), "row"));
+  return Status::Ok;
+}
+
+}  // namespace busbar
