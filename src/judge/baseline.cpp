@@ -14,6 +14,7 @@
 #include "judge/csv_table.hpp"
 #include "judge/rule_check.hpp"
 #include "judge/run_facts.hpp"
+#include "report/table.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
@@ -78,17 +79,6 @@ void read_cell(Value& value, const std::string& cell, const std::string& where) 
   }
 }
 
-template <class Value>
-std::string cell_text(const Value& value) {
-  if constexpr (NamedEnum<Value>) {
-    return std::string(name(value));
-  } else if constexpr (std::is_same_v<Value, double>) {
-    return fmt::format("{:.9g}", value);
-  } else {
-    return fmt::format("{}", value);
-  }
-}
-
 BaselineRow read_row(const CsvRow& line, std::size_t columns) {
   if (line.cells.size() != columns) {
     throw usage_error(fmt::format("{}: not a line of {} cells", line.place, columns));
@@ -103,16 +93,6 @@ BaselineRow read_row(const CsvRow& line, std::size_t columns) {
         fmt::format("{}: column median: {:g} is not a usable value", line.place, row.median));
   }
   return row;
-}
-
-void check_date(const Baseline& baseline, const std::string& path) {
-  if (baseline.made_on.empty()) {
-    throw usage_error(
-        fmt::format("{}: no line '# {}: DATE', so its age is unknown; build it with "
-                    "`busbar accept baseline`",
-                    path, kDateKey));
-  }
-  static_cast<void>(days_between(baseline.made_on, baseline.made_on));
 }
 
 }  // namespace
@@ -137,9 +117,15 @@ Baseline load_baseline(const std::string& path) {
   for (const CsvRow& row : table.rows) baseline.rows.push_back(read_row(row, columns.size()));
   if (baseline.rows.empty()) throw usage_error(fmt::format("{}: no figure in the baseline", path));
   const auto date = table.facts.extract(kDateKey);
-  if (!date.empty()) baseline.made_on = date.mapped();
+  if (date.empty() || date.mapped().empty()) {
+    throw usage_error(
+        fmt::format("{}: no line '# {}: DATE', so its age is unknown; build it with "
+                    "`busbar accept baseline`",
+                    path, kDateKey));
+  }
+  baseline.made_on = date.mapped();
+  static_cast<void>(days_between(baseline.made_on, baseline.made_on));
   baseline.facts = std::move(table.facts);
-  check_date(baseline, path);
   return baseline;
 }
 
@@ -148,10 +134,13 @@ std::string baseline_text(const Baseline& baseline) {
   for (const auto& [key, value] : baseline.facts) {
     text += fmt::format("# {}: {}\n", key, one_line(value));
   }
+  const auto exact = [](double value) { return fmt::format("{:.9g}", value); };
   text += csv_line(column_names());
   for (const BaselineRow& row : baseline.rows) {
     std::vector<std::string> cells;
-    visit_columns(row, [&](const char*, const auto& value) { cells.push_back(cell_text(value)); });
+    visit_columns(row, [&](const char*, const auto& value) {
+      cells.push_back(cell_text(to_cell(value), exact));
+    });
     text += csv_line(cells);
   }
   return text;

@@ -118,11 +118,6 @@ struct Placed {
   std::vector<std::string> nodes{};
 };
 
-/// Ranks on each node that measure together.
-int ranks_on_node(const DeviceSetRule& set) {
-  return set.kind == SetKind::Rails ? 1 : std::max(set.ranks_per_node, 1);
-}
-
 bool fits(const DeviceSetRule& set, const Placed& placed, const std::vector<std::string>& all) {
   const std::vector<std::string>& nodes = placed.nodes;
   const auto is = [&](std::size_t count) { return nodes.size() == count; };
@@ -131,7 +126,7 @@ bool fits(const DeviceSetRule& set, const Placed& placed, const std::vector<std:
   if (set.kind == SetKind::Pairwise) shape = is(2) || (is_bisected(set, all.size()) && !is(1));
   if (set.kind == SetKind::List) shape = is(set.nodes.size()) && has_all(set.nodes, nodes);
   return shape && has_all(all, nodes) && (set.kind == SetKind::Rails) == placed.part.grouped &&
-         placed.part.ranks == static_cast<int>(nodes.size()) * ranks_on_node(set) &&
+         placed.part.ranks == shape_of(set, nodes.size()).ranks &&
          may_be_devices(placed.part.devices, set.gpus);
 }
 
@@ -156,7 +151,7 @@ std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
 std::string misfit(const Placed& placed, const std::vector<const DeviceSetRule*>& sets) {
   const std::string wanted = join_each(sets, ", ", [](const DeviceSetRule* set) {
     return fmt::format("{} ({}, {} on each node{})", set->id, name(set->kind),
-                       counted(static_cast<std::size_t>(ranks_on_node(*set)), "rank"),
+                       counted(static_cast<std::size_t>(shape_of(*set, 1).ranks), "rank"),
                        set->gpus.empty() ? "" : ", GPUs " + set->gpus);
   });
   return fmt::format("{}: no device set of the specification wants {} of {} on {}; {}",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/judge.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -85,23 +84,6 @@ Acceptance judge_all(const JudgeInput& given) {
   if (!stranger.empty()) refuse_all(acceptance, stranger);
   acceptance.nodes = accounts_of(input.nodes, acceptance.verdicts, acceptance.suspects, cleared);
   return acceptance;
-}
-
-std::vector<NoisyInstance> noisy_instances(const Acceptance& acceptance) {
-  std::vector<NoisyInstance> noisy;
-  for (const CheckResult& verdict : acceptance.verdicts) {
-    const bool is_noisy = verdict.outcome == Outcome::Inconclusive && verdict.cause == Cause::Noisy;
-    const bool known = std::any_of(noisy.begin(), noisy.end(), [&](const NoisyInstance& other) {
-      return other.device_set == verdict.device_set && other.instance == verdict.instance &&
-             other.collective == verdict.collective;
-    });
-    if (!is_noisy || known) continue;
-    noisy.push_back({.device_set = verdict.device_set,
-                     .instance = verdict.instance,
-                     .collective = verdict.collective,
-                     .attempts = verdict.attempts});
-  }
-  return noisy;
 }
 
 }  // namespace busbar::judge

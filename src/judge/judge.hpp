@@ -28,13 +28,4 @@ struct JudgeInput {
 /// applicable SKIP. A rule's instance without observations is an ERROR, never left out.
 [[nodiscard]] Acceptance judge_all(const JudgeInput& given);
 
-/// Instances whose launches were too noisy, to be launched again: ids and instances of sets.
-struct NoisyInstance {
-  std::string device_set{};
-  std::string instance{};
-  std::string collective{};
-  std::size_t attempts = 0;
-};
-[[nodiscard]] std::vector<NoisyInstance> noisy_instances(const Acceptance& acceptance);
-
 }  // namespace busbar::judge

@@ -68,11 +68,6 @@ bool belongs_to(const Observation& observation, const DeviceSetRule& set,
          std::is_permutation(nodes.begin(), nodes.end(), instance.nodes.begin());
 }
 
-int ranks_of(const DeviceSetRule& set, const Instance& instance) {
-  const int nodes = static_cast<int>(instance.nodes.size());
-  return set.kind == SetKind::Rails ? nodes : nodes * set.ranks_per_node;
-}
-
 std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
                                         const Specification& specification,
                                         std::span<const Observation> observations) {

@@ -72,9 +72,6 @@ struct Instance {
 [[nodiscard]] bool belongs_to(const Observation& observation, const DeviceSetRule& set,
                               const Instance& instance);
 
-/// Ranks that run its collective: of a rail one per node, else all of the nodes'.
-[[nodiscard]] int ranks_of(const DeviceSetRule& set, const Instance& instance);
-
 /// The nodes to be judged: given, else of the specification, else those that were observed.
 [[nodiscard]] std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
                                                       const Specification& specification,

@@ -243,7 +243,7 @@ void add_two_groups(CheckedRow& row) {
 /// A pass is at most `outcome`, for the reason; an empty reason changes nothing.
 void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
   if (reason.empty()) return;
-  if (row.outcome < outcome && row.outcome != Outcome::Skip) row.outcome = outcome;
+  row.outcome = std::max(row.outcome, outcome);
   add_reason(row, std::string(reason));
 }
 
@@ -274,7 +274,7 @@ void allow_misses(RuleResult& judged) {
   });
   judged.each([&](CheckedRow& row) {
     const int count = misses[{row.instance, row.collective}];
-    const bool stays = row.outcome != Outcome::Fail || row.wrong_data() || row.of_fleet();
+    const bool stays = row.outcome != Outcome::Fail || row.wrong_data();
     if (stays || count > judged.rule.allow_misses) return;
     row.outcome = Outcome::Warn;
     add_reason(
@@ -295,24 +295,18 @@ void apply_known_issue(CheckedRow& row, const KnownIssue& issue, const std::stri
 }
 
 /// A ceiling of bus bandwidth in the metric's own unit.
-Reference in_metric(double bus_GBps, std::string kind, const SampleKey& key) {
-  if (key.rule.metric == Metric::BusBandwidth) return {.value = bus_GBps, .kind = std::move(kind)};
-  const Collective* known = find_collective(key.collective);
-  if (known == nullptr) return {.error = "no bus factor is known of " + key.collective};
-  const double algorithm = bus_GBps / known->bus_factor(ranks_of(key.set, key.instance));
-  if (key.rule.metric == Metric::AlgorithmBandwidth) {
-    return {.value = algorithm, .kind = std::move(kind)};
+Reference in_metric(double value, std::string kind, const SampleKey& key) {
+  if (key.rule.metric != Metric::BusBandwidth) {
+    const Collective* known = find_collective(key.collective);
+    if (known == nullptr) return {.error = "no bus factor is known of " + key.collective};
+    value /= known->bus_factor(key.shape().ranks);
   }
-  constexpr double kBytesPerMicrosecond = 1e3;  // of 1 GB/s
-  return {.value = static_cast<double>(key.size) / (algorithm * kBytesPerMicrosecond),
-          .kind = std::move(kind)};
+  if (key.rule.metric == Metric::Time) value = static_cast<double>(key.size) / (value * 1e3);
+  return {.value = value, .kind = std::move(kind)};
 }
 
 Reference theoretical(const SampleKey& key, const Sample& sample, CeilingTable& ceilings) {
-  const SetShape shape{.ranks = ranks_of(key.set, key.instance),
-                       .nodes = static_cast<int>(key.instance.nodes.size()),
-                       .gpus = key.set.gpus};
-  if (const auto figure = ceilings.of(key.collective, shape)) {
+  if (const auto figure = ceilings.of(key.collective, key.shape())) {
     return in_metric(figure->GBps, "ceiling: " + figure->text, key);
   }
   if (sample.bound_GBps) {

@@ -200,11 +200,11 @@ void note_flags(Sample& sample, const Record& record) {
 
 /// A row's value for a rule, or why it has none.
 RowValue value_for(const Record& record, const SampleKey& key) {
-  if (record.ranks != ranks_of(key.set, key.instance)) {
+  if (record.ranks != key.shape().ranks) {
     return {.error =
                 fmt::format("{} took part where {} are wanted",
                             counted(static_cast<std::size_t>(std::max(0, record.ranks)), "rank"),
-                            ranks_of(key.set, key.instance))};
+                            key.shape().ranks)};
   }
   if (record.status == RowStatus::Skipped) return {.error = "skipped: " + record.reason};
   if (record.status == RowStatus::Failed) return {.error = "failed: " + record.reason};
@@ -222,8 +222,7 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
     sample.failures.push_back({.reason = missing_text(observation, key)});
     return;
   }
-  const bool one_rank =
-      key.rule.metric == Metric::BusBandwidth && ranks_of(key.set, key.instance) == 1;
+  const bool one_rank = key.rule.metric == Metric::BusBandwidth && key.shape().ranks == 1;
   std::vector<double> values;
   for (const Record* row : rows) {
     note_flags(sample, *row);

@@ -47,6 +47,8 @@ struct SampleKey {
   const Instance& instance;
   std::string collective{};
   Bytes size = 0;
+
+  [[nodiscard]] SetShape shape() const { return shape_of(set, instance.nodes.size()); }
 };
 
 /// The keys of one collective and size: of each instance, which must outlive them.

@@ -15,9 +15,10 @@ namespace {
 using Names = std::vector<std::string>;
 using NameSet = std::set<std::string>;
 
+/// All are of one rule.
 void add_suspect(std::vector<Suspect>& suspects, Suspect suspect) {
   const bool known = std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& other) {
-    return other.nodes == suspect.nodes && other.rule == suspect.rule;
+    return other.nodes == suspect.nodes;
   });
   if (!known) suspects.push_back(std::move(suspect));
 }
@@ -153,8 +154,7 @@ struct Confirmations {
 void count(Confirmations& counts, const Observation& launch, const RuleResult& judged,
            const CheckedRow& row, const Suspect& suspect) {
   const bool same = launch.purpose == Purpose::Confirm && launch.device_set == row.device_set &&
-                    has_all(launch.nodes, suspect.nodes) &&
-                    (launch.collective.empty() || launch.collective == row.collective);
+                    has_all(launch.nodes, suspect.nodes);
   if (!same) return;
   const Instance all{.name = launch.instance, .nodes = launch.nodes};
   const auto value = launch_value(launch, {judged.rule, judged.set, all, row.collective, row.size});
@@ -180,9 +180,7 @@ Confirmations confirmations_of(RuleResult& judged, const Suspect& suspect,
 /// A low row that only cleared suspects explain is not known to be low.
 void clear_row(CheckedRow& row, const std::vector<Suspect>& suspects,
                const std::vector<Cleared>& cleared) {
-  const auto explains = [&](const Suspect& one) {
-    return one.rule == row.rule && has_all(row.nodes, one.nodes);
-  };
+  const auto explains = [&](const Suspect& one) { return has_all(row.nodes, one.nodes); };
   if (row.of_fleet() || row.wrong_data() || !row.is_low()) return;
   if (std::any_of(suspects.begin(), suspects.end(), explains)) return;
   const auto one = std::find_if(cleared.begin(), cleared.end(),
@@ -253,7 +251,6 @@ std::vector<Suspect> group_suspects(std::span<const CheckedRow> rows) {
     const Names names = not_good(*row);
     if (names.size() == 1 && !has_bad(names)) blame(names, *row);
   }
-  std::erase_if(low, [&](const CheckedRow* row) { return has_bad(row->nodes); });
   // The smallest first: a group that has one of them in it is explained by it.
   std::stable_sort(low.begin(), low.end(), [](const CheckedRow* left, const CheckedRow* right) {
     return left->nodes.size() < right->nodes.size();

@@ -88,11 +88,6 @@ RunContract read_run(const TomlFields& file) {
 
 NoiseGate read_noise(const TomlFields& file) {
   const TomlFields fields = table_of(file, "noise");
-  if (fields.text("decide") == "best") {
-    throw fields.fault("decide",
-                       "decide = \"best\" is refused: the best of several attempts passes a bad "
-                       "machine sooner or later; write \"all_samples\" or \"last\"");
-  }
   const auto noise = read_fields<NoiseGate>(fields);
   if (noise.decide == Decide::Last && noise.on_noisy != OnNoisy::Rerun) {
     throw fields.fault("decide", R"(decide = "last" means nothing without on_noisy = "rerun")");

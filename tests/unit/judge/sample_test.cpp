@@ -55,32 +55,10 @@ TEST(NoiseGate, TwoGroupsAreFurtherApartThanTheWiderOneIsWide) {
 }
 
 TEST(Sample, NoiseIsJudgedBeforeBounds) {
-  const Acceptance acceptance = JudgeCase().measured({300, 450, 600}).judged();
-  expect_result(acceptance.verdicts[0],
-                "INCONCLUSIVE noisy: cv 33.3 % over 3 launches is above 5 %");
-  const auto noisy = noisy_instances(acceptance);
-  ASSERT_EQ(noisy.size(), 1U);
-  EXPECT_EQ(noisy[0].instance, "h1");
-  EXPECT_EQ(noisy[0].attempts, 1U);
-}
-
-TEST(Sample, NamesEachNoisyInstanceOfEachSetAndCollectiveOnce) {
-  Acceptance acceptance;
-  for (const auto& [set, instance, collective] :
-       {std::tuple{"node", "h1", "allreduce"}, std::tuple{"node", "h2", "allreduce"},
-        std::tuple{"node", "h1", "alltoall"}, std::tuple{"pairs", "h1", "allreduce"},
-        std::tuple{"node", "h1", "allreduce"}}) {
-    acceptance.verdicts.push_back({.device_set = set,
-                                   .instance = instance,
-                                   .collective = collective,
-                                   .outcome = Outcome::Inconclusive,
-                                   .cause = Cause::Noisy});
-  }
-  const auto noisy = noisy_instances(acceptance);
-  ASSERT_EQ(noisy.size(), 4U);
-  EXPECT_EQ(noisy[1].instance, "h2");
-  EXPECT_EQ(noisy[2].collective, "alltoall");
-  EXPECT_EQ(noisy[3].device_set, "pairs");
+  const CheckResult result = JudgeCase().measured({300, 450, 600}).first();
+  expect_result(result, "INCONCLUSIVE noisy: cv 33.3 % over 3 launches is above 5 %");
+  EXPECT_EQ(result.cause, Cause::Noisy);
+  EXPECT_EQ(result.attempts, 1U);
 }
 
 TEST(Sample, NoiseAtItsBoundIsNoNoise) {
