@@ -2,10 +2,10 @@
 #include "judge/baseline.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 #include "judge/csv_table.hpp"
 #include "judge/rule_check.hpp"
 #include "judge/run_facts.hpp"
+#include "report/table.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
@@ -40,64 +41,58 @@ int days_between(const std::string& from, const std::string& to) {
 
 namespace {
 
-constexpr std::string_view kColumns =
-    "device_set,instance,collective,type,size_bytes,metric,statistic,median,mad,launches";
-constexpr std::size_t kColumnCount = 10;
 constexpr const char* kDateKey = "baseline-made-on";
 
-template <class T>
-T number_of(const CsvRow& row, std::size_t cell, std::string_view column) {
-  const auto value = to_number<T>(row.cells[cell]);
-  if (value) return *value;
-  throw usage_error(
-      fmt::format("{}: column {}: '{}' is not a number", row.place, column, row.cells[cell]));
+/// The columns in the order of the file.
+void visit_columns(auto& row, const auto& visit) {
+  visit("device_set", row.key.device_set);
+  visit("instance", row.key.instance);
+  visit("collective", row.key.collective);
+  visit("type", row.key.type);
+  visit("size_bytes", row.key.size);
+  visit("metric", row.key.metric);
+  visit("statistic", row.key.statistic);
+  visit("median", row.median);
+  visit("mad", row.mad);
+  visit("launches", row.launches);
 }
 
-template <class Enum, std::size_t n>
-Enum value_named(const CsvRow& row, std::size_t cell, const std::array<Enum, n>& values,
-                 std::string_view column) {
-  for (const Enum value : values) {
-    if (name(value) == row.cells[cell]) return value;
-  }
-  throw usage_error(
-      fmt::format("{}: invalid value '{}' in column {}", row.place, row.cells[cell], column));
+std::vector<std::string> column_names() {
+  std::vector<std::string> names;
+  BaselineRow row;
+  visit_columns(row, [&](const char* column, const auto&) { names.emplace_back(column); });
+  return names;
 }
 
-BaselineRow row_of(const CsvRow& line) {
-  constexpr std::array<Metric, 3> kMetrics{Metric::BusBandwidth, Metric::AlgorithmBandwidth,
-                                           Metric::Time};
-  constexpr std::array<Statistic, 6> kStatistics{Statistic::Median, Statistic::Mean,
-                                                 Statistic::Min,    Statistic::P90,
-                                                 Statistic::P99,    Statistic::Max};
-  const std::vector<std::string>& c = line.cells;
-  if (c.size() != kColumnCount) {
-    throw usage_error(fmt::format("{}: not a line of {} cells", line.place, kColumnCount));
+template <class Value>
+void read_cell(Value& value, const std::string& cell, const std::string& where) {
+  if constexpr (std::is_same_v<Value, std::string>) {
+    value = cell;
+  } else if constexpr (NamedEnum<Value>) {
+    const auto found = find_value<Value>(cell);
+    if (!found) throw usage_error(fmt::format("{}: invalid value '{}'", where, cell));
+    value = *found;
+  } else {
+    const auto number = to_number<Value>(cell);
+    if (!number) throw usage_error(fmt::format("{}: '{}' is not a number", where, cell));
+    value = *number;
   }
-  BaselineRow row{.key = {.device_set = c[0],
-                          .instance = c[1],
-                          .collective = c[2],
-                          .type = c[3],
-                          .size = number_of<Bytes>(line, 4, "size_bytes"),
-                          .metric = value_named(line, 5, kMetrics, "metric"),
-                          .statistic = value_named(line, 6, kStatistics, "statistic")},
-                  .median = number_of<double>(line, 7, "median"),
-                  .mad = number_of<double>(line, 8, "mad"),
-                  .launches = number_of<std::size_t>(line, 9, "launches")};
-  const bool usable = std::isfinite(row.median) && row.median > 0 && std::isfinite(row.mad);
-  if (!usable) {
-    throw usage_error(fmt::format("{}: column median: {} is not a usable value", line.place, c[7]));
+}
+
+BaselineRow read_row(const CsvRow& line, std::size_t columns) {
+  if (line.cells.size() != columns) {
+    throw usage_error(fmt::format("{}: not a line of {} cells", line.place, columns));
+  }
+  BaselineRow row;
+  auto cell = line.cells.begin();
+  visit_columns(row, [&](const char* column, auto& value) {
+    read_cell(value, *cell++, fmt::format("{}: column {}", line.place, column));
+  });
+  if (!std::isfinite(row.median) || row.median <= 0 || !std::isfinite(row.mad)) {
+    throw usage_error(
+        fmt::format("{}: column median: {:g} is not a usable value", line.place, row.median));
   }
   return row;
-}
-
-void check_date(const Baseline& baseline, const std::string& path) {
-  if (baseline.made_on.empty()) {
-    throw usage_error(
-        fmt::format("{}: no line '# {}: DATE', so its age is unknown; build it with "
-                    "`busbar accept baseline`",
-                    path, kDateKey));
-  }
-  static_cast<void>(days_between(baseline.made_on, baseline.made_on));
 }
 
 }  // namespace
@@ -110,19 +105,27 @@ const BaselineRow* Baseline::find(const BaselineKey& key) const {
 
 Baseline load_baseline(const std::string& path) {
   CsvTable table = read_csv_table(path);
-  if (!table.columns_place.empty() && table.columns != kColumns) {
-    throw usage_error(fmt::format("{}: the columns are not {}", table.columns_place, kColumns));
+  const std::vector<std::string> columns = column_names();
+  if (!table.columns_place.empty() && table.columns != join(columns, ",")) {
+    throw usage_error(
+        fmt::format("{}: the columns are not {}", table.columns_place, join(columns, ",")));
   }
   if (!table.cut.empty()) {
     throw usage_error(fmt::format("{}: its last line has no end: the file is cut off", table.cut));
   }
   Baseline baseline{.file = path};
-  for (const CsvRow& row : table.rows) baseline.rows.push_back(row_of(row));
+  for (const CsvRow& row : table.rows) baseline.rows.push_back(read_row(row, columns.size()));
   if (baseline.rows.empty()) throw usage_error(fmt::format("{}: no figure in the baseline", path));
   const auto date = table.facts.extract(kDateKey);
-  if (!date.empty()) baseline.made_on = date.mapped();
+  if (date.empty() || date.mapped().empty()) {
+    throw usage_error(
+        fmt::format("{}: no line '# {}: DATE', so its age is unknown; build it with "
+                    "`busbar accept baseline`",
+                    path, kDateKey));
+  }
+  baseline.made_on = date.mapped();
+  static_cast<void>(days_between(baseline.made_on, baseline.made_on));
   baseline.facts = std::move(table.facts);
-  check_date(baseline, path);
   return baseline;
 }
 
@@ -131,97 +134,70 @@ std::string baseline_text(const Baseline& baseline) {
   for (const auto& [key, value] : baseline.facts) {
     text += fmt::format("# {}: {}\n", key, one_line(value));
   }
-  text += fmt::format("{}\n", kColumns);
+  const auto exact = [](double value) { return fmt::format("{:.9g}", value); };
+  text += csv_line(column_names());
   for (const BaselineRow& row : baseline.rows) {
-    const BaselineKey& key = row.key;
-    text += csv_line({key.device_set, key.instance, key.collective, key.type,
-                      fmt::format("{}", key.size), std::string(name(key.metric)),
-                      std::string(name(key.statistic)), fmt::format("{:.9g}", row.median),
-                      fmt::format("{:.9g}", row.mad), fmt::format("{}", row.launches)});
+    std::vector<std::string> cells;
+    visit_columns(row, [&](const char*, const auto& value) {
+      cells.push_back(cell_text(to_cell(value), exact));
+    });
+    text += csv_line(cells);
   }
   return text;
 }
 
 namespace {
 
-using Facts = std::map<std::string, std::string>;
-
-/// "rule pair-floor, pairs h1+h2, alltoall 16 GiB".
-std::string row_words(const CheckResult& verdict) {
-  return fmt::format("rule {}, {} {}, {} {}", verdict.rule, verdict.device_set, verdict.instance,
-                     verdict.collective, format_bytes(verdict.size));
-}
-
 /// Why a row is no measure for others, or empty. Stricter than judging: every launch must be good.
 std::string unfit(const CheckedRow& row, const Expectation& rule,
                   const Specification& specification) {
-  const CheckResult& verdict = row.verdict;
-  if (row.decided) return verdict.reason;
+  if (row.decided) return row.reason;
   if (!row.sample.failures.empty()) return row.sample.failures.front().reason;
-  if (row.sample.simulated) return "simulated, not measured";
-  if (row.sample.fake) return "measured on no real GPU";
-  if (row.sample.oversubscribed) return "oversubscribed";
-  if (specification.run.check_data && row.sample.unchecked) return "data were not checked";
-  const double most = rule.max_cv.value_or(specification.noise.max_cv);
-  if (verdict.cv && *verdict.cv > most) {
-    return fmt::format("noisy: cv {:.3g} % is above {:.3g} %", *verdict.cv * 100, most * 100);
-  }
-  return {};
+  if (const auto flaw = flaw_of(row.sample, specification)) return std::string(name(*flaw));
+  return noise_text(row, rule, specification);
 }
 
-double deviation_of(const std::vector<double>& values, double median) {
-  std::vector<double> deviations;
-  for (const double value : values) deviations.push_back(std::abs(value - median));
-  return stats::median(deviations);
-}
-
-void add_row(Baseline& baseline, const CheckResult& verdict, std::string instance,
+void add_row(Baseline& baseline, const CheckedRow& of, const std::string& instance,
              const std::vector<double>& values) {
-  BaselineRow row{.key = {verdict.device_set, std::move(instance), verdict.collective, verdict.type,
-                          verdict.size, verdict.metric, verdict.statistic},
-                  .median = stats::median(values),
-                  .launches = values.size()};
-  row.mad = deviation_of(values, row.median);
+  BaselineRow row{
+      .key = {of.device_set, instance, of.collective, of.type, of.size, of.metric, of.statistic},
+      .median = stats::median(values),
+      .launches = values.size()};
+  std::vector<double> deviations;
+  for (const double value : values) deviations.push_back(std::abs(value - row.median));
+  row.mad = stats::median(deviations);
   if (baseline.find(row.key) == nullptr) baseline.rows.push_back(std::move(row));
 }
 
-/// A row per instance, and where there are several one of all together: a new node has no past.
-void add_size(Baseline& baseline, const std::vector<CheckResult>& verdicts) {
+/// One collective and size of a rule: a row per instance, and where there are several one of all
+/// together: a new node has no past.
+void add_point(Baseline& baseline, std::span<const SampleKey> keys, const JudgeInput& input) {
+  std::vector<CheckedRow> rows;
   std::vector<double> all;
-  for (const CheckResult& verdict : verdicts) {
-    add_row(baseline, verdict, verdict.instance, verdict.values);
-    all.insert(all.end(), verdict.values.begin(), verdict.values.end());
-  }
-  if (verdicts.size() > 1) add_row(baseline, verdicts.front(), "", all);
-}
-
-/// One collective and size on all instances of the rule's set.
-void add_curve_point(Baseline& baseline, const Expectation& rule,
-                     std::span<const Instance> instances, const std::string& collective, Bytes size,
-                     const ReferenceInput& input) {
-  const DeviceSetRule& set = input.specification.device_set(rule.device_set);
-  std::vector<CheckResult> verdicts;
-  for (const Instance& instance : instances) {
-    CheckedRow row = judge_sample({rule, set, instance, collective, size}, input);
-    if (row.decided && row.verdict.outcome == Outcome::Skip) continue;
-    if (const std::string why = unfit(row, rule, input.specification); !why.empty()) {
-      throw usage_error(fmt::format("no baseline of {}: {}", row_words(row.verdict), why));
+  for (const SampleKey& key : keys) {
+    CheckedRow row = judge_sample(key, input);
+    if (row.decided && row.outcome == Outcome::Skip) continue;
+    if (const std::string why = unfit(row, key.rule, input.specification); !why.empty()) {
+      throw usage_error(fmt::format("no baseline of rule {}, {} {}, {} {}: {}", row.rule,
+                                    row.device_set, row.instance, row.collective,
+                                    format_bytes(row.size), why));
     }
-    verdicts.push_back(std::move(row.verdict));
+    all.insert(all.end(), row.values.begin(), row.values.end());
+    rows.push_back(std::move(row));
   }
-  add_size(baseline, verdicts);
+  for (const CheckedRow& row : rows) add_row(baseline, row, row.instance, row.values);
+  if (rows.size() > 1) add_row(baseline, rows.front(), "", all);
 }
 
-void add_rule(Baseline& baseline, const Expectation& rule, std::span<const std::string> nodes,
-              const ReferenceInput& input) {
+void add_rule(Baseline& baseline, const Expectation& rule, const JudgeInput& input) {
   const DeviceSetRule& set = input.specification.device_set(rule.device_set);
-  const auto instances = instances_of(set, nodes, input.observations);
+  const auto instances = instances_of(set, input.nodes, input.observations);
   if (instances.empty()) {
     throw usage_error(fmt::format("rule {}: no data of device set {}", rule.id, set.id));
   }
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {
-      add_curve_point(baseline, rule, instances, collective, size, input);
+      add_point(baseline, keys_of(rule, set, instances, collective, size), input);
     }
   }
 }
@@ -256,13 +232,13 @@ void add_facts(Baseline& baseline, const Specification& specification,
     hosts.insert(observation.nodes.begin(), observation.nodes.end());
   }
   baseline.facts["hosts"] = join_all(hosts, " ");
-  std::vector<std::string> untold;
+  std::vector<std::string> unreported;
   for (const auto& [fact, value] : assumed) {
     if (!values_of(observations, fact, "").empty()) continue;
     baseline.facts[fact] = value;
-    untold.push_back(fact);
+    unreported.push_back(fact);
   }
-  if (!untold.empty()) baseline.facts["assumed"] = join(untold, " ");
+  if (!unreported.empty()) baseline.facts["assumed"] = join(unreported, " ");
   baseline.facts["system"] = specification.system.name;
   baseline.facts["specification"] = specification.file;
 }
@@ -272,21 +248,17 @@ void add_facts(Baseline& baseline, const Specification& specification,
 Baseline build_baseline(const Specification& specification,
                         std::span<const Observation> observations, const std::string& today,
                         const Facts& assumed) {
-  CeilingTable ceilings(specification.ceiling);
-  const ReferenceInput input{.specification = specification,
-                             .observations = observations,
-                             .today = today,
-                             .assumed = assumed,
-                             .ceilings = ceilings};
+  const JudgeInput input{.specification = specification,
+                         .observations = observations,
+                         .today = today,
+                         .nodes = nodes_to_judge({}, specification, observations),
+                         .assumed = assumed};
   if (observations.empty()) throw usage_error("no measurement to make a baseline of");
   const std::string stranger = fingerprint_error(specification, observations, assumed);
   if (!stranger.empty()) throw usage_error("no baseline: " + stranger);
-  const std::vector<std::string> nodes = nodes_to_judge({}, specification, observations);
   Baseline baseline{.made_on = today};
   add_facts(baseline, specification, observations, assumed);
-  for (const Expectation& rule : specification.expectations) {
-    add_rule(baseline, rule, nodes, input);
-  }
+  for (const Expectation& rule : specification.expectations) add_rule(baseline, rule, input);
   if (baseline.rows.empty()) throw usage_error("no row with a value to make a baseline of");
   return baseline;
 }

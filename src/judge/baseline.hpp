@@ -37,8 +37,7 @@ struct BaselineRow {
 struct Baseline {
   std::string file{};
   std::string made_on{};  ///< "2026-11-21"
-  std::map<std::string, std::string>
-      facts{};  ///< gpu, driver, nccl (library), ngpus (ranks_per_node), hosts, ...
+  Facts facts{};          ///< gpu, driver, nccl (library), ngpus (ranks_per_node), hosts, ...
   std::vector<BaselineRow> rows{};
 
   /// Null where there is none of this key.
@@ -55,8 +54,7 @@ struct Baseline {
 /// so.
 [[nodiscard]] Baseline build_baseline(const Specification& specification,
                                       std::span<const Observation> observations,
-                                      const std::string& today,
-                                      const std::map<std::string, std::string>& assumed);
+                                      const std::string& today, const Facts& assumed);
 /// Days between two dates "2026-11-21"; negative where the second is earlier.
 [[nodiscard]] int days_between(const std::string& from, const std::string& to);
 

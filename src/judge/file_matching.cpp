@@ -2,7 +2,6 @@
 #include "judge/file_matching.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +18,16 @@
 namespace busbar::judge {
 namespace {
 
+/// Rows of a file that were measured together.
+struct FilePart {
+  std::string collective{};
+  int ranks = 0;
+  int nodes = 0;
+  bool grouped = false;  ///< rows of groups, as of rails
+  std::string devices{};
+  std::vector<Record> records{};
+};
+
 /// "collective=allreduce ranks=2 nodes=1 ..." of the head: what a file without rows was to have.
 FilePart part_of_head(const Dataset& dataset) {
   const std::string split = dataset.setting("split");
@@ -28,21 +37,7 @@ FilePart part_of_head(const Dataset& dataset) {
           .grouped = !split.empty() && split != "none"};
 }
 
-/// "0-3,6" as numbers; nothing where it is no list of devices.
-std::optional<std::set<int>> numbers_of(const std::string& list) {
-  std::set<int> numbers;
-  for (const std::string& item : split(list, ',')) {
-    const std::vector<std::string> ends = split(item, '-');
-    const auto first = to_number<int>(ends.front());
-    const auto last = to_number<int>(ends.back());
-    if (!first || !last || ends.size() > 2) return {};
-    for (int number = *first; number <= *last; ++number) numbers.insert(number);
-  }
-  return numbers;
-}
-
-}  // namespace
-
+/// A file's parts; of a file without rows the one that its head names.
 std::vector<FilePart> parts_of(const ObservationFile& file) {
   using Key = std::tuple<std::string, int, int, bool, std::string>;
   std::map<Key, FilePart> parts;
@@ -59,6 +54,21 @@ std::vector<FilePart> parts_of(const ObservationFile& file) {
   return list;
 }
 
+/// "0-3,6" as numbers; nothing where it is no list of devices.
+std::optional<std::set<int>> numbers_of(const std::string& list) {
+  std::set<int> numbers;
+  for (const std::string& item : split(list, ',')) {
+    const std::vector<std::string> ends = split(item, '-');
+    const auto first = to_number<int>(ends.front());
+    const auto last = to_number<int>(ends.back());
+    if (!first || !last || ends.size() > 2) return {};
+    for (int number = *first; number <= *last; ++number) numbers.insert(number);
+  }
+  return numbers;
+}
+
+/// Whether devices of a row ("0,1,2,3", hosts divided by ";") may be those of a specification
+/// ("0-3"): true unless both are known and differ.
 bool may_be_devices(const std::string& measured, const std::string& wanted) {
   const auto want = numbers_of(wanted);
   if (!want) return true;
@@ -68,8 +78,6 @@ bool may_be_devices(const std::string& measured, const std::string& wanted) {
     return !have || *have == *want;
   });
 }
-
-namespace {
 
 /// The name of a list that has it, also where one of both has a domain: "h1" and "h1.example.org".
 std::string known_name(const std::string& host, const std::vector<std::string>& known) {
@@ -89,10 +97,8 @@ std::string known_name(const std::string& host, const std::vector<std::string>& 
 std::vector<std::string> nodes_of(const ObservationFile& file, const FilePart& part,
                                   const std::vector<std::string>& known,
                                   std::vector<std::string>& notes) {
-  std::vector<std::string> hosts;
-  for (const std::string& host : split(file.dataset.fact("hosts"), ' ')) {
-    if (!host.empty()) hosts.push_back(known_name(host, known));
-  }
+  std::vector<std::string> hosts = split_words(file.dataset.fact("hosts"));
+  for (std::string& host : hosts) host = known_name(host, known);
   const auto wanted = static_cast<std::size_t>(std::max(part.nodes, 1));
   if (hosts.size() == wanted || (part.nodes == 0 && !hosts.empty())) return hosts;
   if (known.size() == wanted) return known;
@@ -105,108 +111,71 @@ std::vector<std::string> nodes_of(const ObservationFile& file, const FilePart& p
   return names;
 }
 
-bool has_shape(const DeviceSetRule& set, std::size_t nodes, std::size_t all,
-               const std::vector<std::string>& names) {
-  switch (set.kind) {
-    case SetKind::PerNode: return nodes == 1;
-    case SetKind::Pairwise: return nodes == 2 || (is_bisected(set, all) && nodes > 1);
-    case SetKind::List:
-      return nodes == set.nodes.size() &&
-             std::is_permutation(names.begin(), names.end(), set.nodes.begin());
-    case SetKind::Rails:
-    case SetKind::Whole: break;
-  }
-  return nodes == all;
-}
-
-std::string instance_name(const DeviceSetRule& set, const std::vector<std::string>& nodes) {
-  if (set.kind == SetKind::PerNode || set.kind == SetKind::Pairwise) return join(nodes, "+");
-  return "all";
-}
-
-/// A part with its place, before sets are asked.
+/// A part with its nodes, before sets are asked.
 struct Placed {
-  const ObservationFile* file = nullptr;
+  const ObservationFile& file;
   FilePart part{};
   std::vector<std::string> nodes{};
 };
 
 bool fits(const DeviceSetRule& set, const Placed& placed, const std::vector<std::string>& all) {
-  if (!has_all(all, placed.nodes)) return false;
-  const bool rails = set.kind == SetKind::Rails;
-  const std::size_t nodes = placed.nodes.size();
-  const std::size_t ranks =
-      nodes * (rails ? 1U : static_cast<std::size_t>(std::max(set.ranks_per_node, 1)));
-  return rails == placed.part.grouped && placed.part.ranks == static_cast<int>(ranks) &&
-         has_shape(set, nodes, all.size(), placed.nodes) &&
+  const std::vector<std::string>& nodes = placed.nodes;
+  const auto is = [&](std::size_t count) { return nodes.size() == count; };
+  bool shape = is(all.size());
+  if (set.kind == SetKind::PerNode) shape = is(1);
+  if (set.kind == SetKind::Pairwise) shape = is(2) || (is_bisected(set, all.size()) && !is(1));
+  if (set.kind == SetKind::List) shape = is(set.nodes.size()) && has_all(set.nodes, nodes);
+  return shape && has_all(all, nodes) && (set.kind == SetKind::Rails) == placed.part.grouped &&
+         placed.part.ranks == shape_of(set, nodes.size()).ranks &&
          may_be_devices(placed.part.devices, set.gpus);
 }
 
-bool is_asked(const Specification& specification, const std::string& set,
-              const std::string& collective) {
-  const auto& rules = specification.expectations;
-  return std::any_of(rules.begin(), rules.end(), [&](const Expectation& rule) {
-    return rule.device_set == set && std::find(rule.collectives.begin(), rule.collectives.end(),
-                                               collective) != rule.collectives.end();
-  });
-}
-
-/// The same nodes in another order are the same instance.
-std::vector<std::string> in_order(std::vector<std::string> nodes,
-                                  const std::vector<std::string>& all) {
-  const auto place = [&](const std::string& node) {
-    return std::find(all.begin(), all.end(), node);
-  };
-  std::sort(nodes.begin(), nodes.end(), [&](const std::string& left, const std::string& right) {
-    return place(left) < place(right);
-  });
-  return nodes;
-}
-
-/// "node: 8 ranks on each node": what the sets measure by which a rule judges the collective.
-std::vector<std::string> wanted_of(const Specification& specification,
-                                   const std::string& collective) {
-  std::vector<std::string> wanted;
-  for (const DeviceSetRule& set : specification.device_sets) {
-    if (!is_asked(specification, set.id, collective)) continue;
-    const bool rails = set.kind == SetKind::Rails;
-    const auto ranks = static_cast<std::size_t>(rails ? 1 : std::max(set.ranks_per_node, 1));
-    wanted.push_back(fmt::format("{} ({}, {} on each node{})", set.id, name(set.kind),
-                                 counted(ranks, "rank"),
-                                 set.gpus.empty() ? "" : ", GPUs " + set.gpus));
-  }
-  return wanted;
-}
-
-std::string misfit(const Placed& placed, const Specification& specification) {
-  const std::vector<std::string> wanted = wanted_of(specification, placed.part.collective);
-  return fmt::format("{}: no device set of the specification wants {} of {} on {}; {}",
-                     placed.file->dataset.path, placed.part.collective,
-                     counted(static_cast<std::size_t>(std::max(placed.part.ranks, 0)), "rank"),
-                     join(placed.nodes, ", "),
-                     wanted.empty() ? "no rule is for it" : "there is " + join(wanted, ", "));
-}
-
-/// All parts of all files, and the nodes that there are.
-struct Placement {
-  std::vector<Placed> parts{};
-  std::vector<std::string> nodes{};
-};
-
-Placement place(const std::vector<ObservationFile>& files, const std::vector<std::string>& known,
-                std::vector<std::string>& notes) {
-  Placement placement{.nodes = known};
-  for (const ObservationFile& file : files) {
-    for (FilePart& part : parts_of(file)) {
-      std::vector<std::string> nodes = nodes_of(file, part, known, notes);
-      for (const std::string& node : nodes) {
-        if (known.empty() && !has_node(placement.nodes, node)) placement.nodes.push_back(node);
-      }
-      placement.parts.push_back(
-          {.file = &file, .part = std::move(part), .nodes = std::move(nodes)});
+/// The sets by which a rule judges the collective.
+std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
+                                           const std::string& collective) {
+  std::set<std::string> asked;
+  for (const Expectation& rule : specification.expectations) {
+    const auto& names = rule.collectives;
+    if (std::find(names.begin(), names.end(), collective) != names.end()) {
+      asked.insert(rule.device_set);
     }
   }
-  return placement;
+  std::vector<const DeviceSetRule*> sets;
+  for (const DeviceSetRule& set : specification.device_sets) {
+    if (asked.contains(set.id)) sets.push_back(&set);
+  }
+  return sets;
+}
+
+/// What no set wants, and what there is: "node (per_node, 8 ranks on each node)".
+std::string misfit(const Placed& placed, const std::vector<const DeviceSetRule*>& sets) {
+  const std::string wanted = join_each(sets, ", ", [](const DeviceSetRule* set) {
+    return fmt::format("{} ({}, {} on each node{})", set->id, name(set->kind),
+                       counted(static_cast<std::size_t>(shape_of(*set, 1).ranks), "rank"),
+                       set->gpus.empty() ? "" : ", GPUs " + set->gpus);
+  });
+  return fmt::format("{}: no device set of the specification wants {} of {} on {}; {}",
+                     placed.file.dataset.path, placed.part.collective,
+                     counted(static_cast<std::size_t>(std::max(placed.part.ranks, 0)), "rank"),
+                     join(placed.nodes, ", "),
+                     wanted.empty() ? "no rule is for it" : "there is " + wanted);
+}
+
+/// All parts of all files; `nodes` gets those that they name where none are known.
+std::vector<Placed> place(const std::vector<ObservationFile>& files,
+                          std::vector<std::string>& nodes, std::vector<std::string>& notes) {
+  const std::vector<std::string> known = nodes;
+  std::vector<Placed> parts;
+  for (const ObservationFile& file : files) {
+    for (FilePart& part : parts_of(file)) {
+      std::vector<std::string> own = nodes_of(file, part, known, notes);
+      for (const std::string& node : own) {
+        if (known.empty() && !has_node(nodes, node)) nodes.push_back(node);
+      }
+      parts.push_back({file, std::move(part), std::move(own)});
+    }
+  }
+  return parts;
 }
 
 std::vector<ObservationFile> read_all(std::span<const std::string> paths) {
@@ -228,29 +197,33 @@ std::vector<Observation> observe_files(const Specification& specification,
                                        std::span<const std::string> paths,
                                        std::vector<std::string>& notes) {
   const std::vector<ObservationFile> files = read_all(paths);
-  const Placement placement = place(files, specification.system.nodes, notes);
+  std::vector<std::string> all = specification.system.nodes;
+  const std::vector<Placed> parts = place(files, all, notes);
   std::vector<Observation> observations;
   std::map<std::tuple<std::string, std::string, std::string>, int> launches;
-  for (const Placed& placed : placement.parts) {
+  for (const Placed& placed : parts) {
+    const std::string& collective = placed.part.collective;
+    const auto sets = sets_for(specification, collective);
+    // The same nodes in another order are the same instance.
+    std::vector<std::string> nodes = all;
+    std::erase_if(nodes, [&](const std::string& node) { return !has_node(placed.nodes, node); });
     bool wanted = false;
-    for (const DeviceSetRule& set : specification.device_sets) {
-      const std::string& collective = placed.part.collective;
-      const bool fitting = fits(set, placed, placement.nodes);
-      if (!fitting || !is_asked(specification, set.id, collective)) continue;
+    for (const DeviceSetRule* set : sets) {
+      if (!fits(*set, placed, all)) continue;
       wanted = true;
-      const std::vector<std::string> nodes = in_order(placed.nodes, placement.nodes);
-      const std::string instance = instance_name(set, nodes);
-      observations.push_back({.device_set = set.id,
+      const bool named = set->kind == SetKind::PerNode || set->kind == SetKind::Pairwise;
+      const std::string instance = named ? join(nodes, "+") : "all";
+      observations.push_back({.device_set = set->id,
                               .instance = instance,
                               .nodes = nodes,
-                              .launch = launches[{set.id, instance, collective}]++,
+                              .launch = launches[{set->id, instance, collective}]++,
                               .collective = collective,
-                              .file = placed.file->dataset.path,
-                              .failure = placed.file->failure,
-                              .facts = placed.file->dataset.facts,
+                              .file = placed.file.dataset.path,
+                              .failure = placed.file.failure,
+                              .facts = placed.file.dataset.facts,
                               .records = placed.part.records});
     }
-    if (!wanted) notes.push_back(misfit(placed, specification));
+    if (!wanted) notes.push_back(misfit(placed, sets));
   }
   return observations;
 }

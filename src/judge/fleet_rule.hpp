@@ -5,34 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "judge/fleet/fleet.hpp"
 #include "judge/rule_check.hpp"
 
 namespace busbar::judge {
 
-/// What a fleet's finding blames, of one collective and size.
-struct FleetBlame {
-  std::string collective{};
-  Bytes size = 0;
-  Blame blame{};
-  double median = 0;  ///< of the fleet, as a rate: of times one over them
-};
+/// Judges the rows of one collective and size by their own fleet, and adds the row that says
+/// whether the fleet is alike at all. `key`: of one of its instances.
+void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input);
 
-/// A fleet rule, judged.
-struct FleetResult {
-  std::vector<CheckedRow> rows{};
-  std::vector<FleetBlame> blames{};  ///< of pairs
-};
-
-/// All verdicts of a fleet rule: one per instance, and one with instance "fleet" that says whether
-/// the fleet is alike at all.
-[[nodiscard]] FleetResult judge_fleet_rule(const Expectation& rule,
-                                           std::span<const Instance> instances,
-                                           std::span<const std::string> nodes,
-                                           const ReferenceInput& input);
-
-/// The pairs of a pairwise set with their rows' values, in the order of the rows; node numbers are
-/// places in `nodes`. A row without a value is a pair without one.
+/// The pairs of a pairwise set with their rows' values as rates (0 without one), in the order of
+/// the rows; node numbers are indices of `nodes`.
 [[nodiscard]] std::vector<PairValue> pair_values(std::span<const CheckedRow* const> rows,
                                                  std::span<const std::string> nodes);
 

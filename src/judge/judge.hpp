@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,29 +13,19 @@
 
 namespace busbar::judge {
 
-/// What judging needs beside the measurements.
+/// What judging needs.
 struct JudgeInput {
   const Specification& specification;
   std::span<const Observation> observations;
   const Baseline* baseline = nullptr;  ///< none where no rule compares with one
   std::string today{};                 ///< "2026-11-21": ages, known issues
   std::vector<std::string> nodes{};    ///< all that must be accounted for
-  std::map<std::string, std::string>
-      assumed{};  ///< facts of the fingerprint that files do not report
+  Facts assumed{};                     ///< facts of the fingerprint that files do not report
 };
 
-/// Verdicts in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise
+/// Results in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise
 /// INCONCLUSIVE; oversubscribed, simulated or fake INCONCLUSIVE; bounds FAIL, WARN, PASS; not
 /// applicable SKIP. A rule's instance without observations is an ERROR, never left out.
-[[nodiscard]] Acceptance judge_all(const JudgeInput& input);
-
-/// Instances whose launches were too noisy, to be launched again: ids and instances of sets.
-struct NoisyInstance {
-  std::string device_set{};
-  std::string instance{};
-  std::string collective{};
-  std::size_t attempts = 0;
-};
-[[nodiscard]] std::vector<NoisyInstance> noisy_instances(const Acceptance& acceptance);
+[[nodiscard]] Acceptance judge_all(const JudgeInput& given);
 
 }  // namespace busbar::judge

@@ -19,19 +19,19 @@ struct Findings {
   std::vector<std::string> silent{};  ///< without any value
 };
 
-/// The verdicts that a node took part in.
+/// The results that a node took part in.
 struct Part {
   std::size_t all = 0;
   std::size_t valued = 0;
-  std::size_t good = 0;                ///< PASS, WARN, KNOWN
-  const CheckResult* none = nullptr;   ///< the first that is neither good nor blamed
+  std::size_t good = 0;
+  const CheckResult* none = nullptr;   ///< the first that is neither good nor skipped
   const CheckResult* dead = nullptr;   ///< says that the node does not answer
   const CheckResult* worst = nullptr;  ///< FAIL, ERROR or INCONCLUSIVE that no other node explains
   std::size_t unexplained = 0;         ///< of the same outcome
   std::set<std::string> culprits{};    ///< other nodes, which explain what is not good
 };
 
-/// The first other nodes that explain why the verdict is not good: those that are blamed, and where
+/// The first other nodes that explain why the result is not good: those that are blamed, and where
 /// it is no FAIL those that were good when measured again or have no value at all.
 std::vector<std::string> culprits_of(const CheckResult& verdict, const std::string& node,
                                      const Findings& findings) {
@@ -51,23 +51,23 @@ std::vector<std::string> culprits_of(const CheckResult& verdict, const std::stri
   return {};
 }
 
-void add_unexplained(Part& part, const CheckResult& verdict) {
-  if (part.worst != nullptr && verdict.outcome < part.worst->outcome) return;
-  const bool worse = part.worst == nullptr || verdict.outcome > part.worst->outcome;
-  part.unexplained = worse ? 1 : part.unexplained + 1;
-  if (worse) part.worst = &verdict;
-}
-
 /// What is said of all together is no measurement of one, but a finding that concerns it.
 void count(Part& part, const CheckResult& verdict) {
   ++part.all;
   if (verdict.value) ++part.valued;
-  const Outcome outcome = verdict.outcome;
-  if (outcome == Outcome::Pass || outcome == Outcome::Warn || outcome == Outcome::Known) {
+  if (is_good(verdict.outcome)) {
     ++part.good;
-  } else if (part.none == nullptr && outcome != Outcome::Skip) {
+  } else if (part.none == nullptr && verdict.outcome != Outcome::Skip) {
     part.none = &verdict;
   }
+}
+
+void add_unexplained(Part& part, const CheckResult& verdict) {
+  if (part.worst == nullptr || verdict.outcome > part.worst->outcome) {
+    part.worst = &verdict;
+    part.unexplained = 0;
+  }
+  if (verdict.outcome == part.worst->outcome) ++part.unexplained;
 }
 
 Part part_of(const std::string& node, const Findings& findings) {
@@ -84,11 +84,11 @@ Part part_of(const std::string& node, const Findings& findings) {
   return part;
 }
 
-std::string words_of(const CheckResult* verdict) {
-  if (verdict == nullptr) return {};
-  return fmt::format("{} on {}: {}", verdict->rule, verdict->instance, verdict->reason);
+std::string result_text(const CheckResult& verdict) {
+  return fmt::format("{} on {}: {}", verdict.rule, verdict.instance, verdict.reason);
 }
 
+/// The first suspect that is the node alone, or that the node is one of.
 const Suspect* suspect_with(const std::string& node, std::span<const Suspect> suspects,
                             bool alone) {
   const auto found = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
@@ -97,29 +97,27 @@ const Suspect* suspect_with(const std::string& node, std::span<const Suspect> su
   return found == suspects.end() ? nullptr : &*found;
 }
 
-/// Of a node without a value.
-NodeAccount account_of_none(const std::string& node, const Part& part) {
+/// Of a node that no suspect has.
+NodeAccount account_by_results(const std::string& node, const Part& part) {
   const CheckResult* why = part.dead != nullptr ? part.dead : part.none;
-  if (part.all > 0 && why == nullptr) return {node, NodeState::Inconclusive, "all was skipped"};
-  return {node, NodeState::NoData, why != nullptr ? words_of(why) : "no rule measured it"};
-}
-
-/// Of a node that took part in something that is not good, and nothing explains it.
-NodeAccount account_of_unexplained(const std::string& node, const Part& part) {
-  std::string words = words_of(part.worst);
-  if (part.unexplained > 1) {
-    words += fmt::format(" (and {} more {})", part.unexplained - 1, name(part.worst->outcome));
+  if (part.valued == 0) {
+    if (part.all == 0) return {node, NodeState::NoData, "no rule measured it"};
+    if (why == nullptr) return {node, NodeState::Inconclusive, "all was skipped"};
+    return {node, NodeState::NoData, result_text(*why)};
   }
-  const bool fails = part.worst->outcome == Outcome::Fail;
-  return {node, fails ? NodeState::Suspect : NodeState::Inconclusive, words};
-}
-
-NodeAccount account_of_good(const std::string& node, const Part& part) {
-  std::string words = fmt::format("{} of {} verdicts good", part.good, part.all);
-  if (!part.culprits.empty()) {
-    words += ", the others are explained by " + join_all(part.culprits, ", ");
+  if (part.worst != nullptr) {
+    const Outcome outcome = part.worst->outcome;
+    const std::string more =
+        part.unexplained > 1 ? fmt::format(" (and {} more {})", part.unexplained - 1, name(outcome))
+                             : "";
+    return {node, outcome == Outcome::Fail ? NodeState::Suspect : NodeState::Inconclusive,
+            result_text(*part.worst) + more};
   }
-  return {node, NodeState::Good, words};
+  if (part.good == 0) return {node, NodeState::Inconclusive, result_text(*part.none)};
+  const std::string others =
+      part.culprits.empty() ? "" : ", the others are explained by " + join_all(part.culprits, ", ");
+  return {node, NodeState::Good,
+          fmt::format("{} of {} verdicts good{}", part.good, part.all, others)};
 }
 
 NodeAccount account_of(const std::string& node, const Findings& findings) {
@@ -127,33 +125,15 @@ NodeAccount account_of(const std::string& node, const Findings& findings) {
     return {node, NodeState::Failed, fmt::format("{}: {}", alone->rule, alone->evidence)};
   }
   const Part part = part_of(node, findings);
-  if (part.valued == 0) return account_of_none(node, part);
+  if (part.valued == 0) return account_by_results(node, part);
   if (const Suspect* with = suspect_with(node, findings.suspects, false)) {
     return {node, NodeState::Suspect,
             fmt::format("{} {}: {}", with->rule, join(with->nodes, "+"), with->evidence)};
   }
   for (const Cleared& one : findings.cleared) {
-    if (has_node(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.words};
+    if (has_node(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.text};
   }
-  if (part.worst != nullptr) return account_of_unexplained(node, part);
-  if (part.good == 0) return {node, NodeState::Inconclusive, words_of(part.none)};
-  return account_of_good(node, part);
-}
-
-/// Nodes without any value.
-std::vector<std::string> silent_of(std::span<const std::string> nodes,
-                                   std::span<const CheckResult> verdicts) {
-  std::set<std::string> valued;
-  for (const CheckResult& verdict : verdicts) {
-    if (verdict.value && !verdict.of_fleet()) {
-      valued.insert(verdict.nodes.begin(), verdict.nodes.end());
-    }
-  }
-  std::vector<std::string> silent;
-  for (const std::string& node : nodes) {
-    if (!valued.contains(node)) silent.push_back(node);
-  }
-  return silent;
+  return account_by_results(node, part);
 }
 
 }  // namespace
@@ -162,10 +142,15 @@ std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
                                      std::span<const CheckResult> verdicts,
                                      std::span<const Suspect> suspects,
                                      std::span<const Cleared> cleared) {
-  const Findings findings{.verdicts = verdicts,
-                          .suspects = suspects,
-                          .cleared = cleared,
-                          .silent = silent_of(nodes, verdicts)};
+  std::set<std::string> valued;
+  for (const CheckResult& verdict : verdicts) {
+    if (verdict.value && !verdict.of_fleet()) {
+      valued.insert(verdict.nodes.begin(), verdict.nodes.end());
+    }
+  }
+  Findings findings{.verdicts = verdicts, .suspects = suspects, .cleared = cleared};
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(findings.silent),
+               [&](const std::string& node) { return !valued.contains(node); });
   std::vector<NodeAccount> accounts;
   for (const std::string& node : nodes) accounts.push_back(account_of(node, findings));
   return accounts;

@@ -2,6 +2,7 @@
 #include "judge/observation.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -10,63 +11,30 @@
 namespace busbar::judge {
 namespace {
 
-std::string incomplete(const Dataset& dataset) {
-  if (!dataset.cut.empty()) return dataset.cut;
-  return dataset.records.empty() ? "no row in it" : "";
+/// Groups as they were measured, each once.
+std::vector<Instance> groups_of(const DeviceSetRule& set,
+                                std::span<const Observation> observations) {
+  std::vector<Instance> groups;
+  std::set<std::vector<std::string>> seen;
+  for (const Observation& o : observations) {
+    if (o.device_set != set.id || o.purpose == Purpose::Confirm) continue;
+    std::vector<std::string> members = o.nodes;
+    std::sort(members.begin(), members.end());
+    if (seen.insert(members).second) groups.push_back({.name = o.instance, .nodes = o.nodes});
+  }
+  return groups;
 }
 
 }  // namespace
 
 ObservationFile read_observation_file(const std::string& path) {
   ObservationFile file{.dataset = load_dataset(path)};
-  const std::string why = incomplete(file.dataset);
+  const Dataset& dataset = file.dataset;
+  const bool none = dataset.cut.empty() && dataset.records.empty();
+  const std::string why = none ? "no row in it" : dataset.cut;
   if (!why.empty()) file.failure = fmt::format("{}: {}", path, why);
   return file;
 }
-
-namespace {
-
-std::vector<std::string> sorted(std::vector<std::string> words) {
-  std::sort(words.begin(), words.end());
-  return words;
-}
-
-std::vector<Instance> pairs_of(std::span<const std::string> nodes) {
-  std::vector<Instance> pairs;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (std::size_t j = i + 1; j < nodes.size(); ++j) {
-      pairs.push_back({.name = nodes[i] + "+" + nodes[j], .nodes = {nodes[i], nodes[j]}});
-    }
-  }
-  return pairs;
-}
-
-std::vector<Instance> rails_of(const DeviceSetRule& set, std::span<const std::string> nodes) {
-  std::vector<Instance> rails;
-  for (int rail = 0; rail < set.ranks_per_node; ++rail) {
-    rails.push_back({.name = fmt::format("rail {}", rail),
-                     .nodes = {nodes.begin(), nodes.end()},
-                     .group = rail});
-  }
-  return rails;
-}
-
-/// Groups as they were measured, each once.
-std::vector<Instance> groups_of(const DeviceSetRule& set,
-                                std::span<const Observation> observations) {
-  std::vector<Instance> groups;
-  std::vector<std::vector<std::string>> seen;
-  for (const Observation& o : observations) {
-    if (o.device_set != set.id || o.purpose == Purpose::Confirm) continue;
-    const std::vector<std::string> members = sorted(o.nodes);
-    if (std::find(seen.begin(), seen.end(), members) != seen.end()) continue;
-    seen.push_back(members);
-    groups.push_back({.name = o.instance, .nodes = o.nodes});
-  }
-  return groups;
-}
-
-}  // namespace
 
 bool is_bisected(const DeviceSetRule& set, std::size_t nodes) {
   return set.kind == SetKind::Pairwise && nodes > static_cast<std::size_t>(set.all_pairs_up_to);
@@ -74,18 +42,21 @@ bool is_bisected(const DeviceSetRule& set, std::size_t nodes) {
 
 std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std::string> nodes,
                                    std::span<const Observation> observations) {
+  const std::vector<std::string> all(nodes.begin(), nodes.end());
+  if (set.kind == SetKind::Whole) return {{.name = "all", .nodes = all}};
+  if (set.kind == SetKind::List) return {{.name = "all", .nodes = set.nodes}};
+  if (is_bisected(set, nodes.size())) return groups_of(set, observations);
   std::vector<Instance> instances;
-  switch (set.kind) {
-    case SetKind::PerNode:
-      for (const std::string& node : nodes) instances.push_back({.name = node, .nodes = {node}});
-      return instances;
-    case SetKind::Pairwise:
-      return is_bisected(set, nodes.size()) ? groups_of(set, observations) : pairs_of(nodes);
-    case SetKind::Rails: return rails_of(set, nodes);
-    case SetKind::List: return {{.name = "all", .nodes = set.nodes}};
-    case SetKind::Whole: break;
+  for (int rail = 0; set.kind == SetKind::Rails && rail < set.ranks_per_node; ++rail) {
+    instances.push_back({.name = fmt::format("rail {}", rail), .nodes = all, .group = rail});
   }
-  return {{.name = "all", .nodes = {nodes.begin(), nodes.end()}}};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (set.kind == SetKind::PerNode) instances.push_back({.name = nodes[i], .nodes = {nodes[i]}});
+    for (std::size_t j = i + 1; set.kind == SetKind::Pairwise && j < nodes.size(); ++j) {
+      instances.push_back({.name = nodes[i] + "+" + nodes[j], .nodes = {nodes[i], nodes[j]}});
+    }
+  }
+  return instances;
 }
 
 bool belongs_to(const Observation& observation, const DeviceSetRule& set,
@@ -95,11 +66,6 @@ bool belongs_to(const Observation& observation, const DeviceSetRule& set,
   const std::vector<std::string>& nodes = observation.nodes;
   return has_group && nodes.size() == instance.nodes.size() &&
          std::is_permutation(nodes.begin(), nodes.end(), instance.nodes.begin());
-}
-
-int ranks_of(const DeviceSetRule& set, const Instance& instance) {
-  const int nodes = static_cast<int>(instance.nodes.size());
-  return set.kind == SetKind::Rails ? nodes : nodes * set.ranks_per_node;
 }
 
 std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,

@@ -13,8 +13,6 @@
 
 namespace busbar::judge {
 
-using busbar::name;  // of enums with a list of names
-
 /// Why a launch was made.
 enum class Purpose { Measure, Rerun, Confirm };
 
@@ -40,7 +38,7 @@ struct Observation {
   double seconds = 0;
   std::string command{};
   std::string unreachable{};  ///< the node that did not answer, if that is the failure
-  std::map<std::string, std::string> facts{};  ///< of the CSV's head
+  Facts facts{};              ///< of the CSV's head
   std::vector<Record> records{};
 };
 
@@ -73,9 +71,6 @@ struct Instance {
 /// it may have data of. Confirmations are of no instance.
 [[nodiscard]] bool belongs_to(const Observation& observation, const DeviceSetRule& set,
                               const Instance& instance);
-
-/// Ranks that run its collective: of a rail one per node, else all of the nodes'.
-[[nodiscard]] int ranks_of(const DeviceSetRule& set, const Instance& instance);
 
 /// The nodes to be judged: given, else of the specification, else those that were observed.
 [[nodiscard]] std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,

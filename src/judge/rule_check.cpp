@@ -9,12 +9,144 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/fleet_rule.hpp"
 #include "judge/run_facts.hpp"
-#include "judge/sample.hpp"
+#include "judge/spec/ceiling.hpp"
 #include "model/collective.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
+
+std::string value_text(double value, Metric metric) {
+  return fmt::format("{:.4g} {}", value, unit(metric));
+}
+
+std::string percent_text(double share) {
+  const double percent = share * 100;
+  return std::abs(percent) >= 999.5 ? fmt::format("{:.0f} %", percent)
+                                    : fmt::format("{:.3g} %", percent);
+}
+
+double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
+
+CheckedRow blank_row(const Expectation& rule, const Instance& instance,
+                     const std::string& collective, Bytes size) {
+  return {{.rule = rule.id,
+           .device_set = rule.device_set,
+           .instance = instance.name,
+           .nodes = instance.nodes,
+           .collective = collective,
+           .type = rule.type,
+           .size = size,
+           .metric = rule.metric,
+           .statistic = rule.statistic,
+           .bounds = rule.bounds}};
+}
+
+void add_reason(CheckResult& result, const std::string& more) {
+  if (!result.reason.empty() && !more.empty()) result.reason += "; ";
+  result.reason += more;
+}
+
+namespace {
+
+std::string launch_count(std::size_t count) {
+  return count == 1 ? "1 launch" : fmt::format("{} launches", count);
+}
+
+}  // namespace
+
+std::string noise_text(const CheckResult& result, const Expectation& rule,
+                       const Specification& specification) {
+  const double most = rule.max_cv.value_or(specification.noise.max_cv);
+  const bool noisy = result.cv && *result.cv > most;
+  return !noisy ? ""
+                : fmt::format("noisy: cv {} over {} is above {}", percent_text(*result.cv),
+                              launch_count(result.values.size()), percent_text(most));
+}
+
+std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
+  if (sample.flaws.empty()) return {};
+  const Flaw worst = *sample.flaws.rbegin();
+  return worst == Flaw::Unchecked && !specification.run.check_data ? std::nullopt
+                                                                   : std::optional(worst);
+}
+
+// ---- before bounds ----------------------------------------------------------------------------
+
+namespace {
+
+void decide(CheckedRow& row, Outcome outcome, std::string reason, Cause cause = Cause::Other) {
+  row.decided = true;
+  row.outcome = outcome;
+  row.cause = cause;
+  row.reason = std::move(reason);
+}
+
+/// The first failure, whose node the result then names.
+const std::string& first_failure(CheckedRow& row) {
+  const LaunchFailure& failure = row.sample.failures.front();
+  row.unreachable = failure.unreachable;
+  return failure.reason;
+}
+
+/// "2 of 5 launches gave nothing: timeout after 120 s"; empty where all gave something.
+std::string failed_launches(CheckedRow& row) {
+  const std::size_t failed = row.sample.failures.size();
+  if (failed == 0) return {};
+  return fmt::format("{} of {} gave nothing: {}", failed,
+                     launch_count(failed + row.sample.values.size()), first_failure(row));
+}
+
+/// Wrong data, no data, not applicable.
+void judge_presence(CheckedRow& row) {
+  const Sample& sample = row.sample;
+  if (!sample.wrong.empty()) {
+    decide(row, Outcome::Fail, join(sample.wrong, "; "), Cause::WrongData);
+  } else if (!sample.errors.empty()) {
+    decide(row, Outcome::Error, join(sample.errors, "; "));
+  } else if (!sample.values.empty()) {
+    return;
+  } else if (!sample.failures.empty()) {
+    decide(row, Outcome::Error, first_failure(row));
+  } else if (sample.skipped_one_rank) {
+    decide(row, Outcome::Skip, "one rank: nothing crosses a bus, so it has no bus bandwidth");
+  } else {
+    decide(row, Outcome::Error, "no data");
+  }
+}
+
+void judge_noise(CheckedRow& row, const Expectation& rule, const Specification& specification) {
+  const std::size_t valid = row.values.size();
+  if (const auto least = specification.run.min_launches; static_cast<int>(valid) < least) {
+    const std::string failed = failed_launches(row);
+    decide(row, Outcome::Inconclusive,
+           fmt::format("{} where {} are needed", launch_count(valid), least),
+           Cause::TooFewLaunches);
+    return add_reason(row, failed);
+  }
+  std::string noise = noise_text(row, rule, specification);
+  if (!noise.empty() && specification.noise.on_noisy != OnNoisy::Warn) {
+    decide(row, Outcome::Inconclusive, std::move(noise), Cause::Noisy);
+  }
+}
+
+}  // namespace
+
+CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {
+  CheckedRow row = blank_row(key.rule, key.instance, key.collective, key.size);
+  row.sample = gather(key, input.observations, input.specification.noise.decide);
+  row.values = row.sample.values;
+  row.attempts = row.sample.attempts;
+  if (!row.values.empty()) row.value = stats::median(row.values);
+  row.cv = variation_of(row.values);
+  judge_presence(row);
+  if (!row.decided) judge_noise(row, key.rule, input.specification);
+  return row;
+}
+
+// ---- bounds -----------------------------------------------------------------------------------
+
 namespace {
 
 /// A bound that a ratio misses: the outcome, and on which side.
@@ -38,322 +170,152 @@ bool has_any(const Bounds& bounds) {
   return bounds.fail_below || bounds.warn_below || bounds.warn_above || bounds.fail_above;
 }
 
-bool is_usable(double value) { return std::isfinite(value) && value > 0; }
+void check_bounds(CheckResult& result, const Reference& reference) {
+  result.reference_kind = reference.kind;
+  result.outcome = Outcome::Error;
+  if (!reference.error.empty()) {
+    result.reason = reference.error;
+    return;
+  }
+  if (!std::isfinite(reference.value) || reference.value <= 0) {
+    result.reason = fmt::format("the reference ({}) is {:g}: not a number to judge by",
+                                reference.kind, reference.value);
+    return;
+  }
+  result.reference = reference.value;
+  if (!has_any(result.bounds)) {
+    result.reason = "the rule has no bound, so it could never fail";
+    return;
+  }
+  result.ratio = *result.value / reference.value;
+  const Miss miss = miss_of(result.bounds, *result.ratio);
+  result.outcome = miss.outcome;
+  if (miss.outcome == Outcome::Pass) return;
+  const bool fast = miss.above != (result.metric == Metric::Time);
+  if (miss.outcome == Outcome::Fail && fast) result.cause = Cause::TooGood;
+  result.reason =
+      fmt::format("{}{} is {} of {}, {} {}", result.cause == Cause::TooGood ? "too good: " : "",
+                  value_text(*result.value, result.metric), percent_text(*result.ratio),
+                  value_text(reference.value, result.metric), miss.above ? "above" : "below",
+                  percent_text(miss.bound));
+}
 
 }  // namespace
 
-std::string value_words(double value, Metric metric) {
-  return fmt::format("{:.4g} {}", value, unit(metric));
-}
-
-std::string percent_words(double share) {
-  const double percent = share * 100;
-  return std::abs(percent) >= 999.5 ? fmt::format("{:.0f} %", percent)
-                                    : fmt::format("{:.3g} %", percent);
-}
-
-CheckResult blank_result(const Expectation& rule, const Instance& instance,
-                         const std::string& collective, Bytes size) {
-  return {.rule = rule.id,
-          .device_set = rule.device_set,
-          .instance = instance.name,
-          .nodes = instance.nodes,
-          .collective = collective,
-          .type = rule.type,
-          .size = size,
-          .metric = rule.metric,
-          .statistic = rule.statistic,
-          .bounds = rule.bounds};
-}
-
-void check_bounds(CheckResult& verdict, const Reference& reference) {
-  verdict.reference_kind = reference.kind;
-  verdict.outcome = Outcome::Error;
-  if (!reference.error.empty()) {
-    verdict.reason = reference.error;
+void apply_reference(CheckedRow& row, const Reference& reference) {
+  if (!row.decided) return check_bounds(row, reference);
+  if (!reference.error.empty() || row.outcome == Outcome::Skip) return;
+  row.reference_kind = reference.kind;
+  if (!row.value) {
+    row.reference = reference.value;
     return;
   }
-  if (!is_usable(reference.value)) {
-    verdict.reason = fmt::format("the reference ({}) is {:g}: not a number to judge by",
-                                 reference.kind, reference.value);
-    return;
+  CheckResult bounded = row;
+  bounded.reason.clear();
+  check_bounds(bounded, reference);
+  row.reference = bounded.reference;
+  row.ratio = bounded.ratio;
+  if (row.cause != Cause::TooFewLaunches || !bounded.ratio) return;
+  if (bounded.outcome == Outcome::Pass) {
+    bounded.reason =
+        fmt::format("{} is {} of {}, within the bounds", value_text(*row.value, row.metric),
+                    percent_text(*bounded.ratio), value_text(*bounded.reference, row.metric));
   }
-  verdict.reference = reference.value;
-  if (!has_any(verdict.bounds)) {
-    verdict.reason = "the rule has no bound, so it could never fail";
-    return;
-  }
-  const double ratio = *verdict.value / reference.value;
-  verdict.ratio = ratio;
-  const Miss miss = miss_of(verdict.bounds, ratio);
-  verdict.outcome = miss.outcome;
-  if (miss.outcome == Outcome::Pass) return;
-  const bool fast = miss.above != (verdict.metric == Metric::Time);
-  if (miss.outcome == Outcome::Fail && fast) verdict.cause = Cause::TooGood;
-  verdict.reason =
-      fmt::format("{}{} is {} of {}, {} {}", verdict.cause == Cause::TooGood ? "too good: " : "",
-                  value_words(*verdict.value, verdict.metric), percent_words(ratio),
-                  value_words(reference.value, verdict.metric), miss.above ? "above" : "below",
-                  percent_words(miss.bound));
+  add_reason(row, bounded.reason);
 }
 
-void add_reason(CheckResult& verdict, const std::string& more) {
-  if (!verdict.reason.empty()) verdict.reason += "; ";
-  verdict.reason += more;
-}
+// ---- after bounds -----------------------------------------------------------------------------
 
 namespace {
 
-double max_cv(const Expectation& rule, const Specification& specification) {
-  return rule.max_cv.value_or(specification.noise.max_cv);
-}
-
-void decide(CheckedRow& row, Outcome outcome, std::string reason, Cause cause = Cause::Other) {
-  row.decided = true;
-  row.verdict.outcome = outcome;
-  row.verdict.cause = cause;
-  row.verdict.reason = std::move(reason);
-}
-
-std::string launch_count(std::size_t count) {
-  return count == 1 ? "1 launch" : fmt::format("{} launches", count);
-}
-
-/// The first failure, whose node the verdict then names.
-const std::string& first_failure(CheckedRow& row) {
-  const LaunchFailure& failure = row.sample.failures.front();
-  row.verdict.unreachable = failure.unreachable;
-  return failure.reason;
-}
-
-/// "2 of 5 launches gave nothing: timeout after 120 s"; empty where all gave something.
-std::string failed_launches(CheckedRow& row) {
-  const std::size_t failed = row.sample.failures.size();
-  if (failed == 0) return {};
-  return fmt::format("{} of {} gave nothing: {}", failed,
-                     launch_count(failed + row.sample.values.size()), first_failure(row));
-}
-
-std::string noise_words(const CheckResult& verdict, double most) {
-  return fmt::format("noisy: cv {} over {} is above {}", percent_words(*verdict.cv),
-                     launch_count(verdict.values.size()), percent_words(most));
-}
-
-/// Wrong data, no data, not applicable.
-void judge_presence(CheckedRow& row) {
-  const Sample& sample = row.sample;
-  if (!sample.wrong.empty()) {
-    return decide(row, Outcome::Fail, join(sample.wrong, "; "), Cause::WrongData);
-  }
-  if (!sample.errors.empty()) return decide(row, Outcome::Error, join(sample.errors, "; "));
-  if (!sample.values.empty()) return;
-  if (sample.skipped_one_rank && sample.failures.empty()) {
-    return decide(row, Outcome::Skip,
-                  "one rank: nothing crosses a bus, so it has no bus bandwidth");
-  }
-  decide(row, Outcome::Error, sample.failures.empty() ? "no data" : first_failure(row));
-}
-
-void judge_noise(CheckedRow& row, const Expectation& rule, const Specification& specification) {
-  const std::size_t valid = row.sample.values.size();
-  if (const auto least = specification.run.min_launches; static_cast<int>(valid) < least) {
-    std::string reason = fmt::format("{} where {} are needed", launch_count(valid), least);
-    if (const std::string failed = failed_launches(row); !failed.empty()) reason += "; " + failed;
-    return decide(row, Outcome::Inconclusive, reason, Cause::TooFewLaunches);
-  }
-  const double most = max_cv(rule, specification);
-  const bool noisy = row.verdict.cv && *row.verdict.cv > most;
-  if (noisy && specification.noise.on_noisy != OnNoisy::Warn) {
-    decide(row, Outcome::Inconclusive, noise_words(row.verdict, most), Cause::Noisy);
-  }
-}
-
 void add_two_groups(CheckedRow& row) {
-  CheckResult& verdict = row.verdict;
-  if (const auto groups = two_groups_of(verdict.values)) {
+  if (const auto groups = two_groups_of(row.values)) {
     const std::string low =
-        verdict.of_fleet() ? counted(groups->low, "instance") : launch_count(groups->low);
-    add_reason(verdict, fmt::format("bimodal: {} at {} and {} at {}", low,
-                                    value_words(groups->low_middle, verdict.metric), groups->high,
-                                    value_words(groups->high_middle, verdict.metric)));
+        row.of_fleet() ? counted(groups->low, "instance") : launch_count(groups->low);
+    add_reason(row, fmt::format("bimodal: {} at {} and {} at {}", low,
+                                value_text(groups->low_middle, row.metric), groups->high,
+                                value_text(groups->high_middle, row.metric)));
   } else if (row.sample.two_levels) {
-    add_reason(verdict, "bimodal: the times of a launch have two levels");
+    add_reason(row, "bimodal: the times of a launch have two levels");
   }
-}
-
-/// Rows that are never a pass; why, or empty.
-std::string no_pass(const Sample& sample, bool check_data) {
-  if (sample.simulated) return "simulated: predicted, not measured";
-  if (sample.fake) return "fake: measured on no real GPU";
-  if (sample.oversubscribed) return "oversubscribed: ranks shared processors";
-  if (check_data && sample.unchecked) return "data were not checked";
-  return {};
 }
 
 /// A pass is at most `outcome`, for the reason; an empty reason changes nothing.
-void lessen(CheckedRow& row, const std::string& reason, Outcome outcome) {
+void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
   if (reason.empty()) return;
-  CheckResult& verdict = row.verdict;
-  if (verdict.outcome < outcome && verdict.outcome != Outcome::Skip) verdict.outcome = outcome;
-  add_reason(row.verdict, reason);
-}
-
-std::string warned_noise(const CheckedRow& row, const Expectation& rule,
-                         const Specification& specification) {
-  const double most = max_cv(rule, specification);
-  return row.verdict.cv && *row.verdict.cv > most ? noise_words(row.verdict, most) : "";
+  row.outcome = std::max(row.outcome, outcome);
+  add_reason(row, std::string(reason));
 }
 
 }  // namespace
-
-CheckedRow judge_sample(const SampleKey& key, const ReferenceInput& input) {
-  CheckedRow row{.sample = gather(key, input.observations, input.specification.noise.decide)};
-  CheckResult& verdict = row.verdict;
-  verdict = blank_result(key.rule, key.instance, key.collective, key.size);
-  verdict.values = row.sample.values;
-  verdict.attempts = row.sample.attempts;
-  if (!verdict.values.empty()) verdict.value = stats::median(verdict.values);
-  verdict.cv = variation_of(verdict.values);
-  judge_presence(row);
-  if (!row.decided) judge_noise(row, key.rule, input.specification);
-  return row;
-}
-
-void show_reference(CheckedRow& row, const Reference& reference) {
-  CheckResult& verdict = row.verdict;
-  if (!reference.error.empty() || verdict.outcome == Outcome::Skip) return;
-  if (!verdict.value) {
-    verdict.reference_kind = reference.kind;
-    verdict.reference = reference.value;
-    return;
-  }
-  CheckResult bounded = verdict;
-  bounded.reason.clear();
-  check_bounds(bounded, reference);
-  verdict.reference_kind = bounded.reference_kind;
-  verdict.reference = bounded.reference;
-  verdict.ratio = bounded.ratio;
-  if (verdict.cause != Cause::TooFewLaunches || !bounded.ratio) return;
-  if (bounded.outcome == Outcome::Pass) {
-    bounded.reason = fmt::format(
-        "{} is {} of {}, within the bounds", value_words(*verdict.value, verdict.metric),
-        percent_words(*bounded.ratio), value_words(*bounded.reference, verdict.metric));
-  }
-  add_reason(verdict, bounded.reason);
-}
 
 void qualify(CheckedRow& row, const Expectation& rule, const Specification& specification) {
   if (!row.decided) {
     lessen(row, failed_launches(row), Outcome::Warn);
-    lessen(row, warned_noise(row, rule, specification), Outcome::Warn);
-    const std::string why = no_pass(row.sample, specification.run.check_data);
-    const bool never = row.sample.simulated || row.sample.fake;
-    if (never && row.verdict.outcome == Outcome::Fail) row.verdict.outcome = Outcome::Inconclusive;
-    lessen(row, why, Outcome::Inconclusive);
-  }
-  if (row.verdict.values.size() > 1 || row.sample.two_levels) add_two_groups(row);
-}
-
-std::vector<CheckedRow> judge_rule(const Expectation& rule, std::span<const Instance> instances,
-                                   const ReferenceInput& input) {
-  const DeviceSetRule& set = input.specification.device_set(rule.device_set);
-  std::vector<CheckedRow> rows;
-  for (const Instance& instance : instances) {
-    for (const std::string& collective : rule.collectives) {
-      for (const Bytes size : rule.sizes) {
-        const SampleKey key{rule, set, instance, collective, size};
-        CheckedRow row = judge_sample(key, input);
-        const Reference reference = reference_of(key, row.sample, input);
-        if (row.decided) {
-          show_reference(row, reference);
-        } else {
-          check_bounds(row.verdict, reference);
-        }
-        qualify(row, rule, input.specification);
-        rows.push_back(std::move(row));
-      }
+    lessen(row, noise_text(row, rule, specification), Outcome::Warn);
+    if (const auto flaw = flaw_of(row.sample, specification)) {
+      const bool never = *flaw >= Flaw::Fake;  // what is not measured is no failure either
+      if (never && row.outcome == Outcome::Fail) row.outcome = Outcome::Inconclusive;
+      lessen(row, name(*flaw), Outcome::Inconclusive);
     }
   }
-  return rows;
+  add_two_groups(row);
 }
 
 namespace {
 
-using CurveName = std::pair<std::string, std::string>;  // instance and collective
-
-CurveName curve_of(const CheckResult& verdict) { return {verdict.instance, verdict.collective}; }
-
-bool may_be_waived(const CheckedRow& row) {
-  return row.verdict.outcome == Outcome::Fail && !row.wrong_data() && !row.verdict.of_fleet();
-}
-
 /// Where a curve has more misses than are allowed, all of them stay.
-void allow_misses(std::vector<CheckedRow>& rows, int allowed) {
-  if (allowed <= 0) return;
+void allow_misses(RuleResult& judged) {
+  if (judged.rule.allow_misses <= 0) return;
+  using CurveName = std::pair<std::string, std::string>;  // instance and collective
   std::map<CurveName, int> misses;
-  for (const CheckedRow& row : rows) {
-    if (row.verdict.outcome == Outcome::Fail) ++misses[curve_of(row.verdict)];
-  }
-  for (CheckedRow& row : rows) {
-    const int count = misses[curve_of(row.verdict)];
-    if (!may_be_waived(row) || count > allowed) continue;
-    row.verdict.outcome = Outcome::Warn;
-    add_reason(row.verdict, fmt::format("{} of {} allowed misses of this curve", count, allowed));
-  }
+  judged.each([&](const CheckedRow& row) {
+    if (row.outcome == Outcome::Fail) ++misses[{row.instance, row.collective}];
+  });
+  judged.each([&](CheckedRow& row) {
+    const int count = misses[{row.instance, row.collective}];
+    const bool stays = row.outcome != Outcome::Fail || row.wrong_data();
+    if (stays || count > judged.rule.allow_misses) return;
+    row.outcome = Outcome::Warn;
+    add_reason(
+        row, fmt::format("{} of {} allowed misses of this curve", count, judged.rule.allow_misses));
+  });
 }
 
 void apply_known_issue(CheckedRow& row, const KnownIssue& issue, const std::string& today) {
-  CheckResult& verdict = row.verdict;
   const bool expected = today <= issue.until;  // ISO dates sort as text; that day is in it
-  if (verdict.outcome == Outcome::Fail && !row.wrong_data()) {
-    if (expected) verdict.outcome = Outcome::Known;
-    add_reason(verdict,
-               fmt::format("{}: {} ({} {})", expected ? "known" : "known issue is over",
-                           issue.reason, expected ? "until" : "it was until", issue.until));
-  } else if (verdict.outcome == Outcome::Pass && expected) {
-    verdict.outcome = Outcome::Warn;
-    add_reason(verdict, "passes although known to fail: " + issue.reason);
+  if (row.outcome == Outcome::Fail && !row.wrong_data()) {
+    if (expected) row.outcome = Outcome::Known;
+    add_reason(row, fmt::format("{}: {} ({} {})", expected ? "known" : "known issue is over",
+                                issue.reason, expected ? "until" : "it was until", issue.until));
+  } else if (row.outcome == Outcome::Pass && expected) {
+    row.outcome = Outcome::Warn;
+    add_reason(row, "passes although known to fail: " + issue.reason);
   }
 }
-
-}  // namespace
-
-void apply_waivers(std::vector<CheckedRow>& rows, const Expectation& rule,
-                   const std::string& today) {
-  allow_misses(rows, rule.allow_misses);
-  if (!rule.known_issue) return;
-  for (CheckedRow& row : rows) apply_known_issue(row, *rule.known_issue, today);
-}
-
-namespace {
 
 /// A ceiling of bus bandwidth in the metric's own unit.
-Reference in_metric(double bus_GBps, std::string kind, const SampleKey& key) {
-  if (key.rule.metric == Metric::BusBandwidth) return {.value = bus_GBps, .kind = std::move(kind)};
-  const Collective* known = find_collective(key.collective);
-  if (known == nullptr) return {.error = "no bus factor is known of " + key.collective};
-  const double algorithm = bus_GBps / known->bus_factor(ranks_of(key.set, key.instance));
-  if (key.rule.metric == Metric::AlgorithmBandwidth) {
-    return {.value = algorithm, .kind = std::move(kind)};
+Reference in_metric(double value, std::string kind, const SampleKey& key) {
+  if (key.rule.metric != Metric::BusBandwidth) {
+    const Collective* known = find_collective(key.collective);
+    if (known == nullptr) return {.error = "no bus factor is known of " + key.collective};
+    value /= known->bus_factor(key.shape().ranks);
   }
-  constexpr double kBytesPerMicrosecond = 1e3;  // of 1 GB/s
-  return {.value = static_cast<double>(key.size) / (algorithm * kBytesPerMicrosecond),
-          .kind = std::move(kind)};
+  if (key.rule.metric == Metric::Time) value = static_cast<double>(key.size) / (value * 1e3);
+  return {.value = value, .kind = std::move(kind)};
 }
 
-Reference theoretical(const SampleKey& key, const Sample& sample, const ReferenceInput& input) {
-  const SetShape shape{.ranks = ranks_of(key.set, key.instance),
-                       .nodes = static_cast<int>(key.instance.nodes.size()),
-                       .gpus = key.set.gpus};
-  if (const auto figure = input.ceilings.of(key.collective, shape)) {
-    return in_metric(figure->GBps, "ceiling: " + figure->words, key);
+Reference theoretical(const SampleKey& key, const Sample& sample, CeilingTable& ceilings) {
+  if (const auto figure = ceilings.of(key.collective, key.shape())) {
+    return in_metric(figure->GBps, "ceiling: " + figure->text, key);
   }
-  if (sample.bounds_GBps.empty()) {
-    return {.kind = "ceiling",
-            .error = "no ceiling is known: neither [ceiling] nor column bound_GBps has one"};
+  if (sample.bound_GBps) {
+    return in_metric(*sample.bound_GBps,
+                     fmt::format("ceiling: the rows' own bound, {:.4g} GB/s", *sample.bound_GBps),
+                     key);
   }
-  const double least = *std::min_element(sample.bounds_GBps.begin(), sample.bounds_GBps.end());
-  return in_metric(least, fmt::format("ceiling: the rows' own bound, {:.4g} GB/s", least), key);
+  return {.kind = "ceiling",
+          .error = "no ceiling is known: neither [ceiling] nor column bound_GBps has one"};
 }
 
 /// A baseline's fact: of this device set where it has one, else of all.
@@ -368,24 +330,19 @@ std::optional<std::string> baseline_fact(const Baseline& baseline, const std::st
 
 /// Why a launch is not comparable with the baseline, or empty.
 std::string mismatch(const Observation& launch, const std::string& fact, const SampleKey& key,
-                     const ReferenceInput& input) {
-  std::optional<std::string> reported = fact_of(launch, fact);
-  const auto known = input.assumed.find(fact);
-  if (!reported && known != input.assumed.end()) reported = known->second;
+                     const JudgeInput& input) {
+  const std::string& file = input.baseline->file;
+  const auto reported = fact_of(launch, fact, input.assumed);
   const auto wanted = baseline_fact(*input.baseline, fact, key.set.id);
-  // A row of the same device set was found already; only words that both have can contradict.
+  // A row of the same device set was found already; only texts that both have can contradict.
   if (fact == "device_set" && (!wanted || !reported)) return {};
-  if (!wanted) return fmt::format("baseline {} does not report {}", input.baseline->file, fact);
-  if (!reported) {
-    return fmt::format("baseline: {} does not report {} (--assume {}=VALUE where you know it)",
-                       launch.file.empty() ? "a launch" : launch.file, fact, fact);
-  }
+  if (!wanted) return fmt::format("baseline {} does not report {}", file, fact);
+  if (!reported) return "baseline: " + unreported_text(launch, fact);
   if (*reported == *wanted) return {};
-  return fmt::format("baseline {} is of {} '{}', this is '{}'", input.baseline->file, fact, *wanted,
-                     *reported);
+  return fmt::format("baseline {} is of {} '{}', this is '{}'", file, fact, *wanted, *reported);
 }
 
-std::string mismatches(const SampleKey& key, const ReferenceInput& input) {
+std::string mismatches(const SampleKey& key, const JudgeInput& input) {
   if (!input.specification.baseline) return {};
   for (const Observation& launch : input.observations) {
     if (!belongs_to(launch, key.set, key.instance) || launch.records.empty()) continue;
@@ -406,41 +363,93 @@ const BaselineRow* row_of(const Baseline& baseline, const SampleKey& key) {
   return baseline.find(wanted);
 }
 
-Reference of_baseline(const SampleKey& key, const ReferenceInput& input) {
+Reference of_baseline(const SampleKey& key, const JudgeInput& input) {
   if (input.baseline == nullptr) return {.kind = "baseline", .error = "there is no baseline"};
   const Baseline& baseline = *input.baseline;
-  const std::string kind = "baseline of " + baseline.made_on;
+  Reference reference{.kind = "baseline of " + baseline.made_on};
   const BaselineRow* row = row_of(baseline, key);
   if (row == nullptr) {
-    return {.kind = kind,
-            .error = fmt::format("baseline {} has no {} {} of {} on {} {}", baseline.file,
-                                 name(key.rule.statistic), name(key.rule.metric),
-                                 format_bytes(key.size), key.set.id, key.instance.name)};
+    reference.error = fmt::format("baseline {} has no {} {} of {} on {} {}", baseline.file,
+                                  name(key.rule.statistic), name(key.rule.metric),
+                                  format_bytes(key.size), key.set.id, key.instance.name);
+    return reference;
   }
-  if (std::string why = mismatches(key, input); !why.empty()) return {.kind = kind, .error = why};
+  reference.value = row->median;
+  reference.error = mismatches(key, input);
+  if (!reference.error.empty()) return reference;
   const int age = days_between(baseline.made_on, input.today);
   const int most = input.specification.baseline ? input.specification.baseline->max_age_days : 0;
-  if (age < 0) return {.kind = kind, .error = "the baseline is of the future: " + baseline.made_on};
+  if (age < 0) reference.error = "the baseline is of the future: " + baseline.made_on;
   if (most > 0 && age > most) {
-    return {.kind = kind,
-            .error = fmt::format("stale: the baseline of {} is {} days old, {} are allowed",
-                                 baseline.made_on, age, most)};
+    reference.error = fmt::format("stale: the baseline of {} is {} days old, {} are allowed",
+                                  baseline.made_on, age, most);
   }
-  return {.value = row->median, .kind = kind};
+  return reference;
+}
+
+/// The reference of a rule that is no fleet rule, or why there is none.
+Reference reference_of(const SampleKey& key, const Sample& sample, const JudgeInput& input,
+                       CeilingTable& ceilings) {
+  if (key.rule.compare == Comparison::Theoretical) return theoretical(key, sample, ceilings);
+  if (key.rule.compare == Comparison::Baseline) return of_baseline(key, input);
+  if (!key.rule.value) return {.kind = "absolute", .error = "the rule has no value"};
+  return {.value = *key.rule.value, .kind = "absolute"};
+}
+
+/// One collective and size, whose keys are of its instances.
+PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input,
+                        CeilingTable& ceilings) {
+  PointResult point;
+  for (const SampleKey& key : keys) {
+    CheckedRow& row = point.rows.emplace_back(judge_sample(key, input));
+    if (key.rule.compare == Comparison::Fleet) continue;
+    apply_reference(row, reference_of(key, row.sample, input, ceilings));
+    qualify(row, key.rule, input.specification);
+  }
+  const bool fleet = !keys.empty() && keys.front().rule.compare == Comparison::Fleet;
+  if (fleet) judge_fleet(point, keys.front(), input);
+  return point;
+}
+
+/// What could not have been measured: an ERROR each, never left out.
+void add_unmeasured(RuleResult& judged, std::span<const Instance> instances,
+                    const std::vector<std::string>& nodes) {
+  const Expectation& rule = judged.rule;
+  const auto add = [&](const Instance& instance, const std::string& why) {
+    judged.unmeasured.push_back(
+        blank_row(rule, instance, rule.collectives.front(), rule.sizes.front()));
+    decide(judged.unmeasured.back(), Outcome::Error, "no data: " + why);
+  };
+  if (is_bisected(judged.set, nodes.size())) {
+    for (const std::string& node : nodes) {
+      const bool seen = std::any_of(instances.begin(), instances.end(),
+                                    [&](const Instance& one) { return has_node(one.nodes, node); });
+      if (!seen) add({.name = node, .nodes = {node}}, "no group has this node");
+    }
+  } else if (instances.empty()) {
+    add({.name = "all"}, "the set has no nodes to measure on");
+  }
 }
 
 }  // namespace
 
-Reference reference_of(const SampleKey& key, const Sample& sample, const ReferenceInput& input) {
-  switch (key.rule.compare) {
-    case Comparison::Absolute:
-      if (!key.rule.value) return {.kind = "absolute", .error = "the rule has no value"};
-      return {.value = *key.rule.value, .kind = "absolute"};
-    case Comparison::Theoretical: return theoretical(key, sample, input);
-    case Comparison::Baseline: return of_baseline(key, input);
-    case Comparison::Fleet: break;
+RuleResult judge_rule(const Expectation& rule, const JudgeInput& input) {
+  const Specification& specification = input.specification;
+  RuleResult judged{.rule = rule, .set = specification.device_set(rule.device_set)};
+  const auto instances = instances_of(judged.set, input.nodes, input.observations);
+  CeilingTable ceilings(specification.ceiling);
+  for (const std::string& collective : rule.collectives) {
+    for (const Bytes size : rule.sizes) {
+      const auto keys = keys_of(rule, judged.set, instances, collective, size);
+      judged.points.push_back(judge_point(keys, input, ceilings));
+    }
   }
-  return {.kind = "fleet median", .error = "a fleet is judged together"};
+  add_unmeasured(judged, instances, input.nodes);
+  allow_misses(judged);
+  if (rule.known_issue) {
+    judged.each([&](CheckedRow& row) { apply_known_issue(row, *rule.known_issue, input.today); });
+  }
+  return judged;
 }
 
 }  // namespace busbar::judge

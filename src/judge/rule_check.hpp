@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "judge/baseline.hpp"
+#include "judge/fleet/fleet.hpp"
+#include "judge/judge.hpp"
 #include "judge/sample.hpp"
-#include "judge/spec/ceiling.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar::judge {
@@ -20,64 +20,79 @@ struct Reference {
   std::string error{};  ///< why there is none
 };
 
-/// What references are taken from.
-struct ReferenceInput {
-  const Specification& specification;
-  std::span<const Observation> observations;
-  const Baseline* baseline = nullptr;
-  std::string today{};
-  const std::map<std::string, std::string>& assumed;
-  CeilingTable& ceilings;
-};
-
-/// The reference of an absolute, theoretical or baseline rule, or why there is none.
-[[nodiscard]] Reference reference_of(const SampleKey& key, const Sample& sample,
-                                     const ReferenceInput& input);
-
-/// "365.6 GB/s", "12.4 us".
-[[nodiscard]] std::string value_words(double value, Metric metric);
-/// "81.2 %", without needless digits.
-[[nodiscard]] std::string percent_words(double share);
-
-/// A result without a measurement: an ERROR.
-[[nodiscard]] CheckResult blank_result(const Expectation& rule, const Instance& instance,
-                                       const std::string& collective, Bytes size);
-
-/// Fills reference, ratio, word and reason by the bounds that are there; without any bound it is an
-/// ERROR, since nothing would ever fail.
-void check_bounds(CheckResult& verdict, const Reference& reference);
-
-/// Adds to a reason: "first; second".
-void add_reason(CheckResult& verdict, const std::string& more);
-
-/// A verdict, and what later steps need to know of it.
-struct CheckedRow {
-  CheckResult verdict{};
+/// A check result, and what later steps need to know of it.
+struct CheckedRow : CheckResult {
   Sample sample{};
   bool decided = false;  ///< no bound is to be asked any more
 
-  [[nodiscard]] bool wrong_data() const { return verdict.cause == Cause::WrongData; }
+  [[nodiscard]] bool wrong_data() const { return cause == Cause::WrongData; }
+  /// A failure on the slow side, or wrong data: not "too good".
+  [[nodiscard]] bool is_low() const { return outcome == Outcome::Fail && cause != Cause::TooGood; }
 };
 
-/// The steps before bounds: wrong data, no data, too few launches, noise, not applicable.
-[[nodiscard]] CheckedRow judge_sample(const SampleKey& key, const ReferenceInput& input);
+/// One collective and size of a rule.
+struct PointResult {
+  std::vector<CheckedRow> rows{};     ///< one per instance
+  std::optional<CheckedRow> fleet{};  ///< of fleet rules: whether the instances are alike at all
+  Blame blame{};                      ///< of fleet rules on pairs; its medians are rates
+};
 
-/// A row that is decided without bounds: its reference, the ratio where it has a value, and where
-/// only launches are missing what the bounds would say of those that there are.
-void show_reference(CheckedRow& row, const Reference& reference);
+/// A rule with all that was said of it.
+struct RuleResult {
+  const Expectation& rule;
+  const DeviceSetRule& set;
+  std::vector<PointResult> points{};     ///< by collective and size
+  std::vector<CheckedRow> unmeasured{};  ///< of what no instance has
+
+  /// Visits every row: by instance, collective and size; then those of whole fleets.
+  template <class Visit>
+  void each(const Visit& visit) {
+    const std::size_t instances = points.empty() ? 0 : points.front().rows.size();
+    for (std::size_t i = 0; i < instances; ++i) {
+      for (PointResult& point : points) visit(point.rows[i]);
+    }
+    for (PointResult& point : points) {
+      if (point.fleet) visit(*point.fleet);
+    }
+    for (CheckedRow& row : unmeasured) visit(row);
+  }
+};
+
+/// "365.6 GB/s", "12.4 us".
+[[nodiscard]] std::string value_text(double value, Metric metric);
+/// "81.2 %", without needless digits.
+[[nodiscard]] std::string percent_text(double share);
+/// A value of which low is bad, and back: of times one over them.
+[[nodiscard]] double as_rate(double value, Metric metric);
+
+/// A row without a measurement: an ERROR.
+[[nodiscard]] CheckedRow blank_row(const Expectation& rule, const Instance& instance,
+                                   const std::string& collective, Bytes size);
+
+/// Why the launches scatter too much, or empty.
+[[nodiscard]] std::string noise_text(const CheckResult& result, const Expectation& rule,
+                                     const Specification& specification);
+
+/// The worst reason for which the rows are never a pass, if there is one.
+[[nodiscard]] std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification);
+
+/// The steps before bounds: wrong data, no data, too few launches, noise, not applicable.
+[[nodiscard]] CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input);
+
+/// Fills reference, ratio, outcome and reason by the bounds that are there; without any bound it is
+/// an ERROR, since nothing would ever fail. A row that is decided keeps its outcome: where only
+/// launches are missing, its reason also has what the bounds would say of those that there are.
+void apply_reference(CheckedRow& row, const Reference& reference);
+
+/// Adds to a reason: "first; second".
+void add_reason(CheckResult& result, const std::string& more);
 
 /// The steps after bounds: rows that are never a pass, launches that failed, noise by `warn`, two
 /// groups of values.
 void qualify(CheckedRow& row, const Expectation& rule, const Specification& specification);
 
-/// All verdicts of one rule that is no fleet rule.
-[[nodiscard]] std::vector<CheckedRow> judge_rule(const Expectation& rule,
-                                                 std::span<const Instance> instances,
-                                                 const ReferenceInput& input);
-
-/// Over all rows of a rule: FAILs that are allowed or known become WARN and KNOWN; a pass that is
-/// known to fail becomes WARN. `today` is "2026-11-21".
-void apply_waivers(std::vector<CheckedRow>& rows, const Expectation& rule,
-                   const std::string& today);
+/// All rows of one rule, with its waivers: FAILs that are allowed or known become WARN and KNOWN; a
+/// pass that is known to fail becomes WARN.
+[[nodiscard]] RuleResult judge_rule(const Expectation& rule, const JudgeInput& input);
 
 }  // namespace busbar::judge

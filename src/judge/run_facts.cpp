@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,6 +16,10 @@ std::optional<std::string> head_fact(const Observation& observation, const std::
   const auto found = observation.facts.find(key);
   if (found == observation.facts.end() || found->second.empty()) return {};
   return found->second;
+}
+
+std::vector<std::string> hosts_of(const Observation& observation) {
+  return split_words(head_fact(observation, "hosts").value_or(""));
 }
 
 std::vector<RankFact> ranks_of(const Observation& observation) {
@@ -66,11 +69,10 @@ std::optional<std::string> gpus_per_node_of(const Observation& observation) {
   }
   std::set<std::string> counts;
   for (const auto& [host, buses] : gpus) counts.insert(fmt::format("{}", buses.size()));
-  const ImportedDevices devices = imported_devices(observation);
-  const std::size_t hosts = split(head_fact(observation, "hosts").value_or(""), ' ').size();
-  if (counts.empty() && devices.count > 0) {
-    counts.insert(
-        fmt::format("{:g}", static_cast<double>(devices.count) / static_cast<double>(hosts)));
+  const auto imported = static_cast<double>(imported_devices(observation).count);
+  if (counts.empty() && imported > 0) {
+    const std::size_t hosts = std::max<std::size_t>(1, hosts_of(observation).size());
+    counts.insert(fmt::format("{:g}", imported / static_cast<double>(hosts)));
   }
   return joined(counts);
 }
@@ -93,6 +95,15 @@ std::optional<std::string> device_set_of(const Observation& observation) {
   return sets.empty() ? head_fact(observation, "device-set") : joined(sets);
 }
 
+std::optional<std::string> reported_fact(const Observation& observation, const std::string& key) {
+  if (key == "gpu") return gpu_of(observation);
+  if (key == "gpus_per_node") return gpus_per_node_of(observation);
+  if (key == "nics_per_node") return head_fact(observation, "nics-per-node");
+  if (key == "ngpus") return ranks_per_node_of(observation);
+  if (key == "device_set") return device_set_of(observation);
+  return head_fact(observation, key == "nccl" ? "library" : key);
+}
+
 /// Drivers write "NVIDIA" before the name or leave it out.
 std::string gpu_name(const std::string& text) {
   constexpr std::string_view kVendor = "nvidia ";
@@ -108,68 +119,58 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-std::string unreported(const Observation& observation, const std::string& key) {
-  return fmt::format("fingerprint: {} does not report {} (--assume {}=VALUE where you know it)",
-                     observation.file.empty() ? "a launch" : observation.file, key, key);
-}
-
 }  // namespace
 
-std::optional<std::string> fact_of(const Observation& observation, const std::string& key) {
-  if (key == "gpu") return gpu_of(observation);
-  if (key == "gpus_per_node") return gpus_per_node_of(observation);
-  if (key == "nics_per_node") return head_fact(observation, "nics-per-node");
-  if (key == "ngpus") return ranks_per_node_of(observation);
-  if (key == "device_set") return device_set_of(observation);
-  if (key == "nccl") return head_fact(observation, "library");
-  return head_fact(observation, key);
+std::optional<std::string> fact_of(const Observation& observation, const std::string& key,
+                                   const Facts& assumed) {
+  auto reported = reported_fact(observation, key);
+  const auto known = assumed.find(key);
+  return reported || known == assumed.end() ? reported : known->second;
+}
+
+std::string unreported_text(const Observation& observation, const std::string& key) {
+  return fmt::format("{} does not report {} (--assume {}=VALUE where you know it)",
+                     observation.file, key, key);
 }
 
 bool matches_fact(const std::string& key, const std::string& reported,
                   const std::vector<std::string>& wanted) {
+  const auto is_wanted = [&](const std::string& text, const auto& matches) {
+    return std::any_of(wanted.begin(), wanted.end(),
+                       [&](const std::string& one) { return matches(one, text); });
+  };
   if (key == "gpu") {
     const std::vector<std::string> names = split(reported, ';');
-    return std::all_of(names.begin(), names.end(), [&](const std::string& one) {
-      return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& other) {
-        return gpu_name(one) == gpu_name(other);
-      });
+    return std::all_of(names.begin(), names.end(), [&](const std::string& gpu) {
+      return is_wanted(
+          gpu, [](const auto& one, const auto& text) { return gpu_name(one) == gpu_name(text); });
     });
   }
-  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
-    return is_number(one) ? reported == one : is_part(one, reported);
+  return is_wanted(reported, [](const auto& one, const auto& text) {
+    return is_number(one) ? text == one : is_part(one, text);
   });
 }
 
-std::string wanted_words(const std::vector<std::string>& wanted) {
+std::string alternatives(const std::vector<std::string>& wanted) {
   return join_each(wanted, " or ", [](const std::string& one) { return fmt::format("'{}'", one); });
 }
 
 namespace {
 
-/// What to do where a GPU's name was abbreviated.
-std::string whole_name_hint(const std::string& key, const std::string& reported,
-                            const std::vector<std::string>& wanted) {
-  const bool brief = std::any_of(wanted.begin(), wanted.end(),
-                                 [&](const std::string& one) { return is_part(one, reported); });
-  if (key != "gpu" || !brief) return {};
-  return fmt::format(
-      "; whole names are compared: if this is the GPU that is meant, write gpu = "
-      "\"{}\"",
-      reported);
-}
-
 std::string fact_error(const Observation& observation, const std::string& key,
-                       const std::vector<std::string>& wanted,
-                       const std::map<std::string, std::string>& assumed) {
-  std::optional<std::string> reported = fact_of(observation, key);
-  const auto known = assumed.find(key);
-  if (!reported && known != assumed.end()) reported = known->second;
-  if (!reported) return unreported(observation, key);
+                       const std::vector<std::string>& wanted, const Facts& assumed) {
+  const std::optional<std::string> reported = fact_of(observation, key, assumed);
+  if (!reported) return "fingerprint: " + unreported_text(observation, key);
   if (matches_fact(key, *reported, wanted)) return {};
-  return fmt::format("fingerprint: {} is '{}' where {} is wanted{}{}", key, *reported,
-                     wanted_words(wanted),
-                     observation.file.empty() ? "" : " (" + observation.file + ")",
-                     whole_name_hint(key, *reported, wanted));
+  const bool brief = std::any_of(wanted.begin(), wanted.end(),
+                                 [&](const std::string& one) { return is_part(one, *reported); });
+  return fmt::format("fingerprint: {} is '{}' where {} is wanted ({}){}", key, *reported,
+                     alternatives(wanted), observation.file,
+                     key != "gpu" || !brief
+                         ? ""
+                         : fmt::format("; whole names are compared: if this is the GPU that is "
+                                       "meant, write gpu = \"{}\"",
+                                       *reported));
 }
 
 /// Predicted rows say so themselves, and never pass.
@@ -178,8 +179,8 @@ std::string backend_error(const Observation& observation, const std::string& wan
   for (const Record& record : observation.records) {
     const std::string& reported = record.backend;
     if (reported.empty() || reported == "sim" || reported == wanted) continue;
-    return fmt::format("[run] backend: measured over {} where {} is wanted{}", reported, wanted,
-                       observation.file.empty() ? "" : " (" + observation.file + ")");
+    return fmt::format("[run] backend: measured over {} where {} is wanted ({})", reported, wanted,
+                       observation.file);
   }
   return {};
 }
@@ -187,22 +188,19 @@ std::string backend_error(const Observation& observation, const std::string& wan
 }  // namespace
 
 std::string fingerprint_error(const Specification& specification,
-                              std::span<const Observation> observations,
-                              const std::map<std::string, std::string>& assumed) {
+                              std::span<const Observation> observations, const Facts& assumed) {
   for (const Observation& observation : observations) {
     if (observation.records.empty()) continue;  // missing data are reported by its rules
-    std::string other = backend_error(observation, specification.run.backend);
-    if (!other.empty()) return other;
+    std::string error = backend_error(observation, specification.run.backend);
     for (const auto& [key, wanted] : specification.system.fingerprint) {
-      std::string error = fact_error(observation, key, wanted, assumed);
-      if (!error.empty()) return error;
+      if (error.empty()) error = fact_error(observation, key, wanted, assumed);
     }
+    if (!error.empty()) return error;
   }
   return {};
 }
 
-std::string unreported_error(const Specification& specification,
-                             const std::map<std::string, std::string>& assumed) {
+std::string unreported_error(const Specification& specification, const Facts& assumed) {
   if (specification.run.backend != "mpi") return {};
   std::vector<std::string> facts;
   for (const char* key : {"gpu", "gpus_per_node", "nics_per_node", "driver"}) {
@@ -220,13 +218,11 @@ std::string unreported_error(const Specification& specification,
 std::vector<std::string> shared_host_notes(std::span<const Observation> observations) {
   std::map<std::string, std::set<std::string>> nodes_of;
   for (const Observation& observation : observations) {
-    std::set<std::string> hosts;
-    for (const std::string& host : split(head_fact(observation, "hosts").value_or(""), ' ')) {
-      if (!host.empty()) hosts.insert(host);
-    }
+    const std::vector<std::string> hosts = hosts_of(observation);
     // Of several hosts it is not known which is which node.
-    if (observation.records.empty() || hosts.size() != 1) continue;
-    nodes_of[*hosts.begin()].insert(observation.nodes.begin(), observation.nodes.end());
+    const bool one = !hosts.empty() && std::set(hosts.begin(), hosts.end()).size() == 1;
+    if (observation.records.empty() || !one) continue;
+    nodes_of[hosts.front()].insert(observation.nodes.begin(), observation.nodes.end());
   }
   std::vector<std::string> notes;
   for (const auto& [host, nodes] : nodes_of) {

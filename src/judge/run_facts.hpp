@@ -12,30 +12,34 @@
 
 namespace busbar::judge {
 
-/// A fact of a launch by the word that specifications use: gpu, gpus_per_node, processor, library
+/// A fact of a launch by the name that specifications use: gpu, gpus_per_node, processor, library
 /// (or nccl), driver, ngpus (ranks of a node), hosts, device_set, or any key of the CSV's head.
-/// Nothing where the file does not report it; several values are joined by "; ".
+/// What the file does not report is taken from `assumed`, else it is nothing; several values are
+/// joined by "; ".
 [[nodiscard]] std::optional<std::string> fact_of(const Observation& observation,
-                                                 const std::string& key);
+                                                 const std::string& key, const Facts& assumed = {});
+
+/// "x.csv does not report gpu (--assume gpu=VALUE where you know it)".
+[[nodiscard]] std::string unreported_text(const Observation& observation, const std::string& key);
 
 /// True where what is reported is one of the values that are wanted, upper and lower case alike: a
 /// GPU by its whole name, but for "NVIDIA" before it, and of several each; a number as it is; other
-/// words as a part.
+/// texts as a part.
 [[nodiscard]] bool matches_fact(const std::string& key, const std::string& reported,
                                 const std::vector<std::string>& wanted);
 
 /// "'NVIDIA H200' or 'NVIDIA H200 NVL'".
-[[nodiscard]] std::string wanted_words(const std::vector<std::string>& wanted);
+[[nodiscard]] std::string alternatives(const std::vector<std::string>& wanted);
 
 /// Why the launches are not of the specification's system, or not over its backend, or empty. A
-/// fact that files do not report is taken from `assumed`, else it is a reason too.
+/// fact that neither files nor `assumed` have is a reason too.
 [[nodiscard]] std::string fingerprint_error(const Specification& specification,
                                             std::span<const Observation> observations,
-                                            const std::map<std::string, std::string>& assumed);
+                                            const Facts& assumed);
 
 /// Why no run of ours can have the fingerprint, or empty: over MPI no GPUs are probed.
 [[nodiscard]] std::string unreported_error(const Specification& specification,
-                                           const std::map<std::string, std::string>& assumed);
+                                           const Facts& assumed);
 
 /// A line for each host name under which launches of several nodes ran: they may be one machine.
 [[nodiscard]] std::vector<std::string> shared_host_notes(std::span<const Observation> observations);

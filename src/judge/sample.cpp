@@ -50,20 +50,17 @@ std::optional<TwoGroups> two_groups_of(std::span<const double> values) {
 
 namespace {
 
+/// A column of times, in the order of Statistic.
 struct TimeColumn {
   const char* name;
   std::optional<double> Record::*time;
 };
-
-TimeColumn column_of(Statistic statistic) {
-  constexpr std::array<TimeColumn, 6> kColumns{{{"time_median_us", &Record::time_median_us},
-                                                {"time_mean_us", &Record::time_mean_us},
-                                                {"time_min_us", &Record::time_min_us},
-                                                {"time_p90_us", &Record::time_p90_us},
-                                                {"time_p99_us", &Record::time_p99_us},
-                                                {"time_max_us", &Record::time_max_us}}};
-  return kColumns.at(static_cast<std::size_t>(statistic));
-}
+constexpr std::array<TimeColumn, 6> kTimeColumns{{{"time_median_us", &Record::time_median_us},
+                                                  {"time_mean_us", &Record::time_mean_us},
+                                                  {"time_min_us", &Record::time_min_us},
+                                                  {"time_p90_us", &Record::time_p90_us},
+                                                  {"time_p99_us", &Record::time_p99_us},
+                                                  {"time_max_us", &Record::time_max_us}}};
 
 RowValue judged(std::optional<double> value, std::string_view column) {
   if (!value) return {.error = fmt::format("the row has no value in column {}", column)};
@@ -75,8 +72,16 @@ RowValue judged(std::optional<double> value, std::string_view column) {
 
 }  // namespace
 
+std::vector<SampleKey> keys_of(const Expectation& rule, const DeviceSetRule& set,
+                               std::span<const Instance> instances, const std::string& collective,
+                               Bytes size) {
+  std::vector<SampleKey> keys;
+  for (const Instance& one : instances) keys.push_back({rule, set, one, collective, size});
+  return keys;
+}
+
 RowValue value_of(const Record& record, Metric metric, Statistic statistic) {
-  const TimeColumn column = column_of(statistic);
+  const TimeColumn& column = kTimeColumns.at(static_cast<std::size_t>(statistic));
   RowValue time = judged(record.*(column.time), column.name);
   if (metric == Metric::Time) return time;
   const bool bus = metric == Metric::BusBandwidth;
@@ -92,81 +97,71 @@ RowValue value_of(const Record& record, Metric metric, Statistic statistic) {
 namespace {
 
 /// nccl-tests and Busbar round a size down until all ranks have equal parts of whole 16 bytes.
-bool is_size(Bytes measured, Bytes wanted, int ranks) {
-  if (measured == wanted) return true;
+bool has_size(const Record& record, Bytes wanted) {
+  if (record.size >= wanted) return record.size == wanted;
   constexpr Bytes kPart = 16;
   constexpr Bytes kSmallShare = 1000;
-  const bool near = measured < wanted && wanted - measured < kPart * static_cast<Bytes>(ranks);
-  return near && (wanted - measured) * kSmallShare < wanted;
-}
-
-bool has_op(const Record& record, const std::string& op) {
-  return record.op.empty() || record.op == "none" || record.op == op;
-}
-
-/// True for a row of what is measured, whatever its type, operation, placement and size.
-bool is_related(const Record& record, const SampleKey& key) {
-  const bool group = key.instance.group == -1 || record.group == key.instance.group;
-  return record.collective == key.collective && group && !record.sender;
-}
-
-bool has_size(const Record& record, const SampleKey& key) {
-  return is_size(record.size, key.size, std::max(1, record.ranks));
-}
-
-bool is_wanted(const Record& record, const SampleKey& key) {
-  return is_related(record, key) && record.type == key.rule.type && has_op(record, key.rule.op) &&
-         record.in_place == key.rule.in_place && has_size(record, key);
+  const Bytes missing = wanted - record.size;
+  const auto ranks = static_cast<Bytes>(std::max(1, record.ranks));
+  return missing < kPart * ranks && missing * kSmallShare < wanted;
 }
 
 /// How a row differs from the rule: "as double", "in place".
 std::vector<std::string> differences_of(const Record& record, const Expectation& rule) {
-  std::vector<std::string> words;
-  if (record.type != rule.type) words.push_back("as " + record.type);
-  if (!has_op(record, rule.op)) words.push_back("with " + record.op);
+  std::vector<std::string> differences;
+  if (record.type != rule.type) differences.push_back("as " + record.type);
+  const bool has_op = record.op.empty() || record.op == "none" || record.op == rule.op;
+  if (!has_op) differences.push_back("with " + record.op);
   if (record.in_place != rule.in_place) {
-    words.emplace_back(record.in_place ? "in place" : "out of place");
+    differences.emplace_back(record.in_place ? "in place" : "out of place");
   }
-  return words;
+  return differences;
 }
 
-void add_unique(std::vector<std::string>& words, std::string word) {
-  if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
+/// The rows of what is measured, whatever their type, operation, buffer mode and size.
+std::vector<const Record*> related_rows(const Observation& observation, const SampleKey& key) {
+  std::vector<const Record*> rows;
+  for (const Record& record : observation.records) {
+    const bool group = key.instance.group == -1 || record.group == key.instance.group;
+    if (record.collective == key.collective && group && !record.sender) rows.push_back(&record);
+  }
+  return rows;
 }
 
-/// "1 MiB to 4 GiB (13 sizes)".
-std::string sizes_words(const std::set<Bytes>& sizes) {
-  if (sizes.size() == 1) return format_bytes(*sizes.begin());
-  return fmt::format("{} to {} ({} sizes)", format_bytes(*sizes.begin()),
-                     format_bytes(*sizes.rbegin()), sizes.size());
+void add_unique(std::vector<std::string>& texts, std::string text) {
+  if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
 }
 
 /// "no row of 8 GiB: 8 GiB only as double": what there is instead of the row that a rule wants.
-std::string missing_words(const Observation& observation, const SampleKey& key) {
+std::string missing_text(const Observation& observation, const SampleKey& key) {
   if (observation.records.empty()) return "no row in it";
   std::map<std::size_t, std::vector<std::string>> others;  // by the number of differences
   std::set<Bytes> sizes;
-  for (const Record& record : observation.records) {
-    if (!is_related(record, key)) continue;
-    const std::vector<std::string> words = differences_of(record, key.rule);
-    if (has_size(record, key)) {
-      add_unique(others[words.size()], join(words, " "));
-    } else if (words.empty()) {
-      sizes.insert(record.size);
+  for (const Record* record : related_rows(observation, key)) {
+    const std::vector<std::string> differences = differences_of(*record, key.rule);
+    if (has_size(*record, key.size)) {
+      add_unique(others[differences.size()], join(differences, " "));
+    } else if (differences.empty()) {
+      sizes.insert(record->size);
     }
   }
-  const std::string size = format_bytes(key.size);
+  const std::string missing = "no row of " + format_bytes(key.size);
   if (!others.empty()) {
-    return fmt::format("no row of {0}: {0} only {1}", size, join(others.begin()->second, ", "));
+    return fmt::format("{}: {} only {}", missing, format_bytes(key.size),
+                       join(others.begin()->second, ", "));
   }
-  if (!sizes.empty()) return fmt::format("no row of {}: there is {}", size, sizes_words(sizes));
-  return fmt::format("no row of {}", size);
+  if (sizes.empty()) return missing;
+  const std::string range =
+      sizes.size() == 1
+          ? ""
+          : fmt::format(" to {} ({} sizes)", format_bytes(*sizes.rbegin()), sizes.size());
+  return fmt::format("{}: there is {}{}", missing, format_bytes(*sizes.begin()), range);
 }
 
 std::vector<const Record*> rows_of(const Observation& observation, const SampleKey& key) {
   std::vector<const Record*> rows;
-  for (const Record& record : observation.records) {
-    if (is_wanted(record, key)) rows.push_back(&record);
+  for (const Record* row : related_rows(observation, key)) {
+    if (has_size(*row, key.size) && differences_of(*row, key.rule).empty()) rows.push_back(row);
   }
   const bool exact = std::any_of(rows.begin(), rows.end(),
                                  [&](const Record* row) { return row->size == key.size; });
@@ -178,7 +173,7 @@ bool is_wrong(const Record& record) {
   return record.status == RowStatus::Wrong || record.wrong.value_or(0) > 0;
 }
 
-std::string wrong_words(const Record& record) {
+std::string wrong_text(const Record& record) {
   if (record.wrong.value_or(0) > 0) return counted(*record.wrong, "wrong element");
   return record.reason.empty() ? "wrong data" : "wrong data: " + record.reason;
 }
@@ -186,37 +181,34 @@ std::string wrong_words(const Record& record) {
 /// Two tight levels: most operations at one time, at least a tenth at another that is far from it.
 bool has_two_levels(const Record& r) {
   if (!r.time_min_us || !r.time_median_us || !r.time_p90_us || !r.time_p99_us) return false;
-  constexpr double kTight = 1.02;
-  constexpr double kApart = 1.10;
-  return *r.time_median_us < *r.time_min_us * kTight &&
-         *r.time_p99_us<*r.time_p90_us * kTight&& * r.time_p90_us> * r.time_median_us * kApart;
+  const auto is_tight = [](double from, double to) { return to < from * 1.02; };
+  const bool apart = *r.time_p90_us > *r.time_median_us * 1.10;
+  return apart && is_tight(*r.time_min_us, *r.time_median_us) &&
+         is_tight(*r.time_p90_us, *r.time_p99_us);
 }
 
 void note_flags(Sample& sample, const Record& record) {
-  sample.oversubscribed = sample.oversubscribed || has_flag(record, Flag::Oversubscribed);
-  sample.fake = sample.fake || has_flag(record, Flag::Fake);
-  sample.simulated =
-      sample.simulated || record.backend == "sim" || has_flag(record, Flag::Simulated);
-  sample.unchecked = sample.unchecked || !record.wrong;
+  const bool simulated = record.backend == "sim" || has_flag(record, Flag::Simulated);
+  if (!record.wrong) sample.flaws.insert(Flaw::Unchecked);
+  if (has_flag(record, Flag::Oversubscribed)) sample.flaws.insert(Flaw::Oversubscribed);
+  if (has_flag(record, Flag::Fake)) sample.flaws.insert(Flaw::Fake);
+  if (simulated) sample.flaws.insert(Flaw::Simulated);
   sample.two_levels = sample.two_levels || has_two_levels(record);
-  if (record.bound_GBps) sample.bounds_GBps.push_back(*record.bound_GBps);
+  const auto& bound = record.bound_GBps;
+  if (bound) sample.bound_GBps = std::min(*bound, sample.bound_GBps.value_or(*bound));
 }
 
-/// Why a row cannot be judged, or empty.
-std::string row_error(const Record& record, const SampleKey& key) {
-  const int wanted = ranks_of(key.set, key.instance);
-  if (record.ranks != wanted) {
-    return fmt::format("{} took part where {} are wanted",
-                       counted(static_cast<std::size_t>(std::max(0, record.ranks)), "rank"),
-                       wanted);
+/// A row's value for a rule, or why it has none.
+RowValue value_for(const Record& record, const SampleKey& key) {
+  if (record.ranks != key.shape().ranks) {
+    return {.error =
+                fmt::format("{} took part where {} are wanted",
+                            counted(static_cast<std::size_t>(std::max(0, record.ranks)), "rank"),
+                            key.shape().ranks)};
   }
-  if (record.status == RowStatus::Skipped) return "skipped: " + record.reason;
-  if (record.status == RowStatus::Failed) return "failed: " + record.reason;
-  return value_of(record, key.rule.metric, key.rule.statistic).error;
-}
-
-bool is_one_rank(const SampleKey& key) {
-  return key.rule.metric == Metric::BusBandwidth && ranks_of(key.set, key.instance) == 1;
+  if (record.status == RowStatus::Skipped) return {.error = "skipped: " + record.reason};
+  if (record.status == RowStatus::Failed) return {.error = "failed: " + record.reason};
+  return value_of(record, key.rule.metric, key.rule.statistic);
 }
 
 /// The launch's rows of the size: its value, or what is the matter with it.
@@ -227,65 +219,49 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
     return;
   }
   if (rows.empty()) {
-    sample.failures.push_back({.reason = missing_words(observation, key)});
+    sample.failures.push_back({.reason = missing_text(observation, key)});
     return;
   }
+  const bool one_rank = key.rule.metric == Metric::BusBandwidth && key.shape().ranks == 1;
   std::vector<double> values;
   for (const Record* row : rows) {
     note_flags(sample, *row);
-    if (row->ranks == 1 && is_one_rank(key) && row->status != RowStatus::Failed) {
+    if (row->ranks == 1 && one_rank && row->status != RowStatus::Failed) {
       sample.skipped_one_rank = true;
-      continue;
+    } else if (RowValue value = value_for(*row, key); value.value) {
+      values.push_back(*value.value);
+    } else {
+      add_unique(sample.errors, std::move(value.error));
     }
-    if (std::string error = row_error(*row, key); !error.empty()) {
-      add_unique(sample.errors, std::move(error));
-      continue;
-    }
-    values.push_back(*value_of(*row, key.rule.metric, key.rule.statistic).value);
   }
   if (!values.empty()) sample.values.push_back(stats::median(values));
-}
-
-/// The launches of an instance: of the collective, and which other collectives there are.
-struct Launches {
-  std::vector<const Observation*> of_key{};
-  std::vector<std::string> others{};
-  int last = -1;  ///< the last attempt
-};
-
-Launches launches_of(const SampleKey& key, std::span<const Observation> observations) {
-  Launches launches;
-  for (const Observation& o : observations) {
-    if (!belongs_to(o, key.set, key.instance)) continue;
-    if (!o.collective.empty() && o.collective != key.collective) {
-      add_unique(launches.others, o.collective);
-      continue;
-    }
-    launches.of_key.push_back(&o);
-    launches.last = std::max(launches.last, o.attempt);
-  }
-  return launches;
-}
-
-void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) {
-  for (const Record* row : rows_of(launch, key)) {
-    if (is_wrong(*row)) add_unique(sample.wrong, wrong_words(*row));
-  }
 }
 
 }  // namespace
 
 Sample gather(const SampleKey& key, std::span<const Observation> observations, Decide decide) {
-  const Launches launches = launches_of(key, observations);
-  Sample sample{.attempts = static_cast<std::size_t>(launches.last + 1)};
-  if (launches.of_key.empty() && !launches.others.empty()) {
-    sample.failures.push_back({.reason = fmt::format("no data of {}: there is {}", key.collective,
-                                                     join(launches.others, ", "))});
+  std::vector<const Observation*> launches;
+  std::vector<std::string> others;  // collectives
+  int last = -1;
+  for (const Observation& o : observations) {
+    if (!belongs_to(o, key.set, key.instance)) continue;
+    if (!o.collective.empty() && o.collective != key.collective) {
+      add_unique(others, o.collective);
+      continue;
+    }
+    launches.push_back(&o);
+    last = std::max(last, o.attempt);
   }
-  for (const Observation* launch : launches.of_key) {
-    add_wrong(sample, *launch, key);
-    if (decide == Decide::Last && launch->attempt != launches.last) continue;
-    add_launch(sample, *launch, key);
+  Sample sample{.attempts = static_cast<std::size_t>(last + 1)};
+  if (launches.empty() && !others.empty()) {
+    sample.failures.push_back(
+        {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", "))});
+  }
+  for (const Observation* launch : launches) {
+    for (const Record* row : rows_of(*launch, key)) {
+      if (is_wrong(*row)) add_unique(sample.wrong, wrong_text(*row));
+    }
+    if (decide == Decide::AllSamples || launch->attempt == last) add_launch(sample, *launch, key);
   }
   return sample;
 }

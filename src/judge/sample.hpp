@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
 #include "model/record.hpp"
@@ -44,7 +47,24 @@ struct SampleKey {
   const Instance& instance;
   std::string collective{};
   Bytes size = 0;
+
+  [[nodiscard]] SetShape shape() const { return shape_of(set, instance.nodes.size()); }
 };
+
+/// The keys of one collective and size: of each instance, which must outlive them.
+[[nodiscard]] std::vector<SampleKey> keys_of(const Expectation& rule, const DeviceSetRule& set,
+                                             std::span<const Instance> instances,
+                                             const std::string& collective, Bytes size);
+
+/// Why rows are never a pass, from least to worst.
+enum class Flaw { Unchecked, Oversubscribed, Fake, Simulated };
+
+constexpr auto enum_names(Flaw) {
+  return std::array{Named{Flaw::Unchecked, "data were not checked"},
+                    Named{Flaw::Oversubscribed, "oversubscribed: ranks shared processors"},
+                    Named{Flaw::Fake, "fake: measured on no real GPU"},
+                    Named{Flaw::Simulated, "simulated: predicted, not measured"}};
+}
 
 /// A launch that gave nothing.
 struct LaunchFailure {
@@ -57,13 +77,10 @@ struct Sample {
   std::vector<double> values{};      ///< of launches that went well, in their order; GB/s or us
   std::vector<std::string> wrong{};  ///< data that were wrong, of any launch and attempt
   std::vector<LaunchFailure> failures{};
-  std::vector<std::string> errors{};  ///< rows that cannot be judged, and why
-  std::vector<double> bounds_GBps{};  ///< the rows' own bounds
-  bool two_levels = false;            ///< the samples of a launch have two levels
-  bool unchecked = false;             ///< a row's data were not checked
-  bool oversubscribed = false;
-  bool fake = false;
-  bool simulated = false;
+  std::vector<std::string> errors{};   ///< rows that cannot be judged, and why
+  std::optional<double> bound_GBps{};  ///< the least of the rows' own bounds
+  std::set<Flaw> flaws{};
+  bool two_levels = false;        ///< the samples of a launch have two levels
   bool skipped_one_rank = false;  ///< it has a row of one rank, whose bus bandwidth is none
   std::size_t attempts = 0;
 };

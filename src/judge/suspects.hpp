@@ -5,22 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "judge/fleet_rule.hpp"
 #include "judge/rule_check.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar::judge {
-
-/// A rule with all that was said of it.
-struct RuleResult {
-  const Expectation* rule = nullptr;
-  const DeviceSetRule* set = nullptr;
-  std::vector<CheckedRow> rows{};
-  std::vector<FleetBlame> blames{};  ///< of fleet rules on pairs
-};
-
-/// True for a failure on the slow side, or for wrong data: not for "too good".
-[[nodiscard]] bool is_low(const CheckedRow& row);
 
 /// Nodes and links that a rule's FAILs blame: a node by itself, pairs by their row effects, groups
 /// of a bisected set by who else was in good groups. Whole and rails blame no node.
@@ -30,7 +18,7 @@ struct RuleResult {
 /// Blame by groups of a bisected set: who was in a good group is good; the only member of a low
 /// group that is not good is bad; what no bad node explains is reported as a group that could not
 /// be resolved.
-[[nodiscard]] std::vector<Suspect> group_suspects(const std::vector<const CheckedRow*>& rows);
+[[nodiscard]] std::vector<Suspect> group_suspects(std::span<const CheckedRow> rows);
 
 /// Links that have a node which is blamed itself are explained by it, and go.
 void drop_explained(std::vector<Suspect>& suspects);
@@ -38,7 +26,7 @@ void drop_explained(std::vector<Suspect>& suspects);
 /// A suspect that was measured again with a known-good partner and was good every time.
 struct Cleared {
   Suspect suspect{};
-  std::string words{};  ///< "low once, good with h3 again"
+  std::string text{};  ///< "low once, good with h3 again"
 };
 
 /// Marks suspects that are confirmed; takes out those that are not and makes their FAILs

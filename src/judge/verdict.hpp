@@ -12,8 +12,6 @@
 
 namespace busbar::judge {
 
-using busbar::name;  // of enums with a list of names, beside the overloads of specifications
-
 /// From harmless to worst. FAIL is worse than ERROR: a defect that was found stays found, whatever
 /// else could not be measured.
 enum class Outcome { Skip, Pass, Known, Warn, Inconclusive, Error, Fail };
@@ -26,6 +24,11 @@ constexpr auto enum_names(Outcome) {
                     Named{Outcome::Inconclusive, "INCONCLUSIVE"},
                     Named{Outcome::Error, "ERROR"},
                     Named{Outcome::Fail, "FAIL"}};
+}
+
+/// PASS, WARN or KNOWN.
+[[nodiscard]] constexpr bool is_good(Outcome outcome) {
+  return outcome == Outcome::Pass || outcome == Outcome::Known || outcome == Outcome::Warn;
 }
 
 /// What decided an outcome, where a later step must know it; the reason is for people.

@@ -75,11 +75,10 @@ std::optional<std::size_t> worst_row(std::span<const PairValue> pairs, const std
 Blame describe(std::size_t nodes, std::span<const std::size_t> order,
                std::span<const PairValue> pairs, const std::vector<bool>& low) {
   Blame blame;
-  const std::vector<bool> all(nodes, true);
-  std::vector<bool> active = all;
+  std::vector<bool> active(nodes, true);
   for (const std::size_t node : order) {
     const RowCount row = count_rows(pairs, low, active)[node];
-    const std::vector<double> values = values_of(pairs, all, node);
+    const std::vector<double> values = values_of(pairs, active, node);
     blame.nodes.push_back({.node = node,
                            .low = row.low,
                            .pairs = row.pairs,

@@ -36,7 +36,7 @@ struct BlamedNode {
   std::size_t node = 0;
   std::size_t low = 0;    ///< of its pairs with nodes that were not blamed before it
   std::size_t pairs = 0;  ///< of these
-  double median = 0;      ///< of all its pairs' values
+  double median = 0;      ///< of these pairs' values
 };
 struct Blame {
   std::vector<BlamedNode> nodes{};  ///< in the order of blame

@@ -3,14 +3,26 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "judge/spec/ceiling_graph.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
 #include "model/collective.hpp"
+#include "topo/bounds/bound.hpp"
+#include "topo/choice/choose.hpp"
+#include "topo/predict/cluster.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar::judge {
 namespace {
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+// ---- of scale_up and scale_out ----------------------------------------------------------------
 
 /// n ranks on k nodes, g = n / k on each.
 struct Counts {
@@ -22,50 +34,45 @@ struct Counts {
 /// How a collective crosses the network: what times one GPU's share of it is the ceiling.
 struct Crossing {
   double times = 0;
-  std::string words{};
+  std::string text{};
 };
 
-/// Each rank, or the root, exchanges (n-g)/n of the size with other nodes through the card of its
-/// own GPU, and bus bandwidth counts (n-1)/n of it.
-Crossing through_own_card(const Counts& c) {
-  return {.times = (c.n - 1) / (c.n - c.g), .words = fmt::format("{}/{}", c.n - 1, c.n - c.g)};
-}
-
-/// A node sends and receives the whole size once, through the cards of all its GPUs.
-Crossing once_through_all_cards(const Counts& c) {
-  return {.times = c.g, .words = fmt::format("{}", c.g)};
-}
-
-/// Reduce-scatter inside, exchange of 1/g by each card between k nodes, gather inside: a card
-/// moves (k-1)/k of its 1/g, and bus bandwidth counts (n-1)/n of the whole:
-/// (n-1)/n : (k-1)/(k g) = (n-1)/(k-1). An all-reduce does both twice.
-Crossing hierarchical(const Counts& c) {
-  return {.times = (c.n - 1) / (c.k - 1), .words = fmt::format("{}/{}", c.n - 1, c.k - 1)};
-}
-
-/// An all-reduce whose network adds (SHARP): each card sends its 1/g and receives it once, where
-/// bus bandwidth counts 2(n-1)/n: 2(n-1)/n : 1/g = 2(n-1)/k.
-Crossing reduced_in_network(const Counts& c) {
-  return {.times = 2 * (c.n - 1) / c.k, .words = fmt::format("{}/{}", 2 * (c.n - 1), c.k)};
+Crossing fraction(double above, double below) {
+  return {.times = above / below, .text = fmt::format("{}/{}", above, below)};
 }
 
 bool is_reduced_in_network(const CeilingRule& rule, Movement movement) {
   return rule.in_network_reduction && movement == Movement::AllReduce;
 }
 
+bool may_be_hierarchical(Movement movement) {
+  return movement == Movement::AllReduce || movement == Movement::Parts;
+}
+
 Crossing crossing_of(const CeilingRule& rule, Movement movement, const Counts& c) {
-  if (is_reduced_in_network(rule, movement)) return reduced_in_network(c);
+  // An all-reduce whose network adds (SHARP): each card sends its 1/g and receives it once, where
+  // bus bandwidth counts 2(n-1)/n: 2(n-1)/n : 1/g = 2(n-1)/k.
+  if (is_reduced_in_network(rule, movement)) return fraction(2 * (c.n - 1), c.k);
+  // Reduce-scatter inside, exchange of 1/g by each card between k nodes, gather inside: a card
+  // moves (k-1)/k of its 1/g, and bus bandwidth counts (n-1)/n of the whole:
+  // (n-1)/n : (k-1)/(k g) = (n-1)/(k-1). An all-reduce does both twice.
+  const bool ring = rule.model == CeilingModel::Ring;
+  if (may_be_hierarchical(movement) && !ring) return fraction(c.n - 1, c.k - 1);
   switch (movement) {
     case Movement::AllReduce:
     case Movement::Parts:
-      return rule.model == CeilingModel::Ring ? once_through_all_cards(c) : hierarchical(c);
-    case Movement::Chain: return once_through_all_cards(c);
+    case Movement::Chain:
+      // A node sends and receives the whole size once, through the cards of all its GPUs.
+      return {.times = c.g, .text = fmt::format("{}", c.g)};
     case Movement::AllToAll:
     case Movement::Gather:
-    case Movement::Scatter: return through_own_card(c);
+    case Movement::Scatter:
+      // Each rank, or the root, exchanges (n-g)/n of the size with other nodes through the card of
+      // its own GPU, and bus bandwidth counts (n-1)/n of it.
+      return fraction(c.n - 1, c.n - c.g);
     case Movement::SendReceive: break;
   }
-  return {.times = 1, .words = "1"};  // the ranks at a node's border send all to the next node
+  return {.times = 1, .text = "1"};  // the ranks at a node's border send all to the next node
 }
 
 /// Within a node: every algorithm sends what bus bandwidth counts through each GPU's port. Where
@@ -77,9 +84,9 @@ double scale_up_ceiling(const CeilingRule& rule, Movement movement, double n) {
   return *rule.scale_up * (adds ? std::max(1.0, 2 * (n - 1) / n) : 1.0);
 }
 
-std::string_view model_words(const CeilingRule& rule, Movement movement) {
+std::string_view model_text(const CeilingRule& rule, Movement movement) {
   if (is_reduced_in_network(rule, movement)) return ", in-network reduction";
-  if (movement != Movement::AllReduce && movement != Movement::Parts) return "";
+  if (!may_be_hierarchical(movement)) return "";
   return rule.model == CeilingModel::Ring ? ", ring" : ", hierarchical";
 }
 
@@ -91,22 +98,155 @@ std::optional<CeilingFigure> scale_ceiling(const CeilingRule& rule, Movement mov
   const bool outside = c.k > 1;
   // Half of the truth would be no ceiling.
   if ((inside && !rule.scale_up) || (outside && !rule.scale_out)) return std::nullopt;
-  CeilingFigure figure{.GBps = std::numeric_limits<double>::infinity()};
-  std::string up;
-  std::string out;
-  if (inside) {
-    figure.GBps = scale_up_ceiling(rule, movement, c.n);
-    up = fmt::format("{:.4g} scale-up", figure.GBps);
+  const double up = inside ? scale_up_ceiling(rule, movement, c.n) : kUnlimited;
+  const double out = outside ? *rule.scale_out * crossing.times : kUnlimited;
+  const std::string up_text = fmt::format("{:.4g} scale-up", up);
+  if (!outside) return CeilingFigure{.GBps = up, .text = up_text};
+  std::string out_text = fmt::format("{:.4g} x {} scale-out", *rule.scale_out, crossing.text);
+  if (inside) out_text = fmt::format("min({}, {})", up_text, out_text);
+  return CeilingFigure{.GBps = std::min(up, out),
+                       .text = out_text + std::string(model_text(rule, movement))};
+}
+
+// ---- of the graph of a system ------------------------------------------------------------------
+
+std::size_t hosts_in(const topo::Graph& graph) {
+  std::set<int> hosts;
+  for (const topo::Node& node : graph.nodes) {
+    if (node.host >= 0) hosts.insert(node.host);
   }
-  if (outside) {
-    figure.GBps = std::min(figure.GBps, *rule.scale_out * crossing.times);
-    out = fmt::format("{:.4g} x {} scale-out", *rule.scale_out, crossing.words);
+  return hosts.size();
+}
+
+bool has_network(const topo::Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const topo::Node& node) { return node.kind == topo::NodeKind::Network; });
+}
+
+/// Numbers on a host, of which `ranks` are taken.
+std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& host, int ranks,
+                                 const std::string& gpus) {
+  const std::size_t there = host.devices.size() / std::max<std::size_t>(1, hosts_in(host));
+  const auto selection =
+      gpus.empty() ? topo::Selection{} : topo::parse_selection("[[device_set]] gpus", gpus);
+  std::vector<int> devices(static_cast<std::size_t>(ranks));
+  std::iota(devices.begin(), devices.end(), 0);
+  if (selection.policy == topo::Policy::List) devices = selection.devices;
+  const int last = devices.empty() ? 0 : *std::max_element(devices.begin(), devices.end());
+  if (static_cast<std::size_t>(last) >= there) {
+    throw usage_error(
+        fmt::format("[ceiling] system = \"{}\" has {} on a node, and a device set wants number "
+                    "{}; mend its gpus or ranks_per_node",
+                    rule.system, counted(there, "device"), last));
   }
-  if (inside && outside) {
-    figure.words = fmt::format("min({}, {}){}", up, out, model_words(rule, movement));
-  } else {
-    figure.words = inside ? up : out + std::string(model_words(rule, movement));
+  const bool searched = selection.policy == topo::Policy::Best ||
+                        selection.policy == topo::Policy::Worst ||
+                        selection.policy == topo::Policy::Median;
+  return searched ? topo::select_devices(host, ranks, selection, {}, 0).bound.devices : devices;
+}
+
+/// Ranks of one processor exchange through its memory, which is not in the graph.
+bool ranks_share_processors(const topo::Graph& graph, const SetShape& shape) {
+  const bool processors =
+      !graph.devices.empty() && topo::device(graph, 0).kind == topo::NodeKind::Processor;
+  const std::size_t there = graph.devices.size() / std::max<std::size_t>(1, hosts_in(graph));
+  return processors && static_cast<std::size_t>(shape.ranks / shape.nodes) > there;
+}
+
+/// What one node and the network allow.
+struct GraphFigures {
+  topo::Bound inside{};  ///< of one node's devices
+  topo::Bound across{};  ///< of two nodes' devices; of one where the set is on one
+};
+
+std::optional<GraphFigures> figures_of(const CeilingRule& rule, const SetShape& shape) {
+  topo::EqualHosts machine = topo::load_machine(rule.system);
+  const bool one_host = hosts_in(machine.host) <= 1;
+  if (shape.nodes > 1 && one_host && machine.hosts < shape.nodes) {
+    if (!has_network(machine.host)) return std::nullopt;
+    machine.hosts = shape.nodes;
   }
+  if (ranks_share_processors(machine.host, shape)) return std::nullopt;
+  const std::vector<int> on_host =
+      devices_on_host(rule, machine.host, shape.ranks / shape.nodes, shape.gpus);
+  const topo::Cluster cluster(machine);
+  if (shape.nodes > cluster.hosts()) return std::nullopt;
+  std::vector<int> devices = cluster.indices({.host = 0, .devices = on_host});
+  GraphFigures figures{.inside = topo::bound_of(cluster.graph(), devices)};
+  if (shape.nodes == 1) return figures;
+  // Of equal hosts two stand for all: a ring enters and leaves each alike.
+  const auto second = cluster.indices({.host = 1, .devices = on_host}, cluster.equal_hosts());
+  devices.insert(devices.end(), second.begin(), second.end());
+  figures.across = topo::bound_of(cluster.graph(), devices);
+  return figures;
+}
+
+double inside_ceiling(const CeilingRule& rule, const Collective& collective,
+                      const topo::Bound& bound) {
+  if (bound.devices.size() < 2) return kUnlimited;
+  const bool adds = is_reduced_in_network(rule, collective.movement);
+  return adds ? topo::collective_GBps(bound, collective.name).value_or(bound.bound_GBps)
+              : bound.bound_GBps;
+}
+
+/// One NVLink domain: the port of each, or where the switch adds what topo/bounds computes for
+/// NVLS, for all n ranks and not only for those of two nodes.
+double domain_ceiling(const CeilingRule& rule, const Collective& collective,
+                      const topo::Bound& bound, double n) {
+  const bool adds = is_reduced_in_network(rule, collective.movement) && bound.in_switch_GBps;
+  return bound.bound_GBps * (adds ? std::max(1.0, 2 * (n - 1) / (n + 1)) : 1.0);
+}
+
+/// What the cut between two nodes allows; the cut is what a node sends out, whatever its cards. The
+/// formulas are those of crossing_of with the cut for g times a card.
+double across_ceiling(const CeilingRule& rule, const Collective& collective,
+                      const topo::Bound& bound, double n, double k) {
+  const double g = n / k;
+  const double most = bound.cut_GBps * (n - 1) / (n - g);
+  const Movement movement = collective.movement;
+  if (is_reduced_in_network(rule, movement)) return bound.cut_GBps * 2 * (n - 1) / n;
+  if (may_be_hierarchical(movement)) {
+    return rule.model == CeilingModel::Hierarchical ? most : bound.bound_GBps;
+  }
+  // All-to-all: each of g ranks exchanges (n-g)/n of the size with other nodes.
+  if (movement == Movement::AllToAll) return most / g;
+  // Which card a rank or a root has to itself is unknown: all of a node's are the ceiling.
+  const bool at_root = movement == Movement::Gather || movement == Movement::Scatter;
+  return at_root ? most : bound.cut_GBps;
+}
+
+/// One domain of switches, a pair, or a network card for each rank: whatever the order, each rank's
+/// data pass its own port. Else the collectives that are no rings would need paths of their own.
+bool ports_limit(const topo::Bound& bound, int ranks) {
+  return ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
+}
+
+/// The ceiling by the graph of the named system; nothing where the graph has none for this
+/// collective or has no such hosts.
+std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const Collective& collective,
+                                           const SetShape& shape) {
+  const auto figures = figures_of(rule, shape);
+  if (!figures) return std::nullopt;
+  const auto& [inside, across] = *figures;
+  const bool ring = is_ringed(collective.movement) || collective.movement == Movement::SendReceive;
+  if (!ring && !ports_limit(inside, shape.ranks)) return std::nullopt;
+  CeilingFigure figure{.GBps = inside_ceiling(rule, collective, inside)};
+  const topo::Bound* limiting = &inside;
+  if (shape.nodes > 1 && across.kind == "nvswitch") {
+    // One NVLink domain over nodes: the border of a node is no narrower than its ports.
+    figure.GBps = domain_ceiling(rule, collective, across, shape.ranks);
+    limiting = &across;
+  } else if (shape.nodes > 1) {
+    const double out = across_ceiling(rule, collective, across, shape.ranks, shape.nodes);
+    if (out < figure.GBps) {
+      figure.GBps = out;
+      limiting = &across;
+    }
+  }
+  if (figure.GBps <= 0 || figure.GBps == kUnlimited) return std::nullopt;
+  figure.text =
+      fmt::format("{:.4g} of {} over {}, limited by {}", figure.GBps, rule.system, limiting->kind,
+                  limiting->limit.empty() ? "its links" : limiting->limit);
   return figure;
 }
 
@@ -128,10 +268,11 @@ std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const std::stri
 std::optional<CeilingFigure> CeilingTable::of(const std::string& collective,
                                               const SetShape& shape) {
   const Key key{collective, shape.ranks, shape.nodes, shape.gpus};
-  if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  auto figure = ceiling_of(rule_, collective, shape);
-  known_.emplace(key, figure);
-  return figure;
+  auto found = known_.find(key);
+  if (found == known_.end()) {
+    found = known_.emplace(key, ceiling_of(rule_, collective, shape)).first;
+  }
+  return found->second;
 }
 
 }  // namespace busbar::judge

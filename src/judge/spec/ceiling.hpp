@@ -13,18 +13,19 @@ namespace busbar::judge {
 
 /// The most that a collective can reach, and where that is from.
 struct CeilingFigure {
-  double GBps = 0;      ///< bus bandwidth
-  std::string words{};  ///< "min(450 scale-up, 50 x 15/1 scale-out), hierarchical"
+  double GBps = 0;     ///< bus bandwidth
+  std::string text{};  ///< "min(450 scale-up, 50 x 15/1 scale-out), hierarchical"
 };
 
 /// From [ceiling]: of scale_up and scale_out (acceptance of one node, flat ring, hierarchical,
 /// all-to-all, in-switch reduction), or of the named system's graph; nothing where it gives none,
-/// and then a row's own bound_GBps counts.
+/// and then a row's own bound_GBps counts. Throws Error (Usage) for a system with fewer devices on
+/// a node than the set wants.
 [[nodiscard]] std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule,
                                                       const std::string& collective,
                                                       const SetShape& shape);
 
-/// Ceilings that are reckoned once for each collective and shape: a graph's bound takes a while,
+/// Ceilings that are computed once for each collective and shape: a graph's bound takes a while,
 /// and a pair of nodes is like another.
 class CeilingTable {
  public:

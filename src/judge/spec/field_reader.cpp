@@ -11,39 +11,30 @@
 namespace busbar::judge {
 namespace {
 
-bool is_date(const std::string& text) {
-  try {
-    return days_between(text, text) == 0;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 /// "2026-11-21" of a text or of a date of TOML.
 std::string read_date(const TomlFields& table, std::string_view key) {
   if (const auto* date = table.required(key).as_date()) {
     return fmt::format("{:04}-{:02}-{:02}", date->get().year, date->get().month, date->get().day);
   }
   std::string text = table.required_text(key);
-  if (is_date(text)) return text;
-  throw table.fault(
-      key,
-      fmt::format(R"({} must be a day of the calendar such as "2026-11-21", not "{}")", key, text));
-}
-
-double read_factor(const TomlFields& range) {
-  static_cast<void>(range.required("factor"));
-  const double factor = range.positive("factor", 0);
-  constexpr double kLeast = 1.01;
-  if (factor >= kLeast) return factor;
-  throw range.fault("factor", fmt::format("factor must be at least {}", kLeast));
+  try {
+    static_cast<void>(days_between(text, text));
+  } catch (const Error& error) {
+    throw table.fault(key, fmt::format("{}: {}", key, error.what()));
+  }
+  return text;
 }
 
 std::vector<Bytes> read_range(const TomlFields& range) {
   range.allow_only({"from", "to", "factor"});
   const Bytes from = read_size(range, "from", range.required_text("from"));
   const Bytes to = read_size(range, "to", range.required_text("to"));
-  const double factor = read_factor(range);
+  static_cast<void>(range.required("factor"));
+  const double factor = range.positive("factor", 0);
+  constexpr double kLeast = 1.01;
+  if (factor < kLeast) {
+    throw range.fault("factor", fmt::format("factor must be at least {}", kLeast));
+  }
   if (to < from) throw range.fault("to", "size: to is less than from");
   std::vector<Bytes> sizes;
   // In whole bytes as the executables step: a fraction of a byte is cut off.
@@ -88,13 +79,11 @@ void refuse_twice(const TomlFields& table, std::string_view key,
   }
 }
 
-void refuse_without(const TomlFields& table, const std::vector<std::string>& keys,
-                    std::string_view what) {
-  for (const std::string& key : keys) {
-    if (table.has(key)) {
-      throw table.fault(key, fmt::format("{} means nothing without {}; leave it out", key, what));
-    }
-  }
+void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
+                    std::string_view text) {
+  if (!table.has(key)) return;
+  throw table.fault(
+      key, fmt::format("{} means nothing without {} = \"{}\"; leave it out", key, other, text));
 }
 
 Bytes read_size(const TomlFields& table, std::string_view key, const std::string& text) {
@@ -105,6 +94,15 @@ Bytes read_size(const TomlFields& table, std::string_view key, const std::string
     throw table.fault(key, error.what());
   }
   throw table.fault(key, fmt::format("{}: a size of 0 bytes measures nothing", key));
+}
+
+void FieldReader::check_presence(std::string_view key, const FieldCheck& check) const {
+  const auto& [other, text] = check.only_with;
+  if (!other.empty() && table_.text(other) != text) {
+    refuse_without(table_, key, other, text);
+  } else if (check.required) {
+    static_cast<void>(table_.required(key));
+  }
 }
 
 void FieldReader::read(std::string_view key, std::string& value, const FieldCheck& check) const {

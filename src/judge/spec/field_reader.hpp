@@ -22,9 +22,9 @@ namespace busbar::judge {
 /// Throws where a text is there twice.
 void refuse_twice(const TomlFields& table, std::string_view key,
                   const std::vector<std::string>& texts);
-/// Throws for each of the keys that is there: "KEY means nothing without WHAT".
-void refuse_without(const TomlFields& table, const std::vector<std::string>& keys,
-                    std::string_view what);
+/// Throws where the key is there: "KEY means nothing without OTHER = "TEXT"".
+void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
+                    std::string_view text);
 /// A size of at least one byte.
 [[nodiscard]] Bytes read_size(const TomlFields& table, std::string_view key,
                               const std::string& text);
@@ -33,17 +33,19 @@ void refuse_without(const TomlFields& table, const std::vector<std::string>& key
 /// (Usage) with file:line:column for values that the field's check refuses.
 class FieldReader {
  public:
-  enum class Mode { Whole, Part };  ///< Part: no key is required
+  enum class Mode { Whole, Part };  ///< Part: whatever keys there are
 
   explicit FieldReader(const TomlFields& table, Mode mode = Mode::Whole)
       : table_(table), mode_(mode) {}
 
   void operator()(std::string_view key, auto& value, const FieldCheck& check = {}) const {
-    if (check.required && mode_ == Mode::Whole) static_cast<void>(table_.required(key));
+    if (mode_ == Mode::Whole) check_presence(key, check);
     if (table_.has(key) && !check.by_hand) read(key, value, check);
   }
 
  private:
+  /// Throws where a key must or must not be there.
+  void check_presence(std::string_view key, const FieldCheck& check) const;
   void read(std::string_view key, std::string& value, const FieldCheck& check) const;
   void read(std::string_view key, bool& value, const FieldCheck& check) const;
   void read(std::string_view key, int& value, const FieldCheck& check) const;

@@ -2,7 +2,9 @@
 #include "judge/spec/lint.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,37 +21,30 @@ namespace {
 class Findings {
  public:
   void refuse(TextPlace place, std::string rule, std::string text) {
-    add(LintFinding::Severity::Refused, std::move(place), std::move(rule), std::move(text));
+    add({LintFinding::Severity::Refused, std::move(place), std::move(rule), std::move(text)});
   }
   void warn(TextPlace place, std::string rule, std::string text) {
-    add(LintFinding::Severity::Warning, std::move(place), std::move(rule), std::move(text));
+    add({LintFinding::Severity::Warning, std::move(place), std::move(rule), std::move(text)});
   }
 
-  /// In the order of the file. What is wrong with a rule is often wrong for each of its
-  /// collectives.
+  /// In the order of the file.
   std::vector<LintFinding> take() {
     const auto order = [](const LintFinding& finding) {
       return std::tie(finding.place.file, finding.place.line, finding.place.column);
     };
     std::stable_sort(findings_.begin(), findings_.end(),
                      [&](const auto& one, const auto& other) { return order(one) < order(other); });
-    std::vector<LintFinding> once;
-    for (const LintFinding& finding : findings_) {
-      const bool repeated = std::any_of(once.begin(), once.end(), [&](const LintFinding& earlier) {
-        return earlier.rule == finding.rule && earlier.text == finding.text;
-      });
-      if (!repeated) once.push_back(finding);
-    }
-    return once;
+    return std::move(findings_);
   }
 
  private:
-  void add(LintFinding::Severity severity, TextPlace place, std::string rule, std::string text) {
-    if (text.empty()) return;
-    findings_.push_back({.severity = severity,
-                         .place = std::move(place),
-                         .rule = std::move(rule),
-                         .text = std::move(text)});
+  /// What is wrong with a rule is often wrong for each of its collectives.
+  void add(LintFinding finding) {
+    const bool repeated =
+        std::any_of(findings_.begin(), findings_.end(), [&](const LintFinding& earlier) {
+          return earlier.rule == finding.rule && earlier.text == finding.text;
+        });
+    if (!finding.text.empty() && !repeated) findings_.push_back(std::move(finding));
   }
 
   std::vector<LintFinding> findings_{};
@@ -71,70 +66,48 @@ struct LintCase {
     const Collective* known = find_collective(collective);
     return known == nullptr ? unknown : known->bus_factor(shape.ranks);
   }
-  [[nodiscard]] TextPlace value_place() const {
-    return rule.value_place.line > 0 ? rule.value_place : rule.place;
-  }
 };
 
-/// A bound and the bus bandwidth that a machine needs to keep it, in GB/s.
-struct NeededRate {
-  std::string_view key{};
-  double times = 0;
-  double busbw = 0;
-};
-
-/// What a bound of an absolute rule needs: a floor of a bandwidth, a cap of a time.
-NeededRate needed_rate(const LintCase& subject, std::string_view key, double times) {
-  const double limit = *subject.rule.value * times;
-  switch (subject.rule.metric) {
-    case Metric::BusBandwidth: return {.key = key, .times = times, .busbw = limit};
-    case Metric::AlgorithmBandwidth:
-      return {.key = key, .times = times, .busbw = limit * subject.bus_factor(0)};
-    case Metric::Time: break;
-  }
-  constexpr double kMicroseconds = 1e6;
-  const double algbw =
-      gigabytes_per_second(subject.rule.sizes.back(), Seconds(limit / kMicroseconds));
-  return {.key = key, .times = times, .busbw = algbw * subject.bus_factor(0)};
+/// The bus bandwidth in GB/s that a machine needs for a value of the rule's metric.
+double needed_busbw(const LintCase& subject, double value) {
+  const Expectation& rule = subject.rule;
+  if (rule.metric == Metric::BusBandwidth) return value;
+  const double algbw = rule.metric == Metric::AlgorithmBandwidth
+                           ? value
+                           : gigabytes_per_second(rule.sizes.back(), Seconds(value / 1e6));
+  return algbw * subject.bus_factor(0);
 }
 
-std::vector<NeededRate> needed_rates(const LintCase& subject) {
-  const Bounds& bounds = subject.rule.bounds;
-  std::vector<NeededRate> needed;
-  const auto add = [&](std::string_view key, const std::optional<double>& times) {
-    if (times) needed.push_back(needed_rate(subject, key, *times));
-  };
-  if (!subject.rule.value) return needed;
-  if (subject.rule.metric == Metric::Time) {
-    add("fail_above", bounds.fail_above);
-  } else {
-    add("fail_below", bounds.fail_below);
-    add("warn_below", bounds.warn_below);
-  }
-  return needed;
-}
-
+/// Floors of a bandwidth, or the cap of a time, against the ceiling.
 void lint_absolute(const LintCase& subject, Findings& findings) {
   const Expectation& rule = subject.rule;
-  if (!subject.ceiling) return;
+  const Bounds& bounds = rule.bounds;
+  if (!subject.ceiling || !rule.value) return;
   const CeilingFigure& ceiling = *subject.ceiling;
-  const auto needed = needed_rates(subject);
-  for (const NeededRate& rate : needed) {
-    if (rate.busbw <= ceiling.GBps) continue;
-    findings.refuse(subject.value_place(), rule.id,
-                    fmt::format("value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, "
-                                "above the ceiling {:.4g} ({}): it can never be met",
-                                *rule.value, unit(rule.metric), rate.key, rate.times, rate.busbw,
-                                subject.collective, ceiling.GBps, ceiling.words));
-    return;
+  using Limit = std::pair<std::string_view, std::optional<double>>;
+  const bool time = rule.metric == Metric::Time;
+  const auto limits = time ? std::array{Limit{"fail_above", bounds.fail_above}, Limit{}}
+                           : std::array{Limit{"fail_below", bounds.fail_below},
+                                        Limit{"warn_below", bounds.warn_below}};
+  std::optional<double> least;
+  for (const auto& [key, times] : limits) {
+    if (!times) continue;
+    const double busbw = needed_busbw(subject, *rule.value * *times);
+    if (busbw > ceiling.GBps) {
+      return findings.refuse(
+          rule.value_place, rule.id,
+          fmt::format("value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, above the "
+                      "ceiling {:.4g} ({}): it can never be met",
+                      *rule.value, unit(rule.metric), key, *times, busbw, subject.collective,
+                      ceiling.GBps, ceiling.text));
+    }
+    if (!least) least = busbw;
   }
-  if (needed.empty() || rule.metric == Metric::Time) return;
-  const double least = needed.front().busbw;
-  if (least >= kTrivialShare * ceiling.GBps) return;
-  findings.warn(subject.value_place(), rule.id,
+  if (time || !least || *least >= kTrivialShare * ceiling.GBps) return;
+  findings.warn(rule.value_place, rule.id,
                 fmt::format("the floor of {:.4g} GB/s for {} is under half of the ceiling {:.4g} "
                             "({}): a broken link could pass",
-                            least, subject.collective, ceiling.GBps, ceiling.words));
+                            *least, subject.collective, ceiling.GBps, ceiling.text));
 }
 
 /// The ceiling admits reductions in the network already: nothing exceeds it.
@@ -143,19 +116,19 @@ void lint_theoretical(const LintCase& subject, Findings& findings) {
   const Bounds& bounds = rule.bounds;
   for (const auto& floor : {bounds.fail_below, bounds.warn_below}) {
     if (!floor || *floor <= 1) continue;
-    findings.refuse(subject.value_place(), rule.id,
-                    fmt::format("a floor of {:g} times the ceiling can never be met", *floor));
-    return;
+    return findings.refuse(
+        rule.value_place, rule.id,
+        fmt::format("a floor of {:g} times the ceiling can never be met", *floor));
   }
   const auto least = bounds.fail_below ? bounds.fail_below : bounds.warn_below;
   if (least && *least < kTrivialShare) {
-    findings.warn(subject.value_place(), rule.id,
+    findings.warn(rule.value_place, rule.id,
                   fmt::format("a floor of {:g} times the ceiling is under half of it: a broken "
                               "link could pass",
                               *least));
   }
   if (!subject.ceiling && subject.shape.ranks > 0) {
-    findings.warn(subject.value_place(), rule.id,
+    findings.warn(rule.value_place, rule.id,
                   fmt::format("[ceiling] has none for {} on {}: only a row's own bound_GBps would "
                               "count, and without it the rule is an ERROR",
                               subject.collective, rule.device_set));
@@ -163,10 +136,10 @@ void lint_theoretical(const LintCase& subject, Findings& findings) {
 }
 
 /// Microseconds that a ring of the library spends on its steps alone, by the system's protocol
-/// (low-latency ring, the cheapest it has); nothing where no system is named.
-std::optional<double> steps_us(const LintCase& subject) {
+/// (low-latency ring, the cheapest it has); 0 where no system is named.
+double steps_us(const LintCase& subject) {
   const CeilingRule& ceiling = subject.specification.ceiling;
-  if (ceiling.system.empty() || subject.shape.ranks < 2) return std::nullopt;
+  if (ceiling.system.empty() || subject.shape.ranks < 2) return 0;
   const topo::Protocol protocol = topo::completed(topo::load_machine(ceiling.system).host.protocol);
   const topo::StepTimes& times =
       protocol.steps.at(static_cast<std::size_t>(topo::Sending::RingLowLatency));
@@ -177,26 +150,21 @@ std::optional<double> steps_us(const LintCase& subject) {
          rounds * (across * times.network_us + std::max(0.0, inside) * times.nvlink_us);
 }
 
-bool is_latency_bound(const LintCase& subject, Bytes size) {
-  // Where nothing is known of the system: on every published curve that this project knows, bus
-  // bandwidth below 1 MiB is a small part of what large messages reach.
-  if (size < kMiB) return true;
-  if (!subject.ceiling) return false;
-  // What the bytes alone take at the ceiling.
-  const double wire_us =
-      static_cast<double>(size) * subject.bus_factor(1) / (subject.ceiling->GBps * 1e3);
-  // The steps of no system take a millisecond; its file is not read for what is that long.
-  constexpr double kNeverLatencyMicroseconds = 1e3;
-  if (wire_us > kNeverLatencyMicroseconds) return false;
-  const auto steps = steps_us(subject);
-  return steps && wire_us < *steps;
-}
-
 /// A bandwidth of sizes whose time is mostly latency.
 void lint_latency(const LintCase& subject, Findings& findings) {
   const Expectation& rule = subject.rule;
   const Bytes size = rule.sizes.front();
-  if (rule.metric == Metric::Time || !is_latency_bound(subject, size)) return;
+  if (rule.metric == Metric::Time) return;
+  // Where nothing is known of the system: on every published curve that this project knows, bus
+  // bandwidth below 1 MiB is a small part of what large messages reach.
+  if (size >= kMiB) {
+    if (!subject.ceiling) return;
+    // What the bytes alone take at the ceiling. The steps of no system take a millisecond; its file
+    // is not read for what is that long.
+    const double wire_us =
+        static_cast<double>(size) * subject.bus_factor(1) / (subject.ceiling->GBps * 1e3);
+    if (wire_us > 1e3 || wire_us >= steps_us(subject)) return;
+  }
   findings.warn(rule.size_place, rule.id,
                 fmt::format("{} of {} is mostly latency, which {} hardly shows: take metric = "
                             "\"time_us\", or larger sizes",
@@ -243,13 +211,13 @@ void lint_sides(const Expectation& rule, Findings& findings) {
 }
 
 void lint_fleet(const Specification& specification, const Expectation& rule, Findings& findings) {
-  if (rule.compare != Comparison::Fleet) return;
   const auto is_floor = [&](const Expectation& other) {
     return is_fixed(other) && other.device_set == rule.device_set && other.metric != Metric::Time &&
            other.bounds.fail_below;
   };
   const auto& rules = specification.expectations;
-  if (std::any_of(rules.begin(), rules.end(), is_floor)) return;
+  const bool floored = std::any_of(rules.begin(), rules.end(), is_floor);
+  if (rule.compare != Comparison::Fleet || floored) return;
   findings.warn(rule.place, rule.id,
                 fmt::format("an all-bad fleet would pass: give {} also a rule with compare = "
                             "\"absolute\" or \"theoretical\" and fail_below",
@@ -265,19 +233,12 @@ void lint_known_issue(const Expectation& rule, const std::string& today, Finding
 
 // ---- the baseline -----------------------------------------------------------------------------
 
-/// The fingerprint's name for a fact of a baseline.
-std::string fingerprint_key(const std::string& fact) {
-  if (fact == "nccl") return "library";
-  if (fact == "ngpus") return "gpus_per_node";
-  return fact;
-}
-
 /// Why a fact cannot be matched, or empty.
 std::string fact_fault(const Specification& specification, const Baseline& baseline,
                        const std::string& fact) {
   // Each of its rows is of one, which is held against the rules'.
   if (fact == "device_set") return {};
-  const std::string key = fingerprint_key(fact);
+  const std::string key = fact == "nccl" ? "library" : fact == "ngpus" ? "gpus_per_node" : fact;
   const auto reported = baseline.facts.find(fact);
   const auto wanted = specification.system.fingerprint.find(key);
   if (reported == baseline.facts.end()) {
@@ -289,7 +250,7 @@ std::string fact_fault(const Specification& specification, const Baseline& basel
   }
   if (matches_fact(key, reported->second, wanted->second)) return {};
   return fmt::format("{} is of {} '{}', the fingerprint of [system] wants {} {}", baseline.file,
-                     fact, reported->second, key, wanted_words(wanted->second));
+                     fact, reported->second, key, alternatives(wanted->second));
 }
 
 std::string age_fault(const BaselineRule& rule, const Baseline& baseline,
@@ -304,26 +265,29 @@ std::string age_fault(const BaselineRule& rule, const Baseline& baseline,
                      baseline.file, baseline.made_on, days, rule.max_age_days);
 }
 
-bool has_row(const Baseline& baseline, const Expectation& rule, const std::string& collective,
-             Bytes size) {
+bool has_row(const Baseline& baseline, BaselineKey wanted) {
   return std::any_of(baseline.rows.begin(), baseline.rows.end(), [&](const BaselineRow& row) {
-    const BaselineKey wanted{rule.device_set, row.key.instance, collective, rule.type, size,
-                             rule.metric,     rule.statistic};
+    wanted.instance = row.key.instance;
     return row.key == wanted;
   });
 }
 
+/// The first size that the baseline lacks.
 void lint_rows(const Baseline& baseline, const Expectation& rule, Findings& findings) {
   for (const std::string& collective : rule.collectives) {
-    const auto missing = std::find_if_not(rule.sizes.begin(), rule.sizes.end(), [&](Bytes size) {
-      return has_row(baseline, rule, collective, size);
-    });
-    if (missing == rule.sizes.end()) continue;
-    findings.refuse(
-        rule.place, rule.id,
-        fmt::format("{} has no {} {} of {} {} on {}", baseline.file, name(rule.statistic),
-                    name(rule.metric), collective, format_bytes(*missing), rule.device_set));
-    return;
+    for (const Bytes size : rule.sizes) {
+      const bool found = has_row(baseline, {.device_set = rule.device_set,
+                                            .collective = collective,
+                                            .type = rule.type,
+                                            .size = size,
+                                            .metric = rule.metric,
+                                            .statistic = rule.statistic});
+      if (found) continue;
+      return findings.refuse(
+          rule.place, rule.id,
+          fmt::format("{} has no {} {} of {} {} on {}", baseline.file, name(rule.statistic),
+                      name(rule.metric), collective, format_bytes(size), rule.device_set));
+    }
   }
 }
 
@@ -360,24 +324,20 @@ void lint_baseline(const Specification& specification, const Baseline* baseline,
 
 // ---- the file ---------------------------------------------------------------------------------
 
-/// What every rule of a run would be an ERROR for.
-void lint_fingerprint(const Specification& specification, Findings& findings) {
+/// What every rule of a run would be an ERROR for, and sets that no rule is for.
+void lint_file(const Specification& specification, Findings& findings) {
   if (specification.system.fingerprint.empty()) {
     findings.warn({.line = 1, .column = 1}, "",
                   "[system] has no fingerprint: any machine would pass for it");
   }
   findings.warn(specification.system.fingerprint_place, "", unreported_error(specification, {}));
-}
-
-void lint_sets(const Specification& specification, Findings& findings) {
   const auto& rules = specification.expectations;
   for (const DeviceSetRule& set : specification.device_sets) {
     const bool used = std::any_of(rules.begin(), rules.end(), [&](const Expectation& rule) {
       return rule.device_set == set.id;
     });
-    if (!used) {
-      findings.warn(set.place, "", fmt::format("no rule is for device_set \"{}\"", set.id));
-    }
+    if (used) continue;
+    findings.warn(set.place, "", fmt::format("no rule is for device_set \"{}\"", set.id));
   }
 }
 
@@ -387,9 +347,8 @@ std::vector<LintFinding> lint(const Specification& specification, const Baseline
                               const std::string& today) {
   Findings findings;
   CeilingTable ceilings(specification.ceiling);
-  lint_sets(specification, findings);
+  lint_file(specification, findings);
   lint_baseline(specification, baseline, today, findings);
-  lint_fingerprint(specification, findings);
   for (const Expectation& rule : specification.expectations) {
     lint_collectives(specification, rule, ceilings, findings);
     lint_sides(rule, findings);

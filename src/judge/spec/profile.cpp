@@ -22,9 +22,10 @@ std::vector<std::string> ids_of(const std::vector<Rule>& rules) {
   return ids;
 }
 
-/// The ids that a key lists, each of which there is.
+/// The ids that a key lists, each of which there is; all where the key is missing.
 std::vector<std::string> chosen(const TomlFields& profile, std::string_view key,
                                 const std::vector<std::string>& known) {
+  if (!profile.has(key)) return known;
   std::vector<std::string> ids = one_or_many(profile, key);
   for (const std::string& id : ids) {
     if (!is_in(known, id)) throw profile.fault(key, unknown_word("id", id, known));
@@ -33,27 +34,23 @@ std::vector<std::string> chosen(const TomlFields& profile, std::string_view key,
 }
 
 void choose_rules(const TomlFields& profile, Specification& spec) {
-  if (profile.has("expect")) {
-    const auto ids = chosen(profile, "expect", ids_of(spec.expectations));
-    std::erase_if(spec.expectations, [&](const Expectation& rule) { return !is_in(ids, rule.id); });
-  }
-  if (!profile.has("device_sets")) return;
+  const auto rules = chosen(profile, "expect", ids_of(spec.expectations));
   const auto sets = chosen(profile, "device_sets", ids_of(spec.device_sets));
-  for (const Expectation& rule : spec.expectations) {
-    if (is_in(sets, rule.device_set) || !profile.has("expect")) continue;
-    throw profile.fault("expect", fmt::format("rule \"{}\" needs device_set \"{}\", which "
-                                              "device_sets of this profile leaves out",
-                                              rule.id, rule.device_set));
-  }
-  std::erase_if(spec.expectations,
-                [&](const Expectation& rule) { return !is_in(sets, rule.device_set); });
-  for (const std::string& set : sets) {
-    const bool used = std::any_of(spec.expectations.begin(), spec.expectations.end(),
-                                  [&](const Expectation& rule) { return rule.device_set == set; });
-    if (!used) {
-      throw profile.fault("device_sets",
-                          fmt::format("no rule of this profile is for device_set \"{}\"", set));
+  std::vector<std::string> used;
+  std::erase_if(spec.expectations, [&](const Expectation& rule) {
+    if (!is_in(rules, rule.id)) return true;
+    if (!is_in(sets, rule.device_set) && profile.has("expect")) {
+      throw profile.fault("expect", fmt::format("rule \"{}\" needs device_set \"{}\", which "
+                                                "device_sets of this profile leaves out",
+                                                rule.id, rule.device_set));
     }
+    used.push_back(rule.device_set);
+    return !is_in(sets, rule.device_set);
+  });
+  for (const std::string& set : sets) {
+    if (is_in(used, set) || !profile.has("device_sets")) continue;
+    throw profile.fault("device_sets",
+                        fmt::format("no rule of this profile is for device_set \"{}\"", set));
   }
 }
 
@@ -90,10 +87,9 @@ void read_values(const TomlFields& profile, const std::vector<std::string>& know
   for (Expectation& rule : spec.expectations) {
     if (!values.has(rule.id)) continue;
     if (rule.compare != Comparison::Absolute) {
-      throw values.fault(rule.id,
-                         fmt::format("a value means nothing for rule \"{}\", which is compared "
-                                     "with another reference",
-                                     rule.id));
+      throw values.fault(rule.id, fmt::format("a value means nothing for rule \"{}\", which is "
+                                              "compared with another reference",
+                                              rule.id));
     }
     rule.value = values.positive(rule.id, 0);
     rule.value_place = place_of(values, rule.id);
@@ -129,10 +125,9 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   profile.allow_only({"device_sets", "expect", "launches", "min_launches", "iterations", "warmup",
                       "timeout_s", "max_cv", "max_reruns", "max_size", "values"});
   spec.profile = name;
-  std::vector<std::string> valued = ids_of(spec.expectations);
+  const std::vector<std::string> all = ids_of(spec.expectations);
   if (rules.empty()) {
     choose_rules(profile, spec);
-    valued = ids_of(spec.expectations);
   } else {
     keep_only(rules, spec);
   }
@@ -144,19 +139,13 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   visit_fields(spec.run, reader);
   visit_fields(spec.noise, reader);
   check_run(profile, spec.run);
-  check_noise(profile, spec.noise);
+  if (spec.noise.on_noisy != OnNoisy::Rerun) {
+    refuse_without(profile, "max_reruns", "on_noisy", "rerun");
+  }
   limit_sizes(profile, spec);
-  read_values(profile, valued, spec);
+  read_values(profile, rules.empty() ? ids_of(spec.expectations) : all, spec);
   need_values(profile.origin(), spec);
   return spec;
-}
-
-Error unknown_profile(std::string_view origin, const std::string& profile,
-                      const std::vector<std::string>& there) {
-  const std::string what = there.empty()
-                               ? "it has none; run it without --profile"
-                               : fmt::format("--profile takes one of: {}", join(there, ", "));
-  return usage_error(fmt::format("{}: there is no [profile.{}]; {}", origin, profile, what));
 }
 
 }  // namespace
@@ -169,17 +158,10 @@ void check_run(const TomlFields& table, const RunContract& run) {
                                      run.min_launches, run.launches));
 }
 
-void check_noise(const TomlFields& table, const NoiseGate& noise) {
-  if (table.has("max_reruns") && noise.on_noisy != OnNoisy::Rerun) {
-    throw table.fault("max_reruns", "max_reruns means nothing without on_noisy = \"rerun\"");
-  }
-}
-
 Specification with_profile(const TomlFields& file, const Specification& specification,
                            const std::string& profile, const std::vector<std::string>& rules) {
   std::vector<std::string> there;
   std::optional<Specification> wanted;
-  const std::string name = profile.empty() ? "standard" : profile;
   if (file.has("profile")) {
     const TomlFields profiles(*file.find("profile"), file.origin(), "[profile]");
     profiles.allow_only({"quick", "standard", "full"});
@@ -187,12 +169,16 @@ Specification with_profile(const TomlFields& file, const Specification& specific
       there.push_back(key);
       const TomlFields fields(*node, file.origin(), fmt::format("[profile.{}]", key));
       Specification applied = apply(fields, specification, key, {});
-      if (key != name) continue;
+      if (key != (profile.empty() ? "standard" : profile)) continue;
       wanted = rules.empty() ? std::move(applied) : apply(fields, specification, key, rules);
     }
   }
   if (wanted) return *wanted;
-  if (!profile.empty()) throw unknown_profile(file.origin(), profile, there);
+  if (!profile.empty()) {
+    throw usage_error(fmt::format("{}: there is no [profile.{}]; {}", file.origin(), profile,
+                                  there.empty() ? "it has none; run it without --profile"
+                                                : "--profile takes one of: " + join(there, ", ")));
+  }
   Specification whole = specification;
   if (!rules.empty()) {
     keep_only(rules, whole);

@@ -15,10 +15,7 @@ namespace busbar::judge {
                                          const std::string& profile,
                                          const std::vector<std::string>& rules);
 
-/// @name Contradictions in [run] and [noise], of which a profile may change numbers
-/// @{
+/// Throws for contradictions in [run], of which a profile may change numbers.
 void check_run(const TomlFields& table, const RunContract& run);
-void check_noise(const TomlFields& table, const NoiseGate& noise);
-/// @}
 
 }  // namespace busbar::judge

@@ -2,13 +2,13 @@
 #include "judge/spec/source.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/toml_fields.hpp"
 
 namespace busbar::judge {
@@ -109,11 +109,9 @@ toml::table complete(std::string_view text, const std::string& origin, int depth
 SpecificationSource find_specification(const std::string& name) {
   std::error_code error;
   if (std::filesystem::is_regular_file(name, error)) {
-    std::ifstream file(name, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) throw usage_error(fmt::format("cannot read {}", name));
-    return {.path = name, .text = text.str()};
+    const auto text = read_file(name);
+    if (!text) throw usage_error(fmt::format("cannot read {}", name));
+    return {.path = name, .text = *text};
   }
   for (const char* folder : {"results/expect", "results/expect/shared"}) {
     std::string path = fmt::format("{}/{}.toml", folder, name);

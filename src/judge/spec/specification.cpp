@@ -9,20 +9,16 @@
 
 namespace busbar::judge {
 
+SetShape shape_of(const DeviceSetRule& set, std::size_t nodes) {
+  const int count = static_cast<int>(nodes);
+  if (set.kind == SetKind::Rails) return {.ranks = count, .nodes = count};
+  return {.ranks = count * set.ranks_per_node, .nodes = count, .gpus = set.gpus};
+}
+
 SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system) {
-  const int all = static_cast<int>(system.nodes.size());
-  const auto shape = [&](int nodes) {
-    return SetShape{.ranks = nodes * set.ranks_per_node, .nodes = nodes, .gpus = set.gpus};
-  };
-  switch (set.kind) {
-    case SetKind::PerNode: return shape(1);
-    case SetKind::Pairwise: return shape(2);
-    case SetKind::List: return shape(static_cast<int>(set.nodes.size()));
-    case SetKind::Whole: return shape(all);
-    // One rank of each node; which of its GPUs differs from rail to rail.
-    case SetKind::Rails: return {.ranks = all, .nodes = all};
-  }
-  return {};
+  if (set.kind == SetKind::PerNode) return shape_of(set, 1);
+  if (set.kind == SetKind::Pairwise) return shape_of(set, 2);
+  return shape_of(set, (set.kind == SetKind::List ? set.nodes : system.nodes).size());
 }
 
 const DeviceSetRule& Specification::device_set(std::string_view id) const {

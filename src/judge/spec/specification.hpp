@@ -138,6 +138,10 @@ struct SetShape {
   int nodes = 0;
   std::string gpus{};  ///< DeviceSetRule::gpus
 };
+/// Of so many of its nodes. On rails it is one rank of each, and which GPU differs from rail to
+/// rail.
+[[nodiscard]] SetShape shape_of(const DeviceSetRule& set, std::size_t nodes);
+/// Of the nodes of a system.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system);
 
 /// Multiples of the reference; each is there only where the specification says so.

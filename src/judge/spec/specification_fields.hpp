@@ -14,6 +14,11 @@ namespace busbar::judge {
 /// What the value of a key must be, beside its type.
 struct FieldCheck {
   bool required = false;
+  /// The text of another key beside which alone this one may stand, and where required must.
+  struct {
+    std::string_view key{};
+    std::string_view text{};
+  } only_with{};
   int least = 0;  ///< of a whole number
   int most = std::numeric_limits<int>::max();
   std::optional<int> automatic{};  ///< the number that "auto" stands for
@@ -65,7 +70,8 @@ void visit_fields(Either<NoiseGate> auto& noise, const auto& visit) {
   constexpr int kMostReruns = 100;
   visit("max_cv", noise.max_cv, {.required = true, .fraction = true});
   visit("on_noisy", noise.on_noisy, {.required = true});
-  visit("max_reruns", noise.max_reruns, {.most = kMostReruns});
+  visit("max_reruns", noise.max_reruns,
+        {.required = true, .only_with = {"on_noisy", "rerun"}, .most = kMostReruns});
   visit("decide", noise.decide);
 }
 
@@ -82,8 +88,8 @@ void visit_fields(Either<DeviceSetRule> auto& set, const auto& visit) {
   visit("kind", set.kind, {.required = true});
   visit("gpus", set.gpus);
   visit("ranks_per_node", set.ranks_per_node, {.least = 1, .most = kMostRanks});
-  visit("nodes", set.nodes);
-  visit("all_pairs_up_to", set.all_pairs_up_to, {.least = 2});
+  visit("nodes", set.nodes, {.required = true, .only_with = {"kind", "list"}});
+  visit("all_pairs_up_to", set.all_pairs_up_to, {.only_with = {"kind", "pairwise"}, .least = 2});
 }
 
 void visit_fields(Either<KnownIssue> auto& issue, const auto& visit) {
@@ -102,7 +108,7 @@ void visit_fields(Either<Expectation> auto& rule, const auto& visit) {
   visit("metric", rule.metric);
   visit("statistic", rule.statistic);
   visit("compare", rule.compare, {.required = true});
-  visit("value", rule.value);
+  visit("value", rule.value, {.only_with = {"compare", "absolute"}});
   visit("source", rule.source, {.one_or_many = true});
   visit("fail_below", rule.bounds.fail_below);
   visit("warn_below", rule.bounds.warn_below);
@@ -110,9 +116,11 @@ void visit_fields(Either<Expectation> auto& rule, const auto& visit) {
   visit("fail_above", rule.bounds.fail_above);
   visit("max_cv", rule.max_cv, {.fraction = true});
   visit("allow_misses", rule.allow_misses);
-  visit("min_robust_z", rule.min_robust_z);
-  visit("max_fleet_mad", rule.max_fleet_mad, {.fraction = true});
-  visit("confirm", rule.confirm_repeats, {.by_hand = true, .json = "confirm_repeats"});
+  visit("min_robust_z", rule.min_robust_z, {.required = true, .only_with = {"compare", "fleet"}});
+  visit("max_fleet_mad", rule.max_fleet_mad,
+        {.required = true, .only_with = {"compare", "fleet"}, .fraction = true});
+  visit("confirm", rule.confirm_repeats,
+        {.only_with = {"compare", "fleet"}, .by_hand = true, .json = "confirm_repeats"});
   visit("known_issue", rule.known_issue);
 }
 

@@ -2,6 +2,7 @@
 #include "judge/baseline.hpp"
 
 #include <functional>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,17 +27,18 @@ JudgeCase healthy_case() {
   return one;
 }
 
+Baseline built(const JudgeCase& one, const Facts& assumed = {}) {
+  return build_baseline(one.specification, one.observations, one.today, assumed);
+}
+
 std::string refusal(const JudgeCase& one) {
-  return test::failure_of([&] {
-           static_cast<void>(build_baseline(one.specification, one.observations, one.today, {}));
-         })
-      .message;
+  return test::failure_of([&] { static_cast<void>(built(one)); }).message;
 }
 
 TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
   JudgeCase one = healthy_case();
   one.specification.system.name = "pod";
-  const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
+  const Baseline made = built(one);
   ASSERT_EQ(made.rows.size(), 3U);
   EXPECT_EQ(made.rows[0].key.instance, "h1");
   EXPECT_DOUBLE_EQ(made.rows[0].median, 450);
@@ -56,7 +58,7 @@ TEST(Baseline, HasFactsThatDifferByTheSetOfDevices) {
   one.observations.push_back(one.observations[0]);
   one.observations.back().device_set = "pairs";
   one.observations.back().facts["library"] = "NCCL 2.18.1";
-  const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
+  const Baseline made = built(one);
   EXPECT_FALSE(made.facts.contains("nccl"));
   EXPECT_EQ(made.facts.at("nccl.set"), "NCCL 2.29.2");
   EXPECT_EQ(made.facts.at("nccl.pairs"), "NCCL 2.18.1");
@@ -64,7 +66,7 @@ TEST(Baseline, HasFactsThatDifferByTheSetOfDevices) {
 
 TEST(Baseline, IsReadBackAsItWasWritten) {
   const JudgeCase one = healthy_case();
-  Baseline made = build_baseline(one.specification, one.observations, one.today, {});
+  Baseline made = built(one);
   made.rows[0].key.instance = "rail \"3\", left";
   const test::TemporaryFolder folder;
   folder.write("b.csv", baseline_text(made));
@@ -79,8 +81,7 @@ TEST(Baseline, WhatNoFileReportsIsAssumedAndNoted) {
   one.specification.system.fingerprint = {{"gpu", {"H200"}}};
   EXPECT_THAT(refusal(one), HasSubstr("does not report gpu (--assume gpu=VALUE"));
   const Baseline made =
-      build_baseline(one.specification, one.observations, one.today,
-                     {{"gpu", "NVIDIA H200"}, {"driver", "999, which the files contradict"}});
+      built(one, {{"gpu", "NVIDIA H200"}, {"driver", "999, which the files contradict"}});
   EXPECT_EQ(made.facts.at("gpu"), "NVIDIA H200");
   EXPECT_EQ(made.facts.at("driver"), "580.1");
   EXPECT_EQ(made.facts.at("assumed"), "gpu");
@@ -114,44 +115,69 @@ TEST(Baseline, RefusesWhatIsNoMeasureForOthers) {
   }
 }
 
-/// h1 judged by a baseline of a day and these facts.
-CheckResult against(const std::string& made_on, const std::map<std::string, std::string>& facts,
-                    double median) {
-  JudgeCase one = healthy_case();
-  const Baseline baseline{
-      .file = "b.csv",
-      .made_on = made_on,
-      .facts = facts,
-      .rows = {
-          {.key = {.device_set = "set", .collective = "allreduce", .type = "float", .size = kMiB},
-           .median = median}}};
-  one.rule().compare = Comparison::Baseline;
-  one.specification.baseline = {
-      .file = "b.csv", .max_age_days = 90, .must_match = {"nccl", "driver", "ngpus", "device_set"}};
-  one.baseline = &baseline;
-  return one.first();
+/// A baseline of this day for h1 and for all, with rows that differ in metric or statistic alone.
+struct BaselineCase {
+  Baseline baseline{.file = "b.csv",
+                    .facts = {{"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}}};
+  JudgeCase of = healthy_case();
+
+  explicit BaselineCase(const std::string& day = "2026-11-01", int max_age_days = 90) {
+    baseline.made_on = day;
+    const auto row = [](const std::string& instance, double median) {
+      return BaselineRow{.key = {.device_set = "set",
+                                 .instance = instance,
+                                 .collective = "allreduce",
+                                 .type = "float",
+                                 .size = kMiB},
+                         .median = median};
+    };
+    BaselineRow p99 = row("h1", 1);
+    p99.key.statistic = Statistic::P99;
+    BaselineRow time = row("h1", 2);
+    time.key.metric = Metric::Time;
+    baseline.rows = {p99, time, row("h1", 450), row("", 460), p99, time};
+    of.rule().compare = Comparison::Baseline;
+    of.specification.baseline = {.file = "b.csv",
+                                 .max_age_days = max_age_days,
+                                 .must_match = {"nccl", "driver", "ngpus", "device_set"}};
+    of.baseline = &baseline;
+  }
+};
+
+TEST(Baseline, IsTheReferenceOfTheInstanceTheMetricAndTheStatistic) {
+  BaselineCase one;
+  EXPECT_EQ(one.of.first().reference, 450);
+  EXPECT_EQ(one.of.first().reference_kind, "baseline of 2026-11-01");
+  one.baseline.rows.erase(one.baseline.rows.begin() + 2);
+  EXPECT_EQ(one.of.first().reference, 460) << "of all instances";
+  std::erase_if(one.baseline.rows, [](const BaselineRow& row) { return row.key.instance.empty(); });
+  expect_result(one.of.first(), "ERROR baseline b.csv has no median busbw of 1 MiB on set h1");
 }
 
-TEST(Baseline, IsAReferenceWhereItFitsAndIsNotTooOld) {
-  std::map<std::string, std::string> facts{
-      {"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}};
-  const CheckResult fits = against("2026-11-01", facts, 450);  // the row of all instances
-  EXPECT_EQ(fits.outcome, Outcome::Pass);
-  EXPECT_EQ(fits.reference_kind, "baseline of 2026-11-01");
-  EXPECT_EQ(against("2026-08-23", facts, 450).outcome, Outcome::Pass) << "90 days";
-  EXPECT_EQ(against("2026-08-22", facts, 450).reason,
-            "stale: the baseline of 2026-08-22 is 91 days old, 90 are allowed");
-  EXPECT_THAT(against("2026-11-22", facts, 450).reason, HasSubstr("of the future"));
-  facts["nccl"] = "NCCL 2.18.1";
-  const CheckResult other = against("2026-11-01", facts, 450);
-  EXPECT_EQ(other.outcome, Outcome::Error);
-  EXPECT_EQ(other.reason, "baseline b.csv is of nccl 'NCCL 2.18.1', this is 'NCCL 2.29.2'");
-  EXPECT_THAT(against("2026-11-01", {}, 450).reason, testing::EndsWith(" nccl"));
+TEST(Baseline, MayBeAsOldAsAllowedAndOfToday) {
+  for (const auto& [day, most, result] :
+       {std::tuple{"2026-11-21", 90, "PASS"},
+        {"2026-08-23", 90, "PASS"},
+        {"2026-08-22", 90,
+         "ERROR stale: the baseline of 2026-08-22 is 91 days old, 90 are allowed"},
+        {"2026-11-22", 90, "ERROR of the future"},
+        {"2020-01-01", 0, "PASS"}}) {  // 0: any age
+    expect_result(BaselineCase(day, most).of.first(), result);
+  }
+}
+
+TEST(Baseline, IsNoReferenceWhereItsFactsDoNotMatch) {
+  BaselineCase one;
+  one.baseline.facts["nccl"] = "NCCL 2.18.1";
+  expect_result(one.of.first(),
+                "ERROR baseline b.csv is of nccl 'NCCL 2.18.1', this is 'NCCL 2.29.2'");
+  one.baseline.facts.clear();
+  EXPECT_THAT(one.of.first().reason, testing::EndsWith(" nccl"));
 }
 
 TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {
   JudgeCase one = healthy_case();
-  const Baseline made = build_baseline(one.specification, one.observations, one.today, {});
+  const Baseline made = built(one);
   for (std::size_t i = 3; i < 6; ++i) one.observations[i].facts["library"] = "NCCL 2.18.1";
   one.specification.baseline = {.file = "b.csv", .max_age_days = 90, .must_match = {"nccl"}};
   one.rule().compare = Comparison::Baseline;
@@ -189,7 +215,7 @@ TEST(Baseline, RefusesAFileWithItsLine) {
            {head + row + "median,450,2\n", "b.csv:3: not a line of 10 cells"},
            {head + row + "median,nan,2,3\n", "b.csv:3: column median"},
            {head + row + "median,0,2,3\n", "b.csv:3: column median"},
-           {head + row + "best,450,2,3\n", "b.csv:3: invalid value 'best' in column statistic"},
+           {head + row + "best,450,2,3\n", "b.csv:3: column statistic: invalid value 'best'"},
            {head + row + "median,450,2,3", "cut off"},
            {head, "no figure in the baseline"},
            {head.substr(31) + row + "median,450,2,3\n", "its age is unknown"}}) {

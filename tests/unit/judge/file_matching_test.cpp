@@ -45,11 +45,9 @@ std::string csv(const std::string& hosts, int nodes, int ranks, const std::strin
 class FileMatching : public ::testing::Test {
  protected:
   FileMatching() {
-    one_.specification.device_sets = {
-        {.id = "set", .kind = SetKind::PerNode, .gpus = "0-7", .ranks_per_node = 8},
-        {.id = "pairs", .kind = SetKind::Pairwise, .ranks_per_node = 1}};
-    one_.specification.expectations.push_back(one_.rule());
-    one_.specification.expectations.back().device_set = "pairs";
+    one_.add_set("pairs", SetKind::Pairwise);
+    one_.set().gpus = "0-7";
+    one_.specification.device_sets[1].ranks_per_node = 1;
   }
 
   std::string write(const std::string& name, const std::string& text) {
@@ -68,37 +66,36 @@ class FileMatching : public ::testing::Test {
   test::TemporaryFolder folder_{};
 };
 
+/// "set/instance/launch" of each.
+std::string described(const std::vector<Observation>& seen) {
+  return join_each(seen, " ", [](const Observation& o) {
+    return fmt::format("{}/{}/{}", o.device_set, o.instance, o.launch);
+  });
+}
+
 TEST_F(FileMatching, FilesOfOneNodeAreItsLaunches) {
-  const auto seen = observe({write("a.csv", csv("h1", 1, 8, "0,1,2,3,4,5,6,7")),
-                             write("b.csv", csv("h1", 1, 8, "0,1,2,3,4,5,6,7")),
-                             write("c.csv", csv("h2", 1, 8, "0,1,2,3,4,5,6,7"))});
-  ASSERT_EQ(seen.size(), 3U);
-  EXPECT_EQ(seen[1].instance, "h1");
-  EXPECT_EQ(seen[1].launch, 1);
-  EXPECT_EQ(seen[2].instance, "h2");
-  EXPECT_EQ(seen[2].launch, 0);
+  const std::string all = "0,1,2,3,4,5,6,7";
+  EXPECT_EQ(
+      described(observe({write("a.csv", csv("h1", 1, 8, all)), write("b.csv", csv("h1", 1, 8, all)),
+                         write("c.csv", csv("h2", 1, 8, all))})),
+      "set/h1/0 set/h1/1 set/h2/0");
   EXPECT_TRUE(notes_.empty());
 }
 
 TEST_F(FileMatching, APairIsTheSameInstanceInEitherOrder) {
-  one_.specification.system.nodes = {"h1", "h2", "h3"};
-  const auto seen = observe({write("a.csv", csv("h1 h2", 2, 2, "0")),
-                             write("b.csv", csv("h2.example.org h1.example.org", 2, 2, "0"))});
-  ASSERT_EQ(seen.size(), 2U);
-  EXPECT_EQ(seen[0].device_set, "pairs");
-  EXPECT_EQ(seen[1].instance, "h1+h2");
-  EXPECT_EQ(seen[1].launch, 1);
+  one_.specification.system.nodes = names(3);
+  EXPECT_EQ(described(observe({write("a.csv", csv("h1 h2", 2, 2, "0")),
+                               write("b.csv", csv("h2.x.org h1.x.org", 2, 2, "0"))})),
+            "pairs/h1+h2/0 pairs/h1+h2/1");
 }
 
 TEST_F(FileMatching, AFileOfAllNodesIsTheWhole) {
-  one_.specification.system.nodes = {"h1", "h2", "h3"};
-  one_.specification.device_sets = {{.id = "set", .kind = SetKind::Whole, .ranks_per_node = 8}};
-  one_.specification.expectations.pop_back();
+  one_.specification.system.nodes = names(3);
+  one_.set() = {.id = "set", .kind = SetKind::Whole, .ranks_per_node = 8};
   const auto seen = observe(
       {write("a.csv", csv("h1 h2 h3", 3, 24, "")), write("b.csv", csv("h1 h2", 2, 16, ""))});
-  ASSERT_EQ(seen.size(), 1U);
-  EXPECT_EQ(seen[0].instance, "all");
-  EXPECT_EQ(seen[0].nodes.size(), 3U);
+  EXPECT_EQ(described(seen), "set/all/0");
+  EXPECT_EQ(seen.at(0).nodes, names(3));
 }
 
 TEST_F(FileMatching, WhatFitsNoSetIsNamed) {
@@ -116,14 +113,13 @@ TEST_F(FileMatching, WhatFitsNoSetIsNamed) {
 
 TEST_F(FileMatching, AFileWithoutRowsIsALaunchThatFailed) {
   const std::string whole = csv("h1", 1, 8, "");
-  const std::size_t row = whole.find("\nallreduce,") + 1;
-  const auto seen = observe({write("none.csv", whole.substr(0, row))});
-  ASSERT_EQ(seen.size(), 1U);
-  EXPECT_EQ(seen[0].instance, "h1");
-  EXPECT_EQ(seen[0].collective, "allreduce");
+  std::string head = whole.substr(0, whole.find("\nallreduce,") + 1);
+  const auto seen = observe({write("none.csv", head)});
+  EXPECT_EQ(described(seen), "set/h1/0");
+  EXPECT_EQ(seen.at(0).collective, "allreduce");
   EXPECT_THAT(seen[0].failure, HasSubstr("none.csv: cut off"));
-  one_.observations = seen;
-  EXPECT_EQ(one_.first().outcome, Outcome::Error);
+  head.replace(head.find("split=none"), 10, "split=MOD-8");
+  EXPECT_TRUE(observe({write("rails.csv", head)}).empty()) << "of groups, which no set wants";
 }
 
 TEST_F(FileMatching, AFileThatEndsInTheMiddleIsAFailure) {
@@ -167,34 +163,16 @@ TEST_F(FileMatching, AnImportedLogIsJudgedByItsNumbers) {
   one_.rule().bounds = {.fail_below = 0.97, .warn_below = 0.99, .fail_above = 1.05};
   one_.observations = observe({path});
   ASSERT_EQ(one_.observations.size(), 1U);
-  ASSERT_EQ(notes_.size(), 1U);
-  EXPECT_THAT(notes_[0], HasSubstr("does not name its host: h200 stands for it"));
-  const CheckResult pass = one_.first();
-  EXPECT_EQ(pass.outcome, Outcome::Pass) << pass.reason;
-  EXPECT_NEAR(*pass.value, 476.96, 0.01);
+  EXPECT_THAT(notes_, testing::ElementsAre(HasSubstr("does not name its host: h200 stands for")));
+  expect_result(one_.first(), "PASS");
+  EXPECT_NEAR(*one_.first().value, 476.96, 0.01);
   one_.rule().value = 500;
-  EXPECT_EQ(one_.first().reason, "477 GB/s is 95.4 % of 500 GB/s, below 97 %");
+  expect_result(one_.first(), "FAIL 477 GB/s is 95.4 % of 500 GB/s, below 97 %");
   one_.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
   EXPECT_EQ(one_.first().outcome, Outcome::Error);
   one_.assumed = {{"gpu", "NVIDIA H200"}};
   EXPECT_EQ(one_.first().outcome, Outcome::Fail);
   EXPECT_THAT(one_.judged().head.notes.at(0), HasSubstr("assumed"));
-}
-
-FilePart part_of_head(const std::string& configuration) {
-  const ObservationFile file{.dataset = {.facts = {{"configuration", configuration}}}};
-  const std::vector<FilePart> parts = parts_of(file);
-  EXPECT_EQ(parts.size(), 1U);
-  return parts.empty() ? FilePart{} : parts.front();
-}
-
-TEST(PartsOf, AFileWithoutRowsIsWhatItsHeadDescribes) {
-  const FilePart whole = part_of_head("collective=alltoall ranks=16 nodes=2 split=none");
-  EXPECT_EQ(whole.collective, "alltoall");
-  EXPECT_EQ(whole.ranks, 16);
-  EXPECT_EQ(whole.nodes, 2);
-  EXPECT_FALSE(whole.grouped);
-  EXPECT_TRUE(part_of_head("collective=alltoall ranks=16 nodes=2 split=MOD-8").grouped);
 }
 
 }  // namespace

@@ -14,20 +14,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-using PairFunction = std::function<double(std::size_t, std::size_t)>;
-
-/// All pairs of `count` nodes, three equal launches each.
-JudgeCase pairs_case(std::size_t count, Comparison compare, const PairFunction& value) {
-  JudgeCase one(SetKind::Pairwise);
-  one.nodes = names(count);
-  one.rule().id = "pairs";
-  one.against_fleet();
-  one.rule().compare = compare;
-  one.rule().value = 100;
-  one.all_pairs(value);
-  return one;
-}
-
 /// Healthy pairs, of 99 to 101 GB/s.
 double healthy(std::size_t i, std::size_t j) {
   return 99 + static_cast<double>((i * 7 + j * 3) % 5) / 2;
@@ -41,45 +27,42 @@ PairFunction slow_with(std::vector<std::size_t> bad, double value) {
   };
 }
 
-using Nodes = std::vector<std::string>;
-
-TEST(FleetRule, AHealthyFleetPassesAndEveryNodeIsGood) {
-  const Acceptance acceptance = pairs_case(6, Comparison::Fleet, healthy).judged();
-  EXPECT_EQ(acceptance.overall(), Outcome::Pass);
-  EXPECT_EQ(acceptance.verdicts.size(), 16U) << "15 pairs and the fleet";
-  EXPECT_EQ(acceptance.verdicts.back().instance, "fleet");
-  EXPECT_EQ(states(acceptance), "good good good good good good");
-}
-
 TEST(FleetRule, BadNodesAndLinksAreNamedAndTheOthersAreGood) {
-  struct Case {
-    std::size_t count = 0;
-    PairFunction value{};
-    bool absolute_too = false;
-    std::vector<Nodes> suspects{};
-    std::string states{};
-  };
   const PairFunction quarter = [](std::size_t i, std::size_t j) {
     return i < 2 || j < 2 ? 70.0 + static_cast<double>(j) : healthy(i, j);
   };
   const PairFunction link = [](std::size_t i, std::size_t j) {
     return i == 0 && j == 4 ? 50.0 : healthy(i, j);
   };
+  constexpr auto kFleetRule = Comparison::Fleet;
+  constexpr auto kAbsolute = Comparison::Absolute;
+  struct Case {
+    std::size_t count = 0;
+    PairFunction value{};
+    Comparison compare = kFleetRule;
+    std::vector<Names> suspects{};
+    std::string states{};
+  };
+  const std::string third = "good good failed good good good good";
   for (const Case& one :
-       {Case{7, slow_with({2}, 17), true, {{"h3"}}, "good good failed good good good good"},
-        Case{4, slow_with({0, 3}, 20), true, {{"h1"}, {"h4"}}, "failed good good failed"},
-        Case{8, quarter, false, {{"h1"}, {"h2"}}, "failed failed good good good good good good"},
-        Case{6, link, false, {{"h1", "h5"}}, "suspect good good good suspect good"}}) {
-    for (const Comparison compare : {Comparison::Fleet, Comparison::Absolute}) {
-      if (compare == Comparison::Absolute && !one.absolute_too) continue;
-      const Acceptance acceptance = pairs_case(one.count, compare, one.value).judged();
-      EXPECT_EQ(acceptance.overall(), Outcome::Fail);
-      EXPECT_EQ(nodes_of(acceptance.suspects), one.suspects);
-      EXPECT_EQ(states(acceptance), one.states);
-    }
+       {Case{6, healthy, kFleetRule, {}, "good good good good good good"},
+        Case{7, slow_with({2}, 17), kFleetRule, {{"h3"}}, third},
+        Case{7, slow_with({2}, 17), kAbsolute, {{"h3"}}, third},
+        Case{4, slow_with({0, 3}, 20), kFleetRule, {{"h1"}, {"h4"}}, "failed good good failed"},
+        Case{4, slow_with({0, 3}, 20), kAbsolute, {{"h1"}, {"h4"}}, "failed good good failed"},
+        Case{8,
+             quarter,
+             kFleetRule,
+             {{"h1"}, {"h2"}},
+             "failed failed good good good good good good"},
+        Case{6, link, kFleetRule, {{"h1", "h5"}}, "suspect good good good suspect good"}}) {
+    const Acceptance acceptance = pairs_case(one.count, one.compare, one.value).judged();
+    EXPECT_EQ(acceptance.overall(), one.suspects.empty() ? Outcome::Pass : Outcome::Fail);
+    EXPECT_EQ(nodes_of(acceptance.suspects), one.suspects);
+    EXPECT_EQ(states(acceptance), one.states);
+    const bool fleet = one.compare == kFleetRule;
+    EXPECT_EQ(acceptance.verdicts.size(), one.count * (one.count - 1) / 2 + (fleet ? 1 : 0));
   }
-  const Acceptance one = pairs_case(7, Comparison::Fleet, slow_with({2}, 17)).judged();
-  EXPECT_THAT(one.suspects.at(0).evidence, HasSubstr("6 of 6 pairs low, median 17 GB/s"));
 }
 
 TEST(FleetRule, RowsAndFleetHaveOneReference) {
@@ -108,9 +91,7 @@ TEST(FleetRule, ARowWithoutItsLaunchesHasTheFleetsReferenceToo) {
 TEST(FleetRule, ANoisyPairOfTwoBadNodesAcquitsNeither) {
   // The bad nodes are the last ones, so that the order of the names does not decide.
   JudgeCase one = pairs_case(4, Comparison::Absolute, slow_with({1, 3}, 20));
-  for (Observation& launch : one.observations) {
-    if (launch.instance == "h2+h4" && launch.launch == 1) launch.records[0].busbw_GBps = 60;
-  }
+  one.row(3 * 4 + 1).busbw_GBps = 60;  // a launch of h2+h4
   EXPECT_EQ(one.judged().count(Outcome::Inconclusive), 1U);
   EXPECT_EQ(states(one.judged()), "good failed good failed");
 }
@@ -125,16 +106,6 @@ TEST(FleetRule, AnAllBadFleetPassesTheFleetRuleButNotTheFloor) {
   EXPECT_EQ(states(acceptance), "suspect suspect suspect suspect suspect");
 }
 
-TEST(FleetRule, AScatteredFleetIsNotHomogeneous) {
-  const JudgeCase one = pairs_case(6, Comparison::Fleet, [](std::size_t i, std::size_t j) {
-    return 60.0 + static_cast<double>((i * 11 + j * 17) % 7) * 10;
-  });
-  const CheckResult fleet = one.judged().verdicts.back();
-  EXPECT_EQ(fleet.instance, "fleet");
-  EXPECT_EQ(fleet.outcome, Outcome::Fail);
-  EXPECT_THAT(fleet.reason, HasSubstr("fleet not homogeneous: raw MAD/median"));
-}
-
 TEST(FleetRule, TwoValuesAreNoFleet) {
   JudgeCase one;
   one.rule().compare = Comparison::Fleet;
@@ -142,14 +113,6 @@ TEST(FleetRule, TwoValuesAreNoFleet) {
   one.steady({"h2"}, 10);
   EXPECT_EQ(one.overall(), Outcome::Inconclusive);
   EXPECT_EQ(one.judged().count(Outcome::Inconclusive), 3U);
-}
-
-TEST(FleetRule, ASlowMemberOfAFleetOfNodesFails) {
-  JudgeCase one;
-  one.against_fleet();
-  int step = 0;
-  for (const std::string& node : names(5)) one.steady({node}, node == "h4" ? 70 : 100 + step++);
-  EXPECT_EQ(states(one.judged()), "good good good failed good");
 }
 
 TEST(FleetRule, AMissingPairIsAnErrorAndNotLow) {
@@ -161,40 +124,30 @@ TEST(FleetRule, AMissingPairIsAnErrorAndNotLow) {
   EXPECT_EQ(states(acceptance), "inconclusive inconclusive good good good");
 }
 
-/// A bad h1, and its confirmations with h3 at these values.
-JudgeCase confirmed_case(std::initializer_list<double> values) {
+/// A bad h1, and its confirmations with h3 at these values, changed.
+JudgeCase confirmed_case(const std::vector<double>& values,
+                         const std::function<void(Observation&)>& change = {}) {
   JudgeCase one = pairs_case(4, Comparison::Absolute, slow_with({0}, 20));
   one.rule().confirm_repeats = 2;
   int number = 0;
   for (const double value : values) {
-    one.launch({"h1", "h3"}, value, number++).purpose = Purpose::Confirm;
-  }
-  return one;
-}
-
-JudgeCase confirmed_case(double value) { return confirmed_case({value, value}); }
-
-/// Changes the confirmations.
-template <class Change>
-JudgeCase with_confirmations(JudgeCase one, const Change& change) {
-  for (Observation& o : one.observations) {
-    if (o.purpose == Purpose::Confirm) change(o);
+    Observation& o = one.launch({"h1", "h3"}, value, number++);
+    o.purpose = Purpose::Confirm;
+    if (change) change(o);
   }
   return one;
 }
 
 TEST(FleetRule, ASuspectThatIsLowAgainAtLeastOnceIsConfirmed) {
-  for (const auto& values : {std::initializer_list<double>{21, 21}, {100, 21}, {21, 100}}) {
+  for (const auto& values : {std::vector<double>{21, 21}, {100, 21}, {21, 100}}) {
     const Acceptance acceptance = confirmed_case(values).judged();
-    EXPECT_EQ(acceptance.overall(), Outcome::Fail);
     EXPECT_EQ(states(acceptance), "failed good good good");
-    ASSERT_EQ(acceptance.suspects.size(), 1U);
-    EXPECT_TRUE(acceptance.suspects[0].confirmed);
+    EXPECT_TRUE(acceptance.suspects.at(0).confirmed);
   }
 }
 
 TEST(FleetRule, ASuspectThatIsGoodAgainIsInconclusive) {
-  const Acceptance acceptance = confirmed_case(100).judged();
+  const Acceptance acceptance = confirmed_case({100, 100}).judged();
   EXPECT_TRUE(acceptance.suspects.empty());
   EXPECT_EQ(acceptance.overall(), Outcome::Inconclusive);
   EXPECT_THAT(acceptance.verdicts.at(0).reason, HasSubstr("low once, good with h3 again"));
@@ -203,34 +156,29 @@ TEST(FleetRule, ASuspectThatIsGoodAgainIsInconclusive) {
 
 TEST(FleetRule, AConfirmationIsLowBeyondTheBoundsOnly) {
   // 90 % of 100 GB/s is not below the bound of 90 %, nor 105 % above that of 105 %.
-  const auto outcome = [](double value) {
-    JudgeCase one = confirmed_case(value);
+  for (const auto& [value, outcome] : {std::pair{89.9, Outcome::Fail},
+                                       {90, Outcome::Inconclusive},
+                                       {105, Outcome::Inconclusive},
+                                       {105.1, Outcome::Fail}}) {
+    JudgeCase one = confirmed_case({value, value});
     one.rule().bounds.fail_above = 1.05;
-    return one.overall();
+    EXPECT_EQ(one.overall(), outcome) << value;
+  }
+}
+
+TEST(FleetRule, AConfirmationOfAnotherSetOrNodeOrThatDidNotGoWellProvesNothing) {
+  const auto status = [](RowStatus to) {
+    return [to](Observation& o) { o.records[0].status = to; };
   };
-  EXPECT_EQ(outcome(89.9), Outcome::Fail);
-  EXPECT_EQ(outcome(90), Outcome::Inconclusive);
-  EXPECT_EQ(outcome(105), Outcome::Inconclusive);
-  EXPECT_EQ(outcome(105.1), Outcome::Fail);
-}
-
-TEST(FleetRule, AConfirmationIsOfItsDeviceSetAndOfAllItsSuspects) {
-  const JudgeCase cleared = confirmed_case(100);
-  EXPECT_EQ(with_confirmations(cleared, [](auto& o) { o.device_set = "other"; }).overall(),
-            Outcome::Fail);
-  EXPECT_EQ(with_confirmations(cleared,
-                               [](auto& o) {
-                                 o.nodes = {"h2", "h3"};
-                               })
-                .overall(),
-            Outcome::Fail);
-}
-
-TEST(FleetRule, AConfirmationThatDidNotGoWellProvesNothing) {
-  for (const RowStatus status : {RowStatus::Failed, RowStatus::Skipped, RowStatus::Wrong}) {
-    const Acceptance acceptance = with_confirmations(confirmed_case(100), [&](auto& o) {
-                                    o.records[0].status = status;
-                                  }).judged();
+  for (const std::function<void(Observation&)>& change :
+       {std::function<void(Observation&)>([](auto& o) { o.device_set = "other"; }),
+        {[](auto& o) {
+          o.nodes = Names{"h2", "h3"};
+        }},
+        {status(RowStatus::Failed)},
+        {status(RowStatus::Skipped)},
+        {status(RowStatus::Wrong)}}) {
+    const Acceptance acceptance = confirmed_case({100, 100}, change).judged();
     EXPECT_EQ(acceptance.overall(), Outcome::Fail);
     ASSERT_EQ(acceptance.suspects.size(), 1U);
     EXPECT_FALSE(acceptance.suspects[0].confirmed);
@@ -238,19 +186,18 @@ TEST(FleetRule, AConfirmationThatDidNotGoWellProvesNothing) {
 }
 
 TEST(FleetRule, AConfirmationIsOfTheSizesThatWereLow) {
-  JudgeCase one(SetKind::Pairwise);
-  one.nodes = names(3);
-  one.rule().sizes = {kMiB, 2 * kMiB};
-  one.rule().value = 100;
-  one.rule().bounds = {.fail_below = 0.9};
-  one.all_pairs([](std::size_t, std::size_t) { return 100; });
   // h1 is low at 1 MiB; measured again it is good there, and low at 2 MiB.
-  for (Observation& o : one.observations) {
-    if (o.nodes[0] == "h1") o.records[0].busbw_GBps = 20;
-  }
+  JudgeCase one = confirmed_case({});
+  one.rule().sizes = {kMiB, 2 * kMiB};
   Observation& again = one.launch({"h1", "h3"}, 100);
   again.purpose = Purpose::Confirm;
   again.records[1].busbw_GBps = 20;
+  for (Observation& o : one.observations) {
+    if (o.records.size() > 1) continue;
+    o.records.push_back(o.records[0]);
+    o.records[1].size = 2 * kMiB;
+    o.records[1].busbw_GBps = 100;
+  }
   EXPECT_EQ(one.overall(), Outcome::Inconclusive);
 }
 
@@ -276,7 +223,7 @@ TEST(FleetRule, AClearedNodeLeavesItsGoodPairsAndThoseOfAnotherBadNode) {
 }
 
 TEST(FleetRule, WrongDataOfAPairAreNeverCleared) {
-  JudgeCase one = confirmed_case(100);
+  JudgeCase one = confirmed_case({100, 100});
   one.observations[0].records[0].wrong = 1;
   EXPECT_EQ(one.overall(), Outcome::Fail);
 }
@@ -284,7 +231,7 @@ TEST(FleetRule, WrongDataOfAPairAreNeverCleared) {
 /// Groups of nodes that are divided, as no pairs are measured of so many.
 JudgeCase divided_case(std::size_t count, int all_pairs_up_to) {
   JudgeCase one(SetKind::Pairwise);
-  one.specification.device_sets[0].all_pairs_up_to = all_pairs_up_to;
+  one.set().all_pairs_up_to = all_pairs_up_to;
   one.nodes = names(count);
   one.rule().value = 100;
   one.rule().bounds = {.fail_below = 0.9};
@@ -304,7 +251,7 @@ TEST(FleetRule, GroupsOfABisectedSetNameTheBadNode) {
 TEST(FleetRule, AGroupThatCannotBeDividedIsSuspectAsAWhole) {
   JudgeCase one = divided_case(4, 2);
   one.steady({"h3", "h4"}, 100);
-  EXPECT_EQ(nodes_of(one.judged().suspects), std::vector<Nodes>({{"h1", "h2"}}));
+  EXPECT_EQ(nodes_of(one.judged().suspects), std::vector<Names>({{"h1", "h2"}}));
   EXPECT_EQ(states(one.judged()), "suspect suspect good good");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,23 +9,32 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "judge/judge.hpp"
 
 namespace busbar::judge {
+
+using Names = std::vector<std::string>;
+
+/// h1 to h`count`.
+inline Names names(std::size_t count) {
+  Names nodes;
+  for (std::size_t i = 1; i <= count; ++i) nodes.push_back("h" + std::to_string(i));
+  return nodes;
+}
 
 /// A specification with one rule, and launches by hand: what the tests of judging need.
 struct JudgeCase {
   Specification specification{};
   std::vector<Observation> observations{};
-  std::vector<std::string> nodes{};
-  std::map<std::string, std::string> assumed{};
+  Names nodes{};
+  Facts assumed{};
   const Baseline* baseline = nullptr;
   std::string today = "2026-11-21";
 
   /// 1 MiB of all-reduce, 450 GB/s, fails below 90 % and above 105 %; three launches, cv 5 %.
   explicit JudgeCase(SetKind kind = SetKind::PerNode) {
-    specification.run.launches = 3;
-    specification.run.min_launches = 3;
+    specification.run = {.launches = 3, .min_launches = 3};
     specification.noise.max_cv = 0.05;
     specification.device_sets = {{.id = "set", .kind = kind, .ranks_per_node = 8}};
     specification.expectations = {{.id = "floor",
@@ -36,23 +46,30 @@ struct JudgeCase {
   }
 
   Expectation& rule() { return specification.expectations.front(); }
+  DeviceSetRule& set() { return specification.device_sets.front(); }
+
+  /// Another device set, with a rule as the first one is.
+  void add_set(const std::string& id, SetKind kind) {
+    specification.device_sets.push_back({.id = id, .kind = kind, .ranks_per_node = 8});
+    specification.expectations.push_back(rule());
+    specification.expectations.back().id = specification.expectations.back().device_set = id;
+  }
 
   /// A launch with one row of each size that the rule has.
-  Observation& launch(const std::vector<std::string>& on, double busbw, int number = 0,
-                      int attempt = 0) {
-    Observation o{.device_set = "set",
-                  .instance = name_of(on),
-                  .nodes = on,
-                  .launch = number,
-                  .attempt = attempt,
-                  .collective = "allreduce",
-                  .file = "x.csv"};
-    const int ranks = static_cast<int>(on.size()) * 8;
+  Observation& launch(const Names& on, double busbw, int number = 0, int attempt = 0) {
+    const int count = static_cast<int>(on.size());
+    Observation& o = observations.emplace_back(Observation{.device_set = "set",
+                                                           .instance = join(on, "+"),
+                                                           .nodes = on,
+                                                           .launch = number,
+                                                           .attempt = attempt,
+                                                           .collective = "allreduce",
+                                                           .file = "x.csv"});
     for (const Bytes size : rule().sizes) {
       o.records.push_back({.collective = "allreduce",
                            .backend = "nccl",
-                           .ranks = ranks,
-                           .nodes = static_cast<int>(on.size()),
+                           .ranks = count * 8,
+                           .nodes = count,
                            .type = "float",
                            .op = "sum",
                            .size = size,
@@ -62,20 +79,17 @@ struct JudgeCase {
                            .busbw_GBps = busbw,
                            .wrong = 0});
     }
-    return observations.emplace_back(std::move(o));
+    return o;
   }
 
   /// Launches number 0, 1, ... with these values.
-  void launches(const std::vector<std::string>& on, const std::vector<double>& values,
-                int attempt = 0) {
+  void launches(const Names& on, const std::vector<double>& values, int attempt = 0) {
     int number = 0;
     for (const double value : values) launch(on, value, number++, attempt);
   }
 
   /// Three equal launches.
-  void steady(const std::vector<std::string>& on, double value) {
-    launches(on, {value, value, value});
-  }
+  void steady(const Names& on, double value) { launches(on, {value, value, value}); }
 
   /// These launches of h1 in place of what there was.
   JudgeCase& measured(const std::vector<double>& values) {
@@ -88,10 +102,16 @@ struct JudgeCase {
     return observations.at(launch).records.at(number);
   }
 
-  /// Changes the first row of every launch.
-  template <class Change>
-  void each(const Change& change) {
-    for (Observation& o : observations) change(o.records.at(0));
+  /// Changes the first row of every launch, or of those of an instance.
+  JudgeCase& each(const std::function<void(Record&)>& change, const std::string& instance = {}) {
+    for (Observation& o : observations) {
+      if (instance.empty() || o.instance == instance) change(o.records.at(0));
+    }
+    return *this;
+  }
+  /// Sets the bandwidth of these rows.
+  void set_rate(double busbw, const std::string& instance = {}) {
+    each([&](Record& r) { r.busbw_GBps = busbw; }, instance);
   }
 
   /// Compares with the other nodes, far beyond their scatter.
@@ -100,14 +120,6 @@ struct JudgeCase {
     rule().bounds = {.fail_below = fail_below};
     rule().min_robust_z = min_robust_z;
     rule().max_fleet_mad = 0.05;
-  }
-
-  /// Every pair of the nodes in three equal launches; `value` takes their numbers.
-  template <class Value>
-  void all_pairs(const Value& value) {
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (std::size_t j = i + 1; j < nodes.size(); ++j) steady({nodes[i], nodes[j]}, value(i, j));
-    }
   }
 
   [[nodiscard]] Acceptance judged() const {
@@ -121,14 +133,25 @@ struct JudgeCase {
 
   [[nodiscard]] CheckResult first() const { return judged().verdicts.at(0); }
   [[nodiscard]] Outcome overall() const { return judged().overall(); }
-
- private:
-  static std::string name_of(const std::vector<std::string>& on) {
-    std::string words;
-    for (const std::string& node : on) words += (words.empty() ? "" : "+") + node;
-    return words;
-  }
 };
+
+using PairFunction = std::function<double(std::size_t, std::size_t)>;
+
+/// Three equal launches of every pair of h1 to h`count`; `value` takes their numbers from 0. By
+/// 100 GB/s, or by the fleet.
+inline JudgeCase pairs_case(std::size_t count, Comparison compare, const PairFunction& value) {
+  JudgeCase one(SetKind::Pairwise);
+  one.nodes = names(count);
+  one.against_fleet();
+  one.rule().compare = compare;
+  one.rule().value = 100;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = i + 1; j < count; ++j) {
+      one.steady({one.nodes[i], one.nodes[j]}, value(i, j));
+    }
+  }
+  return one;
+}
 
 /// `wanted` is the outcome, and behind a space the token of a reason if there is one.
 inline void expect_result(const CheckResult& result, const std::string& wanted) {
@@ -139,26 +162,42 @@ inline void expect_result(const CheckResult& result, const std::string& wanted) 
   EXPECT_THAT(result.reason, testing::HasSubstr(wanted.substr(outcome.size() + 1)));
 }
 
-/// h1 to h`count`.
-inline std::vector<std::string> names(std::size_t count) {
-  std::vector<std::string> nodes;
-  for (std::size_t i = 1; i <= count; ++i) nodes.push_back("h" + std::to_string(i));
-  return nodes;
+/// What changes of a healthy h1 (three launches of 450 GB/s), and what its check then gives.
+using Change = std::function<void(JudgeCase&)>;
+struct ChangedCase {
+  std::string name{};
+  std::string result{};  ///< of expect_result()
+  Change change{};
+};
+
+inline void expect_results(const std::vector<ChangedCase>& cases) {
+  for (const ChangedCase& one : cases) {
+    SCOPED_TRACE(one.name);
+    JudgeCase changed;
+    changed.steady({"h1"}, 450);
+    one.change(changed);
+    expect_result(changed.first(), one.result);
+  }
 }
 
-inline std::vector<std::vector<std::string>> nodes_of(const std::vector<Suspect>& suspects) {
-  std::vector<std::vector<std::string>> nodes;
+/// Changes the row of every launch.
+inline Change every(std::function<void(Record&)> change) {
+  return [change = std::move(change)](JudgeCase& c) { c.each(change); };
+}
+inline Change measured(std::vector<double> values) {
+  return [values = std::move(values)](JudgeCase& c) { c.measured(values); };
+}
+
+inline std::vector<Names> nodes_of(const std::vector<Suspect>& suspects) {
+  std::vector<Names> nodes;
   for (const Suspect& suspect : suspects) nodes.push_back(suspect.nodes);
   return nodes;
 }
 
 /// The states in the order of the nodes: "good failed good good".
 inline std::string states(const Acceptance& acceptance) {
-  std::string text;
-  for (const NodeAccount& account : acceptance.nodes) {
-    text += (text.empty() ? "" : " ") + std::string(name(account.state));
-  }
-  return text;
+  return join_each(acceptance.nodes, " ",
+                   [](const NodeAccount& account) { return name(account.state); });
 }
 
 }  // namespace busbar::judge

@@ -11,15 +11,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// All pairs of h1 to h4 at 450 GB/s, but for those with this node, or of this node and the other.
-JudgeCase pairs(const std::string& node = {}, double value = 450, const std::string& other = {}) {
-  JudgeCase one(SetKind::Pairwise);
-  one.nodes = names(4);
-  one.all_pairs([&](std::size_t i, std::size_t j) {
-    const std::string& a = one.nodes[i];
-    const std::string& b = one.nodes[j];
-    return (other.empty() ? a == node || b == node : a == node && b == other) ? value : 450;
-  });
+/// All pairs of h1 to h4 at 100 GB/s, but for those with these nodes.
+JudgeCase pairs(const Names& slow = {}, double value = 100) {
+  JudgeCase one = pairs_case(4, Comparison::Absolute, [](std::size_t, std::size_t) { return 100; });
+  one.rule().bounds.fail_above = 1.05;
+  for (Observation& o : one.observations) {
+    if (!slow.empty() && has_all(o.nodes, slow)) o.records[0].busbw_GBps = value;
+  }
   return one;
 }
 
@@ -32,7 +30,7 @@ std::string checked(const Acceptance& acceptance) {
 
 TEST(NodeAccounts, NoNodeIsGoodWhereEveryPairFailsAsTooGood) {
   JudgeCase one = pairs();
-  one.each([](Record& r) { r.busbw_GBps = 900; });
+  one.set_rate(900);
   const Acceptance acceptance = one.judged();
   EXPECT_TRUE(acceptance.suspects.empty());
   EXPECT_EQ(checked(acceptance), "suspect suspect suspect suspect");
@@ -41,48 +39,37 @@ TEST(NodeAccounts, NoNodeIsGoodWhereEveryPairFailsAsTooGood) {
 }
 
 TEST(NodeAccounts, BothNodesOfAPairThatFailsAreSuspectAndPartnersOfABlamedNodeAreGood) {
-  EXPECT_EQ(checked(pairs("h2", 900, "h4").judged()), "good suspect good suspect");
-  EXPECT_EQ(checked(pairs("h1", 100, "h4").judged()), "suspect good good suspect");
-  const Acceptance acceptance = pairs("h3", 100).judged();
+  EXPECT_EQ(checked(pairs({"h2", "h4"}, 200).judged()), "good suspect good suspect");
+  EXPECT_EQ(checked(pairs({"h1", "h4"}, 20).judged()), "suspect good good suspect");
+  const Acceptance acceptance = pairs({"h3"}, 20).judged();
   EXPECT_EQ(checked(acceptance), "good good failed good");
   EXPECT_EQ(acceptance.nodes[0].evidence, "2 of 3 verdicts good, the others are explained by h3");
 }
 
-/// Every node passes alone; all together, 32 ranks, have 100 GB/s.
-JudgeCase with_slow_whole() {
+TEST(NodeAccounts, NoNodeIsGoodWhereAllTogetherFailUnlessABlamedOneExplainsIt) {
   JudgeCase one;
   one.nodes = names(4);
   for (const std::string& node : one.nodes) one.steady({node}, 450);
-  one.specification.device_sets.push_back(
-      {.id = "all", .kind = SetKind::Whole, .ranks_per_node = 8});
-  one.specification.expectations.push_back(one.specification.expectations[0]);
-  one.specification.expectations[1].id = "whole";
-  one.specification.expectations[1].device_set = "all";
+  one.add_set("all", SetKind::Whole);
   for (int launch = 0; launch < 3; ++launch) {
     one.launch(one.nodes, 100, launch).device_set = "all";
     one.observations.back().instance = "all";
   }
-  return one;
-}
-
-TEST(NodeAccounts, NoNodeIsGoodWhereAllTogetherFail) {
-  EXPECT_EQ(checked(with_slow_whole().judged()), "suspect suspect suspect suspect");
-}
-
-TEST(NodeAccounts, ABlamedNodeExplainsThatAllTogetherFail) {
-  JudgeCase one = with_slow_whole();
-  for (Observation& o : one.observations) {
-    if (o.instance == "h2") o.records[0].busbw_GBps = 200;
-  }
+  EXPECT_EQ(checked(one.judged()), "suspect suspect suspect suspect");
+  one.set_rate(200, "h2");
   EXPECT_EQ(checked(one.judged()), "good failed good good");
 }
 
-TEST(NodeAccounts, NoNodeIsGoodAfterARunThatWasInterrupted) {
-  JudgeCase one = pairs();
-  one.observations.resize(5);  // h1+h2 is whole, h1+h3 has two launches
-  const Acceptance acceptance = one.judged();
-  EXPECT_EQ(acceptance.count(Outcome::Pass), 1U);
-  EXPECT_EQ(checked(acceptance), "inconclusive inconclusive inconclusive no data");
+TEST(NodeAccounts, NodesOfWhatWasNotMeasuredAreNotGood) {
+  JudgeCase interrupted = pairs();
+  interrupted.observations.resize(5);  // h1+h2 is whole, h1+h3 has two launches
+  EXPECT_EQ(checked(interrupted.judged()), "inconclusive inconclusive inconclusive no data");
+  EXPECT_EQ(interrupted.judged().count(Outcome::Pass), 1U);
+  JudgeCase dead = pairs();
+  for (Observation& o : dead.observations) {
+    if (o.instance == "h1+h2") o.failure = "timeout after 120 s";
+  }
+  EXPECT_EQ(checked(dead.judged()), "inconclusive inconclusive good good");
 }
 
 TEST(NodeAccounts, ANodeThatGivesNoDataExplainsTheErrorsOfItsPartners) {
@@ -91,19 +78,10 @@ TEST(NodeAccounts, ANodeThatGivesNoDataExplainsTheErrorsOfItsPartners) {
     if (o.nodes[1] != "h4") continue;
     o.failure = "h4 does not answer";
     o.unreachable = "h4";
-    o.records.clear();
   }
   const Acceptance acceptance = one.judged();
   EXPECT_EQ(checked(acceptance), "good good good no data");
   EXPECT_EQ(acceptance.nodes[0].evidence, "2 of 3 verdicts good, the others are explained by h4");
-}
-
-TEST(NodeAccounts, APairWithoutDataLeavesBothInconclusive) {
-  JudgeCase one = pairs();
-  for (Observation& o : one.observations) {
-    if (o.instance == "h1+h2") o.failure = "timeout after 120 s";
-  }
-  EXPECT_EQ(checked(one.judged()), "inconclusive inconclusive good good");
 }
 
 TEST(NodeAccounts, NoNodeIsGoodInAFleetThatIsNotHomogeneous) {
@@ -127,14 +105,11 @@ CheckResult verdict(const std::vector<std::string>& nodes, Outcome outcome) {
   return one;
 }
 
+/// Of a node of h1 to h3.
 NodeAccount account_of(const std::string& node, const std::vector<CheckResult>& verdicts,
                        const std::vector<Suspect>& suspects = {},
                        const std::vector<Cleared>& cleared = {}) {
-  for (const NodeAccount& account : accounts_of(names(3), verdicts, suspects, cleared)) {
-    if (account.node == node) return account;
-  }
-  ADD_FAILURE() << node;
-  return {};
+  return accounts_of(Names{node, "h2", "h3"}, verdicts, suspects, cleared).front();
 }
 
 TEST(NodeAccounts, AreOfTheWorstOutcome) {
@@ -171,20 +146,17 @@ TEST(NodeAccounts, AreOfTheWorstOutcome) {
 }
 
 TEST(NodeAccounts, OnlyABlamedNodeExplainsAFail) {
-  const std::vector<CheckResult> verdicts{verdict({"h1", "h2"}, Outcome::Fail),
-                                          verdict({"h1"}, Outcome::Pass)};
   const Suspect bad{.nodes = {"h2"}, .rule = "pair", .evidence = "low"};
-  EXPECT_EQ(account_of("h1", verdicts, {bad}).state, NodeState::Good);
-  EXPECT_EQ(account_of("h1", verdicts, {}, {{.suspect = bad}}).state, NodeState::Suspect);
-  std::vector<CheckResult> inconclusive = verdicts;
-  inconclusive[0].outcome = Outcome::Inconclusive;
-  EXPECT_EQ(account_of("h1", inconclusive, {}, {{.suspect = bad}}).state, NodeState::Good);
-}
-
-TEST(NodeAccounts, ANodeWithNothingGoodIsNotGoodThoughAnotherExplainsIt) {
-  const Suspect bad{.nodes = {"h2"}, .rule = "pair", .evidence = "low"};
-  EXPECT_EQ(account_of("h1", {verdict({"h1", "h2"}, Outcome::Fail)}, {bad}).state,
-            NodeState::Inconclusive);
+  const auto state = [&](Outcome outcome, bool blamed, bool passes) {
+    std::vector<CheckResult> verdicts{verdict({"h1", "h2"}, outcome)};
+    if (passes) verdicts.push_back(verdict({"h1"}, Outcome::Pass));
+    return blamed ? account_of("h1", verdicts, {bad}).state
+                  : account_of("h1", verdicts, {}, {{.suspect = bad}}).state;
+  };
+  EXPECT_EQ(state(Outcome::Fail, true, true), NodeState::Good);
+  EXPECT_EQ(state(Outcome::Fail, false, true), NodeState::Suspect);
+  EXPECT_EQ(state(Outcome::Inconclusive, false, true), NodeState::Good);
+  EXPECT_EQ(state(Outcome::Fail, true, false), NodeState::Inconclusive) << "nothing is good";
 }
 
 TEST(NodeAccounts, WhatIsSaidOfAllIsNoMeasurementOfOne) {

@@ -8,7 +8,8 @@ namespace busbar::judge {
 namespace {
 
 Observation two_gpus() {
-  return {.facts = {{"hosts", "h1"},
+  return {.file = "a.csv",
+          .facts = {{"hosts", "h1"},
                     {"library", "NCCL 2.29.2"},
                     {"device-set", "0,1"},
                     {"rank-0",
@@ -20,9 +21,9 @@ Observation two_gpus() {
           .records = {{.ranks = 2, .nodes = 1}}};
 }
 
-using Facts = std::vector<std::pair<std::string, std::optional<std::string>>>;
+using ExpectedFacts = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-void expect_facts(const Observation& o, const Facts& facts) {
+void expect_facts(const Observation& o, const ExpectedFacts& facts) {
   for (const auto& [name, value] : facts) EXPECT_EQ(fact_of(o, name), value) << name;
 }
 
@@ -43,16 +44,11 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
                {{"gpu", "NVIDIA H100 80GB HBM3"}, {"gpus_per_node", "8"}});  // an imported log
 }
 
-TEST(RunFacts, RanksPerNodeAreOfRowsThatHaveNodes) {
+TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {
   Observation o = two_gpus();
   o.records.push_back({.ranks = 8, .nodes = 0});
-  EXPECT_EQ(fact_of(o, "ngpus"), "2");
-}
-
-TEST(RunFacts, HostsThatDifferAreBothReported) {
-  Observation o = two_gpus();
   o.facts["rank-1"] = "host h1 node 0 device 1 bus 0000:08:00.0 uuid GPU-2 name NVIDIA H100";
-  EXPECT_EQ(fact_of(o, "gpu"), "NVIDIA H100; NVIDIA H200");
+  expect_facts(o, {{"ngpus", "2"}, {"gpu", "NVIDIA H100; NVIDIA H200"}});
 }
 
 TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {
@@ -88,20 +84,6 @@ TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {
   }
 }
 
-TEST(RunFacts, AnotherGpuIsNamedBesideTheOnesThatAreWanted) {
-  std::vector<Observation> launches{two_gpus()};
-  launches.front().file = "a.csv";
-  Specification specification;
-  specification.system.fingerprint = {{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}};
-  EXPECT_EQ(fingerprint_error(specification, launches, {}),
-            "fingerprint: gpu is 'NVIDIA H200' where 'NVIDIA H200 NVL' or 'NVIDIA B200' is wanted "
-            "(a.csv)");
-  specification.system.fingerprint = {{"gpu", {"H2"}}};
-  EXPECT_EQ(fingerprint_error(specification, launches, {}),
-            "fingerprint: gpu is 'NVIDIA H200' where 'H2' is wanted (a.csv); whole names are "
-            "compared: if this is the GPU that is meant, write gpu = \"NVIDIA H200\"");
-}
-
 TEST(RunFacts, OverMpiNoGpuIsReported) {
   Specification specification;
   specification.run.backend = "mpi";
@@ -115,35 +97,41 @@ TEST(RunFacts, OverMpiNoGpuIsReported) {
   EXPECT_EQ(unreported_error(specification, {}), "");
 }
 
-TEST(RunFacts, AFingerprintAsksEveryFile) {
-  const std::vector<Observation> launches{two_gpus()};
+/// Why two GPUs are not those of a fingerprint, or empty.
+std::string stranger(const std::map<std::string, std::vector<std::string>>& fingerprint,
+                     const Facts& assumed = {}) {
   Specification specification;
-  specification.system.fingerprint = {{"gpu", {"H200"}}, {"gpus_per_node", {"2"}}};
-  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
-  specification.system.fingerprint["gpus_per_node"] = {"8"};
-  EXPECT_EQ(fingerprint_error(specification, launches, {}),
-            "fingerprint: gpus_per_node is '2' where '8' is wanted");
+  specification.system.fingerprint = fingerprint;
+  return fingerprint_error(specification, std::vector{two_gpus()}, assumed);
+}
+
+TEST(RunFacts, AFingerprintAsksEveryFile) {
+  EXPECT_EQ(stranger({{"gpu", {"H200"}}, {"gpus_per_node", {"2"}}}), "");
+  EXPECT_EQ(stranger({{"gpus_per_node", {"8"}}}),
+            "fingerprint: gpus_per_node is '2' where '8' is wanted (a.csv)");
   // An assumption stands for what files do not report, not for what they do.
-  EXPECT_NE(fingerprint_error(specification, launches, {{"gpus_per_node", "8"}}), "");
-  specification.system.fingerprint = {{"driver", {"580.1"}}};
-  EXPECT_NE(fingerprint_error(specification, launches, {}), "");
-  EXPECT_EQ(fingerprint_error(specification, launches, {{"driver", "580.1"}}), "");
+  EXPECT_NE(stranger({{"gpus_per_node", {"8"}}}, {{"gpus_per_node", "8"}}), "");
+  EXPECT_NE(stranger({{"driver", {"580.1"}}}), "");
+  EXPECT_EQ(stranger({{"driver", {"580.1"}}}, {{"driver", "580.1"}}), "");
+  EXPECT_EQ(stranger({{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}}),
+            "fingerprint: gpu is 'NVIDIA H200' where 'NVIDIA H200 NVL' or 'NVIDIA B200' is wanted "
+            "(a.csv)");
+  EXPECT_THAT(stranger({{"gpu", {"H2"}}}), testing::HasSubstr("write gpu = \"NVIDIA H200\""));
 }
 
 TEST(RunFacts, RowsOfAnotherBackendAreRefused) {
-  std::vector<Observation> launches{two_gpus()};
-  launches.front().file = "a.csv";
-  launches.front().records.assign(2, Record{.backend = "nccl"});
-  Specification specification;
-  specification.run.backend = "nccl";
-  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
-  launches.front().records.back().backend = "sim";  // says so itself, in other words
-  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
-  launches.front().records.back().backend = "mpi";
-  EXPECT_EQ(fingerprint_error(specification, launches, {}),
+  const auto refusal = [](const std::string& wanted, const std::string& reported) {
+    std::vector<Observation> launches{two_gpus()};
+    launches.front().records = {{.backend = "nccl"}, {.backend = reported}};
+    Specification specification;
+    specification.run.backend = wanted;
+    return fingerprint_error(specification, launches, {});
+  };
+  EXPECT_EQ(refusal("nccl", "nccl"), "");
+  EXPECT_EQ(refusal("nccl", "sim"), "") << "says so itself, in another way";
+  EXPECT_EQ(refusal("nccl", "mpi"),
             "[run] backend: measured over mpi where nccl is wanted (a.csv)");
-  specification.run.backend = "auto";
-  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
+  EXPECT_EQ(refusal("auto", "mpi"), "");
 }
 
 }  // namespace

@@ -12,8 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-using Names = std::vector<std::string>;
-
 TEST(DropExplained, DropsLinksOfABlamedNodeWhicheverEndItIs) {
   std::vector<Suspect> suspects{{.nodes = {"h1", "h2"}},
                                 {.nodes = {"h1"}},
@@ -25,31 +23,17 @@ TEST(DropExplained, DropsLinksOfABlamedNodeWhicheverEndItIs) {
               ElementsAre(Names{"h1"}, Names{"h2", "h3"}, Names{"h1", "h2", "h3"}));
 }
 
-/// All pairs of these nodes, 100 GB/s but for those with `slow`, which have 20.
-JudgeCase pairs_of(const Names& nodes, const std::string& slow, Comparison compare) {
-  JudgeCase one(SetKind::Pairwise);
-  one.nodes = nodes;
-  one.against_fleet();
-  one.rule().compare = compare;
-  one.rule().value = 100;
-  one.all_pairs([&](std::size_t i, std::size_t j) {
-    return nodes[i] == slow || nodes[j] == slow ? 20 : 100;
-  });
-  return one;
+/// All pairs of h1 to h`count` at 100 GB/s.
+JudgeCase equal_pairs(std::size_t count, Comparison compare = Comparison::Absolute) {
+  return pairs_case(count, compare, [](std::size_t, std::size_t) { return 100; });
 }
 
 TEST(Suspects, OfOneRuleExplainTheLinkOfAnother) {
   // h1 is slow alone, and so is the one pair of h1 and h2.
-  JudgeCase one = pairs_of(names(3), "", Comparison::Absolute);
-  for (Observation& o : one.observations) {
-    if (o.instance == "h1+h2") o.records[0].busbw_GBps = 20;
-  }
+  JudgeCase one = equal_pairs(3);
+  one.set_rate(20, "h1+h2");
   EXPECT_THAT(nodes_of(one.judged().suspects), ElementsAre(Names{"h1", "h2"}));
-  one.specification.device_sets.push_back(
-      {.id = "alone", .kind = SetKind::PerNode, .ranks_per_node = 8});
-  one.specification.expectations.push_back(one.rule());
-  one.specification.expectations[1].id = "alone";
-  one.specification.expectations[1].device_set = "alone";
+  one.add_set("alone", SetKind::PerNode);
   for (const std::string& node : one.nodes) {
     for (int i = 0; i < 3; ++i) {
       one.launch({node}, node == "h1" ? 20 : 100, i).device_set = "alone";
@@ -60,25 +44,32 @@ TEST(Suspects, OfOneRuleExplainTheLinkOfAnother) {
   EXPECT_EQ(acceptance.nodes.at(1).state, NodeState::Good) << "h2: its low pair is explained";
 }
 
-TEST(Suspects, OfThreeNodesWithAllPairsLowAreAllThree) {
-  JudgeCase one = pairs_of(names(3), "", Comparison::Absolute);
-  one.each([](Record& r) { r.busbw_GBps = 20; });
-  const std::vector<Suspect> suspects = one.judged().suspects;
-  EXPECT_THAT(nodes_of(suspects), ElementsAre(Names{"h1", "h2", "h3"}));
-  EXPECT_THAT(suspects.at(0).evidence, HasSubstr("all 3 pairs low"));
+TEST(Suspects, OfAllPairsLowAreAllNodesAndOfTheOnlyPairItsLink) {
+  for (const auto& [count, evidence] :
+       {std::pair{3, "all 3 pairs low"}, {2, "only this pair: allreduce 1 MiB: "}}) {
+    JudgeCase one = equal_pairs(static_cast<std::size_t>(count));
+    one.set_rate(20);
+    const std::vector<Suspect> suspects = one.judged().suspects;
+    ASSERT_THAT(nodes_of(suspects), ElementsAre(one.nodes));
+    EXPECT_THAT(suspects.at(0).evidence, HasSubstr(evidence));
+  }
 }
 
-TEST(Suspects, OfTheOnlyPairAreItsLink) {
-  const std::vector<Suspect> suspects =
-      pairs_of({"h1", "h2"}, "h1", Comparison::Absolute).judged().suspects;
-  EXPECT_THAT(nodes_of(suspects), ElementsAre(Names{"h1", "h2"}));
-  EXPECT_THAT(suspects.at(0).evidence, HasSubstr("only this pair: "));
+TEST(Suspects, BlamedNodesAreMeasuredWithoutThoseBlamedBefore) {
+  JudgeCase one = equal_pairs(4);
+  one.set_rate(2, "h1+h2");
+  for (const char* pair : {"h1+h3", "h1+h4", "h2+h3"}) one.set_rate(20, pair);
+  one.set_rate(30, "h2+h4");
+  const std::vector<Suspect> suspects = one.judged().suspects;
+  ASSERT_THAT(nodes_of(suspects), ElementsAre(Names{"h1"}, Names{"h2"}));
+  EXPECT_THAT(suspects[0].evidence, HasSubstr("3 of 3 pairs low, median 20 GB/s"));
+  EXPECT_THAT(suspects[1].evidence, HasSubstr("2 of 2 pairs low, median 25 GB/s"));
 }
 
 TEST(Suspects, OfWrongDataAreNamedWithAndWithoutValues) {
   for (const Comparison compare : {Comparison::Absolute, Comparison::Fleet}) {
     for (const bool valued : {true, false}) {
-      JudgeCase one = pairs_of(names(5), "", compare);
+      JudgeCase one = equal_pairs(5, compare);
       for (Observation& o : one.observations) {
         if (o.nodes[1] != "h5") continue;
         o.records[0].wrong = 1;
@@ -90,7 +81,7 @@ TEST(Suspects, OfWrongDataAreNamedWithAndWithoutValues) {
 }
 
 TEST(Suspects, HaveTheEvidenceOfTheirSize) {
-  JudgeCase one = pairs_of(names(6), "", Comparison::Fleet);
+  JudgeCase one = equal_pairs(6, Comparison::Fleet);
   one.rule().sizes = {kMiB, 2 * kMiB};
   for (Observation& o : one.observations) {
     o.records.push_back(o.records[0]);
@@ -112,11 +103,9 @@ struct Group {
 std::vector<Suspect> suspects_of(const std::vector<Group>& groups) {
   std::vector<CheckedRow> rows;
   for (const Group& group : groups) {
-    rows.push_back({.verdict = {.rule = "one", .nodes = group.nodes, .outcome = group.outcome}});
+    rows.push_back({{.rule = "one", .nodes = group.nodes, .outcome = group.outcome}});
   }
-  std::vector<const CheckedRow*> given;
-  for (const CheckedRow& row : rows) given.push_back(&row);
-  return group_suspects(given);
+  return group_suspects(rows);
 }
 
 std::vector<Names> blamed(const std::vector<Group>& groups) {
@@ -134,19 +123,16 @@ TEST(GroupSuspects, AreTheOneNodeThatNoGoodGroupHas) {
   }
 }
 
-TEST(GroupSuspects, ExplainGroupsThatWereJudgedBefore) {
-  const std::vector<Suspect> suspects = suspects_of({{{"h1", "h2"}, Outcome::Fail},
-                                                     {{"h2", "h3"}, Outcome::Fail},
-                                                     {{"h3", "h4"}, Outcome::Pass}});
-  ASSERT_THAT(nodes_of(suspects), ElementsAre(Names{"h2"}));
-  EXPECT_THAT(suspects[0].evidence, HasSubstr("not known to be good"));
-}
-
-TEST(GroupSuspects, AreTheSmallestGroupOfThoseThatHaveOneAnother) {
-  const std::vector<Suspect> suspects =
+TEST(GroupSuspects, ExplainOtherGroupsWhicheverComesFirst) {
+  const auto before = suspects_of({{{"h1", "h2"}, Outcome::Fail},
+                                   {{"h2", "h3"}, Outcome::Fail},
+                                   {{"h3", "h4"}, Outcome::Pass}});
+  ASSERT_THAT(nodes_of(before), ElementsAre(Names{"h2"}));
+  EXPECT_THAT(before[0].evidence, HasSubstr("not known to be good"));
+  const auto smallest =
       suspects_of({{{"h1", "h2", "h3", "h4"}, Outcome::Fail}, {{"h1", "h2"}, Outcome::Fail}});
-  ASSERT_THAT(nodes_of(suspects), ElementsAre(Names{"h1", "h2"}));
-  EXPECT_THAT(suspects[0].evidence, HasSubstr("could not be divided"));
+  ASSERT_THAT(nodes_of(smallest), ElementsAre(Names{"h1", "h2"}));
+  EXPECT_THAT(smallest[0].evidence, HasSubstr("could not be divided"));
 }
 
 TEST(GroupSuspects, AreAWholeGroupWhoseNodesAreGoodElsewhere) {

@@ -35,10 +35,5 @@ TEST(Verdict, ExitCodesAreZeroOnlyForWhatWasMeasured) {
   EXPECT_EQ(exit_code_of(with({}), false), 4);
 }
 
-TEST(Verdict, OutcomesAndStatesHaveNames) {
-  EXPECT_EQ(name(Outcome::Inconclusive), "INCONCLUSIVE");
-  EXPECT_EQ(name(NodeState::NoData), "no data");
-}
-
 }  // namespace
 }  // namespace busbar::judge

@@ -110,7 +110,7 @@ TEST(CeilingOf, ScalesIsByTheRouteOfTheCollective) {
 TEST(CeilingOf, TextHasBothTerms) {
   const auto figure = ceiling_of(scales(450, 50), "allreduce", {.ranks = 16, .nodes = 2});
   ASSERT_TRUE(figure);
-  EXPECT_EQ(figure->words, "min(450 scale-up, 50 x 15/1 scale-out), hierarchical");
+  EXPECT_EQ(figure->text, "min(450 scale-up, 50 x 15/1 scale-out), hierarchical");
 }
 
 TEST(CeilingOf, OneRankOrUnevenNodesIsNothing) {

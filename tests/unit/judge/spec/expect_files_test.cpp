@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
+#include <set>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,14 +17,13 @@ namespace {
 std::string path_of(const std::string& system) { return "results/expect/" + system + ".toml"; }
 
 TEST(ExpectFiles, ThereIsOneForEverySystemAndNoOther) {
-  std::size_t files = 0;
+  std::set<std::string> systems;
+  for (const topo::SystemSummary& system : topo::built_in_systems()) systems.insert(system.name);
+  std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator("results/expect")) {
-    if (entry.path().extension() == ".toml") ++files;
+    if (entry.path().extension() == ".toml") files.insert(entry.path().stem());
   }
-  EXPECT_EQ(files, topo::built_in_systems().size());
-  for (const topo::SystemSummary& system : topo::built_in_systems()) {
-    EXPECT_TRUE(std::filesystem::exists(path_of(system.name))) << system.name;
-  }
+  EXPECT_EQ(files, systems);
 }
 
 TEST(ExpectFiles, AreSoundInEachOfTheirThreeProfiles) {
@@ -58,15 +59,15 @@ TEST(ExpectFiles, AreNotRefusedWithTheSystemsOwnNodesEither) {
 }
 
 TEST(ExpectFiles, WantGpusByTheirWholeNames) {
-  const auto gpu = [](const std::string& system) {
-    return load(path_of(system), "full").system.fingerprint.at("gpu");
-  };
-  EXPECT_TRUE(matches_fact("gpu", "NVIDIA H100 80GB HBM3", gpu("dgx-h100")));
-  EXPECT_FALSE(matches_fact("gpu", "NVIDIA H100 PCIe", gpu("dgx-h100")));
-  EXPECT_FALSE(matches_fact("gpu", "NVIDIA GB200", gpu("hgx-b200")));
-  EXPECT_FALSE(matches_fact("gpu", "NVIDIA A100 80GB PCIe", gpu("dgx-a100")));
-  EXPECT_TRUE(matches_fact("gpu", "A100-SXM4-40GB", gpu("dgx-a100")));
-  EXPECT_TRUE(matches_fact("gpu", "GeForce RTX 3090", gpu("rtx-3090-pair")));
+  for (const auto& [system, gpu, wanted] : {std::tuple{"dgx-h100", "NVIDIA H100 80GB HBM3", true},
+                                            {"dgx-h100", "NVIDIA H100 PCIe", false},
+                                            {"hgx-b200", "NVIDIA GB200", false},
+                                            {"dgx-a100", "NVIDIA A100 80GB PCIe", false},
+                                            {"dgx-a100", "A100-SXM4-40GB", true},
+                                            {"rtx-3090-pair", "GeForce RTX 3090", true}}) {
+    const auto names = load(path_of(system), "full").system.fingerprint.at("gpu");
+    EXPECT_EQ(matches_fact("gpu", gpu, names), wanted) << system << ' ' << gpu;
+  }
 }
 
 }  // namespace
