@@ -89,6 +89,27 @@ CheckedRow fleet_row(const PointResult& point, const SampleKey& key,
   return fleet;
 }
 
+/// Of rows with values that are enough for a fleet.
+void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, const SampleKey& key,
+                  const JudgeInput& input) {
+  const FleetFinding finding = finding_of(rows, key, input.nodes);
+  const Reference reference = reference_of(finding, key.rule.metric, input.nodes);
+  for (CheckedRow& row : point.rows) {
+    if (row.decided) apply_reference(row, reference);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    judge_one(*rows[i], finding, reference, finding.low[i]);
+  }
+  CheckedRow& fleet = *point.fleet;
+  // What the instances are measured by; a percentile would be no middle of them.
+  fleet.value =
+      finding.of_median ? reference.value : as_rate(finding.spread.median, key.rule.metric);
+  fleet.reference_kind = reference.kind;
+  fleet.outcome = finding.homogeneous ? Outcome::Pass : Outcome::Fail;
+  if (!finding.homogeneous) fleet.reason = scatter_text(finding, key.rule);
+  point.blame = finding.blame;
+}
+
 }  // namespace
 
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
@@ -97,7 +118,9 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
   for (CheckedRow& row : point.rows) {
     if (!row.decided) rows.push_back(&row);
   }
-  if (rows.size() < kFewest) {
+  if (rows.size() >= kFewest) {
+    judge_values(point, rows, key, input);
+  } else {
     fleet.outcome = Outcome::Inconclusive;
     fleet.reason = fmt::format("{} with values: a fleet is three at least", rows.size());
     fleet.values.clear();
@@ -105,22 +128,6 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
       row->outcome = fleet.outcome;
       row->reason = fleet.reason;
     }
-  } else {
-    const FleetFinding finding = finding_of(rows, key, input.nodes);
-    const Reference reference = reference_of(finding, key.rule.metric, input.nodes);
-    for (CheckedRow& row : point.rows) {
-      if (row.decided) apply_reference(row, reference);
-    }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      judge_one(*rows[i], finding, reference, finding.low[i]);
-    }
-    // What the instances are measured by; a percentile would be no middle of them.
-    fleet.value =
-        finding.of_median ? reference.value : as_rate(finding.spread.median, key.rule.metric);
-    fleet.reference_kind = reference.kind;
-    fleet.outcome = finding.homogeneous ? Outcome::Pass : Outcome::Fail;
-    if (!finding.homogeneous) fleet.reason = scatter_text(finding, key.rule);
-    point.blame = finding.blame;
   }
   for (CheckedRow& row : point.rows) qualify(row, key.rule, input.specification);
   qualify(fleet, key.rule, input.specification);

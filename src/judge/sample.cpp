@@ -145,7 +145,7 @@ std::string missing_text(const Observation& observation, const SampleKey& key) {
       sizes.insert(record->size);
     }
   }
-  const std::string missing = "no row of " + format_bytes(key.size);
+  std::string missing = "no row of " + format_bytes(key.size);
   if (!others.empty()) {
     return fmt::format("{}: {} only {}", missing, format_bytes(key.size),
                        join(others.begin()->second, ", "));
@@ -237,6 +237,12 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
   if (!values.empty()) sample.values.push_back(stats::median(values));
 }
 
+void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) {
+  for (const Record* row : rows_of(launch, key)) {
+    if (is_wrong(*row)) add_unique(sample.wrong, wrong_text(*row));
+  }
+}
+
 }  // namespace
 
 Sample gather(const SampleKey& key, std::span<const Observation> observations, Decide decide) {
@@ -258,9 +264,7 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
         {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", "))});
   }
   for (const Observation* launch : launches) {
-    for (const Record* row : rows_of(*launch, key)) {
-      if (is_wrong(*row)) add_unique(sample.wrong, wrong_text(*row));
-    }
+    add_wrong(sample, *launch, key);
     if (decide == Decide::AllSamples || launch->attempt == last) add_launch(sample, *launch, key);
   }
   return sample;

@@ -101,6 +101,13 @@ void add_pairs(std::vector<Suspect>& suspects, const PointResult& point, bool of
   add_blame(suspects, point.blame, rows, nodes, of_fleet);
 }
 
+void add_members(std::vector<Suspect>& suspects, const PointResult& point) {
+  for (const CheckedRow& row : point.rows) {
+    if (row.outcome != Outcome::Fail) continue;
+    add_suspect(suspects, suspect(row.nodes, row, row.reason));
+  }
+}
+
 }  // namespace
 
 std::vector<Suspect> suspects_of(const RuleResult& judged, std::span<const std::string> nodes) {
@@ -111,10 +118,7 @@ std::vector<Suspect> suspects_of(const RuleResult& judged, std::span<const std::
     } else if (judged.set.kind == SetKind::Pairwise) {
       add_pairs(suspects, point, judged.rule.compare == Comparison::Fleet, nodes);
     } else if (judged.set.kind == SetKind::PerNode || judged.set.kind == SetKind::List) {
-      for (const CheckedRow& row : point.rows) {
-        if (row.outcome != Outcome::Fail) continue;
-        add_suspect(suspects, suspect(row.nodes, row, row.reason));
-      }
+      add_members(suspects, point);
     }
   }
   return suspects;

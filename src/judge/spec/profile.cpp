@@ -148,6 +148,13 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   return spec;
 }
 
+Error unknown_profile(std::string_view origin, const std::string& profile,
+                      const std::vector<std::string>& there) {
+  const std::string what = there.empty() ? "it has none; run it without --profile"
+                                         : "--profile takes one of: " + join(there, ", ");
+  return usage_error(fmt::format("{}: there is no [profile.{}]; {}", origin, profile, what));
+}
+
 }  // namespace
 
 void check_run(const TomlFields& table, const RunContract& run) {
@@ -174,11 +181,7 @@ Specification with_profile(const TomlFields& file, const Specification& specific
     }
   }
   if (wanted) return *wanted;
-  if (!profile.empty()) {
-    throw usage_error(fmt::format("{}: there is no [profile.{}]; {}", file.origin(), profile,
-                                  there.empty() ? "it has none; run it without --profile"
-                                                : "--profile takes one of: " + join(there, ", ")));
-  }
+  if (!profile.empty()) throw unknown_profile(file.origin(), profile, there);
   Specification whole = specification;
   if (!rules.empty()) {
     keep_only(rules, whole);
