@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
-#include "study/import/log_reader.hpp"
-
 #include <filesystem>
 #include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
