@@ -246,7 +246,6 @@ void take_published_throughput(WorkloadCase& job, const O& options) {
 }
 
 std::vector<WorkloadCase> read_cases(const O& options) {
-  constexpr double kMilli = 1e3;
   const std::vector<WorkloadModel> models = chosen_models(options);
   const auto size = static_cast<double>(info(options.request.type).size);
   std::vector<WorkloadCase> cases;

@@ -49,7 +49,7 @@ struct RuleResult {
   void each(const Visit& visit) {
     const std::size_t instances = points.empty() ? 0 : points.front().rows.size();
     for (std::size_t i = 0; i < instances; ++i) {
-      for (PointResult& point : points) visit(point.rows[i]);
+      for (auto&& point : points) visit(point.rows[i]);
     }
     for (PointResult& point : points) {
       if (point.fleet) visit(*point.fleet);

@@ -32,10 +32,10 @@ Part part_of(const Operation& call, int rank, int ranks) {
   const auto at = static_cast<std::size_t>(rank);
   if (call.what == Collective::ReduceScatter) return {at * call.bytes(), 0, call.bytes()};
   if (call.what == Collective::Reduce) return {0, 0, rank == call.root ? call.bytes() : 0};
-  const auto begin = [&](std::size_t i) {
+  const auto offset_of = [&](std::size_t i) {
     return call.count * i / static_cast<std::size_t>(ranks) * size_of(call.type);
   };
-  return {begin(at), begin(at), begin(at + 1) - begin(at)};
+  return {offset_of(at), offset_of(at), offset_of(at + 1) - offset_of(at)};
 }
 
 void copy(unsigned char* to, const unsigned char* from, std::size_t bytes) {
