@@ -51,7 +51,7 @@ struct RuleResult {
     for (std::size_t i = 0; i < instances; ++i) {
       for (auto&& point : points) visit(point.rows[i]);
     }
-    for (PointResult& point : points) {
+    for (auto&& point : points) {
       if (point.fleet) visit(*point.fleet);
     }
     for (CheckedRow& row : unmeasured) visit(row);
