@@ -53,11 +53,14 @@ ANALYZE_SOURCES := $(wildcard src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp 
 JOIN := 1
 joined = $(foreach folder,$(sort $(dir $1)),$(if $(filter $(USES_MPI),$(folder)x),$(MPI_BUILD),$(BUILD))/joined/$(folder:%/=%).o)
 folder_objects = $(if $(filter 0,$(JOIN)),$(call objects,$1),$(call joined,$1))
-JOINED := $(patsubst %/,$(BUILD)/joined/%.cpp,$(sort $(dir $(MEASURE_SOURCES) $(ANALYZE_SOURCES)) src/apps/))
-$(JOINED): $(BUILD)/joined/%.cpp: FORCE
+FOLDERS := $(sort $(patsubst %/,%,$(dir $(MEASURE_SOURCES) $(ANALYZE_SOURCES))) src/apps)
+$(FOLDERS:%=$(BUILD)/joined/%.cpp): $(BUILD)/joined/%.cpp: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) | cmp -s - $@ || \
 	  printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) > $@
+# Nobody waits for what reads files and writes pages.
+UNHURRIED := $(filter src/apps src/report src/study% src/judge% topo/probes topo/assemble topo/systems,$(FOLDERS))
+$(UNHURRIED:%=$(BUILD)/joined/%.o): private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
 $(BUILD)/joined/%.o: $(BUILD)/joined/%.cpp
 	@mkdir -p $(@D)
 	@echo "  CXX   $*"
