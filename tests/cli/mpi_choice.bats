@@ -45,11 +45,11 @@ found() { PATH=$DIR/a:$DIR/b:/usr/bin:/bin tools/find-mpi "$1" "$2" "$DIR/unpack
 @test "a wrapper's folders become include folders and run paths, those of the system do not" {
   fake_mpi a "mpirun (Open MPI) 4.1.7" "g++ -I$DIR/a/include -I/usr/include -pthread -L$DIR/a/lib -L/usr/lib -lmpi_cxx -lmpi"
   run -0 env PATH="$DIR/a:$PATH" make -n BUSBAR_NO_INSTALL=1 BUILD="$DIR/build" "$DIR/build/bin/gather_perf"
-  compile=$(grep -e '-c -o .*/mpi-openmpi/src/backends/mpi/routines.o' <<<"$output")
+  compile=$(grep -e '-c -o .*/mpi-openmpi/joined/src/backends/mpi.o' <<<"$output")
   [[ $compile == *"-isystem $DIR/a/include"*"-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX"* ]]
   [[ $compile != *"-isystem /usr/include "* ]]
   link=$(grep -e "-o $DIR/build/bin/gather_perf" <<<"$output")
   [[ $link == *"-L$DIR/a/lib"*"-lmpi "*"-Wl,-rpath,$DIR/a/lib"* ]]
   [[ $link != *-lmpi_cxx* && $link != *"-rpath,/usr/lib "* ]]
-  [ "$(grep -c 'OMPI_SKIP_MPICXX.* -c -o .*/src/harness/' <<<"$output")" -eq 0 ]
+  [ "$(grep -c 'OMPI_SKIP_MPICXX.* -c -o .*/src/harness' <<<"$output")" -eq 0 ]
 }

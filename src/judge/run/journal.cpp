@@ -21,6 +21,8 @@ constexpr std::string_view kColumns =
     "device_set,instance,nodes,group,launch,attempt,purpose,collective,file,failure,exit_code,"
     "seconds,command,unreachable";
 constexpr std::size_t kColumnCount = 14;
+/// The journals of busbar 0.1 end with the command.
+constexpr std::string_view kOldColumns = kColumns.substr(0, kColumns.rfind(','));
 constexpr int kMostLaunches = 1000000;
 constexpr double kMostSeconds = 1e9;
 
@@ -36,10 +38,17 @@ std::vector<std::string> rule_ids(std::string_view text) {
   return rules;
 }
 
+/// Of a journal without that column: "h3 does not answer (...)".
+std::string unreachable_node(const std::string& failure) {
+  const std::size_t end = failure.find(" does not answer");
+  return end == std::string::npos ? std::string() : failure.substr(0, end);
+}
+
 Observation parse_line(const CsvRow& row) {
   const std::string& place = row.place;
   const std::vector<std::string>& cells = row.cells;
-  if (cells.size() != kColumnCount) {
+  const bool old = cells.size() == kColumnCount - 1;
+  if (cells.size() != kColumnCount && !old) {
     throw usage_error(fmt::format("{}: {} where a journal has {}", place,
                                   counted(cells.size(), "cell"), kColumnCount));
   }
@@ -57,7 +66,7 @@ Observation parse_line(const CsvRow& row) {
           .exit_code = parse_count(place, cells[10], kLowestCode),
           .seconds = parse_number(place, cells[11], 0, kMostSeconds),
           .command = cells[12],
-          .unreachable = cells[13]};
+          .unreachable = old ? unreachable_node(cells[9]) : cells[13]};
 }
 
 /// The rows of a launch, or why they cannot be read; `before` is the line before it, if any.
@@ -112,7 +121,7 @@ std::string journal_row(const Observation& line) {
 
 Journal load_journal(const std::string& path) {
   CsvTable table = read_csv_table(path);
-  if (table.columns != kColumns) {
+  if (table.columns != kColumns && table.columns != kOldColumns) {
     throw usage_error(fmt::format("{}: this is no journal of busbar accept run (launches.csv)",
                                   table.columns_place.empty() ? path : table.columns_place));
   }

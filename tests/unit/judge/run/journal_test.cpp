@@ -95,6 +95,15 @@ TEST_F(JournalTest, IsReadBackAsItWasWritten) {
   EXPECT_EQ(journal.lines[1].group, 3);
 }
 
+TEST_F(JournalTest, KnowsTheNodeThatDidNotAnswerAlsoOfOldFiles) {
+  Observation line = line_of_pair();
+  line.failure = "h1 does not answer (exit 255)";
+  std::string old = journal_head(head_) + journal_row(line);
+  old.erase(old.find(",unreachable\n"), 12);
+  old.erase(old.rfind(",h1\n"), 3);
+  EXPECT_EQ(load_journal(write("launches.csv", old)).lines.at(0).unreachable, "h1");
+}
+
 TEST_F(JournalTest, LeavesOutTheLineThatAKilledRunWasWriting) {
   const std::string row = journal_row(line_of_pair());
   const Journal journal = load_journal(
