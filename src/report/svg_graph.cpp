@@ -207,7 +207,7 @@ class Drawing {
         fmt::format("{}{} between {} and {}: {} each way",
                     link.count > 1 ? fmt::format("{:g}x ", link.count) : "", medium_of(link).name,
                     graph_.nodes[index_of(link.from)].name, graph_.nodes[index_of(link.to)].name,
-                    rate_words(rate_GBps));
+                    rate_text(rate_GBps));
     if (kind == LinkKind::Network) {
       draw_arrow(place(link.from), stroke, tooltip);
       draw_arrow(place(link.to), stroke, tooltip);

@@ -26,10 +26,9 @@ std::string verdict(const Bound& bound) {
   if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";
   const bool assumed = !bound.assumptions.empty();
   const std::string range =
-      bound.exact
-          ? fmt::format("{} {}", assumed ? "about" : "at most", rate_words(bound.bound_GBps))
-          : fmt::format("{}between {} and {} (not exact)", assumed ? "about " : "",
-                        rate_words(bound.lower_GBps), rate_words(bound.bound_GBps));
+      bound.exact ? fmt::format("{} {}", assumed ? "about" : "at most", rate_text(bound.bound_GBps))
+                  : fmt::format("{}between {} and {} (not exact)", assumed ? "about " : "",
+                                rate_text(bound.lower_GBps), rate_text(bound.bound_GBps));
   if (bound.ring_GBps > 0) return fmt::format("{} over {}", range, bound.kind);
   return fmt::format("no ring closes over NVLink; {} over {}{}", range, bound.kind,
                      assumed ? "" : " (upper bound)");
@@ -68,7 +67,7 @@ std::string ring_lines(const Bound& bound) {
     const topo::RatedRing& ring = bound.rings[i];
     std::vector<std::string> words;
     for (const int device : ring.devices) words.push_back(fmt::format("{}", device));
-    text += fmt::format("    {:>10}  {}\n", rate_words(ring.GBps), join(words, "→"));
+    text += fmt::format("    {:>10}  {}\n", rate_text(ring.GBps), join(words, "→"));
   }
   if (bound.rings.size() > kMost) {
     text += fmt::format("    and {} more\n", bound.rings.size() - kMost);
@@ -84,7 +83,7 @@ std::string figure(const Bound& bound) {
 
 }  // namespace
 
-std::string device_words(std::span<const int> devices) {
+std::string devices_text(std::span<const int> devices) {
   constexpr std::size_t kMost = 8;
   if (devices.size() > kMost && std::is_sorted(devices.begin(), devices.end())) {
     return format_ranges({devices.begin(), devices.end()});
@@ -96,18 +95,18 @@ std::string device_words(std::span<const int> devices) {
 
 std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::ConstantSet constants) {
   std::string text =
-      fmt::format("{}, devices {}: {}\n", graph.name, device_words(bound.devices), verdict(bound));
+      fmt::format("{}, devices {}: {}\n", graph.name, devices_text(bound.devices), verdict(bound));
   if (bound.devices.size() < 2) return text;
   text += fmt::format("  limit      {}\n", bound.limit);
-  text += fmt::format("  cut        {} cross the narrowest cut, each way\n",
-                      rate_words(bound.cut_GBps));
+  text +=
+      fmt::format("  cut        {} cross the narrowest cut, each way\n", rate_text(bound.cut_GBps));
   if (bound.in_switch_GBps) {
     text += fmt::format("  in switch  {} for all-reduce where the switch adds (NVLS)\n",
-                        rate_words(*bound.in_switch_GBps));
+                        rate_text(*bound.in_switch_GBps));
   }
   if (bound.tree_GBps) {
     text += fmt::format("  trees      {} for all-reduce over the network by trees\n",
-                        rate_words(*bound.tree_GBps));
+                        rate_text(*bound.tree_GBps));
   }
   text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
   text += assumption_lines(bound.assumptions);
@@ -123,7 +122,7 @@ std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
 std::string partition_text(const topo::Graph& graph, std::span<const topo::Choice> blocks) {
   std::string text = fmt::format("{}: {} at once\n", graph.name, counted(blocks.size(), "set"));
   for (const topo::Choice& block : blocks) {
-    text += fmt::format("  {:<24} {}\n", device_words(block.bound.devices), verdict(block.bound));
+    text += fmt::format("  {:<24} {}\n", devices_text(block.bound.devices), verdict(block.bound));
   }
   Assumptions assumptions;
   for (const topo::Choice& block : blocks) assumptions.add(block.bound);
@@ -138,7 +137,7 @@ std::string classes_text(std::span<const ClassesOfSize> sizes) {
   const auto add = [&](int k, const topo::SetClass& sets, bool split) {
     table.rows.push_back({fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
                           sets.bound.kind + (split ? kNoRingMark : ""),
-                          device_words(sets.example)});
+                          devices_text(sets.example)});
     any_split = any_split || split;
     assumptions.add(sets.bound);
   };
@@ -159,7 +158,7 @@ std::string compare_text(std::span<const topo::Comparison> rows, const std::stri
     const Bound& bound = row.choice.bound;
     const bool open = bound.ring_GBps <= 0;
     any_open = any_open || open;
-    table.rows.push_back({row.system, device_words(bound.devices), figure(bound),
+    table.rows.push_back({row.system, devices_text(bound.devices), figure(bound),
                           fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
                           bound.limit});
     assumptions.add(bound);
@@ -175,7 +174,7 @@ std::string summary_text(const topo::Graph& graph, std::span<const topo::Compari
   if (all.in_switch_GBps) {
     text +=
         fmt::format("all-reduce of all {}: {}{}, added in the switch (NVLS)\n", all.devices.size(),
-                    all.assumptions.empty() ? "" : "about ", rate_words(*all.in_switch_GBps));
+                    all.assumptions.empty() ? "" : "about ", rate_text(*all.in_switch_GBps));
   }
   return text;
 }
@@ -241,7 +240,7 @@ class PartTree {
     const topo::Medium& medium = medium_of(graph_, link);
     if (medium.kind != LinkKind::Pcie) return "";
     return fmt::format("  [{}, {}]", medium.name,
-                       rate_words(capacity_GBps(graph_, link, constants_)));
+                       rate_text(capacity_GBps(graph_, link, constants_)));
   }
 
   const Graph& graph_;
@@ -265,7 +264,7 @@ std::string other_links(const Graph& graph, topo::ConstantSet constants) {
     text += fmt::format(
         "  {:<28} {}{}, {} each way\n",
         fmt::format("{} ↔ {}", node_of(graph, link.from).name, node_of(graph, link.to).name), count,
-        medium_of(graph, link).name, rate_words(capacity_GBps(graph, link, constants)));
+        medium_of(graph, link).name, rate_text(capacity_GBps(graph, link, constants)));
   }
   return text;
 }
@@ -291,7 +290,7 @@ std::string matrix(const Graph& graph) {
 
 }  // namespace
 
-std::string rate_words(double GBps) {
+std::string rate_text(double GBps) {
   return std::isfinite(GBps) ? fmt::format("{:.4g} GB/s", GBps) : "no limit";
 }
 

@@ -28,9 +28,9 @@ namespace busbar {
 /// @}
 
 /// "25 GB/s", "31.5 GB/s", "no limit".
-[[nodiscard]] std::string rate_words(double GBps);
+[[nodiscard]] std::string rate_text(double GBps);
 /// "0,1,2,3"; "0-71" where long.
-[[nodiscard]] std::string device_words(std::span<const int> devices);
+[[nodiscard]] std::string devices_text(std::span<const int> devices);
 
 /// The machine as a graph for graphviz' dot.
 [[nodiscard]] std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants);

@@ -179,10 +179,10 @@ std::string limit_of_all(const ReportSystem& system) {
   const double allreduce = topo::collective_GBps(bound, "allreduce").value_or(0);
   const std::string more =
       allreduce > bound.bound_GBps
-          ? fmt::format(", and {} for all-reduce {}", rate_words(allreduce), beyond_rings(bound))
+          ? fmt::format(", and {} for all-reduce {}", rate_text(allreduce), beyond_rings(bound))
           : "";
   return fmt::format("all {} together reach {}{} ({}){}{}", system.sets.back().k,
-                     bound.assumptions.empty() ? "" : "about ", rate_words(bound.bound_GBps),
+                     bound.assumptions.empty() ? "" : "about ", rate_text(bound.bound_GBps),
                      bound.limit, bound.ring_GBps > 0 ? "" : ", with no NVLink ring", more);
 }
 

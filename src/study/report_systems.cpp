@@ -197,7 +197,7 @@ Table sets_table(const ReportSystem& system) {
   const auto add = [&](int k, const char* which, const std::optional<topo::Choice>& choice) {
     if (!choice) return;
     const topo::Bound& bound = choice->bound;
-    table.rows.push_back({fmt::format("{}", k), which, device_words(bound.devices),
+    table.rows.push_back({fmt::format("{}", k), which, devices_text(bound.devices),
                           bound_text(choice), format_figure(bound.cut_GBps), bound.kind,
                           bound.limit});
   };
@@ -268,7 +268,7 @@ Table classes_table(const ReportSystem& system) {
       table.rows.push_back({fmt::format("{}", sets.k), format_figure(part.bound.bound_GBps),
                             part.count == topo::kManySets ? topo::counted_sets(part.count)
                                                           : fmt::format("{}", part.count),
-                            part.bound.kind, device_words(part.example)});
+                            part.bound.kind, devices_text(part.example)});
     }
   }
   return table;

@@ -43,12 +43,12 @@ std::string avoid_text(const ReportSystem& system, const SetsOfSize& sets) {
       fmt::format("{}, {} {}: avoid {}{}: {} ({}){}; {} has {}, {:.3g} times as much", system.name,
                   sets.k, device_noun(system), topo::describe_set(worst.devices),
                   lowest > 1 ? fmt::format(" and {} like it", topo::counted_sets(lowest - 1)) : "",
-                  rate_words(worst.bound_GBps), worst.limit,
+                  rate_text(worst.bound_GBps), worst.limit,
                   worst.ring_GBps > 0 ? "" : ", no NVLink ring", topo::describe_set(best.devices),
-                  rate_words(best.bound_GBps), best.bound_GBps / worst.bound_GBps);
+                  rate_text(best.bound_GBps), best.bound_GBps / worst.bound_GBps);
   if (sets.prefix && sets.prefix->bound.bound_GBps * kAvoid <= best.bound_GBps) {
     text += fmt::format("; the first {} are no good choice ({})", sets.k,
-                        rate_words(sets.prefix->bound.bound_GBps));
+                        rate_text(sets.prefix->bound.bound_GBps));
   }
   return text;
 }
@@ -131,7 +131,7 @@ std::vector<std::string> topology_findings(const ReportData& data) {
       }
     }
     found.push_back(fmt::format("{} devices, best set of each: {} {} {}{}", k, join_and(first),
-                                first.size() == 1 ? "reaches" : "reach", rate_words(most_GBps),
+                                first.size() == 1 ? "reaches" : "reach", rate_text(most_GBps),
                                 behind.empty() ? "" : "; behind: " + join(behind, ", ")));
   }
   return found;
@@ -144,7 +144,7 @@ std::vector<std::string> limit_findings(const ReportSystem& system) {
     const topo::Bound& bound = sets.prefix->bound;
     const std::string text = fmt::format("{}{} limits them to {} over {}",
                                          bound.ring_GBps > 0 ? "" : "no NVLink ring closes; ",
-                                         bound.limit, rate_words(bound.bound_GBps), bound.kind);
+                                         bound.limit, rate_text(bound.bound_GBps), bound.kind);
     if (limits.empty() || limits.back().first != text) limits.push_back({text, {}});
     limits.back().second.push_back(fmt::format("{}", sets.k));
   }

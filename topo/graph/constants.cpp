@@ -136,7 +136,7 @@ Medium nvlink_medium(int generation, bool small_links) {
           .nccl_GBps = figures.nccl_GBps,
           .source = fmt::format(
               "{}: {:g} GB/s a link and direction; {}",
-              generation == 0 ? "generation unknown, reckoned as 2 to 4" : "NVIDIA's figure",
+              generation == 0 ? "generation unknown, taken as 2 to 4" : "NVIDIA's figure",
               figures.nominal_GBps, kNcclSource)};
 }
 

@@ -108,7 +108,7 @@ void read_config(LogTable& table, const Json& config) {
 }
 
 /// 22809 is 2.28.9.
-std::string version_words(std::uint64_t code) {
+std::string version_text(std::uint64_t code) {
   if (code < 10000) return fmt::format("{}.{}.{}", code / 1000, code / 100 % 10, code % 100);
   return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
 }
@@ -121,7 +121,7 @@ LogTable table_of(const Json& json) {
                  .cadence = "streaming",
                  .aggregation = "mean"};
   if (const auto code = to_number<std::uint64_t>(text(json, "nccl_version"))) {
-    table.library = "NCCL " + version_words(*code);
+    table.library = "NCCL " + version_text(*code);
   }
   if (json.contains("args") && json["args"].is_array()) {
     std::vector<std::string> words;

@@ -68,10 +68,10 @@ TEST(TopoText, NamesWhatABoundIsOf) {
 }
 
 TEST(TopoText, WritesLongListsAsRanges) {
-  EXPECT_EQ(device_words(std::vector<int>{0, 3}), "0,3");
-  EXPECT_EQ(device_words(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}), "0-8,10");
-  EXPECT_EQ(rate_words(std::numeric_limits<double>::infinity()), "no limit");
-  EXPECT_EQ(rate_words(31.5), "31.5 GB/s");
+  EXPECT_EQ(devices_text(std::vector<int>{0, 3}), "0,3");
+  EXPECT_EQ(devices_text(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}), "0-8,10");
+  EXPECT_EQ(rate_text(std::numeric_limits<double>::infinity()), "no limit");
+  EXPECT_EQ(rate_text(31.5), "31.5 GB/s");
 }
 
 TEST(TopoDot, HasANodeForEachPartAndALineForEachCable) {
