@@ -11,6 +11,8 @@ ifeq ($(and $(FAKE_GPU_MAJOR),$(HAVE_NCCL)),1)
 FAKE_CUDART := $(FAKE_GPU)/libcudart.so.$(FAKE_GPU_MAJOR)
 FAKE_CUDA := $(FAKE_GPU)/libcuda.so.1
 FAKE_NCCL := $(FAKE_GPU)/libnccl.so.2
+FAKE_NVML := $(FAKE_GPU)/libnvidia-ml.so.1
+FAKE_NVML_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/nvml/*.cpp))
 FAKE_OLD_NCCL := $(FAKE_GPU)/nccl-2.14/libnccl.so.2
 fake_objects = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/$(1)))
 FAKE_CUDART_OBJECTS := $(call fake_objects,cudart/*.cpp)
@@ -18,10 +20,10 @@ FAKE_CUDA_OBJECTS := $(call fake_objects,driver/*.cpp)
 FAKE_NCCL_OBJECTS := $(call fake_objects,nccl/*.cpp)
 FAKE_NCCL_BUILT := $(BUILD)/tests/fake_gpu/nccl/built
 FAKE_SELFTEST_OBJECTS := $(call objects,$(wildcard tests/fake_gpu/selftest/*.cpp))
-$(FAKE_CUDART_OBJECTS) $(FAKE_CUDA_OBJECTS) $(FAKE_NCCL_OBJECTS) $(FAKE_NCCL_BUILT)/%.o: private ALL_CXXFLAGS += -fPIC $(NCCL_CXXFLAGS)
+$(FAKE_CUDART_OBJECTS) $(FAKE_CUDA_OBJECTS) $(FAKE_NCCL_OBJECTS) $(FAKE_NVML_OBJECTS) $(FAKE_NCCL_BUILT)/%.o: private ALL_CXXFLAGS += -fPIC $(NCCL_CXXFLAGS)
 $(FAKE_SELFTEST_OBJECTS): private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
 
-fake-gpu: $(FAKE_CUDART) $(FAKE_CUDA) $(FAKE_NCCL) $(FAKE_OLD_NCCL) $(FAKE_GPU)/selftest $(FAKE_GPU)/nvidia-smi ## fake libcudart, libcuda and libnccl for tests, if there is CUDA
+fake-gpu: $(FAKE_CUDART) $(FAKE_CUDA) $(FAKE_NVML) $(FAKE_NCCL) $(FAKE_OLD_NCCL) $(FAKE_GPU)/selftest $(FAKE_GPU)/nvidia-smi ## fake libcudart, libcuda and libnccl for tests, if there is CUDA
 
 # The names and versions are those of NVIDIA's libraries; fake_gpu is what ours share.
 $(FAKE_GPU)/cudart.version: mk/fake_gpu.mk
@@ -37,6 +39,8 @@ FAKE_GPU_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) -shared $(SANIT
 $(FAKE_CUDART): $(FAKE_CUDART_OBJECTS) $(FAKE_GPU)/cudart.version
 	@$(FAKE_GPU_LINK)
 $(FAKE_CUDA): $(FAKE_CUDA_OBJECTS) $(FAKE_GPU)/cu.version $(FAKE_CUDART)
+	@$(FAKE_GPU_LINK) '-Wl,-rpath,$$ORIGIN'
+$(FAKE_NVML): $(FAKE_NVML_OBJECTS) $(FAKE_GPU)/nvml.version $(FAKE_CUDART)
 	@$(FAKE_GPU_LINK) '-Wl,-rpath,$$ORIGIN'
 $(FAKE_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_NCCL_BUILT)/this_version.o $(FAKE_GPU)/nccl.version $(FAKE_CUDART)
 	@$(FAKE_GPU_LINK) '-Wl,-rpath,$$ORIGIN'

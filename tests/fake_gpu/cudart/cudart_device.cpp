@@ -116,6 +116,10 @@ bool find_attribute(const cudaDeviceProp& prop, cudaDeviceAttr attribute, int* v
     case cudaDevAttrUnifiedAddressing: *value = prop.unifiedAddressing; return true;
     case cudaDevAttrComputeMode: *value = cudaComputeModeDefault; return true;
     case cudaDevAttrClockRate: *value = 1'000'000; return true;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = prop.major < 8 ? 98304 : prop.major == 8 ? 166912 : 232448;
+      return true;
+    case cudaDevAttrGPUDirectRDMASupported: *value = 0; return true;
     case cudaDevAttrL2CacheSize: *value = prop.l2CacheSize; return true;
     case cudaDevAttrCanMapHostMemory: *value = prop.canMapHostMemory; return true;
     case cudaDevAttrIntegrated:

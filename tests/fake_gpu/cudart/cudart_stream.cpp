@@ -123,7 +123,7 @@ CUDA_CALL(cudaStreamSynchronize, (cudaStream_t handle), {
   const cudaError_t status = forbid_on_capturing(stream);
   return status != cudaSuccess ? status : await(stream->tail());
 })
-CUDA_CALL(cudaStreamWaitEvent, (cudaStream_t waiting, cudaEvent_t handle, unsigned), {
+CUDA_CALL(cudaStreamWaitEvent, (cudaStream_t waiting, cudaEvent_t handle, unsigned flags), {
   const StreamPointer stream = find_stream_with_room(waiting);
   const auto guard = lock_runtime();
   const EventPointer event = find_event(handle);
@@ -135,7 +135,7 @@ CUDA_CALL(cudaStreamWaitEvent, (cudaStream_t waiting, cudaEvent_t handle, unsign
     return cudaSuccess;
   }
   if (stream->capture != nullptr) {
-    if (!event->recorded) return cudaSuccess;
+    if (!event->recorded || flags == cudaEventWaitExternal) return cudaSuccess;
     stream->capture->valid = false;
     return cudaErrorStreamCaptureIsolation;
   }

@@ -51,7 +51,8 @@ bool set_key(Machine& machine, const std::string& key, const std::string& value)
   if (key == "nccl") return (machine.nccl_bytes = parse_bytes(value)) != 0;
   if (key == "l2") return (machine.l2_bytes = static_cast<std::int64_t>(parse_bytes(value))) != 0;
   if (key == "symmetric") machine.symmetric = value != "no";
-  return key == "symmetric";
+  if (key == "multicast") machine.multicast = value == "yes";
+  return key == "symmetric" || key == "multicast";
 }
 
 /// KEY=VALUE ..., of which a name is the last and takes the rest of the line.
@@ -83,7 +84,7 @@ void parse_line(Machine& machine, const std::string& line, const std::string& fi
       gpu.major == 0 || gpu.name.empty()) {
     die(file +
         ": a line is `gpu pci=0000:11:00.0 memory=1GiB cc=9.0 name=Fake GPU X9` or `machine "
-        "connect=4 context=400MiB nccl=300MiB l2=50MiB symmetric=no`, not `" +
+        "connect=4 context=400MiB nccl=300MiB l2=50MiB symmetric=no multicast=yes`, not `" +
         line + "`");
   }
   machine.installed.push_back(gpu);

@@ -43,6 +43,8 @@ struct Machine {
   std::int64_t l2_bytes = 1 << 20;
   /// Can GPUs map each other's memory, as symmetric windows need?
   bool symmetric = true;
+  /// Have they multicast, as NVLS needs?
+  bool multicast = false;
   /// What processes that share a machine have in common.
   std::string identity;
 };

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -100,6 +101,52 @@ const unsigned char* map_contents(const SharedContents& other) {
 
 void unmap_contents(const unsigned char* start) {
   ::munmap(const_cast<unsigned char*>(start), kRegionBytes);
+}
+
+Physical::Physical(int file, off_t offset, std::size_t bytes, int device)
+    : file_(file), bytes_(bytes), device_(device) {
+  void* view =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, offset);
+  if (view == MAP_FAILED) die(std::string("no memory: ") + std::strerror(errno));
+  view_ = static_cast<unsigned char*>(view);
+}
+
+Physical::~Physical() {
+  ::munmap(view_, bytes_);
+  ::close(file_);
+  if (booked_on_ >= 0) ledger().give(booked_on_, bytes_);
+}
+
+PhysicalPointer Physical::make(int device, std::size_t bytes) {
+  const std::size_t whole = round_up(bytes, kGranule);
+  if (device >= 0 && (bytes > gpu(device).memory_bytes ||
+                      !ledger().take(gpu(device).place, whole, gpu(device).memory_bytes)))
+    return nullptr;
+  const int file = ::memfd_create(("fake-gpu " + std::to_string(device)).c_str(), MFD_CLOEXEC);
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(whole)) != 0)
+    die(std::string("no memory file: ") + std::strerror(errno));
+  PhysicalPointer made(new Physical(file, 0, whole, device));
+  if (device >= 0) made->booked_on_ = gpu(device).place;
+  return made;
+}
+
+PhysicalPointer Physical::import(int file) {
+  std::array<char, 64> name{};  // "/memfd:fake-gpu 3 (deleted)"
+  const std::string link = "/proc/self/fd/" + std::to_string(file);
+  const off_t bytes = ::lseek(file, 0, SEEK_END);
+  int device = -1;
+  if (bytes <= 0 || ::readlink(link.c_str(), name.data(), name.size() - 1) <= 0 ||
+      std::sscanf(name.data(), "/memfd:fake-gpu %d", &device) != 1)
+    return nullptr;
+  return PhysicalPointer(new Physical(file, 0, static_cast<std::size_t>(bytes), device));
+}
+
+PhysicalPointer Physical::import(const SharedContents& other, int device, off_t offset,
+                                 std::size_t bytes) {
+  const std::string path =
+      "/proc/" + std::to_string(other.process) + "/fd/" + std::to_string(other.file);
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  return file < 0 ? nullptr : PhysicalPointer(new Physical(file, offset, bytes, device));
 }
 
 Region::Region(void* begin)
@@ -223,7 +270,7 @@ bool Memory::allocate(int device, std::size_t bytes, void** user, MemoryKind kin
   Pages pages = make_pages(bytes, kJunk);
   const std::lock_guard guard(mutex_);
   const std::uintptr_t start = addresses_.take(reserved);
-  device_[start] = {bytes, reserved, std::move(pages), device, kind};
+  device_[start] = {bytes, reserved, std::move(pages), device, kind, nullptr};
   *user = reinterpret_cast<void*>(start);
   return true;
 }
@@ -244,12 +291,45 @@ bool Memory::release(void* user) {
 
 std::optional<Allocation> Memory::allocation(const void* user) const {
   const std::lock_guard guard(mutex_);
-  const auto at = find(device_, address(user));
-  if (at == device_.end()) return std::nullopt;
-  const auto& [start, block] = *at;
-  const std::size_t bytes = block.kind == MemoryKind::Virtual ? block.reserved : block.bytes;
-  if (address(user) - start >= bytes) return std::nullopt;
-  return Allocation{start, bytes, block.kind, block.pages};
+  for (const Blocks* blocks : {&device_, &pinned_}) {
+    const auto at = find(*blocks, address(user));
+    if (at == blocks->end() || (blocks == &pinned_ && at->second.physical == nullptr)) continue;
+    const auto& [start, block] = *at;
+    const std::size_t bytes = block.kind == MemoryKind::Virtual ? block.reserved : block.bytes;
+    if (address(user) - start >= bytes) continue;
+    return Allocation{start, bytes, block.kind, block.pages, block.device, block.physical};
+  }
+  return std::nullopt;
+}
+
+void* Memory::reserve(std::size_t bytes) {
+  const std::lock_guard guard(mutex_);
+  return reinterpret_cast<void*>(addresses_.take(round_up(bytes, kGranule)));
+}
+
+void Memory::free_addresses(void* start, std::size_t bytes) {
+  const std::lock_guard guard(mutex_);
+  addresses_.give(address(start), round_up(bytes, kGranule));
+}
+
+bool Memory::map(void* start, std::size_t bytes, const PhysicalPointer& physical,
+                 std::size_t offset) {
+  if (offset + bytes > physical->bytes()) return false;
+  const std::lock_guard guard(mutex_);
+  const bool host = physical->device() < 0;
+  if (host && ::mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, physical->file(),
+                     static_cast<off_t>(offset)) == MAP_FAILED)
+    return false;
+  const Pages pages(physical, physical->view() + offset);
+  const Block block{bytes, bytes, pages, physical->device(), MemoryKind::Virtual, physical};
+  return (host ? pinned_ : device_).insert({address(start), block}).second;
+}
+
+bool Memory::unmap(void* start, std::size_t bytes) {
+  const std::lock_guard guard(mutex_);
+  if (pinned_.erase(address(start)) == 0) return device_.erase(address(start)) == 1;
+  return ::mmap(start, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                -1, 0) != MAP_FAILED;
 }
 
 int Memory::device_of(const void* user) const {
@@ -272,8 +352,14 @@ unsigned char* Memory::contents(const void* user, std::size_t bytes) const {
 void Memory::allocate_pinned(std::size_t bytes, void** user) {
   const Pages pages = make_pages(bytes, 0);
   const std::lock_guard guard(mutex_);
-  pinned_[address(pages.get())] = {.bytes = bytes, .reserved = bytes, .pages = pages};
+  pinned_[address(pages.get())] = {bytes, bytes, pages, -1, MemoryKind::Plain, nullptr};
   *user = pages.get();
+}
+
+void Memory::register_pinned(void* start, std::size_t bytes) {
+  const Pages own(Pages(), static_cast<unsigned char*>(start));
+  const std::lock_guard guard(mutex_);
+  pinned_[address(start)] = {bytes, bytes, own, -1, MemoryKind::Plain, nullptr};
 }
 
 bool Memory::release_pinned(void* user) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <sys/types.h>
 
 namespace fake_gpu {
 
@@ -58,6 +59,38 @@ struct SharedContents {
 [[nodiscard]] const unsigned char* map_contents(const SharedContents& other);
 void unmap_contents(const unsigned char* start);
 
+/// Physical memory of a GPU, or with device -1 of the host, as CUDA's virtual memory functions make
+/// it: a file of its own, which another process maps by its descriptor.
+class Physical {
+ public:
+  /// Null where the GPU has not that much left; memory of the host is not booked.
+  [[nodiscard]] static std::shared_ptr<Physical> make(int device, std::size_t bytes);
+  /// All of a file that make() made in whatever process; `file` becomes this one's.
+  [[nodiscard]] static std::shared_ptr<Physical> import(int file);
+  /// Bytes of another process's contents.
+  [[nodiscard]] static std::shared_ptr<Physical> import(const SharedContents& other, int device,
+                                                        off_t offset, std::size_t bytes);
+  ~Physical();
+  Physical(const Physical&) = delete;
+  Physical& operator=(const Physical&) = delete;
+
+  [[nodiscard]] unsigned char* view() const { return view_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] int file() const { return file_; }
+
+ private:
+  Physical(int file, off_t offset, std::size_t bytes, int device);
+
+  int file_;
+  std::size_t bytes_;
+  int device_;
+  int booked_on_ = -1;  ///< place of the GPU; -1: nowhere
+  unsigned char* view_;
+};
+
+using PhysicalPointer = std::shared_ptr<Physical>;
+
 /// Address space that is given out in parts.
 class Region {
  public:
@@ -88,6 +121,8 @@ struct Allocation {
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::Plain;
   Pages pages;
+  int device = -1;
+  PhysicalPointer physical;  ///< of what map() mapped
 };
 
 /// Device memory of this process: the user gets addresses that nobody may touch, and the contents
@@ -108,7 +143,18 @@ class Memory {
   [[nodiscard]] unsigned char* contents(const void* user, std::size_t bytes) const;
   [[nodiscard]] std::optional<Allocation> allocation(const void* user) const;
 
+  /// Addresses without memory, for map().
+  [[nodiscard]] void* reserve(std::size_t bytes);
+  void free_addresses(void* start, std::size_t bytes);
+  /// False where it is too short, or something is mapped there. The program may touch memory of the
+  /// host.
+  [[nodiscard]] bool map(void* start, std::size_t bytes, const PhysicalPointer& physical,
+                         std::size_t offset);
+  [[nodiscard]] bool unmap(void* start, std::size_t bytes);
+
   void allocate_pinned(std::size_t bytes, void** user);
+  /// Memory of the program's own, which counts as pinned until release_pinned().
+  void register_pinned(void* start, std::size_t bytes);
   [[nodiscard]] bool release_pinned(void* user);
   [[nodiscard]] bool is_pinned(const void* user, std::size_t bytes) const;
 
@@ -120,6 +166,7 @@ class Memory {
     Pages pages;
     int device = -1;
     MemoryKind kind = MemoryKind::Plain;
+    PhysicalPointer physical;
   };
   using Blocks = std::map<std::uintptr_t, Block>;
 

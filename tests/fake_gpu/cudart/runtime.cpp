@@ -72,6 +72,11 @@ void add_default_order(const StreamPointer& stream, std::vector<Ticket>& after) 
 
 }  // namespace
 
+unsigned long long Graph::next_id() {
+  static std::atomic<unsigned long long> last{0};
+  return ++last;
+}
+
 ThreadState& this_thread() {
   thread_local ThreadState state;
   return state;

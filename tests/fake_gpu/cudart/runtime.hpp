@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -55,6 +56,10 @@ struct Job {
 /// What capture records: in the order of the calls, which is an order that a graph may run in.
 struct Graph {
   std::vector<Job> jobs;
+  /// Destroyed when no graph made of this one is left.
+  std::vector<std::shared_ptr<void>> objects;
+  unsigned long long id = next_id();
+  static unsigned long long next_id();
 };
 
 /// A capture under way, on the stream where it began and on those that joined.
@@ -197,6 +202,8 @@ using Kernel = Job (*)(void* const* arguments);
 
 /// Null where the fake has no such kernel.
 [[nodiscard]] Kernel find_kernel(std::string_view name);
+/// The name of a kernel that is linked into a program or library, by its host stub.
+[[nodiscard]] std::string stub_name(const void* stub);
 
 /// Queues a launch on a stream of this thread's device.
 [[nodiscard]] cudaError_t launch_kernel(Kernel kernel, const dim3& grid, const dim3& block,
