@@ -27,7 +27,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -W
   -Wold-style-cast -Wduplicated-cond -Wlogical-op $(WERROR)
 # GCC 12 takes the copy of a string that it inlined for one beyond its object (GCC bugs 105329, 105562), and the members of a
 # variant that is moved for unset ones.
-WARNINGS += -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized
+WARNINGS += -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized \
+  -Wno-free-nonheap-object
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g1
 ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(TOML_CXXFLAGS) -MMD -MP

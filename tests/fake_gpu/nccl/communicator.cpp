@@ -98,7 +98,7 @@ ncclResult_t Communicator::connect_ranks() {
     if (peers_.back().contents == nullptr)
       return refuse(ncclSystemError, "a rank's memory cannot be mapped");
   }
-  // Nobody ends before all have mapped its memory.
+  // No rank ends before all have mapped its memory.
   return meet(Line::Calls, {}, &notes) ? check_gpus() : ncclInternalError;
 }
 

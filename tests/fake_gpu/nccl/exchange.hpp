@@ -10,7 +10,7 @@
 namespace fake_gpu {
 
 /// Does what the calls of one group ask of one rank. Ranks read each other's memory: each offers
-/// its buffers, and nobody goes on before all that read them have done so.
+/// its buffers, and none goes on before all that read them have done so.
 class Exchange {
  public:
   enum class Outcome { Done, Aborted, Mismatch, NoMemory };

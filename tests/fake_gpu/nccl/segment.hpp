@@ -10,7 +10,7 @@
 
 namespace fake_gpu {
 
-/// What one rank tells others; the sender says what the numbers are.
+/// What one rank sends to the others; the meaning of the numbers is the sender's.
 using Note = std::array<std::uint64_t, 4>;
 
 /// Meetings in one line are in the same order at all ranks; those of two lines are not.
