@@ -81,9 +81,10 @@ GraphPointer find_graph(void* handle) {
   return found == graphs().end() ? nullptr : found->second;
 }
 
-void* keep(const GraphPointer& graph) {
-  graphs()[graph.get()] = graph;
-  return graph.get();
+void* keep(GraphPointer graph) {
+  void* handle = graph.get();
+  graphs()[handle] = std::move(graph);
+  return handle;
 }
 
 cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph) {
@@ -208,7 +209,8 @@ CUDA_CALL(cudaStreamEndCapture, (cudaStream_t handle, cudaGraph_t* graph), {
     if (joined->capture == capture) joined->capture = nullptr;
   }
   if (!capture->valid) return cudaErrorStreamCaptureInvalidated;
-  *graph = reinterpret_cast<cudaGraph_t>(keep(capture->graph));
+  // Events know the capture, which must not keep the graph.
+  *graph = reinterpret_cast<cudaGraph_t>(keep(std::move(capture->graph)));
   return cudaSuccess;
 })
 CUDA_CALL(cudaStreamIsCapturing, (cudaStream_t handle, cudaStreamCaptureStatus* status), {

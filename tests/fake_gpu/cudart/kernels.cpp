@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -84,6 +86,32 @@ Job compare(void* const* arguments) {
       result};
 }
 
+/// NCCL's kernel for averages of one rank: each element times the operator's argument, which is
+/// one.
+template <std::size_t element, std::uint64_t one>
+Job one_rank_reduce(void* const* arguments) {
+  auto* to = argument<unsigned char*>(arguments, 0);
+  const auto* from = argument<const unsigned char*>(arguments, 1);
+  const auto count = argument<std::size_t>(arguments, 2);
+  if (argument<std::uint64_t>(arguments, 3) != one || argument<bool>(arguments, 4))
+    die("NCCL multiplies by something else than one on one rank, which is not carried out");
+  return {[=] {
+            unsigned char* written = memory().contents(to, count * element);
+            const unsigned char* read = memory().contents(from, count * element);
+            if (written == nullptr || read == nullptr) return false;
+            std::memmove(written, read, count * element);
+            return true;
+          },
+          to};
+}
+
+/// By the type in the name that the compiler gave them.
+constexpr std::pair<std::string_view, Kernel> kOneRankReduce[] = {
+    {"oneRankReduceI13FuncPreMulSumI6__half", one_rank_reduce<2, 0x3C00>},
+    {"oneRankReduceI13FuncPreMulSumI13__nv_bfloat16", one_rank_reduce<2, 0x3F80>},
+    {"oneRankReduceI13FuncPreMulSumIf", one_rank_reduce<4, 0x3F800000>},
+    {"oneRankReduceI13FuncPreMulSumId", one_rank_reduce<8, 0x3FF0000000000000>}};
+
 bool is_sane(const dim3& grid, const dim3& block) {
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   return grid.x >= 1 && grid.x <= 0x7FFFFFFF && grid.y >= 1 && grid.y <= 65535 && grid.z >= 1 &&
@@ -95,9 +123,9 @@ bool is_sane(const dim3& grid, const dim3& block) {
 Kernel find_kernel(std::string_view name) {
   if (name == "busbar_fill") return fill;
   if (name == "busbar_compare") return compare;
-  // NCCL's own kernels move nothing here.
-  if (name.find("nccl") != std::string_view::npos)
-    return [](void* const*) -> Job { return {[] { return true; }}; };
+  for (const auto& [type, kernel] : kOneRankReduce) {
+    if (name.find(type) != std::string_view::npos) return kernel;
+  }
   return nullptr;
 }
 

@@ -130,13 +130,14 @@ bool wait_for_word(std::uint32_t* word, std::uint32_t wanted, unsigned how) {
 
 using Interpreter = Job* (*)(const char* name, const unsigned char* arguments, std::size_t bytes);
 
-/// What carries out NCCL's kernels, if it is installed beside this library; without it they move
-/// nothing.
+/// What carries out NCCL's kernels, the library FAKE_NCCL_KERNELS; without it they move nothing.
 Interpreter interpreter() {
-  static const auto kFound = [] {
-    void* library = ::dlopen("libfake-nccl-kernels.so", RTLD_NOW);
-    return library == nullptr ? nullptr
-                              : reinterpret_cast<Interpreter>(::dlsym(library, "fake_nccl_kernel"));
+  static const auto kFound = []() -> Interpreter {
+    const char* path = ::getenv("FAKE_NCCL_KERNELS");
+    if (path == nullptr) return nullptr;
+    void* library = ::dlopen(path, RTLD_NOW);
+    if (library == nullptr) die(::dlerror());
+    return reinterpret_cast<Interpreter>(::dlsym(library, "fake_nccl_kernel"));
   }();
   return kFound;
 }
@@ -145,17 +146,16 @@ Interpreter interpreter() {
 CUresult launch_block(CUfunction function, CUstream stream, void** extra) {
   const StreamPointer queue = find_stream_with_room(stream);
   if (queue == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  const void* block = nullptr;
+  const unsigned char* block = nullptr;
   std::size_t bytes = 0;
   for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-    if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) block = extra[1];
+    if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) block = static_cast<unsigned char*>(extra[1]);
     if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<std::size_t*>(extra[1]);
   }
-  std::unique_ptr<Job> job;
-  if (interpreter() != nullptr && block != nullptr)
-    job.reset(interpreter()(stub_name(function).c_str(), static_cast<const unsigned char*>(block),
-                            bytes));
-  return to_driver(submit(queue, job != nullptr ? *job : Job{[] { return true; }}));
+  if (block == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (interpreter() == nullptr) return to_driver(submit(queue, {[] { return true; }}));
+  const std::unique_ptr<Job> job(interpreter()(stub_name(function).c_str(), block, bytes));
+  return to_driver(submit(queue, *job));
 }
 
 CUresult wait_value(const StreamPointer& stream, CUdeviceptr address, cuuint32_t value,

@@ -28,7 +28,7 @@ class Task {
       }
       void await_resume() const {}
     };
-    Wait await_transform(std::function<bool()> ready) { return {std::move(ready)}; }
+    Wait await_transform(std::function<bool()> until) { return {std::move(until)}; }
   };
 
   Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}

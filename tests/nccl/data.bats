@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Data that moves through NCCL's own code, from the call by its planner and its transports to its proxies.
+load common
+
+@test "every collective is right on three ranks" {
+  local collective
+  for collective in allreduce reducescatter allgather broadcast reduce gather scatter; do
+    verified 3 "$collective" -b 1K -e 1M -f 32
+  done
+  for collective in alltoall sendrecv; do verified 3 "$collective" -b 1K -e 1M -f 32 --placement out; done
+}
+@test "eight ranks all-reduce from 8 bytes to 16 MiB" {
+  verified 8 allreduce -b 8 -e 16M -f 8 -n 1
+}
+@test "one, two and four ranks are right on every machine" {
+  local kind ranks
+  for kind in dgx-1v dgx-a100 dgx-h100 hgx-b200; do
+    on "$kind"
+    for ranks in 1 2 4; do verified "$ranks" allreduce -b 4K -e 4M -f 32; done
+  done
+}
+@test "peers map each other's memory by CUDA's older way, too" {
+  NCCL_CUMEM_ENABLE=0 verified 3 allreduce -b 1K -e 1M -f 32
+}
+@test "shared memory carries what peers do not map" {
+  export NCCL_P2P_DISABLE=1
+  verified 3 allreduce -b 1K -e 1M -f 32
+  verified 3 alltoall -b 1K -e 1M -f 32 --placement out
+}
+@test "sockets and NCCL's proxies carry what no memory is shared for" {
+  export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1
+  verified 3 allreduce -b 1K -e 1M -f 32
+  verified 3 alltoall -b 1K -e 1M -f 32 --placement out
+}
+@test "graphs replay what NCCL launched while they were captured" {
+  verified 3 allreduce -b 1K -e 1M -f 32 -G 2
+  verified 3 alltoall -b 1K -e 1M -f 32 -G 2 --placement out
+}
+@test "every type is added up, and every operator works on floats" {
+  verified 3 allreduce -b 64K -e 64K -d all
+  verified 3 allreduce -b 64K -e 64K -o all
+}
