@@ -3,7 +3,7 @@
 # these with NCCL_BUILT and FAKE_NCCL_KERNELS.
 load ../common
 
-setup() {
+common_nccl_setup() {
   DIR=$BATS_TEST_TMPDIR
   ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
   cd "$ROOT" || return 1
@@ -12,9 +12,12 @@ setup() {
   endless_stdin
   # An address that is there wherever the tests run, and one folder for the memory of this test's GPUs.
   export LD_LIBRARY_PATH=$NCCL_BUILT/lib:$ROOT/${BUILD:-build}/fake_gpu NCCL_SOCKET_IFNAME=lo TMPDIR=$DIR
+  SELFTEST=$ROOT/${BUILD:-build}/fake_gpu/selftest
   data_moves
   on dgx-h100
 }
+
+setup() { common_nccl_setup; }
 
 # on KIND: a node of eight such GPUs for the rest of the test.
 on() {
@@ -52,7 +55,7 @@ verified() {  # verified RANKS COLLECTIVE OPTIONS...
 
 # log_of RANKS COLLECTIVE OPTIONS...: NCCL's own words of every rank in $DIR/log.RANK.
 log_of() {
-  rm -f "$DIR"/log.*
+  rm -f "$DIR"/log.* "$DIR/a.csv"
   NCCL_DEBUG=${NCCL_DEBUG:-INFO} run timeout 120 mpirun -np "$1" bash -c 'exec "$@" > "$0.$PMI_RANK"' "$DIR/log" \
     "./${2}_perf" --backend nccl -n 3 -w 1 -T 60 --csv "$DIR/a.csv" "${@:3}"
   echo "$output"

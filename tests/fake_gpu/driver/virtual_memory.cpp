@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <fcntl.h>
 #include <map>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cuda.h>
@@ -32,6 +35,41 @@ CUmemGenericAllocationHandle keep(PhysicalPointer memory, const CUmemAllocationP
   handles()[handle] = {std::move(memory), properties};
   return handle;
 }
+
+/// With FAKE_GPU_TRACE, what becomes of addresses is told on stdout, between the lines of NCCL's
+/// log: "fake map ADDRESS BYTES", "fake unmap ADDRESS", and at the end "fake left handles=N
+/// mapped=N".
+class Trace {
+ public:
+  static Trace& get() {
+    static auto* const kTrace = new Trace;
+    return *kTrace;
+  }
+  void mapped(CUdeviceptr address, std::size_t bytes) {
+    mapped_ += 1;
+    if (on_) std::printf("fake map %#llx %zu\n", address, bytes);
+  }
+  void unmapped(CUdeviceptr address) {
+    mapped_ -= 1;
+    if (on_) std::printf("fake unmap %#llx\n", address);
+  }
+  void end() const {
+    if (on_) std::printf("fake left handles=%zu mapped=%d\n", handles().size(), mapped_.load());
+  }
+
+ private:
+  Trace() = default;
+  const bool on_ = ::getenv("FAKE_GPU_TRACE") != nullptr;
+  std::atomic<int> mapped_{0};
+};
+
+/// The last word of the library.
+struct AtEnd {
+  AtEnd() = default;
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() { Trace::get().end(); }
+} const at_end;
 
 void* pointer_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
@@ -175,13 +213,16 @@ CUresult cuMemAddressFree(CUdeviceptr address, std::size_t bytes) {
 CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long) {
   return with(handle, [&](const Handle& known) {
-    return memory().map(pointer_of(address), bytes, known.memory, offset)
-               ? CUDA_SUCCESS
-               : CUDA_ERROR_INVALID_VALUE;
+    if (!memory().map(pointer_of(address), bytes, known.memory, offset))
+      return CUDA_ERROR_INVALID_VALUE;
+    Trace::get().mapped(address, bytes);
+    return CUDA_SUCCESS;
   });
 }
 CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
-  return memory().unmap(pointer_of(address), bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (!memory().unmap(pointer_of(address), bytes)) return CUDA_ERROR_INVALID_VALUE;
+  Trace::get().unmapped(address);
+  return CUDA_SUCCESS;
 }
 CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
   return CUDA_SUCCESS;

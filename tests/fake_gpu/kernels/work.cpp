@@ -310,20 +310,20 @@ Task run_collective(const Channel& channel, const Function& function, ncclDevWor
 }
 
 std::vector<Task> run_p2p(const Channel& channel, const ncclDevWorkP2p& work) {
-  if (work.sendProtoLL || work.recvProtoLL || work.sendNetReg || work.recvNetReg ||
-      work.sendIpcReg || work.recvIpcReg)
-    die("send and receive are carried out by Simple without registered buffers: "
-        "NCCL_P2P_LL_THRESHOLD=0, NCCL_LOCAL_REGISTER=0");
   std::vector<Task> tasks;
   const int part = (static_cast<int>(channel.number) - work.channelBase) & (work.nP2pChannels - 1);
-  const auto bounds = [&](int parts, std::size_t bytes) {
+  const auto bounds = [&](int parts, std::size_t bytes, bool otherwise) {
+    if (otherwise && bytes > 0)
+      die("send and receive are carried out by Simple without registered buffers: "
+          "NCCL_P2P_LL_THRESHOLD=0, NCCL_LOCAL_REGISTER=0");
     std::size_t begin = 0;
     std::size_t end = 0;
     ncclP2pPartBounds(parts, part, bytes, &begin, &end);
     return std::pair(begin, end - begin);
   };
   if (part < work.nSendChannels) {
-    const auto [begin, bytes] = bounds(work.nSendChannels, work.sendBytes);
+    const auto [begin, bytes] = bounds(work.nSendChannels, work.sendBytes,
+                                       work.sendProtoLL || work.sendNetReg || work.sendIpcReg);
     char* from = static_cast<char*>(work.sendAddr) + begin;
     if (work.sendRank == channel.comm->rank) {
       char* to = static_cast<char*>(work.recvAddr) + begin;
@@ -333,7 +333,8 @@ std::vector<Task> run_p2p(const Channel& channel, const ncclDevWorkP2p& work) {
     tasks.push_back(one_way(channel, work, true, from, bytes));
   }
   if (part < work.nRecvChannels) {
-    const auto [begin, bytes] = bounds(work.nRecvChannels, work.recvBytes);
+    const auto [begin, bytes] = bounds(work.nRecvChannels, work.recvBytes,
+                                       work.recvProtoLL || work.recvNetReg || work.recvIpcReg);
     tasks.push_back(
         one_way(channel, work, false, static_cast<char*>(work.recvAddr) + begin, bytes));
   }
