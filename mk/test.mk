@@ -27,6 +27,7 @@ $(BIN)/unit_tests: $(BIN)/parts.list $(UNIT_OBJECTS) $(CORE)
 test: packages-build packages-test ## install what is missing, build, run every test
 	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu $(BIN)/unit_tests
 	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory test-nccl
 
 .PHONY: check
 check: check-unit check-bats check-other-mpi check-targets
