@@ -37,6 +37,10 @@ load common
   verified 3 allreduce -b 1K -e 1M -f 32 -G 2
   verified 3 alltoall -b 1K -e 1M -f 32 -G 2 --placement out
 }
+@test "operations in a group are right" {
+  verified 3 allreduce -b 64K -e 64K -m 4
+  verified 3 sendrecv -b 64K -e 64K -m 4 --placement out
+}
 @test "every type is added up, and every operator works on floats" {
   verified 3 allreduce -b 64K -e 64K -d all
   verified 3 allreduce -b 64K -e 64K -o all
