@@ -7,8 +7,9 @@
 #include <nccl.h>
 
 // Of the NCCL under test: the layout of what its host code writes for its kernels.
-#include "collectives.h"
-#include "device.h"
+#include <collectives.h>
+#include <device.h>
+
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
 namespace fake_gpu {
