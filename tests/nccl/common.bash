@@ -56,6 +56,7 @@ verified() {  # verified RANKS COLLECTIVE OPTIONS...
 # log_of RANKS COLLECTIVE OPTIONS...: NCCL's own words of every rank in $DIR/log.RANK.
 log_of() {
   rm -f "$DIR"/log.* "$DIR/a.csv"
+  # shellcheck disable=SC2016 # the shell of each rank expands it
   NCCL_DEBUG=${NCCL_DEBUG:-INFO} run timeout 120 mpirun -np "$1" bash -c 'exec "$@" > "$0.$PMI_RANK"' "$DIR/log" \
     "./${2}_perf" --backend nccl -n 3 -w 1 -T 60 --csv "$DIR/a.csv" "${@:3}"
   echo "$output"

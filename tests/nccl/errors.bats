@@ -8,11 +8,12 @@ setup() {
   # Ranks are joined by sockets, with NCCL's proxies between.
   export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1
 }
-# start OPTIONS...: three ranks that go on until something breaks; when there is a row.
+# start: three ranks that go on until something breaks; when there is a row.
 start() {
   # The launcher knows the shells only: that a rank has died is NCCL's to notice.
+  # shellcheck disable=SC2016 # each rank's shell expands it
   mpirun -np 3 bash -c '"$@" || sleep 60' x ./allreduce_perf --backend nccl -b 4M -e 4M -w 1 -n 20 -N 1000000 -c 0 -T 6 \
-    --csv "$DIR/a.csv" "$@" > "$DIR/out" 2> "$DIR/err" 3>&- &
+    --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
   JOB=$!
   local i
   for ((i = 0; i < 600; ++i)); do
@@ -50,26 +51,24 @@ ends() {
   kill -STOP "$RANK1"
   ends 'timeout: no progress for 6 s in: all-reduce 4 MiB'
 }
-@test "a rank that dies while ranks connect ends the job" {
+# at_init SIGNAL: three ranks, of which rank 1 gets the signal when NCCL begins to connect.
+at_init() {
+  # shellcheck disable=SC2016 # each rank's shell expands it
   run timeout 60 mpirun -np 3 bash -c '
     [ "$PMI_RANK" -eq 1 ] || exec "$@"
-    NCCL_DEBUG=INFO "$@" | while read -r line; do [[ $line != *"Init START"* ]] || kill -KILL 0; done' x \
+    NCCL_DEBUG=INFO "$@" | while read -r line; do [[ $line != *"Init START"* ]] || kill "-$0" 0; done' "$1" \
     ./allreduce_perf --backend nccl -b 64K -e 64K --csv "$DIR/a.csv" -T 6
   echo "$output"
   [ "$status" -ne 0 ]
   [ "$status" -ne 124 ]
   nothing_runs "$DIR/a.csv"
 }
+@test "a rank that dies while ranks connect ends the job" {
+  at_init KILL
+}
 @test "a rank that never comes is a timeout" {
-  run timeout 60 mpirun -np 3 bash -c '
-    [ "$PMI_RANK" -eq 1 ] || exec "$@"
-    NCCL_DEBUG=INFO "$@" | while read -r line; do [[ $line != *"Init START"* ]] || kill -STOP 0; done' x \
-    ./allreduce_perf --backend nccl -b 64K -e 64K --csv "$DIR/a.csv" -T 6
-  echo "$output"
-  [ "$status" -ne 0 ]
-  [ "$status" -ne 124 ]
-  [[ $output == *"timeout"* ]]
-  nothing_runs "$DIR/a.csv"
+  at_init STOP
+  [[ $output == *timeout* ]]
 }
 @test "a call of CUDA's that fails inside NCCL is told in NCCL's words" {
   local fault
