@@ -61,7 +61,7 @@ std::pair<std::size_t, double> best_of(const RingRater& rater, std::span<const D
 
 bool same_score(double one, double other) {
   if (one == other) return true;  // also two infinities
-  return std::abs(one - other) <= kSameScore * std::max(std::abs(one), std::abs(other));
+  return std::abs(one - other) < kSameScore * std::max(std::abs(one), std::abs(other));
 }
 
 void join_classes(std::span<Scores> scores) {
