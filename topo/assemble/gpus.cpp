@@ -50,7 +50,7 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
         tree.origin, counted(others.size(), "GPU"), gpus.size()));
     return;
   }
-  if (by_order && !gpus.empty()) {
+  if (by_order) {
     assume(graph, LinkKind::Pcie,
            fmt::format("GPUs in the order of {}, since no other source has bus ids; give --query",
                        tree.origin));

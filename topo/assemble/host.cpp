@@ -227,8 +227,7 @@ class TreeBuilder {
 
   /// The NUMA node that the object is near to, where its package has several; else the package.
   int processor(const PciObject& object) {
-    const auto package = object.package >= 0 ? static_cast<std::size_t>(object.package) : 0;
-    const int socket = packages_.at(std::min(package, packages_.size() - 1));
+    const int socket = packages_.at(to_size(std::max(object.package, 0)));
     const auto memories =
         std::count_if(tree_.numa.begin(), tree_.numa.end(), [&](const NumaNode& numa) {
           return !numa.gpu_memory && numa.package == object.package && numa.has_cpus;
