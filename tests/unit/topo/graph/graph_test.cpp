@@ -188,5 +188,20 @@ TEST(ShortestWay, LeadsThroughBridgesAndPackagesOnly) {
   }
 }
 
+TEST(Nearest, IsTheOneOfFewestLinks) {
+  Graph graph;
+  const int medium = add_medium(graph, {.name = "PCIe", .kind = LinkKind::Pcie, .nominal_GBps = 1});
+  const int near = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC0"});
+  const int gpu = add_node(graph, {.kind = NodeKind::Gpu, .name = "GPU0"});
+  const int bridge = add_node(graph, {.kind = NodeKind::HostBridge, .name = "bridge"});
+  const int far = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC1"});
+  add_cable(graph, gpu, bridge, medium);
+  add_cable(graph, bridge, far, medium);
+  EXPECT_EQ(nearest(graph, gpu, NodeKind::Nic), far) << "no way to the other";
+  add_cable(graph, gpu, near, medium);
+  EXPECT_EQ(nearest(graph, gpu, NodeKind::Nic), near);
+  EXPECT_EQ(nearest(graph, gpu, NodeKind::Package), -1);
+}
+
 }  // namespace
 }  // namespace busbar::topo

@@ -272,6 +272,9 @@ TEST(NcclXml, SeesVirtualMachines) {
                           R"(84:00.0" class="0x030200" link_speed="2.5 GT/s" link_width="1")"),
                      "f.xml");
   EXPECT_TRUE(slow.virtual_machine);
+  const std::string idle =
+      R"(<pci busid="0000:02:00.0" class="0x030200" link_speed="2.5 GT/s" link_width="1"/>)";
+  EXPECT_FALSE(parse_nccl_xml(file_of("", idle), "f.xml").virtual_machine) << "a real switch's";
 }
 
 TEST(NcclXml, RefusesEveryTruncation) {
