@@ -23,7 +23,7 @@ std::vector<double> rates_of(const RingRater& rater, std::span<const DeviceSet> 
                              std::span<const Group> groups) {
   std::vector<double> rates(sets.size());
   for (const Group& group : groups) {
-    const double rate = rater.rate_GBps(sets[group.front()]).value_or(0);
+    const double rate = rater.rate_GBps(sets[group.front()]).value();  // of at least 0
     for (const std::size_t set : group) rates[set] = rate;
   }
   return rates;
