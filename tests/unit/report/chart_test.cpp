@@ -174,8 +174,7 @@ std::vector<std::string> found(const std::string& text, const char* expression) 
 
 TEST(DrawCharts, ShowsHostileNamesAsTheyAre) {
   const std::string file = testing::TempDir() + "busbar-pwned";
-  const std::string name =
-      "it's `touch " + file + "` \"$HOME\" @x %d {/Symbol a} <script> & \\n \\";
+  const std::string name = "it's `touch " + file + R"(` "$HOME" @x %d {/Symbol a} <script> & \n \)";
   Chart chart = chart_of(name);
   chart.panels[0].title = name;
   chart.panels[0].x.title = name;

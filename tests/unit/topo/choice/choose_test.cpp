@@ -340,8 +340,9 @@ TEST(ParseSelection, RefusesWhatIsNeither) {
                                     {"1,0-2", "device 1 is twice"},
                                     {"-1", "--devices"},
                                     {"0-99999999999", "--devices"}}) {
-    EXPECT_THAT(test::failure_of([&] { (void)parse_selection("--devices", text); }).message,
-                HasSubstr(token));
+    EXPECT_THAT(
+        test::failure_of([input = text] { (void)parse_selection("--devices", input); }).message,
+        HasSubstr(token));
   }
 }
 

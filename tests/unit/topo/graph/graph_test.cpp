@@ -160,7 +160,10 @@ TEST(RequireDevice, SaysWhichDevicesThereAre) {
        {std::tuple{2, 2U, "2 is no device of 'box', which has 2 devices, 0 to 1"},
         {-1, 1U, "-1 is no device of 'box', which has device 0 only"},
         {0, 0U, "0 is no device of 'box', which has none"}}) {
-    EXPECT_TRUE(test::failure_of([&] { require_device(index, count, "box"); }).says(has)) << index;
+    EXPECT_TRUE(test::failure_of([number = index, devices = count] {
+                  require_device(number, devices, "box");
+                }).says(has))
+        << index;
   }
   EXPECT_NO_THROW(require_device(1, 2, "box"));
 }
