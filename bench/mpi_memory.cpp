@@ -51,30 +51,40 @@ struct Most {
   double planned = 0;
 };
 
+Call call_of(const Collective& collective, const Bootstrap& bootstrap, int root) {
+  Call call{.collective = &collective,
+            .type = DataType::Float,
+            .op = collective.reduces ? ReduceOp::Sum : ReduceOp::None,
+            .root = collective.rooted ? root : 0};
+  if (collective.peers != nullptr)
+    call.peers = collective.peers({.rank = bootstrap.rank(), .ranks = bootstrap.size()});
+  return call;
+}
+
+/// Both roots that the bench looks at, out of place and in place, as far as there are such calls.
+void measure(Bootstrap& bootstrap, Communicator& communicator, const RowBuffers& buffers,
+             const Collective& collective, Most& most) {
+  for (const int root : {0, std::min(1, bootstrap.size() - 1)}) {
+    for (const bool in_place : {false, true}) {
+      Call like = call_of(collective, bootstrap, root);
+      like.in_place = in_place;
+      if (communicator.unsupported(like)) continue;
+      const Call call = buffers.calls(like, in_place).front();
+      const Bytes growth = growth_of(bootstrap, communicator, call);
+      most.measured = std::max(most.measured, static_cast<double>(growth));
+      most.planned = static_cast<double>(communicator.temporary_bytes(call));
+    }
+  }
+}
+
 void measure(Bootstrap& bootstrap, const Backend& backend, const Collective& collective, Bytes size,
              Most& most) {
   const SizePlan plan{.wanted = size,
                       .footprint = collective.footprint(size, sizeof(float), bootstrap.size())};
   for (const Progress progress : {Progress::Block, Progress::Yield}) {
     const auto communicator = backend.connect(bootstrap, {.progress = progress});
-    RowBuffers buffers(*communicator, plan, 0);
-    for (const int root : {0, 1}) {
-      for (const bool in_place : {false, true}) {
-        Call like{.collective = &collective,
-                  .type = DataType::Float,
-                  .op = collective.reduces ? ReduceOp::Sum : ReduceOp::None,
-                  .root = collective.rooted ? root : 0};
-        if (collective.peers != nullptr) {
-          like.peers = collective.peers({.rank = bootstrap.rank(), .ranks = bootstrap.size()});
-        }
-        like.in_place = in_place;
-        if (root >= bootstrap.size() || communicator->unsupported(like)) continue;
-        const Call call = buffers.calls(like, in_place).front();
-        const Bytes growth = growth_of(bootstrap, *communicator, call);
-        most.measured = std::max(most.measured, static_cast<double>(growth));
-        most.planned = static_cast<double>(communicator->temporary_bytes(call));
-      }
-    }
+    const RowBuffers buffers(*communicator, plan, 0);
+    measure(bootstrap, *communicator, buffers, collective, most);
   }
 }
 
@@ -102,6 +112,6 @@ int run(Bytes size) {
 }  // namespace busbar
 
 int main(int argc, char** argv) {
-  using namespace busbar;
-  return run(argc == 2 ? parse_bytes("SIZE", std::span<char*>(argv, 2)[1]) : 64 * kMiB);
+  return busbar::run(argc == 2 ? busbar::parse_bytes("SIZE", std::span<char*>(argv, 2)[1])
+                               : 64 * busbar::kMiB);
 }

@@ -21,8 +21,8 @@ struct Named {
   Enum value;
   std::string_view text;
 };
-template <class Enum, std::size_t N>
-Named(Enum, const char (&)[N]) -> Named<Enum>;
+template <class Enum>
+Named(Enum, std::string_view) -> Named<Enum>;
 
 /// Enums that have a list of names.
 template <class Enum>

@@ -180,39 +180,62 @@ std::optional<std::size_t> TomlFields::one_of(std::string_view key,
   return static_cast<std::size_t>(found - names.begin());
 }
 
+namespace {
+
+/// Quotes or a comment of TOML, as far as one line goes.
+class TomlText {
+ public:
+  [[nodiscard]] bool is_outside() const { return began_by_ == '\0'; }
+  /// Quotes that a line ends before they are closed.
+  [[nodiscard]] bool is_left_open(char next) const {
+    return next == '\n' && !is_outside() && began_by_ != '#';
+  }
+  void take(char next) {
+    if (is_outside()) {
+      if (next == '"' || next == '\'' || next == '#') began_by_ = next;
+    } else if (escaped_) {
+      escaped_ = false;
+    } else if (next == (began_by_ == '#' ? '\n' : began_by_)) {
+      began_by_ = '\0';
+    } else {
+      escaped_ = began_by_ == '"' && next == '\\';
+    }
+  }
+
+ private:
+  char began_by_ = '\0';
+  bool escaped_ = false;
+};
+
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+/// What is wrong with the first character of `rest`, which is outside of quotes and comments.
+std::string_view fault_of(std::string_view rest) {
+  const char c = rest.front();
+  if (!is_ascii(c)) return "characters beyond ASCII belong into quotes or comments";
+  const bool quote = c == '"' || c == '\'';
+  const bool several_lines = quote && rest.starts_with(std::string(3, c));
+  return several_lines ? "texts over several lines are not for system files" : std::string_view();
+}
+
+}  // namespace
+
 void check_toml_characters(std::string_view text, std::string_view origin) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::size_t line = 1;
   std::size_t column = 1;  // counts characters: what continues one in UTF-8 does not
-  char inside = '\0';      // the character that began quotes or a comment
-  bool escaped = false;
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  TomlText inside;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    const auto byte = static_cast<unsigned char>(c);
-    const bool quote = c == '"' || c == '\'';
-    const auto fault = [&](std::string_view what) {
-      return usage_error(fmt::format("{}:{}:{}: {}", origin, line, column, what));
-    };
-    if (inside == '\0') {
-      if (byte >= 0x80) throw fault("characters beyond ASCII belong into quotes or comments");
-      if (quote && text.substr(at, 3) == std::string(3, c)) {
-        throw fault("texts over several lines are not for system files");
-      }
-      if (quote || c == '#') inside = c;
-    } else if (inside != '#' && c == '\n') {
-      return;  // the parser reports it, and reads no further
-    } else if (escaped) {
-      escaped = false;
-    } else if (c == (inside == '#' ? '\n' : inside)) {
-      inside = '\0';
-    } else {
-      escaped = inside == '"' && c == '\\';
-    }
+    const std::string_view fault = inside.is_outside() ? fault_of(text.substr(at)) : "";
+    if (!fault.empty()) throw usage_error(fmt::format("{}:{}:{}: {}", origin, line, column, fault));
+    if (inside.is_left_open(c)) return;  // the parser reports it, and reads no further
+    inside.take(c);
     if (c == '\n') {
       ++line;
       column = 1;
-    } else if ((byte & 0xC0U) != 0x80U) {
+    } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
       ++column;
     }
   }

@@ -80,8 +80,7 @@ class Planner {
   [[nodiscard]] std::optional<std::string> find_obstacle(bool in_place) const {
     Call call{.collective = request_.collective, .type = request_.type, .op = request_.op};
     call.in_place = in_place;
-    const auto unsupported = communicator_.unsupported(call);
-    if (unsupported) return unsupported;
+    if (auto unsupported = communicator_.unsupported(call)) return unsupported;
     return Pattern::impossible(request_.type, request_.op, request_.ranks);
   }
 

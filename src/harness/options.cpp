@@ -242,7 +242,7 @@ Split parse_split(std::string_view text) {
   const std::string lowered = lower(text);
   for (const auto& [word, rule] : kSpellings) {
     if (!lowered.starts_with(word)) continue;
-    const auto operand = parse_any_base(trim(std::string_view(lowered).substr(word.size())));
+    const auto operand = parse_any_base(trim(std::string_view{lowered}.substr(word.size())));
     const bool divides = rule == Split::Rule::Mod || rule == Split::Rule::Div;
     if (!operand || *operand > kLargest || (divides && *operand == 0)) break;
     return {.rule = rule, .operand = *operand};

@@ -128,7 +128,7 @@ std::vector<Row> gather_rows(const PairGroup& pair_group, const Row& mine) {
   }
   std::vector<Row> rows;
   for (std::size_t rank = 0; world.rank() == 0 && rank < lengths.size(); ++rank) {
-    const std::string_view block = std::string_view(all).substr(rank * longest, lengths[rank]);
+    const std::string_view block = std::string_view{all}.substr(rank * longest, lengths[rank]);
     if (!block.empty()) rows.push_back(from_text(block));
   }
   return rows;

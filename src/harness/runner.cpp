@@ -158,7 +158,7 @@ void Runner::run_pairs(SweepKey key) {
   }
 }
 
-void Runner::run_sweep(SweepKey key, const PairGroup& pair_group) {
+void Runner::run_sweep(const SweepKey& key, const PairGroup& pair_group) {
   Verifier verifier(pair_group, run_.group, run_.communicator, key.type, key.op, key.pair);
   const Call like = call_like(key);
   for (const SizePlan& plan : plan_sweep(run_, key.type, key.op, library_growth())) {

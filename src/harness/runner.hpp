@@ -36,7 +36,7 @@ class Runner {
   void run_first_operation();
   [[nodiscard]] Bytes library_growth();
   void run_pairs(SweepKey key);
-  void run_sweep(SweepKey key, const PairGroup& pair_group);
+  void run_sweep(const SweepKey& key, const PairGroup& pair_group);
   void run_size(const RowSetup& setup);
   [[nodiscard]] Record blank(const RowSetup& setup, bool in_place) const;
   [[nodiscard]] Call call_like(const SweepKey& key) const;

@@ -147,29 +147,35 @@ std::string predict(Record& record, const Collective& collective, const topo::Pr
   return {};
 }
 
+/// The row of one size and placement.
+Record predicted_row(const Collective& collective, const topo::Predictor& predictor,
+                     const SweepKey& key, Bytes size, bool in_place) {
+  const int ranks = predictor.set().ranks;
+  const Footprint footprint = collective.footprint(size, info(key.type).size, ranks);
+  Record record = blank_record(collective, key, footprint, size, in_place);
+  record.backend = "sim";
+  record.ranks = ranks;
+  record.nodes = static_cast<int>(predictor.set().parts.size());
+  add_flag(record, Flag::Simulated);
+  record.finished_at = local_time();
+  record.reason = predict(record, collective, predictor, key.root);
+  if (!record.reason.empty()) record.status = RowStatus::Skipped;
+  add_bound(record, key.bound, {});
+  return record;
+}
+
 /// The rows of a run, in the order of a measured one.
 void write_rows(const Options& options, const Collective& collective,
                 const topo::Predictor& predictor, Outputs& outputs) {
-  const int ranks = predictor.set().ranks;
-  for (SweepKey& key : sweeps_of(options, collective, ranks)) {
+  for (SweepKey& key : sweeps_of(options, collective, predictor.set().ranks)) {
     key.bound = {.device_set = predictor.set().to_text(), .kind = predictor.limits().kind};
     if (const auto bound = predictor.bound_GBps(collective, key.root)) {
       key.bound.bus_GBps = [bound](const BoundRow& /*row*/) { return bound; };
     }
     for (const Bytes size : options.sweep.sizes()) {
-      const Footprint footprint = collective.footprint(size, info(key.type).size, ranks);
       for (const bool in_place : {false, true}) {
         if (!is_wanted(options.placement, in_place)) continue;
-        Record record = blank_record(collective, key, footprint, size, in_place);
-        record.backend = "sim";
-        record.ranks = ranks;
-        record.nodes = static_cast<int>(predictor.set().parts.size());
-        add_flag(record, Flag::Simulated);
-        record.finished_at = local_time();
-        record.reason = predict(record, collective, predictor, key.root);
-        if (!record.reason.empty()) record.status = RowStatus::Skipped;
-        add_bound(record, key.bound, {});
-        outputs.write(record, {});
+        outputs.write(predicted_row(collective, predictor, key, size, in_place), {});
       }
     }
   }

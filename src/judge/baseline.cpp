@@ -22,7 +22,7 @@ namespace {
 
 std::chrono::sys_days day_of(const std::string& date) {
   const auto number = [&](std::size_t from, std::size_t length) {
-    return to_number<int>(std::string_view(date).substr(from, length)).value_or(-1);
+    return to_number<int>(std::string_view{date}.substr(from, length)).value_or(-1);
   };
   if (date.size() == 10 && date[4] == '-' && date[7] == '-') {
     const std::chrono::year_month_day day{std::chrono::year{number(0, 4)},

@@ -23,6 +23,7 @@ struct RowKey {
   Bytes size = 0;
   bool in_place = false;
 
+  // NOLINTNEXTLINE(readability-implicit-bool-conversion): the compiler compares in_place
   [[nodiscard]] auto operator<=>(const RowKey& other) const = default;
 };
 

@@ -103,6 +103,14 @@ std::vector<ChartTick> size_ticks(const ChartAxis& axis, int most) {
   return ticks;
 }
 
+/// At digit * 10^power; without a name where names of such digits would not fit.
+ChartTick log_tick(int digit, int power, bool few) {
+  const double tick = digit * std::pow(10, power);
+  const bool named = digit == 1 || (few && (digit == 2 || digit == 5));
+  const std::string name = tick < 1 ? fmt::format("{:.6g}", tick) : fmt::format("{:.0f}", tick);
+  return {.at = tick, .name = named ? name : "", .minor = !named};
+}
+
 std::vector<ChartTick> log_ticks(const ChartAxis& axis) {
   const bool few = std::log10(axis.high / axis.low) < 2.2;
   const int first = static_cast<int>(std::floor(std::log10(axis.low))) - 1;
@@ -110,11 +118,9 @@ std::vector<ChartTick> log_ticks(const ChartAxis& axis) {
   std::vector<ChartTick> ticks;
   for (int power = first; power <= last; ++power) {
     for (int digit = 1; digit <= 9; ++digit) {
-      const double tick = digit * std::pow(10, power);
-      if (tick < axis.low * 0.999 || tick > axis.high * 1.001) continue;
-      const bool named = digit == 1 || (few && (digit == 2 || digit == 5));
-      const std::string name = tick < 1 ? fmt::format("{:.6g}", tick) : fmt::format("{:.0f}", tick);
-      ticks.push_back({.at = tick, .name = named ? name : "", .minor = !named});
+      ChartTick tick = log_tick(digit, power, few);
+      if (tick.at < axis.low * 0.999 || tick.at > axis.high * 1.001) continue;
+      ticks.push_back(std::move(tick));
     }
   }
   return ticks;
@@ -140,7 +146,8 @@ std::optional<double> log_axis_low(std::span<const ChartRange> curves, std::opti
   return std::max(low, lowest->high / kDepth);
 }
 
-void set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel, double headroom) {
+/// Of the positive rates of every measured curve; panel -1: of all panels.
+std::vector<ChartRange> rate_ranges(const Chart& chart, int panel) {
   std::vector<ChartRange> curves;
   for (const ChartCurve& curve : chart.curves) {
     if (curve.kind != CurveKind::Measured || (panel >= 0 && curve.panel != panel)) continue;
@@ -150,7 +157,11 @@ void set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel, dou
     }
     if (!rates.empty()) curves.push_back(range_of(rates));
   }
-  const std::optional<double> low = log_axis_low(curves, logarithmic);
+  return curves;
+}
+
+void set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel, double headroom) {
+  const std::optional<double> low = log_axis_low(rate_ranges(chart, panel), logarithmic);
   const double high = y_range(chart, panel).high;
   const double top = (high > 0 ? high : 1) * headroom;
   ChartAxis axis{.title = "bus bandwidth (GB/s)", .high = top * 1.05};

@@ -37,14 +37,11 @@ class Script {
     const auto panels = static_cast<int>(chart.panels.size());
     across_ = std::max(1, panels <= 3 ? panels : panels == 4 ? 2 : 3);
     down_ = (std::max(panels, 1) + across_ - 1) / across_;
-    width_ = across_ == 1 ? 900 : across_ == 2 ? 560 : 480;
-    height_ = across_ == 1 ? 430 : 330;
-    if (chart.colours) {
-      width_ = across_ == 1 ? 760 : 600;
-      height_ = across_ == 1 ? 620 : 500;
-    }
-    if (chart.width > 0) width_ = chart.width;
-    if (chart.height > 0) height_ = chart.height;
+    const bool one = across_ == 1;
+    const int width = chart.colours ? (one ? 760 : 600) : one ? 900 : across_ == 2 ? 560 : 480;
+    const int height = chart.colours ? (one ? 620 : 500) : one ? 430 : 330;
+    width_ = chart.width > 0 ? chart.width : width;
+    height_ = chart.height > 0 ? chart.height : height;
     measure_legend();
   }
 
@@ -272,7 +269,7 @@ class Script {
     std::size_t longest = 0;  // of those beside the axes
     for (const ChartText& text : chart_.texts) {
       const std::string at = text.beside ? "graph 1.03, first" : fmt::format("{:.7g},", text.x);
-      add("set label {} at {} {:.7g} {} front font \"{},12\" tc rgb \"#{:06x}\"",
+      add(R"(set label {} at {} {:.7g} {} front font "{},12" tc rgb "#{:06x}")",
           gnuplot_text(text.text), at, text.y, kAligns.at(static_cast<std::size_t>(text.align)),
           text.bold ? "DejaVu Sans Bold" : "", text.colour);
       if (text.marker) {

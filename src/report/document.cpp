@@ -28,7 +28,6 @@ struct HtmlBlocks {
   /// The first cell of a row is its heading. Sentences need room, also on a phone, where their
   /// table scrolls.
   std::string operator()(const Table& block) const {
-    constexpr std::size_t kSentence = 40;
     const std::vector<bool> numeric = number_columns(block);
     const std::string caption = markup_text(block.caption);
     std::string text = fmt::format(
@@ -40,18 +39,7 @@ struct HtmlBlocks {
                           markup_text(block.columns[i]));
     }
     text += "</tr></thead>\n<tbody>\n";
-    for (const auto& row : block.rows) {
-      text += "<tr>";
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        text += fmt::format("<{0}{1}>{2}</{3}>", i == 0 ? "th scope=\"row\"" : "td",
-                            numeric[i]                  ? " class=\"number\""
-                            : row[i].size() > kSentence ? " class=\"words\""
-                                                        : "",
-                            row[i].empty() ? "\xE2\x80\x93" : markup_text(row[i]),
-                            i == 0 ? "th" : "td");
-      }
-      text += "</tr>\n";
-    }
+    for (const auto& row : block.rows) text += row_text(row, numeric);
     return text + "</tbody>\n</table>\n</div>\n";
   }
 
@@ -67,6 +55,22 @@ struct HtmlBlocks {
         "<figure class=\"wide\">\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
         "aria-label=\"Figure\">\n{}\n</div>\n<figcaption>{}</figcaption>\n</figure>\n",
         block.svg, caption);
+  }
+
+ private:
+  static std::string row_text(const std::vector<std::string>& row,
+                              const std::vector<bool>& numeric) {
+    constexpr std::size_t kSentence = 40;
+    std::string text = "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text +=
+          fmt::format("<{0}{1}>{2}</{3}>", i == 0 ? "th scope=\"row\"" : "td",
+                      numeric[i]                  ? " class=\"number\""
+                      : row[i].size() > kSentence ? " class=\"words\""
+                                                  : "",
+                      row[i].empty() ? "\xE2\x80\x93" : markup_text(row[i]), i == 0 ? "th" : "td");
+    }
+    return text + "</tr>\n";
   }
 };
 
@@ -97,21 +101,25 @@ std::string blocks_text(const Section& section, const Blocks& blocks) {
   return text;
 }
 
+/// Between an entry of one level and the next, of 2 or 3; a level of 1 is before and behind all.
+std::string_view between_entries(int from, int to) {
+  if (from == 1 || (from == 3 && to == 3)) return "";
+  if (to == 3) return "\n<ul>\n";
+  return from == 3 ? "</ul>\n</li>\n" : "</li>\n";
+}
+
 /// The headings of level 2; those of level 3 as a list of their own in the one before.
 std::string contents(const Document& document) {
   std::string text = "<nav aria-label=\"Contents\">\n<h2 id=\"contents\">Contents</h2>\n<ul>\n";
   int level = 1;
   for (const Section& section : document.sections) {
     if (section.level > 3) continue;
-    if (level == 3 && section.level == 2) text += "</ul>\n";
-    if (level >= 2 && section.level == 2) text += "</li>\n";
-    if (level == 2 && section.level == 3) text += "\n<ul>\n";
+    text += between_entries(level, section.level);
     level = section.level;
     text += fmt::format("<li><a href=\"#{}\">{}</a>{}", section.id, markup_text(section.heading),
                         level == 3 ? "</li>\n" : "");
   }
-  return fmt::format("{}{}{}</ul>\n</nav>\n", text, level == 3 ? "</ul>\n" : "",
-                     level > 1 ? "</li>\n" : "");
+  return fmt::format("{}{}</ul>\n</nav>\n", text, between_entries(level, 1));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void drop(std::string& text, std::string_view open, std::string_view close) {
 /// Within tags ids get the prefix, and names of XML's namespaces go; text stays, as gnuplot escapes
 /// "<" in it.
 std::string with_own_ids(const std::string& svg, const std::string& prefix) {
-  const std::regex id("(xlink:)?( id=['\"]|href=['\"]#|url\\(#)");
+  const std::regex id(R"re((xlink:)?( id=['"]|href=['"]#|url\(#))re");
   std::string result;
   for (std::size_t at = 0; at < svg.size();) {
     const std::size_t tag = std::min(svg.find('<', at), svg.size());

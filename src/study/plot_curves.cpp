@@ -191,8 +191,9 @@ using CurvesByRanks = std::map<int, std::vector<const SizeCurve*>>;
 std::optional<Bytes> largest_common_size(const std::map<CurveKey, CurvesByRanks>& groups) {
   std::vector<const SizeCurve*> curves;
   for (const auto& [key, by_ranks] : groups) {
-    for (const auto& [ranks, sets] : by_ranks)
+    for (const auto& [ranks, sets] : by_ranks) {
       curves.insert(curves.end(), sets.begin(), sets.end());
+    }
   }
   std::map<Bytes, std::size_t> counts;
   for (const SizeCurve* curve : curves) {

@@ -47,7 +47,7 @@ auto element(const List& list, const Line& line) {
   return line.overlap < list.size() ? std::optional(list[line.overlap]) : std::nullopt;
 }
 
-template <double StepTime::*Member>
+template <auto Member>
 std::optional<double> of_step(const Line& line) {
   const auto step = element(line.row->steps, line);
   return step ? std::optional((*step).*Member) : std::nullopt;

@@ -235,17 +235,24 @@ void warn_of_dark_links(Graph& graph, const std::vector<GpuEntry>& gpus) {
   }
 }
 
+/// "0-3" for each pair whose cell has this label.
+Texts pairs_labelled(const P2pMatrix& matrix, std::string_view label) {
+  Texts pairs;
+  for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
+    for (std::size_t j = i + 1; j < matrix.cells.size(); ++j) {
+      if (matrix.cells[i][j] != label) continue;
+      pairs.push_back(fmt::format("{}-{}", matrix.gpus[i], matrix.gpus[j]));
+    }
+  }
+  return pairs;
+}
+
 /// Pairs without P2P, by the reason.
 void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix, std::string_view access) {
   if (!matrix) return;
   for (const P2pReason& reason : kP2pReasons) {
-    Texts pairs;
-    for (std::size_t i = 0; works(reason.label) == P2p::Off && i < matrix->cells.size(); ++i) {
-      for (std::size_t j = i + 1; j < matrix->cells.size(); ++j) {
-        if (matrix->cells[i][j] != reason.label) continue;
-        pairs.push_back(fmt::format("{}-{}", matrix->gpus[i], matrix->gpus[j]));
-      }
-    }
+    if (works(reason.label) != P2p::Off) continue;
+    Texts pairs = pairs_labelled(*matrix, reason.label);
     constexpr std::size_t kMost = 4;
     const std::size_t all = pairs.size();
     if (all == 0) continue;

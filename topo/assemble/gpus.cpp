@@ -37,6 +37,15 @@ std::vector<GpuFacts> named_gpus(const Sources& sources) {
   return smi.nvlink ? *smi.nvlink : smi.remotes.value_or(std::vector<GpuFacts>{});
 }
 
+/// Takes from `tree`, and from its facts of the GPU, what the entry lacks.
+void complete(GpuEntry& gpu, const GpuFacts& facts, const HostTree& tree) {
+  gpu.bus_id = facts.bus_id;
+  if (gpu.name.empty()) gpu.name = facts.name;
+  if (gpu.uuid.empty()) gpu.uuid = facts.uuid;
+  const PciObject* object = find_pci(tree, gpu.bus_id);
+  if (object != nullptr && gpu.numa < 0) gpu.numa = object->numa;
+}
+
 /// Takes from `tree` what an entry lacks; entries without bus ids are joined by order.
 void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) {
   const std::vector<GpuFacts> others = in_order(tree.gpus);
@@ -50,7 +59,7 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
         tree.origin, counted(others.size(), "GPU"), gpus.size()));
     return;
   }
-  if (by_order && !gpus.empty()) {
+  if (by_order) {
     assume(graph, LinkKind::Pcie,
            fmt::format("GPUs in the order of {}, since no other source has bus ids; give --query",
                        tree.origin));
@@ -60,12 +69,7 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
     const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
     const auto found = by_order ? others.begin() + static_cast<std::ptrdiff_t>(i)
                                 : std::find_if(others.begin(), others.end(), same);
-    if (found == others.end()) continue;
-    gpu.bus_id = found->bus_id;
-    if (gpu.name.empty()) gpu.name = found->name;
-    if (gpu.uuid.empty()) gpu.uuid = found->uuid;
-    const PciObject* object = find_pci(tree, gpu.bus_id);
-    if (object != nullptr && gpu.numa < 0) gpu.numa = object->numa;
+    if (found != others.end()) complete(gpu, *found, tree);
   }
 }
 

@@ -36,12 +36,12 @@ void join_packages(Graph& graph, const std::vector<int>& packages, const Medium&
 }
 
 /// What joins two devices, from the nearest to the farthest.
-enum Level : std::size_t { kSwitch, kUpperSwitch, kBridge, kNuma, kLevels };
+enum Level : std::size_t { LevelSwitch, LevelUpperSwitch, LevelBridge, LevelNuma, LevelCount };
 
-/// The level at which a cell joins two devices; kLevels where it does not.
+/// The level at which a cell joins two devices; LevelCount where it does not.
 std::size_t level_of(const std::string& cell) {
-  constexpr std::array<std::string_view, kLevels> kCells{"PIX", "PXB", "PHB", "NODE"};
-  if (cell == "PSB") return kSwitch;
+  constexpr std::array<std::string_view, LevelCount> kCells{"PIX", "PXB", "PHB", "NODE"};
+  if (cell == "PSB") return LevelSwitch;
   const auto* const found = std::find(kCells.begin(), kCells.end(), cell);
   return static_cast<std::size_t>(found - kCells.begin());
 }
@@ -69,7 +69,7 @@ class LabelBuilder {
         const std::string& cell = matrix.cells[i][j];
         const bool hidden = i < gpus.size() && nvlink_count(cell) > 0;
         const bool near = hidden && same_affinity(matrix, i, j);
-        for (std::size_t l = near ? kNuma : level_of(cell); l < kLevels; ++l) join(l, i, j);
+        for (std::size_t l = near ? LevelNuma : level_of(cell); l < LevelCount; ++l) join(l, i, j);
       }
     }
   }
@@ -82,7 +82,7 @@ class LabelBuilder {
       const int node = is_gpu ? gpus_[i].node
                               : add_node(graph_, {.kind = NodeKind::Nic,
                                                   .name = nic_name(matrix_, i - gpus_.size())});
-      add_cable(graph_, node, above(kSwitch, i), add_medium(graph_, medium));
+      add_cable(graph_, node, above(LevelSwitch, i), add_medium(graph_, medium));
     }
   }
 
@@ -102,7 +102,7 @@ class LabelBuilder {
   void add_packages() {
     std::vector<int> nodes;
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
-      const auto [entry, is_new] = nodes_[kNuma].try_emplace(group(kNuma, i), 0);
+      const auto [entry, is_new] = nodes_[LevelNuma].try_emplace(group(LevelNuma, i), 0);
       if (!is_new) continue;
       const int numa = i < gpus_.size() ? gpus_[i].numa : -1;
       entry->second = add_node(
@@ -125,8 +125,9 @@ class LabelBuilder {
 
   /// Whether a device has a part of its own at a level: a switch only where it shares one.
   [[nodiscard]] bool has_part(std::size_t level, std::size_t device) const {
-    const bool upper = members(kUpperSwitch, device) > members(kSwitch, device);
-    return level >= kBridge || upper || (level == kSwitch && members(kSwitch, device) > 1);
+    const bool upper = members(LevelUpperSwitch, device) > members(LevelSwitch, device);
+    return level >= LevelBridge || upper ||
+           (level == LevelSwitch && members(LevelSwitch, device) > 1);
   }
 
   /// The node that a device hangs on at this level or above, added with its cable upwards at first
@@ -136,8 +137,8 @@ class LabelBuilder {
     std::map<std::size_t, int>& nodes = nodes_.at(level);
     const auto found = nodes.find(group(level, device));
     if (found != nodes.end()) return found->second;
-    constexpr std::array<std::string_view, kNuma> kNames{"PCIe-switch", "PCIe-upper", "bridge"};
-    const bool is_switch = level < kBridge;
+    constexpr std::array<std::string_view, LevelNuma> kNames{"PCIe-switch", "PCIe-upper", "bridge"};
+    const bool is_switch = level < LevelBridge;
     const int node =
         add_node(graph_, {.kind = is_switch ? NodeKind::PcieSwitch : NodeKind::HostBridge,
                           .name = fmt::format("{}{}", kNames.at(level), nodes.size())});
@@ -156,8 +157,9 @@ class LabelBuilder {
   Graph& graph_;
   std::vector<GpuEntry>& gpus_;
   const SmiMatrix& matrix_;
-  std::array<std::vector<std::size_t>, kLevels> groups_{};   ///< of each device
-  std::array<std::map<std::size_t, int>, kLevels> nodes_{};  ///< of each group, where it is added
+  std::array<std::vector<std::size_t>, LevelCount> groups_{};  ///< of each device
+  std::array<std::map<std::size_t, int>, LevelCount>
+      nodes_{};  ///< of each group, where it is added
 };
 
 /// Adds the parts of one tree that lie above its GPUs and NICs.
@@ -227,8 +229,7 @@ class TreeBuilder {
 
   /// The NUMA node that the object is near to, where its package has several; else the package.
   int processor(const PciObject& object) {
-    const auto package = object.package >= 0 ? static_cast<std::size_t>(object.package) : 0;
-    const int socket = packages_.at(std::min(package, packages_.size() - 1));
+    const int socket = packages_.at(to_size(std::max(object.package, 0)));
     const auto memories =
         std::count_if(tree_.numa.begin(), tree_.numa.end(), [&](const NumaNode& numa) {
           return !numa.gpu_memory && numa.package == object.package && numa.has_cpus;

@@ -60,8 +60,9 @@ class Group {
       return fmt::format("{} of every {}", medium(), gpus ? "GPU" : "processor");
     }
     if (std::string text = of_one_node(); !text.empty()) return text;
-    if (links_.size() == all_.size() && owners_.size() != 2)
+    if (links_.size() == all_.size() && owners_.size() != 2) {
       return fmt::format("every {}", medium());
+    }
     constexpr std::size_t kMostNames = 4;
     if (!owners_.empty() && owners_.size() <= kMostNames) {
       return fmt::format("{} of {}", medium(), names(owners_));
@@ -197,46 +198,64 @@ std::string limit_text(const Graph& graph, const Limiting& limit, std::span<cons
 
 namespace {
 
-/// Every ring takes the resource at least so often: a hop leaves and a hop reaches each device, and
-/// a ring needs a hop that takes it where the others do not join all devices.
-double least_of_ring(const RingProblem& problem, int resource) {
-  const int n = problem.n;
-  std::vector<double> taken(problem.hops.size(), kInfinity);  // where there is no hop
+/// How often each hop takes one resource, n x n: from, to; infinite where there is no hop.
+using Takings = std::vector<double>;
+
+Takings takings_of(const RingProblem& problem, int resource) {
+  Takings taken(problem.hops.size(), kInfinity);
   for (std::size_t k = 0; k < taken.size(); ++k) {
     if (!problem.hops[k]) continue;
     taken[k] = 0;
     for (const Use& use : *problem.hops[k]) taken[k] += use.resource == resource ? use.times : 0;
   }
-  const auto times = [&](int from, int to) { return taken[to_size(from * n + to)]; };
-  double smallest = kInfinity;
-  double most = 0;
-  bool joined = true;
-  for (const bool leaving : {true, false}) {
-    double sum = 0;
-    std::set<int> apart;  // from the first device, without the resource
-    for (int i = 0; i < n; ++i) {
-      double least = kInfinity;
-      for (int j = 0; j < n; ++j) {
-        const double one = leaving ? times(i, j) : times(j, i);
-        least = std::min(least, one);
-        if (one > 0) smallest = std::min(smallest, one);
-      }
-      sum += least;
-      if (i > 0) apart.insert(i);
-    }
-    most = std::max(most, sum);
-    for (std::vector<int> open{0}; !open.empty();) {
-      const int here = open.back();
-      open.pop_back();
-      std::erase_if(apart, [&](int there) {
-        const bool reached = (leaving ? times(here, there) : times(there, here)) <= 0;
-        if (reached) open.push_back(there);
-        return reached;
-      });
-    }
-    joined = joined && apart.empty();
+  return taken;
+}
+
+/// Of the same hops in the other direction.
+Takings reversed(const Takings& taken, std::size_t n) {
+  Takings result(taken.size());
+  for (std::size_t k = 0; k < taken.size(); ++k) result[k % n * n + k / n] = taken[k];
+  return result;
+}
+
+/// What the hops take that leave the devices, when each device has its least.
+double sum_of_least(const Takings& taken, std::size_t n) {
+  double sum = 0;
+  for (std::span rest(taken); !rest.empty(); rest = rest.subspan(n)) {
+    sum += *std::min_element(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(n));
   }
-  return most > 0 || joined ? most : smallest;
+  return sum;
+}
+
+/// Hops without the resource lead from the first device to all others.
+bool are_joined_without(const Takings& taken, std::size_t n) {
+  std::set<std::size_t> apart;
+  for (std::size_t other = 1; other < n; ++other) apart.insert(other);
+  for (std::vector<std::size_t> open{0}; !open.empty();) {
+    const std::size_t here = open.back();
+    open.pop_back();
+    std::erase_if(apart, [&](std::size_t there) {
+      const bool reached = taken[here * n + there] <= 0;
+      if (reached) open.push_back(there);
+      return reached;
+    });
+  }
+  return apart.empty();
+}
+
+/// Every ring takes the resource at least so often: a hop leaves and a hop reaches each device, and
+/// a ring needs a hop that takes it where the others do not join all devices.
+double least_of_ring(const RingProblem& problem, int resource) {
+  const std::size_t n = to_size(problem.n);
+  const Takings leaving = takings_of(problem, resource);
+  const Takings reaching = reversed(leaving, n);
+  const double most = std::max(sum_of_least(leaving, n), sum_of_least(reaching, n));
+  if (most > 0 || (are_joined_without(leaving, n) && are_joined_without(reaching, n))) return most;
+  double smallest = kInfinity;
+  for (const double one : leaving) {
+    if (one > 0) smallest = std::min(smallest, one);
+  }
+  return smallest;
 }
 
 /// Devices through which no more can pass, out or in, and the resources that say so.

@@ -184,15 +184,28 @@ Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOpti
   return with_pcie.bound_GBps > bound.bound_GBps * (1 + kTolerance) ? with_pcie : bound;
 }
 
-Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals) {
-  // In bytes per second: with whole numbers every comparison is exact, where doubles would need a
-  // tolerance.
+namespace {
+
+/// In bytes per second: with whole numbers every comparison is exact, where doubles would need a
+/// tolerance.
+std::int64_t whole_capacity(const FlowLink& link) {
   constexpr double kScale = 1e9;
-  const auto whole = [](double capacity) { return std::llround(capacity * kScale); };
-  std::int64_t unlimited = 1;
+  return std::llround(link.capacity * kScale);
+}
+
+/// More than all links with a limit have together.
+std::int64_t unlimited_by(std::span<const FlowLink> links) {
+  std::int64_t sum = 1;
   for (const FlowLink& link : links) {
-    if (std::isfinite(link.capacity)) unlimited += whole(link.capacity);
+    if (std::isfinite(link.capacity)) sum += whole_capacity(link);
   }
+  return sum;
+}
+
+}  // namespace
+
+Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals) {
+  const std::int64_t unlimited = unlimited_by(links);
   using Capacities = lemon::SmartDigraph::ArcMap<std::int64_t>;
   lemon::SmartDigraph network;
   Capacities capacities(network);
@@ -205,7 +218,7 @@ Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals)
   for (const FlowLink& link : links) {
     const auto from = node(link.from);
     const auto arc = network.addArc(from, node(link.to));
-    capacities[arc] = std::isfinite(link.capacity) ? whole(link.capacity) : unlimited;
+    capacities[arc] = std::isfinite(link.capacity) ? whole_capacity(link) : unlimited;
   }
   for (const int terminal : terminals) node(terminal);
   Cut cut{.value = kInfinity};
@@ -256,27 +269,33 @@ struct DevicePorts {
   }
 };
 
+/// A link as one of its ends sees it.
+struct LinkEnd {
+  int node;
+  int other;
+  double Port::*way;
+};
+
 /// Ports of each device of the set; nothing where one has NVLink straight to another GPU.
 std::vector<DevicePorts> ports_of(const Graph& graph, std::span<const int> devices,
                                   const BoundOptions& options) {
   std::map<int, std::size_t> places;  // of a node in the set
-  for (const int index : devices)
+  for (const int index : devices) {
     places.try_emplace(graph.devices.at(to_size(index)), places.size());
+  }
   std::vector<DevicePorts> ports(devices.size());
   for (std::size_t number = 0; number < graph.links.size(); ++number) {
     const Link& link = graph.links[number];
     if (link_kind(graph, link) != LinkKind::NvLink) continue;
-    for (const bool up : {true, false}) {
-      const auto place = places.find(up ? link.from : link.to);
+    for (const auto& [node, other, way] : {LinkEnd{link.from, link.to, &Port::up_GBps},
+                                           LinkEnd{link.to, link.from, &Port::down_GBps}}) {
+      const auto place = places.find(node);
       if (place == places.end()) continue;
-      const int other = up ? link.to : link.from;
       const NodeKind kind = node_of(graph, other).kind;
       if (kind == NodeKind::Gpu) return {};
       if (kind != NodeKind::NvSwitch) continue;
       DevicePorts& own = ports[place->second];
-      Port& port = own.by_switch[other];
-      (up ? port.up_GBps : port.down_GBps) +=
-          capacity_GBps(graph, link, options.constants, options.flows);
+      own.by_switch[other].*way += capacity_GBps(graph, link, options.constants, options.flows);
       own.links.push_back(static_cast<int>(number));
     }
   }

@@ -78,6 +78,25 @@ void append(Path& path, const std::vector<int>& links) {
   for (const int link : links) path.uses.push_back({.resource = link});
 }
 
+/// Links in order, and the capacity of the narrowest.
+struct WideRoute {
+  std::vector<int> links{};
+  double width = 0;
+};
+
+/// What routes side by side take of one path, each as much as it is wide; equal parts where nothing
+/// limits them.
+std::vector<Use> share(const std::vector<WideRoute>& routes) {
+  double sum = 0;
+  for (const WideRoute& route : routes) sum += route.width;
+  std::vector<Use> uses;
+  for (const auto& [links, width] : routes) {
+    const double part = std::isfinite(sum) ? width / sum : 1 / static_cast<double>(routes.size());
+    for (const int link : links) uses.push_back({.resource = link, .times = part});
+  }
+  return uses;
+}
+
 /// Finds the best path of a pair; keeps the routes that it searched for the next pairs.
 class PathFinder {
  public:
@@ -107,6 +126,11 @@ class PathFinder {
   [[nodiscard]] NodeKind node_kind(int node) const { return node_of(graph_, node).kind; }
   [[nodiscard]] double width(int number) const { return capacity_[to_size(number)]; }
 
+  /// Whether a route from `start` that comes to the link may go on by it.
+  [[nodiscard]] bool may_take(int number, int start, RoutePolicy policy) const {
+    const int node = link(number).from;
+    return (node == start || forwards(policy, node_kind(node))) && admits(policy, kind(number));
+  }
   [[nodiscard]] const RouteTree& tree(int node, RoutePolicy policy) {
     const auto [there, is_new] = trees_.try_emplace({node, policy});
     if (is_new) there->second = search(node, policy);
@@ -117,10 +141,11 @@ class PathFinder {
   }
   [[nodiscard]] RouteTree search(int from, RoutePolicy policy) const;
   [[nodiscard]] Links route(int from, int to, RoutePolicy policy);
-  [[nodiscard]] std::vector<Use> parallel(int from, int to, bool through_switch) const;
+  [[nodiscard]] std::vector<WideRoute> parallel(int from, int to, bool through_switch) const;
   [[nodiscard]] std::optional<Path> nvlink(int start, int end);
   [[nodiscard]] bool peers_work(int from, int to) const;
   [[nodiscard]] int home(int node);
+  [[nodiscard]] bool is_by_intel(int node) const;
   [[nodiscard]] std::optional<Path> bus(int from, int to);
   [[nodiscard]] Links gates_by_distance(int device);
   [[nodiscard]] const Links& gates(int device);
@@ -134,31 +159,28 @@ class PathFinder {
   std::map<int, Links> gates_{};
 };
 
-// Layer by layer: a node's width is final when its layer is complete, before anything leaves it.
+// Shorter routes first: a node's width is final before anything leaves it.
 RouteTree PathFinder::search(int from, RoutePolicy policy) const {
   const std::size_t nodes = graph_.nodes.size();
   RouteTree tree{.length = Links(nodes, -1), .arrival = Links(nodes, -1)};
   std::vector<double> widths(nodes, 0);
   tree.length[to_size(from)] = 0;
   widths[to_size(from)] = kInfinity;
-  Links layer{from};
-  for (int length = 1; !layer.empty(); ++length) {
-    Links next;
-    for (const int node : layer) {
-      if (node != from && !forwards(policy, node_kind(node))) continue;
-      for (const int number : out_[to_size(node)]) {
-        if (!admits(policy, kind(number))) continue;
-        const std::size_t to = to_size(link(number).to);
-        const double wide = std::min(widths[to_size(node)], width(number));
-        const bool is_new = tree.length[to] < 0;
-        if (!is_new && (tree.length[to] != length || wide <= widths[to])) continue;
-        if (is_new) next.push_back(link(number).to);
-        tree.length[to] = length;
-        tree.arrival[to] = number;
-        widths[to] = wide;
-      }
+  Links reached{from};
+  for (std::size_t k = 0; k < reached.size(); ++k) {
+    const std::size_t node = to_size(reached[k]);
+    const int length = tree.length[node] + 1;
+    for (const int number : out_[node]) {
+      if (!may_take(number, from, policy)) continue;
+      const std::size_t to = to_size(link(number).to);
+      const double wide = std::min(widths[node], width(number));
+      const bool is_new = tree.length[to] < 0;
+      if (!is_new && (tree.length[to] != length || wide <= widths[to])) continue;
+      if (is_new) reached.push_back(link(number).to);
+      tree.length[to] = length;
+      tree.arrival[to] = number;
+      widths[to] = wide;
     }
-    layer = std::move(next);
   }
   return tree;
 }
@@ -174,38 +196,27 @@ PathFinder::Links PathFinder::route(int from, int to, RoutePolicy policy) {
   return links;
 }
 
-/// Several links between two nodes, or several switches between two GPUs, share one path, each as
-/// much as it is wide; equal parts where nothing limits them.
-std::vector<Use> PathFinder::parallel(int from, int to, bool through_switch) const {
-  std::vector<std::pair<Links, double>> routes;
-  double sum = 0;
-  const auto add = [&](Links links, double width) {
-    routes.emplace_back(std::move(links), width);
-    sum += width;
-  };
+/// Several links between two nodes, or several switches between two GPUs.
+std::vector<WideRoute> PathFinder::parallel(int from, int to, bool through_switch) const {
+  std::vector<WideRoute> routes;
   for (const int up : out_[to_size(from)]) {
     const int middle = link(up).to;
     if (kind(up) != LinkKind::NvLink) continue;
-    if (!through_switch && middle == to) add({up}, width(up));
+    if (!through_switch && middle == to) routes.push_back({{up}, width(up)});
     if (!through_switch || node_kind(middle) != NodeKind::NvSwitch) continue;
     for (const int down : out_[to_size(middle)]) {
       const bool fits = kind(down) == LinkKind::NvLink && link(down).to == to;
-      if (fits) add({up, down}, std::min(width(up), width(down)));
+      if (fits) routes.push_back({{up, down}, std::min(width(up), width(down))});
     }
   }
-  std::vector<Use> uses;
-  for (const auto& [links, width] : routes) {
-    const double part = std::isfinite(sum) ? width / sum : 1 / static_cast<double>(routes.size());
-    for (const int link : links) uses.push_back({.resource = link, .times = part});
-  }
-  return uses;
+  return routes;
 }
 
 std::optional<Path> PathFinder::nvlink(int start, int end) {
   if (const int direct = length(start, end, RoutePolicy::NvLink); direct > 0) {
     Path path{.kinds = direct > 1 ? PathKind::NvSwitch : PathKind::NvLink};
     if (direct <= 2) {
-      path.uses = parallel(start, end, direct == 2);
+      path.uses = share(parallel(start, end, direct == 2));
     } else {
       append(path, route(start, end, RoutePolicy::NvLink));
     }
@@ -247,6 +258,14 @@ int PathFinder::home(int node) {
   return found;
 }
 
+/// Whether the node's host has an Intel processor.
+bool PathFinder::is_by_intel(int node) const {
+  const int host = node_of(graph_, node).host;
+  return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& one) {
+    return one.kind == NodeKind::Package && one.vendor == "intel" && one.host == host;
+  });
+}
+
 std::optional<Path> PathFinder::bus(int from, int to) {
   const int start = graph_.devices[to_size(from)];
   const int end = graph_.devices[to_size(to)];
@@ -266,11 +285,7 @@ std::optional<Path> PathFinder::bus(int from, int to) {
     const NodeKind kind = node_kind(link(number).to);
     return kind == NodeKind::Package || kind == NodeKind::HostBridge || kind == NodeKind::Numa;
   });
-  const int host = node_of(graph_, start).host;
-  const bool intel = std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& one) {
-    return one.kind == NodeKind::Package && one.vendor == "intel" && one.host == host;
-  });
-  if (gpus && by_root && constants_ == ConstantSet::Nccl && intel) {
+  if (gpus && by_root && constants_ == ConstantSet::Nccl && is_by_intel(start)) {
     for (Use& use : path.uses) {
       if (kind(use.resource) == LinkKind::Pcie) use.times = kIntelOverhead;
     }

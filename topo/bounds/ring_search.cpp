@@ -26,7 +26,7 @@ void HeldKarp::fill() {
       const double so_far = best(set, last);
       for (std::size_t to = 0; to < kWidth; ++to) {
         const double cost = so_far + steps[to];
-        next[to] = cost < next[to] ? cost : next[to];
+        next[to] = std::min(next[to], cost);
       }
     }
     for (std::size_t to = 0; to < cities_; ++to) {
@@ -60,7 +60,7 @@ const std::vector<PricedRing>& HeldKarp::cheapest(std::span<const double> cost) 
   const std::size_t n = cities_ + 1;
   for (std::size_t from = 1; from < n; ++from) {
     for (std::size_t to = 1; to < n; ++to) {
-      step_[(from - 1) * kWidth + to - 1] = from == to ? kInfinity : cost[from * n + to];
+      if (from != to) step_[(from - 1) * kWidth + to - 1] = cost[from * n + to];
     }
     best(std::size_t{1} << (from - 1), from - 1) = cost[from];
   }

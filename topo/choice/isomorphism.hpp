@@ -52,7 +52,8 @@ class InducedSubgraph {
                             int& steps) const;
   void set_colours();
   [[nodiscard]] std::uint64_t colour(int from, int to) const {
-    return hop_colours_[static_cast<std::size_t>(from * devices_ + to)];
+    return hop_colours_[static_cast<std::size_t>(from) * static_cast<std::size_t>(devices_) +
+                        static_cast<std::size_t>(to)];
   }
 
   int devices_ = 0;

@@ -198,6 +198,27 @@ std::string share_of_best(const Scores& own, const Scores& best) {
 /// lower list is the one with the lowest device not in both; that stays so when both gain the same
 /// others, which the dynamic program needs.
 using Part = std::pair<std::int64_t, std::vector<bool>>;
+using Parts = std::vector<std::optional<Part>>;  // the best of each size
+
+/// What a device costs, and its index.
+using PricedDevice = std::pair<std::int64_t, int>;
+
+/// The best when any number of a node's devices, cheapest first, may join the best so far.
+Parts joined_by(std::span<const PricedDevice> members, std::int64_t node_cost, const Parts& best) {
+  Parts next = best;
+  for (std::size_t size = 0; size < best.size(); ++size) {
+    if (!best[size]) continue;
+    Part part = *best[size];
+    part.first += node_cost;
+    for (std::size_t more = 0; more < members.size() && size + more + 1 < best.size(); ++more) {
+      part.first += members[more].first;
+      part.second[to_size(members[more].second)] = false;
+      std::optional<Part>& known = next[size + more + 1];
+      if (!known || part < *known) known = part;
+    }
+  }
+  return next;
+}
 
 }  // namespace
 
@@ -237,27 +258,15 @@ DeviceSet pick_by_ties(std::size_t k, const TieBreaker& ties, bool spread) {
   const std::int64_t sign = spread ? -1 : 1;
   constexpr std::int64_t kNodeCost = std::int64_t{1} << 32U;  // more than all NIC steps
   const auto devices = static_cast<int>(ties.devices());
-  std::map<int, std::vector<std::pair<std::int64_t, int>>> nodes;  // with the costs of each device
+  std::map<int, std::vector<PricedDevice>> nodes;
   for (int device = 0; device < devices; ++device) {
     nodes[ties.numa(device)].emplace_back(sign * ties.nic_steps(device), device);
   }
-  std::vector<std::optional<Part>> best(k + 1);  // by size
+  Parts best(k + 1);
   best.front() = Part{0, std::vector<bool>(ties.devices(), true)};
   for (auto& [node, members] : nodes) {
     std::sort(members.begin(), members.end());
-    std::vector<std::optional<Part>> next = best;
-    for (std::size_t size = 0; size < k; ++size) {
-      if (!best[size]) continue;
-      Part part = *best[size];
-      part.first += sign * kNodeCost;
-      for (std::size_t more = 0; more < members.size() && size + more < k; ++more) {
-        part.first += members[more].first;
-        part.second[to_size(members[more].second)] = false;
-        std::optional<Part>& known = next[size + more + 1];
-        if (!known || part < *known) known = part;
-      }
-    }
-    best = std::move(next);
+    best = joined_by(members, sign * kNodeCost, best);
   }
   DeviceSet set;
   for (int device = 0; device < devices; ++device) {

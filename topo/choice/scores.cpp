@@ -23,7 +23,7 @@ std::vector<double> rates_of(const RingRater& rater, std::span<const DeviceSet> 
                              std::span<const Group> groups) {
   std::vector<double> rates(sets.size());
   for (const Group& group : groups) {
-    const double rate = rater.rate_GBps(sets[group.front()]).value_or(0);
+    const double rate = rater.rate_GBps(sets[group.front()]).value();  // of at least 0
     for (const std::size_t set : group) rates[set] = rate;
   }
   return rates;
@@ -61,7 +61,7 @@ std::pair<std::size_t, double> best_of(const RingRater& rater, std::span<const D
 
 bool same_score(double one, double other) {
   if (one == other) return true;  // also two infinities
-  return std::abs(one - other) <= kSameScore * std::max(std::abs(one), std::abs(other));
+  return std::abs(one - other) < kSameScore * std::max(std::abs(one), std::abs(other));
 }
 
 void join_classes(std::span<Scores> scores) {

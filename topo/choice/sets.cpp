@@ -36,10 +36,7 @@ std::vector<int> steps_to_nics(const Graph& graph) {
     changed = false;
     for (const Link& link : graph.links) {
       const NodeKind end = node_of(graph, link.to).kind;
-      if (end == NodeKind::Gpu || end == NodeKind::NvSwitch || end == NodeKind::Network ||
-          link_kind(graph, link) == LinkKind::Network) {
-        continue;
-      }
+      if (end == NodeKind::Gpu || end == NodeKind::NvSwitch || end == NodeKind::Network) continue;
       const int there = steps.at(to_size(link.to)) + steps_over(graph, link);
       if (there >= steps.at(to_size(link.from))) continue;
       steps[to_size(link.from)] = there;

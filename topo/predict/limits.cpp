@@ -35,16 +35,14 @@ double host_network_GBps(const Cluster& cluster, const HostPart& part,
   }
   const auto nodes = static_cast<int>(graph.nodes.size());
   const std::array<int, 2> ends{nodes, nodes + 1};
-  bool reached = false;
   for (int node = 0; node < nodes; ++node) {
     const bool network = node_of(graph, node).kind == NodeKind::Network;
-    reached = reached || network;
     if (!network && !ours.contains(node)) continue;
     const int end = network ? ends[1] : ends[0];
     flows.push_back({node, end, kUnlimited});
     flows.push_back({end, node, kUnlimited});
   }
-  return reached ? minimum_cut(flows, ends).value : 0;
+  return minimum_cut(flows, ends).value;
 }
 
 namespace {

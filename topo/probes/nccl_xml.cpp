@@ -64,9 +64,10 @@ std::optional<int> pcie_generation(std::string_view speed) {
 PciKind kind_of(const PciObject& pci, pugi::xml_node node) {
   constexpr unsigned kNvidia = 0x10de;
   const bool nvidia = pci.vendor_id == 0 || pci.vendor_id == kNvidia;
-  if (node.child("gpu")) return PciKind::Gpu;
-  if (node.child("pci") || pci.class_code == 0x0604) return PciKind::Switch;
-  if (node.child("nic") || pci.class_code >> 8U == 0x02) return PciKind::Nic;
+  const auto has = [&](const char* child) { return !node.child(child).empty(); };
+  if (has("gpu")) return PciKind::Gpu;
+  if (has("pci") || pci.class_code == 0x0604) return PciKind::Switch;
+  if (has("nic") || pci.class_code >> 8U == 0x02) return PciKind::Nic;
   if (nvidia && (pci.class_code == 0x0302 || pci.class_code == 0x0300)) return PciKind::Gpu;
   if (nvidia && pci.class_code == 0x0680) return PciKind::NvSwitch;
   return PciKind::Other;
@@ -106,14 +107,20 @@ void mark_endless(HostTree& tree) {
   }
 }
 
+/// How many NVLinks the GPU at the other end reports back; empty where it reports none at all.
+std::optional<int> count_back(const HostTree& tree, const NvlinkEnd& end) {
+  std::optional<int> back;
+  for (const NvlinkEnd& other : tree.nvlinks) {
+    if (other.from == end.to) back = other.to == end.from ? other.count : back.value_or(0);
+  }
+  return back;
+}
+
 /// Ends that disagree; a GPU that reports no NVLink at all contradicts nothing.
 void check_ends(HostTree& tree) {
   for (const NvlinkEnd& end : tree.nvlinks) {
     if (end.kind != NvlinkKind::Gpu || end.from >= end.to) continue;
-    std::optional<int> back;
-    for (const NvlinkEnd& other : tree.nvlinks) {
-      if (other.from == end.to) back = other.to == end.from ? other.count : back.value_or(0);
-    }
+    const std::optional<int> back = count_back(tree, end);
     if (!back || *back == end.count) continue;
     tree.warnings.push_back(
         fmt::format("asymmetric link: {} reports {} to {}, which reports {} back", end.from,
@@ -127,9 +134,9 @@ void look_for_hypervisor(HostTree& tree) {
     return pci.kind == PciKind::Switch && pci.bus_id.starts_with("ffff:ff:");
   };
   const auto nonsense = [](const PciObject& pci) {
-    constexpr double kLeast_GBps = 1.0;  // less than any slot of a GPU has, PCIe 2.0 x4
+    constexpr double kLeastGBps = 1.0;  // less than any slot of a GPU has, PCIe 2.0 x4
     return pci.kind == PciKind::Gpu && pci.parent < 0 && pci.generation > 0 && pci.width > 0 &&
-           pcie_medium(pci.generation, pci.width).nominal_GBps < kLeast_GBps;
+           pcie_medium(pci.generation, pci.width).nominal_GBps < kLeastGBps;
   };
   const bool has_invented = std::any_of(tree.pci.begin(), tree.pci.end(), invented);
   if (!has_invented && std::none_of(tree.pci.begin(), tree.pci.end(), nonsense)) return;

@@ -39,8 +39,9 @@ class QueryLine {
   [[nodiscard]] bool is_header() const {
     if (cells_.front().text != "index") return false;
     const auto columns = join_each(cells_, ",", [](const Word& cell) { return cell.text; });
-    if (columns != kQueryColumns)
+    if (columns != kQueryColumns) {
       throw from_.fault(cells_[0], "the columns are not {}", kQueryColumns);
+    }
     return true;
   }
 
@@ -69,17 +70,22 @@ class QueryLine {
         throw from_.fault(cells_[6], "{} is neither Enabled nor Disabled", in_quotes(text(6)));
       }
     }
-    for (const GpuFacts& other : above) {
-      if (other.index == gpu.index)
-        throw from_.fault(cells_[0], "GPU {} is there twice", gpu.index);
-      if (gpu.bus_id.empty() || other.bus_id != gpu.bus_id) continue;
-      throw from_.fault(cells_[3], "GPUs {} and {} have the same PCI address", other.index,
-                        gpu.index);
-    }
+    check_against(above, gpu);
     return gpu;
   }
 
  private:
+  void check_against(const std::vector<GpuFacts>& above, const GpuFacts& gpu) const {
+    for (const GpuFacts& other : above) {
+      if (other.index == gpu.index) {
+        throw from_.fault(cells_[0], "GPU {} is there twice", gpu.index);
+      }
+      if (gpu.bus_id.empty() || other.bus_id != gpu.bus_id) continue;
+      throw from_.fault(cells_[3], "GPUs {} and {} have the same PCI address", other.index,
+                        gpu.index);
+    }
+  }
+
   [[nodiscard]] const std::string& text(std::size_t column) const { return cells_[column].text; }
 
   /// Not "[N/A]", "[Not Supported]", "[Unknown Error]".

@@ -333,22 +333,28 @@ class GridReader {
     return rows_[column] != nullptr ? today(cell(column, row).text) : std::string{};
   }
 
+  /// What stands before the first tab belongs to the last cell; further empty fields pad.
+  [[nodiscard]] static std::vector<std::string> tabbed_fields(std::string_view tail) {
+    const std::vector<std::string> parts = split(tail, '\t');
+    std::vector<std::string> fields;
+    for (std::size_t at = 1; at < parts.size(); ++at) {
+      const std::string_view field = trim(parts[at]);
+      if (!field.empty() && !is_affinity(field)) break;
+      if (at == 1 || !field.empty()) fields.emplace_back(field);
+    }
+    return fields;
+  }
+
   /// A row's affinities, one for each heading.
   [[nodiscard]] std::vector<std::string> read_tail(const TextLine& line) const {
     constexpr std::size_t kHalfTab = 4;
     const std::size_t count = grid_.headings.size();
     const Words words = Words(line.words).subspan(width() + 1);
     check_tail(words.first(std::min(words.size(), count)));
-    const std::string_view tail = std::string_view(line.text).substr(line.words[width()].end());
+    const std::string_view tail = std::string_view{line.text}.substr(line.words[width()].end());
     std::vector<std::string> fields;
     if (tail.find('\t') != std::string_view::npos) {
-      const std::vector<std::string> parts = split(tail, '\t');
-      // What stands before the first tab belongs to the last cell; further empty fields pad.
-      for (std::size_t at = 1; at < parts.size(); ++at) {
-        const std::string_view field = trim(parts[at]);
-        if (!field.empty() && !is_affinity(field)) break;
-        if (at == 1 || !field.empty()) fields.emplace_back(field);
-      }
+      fields = tabbed_fields(tail);
     } else {
       for (std::size_t at = 0; at < words.size() && is_affinity(words[at].text); ++at) {
         fields.push_back(words[at].text);

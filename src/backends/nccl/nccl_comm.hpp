@@ -30,7 +30,7 @@ class NcclComm {
   /// communicator as it is.
   void settle_operation(ncclResult_t result, Where where = Where::here());
   /// Waits while a call is in progress; what came of it.
-  ncclResult_t wait_for(ncclResult_t result) const noexcept;
+  [[nodiscard]] ncclResult_t wait_for(ncclResult_t result) const noexcept;
   /// Throws where an operation has failed behind our back.
   void check_async(Where where = Where::here());
 

@@ -174,9 +174,9 @@ void NcclCommunicator::deregister(std::byte* block) noexcept {
                    [block](const Registered& known) { return known.block == block; });
   if (entry == registered_.end()) return;
   if (entry->handle != nullptr && comm_.get() != nullptr) {
-    comm_.wait_for(registration_ == Registration::Local
-                       ? nccl().deregister_buffer(comm_.get(), entry->handle)
-                       : nccl().deregister_window(comm_.get(), entry->handle));
+    (void)comm_.wait_for(registration_ == Registration::Local
+                             ? nccl().deregister_buffer(comm_.get(), entry->handle)
+                             : nccl().deregister_window(comm_.get(), entry->handle));
   }
   registered_.erase(entry);
 }

@@ -171,12 +171,12 @@ std::optional<std::string> nccl_log_conflict(
                      file == nullptr ? "NCCL_DEBUG" : "NCCL_DEBUG_FILE and NCCL_DEBUG");
 }
 
-NcclLog::NcclLog(LibraryFunction<void()> reset) : reset_(reset) {
+NcclLog::NcclLog(LibraryFunction<void()> reset)
+    : reset_(reset), file_(memfd_create("nccl-log", MFD_CLOEXEC)) {
   for (Setting& setting : settings_) {
     const char* value = std::getenv(setting.name);
     if (value != nullptr) setting.users = value;
   }
-  file_ = memfd_create("nccl-log", MFD_CLOEXEC);
   if (file_ < 0) throw system_failure("--nccl-choice: no memory file for NCCL's log", errno);
   // Without a switch it could not be given back to the user. All variables are made before NCCL has
   // threads: later their values change, not their places.

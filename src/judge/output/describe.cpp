@@ -121,7 +121,7 @@ std::optional<double> edge(const CheckResult& result, std::optional<double> boun
 
 std::string bound_text(const CheckResult& result) {
   const auto [fail_below, warn_below, warn_above, fail_above] = result.bounds;
-  const std::string fails =
+  std::string fails =
       range_text(figure(edge(result, fail_below)), figure(edge(result, fail_above)));
   if (!fails.empty()) return fails;
   const std::string warns =

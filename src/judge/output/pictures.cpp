@@ -105,6 +105,31 @@ Results bars_of(const Results& results) {
   return bars;
 }
 
+/// What goes into a chart of bars.
+struct BarMarks {
+  ChartCurve launches = line_of("a launch", 0x08306B, 1.5);
+  ChartCurve warns = line_of("warns beyond", kWarnColour, 1.6, 2);
+  ChartCurve fails = line_of("fails beyond", kFailColour, 2.4);
+  ChartCurve references{
+      .title = "reference", .kind = CurveKind::Raw, .style = {.colour = 0x1A1A1A, .point = 11}};
+
+  /// The marks of one result, whose bar lies at `row`; feet of limits are in parts of `top`.
+  void add(const CheckResult& result, double row, double top) {
+    for (const double launch : result.values) {
+      if (finite(launch)) add_path(launches, {{launch, row - 0.17}, {launch, row + 0.17}});
+    }
+    for (const auto& [limit, side, is_fail] : limits_of(result)) {
+      if (!limit) continue;
+      add_path(
+          is_fail ? fails : warns,
+          {{*limit, row - 0.42}, {*limit, row + 0.42}, {*limit + side * 0.01 * top, row + 0.42}});
+    }
+    if (const auto reference = finite(result.reference)) {
+      references.points.push_back({.x = *reference, .y = row - 0.38});
+    }
+  }
+};
+
 /// Lying bars of measured values on one scale that begins at 0, with marks at each bar's limits and
 /// thin dark ticks for launches.
 Chart bars_chart(const Results& bars, bool one_size) {
@@ -120,11 +145,7 @@ Chart bars_chart(const Results& bars, bool one_size) {
                                 .high = -0.5}}},
               .width = 900,
               .height = kAxis + kRow * static_cast<int>(bars.size())};
-  ChartCurve launches = line_of("a launch", 0x08306B, 1.5);
-  ChartCurve warns = line_of("warns beyond", kWarnColour, 1.6, 2);
-  ChartCurve fails = line_of("fails beyond", kFailColour, 2.4);
-  ChartCurve references{
-      .title = "reference", .kind = CurveKind::Raw, .style = {.colour = 0x1A1A1A, .point = 11}};
+  BarMarks marks;
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const CheckResult& result = *bars[i];
     const auto row = static_cast<double>(i);
@@ -138,18 +159,7 @@ Chart bars_chart(const Results& bars, bool one_size) {
                              .fill = 0x9ECAE1,
                              .outline = 0x4A7FA5});
     }
-    for (const double launch : result.values) {
-      if (finite(launch)) add_path(launches, {{launch, row - 0.17}, {launch, row + 0.17}});
-    }
-    for (const auto& [limit, side, is_fail] : limits_of(result)) {
-      if (!limit) continue;
-      add_path(
-          is_fail ? fails : warns,
-          {{*limit, row - 0.42}, {*limit, row + 0.42}, {*limit + side * 0.01 * top, row + 0.42}});
-    }
-    if (const auto reference = finite(result.reference)) {
-      references.points.push_back({.x = *reference, .y = row - 0.38});
-    }
+    marks.add(result, row, top);
     const std::string outcome(name(result.outcome));
     chart.texts.push_back(
         {.y = row,
@@ -157,7 +167,7 @@ Chart bars_chart(const Results& bars, bool one_size) {
          .marker = style_of(result.outcome),
          .beside = true});
   }
-  chart.curves = {std::move(launches), std::move(warns), std::move(fails), std::move(references)};
+  chart.curves = {marks.launches, marks.warns, marks.fails, marks.references};
   keep_used(chart);
   return chart;
 }
@@ -196,8 +206,9 @@ ColourScale scale_of(const Results& results) {
   if (!reference) return scale;
   scale.high = *reference * kAboveReference;
   scale.names.push_back({.at = 0, .name = "0"});
-  if (floor)
+  if (floor) {
     scale.names.push_back({.at = *floor, .name = fmt::format("fails below {:.3g}", *floor)});
+  }
   if (floor != reference) {
     scale.names.push_back({.at = *reference, .name = fmt::format("reference {:.3g}", *reference)});
   }

@@ -49,8 +49,9 @@ std::string numbers_of(const CheckResult& result) {
 
 std::string message_of(const CheckResult& result) {
   std::string text(name(result.outcome));
-  if (finite(result.value))
+  if (finite(result.value)) {
     text += fmt::format(" {} {}", figure(result.value), unit(result.metric));
+  }
   const std::string bound = bound_text(result);
   if (!bound.empty()) text += fmt::format(" (bound {})", bound);
   return result.reason.empty() ? text : text + ": " + one_line(result.reason);

@@ -118,6 +118,11 @@ std::size_t hosts_in(const topo::Graph& graph) {
   return hosts.size();
 }
 
+/// A system has a device, and every device a host.
+std::size_t devices_per_host(const topo::Graph& graph) {
+  return graph.devices.size() / hosts_in(graph);
+}
+
 bool has_network(const topo::Graph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [](const topo::Node& node) { return node.kind == topo::NodeKind::Network; });
@@ -126,13 +131,13 @@ bool has_network(const topo::Graph& graph) {
 /// Numbers on a host, of which `ranks` are taken.
 std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& host, int ranks,
                                  const std::string& gpus) {
-  const std::size_t there = host.devices.size() / std::max<std::size_t>(1, hosts_in(host));
+  const std::size_t there = devices_per_host(host);
   const auto selection =
       gpus.empty() ? topo::Selection{} : topo::parse_selection("[[device_set]] gpus", gpus);
   std::vector<int> devices(static_cast<std::size_t>(ranks));
   std::iota(devices.begin(), devices.end(), 0);
   if (selection.policy == topo::Policy::List) devices = selection.devices;
-  const int last = devices.empty() ? 0 : *std::max_element(devices.begin(), devices.end());
+  const int last = *std::max_element(devices.begin(), devices.end());
   if (static_cast<std::size_t>(last) >= there) {
     throw usage_error(
         fmt::format("[ceiling] system = \"{}\" has {} on a node, and a device set wants number "
@@ -147,10 +152,9 @@ std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& hos
 
 /// Ranks of one processor exchange through its memory, which is not in the graph.
 bool ranks_share_processors(const topo::Graph& graph, const SetShape& shape) {
-  const bool processors =
-      !graph.devices.empty() && topo::device(graph, 0).kind == topo::NodeKind::Processor;
-  const std::size_t there = graph.devices.size() / std::max<std::size_t>(1, hosts_in(graph));
-  return processors && static_cast<std::size_t>(shape.ranks / shape.nodes) > there;
+  const bool processors = topo::device(graph, 0).kind == topo::NodeKind::Processor;
+  return processors &&
+         static_cast<std::size_t>(shape.ranks / shape.nodes) > devices_per_host(graph);
 }
 
 /// What one node and the network allow.

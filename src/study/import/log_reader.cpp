@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
-#include "model/data_type.hpp"
 
 // Summaries that scripts make of nccl-tests' logs: an operation, a number of GPUs and the bus
 // bandwidth at one size, which the user has to know; or an operation, a size ("packet") and the bus
@@ -113,7 +112,6 @@ LogTable table_of(const LogLine& line, Second second, const LogReading& reading)
   const Printed algbw{.value = busbw->value / factor, .half_unit = busbw->half_unit / factor};
   table.rows.push_back({.line = line.number,
                         .size = size,
-                        .count = size / info(DataType::Float).size,
                         .type = "float",
                         .halves = {{.algbw_GBps = algbw, .busbw_GBps = busbw}}});
   return table;

@@ -297,6 +297,22 @@ PairLog pairs_of(const Json& root, const std::string& path) {
   return pairs;
 }
 
+/// Takes a line of a matrix, its columns' numbers or a row; whether more of it follows.
+bool read_matrix_line(PairLog& pairs, const LogLine& line, const std::vector<std::string>& words,
+                      const LogReading& reading) {
+  PairMatrix& matrix = pairs.matrices.back();
+  const bool has_corner = words.front() == "D\\D";
+  if (!has_corner && (matrix.columns != 0 || words.front() != "0")) {
+    return read_matrix_row(pairs.log, matrix, line, words, reading);
+  }
+  matrix.columns = words.size() - (has_corner ? 1 : 0);
+  return true;
+}
+
+bool is_device_line(const std::vector<std::string>& words) {
+  return words.size() > 2 && (words.front().starts_with("Device") || words.front() == "Process");
+}
+
 }  // namespace
 
 LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
@@ -313,17 +329,10 @@ LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
       open = open_test(pairs, words.back(), line.number);
     } else if (text.find("Matrix") != std::string_view::npos) {
       open = open_p2p(pairs, text, line.number);
-    } else if (words.size() > 2 &&
-               (words.front().starts_with("Device") || words.front() == "Process")) {
+    } else if (is_device_line(words)) {
       read_device(pairs.table, text);
     } else if (open && words.front() != "memcpy") {
-      PairMatrix& matrix = pairs.matrices.back();
-      const bool has_corner = words.front() == "D\\D";
-      if (has_corner || (matrix.columns == 0 && words.front() == "0")) {
-        matrix.columns = words.size() - (has_corner ? 1 : 0);
-      } else {
-        open = read_matrix_row(pairs.log, matrix, line, words, reading);
-      }
+      open = read_matrix_line(pairs, line, words, reading);
     }
   }
   return log_of_pairs(std::move(pairs), reading);

@@ -54,7 +54,7 @@ TEST(Counted, AddsAnSExceptToOne) {
 }
 
 TEST(OneLine, HasBlanksForLineEndsAndNoControlCharacters) {
-  EXPECT_EQ(one_line(std::string_view("Open MPI\0", 9)), "Open MPI");
+  EXPECT_EQ(one_line(std::string("Open MPI") + '\0'), "Open MPI");
   EXPECT_EQ(one_line(std::string_view("a\0b\tc\x1b[1md\x7f"
                                       "e",
                                       13)),

@@ -26,6 +26,12 @@ MemoryPool find(const Options& options, std::optional<Bytes> device_memory = {},
   return plan_memory(world, options, four_ranks(), communicator, ranks_on_device);
 }
 
+TEST(SlotStride, IsOfWholePagesAndOneAtLeast) {
+  EXPECT_EQ(slot_stride(0), 4096U);
+  EXPECT_EQ(slot_stride(4096), 4096U);
+  EXPECT_EQ(slot_stride(4097), 8192U);
+}
+
 TEST(MemoryPool, IsSharedOutEquallyAmongItsRanks) {
   EXPECT_EQ((MemoryPool{.ranks = 4, .free = 1000, .share = 0.5}.per_rank()), 125U);
   EXPECT_EQ((MemoryPool{.ranks = 1, .free = 1000, .share = 1}.per_rank()), 1000U);

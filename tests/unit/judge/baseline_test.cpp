@@ -50,6 +50,9 @@ TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
   EXPECT_EQ(made.facts.at("ngpus"), "8");
   EXPECT_EQ(made.facts.at("hosts"), "h1 h2");
   EXPECT_EQ(made.facts.at("system"), one.specification.system.name);
+  JudgeCase alone;
+  alone.launches({"h1"}, {440, 450, 452});
+  EXPECT_EQ(built(alone).rows.size(), 1U);
 }
 
 TEST(Baseline, HasFactsThatDifferByTheSetOfDevices) {

@@ -112,7 +112,11 @@ TEST(FleetRule, TwoValuesAreNoFleet) {
   one.steady({"h1"}, 100);
   one.steady({"h2"}, 10);
   EXPECT_EQ(one.overall(), Outcome::Inconclusive);
-  EXPECT_EQ(one.judged().count(Outcome::Inconclusive), 3U);
+  const Acceptance acceptance = one.judged();
+  EXPECT_EQ(acceptance.count(Outcome::Inconclusive), 3U);
+  for (const CheckResult& row : acceptance.verdicts) {
+    EXPECT_THAT(row.reason, HasSubstr("three at least")) << row.instance;
+  }
 }
 
 TEST(FleetRule, AMissingPairIsAnErrorAndNotLow) {

@@ -36,6 +36,8 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
                    {"device_set", "0,1"},
                    {"driver", std::nullopt},
                    {"nics_per_node", std::nullopt}});
+  o.facts["devices"] = "6 x NVIDIA H200";  // of all hosts
+  expect_facts(o, {{"gpus_per_node", "2"}});
   o.facts["gpus-per-node"] = "16";  // not only those in use
   o.facts["nics-per-node"] = "8";
   o.facts["driver"] = "550.54.15";

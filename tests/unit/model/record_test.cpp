@@ -35,6 +35,15 @@ Record full_record() {
   return record;
 }
 
+TEST(NumberText, HasSevenDigitsAndNoExponentOfAWholeNumber) {
+  for (const auto& [value, text] : {std::pair{0.000123456789, "0.0001234568"},
+                                    {999999.5, "999999.5"},
+                                    {1e6, "1000000.0"},
+                                    {-123456789, "-123456789.0"}}) {
+    EXPECT_EQ(number_text(value), text);
+  }
+}
+
 TEST(RecordFields, StandInTheirDocumentInTheSameOrder) {
   const std::string document = test::text_of("docs/csv.md");
   std::size_t place = 0;

@@ -38,7 +38,7 @@ TEST(HostStopwatch, KeepsItsIntervalsWhileItsCostIsMeasuredUntilItIsReset) {
   stopwatch.start();
   stopwatch.lap();
   const Seconds cost = stopwatch.cost();
-  EXPECT_GE(cost, Seconds{1e-9});
+  EXPECT_GT(cost, Seconds{1e-9}) << "no clock is read as fast";
   EXPECT_LT(cost, Seconds{1e-3});
   EXPECT_EQ(stopwatch.intervals().size(), 1U);
   stopwatch.reset(1);

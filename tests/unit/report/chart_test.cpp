@@ -30,6 +30,20 @@ TEST(LogAxis, IsChosenWherePeaksDifferByMoreThanThirtyTimes) {
   EXPECT_DOUBLE_EQ(*log_axis_low(Curves{{0.0001, 3}, {2, 400}}), 0.01);
 }
 
+TEST(ChartAxis, HasAValuesHeightByItsLogarithmWhereItIsLogarithmic) {
+  EXPECT_DOUBLE_EQ((ChartAxis{.low = 1, .high = 1001}).height(251), 0.25);
+  EXPECT_DOUBLE_EQ((ChartAxis{.kind = AxisKind::Log, .low = 1, .high = 10000}).height(10), 0.25);
+}
+
+TEST(RateAxis, EndsFivePercentAboveTheHighestRateAndAboveOneWhereThatIsZero) {
+  Chart chart{.panels = {{}}, .curves = {{.points = {{.x = 1, .y = 0}}}}};
+  for (const auto& [highest, end] : {std::pair{0, 1.05}, {20, 21}}) {
+    chart.curves[0].points[0].y = highest;
+    set_rate_axis(chart, {});
+    EXPECT_DOUBLE_EQ(chart.panels[0].y.high, end);
+  }
+}
+
 TEST(SizeTicks, AreNamedAWholePowerOfTwoApart) {
   const std::vector<ChartTick> ticks = size_ticks({.low = 1024 / 1.25, .high = 65536 * 1.25}, 4);
   ASSERT_EQ(ticks.size(), 7U);
@@ -160,8 +174,7 @@ std::vector<std::string> found(const std::string& text, const char* expression) 
 
 TEST(DrawCharts, ShowsHostileNamesAsTheyAre) {
   const std::string file = testing::TempDir() + "busbar-pwned";
-  const std::string name =
-      "it's `touch " + file + "` \"$HOME\" @x %d {/Symbol a} <script> & \\n \\";
+  const std::string name = "it's `touch " + file + R"(` "$HOME" @x %d {/Symbol a} <script> & \n \)";
   Chart chart = chart_of(name);
   chart.panels[0].title = name;
   chart.panels[0].x.title = name;

@@ -75,11 +75,16 @@ TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
   EXPECT_TRUE(has_gap(dataset("a", {row(1024, 1), skipped, row(4096, 2)})));
   Dataset cut = dataset("a", {row(1024, 1), row(4096, 2)});
   EXPECT_FALSE(has_gap(cut));
-  for (const auto& [sizes, planned] :
-       {std::pair{"1024-4096x2", true}, {"1024-4096x4", false}, {"1024-4096+1024", true}}) {
+  for (const auto& [sizes, planned] : {std::pair{"1024-4096x2", true},
+                                       {"1024-4096x4", false},
+                                       {"1024-4096+1536", true},
+                                       {"1024-4096+2200", false}}) {
     cut.facts["configuration"] = std::string("collective=allreduce sizes=") + sizes;
     EXPECT_EQ(has_gap(cut), planned) << sizes;
   }
+  Dataset rounded = dataset("a", {row(1000, 1), row(2000, 2)});  // down from 1024 and 2048
+  rounded.facts["configuration"] = "collective=allreduce sizes=1024-4096+1024";
+  EXPECT_FALSE(has_gap(rounded));
 }
 
 TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
@@ -118,11 +123,22 @@ TEST(CurveNames, NameImportedMeansAndFakeGpus) {
   const Record fake = flagged(1024, "fake");
   EXPECT_EQ(curves_of(Records{imported}).common,
             "a, allreduce, float sum, out of place, imported means");
+  EXPECT_EQ(curves_of(Records{imported}).curves[0].title, "a") << "all are";
   const SizeCurves mixed = curves_of(
       Datasets{dataset("a", {imported}), dataset("b", {row(1024, 1)}), dataset("c", {fake})});
   EXPECT_EQ(mixed.curves[0].title, "a (imported means)");
   EXPECT_EQ(mixed.curves[1].title, "b");
   EXPECT_EQ(mixed.curves[2].title, "c (fake GPUs)");
+  const SizeCurves last =
+      curves_of(Datasets{dataset("a", {row(1024, 1)}), dataset("b", {imported})});
+  EXPECT_EQ(last.curves[1].title, "b (imported means)");
+}
+
+TEST(CurveNames, HaveAnOperationWhereThereIsOne) {
+  for (const char* none : {"", "none"}) {
+    EXPECT_EQ(curves_of(Records{with(row(1024, 10), &Record::op, none)}).common,
+              "a, allreduce, float, out of place");
+  }
 }
 
 TEST(CurveStyles, DistinguishCollectivesOfOneSystemByMoreThanADash) {
@@ -136,6 +152,42 @@ TEST(CurveStyles, DistinguishCollectivesOfOneSystemByMoreThanADash) {
     if (curve.key.label == "dgx-2") points.insert(curve.style.point);
   }
   EXPECT_EQ(points.size(), 5U);
+}
+
+TEST(CurveStyles, DistinguishDeviceSetsOfEachCollective) {
+  Records records;
+  for (const char* collective : {"allgather", "allreduce"}) {
+    for (const char* devices : {"0,1,2,3", "0,2,4,6"}) {
+      records.push_back(
+          with(row(1024, 10), &Record::collective, collective, &Record::device_set, devices));
+    }
+  }
+  std::set<int> points;
+  for (const SizeCurve& curve : curves_of(records).curves) points.insert(curve.style.point);
+  EXPECT_EQ(points.size(), 4U);
+}
+
+TEST(BusbwFigure, NamesTheNodesOfAPanelWhereTheyAreKnownAndOne) {
+  const auto title = [](const std::vector<int>& nodes) {
+    Records records;
+    for (const int count : nodes) {
+      records.push_back(with(row(1024, 10), &Record::nodes, count));
+    }
+    return busbw_figure(curves_of(records)).panels.at(0).title;
+  };
+  EXPECT_EQ(title({2}), "4 ranks on 2 nodes");
+  EXPECT_EQ(title({1, 2}), "4 ranks");
+  EXPECT_EQ(title({0}), "4 ranks");
+}
+
+TEST(BusbwFigure, NamesTheBoundsOfAPanelOnce) {
+  const auto bounded = [](double bound) { return with(row(1024, 10), &Record::bound_GBps, bound); };
+  const Datasets files{dataset("a", {bounded(200)}), dataset("b", {bounded(300)})};
+  std::vector<std::string> titles;
+  for (const ChartCurve& curve : busbw_figure(curves_of(files)).curves) {
+    if (curve.kind == CurveKind::Bound) titles.push_back(curve.title);
+  }
+  EXPECT_THAT(titles, ElementsAre("bound, in the colour of its system", ""));
 }
 
 TEST(ShareFigure, IsPercentOfTheRowsOwnBound) {
@@ -335,6 +387,8 @@ TEST(ChoiceMarks, HaveNoLabelsWhereTheyAreMany) {
   const std::vector<ChartMark> marks = marks_of(records);
   ASSERT_EQ(marks.size(), 11U);
   for (const ChartMark& mark : marks) EXPECT_TRUE(mark.text.empty());
+  records.pop_back();
+  for (const ChartMark& mark : marks_of(records)) EXPECT_FALSE(mark.text.empty());
 }
 
 TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersionAndKeepsLaunchesOfTheSameSecond) {

@@ -99,8 +99,9 @@ TEST(Published, SlowLinksScaleWorse) {  // W18
                                                          {"resnet50", {1, .9220, .9264, .9085}},
                                                          {"bert-squad", {1, .8325, .8316, .8062}}};
   for (const auto& [model, relative] : cases) {
-    const auto ratio = std::find_if(published.ratios.begin(), published.ratios.end(),
-                                    [&](const auto& one) { return one.model == model; });
+    const auto ratio =
+        std::find_if(published.ratios.begin(), published.ratios.end(),
+                     [&, &name = model](const auto& one) { return one.model == name; });
     ASSERT_NE(ratio, published.ratios.end()) << model;
     ASSERT_EQ(ratio->percent.size(), 4U) << model;
     for (std::size_t i = 0; i < 4; ++i) {

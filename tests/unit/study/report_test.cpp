@@ -17,6 +17,7 @@ namespace {
 using test::dataset;
 using test::study_row;
 using test::with;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -95,6 +96,18 @@ TEST(Findings, OfTopologiesNeedNoCurves) {
               Contains("8 devices, best set of each: dgx-1v and dgx-2 reach 150 GB/s"));
   EXPECT_THAT(topology_findings(data),
               Contains("4 devices, best set of each: dgx-2 reaches 150 GB/s; behind: dgx-1v 100"));
+}
+
+TEST(ShortFindings, AreOfTheWidestPanelsOfTheFirstCollectiveAndOfEachSystem) {
+  const std::vector<std::string> found = short_findings(papers());
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_THAT(found[0], HasSubstr("4 ranks, 1 GiB: dgx-2 is fastest with 121"));
+  EXPECT_THAT(found[1], HasSubstr("2 ranks, 1 GiB: dgx-2 is fastest with 120"));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("broadcast"))));
+  EXPECT_THAT(found, Contains(AllOf(HasSubstr("dgx-2: all 16 together reach 150 GB/s"),
+                                    HasSubstr("makes little difference"))));
+  EXPECT_THAT(found, Contains(HasSubstr("of 4 GPUs the best set, {0,1,2,3}, has 6.35 times the "
+                                        "bandwidth of the worst, {0,1,2,7}")));  // 100 / 15.75
 }
 
 TEST(Warnings, NameWhatMakesAComparisonUnsafe) {

@@ -218,7 +218,8 @@ TEST(WorkloadModel, FaultsAreReportedWithTheirPlace) {
       {kLeast + "throughput = { per_second = 1, type = \"float\" }\n", "\"source\""},
       {"[[model]]\nname = \"a=b\"\nsource = \"b\"\nparameters_M = 1\n", "no '='"}};
   for (const auto& [text, fault] : cases) {
-    EXPECT_THAT(refusal_of([&] { (void)parse_workload_models(text, "m.toml"); }), HasSubstr(fault));
+    EXPECT_THAT(refusal_of([&input = text] { (void)parse_workload_models(input, "m.toml"); }),
+                HasSubstr(fault));
   }
   EXPECT_NO_THROW((void)parse_workload_models(kLeast + "batches = [{ size = 1 }]\n", "m.toml"));
 }

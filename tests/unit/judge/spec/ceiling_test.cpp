@@ -140,20 +140,23 @@ TEST(CeilingOf, SystemIsTheBoundOfItsGraphOnOneNodeOrSeveral) {
       {ring, "allreduce", 4, 4, 24},
       {system_of("knl-aries"), "sendrecv", 2, 1, 8},
       {system_of("knl-omnipath"), "allreduce", 8, 1, 12.5},
+      {reducing(system_of("knl-omnipath")), "allreduce", 8, 1, 21.875},  // 12.5 x 2 x 7/8
       {system_of("knl-omnipath"), "allreduce", 1, 8, -1},
   });
   EXPECT_NEAR(ceiling(reducing(system_of("gb200-nvl72")), "allreduce", 18, 4), 1750.68, 0.01);
 }
 
 TEST(CeilingOf, SystemTakesTheGpusOfTheSet) {
-  const auto pair = [](const std::string& gpus) {
+  const auto pair = [](const std::string& gpus, const std::string& system = "dgx-1v") {
     const auto figure =
-        ceiling_of(system_of("dgx-1v"), "allreduce", {.ranks = 2, .nodes = 1, .gpus = gpus});
+        ceiling_of(system_of(system), "allreduce", {.ranks = 2, .nodes = 1, .gpus = gpus});
     return figure ? figure->GBps : -1;
   };
   EXPECT_DOUBLE_EQ(pair("0-1"), 25);
   EXPECT_DOUBLE_EQ(pair("0,3"), 50);
   EXPECT_DOUBLE_EQ(pair("best"), 50);
+  // Of its six pairs four are of both sockets, with 32 GB/s between those.
+  EXPECT_DOUBLE_EQ(pair("median", "ac922"), 32);
 }
 
 TEST(CeilingOf, SystemWithTooFewDevicesIsRefused) {

@@ -81,7 +81,7 @@ TEST(SpecReader, ReadsTheExampleOfItsDocument) {
 TEST(SpecReader, RefusalsBeginWithTheFileAndThePlaceOfTheKey) {
   for (const auto& [text, start] : std::vector<std::pair<std::string, std::string>>{
            {rule_with("fail_belw = 1\n"),
-            "pod.toml:23:1: unknown key of [[expect]] \"fail_belw\"; did you mean \"fail_below\"?"},
+            R"(pod.toml:23:1: unknown key of [[expect]] "fail_belw"; did you mean "fail_below"?)"},
            {changed("launches = 5", "launches = 0"), "pod.toml:5:12: launches must be a whole "},
            {changed("\"1GiB\"", "\"1 GW\""), "pod.toml:19:8: size"},
            {run_with("at_once = 0\n"), "pod.toml:5:11: at_once must be a whole number from 1"},
@@ -130,7 +130,7 @@ TEST(SpecReader, RefusesWhatContradictsTheRestOfTheFile) {
       {changed("launches = 5", "launches = 2"), "min_launches (3) is more than launches (2)"},
       {run_with("iterations = \"some\"\n"), "a whole number or \"auto\""},
       {changed("\"allreduce\"", "\"allredux\""), "did you mean \"allreduce\"?"},
-      {changed("\"allreduce\"", "[\"all_reduce\", \"allreduce\"]"), "twice"},
+      {changed("\"allreduce\"", R"(["all_reduce", "allreduce"])"), "twice"},
       {changed("\"allreduce\"", "\"allgather\"", max), "no collective here reduces"},
       {rule_with("source = 3\n"), "source"},
       {set_with("ranks_per_node = 4\n"), "contradicts gpus = \"0-7\", which are 8"},
@@ -205,9 +205,9 @@ TEST(SpecReader, SizesComeInThreeForms) {
   EXPECT_THAT(sizes("{ from = \"8B\", to = \"8B\", factor = 2 }"), ElementsAre(8U));
   expect_refused(
       {{form("1024"), "size must be a text such as"},
-       {form("[\"8MiB\", \"1MiB\"]"), "the sizes must rise"},
-       {form("{ from = \"2MiB\", to = \"1MiB\", factor = 2 }"), "to is less than from"},
-       {form("{ from = \"1MiB\", to = \"2MiB\", factor = 1 }"), "factor must be at least 1.01"}});
+       {form(R"(["8MiB", "1MiB"])"), "the sizes must rise"},
+       {form(R"({ from = "2MiB", to = "1MiB", factor = 2 })"), "to is less than from"},
+       {form(R"({ from = "1MiB", to = "2MiB", factor = 1 })"), "factor must be at least 1.01"}});
 }
 
 TEST(SpecReader, ASetHasTheRanksPerNodeOfItselfOrOfTheSystem) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,6 +106,23 @@ TEST(ReadLog, MarksRowsThatTheLogCountsWrong) {
   EXPECT_EQ(rows.records[1].status, RowStatus::Ok);
 }
 
+TEST(ReadLog, AllowsTheErrorsThatOldVersionsAllow) {
+  const auto status = [](const std::string& type, const std::string& error) {
+    const ImportedRows rows =
+        import(kHead + "# size count type redop time algbw busbw error\n" +
+               fmt::format("1024 128 {} sum 1.0 1.02 1.02 {}\n", type, error) + kFoot);
+    return rows.records.at(0).status;
+  };
+  for (const auto& [type, good, bad] : {std::tuple{"half", "9e-03", "2e-02"},
+                                        {"bfloat16", "9e-03", "2e-02"},
+                                        {"float", "9e-06", "2e-05"},
+                                        {"double", "9e-13", "2e-12"},
+                                        {"int8", "0e+00", "9e-13"}}) {
+    EXPECT_EQ(status(type, good), RowStatus::Ok) << type;
+    EXPECT_EQ(status(type, bad), RowStatus::Wrong) << type;
+  }
+}
+
 TEST(ReadLog, TakesExtraColumnsOfIterationsAndTimestamps) {
   const ImportedRows rows = import(
       kHead +
@@ -125,6 +143,7 @@ TEST(ReadLog, TakesTheWallTimeFromTheBandwidthWhereTheTimeIsTheProcessors) {
                                    kFoot);
   EXPECT_EQ(rows.records[0].enqueue_time_us, 3.5);
   EXPECT_NEAR(rows.records[0].time_median_us.value_or(0), 276.88, 0.02);
+  EXPECT_NEAR(rows.records[0].time_mean_us.value_or(0), 276.88, 0.02);
   EXPECT_THAT(rows.records[0].flags, HasSubstr("time-from-bandwidth"));
 }
 
@@ -321,6 +340,9 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
   EXPECT_EQ(rows.records[0].nodes, 1);
   EXPECT_EQ(rows.records[0].wrong, 0U);
   EXPECT_FALSE(rows.records[1].busbw_GBps.has_value());
+  const LogHalf in_place = read_log(text, "x.log", {}).tables.at(0).rows.at(0).halves.at(1);
+  EXPECT_TRUE(in_place.time_us) << "0 is a number";
+  EXPECT_FALSE(in_place.busbw_GBps);
   for (const auto& fact : rows.facts) EXPECT_THAT(fact.second, Not(HasSubstr("SECRET")));
   // nccl.h: 10000 major + 100 minor + patch since 2.9, 1000 major before.
   for (const auto& [code, version] :
@@ -363,12 +385,32 @@ TEST(ReadLog, ReadsASummaryOfRatesBySizeWithTheUsersRanks) {
   EXPECT_EQ(rows.records[0].size, 8 * kMiB);
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 45.75, 1e-9);
   EXPECT_EQ(rows.warnings.size(), 1U);
+  EXPECT_THAT(import(replaced(text, "8388608", "1"), {.ranks = 8}, {.ranks = 8}).warnings,
+              testing::ElementsAre(HasSubstr("of 0 B")))
+      << "a byte is some";
 }
 
 TEST(ReadLog, RefusesASummaryOfAnotherKindAndAnythingElse) {
   EXPECT_THAT(refusal("test,gpus,GB/s\nall_gather,2,15.95\n"), HasSubstr("summary"));
   EXPECT_THAT(refusal("hello\n"), HasSubstr("no row of nccl-tests"));
   EXPECT_THAT(refusal(""), HasSubstr("no row of nccl-tests"));
+}
+
+TEST(PrintedNumber, IsAsExactAsItsLastDigit) {
+  struct Case {
+    const char* text;
+    double value;
+    double half_unit;
+  };
+  for (const auto& [text, value, half_unit] :
+       {Case{"7", 7, 0.5}, Case{"1.25", 1.25, 0.005}, Case{"1.2e+01", 12, 0.5},
+        Case{"3E2", 300, 50}, Case{"9e-13", 9e-13, 5e-14}}) {
+    const auto number = printed_number(text);
+    ASSERT_TRUE(number) << text;
+    EXPECT_DOUBLE_EQ(number->value, value) << text;
+    EXPECT_DOUBLE_EQ(number->half_unit, half_unit) << text;
+  }
+  for (const char* text : {"", "N/A", "-1", "nan", "inf"}) EXPECT_FALSE(printed_number(text));
 }
 
 TEST(LogTable, HasTheRanksOfItsHeadOrOfItsWholeListOfDevices) {
@@ -408,6 +450,19 @@ TEST(NcclRow, HasColumnsByItsShapeWhereNoneAreNamed) {
   EXPECT_EQ(columns("0 sum "), "none");
   EXPECT_EQ(columns("sum -1 9 "), "none");
   EXPECT_EQ(columns_by_shape(std::vector<std::string>(10, "8")), std::nullopt);
+  for (const auto& [check, name] : {std::pair{"0", "#wrong"}, {"1e-7", "error"}}) {
+    const auto row = split_words(std::string("8 2 float 1.0 2.0 3.0 0 4.0 5.0 6.0 ") + check);
+    EXPECT_EQ(columns_by_shape(row).value().back(), name);
+  }
+}
+
+TEST(NcclRow, HasColumnsWhateverStandsBeforeThem) {
+  const std::string names = "size count type redop time algbw busbw error";
+  for (const char* mark : {"", "#", "# "}) {
+    EXPECT_EQ(columns_of(split_words(mark + names)), split_words(names)) << mark;
+  }
+  EXPECT_EQ(columns_of(split_words("#")), std::nullopt);
+  EXPECT_EQ(columns_of(split_words("# size count type redop")), std::nullopt);
 }
 
 TEST(NcclRow, KnowsTheSizesOfTypesByOlderNamesToo) {

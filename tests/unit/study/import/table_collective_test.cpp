@@ -74,6 +74,10 @@ TEST(CanBe, IsTrueWhereTheRangesOfBothMeet) {
        {std::pair{13.99, false}, {14, true}, {14.03, true}, {14.038, true}, {14.05, false}}) {
     EXPECT_EQ(can_be({.value = value, .half_unit = 0.005}, rate, 1.75), expected) << value;
   }
+  // A millionth of 10000 is 0.01: the range of both ends at 10000.015.
+  for (const auto& [low, expected] : {std::pair{10000.012, true}, {10000.018, false}}) {
+    EXPECT_EQ(can_be({.value = 10000, .half_unit = 0.005}, {low, low}, 1), expected) << low;
+  }
 }
 
 TEST(RanksAllowed, AreTheFirstAndTheLastThatFitAllRows) {
@@ -159,6 +163,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kBoth, kGathered, 8, "allgather"}, Case{kBoth, kAllToAll, 8, "alltoall"},
         Case{kBoth, kUnchecked, 8, "allgather alltoall"},
         Case{kBoth, kUnchecked, 0, "allgather alltoall"},
+        // Without ranks a bandwidth of 0 excludes none.
+        Case{kBoth, "8000 2000 float sum -1 1.00 8.00 0.00 0 1.00 8.00 0.00 0", 0, "allreduce"},
+        // Without bytes there are no parts.
+        Case{kBoth, "0 0 float none -1 1.00 0.00 0.00 0 1.00 0.00 0.00 0", 8, "allgather"},
         // One rank: the whole is its part, so that the count shows nothing.
         Case{kBoth, "8000 2000 float none -1 1.00 8.00 0.00 0 1.00 8.00 0.00 0", 1, "allgather"}));
 
@@ -184,11 +192,21 @@ INSTANTIATE_TEST_SUITE_P(
     OfNone, Candidates,
     testing::Values(Case{kBoth, "8000 2000 float sum -1 1.00 8.00 3.00 0 1.00 8.00 3.00 0", 8, ""},
                     Case{kBoth, kReduced, 16, ""},
+                    // Only tests with a root had that column alone.
+                    Case{kRootOnly, "8000 250 float -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0", 8, ""},
                     Case{kBoth, "8000 2000 float none -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0", 8,
                          ""},
                     // A count that is neither the size nor a part of it: NCCL's alltoallv.
                     Case{kBoth, "8000 300 float none -1 1.00 8.00 7.00 N/A 1.00 8.00 7.00 N/A", 8,
                          "allgather alltoall alltoallv"}));
+
+using testing::HasSubstr;
+
+TEST(RowEvidence, TakesTheReductionOfARowWithoutColumnsToo) {
+  LogTable table = table_of("8000 250 float sum -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0");
+  table.columns.clear();
+  EXPECT_EQ(join(RowEvidence(table, 8).candidates(), " "), "reducescatter");
+}
 
 TEST(RowEvidence, NamesWhatTheRowsShow) {
   const auto text = [](const std::string& row) { return RowEvidence(table_of(row), 8).text(); };
@@ -199,10 +217,12 @@ TEST(RowEvidence, NamesWhatTheRowsShow) {
             "redop none, a root, verified in place, bus bandwidth 1 times size over time, 8 ranks");
   EXPECT_EQ(text(kRootedReduce),
             "redop sum, a root, bus bandwidth 1 times size over time, 8 ranks");
+  LogTable mixed = table_of("8000 300 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0");
+  mixed.rows.push_back(table_of(kGathered).rows[0]);
+  EXPECT_THAT(RowEvidence(mixed, 8).text(), testing::Not(HasSubstr("a count of")));
 }
 
 using testing::AllOf;
-using testing::HasSubstr;
 
 TableCollective found(const LogTable& table, const std::string& given = {},
                       std::optional<int> ranks = {}) {

@@ -117,6 +117,7 @@ TEST(Assemble, TakesMoreLinksInARowThanAGpuHasForASwitch) {
   const Graph graph = assemble(sources_of(uniform(4, "NV6"), "Tesla V100-SXM3-32GB"));
   EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 1U);
   EXPECT_EQ(nominal_of_first(graph, LinkKind::NvLink), 150);
+  for (std::size_t gpu = 0; gpu < 4; ++gpu) EXPECT_EQ(cables(graph, gpu, "NVSwitch"), 6) << gpu;
 }
 
 TEST(Assemble, TakesAMeshWithinAGpusLinksForCables) {
@@ -177,6 +178,14 @@ TEST(Assemble, ReportedRatesOfLinksStandBesideTheNominalOnes) {
   const Graph graph = assemble(sources);
   EXPECT_EQ(nominal_of_first(graph, LinkKind::NvLink), 50);
   EXPECT_DOUBLE_EQ(nominal_of_first(graph, LinkKind::NvLink, ConstantSet::Reported), 51.562);
+}
+
+TEST(Assemble, NamesGpusOfAMatrixAsTheirLinksAreListed) {
+  Sources sources = sources_of(uniform(2, "NV2"));
+  sources.smi.nvlink = two_with({2, {.GBps = 25.781}}, "Tesla V100-SXM2-16GB");
+  sources.smi.nvlink->at(1).uuid = "GPU-b";
+  EXPECT_EQ(assemble(sources).title, "2x Tesla V100-SXM2-16GB");
+  EXPECT_EQ(device(assemble(sources), 1).uuid, "GPU-b");
 }
 
 TEST(Assemble, WarnsOfLinksThatAreInactive) {
@@ -245,7 +254,11 @@ TEST(Assemble, AssumesNoNvlinkWhereNoSourceShowsAny) {
     sources.nccl->pci.push_back({.bus_id = gpu, .kind = PciKind::Gpu});
     sources.nccl->gpus.push_back({.bus_id = gpu});
   }
-  EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("no NVLink"));
+  EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("no NVLink, since no source"));
+  sources.smi.nvlink = two_with({});
+  EXPECT_THAT(notes_of(assemble(sources)), Not(HasSubstr("no NVLink")));
+  sources.nccl->nvlinks.push_back({.from = "0000:01:00.0", .kind = NvlinkKind::Unknown});
+  EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("no NVLink, since box.xml"));
 }
 
 TEST(Assemble, WithoutGpusTakesTheProcessorsForDevices) {
@@ -288,6 +301,10 @@ TEST(Assemble, JoinsTheSourcesByBusId) {
   EXPECT_EQ(count_kind(graph, NodeKind::PcieSwitch), 1U);
   EXPECT_GE(find_node(graph, "mlx5_0"), 0);
   EXPECT_EQ(nearest(graph, graph.devices[0], NodeKind::Nic), find_node(graph, "mlx5_0"));
+  Sources two = power_machine();
+  two.nccl = two.hwloc;
+  for (PciObject& object : two.hwloc->pci) object.numa = 0;
+  EXPECT_EQ(device(assemble(two), 0).numa, 0) << "hwloc's";
 }
 
 /// Of six links three are to the other GPU; sources without UUIDs are joined by number.
@@ -352,6 +369,16 @@ TEST(Assemble, JoinsGpusOfOneNumaNodeWhoseCellShowsNvlinkOnly) {
   EXPECT_EQ(packages("4-7\t1"), 2U);
 }
 
+TEST(Assemble, KnowsNoNumaNodeOfAPackageWithANicAlone) {
+  Sources sources{.name = "box"};
+  sources.smi.matrix = parse_smi_matrix(
+      "\tGPU0\tNIC0\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tSYS\t0-3\t0\nNIC0\tSYS\tX\n", "box.txt");
+  const Graph graph = assemble(sources);
+  ASSERT_EQ(count_kind(graph, NodeKind::Package), 2U);
+  EXPECT_EQ(node_of(graph, find_node(graph, "CPU0")).numa, 0);
+  EXPECT_EQ(node_of(graph, find_node(graph, "CPU1")).numa, -1);
+}
+
 TEST(Assemble, TakesATreeThatLacksAGpuWhereThereIsNoMatrix) {
   Sources sources = power_machine();
   sources.smi.matrix.reset();
@@ -365,6 +392,8 @@ TEST(Assemble, CountsNoNumaNodeWithoutProcessorsAsASecondOne) {
   EXPECT_EQ(count_kind(assemble(sources), NodeKind::Numa), 0U);
   sources.hwloc->numa.back().has_cpus = true;
   EXPECT_EQ(count_kind(assemble(sources), NodeKind::Numa), 1U);
+  for (PciObject& object : sources.hwloc->pci) object.numa = -1;
+  EXPECT_EQ(count_kind(assemble(sources), NodeKind::Numa), 0U) << "near to none of them";
 }
 
 TEST(Assemble, KeepsTheNumbersThatHwlocHasOfGpus) {

@@ -144,6 +144,21 @@ TEST(Limiting, CountsWhatReachesADeviceWhereMoreReachesThanLeaves) {
   }
 }
 
+TEST(Limiting, NamesNoWideResourceBetweenPartsThatNeedNoneWithin) {
+  RingProblem problem{.n = 4, .capacity = {1000, 10}};
+  for (int from = 0; from < 4; ++from) {
+    for (int to = 0; to < 4; ++to) {
+      Hop hop = from == to ? Hop{} : taking({});
+      if (from / 2 != to / 2) hop->push_back({.resource = 0});
+      if (hop && from == 0) hop->push_back({.resource = 1});
+      problem.hops.push_back(hop);
+    }
+  }
+  const RingPacking packing = pack_rings(problem);
+  EXPECT_NEAR(packing.value, 10, 1e-9) << "what leaves device 0";
+  EXPECT_EQ(limiting(problem, packing).resources, std::vector<int>{1});
+}
+
 TEST(Limiting, NamesDevicesWhoseHopsProveTogether) {
   const RingProblem problem = three_with({10, 10, 30, 30, 30, 30});  // 0 sends 20, all else 60
   const Limiting limit = limiting(problem, pack_rings(problem));

@@ -256,7 +256,8 @@ TEST(BoundOf, RefusesWhatIsNoSet) {
        {std::pair{std::vector{0, 2}, "2 is no device of 'mesh', which has 2 devices, 0 to 1"},
         {std::vector{-1, 0}, "-1 is no device"},
         {std::vector{1, 1}, "1 is there twice"}}) {
-    const auto failure = busbar::test::failure_of([&] { (void)bound_of(graph, devices); });
+    const auto failure =
+        busbar::test::failure_of([&, &set = devices] { (void)bound_of(graph, set); });
     EXPECT_EQ(failure.status, Status::Usage);
     EXPECT_TRUE(failure.says(token)) << failure.message;
   }

@@ -52,6 +52,12 @@ TEST(PathTable, StagesThroughMemoryWherePeersAreOff) {
   EXPECT_EQ(nodes(works, 0, 1, Level::All), "GPU0 PLX0 GPU1");
   EXPECT_EQ(nodes(off, 0, 1, Level::All), "GPU0 PLX0 CPU0 PLX0 GPU1");
   EXPECT_EQ(nodes(off, 0, 4, Level::All), "GPU0 PLX0 CPU0 CPU1 PLX2 GPU4");
+  Graph both = off;
+  add_cable(both, find_node(both, "PLX0"), find_node(both, "CPU1"), 0);
+  EXPECT_EQ(nodes(both, 0, 1, Level::All), "GPU0 PLX0 CPU0 PLX0 GPU1") << "the first of two";
+  Graph bridge = pcie_graph({.switches_per_package = 4, .p2p = P2p::Off});
+  bridge.nodes[to_size(find_node(bridge, "CPU0"))].kind = NodeKind::HostBridge;
+  EXPECT_EQ(nodes(bridge, 0, 1, Level::All), "GPU0 PLX0 CPU0 PLX0 GPU1");
 }
 
 TEST(PathTable, KnowsWhichModelsHaveNoPeersWhereNothingIsReported) {
@@ -96,13 +102,16 @@ TEST(PathTable, StagesWhereEitherEndHasNoPeers) {
 }
 
 TEST(PathTable, DividesAPathOverSwitchesByTheNarrowerOfUpAndDown) {
-  Graph graph = star_graph(2, 4, 25);  // 100 GB/s up, of which the switch hands on 50
-  const int other = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "other"});
-  for (const int gpu : graph.devices) add_cable(graph, gpu, other, 0, 2);
-  for (Link& link : graph.links) {
-    if (link.to == graph.devices[1]) link.count = 2;
+  // 100 GB/s up, of which the switch hands on 50; or none that is known.
+  for (const double link_GBps : {25, 0}) {
+    Graph graph = star_graph(2, 4, link_GBps);
+    const int other = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "other"});
+    for (const int gpu : graph.devices) add_cable(graph, gpu, other, 0, 2);
+    for (Link& link : graph.links) {
+      if (link.to == graph.devices[1]) link.count = 2;
+    }
+    EXPECT_EQ(times(graph, 0, 1, {}), (std::vector<double>{0.5, 0.5, 0.5, 0.5})) << link_GBps;
   }
-  EXPECT_EQ(times(graph, 0, 1, {}), (std::vector<double>{0.5, 0.5, 0.5, 0.5}));
 }
 
 TEST(PathTable, TakesTheWidestOfTheShortestAndTheFirstOfEqualOnes) {
@@ -154,6 +163,8 @@ TEST(PathTable, JoinsHostsBySwitchWhereThereIsOne) {
   Graph graph = star_graph(4, 18, 50);
   for (int k = 0; k < 4; ++k) graph.nodes[static_cast<std::size_t>(k) + 1].host = k / 2;
   EXPECT_EQ(nodes(graph, 0, 3, Level::NvLink), "GPU0 NVSwitch GPU3");
+  const PathTable table(graph, std::vector<int>{0, 3}, Level::NvLink, {});
+  EXPECT_EQ(table.between(0, 1)->kinds, PathKind::NvSwitch);
 }
 
 TEST(ProblemOf, LeavesOutLinksWithoutALimit) {

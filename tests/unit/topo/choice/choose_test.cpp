@@ -60,6 +60,13 @@ TEST(Choose, FindsThePairUnderOneSwitchTheWorstWithoutPeerAccess) {
             "worst of 28 sets: 7.875 GB/s in 4 of them, instead of 15.75 GB/s: half of the best, "
             "{0,2}; lowest index");
   EXPECT_EQ(chosen(graph, 4, Policy::Best), (std::vector{0, 2, 4, 6}));
+  const Graph uneven = nvlink_graph({"032", "302", "220"}, 25);
+  EXPECT_THAT(choose(uneven, 2, Policy::Worst).reason,
+              HasSubstr("50 GB/s in 2 of them, instead of 75 GB/s: 67 % of the best"));
+  Graph pairs = nvlink_graph({"0211", "2011", "1102", "1120"}, 25);
+  for (const int device : {0, 2, 3}) gpu(pairs, device).numa = 0;
+  gpu(pairs, 1).numa = 1;
+  EXPECT_THAT(choose(pairs, 2, Policy::Best).reason, testing::EndsWith("; fewest NUMA nodes"));
 }
 
 TEST(Choose, BreaksTiesByNumaThenNicThenIndex) {
@@ -333,8 +340,9 @@ TEST(ParseSelection, RefusesWhatIsNeither) {
                                     {"1,0-2", "device 1 is twice"},
                                     {"-1", "--devices"},
                                     {"0-99999999999", "--devices"}}) {
-    EXPECT_THAT(test::failure_of([&] { (void)parse_selection("--devices", text); }).message,
-                HasSubstr(token));
+    EXPECT_THAT(
+        test::failure_of([input = text] { (void)parse_selection("--devices", input); }).message,
+        HasSubstr(token));
   }
 }
 
@@ -386,6 +394,9 @@ TEST(Summary, HasSetsOfTheFirstOfSeveralHosts) {
   ASSERT_GE(table.size(), 3U);
   EXPECT_EQ(table[0].system, "all 32");
   EXPECT_EQ(table[1].choice.bound.devices, (std::vector{0, 1, 2, 3}));
+  const auto threes = summarize(cluster_of({"022", "202", "220"}, 25, 2, 12.5));
+  ASSERT_EQ(threes.size(), 2U);
+  EXPECT_EQ(threes[1].system, "any 2");
 }
 
 TEST(Summary, HasOneLineWhereAnySetIsAsGood) {

@@ -31,6 +31,9 @@ TEST(CandidatesOf, AreAllSetsWhereThoseAreFewAndElseClassesOfThem) {
   Graph mixed = pcie_graph({.gpus = 24, .per_switch = 24});
   for (int i = 0; i < 24; ++i) gpu(mixed, i).numa = i % 2;
   EXPECT_EQ(candidates(mixed, 8), 9U) << "NUMA nodes stay apart";
+  Graph near = star_graph(24, 12, 25);
+  add_nic_at(near, {near.devices.begin(), near.devices.begin() + 12});
+  EXPECT_EQ(candidates(near, 8), 9U) << "so do devices with a card";
   EXPECT_THROW((void)candidates(random_machine(24, 2), 8), Error) << "too many";
 }
 

@@ -103,6 +103,7 @@ TEST(SameScore, IsAMillionthPartWide) {
   EXPECT_TRUE(same_score(0, 0));
   EXPECT_FALSE(same_score(0, 1e-9));
   EXPECT_TRUE(same_score(INFINITY, INFINITY));
+  EXPECT_FALSE(same_score(INFINITY, 5));
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ TEST(NvlinkMedium, HasTheRatesOfItsGeneration) {
     EXPECT_EQ(medium.nccl_GBps, nccl) << generation;
     EXPECT_EQ(medium.name, name);
     EXPECT_EQ(medium.kind, LinkKind::NvLink);
+    EXPECT_EQ(medium.source.find("unknown") != std::string::npos, generation == 0) << generation;
   }
   EXPECT_NEAR(nvlink_medium(3, true).nominal_GBps, 112.5 / 2 / 4, 0.01);  // four links of 3090
   EXPECT_EQ(nvlink_medium(3, true).nccl_GBps, 12);
@@ -113,55 +114,57 @@ TEST(GpuModels, HaveTheNvlinksAndSlotsOfTheirDataSheets) {
   struct Case {
     const char* name;
     double both_ways_GBps;  ///< of all NVLinks in both directions
+    int nvlink;             ///< its generation
     int pcie;
     bool always_linked = false;
   };
-  const std::vector<Case> cases{{"Tesla P100-SXM2-16GB", 160, 3, true},
-                                {"Tesla P100-PCIE-16GB", 0, 3},
-                                {"Tesla V100-SXM2-32GB", 300, 3, true},
-                                {"Tesla V100-PCIE-32GB", 0, 3},
-                                {"NVIDIA A100-SXM4-80GB", 600, 4, true},
-                                {"NVIDIA A100 80GB PCIe", 600, 4},
-                                {"NVIDIA A800-SXM4-80GB", 400, 4, true},
-                                {"NVIDIA A800 80GB PCIe", 400, 4},
-                                {"NVIDIA A30", 200, 4},
-                                {"NVIDIA H100 80GB HBM3", 900, 5, true},
-                                {"NVIDIA H100 PCIe", 600, 5},
-                                {"NVIDIA H100 NVL", 600, 5},
-                                {"NVIDIA H800", 400, 5},
-                                {"NVIDIA H200", 900, 5, true},
-                                {"NVIDIA H200 NVL", 900, 5},
-                                {"NVIDIA GH200 480GB", 900, 5},
-                                {"NVIDIA H20", 900, 5, true},
-                                {"NVIDIA B200", 1800, 5, true},
-                                {"NVIDIA GB200", 1800, 5, true},
-                                {"NVIDIA B300 SXM6 AC", 1800, 5, true},
-                                {"NVIDIA GB300", 1800, 5, true},
-                                {"NVIDIA GeForce RTX 3090", 112.5, 4},
-                                {"NVIDIA RTX A6000", 112.5, 4},
-                                {"NVIDIA RTX A5000", 112.5, 4},
-                                {"NVIDIA A40", 112.5, 4},
-                                {"NVIDIA GeForce RTX 2080 Ti", 100, 3},
-                                {"NVIDIA GeForce RTX 2080 SUPER", 50, 3},
-                                {"Quadro RTX 8000", 100, 3},
-                                {"TITAN RTX", 100, 3},
-                                {"NVIDIA GeForce RTX 5090", 0, 5},
-                                {"NVIDIA GeForce RTX 4090", 0, 4},
-                                {"NVIDIA GeForce RTX 3080", 0, 4},
-                                {"GeForce GTX 1080 Ti", 0, 3},
-                                {"NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 5},
-                                {"NVIDIA L40S", 0, 4},
-                                {"NVIDIA L4", 0, 4},
-                                {"NVIDIA A10G", 0, 4},
-                                {"NVIDIA A16", 0, 4},
-                                {"Tesla T4", 0, 3},
-                                {"Tesla P40", 0, 3},
-                                {"Tesla K80", 0, 3}};
-  for (const auto& [name, both_ways_GBps, pcie, always_linked] : cases) {
+  const std::vector<Case> cases{{"Tesla P100-SXM2-16GB", 160, 1, 3, true},
+                                {"Tesla P100-PCIE-16GB", 0, 0, 3},
+                                {"Tesla V100-SXM2-32GB", 300, 2, 3, true},
+                                {"Tesla V100-PCIE-32GB", 0, 0, 3},
+                                {"NVIDIA A100-SXM4-80GB", 600, 3, 4, true},
+                                {"NVIDIA A100 80GB PCIe", 600, 3, 4},
+                                {"NVIDIA A800-SXM4-80GB", 400, 3, 4, true},
+                                {"NVIDIA A800 80GB PCIe", 400, 3, 4},
+                                {"NVIDIA A30", 200, 3, 4},
+                                {"NVIDIA H100 80GB HBM3", 900, 4, 5, true},
+                                {"NVIDIA H100 PCIe", 600, 4, 5},
+                                {"NVIDIA H100 NVL", 600, 4, 5},
+                                {"NVIDIA H800", 400, 4, 5},
+                                {"NVIDIA H200", 900, 4, 5, true},
+                                {"NVIDIA H200 NVL", 900, 4, 5},
+                                {"NVIDIA GH200 480GB", 900, 4, 5},
+                                {"NVIDIA H20", 900, 4, 5, true},
+                                {"NVIDIA B200", 1800, 5, 5, true},
+                                {"NVIDIA GB200", 1800, 5, 5, true},
+                                {"NVIDIA B300 SXM6 AC", 1800, 5, 5, true},
+                                {"NVIDIA GB300", 1800, 5, 5, true},
+                                {"NVIDIA GeForce RTX 3090", 112.5, 3, 4},
+                                {"NVIDIA RTX A6000", 112.5, 3, 4},
+                                {"NVIDIA RTX A5000", 112.5, 3, 4},
+                                {"NVIDIA A40", 112.5, 3, 4},
+                                {"NVIDIA GeForce RTX 2080 Ti", 100, 2, 3},
+                                {"NVIDIA GeForce RTX 2080 SUPER", 50, 2, 3},
+                                {"Quadro RTX 8000", 100, 2, 3},
+                                {"TITAN RTX", 100, 2, 3},
+                                {"NVIDIA GeForce RTX 5090", 0, 0, 5},
+                                {"NVIDIA GeForce RTX 4090", 0, 0, 4},
+                                {"NVIDIA GeForce RTX 3080", 0, 0, 4},
+                                {"GeForce GTX 1080 Ti", 0, 0, 3},
+                                {"NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 0, 5},
+                                {"NVIDIA L40S", 0, 0, 4},
+                                {"NVIDIA L4", 0, 0, 4},
+                                {"NVIDIA A10G", 0, 0, 4},
+                                {"NVIDIA A16", 0, 0, 4},
+                                {"Tesla T4", 0, 0, 3},
+                                {"Tesla P40", 0, 0, 3},
+                                {"Tesla K80", 0, 0, 3}};
+  for (const auto& [name, both_ways_GBps, nvlink, pcie, always_linked] : cases) {
     const auto model = gpu_model(name);
     ASSERT_TRUE(model.has_value()) << name;
     const double link = nvlink_medium(model->nvlink_generation, model->small_links).nominal_GBps;
     EXPECT_NEAR(2 * model->links * link, both_ways_GBps, 0.1) << name;
+    EXPECT_EQ(model->nvlink_generation, nvlink) << name;
     EXPECT_EQ(model->pcie_generation, pcie) << name;
     EXPECT_EQ(model->always_linked, always_linked) << name;
   }

@@ -160,7 +160,10 @@ TEST(RequireDevice, SaysWhichDevicesThereAre) {
        {std::tuple{2, 2U, "2 is no device of 'box', which has 2 devices, 0 to 1"},
         {-1, 1U, "-1 is no device of 'box', which has device 0 only"},
         {0, 0U, "0 is no device of 'box', which has none"}}) {
-    EXPECT_TRUE(test::failure_of([&] { require_device(index, count, "box"); }).says(has)) << index;
+    EXPECT_TRUE(test::failure_of([number = index, devices = count] {
+                  require_device(number, devices, "box");
+                }).says(has))
+        << index;
   }
   EXPECT_NO_THROW(require_device(1, 2, "box"));
 }
@@ -186,6 +189,21 @@ TEST(ShortestWay, LeadsThroughBridgesAndPackagesOnly) {
        {NodeKind::Gpu, NodeKind::Nic, NodeKind::Network, NodeKind::NvSwitch, NodeKind::Processor}) {
     EXPECT_EQ(links_through(kind), 0U) << static_cast<int>(kind);
   }
+}
+
+TEST(Nearest, IsTheOneOfFewestLinks) {
+  Graph graph;
+  const int medium = add_medium(graph, {.name = "PCIe", .kind = LinkKind::Pcie, .nominal_GBps = 1});
+  const int near = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC0"});
+  const int gpu = add_node(graph, {.kind = NodeKind::Gpu, .name = "GPU0"});
+  const int bridge = add_node(graph, {.kind = NodeKind::HostBridge, .name = "bridge"});
+  const int far = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC1"});
+  add_cable(graph, gpu, bridge, medium);
+  add_cable(graph, bridge, far, medium);
+  EXPECT_EQ(nearest(graph, gpu, NodeKind::Nic), far) << "no way to the other";
+  add_cable(graph, gpu, near, medium);
+  EXPECT_EQ(nearest(graph, gpu, NodeKind::Nic), near);
+  EXPECT_EQ(nearest(graph, gpu, NodeKind::Package), -1);
 }
 
 }  // namespace

@@ -61,7 +61,9 @@ TEST(Cluster, TakesListsOverAllHosts) {
   for (const auto& [ranks, list, token] : {std::tuple{2, "3,16", "16 is no device"},
                                            {3, "3,4", "--ranks 2"},
                                            {17, "prefix", "--ranks 17"}}) {
-    EXPECT_TRUE(test::failure_of([&] { (void)place(cubes(2), ranks, list); }).says(token)) << list;
+    EXPECT_TRUE(
+        test::failure_of([n = ranks, set = list] { (void)place(cubes(2), n, set); }).says(token))
+        << list;
   }
 }
 

@@ -84,6 +84,11 @@ TEST(HostNetwork, StaysWithinItsHost) {
   EXPECT_NEAR(host_network_GBps(Cluster({.host = narrow}), {.host = 1, .devices = {2, 3}}, {}), 17,
               1e-9)
       << "one card, and the other over the X-Bus";
+  Graph joined = graph;
+  add_cable(joined, find_node(joined, "host0/NIC0"), find_node(joined, "host1/NIC0"), 3);
+  EXPECT_NEAR(host_network_GBps(Cluster({.host = joined}), {.host = 1, .devices = {0, 1}}, {}), 24,
+              1e-9)
+      << "not by the card of another host";
 }
 
 SetLimits limits(const EqualHosts& machine, int ranks, const BoundOptions& options = {},

@@ -132,6 +132,20 @@ TEST(HwlocXml, SeesVirtualMachines) {
   EXPECT_FALSE(read("", "g4dn.metal").virtual_machine);
 }
 
+TEST(HwlocXml, KnowsASwitchWithoutARootPortByItsPorts) {
+  const auto kind = [](const std::string& ids_of_ports) {
+    const std::string inside = sample::port(
+        "0000:02:00.0", "10b5:9781", 1, "03-04",
+        sample::port("0000:03:00.0", ids_of_ports, 2, "04-04", sample::gpu("0000:04:00.0", 0)));
+    const std::string all = sample::package(0, sample::host_bridge("02-04", inside), 0);
+    return at(parse_hwloc_xml(sample::machine(all + sample::package(1, "", 1)), "f.xml"), "02:00.0")
+        .kind;
+  };
+  EXPECT_EQ(kind("10b5:9781"), PciKind::Switch);
+  EXPECT_EQ(kind("10b5:9797"), PciKind::Bridge);
+  EXPECT_EQ(kind("8086:9781"), PciKind::Bridge);
+}
+
 TEST(HwlocXml, NamesWhatElseAFileIs) {
   expect_refused("<system version=\"1\"/>", "f.xml:1:2: an NCCL topology");
   expect_refused("<system version=\"1\"/>", "--nccl-xml");

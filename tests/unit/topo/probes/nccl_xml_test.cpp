@@ -225,7 +225,7 @@ TEST(NcclXml, NamesThePlaceOfABadValue) {
   expect_refused_with("speed=\"100000\"", "speed=\"1e5\"", "speed='1e5'");
   EXPECT_EQ(refused(with(kSample, "speed=\"100000\"", "speed=\"0\"")), "");
   // The name is an attribute's value before it is an attribute.
-  expect_refused_with("name=\"mlx5_0\" dev=\"0\" speed=\"100000\"", "name=\"speed\" speed=\"x\"",
+  expect_refused_with(R"(name="mlx5_0" dev="0" speed="100000")", R"(name="speed" speed="x")",
                       ":32: speed='x'");
 }
 
@@ -239,9 +239,9 @@ TEST(NcclXml, RefusesAddressesThatAreNoneOrThereTwice) {
 }
 
 TEST(NcclXml, RefusesElementsOutOfPlace) {
-  expect_refused_with("<c2c bw=\"50000\" count=\"2\"/>", "<net/>", "cannot be inside <gpu>");
+  expect_refused_with(R"(<c2c bw="50000" count="2"/>)", "<net/>", "cannot be inside <gpu>");
   expect_refused_with("<c2c bw", "stray <c2c bw", "text between the elements");
-  expect_refused_with("dev=\"0\"", "dev=\"0\" dev=\"1\"", "'dev' twice");
+  expect_refused_with("dev=\"0\"", R"(dev="0" dev="1")", "'dev' twice");
   expect_refused(file_of("", "<gpu/><gpu/>"), "a second <gpu>");
 }
 
@@ -272,6 +272,9 @@ TEST(NcclXml, SeesVirtualMachines) {
                           R"(84:00.0" class="0x030200" link_speed="2.5 GT/s" link_width="1")"),
                      "f.xml");
   EXPECT_TRUE(slow.virtual_machine);
+  const std::string idle =
+      R"(<pci busid="0000:02:00.0" class="0x030200" link_speed="2.5 GT/s" link_width="1"/>)";
+  EXPECT_FALSE(parse_nccl_xml(file_of("", idle), "f.xml").virtual_machine) << "a real switch's";
 }
 
 TEST(NcclXml, RefusesEveryTruncation) {

@@ -16,9 +16,10 @@ TEST(ParseSmiQuery, ReadsTheFacts) {
       "index, uuid, name, pci.bus_id, pcie.link.gen.max, pcie.link.width.max, mig.mode.current\r\n"
       "0, GPU-a, Tesla V100-SXM2-16GB, 00000000:06:00.0, 3, 16, [N/A]\r\n"
       "1, GPU-b, NVIDIA A, B edition, 00000001:0A:00.0, [Not Supported], [Unknown Error], Enabled\n"
-      "2, [N/A], [N/A], 00000000:0B:00.0, 5, 8, Disabled\n",
+      "2, [N/A], [N/A], 00000000:0B:00.0, 5, 8, Disabled\n"
+      "3, GPU-d, Tesla T4, [N/A], 3, 16, [N/A]\n",
       "f");
-  ASSERT_EQ(gpus.size(), 3U);
+  ASSERT_EQ(gpus.size(), 4U);
   EXPECT_EQ(gpus[0].index, 0);
   EXPECT_EQ(gpus[0].uuid, "GPU-a");
   EXPECT_EQ(gpus[0].name, "Tesla V100-SXM2-16GB");
@@ -33,6 +34,7 @@ TEST(ParseSmiQuery, ReadsTheFacts) {
   EXPECT_EQ(gpus[1].mig, true);
   EXPECT_EQ(gpus[2].uuid, "");
   EXPECT_EQ(gpus[2].mig, false);
+  EXPECT_EQ(gpus[3].bus_id, "");
 }
 
 TEST(ParseSmiQuery, TakesNoDevicesForNone) {

@@ -43,6 +43,12 @@ TEST(ParseSmiMatrix, PassesOverAWordThatIsACellInALineThatIsNoRow) {
   EXPECT_EQ(parse_smi_matrix(text, "f").cells, parse_smi_matrix(kTwoGpus, "f").cells);
 }
 
+TEST(ParseSmiMatrix, PassesOverANoteBehindTheLabels) {
+  const SmiMatrix matrix =
+      parse_smi_matrix("\tGPU0\tGPU1\t(idle)\nGPU0\t X \tPIX\nGPU1\tPIX\t X \n", "f");
+  EXPECT_EQ(matrix.cells, (Rows{{"X", "PIX"}, {"PIX", "X"}}));
+}
+
 TEST(ParseSmiMatrix, MatchesRowsToColumnsByLabel) {
   const SmiMatrix matrix = parse_smi_matrix(
       "\tGPU10\tGPU2\tmlx5_10\tmlx5_2\tCPU Affinity\n"
