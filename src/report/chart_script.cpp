@@ -28,6 +28,13 @@ std::string cell(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? fmt::format("{:.7g}", *value) : "nan";
 }
 
+/// Width and height of a panel, so many side by side, where the chart has none of its own.
+std::pair<int, int> panel_size(const Chart& chart, int across) {
+  if (chart.colours) return across == 1 ? std::pair{760, 620} : std::pair{600, 500};
+  if (across == 1) return {900, 430};
+  return {across == 2 ? 560 : 480, 330};
+}
+
 enum class Form { File, Page, Text };
 
 class Script {
@@ -37,9 +44,7 @@ class Script {
     const auto panels = static_cast<int>(chart.panels.size());
     across_ = std::max(1, panels <= 3 ? panels : panels == 4 ? 2 : 3);
     down_ = (std::max(panels, 1) + across_ - 1) / across_;
-    const bool one = across_ == 1;
-    const int width = chart.colours ? (one ? 760 : 600) : one ? 900 : across_ == 2 ? 560 : 480;
-    const int height = chart.colours ? (one ? 620 : 500) : one ? 430 : 330;
+    const auto [width, height] = panel_size(chart, across_);
     width_ = chart.width > 0 ? chart.width : width;
     height_ = chart.height > 0 ? chart.height : height;
     measure_legend();
