@@ -56,8 +56,9 @@ Call call_of(const Collective& collective, const Bootstrap& bootstrap, int root)
             .type = DataType::Float,
             .op = collective.reduces ? ReduceOp::Sum : ReduceOp::None,
             .root = collective.rooted ? root : 0};
-  if (collective.peers != nullptr)
+  if (collective.peers != nullptr) {
     call.peers = collective.peers({.rank = bootstrap.rank(), .ranks = bootstrap.size()});
+  }
   return call;
 }
 

@@ -28,20 +28,34 @@ std::string cell(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? fmt::format("{:.7g}", *value) : "nan";
 }
 
+/// How many panels stand side by side.
+int panels_across(const Chart& chart) {
+  const auto panels = static_cast<int>(chart.panels.size());
+  if (panels == 4) return 2;
+  return std::clamp(panels, 1, 3);
+}
+
+/// Width and height of a panel, so many side by side.
+std::pair<int, int> panel_size(const Chart& chart, int across) {
+  std::pair size{across == 1 ? 900 : across == 2 ? 560 : 480, across == 1 ? 430 : 330};
+  if (chart.colours) size = across == 1 ? std::pair{760, 620} : std::pair{600, 500};
+  if (chart.width > 0) size.first = chart.width;
+  if (chart.height > 0) size.second = chart.height;
+  return size;
+}
+
 enum class Form { File, Page, Text };
 
 class Script {
  public:
   Script(const Chart& chart, Form form, TextSize size = {})
-      : chart_(chart), form_(form), size_(size) {
-    const auto panels = static_cast<int>(chart.panels.size());
-    across_ = std::max(1, panels <= 3 ? panels : panels == 4 ? 2 : 3);
-    down_ = (std::max(panels, 1) + across_ - 1) / across_;
-    const bool one = across_ == 1;
-    const int width = chart.colours ? (one ? 760 : 600) : one ? 900 : across_ == 2 ? 560 : 480;
-    const int height = chart.colours ? (one ? 620 : 500) : one ? 430 : 330;
-    width_ = chart.width > 0 ? chart.width : width;
-    height_ = chart.height > 0 ? chart.height : height;
+      : chart_(chart),
+        form_(form),
+        size_(size),
+        across_(panels_across(chart)),
+        down_((std::max(static_cast<int>(chart.panels.size()), 1) + across_ - 1) / across_),
+        width_(panel_size(chart, across_).first),
+        height_(panel_size(chart, across_).second) {
     measure_legend();
   }
 
@@ -388,12 +402,12 @@ class Script {
   const Chart& chart_;
   Form form_;
   TextSize size_;
-  int across_ = 1;
-  int down_ = 1;
+  int across_;
+  int down_;
   int legend_ = 0;  ///< entries of the fullest panel's legend
   int legend_columns_ = 1;
-  int width_ = 0;  ///< of a panel
-  int height_ = 0;
+  int width_;  ///< of a panel
+  int height_;
   bool bordered_ = true;                ///< whether it has axes
   std::map<int, std::string> boxes_{};  ///< rows by the colour of the outline; -1: none
   std::string text_{};

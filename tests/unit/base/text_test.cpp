@@ -57,7 +57,7 @@ TEST(OneLine, HasBlanksForLineEndsAndNoControlCharacters) {
   EXPECT_EQ(one_line(std::string("Open MPI") + '\0'), "Open MPI");
   EXPECT_EQ(one_line(std::string_view("a\0b\tc\x1b[1md\x7f"
                                       "e",
-                                      13)),
+                                      12)),
             "a b c [1md e");
   EXPECT_EQ(one_line("\u00b5s"), "\u00b5s");
   EXPECT_EQ(one_line("a\nb\n"), "a b");
