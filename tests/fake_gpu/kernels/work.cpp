@@ -145,6 +145,7 @@ Task run(Lane lane, std::vector<Move> moves) {
   }
   if (lane.before) lane.before.save();
   if (lane.next) lane.next.save();
+  co_return;
 }
 
 /// Lays out the moves of one collective on one channel, chunk by chunk; units are elements.
