@@ -121,7 +121,7 @@ struct Lane {
       std::memcpy(data.data(), at(input, move.input), bytes);
       arithmetic.scale(data.data(), bytes);
       if (came != nullptr) arithmetic.add(data.data(), came, bytes);
-    } else {
+    } else if (came != nullptr) {
       std::memcpy(data.data(), came, bytes);
     }
     if (move.completes) arithmetic.finish(data.data(), bytes);
