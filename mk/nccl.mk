@@ -8,8 +8,9 @@ WHY_NO_NCCL := $(if $(NCCL_SOURCE),,no NCCL_SOURCE=FOLDER_OR_TARBALL of NCCL 2.2
 ifeq ($(strip $(WHY_NO_NCCL)),)
 test-nccl: packages-build packages-test ## NVIDIA's own NCCL over the fake GPU machine: NCCL_SOURCE=FOLDER_OR_TARBALL
 	@tools/install-packages python3 strace
+	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu
 	@built=$$(tools/build-nccl $(NCCL_SOURCE) $(NVCC)) && \
-	  $(MAKE) --no-print-directory -j$(shell nproc) NCCL_BUILT=$$built check-nccl
+	  $(MAKE) --no-print-directory NCCL_BUILT=$$built check-nccl
 else
 test-nccl: ; @echo "test-nccl: skipped: $(strip $(WHY_NO_NCCL))"
 endif
