@@ -35,7 +35,7 @@ ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(
 # The library's own build of toml++: its header alone would end the program on "[[[" by an assertion.
 TOML_CXXFLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
 TOML_LDLIBS := -ltomlplusplus
-LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lglpk -lpugixml -llemon $(TOML_LDLIBS) -lfmt -pthread
+LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lglpk -lpugixml -llemon $(TOML_LDLIBS) -lfmt -lcrypt -pthread
 LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) $(NCCL_CXXFLAGS)
 
 # --- what is built -------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 # Two halves: what runs on a compute node, and what reads files. A measuring program has nothing of the second.
 MEASURE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
-  $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
+  $(if $(filter mpi,$(BACKENDS)),src/bootstrap/mpi/*.cpp) $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
 ANALYZE_SOURCES := $(wildcard src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
 # A folder is compiled as one file, in half the time that its files take one by one; JOIN=0 compiles each by
 # itself, which is faster for who changes one file again and again.
@@ -123,6 +123,8 @@ $(BUILD)/%.o: %.cpp
 	@echo "  CXX   $<"
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
 
+# They are written by the compiler: make must not look for a rule of its own that makes one.
+%.d: ;
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the rest ------------------------------------------------------------------------------------
@@ -146,6 +148,6 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## print this list
-	@echo 'make [TARGET] [MPI=mpich|openmpi] [MPICXX=WRAPPER] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1] [WERROR=] [JOIN=0]'
+	@echo 'make [TARGET] [MPI=mpich|openmpi|0] [MPICXX=WRAPPER] [CXX=g++] [SANITIZE=address,undefined] [BUSBAR_NO_INSTALL=1] [WERROR=] [JOIN=0]'
 	@echo '     [HAVE_NCCL=0|1] [CUDA_HOME=/usr/local/cuda] [NCCL_HOME=FOLDER] [NVCC_GENCODE=...] [NVCC_CCBIN=g++-11]'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Which MPI is built with: that of the machine's mpirun. MPI=openmpi or MPI=mpich names another one,
 # MPICXX=WRAPPER a compiler wrapper. What includes mpi.h is compiled, and programs are linked, for each MPI
-# in a folder of its own: a second MPI costs a few objects.
+# in a folder of its own: a second MPI costs a few objects. MPI=0 builds without any.
 MPI :=
 MPICXX :=
-MPI_FOUND := $(shell tools/find-mpi '$(MPI)' '$(MPICXX)' build/openmpi)
+MPI_FOUND := $(if $(filter 0,$(MPI)),none,$(shell tools/find-mpi '$(MPI)' '$(MPICXX)' build/openmpi))
 MPI_NAME := $(word 1,$(MPI_FOUND))
 MPI_WRAPPER := $(word 2,$(MPI_FOUND))
 MPI_LAUNCHER := $(word 3,$(MPI_FOUND))
@@ -21,7 +21,7 @@ UNPACKED_MPI := $(if $(wildcard build/openmpi/bin),OPAL_BINDIR=$(CURDIR)/build/o
 
 # Flags of the wrapper's own choosing, without MPI's withdrawn C++ bindings. Folders where the loader does
 # not look by itself become run paths.
-MPI_SHOW := $(shell $(MPI_WRAPPER) -show 2>/dev/null)
+MPI_SHOW := $(if $(MPI_WRAPPER),$(shell $(MPI_WRAPPER) -show 2>/dev/null))
 MPI_CXXFLAGS := $(patsubst -I%,-isystem %,$(filter-out -I/usr/include,$(filter -I%,$(MPI_SHOW)))) \
   -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
 LOADER_FOLDERS := /lib /lib64 /usr/lib /usr/lib64 $(wildcard /lib/*-linux-gnu /usr/lib/*-linux-gnu)
@@ -30,7 +30,7 @@ MPI_LDLIBS := $(filter -L% -l%,$(filter-out -lmpichcxx -lmpi_cxx -lmpicxx,$(MPI_
   $(addprefix -Wl$(comma)-rpath$(comma),$(filter-out $(LOADER_FOLDERS),$(MPI_FOLDERS)))
 
 # Who includes mpi.h, and $(call objects,SOURCES...): these for this MPI, all others once for all.
-USES_MPI := src/bootstrap/% src/backends/mpi/% tests/unit/bootstrap/% tests/unit/backends/mpi/% \
+USES_MPI := src/bootstrap/mpi/% src/backends/mpi/% tests/unit/bootstrap/mpi/% tests/unit/backends/mpi/% \
   tests/fake_gpu/selftest/% bench/mpi_%
 objects = $(patsubst %.cpp,$(MPI_BUILD)/%.o,$(filter $(USES_MPI),$(1))) \
   $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out $(USES_MPI),$(1)))

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -18,7 +19,11 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
+#include "bootstrap/rendezvous.hpp"
+#include "bootstrap/solo_bootstrap.hpp"
+#include "bootstrap/starter.hpp"
+#include "bootstrap/tcp_bootstrap.hpp"
 #include "harness/host.hpp"
 #include "harness/options.hpp"
 #include "harness/session.hpp"
@@ -42,11 +47,11 @@ void wait_for_lower_ranks(int rank) {
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 250, kLongest)));
 }
 
-/// Reports once an error that all ranks have. Open MPI's launcher kills all ranks as soon as one
-/// exits with an error (MPICH's does not): the others let the first report it.
+/// Reports once an error that all ranks have. Most launchers kill all ranks as soon as one exits
+/// with an error: the others let the first report it.
 void complain_once(const std::string& program, const std::string& message) {
   if (speaks_for_the_job()) return complain(program, message);
-  if (mpi_library().family != MpiFamily::Mpich) wait_for_lower_ranks(1);
+  wait_for_lower_ranks(1);
 }
 
 /// Prints the reason and ends every rank of the job, from any thread; before MPI is up only this
@@ -73,34 +78,112 @@ void give_endless_stdin() {
   close(ends[0]);
 }
 
-/// -g N outside a launcher: becomes `mpiexec -n N` of itself, or what the MPI library has instead.
-void launch_ranks(const Options& options, std::span<char* const> arguments) {
-  const std::string ranks = fmt::format("{}", options.launch_ranks);
-  if (const auto launcher = find_launcher()) {
-    throw usage_error(fmt::format(
-        "-g {}: {} has already started the ranks, one per process; leave -g out and start "
-        "mpirun -np {} {} ...",
-        ranks, launcher->name, ranks, arguments.front()));
-  }
-  const RankLauncher launcher = find_rank_launcher(mpi_library().family, options.launch_ranks);
-  std::vector<std::string> words{launcher.program};
-  words.insert(words.end(), launcher.arguments.begin(), launcher.arguments.end());
-  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+/// The command line without what only concerned the starting of ranks.
+std::vector<std::string> words_of_rank(std::span<char* const> arguments) {
+  constexpr std::array<std::string_view, 4> kOfStarting{"-g", "--ngpus", "--launcher", "--hosts"};
+  std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string()};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string word = arguments[i];
-    if (word == "-g" || word == "--ngpus") {
-      ++i;  // and its value
-    } else if (!word.starts_with("-g") && !word.starts_with("--ngpus=")) {
+    const std::string option = word.substr(0, word.find('='));
+    const bool is_one = std::count(kOfStarting.begin(), kOfStarting.end(), option) > 0;
+    if (is_one) {
+      if (option.size() == word.size()) ++i;  // and its value
+    } else if (!word.starts_with("-g")) {
       words.push_back(word);
     }
   }
+  return words;
+}
+
+/// Becomes the launcher. The host file is a descriptor that it inherits: nothing is left behind.
+[[noreturn]] void become(const LauncherChoice& choice, RankLaunch launch) {
+  if (!launch.hosts.empty()) {
+    const int file = memfd_create("hosts", 0);
+    const std::string lines = host_lines(choice, launch);
+    if (file < 0 || write(file, lines.data(), lines.size()) < 0) {
+      throw system_failure("a file of hosts", errno);
+    }
+    launch.hostfile = fmt::format("/proc/{}/fd/{}", getpid(), file);
+  }
+  std::vector<std::string> words = launch_command(choice, launch);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   give_endless_stdin();
   execvp(pointers.front(), pointers.data());
-  throw Error{Status::Unavailable, fmt::format("-g {}: cannot start {}: {}; leave -g out", ranks,
-                                               launcher.program, std::strerror(errno))};
+  throw Error{Status::Unavailable, fmt::format("-g {}: cannot start {}: {}; leave -g out",
+                                               launch.ranks, words.front(), std::strerror(errno))};
+}
+
+/// --hosts a,b,c or @FILE.
+std::vector<std::string> hosts_of(const Options& options) {
+  const bool is_file = options.hosts.size() == 1 && options.hosts.front().starts_with('@');
+  return is_file ? read_host_file("--hosts", options.hosts.front().substr(1)) : options.hosts;
+}
+
+bool starts_ranks(const Options& options) {
+  return options.launch_ranks > 1 || !options.hosts.empty() ||
+         options.launcher != Options{}.launcher;
+}
+
+/// -g N outside a launcher: starts N ranks of itself.
+int launch_ranks(const Options& options, std::span<char* const> arguments,
+                 const std::string& program) {
+  const auto launcher = find_launcher();
+  // A shell that srun started is one task.
+  if (launcher && (launcher->joins_by == JoinsBy::Mpi || launcher->size > 1)) {
+    throw usage_error(fmt::format(
+        "-g {0}: {1} has already started the ranks, one per process; leave -g out and start "
+        "mpirun -np {0} {2} ...",
+        options.launch_ranks, launcher->name, arguments.front()));
+  }
+  const std::vector<std::string> named = hosts_of(options);
+  const int hosts = std::max(1, static_cast<int>(named.size()));
+  if (options.launch_ranks % hosts != 0) {
+    throw usage_error(
+        fmt::format("-g {}: not the same number of ranks on each of {}; give a "
+                    "multiple of {}",
+                    options.launch_ranks, counted(named.size(), "host"), hosts));
+  }
+  const MpiSupport* mpi = find_mpi();
+  const LauncherChoice choice =
+      choose_launcher({.wanted = options.launcher,
+                       .has_hosts = !named.empty(),
+                       .library = mpi == nullptr ? nullptr : &mpi->library(),
+                       .option = fmt::format("-g {}", options.launch_ranks),
+                       .as_root = geteuid() == 0});
+  if (!named.empty()) complain(program, "launcher: " + choice.text());
+  if (choice.starts_each_rank()) {
+    return start_ranks({.ranks = options.launch_ranks,
+                        .hosts = named,
+                        .words = choice.words,
+                        .program = words_of_rank(arguments),
+                        .notice = [&](const std::string& line) { complain(program, line); }});
+  }
+  become(choice, {.hosts = named,
+                  .ranks = options.launch_ranks,
+                  .ranks_per_host = options.launch_ranks / hosts,
+                  .program = words_of_rank(arguments)});
+}
+
+/// The ranks of this job, joined as the command line, the launcher and the build have it.
+std::unique_ptr<Bootstrap> join_ranks(const std::optional<Rendezvous>& rendezvous,
+                                      const Options& options, const std::string& program) {
+  if (rendezvous) {
+    constexpr Seconds kPatience{300};
+    const Seconds given = options.timeout.value_or(Seconds{0});
+    const auto say = [program](const std::string& line) { complain(program, line); };
+    return join_by_tcp(*rendezvous, given > Seconds{0} ? given : kPatience,
+                       {.notice = say, .lost = say});
+  }
+  if (const MpiSupport* mpi = find_mpi()) return mpi->start();
+  if (const auto launcher = find_launcher()) {
+    throw usage_error(fmt::format(
+        "{} started this program, which is built without MPI: add --rendezvous HOST:PORT with the "
+        "host of rank 0, where all ranks join",
+        launcher->name));
+  }
+  return std::make_unique<SoloBootstrap>();
 }
 
 /// A failure of this rank ends the job here and now; what all ranks agree on lets them end in
@@ -114,19 +197,31 @@ void end_job_unless_shared(Bootstrap& bootstrap, const std::string& program,
   end_job(&bootstrap, program, fmt::format("rank {}: {}", bootstrap.rank(), error.what()), status);
 }
 
-/// Runs with MPI up.
+/// After a timeout: the ranks that do not answer a ping.
+std::string unresponsive_text(Bootstrap* bootstrap) {
+  const std::string ranks = bootstrap == nullptr ? "" : bootstrap->unresponsive_ranks();
+  return ranks.empty() ? "" : fmt::format("; no answer from {}", ranks);
+}
+
+/// Runs with the ranks joined.
 int run_ranks(const Options& options, Invocation invocation, const std::string& program) {
+  const auto rendezvous =
+      find_rendezvous({.address = options.rendezvous, .rank = options.rank, .ranks = options.ranks},
+                      own_environment);
   std::unique_ptr<Bootstrap> bootstrap;
   std::atomic<Bootstrap*> live = nullptr;  // what the watchdog's thread may use
-  Watchdog watchdog(options.timeout, [&](const std::string& step, Seconds timeout) {
-    end_job(live, program,
-            fmt::format("timeout: no progress for {:g} s in: {} (-T); finished rows are kept",
-                        timeout.count(), step),
-            Status::Runtime);
-  });
-  watchdog.step("starting MPI");
-  bootstrap = start_mpi();
+  // Joining by TCP has its own timeout, which names the missing ranks.
+  Watchdog watchdog(
+      rendezvous ? std::nullopt : options.timeout, [&](const std::string& step, Seconds timeout) {
+        end_job(live, program,
+                fmt::format("timeout: no progress for {:g} s in: {} (-T){}; finished rows are kept",
+                            timeout.count(), step, unresponsive_text(live)),
+                Status::Runtime);
+      });
+  watchdog.step("waiting for the other ranks");
+  bootstrap = join_ranks(rendezvous, options, program);
   live = bootstrap.get();
+  if (rendezvous && options.timeout) watchdog.start(*options.timeout);
   invocation.on_failure = [&](const std::exception& error) {
     end_job_unless_shared(*bootstrap, program, error);
   };
@@ -142,10 +237,12 @@ int run(std::span<char* const> arguments) {
   const std::string program = std::filesystem::path(arguments.front()).filename().string();
   try {
     CommandLine line = parse_command_line(arguments.subspan(1));
-    if (line.print_and_exit) {
+    // --version with --hosts shows that they can be reached.
+    if (line.print_and_exit && line.options.hosts.empty()) {
       if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
       return exit_code(Status::Ok);
     }
+    if (line.print_and_exit) return launch_ranks(line.options, arguments, program);
     apply_environment(line.options, [](const char* name) { return std::getenv(name); });
     check_options(line.options);
     const Invocation invocation{.command = join_all(arguments, " "),
@@ -153,7 +250,7 @@ int run(std::span<char* const> arguments) {
     if (line.options.backend == "sim") {
       return exit_code(run_simulation(line.options, collective(), invocation));
     }
-    if (line.options.launch_ranks > 1) launch_ranks(line.options, arguments);
+    if (starts_ranks(line.options)) return launch_ranks(line.options, arguments, program);
     return run_ranks(line.options, invocation, program);
   } catch (const Error& error) {
     complain_once(program, error.what());

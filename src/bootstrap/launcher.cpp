@@ -2,10 +2,8 @@
 #include "bootstrap/launcher.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
-#include <string_view>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -16,19 +14,76 @@
 namespace busbar {
 namespace {
 
-struct Signature {
-  const char* name;
-  const char* rank;
-  const char* size;
-  const char* required;  // must be set too: a batch script has SLURM_PROCID without being launched
+/// A process is started by the first whose variables it has: what started it, not the job around
+/// it.
+constexpr std::array kLaunchers{
+    Launcher{.title = "busbar",
+             .rank = "BUSBAR_RANK",
+             .size = "BUSBAR_RANKS",
+             .required = "BUSBAR_RENDEZVOUS",
+             .joins_by = JoinsBy::Busbar},
+    Launcher{.name = "hydra",
+             .title = "mpiexec (PMI)",
+             .rank = "PMI_RANK",
+             .size = "PMI_SIZE",
+             .required = "PMI_RANK",
+             .family = MpiFamily::Mpich,
+             .programs = {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"},
+             .words = "{arguments} -f {hostfile} -n {np} -ppn {ppn} {env}",
+             .words_here = "{arguments} -n {np} {env}",
+             .variable = "-genv {name} {value}",
+             .host_line = "{host}"},
+    // Ranks bind themselves (--bind); what is bound to a core by its launcher cannot.
+    Launcher{.name = "openmpi",
+             .title = "Open MPI's mpirun",
+             .rank = "OMPI_COMM_WORLD_RANK",
+             .size = "OMPI_COMM_WORLD_SIZE",
+             .required = "OMPI_COMM_WORLD_RANK",
+             .family = MpiFamily::OpenMpi,
+             .programs = {"mpirun.openmpi", "mpirun", "mpiexec"},
+             .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none "
+                      "-n {np} {env}",
+             .words_here = "--oversubscribe {arguments} -n {np} {env}",
+             .root = "--allow-run-as-root",
+             .variable = "-x {name}={value}",
+             .host_line = "{host} slots={ppn}"},
+    Launcher{.title = "MVAPICH's mpirun",
+             .rank = "MV2_COMM_WORLD_RANK",
+             .size = "MV2_COMM_WORLD_SIZE",
+             .required = "MV2_COMM_WORLD_RANK"},
+    // A batch script has SLURM_PROCID without being launched.
+    Launcher{.name = "srun",
+             .title = "srun",
+             .rank = "SLURM_PROCID",
+             .size = "SLURM_STEP_NUM_TASKS",
+             .required = "SLURM_STEP_ID",
+             .joins_by = JoinsBy::Slurm,
+             .programs = {"srun"},
+             .words =
+                 "{arguments} -N {nodes} -n {np} --ntasks-per-node={ppn} -w {hostfile} --overlap "
+                 "--cpu-bind=none --kill-on-bad-exit=1 {env}",
+             .words_here = "{arguments} -N 1 -n {np} --overlap --cpu-bind=none {env}",
+             .variable = "--export=ALL,{name}={value}",
+             .host_line = "{host}"},
+    Launcher{.name = "prrte",
+             .title = "prterun (PMIx)",
+             .rank = "PMIX_RANK",
+             .size = "",  // not told
+             .required = "PMIX_RANK",
+             .family = MpiFamily::OpenMpi,
+             .programs = {"prterun", "prun"},
+             .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none "
+                      "-n {np} {env}",
+             .words_here = "--map-by :oversubscribe {arguments} -n {np} {env}",
+             .root = "--allow-run-as-root",
+             .variable = "-x {name}={value}",
+             .host_line = "{host} slots={ppn}"},
+    Launcher{.title = "torchrun",
+             .rank = "RANK",
+             .size = "WORLD_SIZE",
+             .required = "MASTER_ADDR",
+             .joins_by = JoinsBy::Torchrun},
 };
-
-constexpr std::array<Signature, 4> kSignatures{{
-    {"mpiexec (PMI)", "PMI_RANK", "PMI_SIZE", "PMI_RANK"},
-    {"Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-    {"MVAPICH's mpirun", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
-    {"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID"},
-}};
 
 /// 0 for what is no number: an unknown rank or size.
 int number(const char* text) {
@@ -38,20 +93,40 @@ int number(const char* text) {
   return value;
 }
 
-}  // namespace
-
-std::optional<Launcher> find_launcher(const Environment& lookup) {
-  for (const Signature& signature : kSignatures) {
-    const char* rank = lookup(signature.rank);
-    if (rank == nullptr || lookup(signature.required) == nullptr) continue;
-    return Launcher{
-        .name = signature.name, .rank = number(rank), .size = number(lookup(signature.size))};
-  }
-  return std::nullopt;
+/// Whether an srun started this process: not the batch script, shell or daemons of a job, whose
+/// steps have numbers of Slurm's own, nor the daemons that another launcher had started by srun.
+bool is_by_srun(const Environment& lookup) {
+  constexpr unsigned kFirstOfSlurm = 0xfffffff0U;
+  const char* step = lookup("SLURM_STEP_ID");
+  const char* space = lookup("PMIX_NAMESPACE");
+  if (step == nullptr || to_number<unsigned>(step).value_or(0) >= kFirstOfSlurm) return false;
+  return space == nullptr || std::string_view(space).starts_with("slurm.pmix");
 }
 
-std::optional<Launcher> find_launcher() {
-  return find_launcher([](const char* variable) { return std::getenv(variable); });
+JoinsBy joins_by(const Launcher& launcher, const Environment& lookup) {
+  // --mpi=pmix: PMIX_RANK; --mpi=pmi2 has the rank of another line of the table.
+  if (launcher.joins_by == JoinsBy::Slurm && lookup("PMIX_RANK") != nullptr) return JoinsBy::Mpi;
+  return launcher.joins_by;
+}
+
+}  // namespace
+
+std::span<const Launcher> known_launchers() { return kLaunchers; }
+
+const char* own_environment(const char* variable) { return std::getenv(variable); }
+
+std::optional<StartedBy> find_launcher(const Environment& lookup) {
+  for (const Launcher& launcher : kLaunchers) {
+    const char* rank = lookup(launcher.rank);
+    const char* required = lookup(launcher.required);
+    if (rank == nullptr || required == nullptr) continue;
+    if (launcher.joins_by == JoinsBy::Slurm && !is_by_srun(lookup)) continue;
+    return StartedBy{.name = std::string(launcher.title),
+                     .rank = number(rank),
+                     .size = number(lookup(launcher.size)),
+                     .joins_by = joins_by(launcher, lookup)};
+  }
+  return std::nullopt;
 }
 
 bool speaks_for_the_job() {
@@ -61,27 +136,107 @@ bool speaks_for_the_job() {
 
 namespace {
 
-/// What starts ranks of a family: the first of `names` that is there. Debian's names with a suffix
-/// go first, since plain ones may belong to another MPI.
-struct FamilyLaunchers {
-  MpiFamily family = MpiFamily::Other;
-  std::array<std::string_view, 3> names;
-  std::array<std::string_view, 1> always;  // Open MPI refuses more ranks than cores otherwise
-  std::array<std::string_view, 1> as_root;
-};
-constexpr std::array kLaunchers{
-    FamilyLaunchers{MpiFamily::Mpich, {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"}, {}, {}},
-    FamilyLaunchers{MpiFamily::OpenMpi,
-                    {"mpirun.openmpi", "mpirun", "mpiexec"},
-                    {"--oversubscribe"},
-                    {"--allow-run-as-root"}},
-    FamilyLaunchers{MpiFamily::Other, {"mpiexec", "mpirun", ""}, {}, {}},
-};
-
-void append(std::vector<std::string>& words, std::span<const std::string_view> more) {
-  for (const std::string_view word : more) {
-    if (!word.empty()) words.emplace_back(word);
+/// A word with its {names} replaced; what has none stays.
+std::string filled(std::string_view word, const WordValues& values) {
+  std::string result;
+  while (!word.empty()) {
+    const std::size_t open = word.find('{');
+    const std::size_t close = open == std::string_view::npos ? open : word.find('}', open);
+    if (close == std::string_view::npos) break;
+    const std::string_view name = word.substr(open + 1, close - open - 1);
+    const auto known = values.find(name);
+    result += word.substr(0, open);
+    result += known == values.end() ? word.substr(open, close - open + 1) : known->second;
+    word.remove_prefix(close + 1);
   }
+  return result.append(word);
+}
+
+using Words = std::vector<std::string>;
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+Words variable_words(const Launcher& launcher, const RankLaunch& launch) {
+  Words words;
+  for (const auto& [name, value] : launch.variables) {
+    append(words, fill_words(launcher.variable, {{"name", name}, {"value", value}}, {}));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::string> fill_words(std::string_view text, const WordValues& values,
+                                    const WordLists& lists) {
+  Words result;
+  for (const std::string& word : split_words(text)) {
+    const auto list = lists.find(word);
+    append(result, list == lists.end() ? Words{filled(word, values)} : list->second);
+  }
+  return result;
+}
+
+std::vector<std::string> env_words(const Variables& variables) {
+  Words words;
+  if (!variables.empty()) words.emplace_back("env");
+  for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));
+  return words;
+}
+
+std::vector<std::string> launch_command(const LauncherChoice& choice, const RankLaunch& launch) {
+  const WordValues values{
+      {"hostfile", launch.hostfile},
+      {"hosts", join(launch.hosts, ",")},
+      {"nodes", fmt::format("{}", std::max<std::size_t>(1, launch.hosts.size()))},
+      {"np", fmt::format("{}", launch.ranks)},
+      {"ppn", fmt::format("{}", launch.ranks_per_host)}};
+  if (choice.launcher == nullptr) {
+    return fill_words(choice.words, values,
+                      {{"{arguments}", launch.arguments},
+                       {"{env}", env_words(launch.variables)},
+                       {"{program}", launch.program}});
+  }
+  const Launcher& launcher = *choice.launcher;
+  Words command{choice.program};
+  append(command, choice.own);
+  append(command, fill_words(launch.hosts.empty() ? launcher.words_here : launcher.words, values,
+                             {{"{arguments}", launch.arguments},
+                              {"{env}", variable_words(launcher, launch)}}));
+  append(command, launch.program);
+  return command;
+}
+
+std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch) {
+  const std::string_view line = choice.launcher == nullptr ? "{host}" : choice.launcher->host_line;
+  std::string lines;
+  for (const std::string& host : launch.hosts) {
+    lines +=
+        filled(line, {{"host", host}, {"ppn", fmt::format("{}", launch.ranks_per_host)}}) + '\n';
+  }
+  return lines;
+}
+
+std::vector<std::string> read_host_file(const std::string& option, const std::string& path) {
+  const std::optional<std::string> text = read_file(path);
+  if (!text) throw usage_error(fmt::format("{}: cannot read {}", option, path));
+  Words hosts;
+  for (const std::string& line : split(*text, '\n')) {
+    const std::string text_of_line = line.substr(0, line.find('#'));
+    const std::string_view used = trim(text_of_line);
+    const std::string host(used.substr(0, used.find_first_of(": \t")));
+    const bool is_known = std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+    if (!host.empty() && !is_known) hosts.push_back(host);
+  }
+  if (hosts.empty()) throw usage_error(fmt::format("{}: no host in {}", option, path));
+  return hosts;
+}
+
+bool is_this_host(std::string_view name) {
+  const auto short_name = [](std::string_view full) { return full.substr(0, full.find('.')); };
+  const std::string own = first_line_of("/proc/sys/kernel/hostname");
+  return name == "localhost" || (!own.empty() && short_name(name) == short_name(own));
 }
 
 bool is_in_path(std::string_view name) {
@@ -92,32 +247,128 @@ bool is_in_path(std::string_view name) {
   });
 }
 
-}  // namespace
+namespace {
 
-RankLauncher find_rank_launcher(MpiFamily family, int ranks, bool as_root,
-                                const ProgramLookup& is_program) {
-  const auto* const known =
-      std::find_if(kLaunchers.begin(), kLaunchers.end(),
-                   [&](const FamilyLaunchers& each) { return each.family == family; });
-  std::vector<std::string> names;
-  append(names, known->names);
-  const auto name = std::find_if(names.begin(), names.end(), is_program);
-  if (name == names.end()) {
-    throw Error{
-        Status::Unavailable,
-        fmt::format("-g {}: PATH has no {} to start ranks with; install the launcher of {}, or "
-                    "leave -g out",
-                    ranks, join(names, " or "), mpi_library().name)};
-  }
-  RankLauncher launcher{.program = *name};
-  append(launcher.arguments, known->always);
-  if (as_root) append(launcher.arguments, known->as_root);
-  launcher.arguments.insert(launcher.arguments.end(), {"-n", fmt::format("{}", ranks)});
-  return launcher;
+constexpr std::string_view kLocal = "local";
+
+/// What srun has to be told of the MPI that its tasks will use.
+std::string mpi_of_srun(const MpiLibrary* library) {
+  if (library == nullptr) return "--mpi=none";
+  return library->family == MpiFamily::OpenMpi ? "--mpi=pmix" : "--mpi=pmi2";
 }
 
-RankLauncher find_rank_launcher(MpiFamily family, int ranks) {
-  return find_rank_launcher(family, ranks, geteuid() == 0, is_in_path);
+LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request) {
+  Words tried;
+  for (const std::string_view program : launcher.programs) {
+    if (program.empty()) continue;
+    if (request.is_program(program)) return with_program(launcher, std::string(program), request);
+    tried.emplace_back(program);
+  }
+  const std::string missing =
+      request.library == nullptr ? "it" : "the launcher of " + request.library->name;
+  throw Error{
+      Status::Unavailable,
+      fmt::format("{}: PATH has no {} to start ranks with; install {}, or name another with "
+                  "--launcher",
+                  request.option, join(tried, " or "), missing)};
+}
+
+const Launcher* find_by(const std::function<bool(const Launcher&)>& fits) {
+  const auto* const found =
+      std::find_if(kLaunchers.begin(), kLaunchers.end(),
+                   [&](const auto& each) { return !each.name.empty() && fits(each); });
+  return found == kLaunchers.end() ? nullptr : found;
+}
+
+LauncherChoice choose_by_itself(const LauncherRequest& request) {
+  if (request.has_hosts && request.environment("SLURM_JOB_ID") != nullptr &&
+      request.is_program("srun")) {
+    const Launcher* srun =
+        find_by([](const auto& each) { return each.joins_by == JoinsBy::Slurm; });
+    LauncherChoice choice = of_table(*srun, request);
+    choice.why = "in an allocation of Slurm";
+    return choice;
+  }
+  if (request.library == nullptr) {
+    if (!request.has_hosts) return {.why = "built without MPI"};
+    throw usage_error(request.option +
+                      ": the programs are built without MPI, and nothing says how to reach other "
+                      "hosts; give --launcher 'ssh {host} {env} {program}', or srun");
+  }
+  // Relatives of MPICH, which most others are, have a launcher that is asked like its own.
+  const MpiFamily family =
+      request.library->family == MpiFamily::Other ? MpiFamily::Mpich : request.library->family;
+  LauncherChoice choice =
+      of_table(*find_by([&](const auto& each) { return each.family == family; }), request);
+  choice.why = "of " + request.library->name + ", which the programs are built with";
+  return choice;
+}
+
+Words names_of_launchers() {
+  Words names{"auto", std::string(kLocal)};
+  for (const Launcher& launcher : kLaunchers) {
+    if (!launcher.name.empty()) names.emplace_back(launcher.name);
+  }
+  return names;
+}
+
+/// What the first line of a launcher's --version has.
+struct VersionText {
+  std::string_view text;
+  std::string_view name;
+};
+constexpr std::array kVersionTexts{
+    VersionText{"HYDRA", "hydra"},       VersionText{"(Open MPI)", "openmpi"},
+    VersionText{"(OpenRTE)", "openmpi"}, VersionText{"PRRTE", "prrte"},
+    VersionText{"prte", "prrte"},        VersionText{"slurm ", "srun"}};
+
+}  // namespace
+
+std::string LauncherChoice::text() const {
+  const std::string name = launcher != nullptr ? program : words.empty() ? "busbar itself" : words;
+  return fmt::format("{} ({})", name, why);
+}
+
+const Launcher* launcher_of_version(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  for (const VersionText& each : kVersionTexts) {
+    if (line.find(each.text) != std::string_view::npos) {
+      return find_by([&](const Launcher& launcher) { return launcher.name == each.name; });
+    }
+  }
+  return nullptr;
+}
+
+LauncherChoice with_program(const Launcher& launcher, const std::string& program,
+                            const LauncherRequest& request) {
+  LauncherChoice choice{.launcher = &launcher, .program = program};
+  if (request.as_root) choice.own = split_words(launcher.root);
+  if (launcher.joins_by == JoinsBy::Slurm) choice.own.push_back(mpi_of_srun(request.library));
+  return choice;
+}
+
+LauncherChoice choose_launcher(const LauncherRequest& request) {
+  constexpr std::string_view kAsked = "--launcher";
+  const std::string& wanted = request.wanted;
+  if (wanted == "auto") return choose_by_itself(request);
+  if (wanted == kLocal) {
+    if (!request.has_hosts) return {.why = std::string(kAsked)};
+    throw usage_error("--launcher local starts ranks on this host only; give another for others");
+  }
+  if (wanted.find("{program}") != std::string::npos) {
+    return {.words = wanted, .why = std::string(kAsked)};
+  }
+  if (const Launcher* known = find_by([&](const auto& each) { return each.name == wanted; })) {
+    LauncherChoice choice = of_table(*known, request);
+    choice.why = kAsked;
+    return choice;
+  }
+  const std::string near = nearest_word(wanted, names_of_launchers());
+  throw usage_error(fmt::format(
+      "--launcher: '{}' is none of {}, nor words with {{program}}, such as 'ssh {{host}} {{env}} "
+      "{{program}}'{}",
+      one_line(wanted), join(names_of_launchers(), ", "),
+      near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
 }  // namespace busbar

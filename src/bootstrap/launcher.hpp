@@ -1,48 +1,144 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
 
 namespace busbar {
 
-/// What the environment says of the program that started this process, before MPI is up.
+/// How the ranks that a launcher starts find each other: by MPI, or by an address in variables.
+enum class JoinsBy { Mpi, Slurm, Torchrun, Busbar };
+
+/// What starts ranks, as data: the variables that it gives them, and how it is asked for them.
 struct Launcher {
-  std::string name;
-  int rank = 0;
-  int size = 0;  ///< 0 where the launcher does not report it
+  std::string_view name{};   ///< of --launcher; empty: it is only known by its variables
+  std::string_view title{};  ///< "Open MPI's mpirun"
+  /// @name Variables of a rank
+  /// @{
+  const char* rank = "";
+  const char* size = "";
+  const char* required = "";  ///< must be set too
+  JoinsBy joins_by = JoinsBy::Mpi;
+  /// @}
+  /// @name How it is asked
+  /// @{
+  MpiFamily family = MpiFamily::Other;  ///< whose programs it starts
+  /// Its names in PATH, the best first: plain ones may belong to another MPI.
+  std::array<std::string_view, 3> programs{};
+  /// Words behind the program's name, for the hosts of a file and for this host alone. Replaced
+  /// are {hostfile} {hosts} {nodes} {np} {ppn}, and as words of their own {arguments} {env}.
+  std::string_view words{};
+  std::string_view words_here{};
+  std::string_view root{};       ///< words where root starts it
+  std::string_view variable{};   ///< words that set a variable: {name} {value}
+  std::string_view host_line{};  ///< of its host file: {host} {ppn}
+  /// @}
 };
+
+/// Every launcher that is known.
+[[nodiscard]] std::span<const Launcher> known_launchers();
 
 using Environment = std::function<const char*(const char*)>;
+/// The environment of this process.
+[[nodiscard]] const char* own_environment(const char* variable);
 
-/// The launcher, or nothing for a process started by hand. `lookup` is std::getenv but for tests.
-[[nodiscard]] std::optional<Launcher> find_launcher(const Environment& lookup);
-[[nodiscard]] std::optional<Launcher> find_launcher();
+/// What the environment says of the program that started this process, before ranks are joined.
+struct StartedBy {
+  std::string name{};
+  int rank = 0;
+  int size = 0;  ///< 0 where the launcher does not report it
+  JoinsBy joins_by = JoinsBy::Mpi;
+};
 
-/// True on the one process of a job that may print before MPI is up.
+/// Nothing for a process started by hand.
+[[nodiscard]] std::optional<StartedBy> find_launcher(const Environment& lookup = own_environment);
+
+/// True on the one process of a job that may print before the ranks are joined.
 [[nodiscard]] bool speaks_for_the_job();
 
-/// How ranks are started on this host.
-struct RankLauncher {
-  std::string program{};
-  std::vector<std::string> arguments{};  ///< before the program to be started
+/// Words of a text, with {name} replaced by its value, and a word that is a list's name by its
+/// words; other names stay as they are. Pure.
+using WordValues = std::map<std::string, std::string, std::less<>>;
+using WordLists = std::map<std::string, std::vector<std::string>, std::less<>>;
+[[nodiscard]] std::vector<std::string> fill_words(std::string_view text, const WordValues& values,
+                                                  const WordLists& lists);
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+/// "env NAME=VALUE ..."; no words where there is no variable.
+[[nodiscard]] std::vector<std::string> env_words(const Variables& variables);
+
+/// What is to be started, and where.
+struct RankLaunch {
+  std::vector<std::string> hosts{};  ///< empty: this host
+  std::string hostfile{};            ///< a file with `host_lines`
+  int ranks = 1;
+  int ranks_per_host = 1;
+  Variables variables{};
+  std::vector<std::string> arguments{};  ///< of the launcher, from the user
+  std::vector<std::string> program{};    ///< with its arguments
 };
+
+/// What was chosen to start ranks with: one of the table, the user's words, or busbar itself.
+struct LauncherChoice {
+  const Launcher* launcher = nullptr;  ///< null: the words, or busbar itself where there are none
+  std::string program{};               ///< the launcher's name, or path
+  std::vector<std::string> own{};      ///< words that it needs for the programs' MPI, or for root
+  std::string words{};                 ///< the user's, with {program}
+  std::string why{};                   ///< for people
+
+  /// Whether busbar starts every rank: by words with {host}, or as a process on this host.
+  [[nodiscard]] bool starts_each_rank() const {
+    return launcher == nullptr && (words.empty() || words.find("{host}") != std::string::npos);
+  }
+  /// "srun (in an allocation of Slurm)"
+  [[nodiscard]] std::string text() const;
+};
+
+/// Whether a host's name is localhost or this host's own, with or without its domain.
+[[nodiscard]] bool is_this_host(std::string_view name);
 
 /// Whether PATH has a program of this name; a function for tests.
 using ProgramLookup = std::function<bool(std::string_view)>;
+[[nodiscard]] bool is_in_path(std::string_view name);
 
-/// The launcher of a family of MPI libraries for `ranks` ranks. Throws Error (Unavailable) where
-/// none of its names is a program. Pure.
-[[nodiscard]] RankLauncher find_rank_launcher(MpiFamily family, int ranks, bool as_root,
-                                              const ProgramLookup& is_program);
+/// What choose_launcher looks at.
+struct LauncherRequest {
+  std::string wanted{};    ///< a name of the table, "local", "auto", or words with {program}
+  bool has_hosts = false;  ///< others than this one
+  const MpiLibrary* library = nullptr;  ///< that the programs are built with; null: none
+  std::string option{};                 ///< what errors begin with
+  Environment environment = own_environment;
+  ProgramLookup is_program = is_in_path;
+  bool as_root = false;
+};
 
-/// The same in PATH.
-[[nodiscard]] RankLauncher find_rank_launcher(MpiFamily family, int ranks);
+/// Throws Error: Usage for what is no launcher, Unavailable where its program is not in PATH.
+[[nodiscard]] LauncherChoice choose_launcher(const LauncherRequest& request);
+
+/// The launcher whose `--version` this is; null where it is none of the table.
+[[nodiscard]] const Launcher* launcher_of_version(std::string_view text);
+/// The same choice with another program (--mpiexec) of that launcher.
+[[nodiscard]] LauncherChoice with_program(const Launcher& launcher, const std::string& program,
+                                          const LauncherRequest& request);
+
+/// The command that starts a launch; not where each rank is started by itself. Pure.
+[[nodiscard]] std::vector<std::string> launch_command(const LauncherChoice& choice,
+                                                      const RankLaunch& launch);
+/// The host file that goes with it.
+[[nodiscard]] std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch);
+
+/// The hosts of a file: a name per line; anything after it (":8", " slots=8") and comments are
+/// ignored, a name that comes again, too. Throws Error (Usage) that begins with `option`.
+[[nodiscard]] std::vector<std::string> read_host_file(const std::string& option,
+                                                      const std::string& path);
 
 }  // namespace busbar

@@ -56,13 +56,18 @@ class Planner {
               .in_place = request.in_place} {}
 
   [[nodiscard]] SizePlan run() {
-    if (const auto obstacle = find_obstacle(false)) return skipped(*obstacle);
+    const auto obstacle = find_obstacle(false);
+    plan_.in_place_reason = find_obstacle(true).value_or("");
+    if (obstacle && !plan_.in_place_reason.empty()) return skipped(*obstacle);
     if (plan_.footprint.count == 0) {
       return skipped(
           fmt::format("{} is less than one element for each rank", format_bytes(plan_.wanted)));
     }
-    plan_.in_place_reason = find_obstacle(true).value_or("");
     plan_.in_place = plan_.in_place && plan_.in_place_reason.empty();
+    if (obstacle) {
+      plan_.out_of_place = false;
+      plan_.reason = *obstacle;
+    }
     rotate();
     const std::uint64_t largest = communicator_.largest_count(call());
     if (plan_.footprint.count > largest && !request_.collective->elementwise) {

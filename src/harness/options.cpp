@@ -11,7 +11,7 @@
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
 
 namespace busbar {
 namespace {
@@ -35,7 +35,6 @@ bool differs(const Options& options) {
 }
 
 constexpr std::array kSimulationOptions{LimitedOption{"--system", differs<&O::system>},
-                                        LimitedOption{"--ranks", differs<&O::ranks>},
                                         LimitedOption{"--flows", differs<&O::flows>},
                                         LimitedOption{"--algorithm", differs<&O::algorithm>}};
 /// They concern operations that run; a simulation runs none.
@@ -45,6 +44,8 @@ constexpr std::array kMeasurementOptions{
     LimitedOption{"--inject-fault", [](const O& o) { return o.inject_fault.has_value(); }},
     LimitedOption{"--pairs", differs<&O::pairs>},
     LimitedOption{"-g", differs<&O::launch_ranks>},
+    LimitedOption{"--rendezvous", differs<&O::rendezvous>},
+    LimitedOption{"--rank", differs<&O::rank>},
     LimitedOption{"NCCL_TESTS_SPLIT", [](const O& o) { return o.split.has_value(); }},
     LimitedOption{"-I", differs<&O::per_operation>},
     LimitedOption{"-C", differs<&O::enqueue_times>},
@@ -101,6 +102,17 @@ void check_outputs(const Options& o) {
       throw usage_error(fmt::format("{} and {} name the same file, {}; give another",
                                     outputs[i].option, outputs[k].option, outputs[i].path));
     }
+  }
+}
+
+/// How ranks are started, or find each other.
+void check_starting(const Options& o) {
+  const bool starts = o.launch_ranks > 1 || !o.hosts.empty();
+  if (o.ranks && o.rendezvous.empty()) {
+    throw usage_error("--ranks needs --rendezvous HOST:PORT or --backend sim");
+  }
+  if (starts && !o.rendezvous.empty()) {
+    throw usage_error("-g and --rendezvous are mutually exclusive: -g starts all ranks itself");
   }
 }
 
@@ -187,6 +199,7 @@ void check_options(const Options& options) {
   if (options.backend != "sim") {
     refuse(kSimulationOptions, options,
            "needs --backend sim; to measure with several ranks use mpirun -np");
+    check_starting(options);
   } else if (options.system.empty()) {
     throw usage_error("--backend sim needs --system, as in --system dgx-2 or --system my-box.toml");
   } else {
@@ -333,7 +346,7 @@ void set_ci_width(O& options, View option, View text) {
 
 /// With those that a build may lack: choose_backend reports why one is missing.
 void set_backend(O& options, View option, View text) {
-  const std::vector<std::string> names{"auto", "nccl", "mpi", "sim"};
+  const std::vector<std::string> names{"auto", "nccl", "mpi", "gloo", "sim"};
   options.backend = names[parse_choice(option, text, names)];
 }
 
@@ -374,6 +387,10 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"-T,--timeout", "SECONDS", [](O& o, View n, View v) { o.timeout = seconds(n, v, 0); }},
     {"-J,--output_file", "FILE", set_json},
     {"-g,--ngpus", "N", set::integer<&O::launch_ranks, 1, 1 << 16>},
+    {"--hosts", "a,b,c", [](O& o, View, View v) { o.hosts = split(v, ','); }},
+    {"--launcher", "NAME", set::value<&O::launcher>},
+    {"--rendezvous", "HOST:PORT", set::value<&O::rendezvous>},
+    {"--rank", "N", set::integer<&O::rank, 0, kMostRanks>},
     {"--backend", "NAME", set_backend},
     {"--csv", "FILE", set::file<&O::csv_path>},
     {"--samples", "FILE", set::file<&O::samples_path>},
@@ -443,7 +460,9 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
 }
 
 std::string version_text() {
-  return fmt::format("busbar {}\nMPI library: {}\n", version(), mpi_library().name);
+  const MpiSupport* mpi = find_mpi();
+  return fmt::format("busbar {}\nMPI library: {}\n", version(),
+                     mpi == nullptr ? "none (built with MPI=0)" : mpi->library().name);
 }
 
 }  // namespace busbar

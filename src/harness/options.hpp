@@ -101,6 +101,11 @@ struct Options {
   std::optional<Seconds> timeout;                  ///< -T; 0: never; empty: 15 min on devices
   std::string json_path;                           ///< -J
   int launch_ranks = 1;                            ///< -g
+  std::vector<std::string> hosts;                  ///< --hosts: of -g; empty: this one
+  std::string launcher = "auto";                   ///< --launcher: of -g
+  std::string rendezvous;                          ///< --rendezvous HOST:PORT, where rank 0 listens
+  std::optional<int> rank;                         ///< --rank: of --rendezvous
+  std::optional<int> ranks;  ///< --ranks: of --rendezvous; of --backend sim: empty: all devices
 
   std::string backend = "auto";
   std::string csv_path;
@@ -126,7 +131,6 @@ struct Options {
   /// @name Only for --backend sim
   /// @{
   std::string system;                        ///< --system: a name, or a system file
-  std::optional<int> ranks;                  ///< --ranks; empty: all devices of the system
   std::optional<int> flows;                  ///< --flows; empty: what the system's file says
   std::optional<topo::Algorithm> algorithm;  ///< --algorithm; empty: the quickest
   /// @}

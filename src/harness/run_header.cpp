@@ -10,7 +10,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi_library.hpp"
 #include "harness/host.hpp"
 #include "model/rank_fact.hpp"
 
@@ -160,7 +160,7 @@ class Notes {
     add_devices();
     add_groups();
     add_memory();
-    add_mpi();
+    add_means();
     add(run_.bound.note);
     if (input_.transports) add(note_of(*input_.transports));
     for (const std::string& warning : run_.bound.warnings) add("topology: " + warning);
@@ -244,13 +244,13 @@ class Notes {
     }
   }
 
-  /// The MPI library where it only connects the ranks; its own need of memory where that is a
-  /// guess.
-  void add_mpi() {
-    const MpiLibrary& mpi = mpi_library();
-    add(input_.backend.backend->library() != mpi.name
-            ? fmt::format("ranks are connected by {}", mpi.name)
-            : memory_note(mpi));
+  /// What connects the ranks where that is not what is measured; of an MPI library that is, its
+  /// own need of memory where that is a guess.
+  void add_means() {
+    const std::string means = run_.world.connected_by();
+    if (means.empty()) return;
+    add(input_.backend.backend->library() != means ? fmt::format("ranks are connected by {}", means)
+                                                   : memory_note(find_mpi()->library()));
   }
 
   void add_unusual() {
@@ -273,6 +273,8 @@ HeaderFacts facts_of(const HeaderInput& input) {
   const std::vector<RankInfo>& ranks = run.rank_map.ranks;
   std::set<std::string> hosts;
   for (const RankInfo& rank : ranks) hosts.insert(rank.host.data());
+  const bool connected_by_mpi =
+      find_mpi() != nullptr && run.world.connected_by() == find_mpi()->library().name;
   HeaderFacts facts{
       {"busbar", std::string(version())},
       {"configuration", configuration(input)},
@@ -283,7 +285,7 @@ HeaderFacts facts_of(const HeaderInput& input) {
       {"kernel", kernel_release()},
       {"library", input.backend.backend->library()},
       {"library-files", input.backend.backend->library_files()},
-      {"mpi", mpi_library().name},
+      {connected_by_mpi ? "mpi" : "bootstrap", run.world.connected_by()},
       {"compiler", compiler()},
       {"environment", join(input.environment, " ")},
       {"timer-cost-ns", fmt::format("{:.1f}", run.timer_cost_s * 1e9)},

@@ -80,8 +80,12 @@ ClaimedDevices claim_devices(Bootstrap& world, const Backend& backend, const Opt
 }
 
 /// On host memory --devices are cores or NUMA nodes.
-BindRequest bind_request(const Options& options, const ClaimedDevices& claimed, int rank) {
-  if (claimed.devices.empty()) return {.bind = options.bind, .devices = options.devices};
+BindRequest bind_request(const Options& options, const Backend& backend,
+                         const ClaimedDevices& claimed, int rank) {
+  if (claimed.devices.empty()) {
+    const bool free = options.bind == Bind::Auto && backend.has_threads() && !options.devices;
+    return {.bind = free ? Bind::None : options.bind, .devices = options.devices};
+  }
   const Device& mine = claimed.devices[static_cast<std::size_t>(rank)];
   return {.bind = options.bind, .near = mine.bus.data()};
 }
@@ -212,7 +216,7 @@ Status run_session(const Options& options, const Collective& collective,
   Outputs outputs(world, options);
   watchdog.step("looking at the devices");
   ClaimedDevices claimed = claim_devices(world, backend, options);
-  const RankMap rank_map = map_ranks(world, bind_request(options, claimed, world.rank()));
+  const RankMap rank_map = map_ranks(world, bind_request(options, backend, claimed, world.rank()));
   const Progress progress = choose_progress(options.progress, rank_map);
   world.set_progress(progress);
   members.set_progress(progress);

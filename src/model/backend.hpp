@@ -73,6 +73,8 @@ class Backend {
   [[nodiscard]] virtual std::string settings(const ConnectOptions& /*options*/) const { return {}; }
   /// Whether it has what an option of devices asks for (-G, -R, -x, --share-gpus).
   [[nodiscard]] virtual bool has_devices() const { return false; }
+  /// Whether threads of its own move the data: a rank that is bound to one core has them wait.
+  [[nodiscard]] virtual bool has_threads() const { return false; }
   /// The devices that this process may take, without taking any; none for host memory.
   [[nodiscard]] virtual std::vector<Device> visible_devices() const { return {}; }
   /// Takes a device for this rank, for good; nothing for host memory. Throws Error (Usage) where

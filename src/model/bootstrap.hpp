@@ -30,6 +30,14 @@ class Bootstrap {
   [[nodiscard]] virtual int node() const = 0;
   [[nodiscard]] virtual int nodes() const = 0;
 
+  /// What connects the ranks, for headers: "MPICH 4.0.2", "TCP (torchrun)"; empty: one process.
+  [[nodiscard]] virtual std::string connected_by() const { return {}; }
+  /// The IP address by which other ranks reach this host; empty: not known.
+  [[nodiscard]] virtual std::string address() const { return {}; }
+  /// Ranks that do not answer a ping, after a timeout: "rank 3 on h2"; empty: all do, or it is not
+  /// known. Takes seconds. From any thread; not collective.
+  [[nodiscard]] virtual std::string unresponsive_ranks() { return {}; }
+
   virtual void set_progress(Progress progress) = 0;
   virtual void barrier() = 0;
   /// Root's bytes to all.

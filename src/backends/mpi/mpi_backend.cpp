@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "backends/mpi/host_memory.hpp"
 #include "backends/mpi/routines.hpp"
 #include "base/error.hpp"
-#include "bootstrap/mpi_bootstrap.hpp"
-#include "bootstrap/mpi_support.hpp"
+#include "bootstrap/mpi/mpi_bootstrap.hpp"
+#include "bootstrap/mpi/mpi_calls.hpp"
 #include "model/backend.hpp"
+#include "model/host_communicator.hpp"
 
 namespace busbar {
 namespace {
@@ -23,16 +23,16 @@ const MpiRoutine& routine_of(const Call& call) {
   return *routine;
 }
 
-/// Host memory over MPI. An operation is complete when enqueue returns: MPI allows no second one on
-/// the same buffers before that.
-class MpiCommunicator final : public Communicator {
+/// Host memory over MPI, which allows no second operation on the same buffers before the first is
+/// complete.
+class MpiCommunicator final : public HostCommunicator {
  public:
   MpiCommunicator(const Bootstrap& bootstrap, const ConnectOptions& options)
-      : comm_(mpi_comm_of(bootstrap)),
+      : HostCommunicator(options.pages),
+        comm_(mpi_comm_of(bootstrap)),
         rank_(bootstrap.rank()),
         ranks_(static_cast<std::uint64_t>(bootstrap.size())),
-        progress_(options.progress),
-        pages_(options.pages) {}
+        progress_(options.progress) {}
 
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override;
   [[nodiscard]] std::uint64_t largest_count(const Call& call) const override;
@@ -50,21 +50,6 @@ class MpiCommunicator final : public Communicator {
     return (own_rule ? routine->in_place : collective.in_place)(count, rank_);
   }
 
-  [[nodiscard]] Buffer allocate(Bytes bytes) override { return allocate_host(bytes, pages_); }
-  [[nodiscard]] std::optional<double> huge_page_share(const Buffer& buffer) const override {
-    return busbar::huge_page_share(buffer);
-  }
-  void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
-    fill_host(to, count, tile, first);
-  }
-  void poison(std::byte* to, Bytes bytes) override { poison_host(to, bytes); }
-
-  [[nodiscard]] Comparison compare(const std::byte* data, std::uint64_t count, const Tile& tile,
-                                   std::uint64_t first) override {
-    return compare_host(data, count, tile, first);
-  }
-  void flip_bit(std::byte* data) override { *data ^= std::byte{1}; }
-
   void enqueue(const Call& call) override {
     const MpiRoutine& routine = routine_of(call);
     const Bytes element = info(call.type).size;
@@ -76,9 +61,6 @@ class MpiCommunicator final : public Communicator {
       first += count;
     } while (first < call.count);
   }
-
-  void wait() override {}
-  [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }
 
  private:
   [[nodiscard]] MpiArguments arguments(const Call& call, Bytes offset, std::uint64_t count) const {
@@ -107,8 +89,6 @@ class MpiCommunicator final : public Communicator {
   int rank_;
   std::uint64_t ranks_;
   Progress progress_;
-  Pages pages_;
-  HostStopwatch stopwatch_;
 };
 
 std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const {
@@ -142,7 +122,12 @@ class MpiBackend final : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "mpi"; }
   [[nodiscard]] int preference() const override { return 10; }
-  [[nodiscard]] std::optional<std::string> unavailable() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<std::string> unavailable() const override {
+    int is_up = 0;
+    MPI_Initialized(&is_up);
+    if (is_up != 0) return std::nullopt;
+    return "the ranks are not joined by MPI (mpirun does that)";
+  }
   [[nodiscard]] std::string library() const override { return mpi_library().name; }
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {

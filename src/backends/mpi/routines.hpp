@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi/mpi_bootstrap.hpp"
 #include "model/communicator.hpp"
 
 namespace busbar {

@@ -7,87 +7,221 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {
 namespace {
 
+using testing::ElementsAre;
+using testing::IsEmpty;
+
 using Variables = std::map<std::string, std::string>;
 
-std::optional<Launcher> launcher_in(const Variables& variables) {
-  return find_launcher([&](const char* name) -> const char* {
+Environment environment_of(Variables variables) {
+  return [variables = std::move(variables)](const char* name) -> const char* {
     const auto known = variables.find(name);
     return known == variables.end() ? nullptr : known->second.c_str();
-  });
+  };
 }
 
-void expect_launcher(const Variables& variables, std::string_view name, int rank, int size) {
-  const auto launcher = launcher_in(variables);
-  ASSERT_TRUE(launcher) << name;
-  EXPECT_EQ(launcher->name, name);
-  EXPECT_EQ(launcher->rank, rank);
-  EXPECT_EQ(launcher->size, size);
+void expect_started(const Variables& variables, std::string_view name, int rank, int size,
+                    JoinsBy joins_by = JoinsBy::Mpi) {
+  const auto started = find_launcher(environment_of(variables));
+  ASSERT_TRUE(started) << name;
+  EXPECT_EQ(started->name, name);
+  EXPECT_EQ(started->rank, rank);
+  EXPECT_EQ(started->size, size);
+  EXPECT_EQ(started->joins_by, joins_by) << name;
 }
 
 TEST(FindLauncher, FindsNoneForAProcessStartedByHandOrInABatchScript) {
-  EXPECT_FALSE(launcher_in({}).has_value());
-  EXPECT_FALSE(launcher_in({{"PATH", "/bin"}, {"HOME", "/root"}}).has_value());
-  EXPECT_FALSE(launcher_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}));
+  const auto none = [](const Variables& variables) {
+    return !find_launcher(environment_of(variables)).has_value();
+  };
+  EXPECT_TRUE(none({}));
+  EXPECT_TRUE(none({{"PATH", "/bin"}, {"HOME", "/root"}}));
+  EXPECT_TRUE(none({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}));
+  // The step of a batch script, and of an interactive shell.
+  for (const char* step : {"4294967291", "4294967290"}) {
+    EXPECT_TRUE(none({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", step}})) << step;
+  }
 }
 
 TEST(FindLauncher, KnowsItByItsVariables) {
   const char* const pmi = "mpiexec (PMI)";
-  expect_launcher({{"PMI_RANK", "3"}, {"PMI_SIZE", "16"}, {"PMI_FD", "9"}}, pmi, 3, 16);
-  expect_launcher({{"PMI_RANK", "0"}}, pmi, 0, 0);  // which does not report the size
-  expect_launcher({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}},
-                  "Open MPI's mpirun", 1, 4);
-  const Variables mvapich{{"MV2_COMM_WORLD_RANK", "0"}, {"MV2_COMM_WORLD_SIZE", "2"}};
-  ASSERT_TRUE(launcher_in(mvapich));
-  EXPECT_EQ(launcher_in(mvapich)->size, 2);
-  Variables srun{{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_ID", "0"}};
-  expect_launcher(srun, "srun", 5, 8);
-  srun.merge(Variables{{"PMI_RANK", "7"}, {"PMI_SIZE", "16"}});
-  expect_launcher(srun, pmi, 7, 16);  // what started the process, not the job around it
+  expect_started({{"PMI_RANK", "3"}, {"PMI_SIZE", "16"}, {"PMI_FD", "9"}}, pmi, 3, 16);
+  expect_started({{"PMI_RANK", "0"}}, pmi, 0, 0);  // which does not report the size
+  expect_started({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}},
+                 "Open MPI's mpirun", 1, 4);
+  expect_started({{"MV2_COMM_WORLD_RANK", "0"}, {"MV2_COMM_WORLD_SIZE", "2"}}, "MVAPICH's mpirun",
+                 0, 2);
+  expect_started({{"PMIX_RANK", "3"}, {"PMIX_NAMESPACE", "prterun-h1-77@1"}}, "prterun (PMIx)", 3,
+                 0);
+  expect_started({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"MASTER_ADDR", "h1"}}, "torchrun", 5, 8,
+                 JoinsBy::Torchrun);
+  expect_started({{"BUSBAR_RANK", "1"},
+                  {"BUSBAR_RANKS", "2"},
+                  {"BUSBAR_RENDEZVOUS", "h1:2"},
+                  {"PMI_RANK", "0"}},
+                 "busbar", 1, 2, JoinsBy::Busbar);
 }
 
-using testing::ElementsAre;
+TEST(FindLauncher, KnowsWhetherTasksOfSlurmHaveMpi) {
+  Variables srun{{"SLURM_PROCID", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_ID", "0"}};
+  expect_started(srun, "srun", 5, 8, JoinsBy::Slurm);
+  Variables pmix = srun;
+  pmix.merge(Variables{{"PMIX_RANK", "5"}, {"PMIX_NAMESPACE", "slurm.pmix.7.0"}});
+  expect_started(pmix, "srun", 5, 8);
+  // What another launcher started by daemons that srun had started.
+  Variables daemons = srun;
+  daemons.merge(Variables{{"PMIX_RANK", "9"}, {"PMIX_NAMESPACE", "prterun-h1-77@1"}});
+  expect_started(daemons, "prterun (PMIx)", 9, 0);
+  srun.merge(Variables{{"PMI_RANK", "7"}, {"PMI_SIZE", "16"}});
+  expect_started(srun, "mpiexec (PMI)", 7, 16);
+}
 
 ProgramLookup path_with(std::set<std::string, std::less<>> names) {
   return [names = std::move(names)](std::string_view name) { return names.count(name) > 0; };
 }
 
-TEST(FindRankLauncher, PrefersTheNameThatOnlyThisMpiHas) {
-  const auto both = path_with({"mpiexec", "mpirun", "mpiexec.hydra", "mpirun.openmpi"});
-  EXPECT_EQ(find_rank_launcher(MpiFamily::Mpich, 2, false, both).program, "mpiexec.hydra");
-  EXPECT_EQ(find_rank_launcher(MpiFamily::OpenMpi, 2, false, both).program, "mpirun.openmpi");
-  EXPECT_EQ(find_rank_launcher(MpiFamily::Other, 2, false, both).program, "mpiexec");
-  const auto plain = path_with({"mpiexec", "mpirun"});
-  EXPECT_EQ(find_rank_launcher(MpiFamily::Mpich, 2, false, plain).program, "mpiexec");
-  EXPECT_EQ(find_rank_launcher(MpiFamily::OpenMpi, 2, false, plain).program, "mpirun");
+const MpiLibrary kMpich{.name = "MPICH 4.0.2", .family = MpiFamily::Mpich};
+const MpiLibrary kOpenMpi{.name = "Open MPI 4.1.4", .family = MpiFamily::OpenMpi};
+const MpiLibrary kOther{.name = "Intel MPI"};
+
+LauncherRequest request(const MpiLibrary* library, std::set<std::string, std::less<>> programs) {
+  return {.wanted = "auto",
+          .library = library,
+          .option = "-g 2",
+          .environment = environment_of({}),
+          .is_program = path_with(std::move(programs))};
 }
 
-TEST(FindRankLauncher, GivesOpenMpiWhatItRefusesToStartWithout) {
-  const auto path = path_with({"mpirun"});
-  EXPECT_THAT(find_rank_launcher(MpiFamily::OpenMpi, 16, false, path).arguments,
-              ElementsAre("--oversubscribe", "-n", "16"));
-  EXPECT_THAT(find_rank_launcher(MpiFamily::OpenMpi, 2, true, path).arguments,
-              ElementsAre("--oversubscribe", "--allow-run-as-root", "-n", "2"));
+TEST(ChooseLauncher, TakesThatOfTheMpiByTheNameThatOnlyItHas) {
+  const std::set<std::string, std::less<>> both{"mpiexec", "mpirun", "mpiexec.hydra",
+                                                "mpirun.openmpi"};
+  EXPECT_EQ(choose_launcher(request(&kMpich, both)).program, "mpiexec.hydra");
+  EXPECT_EQ(choose_launcher(request(&kOpenMpi, both)).program, "mpirun.openmpi");
+  EXPECT_EQ(choose_launcher(request(&kOther, both)).launcher->name, "hydra");
+  EXPECT_EQ(choose_launcher(request(&kMpich, {"mpiexec"})).program, "mpiexec");
+  EXPECT_EQ(choose_launcher(request(&kOpenMpi, {"mpirun"})).text(),
+            "mpirun (of Open MPI 4.1.4, which the programs are built with)");
 }
 
-TEST(FindRankLauncher, GivesOthersOnlyTheNumberOfRanks) {
-  for (const MpiFamily family : {MpiFamily::Mpich, MpiFamily::Other}) {
-    EXPECT_THAT(find_rank_launcher(family, 4, true, path_with({"mpiexec"})).arguments,
-                ElementsAre("-n", "4"));
-  }
+TEST(ChooseLauncher, TakesSrunForTheHostsOfAnAllocationAndTellsItOfTheMpi) {
+  LauncherRequest asked = request(&kMpich, {"mpiexec", "srun"});
+  asked.has_hosts = true;
+  EXPECT_EQ(choose_launcher(asked).program, "mpiexec");
+  asked.environment = environment_of({{"SLURM_JOB_ID", "7"}});
+  EXPECT_THAT(choose_launcher(asked).own, ElementsAre("--mpi=pmi2"));
+  EXPECT_EQ(choose_launcher(asked).why, "in an allocation of Slurm");
+  asked.library = &kOpenMpi;
+  EXPECT_THAT(choose_launcher(asked).own, ElementsAre("--mpi=pmix"));
+  asked.library = nullptr;
+  EXPECT_THAT(choose_launcher(asked).own, ElementsAre("--mpi=none"));
+  asked.has_hosts = false;
+  EXPECT_TRUE(choose_launcher(asked).starts_each_rank());
 }
 
-TEST(FindRankLauncher, NamesWhatItLookedForWhereThereIsNone) {
-  const test::Failure failure = test::failure_of(
-      [] { (void)find_rank_launcher(MpiFamily::OpenMpi, 8, false, path_with({})); });
-  EXPECT_EQ(failure.status, Status::Unavailable);
-  EXPECT_TRUE(failure.says("-g 8")) << failure.message;
-  EXPECT_TRUE(failure.says("mpirun.openmpi or mpirun")) << failure.message;
+TEST(ChooseLauncher, TakesWhatIsAskedFor) {
+  LauncherRequest asked = request(&kMpich, {"prun"});
+  asked.wanted = "prrte";
+  EXPECT_EQ(choose_launcher(asked).program, "prun");
+  asked.wanted = "local";
+  EXPECT_TRUE(choose_launcher(asked).starts_each_rank());
+  EXPECT_EQ(choose_launcher(asked).text(), "busbar itself (--launcher)");
+  asked.wanted = "ssh {host} {env} {program}";
+  EXPECT_TRUE(choose_launcher(asked).starts_each_rank());
+  asked.wanted = "flux run -n {np} {program}";
+  EXPECT_FALSE(choose_launcher(asked).starts_each_rank());
+}
+
+void expect_refused(const LauncherRequest& asked, Status status,
+                    const std::vector<std::string>& words) {
+  const test::Failure failure = test::failure_of([&] { (void)choose_launcher(asked); });
+  EXPECT_EQ(failure.status, status) << failure.message;
+  for (const std::string& word : words) EXPECT_TRUE(failure.says(word)) << failure.message;
   EXPECT_TRUE(failure.is_one_line());
+}
+
+TEST(ChooseLauncher, SaysWhatIsMissing) {
+  expect_refused(request(&kOpenMpi, {}), Status::Unavailable,
+                 {"-g 2", "mpirun.openmpi or mpirun", "--launcher"});
+  LauncherRequest asked = request(nullptr, {});
+  asked.has_hosts = true;
+  expect_refused(asked, Status::Usage, {"without MPI", "ssh {host} {env} {program}"});
+  asked.wanted = "local";
+  expect_refused(asked, Status::Usage, {"this host only"});
+  asked.wanted = "opnmpi";
+  expect_refused(asked, Status::Usage, {"'opnmpi'", "did you mean openmpi?"});
+}
+
+RankLaunch launch_on(std::vector<std::string> hosts) {
+  return {.hosts = std::move(hosts),
+          .hostfile = "/hosts",
+          .ranks = 4,
+          .ranks_per_host = 2,
+          .variables = {{"A", "MOD 2"}},
+          .arguments = {"-x y"},
+          .program = {"./p", "-b", "1M"}};
+}
+
+std::string command_of(const MpiLibrary& library, std::string wanted, const RankLaunch& launch,
+                       bool as_root = false) {
+  LauncherRequest asked = request(&library, {"mpiexec", "mpirun", "srun"});
+  asked.wanted = std::move(wanted);
+  asked.as_root = as_root;
+  return join(launch_command(choose_launcher(asked), launch), "|");
+}
+
+TEST(LaunchCommand, AsksEachLauncherInItsWay) {
+  const RankLaunch two = launch_on({"h1", "h2"});
+  EXPECT_EQ(command_of(kMpich, "hydra", two),
+            "mpiexec|-x y|-f|/hosts|-n|4|-ppn|2|-genv|A|MOD 2|./p|-b|1M");
+  EXPECT_EQ(
+      command_of(kOpenMpi, "openmpi", two, true),
+      "mpirun|--allow-run-as-root|-x y|--hostfile|/hosts|--map-by|ppr:2:node|--bind-to|none|-n|"
+      "4|-x|A=MOD 2|./p|-b|1M");
+  EXPECT_EQ(command_of(kMpich, "srun", two),
+            "srun|--mpi=pmi2|-x y|-N|2|-n|4|--ntasks-per-node=2|-w|/hosts|--overlap|"
+            "--cpu-bind=none|--kill-on-bad-exit=1|--export=ALL,A=MOD 2|./p|-b|1M");
+  EXPECT_EQ(command_of(kMpich, "go -n {np} on {hosts} {env} {program}", two),
+            "go|-n|4|on|h1,h2|env|A=MOD 2|./p|-b|1M");
+}
+
+TEST(LaunchCommand, NeedsNoHostsForThisHost) {
+  const RankLaunch here{.ranks = 2, .program = {"./p"}};
+  EXPECT_EQ(command_of(kMpich, "auto", here), "mpiexec|-n|2|./p");
+  EXPECT_EQ(command_of(kOpenMpi, "auto", here), "mpirun|--oversubscribe|-n|2|./p");
+}
+
+TEST(HostLines, AreWhatEachLauncherReads) {
+  const auto lines = [](const MpiLibrary& library) {
+    return host_lines(choose_launcher(request(&library, {"mpiexec", "mpirun"})),
+                      launch_on({"h1", "h2"}));
+  };
+  EXPECT_EQ(lines(kMpich), "h1\nh2\n");
+  EXPECT_EQ(lines(kOpenMpi), "h1 slots=2\nh2 slots=2\n");
+}
+
+TEST(LauncherOfVersion, KnowsTheLaunchersOfTheTable) {
+  const auto name = [](std::string_view text) {
+    const Launcher* launcher = launcher_of_version(text);
+    return launcher == nullptr ? "" : launcher->name;
+  };
+  EXPECT_EQ(name("HYDRA build details:\n    Version: 4.0.2\n"), "hydra");
+  EXPECT_EQ(name("mpirun (Open MPI) 4.1.4\n\nReport bugs\n"), "openmpi");
+  EXPECT_EQ(name("mpirun.openmpi (OpenRTE) 4.1.4\n"), "openmpi");
+  EXPECT_EQ(name("prterun (PRRTE) 3.0.2\n"), "prrte");
+  EXPECT_EQ(name("slurm 22.05.8\n"), "srun");
+  EXPECT_EQ(name("\nHYDRA"), "");
+  EXPECT_EQ(name(""), "");
+}
+
+TEST(FillWords, LeavesWhatItDoesNotKnow) {
+  EXPECT_THAT(fill_words("a{x}b {y} {list} {", {{"x", "1 2"}}, {{"{list}", {"l", "m"}}}),
+              ElementsAre("a1 2b", "{y}", "l", "m", "{"));
+  EXPECT_THAT(fill_words("", {}, {}), IsEmpty());
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "--memory-limit lots", "--placement under", "--seed -1", "--seed x",
                     "--inject-fault 1", "--inject-fault 1:2:3", "--inject-fault a:b",
                     "--inject-fault -1:0", "--csv ''", "--samples ''", "--backend ''",
-                    "--backend gloo", "-p 2", "-p x", "-G -1", "-G x", "-R 3", "-R yes", "-x 3",
+                    "--backend rccl", "-p 2", "-p x", "-G -1", "-G x", "-R 3", "-R yes", "-x 3",
                     "-x auto", "-C 2", "-M 2", "-u -1", "-u 1.5", "-I 2", "-K -1", "-K x", "-K 2",
                     "--pairs some"));
 

@@ -119,7 +119,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-b 16 is larger than -e 8", [](O& o) { o.sweep = {.first = 16, .last = 8}; }},
         Case{"-i 8: more than 100000 sizes",
              [](O& o) { o.sweep = {.first = 1, .last = kGiB, .step = 8, .factor = 1}; }},
-        Case{"--ranks needs --backend sim", [](O& o) { o.ranks = 4; }},
+        Case{"--ranks needs --rendezvous HOST:PORT or --backend sim", [](O& o) { o.ranks = 4; }},
+        Case{"-g and --rendezvous are mutually exclusive",
+             [](O& o) {
+               o.launch_ranks = 2;
+               o.rendezvous = "h1:9";
+             }},
         Case{"--flows", [](O& o) { o.flows = 4; }},
         Case{"--algorithm", [](O& o) { o.algorithm = topo::Algorithm::Ring; }},
         Case{"--system", [](O& o) { o.backend = "sim"; }}, Case{"", [](O& o) { simulate(o, 4); }},

@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/mpi/host_memory.hpp"
 #include "base/error.hpp"
-#include "model/communicator.hpp"
+#include "model/host_communicator.hpp"
 
 namespace busbar::test {
 
@@ -44,8 +43,9 @@ class FakeStopwatch final : public Stopwatch {
 };
 
 /// The data plane of a job of one process: an operation copies what is sent to what is received.
-class FakeCommunicator final : public Communicator {
+class FakeCommunicator final : public HostCommunicator {
  public:
+  FakeCommunicator() : HostCommunicator(Pages::Huge) {}
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override {
     return call.in_place ? in_place_obstacle : std::nullopt;
   }
@@ -67,16 +67,6 @@ class FakeCommunicator final : public Communicator {
     return huge_share;
   }
   void register_buffer(const Buffer& buffer) override { registered.push_back(buffer.data()); }
-  void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
-    fill_host(to, count, tile, first);
-  }
-  void poison(std::byte* to, Bytes bytes) override { poison_host(to, bytes); }
-  [[nodiscard]] Comparison compare(const std::byte* data, std::uint64_t count, const Tile& tile,
-                                   std::uint64_t first) override {
-    return compare_host(data, count, tile, first);
-  }
-  void flip_bit(std::byte* data) override { *data ^= std::byte{1}; }
-
   void enqueue(const Call& call) override {
     events += 'o';
     recording_ == nullptr ? run(call) : recording_->push_back(call);

@@ -17,6 +17,7 @@ namespace {
 using test::collective;
 
 std::unique_ptr<Communicator> connect(Progress progress = Progress::Block) {
+  static_cast<void>(test::mpi_singleton());  // only then is the backend available
   return choose_backend("mpi").backend->connect(test::mpi_singleton(), {.progress = progress});
 }
 

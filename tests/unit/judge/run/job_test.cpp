@@ -28,7 +28,21 @@ Job job_of(const std::string& collective) {
           .collective = collective};
 }
 
-const LaunchSetup kSetup{.mpiexec = "mpiexec", .arguments = {"-iface", "ib0"}, .programs = "/bin"};
+LaunchSetup setup_of(const std::string& launcher) {
+  const MpiLibrary mpich{.name = "MPICH 4.0.2", .family = MpiFamily::Mpich};
+  return {.launcher = choose_launcher(
+              {.wanted = launcher,
+               .library = &mpich,
+               .is_program =
+                   [](std::string_view name) { return name == "mpiexec" || name == "srun"; }}),
+          .arguments = {"-iface", "ib0"},
+          .programs = "/bin",
+          .host_file = [](const std::string& lines) {
+            EXPECT_EQ(lines, "h1\nh2\n");
+            return "/hosts";
+          }};
+}
+const LaunchSetup kSetup = setup_of("hydra");
 
 std::vector<std::string> lines_of(const Specification& specification,
                                   const std::string& collective = "allreduce") {
@@ -42,9 +56,37 @@ std::vector<std::string> lines_of(const Specification& specification,
 TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
   EXPECT_THAT(
       lines_of(specification_of(SetKind::Pairwise)),
-      ElementsAre("mpiexec -iface ib0 -hosts h1,h2 -np 4 -ppn 2 /bin/allreduce_perf "
+      ElementsAre("mpiexec -iface ib0 -f /hosts -n 4 -ppn 2 /bin/allreduce_perf "
                   "--backend auto -T 60 --devices 0-1 --csv - -b 1024 -e 4096 -f 2 -d float "
                   "--placement out -o sum -n 10 -w 3 -c 1"));
+}
+
+std::string start_of_line(const std::string& launcher, SetKind kind) {
+  const std::string line = command_text(
+      commands_of(specification_of(kind), setup_of(launcher), job_of("allreduce")).at(0));
+  return line.substr(0, line.find(" --backend"));
+}
+
+TEST(CommandsOf, LetTheProgramStartEachRankWhereNoLauncherTakesAll) {
+  EXPECT_EQ(start_of_line("ssh {host} {env} {program}", SetKind::Pairwise),
+            "/bin/allreduce_perf -g 4 --launcher 'ssh {host} {env} {program}' --hosts @/hosts");
+  EXPECT_EQ(start_of_line("ssh {host} {env} {program}", SetKind::Rails),
+            "env 'NCCL_TESTS_SPLIT=MOD 2' /bin/allreduce_perf -g 4 --launcher 'ssh {host} {env} "
+            "{program}' --hosts @/hosts");
+  EXPECT_EQ(start_of_line("go {hostfile} {program}", SetKind::Pairwise),
+            "go /hosts /bin/allreduce_perf");
+}
+
+TEST(CommandsOf, NeedNoHostFileForThisHost) {
+  Job job = job_of("allreduce");
+  job.instances[0].nodes = {"localhost"};
+  const auto start = [&](const std::string& launcher) {
+    return command_text(
+        commands_of(specification_of(SetKind::Whole), setup_of(launcher), job).at(0));
+  };
+  EXPECT_THAT(start("hydra"), testing::StartsWith("mpiexec -iface ib0 -n 2 /bin/allreduce_perf "));
+  EXPECT_THAT(start("local"),
+              testing::StartsWith("/bin/allreduce_perf -g 2 --launcher local --backend auto "));
 }
 
 TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
@@ -53,7 +95,7 @@ TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
   specification.run.warmup = -1;
   specification.run.check_data = false;
   const std::string line = lines_of(specification).at(0);
-  EXPECT_THAT(line, Not(HasSubstr(" -n ")));
+  EXPECT_THAT(line, testing::EndsWith("-o sum -c 0"));
   EXPECT_THAT(line, Not(HasSubstr(" -w ")));
   EXPECT_THAT(line, HasSubstr("-c 0"));
 }

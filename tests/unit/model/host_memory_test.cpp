@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/mpi/host_memory.hpp"
+#include "model/host_memory.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi/mpi_bootstrap.hpp"
 
 #include <array>
 #include <cstring>
 
 #include <gtest/gtest.h>
 
-#include "bootstrap/mpi_support.hpp"
+#include "bootstrap/mpi/mpi_calls.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/mpi_singleton.hpp"
 

@@ -21,15 +21,24 @@ struct MpiLibrary {
 /// The library by what MPI_Get_library_version returns; pure.
 [[nodiscard]] MpiLibrary read_mpi_library(std::string_view text);
 
+/// The library of a name that read_mpi_library gave it; pure.
+[[nodiscard]] MpiLibrary mpi_library_of(const std::string& name);
+
 /// What the header says of a library whose own need of memory was not measured; else empty.
 [[nodiscard]] std::string memory_note(const MpiLibrary& library);
 
-/// The library that this program is linked with. MPI must not be up.
-[[nodiscard]] const MpiLibrary& mpi_library();
+/// MPI in this build: one static object of src/bootstrap/mpi registers itself.
+struct MpiSupport {
+  using Library = const MpiLibrary& (*)();
+  using Start = std::unique_ptr<Bootstrap> (*)();
 
-/// Starts MPI (with one thread that calls it) and ends it when the object goes. Throws Error
-/// (Usage) where the launcher started more processes than MPI knows of, as with another MPI's
-/// mpirun.
-[[nodiscard]] std::unique_ptr<Bootstrap> start_mpi();
+  MpiSupport(Library library, Start start);
+
+  Library library;  ///< the library that this program is linked with; MPI must not be up
+  Start start;      ///< mpi/mpi_bootstrap.hpp, start_mpi
+};
+
+/// Null where the program is built without MPI.
+[[nodiscard]] const MpiSupport* find_mpi();
 
 }  // namespace busbar

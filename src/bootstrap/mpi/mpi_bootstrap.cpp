@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi/mpi_bootstrap.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,43 +16,9 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
-#include "bootstrap/mpi_support.hpp"
+#include "bootstrap/mpi/mpi_calls.hpp"
 
 namespace busbar {
-namespace {
-
-/// How a library's text begins: MPICH's with a label and a tab, Open MPI's with "v" and the
-/// version. Relatives of MPICH (Intel, Cray, MVAPICH) begin otherwise: they have algorithms of
-/// their own.
-struct Beginning {
-  std::string_view text;
-  std::string_view name;
-  char end;  // of the version
-  MpiFamily family;
-};
-constexpr std::array kBeginnings{
-    Beginning{"MPICH Version:", "MPICH", '\n', MpiFamily::Mpich},
-    Beginning{"Open MPI v", "Open MPI", ',', MpiFamily::OpenMpi},
-};
-
-}  // namespace
-
-MpiLibrary read_mpi_library(std::string_view text) {
-  for (const Beginning& beginning : kBeginnings) {
-    if (!text.starts_with(beginning.text)) continue;
-    const std::string_view rest = text.substr(beginning.text.size());
-    return {.name = std::string(beginning.name) + ' ' +
-                    one_line(rest.substr(0, rest.find(beginning.end))),
-            .family = beginning.family};
-  }
-  return {.name = one_line(text.substr(0, text.find('\n')))};
-}
-
-std::string memory_note(const MpiLibrary& library) {
-  if (library.family != MpiFamily::Other) return "";
-  return "memory that " + library.name +
-         " takes for itself was not measured: planned is the larger need of MPICH and Open MPI";
-}
 
 const MpiLibrary& mpi_library() {
   static const MpiLibrary kLibrary = [] {
@@ -127,6 +93,7 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] int node() const override { return node_; }
   [[nodiscard]] int nodes() const override { return nodes_; }
+  [[nodiscard]] std::string connected_by() const override { return mpi_library().name; }
   void set_progress(Progress progress) override { progress_ = progress; }
 
   void barrier() override {
@@ -209,5 +176,11 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
 }  // namespace
 
 std::unique_ptr<Bootstrap> start_mpi() { return std::make_unique<MpiJob>(); }
+
+namespace {
+
+const MpiSupport kSupport{mpi_library, start_mpi};
+
+}  // namespace
 
 }  // namespace busbar

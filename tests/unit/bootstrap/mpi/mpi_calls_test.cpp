@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/mpi_support.hpp"
+#include "bootstrap/mpi/mpi_calls.hpp"
 
 #include <array>
 
@@ -17,7 +17,7 @@ TEST(CheckMpi, ThrowsMpisMessageOnOneLineWithTheSourceLineUnlessItIsSuccess) {
   const test::Failure failure = test::failure_of([] { check_mpi(MPI_ERR_COUNT); });
   EXPECT_EQ(failure.status, Status::Runtime);
   EXPECT_TRUE(failure.message.starts_with("MPI: ")) << failure.message;
-  EXPECT_TRUE(failure.says("mpi_support_test.cpp:")) << failure.message;
+  EXPECT_TRUE(failure.says("mpi_calls_test.cpp:")) << failure.message;
   EXPECT_TRUE(failure.is_one_line());
 }
 

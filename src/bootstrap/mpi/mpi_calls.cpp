@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/mpi_support.hpp"
+#include "bootstrap/mpi/mpi_calls.hpp"
 
 #include <array>
 #include <sched.h>

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/join_listener.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <crypt.h>
+#include <cstring>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+
+/// Messages in the order in which they are sent. All hosts of a job have the same byte order.
+namespace handshake {
+
+inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '1', '\n'};
+using Nonce = std::array<char, 8>;
+using Proof = std::array<char, 64>;
+
+struct Hello {
+  std::array<char, 8> magic = kMagic;
+  std::int32_t rank = 0;
+  std::int32_t ranks = 0;
+  std::int32_t channel = 0;
+  std::int32_t process = 0;
+  Nonce nonce{};
+  std::array<char, 64> host{};
+};
+struct Challenge {
+  std::array<char, 8> magic = kMagic;
+  Nonce nonce{};
+  Proof proof{};  // of the listener
+};
+struct Answer {
+  std::array<char, 256> refusal{};  // empty: come in
+  std::array<char, 64> host{};
+};
+
+}  // namespace handshake
+
+namespace {
+
+using handshake::Answer;
+using handshake::Challenge;
+using handshake::Hello;
+using handshake::kMagic;
+using handshake::Nonce;
+using handshake::Proof;
+
+template <class Message>
+std::span<std::byte> bytes_of(Message& message) {
+  return std::as_writable_bytes(std::span{&message, 1});
+}
+
+/// Eight random letters.
+Nonce make_nonce() {
+  constexpr std::string_view kLetters =
+      "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::array<unsigned char, 8> random{};
+  if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    throw system_failure("random numbers", errno);
+  }
+  Nonce nonce{};
+  std::transform(random.begin(), random.end(), nonce.begin(),
+                 [&](unsigned char number) { return kLetters[number % kLetters.size()]; });
+  return nonce;
+}
+
+/// Whether a received nonce has letters only: it becomes a part of crypt's setting.
+bool is_proper(const Nonce& nonce) {
+  return std::all_of(nonce.begin(), nonce.end(), [](char letter) {
+    return letter == '.' || letter == '/' || (letter >= '0' && letter <= '9') ||
+           (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z');
+  });
+}
+
+/// A keyed hash of two nonces: crypt(3) with SHA-256.
+Proof make_proof(const std::string& token, const Nonce& first, const Nonce& second) {
+  const std::string setting = "$5$rounds=1000$" + std::string(first.data(), first.size()) +
+                              std::string(second.data(), second.size());
+  crypt_data work{};
+  // A prefix, since crypt refuses an empty phrase; it takes 511 letters at most.
+  const char* hash = crypt_r(("busbar:" + token).c_str(), setting.c_str(), &work);
+  if (hash == nullptr || hash[0] == '*') {
+    throw Error{Status::Runtime,
+                "crypt(3) of this machine has no SHA-256, or BUSBAR_TOKEN is "
+                "longer than 500 letters"};
+  }
+  Proof proof{};
+  copy_text(std::string_view(hash).substr(setting.size()), proof);
+  return proof;
+}
+
+std::string own_host_name() { return first_line_of("/proc/sys/kernel/hostname"); }
+
+/// Time for a connection to authenticate itself.
+constexpr Seconds kHandshakeTimeout{10};
+
+}  // namespace
+
+struct JoinListener::Pending {
+  Socket socket{};
+  std::string from{};
+  Clock::time_point since{};
+  handshake::Nonce nonce{};  // ours
+  handshake::Hello hello{};
+  handshake::Proof proof{};
+  bool challenged = false;
+  std::size_t received = 0;  // of hello, then of proof
+};
+
+JoinListener::JoinListener(Socket listener, std::string token, Notice notice)
+    : listener_(std::move(listener)),
+      events_(epoll_create1(EPOLL_CLOEXEC)),
+      token_(std::move(token)),
+      notice_(std::move(notice)) {
+  epoll_event event{.events = EPOLLIN, .data = {.fd = listener_.descriptor()}};
+  if (!events_.is_open() ||
+      epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, listener_.descriptor(), &event) != 0) {
+    throw system_failure("waiting for ranks", errno);
+  }
+}
+
+JoinListener::~JoinListener() = default;
+
+void JoinListener::accept_all() {
+  while (auto socket = listener_.accept()) {
+    const int descriptor = socket->descriptor();
+    epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
+    if (epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) continue;
+    Pending pending{.from = socket->other_host(), .since = Clock::now(), .nonce = make_nonce()};
+    pending.socket = std::move(*socket);
+    pending_.emplace(descriptor, std::move(pending));
+  }
+}
+
+/// False if the connection is to be closed.
+bool JoinListener::read(Pending& pending) {
+  const auto whole = pending.challenged ? bytes_of(pending.proof) : bytes_of(pending.hello);
+  const auto got = pending.socket.read_some(whole.subspan(pending.received));
+  if (!got) return true;
+  pending.received += *got;
+  const std::size_t known = std::min(pending.received, kMagic.size());
+  const bool is_ours =
+      pending.challenged || std::memcmp(pending.hello.magic.data(), kMagic.data(), known) == 0;
+  if (!is_ours) {
+    notice_(
+        fmt::format("refused a connection from {}, which is not a rank of Busbar", pending.from));
+    return false;
+  }
+  return *got > 0;
+}
+
+bool JoinListener::challenge(Pending& pending) {
+  if (!is_proper(pending.hello.nonce)) return false;
+  Challenge message{.nonce = pending.nonce,
+                    .proof = make_proof(token_, pending.hello.nonce, pending.nonce)};
+  pending.challenged = true;
+  pending.received = 0;
+  return pending.socket.offer(bytes_of(message));
+}
+
+bool JoinListener::decide(Pending& pending, const Check& check, std::vector<JoinedRank>& joined) {
+  const Hello& hello = pending.hello;
+  JoinedRank rank{.rank = hello.rank,
+                  .ranks = hello.ranks,
+                  .channel = static_cast<Channel>(hello.channel),
+                  .host = one_line(std::string(hello.host.data(), strnlen(hello.host.data(), 64))),
+                  .process = hello.process};
+  std::string refusal;
+  if (pending.proof != make_proof(token_, pending.nonce, hello.nonce)) {
+    refusal = "its token differs from rank 0's (BUSBAR_TOKEN)";
+  } else {
+    refusal = check(rank);
+  }
+  Answer answer;
+  copy_text(refusal, answer.refusal);
+  copy_text(own_host_name(), answer.host);
+  const bool told = pending.socket.offer(bytes_of(answer));
+  if (!refusal.empty()) {
+    notice_(fmt::format("refused rank {} on {} ({}, process {}): {}", rank.rank, rank.host,
+                        pending.from, rank.process, refusal));
+    return false;
+  }
+  if (!told) return false;
+  epoll_ctl(events_.descriptor(), EPOLL_CTL_DEL, pending.socket.descriptor(), nullptr);
+  rank.socket = std::move(pending.socket);
+  joined.push_back(std::move(rank));
+  return false;
+}
+
+void JoinListener::close_idle() {
+  for (auto each = pending_.begin(); each != pending_.end();) {
+    if (Clock::now() - each->second.since < kHandshakeTimeout) {
+      ++each;
+      continue;
+    }
+    notice_(fmt::format("closed a connection from {}, which sent nothing for {:g} s",
+                        each->second.from, kHandshakeTimeout.count()));
+    each = pending_.erase(each);
+  }
+}
+
+std::vector<JoinedRank> JoinListener::serve(const Check& check) {
+  std::vector<JoinedRank> joined;
+  std::array<epoll_event, 64> events{};
+  const int ready = epoll_wait(events_.descriptor(), events.data(), events.size(), 0);
+  for (int i = 0; i < ready; ++i) {
+    const int descriptor = events.at(static_cast<std::size_t>(i)).data.fd;
+    const auto found = pending_.find(descriptor);
+    if (found == pending_.end()) {
+      accept_all();
+      continue;
+    }
+    Pending& pending = found->second;
+    bool stays = read(pending);
+    if (stays && !pending.challenged && pending.received == sizeof(Hello)) {
+      stays = challenge(pending);
+    } else if (stays && pending.challenged && pending.received == sizeof(Proof)) {
+      stays = decide(pending, check, joined);
+    }
+    if (!stays) pending_.erase(found);
+  }
+  close_idle();
+  return joined;
+}
+
+namespace {
+
+/// What came of one result.
+struct JoinResult {
+  Socket socket{};
+  std::string host{};
+  std::string why_not{};  ///< try again
+  std::string refusal{};  ///< do not
+};
+
+JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::time_point deadline) {
+  JoinResult result;
+  std::optional<Socket> socket = connect_to(rendezvous.address, deadline, result.why_not);
+  if (!socket) return result;
+  Hello hello{.rank = rendezvous.rank,
+              .ranks = rendezvous.ranks,
+              .channel = static_cast<std::int32_t>(channel),
+              .process = getpid(),
+              .nonce = make_nonce()};
+  copy_text(own_host_name(), hello.host);
+  Challenge challenge;
+  result.why_not = "the connection was closed";
+  const auto patience = std::min(
+      deadline, Clock::now() + std::chrono::duration_cast<Clock::duration>(kHandshakeTimeout));
+  if (!socket->send(bytes_of(hello)) || !socket->receive(bytes_of(challenge), patience)) {
+    return result;
+  }
+  if (challenge.magic != kMagic || !is_proper(challenge.nonce)) {
+    result.refusal = "another program listens there; choose another port";
+    return result;
+  }
+  if (challenge.proof != make_proof(rendezvous.token, hello.nonce, challenge.nonce)) {
+    result.refusal = "its token differs from rank 0's (BUSBAR_TOKEN)";
+    Proof nothing{};
+    static_cast<void>(socket->send(bytes_of(nothing)));  // so that rank 0 can tell who it was
+    return result;
+  }
+  Proof proof = make_proof(rendezvous.token, challenge.nonce, hello.nonce);
+  Answer answer;
+  if (!socket->send(bytes_of(proof)) || !socket->receive(bytes_of(answer), patience)) {
+    return result;
+  }
+  answer.refusal.back() = '\0';
+  answer.host.back() = '\0';
+  result.host = one_line(answer.host.data());
+  result.refusal = answer.refusal.data();
+  if (result.refusal.empty()) result.socket = std::move(*socket);
+  return result;
+}
+
+}  // namespace
+
+Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
+                 std::string* host) {
+  constexpr std::chrono::milliseconds kFirstPause{20};
+  constexpr std::chrono::milliseconds kLongestPause{1000};
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
+  for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+    JoinResult result = try_to_join(rendezvous, channel, deadline);
+    if (result.socket.is_open()) {
+      if (host != nullptr) *host = result.host;
+      return std::move(result.socket);
+    }
+    if (!result.refusal.empty()) {
+      throw usage_error(fmt::format("rank {} was refused at {}: {}", rendezvous.rank,
+                                    rendezvous.address.text(), result.refusal));
+    }
+    if (Clock::now() + pause >= deadline) {
+      throw Error{
+          Status::Runtime,
+          fmt::format("timeout: rank {} could not join at {} within {:g} s ({}); check that "
+                      "rank 0 is started there and that the port is open",
+                      rendezvous.rank, rendezvous.address.text(), timeout.count(), result.why_not)};
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace busbar

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "bootstrap/rendezvous.hpp"
+#include "bootstrap/socket.hpp"
+
+namespace busbar {
+
+/// What a connection is for: collective calls of the ranks, or messages of their PeerMonitors.
+enum class Channel : std::int32_t { Collectives, Monitor };
+
+/// The connection of a rank that has authenticated itself.
+struct JoinedRank {
+  Socket socket{};
+  int rank = 0;
+  int ranks = 0;  ///< that it was started with
+  Channel channel = Channel::Collectives;
+  std::string host{};  ///< its name
+  int process = 0;
+};
+
+/// Accepts the other ranks at rank 0. Both sides prove that they know the token without sending it:
+/// each answers with a hash of the token and of both sides' nonces. A connection that sends
+/// nothing, or something else, never delays the others.
+class JoinListener {
+ public:
+  /// Why a rank is refused; empty: it is accepted.
+  using Check = std::function<std::string(const JoinedRank&)>;
+  /// Reports a refused connection in one line.
+  using Notice = std::function<void(const std::string&)>;
+
+  JoinListener(Socket listener, std::string token, Notice notice);
+  JoinListener(const JoinListener&) = delete;
+  JoinListener& operator=(const JoinListener&) = delete;
+  ~JoinListener();
+
+  /// Becomes readable when `serve` has something to do.
+  [[nodiscard]] int descriptor() const { return events_.descriptor(); }
+  [[nodiscard]] std::uint16_t port() const { return listener_.own_port(); }
+
+  /// Handles what has arrived, without waiting: the connections that `check` accepts.
+  [[nodiscard]] std::vector<JoinedRank> serve(const Check& check);
+
+ private:
+  struct Pending;
+
+  void accept_all();
+  [[nodiscard]] bool read(Pending& pending);
+  [[nodiscard]] bool challenge(Pending& pending);
+  [[nodiscard]] bool decide(Pending& pending, const Check& check, std::vector<JoinedRank>& joined);
+  void close_idle();
+
+  Socket listener_;
+  Socket events_;  ///< an epoll
+  std::string token_;
+  Notice notice_;
+  std::map<int, Pending> pending_;  ///< by descriptor
+};
+
+/// Connects to rank 0, and tries again until the timeout. Throws Error (Usage) with rank 0's reason
+/// where it is refused, and Error (Runtime) after the timeout. `host` is set to the name of rank
+/// 0's host.
+[[nodiscard]] Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
+                               std::string* host = nullptr);
+
+}  // namespace busbar

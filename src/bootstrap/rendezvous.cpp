@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/rendezvous.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+std::string text_of(const Environment& lookup, const char* name) {
+  const char* text = lookup(name);
+  return text == nullptr ? "" : text;
+}
+
+std::optional<int> number_of(const Environment& lookup, const char* name) {
+  const std::string text = text_of(lookup, name);
+  if (text.empty()) return std::nullopt;
+  const auto number = to_number<int>(text);
+  if (!number || *number < 0) {
+    throw usage_error(
+        fmt::format("{}='{}' is no number; unset it or mend it", name, one_line(text)));
+  }
+  return number;
+}
+
+/// A job of Slurm takes the same port on every node, and two jobs of a node seldom take one.
+std::uint16_t port_of_slurm(const Environment& lookup) {
+  constexpr unsigned kFirst = 20000;
+  constexpr unsigned kPorts = 10000;
+  const auto job = to_number<unsigned>(text_of(lookup, "SLURM_JOB_ID")).value_or(0);
+  const auto step = to_number<unsigned>(text_of(lookup, "SLURM_STEP_ID")).value_or(0);
+  return static_cast<std::uint16_t>(kFirst + (job * 31 + step) % kPorts);
+}
+
+/// The agent of torchrun keeps MASTER_PORT for a store of its own.
+std::uint16_t port_of_torchrun(const Environment& lookup) {
+  const std::string text = text_of(lookup, "MASTER_PORT");
+  const auto port = to_number<std::uint16_t>(text);
+  if (!port || *port == 0) {
+    throw usage_error(
+        fmt::format("MASTER_PORT='{}' is no port; torchrun and its like set it, "
+                    "or give --rendezvous HOST:PORT",
+                    one_line(text)));
+  }
+  const bool taken = text_of(lookup, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+  if (!taken) return *port;
+  return *port == UINT16_MAX ? static_cast<std::uint16_t>(*port - 1)
+                             : static_cast<std::uint16_t>(*port + 1);
+}
+
+void check(const Rendezvous& rendezvous) {
+  if (rendezvous.ranks < 1 || rendezvous.rank < 0 || rendezvous.rank >= rendezvous.ranks) {
+    throw usage_error(fmt::format("{}: there is no rank {} of {}; ranks count from 0",
+                                  rendezvous.source, rendezvous.rank,
+                                  counted(static_cast<std::size_t>(rendezvous.ranks), "rank")));
+  }
+}
+
+int given(std::optional<int> value, std::string_view option, std::string_view variable) {
+  if (value) return *value;
+  throw usage_error(fmt::format("--rendezvous needs {} N or {}; no launcher's variables tell it",
+                                option, variable));
+}
+
+/// The address was given by hand; what else is needed may come from whatever started the ranks.
+Rendezvous named(const RendezvousOptions& options, const Environment& lookup,
+                 const std::string& address, bool by_option) {
+  const std::string source = by_option ? "--rendezvous" : "BUSBAR_RENDEZVOUS";
+  std::optional<int> rank = options.rank;
+  if (!rank) rank = number_of(lookup, "BUSBAR_RANK");
+  std::optional<int> ranks = options.ranks;
+  if (!ranks) ranks = number_of(lookup, "BUSBAR_RANKS");
+  if (const auto started = find_launcher(lookup)) {
+    if (!rank) rank = started->rank;
+    if (!ranks && started->size > 0) ranks = started->size;
+  }
+  if (!rank) rank = number_of(lookup, "JOB_COMPLETION_INDEX");  // a Kubernetes indexed job
+  return {.address = parse_address(source, address),
+          .rank = given(rank, "--rank", "BUSBAR_RANK"),
+          .ranks = given(ranks, "--ranks", "BUSBAR_RANKS"),
+          .source = source};
+}
+
+std::optional<Rendezvous> by_launcher(const Environment& lookup) {
+  const auto started = find_launcher(lookup);
+  if (!started || started->size < 2) return std::nullopt;
+  if (started->joins_by == JoinsBy::Mpi) return std::nullopt;
+  Rendezvous result{.rank = started->rank, .ranks = started->size, .source = started->name};
+  switch (started->joins_by) {
+    case JoinsBy::Torchrun:
+      result.address = {.host = text_of(lookup, "MASTER_ADDR"), .port = port_of_torchrun(lookup)};
+      break;
+    case JoinsBy::Slurm:
+      result.address = {.host = first_host(text_of(lookup, "SLURM_STEP_NODELIST")),
+                        .port = port_of_slurm(lookup)};
+      break;
+    case JoinsBy::Mpi:
+    case JoinsBy::Busbar: break;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string first_host(std::string_view list) {
+  std::string host;
+  bool skipping = false;  // what follows the first of a bracket
+  for (const char character : list) {
+    if (character == ',' && !skipping) {
+      // Between hosts, or after the first number of a bracket.
+      const bool in_bracket = host.find('[') != std::string::npos;
+      if (!in_bracket) break;
+      skipping = true;
+    } else if (character == '-' && host.find('[') != std::string::npos && !skipping) {
+      skipping = true;
+    } else if (character == ']') {
+      skipping = false;
+      std::erase(host, '[');
+    } else if (!skipping) {
+      host += character;
+    }
+  }
+  return host;
+}
+
+std::optional<Rendezvous> find_rendezvous(const RendezvousOptions& options,
+                                          const Environment& lookup) {
+  const bool by_option = !options.address.empty();
+  const std::string address = by_option ? options.address : text_of(lookup, "BUSBAR_RENDEZVOUS");
+  if (address.empty() && options.rank) {
+    throw usage_error("--rank needs --rendezvous HOST:PORT, where rank 0 listens for the others");
+  }
+  std::optional<Rendezvous> result =
+      address.empty() ? by_launcher(lookup) : named(options, lookup, address, by_option);
+  if (!result) return result;
+  result->token = text_of(lookup, "BUSBAR_TOKEN");
+  check(*result);
+  return result;
+}
+
+}  // namespace busbar

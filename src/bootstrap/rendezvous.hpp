@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bootstrap/launcher.hpp"
+#include "bootstrap/socket.hpp"
+
+namespace busbar {
+
+/// What the command line says of how ranks find each other without MPI.
+struct RendezvousOptions {
+  std::string address{};       ///< --rendezvous HOST:PORT; empty: the environment's
+  std::optional<int> rank{};   ///< --rank
+  std::optional<int> ranks{};  ///< --ranks
+};
+
+/// Where the ranks of a job meet, and which of them this process is.
+struct Rendezvous {
+  Address address{};  ///< where rank 0 listens
+  int rank = 0;
+  int ranks = 1;
+  std::string token{};   ///< what every rank of the job knows; empty: nothing is asked for
+  std::string source{};  ///< what says all this: "--rendezvous", "torchrun"
+};
+
+/// By the command line, else BUSBAR_RENDEZVOUS, else the variables of torchrun or of an srun that
+/// starts no MPI. Nothing: the ranks find each other by MPI, or the process is alone. Throws Error
+/// (Usage) for what does not fit together. Pure.
+[[nodiscard]] std::optional<Rendezvous> find_rendezvous(const RendezvousOptions& options,
+                                                        const Environment& lookup);
+
+/// "h1" of Slurm's "h[1-4,7],k2".
+[[nodiscard]] std::string first_host(std::string_view list);
+
+}  // namespace busbar

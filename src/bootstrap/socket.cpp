@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/socket.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <string_view>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+struct FreeAddresses {
+  void operator()(addrinfo* list) const { freeaddrinfo(list); }
+};
+using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
+
+/// An empty host is every address of this machine.
+AddressList resolve(const Address& address, std::string& why_not) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV | AI_PASSIVE;
+  addrinfo* list = nullptr;
+  const char* host = address.host.empty() ? nullptr : address.host.c_str();
+  const int error = getaddrinfo(host, fmt::format("{}", address.port).c_str(), &hints, &list);
+  if (error != 0) {
+    why_not = error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error);
+    return nullptr;
+  }
+  return AddressList(list);
+}
+
+void set(int descriptor, int level, int name, int value) {
+  // Each only makes something quicker: without it all works.
+  static_cast<void>(setsockopt(descriptor, level, name, &value, sizeof value));
+}
+
+/// Small messages go at once, and the end of a host that says nothing more is noticed.
+void prepare(int descriptor) {
+  set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+int milliseconds_until(std::optional<Clock::time_point> deadline) {
+  if (!deadline) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
+  constexpr std::int64_t kLongest = 1'000'000'000;
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kLongest));
+}
+
+bool waits_for(int descriptor, short event, std::optional<Clock::time_point> deadline) {
+  pollfd look{.fd = descriptor, .events = event, .revents = 0};
+  for (;;) {
+    const int ready = poll(&look, 1, milliseconds_until(deadline));
+    if (ready > 0) return true;
+    if (ready == 0) return false;
+    if (errno != EINTR) return false;
+  }
+}
+
+bool try_later(int error) { return error == EAGAIN || error == EINTR; }
+
+struct Name {
+  std::string host{};
+  std::uint16_t port = 0;
+};
+
+using ReadName = int (*)(int, sockaddr*, socklen_t*);
+
+Name name_of(int descriptor, ReadName read) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  auto* address = reinterpret_cast<sockaddr*>(&storage);
+  if (read(descriptor, address, &size) != 0) return {};
+  if (getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return {};
+  }
+  constexpr std::string_view kMapped = "::ffff:";
+  std::string text(host.data());
+  if (text.starts_with(kMapped)) text.erase(0, kMapped.size());
+  return {.host = text, .port = to_number<std::uint16_t>(port.data()).value_or(0)};
+}
+
+/// 0, or the error number.
+int listen_once(const addrinfo& candidate, Socket& result) {
+  Socket made(socket(candidate.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made.is_open()) return errno;
+  set(made.descriptor(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (candidate.ai_family == AF_INET6) set(made.descriptor(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  if (bind(made.descriptor(), candidate.ai_addr, candidate.ai_addrlen) != 0) return errno;
+  if (listen(made.descriptor(), SOMAXCONN) != 0) return errno;
+  result = std::move(made);
+  return 0;
+}
+
+int connect_once(const addrinfo& candidate, Clock::time_point deadline, Socket& result) {
+  Socket made(socket(candidate.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made.is_open()) return errno;
+  if (connect(made.descriptor(), candidate.ai_addr, candidate.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS) return errno;
+    if (!waits_for(made.descriptor(), POLLOUT, deadline)) return ETIMEDOUT;
+    int error = 0;
+    socklen_t size = sizeof error;
+    getsockopt(made.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) return error;
+  }
+  prepare(made.descriptor());
+  result = std::move(made);
+  return 0;
+}
+
+}  // namespace
+
+std::string Address::text() const {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return is_v6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
+}
+
+Address parse_address(const std::string& option, const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto port =
+      to_number<std::uint16_t>(colon == std::string::npos ? "" : text.substr(colon + 1));
+  std::string host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (!port || *port == 0 || host.empty()) {
+    throw usage_error(
+        fmt::format("{}: '{}' is no HOST:PORT with a port from 1 to 65535; give rank "
+                    "0's, such as node1:29500",
+                    option, one_line(text)));
+  }
+  return {.host = host, .port = *port};
+}
+
+Socket::~Socket() { close(); }
+
+void Socket::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+std::optional<Socket> Socket::accept() const {
+  Socket rank(accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!rank.is_open()) return std::nullopt;
+  prepare(rank.descriptor());
+  return rank;
+}
+
+std::optional<std::size_t> Socket::read_some(std::span<std::byte> to) const {
+  const ssize_t got = recv(descriptor_, to.data(), to.size(), MSG_DONTWAIT);
+  if (got >= 0) return static_cast<std::size_t>(got);
+  return try_later(errno) ? std::nullopt : std::optional<std::size_t>(0);
+}
+
+bool Socket::offer(std::span<const std::byte> bytes) const {
+  const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  return sent == static_cast<ssize_t>(bytes.size());
+}
+
+bool Socket::send(std::span<const std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t sent =
+        ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    } else if (!try_later(errno) || !waits_for(descriptor_, POLLOUT, {})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Socket::receive(std::span<std::byte> bytes, std::optional<Clock::time_point> deadline) const {
+  // Ranks come within microseconds of each other, and sleeping costs tens of them.
+  constexpr std::chrono::microseconds kEager{50};
+  auto eager = Clock::now() + kEager;
+  while (!bytes.empty()) {
+    const auto got = read_some(bytes);
+    if (got.has_value()) {
+      if (*got == 0) return false;
+      bytes = bytes.subspan(*got);
+      eager = Clock::now() + kEager;
+    } else if (Clock::now() < eager) {
+      sched_yield();
+    } else if (!waits_for(descriptor_, POLLIN, deadline)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string Socket::own_host() const { return name_of(descriptor_, getsockname).host; }
+std::string Socket::other_host() const { return name_of(descriptor_, getpeername).host; }
+std::uint16_t Socket::own_port() const { return name_of(descriptor_, getsockname).port; }
+
+Socket listen_at(const Address& address) {
+  // A host's own name may be a loopback address to itself alone (Debian's 127.0.1.1).
+  const bool alone = address.host == "localhost" || is_loopback(address.host);
+  std::string why_not;
+  const AddressList list =
+      resolve({.host = alone ? address.host : "", .port = address.port}, why_not);
+  // Listening at all of IPv6 is listening at all of IPv4, too.
+  for (const int family : {AF_INET6, AF_INET}) {
+    for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
+      if (each->ai_family != family) continue;
+      Socket result;
+      const int error = listen_once(*each, result);
+      if (error == 0) return result;
+      if (error == EADDRINUSE) {
+        throw Error{Status::Runtime,
+                    fmt::format("port {} of this host is in use: another program listens there, or "
+                                "another job of Busbar; choose another port",
+                                address.port)};
+      }
+      why_not = std::strerror(error);
+    }
+  }
+  throw Error{Status::Runtime, fmt::format("cannot listen at {}: {}", address.text(), why_not)};
+}
+
+std::optional<Socket> connect_to(const Address& address, Clock::time_point deadline,
+                                 std::string& why_not) {
+  const AddressList list = resolve(address, why_not);
+  for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
+    Socket result;
+    const int error = connect_once(*each, deadline, result);
+    if (error == 0) return result;
+    why_not = std::strerror(error);
+  }
+  return std::nullopt;
+}
+
+bool is_loopback(const std::string& host) { return host.starts_with("127.") || host == "::1"; }
+
+}  // namespace busbar

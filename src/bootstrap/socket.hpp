@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/units.hpp"
+
+namespace busbar {
+
+/// A host, by name or number, and a port: "h1:29500", "[fe80::1]:29500".
+struct Address {
+  std::string host{};
+  std::uint16_t port = 0;
+
+  [[nodiscard]] std::string text() const;
+};
+
+/// Throws Error (Usage) that begins with `option`.
+[[nodiscard]] Address parse_address(const std::string& option, const std::string& text);
+
+/// Owns a TCP socket. Move-only.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  ~Socket();
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  void close();
+
+  /// What `accept` has: nothing where nobody waits.
+  [[nodiscard]] std::optional<Socket> accept() const;
+  /// As many bytes as there are now; 0: the other end has closed, nothing: there are none yet.
+  [[nodiscard]] std::optional<std::size_t> read_some(std::span<std::byte> to) const;
+  /// Whether all bytes were taken at once, as few always are.
+  [[nodiscard]] bool offer(std::span<const std::byte> bytes) const;
+  /// False where the other end has gone.
+  [[nodiscard]] bool send(std::span<const std::byte> bytes) const;
+  /// False where the other end has gone, or the deadline is over.
+  [[nodiscard]] bool receive(std::span<std::byte> bytes,
+                             std::optional<Clock::time_point> deadline = {}) const;
+
+  /// Numbers of this end and of the other: "10.0.0.4"; empty where there are none.
+  [[nodiscard]] std::string own_host() const;
+  [[nodiscard]] std::string other_host() const;
+  [[nodiscard]] std::uint16_t own_port() const;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Listens at a port of this host, 0: any that is free; at a loopback address only there, else at
+/// all addresses. Throws Error (Runtime).
+[[nodiscard]] Socket listen_at(const Address& address);
+
+/// Tries once; nothing, and why not in words.
+[[nodiscard]] std::optional<Socket> connect_to(const Address& address, Clock::time_point deadline,
+                                               std::string& why_not);
+
+/// Of 127.0.0.0/8 or ::1.
+[[nodiscard]] bool is_loopback(const std::string& host);
+
+}  // namespace busbar

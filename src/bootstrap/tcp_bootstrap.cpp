@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/tcp_bootstrap.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <poll.h>
+#include <sys/resource.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "bootstrap/join_listener.hpp"
+
+namespace busbar {
+namespace {
+
+/// The connections of a rank for calls: rank 0 has one to each other, all others have one to it.
+struct Links {
+  int rank = 0;
+  int ranks = 1;
+  std::vector<Socket> sockets{};  ///< rank 0: by rank, its own is closed; others: only of rank 0
+};
+
+/// What goes before the bytes of a call, so that ranks that are at different calls notice.
+struct Head {
+  std::uint64_t call = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Two descriptors for each rank, where the soft limit allows few.
+void allow_descriptors() {
+  rlimit files{};
+  static_cast<void>(getrlimit(RLIMIT_NOFILE, &files));
+  files.rlim_cur = files.rlim_max;
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &files));
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranges(ranks));
+}
+
+/// Waits at rank 0 until every other rank has a connection for each channel.
+class RankAcceptor {
+ public:
+  RankAcceptor(JoinListener& listener, int ranks, std::vector<Channel> channels)
+      : listener_(listener), ranks_(ranks), channels_(std::move(channels)) {}
+
+  /// Waits for all. Throws Error (Runtime) that names the missing ranks.
+  void wait(const Address& address, Seconds timeout);
+  [[nodiscard]] std::vector<JoinedRank> take(Channel channel);
+
+ private:
+  [[nodiscard]] std::string refusal(const JoinedRank& rank) const;
+  [[nodiscard]] bool is_complete() const {
+    return joined_.size() == channels_.size() * static_cast<std::size_t>(ranks_ - 1);
+  }
+  [[nodiscard]] std::vector<int> missing() const;
+
+  JoinListener& listener_;
+  int ranks_;
+  std::vector<Channel> channels_;
+  std::map<std::pair<Channel, int>, JoinedRank> joined_{};
+};
+
+std::string RankAcceptor::refusal(const JoinedRank& rank) const {
+  if (rank.ranks != ranks_) {
+    return fmt::format("it was started as one of {}, but rank 0 as one of {}",
+                       counted(static_cast<std::size_t>(rank.ranks), "rank"),
+                       counted(static_cast<std::size_t>(ranks_), "rank"));
+  }
+  if (rank.rank < 1 || rank.rank >= ranks_) return "there is no such rank, or it is rank 0";
+  const auto same = joined_.find({rank.channel, rank.rank});
+  if (same == joined_.end()) return "";
+  return fmt::format("rank {} has already joined ({}, process {})", rank.rank, same->second.host,
+                     same->second.process);
+}
+
+std::vector<int> RankAcceptor::missing() const {
+  std::vector<int> ranks;
+  for (int rank = 1; rank < ranks_; ++rank) {
+    const bool is_there = std::all_of(channels_.begin(), channels_.end(), [&](Channel channel) {
+      return joined_.contains({channel, rank});
+    });
+    if (!is_there) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+void RankAcceptor::wait(const Address& address, Seconds timeout) {
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
+  while (!is_complete()) {
+    if (Clock::now() >= deadline) {
+      const std::vector<int> ranks = missing();
+      throw Error{
+          Status::Runtime,
+          fmt::format("timeout: {} of {} ranks did not join at {} within {:g} s: {}", ranks.size(),
+                      ranks_, address.text(), timeout.count(), ranks_text(ranks))};
+    }
+    constexpr int kTick = 100;
+    pollfd look{.fd = listener_.descriptor(), .events = POLLIN, .revents = 0};
+    static_cast<void>(poll(&look, 1, kTick));
+    for (JoinedRank& rank :
+         listener_.serve([&](const JoinedRank& each) { return refusal(each); })) {
+      joined_.emplace(std::pair{rank.channel, rank.rank}, std::move(rank));
+    }
+  }
+}
+
+std::vector<JoinedRank> RankAcceptor::take(Channel channel) {
+  std::vector<JoinedRank> result;
+  for (auto& [key, rank] : joined_) {
+    if (key.first == channel) result.push_back(std::move(rank));
+  }
+  return result;
+}
+
+Links links_of(std::vector<JoinedRank> joined, int ranks) {
+  Links links{.rank = 0, .ranks = ranks};
+  links.sockets.resize(static_cast<std::size_t>(ranks));
+  for (JoinedRank& rank : joined) {
+    links.sockets[static_cast<std::size_t>(rank.rank)] = std::move(rank.socket);
+  }
+  return links;
+}
+
+/// An address as it is sent between ranks.
+struct HostText {
+  std::array<char, 64> host{};
+  std::uint16_t port = 0;
+};
+
+/// The control plane over the connections of some ranks. All calls go through the lowest.
+class TcpBootstrap : public Bootstrap {
+ public:
+  TcpBootstrap(Links links, std::string token, std::string source)
+      : links_(std::move(links)), token_(std::move(token)), source_(std::move(source)) {
+    map_nodes();
+    find_address();
+  }
+
+  [[nodiscard]] int rank() const override { return links_.rank; }
+  [[nodiscard]] int size() const override { return links_.ranks; }
+  [[nodiscard]] int node() const override { return node_; }
+  [[nodiscard]] int nodes() const override { return nodes_; }
+  [[nodiscard]] std::string connected_by() const override { return "TCP (" + source_ + ")"; }
+  [[nodiscard]] std::string address() const override { return address_; }
+  void set_progress(Progress /*progress*/) override {}
+
+  void barrier() override { gather_bytes({}, {}); }
+
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
+    ++call_;
+    if (links_.rank != 0) {
+      if (links_.rank == root) send(0, bytes);
+      return receive(0, bytes);
+    }
+    if (root != 0) receive(root, bytes);
+    send_to_all(bytes);
+  }
+
+  void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    ++call_;
+    if (links_.rank != 0) {
+      send(0, mine);
+      return receive(0, all);
+    }
+    std::copy(mine.begin(), mine.end(), all.begin());
+    for (int rank = 1; rank < links_.ranks; ++rank) {
+      receive(rank, all.subspan(static_cast<std::size_t>(rank) * mine.size(), mine.size()));
+    }
+    send_to_all(all);
+  }
+
+  void combine(std::span<double> values, Combine how) override {
+    ++call_;
+    const auto bytes = std::as_writable_bytes(values);
+    if (links_.rank != 0) {
+      send(0, bytes);
+      return receive(0, bytes);
+    }
+    std::vector<double> theirs(values.size());
+    for (int rank = 1; rank < links_.ranks; ++rank) {
+      receive(rank, std::as_writable_bytes(std::span{theirs}));
+      std::transform(values.begin(), values.end(), theirs.begin(), values.begin(),
+                     [&](double a, double b) { return combined(a, b, how); });
+    }
+    send_to_all(bytes);
+  }
+
+  [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override;
+
+ private:
+  static double combined(double a, double b, Combine how) {
+    switch (how) {
+      case Combine::Min: return std::min(a, b);
+      case Combine::Max: return std::max(a, b);
+      case Combine::Sum: break;
+    }
+    return a + b;
+  }
+
+  [[nodiscard]] const Socket& link(int rank) const {
+    return links_.sockets.at(static_cast<std::size_t>(rank));
+  }
+
+  [[noreturn]] static void lose(int rank) {
+    // PeerMonitor notices, too, and reports more.
+    constexpr timespec kWhile{.tv_sec = 3, .tv_nsec = 0};
+    nanosleep(&kWhile, nullptr);
+    throw runtime_failure(fmt::format("the connection to rank {} has ended", rank));
+  }
+
+  void send(int to, std::span<const std::byte> bytes) const {
+    const Head head{.call = call_, .bytes = bytes.size()};
+    std::vector<std::byte> message(sizeof head + bytes.size());
+    std::memcpy(message.data(), &head, sizeof head);
+    std::copy(bytes.begin(), bytes.end(), message.begin() + sizeof head);
+    if (!link(to).send(message)) lose(to);
+  }
+
+  void receive(int from, std::span<std::byte> bytes) const {
+    Head head;
+    if (!link(from).receive(std::as_writable_bytes(std::span{&head, 1}))) lose(from);
+    if (head.call != call_ || head.bytes != bytes.size()) {
+      throw runtime_failure(fmt::format("ranks {} and {} are at different calls", rank(), from));
+    }
+    if (!link(from).receive(bytes)) lose(from);
+  }
+
+  void send_to_all(std::span<const std::byte> bytes) const {
+    for (int rank = 1; rank < links_.ranks; ++rank) send(rank, bytes);
+  }
+
+  /// Nodes are numbered by their lowest rank. Ranks are on one that have the kernel and the host's
+  /// name in common: containers of a host with names of their own are hosts of their own.
+  void map_nodes() {
+    std::array<char, 192> mine{};
+    copy_text(first_line_of("/proc/sys/kernel/random/boot_id") + ' ' +
+                  first_line_of("/proc/sys/kernel/hostname"),
+              mine);
+    const auto all = gather(mine);
+    std::vector<std::array<char, 192>> known;
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      const auto found = std::find(known.begin(), known.end(), all[rank]);
+      if (rank == static_cast<std::size_t>(links_.rank)) {
+        node_ = static_cast<int>(found - known.begin());
+      }
+      if (found == known.end()) known.push_back(all[rank]);
+    }
+    nodes_ = static_cast<int>(known.size());
+  }
+
+  /// Rank 0's end of a connection to another host where there is one, else to this.
+  [[nodiscard]] std::string root_host() const {
+    std::string host;
+    for (const Socket& socket : links_.sockets) {
+      if (!socket.is_open()) continue;
+      host = socket.own_host();
+      if (!is_loopback(host)) break;
+    }
+    return host;
+  }
+
+  /// This end of the connection to rank 0; on rank 0's own host, where that may be a loopback
+  /// address, what rank 0 has.
+  void find_address() {
+    HostText root;
+    if (links_.rank == 0) copy_text(root_host(), root.host);
+    broadcast(root);
+    const std::string own = links_.rank == 0 ? "" : link(0).own_host();
+    address_ = own.empty() || is_loopback(own) ? root.host.data() : own;
+  }
+
+  Links links_;
+  std::string token_;
+  std::string source_;
+  std::string address_{};
+  int node_ = 0;
+  int nodes_ = 1;
+  std::uint64_t call_ = 0;
+};
+
+/// Some ranks of a job, which they end with all others.
+class PartBootstrap final : public TcpBootstrap {
+ public:
+  PartBootstrap(Links links, std::string token, std::string source, TcpBootstrap& whole)
+      : TcpBootstrap(std::move(links), std::move(token), std::move(source)), whole_(&whole) {}
+
+  [[noreturn]] void abort(int exit_code) override {
+    whole_->abort(exit_code);
+    // cppcheck-suppress unreachableCode ; GCC takes no virtual function for one that never returns
+    std::_Exit(exit_code);
+  }
+
+ private:
+  Bootstrap* whole_;
+};
+
+/// The connections of rank 0.
+Links receive_all(JoinListener& listener, const Rendezvous& rendezvous, Seconds timeout) {
+  RankAcceptor acceptor(listener, rendezvous.ranks, {Channel::Collectives});
+  acceptor.wait(rendezvous.address, timeout);
+  return links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
+}
+
+Links join_collectives(const Rendezvous& rendezvous, Seconds timeout) {
+  Links links{.rank = rendezvous.rank, .ranks = rendezvous.ranks};
+  links.sockets.push_back(join_root(rendezvous, Channel::Collectives, timeout));
+  return links;
+}
+
+std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
+  struct Mine {
+    int color = 0;
+    HostText place{};
+  };
+  // Every rank listens, since it does not yet know whether it is the lowest of its part.
+  Socket listener = listen_at({.host = is_loopback(address_) ? address_ : "", .port = 0});
+  Mine mine{.color = color, .place = {.port = listener.own_port()}};
+  copy_text(address_, mine.place.host);
+  const std::vector<Mine> all = gather(mine);
+  Rendezvous part{.ranks = 0, .token = token_, .source = source_};
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].color != color) continue;
+    if (part.ranks == 0) {
+      part.address = {.host = all[rank].place.host.data(), .port = all[rank].place.port};
+    }
+    if (rank == static_cast<std::size_t>(links_.rank)) part.rank = part.ranks;
+    ++part.ranks;
+  }
+  constexpr Seconds kLongest{60};
+  if (part.rank != 0) {
+    return std::make_unique<PartBootstrap>(join_collectives(part, kLongest), token_, source_,
+                                           *this);
+  }
+  JoinListener ranks(std::move(listener), token_, [](const std::string&) {});
+  return std::make_unique<PartBootstrap>(receive_all(ranks, part, kLongest), token_, source_,
+                                         *this);
+}
+
+/// Of all ranks of the job.
+class TcpJob final : public TcpBootstrap {
+ public:
+  TcpJob(Links links, const Rendezvous& rendezvous, std::unique_ptr<PeerMonitor> monitor)
+      : TcpBootstrap(std::move(links), rendezvous.token, rendezvous.source),
+        monitor_(std::move(monitor)) {}
+
+  [[nodiscard]] std::string unresponsive_ranks() override {
+    constexpr Seconds kPatience{1};
+    std::string silent = join(monitor_->unresponsive_peers(kPatience), ", ");
+    // Rank 0 pings all ranks, and aborts the others after it has reported.
+    if (rank() != 0 && silent.empty()) std::this_thread::sleep_for(2 * kPatience);
+    return silent;
+  }
+
+  [[noreturn]] void abort(int exit_code) override {
+    monitor_->abort_all(exit_code);
+    std::_Exit(exit_code);
+  }
+
+ private:
+  std::unique_ptr<PeerMonitor> monitor_;
+};
+
+std::vector<PeerMonitor::Peer> peers_of(std::vector<JoinedRank> joined) {
+  std::vector<PeerMonitor::Peer> peers;
+  for (JoinedRank& rank : joined) {
+    peers.push_back({.rank = rank.rank, .host = rank.host, .socket = std::move(rank.socket)});
+  }
+  return peers;
+}
+
+std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds timeout,
+                                         TcpEvents events) {
+  allow_descriptors();
+  auto listener = std::make_unique<JoinListener>(listen_at(rendezvous.address), rendezvous.token,
+                                                 events.notice);
+  RankAcceptor acceptor(*listener, rendezvous.ranks, {Channel::Collectives, Channel::Monitor});
+  try {
+    acceptor.wait(rendezvous.address, timeout);
+  } catch (const Error& error) {
+    PeerMonitor(0, peers_of(acceptor.take(Channel::Monitor)), nullptr, events)
+        .abort_all(exit_code(error.status()));
+    throw;
+  }
+  Links links = links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
+  auto monitor = std::make_unique<PeerMonitor>(0, peers_of(acceptor.take(Channel::Monitor)),
+                                               std::move(listener), std::move(events));
+  return std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor));
+}
+
+std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds timeout,
+                                         TcpEvents events) {
+  std::vector<PeerMonitor::Peer> peers(1);
+  peers[0].socket = join_root(rendezvous, Channel::Monitor, timeout, &peers[0].host);
+  // The first call waits until all ranks have joined; rank 0 aborts it after the timeout.
+  auto monitor =
+      std::make_unique<PeerMonitor>(rendezvous.rank, std::move(peers), nullptr, std::move(events));
+  Links links = join_collectives(rendezvous, timeout);
+  return std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor));
+}
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> join_by_tcp(const Rendezvous& rendezvous, Seconds timeout,
+                                       TcpEvents events) {
+  return rendezvous.rank == 0 ? join_as_first(rendezvous, timeout, std::move(events))
+                              : join_as_other(rendezvous, timeout, std::move(events));
+}
+
+}  // namespace busbar

@@ -1,0 +1,197 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Ranks that find each other without MPI: by busbar itself (-g --launcher local), by an address, by torchrun's variables;
+# and what is said when one does not come, dies, stops or is a stranger.
+load ../common
+
+setup() {
+  common_setup
+  # A port below those that the kernel gives away, which tests at the same time hardly share.
+  PORT=$((20000 + (BASHPID * 7 + BATS_TEST_NUMBER * 131) % 9000))
+  QUICK+=(--placement out)
+  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
+}
+# rank N [OPTIONS...]: rank N of three at $PORT, in the background; its words in $DIR/N.out and $DIR/N.err, its exit code in $DIR/N.code.
+rank() {
+  {
+    code=0
+    ./allreduce_perf --rendezvous "127.0.0.1:$PORT" --rank "$1" "${QUICK[@]}" --ranks 3 "${@:2}" > "$DIR/$1.out" 2> "$DIR/$1.err" || code=$?
+    echo "$code" > "$DIR/$1.code"
+  } 3>&- &
+}
+codes() { cat "$DIR"/[0-9]*.code | xargs; }
+# job OPTIONS...: three ranks that go on until something breaks, in the background; returns when there is a row.
+job() {
+  ./allreduce_perf -g 3 --launcher local -b 1M -e 1M -n 20 -w 1 -N 1000000 --host-limits off --csv "$DIR/a.csv" "$@" \
+    > "$DIR/out" 2> "$DIR/err" 3>&- &
+  JOB=$!
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    if [ -s "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]; then return; fi
+    sleep 0.1
+  done
+  return 1
+}
+process_of() { sed -nE "s/^# +Rank +$1 .* Pid +([0-9]+) .*/\1/p" "$DIR/out"; }
+# ends CODE WORDS: the job of job() ends with this code and one line with these words; its rows are kept.
+ends() {
+  local code=0
+  wait "$JOB" || code=$?
+  cat "$DIR/err"
+  [ "$code" -eq "$1" ]
+  [ "$(wc -l < "$DIR/err")" -eq 1 ]
+  grep -qE "$2" "$DIR/err"
+  nothing_runs "$DIR/a.csv"
+  [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
+}
+
+@test "-g with --launcher local needs no MPI: the header names what joined the ranks, and what they measure by" {
+  run ./allreduce_perf -g 3 --launcher local "${QUICK[@]}" --csv "$DIR/a.csv"
+  [ "$status" -eq 0 ]
+  [[ $output == *"all-reduce over Gloo "* ]]
+  [[ $output == *"ranks are connected by TCP"* ]]
+  grep -q '^# bootstrap: TCP' "$DIR/a.csv"
+  [ "$(column backend,ranks,nodes,status,wrong "$DIR/a.csv" | sort -u)" = "gloo|3|1|ok|0" ]
+  [[ $(grep environment "$DIR/a.csv") != *TOKEN* ]]
+}
+@test "every collective is right over Gloo" {
+  local collective placement
+  for collective in allreduce broadcast reducescatter allgather reduce alltoall sendrecv gather scatter; do
+    placement=out
+    [ "$collective" != reducescatter ] || placement=in
+    ./"${collective}_perf" -g 3 --launcher local "${QUICK[@]}" --placement "$placement" --csv "$DIR/$collective.csv"
+    [ "$(column status,wrong "$DIR/$collective.csv" | sort -u)" = "ok|0" ]
+  done
+}
+@test "ranks meet at an address, in any order, with a token" {
+  export BUSBAR_TOKEN=opensesame
+  rank 2
+  rank 1
+  sleep 0.3
+  rank 0
+  wait
+  [ "$(codes)" = "0 0 0" ]
+  grep -q 'TCP (--rendezvous)' "$DIR/0.out"
+  run ! grep -rq opensesame "$DIR"
+}
+@test "torchrun's variables are enough, beside the port that its agent holds" {
+  local rank
+  export MASTER_ADDR=127.0.0.1 MASTER_PORT=$PORT WORLD_SIZE=2 TORCHELASTIC_USE_AGENT_STORE=True
+  python3 -c "import socket, sys; s = socket.create_server(('127.0.0.1', $PORT)); sys.stdin.read()" < "$DIR/stdin" 3>&- &
+  local agent=$!
+  for rank in 0 1; do RANK=$rank ./allreduce_perf "${QUICK[@]}" > "$DIR/$rank.out" 3>&- & done
+  wait %2 %3
+  kill "$agent"
+  grep -q 'TCP (torchrun)' "$DIR/0.out"
+}
+@test "the pods of an indexed job need their index and the address only" {
+  local rank
+  for rank in 0 1 2; do
+    JOB_COMPLETION_INDEX=$rank ./allreduce_perf --rendezvous "localhost:$PORT" --ranks 3 "${QUICK[@]}" > "$DIR/$rank.out" 3>&- &
+  done
+  wait
+  grep -q ', 3 ranks on 1 node' "$DIR/0.out"
+}
+@test "groups, all pairs and -c go over Gloo, too" {
+  NCCL_TESTS_SPLIT=%2 ./allreduce_perf -g 4 --launcher local "${QUICK[@]}" --csv "$DIR/s.csv"
+  [ "$(column ranks,status,wrong "$DIR/s.csv" | sort -u)" = "2|ok|0" ]
+  ./sendrecv_perf -g 3 --launcher local "${QUICK[@]}" --pairs all --csv "$DIR/p.csv"
+  [ "$(column sender,receiver "$DIR/p.csv" | sort -u | wc -l)" -eq 6 ]
+}
+@test "a rank that is killed is named in one line" {
+  job
+  kill -KILL "$(process_of 1)"
+  ends 4 '^allreduce_perf: rank 1 \(process [0-9]+\) was ended by signal 9'
+}
+@test "a rank that stops is named after the timeout, rank 0 or another" {
+  job -T 3
+  kill -STOP "$(process_of 2)"
+  ends 4 'timeout: no progress for 3 s in: all-reduce 1 MiB .*no answer from rank 2 on '
+  rm "$DIR/a.csv"
+  job -T 3
+  kill -STOP "$(process_of 0)"
+  ends 4 'timeout: no progress for 3 s in: all-reduce 1 MiB .*no answer from rank 0 on '
+}
+@test "Ctrl-C ends all ranks, and the rows are kept" {
+  job
+  kill -TERM "$JOB"
+  wait "$JOB" || true
+  [ ! -s "$DIR/err" ]
+  nothing_runs "$DIR/a.csv"
+  [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
+}
+@test "who has not come in time is named" {
+  rank 0 -T 2
+  rank 2 -T 2
+  wait
+  [ "$(codes)" = "4 4" ]
+  grep -q '^allreduce_perf: timeout: 1 of 3 ranks did not join at 127.0.0.1:[0-9]* within 2 s: rank 1$' "$DIR/0.err"
+  [ ! -s "$DIR/2.err" ]
+  rank 1 -T 2
+  wait
+  [ "$(cat "$DIR/1.code")" = 4 ]
+  grep -q 'timeout: rank 1 could not join at 127.0.0.1:[0-9]* within 2 s (Connection refused); check that rank 0 is started there' "$DIR/1.err"
+}
+@test "a wrong token is refused on both sides in one line, and is not told" {
+  export BUSBAR_TOKEN=opensesame
+  rank 0 -T 2
+  rank 1 -T 2
+  BUSBAR_TOKEN=guess rank 2 -T 2
+  wait
+  [ "$(codes)" = "4 4 2" ]
+  grep -qx 'allreduce_perf: rank 2 was refused at .*: its token differs from rank 0.s (BUSBAR_TOKEN)' "$DIR/2.err"
+  grep -q 'refused rank 2 on .*: its token differs from rank 0.s' "$DIR/0.err"
+  run ! grep -rqE 'opensesame|guess' "$DIR"
+}
+@test "a rank that is there already, and one of another number of ranks, are refused, and the job goes on" {
+  rank 0
+  rank 1
+  sleep 0.5
+  run --separate-stderr ./allreduce_perf --rendezvous "127.0.0.1:$PORT" --rank 1 --ranks 3
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"rank 1 was refused at 127.0.0.1:"*": rank 1 has already joined ("* ]]
+  run --separate-stderr ./allreduce_perf --rendezvous "127.0.0.1:$PORT" --rank 2 --ranks 4
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"it was started as one of 4 ranks, but rank 0 as one of 3 ranks"* ]]
+  rank 2
+  wait
+  [ "$(codes)" = "0 0 0" ]
+}
+@test "a rank that comes when all are there is refused" {
+  rank 0 -b 1M -e 1M -n 20 -N 100000 -T 30 --csv "$DIR/a.csv"
+  rank 1 -b 1M -e 1M -n 20 -N 100000 -T 30
+  rank 2 -b 1M -e 1M -n 20 -N 100000 -T 30
+  wait_for_file "$DIR/a.csv"
+  run --separate-stderr ./allreduce_perf --rendezvous "127.0.0.1:$PORT" --rank 2 --ranks 3
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"the job has begun with all of its ranks"* ]]
+  pkill -KILL -f -- "--rendezvous 127.0.0.1:$PORT"
+  wait
+}
+@test "a port in use is one line of rank 0's" {
+  python3 -c "import socket, sys; s = socket.create_server(('127.0.0.1', $PORT)); sys.stdin.read()" < "$DIR/stdin" 3>&- &
+  local other=$!
+  sleep 0.5
+  rank 0 -T 2
+  rank 1 -T 2
+  for _ in {1..100}; do if [ -s "$DIR/0.code" ] && [ -s "$DIR/1.code" ]; then break; fi; sleep 0.1; done
+  kill "$other"
+  [ "$(codes)" = "4 4" ]
+  grep -q "^allreduce_perf: port $PORT of this host is in use: .*; choose another port$" "$DIR/0.err"
+  [ "$(wc -l < "$DIR/0.err")" -eq 1 ]
+}
+@test "one line names each mistake" {
+  COMMAND=(./allreduce_perf "${QUICK[@]}")
+  refused "--rank needs --rendezvous HOST:PORT" --rank 1
+  refused "--ranks needs --rendezvous HOST:PORT or --backend sim" --ranks 2
+  refused "'h1' is no HOST:PORT" --rendezvous h1 --rank 0 --ranks 2
+  refused "there is no rank 2 of 2 ranks" --rendezvous h1:9 --rank 2 --ranks 2
+  refused "--rendezvous needs --ranks N or BUSBAR_RANKS" --rendezvous h1:9 --rank 1
+  refused "-g and --rendezvous are mutually exclusive" -g 2 --rendezvous h1:9
+  refused "'sruun' is none of auto, local, hydra, " -g 2 --launcher sruun
+  refused "did you mean srun?" -g 2 --launcher sruun
+  refused "--launcher local starts ranks on this host only" -g 2 --launcher local --hosts a,b
+  refused "-g 3: not the same number of ranks on each of 2 hosts; give a multiple of 2" -g 3 --hosts a,b --launcher 'ssh {host} {env} {program}'
+  refused "--hosts: cannot read /nowhere" -g 2 --hosts @/nowhere
+  EXIT=3 refused "the ranks are not joined by MPI" -g 2 --launcher local --backend mpi
+}

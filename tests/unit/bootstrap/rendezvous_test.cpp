@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/rendezvous.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+std::optional<Rendezvous> found(const RendezvousOptions& options, const Variables& variables) {
+  return find_rendezvous(options, [&](const char* name) -> const char* {
+    const auto known = variables.find(name);
+    return known == variables.end() ? nullptr : known->second.c_str();
+  });
+}
+
+std::string text_of(const RendezvousOptions& options, const Variables& variables) {
+  const auto result = found(options, variables);
+  if (!result) return "";
+  return result->address.text() + " " + std::to_string(result->rank) + "/" +
+         std::to_string(result->ranks) + " " + result->token;
+}
+
+TEST(FindRendezvous, IsNoneForMpiAndForOneProcess) {
+  EXPECT_EQ(text_of({}, {}), "");
+  EXPECT_EQ(text_of({}, {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}}), "");
+  EXPECT_EQ(
+      text_of({}, {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_STEP_ID", "0"}}),
+      "");
+}
+
+TEST(FindRendezvous, IsWhatTheCommandLineSays) {
+  EXPECT_EQ(text_of({.address = "h1:29500", .rank = 3, .ranks = 4}, {}), "h1:29500 3/4 ");
+  EXPECT_EQ(text_of({.address = "[fe80::1]:9", .rank = 0, .ranks = 1}, {{"BUSBAR_TOKEN", "abc"}}),
+            "[fe80::1]:9 0/1 abc");
+  EXPECT_EQ(
+      text_of({}, {{"BUSBAR_RENDEZVOUS", "h1:9"}, {"BUSBAR_RANK", "1"}, {"BUSBAR_RANKS", "2"}}),
+      "h1:9 1/2 ");
+}
+
+TEST(FindRendezvous, TakesRankAndNumberFromWhateverStartedTheRanks) {
+  EXPECT_EQ(text_of({.address = "h1:9"}, {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}}), "h1:9 1/4 ");
+  EXPECT_EQ(text_of({.address = "j-0.svc:9", .ranks = 8}, {{"JOB_COMPLETION_INDEX", "5"}}),
+            "j-0.svc:9 5/8 ");
+}
+
+TEST(FindRendezvous, IsBesideThePortThatTorchrunsAgentHolds) {
+  Variables torchrun{
+      {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};
+  EXPECT_EQ(text_of({}, torchrun), "h1:29500 1/2 ");
+  torchrun["TORCHELASTIC_USE_AGENT_STORE"] = "True";
+  EXPECT_EQ(text_of({}, torchrun), "h1:29501 1/2 ");
+  torchrun["MASTER_PORT"] = "65535";
+  EXPECT_EQ(text_of({}, torchrun), "h1:65534 1/2 ");
+}
+
+TEST(FindRendezvous, IsOnTheFirstNodeOfASlurmStepAtAPortOfTheStep) {
+  Variables srun{{"SLURM_PROCID", "5"},
+                 {"SLURM_STEP_NUM_TASKS", "8"},
+                 {"SLURM_STEP_ID", "2"},
+                 {"SLURM_JOB_ID", "100"},
+                 {"SLURM_STEP_NODELIST", "h[3-6]"}};
+  EXPECT_EQ(text_of({}, srun), "h3:23102 5/8 ");
+  srun["SLURM_STEP_ID"] = "3";
+  EXPECT_EQ(text_of({}, srun), "h3:23103 5/8 ");
+}
+
+TEST(FindRendezvous, RefusesWhatDoesNotFitTogether) {
+  struct Case {
+    RendezvousOptions options;
+    Variables variables;
+    std::string words;
+  };
+  const std::vector<Case> cases{
+      {{.rank = 1}, {}, "--rank needs --rendezvous HOST:PORT"},
+      {{.address = "h1:9", .rank = 0}, {}, "--rendezvous needs --ranks N or BUSBAR_RANKS"},
+      {{.address = "h1:9", .ranks = 2}, {}, "--rendezvous needs --rank N or BUSBAR_RANK"},
+      {{.address = "h1:9", .rank = 2, .ranks = 2}, {}, "there is no rank 2 of 2 ranks"},
+      {{.address = "h1", .rank = 0, .ranks = 2}, {}, "'h1' is no HOST:PORT"},
+      {{.address = "h1:0", .rank = 0, .ranks = 2}, {}, "'h1:0' is no HOST:PORT"},
+      {{.address = "h1:70000", .rank = 0, .ranks = 2}, {}, "from 1 to 65535"},
+      {{.address = ":9", .rank = 0, .ranks = 2}, {}, "is no HOST:PORT"},
+      {{.address = "h1:9"}, {{"BUSBAR_RANK", "x"}}, "BUSBAR_RANK='x' is no number"},
+      {{},
+       {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}},
+       "MASTER_PORT='' is no port"},
+  };
+  for (const Case& each : cases) {
+    const test::Failure failure =
+        test::failure_of([&] { (void)found(each.options, each.variables); });
+    EXPECT_EQ(failure.status, Status::Usage) << each.words;
+    EXPECT_TRUE(failure.says(each.words)) << failure.message;
+    EXPECT_TRUE(failure.is_one_line());
+  }
+}
+
+TEST(FirstHost, IsTheFirstOfSlurmsList) {
+  EXPECT_EQ(first_host("h1"), "h1");
+  EXPECT_EQ(first_host("h1,h2"), "h1");
+  EXPECT_EQ(first_host("gpu-node[07-12,20],k1"), "gpu-node07");
+  EXPECT_EQ(first_host("h[3,5]"), "h3");
+  EXPECT_EQ(first_host("r[1-2]n[30-40]x"), "r1n30x");
+  EXPECT_EQ(first_host(""), "");
+}
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// With ranks that are threads of this process; tests/cli/rendezvous.bats has processes that fail.
+#include "bootstrap/tcp_bootstrap.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bootstrap/join_listener.hpp"
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A place where nobody meets.
+Address free_address() {
+  return {.host = "127.0.0.1", .port = listen_at({.host = "127.0.0.1", .port = 0}).own_port()};
+}
+
+Rendezvous place_of(const Address& address, int rank, int ranks, std::string token = "secret") {
+  return {.address = address,
+          .rank = rank,
+          .ranks = ranks,
+          .token = std::move(token),
+          .source = "test"};
+}
+
+TcpEvents no_events() {
+  return {.notice = [](const std::string&) {},
+          .lost = [](const std::string& what) { ADD_FAILURE() << what; }};
+}
+
+template <class Work>
+void on_tcp_ranks(int ranks, const Work& work) {
+  const Address address = free_address();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      const auto bootstrap = join_by_tcp(place_of(address, rank, ranks), Seconds{20}, no_events());
+      work(*bootstrap);
+      bootstrap->barrier();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(TcpBootstrap, KnowsWhoIsThere) {
+  for (const int ranks : {1, 2, 5}) {
+    std::mutex mutex;
+    std::vector<int> seen;
+    on_tcp_ranks(ranks, [&](Bootstrap& world) {
+      EXPECT_EQ(world.size(), ranks);
+      EXPECT_EQ(world.nodes(), 1);
+      EXPECT_EQ(world.node(), 0);
+      EXPECT_EQ(world.connected_by(), "TCP (test)");
+      EXPECT_EQ(world.address(), ranks > 1 ? "127.0.0.1" : "");
+      const std::scoped_lock lock(mutex);
+      seen.push_back(world.rank());
+    });
+    std::sort(seen.begin(), seen.end());
+    for (int rank = 0; rank < ranks; ++rank)
+      EXPECT_EQ(seen.at(static_cast<std::size_t>(rank)), rank);
+  }
+}
+
+TEST(TcpBootstrap, SendsAndCombines) {
+  on_tcp_ranks(4, [](Bootstrap& world) {
+    EXPECT_THAT(world.gather(world.rank() * 10), ElementsAre(0, 10, 20, 30));
+    for (int root = 0; root < 4; ++root) {
+      std::array<int, 3> values{world.rank(), -world.rank(), 7};
+      world.broadcast(values, root);
+      EXPECT_THAT(values, ElementsAre(root, -root, 7));
+    }
+    std::array<double, 2> values{1.0 + world.rank(), -world.rank() * 0.5};
+    auto combined = values;
+    world.combine(combined, Combine::Sum);
+    EXPECT_THAT(combined, ElementsAre(10, -3));
+    combined = values;
+    world.combine(combined, Combine::Min);
+    EXPECT_THAT(combined, ElementsAre(1, -1.5));
+    combined = values;
+    world.combine(combined, Combine::Max);
+    EXPECT_THAT(combined, ElementsAre(4, 0));
+    EXPECT_FALSE(world.agree(world.rank() != 2));
+    std::vector<std::byte> large(1U << 20U, static_cast<std::byte>(world.rank()));
+    world.broadcast_bytes(large, 3);
+    EXPECT_EQ(large.back(), std::byte{3});
+    EXPECT_EQ(world.unresponsive_ranks(), "");
+  });
+}
+
+TEST(TcpBootstrap, SplitsIntoPartsThatDoNotWaitForEachOther) {
+  on_tcp_ranks(5, [](Bootstrap& world) {
+    const int color = world.rank() % 2;
+    const auto part = world.split(color);
+    EXPECT_EQ(part->size(), color == 0 ? 3 : 2);
+    EXPECT_EQ(part->rank(), world.rank() / 2);
+    for (int i = 0; i < (color == 0 ? 10 : 3); ++i) {
+      const std::vector<int> ranks = part->gather(world.rank());
+      EXPECT_EQ(ranks.front(), color);
+      EXPECT_EQ(ranks.back(), color == 0 ? 4 : 3);
+    }
+  });
+}
+
+TEST(TcpBootstrap, NamesWhoDoesNotComeInTime) {
+  const Address address = free_address();
+  const test::Failure failure = test::failure_of(
+      [&] { (void)join_by_tcp(place_of(address, 0, 4), Seconds{0.3}, no_events()); });
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_TRUE(failure.says("3 of 4 ranks did not join")) << failure.message;
+  EXPECT_TRUE(failure.says("ranks 1-3")) << failure.message;
+  const test::Failure alone = test::failure_of(
+      [&] { (void)join_by_tcp(place_of(address, 1, 4), Seconds{0.3}, no_events()); });
+  EXPECT_EQ(alone.status, Status::Runtime);
+  EXPECT_TRUE(alone.says("rank 1 could not join")) << alone.message;
+  EXPECT_TRUE(alone.says("Connection refused")) << alone.message;
+}
+
+TEST(TcpBootstrap, SaysThatAPortIsInUse) {
+  const Socket taken = listen_at({.host = "127.0.0.1", .port = 0});
+  const test::Failure failure = test::failure_of([&] {
+    (void)join_by_tcp(place_of({.host = "127.0.0.1", .port = taken.own_port()}, 0, 2), Seconds{1},
+                      no_events());
+  });
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_TRUE(failure.says("is in use")) << failure.message;
+}
+
+/// A listener at which `rank` knocks; what the rank was told, and what the listener noticed.
+struct JoinAttempt {
+  test::Failure failure{};
+  std::vector<std::string> notices{};
+};
+
+JoinAttempt attempt_to_join(const std::string& token_of_door, const Rendezvous& rank) {
+  JoinAttempt result;
+  JoinListener listener(listen_at({.host = "127.0.0.1", .port = 0}), token_of_door,
+                        [&](const std::string& line) { result.notices.push_back(line); });
+  Rendezvous there = rank;
+  there.address = {.host = "127.0.0.1", .port = listener.port()};
+  std::atomic<bool> is_over = false;
+  std::thread knocking([&] {
+    result.failure =
+        test::failure_of([&] { (void)join_root(there, Channel::Collectives, Seconds{5}); });
+    is_over = true;
+  });
+  while (!is_over) {
+    (void)listener.serve(
+        [](const JoinedRank& each) { return each.rank == 3 ? "no rank 3 here" : ""; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  knocking.join();
+  for (int i = 0; i < 50; ++i) {
+    (void)listener.serve([](const JoinedRank&) { return ""; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return result;
+}
+
+TEST(JoinListener, LetsInWhoKnowsTheToken) {
+  const JoinAttempt result = attempt_to_join("secret", place_of({}, 1, 2));
+  EXPECT_EQ(result.failure.status, Status::Ok) << result.failure.message;
+  EXPECT_TRUE(result.notices.empty());
+}
+
+TEST(JoinListener, SendsAwayWhoDoesNotAndTellsNeitherOfThemTheToken) {
+  const JoinAttempt result = attempt_to_join("secret", place_of({}, 1, 2, "guess"));
+  EXPECT_EQ(result.failure.status, Status::Usage);
+  EXPECT_TRUE(result.failure.says("its token differs from rank 0's (BUSBAR_TOKEN)"));
+  ASSERT_EQ(result.notices.size(), 1U);
+  EXPECT_THAT(result.notices[0], HasSubstr("refused rank 1 on "));
+  for (const std::string& text : {result.failure.message, result.notices[0]}) {
+    EXPECT_EQ(text.find("secret"), std::string::npos) << text;
+    EXPECT_EQ(text.find("guess"), std::string::npos) << text;
+  }
+}
+
+TEST(JoinListener, GivesTheReasonOfWhoeverIsNotAdmitted) {
+  const JoinAttempt result = attempt_to_join("", place_of({}, 3, 4, ""));
+  EXPECT_EQ(result.failure.status, Status::Usage);
+  EXPECT_TRUE(result.failure.says("no rank 3 here")) << result.failure.message;
+  EXPECT_THAT(result.notices, ElementsAre(HasSubstr("no rank 3 here")));
+}
+
+TEST(JoinListener, IsNotHeldUpByStrangers) {
+  std::vector<std::string> notices;
+  JoinListener listener(listen_at({.host = "127.0.0.1", .port = 0}), "",
+                        [&](const std::string& line) { notices.push_back(line); });
+  std::string why_not;
+  const Address address{.host = "127.0.0.1", .port = listener.port()};
+  const auto silent = connect_to(address, Clock::now() + std::chrono::seconds(1), why_not);
+  const auto browser = connect_to(address, Clock::now() + std::chrono::seconds(1), why_not);
+  ASSERT_TRUE(silent && browser) << why_not;
+  const std::string request = "GET / HTTP/1.1\r\n\r\n";
+  ASSERT_TRUE(browser->send(std::as_bytes(std::span(request))));
+  std::size_t joined = 0;
+  std::thread knocking([&] {
+    (void)join_root({.address = address, .rank = 1, .ranks = 2}, Channel::Monitor, Seconds{5});
+  });
+  for (int i = 0; i < 2000 && joined == 0; ++i) {
+    joined += listener.serve([](const JoinedRank&) { return ""; }).size();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  knocking.join();
+  EXPECT_EQ(joined, 1U);
+  EXPECT_THAT(notices, ElementsAre(HasSubstr("which is not a rank of Busbar")));
+}
+
+TEST(ListenAt, TakesALoopbackAddressOnlyThere) {
+  EXPECT_EQ(listen_at({.host = "127.0.0.1", .port = 0}).own_host(), "127.0.0.1");
+  EXPECT_TRUE(is_loopback("::1"));
+  EXPECT_FALSE(is_loopback("10.127.0.1"));
+}
+
+}  // namespace
+}  // namespace busbar
