@@ -7,6 +7,10 @@ MPI_PACKAGES = $(if $(filter mpich,$(MPI_NAME)),$(MPICH_PACKAGES))
 BUILD_PACKAGES := g++ make pkg-config libhwloc-dev libfccp-dev \
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libpugixml-dev libglpk-dev liblemon-dev libhwloc-plugins
 TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps graphviz gnuplot-nox iproute2 libxml2-utils python3-yaml patchelf
+# Collectives without MPI: the gloo backend joins the build where this is.
+TEST_PACKAGES += libgloo-dev
+# A real Slurm for tests/cluster, which skip without it.
+SLURM_PACKAGES := slurmctld slurmd slurm-client libpmix-dev
 # Without it the tests of pages skip: a large package, which not every distribution has under this name.
 BROWSER_PACKAGE := chromium
 BENCH_PACKAGES := libbenchmark-dev
@@ -24,6 +28,7 @@ packages-test packages-bench: openmpi
 packages-test:
 	@tools/install-packages $(TEST_PACKAGES) $(MPICH_PACKAGES)
 	@tools/install-packages --optional $(BROWSER_PACKAGE)
+	@tools/install-packages --optional $(SLURM_PACKAGES)
 packages-bench: ; @tools/install-packages $(BENCH_PACKAGES)
 packages-plot: ; @tools/install-packages $(PLOT_PACKAGES)
 packages-lint: ; @tools/install-packages $(LINT_PACKAGES)
