@@ -23,7 +23,8 @@ struct AcceptOptions {
   std::optional<std::uint64_t> seed{};
   bool serial = false;
   std::optional<int> at_once{};
-  std::string mpiexec{};   ///< empty: mpiexec of PATH
+  std::string launcher{};  ///< as the programs' --launcher; empty: the specification's
+  std::string mpiexec{};   ///< path of the launcher; empty: that of PATH
   std::string programs{};  ///< folder of the *_perf; empty: beside busbar
   bool strict = false;
   bool verbose = false;

@@ -51,6 +51,7 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, "run"},
     {"--serial", "", set::value<&AcceptOptions::serial>, "run"},
     {"--at-once", "N", set::integer<&AcceptOptions::at_once, 1, judge::kMostAtOnce>, "run"},
+    {"--launcher", "NAME", set::value<&AcceptOptions::launcher>, "run"},
     {"--mpiexec", "PATH", set::value<&AcceptOptions::mpiexec>, "run"},
     {"--programs", "DIR", set::value<&AcceptOptions::programs>, "run"},
     {"--strict", "", set::value<&AcceptOptions::strict>, kJudgingCommands},
@@ -87,7 +88,7 @@ void take_accept_positionals(AcceptOptions& options, const Arguments& line) {
   }
   if (own > 1 && !takes_files) {
     throw usage_error(fmt::format("unexpected argument '{}'{}", all[1],
-                                  launches ? "; arguments of mpiexec follow --" : ""));
+                                  launches ? "; arguments of the launcher follow --" : ""));
   }
   if (own > 0) options.specification = all.front();
   const auto rest = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(own, 1));

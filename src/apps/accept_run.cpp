@@ -13,6 +13,7 @@
 #include "apps/accept_judging.hpp"
 #include "base/child_process.hpp"
 #include "base/text.hpp"
+#include "bootstrap/launcher.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/launcher.hpp"
 #include "judge/run_facts.hpp"
@@ -26,22 +27,6 @@ namespace fs = std::filesystem;
 
 bool is_program(const fs::path& path) {
   return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0;
-}
-
-/// A name per line; anything after it (":8", " slots=8") and comments are ignored.
-std::vector<std::string> hosts_of_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw usage_error(fmt::format("--hostfile: cannot read {}", path));
-  std::vector<std::string> hosts;
-  std::string line;
-  while (std::getline(file, line)) {
-    line.resize(std::min(line.size(), line.find('#')));
-    const std::string_view text = trim(line);
-    const std::string host(text.substr(0, text.find_first_of(": \t")));
-    if (!host.empty() && !judge::has_node(hosts, host)) hosts.push_back(host);
-  }
-  if (hosts.empty()) throw usage_error(fmt::format("--hostfile: no host in {}", path));
-  return hosts;
 }
 
 std::vector<std::string> hosts_of_slurm(const std::string& list) {
@@ -59,7 +44,7 @@ std::vector<std::string> hosts_of_slurm(const std::string& list) {
 std::vector<std::string> named_hosts(const AcceptOptions& options,
                                      const judge::Specification& specification) {
   if (!options.hosts.empty()) return options.hosts;
-  if (!options.hostfile.empty()) return hosts_of_file(options.hostfile);
+  if (!options.hostfile.empty()) return read_host_file("--hostfile", options.hostfile);
   if (!specification.system.nodes.empty()) return specification.system.nodes;
   if (const char* list = std::getenv("SLURM_JOB_NODELIST")) return hosts_of_slurm(list);
   return {"localhost"};
@@ -104,23 +89,89 @@ std::string find_programs(const AcceptOptions& options, const judge::Specificati
   return folder.string();
 }
 
-std::string find_mpiexec(const AcceptOptions& options) {
-  std::string name = options.mpiexec.empty() ? "mpiexec" : options.mpiexec;
-  if (name.find('/') != std::string::npos) {
-    if (is_program(name)) return name;
-    throw usage_error(fmt::format("--mpiexec {}: no such program", name));
+/// The MPI library that a program is built with, by its own words; nothing where it has none.
+std::optional<MpiLibrary> library_of(const std::string& program) {
+  constexpr std::string_view kKey = "MPI library: ";
+  const CommandResult result = run_command(program, {"--version"});
+  const std::size_t found = result.out.find(kKey);
+  if (result.exit_status != 0) {
+    throw usage_error(fmt::format("{} --version does not run here: {}", program,
+                                  judge::telling_line(result.err)));
   }
-  const char* path = std::getenv("PATH");
-  for (const std::string& folder : split(path == nullptr ? "" : path, ':')) {
-    if (!folder.empty() && is_program(fs::path(folder) / name)) return name;
+  if (found == std::string::npos) {
+    return find_mpi() == nullptr ? std::nullopt : std::optional(find_mpi()->library());
   }
-  throw usage_error(
-      fmt::format("{} not found in PATH; install MPICH, or name it with --mpiexec PATH", name));
+  const std::string rest = result.out.substr(found + kKey.size());
+  const std::string name = rest.substr(0, rest.find('\n'));
+  if (name.starts_with("none")) return std::nullopt;
+  return mpi_library_of(name);
 }
 
-/// The number of launches at a time, printed on stderr where there is more than one node.
+/// Its program says what it is; what says nothing is taken for the one that was chosen.
+const Launcher* identify(const std::string& program) {
+  const CommandResult result = run_command(program, {"--version"});
+  return launcher_of_version(result.out.empty() ? result.err : result.out);
+}
+
+LauncherChoice of_path(const std::string& path, const LauncherRequest& request,
+                       const LauncherChoice& chosen) {
+  const bool is_there = path.find('/') != std::string::npos ? is_program(path) : is_in_path(path);
+  if (!is_there) throw usage_error(fmt::format("--mpiexec {}: no such program", path));
+  const Launcher* known = identify(path);
+  if (known == nullptr) known = chosen.launcher;
+  if (known == nullptr) {
+    throw usage_error(
+        fmt::format("--mpiexec {}: what it is cannot be told from its --version; give "
+                    "--launcher hydra, openmpi, prrte or srun, too",
+                    path));
+  }
+  LauncherChoice choice = with_program(*known, path, request);
+  choice.why = "--mpiexec";
+  return choice;
+}
+
+/// A launcher that starts programs of another MPI makes as many jobs of one rank.
+void refuse_another_mpi(const LauncherChoice& choice, const std::optional<MpiLibrary>& library,
+                        const std::string& program) {
+  const bool joins = choice.launcher != nullptr && choice.launcher->family != MpiFamily::Other;
+  if (!joins || !library || library->family == MpiFamily::Other) return;
+  const Launcher* known = identify(choice.program);
+  if (known == nullptr || known->family == MpiFamily::Other || known->family == library->family) {
+    return;
+  }
+  throw usage_error(fmt::format(
+      "{} is {}, but {} is built with {}: each rank would be a job of its own; name that MPI's "
+      "launcher with --mpiexec PATH, or build with the other (make MPI=...)",
+      choice.program, known->title, program, library->name));
+}
+
+/// What starts the ranks.
+LauncherChoice find_launcher_of(const AcceptOptions& options, const judge::RunContract& run,
+                                const std::vector<std::string>& hosts, const std::string& program) {
+  const std::optional<MpiLibrary> library = library_of(program);
+  const bool is_named = !options.launcher.empty() || run.launcher != "auto";
+  LauncherRequest request{.wanted = options.launcher.empty() ? run.launcher : options.launcher,
+                          .has_hosts = !std::all_of(hosts.begin(), hosts.end(), is_this_host),
+                          .library = library ? &*library : nullptr,
+                          .option = is_named ? "--launcher" : "accept run",
+                          .as_root = geteuid() == 0};
+  if (!options.mpiexec.empty()) request.is_program = [](std::string_view) { return true; };
+  LauncherChoice choice = choose_launcher(request);
+  if (!options.mpiexec.empty()) choice = of_path(options.mpiexec, request, choice);
+  refuse_another_mpi(choice, library, program);
+  return choice;
+}
+
+/// A measuring program that the specification needs.
+std::string any_program(const std::string& folder, const judge::Specification& specification) {
+  const judge::DeviceSetRule& set = specification.device_sets.front();
+  return fmt::format("{}/{}_perf", folder, judge::collectives_of(specification, set.id).front());
+}
+
+/// The number of launches at a time, printed on stderr with the launcher where there is more than
+/// one node.
 std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
-                             std::size_t nodes) {
+                             const LauncherChoice& launcher, std::size_t nodes) {
   const judge::LaunchLimits limits = judge::probe_launch_limits();
   judge::AtOnce at_once;
   if (options.serial) {
@@ -133,8 +184,8 @@ std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContr
     at_once = judge::choose_at_once(limits, run.at_once, "[run] at_once");
   }
   if (nodes > 1) {
-    fmt::print(stderr, "busbar: launches at the same time: {} ({})\n", at_once.launches,
-               at_once.reason);
+    fmt::print(stderr, "busbar: launches at the same time: {} ({}); launcher: {}\n",
+               at_once.launches, at_once.reason, launcher.text());
   }
   judge::allow_launches(limits, std::min(at_once.launches, nodes));
   return at_once.launches;
@@ -160,9 +211,12 @@ Status accept_run(const AcceptOptions& options) {
   }
   const std::vector<std::string> hosts = hosts_of_run(options, specification);
   check_outputs(options);
-  const judge::LaunchSetup setup{.mpiexec = find_mpiexec(options),
-                                 .arguments = options.launcher_arguments,
-                                 .programs = find_programs(options, specification)};
+  const std::string programs = find_programs(options, specification);
+  judge::LaunchSetup setup{.arguments = options.launcher_arguments, .programs = programs};
+  if (specification.run.backend != "sim") {
+    setup.launcher =
+        find_launcher_of(options, specification.run, hosts, any_program(programs, specification));
+  }
   // 32 bits: short enough to be typed again.
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   judge::RunFolder folder(options.output,
@@ -172,6 +226,7 @@ Status accept_run(const AcceptOptions& options) {
                            .seed = fmt::format("{}", seed),
                            .nodes = hosts},
                           judge::complete_text(judge::find_specification(options.specification)));
+  setup.host_file = [&](const std::string& lines) { return folder.host_file(lines); };
   const judge::InterruptWatch watch;
   using Seen = std::span<const judge::Observation>;
   const auto refuse = [&](Seen observations) {
@@ -191,7 +246,7 @@ Status accept_run(const AcceptOptions& options) {
       {.specification = specification,
        .nodes = hosts,
        .setup = setup,
-       .at_once = launches_at_once(options, specification.run, hosts.size()),
+       .at_once = launches_at_once(options, specification.run, setup.launcher, hosts.size()),
        .seed = seed,
        .stop = &watch.interrupted(),
        .judge = [&](Seen observations) { return judge_now(observations, hosts); },

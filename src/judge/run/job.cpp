@@ -46,40 +46,51 @@ void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-/// The launcher and its arguments.
-Words launcher(const LaunchSetup& setup, const std::vector<std::string>& nodes,
-               int ranks_per_node) {
-  const std::size_t ranks = nodes.size() * static_cast<std::size_t>(ranks_per_node);
-  Words words{setup.mpiexec};
-  append(words, setup.arguments);
-  append(words, {"-hosts", join(nodes, ","), "-np", fmt::format("{}", ranks), "-ppn",
-                 fmt::format("{}", ranks_per_node)});
+/// A program with its arguments on nodes, with as many ranks on each.
+Words launched(const LaunchSetup& setup, const std::vector<std::string>& nodes, int ranks_per_node,
+               const Variables& variables, Words program) {
+  RankLaunch launch{.hosts = nodes,
+                    .ranks = static_cast<int>(nodes.size()) * ranks_per_node,
+                    .ranks_per_host = ranks_per_node,
+                    .variables = variables,
+                    .arguments = setup.arguments};
+  if (nodes.size() == 1 && is_this_host(nodes.front()) && setup.launcher.words.empty()) {
+    launch.hosts.clear();
+  } else {
+    launch.hostfile = setup.host_file(host_lines(setup.launcher, launch));
+  }
+  if (!setup.launcher.starts_each_rank()) {
+    launch.program = std::move(program);
+    return launch_command(setup.launcher, launch);
+  }
+  Words words = env_words(variables);
+  const bool is_local = setup.launcher.words.empty();
+  append(words, {program.front(), "-g", fmt::format("{}", launch.ranks), "--launcher",
+                 is_local ? "local" : setup.launcher.words});
+  if (!is_local) append(words, {"--hosts", "@" + launch.hostfile});
+  words.insert(words.end(), program.begin() + 1, program.end());
   return words;
 }
 
-/// All that does not depend on the rows.
-Words start_of_command(const Specification& specification, const LaunchSetup& setup,
-                       const Job& job) {
+/// The command of a job whose program has these options beside.
+Words command_of(const Specification& specification, const LaunchSetup& setup, const Job& job,
+                 const Words& options) {
   const DeviceSetRule& set = specification.device_set(job.device_set);
-  const std::string path = program(setup, job.collective);
+  Words words{program(setup, job.collective), "--backend", specification.run.backend};
   if (specification.run.backend == "sim") {
     const std::size_t ranks = job.nodes().size() * static_cast<std::size_t>(set.ranks_per_node);
-    return {path,
-            "--backend",
-            "sim",
-            "--system",
-            specification.ceiling.system,
-            "--ranks",
-            fmt::format("{}", ranks)};
+    append(words, {"--system", specification.ceiling.system, "--ranks", fmt::format("{}", ranks)});
+    append(words, options);
+    return words;
   }
-  Words words = launcher(setup, job.nodes(), set.ranks_per_node);
-  if (set.kind == SetKind::Rails) {
-    append(words, {"-genv", "NCCL_TESTS_SPLIT", fmt::format("MOD {}", set.ranks_per_node)});
-  }
-  append(words, {path, "--backend", specification.run.backend, "-T",
-                 fmt::format("{:g}", specification.run.timeout_s)});
+  append(words, {"-T", fmt::format("{:g}", specification.run.timeout_s)});
   if (!set.gpus.empty()) append(words, {"--devices", set.gpus});
-  return words;
+  append(words, options);
+  Variables variables;
+  if (set.kind == SetKind::Rails) {
+    variables.emplace_back("NCCL_TESTS_SPLIT", fmt::format("MOD {}", set.ranks_per_node));
+  }
+  return launched(setup, job.nodes(), set.ranks_per_node, variables, std::move(words));
 }
 
 /// The options that the contract of the run fixes.
@@ -128,13 +139,15 @@ std::vector<Words> commands_of(const Specification& specification, const LaunchS
   for (const auto& [key, group] : row_groups(specification, job)) {
     const std::string mode(group.modes.size() > 1 ? "both" : *group.modes.begin());
     for (const SizeRun& run : size_runs({group.sizes.begin(), group.sizes.end()})) {
-      Words words = start_of_command(specification, setup, job);
-      append(words,
-             {"--csv", "-", "-b", fmt::format("{}", run.first), "-e", fmt::format("{}", run.last),
-              "-f", fmt::format("{}", run.factor), "-d", key.first, "--placement", mode});
-      if (!key.second.empty()) append(words, {"-o", key.second});
-      append(words, contract_options(specification.run));
-      commands.push_back(std::move(words));
+      Words options{"--csv",       "-",
+                    "-b",          fmt::format("{}", run.first),
+                    "-e",          fmt::format("{}", run.last),
+                    "-f",          fmt::format("{}", run.factor),
+                    "-d",          key.first,
+                    "--placement", mode};
+      if (!key.second.empty()) append(options, {"-o", key.second});
+      append(options, contract_options(specification.run));
+      commands.push_back(command_of(specification, setup, job, options));
     }
   }
   return commands;
@@ -142,9 +155,7 @@ std::vector<Words> commands_of(const Specification& specification, const LaunchS
 
 Words touch_command(const LaunchSetup& setup, const std::string& collective,
                     const std::string& node) {
-  Words words = launcher(setup, {node}, 1);
-  append(words, {program(setup, collective), "--version"});
-  return words;
+  return launched(setup, {node}, 1, {}, {program(setup, collective), "--version"});
 }
 
 std::string command_text(const Words& words) { return join_each(words, " ", shell_text); }

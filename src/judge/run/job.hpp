@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "bootstrap/launcher.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
 
@@ -27,9 +29,11 @@ struct Job {
 
 /// What starts programs on nodes.
 struct LaunchSetup {
-  std::string mpiexec = "mpiexec";
-  std::vector<std::string> arguments{};  ///< of mpiexec, from the user
+  LauncherChoice launcher{};
+  std::vector<std::string> arguments{};  ///< of the launcher, from the user
   std::string programs{};                ///< the folder of the *_perf
+  /// The path of a file with these lines, which must be there when a command is run.
+  std::function<std::string(const std::string& lines)> host_file{};
 };
 
 /// A program and its arguments.

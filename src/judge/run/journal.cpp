@@ -173,6 +173,16 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
   file_->append(journal_head(journal_));
 }
 
+std::string RunFolder::host_file(const std::string& lines) {
+  std::string& path = host_files_[lines];
+  if (!path.empty()) return path;
+  const std::string folder = path_ + "/hosts";
+  std::filesystem::create_directory(folder);
+  path = fmt::format("{}/{:04}", folder, host_files_.size());
+  write_file(path, lines);
+  return path;
+}
+
 void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& result) {
   const std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
                                        file_word(job_name(job)), file_word(job.collective));

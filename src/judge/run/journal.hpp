@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ class RunFolder {
   /// returns.
   void add(std::size_t number, const Job& job, const LaunchResult& result);
 
+  /// The path of a file with these lines, which is written once: hosts of a launch.
+  [[nodiscard]] std::string host_file(const std::string& lines);
+
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
   /// The head and all lines so far.
   [[nodiscard]] const Journal& journal() const { return journal_; }
@@ -49,6 +53,7 @@ class RunFolder {
  private:
   std::string path_;
   Journal journal_;
+  std::map<std::string, std::string> host_files_{};  ///< paths by their lines
   std::optional<OutputFile> file_{};
 };
 

@@ -101,7 +101,8 @@ struct RunContract {
   double timeout_s = 0;         ///< of one launch
   double reach_timeout_s = 30;  ///< of the first touch of a node
   std::string backend = "auto";
-  bool parallel = true;          ///< launches that share no node run at the same time
+  bool parallel = true;           ///< launches that share no node run at the same time
+  std::string launcher = "auto";  ///< as --launcher has it
   std::optional<int> at_once{};  ///< so many at the same time at most; else what the machine allows
 };
 

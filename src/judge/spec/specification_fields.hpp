@@ -63,6 +63,7 @@ void visit_fields(Either<RunContract> auto& run, const auto& visit) {
   visit("backend", run.backend);
   visit("reach_timeout_s", run.reach_timeout_s);
   visit("parallel", run.parallel);
+  visit("launcher", run.launcher);
   visit("at_once", run.at_once, {.least = 1, .most = kMostAtOnce});
 }
 
