@@ -29,7 +29,7 @@ RUN=$STATE/run-$(date +%Y%m%dT%H%M%S)-${SLURM_JOB_ID:-0}
 PROMETHEUS=()
 [ -d "$TEXTFILES" ] && PROMETHEUS=(--prometheus "$TEXTFILES/busbar.prom")
 timeout --kill-after=10 "$TIMEOUT" \
-  busbar accept run "$SPEC" --profile quick --hosts "$NODE" -o "$RUN" "${PROMETHEUS[@]}" -- -launcher fork >"$RUN.log" 2>&1
+  busbar accept run "$SPEC" --profile quick --hosts "$NODE" -o "$RUN" "${PROMETHEUS[@]}" >"$RUN.log" 2>&1
 code=$?
 
 case $code in

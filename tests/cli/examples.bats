@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# examples/: scripts run in a fake Slurm with the real busbar, files are read by their own tools.
+# examples/: the prolog runs by hand, files are read by their own tools. tests/cluster has a real Slurm.
 load ../common
 
 setup_example() {
@@ -8,11 +8,8 @@ setup_example() {
   ln -s "$ROOT"/busbar "$ROOT"/*_perf "$DIR/bin/"
   export PATH=$DIR/bin:$PATH
   export BUSBAR_STATE=$DIR/state BUSBAR_TEXTFILES=$DIR/textfiles BUSBAR_SPEC=$DIR/accept.toml
-  export SLURMD_NODENAME=localhost SLURM_JOB_ID=7 SLURM_JOB_NODELIST=localhost
+  export SLURMD_NODENAME=localhost
   mkdir "$BUSBAR_TEXTFILES"
-  # shellcheck disable=SC2016  # the words are those of the fake scontrol
-  printf '#!/bin/sh\n[ "$1" = show ] && echo localhost || echo "$@" >> "%s"\n' "$DIR/scontrol.log" > "$DIR/bin/scontrol"
-  chmod +x "$DIR/bin/scontrol"
 }
 # specification GBPS: one node, two ranks, whose rate must reach GBPS.
 specification() {
@@ -70,7 +67,7 @@ commands() {
   grep -q '^interconnect_overall{system="fake",verdict="\(PASS\|INCONCLUSIVE\)"} 1$' "$BUSBAR_TEXTFILES/busbar.prom"
   touch "$BUSBAR_STATE/passed"  # an oversubscribed machine is INCONCLUSIVE, which is no pass
   run -0 examples/slurm-prolog.sh
-  [ "$(find "$BUSBAR_STATE" -maxdepth 1 -type d -name 'run-*-7' | wc -l)" -eq 1 ]
+  [ "$(find "$BUSBAR_STATE" -maxdepth 1 -type d -name 'run-*' | wc -l)" -eq 1 ]
 }
 @test "the prolog drains a slow node and one that cannot be judged" {
   setup_example
@@ -80,44 +77,10 @@ commands() {
   [ "$status" -eq 1 ]
   [[ $output == *"busbar-prolog: localhost: FAIL, see "* ]]
   [ ! -e "$BUSBAR_STATE/passed" ]
-  [ ! -e "$DIR/scontrol.log" ]
   sleep 1  # runs are named by the second
   printf "schema = 1\nnonsense = 1\n" > "$BUSBAR_SPEC"
   run -2 examples/slurm-prolog.sh
   [[ $output == *"no verdict (exit 2)"*"nonsense"* ]]
-}
-@test "the batch script judges the job's nodes and names those to drain" {
-  setup_example
-  specification 1000000.0
-  cd "$DIR"
-  BUSBAR_LAUNCHER=fork BUSBAR_DRAIN=yes run "$ROOT/examples/slurm-acceptance.sbatch" "$BUSBAR_SPEC"
-  echo "$output"
-  [ "$status" -eq 1 ]
-  [[ $output == *"Overall: FAIL (exit 1)"* ]]
-  [ "$(cat busbar-accept-7/nodes-to-drain.txt)" = localhost ]
-  [ "$(cat scontrol.log)" = "update nodename=localhost state=drain reason=busbar accept, job 7" ]
-}
-@test "the batch script copies a bundle to the nodes, runs it there and takes it away" {
-  needs_mpich "a bundle has MPICH's launcher"
-  setup_example
-  specification 1000000.0
-  tools/make-bundle "$DIR/bundle" "$(readlink -f allreduce_perf)" "$(readlink -f busbar)"
-  rm "$DIR/bin"/busbar "$DIR/bin"/*_perf  # this machine has no other
-  # shellcheck disable=SC2016  # the words are those of the fake programs
-  printf '#!/bin/sh\n[ "$1" = --force ] && cp "$2" "$3"\n' > "$DIR/bin/sbcast"
-  # shellcheck disable=SC2016
-  printf '#!/bin/sh\nshift\necho "$*" >> "%s"\nexec "$@"\n' "$DIR/srun.log" > "$DIR/bin/srun"
-  chmod +x "$DIR/bin"/*
-  cd "$DIR"
-  export BUSBAR_BUNDLE=$DIR/bundle BUSBAR_COPY=$DIR/node/busbar BUSBAR_LAUNCHER=fork
-  mkdir "$DIR/node"
-  run env LD_LIBRARY_PATH= PATH="$DIR/bin:/usr/bin:/bin" "$ROOT/examples/slurm-acceptance.sbatch" "$BUSBAR_SPEC"
-  echo "$output"
-  [ "$status" -eq 1 ]
-  [[ $output == *"Overall: FAIL (exit 1)"* ]]
-  grep -q "^# command: $DIR/node/busbar/allreduce_perf " busbar-accept-7/*.csv
-  [ -z "$(ls "$DIR/node")" ]
-  [ ! -e busbar-accept-7.tar ]
 }
 @test "the examples' README names every library that a program is linked to" {
   [ "$BUSBAR_TEST_MPI" = mpich ] || skip "it is of MPICH"
@@ -170,6 +133,14 @@ launcher = replicas["Launcher"]["template"]["spec"]["containers"][0]
 assert "busbar accept run" in launcher["args"][0]
 mounted = {mount["name"] for mount in launcher["volumeMounts"]}
 assert mounted == {volume["name"] for volume in replicas["Launcher"]["template"]["spec"]["volumes"]}
+service, indexed = yaml.safe_load_all(open("examples/kubernetes-indexed-job.yaml"))
+spec = indexed["spec"]
+assert spec["completionMode"] == "Indexed" and spec["completions"] == spec["parallelism"]
+arguments = spec["template"]["spec"]["containers"][0]["args"]
+assert arguments[arguments.index("--ranks") + 1] == str(spec["completions"])
+assert arguments[arguments.index("--rendezvous") + 1].startswith(
+    f"{indexed['metadata']['name']}-0.{spec['template']['spec']['subdomain']}:")
+assert service["metadata"]["name"] == spec["template"]["spec"]["subdomain"] and service["spec"]["clusterIP"] == "None"
 steps = yaml.safe_load(open("examples/github-actions.yml"))["jobs"]["accept"]["steps"]
 assert any("accept-run/junit.xml" in str(step) and step["if"] == "always()" for step in steps)
 PYTHON
@@ -189,7 +160,7 @@ PYTHON
 @test "Jenkins and Prometheus can read what a run writes" {
   setup_example
   specification 1000000.0
-  run busbar accept run "$BUSBAR_SPEC" -o "$DIR/run" -- -launcher fork
+  run busbar accept run "$BUSBAR_SPEC" -o "$DIR/run"
   echo "$output"
   [ "$status" -eq 1 ]
   xmllint --noout --schema tests/fixtures/junit.xsd "$DIR/run/junit.xml"

@@ -3,40 +3,11 @@
 # busbar accept on four hosts: who is slow or gone is named, and nobody else. Two ranks at a time, one a
 # host, so that they fit on two processors. BUSBAR_REPEATS=10 repeats each verdict (make soak).
 load common
-
-specification() {  # specification FILE [all_pairs_up_to LAUNCHES]
-  cat > "$1" <<END
-schema = 1
-[system]
-name = "four namespaces"
-[run]
-launches = ${3:-3}
-min_launches = ${3:-3}
-iterations = 8
-warmup = 2
-timeout_s = 20
-reach_timeout_s = 6
-parallel = false
-[noise]
-max_cv = 1.0
-on_noisy = "warn"
-[[device_set]]
-id = "pairs"
-kind = "pairwise"
-ranks_per_node = 1
-all_pairs_up_to = ${2:-32}
-[[expect]]
-id = "pair-floor"
-collective = "allreduce"
-device_set = "pairs"
-size = "2MiB"
-metric = "busbw"
-statistic = "median"
-compare = "absolute"
-value = 0.06
-fail_below = 1.0
-END
+setup() {
+  cluster_setup
+  needs_mpich "the tests of other launchers are in launchers.bats"
 }
+
 accept_run() {  # accept_run DIR [OPTIONS...] : SPEC is $DIR/spec.toml
   local folder=$1
   shift
@@ -44,11 +15,6 @@ accept_run() {  # accept_run DIR [OPTIONS...] : SPEC is $DIR/spec.toml
   echo "$output"
   echo "$stderr"
 }
-states() {  # states DIR: "h0 good h1 failed ..."
-  jq -r '[.nodes[] | .node + " " + .state] | join(" ")' "$1/verdicts.json"
-}
-suspects() { jq -r '[.suspects[].nodes | join("+")] | sort | join(" ")' "$1/verdicts.json"; }
-repeats() { seq "${BUSBAR_REPEATS:-1}"; }
 teardown() {
   local host
   for host in h0 h1 h2 h3; do "$CLUSTER" unthrottle "$host" 2> /dev/null || true; done

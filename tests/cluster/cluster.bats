@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The cluster of namespaces itself: names, links, faults, and that nothing of it stays.
 load common
+setup() {
+  cluster_setup
+  needs_mpich "pairs are started by Hydra"
+}
 
 GBps() { awk -v columns=busbw_GBps -f "$ROOT/tests/fixtures/csv.awk" "$1"; }
 # MPICH 4.0.2 over UCX's TCP hangs in MPI_Finalize now and then: the row is on disk by then.
