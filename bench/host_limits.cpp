@@ -14,9 +14,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "backends/mpi/host_memory.hpp"
 #include "base/error.hpp"
 #include "harness/memory_bandwidth.hpp"
+#include "model/host_memory.hpp"
 
 namespace busbar {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bootstrap/mpi/mpi_bootstrap.hpp"
 #include "harness/rank_map.hpp"
 #include "harness/row.hpp"
 #include "model/backend.hpp"

@@ -17,7 +17,8 @@
 #include <mpi.h>
 
 #include "base/error.hpp"
-#include "bootstrap/mpi_bootstrap.hpp"
+#include "bench/overhead.hpp"
+#include "bootstrap/mpi/mpi_bootstrap.hpp"
 #include "harness/chunk.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/rank_map.hpp"
@@ -30,85 +31,14 @@
 namespace busbar {
 namespace {
 
-const Collective& all_reduce() { return *find_collective("allreduce"); }
-
-/// Buffers and calls of an out-of-place float all-reduce of one size.
-struct Case {
-  Case(Communicator& communicator, Bytes size)
-      : buffers(
-            communicator,
-            SizePlan{.wanted = size, .footprint = all_reduce().footprint(size, sizeof(float), 1)},
-            0),
-        calls(buffers.calls(
-            {.collective = &all_reduce(), .type = DataType::Float, .op = ReduceOp::Sum}, false)) {}
-
-  RowBuffers buffers;
-  std::vector<Call> calls;
-};
-
-/// What our loop may cost where an operation lasts longer than its bookkeeping.
-constexpr double kMostOverhead = 1.05;
-constexpr Bytes kOverheadFrom = 64 * kKiB;
-
-/// Time of one operation: the median over batches of a loop, as ours is one over samples, so that
-/// other work on the machine disturbs both alike.
-double plain_loop_us(Bootstrap& bootstrap, const Call& call, int operations) {
-  const int batch = std::max(1, operations / 20);
-  std::vector<double> times_us(static_cast<std::size_t>(operations / batch));
-  bootstrap.barrier();
-  for (double& time_us : times_us) {
-    const Clock::time_point start = Clock::now();
-    for (int i = 0; i < batch; ++i) {
-      MPI_Allreduce(call.send, call.recv, static_cast<int>(call.count), MPI_FLOAT, MPI_SUM,
-                    MPI_COMM_WORLD);
-    }
-    time_us = microseconds(Clock::now() - start) / batch;
-  }
-  double time_us = stats::median(times_us);
-  bootstrap.combine({&time_us, 1}, Combine::Max);
-  return time_us;
+void plain_all_reduce(const Call& call) {
+  MPI_Allreduce(call.send, call.recv, static_cast<int>(call.count), MPI_FLOAT, MPI_SUM,
+                MPI_COMM_WORLD);
 }
-
-void tell(const Bootstrap& bootstrap, const std::string& line) {
-  if (bootstrap.rank() != 0) return;
-  fmt::print("{}\n", line);
-  (void)std::fflush(stdout);
-}
-
-/// How much is measured.
-struct Effort {
-  bool brief = false;
-
-  [[nodiscard]] int rounds(int whole) const { return brief ? 1 : whole; }
-  [[nodiscard]] Bytes largest(Bytes whole) const { return brief ? std::min(whole, kMiB) : whole; }
-};
 
 void overhead(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
-  const int rounds = effort.rounds(25);
   const auto communicator = backend.connect(bootstrap, {.progress = Progress::Block});
-  const double timer_s = communicator->stopwatch().cost().count();
-  for (const Bytes size : {Bytes{8}, 64 * kKiB, kMiB, 64 * kMiB}) {
-    if (size > effort.largest(64 * kMiB)) continue;
-    const Case test(*communicator, size);
-    const int operations = size < kKiB ? 2000 : size > 16 * kMiB ? 5 : 100;
-    ChunkRunner chunks({bootstrap, bootstrap}, *communicator, test.calls, {}, [] {});
-    const SamplingPlan plan{
-        .operations = operations, .warmup_operations = 5, .timer_cost_s = timer_s};
-    std::vector<double> ours;
-    std::vector<double> plain;
-    for (int round = 0; round < rounds; ++round) {  // ABAB: the machine's speed drifts
-      ours.push_back(
-          stats::median(take_samples({bootstrap, bootstrap}, chunks, plan, {}).times_us));
-      plain.push_back(plain_loop_us(bootstrap, test.calls.front(), operations));
-    }
-    const double ratio = stats::median(ours) / stats::median(plain);
-    const bool too_much = size >= kOverheadFrom && ratio > kMostOverhead;
-    tell(bootstrap, fmt::format("overhead   np={} {} {:>7}: ours {:.2f} us, plain loop {:.2f} us, "
-                                "ratio {:.3f}{}",
-                                bootstrap.size(), mpi_library().name, format_bytes(size),
-                                stats::median(ours), stats::median(plain), ratio,
-                                too_much ? fmt::format(" above {}", kMostOverhead) : ""));
-  }
+  report_overhead(bootstrap, *communicator, mpi_library().name, effort, plain_all_reduce);
 }
 
 void progress(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
@@ -123,7 +53,7 @@ void progress(Bootstrap& bootstrap, const Backend& backend, const Effort& effort
     for (const double time : block.run(ChunkShape::of(5, 1)).samples_us) block_us.push_back(time);
     for (const double time : yield.run(ChunkShape::of(40, 1)).samples_us) yield_us.push_back(time);
   }
-  tell(
+  print_at_root(
       bootstrap,
       fmt::format("progress   np={} {} {}: blocking {:.0f} us, yielding {:.0f} us, ratio {:.1f}",
                   bootstrap.size(), mpi_library().name, format_bytes(kMiB), stats::median(block_us),
@@ -149,19 +79,20 @@ void pages(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
     for (int round = 0; round < rounds; ++round) {  // in turn: the machine's speed drifts
       std::size_t kind = 0;
       for (const Call& call : {on_huge.calls.front(), on_small.calls.front(), of_malloc}) {
-        times_us.at(kind++).push_back(plain_loop_us(bootstrap, call, size > kMiB ? 20 : 100));
+        times_us.at(kind++).push_back(
+            plain_loop_us(bootstrap, call, size > kMiB ? 20 : 100, plain_all_reduce));
       }
     }
     // The best round of each: other work on the machine only ever lengthens one.
     const double huge_us = *std::min_element(times_us[0].begin(), times_us[0].end());
     const double small_us = *std::min_element(times_us[1].begin(), times_us[1].end());
     const double malloc_us = *std::min_element(times_us[2].begin(), times_us[2].end());
-    tell(bootstrap,
-         fmt::format("pages      np={} {} {:>7}: huge {:.1f} us ({:.0f} % of the send "
-                     "buffer), small {:.1f} us, malloc {:.1f} us, ratio {:.3f} and {:.3f}",
-                     bootstrap.size(), mpi_library().name, format_bytes(size), huge_us,
-                     100 * on_huge.buffers.huge_page_shares().front(), small_us, malloc_us,
-                     small_us / huge_us, malloc_us / huge_us));
+    print_at_root(bootstrap,
+                  fmt::format("pages      np={} {} {:>7}: huge {:.1f} us ({:.0f} % of the send "
+                              "buffer), small {:.1f} us, malloc {:.1f} us, ratio {:.3f} and {:.3f}",
+                              bootstrap.size(), mpi_library().name, format_bytes(size), huge_us,
+                              100 * on_huge.buffers.huge_page_shares().front(), small_us, malloc_us,
+                              small_us / huge_us, malloc_us / huge_us));
   }
 }
 
@@ -192,16 +123,17 @@ void stopping(Bootstrap& bootstrap, const Backend& backend, const Effort& effort
     const double fixed_s = elapsed_s(bootstrap, chunks, fixed, all);
     log_total += std::log(narrow_s / fixed_s);
     const bool reached = narrow.stop == stats::StopReason::CiWidth;
-    tell(bootstrap,
-         fmt::format("stopping   np={} {:>7}: {} after {} samples (autocorrelation time {:.0f}), "
-                     "{:.3f} s; 500 operations {:.3f} s; ratio {:.3f}",
-                     bootstrap.size(), format_bytes(size),
-                     reached ? "2 % interval" : "no 2 % interval", narrow.times_us.size(),
-                     stats::integrated_autocorrelation_time(narrow.times_us), narrow_s, fixed_s,
-                     narrow_s / fixed_s));
+    print_at_root(
+        bootstrap,
+        fmt::format("stopping   np={} {:>7}: {} after {} samples (autocorrelation time {:.0f}), "
+                    "{:.3f} s; 500 operations {:.3f} s; ratio {:.3f}",
+                    bootstrap.size(), format_bytes(size),
+                    reached ? "2 % interval" : "no 2 % interval", narrow.times_us.size(),
+                    stats::integrated_autocorrelation_time(narrow.times_us), narrow_s, fixed_s,
+                    narrow_s / fixed_s));
   }
-  tell(bootstrap, fmt::format("stopping   np={} geometric mean of the ratios {:.3f}",
-                              bootstrap.size(), std::exp(log_total / sizes)));
+  print_at_root(bootstrap, fmt::format("stopping   np={} geometric mean of the ratios {:.3f}",
+                                       bootstrap.size(), std::exp(log_total / sizes)));
 }
 
 int run(std::string_view what, const Effort& effort) {

@@ -5,8 +5,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "backends/mpi/host_memory.hpp"
 #include "base/units.hpp"
+#include "model/host_memory.hpp"
 
 namespace busbar {
 namespace {

@@ -40,11 +40,18 @@ else
 bench-mpi: ; @echo "bench-mpi: no $(MPI_NAME) here; skipped" >&2
 endif
 
-BENCHES := mpi_ratios mpi_memory verification topology_bounds topology_choice csv_rows compare_rates simulation host_limits
+ifneq ($(filter gloo,$(BACKENDS)),)
+$(BIN)/gloo_overhead: $(BUILD)/bench/gloo_overhead.o $(CORE)
+	@$(BENCH_LINK)
+GLOO_BENCH := gloo_overhead
+endif
+
+BENCHES := $(GLOO_BENCH) mpi_ratios mpi_memory verification topology_bounds topology_choice csv_rows compare_rates simulation host_limits
 bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; verdicts of compare; speed of host memory: BRIEF=1 to see them run
 	@$(MAKE) --no-print-directory -j$(shell nproc) $(BENCHES:%=$(BIN)/%)
 	@$(MAKE) --no-print-directory bench-mpi
 	@$(MAKE) --no-print-directory -j$(shell nproc) MPI=$(OTHER_MPI) MPICXX= bench-mpi
+	$(if $(GLOO_BENCH),$(BIN)/gloo_overhead $(BRIEF:1=brief))
 	$(BIN)/verification $(if $(BRIEF),$(BENCH_TIME))
 	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios stopping $(BRIEF:1=brief)
 	$(BIN)/topology_bounds $(BENCH_TIME)
