@@ -51,7 +51,7 @@ check-other-mpi: ## tests with Open MPI where the machine's MPI is MPICH, or the
 ifneq ($(MPI_SHOW),)
 check-mpi: programs $(BIN)/unit_tests
 	$(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1 --gtest_filter='*Mpi*:*Launcher*:*TemporaryMemory*:Complete*:*HostMemory*'
-	PROGRAMS=$(BIN) $(BATS_ENV) bats tests/mpi
+	PROGRAMS=$(BIN) $(BATS_ENV) bats --filter-tags '!any-mpi' tests/mpi
 else
 check-mpi: ; @echo "check-mpi: no $(MPI_NAME) here; its tests are skipped" >&2
 endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What is measured here is whether data are right: the limits of the host are not (bounds.bats).
+# What is measured here is whether data are right: the limits of the host are not (bounds.bats). Tests of what no MPI has
+# a part in are tagged any-mpi: they run with one of the two.
 load ../common
 
 COLLECTIVES="allreduce broadcast reducescatter allgather reduce alltoall sendrecv gather scatter"
@@ -38,7 +39,8 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 @test "every type, operation and root is right on 16 ranks" {
   local collective once=(-b 4K -e 4K -n 1 -w 0)  # 16 ranks take their time: one half of each row
-  STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d all -o all --placement in
+  STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d all --placement in
+  STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d int32 -o all --placement in
   STATUSES="ok skipped" all_right 16 reducescatter "${once[@]}" -d all --placement out
   all_right 16 alltoall "${once[@]}"
   all_right 16 allgather "${once[@]}"
@@ -51,11 +53,14 @@ for_all() {  # for_all RANKS OPTIONS...
 @test "sizes that ranks do not divide are right" {
   for_all 3 -b 1000 -e 5000 -i 777 -r 2 -n 2 -w 0 -c 3
 }
-@test "isolated, rotating, yielding and barrier modes are right" {
+@test "yielding and barrier modes are right" {
   for_all 2 -b 64 -e 1M -f 128 -n 5 --progress yield -z 1
+  all_right 3 allreduce -b 1M -e 1M -n 3 --progress block -z 3
+}
+# bats test_tags=any-mpi
+@test "isolated and rotating modes are right" {
   for_all 2 -b 1M -e 1M -n 70 --cache rotate --progress block -z 3
   for_all 2 -b 64 -e 1M -f 128 -n 5 --cadence isolated
-  all_right 3 allreduce -b 1M -e 1M -n 3 --progress block -z 3
 }
 @test "segments are right" {
   STATUSES="ok skipped" all_right 2 allreduce -b 70000004 -e 70000004 -n 1 -w 0 --memory-limit 240M
@@ -70,6 +75,7 @@ for_all() {  # for_all RANKS OPTIONS...
   [ "$(grep -c '1 test ran\|PASSED.* 1 test' <<<"$output")" -ge 3 ]
 }
 
+# bats test_tags=any-mpi
 @test "a send-receive is measured out of place, and its other half says why it is not" {
   run -0 mpirun -np 2 ./sendrecv_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
   [ "$(column in_place,status,reason "$DIR/a.csv" | tail -n 1)" = \
@@ -78,6 +84,7 @@ for_all() {  # for_all RANKS OPTIONS...
   [[ $output == *"out of place only (in place what is received would overwrite"* ]]
 }
 
+# bats test_tags=any-mpi
 @test "a planted fault is found, named and exit 1, in every collective and placement" {
   for collective in $COLLECTIVES; do
     rm -f "$DIR/a.csv"
@@ -92,6 +99,7 @@ for_all() {  # for_all RANKS OPTIONS...
   done
 }
 
+# bats test_tags=any-mpi
 @test "a fault that no result has is told as bad usage, and no row is flagged" {
   run -2 --separate-stderr mpirun -np 2 ./reduce_perf --host-limits off -b 1M -e 1M -n 2 -w 0 --inject-fault 1:0 --csv "$DIR/a.csv"
   [ "${#stderr_lines[@]}" -eq 1 ]
@@ -102,6 +110,7 @@ for_all() {  # for_all RANKS OPTIONS...
   [[ $stderr == *"results are not checked with -c 0"* ]]
 }
 
+# bats test_tags=any-mpi
 @test "only rows whose result has the fault's element are wrong" {
   run -1 mpirun -np 2 ./allreduce_perf --host-limits off -b 1K -e 1M -f 1024 -n 2 -w 0 --inject-fault 1:12345 --csv "$DIR/a.csv"
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok wrong wrong" ]
@@ -142,6 +151,7 @@ for_all() {  # for_all RANKS OPTIONS...
   [[ $output == *"for 16 ranks on the fullest host"* ]]  # one kernel: memory is planned for all
 }
 
+# bats test_tags=any-mpi
 @test "the memory plan drops out of place, then segments, then the size, and says so" {
   run -0 mpirun -np 2 ./allreduce_perf -b 16M -e 256M -f 4 -n 1 -w 0 --memory-limit 320M --csv "$DIR/a.csv"
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok skipped ok skipped skipped" ]

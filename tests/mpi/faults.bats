@@ -85,6 +85,7 @@ one_message() {
   [ "$(column cycle,size_bytes,in_place "$DIR/a.csv" | sort -u | wc -l)" -eq 44 ]
 }
 
+# bats test_tags=any-mpi
 @test "--resume refuses rows of another configuration and names the difference" {
   run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   before=$(cat "$DIR/a.csv")
@@ -96,6 +97,7 @@ one_message() {
   [ "$(cat "$DIR/a.csv")" = "$before" ]
 }
 
+# bats test_tags=any-mpi
 @test "--resume of a finished file measures nothing" {
   run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   before=$(rows "$DIR/a.csv")

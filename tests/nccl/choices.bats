@@ -23,17 +23,6 @@ dgx-h100  24 16 0 1 2 3 4 5 6 7
 hgx-b200  32 24 0 1 2 3 4 5 6 7
 END
 }
-@test "one, two and four ranks begin and end with every machine" {
-  nothing_moves
-  local kind ranks
-  for kind in dgx-1v dgx-a100 dgx-h100 hgx-b200; do
-    on "$kind"
-    for ranks in 1 2 4; do
-      perf "$ranks" allreduce -b 64K -e 64K -c 0
-      measured
-    done
-  done
-}
 @test "all types and operators are right on one rank, but for NCCL's lack of an fp8 average" {
   perf 1 allreduce -b 64K -e 64K -d all -o all -c 1
   [ "$status" -eq 0 ]

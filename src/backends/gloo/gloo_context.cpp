@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <gloo/transport/address.h>
@@ -111,6 +112,8 @@ void rethrow_gloo(const std::exception& error) {
 }
 
 std::shared_ptr<gloo::Context> connect_gloo(Bootstrap& bootstrap, Seconds timeout) {
+  // Gloo's writes to a rank that has ended would end this one before it can say so.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     auto context = std::make_shared<ConnectedContext>(
         bootstrap, gloo::transport::tcp::CreateDevice(interface_of(bootstrap)));
