@@ -8,7 +8,7 @@ BENCH_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) $(SANITIZE_FLAGS) 
 
 $(BIN)/mpi_ratios: $(MPI_BUILD)/bench/mpi_ratios.o $(CORE)
 	@$(BENCH_LINK)
-$(BIN)/mpi_memory: $(MPI_BUILD)/bench/mpi_memory.o $(CORE)
+$(BIN)/temporary_memory: $(MPI_BUILD)/bench/temporary_memory.o $(CORE)
 	@$(BENCH_LINK)
 $(BIN)/verification: $(BUILD)/bench/verification.o $(CORE)
 	@$(BENCH_LINK) -lbenchmark
@@ -31,11 +31,11 @@ $(BIN)/csv_rows: $(BUILD)/bench/csv_rows.o $(CORE)
 # What MPI has a part in is run with MPICH and with Open MPI.
 .PHONY: bench bench-mpi
 ifneq ($(MPI_SHOW),)
-bench-mpi: $(BIN)/mpi_ratios $(BIN)/mpi_memory ## overhead, progress and temporary memory with one MPI
+bench-mpi: $(BIN)/mpi_ratios $(BIN)/temporary_memory ## overhead, progress and temporary memory with one MPI
 	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios overhead $(BRIEF:1=brief)
 	$(MPI_RUN) -np 16 $(BIN)/mpi_ratios progress $(BRIEF:1=brief)
 	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios pages $(BRIEF:1=brief)
-	$(MPI_RUN) -np 4 $(BIN)/mpi_memory $(BRIEF:1=1M)
+	$(MPI_RUN) -np 4 $(BIN)/temporary_memory mpi $(BRIEF:1=1M)
 else
 bench-mpi: ; @echo "bench-mpi: no $(MPI_NAME) here; skipped" >&2
 endif
@@ -46,12 +46,13 @@ $(BIN)/gloo_overhead: $(BUILD)/bench/gloo_overhead.o $(CORE)
 GLOO_BENCH := gloo_overhead
 endif
 
-BENCHES := $(GLOO_BENCH) mpi_ratios mpi_memory verification topology_bounds topology_choice csv_rows compare_rates simulation host_limits
+BENCHES := $(GLOO_BENCH) mpi_ratios temporary_memory verification topology_bounds topology_choice csv_rows compare_rates simulation host_limits
 bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; verdicts of compare; speed of host memory: BRIEF=1 to see them run
 	@$(MAKE) --no-print-directory -j$(shell nproc) $(BENCHES:%=$(BIN)/%)
 	@$(MAKE) --no-print-directory bench-mpi
 	@$(MAKE) --no-print-directory -j$(shell nproc) MPI=$(OTHER_MPI) MPICXX= bench-mpi
 	$(if $(GLOO_BENCH),$(BIN)/gloo_overhead $(BRIEF:1=brief))
+	$(if $(GLOO_BENCH),$(MPI_RUN) -np 4 $(BIN)/temporary_memory gloo $(BRIEF:1=1M))
 	$(BIN)/verification $(if $(BRIEF),$(BENCH_TIME))
 	$(MPI_RUN) -np 2 $(BIN)/mpi_ratios stopping $(BRIEF:1=brief)
 	$(BIN)/topology_bounds $(BENCH_TIME)

@@ -107,7 +107,7 @@ std::optional<MpiLibrary> library_of(const std::string& program) {
   return mpi_library_of(name);
 }
 
-/// Its program says what it is; what says nothing is taken for the one that was chosen.
+/// Identified by its --version; one without is assumed to be the launcher that was chosen.
 const Launcher* identify(const std::string& program) {
   const CommandResult result = run_command(program, {"--version"});
   return launcher_of_version(result.out.empty() ? result.err : result.out);
@@ -121,7 +121,7 @@ LauncherChoice of_path(const std::string& path, const LauncherRequest& request,
   if (known == nullptr) known = chosen.launcher;
   if (known == nullptr) {
     throw usage_error(
-        fmt::format("--mpiexec {}: what it is cannot be told from its --version; give "
+        fmt::format("--mpiexec {}: its --version is of no known launcher; give "
                     "--launcher hydra, openmpi, prrte or srun, too",
                     path));
   }

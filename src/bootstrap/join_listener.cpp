@@ -184,13 +184,13 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
   Answer answer;
   copy_text(refusal, answer.refusal);
   copy_text(own_host_name(), answer.host);
-  const bool told = pending.socket.offer(bytes_of(answer));
+  const bool is_sent = pending.socket.offer(bytes_of(answer));
   if (!refusal.empty()) {
     notice_(fmt::format("refused rank {} on {} ({}, process {}): {}", rank.rank, rank.host,
                         pending.from, rank.process, refusal));
     return false;
   }
-  if (!told) return false;
+  if (!is_sent) return false;
   epoll_ctl(events_.descriptor(), EPOLL_CTL_DEL, pending.socket.descriptor(), nullptr);
   rank.socket = std::move(pending.socket);
   joined.push_back(std::move(rank));
@@ -267,7 +267,7 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
   if (challenge.proof != make_proof(rendezvous.token, hello.nonce, challenge.nonce)) {
     result.refusal = "its token differs from rank 0's (BUSBAR_TOKEN)";
     Proof nothing{};
-    static_cast<void>(socket->send(bytes_of(nothing)));  // so that rank 0 can tell who it was
+    static_cast<void>(socket->send(bytes_of(nothing)));  // so that rank 0 can report the rank
     return result;
   }
   Proof proof = make_proof(rendezvous.token, challenge.nonce, hello.nonce);

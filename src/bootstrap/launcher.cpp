@@ -68,7 +68,7 @@ constexpr std::array kLaunchers{
     Launcher{.name = "prrte",
              .title = "prterun (PMIx)",
              .rank = "PMIX_RANK",
-             .size = "",  // not told
+             .size = "",  // it sets none
              .required = "PMIX_RANK",
              .family = MpiFamily::OpenMpi,
              .programs = {"prterun", "prun"},
@@ -251,7 +251,7 @@ namespace {
 
 constexpr std::string_view kLocal = "local";
 
-/// What srun has to be told of the MPI that its tasks will use.
+/// The option of srun for the MPI that its tasks will use.
 std::string mpi_of_srun(const MpiLibrary* library) {
   if (library == nullptr) return "--mpi=none";
   return library->family == MpiFamily::OpenMpi ? "--mpi=pmix" : "--mpi=pmi2";
@@ -292,8 +292,8 @@ LauncherChoice choose_by_itself(const LauncherRequest& request) {
   if (request.library == nullptr) {
     if (!request.has_hosts) return {.why = "built without MPI"};
     throw usage_error(request.option +
-                      ": the programs are built without MPI, and nothing says how to reach other "
-                      "hosts; give --launcher 'ssh {host} {env} {program}', or srun");
+                      ": the programs are built without MPI; give --launcher srun, or --launcher "
+                      "'ssh {host} {env} {program}' to reach other hosts");
   }
   // Relatives of MPICH, which most others are, have a launcher that is asked like its own.
   const MpiFamily family =

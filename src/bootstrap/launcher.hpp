@@ -51,7 +51,7 @@ using Environment = std::function<const char*(const char*)>;
 /// The environment of this process.
 [[nodiscard]] const char* own_environment(const char* variable);
 
-/// What the environment says of the program that started this process, before ranks are joined.
+/// The program that started this process, by its environment; known before ranks are joined.
 struct StartedBy {
   std::string name{};
   int rank = 0;

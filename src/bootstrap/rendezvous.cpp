@@ -60,8 +60,8 @@ void check(const Rendezvous& rendezvous) {
 
 int given(std::optional<int> value, std::string_view option, std::string_view variable) {
   if (value) return *value;
-  throw usage_error(fmt::format("--rendezvous needs {} N or {}; no launcher's variables tell it",
-                                option, variable));
+  throw usage_error(
+      fmt::format("--rendezvous needs {} N or {}; no launcher has set it", option, variable));
 }
 
 /// The address was given by hand; what else is needed may come from whatever started the ranks.

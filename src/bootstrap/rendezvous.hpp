@@ -10,7 +10,7 @@
 
 namespace busbar {
 
-/// What the command line says of how ranks find each other without MPI.
+/// The options by which ranks find each other without MPI.
 struct RendezvousOptions {
   std::string address{};       ///< --rendezvous HOST:PORT; empty: the environment's
   std::optional<int> rank{};   ///< --rank
@@ -23,7 +23,7 @@ struct Rendezvous {
   int rank = 0;
   int ranks = 1;
   std::string token{};   ///< what every rank of the job knows; empty: nothing is asked for
-  std::string source{};  ///< what says all this: "--rendezvous", "torchrun"
+  std::string source{};  ///< where this comes from: "--rendezvous", "torchrun"
 };
 
 /// By the command line, else BUSBAR_RENDEZVOUS, else the variables of torchrun or of an srun that

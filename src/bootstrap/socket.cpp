@@ -50,7 +50,7 @@ void set(int descriptor, int level, int name, int value) {
   static_cast<void>(setsockopt(descriptor, level, name, &value, sizeof value));
 }
 
-/// Small messages go at once, and the end of a host that says nothing more is noticed.
+/// Small messages go at once, and a host that is gone is noticed.
 void prepare(int descriptor) {
   set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
   set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);

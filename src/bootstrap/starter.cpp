@@ -43,10 +43,10 @@ Address meeting_place(const RankStart& start) {
           .port = std::uniform_int_distribution<std::uint16_t>(kFirst, kLast)(random)};
 }
 
-/// On this host a token costs nothing; elsewhere it would be on command lines for all to read.
+/// Ranks inherit the user's token. On a command line anybody could read one, so that ranks that are
+/// started by words have no other.
 std::string make_token(const RankStart& start) {
-  if (const char* own = std::getenv("BUSBAR_TOKEN")) return own;
-  if (!start.words.empty()) return "";
+  if (!start.words.empty() || std::getenv("BUSBAR_TOKEN") != nullptr) return "";
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
 }
@@ -143,7 +143,7 @@ class Ranks {
   }
 
   void note(int rank, pid_t process, int status) {
-    // Who fails by itself says why, and most others hear of it and end.
+    // A rank that fails by itself reports why, and most others notice and end.
     constexpr Seconds kWhile{0.1};
     constexpr int kNoProgram = 127;
     const bool ended_by_us = last_signal_ != 0;

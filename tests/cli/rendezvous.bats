@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # Ranks that find each other without MPI: by busbar itself (-g --launcher local), by an address, by torchrun's variables;
-# and what is said when one does not come, dies, stops or is a stranger.
+# and what is reported when one does not come, dies, stops or is a stranger.
 load ../common
 
 setup() {
@@ -132,7 +132,7 @@ ends() {
   [ "$(cat "$DIR/1.code")" = 4 ]
   grep -q 'timeout: rank 1 could not join at 127.0.0.1:[0-9]* within 2 s (Connection refused); check that rank 0 is started there' "$DIR/1.err"
 }
-@test "a wrong token is refused on both sides in one line, and is not told" {
+@test "a wrong token is refused on both sides in one line, and is not printed" {
   export BUSBAR_TOKEN=opensesame
   rank 0 -T 2
   rank 1 -T 2

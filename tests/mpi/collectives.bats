@@ -59,7 +59,7 @@ for_all() {  # for_all RANKS OPTIONS...
 }
 # bats test_tags=any-mpi
 @test "isolated and rotating modes are right" {
-  for_all 2 -b 1M -e 1M -n 70 --cache rotate --progress block -z 3
+  COLLECTIVES="allreduce alltoall gather" for_all 2 -b 1M -e 1M -n 70 --cache rotate --progress block -z 3
   for_all 2 -b 64 -e 1M -f 128 -n 5 --cadence isolated
 }
 @test "segments are right" {

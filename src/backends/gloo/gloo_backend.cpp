@@ -65,7 +65,7 @@ class GlooCommunicator final : public HostCommunicator {
     try {
       find_gloo_routine(call.collective->name)->call(links_, call);
     } catch (const std::exception& error) {
-      // Where a rank has ended, what started or joined the ranks says so in a moment, and better.
+      // If a rank has ended, the launcher or the PeerMonitor reports it in a moment, and better.
       constexpr std::chrono::seconds kMoment{1};
       std::this_thread::sleep_for(kMoment);
       rethrow_gloo(error);

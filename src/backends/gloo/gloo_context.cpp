@@ -112,7 +112,7 @@ void rethrow_gloo(const std::exception& error) {
 }
 
 std::shared_ptr<gloo::Context> connect_gloo(Bootstrap& bootstrap, Seconds timeout) {
-  // Gloo's writes to a rank that has ended would end this one before it can say so.
+  // A write of Gloo's to a rank that has ended would kill this one before it reports that.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     auto context = std::make_shared<ConnectedContext>(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an MPI library takes for itself beside the user's buffers, against what the memory plan
-// counts on:
-//   mpirun -np 4 mpi_memory [SIZE]   64M by default; a row per collective
+// What a library takes for itself beside the user's buffers, against what the memory plan counts
+// on:
+//   mpirun -np 4 temporary_memory [BACKEND [SIZE]]   mpi and 64M by default; a row per collective
 // Growth of the resident set during one operation, the most of any rank over both placements, both
 // ways of waiting, and the first two ranks as roots.
 #include <algorithm>
@@ -89,9 +89,9 @@ void measure(Bootstrap& bootstrap, const Backend& backend, const Collective& col
   }
 }
 
-int run(Bytes size) {
+int run(const std::string& name, Bytes size) {
   const auto bootstrap = start_mpi();
-  const BackendChoice backend = choose_backend("mpi");
+  const BackendChoice backend = choose_backend(name);
   const RankMap rank_map = map_ranks(*bootstrap, {.bind = Bind::Auto});
   bootstrap->set_progress(rank_map.oversubscribed ? Progress::Yield : Progress::Block);
   for (const Collective* collective : measured_collectives()) {
@@ -101,7 +101,7 @@ int run(Bytes size) {
     if (bootstrap->rank() != 0) continue;
     const auto whole = static_cast<double>(size);
     fmt::print("memory     np={} {} {:>7} {:<13} measured {:.3f} of the size, planned {:.3f}{}\n",
-               bootstrap->size(), mpi_library().name, format_bytes(size), collective->name,
+               bootstrap->size(), backend.backend->library(), format_bytes(size), collective->name,
                most.measured / whole, most.planned / whole,
                most.measured > most.planned + 2.0 * kMiB ? ": more than planned" : "");
     (void)std::fflush(stdout);
@@ -113,6 +113,7 @@ int run(Bytes size) {
 }  // namespace busbar
 
 int main(int argc, char** argv) {
-  return busbar::run(argc == 2 ? busbar::parse_bytes("SIZE", std::span<char*>(argv, 2)[1])
-                               : 64 * busbar::kMiB);
+  const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+  return busbar::run(words.size() > 1 ? words[1] : "mpi",
+                     words.size() > 2 ? busbar::parse_bytes("SIZE", words[2]) : 64 * busbar::kMiB);
 }
