@@ -264,8 +264,8 @@ LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request
     if (request.is_program(program)) return with_program(launcher, std::string(program), request);
     tried.emplace_back(program);
   }
-  const std::string missing =
-      request.library == nullptr ? "it" : "the launcher of " + request.library->name;
+  const bool is_named = request.wanted != "auto" || request.library == nullptr;
+  const std::string missing = is_named ? "it" : "the launcher of " + request.library->name;
   throw Error{
       Status::Unavailable,
       fmt::format("{}: PATH has no {} to start ranks with; install {}, or name another with "
