@@ -10,6 +10,7 @@
 #include "judge/spec/reader.hpp"
 #include "judge/spec/specification_json.hpp"
 #include "report/table.hpp"
+#include "topo/systems/recognize.hpp"
 
 namespace busbar {
 namespace {
@@ -146,6 +147,11 @@ Status run_accept(std::span<char* const> arguments) {
   if (line.help) return print_help(kAcceptTable.help);
   take_accept_positionals(options, line);
   check_accept(options, line.command);
+  if (options.files.empty()) {
+    const topo::WantedSystem own = topo::wanted_system(options.specification);
+    if (!own.note.empty()) fmt::print(stderr, "busbar: {}\n", own.note);
+    options.specification = own.name;
+  }
   if (options.dump_specification) {
     fmt::print("{}", judge::specification_json(parse_specification(options)));
     return Status::Ok;

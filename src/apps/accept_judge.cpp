@@ -11,6 +11,7 @@
 #include "judge/baseline.hpp"
 #include "judge/file_matching.hpp"
 #include "judge/run/journal.hpp"
+#include "judge/run_facts.hpp"
 #include "report/output_file.hpp"
 
 namespace busbar {
@@ -51,6 +52,21 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
   }
   for (const std::string& path : journals) files.journals.push_back(judge::load_journal(path));
   return files;
+}
+
+/// "auto" is the ready-made specification of the system that the first launch ran on.
+void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
+  if (options.specification != topo::kAutoSystem) return;
+  judge::Observation first;
+  if (!files.csvs.empty()) {
+    first.facts = judge::read_observation_file(files.csvs.front()).dataset.facts;
+  } else if (!files.journals.front().lines.empty()) {
+    first = files.journals.front().lines.front();
+  }
+  const topo::MachineIdentity identity = judge::identity_of(first, options.assumed);
+  const topo::SystemMatch match = topo::recognize(identity, "accept auto");
+  options.specification = match.system;
+  fmt::print(stderr, "busbar: {}, {}: {}\n", match.system, match.reason, to_text(identity));
 }
 
 /// Where none are named: the profile of the journals if they have one, and the rules that they were
@@ -96,6 +112,7 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
 Status accept_judge(AcceptOptions options) {
   check_outputs(options);
   const AcceptFiles files = read_files(options.files);
+  take_own_specification(options, files);
   take_profile_and_rules(options, files);
   const judge::Specification specification = read_specification(options);
   const Measurements measured = measurements_of(files, specification);
@@ -109,6 +126,7 @@ Status accept_judge(AcceptOptions options) {
 Status accept_baseline(AcceptOptions options) {
   check_new(options.output, "-o");
   const AcceptFiles files = read_files(options.files);
+  take_own_specification(options, files);
   take_profile_and_rules(options, files);
   const judge::Specification specification = parse_specification(options);
   const Measurements measured = measurements_of(files, specification);

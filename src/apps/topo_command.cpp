@@ -18,6 +18,7 @@
 #include "topo/probes/hwloc.hpp"
 #include "topo/probes/nccl_xml.hpp"
 #include "topo/systems/joined_hosts.hpp"
+#include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
@@ -61,7 +62,8 @@ struct TopoOptions {
   std::string svg{};                              ///< a file to write
   std::string name{};                             ///< of the system to save
   std::string out{};                              ///< of the system to save
-  std::optional<int> hosts{};                     ///< save: equal machines that a network joins
+  std::string instance{};                         ///< a cloud's name of the machine
+  std::optional<int> hosts{};                     ///< equal machines that a network joins
   std::optional<topo::NetworkRequest> network{};  ///< none: the machine's own
 };
 
@@ -97,21 +99,6 @@ void set_constants(O& options, View option, View text) {
   options.bound.constants = static_cast<topo::ConstantSet>(parse_choice(option, text, names));
 }
 
-/// "8x50": adapters of each host and GB/s per direction of each; "50" leaves their number open.
-void set_network(O& options, View option, View text) {
-  constexpr double kSlowest = 0.001;
-  constexpr double kFastest = 10'000;
-  topo::NetworkRequest request;
-  const std::size_t times = text.find('x');
-  if (times != View::npos) {
-    const View count = text.substr(0, times);
-    request.adapters = static_cast<int>(parse_integer(option, count, 1, kMostDevices));
-    text.remove_prefix(times + 1);
-  }
-  request.adapter_GBps = parse_number(option, text, kSlowest, kFastest);
-  options.network = request;
-}
-
 constexpr auto kOptions = std::to_array<Option<O>>({
     {"--system", "NAME|FILE", add_source<&MachineSource::system>},
     {"--smi", "FILE", add_source<&MachineSource::smi>},
@@ -136,17 +123,19 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--svg", "FILE", set::value<&O::svg>, "show"},
     {"--name", "NAME", set::value<&O::name>, "save"},
     {"-o,--output", "FILE", set::value<&O::out>, "save"},
-    {"--hosts", "N", set::integer<&O::hosts, 2, 1 << 16>, "save"},
-    {"--nic", "[COUNTx]GBPS", set_network, "save"},
+    {"--hosts", "N", set::integer<&O::hosts, 2, 1 << 16>},
+    {"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
+    {"--instance", "NAME", set::value<&O::instance>, "recognize"},
 });
 constexpr std::array<View, 1> kExclusive{"--json,--dot"};
-constexpr CommandLineTable<O> kTable{{.program = "busbar topo",
-                                      .help = "docs/topo-options.md",
-                                      .commands = "show,summary,bound,choose,classes,compare,save",
-                                      .default_command = "show",
-                                      .most_positionals = 0,
-                                      .exclusive = kExclusive},
-                                     kOptions};
+constexpr CommandLineTable<O> kTable{
+    {.program = "busbar topo",
+     .help = "docs/topo-options.md",
+     .commands = "show,summary,bound,choose,classes,compare,recognize,save",
+     .default_command = "show",
+     .most_positionals = 0,
+     .exclusive = kExclusive},
+    kOptions};
 
 void check_machines(const O& options, View action) {
   const auto any = [&](auto holds) {
@@ -232,14 +221,38 @@ Graph this_machine(const std::string& nvidia_smi) {
   return graph;
 }
 
+/// As many of the host as --hosts, with a label for each pair of devices.
+Graph join_hosts(const Graph& host, const TopoOptions& options) {
+  constexpr std::size_t kMost = 256;
+  const auto hosts = static_cast<std::size_t>(*options.hosts);
+  if (device_count(host) * hosts > kMost) {
+    throw usage_error(
+        fmt::format("--hosts {}: more than {} devices; a simulation takes more "
+                    "(--backend sim)",
+                    hosts, kMost));
+  }
+  Graph joined = topo::copy_hosts(topo::with_network(host, options.network), *options.hosts);
+  label_devices(joined);
+  return joined;
+}
+
+Graph named_system(const std::string& name, const std::string& nvidia_smi) {
+  const topo::WantedSystem system = topo::wanted_system(name, nvidia_smi);
+  if (!system.note.empty()) fmt::print(stderr, "busbar: {}\n", system.note);
+  return topo::load_system(system.name);
+}
+
 /// Reads system files, captures, or this machine.
-std::vector<Graph> read_machines(const TopoOptions& options) {
+std::vector<Graph> read_machines(const TopoOptions& options, View action) {
   std::vector<Graph> machines;
   for (const MachineSource& source : options.machines) {
     machines.push_back(source.system.empty() ? from_captures(source)
-                                             : topo::load_system(source.system));
+                                             : named_system(source.system, options.nvidia_smi));
   }
   if (machines.empty()) machines.push_back(this_machine(options.nvidia_smi));
+  if (options.hosts && action != "save") {
+    for (Graph& machine : machines) machine = join_hosts(machine, options);
+  }
   if (!options.name.empty()) machines.back().name = options.name;
   for (const Graph& machine : machines) {
     if (!machine.devices.empty()) continue;
@@ -364,6 +377,15 @@ void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
   fmt::print("{}", options.json ? compare_json(graphs, rows) : compare_text(rows));
 }
 
+/// Which built-in system the machine is.
+void recognize(const Graph& graph, const TopoOptions& options) {
+  topo::MachineIdentity identity = topo::identity_of(graph);
+  if (options.machines.empty()) topo::add_dmi(identity);
+  if (!options.instance.empty()) identity.product = options.instance;
+  const topo::SystemMatch match = topo::recognize(identity, "recognize");
+  fmt::print("{}\n{}: {}\n", match.system, match.reason, topo::to_text(identity));
+}
+
 void save(const Graph& graph, const TopoOptions& options) {
   const std::string text =
       options.hosts ? topo::write_system(topo::with_network(graph, options.network), *options.hosts)
@@ -379,7 +401,7 @@ void save(const Graph& graph, const TopoOptions& options) {
 
 std::string list_of_systems() {
   std::string text = "\nSystems for --system:\n";
-  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+  for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
     const std::string also =
         system.aliases.empty() ? "" : fmt::format(" (also {})", join(system.aliases, ", "));
     text += fmt::format("  {:<16} {}{}\n", system.name, system.title, also);
@@ -392,7 +414,7 @@ Status run(std::span<char* const> arguments) {
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help, list_of_systems());
   check(options, line.command);
-  const std::vector<Graph> graphs = read_machines(options);
+  const std::vector<Graph> graphs = read_machines(options, line.command);
   for (const Graph& graph : graphs) {
     std::vector<std::string> warnings = graph.warnings;
     for (std::string& warning : warnings) {
@@ -410,7 +432,8 @@ Status run(std::span<char* const> arguments) {
   };
   constexpr std::array kActions{Action{"show", show},       Action{"summary", summary},
                                 Action{"bound", bound},     Action{"choose", choose},
-                                Action{"classes", classes}, Action{"save", save}};
+                                Action{"classes", classes}, Action{"recognize", recognize},
+                                Action{"save", save}};
   for (const Action& action : kActions) {
     if (action.name == line.command) action.run(graphs.front(), options);
   }

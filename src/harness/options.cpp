@@ -35,6 +35,7 @@ bool differs(const Options& options) {
 }
 
 constexpr std::array kSimulationOptions{LimitedOption{"--system", differs<&O::system>},
+                                        LimitedOption{"--nic", differs<&O::network>},
                                         LimitedOption{"--flows", differs<&O::flows>},
                                         LimitedOption{"--algorithm", differs<&O::algorithm>}};
 /// They concern operations that run; a simulation runs none.
@@ -387,7 +388,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"-T,--timeout", "SECONDS", [](O& o, View n, View v) { o.timeout = seconds(n, v, 0); }},
     {"-J,--output_file", "FILE", set_json},
     {"-g,--ngpus", "N", set::integer<&O::launch_ranks, 1, 1 << 16>},
-    {"--hosts", "a,b,c", [](O& o, View, View v) { o.hosts = split(v, ','); }},
+    {"--hosts", "a,b,c|N", [](O& o, View, View v) { o.hosts = split(v, ','); }},
     {"--launcher", "NAME", set::value<&O::launcher>},
     {"--rendezvous", "HOST:PORT", set::value<&O::rendezvous>},
     {"--rank", "N", set::integer<&O::rank, 0, kMostRanks>},
@@ -423,6 +424,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--share-gpus", "", set::value<&O::share_devices>},
     {"--system", "NAME", set::file<&O::system>},
     {"--ranks", "N", set::integer<&O::ranks, 1, kMostRanks>},
+    {"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
     {"--flows", "N", set::integer<&O::flows, 1, kMostRanks>},
     {"--algorithm", "NAME", set_algorithm},
     {"--pairs", "all", set::value<&O::pairs>},

@@ -17,6 +17,7 @@
 #include "model/data_type.hpp"
 #include "model/sweep.hpp"
 #include "topo/choice/choose.hpp"
+#include "topo/systems/joined_hosts.hpp"
 
 namespace busbar {
 
@@ -101,10 +102,10 @@ struct Options {
   std::optional<Seconds> timeout;                  ///< -T; 0: never; empty: 15 min on devices
   std::string json_path;                           ///< -J
   int launch_ranks = 1;                            ///< -g
-  std::vector<std::string> hosts;                  ///< --hosts: of -g; empty: this one
-  std::string launcher = "auto";                   ///< --launcher: of -g
-  std::string rendezvous;                          ///< --rendezvous HOST:PORT, where rank 0 listens
-  std::optional<int> rank;                         ///< --rank: of --rendezvous
+  std::vector<std::string> hosts;  ///< --hosts: of -g, empty: this one; sim: how many
+  std::string launcher = "auto";   ///< --launcher: of -g
+  std::string rendezvous;          ///< --rendezvous HOST:PORT, where rank 0 listens
+  std::optional<int> rank;         ///< --rank: of --rendezvous
   std::optional<int> ranks;  ///< --ranks: of --rendezvous; of --backend sim: empty: all devices
 
   std::string backend = "auto";
@@ -130,9 +131,10 @@ struct Options {
 
   /// @name Only for --backend sim
   /// @{
-  std::string system;                        ///< --system: a name, or a system file
-  std::optional<int> flows;                  ///< --flows; empty: what the system's file says
-  std::optional<topo::Algorithm> algorithm;  ///< --algorithm; empty: the quickest
+  std::string system;                           ///< --system: a name, or a system file
+  std::optional<topo::NetworkRequest> network;  ///< --nic: instead of the system's own
+  std::optional<int> flows;                     ///< --flows; empty: what the system's file says
+  std::optional<topo::Algorithm> algorithm;     ///< --algorithm; empty: the quickest
   /// @}
 
   /// @name From the environment, under nccl-tests' names

@@ -15,6 +15,7 @@
 #include "harness/row.hpp"
 #include "harness/run_header.hpp"
 #include "topo/predict/predictor.hpp"
+#include "topo/systems/recognize.hpp"
 
 namespace busbar {
 namespace {
@@ -120,8 +121,23 @@ RunContext header_of(const Options& options, const Collective& collective,
   return context;
 }
 
-topo::Predictor make_predictor(const Options& options) {
-  const topo::EqualHosts machine = topo::load_machine(options.system);
+/// The system, in as many hosts and with the network that the options ask for.
+topo::EqualHosts machine_of(const Options& options, const std::string& system) {
+  topo::EqualHosts machine = topo::load_machine(system);
+  const bool is_joined = machine.hosts > 1 && !options.network;
+  if (!options.hosts.empty()) {
+    constexpr int kMostHosts = 1 << 16;
+    machine.hosts =
+        static_cast<int>(parse_integer("--hosts", options.hosts.front(), 1, kMostHosts));
+  }
+  if (machine.hosts > 1 && !is_joined) {
+    machine.host = topo::with_network(std::move(machine.host), options.network);
+  }
+  return machine;
+}
+
+topo::Predictor make_predictor(const Options& options, const std::string& system) {
+  const topo::EqualHosts machine = machine_of(options, system);
   const topo::Cluster cluster(machine);
   const int all = static_cast<int>(cluster.devices());
   const bool list = options.devices && options.devices->policy == topo::Policy::List;
@@ -203,7 +219,8 @@ Status run_simulation(const Options& options, const Collective& collective,
         "without",
         launcher->name));
   }
-  const topo::Predictor predictor = make_predictor(options);
+  const topo::WantedSystem system = topo::wanted_system(options.system, options.nvidia_smi);
+  const topo::Predictor predictor = make_predictor(options, system.name);
   if (options.root && *options.root >= predictor.set().ranks) {
     throw usage_error(fmt::format("-r {}: there are {} ranks; give 0 to {} or all", *options.root,
                                   predictor.set().ranks, predictor.set().ranks - 1));
@@ -211,7 +228,9 @@ Status run_simulation(const Options& options, const Collective& collective,
   check_algorithm(options, collective, predictor);
   SoloBootstrap alone;
   Outputs outputs(alone, options);
-  outputs.begin(header_of(options, collective, predictor, invocation.command));
+  RunContext header = header_of(options, collective, predictor, invocation.command);
+  if (!system.note.empty()) header.notes.push_back(system.note);
+  outputs.begin(header);
   write_rows(options, collective, predictor, outputs);
   outputs.end("");
   return outputs.summary().rows == 0 ? Status::Skipped : Status::Ok;

@@ -104,13 +104,6 @@ std::optional<std::string> reported_fact(const Observation& observation, const s
   return head_fact(observation, key == "nccl" ? "library" : key);
 }
 
-/// Drivers write "NVIDIA" before the name or leave it out.
-std::string gpu_name(const std::string& text) {
-  constexpr std::string_view kVendor = "nvidia ";
-  const std::string name = lower(trim(text));
-  return name.starts_with(kVendor) ? name.substr(kVendor.size()) : name;
-}
-
 bool is_part(const std::string& part, const std::string& text) {
   return lower(text).find(lower(part)) != std::string::npos;
 }
@@ -128,6 +121,14 @@ std::optional<std::string> fact_of(const Observation& observation, const std::st
   return reported || known == assumed.end() ? reported : known->second;
 }
 
+topo::MachineIdentity identity_of(const Observation& observation, const Facts& assumed) {
+  const std::string gpu = fact_of(observation, "gpu", assumed).value_or("");
+  const auto count =
+      to_number<std::size_t>(fact_of(observation, "gpus_per_node", assumed).value_or(""));
+  if (gpu.empty()) return {};
+  return {.gpus = std::vector<std::string>(count.value_or(1), gpu)};
+}
+
 std::string unreported_text(const Observation& observation, const std::string& key) {
   return fmt::format("{} does not report {} (--assume {}=VALUE where you know it)",
                      observation.file, key, key);
@@ -141,10 +142,8 @@ bool matches_fact(const std::string& key, const std::string& reported,
   };
   if (key == "gpu") {
     const std::vector<std::string> names = split(reported, ';');
-    return std::all_of(names.begin(), names.end(), [&](const std::string& gpu) {
-      return is_wanted(
-          gpu, [](const auto& one, const auto& text) { return gpu_name(one) == gpu_name(text); });
-    });
+    return std::all_of(names.begin(), names.end(),
+                       [&](const std::string& gpu) { return is_wanted(gpu, topo::same_gpu); });
   }
   return is_wanted(reported, [](const auto& one, const auto& text) {
     return is_number(one) ? text == one : is_part(one, text);

@@ -9,6 +9,7 @@
 
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
+#include "topo/systems/recognize.hpp"
 
 namespace busbar::judge {
 
@@ -18,6 +19,10 @@ namespace busbar::judge {
 /// joined by "; ".
 [[nodiscard]] std::optional<std::string> fact_of(const Observation& observation,
                                                  const std::string& key, const Facts& assumed = {});
+
+/// The machine that a launch ran on, by the GPUs that its file reports.
+[[nodiscard]] topo::MachineIdentity identity_of(const Observation& observation,
+                                                const Facts& assumed);
 
 /// "x.csv does not report gpu (--assume gpu=VALUE where you know it)".
 [[nodiscard]] std::string unreported_text(const Observation& observation, const std::string& key);

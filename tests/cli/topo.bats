@@ -193,12 +193,44 @@ query() {
   [[ $output == *"assumed: 4 network adapters"* ]]
   topo save --system dgx-h100 --hosts 2 -o "$DIR/two.toml"
   [ "$status" -eq 0 ]
-  refused "leave --nic out" save --system dgx-h100 --hosts 2 --nic 50
   refused "--nic 8x50" save --smi "$DIR/m.txt" --hosts 2
   refused "--hosts" save --smi "$DIR/m.txt" --nic 50
-  refused "--hosts is only for busbar topo save" bound --smi "$DIR/m.txt" --hosts 2 --nic 50
   run -2 --separate-stderr ./allreduce_perf --backend sim --system dgx-1v --ranks 64
-  [[ $stderr == *"topo save --hosts"* ]]
+  [[ $stderr == *"--hosts N --nic"* ]]
+}
+@test "--hosts and --nic join copies of a machine for bounds and simulations, without a file" {
+  topo bound --system dgx-h100 --hosts 2 --json
+  [ "$(jq -c '[(.devices | length), .ring_GBps]' <<<"$output")" = '[16,400]' ]
+  topo bound --system dgx-h100 --hosts 2 --nic 4x25 --json
+  [ "$(jq .ring_GBps <<<"$output")" = 100 ]
+  topo choose --system dgx-h100 --hosts 2 --nic 25 -k 4 --json
+  [ "$(jq -c '.devices | length' <<<"$output")" = 4 ]
+  run -0 --separate-stderr ./allreduce_perf --backend sim --system dgx-h100 --hosts 4 --nic 8x12.5 -b 1G -e 1G
+  [[ $output == *"32 ranks on 4 nodes"* ]]
+  [[ $output == *"rings at most 100 GB/s"* ]]
+  refused "more than 256 devices" bound --system dgx-h100 --hosts 100
+  refused "--hosts" bound --system dgx-h100 --nic 50
+  refused "several hosts already" bound --system p3dn-x2 --hosts 2
+  run -2 --separate-stderr ./allreduce_perf --backend sim --system dgx-h100 --hosts many
+  [[ $stderr == *"--hosts"* ]]
+  run -2 --separate-stderr ./allreduce_perf --nic 50
+  [[ $stderr == *"--nic needs --backend sim"* ]]
+}
+@test "recognize names the built-in system that a machine is, or what differs from the nearest" {
+  eight > "$DIR/m.txt"
+  query 8 > "$DIR/q.csv"
+  topo recognize --system dgx-h100
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = dgx-h100 ]
+  topo recognize --system dgx-1v --instance p3dn.24xlarge
+  [[ ${lines[1]} == "by its product name: 8 Tesla V100-SXM2-32GB, NV1, NV2 or none between two; p3dn.24xlarge" ]]
+  EXIT=3 refused "no built-in system is this machine" recognize --smi "$DIR/m.txt" --query "$DIR/q.csv"
+  topo recognize --nvidia-smi /nonexistent
+  [ "$status" -eq 3 ]
+  [[ $stderr == *"no built-in system is this machine (no GPU"* ]]
+  EXIT=3 refused "auto: no built-in system" bound --system auto --nvidia-smi /nonexistent
+  run -3 --separate-stderr ./busbar accept run auto -o "$DIR/run"
+  [[ $stderr == *"auto: no built-in system"* ]]
 }
 @test "recorded machines have the bounds and assumptions of docs/captures.md" {
   [ -d ../shared/data/nvidia_smi_topo_m ] || skip "no ../shared/data here"

@@ -106,8 +106,8 @@ RankSet Cluster::place_list(int ranks, const Selection& selection) const {
 RankSet Cluster::place(int ranks, const Selection& selection, const BoundOptions& options) const {
   if (to_size(ranks) > devices()) {
     throw usage_error(
-        fmt::format("--ranks {}: '{}' has {}; give at most as many, or a system of "
-                    "more hosts (busbar topo save --hosts)",
+        fmt::format("--ranks {}: '{}' has {}; give at most as many, or more hosts: --hosts N "
+                    "--nic GBPS",
                     ranks, graph_.name, counted(devices(), "device")));
   }
   if (selection.policy == Policy::List) return place_list(ranks, selection);

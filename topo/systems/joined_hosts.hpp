@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "topo/graph/graph.hpp"
 
@@ -15,12 +16,18 @@ namespace busbar::topo {
 struct NetworkRequest {
   int adapters = 0;         ///< of each host; 0: all that the graph has, else one for each device
   double adapter_GBps = 0;  ///< per direction, of each
+
+  [[nodiscard]] bool operator==(const NetworkRequest&) const = default;
 };
+
+/// "8x50": adapters of each host and GB/s per direction of each; "50" leaves their number open.
+/// Throws Error (Usage) that begins with `option`.
+[[nodiscard]] NetworkRequest parse_network(std::string_view option, std::string_view text);
 
 /// A host whose adapters are cabled to a network without a bottleneck of its own: those of the
 /// graph that are nearest to its devices, or assumed ones beside devices where it has none. Without
-/// a request the graph must have a network. Throws Error (Usage) where it has not, or has one
-/// already, or fewer adapters than requested, or is of several hosts.
+/// a request the graph must have a network; a request replaces it. Throws Error (Usage) where it
+/// has none, or fewer adapters than requested, or is of several hosts.
 [[nodiscard]] Graph with_network(Graph host, const std::optional<NetworkRequest>& request);
 
 }  // namespace busbar::topo

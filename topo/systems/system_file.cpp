@@ -50,8 +50,8 @@ class SystemReader {
       : top_(table, origin, "a system file") {}
 
   EqualHosts read() {
-    top_.allow_only({"name", "aliases", "title", "source", "hosts", "p2p", "labels", "devices",
-                     "warnings", "assumptions", "medium", "node", "link", "protocol"});
+    top_.allow_only({"name", "aliases", "gpu_names", "title", "source", "hosts", "p2p", "labels",
+                     "devices", "warnings", "assumptions", "medium", "node", "link", "protocol"});
     graph_.name = top_.required_text("name");
     graph_.title = top_.text("title");
     graph_.source = top_.text("source");
@@ -62,6 +62,7 @@ class SystemReader {
       assume(graph_, read_kind(fields, LinkKind::Network), fields.required_text("text"));
     }
     static_cast<void>(top_.words("aliases"));
+    static_cast<void>(top_.words("gpu_names"));
     hosts_ = top_.integer("hosts", 1, kMostEqualHosts, 1);
     read_media();
     for (const toml::node* node : top_.list("node")) read_node({*node, top_.origin(), "[[node]]"});
@@ -236,13 +237,15 @@ namespace {
 
 constexpr std::string_view kFolder = "topo/systems";
 
-/// Name and aliases of a file, the name first.
-std::vector<std::string> names_of(const EmbeddedText& system) {
+/// What a file says of itself beside its graph.
+BuiltInSystem summary_of(const EmbeddedText& system) {
   const toml::table table = parse_toml(system.text, system.path);
   const TomlFields fields(table, system.path, "a system file");
-  std::vector<std::string> names = fields.words("aliases");
-  names.insert(names.begin(), fields.required_text("name"));
-  return names;
+  return {.name = fields.required_text("name"),
+          .aliases = fields.words("aliases"),
+          .title = fields.text("title"),
+          .source = fields.text("source"),
+          .gpu_names = fields.words("gpu_names")};
 }
 
 bool is_path(const std::string& text) {
@@ -264,13 +267,14 @@ Found find_system(const std::string& wanted) {
   std::vector<std::string> known;
   std::vector<std::string> names;
   for (const EmbeddedText& system : embedded_texts(kFolder)) {
-    const std::vector<std::string> of_this = names_of(system);
-    for (const std::string& name : of_this) {
+    BuiltInSystem summary = summary_of(system);
+    names.push_back(summary.name);
+    summary.aliases.push_back(std::move(summary.name));
+    for (const std::string& name : summary.aliases) {
       if (lower(name) != lower(wanted)) continue;
       return {std::string(system.text), std::string(system.path)};
     }
-    names.push_back(of_this.front());
-    known.insert(known.end(), of_this.begin(), of_this.end());
+    known.insert(known.end(), summary.aliases.begin(), summary.aliases.end());
   }
   std::sort(names.begin(), names.end());
   const std::string near = nearest_word(lower(wanted), known);
@@ -291,21 +295,16 @@ EqualHosts load_machine(const std::string& name_or_path) {
   return parse_machine(found.text, found.origin);
 }
 
-std::vector<SystemSummary> built_in_systems() {
-  std::vector<SystemSummary> systems;
+std::vector<BuiltInSystem> built_in_systems() {
+  std::vector<BuiltInSystem> systems;
   for (const EmbeddedText& system : embedded_texts(kFolder)) {
-    const Graph graph = parse_system(system.text, system.path);
-    std::vector<std::string> aliases = names_of(system);
-    aliases.erase(aliases.begin());
-    systems.push_back({.name = graph.name,
-                       .aliases = std::move(aliases),
-                       .title = graph.title,
-                       .source = graph.source,
-                       .devices = device_count(graph)});
+    BuiltInSystem summary = summary_of(system);
+    summary.machine = parse_machine(system.text, system.path);
+    systems.push_back(std::move(summary));
   }
   // Files are in the order of their paths, where "-" comes before ".".
   std::sort(systems.begin(), systems.end(),
-            [](const SystemSummary& a, const SystemSummary& b) { return a.name < b.name; });
+            [](const BuiltInSystem& a, const BuiltInSystem& b) { return a.name < b.name; });
   return systems;
 }
 

@@ -9,20 +9,25 @@
 
 namespace busbar::topo {
 
-/// What a list of the built-in systems says about one.
-struct SystemSummary {
-  std::string name{};
-  std::vector<std::string> aliases{};
-  std::string title{};   ///< for people
-  std::string source{};  ///< where the facts are from
-  std::size_t devices = 0;
-};
-
 /// One host and how many equal ones there are: what a prediction needs of very many. A file that
 /// names the nodes of several hosts itself is one graph of them all, and `hosts` is 1.
 struct EqualHosts {
   Graph host{};  ///< without labels
   int hosts = 1;
+};
+
+/// A built-in system.
+struct BuiltInSystem {
+  std::string name{};
+  std::vector<std::string> aliases{};
+  std::string title{};                   ///< for people
+  std::string source{};                  ///< where the facts are from
+  std::vector<std::string> gpu_names{};  ///< full names that its GPUs report; empty: the nodes'
+  EqualHosts machine{};
+
+  [[nodiscard]] std::size_t devices() const {
+    return device_count(machine.host) * to_size(machine.hosts);
+  }
 };
 
 /// The graph of a system file's text (docs/systems.md); `origin` names it in messages. Throws Error
@@ -39,7 +44,7 @@ struct EqualHosts {
 [[nodiscard]] EqualHosts load_machine(const std::string& name_or_path);
 
 /// The systems that are compiled in (topo/systems/*.toml), by name.
-[[nodiscard]] std::vector<SystemSummary> built_in_systems();
+[[nodiscard]] std::vector<BuiltInSystem> built_in_systems();
 
 /// A system file of this graph, which parse_system reads back to the same graph; or of so many
 /// equal hosts of which it is one.

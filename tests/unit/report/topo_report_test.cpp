@@ -101,7 +101,7 @@ TEST(SvgGraph, DrawsEveryPartAndLinkOnce) {
 TEST(SvgGraph, DrawsTheFirstHostsOfALargeMachine) {
   EXPECT_THAT(svg_graph_caption(topo::load_system("gb200-nvl72")), HasSubstr("Drawn: "));
   EXPECT_THAT(svg_graph_caption(topo::load_system("p3dn-x2")), Not(HasSubstr("Drawn: ")));
-  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+  for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
     EXPECT_THAT(svg_graph(topo::load_system(system.name), topo::ConstantSet::Nominal),
                 Not(HasSubstr("nan")))
         << system.name;

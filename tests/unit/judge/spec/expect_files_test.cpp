@@ -18,7 +18,7 @@ std::string path_of(const std::string& system) { return "results/expect/" + syst
 
 TEST(ExpectFiles, ThereIsOneForEverySystemAndNoOther) {
   std::set<std::string> systems;
-  for (const topo::SystemSummary& system : topo::built_in_systems()) systems.insert(system.name);
+  for (const topo::BuiltInSystem& system : topo::built_in_systems()) systems.insert(system.name);
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator("results/expect")) {
     if (entry.path().extension() == ".toml") files.insert(entry.path().stem());
@@ -27,7 +27,7 @@ TEST(ExpectFiles, ThereIsOneForEverySystemAndNoOther) {
 }
 
 TEST(ExpectFiles, AreSoundInEachOfTheirThreeProfiles) {
-  for (const topo::SystemSummary& system : topo::built_in_systems()) {
+  for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
     SCOPED_TRACE(system.name);
     for (const std::string profile : {"quick", "standard"}) {
       EXPECT_EQ(load(path_of(system.name), profile).profile, profile);

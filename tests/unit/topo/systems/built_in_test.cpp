@@ -26,14 +26,14 @@ TEST(BuiltInSystems, AreTheFilesOfTheirFolderByName) {
     if (entry.path().extension() == ".toml") files.insert(entry.path().stem().string());
   }
   std::set<std::string> names;
-  for (const SystemSummary& system : built_in_systems()) names.insert(system.name);
+  for (const BuiltInSystem& system : built_in_systems()) names.insert(system.name);
   EXPECT_EQ(names, files);
   EXPECT_FALSE(names.empty());
 }
 
 TEST(BuiltInSystems, ShareNoNameOrAliasAndHaveATitleAndASource) {
   std::set<std::string> seen;
-  for (const SystemSummary& system : built_in_systems()) {
+  for (const BuiltInSystem& system : built_in_systems()) {
     EXPECT_TRUE(seen.insert(system.name).second) << system.name;
     for (const std::string& alias : system.aliases) EXPECT_TRUE(seen.insert(alias).second) << alias;
     EXPECT_FALSE(system.title.empty()) << system.name;
@@ -42,7 +42,7 @@ TEST(BuiltInSystems, ShareNoNameOrAliasAndHaveATitleAndASource) {
 }
 
 TEST(BuiltInSystems, LinkEveryNodeAndUseEveryMedium) {
-  for (const SystemSummary& system : built_in_systems()) {
+  for (const BuiltInSystem& system : built_in_systems()) {
     const Graph graph = load_system(system.name);
     std::set<int> media;
     std::set<int> nodes;
@@ -77,7 +77,7 @@ TEST(BuiltInSystems, HaveTheRatesOfEachStandard) {
       {"Omni-Path", {12.5, 0, 0}},      {"X-Bus", {32, 32, 0}},
       {"xGMI-2", {108, 16, 0}},         {"QPI", {38.4, 6, 0}}};
   std::size_t compared = 0;
-  for (const SystemSummary& system : built_in_systems()) {
+  for (const BuiltInSystem& system : built_in_systems()) {
     for (const Medium& medium : load_machine(system.name).host.media) {
       const auto standard = standards.find(medium.name);
       if (standard == standards.end()) continue;
@@ -101,11 +101,11 @@ TEST(BuiltInSystems, CountTheirDevices) {
   EXPECT_EQ(devices("summit"), 6U);
   EXPECT_EQ(devices("knl-aries"), 8U);
   EXPECT_EQ(devices("gb200-nvl72"), 72U);
-  const std::vector<SystemSummary> all = built_in_systems();
+  const std::vector<BuiltInSystem> all = built_in_systems();
   const auto dgx2 = std::find_if(all.begin(), all.end(),
-                                 [](const SystemSummary& s) { return s.name == "dgx-2"; });
+                                 [](const BuiltInSystem& s) { return s.name == "dgx-2"; });
   ASSERT_NE(dgx2, all.end());
-  EXPECT_EQ(dgx2->devices, 16U);
+  EXPECT_EQ(dgx2->devices(), 16U);
 }
 
 TEST(BuiltInSystems, HaveTheLabelsThatNvidiaSmiPrints) {
@@ -130,9 +130,9 @@ TEST(BuiltInSystems, HaveTheLabelsThatNvidiaSmiPrints) {
 
 TEST(BuiltInSystems, AreAllInTheirDocument) {
   const std::string document = test::text_of("docs/systems.md");
-  for (const SystemSummary& system : built_in_systems()) {
+  for (const BuiltInSystem& system : built_in_systems()) {
     const std::string cells =
-        fmt::format("| {} | {} | {} |\n", system.title, system.devices, system.source);
+        fmt::format("| {} | {} | {} |\n", system.title, system.devices(), system.source);
     EXPECT_NE(document.find(cells), std::string::npos) << system.name << ": " << cells;
     EXPECT_NE(document.find("| `" + system.name + "`"), std::string::npos) << system.name;
     for (const std::string& alias : system.aliases)

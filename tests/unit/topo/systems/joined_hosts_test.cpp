@@ -69,12 +69,35 @@ TEST(JoinedHosts, SpareTheNetworkByPcieWhereNvlinkDoesNotJoinAHost) {
   EXPECT_EQ(bound.kind, "nvlink+pcie+network");
 }
 
-TEST(JoinedHosts, NeedANetworkAndHaveOneOnly) {
+TEST(JoinedHosts, NeedANetwork) {
   EXPECT_THROW((void)with_network(box(), std::nullopt), Error);
   const Graph own = load_system("dgx-h100");
   EXPECT_EQ(with_network(own, std::nullopt).links.size(), own.links.size());
-  EXPECT_THROW((void)with_network(own, NetworkRequest{.adapter_GBps = 50}), Error);
   EXPECT_THROW((void)with_network(load_system("p3dn-x2"), std::nullopt), Error);
+}
+
+TEST(JoinedHosts, HaveTheRequestedNetworkInsteadOfTheirOwn) {
+  const Graph own = load_system("dgx-h100");
+  const Graph host = with_network(own, NetworkRequest{.adapters = 4, .adapter_GBps = 25});
+  EXPECT_EQ(nodes_of_kind(host, NodeKind::Network).size(), 1U);
+  EXPECT_EQ(joined(host).size(), 4U);
+  EXPECT_EQ(device_count(host), device_count(own));
+  const Graph two = parse_system(write_system(host, 2), "two.toml");
+  EXPECT_NEAR(
+      bound_of(two, std::vector{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}).bound_GBps,
+      100, 1e-6);
+}
+
+TEST(JoinedHosts, ReadTheNumberAndRateOfAdapters) {
+  const NetworkRequest one = parse_network("--nic", "50");
+  EXPECT_EQ(one.adapters, 0);
+  EXPECT_DOUBLE_EQ(one.adapter_GBps, 50);
+  const NetworkRequest eight = parse_network("--nic", "8x12.5");
+  EXPECT_EQ(eight.adapters, 8);
+  EXPECT_DOUBLE_EQ(eight.adapter_GBps, 12.5);
+  for (const char* text : {"", "x50", "8x", "0x50", "8x0", "8x50x2", "fast"}) {
+    EXPECT_THROW((void)parse_network("--nic", text), Error) << text;
+  }
 }
 
 }  // namespace

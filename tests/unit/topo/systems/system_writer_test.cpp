@@ -67,7 +67,7 @@ Graph odd_graph() {
 }
 
 TEST(WriteSystem, ReadsBackForEveryBuiltInSystem) {
-  for (const SystemSummary& system : built_in_systems()) {
+  for (const BuiltInSystem& system : built_in_systems()) {
     expect_reads_back(load_system(system.name));
   }
 }

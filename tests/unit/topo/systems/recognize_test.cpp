@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/systems/recognize.hpp"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::topo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// `count` GPUs of a name with so many NVLinks between any two.
+MachineIdentity machine(const std::string& gpu, std::size_t count, double nvlinks) {
+  return {.gpus = std::vector<std::string>(count, gpu),
+          .nvlinks = std::vector<double>(count * (count - 1) / 2, nvlinks)};
+}
+
+std::string recognized(const MachineIdentity& identity) {
+  return recognize(identity, "--system auto").system;
+}
+
+TEST(Recognize, FindsEveryBuiltInSystemByItsOwnGraph) {
+  for (const BuiltInSystem& system : built_in_systems()) {
+    MachineIdentity identity = identity_of(load_machine(system.name).host);
+    if (identity.gpus.empty()) continue;
+    for (std::string& gpu : identity.gpus) {
+      if (!system.gpu_names.empty()) gpu = system.gpu_names.back();
+    }
+    identity.product = system.name;
+    EXPECT_EQ(recognized(identity), system.name) << to_text(identity);
+  }
+}
+
+TEST(Recognize, ComparesWholeNames) {
+  EXPECT_EQ(recognized(machine("NVIDIA H100 80GB HBM3", 8, 18)), "dgx-h100");
+  EXPECT_EQ(recognized(machine("H100 80GB HBM3", 8, 18)), "dgx-h100");
+  EXPECT_EQ(recognized(machine("NVIDIA B200", 8, 18)), "hgx-b200");
+  EXPECT_EQ(recognized(machine("NVIDIA GB200", 4, 18)), "gb200-nvl72");
+  EXPECT_THROW((void)recognized(machine("NVIDIA H100 PCIe", 8, 0)), Error);
+  EXPECT_THROW((void)recognized(machine("NVIDIA GB200", 8, 18)), Error);
+}
+
+TEST(Recognize, TellsMachinesOfOneGpuApartByTheirLinks) {
+  const auto of_links = [](std::vector<double> links) {
+    return MachineIdentity{.gpus = std::vector<std::string>(4, "Tesla V100-SXM2-16GB"),
+                           .nvlinks = std::move(links)};
+  };
+  EXPECT_EQ(recognized(of_links({2, 2, 2, 2, 2, 2})), "c4140-sxm2");
+  EXPECT_EQ(recognized(of_links({0, 0, 0, 0, 3, 3})), "ac922");
+}
+
+TEST(Recognize, TakesWhatNothingReportsAsFitting) {
+  MachineIdentity log{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
+  EXPECT_EQ(recognized(log), "dgx-h100");
+}
+
+TEST(Recognize, PrefersTheProductsName) {
+  MachineIdentity identity = machine("Tesla V100-SXM2-32GB", 8, 0);
+  identity.nvlinks = identity_of(load_machine("dgx-1v").host).nvlinks;
+  identity.product = "p3dn.24xlarge";
+  const SystemMatch match = recognize(identity, "--system auto");
+  EXPECT_EQ(match.system, "dgx-1v");
+  EXPECT_EQ(match.reason, "by its product name");
+}
+
+TEST(Recognize, ExplainsWhatDiffers) {
+  const auto differences = [](const MachineIdentity& identity) {
+    return match_systems(identity).front().differences;
+  };
+  EXPECT_THAT(differences(machine("NVIDIA H100 80GB HBM3", 8, 18)), IsEmpty());
+  EXPECT_THAT(differences(machine("NVIDIA H100 80GB HBM3", 7, 18)), ElementsAre("8 GPUs, here 7"));
+  EXPECT_THAT(differences(machine("NVIDIA H100 80GB HBM3", 8, 17)),
+              ElementsAre("NV18 between any two, here NV17 between any two"));
+  EXPECT_THAT(differences(machine("NVIDIA H100 NVL", 8, 18)),
+              ElementsAre("NVIDIA H100 80GB HBM3, here NVIDIA H100 NVL"));
+  const auto failure =
+      test::failure_of([] { (void)recognized(machine("NVIDIA H100 80GB HBM3", 7, 18)); });
+  EXPECT_EQ(failure.status, Status::Unavailable);
+  EXPECT_TRUE(failure.says("dgx-h100 has 8 GPUs, here 7")) << failure.message;
+  EXPECT_THAT(match_systems(machine("Radeon", 2, 0)), IsEmpty());
+}
+
+TEST(Recognize, ReadsTheFirmwaresNames) {
+  const std::string folder = testing::TempDir();
+  std::ofstream(folder + "/sys_vendor") << "Amazon EC2\n";
+  std::ofstream(folder + "/product_name") << "p3dn.24xlarge\n";
+  MachineIdentity identity;
+  add_dmi(identity, folder);
+  EXPECT_EQ(identity.vendor, "Amazon EC2");
+  EXPECT_EQ(identity.product, "p3dn.24xlarge");
+  add_dmi(identity, folder + "/none");
+  EXPECT_EQ(identity.vendor + identity.product, "");
+}
+
+}  // namespace
+}  // namespace busbar::topo

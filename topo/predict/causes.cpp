@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/predict/causes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace busbar::topo {
+namespace {
+
+/// Drops the links for which `is_lost` holds; false where there is none.
+template <class Predicate>
+bool drop_links(Graph& graph, const Predicate& is_lost) {
+  return std::erase_if(graph.links, is_lost) > 0;
+}
+
+bool drop_nvlinks(Graph& graph) {
+  return drop_links(graph,
+                    [&](const Link& link) { return link_kind(graph, link) == LinkKind::NvLink; });
+}
+
+/// Scales the rates of a kind of link; false where there is none.
+bool scale(Graph& graph, LinkKind kind, double factor) {
+  bool found = false;
+  for (Medium& medium : graph.media) {
+    if (medium.kind != kind) continue;
+    found = true;
+    medium.nominal_GBps *= factor;
+    medium.flow_GBps *= factor;
+  }
+  return found;
+}
+
+bool is_joined_by_network(const EqualHosts& machine, const PredictOptions& options) {
+  return options.ranks > static_cast<int>(device_count(machine.host)) &&
+         !nodes_of_kind(machine.host, NodeKind::Network).empty();
+}
+
+/// Leaves of the network cards those for which `stays` holds.
+template <class Predicate>
+bool keep_cards(Graph& graph, const Predicate& stays) {
+  const std::vector<int> cards = nodes_of_kind(graph, NodeKind::Nic);
+  const auto is_lost = [&](int node) {
+    const auto found = std::find(cards.begin(), cards.end(), node);
+    return found != cards.end() &&
+           !stays(node_of(graph, node), static_cast<int>(found - cards.begin()));
+  };
+  return drop_links(graph,
+                    [&](const Link& link) { return is_lost(link.from) || is_lost(link.to); });
+}
+
+bool without_nvls(EqualHosts& machine, PredictOptions& /*options*/) {
+  bool found = false;
+  for (Node& node : machine.host.nodes) {
+    found = found || node.reduces;
+    node.reduces = false;
+  }
+  return found;
+}
+
+bool without_nvlink(EqualHosts& machine, PredictOptions& /*options*/) {
+  return drop_nvlinks(machine.host);
+}
+
+bool without_p2p(EqualHosts& machine, PredictOptions& /*options*/) {
+  const std::size_t count = device_count(machine.host);
+  drop_nvlinks(machine.host);
+  machine.host.p2p.assign(count, std::vector<P2p>(count, P2p::Off));
+  return count > 1;
+}
+
+bool half_nvlink(EqualHosts& machine, PredictOptions& /*options*/) {
+  return scale(machine.host, LinkKind::NvLink, 0.5);
+}
+
+bool half_pcie(EqualHosts& machine, PredictOptions& /*options*/) {
+  return scale(machine.host, LinkKind::Pcie, 0.5);
+}
+
+bool one_card(EqualHosts& machine, PredictOptions& options) {
+  return is_joined_by_network(machine, options) &&
+         keep_cards(machine.host, [](const Node& /*card*/, int number) { return number == 0; });
+}
+
+bool cards_of_one_numa_node(EqualHosts& machine, PredictOptions& options) {
+  return is_joined_by_network(machine, options) &&
+         keep_cards(machine.host, [](const Node& card, int /*number*/) { return card.numa <= 0; });
+}
+
+bool half_network(EqualHosts& machine, PredictOptions& options) {
+  return is_joined_by_network(machine, options) && scale(machine.host, LinkKind::Network, 0.5);
+}
+
+constexpr std::array kCauses{
+    Cause{.id = "nvls-off",
+          .text = "NVLS is not used: rings instead of reduction in the switch",
+          .confirm = "--nccl-choice, or NCCL_DEBUG=INFO: \"nvls channels\"; nvidia-smi -q: Fabric",
+          .apply = without_nvls},
+    Cause{.id = "half-nvlink",
+          .text = "half of the NVLinks are down",
+          .confirm = "nvidia-smi nvlink -s",
+          .apply = half_nvlink},
+    Cause{.id = "no-nvlink",
+          .text = "PCIe instead of NVLink",
+          .confirm = "nvidia-smi topo -m; NCCL_DEBUG=INFO: \"via P2P\"; NCCL_P2P_LEVEL unset",
+          .apply = without_nvlink},
+    Cause{.id = "no-p2p",
+          .text = "shared host memory instead of peer access between GPUs",
+          .confirm = "nvidia-smi topo -p2p r; NCCL_DEBUG=INFO: \"via SHM\"; NCCL_P2P_DISABLE unset",
+          .apply = without_p2p},
+    Cause{.id = "half-pcie",
+          .text = "PCIe at half its width or generation",
+          .confirm =
+              "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current; lspci -vv",
+          .apply = half_pcie},
+    Cause{.id = "one-rail",
+          .text = "one network card carries all",
+          .confirm = "NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA; rdma link",
+          .apply = one_card},
+    Cause{.id = "one-numa-nics",
+          .text = "only the network cards of one NUMA node are used",
+          .confirm = "NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA; nvidia-smi topo -m",
+          .apply = cards_of_one_numa_node},
+    Cause{.id = "half-network",
+          .text = "half the rate of each network card",
+          .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw",
+          .apply = half_network},
+};
+
+std::optional<double> bandwidth_of(const EqualHosts& machine, const PredictOptions& options,
+                                   const Collective& collective, double bytes) {
+  const auto prediction = Predictor(machine, options).predict(collective, bytes);
+  if (!prediction || prediction->time_us <= 0) return std::nullopt;
+  return bytes / prediction->time_us / 1e3 * collective.bus_factor(options.ranks);
+}
+
+}  // namespace
+
+std::span<const Cause> known_causes() { return kCauses; }
+
+std::optional<double> bandwidth_under(const Cause& cause, const EqualHosts& machine,
+                                      const PredictOptions& options, const Collective& collective,
+                                      double bytes) {
+  constexpr double kLeastDifference = 0.02;
+  EqualHosts changed = machine;
+  changed.host.labels.clear();
+  PredictOptions with = options;
+  if (!cause.apply(changed, with)) return std::nullopt;
+  const auto healthy = bandwidth_of(machine, options, collective, bytes);
+  const auto slower = bandwidth_of(changed, with, collective, bytes);
+  if (!healthy || !slower || *slower > *healthy * (1 - kLeastDifference)) return std::nullopt;
+  return slower;
+}
+
+}  // namespace busbar::topo

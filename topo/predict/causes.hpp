@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "topo/predict/predictor.hpp"
+
+namespace busbar::topo {
+
+/// A known reason why a machine is slower than it should be: how it would then be, and the command
+/// that confirms it.
+struct Cause {
+  std::string_view id{};       ///< "nvls-off"
+  std::string_view text{};     ///< "NVLS is not used: rings instead of the switch's own additions"
+  std::string_view confirm{};  ///< a command, or what to look at
+  /// Makes the machine so; false where it cannot be so (no NVLink to miss).
+  bool (*apply)(EqualHosts& machine, PredictOptions& options) = nullptr;
+};
+
+[[nodiscard]] std::span<const Cause> known_causes();
+
+/// Bus bandwidth in GB/s of the collective where the cause holds; nothing where it cannot, or makes
+/// no difference of 2 % at least.
+[[nodiscard]] std::optional<double> bandwidth_under(const Cause& cause, const EqualHosts& machine,
+                                                    const PredictOptions& options,
+                                                    const Collective& collective, double bytes);
+
+}  // namespace busbar::topo

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/systems/recognize.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/options.hpp"
+#include "base/text.hpp"
+#include "topo/assemble/assemble.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::topo {
+namespace {
+
+/// A GPU's name as it is compared.
+std::string bare_name(std::string_view name) {
+  std::string text = lower(trim(name));
+  for (const std::string_view vendor : {"nvidia ", "amd "}) {
+    if (text.starts_with(vendor)) text.erase(0, vendor.size());
+  }
+  return text;
+}
+
+std::vector<int> gpus_of_first_host(const Graph& graph) {
+  std::vector<int> gpus;
+  for (const int number : graph.devices) {
+    const Node& node = node_of(graph, number);
+    if (node.kind == NodeKind::Gpu && node.host <= 0) gpus.push_back(number);
+  }
+  return gpus;
+}
+
+/// "8 NVIDIA H100 80GB HBM3"; of several kinds each.
+std::string gpus_text(const std::vector<std::string>& gpus) {
+  std::vector<std::string> parts;
+  for (const std::string& name : std::set(gpus.begin(), gpus.end())) {
+    parts.push_back(fmt::format("{} {}", std::count(gpus.begin(), gpus.end(), name),
+                                name.empty() ? "GPUs without a name" : name));
+  }
+  return parts.empty() ? "no GPU" : join(parts, " and ");
+}
+
+/// "NV18 between any two", "NV1, NV2 or none between two".
+std::string nvlinks_text(const std::vector<double>& nvlinks) {
+  const std::set<double> counts(nvlinks.begin(), nvlinks.end());
+  if (counts.empty() || *counts.rbegin() == 0) return "no NVLink";
+  if (counts.size() == 1) return fmt::format("NV{:g} between any two", *counts.begin());
+  std::vector<std::string> parts;
+  for (const double count : counts) {
+    if (count > 0) parts.push_back(fmt::format("NV{:g}", count));
+  }
+  if (counts.contains(0)) parts.emplace_back("none");
+  return alternatives(parts) + " between two";
+}
+
+/// Full names that the GPUs of a system report, each once.
+std::vector<std::string> names_of(const BuiltInSystem& system, const MachineIdentity& own) {
+  if (!system.gpu_names.empty()) return system.gpu_names;
+  const std::set<std::string> names(own.gpus.begin(), own.gpus.end());
+  return {names.begin(), names.end()};
+}
+
+bool has(const std::vector<std::string>& names, const std::string& wanted,
+         bool (*fits)(std::string_view, std::string_view)) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return fits(name, wanted); });
+}
+
+bool is_alike(std::string_view one, std::string_view other) {
+  const std::string a = bare_name(one);
+  const std::string b = bare_name(other);
+  const auto first_word = [](const std::string& text) { return text.substr(0, text.find(' ')); };
+  return !a.empty() && !b.empty() && first_word(a) == first_word(b);
+}
+
+bool is_named(const BuiltInSystem& system, const std::string& product) {
+  if (product.empty()) return false;
+  const auto same = [&](const std::string& name) { return lower(name) == lower(product); };
+  return same(system.name) || std::any_of(system.aliases.begin(), system.aliases.end(), same);
+}
+
+std::vector<std::string> differences(const MachineIdentity& machine, const MachineIdentity& known,
+                                     const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  for (const std::string& gpu : std::set(machine.gpus.begin(), machine.gpus.end())) {
+    if (has(names, gpu, same_gpu)) continue;
+    found.push_back(fmt::format("{}, here {}", join(names, " or "), gpu));
+  }
+  if (machine.gpus.size() != known.gpus.size()) {
+    found.push_back(
+        fmt::format("{}, here {}", counted(known.gpus.size(), "GPU"), machine.gpus.size()));
+  } else if (machine.nvlinks && machine.nvlinks != known.nvlinks) {
+    found.push_back(fmt::format("{}, here {}",
+                                nvlinks_text(known.nvlinks.value_or(std::vector<double>{})),
+                                nvlinks_text(*machine.nvlinks)));
+  }
+  return found;
+}
+
+}  // namespace
+
+MachineIdentity identity_of(const Graph& graph) {
+  MachineIdentity identity;
+  const std::vector<int> gpus = gpus_of_first_host(graph);
+  std::vector<double> counts;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    identity.gpus.push_back(node_of(graph, gpus[i]).model);
+    for (std::size_t j = 0; j < i; ++j) counts.push_back(nvlinks(graph, gpus[i], gpus[j]));
+  }
+  std::sort(counts.begin(), counts.end());
+  identity.nvlinks = std::move(counts);
+  return identity;
+}
+
+void add_dmi(MachineIdentity& identity, const std::string& folder) {
+  identity.vendor = first_line_of(folder + "/sys_vendor");
+  identity.product = first_line_of(folder + "/product_name");
+}
+
+std::string to_text(const MachineIdentity& identity) {
+  std::string text = gpus_text(identity.gpus);
+  if (identity.nvlinks && identity.gpus.size() > 1) text += ", " + nvlinks_text(*identity.nvlinks);
+  const std::string made = identity.vendor + ' ' + identity.product;
+  const std::string_view by = trim(made);
+  return by.empty() ? text : fmt::format("{}; {}", text, by);
+}
+
+bool same_gpu(std::string_view one, std::string_view other) {
+  return bare_name(one) == bare_name(other);
+}
+
+std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
+  struct Candidate {
+    SystemMatch match;
+    int order = 0;  ///< the most alike first
+  };
+  std::vector<Candidate> candidates;
+  for (const BuiltInSystem& system : built_in_systems()) {
+    const MachineIdentity known = identity_of(system.machine.host);
+    if (known.gpus.empty()) continue;
+    const std::vector<std::string> names = names_of(system, known);
+    const bool is_product = is_named(system, identity.product);
+    const bool is_gpu = !identity.gpus.empty() && has(names, identity.gpus.front(), same_gpu);
+    const bool is_near = !identity.gpus.empty() && has(names, identity.gpus.front(), is_alike);
+    if (!is_product && !is_gpu && !is_near) continue;
+    Candidate candidate{
+        .match = {.system = system.name,
+                  .reason = is_product ? "by its product name" : "by its GPUs and links",
+                  .differences = differences(identity, known, names)}};
+    candidate.order = (candidate.match.differences.empty() ? 0 : 8) + (is_product ? 0 : 4) +
+                      (is_gpu ? 0 : 2) + (system.machine.hosts == 1 ? 0 : 1);
+    candidates.push_back(std::move(candidate));
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.order < b.order; });
+  std::vector<SystemMatch> matches;
+  for (Candidate& candidate : candidates) matches.push_back(std::move(candidate.match));
+  return matches;
+}
+
+SystemMatch recognize(const MachineIdentity& identity, std::string_view option) {
+  constexpr std::size_t kMostNear = 3;
+  const std::vector<SystemMatch> matches = match_systems(identity);
+  if (!matches.empty() && matches.front().differences.empty()) return matches.front();
+  std::vector<std::string> near;
+  for (std::size_t i = 0; i < std::min(kMostNear, matches.size()); ++i) {
+    near.push_back(
+        fmt::format("{} has {}", matches[i].system, join(matches[i].differences, " and ")));
+  }
+  throw Error{Status::Unavailable,
+              fmt::format("{}: no built-in system is this machine ({}){}; name one, or write your "
+                          "own: busbar topo save",
+                          option, to_text(identity), near.empty() ? "" : ": " + join(near, "; "))};
+}
+
+WantedSystem wanted_system(const std::string& name, const std::string& nvidia_smi) {
+  if (name != kAutoSystem) return {.name = name};
+  MachineIdentity identity = identity_of(assemble(probe_machine(nvidia_smi)));
+  add_dmi(identity);
+  const SystemMatch match = recognize(identity, kAutoSystem);
+  return {.name = match.system,
+          .note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity))};
+}
+
+}  // namespace busbar::topo

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topo/graph/graph.hpp"
+
+namespace busbar::topo {
+
+/// What identifies a machine: facts that any of its tools reports. Empty: unknown.
+struct MachineIdentity {
+  std::vector<std::string> gpus{};  ///< full names, one for each GPU of a host
+  /// NVLinks between each two GPUs, ascending: 28 of 18 for eight behind NVSwitches.
+  std::optional<std::vector<double>> nvlinks{};
+  std::string vendor{};   ///< of the machine, by DMI: "NVIDIA"
+  std::string product{};  ///< by DMI, or a cloud's name of the instance: "p5.48xlarge"
+};
+
+/// Of a graph's first host.
+[[nodiscard]] MachineIdentity identity_of(const Graph& graph);
+/// Adds what the firmware reports: the files sys_vendor and product_name of a folder.
+void add_dmi(MachineIdentity& identity, const std::string& folder = "/sys/class/dmi/id");
+
+/// "8 NVIDIA H100 80GB HBM3, NV18 between any two; Supermicro SYS-821GE".
+[[nodiscard]] std::string to_text(const MachineIdentity& identity);
+
+/// Whether two tools mean one GPU: whole names, upper and lower case alike, but for "NVIDIA" or
+/// "AMD" before them, which some drivers leave out.
+[[nodiscard]] bool same_gpu(std::string_view one, std::string_view other);
+
+/// A built-in system, and where a machine differs from it.
+struct SystemMatch {
+  std::string system{};
+  std::string reason{};                    ///< "by its product name", "by its GPUs and links"
+  std::vector<std::string> differences{};  ///< "8 GPUs, here 7"; empty: the machine is this one
+};
+
+/// The built-in systems that share the machine's product name or GPU, or nearly so; the most alike
+/// first. A name of the product decides between systems that differ in their network only.
+[[nodiscard]] std::vector<SystemMatch> match_systems(const MachineIdentity& identity);
+
+/// The built-in system that the machine is. Throws Error (Unavailable) that begins with `option`
+/// and explains the nearest where it is none.
+[[nodiscard]] SystemMatch recognize(const MachineIdentity& identity, std::string_view option);
+
+/// The name that stands for the system that this machine is.
+inline constexpr std::string_view kAutoSystem = "auto";
+
+/// A system for load_system, and for people why it was taken.
+struct WantedSystem {
+  std::string name{};
+  std::string note{};  ///< empty where it was named
+};
+/// The system of this name; of kAutoSystem the one that this machine is. Throws as recognize.
+[[nodiscard]] WantedSystem wanted_system(const std::string& name,
+                                         const std::string& nvidia_smi = "nvidia-smi");
+
+}  // namespace busbar::topo
