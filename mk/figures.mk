@@ -12,7 +12,7 @@ figures: packages-build packages-plot ## draw figure 2 of the first paper from t
 	@for collective in allreduce broadcast; do for case in $(FIGURE2_CASES); do IFS=: read -r key system ranks <<< $$case; \
 	  ./$${collective}_perf --backend sim --system $$system --ranks $$ranks --devices prefix -b 1M -e 1G --placement out \
 	    --csv $(FIGURE2)/$$collective-$$ranks-$$key.csv > /dev/null || exit; done; done
-	@./busbar published results/reference/published.toml > $(FIGURE2)/published.csv
+	@./busbar published results/reference/published.toml | grep -e '^system,' -e 'arXiv 1905.08764' > $(FIGURE2)/published.csv
 	@for kind in svg png; do gnuplot -e "folder='$(FIGURE2)'; published='$(FIGURE2)/published.csv'; out='$(FIGURE2).$$kind'" \
 	  plots/paper-figure2.gp || exit; done
 	@echo "figures: $(FIGURE2).svg $(FIGURE2).png   rows: $(FIGURE2)/*.csv"

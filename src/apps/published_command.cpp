@@ -13,19 +13,30 @@ constexpr CommandLineTable<PublishedOptions> kTable{
     {.program = "busbar published", .help = "docs/published-options.md", .most_positionals = 1},
     {}};
 
-/// A row per rate and number of ranks, as plotting programs read it.
+std::string cell(const std::optional<double>& figure) {
+  return figure ? fmt::format("{:g}", *figure) : "";
+}
+
+std::string_view placement(const PublishedRate& rate) {
+  if (!rate.in_place) return "";
+  return *rate.in_place ? "in" : "out";
+}
+
+/// A row per rate, number of ranks and size, as plotting programs read it.
 std::string csv_of(const Published& published, const std::string& path) {
   std::string text =
       fmt::format("# busbar: {}\n# published: {}\n", version(), one_line(path)) +
-      "system,collective,ranks,relation,busbw_GBps,theoretical_GBps,condition,source\n";
+      "system,instance,nodes,collective,ranks,size_bytes,placement,relation,busbw_GBps,time_us,"
+      "theoretical_GBps,evidence,condition,source\n";
   for (const PublishedRate& rate : published.rates) {
-    for (const int ranks : rate.ranks) {
-      text += fmt::format(
-          "{},{},{},{},{},{:g},{},{}\n", csv_cell(one_line(rate.system)),
-          csv_cell(one_line(rate.collective)), ranks, rate.busbw_GBps ? name(rate.relation) : "",
-          rate.busbw_GBps ? fmt::format("{:g}", *rate.busbw_GBps) : "", rate.theoretical_GBps,
-          csv_cell(one_line(rate.condition)), csv_cell(one_line(rate.source)));
-    }
+    const bool open = !rate.busbw_GBps && !rate.time_us;
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                        csv_cell(one_line(rate.system)), csv_cell(one_line(rate.instance)),
+                        rate.nodes, csv_cell(one_line(rate.collective)), rate.ranks,
+                        rate.size ? fmt::format("{}", *rate.size) : "", placement(rate),
+                        open ? "" : name(rate.relation), cell(rate.busbw_GBps), cell(rate.time_us),
+                        cell(rate.theoretical_GBps), open ? "" : name(rate.evidence),
+                        csv_cell(one_line(rate.condition)), csv_cell(one_line(rate.source)));
   }
   return text;
 }

@@ -54,23 +54,118 @@ std::vector<int> read_ranks(const TomlFields& fields) {
   return ranks;
 }
 
-PublishedRate read_rate(const toml::node& node, std::string_view origin, const Sources& sources) {
-  const TomlFields fields(node, origin, "[[rate]]");
-  fields.allow_only({"system", "collective", "ranks", "relation", "busbw_GBps", "theoretical_GBps",
-                     "condition", "source"});
-  static_cast<void>(fields.required("theoretical_GBps"));
+/// A list of numbers above 0, or one of them.
+std::vector<double> read_numbers(const TomlFields& fields, std::string_view key) {
+  const toml::node* found = fields.find(key);
+  if (found != nullptr && !found->is_array()) return {fields.positive(key, 0)};
+  std::vector<double> numbers;
+  for (const toml::node* element : fields.list(key)) {
+    const auto value = element->is_number() ? element->value<double>() : std::nullopt;
+    if (!value || !std::isfinite(*value) || *value <= 0) {
+      throw fault_at(fields.origin(), element->source(),
+                     fmt::format("{} must be numbers above 0", key));
+    }
+    numbers.push_back(*value);
+  }
+  return numbers;
+}
+
+/// As many numbers as the other key has elements.
+void check_count(const TomlFields& fields, std::string_view key, std::size_t numbers,
+                 std::string_view other, std::size_t wanted) {
+  if (numbers == wanted) return;
+  throw fields.fault(key,
+                     fmt::format("{} has {} numbers, and {} has {}", key, numbers, other, wanted));
+}
+
+/// The figures of a [[rate]]: the same for all its ranks and sizes, or one for each size; where it
+/// has no `sizes`, one for each number of ranks.
+class RateFigures {
+ public:
+  RateFigures(const TomlFields& fields, std::string_view key, std::size_t ranks, std::size_t sizes)
+      : numbers_(read_numbers(fields, key)), by_size_(fields.has("sizes")) {
+    if (!fields.has(key) || !fields.find(key)->is_array()) return;
+    const std::size_t wanted = by_size_ ? sizes : ranks;
+    check_count(fields, key, numbers_.size(), by_size_ ? "sizes" : "ranks", wanted);
+  }
+
+  [[nodiscard]] bool empty() const { return numbers_.empty(); }
+  [[nodiscard]] std::optional<double> of(std::size_t rank, std::size_t size) const {
+    if (numbers_.size() < 2) return empty() ? std::nullopt : std::optional(numbers_.front());
+    return numbers_[by_size_ ? size : rank];
+  }
+
+ private:
+  std::vector<double> numbers_;
+  bool by_size_;
+};
+
+/// Of `size` or `sizes`; nothing as one of them where the source does not state it.
+std::vector<std::optional<Bytes>> read_sizes(const TomlFields& fields) {
+  const auto size_of = [&](const toml::node& node) {
+    try {
+      return parse_bytes("size", node.value<std::string>().value_or(""));
+    } catch (const Error& error) {
+      throw fault_at(fields.origin(), node.source(), error.what());
+    }
+  };
+  std::vector<std::optional<Bytes>> sizes;
+  for (const toml::node* element : fields.list("sizes")) sizes.emplace_back(size_of(*element));
+  if (fields.has("sizes") && (sizes.empty() || fields.has("size"))) {
+    throw fields.fault("sizes", "sizes must be a list that is not empty, in place of size");
+  }
+  if (const toml::node* size = fields.find("size")) sizes.emplace_back(size_of(*size));
+  if (sizes.empty()) sizes.emplace_back();
+  return sizes;
+}
+
+template <NamedEnum Enum>
+Enum read_name(const TomlFields& fields, std::string_view key) {
   std::vector<std::string> names;
-  for (const Relation relation : all_values<Relation>()) names.emplace_back(name(relation));
-  PublishedRate rate{
-      .system = fields.required_text("system"),
-      .collective = fields.required_text("collective"),
-      .ranks = read_ranks(fields),
-      .relation = all_values<Relation>().at(fields.one_of("relation", names).value_or(0)),
-      .theoretical_GBps = fields.positive("theoretical_GBps", 0),
-      .condition = fields.required_text("condition"),
-      .source = source_of(fields, sources)};
-  if (fields.has("busbw_GBps")) rate.busbw_GBps = fields.positive("busbw_GBps", 0);
-  return rate;
+  for (const Enum value : all_values<Enum>()) names.emplace_back(name(value));
+  return all_values<Enum>().at(fields.one_of(key, names).value_or(0));
+}
+
+std::optional<bool> read_placement(const TomlFields& fields) {
+  const auto found = fields.one_of("placement", {"out", "in"});
+  return found ? std::optional(*found == 1) : std::nullopt;
+}
+
+/// Adds a rate for each number of ranks and each size.
+void read_rate(const toml::node& node, std::string_view origin, const Sources& sources,
+               std::vector<PublishedRate>& rates) {
+  const TomlFields fields(node, origin, "[[rate]]");
+  fields.allow_only({"system", "instance", "nodes", "collective", "ranks", "size", "sizes",
+                     "placement", "relation", "busbw_GBps", "time_us", "theoretical_GBps",
+                     "evidence", "condition", "source"});
+  constexpr int kMostNodes = 1 << 20;
+  PublishedRate rate{.system = fields.required_text("system"),
+                     .instance = fields.text("instance"),
+                     .nodes = fields.integer("nodes", 1, kMostNodes, 1),
+                     .collective = fields.required_text("collective"),
+                     .in_place = read_placement(fields),
+                     .relation = read_name<Relation>(fields, "relation"),
+                     .evidence = read_name<Evidence>(fields, "evidence"),
+                     .condition = fields.text("condition"),
+                     .source = source_of(fields, sources)};
+  const std::vector<int> ranks = read_ranks(fields);
+  const std::vector<std::optional<Bytes>> sizes = read_sizes(fields);
+  const RateFigures busbw(fields, "busbw_GBps", ranks.size(), sizes.size());
+  const RateFigures time(fields, "time_us", ranks.size(), sizes.size());
+  if (fields.has("theoretical_GBps"))
+    rate.theoretical_GBps = fields.positive("theoretical_GBps", 0);
+  if (busbw.empty() && time.empty() && !rate.theoretical_GBps) {
+    throw fields.fault("busbw_GBps", "[[rate]] needs busbw_GBps, time_us or theoretical_GBps");
+  }
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+      rate.ranks = ranks[r];
+      rate.size = sizes[s];
+      rate.busbw_GBps = busbw.of(r, s);
+      rate.time_us = time.of(r, s);
+      rates.push_back(rate);
+    }
+  }
 }
 
 PublishedRatio read_ratio(const toml::node& node, std::string_view origin, const Sources& sources) {
@@ -82,17 +177,8 @@ PublishedRatio read_ratio(const toml::node& node, std::string_view origin, const
                        .over = fields.required_text("over"),
                        .ranks = read_ranks(fields),
                        .source = source_of(fields, sources)};
-  for (const toml::node* element : fields.list("percent")) {
-    const auto value = element->is_number() ? element->value<double>() : std::nullopt;
-    if (!value || !std::isfinite(*value) || *value <= 0) {
-      throw fault_at(origin, element->source(), "percent must be numbers above 0");
-    }
-    ratio.percent.push_back(*value);
-  }
-  if (ratio.percent.size() != ratio.ranks.size()) {
-    throw fields.fault("percent", fmt::format("percent has {} numbers, and ranks has {}",
-                                              ratio.percent.size(), ratio.ranks.size()));
-  }
+  ratio.percent = read_numbers(fields, "percent");
+  check_count(fields, "percent", ratio.percent.size(), "ranks", ratio.ranks.size());
   return ratio;
 }
 
@@ -105,7 +191,7 @@ Published parse_published(std::string_view text, std::string_view origin) {
   const Sources sources = read_sources(fields);
   Published published;
   for (const toml::node* element : fields.list("rate")) {
-    published.rates.push_back(read_rate(*element, origin, sources));
+    read_rate(*element, origin, sources, published.rates);
   }
   for (const toml::node* element : fields.list("ratio")) {
     published.ratios.push_back(read_ratio(*element, origin, sources));
