@@ -3,7 +3,8 @@
 # their paths. Measuring programs have their help, version and systems; all others have all.
 texts_measure := $(sort VERSION docs/options.md $(wildcard topo/systems/*.toml))
 texts_all := $(sort $(texts_measure) $(wildcard docs/*-options.md src/report/document.css src/study/models.toml \
-  results/expect/*.toml results/expect/shared/*.toml))
+  results/expect/*.toml results/expect/shared/*.toml \
+  results/reference/published.toml))
 MEASURE_TEXTS := $(BUILD)/texts/measure.o
 ALL_TEXTS := $(BUILD)/texts/all.o
 

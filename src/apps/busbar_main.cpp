@@ -17,6 +17,7 @@ constexpr std::string_view kUsage =
     "\n"
     "  topo       show a machine's topology, the peak bandwidth of sets of its GPUs, and choose "
     "sets\n"
+    "  expect     print what a machine should reach, and judge a number: \"is this right?\"\n"
     "  compare    compare two groups of launches: what became faster or slower\n"
     "  accept     run acceptance tests: measure by a specification, and judge\n"
     "  import     convert logs of nccl-tests, OSU and IMB to CSV\n"
@@ -53,6 +54,7 @@ struct Command {
 
 constexpr auto kCommands = std::to_array<Command>({
     {"topo", true, run_topo},
+    {"expect", true, run_expect},
     {"compare", true, run_compare},
     {"accept", true, run_accept},
     {"import", true, run_import},

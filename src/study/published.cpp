@@ -137,7 +137,7 @@ void read_rate(const toml::node& node, std::string_view origin, const Sources& s
   const TomlFields fields(node, origin, "[[rate]]");
   fields.allow_only({"system", "instance", "nodes", "collective", "ranks", "size", "sizes",
                      "placement", "relation", "busbw_GBps", "time_us", "theoretical_GBps",
-                     "evidence", "condition", "source"});
+                     "evidence", "unusual", "condition", "source"});
   constexpr int kMostNodes = 1 << 20;
   PublishedRate rate{.system = fields.required_text("system"),
                      .instance = fields.text("instance"),
@@ -146,6 +146,7 @@ void read_rate(const toml::node& node, std::string_view origin, const Sources& s
                      .in_place = read_placement(fields),
                      .relation = read_name<Relation>(fields, "relation"),
                      .evidence = read_name<Evidence>(fields, "evidence"),
+                     .usual = !fields.flag("unusual"),
                      .condition = fields.text("condition"),
                      .source = source_of(fields, sources)};
   const std::vector<int> ranks = read_ranks(fields);

@@ -58,6 +58,7 @@ struct PublishedRate {
   std::optional<double> time_us{};
   std::optional<double> theoretical_GBps{};  ///< what the links allow, as the source has it
   Evidence evidence = Evidence::Measured;
+  bool usual = true;  ///< false: not as a healthy machine runs by default (a ring that was forced)
   std::string condition{};
   std::string source{};
 };

@@ -82,8 +82,11 @@ bool one_card(EqualHosts& machine, PredictOptions& options) {
 }
 
 bool cards_of_one_numa_node(EqualHosts& machine, PredictOptions& options) {
-  return is_joined_by_network(machine, options) &&
-         keep_cards(machine.host, [](const Node& card, int /*number*/) { return card.numa <= 0; });
+  const std::vector<int> cards = nodes_of_kind(machine.host, NodeKind::Nic);
+  if (cards.empty() || !is_joined_by_network(machine, options)) return false;
+  const int numa = node_of(machine.host, cards.front()).numa;
+  return keep_cards(machine.host,
+                    [&](const Node& card, int /*number*/) { return card.numa == numa; });
 }
 
 bool half_network(EqualHosts& machine, PredictOptions& options) {
@@ -137,18 +140,19 @@ std::optional<double> bandwidth_of(const EqualHosts& machine, const PredictOptio
 
 std::span<const Cause> known_causes() { return kCauses; }
 
-std::optional<double> bandwidth_under(const Cause& cause, const EqualHosts& machine,
-                                      const PredictOptions& options, const Collective& collective,
-                                      double bytes) {
+std::optional<BandwidthRange> bandwidth_under(const Cause& cause, const EqualHosts& machine,
+                                              const PredictOptions& options,
+                                              const Collective& collective, double bytes) {
   constexpr double kLeastDifference = 0.02;
   EqualHosts changed = machine;
-  changed.host.labels.clear();
   PredictOptions with = options;
   if (!cause.apply(changed, with)) return std::nullopt;
   const auto healthy = bandwidth_of(machine, options, collective, bytes);
-  const auto slower = bandwidth_of(changed, with, collective, bytes);
-  if (!healthy || !slower || *slower > *healthy * (1 - kLeastDifference)) return std::nullopt;
-  return slower;
+  const auto quickest = bandwidth_of(changed, with, collective, bytes);
+  if (!healthy || !quickest || *quickest > *healthy * (1 - kLeastDifference)) return std::nullopt;
+  with.algorithm = Algorithm::Ring;
+  const double ring = bandwidth_of(changed, with, collective, bytes).value_or(*quickest);
+  return BandwidthRange{.low = std::min(ring, *quickest), .high = *quickest};
 }
 
 }  // namespace busbar::topo

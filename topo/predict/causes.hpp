@@ -21,10 +21,19 @@ struct Cause {
 
 [[nodiscard]] std::span<const Cause> known_causes();
 
-/// Bus bandwidth in GB/s of the collective where the cause holds; nothing where it cannot, or makes
-/// no difference of 2 % at least.
-[[nodiscard]] std::optional<double> bandwidth_under(const Cause& cause, const EqualHosts& machine,
-                                                    const PredictOptions& options,
-                                                    const Collective& collective, double bytes);
+/// Bus bandwidths in GB/s, by rings and by the quickest algorithm: which of them a library takes in
+/// such a state is not known.
+struct BandwidthRange {
+  double low = 0;
+  double high = 0;
+};
+
+/// That of the collective where the cause holds; nothing where it cannot, or makes no difference of
+/// 2 % at least.
+[[nodiscard]] std::optional<BandwidthRange> bandwidth_under(const Cause& cause,
+                                                            const EqualHosts& machine,
+                                                            const PredictOptions& options,
+                                                            const Collective& collective,
+                                                            double bytes);
 
 }  // namespace busbar::topo

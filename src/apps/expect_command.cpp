@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
+#include "apps/commands.hpp"
+#include "base/options.hpp"
+#include "judge/run_facts.hpp"
+#include "report/json.hpp"
+#include "report/table.hpp"
+#include "study/dataset.hpp"
+#include "study/expect.hpp"
+#include "study/import/log_reader.hpp"
+#include "study/import/log_records.hpp"
+#include "topo/systems/joined_hosts.hpp"
+#include "topo/systems/recognize.hpp"
+
+namespace busbar {
+namespace expect_command {
+
+using View = std::string_view;
+
+/// Options of `busbar expect`.
+struct ExpectOptions {
+  std::optional<Bytes> size{};
+  std::string system{topo::kAutoSystem};
+  std::optional<int> gpus{};  ///< of each node
+  std::optional<int> nodes{};
+  std::optional<topo::NetworkRequest> network{};
+  std::string measured{};  ///< GB/s, or a file
+  bool json = false;
+};
+
+using O = ExpectOptions;
+constexpr int kMost = 1 << 16;
+constexpr auto kOptions = std::to_array<Option<O>>({
+    {"--size", "SIZE", [](O& o, View n, View v) { o.size = parse_bytes(n, v); }},
+    {"--system", "NAME|FILE|auto", set::value<&O::system>},
+    {"--gpus", "N", set::integer<&O::gpus, 1, kMost>},
+    {"--nodes", "N", set::integer<&O::nodes, 1, kMost>},
+    {"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
+    {"--measured", "GBPS|FILE", set::value<&O::measured>},
+    {"--json", "", set::value<&O::json>},
+});
+constexpr CommandLineTable<O> kTable{
+    {.program = "busbar expect", .help = "docs/expect-options.md", .most_positionals = 1},
+    kOptions};
+
+/// What was measured: rows of a file, or a figure alone.
+struct Measured {
+  std::optional<double> busbw_GBps{};
+  std::vector<Record> records{};
+  Facts facts{};
+};
+
+Measured read_measured(const std::string& text, const Collective& collective) {
+  Measured measured;
+  if (text.empty()) return measured;
+  if (const auto figure = to_number<double>(text)) {
+    if (*figure > 0) return {.busbw_GBps = figure};
+    throw usage_error(fmt::format("--measured {}: expected GB/s above 0, or a file", text));
+  }
+  const auto content = read_file(text);
+  if (!content) {
+    throw usage_error(fmt::format("--measured {}: no number of GB/s, and no file", one_line(text)));
+  }
+  if (content->starts_with("# busbar")) {
+    Dataset dataset = load_dataset(text);
+    measured = {.records = std::move(dataset.records), .facts = std::move(dataset.facts)};
+  } else {
+    const study::LogFile log = study::read_log(*content, text, {});
+    study::ImportedRows rows =
+        study::records_of({&log, 1}, {.collective = std::string(collective.name)});
+    measured = {.records = std::move(rows.records),
+                .facts = {rows.facts.begin(), rows.facts.end()}};
+  }
+  std::erase_if(measured.records, [&](const Record& record) {
+    return record.collective != collective.name || record.status != RowStatus::Ok || record.group ||
+           record.busbw_GBps.value_or(0) <= 0;
+  });
+  if (measured.records.empty()) {
+    throw usage_error(fmt::format("--measured {}: no row of {}", text, collective.title));
+  }
+  return measured;
+}
+
+/// Of the rows of one size, out of place where there are such, the median.
+double median_of(std::vector<Record> rows) {
+  const bool any =
+      std::any_of(rows.begin(), rows.end(), [](const Record& r) { return !r.in_place; });
+  std::erase_if(rows, [&](const Record& row) { return any && row.in_place; });
+  std::sort(rows.begin(), rows.end(),
+            [](const Record& a, const Record& b) { return a.busbw_GBps < b.busbw_GBps; });
+  return rows[rows.size() / 2].busbw_GBps.value_or(0);
+}
+
+/// Completes the options by the file; those of the command line stand.
+void take_from_file(O& options, Measured& measured) {
+  if (measured.records.empty()) return;
+  const auto largest =
+      std::max_element(measured.records.begin(), measured.records.end(),
+                       [](const Record& a, const Record& b) { return a.size < b.size; });
+  if (!options.size) options.size = largest->size;
+  std::erase_if(measured.records, [&](const Record& row) { return row.size != *options.size; });
+  if (measured.records.empty()) {
+    throw usage_error(
+        fmt::format("--size {}: the file has no row of this size", format_bytes(*options.size)));
+  }
+  const Record& row = measured.records.front();
+  const int nodes = std::max(1, row.nodes);
+  if (!options.nodes) options.nodes = nodes;
+  if (!options.gpus) options.gpus = std::max(1, row.ranks / *options.nodes);
+  measured.busbw_GBps = median_of(measured.records);
+}
+
+std::string find_system(const O& options, const Measured& measured) {
+  if (options.system != topo::kAutoSystem) return options.system;
+  topo::WantedSystem system;
+  if (measured.facts.empty()) {
+    system = topo::wanted_system(options.system);
+  } else {
+    const topo::MachineIdentity identity = judge::identity_of({.facts = measured.facts}, {});
+    const topo::SystemMatch match = topo::recognize(identity, "--system auto");
+    system = {
+        .name = match.system,
+        .note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity))};
+  }
+  fmt::print(stderr, "busbar: {}\n", system.note);
+  return system.name;
+}
+
+/// The best set of so many GPUs of a host.
+topo::Graph best_of(const topo::Graph& host, int gpus) {
+  if (gpus > static_cast<int>(device_count(host))) {
+    throw usage_error(
+        fmt::format("--gpus {}: '{}' has {} on each node", gpus, host.name, device_count(host)));
+  }
+  topo::Graph labelled = host;
+  if (labelled.labels.empty()) label_devices(labelled);
+  if (gpus < 2 || gpus == static_cast<int>(device_count(host))) return labelled;
+  return keep_devices(labelled, topo::choose(labelled, gpus, topo::Policy::Best, {}).bound.devices);
+}
+
+study::ExpectRequest request_of(const O& options, const Measured& measured,
+                                const Collective& collective) {
+  study::ExpectRequest request{.system = find_system(options, measured),
+                               .collective = &collective,
+                               .size = options.size.value_or(8 * kGiB),
+                               .measured_GBps = measured.busbw_GBps};
+  topo::EqualHosts machine = topo::load_machine(request.system);
+  const int nodes = options.nodes.value_or(1);
+  const bool is_joined = machine.hosts > 1 && !options.network;
+  if (nodes > machine.hosts && machine.hosts > 1) {
+    throw usage_error(
+        fmt::format("--nodes {}: '{}' has {} nodes", nodes, machine.host.name, machine.hosts));
+  }
+  const int gpus = options.gpus.value_or(static_cast<int>(device_count(machine.host)));
+  machine.host = best_of(machine.host, gpus);
+  if (nodes > 1 && !is_joined) {
+    machine.host = topo::with_network(std::move(machine.host), options.network);
+  }
+  machine.host.labels.clear();
+  machine.hosts = nodes;
+  request.machine = std::move(machine);
+  request.ranks = gpus * nodes;
+  if (request.ranks < 2)
+    throw usage_error("expect: one GPU exchanges nothing; give --gpus or --nodes");
+  return request;
+}
+
+std::string GBps(double value) { return fmt::format("{:.4g}", value); }
+
+/// "48 to 69", or one figure where both are as good as equal.
+std::string range_text(const topo::BandwidthRange& range) {
+  const std::string low = GBps(range.low);
+  const std::string high = GBps(range.high);
+  return range.high < range.low * 1.02 ? high : low + " to " + high;
+}
+
+std::string published_what(const PublishedRate& rate) {
+  std::vector<std::string> parts{rate.source};
+  if (!rate.instance.empty()) parts.push_back(rate.instance);
+  if (rate.size) parts.push_back(format_bytes(*rate.size));
+  if (rate.in_place) parts.emplace_back(*rate.in_place ? "in place" : "out of place");
+  if (!rate.condition.empty()) parts.push_back(rate.condition);
+  return join(parts, ", ");
+}
+
+Table figures_of(const study::ExpectRequest& request, const study::Expectation& expected) {
+  Table table{.columns = {"figure", "GB/s", "by"}};
+  if (expected.bound_GBps) {
+    table.rows.push_back(
+        {"bound", GBps(*expected.bound_GBps), "the links: " + expected.bottleneck});
+  }
+  if (expected.predicted_GBps) {
+    table.rows.push_back({"predicted", GBps(*expected.predicted_GBps),
+                          expected.algorithm + "; its errors: docs/simulation.md"});
+  }
+  for (const PublishedRate& rate : expected.published) {
+    table.rows.push_back(
+        {std::string(name(rate.evidence)), GBps(*rate.busbw_GBps), published_what(rate)});
+  }
+  for (const PublishedRate& rate : expected.floors) {
+    table.rows.push_back({"operator's floor", GBps(*rate.busbw_GBps), published_what(rate)});
+  }
+  if (request.measured_GBps) {
+    const double share = *request.measured_GBps / expected.reference_GBps.value_or(INFINITY);
+    table.rows.push_back(
+        {"yours", GBps(*request.measured_GBps),
+         fmt::format(
+             "{:.2f} of {}: {}", share,
+             expected.reference_is_published ? "the median that others measured" : "the prediction",
+             name(expected.outcome))});
+  }
+  return table;
+}
+
+/// What a user may have taken for bus bandwidth.
+std::string algbw_note(const study::ExpectRequest& request, const study::Expectation& expected) {
+  const double factor = request.collective->bus_factor(request.ranks);
+  const double as_busbw = *request.measured_GBps * factor;
+  const bool differs = std::abs(factor - 1) > 0.05;
+  const double least = expected.reference_is_published ? study::kAsExpected : study::kAsPredicted;
+  const double share = as_busbw / expected.reference_GBps.value_or(INFINITY);
+  if (!differs || share < least || share > 1 / least) return "";
+  return fmt::format("if {} is algbw, the bus bandwidth is {} (times {:.4g}), as expected\n",
+                     GBps(*request.measured_GBps), GBps(as_busbw), factor);
+}
+
+std::string causes_text(const study::Expectation& expected) {
+  Table fitting{.columns = {"cause that fits", "GB/s then", "confirm by"}};
+  std::vector<std::string> others;
+  for (const study::CauseResult& each : expected.causes) {
+    if (each.fits) {
+      fitting.rows.push_back({std::string(each.cause->text), range_text(each.busbw_GBps),
+                              std::string(each.cause->confirm)});
+    } else {
+      others.push_back(fmt::format("{} ({})", each.cause->text, range_text(each.busbw_GBps)));
+    }
+  }
+  std::string text;
+  if (!fitting.rows.empty()) text += '\n' + plain_table(fitting);
+  if (fitting.rows.empty()) text += "\nno known cause fits\n";
+  if (!others.empty()) text += "\nwould leave another bandwidth: " + join(others, "; ") + '\n';
+  return text;
+}
+
+std::string text_of(const study::ExpectRequest& request, const study::Expectation& expected) {
+  const topo::Graph& host = request.machine.host;
+  std::string text =
+      fmt::format("{} of {} on {} of {}\n\n", request.collective->title, format_bytes(request.size),
+                  counted(static_cast<std::size_t>(request.ranks), "GPU") +
+                      (expected.nodes > 1 ? fmt::format(" of {} nodes", expected.nodes) : ""),
+                  host.title.empty() ? host.name : fmt::format("{} ({})", host.name, host.title));
+  text += plain_table(figures_of(request, expected));
+  if (expected.published.empty()) text += "\nno figure of others is known for this set and size\n";
+  if (!request.measured_GBps) return text;
+  if (expected.outcome != study::Outcome::AsExpected) {
+    text += algbw_note(request, expected) + causes_text(expected);
+  }
+  text += fmt::format(
+      "\nas expected from {:g} of what others measured ({:g} of a prediction), too low below {:g} "
+      "({:g}): our choice.\nOne launch is no acceptance test: busbar accept run\n",
+      study::kAsExpected, study::kAsPredicted, study::kLow, study::kFarBelowPrediction);
+  return text;
+}
+
+Json published_json(const std::vector<PublishedRate>& rates) {
+  Json list = Json::array();
+  for (const PublishedRate& rate : rates) {
+    list.push_back({{"busbw_GBps", *rate.busbw_GBps},
+                    {"evidence", std::string(name(rate.evidence))},
+                    {"source", rate.source},
+                    {"condition", rate.condition}});
+  }
+  return list;
+}
+
+Json json_of(const study::ExpectRequest& request, const study::Expectation& expected) {
+  Json causes = Json::array();
+  for (const study::CauseResult& each : expected.causes) {
+    causes.push_back({{"id", std::string(each.cause->id)},
+                      {"busbw_GBps", {each.busbw_GBps.low, each.busbw_GBps.high}},
+                      {"fits", each.fits}});
+  }
+  return {{"system", request.machine.host.name},
+          {"collective", std::string(request.collective->name)},
+          {"size_bytes", request.size},
+          {"ranks", request.ranks},
+          {"nodes", expected.nodes},
+          {"bound_GBps", json_or_null(expected.bound_GBps)},
+          {"predicted_GBps", json_or_null(expected.predicted_GBps)},
+          {"reference_GBps", json_or_null(expected.reference_GBps)},
+          {"published", published_json(expected.published)},
+          {"floors", published_json(expected.floors)},
+          {"measured_GBps", json_or_null(request.measured_GBps)},
+          {"outcome", std::string(name(expected.outcome))},
+          {"causes", causes}};
+}
+
+const Collective& collective_of(const std::vector<std::string>& positionals) {
+  std::vector<std::string> names;
+  for (const Collective* each : measured_collectives()) names.emplace_back(each->name);
+  if (positionals.empty()) {
+    throw usage_error("expect: missing collective; expected " + alternatives(names));
+  }
+  const Collective* collective = find_collective(positionals.front());
+  if (collective != nullptr) return *collective;
+  throw usage_error(
+      fmt::format("expect: unknown collective '{}'; {}", one_line(positionals.front()),
+                  suggestion(positionals.front(), names, "expected " + alternatives(names))));
+}
+
+Status run(std::span<char* const> arguments) {
+  O options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help);
+  const Collective& collective = collective_of(line.positionals);
+  Measured measured = read_measured(options.measured, collective);
+  take_from_file(options, measured);
+  const study::ExpectRequest request = request_of(options, measured, collective);
+  const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
+  const study::Expectation expected = study::expect(request, published);
+  fmt::print("{}",
+             options.json ? json_of(request, expected).dump(2) + '\n' : text_of(request, expected));
+  return expected.outcome == study::Outcome::TooLow ? Status::Wrong : Status::Ok;
+}
+
+}  // namespace expect_command
+
+Status run_expect(std::span<char* const> arguments) { return expect_command::run(arguments); }
+
+}  // namespace busbar

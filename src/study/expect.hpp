@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/enum_names.hpp"
+#include "model/collective.hpp"
+#include "study/published.hpp"
+#include "topo/predict/causes.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::study {
+
+/// What a measured bandwidth is worth, beside what such machines reach.
+enum class Outcome { AsExpected, Low, TooLow, AboveBound, Unknown };
+constexpr auto enum_names(Outcome /*unused*/) {
+  return std::array{Named{Outcome::AsExpected, "as expected"}, Named{Outcome::Low, "low"},
+                    Named{Outcome::TooLow, "too low"},
+                    Named{Outcome::AboveBound, "above the bound"},
+                    Named{Outcome::Unknown, "unknown"}};
+}
+
+struct ExpectRequest {
+  std::string system{};        ///< a name of load_machine, for people and for published figures
+  topo::EqualHosts machine{};  ///< in as many hosts as are asked for
+  const Collective* collective = nullptr;
+  Bytes size = 0;
+  int ranks = 2;
+  std::optional<double> measured_GBps{};  ///< bus bandwidth
+};
+
+/// A cause, and the bus bandwidth that it would leave.
+struct CauseResult {
+  const topo::Cause* cause = nullptr;
+  topo::BandwidthRange busbw_GBps{};
+  double distance = 1;  ///< of what was measured, as a ratio of 1 (within the range) or more
+  bool fits = false;    ///< within kFit
+};
+
+struct Expectation {
+  int nodes = 1;
+  std::optional<double> bound_GBps{};      ///< bus bandwidth that the links allow
+  std::string bottleneck{};                ///< of the bound
+  std::optional<double> predicted_GBps{};  ///< bus bandwidth
+  std::string algorithm{};                 ///< of the prediction
+  std::vector<PublishedRate> published{};  ///< of this set at this size or near it; floors apart
+  std::vector<PublishedRate> floors{};     ///< operators' limits
+  /// What such machines reach: the median of what was measured and published, else the prediction.
+  std::optional<double> reference_GBps{};
+  bool reference_is_published = false;
+  Outcome outcome = Outcome::Unknown;  ///< of the measured bandwidth
+  std::vector<CauseResult> causes{};   ///< the nearest first; empty where nothing was measured
+};
+
+/// At least this share of the reference is as expected, and of a prediction alone; below the other,
+/// it is too low. Our choice, not a measurement.
+inline constexpr double kAsExpected = 0.95;
+inline constexpr double kLow = 0.85;
+inline constexpr double kAsPredicted = 0.85;
+inline constexpr double kFarBelowPrediction = 0.70;
+/// A cause fits if what was measured is within this ratio of what it would leave. Our choice.
+inline constexpr double kFit = 1.2;
+
+[[nodiscard]] Expectation expect(const ExpectRequest& request, const Published& published);
+
+}  // namespace busbar::study

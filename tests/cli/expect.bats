@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar expect: what a machine should reach, and whether a number is right.
+load ../common
+
+COMMAND=(./busbar expect)
+expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
+
+@test "expect prints the bound, the prediction and what others published, each with its source" {
+  expect allreduce --system dgx-h100
+  [ "$status" -eq 0 ]
+  [[ $output == *"all-reduce of 8 GiB on 8 GPUs of dgx-h100"* ]]
+  [[ $output =~ bound\ +700\  ]]
+  [[ $output =~ measured\ +478.9\ +Azure ]]
+  [[ $output == *"operator's floor"* ]]
+  [[ $output != *"yours"* ]]
+}
+@test "a number is judged, and causes that fit it are named with what confirms them" {
+  expect allreduce --system dgx-h100 --measured 470
+  [ "$status" -eq 0 ]
+  [[ $output == *"as expected"* ]]
+  [[ $output != *"cause"* ]]
+  expect allreduce --system dgx-h100 --measured 360
+  [ "$status" -eq 1 ]
+  [[ $output == *"too low"* ]]
+  [[ $output == *"NVLS is not used"*"--nccl-choice"* ]]
+  [[ $output == *"no acceptance test"* ]]
+  expect allreduce --system dgx-h100 --nodes 2 --measured 45 --json
+  [ "$status" -eq 1 ]
+  [ "$(jq -c '[.ranks, .nodes, .outcome]' <<<"$output")" = '[16,2,"too low"]' ]
+  jq -e '.causes[] | select(.id == "one-rail" and .fits)' <<<"$output"
+}
+@test "algbw that was taken for busbw is recognized" {
+  expect allreduce --system dgx-h100 --measured 273
+  [[ $output == *"if 273 is algbw"* ]]
+}
+@test "sizes, GPUs, nodes and adapters change what is expected" {
+  bound() { expect "$@" --json; jq "(.bound_GBps * 10 | round) / 10" <<<"$output"; }
+  [ "$(bound allgather --system dgx-h100)" = 450 ]
+  [ "$(bound allgather --system dgx-1v --gpus 2)" = 50 ]
+  [ "$(bound allgather --system dgx-h100 --nodes 2 --nic 8x12.5)" = 100 ]
+  expect allreduce --system dgx-h100 --size 1M --json
+  [ "$(jq '.size_bytes == 1048576 and .predicted_GBps < 100' <<<"$output")" = true ]
+}
+@test "a CSV or a log is judged by its own rows, and tells its machine" {
+  ./allreduce_perf --backend sim --system dgx-h100 -b 1G -e 8G --csv "$DIR/s.csv" > "$DIR/out"
+  expect allreduce --system dgx-h100 --measured "$DIR/s.csv" --json
+  [ "$(jq -c '[.size_bytes, .ranks, .outcome]' <<<"$output")" = '[8589934592,8,"as expected"]' ]
+  expect allreduce --system dgx-h100 --size 1G --measured "$DIR/s.csv" --json
+  [ "$(jq .size_bytes <<<"$output")" = 1073741824 ]
+  refused "no row of broadcast" broadcast --system dgx-h100 --measured "$DIR/s.csv"
+  refused "no row of this size" allreduce --system dgx-h100 --measured "$DIR/s.csv" --size 3M
+}
+@test "published logs tell their machine, and are as expected" {
+  [ -d ../shared/data/nccl_tests_logs ] || skip "no ../shared/data here"
+  expect allreduce --measured ../shared/data/nccl_tests_logs/h100sxm_all_reduce_8gpu_xxrjun.txt --json
+  echo "$output" "$stderr"
+  [ "$(jq -c '[.system, .outcome]' <<<"$output")" = '["dgx-h100","as expected"]' ]
+}
+@test "what is asked wrongly is one line" {
+  refused "missing collective"
+  refused "unknown collective" allredjuice --system dgx-h100
+  refused "one GPU exchanges nothing" allreduce --system dgx-h100 --gpus 1
+  refused "--gpus 9" allreduce --system dgx-h100 --gpus 9
+  refused "--nodes 19" allreduce --system gb200-nvl72 --nodes 19
+  refused "no number of GB/s, and no file" allreduce --system dgx-h100 --measured nothing.csv
+  refused "above 0" allreduce --system dgx-h100 --measured 0
+  EXIT=3 refused "no built-in system" allreduce
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/predict/causes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace busbar::topo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr double kSize = 8.0 * (1 << 30);
+
+/// A machine of the named system in so many hosts.
+EqualHosts hosts_of(const std::string& system, int hosts) {
+  EqualHosts machine = load_machine(system);
+  machine.hosts = hosts;
+  return machine;
+}
+
+std::optional<BandwidthRange> under(std::string_view id, const EqualHosts& machine, int ranks) {
+  for (const Cause& cause : known_causes()) {
+    if (cause.id == id) {
+      return bandwidth_under(cause, machine, {.ranks = ranks}, *find_collective("allreduce"),
+                             kSize);
+    }
+  }
+  ADD_FAILURE() << "no cause " << id;
+  return std::nullopt;
+}
+
+/// Ids of the causes that make the machine slower.
+std::vector<std::string> possible(const EqualHosts& machine, int ranks) {
+  std::vector<std::string> ids;
+  for (const Cause& cause : known_causes()) {
+    if (under(cause.id, machine, ranks)) ids.emplace_back(cause.id);
+  }
+  return ids;
+}
+
+TEST(Causes, AreThoseThatTheMachineCanHave) {
+  EXPECT_THAT(possible(hosts_of("dgx-h100", 1), 8),
+              ElementsAre("nvls-off", "half-nvlink", "no-nvlink", "no-p2p"));
+  EXPECT_THAT(possible(hosts_of("dgx-a100", 1), 8),
+              ElementsAre("half-nvlink", "no-nvlink", "no-p2p"));
+  EXPECT_THAT(possible(hosts_of("pcie-gen5-x8", 1), 8), testing::Contains("half-pcie"));
+  const std::vector<std::string> two = possible(hosts_of("dgx-a100", 2), 16);
+  for (const char* id : {"one-rail", "one-numa-nics", "half-network"}) {
+    EXPECT_THAT(two, testing::Contains(id));
+  }
+}
+
+TEST(Causes, LeaveTheBandwidthOfTheirLinks) {
+  // Rings of 18 links of 25 GB/s at an efficiency of 0.80, all of them and half.
+  EXPECT_NEAR(under("nvls-off", hosts_of("dgx-h100", 1), 8)->low, 360, 1);
+  EXPECT_NEAR(under("half-nvlink", hosts_of("dgx-h100", 1), 8)->low, 180, 1);
+  // PCIe 5.0 x16 of 63 GB/s.
+  EXPECT_NEAR(under("no-nvlink", hosts_of("dgx-h100", 1), 8)->high, 50.4, 0.1);
+  // One card of 50 GB/s of eight, four, and eight of half the rate.
+  EXPECT_NEAR(under("one-rail", hosts_of("dgx-h100", 2), 16)->low, 40, 0.1);
+  EXPECT_NEAR(under("one-numa-nics", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
+  EXPECT_NEAR(under("half-network", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
+}
+
+TEST(Causes, HaveATextAndACommandEach) {
+  for (const Cause& cause : known_causes()) {
+    EXPECT_FALSE(cause.text.empty()) << cause.id;
+    EXPECT_FALSE(cause.confirm.empty()) << cause.id;
+  }
+}
+
+}  // namespace
+}  // namespace busbar::topo
