@@ -145,6 +145,7 @@ study::ExpectRequest request_of(const O& options, const Measured& measured,
   study::ExpectRequest request{.system = find_system(options, measured),
                                .collective = &collective,
                                .size = options.size.value_or(8 * kGiB),
+                               .own_network = !options.network,
                                .measured_GBps = measured.busbw_GBps};
   topo::EqualHosts machine = topo::load_machine(request.system);
   const int nodes = options.nodes.value_or(1);

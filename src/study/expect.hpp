@@ -28,6 +28,7 @@ struct ExpectRequest {
   const Collective* collective = nullptr;
   Bytes size = 0;
   int ranks = 2;
+  bool own_network = true;  ///< false: figures of others over several nodes are of another network
   std::optional<double> measured_GBps{};  ///< bus bandwidth
 };
 

@@ -57,6 +57,27 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   echo "$output" "$stderr"
   [ "$(jq -c '[.system, .outcome]' <<<"$output")" = '["dgx-h100","as expected"]' ]
 }
+@test "the questions of docs/expect.md have the answers that are written there" {
+  local count=0 command answer
+  while IFS='|' read -r _ _ _ command answer _; do
+    command=${command//\`/}
+    # shellcheck disable=SC2086 # words of a command line
+    expect $command --json
+    causes=$(jq -r '[.causes[] | select(.fits) | .id] | join(", ")' <<<"$output")
+    outcome=$(jq -r .outcome <<<"$output")
+    case $answer in
+      *"is algbw"*)
+        [[ $answer == " $outcome; "* ]]
+        # shellcheck disable=SC2086
+        expect $command
+        [[ $output == *"is algbw, the bus bandwidth is"*", as expected"* ]]
+        ;;
+      *) [ "$answer" = " $outcome${causes:+: $causes} " ] || { echo "$command: $outcome: $causes, written:$answer"; return 1; } ;;
+    esac
+    count=$((count + 1))
+  done < <(grep '^| \[NVIDIA/' docs/expect.md)
+  [ "$count" -ge 10 ]
+}
 @test "what is asked wrongly is one line" {
   refused "missing collective"
   refused "unknown collective" allredjuice --system dgx-h100

@@ -124,8 +124,8 @@ constexpr std::array kCauses{
           .confirm = "NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA; nvidia-smi topo -m",
           .apply = cards_of_one_numa_node},
     Cause{.id = "half-network",
-          .text = "half the rate of each network card",
-          .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw",
+          .text = "half the rate of each network card, or PCIe ACS between GPU and card",
+          .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw; lspci -vv: ACSCtl",
           .apply = half_network},
 };
 

@@ -55,6 +55,18 @@ TEST(Expect, LeavesOutWhatIsNotHowAHealthyMachineRuns) {
   EXPECT_DOUBLE_EQ(*expect(request({}), published).reference_GBps, 476);
 }
 
+TEST(Expect, TakesNoFigureOfAnotherNetwork) {
+  Published published = kPublished;
+  published.rates.front().ranks = 16;
+  published.rates.front().nodes = 2;
+  ExpectRequest two = request({});
+  two.machine.hosts = 2;
+  two.ranks = 16;
+  EXPECT_TRUE(expect(two, published).reference_is_published);
+  two.own_network = false;
+  EXPECT_FALSE(expect(two, published).reference_is_published);
+}
+
 TEST(Expect, JudgesAgainstTheReference) {
   const auto outcome = [](double GBps, const Published& published) {
     return expect(request(GBps), published).outcome;
