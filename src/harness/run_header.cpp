@@ -13,6 +13,7 @@
 #include "bootstrap/mpi_library.hpp"
 #include "harness/host.hpp"
 #include "model/rank_fact.hpp"
+#include "topo/systems/recognize.hpp"
 
 namespace busbar {
 
@@ -267,6 +268,13 @@ class Notes {
   std::vector<std::string> notes_;
 };
 
+/// As the firmware of this host names its product; a cloud's instance type, where that is it.
+std::string machine_name() {
+  topo::MachineIdentity identity;
+  topo::add_dmi(identity);
+  return identity.product;
+}
+
 /// The facts in the heads of files.
 HeaderFacts facts_of(const HeaderInput& input) {
   const Run& run = input.run;
@@ -281,6 +289,7 @@ HeaderFacts facts_of(const HeaderInput& input) {
       {"started", local_time()},
       {"command", input.command},
       {"hosts", join_all(hosts, " ")},
+      {"machine", machine_name()},
       {"processor", ranks.front().processor_model.data()},
       {"kernel", kernel_release()},
       {"library", input.backend.backend->library()},

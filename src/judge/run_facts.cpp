@@ -126,7 +126,8 @@ topo::MachineIdentity identity_of(const Observation& observation, const Facts& a
   const auto count =
       to_number<std::size_t>(fact_of(observation, "gpus_per_node", assumed).value_or(""));
   if (gpu.empty()) return {};
-  return {.gpus = std::vector<std::string>(count.value_or(1), gpu)};
+  return {.gpus = std::vector<std::string>(count.value_or(1), gpu),
+          .product = head_fact(observation, "machine").value_or("")};
 }
 
 std::string unreported_text(const Observation& observation, const std::string& key) {
