@@ -77,6 +77,11 @@ std::string as_toml(const std::vector<Row>& rows) {
 
 }  // namespace
 
+std::vector<int> default_devices(const Graph& graph) {
+  std::vector<int> gpus = nodes_of_kind(graph, NodeKind::Gpu);
+  return gpus.empty() ? nodes_of_kind(graph, NodeKind::Processor) : gpus;
+}
+
 std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& graph) {
   const toml::node* value = file.find("p2p");
   if (value == nullptr) return {};
