@@ -108,6 +108,10 @@ std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::Const
     text += fmt::format("  trees      {} for all-reduce over the network by trees\n",
                         rate_text(*bound.tree_GBps));
   }
+  if (bound.alltoall_GBps) {
+    text += fmt::format("  all-to-all {} by the network of each host\n",
+                        rate_text(*bound.alltoall_GBps));
+  }
   text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
   text += assumption_lines(bound.assumptions);
   if (!bound.rings.empty()) text += "  rings\n" + ring_lines(bound);

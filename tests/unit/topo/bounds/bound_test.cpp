@@ -216,6 +216,9 @@ TEST(CollectiveGBps, IsTheBestOfRingsTreesAndSwitchForAllReduceOnly) {
     EXPECT_NEAR(rate(eight, ringed), 450, 1e-6) << ringed;
     EXPECT_NEAR(rate(mesh, ringed), 150, 1e-6) << ringed;
   }
+  // Each of eight exchanges half of a size with the other host, and counts 15/16 of it.
+  EXPECT_NEAR(rate(hosts, "alltoall"), 12.5 * 15 / 64, 1e-6);
+  EXPECT_EQ(rate(hosts, "gather"), -1);
   for (const char* straight : {"alltoall", "gather", "scatter", "sendrecv"}) {
     EXPECT_NEAR(rate(eight, straight), 450, 1e-6) << straight;
     EXPECT_EQ(rate(mesh, straight), -1) << straight;
