@@ -17,18 +17,18 @@ namespace {
 
 /// Which links a route may take, and what may forward it. Never a GPU.
 enum class RoutePolicy {
-  NvLink,  ///< NVLink, through NVSwitches
-  Smp,     ///< NVLink to a package and on between packages: no PCIe
-  Bus,     ///< PCIe, memory, and between packages: peer to peer
-  Host,    ///< Bus, and NVLink to a package: to memory or a network card
-  Network  ///< between hosts
+  GpuLink,  ///< NVLink or xGMI, through NVSwitches
+  Smp,      ///< GpuLink to a package and on between packages: no PCIe
+  Bus,      ///< PCIe, memory, and between packages: peer to peer
+  Host,     ///< Bus, and GpuLink to a package: to memory or a network card
+  Network   ///< between hosts
 };
 
 bool admits(RoutePolicy policy, LinkKind kind) {
   switch (policy) {
-    case RoutePolicy::NvLink: return kind == LinkKind::NvLink;
+    case RoutePolicy::GpuLink: return is_gpu_link(kind);
     case RoutePolicy::Smp:
-      return kind == LinkKind::NvLink || kind == LinkKind::Memory || kind == LinkKind::Smp;
+      return is_gpu_link(kind) || kind == LinkKind::Memory || kind == LinkKind::Smp;
     case RoutePolicy::Bus:
       return kind == LinkKind::Pcie || kind == LinkKind::Memory || kind == LinkKind::Smp;
     case RoutePolicy::Host: return kind != LinkKind::Network;
@@ -41,13 +41,13 @@ bool forwards(RoutePolicy policy, NodeKind kind) {
   switch (kind) {
     case NodeKind::Gpu:
     case NodeKind::Nic: return false;
-    case NodeKind::NvSwitch: return policy == RoutePolicy::NvLink;
+    case NodeKind::NvSwitch: return policy == RoutePolicy::GpuLink;
     case NodeKind::Network: return policy == RoutePolicy::Network;
     case NodeKind::PcieSwitch:
     case NodeKind::HostBridge: return policy == RoutePolicy::Bus || policy == RoutePolicy::Host;
     case NodeKind::Processor:
     case NodeKind::Numa:
-    case NodeKind::Package: return policy != RoutePolicy::NvLink && policy != RoutePolicy::Network;
+    case NodeKind::Package: return policy != RoutePolicy::GpuLink && policy != RoutePolicy::Network;
   }
   return false;
 }
@@ -111,7 +111,7 @@ class PathFinder {
   /// `from` and `to` are devices (indices of Graph::devices), and different.
   [[nodiscard]] std::optional<Path> find(int from, int to, Level level) {
     if (std::optional<Path> path =
-            nvlink(graph_.devices[to_size(from)], graph_.devices[to_size(to)])) {
+            over_gpu_links(graph_.devices[to_size(from)], graph_.devices[to_size(to)])) {
       return path;
     }
     if (device(graph_, from).host != device(graph_, to).host) return between_hosts(from, to);
@@ -123,6 +123,9 @@ class PathFinder {
 
   [[nodiscard]] const Link& link(int number) const { return graph_.links[to_size(number)]; }
   [[nodiscard]] LinkKind kind(int number) const { return link_kind(graph_, link(number)); }
+  [[nodiscard]] PathKind gpu_path_kind() const {
+    return gpu_link_kind(graph_) == LinkKind::Xgmi ? PathKind::Xgmi : PathKind::NvLink;
+  }
   [[nodiscard]] NodeKind node_kind(int node) const { return node_of(graph_, node).kind; }
   [[nodiscard]] double width(int number) const { return capacity_[to_size(number)]; }
 
@@ -142,7 +145,7 @@ class PathFinder {
   [[nodiscard]] RouteTree search(int from, RoutePolicy policy) const;
   [[nodiscard]] Links route(int from, int to, RoutePolicy policy);
   [[nodiscard]] std::vector<WideRoute> parallel(int from, int to, bool through_switch) const;
-  [[nodiscard]] std::optional<Path> nvlink(int start, int end);
+  [[nodiscard]] std::optional<Path> over_gpu_links(int start, int end);
   [[nodiscard]] bool peers_work(int from, int to) const;
   [[nodiscard]] int home(int node);
   [[nodiscard]] bool is_by_intel(int node) const;
@@ -201,33 +204,32 @@ std::vector<WideRoute> PathFinder::parallel(int from, int to, bool through_switc
   std::vector<WideRoute> routes;
   for (const int up : out_[to_size(from)]) {
     const int middle = link(up).to;
-    if (kind(up) != LinkKind::NvLink) continue;
+    if (!is_gpu_link(kind(up))) continue;
     if (!through_switch && middle == to) routes.push_back({{up}, width(up)});
     if (!through_switch || node_kind(middle) != NodeKind::NvSwitch) continue;
     for (const int down : out_[to_size(middle)]) {
-      const bool fits = kind(down) == LinkKind::NvLink && link(down).to == to;
+      const bool fits = is_gpu_link(kind(down)) && link(down).to == to;
       if (fits) routes.push_back({{up, down}, std::min(width(up), width(down))});
     }
   }
   return routes;
 }
 
-std::optional<Path> PathFinder::nvlink(int start, int end) {
-  if (const int direct = length(start, end, RoutePolicy::NvLink); direct > 0) {
-    Path path{.kinds = direct > 1 ? PathKind::NvSwitch : PathKind::NvLink};
+std::optional<Path> PathFinder::over_gpu_links(int start, int end) {
+  if (const int direct = length(start, end, RoutePolicy::GpuLink); direct > 0) {
+    Path path{.kinds = direct > 1 ? PathKind::NvSwitch : gpu_path_kind()};
     if (direct <= 2) {
       path.uses = share(parallel(start, end, direct == 2));
     } else {
-      append(path, route(start, end, RoutePolicy::NvLink));
+      append(path, route(start, end, RoutePolicy::GpuLink));
     }
     return path;
   }
   const Links links = route(start, end, RoutePolicy::Smp);
-  if (links.empty() || kind(links.front()) != LinkKind::NvLink ||
-      kind(links.back()) != LinkKind::NvLink) {
+  if (links.empty() || !is_gpu_link(kind(links.front())) || !is_gpu_link(kind(links.back()))) {
     return std::nullopt;
   }
-  Path path{.kinds = PathKind::NvLink | PathKind::Smp};
+  Path path{.kinds = gpu_path_kind() | PathKind::Smp};
   append(path, links);
   return path;
 }
@@ -349,8 +351,9 @@ std::optional<Path> PathFinder::between_hosts(int from, int to) {
 }  // namespace
 
 std::string describe(PathKind kinds) {
-  constexpr std::array<std::pair<PathKind, std::string_view>, 6> kTexts{
+  constexpr std::array<std::pair<PathKind, std::string_view>, 7> kTexts{
       {{PathKind::NvLink, "nvlink"},
+       {PathKind::Xgmi, "xgmi"},
        {PathKind::NvSwitch, "nvswitch"},
        {PathKind::Smp, "smp"},
        {PathKind::Pcie, "pcie"},
@@ -379,10 +382,10 @@ PathTable::PathTable(const Graph& graph, std::span<const int> devices, Level lev
 }
 
 Level first_level(const Graph& graph) {
-  const bool nvlink = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return link_kind(graph, link) == LinkKind::NvLink;
+  const bool any = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+    return is_gpu_link(link_kind(graph, link));
   });
-  return nvlink ? Level::NvLink : Level::All;
+  return any ? Level::GpuLink : Level::All;
 }
 
 LinkProblem problem_of(const PathTable& table, std::span<const int> places) {
