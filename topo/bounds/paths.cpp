@@ -103,6 +103,7 @@ class PathFinder {
   /// Both must outlive it.
   PathFinder(const Graph& graph, const std::vector<double>& capacity, ConstantSet constants)
       : graph_(graph), capacity_(capacity), constants_(constants), out_(graph.nodes.size()) {
+    if (gpu_link_kind(graph) == LinkKind::Xgmi) over_gpu_links_ = PathKind::Xgmi;
     for (int link = 0; to_size(link) < graph.links.size(); ++link) {
       out_.at(to_size(graph.links[to_size(link)].from)).push_back(link);
     }
@@ -123,9 +124,6 @@ class PathFinder {
 
   [[nodiscard]] const Link& link(int number) const { return graph_.links[to_size(number)]; }
   [[nodiscard]] LinkKind kind(int number) const { return link_kind(graph_, link(number)); }
-  [[nodiscard]] PathKind gpu_path_kind() const {
-    return gpu_link_kind(graph_) == LinkKind::Xgmi ? PathKind::Xgmi : PathKind::NvLink;
-  }
   [[nodiscard]] NodeKind node_kind(int node) const { return node_of(graph_, node).kind; }
   [[nodiscard]] double width(int number) const { return capacity_[to_size(number)]; }
 
@@ -155,6 +153,7 @@ class PathFinder {
   [[nodiscard]] std::optional<Path> between_hosts(int from, int to);
 
   const Graph& graph_;
+  PathKind over_gpu_links_ = PathKind::NvLink;
   const std::vector<double>& capacity_;
   ConstantSet constants_;
   std::vector<Links> out_;  ///< links that leave each node
@@ -217,7 +216,7 @@ std::vector<WideRoute> PathFinder::parallel(int from, int to, bool through_switc
 
 std::optional<Path> PathFinder::over_gpu_links(int start, int end) {
   if (const int direct = length(start, end, RoutePolicy::GpuLink); direct > 0) {
-    Path path{.kinds = direct > 1 ? PathKind::NvSwitch : gpu_path_kind()};
+    Path path{.kinds = direct > 1 ? PathKind::NvSwitch : over_gpu_links_};
     if (direct <= 2) {
       path.uses = share(parallel(start, end, direct == 2));
     } else {
@@ -229,7 +228,7 @@ std::optional<Path> PathFinder::over_gpu_links(int start, int end) {
   if (links.empty() || !is_gpu_link(kind(links.front())) || !is_gpu_link(kind(links.back()))) {
     return std::nullopt;
   }
-  Path path{.kinds = gpu_path_kind() | PathKind::Smp};
+  Path path{.kinds = over_gpu_links_ | PathKind::Smp};
   append(path, links);
   return path;
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "topo/graph/constants.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -145,10 +146,14 @@ int gpu_link_count(std::string_view label) {
 }
 
 LinkKind gpu_link_kind(const Graph& graph) {
-  const bool xgmi = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return link_kind(graph, link) == LinkKind::Xgmi;
+  for (const Link& link : graph.links) {
+    if (is_gpu_link(link_kind(graph, link))) return link_kind(graph, link);
+  }
+  const bool amd = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    const auto model = gpu_model(node.model);
+    return model && model->xgmi != XgmiGeneration::None;
   });
-  return xgmi ? LinkKind::Xgmi : LinkKind::NvLink;
+  return amd ? LinkKind::Xgmi : LinkKind::NvLink;
 }
 
 double gpu_links(const Graph& graph, int one, int other) {

@@ -143,7 +143,7 @@ struct Graph {
 [[nodiscard]] inline LinkKind link_kind(const Graph& graph, const Link& link) {
   return medium_of(graph, link).kind;
 }
-/// The kind of links that the machine's GPUs have to each other: NVLink where they have none.
+/// The kind of links that the machine's GPUs have to each other, or by their models might have.
 [[nodiscard]] LinkKind gpu_link_kind(const Graph& graph);
 [[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }
 /// Throws a usage error unless `index` is one of the `count` devices of the machine of this name.
