@@ -21,12 +21,7 @@ bool is_near(std::optional<Bytes> published, Bytes size) {
 /// All names of a system: its own, and those by which built-in ones know it.
 std::vector<std::string> names_of(const std::string& system) {
   for (const topo::BuiltInSystem& known : topo::built_in_systems()) {
-    std::vector<std::string> names = known.aliases;
-    names.push_back(known.name);
-    const bool is_this = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return lower(name) == lower(system);
-    });
-    if (is_this) return names;
+    if (known.is_called(system)) return known.names;
   }
   return {system};
 }

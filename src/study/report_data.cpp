@@ -17,9 +17,7 @@ namespace {
 /// The built-in system of this name or alias. A path is none: a CSV does not choose files to read.
 std::optional<topo::Graph> built_in(const std::string& wanted) {
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
-    const bool alias =
-        std::find(system.aliases.begin(), system.aliases.end(), wanted) != system.aliases.end();
-    if (system.name == wanted || alias) return topo::load_system(system.name);
+    if (system.is_called(wanted)) return topo::load_system(system.name());
   }
   return std::nullopt;
 }

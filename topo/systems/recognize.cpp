@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -57,8 +58,8 @@ std::string nvlinks_text(const std::vector<double>& nvlinks) {
 }
 
 /// Full names that the GPUs of a system report, each once.
-std::vector<std::string> names_of(const BuiltInSystem& system, const MachineIdentity& own) {
-  if (!system.gpu_names.empty()) return system.gpu_names;
+std::vector<std::string> gpu_names_of(const Graph& graph, const MachineIdentity& own) {
+  if (!graph.gpu_names.empty()) return graph.gpu_names;
   const std::set<std::string> names(own.gpus.begin(), own.gpus.end());
   return {names.begin(), names.end()};
 }
@@ -74,12 +75,6 @@ bool is_alike(std::string_view one, std::string_view other) {
   const std::string b = bare_name(other);
   const auto first_word = [](const std::string& text) { return text.substr(0, text.find(' ')); };
   return !a.empty() && !b.empty() && first_word(a) == first_word(b);
-}
-
-bool is_named(const BuiltInSystem& system, const std::string& product) {
-  if (product.empty()) return false;
-  const auto same = [&](const std::string& name) { return lower(name) == lower(product); };
-  return same(system.name) || std::any_of(system.aliases.begin(), system.aliases.end(), same);
 }
 
 std::vector<std::string> differences(const MachineIdentity& machine, const MachineIdentity& known,
@@ -108,7 +103,7 @@ MachineIdentity identity_of(const Graph& graph) {
   std::vector<double> counts;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     identity.gpus.push_back(node_of(graph, gpus[i]).model);
-    for (std::size_t j = 0; j < i; ++j) counts.push_back(nvlinks(graph, gpus[i], gpus[j]));
+    for (std::size_t j = 0; j < i; ++j) counts.push_back(gpu_links(graph, gpus[i], gpus[j]));
   }
   std::sort(counts.begin(), counts.end());
   identity.nvlinks = std::move(counts);
@@ -135,23 +130,24 @@ bool same_gpu(std::string_view one, std::string_view other) {
 std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
   struct Candidate {
     SystemMatch match;
-    int order = 0;  ///< the most alike first
+    std::tuple<bool, bool, bool, bool, std::size_t> order{};  ///< the most alike first
   };
   std::vector<Candidate> candidates;
   for (const BuiltInSystem& system : built_in_systems()) {
     const MachineIdentity known = identity_of(system.machine.host);
     if (known.gpus.empty()) continue;
-    const std::vector<std::string> names = names_of(system, known);
-    const bool is_product = is_named(system, identity.product);
+    const std::vector<std::string> names = gpu_names_of(system.machine.host, known);
+    const bool is_product = !identity.product.empty() && system.is_called(identity.product);
     const bool is_gpu = !identity.gpus.empty() && has(names, identity.gpus.front(), same_gpu);
     const bool is_near = !identity.gpus.empty() && has(names, identity.gpus.front(), is_alike);
     if (!is_product && !is_gpu && !is_near) continue;
     Candidate candidate{
-        .match = {.system = system.name,
+        .match = {.system = system.name(),
                   .reason = is_product ? "by its product name" : "by its GPUs and links",
                   .differences = differences(identity, known, names)}};
-    candidate.order = (candidate.match.differences.empty() ? 0 : 8) + (is_product ? 0 : 4) +
-                      (is_gpu ? 0 : 2) + (system.machine.hosts == 1 ? 0 : 1);
+    // Of systems that differ in their network only, the one that others are based on.
+    candidate.order = {!candidate.match.differences.empty(), !is_product, !is_gpu,
+                       system.machine.hosts > 1, system.based_on};
     candidates.push_back(std::move(candidate));
   }
   std::stable_sort(candidates.begin(), candidates.end(),

@@ -18,16 +18,17 @@ struct EqualHosts {
 
 /// A built-in system.
 struct BuiltInSystem {
-  std::string name{};
-  std::vector<std::string> aliases{};
-  std::string title{};                   ///< for people
-  std::string source{};                  ///< where the facts are from
-  std::vector<std::string> gpu_names{};  ///< full names that its GPUs report; empty: the nodes'
   EqualHosts machine{};
+  std::vector<std::string> names{};  ///< its own, then its aliases
+  std::size_t based_on = 0;          ///< files under its own
 
+  [[nodiscard]] const std::string& name() const { return machine.host.name; }
+  [[nodiscard]] const std::string& title() const { return machine.host.title; }
+  [[nodiscard]] const std::string& source() const { return machine.host.source; }
   [[nodiscard]] std::size_t devices() const {
     return device_count(machine.host) * to_size(machine.hosts);
   }
+  [[nodiscard]] bool is_called(std::string_view wanted) const;  ///< in any case
 };
 
 /// The graph of a system file's text (docs/systems.md); `origin` names it in messages. Throws Error
@@ -45,9 +46,5 @@ struct BuiltInSystem {
 
 /// The systems that are compiled in (topo/systems/*.toml), by name.
 [[nodiscard]] std::vector<BuiltInSystem> built_in_systems();
-
-/// A system file of this graph, which parse_system reads back to the same graph; or of so many
-/// equal hosts of which it is one.
-[[nodiscard]] std::string write_system(const Graph& graph, int hosts = 1);
 
 }  // namespace busbar::topo

@@ -16,27 +16,28 @@ namespace {
 
 std::string path_of(const std::string& system) { return "results/expect/" + system + ".toml"; }
 
-TEST(ExpectFiles, ThereIsOneForEverySystemAndNoOther) {
+TEST(ExpectFiles, EachIsOfASystem) {
   std::set<std::string> systems;
-  for (const topo::BuiltInSystem& system : topo::built_in_systems()) systems.insert(system.name);
-  std::set<std::string> files;
+  for (const topo::BuiltInSystem& system : topo::built_in_systems()) systems.insert(system.name());
   for (const auto& entry : std::filesystem::directory_iterator("results/expect")) {
-    if (entry.path().extension() == ".toml") files.insert(entry.path().stem());
+    if (entry.path().extension() != ".toml") continue;
+    EXPECT_TRUE(systems.contains(entry.path().stem())) << entry.path();
   }
-  EXPECT_EQ(files, systems);
 }
 
 TEST(ExpectFiles, AreSoundInEachOfTheirThreeProfiles) {
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
-    SCOPED_TRACE(system.name);
+    SCOPED_TRACE(system.name());
+    if (!std::filesystem::exists(path_of(system.name())))
+      continue;  // judged as what it is based on
     for (const std::string profile : {"quick", "standard"}) {
-      EXPECT_EQ(load(path_of(system.name), profile).profile, profile);
+      EXPECT_EQ(load(path_of(system.name()), profile).profile, profile);
     }
     // Reading checks every profile; full has every rule: what it does not refuse, no profile does.
-    const Specification full = load(path_of(system.name), "full");
+    const Specification full = load(path_of(system.name()), "full");
     EXPECT_EQ(full.profile, "full");
-    EXPECT_EQ(full.system.name, system.name);
-    EXPECT_EQ(full.ceiling.system, system.name);
+    EXPECT_EQ(full.system.name, system.name());
+    EXPECT_EQ(full.ceiling.system, system.name());
     const auto findings = lint(full, nullptr, "2026-11-21");
     EXPECT_FALSE(is_refused(findings)) << lint_text(full.file, findings);
     for (const Expectation& rule : full.expectations) EXPECT_FALSE(rule.source.empty()) << rule.id;

@@ -28,13 +28,14 @@ std::string recognized(const MachineIdentity& identity) {
 
 TEST(Recognize, FindsEveryBuiltInSystemByItsOwnGraph) {
   for (const BuiltInSystem& system : built_in_systems()) {
-    MachineIdentity identity = identity_of(load_machine(system.name).host);
+    MachineIdentity identity = identity_of(system.machine.host);
     if (identity.gpus.empty()) continue;
     for (std::string& gpu : identity.gpus) {
-      if (!system.gpu_names.empty()) gpu = system.gpu_names.back();
+      const std::vector<std::string>& names = system.machine.host.gpu_names;
+      if (!names.empty()) gpu = names.back();
     }
-    identity.product = system.name;
-    EXPECT_EQ(recognized(identity), system.name) << to_text(identity);
+    identity.product = system.name();
+    EXPECT_EQ(recognized(identity), system.name()) << to_text(identity);
   }
 }
 

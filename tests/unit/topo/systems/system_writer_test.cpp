@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "topo/systems/system_writer.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +70,7 @@ Graph odd_graph() {
 
 TEST(WriteSystem, ReadsBackForEveryBuiltInSystem) {
   for (const BuiltInSystem& system : built_in_systems()) {
-    expect_reads_back(load_system(system.name));
+    expect_reads_back(load_system(system.name()));
   }
 }
 
