@@ -8,6 +8,7 @@
 #include "base/options.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
+#include "judge/spec/source.hpp"
 #include "judge/spec/specification_json.hpp"
 #include "report/table.hpp"
 #include "topo/systems/recognize.hpp"
@@ -148,7 +149,8 @@ Status run_accept(std::span<char* const> arguments) {
   take_accept_positionals(options, line);
   check_accept(options, line.command);
   if (options.files.empty()) {
-    const topo::WantedSystem own = topo::wanted_system(options.specification);
+    const topo::WantedSystem own =
+        topo::wanted_system(options.specification, "nvidia-smi", judge::is_ready_made);
     if (!own.note.empty()) fmt::print(stderr, "busbar: {}\n", own.note);
     options.specification = own.name;
   }

@@ -12,6 +12,7 @@
 #include "judge/file_matching.hpp"
 #include "judge/run/journal.hpp"
 #include "judge/run_facts.hpp"
+#include "judge/spec/source.hpp"
 #include "report/output_file.hpp"
 
 namespace busbar {
@@ -59,12 +60,13 @@ void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
   if (options.specification != topo::kAutoSystem) return;
   judge::Observation first;
   if (!files.csvs.empty()) {
-    first.facts = judge::read_observation_file(files.csvs.front()).dataset.facts;
+    first.file = files.csvs.front();
+    first.facts = judge::read_observation_file(first.file).dataset.facts;
   } else if (!files.journals.front().lines.empty()) {
     first = files.journals.front().lines.front();
   }
   const topo::MachineIdentity identity = judge::identity_of(first, options.assumed);
-  const topo::SystemMatch match = topo::recognize(identity, "accept auto");
+  const topo::SystemMatch match = topo::recognize(identity, "accept auto", judge::is_ready_made);
   options.specification = match.system;
   fmt::print(stderr, "busbar: {}, {}: {}\n", match.system, match.reason, to_text(identity));
 }

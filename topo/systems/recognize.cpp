@@ -157,12 +157,16 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
   return matches;
 }
 
-SystemMatch recognize(const MachineIdentity& identity, std::string_view option) {
+SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
+                      const SystemFilter& serves) {
   constexpr std::size_t kMostNear = 3;
   const std::vector<SystemMatch> matches = match_systems(identity);
-  if (!matches.empty() && matches.front().differences.empty()) return matches.front();
+  for (const SystemMatch& match : matches) {
+    if (match.differences.empty() && (!serves || serves(match.system))) return match;
+  }
   std::vector<std::string> near;
   for (std::size_t i = 0; i < std::min(kMostNear, matches.size()); ++i) {
+    if (matches[i].differences.empty()) continue;
     near.push_back(
         fmt::format("{} has {}", matches[i].system, join(matches[i].differences, " and ")));
   }
@@ -172,11 +176,12 @@ SystemMatch recognize(const MachineIdentity& identity, std::string_view option) 
                           option, to_text(identity), near.empty() ? "" : ": " + join(near, "; "))};
 }
 
-WantedSystem wanted_system(const std::string& name, const std::string& nvidia_smi) {
+WantedSystem wanted_system(const std::string& name, const std::string& nvidia_smi,
+                           const SystemFilter& serves) {
   if (name != kAutoSystem) return {.name = name};
   MachineIdentity identity = identity_of(assemble(probe_machine(nvidia_smi)));
   add_dmi(identity);
-  const SystemMatch match = recognize(identity, kAutoSystem);
+  const SystemMatch match = recognize(identity, kAutoSystem, serves);
   return {.name = match.system,
           .note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity))};
 }

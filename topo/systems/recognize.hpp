@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,9 +43,14 @@ struct SystemMatch {
 /// first. A name of the product decides between systems that differ in their network only.
 [[nodiscard]] std::vector<SystemMatch> match_systems(const MachineIdentity& identity);
 
-/// The built-in system that the machine is. Throws Error (Unavailable) that begins with `option`
-/// and explains the nearest where it is none.
-[[nodiscard]] SystemMatch recognize(const MachineIdentity& identity, std::string_view option);
+/// Whether a built-in system serves.
+using SystemFilter = std::function<bool(const std::string& system)>;
+
+/// The built-in system that the machine is, of several the one that is the most alike and serves;
+/// without a filter any does. Throws Error (Unavailable) that begins with `option` and explains the
+/// nearest where it is none.
+[[nodiscard]] SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
+                                    const SystemFilter& serves = {});
 
 /// The name that stands for the system that this machine is.
 inline constexpr std::string_view kAutoSystem = "auto";
@@ -56,6 +62,7 @@ struct WantedSystem {
 };
 /// The system of this name; of kAutoSystem the one that this machine is. Throws as recognize.
 [[nodiscard]] WantedSystem wanted_system(const std::string& name,
-                                         const std::string& nvidia_smi = "nvidia-smi");
+                                         const std::string& nvidia_smi = "nvidia-smi",
+                                         const SystemFilter& serves = {});
 
 }  // namespace busbar::topo

@@ -106,6 +106,10 @@ toml::table complete(std::string_view text, const std::string& origin, int depth
 
 }  // namespace
 
+bool is_ready_made(const std::string& name) {
+  return !embedded_text(fmt::format("results/expect/{}.toml", name)).empty();
+}
+
 SpecificationSource find_specification(const std::string& name) {
   std::error_code error;
   if (std::filesystem::is_regular_file(name, error)) {

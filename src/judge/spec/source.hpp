@@ -19,6 +19,9 @@ struct SpecificationSource {
 /// A file, or else the ready-made specification of that name. Throws Error (Usage).
 [[nodiscard]] SpecificationSource find_specification(const std::string& name);
 
+/// Whether there is a ready-made specification of this name.
+[[nodiscard]] bool is_ready_made(const std::string& name);
+
 /// The table of a specification with what it takes from the one that it is based on (`based_on`);
 /// every value knows the file that it is from. Throws Error (Usage).
 [[nodiscard]] toml::table complete_table(std::string_view text, const std::string& origin);

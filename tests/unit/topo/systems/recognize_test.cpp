@@ -43,8 +43,9 @@ TEST(Recognize, ComparesWholeNames) {
   EXPECT_EQ(recognized(machine("NVIDIA H100 80GB HBM3", 8, 18)), "dgx-h100");
   EXPECT_EQ(recognized(machine("H100 80GB HBM3", 8, 18)), "dgx-h100");
   EXPECT_EQ(recognized(machine("NVIDIA B200", 8, 18)), "hgx-b200");
-  EXPECT_EQ(recognized(machine("NVIDIA GB200", 4, 18)), "gb200-nvl72");
-  EXPECT_THROW((void)recognized(machine("NVIDIA H100 PCIe", 8, 0)), Error);
+  EXPECT_EQ(recognized(machine("NVIDIA GB200", 4, 18)), "gb200-tray");
+  EXPECT_EQ(recognized(machine("NVIDIA H100 PCIe", 8, 0)), "h100-pcie-x8");
+  EXPECT_THROW((void)recognized(machine("NVIDIA H100 PCIe", 8, 18)), Error);
   EXPECT_THROW((void)recognized(machine("NVIDIA GB200", 8, 18)), Error);
 }
 
@@ -79,8 +80,9 @@ TEST(Recognize, ExplainsWhatDiffers) {
   EXPECT_THAT(differences(machine("NVIDIA H100 80GB HBM3", 7, 18)), ElementsAre("8 GPUs, here 7"));
   EXPECT_THAT(differences(machine("NVIDIA H100 80GB HBM3", 8, 17)),
               ElementsAre("NV18 between any two, here NV17 between any two"));
-  EXPECT_THAT(differences(machine("NVIDIA H100 NVL", 8, 18)),
-              ElementsAre("NVIDIA H100 80GB HBM3, here NVIDIA H100 NVL"));
+  EXPECT_THAT(differences(machine("NVIDIA H100 NVL", 8, 18)), ElementsAre("2 GPUs, here 8"));
+  EXPECT_THAT(differences(machine("NVIDIA H100 96GB HBM3", 8, 18)),
+              ElementsAre("NVIDIA H100 80GB HBM3, here NVIDIA H100 96GB HBM3"));
   const auto failure =
       test::failure_of([] { (void)recognized(machine("NVIDIA H100 80GB HBM3", 7, 18)); });
   EXPECT_EQ(failure.status, Status::Unavailable);
