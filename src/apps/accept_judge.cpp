@@ -66,6 +66,9 @@ void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
     first = files.journals.front().lines.front();
   }
   const topo::MachineIdentity identity = judge::identity_of(first, options.assumed);
+  if (identity.gpus.empty()) {
+    throw usage_error("accept auto: " + judge::unreported_text(first, "gpu"));
+  }
   const topo::SystemMatch match = topo::recognize(identity, "accept auto", judge::is_ready_made);
   options.specification = match.system;
   fmt::print(stderr, "busbar: {}, {}: {}\n", match.system, match.reason, to_text(identity));
