@@ -85,7 +85,7 @@ struct RowOfLinks {
 RowOfLinks links_in_row(const SmiMatrix& matrix, std::size_t row) {
   RowOfLinks links;
   for (std::size_t column = 0; column < matrix.gpus.size(); ++column) {
-    const int count = nvlink_count(matrix.cells[row][column]);
+    const int count = gpu_link_count(matrix.cells[row][column]);
     if (count == 0) continue;
     links.cells.insert(count);
     links.sum += count;
@@ -188,10 +188,9 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-bool has_nvlink(const Graph& graph, const GpuEntry& gpu) {
+bool has_gpu_link(const Graph& graph, const GpuEntry& gpu) {
   return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return link.from == gpu.node &&
-           graph.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::NvLink;
+    return link.from == gpu.node && is_gpu_link(link_kind(graph, link));
   });
 }
 
@@ -200,11 +199,18 @@ std::string numbers_of(const std::vector<const GpuEntry*>& gpus) {
                    [](const GpuEntry* gpu) { return fmt::format("GPU{}", gpu->index); });
 }
 
+bool are_amd(const std::vector<GpuEntry>& gpus) {
+  return std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
+    return gpu.model && gpu.model->xgmi != XgmiGeneration::None;
+  });
+}
+
 void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   std::vector<const GpuEntry*> without;
   bool expected = false;
+  const LinkKind kind = are_amd(gpus) ? LinkKind::Xgmi : gpu_link_kind(graph);
   for (const GpuEntry& gpu : gpus) {
-    if (!has_nvlink(graph, gpu)) without.push_back(&gpu);
+    if (!has_gpu_link(graph, gpu)) without.push_back(&gpu);
     expected = expected || (gpu.model && gpu.model->always_linked);
   }
   if (without.empty() || gpus.size() < 2) return;
@@ -213,15 +219,20 @@ void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
     const bool on_board = without.front()->model ? without.front()->model->always_linked
                                                  : find_node(graph, "NVSwitch") >= 0;
     if (!on_board) return;
-    graph.warnings.push_back(
-        fmt::format("{} {} no NVLink though others have: off the fabric (nvidia-smi nvlink -s, "
-                    "dmesg for Xid, fabric manager's log)",
-                    numbers_of(without), without.size() == 1 ? "has" : "have"));
+    graph.warnings.push_back(fmt::format(
+        "{} {} no {} though others have: off the fabric ({})", numbers_of(without),
+        without.size() == 1 ? "has" : "have", gpu_link_text(kind),
+        kind == LinkKind::Xgmi ? "amd-smi xgmi, dmesg for amdgpu"
+                               : "nvidia-smi nvlink -s, dmesg for Xid, fabric manager's log"));
   } else if (expected) {
     graph.warnings.push_back(
-        fmt::format("{} is made for NVLink and no GPU shows any: is the fabric manager running "
-                    "(systemctl status nvidia-fabricmanager)?",
-                    gpus.front().name));
+        kind == LinkKind::Xgmi
+            ? fmt::format("{} is made for xGMI and no GPU shows any: does dmesg name a fault of "
+                          "amdgpu (dmesg | grep -i xgmi)?",
+                          gpus.front().name)
+            : fmt::format("{} is made for NVLink and no GPU shows any: is the fabric manager "
+                          "running (systemctl status nvidia-fabricmanager)?",
+                          gpus.front().name));
   }
 }
 
@@ -312,16 +323,19 @@ bool ends_are_unknown(const Sources& sources) {
 
 void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   const bool any = std::any_of(gpus.begin(), gpus.end(),
-                               [&](const GpuEntry& gpu) { return has_nvlink(graph, gpu); });
+                               [&](const GpuEntry& gpu) { return has_gpu_link(graph, gpu); });
   // GPUs that cannot have NVLink need no source for it.
   const bool possible = std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
-    return !gpu.model || gpu.model->nvlink_generation > 0;
+    return !gpu.model || gpu.model->nvlink_generation > 0 ||
+           gpu.model->xgmi != XgmiGeneration::None;
   });
   if (gpus.size() < 2 || any || !possible) return;
   if (!shows_nvlink(sources)) {
-    assume(
-        graph, LinkKind::Pcie,
-        "no NVLink, since no source shows whether there is any; give --smi (nvidia-smi topo -m)");
+    assume(graph, LinkKind::Pcie,
+           are_amd(gpus) ? "no xGMI, since no source shows whether there is any; give --smi "
+                           "(amd-smi topology)"
+                         : "no NVLink, since no source shows whether there is any; give --smi "
+                           "(nvidia-smi topo -m)");
   } else if (ends_are_unknown(sources) && !sources.smi.matrix) {
     assume(graph, LinkKind::Pcie,
            fmt::format("no NVLink, since {} does not show where those that it has end; give --smi "
@@ -338,7 +352,7 @@ void assume_flat_pcie(Graph& graph, const Sources& sources) {
   std::size_t others = 0;
   for (std::size_t i = 0; i < graph.labels.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (graph.labels[i][j].starts_with("NV")) continue;
+      if (gpu_link_count(graph.labels[i][j]) > 0) continue;
       ++(graph.labels[i][j] == "PHB" ? bridged : others);
     }
   }
