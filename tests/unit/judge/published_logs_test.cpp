@@ -47,9 +47,10 @@ const std::vector<PublishedLog> kLogs{
     {.file = "dgx2_all_gather_12gpu_wohlbier", .why = kPart},
     {.file = "dgx2_all_reduce_12gpu_wohlbier", .why = kPart},
     {.file = "dgx2_reduce_12gpu_wohlbier", .why = kPart},
-    {.file = "gb200_allreduce_128gpu-32node_ocihpcoke", .why = "two racks"},
+    {"gb200_allreduce_128gpu-32node_ocihpcoke", "gb200-nvl72-x2", "racks-allreduce", 32},
     {.file = "gb200nvl72_allreduce_1440gpu-20rack_coreweave", .why = "twenty racks"},
-    {.file = "gb200nvl72_allreduce_144gpu-2rack_coreweave", .why = "two racks"},
+    // By the factor of its columns it has 128 ranks.
+    {"gb200nvl72_allreduce_144gpu-2rack_coreweave", "gb200-nvl72-x2", "racks-allreduce", 32},
     {.file = "h100_allreduce_64gpu-8node_coreweave", .why = "no rule for SHARP"},
     {.file = "h100sxm_all_gather_4gpu_xxrjun", .why = kPart},
     {"h100sxm_all_gather_80gpu-10node_xxrjun", "dgx-h100", "all-ring-ops", 10},
@@ -107,8 +108,8 @@ class PublishedLogs : public ::testing::Test {
     std::erase_if(records, [&](const Record& record) { return record.nodes != log.nodes; });
     std::string text = csv_header();
     Expectation& rule = specification.expectations.at(0);
-    for (Record& record : records) {
-      if (record.busbw_GBps) *record.busbw_GBps *= share;
+    for (Record record : records) {
+      if (record.busbw_GBps) record.busbw_GBps = *record.busbw_GBps * share;
       text += csv_row(record);
       // What a user of such a log writes: its type, one launch, its data where it checked none.
       rule.type = record.type;
@@ -148,9 +149,7 @@ TEST_F(PublishedLogs, AreAllJudgedOrSayWhyNot) {
 
 TEST_F(PublishedLogs, OfHealthyMachinesPassAndAtSeventyPercentTheyFail) {
   for (const PublishedLog& log : kLogs) {
-    if (log.rule.empty() || !std::filesystem::exists("results/expect/" + log.system + ".toml")) {
-      continue;
-    }
+    if (log.rule.empty()) continue;
     SCOPED_TRACE(log.file);
     const CheckResult whole = judged(log, 1.0);
     EXPECT_EQ(name(whole.outcome), "PASS") << whole.reason << whole.value.value_or(0);
