@@ -96,6 +96,8 @@ TEST(ExpectFiles, WantGpusByTheirWholeNames) {
                                             {"hgx-h200", "NVIDIA H200 NVL", false},
                                             {"hgx-b300", "NVIDIA GB300", false},
                                             {"h100-nvl-pair", "NVIDIA H100 PCIe", false},
+                                            {"mi300x", "AMD Instinct MI300X", true},
+                                            {"mi300x", "AMD Instinct MI355X", false},
                                             {"rtx-3090-pair", "GeForce RTX 3090", true}}) {
     const auto names = load(path_of(system), "full").system.fingerprint.at("gpu");
     EXPECT_EQ(matches_fact("gpu", gpu, names), wanted) << system << ' ' << gpu;
