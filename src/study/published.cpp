@@ -153,8 +153,9 @@ void read_rate(const toml::node& node, std::string_view origin, const Sources& s
   const std::vector<std::optional<Bytes>> sizes = read_sizes(fields);
   const RateFigures busbw(fields, "busbw_GBps", ranks.size(), sizes.size());
   const RateFigures time(fields, "time_us", ranks.size(), sizes.size());
-  if (fields.has("theoretical_GBps"))
+  if (fields.has("theoretical_GBps")) {
     rate.theoretical_GBps = fields.positive("theoretical_GBps", 0);
+  }
   if (busbw.empty() && time.empty() && !rate.theoretical_GBps) {
     throw fields.fault("busbw_GBps", "[[rate]] needs busbw_GBps, time_us or theoretical_GBps");
   }

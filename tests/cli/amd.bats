@@ -174,6 +174,7 @@ value = 304.0
 fail_below = 1.0
 source = "ROCm's system acceptance"
 END
+  printf 'schema = 1\nbased_on = "mi300x"\n[run]\nmin_launches = 1\n' > "$DIR/ready-made.toml"
   COMMAND=(./busbar accept)
   for case in "48000 0" "70000 1"; do
     read -r time verdict <<<"$case"
@@ -183,6 +184,8 @@ END
     grep -q '^# devices: 8 x AMD Instinct MI300X$' "$DIR/$time.csv"
     [ "$(column backend "$DIR/$time.csv" | sort -u)" = rccl ]
     run --separate-stderr ./busbar accept judge "$DIR/spec.toml" "$DIR/$time.csv"
+    [ "$status" -eq "$verdict" ]
+    run --separate-stderr ./busbar accept judge "$DIR/ready-made.toml" "$DIR/$time.csv" --rule node-allreduce
     [ "$status" -eq "$verdict" ]
   done
 }
