@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "topo/systems/recognize.hpp"
 
 namespace busbar::study {
 namespace {
@@ -18,23 +19,47 @@ bool is_near(std::optional<Bytes> published, Bytes size) {
   return *published * 2 >= size && *published <= size * 2;
 }
 
-/// All names of a system: its own, and those by which built-in ones know it.
-std::vector<std::string> names_of(const std::string& system) {
-  for (const topo::BuiltInSystem& known : topo::built_in_systems()) {
-    if (known.is_called(system)) return known.names;
+/// Which published figures are of a machine.
+class Kin {
+ public:
+  explicit Kin(const ExpectRequest& request) : own_{request.system} {
+    const auto known = topo::built_in_systems();
+    for (const topo::BuiltInSystem& system : known) {
+      if (system.is_called(request.system)) own_ = system.names;
+    }
+    const topo::MachineIdentity machine = topo::identity_of(request.machine.host);
+    for (const topo::BuiltInSystem& system : known) {
+      const topo::MachineIdentity other = topo::identity_of(system.machine.host);
+      if (other.gpus == machine.gpus && other.gpu_links == machine.gpu_links) {
+        alike_.push_back(system.name());
+      }
+    }
   }
-  return {system};
-}
+
+  /// By the system's name or its cloud's; on one node also of systems with the same GPUs and links.
+  [[nodiscard]] bool has(const PublishedRate& rate) const {
+    return is_one_of(rate.system, own_) || is_one_of(rate.instance, own_) ||
+           (rate.nodes == 1 && is_one_of(rate.system, alike_));
+  }
+
+ private:
+  static bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& each) { return lower(each) == lower(name); });
+  }
+
+  std::vector<std::string> own_;
+  std::vector<std::string> alike_{};
+};
 
 void take_published(const ExpectRequest& request, const Published& published,
                     Expectation& expected) {
   if (expected.nodes > 1 && !request.own_network) return;
-  const std::vector<std::string> names = names_of(request.system);
+  const Kin kin(request);
   for (const PublishedRate& rate : published.rates) {
-    const bool is_of_system = std::find(names.begin(), names.end(), rate.system) != names.end();
     const bool is_of_set = rate.collective == request.collective->name &&
                            rate.ranks == request.ranks && rate.nodes == expected.nodes;
-    if (!is_of_system || !is_of_set || !rate.busbw_GBps || !is_near(rate.size, request.size)) {
+    if (!is_of_set || !rate.busbw_GBps || !is_near(rate.size, request.size) || !kin.has(rate)) {
       continue;
     }
     const bool is_floor = rate.evidence == Evidence::Floor;

@@ -13,19 +13,18 @@ bool drop_links(Graph& graph, const Predicate& is_lost) {
   return std::erase_if(graph.links, is_lost) > 0;
 }
 
-bool drop_nvlinks(Graph& graph) {
-  return drop_links(graph,
-                    [&](const Link& link) { return link_kind(graph, link) == LinkKind::NvLink; });
+bool drop_gpu_links(Graph& graph) {
+  return drop_links(graph, [&](const Link& link) { return is_gpu_link(link_kind(graph, link)); });
 }
 
-/// Scales the rates of a kind of link; false where there is none.
-bool scale(Graph& graph, LinkKind kind, double factor) {
+/// Halves the rates of the kinds of links for which `is_meant` holds; false where there is none.
+bool halve(Graph& graph, bool (*is_meant)(LinkKind kind)) {
   bool found = false;
   for (Medium& medium : graph.media) {
-    if (medium.kind != kind) continue;
+    if (!is_meant(medium.kind)) continue;
     found = true;
-    medium.nominal_GBps *= factor;
-    medium.flow_GBps *= factor;
+    medium.nominal_GBps /= 2;
+    medium.flow_GBps /= 2;
   }
   return found;
 }
@@ -57,23 +56,23 @@ bool without_nvls(EqualHosts& machine, PredictOptions& /*options*/) {
   return found;
 }
 
-bool without_nvlink(EqualHosts& machine, PredictOptions& /*options*/) {
-  return drop_nvlinks(machine.host);
+bool without_gpu_links(EqualHosts& machine, PredictOptions& /*options*/) {
+  return drop_gpu_links(machine.host);
 }
 
 bool without_p2p(EqualHosts& machine, PredictOptions& /*options*/) {
   const std::size_t count = device_count(machine.host);
-  drop_nvlinks(machine.host);
+  drop_gpu_links(machine.host);
   machine.host.p2p.assign(count, std::vector<P2p>(count, P2p::Off));
   return count > 1;
 }
 
-bool half_nvlink(EqualHosts& machine, PredictOptions& /*options*/) {
-  return scale(machine.host, LinkKind::NvLink, 0.5);
+bool half_gpu_links(EqualHosts& machine, PredictOptions& /*options*/) {
+  return halve(machine.host, is_gpu_link);
 }
 
 bool half_pcie(EqualHosts& machine, PredictOptions& /*options*/) {
-  return scale(machine.host, LinkKind::Pcie, 0.5);
+  return halve(machine.host, [](LinkKind kind) { return kind == LinkKind::Pcie; });
 }
 
 bool one_card(EqualHosts& machine, PredictOptions& options) {
@@ -90,7 +89,8 @@ bool cards_of_one_numa_node(EqualHosts& machine, PredictOptions& options) {
 }
 
 bool half_network(EqualHosts& machine, PredictOptions& options) {
-  return is_joined_by_network(machine, options) && scale(machine.host, LinkKind::Network, 0.5);
+  return is_joined_by_network(machine, options) &&
+         halve(machine.host, [](LinkKind kind) { return kind == LinkKind::Network; });
 }
 
 constexpr std::array kCauses{
@@ -98,14 +98,14 @@ constexpr std::array kCauses{
           .text = "NVLS is not used: rings instead of reduction in the switch",
           .confirm = "--nccl-choice, or NCCL_DEBUG=INFO: \"nvls channels\"; nvidia-smi -q: Fabric",
           .apply = without_nvls},
-    Cause{.id = "half-nvlink",
-          .text = "half of the NVLinks are down",
-          .confirm = "nvidia-smi nvlink -s",
-          .apply = half_nvlink},
-    Cause{.id = "no-nvlink",
-          .text = "PCIe instead of NVLink",
+    Cause{.id = "half-gpu-links",
+          .text = "half of the links between GPUs are down",
+          .confirm = "nvidia-smi nvlink -s; amd-smi xgmi",
+          .apply = half_gpu_links},
+    Cause{.id = "no-gpu-links",
+          .text = "PCIe instead of NVLink or xGMI",
           .confirm = "nvidia-smi topo -m; NCCL_DEBUG=INFO: \"via P2P\"; NCCL_P2P_LEVEL unset",
-          .apply = without_nvlink},
+          .apply = without_gpu_links},
     Cause{.id = "no-p2p",
           .text = "shared host memory instead of peer access between GPUs",
           .confirm = "nvidia-smi topo -p2p r; NCCL_DEBUG=INFO: \"via SHM\"; NCCL_P2P_DISABLE unset",

@@ -45,14 +45,15 @@ std::string gpus_text(const std::vector<std::string>& gpus) {
 }
 
 /// "NV18 between any two", "NV1, NV2 or none between two".
-std::string nvlinks_text(const std::vector<double>& nvlinks) {
-  const std::set<double> counts(nvlinks.begin(), nvlinks.end());
-  if (counts.empty() || *counts.rbegin() == 0) return "no NVLink";
-  if (counts.size() == 1) return fmt::format("NV{:g} between any two", *counts.begin());
+std::string links_text(const MachineIdentity& identity) {
+  const std::vector<double> links = identity.gpu_links.value_or(std::vector<double>{});
+  const std::set<double> counts(links.begin(), links.end());
+  if (counts.empty() || *counts.rbegin() == 0) return "no links between GPUs";
   std::vector<std::string> parts;
   for (const double count : counts) {
-    if (count > 0) parts.push_back(fmt::format("NV{:g}", count));
+    if (count > 0) parts.push_back(gpu_link_label(identity.link_kind, count));
   }
+  if (counts.size() == 1) return parts.front() + " between any two";
   if (counts.contains(0)) parts.emplace_back("none");
   return alternatives(parts) + " between two";
 }
@@ -87,10 +88,8 @@ std::vector<std::string> differences(const MachineIdentity& machine, const Machi
   if (machine.gpus.size() != known.gpus.size()) {
     found.push_back(
         fmt::format("{}, here {}", counted(known.gpus.size(), "GPU"), machine.gpus.size()));
-  } else if (machine.nvlinks && machine.nvlinks != known.nvlinks) {
-    found.push_back(fmt::format("{}, here {}",
-                                nvlinks_text(known.nvlinks.value_or(std::vector<double>{})),
-                                nvlinks_text(*machine.nvlinks)));
+  } else if (machine.gpu_links && machine.gpu_links != known.gpu_links) {
+    found.push_back(fmt::format("{}, here {}", links_text(known), links_text(machine)));
   }
   return found;
 }
@@ -106,7 +105,10 @@ MachineIdentity identity_of(const Graph& graph) {
     for (std::size_t j = 0; j < i; ++j) counts.push_back(gpu_links(graph, gpus[i], gpus[j]));
   }
   std::sort(counts.begin(), counts.end());
-  identity.nvlinks = std::move(counts);
+  for (const Medium& medium : graph.media) {
+    if (is_gpu_link(medium.kind)) identity.link_kind = medium.kind;
+  }
+  identity.gpu_links = std::move(counts);
   return identity;
 }
 
@@ -117,7 +119,7 @@ void add_dmi(MachineIdentity& identity, const std::string& folder) {
 
 std::string to_text(const MachineIdentity& identity) {
   std::string text = gpus_text(identity.gpus);
-  if (identity.nvlinks && identity.gpus.size() > 1) text += ", " + nvlinks_text(*identity.nvlinks);
+  if (identity.gpu_links && identity.gpus.size() > 1) text += ", " + links_text(identity);
   const std::string made = identity.vendor + ' ' + identity.product;
   const std::string_view by = trim(made);
   return by.empty() ? text : fmt::format("{}; {}", text, by);

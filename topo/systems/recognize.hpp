@@ -14,8 +14,10 @@ namespace busbar::topo {
 /// What identifies a machine: facts that any of its tools reports. Empty: unknown.
 struct MachineIdentity {
   std::vector<std::string> gpus{};  ///< full names, one for each GPU of a host
-  /// NVLinks between each two GPUs, ascending: 28 of 18 for eight behind NVSwitches.
-  std::optional<std::vector<double>> nvlinks{};
+  /// NVLinks (or xGMI links) between each two GPUs, ascending: 28 times 18 for eight behind
+  /// NVSwitches.
+  std::optional<std::vector<double>> gpu_links{};
+  LinkKind link_kind = LinkKind::NvLink;
   std::string vendor{};   ///< of the machine, by DMI: "NVIDIA"
   std::string product{};  ///< by DMI, or a cloud's name of the instance: "p5.48xlarge"
 };

@@ -41,9 +41,9 @@ std::vector<std::string> possible(const EqualHosts& machine, int ranks) {
 
 TEST(Causes, AreThoseThatTheMachineCanHave) {
   EXPECT_THAT(possible(hosts_of("dgx-h100", 1), 8),
-              ElementsAre("nvls-off", "half-nvlink", "no-nvlink", "no-p2p"));
+              ElementsAre("nvls-off", "half-gpu-links", "no-gpu-links", "no-p2p"));
   EXPECT_THAT(possible(hosts_of("dgx-a100", 1), 8),
-              ElementsAre("half-nvlink", "no-nvlink", "no-p2p"));
+              ElementsAre("half-gpu-links", "no-gpu-links", "no-p2p"));
   EXPECT_THAT(possible(hosts_of("pcie-gen5-x8", 1), 8), testing::Contains("half-pcie"));
   const std::vector<std::string> two = possible(hosts_of("dgx-a100", 2), 16);
   for (const char* id : {"one-rail", "one-numa-nics", "half-network"}) {
@@ -54,9 +54,9 @@ TEST(Causes, AreThoseThatTheMachineCanHave) {
 TEST(Causes, LeaveTheBandwidthOfTheirLinks) {
   // Rings of 18 links of 25 GB/s at an efficiency of 0.80, all of them and half.
   EXPECT_NEAR(under("nvls-off", hosts_of("dgx-h100", 1), 8)->low, 360, 1);
-  EXPECT_NEAR(under("half-nvlink", hosts_of("dgx-h100", 1), 8)->low, 180, 1);
+  EXPECT_NEAR(under("half-gpu-links", hosts_of("dgx-h100", 1), 8)->low, 180, 1);
   // PCIe 5.0 x16 of 63 GB/s.
-  EXPECT_NEAR(under("no-nvlink", hosts_of("dgx-h100", 1), 8)->high, 50.4, 0.1);
+  EXPECT_NEAR(under("no-gpu-links", hosts_of("dgx-h100", 1), 8)->high, 50.4, 0.1);
   // One card of 50 GB/s of eight, four, and eight of half the rate.
   EXPECT_NEAR(under("one-rail", hosts_of("dgx-h100", 2), 16)->low, 40, 0.1);
   EXPECT_NEAR(under("one-numa-nics", hosts_of("dgx-h100", 2), 16)->low, 160, 1);

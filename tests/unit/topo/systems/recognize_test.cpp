@@ -19,7 +19,7 @@ using testing::IsEmpty;
 /// `count` GPUs of a name with so many NVLinks between any two.
 MachineIdentity machine(const std::string& gpu, std::size_t count, double nvlinks) {
   return {.gpus = std::vector<std::string>(count, gpu),
-          .nvlinks = std::vector<double>(count * (count - 1) / 2, nvlinks)};
+          .gpu_links = std::vector<double>(count * (count - 1) / 2, nvlinks)};
 }
 
 std::string recognized(const MachineIdentity& identity) {
@@ -52,7 +52,7 @@ TEST(Recognize, ComparesWholeNames) {
 TEST(Recognize, TellsMachinesOfOneGpuApartByTheirLinks) {
   const auto of_links = [](std::vector<double> links) {
     return MachineIdentity{.gpus = std::vector<std::string>(4, "Tesla V100-SXM2-16GB"),
-                           .nvlinks = std::move(links)};
+                           .gpu_links = std::move(links)};
   };
   EXPECT_EQ(recognized(of_links({2, 2, 2, 2, 2, 2})), "c4140-sxm2");
   EXPECT_EQ(recognized(of_links({0, 0, 0, 0, 3, 3})), "ac922");
@@ -65,7 +65,7 @@ TEST(Recognize, TakesWhatNothingReportsAsFitting) {
 
 TEST(Recognize, PrefersTheProductsName) {
   MachineIdentity identity = machine("Tesla V100-SXM2-32GB", 8, 0);
-  identity.nvlinks = identity_of(load_machine("dgx-1v").host).nvlinks;
+  identity.gpu_links = identity_of(load_machine("dgx-1v").host).gpu_links;
   identity.product = "p3dn.24xlarge";
   const SystemMatch match = recognize(identity, "--system auto");
   EXPECT_EQ(match.system, "dgx-1v");
