@@ -15,6 +15,7 @@
 #include "topo/assemble/assemble.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/choice/partition.hpp"
+#include "topo/probes/amd_smi.hpp"
 #include "topo/probes/hwloc.hpp"
 #include "topo/probes/nccl_xml.hpp"
 #include "topo/systems/joined_hosts.hpp"
@@ -187,10 +188,27 @@ auto read_capture(const char* option, const std::string& path, const Parse& pars
   return parse(read_text_file(option, path), path);
 }
 
+/// Of nvidia-smi or of AMD's tools.
+void read_matrix(topo::SmiProbe& smi, const std::string& path) {
+  const std::string text = read_text_file("--smi", path);
+  if (!topo::is_amd_topology(text)) {
+    smi.matrix = topo::parse_smi_matrix(text, path);
+    return;
+  }
+  topo::AmdTopology amd = topo::parse_amd_topology(text, path);
+  smi.tool = std::move(amd.tool);
+  smi.matrix = std::move(amd.matrix);
+  smi.p2p_read = std::move(amd.p2p);
+}
+
 void read_smi(topo::SmiProbe& smi, const MachineSource& source) {
-  if (!source.smi.empty()) smi.matrix = read_capture("--smi", source.smi, topo::parse_smi_matrix);
+  if (!source.smi.empty()) read_matrix(smi, source.smi);
   if (!source.query.empty()) {
-    smi.gpus = read_capture("--query", source.query, topo::parse_smi_query);
+    const std::string text = read_text_file("--query", source.query);
+    const bool amd = topo::is_amd_gpus(text);
+    if (amd) smi.tool = "amd-smi";
+    smi.gpus =
+        amd ? topo::parse_amd_gpus(text, source.query) : topo::parse_smi_query(text, source.query);
   }
   for (const std::string& path : source.nvlink) {
     const std::string text = read_text_file("--nvlink", path);

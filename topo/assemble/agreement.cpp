@@ -199,9 +199,16 @@ std::string numbers_of(const std::vector<const GpuEntry*>& gpus) {
                    [](const GpuEntry* gpu) { return fmt::format("GPU{}", gpu->index); });
 }
 
+bool are_amd(const std::vector<GpuEntry>& gpus) {
+  return std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
+    return gpu.model && gpu.model->xgmi != XgmiGeneration::None;
+  });
+}
+
 void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   std::vector<const GpuEntry*> without;
   bool expected = false;
+  const LinkKind kind = are_amd(gpus) ? LinkKind::Xgmi : gpu_link_kind(graph);
   for (const GpuEntry& gpu : gpus) {
     if (!has_gpu_link(graph, gpu)) without.push_back(&gpu);
     expected = expected || (gpu.model && gpu.model->always_linked);
@@ -212,15 +219,20 @@ void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
     const bool on_board = without.front()->model ? without.front()->model->always_linked
                                                  : find_node(graph, "NVSwitch") >= 0;
     if (!on_board) return;
-    graph.warnings.push_back(
-        fmt::format("{} {} no NVLink though others have: off the fabric (nvidia-smi nvlink -s, "
-                    "dmesg for Xid, fabric manager's log)",
-                    numbers_of(without), without.size() == 1 ? "has" : "have"));
+    graph.warnings.push_back(fmt::format(
+        "{} {} no {} though others have: off the fabric ({})", numbers_of(without),
+        without.size() == 1 ? "has" : "have", gpu_link_text(kind),
+        kind == LinkKind::Xgmi ? "amd-smi xgmi, dmesg for amdgpu"
+                               : "nvidia-smi nvlink -s, dmesg for Xid, fabric manager's log"));
   } else if (expected) {
     graph.warnings.push_back(
-        fmt::format("{} is made for NVLink and no GPU shows any: is the fabric manager running "
-                    "(systemctl status nvidia-fabricmanager)?",
-                    gpus.front().name));
+        kind == LinkKind::Xgmi
+            ? fmt::format("{} is made for xGMI and no GPU shows any: does dmesg name a fault of "
+                          "amdgpu (dmesg | grep -i xgmi)?",
+                          gpus.front().name)
+            : fmt::format("{} is made for NVLink and no GPU shows any: is the fabric manager "
+                          "running (systemctl status nvidia-fabricmanager)?",
+                          gpus.front().name));
   }
 }
 
@@ -314,13 +326,16 @@ void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sou
                                [&](const GpuEntry& gpu) { return has_gpu_link(graph, gpu); });
   // GPUs that cannot have NVLink need no source for it.
   const bool possible = std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
-    return !gpu.model || gpu.model->nvlink_generation > 0;
+    return !gpu.model || gpu.model->nvlink_generation > 0 ||
+           gpu.model->xgmi != XgmiGeneration::None;
   });
   if (gpus.size() < 2 || any || !possible) return;
   if (!shows_nvlink(sources)) {
-    assume(
-        graph, LinkKind::Pcie,
-        "no NVLink, since no source shows whether there is any; give --smi (nvidia-smi topo -m)");
+    assume(graph, LinkKind::Pcie,
+           are_amd(gpus) ? "no xGMI, since no source shows whether there is any; give --smi "
+                           "(amd-smi topology)"
+                         : "no NVLink, since no source shows whether there is any; give --smi "
+                           "(nvidia-smi topo -m)");
   } else if (ends_are_unknown(sources) && !sources.smi.matrix) {
     assume(graph, LinkKind::Pcie,
            fmt::format("no NVLink, since {} does not show where those that it has end; give --smi "

@@ -12,6 +12,7 @@
 #include "topo/assemble/agreement.hpp"
 #include "topo/assemble/gpus.hpp"
 #include "topo/assemble/host.hpp"
+#include "topo/probes/amd_smi.hpp"
 #include "topo/probes/hwloc.hpp"
 
 namespace busbar::topo {
@@ -35,25 +36,30 @@ bool knows_all(const std::optional<HostTree>& tree, const std::vector<GpuEntry>&
          });
 }
 
+bool shows_host(const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus) {
+  return matrix.shows_host ||
+         std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.numa >= 0; });
+}
+
 void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources) {
   const auto& matrix = sources.smi.matrix;
   if (knows_all(sources.hwloc, gpus)) {
     add_host_from_tree(graph, gpus, *sources.hwloc);
   } else if (knows_all(sources.nccl, gpus)) {
     add_host_from_tree(graph, gpus, *sources.nccl);
-  } else if (matrix && matrix->gpus.size() == gpus.size()) {
+  } else if (matrix && matrix->gpus.size() == gpus.size() && shows_host(*matrix, gpus)) {
     add_host_from_labels(graph, gpus, *matrix);
   } else if (sources.hwloc || sources.nccl) {
     add_host_from_tree(graph, gpus, sources.hwloc ? *sources.hwloc : *sources.nccl);
   }
 }
 
-/// The words of the machine's own tool, where it has reported them for these GPUs; ours from the
-/// links else.
+/// The words of nvidia-smi, where it has reported them for these GPUs; ours from the links else.
 void add_labels(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   label_devices(graph);
   const auto& matrix = sources.smi.matrix;
   if (!matrix || matrix->gpus.size() != gpus.size() || matrix->pcie_only) return;
+  if (gpu_link_kind(graph) == LinkKind::Xgmi || !matrix->bus_ids.empty()) return;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     for (std::size_t j = 0; j < gpus.size(); ++j) graph.labels[i][j] = matrix->cells[i][j];
   }
@@ -92,7 +98,7 @@ std::string title_of(const std::vector<GpuEntry>& gpus) {
 
 std::string source_text(const Sources& sources) {
   std::vector<std::string> words;
-  if (!sources.smi.gpus.empty() || sources.smi.matrix) words.emplace_back("nvidia-smi");
+  if (!sources.smi.gpus.empty() || sources.smi.matrix) words.push_back(sources.smi.tool);
   if (sources.hwloc) words.push_back(sources.hwloc->origin);
   if (sources.nccl) words.push_back(sources.nccl->origin);
   return join(words, ", ");
@@ -131,6 +137,9 @@ Sources probe_machine(const std::string& nvidia_smi) {
   gethostname(host.data(), host.size() - 1);
   sources.name = host.data();
   sources.smi = probe_nvidia_smi(nvidia_smi);
+  if (sources.smi.gpus.empty() && !sources.smi.matrix) {
+    if (auto amd = probe_amd_smi()) sources.smi = std::move(*amd);
+  }
   try {
     sources.hwloc = probe_hwloc();
   } catch (const Error& error) {

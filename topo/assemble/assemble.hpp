@@ -22,7 +22,8 @@ struct Sources {
 /// are the devices. What is uncertain is in the graph's warnings.
 [[nodiscard]] Graph assemble(const Sources& sources);
 
-/// All that this machine reports: nvidia-smi (a program's name or path) and hwloc. Never throws for
+/// All that this machine reports: nvidia-smi (a program's name or path), or amd-smi or rocm-smi
+/// where that shows no GPU, and hwloc. Never throws for
 /// what a source cannot report: that is a warning.
 [[nodiscard]] Sources probe_machine(const std::string& nvidia_smi = "nvidia-smi");
 

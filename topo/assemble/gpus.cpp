@@ -29,7 +29,12 @@ std::vector<GpuFacts> in_order(std::vector<GpuFacts> gpus) {
 std::vector<GpuFacts> named_gpus(const Sources& sources) {
   const SmiProbe& smi = sources.smi;
   if (!smi.gpus.empty()) return smi.gpus;
-  if (smi.matrix) return gpus_numbered(smi.matrix->gpus);
+  if (smi.matrix) {
+    std::vector<GpuFacts> gpus = gpus_numbered(smi.matrix->gpus);
+    const auto& ids = smi.matrix->bus_ids;
+    for (std::size_t i = 0; i < ids.size(); ++i) gpus[i].bus_id = ids[i];
+    return gpus;
+  }
   for (const auto& tree : {sources.nccl, sources.hwloc}) {
     if (tree && !tree->gpus.empty()) return in_order(tree->gpus);
   }
@@ -132,7 +137,7 @@ namespace {
 /// No GPU of any generation has more.
 constexpr int kMostLinks = 18;
 
-/// NVLinks as counted: between GPUs, to a switch, to the processor.
+/// Links of GPUs as counted: between GPUs, to a switch, to the processor.
 struct Counts {
   explicit Counts(std::size_t gpus)
       : between(gpus, std::vector<int>(gpus)), to_switch(gpus), to_processor(gpus) {}
@@ -140,6 +145,7 @@ struct Counts {
   std::vector<std::vector<int>> between;
   std::vector<int> to_switch;
   std::vector<int> to_processor;
+  LinkKind kind = LinkKind::NvLink;
 
   [[nodiscard]] bool any() const {
     const auto positive = [](int count) { return count > 0; };
@@ -163,6 +169,7 @@ Places places_of(const std::vector<GpuEntry>& gpus) {
 Counts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
   const Places places = places_of(gpus);
   Counts counts(gpus.size());
+  if (tree.xgmi) counts.kind = LinkKind::Xgmi;
   for (const NvlinkEnd& end : tree.nvlinks) {
     const auto from = places.find(end.from);
     if (from == places.end()) continue;
@@ -233,14 +240,15 @@ Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuE
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     for (std::size_t j = 0; j < gpus.size(); ++j) {
       counts.between[i][j] = gpu_link_count(matrix.cells[i][j]);
+      if (matrix.cells[i][j].starts_with("XGMI")) counts.kind = LinkKind::Xgmi;
     }
     const int row = std::accumulate(counts.between[i].begin(), counts.between[i].end(), 0);
     switched = switched || row > links_of(gpus[i]);
     const int spare = gpus[i].active_links.value_or(row) - row;
     if (power && spare > 0) counts.to_processor[i] = spare;
   }
-  if (!switched) {
-    if (may_be_switched(counts, gpus)) {
+  if (!switched || counts.kind == LinkKind::Xgmi) {
+    if (counts.kind == LinkKind::NvLink && may_be_switched(counts, gpus)) {
       assume(
           graph, LinkKind::NvLink,
           fmt::format("NV{} in every cell is links from GPU to GPU, not to a switch; give --query "
@@ -309,7 +317,19 @@ Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Source
   return Counts(gpus.size());
 }
 
-Medium medium_of(Graph& graph, const GpuEntry& gpu) {
+Medium xgmi_of(Graph& graph, const GpuEntry& gpu) {
+  const Medium medium = xgmi_medium(gpu.model ? gpu.model->xgmi : XgmiGeneration::None);
+  if (!gpu.model || gpu.model->xgmi == XgmiGeneration::None) {
+    assume(graph, LinkKind::Xgmi,
+           fmt::format("xGMI of {:g} GB/s a link (MI200), since no source has a GPU's name that is "
+                       "known; give --query",
+                       medium.nominal_GBps));
+  }
+  return medium;
+}
+
+Medium medium_of(Graph& graph, const GpuEntry& gpu, LinkKind kind) {
+  if (kind == LinkKind::Xgmi) return xgmi_of(graph, gpu);
   const bool known = gpu.model && gpu.model->nvlink_generation > 0;
   Medium medium = known ? nvlink_medium(gpu.model->nvlink_generation, gpu.model->small_links)
                         : nvlink_medium(0);
@@ -345,7 +365,7 @@ void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const Counts& c
       add_node(graph, {.kind = NodeKind::NvSwitch, .name = "NVSwitch", .reduces = reduces});
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     if (counts.to_switch[i] == 0) continue;
-    add_cable(graph, gpus[i].node, node, add_medium(graph, medium_of(graph, gpus[i])),
+    add_cable(graph, gpus[i].node, node, add_medium(graph, medium_of(graph, gpus[i], counts.kind)),
               counts.to_switch[i]);
   }
 }
@@ -356,7 +376,7 @@ void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources&
   const Counts counts = count_links(graph, gpus, sources);
   add_switch(graph, gpus, counts);
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const auto medium = [&] { return add_medium(graph, medium_of(graph, gpus[i])); };
+    const auto medium = [&] { return add_medium(graph, medium_of(graph, gpus[i], counts.kind)); };
     for (std::size_t j = i + 1; j < gpus.size(); ++j) {
       // Each end reports its links; a file with one end only is believed.
       const int links = std::max(counts.between[i][j], counts.between[j][i]);

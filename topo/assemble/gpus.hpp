@@ -12,7 +12,6 @@ namespace busbar::topo {
 
 /// One GPU as all sources together describe it.
 struct GpuEntry : GpuFacts {
-  int numa = -1;
   std::optional<int> active_links{};  ///< of NVLink, as `nvlink -s` reports
   int dark_links = 0;                 ///< NVLinks that are there and inactive
   double link_GBps = 0;               ///< of one NVLink, as reported; 0: unknown
@@ -27,10 +26,10 @@ struct GpuEntry : GpuFacts {
 /// one of the graph's assumptions. Empty: no GPU.
 [[nodiscard]] std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph);
 
-/// Adds the NVLinks between GPUs, to a switch (one node for all switches of the host, as NCCL has
-/// it) and to processors, from the best source: NCCL's file, `nvlink -R`, the words of `topo -m`.
-/// A matrix alone cannot distinguish switch and cable: more links in a row than a GPU has are a
-/// switch.
+/// Adds the NVLinks or xGMI between GPUs, to a switch (one node for all switches of the host, as
+/// NCCL has it) and to processors, from the best source: NCCL's file, `nvlink -R`, the words of
+/// `topo -m`. A matrix alone cannot distinguish switch and cable: more links in a row than a GPU
+/// has are a switch.
 void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources);
 
 }  // namespace busbar::topo

@@ -55,6 +55,10 @@ bool same_affinity(const SmiMatrix& matrix, std::size_t one, std::size_t other) 
   return same(matrix.numa_affinity) || same(matrix.cpu_affinity);
 }
 
+bool same_numa(const GpuEntry& one, const GpuEntry& other) {
+  return one.numa >= 0 && one.numa == other.numa;
+}
+
 /// Devices are GPUs, then NICs, as the matrix has them.
 class LabelBuilder {
  public:
@@ -68,7 +72,7 @@ class LabelBuilder {
       for (std::size_t j = 0; j < i; ++j) {
         const std::string& cell = matrix.cells[i][j];
         const bool hidden = i < gpus.size() && gpu_link_count(cell) > 0;
-        const bool near = hidden && same_affinity(matrix, i, j);
+        const bool near = hidden && (same_affinity(matrix, i, j) || same_numa(gpus[i], gpus[j]));
         for (std::size_t l = near ? LevelNuma : level_of(cell); l < LevelCount; ++l) join(l, i, j);
       }
     }

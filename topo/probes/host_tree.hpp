@@ -23,6 +23,7 @@ struct GpuFacts {
   std::string bus_id{};             ///< as normal_bus_id writes it
   int pcie_generation = 0;          ///< the most that the slot has
   int pcie_width = 0;               ///< lanes
+  int numa = -1;                    ///< by amd-smi
   std::optional<bool> mig{};        ///< enabled; nothing where the GPU has no MIG
   std::vector<NvlinkLink> links{};  ///< by `nvidia-smi nvlink`
 };
@@ -87,9 +88,11 @@ struct HostTree {
   /// Of NCCL's file one for each NUMA node, since it knows no packages.
   std::vector<Package> packages{};
   std::vector<NumaNode> numa{};
-  std::vector<PciObject> pci{};      ///< parents before children
-  std::vector<NvlinkEnd> nvlinks{};  ///< of NCCL's file: a cable is there from both ends
-  std::vector<GpuFacts> gpus{};      ///< NVIDIA's, one for each Gpu in pci, in the same order
+  std::vector<PciObject> pci{};  ///< parents before children
+  /// Of NCCL's or RCCL's file: a cable is there from both ends.
+  std::vector<NvlinkEnd> nvlinks{};
+  bool xgmi = false;                            ///< they are xGMI, between GPUs of AMD
+  std::vector<GpuFacts> gpus{};                 ///< one for each Gpu in pci, in the same order
   std::optional<NvlinkMatrix> nvlink_matrix{};  ///< of hwloc
   bool virtual_machine = false;                 ///< PCIe paths and speeds may not be the hardware's
   std::vector<std::string> warnings{};

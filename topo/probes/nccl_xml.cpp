@@ -19,11 +19,11 @@ namespace busbar::topo {
 namespace {
 
 /// What may stand in what; other elements are left out with a warning.
-constexpr std::array<std::string_view, 9> kNesting{"system/cpu", "cpu/pci", "cpu/nic",
-                                                   "pci/pci",    "pci/gpu", "pci/nic",
-                                                   "gpu/nvlink", "gpu/c2c", "nic/net"};
+constexpr std::array<std::string_view, 10> kNesting{
+    "system/cpu", "cpu/pci",    "cpu/nic",  "pci/pci", "pci/gpu",
+    "pci/nic",    "gpu/nvlink", "gpu/xgmi", "gpu/c2c", "nic/net"};
 
-/// Throws for what is well-formed, but no NCCL topology of version 1.
+/// Throws for what is well-formed, but no topology of NCCL (version 1) or RCCL (version 2).
 void check_root(const XmlFile& xml) {
   const std::string name = xml.root().name();
   const std::string version = xml.root().attribute("version").value();
@@ -37,12 +37,9 @@ void check_root(const XmlFile& xml) {
   if (name != "system") {
     xml.fail(xml.root(), "<{}>: an NCCL topology begins with <system>", name.substr(0, 40));
   }
-  if (version == "2") {
-    xml.fail_with(xml.root(), "give a file that NCCL wrote",
-                  "version 2 is RCCL's topology, for AMD GPUs; only NCCL's version 1 is read");
-  }
-  if (version != "1") {
-    xml.fail(xml.root(), "version '{}': only version 1 is read", version.substr(0, 40));
+  if (version != "1" && version != "2") {
+    xml.fail(xml.root(), "version '{}': only versions 1 (NCCL) and 2 (RCCL) are read",
+             version.substr(0, 40));
   }
 }
 
@@ -73,15 +70,21 @@ PciKind kind_of(const PciObject& pci, pugi::xml_node node) {
   return PciKind::Other;
 }
 
-/// Of the class of what is at the other end.
+/// Of the class of what is at the other end; GPUs of AMD are display controllers without a display
+/// or processing accelerators.
 NvlinkKind nvlink_kind(unsigned target_class) {
-  if (target_class >> 8U == 0x0302 || target_class >> 8U == 0x0300) return NvlinkKind::Gpu;
+  constexpr std::array kGpus{0x0300U, 0x0302U, 0x0380U, 0x1200U};
+  if (std::find(kGpus.begin(), kGpus.end(), target_class >> 8U) != kGpus.end()) {
+    return NvlinkKind::Gpu;
+  }
   if (target_class == 0x068000) return NvlinkKind::NvSwitch;
   if (target_class == 0x068001) return NvlinkKind::PowerBridge;
   return NvlinkKind::Unknown;
 }
 
-std::string nvlinks(int count) { return counted(static_cast<std::size_t>(count), "NVLink"); }
+std::string links(const HostTree& tree, int count) {
+  return counted(static_cast<std::size_t>(count), tree.xgmi ? "xGMI link" : "NVLink");
+}
 
 /// Skeletons of some providers say nothing of a device but its address.
 void count_classless(HostTree& tree) {
@@ -103,7 +106,8 @@ void mark_endless(HostTree& tree) {
     if (!itself && end.to != "0000:00:00.0") continue;
     end.kind = NvlinkKind::Unknown;
     tree.warnings.push_back(fmt::format("{} of {} end at {}: where they lead is not known",
-                                        nvlinks(end.count), end.from, itself ? "itself" : end.to));
+                                        links(tree, end.count), end.from,
+                                        itself ? "itself" : end.to));
   }
 }
 
@@ -124,7 +128,7 @@ void check_ends(HostTree& tree) {
     if (!back || *back == end.count) continue;
     tree.warnings.push_back(
         fmt::format("asymmetric link: {} reports {} to {}, which reports {} back", end.from,
-                    nvlinks(end.count), end.to, *back));
+                    links(tree, end.count), end.to, *back));
   }
 }
 
@@ -257,8 +261,14 @@ class NcclParser {
       xml_.fail(second, "a second <gpu> in one <pci>");
     }
     check(gpu);
-    tree_.gpus.push_back({.index = xml_.whole(gpu, "dev", 0, 65535, -1), .bus_id = bus_id});
+    tree_.gpus.push_back({.index = xml_.whole(gpu, "dev", 0, 65535, -1),
+                          .name = std::string(amd_gpu_name(xml_.hex(node, "device"))),
+                          .bus_id = bus_id});
     for (const pugi::xml_node link : gpu.children("nvlink")) read_nvlink(link, bus_id);
+    for (const pugi::xml_node link : gpu.children("xgmi")) {
+      tree_.xgmi = true;
+      read_nvlink(link, bus_id);
+    }
   }
 
   void read_nvlink(pugi::xml_node node, const std::string& from) {

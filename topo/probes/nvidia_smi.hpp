@@ -22,9 +22,10 @@ inline constexpr std::string_view kQueryColumns =
 /// empty text are no GPUs. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to mend".
 [[nodiscard]] std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view origin);
 
-/// All that nvidia-smi reports about this machine; what it could not report is absent, with a
-/// warning.
+/// All that nvidia-smi, or a tool of AMD, reports about this machine; what it could not report is
+/// absent, with a warning.
 struct SmiProbe {
+  std::string tool = "nvidia-smi";
   std::optional<SmiMatrix> matrix{};
   std::optional<P2pMatrix> p2p_read{};
   std::optional<P2pMatrix> p2p_write{};

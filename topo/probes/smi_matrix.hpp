@@ -13,17 +13,20 @@
 
 namespace busbar::topo {
 
-/// What `nvidia-smi topo -m` or `-mp` prints, of any driver: devices ordered by label, the GPUs
-/// first. The texts are as printed and empty where the driver has no such column.
+/// What `nvidia-smi topo -m` or `-mp` of any driver or AMD's tools (amd_smi.hpp) print: devices
+/// ordered by label, the GPUs first. The texts are as printed and empty where the driver has no
+/// such column.
 struct SmiMatrix {
   std::vector<int> gpus{};          ///< indices as nvidia-smi numbers them, rising
   std::vector<std::string> nics{};  ///< labels, "NIC0" or "mlx5_0", by their numbers
-  /// [i][j] of GPUs, then NICs: X, NV#, PSB, PIX, PXB, PHB, NODE or SYS (old drivers' SOC is SYS).
-  /// Symmetric. Empty only between two NICs, where the text lacks both rows.
+  /// [i][j] of GPUs, then NICs: X, NV#, XGMI, PSB, PIX, PXB, PHB, NODE or SYS (old drivers' SOC is
+  /// SYS). Symmetric. Empty only between two NICs, where the text lacks both rows.
   std::vector<std::vector<std::string>> cells{};
   std::vector<std::string> cpu_affinity{};  ///< per GPU; never bind by it: nvidia-smi cuts it short
   std::vector<std::string> numa_affinity{};        ///< per GPU: "0", "0-1", "N/A"
   std::map<std::string, std::string> nic_names{};  ///< "NIC0" -> "mlx5_0", as far as the text says
+  std::vector<std::string> bus_ids{};  ///< per GPU, as normal_bus_id writes them; amd-smi only
+  bool shows_host = true;  ///< false where nothing but links between GPUs is in the text
   bool pcie_only = false;  ///< made by -mp: does not show whether there is NVLink
   std::vector<std::string>
       notes{};  ///< what is missing though the GPUs' part is whole: one line each

@@ -126,6 +126,53 @@ TEST(Assemble, TakesAMeshWithinAGpusLinksForCables) {
   EXPECT_TRUE(graph.warnings.empty());
 }
 
+/// What AMD's tools report of GPUs that are all XGMI to each other.
+Sources xgmi_sources(std::size_t gpus, const std::string& model, const std::string& cell = "XGMI") {
+  Sources sources = sources_of(uniform(gpus, cell), model);
+  sources.smi.tool = "amd-smi";
+  return sources;
+}
+
+TEST(Assemble, TakesXgmiForCablesOfTheModelsRate) {
+  for (const auto& [model, GBps] :
+       {std::pair{"AMD Instinct MI300X", 64.0}, {"AMD Instinct MI355X", 76.8}}) {
+    const Graph graph = assemble(xgmi_sources(8, model));
+    EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U);
+    EXPECT_EQ(count_kind(graph, NodeKind::Package), 2U);
+    EXPECT_EQ(nominal_of_first(graph, LinkKind::Xgmi), GBps);
+    EXPECT_EQ(nominal_of_first(graph, LinkKind::Xgmi, ConstantSet::Nccl), 48);
+    EXPECT_EQ(graph.labels[0][7], "XGMI");
+    EXPECT_EQ(graph.source, "amd-smi");
+    EXPECT_TRUE(graph.warnings.empty());
+  }
+  EXPECT_EQ(
+      nominal_of_first(assemble(xgmi_sources(2, "AMD Instinct MI250X", "XGMI4")), LinkKind::Xgmi),
+      200);
+}
+
+TEST(Assemble, AssumesTheRateOfXgmiWhereNoGpuHasAName) {
+  Sources sources = xgmi_sources(4, "");
+  sources.smi.matrix->shows_host = false;
+  sources.smi.matrix->numa_affinity.assign(4, "");
+  const Graph graph = assemble(sources);
+  EXPECT_EQ(nominal_of_first(graph, LinkKind::Xgmi), 50);
+  ASSERT_EQ(graph.assumptions.size(), 1U);
+  EXPECT_THAT(graph.assumptions[0].text, HasSubstr("xGMI of 50 GB/s"));
+  EXPECT_EQ(count_kind(graph, NodeKind::Package), 0U) << "nothing shows any";
+}
+
+TEST(Assemble, WarnsWhereAGpuMadeForXgmiShowsNone) {
+  const Graph graph = assemble(xgmi_sources(4, "AMD Instinct MI300X", "SYS"));
+  ASSERT_FALSE(graph.warnings.empty());
+  EXPECT_THAT(graph.warnings[0], HasSubstr("made for xGMI and no GPU shows any"));
+  Sources sources;
+  sources.smi.gpus = xgmi_sources(2, "AMD Instinct MI300X").smi.gpus;
+  const Graph bare = assemble(sources);
+  ASSERT_FALSE(bare.assumptions.empty());
+  EXPECT_THAT(bare.assumptions[0].text, HasSubstr("no xGMI, since no source shows"));
+  EXPECT_EQ(gpu_link_kind(bare), LinkKind::Xgmi);
+}
+
 TEST(Assemble, TakesABridgeOfAModelWithoutKnownLinksAsItIs) {
   const Graph graph = assemble(sources_of(uniform(2, "NV1"), "NVIDIA GeForce RTX 2070 SUPER"));
   EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U);

@@ -203,10 +203,37 @@ TEST(NcclXml, ReadsSkeletonsWithoutGpuElements) {
   EXPECT_NE(tree.warnings[0].find("1 device without a class, 0000:02:00.0"), std::string::npos);
 }
 
+// As RCCL writes it: an MI300X is a processing accelerator, earlier ones are display controllers.
+TEST(NcclXml, ReadsTheXgmiOfRccl) {
+  std::string text = R"(<system version="2"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD">)";
+  for (const auto& [own, other, type] :
+       {std::tuple{"0c", "15", "0x120000"}, std::tuple{"15", "0c", "0x120000"}}) {
+    text += fmt::format(
+        R"(<pci busid="0000:{}:00.0" class="{}" vendor="0x1002" device="0x74a1" )"
+        R"(link_speed="32.0 GT/s PCIe" link_width="16"><gpu dev="{}" sm="304" gcn="gfx942" rank="0">)"
+        R"(<xgmi target="0000:{}:00.0" count="4" tclass="{}"/></gpu></pci>)",
+        own, type, own == std::string("0c") ? 0 : 1, other, type);
+  }
+  for (const char* type : {"0x120000", "0x038000"}) {
+    std::string file = text + "</cpu></system>";
+    for (std::size_t at = 0; (at = file.find("0x120000", at)) != std::string::npos; ++at) {
+      file.replace(at, 8, type);
+    }
+    const HostTree tree = parse_nccl_xml(file, "f.xml");
+    EXPECT_TRUE(tree.xgmi);
+    EXPECT_TRUE(tree.warnings.empty());
+    ASSERT_EQ(tree.gpus.size(), 2U);
+    EXPECT_EQ(tree.gpus[0].name, "AMD Instinct MI300X");
+    ASSERT_EQ(tree.nvlinks.size(), 2U);
+    EXPECT_EQ(tree.nvlinks[0].kind, NvlinkKind::Gpu);
+    EXPECT_EQ(tree.nvlinks[0].to, "0000:15:00.0");
+    EXPECT_EQ(tree.nvlinks[0].count, 4);
+  }
+}
+
 TEST(NcclXml, NamesWhatElseAFileIs) {
   expect_refused("<graphs version=\"1\"/>", "f.xml:1:2: an NCCL graph");
   expect_refused("<topology version=\"2.0\"/>", "--hwloc");
-  expect_refused_with("version=\"1\"", "version=\"2\"", "RCCL");
   expect_refused_with("version=\"1\"", "version=\"3\"", "version '3'");
   expect_refused("<html/>", "begins with <system>");
   expect_refused("<system version=\"1\"/>", "no <cpu>");

@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# GPUs of AMD: captures of their tools, RCCL's topology, logs of rccl-tests, and a machine from bound to verdict.
+load ../common
+
+COMMAND=(./busbar topo)
+topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
+
+# pairs TITLE OWN OTHER NAME...: a table of the tools, the same cell between any two GPUs.
+pairs() {
+  awk -v title="$1" -v own="$2" -v other="$3" -v names="${*:4}" 'BEGIN {
+    n = split(names, name, " "); print title; printf "       "
+    for (j = 1; j <= n; j++) printf "%-13s", name[j]
+    for (i = 1; i <= n; i++) { printf "\n%s   ", name[i]; for (j = 1; j <= n; j++) printf "%-13s", i == j ? own : other }
+    print "" }'
+}
+BUSES="0000:0c:00.0 0000:22:00.0 0000:38:00.0 0000:5c:00.0 0000:9f:00.0 0000:af:00.0 0000:bf:00.0 0000:df:00.0"
+rocm_smi() {
+  local gpus="GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7"
+  echo "===== ROCm System Management Interface ====="
+  pairs "== Weight between two GPUs ==" 0 15 "$gpus"
+  pairs "== Hops between two GPUs ==" 0 1 "$gpus"
+  pairs "== Link Type between two GPUs ==" 0 XGMI "$gpus"
+  echo "== Numa Nodes =="
+  for i in 0 1 2 3 4 5 6 7; do printf 'GPU[%d]\t\t: (Topology) Numa Node: %d\n' "$i" $((i / 4)); done
+}
+amd_smi() {
+  pairs "ACCESS TABLE:" ENABLED ENABLED "$BUSES"
+  pairs "WEIGHT TABLE:" 0 15 "$BUSES"
+  pairs "HOPS TABLE:" 0 1 "$BUSES"
+  pairs "LINK TYPE TABLE:" SELF XGMI "$BUSES"
+  pairs "NUMA BW TABLE:" N/A 50000-50000 "$BUSES"
+}
+static() {
+  local i=0
+  for bus in $BUSES; do
+    printf 'GPU: %d\n    ASIC:\n        MARKET_NAME: AMD Instinct MI300X\n    BUS:\n        BDF: %s\n' "$i" "$bus"
+    printf '        MAX_PCIE_WIDTH: 16\n        PCIE_INTERFACE_VERSION: Gen 5\n    NUMA:\n        NODE: %d\n\n' $((i++ / 4))
+  done
+}
+mi300x() {  # a system file: eight GPUs, a link of 64 GB/s between any two
+  cat <<'END'
+name = "mi300x-box"
+title = "8x AMD Instinct MI300X"
+node = [
+END
+  for i in 0 1 2 3 4 5 6 7; do echo "  { name = \"GPU$i\", kind = \"gpu\", model = \"AMD Instinct MI300X\" },"; done
+  printf ']\nlink = [\n'
+  for i in 0 1 2 3 4 5 6 7; do
+    for ((j = i + 1; j < 8; j++)); do echo "  { between = [\"GPU$i\", \"GPU$j\"], medium = \"xgmi\" },"; done
+  done
+  printf ']\n[medium.xgmi]\nname = "xGMI"\nkind = "xgmi"\nnominal_GBps = 64\nnccl_GBps = 48\nsource = "AMD"\n'
+}
+rccl_log() {  # rccl_log TIME_US: an all-reduce of 8 GiB on eight GPUs, in place and out of place
+  echo "# nThread 1 nGpus 8 minBytes 8589934592 maxBytes 8589934592 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1"
+  echo "#"
+  echo "rccl-tests: Version develop:ae3e635"
+  echo "# Using devices"
+  local i=0
+  for bus in $BUSES; do echo "#   Rank  $((i)) Pid 806883 on node-1 device  $((i++)) [$bus] AMD Instinct MI300X"; done
+  echo "RCCL version : 2.27.7-develop:29e1567"
+  echo "HIP version  : 7.0.51831-a3e329ad8"
+  echo "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong   "
+  awk -v t="$1" 'BEGIN { a = 8589934592 / t / 1e3; b = a * 1.75
+    printf "  8589934592    2147483648     float     sum      -1  %.0f  %.2f  %.2f      0  %.0f  %.2f  %.2f      0\n", t, a, b, t, a, b }'
+  echo "# Avg bus bandwidth    : 313"
+}
+
+@test "topo reads rocm-smi and amd-smi, whose GPUs are joined by xGMI" {
+  rocm_smi > "$DIR/rocm.txt"
+  topo bound --smi "$DIR/rocm.txt" --json
+  [ "$(jq -c '[.kind, .ring_GBps, (.assumptions | length > 0)]' <<<"$output")" = '["xgmi",350,true]' ]
+  amd_smi > "$DIR/amd.txt"
+  static > "$DIR/static.txt"
+  topo bound --smi "$DIR/amd.txt" --query "$DIR/static.txt"
+  [[ $output == *"at most 448 GB/s over xgmi"*"limit      xGMI (MI300) of every GPU"* ]]
+  topo bound --smi "$DIR/amd.txt" --query "$DIR/static.txt" --constants nccl --json
+  [ "$(jq .ring_GBps <<<"$output")" = 336 ]
+  topo show --smi "$DIR/amd.txt" --query "$DIR/static.txt" --json
+  [ "$(jq -c '[.source, .links[0][1], .gpus[7].name, .gpus[7].bus_id, .gpus[7].numa, .edges[-1].kind]' <<<"$output")" = \
+    '["amd-smi","XGMI","AMD Instinct MI300X","0000:df:00.0",1,"xgmi"]' ]
+}
+@test "topo reads the JSON of AMD's tools" {
+  echo '[{"gpu": 0, "bdf": "0000:08:00.0", "links": [{"gpu": 1, "link_type": "XGMI", "bandwidth": "50000-200000"}]},
+    {"gpu": 1, "bdf": "0000:44:00.0", "links": [{"gpu": 0, "link_type": "XGMI", "bandwidth": "50000-200000"}]}]' > "$DIR/t.json"
+  echo '{"gpu_data": [{"gpu": 0, "asic": {"market_name": "AMD Instinct MI250X"}, "bus": {"bdf": "0000:08:00.0"}},
+    {"gpu": 1, "asic": {"market_name": "AMD Instinct MI250X"}, "bus": {"bdf": "0000:44:00.0"}}]}' > "$DIR/s.json"
+  topo bound --smi "$DIR/t.json" --query "$DIR/s.json"
+  [[ $output == *"at most 200 GB/s over xgmi"* ]]
+}
+@test "topo refuses damaged captures of AMD's tools in one line" {
+  amd_smi | head -n 38 > "$DIR/cut.txt"
+  refused "$DIR/cut.txt:" bound --smi "$DIR/cut.txt"
+  rocm_smi | sed '0,/XGMI/s//XGM/' > "$DIR/bad.txt"
+  refused "'XGM' between GPUs 0 and 1" bound --smi "$DIR/bad.txt"
+  echo '[{"gpu": 0, "links": [' > "$DIR/cut.json"
+  refused "$DIR/cut.json: no whole JSON" bound --smi "$DIR/cut.json"
+  static | head -n 24 > "$DIR/static.txt"
+  refused "cut short" show --query "$DIR/static.txt"
+  amd_smi > "$DIR/amd.txt"
+  static | head -n 20 > "$DIR/two.txt"
+  refused "--smi shows 8 GPUs and --query 2" show --smi "$DIR/amd.txt" --query "$DIR/two.txt"
+}
+@test "topo probes a machine with amd-smi or rocm-smi where nvidia-smi shows no GPU" {
+  mkdir "$DIR/bin"
+  amd_smi > "$DIR/topology.txt"
+  static > "$DIR/static.txt"
+  printf "#!/bin/sh\nexec cat %s/\$1.txt\n" "$DIR" > "$DIR/bin/amd-smi"
+  chmod +x "$DIR/bin/amd-smi"
+  PATH=$DIR/bin:$PATH topo show --nvidia-smi "$DIR/none" --json
+  [ "$status" -eq 0 ]
+  [ "$(jq -c '[(.gpus | length), .gpus[0].name, .links[0][7]]' <<<"$output")" = '[8,"AMD Instinct MI300X","XGMI"]' ]
+  [[ $stderr != *nvidia-smi* ]]
+  rocm_smi > "$DIR/rocm.txt"
+  rm "$DIR/bin/amd-smi"
+  printf '#!/bin/sh\nexec cat %s\n' "$DIR/rocm.txt" > "$DIR/bin/rocm-smi"
+  chmod +x "$DIR/bin/rocm-smi"
+  PATH=$DIR/bin:$PATH topo bound --nvidia-smi "$DIR/none" --json
+  [ "$(jq -c '[.kind, .ring_GBps]' <<<"$output")" = '["xgmi",350]' ]
+}
+@test "topo reads RCCL's topology" {
+  {
+    echo '<system version="2"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">'
+    for i in 1 2; do
+      echo "<pci busid=\"0000:0$i:00.0\" class=\"0x120000\" vendor=\"0x1002\" device=\"0x74a1\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">"
+      echo "<gpu dev=\"$((i - 1))\" sm=\"304\" gcn=\"gfx942\" rank=\"$((i - 1))\"><xgmi target=\"0000:0$((3 - i)):00.0\" count=\"1\" tclass=\"0x120000\"/></gpu></pci>"
+    done
+    echo '</cpu></system>'
+  } > "$DIR/rccl.xml"
+  topo bound --nccl-xml "$DIR/rccl.xml"
+  [ "$status" -eq 0 ]
+  [[ $output == *"at most 64 GB/s over xgmi"* ]]
+}
+@test "a machine of AMD is shown, bound, chosen from, simulated and judged by a log of rccl-tests" {
+  mi300x > "$DIR/box.toml"
+  topo show --system "$DIR/box.toml"
+  [[ $output == *"GPU0 ↔ GPU7 "*"xGMI, 64 GB/s each way"*"GPU0    X XGMI XGMI"* ]]
+  topo bound --system "$DIR/box.toml" --json
+  [ "$(jq -c '[.ring_GBps, .kind, .exact]' <<<"$output")" = '[448,"xgmi",true]' ]
+  topo choose -k 4 --system "$DIR/box.toml" --json
+  [ "$(jq -c '[.devices, .ring_GBps, .kind]' <<<"$output")" = '[[0,1,2,3],192,"xgmi"]' ]
+  topo classes -k 4 --system "$DIR/box.toml" --json
+  [ "$(jq -c '[.classes[] | [.ring_GBps, .count]]' <<<"$output")" = '[[192,70]]' ]
+  run -0 --separate-stderr ./allreduce_perf --backend sim --system "$DIR/box.toml" --ranks 8 -b 8G -e 8G --csv "$DIR/sim.csv"
+  [ "$(column bound_GBps "$DIR/sim.csv" | sort -u)" = 448 ]
+  [ "$(column bound_kind "$DIR/sim.csv" | sort -u)" = xgmi ]
+
+  cat > "$DIR/spec.toml" <<END
+schema = 1
+[system]
+name = "mi300x-box"
+[run]
+launches = 1
+min_launches = 1
+timeout_s = 60
+[noise]
+max_cv = 0.05
+on_noisy = "warn"
+[ceiling]
+system = "./box.toml"
+[[device_set]]
+id = "node"
+kind = "per_node"
+ranks_per_node = 8
+[[expect]]
+id = "node-allreduce"
+collective = "allreduce"
+device_set = "node"
+size = "8GiB"
+metric = "busbw"
+statistic = "mean"
+compare = "absolute"
+value = 304.0
+fail_below = 1.0
+source = "ROCm's system acceptance"
+END
+  COMMAND=(./busbar accept)
+  for case in "48000 0" "70000 1"; do
+    read -r time verdict <<<"$case"
+    rccl_log "$time" > "$DIR/$time.log"
+    run -0 --separate-stderr ./busbar import "$DIR/$time.log" -o "$DIR/$time.csv"
+    grep -q '^# library: RCCL 2.27.7-develop:29e1567$' "$DIR/$time.csv"
+    grep -q '^# devices: 8 x AMD Instinct MI300X$' "$DIR/$time.csv"
+    [ "$(column backend "$DIR/$time.csv" | sort -u)" = rccl ]
+    run --separate-stderr ./busbar accept judge "$DIR/spec.toml" "$DIR/$time.csv"
+    [ "$status" -eq "$verdict" ]
+  done
+}

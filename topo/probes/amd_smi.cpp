@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/probes/amd_smi.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "topo/probes/amd_tables.hpp"
+#include "topo/probes/smi_text.hpp"
+
+namespace busbar::topo {
+
+std::string AmdTables::cell(AmdTable table, std::size_t from, std::size_t to) const {
+  const auto found = tables.find(table);
+  return found == tables.end() ? std::string{} : found->second.at(from).at(to);
+}
+
+Error amd_fault(std::string_view place, std::string_view what) {
+  return usage_error(
+      fmt::format("{}: {}; save all of the output of amd-smi or rocm-smi again", place, what));
+}
+
+namespace {
+
+bool is_json(std::string_view text) {
+  return trim(text).starts_with('[') || trim(text).starts_with('{') ||
+         text.find("\"system\"") != std::string_view::npos;
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+/// What the tools print for the kind of a link; only XGMI is one of the GPUs' own.
+bool is_link_type(const std::string& cell) {
+  constexpr std::array<std::string_view, 7> kTypes{"XGMI",     "PCIE",           "N/A", "UNKNOWN",
+                                                   "INTERNAL", "NOT_APPLICABLE", "XXXX"};
+  return std::find(kTypes.begin(), kTypes.end(), cell) != kTypes.end();
+}
+
+/// Makes a matrix of the tables.
+class MatrixBuilder {
+ public:
+  MatrixBuilder(const AmdTables& tables, std::string_view origin)
+      : tables_(tables), origin_(origin), gpus_(tables.gpus.size()) {}
+
+  [[nodiscard]] AmdTopology build() {
+    check();
+    AmdTopology topology;
+    SmiMatrix& matrix = topology.matrix;
+    matrix.numa_affinity = tables_.numa;
+    matrix.numa_affinity.resize(gpus_);
+    matrix.cpu_affinity.resize(gpus_);
+    matrix.shows_host = !tables_.numa.empty();
+    for (std::size_t i = 0; i < gpus_; ++i) {
+      const std::string& name = tables_.gpus[i];
+      const auto number = name.starts_with("GPU") ? whole_number(name.substr(3)) : std::nullopt;
+      matrix.gpus.push_back(number.value_or(static_cast<int>(i)));
+      matrix.bus_ids.push_back(normal_bus_id(name));
+      auto& row = matrix.cells.emplace_back();
+      for (std::size_t j = 0; j < gpus_; ++j) {
+        row.push_back(i == j ? "X" : cell(i, j));
+        matrix.shows_host = matrix.shows_host || (i != j && gpu_link_count(row.back()) == 0);
+      }
+    }
+    check_pairs(matrix.cells);
+    topology.p2p = access(matrix.gpus);
+    return topology;
+  }
+
+ private:
+  void check() {
+    if (gpus_ == 0 || !tables_.tables.contains(AmdTable::Type)) {
+      throw amd_fault(origin_, "no table of link types");
+    }
+    for (std::size_t i = 0; i < gpus_; ++i) {
+      for (std::size_t j = 0; j < gpus_; ++j) {
+        const std::string type = tables_.cell(AmdTable::Type, i, j);
+        if (i == j) continue;
+        if (!is_link_type(type)) {
+          throw amd_fault(origin_, fmt::format("{} between GPUs {} and {} is no type of a link",
+                                               in_quotes(type), i, j));
+        }
+        const int weight = number(AmdTable::Weight, i, j);
+        if (type == "XGMI" && weight > 0) direct_ = std::min(direct_, weight);
+      }
+    }
+  }
+
+  void check_pairs(const std::vector<std::vector<std::string>>& cells) const {
+    for (std::size_t i = 0; i < gpus_; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (cells[i][j] == cells[j][i]) continue;
+        throw amd_fault(origin_, fmt::format("GPUs {} and {} disagree about their link", j, i));
+      }
+    }
+  }
+
+  [[nodiscard]] int number(AmdTable table, std::size_t i, std::size_t j) const {
+    return whole_number(tables_.cell(table, i, j)).value_or(0);
+  }
+
+  /// Every pair of GPUs of a hive is XGMI. The driver's weight is 15 for each link on the way, so
+  /// only the least weight is a link of the pair's own.
+  [[nodiscard]] std::string cell(std::size_t i, std::size_t j) const {
+    if (tables_.cell(AmdTable::Type, i, j) == "XGMI" && number(AmdTable::Weight, i, j) <= direct_) {
+      return gpu_link_label(LinkKind::Xgmi, side_by_side(i, j));
+    }
+    constexpr int kSameNuma = 2;  // hops by PCIe
+    const bool near = tables_.numa.empty() ? number(AmdTable::Hops, i, j) == kSameNuma
+                                           : tables_.numa[i] == tables_.numa[j];
+    return near ? "NODE" : "SYS";
+  }
+
+  /// "50000-200000": of one link, and of all that the pair has, in MB/s. The driver computes both
+  /// for 25 GT/s, whatever the links have; 0 or N/A where it does not know.
+  [[nodiscard]] int side_by_side(std::size_t i, std::size_t j) const {
+    const std::string text = tables_.cell(AmdTable::Bandwidth, i, j);
+    const std::size_t dash = std::min(text.find('-'), text.size());
+    const int one = whole_number(text.substr(0, dash)).value_or(0);
+    const int all = whole_number(text.substr(std::min(dash + 1, text.size()))).value_or(0);
+    return one > 0 && all > one ? static_cast<int>(std::lround(double(all) / one)) : 1;
+  }
+
+  [[nodiscard]] std::optional<P2pMatrix> access(const std::vector<int>& gpus) const {
+    if (!tables_.tables.contains(AmdTable::Access)) return std::nullopt;
+    P2pMatrix p2p{.gpus = gpus};
+    for (std::size_t i = 0; i < gpus_; ++i) {
+      auto& row = p2p.cells.emplace_back();
+      for (std::size_t j = 0; j < gpus_; ++j) {
+        const std::string text = tables_.cell(AmdTable::Access, i, j);
+        row.emplace_back(i == j ? "X" : text == "ENABLED" ? "OK" : text == "DISABLED" ? "NS" : "U");
+      }
+    }
+    return p2p;
+  }
+
+  const AmdTables& tables_;
+  std::string_view origin_;
+  std::size_t gpus_;
+  int direct_ = std::numeric_limits<int>::max();
+};
+
+}  // namespace
+
+bool is_amd_topology(std::string_view text) {
+  return is_json(text) ||
+         has_any(text, {"ROCm System Management", "between two GPUs", "LINK TYPE TABLE",
+                        "ACCESS TABLE", "WEIGHT TABLE", "HOPS TABLE"});
+}
+
+AmdTopology parse_amd_topology(std::string_view text, std::string_view origin) {
+  const AmdTables tables =
+      is_json(text) ? parse_amd_json_tables(text, origin) : parse_amd_text_tables(text, origin);
+  AmdTopology topology = MatrixBuilder(tables, origin).build();
+  const bool rocm =
+      has_any(lower(text), {"rocm system management", "between two gpus", "(topology)"});
+  topology.tool = rocm ? "rocm-smi" : "amd-smi";
+  return topology;
+}
+
+bool is_amd_gpus(std::string_view text) {
+  return is_json(text) || has_any(text, {"GPU: ", "MARKET_NAME", "BDF: "});
+}
+
+std::vector<GpuFacts> parse_amd_gpus(std::string_view text, std::string_view origin) {
+  std::vector<GpuFacts> gpus;
+  std::size_t least = 0;
+  for (const AmdFields& fields :
+       is_json(text) ? parse_amd_json_fields(text, origin) : parse_amd_text_fields(text, origin)) {
+    const auto value = [&](std::initializer_list<std::string_view> names) {
+      const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) {
+        return std::find(names.begin(), names.end(), field.first) != names.end();
+      });
+      return found == fields.end() || found->second == "N/A" ? std::string{} : found->second;
+    };
+    const std::string bus = value({"bdf", "bus.bdf"});
+    GpuFacts gpu{.index = whole_number(value({"gpu"})).value_or(-1),
+                 .uuid = value({"uuid"}),
+                 .name = value({"asic.market_name", "market_name"}),
+                 .bus_id = normal_bus_id(bus),
+                 .numa = whole_number(value({"numa.node"})).value_or(-1)};
+    gpu.pcie_width = whole_number(value({"bus.max_pcie_width"})).value_or(0);
+    const std::string generation = value({"bus.pcie_interface_version"});
+    if (generation.starts_with("Gen ")) {
+      gpu.pcie_generation = whole_number(generation.substr(4)).value_or(0);
+    }
+    const std::string place = fmt::format("{}: GPU {}", origin, gpus.size());
+    if (gpu.index != static_cast<int>(gpus.size())) {
+      throw amd_fault(place, fmt::format("{} is not its number", in_quotes(value({"gpu"}))));
+    }
+    if (!bus.empty() && gpu.bus_id.empty()) {
+      throw amd_fault(place, fmt::format("{} is no PCI address", in_quotes(bus)));
+    }
+    if (bus.empty() && gpu.name.empty()) throw amd_fault(place, "no name and no PCI address");
+    if (fields.size() < least) throw amd_fault(place, "fewer lines than GPU 0: cut short");
+    least = std::max(least, fields.size());
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+namespace {
+
+/// Asks one of the tools.
+class AmdProber {
+ public:
+  AmdProber(std::string tool, Seconds timeout) : timeout_(timeout) {
+    probe_.tool = std::move(tool);
+  }
+
+  /// Nothing where the tool is not installed.
+  [[nodiscard]] std::optional<SmiProbe> probe(const std::vector<std::string>& topology,
+                                              const std::vector<std::string>& gpus) {
+    const bool installed = ask(topology, [&](std::string_view text, const std::string& question) {
+      AmdTopology found = parse_amd_topology(text, question);
+      probe_.matrix = std::move(found.matrix);
+      probe_.p2p_read = std::move(found.p2p);
+    });
+    if (!installed) return std::nullopt;
+    if (!gpus.empty()) {
+      ask(gpus, [&](std::string_view text, const std::string& question) {
+        probe_.gpus = parse_amd_gpus(text, question);
+      });
+    }
+    return std::move(probe_);
+  }
+
+ private:
+  /// False where there is no such program.
+  template <typename Read>
+  bool ask(const std::vector<std::string>& arguments, Read read) {
+    const std::string question = fmt::format("{} {}", probe_.tool, join(arguments, " "));
+    const CommandResult result = run_command(probe_.tool, arguments, timeout_);
+    if (result.not_found) return false;
+    if (result.timed_out || result.exit_status != 0) {
+      const std::string why = result.timed_out
+                                  ? fmt::format("gave no answer within {:g} s", timeout_.count())
+                                  : fmt::format("failed with status {}", result.exit_status);
+      probe_.warnings.push_back(fmt::format("{} {}: left out", question, why));
+      return true;
+    }
+    try {
+      read(result.out, question);
+    } catch (const Error& error) {
+      probe_.warnings.push_back(fmt::format("{} (left out)", error.what()));
+    }
+    return true;
+  }
+
+  Seconds timeout_;
+  SmiProbe probe_{};
+};
+
+}  // namespace
+
+std::optional<SmiProbe> probe_amd_smi(Seconds timeout) {
+  if (auto probe = AmdProber("amd-smi", timeout).probe({"topology"}, {"static"})) {
+    return probe;
+  }
+  return AmdProber("rocm-smi", timeout).probe({"--showtopo"}, {});
+}
+
+}  // namespace busbar::topo
