@@ -56,6 +56,7 @@ class TableReader {
       if (is_title(line)) {
         close();
         title_ = title_of(line);
+        line_of_title_ = line.text;
       } else if (line.text.find("(Topology) Numa Node:") != std::string::npos) {
         read_numa(line);
       } else if (title_) {
@@ -108,10 +109,12 @@ class TableReader {
     for (std::size_t k = 1; k < words.size(); ++k) row.push_back(words[k].text);
   }
 
-  /// The end of a table: are all its rows there?
+  /// The end of a table: are all its rows there? rocm-smi has titles of lists, too.
   void close() {
-    const std::size_t rows = title_ ? tables_.tables[title_->table].size() : 0;
-    if (title_ && rows < tables_.gpus.size()) {
+    const bool is_list = !has_columns_ && line_of_title_.starts_with("==");
+    const auto found = title_ ? tables_.tables.find(title_->table) : tables_.tables.end();
+    const std::size_t rows = found == tables_.tables.end() ? 0 : found->second.size();
+    if (title_ && !is_list && (rows == 0 || rows < tables_.gpus.size())) {
       fail("the table of {} has {} of {} rows: cut short", title_->word, rows, tables_.gpus.size());
     }
     title_.reset();
@@ -132,6 +135,7 @@ class TableReader {
   std::string_view origin_;
   std::size_t line_ = 1;
   std::optional<Title> title_{};
+  std::string line_of_title_{};
   bool has_columns_ = false;
   AmdTables tables_{};
 };
