@@ -100,6 +100,8 @@ rccl_log() {  # rccl_log TIME_US: an all-reduce of 8 GiB on eight GPUs, in place
   amd_smi > "$DIR/amd.txt"
   static | head -n 20 > "$DIR/two.txt"
   refused "--smi shows 8 GPUs and --query 2" show --smi "$DIR/amd.txt" --query "$DIR/two.txt"
+  static | sed 's/0000:df/0000:ef/' > "$DIR/other.txt"
+  refused "GPU7 is at 0000:df:00.0 in --smi and at 0000:ef:00.0 in --query" show --smi "$DIR/amd.txt" --query "$DIR/other.txt"
 }
 @test "topo probes a machine with amd-smi or rocm-smi where nvidia-smi shows no GPU" {
   mkdir "$DIR/bin"

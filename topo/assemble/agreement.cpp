@@ -30,7 +30,7 @@ const GpuFacts* find_gpu(const std::vector<GpuFacts>& gpus, int index) {
 
 std::vector<GpuList> smi_lists(const SmiProbe& smi) {
   std::vector<GpuList> lists;
-  if (smi.matrix) lists.push_back({"--smi", gpus_numbered(smi.matrix->gpus)});
+  if (smi.matrix) lists.push_back({"--smi", gpus_in(*smi.matrix)});
   if (!smi.gpus.empty()) lists.push_back({"--query", smi.gpus});
   for (const auto& p2p : {smi.p2p_read, smi.p2p_write}) {
     if (p2p) lists.push_back({"--p2p", gpus_numbered(p2p->gpus)});
@@ -67,6 +67,10 @@ Problem differing_gpus(const GpuList& one, const GpuList& other) {
     if (different_models(here.name, there->name)) {
       return fmt::format("GPU{} is {} in {} and {} in {}", here.index, here.name, one.option,
                          there->name, other.option);
+    }
+    if (!here.bus_id.empty() && !there->bus_id.empty() && here.bus_id != there->bus_id) {
+      return fmt::format("GPU{} is at {} in {} and at {} in {}", here.index, here.bus_id,
+                         one.option, there->bus_id, other.option);
     }
     if (!here.uuid.empty() && !there->uuid.empty() && here.uuid != there->uuid) {
       return fmt::format("GPU{} has the UUID {} in {} and {} in {}", here.index, here.uuid,

@@ -146,32 +146,50 @@ AmdTables parse_amd_text_tables(std::string_view text, std::string_view origin) 
   return TableReader(origin).read(clean_lines(text));
 }
 
-std::vector<AmdFields> parse_amd_text_fields(std::string_view text, std::string_view origin) {
-  std::vector<AmdFields> gpus;
-  bool in_gpu = false;
-  std::pair<std::string, std::size_t> section;  // and its indentation
-  std::size_t last = 1;
-  for (const TextLine& line : clean_lines(text)) {
+namespace {
+
+/// Sections are known by their indentation: 0 of a GPU, then one or two levels of names.
+class FieldReader {
+ public:
+  void read(const TextLine& line) {
     const std::size_t colon = line.text.find(':');
-    if (line.empty() || colon == std::string::npos) continue;
-    last = line.number;
+    if (colon == std::string::npos) return;
     const std::string name = lower(line.text.substr(0, colon));
     const std::string value(trim(line.text.substr(colon + 1)));
     if (line.indent == 0) {
-      in_gpu = name == "gpu";
-      section = {};
-      if (in_gpu) gpus.push_back({{name, value}});
-    } else if (in_gpu && value.empty()) {
-      section = {name + ".", line.indent};
-    } else if (in_gpu) {
-      const bool inside = line.indent > section.second;
-      gpus.back().emplace_back((inside ? section.first : "") + name, value);
+      in_gpu_ = name == "gpu";
+      section_.clear();
+      if (in_gpu_) gpus_.push_back({{name, value}});
+    } else if (in_gpu_) {
+      read_field(line.indent, name, value);
     }
   }
-  if (gpus.empty()) {
-    throw amd_fault(fmt::format("{}:{}", origin, last), "no line `GPU: 0`");
+  [[nodiscard]] std::vector<AmdFields>& gpus() { return gpus_; }
+
+ private:
+  void read_field(std::size_t indent, const std::string& name, const std::string& value) {
+    if (value.empty()) {
+      section_ = name;
+      section_indent_ = indent;
+      return;
+    }
+    const bool inside = !section_.empty() && indent > section_indent_;
+    gpus_.back().emplace_back(inside ? fmt::format("{}.{}", section_, name) : name, value);
   }
-  return gpus;
+
+  std::vector<AmdFields> gpus_{};
+  bool in_gpu_ = false;  ///< not in a CPU's part
+  std::string section_{};
+  std::size_t section_indent_ = 0;
+};
+
+}  // namespace
+
+std::vector<AmdFields> parse_amd_text_fields(std::string_view text, std::string_view origin) {
+  FieldReader reader;
+  for (const TextLine& line : clean_lines(text)) reader.read(line);
+  if (reader.gpus().empty()) throw amd_fault(origin, "no line `GPU: 0`");
+  return std::move(reader.gpus());
 }
 
 }  // namespace busbar::topo

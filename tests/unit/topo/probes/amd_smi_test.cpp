@@ -228,7 +228,7 @@ TEST(ParseAmdGpus, RefusesWhatIsCutShort) {
               HasSubstr("'0000:05:00' is no PCI address"));
   EXPECT_THAT(message("GPU: 1\n    BDF: 0000:05:00.0\n"), HasSubstr("'1' is not its number"));
   EXPECT_THAT(message("GPU: 0\n"), HasSubstr("no name and no PCI address"));
-  EXPECT_THAT(message("BDF: x\n"), HasSubstr("f:1: no line `GPU: 0`"));
+  EXPECT_THAT(message("BDF: x\n"), HasSubstr("f: no line `GPU: 0`"));
 }
 
 }  // namespace
