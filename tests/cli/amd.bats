@@ -100,12 +100,14 @@ rccl_log() {  # rccl_log TIME_US: an all-reduce of 8 GiB on eight GPUs, in place
   amd_smi > "$DIR/amd.txt"
   static | head -n 20 > "$DIR/two.txt"
   refused "--smi shows 8 GPUs and --query 2" show --smi "$DIR/amd.txt" --query "$DIR/two.txt"
+  static | sed 's/0000:df/0000:ef/' > "$DIR/other.txt"
+  refused "GPU7 is at 0000:df:00.0 in --smi and at 0000:ef:00.0 in --query" show --smi "$DIR/amd.txt" --query "$DIR/other.txt"
 }
 @test "topo probes a machine with amd-smi or rocm-smi where nvidia-smi shows no GPU" {
   mkdir "$DIR/bin"
-  amd_smi > "$DIR/amd.txt"
+  amd_smi > "$DIR/topology.txt"
   static > "$DIR/static.txt"
-  printf '#!/bin/sh\n[ "$1" = static ] && exec cat %s\nexec cat %s\n' "$DIR/static.txt" "$DIR/amd.txt" > "$DIR/bin/amd-smi"
+  printf "#!/bin/sh\nexec cat %s/\$1.txt\n" "$DIR" > "$DIR/bin/amd-smi"
   chmod +x "$DIR/bin/amd-smi"
   PATH=$DIR/bin:$PATH topo show --nvidia-smi "$DIR/none" --json
   [ "$status" -eq 0 ]

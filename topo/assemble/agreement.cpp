@@ -30,7 +30,7 @@ const GpuFacts* find_gpu(const std::vector<GpuFacts>& gpus, int index) {
 
 std::vector<GpuList> smi_lists(const SmiProbe& smi) {
   std::vector<GpuList> lists;
-  if (smi.matrix) lists.push_back({"--smi", gpus_numbered(smi.matrix->gpus)});
+  if (smi.matrix) lists.push_back({"--smi", gpus_in(*smi.matrix)});
   if (!smi.gpus.empty()) lists.push_back({"--query", smi.gpus});
   for (const auto& p2p : {smi.p2p_read, smi.p2p_write}) {
     if (p2p) lists.push_back({"--p2p", gpus_numbered(p2p->gpus)});
@@ -67,6 +67,10 @@ Problem differing_gpus(const GpuList& one, const GpuList& other) {
     if (different_models(here.name, there->name)) {
       return fmt::format("GPU{} is {} in {} and {} in {}", here.index, here.name, one.option,
                          there->name, other.option);
+    }
+    if (!here.bus_id.empty() && !there->bus_id.empty() && here.bus_id != there->bus_id) {
+      return fmt::format("GPU{} is at {} in {} and at {} in {}", here.index, here.bus_id,
+                         one.option, there->bus_id, other.option);
     }
     if (!here.uuid.empty() && !there->uuid.empty() && here.uuid != there->uuid) {
       return fmt::format("GPU{} has the UUID {} in {} and {} in {}", here.index, here.uuid,
@@ -199,40 +203,43 @@ std::string numbers_of(const std::vector<const GpuEntry*>& gpus) {
                    [](const GpuEntry* gpu) { return fmt::format("GPU{}", gpu->index); });
 }
 
-bool are_amd(const std::vector<GpuEntry>& gpus) {
-  return std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
-    return gpu.model && gpu.model->xgmi != XgmiGeneration::None;
-  });
+/// Where to look for what has gone wrong with the links of GPUs.
+struct FabricHints {
+  std::string_view off;   ///< of some GPUs
+  std::string_view none;  ///< of all
+};
+FabricHints fabric_hints(LinkKind kind) {
+  if (kind == LinkKind::Xgmi) {
+    return {.off = "amd-smi xgmi, dmesg for amdgpu",
+            .none = "does dmesg name a fault of amdgpu (dmesg | grep -i xgmi)?"};
+  }
+  return {.off = "nvidia-smi nvlink -s, dmesg for Xid, fabric manager's log",
+          .none = "is the fabric manager running (systemctl status nvidia-fabricmanager)?"};
+}
+
+/// Bridges join some boards of a PCIe machine and not others; a switch joins all.
+bool is_on_board(const Graph& graph, const GpuEntry& gpu) {
+  return gpu.model ? gpu.model->always_linked : find_node(graph, "NVSwitch") >= 0;
 }
 
 void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   std::vector<const GpuEntry*> without;
   bool expected = false;
-  const LinkKind kind = are_amd(gpus) ? LinkKind::Xgmi : gpu_link_kind(graph);
   for (const GpuEntry& gpu : gpus) {
     if (!has_gpu_link(graph, gpu)) without.push_back(&gpu);
     expected = expected || (gpu.model && gpu.model->always_linked);
   }
   if (without.empty() || gpus.size() < 2) return;
+  const LinkKind kind = gpu_link_kind(graph);
   if (without.size() < gpus.size()) {
-    // Bridges join some boards of a PCIe machine and not others; a switch joins all.
-    const bool on_board = without.front()->model ? without.front()->model->always_linked
-                                                 : find_node(graph, "NVSwitch") >= 0;
-    if (!on_board) return;
-    graph.warnings.push_back(fmt::format(
-        "{} {} no {} though others have: off the fabric ({})", numbers_of(without),
-        without.size() == 1 ? "has" : "have", gpu_link_text(kind),
-        kind == LinkKind::Xgmi ? "amd-smi xgmi, dmesg for amdgpu"
-                               : "nvidia-smi nvlink -s, dmesg for Xid, fabric manager's log"));
+    if (!is_on_board(graph, *without.front())) return;
+    graph.warnings.push_back(fmt::format("{} {} no {} though others have: off the fabric ({})",
+                                         numbers_of(without), without.size() == 1 ? "has" : "have",
+                                         gpu_link_text(kind), fabric_hints(kind).off));
   } else if (expected) {
-    graph.warnings.push_back(
-        kind == LinkKind::Xgmi
-            ? fmt::format("{} is made for xGMI and no GPU shows any: does dmesg name a fault of "
-                          "amdgpu (dmesg | grep -i xgmi)?",
-                          gpus.front().name)
-            : fmt::format("{} is made for NVLink and no GPU shows any: is the fabric manager "
-                          "running (systemctl status nvidia-fabricmanager)?",
-                          gpus.front().name));
+    graph.warnings.push_back(fmt::format("{} is made for {} and no GPU shows any: {}",
+                                         gpus.front().name, gpu_link_text(kind),
+                                         fabric_hints(kind).none));
   }
 }
 
@@ -332,10 +339,11 @@ void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sou
   if (gpus.size() < 2 || any || !possible) return;
   if (!shows_nvlink(sources)) {
     assume(graph, LinkKind::Pcie,
-           are_amd(gpus) ? "no xGMI, since no source shows whether there is any; give --smi "
-                           "(amd-smi topology)"
-                         : "no NVLink, since no source shows whether there is any; give --smi "
-                           "(nvidia-smi topo -m)");
+           gpu_link_kind(graph) == LinkKind::Xgmi
+               ? "no xGMI, since no source shows whether there is any; give --smi "
+                 "(amd-smi topology)"
+               : "no NVLink, since no source shows whether there is any; give --smi "
+                 "(nvidia-smi topo -m)");
   } else if (ends_are_unknown(sources) && !sources.smi.matrix) {
     assume(graph, LinkKind::Pcie,
            fmt::format("no NVLink, since {} does not show where those that it has end; give --smi "

@@ -29,12 +29,7 @@ std::vector<GpuFacts> in_order(std::vector<GpuFacts> gpus) {
 std::vector<GpuFacts> named_gpus(const Sources& sources) {
   const SmiProbe& smi = sources.smi;
   if (!smi.gpus.empty()) return smi.gpus;
-  if (smi.matrix) {
-    std::vector<GpuFacts> gpus = gpus_numbered(smi.matrix->gpus);
-    const auto& ids = smi.matrix->bus_ids;
-    for (std::size_t i = 0; i < ids.size(); ++i) gpus[i].bus_id = ids[i];
-    return gpus;
-  }
+  if (smi.matrix) return gpus_in(*smi.matrix);
   for (const auto& tree : {sources.nccl, sources.hwloc}) {
     if (tree && !tree->gpus.empty()) return in_order(tree->gpus);
   }
@@ -116,6 +111,12 @@ void join_affinity(GpuEntry& gpu, const SmiMatrix& matrix) {
 std::vector<GpuFacts> gpus_numbered(const std::vector<int>& indices) {
   std::vector<GpuFacts> gpus;
   for (const int index : indices) gpus.push_back({.index = index});
+  return gpus;
+}
+
+std::vector<GpuFacts> gpus_in(const SmiMatrix& matrix) {
+  std::vector<GpuFacts> gpus = gpus_numbered(matrix.gpus);
+  for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) gpus[i].bus_id = matrix.bus_ids[i];
   return gpus;
 }
 
@@ -233,22 +234,30 @@ bool may_be_switched(const Counts& counts, const std::vector<GpuEntry>& gpus) {
   return cell > 1;
 }
 
-Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus,
-                   bool power) {
-  Counts counts(gpus.size());
-  bool switched = false;
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    for (std::size_t j = 0; j < gpus.size(); ++j) {
+Counts counts_in(const SmiMatrix& matrix) {
+  Counts counts(matrix.gpus.size());
+  for (std::size_t i = 0; i < matrix.gpus.size(); ++i) {
+    for (std::size_t j = 0; j < matrix.gpus.size(); ++j) {
       counts.between[i][j] = gpu_link_count(matrix.cells[i][j]);
       if (matrix.cells[i][j].starts_with("XGMI")) counts.kind = LinkKind::Xgmi;
     }
+  }
+  return counts;
+}
+
+Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus,
+                   bool power) {
+  Counts counts = counts_in(matrix);
+  if (counts.kind == LinkKind::Xgmi) return counts;
+  bool switched = false;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
     const int row = std::accumulate(counts.between[i].begin(), counts.between[i].end(), 0);
     switched = switched || row > links_of(gpus[i]);
     const int spare = gpus[i].active_links.value_or(row) - row;
     if (power && spare > 0) counts.to_processor[i] = spare;
   }
-  if (!switched || counts.kind == LinkKind::Xgmi) {
-    if (counts.kind == LinkKind::NvLink && may_be_switched(counts, gpus)) {
+  if (!switched) {
+    if (may_be_switched(counts, gpus)) {
       assume(
           graph, LinkKind::NvLink,
           fmt::format("NV{} in every cell is links from GPU to GPU, not to a switch; give --query "
@@ -318,7 +327,7 @@ Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Source
 }
 
 Medium xgmi_of(Graph& graph, const GpuEntry& gpu) {
-  const Medium medium = xgmi_medium(gpu.model ? gpu.model->xgmi : XgmiGeneration::None);
+  Medium medium = xgmi_medium(gpu.model ? gpu.model->xgmi : XgmiGeneration::None);
   if (!gpu.model || gpu.model->xgmi == XgmiGeneration::None) {
     assume(graph, LinkKind::Xgmi,
            fmt::format("xGMI of {:g} GB/s a link (MI200), since no source has a GPU's name that is "

@@ -22,6 +22,9 @@ struct GpuEntry : GpuFacts {
 /// GPUs of which only the numbers are known.
 [[nodiscard]] std::vector<GpuFacts> gpus_numbered(const std::vector<int>& indices);
 
+/// The GPUs of a matrix, with their addresses where it has them.
+[[nodiscard]] std::vector<GpuFacts> gpus_in(const SmiMatrix& matrix);
+
 /// The machine's GPUs by index, joined by PCI address, by order where a source has none, which is
 /// one of the graph's assumptions. Empty: no GPU.
 [[nodiscard]] std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph);

@@ -177,7 +177,7 @@ Ranked rank_equal(double GBps, std::size_t k, const TieBreaker& ties, Policy pol
 }
 
 std::string describe(const Scores& scores, LinkKind gpu_link) {
-  const std::string rate = fmt::format("{:.4g} GB/s", scores.bound_GBps);
+  std::string rate = fmt::format("{:.4g} GB/s", scores.bound_GBps);
   if (scores.bound_GBps <= 0) return "no ring at all";
   if (scores.ring_GBps > 0) return rate;
   return fmt::format("{} without an {} ring", rate, gpu_link_text(gpu_link));

@@ -80,8 +80,8 @@ constexpr std::array kModels{
     card("t4", 3),
     card("p40", 3),
     card("k80", 3),
-    oam("instinct mi250x", XgmiGeneration::Mi200, 8, 4),
-    oam("instinct mi250", XgmiGeneration::Mi200, 8, 4),
+    oam("instinct mi250", XgmiGeneration::Mi200, 8, 4),  // MI250X too
+    oam("instinct mi200", XgmiGeneration::Mi200, 8, 4),  // what the board calls itself
     oam("instinct mi300x", XgmiGeneration::Mi300, 7, 5),
     oam("instinct mi325x", XgmiGeneration::Mi300, 7, 5),
     oam("instinct mi350x", XgmiGeneration::Mi350, 7, 5),

@@ -149,8 +149,9 @@ class JsonTables {
       const std::vector<std::string> words = split_words(name.substr(key.in_system.size()));
       const auto from = to_number<std::size_t>(words.empty() ? "" : words.front());
       const auto to = to_number<std::size_t>(words.size() < 3 ? "" : words[2]);
-      if (!from || !to)
+      if (!from || !to) {
         throw amd_fault(origin_, fmt::format("{} names no two GPUs", in_quotes(name)));
+      }
       set(key.table, *from, *to, text);
       set(key.table, *to, *from, text);
     }
@@ -173,7 +174,7 @@ AmdFields fields_of(const Json& gpu) {
   for (const auto& [name, value] : gpu.items()) {
     add(name, value);
     if (!is_section(value)) continue;
-    for (const auto& [inner, text] : value.items()) add(name + "." + inner, text);
+    for (const auto& [inner, text] : value.items()) add(fmt::format("{}.{}", name, inner), text);
   }
   return fields;
 }

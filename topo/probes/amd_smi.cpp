@@ -126,7 +126,12 @@ class MatrixBuilder {
     const std::size_t dash = std::min(text.find('-'), text.size());
     const int one = whole_number(text.substr(0, dash)).value_or(0);
     const int all = whole_number(text.substr(std::min(dash + 1, text.size()))).value_or(0);
-    return one > 0 && all > one ? static_cast<int>(std::lround(double(all) / one)) : 1;
+    return one > 0 && all > one ? static_cast<int>(std::lround(static_cast<double>(all) / one)) : 1;
+  }
+
+  [[nodiscard]] static std::string_view p2p_cell(std::string_view access) {
+    if (access == "ENABLED") return "OK";
+    return access == "DISABLED" ? "NS" : "U";
   }
 
   [[nodiscard]] std::optional<P2pMatrix> access(const std::vector<int>& gpus) const {
@@ -135,8 +140,7 @@ class MatrixBuilder {
     for (std::size_t i = 0; i < gpus_; ++i) {
       auto& row = p2p.cells.emplace_back();
       for (std::size_t j = 0; j < gpus_; ++j) {
-        const std::string text = tables_.cell(AmdTable::Access, i, j);
-        row.emplace_back(i == j ? "X" : text == "ENABLED" ? "OK" : text == "DISABLED" ? "NS" : "U");
+        row.emplace_back(i == j ? "X" : p2p_cell(tables_.cell(AmdTable::Access, i, j)));
       }
     }
     return p2p;
@@ -170,39 +174,56 @@ bool is_amd_gpus(std::string_view text) {
   return is_json(text) || has_any(text, {"GPU: ", "MARKET_NAME", "BDF: "});
 }
 
+namespace {
+
+/// The first of these fields that is there; empty for N/A.
+std::string value_of(const AmdFields& fields, std::initializer_list<std::string_view> names) {
+  const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) {
+    return std::find(names.begin(), names.end(), field.first) != names.end();
+  });
+  return found == fields.end() || found->second == "N/A" ? std::string{} : found->second;
+}
+
+GpuFacts facts_of(const AmdFields& fields) {
+  const std::string generation = value_of(fields, {"bus.pcie_interface_version"});
+  const auto number = [](std::string_view text, int missing) {
+    return whole_number(text).value_or(missing);
+  };
+  return {.index = number(value_of(fields, {"gpu"}), -1),
+          .uuid = value_of(fields, {"uuid"}),
+          .name = value_of(fields, {"asic.market_name", "market_name"}),
+          .bus_id = normal_bus_id(value_of(fields, {"bdf", "bus.bdf"})),
+          .pcie_generation = generation.starts_with("Gen ") ? number(generation.substr(4), 0) : 0,
+          .pcie_width = number(value_of(fields, {"bus.max_pcie_width"}), 0),
+          .numa = number(value_of(fields, {"numa.node"}), -1)};
+}
+
+/// What is wrong with the GPU after `above` others; empty where nothing is.
+std::string fault_of(const GpuFacts& gpu, const AmdFields& fields, std::size_t above) {
+  const std::string bus = value_of(fields, {"bdf", "bus.bdf"});
+  if (gpu.index != static_cast<int>(above)) {
+    return fmt::format("{} is not its number", in_quotes(value_of(fields, {"gpu"})));
+  }
+  if (!bus.empty() && gpu.bus_id.empty()) {
+    return fmt::format("{} is no PCI address", in_quotes(bus));
+  }
+  return bus.empty() && gpu.name.empty() ? "no name and no PCI address" : "";
+}
+
+}  // namespace
+
 std::vector<GpuFacts> parse_amd_gpus(std::string_view text, std::string_view origin) {
   std::vector<GpuFacts> gpus;
-  std::size_t least = 0;
-  for (const AmdFields& fields :
-       is_json(text) ? parse_amd_json_fields(text, origin) : parse_amd_text_fields(text, origin)) {
-    const auto value = [&](std::initializer_list<std::string_view> names) {
-      const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) {
-        return std::find(names.begin(), names.end(), field.first) != names.end();
-      });
-      return found == fields.end() || found->second == "N/A" ? std::string{} : found->second;
-    };
-    const std::string bus = value({"bdf", "bus.bdf"});
-    GpuFacts gpu{.index = whole_number(value({"gpu"})).value_or(-1),
-                 .uuid = value({"uuid"}),
-                 .name = value({"asic.market_name", "market_name"}),
-                 .bus_id = normal_bus_id(bus),
-                 .numa = whole_number(value({"numa.node"})).value_or(-1)};
-    gpu.pcie_width = whole_number(value({"bus.max_pcie_width"})).value_or(0);
-    const std::string generation = value({"bus.pcie_interface_version"});
-    if (generation.starts_with("Gen ")) {
-      gpu.pcie_generation = whole_number(generation.substr(4)).value_or(0);
+  const std::vector<AmdFields> all =
+      is_json(text) ? parse_amd_json_fields(text, origin) : parse_amd_text_fields(text, origin);
+  for (const AmdFields& fields : all) {
+    gpus.push_back(facts_of(fields));
+    std::string fault = fault_of(gpus.back(), fields, gpus.size() - 1);
+    if (fault.empty() && fields.size() < all.front().size()) {
+      fault = "fewer lines than GPU 0: cut short";
     }
-    const std::string place = fmt::format("{}: GPU {}", origin, gpus.size());
-    if (gpu.index != static_cast<int>(gpus.size())) {
-      throw amd_fault(place, fmt::format("{} is not its number", in_quotes(value({"gpu"}))));
-    }
-    if (!bus.empty() && gpu.bus_id.empty()) {
-      throw amd_fault(place, fmt::format("{} is no PCI address", in_quotes(bus)));
-    }
-    if (bus.empty() && gpu.name.empty()) throw amd_fault(place, "no name and no PCI address");
-    if (fields.size() < least) throw amd_fault(place, "fewer lines than GPU 0: cut short");
-    least = std::max(least, fields.size());
-    gpus.push_back(std::move(gpu));
+    if (fault.empty()) continue;
+    throw amd_fault(fmt::format("{}: GPU {}", origin, gpus.size() - 1), fault);
   }
   return gpus;
 }

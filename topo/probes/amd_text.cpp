@@ -56,6 +56,7 @@ class TableReader {
       if (is_title(line)) {
         close();
         title_ = title_of(line);
+        line_of_title_ = line.text;
       } else if (line.text.find("(Topology) Numa Node:") != std::string::npos) {
         read_numa(line);
       } else if (title_) {
@@ -108,10 +109,12 @@ class TableReader {
     for (std::size_t k = 1; k < words.size(); ++k) row.push_back(words[k].text);
   }
 
-  /// The end of a table: are all its rows there?
+  /// The end of a table: are all its rows there? rocm-smi has titles of lists, too.
   void close() {
-    const std::size_t rows = title_ ? tables_.tables[title_->table].size() : 0;
-    if (title_ && rows < tables_.gpus.size()) {
+    const bool is_list = !has_columns_ && line_of_title_.starts_with("==");
+    const auto found = title_ ? tables_.tables.find(title_->table) : tables_.tables.end();
+    const std::size_t rows = found == tables_.tables.end() ? 0 : found->second.size();
+    if (title_ && !is_list && (rows == 0 || rows < tables_.gpus.size())) {
       fail("the table of {} has {} of {} rows: cut short", title_->word, rows, tables_.gpus.size());
     }
     title_.reset();
@@ -132,6 +135,7 @@ class TableReader {
   std::string_view origin_;
   std::size_t line_ = 1;
   std::optional<Title> title_{};
+  std::string line_of_title_{};
   bool has_columns_ = false;
   AmdTables tables_{};
 };
@@ -142,32 +146,50 @@ AmdTables parse_amd_text_tables(std::string_view text, std::string_view origin) 
   return TableReader(origin).read(clean_lines(text));
 }
 
-std::vector<AmdFields> parse_amd_text_fields(std::string_view text, std::string_view origin) {
-  std::vector<AmdFields> gpus;
-  bool in_gpu = false;
-  std::pair<std::string, std::size_t> section;  // and its indentation
-  std::size_t last = 1;
-  for (const TextLine& line : clean_lines(text)) {
+namespace {
+
+/// Sections are known by their indentation: 0 of a GPU, then one or two levels of names.
+class FieldReader {
+ public:
+  void read(const TextLine& line) {
     const std::size_t colon = line.text.find(':');
-    if (line.empty() || colon == std::string::npos) continue;
-    last = line.number;
+    if (colon == std::string::npos) return;
     const std::string name = lower(line.text.substr(0, colon));
     const std::string value(trim(line.text.substr(colon + 1)));
     if (line.indent == 0) {
-      in_gpu = name == "gpu";
-      section = {};
-      if (in_gpu) gpus.push_back({{name, value}});
-    } else if (in_gpu && value.empty()) {
-      section = {name + ".", line.indent};
-    } else if (in_gpu) {
-      const bool inside = line.indent > section.second;
-      gpus.back().emplace_back((inside ? section.first : "") + name, value);
+      in_gpu_ = name == "gpu";
+      section_.clear();
+      if (in_gpu_) gpus_.push_back({{name, value}});
+    } else if (in_gpu_) {
+      read_field(line.indent, name, value);
     }
   }
-  if (gpus.empty()) {
-    throw amd_fault(fmt::format("{}:{}", origin, last), "no line `GPU: 0`");
+  [[nodiscard]] std::vector<AmdFields>& gpus() { return gpus_; }
+
+ private:
+  void read_field(std::size_t indent, const std::string& name, const std::string& value) {
+    if (value.empty()) {
+      section_ = name;
+      section_indent_ = indent;
+      return;
+    }
+    const bool inside = !section_.empty() && indent > section_indent_;
+    gpus_.back().emplace_back(inside ? fmt::format("{}.{}", section_, name) : name, value);
   }
-  return gpus;
+
+  std::vector<AmdFields> gpus_{};
+  bool in_gpu_ = false;  ///< not in a CPU's part
+  std::string section_{};
+  std::size_t section_indent_ = 0;
+};
+
+}  // namespace
+
+std::vector<AmdFields> parse_amd_text_fields(std::string_view text, std::string_view origin) {
+  FieldReader reader;
+  for (const TextLine& line : clean_lines(text)) reader.read(line);
+  if (reader.gpus().empty()) throw amd_fault(origin, "no line `GPU: 0`");
+  return std::move(reader.gpus());
 }
 
 }  // namespace busbar::topo

@@ -182,6 +182,7 @@ TEST(GpuModel, KnowsTheXgmiOfAmd) {
   for (const auto& [name, links, link_GBps, rccl_GBps, pcie] :
        {Case{"AMD Instinct MI250X", 8, 50, 36, 4},
         Case{"AMD INSTINCT MI250 (MCM) OAM", 8, 50, 36, 4},
+        Case{"AMD INSTINCT MI200 (MCM) OAM LC MBA HPE C2", 8, 50, 36, 4},
         Case{"AMD Instinct MI300X VF", 7, 64, 48, 5}, Case{"AMD Instinct MI325X", 7, 64, 48, 5},
         Case{"AMD Instinct MI350X", 7, 76.8, 48, 5}, Case{"AMD Instinct MI355X", 7, 76.8, 48, 5}}) {
     const auto model = gpu_model(name);
