@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/measured_curves.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/toml_fields.hpp"
+#include "study/dataset.hpp"
+#include "study/import/log_reader.hpp"
+#include "study/import/log_records.hpp"
+
+namespace busbar::study {
+namespace {
+
+using topo::EqualHosts;
+using topo::MeasuredCurve;
+using topo::MeasuredTime;
+
+std::vector<Record> records_of_file(const std::string& path, const CurveRequest& request) {
+  if (path.ends_with(".csv")) return load_dataset(path).records;
+  const auto text = read_file(path);
+  if (!text) throw usage_error(fmt::format("cannot read {}", path));
+  LogReading reading{.skip_bad_lines = true, .ranks = request.ranks};
+  const std::vector<LogFile> logs{read_log(*text, path, reading)};
+  return records_of(logs, {.collective = request.collective, .ranks = request.ranks}).records;
+}
+
+bool counts(const Record& record) {
+  return record.status == RowStatus::Ok && record.ranks > 1 && record.size > 0 &&
+         record.time_median_us.value_or(0) > 0 && !contradicts_itself(record);
+}
+
+/// The machine with the hosts that the ranks need, where a network joins them.
+EqualHosts large_enough(EqualHosts machine, int ranks) {
+  const auto each = static_cast<int>(machine.host.devices.size());
+  if (each > 0) machine.hosts = std::max(machine.hosts, (ranks + each - 1) / each);
+  return machine;
+}
+
+MeasuredCurve curve_of(std::string name, const std::string& collective, int ranks,
+                       const EqualHosts& machine, int gpus_per_process) {
+  return {.name = std::move(name),
+          .collective = find_collective(collective),
+          .predictor = topo::Predictor(large_enough(machine, ranks),
+                                       {.ranks = ranks, .gpus_per_process = gpus_per_process})};
+}
+
+}  // namespace
+
+std::vector<MeasuredCurve> curves_of_files(const std::vector<std::string>& paths,
+                                           const EqualHosts& machine, const CurveRequest& request) {
+  std::vector<MeasuredCurve> curves;
+  for (const std::string& path : paths) {
+    using Key = std::tuple<std::string, int, bool>;  // collective, ranks, in place
+    std::map<Key, std::vector<MeasuredTime>> times;
+    for (const Record& record : records_of_file(path, request)) {
+      if (!counts(record) || record.sender) continue;
+      times[{record.collective, record.ranks, record.in_place}].push_back(
+          {.bytes = static_cast<double>(record.size), .time_us = *record.time_median_us});
+    }
+    for (auto& [key, values] : times) {
+      const auto& [collective, ranks, in_place] = key;
+      if (in_place && times.contains({collective, ranks, false})) continue;
+      curves.push_back(curve_of(
+          fmt::format("{} {} {}", std::filesystem::path(path).stem().string(), collective, ranks),
+          collective, ranks, machine, request.gpus_per_process));
+      curves.back().times = std::move(values);
+    }
+  }
+  return curves;
+}
+
+namespace {
+
+constexpr std::string_view kDocument = "docs/simulation.md";
+
+struct FieldEntry {
+  std::string name{};
+  std::string file{};
+  std::string collective{};
+  EqualHosts machine{};
+  int ranks = 0;
+  int gpus_per_process = 1;
+  topo::Library library = topo::Library::Nccl226;
+  std::vector<MeasuredTime> points{};
+};
+
+/// [[size in MiB, GB/s of bus bandwidth], ...]
+std::vector<MeasuredTime> read_points(const TomlFields& fields, const FieldEntry& entry) {
+  constexpr double kMiB = 1U << 20U;
+  constexpr double kBytesPerUs = 1e3;
+  const Collective& collective = *find_collective(entry.collective);
+  std::vector<MeasuredTime> points;
+  for (const toml::node* node : fields.list("points")) {
+    const toml::array* pair = node->as_array();
+    const auto size = pair == nullptr ? std::nullopt : (*pair)[0].value<double>();
+    const auto GBps = pair == nullptr ? std::nullopt : (*pair)[1].value<double>();
+    if (!size || !GBps) throw fields.fault("points", "points are pairs of MiB and GB/s");
+    points.push_back(
+        {.bytes = *size * kMiB,
+         .time_us = *size * kMiB * collective.bus_factor(entry.ranks) / *GBps / kBytesPerUs});
+  }
+  return points;
+}
+
+/// The system, with the network of the log's machine.
+EqualHosts read_machine(const TomlFields& fields) {
+  constexpr int kMostHosts = 1 << 16;
+  EqualHosts machine = topo::load_machine(fields.required_text("system"));
+  machine.hosts = fields.integer("hosts", 1, kMostHosts, machine.hosts);
+  const double GBps = fields.positive("nic_GBps", 0);
+  for (topo::Medium& medium : machine.host.media) {
+    if (GBps > 0 && medium.kind == topo::LinkKind::Network) medium.nominal_GBps = GBps;
+  }
+  topo::Protocol& protocol = machine.host.protocol;
+  protocol.network_latency_us = fields.positive("network_latency_us", protocol.network_latency_us);
+  return machine;
+}
+
+FieldEntry read_entry(const toml::node& node, std::string_view origin) {
+  const TomlFields fields(node, origin, "[[curve]]");
+  fields.allow_only({"name", "log", "collective", "system", "hosts", "ranks", "gpus_per_process",
+                     "library", "nic_GBps", "network_latency_us", "points", "source"});
+  static_cast<void>(fields.required_text("source"));
+  constexpr int kMostRanks = 1 << 16;
+  std::vector<std::string> libraries;
+  for (const topo::Library library : topo::kLibraries) libraries.emplace_back(name(library));
+  FieldEntry entry{.name = fields.required_text("name"),
+                   .file = fields.text("log"),
+                   .collective = fields.required_text("collective"),
+                   .machine = read_machine(fields),
+                   .ranks = fields.integer("ranks", 2, kMostRanks, 2),
+                   .gpus_per_process = fields.integer("gpus_per_process", 1, kMostRanks, 1)};
+  if (find_collective(entry.collective) == nullptr) {
+    throw fields.fault("collective", fmt::format("no such collective: {}", entry.collective));
+  }
+  entry.library = topo::kLibraries.at(fields.one_of("library", libraries).value_or(0));
+  entry.machine.host.protocol.library = entry.library;
+  entry.points = read_points(fields, entry);
+  return entry;
+}
+
+}  // namespace
+
+std::vector<FieldCurve> read_field(const std::string& path, const std::string& folder) {
+  const auto text = read_file(path);
+  if (!text) throw usage_error(fmt::format("cannot read {}", path));
+  const toml::table table = parse_toml(*text, path, kDocument);
+  const TomlFields file(table, path, "the file");
+  file.allow_only({"curve"});
+  std::vector<FieldEntry> entries;
+  for (const toml::node* node : file.list("curve")) entries.push_back(read_entry(*node, path));
+  std::sort(entries.begin(), entries.end(), [](const FieldEntry& one, const FieldEntry& other) {
+    return std::tie(one.library, one.name) < std::tie(other.library, other.name);
+  });
+  std::map<topo::Library, int> seen;
+  std::vector<FieldCurve> field;
+  for (const FieldEntry& entry : entries) {
+    const bool held_back = seen[entry.library]++ % 2 == 1;
+    std::vector<MeasuredTime> times = entry.points;
+    const std::string log = (std::filesystem::path(folder) / entry.file).string();
+    if (!entry.file.empty()) {
+      if (!std::filesystem::exists(log)) continue;
+      const auto curves = curves_of_files({log}, entry.machine,
+                                          {.collective = entry.collective, .ranks = entry.ranks});
+      for (const MeasuredCurve& curve : curves) {
+        times.insert(times.end(), curve.times.begin(), curve.times.end());
+      }
+    }
+    field.push_back({.curve = curve_of(entry.name, entry.collective, entry.ranks, entry.machine,
+                                       entry.gpus_per_process),
+                     .library = entry.library,
+                     .held_back = held_back});
+    for (const MeasuredTime& time : times) {
+      constexpr double kLeastBytes = 1024;  // below, the time is that of the launch alone
+      if (time.bytes >= kLeastBytes) field.back().curve.times.push_back(time);
+    }
+  }
+  return field;
+}
+
+}  // namespace busbar::study
