@@ -200,15 +200,15 @@ void check_enough(const std::vector<MeasuredCurve>& curves) {
       counted(points, "row"), smallest, largest, kLeastPoints, kLeastSpan));
 }
 
-std::string source_of(const std::vector<MeasuredCurve>& curves) {
+std::string source_of(const std::vector<MeasuredCurve>& curves, const std::string& before) {
   std::size_t points = 0;
   std::vector<std::string> names;
   for (const MeasuredCurve& curve : curves) {
     points += curve.times.size();
     names.push_back(one_line(curve.name));
   }
-  return fmt::format("busbar calibrate: these figures are fitted to {} of {}; all others: defaults",
-                     counted(points, "row"), join(names, ", "));
+  return fmt::format("busbar calibrate: fitted to {} of {}{}{}", counted(points, "row"),
+                     join(names, ", "), before.empty() ? "" : "; before: ", before);
 }
 
 void print_errors(const char* title, const std::vector<MeasuredCurve>& curves) {
@@ -227,9 +227,10 @@ void calibrate(const O& options, const std::vector<std::string>& logs) {
   const Protocol start = topo::completed(machine.host.protocol);
   const Protocol fitted = topo::fit(curves, start, {});
   print_errors("after", curves);
-  Protocol changed = topo::only_changed(fitted, start);
-  changed.source = source_of(curves);
-  machine.host.protocol = changed;
+  Protocol& own = machine.host.protocol;
+  const std::string source = source_of(curves, own.source);
+  own = topo::with_changes(own, start, fitted);
+  own.source = source;
   OutputFile(options.out, "-o", OutputFile::Mode::New)
       .append(topo::write_system(machine.host, machine.hosts));
   fmt::print(stderr, "busbar: wrote {}\n", options.out);

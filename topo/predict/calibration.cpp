@@ -189,20 +189,16 @@ Protocol fit(std::span<MeasuredCurve> curves, const Protocol& start, const FitOp
   return Fit(curves, start, options).run();
 }
 
-Protocol only_changed(Protocol fitted, const Protocol& start) {
-  Protocol same = start;
-  const std::vector<Figures> ours = figures_of(fitted, true);
-  const std::vector<Figures> theirs = figures_of(same, true);
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    for (std::size_t j = 0; j < ours[i].size(); ++j) {
-      if (*ours[i][j] == *theirs[i][j]) *ours[i][j] = 0;
+Protocol with_changes(Protocol own, Protocol start, Protocol fitted) {
+  const std::vector<Figures> kept = figures_of(own, true);
+  const std::vector<Figures> before = figures_of(start, true);
+  const std::vector<Figures> after = figures_of(fitted, true);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (std::size_t j = 0; j < kept[i].size(); ++j) {
+      if (*after[i][j] != *before[i][j]) *kept[i][j] = *after[i][j];
     }
   }
-  for (std::size_t i = 0; i < fitted.steps.size(); ++i) {
-    if (fitted.steps[i].share == start.steps[i].share) fitted.steps[i].share = 0;
-  }
-  fitted.steps.at(static_cast<std::size_t>(Sending::Hierarchical)) = {};
-  return fitted;
+  return own;
 }
 
 double simulated_ratio(const MeasuredCurve& curve, const MeasuredTime& measured) {

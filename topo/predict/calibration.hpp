@@ -46,8 +46,8 @@ struct FitOptions {
 /// `own` with the times, shares and channels of `fitted`; with its efficiencies on request.
 [[nodiscard]] Protocol with_times(Protocol own, const Protocol& fitted, bool bandwidth);
 
-/// The fitted protocol without what is the same in `start`: what the data have determined.
-[[nodiscard]] Protocol only_changed(Protocol fitted, const Protocol& start);
+/// `own` with the figures that a fit has changed: what the data have determined.
+[[nodiscard]] Protocol with_changes(Protocol own, Protocol start, Protocol fitted);
 
 /// Errors |measured / predicted - 1| of times; 0 where there is no point.
 struct ErrorSummary {
