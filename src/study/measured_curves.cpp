@@ -92,18 +92,18 @@ struct FieldEntry {
 
 /// [[size in MiB, GB/s of bus bandwidth], ...]
 std::vector<MeasuredTime> read_points(const TomlFields& fields, const FieldEntry& entry) {
-  constexpr double kMiB = 1U << 20U;
   constexpr double kBytesPerUs = 1e3;
   const Collective& collective = *find_collective(entry.collective);
   std::vector<MeasuredTime> points;
   for (const toml::node* node : fields.list("points")) {
     const toml::array* pair = node->as_array();
-    const auto size = pair == nullptr ? std::nullopt : (*pair)[0].value<double>();
-    const auto GBps = pair == nullptr ? std::nullopt : (*pair)[1].value<double>();
+    const bool two = pair != nullptr && pair->size() == 2;
+    const auto size = two ? (*pair)[0].value<double>() : std::nullopt;
+    const auto GBps = two ? (*pair)[1].value<double>() : std::nullopt;
     if (!size || !GBps) throw fields.fault("points", "points are pairs of MiB and GB/s");
-    points.push_back(
-        {.bytes = *size * kMiB,
-         .time_us = *size * kMiB * collective.bus_factor(entry.ranks) / *GBps / kBytesPerUs});
+    const double bytes = *size * static_cast<double>(kMiB);
+    const double time_us = bytes * collective.bus_factor(entry.ranks) / *GBps / kBytesPerUs;
+    points.push_back({.bytes = bytes, .time_us = time_us});
   }
   return points;
 }

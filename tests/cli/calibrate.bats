@@ -4,7 +4,7 @@
 load ../common
 
 setup_file() {
-  cd "$BATS_TEST_DIRNAME/../.."
+  cd "$BATS_TEST_DIRNAME/../.." || return 1
   export TRUTH="$BATS_FILE_TMPDIR"
   { cat topo/systems/dgx-a100.toml
     printf '\n[protocol]\nefficiency = 0.7\nsource = "made up"\n'
@@ -24,7 +24,7 @@ calibrate() { run --separate-stderr ./busbar calibrate "$@"; }
   awk '/^all / { median[++count] = $3 } END { exit !(median[1] > 8 && median[2] < 3) }' <<<"$output"
   grep -q "^efficiency = 0.7" "$DIR/my.toml"
   grep -q "^source = .busbar calibrate: fitted to 48 rows of allgather" "$DIR/my.toml"
-  run -1 grep -q "direct" "$DIR/my.toml"
+  run -1 grep -q "^.protocol.direct" "$DIR/my.toml"
   ./allreduce_perf --backend sim --system "$DIR/my.toml" --ranks 8 -b 1K -e 8G -f 2 --placement out --csv "$DIR/mine.csv" >/dev/null
   paste -d ' ' <(column time_median_us "$TRUTH/allreduce.csv") <(column time_median_us "$DIR/mine.csv") |
     awk '{ if ($1 / $2 > 1.1 || $2 / $1 > 1.1) bad++ } END { exit NR != 24 || bad > 0 }'
