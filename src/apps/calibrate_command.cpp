@@ -104,14 +104,14 @@ constexpr std::array<std::pair<View, double>, 12> kSizes{{{"8K", 1U << 13U},
                                                           {"32M", 1U << 25U},
                                                           {"128M", 1U << 27U},
                                                           {"512M", 1U << 29U},
-                                                          {"2G", 2147483648.0},
+                                                          {"1G", 1U << 30U},
                                                           {"8G", 8589934592.0},
                                                           {"16G", 17179869184.0}}};
 
 /// Simulated over measured at sizes of the table; of other sizes the curve has points between.
 std::vector<std::string> ratio_row(const FieldCurve& one) {
   constexpr double kNear = 0.05;  // sizes of all-gather are whole parts of each rank
-  std::vector<std::string> row{one.curve.name, std::string(one.held_back ? "held back" : "fitted")};
+  std::vector<std::string> row{one.curve.name, std::string(name(one.half))};
   for (const auto& [title, bytes] : kSizes) {
     const double wanted = bytes;
     const auto found =
@@ -127,19 +127,19 @@ void print_field(const std::vector<FieldCurve>& field) {
   Table ratios{.columns = {"log", "half"}};
   for (const auto& [title, bytes] : kSizes) ratios.columns.emplace_back(title);
   Table errors{.columns = with_errors("logs")};
-  for (const bool held_back : {false, true}) {
+  for (const study::Half half : study::kHalves) {
     for (std::size_t i = 0; i <= topo::kLibraries.size(); ++i) {
       const bool all = i == topo::kLibraries.size();
       std::vector<const MeasuredCurve*> curves;
       for (const FieldCurve& one : field) {
-        if (one.held_back != held_back || (!all && one.library != topo::kLibraries.at(i))) continue;
+        if (one.half != half || (!all && one.library != topo::kLibraries.at(i))) continue;
         curves.push_back(&one.curve);
       }
-      const View half = held_back ? "held back" : "fitted";
-      errors.rows.push_back(error_row(
-          all ? fmt::format("all, {}", half)
-              : fmt::format("{}, {}: {} logs", name(topo::kLibraries.at(i)), half, curves.size()),
-          curves));
+      errors.rows.push_back(
+          error_row(all ? fmt::format("all, {}", name(half))
+                        : fmt::format("{}, {}: {} curves", name(topo::kLibraries.at(i)), name(half),
+                                      curves.size()),
+                    curves));
     }
   }
   for (const FieldCurve& one : field) ratios.rows.push_back(ratio_row(one));
@@ -154,7 +154,7 @@ void fit_field(std::vector<FieldCurve>& field) {
   std::vector<MeasuredCurve> fitted;
   std::vector<topo::Library> libraries;
   for (FieldCurve& one : field) {
-    if (one.held_back) continue;
+    if (one.half != study::Half::Fitted) continue;
     fitted.push_back(one.curve);
     libraries.push_back(one.library);
   }

@@ -87,8 +87,17 @@ struct FieldEntry {
   int ranks = 0;
   int gpus_per_process = 1;
   topo::Library library = topo::Library::Nccl226;
+  Half half = Half::Table;
   std::vector<MeasuredTime> points{};
 };
+
+/// Which value of an enum a key names; the last one where it is missing.
+template <class Values>
+auto value_of(const TomlFields& fields, std::string_view key, const Values& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(name(value));
+  return values.at(fields.one_of(key, names).value_or(values.size() - 1));
+}
 
 /// [[size in MiB, GB/s of bus bandwidth], ...]
 std::vector<MeasuredTime> read_points(const TomlFields& fields, const FieldEntry& entry) {
@@ -125,11 +134,9 @@ EqualHosts read_machine(const TomlFields& fields) {
 FieldEntry read_entry(const toml::node& node, std::string_view origin) {
   const TomlFields fields(node, origin, "[[curve]]");
   fields.allow_only({"name", "log", "collective", "system", "hosts", "ranks", "gpus_per_process",
-                     "library", "nic_GBps", "network_latency_us", "points", "source"});
+                     "library", "half", "nic_GBps", "network_latency_us", "points", "source"});
   static_cast<void>(fields.required_text("source"));
   constexpr int kMostRanks = 1 << 16;
-  std::vector<std::string> libraries;
-  for (const topo::Library library : topo::kLibraries) libraries.emplace_back(name(library));
   FieldEntry entry{.name = fields.required_text("name"),
                    .file = fields.text("log"),
                    .collective = fields.required_text("collective"),
@@ -139,7 +146,8 @@ FieldEntry read_entry(const toml::node& node, std::string_view origin) {
   if (find_collective(entry.collective) == nullptr) {
     throw fields.fault("collective", fmt::format("no such collective: {}", entry.collective));
   }
-  entry.library = topo::kLibraries.at(fields.one_of("library", libraries).value_or(0));
+  entry.library = value_of(fields, "library", topo::kLibraries);
+  entry.half = value_of(fields, "half", kHalves);
   entry.machine.host.protocol.library = entry.library;
   entry.points = read_points(fields, entry);
   return entry;
@@ -158,10 +166,8 @@ std::vector<FieldCurve> read_field(const std::string& path, const std::string& f
   std::sort(entries.begin(), entries.end(), [](const FieldEntry& one, const FieldEntry& other) {
     return std::tie(one.library, one.name) < std::tie(other.library, other.name);
   });
-  std::map<topo::Library, int> seen;
   std::vector<FieldCurve> field;
   for (const FieldEntry& entry : entries) {
-    const bool held_back = seen[entry.library]++ % 2 == 1;
     std::vector<MeasuredTime> times = entry.points;
     const std::string log = (std::filesystem::path(folder) / entry.file).string();
     if (!entry.file.empty()) {
@@ -175,7 +181,7 @@ std::vector<FieldCurve> read_field(const std::string& path, const std::string& f
     field.push_back({.curve = curve_of(entry.name, entry.collective, entry.ranks, entry.machine,
                                        entry.gpus_per_process),
                      .library = entry.library,
-                     .held_back = held_back});
+                     .half = entry.half});
     for (const MeasuredTime& time : times) {
       constexpr double kLeastBytes = 1024;  // below, the time is that of the launch alone
       if (time.bytes >= kLeastBytes) field.back().curve.times.push_back(time);

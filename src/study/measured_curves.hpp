@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "topo/predict/calibration.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -23,11 +25,19 @@ struct CurveRequest {
     const std::vector<std::string>& paths, const topo::EqualHosts& machine,
     const CurveRequest& request);
 
+/// What a published curve is for: the fit, the judgement of the fit, or one of few large sizes.
+enum class Half { Fitted, HeldBack, Table };
+constexpr auto enum_names(Half) {
+  return std::array{Named{Half::Fitted, "fitted"}, Named{Half::HeldBack, "held back"},
+                    Named{Half::Table, "table"}};
+}
+inline constexpr auto kHalves = all_values<Half>();
+
 /// A published log or table of a covered machine.
 struct FieldCurve {
   topo::MeasuredCurve curve;
   topo::Library library = topo::Library::Nccl226;
-  bool held_back = false;  ///< every other one of a library, by name; not fitted
+  Half half = Half::Table;
 };
 
 /// The curves of bench/field.toml; logs are in a folder. Those that are absent are left out.
