@@ -21,13 +21,21 @@ using topo::EqualHosts;
 using topo::MeasuredCurve;
 using topo::MeasuredTime;
 
-std::vector<Record> records_of_file(const std::string& path, const CurveRequest& request) {
-  if (path.ends_with(".csv")) return load_dataset(path).records;
+/// The rows of a file, and the GPUs of each process that a log names.
+struct FileRows {
+  std::vector<Record> records{};
+  std::optional<int> gpus_per_process{};
+};
+
+FileRows rows_of_file(const std::string& path, const CurveRequest& request) {
+  if (path.ends_with(".csv")) return {.records = load_dataset(path).records};
   const auto text = read_file(path);
   if (!text) throw usage_error(fmt::format("cannot read {}", path));
-  LogReading reading{.skip_bad_lines = true, .ranks = request.ranks};
+  const LogReading reading{.skip_bad_lines = true, .ranks = request.ranks};
   const std::vector<LogFile> logs{read_log(*text, path, reading)};
-  return records_of(logs, {.collective = request.collective, .ranks = request.ranks}).records;
+  const LogHints hints{.collective = request.collective, .ranks = request.ranks};
+  return {.records = records_of(logs, hints).records,
+          .gpus_per_process = logs.front().tables.front().gpus_per_process};
 }
 
 bool counts(const Record& record) {
@@ -58,7 +66,8 @@ std::vector<MeasuredCurve> curves_of_files(const std::vector<std::string>& paths
   for (const std::string& path : paths) {
     using Key = std::tuple<std::string, int, bool>;  // collective, ranks, in place
     std::map<Key, std::vector<MeasuredTime>> times;
-    for (const Record& record : records_of_file(path, request)) {
+    const FileRows rows = rows_of_file(path, request);
+    for (const Record& record : rows.records) {
       if (!counts(record) || record.sender) continue;
       times[{record.collective, record.ranks, record.in_place}].push_back(
           {.bytes = static_cast<double>(record.size), .time_us = *record.time_median_us});
@@ -68,7 +77,8 @@ std::vector<MeasuredCurve> curves_of_files(const std::vector<std::string>& paths
       if (in_place && times.contains({collective, ranks, false})) continue;
       curves.push_back(curve_of(
           fmt::format("{} {} {}", std::filesystem::path(path).stem().string(), collective, ranks),
-          collective, ranks, machine, request.gpus_per_process));
+          collective, ranks, machine,
+          request.gpus_per_process.value_or(rows.gpus_per_process.value_or(1))));
       curves.back().times = std::move(values);
     }
   }

@@ -16,7 +16,7 @@ namespace busbar::study {
 struct CurveRequest {
   std::string collective{};  ///< if a log does not name it
   std::optional<int> ranks{};
-  int gpus_per_process = 1;
+  std::optional<int> gpus_per_process{};  ///< if a log does not name them
 };
 
 /// The rows of logs and CSVs by collective and ranks: out of place, else in place. The machine has

@@ -58,3 +58,13 @@ calibrate() { run --separate-stderr ./busbar calibrate "$@"; }
   [ "$status" -eq 0 ]
   [[ $output == *"a alltoall 8"* ]]
 }
+@test "GPUs of a process are those of the log" {
+  [ -d ../shared/data/nccl_tests_logs ] || skip "no logs of nccl-tests here"
+  log=../shared/data/nccl_tests_logs/nda100v4_a100-40gb_broadcast_8gpu_superbench.txt
+  calibrate "$log" --system dgx-a100 -o "$DIR/eight.toml"
+  before=$(grep -m1 "broadcast 8" <<<"$output")
+  calibrate "$log" --system dgx-a100 -o "$DIR/same.toml" --gpus-per-process 8
+  [ "$(grep -m1 "broadcast 8" <<<"$output")" = "$before" ]
+  calibrate "$log" --system dgx-a100 -o "$DIR/one.toml" --gpus-per-process 1
+  [ "$(grep -m1 "broadcast 8" <<<"$output")" != "$before" ]
+}
