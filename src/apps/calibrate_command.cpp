@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
+#include <map>
+#include <optional>
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
@@ -123,58 +124,66 @@ std::vector<std::string> ratio_row(const FieldCurve& one) {
   return row;
 }
 
+/// The curves of a half, of one library or of all.
+std::vector<MeasuredCurve> curves_of(const std::vector<FieldCurve>& field, study::Half half,
+                                     std::optional<topo::Library> library) {
+  std::vector<MeasuredCurve> curves;
+  for (const FieldCurve& one : field) {
+    if (one.half == half && library.value_or(one.library) == one.library) {
+      curves.push_back(one.curve);
+    }
+  }
+  return curves;
+}
+
+Table errors_by_half(const std::vector<FieldCurve>& field) {
+  Table table{.columns = with_errors("logs")};
+  for (const study::Half half : study::kHalves) {
+    for (const topo::Library library : topo::kLibraries) {
+      const std::vector<MeasuredCurve> curves = curves_of(field, half, library);
+      table.rows.push_back(
+          error_row(fmt::format("{}, {}: {} curves", name(library), name(half), curves.size()),
+                    pointers(curves)));
+    }
+    const std::vector<MeasuredCurve> all = curves_of(field, half, std::nullopt);
+    table.rows.push_back(error_row(fmt::format("all, {}", name(half)), pointers(all)));
+  }
+  return table;
+}
+
 void print_field(const std::vector<FieldCurve>& field) {
   Table ratios{.columns = {"log", "half"}};
   for (const auto& [title, bytes] : kSizes) ratios.columns.emplace_back(title);
-  Table errors{.columns = with_errors("logs")};
-  for (const study::Half half : study::kHalves) {
-    for (std::size_t i = 0; i <= topo::kLibraries.size(); ++i) {
-      const bool all = i == topo::kLibraries.size();
-      std::vector<const MeasuredCurve*> curves;
-      for (const FieldCurve& one : field) {
-        if (one.half != half || (!all && one.library != topo::kLibraries.at(i))) continue;
-        curves.push_back(&one.curve);
-      }
-      errors.rows.push_back(
-          error_row(all ? fmt::format("all, {}", name(half))
-                        : fmt::format("{}, {}: {} curves", name(topo::kLibraries.at(i)), name(half),
-                                      curves.size()),
-                    curves));
-    }
-  }
-  for (const FieldCurve& one : field) ratios.rows.push_back(ratio_row(one));
   Table logs{.columns = with_errors("log")};
-  for (const FieldCurve& one : field) logs.rows.push_back(error_row(one.curve.name, {&one.curve}));
-  fmt::print("{}\n{}\n{}", markdown_table(errors), markdown_table(ratios), markdown_table(logs));
+  for (const FieldCurve& one : field) {
+    ratios.rows.push_back(ratio_row(one));
+    logs.rows.push_back(error_row(one.curve.name, {&one.curve}));
+  }
+  fmt::print("{}\n{}\n{}", markdown_table(errors_by_half(field)), markdown_table(ratios),
+             markdown_table(logs));
 }
 
 /// First all libraries together from NCCL's model, then each from that.
 void fit_field(std::vector<FieldCurve>& field) {
   constexpr double kCommon = 0.002;
-  std::vector<MeasuredCurve> fitted;
-  std::vector<topo::Library> libraries;
-  for (FieldCurve& one : field) {
-    if (one.half != study::Half::Fitted) continue;
-    fitted.push_back(one.curve);
-    libraries.push_back(one.library);
-  }
+  std::vector<MeasuredCurve> all = curves_of(field, study::Half::Fitted, std::nullopt);
   const Protocol common =
-      topo::fit(fitted, topo::nccl_model(), {.bandwidth = false, .stiffness = kCommon});
+      topo::fit(all, topo::nccl_model(), {.bandwidth = false, .stiffness = kCommon});
+  std::map<topo::Library, Protocol> results;
   for (const topo::Library library : topo::kLibraries) {
-    std::vector<MeasuredCurve> curves;
-    for (std::size_t i = 0; i < fitted.size(); ++i) {
-      if (libraries[i] == library) curves.push_back(fitted[i]);
-    }
+    std::vector<MeasuredCurve> curves = curves_of(field, study::Half::Fitted, library);
     if (curves.empty()) continue;
     Protocol result = topo::fit(curves, common, {.bandwidth = false});
     result.library = library;
     result.source = "bench/simulated-ratios --fit";
     fmt::print("{}", topo::protocol_table(result));
-    for (FieldCurve& one : field) {
-      if (one.library != library) continue;
-      one.curve.predictor.set_protocol(
-          topo::with_times(one.curve.predictor.protocol(), result, false));
-    }
+    results[library] = result;
+  }
+  for (FieldCurve& one : field) {
+    const auto result = results.find(one.library);
+    if (result == results.end()) continue;
+    one.curve.predictor.set_protocol(
+        topo::with_times(one.curve.predictor.protocol(), result->second, false));
   }
   fmt::print("\n");
 }
