@@ -129,7 +129,7 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   const LinkProblem problem = problem_of(table, places);
   const Crossing crossing = cut_of(graph, bound.devices, table);
   const RingPacking packing = pack_rings(problem.rings, {.known_upper = crossing.cut.value});
-  if (packing.value <= 0 && level == Level::NvLink) {
+  if (packing.value <= 0 && level == Level::GpuLink) {
     bound.exact = packing.exact;
     return false;
   }
@@ -183,7 +183,9 @@ std::optional<double> collective_GBps(const Bound& bound, std::string_view colle
 
 Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOptions& options) {
   check_devices(graph, devices);
-  Bound bound{.devices = {devices.begin(), devices.end()}, .kind = describe(PathKind::None)};
+  Bound bound{.devices = {devices.begin(), devices.end()},
+              .kind = describe(PathKind::None),
+              .gpu_link = gpu_link_kind(graph)};
   if (devices.size() < 2) return bound;
   if (const auto domain = switched_domain(graph, devices, options)) {
     bound_switched(graph, *domain, bound);
@@ -335,7 +337,7 @@ std::vector<DevicePorts> ports_of(const Graph& graph, std::span<const int> devic
   std::vector<DevicePorts> ports(devices.size());
   for (std::size_t number = 0; number < graph.links.size(); ++number) {
     const Link& link = graph.links[number];
-    if (link_kind(graph, link) != LinkKind::NvLink) continue;
+    if (!is_gpu_link(link_kind(graph, link))) continue;
     for (const auto& [node, other, way] : {LinkEnd{link.from, link.to, &Port::up_GBps},
                                            LinkEnd{link.to, link.from, &Port::down_GBps}}) {
       const auto place = places.find(node);

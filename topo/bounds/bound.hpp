@@ -25,8 +25,8 @@ struct RatedRing {
 /// The bandwidth of a set of devices: bus bandwidth in GB/s, per direction.
 struct Bound {
   std::vector<int> devices{};  ///< as asked for
-  /// The best fractional packing of directed rings over NVLink (between hosts: with the network);
-  /// of all links where the machine has no NVLink between GPUs. 0 where no such ring closes.
+  /// The best fractional packing of directed rings over NVLink or xGMI (between hosts: with the
+  /// network); of all links where the machine has none between GPUs. 0 where no such ring closes.
   double ring_GBps = 0;
   /// Minimum over cuts through the set of what crosses it in one direction, of the same links as
   /// bound_GBps.
@@ -35,9 +35,10 @@ struct Bound {
   double bound_GBps = 0;
   double lower_GBps = 0;  ///< what the rings below reach: bound_GBps where exact
   bool exact = true;      ///< false: the truth lies within [lower_GBps, bound_GBps]
-  /// nvlink, nvswitch, nvlink+smp (through processors), pcie, shared memory, network, or several
-  /// joined by "+" where the rings mix them; "none" for fewer than two devices.
+  /// nvlink, xgmi, nvswitch, nvlink+smp (through processors), pcie, shared memory, network, or
+  /// several joined by "+" where the rings mix them; "none" for fewer than two devices.
   std::string kind{};
+  LinkKind gpu_link = LinkKind::NvLink;  ///< what the machine's GPUs have to each other
   std::string limit{};  ///< what limits it: "X-Bus CPU0→CPU1"; from the dual of the packing
   /// All-reduce with reduction in the switch (NVLS), where the GPUs and their switch can:
   /// 2b(n-1)/(n+1).

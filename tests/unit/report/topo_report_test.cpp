@@ -67,6 +67,21 @@ TEST(TopoText, NamesWhatABoundIsOf) {
       HasSubstr("between 8 GB/s and 9 GB/s (not exact)"));
 }
 
+TEST(TopoText, NamesXgmiWhereTheGpusHaveIt) {
+  topo::Graph graph = topo::load_system("dgx-1v");
+  for (topo::Medium& medium : graph.media) {
+    if (medium.kind == topo::LinkKind::NvLink) medium.kind = topo::LinkKind::Xgmi;
+  }
+  label_devices(graph);
+  const topo::ConstantSet nominal = topo::ConstantSet::Nominal;
+  const topo::Bound five = topo::bound_of(graph, std::vector<int>{0, 1, 2, 3, 4});
+  EXPECT_THAT(bound_text(graph, five, nominal), HasSubstr("no ring closes over xGMI"));
+  const std::vector<topo::Comparison> rows = topo::compare_sets(graph, {{{0, 1, 2, 3, 4}}}, {});
+  EXPECT_THAT(compare_text(rows), HasSubstr("* no ring closes over xGMI: "));
+  EXPECT_THAT(show_dot(graph, nominal), HasSubstr("\"XGMI2\""));
+  EXPECT_THAT(svg_graph_caption(graph), HasSubstr("Solid green: xGMI;"));
+}
+
 TEST(TopoText, WritesLongListsAsRanges) {
   EXPECT_EQ(devices_text(std::vector<int>{0, 3}), "0,3");
   EXPECT_EQ(devices_text(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}), "0-8,10");

@@ -365,7 +365,7 @@ TEST(SystemFile, RefusesBadMedia) {
             ":16:1: unknown key of [medium.nvlink] \"GBps\"; there is: name, kind, nominal_GBps, "
             "nccl_GBps, reported_GBps, flow_GBps, efficiency, source"},
            {"[medium.x]\nname = \"x\"\nkind = \"wireless\"\n",
-            ":18:8: unknown kind \"wireless\"; there is: nvlink, pcie, memory, smp, network"},
+            ":18:8: unknown kind \"wireless\"; there is: nvlink, xgmi, pcie, memory, smp, network"},
            {"[medium.x]\nname = \"NVLink 9\"\nkind = \"pcie\"\n",
             ":17:8: there is a medium \"NVLink 9\" already"},
            {"[medium.x]\nname = \"x\"\nkind = \"smp\"\nnccl_GBps = -6\n",
