@@ -85,6 +85,7 @@ TEST(Predictor, BoundsAllToAllBetweenDomainsByTheirNetwork) {
   };
   for (const Row& row :
        {Row{"hgx-b300", 2, 8, 8, 187.5, 181.0}, Row{"hgx-h200", 10, 8, 8, 54.86, 50.7},
+        Row{"mi355x", 2, 8, 8, 93.75, 86.6}, Row{"mi355x", 4, 8, 8, 64.58, 50.2},
         Row{"gb200-nvl72-x2", 2, 64, 72, 99.22, 89.7},
         Row{"gb200-nvl72-x2", 3, 64, 72, 74.61, 62.5},
         Row{"gb300-nvl72-x2", 2, 64, 72, 198.44, 47.3}}) {

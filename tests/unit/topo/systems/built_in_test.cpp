@@ -74,6 +74,8 @@ TEST(BuiltInSystems, HaveTheRatesOfEachStandard) {
       {"RoCE 400 Gb/s", {50, 0, 0}},    {"Ethernet 200 Gb/s", {25, 0, 0}},
       {"EFA 100 Gb/s", {12.5, 0, 0}},   {"4x EFA 100 Gb/s", {50, 0, 0}},
       {"2x EFA 200 Gb/s", {50, 0, 0}},  {"EFA 400 Gb/s", {50, 0, 0}},
+      {"xGMI (MI200)", {50, 36, 0}},    {"xGMI (MI300)", {64, 48, 0}},
+      {"xGMI (MI350)", {76.8, 48, 0}},  {"Slingshot 200 Gb/s", {25, 0, 0}},
       {"2x EFA 400 Gb/s", {100, 0, 0}}, {"2x RoCE 400 Gb/s", {100, 0, 0}},
       {"PCIe 3.0 x16", {15.75, 12, 0}}, {"PCIe 4.0 x8", {15.75, 12, 0}},
       {"PCIe 4.0 x16", {31.5, 24, 0}},  {"PCIe 5.0 x16", {63, 48, 0}},
@@ -140,6 +142,28 @@ TEST(BuiltInSystems, HaveTheLabelsThatNvidiaSmiPrints) {
   EXPECT_EQ(load_system("rtx-3090-pair").labels[0][1], "NV4");
 }
 
+TEST(BuiltInSystems, HaveTheMeshesOfAmdByTheModelsOfRccl) {
+  // topo_8p_90a_1.xml: who has a link to whom.
+  const std::vector<std::vector<int>> neighbours{{1, 2, 6}, {0, 3, 5}, {0, 3, 4}, {1, 2, 7},
+                                                 {2, 5, 6}, {1, 4, 7}, {0, 4, 7}, {3, 5, 6}};
+  const Graph frontier = load_system("mi250x");
+  std::vector<std::vector<int>> found(8);
+  std::vector<double> links(8);
+  for (const Link& link : frontier.links) {
+    if (link_kind(frontier, link) != LinkKind::Xgmi) continue;
+    found.at(to_size(link.from)).push_back(link.to);
+    links.at(to_size(link.from)) += link.count;
+  }
+  for (std::vector<int>& of_one : found) std::sort(of_one.begin(), of_one.end());
+  EXPECT_EQ(found, neighbours);
+  // Of eight links one goes to the processor, and of odd GCDs one to the adapter.
+  EXPECT_EQ(links, (std::vector<double>{7, 6, 7, 6, 7, 6, 7, 6}));
+  EXPECT_EQ(frontier.labels[0][1], "XGMI4");
+  const Graph eight = load_system("mi300x");
+  EXPECT_EQ(eight.labels[7], (std::vector<std::string>{"XGMI", "XGMI", "XGMI", "XGMI", "XGMI",
+                                                       "XGMI", "XGMI", "X"}));
+}
+
 TEST(BuiltInSystems, AreAllInTheirDocument) {
   const std::string document = test::text_of("docs/systems.md");
   for (const SystemSummary& system : built_in_systems()) {
@@ -196,7 +220,9 @@ INSTANTIATE_TEST_SUITE_P(
         CloudName{"BM.GPU.H100.8", "dgx-h100"}, CloudName{"bm.gpu.h200.8", "hgx-h200"},
         CloudName{"BM.GPU.B200.8", "hgx-b200"}, CloudName{"BM.GPU.B300.8", "hgx-b300"},
         CloudName{"BM.GPU.GB200.4", "gb200-tray"}, CloudName{"BM.GPU.GB200-v3.4", "gb200-tray-x8"},
-        CloudName{"BM.GPU.GB300.4", "gb300-tray"}));
+        CloudName{"BM.GPU.GB300.4", "gb300-tray"},
+        CloudName{"Standard_ND96isr_MI300X_v5", "mi300x"}, CloudName{"BM.GPU.MI300X.8", "mi300x"},
+        CloudName{"BM.GPU.MI355X-v1.8", "mi355x"}, CloudName{"Frontier", "mi250x"}));
 
 TEST(LoadSystem, ReadsFiles) {
   const test::TemporaryFolder folder;

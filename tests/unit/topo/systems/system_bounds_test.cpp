@@ -106,6 +106,12 @@ TEST(SystemBounds, HaveTheBoundsOfTheTables) {
            {"rtx-pro-6000-x8", {prefix(2), prefix(8)}, 63},
            {"dgx-spark-pair", {prefix(2)}, 25},
            {"p6e-gb300", {prefix(4)}, 900},
+           {"mi300x", {prefix(8)}, 448},
+           {"mi300x", {prefix(2)}, 64},
+           {"mi300x", {prefix(8)}, 336, kNccl},
+           {"mi325x", {prefix(8)}, 448},
+           {"mi355x", {prefix(8)}, 537.6},
+           {"mi250x", {prefix(2)}, 200},
            {"c4140-sxm2", {prefix(4)}, 120, kNccl},
            {"pcie-gen4-x8", {prefix(4), prefix(8)}, 20, kNccl}}) {
     const Graph graph = load_system(row.system);
@@ -251,7 +257,9 @@ TEST(SystemBounds, HaveTheNetworkBetweenTwoHostsOfEachCloud) {
                                                                   {"p6-b200", 400},
                                                                   {"a4-highgpu-8g", 400},
                                                                   {"hgx-b300", 800},
-                                                                  {"p6-b300", 800}}) {
+                                                                  {"p6-b300", 800},
+                                                                  {"mi300x", 400},
+                                                                  {"mi355x", 400}}) {
     const Bound both = bound_of(pair_of(system), prefix(16));
     EXPECT_NEAR(both.cut_GBps, GBps, 1e-6) << system;
     // B_nic_per_gpu x (N - 1) / (N - n)
