@@ -49,10 +49,10 @@ SystemText find_system(const std::string& wanted, std::string_view subject) {
   if (const auto text = embedded_text(path); !text.empty()) return {path, std::string(text)};
   std::vector<std::string> known;
   std::vector<std::string> names;
-  for (SystemText& system : built_in_texts()) {
+  for (const SystemText& system : built_in_texts()) {
     const std::vector<std::string> of_this = names_of(system);
     for (const std::string& name : of_this) {
-      if (lower(name) == lower(wanted)) return std::move(system);
+      if (lower(name) == lower(wanted)) return system;
     }
     names.push_back(of_this.front());
     known.insert(known.end(), of_this.begin(), of_this.end());

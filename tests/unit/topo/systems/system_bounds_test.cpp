@@ -111,7 +111,8 @@ TEST(SystemBounds, HaveTheBoundsOfTheTables) {
            {"mi300x", {prefix(8)}, 336, kNccl},
            {"mi325x", {prefix(8)}, 448},
            {"mi355x", {prefix(8)}, 537.6},
-           {"mi250x", {prefix(2)}, 200},
+           {"mi250x", {prefix(2), prefix(8)}, 200},
+           {"mi250-x16", {prefix(16)}, 300},
            {"c4140-sxm2", {prefix(4)}, 120, kNccl},
            {"pcie-gen4-x8", {prefix(4), prefix(8)}, 20, kNccl}}) {
     const Graph graph = load_system(row.system);
@@ -265,6 +266,11 @@ TEST(SystemBounds, HaveTheNetworkBetweenTwoHostsOfEachCloud) {
     // B_nic_per_gpu x (N - 1) / (N - n)
     EXPECT_NEAR(both.alltoall_GBps.value_or(0), GBps / 8 * 15 / 8, 1e-6) << system;
   }
+}
+
+TEST(SystemBounds, HaveTheFourAdaptersOfAFrontierNode) {
+  EXPECT_NEAR(network_cut_GBps(load_system("mi250x"), prefix(8), {}), 100, 1e-6);
+  EXPECT_NEAR(network_cut_GBps(load_system("mi250x"), prefix(1), {}), 36, 1e-6);
 }
 
 TEST(SystemBounds, HaveTheNetworkOfARackThroughTheC2cOfItsGpus) {
