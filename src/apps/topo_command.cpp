@@ -19,6 +19,7 @@
 #include "topo/probes/nccl_xml.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
+#include "topo/systems/system_writer.hpp"
 
 namespace busbar {
 namespace topo_command {

@@ -142,4 +142,9 @@ std::optional<std::string> read_file(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
+std::string beside(std::string_view origin, const std::string& path) {
+  if (std::filesystem::path(path).is_absolute()) return path;
+  return (std::filesystem::path(origin).parent_path() / path).string();
+}
+
 }  // namespace busbar

@@ -80,4 +80,7 @@ void copy_text(std::string_view text, std::array<char, N>& to) {
 /// All of a file, or nothing where it cannot be read.
 [[nodiscard]] std::optional<std::string> read_file(const std::string& path);
 
+/// A path that stands in a file, where it can be opened: it is relative to that file.
+[[nodiscard]] std::string beside(std::string_view origin, const std::string& path);
+
 }  // namespace busbar

@@ -12,6 +12,7 @@
 #include "harness/host.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"
+#include "topo/systems/system_writer.hpp"
 
 namespace busbar {
 namespace {

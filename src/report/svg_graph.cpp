@@ -28,7 +28,8 @@ constexpr double kMargin = 10;
 
 std::string_view link_colour(LinkKind kind) {
   switch (kind) {
-    case LinkKind::NvLink: return "#1b7837";
+    case LinkKind::NvLink:
+    case LinkKind::Xgmi: return "#1b7837";
     case LinkKind::Smp: return "#2166ac";
     case LinkKind::Network: return "#c2570c";
     default: return "#6b6b6b";
@@ -301,9 +302,10 @@ std::string svg_graph(const Graph& graph, topo::ConstantSet constants) {
 
 std::string svg_graph_caption(const Graph& graph) {
   const Hosts hosts = hosts_of(graph);
-  std::string text =
-      "The wider a line, the higher its bandwidth. Solid green: NVLink; solid grey: PCIe; long "
-      "dashes, blue: between processors; short dashes with an arrow, orange: to the network.";
+  std::string text = fmt::format(
+      "The wider a line, the higher its bandwidth. Solid green: {}; solid grey: PCIe; long "
+      "dashes, blue: between processors; short dashes with an arrow, orange: to the network.",
+      gpu_link_text(gpu_link_kind(graph)));
   if (hosts.drawn < hosts.all) {
     text += fmt::format(" Drawn: {} of {}.", hosts.drawn,
                         counted(static_cast<std::size_t>(hosts.all), "host"));

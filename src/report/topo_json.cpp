@@ -32,6 +32,7 @@ Json to_json(const Graph& graph, const Bound& bound) {
   json["warnings"] = graph.warnings;
   if (bound.in_switch_GBps) json["in_switch_GBps"] = rounded(*bound.in_switch_GBps);
   if (bound.tree_GBps) json["tree_GBps"] = rounded(*bound.tree_GBps);
+  if (bound.alltoall_GBps) json["alltoall_GBps"] = rounded(*bound.alltoall_GBps);
   Json rings = Json::array();
   for (const topo::RatedRing& ring : bound.rings) {
     rings.push_back({{"devices", ring.devices}, {"GBps", rounded(ring.GBps)}});

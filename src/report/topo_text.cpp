@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,8 +18,11 @@ namespace {
 using topo::Bound;
 
 constexpr const char* kNoRingMark = " *";
-constexpr const char* kNoRing =
-    "* no ring closes over NVLink: an upper bound with PCIe and shared memory\n";
+
+std::string no_ring(const std::set<std::string_view>& links) {
+  return fmt::format("* no ring closes over {}: an upper bound with PCIe and shared memory\n",
+                     fmt::join(links, " or "));
+}
 
 /// The bandwidth of the set, and over which links.
 std::string verdict(const Bound& bound) {
@@ -30,8 +34,8 @@ std::string verdict(const Bound& bound) {
                   : fmt::format("{}between {} and {} (not exact)", assumed ? "about " : "",
                                 rate_text(bound.lower_GBps), rate_text(bound.bound_GBps));
   if (bound.ring_GBps > 0) return fmt::format("{} over {}", range, bound.kind);
-  return fmt::format("no ring closes over NVLink; {} over {}{}", range, bound.kind,
-                     assumed ? "" : " (upper bound)");
+  return fmt::format("no ring closes over {}; {} over {}{}", gpu_link_text(bound.gpu_link), range,
+                     bound.kind, assumed ? "" : " (upper bound)");
 }
 
 std::string assumption_lines(const std::vector<std::string>& assumptions) {
@@ -108,6 +112,10 @@ std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::Const
     text += fmt::format("  trees      {} for all-reduce over the network by trees\n",
                         rate_text(*bound.tree_GBps));
   }
+  if (bound.alltoall_GBps) {
+    text += fmt::format("  all-to-all {} by the network of each host\n",
+                        rate_text(*bound.alltoall_GBps));
+  }
   text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
   text += assumption_lines(bound.assumptions);
   if (!bound.rings.empty()) text += "  rings\n" + ring_lines(bound);
@@ -132,13 +140,13 @@ std::string partition_text(const topo::Graph& graph, std::span<const topo::Choic
 
 std::string classes_text(std::span<const ClassesOfSize> sizes) {
   Table table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
-  bool any_split = false;
+  std::set<std::string_view> split_links;
   Assumptions assumptions;
   const auto add = [&](int k, const topo::SetClass& sets, bool split) {
     table.rows.push_back({fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
                           sets.bound.kind + (split ? kNoRingMark : ""),
                           devices_text(sets.example)});
-    any_split = any_split || split;
+    if (split) split_links.insert(gpu_link_text(sets.bound.gpu_link));
     assumptions.add(sets.bound);
   };
   for (const ClassesOfSize& size : sizes) {
@@ -147,23 +155,24 @@ std::string classes_text(std::span<const ClassesOfSize> sizes) {
       for (const topo::SetClass& part : sets.fallback) add(size.k, part, true);
     }
   }
-  return plain_table(table) + (any_split ? kNoRing : "") + assumptions.lines();
+  return plain_table(table) + (split_links.empty() ? "" : no_ring(split_links)) +
+         assumptions.lines();
 }
 
 std::string compare_text(std::span<const topo::Comparison> rows, const std::string& heading) {
   Table table{.columns = {heading, "devices", "GB/s", "ratio", "over", "limit"}};
-  bool any_open = false;
+  std::set<std::string_view> open_links;
   Assumptions assumptions;
   for (const topo::Comparison& row : rows) {
     const Bound& bound = row.choice.bound;
     const bool open = bound.ring_GBps <= 0;
-    any_open = any_open || open;
+    if (open) open_links.insert(gpu_link_text(bound.gpu_link));
     table.rows.push_back({row.system, devices_text(bound.devices), figure(bound),
                           fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
                           bound.limit});
     assumptions.add(bound);
   }
-  return plain_table(table) + (any_open ? kNoRing : "") + assumptions.lines();
+  return plain_table(table) + (open_links.empty() ? "" : no_ring(open_links)) + assumptions.lines();
 }
 
 std::string summary_text(const topo::Graph& graph, std::span<const topo::Comparison> sets) {
@@ -249,7 +258,7 @@ class PartTree {
   std::string text_{};
 };
 
-/// NVLinks, links between packages and to the network: each cable once.
+/// Links of GPUs, links between packages and to the network: each cable once.
 std::string other_links(const Graph& graph, topo::ConstantSet constants) {
   std::string text;
   for (const topo::Link& link : graph.links) {
@@ -349,7 +358,8 @@ int row_of(NodeKind kind) {
 
 std::string_view line_colour(LinkKind kind) {
   switch (kind) {
-    case LinkKind::NvLink: return "#238b45";
+    case LinkKind::NvLink:
+    case LinkKind::Xgmi: return "#238b45";
     case LinkKind::Smp: return "#2171b5";
     case LinkKind::Network: return "#d94801";
     default: return "#636363";
@@ -377,18 +387,19 @@ double width_of(double GBps) {
   return std::isfinite(GBps) ? std::clamp(std::sqrt(GBps) / 4, 0.8, 6.0) : 0.8;
 }
 
-/// NVLinks between GPUs meet at a word below them, since lines along the row would hide each other.
+/// Links between GPUs meet at a word below them, since lines along the row would hide each other.
 std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double GBps) {
   const std::string& one = graph.nodes[static_cast<std::size_t>(link.from)].name;
   const std::string& other = graph.nodes[static_cast<std::size_t>(link.to)].name;
   const std::string middle = dot_text(fmt::format("{} {}", one, other));
+  const LinkKind kind = link_kind(graph, link);
   const std::string style =
-      fmt::format("[color=\"{}\", penwidth={:.1f}]", line_colour(LinkKind::NvLink), width_of(GBps));
+      fmt::format("[color=\"{}\", penwidth={:.1f}]", line_colour(kind), width_of(GBps));
   return fmt::format(
-      "  {} [label=\"NV{:g}\", shape=box, style=rounded, height=0.2, width=0.3, fontsize=9, "
+      "  {} [label=\"{}\", shape=box, style=rounded, height=0.2, width=0.3, fontsize=9, "
       "color=\"{}\"];\n"
       "  {} -- {} {};\n  {} -- {} {};\n",
-      middle, link.count, line_colour(LinkKind::NvLink), dot_text(one), middle, style,
+      middle, gpu_link_label(kind, link.count), line_colour(kind), dot_text(one), middle, style,
       dot_text(other), middle, style);
 }
 

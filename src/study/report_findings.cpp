@@ -181,9 +181,11 @@ std::string limit_of_all(const ReportSystem& system) {
       allreduce > bound.bound_GBps
           ? fmt::format(", and {} for all-reduce {}", rate_text(allreduce), beyond_rings(bound))
           : "";
-  return fmt::format("all {} together reach {}{} ({}){}{}", system.sets.back().k,
-                     bound.assumptions.empty() ? "" : "about ", rate_text(bound.bound_GBps),
-                     bound.limit, bound.ring_GBps > 0 ? "" : ", with no NVLink ring", more);
+  return fmt::format(
+      "all {} together reach {}{} ({}){}{}", system.sets.back().k,
+      bound.assumptions.empty() ? "" : "about ", rate_text(bound.bound_GBps), bound.limit,
+      bound.ring_GBps > 0 ? "" : fmt::format(", with no {} ring", gpu_link_text(bound.gpu_link)),
+      more);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -31,16 +33,26 @@ BySize sets_by_size(const ReportData& data) {
   return sizes;
 }
 
-/// "150", "15.8 *" where no NVLink ring closes.
+/// "NVLink", "xGMI" or "NVLink or xGMI": what the systems' GPUs have to each other.
+std::string gpu_links_of(std::span<const ReportSystem> systems) {
+  std::set<std::string_view> kinds;
+  for (const ReportSystem& system : systems) {
+    if (system.graph) kinds.insert(gpu_link_text(gpu_link_kind(*system.graph)));
+  }
+  return fmt::format("{}", fmt::join(kinds, " or "));
+}
+
+/// "150", "15.8 *" where no ring of NVLink or xGMI closes.
 std::string bound_text(const std::optional<topo::Choice>& choice) {
   if (!choice) return {};
   return format_figure(choice->bound.bound_GBps) + (choice->bound.ring_GBps > 0 ? "" : " *");
 }
 
 Table bounds_table(const ReportData& data, const BySize& sizes) {
-  Table table{.caption =
+  Table table{.caption = fmt::format(
                   "Bound in GB/s of the best, the first and the worst set of so many devices (* no "
-                  "NVLink ring closes: an upper bound with PCIe)"};
+                  "{} ring closes: an upper bound with PCIe)",
+                  gpu_links_of(data.systems))};
   add_number_column(table, "devices");
   for (const ReportSystem& system : data.systems) {
     for (const char* which : {" best", " first", " worst"}) {
@@ -190,8 +202,8 @@ Table links_table(const Graph& graph) {
 Table sets_table(const ReportSystem& system) {
   Table table{
       .caption = fmt::format("Sets of devices of {}: bound and narrowest cut in GB/s, and what "
-                             "limits them (* no NVLink ring closes)",
-                             system.name),
+                             "limits them (* no {} ring closes)",
+                             system.name, gpu_links_of({&system, 1})),
       .columns = {"devices", "set", "which", "bound", "cut", "over", "limit"},
       .numbers = {0, 3, 4}};
   const auto add = [&](int k, const char* which, const std::optional<topo::Choice>& choice) {

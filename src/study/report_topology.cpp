@@ -39,13 +39,14 @@ std::string avoid_text(const ReportSystem& system, const SetsOfSize& sets) {
   const topo::Bound& best = sets.best->bound;
   const topo::Bound& worst = sets.worst->bound;
   const std::uint64_t lowest = count_lowest(sets.classes);
-  std::string text =
-      fmt::format("{}, {} {}: avoid {}{}: {} ({}){}; {} has {}, {:.3g} times as much", system.name,
-                  sets.k, device_noun(system), topo::describe_set(worst.devices),
-                  lowest > 1 ? fmt::format(" and {} like it", topo::counted_sets(lowest - 1)) : "",
-                  rate_text(worst.bound_GBps), worst.limit,
-                  worst.ring_GBps > 0 ? "" : ", no NVLink ring", topo::describe_set(best.devices),
-                  rate_text(best.bound_GBps), best.bound_GBps / worst.bound_GBps);
+  std::string text = fmt::format(
+      "{}, {} {}: avoid {}{}: {} ({}){}; {} has {}, {:.3g} times as much", system.name, sets.k,
+      device_noun(system), topo::describe_set(worst.devices),
+      lowest > 1 ? fmt::format(" and {} like it", topo::counted_sets(lowest - 1)) : "",
+      rate_text(worst.bound_GBps), worst.limit,
+      worst.ring_GBps > 0 ? "" : fmt::format(", no {} ring", gpu_link_text(worst.gpu_link)),
+      topo::describe_set(best.devices), rate_text(best.bound_GBps),
+      best.bound_GBps / worst.bound_GBps);
   if (sets.prefix && sets.prefix->bound.bound_GBps * kAvoid <= best.bound_GBps) {
     text += fmt::format("; the first {} are no good choice ({})", sets.k,
                         rate_text(sets.prefix->bound.bound_GBps));
@@ -142,9 +143,11 @@ std::vector<std::string> limit_findings(const ReportSystem& system) {
   for (const SetsOfSize& sets : system.sets) {
     if (!sets.prefix) continue;
     const topo::Bound& bound = sets.prefix->bound;
-    const std::string text = fmt::format("{}{} limits them to {} over {}",
-                                         bound.ring_GBps > 0 ? "" : "no NVLink ring closes; ",
-                                         bound.limit, rate_text(bound.bound_GBps), bound.kind);
+    const std::string text = fmt::format(
+        "{}{} limits them to {} over {}",
+        bound.ring_GBps > 0 ? ""
+                            : fmt::format("no {} ring closes; ", gpu_link_text(bound.gpu_link)),
+        bound.limit, rate_text(bound.bound_GBps), bound.kind);
     if (limits.empty() || limits.back().first != text) limits.push_back({text, {}});
     limits.back().second.push_back(fmt::format("{}", sets.k));
   }

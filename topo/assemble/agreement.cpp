@@ -85,7 +85,7 @@ struct RowOfLinks {
 RowOfLinks links_in_row(const SmiMatrix& matrix, std::size_t row) {
   RowOfLinks links;
   for (std::size_t column = 0; column < matrix.gpus.size(); ++column) {
-    const int count = nvlink_count(matrix.cells[row][column]);
+    const int count = gpu_link_count(matrix.cells[row][column]);
     if (count == 0) continue;
     links.cells.insert(count);
     links.sum += count;
@@ -188,10 +188,9 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-bool has_nvlink(const Graph& graph, const GpuEntry& gpu) {
+bool has_gpu_link(const Graph& graph, const GpuEntry& gpu) {
   return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return link.from == gpu.node &&
-           graph.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::NvLink;
+    return link.from == gpu.node && is_gpu_link(link_kind(graph, link));
   });
 }
 
@@ -204,7 +203,7 @@ void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   std::vector<const GpuEntry*> without;
   bool expected = false;
   for (const GpuEntry& gpu : gpus) {
-    if (!has_nvlink(graph, gpu)) without.push_back(&gpu);
+    if (!has_gpu_link(graph, gpu)) without.push_back(&gpu);
     expected = expected || (gpu.model && gpu.model->always_linked);
   }
   if (without.empty() || gpus.size() < 2) return;
@@ -312,7 +311,7 @@ bool ends_are_unknown(const Sources& sources) {
 
 void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   const bool any = std::any_of(gpus.begin(), gpus.end(),
-                               [&](const GpuEntry& gpu) { return has_nvlink(graph, gpu); });
+                               [&](const GpuEntry& gpu) { return has_gpu_link(graph, gpu); });
   // GPUs that cannot have NVLink need no source for it.
   const bool possible = std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
     return !gpu.model || gpu.model->nvlink_generation > 0;
@@ -338,7 +337,7 @@ void assume_flat_pcie(Graph& graph, const Sources& sources) {
   std::size_t others = 0;
   for (std::size_t i = 0; i < graph.labels.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (graph.labels[i][j].starts_with("NV")) continue;
+      if (gpu_link_count(graph.labels[i][j]) > 0) continue;
       ++(graph.labels[i][j] == "PHB" ? bridged : others);
     }
   }

@@ -232,7 +232,7 @@ Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuE
   bool switched = false;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     for (std::size_t j = 0; j < gpus.size(); ++j) {
-      counts.between[i][j] = nvlink_count(matrix.cells[i][j]);
+      counts.between[i][j] = gpu_link_count(matrix.cells[i][j]);
     }
     const int row = std::accumulate(counts.between[i].begin(), counts.between[i].end(), 0);
     switched = switched || row > links_of(gpus[i]);

@@ -67,7 +67,7 @@ class LabelBuilder {
     for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         const std::string& cell = matrix.cells[i][j];
-        const bool hidden = i < gpus.size() && nvlink_count(cell) > 0;
+        const bool hidden = i < gpus.size() && gpu_link_count(cell) > 0;
         const bool near = hidden && same_affinity(matrix, i, j);
         for (std::size_t l = near ? LevelNuma : level_of(cell); l < LevelCount; ++l) join(l, i, j);
       }

@@ -105,6 +105,22 @@ PathKind add_rings(const Graph& graph, const PathTable& table, const std::vector
   return paths;
 }
 
+/// Of n ranks of a host each exchanges (N - n)/N of the size with the others by the host's network,
+/// and bus bandwidth counts (N - 1)/N of it.
+std::optional<double> by_networks(const Graph& graph, std::span<const int> devices,
+                                  const BoundOptions& options) {
+  std::map<int, std::vector<int>> by_host;
+  for (const int index : devices) by_host[device(graph, index).host].push_back(index);
+  const auto all = static_cast<double>(devices.size());
+  double least = kInfinity;
+  for (const auto& [host, here] : by_host) {
+    const auto ranks = static_cast<double>(here.size());
+    const double network = network_cut_GBps(graph, here, options);
+    least = std::min(least, network * (all - 1) / (ranks * (all - ranks)));
+  }
+  return std::isfinite(least) ? std::optional(least) : std::nullopt;
+}
+
 /// The bound with the paths of one level; false where no ring was found and another level is left.
 bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Bound& bound) {
   const PathTable table(graph, bound.devices, level, options);
@@ -113,7 +129,7 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   const LinkProblem problem = problem_of(table, places);
   const Crossing crossing = cut_of(graph, bound.devices, table);
   const RingPacking packing = pack_rings(problem.rings, {.known_upper = crossing.cut.value});
-  if (packing.value <= 0 && level == Level::NvLink) {
+  if (packing.value <= 0 && level == Level::GpuLink) {
     bound.exact = packing.exact;
     return false;
   }
@@ -124,7 +140,10 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   const PathKind kinds = add_rings(graph, table, packing.rings, bound);
   bound.limit = limit_of(graph, bound, packing, problem, crossing);
   const auto ranks = static_cast<double>(bound.devices.size());
-  if (has(kinds, PathKind::Network)) bound.tree_GBps = bound.cut_GBps * 2 * (ranks - 1) / ranks;
+  if (has(kinds, PathKind::Network)) {
+    bound.tree_GBps = bound.cut_GBps * 2 * (ranks - 1) / ranks;
+    bound.alltoall_GBps = by_networks(graph, bound.devices, options);
+  }
   return true;
 }
 
@@ -157,13 +176,16 @@ std::optional<double> collective_GBps(const Bound& bound, std::string_view colle
     return std::max(
         {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});
   }
+  if (known->movement == Movement::AllToAll && bound.alltoall_GBps) return bound.alltoall_GBps;
   const bool bounded = is_ringed(known->movement) || bound.kind == describe(PathKind::NvSwitch);
   return bounded ? std::optional{bound.bound_GBps} : std::nullopt;
 }
 
 Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOptions& options) {
   check_devices(graph, devices);
-  Bound bound{.devices = {devices.begin(), devices.end()}, .kind = describe(PathKind::None)};
+  Bound bound{.devices = {devices.begin(), devices.end()},
+              .kind = describe(PathKind::None),
+              .gpu_link = gpu_link_kind(graph)};
   if (devices.size() < 2) return bound;
   if (const auto domain = switched_domain(graph, devices, options)) {
     bound_switched(graph, *domain, bound);
@@ -243,6 +265,35 @@ Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals)
   return cut;
 }
 
+double network_cut_GBps(const Graph& graph, std::span<const int> devices,
+                        const BoundOptions& options) {
+  std::set<int> ours;
+  for (const int index : devices) ours.insert(graph.devices.at(to_size(index)));
+  const int host = device(graph, devices.front()).host;
+  // Of a host its devices' traffic passes neither another GPU nor another host.
+  const auto usable = [&](int number) {
+    const Node& node = node_of(graph, number);
+    const bool device = node.kind == NodeKind::Gpu || node.kind == NodeKind::Processor;
+    return (node.host < 0 || node.host == host) && (!device || ours.contains(number));
+  };
+  std::vector<FlowLink> flows;
+  for (const Link& link : graph.links) {
+    if (!usable(link.from) || !usable(link.to)) continue;
+    flows.push_back(
+        {link.from, link.to, capacity_GBps(graph, link, options.constants, options.flows)});
+  }
+  const auto nodes = static_cast<int>(graph.nodes.size());
+  const std::array<int, 2> ends{nodes, nodes + 1};
+  for (int node = 0; node < nodes; ++node) {
+    const bool network = node_of(graph, node).kind == NodeKind::Network;
+    if (!network && !ours.contains(node)) continue;
+    const int end = network ? ends[1] : ends[0];
+    flows.push_back({node, end, kInfinity});
+    flows.push_back({end, node, kInfinity});
+  }
+  return minimum_cut(flows, ends).value;
+}
+
 double in_switch_GBps(double port_GBps, double ranks) {
   return 2 * port_GBps * (ranks - 1) / (ranks + 1);
 }
@@ -286,7 +337,7 @@ std::vector<DevicePorts> ports_of(const Graph& graph, std::span<const int> devic
   std::vector<DevicePorts> ports(devices.size());
   for (std::size_t number = 0; number < graph.links.size(); ++number) {
     const Link& link = graph.links[number];
-    if (link_kind(graph, link) != LinkKind::NvLink) continue;
+    if (!is_gpu_link(link_kind(graph, link))) continue;
     for (const auto& [node, other, way] : {LinkEnd{link.from, link.to, &Port::up_GBps},
                                            LinkEnd{link.to, link.from, &Port::down_GBps}}) {
       const auto place = places.find(node);

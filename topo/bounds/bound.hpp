@@ -25,8 +25,8 @@ struct RatedRing {
 /// The bandwidth of a set of devices: bus bandwidth in GB/s, per direction.
 struct Bound {
   std::vector<int> devices{};  ///< as asked for
-  /// The best fractional packing of directed rings over NVLink (between hosts: with the network);
-  /// of all links where the machine has no NVLink between GPUs. 0 where no such ring closes.
+  /// The best fractional packing of directed rings over NVLink or xGMI (between hosts: with the
+  /// network); of all links where the machine has none between GPUs. 0 where no such ring closes.
   double ring_GBps = 0;
   /// Minimum over cuts through the set of what crosses it in one direction, of the same links as
   /// bound_GBps.
@@ -35,9 +35,10 @@ struct Bound {
   double bound_GBps = 0;
   double lower_GBps = 0;  ///< what the rings below reach: bound_GBps where exact
   bool exact = true;      ///< false: the truth lies within [lower_GBps, bound_GBps]
-  /// nvlink, nvswitch, nvlink+smp (through processors), pcie, shared memory, network, or several
-  /// joined by "+" where the rings mix them; "none" for fewer than two devices.
+  /// nvlink, xgmi, nvswitch, nvlink+smp (through processors), pcie, shared memory, network, or
+  /// several joined by "+" where the rings mix them; "none" for fewer than two devices.
   std::string kind{};
+  LinkKind gpu_link = LinkKind::NvLink;  ///< what the machine's GPUs have to each other
   std::string limit{};  ///< what limits it: "X-Bus CPU0→CPU1"; from the dual of the packing
   /// All-reduce with reduction in the switch (NVLS), where the GPUs and their switch can:
   /// 2b(n-1)/(n+1).
@@ -45,6 +46,8 @@ struct Bound {
   /// All-reduce by trees where the set spans hosts: cut_GBps times 2(n-1)/n, which a ring cannot
   /// reach.
   std::optional<double> tree_GBps{};
+  /// All-to-all where the set spans hosts: by the network of each.
+  std::optional<double> alltoall_GBps{};
   std::vector<RatedRing> rings{};  ///< the packing
   /// What the figures rest on though no source reports it. Not empty: they are estimates, and the
   /// machine may have more or less.
@@ -53,8 +56,8 @@ struct Bound {
 
 /// The most bus bandwidth of a collective ("allreduce") on the set, in GB/s: by rings, and for
 /// all-reduce by trees and additions in the switch. All-to-all and the other collectives that are
-/// no ring pass each port of a switch once; a mesh would need paths of its own, so there is no
-/// figure.
+/// no ring pass each port of a switch once; all-to-all between hosts passes their networks. A mesh
+/// would need paths of its own, so there is no figure.
 [[nodiscard]] std::optional<double> collective_GBps(const Bound& bound,
                                                     std::string_view collective);
 
@@ -75,6 +78,11 @@ struct Cut {
   double value = 0;          ///< sum over `links`; infinite where no limited cut exists
   std::vector<int> links{};  ///< places in the list of links; empty where `value` is infinite
 };
+
+/// What these devices of one host exchange with other hosts at most, each way, in GB/s: the least
+/// cut between them and the networks. 0 where no network is reached.
+[[nodiscard]] double network_cut_GBps(const Graph& graph, std::span<const int> devices,
+                                      const BoundOptions& options);
 
 /// The least cut in one direction that parts the terminals (at least two, all different), by
 /// maximum flow between the first and each other one, both ways: no algorithm passes it.

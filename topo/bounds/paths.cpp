@@ -17,18 +17,18 @@ namespace {
 
 /// Which links a route may take, and what may forward it. Never a GPU.
 enum class RoutePolicy {
-  NvLink,  ///< NVLink, through NVSwitches
-  Smp,     ///< NVLink to a package and on between packages: no PCIe
-  Bus,     ///< PCIe, memory, and between packages: peer to peer
-  Host,    ///< Bus, and NVLink to a package: to memory or a network card
-  Network  ///< between hosts
+  GpuLink,  ///< NVLink or xGMI, through NVSwitches
+  Smp,      ///< GpuLink to a package and on between packages: no PCIe
+  Bus,      ///< PCIe, memory, and between packages: peer to peer
+  Host,     ///< Bus, and GpuLink to a package: to memory or a network card
+  Network   ///< between hosts
 };
 
 bool admits(RoutePolicy policy, LinkKind kind) {
   switch (policy) {
-    case RoutePolicy::NvLink: return kind == LinkKind::NvLink;
+    case RoutePolicy::GpuLink: return is_gpu_link(kind);
     case RoutePolicy::Smp:
-      return kind == LinkKind::NvLink || kind == LinkKind::Memory || kind == LinkKind::Smp;
+      return is_gpu_link(kind) || kind == LinkKind::Memory || kind == LinkKind::Smp;
     case RoutePolicy::Bus:
       return kind == LinkKind::Pcie || kind == LinkKind::Memory || kind == LinkKind::Smp;
     case RoutePolicy::Host: return kind != LinkKind::Network;
@@ -41,13 +41,13 @@ bool forwards(RoutePolicy policy, NodeKind kind) {
   switch (kind) {
     case NodeKind::Gpu:
     case NodeKind::Nic: return false;
-    case NodeKind::NvSwitch: return policy == RoutePolicy::NvLink;
+    case NodeKind::NvSwitch: return policy == RoutePolicy::GpuLink;
     case NodeKind::Network: return policy == RoutePolicy::Network;
     case NodeKind::PcieSwitch:
     case NodeKind::HostBridge: return policy == RoutePolicy::Bus || policy == RoutePolicy::Host;
     case NodeKind::Processor:
     case NodeKind::Numa:
-    case NodeKind::Package: return policy != RoutePolicy::NvLink && policy != RoutePolicy::Network;
+    case NodeKind::Package: return policy != RoutePolicy::GpuLink && policy != RoutePolicy::Network;
   }
   return false;
 }
@@ -103,6 +103,7 @@ class PathFinder {
   /// Both must outlive it.
   PathFinder(const Graph& graph, const std::vector<double>& capacity, ConstantSet constants)
       : graph_(graph), capacity_(capacity), constants_(constants), out_(graph.nodes.size()) {
+    if (gpu_link_kind(graph) == LinkKind::Xgmi) over_gpu_links_ = PathKind::Xgmi;
     for (int link = 0; to_size(link) < graph.links.size(); ++link) {
       out_.at(to_size(graph.links[to_size(link)].from)).push_back(link);
     }
@@ -111,7 +112,7 @@ class PathFinder {
   /// `from` and `to` are devices (indices of Graph::devices), and different.
   [[nodiscard]] std::optional<Path> find(int from, int to, Level level) {
     if (std::optional<Path> path =
-            nvlink(graph_.devices[to_size(from)], graph_.devices[to_size(to)])) {
+            over_gpu_links(graph_.devices[to_size(from)], graph_.devices[to_size(to)])) {
       return path;
     }
     if (device(graph_, from).host != device(graph_, to).host) return between_hosts(from, to);
@@ -142,7 +143,7 @@ class PathFinder {
   [[nodiscard]] RouteTree search(int from, RoutePolicy policy) const;
   [[nodiscard]] Links route(int from, int to, RoutePolicy policy);
   [[nodiscard]] std::vector<WideRoute> parallel(int from, int to, bool through_switch) const;
-  [[nodiscard]] std::optional<Path> nvlink(int start, int end);
+  [[nodiscard]] std::optional<Path> over_gpu_links(int start, int end);
   [[nodiscard]] bool peers_work(int from, int to) const;
   [[nodiscard]] int home(int node);
   [[nodiscard]] bool is_by_intel(int node) const;
@@ -152,6 +153,7 @@ class PathFinder {
   [[nodiscard]] std::optional<Path> between_hosts(int from, int to);
 
   const Graph& graph_;
+  PathKind over_gpu_links_ = PathKind::NvLink;
   const std::vector<double>& capacity_;
   ConstantSet constants_;
   std::vector<Links> out_;  ///< links that leave each node
@@ -201,33 +203,32 @@ std::vector<WideRoute> PathFinder::parallel(int from, int to, bool through_switc
   std::vector<WideRoute> routes;
   for (const int up : out_[to_size(from)]) {
     const int middle = link(up).to;
-    if (kind(up) != LinkKind::NvLink) continue;
+    if (!is_gpu_link(kind(up))) continue;
     if (!through_switch && middle == to) routes.push_back({{up}, width(up)});
     if (!through_switch || node_kind(middle) != NodeKind::NvSwitch) continue;
     for (const int down : out_[to_size(middle)]) {
-      const bool fits = kind(down) == LinkKind::NvLink && link(down).to == to;
+      const bool fits = is_gpu_link(kind(down)) && link(down).to == to;
       if (fits) routes.push_back({{up, down}, std::min(width(up), width(down))});
     }
   }
   return routes;
 }
 
-std::optional<Path> PathFinder::nvlink(int start, int end) {
-  if (const int direct = length(start, end, RoutePolicy::NvLink); direct > 0) {
-    Path path{.kinds = direct > 1 ? PathKind::NvSwitch : PathKind::NvLink};
+std::optional<Path> PathFinder::over_gpu_links(int start, int end) {
+  if (const int direct = length(start, end, RoutePolicy::GpuLink); direct > 0) {
+    Path path{.kinds = direct > 1 ? PathKind::NvSwitch : over_gpu_links_};
     if (direct <= 2) {
       path.uses = share(parallel(start, end, direct == 2));
     } else {
-      append(path, route(start, end, RoutePolicy::NvLink));
+      append(path, route(start, end, RoutePolicy::GpuLink));
     }
     return path;
   }
   const Links links = route(start, end, RoutePolicy::Smp);
-  if (links.empty() || kind(links.front()) != LinkKind::NvLink ||
-      kind(links.back()) != LinkKind::NvLink) {
+  if (links.empty() || !is_gpu_link(kind(links.front())) || !is_gpu_link(kind(links.back()))) {
     return std::nullopt;
   }
-  Path path{.kinds = PathKind::NvLink | PathKind::Smp};
+  Path path{.kinds = over_gpu_links_ | PathKind::Smp};
   append(path, links);
   return path;
 }
@@ -349,8 +350,9 @@ std::optional<Path> PathFinder::between_hosts(int from, int to) {
 }  // namespace
 
 std::string describe(PathKind kinds) {
-  constexpr std::array<std::pair<PathKind, std::string_view>, 6> kTexts{
+  constexpr std::array<std::pair<PathKind, std::string_view>, 7> kTexts{
       {{PathKind::NvLink, "nvlink"},
+       {PathKind::Xgmi, "xgmi"},
        {PathKind::NvSwitch, "nvswitch"},
        {PathKind::Smp, "smp"},
        {PathKind::Pcie, "pcie"},
@@ -379,10 +381,10 @@ PathTable::PathTable(const Graph& graph, std::span<const int> devices, Level lev
 }
 
 Level first_level(const Graph& graph) {
-  const bool nvlink = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return link_kind(graph, link) == LinkKind::NvLink;
+  const bool any = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+    return is_gpu_link(link_kind(graph, link));
   });
-  return nvlink ? Level::NvLink : Level::All;
+  return any ? Level::GpuLink : Level::All;
 }
 
 LinkProblem problem_of(const PathTable& table, std::span<const int> places) {

@@ -13,19 +13,20 @@ namespace busbar::topo {
 
 /// Which paths a ring may take.
 enum class Level {
-  NvLink,  ///< within a host NVLink only; between hosts the network
-  All      ///< NVLink where a pair has it, else PCIe, or shared memory where peers are off
+  GpuLink,  ///< within a host NVLink or xGMI only; between hosts the network
+  All       ///< those where a pair has them, else PCIe, or shared memory where peers are off
 };
 
 /// What a path is made of, as bits: the parts of Bound::kind.
 enum class PathKind : unsigned {
   None = 0,
   NvLink = 1,
-  NvSwitch = 2,
-  Smp = 4,
-  Pcie = 8,
-  SharedMemory = 16,
-  Network = 32
+  Xgmi = 2,
+  NvSwitch = 4,
+  Smp = 8,
+  Pcie = 16,
+  SharedMemory = 32,
+  Network = 64
 };
 
 [[nodiscard]] constexpr PathKind operator|(PathKind a, PathKind b) {
@@ -34,7 +35,7 @@ enum class PathKind : unsigned {
 [[nodiscard]] constexpr bool has(PathKind kinds, PathKind one) {
   return (static_cast<unsigned>(kinds) & static_cast<unsigned>(one)) != 0;
 }
-/// "nvlink", "nvlink+smp", "nvlink+pcie"; "none" for no path.
+/// "nvlink", "nvlink+smp", "xgmi+pcie"; "none" for no path.
 [[nodiscard]] std::string describe(PathKind kinds);
 
 /// The one best path of an ordered pair of devices.
@@ -64,7 +65,7 @@ class PathTable {
   std::vector<std::optional<Path>> paths_;
 };
 
-/// The level at which the bound of a graph begins: All where no GPU has NVLink.
+/// The level at which the bound of a graph begins: All where no GPU has NVLink or xGMI.
 [[nodiscard]] Level first_level(const Graph& graph);
 
 /// The packing of rings through some devices of a table, and the link behind each resource. Links

@@ -76,7 +76,7 @@ Choice choose(const Graph& graph, int k, Policy policy, const BoundOptions& opti
   }
   return {.policy = policy,
           .bound = bound_of(graph, ranked.set, options),
-          .reason = reason_of(ranked, policy)};
+          .reason = reason_of(ranked, policy, gpu_link_kind(graph))};
 }
 
 std::vector<SetClass> classes_of(const Graph& graph, int k, const BoundOptions& options) {

@@ -176,10 +176,11 @@ Ranked rank_equal(double GBps, std::size_t k, const TieBreaker& ties, Policy pol
   return ranked;
 }
 
-std::string describe(const Scores& scores) {
+std::string describe(const Scores& scores, LinkKind gpu_link) {
   const std::string rate = fmt::format("{:.4g} GB/s", scores.bound_GBps);
   if (scores.bound_GBps <= 0) return "no ring at all";
-  return scores.ring_GBps > 0 ? rate : rate + " without an NVLink ring";
+  if (scores.ring_GBps > 0) return rate;
+  return fmt::format("{} without an {} ring", rate, gpu_link_text(gpu_link));
 }
 
 std::string equals_of(const Ranked& ranked) {
@@ -302,10 +303,11 @@ Ranked rank(const Graph& graph, std::size_t k, Policy policy, const BoundOptions
           .decided = {"equals by fewest NUMA nodes, nearest NIC, lowest index"}};
 }
 
-std::string reason_of(const Ranked& ranked, Policy policy) {
+std::string reason_of(const Ranked& ranked, Policy policy, LinkKind gpu_link) {
+  const auto text = [&](const Scores& scores) { return describe(scores, gpu_link); };
   const std::string ties = ranked.decided.empty() ? "" : "; " + join(ranked.decided, ", then ");
   if (ranked.set.size() < 2) return fmt::format("one device of {}{}", ranked.sets, ties);
-  const std::string own = describe(ranked.own);
+  const std::string own = text(ranked.own);
   if (ranked.sets == 1) return "the only set: " + own;
   const std::string sets = counted_sets(ranked.sets);
   if (ranked.worst && same_score(ranked.best.ring_GBps, ranked.worst->ring_GBps) &&
@@ -315,11 +317,11 @@ std::string reason_of(const Ranked& ranked, Policy policy) {
   const std::string equals = equals_of(ranked);
   if (policy == Policy::Worst) {
     return fmt::format("worst of {}: {}{}, instead of {}: {}, {}{}", sets, own, equals,
-                       describe(ranked.best), share_of_best(ranked.own, ranked.best),
+                       text(ranked.best), share_of_best(ranked.own, ranked.best),
                        describe_set(ranked.best_set), ties);
   }
-  const std::string worst = ranked.worst ? ", worst " + describe(*ranked.worst) : "";
-  const std::string best = policy == Policy::Median ? ", best " + describe(ranked.best) : "";
+  const std::string worst = ranked.worst ? ", worst " + text(*ranked.worst) : "";
+  const std::string best = policy == Policy::Median ? ", best " + text(ranked.best) : "";
   return fmt::format("{} of {}: {}{}{}{}{}", name(policy), sets, own, equals, best, worst, ties);
 }
 

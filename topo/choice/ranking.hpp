@@ -57,7 +57,7 @@ struct Ranked {
 [[nodiscard]] Ranked rank(const Graph& graph, std::size_t k, Policy policy,
                           const BoundOptions& options);
 
-/// Why a policy took this set: one line.
-[[nodiscard]] std::string reason_of(const Ranked& ranked, Policy policy);
+/// Why a policy took this set: one line. `gpu_link` is the machine's.
+[[nodiscard]] std::string reason_of(const Ranked& ranked, Policy policy, LinkKind gpu_link);
 
 }  // namespace busbar::topo

@@ -120,7 +120,7 @@ TieBreaker::TieBreaker(const Graph& graph) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       off_[i][j] = i != j && graph.p2p[i].at(j) == P2p::Off &&
-                   nvlinks(graph, graph.devices[i], graph.devices[j]) <= 0;
+                   gpu_links(graph, graph.devices[i], graph.devices[j]) <= 0;
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/graph/constants.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
@@ -22,6 +23,12 @@ constexpr GpuModel card(std::string_view name, int pcie) { return linked(name, 0
 constexpr GpuModel sxm(std::string_view name, int nvlink, int links, int pcie) {
   GpuModel model = linked(name, nvlink, links, pcie);
   model.always_linked = true;
+  return model;
+}
+/// GPUs of AMD on a board that joins them (OAM).
+constexpr GpuModel oam(std::string_view name, XgmiGeneration xgmi, int links, int pcie) {
+  GpuModel model = sxm(name, 0, links, pcie);
+  model.xgmi = xgmi;
   return model;
 }
 constexpr GpuModel ga102(std::string_view name) {
@@ -73,7 +80,22 @@ constexpr std::array kModels{
     card("t4", 3),
     card("p40", 3),
     card("k80", 3),
+    oam("instinct mi250x", XgmiGeneration::Mi200, 8, 4),
+    oam("instinct mi250", XgmiGeneration::Mi200, 8, 4),
+    oam("instinct mi300x", XgmiGeneration::Mi300, 7, 5),
+    oam("instinct mi325x", XgmiGeneration::Mi300, 7, 5),
+    oam("instinct mi350x", XgmiGeneration::Mi350, 7, 5),
+    oam("instinct mi355x", XgmiGeneration::Mi350, 7, 5),
 };
+
+struct PciName {
+  unsigned device_id;
+  std::string_view name;
+};
+constexpr std::array kAmdNames{
+    PciName{0x7408, "AMD Instinct MI250X"}, PciName{0x740c, "AMD Instinct MI250"},
+    PciName{0x74a1, "AMD Instinct MI300X"}, PciName{0x74b5, "AMD Instinct MI300X VF"},
+    PciName{0x75a0, "AMD Instinct MI350X"}, PciName{0x75a3, "AMD Instinct MI355X"}};
 
 struct Generation {
   double nominal_GBps;
@@ -81,6 +103,18 @@ struct Generation {
 };
 constexpr std::array<Generation, 6> kNvlink{
     {{25, 20}, {20, 18}, {25, 20}, {25, 20}, {25, 20.6}, {50, 40.1}}};
+struct Xgmi {
+  std::string_view name;
+  double nominal_GBps;
+  double rccl_GBps;  ///< of src/graph/topo.h of RCCL
+  std::string_view source;
+};
+// By XgmiGeneration; sixteen lanes each.
+constexpr std::array<Xgmi, 4> kXgmi{
+    {{"GPU xGMI", 50, 36, "generation unknown, taken as MI200's"},
+     {"xGMI (MI200)", 50, 36, "AMD, by OLCF's guide to Frontier: 25 GT/s, 50 GB/s a link"},
+     {"xGMI (MI300)", 64, 48, "AMD, by Azure's page of ND MI300X v5: 128 GB/s a link both ways"},
+     {"xGMI (MI350)", 76.8, 48, "AMD, by OLCF's page of Lux: 153.6 GB/s a link both ways"}}};
 // PCIe per lane: after 8b/10b or 128b/130b; NCCL counts in units of 100 Mb/s over 80.
 constexpr std::array<Generation, 7> kPcie{{{0, 0},
                                            {0.25, 15.0 / 80},
@@ -118,6 +152,22 @@ std::optional<GpuModel> gpu_model(std::string_view name) {
     if (wanted.find(model.name) != std::string::npos) return model;
   }
   return std::nullopt;
+}
+
+std::string_view amd_gpu_name(unsigned device_id) {
+  const auto* const found =
+      std::find_if(kAmdNames.begin(), kAmdNames.end(),
+                   [&](const PciName& known) { return known.device_id == device_id; });
+  return found == kAmdNames.end() ? std::string_view{} : found->name;
+}
+
+Medium xgmi_medium(XgmiGeneration generation) {
+  const Xgmi& figures = kXgmi.at(static_cast<std::size_t>(generation));
+  return {.name = std::string(figures.name),
+          .kind = LinkKind::Xgmi,
+          .nominal_GBps = figures.nominal_GBps,
+          .nccl_GBps = figures.rccl_GBps,
+          .source = fmt::format("{}; RCCL: src/graph/topo.h", figures.source)};
 }
 
 Medium nvlink_medium(int generation, bool small_links) {

@@ -8,10 +8,14 @@
 
 namespace busbar::topo {
 
-/// What a GPU's name says about its NVLinks.
+/// AMD's generations of GPUs, by the rate of their xGMI links.
+enum class XgmiGeneration { None, Mi200, Mi300, Mi350 };
+
+/// What a GPU's name says about its links to other GPUs.
 struct GpuModel {
-  std::string_view name;       ///< in nvidia-smi's, in lower case
+  std::string_view name;       ///< a part of nvidia-smi's or amd-smi's, in lower case
   int nvlink_generation = 0;   ///< 1 to 5; 0: none
+  XgmiGeneration xgmi{};       ///< of GPUs of AMD
   int links = 0;               ///< that the board has at most
   int pcie_generation = 0;     ///< of the board; 0: not in the name
   bool small_links = false;    ///< NVLink 3 of GA102 boards: 14 GB/s instead of 25
@@ -21,6 +25,11 @@ struct GpuModel {
 /// What is known of a GPU with this name, or nothing.
 [[nodiscard]] std::optional<GpuModel> gpu_model(std::string_view name);
 
+/// The name of AMD's GPU with this PCI device id, as amd-smi writes it; empty where it is not
+/// known.
+[[nodiscard]] std::string_view amd_gpu_name(unsigned device_id);
+/// One xGMI link of a generation, per direction; None: unknown, taken as MI200's.
+[[nodiscard]] Medium xgmi_medium(XgmiGeneration generation);
 /// One NVLink of a generation (1 to 5; 0: unknown, taken as 25 GB/s), per direction.
 [[nodiscard]] Medium nvlink_medium(int generation, bool small_links = false);
 /// The standard's rate of an NVLink of which the tools report this one, which is up to 6 % above;

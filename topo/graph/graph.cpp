@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "topo/graph/constants.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -126,10 +127,39 @@ std::string normal_bus_id(const std::string& text) {
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", numbers[0], numbers[1], numbers[2], numbers[3]);
 }
 
-double nvlinks(const Graph& graph, int one, int other) {
+std::string gpu_link_label(LinkKind kind, double count) {
+  if (kind == LinkKind::NvLink) return fmt::format("NV{:g}", count);
+  return count == 1 ? "XGMI" : fmt::format("XGMI{:g}", count);
+}
+
+int gpu_link_count(std::string_view label) {
+  constexpr std::size_t kMostDigits = 3;
+  if (label == "XGMI") return 1;
+  for (const std::string_view name : {"NV", "XGMI"}) {
+    if (!label.starts_with(name)) continue;
+    const std::string_view digits = label.substr(name.size());
+    const bool number = digits.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!number || digits.size() > kMostDigits || digits.starts_with('0')) return 0;
+    return to_number<int>(digits).value_or(0);
+  }
+  return 0;
+}
+
+LinkKind gpu_link_kind(const Graph& graph) {
+  for (const Link& link : graph.links) {
+    if (is_gpu_link(link_kind(graph, link))) return link_kind(graph, link);
+  }
+  const bool amd = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    const auto model = gpu_model(node.model);
+    return model && model->xgmi != XgmiGeneration::None;
+  });
+  return amd ? LinkKind::Xgmi : LinkKind::NvLink;
+}
+
+double gpu_links(const Graph& graph, int one, int other) {
   double sum = 0;
   for (const Link& up : graph.links) {
-    if (up.from != one || link_kind(graph, up) != LinkKind::NvLink) continue;
+    if (up.from != one || !is_gpu_link(link_kind(graph, up))) continue;
     if (up.to == other) sum += up.count;
     if (node_of(graph, up.to).kind != NodeKind::NvSwitch) continue;
     for (const Link& down : graph.links) {
@@ -166,13 +196,14 @@ bool forwards(NodeKind kind) {
 
 void label_devices(Graph& graph) {
   const std::vector<int>& devices = graph.devices;
+  const LinkKind kind = gpu_link_kind(graph);
   graph.labels.assign(devices.size(), std::vector<std::string>(devices.size(), "X"));
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (std::size_t j = 0; j < devices.size(); ++j) {
       if (i == j) continue;
-      const double links = nvlinks(graph, devices[i], devices[j]);
+      const double links = gpu_links(graph, devices[i], devices[j]);
       const bool apart = node_of(graph, devices[i]).host != node_of(graph, devices[j]).host;
-      graph.labels[i][j] = links > 0 ? fmt::format("NV{:g}", links)
+      graph.labels[i][j] = links > 0 ? gpu_link_label(kind, links)
                            : apart   ? "NET"
                                      : pcie_label(graph, devices[i], devices[j]);
     }

@@ -37,12 +37,24 @@ constexpr auto enum_names(NodeKind) {
 
 /// What a link is made of. Memory is what joins parts of one package: it limits nothing unless a
 /// figure is known.
-enum class LinkKind { NvLink, Pcie, Memory, Smp, Network };
+enum class LinkKind { NvLink, Xgmi, Pcie, Memory, Smp, Network };
 constexpr auto enum_names(LinkKind) {
-  return std::array{Named{LinkKind::NvLink, "nvlink"}, Named{LinkKind::Pcie, "pcie"},
-                    Named{LinkKind::Memory, "memory"}, Named{LinkKind::Smp, "smp"},
-                    Named{LinkKind::Network, "network"}};
+  return std::array{Named{LinkKind::NvLink, "nvlink"}, Named{LinkKind::Xgmi, "xgmi"},
+                    Named{LinkKind::Pcie, "pcie"},     Named{LinkKind::Memory, "memory"},
+                    Named{LinkKind::Smp, "smp"},       Named{LinkKind::Network, "network"}};
 }
+/// Whether it is made for GPUs (NVIDIA's or AMD's): all such kinds are used alike.
+[[nodiscard]] constexpr bool is_gpu_link(LinkKind kind) {
+  return kind == LinkKind::NvLink || kind == LinkKind::Xgmi;
+}
+/// "NVLink" or "xGMI", for people.
+[[nodiscard]] constexpr std::string_view gpu_link_text(LinkKind kind) {
+  return kind == LinkKind::Xgmi ? "xGMI" : "NVLink";
+}
+/// What a matrix of labels shows for so many links of a kind: "NV4", "XGMI", "XGMI4".
+[[nodiscard]] std::string gpu_link_label(LinkKind kind, double count);
+/// Number of links of a label: 4 of "NV4", 1 of "XGMI", at most 999; 0 of what is no such label.
+[[nodiscard]] int gpu_link_count(std::string_view label);
 
 /// One part of a machine. Names are unique in a graph: "GPU0", "NIC0", "CPU1", "host1/GPU0".
 struct Node {
@@ -108,8 +120,9 @@ struct Graph {
   /// GPUs in nvidia-smi's order, host by host; the processors of a machine without GPUs. Sets of
   /// devices are indices into this list.
   std::vector<int> devices{};
-  /// [i][j] of devices i and j as `nvidia-smi topo -m` prints it: "X", "NV2", "PIX", "SYS"; "NET"
-  /// between hosts. Filled by label_devices where no probe reported them.
+  /// [i][j] of devices i and j as `nvidia-smi topo -m` prints it: "X", "NV2", "PIX", "SYS"; "XGMI"
+  /// between GPUs of AMD, "NET" between hosts. Filled by label_devices where no probe reported
+  /// them.
   std::vector<std::vector<std::string>> labels{};
   /// [i][j]: device i reads and writes j's memory over PCIe. Empty where nothing is known.
   std::vector<std::vector<P2p>> p2p{};
@@ -130,6 +143,8 @@ struct Graph {
 [[nodiscard]] inline LinkKind link_kind(const Graph& graph, const Link& link) {
   return medium_of(graph, link).kind;
 }
+/// The kind of links that the machine's GPUs have to each other, or by their models might have.
+[[nodiscard]] LinkKind gpu_link_kind(const Graph& graph);
 [[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }
 /// Throws a usage error unless `index` is one of the `count` devices of the machine of this name.
 void require_device(int index, std::size_t count, const std::string& machine);
@@ -151,10 +166,10 @@ void assume(Graph& graph, LinkKind kind, std::string text);
                                    int flows = 0);
 /// "X-Bus CPU0→CPU1", "NVLink 2 GPU0→GPU1": a link in words.
 [[nodiscard]] std::string describe(const Graph& graph, const Link& link);
-/// NVLinks between two nodes: direct ones, or the ports that both have at one switch.
-[[nodiscard]] double nvlinks(const Graph& graph, int one, int other);
-/// Fills `labels` from the links: NV# (direct, or the ports of a switch), PIX, PXB, PHB, NODE, SYS,
-/// NET.
+/// Links of GPUs between two nodes: direct ones, or the ports that both have at one switch.
+[[nodiscard]] double gpu_links(const Graph& graph, int one, int other);
+/// Fills `labels` from the links: gpu_link_label (direct, or the ports of a switch), PIX, PXB, PHB,
+/// NODE, SYS, NET.
 void label_devices(Graph& graph);
 /// The same machine with these of its devices only, in this order; all else stays.
 [[nodiscard]] Graph keep_devices(Graph graph, const std::vector<int>& devices);

@@ -2,51 +2,21 @@
 #include "topo/predict/limits.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "topo/bounds/bound.hpp"
 
 namespace busbar::topo {
-namespace {
-
-constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 double host_network_GBps(const Cluster& cluster, const HostPart& part,
                          const BoundOptions& options) {
-  const Graph& graph = cluster.graph();
-  const int host = cluster.host_number(part);
-  std::set<int> ours;
-  for (const int index : cluster.indices(part)) ours.insert(graph.devices.at(to_size(index)));
-  // Of a host its devices' traffic passes neither another GPU nor another host.
-  const auto usable = [&](int number) {
-    const Node& node = node_of(graph, number);
-    const bool device = node.kind == NodeKind::Gpu || node.kind == NodeKind::Processor;
-    return (node.host < 0 || node.host == host) && (!device || ours.contains(number));
-  };
-  std::vector<FlowLink> flows;
-  for (const Link& link : graph.links) {
-    if (!usable(link.from) || !usable(link.to)) continue;
-    flows.push_back(
-        {link.from, link.to, capacity_GBps(graph, link, options.constants, options.flows)});
-  }
-  const auto nodes = static_cast<int>(graph.nodes.size());
-  const std::array<int, 2> ends{nodes, nodes + 1};
-  for (int node = 0; node < nodes; ++node) {
-    const bool network = node_of(graph, node).kind == NodeKind::Network;
-    if (!network && !ours.contains(node)) continue;
-    const int end = network ? ends[1] : ends[0];
-    flows.push_back({node, end, kUnlimited});
-    flows.push_back({end, node, kUnlimited});
-  }
-  return minimum_cut(flows, ends).value;
+  return network_cut_GBps(cluster.graph(), cluster.indices(part), options);
 }
 
 namespace {
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 LinkKind slowest_step(const std::string& kind) {
   const auto has = [&](const char* part) { return kind.find(part) != std::string::npos; };

@@ -28,7 +28,7 @@ struct SetLimits {
   bool exact = true;
   std::string kind{};                  ///< as Bound::kind
   std::string limit{};                 ///< as Bound::limit
-  LinkKind within = LinkKind::NvLink;  ///< the slowest that a step in a host goes over
+  LinkKind within = LinkKind::NvLink;  ///< the slowest that a step in a host goes over; xGMI too
 };
 
 /// Limits of these ranks. Two hosts together are computed exactly up to 16 devices; beyond, as the

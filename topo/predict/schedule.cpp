@@ -98,7 +98,8 @@ bool is_direct(Sending sending) {
 
 double step_us(const StepTimes& times, LinkKind kind) {
   switch (kind) {
-    case LinkKind::NvLink: return times.nvlink_us;
+    case LinkKind::NvLink:
+    case LinkKind::Xgmi: return times.nvlink_us;
     case LinkKind::Smp: return times.smp_us;
     case LinkKind::Network: return times.network_us;
     default: return times.pcie_us;

@@ -81,7 +81,7 @@ std::vector<std::string> read_headings(Words words) {
 
 /// Whether a cell of this kind of matrix may say so.
 bool is_cell(const GridKind& kind, std::string_view word) {
-  return (kind.nvlinks && nvlink_count(word) > 0) ||
+  return (kind.nvlinks && gpu_link_count(word) > 0) ||
          std::find(kind.cells.begin(), kind.cells.end(), word) != kind.cells.end();
 }
 
@@ -113,7 +113,7 @@ bool is_heading_like(const TextLine& line) {
   if (line.words.size() == 1) return device;
   if (!device && !first.starts_with("NIC") && !first.starts_with("mlx")) return false;
   const std::string& second = line.words[1].text;
-  if (nvlink_count(second) > 0) return false;
+  if (gpu_link_count(second) > 0) return false;
   return (begins_headings(second) || starts_with_gpu_number(second) || is_device(second) ||
           is_run_together(second)) &&
          std::any_of(line.words.begin(), line.words.end(),
@@ -391,11 +391,6 @@ class GridReader {
 
 Grid read_grid(std::span<const TextLine> lines, std::string_view origin, const GridKind& kind) {
   return GridReader(lines, origin, kind).read();
-}
-
-int nvlink_count(std::string_view cell) {
-  if (!cell.starts_with("NV") || cell.size() > 5 || cell.substr(2).starts_with('0')) return 0;
-  return whole_number(cell.substr(2)).value_or(0);
 }
 
 }  // namespace busbar::topo

@@ -33,7 +33,4 @@ struct Grid {
 [[nodiscard]] Grid read_grid(std::span<const TextLine> lines, std::string_view origin,
                              const GridKind& kind);
 
-/// Number of NVLinks of a cell: 4 of "NV4", at most 999; 0 of what is no NVLink.
-[[nodiscard]] int nvlink_count(std::string_view cell);
-
 }  // namespace busbar::topo

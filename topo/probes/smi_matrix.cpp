@@ -53,7 +53,7 @@ bool is_pcie_legend(std::span<const TextLine> legend) {
 bool has_nvlink(const SmiMatrix& matrix) {
   return std::any_of(matrix.cells.begin(), matrix.cells.end(), [](const auto& row) {
     return std::any_of(row.begin(), row.end(),
-                       [](const std::string& cell) { return nvlink_count(cell) > 0; });
+                       [](const std::string& cell) { return gpu_link_count(cell) > 0; });
   });
 }
 

@@ -2,16 +2,18 @@
 #include "topo/systems/system_file.hpp"
 
 #include <algorithm>
-#include <array>
+#include <list>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
-#include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
+#include "topo/systems/built_in.hpp"
 #include "topo/systems/joined_hosts.hpp"
+#include "topo/systems/node_ranges.hpp"
 #include "topo/systems/system_tables.hpp"
 
 namespace busbar::topo {
@@ -37,61 +39,145 @@ Kind read_kind(const TomlFields& fields, Kind last) {
   return static_cast<Kind>(*fields.one_of("kind", names_up_to(last)));
 }
 
-/// The devices of a file that names none: all GPUs, else all processors.
-std::vector<int> usual_devices(const Graph& graph) {
-  std::vector<int> gpus = nodes_of_kind(graph, NodeKind::Gpu);
-  return gpus.empty() ? nodes_of_kind(graph, NodeKind::Processor) : gpus;
+/// A file, or one that it is based on.
+struct Layer {
+  toml::table table{};
+  std::string path{};
+
+  [[nodiscard]] TomlFields fields() const { return {table, path, "a system file"}; }
+};
+
+SystemText base_of(const TomlFields& file) {
+  std::string wanted = file.required_text("based_on");
+  if (is_system_path(wanted)) wanted = beside(file.origin(), wanted);
+  try {
+    return find_system(wanted, fmt::format("based_on \"{}\"", wanted));
+  } catch (const Error& error) {
+    throw file.fault("based_on", error.what());
+  }
+}
+
+/// The file as the last, before it what it is based on.
+std::list<Layer> layers_of(std::string_view text, std::string_view origin) {
+  constexpr std::size_t kDeepest = 8;
+  std::list<Layer> layers;
+  SystemText source{.path = std::string(origin), .text = std::string(text)};
+  for (;;) {
+    layers.push_front({.table = parse_toml(source.text, source.path), .path = source.path});
+    const TomlFields file = layers.front().fields();
+    if (!file.has("based_on")) return layers;
+    if (layers.size() == kDeepest) {
+      throw file.fault("based_on",
+                       fmt::format("based_on is {} files deep; is it based on itself?", kDeepest));
+    }
+    source = base_of(file);
+  }
+}
+
+/// The graph without these nodes and their links.
+void leave_out(Graph& graph, const std::set<int>& nodes) {
+  std::vector<int> numbers;  // of the nodes that stay
+  std::vector<Node> left;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const bool stays = !nodes.contains(static_cast<int>(i));
+    numbers.push_back(stays ? static_cast<int>(left.size()) : -1);
+    if (stays) left.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(left);
+  for (Link& link : graph.links) {
+    link.from = numbers[to_size(link.from)];
+    link.to = numbers[to_size(link.to)];
+  }
+  std::erase_if(graph.links, [](const Link& link) { return link.from < 0 || link.to < 0; });
+}
+
+/// Media of a base that no link uses any more.
+void leave_out_unused_media(Graph& graph) {
+  std::vector<int> numbers(graph.media.size(), -1);
+  for (const Link& link : graph.links) numbers[to_size(link.medium)] = 0;
+  std::vector<Medium> left;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] < 0) continue;
+    numbers[i] = static_cast<int>(left.size());
+    left.push_back(std::move(graph.media[i]));
+  }
+  graph.media = std::move(left);
+  for (Link& link : graph.links) link.medium = numbers[to_size(link.medium)];
 }
 
 /// Reads a system file into the graph of one host; the places in it are by name.
 class SystemReader {
  public:
-  SystemReader(const toml::table& table, std::string_view origin)
-      : top_(table, origin, "a system file") {}
+  SystemReader(std::string_view text, std::string_view origin) : layers_(layers_of(text, origin)) {}
 
   EqualHosts read() {
-    top_.allow_only({"name", "aliases", "title", "source", "hosts", "p2p", "labels", "devices",
-                     "warnings", "assumptions", "medium", "node", "link", "protocol"});
-    graph_.name = top_.required_text("name");
-    graph_.title = top_.text("title");
-    graph_.source = top_.text("source");
-    graph_.warnings = top_.words("warnings");
-    for (const toml::node* one : top_.list("assumptions")) {
-      const TomlFields fields(*one, top_.origin(), "[[assumptions]]");
-      fields.allow_only({"kind", "text"});
-      assume(graph_, read_kind(fields, LinkKind::Network), fields.required_text("text"));
-    }
-    static_cast<void>(top_.words("aliases"));
-    hosts_ = top_.integer("hosts", 1, kMostEqualHosts, 1);
-    read_media();
-    for (const toml::node* node : top_.list("node")) read_node({*node, top_.origin(), "[[node]]"});
-    for (const toml::node* link : top_.list("link")) read_link({*link, top_.origin(), "[[link]]"});
-    read_devices();
-    graph_.p2p = read_p2p(top_, graph_);
-    graph_.protocol = read_protocol(top_);
+    graph_.name = layers_.back().fields().required_text("name");
+    graph_.title = with("title").text("title");
+    graph_.source = with("source").text("source");
+    graph_.warnings = with("warnings").words("warnings");
+    read_assumptions(with("assumptions"));
+    hosts_ = with("hosts").integer("hosts", 1, kMostEqualHosts, 1);
+    for (const Layer& layer : layers_) read_layer(layer.fields());
+    if (layers_.size() > 1) leave_out_unused_media(graph_);
+    read_devices(with("devices"));
+    graph_.p2p = read_p2p(with("p2p"), graph_);
+    graph_.protocol = read_protocol(with("protocol"));
     return {.host = graph_, .hosts = hosts_};
   }
 
   /// All hosts as one graph. Throws where they are too many to name every pair of devices.
   [[nodiscard]] Graph all_hosts() const {
     if (graph_.devices.size() * static_cast<std::size_t>(hosts_) > kMostDevices) {
-      throw top_.fault("hosts", fmt::format("more than {} devices; a simulation takes more "
+      throw with("hosts").fault("hosts",
+                                fmt::format("more than {} devices; a simulation takes more "
                                             "(--backend sim --system)",
                                             kMostDevices));
     }
     Graph graph = hosts_ > 1 ? copy_hosts(graph_, hosts_) : graph_;
-    graph.labels = read_labels(top_, graph);
+    graph.labels = read_labels(with("labels"), graph);
     if (graph.labels.empty()) label_devices(graph);
     return graph;
   }
 
  private:
-  void read_media() {
-    if (!top_.has("medium")) return;
-    const TomlFields media(top_.required("medium"), top_.origin(), "[medium]");
+  /// The file, or the one of those that it is based on, from which a key is taken.
+  [[nodiscard]] TomlFields with(std::string_view key) const {
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+      if (layer->table.contains(key)) return layer->fields();
+    }
+    return layers_.back().fields();
+  }
+
+  void read_assumptions(const TomlFields& file) {
+    for (const toml::node* one : file.list("assumptions")) {
+      const TomlFields fields(*one, file.origin(), "[[assumptions]]");
+      fields.allow_only({"kind", "text"});
+      assume(graph_, read_kind(fields, LinkKind::Network), fields.required_text("text"));
+    }
+  }
+
+  void read_layer(const TomlFields& file) {
+    file.allow_only({"name", "aliases", "based_on", "without", "title", "source", "hosts", "p2p",
+                     "labels", "devices", "warnings", "assumptions", "medium", "node", "link",
+                     "protocol"});
+    static_cast<void>(file.words("aliases"));
+    std::set<int> without;
+    for (const std::string& name : names_of_ranges(file, "without")) {
+      without.insert(node_named(file, "without", name));
+    }
+    leave_out(graph_, without);
+    own_nodes_.clear();
+    read_media(file);
+    for (const toml::node* one : file.list("node")) read_nodes({*one, file.origin(), "[[node]]"});
+    for (const toml::node* one : file.list("link")) read_links({*one, file.origin(), "[[link]]"});
+  }
+
+  void read_media(const TomlFields& file) {
+    if (!file.has("medium")) return;
+    const TomlFields media(file.required("medium"), file.origin(), "[medium]");
     // A TOML table has no order of its own; the file's is kept, so that what was saved reads back.
     for (const auto& [key, value] : media.entries()) {
-      const TomlFields fields(*value, top_.origin(), fmt::format("[medium.{}]", key));
+      const TomlFields fields(*value, file.origin(), fmt::format("[medium.{}]", key));
       fields.allow_only({"name", "kind", "nominal_GBps", "nccl_GBps", "reported_GBps", "flow_GBps",
                          "efficiency", "source"});
       const Medium medium{.name = fields.required_text("name"),
@@ -102,33 +188,62 @@ class SystemReader {
                           .flow_GBps = fields.positive("flow_GBps", 0),
                           .efficiency = read_share(fields, "efficiency"),
                           .source = fields.text("source")};
-      const std::size_t before = graph_.media.size();
-      media_[key] = add_medium(graph_, medium);
-      if (graph_.media.size() == before) {
-        throw fields.fault("name", fmt::format("there is a medium \"{}\" already", medium.name));
-      }
+      take_medium(fields, key, medium);
     }
   }
 
-  void read_node(const TomlFields& fields) {
+  /// Figures and their source belong together: a base's medium is replaced whole.
+  void take_medium(const TomlFields& fields, const std::string& key, const Medium& medium) {
+    const auto known = media_.find(key);
+    for (std::size_t i = 0; i < graph_.media.size(); ++i) {
+      if (known != media_.end() && to_size(known->second) == i) continue;
+      if (graph_.media[i].name != medium.name) continue;
+      throw fields.fault("name", fmt::format("there is a medium \"{}\" already", medium.name));
+    }
+    if (known != media_.end()) {
+      graph_.media[to_size(known->second)] = medium;
+    } else {
+      media_[key] = add_medium(graph_, medium);
+    }
+  }
+
+  void read_nodes(const TomlFields& fields) {
     fields.allow_only(
         {"name", "kind", "host", "numa", "bus_id", "model", "uuid", "vendor", "reduces"});
-    Node node{.kind = read_kind(fields, NodeKind::Network),
-              .name = fields.required_text("name"),
-              .numa = fields.integer("numa", -1, kMostNuma, -1),
-              .bus_id = read_bus_id(fields),
-              .model = fields.text("model"),
-              .uuid = fields.text("uuid"),
-              .vendor = fields.text("vendor"),
-              .reduces = fields.flag("reduces")};
-    node.host = read_host(fields, node.kind);
-    if (find_node(graph_, node.name) >= 0) {
-      throw fields.fault("name", fmt::format("there is a node \"{}\" already", node.name));
+    const std::vector<std::string> names =
+        names_of_range(fields, "name", fields.required_text("name"));
+    for (const char* key : {"bus_id", "uuid"}) {
+      if (names.size() == 1 || !fields.has(key)) continue;
+      throw fields.fault(key, fmt::format("{} is of one node; write the nodes of this range one by "
+                                          "one",
+                                          key));
     }
+    for (const std::string& name : names) read_node(fields, name);
+  }
+
+  /// A new node, or what changes in one of a base.
+  void read_node(const TomlFields& fields, const std::string& name) {
+    if (!own_nodes_.insert(name).second) {
+      throw fields.fault("name", fmt::format("there is a node \"{}\" already", name));
+    }
+    const int known = find_node(graph_, name);
+    Node node = known >= 0 ? node_of(graph_, known) : Node{.name = name};
+    if (known < 0 || fields.has("kind")) node.kind = read_kind(fields, NodeKind::Network);
+    if (known < 0 || fields.has("host")) node.host = read_host(fields, node.kind);
+    node.numa = fields.integer("numa", -1, kMostNuma, node.numa);
+    if (fields.has("bus_id")) node.bus_id = read_bus_id(fields);
+    if (fields.has("model")) node.model = fields.text("model");
+    if (fields.has("vendor")) node.vendor = fields.text("vendor");
+    if (fields.has("reduces")) node.reduces = fields.flag("reduces");
+    if (fields.has("uuid")) node.uuid = fields.text("uuid");
     if (hosts_ > 1 && fields.has("uuid")) {
       throw fields.fault("uuid", "a uuid is of one device; hosts copies this one: leave it out");
     }
-    add_node(graph_, std::move(node));
+    if (known >= 0) {
+      graph_.nodes[to_size(known)] = std::move(node);
+    } else {
+      add_node(graph_, std::move(node));
+    }
   }
 
   [[nodiscard]] static std::string read_bus_id(const TomlFields& fields) {
@@ -151,17 +266,22 @@ class SystemReader {
     return host;
   }
 
-  void read_link(const TomlFields& fields) {
+  void read_links(const TomlFields& fields) {
     fields.allow_only({"between", "medium", "count", "one_way"});
     static_cast<void>(fields.required("between"));
     const std::vector<std::string> ends = fields.words("between");
     if (ends.size() != 2) {
       throw fields.fault("between", R"(between must name two nodes: ["GPU0", "GPU1"])");
     }
-    const int one = node_named(fields, "between", ends[0]);
-    const int other = node_named(fields, "between", ends[1]);
+    const auto pairs = pairs_of_ranges(fields, "between", ends[0], ends[1]);
+    for (const auto& [one, other] : pairs) read_link(fields, one, other);
+  }
+
+  void read_link(const TomlFields& fields, const std::string& from, const std::string& to) {
+    const int one = node_named(fields, "between", from);
+    const int other = node_named(fields, "between", to);
     if (one == other) {
-      throw fields.fault("between", fmt::format("a link from \"{}\" to itself", ends[0]));
+      throw fields.fault("between", fmt::format("a link from \"{}\" to itself", from));
     }
     const int medium = medium_named(fields);
     const double count = fields.positive("count", 1);
@@ -189,111 +309,69 @@ class SystemReader {
     throw fields.fault("medium", unknown_word("medium", key, keys));
   }
 
-  void read_devices() {
-    for (const std::string& word : top_.words("devices")) add_device(word);
-    if (!top_.has("devices")) graph_.devices = usual_devices(graph_);
+  void read_devices(const TomlFields& file) {
+    for (const std::string& name : names_of_ranges(file, "devices")) add_device(file, name);
+    if (!file.has("devices")) graph_.devices = default_devices(graph_);
     if (graph_.devices.empty()) {
-      throw top_.fault("devices", R"(there is no device: a node of kind "gpu" or "processor")");
+      throw file.fault("devices", R"(there is no device: a node of kind "gpu" or "processor")");
     }
     if (graph_.devices.size() > kMostDevices) {
-      throw top_.fault("devices", fmt::format("more than {} devices", kMostDevices));
+      throw file.fault("devices", fmt::format("more than {} devices", kMostDevices));
     }
   }
 
-  void add_device(const std::string& word) {
-    const int number = node_named(top_, "devices", word);
-    const NodeKind kind = graph_.nodes[static_cast<std::size_t>(number)].kind;
+  void add_device(const TomlFields& file, const std::string& name) {
+    const int number = node_named(file, "devices", name);
+    const NodeKind kind = node_of(graph_, number).kind;
     if (kind != NodeKind::Gpu && kind != NodeKind::Processor) {
-      throw top_.fault("devices", fmt::format("\"{}\" is no gpu and no processor", word));
+      throw file.fault("devices", fmt::format("\"{}\" is no gpu and no processor", name));
     }
     if (std::count(graph_.devices.begin(), graph_.devices.end(), number) > 0) {
-      throw top_.fault("devices", fmt::format("\"{}\" is there twice", word));
+      throw file.fault("devices", fmt::format("\"{}\" is there twice", name));
     }
     graph_.devices.push_back(number);
   }
 
-  TomlFields top_;
+  std::list<Layer> layers_;
   Graph graph_{};
   int hosts_ = 1;
   std::map<std::string, int> media_{};
+  std::set<std::string> own_nodes_{};  ///< of the layer that is read
 };
 
 }  // namespace
 
 Graph parse_system(std::string_view text, std::string_view origin) {
-  const toml::table table = parse_toml(text, origin);
-  SystemReader reader(table, origin);
+  SystemReader reader(text, origin);
   static_cast<void>(reader.read());
   return reader.all_hosts();
 }
 
 EqualHosts parse_machine(std::string_view text, std::string_view origin) {
-  const toml::table table = parse_toml(text, origin);
-  return SystemReader(table, origin).read();
+  return SystemReader(text, origin).read();
 }
 
 namespace {
 
-constexpr std::string_view kFolder = "topo/systems";
-
-/// Name and aliases of a file, the name first.
-std::vector<std::string> names_of(const EmbeddedText& system) {
-  const toml::table table = parse_toml(system.text, system.path);
-  const TomlFields fields(table, system.path, "a system file");
-  std::vector<std::string> names = fields.words("aliases");
-  names.insert(names.begin(), fields.required_text("name"));
-  return names;
-}
-
-bool is_path(const std::string& text) {
-  return text.find('/') != std::string::npos || (text.ends_with(".toml") && text != ".toml");
-}
-
-struct Found {
-  std::string text;
-  std::string origin;
-};
-
-Found find_system(const std::string& wanted) {
-  if (is_path(wanted)) {
-    if (auto text = read_file(wanted)) return {*text, wanted};
-    throw usage_error(fmt::format(
-        "--system {}: this file cannot be read; a name without '/' is one of the built-in systems",
-        wanted));
-  }
-  std::vector<std::string> known;
-  std::vector<std::string> names;
-  for (const EmbeddedText& system : embedded_texts(kFolder)) {
-    const std::vector<std::string> of_this = names_of(system);
-    for (const std::string& name : of_this) {
-      if (lower(name) != lower(wanted)) continue;
-      return {std::string(system.text), std::string(system.path)};
-    }
-    names.push_back(of_this.front());
-    known.insert(known.end(), of_this.begin(), of_this.end());
-  }
-  std::sort(names.begin(), names.end());
-  const std::string near = nearest_word(lower(wanted), known);
-  throw usage_error(fmt::format(
-      "--system {}: there is no such system{}; built in: {}; a file's name ends in .toml", wanted,
-      near.empty() ? "" : fmt::format(" (did you mean {}?)", near), join(names, ", ")));
+SystemText wanted_system(const std::string& name_or_path) {
+  return find_system(name_or_path, fmt::format("--system {}", name_or_path));
 }
 
 }  // namespace
 
 Graph load_system(const std::string& name_or_path) {
-  const Found found = find_system(name_or_path);
-  return parse_system(found.text, found.origin);
+  const SystemText found = wanted_system(name_or_path);
+  return parse_system(found.text, found.path);
 }
 
 EqualHosts load_machine(const std::string& name_or_path) {
-  const Found found = find_system(name_or_path);
-  return parse_machine(found.text, found.origin);
+  const SystemText found = wanted_system(name_or_path);
+  return parse_machine(found.text, found.path);
 }
 
 std::vector<SystemSummary> built_in_systems() {
   std::vector<SystemSummary> systems;
-  for (const EmbeddedText& system : embedded_texts(kFolder)) {
+  for (const SystemText& system : built_in_texts()) {
     const Graph graph = parse_system(system.text, system.path);
     std::vector<std::string> aliases = names_of(system);
     aliases.erase(aliases.begin());
@@ -307,133 +385,6 @@ std::vector<SystemSummary> built_in_systems() {
   std::sort(systems.begin(), systems.end(),
             [](const SystemSummary& a, const SystemSummary& b) { return a.name < b.name; });
   return systems;
-}
-
-namespace {
-
-std::string toml_list(const std::vector<std::string>& texts) {
-  return fmt::format("[{}]", join_each(texts, ", ", quoted));
-}
-
-/// "nvlink", and "nvlink2" for the second medium of its kind: the names by which links refer to
-/// media.
-std::vector<std::string> medium_keys(const Graph& graph) {
-  std::vector<std::string> keys;
-  std::array<int, static_cast<std::size_t>(LinkKind::Network) + 1> seen{};
-  for (const Medium& medium : graph.media) {
-    const int count = ++seen.at(static_cast<std::size_t>(medium.kind));
-    keys.push_back(count == 1 ? std::string(name(medium.kind))
-                              : fmt::format("{}{}", name(medium.kind), count));
-  }
-  return keys;
-}
-
-std::string node_line(const Node& node) {
-  std::vector<std::string> parts{fmt::format("name = {}", quoted(node.name)),
-                                 fmt::format("kind = \"{}\"", name(node.kind))};
-  const auto add = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, quoted(value)));
-  };
-  const int usual_host = node.kind == NodeKind::Network ? -1 : 0;
-  if (node.host != usual_host) parts.push_back(fmt::format("host = {}", node.host));
-  if (node.numa >= 0) parts.push_back(fmt::format("numa = {}", node.numa));
-  add("bus_id", node.bus_id);
-  add("model", node.model);
-  add("uuid", node.uuid);
-  add("vendor", node.vendor);
-  if (node.reduces) parts.emplace_back("reduces = true");
-  return fmt::format("  {{ {} }},\n", join(parts, ", "));
-}
-
-bool is_way_back(const Link& link, const Link& back) {
-  return link.from == back.to && link.to == back.from && link.medium == back.medium &&
-         link.count == back.count;
-}
-
-std::string link_line(const Graph& graph, const Link& link, const std::string& medium,
-                      bool one_way) {
-  const auto node = [&](int index) {
-    return quoted(graph.nodes.at(static_cast<std::size_t>(index)).name);
-  };
-  const std::string count = link.count == 1 ? "" : fmt::format(", count = {}", link.count);
-  return fmt::format("  {{ between = [{}, {}], medium = {}{}{} }},\n", node(link.from),
-                     node(link.to), quoted(medium), count, one_way ? ", one_way = true" : "");
-}
-
-std::string links(const Graph& graph) {
-  const std::vector<std::string> keys = medium_keys(graph);
-  std::string text;
-  for (std::size_t i = 0; i < graph.links.size(); ++i) {
-    const Link& link = graph.links[i];
-    const bool is_cable = i + 1 < graph.links.size() && is_way_back(link, graph.links[i + 1]);
-    text += link_line(graph, link, keys.at(static_cast<std::size_t>(link.medium)), !is_cable);
-    if (is_cable) ++i;
-  }
-  return text;
-}
-
-std::string medium_table(const Medium& medium, const std::string& key) {
-  std::string text = fmt::format("\n[medium.{}]\nname = {}\nkind = \"{}\"\n", key,
-                                 quoted(medium.name), name(medium.kind));
-  const auto add = [&](std::string_view figure, double value) {
-    if (value > 0) text += fmt::format("{} = {}\n", figure, value);
-  };
-  add("nominal_GBps", medium.nominal_GBps);
-  add("nccl_GBps", medium.nccl_GBps);
-  add("reported_GBps", medium.reported_GBps);
-  add("flow_GBps", medium.flow_GBps);
-  add("efficiency", medium.efficiency);
-  return text + fmt::format("source = {}\n", quoted(medium.source));
-}
-
-std::string devices_line(const Graph& graph) {
-  if (graph.devices == usual_devices(graph)) return {};
-  return fmt::format("devices = [{}]\n", join_each(graph.devices, ", ", [&](int node) {
-                       return quoted(graph.nodes.at(static_cast<std::size_t>(node)).name);
-                     }));
-}
-
-std::string assumption_lines(const Graph& graph) {
-  if (graph.assumptions.empty()) return {};
-  std::string text = "\nassumptions = [\n";
-  for (const Assumption& assumption : graph.assumptions) {
-    text += fmt::format("  {{ kind = \"{}\", text = {} }},\n", name(assumption.kind),
-                        quoted(assumption.text));
-  }
-  return text + "]\n";
-}
-
-/// Nothing where the links give the labels.
-std::string labels_line(const Graph& graph) {
-  Graph labelled = graph;
-  label_devices(labelled);
-  if (graph.labels.empty() || labelled.labels == graph.labels) return {};
-  return fmt::format("labels = {}\n", labels_value(graph));
-}
-
-}  // namespace
-
-std::string write_system(const Graph& graph, int hosts) {
-  const std::vector<std::string> keys = medium_keys(graph);
-  std::string text = fmt::format("name = {}\n", quoted(graph.name));
-  if (!graph.title.empty()) text += fmt::format("title = {}\n", quoted(graph.title));
-  if (!graph.source.empty()) text += fmt::format("source = {}\n", quoted(graph.source));
-  if (hosts > 1) text += fmt::format("hosts = {}\n", hosts);
-  const std::string p2p = p2p_value(graph);
-  if (!p2p.empty()) text += fmt::format("p2p = {}\n", p2p);
-  text += devices_line(graph);
-  if (hosts == 1) text += labels_line(graph);
-  if (!graph.warnings.empty()) text += fmt::format("warnings = {}\n", toml_list(graph.warnings));
-  text += assumption_lines(graph) + "\nnode = [\n";
-  for (Node node : graph.nodes) {
-    if (hosts > 1) node.uuid.clear();  // is of one device
-    text += node_line(node);
-  }
-  text += fmt::format("]\n\nlink = [\n{}]\n", links(graph));
-  for (std::size_t i = 0; i < graph.media.size(); ++i) {
-    text += medium_table(graph.media[i], keys[i]);
-  }
-  return text + protocol_table(graph.protocol);
 }
 
 }  // namespace busbar::topo

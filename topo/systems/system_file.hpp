@@ -41,8 +41,4 @@ struct EqualHosts {
 /// The systems that are compiled in (topo/systems/*.toml), by name.
 [[nodiscard]] std::vector<SystemSummary> built_in_systems();
 
-/// A system file of this graph, which parse_system reads back to the same graph; or of so many
-/// equal hosts of which it is one.
-[[nodiscard]] std::string write_system(const Graph& graph, int hosts = 1);
-
 }  // namespace busbar::topo

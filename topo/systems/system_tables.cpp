@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <functional>
 
 #include <fmt/format.h>
@@ -47,9 +46,7 @@ bool is_label(const std::string& word) {
   constexpr std::array<std::string_view, 8> kLabels{"N/A", "PSB",  "PIX", "PXB",
                                                     "PHB", "NODE", "SYS", "NET"};
   if (std::find(kLabels.begin(), kLabels.end(), word) != kLabels.end()) return true;
-  const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
-  return word.size() > 2 && word.compare(0, 2, "NV") == 0 &&
-         std::all_of(word.begin() + 2, word.end(), digit);
+  return gpu_link_count(word) > 0;
 }
 
 constexpr std::array<std::string_view, 3> kP2pCells{"U", "OK", "NS"};
@@ -76,6 +73,11 @@ std::string as_toml(const std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+std::vector<int> default_devices(const Graph& graph) {
+  std::vector<int> gpus = nodes_of_kind(graph, NodeKind::Gpu);
+  return gpus.empty() ? nodes_of_kind(graph, NodeKind::Processor) : gpus;
+}
 
 std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& graph) {
   const toml::node* value = file.find("p2p");

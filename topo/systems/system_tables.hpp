@@ -10,6 +10,9 @@
 
 namespace busbar::topo {
 
+/// The devices of a file that names none: all GPUs, else all processors.
+[[nodiscard]] std::vector<int> default_devices(const Graph& graph);
+
 /// The key "p2p" of a system file: one word for all pairs of a host, or a row of words for each of
 /// the graph's devices. Empty where nothing is known.
 [[nodiscard]] std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& graph);

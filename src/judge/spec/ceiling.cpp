@@ -233,8 +233,12 @@ std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const Collec
   if (!figures) return std::nullopt;
   const auto& [inside, across] = *figures;
   const bool ring = is_ringed(collective.movement) || collective.movement == Movement::SendReceive;
-  if (!ring && !ports_limit(inside, shape.ranks)) return std::nullopt;
-  CeilingFigure figure{.GBps = inside_ceiling(rule, collective, inside)};
+  const bool inside_limits = ring || ports_limit(inside, shape.ranks);
+  // Between nodes the network limits an all-to-all, whatever joins the GPUs of each.
+  const bool crosses = shape.nodes > 1 && collective.movement == Movement::AllToAll;
+  if (!inside_limits && !crosses) return std::nullopt;
+  CeilingFigure figure{.GBps =
+                           inside_limits ? inside_ceiling(rule, collective, inside) : kUnlimited};
   const topo::Bound* limiting = &inside;
   if (shape.nodes > 1 && across.kind == "nvswitch") {
     // One NVLink domain over nodes: the border of a node is no narrower than its ports.

@@ -136,9 +136,4 @@ std::string complete_text(const SpecificationSource& source) {
   return text.str();
 }
 
-std::string beside(std::string_view origin, const std::string& path) {
-  if (std::filesystem::path(path).is_absolute()) return path;
-  return (std::filesystem::path(origin).parent_path() / path).string();
-}
-
 }  // namespace busbar::judge

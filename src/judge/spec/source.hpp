@@ -26,7 +26,4 @@ struct SpecificationSource {
 /// The specification as one text that is based on no other.
 [[nodiscard]] std::string complete_text(const SpecificationSource& source);
 
-/// A path that stands in a file, where it can be opened: it is relative to that file.
-[[nodiscard]] std::string beside(std::string_view origin, const std::string& path);
-
 }  // namespace busbar::judge

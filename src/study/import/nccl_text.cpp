@@ -297,20 +297,37 @@ class NcclText {
       table().collective = word_after(words, "starting:");
     } else if (text.find("-tests version") != std::string_view::npos) {
       start_test();
-      table().tool = fmt::format("{} {}", words.front(), word_after(words, "version"));
-      if (words.front() == "rccl-tests") table().backend = "rccl";
+      read_tool(words, words.front(), "version");
+    } else if (words.front() == "rccl-tests:") {  // before 2.17, without a mark
+      read_tool(words, "rccl-tests", "Version");
     } else if (text.find("CCL version") != std::string_view::npos) {
       read_library(words);
     } else {
       read_command(line, words);
     }
   }
+  /// "rccl-tests version 2.17.9-develop:4a65e8d rccl-headers=22707 rccl-library=22707".
+  void read_tool(const Words& words, std::string_view tool, std::string_view before_version) {
+    table().tool = fmt::format("{} {}", tool, word_after(words, before_version));
+    if (tool == "rccl-tests") table().backend = "rccl";
+    for (const std::string& word : words) {
+      constexpr std::string_view kRccl = "rccl-library=";
+      if (!word.starts_with(kRccl)) continue;
+      const int number = to_number<int>(word.substr(kRccl.size())).value_or(0);
+      table().library =
+          fmt::format("RCCL {}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+    }
+  }
+  /// "NCCL version 2.8.3+cuda11.1", "RCCL version : 2.27.7-develop:29e1567".
   void read_library(const Words& words) {
-    const auto at = std::find(words.begin(), words.end(), "version");
-    if (at == words.begin() || at == words.end() || at + 1 == words.end()) return;
+    auto value = std::find(words.begin(), words.end(), "version");
+    if (value == words.begin() || value == words.end()) return;
+    const std::string name = *(value - 1);
+    if (++value != words.end() && *value == ":") ++value;
+    if (value == words.end()) return;
     (void)table();
-    table().library = fmt::format("{} {}", *(at - 1), *(at + 1));
-    if ((at - 1)->starts_with("RCCL")) table().backend = "rccl";
+    table().library = fmt::format("{} {}", name, *value);
+    if (name.starts_with("RCCL")) table().backend = "rccl";
   }
   void read_parameters(const Words& words) {
     start_test();
@@ -338,6 +355,7 @@ class NcclText {
     const auto bus = std::find_if(words.begin(), words.end(),
                                   [](const std::string& word) { return word.starts_with('['); });
     if (bus != words.end()) device.name = join({bus + 1, words.end()}, " ");
+    if (device.name.starts_with("AMD ")) table().backend = "rccl";
     table().devices.push_back(std::move(device));
   }
   /// A line that names an executable, such as "$ mpirun -np 8 ./build/all_reduce_perf -b 8".

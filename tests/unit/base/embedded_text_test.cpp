@@ -19,7 +19,7 @@ TEST(EmbeddedText, IsFoundByItsPathAndNothingOfAnUnknownOne) {
 TEST(EmbeddedText, ListsAFolderByPathAndNotThoseBelowOrBesideIt) {
   const std::vector<EmbeddedText> systems = embedded_texts("topo/systems");
   ASSERT_GE(systems.size(), 8U);
-  EXPECT_EQ(systems.front().path, "topo/systems/ac922-x4.toml");
+  EXPECT_EQ(systems.front().path, "topo/systems/a3-highgpu-8g.toml");
   EXPECT_TRUE(std::is_sorted(systems.begin(), systems.end(),
                              [](const auto& a, const auto& b) { return a.path < b.path; }));
   for (const EmbeddedText& system : systems) {

@@ -67,6 +67,33 @@ TEST(TopoText, NamesWhatABoundIsOf) {
       HasSubstr("between 8 GB/s and 9 GB/s (not exact)"));
 }
 
+TEST(TopoText, HasAllToAllBetweenHosts) {
+  const topo::Graph graph = topo::load_system("knl-aries");
+  const topo::Bound eight = topo::bound_of(graph, std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_THAT(bound_text(graph, eight, topo::ConstantSet::Nominal),
+              HasSubstr("all-to-all 8 GB/s by the network of each host"));
+  EXPECT_EQ(json::parse(bound_json(graph, eight))["alltoall_GBps"], 8);
+  const topo::Graph one = topo::load_system("dgx-1v");
+  const topo::Bound pair = topo::bound_of(one, std::vector<int>{0, 3});
+  EXPECT_THAT(bound_text(one, pair, topo::ConstantSet::Nominal), Not(HasSubstr("all-to-all")));
+  EXPECT_FALSE(json::parse(bound_json(one, pair)).contains("alltoall_GBps"));
+}
+
+TEST(TopoText, NamesXgmiWhereTheGpusHaveIt) {
+  topo::Graph graph = topo::load_system("dgx-1v");
+  for (topo::Medium& medium : graph.media) {
+    if (medium.kind == topo::LinkKind::NvLink) medium.kind = topo::LinkKind::Xgmi;
+  }
+  label_devices(graph);
+  const topo::ConstantSet nominal = topo::ConstantSet::Nominal;
+  const topo::Bound five = topo::bound_of(graph, std::vector<int>{0, 1, 2, 3, 4});
+  EXPECT_THAT(bound_text(graph, five, nominal), HasSubstr("no ring closes over xGMI"));
+  const std::vector<topo::Comparison> rows = topo::compare_sets(graph, {{{0, 1, 2, 3, 4}}}, {});
+  EXPECT_THAT(compare_text(rows), HasSubstr("* no ring closes over xGMI: "));
+  EXPECT_THAT(show_dot(graph, nominal), HasSubstr("\"XGMI2\""));
+  EXPECT_THAT(svg_graph_caption(graph), HasSubstr("Solid green: xGMI;"));
+}
+
 TEST(TopoText, WritesLongListsAsRanges) {
   EXPECT_EQ(devices_text(std::vector<int>{0, 3}), "0,3");
   EXPECT_EQ(devices_text(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}), "0-8,10");

@@ -23,6 +23,24 @@ using testing::HasSubstr;
 constexpr BoundOptions kNccl{.constants = ConstantSet::Nccl};
 
 // The bounds of the built-in systems are those of system_bounds_test.
+TEST(BoundOf, IsTheSameOverXgmiAsOverNvlinkAndNamesIt) {
+  for (const Graph& graph :
+       {dgx1(dgx1v_rows(), 25), power_graph(1, 2, 3), cluster_of(dgx1v_rows(), 25, 2, 12.5)}) {
+    for (int k = 2; k <= static_cast<int>(device_count(graph)); ++k) {
+      const Bound nvlink = bound_of(graph, prefix(k));
+      const Bound xgmi = bound_of(with_xgmi(graph), prefix(k));
+      EXPECT_EQ(xgmi.ring_GBps, nvlink.ring_GBps) << k;
+      EXPECT_EQ(xgmi.bound_GBps, nvlink.bound_GBps) << k;
+      EXPECT_EQ(xgmi.cut_GBps, nvlink.cut_GBps) << k;
+      EXPECT_EQ(xgmi.gpu_link, LinkKind::Xgmi);
+      EXPECT_EQ(xgmi.kind.find("nvlink"), std::string::npos) << xgmi.kind;
+    }
+  }
+  const Bound bound = bound_of(with_xgmi(dgx1(dgx1v_rows(), 25)), prefix(4));
+  EXPECT_EQ(bound.kind, "xgmi");
+  EXPECT_EQ(bound.limit, "xGMI of GPU0 and GPU1");
+}
+
 TEST(BoundOf, IsThatOfEachKindOfMachine) {
   const Graph cube = dgx1(dgx1v_rows(), 25);
   const Graph ac922 = power_graph(1, 2, 3);
@@ -187,7 +205,7 @@ TEST(BoundOf, AgreesWithAllRingsAndAllCutsOfTwoHosts) {
     const Bound bound = bound_of(graph, prefix(2 * gpus));
     const SlowBound all = slow_bound(graph, false);
     const SlowBound spared = slow_bound(graph, true);
-    const bool has_nvlink = first_level(graph) == Level::NvLink;
+    const bool has_nvlink = first_level(graph) == Level::GpuLink;
     // NVLink in the hosts counts unless PCIe there carries more.
     const bool by_nvlink = has_nvlink && spared.packing_GBps > all.packing_GBps - 1e-7;
     const SlowBound& expected = by_nvlink ? spared : all;
@@ -216,6 +234,9 @@ TEST(CollectiveGBps, IsTheBestOfRingsTreesAndSwitchForAllReduceOnly) {
     EXPECT_NEAR(rate(eight, ringed), 450, 1e-6) << ringed;
     EXPECT_NEAR(rate(mesh, ringed), 150, 1e-6) << ringed;
   }
+  // Each of eight exchanges half of a size with the other host, and counts 15/16 of it.
+  EXPECT_NEAR(rate(hosts, "alltoall"), 12.5 * 15 / 64, 1e-6);
+  EXPECT_EQ(rate(hosts, "gather"), -1);
   for (const char* straight : {"alltoall", "gather", "scatter", "sendrecv"}) {
     EXPECT_NEAR(rate(eight, straight), 450, 1e-6) << straight;
     EXPECT_EQ(rate(mesh, straight), -1) << straight;

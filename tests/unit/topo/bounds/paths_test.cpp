@@ -32,17 +32,17 @@ std::vector<double> times(const Graph& graph, int from, int to, const BoundOptio
 
 TEST(PathTable, KeepsToNvlinkAtTheFirstLevel) {
   const Graph graph = dgx1(dgx1v_rows(), 25);
-  EXPECT_EQ(first_level(graph), Level::NvLink);
-  EXPECT_EQ(nodes(graph, 0, 3, Level::NvLink), "GPU0 GPU3");
-  EXPECT_EQ(nodes(graph, 0, 5, Level::NvLink), "-") << "never through another GPU";
+  EXPECT_EQ(first_level(graph), Level::GpuLink);
+  EXPECT_EQ(nodes(graph, 0, 3, Level::GpuLink), "GPU0 GPU3");
+  EXPECT_EQ(nodes(graph, 0, 5, Level::GpuLink), "-") << "never through another GPU";
   EXPECT_EQ(nodes(graph, 0, 3, Level::All), "GPU0 GPU3");
   EXPECT_EQ(nodes(graph, 0, 5, Level::All), "GPU0 PLX0 CPU0 CPU1 PLX2 GPU5");
 }
 
 TEST(PathTable, PassesThroughProcessorsOverNvlinkOnly) {
   const Graph graph = power_graph(1, 2, 3);
-  EXPECT_EQ(nodes(graph, 0, 1, Level::NvLink), "GPU0 GPU1");
-  EXPECT_EQ(nodes(graph, 0, 2, Level::NvLink), "GPU0 CPU0 CPU1 GPU2");
+  EXPECT_EQ(nodes(graph, 0, 1, Level::GpuLink), "GPU0 GPU1");
+  EXPECT_EQ(nodes(graph, 0, 2, Level::GpuLink), "GPU0 CPU0 CPU1 GPU2");
 }
 
 TEST(PathTable, StagesThroughMemoryWherePeersAreOff) {
@@ -133,9 +133,9 @@ TEST(PathTable, TakesTheWidestOfTheShortestAndTheFirstOfEqualOnes) {
 
 TEST(PathTable, LeavesAHostByItsNearestCards) {
   const Graph power = power_graph(2, 2, 3);
-  EXPECT_EQ(nodes(power, 0, 6, Level::NvLink),
+  EXPECT_EQ(nodes(power, 0, 6, Level::GpuLink),
             "host0/GPU0 host0/CPU0 host0/NIC0 fabric host1/NIC1 host1/CPU1 host1/GPU2");
-  EXPECT_EQ(nodes(power, 1, 7, Level::NvLink),
+  EXPECT_EQ(nodes(power, 1, 7, Level::GpuLink),
             "host0/GPU1 host0/CPU0 host0/NIC0 fabric host1/NIC1 host1/CPU1 host1/GPU3")
       << "a card on the other socket is farther";
 }
@@ -153,7 +153,7 @@ TEST(PathTable, SpreadsDevicesOverCardsThatAreEquallyNear) {
     }
     for (int k = 0; k < 4; ++k) {
       const std::string turn = fmt::format("NIC{0} fabric host1/NIC{0} ", k % cards);
-      EXPECT_NE(nodes(graph, k, k + 4, Level::NvLink).find(turn), std::string::npos) << k;
+      EXPECT_NE(nodes(graph, k, k + 4, Level::GpuLink).find(turn), std::string::npos) << k;
     }
     EXPECT_NEAR(bound_of(graph, prefix(8)).ring_GBps, 12.5 * cards, 1e-9);
   }
@@ -162,8 +162,8 @@ TEST(PathTable, SpreadsDevicesOverCardsThatAreEquallyNear) {
 TEST(PathTable, JoinsHostsBySwitchWhereThereIsOne) {
   Graph graph = star_graph(4, 18, 50);
   for (int k = 0; k < 4; ++k) graph.nodes[static_cast<std::size_t>(k) + 1].host = k / 2;
-  EXPECT_EQ(nodes(graph, 0, 3, Level::NvLink), "GPU0 NVSwitch GPU3");
-  const PathTable table(graph, std::vector<int>{0, 3}, Level::NvLink, {});
+  EXPECT_EQ(nodes(graph, 0, 3, Level::GpuLink), "GPU0 NVSwitch GPU3");
+  const PathTable table(graph, std::vector<int>{0, 3}, Level::GpuLink, {});
   EXPECT_EQ(table.between(0, 1)->kinds, PathKind::NvSwitch);
 }
 

@@ -43,7 +43,7 @@ TEST(GroupIsomorphic, PutsEverySetIntoOneGroupAndTheFirstMembersInOrder) {
 
 TEST(GroupIsomorphic, NeverJoinsSetsOfDifferentBounds) {
   for (const unsigned seed : {1U, 2U, 3U}) {
-    for (const Level level : {Level::NvLink, Level::All}) {
+    for (const Level level : {Level::GpuLink, Level::All}) {
       const RingRater rater(random_machine(7, seed), level, {});
       const auto sets = all_sets(7, 4);
       for (const auto& group : rater.groups(sets)) {

@@ -36,7 +36,7 @@ TEST(Rater, AgreesWithTheBoundOfEverySet) {
 }
 
 TEST(RingRater, GivesNothingBelowWhatWasAskedFor) {
-  const RingRater rater(dgx1(dgx1v_rows(), 25), Level::NvLink, {});
+  const RingRater rater(dgx1(dgx1v_rows(), 25), Level::GpuLink, {});
   EXPECT_FALSE(rater.rate_GBps(prefix(6), 60));
   EXPECT_NEAR(rater.rate_GBps(prefix(6), 50 - 1e-3).value_or(0), 50, 1e-6);
 }

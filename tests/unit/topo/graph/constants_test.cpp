@@ -171,6 +171,34 @@ TEST(GpuModels, HaveTheNvlinksAndSlotsOfTheirDataSheets) {
   EXPECT_FALSE(gpu_model("Voodoo 2").has_value());
 }
 
+TEST(GpuModel, KnowsTheXgmiOfAmd) {
+  struct Case {
+    const char* name;
+    int links;
+    double link_GBps;
+    double rccl_GBps;
+    int pcie;
+  };
+  for (const auto& [name, links, link_GBps, rccl_GBps, pcie] :
+       {Case{"AMD Instinct MI250X", 8, 50, 36, 4},
+        Case{"AMD INSTINCT MI250 (MCM) OAM", 8, 50, 36, 4},
+        Case{"AMD Instinct MI300X VF", 7, 64, 48, 5}, Case{"AMD Instinct MI325X", 7, 64, 48, 5},
+        Case{"AMD Instinct MI350X", 7, 76.8, 48, 5}, Case{"AMD Instinct MI355X", 7, 76.8, 48, 5}}) {
+    const auto model = gpu_model(name);
+    ASSERT_TRUE(model.has_value()) << name;
+    const Medium medium = xgmi_medium(model->xgmi);
+    EXPECT_EQ(medium.kind, LinkKind::Xgmi);
+    EXPECT_EQ(medium.nominal_GBps, link_GBps) << name;
+    EXPECT_EQ(medium.nccl_GBps, rccl_GBps) << name;
+    EXPECT_EQ(model->links, links) << name;
+    EXPECT_EQ(model->pcie_generation, pcie) << name;
+    EXPECT_EQ(model->nvlink_generation, 0);
+  }
+  EXPECT_FALSE(gpu_model("AMD Radeon AI PRO R9700").has_value());
+  EXPECT_EQ(amd_gpu_name(0x75a3), "AMD Instinct MI355X");
+  EXPECT_EQ(amd_gpu_name(0x1234), "");
+}
+
 TEST(NominalNvlink, IsTheNearStandardAndElseWhatIsReported) {
   for (const auto& [reported, nominal] : {std::pair{27.0, 25.0},  // 1.08 of 25
                                           {27.01, 27.01},

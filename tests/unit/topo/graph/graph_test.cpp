@@ -37,6 +37,25 @@ Graph two_gpus() {
   return graph;
 }
 
+TEST(GpuLinkCount, ReadsTheNumberOfALabel) {
+  EXPECT_EQ(gpu_link_count("NV18"), 18);
+  EXPECT_EQ(gpu_link_count("XGMI"), 1);
+  EXPECT_EQ(gpu_link_count("XGMI4"), 4);
+  for (const char* label : {"NV", "NV0", "NV1x", "NV1000", "XGMI0", "PIX", "X", ""}) {
+    EXPECT_EQ(gpu_link_count(label), 0) << label;
+  }
+}
+
+TEST(LabelDevices, NamesXgmiAndItsNumberWhereThatIsMoreThanOne) {
+  for (const int count : {1, 4}) {
+    Graph graph = two_gpus();
+    add_cable(graph, 0, 1, add_medium(graph, {.name = "xGMI", .kind = LinkKind::Xgmi}), count);
+    label_devices(graph);
+    EXPECT_EQ(graph.labels[0][1], count == 1 ? "XGMI" : "XGMI4");
+    EXPECT_EQ(gpu_links(graph, 0, 1), count);
+  }
+}
+
 TEST(Graph, CablesHaveBothDirections) {
   Graph graph = two_gpus();
   add_cable(graph, 0, 1, add_medium(graph, nvlink_medium(2)), 2);

@@ -85,6 +85,34 @@ TEST(Predictor, NeverPassesItsBound) {
   }
 }
 
+TEST(Predictor, BoundsAllToAllBetweenDomainsByTheirNetwork) {
+  // B of a GPU's adapter x (N - 1)/(N - n) of n GPUs in each of k domains.
+  struct Row {
+    const char* system;
+    int domains, gpus, stride;
+    double bound, measured;
+  };
+  for (const Row& row :
+       {Row{"hgx-b300", 2, 8, 8, 187.5, 181.0}, Row{"hgx-h200", 10, 8, 8, 54.86, 50.7},
+        Row{"mi355x", 2, 8, 8, 93.75, 86.6}, Row{"mi355x", 4, 8, 8, 64.58, 50.2},
+        Row{"gb200-nvl72-x2", 2, 64, 72, 99.22, 89.7},
+        Row{"gb200-nvl72-x2", 3, 64, 72, 74.61, 62.5},
+        Row{"gb300-nvl72-x2", 2, 64, 72, 198.44, 47.3}}) {
+    EqualHosts machine = load_machine(row.system);
+    machine.hosts = row.domains;
+    PredictOptions options{.ranks = row.domains * row.gpus};
+    options.devices.policy = Policy::List;
+    for (int domain = 0; domain < row.domains; ++domain) {
+      for (int gpu = 0; gpu < row.gpus; ++gpu) {
+        options.devices.devices.push_back(domain * row.stride + gpu);
+      }
+    }
+    const double bound = Predictor(machine, options).bound_GBps(kAllToAll).value();
+    EXPECT_NEAR(bound, row.bound, 0.01) << row.system << ' ' << row.domains;
+    EXPECT_GT(bound, row.measured) << row.system << ' ' << row.domains;
+  }
+}
+
 TEST(Predictor, IsTheLatencyAtSizeZero) {
   // NCCL's low latency protocol: 6.6 us, and 30 steps of 0.6 over NVLink.
   EXPECT_NEAR(time_us(modelled("dgx-2", 16), kAllReduce, 0), 6.6 + 30 * 0.6, 1e-9);

@@ -124,6 +124,7 @@ TEST(Schedule, TakesTheTimeOfTheKindOfStep) {
     return schedule(kAllGather, Sending::Ring, limits, kTimes)->fixed_us;
   };
   EXPECT_NEAR(fixed(LinkKind::NvLink), 3.007, 1e-9);
+  EXPECT_NEAR(fixed(LinkKind::Xgmi), 3.007, 1e-9);
   EXPECT_NEAR(fixed(LinkKind::Pcie), 3e3 + 7e-3, 1e-9);
   EXPECT_NEAR(fixed(LinkKind::Memory), 3e3 + 7e-3, 1e-9);
   EXPECT_NEAR(fixed(LinkKind::Smp), 3e6 + 7e-3, 1e-6);

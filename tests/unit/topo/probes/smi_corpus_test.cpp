@@ -183,7 +183,7 @@ TEST_F(MatrixCorpus, HasTheCubeMeshOfEightV100UnderWhateverNumbers) {
     bool mesh = matrix.gpus.size() == 8;
     for (std::size_t one = 0; one < matrix.gpus.size(); ++one)
       for (std::size_t other = 0; other < one; ++other) {
-        const int links = nvlink_count(matrix.cells[one][other]);
+        const int links = gpu_link_count(matrix.cells[one][other]);
         mesh = mesh && links <= 2;
         ++pairs.at(static_cast<std::size_t>(std::min(links, 2)));
       }

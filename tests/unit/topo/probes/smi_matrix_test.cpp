@@ -173,11 +173,6 @@ TEST(ParseSmiMatrix, RefusesDamageWithLineAndColumn) {
   }
 }
 
-TEST(NvlinkCount, ReadsTheNumber) {
-  EXPECT_EQ(nvlink_count("NV18"), 18);
-  for (const char* cell : {"NV", "NV0", "NV1x", "PIX", "X", ""}) EXPECT_EQ(nvlink_count(cell), 0);
-}
-
 TEST(ParseSmiP2p, ReadsEveryState) {
   const P2pMatrix matrix = parse_smi_p2p(
       " \tGPU0\tGPU1\tGPU2\tGPU3\t\n GPU0\tX\tOK\tCNS\tGNS\t\n GPU1\tOK\tX\tTNS\tNS\t\n"

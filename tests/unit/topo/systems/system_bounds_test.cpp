@@ -12,6 +12,7 @@
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "topo/bounds/bound.hpp"
 #include "topo/choice/choose.hpp"
+#include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
@@ -99,6 +100,19 @@ TEST(SystemBounds, HaveTheBoundsOfTheTables) {
            {"dgx-a100", {prefix(8)}, 240, kNccl},
            {"dgx-h100", {prefix(8)}, 370.8, kNccl},
            {"hgx-b200", {prefix(8)}, 721.8, kNccl},
+           {"h100-nvl-pair", {prefix(2)}, 300},
+           {"h100-nvl-pair", {prefix(2)}, 247.2, kNccl},
+           {"h200-nvl-x8", {prefix(4)}, 450},
+           {"rtx-pro-6000-x8", {prefix(2), prefix(8)}, 63},
+           {"dgx-spark-pair", {prefix(2)}, 25},
+           {"p6e-gb300", {prefix(4)}, 900},
+           {"mi300x", {prefix(8)}, 448},
+           {"mi300x", {prefix(2)}, 64},
+           {"mi300x", {prefix(8)}, 336, kNccl},
+           {"mi325x", {prefix(8)}, 448},
+           {"mi355x", {prefix(8)}, 537.6},
+           {"mi250x", {prefix(2), prefix(8)}, 200},
+           {"mi250-x16", {prefix(16)}, 300},
            {"c4140-sxm2", {prefix(4)}, 120, kNccl},
            {"pcie-gen4-x8", {prefix(4), prefix(8)}, 20, kNccl}}) {
     const Graph graph = load_system(row.system);
@@ -115,7 +129,10 @@ TEST(SystemBounds, AreOneForEverySetOfASwitchedSystem) {  // T-1
   for (const auto& [system, value] : std::map<std::string, double>{{"dgx-2", 150},
                                                                    {"dgx-a100", 300},
                                                                    {"dgx-h100", 450},
+                                                                   {"hgx-h200", 450},
                                                                    {"hgx-b200", 900},
+                                                                   {"hgx-b300", 900},
+                                                                   {"gb300-nvl72", 900},
                                                                    {"gb200-nvl72", 900}}) {
     const Graph graph = load_system(system);
     const int n = static_cast<int>(device_count(graph));
@@ -224,6 +241,48 @@ TEST(SystemBounds, LeaveNvlinkWhereNoRingClosesOverIt) {
   EXPECT_GT(bound(load_system("p3dn"), {0, 5}), 0);
   for (int k = 2; k <= 8; ++k) {  // T-19
     EXPECT_EQ(bound_of(load_system("exxact-ts4"), prefix(k)).kind, "shared memory") << k;
+  }
+}
+
+/// Two hosts of a system.
+Graph pair_of(const std::string& system) { return copy_hosts(load_machine(system).host, 2); }
+
+TEST(SystemBounds, HaveTheNetworkBetweenTwoHostsOfEachCloud) {
+  for (const auto& [system, GBps] : std::map<std::string, double>{{"dgx-h100", 400},
+                                                                  {"p5", 400},
+                                                                  {"p5en", 400},
+                                                                  {"a3-highgpu-8g", 100},
+                                                                  {"a3-megagpu-8g", 200},
+                                                                  {"a3-ultragpu-8g", 400},
+                                                                  {"p4d", 50},
+                                                                  {"p6-b200", 400},
+                                                                  {"a4-highgpu-8g", 400},
+                                                                  {"hgx-b300", 800},
+                                                                  {"p6-b300", 800},
+                                                                  {"mi300x", 400},
+                                                                  {"mi355x", 400}}) {
+    const Bound both = bound_of(pair_of(system), prefix(16));
+    EXPECT_NEAR(both.cut_GBps, GBps, 1e-6) << system;
+    // B_nic_per_gpu x (N - 1) / (N - n)
+    EXPECT_NEAR(both.alltoall_GBps.value_or(0), GBps / 8 * 15 / 8, 1e-6) << system;
+  }
+}
+
+TEST(SystemBounds, HaveTheFourAdaptersOfAFrontierNode) {
+  EXPECT_NEAR(network_cut_GBps(load_system("mi250x"), prefix(8), {}), 100, 1e-6);
+  EXPECT_NEAR(network_cut_GBps(load_system("mi250x"), prefix(1), {}), 36, 1e-6);
+}
+
+TEST(SystemBounds, HaveTheNetworkOfARackThroughTheC2cOfItsGpus) {
+  for (const auto& [system, GBps] :
+       std::map<std::string, double>{{"gb200-nvl72-x2", 50}, {"gb300-nvl72-x2", 100}}) {
+    const Graph racks = load_system(system);
+    EXPECT_NEAR(network_cut_GBps(racks, prefix(64), {}), 64 * GBps, 1e-6) << system;
+    const Graph slow = with_medium(racks, LinkKind::Memory, &Medium::nominal_GBps, 20);
+    EXPECT_NEAR(network_cut_GBps(slow, prefix(64), {}), 64 * 20, 1e-6) << system;
+    // The first of one rack and the first of the other: C2C is wider than an adapter.
+    EXPECT_NEAR(bound(racks, {0, 72}), GBps, 1e-6) << system;
+    EXPECT_NEAR(bound(slow, {0, 72}), 20, 1e-6) << system;
   }
 }
 

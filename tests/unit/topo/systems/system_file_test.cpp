@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -132,6 +133,137 @@ TEST(SystemFile, CopiesHostsButNotWhatJoinsThem) {
   EXPECT_EQ(graph.labels[1][2], "NET");
 }
 
+TEST(SystemFile, TakesRangesOfNodes) {
+  const Graph graph = parse_system(R"(name = "ranges"
+devices = ["GPU2-3", "GPU0"]
+node = [
+  { name = "GPU0-3", kind = "gpu", numa = 1 },
+  { name = "SW0-1", kind = "pcie-switch" },
+]
+link = [
+  { between = ["GPU0-3", "GPU0-3"], medium = "nvlink", count = 2 },
+  { between = ["SW0-1", "GPU0-3"], medium = "nvlink", one_way = true },
+]
+medium.nvlink = { name = "NVLink 9", kind = "nvlink" }
+)",
+                                   "my.toml");
+  ASSERT_EQ(graph.nodes.size(), 6U);
+  EXPECT_EQ(graph.nodes[3].name, "GPU3");
+  EXPECT_EQ(graph.nodes[3].numa, 1);
+  EXPECT_EQ(graph.devices, (std::vector<int>{2, 3, 0}));
+  ASSERT_EQ(graph.links.size(), 6 * 2 + 4U);
+  EXPECT_EQ(graph.links[11].from, 3);
+  EXPECT_EQ(graph.links[11].to, 2);
+  EXPECT_EQ(graph.links[14].from, 5);
+  EXPECT_EQ(graph.links[14].to, 2);
+}
+
+TEST(SystemFile, RefusesBadRanges) {
+  for (const auto& [line, token] : std::vector<std::pair<std::string, std::string>>{
+           {R"(name = "G7-0", kind = "gpu")", ":6:10: \"G7-0\" is no range"},
+           {R"(name = "G0-1", kind = "gpu", bus_id = "06:00.0")",
+            ":6:41: bus_id is of one node; write the nodes of this range one by one"},
+           {R"(name = "G0-1", kind = "gpu", uuid = "GPU-1")", ":6:39: uuid is of one node"},
+           {R"(name = "GPU1-2", kind = "gpu")", ":6:10: there is a node \"GPU1\" already"}}) {
+    expect_refused(pair_of_gpus("", "{ " + line + " },\n"), "my.toml" + token);
+  }
+  for (const auto& [ends, token] : std::vector<std::pair<std::string, std::string>>{
+           {R"("GPU0-1", "GPU0-2")", ":9:13: between joins 2 nodes to 3"},
+           {R"("GPU0-1", "GPU1-2")", ":9:13: unknown node \"GPU2\""},
+           {R"("GPU0-1", "GPU1")", ":9:13: a link from \"GPU1\" to itself"}}) {
+    expect_refused(
+        pair_of_gpus("", "", fmt::format("{{ between = [{}], medium = \"nvlink\" }},\n", ends)),
+        "my.toml" + token);
+  }
+}
+
+/// A file on top of dgx-h100.
+Graph based_on_h100(const std::string& lines) {
+  return parse_system("name = \"mine\"\nbased_on = \"dgx-h100\"\n" + lines, "my.toml");
+}
+
+TEST(SystemFile, TakesWhatItDoesNotSayFromTheOneThatItIsBasedOn) {
+  const Graph base = load_system("dgx-h100");
+  const Graph same = based_on_h100("");
+  EXPECT_EQ(same.name, "mine");
+  EXPECT_EQ(same.title, base.title);
+  EXPECT_EQ(same.labels, base.labels);
+  EXPECT_EQ(same.p2p, base.p2p);
+  EXPECT_EQ(same.protocol, base.protocol);
+  EXPECT_EQ(same.links.size(), base.links.size());
+  const Graph other = based_on_h100(R"(title = "Mine"
+source = "me"
+warnings = ["odd"]
+hosts = 2
+p2p = "off"
+devices = ["GPU0-1"]
+[protocol]
+efficiency = 0.5
+source = "me"
+)");
+  EXPECT_EQ(other.title, "Mine");
+  EXPECT_EQ(other.source, "me");
+  EXPECT_EQ(other.warnings, std::vector<std::string>{"odd"});
+  EXPECT_EQ(device_count(other), 4U);
+  EXPECT_EQ(other.p2p[0][1], P2p::Off);
+  EXPECT_EQ(other.protocol.efficiency, 0.5);
+  EXPECT_EQ(other.protocol.in_switch_efficiency, 0) << "a protocol is replaced whole";
+}
+
+TEST(SystemFile, ChangesNodesAndMediaOfTheOneThatItIsBasedOn) {
+  const Graph graph = based_on_h100(R"(without = ["NIC0-7", "CPU1"]
+node = [
+  { name = "GPU0-3", model = "NVIDIA H200" },
+  { name = "CPU0", vendor = "amd" },
+  { name = "NIC0", kind = "nic", model = "EFA" },
+]
+link = [{ between = ["NIC0", "fabric"], medium = "net" }]
+[medium.net]
+name = "EFA"
+kind = "network"
+nominal_GBps = 12.5
+)");
+  EXPECT_EQ(graph.nodes[to_size(find_node(graph, "GPU3"))].model, "NVIDIA H200");
+  EXPECT_EQ(graph.nodes[to_size(find_node(graph, "GPU3"))].numa, 0);
+  EXPECT_EQ(graph.nodes[to_size(find_node(graph, "GPU4"))].model, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(graph.nodes[to_size(find_node(graph, "CPU0"))].vendor, "amd");
+  EXPECT_EQ(find_node(graph, "CPU1"), -1);
+  EXPECT_EQ(find_node(graph, "NIC1"), -1);
+  // 8 GPUs at the switch, 8 GPUs at PCIe switches, four of these at CPU0, the adapter.
+  EXPECT_EQ(graph.links.size(), 2 * (8 + 8 + 4 + 1U));
+  EXPECT_EQ(describe(graph, graph.links.back()), "EFA fabric→NIC0");
+  std::vector<std::string> media;
+  for (const Medium& medium : graph.media) media.push_back(medium.name);
+  EXPECT_EQ(media, (std::vector<std::string>{"NVLink 4", "PCIe 5.0 x16", "EFA"}))
+      << "nothing is left that UPI joins";
+}
+
+TEST(SystemFile, TakesAFileFromTheFolderOfTheOneThatIsBasedOnIt) {
+  const test::TemporaryFolder folder;
+  folder.write("base.toml", pair_of_gpus());
+  folder.write("top.toml", "name = \"top\"\nbased_on = \"base.toml\"\n");
+  EXPECT_EQ(device_count(load_system(folder.path("top.toml"))), 2U);
+  folder.write("base.toml", "name = \"base\"\nnode = 1\n");
+  const auto failure =
+      test::failure_of([&] { static_cast<void>(load_system(folder.path("top.toml"))); });
+  EXPECT_TRUE(failure.says(folder.path("base.toml") + ":2:8: node must be a list"))
+      << failure.message;
+}
+
+TEST(SystemFile, RefusesABaseThatIsNone) {
+  expect_refused("name = \"x\"\nbased_on = \"dgx-h10\"\n",
+                 "my.toml:2:12: based_on \"dgx-h10\": there is no such system (did you mean "
+                 "dgx-h100?)");
+  expect_refused("name = \"x\"\nbased_on = \"no/such\"\n", "my.toml:2:12: based_on");
+  expect_refused("name = \"x\"\nbased_on = \"ac922\"\nwithout = [\"GPU9\"]\n",
+                 "my.toml:3:11: unknown node \"GPU9\"");
+  const test::TemporaryFolder folder;
+  folder.write("loop.toml", "name = \"loop\"\nbased_on = \"loop.toml\"\n");
+  const auto failure =
+      test::failure_of([&] { static_cast<void>(load_system(folder.path("loop.toml"))); });
+  EXPECT_TRUE(failure.says("is it based on itself?")) << failure.message;
+}
+
 TEST(SystemFile, RefusesWhatIsNoToml) {
   for (const auto& [text, token] : std::vector<std::pair<std::string, std::string>>{
            {"name = \"x\"\nnode = = 3\n", "my.toml:2:8: no TOML: "},
@@ -233,7 +365,7 @@ TEST(SystemFile, RefusesBadMedia) {
             ":16:1: unknown key of [medium.nvlink] \"GBps\"; there is: name, kind, nominal_GBps, "
             "nccl_GBps, reported_GBps, flow_GBps, efficiency, source"},
            {"[medium.x]\nname = \"x\"\nkind = \"wireless\"\n",
-            ":18:8: unknown kind \"wireless\"; there is: nvlink, pcie, memory, smp, network"},
+            ":18:8: unknown kind \"wireless\"; there is: nvlink, xgmi, pcie, memory, smp, network"},
            {"[medium.x]\nname = \"NVLink 9\"\nkind = \"pcie\"\n",
             ":17:8: there is a medium \"NVLink 9\" already"},
            {"[medium.x]\nname = \"x\"\nkind = \"smp\"\nnccl_GBps = -6\n",
