@@ -11,6 +11,7 @@
 #include "report/table.hpp"
 #include "study/measured_curves.hpp"
 #include "topo/systems/system_tables.hpp"
+#include "topo/systems/system_writer.hpp"
 
 namespace busbar {
 namespace calibrate_command {
