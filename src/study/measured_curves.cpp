@@ -163,6 +163,19 @@ FieldEntry read_entry(const toml::node& node, std::string_view origin) {
   return entry;
 }
 
+/// The entry's points, or those of its log.
+std::vector<MeasuredTime> times_of(const FieldEntry& entry, const std::string& log) {
+  if (entry.file.empty()) return entry.points;
+  std::vector<MeasuredTime> times;
+  const CurveRequest request{.collective = entry.collective, .ranks = entry.ranks};
+  for (const MeasuredCurve& curve : curves_of_files({log}, entry.machine, request)) {
+    times.insert(times.end(), curve.times.begin(), curve.times.end());
+  }
+  constexpr double kLeastBytes = 1024;  // below, the time is that of the launch alone
+  std::erase_if(times, [](const MeasuredTime& time) { return time.bytes < kLeastBytes; });
+  return times;
+}
+
 }  // namespace
 
 std::vector<FieldCurve> read_field(const std::string& path, const std::string& folder) {
@@ -178,24 +191,13 @@ std::vector<FieldCurve> read_field(const std::string& path, const std::string& f
   });
   std::vector<FieldCurve> field;
   for (const FieldEntry& entry : entries) {
-    std::vector<MeasuredTime> times = entry.points;
     const std::string log = (std::filesystem::path(folder) / entry.file).string();
-    if (!entry.file.empty()) {
-      if (!std::filesystem::exists(log)) continue;
-      const auto curves = curves_of_files({log}, entry.machine,
-                                          {.collective = entry.collective, .ranks = entry.ranks});
-      for (const MeasuredCurve& curve : curves) {
-        times.insert(times.end(), curve.times.begin(), curve.times.end());
-      }
-    }
+    if (!entry.file.empty() && !std::filesystem::exists(log)) continue;
     field.push_back({.curve = curve_of(entry.name, entry.collective, entry.ranks, entry.machine,
                                        entry.gpus_per_process),
                      .library = entry.library,
                      .half = entry.half});
-    for (const MeasuredTime& time : times) {
-      constexpr double kLeastBytes = 1024;  // below, the time is that of the launch alone
-      if (time.bytes >= kLeastBytes) field.back().curve.times.push_back(time);
-    }
+    field.back().curve.times = times_of(entry, log);
   }
   return field;
 }
