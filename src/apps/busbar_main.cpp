@@ -22,6 +22,7 @@ constexpr std::string_view kUsage =
     "  accept     run acceptance tests: measure by a specification, and judge\n"
     "  import     convert logs of nccl-tests, OSU and IMB to CSV\n"
     "  workload   estimate what the links cost a training step, from measured or given rates\n"
+    "  calibrate  fit the figures of predictions to logs of a machine\n"
     "  plot       plot CSVs: bandwidth, share of the bound, time, scaling, pairs, samples, "
     "history\n"
     "  report     write one page that compares systems: bounds, curves, crossings, bottlenecks\n"
@@ -59,6 +60,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"accept", true, run_accept},
     {"import", true, run_import},
     {"workload", true, run_workload},
+    {"calibrate", true, run_calibrate},
     {"plot", true, run_plot},
     {"report", true, run_report},
     {"published", true, run_published},

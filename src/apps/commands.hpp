@@ -17,6 +17,7 @@ namespace busbar {
 /// They throw Error for what ends them.
 /// @{
 [[nodiscard]] Status run_accept(std::span<char* const> arguments);
+[[nodiscard]] Status run_calibrate(std::span<char* const> arguments);
 [[nodiscard]] Status run_compare(std::span<char* const> arguments);
 [[nodiscard]] Status run_expect(std::span<char* const> arguments);
 [[nodiscard]] Status run_import(std::span<char* const> arguments);

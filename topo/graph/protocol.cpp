@@ -9,21 +9,99 @@ constexpr double kEfficiency = 0.80;
 /// 476 GB/s, which NCCL predicts and users measure on a DGX H100 (NVIDIA/nccl-tests#290), of 700.
 constexpr double kInSwitchEfficiency = 0.68;
 
-/// Latencies and shares of src/graph/tuning.cc of NCCL 2.20; between sockets as over PCIe. The
-/// hierarchical form, which NCCL has not, has those of the ring.
-// Share, and the times of launch, NVLink, PCIe, sockets and network, by Sending.
-constexpr std::array<StepTimes, kSendings.size()> kSteps{{{1, 8.4, 3.4, 5.7, 5.7, 14},
-                                                          {0.25, 6.6, 0.6, 1, 1, 2.7},
-                                                          {0.92, 0, 28, 28, 28, 28},
-                                                          {0.92 / 3.8, 6.8, 0.6, 1, 1, 5},
-                                                          {1, 8.4, 3.4, 5.7, 5.7, 14},
-                                                          {1, 23}}};
+/// Times of a library: by Sending the share, the times of launch, NVLink, PCIe, sockets and
+/// network, and the share over a network.
+struct Times {
+  std::array<StepTimes, kSendings.size()> steps;
+  double issue_us;
+  double direct_issue_us;
+  double channel_GBps;
+};
+
+/// src/graph/tuning.cc of NCCL 2.28; between sockets as over PCIe. The hierarchical form, which
+/// NCCL does not have, has those of the ring. Direct steps, issue and shares over a network are
+/// not in NCCL's model: our choice.
+constexpr Times kModel{.steps = {{{1, 8.4, 3.4, 5.7, 5.7, 14},
+                                  {0.25, 6.6, 0.6, 1, 1, 2.7, 0.1},
+                                  {0.92, 14, 1.9, 2.5, 2.5, 4, 0.5},
+                                  {0.92, 8.4, 4, 4, 4, 14},
+                                  {0.24, 6.8, 0.6, 1, 1, 5, 0.1},
+                                  {0.72, 14, 1.25, 1.9, 1.9, 8.5, 0.5},
+                                  {1, 8.4, 3.4, 5.7, 5.7, 14},
+                                  {1, 25, 0, 0, 0, 18},
+                                  {1, 20, 3, 3, 3, 3},
+                                  {0.25, 20, 2, 2, 2, 2}}},
+                       .issue_us = 4.5,
+                       .direct_issue_us = 9,
+                       .channel_GBps = 20};
+
+/// Fitted to published logs by bench/simulated-ratios; by Library.
+constexpr std::array<Times, kLibraries.size()> kFitted{{
+    {.steps = {{{1, 43.5, 7.11, 11.9, 11.9, 11},
+                {0.0743, 12.3, 1.32, 2.21, 2.21, 3.46, 0.057},
+                {0.538, 51.3, 2.05, 2.71, 2.71, 3.77, 0.676},
+                {0.92, 43.5, 5.14, 5.14, 5.14, 15.1},
+                {0.0713, 12.7, 0.514, 0.857, 0.857, 5.01, 0.057},
+                {0.421, 51.3, 1.23, 1.87, 1.87, 7.91, 0.676},
+                {1, 8.4, 3.4, 5.7, 5.7, 14},
+                {1, 34.8, 0, 0, 0, 56.3},
+                {1, 28.4, 10.1, 10.1, 10.1, 10.1},
+                {0.25, 21.3, 1.99, 1.99, 1.99, 1.99}}},
+     .issue_us = 4.92,
+     .direct_issue_us = 10.9,
+     .channel_GBps = 21.2},
+    {.steps = {{{1, 25.5, 3.28, 5.49, 5.49, 9.67},
+                {0.092, 12.2, 1.31, 2.19, 2.19, 3.53, 0.0384},
+                {0.553, 36.3, 2.3, 3.04, 3.04, 3.79, 0.582},
+                {0.92, 25.5, 7.56, 7.56, 7.56, 17.7},
+                {0.0883, 12.6, 0.53, 0.883, 0.883, 4.81, 0.0384},
+                {0.433, 36.3, 1.17, 1.78, 1.78, 7.63, 0.582},
+                {1, 8.4, 3.4, 5.7, 5.7, 14},
+                {1, 30.8, 0, 0, 0, 127},
+                {1, 24.8, 8.13, 8.13, 8.13, 8.13},
+                {0.25, 21.3, 2, 2, 2, 2}}},
+     .issue_us = 4.92,
+     .direct_issue_us = 10.9,
+     .channel_GBps = 21.2},
+    {.steps = {{{1, 27.7, 4.48, 7.5, 7.5, 11},
+                {0.092, 12.3, 1.31, 2.19, 2.19, 3.46, 0.057},
+                {0.553, 38.2, 2.25, 2.97, 2.97, 3.77, 0.676},
+                {0.92, 27.7, 4.82, 4.82, 4.82, 15.2},
+                {0.0883, 12.7, 0.547, 0.912, 0.912, 5.01, 0.057},
+                {0.433, 38.2, 1.23, 1.87, 1.87, 7.91, 0.676},
+                {1, 8.4, 3.4, 5.7, 5.7, 14},
+                {1, 37.7, 0, 0, 0, 56.3},
+                {1, 24.8, 8.13, 8.13, 8.13, 8.13},
+                {0.25, 21.3, 2, 2, 2, 2}}},
+     .issue_us = 4.92,
+     .direct_issue_us = 10.9,
+     .channel_GBps = 21.2},
+}};
 
 void fill(double& value, double missing) {
   if (value <= 0) value = missing;
 }
 
+void fill(Protocol& known, const Times& times) {
+  fill(known.issue_us, times.issue_us);
+  fill(known.direct_issue_us, times.direct_issue_us);
+  fill(known.channel_GBps, times.channel_GBps);
+  for (std::size_t i = 0; i < times.steps.size(); ++i) {
+    for (double StepTimes::*const figure :
+         {&StepTimes::share, &StepTimes::launch_us, &StepTimes::nvlink_us, &StepTimes::pcie_us,
+          &StepTimes::smp_us, &StepTimes::network_us, &StepTimes::network_share}) {
+      fill(known.steps.at(i).*figure, times.steps.at(i).*figure);
+    }
+  }
+}
+
 }  // namespace
+
+Protocol nccl_model() {
+  Protocol model{.efficiency = kEfficiency, .in_switch_efficiency = kInSwitchEfficiency};
+  fill(model, kModel);
+  return model;
+}
 
 Protocol completed(Protocol known) {
   const bool silent = known.source.empty();
@@ -32,17 +110,11 @@ Protocol completed(Protocol known) {
   if (known.algorithms.empty()) {
     known.algorithms = {Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls};
   }
-  for (std::size_t i = 0; i < kSteps.size(); ++i) {
-    for (double StepTimes::*const figure :
-         {&StepTimes::share, &StepTimes::launch_us, &StepTimes::nvlink_us, &StepTimes::pcie_us,
-          &StepTimes::smp_us, &StepTimes::network_us}) {
-      fill(known.steps.at(i).*figure, kSteps.at(i).*figure);
-    }
-  }
+  fill(known, kFitted.at(static_cast<std::size_t>(known.library.value_or(Library::Nccl226))));
   if (silent) {
     known.source =
-        "defaults: 0.80 of the links (Ren, Yoo and Hoisie, arXiv 1905.08764), NCCL's times "
-        "(src/graph/tuning.cc)";
+        "defaults: 0.80 of the links (Ren, Yoo and Hoisie, arXiv 1905.08764), times fitted to "
+        "published logs (docs/simulation.md)";
   }
   return known;
 }

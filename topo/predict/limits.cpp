@@ -2,6 +2,7 @@
 #include "topo/predict/limits.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "topo/bounds/bound.hpp"
@@ -74,6 +75,9 @@ void take_host(const Cluster& cluster, const HostPart& part, const BoundOptions&
   if (part.devices.size() < 2) return;
   const Bound bound = bound_of(cluster.graph(), cluster.indices(part), options);
   limits.exact = limits.exact && bound.exact;
+  const double added = bound.in_switch_GBps.value_or(0);
+  limits.in_switch_GBps =
+      std::isinf(limits.host_GBps) ? added : std::min(limits.in_switch_GBps, added);
   limits.host_GBps = std::min(limits.host_GBps, bound.bound_GBps);
   const LinkKind step = slowest_step(bound.kind);
   if (limits.within == LinkKind::NvLink || step == LinkKind::Pcie) limits.within = step;

@@ -24,7 +24,7 @@ struct SetLimits {
       0;  ///< of the rings within a host, the least; infinite where each has one rank
   double network_GBps =
       std::numeric_limits<double>::infinity();  ///< in or out of a host, the least
-  double in_switch_GBps = 0;  ///< bus bandwidth where the switch adds; 0 where none does
+  double in_switch_GBps = 0;  ///< bus bandwidth within a host whose switch adds; 0 where none does
   bool exact = true;
   std::string kind{};                  ///< as Bound::kind
   std::string limit{};                 ///< as Bound::limit

@@ -2,7 +2,9 @@
 #include "topo/predict/predictor.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "topo/bounds/bound.hpp"
 #include "topo/predict/schedule.hpp"
 
 namespace busbar::topo {
@@ -18,11 +20,28 @@ std::vector<Medium> real_media(std::vector<Medium> media, const Protocol& protoc
   return media;
 }
 
+/// More than eight GPUs add no faster than eight: 72 of a GB200 reach 839 GB/s (CoreWeave), 64 of a
+/// GB300 930 (Oracle), eight of a B200 838.
+double added_share(int ranks) {
+  constexpr int kMost = 8;
+  return ranks > kMost ? in_switch_GBps(1, kMost) / in_switch_GBps(1, ranks) : 1;
+}
+
+/// Seconds a GB of what a rank sends to one other. NCCL gives the pair a share of its 32 channels,
+/// and more of them once each has 16 MiB (src/enqueue.cc of 2.28).
+double pair_seconds(double channel_GBps, int ranks, double bytes) {
+  constexpr int kChannels = 32;
+  constexpr double kMostOfChannel = 16.0 * (1U << 20U);
+  const double channels = std::max(1, kChannels / ranks);
+  return bytes > 0 ? std::min(bytes / channels, kMostOfChannel) / channel_GBps / bytes : 0;
+}
+
 SetLimits real_limits(const Predictor& predictor, const Cluster& real) {
   const Protocol& protocol = predictor.protocol();
   const std::vector<Medium>& media = real.graph().media;
   SetLimits limits = predictor.limits();
-  const double in_switch_GBps = limits.in_switch_GBps * protocol.in_switch_efficiency;
+  const double in_switch_GBps =
+      limits.in_switch_GBps * protocol.in_switch_efficiency * added_share(limits.most_on_host);
   // Where all media lose the same share, so does every rate.
   if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.efficiency > 0; })) {
     limits.ring_GBps *= protocol.efficiency;
@@ -55,28 +74,61 @@ bool Predictor::may_take(Sending sending) const {
   return std::find(known.begin(), known.end(), algorithm) != known.end();
 }
 
-Schedule Predictor::straight(double seconds, const StepTimes& times) const {
-  const LinkKind kind = real_.hosts > 1 ? LinkKind::Network : real_.within;
-  return {.fixed_us = times.launch_us + step_us(times, kind),
+void Predictor::set_protocol(const Protocol& protocol) {
+  const Protocol before = std::exchange(protocol_, completed(protocol));
+  if (before.efficiency == protocol_.efficiency &&
+      before.in_switch_efficiency == protocol_.in_switch_efficiency) {
+    return;
+  }
+  real_cluster_ =
+      nominal_cluster_.with_media(real_media(nominal_cluster_.graph().media, protocol_));
+  real_ = real_limits(*this, real_cluster_);
+  exchanges_.clear();
+}
+
+/// A step for each peer of the rank that has the most.
+Schedule Predictor::straight(Movement movement, double seconds, const StepTimes& times) const {
+  const bool network = real_.hosts > 1;
+  const int peers = movement == Movement::SendReceive ? 1 : real_.ranks - 1;
+  const int away = std::min(peers, network ? real_.ranks - real_.most_on_host : 0);
+  return {.fixed_us = times.launch_us + (peers - away) * step_us(times, real_.within) +
+                      away * times.network_us + (network ? protocol_.network_latency_us : 0),
           .us_per_byte = seconds / times.share / 1e3};
+}
+
+std::optional<double> Predictor::exchange(Movement movement, double bytes, int root) const {
+  const auto [at, added] = exchanges_.try_emplace({movement, root});
+  if (added) {
+    at->second = exchange_seconds(movement, root, real_cluster_, set_, real_, bound_options_);
+  }
+  if (!at->second || movement != Movement::SendReceive || real_.kind != "nvswitch") {
+    return at->second;
+  }
+  return std::max(*at->second, pair_seconds(protocol_.channel_GBps, real_.most_on_host, bytes));
 }
 
 std::optional<Prediction> Predictor::predict(const Collective& collective, double bytes,
                                              int root) const {
-  std::optional<double> exchange;
-  if (!is_ringed(collective.movement) && set_.ranks > 1) {
-    exchange =
-        exchange_seconds(collective.movement, root, real_cluster_, set_, real_, bound_options_);
-  }
+  const bool direct = !is_ringed(collective.movement) && set_.ranks > 1;
+  const auto seconds = direct ? exchange(collective.movement, bytes, root) : std::nullopt;
   std::optional<Prediction> best;
   for (const Sending sending : kSendings) {
     if (!may_take(sending)) continue;
-    const StepTimes& times = protocol_.steps.at(static_cast<std::size_t>(sending));
-    std::optional<Schedule> way = schedule(collective, sending, real_, times);
-    if (exchange && algorithm_of(sending) == Algorithm::Ring) way = straight(*exchange, times);
+    StepTimes times = protocol_.steps.at(static_cast<std::size_t>(sending));
+    std::optional<Schedule> way;
+    if (seconds && is_direct(sending)) {
+      way = straight(collective.movement, *seconds, times);
+    } else {
+      times.network_us += protocol_.network_latency_us;
+      way = schedule(collective, sending, real_, times);
+    }
     if (!way) continue;
     const double time_us = way->time_us(bytes);
     if (!best || time_us < best->time_us) best = {.time_us = time_us, .sending = sending};
+  }
+  if (best) {
+    const double issue_us = direct ? protocol_.direct_issue_us : protocol_.issue_us;
+    best->time_us = std::max(best->time_us, issue_us * options_.gpus_per_process);
   }
   return best;
 }

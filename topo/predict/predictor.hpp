@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "topo/predict/schedule.hpp"
 
@@ -12,6 +14,7 @@ struct PredictOptions {
   Selection devices{};
   std::optional<int> flows{};            ///< empty: what the system's file says
   std::optional<Algorithm> algorithm{};  ///< empty: the quickest that the library has
+  int gpus_per_process = 1;              ///< that issues the operations of one after the other's
 };
 
 /// The predicted time of one operation, and how it would be sent.
@@ -32,6 +35,9 @@ class Predictor {
   /// Bus bandwidth that the links allow the best of these algorithms, without any loss.
   [[nodiscard]] std::optional<double> bound_GBps(const Collective& collective, int root = 0) const;
 
+  /// Takes other figures of the software; the flows stay.
+  void set_protocol(const Protocol& protocol);
+
   [[nodiscard]] const Cluster& cluster() const { return nominal_cluster_; }
   [[nodiscard]] const RankSet& set() const { return set_; }
   [[nodiscard]] const Protocol& protocol() const { return protocol_; }
@@ -41,7 +47,8 @@ class Predictor {
 
  private:
   [[nodiscard]] bool may_take(Sending sending) const;
-  [[nodiscard]] Schedule straight(double seconds, const StepTimes& times) const;
+  [[nodiscard]] Schedule straight(Movement movement, double seconds, const StepTimes& times) const;
+  [[nodiscard]] std::optional<double> exchange(Movement movement, double bytes, int root) const;
 
   PredictOptions options_;
   Cluster nominal_cluster_;
@@ -51,6 +58,8 @@ class Predictor {
   SetLimits nominal_;
   Cluster real_cluster_;  ///< with what software reaches of each medium
   SetLimits real_;
+  /// What exchange_seconds returned with these limits.
+  mutable std::map<std::pair<Movement, int>, std::optional<double>> exchanges_{};
 };
 
 }  // namespace busbar::topo

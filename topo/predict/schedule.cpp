@@ -20,9 +20,11 @@ struct Steps {
 
 Schedule made_of(const SetLimits& limits, const StepTimes& times, Steps steps,
                  double seconds_per_size) {
+  const bool network = limits.hosts > 1 && times.network_share > 0;
   return {.fixed_us = times.launch_us + steps.within * step_us(times, limits.within) +
                       steps.between * times.network_us,
-          .us_per_byte = seconds_per_size / times.share / kBytesPerUs};
+          .us_per_byte =
+              seconds_per_size / (network ? times.network_share : times.share) / kBytesPerUs};
 }
 
 /// All-reduce goes round twice; of n hops of a ring, one leaves each host.
@@ -46,6 +48,9 @@ bool joined(const SetLimits& limits) {
   return limits.hosts < 2 || (limits.network_GBps > 0 && std::isfinite(limits.network_GBps));
 }
 
+/// Up and down the tree of the hosts.
+double tree_steps(const SetLimits& limits) { return 2 * std::ceil(std::log2(limits.hosts)); }
+
 /// Chains in the hosts, up and down at the same time, and two trees between them with half the
 /// data each.
 std::optional<Schedule> tree(const SetLimits& limits, const StepTimes& times) {
@@ -53,8 +58,7 @@ std::optional<Schedule> tree(const SetLimits& limits, const StepTimes& times) {
   const double seconds = std::max(2 / limits.host_GBps, between_hosts(limits));
   if (!std::isfinite(seconds) || seconds <= 0) return std::nullopt;
   return made_of(limits, times,
-                 {.within = 2.0 * (limits.most_on_host - 1),
-                  .between = 2 * std::ceil(std::log2(limits.hosts))},
+                 {.within = 2.0 * (limits.most_on_host - 1), .between = tree_steps(limits)},
                  seconds);
 }
 
@@ -66,23 +70,30 @@ std::optional<Schedule> hierarchical(const SetLimits& limits, const StepTimes& t
                  seconds);
 }
 
+/// The switches of the hosts add, and a double binary tree joins the hosts.
 std::optional<Schedule> nvls(const Collective& collective, const SetLimits& limits,
                              const StepTimes& times) {
-  if (limits.in_switch_GBps <= 0) return std::nullopt;
-  return made_of(limits, times, {}, collective.bus_factor(limits.ranks) / limits.in_switch_GBps);
+  if (limits.in_switch_GBps <= 0 || !joined(limits)) return std::nullopt;
+  const double within = collective.bus_factor(limits.most_on_host) / limits.in_switch_GBps;
+  return made_of(limits, times, {.between = tree_steps(limits)},
+                 std::max(within, between_hosts(limits)));
 }
 
 }  // namespace
 
 Algorithm algorithm_of(Sending sending) {
   switch (sending) {
-    case Sending::Ring:
-    case Sending::RingLowLatency: return Algorithm::Ring;
     case Sending::Tree:
-    case Sending::TreeLowLatency: return Algorithm::Tree;
+    case Sending::TreeLowLatency:
+    case Sending::TreeLl128: return Algorithm::Tree;
     case Sending::Hierarchical: return Algorithm::Hierarchical;
-    default: return Algorithm::Nvls;
+    case Sending::Nvls: return Algorithm::Nvls;
+    default: return Algorithm::Ring;
   }
+}
+
+bool is_direct(Sending sending) {
+  return sending == Sending::Direct || sending == Sending::DirectLowLatency;
 }
 
 double step_us(const StepTimes& times, LinkKind kind) {
@@ -97,7 +108,9 @@ double step_us(const StepTimes& times, LinkKind kind) {
 
 std::optional<Schedule> schedule(const Collective& collective, Sending sending,
                                  const SetLimits& limits, const StepTimes& times) {
-  if (limits.ranks < 2 || !is_ringed(collective.movement)) return std::nullopt;
+  if (limits.ranks < 2 || !is_ringed(collective.movement) || is_direct(sending)) {
+    return std::nullopt;
+  }
   const Algorithm algorithm = algorithm_of(sending);
   if (algorithm == Algorithm::Ring) return ring(collective, limits, times);
   if (collective.movement != Movement::AllReduce) return std::nullopt;

@@ -18,6 +18,9 @@ struct Schedule {
 };
 
 [[nodiscard]] Algorithm algorithm_of(Sending sending);
+/// True for what all-to-all, gather, scatter and send-receive use; rings stand for it in a list of
+/// algorithms.
+[[nodiscard]] bool is_direct(Sending sending);
 
 /// A ringed collective on a set with these limits and step times; nothing where it cannot be sent
 /// so. Formulas: docs/simulation.md.

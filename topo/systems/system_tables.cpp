@@ -141,11 +141,22 @@ constexpr std::array<StepKey, 5> kStepKeys{{{"launch_us", &StepTimes::launch_us}
                                             {"smp_us", &StepTimes::smp_us},
                                             {"network_us", &StepTimes::network_us}}};
 
+struct ProtocolKey {
+  std::string_view key;
+  double Protocol::*member;
+};
+constexpr std::array<ProtocolKey, 4> kProtocolKeys{
+    {{"issue_us", &Protocol::issue_us},
+     {"direct_issue_us", &Protocol::direct_issue_us},
+     {"channel_GBps", &Protocol::channel_GBps},
+     {"network_latency_us", &Protocol::network_latency_us}}};
+
 StepTimes read_steps(const TomlFields& fields) {
-  std::vector<std::string> keys{"share"};
+  std::vector<std::string> keys{"share", "network_share"};
   for (const StepKey& step : kStepKeys) keys.emplace_back(step.key);
   fields.allow_only(keys);
-  StepTimes times{.share = read_share(fields, "share")};
+  StepTimes times{.share = read_share(fields, "share"),
+                  .network_share = read_share(fields, "network_share")};
   for (const StepKey& step : kStepKeys) times.*step.member = fields.positive(step.key, 0);
   return times;
 }
@@ -170,6 +181,7 @@ std::string steps_table(Sending sending, const StepTimes& times) {
   for (const StepKey& step : kStepKeys) {
     if (times.*step.member > 0) text += fmt::format("{} = {}\n", step.key, times.*step.member);
   }
+  if (times.network_share > 0) text += fmt::format("network_share = {}\n", times.network_share);
   return text;
 }
 
@@ -184,8 +196,9 @@ double read_share(const TomlFields& fields, std::string_view key) {
 Protocol read_protocol(const TomlFields& file) {
   if (!file.has("protocol")) return {};
   const TomlFields fields(file.required("protocol"), file.origin(), "[protocol]");
-  std::vector<std::string> keys{"efficiency", "in_switch_efficiency", "flows", "algorithms",
-                                "source"};
+  std::vector<std::string> keys{
+      "efficiency", "in_switch_efficiency", "flows", "algorithms", "library", "source"};
+  for (const ProtocolKey& figure : kProtocolKeys) keys.emplace_back(figure.key);
   for (const Sending sending : kSendings) keys.emplace_back(name(sending));
   fields.allow_only(keys);
   Protocol protocol{.efficiency = read_share(fields, "efficiency"),
@@ -193,6 +206,14 @@ Protocol read_protocol(const TomlFields& file) {
                     .flows = fields.integer("flows", 1, kMostFlows, 0),
                     .algorithms = read_algorithms(fields),
                     .source = fields.required_text("source")};
+  for (const ProtocolKey& figure : kProtocolKeys) {
+    protocol.*figure.member = fields.positive(figure.key, 0);
+  }
+  std::vector<std::string> libraries;
+  for (const Library library : kLibraries) libraries.emplace_back(name(library));
+  if (const auto library = fields.one_of("library", libraries)) {
+    protocol.library = kLibraries.at(*library);
+  }
   for (const Sending sending : kSendings) {
     if (!fields.has(name(sending))) continue;
     protocol.steps.at(static_cast<std::size_t>(sending)) =
@@ -210,6 +231,8 @@ std::string protocol_table(const Protocol& protocol) {
   };
   add("efficiency", protocol.efficiency);
   add("in_switch_efficiency", protocol.in_switch_efficiency);
+  for (const ProtocolKey& figure : kProtocolKeys) add(figure.key, protocol.*figure.member);
+  if (protocol.library) text += fmt::format("library = {}\n", quoted(name(*protocol.library)));
   if (protocol.flows > 0) text += fmt::format("flows = {}\n", protocol.flows);
   if (!protocol.algorithms.empty()) {
     text += fmt::format("algorithms = [{}]\n",

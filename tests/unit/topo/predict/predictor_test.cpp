@@ -13,6 +13,7 @@
 #include "model/collective.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "topo/predict/calibration.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -28,6 +29,14 @@ const Collective& kSendReceive = *find_collective("sendrecv");
 Predictor predictor(const std::string& system, int ranks, PredictOptions options = {}) {
   options.ranks = ranks;
   return Predictor(load_machine(system), options);
+}
+
+/// With NCCL's own times, for tests by literal numbers.
+Predictor modelled(const std::string& system, int ranks, PredictOptions options = {}) {
+  options.ranks = ranks;
+  EqualHosts machine = load_machine(system);
+  machine.host.protocol = with_times(completed(machine.host.protocol), nccl_model(), false);
+  return Predictor(machine, options);
 }
 
 double time_us(const Predictor& predictor, const Collective& collective, double bytes) {
@@ -106,8 +115,8 @@ TEST(Predictor, BoundsAllToAllBetweenDomainsByTheirNetwork) {
 
 TEST(Predictor, IsTheLatencyAtSizeZero) {
   // NCCL's low latency protocol: 6.6 us, and 30 steps of 0.6 over NVLink.
-  EXPECT_NEAR(time_us(predictor("dgx-2", 16), kAllReduce, 0), 6.6 + 30 * 0.6, 1e-9);
-  EXPECT_NEAR(time_us(predictor("dgx-2", 16), kAllGather, 0), 6.6 + 15 * 0.6, 1e-9);
+  EXPECT_NEAR(time_us(modelled("dgx-2", 16), kAllReduce, 0), 6.6 + 30 * 0.6, 1e-9);
+  EXPECT_NEAR(time_us(modelled("dgx-2", 16), kAllGather, 0), 6.6 + 15 * 0.6, 1e-9);
 }
 
 TEST(Predictor, TakesNoLessTimeForMoreBytes) {
@@ -136,7 +145,7 @@ TEST(Predictor, HasNoLessLatencyForMoreRanks) {
 }
 
 TEST(Predictor, SendsSmallMessagesWithLowLatencyAndLargeOnesByRings) {
-  const Predictor dgx2 = predictor("dgx-2", 16);
+  const Predictor dgx2 = modelled("dgx-2", 16);
   EXPECT_EQ(dgx2.predict(kAllReduce, 8)->sending, Sending::RingLowLatency);
   EXPECT_EQ(dgx2.predict(kAllReduce, kGiB)->sending, Sending::Ring);
   EXPECT_EQ(predictor("dgx-h100", 8).predict(kAllReduce, kGiB)->sending, Sending::Nvls);
@@ -164,54 +173,92 @@ TEST(Predictor, TakesTheWantedAlgorithmWhereThereIsOne) {
 }
 
 TEST(Predictor, AddsInTheSwitchAsFastAsItsPortsAllow) {
-  // A GPU sends 9/8 of 1 GiB at 0.68 of 450 GB/s: 3947.58 us, and 23 us to launch.
-  const Predictor h100 = predictor("dgx-h100", 8, {.algorithm = Algorithm::Nvls});
-  EXPECT_NEAR(time_us(h100, kAllReduce, kGiB), 3970.5802, 1e-3);
-  EXPECT_NEAR(time_us(h100, kAllReduce, 1024), 23 + 1024 * 1.125 / 0.68 / 450e3, 1e-9);
+  // A GPU sends 9/8 of 1 GiB at 0.68 of 450 GB/s: 3947.58 us, and 25 us to launch.
+  const Predictor h100 = modelled("dgx-h100", 8, {.algorithm = Algorithm::Nvls});
+  EXPECT_NEAR(time_us(h100, kAllReduce, kGiB), 3972.5802, 1e-3);
+  EXPECT_NEAR(time_us(h100, kAllReduce, 1024), 25 + 1024 * 1.125 / 0.68 / 450e3, 1e-9);
   EXPECT_NEAR(h100.bound_GBps(kAllReduce).value(), 700, 1e-6);
-  EXPECT_NEAR(busbw(h100, kAllReduce, kGiB), 473.24, 0.01);
+  EXPECT_NEAR(busbw(h100, kAllReduce, kGiB), 473.00, 0.01);
+}
+
+TEST(Predictor, AddsInTheSwitchesOfTwoHostsThatATreeJoins) {
+  // Each host sends a size once at 0.80 of 400 GB/s, which is slower than 9/8 at 0.68 of 450: 25 us
+  // to launch and two steps of 18, or of 18 + 35 where the network is that of AWS.
+  EqualHosts machine{.host = load_machine("dgx-h100").host, .hosts = 2};
+  machine.host.protocol = with_times(completed(machine.host.protocol), nccl_model(), false);
+  const auto time = [&] {
+    return time_us(Predictor(machine, {.ranks = 16, .algorithm = Algorithm::Nvls}), kAllReduce,
+                   1e9);
+  };
+  EXPECT_NEAR(time(), 25 + 36 + 9.0 / 8 / 0.68 / 450 * 1e6, 1e-3);
+  machine.host.protocol.network_latency_us = 35;
+  EXPECT_NEAR(time(), 25 + 106 + 9.0 / 8 / 0.68 / 450 * 1e6, 1e-3);
+}
+
+TEST(Predictor, AddsNoFasterWithMoreThanEightGpus) {
+  // 0.59 of 1400 GB/s of bus bandwidth, however many there are.
+  for (const int ranks : {8, 16, 72}) {
+    const Predictor gb200 = modelled("gb200-nvl72", ranks, {.algorithm = Algorithm::Nvls});
+    EXPECT_NEAR(busbw(gb200, kAllReduce, 1e6 * kGiB), 826, 0.01) << ranks;
+  }
+}
+
+TEST(Predictor, TakesAtLeastTheTimeThatAProcessNeedsToIssueOnAllItsGpus) {
+  const Predictor one = modelled("dgx-2", 16, {.gpus_per_process = 16});
+  EXPECT_NEAR(time_us(one, kAllReduce, 8), 16 * 4.5, 1e-9);
+  EXPECT_NEAR(time_us(one, kAllToAll, 8), 16 * 9.0, 1e-9);
+  EXPECT_NEAR(time_us(one, kAllReduce, kGiB), time_us(modelled("dgx-2", 16), kAllReduce, kGiB),
+              1e-9);
 }
 
 TEST(Predictor, HasTheTimesOfEachAlgorithmOverFourHosts) {
   // ac922-x4: four hosts of four. In a host the X-Bus at 0.94 of 32 GB/s = 30.08, between them two
   // cards at 0.80 of 12 = 19.2; steps over the X-Bus take 5.7 us, over the network 14.
   const auto times = [](Algorithm algorithm, double bytes) {
-    return time_us(predictor("ac922-x4", 16, {.algorithm = algorithm}), kAllReduce, bytes);
+    return time_us(modelled("ac922-x4", 16, {.algorithm = algorithm}), kAllReduce, bytes);
   };
   // 30 steps, of which 4 of 16 leave a host. Low latency: 6.6 + 22.5 x 1 + 7.5 x 2.7 = 49.35, and
-  // 1024 x 2 x 15/16 / (0.25 x 19.2e3) = 0.4. Simple: 8.4 + 22.5 x 5.7 + 7.5 x 14 = 241.65, and
+  // 1024 x 2 x 15/16 / (0.1 x 19.2e3) = 1. Simple: 8.4 + 22.5 x 5.7 + 7.5 x 14 = 241.65, and
   // 2^30 x 1.875 / 19.2e3 = 104857.6.
-  EXPECT_NEAR(times(Algorithm::Ring, 1024), 49.75, 1e-6);
+  EXPECT_NEAR(times(Algorithm::Ring, 1024), 50.35, 1e-6);
   EXPECT_NEAR(times(Algorithm::Ring, kGiB), 105099.25, 1e-3);
   // Six steps in hosts, 2 x 2 between. The network's 2 x 3/4 / 19.2 is more than 2 / 30.08. Low
-  // latency: 6.8 + 6 x 1 + 4 x 5 = 32.8, and 1024 x 0.078125e-3 x 3.8 / 0.92 = 0.330435. Simple:
-  // 10 x 28 = 280, and 2^30 x 0.078125e-3 / 0.92 = 91180.5217.
-  EXPECT_NEAR(times(Algorithm::Tree, 1024), 33.130435, 1e-6);
-  EXPECT_NEAR(times(Algorithm::Tree, kGiB), 91460.5217, 1e-3);
+  // latency: 6.8 + 6 x 1 + 4 x 5 = 32.8, and 1024 x 0.078125e-3 / 0.1 = 0.8. Simple:
+  // 8.4 + 6 x 4 + 4 x 14 = 88.4, and 2^30 x 0.078125e-3 / 0.92 = 91180.5217.
+  EXPECT_NEAR(times(Algorithm::Tree, 1024), 33.6, 1e-6);
+  EXPECT_NEAR(times(Algorithm::Tree, kGiB), 91268.9217, 1e-3);
   // 8.4 + 6 x 5.7 + 6 x 14 = 126.6; 2 x 3/4 / 30.08 + 2 x 3/4 / 19.2 = 0.1279920 s a GB.
   EXPECT_NEAR(times(Algorithm::Hierarchical, 1024), 126.731064, 1e-6);
   EXPECT_NEAR(times(Algorithm::Hierarchical, kGiB), 126.6 + 137430.3862, 1e-3);
 }
 
 TEST(Predictor, SendsATreeInOneHostAsAChain) {
-  // 15 steps of 28 us up and down; 2 x 1e9 bytes over 0.80 of 150 GB/s at a share of 0.92.
-  const Predictor dgx2 = predictor("dgx-2", 16, {.algorithm = Algorithm::Tree});
-  EXPECT_NEAR(time_us(dgx2, kAllReduce, 1e9), 840 + 2e6 / 120 / 0.92, 1e-3);
+  // 8.4 us, 15 steps of 4 up and down; 2 x 1e9 bytes over 0.80 of 150 GB/s at a share of 0.92.
+  const Predictor dgx2 = modelled("dgx-2", 16, {.algorithm = Algorithm::Tree});
+  EXPECT_NEAR(time_us(dgx2, kAllReduce, 1e9), 128.4 + 2e6 / 120 / 0.92, 1e-3);
 }
 
-TEST(Predictor, SendsAnExchangeStraightInOneStep) {
+TEST(Predictor, SendsAnExchangeStraightInAStepForEachPeer) {
   // Two hosts with 8 of 16 ranks each on 100 Gb/s, 10 GB/s of it real: each sends 8 x 8/16 of a
-  // size to the other, 0.4 s a GB; low latency takes four times that and 6.6 + 2.7 us, else 8.4 +
-  // 14.
-  const Predictor two = predictor("p3dn-x2", 16, {.flows = 100});
-  EXPECT_NEAR(time_us(two, kAllToAll, 1000), 6.6 + 2.7 + 1.6, 1e-6);
-  EXPECT_NEAR(time_us(two, kAllToAll, 1e9), 8.4 + 14 + 0.4e6, 1e-3);
-  EXPECT_NEAR(time_us(two, kSendReceive, 1e9), 8.4 + 14 + 0.1e6, 1e-3);
-  EXPECT_NEAR(time_us(two, kGather, 1e9), 8.4 + 14 + 0.05e6, 1e-3);  // 8/16 come in
+  // size to the other, 0.4 s a GB; low latency takes four times that and 20 us and 15 steps of 2,
+  // else of 3.
+  const Predictor two = modelled("p3dn-x2", 16, {.flows = 100});
+  EXPECT_NEAR(time_us(two, kAllToAll, 1000), 20 + 15 * 2 + 1.6, 1e-6);
+  EXPECT_NEAR(time_us(two, kAllToAll, 1e9), 20 + 15 * 3 + 0.4e6, 1e-3);
+  EXPECT_NEAR(time_us(two, kSendReceive, 1e9), 20 + 3 + 0.1e6, 1e-3);
+  EXPECT_NEAR(time_us(two, kGather, 1e9), 20 + 15 * 3 + 0.05e6, 1e-3);  // 8/16 come in
   // Sixteen at 0.80 of 150 GB/s on a switch: 15/16 pass each port, over NVLink.
-  const Predictor dgx2 = predictor("dgx-2", 16);
-  EXPECT_NEAR(time_us(dgx2, kAllToAll, 1e9), 8.4 + 3.4 + 0.9375e6 / 120, 1e-3);
-  EXPECT_NEAR(time_us(dgx2, kSendReceive, 1e9), 8.4 + 3.4 + 1e6 / 120, 1e-3);
+  const Predictor dgx2 = modelled("dgx-2", 16);
+  EXPECT_NEAR(time_us(dgx2, kAllToAll, 1e9), 20 + 15 * 3 + 0.9375e6 / 120, 1e-3);
+  EXPECT_NEAR(time_us(dgx2, kSendReceive, 1e9), 20 + 3 + 1e6 / 120, 1e-3);
+}
+
+TEST(Predictor, GivesAPairAShareOfTheChannels) {
+  // 32 channels for 16 ranks: two of 20 GB/s, until each has 16 MiB.
+  const Predictor dgx2 = modelled("dgx-2", 16);
+  EXPECT_NEAR(time_us(dgx2, kSendReceive, 1e6), 20 + 3 + 1e6 / 40e3, 1e-9);
+  EXPECT_NEAR(time_us(dgx2, kSendReceive, 32.0 * 1024 * 1024), 23 + 838.8608, 1e-9);
+  EXPECT_NEAR(time_us(dgx2, kSendReceive, 64.0 * 1024 * 1024), 23 + 838.8608, 1e-9);
 }
 
 TEST(Predictor, LimitsHostsByFlows) {

@@ -56,6 +56,7 @@ TEST(Schedule, HasTheStepsAndTheDataOfEachForm) {
       {{2}, "allreduce", Sending::Ring, 2, 0, 1.0 / 20},
       {{8}, "allreduce", Sending::Ring, 14, 0, 1.75 / 20},
       {{8}, "allreduce", Sending::RingLowLatency, 14, 0, 1.75 / 20},
+      {{8}, "allreduce", Sending::RingLl128, 14, 0, 1.75 / 20},
       {{8}, "allgather", Sending::Ring, 7, 0, 0.875 / 20},
       {{8}, "reducescatter", Sending::Ring, 7, 0, 0.875 / 20},
       {{8}, "broadcast", Sending::Ring, 7, 0, 1.0 / 20},
@@ -71,6 +72,7 @@ TEST(Schedule, HasTheStepsAndTheDataOfEachForm) {
       {{1, 1}, "allreduce", Sending::Tree, 0, 2, 1 / 12.5},
       {{4, 4}, "allreduce", Sending::Tree, 6, 2, 1 / 12.5},
       {{3, 2}, "allreduce", Sending::TreeLowLatency, 4, 2, 1 / 12.5},
+      {{3, 2}, "allreduce", Sending::TreeLl128, 4, 2, 1 / 12.5},
       {{2, 2, 2}, "allreduce", Sending::Tree, 2, 4, 4.0 / 3 / 12.5},
       {{1, 1, 1, 1, 1}, "allreduce", Sending::Tree, 0, 6, 1.6 / 12.5},
       // In a host k pieces are added and their sums sent; across hosts each rank's piece.
@@ -81,7 +83,9 @@ TEST(Schedule, HasTheStepsAndTheDataOfEachForm) {
       // Each sends all of its data once, and its own part of the sums for all.
       {{2}, "allreduce", Sending::Nvls, 0, 0, 1.5 / 450},
       {{8}, "allreduce", Sending::Nvls, 0, 0, 1.125 / 450},
-      {{72}, "allreduce", Sending::Nvls, 0, 0, 73.0 / 72 / 450}};
+      {{72}, "allreduce", Sending::Nvls, 0, 0, 73.0 / 72 / 450},
+      // A tree between switches.
+      {{8, 8}, "allreduce", Sending::Nvls, 0, 2, 1 / 12.5}};
   for (const Case& one : cases) {
     SCOPED_TRACE(fmt::format("{} {} {}", one.collective, name(one.sending), one.ranks.size()));
     const auto way =
@@ -91,6 +95,16 @@ TEST(Schedule, HasTheStepsAndTheDataOfEachForm) {
     EXPECT_NEAR(way->us_per_byte, 2 * one.seconds / 1e3, 1e-12);  // half a share
     EXPECT_NEAR(way->time_us(3e9), way->fixed_us + 6e6 * one.seconds, 1e-3);
   }
+}
+
+TEST(Schedule, HasAnotherShareOverANetwork) {
+  StepTimes times = kTimes;
+  times.network_share = 0.25;
+  const auto slope = [&](const std::vector<int>& ranks) {
+    return schedule(kAllGather, Sending::RingLl128, limits_of(ranks), times)->us_per_byte;
+  };
+  EXPECT_NEAR(slope({8}), 0.875 / 20 / 0.5 / 1e3, 1e-12);
+  EXPECT_NEAR(slope({4, 4}), 0.875 / 20 / 0.25 / 1e3, 1e-12);
 }
 
 TEST(Schedule, OfATreeIsLimitedByTheSlowerOfHostAndNetwork) {
@@ -122,8 +136,9 @@ TEST(Schedule, IsNoneWhereTheWayIsNotThere) {
     return schedule(collective, sending, limits, kTimes).has_value();
   };
   for (const Sending sending : kSendings) {
-    EXPECT_TRUE(has(kAllReduce, sending, two)) << name(sending);
-    EXPECT_EQ(has(kAllGather, sending, two), algorithm_of(sending) == Algorithm::Ring);
+    EXPECT_EQ(has(kAllReduce, sending, two), !is_direct(sending)) << name(sending);
+    EXPECT_EQ(has(kAllGather, sending, two),
+              algorithm_of(sending) == Algorithm::Ring && !is_direct(sending));
     EXPECT_FALSE(has(kAllToAll, sending, two));
     SetLimits alone = two;
     alone.ranks = 1;

@@ -36,6 +36,21 @@ TEST(ProtocolTable, IsReadAsWritten) {
   EXPECT_EQ(protocol_table(protocol), kText);
 }
 
+TEST(ProtocolTable, HasTheLibraryAndTheFiguresOfAProcess) {
+  constexpr const char* kFull =
+      "\n[protocol]\nissue_us = 4\ndirect_issue_us = 9\nchannel_GBps = 20\n"
+      "network_latency_us = 35\nlibrary = \"nccl-2.18\"\nsource = \"made up\"\n"
+      "\n[protocol.ring_ll128]\nshare = 0.5\nnetwork_share = 0.25\n";
+  const Protocol protocol = protocol_of(kFull);
+  EXPECT_EQ(protocol.issue_us, 4);
+  EXPECT_EQ(protocol.direct_issue_us, 9);
+  EXPECT_EQ(protocol.channel_GBps, 20);
+  EXPECT_EQ(protocol.network_latency_us, 35);
+  EXPECT_EQ(protocol.library, Library::Nccl218);
+  EXPECT_EQ(protocol.steps.at(static_cast<std::size_t>(Sending::RingLl128)).network_share, 0.25);
+  EXPECT_EQ(protocol_table(protocol), kFull);
+}
+
 TEST(ProtocolTable, IsEmptyWhereNothingIsKnown) {
   EXPECT_EQ(protocol_of(""), Protocol{});
   EXPECT_EQ(protocol_table({}), "");
@@ -56,7 +71,7 @@ TEST(CompletedProtocol, HasDefaultsForWhatIsMissing) {
   const Protocol protocol = completed({.efficiency = 0.5, .source = "made up"});
   EXPECT_EQ(protocol.efficiency, 0.5);
   EXPECT_EQ(protocol.source, "made up");
-  EXPECT_EQ(protocol.steps.front().launch_us, 8.4);
+  EXPECT_EQ(protocol.steps, completed({}).steps);
   EXPECT_EQ(completed({}).efficiency, 0.8);
   EXPECT_NE(completed({}).source, "");
 }

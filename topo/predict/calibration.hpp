@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topo/predict/predictor.hpp"
+
+namespace busbar::topo {
+
+/// A measured time of one size.
+struct MeasuredTime {
+  double bytes = 0;
+  double time_us = 0;
+};
+
+/// The times of one collective on one set of ranks, by size, and what predicts them.
+struct MeasuredCurve {
+  std::string name{};
+  const Collective* collective = nullptr;
+  Predictor predictor;
+  std::vector<MeasuredTime> times{};
+};
+
+/// From here on a size counts as large in all tables of errors.
+inline constexpr double kLargeBytes = 1e6;
+
+/// What a fit may change.
+struct FitOptions {
+  bool bandwidth = true;  ///< `efficiency` and `in_switch_efficiency` too
+  /// What a change of a figure by a factor of e costs, in units of the mean error: a figure that
+  /// the curves do not determine stays.
+  double stiffness = 0.01;
+};
+
+/// The software's figures of `start` so that the predicted times of all curves are nearest to the
+/// measured ones: the mean over curves of the mean |log(measured / predicted)|, at most 1 a point,
+/// small sizes with a weight of 0.4. Figures change by common factors: ring and tree have the same
+/// launch time and share of a low latency form. The curves' own efficiencies and flows count,
+/// unless the bandwidth is fitted.
+[[nodiscard]] Protocol fit(std::span<MeasuredCurve> curves, const Protocol& start,
+                           const FitOptions& options);
+
+/// `own` with the times, shares and channels of `fitted`; with its efficiencies on request.
+[[nodiscard]] Protocol with_times(Protocol own, const Protocol& fitted, bool bandwidth);
+
+/// `own` with the figures that a fit has changed: what the data have determined.
+[[nodiscard]] Protocol with_changes(Protocol own, Protocol start, Protocol fitted);
+
+/// Errors |measured / predicted - 1| of times; 0 where there is no point.
+struct ErrorSummary {
+  std::size_t points = 0;
+  double median = 0;
+  double worst = 0;
+  std::size_t above = 0;  ///< points above 0.4
+};
+[[nodiscard]] ErrorSummary summarize_errors(std::vector<double> errors);
+/// The errors of a curve's large or small sizes.
+[[nodiscard]] std::vector<double> errors_of(const MeasuredCurve& curve, bool large);
+/// Bus bandwidth simulated over measured, by time; 0 where nothing is predicted.
+[[nodiscard]] double simulated_ratio(const MeasuredCurve& curve, const MeasuredTime& measured);
+
+}  // namespace busbar::topo
