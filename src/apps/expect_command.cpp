@@ -194,7 +194,8 @@ Table figures_of(const study::ExpectRequest& request, const study::Expectation& 
   }
   if (expected.predicted_GBps) {
     table.rows.push_back({"predicted", GBps(*expected.predicted_GBps),
-                          expected.algorithm + "; its errors: docs/simulation.md"});
+                          fmt::format("{}; median error {} of published logs (docs/simulation.md)",
+                                      expected.algorithm, request.size >= kMiB ? "10 %" : "12 %")});
   }
   for (const PublishedRate& rate : expected.published) {
     table.rows.push_back(
