@@ -10,9 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "base/embedded_text.hpp"
 #include "base/text.hpp"
+#include "model/collective.hpp"
 #include "report/svg_graph.hpp"
 #include "report/topo_text.hpp"
+#include "study/published.hpp"
 #include "study/report_text.hpp"
 #include "study/report_topology.hpp"
 #include "topo/choice/sets.hpp"
@@ -293,6 +296,32 @@ void add_list(const std::string& title, std::vector<std::string> items,
   blocks.emplace_back(Bullets{.items = std::move(items)});
 }
 
+/// What others measured on whole nodes with large sizes, and operators' floors; no rows where
+/// nothing is known.
+Table published_table(const ReportSystem& system) {
+  Table table{.caption = "What others published of whole nodes, from 1 GiB: bus bandwidth in GB/s",
+              .columns = {"collective", "nodes", "GPUs", "size", "GB/s", "evidence", "source"}};
+  int hosts = 1;
+  for (const topo::Node& node : system.graph->nodes) hosts = std::max(hosts, node.host + 1);
+  const int on_each = static_cast<int>(device_count(*system.graph)) / hosts;
+  for (const PublishedRate& rate :
+       parse_published(embedded_text(kPublishedFile), kPublishedFile).rates) {
+    const bool is_whole = rate.ranks == on_each * rate.nodes;
+    const bool is_large = !rate.size || *rate.size >= kGiB;
+    const Collective* collective = find_collective(rate.collective);
+    if (rate.system != system.name || !rate.busbw_GBps || !is_whole || !is_large || !rate.usual ||
+        collective == nullptr) {
+      continue;
+    }
+    const std::string where = rate.instance.empty() ? "" : rate.instance + ", ";
+    table.rows.push_back({std::string(collective->title), fmt::format("{}", rate.nodes),
+                          fmt::format("{}", rate.ranks), rate.size ? format_bytes(*rate.size) : "",
+                          fmt::format("{:.4g}", *rate.busbw_GBps), std::string(name(rate.evidence)),
+                          where + rate.source});
+  }
+  return table;
+}
+
 Section system_section(const ReportSystem& system) {
   Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
   std::vector<Block>& blocks = section.blocks;
@@ -317,6 +346,9 @@ Section system_section(const ReportSystem& system) {
         .caption = "Each strip is all sets of so many devices, divided by their bound in GB/s; the "
                    "lighter, the higher."});
     blocks.emplace_back(classes_table(system));
+  }
+  if (Table published = published_table(system); !published.rows.empty()) {
+    blocks.emplace_back(std::move(published));
   }
   for (const SetsOfSize& sets : system.sets) {
     if (sets.gap.empty()) continue;

@@ -118,3 +118,9 @@ papers() {
   [ "$status" -eq 0 ]
   [[ $output == "usage: busbar report"* ]]
 }
+@test "a report lists what others published of a system's whole nodes" {
+  ./busbar report --system hgx-b300 -o "$DIR/r.md" 2> "$DIR/said"
+  grep -q 'all-reduce *| *1 *| *8 *| *8 GiB *| *834.8 *| *measured' "$DIR/r.md"
+  grep -q 'all-to-all *| *2 *| *16 *| *8 GiB *| *181 *| *measured' "$DIR/r.md"
+  [ "$(grep -c '| *rdma' "$DIR/r.md")" -eq 0 ]
+}
