@@ -163,17 +163,18 @@ study::ExpectRequest request_of(const O& options, const Measured& measured,
   machine.hosts = nodes;
   request.machine = std::move(machine);
   request.ranks = gpus * nodes;
-  if (request.ranks < 2)
+  if (request.ranks < 2) {
     throw usage_error("expect: one GPU exchanges nothing; give --gpus or --nodes");
+  }
   return request;
 }
 
-std::string GBps(double value) { return fmt::format("{:.4g}", value); }
+std::string rate_text(double value) { return fmt::format("{:.4g}", value); }
 
 /// "48 to 69", or one figure where both are as good as equal.
 std::string range_text(const topo::BandwidthRange& range) {
-  const std::string low = GBps(range.low);
-  const std::string high = GBps(range.high);
+  const std::string low = rate_text(range.low);
+  const std::string high = rate_text(range.high);
   return range.high < range.low * 1.02 ? high : low + " to " + high;
 }
 
@@ -190,24 +191,24 @@ Table figures_of(const study::ExpectRequest& request, const study::Expectation& 
   Table table{.columns = {"figure", "GB/s", "by"}};
   if (expected.bound_GBps) {
     table.rows.push_back(
-        {"bound", GBps(*expected.bound_GBps), "the links: " + expected.bottleneck});
+        {"bound", rate_text(*expected.bound_GBps), "the links: " + expected.bottleneck});
   }
   if (expected.predicted_GBps) {
-    table.rows.push_back({"predicted", GBps(*expected.predicted_GBps),
+    table.rows.push_back({"predicted", rate_text(*expected.predicted_GBps),
                           fmt::format("{}; median error {} of published logs (docs/simulation.md)",
                                       expected.algorithm, request.size >= kMiB ? "10 %" : "12 %")});
   }
   for (const PublishedRate& rate : expected.published) {
     table.rows.push_back(
-        {std::string(name(rate.evidence)), GBps(*rate.busbw_GBps), published_what(rate)});
+        {std::string(name(rate.evidence)), rate_text(*rate.busbw_GBps), published_what(rate)});
   }
   for (const PublishedRate& rate : expected.floors) {
-    table.rows.push_back({"operator's floor", GBps(*rate.busbw_GBps), published_what(rate)});
+    table.rows.push_back({"operator's floor", rate_text(*rate.busbw_GBps), published_what(rate)});
   }
   if (request.measured_GBps) {
     const double share = *request.measured_GBps / expected.reference_GBps.value_or(INFINITY);
     table.rows.push_back(
-        {"yours", GBps(*request.measured_GBps),
+        {"yours", rate_text(*request.measured_GBps),
          fmt::format(
              "{:.2f} of {}: {}", share,
              expected.reference_is_published ? "the median that others measured" : "the prediction",
@@ -225,7 +226,7 @@ std::string algbw_note(const study::ExpectRequest& request, const study::Expecta
   const double share = as_busbw / expected.reference_GBps.value_or(INFINITY);
   if (!differs || share < least || share > 1 / least) return "";
   return fmt::format("if {} is algbw, the bus bandwidth is {} (times {:.4g}), as expected\n",
-                     GBps(*request.measured_GBps), GBps(as_busbw), factor);
+                     rate_text(*request.measured_GBps), rate_text(as_busbw), factor);
 }
 
 std::string causes_text(const study::Expectation& expected) {

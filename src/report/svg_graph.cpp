@@ -90,13 +90,7 @@ class Drawing {
   Drawing(const Graph& graph, topo::ConstantSet constants)
       : graph_(graph), constants_(constants), hosts_(hosts_of(graph).drawn) {
     place_nodes();
-    pitch_ = std::clamp(900.0 / std::max(leaves_, 1), 52.0, 120.0);
-    width_ = std::max(pitch_ * leaves_, 300.0) + 2 * kMargin;
-    below_ = top_of(leaf_row_) + kBoxHeight;
-    const bool networked =
-        std::any_of(graph.links.begin(), graph.links.end(),
-                    [&](const Link& link) { return medium_of(link).kind == LinkKind::Network; });
-    if (networked) below_ += 26;
+    take_measures();
   }
 
   std::string draw() {
@@ -118,6 +112,16 @@ class Drawing {
   }
 
  private:
+  void take_measures() {
+    pitch_ = std::clamp(900.0 / std::max(leaves_, 1), 52.0, 120.0);
+    width_ = std::max(pitch_ * leaves_, 300.0) + 2 * kMargin;
+    below_ = top_of(leaf_row_) + kBoxHeight;
+    const bool networked =
+        std::any_of(graph_.links.begin(), graph_.links.end(),
+                    [&](const Link& link) { return medium_of(link).kind == LinkKind::Network; });
+    if (networked) below_ += 26;
+  }
+
   void place_nodes() {
     places_.resize(graph_.nodes.size());
     children_.resize(graph_.nodes.size());

@@ -12,10 +12,10 @@ constexpr double kInSwitchEfficiency = 0.68;
 /// Times of a library: by Sending the share, the times of launch, NVLink, PCIe, sockets and
 /// network, and the share over a network.
 struct Times {
-  std::array<StepTimes, kSendings.size()> steps;
-  double issue_us;
-  double direct_issue_us;
-  double channel_GBps;
+  std::array<StepTimes, kSendings.size()> steps{};
+  double issue_us = 0;
+  double direct_issue_us = 0;
+  double channel_GBps = 0;
 };
 
 /// src/graph/tuning.cc of NCCL 2.28; between sockets as over PCIe. The hierarchical form, which

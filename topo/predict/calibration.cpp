@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -99,23 +100,22 @@ double rounded(double value) {
 /// Coordinate descent over the logarithms of the factors.
 class Fit {
  public:
-  Fit(std::span<MeasuredCurve> curves, const Protocol& start, const FitOptions& options)
-      : curves_(curves), start_(start), options_(options) {
+  Fit(std::span<MeasuredCurve> curves, Protocol start, const FitOptions& options)
+      : curves_(curves), start_(std::move(start)), options_(options) {
     for (const MeasuredCurve& curve : curves) own_.push_back(curve.predictor.protocol());
     logs_.resize(figures_of(start_, options.bandwidth).size(), 0);
     steps_.resize(logs_.size(), 0.5);
-    best_ = loss();
   }
 
   Protocol run() {
     constexpr int kRounds = 25;
+    best_ = loss();
     for (int round = 0; round < kRounds; ++round) {
       for (std::size_t i = 0; i < logs_.size(); ++i) improve(i);
     }
     Protocol fitted = protocol();
-    const std::vector<Figures> groups = figures_of(fitted, options_.bandwidth);
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      for (double* const figure : groups[i]) *figure = rounded(*figure);
+    for (const Figures& group : figures_of(fitted, options_.bandwidth)) {
+      for (double* const figure : group) *figure = rounded(*figure);
     }
     for (std::size_t i = 0; i < curves_.size(); ++i) {
       curves_[i].predictor.set_protocol(with_times(own_[i], fitted, options_.bandwidth));

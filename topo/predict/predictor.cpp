@@ -107,21 +107,21 @@ std::optional<double> Predictor::exchange(Movement movement, double bytes, int r
   return std::max(*at->second, pair_seconds(protocol_.channel_GBps, real_.most_on_host, bytes));
 }
 
+std::optional<Schedule> Predictor::way_of(const Collective& collective, Sending sending,
+                                          std::optional<double> seconds) const {
+  StepTimes times = protocol_.steps.at(static_cast<std::size_t>(sending));
+  if (seconds && is_direct(sending)) return straight(collective.movement, *seconds, times);
+  times.network_us += protocol_.network_latency_us;
+  return schedule(collective, sending, real_, times);
+}
+
 std::optional<Prediction> Predictor::predict(const Collective& collective, double bytes,
                                              int root) const {
   const bool direct = !is_ringed(collective.movement) && set_.ranks > 1;
   const auto seconds = direct ? exchange(collective.movement, bytes, root) : std::nullopt;
   std::optional<Prediction> best;
   for (const Sending sending : kSendings) {
-    if (!may_take(sending)) continue;
-    StepTimes times = protocol_.steps.at(static_cast<std::size_t>(sending));
-    std::optional<Schedule> way;
-    if (seconds && is_direct(sending)) {
-      way = straight(collective.movement, *seconds, times);
-    } else {
-      times.network_us += protocol_.network_latency_us;
-      way = schedule(collective, sending, real_, times);
-    }
+    const auto way = may_take(sending) ? way_of(collective, sending, seconds) : std::nullopt;
     if (!way) continue;
     const double time_us = way->time_us(bytes);
     if (!best || time_us < best->time_us) best = {.time_us = time_us, .sending = sending};

@@ -47,6 +47,9 @@ class Predictor {
 
  private:
   [[nodiscard]] bool may_take(Sending sending) const;
+  /// `seconds`: of a GB of a direct operation; nothing for others.
+  [[nodiscard]] std::optional<Schedule> way_of(const Collective& collective, Sending sending,
+                                               std::optional<double> seconds) const;
   [[nodiscard]] Schedule straight(Movement movement, double seconds, const StepTimes& times) const;
   [[nodiscard]] std::optional<double> exchange(Movement movement, double bytes, int root) const;
 

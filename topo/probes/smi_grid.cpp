@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {

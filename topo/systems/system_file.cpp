@@ -143,10 +143,9 @@ class SystemReader {
  private:
   /// The file, or the one of those that it is based on, from which a key is taken.
   [[nodiscard]] TomlFields with(std::string_view key) const {
-    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-      if (layer->table.contains(key)) return layer->fields();
-    }
-    return layers_.back().fields();
+    const auto found = std::find_if(layers_.rbegin(), layers_.rend(),
+                                    [&](const Layer& layer) { return layer.table.contains(key); });
+    return found == layers_.rend() ? layers_.back().fields() : found->fields();
   }
 
   void read_assumptions(const TomlFields& file) {
