@@ -209,7 +209,7 @@ TEST(CheckApplicable, RefusesPairsOfACollectiveThatHasNone) {
   Options options;
   options.pairs = Pairs::All;
   for (const char* collective : {"allreduce", "sendrecv"}) {
-    const Backend& mpi = *choose_backend("mpi").backend;
+    const Backend& mpi = test::backend_named("mpi");
     const test::Failure failure =
         test::failure_of([&] { check_applicable(options, mpi, test::collective(collective)); });
     EXPECT_EQ(failure.says("--pairs"), std::string(collective) == "allreduce") << failure.message;

@@ -87,7 +87,7 @@ struct FakeRun {
   }
 
   [[nodiscard]] RunContext context() const {
-    const BackendChoice backend{.backend = choose_backend("mpi").backend,
+    const BackendChoice backend{.backend = &test::backend_named("mpi"),
                                 .why = "best available of mpi"};
     test::FakeBootstrap world(0, ranks);
     world.node_count = 4;

@@ -14,9 +14,15 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "model/backend.hpp"
 #include "model/host_communicator.hpp"
 
 namespace busbar::test {
+
+/// A backend of this build, whether this process can use it or not.
+[[nodiscard]] inline const Backend& backend_named(std::string_view name) {
+  return *choose_backend(name, [](const Backend&) { return std::optional<std::string>{}; }).backend;
+}
 
 /// A stopwatch whose time is what the operations are said to take, so that samples are known.
 class FakeStopwatch final : public Stopwatch {
