@@ -41,7 +41,7 @@ class Socket {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   void close();
 
-  /// What `accept` has: nothing where nobody waits.
+  /// The next connection; nothing if none is waiting.
   [[nodiscard]] std::optional<Socket> accept() const;
   /// As many bytes as there are now; 0: the other end has closed, nothing: there are none yet.
   [[nodiscard]] std::optional<std::size_t> read_some(std::span<std::byte> to) const;

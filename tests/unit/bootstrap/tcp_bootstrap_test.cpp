@@ -21,7 +21,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A place where nobody meets.
+/// An address at which nothing listens.
 Address free_address() {
   return {.host = "127.0.0.1", .port = listen_at({.host = "127.0.0.1", .port = 0}).own_port()};
 }
@@ -136,7 +136,7 @@ TEST(TcpBootstrap, SaysThatAPortIsInUse) {
   EXPECT_TRUE(failure.says("is in use")) << failure.message;
 }
 
-/// A listener at which `rank` knocks; what the rank was told, and what the listener noticed.
+/// What a rank that tries to join fails with, and what the listener reports.
 struct JoinAttempt {
   test::Failure failure{};
   std::vector<std::string> notices{};
