@@ -61,17 +61,16 @@ void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
   judge::Observation first;
   if (!files.csvs.empty()) {
     first.file = files.csvs.front();
-    first.facts = judge::read_observation_file(first.file).dataset.facts;
+    Dataset dataset = judge::read_observation_file(first.file).dataset;
+    first.facts = std::move(dataset.facts);
+    first.records = std::move(dataset.records);
   } else if (!files.journals.front().lines.empty()) {
     first = files.journals.front().lines.front();
   }
-  const topo::MachineIdentity identity = judge::identity_of(first, options.assumed);
-  if (identity.gpus.empty()) {
-    throw usage_error("accept auto: " + judge::unreported_text(first, "gpu"));
-  }
-  const topo::SystemMatch match = topo::recognize(identity, "accept auto", judge::is_ready_made);
-  options.specification = match.system;
-  fmt::print(stderr, "busbar: {}, {}: {}\n", match.system, match.reason, to_text(identity));
+  const topo::WantedSystem own =
+      topo::wanted_system(judge::identity_of(first, options.assumed), judge::is_ready_made);
+  options.specification = own.name;
+  fmt::print(stderr, "busbar: {}\n", own.note);
 }
 
 /// Where none are named: the profile of the journals if they have one, and the rules that they were

@@ -114,16 +114,12 @@ void take_from_file(O& options, Measured& measured) {
 
 std::string find_system(const O& options, const Measured& measured) {
   if (options.system != topo::kAutoSystem) return options.system;
-  topo::WantedSystem system;
-  if (measured.facts.empty()) {
-    system = topo::wanted_system(options.system);
-  } else {
-    const topo::MachineIdentity identity = judge::identity_of({.facts = measured.facts}, {});
-    const topo::SystemMatch match = topo::recognize(identity, "--system auto");
-    system = {
-        .name = match.system,
-        .note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity))};
-  }
+  const topo::WantedSystem system =
+      measured.facts.empty()
+          ? topo::wanted_system(options.system)
+          : topo::wanted_system(judge::identity_of(
+                {.file = options.measured, .facts = measured.facts, .records = measured.records},
+                {}));
   fmt::print(stderr, "busbar: {}\n", system.note);
   return system.name;
 }

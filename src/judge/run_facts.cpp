@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/rank_fact.hpp"
 
@@ -34,21 +35,14 @@ std::optional<std::string> joined(const std::set<std::string>& values) {
   return values.empty() ? std::nullopt : std::optional(join_all(values, "; "));
 }
 
-/// "8 x NVIDIA H200, 8 x NVIDIA H100" of an imported log: names, and how many in all.
-struct ImportedDevices {
-  std::set<std::string> names{};
-  std::size_t count = 0;
-};
-
-ImportedDevices imported_devices(const Observation& observation) {
-  ImportedDevices devices;
+/// Of an imported log's "8 x NVIDIA H200, 8 x NVIDIA H100".
+std::set<std::string> imported_gpus(const Observation& observation) {
+  std::set<std::string> names;
   for (const std::string& part : split(head_fact(observation, "devices").value_or(""), ',')) {
     const std::vector<std::string> sides = split(std::string(trim(part)), ' ');
-    if (sides.size() < 3 || sides[1] != "x") continue;
-    devices.names.insert(join(std::span(sides).subspan(2), " "));
-    devices.count += to_number<std::size_t>(sides[0]).value_or(0);
+    if (sides.size() > 2 && sides[1] == "x") names.insert(join(std::span(sides).subspan(2), " "));
   }
-  return devices;
+  return names;
 }
 
 std::optional<std::string> gpu_of(const Observation& observation) {
@@ -56,25 +50,7 @@ std::optional<std::string> gpu_of(const Observation& observation) {
   for (const RankFact& rank : ranks_of(observation)) {
     if (rank.gpu && !rank.gpu->name.empty()) names.insert(rank.gpu->name);
   }
-  return joined(names.empty() ? imported_devices(observation).names : names);
-}
-
-/// GPUs of a host as its head lists them; else those that ranks of a host use. Hosts that differ
-/// are all listed.
-std::optional<std::string> gpus_per_node_of(const Observation& observation) {
-  if (auto reported = head_fact(observation, "gpus-per-node")) return reported;
-  std::map<std::string, std::set<std::string>> gpus;
-  for (const RankFact& rank : ranks_of(observation)) {
-    if (rank.gpu && !rank.gpu->bus.empty()) gpus[rank.host].insert(rank.gpu->bus);
-  }
-  std::set<std::string> counts;
-  for (const auto& [host, buses] : gpus) counts.insert(fmt::format("{}", buses.size()));
-  const auto imported = static_cast<double>(imported_devices(observation).count);
-  if (counts.empty() && imported > 0) {
-    const std::size_t hosts = std::max<std::size_t>(1, hosts_of(observation).size());
-    counts.insert(fmt::format("{:g}", imported / static_cast<double>(hosts)));
-  }
-  return joined(counts);
+  return joined(names.empty() ? imported_gpus(observation) : names);
 }
 
 /// Ranks per node, of rows that have both.
@@ -84,6 +60,20 @@ std::optional<std::string> ranks_per_node_of(const Observation& observation) {
     if (record.nodes < 1 || record.group) continue;
     counts.insert(fmt::format("{:g}", static_cast<double>(record.ranks) / record.nodes));
   }
+  return joined(counts);
+}
+
+/// GPUs of a host as its head lists them; else those that ranks of a host use. Hosts that differ
+/// are all listed. An imported log has a rank for each GPU.
+std::optional<std::string> gpus_per_node_of(const Observation& observation) {
+  if (auto reported = head_fact(observation, "gpus-per-node")) return reported;
+  std::map<std::string, std::set<std::string>> gpus;
+  for (const RankFact& rank : ranks_of(observation)) {
+    if (rank.gpu && !rank.gpu->bus.empty()) gpus[rank.host].insert(rank.gpu->bus);
+  }
+  std::set<std::string> counts;
+  for (const auto& [host, buses] : gpus) counts.insert(fmt::format("{}", buses.size()));
+  if (counts.empty() && !imported_gpus(observation).empty()) return ranks_per_node_of(observation);
   return joined(counts);
 }
 
@@ -122,12 +112,19 @@ std::optional<std::string> fact_of(const Observation& observation, const std::st
 }
 
 topo::MachineIdentity identity_of(const Observation& observation, const Facts& assumed) {
-  const std::string gpu = fact_of(observation, "gpu", assumed).value_or("");
-  const auto count =
-      to_number<std::size_t>(fact_of(observation, "gpus_per_node", assumed).value_or(""));
-  if (gpu.empty()) return {};
-  return {.gpus = std::vector<std::string>(count.value_or(1), gpu),
-          .product = head_fact(observation, "machine").value_or("")};
+  const auto number = [&](const std::string& key) {
+    return to_number<std::size_t>(fact_of(observation, key, assumed).value_or(""));
+  };
+  for (const char* key : {"gpu", "gpus_per_node"}) {
+    if (fact_of(observation, key, assumed)) continue;
+    throw usage_error(
+        fmt::format("auto: {} does not report {}, so that it finds no system; name one",
+                    observation.file, key));
+  }
+  return {.gpus = std::vector<std::string>(number("gpus_per_node").value_or(0),
+                                           *fact_of(observation, "gpu", assumed)),
+          .nics = number("nics_per_node"),
+          .product = fact_of(observation, "machine", assumed).value_or("")};
 }
 
 std::string unreported_text(const Observation& observation, const std::string& key) {

@@ -20,7 +20,8 @@ namespace busbar::judge {
 [[nodiscard]] std::optional<std::string> fact_of(const Observation& observation,
                                                  const std::string& key, const Facts& assumed = {});
 
-/// The machine that a launch ran on, by the GPUs that its file reports.
+/// The machine that a launch ran on. Throws Error (Usage) where neither its file nor `assumed` has
+/// the name and the number of its GPUs.
 [[nodiscard]] topo::MachineIdentity identity_of(const Observation& observation,
                                                 const Facts& assumed);
 

@@ -228,9 +228,9 @@ query() {
   topo recognize --nvidia-smi /nonexistent
   [ "$status" -eq 3 ]
   [[ $stderr == *"no built-in system is this machine (no GPU"* ]]
-  EXIT=3 refused "auto: no built-in system" bound --system auto --nvidia-smi /nonexistent
+  EXIT=3 refused "auto: no GPU is visible on this host" bound --system auto --nvidia-smi /nonexistent
   run -3 --separate-stderr ./busbar accept run auto -o "$DIR/run"
-  [[ $stderr == *"auto: no built-in system"* ]]
+  [[ $stderr == *"auto: no GPU is visible on this host"* ]]
 }
 @test "recorded machines have the bounds and assumptions of docs/captures.md" {
   [ -d ../shared/data/nvidia_smi_topo_m ] || skip "no ../shared/data here"

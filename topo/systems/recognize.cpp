@@ -34,6 +34,12 @@ std::vector<int> gpus_of_first_host(const Graph& graph) {
   return gpus;
 }
 
+std::size_t nics_of_first_host(const Graph& graph) {
+  return static_cast<std::size_t>(
+      std::count_if(graph.nodes.begin(), graph.nodes.end(),
+                    [](const Node& node) { return node.kind == NodeKind::Nic && node.host <= 0; }));
+}
+
 /// "8 NVIDIA H100 80GB HBM3"; of several kinds each.
 std::string gpus_text(const std::vector<std::string>& gpus) {
   std::vector<std::string> parts;
@@ -94,6 +100,22 @@ std::vector<std::string> differences(const MachineIdentity& machine, const Machi
   return found;
 }
 
+/// More adapters than a system has may be for storage or the host's own network.
+bool has_fewer_nics(const MachineIdentity& machine, const MachineIdentity& known) {
+  return machine.nics && *machine.nics < known.nics.value_or(0);
+}
+
+std::string reason(const MachineIdentity& machine, const MachineIdentity& known, bool is_product) {
+  std::string text = is_product          ? "by its product name"
+                     : machine.gpu_links ? "by its GPUs and links"
+                                         : "by its GPUs";
+  if (has_fewer_nics(machine, known)) {
+    text += fmt::format(", though with {} for its {} (--nic says what joins several hosts)",
+                        counted(*machine.nics, "network adapter"), *known.nics);
+  }
+  return text;
+}
+
 }  // namespace
 
 MachineIdentity identity_of(const Graph& graph) {
@@ -109,6 +131,7 @@ MachineIdentity identity_of(const Graph& graph) {
     if (is_gpu_link(medium.kind)) identity.link_kind = medium.kind;
   }
   identity.gpu_links = std::move(counts);
+  if (const std::size_t nics = nics_of_first_host(graph); nics > 0) identity.nics = nics;
   return identity;
 }
 
@@ -132,7 +155,7 @@ bool same_gpu(std::string_view one, std::string_view other) {
 std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
   struct Candidate {
     SystemMatch match;
-    std::tuple<bool, bool, bool, bool, std::size_t> order{};  ///< the most alike first
+    std::tuple<bool, bool, bool, bool, bool, std::size_t> order{};  ///< the most alike first
   };
   std::vector<Candidate> candidates;
   for (const BuiltInSystem& system : built_in_systems()) {
@@ -143,13 +166,14 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
     const bool is_gpu = !identity.gpus.empty() && has(names, identity.gpus.front(), same_gpu);
     const bool is_near = !identity.gpus.empty() && has(names, identity.gpus.front(), is_alike);
     if (!is_product && !is_gpu && !is_near) continue;
-    Candidate candidate{
-        .match = {.system = system.name(),
-                  .reason = is_product ? "by its product name" : "by its GPUs and links",
-                  .differences = differences(identity, known, names)}};
+    Candidate candidate{.match = {.system = system.name(),
+                                  .reason = reason(identity, known, is_product),
+                                  .differences = differences(identity, known, names),
+                                  .fewer_nics = has_fewer_nics(identity, known)}};
     // Of systems that differ in their network only, the one that others are based on.
-    candidate.order = {!candidate.match.differences.empty(), !is_product, !is_gpu,
-                       system.machine.hosts > 1, system.based_on};
+    candidate.order = {
+        !candidate.match.differences.empty(), !is_product,    !is_gpu, system.machine.hosts > 1,
+        candidate.match.fewer_nics,           system.based_on};
     candidates.push_back(std::move(candidate));
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -178,14 +202,23 @@ SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
                           option, to_text(identity), near.empty() ? "" : ": " + join(near, "; "))};
 }
 
+WantedSystem wanted_system(const MachineIdentity& identity, const SystemFilter& serves) {
+  const SystemMatch match = recognize(identity, kAutoSystem, serves);
+  return {.name = match.system,
+          .note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity))};
+}
+
 WantedSystem wanted_system(const std::string& name, const std::string& nvidia_smi,
                            const SystemFilter& serves) {
   if (name != kAutoSystem) return {.name = name};
   MachineIdentity identity = identity_of(assemble(probe_machine(nvidia_smi)));
+  if (identity.gpus.empty()) {
+    throw Error{Status::Unavailable,
+                "auto: no GPU is visible on this host; busbar topo recognize, run on a host that "
+                "has them, says which system it is: give that in place of auto"};
+  }
   add_dmi(identity);
-  const SystemMatch match = recognize(identity, kAutoSystem, serves);
-  return {.name = match.system,
-          .note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity))};
+  return wanted_system(identity, serves);
 }
 
 }  // namespace busbar::topo

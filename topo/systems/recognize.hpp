@@ -18,8 +18,9 @@ struct MachineIdentity {
   /// NVSwitches.
   std::optional<std::vector<double>> gpu_links{};
   LinkKind link_kind = LinkKind::NvLink;
-  std::string vendor{};   ///< of the machine, by DMI: "NVIDIA"
-  std::string product{};  ///< by DMI, or a cloud's name of the instance: "p5.48xlarge"
+  std::optional<std::size_t> nics{};  ///< network adapters of a host; none where none is shown
+  std::string vendor{};               ///< of the machine, by DMI: "NVIDIA"
+  std::string product{};              ///< by DMI, or a cloud's name of the instance: "p5.48xlarge"
 };
 
 /// Of a graph's first host.
@@ -39,10 +40,12 @@ struct SystemMatch {
   std::string system{};
   std::string reason{};                    ///< "by its product name", "by its GPUs and links"
   std::vector<std::string> differences{};  ///< "8 GPUs, here 7"; empty: the machine is this one
+  bool fewer_nics = false;                 ///< what holds of several hosts may not hold of it
 };
 
 /// The built-in systems that share the machine's product name or GPU, or nearly so; the most alike
-/// first. A name of the product decides between systems that differ in their network only.
+/// first. The product's name, then the number of network adapters decides between systems that
+/// differ in their network only.
 [[nodiscard]] std::vector<SystemMatch> match_systems(const MachineIdentity& identity);
 
 /// Whether a built-in system serves.
@@ -60,8 +63,11 @@ inline constexpr std::string_view kAutoSystem = "auto";
 /// A system for load_system, and for people why it was taken.
 struct WantedSystem {
   std::string name{};
-  std::string note{};  ///< empty where it was named
+  std::string note{};  ///< "auto: dgx-h100, by its GPUs: 8 ..."; empty where it was named
 };
+/// The one that a machine is. Throws as recognize.
+[[nodiscard]] WantedSystem wanted_system(const MachineIdentity& identity,
+                                         const SystemFilter& serves = {});
 /// The system of this name; of kAutoSystem the one that this machine is. Throws as recognize.
 [[nodiscard]] WantedSystem wanted_system(const std::string& name,
                                          const std::string& nvidia_smi = "nvidia-smi",

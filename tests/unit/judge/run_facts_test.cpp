@@ -42,8 +42,12 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
   o.facts["nics-per-node"] = "8";
   o.facts["driver"] = "550.54.15";
   expect_facts(o, {{"gpus_per_node", "16"}, {"nics_per_node", "8"}, {"driver", "550.54.15"}});
-  expect_facts({.facts = {{"devices", "16 x NVIDIA H100 80GB HBM3"}, {"hosts", "h1 h2"}}},
-               {{"gpu", "NVIDIA H100 80GB HBM3"}, {"gpus_per_node", "8"}});  // an imported log
+  // An imported log, and one whose list of devices is cut short.
+  Observation log{.facts = {{"devices", "1 x NVIDIA H100 80GB HBM3"}},
+                  .records = {{.ranks = 16, .nodes = 2}}};
+  expect_facts(log, {{"gpu", "NVIDIA H100 80GB HBM3"}, {"gpus_per_node", "8"}});
+  log.records.front().nodes = 0;
+  expect_facts(log, {{"gpus_per_node", std::nullopt}});
 }
 
 TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {

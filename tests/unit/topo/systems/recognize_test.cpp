@@ -63,6 +63,16 @@ TEST(Recognize, TakesWhatNothingReportsAsFitting) {
   EXPECT_EQ(recognized(log), "dgx-h100");
 }
 
+TEST(Recognize, SaysWhereAMachineHasFewerAdapters) {
+  MachineIdentity identity = machine("NVIDIA H100 80GB HBM3", 8, 18);
+  identity.nics = 10;
+  EXPECT_EQ(recognize(identity, "auto").reason, "by its GPUs and links");
+  identity.nics = 2;
+  const SystemMatch match = recognize(identity, "auto");
+  EXPECT_EQ(match.system, "dgx-h100");
+  EXPECT_THAT(match.reason, testing::HasSubstr("with 2 network adapters for its 8"));
+}
+
 TEST(Recognize, PrefersTheProductsName) {
   MachineIdentity identity = machine("Tesla V100-SXM2-32GB", 8, 0);
   identity.gpu_links = identity_of(load_machine("dgx-1v").host).gpu_links;
