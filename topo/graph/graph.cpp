@@ -72,6 +72,23 @@ std::string describe(const Graph& graph, const Link& link) {
                      node_of(graph, link.from).name, node_of(graph, link.to).name);
 }
 
+void remove_nodes(Graph& graph, const std::set<int>& nodes) {
+  std::vector<int> numbers;  // of the nodes that stay
+  std::vector<Node> left;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const bool stays = !nodes.contains(static_cast<int>(i));
+    numbers.push_back(stays ? static_cast<int>(left.size()) : -1);
+    if (stays) left.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(left);
+  for (Link& link : graph.links) {
+    link.from = numbers.at(to_size(link.from));
+    link.to = numbers.at(to_size(link.to));
+  }
+  std::erase_if(graph.links, [](const Link& link) { return link.from < 0 || link.to < 0; });
+  for (int& device : graph.devices) device = numbers.at(to_size(device));
+}
+
 Graph keep_devices(Graph graph, const std::vector<int>& devices) {
   const Graph whole = graph;
   const auto part = [&](const auto& matrix) {

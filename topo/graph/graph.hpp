@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -173,6 +174,8 @@ void assume(Graph& graph, LinkKind kind, std::string text);
 /// Fills `labels` from the links: gpu_link_label (direct, or the ports of a switch), PIX, PXB, PHB,
 /// NODE, SYS, NET.
 void label_devices(Graph& graph);
+/// Takes nodes out, by number, with their links; none is a device.
+void remove_nodes(Graph& graph, const std::set<int>& nodes);
 /// The same machine with these of its devices only, in this order; all else stays.
 [[nodiscard]] Graph keep_devices(Graph graph, const std::vector<int>& devices);
 /// The node of this name, or -1.

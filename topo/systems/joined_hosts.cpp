@@ -144,26 +144,6 @@ std::vector<int> chosen_adapters(Graph& host, std::size_t count) {
   return count == 0 ? adapters : nearest_adapters(host, adapters, count);
 }
 
-/// The same host with nothing beyond its adapters.
-Graph without_networks(const Graph& host) {
-  Graph alone = host;
-  alone.nodes.clear();
-  alone.links.clear();
-  alone.devices.clear();
-  std::vector<int> numbers;
-  for (const Node& node : host.nodes) {
-    const bool stays = node.kind != NodeKind::Network;
-    numbers.push_back(stays ? add_node(alone, node) : -1);
-  }
-  for (Link link : host.links) {
-    link.from = numbers.at(to_size(link.from));
-    link.to = numbers.at(to_size(link.to));
-    if (link.from >= 0 && link.to >= 0) alone.links.push_back(link);
-  }
-  for (const int device : host.devices) alone.devices.push_back(numbers.at(to_size(device)));
-  return alone;
-}
-
 }  // namespace
 
 NetworkRequest parse_network(std::string_view option, std::string_view text) {
@@ -188,15 +168,15 @@ Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
     throw usage_error(
         fmt::format("--hosts: '{}' has several hosts already; give one host", host.name));
   }
-  const bool joined = !nodes_of_kind(host, NodeKind::Network).empty();
-  if (joined && !request) return host;
+  const std::vector<int> networks = nodes_of_kind(host, NodeKind::Network);
+  if (!networks.empty() && !request) return host;
   if (!request) {
     throw usage_error(
         fmt::format("--hosts: '{}' has no network; give the adapters "
                     "of each host and their GB/s, such as --nic 8x50",
                     host.name));
   }
-  if (joined) host = without_networks(host);
+  remove_nodes(host, {networks.begin(), networks.end()});
   const std::vector<int> adapters =
       chosen_adapters(host, static_cast<std::size_t>(request->adapters));
   const int network = add_node(host, {.kind = NodeKind::Network, .name = "network", .host = -1});

@@ -74,23 +74,6 @@ std::list<Layer> layers_of(std::string_view text, std::string_view origin) {
   }
 }
 
-/// The graph without these nodes and their links.
-void leave_out(Graph& graph, const std::set<int>& nodes) {
-  std::vector<int> numbers;  // of the nodes that stay
-  std::vector<Node> left;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const bool stays = !nodes.contains(static_cast<int>(i));
-    numbers.push_back(stays ? static_cast<int>(left.size()) : -1);
-    if (stays) left.push_back(std::move(graph.nodes[i]));
-  }
-  graph.nodes = std::move(left);
-  for (Link& link : graph.links) {
-    link.from = numbers[to_size(link.from)];
-    link.to = numbers[to_size(link.to)];
-  }
-  std::erase_if(graph.links, [](const Link& link) { return link.from < 0 || link.to < 0; });
-}
-
 /// Media of a base that no link uses any more.
 void leave_out_unused_media(Graph& graph) {
   std::vector<int> numbers(graph.media.size(), -1);
@@ -165,7 +148,7 @@ class SystemReader {
     for (const std::string& name : names_of_ranges(file, "without")) {
       without.insert(node_named(file, "without", name));
     }
-    leave_out(graph_, without);
+    remove_nodes(graph_, without);
     own_nodes_.clear();
     read_media(file);
     for (const toml::node* one : file.list("node")) read_nodes({*one, file.origin(), "[[node]]"});
