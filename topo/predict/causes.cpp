@@ -17,14 +17,16 @@ bool drop_gpu_links(Graph& graph) {
   return drop_links(graph, [&](const Link& link) { return is_gpu_link(link_kind(graph, link)); });
 }
 
-/// Halves the rates of the kinds of links for which `is_meant` holds; false where there is none.
-bool halve(Graph& graph, bool (*is_meant)(LinkKind kind)) {
+bool is_network_link(LinkKind kind) { return kind == LinkKind::Network; }
+
+/// Scales the rates of the kinds of links for which `is_meant` holds; false where there is none.
+bool scale(Graph& graph, bool (*is_meant)(LinkKind kind), double factor) {
   bool found = false;
   for (Medium& medium : graph.media) {
     if (!is_meant(medium.kind)) continue;
     found = true;
-    medium.nominal_GBps /= 2;
-    medium.flow_GBps /= 2;
+    medium.nominal_GBps *= factor;
+    medium.flow_GBps *= factor;
   }
   return found;
 }
@@ -68,11 +70,12 @@ bool without_p2p(EqualHosts& machine, PredictOptions& /*options*/) {
 }
 
 bool half_gpu_links(EqualHosts& machine, PredictOptions& /*options*/) {
-  return halve(machine.host, is_gpu_link);
+  return scale(machine.host, is_gpu_link, 0.5);
 }
 
 bool half_pcie(EqualHosts& machine, PredictOptions& /*options*/) {
-  return halve(machine.host, [](LinkKind kind) { return kind == LinkKind::Pcie; });
+  return scale(
+      machine.host, [](LinkKind kind) { return kind == LinkKind::Pcie; }, 0.5);
 }
 
 bool one_card(EqualHosts& machine, PredictOptions& options) {
@@ -89,8 +92,19 @@ bool cards_of_one_numa_node(EqualHosts& machine, PredictOptions& options) {
 }
 
 bool half_network(EqualHosts& machine, PredictOptions& options) {
+  return is_joined_by_network(machine, options) && scale(machine.host, is_network_link, 0.5);
+}
+
+/// Sockets reach at most 0.60 of 32 Gb/s (NVIDIA/nccl#209) and 4 to 6 of 12.5 GB/s
+/// (NVIDIA/nccl#450), as two users report; rings over RDMA reach 0.80.
+bool quick_sockets(EqualHosts& machine, PredictOptions& options) {
   return is_joined_by_network(machine, options) &&
-         halve(machine.host, [](LinkKind kind) { return kind == LinkKind::Network; });
+         scale(machine.host, is_network_link, 0.60 / 0.80);
+}
+
+bool slow_sockets(EqualHosts& machine, PredictOptions& options) {
+  return is_joined_by_network(machine, options) &&
+         scale(machine.host, is_network_link, 0.32 / 0.80);
 }
 
 constexpr std::array kCauses{
@@ -127,6 +141,11 @@ constexpr std::array kCauses{
           .text = "half the rate of each network card, or PCIe ACS between GPU and card",
           .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw; lspci -vv: ACSCtl",
           .apply = half_network},
+    Cause{.id = "tcp",
+          .text = "TCP instead of RDMA",
+          .confirm = "NCCL_DEBUG=INFO: \"NET/Socket\"; NCCL_IB_DISABLE unset; ibv_devinfo",
+          .apply = quick_sockets,
+          .apply_worst = slow_sockets},
 };
 
 std::optional<double> bandwidth_of(const EqualHosts& machine, const PredictOptions& options,
@@ -144,15 +163,22 @@ std::optional<BandwidthRange> bandwidth_under(const Cause& cause, const EqualHos
                                               const PredictOptions& options,
                                               const Collective& collective, double bytes) {
   constexpr double kLeastDifference = 0.02;
-  EqualHosts changed = machine;
+  EqualHosts best = machine;
   PredictOptions with = options;
-  if (!cause.apply(changed, with)) return std::nullopt;
+  if (!cause.apply(best, with)) return std::nullopt;
+  EqualHosts worst = machine;
+  static_cast<void>((cause.apply_worst == nullptr ? cause.apply : cause.apply_worst)(worst, with));
+  const auto quickest_of = [&](const EqualHosts& changed) {
+    return bandwidth_of(changed, with, collective, bytes);
+  };
   const auto healthy = bandwidth_of(machine, options, collective, bytes);
-  const auto quickest = bandwidth_of(changed, with, collective, bytes);
-  if (!healthy || !quickest || *quickest > *healthy * (1 - kLeastDifference)) return std::nullopt;
+  const auto quickest = quickest_of(best);
+  const auto slowest = quickest_of(worst);
+  if (!healthy || !quickest || !slowest) return std::nullopt;
+  if (*slowest > *healthy * (1 - kLeastDifference)) return std::nullopt;
   with.algorithm = Algorithm::Ring;
-  const double ring = bandwidth_of(changed, with, collective, bytes).value_or(*quickest);
-  return BandwidthRange{.low = std::min(ring, *quickest), .high = *quickest};
+  const double ring = bandwidth_of(worst, with, collective, bytes).value_or(*slowest);
+  return BandwidthRange{.low = std::min(ring, *slowest), .high = *quickest};
 }
 
 }  // namespace busbar::topo

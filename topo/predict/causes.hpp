@@ -17,6 +17,8 @@ struct Cause {
   std::string_view confirm{};  ///< a command, or what to look at
   /// Makes the machine so; false where it cannot be so (no NVLink to miss).
   bool (*apply)(EqualHosts& machine, PredictOptions& options) = nullptr;
+  /// The same at its worst, where what it leaves is known as a range.
+  bool (*apply_worst)(EqualHosts& machine, PredictOptions& options) = nullptr;
 };
 
 [[nodiscard]] std::span<const Cause> known_causes();

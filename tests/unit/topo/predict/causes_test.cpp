@@ -46,7 +46,7 @@ TEST(Causes, AreThoseThatTheMachineCanHave) {
               ElementsAre("half-gpu-links", "no-gpu-links", "no-p2p"));
   EXPECT_THAT(possible(hosts_of("pcie-gen5-x8", 1), 8), testing::Contains("half-pcie"));
   const std::vector<std::string> two = possible(hosts_of("dgx-a100", 2), 16);
-  for (const char* id : {"one-rail", "one-numa-nics", "half-network"}) {
+  for (const char* id : {"one-rail", "one-numa-nics", "half-network", "tcp"}) {
     EXPECT_THAT(two, testing::Contains(id));
   }
 }
@@ -61,6 +61,8 @@ TEST(Causes, LeaveTheBandwidthOfTheirLinks) {
   EXPECT_NEAR(under("one-rail", hosts_of("dgx-h100", 2), 16)->low, 40, 0.1);
   EXPECT_NEAR(under("one-numa-nics", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
   EXPECT_NEAR(under("half-network", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
+  // 0.32 of eight cards of 50 GB/s by rings.
+  EXPECT_NEAR(under("tcp", hosts_of("dgx-h100", 2), 16)->low, 128, 1);
 }
 
 TEST(Causes, HaveATextAndACommandEach) {
