@@ -86,5 +86,5 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "--nodes 19" allreduce --system gb200-nvl72 --nodes 19
   refused "no number of GB/s, and no file" allreduce --system dgx-h100 --measured nothing.csv
   refused "above 0" allreduce --system dgx-h100 --measured 0
-  EXIT=3 refused "no built-in system" allreduce
+  EXIT=3 refused "no GPU is visible" allreduce
 }

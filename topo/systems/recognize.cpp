@@ -214,8 +214,8 @@ WantedSystem wanted_system(const std::string& name, const std::string& nvidia_sm
   MachineIdentity identity = identity_of(assemble(probe_machine(nvidia_smi)));
   if (identity.gpus.empty()) {
     throw Error{Status::Unavailable,
-                "auto: no GPU is visible on this host; busbar topo recognize, run on a host that "
-                "has them, says which system it is: give that in place of auto"};
+                "auto: no GPU is visible on this host; name the system (on a host with GPUs, busbar "
+                "topo recognize says which it is)"};
   }
   add_dmi(identity);
   return wanted_system(identity, serves);
