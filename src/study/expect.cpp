@@ -20,9 +20,9 @@ bool is_near(std::optional<Bytes> published, Bytes size) {
 }
 
 /// Which published figures are of a machine.
-class Kin {
+class SameMachine {
  public:
-  explicit Kin(const ExpectRequest& request) : own_{request.system} {
+  explicit SameMachine(const ExpectRequest& request) : own_{request.system} {
     const auto known = topo::built_in_systems();
     for (const topo::BuiltInSystem& system : known) {
       if (system.is_called(request.system)) own_ = system.names;
@@ -55,11 +55,11 @@ class Kin {
 void take_published(const ExpectRequest& request, const Published& published,
                     Expectation& expected) {
   if (expected.nodes > 1 && !request.own_network) return;
-  const Kin kin(request);
+  const SameMachine machine(request);
   for (const PublishedRate& rate : published.rates) {
     const bool is_of_set = rate.collective == request.collective->name &&
                            rate.ranks == request.ranks && rate.nodes == expected.nodes;
-    if (!is_of_set || !rate.busbw_GBps || !is_near(rate.size, request.size) || !kin.has(rate)) {
+    if (!is_of_set || !rate.busbw_GBps || !is_near(rate.size, request.size) || !machine.has(rate)) {
       continue;
     }
     const bool is_floor = rate.evidence == Evidence::Floor;

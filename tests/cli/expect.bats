@@ -42,7 +42,7 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   expect allreduce --system dgx-h100 --size 1M --json
   [ "$(jq '.size_bytes == 1048576 and .predicted_GBps < 100' <<<"$output")" = true ]
 }
-@test "a CSV or a log is judged by its own rows, and tells its machine" {
+@test "a CSV or a log is judged by its own rows, on the machine it names" {
   ./allreduce_perf --backend sim --system dgx-h100 -b 1G -e 8G --csv "$DIR/s.csv" > "$DIR/out"
   expect allreduce --system dgx-h100 --measured "$DIR/s.csv" --json
   [ "$(jq -c '[.size_bytes, .ranks, .outcome]' <<<"$output")" = '[8589934592,8,"as expected"]' ]
@@ -51,7 +51,7 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "no row of broadcast" broadcast --system dgx-h100 --measured "$DIR/s.csv"
   refused "no row of this size" allreduce --system dgx-h100 --measured "$DIR/s.csv" --size 3M
 }
-@test "published logs tell their machine, and are as expected" {
+@test "published logs are recognized, and as expected" {
   [ -d ../shared/data/nccl_tests_logs ] || skip "no ../shared/data here"
   expect allreduce --measured ../shared/data/nccl_tests_logs/h100sxm_all_reduce_8gpu_xxrjun.txt --json
   echo "$output" "$stderr"

@@ -36,14 +36,14 @@ bool is_joined_by_network(const EqualHosts& machine, const PredictOptions& optio
          !nodes_of_kind(machine.host, NodeKind::Network).empty();
 }
 
-/// Leaves of the network cards those for which `stays` holds.
+/// Leaves of the NICs those for which `stays` holds.
 template <class Predicate>
-bool keep_cards(Graph& graph, const Predicate& stays) {
-  const std::vector<int> cards = nodes_of_kind(graph, NodeKind::Nic);
+bool keep_nics(Graph& graph, const Predicate& stays) {
+  const std::vector<int> nics = nodes_of_kind(graph, NodeKind::Nic);
   const auto is_lost = [&](int node) {
-    const auto found = std::find(cards.begin(), cards.end(), node);
-    return found != cards.end() &&
-           !stays(node_of(graph, node), static_cast<int>(found - cards.begin()));
+    const auto found = std::find(nics.begin(), nics.end(), node);
+    return found != nics.end() &&
+           !stays(node_of(graph, node), static_cast<int>(found - nics.begin()));
   };
   return drop_links(graph,
                     [&](const Link& link) { return is_lost(link.from) || is_lost(link.to); });
@@ -78,17 +78,16 @@ bool half_pcie(EqualHosts& machine, PredictOptions& /*options*/) {
       machine.host, [](LinkKind kind) { return kind == LinkKind::Pcie; }, 0.5);
 }
 
-bool one_card(EqualHosts& machine, PredictOptions& options) {
+bool one_nic(EqualHosts& machine, PredictOptions& options) {
   return is_joined_by_network(machine, options) &&
-         keep_cards(machine.host, [](const Node& /*card*/, int number) { return number == 0; });
+         keep_nics(machine.host, [](const Node& /*nic*/, int number) { return number == 0; });
 }
 
-bool cards_of_one_numa_node(EqualHosts& machine, PredictOptions& options) {
-  const std::vector<int> cards = nodes_of_kind(machine.host, NodeKind::Nic);
-  if (cards.empty() || !is_joined_by_network(machine, options)) return false;
-  const int numa = node_of(machine.host, cards.front()).numa;
-  return keep_cards(machine.host,
-                    [&](const Node& card, int /*number*/) { return card.numa == numa; });
+bool nics_of_one_numa_node(EqualHosts& machine, PredictOptions& options) {
+  const std::vector<int> nics = nodes_of_kind(machine.host, NodeKind::Nic);
+  if (nics.empty() || !is_joined_by_network(machine, options)) return false;
+  const int numa = node_of(machine.host, nics.front()).numa;
+  return keep_nics(machine.host, [&](const Node& nic, int /*number*/) { return nic.numa == numa; });
 }
 
 bool half_network(EqualHosts& machine, PredictOptions& options) {
@@ -130,15 +129,15 @@ constexpr std::array kCauses{
               "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current; lspci -vv",
           .apply = half_pcie},
     Cause{.id = "one-rail",
-          .text = "one network card carries all",
+          .text = "all traffic goes through one NIC",
           .confirm = "NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA; rdma link",
-          .apply = one_card},
+          .apply = one_nic},
     Cause{.id = "one-numa-nics",
-          .text = "only the network cards of one NUMA node are used",
+          .text = "only the NICs of one NUMA node are used",
           .confirm = "NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA; nvidia-smi topo -m",
-          .apply = cards_of_one_numa_node},
+          .apply = nics_of_one_numa_node},
     Cause{.id = "half-network",
-          .text = "half the rate of each network card, or PCIe ACS between GPU and card",
+          .text = "half the rate of each NIC, or PCIe ACS between GPU and NIC",
           .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw; lspci -vv: ACSCtl",
           .apply = half_network},
     Cause{.id = "tcp",

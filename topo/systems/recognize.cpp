@@ -110,8 +110,8 @@ std::string reason(const MachineIdentity& machine, const MachineIdentity& known,
                      : machine.gpu_links ? "by its GPUs and links"
                                          : "by its GPUs";
   if (has_fewer_nics(machine, known)) {
-    text += fmt::format(", though with {} for its {} (--nic says what joins several hosts)",
-                        counted(*machine.nics, "network adapter"), *known.nics);
+    text += fmt::format(", though with {} for its {} (give --nic for several hosts)",
+                        counted(*machine.nics, "NIC"), *known.nics);
   }
   return text;
 }
@@ -213,9 +213,10 @@ WantedSystem wanted_system(const std::string& name, const std::string& nvidia_sm
   if (name != kAutoSystem) return {.name = name};
   MachineIdentity identity = identity_of(assemble(probe_machine(nvidia_smi)));
   if (identity.gpus.empty()) {
-    throw Error{Status::Unavailable,
-                "auto: no GPU is visible on this host; name the system (on a host with GPUs, busbar "
-                "topo recognize says which it is)"};
+    throw Error{
+        Status::Unavailable,
+        "auto: no GPU is visible on this host; name the system (on a host with GPUs, busbar "
+        "topo recognize says which it is)"};
   }
   add_dmi(identity);
   return wanted_system(identity, serves);

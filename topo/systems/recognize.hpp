@@ -18,7 +18,7 @@ struct MachineIdentity {
   /// NVSwitches.
   std::optional<std::vector<double>> gpu_links{};
   LinkKind link_kind = LinkKind::NvLink;
-  std::optional<std::size_t> nics{};  ///< network adapters of a host; none where none is shown
+  std::optional<std::size_t> nics{};  ///< of a host; none where none is shown
   std::string vendor{};               ///< of the machine, by DMI: "NVIDIA"
   std::string product{};              ///< by DMI, or a cloud's name of the instance: "p5.48xlarge"
 };
@@ -44,7 +44,7 @@ struct SystemMatch {
 };
 
 /// The built-in systems that share the machine's product name or GPU, or nearly so; the most alike
-/// first. The product's name, then the number of network adapters decides between systems that
+/// first. The product's name, then the number of NICs decides between systems that
 /// differ in their network only.
 [[nodiscard]] std::vector<SystemMatch> match_systems(const MachineIdentity& identity);
 

@@ -49,7 +49,7 @@ TEST(Recognize, ComparesWholeNames) {
   EXPECT_THROW((void)recognized(machine("NVIDIA GB200", 8, 18)), Error);
 }
 
-TEST(Recognize, TellsMachinesOfOneGpuApartByTheirLinks) {
+TEST(Recognize, DistinguishesMachinesOfOneGpuByTheirLinks) {
   const auto of_links = [](std::vector<double> links) {
     return MachineIdentity{.gpus = std::vector<std::string>(4, "Tesla V100-SXM2-16GB"),
                            .gpu_links = std::move(links)};
@@ -63,14 +63,14 @@ TEST(Recognize, TakesWhatNothingReportsAsFitting) {
   EXPECT_EQ(recognized(log), "dgx-h100");
 }
 
-TEST(Recognize, SaysWhereAMachineHasFewerAdapters) {
+TEST(Recognize, ReportsThatAMachineHasFewerNics) {
   MachineIdentity identity = machine("NVIDIA H100 80GB HBM3", 8, 18);
   identity.nics = 10;
   EXPECT_EQ(recognize(identity, "auto").reason, "by its GPUs and links");
   identity.nics = 2;
   const SystemMatch match = recognize(identity, "auto");
   EXPECT_EQ(match.system, "dgx-h100");
-  EXPECT_THAT(match.reason, testing::HasSubstr("with 2 network adapters for its 8"));
+  EXPECT_THAT(match.reason, testing::HasSubstr("with 2 NICs for its 8"));
 }
 
 TEST(Recognize, PrefersTheProductsName) {
