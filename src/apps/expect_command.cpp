@@ -183,6 +183,17 @@ std::string published_what(const PublishedRate& rate) {
   return join(parts, ", ");
 }
 
+/// What is known of the prediction's error.
+std::string prediction_error_text(const study::ExpectRequest& request) {
+  const std::vector<topo::Medium>& media = request.machine.host.media;
+  const bool has_xgmi = std::any_of(media.begin(), media.end(), [](const topo::Medium& medium) {
+    return medium.kind == topo::LinkKind::Xgmi;
+  });
+  if (has_xgmi) return "by NCCL's times, not RCCL's: rough below 64 MiB (docs/simulation.md)";
+  return fmt::format("median error {} of published logs (docs/simulation.md)",
+                     request.size >= kMiB ? "10 %" : "12 %");
+}
+
 Table figures_of(const study::ExpectRequest& request, const study::Expectation& expected) {
   Table table{.columns = {"figure", "GB/s", "by"}};
   if (expected.bound_GBps) {
@@ -191,8 +202,7 @@ Table figures_of(const study::ExpectRequest& request, const study::Expectation& 
   }
   if (expected.predicted_GBps) {
     table.rows.push_back({"predicted", rate_text(*expected.predicted_GBps),
-                          fmt::format("{}; median error {} of published logs (docs/simulation.md)",
-                                      expected.algorithm, request.size >= kMiB ? "10 %" : "12 %")});
+                          expected.algorithm + "; " + prediction_error_text(request)});
   }
   for (const PublishedRate& rate : expected.published) {
     table.rows.push_back(

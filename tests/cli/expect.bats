@@ -14,6 +14,8 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   [[ $output =~ measured\ +478.9\ +Azure ]]
   [[ $output == *"operator's floor"* ]]
   [[ $output != *"yours"* ]]
+  expect allreduce --system mi300x
+  [[ $output == *"not RCCL's"* ]]
 }
 @test "a number is judged, and causes that fit it are named with what confirms them" {
   expect allreduce --system dgx-h100 --measured 470
