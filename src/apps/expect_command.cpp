@@ -11,6 +11,7 @@
 #include "study/expect.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
+#include "topo/systems/built_in.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/recognize.hpp"
 
@@ -31,9 +32,15 @@ struct ExpectOptions {
 };
 
 using O = ExpectOptions;
+
+void set_size(O& options, View option, View text) {
+  options.size = parse_bytes(option, text);
+  if (*options.size == 0) throw usage_error(fmt::format("{} {}: nothing is sent", option, text));
+}
+
 constexpr int kMost = 1 << 16;
 constexpr auto kOptions = std::to_array<Option<O>>({
-    {"--size", "SIZE", [](O& o, View n, View v) { o.size = parse_bytes(n, v); }},
+    {"--size", "SIZE", set_size},
     {"--system", "NAME|FILE|auto", set::value<&O::system>},
     {"--gpus", "N", set::integer<&O::gpus, 1, kMost>},
     {"--nodes", "N", set::integer<&O::nodes, 1, kMost>},
@@ -93,23 +100,67 @@ double median_of(std::vector<Record> rows) {
   return rows[rows.size() / 2].busbw_GBps.value_or(0);
 }
 
-/// Completes the options by the file; those of the command line stand.
-void take_from_file(O& options, Measured& measured) {
+/// Keeps the rows of the size that is asked for, else of the largest, and takes their bandwidth.
+void take_size(O& options, Measured& measured) {
   if (measured.records.empty()) return;
   const auto largest =
       std::max_element(measured.records.begin(), measured.records.end(),
                        [](const Record& a, const Record& b) { return a.size < b.size; });
   if (!options.size) options.size = largest->size;
-  std::erase_if(measured.records, [&](const Record& row) { return row.size != *options.size; });
+  std::erase_if(measured.records, [&](const Record& row) {
+    return row.size != *options.size ||
+           (options.nodes && row.nodes > 0 && row.nodes != *options.nodes);
+  });
   if (measured.records.empty()) {
     throw usage_error(
-        fmt::format("--size {}: the file has no row of this size", format_bytes(*options.size)));
+        fmt::format("--measured {}: no row of {}{}", options.measured, format_bytes(*options.size),
+                    options.nodes ? fmt::format(" on {} nodes", *options.nodes) : ""));
   }
-  const Record& row = measured.records.front();
-  const int nodes = std::max(1, row.nodes);
-  if (!options.nodes) options.nodes = nodes;
-  if (!options.gpus) options.gpus = std::max(1, row.ranks / *options.nodes);
+  const Record& first = measured.records.front();
+  for (const Record& row : measured.records) {
+    if (row.ranks == first.ranks && row.nodes == first.nodes) continue;
+    throw usage_error(
+        fmt::format("--measured {}: rows of {} ranks on {} nodes and of {} on {}; leave one of "
+                    "them in the file",
+                    options.measured, first.ranks, first.nodes, row.ranks, row.nodes));
+  }
   measured.busbw_GBps = median_of(measured.records);
+}
+
+/// GPUs and nodes of what was measured, where they are not given. Refuses those that contradict it.
+void take_set(O& options, const Measured& measured, const topo::EqualHosts& machine) {
+  const int on_host = static_cast<int>(device_count(machine.host));
+  if (!measured.records.empty()) {
+    const Record& row = measured.records.front();
+    // Racks are the nodes of some systems, trays those of a log.
+    const bool is_reported = row.nodes > 0 && (machine.hosts == 1 || row.nodes <= machine.hosts);
+    if (!options.nodes && is_reported) options.nodes = row.nodes;
+    for (int nodes = 1; !options.nodes && nodes <= row.ranks; ++nodes) {
+      const bool is_even = row.ranks % nodes == 0 && row.ranks / nodes <= on_host;
+      if (is_even && row.ranks / nodes <= options.gpus.value_or(on_host)) options.nodes = nodes;
+    }
+    if (!options.gpus) options.gpus = std::max(1, row.ranks / *options.nodes);
+    if (*options.gpus * *options.nodes != row.ranks) {
+      throw usage_error(fmt::format(
+          "--measured {}: {} ranks{}, which is not {} on each of {}", options.measured, row.ranks,
+          is_reported ? fmt::format(" on {}", counted(topo::to_size(row.nodes), "node")) : "",
+          counted(topo::to_size(*options.gpus), "GPU"),
+          counted(topo::to_size(*options.nodes), "node")));
+    }
+  }
+  options.gpus = options.gpus.value_or(on_host);
+  options.nodes = options.nodes.value_or(1);
+}
+
+/// Refuses a file of other GPUs than the machine's, where both are known.
+void check_gpus(const Measured& measured, const std::string& file, const topo::Graph& host) {
+  const auto reported = judge::fact_of({.facts = measured.facts}, "gpu");
+  std::vector<std::string> known = host.gpu_names;
+  if (known.empty()) known = topo::identity_of(host).gpus;
+  if (!reported || known.empty() || known.front().empty()) return;
+  if (judge::matches_fact("gpu", *reported, known)) return;
+  throw usage_error(fmt::format("--measured {}: measured on {}, but '{}' has {}", file, *reported,
+                                host.name, known.front()));
 }
 
 std::string find_system(const O& options, const Measured& measured) {
@@ -132,25 +183,29 @@ topo::Graph best_of(const topo::Graph& host, int gpus) {
   }
   topo::Graph labelled = host;
   if (labelled.labels.empty()) label_devices(labelled);
-  if (gpus < 2 || gpus == static_cast<int>(device_count(host))) return labelled;
+  if (gpus == 1) return keep_devices(labelled, {0});
+  if (gpus == static_cast<int>(device_count(host))) return labelled;
   return keep_devices(labelled, topo::choose(labelled, gpus, topo::Policy::Best, {}).bound.devices);
 }
 
-study::ExpectRequest request_of(const O& options, const Measured& measured,
+study::ExpectRequest request_of(O& options, const Measured& measured,
                                 const Collective& collective) {
   study::ExpectRequest request{.system = find_system(options, measured),
                                .collective = &collective,
-                               .size = options.size.value_or(8 * kGiB),
+                               .size = options.size.value_or(study::kUsualSize),
                                .own_network = !options.network,
-                               .measured_GBps = measured.busbw_GBps};
+                               .measured_GBps = measured.busbw_GBps,
+                               .is_of_file = !measured.records.empty()};
   topo::EqualHosts machine = topo::load_machine(request.system);
-  const int nodes = options.nodes.value_or(1);
+  check_gpus(measured, options.measured, machine.host);
+  take_set(options, measured, machine);
+  const int gpus = *options.gpus;
+  const int nodes = *options.nodes;
   const bool is_joined = machine.hosts > 1 && !options.network;
   if (nodes > machine.hosts && machine.hosts > 1) {
     throw usage_error(
         fmt::format("--nodes {}: '{}' has {} nodes", nodes, machine.host.name, machine.hosts));
   }
-  const int gpus = options.gpus.value_or(static_cast<int>(device_count(machine.host)));
   machine.host = best_of(machine.host, gpus);
   if (nodes > 1 && !is_joined) {
     machine.host = topo::with_network(std::move(machine.host), options.network);
@@ -189,20 +244,46 @@ std::string prediction_error_text(const study::ExpectRequest& request) {
   const bool has_xgmi = std::any_of(media.begin(), media.end(), [](const topo::Medium& medium) {
     return medium.kind == topo::LinkKind::Xgmi;
   });
-  if (has_xgmi) return "by NCCL's times, not RCCL's: rough below 64 MiB (docs/simulation.md)";
-  return fmt::format("median error {} of published logs (docs/simulation.md)",
+  if (has_xgmi) return "; by NCCL's times, not RCCL's (docs/simulation.md)";
+  if (topo::is_system_path(request.system)) return "";
+  return fmt::format("; median error {} of published logs (docs/simulation.md)",
                      request.size >= kMiB ? "10 %" : "12 %");
+}
+
+std::string reference_text(study::Reference reference) {
+  switch (reference) {
+    case study::Reference::SameSize: return "the median that others measured at this size";
+    case study::Reference::NearSize: return "the median that others measured near this size";
+    case study::Reference::Prediction: break;
+  }
+  return "the prediction";
+}
+
+std::string yours_text(const study::Expectation& expected, double measured) {
+  std::string text(name(expected.outcome));
+  if (expected.reference_GBps) {
+    // Never more than it is: 0.849 is not 0.85.
+    const double share = std::floor(measured / *expected.reference_GBps * 100) / 100;
+    text = fmt::format("{:.{}f} of {}: {}", share, share < 100 ? 2 : 0,
+                       reference_text(expected.reference), text);
+  }
+  if (!expected.missed_floors.empty()) {
+    text += fmt::format(", below {} of {} operators' floors", expected.missed_floors.size(),
+                        expected.floors.size());
+  }
+  return text;
 }
 
 Table figures_of(const study::ExpectRequest& request, const study::Expectation& expected) {
   Table table{.columns = {"figure", "GB/s", "by"}};
   if (expected.bound_GBps) {
     table.rows.push_back(
-        {"bound", rate_text(*expected.bound_GBps), "the links: " + expected.bottleneck});
+        {"bound", (expected.assumptions.empty() ? "" : "~") + rate_text(*expected.bound_GBps),
+         "the links: " + expected.bottleneck});
   }
   if (expected.predicted_GBps) {
     table.rows.push_back({"predicted", rate_text(*expected.predicted_GBps),
-                          expected.algorithm + "; " + prediction_error_text(request)});
+                          expected.algorithm + prediction_error_text(request)});
   }
   for (const PublishedRate& rate : expected.published) {
     table.rows.push_back(
@@ -212,27 +293,22 @@ Table figures_of(const study::ExpectRequest& request, const study::Expectation& 
     table.rows.push_back({"operator's floor", rate_text(*rate.busbw_GBps), published_what(rate)});
   }
   if (request.measured_GBps) {
-    const double share = *request.measured_GBps / expected.reference_GBps.value_or(INFINITY);
     table.rows.push_back(
-        {"yours", rate_text(*request.measured_GBps),
-         fmt::format(
-             "{:.2f} of {}: {}", share,
-             expected.reference_is_published ? "the median that others measured" : "the prediction",
-             name(expected.outcome))});
+        {"yours", rate_text(*request.measured_GBps), yours_text(expected, *request.measured_GBps)});
   }
   return table;
 }
 
-/// What a user may have taken for bus bandwidth.
-std::string algbw_note(const study::ExpectRequest& request, const study::Expectation& expected) {
-  const double factor = request.collective->bus_factor(request.ranks);
+/// What a user may have taken for bus bandwidth, if it would then be as expected.
+std::string reading_note(const study::ExpectRequest& request, const study::Expectation& expected,
+                         std::string_view what, double factor) {
   const double as_busbw = *request.measured_GBps * factor;
-  const bool differs = std::abs(factor - 1) > 0.05;
-  const double least = expected.reference_is_published ? study::kAsExpected : study::kAsPredicted;
+  const bool predicted = expected.reference == study::Reference::Prediction;
+  const double least = predicted ? study::kAsPredicted : study::kAsExpected;
   const double share = as_busbw / expected.reference_GBps.value_or(INFINITY);
-  if (!differs || share < least || share > 1 / least) return "";
-  return fmt::format("if {} is algbw, the bus bandwidth is {} (times {:.4g}), as expected\n",
-                     rate_text(*request.measured_GBps), rate_text(as_busbw), factor);
+  if (std::abs(factor - 1) < 0.05 || share < least || share > 1 / least) return "";
+  return fmt::format("if {} is {}, the bus bandwidth is {} (times {:.4g}), as expected\n",
+                     rate_text(*request.measured_GBps), what, rate_text(as_busbw), factor);
 }
 
 std::string causes_text(const study::Expectation& expected) {
@@ -243,14 +319,29 @@ std::string causes_text(const study::Expectation& expected) {
       fitting.rows.push_back({std::string(each.cause->text), range_text(each.busbw_GBps),
                               std::string(each.cause->confirm)});
     } else {
-      others.push_back(fmt::format("{} ({})", each.cause->text, range_text(each.busbw_GBps)));
+      others.push_back(fmt::format("  {} ({})\n", each.cause->text, range_text(each.busbw_GBps)));
     }
   }
   std::string text;
   if (!fitting.rows.empty()) text += '\n' + plain_table(fitting);
   if (fitting.rows.empty()) text += "\nno known cause fits\n";
-  if (!others.empty()) text += "\nwould leave another bandwidth: " + join(others, "; ") + '\n';
+  if (!others.empty()) text += "\nwould leave another bandwidth\n" + join(others, "");
   return text;
+}
+
+std::string outcome_text(const study::ExpectRequest& request, const study::Expectation& expected) {
+  const auto note = [&](std::string_view what, double factor) {
+    return reading_note(request, expected, what, factor);
+  };
+  if (expected.outcome == study::Outcome::AsExpected) return "";
+  if (expected.outcome == study::Outcome::AboveBound) {
+    return (expected.assumptions.empty()
+                ? "\nmore than the links allow: another unit, number of GPUs or nodes, or machine\n"
+                : "\nmore than the links allow, if what is assumed of them holds\n") +
+           note("in Gb/s", 1.0 / 8) + note("the sum of both directions", 1.0 / 2);
+  }
+  const double factor = request.collective->bus_factor(request.ranks);
+  return (request.is_of_file ? "" : note("algbw", factor)) + causes_text(expected);
 }
 
 std::string text_of(const study::ExpectRequest& request, const study::Expectation& expected) {
@@ -262,10 +353,11 @@ std::string text_of(const study::ExpectRequest& request, const study::Expectatio
                   host.title.empty() ? host.name : fmt::format("{} ({})", host.name, host.title));
   text += plain_table(figures_of(request, expected));
   if (expected.published.empty()) text += "\nno figure of others is known for this set and size\n";
-  if (!request.measured_GBps) return text;
-  if (expected.outcome != study::Outcome::AsExpected) {
-    text += algbw_note(request, expected) + causes_text(expected);
+  for (const std::string& assumption : expected.assumptions) {
+    text += "assumed for the bound: " + assumption + '\n';
   }
+  if (!request.measured_GBps) return text;
+  text += outcome_text(request, expected);
   text += fmt::format(
       "\nas expected from {:g} of what others measured ({:g} of a prediction), too low below {:g} "
       "({:g}): our choice.\nOne launch is no acceptance test: busbar accept run\n",
@@ -273,11 +365,18 @@ std::string text_of(const study::ExpectRequest& request, const study::Expectatio
   return text;
 }
 
+Json rate_or_null(std::optional<double> GBps) {
+  return GBps ? Json(rounded(*GBps)) : Json(nullptr);
+}
+
 Json published_json(const std::vector<PublishedRate>& rates) {
   Json list = Json::array();
   for (const PublishedRate& rate : rates) {
     list.push_back({{"busbw_GBps", *rate.busbw_GBps},
                     {"evidence", std::string(name(rate.evidence))},
+                    {"instance", rate.instance},
+                    {"size_bytes", json_or_null(rate.size)},
+                    {"in_place", json_or_null(rate.in_place)},
                     {"source", rate.source},
                     {"condition", rate.condition}});
   }
@@ -288,7 +387,8 @@ Json json_of(const study::ExpectRequest& request, const study::Expectation& expe
   Json causes = Json::array();
   for (const study::CauseResult& each : expected.causes) {
     causes.push_back({{"id", std::string(each.cause->id)},
-                      {"busbw_GBps", {each.busbw_GBps.low, each.busbw_GBps.high}},
+                      {"busbw_GBps", {rounded(each.busbw_GBps.low), rounded(each.busbw_GBps.high)}},
+                      {"confirm", std::string(each.cause->confirm)},
                       {"fits", each.fits}});
   }
   return {{"system", request.machine.host.name},
@@ -296,13 +396,18 @@ Json json_of(const study::ExpectRequest& request, const study::Expectation& expe
           {"size_bytes", request.size},
           {"ranks", request.ranks},
           {"nodes", expected.nodes},
-          {"bound_GBps", json_or_null(expected.bound_GBps)},
-          {"predicted_GBps", json_or_null(expected.predicted_GBps)},
-          {"reference_GBps", json_or_null(expected.reference_GBps)},
+          {"bound_GBps", rate_or_null(expected.bound_GBps)},
+          {"bottleneck", expected.bottleneck},
+          {"assumptions", expected.assumptions},
+          {"predicted_GBps", rate_or_null(expected.predicted_GBps)},
+          {"algorithm", expected.algorithm},
+          {"reference_GBps", rate_or_null(expected.reference_GBps)},
+          {"reference", reference_text(expected.reference)},
           {"published", published_json(expected.published)},
           {"floors", published_json(expected.floors)},
           {"measured_GBps", json_or_null(request.measured_GBps)},
           {"outcome", std::string(name(expected.outcome))},
+          {"missed_floors", expected.missed_floors.size()},
           {"causes", causes}};
 }
 
@@ -325,13 +430,16 @@ Status run(std::span<char* const> arguments) {
   if (line.help) return print_help(kTable.help);
   const Collective& collective = collective_of(line.positionals);
   Measured measured = read_measured(options.measured, collective);
-  take_from_file(options, measured);
+  take_size(options, measured);
   const study::ExpectRequest request = request_of(options, measured, collective);
   const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
   const study::Expectation expected = study::expect(request, published);
   fmt::print("{}",
              options.json ? json_of(request, expected).dump(2) + '\n' : text_of(request, expected));
-  return expected.outcome == study::Outcome::TooLow ? Status::Wrong : Status::Ok;
+  const bool is_impossible =
+      expected.outcome == study::Outcome::AboveBound && expected.assumptions.empty();
+  const bool is_wrong = is_impossible || expected.outcome == study::Outcome::TooLow;
+  return is_wrong ? Status::Wrong : Status::Ok;
 }
 
 }  // namespace expect_command

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/json.hpp"
 
+#include <cmath>
+
 #include <type_traits>
 
 namespace busbar {
@@ -20,6 +22,11 @@ Json to_json(const Cell& cell) {
         }
       },
       cell);
+}
+
+double rounded(double GBps) {
+  constexpr double kSteps = 1e6;
+  return std::round(GBps * kSteps) / kSteps;
 }
 
 }  // namespace busbar

@@ -24,6 +24,9 @@ template <class Value>
   return to_json(to_cell(value));
 }
 
+/// A rate in GB/s to 1 kB/s, so that what a solver is off by does not show.
+[[nodiscard]] double rounded(double GBps);
+
 /// A member for each column that has a name.
 template <class Columns, class Row>
 [[nodiscard]] Json json_object(const Columns& columns, const Row& row) {

@@ -12,12 +12,6 @@ namespace {
 using topo::Bound;
 using topo::Graph;
 
-/// Rates to 1 kB/s, so that what a solver is off by does not show.
-double rounded(double number) {
-  constexpr double kSteps = 1e6;
-  return std::round(number * kSteps) / kSteps;
-}
-
 Json to_json(const Graph& graph, const Bound& bound) {
   Json json{{"system", graph.name},
             {"devices", bound.devices},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "base/text.hpp"
 #include "topo/systems/recognize.hpp"
@@ -19,10 +21,18 @@ bool is_near(std::optional<Bytes> published, Bytes size) {
   return *published * 2 >= size && *published <= size * 2;
 }
 
+/// Whether an NVLink domain joins the hosts.
+bool has_domain(const topo::Graph& host) {
+  return std::any_of(host.nodes.begin(), host.nodes.end(), [](const topo::Node& node) {
+    return node.kind == topo::NodeKind::NvSwitch && node.host < 0;
+  });
+}
+
 /// Which published figures are of a machine.
 class SameMachine {
  public:
-  explicit SameMachine(const ExpectRequest& request) : own_{request.system} {
+  explicit SameMachine(const ExpectRequest& request)
+      : own_{request.system}, has_domain_(has_domain(request.machine.host)) {
     const auto known = topo::built_in_systems();
     for (const topo::BuiltInSystem& system : known) {
       if (system.is_called(request.system)) own_ = system.names;
@@ -30,16 +40,18 @@ class SameMachine {
     const topo::MachineIdentity machine = topo::identity_of(request.machine.host);
     for (const topo::BuiltInSystem& system : known) {
       const topo::MachineIdentity other = topo::identity_of(system.machine.host);
-      if (other.gpus == machine.gpus && other.gpu_links == machine.gpu_links) {
+      if (other.gpus == machine.gpus && other.gpu_links == machine.gpu_links &&
+          has_domain(system.machine.host) == has_domain_) {
         alike_.push_back(system.name());
       }
     }
   }
 
-  /// By the system's name or its cloud's; on one node also of systems with the same GPUs and links.
+  /// By the system's name or its cloud's. Where only GPUs and their links matter, on one node and
+  /// in one NVLink domain, also of systems with the same of these.
   [[nodiscard]] bool has(const PublishedRate& rate) const {
     return is_one_of(rate.system, own_) || is_one_of(rate.instance, own_) ||
-           (rate.nodes == 1 && is_one_of(rate.system, alike_));
+           ((rate.nodes == 1 || has_domain_) && is_one_of(rate.system, alike_));
   }
 
  private:
@@ -50,6 +62,7 @@ class SameMachine {
 
   std::vector<std::string> own_;
   std::vector<std::string> alike_{};
+  bool has_domain_ = false;
 };
 
 void take_published(const ExpectRequest& request, const Published& published,
@@ -65,20 +78,58 @@ void take_published(const ExpectRequest& request, const Published& published,
     const bool is_floor = rate.evidence == Evidence::Floor;
     (is_floor ? expected.floors : expected.published).push_back(rate);
   }
+  const auto order = [&](const PublishedRate& rate) {
+    return std::pair(rate.evidence, rate.size != request.size);
+  };
   std::stable_sort(expected.published.begin(), expected.published.end(),
-                   [](const auto& a, const auto& b) { return a.evidence < b.evidence; });
+                   [&](const auto& a, const auto& b) { return order(a) < order(b); });
 }
 
-std::optional<double> median_measured(const std::vector<PublishedRate>& rates) {
-  std::vector<double> measured;
-  for (const PublishedRate& rate : rates) {
-    if (rate.evidence == Evidence::Measured && rate.usual) measured.push_back(*rate.busbw_GBps);
+/// Of what was measured at this size; where there is none, at the sizes near it.
+void take_reference(const ExpectRequest& request, Expectation& expected) {
+  std::vector<double> same;
+  std::vector<double> near;
+  for (const PublishedRate& rate : expected.published) {
+    if (rate.evidence != Evidence::Measured || !rate.usual) continue;
+    (rate.size == request.size ? same : near).push_back(*rate.busbw_GBps);
   }
-  if (measured.empty()) return std::nullopt;
+  expected.reference = same.empty() ? Reference::NearSize : Reference::SameSize;
+  std::vector<double>& measured = same.empty() ? near : same;
+  if (measured.empty()) {
+    expected.reference = Reference::Prediction;
+    expected.reference_GBps = expected.predicted_GBps;
+    return;
+  }
   std::sort(measured.begin(), measured.end());
   const std::size_t middle = measured.size() / 2;
-  return measured.size() % 2 == 1 ? measured[middle]
-                                  : (measured[middle - 1] + measured[middle]) / 2;
+  expected.reference_GBps =
+      measured.size() % 2 == 1 ? measured[middle] : (measured[middle - 1] + measured[middle]) / 2;
+}
+
+/// What the bound takes for granted: on several hosts also the way to their network.
+std::vector<std::string> assumptions_of(const topo::EqualHosts& machine, int nodes) {
+  if (machine.host.assumptions.empty()) return {};
+  std::vector<int> devices(device_count(machine.host));
+  std::iota(devices.begin(), devices.end(), 0);
+  std::vector<std::string> texts;
+  if (devices.size() > 1) texts = topo::bound_of(machine.host, devices, {}).assumptions;
+  for (const topo::Assumption& assumption : machine.host.assumptions) {
+    const bool is_of_links = topo::is_gpu_link(assumption.kind);
+    const bool is_new = std::find(texts.begin(), texts.end(), assumption.text) == texts.end();
+    if (nodes > 1 && !is_of_links && is_new) texts.push_back(assumption.text);
+  }
+  return texts;
+}
+
+/// Floors that are for such a size and above what was measured.
+std::vector<PublishedRate> missed_floors(const ExpectRequest& request,
+                                         const std::vector<PublishedRate>& floors) {
+  std::vector<PublishedRate> missed;
+  for (const PublishedRate& floor : floors) {
+    const bool is_for_size = request.size >= std::min(kUsualSize, floor.size.value_or(kUsualSize));
+    if (is_for_size && *floor.busbw_GBps > *request.measured_GBps) missed.push_back(floor);
+  }
+  return missed;
 }
 
 Outcome outcome_of(double measured, const Expectation& expected) {
@@ -88,9 +139,12 @@ Outcome outcome_of(double measured, const Expectation& expected) {
   }
   if (!expected.reference_GBps) return Outcome::Unknown;
   const double share = measured / *expected.reference_GBps;
-  const bool published = expected.reference_is_published;
-  if (share >= (published ? kAsExpected : kAsPredicted)) return Outcome::AsExpected;
-  return share >= (published ? kLow : kFarBelowPrediction) ? Outcome::Low : Outcome::TooLow;
+  const bool predicted = expected.reference == Reference::Prediction;
+  if (share < (predicted ? kFarBelowPrediction : kLow)) return Outcome::TooLow;
+  const bool misses_all =
+      !expected.floors.empty() && expected.missed_floors.size() == expected.floors.size();
+  const bool is_low = share < (predicted ? kAsPredicted : kAsExpected) || misses_all;
+  return is_low ? Outcome::Low : Outcome::AsExpected;
 }
 
 void take_causes(const ExpectRequest& request, Expectation& expected) {
@@ -121,13 +175,13 @@ Expectation expect(const ExpectRequest& request, const Published& published) {
     expected.algorithm = std::string(name(prediction->sending));
   }
   take_published(request, published, expected);
-  expected.reference_GBps = median_measured(expected.published);
-  expected.reference_is_published = expected.reference_GBps.has_value();
-  if (!expected.reference_GBps) expected.reference_GBps = expected.predicted_GBps;
-  if (request.measured_GBps) {
-    expected.outcome = outcome_of(*request.measured_GBps, expected);
-    if (expected.outcome != Outcome::AsExpected) take_causes(request, expected);
-  }
+  take_reference(request, expected);
+  expected.assumptions = assumptions_of(request.machine, expected.nodes);
+  if (!request.measured_GBps) return expected;
+  expected.missed_floors = missed_floors(request, expected.floors);
+  expected.outcome = outcome_of(*request.measured_GBps, expected);
+  const bool is_low = expected.outcome == Outcome::Low || expected.outcome == Outcome::TooLow;
+  if (is_low || expected.outcome == Outcome::Unknown) take_causes(request, expected);
   return expected;
 }
 

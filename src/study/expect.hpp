@@ -22,6 +22,10 @@ constexpr auto enum_names(Outcome /*unused*/) {
                     Named{Outcome::Unknown, "unknown"}};
 }
 
+/// What a measured bandwidth is compared with: the median of published figures of the same size or
+/// near it, or the prediction.
+enum class Reference { SameSize, NearSize, Prediction };
+
 struct ExpectRequest {
   std::string system{};        ///< a name of load_machine, for people and for published figures
   topo::EqualHosts machine{};  ///< in as many hosts as are asked for
@@ -30,6 +34,7 @@ struct ExpectRequest {
   int ranks = 2;
   bool own_network = true;  ///< false: figures of others over several nodes are of another network
   std::optional<double> measured_GBps{};  ///< bus bandwidth
+  bool is_of_file = false;                ///< by its column, and so surely bus bandwidth
 };
 
 /// A cause, and the bus bandwidth that it would leave.
@@ -44,16 +49,20 @@ struct Expectation {
   int nodes = 1;
   std::optional<double> bound_GBps{};      ///< bus bandwidth that the links allow
   std::string bottleneck{};                ///< of the bound
+  std::vector<std::string> assumptions{};  ///< of the bound: it is about that
   std::optional<double> predicted_GBps{};  ///< bus bandwidth
   std::string algorithm{};                 ///< of the prediction
   std::vector<PublishedRate> published{};  ///< of this set at this size or near it; floors apart
   std::vector<PublishedRate> floors{};     ///< operators' limits
-  /// What such machines reach: the median of what was measured and published, else the prediction.
+  std::vector<PublishedRate> missed_floors{};  ///< above what was measured
   std::optional<double> reference_GBps{};
-  bool reference_is_published = false;
+  Reference reference = Reference::Prediction;
   Outcome outcome = Outcome::Unknown;  ///< of the measured bandwidth
-  std::vector<CauseResult> causes{};   ///< the nearest first; empty where nothing was measured
+  std::vector<CauseResult> causes{};   ///< the nearest first; empty where nothing is low
 };
+
+/// Of operations without a --size, and of floors whose source states none.
+inline constexpr Bytes kUsualSize = 8 * kGiB;
 
 /// At least this share of the reference is as expected, and of a prediction alone; below the other,
 /// it is too low. Our choice, not a measurement.

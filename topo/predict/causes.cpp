@@ -94,16 +94,39 @@ bool half_network(EqualHosts& machine, PredictOptions& options) {
   return is_joined_by_network(machine, options) && scale(machine.host, is_network_link, 0.5);
 }
 
-/// Sockets reach at most 0.60 of 32 Gb/s (NVIDIA/nccl#209) and 4 to 6 of 12.5 GB/s
-/// (NVIDIA/nccl#450), as two users report; rings over RDMA reach 0.80.
+/// Leaves of the network what rings reach of it by sockets: a share of its rate, at most so many
+/// GB/s of each NIC. Rings over RDMA reach 0.80.
+bool by_sockets(EqualHosts& machine, const PredictOptions& options, double share, double most) {
+  for (Medium& medium : machine.host.media) {
+    if (medium.kind != LinkKind::Network) continue;
+    medium.nominal_GBps = std::min(share * medium.nominal_GBps, most) / 0.80;
+  }
+  return is_joined_by_network(machine, options);
+}
+
+/// Two users report at most 0.60 of 32 Gb/s (NVIDIA/nccl#209) and 4 to 6 of 12.5 GB/s
+/// (NVIDIA/nccl#450).
 bool quick_sockets(EqualHosts& machine, PredictOptions& options) {
-  return is_joined_by_network(machine, options) &&
-         scale(machine.host, is_network_link, 0.60 / 0.80);
+  return by_sockets(machine, options, 0.60, 6);
 }
 
 bool slow_sockets(EqualHosts& machine, PredictOptions& options) {
-  return is_joined_by_network(machine, options) &&
-         scale(machine.host, is_network_link, 0.32 / 0.80);
+  return by_sockets(machine, options, 0.32, 4);
+}
+
+/// Each host's switches are its own; the network joins the hosts.
+bool without_domain(EqualHosts& machine, PredictOptions& options) {
+  bool found = false;
+  for (Node& node : machine.host.nodes) {
+    if (node.kind != NodeKind::NvSwitch || node.host >= 0) continue;
+    node.host = 0;
+    found = true;
+  }
+  return found && is_joined_by_network(machine, options);
+}
+
+bool without_domain_by_one_nic(EqualHosts& machine, PredictOptions& options) {
+  return without_domain(machine, options) && one_nic(machine, options);
 }
 
 constexpr std::array kCauses{
@@ -123,6 +146,15 @@ constexpr std::array kCauses{
           .text = "shared host memory instead of peer access between GPUs",
           .confirm = "nvidia-smi topo -p2p r; NCCL_DEBUG=INFO: \"via SHM\"; NCCL_P2P_DISABLE unset",
           .apply = without_p2p},
+    Cause{.id = "no-domain",
+          .text = "the NVLink domain does not join the hosts, the network does",
+          .confirm = "NCCL_DEBUG=INFO: \"MNNVL\"; nvidia-smi -q: Fabric, ClusterUUID, CliqueId; "
+                     "NCCL_MNNVL_ENABLE unset",
+          .apply = without_domain},
+    Cause{.id = "no-domain-one-rail",
+          .text = "the network joins the hosts instead of the NVLink domain, by one NIC",
+          .confirm = "as for the domain; NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA",
+          .apply = without_domain_by_one_nic},
     Cause{.id = "half-pcie",
           .text = "PCIe at half its width or generation",
           .confirm =

@@ -30,20 +30,31 @@ const Published kPublished{
               rate(476, 1 * kGiB, Evidence::Measured), rate(300, 64 * kMiB, Evidence::Measured),
               rate(460, {}, Evidence::Floor), rate(900, 8 * kGiB, Evidence::User)}};
 
-TEST(Expect, TakesTheMedianOfWhatOthersMeasuredAtSuchASize) {
+TEST(Expect, ComparesWithWhatOthersMeasuredAtTheSizeElseNearIt) {
   const Expectation large = expect(request({}), kPublished);
-  EXPECT_DOUBLE_EQ(*large.reference_GBps, 476);
-  EXPECT_TRUE(large.reference_is_published);
+  EXPECT_DOUBLE_EQ(*large.reference_GBps, 480);
+  EXPECT_EQ(large.reference, Reference::SameSize);
   EXPECT_EQ(large.published.size(), 4U);
   EXPECT_EQ(large.floors.size(), 1U);
+  const Expectation other = expect(request({}, 4 * kGiB), kPublished);
+  EXPECT_DOUBLE_EQ(*other.reference_GBps, 476) << "the median of 470, 476 and 480";
+  EXPECT_EQ(other.reference, Reference::NearSize);
   const Expectation small = expect(request({}, 100 * kMiB), kPublished);
   EXPECT_DOUBLE_EQ(*small.reference_GBps, 300);
   EXPECT_TRUE(small.floors.empty()) << "a floor without a size is of a large one";
 }
 
+TEST(Expect, ListsFiguresOfTheSizeBeforeThoseNearIt) {
+  std::vector<double> listed;
+  for (const PublishedRate& each : expect(request({}, kGiB), kPublished).published) {
+    listed.push_back(*each.busbw_GBps);
+  }
+  EXPECT_THAT(listed, testing::ElementsAre(476, 480, 470, 900));
+}
+
 TEST(Expect, TakesThePredictionWhereNothingIsPublished) {
   const Expectation expected = expect(request({}), {});
-  EXPECT_FALSE(expected.reference_is_published);
+  EXPECT_EQ(expected.reference, Reference::Prediction);
   EXPECT_EQ(expected.reference_GBps, expected.predicted_GBps);
   EXPECT_DOUBLE_EQ(*expected.bound_GBps, 700);
 }
@@ -52,7 +63,7 @@ TEST(Expect, LeavesOutWhatIsNotHowAHealthyMachineRuns) {
   Published published = kPublished;
   published.rates.push_back(rate(100, 8 * kGiB, Evidence::Measured));
   published.rates.back().usual = false;
-  EXPECT_DOUBLE_EQ(*expect(request({}), published).reference_GBps, 476);
+  EXPECT_DOUBLE_EQ(*expect(request({}), published).reference_GBps, 480);
 }
 
 TEST(Expect, TakesNoFigureOfAnotherNetwork) {
@@ -62,24 +73,58 @@ TEST(Expect, TakesNoFigureOfAnotherNetwork) {
   ExpectRequest two = request({});
   two.machine.hosts = 2;
   two.ranks = 16;
-  EXPECT_TRUE(expect(two, published).reference_is_published);
+  EXPECT_NE(expect(two, published).reference, Reference::Prediction);
   two.own_network = false;
-  EXPECT_FALSE(expect(two, published).reference_is_published);
+  EXPECT_EQ(expect(two, published).reference, Reference::Prediction);
 }
 
 TEST(Expect, JudgesAgainstTheReference) {
   const auto outcome = [](double GBps, const Published& published) {
     return expect(request(GBps), published).outcome;
   };
-  EXPECT_EQ(outcome(453, kPublished), Outcome::AsExpected);
-  EXPECT_EQ(outcome(452, kPublished), Outcome::Low);
-  EXPECT_EQ(outcome(405, kPublished), Outcome::Low);
-  EXPECT_EQ(outcome(404, kPublished), Outcome::TooLow);
+  EXPECT_EQ(outcome(461, kPublished), Outcome::AsExpected);
+  EXPECT_EQ(outcome(459, kPublished), Outcome::Low) << "below the only floor";
+  EXPECT_EQ(outcome(409, kPublished), Outcome::Low);
+  EXPECT_EQ(outcome(407, kPublished), Outcome::TooLow);
+  Published no_floor = kPublished;
+  std::erase_if(no_floor.rates, [](const auto& each) { return each.evidence == Evidence::Floor; });
+  EXPECT_EQ(outcome(457, no_floor), Outcome::AsExpected);
+  EXPECT_EQ(outcome(455, no_floor), Outcome::Low);
   EXPECT_EQ(outcome(720, kPublished), Outcome::AboveBound);
   const double predicted = *expect(request({}), {}).predicted_GBps;
   EXPECT_EQ(outcome(0.86 * predicted, {}), Outcome::AsExpected);
   EXPECT_EQ(outcome(0.84 * predicted, {}), Outcome::Low);
   EXPECT_EQ(outcome(0.69 * predicted, {}), Outcome::TooLow);
+}
+
+TEST(Expect, AppliesFloorsFromTheirSizeOn) {
+  EXPECT_EQ(expect(request(450), kPublished).missed_floors.size(), 1U);
+  EXPECT_TRUE(expect(request(450, kGiB), kPublished).missed_floors.empty());
+  EXPECT_TRUE(expect(request(460), kPublished).missed_floors.empty());
+}
+
+TEST(Expect, TakesFiguresOfTheSameGpusWithinAnNvlinkDomain) {
+  Published published = kPublished;
+  published.rates.front() = {.system = "gb200-nvl72",
+                             .nodes = 2,
+                             .collective = "allreduce",
+                             .ranks = 8,
+                             .size = 8 * kGiB,
+                             .busbw_GBps = 891.6};
+  ExpectRequest trays = request({});
+  trays.system = "gb200-tray";
+  trays.machine = topo::load_machine("gb200-tray");
+  trays.machine.hosts = 2;
+  EXPECT_DOUBLE_EQ(*expect(trays, published).reference_GBps, 891.6);
+}
+
+TEST(Expect, NamesWhatTheBoundAssumes) {
+  ExpectRequest clouds = request({});
+  clouds.machine = topo::load_machine("p5");
+  EXPECT_TRUE(expect(clouds, {}).assumptions.empty()) << "its PCIe tree is no part of one node's";
+  clouds.machine.hosts = 2;
+  clouds.ranks = 16;
+  EXPECT_EQ(expect(clouds, {}).assumptions.size(), 1U);
 }
 
 TEST(Expect, NamesTheCausesThatFitTheNearestFirst) {

@@ -61,8 +61,10 @@ TEST(Causes, LeaveTheBandwidthOfTheirLinks) {
   EXPECT_NEAR(under("one-rail", hosts_of("dgx-h100", 2), 16)->low, 40, 0.1);
   EXPECT_NEAR(under("one-numa-nics", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
   EXPECT_NEAR(under("half-network", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
-  // 0.32 of eight cards of 50 GB/s by rings.
-  EXPECT_NEAR(under("tcp", hosts_of("dgx-h100", 2), 16)->low, 128, 1);
+  // Rings of 4 GB/s on each of eight NICs.
+  EXPECT_NEAR(under("tcp", hosts_of("dgx-h100", 2), 16)->low, 32, 0.1);
+  // Four NICs of 50 GB/s of a tray.
+  EXPECT_NEAR(under("no-domain", hosts_of("gb200-nvl72", 2), 8)->low, 160, 1);
 }
 
 TEST(Causes, HaveATextAndACommandEach) {
