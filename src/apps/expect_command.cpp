@@ -59,7 +59,9 @@ struct Measured {
   Facts facts{};
 };
 
-Measured read_measured(const std::string& text, const Collective& collective) {
+/// `size`: of rates whose log has none.
+Measured read_measured(const std::string& text, const Collective& collective,
+                       std::optional<Bytes> size) {
   Measured measured;
   if (text.empty()) return measured;
   if (const auto figure = to_number<double>(text)) {
@@ -74,7 +76,7 @@ Measured read_measured(const std::string& text, const Collective& collective) {
     Dataset dataset = load_dataset(text);
     measured = {.records = std::move(dataset.records), .facts = std::move(dataset.facts)};
   } else {
-    const study::LogFile log = study::read_log(*content, text, {});
+    const study::LogFile log = study::read_log(*content, text, {.size = size});
     study::ImportedRows rows =
         study::records_of({&log, 1}, {.collective = std::string(collective.name)});
     measured = {.records = std::move(rows.records),
@@ -429,7 +431,7 @@ Status run(std::span<char* const> arguments) {
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
   const Collective& collective = collective_of(line.positionals);
-  Measured measured = read_measured(options.measured, collective);
+  Measured measured = read_measured(options.measured, collective, options.size);
   take_size(options, measured);
   const study::ExpectRequest request = request_of(options, measured, collective);
   const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);

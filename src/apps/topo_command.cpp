@@ -423,7 +423,7 @@ std::string list_of_systems() {
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
     const std::span aliases = std::span(system.names).subspan(1);
     const std::string also = aliases.empty() ? "" : fmt::format(" (also {})", join(aliases, ", "));
-    text += fmt::format("  {:<16} {}{}\n", system.name(), system.title(), also);
+    text += fmt::format("  {:<19} {}{}\n", system.name(), system.title(), also);
   }
   return text;
 }

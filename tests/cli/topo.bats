@@ -91,7 +91,7 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 @test "topo refuses what it does not understand, in one line" {
   refused "did you mean choose?" chose -k 2
   refused "unknown option --frobnicate" show --frobnicate
-  refused "dgx-1v" bound --system dgx-1w
+  refused "dgx-1p" bound --system dgx-1w
   refused "give -k N" choose --system dgx-1v
   refused "--devices" bound --system dgx-1v --devices 0,8
   refused "twice" bound --system dgx-1v --devices 1,1

@@ -48,20 +48,17 @@ SystemText find_system(const std::string& wanted, std::string_view subject) {
   const std::string path = fmt::format("{}/{}.toml", kFolder, lower(wanted));
   if (const auto text = embedded_text(path); !text.empty()) return {path, std::string(text)};
   std::vector<std::string> known;
-  std::vector<std::string> names;
   for (const SystemText& system : built_in_texts()) {
     const std::vector<std::string> of_this = names_of(system);
     for (const std::string& name : of_this) {
       if (lower(name) == lower(wanted)) return system;
     }
-    names.push_back(of_this.front());
     known.insert(known.end(), of_this.begin(), of_this.end());
   }
-  std::sort(names.begin(), names.end());
   const std::string near = nearest_word(lower(wanted), known);
   throw usage_error(fmt::format(
-      "{}: there is no such system{}; built in: {}; a file's name ends in .toml", subject,
-      near.empty() ? "" : fmt::format(" (did you mean {}?)", near), join(names, ", ")));
+      "{}: there is no such system; {}; a file's name ends in .toml", subject,
+      near.empty() ? "busbar topo --help lists them" : fmt::format("did you mean {}?", near)));
 }
 
 }  // namespace busbar::topo

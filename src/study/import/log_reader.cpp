@@ -72,8 +72,7 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
   }
   throw usage_error(
       fmt::format("{}: no row of nccl-tests, OSU or IMB, and no matrix of pairs; where rows have "
-                  "columns of their own, name them by "
-                  "--columns",
+                  "columns of their own, busbar import --columns names them",
                   path));
 }
 
@@ -151,12 +150,12 @@ LogFile read_summary_text(std::span<const LogLine> lines, const std::string& pat
                           const LogReading& reading) {
   const Second second = *second_column(lines.front());
   if (second == Second::Ranks && !reading.size) {
-    throw usage_error(fmt::format(
-        "{}:1: a summary of rates does not say of which size they are; give --size SIZE", path));
+    throw usage_error(
+        fmt::format("{}:1: a summary of rates without their size; give --size SIZE", path));
   }
   if (second == Second::Size && !reading.ranks) {
-    throw usage_error(fmt::format(
-        "{}:1: a summary of rates by size does not say on how many ranks; give --ranks N", path));
+    throw usage_error(
+        fmt::format("{}:1: a summary of rates without the number of ranks; give --ranks N", path));
   }
   LogFile log{.path = path};
   for (const LogLine& line : lines.subspan(1)) {

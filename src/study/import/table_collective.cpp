@@ -328,8 +328,7 @@ TableCollective collective_of(const LogTable& table, const std::string& place,
                          : given_collective(table, place, given, ranks);
   }
   if (!given.empty() && said != &known(given)) {
-    throw usage_error(fmt::format("--collective {}: {} is of {}; import it by itself",
-                                  known(given).name, place, said->name));
+    throw usage_error(fmt::format("{} is of {}, not of {}", place, said->name, known(given).name));
   }
   return {.collective = said};
 }

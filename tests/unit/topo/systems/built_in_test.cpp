@@ -240,8 +240,8 @@ TEST(LoadSystem, ReadsFiles) {
 
 TEST(LoadSystem, NamesWhatThereIsWhereItKnowsNone) {
   const std::string near = complaint_about("dgx1v");
-  EXPECT_NE(near.find("(did you mean dgx-1v?)"), std::string::npos) << near;
-  EXPECT_NE(near.find(", ac922, ac922-x4, "), std::string::npos) << near;
+  EXPECT_NE(near.find("did you mean dgx-1v?"), std::string::npos) << near;
+  EXPECT_NE(near.find("a file's name ends in .toml"), std::string::npos) << near;
   EXPECT_EQ(complaint_about("unheard of").find("did you mean"), std::string::npos);
   EXPECT_EQ(complaint_about("no/such/file"),
             "--system no/such/file: this file cannot be read; a name without '/' is one of the "

@@ -252,8 +252,8 @@ TEST(SystemFile, TakesAFileFromTheFolderOfTheOneThatIsBasedOnIt) {
 
 TEST(SystemFile, RefusesABaseThatIsNone) {
   expect_refused("name = \"x\"\nbased_on = \"dgx-h10\"\n",
-                 "my.toml:2:12: based_on \"dgx-h10\": there is no such system (did you mean "
-                 "dgx-h100?)");
+                 "my.toml:2:12: based_on \"dgx-h10\": there is no such system; did you mean "
+                 "dgx-h100?");
   expect_refused("name = \"x\"\nbased_on = \"no/such\"\n", "my.toml:2:12: based_on");
   expect_refused("name = \"x\"\nbased_on = \"ac922\"\nwithout = [\"GPU9\"]\n",
                  "my.toml:3:11: unknown node \"GPU9\"");
