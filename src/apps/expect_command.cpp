@@ -151,7 +151,7 @@ void take_set(O& options, const Measured& measured, const topo::EqualHosts& mach
     }
   }
   options.gpus = options.gpus.value_or(on_host);
-  options.nodes = options.nodes.value_or(1);
+  options.nodes = options.nodes.value_or(machine.hosts);
 }
 
 /// Refuses a file of other GPUs than the machine's, where both are known.

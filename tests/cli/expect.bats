@@ -65,7 +65,9 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   expect allreduce --system p5 --measured "$(log p5_h100_allreduce_16gpu-2node_awsome)" --json
   [ "$(jq -c '[.ranks, .nodes, .outcome]' <<<"$output")" = '[16,2,"as expected"]' ]
 }
-@test "one GPU of each node is over the network" {
+@test "one GPU of each node is over the network; a system of several nodes is taken whole" {
+  expect allreduce --system gb200-nvl72 --json
+  [ "$(jq -c '[.ranks, .nodes]' <<<"$output")" = '[72,18]' ]
   expect allgather --system dgx-h100 --nodes 2 --gpus 1 --json
   [ "$(jq -c '[.ranks, .nodes, .bound_GBps]' <<<"$output")" = '[2,2,50]' ]
 }
