@@ -167,6 +167,8 @@ void check_gpus(const Measured& measured, const std::string& file, const topo::G
 
 std::string find_system(const O& options, const Measured& measured) {
   if (options.system != topo::kAutoSystem) return options.system;
+  const auto simulated = measured.facts.find("system");
+  if (simulated != measured.facts.end()) return simulated->second;
   const topo::WantedSystem system =
       measured.facts.empty()
           ? topo::wanted_system(options.system)
