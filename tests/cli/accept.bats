@@ -160,10 +160,19 @@ END
   [ "$status" -eq 0 ]
   [[ $output == *"node-allreduce "*"absolute 478.9 GB/s"*"fails below 0.96"* ]]
   [[ $output == *"node-allreduce: 478.9 GB/s in place at 8 GiB: Azure"* ]]
-  [[ $output != *all-ring-ops* ]]
+  run ! grep -q -e '^all-ring-ops ' -e 'all-ring-ops:' <<<"$output"
+  accept list dgx-h100
   accept list dgx-h100 --profile full
   [[ $output == *"all-ring-ops: 324.3"* ]]
+  [[ $output == *"Profiles (--profile NAME)"*"quick: node-allreduce"*"full: "*"all-ring-ops"* ]]
   refused "ready-made specification" list no-such-machine
+}
+@test "accept judge names the profile that has rules for the files, where its own has none" {
+  ./allreduce_perf --backend sim --system a3-megagpu-8g --hosts 2 -b 8G -e 8G --csv "$DIR/two.csv" > "$DIR/out"
+  accept judge a3-megagpu-8g "$DIR/two.csv"
+  [[ $output == *"profile standard has no rule for these files; --profile full has pair-allreduce"* ]]
+  accept judge a3-megagpu-8g "$DIR/two.csv" --profile full
+  [[ $output != *"has no rule for these files"* ]]
 }
 @test "--rule measures, judges and lints single rules, and judge knows which were measured" {
   specification > "$DIR/spec.toml"
