@@ -118,8 +118,7 @@ topo::MachineIdentity identity_of(const Observation& observation, const Facts& a
   for (const char* key : {"gpu", "gpus_per_node"}) {
     if (fact_of(observation, key, assumed)) continue;
     throw usage_error(
-        fmt::format("auto: {} does not report {}, so that it finds no system; name one",
-                    observation.file, key));
+        fmt::format("auto: {} does not report {}; name the system", observation.file, key));
   }
   return {.gpus = std::vector<std::string>(number("gpus_per_node").value_or(0),
                                            *fact_of(observation, "gpu", assumed)),

@@ -2,6 +2,7 @@
 #include "topo/systems/recognize.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <tuple>
 
@@ -44,8 +45,9 @@ std::size_t nics_of_first_host(const Graph& graph) {
 std::string gpus_text(const std::vector<std::string>& gpus) {
   std::vector<std::string> parts;
   for (const std::string& name : std::set(gpus.begin(), gpus.end())) {
-    parts.push_back(fmt::format("{} {}", std::count(gpus.begin(), gpus.end(), name),
-                                name.empty() ? "GPUs without a name" : name));
+    const auto number = static_cast<std::size_t>(std::count(gpus.begin(), gpus.end(), name));
+    parts.push_back(name.empty() ? counted(number, "GPU") + " without a name"
+                                 : fmt::format("{} {}", number, name));
   }
   return parts.empty() ? "no GPU" : join(parts, " and ");
 }
@@ -88,7 +90,7 @@ std::vector<std::string> differences(const MachineIdentity& machine, const Machi
                                      const std::vector<std::string>& names) {
   std::vector<std::string> found;
   for (const std::string& gpu : std::set(machine.gpus.begin(), machine.gpus.end())) {
-    if (has(names, gpu, same_gpu)) continue;
+    if (gpu.empty() || has(names, gpu, same_gpu)) continue;
     found.push_back(fmt::format("{}, here {}", join(names, " or "), gpu));
   }
   if (machine.gpus.size() != known.gpus.size()) {
@@ -116,6 +118,30 @@ std::string reason(const MachineIdentity& machine, const MachineIdentity& known,
   return text;
 }
 
+/// Why the machine is none of the systems that share its GPU.
+Error no_system(const MachineIdentity& identity, std::string_view option,
+                const std::vector<SystemMatch>& matches) {
+  constexpr std::size_t kMostNear = 3;
+  const std::vector<std::string>& gpus = identity.gpus;
+  if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), std::mem_fn(&std::string::empty))) {
+    return Error{Status::Unavailable,
+                 fmt::format("{}: no source has the names of the GPUs ({}); add what nvidia-smi "
+                             "--query-gpu or amd-smi static prints (--query FILE), or name the "
+                             "system",
+                             option, to_text(identity))};
+  }
+  std::vector<std::string> near;
+  for (std::size_t i = 0; i < std::min(kMostNear, matches.size()); ++i) {
+    if (matches[i].differences.empty()) continue;
+    near.push_back(
+        fmt::format("{} has {}", matches[i].system, join(matches[i].differences, " and ")));
+  }
+  return Error{Status::Unavailable,
+               fmt::format("{}: no built-in system is this machine ({}){}; name one, or write your "
+                           "own: busbar topo save",
+                           option, to_text(identity), near.empty() ? "" : ": " + join(near, "; "))};
+}
+
 }  // namespace
 
 MachineIdentity identity_of(const Graph& graph) {
@@ -127,10 +153,10 @@ MachineIdentity identity_of(const Graph& graph) {
     for (std::size_t j = 0; j < i; ++j) counts.push_back(gpu_links(graph, gpus[i], gpus[j]));
   }
   std::sort(counts.begin(), counts.end());
+  if (graph.gpu_links_known) identity.gpu_links = std::move(counts);
   for (const Medium& medium : graph.media) {
     if (is_gpu_link(medium.kind)) identity.link_kind = medium.kind;
   }
-  identity.gpu_links = std::move(counts);
   if (const std::size_t nics = nics_of_first_host(graph); nics > 0) identity.nics = nics;
   return identity;
 }
@@ -185,21 +211,11 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
 
 SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
                       const SystemFilter& serves) {
-  constexpr std::size_t kMostNear = 3;
   const std::vector<SystemMatch> matches = match_systems(identity);
   for (const SystemMatch& match : matches) {
     if (match.differences.empty() && (!serves || serves(match.system))) return match;
   }
-  std::vector<std::string> near;
-  for (std::size_t i = 0; i < std::min(kMostNear, matches.size()); ++i) {
-    if (matches[i].differences.empty()) continue;
-    near.push_back(
-        fmt::format("{} has {}", matches[i].system, join(matches[i].differences, " and ")));
-  }
-  throw Error{Status::Unavailable,
-              fmt::format("{}: no built-in system is this machine ({}){}; name one, or write your "
-                          "own: busbar topo save",
-                          option, to_text(identity), near.empty() ? "" : ": " + join(near, "; "))};
+  throw no_system(identity, option, matches);
 }
 
 WantedSystem wanted_system(const MachineIdentity& identity, const SystemFilter& serves) {
@@ -216,7 +232,7 @@ WantedSystem wanted_system(const std::string& name, const std::string& nvidia_sm
     throw Error{
         Status::Unavailable,
         "auto: no GPU is visible on this host; name the system (on a host with GPUs, busbar "
-        "topo recognize says which it is)"};
+        "topo recognize prints its name)"};
   }
   add_dmi(identity);
   return wanted_system(identity, serves);

@@ -13,7 +13,7 @@ namespace busbar::topo {
 
 /// What identifies a machine: facts that any of its tools reports. Empty: unknown.
 struct MachineIdentity {
-  std::vector<std::string> gpus{};  ///< full names, one for each GPU of a host
+  std::vector<std::string> gpus{};  ///< full names, one for each GPU of a host; each may be empty
   /// NVLinks (or xGMI links) between each two GPUs, ascending: 28 times 18 for eight behind
   /// NVSwitches.
   std::optional<std::vector<double>> gpu_links{};
@@ -39,7 +39,7 @@ void add_dmi(MachineIdentity& identity, const std::string& folder = "/sys/class/
 struct SystemMatch {
   std::string system{};
   std::string reason{};                    ///< "by its product name", "by its GPUs and links"
-  std::vector<std::string> differences{};  ///< "8 GPUs, here 7"; empty: the machine is this one
+  std::vector<std::string> differences{};  ///< "8 GPUs, here 7"; empty: the machine may be this one
   bool fewer_nics = false;                 ///< what holds of several hosts may not hold of it
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
@@ -59,8 +60,31 @@ TEST(Recognize, DistinguishesMachinesOfOneGpuByTheirLinks) {
 }
 
 TEST(Recognize, TakesWhatNothingReportsAsFitting) {
-  MachineIdentity log{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
+  const MachineIdentity log{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
   EXPECT_EQ(recognized(log), "dgx-h100");
+  MachineIdentity nameless = machine("", 8, 18);
+  nameless.product = "p5.48xlarge";
+  EXPECT_EQ(recognized(nameless), "p5");
+}
+
+TEST(Recognize, AsksForTheNamesOfGpusWhereNothingReportsThem) {
+  for (const auto& [count, text] : {std::pair{8, "(8 GPUs without a name, NV18 between any two)"},
+                                    {1, "(1 GPU without a name)"}}) {
+    const auto failure = test::failure_of(
+        [count = count] { (void)recognized(machine("", static_cast<std::size_t>(count), 18)); });
+    EXPECT_EQ(failure.status, Status::Unavailable);
+    EXPECT_TRUE(failure.says(text)) << failure.message;
+    EXPECT_TRUE(failure.says("--query")) << failure.message;
+  }
+}
+
+TEST(Recognize, KnowsNoLinksWhereNoSourceReportsThem) {
+  Sources sources;
+  sources.smi.gpus = {{.index = 0, .name = "NVIDIA H100 80GB HBM3", .bus_id = "0000:01:00.0"},
+                      {.index = 1, .name = "NVIDIA H100 80GB HBM3", .bus_id = "0000:02:00.0"}};
+  EXPECT_EQ(identity_of(assemble(sources)).gpu_links, std::nullopt);
+  sources.smi.matrix = parse_smi_matrix("\tGPU0\tGPU1\nGPU0\tX\tSYS\nGPU1\tSYS\tX\n", "m.txt");
+  EXPECT_EQ(identity_of(assemble(sources)).gpu_links, std::vector<double>{0});
 }
 
 TEST(Recognize, ReportsThatAMachineHasFewerNics) {
