@@ -403,6 +403,7 @@ void recognize(const Graph& graph, const TopoOptions& options) {
   if (!options.instance.empty()) identity.product = options.instance;
   const topo::SystemMatch match = topo::recognize(identity, "recognize");
   fmt::print("{}\n{}: {}\n", match.system, match.reason, topo::to_text(identity));
+  if (!match.alternatives.empty()) fmt::print("{}\n", topo::alternatives_text(match));
 }
 
 void save(const Graph& graph, const TopoOptions& options) {

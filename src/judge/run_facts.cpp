@@ -120,10 +120,13 @@ topo::MachineIdentity identity_of(const Observation& observation, const Facts& a
     throw usage_error(
         fmt::format("auto: {} does not report {}; name the system", observation.file, key));
   }
+  int nodes = 1;
+  for (const Record& record : observation.records) nodes = std::max(nodes, record.nodes);
   return {.gpus = std::vector<std::string>(number("gpus_per_node").value_or(0),
                                            *fact_of(observation, "gpu", assumed)),
           .nics = number("nics_per_node"),
-          .product = fact_of(observation, "machine", assumed).value_or("")};
+          .product = fact_of(observation, "machine", assumed).value_or(""),
+          .nodes = nodes};
 }
 
 std::string unreported_text(const Observation& observation, const std::string& key) {

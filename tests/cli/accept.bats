@@ -174,6 +174,15 @@ END
   accept judge a3-megagpu-8g "$DIR/two.csv" --profile full
   [[ $output != *"has no rule for these files"* ]]
 }
+@test "auto judges by the machine that files report" {
+  logs=../shared/data/nccl_tests_logs
+  [ -d "$logs" ] || skip "no ../shared/data here"
+  ./busbar import "$logs/a3mega_h100_allreduce_16gpu-2node_lessizzmore.txt" -o "$DIR/a3.csv"
+  accept judge auto "$DIR/a3.csv"
+  [[ $stderr == *"auto: dgx-h100, by its GPUs"*"may also be p5, a3-megagpu-8g or a3-highgpu-8g"* ]]
+  ./busbar import "$logs/abci-v_v100sxm2-16gb_allreduce_8gpu-2node_abci2.txt" -o "$DIR/v100.csv"
+  EXIT=3 refused "4 Tesla V100-SXM2-16GB may be ac922, c4140-sxm2 or ac922-x4" judge auto "$DIR/v100.csv"
+}
 @test "--rule measures, judges and lints single rules, and judge knows which were measured" {
   specification > "$DIR/spec.toml"
   specification | sed -n '/^\[\[expect/,$p' | sed 's/"floor"/"other"/; s/"allreduce"/"allgather"/' >> "$DIR/spec.toml"

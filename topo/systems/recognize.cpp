@@ -142,6 +142,23 @@ Error no_system(const MachineIdentity& identity, std::string_view option,
                            option, to_text(identity), near.empty() ? "" : ": " + join(near, "; "))};
 }
 
+/// Refuses to guess the links of GPUs that no source reports.
+void check_links(const MachineIdentity& identity, std::string_view option,
+                 const std::vector<SystemMatch>& fitting) {
+  if (identity.gpu_links) return;
+  std::vector<std::string> names;
+  bool differ = false;
+  for (const SystemMatch& match : fitting) {
+    names.push_back(match.system);
+    differ = differ || match.gpu_links != fitting.front().gpu_links;
+  }
+  if (!differ) return;
+  throw Error{Status::Unavailable,
+              fmt::format("{}: {} may be {}, which differ in the links between their GPUs, and "
+                          "these are not reported here: name one",
+                          option, gpus_text(identity.gpus), alternatives(names))};
+}
+
 }  // namespace
 
 MachineIdentity identity_of(const Graph& graph) {
@@ -174,6 +191,13 @@ std::string to_text(const MachineIdentity& identity) {
   return by.empty() ? text : fmt::format("{}; {}", text, by);
 }
 
+std::string alternatives_text(const SystemMatch& match) {
+  if (match.alternatives.empty()) return {};
+  return fmt::format(
+      "it may also be {} (the same GPUs, another network or PCIe tree): if so, name it",
+      alternatives(match.alternatives));
+}
+
 bool same_gpu(std::string_view one, std::string_view other) {
   return bare_name(one) == bare_name(other);
 }
@@ -195,7 +219,9 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
     Candidate candidate{.match = {.system = system.name(),
                                   .reason = reason(identity, known, is_product),
                                   .differences = differences(identity, known, names),
-                                  .fewer_nics = has_fewer_nics(identity, known)}};
+                                  .by_product = is_product,
+                                  .fewer_nics = has_fewer_nics(identity, known),
+                                  .gpu_links = known.gpu_links.value_or(std::vector<double>{})}};
     // Of systems that differ in their network only, the one that others are based on.
     candidate.order = {
         !candidate.match.differences.empty(), !is_product,    !is_gpu, system.machine.hosts > 1,
@@ -212,16 +238,26 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
 SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
                       const SystemFilter& serves) {
   const std::vector<SystemMatch> matches = match_systems(identity);
-  for (const SystemMatch& match : matches) {
-    if (match.differences.empty() && (!serves || serves(match.system))) return match;
+  std::vector<SystemMatch> fitting = matches;
+  std::erase_if(fitting, [&](const SystemMatch& match) {
+    return !match.differences.empty() || (serves && !serves(match.system));
+  });
+  if (fitting.empty()) throw no_system(identity, option, matches);
+  SystemMatch found = fitting.front();
+  if (found.by_product) return found;
+  check_links(identity, option, fitting);
+  for (auto other = fitting.begin() + 1; other != fitting.end(); ++other) {
+    found.alternatives.push_back(other->system);
   }
-  throw no_system(identity, option, matches);
+  return found;
 }
 
 WantedSystem wanted_system(const MachineIdentity& identity, const SystemFilter& serves) {
   const SystemMatch match = recognize(identity, kAutoSystem, serves);
-  return {.name = match.system,
-          .note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity))};
+  std::string note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity));
+  const bool several = identity.nodes > 1 && !match.alternatives.empty();
+  if (several) note += "; " + alternatives_text(match);
+  return {.name = match.system, .note = std::move(note)};
 }
 
 WantedSystem wanted_system(const std::string& name, const std::string& nvidia_smi,
