@@ -126,6 +126,7 @@ topo::MachineIdentity identity_of(const Observation& observation, const Facts& a
                                            *fact_of(observation, "gpu", assumed)),
           .nics = number("nics_per_node"),
           .product = fact_of(observation, "machine", assumed).value_or(""),
+          .product_given = !fact_of(observation, "machine"),
           .nodes = nodes};
 }
 

@@ -174,10 +174,13 @@ END
   accept judge a3-megagpu-8g "$DIR/two.csv" --profile full
   [[ $output != *"has no rule for these files"* ]]
 }
-@test "auto judges by the machine that files report" {
+@test "auto judges by the machine that files report, and reports what was assumed" {
   logs=../shared/data/nccl_tests_logs
   [ -d "$logs" ] || skip "no ../shared/data here"
   ./busbar import "$logs/a3mega_h100_allreduce_16gpu-2node_lessizzmore.txt" -o "$DIR/a3.csv"
+  accept judge auto "$DIR/a3.csv" --assume machine=a3-megagpu-8g
+  [[ $stderr == *"auto: a3-megagpu-8g, by the product name that was given"* ]]
+  [[ $output == *"--profile full has pair-allreduce"* ]]
   accept judge auto "$DIR/a3.csv"
   [[ $stderr == *"auto: dgx-h100, by its GPUs"*"may also be p5, a3-megagpu-8g or a3-highgpu-8g"* ]]
   ./busbar import "$logs/abci-v_v100sxm2-16gb_allreduce_8gpu-2node_abci2.txt" -o "$DIR/v100.csv"

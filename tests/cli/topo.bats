@@ -223,7 +223,7 @@ query() {
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = dgx-h100 ]
   topo recognize --system dgx-1v --instance p3dn.24xlarge
-  [[ ${lines[1]} == "by its product name: 8 Tesla V100-SXM2-32GB, NV1, NV2 or none between two; p3dn.24xlarge" ]]
+  [[ ${lines[1]} == "by the product name that was given: 8 Tesla V100-SXM2-32GB, NV1, NV2 or none between two; p3dn.24xlarge" ]]
   [ "${#lines[@]}" -eq 2 ]
   topo recognize --system p5
   [ "${lines[0]}" = dgx-h100 ]

@@ -108,9 +108,10 @@ bool has_fewer_nics(const MachineIdentity& machine, const MachineIdentity& known
 }
 
 std::string reason(const MachineIdentity& machine, const MachineIdentity& known, bool is_product) {
-  std::string text = is_product          ? "by its product name"
-                     : machine.gpu_links ? "by its GPUs and links"
-                                         : "by its GPUs";
+  std::string text = is_product && machine.product_given ? "by the product name that was given"
+                     : is_product                        ? "by its product name"
+                     : machine.gpu_links                 ? "by its GPUs and links"
+                                                         : "by its GPUs";
   if (has_fewer_nics(machine, known)) {
     text += fmt::format(", though with {} for its {} (give --nic for several hosts)",
                         counted(*machine.nics, "NIC"), *known.nics);

@@ -21,6 +21,7 @@ struct MachineIdentity {
   std::optional<std::size_t> nics{};  ///< of a host; none where none is shown
   std::string vendor{};               ///< of the machine, by DMI: "NVIDIA"
   std::string product{};              ///< by DMI, or a cloud's name of the instance: "p5.48xlarge"
+  bool product_given = false;         ///< by the user: no tool reports it
   int nodes = 1;                      ///< that measured together
 };
 

@@ -70,7 +70,10 @@ TEST(RunFacts, IdentifyTheMachineAndHowManyOfItMeasured) {
   EXPECT_EQ(machine.gpus, std::vector<std::string>(8, "NVIDIA H100 80GB HBM3"));
   EXPECT_EQ(machine.nodes, 2);
   EXPECT_EQ(machine.product, "p5.48xlarge");
+  EXPECT_TRUE(machine.product_given);
   EXPECT_EQ(machine.gpu_links, std::nullopt);
+  log.facts["machine"] = "p5.48xlarge";
+  EXPECT_FALSE(identity_of(log, {{"machine", "p5.48xlarge"}}).product_given);
 }
 
 TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {

@@ -97,6 +97,9 @@ TEST(Recognize, NamesTheSystemsThatAMachineMayBeAsWell) {
   log.product = "p5.48xlarge";
   EXPECT_EQ(wanted_system(log).note,
             "auto: p5, by its product name: 8 NVIDIA H100 80GB HBM3; p5.48xlarge");
+  log.product_given = true;
+  EXPECT_EQ(wanted_system(log).note,
+            "auto: p5, by the product name that was given: 8 NVIDIA H100 80GB HBM3; p5.48xlarge");
   EXPECT_THAT(recognize(machine("NVIDIA H100 PCIe", 8, 0), "auto").alternatives, IsEmpty());
 }
 
