@@ -404,9 +404,19 @@ void recognize(const Graph& graph, const TopoOptions& options) {
     identity.product = options.instance;
     identity.product_given = true;
   }
-  const topo::SystemMatch match = topo::recognize(identity, "recognize");
-  fmt::print("{}\n{}: {}\n", match.system, match.reason, topo::to_text(identity));
-  if (!match.alternatives.empty()) fmt::print("{}\n", topo::alternatives_text(match));
+  std::optional<topo::SystemMatch> match;
+  try {
+    match = topo::recognize(identity, "recognize");
+  } catch (const Error&) {
+    if (options.json) fmt::print("{}", recognition_json(identity, match));
+    throw;
+  }
+  if (options.json) {
+    fmt::print("{}", recognition_json(identity, match));
+    return;
+  }
+  fmt::print("{}\n{}: {}\n", match->system, match->reason, topo::to_text(identity));
+  if (!match->alternatives.empty()) fmt::print("{}\n", topo::alternatives_text(*match));
 }
 
 void save(const Graph& graph, const TopoOptions& options) {

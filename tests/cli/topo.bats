@@ -234,6 +234,11 @@ query() {
   topo recognize --query "$DIR/h100.csv"
   [ "${lines[0]}" = dgx-h100 ]
   [ "${lines[1]}" = "by its GPUs: 8 NVIDIA H100 80GB HBM3" ]
+  topo recognize --query "$DIR/h100.csv" --instance p5.48xlarge --json
+  [ "$(jq -c '[.system, .reason, (.gpus | length), .others[0].system]' <<<"$output")" = '["p5","by the product name that was given",8,"dgx-h100"]' ]
+  topo recognize --smi "$DIR/m.txt" --query "$DIR/h100.csv" --json
+  [ "$status" -eq 3 ]
+  [ "$(jq -c '[.system, .reason, (.others[0].differences | length > 0)]' <<<"$output")" = '[null,null,true]' ]
   topo recognize --nvidia-smi /nonexistent
   [ "$status" -eq 3 ]
   [[ $stderr == *"no built-in system is this machine (no GPU"* ]]
