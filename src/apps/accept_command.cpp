@@ -112,9 +112,22 @@ void check_accept(const AcceptOptions& options, View command) {
   }
 }
 
+/// Which rules each profile has.
+std::string profile_list(std::span<const judge::Specification> profiles) {
+  std::string text = profiles.empty() ? "" : "\nProfiles (--profile NAME)\n";
+  for (const judge::Specification& profile : profiles) {
+    text += fmt::format("  {}: {}\n", profile.profile,
+                        join_each(profile.expectations, " ",
+                                  [](const judge::Expectation& rule) { return rule.id; }));
+  }
+  return text;
+}
+
 Status list_specifications(const AcceptOptions& options) {
   if (!options.specification.empty()) {
-    fmt::print("{}", judge::rule_list(parse_specification(options)));
+    const judge::SpecificationSource source = judge::find_specification(options.specification);
+    fmt::print("{}{}", judge::rule_list(parse_specification(options)),
+               profile_list(judge::parse_profiles(source.text, source.path)));
     return Status::Ok;
   }
   Table table{.columns = {"name", "system", "device sets", "rules"}};

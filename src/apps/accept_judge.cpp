@@ -12,6 +12,7 @@
 #include "judge/file_matching.hpp"
 #include "judge/run/journal.hpp"
 #include "judge/run_facts.hpp"
+#include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
 #include "report/output_file.hpp"
 
@@ -111,6 +112,42 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
   return measured;
 }
 
+/// Whether the rule judges the launch.
+bool judges(const judge::Expectation& rule, const judge::Observation& launch) {
+  const auto is_in = [](const auto& list, const auto& one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  return rule.device_set == launch.device_set && is_in(rule.collectives, launch.collective) &&
+         std::any_of(launch.records.begin(), launch.records.end(),
+                     [&](const Record& row) { return is_in(rule.sizes, row.size); });
+}
+
+/// Where no rule of the profile has data: a profile that has rules for the files, or empty.
+std::string other_profile(const judge::Acceptance& acceptance,
+                          const judge::Specification& specification, const AcceptOptions& options,
+                          const AcceptFiles& files) {
+  const auto& verdicts = acceptance.verdicts;
+  const bool any = std::any_of(verdicts.begin(), verdicts.end(),
+                               [](const auto& verdict) { return !verdict.values.empty(); });
+  if (any || !options.rules.empty() || files.csvs.empty()) return {};
+  const judge::SpecificationSource source = judge::find_specification(options.specification);
+  for (const judge::Specification& other : judge::parse_profiles(source.text, source.path)) {
+    std::vector<std::string> ignored;
+    const auto launches = judge::observe_files(other, files.csvs, ignored);
+    std::vector<std::string> rules;
+    for (const judge::Expectation& rule : other.expectations) {
+      const bool has_data =
+          std::any_of(launches.begin(), launches.end(),
+                      [&](const judge::Observation& launch) { return judges(rule, launch); });
+      if (has_data) rules.push_back(rule.id);
+    }
+    if (rules.empty()) continue;
+    return fmt::format("profile {} has no rule for these files; --profile {} has {}",
+                       specification.profile, other.profile, join(rules, ", "));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status accept_judge(AcceptOptions options) {
@@ -122,8 +159,9 @@ Status accept_judge(AcceptOptions options) {
   const Measurements measured = measurements_of(files, specification);
   judge::Acceptance acceptance = judge_by(specification, options)(
       measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
-  acceptance.head.notes.insert(acceptance.head.notes.end(), measured.notes.begin(),
-                               measured.notes.end());
+  std::vector<std::string>& notes = acceptance.head.notes;
+  notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
+  add_new(notes, other_profile(acceptance, specification, options, files));
   return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
 }
 

@@ -400,9 +400,23 @@ void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
 void recognize(const Graph& graph, const TopoOptions& options) {
   topo::MachineIdentity identity = topo::identity_of(graph);
   if (options.machines.empty()) topo::add_dmi(identity);
-  if (!options.instance.empty()) identity.product = options.instance;
-  const topo::SystemMatch match = topo::recognize(identity, "recognize");
-  fmt::print("{}\n{}: {}\n", match.system, match.reason, topo::to_text(identity));
+  if (!options.instance.empty()) {
+    identity.product = options.instance;
+    identity.product_given = true;
+  }
+  std::optional<topo::SystemMatch> match;
+  try {
+    match = topo::recognize(identity, "recognize");
+  } catch (const Error&) {
+    if (options.json) fmt::print("{}", recognition_json(identity, match));
+    throw;
+  }
+  if (options.json) {
+    fmt::print("{}", recognition_json(identity, match));
+    return;
+  }
+  fmt::print("{}\n{}: {}\n", match->system, match->reason, topo::to_text(identity));
+  if (!match->alternatives.empty()) fmt::print("{}\n", topo::alternatives_text(*match));
 }
 
 void save(const Graph& graph, const TopoOptions& options) {

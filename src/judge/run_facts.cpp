@@ -118,13 +118,16 @@ topo::MachineIdentity identity_of(const Observation& observation, const Facts& a
   for (const char* key : {"gpu", "gpus_per_node"}) {
     if (fact_of(observation, key, assumed)) continue;
     throw usage_error(
-        fmt::format("auto: {} does not report {}, so that it finds no system; name one",
-                    observation.file, key));
+        fmt::format("auto: {} does not report {}; name the system", observation.file, key));
   }
+  int nodes = 1;
+  for (const Record& record : observation.records) nodes = std::max(nodes, record.nodes);
   return {.gpus = std::vector<std::string>(number("gpus_per_node").value_or(0),
                                            *fact_of(observation, "gpu", assumed)),
           .nics = number("nics_per_node"),
-          .product = fact_of(observation, "machine", assumed).value_or("")};
+          .product = fact_of(observation, "machine", assumed).value_or(""),
+          .product_given = !fact_of(observation, "machine"),
+          .nodes = nodes};
 }
 
 std::string unreported_text(const Observation& observation, const std::string& key) {

@@ -167,4 +167,18 @@ std::string summary_json(const Graph& graph, std::span<const topo::Comparison> s
   return json_text(list);
 }
 
+std::string recognition_json(const topo::MachineIdentity& identity,
+                             const std::optional<topo::SystemMatch>& match) {
+  Json others = Json::array();
+  for (const topo::SystemMatch& other : topo::match_systems(identity)) {
+    if (match && other.system == match->system) continue;
+    others.push_back({{"system", other.system}, {"differences", other.differences}});
+  }
+  return json_text({{"system", match ? Json(match->system) : Json(nullptr)},
+                    {"reason", match ? Json(match->reason) : Json(nullptr)},
+                    {"machine", topo::to_text(identity)},
+                    {"gpus", identity.gpus},
+                    {"others", others}});
+}
+
 }  // namespace busbar

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "topo/bounds/bound.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/graph/graph.hpp"
+#include "topo/systems/recognize.hpp"
 
 namespace busbar {
 
@@ -35,6 +37,9 @@ struct ClassesOfSize {
 /// One object for each set of topo::summarize.
 [[nodiscard]] std::string summary_json(const topo::Graph& graph,
                                        std::span<const topo::Comparison> sets);
+/// `match`: none where it is no built-in system.
+[[nodiscard]] std::string recognition_json(const topo::MachineIdentity& identity,
+                                           const std::optional<topo::SystemMatch>& match);
 /// @}
 
 }  // namespace busbar

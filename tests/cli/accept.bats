@@ -160,10 +160,31 @@ END
   [ "$status" -eq 0 ]
   [[ $output == *"node-allreduce "*"absolute 478.9 GB/s"*"fails below 0.96"* ]]
   [[ $output == *"node-allreduce: 478.9 GB/s in place at 8 GiB: Azure"* ]]
-  [[ $output != *all-ring-ops* ]]
+  run ! grep -q -e '^all-ring-ops ' -e 'all-ring-ops:' <<<"$output"
+  accept list dgx-h100
   accept list dgx-h100 --profile full
   [[ $output == *"all-ring-ops: 324.3"* ]]
+  [[ $output == *"Profiles (--profile NAME)"*"quick: node-allreduce"*"full: "*"all-ring-ops"* ]]
   refused "ready-made specification" list no-such-machine
+}
+@test "accept judge names the profile that has rules for the files, where its own has none" {
+  ./allreduce_perf --backend sim --system a3-megagpu-8g --hosts 2 -b 8G -e 8G --csv "$DIR/two.csv" > "$DIR/out"
+  accept judge a3-megagpu-8g "$DIR/two.csv"
+  [[ $output == *"profile standard has no rule for these files; --profile full has pair-allreduce"* ]]
+  accept judge a3-megagpu-8g "$DIR/two.csv" --profile full
+  [[ $output != *"has no rule for these files"* ]]
+}
+@test "auto judges by the machine that files report, and reports what was assumed" {
+  logs=../shared/data/nccl_tests_logs
+  [ -d "$logs" ] || skip "no ../shared/data here"
+  ./busbar import "$logs/a3mega_h100_allreduce_16gpu-2node_lessizzmore.txt" -o "$DIR/a3.csv"
+  accept judge auto "$DIR/a3.csv" --assume machine=a3-megagpu-8g
+  [[ $stderr == *"auto: a3-megagpu-8g, by the product name that was given"* ]]
+  [[ $output == *"--profile full has pair-allreduce"* ]]
+  accept judge auto "$DIR/a3.csv"
+  [[ $stderr == *"auto: dgx-h100, by its GPUs"*"may also be p5, a3-megagpu-8g or a3-highgpu-8g"* ]]
+  ./busbar import "$logs/abci-v_v100sxm2-16gb_allreduce_8gpu-2node_abci2.txt" -o "$DIR/v100.csv"
+  EXIT=3 refused "4 Tesla V100-SXM2-16GB may be ac922, c4140-sxm2 or ac922-x4" judge auto "$DIR/v100.csv"
 }
 @test "--rule measures, judges and lints single rules, and judge knows which were measured" {
   specification > "$DIR/spec.toml"

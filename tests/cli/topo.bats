@@ -223,8 +223,22 @@ query() {
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = dgx-h100 ]
   topo recognize --system dgx-1v --instance p3dn.24xlarge
-  [[ ${lines[1]} == "by its product name: 8 Tesla V100-SXM2-32GB, NV1, NV2 or none between two; p3dn.24xlarge" ]]
+  [[ ${lines[1]} == "by the product name that was given: 8 Tesla V100-SXM2-32GB, NV1, NV2 or none between two; p3dn.24xlarge" ]]
+  [ "${#lines[@]}" -eq 2 ]
+  topo recognize --system p5
+  [ "${lines[0]}" = dgx-h100 ]
+  [[ ${lines[2]} == "it may also be p5, a3-megagpu-8g or a3-highgpu-8g (the same GPUs, another network"* ]]
   EXIT=3 refused "no built-in system is this machine" recognize --smi "$DIR/m.txt" --query "$DIR/q.csv"
+  EXIT=3 refused "no source has the names of the GPUs (8 GPUs without a name, NV12 or none between two)" recognize --smi "$DIR/m.txt"
+  query 8 | sed 's/A100-PCIE-40GB/H100 80GB HBM3/' > "$DIR/h100.csv"
+  topo recognize --query "$DIR/h100.csv"
+  [ "${lines[0]}" = dgx-h100 ]
+  [ "${lines[1]}" = "by its GPUs: 8 NVIDIA H100 80GB HBM3" ]
+  topo recognize --query "$DIR/h100.csv" --instance p5.48xlarge --json
+  [ "$(jq -c '[.system, .reason, (.gpus | length), .others[0].system]' <<<"$output")" = '["p5","by the product name that was given",8,"dgx-h100"]' ]
+  topo recognize --smi "$DIR/m.txt" --query "$DIR/h100.csv" --json
+  [ "$status" -eq 3 ]
+  [ "$(jq -c '[.system, .reason, (.others[0].differences | length > 0)]' <<<"$output")" = '[null,null,true]' ]
   topo recognize --nvidia-smi /nonexistent
   [ "$status" -eq 3 ]
   [[ $stderr == *"no built-in system is this machine (no GPU"* ]]

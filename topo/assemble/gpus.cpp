@@ -323,6 +323,7 @@ Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Source
   if (sources.hwloc && sources.hwloc->nvlink_matrix) {
     return from_hwloc(graph, *sources.hwloc->nvlink_matrix, gpus);
   }
+  graph.gpu_links_known = sources.nccl || sources.smi.remotes;
   return Counts(gpus.size());
 }
 

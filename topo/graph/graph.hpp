@@ -129,6 +129,8 @@ struct Graph {
   std::vector<std::vector<std::string>> labels{};
   /// [i][j]: device i reads and writes j's memory over PCIe. Empty where nothing is known.
   std::vector<std::vector<P2p>> p2p{};
+  bool gpu_links_known =
+      true;  ///< false: no source reports which GPUs are linked, or that none are
   std::vector<std::string> warnings{};  ///< one line each, for people
   std::vector<Assumption> assumptions{};
   Protocol protocol{};  ///< what software makes of the links

@@ -2,6 +2,7 @@
 #include "topo/systems/recognize.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <tuple>
 
@@ -44,8 +45,9 @@ std::size_t nics_of_first_host(const Graph& graph) {
 std::string gpus_text(const std::vector<std::string>& gpus) {
   std::vector<std::string> parts;
   for (const std::string& name : std::set(gpus.begin(), gpus.end())) {
-    parts.push_back(fmt::format("{} {}", std::count(gpus.begin(), gpus.end(), name),
-                                name.empty() ? "GPUs without a name" : name));
+    const auto number = static_cast<std::size_t>(std::count(gpus.begin(), gpus.end(), name));
+    parts.push_back(name.empty() ? counted(number, "GPU") + " without a name"
+                                 : fmt::format("{} {}", number, name));
   }
   return parts.empty() ? "no GPU" : join(parts, " and ");
 }
@@ -88,7 +90,7 @@ std::vector<std::string> differences(const MachineIdentity& machine, const Machi
                                      const std::vector<std::string>& names) {
   std::vector<std::string> found;
   for (const std::string& gpu : std::set(machine.gpus.begin(), machine.gpus.end())) {
-    if (has(names, gpu, same_gpu)) continue;
+    if (gpu.empty() || has(names, gpu, same_gpu)) continue;
     found.push_back(fmt::format("{}, here {}", join(names, " or "), gpu));
   }
   if (machine.gpus.size() != known.gpus.size()) {
@@ -106,14 +108,56 @@ bool has_fewer_nics(const MachineIdentity& machine, const MachineIdentity& known
 }
 
 std::string reason(const MachineIdentity& machine, const MachineIdentity& known, bool is_product) {
-  std::string text = is_product          ? "by its product name"
-                     : machine.gpu_links ? "by its GPUs and links"
-                                         : "by its GPUs";
+  std::string text = is_product && machine.product_given ? "by the product name that was given"
+                     : is_product                        ? "by its product name"
+                     : machine.gpu_links                 ? "by its GPUs and links"
+                                                         : "by its GPUs";
   if (has_fewer_nics(machine, known)) {
     text += fmt::format(", though with {} for its {} (give --nic for several hosts)",
                         counted(*machine.nics, "NIC"), *known.nics);
   }
   return text;
+}
+
+/// Why the machine is none of the systems that share its GPU.
+Error no_system(const MachineIdentity& identity, std::string_view option,
+                const std::vector<SystemMatch>& matches) {
+  constexpr std::size_t kMostNear = 3;
+  const std::vector<std::string>& gpus = identity.gpus;
+  if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), std::mem_fn(&std::string::empty))) {
+    return Error{Status::Unavailable,
+                 fmt::format("{}: no source has the names of the GPUs ({}); add what nvidia-smi "
+                             "--query-gpu or amd-smi static prints (--query FILE), or name the "
+                             "system",
+                             option, to_text(identity))};
+  }
+  std::vector<std::string> near;
+  for (std::size_t i = 0; i < std::min(kMostNear, matches.size()); ++i) {
+    if (matches[i].differences.empty()) continue;
+    near.push_back(
+        fmt::format("{} has {}", matches[i].system, join(matches[i].differences, " and ")));
+  }
+  return Error{Status::Unavailable,
+               fmt::format("{}: no built-in system is this machine ({}){}; name one, or write your "
+                           "own: busbar topo save",
+                           option, to_text(identity), near.empty() ? "" : ": " + join(near, "; "))};
+}
+
+/// Refuses to guess the links of GPUs that no source reports.
+void check_links(const MachineIdentity& identity, std::string_view option,
+                 const std::vector<SystemMatch>& fitting) {
+  if (identity.gpu_links) return;
+  std::vector<std::string> names;
+  bool differ = false;
+  for (const SystemMatch& match : fitting) {
+    names.push_back(match.system);
+    differ = differ || match.gpu_links != fitting.front().gpu_links;
+  }
+  if (!differ) return;
+  throw Error{Status::Unavailable,
+              fmt::format("{}: {} may be {}, which differ in the links between their GPUs, and "
+                          "these are not reported here: name one",
+                          option, gpus_text(identity.gpus), alternatives(names))};
 }
 
 }  // namespace
@@ -127,10 +171,10 @@ MachineIdentity identity_of(const Graph& graph) {
     for (std::size_t j = 0; j < i; ++j) counts.push_back(gpu_links(graph, gpus[i], gpus[j]));
   }
   std::sort(counts.begin(), counts.end());
+  if (graph.gpu_links_known) identity.gpu_links = std::move(counts);
   for (const Medium& medium : graph.media) {
     if (is_gpu_link(medium.kind)) identity.link_kind = medium.kind;
   }
-  identity.gpu_links = std::move(counts);
   if (const std::size_t nics = nics_of_first_host(graph); nics > 0) identity.nics = nics;
   return identity;
 }
@@ -146,6 +190,13 @@ std::string to_text(const MachineIdentity& identity) {
   const std::string made = identity.vendor + ' ' + identity.product;
   const std::string_view by = trim(made);
   return by.empty() ? text : fmt::format("{}; {}", text, by);
+}
+
+std::string alternatives_text(const SystemMatch& match) {
+  if (match.alternatives.empty()) return {};
+  return fmt::format(
+      "it may also be {} (the same GPUs, another network or PCIe tree): if so, name it",
+      alternatives(match.alternatives));
 }
 
 bool same_gpu(std::string_view one, std::string_view other) {
@@ -169,7 +220,9 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
     Candidate candidate{.match = {.system = system.name(),
                                   .reason = reason(identity, known, is_product),
                                   .differences = differences(identity, known, names),
-                                  .fewer_nics = has_fewer_nics(identity, known)}};
+                                  .by_product = is_product,
+                                  .fewer_nics = has_fewer_nics(identity, known),
+                                  .gpu_links = known.gpu_links.value_or(std::vector<double>{})}};
     // Of systems that differ in their network only, the one that others are based on.
     candidate.order = {
         !candidate.match.differences.empty(), !is_product,    !is_gpu, system.machine.hosts > 1,
@@ -185,27 +238,27 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
 
 SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
                       const SystemFilter& serves) {
-  constexpr std::size_t kMostNear = 3;
   const std::vector<SystemMatch> matches = match_systems(identity);
-  for (const SystemMatch& match : matches) {
-    if (match.differences.empty() && (!serves || serves(match.system))) return match;
+  std::vector<SystemMatch> fitting = matches;
+  std::erase_if(fitting, [&](const SystemMatch& match) {
+    return !match.differences.empty() || (serves && !serves(match.system));
+  });
+  if (fitting.empty()) throw no_system(identity, option, matches);
+  SystemMatch found = fitting.front();
+  if (found.by_product) return found;
+  check_links(identity, option, fitting);
+  for (auto other = fitting.begin() + 1; other != fitting.end(); ++other) {
+    found.alternatives.push_back(other->system);
   }
-  std::vector<std::string> near;
-  for (std::size_t i = 0; i < std::min(kMostNear, matches.size()); ++i) {
-    if (matches[i].differences.empty()) continue;
-    near.push_back(
-        fmt::format("{} has {}", matches[i].system, join(matches[i].differences, " and ")));
-  }
-  throw Error{Status::Unavailable,
-              fmt::format("{}: no built-in system is this machine ({}){}; name one, or write your "
-                          "own: busbar topo save",
-                          option, to_text(identity), near.empty() ? "" : ": " + join(near, "; "))};
+  return found;
 }
 
 WantedSystem wanted_system(const MachineIdentity& identity, const SystemFilter& serves) {
   const SystemMatch match = recognize(identity, kAutoSystem, serves);
-  return {.name = match.system,
-          .note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity))};
+  std::string note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity));
+  const bool several = identity.nodes > 1 && !match.alternatives.empty();
+  if (several) note += "; " + alternatives_text(match);
+  return {.name = match.system, .note = std::move(note)};
 }
 
 WantedSystem wanted_system(const std::string& name, const std::string& nvidia_smi,
@@ -216,7 +269,7 @@ WantedSystem wanted_system(const std::string& name, const std::string& nvidia_sm
     throw Error{
         Status::Unavailable,
         "auto: no GPU is visible on this host; name the system (on a host with GPUs, busbar "
-        "topo recognize says which it is)"};
+        "topo recognize prints its name)"};
   }
   add_dmi(identity);
   return wanted_system(identity, serves);

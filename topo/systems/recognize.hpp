@@ -13,7 +13,7 @@ namespace busbar::topo {
 
 /// What identifies a machine: facts that any of its tools reports. Empty: unknown.
 struct MachineIdentity {
-  std::vector<std::string> gpus{};  ///< full names, one for each GPU of a host
+  std::vector<std::string> gpus{};  ///< full names, one for each GPU of a host; each may be empty
   /// NVLinks (or xGMI links) between each two GPUs, ascending: 28 times 18 for eight behind
   /// NVSwitches.
   std::optional<std::vector<double>> gpu_links{};
@@ -21,6 +21,8 @@ struct MachineIdentity {
   std::optional<std::size_t> nics{};  ///< of a host; none where none is shown
   std::string vendor{};               ///< of the machine, by DMI: "NVIDIA"
   std::string product{};              ///< by DMI, or a cloud's name of the instance: "p5.48xlarge"
+  bool product_given = false;         ///< by the user: no tool reports it
+  int nodes = 1;                      ///< that measured together
 };
 
 /// Of a graph's first host.
@@ -39,9 +41,16 @@ void add_dmi(MachineIdentity& identity, const std::string& folder = "/sys/class/
 struct SystemMatch {
   std::string system{};
   std::string reason{};                    ///< "by its product name", "by its GPUs and links"
-  std::vector<std::string> differences{};  ///< "8 GPUs, here 7"; empty: the machine is this one
+  std::vector<std::string> differences{};  ///< "8 GPUs, here 7"; empty: the machine may be this one
+  bool by_product = false;                 ///< by its name or an alias
   bool fewer_nics = false;                 ///< what holds of several hosts may not hold of it
+  std::vector<double> gpu_links{};         ///< of the system, as of MachineIdentity
+  /// Systems that the machine may be as well; of recognize().
+  std::vector<std::string> alternatives{};
 };
+
+/// "it may also be a3-megagpu-8g or p5 (the same GPUs, ...)"; empty where it is no other.
+[[nodiscard]] std::string alternatives_text(const SystemMatch& match);
 
 /// The built-in systems that share the machine's product name or GPU, or nearly so; the most alike
 /// first. The product's name, then the number of NICs decides between systems that
@@ -52,8 +61,9 @@ struct SystemMatch {
 using SystemFilter = std::function<bool(const std::string& system)>;
 
 /// The built-in system that the machine is, of several the one that is the most alike and serves;
-/// without a filter any does. Throws Error (Unavailable) that begins with `option` and explains the
-/// nearest where it is none.
+/// without a filter any does. Throws Error (Unavailable) that begins with `option` where it is
+/// none, and explains the nearest; and where it is one of several with other links between their
+/// GPUs.
 [[nodiscard]] SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
                                     const SystemFilter& serves = {});
 
@@ -63,7 +73,9 @@ inline constexpr std::string_view kAutoSystem = "auto";
 /// A system for load_system, and for people why it was taken.
 struct WantedSystem {
   std::string name{};
-  std::string note{};  ///< "auto: dgx-h100, by its GPUs: 8 ..."; empty where it was named
+  /// "auto: dgx-h100, by its GPUs: 8 ...", of several nodes with the alternatives; empty where it
+  /// was named.
+  std::string note{};
 };
 /// The one that a machine is. Throws as recognize.
 [[nodiscard]] WantedSystem wanted_system(const MachineIdentity& identity,

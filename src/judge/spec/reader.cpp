@@ -328,4 +328,14 @@ Specification parse_specification(std::string_view text, const std::string& orig
   return with_profile(file, specification, profile, rules);
 }
 
+std::vector<Specification> parse_profiles(std::string_view text, const std::string& origin) {
+  const toml::table table = complete_table(text, origin);
+  std::vector<Specification> profiles;
+  for (const char* name : {"quick", "standard", "full"}) {
+    if (!table["profile"][name].is_table()) continue;
+    profiles.push_back(parse_specification(text, origin, name));
+  }
+  return profiles;
+}
+
 }  // namespace busbar::judge

@@ -18,4 +18,8 @@ namespace busbar::judge {
                                                 const std::string& profile,
                                                 const std::vector<std::string>& rules = {});
 
+/// The same by each profile that it has: quick, standard, full.
+[[nodiscard]] std::vector<Specification> parse_profiles(std::string_view text,
+                                                        const std::string& origin);
+
 }  // namespace busbar::judge

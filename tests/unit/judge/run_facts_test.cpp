@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/failure.hpp"
+
 namespace busbar::judge {
 namespace {
 
@@ -55,6 +57,23 @@ TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {
   o.records.push_back({.ranks = 8, .nodes = 0});
   o.facts["rank-1"] = "host h1 node 0 device 1 bus 0000:08:00.0 uuid GPU-2 name NVIDIA H100";
   expect_facts(o, {{"ngpus", "2"}, {"gpu", "NVIDIA H100; NVIDIA H200"}});
+}
+
+TEST(RunFacts, IdentifyTheMachineAndHowManyOfItMeasured) {
+  Observation log{.file = "b.csv",
+                  .facts = {{"devices", "8 x NVIDIA H100 80GB HBM3"}},
+                  .records = {{.ranks = 16, .nodes = 0}}};
+  const auto none = test::failure_of([&] { (void)identity_of(log, {}); });
+  EXPECT_EQ(none.message, "auto: b.csv does not report gpus_per_node; name the system");
+  log.records = {{.ranks = 8, .nodes = 1}, {.ranks = 16, .nodes = 2}, {.ranks = 8, .nodes = 1}};
+  const topo::MachineIdentity machine = identity_of(log, {{"machine", "p5.48xlarge"}});
+  EXPECT_EQ(machine.gpus, std::vector<std::string>(8, "NVIDIA H100 80GB HBM3"));
+  EXPECT_EQ(machine.nodes, 2);
+  EXPECT_EQ(machine.product, "p5.48xlarge");
+  EXPECT_TRUE(machine.product_given);
+  EXPECT_EQ(machine.gpu_links, std::nullopt);
+  log.facts["machine"] = "p5.48xlarge";
+  EXPECT_FALSE(identity_of(log, {{"machine", "p5.48xlarge"}}).product_given);
 }
 
 TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {

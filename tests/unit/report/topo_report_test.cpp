@@ -28,6 +28,22 @@ TEST(TopoJson, OfABoundHasTheMembersThatScriptsRead) {
   EXPECT_GT(bound["bound_GBps"], 0);
 }
 
+TEST(TopoJson, OfARecognitionHasTheSystemAndTheOthersWithWhatDiffers) {
+  topo::MachineIdentity machine{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
+  const json known = json::parse(recognition_json(machine, topo::recognize(machine, "auto")));
+  EXPECT_EQ(known["system"], "dgx-h100");
+  EXPECT_EQ(known["reason"], "by its GPUs");
+  EXPECT_EQ(known["machine"], "8 NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(known["gpus"].size(), 8);
+  EXPECT_EQ(known["others"][0], json::parse(R"({"system": "p5", "differences": []})"));
+  machine.gpus.pop_back();
+  const json unknown = json::parse(recognition_json(machine, {}));
+  EXPECT_TRUE(unknown["system"].is_null());
+  EXPECT_TRUE(unknown["reason"].is_null());
+  EXPECT_EQ(unknown["others"][0],
+            json::parse(R"({"system": "dgx-h100", "differences": ["8 GPUs, here 7"]})"));
+}
+
 TEST(TopoJson, RoundsWhatASolverIsOffBy) {
   const topo::Graph graph = topo::load_system("dgx-2");
   const topo::Bound bound{.devices = {0, 1}, .ring_GBps = 149.99999999999997};

@@ -32,16 +32,21 @@ TEST(ExpectFiles, ThereIsOneForEverySystemAndNoOther) {
 TEST(ExpectFiles, AreSoundInEachOfTheirThreeProfiles) {
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
     SCOPED_TRACE(system.name());
-    for (const std::string profile : {"quick", "standard"}) {
-      EXPECT_EQ(load(path_of(system.name()), profile).profile, profile);
+    for (const std::string profile : {"quick", "standard", "full"}) {
+      const Specification part = load(path_of(system.name()), profile);
+      EXPECT_EQ(part.profile, profile);
+      auto findings = lint(part, nullptr, "2026-11-21");
+      // Its source names the finding: one TCP flow was measured, of a network that has more.
+      std::erase_if(findings, [&](const LintFinding& finding) {
+        return system.name() == "p3dn-x2" && finding.rule == "two-nodes-allreduce";
+      });
+      EXPECT_THAT(findings, testing::IsEmpty()) << lint_text(part.file, findings);
     }
     // Reading checks every profile; full has every rule: what it does not refuse, no profile does.
     const Specification full = load(path_of(system.name()), "full");
     EXPECT_EQ(full.profile, "full");
     EXPECT_EQ(full.system.name, system.name());
     EXPECT_THAT(full.ceiling.system, testing::AnyOf(system.name(), ""));
-    const auto findings = lint(full, nullptr, "2026-11-21");
-    EXPECT_FALSE(is_refused(findings)) << lint_text(full.file, findings);
     for (const Expectation& rule : full.expectations) EXPECT_FALSE(rule.source.empty()) << rule.id;
     if (!full.system.fingerprint.contains("gpu")) continue;
     const bool amd = full.system.fingerprint.at("gpu").front().starts_with("AMD ");

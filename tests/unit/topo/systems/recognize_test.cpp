@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
@@ -59,8 +60,67 @@ TEST(Recognize, DistinguishesMachinesOfOneGpuByTheirLinks) {
 }
 
 TEST(Recognize, TakesWhatNothingReportsAsFitting) {
-  MachineIdentity log{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
+  const MachineIdentity log{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
   EXPECT_EQ(recognized(log), "dgx-h100");
+  MachineIdentity nameless = machine("", 8, 18);
+  nameless.product = "p5.48xlarge";
+  EXPECT_EQ(recognized(nameless), "p5");
+}
+
+TEST(Recognize, RefusesToGuessLinksThatNothingReports) {
+  MachineIdentity log{.gpus = std::vector<std::string>(4, "Tesla V100-SXM2-16GB")};
+  const auto failure = test::failure_of([&] { (void)recognized(log); });
+  EXPECT_EQ(failure.status, Status::Unavailable);
+  EXPECT_TRUE(failure.says("4 Tesla V100-SXM2-16GB may be ac922, c4140-sxm2 or ac922-x4"))
+      << failure.message;
+  EXPECT_TRUE(failure.says("name one")) << failure.message;
+  log.product = "C4140-SXM2";
+  EXPECT_EQ(recognized(log), "c4140-sxm2");
+  EXPECT_EQ(recognize({.gpus = log.gpus}, "auto",
+                      [](const std::string& system) { return system == "ac922"; })
+                .system,
+            "ac922");
+  EXPECT_EQ(recognized({.gpus = std::vector<std::string>(4, "NVIDIA H100 80GB HBM3")}),
+            "hgx-h100-x4");
+}
+
+TEST(Recognize, NamesTheSystemsThatAMachineMayBeAsWell) {
+  MachineIdentity log{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
+  const SystemMatch match = recognize(log, "auto");
+  EXPECT_THAT(match.alternatives, ElementsAre("p5", "a3-megagpu-8g", "a3-highgpu-8g"));
+  EXPECT_EQ(wanted_system(log).note, "auto: dgx-h100, by its GPUs: 8 NVIDIA H100 80GB HBM3");
+  log.nodes = 2;
+  EXPECT_THAT(wanted_system(log).note,
+              testing::EndsWith("8 NVIDIA H100 80GB HBM3; it may also be p5, a3-megagpu-8g or "
+                                "a3-highgpu-8g (the same GPUs, another network or PCIe tree): if "
+                                "so, name it"));
+  log.product = "p5.48xlarge";
+  EXPECT_EQ(wanted_system(log).note,
+            "auto: p5, by its product name: 8 NVIDIA H100 80GB HBM3; p5.48xlarge");
+  log.product_given = true;
+  EXPECT_EQ(wanted_system(log).note,
+            "auto: p5, by the product name that was given: 8 NVIDIA H100 80GB HBM3; p5.48xlarge");
+  EXPECT_THAT(recognize(machine("NVIDIA H100 PCIe", 8, 0), "auto").alternatives, IsEmpty());
+}
+
+TEST(Recognize, AsksForTheNamesOfGpusWhereNothingReportsThem) {
+  for (const auto& [count, text] : {std::pair{8, "(8 GPUs without a name, NV18 between any two)"},
+                                    {1, "(1 GPU without a name)"}}) {
+    const auto failure = test::failure_of(
+        [count = count] { (void)recognized(machine("", static_cast<std::size_t>(count), 18)); });
+    EXPECT_EQ(failure.status, Status::Unavailable);
+    EXPECT_TRUE(failure.says(text)) << failure.message;
+    EXPECT_TRUE(failure.says("--query")) << failure.message;
+  }
+}
+
+TEST(Recognize, KnowsNoLinksWhereNoSourceReportsThem) {
+  Sources sources;
+  sources.smi.gpus = {{.index = 0, .name = "NVIDIA H100 80GB HBM3", .bus_id = "0000:01:00.0"},
+                      {.index = 1, .name = "NVIDIA H100 80GB HBM3", .bus_id = "0000:02:00.0"}};
+  EXPECT_EQ(identity_of(assemble(sources)).gpu_links, std::nullopt);
+  sources.smi.matrix = parse_smi_matrix("\tGPU0\tGPU1\nGPU0\tX\tSYS\nGPU1\tSYS\tX\n", "m.txt");
+  EXPECT_EQ(identity_of(assemble(sources)).gpu_links, std::vector<double>{0});
 }
 
 TEST(Recognize, ReportsThatAMachineHasFewerNics) {
