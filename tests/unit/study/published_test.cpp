@@ -157,6 +157,24 @@ TEST(Published, FiguresOfTodaysMachinesKeepSizePlacementAndEvidence) {
   }
 }
 
+TEST(Published, FiguresOfOtherPathsThanTheSystemsOwnAreNoReference) {
+  std::map<std::string, bool> usual;
+  for (const PublishedRate& rate : kept().rates) usual[described(rate)] = rate.usual;
+  for (const char* line : {
+           // Suspect; over the network though NVLink joins the trays; without the NVLink bridges.
+           "gb300-nvl72 32x4 alltoall 8 GiB out equal 47.3 GB/s (measured)",
+           "gb300-nvl72 2x4 allgather 8 GiB out equal 357.7 GB/s (measured)",
+           "gb300-nvl72 2x4 allgather 8 GiB in equal 375 GB/s (measured)",
+           "gb300-nvl72 2x4 allgather 4 KiB out equal 28.5 us (measured)",
+           "gb300-nvl72 2x4 allreduce - equal 44 GB/s (user)",
+           "h100-nvl-pair 1x2 allreduce 1 GiB out equal 50 GB/s (measured)",
+       }) {
+    ASSERT_TRUE(usual.contains(line)) << line;
+    EXPECT_FALSE(usual.at(line)) << line;
+  }
+  EXPECT_TRUE(usual.at("h100-nvl-pair 1x2 allreduce 1 GiB out equal 211 GB/s (measured)"));
+}
+
 TEST(Published, SlowLinksScaleWorse) {  // W18
   const Published published = kept();
   const std::map<std::string, std::vector<double>> cases{{"alexnet", {1, .8059, .6831, .6132}},
