@@ -145,6 +145,8 @@ TEST(Published, FiguresOfTodaysMachinesKeepSizePlacementAndEvidence) {
            "hgx-b300 2x8 alltoall 8 GiB out equal 181 GB/s (measured)",
            "gb200-nvl72 1x4 allreduce 8 GiB out equal 663.3 GB/s (measured)",
            "gb200-nvl72 2x4 allreduce - equal 811 GB/s (third hand)",
+           "dgx-a100 1x8 allreduce 1 GiB out equal 230.8 GB/s (user)",
+           "p4d 2x8 allreduce 1 GiB out equal 57.2 GB/s (user)",
            "gb300-nvl72 18x4 allreduce 16 GiB out equal 936.9 GB/s (measured)",
            "gb300-nvl72 2x4 allreduce - equal 44 GB/s (user)",
            "hgx-b300 2x1 rdma-write - above 48 GB/s (specification)",
