@@ -83,7 +83,7 @@ TEST(Published, WhatTheTextLeavesOpenIsAGap) {
 
 TEST(Published, EveryFigureIsOfAKnownSystemAndCollective) {
   const Published published = kept();
-  EXPECT_EQ(published.rates.size(), 371U);
+  EXPECT_EQ(published.rates.size(), 373U);
   for (const PublishedRate& rate : published.rates) {
     SCOPED_TRACE(rate.system + " " + rate.collective + " " + rate.source);
     EXPECT_EQ(topo::load_machine(rate.system).host.name, rate.system) << "not its alias";
@@ -149,6 +149,8 @@ TEST(Published, FiguresOfTodaysMachinesKeepSizePlacementAndEvidence) {
            "p4d 2x8 allreduce 1 GiB out equal 57.2 GB/s (user)",
            "gb300-nvl72 18x4 allreduce 16 GiB out equal 936.9 GB/s (measured)",
            "gb300-nvl72 2x4 allreduce - equal 44 GB/s (user)",
+           "dgx-h100 8x8 allreduce - at least 400 GB/s (floor)",
+           "gb300-nvl72 2x4 allreduce - at least 700 GB/s (floor)",
            "hgx-b300 2x1 rdma-write - above 48 GB/s (specification)",
            "rtx-pro-6000-x8 1x8 allreduce 256 B out equal 24.6 us (measured)",
            "mi300x 2x8 allreduce 16 GiB out equal 375.2 GB/s (measured)",
