@@ -169,6 +169,7 @@ TEST(Published, FiguresOfTodaysMachinesKeepSizePlacementAndEvidence) {
            "gb300-nvl72 2x4 allreduce - at least 700 GB/s (floor)",
            "hgx-b300 2x1 rdma-write - above 48 GB/s (specification)",
            "rtx-pro-6000-x8 1x8 allreduce 256 B out equal 24.6 us (measured)",
+           "pcie-gen5-x8 1x8 allreduce 2 GiB out equal 41.1 GB/s (measured)",
            "mi300x 2x8 allreduce 16 GiB out equal 375.2 GB/s (measured)",
            "mi325x 1x8 allreduce 8 GiB in at least 304 GB/s (floor)",
            "mi355x 1x8 alltoall 8 GiB out equal 360.7 GB/s (measured)",
