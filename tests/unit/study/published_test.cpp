@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "study/workload_model.hpp"
 #include "study/workload_rates.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "topo/predict/predictor.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
@@ -83,7 +85,7 @@ TEST(Published, WhatTheTextLeavesOpenIsAGap) {
 
 TEST(Published, EveryFigureIsOfAKnownSystemAndCollective) {
   const Published published = kept();
-  EXPECT_EQ(published.rates.size(), 371U);
+  EXPECT_EQ(published.rates.size(), 373U);
   for (const PublishedRate& rate : published.rates) {
     SCOPED_TRACE(rate.system + " " + rate.collective + " " + rate.source);
     EXPECT_EQ(topo::load_machine(rate.system).host.name, rate.system) << "not its alias";
@@ -99,6 +101,23 @@ TEST(Published, EveryFigureIsOfAKnownSystemAndCollective) {
   }
 }
 
+std::optional<double> bound_of(const PublishedRate& rate) {
+  const Collective* collective = find_collective(rate.collective);
+  // Sets of two racks are too large for an exact bound; this one is that of busbar expect.
+  if (rate.system.ends_with("-nvl72-x2") && collective != nullptr) {
+    topo::EqualHosts machine = topo::load_machine(rate.system);
+    std::vector<int> on_each(static_cast<std::size_t>(rate.ranks / rate.nodes));
+    std::iota(on_each.begin(), on_each.end(), 0);
+    machine.host = topo::keep_devices(machine.host, on_each);
+    return topo::Predictor(machine, {.ranks = rate.ranks}).bound_GBps(*collective);
+  }
+  const judge::CeilingRule rule{.in_network_reduction = true, .system = rate.system};
+  const auto ceiling =
+      judge::ceiling_of(rule, rate.collective, {.ranks = rate.ranks, .nodes = rate.nodes});
+  if (!ceiling) return std::nullopt;
+  return ceiling->GBps;
+}
+
 TEST(Published, NoFigureIsMoreThanTheLinksAllow) {
   std::size_t compared = 0;
   for (const PublishedRate& rate : kept().rates) {
@@ -107,10 +126,7 @@ TEST(Published, NoFigureIsMoreThanTheLinksAllow) {
     if (allowed) {
       EXPECT_GE(*rate.busbw_GBps / *allowed, 0.74) << rate.system << " " << rate.condition;
     } else {
-      const judge::CeilingRule rule{.in_network_reduction = true, .system = rate.system};
-      const auto ceiling =
-          judge::ceiling_of(rule, rate.collective, {.ranks = rate.ranks, .nodes = rate.nodes});
-      if (ceiling) allowed = ceiling->GBps;
+      allowed = bound_of(rate);
     }
     if (!allowed) continue;
     EXPECT_LE(*rate.busbw_GBps, *allowed)
@@ -145,15 +161,66 @@ TEST(Published, FiguresOfTodaysMachinesKeepSizePlacementAndEvidence) {
            "hgx-b300 2x8 alltoall 8 GiB out equal 181 GB/s (measured)",
            "gb200-nvl72 1x4 allreduce 8 GiB out equal 663.3 GB/s (measured)",
            "gb200-nvl72 2x4 allreduce - equal 811 GB/s (third hand)",
+           "dgx-a100 1x8 allreduce 1 GiB out equal 230.8 GB/s (user)",
+           "p4d 2x8 allreduce 1 GiB out equal 57.2 GB/s (user)",
            "gb300-nvl72 18x4 allreduce 16 GiB out equal 936.9 GB/s (measured)",
            "gb300-nvl72 2x4 allreduce - equal 44 GB/s (user)",
+           "dgx-h100 8x8 allreduce - at least 400 GB/s (floor)",
+           "gb300-nvl72 2x4 allreduce - at least 700 GB/s (floor)",
            "hgx-b300 2x1 rdma-write - above 48 GB/s (specification)",
            "rtx-pro-6000-x8 1x8 allreduce 256 B out equal 24.6 us (measured)",
+           "pcie-gen5-x8 1x8 allreduce 2 GiB out equal 41.1 GB/s (measured)",
            "mi300x 2x8 allreduce 16 GiB out equal 375.2 GB/s (measured)",
            "mi325x 1x8 allreduce 8 GiB in at least 304 GB/s (floor)",
            "mi355x 1x8 alltoall 8 GiB out equal 360.7 GB/s (measured)",
        }) {
     EXPECT_TRUE(lines.contains(line)) << line;
+  }
+}
+
+TEST(Published, FiguresOfOtherPathsThanTheSystemsOwnAreNoReference) {
+  std::map<std::string, bool> usual;
+  for (const PublishedRate& rate : kept().rates) usual[described(rate)] = rate.usual;
+  for (const char* line : {
+           // Suspect; over the network though NVLink joins the trays; without the NVLink bridges.
+           "gb300-nvl72-x2 2x64 alltoall 8 GiB out equal 47.3 GB/s (measured)",
+           "gb300-nvl72 2x4 allgather 8 GiB out equal 357.7 GB/s (measured)",
+           "gb300-nvl72 2x4 allgather 8 GiB in equal 375 GB/s (measured)",
+           "gb300-nvl72 2x4 allgather 4 KiB out equal 28.5 us (measured)",
+           "gb300-nvl72 2x4 allreduce - equal 44 GB/s (user)",
+           "h100-nvl-pair 1x2 allreduce 1 GiB out equal 50 GB/s (measured)",
+       }) {
+    ASSERT_TRUE(usual.contains(line)) << line;
+    EXPECT_FALSE(usual.at(line)) << line;
+  }
+  EXPECT_TRUE(usual.at("h100-nvl-pair 1x2 allreduce 1 GiB out equal 211 GB/s (measured)"));
+}
+
+TEST(Published, ANodeOfTwoRacksIsARack) {
+  std::set<std::string> lines;
+  for (const PublishedRate& rate : kept().rates) {
+    lines.insert(described(rate));
+    const bool racks = rate.system.ends_with("-nvl72-x2");
+    EXPECT_TRUE(!racks || rate.nodes == 2) << described(rate);
+  }
+  for (const char* line : {
+           "gb200-nvl72-x2 2x64 allreduce 8 GiB out equal 799.8 GB/s (measured)",
+           "gb200-nvl72-x2 2x72 allreduce 8 GiB out equal 793 GB/s (measured)",
+           "gb200-nvl72-x2 2x64 alltoall 8 GiB out equal 89.7 GB/s (measured)",
+           "gb300-nvl72-x2 2x64 allreduce 16 GiB out equal 738.4 GB/s (measured)",
+       }) {
+    EXPECT_TRUE(lines.contains(line)) << line;
+  }
+}
+
+TEST(Published, InstancesOfTraysHaveTheirFigures) {
+  std::set<std::string> instances;
+  for (const PublishedRate& rate : kept().rates) {
+    if (rate.nodes == 2 && rate.ranks == 8) instances.insert(rate.instance);
+  }
+  for (const char* instance : {"BM.GPU.GB200.4", "BM.GPU.GB200-v3.4", "BM.GPU.GB300.4",
+                               "p6e-gb200.36xlarge", "p6e-gb300r.36xlarge"}) {
+    EXPECT_TRUE(instances.contains(instance)) << instance;
   }
 }
 

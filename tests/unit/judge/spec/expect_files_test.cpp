@@ -12,6 +12,7 @@
 #include "judge/spec/lint.hpp"
 #include "study/published.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
+#include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::judge {
@@ -87,6 +88,19 @@ TEST(ExpectFiles, HaveNoFigureThatNobodyPublished) {
                    rule.collectives.end();
       });
       EXPECT_TRUE(known) << system.name() << " " << rule.id << " " << *rule.value;
+    }
+  }
+}
+
+TEST(ExpectFiles, WantTheGpusByWhichTheirSystemIsRecognized) {
+  for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
+    const topo::Graph& host = system.machine.host;
+    const auto names = host.gpu_names.empty() ? topo::identity_of(host).gpus : host.gpu_names;
+    const auto wanted = load(path_of(system.name()), "full").system.fingerprint;
+    if (!wanted.contains("gpu")) continue;
+    for (const std::string& gpu : wanted.at("gpu")) {
+      const auto same = [&](const std::string& name) { return topo::same_gpu(name, gpu); };
+      EXPECT_TRUE(std::any_of(names.begin(), names.end(), same)) << system.name() << ": " << gpu;
     }
   }
 }

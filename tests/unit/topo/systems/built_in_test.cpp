@@ -10,6 +10,7 @@
 
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
+#include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
@@ -166,6 +167,19 @@ TEST(BuiltInSystems, HaveTheMeshesOfAmdByTheModelsOfRccl) {
                                                        "XGMI", "XGMI", "X"}));
 }
 
+/// The links of GPUs are none in each of these, or unknown.
+TEST(BuiltInSystems, OfOneCardTheCardsOwnIsRecognized) {
+  for (const auto& [gpu, system] :
+       {std::pair{"NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000-x8"},
+        {"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000-x8"},
+        {"NVIDIA H100 PCIe", "h100-pcie-x8"},
+        {"NVIDIA H200 NVL", "h200-nvl-x8"},
+        {"AMD Instinct MI350X", "mi355x"}}) {
+    const MachineIdentity machine{.gpus = std::vector<std::string>(8, gpu)};
+    EXPECT_EQ(recognize(machine, "--system auto").system, system) << gpu;
+  }
+}
+
 TEST(BuiltInSystems, AreAllInTheirDocument) {
   const std::string document = test::text_of("docs/systems.md");
   for (const BuiltInSystem& system : built_in_systems()) {
@@ -219,6 +233,9 @@ INSTANTIATE_TEST_SUITE_P(
         CloudName{"Standard_ND96amsr_A100_v4", "dgx-a100"},
         CloudName{"standard_nd96isr_h100_v5", "dgx-h100"}, CloudName{"ND_H100_v5", "dgx-h100"},
         CloudName{"Standard_ND96isr_H200_v5", "hgx-h200"},
+        CloudName{"standard_nd96isrf_h100_v5", "dgx-h100"},
+        CloudName{"standard_nd96isrf_h200_v5", "hgx-h200"},
+        CloudName{"Standard_ND96asr_MI200_v4", "mi250-x16"},
         CloudName{"Standard_NC80adis_H100_v5", "h100-nvl-pair"},
         CloudName{"Standard_ND128isr_NDR_GB200_v6", "gb200-tray"},
         CloudName{"Standard_ND128isr_GB300_v6", "gb300-tray"}, CloudName{"BM.GPU.B4.8", "dgx-a100"},
@@ -226,6 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
         CloudName{"BM.GPU.B200.8", "hgx-b200"}, CloudName{"BM.GPU.B300.8", "hgx-b300"},
         CloudName{"BM.GPU.GB200.4", "gb200-tray"}, CloudName{"BM.GPU.GB200-v3.4", "gb200-tray-x8"},
         CloudName{"BM.GPU.GB300.4", "gb300-tray"},
+        CloudName{"BM.GPU.RTXPRO.8", "rtx-pro-6000-x8"},
         CloudName{"Standard_ND96isr_MI300X_v5", "mi300x"}, CloudName{"BM.GPU.MI300X.8", "mi300x"},
         CloudName{"BM.GPU.MI355X-v1.8", "mi355x"}, CloudName{"Frontier", "mi250x"}));
 
