@@ -92,6 +92,29 @@ TEST(ExpectFiles, HaveNoFigureThatNobodyPublished) {
   }
 }
 
+TEST(ExpectFiles, HaveNoLimitBelowTheFloorThatItStandsFor) {
+  struct Case {
+    const char* system;
+    const char* rule;
+    double fails_GBps;  ///< below this operator's floor
+    double warns_GBps;
+  };
+  for (const Case& c :
+       {Case{"dgx-h100", "node-allreduce", 460, 460}, Case{"dgx-h100", "pair-allreduce", 440, 0},
+        Case{"a3-highgpu-8g", "pair-allgather", 60, 0}, Case{"hgx-b300", "node-allreduce", 0, 800},
+        Case{"hgx-b300", "pair-allreduce", 700, 750},
+        Case{"gb300-nvl72", "rack-allreduce", 800, 800},
+        Case{"mi355x", "pair-allreduce", 0, 350}}) {
+    const auto rules = load(path_of(c.system), "full").expectations;
+    const auto rule = std::find_if(rules.begin(), rules.end(),
+                                   [&](const Expectation& one) { return one.id == c.rule; });
+    ASSERT_NE(rule, rules.end()) << c.system << ' ' << c.rule;
+    const double value = rule->value.value_or(0);
+    EXPECT_GE(value * rule->bounds.fail_below.value_or(0), c.fails_GBps) << c.system << c.rule;
+    EXPECT_GE(value * rule->bounds.warn_below.value_or(0), c.warns_GBps) << c.system << c.rule;
+  }
+}
+
 TEST(ExpectFiles, WantTheGpusByWhichTheirSystemIsRecognized) {
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
     const topo::Graph& host = system.machine.host;
