@@ -242,8 +242,7 @@ INSTANTIATE_TEST_SUITE_P(
         CloudName{"BM.GPU.H100.8", "dgx-h100"}, CloudName{"bm.gpu.h200.8", "hgx-h200"},
         CloudName{"BM.GPU.B200.8", "hgx-b200"}, CloudName{"BM.GPU.B300.8", "hgx-b300"},
         CloudName{"BM.GPU.GB200.4", "gb200-tray"}, CloudName{"BM.GPU.GB200-v3.4", "gb200-tray-x8"},
-        CloudName{"BM.GPU.GB300.4", "gb300-tray"},
-        CloudName{"BM.GPU.RTXPRO.8", "rtx-pro-6000-x8"},
+        CloudName{"BM.GPU.GB300.4", "gb300-tray"}, CloudName{"BM.GPU.RTXPRO.8", "rtx-pro-6000-x8"},
         CloudName{"Standard_ND96isr_MI300X_v5", "mi300x"}, CloudName{"BM.GPU.MI300X.8", "mi300x"},
         CloudName{"BM.GPU.MI355X-v1.8", "mi355x"}, CloudName{"Frontier", "mi250x"}));
 
