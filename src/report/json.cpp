@@ -2,7 +2,6 @@
 #include "report/json.hpp"
 
 #include <cmath>
-
 #include <type_traits>
 
 namespace busbar {
