@@ -6,6 +6,7 @@
 
 #include "topo/bounds/bound.hpp"
 #include "topo/predict/schedule.hpp"
+#include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -65,7 +66,9 @@ Predictor::Predictor(const EqualHosts& machine, const PredictOptions& options)
       nominal_(limits_of(nominal_cluster_, set_, bound_options_)),
       real_cluster_(
           nominal_cluster_.with_media(real_media(nominal_cluster_.graph().media, protocol_))),
-      real_(real_limits(*this, real_cluster_)) {}
+      real_(real_limits(*this, real_cluster_)) {
+  check_hosts(machine.host, machine.hosts);
+}
 
 bool Predictor::may_take(Sending sending) const {
   const Algorithm algorithm = algorithm_of(sending);

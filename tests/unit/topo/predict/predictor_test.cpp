@@ -337,5 +337,14 @@ TEST(Predictor, TellsTheLinkThatAllToAllLoadsMost) {
   EXPECT_NEAR(two.bound_GBps(kAllToAll).value(), 15.0 / 16 * 12.5 / 4, 1e-6);
 }
 
+TEST(Predictor, EndsAnNvlinkDomainAtItsLastHost) {
+  EqualHosts trays = load_machine("gb200-tray");
+  trays.hosts = 18;
+  EXPECT_NEAR(Predictor(trays, {.ranks = 72}).bound_GBps(kAllGather).value(), 900, 1e-6);
+  trays.hosts = 19;
+  EXPECT_THAT(test::failure_of([&] { (void)Predictor(trays, {.ranks = 76}); }).message,
+              testing::StartsWith("19 hosts: an NVLink domain of 'gb200-tray' has at most 18"));
+}
+
 }  // namespace
 }  // namespace busbar::topo
