@@ -41,6 +41,9 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   [ "$(bound allgather --system dgx-h100)" = 450 ]
   [ "$(bound allgather --system dgx-1v --gpus 2)" = 50 ]
   [ "$(bound allgather --system dgx-h100 --nodes 2 --nic 8x12.5)" = 100 ]
+  [ "$(bound allgather --system gb200-tray --nodes 2)" = 900 ]
+  [ "$(bound allgather --system gb200-tray --nodes 2 --nic 4x50)" = 200 ]
+  [ "$(bound allgather --system p6e-gb300 --nodes 2)" = 900 ]
   expect allreduce --system dgx-h100 --size 1M --json
   [ "$(jq '.size_bytes == 1048576 and .predicted_GBps < 100' <<<"$output")" = true ]
 }

@@ -211,6 +211,7 @@ query() {
   refused "more than 256 devices" bound --system dgx-h100 --hosts 100
   refused "--hosts" bound --system dgx-h100 --nic 50
   refused "several hosts already" bound --system p3dn-x2 --hosts 2
+  refused "at most 18" bound --system gb200-tray --hosts 19
   run -2 --separate-stderr ./allreduce_perf --backend sim --system dgx-h100 --hosts many
   [[ $stderr == *"--hosts"* ]]
   run -2 --separate-stderr ./allreduce_perf --nic 50

@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "model/collective.hpp"
 #include "topo/bounds/bottleneck.hpp"
+#include "topo/bounds/host_limits.hpp"
 #include "topo/bounds/packing.hpp"
 #include "topo/bounds/paths.hpp"
 
@@ -105,20 +106,28 @@ PathKind add_rings(const Graph& graph, const PathTable& table, const std::vector
   return paths;
 }
 
-/// Of n ranks of a host each exchanges (N - n)/N of the size with the others by the host's network,
-/// and bus bandwidth counts (N - 1)/N of it.
-std::optional<double> by_networks(const Graph& graph, std::span<const int> devices,
-                                  const BoundOptions& options) {
+/// What trees and exchanges between the hosts of the set reach.
+void add_between_hosts(const Graph& graph, const BoundOptions& options, Bound& bound) {
   std::map<int, std::vector<int>> by_host;
-  for (const int index : devices) by_host[device(graph, index).host].push_back(index);
-  const auto all = static_cast<double>(devices.size());
-  double least = kInfinity;
-  for (const auto& [host, here] : by_host) {
-    const auto ranks = static_cast<double>(here.size());
-    const double network = network_cut_GBps(graph, here, options);
-    least = std::min(least, network * (all - 1) / (ranks * (all - ranks)));
+  for (const int index : bound.devices) by_host[device(graph, index).host].push_back(index);
+  SetLimits limits{.ranks = static_cast<int>(bound.devices.size()),
+                   .hosts = static_cast<int>(by_host.size())};
+  std::vector<std::vector<int>> hosts;
+  for (auto& [host, devices] : by_host) {
+    add_host(graph, devices, options, limits);
+    hosts.push_back(std::move(devices));
   }
-  return std::isfinite(least) ? std::optional(least) : std::nullopt;
+  const std::vector<NetworkCut> cuts = add_networks(graph, hosts, options, limits);
+  bound.tree_GBps = tree_GBps(limits);
+  // Of n ranks of a host each exchanges (N - n)/N of the size with the others by the host's
+  // network, and bus bandwidth counts (N - 1)/N of it.
+  const double all = limits.ranks;
+  double least = kInfinity;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const auto ranks = static_cast<double>(hosts[i].size());
+    least = std::min(least, cuts[i].GBps * (all - 1) / (ranks * (all - ranks)));
+  }
+  if (std::isfinite(least)) bound.alltoall_GBps = least;
 }
 
 /// The bound with the paths of one level; false where no ring was found and another level is left.
@@ -139,11 +148,7 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   bound.cut_GBps = crossing.cut.value;
   const PathKind kinds = add_rings(graph, table, packing.rings, bound);
   bound.limit = limit_of(graph, bound, packing, problem, crossing);
-  const auto ranks = static_cast<double>(bound.devices.size());
-  if (has(kinds, PathKind::Network)) {
-    bound.tree_GBps = bound.cut_GBps * 2 * (ranks - 1) / ranks;
-    bound.alltoall_GBps = by_networks(graph, bound.devices, options);
-  }
+  if (has(kinds, PathKind::Network)) add_between_hosts(graph, options, bound);
   return true;
 }
 
@@ -263,35 +268,6 @@ Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals)
     part(other, terminals.front());
   }
   return cut;
-}
-
-double network_cut_GBps(const Graph& graph, std::span<const int> devices,
-                        const BoundOptions& options) {
-  std::set<int> ours;
-  for (const int index : devices) ours.insert(graph.devices.at(to_size(index)));
-  const int host = device(graph, devices.front()).host;
-  // Of a host its devices' traffic passes neither another GPU nor another host.
-  const auto usable = [&](int number) {
-    const Node& node = node_of(graph, number);
-    const bool device = node.kind == NodeKind::Gpu || node.kind == NodeKind::Processor;
-    return (node.host < 0 || node.host == host) && (!device || ours.contains(number));
-  };
-  std::vector<FlowLink> flows;
-  for (const Link& link : graph.links) {
-    if (!usable(link.from) || !usable(link.to)) continue;
-    flows.push_back(
-        {link.from, link.to, capacity_GBps(graph, link, options.constants, options.flows)});
-  }
-  const auto nodes = static_cast<int>(graph.nodes.size());
-  const std::array<int, 2> ends{nodes, nodes + 1};
-  for (int node = 0; node < nodes; ++node) {
-    const bool network = node_of(graph, node).kind == NodeKind::Network;
-    if (!network && !ours.contains(node)) continue;
-    const int end = network ? ends[1] : ends[0];
-    flows.push_back({node, end, kInfinity});
-    flows.push_back({end, node, kInfinity});
-  }
-  return minimum_cut(flows, ends).value;
 }
 
 double in_switch_GBps(double port_GBps, double ranks) {

@@ -43,10 +43,9 @@ struct Bound {
   /// All-reduce with reduction in the switch (NVLS), where the GPUs and their switch can:
   /// 2b(n-1)/(n+1).
   std::optional<double> in_switch_GBps{};
-  /// All-reduce by trees where the set spans hosts: cut_GBps times 2(n-1)/n, which a ring cannot
-  /// reach.
+  /// All-reduce by trees where the set spans hosts: tree_GBps of host_limits.hpp.
   std::optional<double> tree_GBps{};
-  /// All-to-all where the set spans hosts: by the network of each.
+  /// All-to-all where the set spans hosts: by the path of each host to the network.
   std::optional<double> alltoall_GBps{};
   std::vector<RatedRing> rings{};  ///< the packing
   /// What the figures rest on though no source reports it. Not empty: they are estimates, and the
@@ -78,11 +77,6 @@ struct Cut {
   double value = 0;          ///< sum over `links`; infinite where no limited cut exists
   std::vector<int> links{};  ///< places in the list of links; empty where `value` is infinite
 };
-
-/// What these devices of one host exchange with other hosts at most, each way, in GB/s: the least
-/// cut between them and the networks. 0 where no network is reached.
-[[nodiscard]] double network_cut_GBps(const Graph& graph, std::span<const int> devices,
-                                      const BoundOptions& options);
 
 /// The least cut in one direction that parts the terminals (at least two, all different), by
 /// maximum flow between the first and each other one, both ways: no algorithm passes it.

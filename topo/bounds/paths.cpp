@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -118,6 +119,9 @@ class PathFinder {
     if (device(graph_, from).host != device(graph_, to).host) return between_hosts(from, to);
     return level == Level::All ? bus(from, to) : std::nullopt;
   }
+
+  /// Of the path from a device to the networks beside its gate, and of the way back.
+  [[nodiscard]] std::vector<int> to_network(int device);
 
  private:
   using Links = std::vector<int>;
@@ -347,6 +351,30 @@ std::optional<Path> PathFinder::between_hosts(int from, int to) {
   return std::nullopt;
 }
 
+std::vector<int> PathFinder::to_network(int device) {
+  const Links& own = gates(device);
+  if (own.empty()) return {};
+  const int node = graph_.devices[to_size(device)];
+  const int gate = own.front();
+  Links links = route(node, gate, RoutePolicy::Host);
+  const Links back = route(gate, node, RoutePolicy::Host);
+  links.insert(links.end(), back.begin(), back.end());
+  for (int number = 0; to_size(number) < graph_.links.size(); ++number) {
+    const bool beside = link(number).from == gate || link(number).to == gate;
+    if (beside && kind(number) == LinkKind::Network) links.push_back(number);
+  }
+  return links;
+}
+
+std::vector<double> capacities(const Graph& graph, const BoundOptions& options) {
+  std::vector<double> capacities;
+  capacities.reserve(graph.links.size());
+  for (const Link& link : graph.links) {
+    capacities.push_back(capacity_GBps(graph, link, options.constants, options.flows));
+  }
+  return capacities;
+}
+
 }  // namespace
 
 std::string describe(PathKind kinds) {
@@ -367,17 +395,27 @@ std::string describe(PathKind kinds) {
 
 PathTable::PathTable(const Graph& graph, std::span<const int> devices, Level level,
                      const BoundOptions& options)
-    : devices_(devices.begin(), devices.end()), paths_(devices.size() * devices.size()) {
-  capacity_.reserve(graph.links.size());
-  for (const Link& link : graph.links) {
-    capacity_.push_back(topo::capacity_GBps(graph, link, options.constants, options.flows));
-  }
+    : devices_(devices.begin(), devices.end()),
+      capacity_(capacities(graph, options)),
+      paths_(devices.size() * devices.size()) {
   PathFinder finder(graph, capacity_, options.constants);
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     for (std::size_t j = 0; j < devices_.size(); ++j) {
       if (i != j) paths_[i * devices_.size() + j] = finder.find(devices_[i], devices_[j], level);
     }
   }
+}
+
+std::vector<int> network_links(const Graph& graph, std::span<const int> devices,
+                               const BoundOptions& options) {
+  const std::vector<double> capacity = capacities(graph, options);
+  PathFinder finder(graph, capacity, options.constants);
+  std::set<int> links;
+  for (const int device : devices) {
+    const std::vector<int> own = finder.to_network(device);
+    links.insert(own.begin(), own.end());
+  }
+  return {links.begin(), links.end()};
 }
 
 Level first_level(const Graph& graph) {

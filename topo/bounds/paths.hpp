@@ -65,6 +65,11 @@ class PathTable {
   std::vector<std::optional<Path>> paths_;
 };
 
+/// Links between these devices and the networks beyond their adapters, both ways: of each device
+/// the path that its rings take to another host.
+[[nodiscard]] std::vector<int> network_links(const Graph& graph, std::span<const int> devices,
+                                             const BoundOptions& options);
+
 /// The level at which the bound of a graph begins: All where no GPU has NVLink or xGMI.
 [[nodiscard]] Level first_level(const Graph& graph);
 

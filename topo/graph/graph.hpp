@@ -68,6 +68,7 @@ struct Node {
   std::string uuid{};    ///< of a GPU: "GPU-..."
   std::string vendor{};  ///< of a package: "intel", "amd", "ibm", "arm"
   bool reduces = false;  ///< a switch that adds what passes through it (NVLS)
+  int most_hosts = 0;    ///< that a switch of no host joins; 0: any number
 };
 
 /// One cable, lane bundle or bus; several links are of one medium.

@@ -2,27 +2,10 @@
 #include "topo/predict/limits.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "topo/bounds/bound.hpp"
 
 namespace busbar::topo {
 
-double host_network_GBps(const Cluster& cluster, const HostPart& part,
-                         const BoundOptions& options) {
-  return network_cut_GBps(cluster.graph(), cluster.indices(part), options);
-}
-
 namespace {
-
-constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-
-LinkKind slowest_step(const std::string& kind) {
-  const auto has = [&](const char* part) { return kind.find(part) != std::string::npos; };
-  if (has("pcie") || has("shared memory")) return LinkKind::Pcie;
-  return has("smp") ? LinkKind::Smp : LinkKind::NvLink;
-}
 
 /// Parts that are not alike: of equal hosts every list of devices once.
 std::vector<HostPart> different(const Cluster& cluster, const RankSet& set) {
@@ -58,30 +41,9 @@ bool take_switched(const Cluster& cluster, const RankSet& set, const BoundOption
   limits.most_on_host = set.ranks;
   limits.ring_GBps = limits.host_GBps = bound.bound_GBps;
   limits.kind = bound.kind;
-  limits.limit = bound.limit;
+  limits.limit = limits.host_limit = bound.limit;
   if (bound.in_switch_GBps) limits.in_switch_GBps = in_switch_GBps(bound.bound_GBps, set.ranks);
   return true;
-}
-
-void take_ring(SetLimits& limits, double GBps, const std::string& kind, const std::string& limit) {
-  if (GBps >= limits.ring_GBps) return;
-  limits.ring_GBps = GBps;
-  limits.kind = kind;
-  limits.limit = limit;
-}
-
-void take_host(const Cluster& cluster, const HostPart& part, const BoundOptions& options,
-               SetLimits& limits) {
-  if (part.devices.size() < 2) return;
-  const Bound bound = bound_of(cluster.graph(), cluster.indices(part), options);
-  limits.exact = limits.exact && bound.exact;
-  const double added = bound.in_switch_GBps.value_or(0);
-  limits.in_switch_GBps =
-      std::isinf(limits.host_GBps) ? added : std::min(limits.in_switch_GBps, added);
-  limits.host_GBps = std::min(limits.host_GBps, bound.bound_GBps);
-  const LinkKind step = slowest_step(bound.kind);
-  if (limits.within == LinkKind::NvLink || step == LinkKind::Pcie) limits.within = step;
-  take_ring(limits, bound.bound_GBps, bound.kind, bound.limit);
 }
 
 /// Rings through two hosts, which stand for any number.
@@ -94,31 +56,25 @@ void take_two(const Cluster& cluster, const HostPart& one, const HostPart& other
     take_ring(limits, bound.bound_GBps, bound.kind, bound.limit);
     return;
   }
-  for (const HostPart& part : {one, other}) {
-    take_ring(limits, host_network_GBps(cluster, part, options), "network",
-              "the network of a host");
-  }
+  take_ring(limits, limits.network_GBps, "network", limits.network_limit);
 }
 
 }  // namespace
 
 SetLimits limits_of(const Cluster& cluster, const RankSet& set, const BoundOptions& options) {
-  SetLimits limits{.ranks = set.ranks,
-                   .hosts = static_cast<int>(set.parts.size()),
-                   .ring_GBps = kUnlimited,
-                   .host_GBps = kUnlimited,
-                   .kind = "none"};
+  SetLimits limits{.ranks = set.ranks, .hosts = static_cast<int>(set.parts.size()), .kind = "none"};
   if (set.ranks < 2) return limits;
   if (take_switched(cluster, set, options, limits)) return limits;
   const std::vector<HostPart> parts = different(cluster, set);
+  std::vector<std::vector<int>> hosts;
   for (const HostPart& part : parts) {
-    limits.most_on_host = std::max(limits.most_on_host, static_cast<int>(part.devices.size()));
-    take_host(cluster, part, options, limits);
+    hosts.push_back(cluster.indices(part));
+    add_host(cluster.graph(), hosts.back(), options, limits);
   }
   if (limits.hosts < 2) return limits;
-  for (const HostPart& part : parts) {
-    limits.network_GBps = std::min(limits.network_GBps, host_network_GBps(cluster, part, options));
-  }
+  // The limit names the links of both hosts where they are alike.
+  if (parts.size() == 1) hosts.push_back(cluster.indices(parts.front(), true));
+  add_networks(cluster.graph(), hosts, options, limits);
   // Equal hosts with equal parts stand beside each other; what differs stands beside the first.
   const bool alike = cluster.equal_hosts() && (parts.size() == 1 || set.parts.size() > 2);
   for (std::size_t i = alike ? 0 : 1; i < parts.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "topo/bounds/bound.hpp"
 #include "topo/predict/schedule.hpp"
+#include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -65,7 +66,9 @@ Predictor::Predictor(const EqualHosts& machine, const PredictOptions& options)
       nominal_(limits_of(nominal_cluster_, set_, bound_options_)),
       real_cluster_(
           nominal_cluster_.with_media(real_media(nominal_cluster_.graph().media, protocol_))),
-      real_(real_limits(*this, real_cluster_)) {}
+      real_(real_limits(*this, real_cluster_)) {
+  check_hosts(machine.host, machine.hosts);
+}
 
 bool Predictor::may_take(Sending sending) const {
   const Algorithm algorithm = algorithm_of(sending);
@@ -96,10 +99,11 @@ Schedule Predictor::straight(Movement movement, double seconds, const StepTimes&
           .us_per_byte = seconds / times.share / 1e3};
 }
 
-std::optional<double> Predictor::exchange(Movement movement, double bytes, int root) const {
+std::optional<double> Predictor::exchange_seconds(Movement movement, double bytes, int root) const {
   const auto [at, added] = exchanges_.try_emplace({movement, root});
   if (added) {
-    at->second = exchange_seconds(movement, root, real_cluster_, set_, real_, bound_options_);
+    const auto found = exchange(movement, root, real_cluster_, set_, real_, bound_options_);
+    if (found) at->second = found->seconds;
   }
   if (!at->second || movement != Movement::SendReceive || real_.kind != "nvswitch") {
     return at->second;
@@ -118,7 +122,7 @@ std::optional<Schedule> Predictor::way_of(const Collective& collective, Sending 
 std::optional<Prediction> Predictor::predict(const Collective& collective, double bytes,
                                              int root) const {
   const bool direct = !is_ringed(collective.movement) && set_.ranks > 1;
-  const auto seconds = direct ? exchange(collective.movement, bytes, root) : std::nullopt;
+  const auto seconds = direct ? exchange_seconds(collective.movement, bytes, root) : std::nullopt;
   std::optional<Prediction> best;
   for (const Sending sending : kSendings) {
     const auto way = may_take(sending) ? way_of(collective, sending, seconds) : std::nullopt;
@@ -133,21 +137,30 @@ std::optional<Prediction> Predictor::predict(const Collective& collective, doubl
   return best;
 }
 
-std::optional<double> Predictor::bound_GBps(const Collective& collective, int root) const {
+std::optional<Exchange> Predictor::quickest(const Collective& collective, int root) const {
   constexpr StepTimes kNoLoss{.share = 1};
-  double least = 0;
+  std::optional<Exchange> best;
   if (!is_ringed(collective.movement) && set_.ranks > 1) {
-    const auto seconds = exchange_seconds(collective.movement, root, nominal_cluster_, set_,
-                                          nominal_, bound_options_);
-    if (seconds) least = *seconds / 1e3;
+    best = exchange(collective.movement, root, nominal_cluster_, set_, nominal_, bound_options_);
   }
   for (const Sending sending : kSendings) {
     if (!may_take(sending)) continue;
     const auto way = schedule(collective, sending, nominal_, kNoLoss);
-    if (way && (least <= 0 || way->us_per_byte < least)) least = way->us_per_byte;
+    const double seconds = way ? way->us_per_byte * 1e3 : 0;
+    if (!way || (best && seconds >= best->seconds)) continue;
+    best = {.seconds = seconds, .limit = topo::bottleneck(algorithm_of(sending), nominal_)};
   }
-  if (least <= 0) return std::nullopt;
-  return collective.bus_factor(set_.ranks) / least / 1e3;
+  return best && best->seconds > 0 ? best : std::nullopt;
+}
+
+std::optional<double> Predictor::bound_GBps(const Collective& collective, int root) const {
+  const auto best = quickest(collective, root);
+  return best ? std::optional(collective.bus_factor(set_.ranks) / best->seconds) : std::nullopt;
+}
+
+std::string Predictor::bottleneck(const Collective& collective, int root) const {
+  const auto best = quickest(collective, root);
+  return best ? best->limit : std::string();
 }
 
 }  // namespace busbar::topo

@@ -34,6 +34,8 @@ class Predictor {
                                                   int root = 0) const;
   /// Bus bandwidth that the links allow the best of these algorithms, without any loss.
   [[nodiscard]] std::optional<double> bound_GBps(const Collective& collective, int root = 0) const;
+  /// What limits that, as Bound::limit; empty where there is no bound.
+  [[nodiscard]] std::string bottleneck(const Collective& collective, int root = 0) const;
 
   /// Takes other figures of the software; the flows stay.
   void set_protocol(const Protocol& protocol);
@@ -51,7 +53,10 @@ class Predictor {
   [[nodiscard]] std::optional<Schedule> way_of(const Collective& collective, Sending sending,
                                                std::optional<double> seconds) const;
   [[nodiscard]] Schedule straight(Movement movement, double seconds, const StepTimes& times) const;
-  [[nodiscard]] std::optional<double> exchange(Movement movement, double bytes, int root) const;
+  [[nodiscard]] std::optional<double> exchange_seconds(Movement movement, double bytes,
+                                                       int root) const;
+  /// The best of these algorithms without any loss.
+  [[nodiscard]] std::optional<Exchange> quickest(const Collective& collective, int root) const;
 
   PredictOptions options_;
   Cluster nominal_cluster_;
@@ -61,7 +66,7 @@ class Predictor {
   SetLimits nominal_;
   Cluster real_cluster_;  ///< with what software reaches of each medium
   SetLimits real_;
-  /// What exchange_seconds returned with these limits.
+  /// What topo::exchange took with these limits.
   mutable std::map<std::pair<Movement, int>, std::optional<double>> exchanges_{};
 };
 

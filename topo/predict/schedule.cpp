@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
+#include "topo/bounds/bottleneck.hpp"
 #include "topo/bounds/paths.hpp"
 
 namespace busbar::topo {
@@ -38,45 +40,36 @@ std::optional<Schedule> ring(const Collective& collective, const SetLimits& limi
                  collective.bus_factor(limits.ranks) / limits.ring_GBps);
 }
 
-/// What every host exchanges with others, in sizes over GB/s: each but its own share, out and back.
-double between_hosts(const SetLimits& limits) {
-  if (limits.hosts < 2) return 0;
-  return 2.0 * (limits.hosts - 1) / limits.hosts / limits.network_GBps;
-}
-
-bool joined(const SetLimits& limits) {
-  return limits.hosts < 2 || (limits.network_GBps > 0 && std::isfinite(limits.network_GBps));
-}
-
 /// Up and down the tree of the hosts.
 double tree_steps(const SetLimits& limits) { return 2 * std::ceil(std::log2(limits.hosts)); }
 
-/// Chains in the hosts, up and down at the same time, and two trees between them with half the
-/// data each.
 std::optional<Schedule> tree(const SetLimits& limits, const StepTimes& times) {
-  if (!joined(limits) || limits.host_GBps <= 0) return std::nullopt;
-  const double seconds = std::max(2 / limits.host_GBps, between_hosts(limits));
-  if (!std::isfinite(seconds) || seconds <= 0) return std::nullopt;
+  const auto seconds = chain_tree_seconds(limits);
+  if (!seconds) return std::nullopt;
   return made_of(limits, times,
                  {.within = 2.0 * (limits.most_on_host - 1), .between = tree_steps(limits)},
-                 seconds);
+                 *seconds);
+}
+
+/// What each host does one after the other: within it, and then with the others.
+double within_seconds(const SetLimits& limits) {
+  const double k = limits.most_on_host;
+  return 2 * (k - 1) / k / limits.host_GBps;
 }
 
 std::optional<Schedule> hierarchical(const SetLimits& limits, const StepTimes& times) {
-  if (limits.hosts < 2 || !joined(limits) || limits.host_GBps <= 0) return std::nullopt;
-  const double k = limits.most_on_host;
-  const double seconds = 2 * (k - 1) / k / limits.host_GBps + between_hosts(limits);
-  return made_of(limits, times, {.within = 2 * (k - 1), .between = 2.0 * (limits.hosts - 1)},
-                 seconds);
+  const auto between = between_hosts_seconds(limits);
+  if (limits.hosts < 2 || !between || limits.host_GBps <= 0) return std::nullopt;
+  return made_of(limits, times,
+                 {.within = 2.0 * (limits.most_on_host - 1), .between = 2.0 * (limits.hosts - 1)},
+                 within_seconds(limits) + *between);
 }
 
 /// The switches of the hosts add, and a double binary tree joins the hosts.
-std::optional<Schedule> nvls(const Collective& collective, const SetLimits& limits,
-                             const StepTimes& times) {
-  if (limits.in_switch_GBps <= 0 || !joined(limits)) return std::nullopt;
-  const double within = collective.bus_factor(limits.most_on_host) / limits.in_switch_GBps;
-  return made_of(limits, times, {.between = tree_steps(limits)},
-                 std::max(within, between_hosts(limits)));
+std::optional<Schedule> nvls(const SetLimits& limits, const StepTimes& times) {
+  const auto seconds = switch_tree_seconds(limits);
+  if (!seconds) return std::nullopt;
+  return made_of(limits, times, {.between = tree_steps(limits)}, *seconds);
 }
 
 }  // namespace
@@ -116,7 +109,17 @@ std::optional<Schedule> schedule(const Collective& collective, Sending sending,
   if (collective.movement != Movement::AllReduce) return std::nullopt;
   if (algorithm == Algorithm::Tree) return tree(limits, times);
   if (algorithm == Algorithm::Hierarchical) return hierarchical(limits, times);
-  return nvls(collective, limits, times);
+  return nvls(limits, times);
+}
+
+const std::string& bottleneck(Algorithm algorithm, const SetLimits& limits) {
+  if (algorithm == Algorithm::Ring) return limits.limit;
+  const double between = between_hosts_seconds(limits).value_or(0);
+  const double seconds = algorithm == Algorithm::Nvls   ? switch_tree_seconds(limits).value_or(0)
+                         : algorithm == Algorithm::Tree ? chain_tree_seconds(limits).value_or(0)
+                                                        : std::max(within_seconds(limits), between);
+  const bool network = between > 0 && between >= seconds * (1 - kTolerance);
+  return network ? limits.network_limit : limits.host_limit;
 }
 
 namespace {
@@ -151,10 +154,29 @@ std::vector<Part> parts_of(const RankSet& set) {
   return parts;
 }
 
-/// Seconds of the most loaded link within a host.
-std::optional<double> within(Movement movement, int root, const Cluster& cluster, const Part& part,
-                             int ranks, const BoundOptions& options) {
-  const PathTable table(cluster.graph(), cluster.indices(*part.host), Level::All, options);
+/// By the link with the most sizes for its rate.
+Exchange most_loaded(const std::map<int, double>& load, const PathTable& table, const Graph& graph,
+                     std::span<const int> devices) {
+  Exchange result;
+  std::vector<int> links;
+  for (const auto& [link, sizes] : load) {
+    links.push_back(link);
+    result.seconds = std::max(result.seconds, sizes / table.capacity_GBps(link));
+  }
+  Limiting limit;
+  for (const auto& [link, sizes] : load) {
+    const double seconds = sizes / table.capacity_GBps(link);
+    if (seconds >= result.seconds * (1 - kTolerance)) limit.resources.push_back(link);
+  }
+  result.limit = limit_text(graph, limit, links, devices);
+  return result;
+}
+
+/// Within a host.
+std::optional<Exchange> within(Movement movement, int root, const Cluster& cluster,
+                               const Part& part, int ranks, const BoundOptions& options) {
+  const std::vector<int> devices = cluster.indices(*part.host);
+  const PathTable table(cluster.graph(), devices, Level::All, options);
   std::map<int, double> load;  // in sizes
   for (int i = 0; i < part.ranks; ++i) {
     for (int j = 0; j < part.ranks; ++j) {
@@ -164,11 +186,7 @@ std::optional<double> within(Movement movement, int root, const Cluster& cluster
       for (const Use& use : table.between(i, j)->uses) load[use.resource] += share * use.times;
     }
   }
-  double seconds = 0;
-  for (const auto& [link, sizes] : load) {
-    seconds = std::max(seconds, sizes / table.capacity_GBps(link));
-  }
-  return seconds;
+  return most_loaded(load, table, cluster.graph(), devices);
 }
 
 /// What leaves or reaches a host, whichever is more, in sizes.
@@ -190,28 +208,34 @@ bool is_like_before(Movement movement, int root, const Cluster& cluster,
   return parts[i].host->devices == parts[i - 1].host->devices;
 }
 
+/// Of two that take as long, the second.
+Exchange slower(const Exchange& one, const Exchange& other) {
+  return other.seconds >= one.seconds ? other : one;
+}
+
 }  // namespace
 
-std::optional<double> exchange_seconds(Movement movement, int root, const Cluster& cluster,
-                                       const RankSet& set, const SetLimits& limits,
-                                       const BoundOptions& options) {
+std::optional<Exchange> exchange(Movement movement, int root, const Cluster& cluster,
+                                 const RankSet& set, const SetLimits& limits,
+                                 const BoundOptions& options) {
   if (limits.hosts == 1 && limits.kind == "nvswitch") {
     // What passes the port of one device, the busiest.
     const double sizes = movement == Movement::SendReceive ? 1 : (set.ranks - 1.0) / set.ranks;
-    return sizes / limits.ring_GBps;
+    return Exchange{.seconds = sizes / limits.ring_GBps, .limit = limits.limit};
   }
   const std::vector<Part> parts = parts_of(set);
-  double seconds = 0;
+  Exchange slowest;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (is_like_before(movement, root, cluster, parts, i)) continue;
     const auto here = within(movement, root, cluster, parts[i], set.ranks, options);
     if (!here) return std::nullopt;
-    seconds = std::max(seconds, *here);
+    slowest = slower(*here, slowest);
     if (limits.hosts < 2) continue;
     if (limits.network_GBps <= 0) return std::nullopt;
-    seconds = std::max(seconds, across(movement, root, parts[i], set.ranks) / limits.network_GBps);
+    const double away = across(movement, root, parts[i], set.ranks) / limits.network_GBps;
+    slowest = slower(slowest, {.seconds = away, .limit = limits.network_limit});
   }
-  return seconds;
+  return slowest;
 }
 
 }  // namespace busbar::topo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "model/collective.hpp"
 #include "topo/predict/limits.hpp"
@@ -30,12 +31,20 @@ struct Schedule {
 /// Time of a step between two devices of a host over a kind of link.
 [[nodiscard]] double step_us(const StepTimes& times, LinkKind kind);
 
-/// Seconds that a GB of an operation's size takes where every rank sends straight to those whom it
-/// has data for: of the link with the most data for its rate, in a host or between hosts. `root` is
-/// a rank. Nothing where a pair has no route.
-[[nodiscard]] std::optional<double> exchange_seconds(Movement movement, int root,
-                                                     const Cluster& cluster, const RankSet& set,
-                                                     const SetLimits& limits,
-                                                     const BoundOptions& options);
+/// What limits an algorithm on a set, as Bound::limit: the ring through all ranks, the links of a
+/// host, or what leads out of it.
+[[nodiscard]] const std::string& bottleneck(Algorithm algorithm, const SetLimits& limits);
+
+/// An operation in which every rank sends straight to those whom it has data for.
+struct Exchange {
+  double seconds = 0;   ///< for a GB of its size
+  std::string limit{};  ///< as Bound::limit
+};
+
+/// By the link with the most data for its rate, in a host or between hosts. `root` is a rank.
+/// Nothing where a pair has no route.
+[[nodiscard]] std::optional<Exchange> exchange(Movement movement, int root, const Cluster& cluster,
+                                               const RankSet& set, const SetLimits& limits,
+                                               const BoundOptions& options);
 
 }  // namespace busbar::topo

@@ -66,7 +66,18 @@ void copy_p2p(Graph& copy, const Graph& one, int hosts) {
 
 }  // namespace
 
+void check_hosts(const Graph& one, int hosts) {
+  for (const Node& node : one.nodes) {
+    if (node.most_hosts == 0 || hosts <= node.most_hosts) continue;
+    throw usage_error(
+        fmt::format("{} hosts: an NVLink domain of '{}' has at most {}; for several domains name "
+                    "such a system (gb200-nvl72-x2, gb300-nvl72-x2), or give --nic",
+                    hosts, one.name, node.most_hosts));
+  }
+}
+
 Graph copy_hosts(const Graph& one, int hosts) {
+  check_hosts(one, hosts);
   Graph copy{.name = one.name,
              .title = one.title,
              .source = one.source,
@@ -161,6 +172,12 @@ NetworkRequest parse_network(std::string_view option, std::string_view text) {
   return request;
 }
 
+namespace {
+
+bool is_between_hosts(const Node& node) { return node.kind == NodeKind::NvSwitch && node.host < 0; }
+
+}  // namespace
+
 Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
   const bool several = std::any_of(host.nodes.begin(), host.nodes.end(),
                                    [](const Node& node) { return node.host > 0; });
@@ -169,12 +186,18 @@ Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
         fmt::format("--hosts: '{}' has several hosts already; give one host", host.name));
   }
   const std::vector<int> networks = nodes_of_kind(host, NodeKind::Network);
-  if (!networks.empty() && !request) return host;
+  const bool has_domain = std::any_of(host.nodes.begin(), host.nodes.end(), is_between_hosts);
+  if ((!networks.empty() || has_domain) && !request) return host;
   if (!request) {
     throw usage_error(
         fmt::format("--hosts: '{}' has no network; give the adapters "
                     "of each host and their GB/s, such as --nic 8x50",
                     host.name));
+  }
+  for (Node& node : host.nodes) {
+    if (!is_between_hosts(node)) continue;
+    node.host = 0;
+    node.most_hosts = 0;
   }
   remove_nodes(host, {networks.begin(), networks.end()});
   const std::vector<int> adapters =

@@ -8,6 +8,9 @@
 
 namespace busbar::topo {
 
+/// Throws Error (Usage) where a switch between the hosts joins fewer: an NVLink domain ends there.
+void check_hosts(const Graph& one, int hosts);
+
 /// So many equal hosts from a graph of one: its nodes are copied and renamed "host0/GPU0", those of
 /// host -1 (a network, a switch between hosts) are there once. Labels are not copied.
 [[nodiscard]] Graph copy_hosts(const Graph& one, int hosts);
@@ -26,8 +29,9 @@ struct NetworkRequest {
 
 /// A host whose adapters are cabled to a network without a bottleneck of its own: those of the
 /// graph that are nearest to its devices, or assumed ones beside devices where it has none. Without
-/// a request the graph must have a network; a request replaces it. Throws Error (Usage) where it
-/// has none, or fewer adapters than requested, or is of several hosts.
+/// a request the graph must have a network or an NVSwitch between hosts; a request replaces both:
+/// then each host has a switch of its own. Throws Error (Usage) where it has none, or fewer
+/// adapters than requested, or is of several hosts.
 [[nodiscard]] Graph with_network(Graph host, const std::optional<NetworkRequest>& request);
 
 }  // namespace busbar::topo

@@ -191,8 +191,8 @@ class SystemReader {
   }
 
   void read_nodes(const TomlFields& fields) {
-    fields.allow_only(
-        {"name", "kind", "host", "numa", "bus_id", "model", "uuid", "vendor", "reduces"});
+    fields.allow_only({"name", "kind", "host", "numa", "bus_id", "model", "uuid", "vendor",
+                       "reduces", "most_hosts"});
     const std::vector<std::string> names =
         names_of_range(fields, "name", fields.required_text("name"));
     for (const char* key : {"bus_id", "uuid"}) {
@@ -219,6 +219,7 @@ class SystemReader {
     if (fields.has("vendor")) node.vendor = fields.text("vendor");
     if (fields.has("reduces")) node.reduces = fields.flag("reduces");
     if (fields.has("uuid")) node.uuid = fields.text("uuid");
+    node.most_hosts = fields.integer("most_hosts", 1, kMostEqualHosts, node.most_hosts);
     if (hosts_ > 1 && fields.has("uuid")) {
       throw fields.fault("uuid", "a uuid is of one device; hosts copies this one: leave it out");
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_tables.hpp"
 
 namespace busbar::topo {
@@ -43,6 +44,7 @@ std::string node_line(const Node& node) {
   add("uuid", node.uuid);
   add("vendor", node.vendor);
   if (node.reduces) parts.emplace_back("reduces = true");
+  if (node.most_hosts > 0) parts.push_back(fmt::format("most_hosts = {}", node.most_hosts));
   return fmt::format("  {{ {} }},\n", join(parts, ", "));
 }
 
@@ -115,6 +117,7 @@ std::string labels_line(const Graph& graph) {
 }  // namespace
 
 std::string write_system(const Graph& graph, int hosts) {
+  check_hosts(graph, hosts);
   const std::vector<std::string> keys = medium_keys(graph);
   std::string text = fmt::format("name = {}\n", quoted(graph.name));
   if (!graph.title.empty()) text += fmt::format("title = {}\n", quoted(graph.title));

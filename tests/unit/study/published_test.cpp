@@ -147,6 +147,29 @@ std::string described(const PublishedRate& rate) {
                      name(rate.evidence));
 }
 
+TEST(Published, NoMeasuredFigureExceedsTheBoundByMoreThanRounding) {
+  constexpr double kRounding = 1.005;
+  std::size_t between_hosts = 0;
+  for (const PublishedRate& rate : kept().rates) {
+    const Collective* collective = find_collective(rate.collective);
+    if (!rate.busbw_GBps || rate.evidence != Evidence::Measured || collective == nullptr) continue;
+    topo::EqualHosts machine = topo::load_machine(rate.system);
+    const auto each = static_cast<int>(topo::device_count(machine.host));
+    const bool one_rack = rate.nodes <= 18;  // several racks: the figures of gb200-nvl72-x2
+    if (rate.nodes < 2 || !one_rack || rate.ranks / rate.nodes > each) continue;
+    // Hosts are filled one after the other, so fewer GPUs of each are a smaller machine.
+    machine.host.devices.resize(topo::to_size(std::max(1, rate.ranks / rate.nodes)));
+    machine.host.p2p.clear();
+    machine.hosts = rate.nodes;
+    const topo::Predictor predictor(machine, {.ranks = rate.ranks});
+    const auto bound = predictor.bound_GBps(*collective);
+    if (!bound) continue;
+    EXPECT_LE(*rate.busbw_GBps, *bound * kRounding) << described(rate);
+    ++between_hosts;
+  }
+  EXPECT_GT(between_hosts, 30U);
+}
+
 TEST(Published, FiguresOfTodaysMachinesKeepSizePlacementAndEvidence) {
   std::set<std::string> lines;
   for (const PublishedRate& rate : kept().rates) lines.insert(described(rate));

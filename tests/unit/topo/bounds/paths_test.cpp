@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/paths.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -181,6 +182,25 @@ TEST(PathKind, IsWrittenAsAllThatRingsMix) {
   EXPECT_EQ(describe(PathKind::NvLink | PathKind::Smp), "nvlink+smp");
   EXPECT_EQ(describe(PathKind::Pcie | PathKind::NvLink | PathKind::Network), "nvlink+pcie+network");
   EXPECT_EQ(describe(PathKind::SharedMemory), "shared memory");
+}
+
+TEST(NetworkLinks, AreThoseOfTheNearestAdapterOfEachDeviceBothWays) {
+  const Graph graph = power_graph(2, 2, 3);  // an adapter at each of two sockets
+  const auto ends = [&](const std::vector<int>& devices) {
+    std::vector<std::string> pairs;
+    for (const int number : network_links(graph, devices, {})) {
+      const Link& link = graph.links[to_size(number)];
+      pairs.push_back(node_of(graph, link.from).name + ">" + node_of(graph, link.to).name);
+    }
+    return pairs;
+  };
+  EXPECT_THAT(ends({4}),
+              testing::UnorderedElementsAre("host1/GPU0>host1/CPU0", "host1/CPU0>host1/GPU0",
+                                            "host1/CPU0>host1/NIC0", "host1/NIC0>host1/CPU0",
+                                            "host1/NIC0>fabric", "fabric>host1/NIC0"));
+  EXPECT_EQ(ends({4, 5}).size(), 8U);
+  EXPECT_EQ(ends({4, 6}).size(), 12U);
+  EXPECT_TRUE(network_links(dgx1(dgx1v_rows(), 25), prefix(8), {}).empty());
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 #include "model/collective.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "topo/bounds/bound.hpp"
 #include "topo/predict/calibration.hpp"
+#include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -335,6 +337,98 @@ TEST(Predictor, TellsTheLinkThatAllToAllLoadsMost) {
   // Eight of sixteen parts cross between two hosts: 8 x 8/16 of a size at 12.5 GB/s.
   const Predictor two = predictor("p3dn-x2", 16, {.flows = 100});
   EXPECT_NEAR(two.bound_GBps(kAllToAll).value(), 15.0 / 16 * 12.5 / 4, 1e-6);
+}
+
+/// So many hosts of a system with the first GPUs of each.
+EqualHosts first_gpus(const std::string& system, int hosts, int gpus) {
+  EqualHosts machine = load_machine(system);
+  machine.host.devices.resize(to_size(gpus));
+  machine.host.p2p.clear();
+  machine.hosts = hosts;
+  return machine;
+}
+
+TEST(Predictor, BoundsAllToAllByTheNarrowestOfThePathToTheNetworkAndNamesIt) {
+  // B of a GPU x (n - 1)/(n - k) of k ranks on each host: its adapter is 50 wide or as it says.
+  struct Row {
+    const char* system;
+    int gpus;
+    double bound;
+    const char* limit;
+    double adapter = 0;
+  };
+  for (const Row& row : {
+           Row{"dgx-h100", 1, 50, "InfiniBand NDR of host0/NIC0 and host1/NIC0"},
+           Row{"dgx-h100", 4, 87.5, "the 4 InfiniBand NDR links of every host"},  // measured 83.7
+           Row{"dgx-h100", 8, 93.75, "the 8 InfiniBand NDR links of every host"},
+           Row{"mi300x", 2, 75, "InfiniBand NDR of host0/NIC0, host0/NIC1, host1/NIC0 and"},
+           Row{"a3-megagpu-8g", 8, 46.875, "the 8 "},  // 25
+           Row{"p4d", 8, 11.71875, "EFA"},             // 12.5 of two GPUs
+           Row{"gb200-nvl72-x2", 72, 50 * 143.0 / 72, "the 72 InfiniBand NDR links of every host"},
+           Row{"dgx-h100", 4, 110.25, "PCIe 5.0 x16 of every GPU", 100},
+           Row{"hgx-h200", 8, 63 * 15.0 / 8, "PCIe 5.0 x16 of every GPU", 100},
+       }) {
+    SCOPED_TRACE(fmt::format("{} {}", row.system, row.gpus));
+    EqualHosts machine = first_gpus(row.system, 2, row.gpus);
+    for (Medium& medium : machine.host.media) {
+      if (row.adapter > 0 && medium.kind == LinkKind::Network) medium.nominal_GBps = row.adapter;
+    }
+    const Predictor two(machine, {.ranks = 2 * row.gpus});
+    EXPECT_NEAR(two.bound_GBps(kAllToAll).value(), row.bound, 1e-6);
+    EXPECT_THAT(two.bottleneck(kAllToAll), testing::HasSubstr(row.limit));
+  }
+}
+
+TEST(Predictor, HasTheBoundsOfTheGraphOfAllHosts) {
+  struct Row {
+    const char* system;
+    int hosts;
+    int gpus;  ///< of each
+    double allreduce;
+  };
+  for (const Row& row : {
+           Row{"dgx-h100", 2, 8, 750},        // the switches and the cards: 400 x 2 x 15/16
+           Row{"dgx-h100", 2, 4, 350},        // 200 x 2 x 7/8
+           Row{"dgx-h100", 4, 4, 250},        // each host passes 2 x 3/4 of a size
+           Row{"dgx-a100", 2, 8, 281.25},     // 300 twice in a host: 150 x 2 x 15/16
+           Row{"mi300x", 2, 8, 420},          // 448 twice; 375 measured
+           Row{"c4140-pcie", 3, 4, 14.4375},  // 15.75 twice
+           Row{"p4d", 2, 8, 93.75},
+       }) {
+    SCOPED_TRACE(fmt::format("{} {} {}", row.system, row.hosts, row.gpus));
+    const EqualHosts machine = first_gpus(row.system, row.hosts, row.gpus);
+    const Graph graph = copy_hosts(machine.host, row.hosts);
+    const auto ranks = static_cast<int>(device_count(graph));
+    const Predictor all(machine, {.ranks = ranks});
+    const Bound bound = bound_of(graph, prefix(ranks));
+    EXPECT_NEAR(all.bound_GBps(kAllReduce).value(), row.allreduce, 1e-6);
+    for (const Collective* collective : {&kAllReduce, &kAllGather, &kAllToAll}) {
+      EXPECT_NEAR(collective_GBps(bound, collective->name).value_or(0),
+                  all.bound_GBps(*collective).value(), 1e-6)
+          << collective->name;
+    }
+  }
+}
+
+TEST(Predictor, NamesWhatLimitsEachCollective) {
+  const auto limit = [](const EqualHosts& machine, int ranks, const Collective& collective) {
+    return Predictor(machine, {.ranks = ranks}).bottleneck(collective);
+  };
+  const EqualHosts two = first_gpus("mi300x", 2, 8);
+  EXPECT_EQ(limit(two, 16, kAllReduce), "xGMI (MI300) of every GPU") << "a tree's, twice";
+  EXPECT_EQ(limit(two, 16, kAllGather), "the 8 InfiniBand NDR links of every host");
+  EXPECT_EQ(limit(first_gpus("mi300x", 1, 8), 8, kAllReduce), "xGMI (MI300) of every GPU");
+  EXPECT_EQ(limit(load_machine("dgx-h100"), 8, kAllToAll), "NVLink 4 of every GPU");
+  EXPECT_EQ(limit(load_machine("dgx-h100"), 1, kAllReduce), "");
+}
+
+TEST(Predictor, EndsAnNvlinkDomainAtItsLastHost) {
+  EqualHosts trays = load_machine("gb200-tray");
+  trays.hosts = 18;
+  EXPECT_NEAR(Predictor(trays, {.ranks = 72}).bound_GBps(kAllGather).value(), 900, 1e-6);
+  trays.hosts = 19;
+  EXPECT_THAT(test::failure_of([&] { (void)Predictor(trays, {.ranks = 76}); }).message,
+              testing::StartsWith("19 hosts: an NVLink domain of 'gb200-tray' has at most 18"));
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ double slow_seconds(Movement movement, int root, const Graph& graph,
 
 double seconds_of(Movement movement, int root, const EqualHosts& machine, const RankSet& set) {
   const Cluster cluster(machine);
-  return exchange_seconds(movement, root, cluster, set, limits_of(cluster, set, {}), {}).value();
+  return exchange(movement, root, cluster, set, limits_of(cluster, set, {}), {}).value().seconds;
 }
 
 TEST(Exchange, AddsUpThePairsOfAHost) {
@@ -273,7 +273,7 @@ TEST(Exchange, IsNoneWhereAPairHasNoWay) {
   const Cluster cluster({.host = nvlink_graph({"011", "100", "100"}, 25)});
   const SetLimits limits = limits_of(cluster, set, {});
   const auto has = [&](Movement movement, int root) {
-    return exchange_seconds(movement, root, cluster, set, limits, {}).has_value();
+    return exchange(movement, root, cluster, set, limits, {}).has_value();
   };
   EXPECT_FALSE(has(Movement::AllToAll, 0));
   EXPECT_TRUE(has(Movement::Gather, 0)) << "1 and 2 have nothing for each other";
@@ -281,8 +281,7 @@ TEST(Exchange, IsNoneWhereAPairHasNoWay) {
   const RankSet hosts{.parts = {{.host = 0, .devices = {0}}, {.host = 1, .devices = {0}}},
                       .ranks = 2};
   const Cluster apart({.host = nvlink_graph({"01", "10"}, 25), .hosts = 2});
-  EXPECT_FALSE(
-      exchange_seconds(Movement::AllToAll, 0, apart, hosts, limits_of(apart, hosts, {}), {}))
+  EXPECT_FALSE(exchange(Movement::AllToAll, 0, apart, hosts, limits_of(apart, hosts, {}), {}))
       << "no network";
 }
 

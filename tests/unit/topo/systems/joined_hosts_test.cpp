@@ -89,6 +89,33 @@ TEST(JoinedHosts, HaveTheRequestedNetworkInsteadOfTheirOwn) {
       100, 1e-6);
 }
 
+TEST(JoinedHosts, NeedNoNetworkWhereAnNvlinkDomainJoinsThem) {
+  const Graph host = with_network(load_system("p6e-gb300"), std::nullopt);
+  EXPECT_EQ(bound_of(copy_hosts(host, 2), std::vector{0, 1, 2, 3, 4, 5, 6, 7}).kind, "nvswitch");
+}
+
+TEST(JoinedHosts, AreNoNvlinkDomainWhereANetworkIsRequested) {
+  const Graph tray =
+      with_network(load_system("gb200-tray"), NetworkRequest{.adapters = 4, .adapter_GBps = 50});
+  const Bound bound = bound_of(copy_hosts(tray, 2), std::vector{0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(bound.kind, "nvswitch+network");
+  EXPECT_NEAR(bound.bound_GBps, 200, 1e-6);
+  EXPECT_EQ(device_count(copy_hosts(tray, 36)), 144U) << "no end of a domain";
+}
+
+TEST(JoinedHosts, EndAtTheLastHostOfAnNvlinkDomain) {
+  for (const char* system :
+       {"gb200-tray", "gb200-tray-x8", "gb300-tray", "p6e-gb200", "p6e-gb300"}) {
+    const Graph tray = load_machine(system).host;
+    EXPECT_EQ(device_count(copy_hosts(tray, 18)), 72U) << system;
+    EXPECT_THROW((void)copy_hosts(tray, 19), Error) << system;
+    EXPECT_THROW((void)write_system(tray, 19), Error) << system;
+    EXPECT_THROW((void)copy_hosts(parse_machine(write_system(tray, 2), "t.toml").host, 19), Error)
+        << "what is saved ends there, too";
+  }
+  EXPECT_NO_THROW(check_hosts(load_machine("gb200-nvl72-x2").host, 19)) << "racks are its hosts";
+}
+
 TEST(JoinedHosts, ReadTheNumberAndRateOfAdapters) {
   const NetworkRequest one = parse_network("--nic", "50");
   EXPECT_EQ(one.adapters, 0);

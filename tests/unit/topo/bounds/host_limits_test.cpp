@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/bounds/host_limits.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/topo/bounds/small_graphs.hpp"
+#include "tests/unit/topo/tree_machine.hpp"
+#include "topo/bounds/paths.hpp"
+
+namespace busbar::topo {
+namespace {
+
+double network_GBps(const Graph& graph, const std::vector<int>& devices,
+                    const BoundOptions& options = {}) {
+  return network_cut(graph, devices, options).GBps;
+}
+
+TEST(HostNetwork, AgreesWithAllPartsOfTheNodes) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const TreeMachine machine({.gpus = 3}, seed);
+    const Graph& graph = machine.graph();
+    const std::vector<std::vector<int>> sets{{0}, {2}, {0, 1}, {0, 1, 2}};
+    for (const std::vector<int>& set : sets) {
+      const std::vector<int> links = network_links(graph, set, {});
+      // Our devices on one side and the network on the other, seen from either.
+      const int fabric = find_node(graph, "fabric");
+      const double least = least_cut(graph, links, [&](const auto& has) {
+        const bool first = has(graph.devices[to_size(set.front())]);
+        return has(fabric) != first && std::all_of(set.begin(), set.end(), [&](int device) {
+                 return has(graph.devices[to_size(device)]) == first;
+               });
+      });
+      EXPECT_NEAR(network_GBps(graph, set), least, 1e-7) << set.size();
+    }
+  }
+}
+
+TEST(HostNetwork, CountsTheFlowsOfEachCard) {
+  Graph graph = cluster_of({"02", "20"}, 25, 1, 12.5, 1.25);
+  EXPECT_NEAR(network_GBps(graph, {0, 1}), 12.5, 1e-9);
+  EXPECT_NEAR(network_GBps(graph, {0, 1}, {.flows = 3}), 3.75, 1e-9);
+  EXPECT_EQ(network_GBps(nvlink_graph({"02", "20"}, 25), {0, 1}), 0) << "no network";
+}
+
+TEST(HostNetwork, PassesNoProcessorThatRanksOfTheirOwnRunOn) {
+  Graph graph{.name = "two sockets"};
+  for (const char* name : {"CPU0", "CPU1"}) {
+    graph.devices.push_back(add_node(graph, {.kind = NodeKind::Processor, .name = name}));
+  }
+  const int nic = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC0"});
+  const int fabric = add_node(graph, {.kind = NodeKind::Network, .name = "fabric", .host = -1});
+  const auto join = [&](int one, int other, const char* name, LinkKind kind, double GBps) {
+    add_cable(graph, one, other,
+              add_medium(graph, {.name = name, .kind = kind, .nominal_GBps = GBps}));
+  };
+  join(graph.devices[0], graph.devices[1], "UPI", LinkKind::Smp, 20);
+  join(graph.devices[1], nic, "PCIe", LinkKind::Pcie, 16);
+  join(nic, fabric, "Ethernet", LinkKind::Network, 12.5);
+  EXPECT_EQ(network_GBps(graph, {0}), 0);
+  EXPECT_NEAR(network_GBps(graph, {1}), 12.5, 1e-9);
+  EXPECT_NEAR(network_GBps(graph, {0, 1}), 12.5, 1e-9);
+}
+
+TEST(HostNetwork, StaysWithinItsHost) {
+  // Each host of power_graph has two cards of 12 and an X-Bus of 32 between its sockets.
+  const Graph graph = power_graph(2, 2, 3);
+  EXPECT_NEAR(network_GBps(graph, {4, 6}), 24, 1e-9);
+  EXPECT_NEAR(network_GBps(graph, {4, 5}), 12, 1e-9) << "the card of their socket, as their rings";
+  Graph joined = graph;
+  add_cable(joined, find_node(joined, "host0/NIC0"), find_node(joined, "host1/NIC0"), 3);
+  EXPECT_NEAR(network_GBps(joined, {4, 6}), 24, 1e-9) << "not by the card of another host";
+}
+
+TEST(TreeGBps, IsByTheSlowerOfAHostAndItsNetwork) {
+  struct Case {
+    SetLimits limits;
+    double GBps;
+  };
+  for (const Case& one : {
+           // A host passes 2 x 1/2 or 2 x 3/4 of a size through its network, a GPU all of it twice.
+           Case{
+               {.ranks = 16, .hosts = 2, .most_on_host = 8, .host_GBps = 1000, .network_GBps = 400},
+               750},
+           Case{
+               {.ranks = 32, .hosts = 4, .most_on_host = 8, .host_GBps = 1000, .network_GBps = 400},
+               400 * 1.9375 / 1.5},
+           Case{{.ranks = 16, .hosts = 2, .most_on_host = 8, .host_GBps = 448, .network_GBps = 400},
+                420},
+           // Where the switch adds, 9/8 of it once through a port of 450.
+           Case{{.ranks = 16,
+           .hosts = 2,
+           .most_on_host = 8,
+           .host_GBps = 450,
+           .network_GBps = 800,
+           .in_switch_GBps = 700},
+                750},
+           Case{{.ranks = 2, .hosts = 2, .most_on_host = 1, .network_GBps = 50}, 50},
+       }) {
+    EXPECT_NEAR(tree_GBps(one.limits).value_or(0), one.GBps, 1e-9);
+  }
+  EXPECT_FALSE(tree_GBps({.ranks = 2, .hosts = 2, .most_on_host = 1, .network_GBps = 0}));
+}
+
+}  // namespace
+}  // namespace busbar::topo
