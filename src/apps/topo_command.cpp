@@ -242,11 +242,11 @@ Graph this_machine(const std::string& nvidia_smi) {
 
 /// As many of the host as --hosts, with a label for each pair of devices.
 Graph join_hosts(const Graph& host, const TopoOptions& options) {
-  constexpr std::size_t kMost = 256;
+  constexpr std::size_t kMost = 128;
   const auto hosts = static_cast<std::size_t>(*options.hosts);
   if (device_count(host) * hosts > kMost) {
     throw usage_error(
-        fmt::format("--hosts {}: more than {} devices; a simulation takes more "
+        fmt::format("--hosts {}: more than {} devices; busbar expect and a simulation take more "
                     "(--backend sim)",
                     hosts, kMost));
   }

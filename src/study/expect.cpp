@@ -168,7 +168,7 @@ Expectation expect(const ExpectRequest& request, const Published& published) {
   const auto bytes = static_cast<double>(request.size);
   Expectation expected{.nodes = static_cast<int>(predictor.set().parts.size()),
                        .bound_GBps = predictor.bound_GBps(*request.collective),
-                       .bottleneck = predictor.limits().limit};
+                       .bottleneck = predictor.bottleneck(*request.collective)};
   if (const auto prediction = predictor.predict(*request.collective, bytes)) {
     expected.predicted_GBps =
         bytes / prediction->time_us / 1e3 * request.collective->bus_factor(request.ranks);

@@ -208,7 +208,7 @@ query() {
   run -0 --separate-stderr ./allreduce_perf --backend sim --system dgx-h100 --hosts 4 --nic 8x12.5 -b 1G -e 1G
   [[ $output == *"32 ranks on 4 nodes"* ]]
   [[ $output == *"rings at most 100 GB/s"* ]]
-  refused "more than 256 devices" bound --system dgx-h100 --hosts 100
+  refused "more than 128 devices" bound --system dgx-h100 --hosts 100
   refused "--hosts" bound --system dgx-h100 --nic 50
   refused "several hosts already" bound --system p3dn-x2 --hosts 2
   refused "at most 18" bound --system gb200-tray --hosts 19

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "topo/systems/joined_hosts.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -116,13 +118,7 @@ bool slow_sockets(EqualHosts& machine, PredictOptions& options) {
 
 /// Each host's switches are its own; the network joins the hosts.
 bool without_domain(EqualHosts& machine, PredictOptions& options) {
-  bool found = false;
-  for (Node& node : machine.host.nodes) {
-    if (node.kind != NodeKind::NvSwitch || node.host >= 0) continue;
-    node.host = 0;
-    found = true;
-  }
-  return found && is_joined_by_network(machine, options);
+  return leave_domain(machine.host) && is_joined_by_network(machine, options);
 }
 
 bool without_domain_by_one_nic(EqualHosts& machine, PredictOptions& options) {

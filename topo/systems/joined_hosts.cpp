@@ -66,14 +66,20 @@ void copy_p2p(Graph& copy, const Graph& one, int hosts) {
 
 }  // namespace
 
-void check_hosts(const Graph& one, int hosts) {
+int most_hosts(const Graph& one) {
+  int most = std::numeric_limits<int>::max();
   for (const Node& node : one.nodes) {
-    if (node.most_hosts == 0 || hosts <= node.most_hosts) continue;
-    throw usage_error(
-        fmt::format("{} hosts: an NVLink domain of '{}' has at most {}; for several domains name "
-                    "such a system (gb200-nvl72-x2, gb300-nvl72-x2), or give --nic",
-                    hosts, one.name, node.most_hosts));
+    if (node.most_hosts > 0) most = std::min(most, node.most_hosts);
   }
+  return most;
+}
+
+void check_hosts(const Graph& one, int hosts) {
+  if (hosts <= most_hosts(one)) return;
+  throw usage_error(
+      fmt::format("{} hosts: an NVLink domain of '{}' has at most {}; for several domains name "
+                  "such a system (gb200-nvl72-x2, gb300-nvl72-x2), or give --nic",
+                  hosts, one.name, most_hosts(one)));
 }
 
 Graph copy_hosts(const Graph& one, int hosts) {
@@ -178,27 +184,33 @@ bool is_between_hosts(const Node& node) { return node.kind == NodeKind::NvSwitch
 
 }  // namespace
 
+bool leave_domain(Graph& host) {
+  bool found = false;
+  for (Node& node : host.nodes) {
+    if (!is_between_hosts(node)) continue;
+    node.host = 0;
+    node.most_hosts = 0;
+    found = true;
+  }
+  return found;
+}
+
 Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
   const bool several = std::any_of(host.nodes.begin(), host.nodes.end(),
                                    [](const Node& node) { return node.host > 0; });
   if (several) {
-    throw usage_error(
-        fmt::format("--hosts: '{}' has several hosts already; give one host", host.name));
+    throw usage_error(fmt::format("'{}' has several hosts already; give one host", host.name));
   }
   const std::vector<int> networks = nodes_of_kind(host, NodeKind::Network);
   const bool has_domain = std::any_of(host.nodes.begin(), host.nodes.end(), is_between_hosts);
   if ((!networks.empty() || has_domain) && !request) return host;
   if (!request) {
     throw usage_error(
-        fmt::format("--hosts: '{}' has no network; give the adapters "
-                    "of each host and their GB/s, such as --nic 8x50",
+        fmt::format("'{}' has no network that joins hosts; give the "
+                    "adapters of each host and their GB/s, such as --nic 8x50",
                     host.name));
   }
-  for (Node& node : host.nodes) {
-    if (!is_between_hosts(node)) continue;
-    node.host = 0;
-    node.most_hosts = 0;
-  }
+  static_cast<void>(leave_domain(host));
   remove_nodes(host, {networks.begin(), networks.end()});
   const std::vector<int> adapters =
       chosen_adapters(host, static_cast<std::size_t>(request->adapters));

@@ -8,6 +8,8 @@
 
 namespace busbar::topo {
 
+/// So many hosts one NVLink domain joins at most; where there is no such limit, any number.
+[[nodiscard]] int most_hosts(const Graph& one);
 /// Throws Error (Usage) where a switch between the hosts joins fewer: an NVLink domain ends there.
 void check_hosts(const Graph& one, int hosts);
 
@@ -33,5 +35,9 @@ struct NetworkRequest {
 /// then each host has a switch of its own. Throws Error (Usage) where it has none, or fewer
 /// adapters than requested, or is of several hosts.
 [[nodiscard]] Graph with_network(Graph host, const std::optional<NetworkRequest>& request);
+
+/// Takes the host out of the NVLink domain that it shares with others: the switches are its own
+/// then. False where it is in none.
+bool leave_domain(Graph& host);
 
 }  // namespace busbar::topo

@@ -15,6 +15,7 @@
 #include "topo/bounds/bound.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/predict/cluster.hpp"
+#include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::judge {
@@ -168,6 +169,7 @@ std::optional<GraphFigures> figures_of(const CeilingRule& rule, const SetShape& 
   const bool one_host = hosts_in(machine.host) <= 1;
   if (shape.nodes > 1 && one_host && machine.hosts < shape.nodes) {
     if (!has_network(machine.host)) return std::nullopt;
+    if (shape.nodes > topo::most_hosts(machine.host)) return std::nullopt;
     machine.hosts = shape.nodes;
   }
   if (ranks_share_processors(machine.host, shape)) return std::nullopt;
@@ -212,8 +214,12 @@ double across_ceiling(const CeilingRule& rule, const Collective& collective,
   if (may_be_hierarchical(movement)) {
     return rule.model == CeilingModel::Hierarchical ? most : bound.bound_GBps;
   }
-  // All-to-all: each of g ranks exchanges (n-g)/n of the size with other nodes.
-  if (movement == Movement::AllToAll) return most / g;
+  // All-to-all: each of g ranks exchanges (n-g)/n of the size with other nodes. The bound is that
+  // of two nodes.
+  if (movement == Movement::AllToAll) {
+    if (!bound.alltoall_GBps) return most / g;
+    return *bound.alltoall_GBps * g / (2 * g - 1) * (n - 1) / (n - g);
+  }
   // Which card a rank or a root has to itself is unknown: all of a node's are the ceiling.
   const bool at_root = movement == Movement::Gather || movement == Movement::Scatter;
   return at_root ? most : bound.cut_GBps;
