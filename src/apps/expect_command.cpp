@@ -129,29 +129,33 @@ void take_size(O& options, Measured& measured) {
   measured.busbw_GBps = median_of(measured.records);
 }
 
+/// As few nodes as hold the ranks, as many on each.
+int fewest_nodes(int ranks, int most_on_node) {
+  int nodes = 1;
+  while (nodes < ranks && (ranks % nodes != 0 || ranks / nodes > most_on_node)) ++nodes;
+  return nodes;
+}
+
 /// GPUs and nodes of what was measured, where they are not given. Refuses those that contradict it.
-void take_set(O& options, const Measured& measured, const topo::EqualHosts& machine) {
+void take_measured_set(O& options, const Record& row, const std::string& file,
+                       const topo::EqualHosts& machine) {
   const int on_host = static_cast<int>(device_count(machine.host));
-  if (!measured.records.empty()) {
-    const Record& row = measured.records.front();
-    // Racks are the nodes of some systems, trays those of a log.
-    const bool is_reported = row.nodes > 0 && (machine.hosts == 1 || row.nodes <= machine.hosts);
-    if (!options.nodes && is_reported) options.nodes = row.nodes;
-    for (int nodes = 1; !options.nodes && nodes <= row.ranks; ++nodes) {
-      const bool is_even = row.ranks % nodes == 0 && row.ranks / nodes <= on_host;
-      if (is_even && row.ranks / nodes <= options.gpus.value_or(on_host)) options.nodes = nodes;
-    }
-    if (!options.gpus) options.gpus = std::max(1, row.ranks / *options.nodes);
-    if (*options.gpus * *options.nodes != row.ranks) {
-      throw usage_error(fmt::format(
-          "--measured {}: {} ranks{}, which is not {} on each of {}", options.measured, row.ranks,
-          is_reported ? fmt::format(" on {}", counted(topo::to_size(row.nodes), "node")) : "",
-          counted(topo::to_size(*options.gpus), "GPU"),
-          counted(topo::to_size(*options.nodes), "node")));
-    }
+  // Racks are the nodes of some systems, trays those of a log.
+  const bool is_reported = row.nodes > 0 && (machine.hosts == 1 || row.nodes <= machine.hosts);
+  if (!options.nodes) {
+    options.nodes =
+        is_reported ? row.nodes
+                    : fewest_nodes(row.ranks, std::min(on_host, options.gpus.value_or(on_host)));
   }
-  options.gpus = options.gpus.value_or(on_host);
-  options.nodes = options.nodes.value_or(machine.hosts);
+  if (!options.gpus) options.gpus = std::max(1, row.ranks / *options.nodes);
+  if (*options.gpus * *options.nodes == row.ranks) return;
+  const auto count = [](int number, const char* noun) {
+    return counted(static_cast<std::size_t>(number), noun);
+  };
+  throw usage_error(fmt::format("--measured {}: {}{}, which is not {} on each of {}", file,
+                                count(row.ranks, "rank"),
+                                is_reported ? " on " + count(row.nodes, "node") : "",
+                                count(*options.gpus, "GPU"), count(*options.nodes, "node")));
 }
 
 /// Refuses a file of other GPUs than the machine's, where both are known.
@@ -202,9 +206,11 @@ study::ExpectRequest request_of(O& options, const Measured& measured,
                                .is_of_file = !measured.records.empty()};
   topo::EqualHosts machine = topo::load_machine(request.system);
   check_gpus(measured, options.measured, machine.host);
-  take_set(options, measured, machine);
-  const int gpus = *options.gpus;
-  const int nodes = *options.nodes;
+  if (!measured.records.empty()) {
+    take_measured_set(options, measured.records.front(), options.measured, machine);
+  }
+  const int gpus = options.gpus.value_or(static_cast<int>(device_count(machine.host)));
+  const int nodes = options.nodes.value_or(machine.hosts);
   const bool is_joined = machine.hosts > 1 && !options.network;
   if (nodes > machine.hosts && machine.hosts > 1) {
     throw usage_error(
