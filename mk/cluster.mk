@@ -4,7 +4,6 @@
 .PHONY: test-cluster
 test-cluster: executables ## acceptance tests on four hosts that are network namespaces
 	$(BATS_ENV) bats tests/cluster
-check: test-cluster
 
 # Each verdict ten times: one in ten would be no acceptance test.
 .PHONY: soak-cluster

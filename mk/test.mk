@@ -30,7 +30,7 @@ test: packages-build packages-test ## install what is missing, build, run every 
 	@$(MAKE) --no-print-directory test-nccl
 
 .PHONY: check
-check: check-unit check-bats check-other-mpi check-targets
+check: check-unit check-bats check-other-mpi test-cluster check-targets
 
 .PHONY: check-unit
 # In two halves at the same time: most of it is arithmetic of one thread.

@@ -24,6 +24,7 @@ for_all() {  # for_all RANKS OPTIONS...
   done
 }
 
+# bats test_tags=any-mpi
 @test "every type, operation and root is right on 1 rank" {
   STATUSES="ok skipped" for_all 1 -b 64 -e 4K -f 8 -d all -o all -r all -n 2 -w 0 -c 2
 }
@@ -33,6 +34,7 @@ for_all() {  # for_all RANKS OPTIONS...
 @test "every type, operation and root is right on 3 ranks" {
   STATUSES="ok skipped" for_all 3 -b 64 -e 256K -f 4096 -d all -o all -r all -n 1 -w 0
 }
+# bats test_tags=any-mpi
 @test "every operation and root is right on 4 ranks" {
   STATUSES="ok skipped" COLLECTIVES="allreduce reducescatter" for_all 4 -b 4K -e 4K -d int32 -o all -n 1 -w 0
   for_all 4 -b 4K -e 4K -d int32 -o max -r all -n 1 -w 0
