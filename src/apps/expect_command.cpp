@@ -102,22 +102,27 @@ double median_of(std::vector<Record> rows) {
   return rows[rows.size() / 2].busbw_GBps.value_or(0);
 }
 
-/// Keeps the rows of the size that is asked for, else of the largest, and takes their bandwidth.
+/// Keeps the rows of the nodes and the size that are asked for, else of the largest size, and takes
+/// their bandwidth.
 void take_size(O& options, Measured& measured) {
-  if (measured.records.empty()) return;
-  const auto largest =
-      std::max_element(measured.records.begin(), measured.records.end(),
-                       [](const Record& a, const Record& b) { return a.size < b.size; });
-  if (!options.size) options.size = largest->size;
-  std::erase_if(measured.records, [&](const Record& row) {
-    return row.size != *options.size ||
-           (options.nodes && row.nodes > 0 && row.nodes != *options.nodes);
-  });
-  if (measured.records.empty()) {
-    throw usage_error(
-        fmt::format("--measured {}: no row of {}{}", options.measured, format_bytes(*options.size),
-                    options.nodes ? fmt::format(" on {} nodes", *options.nodes) : ""));
+  std::vector<Record>& rows = measured.records;
+  if (rows.empty()) return;
+  const auto check = [&](const std::string& what) {
+    if (!rows.empty()) return;
+    throw usage_error(fmt::format("--measured {}: no row {}", options.measured, what));
+  };
+  if (options.nodes) {
+    std::erase_if(rows,
+                  [&](const Record& row) { return row.nodes > 0 && row.nodes != *options.nodes; });
+    check(fmt::format("of {} nodes", *options.nodes));
   }
+  if (!options.size) {
+    options.size = std::max_element(rows.begin(), rows.end(), [](const Record& a, const Record& b) {
+                     return a.size < b.size;
+                   })->size;
+  }
+  std::erase_if(rows, [&](const Record& row) { return row.size != *options.size; });
+  check("of " + format_bytes(*options.size));
   const Record& first = measured.records.front();
   for (const Record& row : measured.records) {
     if (row.ranks == first.ranks && row.nodes == first.nodes) continue;
@@ -255,7 +260,8 @@ std::string prediction_error_text(const study::ExpectRequest& request) {
     return medium.kind == topo::LinkKind::Xgmi;
   });
   if (has_xgmi) return "; by NCCL's times, not RCCL's (docs/simulation.md)";
-  if (topo::is_system_path(request.system)) return "";
+  const bool has_gpus = topo::device(request.machine.host, 0).kind == topo::NodeKind::Gpu;
+  if (!has_gpus || topo::is_system_path(request.system)) return "";
   return fmt::format("; median error {} of published logs (docs/simulation.md)",
                      request.size >= kMiB ? "10 %" : "12 %");
 }
@@ -356,9 +362,10 @@ std::string outcome_text(const study::ExpectRequest& request, const study::Expec
 
 std::string text_of(const study::ExpectRequest& request, const study::Expectation& expected) {
   const topo::Graph& host = request.machine.host;
+  const bool has_gpus = topo::device(host, 0).kind == topo::NodeKind::Gpu;
   std::string text =
       fmt::format("{} of {} on {} of {}\n\n", request.collective->title, format_bytes(request.size),
-                  counted(static_cast<std::size_t>(request.ranks), "GPU") +
+                  counted(static_cast<std::size_t>(request.ranks), has_gpus ? "GPU" : "processor") +
                       (expected.nodes > 1 ? fmt::format(" of {} nodes", expected.nodes) : ""),
                   host.title.empty() ? host.name : fmt::format("{} ({})", host.name, host.title));
   text += plain_table(figures_of(request, expected));

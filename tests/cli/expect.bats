@@ -63,7 +63,7 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
     --measured "$(log h100sxm_all_reduce_8gpu_xxrjun)"
   refused "measured on NVIDIA H100 80GB HBM3, but 'hgx-b200' has NVIDIA B200" allreduce \
     --system hgx-b200 --measured "$(log h100sxm_all_reduce_8gpu_xxrjun)"
-  refused "no row of 8 GiB on 4 nodes" allreduce --system a3-megagpu-8g --nodes 4 \
+  refused "no row of 4 nodes" allreduce --system a3-megagpu-8g --nodes 4 \
     --measured "$(log a3mega_h100_allreduce_16gpu-2node_lessizzmore)"
   expect allreduce --system p5 --measured "$(log p5_h100_allreduce_16gpu-2node_awsome)" --json
   [ "$(jq -c '[.ranks, .nodes, .outcome]' <<<"$output")" = '[16,2,"as expected"]' ]
