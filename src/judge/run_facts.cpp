@@ -120,10 +120,15 @@ topo::MachineIdentity identity_of(const Observation& observation, const Facts& a
     throw usage_error(
         fmt::format("auto: {} does not report {}; name the system", observation.file, key));
   }
+  const auto gpus = number("gpus_per_node");
+  if (!gpus) {
+    throw usage_error(fmt::format("auto: {} reports {} GPUs of its hosts; name the system",
+                                  observation.file,
+                                  *fact_of(observation, "gpus_per_node", assumed)));
+  }
   int nodes = 1;
   for (const Record& record : observation.records) nodes = std::max(nodes, record.nodes);
-  return {.gpus = std::vector<std::string>(number("gpus_per_node").value_or(0),
-                                           *fact_of(observation, "gpu", assumed)),
+  return {.gpus = std::vector<std::string>(*gpus, *fact_of(observation, "gpu", assumed)),
           .nics = number("nics_per_node"),
           .product = fact_of(observation, "machine", assumed).value_or(""),
           .product_given = !fact_of(observation, "machine"),

@@ -52,6 +52,14 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
   expect_facts(log, {{"gpus_per_node", std::nullopt}});
 }
 
+TEST(RunFacts, HostsOfUnequalNumbersOfGpusAreNoKnownMachine) {
+  Observation o = two_gpus();
+  o.facts["gpus-per-node"] = "4; 8";
+  const auto failure = test::failure_of([&] { (void)identity_of(o, {}); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("a.csv reports 4; 8 GPUs")) << failure.message;
+}
+
 TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {
   Observation o = two_gpus();
   o.records.push_back({.ranks = 8, .nodes = 0});
