@@ -32,6 +32,15 @@ job() {
   done
   return 1
 }
+# connected N: returns when N connections to rank 0 are open.
+connected() {
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    [ "$(ss -Htn state established "sport = :$PORT" | wc -l)" -lt "$1" ] || return 0
+    sleep 0.1
+  done
+  return 1
+}
 process_of() { sed -nE "s/^# +Rank +$1 .* Pid +([0-9]+) .*/\1/p" "$DIR/out"; }
 # ends CODE WORDS: the job of job() ends with this code and one line with these words; its rows are kept.
 ends() {
@@ -67,7 +76,6 @@ ends() {
   export BUSBAR_TOKEN=opensesame
   rank 2
   rank 1
-  sleep 0.3
   rank 0
   wait
   [ "$(codes)" = "0 0 0" ]
@@ -146,7 +154,7 @@ ends() {
 @test "a rank that is there already, and one of another number of ranks, are refused, and the job goes on" {
   rank 0
   rank 1
-  sleep 0.5
+  connected 2  # its second connection comes once the first has joined
   run --separate-stderr ./allreduce_perf --rendezvous "127.0.0.1:$PORT" --rank 1 --ranks 3
   [ "$status" -eq 2 ]
   [[ $stderr == *"rank 1 was refused at 127.0.0.1:"*": rank 1 has already joined ("* ]]
@@ -169,9 +177,9 @@ ends() {
   wait
 }
 @test "a port in use is one line of rank 0's" {
-  python3 -c "import socket, sys; s = socket.create_server(('127.0.0.1', $PORT)); sys.stdin.read()" < "$DIR/stdin" 3>&- &
+  python3 -c "import socket, sys; s = socket.create_server(('127.0.0.1', $PORT)); open('$DIR/listens', 'w'); sys.stdin.read()" < "$DIR/stdin" 3>&- &
   local other=$!
-  sleep 0.5
+  wait_for_file "$DIR/listens"
   rank 0 -T 2
   rank 1 -T 2
   for _ in {1..100}; do if [ -s "$DIR/0.code" ] && [ -s "$DIR/1.code" ]; then break; fi; sleep 0.1; done

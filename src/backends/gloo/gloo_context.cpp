@@ -97,6 +97,8 @@ class ConnectedContext final : public gloo::Context {
                      [](std::byte byte) { return static_cast<char>(byte); });
       transportContext_->getPair(other)->connect(address);
     }
+    // A rank that is done early could end its context while another still connects to it.
+    bootstrap.barrier();
     setTimeout(kLongest);
     transportContext_->setTimeout(kLongest);
   }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "model/bootstrap.hpp"
 
 namespace busbar::test {
@@ -20,16 +24,34 @@ namespace busbar::test {
 /// The control plane of ranks that are threads of one process: they differ and really meet.
 class ThreadBootstrap final : public Bootstrap {
  public:
+  /// Another rank has failed, and with it the test.
+  struct Left {};
+
   /// Where the ranks of a team meet.
   struct Meeting {
     explicit Meeting(int size) : gate(size), shown(static_cast<std::size_t>(size)) {}
+    /// Returns when all are there. Throws Left where one will never come.
+    void meet() {
+      gate.arrive_and_wait();
+      if (left) throw Left{};
+    }
     std::barrier<> gate;
+    std::atomic<bool> left = false;  // a rank has failed
     std::vector<std::span<const std::byte>> shown;     // by rank, between two gates
     std::map<int, std::shared_ptr<Meeting>> by_color;  // the parts of a split
   };
 
   ThreadBootstrap(std::shared_ptr<Meeting> meeting, int rank)
       : meeting_(std::move(meeting)), rank_(rank) {}
+  ThreadBootstrap(const ThreadBootstrap&) = delete;
+  ThreadBootstrap& operator=(const ThreadBootstrap&) = delete;
+  ThreadBootstrap(ThreadBootstrap&&) = delete;
+  ThreadBootstrap& operator=(ThreadBootstrap&&) = delete;
+  ~ThreadBootstrap() override {
+    if (std::uncaught_exceptions() == exceptions_) return;
+    meeting_->left = true;
+    meeting_->gate.arrive_and_drop();
+  }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return static_cast<int>(meeting_->shown.size()); }
@@ -38,7 +60,7 @@ class ThreadBootstrap final : public Bootstrap {
   void set_progress(Progress /*progress*/) override {}
   void barrier() override {
     ++barriers;
-    meeting_->gate.arrive_and_wait();
+    meeting_->meet();
   }
 
   void broadcast_bytes(std::span<std::byte> bytes, int root) override {
@@ -72,13 +94,13 @@ class ThreadBootstrap final : public Bootstrap {
       if (rank == rank_) place = part;
       ++part;
     }
-    meeting_->gate.arrive_and_wait();
+    meeting_->meet();
     if (rank_ == 0) meeting_->by_color.clear();
     for (int rank = 0; rank < size(); ++rank) {  // one after the other
-      meeting_->gate.arrive_and_wait();
+      meeting_->meet();
       if (rank == rank_ && place == 0) meeting_->by_color[color] = std::make_shared<Meeting>(part);
     }
-    meeting_->gate.arrive_and_wait();
+    meeting_->meet();
     return std::make_unique<ThreadBootstrap>(meeting_->by_color.at(color), place);
   }
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
@@ -95,25 +117,33 @@ class ThreadBootstrap final : public Bootstrap {
   template <class Look>
   void show(std::span<const std::byte> mine, const Look& look) {
     meeting_->shown[static_cast<std::size_t>(rank_)] = mine;
-    meeting_->gate.arrive_and_wait();
+    meeting_->meet();
     for (int rank = 0; rank < size(); ++rank) {
       look(rank, meeting_->shown[static_cast<std::size_t>(rank)]);
     }
-    meeting_->gate.arrive_and_wait();
+    meeting_->meet();
   }
 
   std::shared_ptr<Meeting> meeting_;
   int rank_;
+  int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Does `work` as each of `size` ranks at the same time. What a rank throws ends the tests.
+/// Does `work` as each of `size` ranks at the same time. A rank that throws, or returns from a failed
+/// ASSERT, fails the test, and the other ranks leave at their next meeting.
 inline void on_ranks(int size, const std::function<void(ThreadBootstrap&)>& work) {
   const auto meeting = std::make_shared<ThreadBootstrap::Meeting>(size);
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < size; ++rank) {
     ranks.emplace_back([&work, meeting, rank] {
-      ThreadBootstrap bootstrap(meeting, rank);
-      work(bootstrap);
+      try {
+        ThreadBootstrap bootstrap(meeting, rank);
+        work(bootstrap);
+        if (::testing::Test::HasFatalFailure()) throw ThreadBootstrap::Left{};
+      } catch (const ThreadBootstrap::Left&) {
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "rank " << rank << ": " << error.what();
+      }
     });
   }
   for (std::thread& rank : ranks) rank.join();
