@@ -3,7 +3,7 @@
 # them every test skips and says why.
 .PHONY: test-cluster
 test-cluster: executables ## acceptance tests on four hosts that are network namespaces
-	$(BATS_ENV) bats tests/cluster
+	$(call run_bats,cluster) tests/cluster
 
 # Each verdict ten times: one in ten would be no acceptance test.
 .PHONY: soak-cluster

@@ -2,6 +2,9 @@
 # Tests: unit (GoogleTest), command line, under mpirun, on stand-in nodes and fake GPUs (bats).
 UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/%),\
   $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
+# What each run of tests reports, for the closing line of `make test`.
+REPORTS := $(BUILD)/tests/reports
+run_bats = mkdir -p $(REPORTS)/$1 && $(BATS_ENV) bats --report-formatter tap --output $(REPORTS)/$1
 BATS_ENV = BUILD=$(BUILD) MPI_FOUND='$(MPI_FOUND)' $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0)
 
 UNIT_OBJECTS := $(call objects,$(UNIT_SOURCES))
@@ -25,9 +28,12 @@ $(BIN)/unit_tests: $(BIN)/parts.list $(UNIT_OBJECTS) $(CORE)
 
 .PHONY: test
 test: packages-build packages-test ## install what is missing, build, run every test
+	@rm -rf $(REPORTS)
 	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu $(BIN)/unit_tests
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory test-nccl
+	@n=$$(cat $(REPORTS)/*/* | grep -cE '(# skip|<skipped message=).*\.\./shared/data'); \
+	[ "$$n" = 0 ] || echo "skipped for want of ../shared/data: $$n tests"
 
 .PHONY: check
 check: check-unit check-bats check-other-mpi test-cluster check-targets
@@ -35,13 +41,14 @@ check: check-unit check-bats check-other-mpi test-cluster check-targets
 .PHONY: check-unit
 # In two halves at the same time: most of it is arithmetic of one thread.
 check-unit: $(BIN)/unit_tests ## unit tests only
-	@half() { GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 $(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1; }; \
+	@half() { GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 $(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1 \
+	  --gtest_output=xml:$(REPORTS)/unit/$$1.xml; }; \
 	half 1 & other=$$!; half 0 && status=0 || status=1; wait $$other && exit $$status
 
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)
 check-bats: executables fake-gpu $(BIN)/unit_tests ## tests of the programs only: command line, MPI, fake GPUs
-	$(BATS_ENV) bats tests/cli tests/mpi tests/fake_gpu
+	$(call run_bats,programs) tests/cli tests/mpi tests/fake_gpu
 
 # The same for whichever of MPICH and Open MPI is not the machine's: what MPI has a part in.
 OTHER_MPI := $(if $(filter openmpi,$(MPI_NAME)),mpich,openmpi)
@@ -58,7 +65,7 @@ endif
 
 # Last, when all is built that it takes along.
 .PHONY: check-targets
-check-targets: packages-bench executables ## every target that is listed here, in a short form, in a clone
+check-targets: packages-bench packages-fuzz executables ## every target that is listed here, in a short form, in a clone
 	bats tests/targets
 
 .PHONY: check-repeated

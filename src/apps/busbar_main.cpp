@@ -83,6 +83,8 @@ Status dispatch(std::span<char* const> words) {
   for (const Command& command : kCommands) {
     if (command.name != wanted) continue;
     if (words.size() > 1 && !command.takes_arguments) {
+      if (words[1] == std::string_view("--help") || words[1] == std::string_view("-h"))
+        return show_usage({});
       throw usage_error(fmt::format("{}: unexpected argument '{}'", wanted, words[1]));
     }
     return command.run(words.subspan(1));

@@ -115,6 +115,19 @@ std::string one_line(std::string_view text) {
   return std::string(trim(line));
 }
 
+std::string wrapped(std::string_view line, std::size_t columns, std::size_t indent) {
+  std::string text;
+  std::size_t first = 0;  // the indentation of this part
+  while (first + line.size() > columns) {
+    const std::size_t at = line.rfind(' ', columns - first);
+    if (at == std::string_view::npos || trim(line.substr(0, at)).empty()) break;
+    text += fmt::format("{:{}}{}\n", "", first, line.substr(0, at));
+    line.remove_prefix(at + 1);
+    first = indent;
+  }
+  return text + fmt::format("{:{}}{}", "", first, line);
+}
+
 std::string first_line_of(const std::string& path) {
   std::ifstream file(path);
   std::string line;

@@ -72,6 +72,9 @@ void copy_text(std::string_view text, std::array<char, N>& to) {
 /// cell never spans two and no reader stumbles.
 [[nodiscard]] std::string one_line(std::string_view text);
 
+/// A line, broken at blanks before so many columns; what follows the first break is indented.
+[[nodiscard]] std::string wrapped(std::string_view line, std::size_t columns, std::size_t indent);
+
 /// The first line of a file without its line end, or empty where it cannot be read.
 [[nodiscard]] std::string first_line_of(const std::string& path);
 

@@ -59,7 +59,7 @@ calibrate() { run --separate-stderr ./busbar calibrate "$@"; }
   [[ $output == *"a alltoall 8"* ]]
 }
 @test "GPUs of a process are those of the log" {
-  [ -d ../shared/data/nccl_tests_logs ] || skip "no logs of nccl-tests here"
+  [ -d ../shared/data/nccl_tests_logs ] || skip "no ../shared/data here"
   log=../shared/data/nccl_tests_logs/nda100v4_a100-40gb_broadcast_8gpu_superbench.txt
   calibrate "$log" --system dgx-a100 -o "$DIR/eight.toml"
   before=$(grep -m1 "broadcast 8" <<<"$output")

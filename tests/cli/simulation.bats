@@ -7,7 +7,7 @@ sim() { run --separate-stderr ./allreduce_perf --backend sim "$@"; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }'; }
 
 @test "the tables of what is simulated over what was measured are those of the logs" {
-  [ -d ../shared/data/nccl_tests_logs ] || skip "no logs of nccl-tests here"
+  [ -d ../shared/data/nccl_tests_logs ] || skip "no ../shared/data here"
   run -0 bench/simulated-ratios
   for half in fitted "held back" table; do
     [ "$(grep "| $half |" <<<"$output")" = "$(grep "| $half |" docs/simulation.md)" ]

@@ -9,6 +9,7 @@ short() {
   case $1 in
     all | bundle | docs | executables | fake-gpu | figures | example-report | help | openmpi | plots | promtool) echo "$1" ;;
     bench) echo "$1 BRIEF=1" ;;  # and with it bench-mpi and plot-bench
+    fuzz) echo "$1 FUZZ_SECONDS=1 FUZZ_OPTIMIZE=-O0 FUZZ_CHECKS=" ;;
     install) echo "$1 DESTDIR=build/installed" ;;
     quickstart) echo "$1 NP=2 SIZES=-b1K\ -e4K" ;;
     clean) echo "$1" ;;
@@ -23,7 +24,6 @@ why_not() {
     test | check-unit | check-bats | check-other-mpi | check-targets | test-cluster | test-nccl) echo "these tests are a part of it" ;;
     bench-mpi | plot-bench) echo "a part of bench" ;;
     lint | format | tidy | tidy-tests) echo "minutes of their own; .ci/run runs lint" ;;
-    fuzz) echo "compiles everything once more" ;;
     soak | soak-cluster | mutants | check-repeated) echo "hours" ;;
     gpu-bench) echo "needs a GPU" ;;
     deps) echo "installs packages" ;;

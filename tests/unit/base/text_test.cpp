@@ -10,6 +10,13 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+TEST(Wrapped, BreaksALineAtBlanksAndIndentsTheRest) {
+  EXPECT_EQ(wrapped("  name  one two three", 15, 8), "  name  one two\n        three");
+  EXPECT_EQ(wrapped("short", 15, 8), "short");
+  EXPECT_EQ(wrapped("  anunbreakableword", 8, 2), "  anunbreakableword");
+  EXPECT_EQ(wrapped("ab cd ef gh", 5, 1), "ab cd\n ef\n gh");
+}
+
 TEST(Join, PutsTheSeparatorBetweenTextsOfAnyContainer) {
   EXPECT_EQ(join(Words{"a", "b", "c"}, ", "), "a, b, c");
   EXPECT_EQ(join(Words{"a"}, ", "), "a");

@@ -36,7 +36,7 @@ class ThreadBootstrap final : public Bootstrap {
       if (left) throw Left{};
     }
     std::barrier<> gate;
-    std::atomic<bool> left = false;  // a rank has failed
+    std::atomic<bool> left = false;                    // a rank has failed
     std::vector<std::span<const std::byte>> shown;     // by rank, between two gates
     std::map<int, std::shared_ptr<Meeting>> by_color;  // the parts of a split
   };
@@ -129,8 +129,8 @@ class ThreadBootstrap final : public Bootstrap {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Does `work` as each of `size` ranks at the same time. A rank that throws, or returns from a failed
-/// ASSERT, fails the test, and the other ranks leave at their next meeting.
+/// Does `work` as each of `size` ranks at the same time. A rank that throws, or returns from a
+/// failed ASSERT, fails the test, and the other ranks leave at their next meeting.
 inline void on_ranks(int size, const std::function<void(ThreadBootstrap&)>& work) {
   const auto meeting = std::make_shared<ThreadBootstrap::Meeting>(size);
   std::vector<std::thread> ranks;

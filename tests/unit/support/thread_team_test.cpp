@@ -20,15 +20,16 @@ TEST(ThreadTeam, ARankThatThrowsFailsTheTestAndTheOthersLeave) {
 }
 
 TEST(ThreadTeam, ARankThatThrowsInAPartOfASplitFailsTheTest) {
-  EXPECT_NONFATAL_FAILURE_ON_ALL_THREADS(
-      test::on_ranks(4,
-                     [](test::ThreadBootstrap& world) {
-                       const auto part = world.split(world.rank() % 2);
-                       if (world.rank() == 3) throw Error{Status::Runtime, "broken"};
-                       part->barrier();
-                       world.barrier();
-                     }),
-      "rank 3: broken");
+  EXPECT_NONFATAL_FAILURE_ON_ALL_THREADS(test::on_ranks(4,
+                                                        [](test::ThreadBootstrap& world) {
+                                                          const auto part =
+                                                              world.split(world.rank() % 2);
+                                                          if (world.rank() == 3)
+                                                            throw Error{Status::Runtime, "broken"};
+                                                          part->barrier();
+                                                          world.barrier();
+                                                        }),
+                                         "rank 3: broken");
 }
 
 }  // namespace

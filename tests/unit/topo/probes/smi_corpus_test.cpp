@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 #include "topo/probes/smi_matrix.hpp"
@@ -89,20 +90,19 @@ void expect_symmetric(const Cells& cells, const std::string& name) {
   }
 }
 
-/// The captures of a folder by name; the tests are skipped where the collection is not there.
+/// The captures of a folder by name.
 class SmiCorpus : public testing::Test {
  protected:
-  explicit SmiCorpus(const std::string& folder) : folder_("../shared/data/" + folder) {}
+  explicit SmiCorpus(const std::string& folder) : folder_(test::captures(folder)) {}
   void SetUp() override {
-    std::error_code absent;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_, absent)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
       if (entry.path().extension() != ".txt") continue;
       corpus_[entry.path().stem()] = test::text_of(entry.path());
     }
-    if (corpus_.empty()) GTEST_SKIP() << "no captures in " << folder_;
+    ASSERT_FALSE(corpus_.empty()) << folder_;
   }
 
-  std::string folder_;
+  std::filesystem::path folder_;
   std::map<std::string, std::string> corpus_{};
 };
 
