@@ -24,6 +24,7 @@
 #include "bootstrap/solo_bootstrap.hpp"
 #include "bootstrap/starter.hpp"
 #include "bootstrap/tcp_bootstrap.hpp"
+#include "harness/configuration.hpp"
 #include "harness/host.hpp"
 #include "harness/options.hpp"
 #include "harness/session.hpp"
@@ -226,6 +227,8 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
     end_job_unless_shared(*bootstrap, program, error);
   };
   try {
+    watchdog.step("comparing the command lines of all ranks");
+    require_same_command(*bootstrap, rank_command(options, collective()));
     return exit_code(run_session(options, collective(), invocation, *bootstrap, watchdog));
   } catch (const std::exception& error) {
     end_job_unless_shared(*bootstrap, program, error);
@@ -233,24 +236,53 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
   }
 }
 
+/// Reads the command line and does what needs no other ranks: its exit code; nothing where this
+/// process is a rank of a measurement.
+std::optional<int> run_alone(std::span<char* const> arguments, const std::string& program,
+                             CommandLine& line, const Invocation& invocation) {
+  line = parse_command_line(arguments.subspan(1));
+  // --version with --hosts shows that they can be reached.
+  if (line.print_and_exit && line.options.hosts.empty()) {
+    if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
+    return exit_code(Status::Ok);
+  }
+  if (line.print_and_exit) return launch_ranks(line.options, arguments, program);
+  apply_environment(line.options, [](const char* name) { return std::getenv(name); });
+  check_options(line.options);
+  if (line.options.backend == "sim") {
+    return exit_code(run_simulation(line.options, collective(), invocation));
+  }
+  if (starts_ranks(line.options)) return launch_ranks(line.options, arguments, program);
+  return std::nullopt;
+}
+
+/// A rank that left before MPI is up would leave the others waiting for it: ranks of one MPI job
+/// meet before they end, and the mistake of one is reported by rank 0 as the mistake of all is.
+void report_mistake_together(const Error& mistake, std::span<char* const> arguments) {
+  const auto launcher = find_launcher();
+  const MpiSupport* mpi = find_mpi();
+  const bool by_tcp = std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
+    return word.starts_with("--rendezvous");
+  });
+  const bool meets = launcher && launcher->joins_by == JoinsBy::Mpi && launcher->size > 1 &&
+                     mpi != nullptr && !by_tcp && mistake.status() == Status::Usage;
+  if (!meets) return;
+  const auto bootstrap = mpi->start();
+  require_same_command(*bootstrap, {.mistake = mistake.what()});
+}
+
 int run(std::span<char* const> arguments) {
   const std::string program = std::filesystem::path(arguments.front()).filename().string();
   try {
-    CommandLine line = parse_command_line(arguments.subspan(1));
-    // --version with --hosts shows that they can be reached.
-    if (line.print_and_exit && line.options.hosts.empty()) {
-      if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
-      return exit_code(Status::Ok);
-    }
-    if (line.print_and_exit) return launch_ranks(line.options, arguments, program);
-    apply_environment(line.options, [](const char* name) { return std::getenv(name); });
-    check_options(line.options);
+    CommandLine line;
     const Invocation invocation{.command = join_all(arguments, " "),
                                 .environment = library_environment()};
-    if (line.options.backend == "sim") {
-      return exit_code(run_simulation(line.options, collective(), invocation));
+    try {
+      if (const auto code = run_alone(arguments, program, line, invocation)) return *code;
+    } catch (const Error& error) {
+      report_mistake_together(error, arguments);
+      throw;
     }
-    if (starts_ranks(line.options)) return launch_ranks(line.options, arguments, program);
     return run_ranks(line.options, invocation, program);
   } catch (const Error& error) {
     complain_once(program, error.what());

@@ -144,10 +144,6 @@ struct Options {
   /// @}
 };
 
-/// Everything that makes rows comparable, as "key=value" in a fixed order: --resume refuses a file
-/// that differs in one.
-[[nodiscard]] std::vector<std::string> configuration_of(const Options& options);
-
 /// Checks options that depend on each other; throws a usage error.
 void check_options(const Options& options);
 

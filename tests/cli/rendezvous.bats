@@ -203,3 +203,18 @@ ends() {
   refused "--hosts: cannot read /nowhere" -g 2 --hosts @/nowhere
   EXIT=3 refused "the ranks are not joined by MPI" -g 2 --launcher local --backend mpi
 }
+@test "a rank with another command line or program is named in one line, and all ranks end with exit 2" {
+  rank 0
+  rank 1
+  rank 2 -o max -n 9
+  wait
+  [ "$(codes)" = "2 2 2" ]
+  [ "$(cat "$DIR"/?.err)" = \
+    "allreduce_perf: rank 2 was started with -o max, -n 9 and rank 0 with -o sum, -n 3; every rank needs the same command line" ]
+  ./broadcast_perf --rendezvous "127.0.0.1:$PORT" --rank 1 --ranks 3 "${QUICK[@]}" > "$DIR/b.out" 2> "$DIR/b.err" 3>&- &
+  rank 0
+  rank 2
+  wait
+  [ "$(codes)" = "2 2 2" ]
+  [ "$(cat "$DIR"/?.err)" = "allreduce_perf: rank 1 runs broadcast_perf and rank 0 allreduce_perf; every rank needs the same program" ]
+}
