@@ -21,6 +21,7 @@
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "bootstrap/rendezvous.hpp"
+#include "bootstrap/socket.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
 #include "bootstrap/starter.hpp"
 #include "bootstrap/tcp_bootstrap.hpp"
@@ -153,7 +154,8 @@ int launch_ranks(const Options& options, std::span<char* const> arguments,
                        .library = mpi == nullptr ? nullptr : &mpi->library(),
                        .option = fmt::format("-g {}", options.launch_ranks),
                        .as_root = geteuid() == 0});
-  if (!named.empty()) complain(program, "launcher: " + choice.text());
+  const bool by_itself = options.launcher == Options{}.launcher;
+  if (!named.empty() && by_itself) complain(program, "launcher: " + choice.text());
   if (choice.starts_each_rank()) {
     return start_ranks({.ranks = options.launch_ranks,
                         .hosts = named,
@@ -220,7 +222,15 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
                 Status::Runtime);
       });
   watchdog.step("waiting for the other ranks");
-  bootstrap = join_ranks(rendezvous, options, program);
+  try {
+    bootstrap = join_ranks(rendezvous, options, program);
+  } catch (const Error& error) {
+    if (!rendezvous || error.status() != Status::Runtime) throw;
+    // Only this rank knows why it could not join. Once one has ended, a launcher ends the others.
+    wait_for_lower_ranks(speaks_for_the_job() ? 0 : rendezvous->rank);
+    complain(program, error.what());
+    return exit_code(error.status());
+  }
   live = bootstrap.get();
   if (rendezvous && options.timeout) watchdog.start(*options.timeout);
   invocation.on_failure = [&](const std::exception& error) {
@@ -236,13 +246,22 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
   }
 }
 
+void require_known_host(const Options& options) {
+  if (options.rendezvous.empty()) return;
+  const Address address = parse_address("--rendezvous", options.rendezvous);
+  if (const auto unknown = find_unknown_host(address.host))
+    throw usage_error(unknown->text + "; ranks meet by this name: give one that all hosts know");
+}
+
 /// Reads the command line and does what needs no other ranks: its exit code; nothing where this
 /// process is a rank of a measurement.
 std::optional<int> run_alone(std::span<char* const> arguments, const std::string& program,
                              CommandLine& line, const Invocation& invocation) {
   line = parse_command_line(arguments.subspan(1));
-  // --version with --hosts shows that they can be reached.
+  // --version with --hosts shows that they can be reached, and with --rendezvous that its host's
+  // name is known there.
   if (line.print_and_exit && line.options.hosts.empty()) {
+    require_known_host(line.options);
     if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
     return exit_code(Status::Ok);
   }

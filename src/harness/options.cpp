@@ -424,8 +424,9 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
 
 std::string version_text() {
   const MpiSupport* mpi = find_mpi();
-  return fmt::format("busbar {}\nMPI library: {}\n", version(),
-                     mpi == nullptr ? "none (built with MPI=0)" : mpi->library().name);
+  return fmt::format("busbar {}\nMPI library: {}\nbackends: {}\n", version(),
+                     mpi == nullptr ? "none (built with MPI=0)" : mpi->library().name,
+                     names_in_this_build());
 }
 
 }  // namespace busbar

@@ -175,7 +175,7 @@ struct CommandLine {
 /// All options of *_perf.
 [[nodiscard]] const CommandLineTable<Options>& perf_options();
 
-/// What --version prints: the version and the MPI library.
+/// What --version prints: the version, the MPI library and the backends.
 [[nodiscard]] std::string version_text();
 
 }  // namespace busbar

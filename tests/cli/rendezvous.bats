@@ -218,3 +218,14 @@ ends() {
   [ "$(codes)" = "2 2 2" ]
   [ "$(cat "$DIR"/?.err)" = "allreduce_perf: rank 1 runs broadcast_perf and rank 0 allreduce_perf; every rank needs the same program" ]
 }
+@test "a rank that words started and that cannot join names the host and the reason, and the launch ends" {
+  COMMAND=(./allreduce_perf "${QUICK[@]}" --backend gloo)
+  EXIT=4 refused "allreduce_perf: rank 1: no-such-host.invalid: cannot be resolved on " -T 120 -g 4 --hosts no-such-host.invalid,n2 \
+    --launcher 'env NODE={host} {env} {program}'
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/bash\n[ "$1" = 0 ] || set -- "${@/#BUSBAR_RENDEZVOUS=*/BUSBAR_RENDEZVOUS=127.0.0.1:1}"\nexec "${@:2}"\n' > "$DIR/elsewhere"
+  chmod +x "$DIR/elsewhere"
+  EXIT=4 refused "rank 1 could not join at 127.0.0.1:1 within 5 s (Connection refused)" -T 5 -g 3 --hosts localhost \
+    --launcher "env NODE={host} $DIR/elsewhere {rank} {env} {program}"
+  EXIT=3 refused "PATH has no no-such-launcher" -g 2 --hosts localhost --launcher 'no-such-launcher {host} {env} {program}'
+}

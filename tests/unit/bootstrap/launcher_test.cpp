@@ -124,7 +124,7 @@ TEST(ChooseLauncher, TakesSrunForTheHostsOfAnAllocationAndTellsItOfTheMpi) {
 }
 
 TEST(ChooseLauncher, TakesWhatIsAskedFor) {
-  LauncherRequest asked = request(&kMpich, {"prun"});
+  LauncherRequest asked = request(&kMpich, {"prun", "ssh", "flux"});
   asked.wanted = "prrte";
   EXPECT_EQ(choose_launcher(asked).program, "prun");
   asked.wanted = "local";
@@ -152,6 +152,10 @@ TEST(ChooseLauncher, SaysWhatIsMissing) {
   expect_refused(asked, Status::Usage, {"without MPI", "ssh {host} {env} {program}"});
   asked.wanted = "local";
   expect_refused(asked, Status::Usage, {"this host only"});
+  asked.wanted = "pdsh -w {host} {program}";
+  expect_refused(asked, Status::Unavailable, {"--launcher: PATH has no pdsh"});
+  asked.wanted = "/no/such/ssh {host} {program}";
+  expect_refused(asked, Status::Unavailable, {"--launcher: there is no /no/such/ssh"});
   asked.wanted = "opnmpi";
   expect_refused(asked, Status::Usage, {"'opnmpi'", "did you mean openmpi?"});
 }
