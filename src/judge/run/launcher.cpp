@@ -287,12 +287,12 @@ std::string take_banner(std::string& out) {
   const std::size_t columns = find_line("collective,");
   const bool has_head = begin < columns;
   if (!has_head) begin = columns;
+  if (begin == out.size()) return {};
   while (!has_head && begin > 1) {                              // the facts of another head
     const std::size_t before = out.rfind('\n', begin - 2) + 1;  // 0 where there is none
     if (out[before] != '#') break;
     begin = before;
   }
-  if (begin == out.size()) return {};
   const std::size_t finished = find_line(kFinished);
   if (finished < out.size()) out.erase(std::min(out.find('\n', finished), out.size() - 1) + 1);
   std::string banner;

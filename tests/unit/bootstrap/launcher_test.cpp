@@ -172,7 +172,7 @@ RankLaunch launch_on(std::vector<std::string> hosts) {
 
 std::string command_of(const MpiLibrary& library, std::string wanted, const RankLaunch& launch,
                        bool as_root = false) {
-  LauncherRequest asked = request(&library, {"mpiexec", "mpirun", "srun"});
+  LauncherRequest asked = request(&library, {"mpiexec", "mpirun", "srun", "go"});
   asked.wanted = std::move(wanted);
   asked.as_root = as_root;
   return join(launch_command(choose_launcher(asked), launch), "|");
