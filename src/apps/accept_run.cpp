@@ -89,22 +89,38 @@ std::string find_programs(const AcceptOptions& options, const judge::Specificati
   return folder.string();
 }
 
-/// The MPI library that a program is built with, by its own words; nothing where it has none.
-std::optional<MpiLibrary> library_of(const std::string& program) {
-  constexpr std::string_view kKey = "MPI library: ";
+/// What a program's --version prints, by the words before the colons.
+Facts version_facts(const std::string& program) {
   const CommandResult result = run_command(program, {"--version"});
-  const std::size_t found = result.out.find(kKey);
   if (result.exit_status != 0) {
     throw usage_error(fmt::format("{} --version does not run here: {}", program,
                                   judge::telling_line(result.err)));
   }
-  if (found == std::string::npos) {
-    return find_mpi() == nullptr ? std::nullopt : std::optional(find_mpi()->library());
+  Facts facts;
+  for (const std::string& line : split(result.out, '\n')) {
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) facts[line.substr(0, colon)] = line.substr(colon + 2);
   }
-  const std::string rest = result.out.substr(found + kKey.size());
-  const std::string name = rest.substr(0, rest.find('\n'));
+  return facts;
+}
+
+/// The MPI library that a program is built with; nothing where it has none.
+std::optional<MpiLibrary> library_of(Facts version) {
+  const std::string name = version["MPI library"];
+  if (name.empty())
+    return find_mpi() == nullptr ? std::nullopt : std::optional(find_mpi()->library());
   if (name.starts_with("none")) return std::nullopt;
   return mpi_library_of(name);
+}
+
+/// A backend that the programs lack makes every launch fail.
+void refuse_absent_backend(const std::string& backend, Facts version, const std::string& program) {
+  const std::string built = version["backends"];
+  const std::vector<std::string> names = split_words(join(split(built, ','), " "));
+  if (built.empty() || backend == "auto" || judge::has_node(names, backend)) return;
+  throw usage_error(
+      fmt::format("[run] backend = \"{}\": {} is built without it; it has: {}{}", backend, program,
+                  built, backend == "gloo" ? "; install libgloo-dev and run make again" : ""));
 }
 
 /// Identified by its --version; one without is assumed to be the launcher that was chosen.
@@ -148,7 +164,9 @@ void refuse_another_mpi(const LauncherChoice& choice, const std::optional<MpiLib
 /// What starts the ranks.
 LauncherChoice find_launcher_of(const AcceptOptions& options, const judge::RunContract& run,
                                 const std::vector<std::string>& hosts, const std::string& program) {
-  const std::optional<MpiLibrary> library = library_of(program);
+  const Facts version = version_facts(program);
+  refuse_absent_backend(run.backend, version, program);
+  const std::optional<MpiLibrary> library = library_of(version);
   const bool is_named = !options.launcher.empty() || run.launcher != "auto";
   LauncherRequest request{.wanted = options.launcher.empty() ? run.launcher : options.launcher,
                           .has_hosts = !std::all_of(hosts.begin(), hosts.end(), is_this_host),
@@ -191,6 +209,16 @@ std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContr
   return at_once.launches;
 }
 
+/// Nothing is kept of what is refused before its first launch.
+bool run_or_discard(judge::Campaign& campaign, judge::RunFolder& folder) {
+  try {
+    return campaign.run();
+  } catch (const Error& error) {
+    if (error.status() == Status::Usage && folder.journal().lines.empty()) folder.discard();
+    throw;
+  }
+}
+
 /// Of a run that was interrupted, or could not start what it needed.
 Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
                   const std::optional<std::string>& why) {
@@ -217,6 +245,10 @@ Status accept_run(const AcceptOptions& options) {
     setup.launcher =
         find_launcher_of(options, specification.run, hosts, any_program(programs, specification));
   }
+  setup.has_groups = std::any_of(
+      specification.device_sets.begin(), specification.device_sets.end(), [](const auto& set) {
+        return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
+      });
   // 32 bits: short enough to be typed again.
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   judge::RunFolder folder(options.output,
@@ -251,9 +283,14 @@ Status accept_run(const AcceptOptions& options) {
        .stop = &watch.interrupted(),
        .judge = [&](Seen observations) { return judge_now(observations, hosts); },
        .refuse = refuse,
-       .note = note},
+       .note = note,
+       .warn =
+           [&](const std::string& line) {
+             progress.clear();
+             fmt::print(stderr, "busbar: {}\n", line);
+           }},
       folder);
-  const bool finished = campaign.run();
+  const bool finished = run_or_discard(campaign, folder);
   progress.clear();
   if (!finished) throw ended_early(folder, options, campaign.start_failure());
   if (!campaign.refusal().empty()) {

@@ -21,9 +21,11 @@
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "bootstrap/rendezvous.hpp"
+#include "bootstrap/socket.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
 #include "bootstrap/starter.hpp"
 #include "bootstrap/tcp_bootstrap.hpp"
+#include "harness/configuration.hpp"
 #include "harness/host.hpp"
 #include "harness/options.hpp"
 #include "harness/session.hpp"
@@ -152,7 +154,8 @@ int launch_ranks(const Options& options, std::span<char* const> arguments,
                        .library = mpi == nullptr ? nullptr : &mpi->library(),
                        .option = fmt::format("-g {}", options.launch_ranks),
                        .as_root = geteuid() == 0});
-  if (!named.empty()) complain(program, "launcher: " + choice.text());
+  const bool by_itself = options.launcher == Options{}.launcher;
+  if (!named.empty() && by_itself) complain(program, "launcher: " + choice.text());
   if (choice.starts_each_rank()) {
     return start_ranks({.ranks = options.launch_ranks,
                         .hosts = named,
@@ -219,13 +222,23 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
                 Status::Runtime);
       });
   watchdog.step("waiting for the other ranks");
-  bootstrap = join_ranks(rendezvous, options, program);
+  try {
+    bootstrap = join_ranks(rendezvous, options, program);
+  } catch (const Error& error) {
+    if (!rendezvous || error.status() != Status::Runtime) throw;
+    // Only this rank knows why it could not join. Once one has ended, a launcher ends the others.
+    wait_for_lower_ranks(speaks_for_the_job() ? 0 : rendezvous->rank);
+    complain(program, error.what());
+    return exit_code(error.status());
+  }
   live = bootstrap.get();
   if (rendezvous && options.timeout) watchdog.start(*options.timeout);
   invocation.on_failure = [&](const std::exception& error) {
     end_job_unless_shared(*bootstrap, program, error);
   };
   try {
+    watchdog.step("comparing the command lines of all ranks");
+    require_same_command(*bootstrap, rank_command(options, collective()));
     return exit_code(run_session(options, collective(), invocation, *bootstrap, watchdog));
   } catch (const std::exception& error) {
     end_job_unless_shared(*bootstrap, program, error);
@@ -233,24 +246,62 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
   }
 }
 
+void require_known_host(const Options& options) {
+  if (options.rendezvous.empty()) return;
+  const Address address = parse_address("--rendezvous", options.rendezvous);
+  if (const auto unknown = find_unknown_host(address.host))
+    throw usage_error(unknown->text + "; ranks meet by this name: give one that all hosts know");
+}
+
+/// Reads the command line and does what needs no other ranks: its exit code; nothing where this
+/// process is a rank of a measurement.
+std::optional<int> run_alone(std::span<char* const> arguments, const std::string& program,
+                             CommandLine& line, const Invocation& invocation) {
+  line = parse_command_line(arguments.subspan(1));
+  // --version with --hosts shows that they can be reached, and with --rendezvous that its host's
+  // name is known there.
+  if (line.print_and_exit && line.options.hosts.empty()) {
+    require_known_host(line.options);
+    if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
+    return exit_code(Status::Ok);
+  }
+  if (line.print_and_exit) return launch_ranks(line.options, arguments, program);
+  apply_environment(line.options, [](const char* name) { return std::getenv(name); });
+  check_options(line.options);
+  if (line.options.backend == "sim") {
+    return exit_code(run_simulation(line.options, collective(), invocation));
+  }
+  if (starts_ranks(line.options)) return launch_ranks(line.options, arguments, program);
+  return std::nullopt;
+}
+
+/// A rank that left before MPI is up would leave the others waiting for it: ranks of one MPI job
+/// meet before they end, and the mistake of one is reported by rank 0 as the mistake of all is.
+void report_mistake_together(const Error& mistake, std::span<char* const> arguments) {
+  const auto launcher = find_launcher();
+  const MpiSupport* mpi = find_mpi();
+  const bool by_tcp = std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
+    return word.starts_with("--rendezvous");
+  });
+  const bool meets = launcher && launcher->joins_by == JoinsBy::Mpi && launcher->size > 1 &&
+                     mpi != nullptr && !by_tcp && mistake.status() == Status::Usage;
+  if (!meets) return;
+  const auto bootstrap = mpi->start();
+  require_same_command(*bootstrap, {.mistake = mistake.what()});
+}
+
 int run(std::span<char* const> arguments) {
   const std::string program = std::filesystem::path(arguments.front()).filename().string();
   try {
-    CommandLine line = parse_command_line(arguments.subspan(1));
-    // --version with --hosts shows that they can be reached.
-    if (line.print_and_exit && line.options.hosts.empty()) {
-      if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
-      return exit_code(Status::Ok);
-    }
-    if (line.print_and_exit) return launch_ranks(line.options, arguments, program);
-    apply_environment(line.options, [](const char* name) { return std::getenv(name); });
-    check_options(line.options);
+    CommandLine line;
     const Invocation invocation{.command = join_all(arguments, " "),
                                 .environment = library_environment()};
-    if (line.options.backend == "sim") {
-      return exit_code(run_simulation(line.options, collective(), invocation));
+    try {
+      if (const auto code = run_alone(arguments, program, line, invocation)) return *code;
+    } catch (const Error& error) {
+      report_mistake_together(error, arguments);
+      throw;
     }
-    if (starts_ranks(line.options)) return launch_ranks(line.options, arguments, program);
     return run_ranks(line.options, invocation, program);
   } catch (const Error& error) {
     complain_once(program, error.what());

@@ -285,11 +285,29 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
 
 }  // namespace
 
+namespace {
+
+/// A name without an address ends the wait for its host, after a while if a name server is silent.
+void require_known_host(const Rendezvous& rendezvous, Clock::time_point since) {
+  constexpr std::chrono::seconds kPatience{2};
+  if (!rendezvous.is_known_host) return;
+  const auto unknown = find_unknown_host(rendezvous.address.host);
+  if (!unknown || (unknown->may_pass && Clock::now() - since < kPatience)) return;
+  throw Error{Status::Runtime,
+              fmt::format("rank {}: {}; ranks meet by this name: give one that all hosts know",
+                          rendezvous.rank, unknown->text)};
+}
+
+}  // namespace
+
 Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
                  std::string* host) {
   constexpr std::chrono::milliseconds kFirstPause{20};
   constexpr std::chrono::milliseconds kLongestPause{1000};
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
+  // Before rank 0's own: it does not know why this rank is missing.
+  const Seconds earlier = std::min(timeout / 5, Seconds{1});
+  const auto start = Clock::now();
+  const auto deadline = start + std::chrono::duration_cast<Clock::duration>(timeout - earlier);
   for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     JoinResult result = try_to_join(rendezvous, channel, deadline);
     if (result.socket.is_open()) {
@@ -300,6 +318,7 @@ Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
       throw usage_error(fmt::format("rank {} was refused at {}: {}", rendezvous.rank,
                                     rendezvous.address.text(), result.refusal));
     }
+    require_known_host(rendezvous, start);
     if (Clock::now() + pause >= deadline) {
       throw Error{
           Status::Runtime,

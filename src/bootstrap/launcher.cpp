@@ -304,6 +304,18 @@ LauncherChoice choose_by_itself(const LauncherRequest& request) {
   return choice;
 }
 
+/// The words of the user begin with a program, by its name or path.
+void require_program_of_words(const LauncherRequest& request) {
+  const std::string program = split_words(request.wanted).front();
+  const bool is_path = program.find('/') != std::string::npos;
+  if (program.find('{') != std::string::npos) return;
+  if (is_path ? access(program.c_str(), X_OK) == 0 : request.is_program(program)) return;
+  throw Error{
+      Status::Unavailable,
+      fmt::format("--launcher: {} {} to start ranks with; mend the words '{}'",
+                  is_path ? "there is no" : "PATH has no", program, one_line(request.wanted))};
+}
+
 Words names_of_launchers() {
   Words names{"auto", std::string(kLocal)};
   for (const Launcher& launcher : kLaunchers) {
@@ -356,6 +368,7 @@ LauncherChoice choose_launcher(const LauncherRequest& request) {
     throw usage_error("--launcher local starts ranks on this host only; give another for others");
   }
   if (wanted.find("{program}") != std::string::npos) {
+    require_program_of_words(request);
     return {.words = wanted, .why = std::string(kAsked)};
   }
   if (const Launcher* known = find_by([&](const auto& each) { return each.name == wanted; })) {

@@ -80,6 +80,7 @@ Rendezvous named(const RendezvousOptions& options, const Environment& lookup,
   return {.address = parse_address(source, address),
           .rank = given(rank, "--rank", "BUSBAR_RANK"),
           .ranks = given(ranks, "--ranks", "BUSBAR_RANKS"),
+          .is_known_host = !by_option,
           .source = source};
 }
 
@@ -95,6 +96,7 @@ std::optional<Rendezvous> by_launcher(const Environment& lookup) {
     case JoinsBy::Slurm:
       result.address = {.host = first_host(text_of(lookup, "SLURM_STEP_NODELIST")),
                         .port = port_of_slurm(lookup)};
+      result.is_known_host = true;
       break;
     case JoinsBy::Mpi:
     case JoinsBy::Busbar: break;

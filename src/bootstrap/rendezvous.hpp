@@ -22,7 +22,9 @@ struct Rendezvous {
   Address address{};  ///< where rank 0 listens
   int rank = 0;
   int ranks = 1;
-  std::string token{};   ///< what every rank of the job knows; empty: nothing is asked for
+  std::string token{};  ///< what every rank of the job knows; empty: nothing is asked for
+  /// Its host's name is known before ranks are started; else it may appear later, as a pod's does.
+  bool is_known_host = false;
   std::string source{};  ///< where this comes from: "--rendezvous", "torchrun"
 };
 

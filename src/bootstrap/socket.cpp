@@ -29,8 +29,8 @@ struct FreeAddresses {
 };
 using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
 
-/// An empty host is every address of this machine.
-AddressList resolve(const Address& address, std::string& why_not) {
+/// 0, or getaddrinfo's error. An empty host is every address of this machine.
+int resolve(const Address& address, AddressList& result) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -38,11 +38,19 @@ AddressList resolve(const Address& address, std::string& why_not) {
   addrinfo* list = nullptr;
   const char* host = address.host.empty() ? nullptr : address.host.c_str();
   const int error = getaddrinfo(host, fmt::format("{}", address.port).c_str(), &hints, &list);
-  if (error != 0) {
-    why_not = error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error);
-    return nullptr;
-  }
-  return AddressList(list);
+  if (error == 0) result.reset(list);
+  return error;
+}
+
+std::string resolve_error(int error) {
+  return error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error);
+}
+
+AddressList resolve(const Address& address, std::string& why_not) {
+  AddressList list;
+  const int error = resolve(address, list);
+  if (error != 0) why_not = resolve_error(error);
+  return list;
 }
 
 void set(int descriptor, int level, int name, int value) {
@@ -248,6 +256,16 @@ std::optional<Socket> connect_to(const Address& address, Clock::time_point deadl
     why_not = std::strerror(error);
   }
   return std::nullopt;
+}
+
+std::optional<UnknownHost> find_unknown_host(const std::string& host) {
+  AddressList list;
+  const int error = resolve({.host = host}, list);
+  if (error == 0) return std::nullopt;
+  return UnknownHost{
+      .text = fmt::format("{}: cannot be resolved on {}: {}", host,
+                          first_line_of("/proc/sys/kernel/hostname"), resolve_error(error)),
+      .may_pass = error == EAI_AGAIN};
 }
 
 bool is_loopback(const std::string& host) { return host.starts_with("127.") || host == "::1"; }

@@ -70,6 +70,14 @@ class Socket {
 [[nodiscard]] std::optional<Socket> connect_to(const Address& address, Clock::time_point deadline,
                                                std::string& why_not);
 
+/// A host's name without an address.
+struct UnknownHost {
+  std::string text{};     ///< "n1: cannot be resolved on h7: Name or service not known"
+  bool may_pass = false;  ///< a name server did not answer
+};
+/// Nothing where the host has an address.
+[[nodiscard]] std::optional<UnknownHost> find_unknown_host(const std::string& host);
+
 /// Of 127.0.0.0/8 or ::1.
 [[nodiscard]] bool is_loopback(const std::string& host);
 

@@ -16,11 +16,6 @@
 namespace busbar {
 namespace {
 
-template <class T>
-std::string or_auto(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "auto";
-}
-
 using O = Options;
 
 /// An option that not every run has a use for, and whether it was given.
@@ -133,40 +128,6 @@ void check_timing(const Options& o) {
 }
 
 }  // namespace
-
-std::vector<std::string> configuration_of(const Options& o) {
-  return {
-      "sizes=" + sweep_text(o.sweep),
-      "types=" + join_each(o.types, "+", [](DataType type) { return info(type).name; }),
-      "ops=" + join_each(o.ops, "+", [](ReduceOp op) { return name(op); }),
-      fmt::format("root={}", o.root ? fmt::format("{}", *o.root) : "all"),
-      fmt::format("placement={}", name(o.placement)),
-      fmt::format("operations={}", or_auto(o.operations)),
-      fmt::format("warmup={}", or_auto(o.warmup_operations)),
-      fmt::format("aggregated={}", o.aggregated),
-      fmt::format("cycles={}", o.cycles),
-      fmt::format("aggregation={}", name(o.aggregation)),
-      fmt::format("checks={}", o.checks),
-      fmt::format("blocking={}", static_cast<int>(o.blocking)),
-      fmt::format("cadence={}", name(o.cadence)),
-      fmt::format("ci-width={}", o.ci_width),
-      fmt::format("time-budget={}", o.time_budget.count()),
-      fmt::format("progress={}", name(o.progress)),
-      fmt::format("cache={}", name(o.cache)),
-      fmt::format("pages={}", name(o.pages)),
-      fmt::format("bind={}", name(o.bind)),
-      fmt::format("devices={}", o.devices ? to_text(*o.devices) : "free"),
-      fmt::format("seed={}", o.seed),
-      fmt::format("graph={}", o.graph_launches),
-      fmt::format("registration={}", static_cast<int>(o.registration)),
-      fmt::format("cta-policy={}", or_auto(o.cta_policy)),
-      fmt::format("unalign={}", o.unalign),
-      fmt::format("pairs={}", o.pairs == Pairs::All ? "all" : "off"),
-      fmt::format("split={}",
-                  o.split ? fmt::format("{}:{}", static_cast<int>(o.split->rule), o.split->operand)
-                          : "none"),
-  };
-}
 
 void apply_environment(Options& options, const std::function<const char*(const char*)>& lookup) {
   if (const char* split = lookup("NCCL_TESTS_SPLIT")) options.split = parse_split(split);
@@ -463,8 +424,9 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
 
 std::string version_text() {
   const MpiSupport* mpi = find_mpi();
-  return fmt::format("busbar {}\nMPI library: {}\n", version(),
-                     mpi == nullptr ? "none (built with MPI=0)" : mpi->library().name);
+  return fmt::format("busbar {}\nMPI library: {}\nbackends: {}\n", version(),
+                     mpi == nullptr ? "none (built with MPI=0)" : mpi->library().name,
+                     names_in_this_build());
 }
 
 }  // namespace busbar

@@ -144,10 +144,6 @@ struct Options {
   /// @}
 };
 
-/// Everything that makes rows comparable, as "key=value" in a fixed order: --resume refuses a file
-/// that differs in one.
-[[nodiscard]] std::vector<std::string> configuration_of(const Options& options);
-
 /// Checks options that depend on each other; throws a usage error.
 void check_options(const Options& options);
 
@@ -179,7 +175,7 @@ struct CommandLine {
 /// All options of *_perf.
 [[nodiscard]] const CommandLineTable<Options>& perf_options();
 
-/// What --version prints: the version and the MPI library.
+/// What --version prints: the version, the MPI library and the backends.
 [[nodiscard]] std::string version_text();
 
 }  // namespace busbar

@@ -11,6 +11,7 @@
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "bootstrap/mpi_library.hpp"
+#include "harness/configuration.hpp"
 #include "harness/host.hpp"
 #include "model/rank_fact.hpp"
 #include "topo/systems/recognize.hpp"

@@ -17,10 +17,19 @@ std::vector<const Backend*>& registry() {
   return backends;
 }
 
-std::string names_in_this_build() {
-  std::vector<std::string> names;
-  for (const Backend* backend : registered_backends()) names.emplace_back(backend->name());
-  return join(names, ", ");
+/// Those that a build may lack, and what to do about it.
+struct OptionalBackend {
+  std::string_view name;
+  std::string_view advice;
+};
+constexpr std::array kOptionalBackends{
+    OptionalBackend{"nccl", "run make where NCCL's headers are"},
+    OptionalBackend{"mpi", "run make with MPI=mpich or MPI=openmpi"},
+    OptionalBackend{"gloo", "install libgloo-dev and run make again"}};
+
+bool is_registered(std::string_view name) {
+  return std::any_of(registry().begin(), registry().end(),
+                     [&](const Backend* backend) { return backend->name() == name; });
 }
 
 BackendChoice best_available(const Unavailability& reason_of) {
@@ -32,6 +41,10 @@ BackendChoice best_available(const Unavailability& reason_of) {
       return {.backend = backend, .why = join(reasons, "; ")};
     }
     reasons.push_back(fmt::format("{} is not: {}", backend->name(), *reason));
+  }
+  for (const OptionalBackend& each : kOptionalBackends) {
+    if (is_registered(each.name)) continue;
+    reasons.push_back(fmt::format("{} is not in this build: {}", each.name, each.advice));
   }
   throw Error{Status::Unavailable, fmt::format("no backend is available: {}", join(reasons, "; "))};
 }
@@ -93,8 +106,17 @@ BackendChoice choose_backend(std::string_view wanted, const Unavailability& reas
     if (!reason) return {.backend = backend, .why = "--backend"};
     throw Error{Status::Unavailable, fmt::format("--backend {}: {}", wanted, *reason)};
   }
-  throw Error{Status::Unavailable, fmt::format("--backend {}: not in this build, which has: {}",
-                                               wanted, names_in_this_build())};
+  const auto* const known =
+      std::find_if(kOptionalBackends.begin(), kOptionalBackends.end(),
+                   [&](const OptionalBackend& each) { return each.name == wanted; });
+  throw Error{
+      Status::Unavailable,
+      fmt::format("--backend {}: not in this build, which has: {}{}", wanted, names_in_this_build(),
+                  known == kOptionalBackends.end() ? "" : fmt::format("; {}", known->advice))};
+}
+
+std::string names_in_this_build() {
+  return join_each(registered_backends(), ", ", [](const Backend* each) { return each->name(); });
 }
 
 std::optional<std::string> own_reason(const Backend& backend) { return backend.unavailable(); }

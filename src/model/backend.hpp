@@ -95,6 +95,9 @@ class Backend {
 /// Every backend of this build, best first.
 [[nodiscard]] std::vector<const Backend*> registered_backends();
 
+/// The same for people: "nccl, mpi, gloo".
+[[nodiscard]] std::string names_in_this_build();
+
 /// A backend and why it was taken, in words.
 struct BackendChoice {
   const Backend* backend = nullptr;

@@ -132,8 +132,10 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
   (void)split_cells(line, names);
   for (const std::string_view needed : {"collective", "size_bytes"}) {
     if (std::find(names.begin(), names.end(), needed) != names.end()) continue;
+    constexpr std::size_t kMost = 60;
     throw usage_error(
-        fmt::format("{}: not a CSV of busbar: it has no columns collective and size_bytes", path));
+        fmt::format("{}: not a CSV of busbar: '{}' names no columns collective and size_bytes",
+                    reader_.place(), one_line(columns().substr(0, kMost))));
   }
   const auto fields = record_fields();
   for (const std::string& name : names) {

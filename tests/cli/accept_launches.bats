@@ -145,3 +145,44 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   [ "$(wc -l < "$DIR/trace")" -eq 30 ]  # no other began
   grep -q "interrupted: nothing was judged" "$DIR/err"
 }
+pairs() { specification | sed 's/"per_node"/"pairwise"/; s/^ranks_per_node = 2/ranks_per_node = 1/; s/^value = 20/value = 0.000001/'; }
+words_run() {  # words_run HOSTS WORDS [OPTIONS...]
+  pairs > "$DIR/spec.toml"
+  run --separate-stderr ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts "$1" --launcher "$2" "${@:3}"
+  echo "$stderr" | tail -n 5
+}
+@test "what no launch could survive is refused before the first, in one line, and nothing is left" {
+  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
+  words_run no-such-host.invalid,no-other.invalid 'env NODE={host} {env} {program}'
+  [ "$status" -eq 2 ]
+  [[ ${stderr_lines[-1]} == "busbar: no launch can succeed on any of 2 nodes: allreduce_perf: no-"*".invalid: cannot be resolved on "* ]]
+  words_run h1,h2 'no-such-launcher {host} {env} {program}'
+  [ "$status" -eq 3 ]
+  [[ $stderr == "busbar: --launcher: PATH has no no-such-launcher to start ranks with"* ]]
+  mkdir "$DIR/bin"
+  printf '#!/bin/sh\nprintf "busbar 1\\nMPI library: none\\nbackends: nccl, mpi\\n"\n' > "$DIR/bin/allreduce_perf"
+  chmod +x "$DIR/bin/allreduce_perf"
+  RUN='backend = "gloo"' words_run h1,h2 'env NODE={host} {env} {program}' --programs "$DIR/bin"
+  [ "$status" -eq 2 ]
+  [[ $stderr == "busbar: [run] backend = \"gloo\": $DIR/bin/allreduce_perf is built without it; it has: nccl, mpi; install libgloo-dev"* ]]
+  [ ! -e "$DIR/run" ]
+}
+@test "one host whose name is unknown costs its launches only, and the reason is in each line" {
+  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
+  words_run localhost,127.0.0.1,no-such-host.invalid 'env NODE={host} {env} {program}'
+  [ "$status" -eq 4 ]
+  [ "$(grep -c 'no-such-host.invalid does not answer (exit 2: allreduce_perf: no-such-host.invalid: cannot be resolved on' "$DIR/run/launches.csv")" -eq 4 ]
+  [ "$(column failure "$DIR/run/launches.csv" | grep -vc .)" -eq 2 ]
+}
+@test "a host that greets on standard output is measured all the same, and its greeting is reported once" {
+  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/sh\n[ "$1" != 127.0.0.1 ] || echo "Welcome to n2!"\nshift\nexec "$@"\n' > "$DIR/greet"
+  chmod +x "$DIR/greet"
+  words_run localhost,127.0.0.1 "$DIR/greet {host} {env} {program}"
+  [ "$(grep -c . "$DIR/run/launches.csv")" -ge 8 ]
+  [ "$(column failure "$DIR/run/launches.csv" | grep -c .)" -eq 0 ]
+  [[ $stderr == *"busbar: 127.0.0.1 prints 'Welcome to n2!' on standard output, which was skipped"* ]]
+  [ "$(grep -c Welcome <<<"$stderr")" -eq 1 ]
+  [ "$(head -c 9 "$DIR"/run/001-*.csv)" = "# busbar:" ]
+}

@@ -203,3 +203,29 @@ ends() {
   refused "--hosts: cannot read /nowhere" -g 2 --hosts @/nowhere
   EXIT=3 refused "the ranks are not joined by MPI" -g 2 --launcher local --backend mpi
 }
+@test "a rank with another command line or program is named in one line, and all ranks end with exit 2" {
+  rank 0
+  rank 1
+  rank 2 -o max -n 9
+  wait
+  [ "$(codes)" = "2 2 2" ]
+  [ "$(cat "$DIR"/?.err)" = \
+    "allreduce_perf: rank 2 was started with -o max, -n 9 and rank 0 with -o sum, -n 3; every rank needs the same command line" ]
+  ./broadcast_perf --rendezvous "127.0.0.1:$PORT" --rank 1 --ranks 3 "${QUICK[@]}" > "$DIR/b.out" 2> "$DIR/b.err" 3>&- &
+  rank 0
+  rank 2
+  wait
+  [ "$(codes)" = "2 2 2" ]
+  [ "$(cat "$DIR"/?.err)" = "allreduce_perf: rank 1 runs broadcast_perf and rank 0 allreduce_perf; every rank needs the same program" ]
+}
+@test "a rank that words started and that cannot join names the host and the reason, and the launch ends" {
+  COMMAND=(./allreduce_perf "${QUICK[@]}" --backend gloo)
+  EXIT=4 refused "allreduce_perf: rank 1: no-such-host.invalid: cannot be resolved on " -T 120 -g 4 --hosts no-such-host.invalid,n2 \
+    --launcher 'env NODE={host} {env} {program}'
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/bash\n[ "$1" = 0 ] || set -- "${@/#BUSBAR_RENDEZVOUS=*/BUSBAR_RENDEZVOUS=127.0.0.1:1}"\nexec "${@:2}"\n' > "$DIR/elsewhere"
+  chmod +x "$DIR/elsewhere"
+  EXIT=4 refused "rank 1 could not join at 127.0.0.1:1 within 5 s (Connection refused)" -T 5 -g 3 --hosts localhost \
+    --launcher "env NODE={host} $DIR/elsewhere {rank} {env} {program}"
+  EXIT=3 refused "PATH has no no-such-launcher" -g 2 --hosts localhost --launcher 'no-such-launcher {host} {env} {program}'
+}

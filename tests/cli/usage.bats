@@ -18,7 +18,7 @@ COMMAND=(mpirun -np 2 ./allreduce_perf)
   done
 }
 
-@test "bad values, options and arguments are refused once, before MPI starts" {
+@test "bad values, options and arguments are refused once" {
   refused "-b" -b nan
   refused "--cadence; expected streaming" --cadence fast
   refused "--csv?" --cvs x

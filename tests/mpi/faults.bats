@@ -182,3 +182,14 @@ one_message() {
   [ "${#stderr_lines[@]}" -eq 1 ]
   [ "$whole" -ge 5 ]
 }
+
+@test "ranks of one job with another type, program or a mistake are named in one line, and nothing is measured" {
+  local usual=(-np 2 ./allreduce_perf "${QUICK[@]}")
+  COMMAND=(mpirun "${usual[@]}" : -np 1)
+  refused "rank 2 was started with -d double and rank 0 with -d float" ./allreduce_perf "${QUICK[@]}" -d double
+  refused "rank 2 runs broadcast_perf and rank 0 allreduce_perf" ./broadcast_perf "${QUICK[@]}"
+  refused "rank 2: -b: '1,000' is not a size" ./allreduce_perf -b 1,000
+  refused "rank 2: --backend sim: one process predicts all ranks" ./allreduce_perf --backend sim --system dgx-2
+  COMMAND=(mpirun -np 1)
+  refused "rank 0: -b: '1,000' is not a size" ./allreduce_perf -b 1,000 : "${usual[@]}"
+}

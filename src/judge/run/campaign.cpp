@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "judge/run/plan.hpp"
 
@@ -45,18 +46,36 @@ void Campaign::touch(const std::vector<std::string>& nodes) {
   const std::string& collective = specification_.expectations.front().collectives.front();
   const double timeout_s = specification_.run.reach_timeout_s;
   std::vector<Launch> launches;
+  std::vector<std::string> refusals;
   for (const std::string& node : nodes) {
     launches.push_back({touch_command(request_.setup, collective, node)});
   }
   launch(launches, timeout_s, {.ended = [&](std::size_t number, const LaunchResult& result) {
+           if (!result.csv.starts_with("busbar ")) {
+             note_banner(nodes[number], result.csv.substr(0, result.csv.find('\n')));
+           }
            if (result.stopped || (result.exit_code == 0 && !result.timed_out)) return;
            const std::string line = telling_line(result.log);
+           if (result.exit_code == exit_code(Status::Usage)) refusals.push_back(line);
            silent_[nodes[number]] =
                fmt::format("{} does not answer ({}{}{})", nodes[number],
                            result.timed_out ? fmt::format("nothing within {:g} s", timeout_s)
                                             : fmt::format("exit {}", result.exit_code),
                            line.empty() ? "" : ": ", line);
          }});
+  if (refusals.empty() || refusals.size() < request_.nodes.size() || !seen().empty()) return;
+  const std::string where =
+      nodes.size() == 1 ? nodes.front() : fmt::format("any of {} nodes", nodes.size());
+  throw usage_error(fmt::format("no launch can succeed on {}: {}", where, refusals.front()));
+}
+
+/// Once.
+void Campaign::note_banner(const std::string& nodes, const std::string& line) {
+  const std::string banner = one_line(line);
+  if (trim(banner).empty() || !request_.warn || !banners_.insert(banner).second) return;
+  request_.warn(fmt::format(
+      "{} prints '{}' on standard output, which was skipped; let interactive shells alone print it",
+      nodes, banner));
 }
 
 void Campaign::run_units(const std::vector<Unit>& units) {
@@ -115,6 +134,7 @@ Unit Campaign::leave_out_silent(const Unit& unit) {
 }
 
 void Campaign::end(std::size_t number, const Job& job, const LaunchResult& result) {
+  note_banner(join(job.nodes(), " or "), result.banner);
   folder_.add(number, job, result);
   note(number, job, &result);
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct CampaignRequest {
   std::function<std::string(std::span<const Observation>)> refuse{};
   /// "3/12 pairs h1+h2 alltoall, launch 2" before a launch begins, and with its result afterwards.
   std::function<void(const std::string& launch, const LaunchResult* result)> note{};
+  std::function<void(const std::string& line)> warn{};
 };
 
 /// Makes all launches of a specification: first every node is touched, then what is planned is
@@ -38,7 +40,8 @@ class Campaign {
  public:
   Campaign(CampaignRequest request, RunFolder& folder);
 
-  /// False where it was interrupted, or something could not be started.
+  /// False where it was interrupted, or something could not be started. Throws Error (Usage) where
+  /// the first contact with every node is refused as bad usage: no launch could succeed.
   [[nodiscard]] bool run();
   /// What could not be started, if that ended it.
   [[nodiscard]] const std::optional<std::string>& start_failure() const { return start_failure_; }
@@ -58,12 +61,14 @@ class Campaign {
   void rerun();
   void search(const DeviceSetRule& set);
   void note(std::size_t number, const Job& job, const LaunchResult* result) const;
+  void note_banner(const std::string& nodes, const std::string& line);
   void end(std::size_t number, const Job& job, const LaunchResult& result);
 
   CampaignRequest request_;
   const Specification& specification_;
   RunFolder& folder_;
   std::map<std::string, std::string> silent_{};  ///< nodes that do not answer, and how
+  std::set<std::string> banners_{};              ///< that were reported
   std::optional<std::string> start_failure_{};
   std::string refusal_{};
   bool asked_ = false;  ///< the first launches with rows were shown to `refuse`

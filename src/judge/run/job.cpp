@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bootstrap/socket.hpp"
 #include "model/collective.hpp"
 
 namespace busbar::judge {
@@ -155,7 +156,13 @@ std::vector<Words> commands_of(const Specification& specification, const LaunchS
 
 Words touch_command(const LaunchSetup& setup, const std::string& collective,
                     const std::string& node) {
-  return launched(setup, {node}, 1, {}, {program(setup, collective), "--version"});
+  Words words{program(setup, collective), "--version"};
+  constexpr int kAnyPort = 1;
+  const bool by_name = setup.launcher.starts_each_rank() && !setup.launcher.words.empty();
+  if (by_name && setup.has_groups) {
+    append(words, {"--rendezvous", Address{.host = node, .port = kAnyPort}.text()});
+  }
+  return launched(setup, {node}, 1, {}, std::move(words));
 }
 
 std::string command_text(const Words& words) { return join_each(words, " ", shell_text); }

@@ -32,6 +32,7 @@ struct LaunchSetup {
   LauncherChoice launcher{};
   std::vector<std::string> arguments{};  ///< of the launcher, from the user
   std::string programs{};                ///< the folder of the *_perf
+  bool has_groups = false;               ///< some launch has more than one rank
   /// The path of a file with these lines, which must be there when a command is run.
   std::function<std::string(const std::string& lines)> host_file{};
 };
@@ -43,7 +44,8 @@ using Words = std::vector<std::string>;
 /// after each other.
 [[nodiscard]] std::vector<Words> commands_of(const Specification& specification,
                                              const LaunchSetup& setup, const Job& job);
-/// What shows whether a node can be launched on: a program that prints its version there.
+/// What shows whether a node can be launched on: a program that prints its version there, if the
+/// node's name is known there where its ranks will meet by it.
 [[nodiscard]] Words touch_command(const LaunchSetup& setup, const std::string& collective,
                                   const std::string& node);
 /// As a shell would read it.

@@ -183,6 +183,11 @@ std::string RunFolder::host_file(const std::string& lines) {
   return path;
 }
 
+void RunFolder::discard() {
+  file_.reset();
+  std::filesystem::remove_all(path_);
+}
+
 void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& result) {
   const std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
                                        file_word(job_name(job)), file_word(job.collective));

@@ -43,6 +43,9 @@ class RunFolder {
   /// returns.
   void add(std::size_t number, const Job& job, const LaunchResult& result);
 
+  /// Removes the folder, for a run that is refused before its first launch.
+  void discard();
+
   /// The path of a file with these lines, which is written once: hosts of a launch.
   [[nodiscard]] std::string host_file(const std::string& lines);
 

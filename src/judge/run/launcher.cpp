@@ -139,13 +139,23 @@ std::string failure_text(const CommandResult& result, Seconds timeout) {
   const bool rows_report = result.exit_status == exit_code(Status::Ok) ||
                            result.exit_status == exit_code(Status::Wrong) ||
                            result.exit_status == exit_code(Status::Skipped);
-  if (result.lingered || rows_report) return has_rows(result.out) ? "" : "no row was written";
+  if (result.lingered || rows_report) {
+    if (has_rows(result.out)) return "";
+    constexpr std::size_t kMost = 60;
+    const std::string first =
+        one_line(result.out.substr(0, result.out.find('\n')).substr(0, kMost));
+    return "no row was written" + (first.empty() || first.front() == '#'
+                                       ? ""
+                                       : fmt::format("; standard output begins with '{}'", first));
+  }
   const std::string why = telling_line(result.err);
   return fmt::format("exit {}{}{}", result.exit_status, why.empty() ? "" : ": ", why);
 }
 
 /// Adds what one of its commands gave.
-void add_end(LaunchResult& launch, const CommandResult& result, Seconds timeout) {
+void add_end(LaunchResult& launch, CommandResult& result, Seconds timeout) {
+  const std::string banner = take_banner(result.out);
+  if (launch.banner.empty()) launch.banner = banner;
   append_csv(launch.csv, result.out);
   launch.log += result.err;
   if (result.lingered) {
@@ -264,6 +274,36 @@ class LaunchQueue {
 
 }  // namespace
 
+std::string take_banner(std::string& out) {
+  const auto find_line = [&](std::string_view beginning) {
+    std::size_t at = 0;
+    while (at < out.size() && out.compare(at, beginning.size(), beginning) != 0) {
+      const std::size_t end = out.find('\n', at);
+      at = end == std::string::npos ? out.size() : end + 1;
+    }
+    return at;
+  };
+  std::size_t begin = find_line("# busbar:");
+  const std::size_t columns = find_line("collective,");
+  const bool has_head = begin < columns;
+  if (!has_head) begin = columns;
+  if (begin == out.size()) return {};
+  while (!has_head && begin > 1) {                              // the facts of another head
+    const std::size_t before = out.rfind('\n', begin - 2) + 1;  // 0 where there is none
+    if (out[before] != '#') break;
+    begin = before;
+  }
+  const std::size_t finished = find_line(kFinished);
+  if (finished < out.size()) out.erase(std::min(out.find('\n', finished), out.size() - 1) + 1);
+  std::string banner;
+  for (const std::string& line : split(std::string_view(out).substr(0, begin), '\n')) {
+    banner = one_line(trim(line));
+    if (!banner.empty()) break;
+  }
+  out.erase(0, begin);
+  return banner;
+}
+
 void append_csv(std::string& csv, const std::string& more) {
   if (csv.empty()) {
     csv = more;
@@ -286,7 +326,8 @@ std::string telling_line(const std::string& log) {
   std::string first;
   for (const std::string& line : split(log, '\n')) {
     const std::string text(trim(line));
-    if (text.empty()) continue;
+    // What ranks are started with is no reason of a failure.
+    if (text.empty() || text.find("_perf: launcher: ") != std::string::npos) continue;
     if (text.find("_perf: ") != std::string::npos) return text.substr(0, kMost);
     if (first.empty()) first = text.substr(0, kMost);
   }

@@ -66,6 +66,7 @@ class InterruptWatch {
 /// How a launch went.
 struct LaunchResult {
   std::string csv{};
+  std::string banner{};   ///< the first line that stood before the CSV: a host's greeting
   std::string log{};      ///< its stderr
   std::string failure{};  ///< empty: it went well
   int exit_code = 0;
@@ -99,6 +100,11 @@ struct LaunchEvents {
 [[nodiscard]] std::optional<std::string> run_launches(std::span<const Launch> launches,
                                                       const LaunchControl& control,
                                                       const LaunchEvents& events);
+
+/// Takes away what stands before and behind the CSV of a standard output, such as the greeting of a
+/// host that is reached by ssh. Returns the first line before it; nothing where there is none, or
+/// no CSV.
+[[nodiscard]] std::string take_banner(std::string& out);
 
 /// Appends the rows of a CSV to another with the same columns; the second's head is dropped.
 void append_csv(std::string& csv, const std::string& more);

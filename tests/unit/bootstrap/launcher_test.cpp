@@ -124,7 +124,7 @@ TEST(ChooseLauncher, TakesSrunForTheHostsOfAnAllocationAndTellsItOfTheMpi) {
 }
 
 TEST(ChooseLauncher, TakesWhatIsAskedFor) {
-  LauncherRequest asked = request(&kMpich, {"prun"});
+  LauncherRequest asked = request(&kMpich, {"prun", "ssh", "flux"});
   asked.wanted = "prrte";
   EXPECT_EQ(choose_launcher(asked).program, "prun");
   asked.wanted = "local";
@@ -152,6 +152,10 @@ TEST(ChooseLauncher, SaysWhatIsMissing) {
   expect_refused(asked, Status::Usage, {"without MPI", "ssh {host} {env} {program}"});
   asked.wanted = "local";
   expect_refused(asked, Status::Usage, {"this host only"});
+  asked.wanted = "pdsh -w {host} {program}";
+  expect_refused(asked, Status::Unavailable, {"--launcher: PATH has no pdsh"});
+  asked.wanted = "/no/such/ssh {host} {program}";
+  expect_refused(asked, Status::Unavailable, {"--launcher: there is no /no/such/ssh"});
   asked.wanted = "opnmpi";
   expect_refused(asked, Status::Usage, {"'opnmpi'", "did you mean openmpi?"});
 }
@@ -168,7 +172,7 @@ RankLaunch launch_on(std::vector<std::string> hosts) {
 
 std::string command_of(const MpiLibrary& library, std::string wanted, const RankLaunch& launch,
                        bool as_root = false) {
-  LauncherRequest asked = request(&library, {"mpiexec", "mpirun", "srun"});
+  LauncherRequest asked = request(&library, {"mpiexec", "mpirun", "srun", "go"});
   asked.wanted = std::move(wanted);
   asked.as_root = as_root;
   return join(launch_command(choose_launcher(asked), launch), "|");

@@ -49,6 +49,21 @@ TEST(FindRendezvous, TakesRankAndNumberFromWhateverStartedTheRanks) {
             "j-0.svc:9 5/8 ");
 }
 
+TEST(FindRendezvous, KnowsWhetherTheHostsNameMayAppearLater) {
+  const Variables torchrun{
+      {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};
+  const Variables srun{{"SLURM_PROCID", "1"},
+                       {"SLURM_STEP_NUM_TASKS", "2"},
+                       {"SLURM_STEP_ID", "0"},
+                       {"SLURM_STEP_NODELIST", "h[1-2]"}};
+  const Variables busbar{
+      {"BUSBAR_RENDEZVOUS", "h1:9"}, {"BUSBAR_RANK", "1"}, {"BUSBAR_RANKS", "2"}};
+  EXPECT_FALSE(found({.address = "pod-0:9", .rank = 1, .ranks = 2}, {})->is_known_host);
+  EXPECT_FALSE(found({}, torchrun)->is_known_host);
+  EXPECT_TRUE(found({}, srun)->is_known_host);
+  EXPECT_TRUE(found({}, busbar)->is_known_host);
+}
+
 TEST(FindRendezvous, IsBesideThePortThatTorchrunsAgentHolds) {
   Variables torchrun{
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};

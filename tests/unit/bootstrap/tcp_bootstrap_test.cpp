@@ -126,6 +126,19 @@ TEST(TcpBootstrap, NamesWhoDoesNotComeInTime) {
   EXPECT_TRUE(alone.says("Connection refused")) << alone.message;
 }
 
+TEST(TcpBootstrap, WaitsForAHostsNameOnlyWhereItMayAppear) {
+  Rendezvous place = place_of({.host = "no-such-host.invalid", .port = 9}, 1, 2);
+  const test::Failure late =
+      test::failure_of([&] { (void)join_by_tcp(place, Seconds{0.3}, no_events()); });
+  EXPECT_TRUE(late.says("rank 1 could not join at no-such-host.invalid:9")) << late.message;
+  place.is_known_host = true;
+  const test::Failure unknown =
+      test::failure_of([&] { (void)join_by_tcp(place, Seconds{300}, no_events()); });
+  EXPECT_EQ(unknown.status, Status::Runtime);
+  EXPECT_EQ(unknown.message.find("rank 1: no-such-host.invalid: cannot be resolved on "), 0U)
+      << unknown.message;
+}
+
 TEST(TcpBootstrap, SaysThatAPortIsInUse) {
   const Socket taken = listen_at({.host = "127.0.0.1", .port = 0});
   const test::Failure failure = test::failure_of([&] {

@@ -6,7 +6,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "harness/options.hpp"
+#include "harness/configuration.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {

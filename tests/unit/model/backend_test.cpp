@@ -50,6 +50,8 @@ TEST(ChooseBackend, ReportsWhyEachOneCannotBeUsed) {
   EXPECT_EQ(any.status, Status::Unavailable);
   EXPECT_TRUE(any.message.starts_with("no backend is available: ")) << any.message;
   EXPECT_TRUE(any.says("mpi is not: no mpi today")) << any.message;
+  const bool has_gloo = names_in_this_build().find("gloo") != std::string::npos;
+  EXPECT_EQ(any.says("gloo is not in this build: install libgloo-dev"), !has_gloo) << any.message;
   const test::Failure named = test::failure_of([&] { (void)choose_backend("mpi", none); });
   EXPECT_EQ(named.status, Status::Unavailable);
   EXPECT_EQ(named.message, "--backend mpi: no mpi today");

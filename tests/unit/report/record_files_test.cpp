@@ -255,7 +255,7 @@ TEST(ReadCsv, RefusesWhatIsNoCsvOfBusbar) {
     EXPECT_TRUE(refusal_of(std::string("collective,size_bytes,ranks\n") + row).says("x.csv"))
         << row;
   }
-  EXPECT_TRUE(refusal_of("time,speed\n1,2\n").says("not a CSV of busbar"));
+  EXPECT_TRUE(refusal_of("time,speed\n1,2\n").says("not a CSV of busbar: 'time,speed'"));
   const test::TemporaryFolder folder;
   for (const std::string& path : {folder.path(""), std::string("/nowhere/x.csv")}) {
     const Failure failure = failure_of([&] { (void)read_csv(path); });

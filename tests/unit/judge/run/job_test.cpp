@@ -30,11 +30,13 @@ Job job_of(const std::string& collective) {
 
 LaunchSetup setup_of(const std::string& launcher) {
   const MpiLibrary mpich{.name = "MPICH 4.0.2", .family = MpiFamily::Mpich};
-  return {.launcher = choose_launcher(
-              {.wanted = launcher,
-               .library = &mpich,
-               .is_program =
-                   [](std::string_view name) { return name == "mpiexec" || name == "srun"; }}),
+  return {.launcher = choose_launcher({.wanted = launcher,
+                                       .library = &mpich,
+                                       .is_program =
+                                           [](std::string_view name) {
+                                             return name != "mpiexec.hydra" &&
+                                                    name != "mpiexec.mpich";
+                                           }}),
           .arguments = {"-iface", "ib0"},
           .programs = "/bin",
           .host_file = [](const std::string& lines) {
@@ -65,6 +67,18 @@ std::string start_of_line(const std::string& launcher, SetKind kind) {
   const std::string line = command_text(
       commands_of(specification_of(kind), setup_of(launcher), job_of("allreduce")).at(0));
   return line.substr(0, line.find(" --backend"));
+}
+
+TEST(TouchCommand, AsksForTheNodesNameWhereRanksMeetByIt) {
+  LaunchSetup setup = setup_of("ssh {host} {env} {program}");
+  setup.host_file = [](const std::string&) { return "/hosts"; };
+  EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), HasSubstr("_perf -g 1 "));
+  EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), Not(HasSubstr("rendezvous")));
+  setup.has_groups = true;
+  EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")),
+              HasSubstr(" --version --rendezvous h1:1"));
+  setup.launcher = kSetup.launcher;
+  EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), Not(HasSubstr("rendezvous")));
 }
 
 TEST(CommandsOf, LetTheProgramStartEachRankWhereNoLauncherTakesAll) {

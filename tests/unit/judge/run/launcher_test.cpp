@@ -162,7 +162,8 @@ TEST(RunLaunch, NamesTheExitAndTheProgramsOwnLine) {
 TEST(RunLaunch, LeavesWrongAndSkippedDataToTheRowsButNeedsRows) {
   EXPECT_EQ(run({shell("printf 'x\\n1\\n'; exit 1")}).failure, "");
   EXPECT_EQ(run({shell("printf 'x\\n1\\n'; exit 77")}).failure, "");
-  EXPECT_EQ(run({shell("printf 'x\\n'; exit 0")}).failure, "no row was written");
+  EXPECT_EQ(run({shell("printf 'Welcome!\\n'; exit 0")}).failure,
+            "no row was written; standard output begins with 'Welcome!'");
   EXPECT_EQ(run({shell("exit 0")}).failure, "no row was written");
 }
 
@@ -264,6 +265,50 @@ TEST(RunLaunches, FailWithoutTheProgramEndTheOthersAndBlameNone) {
   EXPECT_THAT(report.begun, ElementsAre(0));
   EXPECT_THAT(report.results, IsEmpty());
   EXPECT_LT(Seconds(Clock::now() - start).count(), 15);
+}
+
+/// The output of a launch, and what is made of it.
+struct BannerCase {
+  const char* out;
+  const char* csv;
+  const char* banner;
+};
+
+class Banner : public testing::TestWithParam<BannerCase> {};
+
+TEST_P(Banner, IsTakenAwayFromTheCsv) {
+  std::string out = GetParam().out;
+  EXPECT_EQ(take_banner(out), GetParam().banner);
+  EXPECT_EQ(out, GetParam().csv);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Outputs, Banner,
+    testing::Values(
+        BannerCase{"# busbar: 1\ncollective,x\na,1\n", "# busbar: 1\ncollective,x\na,1\n", ""},
+        BannerCase{
+            "\n Welcome to n2!\n# news\n# busbar: 1\ncollective,x\na,1\n# finished: now\nbye\n",
+            "# busbar: 1\ncollective,x\na,1\n# finished: now\n", "Welcome to n2!"},
+        BannerCase{"Welcome!\n# hosts: n2\ncollective,x\na,1\n", "# hosts: n2\ncollective,x\na,1\n",
+                   "Welcome!"},
+        BannerCase{"Welcome!\ncollective,x\na,1\n# finished: no",
+                   "collective,x\na,1\n# finished: no", "Welcome!"},
+        BannerCase{"# hosts: n2\ncollective,x\n", "# hosts: n2\ncollective,x\n", ""},
+        BannerCase{"Welcome!\n", "Welcome!\n", ""}, BannerCase{"", "", ""}));
+
+TEST(RunLaunch, ReadsTheCsvBehindAGreeting) {
+  const LaunchResult result = run({shell("printf 'hello\\n# busbar: 1\\ncollective,x\\na,1\\n'")});
+  EXPECT_EQ(result.csv, "# busbar: 1\ncollective,x\na,1\n");
+  EXPECT_EQ(result.banner, "hello");
+  EXPECT_EQ(result.failure, "");
+}
+
+TEST(TellingLine, IsAProgramsReasonAndNotWhatStartsItsRanks) {
+  EXPECT_EQ(telling_line("ssh: noise\nx_perf: launcher: ssh {host} {program} (--launcher)\n"
+                         "x_perf: rank 1: no space\nx_perf: rank 2: no space\n"),
+            "x_perf: rank 1: no space");
+  EXPECT_EQ(telling_line("x_perf: launcher: ssh {host} {program} (--launcher)\nssh: refused\n"),
+            "ssh: refused");
 }
 
 TEST(AppendCsv, DropsALineThatWasNotFinished) {

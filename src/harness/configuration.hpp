@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/options.hpp"
+#include "model/bootstrap.hpp"
+#include "model/collective.hpp"
+
+namespace busbar {
+
+/// One setting of a run.
+struct Setting {
+  std::string_view key{};  ///< in the configuration of files; empty: no row depends on it
+  std::string value{};
+  std::string words{};  ///< as on a command line, "-n 5" or "no -T"; empty: ranks may differ in it
+};
+
+/// All settings that rows or ranks depend on, in a fixed order.
+[[nodiscard]] std::vector<Setting> settings_of(const Options& options);
+
+/// Everything that makes rows comparable, as "key=value" in a fixed order: --resume refuses a file
+/// that differs in one.
+[[nodiscard]] std::vector<std::string> configuration_of(const Options& options);
+
+/// What a rank was started as.
+struct RankCommand {
+  std::string mistake{};  ///< why its command line is refused; empty: it is not
+  std::string program{};
+  std::string version{};
+  std::vector<std::string> words{};  ///< of the settings that all ranks must agree on
+};
+
+[[nodiscard]] RankCommand rank_command(const Options& options, const Collective& collective);
+
+/// Compares what all ranks were started as. Throws Error (Usage) on every rank where one differs,
+/// or where the command lines are refused; only rank 0's has a message. Collective: the first call
+/// of ranks that have joined, since all others depend on options.
+void require_same_command(Bootstrap& world, const RankCommand& mine);
+
+}  // namespace busbar
