@@ -201,6 +201,9 @@ std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
   constexpr std::size_t kLongest = 120;
   std::string name = file.stem().string();
   if (!launch.setting.empty()) name += '-' + file_name_of(launch.setting).substr(0, kLongest);
+  const auto is_double = [](char a, char b) { return a == '-' && b == '-'; };
+  name.erase(std::unique(name.begin(), name.end(), is_double), name.end());
+  if (name.ends_with('-')) name.pop_back();
   for (int number = launch.number;; ++number) {
     const std::string path =
         (file.parent_path() / (number < 2 ? name : fmt::format("{}-{}", name, number))).string() +

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <regex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -191,7 +193,43 @@ std::size_t end_of(View shape, View text) {
   return at;
 }
 
-/// Takes off what stands before two or more lines of a tool, longest first.
+/// Who wrote a line, by its prefix: the words that are names and no times.
+std::string source_of(View prefix) {
+  std::vector<std::string> words = split_words(prefix);
+  std::erase_if(words, [](const std::string& word) {
+    const bool has_letter =
+        std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+    return !has_letter || is_digit(word.front());
+  });
+  return join(words, " ");
+}
+
+/// Where nodes run a test each at the same time, as pdsh does, their lines are mixed: puts those of
+/// one node together, between lines that have no prefix.
+void sort_by_source(std::vector<LogLine>& lines, const std::vector<std::string>& sources) {
+  std::map<std::string, std::size_t> places;
+  std::set<std::string> with_rows;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (sources[i].empty()) continue;
+    places.emplace(sources[i], places.size());
+    const auto before = before_known_text(lines[i].text, true);
+    if (before && before->empty()) with_rows.insert(sources[i]);
+  }
+  if (with_rows.size() < 2) return;
+  const auto place = [&](const LogLine& line) { return places.at(sources[line.number - 1]); };
+  for (std::size_t start = 0; start < lines.size();) {
+    std::size_t end = start + 1;
+    while (end < lines.size() && sources[start].empty() == sources[end].empty()) ++end;
+    if (!sources[start].empty()) {
+      std::stable_sort(lines.begin() + static_cast<long>(start),
+                       lines.begin() + static_cast<long>(end),
+                       [&](const LogLine& a, const LogLine& b) { return place(a) < place(b); });
+    }
+    start = end;
+  }
+}
+
+/// Takes off what stands before two or more lines of a tool, as much as fits.
 void remove_learned_prefixes(std::vector<LogLine>& lines) {
   std::map<std::string, int> counts;
   for (const LogLine& line : lines) {
@@ -200,14 +238,17 @@ void remove_learned_prefixes(std::vector<LogLine>& lines) {
   }
   std::erase_if(counts, [](const auto& shape) { return shape.second < 2; });
   if (counts.empty()) return;
+  std::vector<std::string> sources;
   for (LogLine& line : lines) {
     std::size_t end = 0;
     for (const auto& [shape, count] : counts) {
       const std::size_t found = end_of(shape, line.text);
       if (found != View::npos) end = std::max(end, found);
     }
+    sources.push_back(source_of(line.text.substr(0, end)));
     line.text = trim(View(line.text).substr(end));
   }
+  sort_by_source(lines, sources);
 }
 
 }  // namespace
@@ -232,7 +273,7 @@ std::vector<LogLine> log_lines(View text) {
 std::string hidden_row(const std::vector<LogLine>& lines) {
   for (const LogLine& line : lines) {
     const auto before = before_known_text(line.text, true);
-    if (!before || before->empty()) continue;
+    if (!before || !can_be_prefix(*before)) continue;
     return fmt::format("line {} looks like a row behind a prefix '{}'", line.number,
                        one_line(*before));
   }

@@ -17,7 +17,8 @@ struct LogLine {
 
 /// The lines of a log of UTF-8, or of UTF-16 in either order of bytes. Colours are taken off, and
 /// prefixes: those of launchers and CI that are known (`[1,0]<stdout>:`, `0:`, times), and any
-/// other that stands before two or more lines that the tools are known to print ("node17: ").
+/// other that stands before two or more lines that the tools are known to print ("node17: "). Lines
+/// that several nodes print at the same time are put together by node.
 [[nodiscard]] std::vector<LogLine> log_lines(std::string_view text);
 
 /// "line 7 looks like a row behind a prefix 'x |'", of the first line where a row of nccl-tests

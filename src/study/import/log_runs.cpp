@@ -26,7 +26,8 @@ struct Test {
   LogTable table{};
   std::set<RowKey> rows{};
   std::array<Texts, kKinds> texts{};
-  bool is_known = false;  ///< the log says how it was started
+  bool has_options = false;  ///< the log has its command or its parameters
+  bool is_known = false;     ///< the log says how it was started
 };
 
 /// Rows without a head may be of several tests: one ends where a row comes again.
@@ -67,6 +68,7 @@ Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
   }
   const auto command = command_in(table.command);
   test.texts[kOptions] = command ? options_of_command(*command) : table.parameters;
+  test.has_options = command.has_value() || !table.parameters.empty();
   test.texts[kTitles] = table.titles;
   std::set<std::string> hosts;
   for (const LogDevice& device : table.devices) hosts.insert(device.host);
@@ -91,18 +93,26 @@ std::vector<std::vector<const Test*>> conflicts_in(const std::vector<Test>& test
   return conflicts;
 }
 
-/// The texts in which tests with a row in common differ.
+/// The texts in which tests with a row in common differ. A test without a command or a list of
+/// devices is not another one for it; a variable that is not set is.
 std::set<std::string> telling_texts(const std::vector<std::vector<const Test*>>& conflicts) {
   std::set<std::string> telling;
   for (const auto& tests : conflicts) {
-    std::map<std::string, std::size_t> counts;
-    for (const Test* test : tests) {
-      std::set<std::string> own;
-      for (const Texts& texts : test->texts) own.insert(texts.begin(), texts.end());
-      for (const std::string& text : own) ++counts[text];
-    }
-    for (const auto& [text, count] : counts) {
-      if (count < tests.size()) telling.insert(text);
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      std::map<std::string, std::size_t> counts;
+      std::size_t all = 0;
+      for (const Test* test : tests) {
+        const Texts& texts = test->texts.at(kind);
+        const bool is_missing = kind == kMachine || (kind == kOptions && !test->has_options);
+        if (texts.empty() && is_missing) continue;
+        ++all;
+        for (const std::string& text : std::set<std::string>(texts.begin(), texts.end())) {
+          ++counts[text];
+        }
+      }
+      for (const auto& [text, count] : counts) {
+        if (count < all) telling.insert(text);
+      }
     }
   }
   return telling;
@@ -206,7 +216,7 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
   for (std::size_t i = 0; i < tests.size(); ++i) {
     std::string label = labels[i];
     if (unknown.contains(&tests[i])) {
-      label += fmt::format("{}run {}", label.empty() ? "" : " ", i + 1);
+      label += fmt::format("{}run{}", label.empty() ? "" : " ", i + 1);
     }
     add_test(launches, rows, tests[i], label, log.path);
   }
@@ -226,7 +236,7 @@ std::string settings_text(std::span<const LogLaunch> launches) {
     }
   }
   return join_each(counts, ", ", [](const auto& one) {
-    const std::string name = one.first.empty() ? "no setting of its own" : one.first;
+    const std::string name = one.first.empty() ? "no own setting" : one.first;
     return one.second == 1 ? name : fmt::format("{} ({} launches)", name, one.second);
   });
 }

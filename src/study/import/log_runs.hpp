@@ -11,7 +11,7 @@ namespace busbar::study {
 
 /// Runs of a log that give no row twice: a launch of one setting.
 struct LogLaunch {
-  std::string setting{};  ///< "NCCL_ALGO=Ring", "run 2"; empty where no other setting is in the log
+  std::string setting{};  ///< "NCCL_ALGO=Ring", "run2"; empty where no other setting is in the log
   int number = 1;         ///< of the launches of this setting
   LogFile log{};          ///< the log with their tables alone
 };

@@ -72,6 +72,8 @@ std::optional<Words> command_in(View line) {
   Words words = plain_words(line);
   const auto test = std::find_if(words.begin(), words.end(), names_test);
   if (test == words.end()) return std::nullopt;
+  if (line.starts_with("##")) return std::nullopt;  // a title
+  if (words.size() == 1 && words.front().find('/') == std::string::npos) return std::nullopt;
   // Only marks ("$", "+", "-") stand before a command, or what ends with a colon ("Command:").
   const auto first = std::find_if(words.begin(), test, begins_command);
   const bool is_introduced =

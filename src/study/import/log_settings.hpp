@@ -16,8 +16,8 @@ using Settings = std::map<std::string, std::string>;
 [[nodiscard]] bool names_test(const std::string& word);
 
 /// The words of a line that is the command of a test, "+ NCCL_ALGO=Ring srun ./all_reduce_perf -b
-/// 8" or "Command: mpirun ...", from its first assignment or program on; nothing for prose that
-/// names a program.
+/// 8" or "Command: mpirun ...", from its first assignment or program on; nothing for titles
+/// and prose that name a program.
 [[nodiscard]] std::optional<std::vector<std::string>> command_in(std::string_view line);
 
 /// The variables that a command sets: before a program, by -x, -genv or --export.

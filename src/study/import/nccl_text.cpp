@@ -214,18 +214,14 @@ class NcclText {
   NcclText(const std::string& path, const LogReading& reading)
       : reading_(reading), log_{.path = path} {}
 
+  /// A command may go on behind a backslash.
   void read(const LogLine& line) {
-    if (const std::size_t mark = nccl_mark(line.text); mark != View::npos) {
-      return read_library_line(line, mark);
+    if (line.text.ends_with('\\')) {
+      continued_ += line.text.substr(0, line.text.size() - 1) + ' ';
+      return;
     }
-    const Words words = without_mark(split_words(line.text));
-    if (words.empty() || (torn_.is_open() && close_torn_row(line))) return;
-    const bool comment = line.text.starts_with('#');
-    const bool begins_row = !comment && to_number<std::uint64_t>(words.front());
-    if (begins_row || comment) give_up_torn_row();
-    if (const auto columns = columns_of(words)) return open_table(*columns);
-    if (begins_row) return read_row_line(line, words);
-    if (!read_footer(line, words)) read_context(line, words);
+    if (continued_.empty()) return read_whole(line);
+    read_whole({.number = line.number, .text = std::exchange(continued_, "") + line.text});
   }
 
   LogFile finish() {
@@ -241,6 +237,20 @@ class NcclText {
   }
 
  private:
+  void read_whole(const LogLine& line) {
+    if (const std::size_t mark = nccl_mark(line.text); mark != View::npos) {
+      return read_library_line(line, mark);
+    }
+    const Words words = without_mark(split_words(line.text));
+    if (words.empty() || (torn_.is_open() && close_torn_row(line))) return;
+    const bool comment = line.text.starts_with('#');
+    const bool begins_row = !comment && to_number<std::uint64_t>(words.front());
+    if (begins_row || comment) give_up_torn_row();
+    if (const auto columns = columns_of(words)) return open_table(*columns);
+    if (begins_row) return read_row_line(line, words);
+    if (!read_footer(line, words)) read_context(line, words);
+  }
+
   LogTable& table() {
     if (log_.tables.empty()) start_table();
     return log_.tables.back();
@@ -411,7 +421,7 @@ class NcclText {
     const std::string name = *(value - 1);
     if (++value != words.end() && *value == ":") ++value;
     if (value == words.end()) return;
-    (void)table();
+    if (log_.tables.empty() || log_.tables.back().ended) start_table();
     table().library = fmt::format("{} {}", name, *value);
     if (name.starts_with("RCCL")) table().backend = "rccl";
   }
@@ -468,6 +478,7 @@ class NcclText {
   std::vector<NcclChoice> choices_{};  ///< since the last row
   LibraryHosts hosts_{};
   TornRow torn_{};
+  std::string continued_{};
 };
 
 }  // namespace

@@ -56,6 +56,7 @@ void TornRow::begin(const LogLine& part) {
 
 std::vector<std::string> TornRow::ways_with(View part) const {
   constexpr std::size_t kMostWays = 64;
+  if (part.empty()) return ways_;
   std::vector<std::string> ways;
   for (const std::string& way : ways_) {
     for (const View seam : {View(" "), View()}) {
