@@ -235,6 +235,9 @@ std::string settings_text(std::span<const LogLaunch> launches) {
       ++known->second;
     }
   }
+  if (counts.size() == 1 && counts.front().first.empty()) {
+    return fmt::format("{} launches of one setting", launches.size());
+  }
   return join_each(counts, ", ", [](const auto& one) {
     const std::string name = one.first.empty() ? "no own setting" : one.first;
     return one.second == 1 ? name : fmt::format("{} ({} launches)", name, one.second);

@@ -94,6 +94,7 @@ TEST(LaunchesOf, AreNotApartByWhatOneLogLacks) {
 TEST(SettingsText, CountsLaunches) {
   const std::vector<LogLaunch> all{{.setting = "A"}, {.setting = "B"}, {.setting = "B"}};
   EXPECT_EQ(settings_text(all), "A, B (2 launches)");
+  EXPECT_EQ(settings_text(std::vector<LogLaunch>(3)), "3 launches of one setting");
 }
 
 TEST(LaunchesOf, ARealSweepAreItsThreeAlgorithms) {
