@@ -7,10 +7,8 @@
 #include "judge/run_facts.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
-#include "study/dataset.hpp"
 #include "study/expect.hpp"
-#include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
+#include "study/measured_file.hpp"
 #include "topo/systems/built_in.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/recognize.hpp"
@@ -52,45 +50,7 @@ constexpr CommandLineTable<O> kTable{
     {.program = "busbar expect", .help = "docs/expect-options.md", .most_positionals = 1},
     kOptions};
 
-/// What was measured: rows of a file, or a figure alone.
-struct Measured {
-  std::optional<double> busbw_GBps{};
-  std::vector<Record> records{};
-  Facts facts{};
-};
-
-/// `size`: of rates whose log has none.
-Measured read_measured(const std::string& text, const Collective& collective,
-                       std::optional<Bytes> size) {
-  Measured measured;
-  if (text.empty()) return measured;
-  if (const auto figure = to_number<double>(text)) {
-    if (*figure > 0) return {.busbw_GBps = figure};
-    throw usage_error(fmt::format("--measured {}: expected GB/s above 0, or a file", text));
-  }
-  const auto content = read_file(text);
-  if (!content) {
-    throw usage_error(fmt::format("--measured {}: no number of GB/s, and no file", one_line(text)));
-  }
-  if (content->starts_with("# busbar")) {
-    Dataset dataset = load_dataset(text);
-    measured = {.records = std::move(dataset.records), .facts = std::move(dataset.facts)};
-  } else {
-    const study::LogFile log = study::read_log(*content, text, {.size = size});
-    study::ImportedRows rows =
-        study::records_of({&log, 1}, {.collective = std::string(collective.name)});
-    measured = {.records = std::move(rows.records),
-                .facts = {rows.facts.begin(), rows.facts.end()}};
-  }
-  std::erase_if(measured.records, [&](const Record& record) {
-    return record.collective != collective.name || record.status != RowStatus::Ok || record.group ||
-           record.busbw_GBps.value_or(0) <= 0;
-  });
-  if (measured.records.empty()) {
-    throw usage_error(fmt::format("--measured {}: no row of {}", text, collective.title));
-  }
-  return measured;
-}
+using study::Measured;
 
 /// Of the rows of one size, out of place where there are such, the median.
 double median_of(std::vector<Record> rows) {
@@ -441,21 +401,49 @@ const Collective& collective_of(const std::vector<std::string>& positionals) {
                   suggestion(positionals.front(), names, "expected " + alternatives(names))));
 }
 
+/// An answer to one figure, and whether it is a wrong one.
+struct Answer {
+  std::string text{};
+  Json json{};
+  bool is_wrong = false;
+};
+
+Answer answer_of(O options, Measured measured, const Collective& collective) {
+  take_size(options, measured);
+  const study::ExpectRequest request = request_of(options, measured, collective);
+  const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
+  const study::Expectation expected = study::expect(request, published);
+  const bool is_impossible =
+      expected.outcome == study::Outcome::AboveBound && expected.assumptions.empty();
+  Answer answer{.is_wrong = is_impossible || expected.outcome == study::Outcome::TooLow};
+  if (options.json) {
+    answer.json = json_of(request, expected);
+    if (!measured.setting.empty()) answer.json["setting"] = measured.setting;
+  } else {
+    answer.text =
+        (measured.setting.empty() ? "" : measured.setting + ":\n") + text_of(request, expected);
+  }
+  return answer;
+}
+
 Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
   const Collective& collective = collective_of(line.positionals);
-  Measured measured = read_measured(options.measured, collective, options.size);
-  take_size(options, measured);
-  const study::ExpectRequest request = request_of(options, measured, collective);
-  const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
-  const study::Expectation expected = study::expect(request, published);
-  fmt::print("{}",
-             options.json ? json_of(request, expected).dump(2) + '\n' : text_of(request, expected));
-  const bool is_impossible =
-      expected.outcome == study::Outcome::AboveBound && expected.assumptions.empty();
-  const bool is_wrong = is_impossible || expected.outcome == study::Outcome::TooLow;
+  std::vector<Answer> answers;
+  for (Measured& measured : study::read_measured(options.measured, collective, options.size)) {
+    answers.push_back(answer_of(options, std::move(measured), collective));
+  }
+  if (options.json) {
+    Json all = Json::array();
+    for (const Answer& answer : answers) all.push_back(answer.json);
+    fmt::print("{}\n", (all.size() == 1 ? all.front() : all).dump(2));
+  } else {
+    fmt::print("{}", join_each(answers, "\n", [](const Answer& answer) { return answer.text; }));
+  }
+  const bool is_wrong = std::any_of(answers.begin(), answers.end(),
+                                    [](const Answer& answer) { return answer.is_wrong; });
   return is_wrong ? Status::Wrong : Status::Ok;
 }
 

@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
 #include "report/csv_writer.hpp"
+#include "report/markup_text.hpp"
 #include "report/output_file.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
+#include "study/import/log_runs.hpp"
 #include "study/plot_figures.hpp"
 
 namespace busbar {
@@ -24,12 +27,22 @@ struct ImportTarget {
   std::vector<std::string> logs{};
 };
 
+/// A CSV to be written.
+struct ImportedFile {
+  std::string path{};
+  std::string system{};
+  std::string label{};  ///< of a launch of one setting of several
+  std::size_t logs = 0;
+  study::ImportedRows rows{};
+};
+
 /// Options of `busbar import`.
 struct ImportOptions {
   std::string out{};
   std::string system{};
   std::vector<ImportTarget> targets{};
-  std::string folder{};  ///< of all targets, if -o names one
+  std::string folder{};      ///< of all targets, if -o names one
+  std::optional<int> run{};  ///< of the launches of a log, from 1
   study::LogHints hints{};
   study::LogReading reading{};
 };
@@ -63,6 +76,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--size", "SIZE", [](O& o, View n, View v) { o.reading.size = parse_bytes(n, v); }},
     {"--matrix", "NAME", [](O& o, View, View v) { o.reading.matrix = v; }},
     {"--system", "NAME", set::value<&O::system>},
+    {"--run", "N", [](O& o, View n, View v) { o.run = parse_count(n, v); }},
     {"--skip-bad-lines", "", [](O& o, View, View) { o.reading.skip_bad_lines = true; }},
 });
 constexpr CommandLineTable<O> kTable{{.program = "busbar import", .help = "docs/import-options.md"},
@@ -71,7 +85,7 @@ constexpr CommandLineTable<O> kTable{{.program = "busbar import", .help = "docs/
 /// "DGX A100" as the name of a file: DGX-A100.
 std::string file_name_of(std::string label) {
   const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '+';
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || View("._+=").find(c) != View::npos;
   };
   for (char& c : label) c = is_plain(c) ? c : '-';
   return label;
@@ -125,37 +139,113 @@ void set_targets(O& options, const std::vector<std::string>& words) {
 }
 
 /// The same CSV as report/csv_writer writes row by row.
-std::string csv_of(const study::ImportedRows& rows, const std::string& system) {
+std::string csv_of(const ImportedFile& file) {
   std::string text = fmt::format("# busbar: {}\n", version());
-  if (!system.empty()) text += fmt::format("# system: {}\n", one_line(system));
-  for (const auto& [key, value] : rows.facts) {
+  if (!file.system.empty()) text += fmt::format("# system: {}\n", one_line(file.system));
+  if (!file.label.empty()) text += fmt::format("# label: {}\n", one_line(file.label));
+  for (const auto& [key, value] : file.rows.facts) {
     text += fmt::format("# {}: {}\n", key, one_line(value));
   }
-  for (const std::string& warning : rows.warnings) {
+  for (const std::string& warning : file.rows.warnings) {
     text += fmt::format("# note: {}\n", one_line(warning));
   }
   text += csv_header();
-  for (const Record& record : rows.records) text += csv_row(record);
-  return text;
+  for (const Record& record : file.rows.records) text += csv_row(record);
+  return clean_text(text);
 }
 
-study::ImportedRows rows_of(const ImportTarget& target, const ImportOptions& options) {
-  std::vector<study::LogFile> logs;
+/// Logs that are read, and their launches where they have several.
+struct ReadTarget {
+  std::vector<study::LogFile> logs{};
+  std::vector<study::LogLaunch> launches{};
+};
+
+ReadTarget read_target(const ImportTarget& target, const O& options) {
+  ReadTarget read;
+  bool any = false;
   for (const std::string& path : target.logs) {
     const auto text = read_file(path);
     if (!text) throw usage_error(fmt::format("cannot read {}", path));
-    logs.push_back(study::read_log(*text, path, options.reading));
+    read.logs.push_back(study::read_log(*text, path, options.reading));
+    auto launches = study::launches_of(read.logs.back(), options.hints);
+    any = any || launches.size() > 1;
+    std::move(launches.begin(), launches.end(), std::back_inserter(read.launches));
   }
-  return study::records_of(logs, options.hints);
+  if (!any && !options.run) read.launches.clear();
+  return read;
 }
 
-void write(const ImportTarget& target, const study::ImportedRows& rows) {
-  OutputFile(target.file, "-o", OutputFile::Mode::New).append(csv_of(rows, target.system));
-  for (const std::string& warning : rows.warnings) {
+/// One launch of a log, or the refusal of a file that would hold several.
+study::LogLaunch chosen_launch(const ReadTarget& read, const O& options) {
+  const std::vector<study::LogLaunch>& launches = read.launches;
+  const std::string& path = launches.front().log.path;
+  const std::string what =
+      fmt::format("{} has {} of the same rows: {}", path, counted(launches.size(), "run"),
+                  study::settings_text(launches));
+  if (!options.run) {
+    const std::string stem = std::filesystem::path(path).stem().string();
+    throw usage_error(fmt::format(
+        "import: {}; give a folder for a CSV each, -o {}/, or take one by --run N", what, stem));
+  }
+  if (static_cast<std::size_t>(*options.run) <= launches.size()) {
+    return launches.at(static_cast<std::size_t>(*options.run) - 1);
+  }
+  throw usage_error(launches.size() == 1
+                        ? fmt::format("--run {}: {} has one run", *options.run, path)
+                        : fmt::format("--run {}: {}", *options.run, what));
+}
+
+/// "sweep-NCCL_ALGO=Ring.csv", and "sweep-NCCL_ALGO=Ring-2.csv" of the second launch.
+std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
+                        const std::vector<ImportedFile>& others) {
+  constexpr std::size_t kLongest = 120;
+  std::string name = file.stem().string();
+  if (!launch.setting.empty()) name += '-' + file_name_of(launch.setting).substr(0, kLongest);
+  const auto is_double = [](char a, char b) { return a == '-' && b == '-'; };
+  name.erase(std::unique(name.begin(), name.end(), is_double), name.end());
+  if (name.ends_with('-')) name.pop_back();
+  for (int number = launch.number;; ++number) {
+    const std::string path =
+        (file.parent_path() / (number < 2 ? name : fmt::format("{}-{}", name, number))).string() +
+        ".csv";
+    const bool is_taken = std::any_of(others.begin(), others.end(), [&](const ImportedFile& other) {
+      return other.path == path;
+    });
+    if (!is_taken) return path;
+  }
+}
+
+/// Adds the files of a target: one, or one for each launch into a folder.
+void add_files(std::vector<ImportedFile>& files, const ImportTarget& target, const O& options) {
+  ReadTarget read = read_target(target, options);
+  if (read.launches.empty()) {
+    files.push_back({.path = target.file,
+                     .system = target.system,
+                     .logs = read.logs.size(),
+                     .rows = study::records_of(read.logs, options.hints)});
+    return;
+  }
+  if (options.run || options.folder.empty()) read.launches = {chosen_launch(read, options)};
+  for (const study::LogLaunch& launch : read.launches) {
+    std::string label =
+        target.system.empty() ? fs::path(launch.log.path).stem().string() : target.system;
+    if (!launch.setting.empty()) label += ' ' + launch.setting;
+    files.push_back(
+        {.path = options.folder.empty() ? target.file : launch_path(target.file, launch, files),
+         .system = target.system,
+         .label = std::move(label),
+         .logs = 1,
+         .rows = study::records_of({&launch.log, 1}, options.hints)});
+  }
+}
+
+void write(const ImportedFile& file) {
+  OutputFile(file.path, "-o", OutputFile::Mode::New).append(csv_of(file));
+  for (const std::string& warning : file.rows.warnings) {
     fmt::print(stderr, "busbar: {}\n", one_line(warning));
   }
-  fmt::print(stderr, "busbar: wrote {} of {} to {}\n", counted(rows.records.size(), "row"),
-             counted(target.logs.size(), "log"), target.file);
+  fmt::print(stderr, "busbar: wrote {} of {} to {}\n", counted(file.rows.records.size(), "row"),
+             counted(file.logs, "log"), file.path);
 }
 
 Status run(std::span<char* const> arguments) {
@@ -166,16 +256,12 @@ Status run(std::span<char* const> arguments) {
   if (options.out.empty()) throw usage_error("import: missing output; give -o FILE.csv");
   set_targets(options, line.positionals);
   // Nothing is written before all logs are read.
-  std::vector<study::ImportedRows> rows;
-  for (const ImportTarget& target : options.targets) {
-    rows.push_back(rows_of(target, options));
-    check_new(target.file, "-o");
-  }
+  std::vector<ImportedFile> files;
+  for (const ImportTarget& target : options.targets) add_files(files, target, options);
+  for (const ImportedFile& file : files) check_new(file.path, "-o");
   std::error_code ignored;  // creating the file reports why
   if (!options.folder.empty()) fs::create_directories(options.folder, ignored);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    write(options.targets[i], rows[i]);
-  }
+  for (const ImportedFile& file : files) write(file);
   return Status::Ok;
 }
 

@@ -142,8 +142,10 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::bound_kind>("bound_kind", "",
                           "what the bound is of: host-memory (measured at the start), or links"),
     field<&R::efficiency>("efficiency", "", "busbw_GBps over bound_GBps"),
-    field<&R::algorithm>("algorithm", "",
-                         "what NCCL chose: Ring, Tree, NVLS, ...; only with --nccl-choice"),
+    field<&R::algorithm>(
+        "algorithm", "",
+        "what NCCL chose: Ring, Tree, NVLS, ...; only with --nccl-choice, or of an "
+        "imported log"),
     field<&R::protocol>("protocol", "", "LL, LL128 or Simple, or a symmetric kernel's name"),
     field<&R::channels>("channels", "", "channels (CTAs) that NCCL gave the operation"),
     field<&R::pages>("pages", "",

@@ -53,7 +53,7 @@ OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
   if (stream_) return;
   struct stat status {};
   fstat(descriptor_, &status);
-  size_ = S_ISREG(status.st_mode) ? static_cast<Bytes>(status.st_size) : 0;
+  size_ = written_ = S_ISREG(status.st_mode) ? static_cast<Bytes>(status.st_size) : 0;
   if (size_ == 0 || mode == Mode::Continue) return;
   close(descriptor_);
   refuse_existing(path_, option);
@@ -71,13 +71,22 @@ void OutputFile::write_at(Bytes offset, std::string_view text) {
                 : pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == ESPIPE) written = ::write(descriptor_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw system_failure(fmt::format("cannot write {}", path_), errno);
+    if (written < 0) fail();
     text.remove_prefix(static_cast<std::size_t>(written));
     offset += static_cast<Bytes>(written);
   }
   size_ = std::max(size_, offset);
   const bool synchronized = fdatasync(descriptor_) == 0 || errno == EINVAL || errno == EROFS;
-  if (!synchronized) throw system_failure(fmt::format("cannot write {}", path_), errno);
+  if (!synchronized) fail();
+  written_ = size_;
+}
+
+void OutputFile::fail() const {
+  const Error error = system_failure(fmt::format("cannot write {}", path_), errno);
+  struct stat status {};
+  const bool is_file = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
+  if (is_file && written_ == 0) unlink(path_.c_str());
+  throw error;
 }
 
 void OutputFile::drop_unfinished_line() {

@@ -25,7 +25,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  /// Throws Error (Runtime) where the disk is full or broken.
+  /// Throws Error (Runtime) where the disk is full or broken; a file that has nothing else in it is
+  /// removed then.
   void append(std::string_view text);
   /// Writes from `offset` on, over what is there.
   void write_at(Bytes offset, std::string_view text);
@@ -40,10 +41,13 @@ class OutputFile {
   friend void replace_file(const std::string& path, std::string_view text, std::string_view option);
   OutputFile(std::string path, int descriptor);
 
+  [[noreturn]] void fail() const;
+
   std::string path_;
   bool stream_ = false;  ///< standard output: has no places
   int descriptor_ = -1;
   Bytes size_ = 0;
+  Bytes written_ = 0;  ///< what is on the disk for certain
 };
 
 /// Writes the whole file aside and renames it, so that a reader sees the old text or the new one

@@ -116,7 +116,8 @@ Dataset load_dataset(const std::string& path) {
                   .facts = facts_of(file.head),
                   .records = std::move(file.records),
                   .cut = std::move(file.cut)};
-  dataset.label = dataset.fact("system");
+  dataset.label = dataset.fact("label");
+  if (dataset.label.empty()) dataset.label = dataset.fact("system");
   if (dataset.label.empty()) dataset.label = std::filesystem::path(path).stem().string();
   dataset.simulated = std::any_of(dataset.records.begin(), dataset.records.end(),
                                   [](const Record& record) { return record.backend == "sim"; });

@@ -16,7 +16,7 @@ namespace busbar {
 /// One CSV of ours: a launch's rows and the facts of its head.
 struct Dataset {
   std::string path{};
-  std::string label{};  ///< the system for people: the head's "system", else the file's stem
+  std::string label{};  ///< for people: the head's "label" or "system", else the file's stem
   Facts facts{};        ///< "key: value" lines of the head
   std::vector<Record> records{};
   bool simulated = false;  ///< predicted, not measured: every picture and table says so

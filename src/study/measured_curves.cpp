@@ -12,7 +12,7 @@
 #include "base/toml_fields.hpp"
 #include "study/dataset.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
+#include "study/import/log_runs.hpp"
 
 namespace busbar::study {
 namespace {
@@ -34,6 +34,13 @@ FileRows rows_of_file(const std::string& path, const CurveRequest& request) {
   const LogReading reading{.skip_bad_lines = true, .ranks = request.ranks};
   const std::vector<LogFile> logs{read_log(*text, path, reading)};
   const LogHints hints{.collective = request.collective, .ranks = request.ranks};
+  const std::vector<LogLaunch> launches = launches_of(logs.front(), hints);
+  for (const LogLaunch& launch : launches) {
+    if (launch.setting == launches.front().setting) continue;
+    throw usage_error(fmt::format(
+        "{} has runs of several settings: {}; make a CSV of each by busbar import, and give one",
+        path, settings_text(launches)));
+  }
   return {.records = records_of(logs, hints).records,
           .gpus_per_process = logs.front().tables.front().gpus_per_process};
 }

@@ -25,7 +25,8 @@ std::string stem_of(const std::string& path) { return fs::path(path).stem().stri
 
 /// Neither the head nor the user named a system.
 bool is_unnamed(const Dataset& dataset) {
-  return dataset.fact("system").empty() && dataset.label == stem_of(dataset.path);
+  return dataset.fact("system").empty() && dataset.fact("label").empty() &&
+         dataset.label == stem_of(dataset.path);
 }
 
 /// "node1", "node1 and 3 more", or nothing where the head does not name it.

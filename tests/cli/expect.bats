@@ -116,3 +116,22 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "above 0" allreduce --system dgx-h100 --measured 0
   EXIT=3 refused "no GPU is visible" allreduce
 }
+@test "each setting of a log's runs is answered by itself" {
+  for algorithm in Ring Tree; do
+    echo "+ NCCL_ALGO=$algorithm ./all_reduce_perf -g 8"
+    for device in 0 1 2 3 4 5 6 7; do
+      echo "#  Rank  $device Group  0 Pid 1 on n1 device  $device [0000:1b:00] NVIDIA H100 80GB HBM3"
+    done
+    echo "# size count type redop root time algbw busbw #wrong"
+    [ $algorithm = Ring ] && echo "8589934592 2147483648 float sum -1 32006 268.39 469.68 0"
+    [ $algorithm = Tree ] && echo "8589934592 2147483648 float sum -1 64012 134.19 234.84 0"
+    echo "# Avg bus bandwidth : 1"
+  done > "$DIR/sweep.log"
+  expect allreduce --system dgx-h100 --measured "$DIR/sweep.log"
+  [ "$status" -eq 1 ]
+  [[ $output == *"NCCL_ALGO=Ring:"*"as expected"*"NCCL_ALGO=Tree:"*"too low"* ]]
+  expect allreduce --system dgx-h100 --measured "$DIR/sweep.log" --json
+  [ "$(jq -c '[.[] | [.setting, .outcome]]' <<<"$output")" = '[["NCCL_ALGO=Ring","as expected"],["NCCL_ALGO=Tree","too low"]]' ]
+  COMMAND=(./busbar calibrate)
+  refused "runs of several settings: NCCL_ALGO=Ring, NCCL_ALGO=Tree" "$DIR/sweep.log" --system dgx-h100 -o "$DIR/x.toml"
+}

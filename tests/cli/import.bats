@@ -34,6 +34,47 @@ LOG
   [ "$(rows "$DIR/ab.csv" | wc -l)" -eq 4 ]
   run -0 --separate-stderr ./busbar compare "$DIR/ab.csv" "$DIR/ab.csv"
 }
+sweep() {  # sweep FILE: Ring twice and Tree, on two ranks
+  log "$DIR/one.log"
+  for algorithm in Ring Tree Ring; do
+    echo "+ NCCL_ALGO=$algorithm srun ./all_reduce_perf -b 32M"
+    sed "s/276.88 *121.19 *121.19/$(case $algorithm in Ring) echo 276.88  121.19  121.19;; *) echo 553.76 60.59 60.59;; esac)/" "$DIR/one.log"
+  done > "$1"
+}
+@test "import writes a CSV for each run of a log that gives a row again" {
+  sweep "$DIR/sweep.log"
+  run -0 --separate-stderr ./busbar import "$DIR/sweep.log" -o "$DIR/runs/"
+  [ "$(cd "$DIR/runs" && echo *)" = "sweep-NCCL_ALGO=Ring-2.csv sweep-NCCL_ALGO=Ring.csv sweep-NCCL_ALGO=Tree.csv" ]
+  for file in "$DIR"/runs/*Ring*; do
+    grep -q '^# label: sweep NCCL_ALGO=Ring$' "$file"
+    grep -q '^# settings: NCCL_ALGO=Ring$' "$file"
+    grep -q '^# command: + NCCL_ALGO=Ring srun ./all_reduce_perf -b 32M$' "$file"
+  done
+  run -0 --separate-stderr ./busbar plot "$DIR"/runs/*.csv -o "$DIR/plots" --figure busbw
+  [ "$(grep -o 'title .sweep NCCL_ALGO=[A-Z][a-z]*' "$DIR/plots/busbw.gp" | sort -u | wc -l)" -eq 2 ]
+  run -0 --separate-stderr ./busbar compare --before "$DIR"/runs/*Ring*.csv --after "$DIR"/runs/*Tree.csv
+  [[ $output == *"settings differ: before NCCL_ALGO=Ring, after NCCL_ALGO=Tree"* ]]
+  ./busbar import "H100=$DIR/sweep.log" -o "$DIR/labelled/"
+  grep -q '^# label: H100 NCCL_ALGO=Tree$' "$DIR/labelled/H100-NCCL_ALGO=Tree.csv"
+}
+@test "import refuses runs of the same rows into one file, or takes one" {
+  sweep "$DIR/sweep.log"
+  refused "has 3 runs of the same rows: NCCL_ALGO=Ring (2 launches), NCCL_ALGO=Tree; give a folder for a CSV each, -o sweep/, or take one by --run N" \
+    "$DIR/sweep.log" -o "$DIR/sweep.csv"
+  [ ! -e "$DIR/sweep.csv" ]
+  ./busbar import "$DIR/sweep.log" -o "$DIR/sweep.csv" --run 2
+  [ "$(column time_median_us "$DIR/sweep.csv" | head -1)" = 553.76 ]
+  refused "--run 4: $DIR/sweep.log has 3 runs" "$DIR/sweep.log" -o "$DIR/x.csv" --run 4
+}
+@test "a file name that is no UTF-8 leaves a CSV that is" {
+  log "$DIR/a"$'\xff'".log"
+  ./busbar import "$DIR/a"$'\xff'".log" -o "$DIR/a.csv"
+  iconv -f utf-8 -t utf-8 "$DIR/a.csv" > /dev/null
+}
+@test "a row behind an unknown prefix is named" {
+  echo "x| 33554432 8388608 float sum -1 276.88 121.19 121.19 0 277.00 121.13 121.13 0" > "$DIR/x.log"
+  refused "line 1 looks like a row behind a prefix 'x|'" "$DIR/x.log" -o "$DIR/x.csv"
+}
 @test "import never replaces a file" {
   log "$DIR/a.log"
   echo precious > "$DIR/a.csv"

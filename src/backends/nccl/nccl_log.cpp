@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
-#include <span>
 #include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,86 +16,12 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/nccl_choice.hpp"
 
 namespace busbar {
 namespace {
 
 using View = std::string_view;
-
-/// The text of an INFO line behind host, process and device, or empty.
-View message_of(View line) {
-  constexpr View kMark = "NCCL INFO ";
-  const std::size_t at = line.find(kMark);
-  return at == View::npos ? View() : trim(line.substr(at + kMark.size()));
-}
-
-/// The blank-delimited word behind `label`, or empty.
-View word_after(View text, View label) {
-  const std::size_t at = text.find(label);
-  if (at == View::npos) return {};
-  text.remove_prefix(at + label.size());
-  return text.substr(0, text.find(' '));
-}
-
-std::optional<int> number(View text) {
-  int value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  return result.ec == std::errc{} ? std::optional{value} : std::nullopt;
-}
-
-/// What the log calls it from 2.24 on, and the name that NCCL_ALGO and NCCL_PROTO know. Until 2.23
-/// the log has its number, which is its index here in all versions.
-struct Spelling {
-  View logged;
-  View name;
-};
-constexpr std::array<Spelling, 7> kAlgorithms{{{"TREE", "Tree"},
-                                               {"RING", "Ring"},
-                                               {"COLLNET_DIRECT", "CollNetDirect"},
-                                               {"COLLNET_CHAIN", "CollNetChain"},
-                                               {"NVLS", "NVLS"},
-                                               {"NVLS_TREE", "NVLSTree"},
-                                               {"PAT", "PAT"}}};
-constexpr std::array<Spelling, 3> kProtocols{
-    {{"LL", "LL"}, {"LL128", "LL128"}, {"SIMPLE", "Simple"}}};
-
-/// Empty for "Unknown" and numbers without a name; a name of a later NCCL stays as it is.
-std::string name_of(View word, std::span<const Spelling> known) {
-  const auto index = number(word);
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (word == known[i].logged || index == static_cast<int>(i)) return std::string(known[i].name);
-  }
-  return word == "Unknown" || index ? std::string() : std::string(word);
-}
-
-/// Of "channel{Lo..Hi}={0..15}".
-std::optional<int> channels_of(View text) {
-  const View range = word_after(text, "channel{Lo..Hi}={");
-  const std::size_t dots = range.find("..");
-  if (dots == View::npos) return std::nullopt;
-  const auto low = number(range);
-  const auto high = number(range.substr(dots + 2));
-  return low && high ? std::optional{*high - *low + 1} : std::nullopt;
-}
-
-/// Of the text behind "Bytes -> " in a line of which `kind` is the text before.
-std::optional<LibraryChoice> choice_of(View kind, View chosen) {
-  if (chosen.starts_with("Algo ")) {
-    LibraryChoice choice{.algorithm = name_of(word_after(chosen, "Algo "), kAlgorithms),
-                         .protocol = name_of(word_after(chosen, " proto "), kProtocols),
-                         .channels = channels_of(chosen)};
-    return choice.algorithm.empty() ? std::nullopt : std::optional{choice};
-  }
-  if (kind.find("[Symmetric]") != View::npos) {
-    const View kernel = word_after(chosen, "Kernel ");  // "AllReduce_AGxLLMC_R"
-    return LibraryChoice{.algorithm = "Symmetric",
-                         .protocol = std::string(kernel.substr(kernel.find('_') + 1)),
-                         .channels = number(word_after(chosen, "nchannels "))};
-  }
-  if (kind.find("[Copy Engine]") != View::npos) return LibraryChoice{.algorithm = "CopyEngine"};
-  if (kind.find("[Hierarchical CE]") == View::npos) return std::nullopt;
-  return LibraryChoice{.algorithm = "HierarchicalCE"};
-}
 
 /// The kind of a connection: "P2P/CUMEM" of "P2P/CUMEM/read", "SHM" of "SHM/direct/direct".
 std::string link_of(View via) {
@@ -115,8 +39,9 @@ void add_channels(View message, LibraryTransports& transports) {
     const View text = trim(part);
     for (const View kind : {"coll", "nvls", "p2p"}) {
       if (!text.ends_with(fmt::format(" {} channels", kind))) continue;
-      parts.push_back(fmt::format("{} {}", number(text).value_or(0), kind));
-      if (kind == "nvls") transports.nvls = number(text).value_or(0) > 0;
+      const int count = to_number<int>(text.substr(0, text.find(' '))).value_or(0);
+      parts.push_back(fmt::format("{} {}", count, kind));
+      if (kind == "nvls") transports.nvls = count > 0;
     }
   }
   copy_text(join(parts, ", "), transports.channels);
@@ -128,14 +53,9 @@ bool equals(const char* value, const char* word) { return strcasecmp(value, word
 }  // namespace
 
 std::optional<LibraryChoice> parse_nccl_choice(View log) {
-  constexpr View kArrow = " Bytes -> ";
   std::optional<LibraryChoice> last;
   for (const std::string& line : split(log, '\n')) {
-    const View message = message_of(line);
-    const std::size_t at = message.find(kArrow);
-    if (at == View::npos) continue;
-    const auto choice = choice_of(message.substr(0, at), message.substr(at + kArrow.size()));
-    if (choice) last = choice;
+    if (const auto logged = nccl_choice_in(line)) last = logged->choice;
   }
   return last;
 }
@@ -145,7 +65,7 @@ LibraryTransports parse_nccl_transports(View log) {
   LibraryTransports transports;
   std::set<std::string> links;
   for (const std::string& line : split(log, '\n')) {
-    const View message = message_of(line);
+    const View message = nccl_message(line);
     if (message.find(" coll channels, ") != View::npos) add_channels(message, transports);
     if (!message.starts_with("Channel ") && !message.starts_with("CollNet ")) continue;
     const std::size_t at = message.find(kVia);

@@ -192,12 +192,13 @@ struct Subject {
   Of of;
 };
 
-std::array<Subject, 10> subjects() {
+std::array<Subject, 11> subjects() {
   return {{{"libraries", fact("library")},
            {"tools", fact("tool")},
            {"versions of busbar", fact("busbar")},
            {"hosts", fact("hosts")},
            {"environments", fact("environment")},
+           {"settings", fact("settings")},
            {"backends", [](const Launch& launch) { return launch.backends; }},
            {"device sets", [](const Launch& launch) { return launch.device_sets; }},
            {"aggregations over ranks", [](const Launch& launch) { return launch.aggregations; }},

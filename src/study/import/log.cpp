@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 
 #include "base/text.hpp"
 
@@ -28,64 +27,7 @@ namespace {
 
 constexpr int kMostRanks = 1 << 24;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Colours of terminals: ESC [ ... letter.
-std::string without_colours(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\x1b') {
-      if (text[i] != '\r') plain += text[i];
-      continue;
-    }
-    if (i + 1 < text.size() && text[i + 1] == '[') ++i;
-    while (i + 1 < text.size() && (is_digit(text[i + 1]) || text[i + 1] == ';')) ++i;
-    ++i;
-  }
-  return plain;
-}
-
-/// What launchers and CI put before lines: times, "2026-11-21T08:34:33.123Z " and
-/// "[2026-11-21 08:34:33]"; tags, "[1,0]<stdout>:" of Open MPI, also after a date, and "[0] " of
-/// MPICH; ranks, "0:" and " 12: " of srun and jsrun.
-const std::regex& prefix_pattern() {
-  static const std::regex kPattern(
-      R"(\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.Z+:,]*\]?|[^\[\]]*\[[0-9,]+\]<std(out|err)>:?)"
-      R"(|\[[0-9,]+\]| *\d{1,7}:(?= |#|$))",
-      std::regex::optimize);
-  return kPattern;
-}
-
-std::string_view without_prefixes(std::string_view text) {
-  constexpr int kMostPrefixes = 4;
-  constexpr std::size_t kLongest = 256;  // the library's search recurses at every character
-  for (int i = 0; i < kMostPrefixes; ++i) {
-    const std::string_view start = text.substr(0, kLongest);
-    std::cmatch found;
-    if (!std::regex_search(start.data(), start.data() + start.size(), found, prefix_pattern(),
-                           std::regex_constants::match_continuous)) {
-      break;
-    }
-    text.remove_prefix(static_cast<std::size_t>(found.length()));
-  }
-  return text;
-}
-
 }  // namespace
-
-std::vector<LogLine> log_lines(std::string_view text) {
-  std::vector<LogLine> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const bool whole = end != std::string_view::npos;
-    const std::string plain = without_colours(text.substr(0, end));
-    lines.push_back({.number = lines.size() + 1,
-                     .text = std::string(trim(without_prefixes(plain))),
-                     .whole = whole});
-    text.remove_prefix(whole ? end + 1 : text.size());
-  }
-  return lines;
-}
 
 std::optional<Printed> printed_number(std::string_view word) {
   const auto value = to_number<double>(word);

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "model/communicator.hpp"
 #include "model/flag.hpp"
+#include "study/import/log_lines.hpp"
+#include "study/import/log_settings.hpp"
 
 namespace busbar::study {
 
@@ -45,6 +48,7 @@ struct LogRow {
   std::optional<int> receiver{};
   std::optional<std::uint64_t> operations{};
   std::string finished_at{};
+  LibraryChoice choice{};  ///< by NCCL's own lines
   std::vector<LogHalf> halves{};
 };
 
@@ -65,8 +69,12 @@ struct LogTable {
   std::string backend{};  ///< nccl, rccl or mpi
   std::string library{};  ///< "NCCL 2.29.2"
   std::string command{};
-  std::string matrix{};       ///< which of a log's matrices of pairs it is
-  std::vector<Flag> flags{};  ///< of all its rows
+  Settings settings{};                    ///< of the environment, as far as the log has them
+  std::vector<std::string> titles{};      ///< above the test, outermost first
+  bool repeats = false;                   ///< a title numbers it: "run 2"
+  std::vector<std::string> parameters{};  ///< "graph 1", of the line that begins with nThread
+  std::string matrix{};                   ///< which of a log's matrices of pairs it is
+  std::vector<Flag> flags{};              ///< of all its rows
   std::string cadence{};
   std::string aggregation{};  ///< how ranks become one time: mean, max, min, rank0
   std::optional<int> ranks{};
@@ -91,17 +99,6 @@ struct LogFile {
   std::vector<LogTable> tables{};
   std::vector<std::string> warnings{};
 };
-
-/// A line of a log without what launchers and CI put before it.
-struct LogLine {
-  std::size_t number = 0;  ///< from 1
-  std::string text{};
-  bool whole = true;  ///< false for a last line without an end: the log was cut off there
-};
-
-/// The lines of a log. Prefixes of launchers (`[1,0]<stdout>:`, `0:`), times of CI and colours are
-/// taken off.
-[[nodiscard]] std::vector<LogLine> log_lines(std::string_view text);
 
 /// The whole word as a finite number that is not negative, with its precision.
 [[nodiscard]] std::optional<Printed> printed_number(std::string_view word);

@@ -70,10 +70,11 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
         "{}:1: a summary with neither sizes nor times of rows; import the log that it was made of",
         path));
   }
-  throw usage_error(
-      fmt::format("{}: no row of nccl-tests, OSU or IMB, and no matrix of pairs; where rows have "
-                  "columns of their own, busbar import --columns names them",
-                  path));
+  const std::string hidden = hidden_row(log_lines(text));
+  throw usage_error(fmt::format(
+      "{}: no row of nccl-tests, OSU or IMB, and no matrix of pairs; {}", path,
+      hidden.empty() ? "where rows have columns of their own, busbar import --columns names them"
+                     : hidden + ": take it off, as sed does"));
 }
 
 namespace {

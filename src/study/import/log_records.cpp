@@ -109,7 +109,10 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
                 .aggregation = table.aggregation,
                 .finished_at = row.finished_at,
                 .sender = row.sender,
-                .receiver = row.receiver};
+                .receiver = row.receiver,
+                .algorithm = row.choice.algorithm,
+                .protocol = row.choice.protocol,
+                .channels = row.choice.channels};
   if (record.op.empty() && meaning.collective->reduces) record.op = "sum";
   if (row.root && *row.root >= 0) record.root = row.root;
   if (const Bytes element = size_of_type(row.type); record.count == 0 && element > 0) {
@@ -146,22 +149,29 @@ std::string hosts_of(const LogTable& table) {
   return join(hosts, " ");
 }
 
-/// The facts in logs: where they are from, tool, library, devices, hosts, command; "a; b" where
-/// several differ.
+std::string settings_of(const LogTable& table) {
+  return join_each(table.settings, " ",
+                   [](const auto& one) { return one.first + '=' + one.second; });
+}
+
+/// The facts in logs: where they are from, tool, library, devices, hosts, command, settings; "a; b"
+/// where several differ.
 Facts facts_of(std::span<const LogFile> logs) {
-  std::array<std::pair<const char*, std::vector<std::string>>, 7> values{{{"imported-from", {}},
+  std::array<std::pair<const char*, std::vector<std::string>>, 8> values{{{"imported-from", {}},
                                                                           {"tool", {}},
                                                                           {"library", {}},
                                                                           {"devices", {}},
                                                                           {"hosts", {}},
                                                                           {"command", {}},
+                                                                          {"settings", {}},
                                                                           {"matrix", {}}}};
   for (const LogFile& log : logs) {
     add_new(values[0].second, log.path);
     for (const LogTable& table : log.tables) {
       std::size_t at = 0;
-      for (const std::string& value : {table.tool, table.library, devices_of(table),
-                                       hosts_of(table), table.command, table.matrix}) {
+      for (const std::string& value :
+           {table.tool, table.library, devices_of(table), hosts_of(table), table.command,
+            settings_of(table), table.matrix}) {
         add_new(values.at(++at).second, value);
       }
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,8 +12,11 @@
 #include "base/text.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
+#include "model/nccl_choice.hpp"
 #include "study/import/log.hpp"
 #include "study/import/log_reader.hpp"
+#include "study/import/log_settings.hpp"
+#include "study/import/torn_row.hpp"
 
 // What nccl-tests and rccl-tests print, in all of their versions.
 namespace busbar::study {
@@ -184,22 +188,44 @@ Words without_mark(Words words) {
   return words;
 }
 
+/// "nGpus 8", "agg iters 1", "graph 0" of "nThread 1 nGpus 8 minBytes 8 ... agg iters: 1 graph: 0":
+/// all but the sizes.
+Words parameters_in(const Words& words) {
+  constexpr std::string_view kSizes = "minBytes maxBytes step";
+  Words parameters;
+  Words name;
+  for (const std::string& word : words) {
+    if (!to_number<double>(word)) {
+      const auto number = to_number<double>(View(word).substr(0, word.find('(')));
+      if (!number) name.push_back(word.substr(0, word.find(':')));
+      if (!number) continue;
+    }
+    if (!name.empty() && kSizes.find(name.back()) == View::npos) {
+      parameters.push_back(join(name, " ") + ' ' + word);
+    }
+    name.clear();
+  }
+  return parameters;
+}
+
 /// Reads line after line; a table begins at what a test prints first and ends with its footer.
 class NcclText {
  public:
   NcclText(const std::string& path, const LogReading& reading)
       : reading_(reading), log_{.path = path} {}
 
+  /// A command may go on behind a backslash.
   void read(const LogLine& line) {
-    const Words words = without_mark(split_words(line.text));
-    if (words.empty()) return;
-    const bool comment = line.text.starts_with('#');
-    if (const auto columns = columns_of(words)) return open_table(*columns);
-    if (!comment && to_number<std::uint64_t>(words.front())) return read_row_line(line, words);
-    if (!read_footer(line, words)) read_context(line, words);
+    if (line.text.ends_with('\\')) {
+      continued_ += line.text.substr(0, line.text.size() - 1) + ' ';
+      return;
+    }
+    if (continued_.empty()) return read_whole(line);
+    read_whole({.number = line.number, .text = std::exchange(continued_, "") + line.text});
   }
 
   LogFile finish() {
+    give_up_torn_row();
     for (const LogTable& table : log_.tables) {
       if (table.ended || table.rows.empty()) continue;
       log_.warnings.push_back(
@@ -211,13 +237,30 @@ class NcclText {
   }
 
  private:
+  void read_whole(const LogLine& line) {
+    if (const std::size_t mark = nccl_mark(line.text); mark != View::npos) {
+      return read_library_line(line, mark);
+    }
+    const Words words = without_mark(split_words(line.text));
+    if (words.empty() || (torn_.is_open() && close_torn_row(line))) return;
+    const bool comment = line.text.starts_with('#');
+    const bool begins_row = !comment && to_number<std::uint64_t>(words.front());
+    if (begins_row || comment) give_up_torn_row();
+    if (const auto columns = columns_of(words)) return open_table(*columns);
+    if (begins_row) return read_row_line(line, words);
+    if (!read_footer(line, words)) read_context(line, words);
+  }
+
   LogTable& table() {
     if (log_.tables.empty()) start_table();
     return log_.tables.back();
   }
   void start_table() {
-    log_.tables.push_back(
-        {.tool = "nccl-tests", .backend = "nccl", .cadence = "streaming", .aggregation = "mean"});
+    log_.tables.push_back({.tool = "nccl-tests",
+                           .backend = "nccl",
+                           .settings = std::exchange(logged_, {}),
+                           .cadence = "streaming",
+                           .aggregation = "mean"});
     columns_.clear();
   }
   /// A test begins: what the last one reported is no longer true.
@@ -231,6 +274,38 @@ class NcclText {
     if (!log_.tables.empty() && log_.tables.back().ended) start_table();
     (void)table();
     columns_ = columns;
+  }
+
+  /// A line of NCCL's own, and before it perhaps a part of a row.
+  void read_library_line(const LogLine& line, std::size_t mark) {
+    const View text = line.text;
+    if (const auto set = settings_of_library(nccl_message(text))) {
+      const bool inside = !log_.tables.empty() && !log_.tables.back().ended;
+      (inside ? table().settings : logged_).insert(set->begin(), set->end());
+    }
+    if (const auto choice = nccl_choice_in(text)) choices_.push_back(*choice);
+    if (text.find("CCL version") != View::npos) read_library(split_words(text));
+    LogLine part{.number = line.number, .text = hosts_.part_before(text, mark)};
+    const Words words = split_words(part.text);
+    if (words.empty() || columns_.empty()) return;
+    if (torn_.is_open()) {
+      if (!close_torn_row(part)) torn_.extend(part.text);
+    } else if (to_number<std::uint64_t>(words.front())) {
+      torn_.begin(part);
+      if (words.size() >= columns_.size()) close_torn_row({});  // whole, but for its line end
+    }
+  }
+  bool close_torn_row(const LogLine& part) {
+    const auto row = torn_.close(part.text, columns_);
+    if (row) read_row_line(*row, split_words(row->text));
+    return row.has_value();
+  }
+  /// A row, names of columns or a footer behind a torn row: its rest did not come.
+  void give_up_torn_row() {
+    if (!torn_.is_open()) return;
+    const LogLine line = torn_.line();
+    torn_.drop();
+    bad_line(log_, line, "NCCL's own log tears this row, and its rest is not found", reading_);
   }
 
   void read_row_line(const LogLine& line, const Words& words) {
@@ -249,14 +324,35 @@ class NcclText {
       LogRow row = read_row(columns, words);
       row.line = line.number;
       if (log_.tables.empty() || table().ended) start_table();
-      if (table().rows.empty()) {
-        table().line = line.number;
-        table().columns = columns_;
-      }
+      if (table().rows.empty()) begin_rows(line);
+      row.choice = choice_for(row.size);
       table().rows.push_back(std::move(row));
     } catch (const Error& error) {
       bad_row(line, words, error.what());
     }
+  }
+  void begin_rows(const LogLine& line) {
+    LogTable& test = table();
+    test.line = line.number;
+    test.columns = columns_;
+    if (const auto command = command_in(test.command)) {
+      test.settings.merge(settings_of_command(*command));
+    }
+    test.settings.merge(context_.settings());
+    test.titles = context_.titles();
+    test.repeats = context_.is_repetition();
+  }
+  /// The last choice since the row before, of as many bytes or of a rank's part of them.
+  LibraryChoice choice_for(Bytes size) {
+    const std::vector<NcclChoice> choices = std::exchange(choices_, {});
+    for (const bool part : {false, true}) {
+      for (auto each = choices.rbegin(); each != choices.rend(); ++each) {
+        if (part ? each->bytes > 0 && size % each->bytes == 0 : each->bytes == size) {
+          return each->choice;
+        }
+      }
+    }
+    return {};
   }
   void bad_row(const LogLine& line, const Words& words, std::string_view why) {
     if (!line.whole) {
@@ -325,13 +421,14 @@ class NcclText {
     const std::string name = *(value - 1);
     if (++value != words.end() && *value == ":") ++value;
     if (value == words.end()) return;
-    (void)table();
+    if (log_.tables.empty() || log_.tables.back().ended) start_table();
     table().library = fmt::format("{} {}", name, *value);
     if (name.starts_with("RCCL")) table().backend = "rccl";
   }
   void read_parameters(const Words& words) {
     start_test();
     LogTable& test = table();
+    test.parameters = parameters_in(words);
     const auto warmup = std::find(words.begin(), words.end(), "warmup");
     if (words.end() - warmup > 3) {
       test.warmup = to_number<std::uint64_t>(*(warmup + 2));
@@ -358,14 +455,14 @@ class NcclText {
     if (device.name.starts_with("AMD ")) table().backend = "rccl";
     table().devices.push_back(std::move(device));
   }
-  /// A line that names an executable, such as "$ mpirun -np 8 ./build/all_reduce_perf -b 8".
+  /// A line that names an executable, such as "$ mpirun -np 8 ./build/all_reduce_perf -b 8". Prose
+  /// names the collective, and is no command.
   void read_command(const LogLine& line, const Words& words) {
-    const auto program = std::find_if(words.begin(), words.end(), [](const std::string& word) {
-      return word.ends_with("_perf") && find_collective(word) != nullptr;
-    });
-    if (program == words.end()) return;
+    const auto program = std::find_if(words.begin(), words.end(), names_test);
+    if (program == words.end()) return context_.read(line.text);
     start_test();
     table().collective = *program;
+    if (!command_in(line.text)) return context_.read(line.text);
     table().command = line.text;
     const std::string how = word_after(words, "-a");
     for (const auto& [digit, name] : {std::pair{"0", "rank0"}, {"2", "min"}, {"3", "max"}}) {
@@ -376,6 +473,12 @@ class NcclText {
   const LogReading& reading_;
   LogFile log_;
   LogColumns columns_{};
+  RunContext context_{};
+  Settings logged_{};                  ///< by NCCL before a test began
+  std::vector<NcclChoice> choices_{};  ///< since the last row
+  LibraryHosts hosts_{};
+  TornRow torn_{};
+  std::string continued_{};
 };
 
 }  // namespace

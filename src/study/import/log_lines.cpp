@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/import/log_lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "model/nccl_choice.hpp"
+#include "study/import/nccl_text.hpp"
+
+namespace busbar::study {
+namespace {
+
+using View = std::string_view;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+void append_utf8(std::string& text, std::uint32_t code) {
+  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  const auto follow = [&](unsigned shift) { add(0x80U | ((code >> shift) & 0x3fU)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xc0U | (code >> 6U));
+  } else if (code < 0x10000) {
+    add(0xe0U | (code >> 12U));
+    follow(6);
+  } else {
+    add(0xf0U | (code >> 18U));
+    follow(12);
+    follow(6);
+  }
+  follow(0);
+}
+
+/// PowerShell's `>` writes UTF-16. Half a pair becomes U+FFFD, and half a unit at the end is left
+/// out.
+std::string from_utf16(View text, bool big_endian) {
+  constexpr std::uint32_t kHigh = 0xd800;
+  constexpr std::uint32_t kLow = 0xdc00;
+  const auto unit = [&](std::size_t at) -> std::uint32_t {
+    const auto first = static_cast<unsigned char>(text[at]);
+    const auto second = static_cast<unsigned char>(text[at + 1]);
+    return big_endian ? first * 256U + second : second * 256U + first;
+  };
+  std::string plain;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    std::uint32_t code = unit(i);
+    const std::uint32_t next = i + 3 < text.size() ? unit(i + 2) : 0;
+    const auto is_half = [](std::uint32_t of, std::uint32_t kind) {
+      return (of & 0xfc00U) == kind;
+    };
+    if (is_half(code, kHigh) && is_half(next, kLow)) {
+      code = 0x10000 + ((code - kHigh) << 10U) + (next - kLow);
+      i += 2;
+    } else if (is_half(code, kHigh) || is_half(code, kLow)) {
+      code = 0xfffd;
+    }
+    append_utf8(plain, code);
+  }
+  return plain;
+}
+
+/// The text in UTF-8, without its mark of the order of bytes; nothing where it is so already.
+std::optional<std::string> as_utf8(View text) {
+  constexpr View kNul("\0", 1);
+  if (text.starts_with("\xef\xbb\xbf")) return std::string(text.substr(3));
+  if (text.starts_with("\xff\xfe")) return from_utf16(text.substr(2), false);
+  if (text.starts_with("\xfe\xff")) return from_utf16(text.substr(2), true);
+  if (text.size() < 4) return std::nullopt;
+  if (text.substr(1, 1) == kNul && text.substr(3, 1) == kNul) return from_utf16(text, false);
+  if (text.substr(0, 1) == kNul && text.substr(2, 1) == kNul) return from_utf16(text, true);
+  return std::nullopt;
+}
+
+/// Colours of terminals: ESC [ ... letter.
+std::string without_colours(View text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\x1b') {
+      if (text[i] != '\r') plain += text[i];
+      continue;
+    }
+    if (i + 1 < text.size() && text[i + 1] == '[') ++i;
+    while (i + 1 < text.size() && (is_digit(text[i + 1]) || text[i + 1] == ';')) ++i;
+    ++i;
+  }
+  return plain;
+}
+
+/// What launchers and CI put before lines: times, "2026-11-21T08:34:33.123Z " and
+/// "[2026-11-21 08:34:33]"; tags, "[1,0]<stdout>:" of Open MPI, also after a date, and "[0] " of
+/// MPICH; ranks, "0:" and " 12: " of srun and jsrun.
+const std::regex& prefix_pattern() {
+  static const std::regex kPattern(
+      R"(\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.Z+:,]*\]?|[^\[\]]*\[[0-9,]+\]<std(out|err)>:?)"
+      R"(|\[[0-9,]+\]| *\d{1,7}:(?= |#|$))",
+      std::regex::optimize);
+  return kPattern;
+}
+
+View without_known_prefixes(View text) {
+  constexpr int kMostPrefixes = 4;
+  constexpr std::size_t kLongest = 256;  // the library's search recurses at every character
+  for (int i = 0; i < kMostPrefixes; ++i) {
+    const View start = text.substr(0, kLongest);
+    std::cmatch found;
+    if (!std::regex_search(start.data(), start.data() + start.size(), found, prefix_pattern(),
+                           std::regex_constants::match_continuous)) {
+      break;
+    }
+    text.remove_prefix(static_cast<std::size_t>(found.length()));
+  }
+  return text;
+}
+
+/// How comments of the tools begin.
+constexpr std::array<View, 12> kComments{"nThread",        "Using devices",     "Rank ",
+                                         "size ",          "Avg bus bandwidth", "Size ",
+                                         "Out of bounds ", "Collective test",   "nccl-tests",
+                                         "OSU ",           "rccl-tests",        "Benchmarking "};
+
+bool is_comment_at(View text, std::size_t at) {
+  if (text[at] != '#' || (at > 0 && text[at - 1] == '#')) return false;
+  const View rest = trim(text.substr(at + 1));
+  return std::any_of(kComments.begin(), kComments.end(),
+                     [&](View start) { return rest.starts_with(start); });
+}
+
+/// A row of nccl-tests: a size, a count and a type.
+bool is_row_at(View text, std::size_t at) {
+  constexpr View kEnds = " \t:]>)|";
+  if (!is_digit(text[at]) || (at > 0 && kEnds.find(text[at - 1]) == View::npos)) return false;
+  text.remove_prefix(at);
+  for (int number = 0; number < 2; ++number) {
+    const std::size_t end = text.find_first_not_of("0123456789");
+    if (end == 0 || end == View::npos || !is_blank(text[end])) return false;
+    text.remove_prefix(std::min(text.find_first_not_of(" \t", end), text.size()));
+  }
+  const std::size_t end = text.find_first_of(" \t");
+  return end != View::npos && is_type_name(text.substr(0, end));
+}
+
+/// What stands before a line of a tool; nothing where it is none.
+std::optional<View> before_known_text(View text, bool rows_only = false) {
+  constexpr std::size_t kLongest = 300;
+  for (std::size_t i = 0; i < std::min(text.size(), kLongest); ++i) {
+    if (is_row_at(text, i) || (!rows_only && is_comment_at(text, i)))
+      return trim(text.substr(0, i));
+  }
+  return std::nullopt;
+}
+
+/// Numbers and blanks alone may be columns of a table, NCCL's own lines tear others, and what a
+/// user made a comment stays one.
+bool can_be_prefix(View text) {
+  return text.find_first_not_of("0123456789 \t") != View::npos && !text.ends_with('#') &&
+         nccl_mark(fmt::format(" {} ", text)) == View::npos;
+}
+
+/// A prefix with '0' for each number and ' ' for blanks: times, processes and hosts count.
+std::string shape_of(View prefix) {
+  std::string shape;
+  for (char c : prefix) {
+    if (is_digit(c)) c = '0';
+    if (is_blank(c)) c = ' ';
+    const bool repeats = !shape.empty() && shape.back() == c && (c == '0' || c == ' ');
+    if (!repeats) shape += c;
+  }
+  return shape;
+}
+
+/// Where a line that begins with the shape goes on, or npos.
+std::size_t end_of(View shape, View text) {
+  std::size_t at = 0;
+  for (const char c : shape) {
+    const auto fits = [&] {
+      if (at >= text.size()) return false;
+      return c == '0' ? is_digit(text[at]) : c == ' ' ? is_blank(text[at]) : text[at] == c;
+    };
+    if (!fits()) return View::npos;
+    do ++at;
+    while ((c == '0' || c == ' ') && fits());
+  }
+  return at;
+}
+
+/// Who wrote a line, by its prefix: the words that are names and no times.
+std::string source_of(View prefix) {
+  std::vector<std::string> words = split_words(prefix);
+  std::erase_if(words, [](const std::string& word) {
+    const bool has_letter =
+        std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+    return !has_letter || is_digit(word.front());
+  });
+  return join(words, " ");
+}
+
+/// Where nodes run a test each at the same time, as pdsh does, their lines are mixed: puts those of
+/// one node together, between lines that have no prefix.
+void sort_by_source(std::vector<LogLine>& lines, const std::vector<std::string>& sources) {
+  std::map<std::string, std::size_t> places;
+  std::set<std::string> with_rows;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (sources[i].empty()) continue;
+    places.emplace(sources[i], places.size());
+    const auto before = before_known_text(lines[i].text, true);
+    if (before && before->empty()) with_rows.insert(sources[i]);
+  }
+  if (with_rows.size() < 2) return;
+  const auto place = [&](const LogLine& line) { return places.at(sources[line.number - 1]); };
+  for (std::size_t start = 0; start < lines.size();) {
+    std::size_t end = start + 1;
+    while (end < lines.size() && sources[start].empty() == sources[end].empty()) ++end;
+    if (!sources[start].empty()) {
+      std::stable_sort(lines.begin() + static_cast<long>(start),
+                       lines.begin() + static_cast<long>(end),
+                       [&](const LogLine& a, const LogLine& b) { return place(a) < place(b); });
+    }
+    start = end;
+  }
+}
+
+/// Takes off what stands before two or more lines of a tool, as much as fits.
+void remove_learned_prefixes(std::vector<LogLine>& lines) {
+  std::map<std::string, int> counts;
+  for (const LogLine& line : lines) {
+    const auto before = before_known_text(line.text);
+    if (before && can_be_prefix(*before)) ++counts[shape_of(*before)];
+  }
+  std::erase_if(counts, [](const auto& shape) { return shape.second < 2; });
+  if (counts.empty()) return;
+  std::vector<std::string> sources;
+  for (LogLine& line : lines) {
+    std::size_t end = 0;
+    for (const auto& [shape, count] : counts) {
+      const std::size_t found = end_of(shape, line.text);
+      if (found != View::npos) end = std::max(end, found);
+    }
+    sources.push_back(source_of(line.text.substr(0, end)));
+    line.text = trim(View(line.text).substr(end));
+  }
+  sort_by_source(lines, sources);
+}
+
+}  // namespace
+
+std::vector<LogLine> log_lines(View text) {
+  const std::optional<std::string> converted = as_utf8(text);
+  if (converted) text = *converted;
+  std::vector<LogLine> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const bool whole = end != View::npos;
+    const std::string plain = without_colours(text.substr(0, end));
+    lines.push_back({.number = lines.size() + 1,
+                     .text = std::string(trim(without_known_prefixes(plain))),
+                     .whole = whole});
+    text.remove_prefix(whole ? end + 1 : text.size());
+  }
+  remove_learned_prefixes(lines);
+  return lines;
+}
+
+std::string hidden_row(const std::vector<LogLine>& lines) {
+  for (const LogLine& line : lines) {
+    const auto before = before_known_text(line.text, true);
+    if (!before || !can_be_prefix(*before)) continue;
+    return fmt::format("line {} looks like a row behind a prefix '{}'", line.number,
+                       one_line(*before));
+  }
+  return {};
+}
+
+}  // namespace busbar::study

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/import/log_runs.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "study/import/log_reader.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar::study {
+namespace {
+
+/// A test on two GPUs of a host, one row, with a head and a footer.
+std::string test_on(const std::string& host, const char* size = "33554432",
+                    const char* time_us = "276.88") {
+  return fmt::format(
+      "# nThread 1 nGpus 2 minBytes {0} maxBytes {0} step: 2(factor) warmup iters: 5 iters: 20\n"
+      "#  Rank  0 Group  0 Pid 11 on {1} device  0 [0000:1b:00] NVIDIA H100\n"
+      "#  Rank  1 Group  0 Pid 11 on {1} device  1 [0000:1c:00] NVIDIA H100\n"
+      "# size count type redop root time algbw busbw #wrong\n"
+      "{0} 8388608 float sum -1 {2} 121.19 121.19 0\n"
+      "# Avg bus bandwidth : 121.19\n",
+      size, host, time_us);
+}
+const std::string kTest = test_on("n1");
+const std::string kSmaller = test_on("n1", "16777216", "138.44");
+const std::string kProgram = "./all_reduce_perf -b 32M\n";
+
+/// "setting/launch: tables" of each.
+std::string launches(const std::string& text) {
+  const LogHints hints{.collective = "allreduce", .ranks = 2};
+  const LogReading reading{.skip_bad_lines = true};
+  return join_each(launches_of(read_log(text, "x.log", reading), hints), ", ", [](const auto& one) {
+    return fmt::format("{}/{}: {}", one.setting, one.number, one.log.tables.size());
+  });
+}
+
+TEST(LaunchesOf, AreOneWhereNoRowComesAgain) {
+  EXPECT_EQ(
+      launches("NCCL_ALGO=Ring " + kProgram + kTest + "NCCL_ALGO=Tree " + kProgram + kSmaller),
+      "/1: 2");
+}
+
+TEST(LaunchesOf, AreApartByTheVariablesInWhichTheyDiffer) {
+  const std::string twice = kTest + "+ NCCL_DEBUG=INFO NCCL_ALGO=Ring " + kProgram + kTest;
+  EXPECT_EQ(launches("+ NCCL_DEBUG=INFO " + kProgram + twice), "/1: 1, NCCL_ALGO=Ring/1: 1");
+  EXPECT_EQ(launches("export NCCL_ALGO=Tree\n" + kTest + "export NCCL_ALGO=Ring\n" + kTest),
+            "NCCL_ALGO=Tree/1: 1, NCCL_ALGO=Ring/1: 1");
+  const std::string logged = "n1:7:7 [0] NCCL INFO NCCL_ALGO set by environment to ";
+  const std::size_t head = kTest.find("# size");
+  const auto test_with = [&](const std::string& value) {
+    return kTest.substr(0, head) + logged + value + '\n' + kTest.substr(head);
+  };
+  EXPECT_EQ(launches(test_with("Ring") + test_with("Tree")),
+            "NCCL_ALGO=Ring/1: 1, NCCL_ALGO=Tree/1: 1");
+}
+
+TEST(LaunchesOf, AreLaunchesOfOneSettingWhereTheCommandIsTheSame) {
+  EXPECT_EQ(launches(kProgram + kTest + kProgram + kTest), "/1: 1, /2: 1");
+  // What other sizes measured belongs to the first launch that has none of its rows.
+  EXPECT_EQ(launches(kProgram + kTest + kProgram + kTest + kProgram + kSmaller), "/1: 2, /2: 1");
+}
+
+TEST(LaunchesOf, AreApartByOptionsTitlesHostsAndLibraries) {
+  EXPECT_EQ(
+      launches("./all_reduce_perf -b 8 -G 0\n" + kTest + "./all_reduce_perf -b 9 -G 1\n" + kTest),
+      "-G 0/1: 1, -G 1/1: 1");
+  EXPECT_EQ(
+      launches("=== A ===\n" + kTest + "=== B, run 1 ===\n" + kTest + "=== B, run 2 ===\n" + kTest),
+      "A/1: 1, B/1: 1, B/2: 1");
+  EXPECT_EQ(launches(kTest + test_on("n2")), "on n1/1: 1, on n2/1: 1");
+  EXPECT_EQ(launches("NCCL version 2.27.7\n" + kTest + "NCCL version 2.28.9\n" + kTest),
+            "NCCL 2.27.7/1: 1, NCCL 2.28.9/1: 1");
+}
+
+TEST(LaunchesOf, AreNumberedWhereNothingTellsThemApart) {
+  EXPECT_EQ(launches(kTest + kTest), "run1/1: 1, run2/1: 1");
+  // Rows alone, as grep leaves them.
+  const std::string row =
+      "33554432 8388608 float sum -1 276.88 121.19 121.19 0 276.9 121.2 121.2 0\n";
+  EXPECT_EQ(launches(row + row), "run1/1: 1, run2/1: 1");
+}
+
+TEST(LaunchesOf, AreNotApartByWhatOneLogLacks) {
+  // A head that only one test has is no difference.
+  const std::string row = kTest.substr(kTest.find("# size"));
+  EXPECT_EQ(launches("## All\n### A (NCCL_PROTO=LL)\n" + kTest + "### B\n" + row),
+            "NCCL_PROTO=LL/1: 1, /1: 1");
+}
+
+TEST(SettingsText, CountsLaunches) {
+  const std::vector<LogLaunch> all{{.setting = "A"}, {.setting = "B"}, {.setting = "B"}};
+  EXPECT_EQ(settings_text(all), "A, B (2 launches)");
+  EXPECT_EQ(settings_text(std::vector<LogLaunch>(3)), "3 launches of one setting");
+}
+
+TEST(LaunchesOf, ARealSweepAreItsThreeAlgorithms) {
+  const std::filesystem::path path = "../shared/data/journey2/sweep.log";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+  const auto all = launches_of(read_log(test::text_of(path), path, {}), {});
+  EXPECT_EQ(settings_text(all), "NCCL_ALGO=NVLS, NCCL_ALGO=Ring, NCCL_ALGO=Tree");
+}
+
+}  // namespace
+}  // namespace busbar::study
