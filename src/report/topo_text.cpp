@@ -28,6 +28,7 @@ std::string no_ring(const std::set<std::string_view>& links) {
 std::string verdict(const Bound& bound) {
   if (bound.devices.size() < 2) return "one device: nothing crosses a link";
   if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";
+  if (bound.bound_GBps <= 0) return "no ring closes over the links that are known: no bound";
   const bool assumed = !bound.assumptions.empty();
   const std::string range =
       bound.exact ? fmt::format("{} {}", assumed ? "about" : "at most", rate_text(bound.bound_GBps))

@@ -286,6 +286,29 @@ void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMa
   LabelBuilder(graph, gpus, matrix).build();
 }
 
+void add_unplaced_gpus(Graph& graph, const std::vector<GpuEntry>& gpus) {
+  std::vector<const GpuEntry*> unplaced;
+  bool parted = false;
+  for (const GpuEntry& gpu : gpus) {
+    if (nearest(graph, gpu.node, NodeKind::Package) >= 0) continue;
+    unplaced.push_back(&gpu);
+    parted = parted || std::any_of(gpus.begin(), gpus.end(), [&](const GpuEntry& other) {
+               return other.node != gpu.node && gpu_links(graph, gpu.node, other.node) <= 0;
+             });
+  }
+  if (!parted) return;
+  const std::vector<int> packages = nodes_of_kind(graph, NodeKind::Package);
+  const int package = packages.empty()
+                          ? add_node(graph, {.kind = NodeKind::Package, .name = "CPU0"})
+                          : packages.front();
+  for (const GpuEntry* gpu : unplaced) {
+    add_cable(graph, gpu->node, package, add_medium(graph, slot_medium(graph, *gpu)));
+  }
+  assume(graph, LinkKind::Pcie,
+         "each GPU that no source places is at a slot of its own of one processor; give --smi or "
+         "--hwloc");
+}
+
 void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) {
   TreeBuilder builder(graph, tree);
   builder.add_packages();
