@@ -443,7 +443,7 @@ std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants) {
       "graph {} {{\n  label={};\n  labelloc=t;\n  fontname=\"sans-serif\";\n"
       "  node [fontname=\"sans-serif\", fontsize=11];\n"
       "  edge [fontname=\"sans-serif\", fontsize=8];\n  ranksep=0.8;\n  nodesep=0.4;\n",
-      dot_text(graph.name), dot_text(graph.title));
+      dot_text(graph.name), dot_text(graph.name + ": " + graph.title));
   for (const topo::Node& node : graph.nodes) text += node_line(node);
   text += rows(graph);
   for (const topo::Link& link : graph.links) {

@@ -45,7 +45,7 @@ std::vector<GpuList> smi_lists(const SmiProbe& smi) {
 
 /// Names of one GPU by one tool; drivers of different years write some names differently.
 bool different_models(const std::string& one, const std::string& other) {
-  if (one.empty() || other.empty() || one == other) return false;
+  if (is_generic_gpu(one) || is_generic_gpu(other) || one == other) return false;
   const auto first = gpu_model(one);
   const auto second = gpu_model(other);
   return !first || !second || first->name != second->name;

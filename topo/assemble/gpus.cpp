@@ -38,10 +38,16 @@ std::vector<GpuFacts> named_gpus(const Sources& sources) {
   return smi.nvlink ? *smi.nvlink : smi.remotes.value_or(std::vector<GpuFacts>{});
 }
 
+/// A name that says what the GPU is, in place of none and of a generic one.
+void take_name(GpuEntry& gpu, const GpuFacts& facts) {
+  const bool is_better = is_generic_gpu(gpu.name) && !is_generic_gpu(facts.name);
+  if (gpu.name.empty() || is_better) gpu.name = facts.name;
+}
+
 /// Takes from `tree`, and from its facts of the GPU, what the entry lacks.
 void complete(GpuEntry& gpu, const GpuFacts& facts, const HostTree& tree) {
   gpu.bus_id = facts.bus_id;
-  if (gpu.name.empty()) gpu.name = facts.name;
+  take_name(gpu, facts);
   if (gpu.uuid.empty()) gpu.uuid = facts.uuid;
   const PciObject* object = find_pci(tree, gpu.bus_id);
   if (object != nullptr && gpu.numa < 0) gpu.numa = object->numa;
@@ -83,7 +89,7 @@ const GpuFacts* found_in(const std::optional<std::vector<GpuFacts>>& list, GpuEn
                                                   : other.uuid == gpu.uuid;
   });
   if (found == list->end()) return nullptr;
-  if (gpu.name.empty()) gpu.name = found->name;
+  take_name(gpu, *found);
   if (gpu.uuid.empty()) gpu.uuid = found->uuid;
   return &*found;
 }

@@ -86,6 +86,7 @@ class LabelBuilder {
       const int node = is_gpu ? gpus_[i].node
                               : add_node(graph_, {.kind = NodeKind::Nic,
                                                   .name = nic_name(matrix_, i - gpus_.size())});
+      if (!is_placed(i)) continue;
       add_cable(graph_, node, above(LevelSwitch, i), add_medium(graph_, medium));
     }
   }
@@ -103,9 +104,19 @@ class LabelBuilder {
     return groups_.at(level)[device];
   }
 
+  /// Not a NIC that is near no GPU where the text lacks what lies between it and other NICs: it may
+  /// be anywhere.
+  [[nodiscard]] bool is_placed(std::size_t device) const {
+    const std::vector<std::string>& row = matrix_.cells[device];
+    return group(LevelNuma, device) < gpus_.size() ||
+           std::none_of(row.begin(), row.end(),
+                        [](const std::string& cell) { return cell.empty(); });
+  }
+
   void add_packages() {
     std::vector<int> nodes;
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
+      if (!is_placed(i)) continue;
       const auto [entry, is_new] = nodes_[LevelNuma].try_emplace(group(LevelNuma, i), 0);
       if (!is_new) continue;
       const int numa = i < gpus_.size() ? gpus_[i].numa : -1;

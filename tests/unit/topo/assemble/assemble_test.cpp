@@ -457,6 +457,20 @@ TEST(Assemble, JoinsGpusOfOneNumaNodeWhoseCellShowsNvlinkOnly) {
   EXPECT_EQ(packages("4-7\t1"), 2U);
 }
 
+/// GPU0 and GPU1 are at both processors, NIC0 beside GPU0; NIC1 is nowhere, and rows of NICs lack.
+TEST(Assemble, GivesNoProcessorToANicThatNoSourcePlaces) {
+  Sources sources{.name = "box"};
+  sources.smi.matrix = parse_smi_matrix(
+      "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tSYS\tPIX\tSYS\t0-3\t0\n"
+      "GPU1\tSYS\tX\tSYS\tSYS\t4-7\t1\n",
+      "box.txt");
+  const Graph graph = assemble(sources);
+  EXPECT_EQ(count_kind(graph, NodeKind::Package), 2U);
+  ASSERT_EQ(count_kind(graph, NodeKind::Nic), 2U);
+  EXPECT_EQ(nearest(graph, find_node(graph, "NIC1"), NodeKind::Package), -1);
+  EXPECT_GE(nearest(graph, find_node(graph, "NIC0"), NodeKind::Package), 0);
+}
+
 TEST(Assemble, KnowsNoNumaNodeOfAPackageWithANicAlone) {
   Sources sources{.name = "box"};
   sources.smi.matrix = parse_smi_matrix(
