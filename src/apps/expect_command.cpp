@@ -41,7 +41,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--size", "SIZE", set_size},
     {"--system", "NAME|FILE|auto", set::value<&O::system>},
     {"--gpus", "N", set::integer<&O::gpus, 1, kMost>},
-    {"--nodes", "N", set::integer<&O::nodes, 1, kMost>},
+    {"--nodes,--hosts", "N", set::integer<&O::nodes, 1, kMost>},
     {"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
     {"--measured", "GBPS|FILE", set::value<&O::measured>},
     {"--json", "", set::value<&O::json>},
@@ -129,7 +129,12 @@ void check_gpus(const Measured& measured, const std::string& file, const topo::G
   std::vector<std::string> known = host.gpu_names;
   if (known.empty()) known = topo::identity_of(host).gpus;
   if (!reported || known.empty() || known.front().empty()) return;
-  if (judge::matches_fact("gpu", *reported, known)) return;
+  if (judge::matches_fact("gpu", *reported, known)) {
+    const std::string note =
+        judge::generic_gpu_note({.file = file, .facts = measured.facts}, known.front());
+    if (!note.empty()) fmt::print(stderr, "busbar: {}\n", note);
+    return;
+  }
   throw usage_error(fmt::format("--measured {}: measured on {}, but '{}' has {}", file, *reported,
                                 host.name, known.front()));
 }

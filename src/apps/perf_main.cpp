@@ -82,7 +82,8 @@ void give_endless_stdin() {
 
 /// The command line without what only concerned the starting of ranks.
 std::vector<std::string> words_of_rank(std::span<char* const> arguments) {
-  constexpr std::array<std::string_view, 4> kOfStarting{"-g", "--ngpus", "--launcher", "--hosts"};
+  constexpr std::array<std::string_view, 5> kOfStarting{"-g", "--ngpus", "--launcher", "--hosts",
+                                                        "--nodes"};
   std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string()};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string word = arguments[i];

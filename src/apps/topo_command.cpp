@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 
 #include "apps/commands.hpp"
-#include "base/child_process.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "report/output_file.hpp"
+#include "report/svg_graph.hpp"
 #include "report/topo_text.hpp"
 #include "topo/assemble/agreement.hpp"
 #include "topo/assemble/assemble.hpp"
@@ -65,6 +64,7 @@ struct TopoOptions {
   std::string name{};                             ///< of the system to save
   std::string out{};                              ///< of the system to save
   std::string instance{};                         ///< a cloud's name of the machine
+  std::string gpu{};                              ///< name of its GPUs
   std::optional<int> hosts{};                     ///< equal machines that a network joins
   std::optional<topo::NetworkRequest> network{};  ///< none: the machine's own
 };
@@ -125,9 +125,10 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--svg", "FILE", set::value<&O::svg>, "show"},
     {"--name", "NAME", set::value<&O::name>, "save"},
     {"-o,--output", "FILE", set::value<&O::out>, "save"},
-    {"--hosts", "N", set::integer<&O::hosts, 2, 1 << 16>},
+    {"--hosts,--nodes", "N", set::integer<&O::hosts, 2, 1 << 16>},
     {"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
     {"--instance", "NAME", set::value<&O::instance>, "recognize"},
+    {"--gpu", "NAME", set::value<&O::gpu>, "recognize"},
 });
 constexpr std::array<View, 1> kExclusive{"--json,--dot"};
 constexpr CommandLineTable<O> kTable{
@@ -135,9 +136,28 @@ constexpr CommandLineTable<O> kTable{
      .help = "docs/topo-options.md",
      .commands = "show,summary,bound,choose,classes,compare,recognize,save",
      .default_command = "show",
-     .most_positionals = 0,
+     .most_positionals = 64,
      .exclusive = kExclusive},
     kOptions};
+
+/// Each a machine of its own, by what is in the file: topo -m, a tree or a system; else its name.
+void add_positionals(O& options, const Arguments& line) {
+  if (!line.positionals.empty() && line.command != "compare") {
+    throw usage_error(fmt::format("unexpected argument '{}'; give it with --system or --smi",
+                                  one_line(line.positionals.front())));
+  }
+  for (const std::string& name : line.positionals) {
+    MachineSource& machine = options.machines.emplace_back();
+    const auto text = name.ends_with(".toml") ? std::nullopt : read_file(name);
+    if (!text) {
+      machine.system = name;
+    } else if (!trim(*text).starts_with('<')) {
+      machine.smi = name;
+    } else {
+      (text->find("<topology") == std::string::npos ? machine.nccl_xml : machine.hwloc) = name;
+    }
+  }
+}
 
 void check_machines(const O& options, View action) {
   const auto any = [&](auto holds) {
@@ -289,26 +309,11 @@ std::vector<Graph> read_machines(const TopoOptions& options, View action) {
 
 int size_of(const Graph& graph) { return static_cast<int>(graph.devices.size()); }
 
-void draw_svg(const Graph& graph, const TopoOptions& options) {
-  OutputFile file(options.svg, "--svg", OutputFile::Mode::New);
-  const std::string dot_path = options.svg + ".dot";
-  OutputFile(dot_path, "--svg", OutputFile::Mode::New)
-      .append(show_dot(graph, options.bound.constants));
-  const CommandResult result = run_command("dot", {"-Tsvg", dot_path});
-  std::remove(dot_path.c_str());
-  if (result.not_found) {
-    std::remove(options.svg.c_str());
-    throw Error{Status::Unavailable, "--svg: dot not found; install graphviz, or use --dot"};
-  }
-  if (result.exit_status != 0 || result.timed_out) {
-    std::remove(options.svg.c_str());
-    throw Error{Status::Runtime, fmt::format("--svg: dot failed: {}", one_line(result.err))};
-  }
-  file.append(result.out);
-}
-
 void show(const Graph& graph, const TopoOptions& options) {
-  if (!options.svg.empty()) draw_svg(graph, options);
+  if (!options.svg.empty()) {
+    OutputFile(options.svg, "--svg", OutputFile::Mode::New)
+        .append(svg_picture(graph, options.bound.constants));
+  }
   if (options.dot) {
     fmt::print("{}", show_dot(graph, options.bound.constants));
   } else if (options.json) {
@@ -396,9 +401,10 @@ void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
   fmt::print("{}", options.json ? compare_json(graphs, rows) : compare_text(rows));
 }
 
-/// Which built-in system the machine is.
-void recognize(const Graph& graph, const TopoOptions& options) {
+/// Which built-in system the machine is, or by its links may be.
+Status recognize(const Graph& graph, const TopoOptions& options) {
   topo::MachineIdentity identity = topo::identity_of(graph);
+  if (!options.gpu.empty()) identity.gpus.assign(identity.gpus.size(), options.gpu);
   if (options.machines.empty()) topo::add_dmi(identity);
   if (!options.instance.empty()) {
     identity.product = options.instance;
@@ -411,12 +417,16 @@ void recognize(const Graph& graph, const TopoOptions& options) {
     if (options.json) fmt::print("{}", recognition_json(identity, match));
     throw;
   }
+  const bool is_open = match->system.empty();
   if (options.json) {
     fmt::print("{}", recognition_json(identity, match));
-    return;
+  } else if (is_open) {
+    fmt::print("{}\nto decide, give --query FILE or --gpu NAME\n", topo::candidates_text(identity));
+  } else {
+    fmt::print("{}\n{}: {}\n", match->system, match->reason, topo::to_text(identity));
+    if (!match->alternatives.empty()) fmt::print("{}\n", topo::alternatives_text(*match));
   }
-  fmt::print("{}\n{}: {}\n", match->system, match->reason, topo::to_text(identity));
-  if (!match->alternatives.empty()) fmt::print("{}\n", topo::alternatives_text(*match));
+  return is_open ? Status::Unavailable : Status::Ok;
 }
 
 void save(const Graph& graph, const TopoOptions& options) {
@@ -447,6 +457,7 @@ Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help, list_of_systems());
+  add_positionals(options, line);
   check(options, line.command);
   const std::vector<Graph> graphs = read_machines(options, line.command);
   for (const Graph& graph : graphs) {
@@ -460,14 +471,14 @@ Status run(std::span<char* const> arguments) {
     compare(graphs, options);
     return Status::Ok;
   }
+  if (line.command == "recognize") return recognize(graphs.front(), options);
   struct Action {
     std::string_view name;
     void (*run)(const Graph&, const TopoOptions&);
   };
   constexpr std::array kActions{Action{"show", show},       Action{"summary", summary},
                                 Action{"bound", bound},     Action{"choose", choose},
-                                Action{"classes", classes}, Action{"recognize", recognize},
-                                Action{"save", save}};
+                                Action{"classes", classes}, Action{"save", save}};
   for (const Action& action : kActions) {
     if (action.name == line.command) action.run(graphs.front(), options);
   }

@@ -349,7 +349,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"-T,--timeout", "SECONDS", [](O& o, View n, View v) { o.timeout = seconds(n, v, 0); }},
     {"-J,--output_file", "FILE", set_json},
     {"-g,--ngpus", "N", set::integer<&O::launch_ranks, 1, 1 << 16>},
-    {"--hosts", "a,b,c|N", [](O& o, View, View v) { o.hosts = split(v, ','); }},
+    {"--hosts,--nodes", "a,b,c|N", [](O& o, View, View v) { o.hosts = split(v, ','); }},
     {"--launcher", "NAME", set::value<&O::launcher>},
     {"--rendezvous", "HOST:PORT", set::value<&O::rendezvous>},
     {"--rank", "N", set::integer<&O::rank, 0, kMostRanks>},

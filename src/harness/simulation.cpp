@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/simulation.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -49,22 +50,23 @@ std::string configuration(const Options& options, const Collective& collective,
   return text;
 }
 
-/// Lines of nccl-tests' head; of very many ranks only the first.
+/// Lines of nccl-tests' head; of many ranks the first and the last.
 std::vector<std::string> device_lines(const topo::Predictor& predictor) {
-  constexpr int kMostLines = 72;
+  constexpr int kMostLines = 16;
+  const int last = predictor.set().ranks - 1;
+  const bool all = last < kMostLines;
   std::vector<std::string> lines;
   int rank = 0;
   for (const topo::HostPart& part : predictor.set().parts) {
     const std::vector<int> indices = predictor.cluster().indices(part);
-    for (std::size_t i = 0; i < indices.size() && rank < kMostLines; ++i, ++rank) {
+    for (std::size_t i = 0; i < indices.size(); ++i, ++rank) {
+      if (!all && rank > 0 && rank < last) continue;
+      if (!all && rank == last) lines.push_back(fmt::format(" ... {} ranks more", last - 1));
       const topo::Node& node = device(predictor.cluster().graph(), indices[i]);
       lines.push_back(fmt::format(
           " Rank {:>2} Group  0 Pid      0 on simulated-host{} device {:>2} [{}] {}", rank,
           part.host, part.devices[i], node.bus_id.empty() ? "-" : node.bus_id, node.model));
     }
-  }
-  if (rank < predictor.set().ranks) {
-    lines.push_back(fmt::format(" ... and {} more ranks", predictor.set().ranks - rank));
   }
   return lines;
 }
@@ -121,7 +123,8 @@ RunContext header_of(const Options& options, const Collective& collective,
   return context;
 }
 
-/// The system, in as many hosts and with the network that the options ask for.
+/// The system, in as many hosts as the options ask for or the ranks need, with its network or
+/// theirs.
 topo::EqualHosts machine_of(const Options& options, const std::string& system) {
   topo::EqualHosts machine = topo::load_machine(system);
   const bool is_joined = machine.hosts > 1 && !options.network;
@@ -129,6 +132,9 @@ topo::EqualHosts machine_of(const Options& options, const std::string& system) {
     constexpr int kMostHosts = 1 << 16;
     machine.hosts =
         static_cast<int>(parse_integer("--hosts", options.hosts.front(), 1, kMostHosts));
+  } else if (machine.hosts == 1 && !options.devices) {
+    const int on_host = static_cast<int>(device_count(machine.host));
+    machine.hosts = std::max(1, (options.ranks.value_or(1) + on_host - 1) / on_host);
   }
   if (machine.hosts > 1 && !is_joined) {
     machine.host = topo::with_network(std::move(machine.host), options.network);

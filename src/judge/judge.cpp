@@ -32,6 +32,15 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
     }
   }
   notes.insert(notes.end(), of_rows.begin(), of_rows.end());
+  const auto& fingerprint = input.specification.system.fingerprint;
+  const auto gpu = fingerprint.find("gpu");
+  for (const Observation& observation : input.observations) {
+    if (gpu == fingerprint.end() || input.assumed.contains("gpu")) break;
+    std::string note = generic_gpu_note(observation, gpu->second.front());
+    if (note.empty()) continue;
+    notes.push_back(std::move(note));
+    break;
+  }
   const std::vector<std::string> shared = shared_host_notes(input.observations);
   notes.insert(notes.end(), shared.begin(), shared.end());
   return notes;

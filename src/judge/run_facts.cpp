@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/rank_fact.hpp"
+#include "topo/graph/constants.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -108,7 +109,8 @@ std::optional<std::string> fact_of(const Observation& observation, const std::st
                                    const Facts& assumed) {
   auto reported = reported_fact(observation, key);
   const auto known = assumed.find(key);
-  return reported || known == assumed.end() ? reported : known->second;
+  const bool is_said = reported && !(key == "gpu" && topo::is_generic_gpu(*reported));
+  return is_said || known == assumed.end() ? reported : known->second;
 }
 
 topo::MachineIdentity identity_of(const Observation& observation, const Facts& assumed) {
@@ -148,8 +150,9 @@ bool matches_fact(const std::string& key, const std::string& reported,
   };
   if (key == "gpu") {
     const std::vector<std::string> names = split(reported, ';');
-    return std::all_of(names.begin(), names.end(),
-                       [&](const std::string& gpu) { return is_wanted(gpu, topo::same_gpu); });
+    return std::all_of(names.begin(), names.end(), [&](const std::string& gpu) {
+      return topo::is_generic_gpu(gpu) || is_wanted(gpu, topo::same_gpu);
+    });
   }
   return is_wanted(reported, [](const auto& one, const auto& text) {
     return is_number(one) ? text == one : is_part(one, text);
@@ -218,6 +221,13 @@ std::string unreported_error(const Specification& specification, const Facts& as
       "ERROR; write backend = \"nccl\", leave it out of the fingerprint, or give --assume "
       "{}=VALUE",
       join(facts, ", "), facts.front());
+}
+
+std::string generic_gpu_note(const Observation& observation, const std::string& taken_for) {
+  const std::optional<std::string> reported = gpu_of(observation);
+  if (!reported || !topo::is_generic_gpu(*reported)) return {};
+  return fmt::format("{}: '{}' is what drivers call a GPU that they do not know: taken for {}",
+                     observation.file, *reported, taken_for);
 }
 
 std::vector<std::string> shared_host_notes(std::span<const Observation> observations) {

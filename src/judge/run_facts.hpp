@@ -15,8 +15,8 @@ namespace busbar::judge {
 
 /// A fact of a launch by the name that specifications use: gpu, gpus_per_node, processor, library
 /// (or nccl), driver, ngpus (ranks of a node), hosts, device_set, or any key of the CSV's head.
-/// What the file does not report is taken from `assumed`, else it is nothing; several values are
-/// joined by "; ".
+/// What the file does not report, a GPU's generic name too, is taken from `assumed`, else it is
+/// nothing; several values are joined by "; ".
 [[nodiscard]] std::optional<std::string> fact_of(const Observation& observation,
                                                  const std::string& key, const Facts& assumed = {});
 
@@ -29,8 +29,8 @@ namespace busbar::judge {
 [[nodiscard]] std::string unreported_text(const Observation& observation, const std::string& key);
 
 /// True where what is reported is one of the values that are wanted, upper and lower case alike: a
-/// GPU by its whole name, but for "NVIDIA" before it, and of several each; a number as it is; other
-/// texts as a part.
+/// GPU by its whole name, but for "NVIDIA" before it, and of several each, where a generic name may
+/// be any GPU's; a number as it is; other texts as a part.
 [[nodiscard]] bool matches_fact(const std::string& key, const std::string& reported,
                                 const std::vector<std::string>& wanted);
 
@@ -46,6 +46,11 @@ namespace busbar::judge {
 /// Why no run of ours can have the fingerprint, or empty: over MPI no GPUs are probed.
 [[nodiscard]] std::string unreported_error(const Specification& specification,
                                            const Facts& assumed);
+
+/// That the launch names its GPUs generically (topo::is_generic_gpu), and what they are taken for;
+/// empty where it does not.
+[[nodiscard]] std::string generic_gpu_note(const Observation& observation,
+                                           const std::string& taken_for);
 
 /// A line for each host name under which launches of several nodes ran: they may be one machine.
 [[nodiscard]] std::vector<std::string> shared_host_notes(std::span<const Observation> observations);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -71,6 +72,48 @@ Hosts hosts_of(const Graph& graph) {
   return hosts;
 }
 
+/// The one link that is left where a part with two links is left out: the narrower of both.
+Link joined(const Graph& graph, const Link& one, const Link& other, topo::ConstantSet constants) {
+  const bool first = capacity_GBps(graph, one, constants) <= capacity_GBps(graph, other, constants);
+  Link link = first ? one : other;
+  link.from = one.to;
+  link.to = other.to;
+  return link;
+}
+
+/// Without bridges and switches that have one part below them: these hang where it would.
+Graph without_passages(Graph graph, topo::ConstantSet constants) {
+  std::set<int> passages;
+  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
+    const NodeKind kind = graph.nodes[index_of(i)].kind;
+    if (kind != NodeKind::HostBridge && kind != NodeKind::PcieSwitch) continue;
+    std::vector<Link> ways;
+    for (const Link& link : graph.links) {
+      if (link.from == i) ways.push_back(link);
+    }
+    if (ways.size() != 2) continue;
+    passages.insert(i);
+    std::erase_if(graph.links, [&](const Link& link) { return link.from == i || link.to == i; });
+    graph.links.push_back(joined(graph, ways[0], ways[1], constants));
+    graph.links.push_back(joined(graph, ways[1], ways[0], constants));
+  }
+  remove_nodes(graph, passages);
+  return graph;
+}
+
+/// A name in one line or two, parted near its middle where it is too long for `most` letters.
+std::vector<std::string> label_lines(const std::string& name, double most) {
+  const std::size_t middle = name.size() / 2;
+  std::size_t best = std::string::npos;
+  for (std::size_t i = 1; i + 1 < name.size(); ++i) {
+    const bool may_part = name[i] == '_' || name[i] == '-' || name[i] == '/' || name[i] == ' ';
+    const auto away = [&](std::size_t at) { return at > middle ? at - middle : middle - at; };
+    if (may_part && (best == std::string::npos || away(i) < away(best))) best = i;
+  }
+  if (static_cast<double>(name.size()) <= most || best == std::string::npos) return {name};
+  return {name.substr(0, best + 1), name.substr(best + 1)};
+}
+
 /// Where a node stands: columns are leaves from left to right, rows count from the processors down.
 struct Place {
   bool drawn = false;
@@ -82,13 +125,23 @@ struct Place {
 /// "12.5", "100": a coordinate without needless digits.
 std::string number(double value) { return fmt::format("{:g}", std::round(value * 10) / 10 + 0.0); }
 
+std::string svg_text(double x, double y, double size, std::string_view anchor,
+                     std::string_view text) {
+  return fmt::format(
+      "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#1a1a1a\" "
+      "text-anchor=\"{}\">{}</text>\n",
+      number(x), number(y), number(size), anchor, markup_text(text));
+}
+
 /// A machine as a tree of processors, switches and leaves (GPUs, NICs). The network itself is not
 /// placed: a NIC's arrow stands for it. Styles are attributes, which every content policy lets
 /// through.
 class Drawing {
  public:
   Drawing(const Graph& graph, topo::ConstantSet constants)
-      : graph_(graph), constants_(constants), hosts_(hosts_of(graph).drawn) {
+      : graph_(without_passages(graph, constants)),
+        constants_(constants),
+        hosts_(hosts_of(graph).drawn) {
     place_nodes();
     take_measures();
   }
@@ -110,6 +163,9 @@ class Drawing {
                        fmt::format("<desc>{}. {}</desc>\n{}", markup_text(graph_.title),
                                    markup_text(svg_graph_caption(graph_)), parts_));
   }
+
+  [[nodiscard]] double width() const { return width_; }
+  [[nodiscard]] double height() const { return height_; }
 
  private:
   void take_measures() {
@@ -173,6 +229,13 @@ class Drawing {
            !(from == NodeKind::Package && to.kind == NodeKind::Package);
   }
 
+  [[nodiscard]] int first_leaf(int node) const {
+    const std::vector<int>& below = children_[index_of(node)];
+    int first = below.empty() ? node : first_leaf(below.front());
+    for (const int child : below) first = std::min(first, first_leaf(child));
+    return first;
+  }
+
   void set_columns(int node) {
     place(node).drawn = true;
     std::vector<int>& below = children_[index_of(node)];
@@ -180,7 +243,8 @@ class Drawing {
       place(node).column = leaves_++;
       return;
     }
-    std::sort(below.begin(), below.end());
+    std::sort(below.begin(), below.end(),
+              [&](int one, int other) { return first_leaf(one) < first_leaf(other); });
     for (const int child : below) set_columns(child);
     place(node).column = (place(below.front()).column + place(below.back()).column) / 2;
   }
@@ -247,9 +311,9 @@ class Drawing {
       return fmt::format("M{} {}V{}", number(x_of(upper)), number(from),
                          number(bar_top(lower.row)));
     }
-    if (upper.row != lower.row) {
-      return fmt::format("M{} {}L{} {}", number(x_of(upper)), number(from), number(x_of(lower)),
-                         number(top_of(lower.row)));
+    if (upper.row != lower.row) {  // beside the parts of the rows between
+      return fmt::format("M{} {}L{} {}V{}", number(x_of(upper)), number(from), number(x_of(lower)),
+                         number(top_of(upper.row + 1)), number(top_of(lower.row)));
     }
     double start = top_of(one.row);
     double bow = start - 40;
@@ -265,10 +329,16 @@ class Drawing {
 
   void draw_node(const Node& node, const Place& at) {
     const std::string numa = node.numa >= 0 ? fmt::format(", NUMA node {}", node.numa) : "";
-    const double size = pitch_ < 60 ? 11 : 12.5;
-    const double text_width = static_cast<double>(node.name.size()) * size * 0.55;
-    const double wide = at.is_bar ? width_ - 2 * kMargin
-                                  : std::clamp(text_width + 14, 44.0, std::max(pitch_ - 6, 44.0));
+    constexpr double kLetter = 0.55;  // of the size, on average
+    const double room = at.is_bar ? width_ - 2 * kMargin : pitch_ - 6;
+    const double usual = pitch_ < 60 ? 11 : 12.5;
+    const std::vector<std::string> lines = label_lines(node.name, (room - 6) / (usual * kLetter));
+    std::size_t longest = 0;
+    for (const std::string& line : lines) longest = std::max(longest, line.size());
+    const auto letters = static_cast<double>(longest) * kLetter;
+    const double size = std::min({usual, (room - 4) / letters, lines.size() > 1 ? 11.0 : usual});
+    const double wide =
+        at.is_bar ? room : std::clamp(letters * size + 14, 40.0, std::max(room, 40.0));
     const double x = at.is_bar ? width_ / 2 : x_of(at);
     const double y = at.is_bar ? bar_top(at.row) : top_of(at.row);
     add("rect",
@@ -276,13 +346,14 @@ class Drawing {
                     number(x - wide / 2), number(y), number(wide), number(kBoxHeight),
                     node.kind == NodeKind::Gpu ? 0 : 6, node_fill(node.kind)),
         fmt::format("{}{}{}{}", node.name, node.model.empty() ? "" : ": ", node.model, numa));
-    parts_ += fmt::format(
-        "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#1a1a1a\" "
-        "text-anchor=\"middle\">{}</text>\n",
-        number(x), number(y + 19.5), number(size), markup_text(node.name));
+    double below = lines.size() > 1 ? 13 : 19.5;
+    for (const std::string& line : lines) {
+      parts_ += svg_text(x, y + below, size, "middle", line);
+      below += 12;
+    }
   }
 
-  const Graph& graph_;
+  Graph graph_;
   topo::ConstantSet constants_;
   int hosts_;                    ///< that are drawn
   std::vector<Place> places_{};  ///< one per node
@@ -298,17 +369,66 @@ class Drawing {
   std::string parts_{};
 };
 
+/// "18x NVLink 5: 900 GB/s" of each link whose rate is known, once.
+std::vector<std::string> link_rates(const Graph& graph, topo::ConstantSet constants) {
+  std::vector<std::string> rates;
+  for (const Link& link : graph.links) {
+    const double rate_GBps = capacity_GBps(graph, link, constants);
+    if (!std::isfinite(rate_GBps)) continue;
+    std::string text =
+        fmt::format("{}{}: {}", link.count > 1 ? fmt::format("{:g}x ", link.count) : "",
+                    graph.media[index_of(link.medium)].name, rate_text(rate_GBps));
+    if (std::find(rates.begin(), rates.end(), text) == rates.end()) rates.push_back(text);
+  }
+  return rates;
+}
+
+/// Words in lines of at most so many letters.
+std::vector<std::string> wrapped(const std::string& text, std::size_t most) {
+  std::vector<std::string> lines{""};
+  for (const std::string& word : split_words(text)) {
+    if (lines.back().size() + word.size() > most) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string svg_graph(const Graph& graph, topo::ConstantSet constants) {
   return Drawing(graph, constants).draw();
 }
 
+std::string svg_picture(const Graph& graph, topo::ConstantSet constants) {
+  constexpr double kHead = 26;
+  constexpr double kLine = 15;
+  Drawing drawing(graph, constants);
+  std::string inner = drawing.draw();
+  inner.replace(0, 4, fmt::format(R"(<svg y="{}")", number(kHead)));
+  const std::string title = graph.title.empty() ? graph.name : graph.name + ": " + graph.title;
+  std::string text = svg_text(kMargin, kHead - 6, 15, "start", title);
+  const auto most = static_cast<std::size_t>(drawing.width() / 6);
+  double y = kHead + drawing.height() + kLine;
+  for (const std::string& paragraph :
+       {"Each way: " + join(link_rates(graph, constants), "; "), svg_graph_caption(graph)}) {
+    for (const std::string& line : wrapped(paragraph, most)) {
+      text += svg_text(kMargin, y, 11, "start", line);
+      y += kLine;
+    }
+  }
+  std::string page =
+      svg_element(number(drawing.width()), number(y), title,
+                  "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + text + inner + "\n");
+  return page.replace(0, 4, R"(<svg xmlns="http://www.w3.org/2000/svg")") + "\n";
+}
+
 std::string svg_graph_caption(const Graph& graph) {
   const Hosts hosts = hosts_of(graph);
   std::string text = fmt::format(
       "The wider a line, the higher its bandwidth. Solid green: {}; solid grey: PCIe; long "
-      "dashes, blue: between processors; short dashes with an arrow, orange: to the network.",
+      "dashes, blue: between processors; short dashes with an arrow, orange: to the network. "
+      "Bridges "
+      "and switches with one part below them are left out.",
       gpu_link_text(gpu_link_kind(graph)));
   if (hosts.drawn < hosts.all) {
     text += fmt::format(" Drawn: {} of {}.", hosts.drawn,

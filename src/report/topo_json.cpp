@@ -174,8 +174,15 @@ std::string recognition_json(const topo::MachineIdentity& identity,
     if (match && other.system == match->system) continue;
     others.push_back({{"system", other.system}, {"differences", other.differences}});
   }
-  return json_text({{"system", match ? Json(match->system) : Json(nullptr)},
+  const bool is_one = match && !match->system.empty();
+  std::vector<std::string> candidates;
+  if (is_one) candidates.push_back(match->system);
+  if (match) {
+    candidates.insert(candidates.end(), match->alternatives.begin(), match->alternatives.end());
+  }
+  return json_text({{"system", is_one ? Json(match->system) : Json(nullptr)},
                     {"reason", match ? Json(match->reason) : Json(nullptr)},
+                    {"candidates", candidates},
                     {"machine", topo::to_text(identity)},
                     {"gpus", identity.gpus},
                     {"others", others}});

@@ -28,6 +28,7 @@ std::string no_ring(const std::set<std::string_view>& links) {
 std::string verdict(const Bound& bound) {
   if (bound.devices.size() < 2) return "one device: nothing crosses a link";
   if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";
+  if (bound.bound_GBps <= 0) return "no ring closes over the links that are known: no bound";
   const bool assumed = !bound.assumptions.empty();
   const std::string range =
       bound.exact ? fmt::format("{} {}", assumed ? "about" : "at most", rate_text(bound.bound_GBps))
@@ -442,7 +443,7 @@ std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants) {
       "graph {} {{\n  label={};\n  labelloc=t;\n  fontname=\"sans-serif\";\n"
       "  node [fontname=\"sans-serif\", fontsize=11];\n"
       "  edge [fontname=\"sans-serif\", fontsize=8];\n  ranksep=0.8;\n  nodesep=0.4;\n",
-      dot_text(graph.name), dot_text(graph.title));
+      dot_text(graph.name), dot_text(graph.name + ": " + graph.title));
   for (const topo::Node& node : graph.nodes) text += node_line(node);
   text += rows(graph);
   for (const topo::Link& link : graph.links) {

@@ -68,6 +68,29 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   expect allreduce --system p5 --measured "$(log p5_h100_allreduce_16gpu-2node_awsome)" --json
   [ "$(jq -c '[.ranks, .nodes, .outcome]' <<<"$output")" = '[16,2,"as expected"]' ]
 }
+@test "a log with a generic name of its GPUs is of the system that is named" {
+  { echo "# nThread 1 nGpus 1 minBytes 1024 maxBytes 1024 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0"
+    echo "# Using devices"
+    for rank in 0 1 2 3 4 5 6 7; do
+      echo "#  Rank  $rank Group  0 Pid  1 on  h1 device  $rank [0000:0$rank:00] AMD Radeon Graphics"
+    done
+    echo "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong"
+    echo "  8589934592    2147483648     float     sum      -1  38000.0  226.05  395.59      0  38000.0  226.05  395.59      0"
+  } > "$DIR/amd.log"
+  expect allreduce --system mi355x --measured "$DIR/amd.log"
+  [ "$status" -ne 2 ]
+  [[ $output == *"yours"*"395.6"* ]]
+  [[ $stderr == *"'AMD Radeon Graphics' is what drivers call a GPU that they do not know: taken for AMD Instinct MI355X"* ]]
+  expect allreduce --measured "$DIR/amd.log"
+  [ "$status" -eq 3 ]
+  [[ $stderr == *"AMD Radeon Graphics"*"mi355x"*"--system NAME"* ]]
+  ./busbar import "$DIR/amd.log" -o "$DIR/amd.csv"
+  run --separate-stderr ./busbar accept judge mi355x "$DIR/amd.csv" --profile full
+  [[ $output != *fingerprint* ]]
+  [[ $output == *"taken for AMD Instinct MI355X"* ]]
+  run --separate-stderr ./busbar accept judge mi300x "$DIR/amd.csv" --profile full --assume 'gpu=AMD Instinct MI355X'
+  [[ $output == *"fingerprint: gpu is 'AMD Instinct MI355X'"* ]]
+}
 @test "one GPU of each node is over the network; a system of several nodes is taken whole" {
   expect allreduce --system gb200-nvl72 --json
   [ "$(jq -c '[.ranks, .nodes]' <<<"$output")" = '[72,18]' ]

@@ -35,6 +35,26 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
   near "$(column busbw_GBps "$DIR/x.csv" | tail -1)" 120
   jq -e '.context.simulated == "yes" or (.. | .simulated? == "yes")' "$DIR/x.json" >/dev/null
 }
+@test "more ranks than a host has are on several hosts, by either spelling" {
+  sim --system dgx-h100 --ranks 16 -b 1G -e 1G --placement out
+  [ "$status" -eq 0 ]
+  several=$(table | awk '{print $8}')
+  [ "$(grep -c '^# *Rank' <<<"$output")" -eq 16 ]
+  for option in --hosts --nodes; do
+    sim --system dgx-h100 $option 2 -b 1G -e 1G --placement out
+    [ "$(table | awk '{print $8}')" = "$several" ]
+  done
+  run -0 ./busbar expect allreduce --system dgx-h100 --hosts 2
+  [[ $output == *"16 GPUs of 2 nodes"* ]]
+  run -0 ./busbar topo bound --system dgx-h100 --nodes 2
+  [[ $output == *network* ]]
+  sim --system dgx-h100 --ranks 72 -b 1G -e 1G
+  [ "$(grep -c '^# *Rank' <<<"$output")" -eq 2 ]
+  [[ $output == *"... 70 ranks more"*"Rank 71 "*simulated-host8* ]]
+  sim --system rtx-pro-6000-x8 --ranks 16 -b 1G -e 1G
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"--nic"* ]]
+}
 @test "every executable simulates, on one host and on several" {
   for program in ./*_perf; do
     for system in dgx-1v p3dn-x2; do

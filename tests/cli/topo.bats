@@ -59,6 +59,7 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   dot -Tplain <<<"$output" > "$DIR/plain"
   topo show --system ac922 --svg "$DIR/a.svg"
   [ "$status" -eq 0 ]
+  grep -q '^<svg xmlns=.*ac922' "$DIR/a.svg"
   grep -q '</svg>' "$DIR/a.svg"
   refused "exists" show --system ac922 --svg "$DIR/a.svg"
 }
@@ -161,6 +162,23 @@ query() {
   topo bound --smi "$DIR/m.txt" --query "$DIR/q.csv" --json
   [[ $(jq -r '.warnings[]' <<<"$output") == *"fabric manager"* ]]
 }
+@test "topo never prints a bound of 0 where a source is missing" {
+  for gpu in 0 1 2 3; do
+    echo "GPU $gpu: NVIDIA GB200 (UUID: GPU-$gpu)"
+    printf '\t Link %d: 53.125 GB/s\n' $(seq 0 17)
+  done > "$DIR/n.txt"
+  query 4 > "$DIR/q.csv"
+  for action in show bound summary "choose -k 2" classes "compare --query $DIR/q.csv"; do
+    topo $action --nvlink "$DIR/n.txt"
+    [ "$status" -eq 0 ]
+    [[ $output$stderr != *"0 GB/s over none"* && $output != *" ~0 "* && $stderr != *fabric* ]]
+    [[ $output == *"no source shows where it leads; give --smi"* ]]
+  done
+  topo bound --nvlink "$DIR/n.txt"
+  [[ ${lines[0]} == *"about 900 GB/s over nvswitch" ]]
+  topo bound --query "$DIR/q.csv"
+  [[ ${lines[0]} == *"about 31.5 GB/s over pcie" ]]
+}
 @test "topo summary has the best and the worst sets" {
   topo summary --system dgx-1v
   [ "$status" -eq 0 ]
@@ -178,6 +196,10 @@ query() {
   cp "$DIR/b.txt" "$DIR/other/a.txt"
   topo compare --smi "$DIR/a.txt" --smi "$DIR/other/a.txt" --system dgx-1v -k 2 --json
   [ "$(jq -c 'map(.system)' <<<"$output")" = '["a","a (2)","dgx-1v"]' ]
+  topo compare "$DIR/a.txt" dgx-1v "$DIR/b.txt" -k 2 --json
+  [ "$(jq -c 'map([.system, .bound_GBps])' <<<"$output")" = '[["a",300],["dgx-1v",50],["b",100]]' ]
+  refused "unexpected argument" show "$DIR/a.txt"
+  refused "nowhere.txt" compare "$DIR/a.txt" nowhere.txt
   refused "topo compare" bound --smi "$DIR/a.txt" --smi "$DIR/b.txt"
   refused "--system is a whole machine" bound --smi "$DIR/a.txt" --system dgx-1v
   refused "--smi needs a value" show --smi ""
@@ -231,6 +253,17 @@ query() {
   [[ ${lines[2]} == "it may also be p5, a3-megagpu-8g or a3-highgpu-8g (the same GPUs, another network"* ]]
   EXIT=3 refused "no built-in system is this machine" recognize --smi "$DIR/m.txt" --query "$DIR/q.csv"
   EXIT=3 refused "no source has the names of the GPUs (8 GPUs without a name, NV12 or none between two)" recognize --smi "$DIR/m.txt"
+  eight | sed 's/SYS/NV12/g' > "$DIR/full.txt"
+  topo recognize --smi "$DIR/full.txt"
+  [ "$status" -eq 3 ]
+  [[ ${lines[0]} == "8 GPUs without a name, NV12 between any two: may be dgx-a100 (by links alone, "* ]]
+  [[ ${lines[1]} == *"--gpu NAME"* ]]
+  topo recognize --smi "$DIR/full.txt" --json
+  [ "$status" -eq 3 ]
+  [ "$(jq -c '[.system, .candidates[0]]' <<<"$output")" = '[null,"dgx-a100"]' ]
+  topo recognize --smi "$DIR/full.txt" --gpu 'NVIDIA A100-SXM4-80GB'
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = dgx-a100 ]
   query 8 | sed 's/A100-PCIE-40GB/H100 80GB HBM3/' > "$DIR/h100.csv"
   topo recognize --query "$DIR/h100.csv"
   [ "${lines[0]}" = dgx-h100 ]

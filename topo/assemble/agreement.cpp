@@ -45,7 +45,7 @@ std::vector<GpuList> smi_lists(const SmiProbe& smi) {
 
 /// Names of one GPU by one tool; drivers of different years write some names differently.
 bool different_models(const std::string& one, const std::string& other) {
-  if (one.empty() || other.empty() || one == other) return false;
+  if (is_generic_gpu(one) || is_generic_gpu(other) || one == other) return false;
   const auto first = gpu_model(one);
   const auto second = gpu_model(other);
   return !first || !second || first->name != second->name;
@@ -80,7 +80,7 @@ Problem differing_gpus(const GpuList& one, const GpuList& other) {
   return {};
 }
 
-/// NVLinks of a GPU by its row of `topo -m` and by `nvlink -s`.
+/// NVLinks of a GPU by its row of `topo -m`.
 struct RowOfLinks {
   std::set<int> cells{};  ///< that show any
   int sum = 0;
@@ -98,42 +98,94 @@ RowOfLinks links_in_row(const SmiMatrix& matrix, std::size_t row) {
 }
 
 /// Whether so many active links can make such a row: all to a switch, or all to peers, or some to a
-/// processor (POWER) or to GPUs that this container does not see.
-bool can_be_one_gpu(const RowOfLinks& row, int active) {
-  constexpr int kMostOfMixedMeshes = 6;  // of a V100; later meshes have equal cells
+/// processor (POWER) or to GPUs that this container does not see. Bridges join two boards whole.
+bool can_be_one_gpu(const RowOfLinks& row, int active, const std::optional<GpuModel>& model) {
+  constexpr int kMostOfMixedMeshes = 6;  // of a V100; later meshes are of four, with equal cells
+  constexpr int kMostPeers = 3;
+  constexpr int kLinksOfWideBridges = 18;  // join up to four boards
   if (row.sum == active) return true;
   if (row.sum == 0 || active == 0) return false;
   const int cell = *row.cells.begin();
-  if (row.cells.size() > 1) return row.sum < active && active <= kMostOfMixedMeshes;
+  const bool may_hide =
+      row.sum < active && active <= std::max(kMostOfMixedMeshes, kMostPeers * cell);
+  if (row.cells.size() > 1) return may_hide && active <= kMostOfMixedMeshes;
   if (cell == active) return true;
-  return row.sum < active && (active - row.sum) % cell == 0;
+  const bool bridged = model && !model->always_linked && model->links < kLinksOfWideBridges;
+  return may_hide && !bridged && (active - row.sum) % cell == 0;
 }
 
-Problem differing_links(const SmiProbe& smi) {
-  if (!smi.matrix || smi.matrix->pcie_only || smi.matrix->gpus.size() < 2) return {};
-  if (!smi.nvlink || smi.nvlink->empty()) return {};  // an empty text reports nothing
-  for (std::size_t row = 0; row < smi.matrix->gpus.size(); ++row) {
-    const int index = smi.matrix->gpus[row];
-    const RowOfLinks shown = links_in_row(*smi.matrix, row);
-    const GpuFacts* gpu = find_gpu(*smi.nvlink, index);
-    const auto active = gpu == nullptr
-                            ? 0
-                            : std::count_if(gpu->links.begin(), gpu->links.end(),
-                                            [](const NvlinkLink& link) { return link.active(); });
-    if (can_be_one_gpu(shown, static_cast<int>(active))) continue;
-    return fmt::format("GPU{} has {} active in --nvlink, and its row of --smi shows {}", index,
-                       counted(static_cast<std::size_t>(active), "NVLink"),
+int active_links(const GpuFacts* gpu) {
+  if (gpu == nullptr) return 0;
+  return static_cast<int>(std::count_if(gpu->links.begin(), gpu->links.end(),
+                                        [](const NvlinkLink& link) { return link.active(); }));
+}
+
+std::string nvlinks_text(int count) { return counted(to_size(count), "NVLink"); }
+
+Problem differing_links(const SmiMatrix& matrix, std::string_view option,
+                        const std::vector<GpuFacts>& list) {
+  for (std::size_t row = 0; row < matrix.gpus.size(); ++row) {
+    const int index = matrix.gpus[row];
+    const RowOfLinks shown = links_in_row(matrix, row);
+    const GpuFacts* gpu = find_gpu(list, index);
+    const int active = active_links(gpu);
+    if (can_be_one_gpu(shown, active, gpu_model(gpu == nullptr ? "" : gpu->name))) continue;
+    return fmt::format("GPU{} has {} active in {}, and its row of --smi shows {}", index,
+                       nvlinks_text(active), option,
                        shown.sum == 0 ? "none" : fmt::format("{} in all", shown.sum));
   }
   return {};
+}
+
+/// Of `topo -m` and `nvlink -s` or `-R`; an empty text reports nothing.
+Problem differing_links(const SmiProbe& smi) {
+  if (!smi.matrix || smi.matrix->pcie_only || smi.matrix->gpus.size() < 2) return {};
+  Problem problem;
+  if (smi.nvlink && !smi.nvlink->empty()) {
+    problem = differing_links(*smi.matrix, "--nvlink", *smi.nvlink);
+  }
+  if (!problem && smi.remotes && !smi.remotes->empty()) {
+    problem = differing_links(*smi.matrix, "--nvlink (-R)", *smi.remotes);
+  }
+  return problem;
 }
 
 /// Tools spell a model differently, so only its generation shows that it is another one.
 bool other_generation(const std::string& one, const std::string& other) {
   const auto first = gpu_model(one);
   const auto second = gpu_model(other);
-  return first && second && first->nvlink_generation > 0 && second->nvlink_generation > 0 &&
-         first->nvlink_generation != second->nvlink_generation;
+  return first && second && first->nvlink_generation != second->nvlink_generation;
+}
+
+/// Of GPUs that a tree and nvidia-smi have under one PCI address; `any` is set where there are
+/// such.
+Problem differing_names(const HostTree& tree, std::string_view option, const GpuList& smi,
+                        bool& any) {
+  for (const GpuFacts& gpu : smi.gpus) {
+    const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
+    const auto found = std::find_if(tree.gpus.begin(), tree.gpus.end(), same);
+    if (gpu.bus_id.empty() || found == tree.gpus.end()) continue;
+    any = true;
+    if (other_generation(gpu.name, found->name)) {
+      return fmt::format("GPU{} is {} in {} and {} in {}", gpu.index, gpu.name, smi.option,
+                         found->name, option);
+    }
+  }
+  return {};
+}
+
+/// NVLinks of the GPUs that `nvlink` lists and of those of NCCL's file, in any order.
+Problem differing_counts(const HostTree& tree, std::string_view option, const GpuList& smi) {
+  std::map<std::string, int> counts;
+  for (const NvlinkEnd& end : tree.nvlinks) counts[end.from] += end.count;
+  if (counts.empty()) return {};
+  const auto is_known = [&](const GpuFacts& gpu) {
+    return std::any_of(counts.begin(), counts.end(),
+                       [&](const auto& entry) { return entry.second == active_links(&gpu); });
+  };
+  if (std::any_of(smi.gpus.begin(), smi.gpus.end(), is_known)) return {};
+  return fmt::format("GPU{} has {} active in {}, and no GPU of {} has so many", smi.gpus[0].index,
+                     nvlinks_text(active_links(smi.gpus.data())), smi.option, option);
 }
 
 /// The GPUs of a PCI tree and those of nvidia-smi. `whole`: the tree has every GPU of the machine,
@@ -141,50 +193,55 @@ bool other_generation(const std::string& one, const std::string& other) {
 Problem differing_tree(const HostTree& tree, std::string_view option, bool whole,
                        const GpuList& smi) {
   if (tree.gpus.empty() || smi.gpus.empty()) return {};
-  bool by_bus = false;
   bool any_found = false;
-  for (const GpuFacts& gpu : smi.gpus) {
-    if (gpu.bus_id.empty()) continue;
-    by_bus = true;
-    const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
-    const auto found = std::find_if(tree.gpus.begin(), tree.gpus.end(), same);
-    if (found == tree.gpus.end()) continue;
-    any_found = true;
-    if (other_generation(gpu.name, found->name)) {
-      return fmt::format("GPU{} is {} in {} and {} in {}", gpu.index, gpu.name, smi.option,
-                         found->name, option);
-    }
-  }
+  if (auto problem = differing_names(tree, option, smi, any_found)) return problem;
+  const bool by_bus = std::any_of(smi.gpus.begin(), smi.gpus.end(),
+                                  [](const GpuFacts& gpu) { return !gpu.bus_id.empty(); });
   if (by_bus && !any_found) {
     return fmt::format("none of the bus ids in {} is in {}", smi.option, option);
   }
+  if (by_bus) return {};
   const bool too_few = whole && tree.gpus.size() < smi.gpus.size();
-  if (!by_bus && (too_few || tree.gpus.size() > smi.gpus.size())) {
+  if (too_few || (smi.whole && tree.gpus.size() > smi.gpus.size())) {
     return fmt::format("{} shows {} and {} {}", option, counted(tree.gpus.size(), "GPU"),
                        smi.option, smi.gpus.size());
   }
-  return {};
+  const GpuFacts& gpu = smi.gpus.front();
+  if (std::all_of(tree.gpus.begin(), tree.gpus.end(),
+                  [&](const GpuFacts& other) { return other_generation(gpu.name, other.name); })) {
+    return fmt::format("GPU{} is {} in {}, and {} in {}", gpu.index, gpu.name, smi.option,
+                       tree.gpus.front().name, option);
+  }
+  return smi.whole ? Problem{} : differing_counts(tree, option, smi);
 }
 
 }  // namespace
 
 std::optional<std::string> contradiction(const Sources& sources) {
-  const std::vector<GpuList> smi = smi_lists(sources.smi);
+  std::vector<GpuList> smi = smi_lists(sources.smi);
   for (std::size_t i = 0; i < smi.size(); ++i) {
     for (std::size_t j = i + 1; j < smi.size(); ++j) {
       if (auto problem = differing_gpus(smi[i], smi[j])) return problem;
     }
   }
   if (auto problem = differing_links(sources.smi)) return problem;
-  // The list that has bus ids, else any that is whole.
+  // Of whole lists the one that has bus ids, else the first.
   const auto query = std::find_if(smi.begin(), smi.end(),
                                   [](const GpuList& list) { return list.option == "--query"; });
-  const auto& best = query != smi.end() ? query : smi.begin();
-  if (best == smi.end() || !best->whole) return {};
+  const auto first = query != smi.end() ? query : smi.begin();
+  std::erase_if(smi, [best = first == smi.end() ? "" : first->option](const GpuList& list) {
+    return list.whole && list.option != best;
+  });
   if (sources.hwloc) {
-    if (auto problem = differing_tree(*sources.hwloc, "--hwloc", true, *best)) return problem;
+    for (const GpuList& list : smi) {
+      if (auto problem = differing_tree(*sources.hwloc, "--hwloc", true, list)) return problem;
+    }
+    smi.push_back({"--hwloc", sources.hwloc->gpus});
   }
-  if (sources.nccl) return differing_tree(*sources.nccl, "--nccl-xml", false, *best);
+  for (const GpuList& list : smi) {
+    if (!sources.nccl) break;
+    if (auto problem = differing_tree(*sources.nccl, "--nccl-xml", false, list)) return problem;
+  }
   return {};
 }
 
@@ -354,6 +411,7 @@ void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sou
 
 /// A hypervisor that shows every GPU under one host bridge hides switches and sockets.
 void assume_flat_pcie(Graph& graph, const Sources& sources) {
+  if (!sources.smi.matrix && !sources.hwloc && !sources.nccl) return;
   const bool tree_says = (sources.hwloc && sources.hwloc->virtual_machine) ||
                          (sources.nccl && sources.nccl->virtual_machine);
   std::size_t bridged = 0;

@@ -124,6 +124,7 @@ Graph assemble(const Sources& sources) {
   add_gpus(graph, gpus);
   add_host(graph, gpus, sources);
   add_nvlinks(graph, gpus, sources);
+  add_unplaced_gpus(graph, gpus);
   if (gpus.empty()) graph.devices = nodes_of_kind(graph, NodeKind::Package);
   add_labels(graph, gpus, sources);
   add_p2p(graph, sources.smi);

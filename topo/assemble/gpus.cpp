@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,10 +38,16 @@ std::vector<GpuFacts> named_gpus(const Sources& sources) {
   return smi.nvlink ? *smi.nvlink : smi.remotes.value_or(std::vector<GpuFacts>{});
 }
 
+/// A name that says what the GPU is, in place of none and of a generic one.
+void take_name(GpuEntry& gpu, const GpuFacts& facts) {
+  const bool is_better = is_generic_gpu(gpu.name) && !is_generic_gpu(facts.name);
+  if (gpu.name.empty() || is_better) gpu.name = facts.name;
+}
+
 /// Takes from `tree`, and from its facts of the GPU, what the entry lacks.
 void complete(GpuEntry& gpu, const GpuFacts& facts, const HostTree& tree) {
   gpu.bus_id = facts.bus_id;
-  if (gpu.name.empty()) gpu.name = facts.name;
+  take_name(gpu, facts);
   if (gpu.uuid.empty()) gpu.uuid = facts.uuid;
   const PciObject* object = find_pci(tree, gpu.bus_id);
   if (object != nullptr && gpu.numa < 0) gpu.numa = object->numa;
@@ -82,7 +89,7 @@ const GpuFacts* found_in(const std::optional<std::vector<GpuFacts>>& list, GpuEn
                                                   : other.uuid == gpu.uuid;
   });
   if (found == list->end()) return nullptr;
-  if (gpu.name.empty()) gpu.name = found->name;
+  take_name(gpu, *found);
   if (gpu.uuid.empty()) gpu.uuid = found->uuid;
   return &*found;
 }
@@ -95,7 +102,9 @@ void join_nvlink(GpuEntry& gpu, const SmiProbe& smi) {
       ++(link.active() ? *gpu.active_links : gpu.dark_links);
     }
   }
-  static_cast<void>(found_in(smi.remotes, gpu));
+  if (const GpuFacts* found = found_in(smi.remotes, gpu); found && !gpu.active_links) {
+    gpu.active_links = static_cast<int>(found->links.size());
+  }
 }
 
 /// "0" of the column NUMA Affinity; a range says nothing.
@@ -192,6 +201,32 @@ bool is_lone_pair(const std::vector<GpuFacts>& remotes, const std::vector<GpuEnt
              return link.bus_id == gpu.links.front().bus_id;
            });
          });
+}
+
+/// Whether `nvlink -R` shows what its addresses are: of GPUs without addresses of their own, an end
+/// that all of them reach is a switch, since none is linked to itself.
+bool ends_are_known(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus) {
+  if (!places_of(gpus).empty() || is_lone_pair(remotes, gpus)) return true;
+  std::map<std::string, std::set<int>> reached_by;
+  for (const GpuFacts& gpu : remotes) {
+    for (const NvlinkLink& link : gpu.links) reached_by[link.bus_id].insert(gpu.index);
+  }
+  return std::all_of(reached_by.begin(), reached_by.end(),
+                     [&](const auto& end) { return end.second.size() == gpus.size(); });
+}
+
+/// Links whose other ends no source shows lead to a switch: the most that they can do.
+Counts from_active(Graph& graph, const std::vector<GpuEntry>& gpus) {
+  Counts counts(gpus.size());
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    counts.to_switch[i] = gpus[i].active_links.value_or(0);
+  }
+  if (counts.any() && gpus.size() > 1) {
+    assume(graph, LinkKind::NvLink,
+           "every active NVLink leads to a switch that joins the GPUs, which is the most that it "
+           "can do: no source shows where it leads; give --smi (nvidia-smi topo -m)");
+  }
+  return counts;
 }
 
 /// Other ends that are no GPU of this machine are switches, on POWER processors.
@@ -313,18 +348,24 @@ Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Source
     Counts counts = from_nccl(*sources.nccl, gpus);
     if (counts.any()) return counts;
   }
-  if (sources.smi.remotes) {
-    Counts counts = from_remotes(*sources.smi.remotes, gpus, power);
+  const auto& remotes = sources.smi.remotes;
+  if (remotes && ends_are_known(*remotes, gpus)) {
+    Counts counts = from_remotes(*remotes, gpus, power);
     if (counts.any()) return counts;
   }
-  if (sources.smi.matrix && sources.smi.matrix->gpus.size() == gpus.size()) {
-    return from_matrix(graph, *sources.smi.matrix, gpus, power);
+  const auto& matrix = sources.smi.matrix;
+  if (matrix && !matrix->pcie_only && matrix->gpus.size() == gpus.size()) {
+    return from_matrix(graph, *matrix, gpus, power);
   }
   if (sources.hwloc && sources.hwloc->nvlink_matrix) {
     return from_hwloc(graph, *sources.hwloc->nvlink_matrix, gpus);
   }
-  graph.gpu_links_known = sources.nccl || sources.smi.remotes;
-  return Counts(gpus.size());
+  Counts counts = from_active(graph, gpus);
+  const bool shown =
+      remotes || (sources.nccl && !sources.nccl->nvlinks.empty()) ||
+      std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.active_links; });
+  graph.gpu_links_known = shown && !counts.any();
+  return counts;
 }
 
 Medium xgmi_of(Graph& graph, const GpuEntry& gpu) {

@@ -12,7 +12,7 @@ namespace busbar::topo {
 
 /// One GPU as all sources together describe it.
 struct GpuEntry : GpuFacts {
-  std::optional<int> active_links{};  ///< of NVLink, as `nvlink -s` reports
+  std::optional<int> active_links{};  ///< of NVLink, as `nvlink -s` or -R reports
   int dark_links = 0;                 ///< NVLinks that are there and inactive
   double link_GBps = 0;               ///< of one NVLink, as reported; 0: unknown
   std::optional<GpuModel> model{};

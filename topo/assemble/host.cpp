@@ -86,6 +86,7 @@ class LabelBuilder {
       const int node = is_gpu ? gpus_[i].node
                               : add_node(graph_, {.kind = NodeKind::Nic,
                                                   .name = nic_name(matrix_, i - gpus_.size())});
+      if (!is_placed(i)) continue;
       add_cable(graph_, node, above(LevelSwitch, i), add_medium(graph_, medium));
     }
   }
@@ -103,9 +104,19 @@ class LabelBuilder {
     return groups_.at(level)[device];
   }
 
+  /// Not a NIC that is near no GPU where the text lacks what lies between it and other NICs: it may
+  /// be anywhere.
+  [[nodiscard]] bool is_placed(std::size_t device) const {
+    const std::vector<std::string>& row = matrix_.cells[device];
+    return group(LevelNuma, device) < gpus_.size() ||
+           std::none_of(row.begin(), row.end(),
+                        [](const std::string& cell) { return cell.empty(); });
+  }
+
   void add_packages() {
     std::vector<int> nodes;
     for (std::size_t i = 0; i < matrix_.cells.size(); ++i) {
+      if (!is_placed(i)) continue;
       const auto [entry, is_new] = nodes_[LevelNuma].try_emplace(group(LevelNuma, i), 0);
       if (!is_new) continue;
       const int numa = i < gpus_.size() ? gpus_[i].numa : -1;
@@ -284,6 +295,29 @@ void add_nics(Graph& graph, TreeBuilder& builder, const HostTree& tree) {
 
 void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix) {
   LabelBuilder(graph, gpus, matrix).build();
+}
+
+void add_unplaced_gpus(Graph& graph, const std::vector<GpuEntry>& gpus) {
+  std::vector<const GpuEntry*> unplaced;
+  bool parted = false;
+  for (const GpuEntry& gpu : gpus) {
+    if (nearest(graph, gpu.node, NodeKind::Package) >= 0) continue;
+    unplaced.push_back(&gpu);
+    parted = parted || std::any_of(gpus.begin(), gpus.end(), [&](const GpuEntry& other) {
+               return other.node != gpu.node && gpu_links(graph, gpu.node, other.node) <= 0;
+             });
+  }
+  if (!parted) return;
+  const std::vector<int> packages = nodes_of_kind(graph, NodeKind::Package);
+  const int package = packages.empty()
+                          ? add_node(graph, {.kind = NodeKind::Package, .name = "CPU0"})
+                          : packages.front();
+  for (const GpuEntry* gpu : unplaced) {
+    add_cable(graph, gpu->node, package, add_medium(graph, slot_medium(graph, *gpu)));
+  }
+  assume(graph, LinkKind::Pcie,
+         "each GPU that no source places is at a slot of its own of one processor; give --smi or "
+         "--hwloc");
 }
 
 void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) {

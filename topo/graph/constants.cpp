@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -152,6 +153,26 @@ std::optional<GpuModel> gpu_model(std::string_view name) {
     if (wanted.find(model.name) != std::string::npos) return model;
   }
   return std::nullopt;
+}
+
+bool is_generic_gpu(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kVendors{
+      "nvidia",   "amd",  "corporation", "advanced", "micro",
+      "devices,", "inc.", "[amd/ati]",   "ati",      "(tm)"};
+  constexpr std::array<std::string_view, 7> kGeneric{"graphics", "radeon",  "radeon(tm)", "device",
+                                                     "gpu",      "unknown", "n/a"};
+  const auto is_in = [](const auto& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  std::vector<std::string> words = split_words(lower(name));
+  std::erase_if(words, [&](const std::string& word) { return is_in(kVendors, word); });
+  if (words.size() == 2 && words[0] == "device") {  // and a PCI device id
+    std::string_view id = words[1];
+    if (id.starts_with("0x")) id.remove_prefix(2);
+    return id.size() == 4 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  }
+  return std::all_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return is_in(kGeneric, word); });
 }
 
 std::string_view amd_gpu_name(unsigned device_id) {

@@ -25,6 +25,10 @@ struct GpuModel {
 /// What is known of a GPU with this name, or nothing.
 [[nodiscard]] std::optional<GpuModel> gpu_model(std::string_view name);
 
+/// Whether a driver gives this name to GPUs that it does not know, so that it says nothing of the
+/// GPU: "AMD Radeon Graphics", "NVIDIA Graphics Device", "Device 74a5", and an empty one.
+[[nodiscard]] bool is_generic_gpu(std::string_view name);
+
 /// The name of AMD's GPU with this PCI device id, as amd-smi writes it; empty where it is not
 /// known.
 [[nodiscard]] std::string_view amd_gpu_name(unsigned device_id);

@@ -12,7 +12,7 @@ namespace busbar::topo {
 struct NvlinkLink {
   double GBps = 0;       ///< raw, per direction, by `nvlink -s`; 0 where inactive
   std::string bus_id{};  ///< of the other end (GPU, switch or processor), by `nvlink -R`
-  [[nodiscard]] bool active() const { return GBps > 0; }
+  [[nodiscard]] bool active() const { return GBps > 0 || !bus_id.empty(); }
 };
 
 /// What one source reports of one GPU; empty or 0 where it does not.

@@ -12,6 +12,7 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "topo/assemble/assemble.hpp"
+#include "topo/graph/constants.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
@@ -86,17 +87,31 @@ bool is_alike(std::string_view one, std::string_view other) {
   return !a.empty() && !b.empty() && first_word(a) == first_word(b);
 }
 
+bool has_links(const MachineIdentity& machine) {
+  return std::any_of(machine.gpu_links->begin(), machine.gpu_links->end(),
+                     [](double links) { return links > 0; });
+}
+
+/// A generic name has at least its vendor's.
+bool may_be_vendors(std::string_view generic, std::string_view known) {
+  const std::string name = lower(generic);
+  const auto has_word = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  const bool is_amd = lower(known).find("amd") != std::string::npos;
+  return has_word("nvidia") ? !is_amd : !(has_word("amd") || has_word("radeon")) || is_amd;
+}
+
 std::vector<std::string> differences(const MachineIdentity& machine, const MachineIdentity& known,
                                      const std::vector<std::string>& names) {
   std::vector<std::string> found;
   for (const std::string& gpu : std::set(machine.gpus.begin(), machine.gpus.end())) {
-    if (gpu.empty() || has(names, gpu, same_gpu)) continue;
+    if (is_generic_gpu(gpu) || has(names, gpu, same_gpu)) continue;
     found.push_back(fmt::format("{}, here {}", join(names, " or "), gpu));
   }
   if (machine.gpus.size() != known.gpus.size()) {
     found.push_back(
         fmt::format("{}, here {}", counted(known.gpus.size(), "GPU"), machine.gpus.size()));
-  } else if (machine.gpu_links && machine.gpu_links != known.gpu_links) {
+  } else if (machine.gpu_links && (machine.gpu_links != known.gpu_links ||
+                                   (has_links(machine) && machine.link_kind != known.link_kind))) {
     found.push_back(fmt::format("{}, here {}", links_text(known), links_text(machine)));
   }
   return found;
@@ -110,6 +125,7 @@ bool has_fewer_nics(const MachineIdentity& machine, const MachineIdentity& known
 std::string reason(const MachineIdentity& machine, const MachineIdentity& known, bool is_product) {
   std::string text = is_product && machine.product_given ? "by the product name that was given"
                      : is_product                        ? "by its product name"
+                     : is_unnamed(machine)               ? "by links alone"
                      : machine.gpu_links                 ? "by its GPUs and links"
                                                          : "by its GPUs";
   if (has_fewer_nics(machine, known)) {
@@ -119,17 +135,23 @@ std::string reason(const MachineIdentity& machine, const MachineIdentity& known,
   return text;
 }
 
+/// Empty where no source has a name at all.
+std::string generic_text(const MachineIdentity& identity) {
+  if (identity.gpus.empty() || identity.gpus.front().empty()) return {};
+  return fmt::format(": '{}' is what drivers call a GPU that they do not know",
+                     identity.gpus.front());
+}
+
 /// Why the machine is none of the systems that share its GPU.
 Error no_system(const MachineIdentity& identity, std::string_view option,
                 const std::vector<SystemMatch>& matches) {
   constexpr std::size_t kMostNear = 3;
-  const std::vector<std::string>& gpus = identity.gpus;
-  if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), std::mem_fn(&std::string::empty))) {
+  if (is_unnamed(identity)) {
     return Error{Status::Unavailable,
-                 fmt::format("{}: no source has the names of the GPUs ({}); add what nvidia-smi "
-                             "--query-gpu or amd-smi static prints (--query FILE), or name the "
-                             "system",
-                             option, to_text(identity))};
+                 fmt::format("{}: no source has the names of the GPUs ({}){}, and no built-in "
+                             "system has such links; add what nvidia-smi --query-gpu or amd-smi "
+                             "static prints (--query FILE), or name the system",
+                             option, to_text(identity), generic_text(identity))};
   }
   std::vector<std::string> near;
   for (std::size_t i = 0; i < std::min(kMostNear, matches.size()); ++i) {
@@ -199,6 +221,27 @@ std::string alternatives_text(const SystemMatch& match) {
       alternatives(match.alternatives));
 }
 
+std::string candidates_text(const MachineIdentity& identity) {
+  std::set<std::string> gpus;
+  std::vector<std::string> names;
+  std::size_t all = 0;
+  for (const SystemMatch& match : match_systems(identity)) {
+    if (!match.differences.empty()) continue;
+    ++all;
+    if (gpus.insert(match.gpu).second) names.push_back(match.system);
+  }
+  const std::string with_others =
+      all == names.size() ? "" : fmt::format(", {} with other networks", all);
+  return fmt::format("{}{}: {}{} (by {} alone{})", to_text(identity), generic_text(identity),
+                     names.size() == 1 ? "may be " : "one of ", join(names, ", "),
+                     identity.gpu_links ? "links" : "the number of GPUs", with_others);
+}
+
+bool is_unnamed(const MachineIdentity& identity) {
+  return !identity.gpus.empty() &&
+         std::all_of(identity.gpus.begin(), identity.gpus.end(), is_generic_gpu);
+}
+
 bool same_gpu(std::string_view one, std::string_view other) {
   return bare_name(one) == bare_name(other);
 }
@@ -206,7 +249,7 @@ bool same_gpu(std::string_view one, std::string_view other) {
 std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
   struct Candidate {
     SystemMatch match;
-    std::tuple<bool, bool, bool, bool, bool, std::size_t> order{};  ///< the most alike first
+    std::tuple<bool, bool, bool, bool, std::size_t, bool> order{};  ///< the most alike first
   };
   std::vector<Candidate> candidates;
   for (const BuiltInSystem& system : built_in_systems()) {
@@ -216,17 +259,23 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
     const bool is_product = !identity.product.empty() && system.is_called(identity.product);
     const bool is_gpu = !identity.gpus.empty() && has(names, identity.gpus.front(), same_gpu);
     const bool is_near = !identity.gpus.empty() && has(names, identity.gpus.front(), is_alike);
-    if (!is_product && !is_gpu && !is_near) continue;
+    const bool may_be = is_unnamed(identity) && identity.gpus.size() == known.gpus.size() &&
+                        may_be_vendors(identity.gpus.front(), names.front());
+    if (!is_product && !is_gpu && !is_near && !may_be) continue;
     Candidate candidate{.match = {.system = system.name(),
                                   .reason = reason(identity, known, is_product),
                                   .differences = differences(identity, known, names),
+                                  .gpu = names.front(),
                                   .by_product = is_product,
                                   .fewer_nics = has_fewer_nics(identity, known),
                                   .gpu_links = known.gpu_links.value_or(std::vector<double>{})}};
     // Of systems that differ in their network only, the one that others are based on.
-    candidate.order = {
-        !candidate.match.differences.empty(), !is_product,    !is_gpu, system.machine.hosts > 1,
-        candidate.match.fewer_nics,           system.based_on};
+    candidate.order = {!candidate.match.differences.empty(),
+                       !is_product,
+                       !is_gpu,
+                       system.machine.hosts > 1,
+                       system.based_on,
+                       candidate.match.fewer_nics};
     candidates.push_back(std::move(candidate));
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -246,15 +295,24 @@ SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
   if (fitting.empty()) throw no_system(identity, option, matches);
   SystemMatch found = fitting.front();
   if (found.by_product) return found;
-  check_links(identity, option, fitting);
-  for (auto other = fitting.begin() + 1; other != fitting.end(); ++other) {
-    found.alternatives.push_back(other->system);
+  const bool is_open = is_unnamed(identity);
+  std::stable_sort(fitting.begin(), fitting.end(), [](const auto& one, const auto& other) {
+    return !one.fewer_nics && other.fewer_nics;
+  });
+  if (is_open) found = {.reason = found.reason};
+  if (!is_open) check_links(identity, option, fitting);
+  for (const SystemMatch& other : fitting) {
+    if (other.system != found.system) found.alternatives.push_back(other.system);
   }
   return found;
 }
 
 WantedSystem wanted_system(const MachineIdentity& identity, const SystemFilter& serves) {
   const SystemMatch match = recognize(identity, kAutoSystem, serves);
+  if (match.system.empty()) {
+    throw Error{Status::Unavailable, fmt::format("{}: {}; name the system (--system NAME)",
+                                                 kAutoSystem, candidates_text(identity))};
+  }
   std::string note = fmt::format("auto: {}, {}: {}", match.system, match.reason, to_text(identity));
   const bool several = identity.nodes > 1 && !match.alternatives.empty();
   if (several) note += "; " + alternatives_text(match);

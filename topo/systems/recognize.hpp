@@ -33,6 +33,9 @@ void add_dmi(MachineIdentity& identity, const std::string& folder = "/sys/class/
 /// "8 NVIDIA H100 80GB HBM3, NV18 between any two; Supermicro SYS-821GE".
 [[nodiscard]] std::string to_text(const MachineIdentity& identity);
 
+/// Whether no source has the name of any GPU, or generic ones only (is_generic_gpu).
+[[nodiscard]] bool is_unnamed(const MachineIdentity& identity);
+
 /// Whether two tools mean one GPU: whole names, upper and lower case alike, but for "NVIDIA" or
 /// "AMD" before them, which some drivers leave out.
 [[nodiscard]] bool same_gpu(std::string_view one, std::string_view other);
@@ -42,28 +45,34 @@ struct SystemMatch {
   std::string system{};
   std::string reason{};                    ///< "by its product name", "by its GPUs and links"
   std::vector<std::string> differences{};  ///< "8 GPUs, here 7"; empty: the machine may be this one
+  std::string gpu{};                       ///< the first name of its GPUs
   bool by_product = false;                 ///< by its name or an alias
   bool fewer_nics = false;                 ///< what holds of several hosts may not hold of it
   std::vector<double> gpu_links{};         ///< of the system, as of MachineIdentity
-  /// Systems that the machine may be as well; of recognize().
+  /// Systems that the machine may be as well; of recognize(). Without `system` it is one of these.
   std::vector<std::string> alternatives{};
 };
 
 /// "it may also be a3-megagpu-8g or p5 (the same GPUs, ...)"; empty where it is no other.
 [[nodiscard]] std::string alternatives_text(const SystemMatch& match);
 
-/// The built-in systems that share the machine's product name or GPU, or nearly so; the most alike
-/// first. The product's name, then the number of NICs decides between systems that
-/// differ in their network only.
+/// "8 GPUs without a name, NV18 between any two: one of dgx-h100, hgx-h200 (by links alone)" of a
+/// machine without names: of the systems that it may be, one for each GPU.
+[[nodiscard]] std::string candidates_text(const MachineIdentity& identity);
+
+/// The built-in systems that share the machine's product name or GPU, or nearly so, and of GPUs
+/// without a name those with as many; the most alike first. Of systems that differ in their network
+/// only, the one that others are based on, unless the product's name decides; then those that have
+/// no more NICs.
 [[nodiscard]] std::vector<SystemMatch> match_systems(const MachineIdentity& identity);
 
 /// Whether a built-in system serves.
 using SystemFilter = std::function<bool(const std::string& system)>;
 
 /// The built-in system that the machine is, of several the one that is the most alike and serves;
-/// without a filter any does. Throws Error (Unavailable) that begins with `option` where it is
-/// none, and explains the nearest; and where it is one of several with other links between their
-/// GPUs.
+/// without a filter any does. Of GPUs without a name there is no one, but those with such links are
+/// `alternatives`. Throws Error (Unavailable) that begins with `option` where it is none, and
+/// explains the nearest; and where it is one of several with other links between their GPUs.
 [[nodiscard]] SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
                                     const SystemFilter& serves = {});
 

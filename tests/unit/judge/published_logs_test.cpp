@@ -182,7 +182,7 @@ class PublishedLogs : public ::testing::Test {
     Specification specification = specification_of(log);
     const auto observations = observed(log, specification);
     try {
-      return topo::recognize(identity_of(observations.at(0), log.assumed), "auto").system;
+      return topo::wanted_system(identity_of(observations.at(0), log.assumed)).name;
     } catch (const Error&) {
       return "none";
     }

@@ -111,10 +111,24 @@ TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {
            {"gpu", "NVIDIA A100 80GB PCIe", {"A100-SXM4-80GB"}, false},
            {"gpu", "NVIDIA A100-SXM4-80GB", {"NVIDIA A100-SXM4-40GB"}, false},
            {"gpu", "NVIDIA H100; NVIDIA H200", {"NVIDIA H200"}, false},
+           {"gpu", "AMD Radeon Graphics", {"AMD Instinct MI355X"}, true},
+           {"gpu", "AMD Radeon Graphics; AMD Instinct MI300X", {"AMD Instinct MI355X"}, false},
            {"gpu", "NVIDIA H100; NVIDIA H200", {"NVIDIA H200", "NVIDIA H100"}, true}}) {
     EXPECT_EQ(matches_fact(one.name, one.reported, one.wanted), one.matches)
         << one.reported << " for " << one.wanted[0];
   }
+}
+
+TEST(RunFacts, TakeAnAssumptionForAGenericNameOfAGpu) {
+  Observation log{.file = "l.csv", .facts = {{"devices", "8 x AMD Radeon Graphics"}}};
+  EXPECT_EQ(fact_of(log, "gpu"), "AMD Radeon Graphics");
+  EXPECT_EQ(fact_of(log, "gpu", {{"gpu", "AMD Instinct MI355X"}}), "AMD Instinct MI355X");
+  EXPECT_THAT(generic_gpu_note(log, "AMD Instinct MI355X"),
+              testing::AllOf(testing::HasSubstr("l.csv: 'AMD Radeon Graphics'"),
+                             testing::HasSubstr("taken for AMD Instinct MI355X")));
+  log.facts["devices"] = "8 x AMD Instinct MI300X";
+  EXPECT_EQ(fact_of(log, "gpu", {{"gpu", "AMD Instinct MI355X"}}), "AMD Instinct MI300X");
+  EXPECT_EQ(generic_gpu_note(log, "AMD Instinct MI355X"), "");
 }
 
 TEST(RunFacts, OverMpiNoGpuIsReported) {

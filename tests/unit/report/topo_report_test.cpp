@@ -141,6 +141,32 @@ TEST(SvgGraph, DrawsEveryPartAndLinkOnce) {
   EXPECT_EQ(count("QPI between"), 1U);
 }
 
+/// Two processors with ten leaves each: labels are parted, and a bridge with one part is left out.
+TEST(SvgGraph, FitsLabelsIntoTheirColumns) {
+  topo::Graph graph;
+  graph.name = "offer-b";
+  graph.title = "20x NIC";
+  const int wire =
+      add_medium(graph, {.name = "PCIe", .kind = topo::LinkKind::Pcie, .nominal_GBps = 63});
+  const int cpu = add_node(graph, {.kind = topo::NodeKind::Package, .name = "CPU0"});
+  const int bridge = add_node(graph, {.kind = topo::NodeKind::HostBridge, .name = "bridge0"});
+  add_cable(graph, cpu, bridge, wire);
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "mlx5_bond_" + std::to_string(i);
+    add_cable(graph, i == 0 ? bridge : cpu,
+              add_node(graph, {.kind = topo::NodeKind::Nic, .name = name}), wire);
+  }
+  const std::string svg = svg_graph(graph, topo::ConstantSet::Nominal);
+  EXPECT_THAT(svg, HasSubstr(">mlx5_</text>"));
+  EXPECT_THAT(svg, HasSubstr(">bond_0</text>"));
+  EXPECT_THAT(svg, HasSubstr("PCIe between CPU0 and mlx5_bond_0: 63 GB/s"));
+  EXPECT_THAT(svg, Not(HasSubstr("bridge0")));
+  const std::string page = svg_picture(graph, topo::ConstantSet::Nominal);
+  EXPECT_THAT(page, testing::StartsWith("<svg xmlns="));
+  EXPECT_THAT(page, HasSubstr(">offer-b: 20x NIC</text>"));
+  EXPECT_THAT(page, HasSubstr("Each way: PCIe: 63 GB/s"));
+}
+
 TEST(SvgGraph, DrawsTheFirstHostsOfALargeMachine) {
   EXPECT_THAT(svg_graph_caption(topo::load_system("gb200-nvl72")), HasSubstr("Drawn: "));
   EXPECT_THAT(svg_graph_caption(topo::load_system("p3dn-x2")), Not(HasSubstr("Drawn: ")));

@@ -60,14 +60,26 @@ TEST(Agreement, RefusesAQueryOfFewerOrMoreGpus) {
   expect_contradiction(matrix_and_query(4, 1), "--query 1");
 }
 
-/// All to a switch or to peers, of which a container may hide some: 18 links of 2 are 9 peers.
+/// All to a switch or to peers, of which a container may hide some, but no mesh has nine: 18 links
+/// of 2.
 TEST(Agreement, RefusesLinksThatDoNotMakeARowOfTheMatrix) {
   Sources sources = matrix_and_query(4, 4);
-  for (const auto& [links, token] : std::vector<std::pair<std::size_t, std::string>>{
-           {6, ""}, {18, ""}, {17, "17 NVLinks active"}, {0, "0 NVLinks active"}}) {
+  for (const auto& [links, token] :
+       std::vector<std::pair<std::size_t, std::string>>{{6, ""},
+                                                        {18, "18 NVLinks active"},
+                                                        {17, "17 NVLinks active"},
+                                                        {0, "0 NVLinks active"}}) {
     sources.smi.nvlink = status_of(4, links);
     expect_contradiction(sources, token);
+    sources.smi.remotes = std::exchange(sources.smi.nvlink, {});
+    for (GpuFacts& gpu : *sources.smi.remotes) {
+      for (NvlinkLink& link : gpu.links) link = {.bus_id = "0000:a0:00.0"};
+    }
+    expect_contradiction(sources, token + (token.empty() ? "" : " in --nvlink (-R)"));
+    sources.smi.remotes.reset();
   }
+  sources.smi.nvlink = status_of(1, 6);
+  expect_contradiction(sources, "GPU1 has 0 NVLinks active");
   sources.smi.nvlink->clear();
   expect_contradiction(sources);
   sources = {};
@@ -89,6 +101,45 @@ TEST(Agreement, AcceptsUnequalCellsUpToTheLinksOfAV100) {
     sources.smi.nvlink = status_of(3, links);
     expect_contradiction(sources, token);
   }
+}
+
+/// A bridge joins two boards by all their links; GPUs of a board may have peers that are not shown.
+TEST(Agreement, RefusesBridgedBoardsWithMoreLinksThanTheirCell) {
+  Sources sources;
+  sources.smi.matrix = matrix_of(2, "NV4");
+  for (const auto& [name, token] : std::vector<std::pair<std::string, std::string>>{
+           {"NVIDIA H100 PCIe", "GPU0 has 12 NVLinks"}, {"NVIDIA A100-SXM4-40GB", ""}}) {
+    sources.smi.nvlink = status_of(2, 12);
+    for (GpuFacts& gpu : *sources.smi.nvlink) gpu.name = name;
+    expect_contradiction(sources, token);
+  }
+}
+
+TEST(Agreement, ComparesLinksOfTheStatusWithATree) {
+  Sources sources;
+  sources.smi.nvlink = status_of(2, 6);
+  sources.nccl = tree_of(2);
+  expect_contradiction(sources);
+  sources.nccl->nvlinks = {{.from = gpu(0).bus_id, .count = 4},
+                           {.from = gpu(0).bus_id, .count = 2}};
+  expect_contradiction(sources);
+  sources.nccl->nvlinks.pop_back();
+  expect_contradiction(sources, "and no GPU of --nccl-xml has so many");
+  sources.hwloc = tree_of(1);
+  expect_contradiction(sources, "--hwloc shows 1 GPU");
+  sources.hwloc = tree_of(3);
+  sources.nccl.reset();
+  for (GpuFacts& gpu : sources.hwloc->gpus) gpu.name = "Tesla T4";
+  expect_contradiction(sources);
+  for (GpuFacts& gpu : *sources.smi.nvlink) gpu.name = "NVIDIA GB200";
+  expect_contradiction(sources, "GPU0 is NVIDIA GB200 in --nvlink, and Tesla T4 in --hwloc");
+}
+
+TEST(Agreement, OfTwoTreesNeedsACommonBusId) {
+  Sources sources{.hwloc = tree_of(2), .nccl = tree_of(1)};
+  expect_contradiction(sources);
+  sources.nccl->gpus[0].bus_id = "0000:a0:00.0";
+  expect_contradiction(sources, "none of the bus ids in --hwloc is in --nccl-xml");
 }
 
 TEST(Agreement, RefusesAnotherModelOrUuid) {

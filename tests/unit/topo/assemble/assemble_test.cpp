@@ -169,8 +169,7 @@ TEST(Assemble, WarnsWhereAGpuMadeForXgmiShowsNone) {
   Sources sources;
   sources.smi.gpus = xgmi_sources(2, "AMD Instinct MI300X").smi.gpus;
   const Graph bare = assemble(sources);
-  ASSERT_FALSE(bare.assumptions.empty());
-  EXPECT_THAT(bare.assumptions[0].text, HasSubstr("no xGMI, since no source shows"));
+  EXPECT_THAT(notes_of(bare), HasSubstr("no xGMI, since no source shows"));
   EXPECT_EQ(gpu_link_kind(bare), LinkKind::Xgmi);
 }
 
@@ -259,6 +258,48 @@ TEST(Assemble, KnowsTheGpusOfRemoteEndsAlone) {
   EXPECT_EQ(graph.title, "2x NVIDIA H100 80GB HBM3");
   EXPECT_EQ(graph.labels[0][1], "NV1");
   EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U) << "two GPUs and one end each: a bridge";
+}
+
+/// A bound never rests on a source that is missing: links whose ends no source shows are no zero.
+TEST(Assemble, TakesActiveLinksWithoutEndsToASwitch) {
+  const auto nvlinks = [](const Graph& graph) { return graph.labels[0][1]; };
+  Sources sources{.name = "status"};
+  sources.smi.nvlink = two_with({18, {.GBps = 53.125}}, "NVIDIA GB200");
+  Graph graph = assemble(sources);
+  EXPECT_EQ(nvlinks(graph), "NV18");
+  EXPECT_FALSE(graph.gpu_links_known);
+  EXPECT_THAT(notes_of(graph), HasSubstr("no source shows where it leads; give --smi"));
+  EXPECT_THAT(notes_of(graph), Not(HasSubstr("fabric manager")));
+  sources.smi.matrix = parse_smi_matrix("GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n", "mp.txt");
+  sources.smi.matrix->pcie_only = true;
+  EXPECT_EQ(nvlinks(assemble(sources)), "NV18") << "topo -mp does not show where";
+  sources.smi.matrix.reset();
+  sources.smi.nvlink = two_with({});
+  graph = assemble(sources);
+  EXPECT_EQ(nvlinks(graph), "PHB");
+  EXPECT_TRUE(graph.gpu_links_known) << "none is active";
+  EXPECT_THAT(notes_of(graph), HasSubstr("a slot of its own of one processor"));
+}
+
+/// Three GPUs in a ring, each linked to the two others, by `nvlink -R` without their addresses.
+TEST(Assemble, KnowsNoEndsOfAddressesThatSomeGpusReach) {
+  Sources sources{.name = "ends"};
+  sources.smi.remotes.emplace();
+  const std::vector<std::string> addresses{"0000:01:00.0", "0000:02:00.0", "0000:03:00.0"};
+  for (int i = 0; i < 3; ++i) {
+    GpuFacts& gpu = sources.smi.remotes->emplace_back();
+    gpu.index = i;
+    for (int j = 0; j < 3; ++j) {
+      if (i != j) gpu.links.push_back({.bus_id = addresses[static_cast<std::size_t>(j)]});
+    }
+  }
+  EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("no source shows where it leads"));
+  sources.smi.matrix =
+      parse_smi_matrix("GPU0 GPU1 GPU2\nGPU0 X NV1 NV1\nGPU1 NV1 X NV1\nGPU2 NV1 NV1 X\n", "m.txt");
+  EXPECT_EQ(count_kind(assemble(sources), NodeKind::NvSwitch), 0U) << "the matrix shows them";
+  sources.smi.matrix.reset();
+  for (GpuFacts& gpu : *sources.smi.remotes) gpu.links = {2, {.bus_id = addresses[0]}};
+  EXPECT_THAT(notes_of(assemble(sources)), Not(HasSubstr("no source shows where"))) << "a switch";
 }
 
 TEST(Assemble, WarnsOfP2pThatIsOff) {
@@ -415,6 +456,20 @@ TEST(Assemble, JoinsGpusOfOneNumaNodeWhoseCellShowsNvlinkOnly) {
   EXPECT_EQ(packages("4-7\t0"), 1U);
   EXPECT_EQ(packages("0-3\tN/A"), 1U);
   EXPECT_EQ(packages("4-7\t1"), 2U);
+}
+
+/// GPU0 and GPU1 are at both processors, NIC0 beside GPU0; NIC1 is nowhere, and rows of NICs lack.
+TEST(Assemble, GivesNoProcessorToANicThatNoSourcePlaces) {
+  Sources sources{.name = "box"};
+  sources.smi.matrix = parse_smi_matrix(
+      "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tSYS\tPIX\tSYS\t0-3\t0\n"
+      "GPU1\tSYS\tX\tSYS\tSYS\t4-7\t1\n",
+      "box.txt");
+  const Graph graph = assemble(sources);
+  EXPECT_EQ(count_kind(graph, NodeKind::Package), 2U);
+  ASSERT_EQ(count_kind(graph, NodeKind::Nic), 2U);
+  EXPECT_EQ(nearest(graph, find_node(graph, "NIC1"), NodeKind::Package), -1);
+  EXPECT_GE(nearest(graph, find_node(graph, "NIC0"), NodeKind::Package), 0);
 }
 
 TEST(Assemble, KnowsNoNumaNodeOfAPackageWithANicAlone) {

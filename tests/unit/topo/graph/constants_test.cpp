@@ -56,6 +56,19 @@ TEST(PcieMedium, HasTheRatesOfItsGeneration) {
   }
 }
 
+TEST(GenericGpu, IsANameThatSaysNothingOfTheGpu) {
+  for (const char* name :
+       {"", "AMD Radeon Graphics", "Radeon(TM) Graphics", "NVIDIA Graphics Device",
+        "Graphics Device", "Device 74a5", "NVIDIA Device 2330", "NVIDIA Corporation Device 0x2330",
+        "Advanced Micro Devices, Inc. [AMD/ATI] Device 75a3", "Unknown", "N/A"}) {
+    EXPECT_TRUE(is_generic_gpu(name)) << name;
+  }
+  for (const char* name : {"AMD Instinct MI355X", "NVIDIA H200", "H20", "AMD Radeon Pro W7900",
+                           "AMD Radeon RX 7900 XTX", "Tesla T4", "Device H100"}) {
+    EXPECT_FALSE(is_generic_gpu(name)) << name;
+  }
+}
+
 TEST(SmpMedium, HasTheRatesOfItsProcessors) {
   struct Case {
     const char* vendor;

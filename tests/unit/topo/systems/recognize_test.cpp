@@ -104,14 +104,50 @@ TEST(Recognize, NamesTheSystemsThatAMachineMayBeAsWell) {
 }
 
 TEST(Recognize, AsksForTheNamesOfGpusWhereNothingReportsThem) {
-  for (const auto& [count, text] : {std::pair{8, "(8 GPUs without a name, NV18 between any two)"},
-                                    {1, "(1 GPU without a name)"}}) {
+  for (const auto& [count, text] : {std::pair{7, "(7 GPUs without a name, NV18 between any two)"},
+                                    {3, "(3 GPUs without a name, NV18 between any two)"}}) {
     const auto failure = test::failure_of(
         [count = count] { (void)recognized(machine("", static_cast<std::size_t>(count), 18)); });
     EXPECT_EQ(failure.status, Status::Unavailable);
     EXPECT_TRUE(failure.says(text)) << failure.message;
     EXPECT_TRUE(failure.says("--query")) << failure.message;
   }
+}
+
+TEST(Recognize, NamesTheCandidatesOfGpusWithoutAName) {
+  const MachineIdentity nameless = machine("", 8, 18);
+  const SystemMatch match = recognize(nameless, "recognize");
+  EXPECT_EQ(match.system, "");
+  EXPECT_THAT(match.alternatives,
+              testing::IsSupersetOf({"dgx-h100", "hgx-h200", "hgx-b200", "p5"}));
+  EXPECT_THAT(match.alternatives, testing::Not(testing::Contains("dgx-a100")));
+  EXPECT_EQ(candidates_text(nameless).find("8 GPUs without a name, NV18 between any two: one of "
+                                           "dgx-h100, hgx-b200, hgx-h200, hgx-b300 (by links "
+                                           "alone"),
+            0U)
+      << candidates_text(nameless);
+  MachineIdentity cube = machine("", 8, 0);
+  cube.gpu_links = identity_of(load_machine("dgx-1v").host).gpu_links;
+  EXPECT_THAT(candidates_text(cube), testing::HasSubstr("may be dgx-1v (by links alone"));
+  const auto failure = test::failure_of([&] { (void)wanted_system(nameless); });
+  EXPECT_EQ(failure.status, Status::Unavailable);
+  EXPECT_TRUE(failure.says("--system NAME")) << failure.message;
+}
+
+/// It is an unknown name, of which at most the vendor is known, and no other GPU's.
+TEST(Recognize, TakesAGenericNameForAnUnknownOne) {
+  const MachineIdentity amd{.gpus = std::vector<std::string>(8, "AMD Radeon Graphics")};
+  EXPECT_THAT(recognize(amd, "auto").alternatives,
+              testing::UnorderedElementsAre("mi250x", "mi300x", "mi325x", "mi355x"));
+  EXPECT_THAT(candidates_text(amd),
+              testing::HasSubstr("'AMD Radeon Graphics' is what drivers call a GPU that they do "
+                                 "not know: one of "));
+  const MachineIdentity nvidia = machine("NVIDIA Graphics Device", 8, 18);
+  EXPECT_THAT(recognize(nvidia, "auto").alternatives, testing::Contains("hgx-b200"));
+  EXPECT_THAT(recognize(nvidia, "auto").alternatives, testing::Not(testing::Contains("mi300x")));
+  MachineIdentity named = amd;
+  named.product = "mi355x";
+  EXPECT_EQ(recognized(named), "mi355x");
 }
 
 TEST(Recognize, KnowsNoLinksWhereNoSourceReportsThem) {
@@ -131,6 +167,9 @@ TEST(Recognize, ReportsThatAMachineHasFewerNics) {
   const SystemMatch match = recognize(identity, "auto");
   EXPECT_EQ(match.system, "dgx-h100");
   EXPECT_THAT(match.reason, testing::HasSubstr("with 2 NICs for its 8"));
+  identity.nics = 6;
+  EXPECT_EQ(recognized(identity), "dgx-h100") << "as without NICs, though a3-highgpu-8g has four";
+  EXPECT_EQ(recognize(identity, "auto").alternatives.front(), "a3-highgpu-8g");
 }
 
 TEST(Recognize, PrefersTheProductsName) {
