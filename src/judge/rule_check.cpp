@@ -102,7 +102,7 @@ std::string failed_launches(CheckedRow& row) {
 void judge_presence(CheckedRow& row) {
   const Sample& sample = row.sample;
   if (!sample.wrong.empty()) {
-    decide(row, Outcome::Fail, join(sample.wrong, "; "), Cause::WrongData);
+    decide(row, Outcome::Fail, "wrong data: " + join(sample.wrong, "; "), Cause::WrongData);
   } else if (!sample.errors.empty()) {
     decide(row, Outcome::Error, join(sample.errors, "; "));
   } else if (!sample.values.empty()) {
@@ -206,7 +206,7 @@ void apply_reference(CheckedRow& row, const Reference& reference) {
   if (!row.decided) return check_bounds(row, reference);
   if (!reference.error.empty() || row.outcome == Outcome::Skip) return;
   row.reference_kind = reference.kind;
-  if (!row.value) {
+  if (!row.value || row.wrong_data()) {  // the rate of wrong data is no share of anything
     row.reference = reference.value;
     return;
   }

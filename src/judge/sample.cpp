@@ -175,7 +175,7 @@ bool is_wrong(const Record& record) {
 
 std::string wrong_text(const Record& record) {
   if (record.wrong.value_or(0) > 0) return counted(*record.wrong, "wrong element");
-  return record.reason.empty() ? "wrong data" : "wrong data: " + record.reason;
+  return record.reason.empty() ? "not counted" : record.reason;
 }
 
 /// Two tight levels: most operations at one time, at least a tenth at another that is far from it.
@@ -268,6 +268,11 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
     if (decide == Decide::AllSamples || launch->attempt == last) add_launch(sample, *launch, key);
   }
   return sample;
+}
+
+bool has_wrong_data(const Observation& observation, const SampleKey& key) {
+  const std::vector<const Record*> rows = rows_of(observation, key);
+  return std::any_of(rows.begin(), rows.end(), [](const Record* row) { return is_wrong(*row); });
 }
 
 std::optional<double> launch_value(const Observation& observation, const SampleKey& key) {

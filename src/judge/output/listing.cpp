@@ -83,7 +83,11 @@ std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*m
   return first == text(*high) ? first : first + ".." + text(*high);
 }
 
-std::string measured(const ListedRow& row) { return range_of(row, &CheckResult::value, figure); }
+/// The rate of wrong data is none: people would read it as the finding.
+std::string measured(const ListedRow& row) {
+  const bool wrong = row.first().cause == Cause::WrongData;
+  return wrong ? std::string() : range_of(row, &CheckResult::value, figure);
+}
 
 std::string unit_of(const ListedRow& row) {
   return measured(row).empty() ? "" : std::string(unit(row.first().metric));

@@ -161,11 +161,13 @@ Chart bars_chart(const Results& bars, bool one_size) {
     }
     marks.add(result, row, top);
     const std::string outcome(name(result.outcome));
-    chart.texts.push_back(
-        {.y = row,
-         .text = value ? fmt::format("{} {} {}", outcome, figure(value), axis) : outcome,
-         .marker = style_of(result.outcome),
-         .beside = true});
+    const bool wrong = result.cause == Cause::WrongData;
+    chart.texts.push_back({.y = row,
+                           .text = wrong   ? outcome + " wrong data"
+                                   : value ? fmt::format("{} {} {}", outcome, figure(value), axis)
+                                           : outcome,
+                           .marker = style_of(result.outcome),
+                           .beside = true});
   }
   chart.curves = {marks.launches, marks.warns, marks.fails, marks.references};
   keep_used(chart);

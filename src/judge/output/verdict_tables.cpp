@@ -61,6 +61,7 @@ Json suspects_json(const Acceptance& acceptance) {
                      {"nodes", suspect.nodes},
                      {"rule", suspect.rule},
                      {"evidence", suspect.evidence},
+                     {"wrong_data", suspect.wrong_data},
                      {"confirmed", suspect.confirmed}});
   }
   return array;

@@ -132,13 +132,13 @@ TEST(Judge, WhatCannotBeJudgedNeverPasses) {
          c.each([](Record& r) { r.ranks = 1; });
          c.rule().metric = Metric::AlgorithmBandwidth;
        }},
-      {"wrong data that are waived", "FAIL 3 wrong elements",
+      {"wrong data that are waived", "FAIL wrong data: 3 wrong elements",
        [](JudgeCase& c) {
          c.row(2).wrong = 3;
          c.rule().known_issue = {"ticket", "2026-12-01"};
          c.rule().allow_misses = 1;
        }},
-      {"wrong data without a count", "FAIL wrong data",
+      {"wrong data without a count", "FAIL wrong data: not counted",
        [](JudgeCase& c) { c.row().status = RowStatus::Wrong; }},
       {"no bound", "ERROR ", [](JudgeCase& c) { c.rule().bounds = {}; }},
       {"no threshold", "ERROR ", [](JudgeCase& c) { c.rule().value.reset(); }},
