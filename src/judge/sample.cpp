@@ -219,9 +219,10 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
     return;
   }
   if (rows.empty()) {
-    sample.failures.push_back({.reason = missing_text(observation, key)});
+    sample.failures.push_back({.reason = missing_text(observation, key), .absent = true});
     return;
   }
+  if (shares_machine(observation)) sample.flaws.insert(Flaw::SameMachine);
   const bool one_rank = key.rule.metric == Metric::BusBandwidth && key.shape().ranks == 1;
   std::vector<double> values;
   for (const Record* row : rows) {
@@ -261,7 +262,8 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
   Sample sample{.attempts = static_cast<std::size_t>(last + 1)};
   if (launches.empty() && !others.empty()) {
     sample.failures.push_back(
-        {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", "))});
+        {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", ")),
+         .absent = true});
   }
   for (const Observation* launch : launches) {
     add_wrong(sample, *launch, key);

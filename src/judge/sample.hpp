@@ -57,11 +57,12 @@ struct SampleKey {
                                              const std::string& collective, Bytes size);
 
 /// Why rows are never a pass, from least to worst.
-enum class Flaw { Unchecked, Oversubscribed, Fake, Simulated };
+enum class Flaw { Unchecked, Oversubscribed, SameMachine, Fake, Simulated };
 
 constexpr auto enum_names(Flaw) {
   return std::array{Named{Flaw::Unchecked, "data were not checked"},
                     Named{Flaw::Oversubscribed, "oversubscribed: ranks shared processors"},
+                    Named{Flaw::SameMachine, "one machine: its nodes are names of one host"},
                     Named{Flaw::Fake, "fake: measured on no real GPU"},
                     Named{Flaw::Simulated, "simulated: predicted, not measured"}};
 }
@@ -70,6 +71,7 @@ constexpr auto enum_names(Flaw) {
 struct LaunchFailure {
   std::string reason{};
   std::string unreachable{};  ///< the node that did not answer, if that is the reason
+  bool absent = false;        ///< the file is whole, and has no such row
 };
 
 /// The values of all launches of one size for one rule.

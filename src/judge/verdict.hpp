@@ -112,6 +112,7 @@ struct AcceptanceHead {
   std::string seed{};            ///< of the order of launches; empty for files
   std::vector<std::string>
       notes{};            ///< "oversubscribed: ...", files that no set wants, assumptions
+  bool partial = false;   ///< of files that were not measured for these rules: SKIP is no success
   std::string refused{};  ///< the one cause for which every verdict is ERROR; empty: there is none
 };
 

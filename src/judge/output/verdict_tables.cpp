@@ -33,6 +33,7 @@ Json contract_json(const Specification& specification) {
           {"check_data", run.check_data},
           {"timeout_s", run.timeout_s},
           {"backend", run.backend},
+          {"same_machine", run.same_machine},
           {"max_cv", specification.noise.max_cv},
           {"max_reruns", specification.noise.max_reruns},
           {"scale_up_GBps", json_or_null(ceiling.scale_up)},
