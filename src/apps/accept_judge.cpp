@@ -159,7 +159,7 @@ bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
          });
 }
 
-/// "allreduce of 8 B to 8 GiB on 16 ranks and 2 nodes; ...".
+/// "allreduce of 8 B to 8 GiB (ranks: 16, nodes: 2); ...".
 std::string contents_of(const AcceptFiles& files) {
   std::map<std::tuple<std::string, int, int>, std::set<Bytes>> kinds;
   for (const std::string& path : files.csvs) {
@@ -171,7 +171,7 @@ std::string contents_of(const AcceptFiles& files) {
     const auto& [key, sizes] = kind;
     const auto& [collective, ranks, nodes] = key;
     const std::string low = format_bytes(*sizes.begin());
-    return fmt::format("{} of {}{} on {} ranks and {} nodes", collective, low,
+    return fmt::format("{} of {}{} (ranks: {}, nodes: {})", collective, low,
                        sizes.size() == 1 ? "" : " to " + format_bytes(*sizes.rbegin()), ranks,
                        nodes);
   });

@@ -117,7 +117,10 @@ NodeAccount account_by_results(const std::string& node, const Part& part) {
     return {node, outcome == Outcome::Fail ? NodeState::Suspect : NodeState::Inconclusive,
             result_text(*part.worst) + more};
   }
-  if (part.good == 0) return {node, NodeState::Inconclusive, result_text(*part.none)};
+  if (part.good == 0) {
+    return {node, NodeState::Inconclusive,
+            part.none == nullptr ? "all was skipped" : result_text(*part.none)};
+  }
   const std::string others =
       part.culprits.empty() ? "" : ", the others are explained by " + join_all(part.culprits, ", ");
   return {node, NodeState::Good,

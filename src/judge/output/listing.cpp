@@ -120,7 +120,7 @@ std::vector<ListedRow> skipped_rules(const Acceptance& acceptance) {
     row.results.push_back(&result);
     row.outcome = std::max(row.outcome, result.outcome);
     row.instance =
-        row.results.size() == 1 ? result.instance : fmt::format("all {}", row.results.size());
+        row.results.size() == 1 ? result.instance : fmt::format("{} verdicts", row.results.size());
   }
   std::erase_if(rows, [](const ListedRow& row) { return row.outcome != Outcome::Skip; });
   return rows;
