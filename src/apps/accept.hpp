@@ -15,6 +15,7 @@ namespace busbar {
 struct AcceptOptions {
   std::string specification{};       ///< a file or the name of a ready-made one
   std::vector<std::string> files{};  ///< of judge and baseline
+  bool partial = false;              ///< judge: files that no run of the specification made
   std::string output{};              ///< run: a folder; baseline: a file
   std::string profile{};
   std::vector<std::string> rules{};  ///< ids of the only ones; empty: all
@@ -26,6 +27,7 @@ struct AcceptOptions {
   std::string launcher{};  ///< as the programs' --launcher; empty: the specification's
   std::string mpiexec{};   ///< path of the launcher; empty: that of PATH
   std::string programs{};  ///< folder of the *_perf; empty: beside busbar
+  bool same_machine = false;
   bool strict = false;
   bool verbose = false;
   bool dump_specification = false;

@@ -56,6 +56,7 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--launcher", "NAME", set::value<&AcceptOptions::launcher>, "run"},
     {"--mpiexec", "PATH", set::value<&AcceptOptions::mpiexec>, "run"},
     {"--programs", "DIR", set::value<&AcceptOptions::programs>, "run"},
+    {"--same-machine", "", set::value<&AcceptOptions::same_machine>, kJudgingCommands},
     {"--strict", "", set::value<&AcceptOptions::strict>, kJudgingCommands},
     {"-v,--verbose", "", set::value<&AcceptOptions::verbose>, kJudgingCommands},
     {"--verdicts", "FILE.csv", set_accept_output, kJudgingCommands},
@@ -143,8 +144,22 @@ Status list_specifications(const AcceptOptions& options) {
   return Status::Ok;
 }
 
+/// Reports every fault of a file that cannot be read.
+std::optional<judge::Specification> readable(const AcceptOptions& options) {
+  std::vector<std::string> faults;
+  try {
+    return parse_specification(options, &faults);
+  } catch (const Error&) {
+    if (faults.empty()) throw;
+  }
+  for (const std::string& fault : faults) fmt::print(stderr, "busbar: {}\n", fault);
+  return {};
+}
+
 Status lint_specification(const AcceptOptions& options) {
-  const judge::Specification specification = parse_specification(options);
+  const std::optional<judge::Specification> read = readable(options);
+  if (!read) return Status::Usage;
+  const judge::Specification& specification = *read;
   const std::vector<judge::LintFinding> findings = lint_findings(specification);
   fmt::print("{}{}: {}, {}, {}\n", judge::lint_text(specification.file, findings),
              specification.file, counted(specification.expectations.size(), "rule"),

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,12 +32,14 @@ void add_new(std::vector<std::string>& words, const std::string& word) {
 struct AcceptFiles {
   std::vector<judge::Journal> journals{};
   std::vector<std::string> csvs{};
+  std::vector<std::string> notes{};
 };
 
 /// Throws Error (Usage) for a missing file.
 AcceptFiles read_files(const std::vector<std::string>& paths) {
   AcceptFiles files;
   std::vector<std::string> journals;
+  std::vector<std::string> csvs;
   for (const std::string& path : paths) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
@@ -44,15 +49,22 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
             "{}: the folder has no launches.csv of an accept run; name its CSV files instead",
             path));
       }
-      add_new(journals, journal);
+      journals.push_back(journal);
     } else if (!std::filesystem::exists(path, error)) {
       throw usage_error(fmt::format("cannot read {}", path));
     } else {
       const bool is_journal = first_line_of(path).starts_with("# journal:");
-      add_new(is_journal ? journals : files.csvs, path);
+      (is_journal ? journals : csvs).push_back(path);
     }
   }
-  for (const std::string& path : journals) files.journals.push_back(judge::load_journal(path));
+  std::vector<std::string> of_journals;
+  for (const std::string& path : distinct_files(journals, files.notes)) {
+    files.journals.push_back(judge::load_journal(path));
+    for (const judge::Observation& line : files.journals.back().lines) {
+      if (!line.file.empty()) add_new(of_journals, line.file);
+    }
+  }
+  files.csvs = distinct_files(csvs, files.notes, of_journals);
   return files;
 }
 
@@ -62,7 +74,7 @@ void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
   judge::Observation first;
   if (!files.csvs.empty()) {
     first.file = files.csvs.front();
-    Dataset dataset = judge::read_observation_file(first.file).dataset;
+    Dataset dataset = judge::read_file_or_log(first.file).dataset;
     first.facts = std::move(dataset.facts);
     first.records = std::move(dataset.records);
   } else if (!files.journals.front().lines.empty()) {
@@ -98,7 +110,7 @@ struct Measurements {
 };
 
 Measurements measurements_of(const AcceptFiles& files, const judge::Specification& specification) {
-  Measurements measured;
+  Measurements measured{.notes = files.notes};
   const auto add = [&](const std::vector<judge::Observation>& observations) {
     measured.observations.insert(measured.observations.end(), observations.begin(),
                                  observations.end());
@@ -122,30 +134,68 @@ bool judges(const judge::Expectation& rule, const judge::Observation& launch) {
                      [&](const Record& row) { return is_in(rule.sizes, row.size); });
 }
 
-/// Where no rule of the profile has data: a profile that has rules for the files, or empty.
-std::string other_profile(const judge::Acceptance& acceptance,
-                          const judge::Specification& specification, const AcceptOptions& options,
-                          const AcceptFiles& files) {
-  const auto& verdicts = acceptance.verdicts;
-  const bool any = std::any_of(verdicts.begin(), verdicts.end(),
-                               [](const auto& verdict) { return !verdict.values.empty(); });
-  if (any || !options.rules.empty() || files.csvs.empty()) return {};
+/// The rules for which the files have rows.
+std::vector<std::string> rules_with_data(const judge::Specification& specification,
+                                         const AcceptFiles& files) {
+  std::vector<std::string> ignored;
+  const auto launches = judge::observe_files(specification, files.csvs, ignored);
+  std::vector<std::string> rules;
+  for (const judge::Expectation& rule : specification.expectations) {
+    if (std::any_of(launches.begin(), launches.end(),
+                    [&](const judge::Observation& launch) { return judges(rule, launch); })) {
+      rules.push_back(rule.id);
+    }
+  }
+  return rules;
+}
+
+/// Logs of other tools, and whatever is judged by auto: no run of the specification made them, so
+/// what they lack is no error. Single rules that are asked for are.
+bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
+  if (!files.journals.empty() || !options.rules.empty() || !options.hosts.empty()) return false;
+  return options.specification == topo::kAutoSystem ||
+         std::all_of(files.csvs.begin(), files.csvs.end(), [](const std::string& path) {
+           return origin_of(judge::read_file_or_log(path).dataset) == Origin::Imported;
+         });
+}
+
+/// "allreduce of 8 B to 8 GiB (ranks: 16, nodes: 2); ...".
+std::string contents_of(const AcceptFiles& files) {
+  std::map<std::tuple<std::string, int, int>, std::set<Bytes>> kinds;
+  for (const std::string& path : files.csvs) {
+    for (const Record& row : judge::read_file_or_log(path).dataset.records) {
+      kinds[{row.collective, row.ranks, row.nodes}].insert(row.size);
+    }
+  }
+  return join_each(kinds, "; ", [](const auto& kind) {
+    const auto& [key, sizes] = kind;
+    const auto& [collective, ranks, nodes] = key;
+    const std::string low = format_bytes(*sizes.begin());
+    return fmt::format("{} of {}{} (ranks: {}, nodes: {})", collective, low,
+                       sizes.size() == 1 ? "" : " to " + format_bytes(*sizes.rbegin()), ranks,
+                       nodes);
+  });
+}
+
+/// Where no rule of the profile is for the files: a note that names a profile that has some, which
+/// partial files are judged by unless the user named one.
+std::string other_profile(AcceptOptions& options, const AcceptFiles& files) {
+  if (!options.rules.empty() || !files.journals.empty()) return {};
+  const judge::Specification own = parse_specification(options);
+  if (!rules_with_data(own, files).empty()) return {};
   const judge::SpecificationSource source = judge::find_specification(options.specification);
   for (const judge::Specification& other : judge::parse_profiles(source.text, source.path)) {
-    std::vector<std::string> ignored;
-    const auto launches = judge::observe_files(other, files.csvs, ignored);
-    std::vector<std::string> rules;
-    for (const judge::Expectation& rule : other.expectations) {
-      const bool has_data =
-          std::any_of(launches.begin(), launches.end(),
-                      [&](const judge::Observation& launch) { return judges(rule, launch); });
-      if (has_data) rules.push_back(rule.id);
-    }
+    const std::string rules = join(rules_with_data(other, files), ", ");
     if (rules.empty()) continue;
-    return fmt::format("profile {} has no rule for these files; --profile {} has {}",
-                       specification.profile, other.profile, join(rules, ", "));
+    const bool taken = options.partial && options.profile.empty();
+    if (taken) options.profile = other.profile;
+    return fmt::format("{} has no rule for these files; {} {}",
+                       own.profile.empty() ? own.file : "profile " + own.profile,
+                       taken ? fmt::format("judged by profile {}, which has", other.profile)
+                             : fmt::format("--profile {} has", other.profile),
+                       rules);
   }
-  return {};
+  return fmt::format("{} has no rule for what these files have: {}", own.file, contents_of(files));
 }
 
 }  // namespace
@@ -153,15 +203,19 @@ std::string other_profile(const judge::Acceptance& acceptance,
 Status accept_judge(AcceptOptions options) {
   check_outputs(options);
   const AcceptFiles files = read_files(options.files);
+  options.partial = is_partial(options, files);
   take_own_specification(options, files);
   take_profile_and_rules(options, files);
+  // Nodes that are listed must be accounted for.
+  if (!parse_specification(options).system.nodes.empty()) options.partial = false;
+  const std::string profile_note = other_profile(options, files);
   const judge::Specification specification = read_specification(options);
   const Measurements measured = measurements_of(files, specification);
   judge::Acceptance acceptance = judge_by(specification, options)(
       measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
   std::vector<std::string>& notes = acceptance.head.notes;
   notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
-  add_new(notes, other_profile(acceptance, specification, options, files));
+  add_new(notes, profile_note);
   return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
 }
 

@@ -46,13 +46,16 @@ std::optional<judge::Baseline> baseline_of(const judge::Specification& specifica
 
 }  // namespace
 
-judge::Specification parse_specification(const AcceptOptions& options) {
+judge::Specification parse_specification(const AcceptOptions& options,
+                                         std::vector<std::string>* all_faults) {
   const judge::SpecificationSource source = judge::find_specification(options.specification);
-  return judge::parse_specification(source.text, source.path, options.profile, options.rules);
+  return judge::parse_specification(source.text, source.path, options.profile, options.rules,
+                                    all_faults);
 }
 
 judge::Specification read_specification(const AcceptOptions& options) {
   judge::Specification specification = parse_specification(options);
+  if (options.same_machine) specification.run.same_machine = true;
   for (const judge::LintFinding& finding : lint_findings(specification)) {
     if (finding.severity != judge::LintFinding::Severity::Refused) continue;
     throw usage_error(std::string(trim(judge::lint_text(specification.file, {&finding, 1}))));
@@ -71,16 +74,17 @@ std::vector<judge::LintFinding> lint_findings(const judge::Specification& specif
 }
 
 Judge judge_by(const judge::Specification& specification, const AcceptOptions& options) {
-  return
-      [&specification, baseline = baseline_of(specification), assumed = options.assumed](
-          std::span<const judge::Observation> observations, const std::vector<std::string>& nodes) {
-        return judge::judge_all({.specification = specification,
-                                 .observations = observations,
-                                 .baseline = baseline ? &*baseline : nullptr,
-                                 .today = this_day(),
-                                 .nodes = nodes,
-                                 .assumed = assumed});
-      };
+  return [&specification, baseline = baseline_of(specification), assumed = options.assumed,
+          partial = options.partial](std::span<const judge::Observation> observations,
+                                     const std::vector<std::string>& nodes) {
+    return judge::judge_all({.specification = specification,
+                             .observations = observations,
+                             .baseline = baseline ? &*baseline : nullptr,
+                             .today = this_day(),
+                             .nodes = nodes,
+                             .partial = partial,
+                             .assumed = assumed});
+  };
 }
 
 void check_outputs(const AcceptOptions& options) {

@@ -15,7 +15,8 @@
 namespace busbar {
 
 /// The specification, profile and rules of the options.
-[[nodiscard]] judge::Specification parse_specification(const AcceptOptions& options);
+[[nodiscard]] judge::Specification parse_specification(
+    const AcceptOptions& options, std::vector<std::string>* all_faults = nullptr);
 /// The same, and refuses what `accept lint` refuses.
 [[nodiscard]] judge::Specification read_specification(const AcceptOptions& options);
 /// The findings of `accept lint`.

@@ -56,10 +56,12 @@ Status run(std::span<char* const> arguments) {
   if (line.help) return print_help(kTable.help);
   take_files(options, line.positionals);
   constexpr double kPercent = 100;
-  const std::vector<study::Launch> before = study::load_launches(options.before);
-  const std::vector<study::Launch> after = study::load_launches(options.after);
-  const study::GroupComparison comparison =
+  std::vector<std::string> notes;
+  const std::vector<study::Launch> before = study::load_launches(options.before, notes);
+  const std::vector<study::Launch> after = study::load_launches(options.after, notes);
+  study::GroupComparison comparison =
       study::compare_launches(before, after, options.threshold_percent / kPercent);
+  comparison.warnings.insert(comparison.warnings.begin(), notes.begin(), notes.end());
   print_warnings(comparison.problems);
   fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));
   if (!options.fail_percent) return Status::Ok;

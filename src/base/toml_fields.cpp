@@ -74,12 +74,18 @@ TomlFields::TomlFields(const toml::node& table, std::string_view origin, const s
           }(),
           origin, what) {}
 
-void TomlFields::allow_only(const std::vector<std::string>& keys) const {
+std::vector<Error> TomlFields::unknown_keys(const std::vector<std::string>& keys) const {
+  std::vector<Error> errors;
   for (const auto& [key, value] : table_) {
     if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
-    throw fault_at(origin_, key.source(),
-                   unknown_word(fmt::format("key of {}", what_), key.str(), keys));
+    errors.push_back(fault_at(origin_, key.source(),
+                              unknown_word(fmt::format("key of {}", what_), key.str(), keys)));
   }
+  return errors;
+}
+
+void TomlFields::allow_only(const std::vector<std::string>& keys) const {
+  if (const std::vector<Error> errors = unknown_keys(keys); !errors.empty()) throw errors.front();
 }
 
 bool TomlFields::has(std::string_view key) const { return find(key) != nullptr; }

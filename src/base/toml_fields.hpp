@@ -34,7 +34,9 @@ class TomlFields {
   /// The table of a list's element or of a key. Throws where it is none.
   TomlFields(const toml::node& table, std::string_view origin, const std::string& what);
 
-  /// Throws for a key that is not of these; says which one is near.
+  /// An error for each key that is not of these; says which one is near.
+  [[nodiscard]] std::vector<Error> unknown_keys(const std::vector<std::string>& keys) const;
+  /// Throws the first of them.
   void allow_only(const std::vector<std::string>& keys) const;
   [[nodiscard]] bool has(std::string_view key) const;
   /// Throws where the key is missing.

@@ -178,10 +178,12 @@ std::vector<Placed> place(const std::vector<ObservationFile>& files,
   return parts;
 }
 
-std::vector<ObservationFile> read_all(std::span<const std::string> paths) {
+std::vector<ObservationFile> read_all(std::span<const std::string> paths,
+                                      std::vector<std::string>& notes) {
   std::vector<ObservationFile> files;
   for (const std::string& path : paths) {
-    files.push_back(read_observation_file(path));
+    files.push_back(read_file_or_log(path));
+    notes.insert(notes.end(), files.back().notes.begin(), files.back().notes.end());
     const Dataset& dataset = files.back().dataset;
     if (dataset.records.empty() && !dataset.facts.contains("configuration")) {
       throw usage_error(
@@ -196,7 +198,7 @@ std::vector<ObservationFile> read_all(std::span<const std::string> paths) {
 std::vector<Observation> observe_files(const Specification& specification,
                                        std::span<const std::string> paths,
                                        std::vector<std::string>& notes) {
-  const std::vector<ObservationFile> files = read_all(paths);
+  const std::vector<ObservationFile> files = read_all(paths, notes);
   std::vector<std::string> all = specification.system.nodes;
   const std::vector<Placed> parts = place(files, all, notes);
   std::vector<Observation> observations;

@@ -2,6 +2,8 @@
 #include "judge/fleet_rule.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -74,13 +76,26 @@ std::string scatter_text(const FleetFinding& finding, const Expectation& rule) {
                      value_text(as_rate(finding.top, rule.metric), rule.metric));
 }
 
+/// Whether members, each measured by itself, are fewer hosts.
+bool share_machine(const SampleKey& key, const JudgeInput& input) {
+  std::set<std::string> hosts;
+  std::set<std::string> nodes;
+  for (const Observation& launch : input.observations) {
+    std::set<std::string> own = hosts_of(launch);
+    if (launch.device_set != key.set.id || own.empty()) continue;
+    hosts.merge(own);
+    nodes.insert(launch.nodes.begin(), launch.nodes.end());
+  }
+  return hosts.size() < nodes.size();
+}
+
 /// The row of all instances, before it is judged. A fleet with a row that is never a pass is none
 /// either.
-CheckedRow fleet_row(const PointResult& point, const SampleKey& key,
-                     const std::vector<std::string>& nodes) {
-  CheckedRow fleet =
-      blank_row(key.rule, {.name = std::string(kFleet), .nodes = nodes}, key.collective, key.size);
+CheckedRow fleet_row(const PointResult& point, const SampleKey& key, const JudgeInput& input) {
+  CheckedRow fleet = blank_row(key.rule, {.name = std::string(kFleet), .nodes = input.nodes},
+                               key.collective, key.size);
   fleet.bounds = {};
+  if (share_machine(key, input)) fleet.sample.flaws.insert(Flaw::SameMachine);
   for (const CheckedRow& row : point.rows) {
     fleet.attempts = std::max(fleet.attempts, row.attempts);
     fleet.sample.flaws.insert(row.sample.flaws.begin(), row.sample.flaws.end());
@@ -113,7 +128,16 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
 }  // namespace
 
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
-  CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input.nodes));
+  CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input));
+  const auto skipped = [](const CheckedRow& row) { return row.outcome == Outcome::Skip; };
+  const auto measured = std::count_if(point.rows.begin(), point.rows.end(), std::not_fn(skipped));
+  if (input.partial && static_cast<std::size_t>(measured) < kFewest) {
+    const std::string why = fmt::format("{} of three at least, which a fleet is", measured);
+    for (CheckedRow& row : point.rows) {
+      if (!skipped(row) && !row.wrong_data()) decide_absent(row, why, true);
+    }
+    return decide_absent(fleet, why, true);
+  }
   std::vector<CheckedRow*> rows;
   for (CheckedRow& row : point.rows) {
     if (!row.decided) rows.push_back(&row);

@@ -41,7 +41,8 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
     notes.push_back(std::move(note));
     break;
   }
-  const std::vector<std::string> shared = shared_host_notes(input.observations);
+  const std::vector<std::string> shared =
+      shared_host_notes(input.observations, input.specification.run.same_machine);
   notes.insert(notes.end(), shared.begin(), shared.end());
   return notes;
 }
@@ -65,6 +66,7 @@ Acceptance judge_all(const JudgeInput& given) {
   input.nodes = nodes_to_judge(given.nodes, given.specification, given.observations);
   Acceptance acceptance;
   acceptance.head.notes = notes_of(input);
+  acceptance.head.partial = input.partial;
   std::vector<Cleared> cleared;
   std::size_t oversubscribed = 0;
   std::set<std::string> sets;  // of devices, whose ranks shared processors

@@ -20,12 +20,14 @@ struct JudgeInput {
   const Baseline* baseline = nullptr;  ///< none where no rule compares with one
   std::string today{};                 ///< "2026-11-21": ages, known issues
   std::vector<std::string> nodes{};    ///< all that must be accounted for
+  bool partial = false;                ///< what files lack was not measured: SKIP, no ERROR
   Facts assumed{};                     ///< facts of the fingerprint that files do not report
 };
 
 /// Results in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise
 /// INCONCLUSIVE; oversubscribed, simulated or fake INCONCLUSIVE; bounds FAIL, WARN, PASS; not
-/// applicable SKIP. A rule's instance without observations is an ERROR, never left out.
+/// applicable SKIP. A rule's instance without observations is an ERROR, never left out; of
+/// `partial` files a SKIP, and INCONCLUSIVE where nothing else is left.
 [[nodiscard]] Acceptance judge_all(const JudgeInput& given);
 
 }  // namespace busbar::judge

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -63,9 +64,12 @@ void count(Part& part, const CheckResult& verdict) {
 }
 
 void add_unexplained(Part& part, const CheckResult& verdict) {
-  if (part.worst == nullptr || verdict.outcome > part.worst->outcome) {
+  const auto weight = [](const CheckResult& one) {
+    return std::pair(one.outcome, one.cause == Cause::WrongData);
+  };
+  if (part.worst == nullptr || weight(verdict) > weight(*part.worst)) {
+    if (part.worst == nullptr || verdict.outcome > part.worst->outcome) part.unexplained = 0;
     part.worst = &verdict;
-    part.unexplained = 0;
   }
   if (verdict.outcome == part.worst->outcome) ++part.unexplained;
 }
@@ -113,7 +117,10 @@ NodeAccount account_by_results(const std::string& node, const Part& part) {
     return {node, outcome == Outcome::Fail ? NodeState::Suspect : NodeState::Inconclusive,
             result_text(*part.worst) + more};
   }
-  if (part.good == 0) return {node, NodeState::Inconclusive, result_text(*part.none)};
+  if (part.good == 0) {
+    return {node, NodeState::Inconclusive,
+            part.none == nullptr ? "all was skipped" : result_text(*part.none)};
+  }
   const std::string others =
       part.culprits.empty() ? "" : ", the others are explained by " + join_all(part.culprits, ", ");
   return {node, NodeState::Good,
@@ -122,7 +129,13 @@ NodeAccount account_by_results(const std::string& node, const Part& part) {
 
 NodeAccount account_of(const std::string& node, const Findings& findings) {
   if (const Suspect* alone = suspect_with(node, findings.suspects, true)) {
-    return {node, NodeState::Failed, fmt::format("{}: {}", alone->rule, alone->evidence)};
+    std::string evidence = fmt::format("{}: {}", alone->rule, alone->evidence);
+    const Suspect* link = suspect_with(node, findings.suspects, false);
+    if (link != nullptr && link->wrong_data && !alone->wrong_data) {
+      evidence = fmt::format("{} {}: {}; {}", link->rule, join(link->nodes, "+"), link->evidence,
+                             evidence);
+    }
+    return {node, NodeState::Failed, evidence};
   }
   const Part part = part_of(node, findings);
   if (part.valued == 0) return account_by_results(node, part);

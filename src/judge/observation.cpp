@@ -2,11 +2,16 @@
 #include "judge/observation.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/flag.hpp"
+#include "study/import/log_reader.hpp"
+#include "study/import/log_records.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -26,6 +31,18 @@ std::vector<Instance> groups_of(const DeviceSetRule& set,
 }
 
 }  // namespace
+
+ObservationFile read_file_or_log(const std::string& path) {
+  const std::string text = read_file(path).value_or("");
+  if (text.find("size_bytes") != std::string::npos) return read_observation_file(path);
+  const study::LogFile log = study::read_log(text, path, {});
+  study::ImportedRows rows = study::records_of({&log, 1}, {});
+  return {.dataset = {.path = path,
+                      .label = std::filesystem::path(path).stem().string(),
+                      .facts = {rows.facts.begin(), rows.facts.end()},
+                      .records = std::move(rows.records)},
+          .notes = std::move(rows.warnings)};
+}
 
 ObservationFile read_observation_file(const std::string& path) {
   ObservationFile file{.dataset = load_dataset(path)};
@@ -57,6 +74,21 @@ std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std
     }
   }
   return instances;
+}
+
+std::set<std::string> hosts_of(const Observation& observation) {
+  const auto found = observation.facts.find("hosts");
+  if (found == observation.facts.end()) return {};
+  for (const Record& row : observation.records) {
+    if (has_flag(row, Flag::Imported)) return {};  // logs cut names
+  }
+  const std::vector<std::string> hosts = split_words(found->second);
+  return {hosts.begin(), hosts.end()};
+}
+
+bool shares_machine(const Observation& observation) {
+  const std::set<std::string> hosts = hosts_of(observation);
+  return !hosts.empty() && hosts.size() < observation.nodes.size();
 }
 
 bool belongs_to(const Observation& observation, const DeviceSetRule& set,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,10 +47,14 @@ struct Observation {
 struct ObservationFile {
   Dataset dataset{};
   std::string failure{};  ///< "x.csv: no row in it", "x.csv: cut off: ..."; empty: it is whole
+  std::vector<std::string> notes{};  ///< of a log: what was inferred
 };
 
 /// Reads one. Throws Error (Usage) with file, line and column where it is no CSV of ours.
 [[nodiscard]] ObservationFile read_observation_file(const std::string& path);
+
+/// The same, and reads logs of other tools as `busbar import` does.
+[[nodiscard]] ObservationFile read_file_or_log(const std::string& path);
 
 /// One use of a device set: these nodes measure together.
 struct Instance {
@@ -66,6 +71,12 @@ struct Instance {
 [[nodiscard]] std::vector<Instance> instances_of(const DeviceSetRule& set,
                                                  std::span<const std::string> nodes,
                                                  std::span<const Observation> observations);
+
+/// The names that the hosts of a launch give themselves, each once; none where they are not known,
+/// as of a log of another tool.
+[[nodiscard]] std::set<std::string> hosts_of(const Observation& observation);
+/// True where the launch's nodes are fewer hosts.
+[[nodiscard]] bool shares_machine(const Observation& observation);
 
 /// True where a launch is of the instance: the same set and nodes, in any order, and a group that
 /// it may have data of. Confirmations are of no instance.

@@ -66,10 +66,13 @@ std::string noise_text(const CheckResult& result, const Expectation& rule,
 }
 
 std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
-  if (sample.flaws.empty()) return {};
-  const Flaw worst = *sample.flaws.rbegin();
-  return worst == Flaw::Unchecked && !specification.run.check_data ? std::nullopt
-                                                                   : std::optional(worst);
+  const RunContract& run = specification.run;
+  for (auto flaw = sample.flaws.rbegin(); flaw != sample.flaws.rend(); ++flaw) {
+    const bool permitted = (*flaw == Flaw::Unchecked && !run.check_data) ||
+                           (*flaw == Flaw::SameMachine && run.same_machine);
+    if (!permitted) return *flaw;
+  }
+  return {};
 }
 
 // ---- before bounds ----------------------------------------------------------------------------
@@ -82,6 +85,15 @@ void decide(CheckedRow& row, Outcome outcome, std::string reason, Cause cause = 
   row.cause = cause;
   row.reason = std::move(reason);
 }
+
+}  // namespace
+
+void decide_absent(CheckedRow& row, const std::string& why, bool partial) {
+  decide(row, partial ? Outcome::Skip : Outcome::Error,
+         partial ? "not measured in these files: " + why : why);
+}
+
+namespace {
 
 /// The first failure, whose node the result then names.
 const std::string& first_failure(CheckedRow& row) {
@@ -99,20 +111,21 @@ std::string failed_launches(CheckedRow& row) {
 }
 
 /// Wrong data, no data, not applicable.
-void judge_presence(CheckedRow& row) {
+void judge_presence(CheckedRow& row, bool partial) {
   const Sample& sample = row.sample;
   if (!sample.wrong.empty()) {
-    decide(row, Outcome::Fail, join(sample.wrong, "; "), Cause::WrongData);
+    decide(row, Outcome::Fail, "wrong data: " + join(sample.wrong, "; "), Cause::WrongData);
   } else if (!sample.errors.empty()) {
     decide(row, Outcome::Error, join(sample.errors, "; "));
   } else if (!sample.values.empty()) {
     return;
   } else if (!sample.failures.empty()) {
-    decide(row, Outcome::Error, first_failure(row));
+    const bool absent = sample.failures.front().absent;
+    decide_absent(row, first_failure(row), partial && absent);
   } else if (sample.skipped_one_rank) {
     decide(row, Outcome::Skip, "one rank: nothing crosses a bus, so it has no bus bandwidth");
   } else {
-    decide(row, Outcome::Error, "no data");
+    decide_absent(row, "no data", partial);
   }
 }
 
@@ -140,7 +153,10 @@ CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {
   row.attempts = row.sample.attempts;
   if (!row.values.empty()) row.value = stats::median(row.values);
   row.cv = variation_of(row.values);
-  judge_presence(row);
+  if (input.partial && row.value) {  // another log of the same nodes is no launch that failed
+    std::erase_if(row.sample.failures, [](const LaunchFailure& one) { return one.absent; });
+  }
+  judge_presence(row, input.partial);
   if (!row.decided) judge_noise(row, key.rule, input.specification);
   return row;
 }
@@ -206,7 +222,7 @@ void apply_reference(CheckedRow& row, const Reference& reference) {
   if (!row.decided) return check_bounds(row, reference);
   if (!reference.error.empty() || row.outcome == Outcome::Skip) return;
   row.reference_kind = reference.kind;
-  if (!row.value) {
+  if (!row.value || row.wrong_data()) {  // the rate of wrong data is no share of anything
     row.reference = reference.value;
     return;
   }
@@ -413,12 +429,13 @@ PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input
 
 /// What could not have been measured: an ERROR each, never left out.
 void add_unmeasured(RuleResult& judged, std::span<const Instance> instances,
-                    const std::vector<std::string>& nodes) {
+                    const JudgeInput& input) {
+  const std::vector<std::string>& nodes = input.nodes;
   const Expectation& rule = judged.rule;
   const auto add = [&](const Instance& instance, const std::string& why) {
     judged.unmeasured.push_back(
         blank_row(rule, instance, rule.collectives.front(), rule.sizes.front()));
-    decide(judged.unmeasured.back(), Outcome::Error, "no data: " + why);
+    decide_absent(judged.unmeasured.back(), "no data: " + why, input.partial);
   };
   if (is_bisected(judged.set, nodes.size())) {
     for (const std::string& node : nodes) {
@@ -444,7 +461,7 @@ RuleResult judge_rule(const Expectation& rule, const JudgeInput& input) {
       judged.points.push_back(judge_point(keys, input, ceilings));
     }
   }
-  add_unmeasured(judged, instances, input.nodes);
+  add_unmeasured(judged, instances, input);
   allow_misses(judged);
   if (rule.known_issue) {
     judged.each([&](CheckedRow& row) { apply_known_issue(row, *rule.known_issue, input.today); });

@@ -76,6 +76,9 @@ struct RuleResult {
 /// The worst reason for which the rows are never a pass, if there is one.
 [[nodiscard]] std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification);
 
+/// The row is not in the files, for this reason: an ERROR, or a SKIP of partial ones.
+void decide_absent(CheckedRow& row, const std::string& why, bool partial);
+
 /// The steps before bounds: wrong data, no data, too few launches, noise, not applicable.
 [[nodiscard]] CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input);
 

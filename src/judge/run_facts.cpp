@@ -20,10 +20,6 @@ std::optional<std::string> head_fact(const Observation& observation, const std::
   return found->second;
 }
 
-std::vector<std::string> hosts_of(const Observation& observation) {
-  return split_words(head_fact(observation, "hosts").value_or(""));
-}
-
 std::vector<RankFact> ranks_of(const Observation& observation) {
   std::vector<RankFact> ranks;
   for (const auto& [key, value] : observation.facts) {
@@ -230,21 +226,23 @@ std::string generic_gpu_note(const Observation& observation, const std::string& 
                      observation.file, *reported, taken_for);
 }
 
-std::vector<std::string> shared_host_notes(std::span<const Observation> observations) {
+std::vector<std::string> shared_host_notes(std::span<const Observation> observations,
+                                           bool same_machine) {
   std::map<std::string, std::set<std::string>> nodes_of;
   for (const Observation& observation : observations) {
-    const std::vector<std::string> hosts = hosts_of(observation);
+    const std::set<std::string> hosts = hosts_of(observation);
     // Of several hosts it is not known which is which node.
-    const bool one = !hosts.empty() && std::set(hosts.begin(), hosts.end()).size() == 1;
-    if (observation.records.empty() || !one) continue;
-    nodes_of[hosts.front()].insert(observation.nodes.begin(), observation.nodes.end());
+    if (observation.records.empty() || hosts.size() != 1) continue;
+    nodes_of[*hosts.begin()].insert(observation.nodes.begin(), observation.nodes.end());
   }
   std::vector<std::string> notes;
   for (const auto& [host, nodes] : nodes_of) {
     if (nodes.size() < 2) continue;
     notes.push_back(
-        fmt::format("nodes {} ran on one host by its own name, {}: they may be one machine",
-                    join_all(nodes, " "), host));
+        fmt::format("nodes {} ran on one host by its own name, {}: {}", join_all(nodes, " "), host,
+                    same_machine ? "they may be one machine, which same_machine permits"
+                                 : "they may be one machine, and rules between them never pass "
+                                   "([run] same_machine = true or --same-machine permits it)"));
   }
   return notes;
 }

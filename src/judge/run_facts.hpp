@@ -52,7 +52,9 @@ namespace busbar::judge {
 [[nodiscard]] std::string generic_gpu_note(const Observation& observation,
                                            const std::string& taken_for);
 
-/// A line for each host name under which launches of several nodes ran: they may be one machine.
-[[nodiscard]] std::vector<std::string> shared_host_notes(std::span<const Observation> observations);
+/// A line for each host name under which launches of several nodes ran: they may be one machine,
+/// which is permitted by `same_machine`.
+[[nodiscard]] std::vector<std::string> shared_host_notes(std::span<const Observation> observations,
+                                                         bool same_machine);
 
 }  // namespace busbar::judge

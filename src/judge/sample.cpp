@@ -175,7 +175,7 @@ bool is_wrong(const Record& record) {
 
 std::string wrong_text(const Record& record) {
   if (record.wrong.value_or(0) > 0) return counted(*record.wrong, "wrong element");
-  return record.reason.empty() ? "wrong data" : "wrong data: " + record.reason;
+  return record.reason.empty() ? "not counted" : record.reason;
 }
 
 /// Two tight levels: most operations at one time, at least a tenth at another that is far from it.
@@ -219,9 +219,10 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
     return;
   }
   if (rows.empty()) {
-    sample.failures.push_back({.reason = missing_text(observation, key)});
+    sample.failures.push_back({.reason = missing_text(observation, key), .absent = true});
     return;
   }
+  if (shares_machine(observation)) sample.flaws.insert(Flaw::SameMachine);
   const bool one_rank = key.rule.metric == Metric::BusBandwidth && key.shape().ranks == 1;
   std::vector<double> values;
   for (const Record* row : rows) {
@@ -261,13 +262,19 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
   Sample sample{.attempts = static_cast<std::size_t>(last + 1)};
   if (launches.empty() && !others.empty()) {
     sample.failures.push_back(
-        {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", "))});
+        {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", ")),
+         .absent = true});
   }
   for (const Observation* launch : launches) {
     add_wrong(sample, *launch, key);
     if (decide == Decide::AllSamples || launch->attempt == last) add_launch(sample, *launch, key);
   }
   return sample;
+}
+
+bool has_wrong_data(const Observation& observation, const SampleKey& key) {
+  const std::vector<const Record*> rows = rows_of(observation, key);
+  return std::any_of(rows.begin(), rows.end(), [](const Record* row) { return is_wrong(*row); });
 }
 
 std::optional<double> launch_value(const Observation& observation, const SampleKey& key) {

@@ -57,11 +57,12 @@ struct SampleKey {
                                              const std::string& collective, Bytes size);
 
 /// Why rows are never a pass, from least to worst.
-enum class Flaw { Unchecked, Oversubscribed, Fake, Simulated };
+enum class Flaw { Unchecked, Oversubscribed, SameMachine, Fake, Simulated };
 
 constexpr auto enum_names(Flaw) {
   return std::array{Named{Flaw::Unchecked, "data were not checked"},
                     Named{Flaw::Oversubscribed, "oversubscribed: ranks shared processors"},
+                    Named{Flaw::SameMachine, "one machine: its nodes are names of one host"},
                     Named{Flaw::Fake, "fake: measured on no real GPU"},
                     Named{Flaw::Simulated, "simulated: predicted, not measured"}};
 }
@@ -70,12 +71,13 @@ constexpr auto enum_names(Flaw) {
 struct LaunchFailure {
   std::string reason{};
   std::string unreachable{};  ///< the node that did not answer, if that is the reason
+  bool absent = false;        ///< the file is whole, and has no such row
 };
 
 /// The values of all launches of one size for one rule.
 struct Sample {
   std::vector<double> values{};      ///< of launches that went well, in their order; GB/s or us
-  std::vector<std::string> wrong{};  ///< data that were wrong, of any launch and attempt
+  std::vector<std::string> wrong{};  ///< how data were wrong, of any launch and attempt
   std::vector<LaunchFailure> failures{};
   std::vector<std::string> errors{};   ///< rows that cannot be judged, and why
   std::optional<double> bound_GBps{};  ///< the least of the rows' own bounds
@@ -88,6 +90,9 @@ struct Sample {
 /// Gathers; `decide` selects which attempts give values. Wrong data count from every attempt.
 [[nodiscard]] Sample gather(const SampleKey& key, std::span<const Observation> observations,
                             Decide decide);
+
+/// Whether a launch has wrong data in a row that the key asks for.
+[[nodiscard]] bool has_wrong_data(const Observation& observation, const SampleKey& key);
 
 /// The value of one launch by itself, whatever instance it is of: the median of its rows' values.
 [[nodiscard]] std::optional<double> launch_value(const Observation& observation,

@@ -15,96 +15,168 @@ namespace {
 using Names = std::vector<std::string>;
 using NameSet = std::set<std::string>;
 
-/// All are of one rule.
+/// All are of one rule. Of two findings on the same nodes the first stays, but for wrong data.
 void add_suspect(std::vector<Suspect>& suspects, Suspect suspect) {
-  const bool known = std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& other) {
+  const auto known = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& other) {
     return other.nodes == suspect.nodes;
   });
-  if (!known) suspects.push_back(std::move(suspect));
+  if (known == suspects.end()) {
+    suspects.push_back(std::move(suspect));
+  } else if (suspect.wrong_data && !known->wrong_data) {
+    *known = std::move(suspect);
+  }
 }
 
+/// What is held against a node or a pair. Wrong data first: their rates say nothing.
+enum class Fault { WrongData, Slow };
+
 /// A suspect of the rule and size of a row; the evidence begins with the size.
-Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence) {
+Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence, Fault fault) {
   return {.nodes = std::move(nodes),
           .rule = row.rule,
-          .evidence = fmt::format("{} {}: {}", row.collective, format_bytes(row.size), evidence)};
+          .evidence = fmt::format("{} {}: {}", row.collective, format_bytes(row.size), evidence),
+          .wrong_data = fault == Fault::WrongData};
 }
 
 // ---- pairs ------------------------------------------------------------------------------------
 
 using Rows = std::vector<const CheckedRow*>;
 
-/// "3 of 3 pairs low, median 0.10 GB/s, 17 % of the fleet's 0.59 GB/s".
-std::string node_evidence(const BlamedNode& node, const CheckResult& row, bool of_fleet) {
+/// Noise leaves open how slow a pair is; that its median is low is evidence for a node all the
+/// same.
+bool is_noisy_and_low(const CheckedRow& row) {
+  if (row.cause != Cause::Noisy || !row.ratio) return false;
+  const Bounds& bounds = row.bounds;
+  return row.metric == Metric::Time ? bounds.fail_above && *row.ratio > *bounds.fail_above
+                                    : bounds.fail_below && *row.ratio < *bounds.fail_below;
+}
+
+bool is_bad(const CheckedRow& row, Fault fault) {
+  if (fault == Fault::WrongData) return row.wrong_data();
+  return !row.wrong_data() && (row.is_low() || is_noisy_and_low(row));
+}
+
+/// Whether it is known that the pair has the fault or has it not. A pair whose bounds were not
+/// judged (noise, too few launches) is neither slow nor good.
+bool is_known(const CheckedRow& row, Fault fault) {
+  if (is_bad(row, fault)) return row.value || row.wrong_data();
+  return row.value && (fault == Fault::WrongData || !row.decided);
+}
+
+/// The pairs of a collective and size that may have a fault.
+struct Pairs {
+  const Rows& rows;
+  std::span<const std::string> nodes;
+  Fault fault = Fault::Slow;
+  bool of_fleet = false;
+};
+
+/// "3 of 3 pairs low, median 0.10 GB/s, 17 % of the fleet's 0.59 GB/s", or "wrong data in 3 of 3
+/// pairs (h1+h2: 1 wrong element)" by the first of them. Pairs with nodes `before` do not count.
+std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const Pairs& pairs,
+                          const NameSet& before) {
+  if (pairs.fault == Fault::WrongData) {
+    return fmt::format("wrong data in {} of {} pairs ({}: {})", node.low, node.pairs, row.instance,
+                       join(row.sample.wrong, "; "));
+  }
   std::string text = fmt::format("{} of {} pairs low", node.low, node.pairs);
+  const std::string& name = pairs.nodes[node.node];
+  const auto noisy =
+      std::count_if(pairs.rows.begin(), pairs.rows.end(), [&](const CheckedRow* one) {
+        return is_noisy_and_low(*one) && has_node(one->nodes, name) &&
+               std::none_of(one->nodes.begin(), one->nodes.end(),
+                            [&](const std::string& other) { return before.contains(other); });
+      });
+  if (noisy > 0) text += fmt::format(" ({} of them too noisy for a verdict)", noisy);
   if (node.median <= 0) return text;
   const double median = as_rate(node.median, row.metric);
   text += ", median " + value_text(median, row.metric);
   if (!row.reference) return text;
   return text + fmt::format(", {} of the {} {}", percent_text(median / *row.reference),
-                            of_fleet ? "fleet's" : "reference",
+                            pairs.of_fleet ? "fleet's" : "reference",
                             value_text(*row.reference, row.metric));
 }
 
-void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Rows& rows,
-               std::span<const std::string> nodes, bool of_fleet) {
-  const auto low =
-      std::find_if(rows.begin(), rows.end(), [](const CheckedRow* row) { return row->is_low(); });
-  if (low == rows.end()) return;  // all are waived
+/// "only this pair" where that is known of all other pairs of its nodes.
+std::string link_text(const CheckedRow& link, const Pairs& pairs) {
+  const auto open = static_cast<std::size_t>(
+      std::count_if(pairs.rows.begin(), pairs.rows.end(), [&](const CheckedRow* row) {
+        const bool shares =
+            has_node(row->nodes, link.nodes[0]) || has_node(row->nodes, link.nodes[1]);
+        return shares && row->nodes != link.nodes && !is_known(*row, pairs.fault);
+      }));
+  return open == 0
+             ? "only this pair: "
+             : fmt::format("this pair ({} of its nodes not judged): ", counted(open, "other pair"));
+}
+
+void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Pairs& pairs) {
+  NameSet before;
   for (const BlamedNode& node : blame.nodes) {
-    add_suspect(suspects, suspect({nodes[node.node]}, **low, node_evidence(node, **low, of_fleet)));
+    const std::string& name = pairs.nodes[node.node];
+    const auto bad = std::find_if(pairs.rows.begin(), pairs.rows.end(), [&](const CheckedRow* row) {
+      return is_bad(*row, pairs.fault) && has_node(row->nodes, name);
+    });
+    if (bad == pairs.rows.end()) continue;  // all are waived
+    add_suspect(suspects,
+                suspect({name}, **bad, node_evidence(node, **bad, pairs, before), pairs.fault));
+    before.insert(name);
   }
   for (const PairValue& link : blame.links) {
-    const Names names{nodes[link.first], nodes[link.second]};
-    const auto row = std::find_if(rows.begin(), rows.end(),
+    const Names names{pairs.nodes[link.first], pairs.nodes[link.second]};
+    const auto row = std::find_if(pairs.rows.begin(), pairs.rows.end(),
                                   [&](const CheckedRow* one) { return one->nodes == names; });
-    Suspect one = suspect(names, **row, (*row)->reason);
-    one.evidence.insert(0, "only this pair: ");
-    add_suspect(suspects, std::move(one));
+    if (!is_bad(**row, pairs.fault)) continue;
+    add_suspect(suspects,
+                suspect(names, **row, link_text(**row, pairs) + (*row)->reason, pairs.fault));
   }
 }
 
 /// Pairs by their bounds or wrong data, whatever a fleet says.
-void add_low_pairs(std::vector<Suspect>& suspects, const Rows& rows,
-                   std::span<const std::string> nodes, bool of_fleet) {
+void add_bad_pairs(std::vector<Suspect>& suspects, const Pairs& pairs) {
   Rows judged;
-  std::vector<bool> low;
+  std::vector<bool> bad;
   NameSet members;
-  for (const CheckedRow* row : rows) {
-    // A pair whose bounds were not judged (noise, too few launches) is neither low nor good.
-    const bool known = !row->decided || row->is_low();
-    if (!known || (!row->value && !row->wrong_data())) continue;
+  bool fails = false;
+  for (const CheckedRow* row : pairs.rows) {
+    if (!is_known(*row, pairs.fault)) continue;
     judged.push_back(row);
-    low.push_back(row->is_low());
+    bad.push_back(is_bad(*row, pairs.fault));
+    fails = fails || (bad.back() && row->outcome == Outcome::Fail);
     members.insert(row->nodes.begin(), row->nodes.end());
   }
-  const auto count = static_cast<std::size_t>(std::count(low.begin(), low.end(), true));
-  if (count == 0) return;
-  if (count == low.size() && members.size() > 2) {
-    const auto evidence = fmt::format("all {} pairs low: no node stands out", count);
-    return add_suspect(suspects,
-                       suspect({members.begin(), members.end()}, *judged.front(), evidence));
+  if (!fails) return;
+  const auto count = static_cast<std::size_t>(std::count(bad.begin(), bad.end(), true));
+  if (count == bad.size() && members.size() > 2) {
+    const auto evidence =
+        fmt::format("{}: no node stands out", pairs.fault == Fault::WrongData
+                                                  ? fmt::format("wrong data in all {} pairs", count)
+                                                  : fmt::format("all {} pairs low", count));
+    return add_suspect(suspects, suspect({members.begin(), members.end()}, *judged.front(),
+                                         evidence, pairs.fault));
   }
-  const auto blame = blame_of(nodes.size(), pair_values(judged, nodes), low);
-  add_blame(suspects, blame, judged, nodes, of_fleet);
+  add_blame(suspects, blame_of(pairs.nodes.size(), pair_values(judged, pairs.nodes), bad), pairs);
 }
 
 void add_pairs(std::vector<Suspect>& suspects, const PointResult& point, bool of_fleet,
                std::span<const std::string> nodes) {
   Rows rows;
-  bool wrong = false;  // values of wrong data are in no fleet's finding
+  bool noisy = false;  // values of noisy pairs are in no fleet's finding
   for (const CheckedRow& row : point.rows) {
     rows.push_back(&row);
-    wrong = wrong || row.wrong_data();
+    noisy = noisy || is_noisy_and_low(row);
   }
-  if (!of_fleet || wrong) add_low_pairs(suspects, rows, nodes, of_fleet);
-  add_blame(suspects, point.blame, rows, nodes, of_fleet);
+  add_bad_pairs(suspects, {rows, nodes, Fault::WrongData, of_fleet});
+  const Pairs slow{rows, nodes, Fault::Slow, of_fleet};
+  if (!of_fleet || noisy) add_bad_pairs(suspects, slow);
+  add_blame(suspects, point.blame, slow);
 }
 
 void add_members(std::vector<Suspect>& suspects, const PointResult& point) {
   for (const CheckedRow& row : point.rows) {
     if (row.outcome != Outcome::Fail) continue;
-    add_suspect(suspects, suspect(row.nodes, row, row.reason));
+    add_suspect(suspects, suspect(row.nodes, row, row.reason,
+                                  row.wrong_data() ? Fault::WrongData : Fault::Slow));
   }
 }
 
@@ -125,14 +197,20 @@ std::vector<Suspect> suspects_of(const RuleResult& judged, std::span<const std::
 }
 
 void drop_explained(std::vector<Suspect>& suspects) {
-  NameSet blamed;
+  const auto explains = [](const Suspect& node, const Suspect& link) {
+    return node.nodes.size() == 1 && has_node(link.nodes, node.nodes.front()) &&
+           (node.wrong_data || !link.wrong_data);
+  };
+  std::vector<Suspect> kept;
   for (const Suspect& one : suspects) {
-    if (one.nodes.size() == 1) blamed.insert(one.nodes.front());
+    const bool explained = one.nodes.size() == 2 &&
+                           std::any_of(suspects.begin(), suspects.end(),
+                                       [&](const Suspect& other) { return explains(other, one); });
+    if (!explained) kept.push_back(one);
   }
-  std::erase_if(suspects, [&](const Suspect& one) {
-    return one.nodes.size() == 2 &&
-           (blamed.contains(one.nodes[0]) || blamed.contains(one.nodes[1]));
-  });
+  std::stable_partition(kept.begin(), kept.end(),
+                        [](const Suspect& one) { return one.wrong_data; });
+  suspects = std::move(kept);
 }
 
 // ---- confirmations ----------------------------------------------------------------------------
@@ -161,9 +239,12 @@ void count(Confirmations& counts, const Observation& launch, const RuleResult& j
                     has_all(launch.nodes, suspect.nodes);
   if (!same) return;
   const Instance all{.name = launch.instance, .nodes = launch.nodes};
-  const auto value = launch_value(launch, {judged.rule, judged.set, all, row.collective, row.size});
-  if (!value) return;
-  ++(misses(row, *value) ? counts.low : counts.good);
+  const SampleKey key{judged.rule, judged.set, all, row.collective, row.size};
+  const bool wrong = suspect.wrong_data && has_wrong_data(launch, key);
+  const auto value = launch_value(launch, key);
+  if (!value && !wrong) return;
+  const bool bad = suspect.wrong_data ? wrong : misses(row, *value);
+  ++(bad ? counts.low : counts.good);
   for (const std::string& node : launch.nodes) {
     const bool known = has_node(suspect.nodes, node) || has_node(counts.partners, node);
     if (!known) counts.partners.push_back(node);
@@ -224,7 +305,8 @@ Suspect group_suspect(const Names& names, const CheckedRow& row) {
                                              : "a low group that could not be divided";
   return {.nodes = names,
           .rule = row.rule,
-          .evidence = fmt::format("{}: {}: {}", row.instance, kind, row.reason)};
+          .evidence = fmt::format("{}: {}: {}", row.instance, kind, row.reason),
+          .wrong_data = row.wrong_data()};
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace busbar::judge {
 /// be resolved.
 [[nodiscard]] std::vector<Suspect> group_suspects(std::span<const CheckedRow> rows);
 
-/// Links that have a node which is blamed itself are explained by it, and go.
+/// Links that have a node which is blamed itself are explained by it, and go; wrong data only by
+/// wrong data, which then come first.
 void drop_explained(std::vector<Suspect>& suspects);
 
 /// A suspect that was measured again with a known-good partner and was good every time.

@@ -12,7 +12,9 @@ Outcome Acceptance::overall() const {
                                       [](const CheckResult& left, const CheckResult& right) {
                                         return left.outcome < right.outcome;
                                       });
-  return worst == verdicts.end() ? Outcome::Error : worst->outcome;
+  if (worst == verdicts.end()) return Outcome::Error;
+  const bool nothing = head.partial && worst->outcome == Outcome::Skip;
+  return nothing ? Outcome::Inconclusive : worst->outcome;
 }
 
 std::size_t Acceptance::count(Outcome outcome) const {

@@ -76,8 +76,9 @@ struct Suspect {
   std::vector<std::string> nodes{};  ///< one: the node; two: the link between them;
                                      ///< more: a group in which none stands out
   std::string rule{};
-  std::string evidence{};  ///< "5 of 5 pairs low, median 0.10 GB/s, 17 % of the fleet's"
-  bool confirmed = false;  ///< measured again with a known-good partner, and low again
+  std::string evidence{};   ///< "5 of 5 pairs low, median 0.10 GB/s, 17 % of the fleet's"
+  bool wrong_data = false;  ///< blamed for these; else for its rate
+  bool confirmed = false;   ///< measured again with a known-good partner, and bad again
 };
 
 enum class NodeState {
@@ -111,6 +112,7 @@ struct AcceptanceHead {
   std::string seed{};            ///< of the order of launches; empty for files
   std::vector<std::string>
       notes{};            ///< "oversubscribed: ...", files that no set wants, assumptions
+  bool partial = false;   ///< of files that were not measured for these rules: SKIP is no success
   std::string refused{};  ///< the one cause for which every verdict is ERROR; empty: there is none
 };
 

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -108,6 +112,66 @@ std::vector<std::string> problems_of(std::span<const Dataset> datasets) {
     all.insert(all.end(), problems.begin(), problems.end());
   }
   return all;
+}
+
+namespace {
+
+/// Paths of one content, with its size; none of what is no regular file.
+struct SameFiles {
+  std::vector<std::string> paths{};
+  std::optional<std::uintmax_t> size{};
+};
+
+std::optional<std::uintmax_t> size_of(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  return error ? std::nullopt : std::optional(size);
+}
+
+/// True also for one file by two paths.
+bool same_bytes(const std::string& one, const std::string& other) {
+  std::ifstream left(one, std::ios::binary);
+  std::ifstream right(other, std::ios::binary);
+  using Reader = std::istreambuf_iterator<char>;
+  return left && right && std::equal(Reader(left), Reader(), Reader(right), Reader());
+}
+
+std::string same_file_note(const std::vector<std::string>& paths) {
+  const std::set<std::string> names(paths.begin(), paths.end());
+  if (names.size() == 1) {
+    return fmt::format("{} is given {} times: counted once", paths.front(), paths.size());
+  }
+  const auto first = std::vector(names.begin(), std::prev(names.end()));
+  return fmt::format("{} and {} are the same file: counted once", join(first, ", "),
+                     *names.rbegin());
+}
+
+}  // namespace
+
+std::vector<std::string> distinct_files(std::span<const std::string> paths,
+                                        std::vector<std::string>& notes,
+                                        std::span<const std::string> known) {
+  std::vector<SameFiles> files;
+  for (const std::string& path : known) files.push_back({{path}, size_of(path)});
+  for (const std::string& path : paths) {
+    const auto size = size_of(path);
+    const auto same = std::find_if(files.begin(), files.end(), [&](const SameFiles& file) {
+      const std::string& first = file.paths.front();
+      return first == path || (size && size == file.size && same_bytes(first, path));
+    });
+    if (same == files.end()) {
+      files.push_back({{path}, size});
+    } else {
+      same->paths.push_back(path);
+    }
+  }
+  std::vector<std::string> distinct;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (i >= known.size()) distinct.push_back(files[i].paths.front());
+    if (files[i].paths.size() > 1) notes.push_back(same_file_note(files[i].paths));
+  }
+  return distinct;
 }
 
 Dataset load_dataset(const std::string& path) {

@@ -49,6 +49,12 @@ class FileProblems {
 /// Those of all.
 [[nodiscard]] std::vector<std::string> problems_of(std::span<const Dataset> datasets);
 
+/// Files that count as launches: of those with the same bytes only the first, with a note: "a.csv
+/// and b.csv are the same file: counted once". Of `known` are those that count already.
+[[nodiscard]] std::vector<std::string> distinct_files(std::span<const std::string> paths,
+                                                      std::vector<std::string>& notes,
+                                                      std::span<const std::string> known = {});
+
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Dataset load_dataset(const std::string& path);
 /// All of them, in order.

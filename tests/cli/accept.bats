@@ -180,7 +180,14 @@ END
   ./busbar import "$logs/a3mega_h100_allreduce_16gpu-2node_lessizzmore.txt" -o "$DIR/a3.csv"
   accept judge auto "$DIR/a3.csv" --assume machine=a3-megagpu-8g
   [[ $stderr == *"auto: a3-megagpu-8g, by the product name that was given"* ]]
-  [[ $output == *"--profile full has pair-allreduce"* ]]
+  [[ $output == *"profile standard has no rule for these files; judged by profile full, which has pair-allreduce"* ]]
+  [ "$status" -eq 3 ]
+  accept judge auto "$logs/a3mega_h100_allreduce_16gpu-2node_lessizzmore.txt"
+  [ "$status" -eq 3 ]
+  [[ $output == *"1 launch where 3 are needed"*"SKIP"*"not measured in these files"* ]]
+  accept judge auto "$DIR/a3.csv" --profile standard
+  [ "$status" -eq 3 ]
+  [[ $output == *"; --profile full has pair-allreduce"*"Overall: INCONCLUSIVE (exit 3)"* ]]
   accept judge auto "$DIR/a3.csv"
   [[ $stderr == *"auto: dgx-h100, by its GPUs"*"may also be p5, a3-megagpu-8g or a3-highgpu-8g"* ]]
   ./busbar import "$logs/abci-v_v100sxm2-16gb_allreduce_8gpu-2node_abci2.txt" -o "$DIR/v100.csv"
@@ -203,6 +210,33 @@ END
   refused "there are floor, other; did you mean floor?" judge "$DIR/spec.toml" "$DIR/run" --rule flor
   refused "there are floor, other" run "$DIR/spec.toml" -o "$DIR/none" --rule x
   [ ! -e "$DIR/none" ]
+}
+@test "copies of a CSV are one launch, and so are a run and its CSVs" {
+  specification > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run"
+  csv=$DIR/run/001-node-localhost-allreduce.csv
+  cp "$csv" "$DIR/copy.csv"
+  accept judge "$DIR/spec.toml" "$csv" "$DIR/copy.csv"
+  [ "$status" -eq 3 ]
+  [[ $output == *"1 launch where 2 are needed"*"/copy.csv and $csv are the same file: counted once"* ]]
+  accept judge "$DIR/spec.toml" "$DIR/run" "$DIR/copy.csv" --json "$DIR/both.json"
+  [ "$(jq '[.verdicts[].n_launches] | max' "$DIR/both.json")" -eq 2 ]
+}
+@test "pairs of one machine pass only where that is permitted" {
+  specification 0.000001 pairwise | sed 's/^ranks_per_node = 2/ranks_per_node = 1/' > "$DIR/spec.toml"
+  accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 -- -launcher fork
+  [ "$status" -eq 3 ]
+  [[ $output == *"one machine: its nodes are names of one host"*"never pass ([run] same_machine = true"* ]]
+  accept judge "$DIR/spec.toml" "$DIR/run" --same-machine
+  [ "$status" -eq 0 ]
+  [[ $output == *"nodes n1 n2 n3 ran on one host"*"which same_machine permits"* ]]
+}
+@test "accept lint reports every fault of a specification, a line each" {
+  specification 0 | sed 's/^launches = 2/launches = 0/; s/allreduce/allreduse/; s/^on_noisy/on_nosy/; s/^timeout_s = 20/timeout_s = "x"/' > "$DIR/spec.toml"
+  accept lint "$DIR/spec.toml"
+  [ "$status" -eq 2 ]
+  [ "$(grep -c "^busbar: $DIR/spec.toml:[0-9]*:[0-9]*: " <<<"$stderr")" -ge 5 ]
+  refused "more errors: busbar accept lint $DIR/spec.toml" run "$DIR/spec.toml" -o "$DIR/none"
 }
 @test "no node is good where all its pairs fail, and names of one machine are noted" {
   specification 0.000001 pairwise | sed 's/^ranks_per_node = 2/ranks_per_node = 1/; $a fail_above = 2.0' > "$DIR/spec.toml"

@@ -90,3 +90,13 @@ four() {  # four NAME TIME: four launches about a time
   [ "$status" -eq 0 ]
   diff <(echo "$output") docs/compare-options.md
 }
+@test "compare counts a file that is given four times, or under four names, as one launch" {
+  launch "$DIR/a.csv" 1000
+  launch "$DIR/b.csv" 1200
+  for i in 1 2 3; do cp "$DIR/b.csv" "$DIR/b$i.csv"; done
+  compare --before "$DIR"/a.csv "$DIR"/a.csv "$DIR"/a.csv "$DIR"/a.csv --after "$DIR"/b*.csv --fail-on-slower 5
+  [ "$status" -eq 3 ]
+  [[ $output == *"/a.csv is given 4 times: counted once"* ]]
+  [[ $output == *"/b2.csv and $DIR/b3.csv are the same file: counted once"* ]]
+  [[ $output == *"one launch each"*"cannot tell"* ]]
+}

@@ -83,7 +83,11 @@ std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*m
   return first == text(*high) ? first : first + ".." + text(*high);
 }
 
-std::string measured(const ListedRow& row) { return range_of(row, &CheckResult::value, figure); }
+/// The rate of wrong data is none: people would read it as the finding.
+std::string measured(const ListedRow& row) {
+  const bool wrong = row.first().cause == Cause::WrongData;
+  return wrong ? std::string() : range_of(row, &CheckResult::value, figure);
+}
 
 std::string unit_of(const ListedRow& row) {
   return measured(row).empty() ? "" : std::string(unit(row.first().metric));
@@ -97,13 +101,44 @@ std::string common_bound(const ListedRow& row) {
   return same ? first : std::string();
 }
 
+/// A text that all results have, or "several".
+template <class Text>
+std::string common_text(const ListedRow& row, Text text) {
+  const std::string first = text(row.first());
+  const bool same = std::all_of(row.results.begin(), row.results.end(),
+                                [&](const CheckResult* one) { return text(*one) == first; });
+  return same ? first : "several";
+}
+
+/// Of files of other tools, a rule that they have nothing for is one line.
+std::vector<ListedRow> skipped_rules(const Acceptance& acceptance) {
+  std::vector<ListedRow> rows;
+  for (const CheckResult& result : acceptance.verdicts) {
+    const bool known = !rows.empty() && rows.back().first().rule == result.rule;
+    if (!known) rows.push_back({.outcome = Outcome::Skip, .reason = result.reason});
+    ListedRow& row = rows.back();
+    row.results.push_back(&result);
+    row.outcome = std::max(row.outcome, result.outcome);
+    row.instance =
+        row.results.size() == 1 ? result.instance : fmt::format("{} verdicts", row.results.size());
+  }
+  std::erase_if(rows, [](const ListedRow& row) { return row.outcome != Outcome::Skip; });
+  return rows;
+}
+
 using Row = ListedRow;
 
 constexpr auto kListedColumns = std::to_array<Column<Row>>({
     {"rule", "rule", [](const Row& row) { return row.first().rule; }},
     {"instance", "instance", [](const Row& row) { return row.instance; }},
-    {"collective", "collective", [](const Row& row) { return row.first().collective; }},
-    {"size", "size", [](const Row& row) { return size_text(row.first().size); }},
+    {"collective", "collective",
+     [](const Row& row) {
+       return common_text(row, [](const CheckResult& one) { return one.collective; });
+     }},
+    {"size", "size",
+     [](const Row& row) {
+       return common_text(row, [](const CheckResult& one) { return size_text(one.size); });
+     }},
     {"measured", "measured", [](const Row& row) { return measured(row); }},
     {"unit", "unit", [](const Row& row) { return unit_of(row); }},
     {"value", "measured",
@@ -122,8 +157,17 @@ constexpr auto kListedColumns = std::to_array<Column<Row>>({
 
 std::vector<ListedRow> list_rows(const Acceptance& acceptance, const Specification& specification) {
   std::vector<ListedRow> rows;
+  std::vector<ListedRow> skipped;
+  if (acceptance.head.partial) skipped = skipped_rules(acceptance);
   for (const Group& curve : curves_of(acceptance)) {
     const CheckResult& first = *curve.front();
+    const auto rule = std::find_if(skipped.begin(), skipped.end(), [&](const ListedRow& row) {
+      return row.first().rule == first.rule;
+    });
+    if (rule != skipped.end()) {
+      if (&rule->first() == &first) rows.push_back(*rule);
+      continue;
+    }
     const std::string_view noun = instances_noun(specification, first.device_set);
     if (acceptance.head.refused.empty()) {
       list_curve(curve, noun, rows);

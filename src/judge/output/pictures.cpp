@@ -161,11 +161,13 @@ Chart bars_chart(const Results& bars, bool one_size) {
     }
     marks.add(result, row, top);
     const std::string outcome(name(result.outcome));
-    chart.texts.push_back(
-        {.y = row,
-         .text = value ? fmt::format("{} {} {}", outcome, figure(value), axis) : outcome,
-         .marker = style_of(result.outcome),
-         .beside = true});
+    const bool wrong = result.cause == Cause::WrongData;
+    chart.texts.push_back({.y = row,
+                           .text = wrong   ? outcome + " wrong data"
+                                   : value ? fmt::format("{} {} {}", outcome, figure(value), axis)
+                                           : outcome,
+                           .marker = style_of(result.outcome),
+                           .beside = true});
   }
   chart.curves = {marks.launches, marks.warns, marks.fails, marks.references};
   keep_used(chart);
@@ -191,27 +193,35 @@ Figure waterfall_of(const Results& results) {
           .wide = true};
 }
 
-/// From references and bounds, so that charts of two runs can be laid side by side.
+/// From the lowest value to the highest, so that cells differ, but over a tenth of the highest at
+/// least: else mere noise would look like a fault. Floor and reference are marked where they are in
+/// that range.
 ColourScale scale_of(const Results& results) {
-  constexpr double kAboveReference = 1.1;
+  constexpr double kLeastSpan = 0.1;
+  constexpr double kApart = 0.08;  // marks closer than this share of the scale overlap
   const std::string axis(unit(results.front()->metric));
   ColourScale scale{.title = axis, .unit = axis, .high = 0};
-  std::optional<double> reference;
-  std::optional<double> floor;
+  std::optional<double> lowest;
   for (const CheckResult* result : results) {
-    if (!reference) reference = finite(result->reference);
-    if (!floor) floor = edge(*result, result->bounds.fail_below);
-    scale.high = std::max(scale.high, finite(result->value).value_or(0));
+    const std::optional<double> value = finite(result->value);
+    if (!value) continue;
+    lowest = std::min(*value, lowest.value_or(*value));
+    scale.high = std::max(scale.high, *value);
   }
-  if (!reference) return scale;
-  scale.high = *reference * kAboveReference;
-  scale.names.push_back({.at = 0, .name = "0"});
-  if (floor) {
-    scale.names.push_back({.at = *floor, .name = fmt::format("fails below {:.3g}", *floor)});
-  }
-  if (floor != reference) {
-    scale.names.push_back({.at = *reference, .name = fmt::format("reference {:.3g}", *reference)});
-  }
+  scale.low = std::min(lowest.value_or(0), scale.high * (1 - kLeastSpan));
+  const auto mark = [&](std::optional<double> at, std::string_view what) {
+    const double room = kApart * (scale.high - scale.low);
+    if (!at || *at < scale.low || *at > scale.high) return;
+    for (const ChartTick& known : scale.names) {
+      if (std::abs(known.at - *at) < room) return;
+    }
+    scale.names.push_back({.at = *at, .name = fmt::format("{}{:.3g}", what, *at)});
+  };
+  const CheckResult& first = *results.front();
+  mark(edge(first, first.bounds.fail_below), "fails below ");
+  mark(finite(first.reference), "reference ");
+  mark(scale.low, "");
+  mark(scale.high, "");
   return scale;
 }
 
@@ -279,12 +289,16 @@ Figure heat_map_of(const Members& members, const Results& results) {
   }
   ChartCurve cells{.kind = CurveKind::Cells};
   ChartCurve failed = line_of("failed", kFailColour, 2.4);
+  bool fails_any = false;
+  bool gaps = false;
   for (const auto& [pair, result] : worst) {
     const std::optional<double> value = finite(result->value);
     const bool fails = result->outcome == Outcome::Fail || result->outcome == Outcome::Known;
     for (const auto& [x, y] : {pair, std::pair{pair.second, pair.first}}) {
       cells.points.push_back({.x = x, .y = y, .low = value});
+      gaps = gaps || !value;
       if (!value || !fails) continue;
+      fails_any = true;
       // Strokes in the corners of the cell leave room for its value.
       add_path(failed, {{x - 0.45, y - 0.1}, {x - 0.1, y - 0.45}});
       add_path(failed, {{x + 0.1, y + 0.45}, {x + 0.45, y + 0.1}});
@@ -305,9 +319,11 @@ Figure heat_map_of(const Members& members, const Results& results) {
   std::swap(chart.panels.front().y.low, chart.panels.front().y.high);
   keep_used(chart);
   std::string caption = fmt::format(
-      "{}; {} {} in {}. Every pair stands twice, mirrored at the blank diagonal; hatched: no data. "
-      "The scale begins at 0 and ends 10 % above the reference.",
-      chart.title, name(first.statistic), name(first.metric), chart.colours->unit);
+      "{}; {} {} in {}. Every pair stands twice, mirrored at the blank diagonal. The scale spans "
+      "the measured values, and at least a tenth of the highest.{}{}",
+      chart.title, name(first.statistic), name(first.metric), chart.colours->unit,
+      fails_any ? " Red strokes in two corners: the pair fails." : "",
+      gaps ? " Hatched: no data." : "");
   return {.chart = std::move(chart), .caption = std::move(caption), .wide = true};
 }
 

@@ -41,7 +41,8 @@ std::string numbers_of(const CheckResult& result) {
                       "verdict value unit reference ratio fail_below fail_above "
                       "cv launches=n_launches attempts")) {
     const std::string value = cell_text(column.get(result), exact);
-    if (value.empty()) continue;
+    const bool is_rate = column.name == "value" || column.name == "unit";
+    if (value.empty() || (is_rate && result.cause == Cause::WrongData)) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", column.name, value);
   }
   return text;
@@ -49,11 +50,13 @@ std::string numbers_of(const CheckResult& result) {
 
 std::string message_of(const CheckResult& result) {
   std::string text(name(result.outcome));
-  if (finite(result.value)) {
+  // The rate of wrong data is not what failed.
+  const bool wrong = result.cause == Cause::WrongData;
+  if (finite(result.value) && !wrong) {
     text += fmt::format(" {} {}", figure(result.value), unit(result.metric));
   }
   const std::string bound = bound_text(result);
-  if (!bound.empty()) text += fmt::format(" (bound {})", bound);
+  if (!bound.empty() && !wrong) text += fmt::format(" (bound {})", bound);
   return result.reason.empty() ? text : text + ": " + one_line(result.reason);
 }
 

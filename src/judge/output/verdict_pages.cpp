@@ -31,6 +31,7 @@ Table run_table(const Specification& specification) {
       run.iterations == 0 ? "adaptive" : fmt::format("{}", run.iterations));
   add("operations before",
       run.warmup == -1 ? "until times are steady" : fmt::format("{}", run.warmup));
+  add("nodes of one machine", run.same_machine ? "permitted: nothing need cross a network" : "");
   add("data checked", run.check_data ? "yes, no tolerance" : "no");
   add("timeout of a launch", fmt::format("{:g} s", run.timeout_s));
   add("noise gate", fmt::format("cv over launches up to {:g} %", noise.max_cv * kPercent));

@@ -95,7 +95,8 @@ void add_measured(Metrics& metrics, const Results& results) {
   for (const Family& family : kFamilies) {
     metrics.begin(family.name, family.help);
     for (const CheckResult* result : results) {
-      if (result->metric != family.metric || !result->value) continue;
+      const bool wrong = result->cause == Cause::WrongData;
+      if (result->metric != family.metric || !result->value || wrong) continue;
       metrics.add(what_is_measured(*result), *result->value * family.factor);
     }
   }
@@ -118,6 +119,21 @@ void add_worst(Metrics& metrics, const Results& results) {
   for (const auto& [key, outcome] : worst) {
     metrics.add(
         {{"rule", key.first}, {"instance", key.second}, {"verdict", std::string(name(outcome))}});
+  }
+}
+
+/// What an alert must see beside a rate that looks good.
+void add_wrong_data(Metrics& metrics, const Acceptance& acceptance) {
+  metrics.begin("interconnect_wrong_data", "Data of a rule's instance were wrong; always 1.");
+  for (const CheckResult& result : acceptance.verdicts) {
+    if (result.cause != Cause::WrongData) continue;
+    metrics.add({{"rule", result.rule}, {"instance", result.instance}});
+  }
+  metrics.begin("interconnect_node_wrong_data", "The node is blamed for wrong data; always 1.");
+  for (const Suspect& suspect : acceptance.suspects) {
+    if (suspect.wrong_data && suspect.nodes.size() == 1) {
+      metrics.add({{"node", suspect.nodes.front()}});
+    }
   }
 }
 
@@ -166,6 +182,7 @@ std::string verdict_prometheus(const Acceptance& acceptance, const Specification
   Metrics metrics(system_name(specification));
   add_measured(metrics, results);
   add_worst(metrics, results);
+  add_wrong_data(metrics, acceptance);
   add_summaries(metrics, acceptance);
   add_states(metrics, acceptance, specification);
   metrics.begin("interconnect_overall", "Overall verdict; always 1.");

@@ -33,6 +33,7 @@ Json contract_json(const Specification& specification) {
           {"check_data", run.check_data},
           {"timeout_s", run.timeout_s},
           {"backend", run.backend},
+          {"same_machine", run.same_machine},
           {"max_cv", specification.noise.max_cv},
           {"max_reruns", specification.noise.max_reruns},
           {"scale_up_GBps", json_or_null(ceiling.scale_up)},
@@ -61,6 +62,7 @@ Json suspects_json(const Acceptance& acceptance) {
                      {"nodes", suspect.nodes},
                      {"rule", suspect.rule},
                      {"evidence", suspect.evidence},
+                     {"wrong_data", suspect.wrong_data},
                      {"confirmed", suspect.confirmed}});
   }
   return array;

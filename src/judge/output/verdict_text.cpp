@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -22,9 +23,50 @@ std::string head(const Acceptance& acceptance, const Specification& specificatio
                      given("seed", acceptance.head.seed));
 }
 
+/// "very-long...7.example.org": `most` letters of a longer name.
+std::string shortened(const std::string& name, std::size_t most) {
+  if (name.size() <= most) return name;
+  const std::size_t tail = (most - 3) / 2;
+  return name.substr(0, most - 3 - tail) + "..." + name.substr(name.size() - tail);
+}
+
+/// How many letters a table has of each node's name: so few that it stays readable, but so many
+/// that no two become one.
+std::size_t name_width(const Acceptance& acceptance) {
+  constexpr std::size_t kReadable = 24;
+  constexpr std::size_t kStep = 8;
+  std::set<std::string> names;
+  std::size_t longest = 0;
+  for (const NodeAccount& account : acceptance.nodes) {
+    names.insert(account.node);
+    longest = std::max(longest, account.node.size());
+  }
+  std::size_t width = kReadable;
+  for (; width < longest; width += kStep) {
+    std::set<std::string> brief;
+    for (const std::string& name : names) brief.insert(shortened(name, width));
+    if (brief.size() == names.size()) break;
+  }
+  return width;
+}
+
+/// The rows with names of nodes that fit.
+std::vector<ListedRow> brief_rows(const Acceptance& acceptance,
+                                  const Specification& specification) {
+  std::vector<ListedRow> rows = list_rows(acceptance, specification);
+  const std::size_t width = name_width(acceptance);
+  for (ListedRow& row : rows) {
+    const std::vector<std::string>& nodes = row.first().nodes;
+    if (row.instance != join(nodes, "+")) continue;
+    row.instance =
+        join_each(nodes, "+", [&](const std::string& node) { return shortened(node, width); });
+  }
+  return rows;
+}
+
 /// A reason stands behind its line, or below it where it does not fit.
 std::string rule_lines(const Acceptance& acceptance, const Specification& specification) {
-  const std::vector<ListedRow> rows = list_rows(acceptance, specification);
+  const std::vector<ListedRow> rows = brief_rows(acceptance, specification);
   if (rows.empty()) return "No rule was judged.\n";
   const std::vector<std::string> lines = split(
       plain_table(make_table(

@@ -49,6 +49,20 @@ std::vector<Bytes> read_range(const TomlFields& range) {
 
 }  // namespace
 
+void Faults::collect(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const Error& fault) {
+    if (fault.status() != Status::Usage) throw;
+    add(fault);
+  }
+}
+
+void Faults::add(const Error& fault) {
+  const std::string line = one_line(fault.what());
+  if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(line);
+}
+
 TextPlace place_of(const toml::node& node, std::string_view origin) {
   const toml::source_region& region = node.source();
   TextPlace place{.line = region.begin.line, .column = region.begin.column};
@@ -94,6 +108,17 @@ Bytes read_size(const TomlFields& table, std::string_view key, const std::string
     throw table.fault(key, error.what());
   }
   throw table.fault(key, fmt::format("{}: a size of 0 bytes measures nothing", key));
+}
+
+std::vector<std::string> misspelt_keys(const TomlFields& table,
+                                       const std::vector<std::string>& keys) {
+  std::vector<std::string> meant;
+  for (const auto& [key, node] : table.entries()) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      meant.push_back(nearest_word(key, keys));
+    }
+  }
+  return meant;
 }
 
 void FieldReader::check_presence(std::string_view key, const FieldCheck& check) const {

@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/toml_fields.hpp"
 #include "judge/spec/specification_fields.hpp"
 
 namespace busbar::judge {
+
+/// What is wrong with a file: reading goes on, so that all of it is found at once.
+class Faults {
+ public:
+  /// Runs a step of reading and keeps the Error (Usage) that it throws.
+  void collect(const std::function<void()>& step);
+  void add(const Error& fault);
+  [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
+  [[nodiscard]] std::size_t count() const { return lines_.size(); }
+
+ private:
+  std::vector<std::string> lines_{};  ///< each once
+};
 
 /// Where a value stands; `origin` is the specification's own file.
 [[nodiscard]] TextPlace place_of(const toml::node& node, std::string_view origin);
@@ -35,12 +51,20 @@ class FieldReader {
  public:
   enum class Mode { Whole, Part };  ///< Part: whatever keys there are
 
-  explicit FieldReader(const TomlFields& table, Mode mode = Mode::Whole)
-      : table_(table), mode_(mode) {}
+  /// With `faults` these are collected, and a value that has one stays. Of keys that are misspelt
+  /// it is no fault of their own that they are missing.
+  explicit FieldReader(const TomlFields& table, Mode mode = Mode::Whole, Faults* faults = nullptr,
+                       std::vector<std::string> misspelt = {})
+      : table_(table), mode_(mode), faults_(faults), misspelt_(std::move(misspelt)) {}
 
   void operator()(std::string_view key, auto& value, const FieldCheck& check = {}) const {
-    if (mode_ == Mode::Whole) check_presence(key, check);
-    if (table_.has(key) && !check.by_hand) read(key, value, check);
+    const auto step = [&] {
+      const bool misspelt = std::find(misspelt_.begin(), misspelt_.end(), key) != misspelt_.end();
+      if (mode_ == Mode::Whole && !misspelt) check_presence(key, check);
+      if (table_.has(key) && !check.by_hand) read(key, value, check);
+    };
+    if (faults_ == nullptr) return step();
+    faults_->collect(step);
   }
 
  private:
@@ -67,7 +91,13 @@ class FieldReader {
 
   const TomlFields& table_;
   Mode mode_;
+  Faults* faults_;
+  std::vector<std::string> misspelt_;
 };
+
+/// The keys that the unknown keys of a table seem to mean.
+[[nodiscard]] std::vector<std::string> misspelt_keys(const TomlFields& table,
+                                                     const std::vector<std::string>& keys);
 
 /// The keys of a struct's table.
 template <TableOfFields Struct>
@@ -80,15 +110,30 @@ template <TableOfFields Struct>
   return keys;
 }
 
-/// A table as a struct; refuses keys that are neither of its fields nor of `more`.
+/// A table as a struct; refuses keys that are neither of its fields nor of `more`. `faults`: as of
+/// FieldReader.
 template <TableOfFields Struct>
-[[nodiscard]] Struct read_fields(const TomlFields& table,
-                                 const std::vector<std::string>& more = {}) {
+[[nodiscard]] Struct read_fields(const TomlFields& table, const std::vector<std::string>& more = {},
+                                 Faults* faults = nullptr) {
   std::vector<std::string> keys = keys_of<Struct>();
   keys.insert(keys.end(), more.begin(), more.end());
-  table.allow_only(keys);
+  for (const Error& unknown : table.unknown_keys(keys)) {
+    if (faults == nullptr) throw unknown;
+    faults->add(unknown);
+  }
   Struct value;
-  visit_fields(value, FieldReader(table));
+  visit_fields(value,
+               FieldReader(table, FieldReader::Mode::Whole, faults, misspelt_keys(table, keys)));
+  return value;
+}
+
+/// The same with faults; `check(value)` runs if there were none.
+template <TableOfFields Struct, class Check>
+[[nodiscard]] Struct read_checked(const TomlFields& table, Faults& faults, const Check& check,
+                                  const std::vector<std::string>& more = {}) {
+  const std::size_t before = faults.count();
+  auto value = read_fields<Struct>(table, more, &faults);
+  if (faults.count() == before) faults.collect([&] { check(value); });
   return value;
 }
 

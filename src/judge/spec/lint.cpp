@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "judge/run_facts.hpp"
 #include "judge/spec/ceiling.hpp"
 #include "model/collective.hpp"
@@ -151,29 +152,27 @@ double steps_us(const LintCase& subject) {
 }
 
 /// A bandwidth of sizes whose time is mostly latency.
-void lint_latency(const LintCase& subject, Findings& findings) {
+bool is_latency(const LintCase& subject) {
   const Expectation& rule = subject.rule;
   const Bytes size = rule.sizes.front();
-  if (rule.metric == Metric::Time) return;
+  if (rule.metric == Metric::Time) return false;
   // Where nothing is known of the system: on every published curve that this project knows, bus
   // bandwidth below 1 MiB is a small part of what large messages reach.
   if (size >= kMiB) {
-    if (!subject.ceiling) return;
+    if (!subject.ceiling) return false;
     // What the bytes alone take at the ceiling. The steps of no system take a millisecond; its file
     // is not read for what is that long.
     const double wire_us =
         static_cast<double>(size) * subject.bus_factor(1) / (subject.ceiling->GBps * 1e3);
-    if (wire_us > 1e3 || wire_us >= steps_us(subject)) return;
+    if (wire_us > 1e3 || wire_us >= steps_us(subject)) return false;
   }
-  findings.warn(rule.size_place, rule.id,
-                fmt::format("{} of {} is mostly latency, which {} hardly shows: take metric = "
-                            "\"time_us\", or larger sizes",
-                            format_bytes(size), subject.collective, name(rule.metric)));
+  return true;
 }
 
 void lint_collectives(const Specification& specification, const Expectation& rule,
                       CeilingTable& ceilings, Findings& findings) {
   const DeviceSetRule& set = specification.device_set(rule.device_set);
+  std::vector<std::string> latency;
   for (const std::string& collective : rule.collectives) {
     LintCase subject{.specification = specification,
                      .rule = rule,
@@ -187,8 +186,14 @@ void lint_collectives(const Specification& specification, const Expectation& rul
     }
     if (rule.compare == Comparison::Absolute) lint_absolute(subject, findings);
     if (rule.compare == Comparison::Theoretical) lint_theoretical(subject, findings);
-    lint_latency(subject, findings);
+    if (is_latency(subject)) latency.push_back(collective);
   }
+  if (latency.empty()) return;
+  findings.warn(
+      rule.size_place, rule.id,
+      fmt::format("{} of {} is mostly latency, which {} hardly shows: take metric = "
+                  "\"time_us\", or larger sizes",
+                  format_bytes(rule.sizes.front()), join(latency, ", "), name(rule.metric)));
 }
 
 // ---- a rule as a whole ------------------------------------------------------------------------

@@ -96,12 +96,13 @@ void read_values(const TomlFields& profile, const std::vector<std::string>& know
   }
 }
 
-void need_values(std::string_view origin, const Specification& spec) {
+void need_values(std::string_view origin, const Specification& spec, Faults& faults) {
   for (const Expectation& rule : spec.expectations) {
     if (rule.compare != Comparison::Absolute || rule.value) continue;
-    throw usage_error(fmt::format(R"({}:{}:{}: rule "{}" needs value, since compare = "absolute")",
-                                  rule.place.file.empty() ? origin : rule.place.file,
-                                  rule.place.line, rule.place.column, rule.id));
+    faults.add(
+        usage_error(fmt::format(R"({}:{}:{}: rule "{}" needs value, since compare = "absolute")",
+                                rule.place.file.empty() ? origin : rule.place.file, rule.place.line,
+                                rule.place.column, rule.id)));
   }
 }
 
@@ -121,9 +122,7 @@ void keep_only(const std::vector<std::string>& rules, Specification& spec) {
 
 /// With `rules` these stay, whichever the profile chooses.
 Specification apply(const TomlFields& profile, Specification spec, const std::string& name,
-                    const std::vector<std::string>& rules) {
-  profile.allow_only({"device_sets", "expect", "launches", "min_launches", "iterations", "warmup",
-                      "timeout_s", "max_cv", "max_reruns", "max_size", "values"});
+                    const std::vector<std::string>& rules, Faults& faults) {
   spec.profile = name;
   const std::vector<std::string> all = ids_of(spec.expectations);
   if (rules.empty()) {
@@ -144,7 +143,7 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   }
   limit_sizes(profile, spec);
   read_values(profile, rules.empty() ? ids_of(spec.expectations) : all, spec);
-  need_values(profile.origin(), spec);
+  need_values(profile.origin(), spec, faults);
   return spec;
 }
 
@@ -166,28 +165,44 @@ void check_run(const TomlFields& table, const RunContract& run) {
 }
 
 Specification with_profile(const TomlFields& file, const Specification& specification,
-                           const std::string& profile, const std::vector<std::string>& rules) {
+                           const std::string& profile, const std::vector<std::string>& rules,
+                           Faults& faults) {
   std::vector<std::string> there;
   std::optional<Specification> wanted;
+  const bool is_whole = faults.count() == 0;  // else what is missing would be a fault of profiles
+  const auto read_one = [&](const std::string& key, const toml::node& node) {
+    there.push_back(key);
+    const std::vector<std::string> keys{"device_sets", "expect",   "launches",  "min_launches",
+                                        "iterations",  "warmup",   "timeout_s", "max_cv",
+                                        "max_reruns",  "max_size", "values"};
+    const TomlFields fields(node, file.origin(), fmt::format("[profile.{}]", key));
+    for (const Error& unknown : fields.unknown_keys(keys)) faults.add(unknown);
+    if (!is_whole) return;
+    Specification applied = apply(fields, specification, key, {}, faults);
+    if (key != (profile.empty() ? "standard" : profile)) return;
+    wanted = rules.empty() ? std::move(applied) : apply(fields, specification, key, rules, faults);
+  };
   if (file.has("profile")) {
     const TomlFields profiles(*file.find("profile"), file.origin(), "[profile]");
-    profiles.allow_only({"quick", "standard", "full"});
+    for (const Error& unknown : profiles.unknown_keys({"quick", "standard", "full"})) {
+      faults.add(unknown);
+    }
     for (const auto& [key, node] : profiles.entries()) {
-      there.push_back(key);
-      const TomlFields fields(*node, file.origin(), fmt::format("[profile.{}]", key));
-      Specification applied = apply(fields, specification, key, {});
-      if (key != (profile.empty() ? "standard" : profile)) continue;
-      wanted = rules.empty() ? std::move(applied) : apply(fields, specification, key, rules);
+      if (key != "quick" && key != "standard" && key != "full") continue;
+      faults.collect([&, &key = key, &node = node] { read_one(key, *node); });
     }
   }
-  if (wanted) return *wanted;
+  if (wanted || faults.count() > 0) {
+    if (!file.has("profile")) need_values(file.origin(), specification, faults);
+    return wanted.value_or(specification);
+  }
   if (!profile.empty()) throw unknown_profile(file.origin(), profile, there);
   Specification whole = specification;
   if (!rules.empty()) {
     keep_only(rules, whole);
     drop_unused_sets(whole);
   }
-  need_values(file.origin(), whole);
+  need_values(file.origin(), whole, faults);
   return whole;
 }
 

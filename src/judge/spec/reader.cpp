@@ -32,9 +32,9 @@ TomlFields table_of(const TomlFields& file, std::string_view key) {
   return {*found, file.origin(), fmt::format("[{}]", key)};
 }
 
-SystemIdentity read_system(const TomlFields& file) {
+SystemIdentity read_system(const TomlFields& file, Faults& faults) {
   const TomlFields fields = table_of(file, "system");
-  auto system = read_fields<SystemIdentity>(fields);
+  auto system = read_fields<SystemIdentity>(fields, {}, &faults);
   system.fingerprint_place = place_of(fields, "fingerprint");
   return system;
 }
@@ -51,11 +51,7 @@ void check_system(const TomlFields& ceiling, std::string& system) {
   }
 }
 
-CeilingRule read_ceiling(const TomlFields& file) {
-  if (!file.has("ceiling")) return {};
-  const TomlFields fields = table_of(file, "ceiling");
-  auto rule = read_fields<CeilingRule>(fields);
-  rule.place = place_of(file, "ceiling");
+void check_ceiling(const TomlFields& fields, CeilingRule& rule) {
   const bool scales = rule.scale_up || rule.scale_out;
   if (scales && !rule.system.empty()) {
     throw fields.fault("system",
@@ -67,32 +63,38 @@ CeilingRule read_ceiling(const TomlFields& file) {
                        "direction), or system = \"NAME\"");
   }
   if (!rule.system.empty()) check_system(fields, rule.system);
+}
+
+CeilingRule read_ceiling(const TomlFields& file, Faults& faults) {
+  if (!file.has("ceiling")) return {};
+  const TomlFields fields = table_of(file, "ceiling");
+  auto rule = read_checked<CeilingRule>(fields, faults,
+                                        [&](CeilingRule& one) { check_ceiling(fields, one); });
+  rule.place = place_of(file, "ceiling");
   return rule;
 }
 
-std::optional<BaselineRule> read_baseline(const TomlFields& file) {
+std::optional<BaselineRule> read_baseline(const TomlFields& file, Faults& faults) {
   if (!file.has("baseline")) return std::nullopt;
   const TomlFields fields = table_of(file, "baseline");
-  auto rule = read_fields<BaselineRule>(fields);
+  auto rule = read_fields<BaselineRule>(fields, {}, &faults);
   rule.file = beside(file_of(fields, "file"), rule.file);
   rule.place = place_of(file, "baseline");
   return rule;
 }
 
-RunContract read_run(const TomlFields& file) {
+RunContract read_run(const TomlFields& file, Faults& faults) {
   const TomlFields fields = table_of(file, "run");
-  auto run = read_fields<RunContract>(fields);
-  check_run(fields, run);
-  return run;
+  return read_checked<RunContract>(fields, faults,
+                                   [&](const RunContract& run) { check_run(fields, run); });
 }
 
-NoiseGate read_noise(const TomlFields& file) {
+NoiseGate read_noise(const TomlFields& file, Faults& faults) {
   const TomlFields fields = table_of(file, "noise");
-  const auto noise = read_fields<NoiseGate>(fields);
-  if (noise.decide == Decide::Last && noise.on_noisy != OnNoisy::Rerun) {
+  return read_checked<NoiseGate>(fields, faults, [&](const NoiseGate& noise) {
+    if (noise.decide != Decide::Last || noise.on_noisy == OnNoisy::Rerun) return;
     throw fields.fault("decide", R"(decide = "last" means nothing without on_noisy = "rerun")");
-  }
-  return noise;
+  });
 }
 
 /// The number of GPUs that a list names; 0 for a policy and for none.
@@ -136,33 +138,45 @@ void check_nodes(const TomlFields& fields, const DeviceSetRule& set, const Syste
   }
 }
 
+/// `system`: null where it could not be read.
 DeviceSetRule read_set(const TomlFields& fields, const TextPlace& place,
-                       const SystemIdentity& system) {
-  auto set = read_fields<DeviceSetRule>(fields, {"members"});
+                       const SystemIdentity* system, Faults& faults) {
+  const auto check = [&](DeviceSetRule& set) {
+    if (set.kind != SetKind::Pairwise) refuse_without(fields, "members", "kind", "pairwise");
+    static_cast<void>(fields.one_of("members", {"nodes"}));
+    if (system == nullptr) return;
+    set.ranks_per_node = ranks_per_node(fields, set, *system);
+    check_nodes(fields, set, *system);
+  };
+  auto set = read_checked<DeviceSetRule>(fields, faults, check, {"members"});
   set.place = place;
-  set.ranks_per_node = ranks_per_node(fields, set, system);
-  check_nodes(fields, set, system);
-  if (set.kind != SetKind::Pairwise) refuse_without(fields, "members", "kind", "pairwise");
-  static_cast<void>(fields.one_of("members", {"nodes"}));
   return set;
 }
 
-/// Tables of a list, each with an id of its own.
+/// Tables of a list, each with an id of its own; without those that have faults.
 template <class Rule, class Read>
-std::vector<Rule> read_list(const TomlFields& file, const std::string& key, const Read& read) {
+std::vector<Rule> read_list(const TomlFields& file, const std::string& key, const Read& read,
+                            Faults& faults) {
   std::vector<Rule> rules;
   const std::string what = fmt::format("[[{}]]", key);
-  for (const toml::node* node : file.list(key)) {
-    Rule rule = read(TomlFields(*node, file.origin(), what), place_of(*node, file.origin()));
+  const auto read_one = [&](const toml::node& node) {
+    const std::size_t before = faults.count();
+    Rule rule = read(TomlFields(node, file.origin(), what), place_of(node, file.origin()));
+    if (faults.count() > before) return;
     const bool twice = std::any_of(rules.begin(), rules.end(),
                                    [&](const Rule& other) { return other.id == rule.id; });
     if (twice) {
-      throw fault_at(file.origin(), node->source(),
+      throw fault_at(file.origin(), node.source(),
                      fmt::format("there are two {} with id = \"{}\"", what, rule.id));
     }
     rules.push_back(std::move(rule));
-  }
-  if (rules.empty()) throw file.fault(key, fmt::format("the specification has no {}", what));
+  };
+  const std::size_t before = faults.count();
+  faults.collect([&] {
+    for (const toml::node* node : file.list(key)) faults.collect([&] { read_one(*node); });
+    if (!rules.empty() || faults.count() > before) return;
+    throw file.fault(key, fmt::format("the specification has no {}", what));
+  });
   return rules;
 }
 
@@ -268,28 +282,20 @@ void check_compare(const TomlFields& fields, const DeviceSetRule& set, const Exp
   }
 }
 
-const DeviceSetRule& set_of(const TomlFields& fields, const Specification& specification) {
+/// The set of a rule; null where it has faults of its own, and stands only in the file.
+const DeviceSetRule* set_of(const TomlFields& fields, const Specification& specification,
+                            const std::vector<std::string>& ids) {
   const std::string id = fields.required_text("device_set");
-  std::vector<std::string> known;
   for (const DeviceSetRule& set : specification.device_sets) {
-    if (set.id == id) return set;
-    known.push_back(set.id);
+    if (set.id == id) return &set;
   }
-  throw fields.fault("device_set", unknown_word("device_set", id, known));
+  if (std::find(ids.begin(), ids.end(), id) != ids.end()) return nullptr;
+  throw fields.fault("device_set", unknown_word("device_set", id, ids));
 }
 
-Expectation read_rule(const TomlFields& fields, const TextPlace& place,
-                      const Specification& specification) {
-  auto rule = read_fields<Expectation>(fields, {"attribute"});
-  const DeviceSetRule& set = set_of(fields, specification);
-  rule.place = place;
-  rule.size_place = place_of(fields, "size");
-  rule.value_place = fields.has("value") ? place_of(fields, "value") : place;
-  read_collectives(fields, rule);
-  check_type_and_op(fields, rule);
-  check_bounds(fields, rule.bounds);
-  const int most_misses = static_cast<int>(rule.sizes.size()) - 1;
-  rule.allow_misses = fields.integer("allow_misses", 0, std::max(most_misses, 0), 0);
+/// What depends on the set.
+void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Expectation& rule,
+                    const Specification& specification) {
   check_compare(fields, set, rule, specification);
   rule.confirm_repeats = read_confirm(fields, set);
   if (rule.metric == Metric::BusBandwidth && shape_of(set, specification.system).ranks == 1) {
@@ -298,34 +304,87 @@ Expectation read_rule(const TomlFields& fields, const TextPlace& place,
                                    "device_set \"{}\", or take metric = \"time_us\"",
                                    set.id));
   }
+}
+
+/// `ids`: of all device sets of the file.
+Expectation read_rule(const TomlFields& fields, const TextPlace& place,
+                      const Specification& specification, const std::vector<std::string>& ids,
+                      Faults& faults) {
+  const std::size_t before = faults.count();
+  auto rule = read_fields<Expectation>(fields, {"attribute"}, &faults);
+  rule.place = place;
+  rule.size_place = place_of(fields, "size");
+  rule.value_place = fields.has("value") ? place_of(fields, "value") : place;
+  faults.collect([&] {
+    read_collectives(fields, rule);
+    check_type_and_op(fields, rule);
+  });
+  const DeviceSetRule* set = nullptr;
+  faults.collect([&] { set = set_of(fields, specification, ids); });
+  if (faults.count() > before) return rule;
+  faults.collect([&] { check_bounds(fields, rule.bounds); });
+  faults.collect([&] {
+    const int most_misses = static_cast<int>(rule.sizes.size()) - 1;
+    rule.allow_misses = fields.integer("allow_misses", 0, std::max(most_misses, 0), 0);
+  });
+  if (set == nullptr) return rule;
+  faults.collect([&] { check_with_set(fields, *set, rule, specification); });
   return rule;
+}
+
+/// The ids that a list has, whatever else is wrong with it.
+std::vector<std::string> ids_in(const toml::table& table, std::string_view key) {
+  std::vector<std::string> ids;
+  const toml::array* list = table[key].as_array();
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const toml::table* one = list->get(i)->as_table();
+    if (one == nullptr) continue;
+    if (const auto id = (*one)["id"].value<std::string>()) ids.push_back(*id);
+  }
+  return ids;
 }
 
 }  // namespace
 
 Specification parse_specification(std::string_view text, const std::string& origin,
-                                  const std::string& profile,
-                                  const std::vector<std::string>& rules) {
+                                  const std::string& profile, const std::vector<std::string>& rules,
+                                  std::vector<std::string>* all_faults) {
   const toml::table table = complete_table(text, origin);
   const TomlFields file(table, origin, "the specification");
   std::vector<std::string> keys = keys_of<Specification>();
   keys.insert(keys.end(), {"schema", "based_on", "profile"});
-  file.allow_only(keys);
-  Specification specification{.file = origin,
-                              .system = read_system(file),
-                              .ceiling = read_ceiling(file),
-                              .run = read_run(file),
-                              .noise = read_noise(file),
-                              .baseline = read_baseline(file)};
-  specification.device_sets = read_list<DeviceSetRule>(
-      file, "device_set", [&](const TomlFields& fields, const TextPlace& place) {
-        return read_set(fields, place, specification.system);
-      });
-  specification.expectations =
-      read_list<Expectation>(file, "expect", [&](const TomlFields& fields, const TextPlace& place) {
-        return read_rule(fields, place, specification);
-      });
-  return with_profile(file, specification, profile, rules);
+  Faults faults;
+  for (const Error& unknown : file.unknown_keys(keys)) faults.add(unknown);
+  Specification specification{.file = origin};
+  Specification& s = specification;
+  const std::size_t before = faults.count();
+  faults.collect([&] { s.system = read_system(file, faults); });
+  const SystemIdentity* system = faults.count() == before ? &s.system : nullptr;
+  faults.collect([&] { s.ceiling = read_ceiling(file, faults); });
+  faults.collect([&] { s.run = read_run(file, faults); });
+  faults.collect([&] { s.noise = read_noise(file, faults); });
+  faults.collect([&] { s.baseline = read_baseline(file, faults); });
+  s.device_sets = read_list<DeviceSetRule>(
+      file, "device_set",
+      [&](const TomlFields& fields, const TextPlace& place) {
+        return read_set(fields, place, system, faults);
+      },
+      faults);
+  const std::vector<std::string> ids = ids_in(table, "device_set");
+  s.expectations = read_list<Expectation>(
+      file, "expect",
+      [&](const TomlFields& fields, const TextPlace& place) {
+        return read_rule(fields, place, s, ids, faults);
+      },
+      faults);
+  faults.collect([&] { s = with_profile(file, s, profile, rules, faults); });
+  if (faults.count() == 0) return specification;
+  if (all_faults != nullptr) *all_faults = faults.lines();
+  const std::string more = faults.count() == 1
+                               ? ""
+                               : fmt::format(" (and {}: busbar accept lint {})",
+                                             counted(faults.count() - 1, "more error"), origin);
+  throw usage_error(faults.lines().front() + more);
 }
 
 std::vector<Specification> parse_profiles(std::string_view text, const std::string& origin) {

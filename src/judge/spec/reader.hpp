@@ -13,10 +13,12 @@ namespace busbar::judge {
 /// name in messages, and relative paths begin at its folder. `profile` is one of its profiles;
 /// empty: `standard` where the file has it, else the whole file. `rules` are the ids of the only
 /// rules that stay, whichever the profile has; empty: all of the profile's. Throws Error (Usage)
-/// with file:line:column for everything that it does not understand or that contradicts itself.
+/// with file:line:column for what it does not understand or what contradicts itself: the first of
+/// these, and how many there are; `all_faults` gets each as a line.
 [[nodiscard]] Specification parse_specification(std::string_view text, const std::string& origin,
                                                 const std::string& profile,
-                                                const std::vector<std::string>& rules = {});
+                                                const std::vector<std::string>& rules = {},
+                                                std::vector<std::string>* all_faults = nullptr);
 
 /// The same by each profile that it has: quick, standard, full.
 [[nodiscard]] std::vector<Specification> parse_profiles(std::string_view text,

@@ -103,6 +103,7 @@ struct RunContract {
   std::string backend = "auto";
   bool parallel = true;           ///< launches that share no node run at the same time
   std::string launcher = "auto";  ///< as --launcher has it
+  bool same_machine = false;      ///< nodes may share one: else what is between them never passes
   std::optional<int> at_once{};  ///< so many at the same time at most; else what the machine allows
 };
 

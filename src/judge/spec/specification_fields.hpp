@@ -64,6 +64,7 @@ void visit_fields(Either<RunContract> auto& run, const auto& visit) {
   visit("reach_timeout_s", run.reach_timeout_s);
   visit("parallel", run.parallel);
   visit("launcher", run.launcher);
+  visit("same_machine", run.same_machine);
   visit("at_once", run.at_once, {.least = 1, .most = kMostAtOnce});
 }
 

@@ -62,10 +62,11 @@ Launch load_launch(const std::string& path) {
   return maker.finish(rows.cut());
 }
 
-std::vector<Launch> load_launches(std::span<const std::string> paths) {
+std::vector<Launch> load_launches(std::span<const std::string> paths,
+                                  std::vector<std::string>& notes) {
   std::vector<Launch> launches;
-  launches.reserve(paths.size());
-  for (const std::string& path : paths) launches.push_back(load_launch(path));
+  for (const std::string& path : distinct_files(paths, notes))
+    launches.push_back(load_launch(path));
   return launches;
 }
 

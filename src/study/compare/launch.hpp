@@ -66,8 +66,9 @@ class LaunchMaker {
 
 /// Reads a CSV row by row. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Launch load_launch(const std::string& path);
-/// All of them, in order.
-[[nodiscard]] std::vector<Launch> load_launches(std::span<const std::string> paths);
+/// All of them, in order; the same bytes count once (distinct_files).
+[[nodiscard]] std::vector<Launch> load_launches(std::span<const std::string> paths,
+                                                std::vector<std::string>& notes);
 
 /// The same measurement in all launches of a group that have it.
 using LaunchRows = std::map<RowKey, std::vector<LaunchRow>>;

@@ -28,6 +28,7 @@ struct JudgeCase {
   Specification specification{};
   std::vector<Observation> observations{};
   Names nodes{};
+  bool partial = false;
   Facts assumed{};
   const Baseline* baseline = nullptr;
   std::string today = "2026-11-21";
@@ -128,6 +129,7 @@ struct JudgeCase {
                       .baseline = baseline,
                       .today = today,
                       .nodes = nodes,
+                      .partial = partial,
                       .assumed = assumed});
   }
 

@@ -14,6 +14,7 @@
 namespace busbar::judge {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -132,13 +133,13 @@ TEST(Judge, WhatCannotBeJudgedNeverPasses) {
          c.each([](Record& r) { r.ranks = 1; });
          c.rule().metric = Metric::AlgorithmBandwidth;
        }},
-      {"wrong data that are waived", "FAIL 3 wrong elements",
+      {"wrong data that are waived", "FAIL wrong data: 3 wrong elements",
        [](JudgeCase& c) {
          c.row(2).wrong = 3;
          c.rule().known_issue = {"ticket", "2026-12-01"};
          c.rule().allow_misses = 1;
        }},
-      {"wrong data without a count", "FAIL wrong data",
+      {"wrong data without a count", "FAIL wrong data: not counted",
        [](JudgeCase& c) { c.row().status = RowStatus::Wrong; }},
       {"no bound", "ERROR ", [](JudgeCase& c) { c.rule().bounds = {}; }},
       {"no threshold", "ERROR ", [](JudgeCase& c) { c.rule().value.reset(); }},
@@ -288,6 +289,89 @@ TEST(Judge, NotesNameOversubscribedSetsAndSharedHosts) {
                           HasSubstr("in 1 of 2 verdicts (device set set)")));
   for (Observation& o : one.observations) o.facts["hosts"] = o.instance;
   EXPECT_EQ(one.judged().head.notes.size(), 1U) << "two hosts";
+}
+
+TEST(OneMachine, NeverPassesBetweenItsNodesUnlessThatIsPermitted) {
+  for (const Comparison compare : {Comparison::Absolute, Comparison::Fleet}) {
+    JudgeCase one = pairs_case(4, compare, [](auto, auto) { return 100; });
+    for (Observation& o : one.observations) o.facts["hosts"] = "vm";
+    const Acceptance refused = one.judged();
+    EXPECT_EQ(refused.overall(), Outcome::Inconclusive);
+    expect_result(refused.verdicts.at(0), "INCONCLUSIVE one machine: its nodes are names of one");
+    EXPECT_THAT(refused.head.notes, Contains(HasSubstr("never pass ([run] same_machine = true")));
+    one.specification.run.same_machine = true;
+    const Acceptance permitted = one.judged();
+    EXPECT_EQ(permitted.overall(), Outcome::Pass);
+    EXPECT_THAT(permitted.head.notes, Contains(HasSubstr("which same_machine permits")));
+    one.specification.run.same_machine = false;
+    one.set_rate(20, "h1+h2");
+    EXPECT_EQ(one.overall(), Outcome::Fail) << "what fails stays found";
+  }
+}
+
+TEST(OneMachine, IsNoFleetOfNodesAndLogsOfOthersDoNotShowIt) {
+  JudgeCase one;
+  one.against_fleet();
+  one.nodes = names(3);
+  for (const std::string& node : one.nodes) one.steady({node}, 450);
+  const auto on = [&](bool same, const std::string& flags) {
+    for (Observation& o : one.observations) {
+      o.facts["hosts"] = same ? "vm" : o.nodes[0];
+      for (Record& row : o.records) row.flags = flags;
+    }
+    return one.overall();
+  };
+  EXPECT_EQ(on(false, ""), Outcome::Pass);
+  EXPECT_EQ(on(true, ""), Outcome::Inconclusive);
+  EXPECT_EQ(on(true, "imported"), Outcome::Pass);
+}
+
+/// A log of eight ranks of h1, in a specification that also asks for pairs and another collective.
+JudgeCase one_log() {
+  JudgeCase one;
+  one.specification.run.min_launches = 1;
+  one.launch({"h1"}, 450);
+  one.add_set("pairs", SetKind::Pairwise);
+  one.specification.expectations.push_back(one.rule());
+  one.specification.expectations.back().id = "gather";
+  one.specification.expectations.back().collectives = {"allgather"};
+  return one;
+}
+
+TEST(PartialFiles, HaveAVerdictOnWhatIsThereAndSkipTheRest) {
+  JudgeCase one = one_log();
+  one.partial = true;
+  const Acceptance judged = one.judged();
+  ASSERT_EQ(judged.verdicts.size(), 3U);
+  expect_result(judged.verdicts[0], "PASS");
+  expect_result(judged.verdicts[1], "SKIP not measured in these files: no data");
+  expect_result(judged.verdicts[2], "SKIP not measured in these files: no data of allgather");
+  EXPECT_EQ(judged.overall(), Outcome::Pass);
+  EXPECT_EQ(states(judged), "good");
+  one.partial = false;
+  EXPECT_EQ(one.overall(), Outcome::Error) << "of a run of the specification";
+}
+
+TEST(PartialFiles, OfNoRuleAreInconclusiveAndLaunchesThatFailedStayErrors) {
+  JudgeCase one = one_log();
+  one.partial = true;
+  one.rule().sizes = {kGiB};
+  EXPECT_EQ(one.overall(), Outcome::Inconclusive);
+  EXPECT_EQ(exit_code_of(one.judged(), false), 3);
+  one.observations[0].failure = "cut off";
+  EXPECT_EQ(one.overall(), Outcome::Error);
+}
+
+TEST(PartialFiles, AreNoFleetOfOneNode) {
+  JudgeCase one = one_log();
+  one.partial = true;
+  one.specification.expectations.resize(1);
+  one.against_fleet();
+  const Acceptance judged = one.judged();
+  for (const CheckResult& verdict : judged.verdicts) {
+    expect_result(verdict, "SKIP not measured in these files: 1 of three at least, which a fleet");
+  }
+  EXPECT_EQ(states(judged), "inconclusive");
 }
 
 TEST(Judge, WaiversAndFlagsChangeTheOutcome) {

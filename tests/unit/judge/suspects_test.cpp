@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/suspects.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +12,9 @@ namespace busbar::judge {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(DropExplained, DropsLinksOfABlamedNodeWhicheverEndItIs) {
   std::vector<Suspect> suspects{{.nodes = {"h1", "h2"}},
@@ -46,7 +50,7 @@ TEST(Suspects, OfOneRuleExplainTheLinkOfAnother) {
 
 TEST(Suspects, OfAllPairsLowAreAllNodesAndOfTheOnlyPairItsLink) {
   for (const auto& [count, evidence] :
-       {std::pair{3, "all 3 pairs low"}, {2, "only this pair: allreduce 1 MiB: "}}) {
+       {std::pair{3, "all 3 pairs low"}, {2, "allreduce 1 MiB: only this pair: "}}) {
     JudgeCase one = equal_pairs(static_cast<std::size_t>(count));
     one.set_rate(20);
     const std::vector<Suspect> suspects = one.judged().suspects;
@@ -75,9 +79,66 @@ TEST(Suspects, OfWrongDataAreNamedWithAndWithoutValues) {
         o.records[0].wrong = 1;
         if (!valued) o.records[0].busbw_GBps.reset();
       }
-      EXPECT_THAT(nodes_of(one.judged().suspects), ElementsAre(Names{"h5"})) << valued;
+      const Acceptance acceptance = one.judged();
+      ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h5"})) << valued;
+      EXPECT_THAT(acceptance.suspects[0].evidence,
+                  EndsWith("wrong data in 4 of 4 pairs (h1+h5: 1 wrong element)"));
+      EXPECT_THAT(acceptance.nodes.at(4).evidence, HasSubstr("wrong data in 4 of 4 pairs"));
     }
   }
+}
+
+TEST(Suspects, OfWrongDataComeFirstAndAreNotCountedAsLow) {
+  // h1 is slow, and its pair with h4 has wrong data at a good rate.
+  JudgeCase one = equal_pairs(4);
+  for (const char* pair : {"h1+h2", "h1+h3"}) one.set_rate(20, pair);
+  one.each([](Record& r) { r.wrong = 3; }, "h1+h4");
+  const Acceptance acceptance = one.judged();
+  ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h1", "h4"}, Names{"h1"}));
+  EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr("only this pair: wrong data: 3 wrong"));
+  EXPECT_THAT(acceptance.suspects[1].evidence, HasSubstr("2 of 2 pairs low, median 20 GB/s"));
+  EXPECT_THAT(acceptance.nodes.at(0).evidence, HasSubstr("wrong data: 3 wrong"));
+  EXPECT_EQ(states(acceptance), "failed good good suspect");
+}
+
+TEST(Suspects, OfWrongDataAreConfirmedByWrongDataAlone) {
+  JudgeCase one = equal_pairs(4);
+  one.rule().confirm_repeats = 1;
+  for (const char* pair : {"h1+h2", "h2+h3", "h2+h4"})
+    one.each([](Record& r) { r.wrong = 1; }, pair);
+  one.launch({"h1", "h2"}, 20).purpose = Purpose::Confirm;
+  EXPECT_FALSE(one.judged().suspects.at(0).confirmed) << "slow, and right";
+  one.observations.back().records[0].wrong = 2;
+  EXPECT_TRUE(one.judged().suspects.at(0).confirmed);
+}
+
+TEST(Suspects, OfNoisyPairsAreTheNodeThatAllOfThemHave) {
+  for (const Comparison compare : {Comparison::Absolute, Comparison::Fleet}) {
+    JudgeCase one = equal_pairs(4, compare);
+    one.set_rate(11, "h2+h4");
+    for (const char* pair : {"h1+h2", "h2+h3"}) {
+      one.set_rate(8, pair);
+      const auto launch = std::find_if(one.observations.begin(), one.observations.end(),
+                                       [&](const Observation& o) { return o.instance == pair; });
+      launch->records[0].busbw_GBps = 60;
+    }
+    const Acceptance acceptance = one.judged();
+    ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h2"}));
+    EXPECT_THAT(acceptance.suspects[0].evidence,
+                HasSubstr("3 of 3 pairs low (2 of them too noisy for a verdict), median 8 GB/s"));
+    EXPECT_EQ(states(acceptance), "good failed good good");
+    EXPECT_EQ(acceptance.count(Outcome::Inconclusive), 2U);
+  }
+}
+
+TEST(Suspects, AreOnlyThisPairWhereTheOtherPairsOfItsNodesAreJudged) {
+  JudgeCase one = equal_pairs(4);
+  one.set_rate(20, "h1+h2");
+  EXPECT_THAT(one.judged().suspects.at(0).evidence, HasSubstr("only this pair"));
+  one.observations.at(3).records[0].busbw_GBps = 300;  // h1+h3 is noisy, and not low
+  const std::string evidence = one.judged().suspects.at(0).evidence;
+  EXPECT_THAT(evidence, Not(HasSubstr("only this pair")));
+  EXPECT_THAT(evidence, HasSubstr("1 other pair of its nodes not judged"));
 }
 
 TEST(Suspects, HaveTheEvidenceOfTheirSize) {

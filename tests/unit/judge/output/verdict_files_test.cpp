@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "judge/output/verdict_output.hpp"
+#include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/judge/output/sample_acceptance.hpp"
 
 namespace busbar::judge {
@@ -172,6 +173,28 @@ TEST(VerdictPrometheus, HasSeriesOfLargeSetsOnlyForWhatIsNotPass) {
   EXPECT_THAT(text, HasSubstr("rule=\"pair-floor\",verdict=\"PASS\"} 1952\n"));
   EXPECT_THAT(text, HasSubstr("rule=\"pair-floor\",instance=\"h2+h60\",verdict=\"FAIL\"} 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("h59+h60")));
+}
+
+TEST(EveryOutput, BlamesANodeWithWrongDataForThemAndNotForItsRate) {
+  JudgeCase one = pairs_case(4, Comparison::Absolute, [](auto, auto) { return 802; });
+  one.rule().bounds = {.fail_below = 0.9};
+  one.specification.system = {.name = "pod", .nodes = one.nodes};
+  for (const char* pair : {"h1+h2", "h2+h3", "h2+h4"})
+    one.each([](Record& r) { r.wrong = 1; }, pair);
+  const Acceptance acceptance = one.judged();
+  for (const std::string& text :
+       {verdict_text(acceptance, one.specification, {}), verdict_csv(acceptance, one.specification),
+        verdict_json(acceptance, one.specification), verdict_junit(acceptance, one.specification),
+        verdict_markdown(acceptance, one.specification),
+        verdict_html(acceptance, one.specification)}) {
+    EXPECT_GE(times(text, "wrong data: 1 wrong element"), 3U) << text;
+    for (const char* rate : {"pairs low", "802 %", "FAIL 802"})
+      EXPECT_EQ(times(text, rate), 0U) << rate;
+  }
+  const std::string metrics = verdict_prometheus(acceptance, one.specification);
+  EXPECT_THAT(metrics, HasSubstr(R"(wrong_data{system="pod",rule="floor",instance="h1+h2"} 1)"));
+  EXPECT_THAT(metrics, HasSubstr(R"(interconnect_node_wrong_data{system="pod",node="h2"} 1)"));
+  EXPECT_EQ(times(metrics, "interconnect_busbw_gbytes_per_second{"), 3U) << "of right data only";
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,15 +71,31 @@ TEST(VerdictHtml, StaysBelowTwoMegabytesWithSixtyFourNodes) {
   EXPECT_THAT(page, HasSubstr("64 of 64 nodes"));
 }
 
-TEST(HeatMaps, HaveLimitsThatDoNotDependOnTheMeasured) {
-  Acceptance slow = sample_acceptance(6);
-  for (CheckResult& verdict : slow.verdicts) {
-    if (verdict.value) verdict.value = *verdict.value / 2;
+/// The heat map of pairs with these values in turn, by a reference of 1 GB/s.
+Figure heat_map(const std::vector<double>& values, Outcome outcome) {
+  Acceptance acceptance = sample_acceptance(6);
+  std::size_t next = 0;
+  for (CheckResult& verdict : acceptance.verdicts) {
+    if (verdict.device_set != "pairs") continue;
+    verdict.reference = 1;
+    verdict.outcome = outcome;
+    verdict.value = values[next++ % values.size()];
   }
-  const auto top = [](const Acceptance& acceptance) {
-    return heat_maps(acceptance, sample_specification(6)).at(0).chart.colours->high;
-  };
-  EXPECT_DOUBLE_EQ(top(slow), top(sample_acceptance(6)));
+  return heat_maps(acceptance, sample_specification(6)).at(0);
+}
+
+TEST(HeatMaps, ShowDifferencesFarAboveTheReferenceAndNoMereNoise) {
+  const ColourScale wide = *heat_map({20, 10, 15}, Outcome::Pass).chart.colours;
+  EXPECT_DOUBLE_EQ(wide.low, 10);
+  EXPECT_DOUBLE_EQ(wide.high, 20);
+  EXPECT_DOUBLE_EQ(heat_map({20, 19.9}, Outcome::Pass).chart.colours->low, 18);
+}
+
+TEST(HeatMaps, ExplainTheMarksThatTheyHave) {
+  EXPECT_THAT(heat_map({20}, Outcome::Fail).caption, HasSubstr("Red strokes"));
+  EXPECT_THAT(heat_map({20}, Outcome::Pass).caption, Not(HasSubstr("Red strokes")));
+  EXPECT_THAT(heat_map({20, std::nan("")}, Outcome::Pass).caption, HasSubstr("Hatched: no data"));
+  EXPECT_THAT(heat_map({20}, Outcome::Pass).caption, Not(HasSubstr("Hatched")));
 }
 
 TEST(HeatMaps, AreOfPairsOnlyAndOfThreeNodesAtLeast) {

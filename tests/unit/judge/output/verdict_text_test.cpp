@@ -61,6 +61,32 @@ TEST(VerdictText, AccountsForEveryNodeByName) {
                         "MISSING h5\n"));
 }
 
+TEST(VerdictText, ShortensLongNamesInTablesUntilTwoWouldBeOne) {
+  Acceptance acceptance;
+  for (const char* middle : {"1", "2"}) {
+    const std::string node = std::string(60, 'a') + middle + std::string(60, 'z');
+    acceptance.verdicts.push_back(
+        sample_verdict("intra", "node8", {node}, 400, 475, Outcome::Fail));
+    acceptance.nodes.push_back({node, NodeState::Failed, "slow"});
+  }
+  const auto widest = [&] {
+    const std::string text = text_of(acceptance);
+    std::size_t most = 0;
+    for (const std::string& line : split(text, '\n')) {
+      if (line.starts_with("intra ")) most = std::max(most, line.size());
+    }
+    return most;
+  };
+  EXPECT_GT(widest(), 121U) << "nothing shorter is unambiguous";
+  acceptance.nodes.resize(1);
+  acceptance.verdicts.resize(1);
+  EXPECT_LT(widest(), 110U);
+  EXPECT_THAT(text_of(acceptance), HasSubstr(" aaaaaaaaaaa...zzzzzzzzzz "));
+  EXPECT_THAT(text_of(acceptance), HasSubstr("failed " + acceptance.nodes[0].node));
+  EXPECT_THAT(verdict_csv(acceptance, sample_specification(6)),
+              HasSubstr(acceptance.nodes[0].node));
+}
+
 TEST(VerdictText, ListsSuspectsWithEvidence) {
   EXPECT_THAT(text_of(6),
               HasSubstr("  node h2  pair-floor: 5 of 5 pairs low, median 3.1 GB/s, 26 % of the "

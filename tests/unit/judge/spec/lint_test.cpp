@@ -137,6 +137,16 @@ TEST(SpecLint, FlagsRulesThatProveLittle) {
                     HasSubstr("backend = \"nccl\"")));
 }
 
+TEST(SpecLint, WarnsOfAShortSizeOnceForAllCollectives) {
+  const std::string text =
+      linted(with(beside_floor("compare = \"absolute\"\nvalue = 400\nfail_below = 0.9\n"
+                               "fail_above = 1.1\n",
+                               "256KiB"),
+                  "collective = \"allreduce\"", "collective = [\"allreduce\", \"allgather\"]"));
+  EXPECT_THAT(text, HasSubstr("256 KiB of allreduce, allgather is mostly latency"));
+  EXPECT_EQ(text.find("mostly latency"), text.rfind("mostly latency")) << text;
+}
+
 const std::string kCompared =
     kMachine + kFloor + rule("compare = \"baseline\"\nfail_below = 0.9\n") +
     "[baseline]\nfile = \"b.csv\"\nmax_age_days = 90\nmust_match = [\"gpu\", \"ngpus\", "

@@ -12,7 +12,9 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 /// The least specification, with more lines of its rule "one".
 std::string rule_with(const std::string& lines) { return kHead + kSet + kRule + lines; }
@@ -91,6 +93,41 @@ TEST(SpecReader, RefusalsBeginWithTheFileAndThePlaceOfTheKey) {
             "pod.toml:5:11: at_once must be a whole number from 1"}}) {
     EXPECT_THAT(refusal(text), StartsWith(start));
   }
+}
+
+TEST(SpecReader, FindsEveryFaultOfAFileAtOnce) {
+  std::string text = kHead + kSet + kRule + kPairs;
+  for (const auto& [part, other] : std::vector<std::pair<std::string, std::string>>{
+           {"launches = 5", "launches = \"five\"\nlauncher = 3"},
+           {"max_cv = 0.02", "max_cv = 2"},
+           {"\"allreduce\"", "\"allreduse\""},
+           {"kind = \"pairwise\"", "kind = \"pairs\"\ncolour = 1"},
+           {"[[expect]]", "[[expect]]\nsise = 1"}}) {
+    text = with(text, part, other);
+  }
+  std::vector<std::string> faults;
+  const auto parse = [&] {
+    static_cast<void>(parse_specification(text, "pod.toml", "", {}, &faults));
+  };
+  const test::Failure failure = test::failure_of(parse);
+  EXPECT_THAT(faults,
+              UnorderedElementsAre(HasSubstr("launches must be"), HasSubstr("launcher must be"),
+                                   HasSubstr("max_cv is a fraction"), HasSubstr("\"allreduse\""),
+                                   HasSubstr("unknown kind \"pairs\""), HasSubstr("\"colour\""),
+                                   HasSubstr("\"sise\"")));
+  EXPECT_THAT(failure.message, HasSubstr(" (and 6 more errors: busbar accept lint pod.toml)"));
+  EXPECT_TRUE(failure.is_one_line());
+}
+
+TEST(SpecReader, AFaultHasNoFaultsInItsTrain) {
+  // A rule of a set that cannot be read is not one of an unknown set, and system has what sets
+  // need.
+  const std::string text = with(kHead + kSet + kRule, "kind = \"per_node\"", "kind = \"x\"");
+  EXPECT_THAT(refusal(text), Not(HasSubstr("more error")));
+  const std::string system = with(with(kHead + kSet + kRule, "gpus = \"0-7\"\n", ""),
+                                  "name = \"pod\"", "name = \"pod\"\nfingerprint = 1");
+  EXPECT_THAT(refusal(system), Not(HasSubstr("more error")));
+  EXPECT_THAT(refusal(changed("on_noisy", "on_nosy")), Not(HasSubstr("more error")));
 }
 
 TEST(SpecReader, RefusesWhatIsMissing) {
