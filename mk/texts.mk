@@ -4,7 +4,7 @@
 texts_measure := $(sort VERSION docs/options.md $(wildcard topo/systems/*.toml))
 texts_all := $(sort $(texts_measure) $(wildcard docs/*-options.md src/report/document.css src/study/models.toml \
   results/expect/*.toml results/expect/shared/*.toml \
-  results/reference/published.toml))
+  results/reference/published.toml bench/field.toml))
 MEASURE_TEXTS := $(BUILD)/texts/measure.o
 ALL_TEXTS := $(BUILD)/texts/all.o
 

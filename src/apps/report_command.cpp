@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/commands.hpp"
+#include "base/error.hpp"
 #include "base/options.hpp"
+#include "judge/run_facts.hpp"
 #include "report/document.hpp"
 #include "report/gnuplot.hpp"
 #include "report/output_file.hpp"
 #include "study/report_document.hpp"
+#include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
@@ -32,6 +35,19 @@ bool is_markdown(const std::string& path) {
   throw usage_error(fmt::format("-o {}: unknown format; end the name in .html or .md", path));
 }
 
+/// Takes the built-in system that a log's GPUs are of, as `busbar expect` does.
+void recognize_machine(Dataset& dataset) {
+  if (dataset.simulated) return;
+  try {
+    const topo::WantedSystem system = topo::wanted_system(judge::identity_of(
+        {.file = dataset.path, .facts = dataset.facts, .records = dataset.records}, {}));
+    dataset.machine = system.name;
+    dataset.machine_note = system.note;
+  } catch (const Error&) {
+    return;  // no GPUs in its head, or of no built-in system
+  }
+}
+
 Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
@@ -45,7 +61,9 @@ Status run(std::span<char* const> arguments) {
   const bool markdown = is_markdown(options.out);
   std::vector<topo::Graph> graphs;
   for (const std::string& system : options.systems) graphs.push_back(topo::load_system(system));
-  const ReportData data = make_report_data(load_datasets(line.positionals), std::move(graphs));
+  std::vector<Dataset> datasets = load_datasets(line.positionals);
+  for (Dataset& dataset : datasets) recognize_machine(dataset);
+  const ReportData data = make_report_data(std::move(datasets), std::move(graphs));
   if (data.panels.empty() && !line.positionals.empty()) {
     throw usage_error(
         "report: nothing to show; the files need rows with status ok, a time and a bus bandwidth, "

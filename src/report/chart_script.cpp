@@ -302,6 +302,7 @@ class Script {
   void plot(int panel) {
     std::vector<std::string> below;
     std::vector<std::string> lines;
+    std::vector<std::string> single;  // above the points of others
     for (const auto& [outline, rows] : boxes_) {
       below.push_back(fmt::format(
           "$boxes{} using 1:2:3:4:5 with boxxyerror fs solid 1 {} lc rgb variable notitle",
@@ -328,9 +329,11 @@ class Script {
         lines.push_back(fmt::format("{} 1:2 with points pt {} ps 1.2 * mark lc rgb 'white' notitle",
                                     block, curve.style.point));
       }
-      lines.push_back(fmt::format("{} 1:2 with {} lc rgb \"#{:06x}\" {}", block, look,
-                                  curve.style.colour, title));
+      (is_single(curve) ? single : lines)
+          .push_back(fmt::format("{} 1:2 with {} lc rgb \"#{:06x}\" {}", block, look,
+                                 curve.style.colour, title));
     }
+    lines.insert(lines.end(), single.begin(), single.end());
     below.insert(below.end(), lines.begin(), lines.end());
     add("plot {}\n", join(below, ", \\\n  "));
   }
@@ -350,6 +353,11 @@ class Script {
     }
   }
 
+  /// A curve of one point, which a neighbour's could hide: a large hollow mark.
+  [[nodiscard]] static bool is_single(const ChartCurve& curve) {
+    return curve.kind == CurveKind::Measured && curve.points.size() == 1;
+  }
+
   /// What gnuplot draws a curve with; the first word is all of it in text.
   [[nodiscard]] static std::string looks_of(const ChartCurve& curve) {
     const CurveStyle& style = curve.style;
@@ -366,6 +374,9 @@ class Script {
       case CurveKind::Steps: return fmt::format("steps dt {} lw 1.8", style.dash);
       case CurveKind::Density: return fmt::format("steps dt {} lw 1.6", style.dash);
       default:
+        if (is_single(curve)) {
+          return fmt::format("points pt {} ps 2.4 * mark lw 2.2", style.point - 1);
+        }
         return fmt::format("linespoints dt {} lw {} pt {} ps mark", style.dash, width(1.8),
                            style.point);
     }

@@ -3,11 +3,23 @@
 
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 namespace busbar {
+namespace {
+
+Json without_empty_texts(Json json) {
+  if (json.is_string() && json.get_ref<const std::string&>().empty()) return nullptr;
+  if (json.is_structured()) {
+    for (Json& member : json) member = without_empty_texts(std::move(member));
+  }
+  return json;
+}
+
+}  // namespace
 
 std::string json_text(const Json& json, int indentation) {
-  return json.dump(indentation, ' ', false, Json::error_handler_t::replace) +
+  return without_empty_texts(json).dump(indentation, ' ', false, Json::error_handler_t::replace) +
          (indentation < 0 ? "" : "\n");
 }
 

@@ -17,11 +17,7 @@ Json to_json(const Record& record) {
     const std::string text = field.get(record);
     const bool number = field.kind == RecordField::Kind::Number;
     const std::string key(field.name);
-    if (text.empty()) {
-      row[key] = number ? Json(nullptr) : Json("");
-    } else {
-      row[key] = number ? Json::parse(text) : Json(text);
-    }
+    row[key] = number && !text.empty() ? Json::parse(text) : Json(text);
   }
   return row;
 }

@@ -21,6 +21,8 @@ struct Dataset {
   std::vector<Record> records{};
   bool simulated = false;  ///< predicted, not measured: every picture and table says so
   std::string cut{};       ///< why the file is not whole, or empty
+  std::string machine{};   ///< the built-in system that it was measured on, by its GPUs; or empty
+  std::string machine_note{};  ///< why that, for people
 
   /// A fact of the head, or empty.
   [[nodiscard]] std::string fact(const std::string& key) const;

@@ -4,9 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/embedded_text.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/toml_fields.hpp"
+#include "topo/choice/choose.hpp"
 #include "topo/systems/recognize.hpp"
 
 namespace busbar::study {
@@ -54,6 +62,11 @@ class SameMachine {
            ((rate.nodes == 1 || has_domain_) && is_one_of(rate.system, alike_));
   }
 
+  /// Whether a system has this name, or the same GPUs and links between them.
+  [[nodiscard]] bool is_like(const std::string& system) const {
+    return is_one_of(system, own_) || is_one_of(system, alike_);
+  }
+
  private:
   static bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
     return std::any_of(names.begin(), names.end(),
@@ -85,6 +98,45 @@ void take_published(const ExpectRequest& request, const Published& published,
                    [&](const auto& a, const auto& b) { return order(a) < order(b); });
 }
 
+/// The published logs that predictions of this kind of machine are checked by.
+std::size_t count_checking_logs(const ExpectRequest& request) {
+  constexpr std::string_view kField = "bench/field.toml";
+  static const std::vector<std::string> systems = [&] {
+    std::vector<std::string> names;
+    const toml::table table = parse_toml(embedded_text(kField), kField, "docs/simulation.md");
+    for (const toml::node* curve : TomlFields(table, kField, "the file").list("curve")) {
+      names.push_back(TomlFields(*curve, kField, "[[curve]]").text("system"));
+    }
+    return names;
+  }();
+  const SameMachine machine(request);
+  return static_cast<std::size_t>(
+      std::count_if(systems.begin(), systems.end(),
+                    [&](const std::string& system) { return machine.is_like(system); }));
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// The prediction; where no log checks it, what is published without a measurement, if that agrees
+/// with the measured one.
+void take_prediction(const ExpectRequest& request, Expectation& expected) {
+  expected.reference = Reference::Prediction;
+  expected.reference_GBps = expected.predicted_GBps;
+  std::vector<double> stated;
+  for (const PublishedRate& rate : expected.published) {
+    if (rate.usual) stated.push_back(*rate.busbw_GBps);
+  }
+  if (stated.empty() || expected.checking_logs > 0 || !request.measured_GBps) return;
+  const double share = *request.measured_GBps / median_of(stated);
+  if (share < kAsExpected || share > 1 / kAsExpected) return;
+  expected.reference = Reference::Published;
+  expected.reference_GBps = median_of(stated);
+}
+
 /// Of what was measured at this size; where there is none, at the sizes near it.
 void take_reference(const ExpectRequest& request, Expectation& expected) {
   std::vector<double> same;
@@ -95,15 +147,8 @@ void take_reference(const ExpectRequest& request, Expectation& expected) {
   }
   expected.reference = same.empty() ? Reference::NearSize : Reference::SameSize;
   std::vector<double>& measured = same.empty() ? near : same;
-  if (measured.empty()) {
-    expected.reference = Reference::Prediction;
-    expected.reference_GBps = expected.predicted_GBps;
-    return;
-  }
-  std::sort(measured.begin(), measured.end());
-  const std::size_t middle = measured.size() / 2;
-  expected.reference_GBps =
-      measured.size() % 2 == 1 ? measured[middle] : (measured[middle - 1] + measured[middle]) / 2;
+  if (measured.empty()) return take_prediction(request, expected);
+  expected.reference_GBps = median_of(std::move(measured));
 }
 
 /// What the bound takes for granted: on several hosts also the way to their network.
@@ -147,6 +192,26 @@ Outcome outcome_of(double measured, const Expectation& expected) {
   return is_low ? Outcome::Low : Outcome::AsExpected;
 }
 
+/// The best set of so many GPUs.
+topo::Graph best_of(const topo::Graph& host, int gpus) {
+  if (gpus > static_cast<int>(device_count(host))) {
+    throw usage_error(
+        fmt::format("--gpus {}: '{}' has {} on each node", gpus, host.name, device_count(host)));
+  }
+  topo::Graph labelled = host;
+  if (labelled.labels.empty()) label_devices(labelled);
+  if (gpus == 1) return keep_devices(labelled, {0});
+  if (gpus == static_cast<int>(device_count(host))) return labelled;
+  return keep_devices(labelled, topo::choose(labelled, gpus, topo::Policy::Best, {}).bound.devices);
+}
+
+void take_curve_findings(const ExpectRequest& request, Expectation& expected) {
+  Dataset rows{.records = request.rows};
+  std::erase_if(rows.records, [&](const Record& row) { return row.ranks != request.ranks; });
+  const SizeCurves curves = size_curves({rows}, PlotPlacement::Both);
+  expected.curve_findings = busbar::curve_findings(curves.curves);
+}
+
 void take_causes(const ExpectRequest& request, Expectation& expected) {
   const double measured = *request.measured_GBps;
   for (const topo::Cause& cause : topo::known_causes()) {
@@ -157,11 +222,31 @@ void take_causes(const ExpectRequest& request, Expectation& expected) {
     expected.causes.push_back(
         {.cause = &cause, .busbw_GBps = *left, .distance = distance, .fits = distance <= kFit});
   }
+  const auto order = [&](const CauseResult& each) {
+    return std::tuple(!each.fits, each.fits ? topo::rank_of(*each.cause, expected.nodes) : 0,
+                      each.distance);
+  };
   std::stable_sort(expected.causes.begin(), expected.causes.end(),
-                   [](const auto& a, const auto& b) { return a.distance < b.distance; });
+                   [&](const auto& a, const auto& b) { return order(a) < order(b); });
 }
 
 }  // namespace
+
+topo::EqualHosts part_of(topo::EqualHosts machine, int gpus, int nodes,
+                         const std::optional<topo::NetworkRequest>& network) {
+  if (nodes > machine.hosts && machine.hosts > 1) {
+    throw usage_error(
+        fmt::format("--nodes {}: '{}' has {} nodes", nodes, machine.host.name, machine.hosts));
+  }
+  const bool is_joined = machine.hosts > 1 && !network;
+  machine.host = best_of(machine.host, gpus);
+  if (nodes > 1 && !is_joined) {
+    machine.host = topo::with_network(std::move(machine.host), network);
+  }
+  machine.host.labels.clear();
+  machine.hosts = nodes;
+  return machine;
+}
 
 Expectation expect(const ExpectRequest& request, const Published& published) {
   const topo::Predictor predictor(request.machine, {.ranks = request.ranks});
@@ -174,15 +259,25 @@ Expectation expect(const ExpectRequest& request, const Published& published) {
         bytes / prediction->time_us / 1e3 * request.collective->bus_factor(request.ranks);
     expected.algorithm = std::string(name(prediction->sending));
   }
+  expected.checking_logs = count_checking_logs(request);
   take_published(request, published, expected);
   take_reference(request, expected);
   expected.assumptions = assumptions_of(request.machine, expected.nodes);
   if (!request.measured_GBps) return expected;
+  take_curve_findings(request, expected);
   expected.missed_floors = missed_floors(request, expected.floors);
   expected.outcome = outcome_of(*request.measured_GBps, expected);
   const bool is_low = expected.outcome == Outcome::Low || expected.outcome == Outcome::TooLow;
   if (is_low || expected.outcome == Outcome::Unknown) take_causes(request, expected);
   return expected;
+}
+
+bool is_wrong(const Expectation& expected) {
+  const bool is_impossible =
+      expected.outcome == Outcome::AboveBound && expected.assumptions.empty();
+  const bool falls = std::any_of(expected.curve_findings.begin(), expected.curve_findings.end(),
+                                 [](const CurveFinding& finding) { return finding.size >= kMiB; });
+  return is_impossible || expected.outcome == Outcome::TooLow || falls;
 }
 
 }  // namespace busbar::study

@@ -7,8 +7,11 @@
 
 #include "base/enum_names.hpp"
 #include "model/collective.hpp"
+#include "model/record.hpp"
+#include "study/curve_findings.hpp"
 #include "study/published.hpp"
 #include "topo/predict/causes.hpp"
+#include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::study {
@@ -23,8 +26,9 @@ constexpr auto enum_names(Outcome /*unused*/) {
 }
 
 /// What a measured bandwidth is compared with: the median of published figures of the same size or
-/// near it, or the prediction.
-enum class Reference { SameSize, NearSize, Prediction };
+/// near it, or the prediction; what is published without a measurement only where it agrees with
+/// the measured one, and no log checks the prediction.
+enum class Reference { SameSize, NearSize, Published, Prediction };
 
 struct ExpectRequest {
   std::string system{};        ///< a name of load_machine, for people and for published figures
@@ -35,6 +39,7 @@ struct ExpectRequest {
   bool own_network = true;  ///< false: figures of others over several nodes are of another network
   std::optional<double> measured_GBps{};  ///< bus bandwidth
   bool is_of_file = false;                ///< by its column, and so surely bus bandwidth
+  std::vector<Record> rows{};             ///< of the file, of all sizes
 };
 
 /// A cause, and the bus bandwidth that it would leave.
@@ -52,13 +57,16 @@ struct Expectation {
   std::vector<std::string> assumptions{};  ///< of the bound: it is about that
   std::optional<double> predicted_GBps{};  ///< bus bandwidth
   std::string algorithm{};                 ///< of the prediction
+  std::size_t checking_logs = 0;  ///< published logs of this kind of machine that check predictions
   std::vector<PublishedRate> published{};  ///< of this set at this size or near it; floors apart
   std::vector<PublishedRate> floors{};     ///< operators' limits
   std::vector<PublishedRate> missed_floors{};  ///< above what was measured
   std::optional<double> reference_GBps{};
   Reference reference = Reference::Prediction;
-  Outcome outcome = Outcome::Unknown;  ///< of the measured bandwidth
-  std::vector<CauseResult> causes{};   ///< the nearest first; empty where nothing is low
+  Outcome outcome = Outcome::Unknown;          ///< of the measured bandwidth
+  std::vector<CauseResult> causes{};           ///< those that fit first, of them the
+                                               ///< commonest; empty where nothing is low
+  std::vector<CurveFinding> curve_findings{};  ///< of the file's rows of so many ranks
 };
 
 /// Of operations without a --size, and of floors whose source states none.
@@ -73,6 +81,15 @@ inline constexpr double kFarBelowPrediction = 0.70;
 /// A cause fits if what was measured is within this ratio of what it would leave. Our choice.
 inline constexpr double kFit = 1.2;
 
+/// The best set of so many GPUs of a host, on so many hosts, joined by the machine's network or the
+/// given one. Throws Error (Usage) where the machine has fewer.
+[[nodiscard]] topo::EqualHosts part_of(topo::EqualHosts machine, int gpus, int nodes,
+                                       const std::optional<topo::NetworkRequest>& network = {});
+
 [[nodiscard]] Expectation expect(const ExpectRequest& request, const Published& published);
+
+/// Whether the answer fails: too low, above a bound without assumptions, or a curve that falls at 1
+/// MiB or more: below, a row of one launch may be late by chance.
+[[nodiscard]] bool is_wrong(const Expectation& expected);
 
 }  // namespace busbar::study

@@ -16,6 +16,7 @@ struct Measured {
   std::string setting{};  ///< of a log's runs, where it has several
   std::optional<double> busbw_GBps{};
   std::vector<Record> records{};
+  std::vector<Record> of_all_sizes{};  ///< before `records` were cut to one size
   busbar::Facts facts{};
 };
 

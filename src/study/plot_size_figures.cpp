@@ -64,7 +64,14 @@ class SizeFigure {
       ranks_.push_back(ranks);
       chart_.panels.push_back({.title = std::move(title)});
     }
-    for (const SizeCurve& curve : curves_) add(line_of(curve, value));
+    for (const SizeCurve& curve : curves_) {
+      ChartCurve line = line_of(curve, value);
+      if (line.points.size() == 1) {
+        line.title += fmt::format(": {:.4g} at {}", line.points.front().y,
+                                  format_bytes(curve.points.front().size));
+      }
+      add(std::move(line));
+    }
     for (ChartPanel& panel : chart_.panels) panel.x = bytes_axis(chart_);
   }
 

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "study/curve_findings.hpp"
 #include "study/report_text.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -27,15 +29,19 @@ bool is_known(const ReportData& data, const std::string& name) {
                      [&](const ReportSystem& system) { return system.name == name; });
 }
 
-/// Gives each CSV its system's own name, and adds systems that only CSVs name.
+/// Adds systems that only CSVs name, under their labels.
 void join_systems(ReportData& data) {
   for (Dataset& dataset : data.datasets) {
     if (is_known(data, dataset.label)) continue;
     std::optional<topo::Graph> graph;
     if (!dataset.fact("system").empty()) graph = built_in(dataset.label);
-    if (graph) dataset.label = graph->name;
-    if (is_known(data, dataset.label)) continue;
-    data.systems.push_back({.name = dataset.label, .graph = std::move(graph)});
+    if (!graph && !dataset.machine.empty()) {
+      graph = built_in(dataset.machine);
+      data.notes.push_back(fmt::format("{}: {}", dataset.label, dataset.machine_note));
+    }
+    std::string name = graph ? graph->name : "";
+    data.systems.push_back(
+        {.name = dataset.label, .graph = std::move(graph), .built_in = std::move(name)});
   }
 }
 
@@ -89,6 +95,79 @@ std::optional<topo::Bound> bound_by_topology(const topo::Graph& graph, const Cur
     return topo::select_devices(graph, key.ranks, selection).bound;
   } catch (const Error&) {
     return std::nullopt;  // names such as "cores" are no devices of the graph
+  }
+}
+
+/// Whether NCCL measured all rows of a label.
+bool is_of_nccl(const ReportData& data, const std::string& label) {
+  return std::all_of(data.datasets.begin(), data.datasets.end(), [&](const Dataset& dataset) {
+    return dataset.label != label ||
+           std::all_of(dataset.records.begin(), dataset.records.end(),
+                       [](const Record& record) { return record.backend == "nccl"; });
+  });
+}
+
+/// The request of `busbar expect` for the largest size of a curve.
+std::optional<study::ExpectRequest> request_of(const ReportSystem& system, const SizeCurve& curve) {
+  topo::EqualHosts machine{.host = *system.graph};
+  if (!system.built_in.empty()) machine = topo::load_machine(system.built_in);
+  const int on_host = static_cast<int>(device_count(machine.host));
+  const int ranks = curve.key.ranks;
+  const int nodes = std::max({1, curve.key.nodes, (ranks + on_host - 1) / on_host});
+  if (ranks % nodes != 0) return std::nullopt;
+  return study::ExpectRequest{.system = system.built_in.empty() ? system.name : system.built_in,
+                              .machine = study::part_of(std::move(machine), ranks / nodes, nodes),
+                              .collective = find_collective(curve.key.collective),
+                              .size = curve.points.back().size,
+                              .ranks = ranks,
+                              .measured_GBps = curve.points.back().busbw_GBps.median,
+                              .is_of_file = true};
+}
+
+std::optional<CurveExpectation> expectation_of(const ReportData& data, const ReportSystem& system,
+                                               const SizeCurve& curve, const Published& published) {
+  const CurveKey& key = curve.key;
+  const bool has_gpus = system.graph && device(*system.graph, 0).kind == topo::NodeKind::Gpu;
+  if (!has_gpus || key.simulated || key.fake || find_collective(key.collective) == nullptr ||
+      !is_of_nccl(data, key.label)) {
+    return std::nullopt;
+  }
+  try {
+    auto request = request_of(system, curve);
+    if (!request) return std::nullopt;
+    study::Expectation expected = study::expect(*request, published);
+    return CurveExpectation{std::move(*request), std::move(expected)};
+  } catch (const Error&) {
+    return std::nullopt;  // more GPUs or nodes than the machine has, or no network
+  }
+}
+
+void add_expectations(ReportData& data) {
+  const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
+  for (ReportPanel& panel : data.panels) {
+    for (SizeCurve& curve : panel.curves) {
+      const auto system =
+          std::find_if(data.systems.begin(), data.systems.end(),
+                       [&](const ReportSystem& one) { return one.name == curve.key.label; });
+      const auto& added =
+          panel.expectations.emplace_back(expectation_of(data, *system, curve, published));
+      // Of several nodes the topology of one has no bound.
+      if (!added || !added->expected.bound_GBps || curve.points.back().bound_GBps) continue;
+      for (SizePoint& point : curve.points) point.bound_GBps = added->expected.bound_GBps;
+      curve.limit = added->expected.bottleneck;
+    }
+  }
+}
+
+/// Both placements are looked at, though one is drawn.
+void add_curve_findings(ReportData& data) {
+  const SizeCurves all = size_curves(data.datasets, PlotPlacement::Both);
+  for (const CurveFinding& found : curve_findings(all.curves)) {
+    const CurveKey& key = found.key;
+    if (key.ranks < 2) continue;
+    data.curve_findings.push_back(fmt::format("{}, {} ranks: {}{}, {}",
+                                              collective_name(key.collective), key.ranks, key.label,
+                                              origin_suffix(key), placement_and_text(found)));
   }
 }
 
@@ -183,7 +262,10 @@ ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Gra
     if (is_known(data, graph.name)) {
       throw usage_error("--system: '" + graph.name + "' is given twice; leave one out");
     }
-    data.systems.push_back({.name = graph.name, .graph = graph});
+    const auto known = built_in(graph.name);
+    const bool is_own = !known || known->title != graph.title;
+    data.systems.push_back(
+        {.name = graph.name, .graph = graph, .built_in = is_own ? "" : graph.name});
   }
   drop_pairs(data);
   join_systems(data);
@@ -191,7 +273,19 @@ ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Gra
     if (system.graph) add_sets(system, data.datasets);
   }
   add_panels(data);
+  add_expectations(data);
+  add_curve_findings(data);
   return data;
+}
+
+std::vector<std::string> doubts_of(const ReportSystem& system) {
+  if (!system.graph || !system.built_in.empty()) return {};
+  const std::vector<std::string>& warnings = system.graph->warnings;
+  return {warnings.rbegin(), warnings.rend()};
+}
+
+std::string doubted_name(const ReportSystem& system) {
+  return system.name + (doubts_of(system).empty() ? "" : " (doubtful)");
 }
 
 std::string_view beyond_rings(const topo::Bound& bound) {

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "report/markup_text.hpp"
+#include "study/expect_output.hpp"
 #include "study/plot_size_figures.hpp"
 #include "study/report_findings.hpp"
 #include "study/report_systems.hpp"
@@ -111,6 +112,23 @@ Table rate_table(const ReportPanel& panel, const std::string& where) {
   return table;
 }
 
+/// What `busbar expect` prints of each curve.
+Table others_table(const ReportPanel& panel, const std::string& where) {
+  Table table{.caption = fmt::format("What such machines reach in GB/s, {}", where),
+              .columns = {"system", "size", "figure", "GB/s", "by"},
+              .numbers = {1, 3}};
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
+    const auto& known = panel.expectations[i];
+    if (!known) continue;
+    for (const auto& row : study::figures_table(known->request, known->expected).rows) {
+      const bool is_measured = row.front() == "yours";
+      table.rows.push_back({panel.curves[i].title, format_bytes(known->request.size),
+                            is_measured ? "this curve" : row[0], row[1], row[2]});
+    }
+  }
+  return table;
+}
+
 /// ", float sum", where all curves have that type and operation.
 std::string common_type(const ReportPanel& panel) {
   std::string text;
@@ -145,6 +163,9 @@ Section panel_section(const ReportPanel& panel) {
                .caption = fmt::format("Share of each system's own bound, {}. {}", where, origin)});
   }
   section.blocks.emplace_back(rate_table(panel, where));
+  if (Table others = others_table(panel, where); !others.rows.empty()) {
+    section.blocks.emplace_back(std::move(others));
+  }
   return section;
 }
 
@@ -294,6 +315,12 @@ void make_ids_unique(Document& document) {
 
 std::vector<Section> summary_sections(const ReportData& data) {
   std::vector<Section> sections{{.level = 2, .id = "short", .heading = "In short"}};
+  for (const ReportSystem& system : data.systems) {
+    for (const std::string& doubt : doubts_of(system)) {
+      sections.front().blocks.emplace_back(
+          Paragraph{.text = fmt::format("{}: {}", system.name, doubt), .warning = true});
+    }
+  }
   for (const std::string& warning : comparison_warnings(data)) {
     sections.front().blocks.emplace_back(Paragraph{.text = warning, .warning = true});
   }
@@ -316,8 +343,13 @@ std::vector<Section> summary_sections(const ReportData& data) {
       "Flat: greatest and least differ by 5 % or less. Rising, falling: no step of more than 5 % "
       "the other way. Mixed: up and down.",
       trend_findings(data));
-  add("Low or suspect", "Curves whose highest rate is below 60 % or above 102 % of the bound.",
-      share_findings(data.panels));
+  add("Low or suspect",
+      "Curves below what others published at their largest size; curves whose highest rate is "
+      "below "
+      "60 % or above 102 % of the bound; sizes with less than half of the rate of a smaller size, "
+      "or "
+      "of the other placement.",
+      suspect_findings(data));
   if (sections.size() == 2) sections.pop_back();
   return sections;
 }

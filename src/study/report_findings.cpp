@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "report/topo_text.hpp"
+#include "study/expect_output.hpp"
 #include "study/report_text.hpp"
 #include "study/report_topology.hpp"
 #include "topo/choice/sets.hpp"
@@ -173,6 +174,33 @@ std::string choice_text(const ReportSystem& system) {
                      factor, topo::describe_set(most->worst->bound.devices));
 }
 
+/// Whether it is compared with figures of others, not with a prediction alone.
+bool is_published(const CurveExpectation& expectation) {
+  return expectation.expected.reference != study::Reference::Prediction;
+}
+
+bool is_low(const CurveExpectation& expectation) {
+  const study::Outcome outcome = expectation.expected.outcome;
+  return outcome == study::Outcome::TooLow ||
+         (outcome == study::Outcome::Low && is_published(expectation));
+}
+
+/// "all-reduce, 16 ranks: mine has 196 GB/s at 8 GiB, 0.41 of the median that others measured at
+/// this size: too low; first to check: ...".
+std::string low_text(const ReportPanel& panel, const SizeCurve& curve,
+                     const CurveExpectation& expectation) {
+  constexpr std::size_t kMostCauses = 2;
+  const double rate_GBps = *expectation.request.measured_GBps;
+  std::vector<std::string> causes;
+  for (const study::CauseResult& each : expectation.expected.causes) {
+    if (each.fits && causes.size() < kMostCauses) causes.emplace_back(each.cause->text);
+  }
+  return fmt::format("{}: {} has {} GB/s at {}, {}{}", panel.where(), panel.title(curve),
+                     format_figure(rate_GBps), format_bytes(expectation.request.size),
+                     study::verdict_text(expectation.expected, rate_GBps),
+                     causes.empty() ? "" : "; first to check: " + join(causes, "; "));
+}
+
 std::string limit_of_all(const ReportSystem& system) {
   if (system.sets.empty() || !system.sets.back().best) return {};
   const topo::Bound& bound = system.sets.back().best->bound;
@@ -298,15 +326,28 @@ std::vector<std::string> share_findings(std::span<const ReportPanel> panels) {
   constexpr double kSuspect = 1.02;
   std::vector<std::string> found;
   for (const ReportPanel& panel : panels) {
-    for (const SizeCurve& curve : panel.curves) {
+    for (std::size_t i = 0; i < panel.curves.size(); ++i) {
+      const SizeCurve& curve = panel.curves[i];
+      const auto& expectation = panel.expectations[i];
+      if (expectation && is_low(*expectation)) {
+        found.push_back(low_text(panel, curve, *expectation));
+      }
       const double share = best_share(curve).value_or(1);
       if (share >= kLow && share <= kSuspect) continue;
+      const bool is_compared = expectation && (is_published(*expectation) || is_low(*expectation));
+      if (share < kLow && is_compared) continue;
       found.push_back(fmt::format(
           "{}: {} reaches {} of its bound{}: {}", panel.where(), panel.title(curve),
           format_percent(share), curve.limit.empty() ? "" : fmt::format(" ({})", curve.limit),
           share < kLow ? "low" : "more than the links allow, so the value or the bound is wrong"));
     }
   }
+  return found;
+}
+
+std::vector<std::string> suspect_findings(const ReportData& data) {
+  std::vector<std::string> found = share_findings(data.panels);
+  found.insert(found.end(), data.curve_findings.begin(), data.curve_findings.end());
   return found;
 }
 
@@ -326,7 +367,9 @@ std::vector<std::string> trend_findings(const ReportData& data) {
 
 std::vector<std::string> short_findings(const ReportData& data) {
   constexpr std::size_t kMost = 2;  // panels, and crossings of each
-  std::vector<std::string> found;
+  constexpr std::size_t kMostSuspects = 4;
+  std::vector<std::string> found = suspect_findings(data);
+  found.resize(std::min(found.size(), kMostSuspects));
   // Of the first collective, and of its panels those with most curves.
   std::vector<ReportPanel> panels;
   for (const ReportPanel& panel : data.panels) {
@@ -348,7 +391,8 @@ std::vector<std::string> short_findings(const ReportData& data) {
     std::vector<std::string> parts{limit_of_all(system), choice_text(system),
                                    curve_text(scalings, system.name)};
     std::erase(parts, "");
-    if (!parts.empty()) found.push_back(fmt::format("{}: {}", system.name, join(parts, "; ")));
+    if (!parts.empty())
+      found.push_back(fmt::format("{}: {}", doubted_name(system), join(parts, "; ")));
   }
   return found;
 }

@@ -55,9 +55,12 @@ struct Crossing {
 [[nodiscard]] std::vector<std::string> crossing_findings(std::span<const ReportPanel> panels);
 /// Flat, rising or falling with the number of ranks, at the largest size that all of them have.
 [[nodiscard]] std::vector<std::string> trend_findings(const ReportData& data);
-/// Curves whose highest rate is below 60 % of their bound, or above 102 %.
+/// Curves that are below what others published, or whose highest rate is below 60 % of their bound
+/// (unless others published as much), or above 102 %.
 [[nodiscard]] std::vector<std::string> share_findings(std::span<const ReportPanel> panels);
-/// A few sentences: on who leads, and one on each system.
+/// Those, and sizes at which a curve falls.
+[[nodiscard]] std::vector<std::string> suspect_findings(const ReportData& data);
+/// A few sentences: on what is suspect, on who leads, and one on each system.
 [[nodiscard]] std::vector<std::string> short_findings(const ReportData& data);
 /// @}
 

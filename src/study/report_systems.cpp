@@ -176,7 +176,7 @@ std::string parts_text(const Graph& graph) {
 }
 
 /// Links of one medium, between parts of the same kinds and as many side by side, are one row.
-Table links_table(const Graph& graph) {
+Table links_table(const Graph& graph, const std::string& name) {
   using Row = std::tuple<int, std::string, double>;  ///< medium, kinds, count
   std::map<Row, std::size_t> rows;
   for (const topo::Link& link : graph.links) {
@@ -186,7 +186,7 @@ Table links_table(const Graph& graph) {
     ++rows[{link.medium, fmt::format("{} to {}", from, to), link.count}];
   }
   Table table{
-      .caption = fmt::format("Links of {}, GB/s per direction", graph.name),
+      .caption = fmt::format("Links of {}, GB/s per direction", name),
       .columns = {"link", "between", "connections", "side by side", "GB/s of one", "GB/s together"},
       .numbers = {2, 3, 4, 5}};
   for (const auto& [row, directions] : rows) {
@@ -309,8 +309,8 @@ Table published_table(const ReportSystem& system) {
     const bool is_whole = rate.ranks == on_each * rate.nodes;
     const bool is_large = !rate.size || *rate.size >= kGiB;
     const Collective* collective = find_collective(rate.collective);
-    if (rate.system != system.name || !rate.busbw_GBps || !is_whole || !is_large || !rate.usual ||
-        collective == nullptr) {
+    if (rate.system != system.graph->name || !rate.busbw_GBps || !is_whole || !is_large ||
+        !rate.usual || collective == nullptr) {
       continue;
     }
     const std::string where = rate.instance.empty() ? "" : rate.instance + ", ";
@@ -326,13 +326,14 @@ Section system_section(const ReportSystem& system) {
   Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
   std::vector<Block>& blocks = section.blocks;
   const Graph& graph = *system.graph;
+  const std::string alias = graph.name == system.name ? "" : graph.name + ", ";
   blocks.emplace_back(
-      Paragraph{.text = fmt::format("{}{}{}.", graph.title, graph.title.empty() ? "" : ": ",
-                                    parts_text(graph))});
+      Paragraph{.text = fmt::format("{}{}{}{}.", alias, graph.title,
+                                    graph.title.empty() ? "" : ": ", parts_text(graph))});
   blocks.emplace_back(Figure{.svg = svg_graph(graph, topo::ConstantSet::Nominal),
                              .caption = svg_graph_caption(graph),
                              .wide = true});
-  blocks.emplace_back(links_table(graph));
+  blocks.emplace_back(links_table(graph, system.name));
   add_list("What limits its first devices", limit_findings(system), blocks);
   add_list("Sets to avoid: the best of their size have at least 1.25 times their bandwidth",
            avoid_findings(system), blocks);

@@ -89,7 +89,8 @@ std::map<int, Ranking> rankings_of(const ReportData& data) {
   for (const ReportSystem& system : data.systems) {
     for (const SetsOfSize& sets : system.sets) {
       if (!sets.best) continue;
-      by_k[sets.k].emplace_back(std::round(sets.best->bound.bound_GBps * 1e6) / 1e6, system.name);
+      by_k[sets.k].emplace_back(std::round(sets.best->bound.bound_GBps * 1e6) / 1e6,
+                                doubted_name(system));
     }
   }
   for (auto& [k, ranking] : by_k) {

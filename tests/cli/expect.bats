@@ -120,14 +120,29 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
     command=${command//\`/}
     # shellcheck disable=SC2086 # words of a command line
     expect $command --json
-    written=$(jq -r '.outcome + ([.causes[] | select(.fits) | .id] | if . == [] then "" else ": " + join(", ") end)' <<<"$output")
+    causes=$(jq -r '[.causes[] | select(.fits) | .id] | if . == [] then "" else ": " + join(", ") end' <<<"$output")
+    written=$(jq -r .outcome <<<"$output")
     # shellcheck disable=SC2086
     expect $command
-    [[ $output =~ if\ ([0-9.]+)\ is\ algbw ]] && written+="; if ${BASH_REMATCH[1]} is algbw: as expected"
+    [[ $output =~ if\ ([0-9.]+)\ is\ algbw ]] && written+="; if ${BASH_REMATCH[1]} is algbw: as expected; else"
+    written+=$causes
     [ "$answer" = " $written " ] || { echo "$command: $written, written:$answer"; return 1; }
     count=$((count + 1))
   done < <(grep '^| \[NVIDIA/' docs/expect.md)
   [ "$count" -ge 10 ]
+}
+@test "a curve that falls fails, and what is published decides where no log checks the prediction" {
+  [ -d ../shared/data/journey2 ] || skip "no ../shared/data here"
+  sed 's/NVIDIA Graphics Device/NVIDIA RTX PRO 6000 Blackwell Server Edition/' ../shared/data/journey2/a2a_p2poff.log > "$DIR/a.log"
+  expect alltoall --system rtx-pro-6000-x8 --nic 8x50 --measured "$DIR/a.log"
+  [ "$status" -eq 1 ]
+  [[ $output == *"the curve out of place falls from 30.2 GB/s at 8 MiB to 0.788 at 64 MiB"* ]]
+  expect alltoall --system rtx-pro-6000-x8 --nic 8x50 --measured "$DIR/a.log" --json
+  [ "$(jq '.curve_findings | length' <<<"$output")" -eq 3 ]
+  expect allreduce --measured ../shared/data/journey2/h200nvl.log
+  [ "$status" -eq 0 ]
+  [[ $output == *"as published (68.7)"*"never checked for this kind of machine"* ]]
+  [[ $output != *"median error"* ]]
 }
 @test "what is asked wrongly is one line" {
   refused "missing collective"

@@ -24,8 +24,8 @@ papers() {
   papers
   report "$DIR"/*.csv -o "$DIR/r.html"
   [ "$status" -eq 0 ]
-  for name in dgx-1v dgx-2 ac922 exxact-ts4; do grep -q "id=\"system-$name\"" "$DIR/r.html"; done
-  grep -q 'simulated broadcast, 8 ranks: dgx-1v overtakes dgx-2 between 256 MiB and 512 MiB' "$DIR/r.html"
+  for name in p3dn dgx-2 ac922 exxact-ts4; do grep -q "id=\"system-$name\"" "$DIR/r.html"; done
+  grep -q 'simulated broadcast, 8 ranks: p3dn overtakes dgx-2 between 256 MiB and 512 MiB' "$DIR/r.html"
   grep -q '4 runs are simulated' "$DIR/r.html"
   grep -q 'no NVLink ring closes; PCIe 3.0 x16 into PLX2' "$DIR/r.html"
 }
@@ -53,7 +53,7 @@ papers() {
   report "$DIR"/*.csv -o "$DIR/r.md"
   [ "$status" -eq 0 ]
   grep -q '^# Interconnects compared' "$DIR/r.md"
-  grep -q 'dgx-1v overtakes dgx-2 between 256 MiB and 512 MiB' "$DIR/r.md"
+  grep -q 'p3dn overtakes dgx-2 between 256 MiB and 512 MiB' "$DIR/r.md"
   grep -q '^| 512 MiB | ' "$DIR/r.md"
   run ! grep -q '<svg' "$DIR/r.md"
 }
@@ -123,4 +123,16 @@ papers() {
   grep -q 'all-reduce *| *1 *| *8 *| *8 GiB *| *834.8 *| *measured' "$DIR/r.md"
   grep -q 'all-to-all *| *2 *| *16 *| *8 GiB *| *181 *| *measured' "$DIR/r.md"
   [ "$(grep -c '| *rdma' "$DIR/r.md")" -eq 0 ]
+}
+@test "a report of imported logs recognizes their machines, and names what is low or falls" {
+  [ -d ../shared/data/journey2 ] || skip "no ../shared/data here"
+  for log in h100_kubectl_16 a2a_p2poff; do
+    ./busbar import "../shared/data/journey2/$log.log" -o "$DIR/$log.csv" 2> "$DIR/said"
+  done
+  report "$DIR"/*.csv -o "$DIR/r.html"
+  [ "$status" -eq 0 ]
+  grep -q 'h100_kubectl_16: auto: dgx-h100, by its GPUs' "$DIR/r.html"
+  grep -q '16 ranks: h100_kubectl_16 has 197 GB/s at 8 GiB, 0.41 of the median that others measured at this size: too low' "$DIR/r.html"
+  grep -q 'a2a_p2poff, out of place falls from 30.2 GB/s at 8 MiB to 0.788 at 64 MiB' "$DIR/r.html"
+  grep -q 'id="system-h100-kubectl-16"' "$DIR/r.html"
 }

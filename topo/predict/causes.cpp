@@ -92,28 +92,43 @@ bool nics_of_one_numa_node(EqualHosts& machine, PredictOptions& options) {
   return keep_nics(machine.host, [&](const Node& nic, int /*number*/) { return nic.numa == numa; });
 }
 
+bool every_other_nic(EqualHosts& machine, PredictOptions& options) {
+  return nodes_of_kind(machine.host, NodeKind::Nic).size() > 1 &&
+         is_joined_by_network(machine, options) &&
+         keep_nics(machine.host, [](const Node& /*nic*/, int number) { return number % 2 == 0; });
+}
+
 bool half_network(EqualHosts& machine, PredictOptions& options) {
   return is_joined_by_network(machine, options) && scale(machine.host, is_network_link, 0.5);
 }
 
-/// Leaves of the network what rings reach of it by sockets: a share of its rate, at most so many
-/// GB/s of each NIC. Rings over RDMA reach 0.80.
-bool by_sockets(EqualHosts& machine, const PredictOptions& options, double share, double most) {
+/// Leaves what rings reach of the network: a share of its rate in percent, at most so many GB/s of
+/// each NIC. Rings over RDMA reach 0.80.
+template <int percent, int most_GBps = 1 << 20>
+bool network_share(EqualHosts& machine, PredictOptions& options) {
   for (Medium& medium : machine.host.media) {
     if (medium.kind != LinkKind::Network) continue;
-    medium.nominal_GBps = std::min(share * medium.nominal_GBps, most) / 0.80;
+    medium.nominal_GBps = std::min(percent / 100.0 * medium.nominal_GBps, 1.0 * most_GBps) / 0.80;
   }
   return is_joined_by_network(machine, options);
 }
 
-/// Two users report at most 0.60 of 32 Gb/s (NVIDIA/nccl#209) and 4 to 6 of 12.5 GB/s
-/// (NVIDIA/nccl#450).
-bool quick_sockets(EqualHosts& machine, PredictOptions& options) {
-  return by_sockets(machine, options, 0.60, 6);
+/// The same between GPUs and NICs.
+template <int percent>
+bool gpu_network_share(EqualHosts& machine, PredictOptions& options) {
+  return !nodes_of_kind(machine.host, NodeKind::Gpu).empty() &&
+         network_share<percent>(machine, options);
 }
 
-bool slow_sockets(EqualHosts& machine, PredictOptions& options) {
-  return by_sockets(machine, options, 0.32, 4);
+/// What ACS sends to the processor first: between GPU and NIC, and on one host between GPUs without
+/// links of their own.
+template <int percent>
+bool by_processor(EqualHosts& machine, PredictOptions& options) {
+  if (is_joined_by_network(machine, options)) return gpu_network_share<percent>(machine, options);
+  const bool has_gpu_links =
+      std::any_of(machine.host.media.begin(), machine.host.media.end(),
+                  [](const Medium& medium) { return is_gpu_link(medium.kind); });
+  return !has_gpu_links && half_pcie(machine, options);
 }
 
 /// Each host's switches are its own; the network joins the hosts.
@@ -125,28 +140,76 @@ bool without_domain_by_one_nic(EqualHosts& machine, PredictOptions& options) {
   return without_domain(machine, options) && one_nic(machine, options);
 }
 
+/// Within a frequency the commonest first.
 constexpr std::array kCauses{
     Cause{.id = "nvls-off",
           .text = "NVLS is not used: rings instead of reduction in the switch",
           .confirm = "--nccl-choice, or NCCL_DEBUG=INFO: \"nvls channels\"; nvidia-smi -q: Fabric",
+          .frequency = Frequency::Common,
           .apply = without_nvls},
-    Cause{.id = "half-gpu-links",
-          .text = "half of the links between GPUs are down",
-          .confirm = "nvidia-smi nvlink -s; amd-smi xgmi",
-          .apply = half_gpu_links},
-    Cause{.id = "no-gpu-links",
-          .text = "PCIe instead of NVLink or xGMI",
-          .confirm = "nvidia-smi topo -m; NCCL_DEBUG=INFO: \"via P2P\"; NCCL_P2P_LEVEL unset",
-          .apply = without_gpu_links},
+    // 13.1 of 50 GB/s (NVIDIA/nccl#2409), 6 of 12.5 (#465), 16 of 25 (#412).
+    Cause{.id = "gdr-off",
+          .text = "GPUDirect RDMA is not used: traffic is staged through host memory",
+          .confirm = "NCCL_DEBUG=INFO: \"GDRDMA\" is missing; lsmod: nvidia_peermem, or DMA-BUF; "
+                     "NCCL_NET_GDR_LEVEL unset",
+          .frequency = Frequency::Common,
+          .apply = gpu_network_share<64>,
+          .apply_worst = gpu_network_share<26>},
+    // 9.84 of 25 GB/s (NVIDIA/nccl-tests#112), at best half.
+    Cause{.id = "acs",
+          .text = "PCIe ACS or the IOMMU sends traffic of GPUs through the processor",
+          .confirm = "lspci -vv: ACSCtl: SrcValid+; dmesg: IOMMU; iommu=pt",
+          .frequency = Frequency::Common,
+          .apply = by_processor<50>,
+          .apply_worst = by_processor<35>},
+    Cause{.id = "half-nics",
+          .text = "half of the NICs are used, such as 4 of 8",
+          .confirm =
+              "NCCL_DEBUG=INFO: \"NET/IB : Using\"; NCCL_IB_HCA; ls /sys/class/infiniband in "
+              "the container",
+          .frequency = Frequency::Common,
+          .apply = every_other_nic},
+    // Of 32 Gb/s at most 0.60 (NVIDIA/nccl#209), of 12.5 GB/s 4 to 6 (#450).
+    Cause{.id = "tcp",
+          .text = "TCP instead of RDMA, as without the network's plugin (OFI for EFA)",
+          .confirm = "NCCL_DEBUG=INFO: \"NET/Socket\", \"NET/Plugin\"; NCCL_IB_DISABLE unset; "
+                     "ibv_devinfo",
+          .frequency = Frequency::Common,
+          .apply = network_share<60, 6>,
+          .apply_worst = network_share<32, 4>},
     Cause{.id = "no-p2p",
           .text = "shared host memory instead of peer access between GPUs",
           .confirm = "nvidia-smi topo -p2p r; NCCL_DEBUG=INFO: \"via SHM\"; NCCL_P2P_DISABLE unset",
+          .frequency = Frequency::Common,
           .apply = without_p2p},
     Cause{.id = "no-domain",
           .text = "the NVLink domain does not join the hosts, the network does",
           .confirm = "NCCL_DEBUG=INFO: \"MNNVL\"; nvidia-smi -q: Fabric, ClusterUUID, CliqueId; "
                      "NCCL_MNNVL_ENABLE unset",
+          .frequency = Frequency::Common,
           .apply = without_domain},
+    Cause{.id = "one-rail",
+          .text = "all traffic goes through one NIC",
+          .confirm = "NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA; rdma link",
+          .apply = one_nic},
+    // One port of a bond of two (NVIDIA/nccl#1015), 284 of 392 Gb/s (#2409).
+    Cause{.id = "one-qp",
+          .text = "one queue pair on each connection: flows share a port or collide",
+          .confirm = "NCCL_IB_QPS_PER_CONNECTION=4; ib_write_bw -q 1 and -q 4",
+          .apply = network_share<58>,
+          .apply_worst = network_share<40>},
+    Cause{.id = "one-numa-nics",
+          .text = "only the NICs of one NUMA node are used, or ranks run on the wrong one",
+          .confirm = "nvidia-smi topo -m; NCCL_DEBUG=INFO: \"NET/IB\" lines; numactl -s of a rank",
+          .apply = nics_of_one_numa_node},
+    Cause{.id = "half-network",
+          .text = "half the rate of each NIC",
+          .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw",
+          .apply = half_network},
+    Cause{.id = "no-gpu-links",
+          .text = "PCIe instead of NVLink or xGMI",
+          .confirm = "nvidia-smi topo -m; NCCL_DEBUG=INFO: \"via P2P\"; NCCL_P2P_LEVEL unset",
+          .apply = without_gpu_links},
     Cause{.id = "no-domain-one-rail",
           .text = "the network joins the hosts instead of the NVLink domain, by one NIC",
           .confirm = "as for the domain; NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA",
@@ -155,24 +218,14 @@ constexpr std::array kCauses{
           .text = "PCIe at half its width or generation",
           .confirm =
               "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current; lspci -vv",
+          .is_fault = true,
           .apply = half_pcie},
-    Cause{.id = "one-rail",
-          .text = "all traffic goes through one NIC",
-          .confirm = "NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA; rdma link",
-          .apply = one_nic},
-    Cause{.id = "one-numa-nics",
-          .text = "only the NICs of one NUMA node are used",
-          .confirm = "NCCL_DEBUG=INFO: \"NET/IB\" lines; NCCL_IB_HCA; nvidia-smi topo -m",
-          .apply = nics_of_one_numa_node},
-    Cause{.id = "half-network",
-          .text = "half the rate of each NIC, or PCIe ACS between GPU and NIC",
-          .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw; lspci -vv: ACSCtl",
-          .apply = half_network},
-    Cause{.id = "tcp",
-          .text = "TCP instead of RDMA",
-          .confirm = "NCCL_DEBUG=INFO: \"NET/Socket\"; NCCL_IB_DISABLE unset; ibv_devinfo",
-          .apply = quick_sockets,
-          .apply_worst = slow_sockets},
+    Cause{.id = "half-gpu-links",
+          .text = "half of the links between GPUs are down",
+          .confirm = "nvidia-smi nvlink -s; amd-smi xgmi",
+          .frequency = Frequency::Rare,
+          .is_fault = true,
+          .apply = half_gpu_links},
 };
 
 std::optional<double> bandwidth_of(const EqualHosts& machine, const PredictOptions& options,
@@ -185,6 +238,10 @@ std::optional<double> bandwidth_of(const EqualHosts& machine, const PredictOptio
 }  // namespace
 
 std::span<const Cause> known_causes() { return kCauses; }
+
+int rank_of(const Cause& cause, int nodes) {
+  return static_cast<int>(cause.frequency) + (cause.is_fault && nodes > 1 ? 1 : 0);
+}
 
 std::optional<BandwidthRange> bandwidth_under(const Cause& cause, const EqualHosts& machine,
                                               const PredictOptions& options,

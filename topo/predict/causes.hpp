@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "base/enum_names.hpp"
 #include "topo/predict/predictor.hpp"
 
 namespace busbar::topo {
+
+/// How often a cause is the answer in public threads. Our choice, not a count.
+enum class Frequency { Common, Occasional, Rare };
+constexpr auto enum_names(Frequency /*unused*/) {
+  return std::array{Named{Frequency::Common, "common"}, Named{Frequency::Occasional, "occasional"},
+                    Named{Frequency::Rare, "rare"}};
+}
 
 /// A known reason why a machine is slower than it should be: how it would then be, and the command
 /// that confirms it.
@@ -15,6 +24,8 @@ struct Cause {
   std::string_view id{};       ///< "nvls-off"
   std::string_view text{};     ///< "NVLS is not used: rings instead of the switch's own additions"
   std::string_view confirm{};  ///< a command, or what to look at
+  Frequency frequency = Frequency::Occasional;
+  bool is_fault = false;  ///< of one node's parts: several nodes hardly have it alike
   /// Makes the machine so; false where it cannot be so (no NVLink to miss).
   bool (*apply)(EqualHosts& machine, PredictOptions& options) = nullptr;
   /// The same at its worst, where what it leaves is known as a range.
@@ -22,6 +33,8 @@ struct Cause {
 };
 
 [[nodiscard]] std::span<const Cause> known_causes();
+/// The less, the commoner: by the frequency; a fault on several nodes is one class rarer.
+[[nodiscard]] int rank_of(const Cause& cause, int nodes);
 
 /// Bus bandwidths in GB/s, by rings and by the quickest algorithm: which of them a library takes in
 /// such a state is not known.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/study_rows.hpp"
+
 namespace busbar::study {
 namespace {
 
@@ -127,7 +129,64 @@ TEST(Expect, NamesWhatTheBoundAssumes) {
   EXPECT_EQ(expect(clouds, {}).assumptions.size(), 1U);
 }
 
-TEST(Expect, NamesTheCausesThatFitTheNearestFirst) {
+/// As kubernetes.recipes has it for eight H200 NVL, whose prediction no log checks.
+ExpectRequest h200_nvl(double measured_GBps) {
+  ExpectRequest nvl = request(measured_GBps);
+  nvl.system = "h200-nvl-x8";
+  nvl.machine = topo::load_machine(nvl.system);
+  return nvl;
+}
+
+TEST(Expect, TakesWhatIsPublishedWhereNoLogChecksThePredictionAndItAgrees) {
+  Published stated{.rates = {rate(68.7, 8 * kGiB, Evidence::ThirdHand)}};
+  stated.rates.front().system = "h200-nvl-x8";
+  const Expectation same = expect(h200_nvl(68.66), stated);
+  EXPECT_EQ(same.checking_logs, 0U);
+  EXPECT_EQ(same.reference, Reference::Published);
+  EXPECT_EQ(same.outcome, Outcome::AsExpected);
+  EXPECT_TRUE(same.causes.empty());
+  EXPECT_FALSE(is_wrong(same));
+  EXPECT_EQ(expect(h200_nvl(50), stated).reference, Reference::Prediction);
+  EXPECT_EQ(expect(h200_nvl(68.66), {}).outcome, Outcome::TooLow);
+  stated.rates.front().system = "dgx-h100";
+  const Expectation checked = expect(request(68.7), stated);
+  EXPECT_GT(checked.checking_logs, 1U);
+  EXPECT_EQ(checked.outcome, Outcome::TooLow) << "the prediction is checked";
+}
+
+TEST(Expect, FailsWhereTheCurveFallsAtLargeSizes) {
+  const auto with_fall_at = [](Bytes size) {
+    ExpectRequest falls = request(470);
+    for (const auto& [bytes, GBps] :
+         {std::pair{size / 2, 40.0}, std::pair{size, 10.0}, std::pair{8 * kGiB, 470.0}}) {
+      falls.rows.push_back(test::study_row(bytes, GBps, 8));
+    }
+    falls.rows.push_back(test::study_row(8 * kGiB, 1, 4));
+    return expect(falls, kPublished);
+  };
+  const Expectation large = with_fall_at(kMiB);
+  EXPECT_EQ(large.outcome, Outcome::AsExpected);
+  EXPECT_EQ(large.curve_findings.size(), 1U) << "rows of other ranks are another curve";
+  EXPECT_TRUE(is_wrong(large));
+  const Expectation small = with_fall_at(32 * kKiB);
+  EXPECT_EQ(small.curve_findings.size(), 1U);
+  EXPECT_FALSE(is_wrong(small)) << "one late row of a few microseconds";
+}
+
+TEST(Expect, NamesTheCommonestOfTheCausesThatFitFirst) {
+  ExpectRequest two = request(196.5);
+  two.machine.hosts = 2;
+  two.ranks = 16;
+  std::vector<std::string_view> fitting;
+  for (const CauseResult& each : expect(two, {}).causes) {
+    if (each.fits) fitting.push_back(each.cause->id);
+  }
+  ASSERT_GE(fitting.size(), 4U);
+  EXPECT_EQ(fitting.front(), "gdr-off");
+  EXPECT_EQ(fitting.back(), "half-gpu-links") << "though it is among the nearest";
+}
+
+TEST(Expect, NamesTheCausesThatFitBeforeOthers) {
   const Expectation expected = expect(request(355), kPublished);
   ASSERT_FALSE(expected.causes.empty());
   EXPECT_EQ(expected.causes.front().cause->id, "nvls-off");

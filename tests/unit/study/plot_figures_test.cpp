@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/chart_script.hpp"
 #include "study/dataset.hpp"
 #include "study/plot_history.hpp"
 #include "study/plot_size_figures.hpp"
@@ -101,6 +102,17 @@ TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
   EXPECT_DOUBLE_EQ(marks.points[0].x, 2048);
   const SizeCurves in_place = curves_of(Records{placed(1024, 11, true)}, PlotPlacement::In);
   EXPECT_FALSE(in_place.curves.at(0).points.at(0).in_place_only) << "as all of its curve";
+}
+
+TEST(BusbwFigure, DrawsASinglePointHollowAboveOthersAndNamesItsValue) {
+  const Chart figure = busbw_figure(curves_of(Datasets{
+      dataset("one", {row(2048, 477)}), dataset("two", {row(1024, 400), row(2048, 482)})}));
+  EXPECT_EQ(figure.curves.at(0).title, "one: 477 at 2 KiB");
+  EXPECT_EQ(figure.curves.at(1).title, "two");
+  const std::string script = chart_script(figure);
+  const std::size_t single = script.find("$curve1 using 1:2 with points");
+  ASSERT_NE(single, std::string::npos);
+  EXPECT_GT(single, script.find("$curve2 using 1:2 with linespoints"));
 }
 
 TEST(BusbwFigure, HasALogarithmicAxisWherePeaksDifferMuchOrAsRequested) {

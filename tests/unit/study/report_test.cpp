@@ -48,7 +48,7 @@ ReportData papers() {
 
 TEST(Findings, NameTheFastestAtEachNumberOfRanks) {
   const std::vector<std::string> found = fastest_findings(papers().panels);
-  EXPECT_THAT(found, Contains(HasSubstr("8 ranks, 1 GiB: dgx-1v is fastest with 130")));
+  EXPECT_THAT(found, Contains(HasSubstr("8 ranks, 1 GiB: p3dn is fastest with 130")));
   EXPECT_THAT(found, Contains(HasSubstr("2 ranks, 1 GiB: dgx-2 is fastest with 120")));
   EXPECT_THAT(found, Not(Contains(HasSubstr("16 ranks"))));  // one system alone
   for (const std::string& words : found) EXPECT_THAT(words, HasSubstr("simulated")) << words;
@@ -56,11 +56,11 @@ TEST(Findings, NameTheFastestAtEachNumberOfRanks) {
 
 TEST(Findings, NameWhereTheLeadChangesAndHowRatesGoWithRanks) {
   EXPECT_THAT(crossing_findings(papers().panels),
-              ElementsAre("simulated broadcast, 8 ranks: dgx-1v overtakes dgx-2 between 256 MiB "
+              ElementsAre("simulated broadcast, 8 ranks: p3dn overtakes dgx-2 between 256 MiB "
                           "and 512 MiB"));
   const std::vector<std::string> found = trend_findings(papers());
   EXPECT_THAT(found, Contains(HasSubstr("dgx-2 (simulated) is flat")));
-  EXPECT_THAT(found, Contains(HasSubstr("dgx-1v (simulated) is rising")));
+  EXPECT_THAT(found, Contains(HasSubstr("p3dn (simulated) is rising")));
   EXPECT_THAT(found, Contains(HasSubstr("ac922 (simulated) is falling with the number of ranks: "
                                         "70 GB/s over 2 ranks, 30 over 4")));
 }
@@ -74,6 +74,83 @@ TEST(Findings, NameWhatIsLowOrSuspect) {
   EXPECT_THAT(found[0], HasSubstr("40 % of its bound"));
   EXPECT_THAT(found[0], HasSubstr("low"));
   EXPECT_THAT(found[1], HasSubstr("more than the links allow"));
+}
+
+/// A run of NCCL on so many nodes of eight GPUs.
+Dataset measured_run(const std::string& label, int nodes, double busbw) {
+  const Record measured = with(row("allreduce", 8 * nodes, 8 * kGiB, busbw), &Record::nodes, nodes);
+  return dataset(label, {measured}, {{"system", label}});
+}
+
+TEST(Findings, NameWhatIsBelowWhatOthersMeasuredOnAsManyNodes) {
+  const ReportData data = make_report_data({measured_run("dgx-h100", 2, 196.5)}, {});
+  const std::vector<std::string> found = share_findings(data.panels);
+  ASSERT_EQ(found.size(), 1U) << "one finding, not another by the bound";
+  EXPECT_THAT(found[0], AllOf(HasSubstr("all-reduce, 16 ranks: dgx-h100 has 196 GB/s at 8 GiB, "),
+                              HasSubstr("of the median that others measured"), HasSubstr("too low"),
+                              HasSubstr("GPUDirect RDMA")));
+  EXPECT_THAT(short_findings(data).front(), HasSubstr("too low"));
+  const SizeCurve& curve = data.panels[0].curves[0];
+  EXPECT_EQ(curve.points[0].bound_GBps, 750);
+  EXPECT_THAT(curve.limit, HasSubstr("8 InfiniBand NDR links of every host"));
+  EXPECT_THAT(markdown_page(report_document(data)), HasSubstr("What such machines reach in GB/s"));
+  EXPECT_THAT(share_findings(make_report_data({measured_run("dgx-h100", 2, 470)}, {}).panels),
+              IsEmpty());
+}
+
+TEST(Findings, CompareNoRunOfAnotherLibraryOrOfTheFakeMachine) {
+  Dataset mpi = measured_run("dgx-h100", 1, 20);
+  mpi.records[0].backend = "mpi";
+  EXPECT_FALSE(make_report_data({mpi}, {}).panels[0].expectations[0]);
+  Dataset fake = measured_run("dgx-h100", 1, 20);
+  fake.records[0].flags = "fake";
+  EXPECT_FALSE(make_report_data({fake}, {}).panels[0].expectations[0]);
+}
+
+TEST(Findings, NameSizesAtWhichACurveFalls) {
+  const ReportData data = make_report_data(
+      {dataset("a", {row("alltoall", 16, 8 * kMiB, 30.2), row("alltoall", 16, 64 * kMiB, 0.79)})},
+      {});
+  EXPECT_THAT(suspect_findings(data),
+              ElementsAre(HasSubstr("all-to-all, 16 ranks: a, out of place falls from 30.2 GB/s at "
+                                    "8 MiB to 0.79 at 64 MiB")));
+}
+
+TEST(Labels, AreThoseOfTheCsvsThoughTheyNameOneSystem) {
+  const ReportData data = make_report_data(
+      {measured_run("p4de", 1, 230), measured_run("p4d", 1, 220), measured_run("P4D", 1, 210)}, {});
+  std::vector<std::string> names;
+  for (const ReportSystem& system : data.systems) {
+    names.push_back(system.name);
+    EXPECT_TRUE(system.graph) << system.name;
+    EXPECT_EQ(system.built_in, "p4d");
+  }
+  EXPECT_THAT(names, ElementsAre("p4de", "p4d", "P4D"));
+  EXPECT_EQ(data.panels[0].curves.size(), 3U);
+}
+
+TEST(Labels, StayWhereTheMachineIsRecognizedByItsGpus) {
+  Dataset log = measured_run("my-log", 1, 470);
+  log.facts.clear();
+  log.machine = "dgx-h100";
+  log.machine_note = "auto: dgx-h100, by its GPUs";
+  const ReportData data = make_report_data({log}, {});
+  EXPECT_EQ(data.systems[0].name, "my-log");
+  EXPECT_EQ(data.systems[0].graph->name, "dgx-h100");
+  EXPECT_THAT(data.notes, ElementsAre("my-log: auto: dgx-h100, by its GPUs"));
+}
+
+TEST(Doubts, OfACaptureStandFirstAndMarkTheSystem) {
+  topo::Graph capture = topo::load_system("dgx-2");
+  capture.name = "offer-b";
+  capture.warnings = {"GPU2 has no NVLink"};
+  const ReportData data = make_report_data({}, {capture, topo::load_system("h200-nvl-x8")});
+  const std::string page = markdown_page(report_document(data));
+  const std::size_t doubt = page.find("**Warning:** offer-b: GPU2 has no NVLink");
+  ASSERT_NE(doubt, std::string::npos);
+  EXPECT_LT(doubt, page.find("offer-b (doubtful): all 16 together"));
+  EXPECT_THAT(page, HasSubstr("offer-b (doubtful) 150"));
+  EXPECT_THAT(page, Not(HasSubstr("h200-nvl-x8 (doubtful)"))) << "its warning is of no capture";
 }
 
 TEST(Findings, NameTheBottleneckAndWhatToAvoid) {

@@ -45,7 +45,8 @@ TEST(WorkloadCases, GradientsHaveTheSizesOfTheSecondTable) {  // W1, W2
   for (const Case& c : {Case{"alexnet", 244.40, 122.20}, Case{"resnet18", 46.76, 23.38},
                         Case{"resnet50", 102.24, 51.12}, Case{"resnet101", 178.20, 89.10},
                         Case{"resnet152", 240.76, 120.38}, Case{"bert-swag", 438.00, 219.00},
-                        Case{"bert-squad", 438.00, 219.00}, Case{"googlenet", 22, 11},
+                        Case{"bert-squad", 438.00, 219.00}, Case{"llama-3-8b", 32121.04, 16060.52},
+                        Case{"llama-3-70b", 282214.83, 141107.41}, Case{"googlenet", 22, 11},
                         Case{"cifarnet", 0.040, 0.020}}) {
     const std::string name(c.model);
     expect_within(megabytes(c.model, DataType::Float), c.fp32_MB, 1e-3, name);

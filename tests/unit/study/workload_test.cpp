@@ -169,12 +169,10 @@ TEST(WorkloadModel, OfTheLeastFileHasDefaults) {
 
 TEST(WorkloadModel, BuiltInOnesHaveSourcesAndBatches) {
   const auto models = built_in_workload_models();
-  EXPECT_EQ(models.size(), 11U);
+  EXPECT_EQ(models.size(), 13U);
   for (const WorkloadModel& model : models) {
     EXPECT_FALSE(model.source.empty()) << model.name;
-    // Of the newest only the size of the gradients is published with them.
-    const bool newest = model.name == "bert-large" || model.name == "gpt2-xl";
-    EXPECT_EQ(model.batches.size(), newest ? 0U : 2U) << model.name;
+    EXPECT_FALSE(model.batches.empty()) << model.name;
   }
   const WorkloadModel& resnet = find_workload_model(models, "--model", "ResNet-50");
   ASSERT_TRUE(resnet.throughput);
@@ -199,7 +197,7 @@ TEST(WorkloadModel, OfTheUserReplacesOneOfTheSameName) {
                                   "[[model]]\nname = \"AlexNet\"\nsource = \"me\"\n"
                                   "parameters_M = 60\n");
   const auto models = workload_models_with(folder.path("models.toml"));
-  EXPECT_EQ(models.size(), 12U);
+  EXPECT_EQ(models.size(), 14U);
   EXPECT_EQ(find_workload_model(models, "--model", "alexnet").parameters, 60e6);
   EXPECT_EQ(find_workload_model(models, "--model", "net").parameters, 7.5e6);
   EXPECT_THROW(static_cast<void>(workload_models_with("/nowhere/models.toml")), Error);

@@ -41,12 +41,14 @@ std::vector<std::string> possible(const EqualHosts& machine, int ranks) {
 
 TEST(Causes, AreThoseThatTheMachineCanHave) {
   EXPECT_THAT(possible(hosts_of("dgx-h100", 1), 8),
-              ElementsAre("nvls-off", "half-gpu-links", "no-gpu-links", "no-p2p"));
+              ElementsAre("nvls-off", "no-p2p", "no-gpu-links", "half-gpu-links"));
   EXPECT_THAT(possible(hosts_of("dgx-a100", 1), 8),
-              ElementsAre("half-gpu-links", "no-gpu-links", "no-p2p"));
-  EXPECT_THAT(possible(hosts_of("pcie-gen5-x8", 1), 8), testing::Contains("half-pcie"));
+              ElementsAre("no-p2p", "no-gpu-links", "half-gpu-links"));
+  EXPECT_THAT(possible(hosts_of("pcie-gen5-x8", 1), 8), testing::IsSupersetOf({"half-pcie", "acs"}))
+      << "ACS sends what GPUs exchange over PCIe through the processor";
   const std::vector<std::string> two = possible(hosts_of("dgx-a100", 2), 16);
-  for (const char* id : {"one-rail", "one-numa-nics", "half-network", "tcp"}) {
+  for (const char* id : {"gdr-off", "acs", "half-nics", "tcp", "one-qp", "one-rail",
+                         "one-numa-nics", "half-network"}) {
     EXPECT_THAT(two, testing::Contains(id));
   }
 }
@@ -61,10 +63,23 @@ TEST(Causes, LeaveTheBandwidthOfTheirLinks) {
   EXPECT_NEAR(under("one-rail", hosts_of("dgx-h100", 2), 16)->low, 40, 0.1);
   EXPECT_NEAR(under("one-numa-nics", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
   EXPECT_NEAR(under("half-network", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
+  EXPECT_NEAR(under("half-nics", hosts_of("dgx-h100", 2), 16)->low, 160, 1);
+  // 0.26 of eight cards of 50 GB/s; of one card up to 0.64.
+  EXPECT_NEAR(under("gdr-off", hosts_of("dgx-h100", 2), 16)->low, 104, 0.5);
   // Rings of 4 GB/s on each of eight NICs.
   EXPECT_NEAR(under("tcp", hosts_of("dgx-h100", 2), 16)->low, 32, 0.1);
   // Four NICs of 50 GB/s of a tray.
   EXPECT_NEAR(under("no-domain", hosts_of("gb200-nvl72", 2), 8)->low, 160, 1);
+}
+
+TEST(Causes, AreListedTheCommonestFirstAndFaultsOfOneNodeLastOnSeveral) {
+  int before = 0;
+  for (const Cause& cause : known_causes()) {
+    EXPECT_GE(rank_of(cause, 1), before) << cause.id;
+    before = rank_of(cause, 1);
+    EXPECT_EQ(rank_of(cause, 2), before + (cause.is_fault ? 1 : 0)) << cause.id;
+  }
+  EXPECT_EQ(known_causes().back().id, "half-gpu-links");
 }
 
 TEST(Causes, HaveATextAndACommandEach) {
