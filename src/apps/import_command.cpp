@@ -175,24 +175,35 @@ ReadTarget read_target(const ImportTarget& target, const O& options) {
   return read;
 }
 
+/// The launches of the first log that has several.
+std::vector<study::LogLaunch> launches_of_one_log(std::vector<study::LogLaunch> launches) {
+  const auto is_same_log = [](const study::LogLaunch& a, const study::LogLaunch& b) {
+    return a.log.path == b.log.path;
+  };
+  const auto first = std::adjacent_find(launches.begin(), launches.end(), is_same_log);
+  if (first == launches.end()) return launches;
+  const std::string path = first->log.path;
+  std::erase_if(launches, [&](const study::LogLaunch& one) { return one.log.path != path; });
+  return launches;
+}
+
 /// One launch of a log, or the refusal of a file that would hold several.
-study::LogLaunch chosen_launch(const ReadTarget& read, const O& options) {
-  const std::vector<study::LogLaunch>& launches = read.launches;
+study::LogLaunch chosen_launch(const ReadTarget& read, std::optional<int> run) {
+  const std::vector<study::LogLaunch> launches = launches_of_one_log(read.launches);
   const std::string& path = launches.front().log.path;
   const std::string what =
       fmt::format("{} has {} of the same rows: {}", path, counted(launches.size(), "run"),
                   study::settings_text(launches));
-  if (!options.run) {
-    const std::string stem = std::filesystem::path(path).stem().string();
-    throw usage_error(fmt::format(
-        "import: {}; give a folder for a CSV each, -o {}/, or take one by --run N", what, stem));
+  if (!run) {
+    throw usage_error(
+        fmt::format("import: {}; give a folder for a CSV each, -o {}/, or take one by --run N",
+                    what, fs::path(path).stem().string()));
   }
-  if (static_cast<std::size_t>(*options.run) <= launches.size()) {
-    return launches.at(static_cast<std::size_t>(*options.run) - 1);
+  if (static_cast<std::size_t>(*run) <= launches.size()) {
+    return launches.at(static_cast<std::size_t>(*run) - 1);
   }
-  throw usage_error(launches.size() == 1
-                        ? fmt::format("--run {}: {} has one run", *options.run, path)
-                        : fmt::format("--run {}: {}", *options.run, what));
+  throw usage_error(launches.size() == 1 ? fmt::format("--run {}: {} has one run", *run, path)
+                                         : fmt::format("--run {}: {}", *run, what));
 }
 
 /// "sweep-NCCL_ALGO=Ring.csv", and "sweep-NCCL_ALGO=Ring-2.csv" of the second launch.
@@ -225,7 +236,7 @@ void add_files(std::vector<ImportedFile>& files, const ImportTarget& target, con
                      .rows = study::records_of(read.logs, options.hints)});
     return;
   }
-  if (options.run || options.folder.empty()) read.launches = {chosen_launch(read, options)};
+  if (options.run || options.folder.empty()) read.launches = {chosen_launch(read, options.run)};
   for (const study::LogLaunch& launch : read.launches) {
     std::string label =
         target.system.empty() ? fs::path(launch.log.path).stem().string() : target.system;

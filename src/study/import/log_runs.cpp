@@ -180,22 +180,23 @@ std::set<const Test*> unknown_twins(const std::vector<Test>& tests, const Texts&
 
 /// Puts a test into the first launch of its setting that has none of its rows.
 void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& rows, Test test,
-              const std::string& label, const std::string& path) {
+              const std::string& label, const LogFile& log) {
   int number = 1;
-  std::size_t at = 0;
-  for (; at < launches.size(); ++at) {
-    if (launches[at].setting != label) continue;
-    const bool is_taken = std::any_of(test.rows.begin(), test.rows.end(),
-                                      [&](const RowKey& row) { return rows[at].contains(row); });
-    if (!is_taken) break;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i].setting != label) continue;
     ++number;
+    const bool is_taken = std::any_of(test.rows.begin(), test.rows.end(),
+                                      [&](const RowKey& row) { return rows[i].contains(row); });
+    if (is_taken) continue;
+    launches[i].log.tables.push_back(std::move(test.table));
+    rows[i].merge(test.rows);
+    return;
   }
-  if (at == launches.size()) {
-    launches.push_back({.setting = label, .number = number, .log = {.path = path}});
-    rows.emplace_back();
-  }
-  launches[at].log.tables.push_back(std::move(test.table));
-  rows[at].merge(test.rows);
+  LogLaunch launch{.setting = label, .number = number, .log = {.path = log.path}};
+  if (launches.empty()) launch.log.warnings = log.warnings;
+  launch.log.tables.push_back(std::move(test.table));
+  launches.push_back(std::move(launch));
+  rows.push_back(std::move(test.rows));
 }
 
 }  // namespace
@@ -218,9 +219,8 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
     if (unknown.contains(&tests[i])) {
       label += fmt::format("{}run{}", label.empty() ? "" : " ", i + 1);
     }
-    add_test(launches, rows, tests[i], label, log.path);
+    add_test(launches, rows, tests[i], label, log);
   }
-  launches.front().log.warnings = log.warnings;
   return launches;
 }
 

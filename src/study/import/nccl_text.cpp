@@ -195,10 +195,9 @@ Words parameters_in(const Words& words) {
   Words parameters;
   Words name;
   for (const std::string& word : words) {
-    if (!to_number<double>(word)) {
-      const auto number = to_number<double>(View(word).substr(0, word.find('(')));
-      if (!number) name.push_back(word.substr(0, word.find(':')));
-      if (!number) continue;
+    if (!to_number<double>(word.substr(0, word.find('(')))) {
+      name.push_back(word.substr(0, word.find(':')));
+      continue;
     }
     if (!name.empty() && kSizes.find(name.back()) == View::npos) {
       parameters.push_back(join(name, " ") + ' ' + word);
