@@ -168,8 +168,8 @@ query() {
     printf '\t Link %d: 53.125 GB/s\n' $(seq 0 17)
   done > "$DIR/n.txt"
   query 4 > "$DIR/q.csv"
-  for action in show bound summary "choose -k 2" classes compare; do
-    topo $action --nvlink "$DIR/n.txt"
+  for action in show bound summary choose classes compare; do
+    topo "$action" -k 2 --nvlink "$DIR/n.txt"
     [ "$status" -eq 0 ]
     [[ $output$stderr != *"0 GB/s over none"* && $output != *" ~0 "* && $stderr != *fabric* ]]
     [[ $output == *"no source shows where it leads; give --smi"* ]]
