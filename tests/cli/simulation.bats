@@ -98,7 +98,7 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
   refused "--system" --system dgx-2
   refused "--flows" --flows 1
   refused "--algorithm" --algorithm ring
-  refused "--ranks 17" --backend sim --system dgx-2 --ranks 17
+  refused "--ranks 17" --backend sim --system dgx-2 --ranks 17 --hosts 1
   refused "--samples" --backend sim --system dgx-2 --samples "$DIR/s.csv"
   refused "--resume" --backend sim --system dgx-2 --resume
   refused "-g" --backend sim --system dgx-2 -g 2

@@ -168,8 +168,8 @@ query() {
     printf '\t Link %d: 53.125 GB/s\n' $(seq 0 17)
   done > "$DIR/n.txt"
   query 4 > "$DIR/q.csv"
-  for action in show bound summary "choose -k 2" classes "compare --query $DIR/q.csv"; do
-    topo $action --nvlink "$DIR/n.txt"
+  for action in show bound summary choose classes compare; do
+    topo "$action" -k 2 --nvlink "$DIR/n.txt"
     [ "$status" -eq 0 ]
     [[ $output$stderr != *"0 GB/s over none"* && $output != *" ~0 "* && $stderr != *fabric* ]]
     [[ $output == *"no source shows where it leads; give --smi"* ]]
@@ -217,7 +217,7 @@ query() {
   [ "$status" -eq 0 ]
   refused "--nic 8x50" save --smi "$DIR/m.txt" --hosts 2
   refused "--hosts" save --smi "$DIR/m.txt" --nic 50
-  run -2 --separate-stderr ./allreduce_perf --backend sim --system dgx-1v --ranks 64
+  run -2 --separate-stderr ./allreduce_perf --backend sim --system dgx-1v --hosts 1 --ranks 64
   [[ $stderr == *"--hosts N --nic"* ]]
 }
 @test "--hosts and --nic join copies of a machine for bounds and simulations, without a file" {

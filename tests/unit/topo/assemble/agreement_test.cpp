@@ -147,8 +147,10 @@ TEST(Agreement, RefusesAnotherModelOrUuid) {
   sources.smi.nvlink = status_of(2, 2);
   sources.smi.nvlink->at(0).name = "NVIDIA H100 80GB HBM3";
   expect_contradiction(sources, "GPU0 is Tesla V100-SXM2-16GB in --query");
-  sources.smi.nvlink->at(0).name = "Tesla V100-SXM2-32GB";
-  expect_contradiction(sources);
+  for (const char* same : {"Tesla V100-SXM2-32GB", "NVIDIA Graphics Device"}) {
+    sources.smi.nvlink->at(0).name = same;
+    expect_contradiction(sources);
+  }
   sources.smi.nvlink->at(1).uuid = "GPU-other";
   expect_contradiction(sources, "UUID");
 }

@@ -233,6 +233,8 @@ TEST(Assemble, NamesGpusOfAMatrixAsTheirLinksAreListed) {
   sources.smi.nvlink->at(1).uuid = "GPU-b";
   EXPECT_EQ(assemble(sources).title, "2x Tesla V100-SXM2-16GB");
   EXPECT_EQ(device(assemble(sources), 1).uuid, "GPU-b");
+  sources.smi.gpus = {{.index = 0, .name = "NVIDIA Graphics Device"}, {.index = 1}};
+  EXPECT_EQ(assemble(sources).title, "2x Tesla V100-SXM2-16GB") << "a generic name says nothing";
 }
 
 TEST(Assemble, WarnsOfLinksThatAreInactive) {
