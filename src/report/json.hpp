@@ -12,8 +12,8 @@ namespace busbar {
 using Json = nlohmann::ordered_json;
 
 /// The text of a document: two blanks of indentation and a line end; -1: all on one line, without
-/// one. A text that is missing is null, as a number is. Bytes that are not UTF-8 (a host's odd name)
-/// are replaced, never a reason to fail.
+/// one. A text that is missing is null, as a number is. Bytes that are not UTF-8 (a host's odd
+/// name) are replaced, never a reason to fail.
 [[nodiscard]] std::string json_text(const Json& json, int indentation = 2);
 
 /// Null for a cell without a value, and for a gap in a list.
