@@ -101,7 +101,7 @@ void take_published(const ExpectRequest& request, const Published& published,
 /// The published logs that predictions of this kind of machine are checked by.
 std::size_t count_checking_logs(const ExpectRequest& request) {
   constexpr std::string_view kField = "bench/field.toml";
-  static const std::vector<std::string> systems = [&] {
+  static const std::vector<std::string> kSystems = [&] {
     std::vector<std::string> names;
     const toml::table table = parse_toml(embedded_text(kField), kField, "docs/simulation.md");
     for (const toml::node* curve : TomlFields(table, kField, "the file").list("curve")) {
@@ -111,7 +111,7 @@ std::size_t count_checking_logs(const ExpectRequest& request) {
   }();
   const SameMachine machine(request);
   return static_cast<std::size_t>(
-      std::count_if(systems.begin(), systems.end(),
+      std::count_if(kSystems.begin(), kSystems.end(),
                     [&](const std::string& system) { return machine.is_like(system); }));
 }
 
