@@ -392,8 +392,8 @@ std::vector<std::string> short_findings(const ReportData& data) {
     std::vector<std::string> parts{limit_of_all(system), choice_text(system),
                                    curve_text(scalings, system.name)};
     std::erase(parts, "");
-    if (!parts.empty())
-      found.push_back(fmt::format("{}: {}", doubted_name(system), join(parts, "; ")));
+    if (parts.empty()) continue;
+    found.push_back(fmt::format("{}: {}", doubted_name(system), join(parts, "; ")));
   }
   return found;
 }
