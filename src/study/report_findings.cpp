@@ -201,6 +201,23 @@ std::string low_text(const ReportPanel& panel, const SizeCurve& curve,
                      causes.empty() ? "" : "; first to check: " + join(causes, "; "));
 }
 
+/// Why a curve of a panel is suspect; nothing where it is not.
+void add_suspect(const ReportPanel& panel, std::size_t number, std::vector<std::string>& found) {
+  constexpr double kLow = 0.6;
+  constexpr double kSuspect = 1.02;
+  const SizeCurve& curve = panel.curves[number];
+  const auto& expectation = panel.expectations[number];
+  const bool low = expectation && is_low(*expectation);
+  if (low) found.push_back(low_text(panel, curve, *expectation));
+  const double share = best_share(curve).value_or(1);
+  const bool is_compared = low || (expectation && is_published(*expectation));
+  if (share <= kSuspect && (share >= kLow || is_compared)) return;
+  found.push_back(fmt::format(
+      "{}: {} reaches {} of its bound{}: {}", panel.where(), panel.title(curve),
+      format_percent(share), curve.limit.empty() ? "" : fmt::format(" ({})", curve.limit),
+      share < kLow ? "low" : "more than the links allow, so the value or the bound is wrong"));
+}
+
 std::string limit_of_all(const ReportSystem& system) {
   if (system.sets.empty() || !system.sets.back().best) return {};
   const topo::Bound& bound = system.sets.back().best->bound;
@@ -322,25 +339,9 @@ std::optional<double> best_share(const SizeCurve& curve) {
 }
 
 std::vector<std::string> share_findings(std::span<const ReportPanel> panels) {
-  constexpr double kLow = 0.6;
-  constexpr double kSuspect = 1.02;
   std::vector<std::string> found;
   for (const ReportPanel& panel : panels) {
-    for (std::size_t i = 0; i < panel.curves.size(); ++i) {
-      const SizeCurve& curve = panel.curves[i];
-      const auto& expectation = panel.expectations[i];
-      if (expectation && is_low(*expectation)) {
-        found.push_back(low_text(panel, curve, *expectation));
-      }
-      const double share = best_share(curve).value_or(1);
-      if (share >= kLow && share <= kSuspect) continue;
-      const bool is_compared = expectation && (is_published(*expectation) || is_low(*expectation));
-      if (share < kLow && is_compared) continue;
-      found.push_back(fmt::format(
-          "{}: {} reaches {} of its bound{}: {}", panel.where(), panel.title(curve),
-          format_percent(share), curve.limit.empty() ? "" : fmt::format(" ({})", curve.limit),
-          share < kLow ? "low" : "more than the links allow, so the value or the bound is wrong"));
-    }
+    for (std::size_t i = 0; i < panel.curves.size(); ++i) add_suspect(panel, i, found);
   }
   return found;
 }
@@ -391,8 +392,8 @@ std::vector<std::string> short_findings(const ReportData& data) {
     std::vector<std::string> parts{limit_of_all(system), choice_text(system),
                                    curve_text(scalings, system.name)};
     std::erase(parts, "");
-    if (!parts.empty())
-      found.push_back(fmt::format("{}: {}", doubted_name(system), join(parts, "; ")));
+    if (parts.empty()) continue;
+    found.push_back(fmt::format("{}: {}", doubted_name(system), join(parts, "; ")));
   }
   return found;
 }
