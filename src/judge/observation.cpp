@@ -12,6 +12,7 @@
 #include "model/flag.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
+#include "study/import/log_runs.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -36,6 +37,13 @@ ObservationFile read_file_or_log(const std::string& path) {
   const std::string text = read_file(path).value_or("");
   if (text.find("size_bytes") != std::string::npos) return read_observation_file(path);
   const study::LogFile log = study::read_log(text, path, {});
+  if (const auto launches = study::launches_of(log, {}); launches.size() > 1) {
+    throw usage_error(
+        fmt::format("{} has {} runs of the same rows: {}; a file is a launch: busbar import {} -o "
+                    "FOLDER/ makes a "
+                    "CSV of each",
+                    path, launches.size(), study::settings_text(launches), path));
+  }
   study::ImportedRows rows = study::records_of({&log, 1}, {});
   return {.dataset = {.path = path,
                       .label = std::filesystem::path(path).stem().string(),

@@ -53,7 +53,8 @@ struct ObservationFile {
 /// Reads one. Throws Error (Usage) with file, line and column where it is no CSV of ours.
 [[nodiscard]] ObservationFile read_observation_file(const std::string& path);
 
-/// The same, and reads logs of other tools as `busbar import` does.
+/// The same, and reads logs of other tools as `busbar import` does. Throws Error (Usage) for
+/// a log of several runs, which are several launches.
 [[nodiscard]] ObservationFile read_file_or_log(const std::string& path);
 
 /// One use of a device set: these nodes measure together.

@@ -65,6 +65,8 @@ sweep() {  # sweep FILE: Ring twice and Tree, on two ranks
   ./busbar import "$DIR/sweep.log" -o "$DIR/sweep.csv" --run 2
   [ "$(column time_median_us "$DIR/sweep.csv" | head -1)" = 553.76 ]
   refused "--run 4: $DIR/sweep.log has 3 runs" "$DIR/sweep.log" -o "$DIR/x.csv" --run 4
+  COMMAND=(./busbar accept judge dgx-h100)
+  refused "has 3 runs of the same rows: NCCL_ALGO=Ring (2 launches), NCCL_ALGO=Tree; a file is a launch" "$DIR/sweep.log"
 }
 @test "a file name that is no UTF-8 leaves a CSV that is" {
   log "$DIR/a"$'\xff'".log"
