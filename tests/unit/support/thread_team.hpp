@@ -2,14 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <barrier>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <thread>
 #include <utility>
@@ -29,15 +29,31 @@ class ThreadBootstrap final : public Bootstrap {
 
   /// Where the ranks of a team meet.
   struct Meeting {
-    explicit Meeting(int size) : gate(size), shown(static_cast<std::size_t>(size)) {}
+    explicit Meeting(int size) : shown(static_cast<std::size_t>(size)) {}
     /// Returns when all are there. Throws Left where one will never come.
     void meet() {
-      gate.arrive_and_wait();
-      if (left) throw Left{};
+      std::unique_lock lock(mutex);
+      const int mine = round;
+      if (++arrived == shown.size()) {
+        arrived = 0;
+        ++round;
+        changed.notify_all();
+      }
+      changed.wait(lock, [&] { return round != mine || left; });
+      if (round == mine) throw Left{};
     }
-    std::barrier<> gate;
-    std::atomic<bool> left = false;                    // a rank has failed
-    std::vector<std::span<const std::byte>> shown;     // by rank, between two gates
+    /// This rank has failed: the others do not wait for it.
+    void leave() {
+      const std::lock_guard lock(mutex);
+      left = true;
+      changed.notify_all();
+    }
+    std::mutex mutex;
+    std::condition_variable changed;
+    int round = 0;
+    std::size_t arrived = 0;
+    bool left = false;
+    std::vector<std::span<const std::byte>> shown;     // by rank, between two meetings
     std::map<int, std::shared_ptr<Meeting>> by_color;  // the parts of a split
   };
 
@@ -48,9 +64,7 @@ class ThreadBootstrap final : public Bootstrap {
   ThreadBootstrap(ThreadBootstrap&&) = delete;
   ThreadBootstrap& operator=(ThreadBootstrap&&) = delete;
   ~ThreadBootstrap() override {
-    if (std::uncaught_exceptions() == exceptions_) return;
-    meeting_->left = true;
-    meeting_->gate.arrive_and_drop();
+    if (std::uncaught_exceptions() > exceptions_) meeting_->leave();
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
