@@ -231,7 +231,7 @@ std::string candidates_text(const MachineIdentity& identity) {
     if (gpus.insert(match.gpu).second) names.push_back(match.system);
   }
   const std::string with_others =
-      all == names.size() ? "" : fmt::format(", {} with other networks", all);
+      all == names.size() ? "" : fmt::format("; {} with those that differ in their network", all);
   return fmt::format("{}{}: {}{} (by {} alone{})", to_text(identity), generic_text(identity),
                      names.size() == 1 ? "may be " : "one of ", join(names, ", "),
                      identity.gpu_links ? "links" : "the number of GPUs", with_others);
