@@ -287,7 +287,12 @@ void report_mistake_together(const Error& mistake, std::span<char* const> argume
   const bool meets = launcher && launcher->joins_by == JoinsBy::Mpi && launcher->size > 1 &&
                      mpi != nullptr && !by_tcp && mistake.status() == Status::Usage;
   if (!meets) return;
-  const auto bootstrap = mpi->start();
+  std::unique_ptr<Bootstrap> bootstrap;
+  try {
+    bootstrap = mpi->start();
+  } catch (const Error&) {
+    return;  // no ranks of this MPI: the mistake is this process's own
+  }
   require_same_command(*bootstrap, {.mistake = mistake.what()});
 }
 

@@ -41,12 +41,14 @@ std::string optional_words(std::string_view option, const std::optional<T>& valu
   return value ? fmt::format("{} {}", option, *value) : flag_words(option, false);
 }
 
-/// "-b 64KiB"
+/// "-b 64KiB", "-b 100000": in the largest unit of which it is a whole number.
 std::string size_words(std::string_view option, Bytes bytes) {
-  std::string text = format_bytes(bytes);
-  std::erase(text, ' ');
-  const bool exact = bytes >= kKiB && parse_bytes(option, text) == bytes;
-  return fmt::format("{} {}", option, exact ? text : fmt::format("{}", bytes));
+  constexpr std::array<std::pair<Bytes, std::string_view>, 3> kUnits{
+      {{kGiB, "GiB"}, {kMiB, "MiB"}, {kKiB, "KiB"}}};
+  for (const auto& [unit, name] : kUnits) {
+    if (bytes > 0 && bytes % unit == 0) return fmt::format("{} {}{}", option, bytes / unit, name);
+  }
+  return fmt::format("{} {}", option, bytes);
 }
 
 /// A list that has one value, or all.

@@ -172,7 +172,7 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...]
   words_run localhost,127.0.0.1,no-such-host.invalid 'env NODE={host} {env} {program}'
   [ "$status" -eq 4 ]
   [ "$(grep -c 'no-such-host.invalid does not answer (exit 2: allreduce_perf: no-such-host.invalid: cannot be resolved on' "$DIR/run/launches.csv")" -eq 4 ]
-  [ "$(column failure "$DIR/run/launches.csv" | grep -vc .)" -eq 2 ]
+  [ "$(column failure "$DIR/run/launches.csv" | grep -vc .)" -ge 2 ]  # a noisy one runs again
 }
 @test "a host that greets on standard output is measured all the same, and its greeting is reported once" {
   grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"

@@ -70,7 +70,7 @@ COMMAND=(mpirun -np 2 ./allreduce_perf)
     document=docs/$(basename "${source%_command}")-options.md
     [ "$source" != harness/options ] || document=docs/options.md
     documented=$(grep -oE '^  (-[A-Za-z], )?--[a-z0-9_-]+' "$document" | sed 's/, /,/; s/^ *//' | sort -u)
-    known=$(sed '/kForeign/,$d' "src/$source.cpp" | grep -oE '^ +\{"(-[A-Za-z],)?--[a-z0-9_-]+"' | cut -d'"' -f2)
+    known=$(sed '/kForeign/,$d' "src/$source.cpp" | grep -oE '^ +\{"(-[A-Za-z],)?--[a-z0-9_-]+' | cut -d'"' -f2)
     diff <(echo "$documented") <(printf '%s\n-h,--help\n' "$known" | sort)
   done
 }

@@ -116,6 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Difference{[](O& o) { o.backend = "gloo"; }, "--backend gloo", "--backend auto"},
         Difference{[](O& o) { o.sweep.first = 1000; }, "-b 1000", "-b 1MiB"},
+        Difference{[](O& o) { o.sweep.first = 70000004; }, "-b 70000004", "-b 1MiB"},
+        Difference{[](O& o) { o.sweep.first = 3 * kMiB / 2; }, "-b 1536KiB", "-b 1MiB"},
         Difference{[](O& o) { o.sweep.last = 2 * kGiB; }, "-e 2GiB", "-e 1GiB"},
         Difference{[](O& o) { o.sweep.factor = 4; }, "-f 4", "-f 2"},
         Difference{[](O& o) { o.sweep.factor = 1, o.sweep.step = kMiB; }, "-i 1MiB", "-f 2"},
