@@ -256,7 +256,7 @@ query() {
   eight | sed 's/SYS/NV12/g' > "$DIR/full.txt"
   topo recognize --smi "$DIR/full.txt"
   [ "$status" -eq 3 ]
-  [[ ${lines[0]} == "8 GPUs without a name, NV12 between any two: may be dgx-a100 (by links alone, "* ]]
+  [[ ${lines[0]} == "8 GPUs without a name, NV12 between any two: may be dgx-a100 (by links alone; "* ]]
   [[ ${lines[1]} == *"--gpu NAME"* ]]
   topo recognize --smi "$DIR/full.txt" --json
   [ "$status" -eq 3 ]
