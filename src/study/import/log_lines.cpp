@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
+#include <iconv.h>
 #include <map>
+#include <memory>
 #include <optional>
 #include <regex>
 #include <set>
@@ -24,48 +25,25 @@ using View = std::string_view;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
-  const auto follow = [&](unsigned shift) { add(0x80U | ((code >> shift) & 0x3fU)); };
-  if (code < 0x80) return add(code);
-  if (code < 0x800) {
-    add(0xc0U | (code >> 6U));
-  } else if (code < 0x10000) {
-    add(0xe0U | (code >> 12U));
-    follow(6);
-  } else {
-    add(0xf0U | (code >> 18U));
-    follow(12);
-    follow(6);
-  }
-  follow(0);
-}
-
 /// PowerShell's `>` writes UTF-16. Half a pair becomes U+FFFD, and half a unit at the end is left
 /// out.
-std::string from_utf16(View text, bool big_endian) {
-  constexpr std::uint32_t kHigh = 0xd800;
-  constexpr std::uint32_t kLow = 0xdc00;
-  const auto unit = [&](std::size_t at) -> std::uint32_t {
-    const auto first = static_cast<unsigned char>(text[at]);
-    const auto second = static_cast<unsigned char>(text[at + 1]);
-    return big_endian ? first * 256U + second : second * 256U + first;
-  };
-  std::string plain;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    std::uint32_t code = unit(i);
-    const std::uint32_t next = i + 3 < text.size() ? unit(i + 2) : 0;
-    const auto is_half = [](std::uint32_t of, std::uint32_t kind) {
-      return (of & 0xfc00U) == kind;
-    };
-    if (is_half(code, kHigh) && is_half(next, kLow)) {
-      code = 0x10000 + ((code - kHigh) << 10U) + (next - kLow);
-      i += 2;
-    } else if (is_half(code, kHigh) || is_half(code, kLow)) {
-      code = 0xfffd;
-    }
-    append_utf8(plain, code);
+std::string from_utf16(View text, const char* encoding) {
+  constexpr auto kFailed = static_cast<std::size_t>(-1);
+  const std::unique_ptr<void, int (*)(void*)> converter(::iconv_open("UTF-8", encoding),
+                                                        ::iconv_close);
+  std::string units(text);
+  char* from = units.data();
+  std::size_t left = units.size() / 2 * 2;
+  std::string plain(left * 2, ' ');  // three bytes at most for two, four for four
+  char* to = plain.data();
+  std::size_t room = plain.size();
+  while (::iconv(converter.get(), &from, &left, &to, &room) == kFailed && left >= 2) {
+    to = std::copy_n("\xef\xbf\xbd", 3, to);
+    room -= 3;
+    from += 2;
+    left -= 2;
   }
+  plain.resize(plain.size() - room);
   return plain;
 }
 
@@ -73,11 +51,11 @@ std::string from_utf16(View text, bool big_endian) {
 std::optional<std::string> as_utf8(View text) {
   constexpr View kNul("\0", 1);
   if (text.starts_with("\xef\xbb\xbf")) return std::string(text.substr(3));
-  if (text.starts_with("\xff\xfe")) return from_utf16(text.substr(2), false);
-  if (text.starts_with("\xfe\xff")) return from_utf16(text.substr(2), true);
+  if (text.starts_with("\xff\xfe")) return from_utf16(text.substr(2), "UTF-16LE");
+  if (text.starts_with("\xfe\xff")) return from_utf16(text.substr(2), "UTF-16BE");
   if (text.size() < 4) return std::nullopt;
-  if (text.substr(1, 1) == kNul && text.substr(3, 1) == kNul) return from_utf16(text, false);
-  if (text.substr(0, 1) == kNul && text.substr(2, 1) == kNul) return from_utf16(text, true);
+  if (text.substr(1, 1) == kNul && text.substr(3, 1) == kNul) return from_utf16(text, "UTF-16LE");
+  if (text.substr(0, 1) == kNul && text.substr(2, 1) == kNul) return from_utf16(text, "UTF-16BE");
   return std::nullopt;
 }
 

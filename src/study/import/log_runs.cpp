@@ -95,8 +95,8 @@ std::vector<std::vector<const Test*>> conflicts_in(const std::vector<Test>& test
 
 /// The texts in which tests with a row in common differ. A test without a command or a list of
 /// devices is not another one for it; a variable that is not set is.
-std::set<std::string> telling_texts(const std::vector<std::vector<const Test*>>& conflicts) {
-  std::set<std::string> telling;
+std::set<std::string> distinguishing_texts(const std::vector<std::vector<const Test*>>& conflicts) {
+  std::set<std::string> distinguishing;
   for (const auto& tests : conflicts) {
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
       std::map<std::string, std::size_t> counts;
@@ -111,19 +111,20 @@ std::set<std::string> telling_texts(const std::vector<std::vector<const Test*>>&
         }
       }
       for (const auto& [text, count] : counts) {
-        if (count < all) telling.insert(text);
+        if (count < all) distinguishing.insert(text);
       }
     }
   }
-  return telling;
+  return distinguishing;
 }
 
-/// What tells a test from others, by the first kinds.
-std::string label_of(const Test& test, const std::set<std::string>& telling, std::size_t kinds) {
+/// What distinguishes a test from others, by the first kinds.
+std::string label_of(const Test& test, const std::set<std::string>& distinguishing,
+                     std::size_t kinds) {
   Texts words;
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     for (const std::string& text : test.texts.at(kind)) {
-      if (telling.contains(text)) words.push_back(text);
+      if (distinguishing.contains(text)) words.push_back(text);
     }
   }
   // A title may have the variable in it.
@@ -137,30 +138,30 @@ std::string label_of(const Test& test, const std::set<std::string>& telling, std
   return join(shown, " ");
 }
 
-/// The labels of all tests: as few kinds as tell as many apart as all kinds do.
+/// The labels of all tests: by as few kinds as distinguish as many as all kinds do.
 Texts labels_of(const std::vector<Test>& tests,
                 const std::vector<std::vector<const Test*>>& conflicts) {
-  const std::set<std::string> telling = telling_texts(conflicts);
+  const std::set<std::string> distinguishing = distinguishing_texts(conflicts);
   const auto labels = [&](std::size_t kinds) {
     Texts all;
-    for (const Test& test : tests) all.push_back(label_of(test, telling, kinds));
+    for (const Test& test : tests) all.push_back(label_of(test, distinguishing, kinds));
     return all;
   };
-  const auto told_apart = [&](std::size_t kinds) {
+  const auto distinguished = [&](std::size_t kinds) {
     std::size_t count = 0;
     for (const auto& each : conflicts) {
       std::set<std::string> distinct;
-      for (const Test* test : each) distinct.insert(label_of(*test, telling, kinds));
+      for (const Test* test : each) distinct.insert(label_of(*test, distinguishing, kinds));
       count += distinct.size();
     }
     return count;
   };
   std::size_t kinds = 1;
-  while (kinds < kKinds && told_apart(kinds) < told_apart(kKinds)) ++kinds;
+  while (kinds < kKinds && distinguished(kinds) < distinguished(kKinds)) ++kinds;
   return labels(kinds);
 }
 
-/// Tests that nothing but their order tells from another one with the same row.
+/// Tests that only their order distinguishes from another one with the same row.
 std::set<const Test*> unknown_twins(const std::vector<Test>& tests, const Texts& labels,
                                     const std::vector<std::vector<const Test*>>& conflicts) {
   std::set<const Test*> unknown;

@@ -17,8 +17,8 @@ struct LogLaunch {
 };
 
 /// The launches of a log: all of it where no two of its tests give the same row (model/row_key).
-/// Else tests are apart that the same row would be taken from: by the variables, options, titles,
-/// hosts and libraries in which they differ; where nothing in the log tells them apart and no
+/// Else tests that give the same row are distinguished: by the variables, options, titles,
+/// hosts and libraries in which they differ; where nothing in the log distinguishes them and no
 /// command shows that they are repetitions, by their order. Throws what records_of throws.
 [[nodiscard]] std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints);
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/assemble/agreement.hpp"
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "tests/unit/support/captures.hpp"
+#include "topo/assemble/assemble.hpp"
+#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -190,6 +198,28 @@ TEST(Agreement, ComparesNumbersOfGpusWhereThereAreNoBusIds) {
     sources.nccl = std::exchange(sources.hwloc, {});
     expect_contradiction(sources, nccl);
   }
+}
+
+TEST(Captures, AgreeWithThemselvesAndGiveTheirMatrixBackFromTheGraph) {
+  const std::filesystem::path folder = test::captures("nvidia_smi_topo_m");
+  int compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".txt") continue;
+    Sources sources{.name = entry.path().stem()};
+    try {
+      sources.smi.matrix =
+          parse_smi_matrix(read_text_file("--smi", entry.path()), entry.path().string());
+    } catch (const Error&) {
+      continue;  // damaged ones are the parser's business
+    }
+    EXPECT_EQ(contradiction(sources), std::nullopt) << entry.path();
+    Graph graph = assemble(sources);
+    const auto labels = graph.labels;
+    label_devices(graph);
+    EXPECT_EQ(graph.labels, labels) << entry.path();
+    ++compared;
+  }
+  EXPECT_GE(compared, std::filesystem::exists(test::kSharedData) ? 51 : 2);
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "topo/assemble/assemble.hpp"
+#include "topo/graph/graph.hpp"
+
+namespace busbar::topo {
+
+using Rows = std::vector<std::string>;
+
+/// Rows of so many GPUs with the same cell between any two.
+inline Rows uniform(std::size_t gpus, const std::string& cell) {
+  Rows rows;
+  for (std::size_t i = 0; i < gpus; ++i) {
+    Rows cells(gpus, cell);
+    cells[i] = "X";
+    rows.push_back(join(cells, " "));
+  }
+  return rows;
+}
+
+/// A matrix of `topo -m` from its cells, a row per GPU.
+inline std::string matrix_text(const Rows& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) text += "\tGPU" + std::to_string(i);
+  text += "\tCPU Affinity\tNUMA Affinity\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string row = "GPU" + std::to_string(i) + "\t" + rows[i];
+    std::replace(row.begin(), row.end(), ' ', '\t');
+    text += row + (i < (rows.size() + 1) / 2 ? "\t0-7\t0\n" : "\t8-15\t1\n");
+  }
+  return text + "\nLegend:\n\n  NV#  = Connection traversing a bonded set of # NVLinks\n";
+}
+
+/// A matrix, and a query where the GPUs have a model.
+inline Sources sources_of(const Rows& rows, const std::string& model = "") {
+  Sources sources{.name = "box"};
+  sources.smi.matrix = parse_smi_matrix(matrix_text(rows), "box.txt");
+  for (std::size_t i = 0; !model.empty() && i < rows.size(); ++i) {
+    sources.smi.gpus.push_back({.index = static_cast<int>(i),
+                                .uuid = "GPU-" + std::to_string(i),
+                                .name = model,
+                                .bus_id = normal_bus_id("0000:0" + std::to_string(i + 1) + ":00.0"),
+                                .pcie_generation = 3,
+                                .pcie_width = 16,
+                                .mig = false});
+  }
+  return sources;
+}
+
+/// Two GPUs with these links each, by `nvlink -s` or `-R`.
+inline std::vector<GpuFacts> two_with(const std::vector<NvlinkLink>& links,
+                                      const std::string& name = "") {
+  return {{.index = 0, .name = name, .links = links}, {.index = 1, .name = name, .links = links}};
+}
+
+/// `topo -p2p` of two GPUs.
+inline std::string notes_of(const Graph& graph) {
+  return join(graph.warnings, "\n") + "\n" +
+         join_each(graph.assumptions, "\n", [](const Assumption& one) { return one.text; });
+}
+
+inline std::size_t count_kind(const Graph& graph, NodeKind kind) {
+  return nodes_of_kind(graph, kind).size();
+}
+
+/// The first link from a node to another, or of a kind; null where there is none.
+inline const Link* link_to(const Graph& graph, int from, int to) {
+  const auto found = std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+    return link.from == from && link.to == to;
+  });
+  return found == graph.links.end() ? nullptr : &*found;
+}
+
+/// Cables from a device to the node of this name; 0 where there are none.
+inline double cables(const Graph& graph, std::size_t device, const std::string& to) {
+  const Link* link = link_to(graph, graph.devices.at(device), find_node(graph, to));
+  return link == nullptr ? 0 : link->count;
+}
+
+inline double nominal_of_first(const Graph& graph, LinkKind kind,
+                               ConstantSet constants = ConstantSet::Nominal) {
+  const auto found = std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+    return link.from == graph.devices[0] &&
+           graph.media[static_cast<std::size_t>(link.medium)].kind == kind;
+  });
+  return found == graph.links.end() ? -1 : capacity_GBps(graph, *found, constants);
+}
+
+}  // namespace busbar::topo
