@@ -30,6 +30,7 @@
 #include "harness/options.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
+#include "report/markup_text.hpp"
 
 namespace busbar {
 
@@ -300,7 +301,7 @@ int run(std::span<char* const> arguments) {
   const std::string program = std::filesystem::path(arguments.front()).filename().string();
   try {
     CommandLine line;
-    const Invocation invocation{.command = join_all(arguments, " "),
+    const Invocation invocation{.command = clean_text(join_all(arguments, " ")),
                                 .environment = library_environment()};
     try {
       if (const auto code = run_alone(arguments, program, line, invocation)) return *code;

@@ -73,7 +73,8 @@ load ../common
 }
 
 @test "the CSV has the columns that were promised, in their order" {
-  run ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
+  run ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --samples "$DIR/"$'\xff'
+  iconv -f UTF-8 "$DIR/a.csv" > "$DIR/utf-8.csv"  # whatever the command line has
   promised=collective,backend,ranks,nodes,type,op,root,in_place,size_bytes,count,status,reason,flags,cadence
   promised+=,samples,operations,stop_reason,time_median_us,time_ci_low_us,time_ci_high_us,time_mean_us
   promised+=,time_min_us,time_p90_us,time_p99_us,time_max_us,start_skew_us,algbw_GBps,busbw_GBps,wrong
