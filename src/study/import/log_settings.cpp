@@ -80,11 +80,12 @@ std::optional<Words> command_in(View line) {
       first == words.begin() || (first - 1)->ends_with(':') ||
       std::none_of(words.begin(), first, [](const std::string& word) { return has_letter(word); });
   if (!is_introduced) return std::nullopt;
-  // A sentence goes on behind the program's name.
+  // A sentence or a title ("=== all_reduce_perf ===") goes on behind the program's name.
   const auto next = test + 1;
-  if (next != words.end() && std::isalnum(static_cast<unsigned char>(next->front())) != 0) {
-    return std::nullopt;
-  }
+  const bool goes_on =
+      next != words.end() && !next->starts_with("2>") &&
+      (std::isalnum(static_cast<unsigned char>(next->front())) != 0 || next->front() == '=');
+  if (goes_on) return std::nullopt;
   words.erase(words.begin(), first);
   return words;
 }
