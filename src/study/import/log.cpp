@@ -9,11 +9,9 @@
 namespace busbar::study {
 
 std::optional<int> stated_ranks(const LogTable& table) {
-  if (table.ranks && *table.ranks > 0) return table.ranks;
-  int last = -1;
-  for (const LogDevice& device : table.devices) last = std::max(last, device.rank);
-  if (last >= 0) return last + 1;
-  return std::nullopt;
+  int ranks = table.ranks.value_or(0);
+  for (const LogDevice& device : table.devices) ranks = std::max(ranks, device.rank + 1);
+  return ranks > 0 ? std::optional(ranks) : std::nullopt;
 }
 
 std::optional<int> listed_ranks(const LogTable& table) {
@@ -63,12 +61,16 @@ std::optional<int> processes_of_command(const std::vector<std::string>& words) {
     const std::string name = word.substr(word.rfind('/') + 1);
     return name == "mpirun" || name == "mpiexec" || name == "srun" || name == "mpiexec.hydra";
   });
+  int processes = 0;
+  bool counts = true;  // the test itself has an option -n; behind ":" stands another program
   for (auto word = launcher; word != words.end() && word + 1 != words.end(); ++word) {
-    if (*word != "-n" && *word != "-np" && *word != "--ntasks") continue;
-    const auto count = small_number(*(word + 1));
-    if (count && *count > 0) return count;
+    if (*word == ":") counts = true;
+    if (!counts || (*word != "-n" && *word != "-np" && *word != "--ntasks")) continue;
+    const int count = small_number(*(word + 1)).value_or(0);
+    counts = count <= 0;
+    processes = std::min(processes + std::max(count, 0), kMostRanks);
   }
-  return std::nullopt;
+  return processes > 0 ? std::optional(processes) : std::nullopt;
 }
 
 }  // namespace busbar::study

@@ -19,15 +19,15 @@ namespace {
 using Texts = std::vector<std::string>;
 
 /// In what tests of a log may differ, in the order in which it names them.
-enum Kind : std::size_t { kVariables, kOptions, kTitles, kMachine, kKinds };
+enum Kind : std::size_t { kVariables, kOptions, kParameters, kTitles, kMachine, kKinds };
 
 /// A test of a log.
 struct Test {
   LogTable table{};
   std::set<RowKey> rows{};
   std::array<Texts, kKinds> texts{};
-  bool has_options = false;  ///< the log has its command or its parameters
-  bool is_known = false;     ///< the log says how it was started
+  bool has_command = false;
+  bool is_known = false;  ///< the log says how it was started
 };
 
 /// Rows without a head may be of several tests: one ends where a row comes again.
@@ -57,6 +57,11 @@ std::vector<LogTable> split_at_repeated_rows(const LogTable& table) {
   return parts;
 }
 
+/// Variables that name a launch or its log, and change nothing in it.
+bool names_launch(const std::string& variable) {
+  return variable == "NCCL_HOSTID" || variable.starts_with("NCCL_DEBUG");
+}
+
 Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
   Test test;
   const LogFile alone{.path = log.path, .tables = {table}};
@@ -64,11 +69,13 @@ Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
     if (record.size > 0) test.rows.insert(row_key(record));
   }
   for (const auto& [name, value] : table.settings) {
-    test.texts[kVariables].push_back(name + '=' + value);
+    if (!names_launch(name)) test.texts[kVariables].push_back(name + '=' + value);
   }
-  const auto command = command_in(table.command);
-  test.texts[kOptions] = command ? options_of_command(*command) : table.parameters;
-  test.has_options = command.has_value() || !table.parameters.empty();
+  if (const auto command = command_in(table.command)) {
+    test.has_command = true;
+    test.texts[kOptions] = options_of_command(*command);
+  }
+  test.texts[kParameters] = table.parameters;
   test.texts[kTitles] = table.titles;
   std::set<std::string> hosts;
   for (const LogDevice& device : table.devices) hosts.insert(device.host);
@@ -93,8 +100,8 @@ std::vector<std::vector<const Test*>> conflicts_in(const std::vector<Test>& test
   return conflicts;
 }
 
-/// The texts in which tests with a row in common differ. A test without a command or a list of
-/// devices is not another one for it; a variable that is not set is.
+/// The texts in which tests with a row in common differ. A test without a command, parameters or a
+/// list of devices is not another one for it; a variable that is not set is.
 std::set<std::string> distinguishing_texts(const std::vector<std::vector<const Test*>>& conflicts) {
   std::set<std::string> distinguishing;
   for (const auto& tests : conflicts) {
@@ -103,8 +110,9 @@ std::set<std::string> distinguishing_texts(const std::vector<std::vector<const T
       std::size_t all = 0;
       for (const Test* test : tests) {
         const Texts& texts = test->texts.at(kind);
-        const bool is_missing = kind == kMachine || (kind == kOptions && !test->has_options);
-        if (texts.empty() && is_missing) continue;
+        const bool is_missing = (kind == kOptions && !test->has_command) ||
+                                ((kind == kParameters || kind == kMachine) && texts.empty());
+        if (is_missing) continue;
         ++all;
         for (const std::string& text : std::set<std::string>(texts.begin(), texts.end())) {
           ++counts[text];
@@ -208,6 +216,11 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
     for (LogTable& part : split_at_repeated_rows(table)) {
       tests.push_back(test_of(log, std::move(part), hints));
     }
+  }
+  const bool have_commands =
+      std::all_of(tests.begin(), tests.end(), [](const Test& test) { return test.has_command; });
+  for (Test& test : tests) {
+    if (have_commands) test.texts[kParameters].clear();  // the options have them
   }
   const auto conflicts = conflicts_in(tests);
   if (conflicts.empty()) return {{.log = log}};

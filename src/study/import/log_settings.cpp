@@ -183,12 +183,14 @@ std::size_t other_words(const Words& words) {
 }  // namespace
 
 void RunContext::set_title(int level, View text) {
+  // "Ring, run 2 of 3", "Rep 2: ring-rep2.log", but not "Run 4 channels".
   static const std::regex kRepetition(
-      R"([ ,:;(\[-]*\b(run|rep|repeat|repetition|iteration|iter|trial|launch|attempt|round)[ #:=]*)"
-      R"(\d+( *(/|of) *\d+)?[ )\]]*$)",
+      R"re((^|[ ,:;(\[`'"_-]+)(run|rep|repeat|repetition|iteration|iter|trial|launch|attempt|round))re"
+      R"re([ #:=_-]*\d+( *(/|of) *\d+)?(?= *($|[:;,.)\]`'"_-]))[ :)\]]*)re",
       std::regex::icase | std::regex::optimize);
   constexpr std::size_t kLongest = 200;
   titles_.erase(titles_.lower_bound(level), titles_.end());
+  if (level <= command_level_) command_.clear();
   const std::string whole(text.substr(0, kLongest));
   Title title{.text = std::regex_replace(whole, kRepetition, "")};
   title.repeats = title.text != whole;
@@ -245,6 +247,13 @@ Words RunContext::titles() const {
   std::erase(texts, "");
   return texts;
 }
+
+void RunContext::set_command(std::string command) {
+  command_ = std::move(command);
+  command_level_ = titles_.empty() ? 0 : titles_.rbegin()->first;
+}
+
+std::string RunContext::command() const { return is_repetition() ? command_ : ""; }
 
 bool RunContext::is_repetition() const {
   return std::any_of(titles_.begin(), titles_.end(),

@@ -42,6 +42,10 @@ class RunContext {
   /// The titles in force, outermost first, without the number of a repetition ("run 2 of 3") and
   /// without those that are assignments alone.
   [[nodiscard]] std::vector<std::string> titles() const;
+  /// A test's command.
+  void set_command(std::string command);
+  /// The command that a repetition without its own has: that of the titles above it, or empty.
+  [[nodiscard]] std::string command() const;
   /// Whether a title has the number of a repetition.
   [[nodiscard]] bool is_repetition() const;
 
@@ -55,6 +59,8 @@ class RunContext {
 
   Settings exported_{};
   std::map<int, Title> titles_{};  ///< by level
+  std::string command_{};
+  int command_level_ = 0;  ///< of the innermost title above it
   bool after_assignments_ = false;
 };
 

@@ -334,6 +334,7 @@ class NcclText {
     LogTable& test = table();
     test.line = line.number;
     test.columns = columns_;
+    if (test.command.empty()) test.command = context_.command();
     if (const auto command = command_in(test.command)) {
       test.settings.merge(settings_of_command(*command));
     }
@@ -463,6 +464,7 @@ class NcclText {
     table().collective = *program;
     if (!command_in(line.text)) return context_.read(line.text);
     table().command = line.text;
+    context_.set_command(line.text);
     const std::string how = word_after(words, "-a");
     for (const auto& [digit, name] : {std::pair{"0", "rank0"}, {"2", "min"}, {"3", "max"}}) {
       if (how == digit) table().aggregation = name;

@@ -64,6 +64,17 @@ TEST(LaunchesOf, AreLaunchesOfOneSettingWhereTheCommandIsTheSame) {
   EXPECT_EQ(launches(kProgram + kTest + kProgram + kTest + kProgram + kSmaller), "/1: 2, /2: 1");
 }
 
+TEST(LaunchesOf, AreThoseOfTheCommandAboveThem) {
+  const auto section = [&](const char* title, const char* variables) {
+    std::string text =
+        fmt::format("## {}\n{} NCCL_HOSTID={} {}", title, variables, title, kProgram);
+    for (int i = 1; i <= 2; ++i) text += fmt::format("### Rep {0}: x-rep{0}.log\n{1}", i, kTest);
+    return text;
+  };
+  EXPECT_EQ(launches(section("a", "") + section("b", "NCCL_ALGO=Ring")),
+            "/1: 1, /2: 1, NCCL_ALGO=Ring/1: 1, NCCL_ALGO=Ring/2: 1");
+}
+
 TEST(LaunchesOf, AreApartByOptionsTitlesHostsAndLibraries) {
   EXPECT_EQ(
       launches("./all_reduce_perf -b 8 -G 0\n" + kTest + "./all_reduce_perf -b 9 -G 1\n" + kTest),

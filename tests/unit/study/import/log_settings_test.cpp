@@ -88,8 +88,9 @@ TEST(RunContext, TakesVariablesOfTitlesWhileTheyAreInForce) {
 }
 
 TEST(RunContext, LeavesTheNumberOfARepetitionOut) {
-  for (const char* title : {"== = x", "=== Ring, run 2 ===", "=== Ring (rep 2/3) ===",
-                            "#### Ring - iteration 2 of 3", "=== Ring: Trial #2"}) {
+  for (const char* title :
+       {"== = x", "=== Ring, run 2 ===", "=== Ring (rep 2/3) ===", "#### Ring - iteration 2 of 3",
+        "=== Ring: Trial #2", "=== run 2: Ring ===", "#### Rep 2: Ring_rep-2"}) {
     const RunContext context = context_after(title);
     const bool repeats = std::string(title).find("Ring") != std::string::npos;
     EXPECT_EQ(context.is_repetition(), repeats) << title;
@@ -97,7 +98,17 @@ TEST(RunContext, LeavesTheNumberOfARepetitionOut) {
       EXPECT_THAT(context.titles(), ElementsAre("Ring")) << title;
     }
   }
-  EXPECT_FALSE(context_after("=== run 2: Ring ===").is_repetition()) << "it names the run";
+  EXPECT_FALSE(context_after("=== Run 4 channels ===").is_repetition());
+}
+
+TEST(RunContext, GivesRepetitionsTheCommandAboveThem) {
+  RunContext context = context_after("## Ring");
+  context.set_command("./all_reduce_perf -n 9");
+  EXPECT_EQ(context.command(), "") << "another run needs its own";
+  context.read("### Rep 2");
+  EXPECT_EQ(context.command(), "./all_reduce_perf -n 9");
+  context.read("## Tree, rep 2");
+  EXPECT_EQ(context.command(), "");
 }
 
 TEST(SettingsOfLibrary, AreThoseThatNcclReports) {
