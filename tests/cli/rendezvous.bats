@@ -112,13 +112,13 @@ ends() {
   ends 4 '^allreduce_perf: rank 1 \(process [0-9]+\) was ended by signal 9'
 }
 @test "a rank that stops is named after the timeout, rank 0 or another" {
-  job -T 3
+  job -T 6
   kill -STOP "$(process_of 2)"
-  ends 4 'timeout: no progress for 3 s in: all-reduce 1 MiB .*no answer from rank 2 on '
+  ends 4 'timeout: no progress for 6 s in: all-reduce 1 MiB .*no answer from rank 2 on '
   rm "$DIR/a.csv"
-  job -T 3
+  job -T 6
   kill -STOP "$(process_of 0)"
-  ends 4 'timeout: no progress for 3 s in: all-reduce 1 MiB .*no answer from rank 0 on '
+  ends 4 'timeout: no progress for 6 s in: all-reduce 1 MiB .*no answer from rank 0 on '
 }
 @test "Ctrl-C ends all ranks, and the rows are kept" {
   job
@@ -129,22 +129,22 @@ ends() {
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
 }
 @test "who has not come in time is named" {
-  rank 0 -T 2
-  rank 2 -T 2
+  rank 0 -T 5
+  rank 2 -T 5
   wait
   [ "$(codes)" = "4 4" ]
-  grep -q '^allreduce_perf: timeout: 1 of 3 ranks did not join at 127.0.0.1:[0-9]* within 2 s: rank 1$' "$DIR/0.err"
+  grep -q '^allreduce_perf: timeout: 1 of 3 ranks did not join at 127.0.0.1:[0-9]* within 5 s: rank 1$' "$DIR/0.err"
   [ ! -s "$DIR/2.err" ]
-  rank 1 -T 2
+  rank 1 -T 5
   wait
   [ "$(cat "$DIR/1.code")" = 4 ]
-  grep -q 'timeout: rank 1 could not join at 127.0.0.1:[0-9]* within 2 s (Connection refused); check that rank 0 is started there' "$DIR/1.err"
+  grep -q 'timeout: rank 1 could not join at 127.0.0.1:[0-9]* within 5 s (Connection refused); check that rank 0 is started there' "$DIR/1.err"
 }
 @test "a wrong token is refused on both sides in one line, and is not printed" {
   export BUSBAR_TOKEN=opensesame
-  rank 0 -T 2
-  rank 1 -T 2
-  BUSBAR_TOKEN=guess rank 2 -T 2
+  rank 0 -T 5
+  rank 1 -T 5
+  BUSBAR_TOKEN=guess rank 2 -T 5
   wait
   [ "$(codes)" = "4 4 2" ]
   grep -qx 'allreduce_perf: rank 2 was refused at .*: its token differs from rank 0.s (BUSBAR_TOKEN)' "$DIR/2.err"
@@ -180,9 +180,9 @@ ends() {
   python3 -c "import socket, sys; s = socket.create_server(('127.0.0.1', $PORT)); open('$DIR/listens', 'w'); sys.stdin.read()" < "$DIR/stdin" 3>&- &
   local other=$!
   wait_for_file "$DIR/listens"
-  rank 0 -T 2
-  rank 1 -T 2
-  for _ in {1..100}; do if [ -s "$DIR/0.code" ] && [ -s "$DIR/1.code" ]; then break; fi; sleep 0.1; done
+  rank 0 -T 5
+  rank 1 -T 5
+  for _ in {1..300}; do if [ -s "$DIR/0.code" ] && [ -s "$DIR/1.code" ]; then break; fi; sleep 0.1; done
   kill "$other"
   [ "$(codes)" = "4 4" ]
   grep -q "^allreduce_perf: port $PORT of this host is in use: .*; choose another port$" "$DIR/0.err"

@@ -107,24 +107,24 @@ one_message() {
 }
 
 @test "a rank that stops is a timeout: one line, exit 4, rows are kept" {
-  start -T 2
+  start -T 6
   wait_for_rows 2
   kill -STOP "$(rank_pid 1)"
-  ends_within 20
+  ends_within 40
   [ "$ENDED" -eq 4 ]
   one_message
   nothing_runs "$DIR/a.csv"
-  grep -q 'timeout: no progress for 2 s in: all-reduce .* (-T)' "$DIR/err"
+  grep -q 'timeout: no progress for 6 s in: all-reduce .* (-T)' "$DIR/err"
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
 }
 
 @test "a job that is suspended and continued goes on" {
-  start -T 2
+  start -T 6
   wait_for_rows 2
   pids=$(rank_pid 0; rank_pid 1; rank_pid 2)
   # shellcheck disable=SC2086 # three numbers
   kill -STOP $pids
-  sleep 4
+  sleep 9
   # shellcheck disable=SC2086
   kill -CONT $pids
   ends_within 60
@@ -134,10 +134,10 @@ one_message() {
 }
 
 @test "a stopped rank 0 is a timeout that another rank tells" {
-  start -T 2
+  start -T 6
   wait_for_rows 1
   kill -STOP "$(rank_pid 0)"
-  ends_within 20
+  ends_within 40
   [ "$ENDED" -eq 4 ]
   one_message
   nothing_runs "$DIR/a.csv"
