@@ -5,13 +5,12 @@ load backend
 
 # faulty FAULT OPTIONS... : three ranks; the exit status is in STATUS, words in $DIR/err.
 faulty() {
-  local fault=$1 begin=$SECONDS
+  local fault=$1
   shift
   STATUS=0
   FAKE_GPU_FAULT=$fault timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 1K -e 8K -n 2 -w 1 --csv "$DIR/a.csv" \
     -T 3 "$@" > "$DIR/out" 2> "$DIR/err" || STATUS=$?
   cat "$DIR/err"
-  [ $((SECONDS - begin)) -lt 30 ]
   nothing_runs "$DIR/a.csv"
 }
 

