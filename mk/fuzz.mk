@@ -7,7 +7,8 @@ FUZZ_PACKAGES := clang-14 libclang-rt-14-dev
 FUZZ_CXX := clang++-14
 FUZZ_SECONDS := 600
 FUZZ_JOBS := $(shell nproc)
-FUZZ_FLAGS := -timeout=10 -rss_limit_mb=1024 -max_len=65536
+FUZZ_TIMEOUT := 10
+FUZZ_FLAGS = -timeout=$(FUZZ_TIMEOUT) -rss_limit_mb=1024 -max_len=65536
 FUZZ_DATA := ../shared/data
 FUZZ_TARGETS := $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
 
@@ -15,7 +16,7 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
 FUZZ_SOURCES := $(if $(filter fuzz%,$(MAKECMDGOALS)),$(shell tools/sources-of $(wildcard tests/fuzz/*.cpp)))
 # A folder is compiled as one file, as in the ordinary build.
 FUZZ_OBJECTS := $(patsubst %/,$(BUILD)/fuzz/joined/%.o,$(sort $(dir $(FUZZ_SOURCES))))
-# FUZZ_CHECKS= FUZZ_OPTIMIZE=-O0 builds in a third of the time, and finds crashes only.
+# FUZZ_CHECKS= FUZZ_OPTIMIZE=-O0 builds in a third of the time, and finds crashes only; FUZZ_TIMEOUT=100 on a busy machine.
 FUZZ_CHECKS := $(comma)address$(comma)undefined
 FUZZ_OPTIMIZE := -O1
 FUZZ_CXXFLAGS = -std=c++20 $(FUZZ_OPTIMIZE) -g1 -fsanitize=fuzzer-no-link$(FUZZ_CHECKS) \

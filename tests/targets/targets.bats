@@ -9,7 +9,7 @@ short() {
   case $1 in
     all | bundle | docs | executables | fake-gpu | figures | example-report | help | openmpi | plots | promtool) echo "$1" ;;
     bench) echo "$1 BRIEF=1" ;;  # and with it bench-mpi and plot-bench
-    fuzz) echo "$1 FUZZ_SECONDS=1 FUZZ_OPTIMIZE=-O0 FUZZ_CHECKS=" ;;
+    fuzz) echo "$1 FUZZ_SECONDS=1 FUZZ_OPTIMIZE=-O0 FUZZ_CHECKS= FUZZ_TIMEOUT=100" ;;
     install) echo "$1 DESTDIR=build/installed" ;;
     quickstart) echo "$1 NP=2 SIZES=-b1K\ -e4K" ;;
     clean) echo "$1" ;;
@@ -84,7 +84,7 @@ clone() {
     eval "words=($(short "$target"))"
     [ "${#words[@]}" -gt 0 ] || continue
     local start=$SECONDS
-    timeout 300 make "${words[@]}" > ../said 2>&1 || { echo "make ${words[*]} exits $?"; tail -n 40 ../said; return 1; }
+    timeout 900 make "${words[@]}" > ../said 2>&1 || { echo "make ${words[*]} exits $?"; tail -n 40 ../said; return 1; }
     echo "make ${words[*]}: $((SECONDS - start)) s"
     [ -z "$(git status --porcelain)" ] || { echo "make ${words[*]} leaves:"; git status --porcelain; return 1; }
   done
