@@ -72,7 +72,7 @@ COMMAND=(mpirun -np 2 ./allreduce_perf)
     documented=$(grep -oE '^  (-[A-Za-z], )?--[a-z0-9_-]+' "$document" | sed 's/, /,/; s/^ *//' | sort -u)
     known=$(sed '/kForeign/,$d' "src/$source.cpp" | grep -oE '^ +\{"(-[A-Za-z],)?--[a-z0-9_-]+' | cut -d'"' -f2)
     diff <(echo "$documented") <(printf '%s\n-h,--help\n' "$known" | sort)
-    [ -z "$(grep -nE '.{101}' "$document")" ]
+    run ! grep -nE '.{101}' "$document"
   done
 }
 
