@@ -131,8 +131,9 @@ bool is_row_at(View text, std::size_t at) {
 std::optional<View> before_known_text(View text, bool rows_only = false) {
   constexpr std::size_t kLongest = 300;
   for (std::size_t i = 0; i < std::min(text.size(), kLongest); ++i) {
-    if (is_row_at(text, i) || (!rows_only && is_comment_at(text, i)))
+    if (is_row_at(text, i) || (!rows_only && is_comment_at(text, i))) {
       return trim(text.substr(0, i));
+    }
   }
   return std::nullopt;
 }
@@ -165,8 +166,9 @@ std::size_t end_of(View shape, View text) {
       return c == '0' ? is_digit(text[at]) : c == ' ' ? is_blank(text[at]) : text[at] == c;
     };
     if (!fits()) return View::npos;
-    do ++at;
-    while ((c == '0' || c == ' ') && fits());
+    do {
+      ++at;
+    } while ((c == '0' || c == ' ') && fits());
   }
   return at;
 }
@@ -224,7 +226,7 @@ void remove_learned_prefixes(std::vector<LogLine>& lines) {
       if (found != View::npos) end = std::max(end, found);
     }
     sources.push_back(source_of(line.text.substr(0, end)));
-    line.text = trim(View(line.text).substr(end));
+    line.text = trim(View{line.text}.substr(end));
   }
   sort_by_source(lines, sources);
 }

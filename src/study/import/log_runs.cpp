@@ -19,7 +19,8 @@ namespace {
 using Texts = std::vector<std::string>;
 
 /// In what tests of a log may differ, in the order in which it names them.
-enum Kind : std::size_t { kVariables, kOptions, kParameters, kTitles, kMachine, kKinds };
+enum Kind : std::size_t { Variables, Options, Parameters, Titles, Machine };
+constexpr std::size_t kKinds = Kind::Machine + 1;
 
 /// A test of a log.
 struct Test {
@@ -69,18 +70,18 @@ Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
     if (record.size > 0) test.rows.insert(row_key(record));
   }
   for (const auto& [name, value] : table.settings) {
-    if (!names_launch(name)) test.texts[kVariables].push_back(name + '=' + value);
+    if (!names_launch(name)) test.texts[Kind::Variables].push_back(name + '=' + value);
   }
   if (const auto command = command_in(table.command)) {
     test.has_command = true;
-    test.texts[kOptions] = options_of_command(*command);
+    test.texts[Kind::Options] = options_of_command(*command);
   }
-  test.texts[kParameters] = table.parameters;
-  test.texts[kTitles] = table.titles;
+  test.texts[Kind::Parameters] = table.parameters;
+  test.texts[Kind::Titles] = table.titles;
   std::set<std::string> hosts;
   for (const LogDevice& device : table.devices) hosts.insert(device.host);
-  if (!hosts.empty()) test.texts[kMachine].push_back("on " + join_all(hosts, " "));
-  if (!table.library.empty()) test.texts[kMachine].push_back(table.library);
+  if (!hosts.empty()) test.texts[Kind::Machine].push_back("on " + join_all(hosts, " "));
+  if (!table.library.empty()) test.texts[Kind::Machine].push_back(table.library);
   test.is_known = !table.command.empty() || !table.settings.empty() || table.repeats;
   test.table = std::move(table);
   return test;
@@ -110,8 +111,9 @@ std::set<std::string> distinguishing_texts(const std::vector<std::vector<const T
       std::size_t all = 0;
       for (const Test* test : tests) {
         const Texts& texts = test->texts.at(kind);
-        const bool is_missing = (kind == kOptions && !test->has_command) ||
-                                ((kind == kParameters || kind == kMachine) && texts.empty());
+        const bool is_missing =
+            (kind == Kind::Options && !test->has_command) ||
+            ((kind == Kind::Parameters || kind == Kind::Machine) && texts.empty());
         if (is_missing) continue;
         ++all;
         for (const std::string& text : std::set<std::string>(texts.begin(), texts.end())) {
@@ -220,7 +222,7 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
   const bool have_commands =
       std::all_of(tests.begin(), tests.end(), [](const Test& test) { return test.has_command; });
   for (Test& test : tests) {
-    if (have_commands) test.texts[kParameters].clear();  // the options have them
+    if (have_commands) test.texts[Kind::Parameters].clear();  // the options have them
   }
   const auto conflicts = conflicts_in(tests);
   if (conflicts.empty()) return {{.log = log}};

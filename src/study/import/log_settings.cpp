@@ -64,7 +64,7 @@ bool begins_command(const std::string& word) {
 bool names_test(const std::string& word) {
   const std::size_t end = word.rfind("_perf");
   if (end == std::string::npos || find_collective(word) == nullptr) return false;
-  const View suffix = View(word).substr(end);
+  const View suffix = View{word}.substr(end);
   return suffix == "_perf" || suffix == "_perf_mpi";
 }
 
@@ -131,7 +131,7 @@ Words options_of_command(const Words& command) {
                            !names_test(*(word + 1)) && !kEnds.contains(*(word + 1)) &&
                            option.find('=') == std::string::npos;
     if (has_value) ++word;
-    const View name = View(option).substr(0, option.find('='));
+    const View name = View{option}.substr(0, option.find('='));
     if (kNoSetting.contains(name) || name == "--export") continue;
     options.push_back(has_value ? option + ' ' + *word : option);
   }
@@ -161,8 +161,9 @@ std::pair<int, View> title_in(View line) {
   if (!text.starts_with(' ')) return {};
   text = trim(text.substr(0, text.find_last_not_of("=-*+<~# ") + 1));
   if (!has_letter(text)) return {};
-  if (line.front() == '#')
+  if (line.front() == '#') {
     return {marks > 1 ? std::min<int>(static_cast<int>(marks), kEcho - 1) : 0, text};
+  }
   return {marks > 2 ? kEcho : 0, text};
 }
 
