@@ -89,7 +89,7 @@ Table figures_table(const ExpectRequest& request, const Expectation& expected) {
   if (expected.bound_GBps) {
     table.rows.push_back(
         {"bound", (expected.assumptions.empty() ? "" : "~") + figure_text(*expected.bound_GBps),
-         "one direction of the links (data sheets add both): " + expected.bottleneck});
+         "the links, in one direction: " + expected.bottleneck});
   }
   if (expected.predicted_GBps) {
     table.rows.push_back({"predicted", figure_text(*expected.predicted_GBps),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "study/import/log_settings.hpp"
 
 namespace busbar::study {
 
@@ -62,9 +63,10 @@ std::optional<int> processes_of_command(const std::vector<std::string>& words) {
     return name == "mpirun" || name == "mpiexec" || name == "srun" || name == "mpiexec.hydra";
   });
   int processes = 0;
-  bool counts = true;  // the test itself has an option -n; behind ":" stands another program
+  bool counts = true;  // not behind a program, which has an option -n of its own; ":" ends one
   for (auto word = launcher; word != words.end() && word + 1 != words.end(); ++word) {
     if (*word == ":") counts = true;
+    if (names_test(*word)) counts = false;
     if (!counts || (*word != "-n" && *word != "-np" && *word != "--ntasks")) continue;
     const int count = small_number(*(word + 1)).value_or(0);
     counts = count <= 0;

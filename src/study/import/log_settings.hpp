@@ -42,7 +42,7 @@ class RunContext {
   /// The titles in force, outermost first, without the number of a repetition ("run 2 of 3") and
   /// without those that are assignments alone.
   [[nodiscard]] std::vector<std::string> titles() const;
-  /// A test's command.
+  /// Takes the command of a test, for repetitions under the titles now in force.
   void set_command(std::string command);
   /// The command that a repetition without its own has: that of the titles above it, or empty.
   [[nodiscard]] std::string command() const;

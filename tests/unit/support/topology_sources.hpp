@@ -59,7 +59,7 @@ inline std::vector<GpuFacts> two_with(const std::vector<NvlinkLink>& links,
   return {{.index = 0, .name = name, .links = links}, {.index = 1, .name = name, .links = links}};
 }
 
-/// `topo -p2p` of two GPUs.
+/// Warnings and assumptions, a line each.
 inline std::string notes_of(const Graph& graph) {
   return join(graph.warnings, "\n") + "\n" +
          join_each(graph.assumptions, "\n", [](const Assumption& one) { return one.text; });

@@ -418,6 +418,7 @@ TEST(LogTable, HasTheRanksOfItsHeadOrOfItsWholeListOfDevices) {
   EXPECT_EQ(listed_ranks({.devices = {{.rank = 0}, {.rank = 1}}}), 2);
   EXPECT_EQ(listed_ranks({.ranks = 4, .devices = {{.rank = 0}}}), 4);
   EXPECT_EQ(listed_ranks({.ranks = 1, .devices = {{.rank = 0}, {.rank = 1}}}), 2);
+  EXPECT_FALSE(processes_of_command(split_words("mpirun ./all_reduce_perf -n 50")));
   EXPECT_EQ(processes_of_command(split_words("mpirun -np 1 ./a -n 50 : -np 2 ./a -n 50")), 3);
   const LogTable end{.devices = {{.rank = 70}, {.rank = 71}}};
   EXPECT_EQ(stated_ranks(end), 72);
