@@ -17,6 +17,8 @@ TIMEOUT=${BUSBAR_TIMEOUT:-600}                  # seconds; below PrologEpilogTim
 NODE=${SLURMD_NODENAME:-$(hostname -s)}
 PASSED=$STATE/passed
 
+KEEP_DAYS=${BUSBAR_KEEP_DAYS:-30}               # of what was measured
+
 say() { echo "busbar-prolog: $NODE: $*" >&2; }
 
 mkdir -p "$STATE" || exit 1
@@ -24,6 +26,12 @@ if [ -n "$(find "$PASSED" -mmin "-$MAX_AGE_MINUTES" 2>/dev/null)" ]; then
   exit 0
 fi
 rm -f "$PASSED"
+# Beside another job neither could be judged: this node is asked again by the next job.
+if pgrep -af '^slurmstepd: \[' | grep -qvF "[${SLURM_JOB_ID:-0}."; then
+  say "another job runs here; not measured"
+  exit 0
+fi
+find "$STATE" -maxdepth 1 -name 'run-*' -mtime "+$KEEP_DAYS" -exec rm -rf {} +
 
 RUN=$STATE/run-$(date +%Y%m%dT%H%M%S)-${SLURM_JOB_ID:-0}
 PROMETHEUS=()

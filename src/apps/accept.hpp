@@ -22,6 +22,7 @@ struct AcceptOptions {
   std::vector<std::string> hosts{};
   std::string hostfile{};
   std::optional<std::uint64_t> seed{};
+  bool resume = false;  ///< run: go on in a folder that was begun
   bool serial = false;
   std::optional<int> at_once{};
   std::string launcher{};  ///< as the programs' --launcher; empty: the specification's

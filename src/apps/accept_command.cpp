@@ -51,6 +51,7 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--hosts", "a,b,c", set_accept_hosts, kMeasuringCommands},
     {"--hostfile", "FILE", set::value<&AcceptOptions::hostfile>, "run"},
     {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, "run"},
+    {"--resume", "", set::value<&AcceptOptions::resume>, "run"},
     {"--serial", "", set::value<&AcceptOptions::serial>, "run"},
     {"--at-once", "N", set::integer<&AcceptOptions::at_once, 1, judge::kMostAtOnce>, "run"},
     {"--launcher", "NAME", set::value<&AcceptOptions::launcher>, "run"},
@@ -70,7 +71,7 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--assume", "KEY=VALUE", add_assumed, kMeasuringCommands},
     {"--dump-spec", "", set::value<&AcceptOptions::dump_specification>, kMeasuringCommands},
 });
-constexpr std::array<View, 1> kAcceptExclusive{"--hosts,--hostfile"};
+constexpr std::array<View, 2> kAcceptExclusive{"--hosts,--hostfile", "--seed,--resume"};
 constexpr CommandLineTable<AcceptOptions> kAcceptTable{{.program = "busbar accept",
                                                         .help = "docs/accept-options.md",
                                                         .commands = "run,judge,lint,baseline,list",

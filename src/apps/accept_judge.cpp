@@ -60,6 +60,12 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
   std::vector<std::string> of_journals;
   for (const std::string& path : distinct_files(journals, files.notes)) {
     files.journals.push_back(judge::load_journal(path));
+    if (const auto& unlisted = files.journals.back().unlisted; !unlisted.empty()) {
+      files.notes.push_back(fmt::format(
+          "{} no line of {} names, and {} not judged: the run was killed when {} was written",
+          counted(unlisted.size(), "CSV"), path, unlisted.size() == 1 ? "is" : "are",
+          unlisted.front()));
+    }
     for (const judge::Observation& line : files.journals.back().lines) {
       if (!line.file.empty()) add_new(of_journals, line.file);
     }

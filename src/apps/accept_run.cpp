@@ -55,6 +55,7 @@ std::vector<std::string> named_hosts(const AcceptOptions& options,
 std::vector<std::string> hosts_of_run(const AcceptOptions& options,
                                       const judge::Specification& specification) {
   std::vector<std::string> hosts = named_hosts(options, specification);
+  check_host_names("accept run", hosts);
   for (const judge::DeviceSetRule& set : specification.device_sets) {
     const bool joins = set.kind == judge::SetKind::Pairwise || set.kind == judge::SetKind::Rails;
     if (joins && hosts.size() < 2) {
@@ -210,11 +211,12 @@ std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContr
 }
 
 /// Nothing is kept of what is refused before its first launch.
-bool run_or_discard(judge::Campaign& campaign, judge::RunFolder& folder) {
+bool run_or_discard(judge::Campaign& campaign, judge::RunFolder& folder, bool resume) {
   try {
     return campaign.run();
   } catch (const Error& error) {
-    if (error.status() == Status::Usage && folder.journal().lines.empty()) folder.discard();
+    const bool is_empty = !resume && folder.journal().lines.empty();
+    if (error.status() == Status::Usage && is_empty) folder.discard();
     throw;
   }
 }
@@ -223,7 +225,8 @@ bool run_or_discard(judge::Campaign& campaign, judge::RunFolder& folder) {
 Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
                   const std::optional<std::string>& why) {
   return {Status::Runtime,
-          fmt::format("{}: nothing was judged; {} of {} are kept: busbar accept judge {} {}",
+          fmt::format("{}: nothing was judged; {} of {} are kept: go on with --resume, or judge "
+                      "them with busbar accept judge {} {}",
                       why.value_or("interrupted"), counted(folder.journal().lines.size(), "line"),
                       folder.journal_path(), options.specification, options.output)};
 }
@@ -257,7 +260,8 @@ Status accept_run(const AcceptOptions& options) {
                            .rules = specification.only,
                            .seed = fmt::format("{}", seed),
                            .nodes = hosts},
-                          judge::complete_text(judge::find_specification(options.specification)));
+                          judge::complete_text(judge::find_specification(options.specification)),
+                          options.resume);
   setup.host_file = [&](const std::string& lines) { return folder.host_file(lines); };
   const judge::InterruptWatch watch;
   using Seen = std::span<const judge::Observation>;
@@ -279,7 +283,7 @@ Status accept_run(const AcceptOptions& options) {
        .nodes = hosts,
        .setup = setup,
        .at_once = launches_at_once(options, specification.run, setup.launcher, hosts.size()),
-       .seed = seed,
+       .seed = to_number<std::uint64_t>(folder.journal().seed).value_or(seed),
        .stop = &watch.interrupted(),
        .judge = [&](Seen observations) { return judge_now(observations, hosts); },
        .refuse = refuse,
@@ -290,7 +294,7 @@ Status accept_run(const AcceptOptions& options) {
              fmt::print(stderr, "busbar: {}\n", line);
            }},
       folder);
-  const bool finished = run_or_discard(campaign, folder);
+  const bool finished = run_or_discard(campaign, folder, options.resume);
   progress.clear();
   if (!finished) throw ended_early(folder, options, campaign.start_failure());
   if (!campaign.refusal().empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tool for everything that is not a measurement of one collective.
 #include <array>
+#include <new>
 #include <span>
 #include <string_view>
 
@@ -8,6 +9,7 @@
 #include "base/options.hpp"
 #include "harness/options.hpp"
 #include "report/csv_writer.hpp"
+#include "report/output_file.hpp"
 
 namespace busbar {
 namespace {
@@ -96,6 +98,9 @@ Status dispatch(std::span<char* const> words) {
 int run(std::span<char* const> arguments) {
   try {
     return exit_code(dispatch(arguments.subspan(1)));
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "busbar: not enough memory is free for these files\n");
+    return exit_code(Status::Runtime);
   } catch (const std::exception& error) {
     fmt::print(stderr, "busbar: {}\n", one_line(error.what()));
     const auto* known = dynamic_cast<const Error*>(&error);
@@ -106,4 +111,7 @@ int run(std::span<char* const> arguments) {
 }  // namespace
 }  // namespace busbar
 
-int main(int argc, char** argv) { return busbar::run({argv, static_cast<std::size_t>(argc)}); }
+int main(int argc, char** argv) {
+  busbar::reserve_standard_streams();
+  return busbar::run({argv, static_cast<std::size_t>(argc)});
+}

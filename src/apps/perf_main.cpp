@@ -31,6 +31,7 @@
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
 #include "report/markup_text.hpp"
+#include "report/output_file.hpp"
 
 namespace busbar {
 
@@ -75,8 +76,7 @@ void complain_once(const std::string& program, const std::string& message) {
 /// have ended: its stdin becomes a pipe that never ends, since it holds the other end itself.
 void give_endless_stdin() {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return;   // then with what there is
-  if (ends[0] == STDIN_FILENO) return;  // it was closed
+  if (pipe(ends.data()) != 0) return;  // then with what there is
   static_cast<void>(dup2(ends[0], STDIN_FILENO));
   close(ends[0]);
 }
@@ -122,7 +122,9 @@ std::vector<std::string> words_of_rank(std::span<char* const> arguments) {
 /// --hosts a,b,c or @FILE.
 std::vector<std::string> hosts_of(const Options& options) {
   const bool is_file = options.hosts.size() == 1 && options.hosts.front().starts_with('@');
-  return is_file ? read_host_file("--hosts", options.hosts.front().substr(1)) : options.hosts;
+  if (is_file) return read_host_file("--hosts", options.hosts.front().substr(1));
+  check_host_names("--hosts", options.hosts);
+  return options.hosts;
 }
 
 bool starts_ranks(const Options& options) {
@@ -279,7 +281,8 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
 
 /// A rank that left before MPI is up would leave the others waiting for it: ranks of one MPI job
 /// meet before they end, and the mistake of one is reported by rank 0 as the mistake of all is.
-void report_mistake_together(const Error& mistake, std::span<char* const> arguments) {
+void report_mistake_together(const Error& mistake, std::span<char* const> arguments,
+                             const std::string& program) {
   const auto launcher = find_launcher();
   const MpiSupport* mpi = find_mpi();
   const bool by_tcp = std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
@@ -294,6 +297,10 @@ void report_mistake_together(const Error& mistake, std::span<char* const> argume
   } catch (const Error&) {
     return;  // no ranks of this MPI: the mistake is this process's own
   }
+  if (bootstrap->size() == 1) {  // the launcher's variables are left from another job
+    complain(program, mistake.what());
+    throw Error{mistake.status(), ""};
+  }
   require_same_command(*bootstrap, {.mistake = mistake.what()});
 }
 
@@ -306,7 +313,7 @@ int run(std::span<char* const> arguments) {
     try {
       if (const auto code = run_alone(arguments, program, line, invocation)) return *code;
     } catch (const Error& error) {
-      report_mistake_together(error, arguments);
+      report_mistake_together(error, arguments, program);
       throw;
     }
     return run_ranks(line.options, invocation, program);
@@ -322,4 +329,7 @@ int run(std::span<char* const> arguments) {
 }  // namespace
 }  // namespace busbar
 
-int main(int argc, char** argv) { return busbar::run({argv, static_cast<std::size_t>(argc)}); }
+int main(int argc, char** argv) {
+  busbar::reserve_standard_streams();
+  return busbar::run({argv, static_cast<std::size_t>(argc)});
+}

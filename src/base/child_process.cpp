@@ -279,8 +279,10 @@ int CommandLoop::start(std::size_t number, const std::vector<std::string>& line,
                              ? fmt::format("/proc/self/fd/{}", endless_->read.number())
                              : "/dev/null";
   auto child = std::make_unique<Child>();
+  if (!guard_ && control.grace > Seconds{0}) guard_ = std::make_unique<GroupGuard>();
   error = spawn(child->process, line, in, out.write.number(), err.write.number());
   if (error != 0) return error;
+  if (guard_) guard_->add(child->process);
   for (const Pipe* pipe : {&out, &err}) {
     ::fcntl(pipe->read.number(), F_SETFL, O_NONBLOCK);  // of our end only
   }
@@ -301,6 +303,7 @@ std::vector<CommandLoop::Ended> CommandLoop::wait() {
   std::erase_if(children_, [&](const std::unique_ptr<Child>& child) {
     const bool look = look_at_all || !child->has_open_pipe();
     if (!look || !child->has_ended()) return false;
+    if (guard_) guard_->remove(child->process);
     ended.push_back({.number = child->number, .result = std::move(child->result)});
     return true;
   });

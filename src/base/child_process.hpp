@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/group_guard.hpp"
 #include "base/units.hpp"
 
 namespace busbar {
@@ -28,7 +29,9 @@ inline constexpr Seconds kCommandTimeout{10};
 /// How a command is watched.
 struct CommandControl {
   Seconds timeout = kCommandTimeout;
-  Seconds grace{0};         ///< between SIGTERM and SIGKILL; 0: SIGKILL at once
+  /// Between SIGTERM and SIGKILL; 0: SIGKILL at once. With one the command also ends when this
+  /// process is killed.
+  Seconds grace{0};
   std::string last_line{};  ///< what its last line of stdout begins with; empty: not known
   Seconds linger{0};        ///< so long it may take to end after that line
   /// Its stdin has no end while it runs: MPICH's mpiexec dies of SIGPIPE now and then where it
@@ -85,6 +88,7 @@ class CommandLoop {
 
   void read_pipes();
 
+  std::unique_ptr<GroupGuard> guard_;  ///< of commands with a grace
   std::vector<std::unique_ptr<Child>> children_;
   std::unique_ptr<Pipe> endless_;  ///< its write end stays open, and nothing is written
   Clock::time_point next_look_{};

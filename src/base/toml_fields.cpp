@@ -213,6 +213,11 @@ class TomlText {
   bool escaped_ = false;
 };
 
+/// Of a key with dots: a letter, or a blank or quotes beside a dot.
+bool is_in_key(char c) {
+  return std::string_view("=,[]{}\n").find(c) == std::string_view::npos;
+}
+
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 /// What is wrong with the first character of `rest`, which is outside of quotes and comments.
@@ -227,14 +232,18 @@ std::string_view fault_of(std::string_view rest) {
 }  // namespace
 
 void check_toml_characters(std::string_view text, std::string_view origin) {
+  constexpr std::size_t kMostDots = 63;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::size_t line = 1;
   std::size_t column = 1;  // counts characters: what continues one in UTF-8 does not
+  std::size_t dots = 0;    // of a key or number: the parser goes as deep as a key has parts
   TomlText inside;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    const std::string_view fault = inside.is_outside() ? fault_of(text.substr(at)) : "";
+    std::string_view fault = inside.is_outside() ? fault_of(text.substr(at)) : "";
+    if (inside.is_outside()) dots = c == '.' ? dots + 1 : is_in_key(c) ? dots : 0;
+    if (fault.empty() && dots > kMostDots) fault = "a key has 65 parts or more";
     if (!fault.empty()) throw usage_error(fmt::format("{}:{}:{}: {}", origin, line, column, fault));
     if (inside.is_left_open(c)) return;  // the parser reports it, and reads no further
     inside.take(c);

@@ -21,7 +21,7 @@ namespace busbar {
 /// Messages in the order in which they are sent. All hosts of a job have the same byte order.
 namespace handshake {
 
-inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '1', '\n'};
+inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '2', '\n'};
 using Nonce = std::array<char, 8>;
 using Proof = std::array<char, 64>;
 
@@ -33,6 +33,7 @@ struct Hello {
   std::int32_t process = 0;
   Nonce nonce{};
   std::array<char, 64> host{};
+  std::array<char, 64> job{};
 };
 struct Challenge {
   std::array<char, 8> magic = kMagic;
@@ -103,6 +104,10 @@ std::string own_host_name() { return first_line_of("/proc/sys/kernel/hostname");
 
 /// Time for a connection to authenticate itself.
 constexpr Seconds kHandshakeTimeout{10};
+/// Connections that may be pending beside those of the ranks.
+constexpr std::size_t kStrangers = 64;
+/// Connections that are no ranks' and are reported one by one.
+constexpr std::size_t kStrangersNamed = 5;
 
 }  // namespace
 
@@ -117,10 +122,12 @@ struct JoinListener::Pending {
   std::size_t received = 0;  // of hello, then of proof
 };
 
-JoinListener::JoinListener(Socket listener, std::string token, Notice notice)
+JoinListener::JoinListener(Socket listener, const Rendezvous& rendezvous, Notice notice)
     : listener_(std::move(listener)),
       events_(epoll_create1(EPOLL_CLOEXEC)),
-      token_(std::move(token)),
+      token_(rendezvous.token),
+      job_(rendezvous.job),
+      most_pending_(2 * static_cast<std::size_t>(rendezvous.ranks) + kStrangers),
       notice_(std::move(notice)) {
   epoll_event event{.events = EPOLLIN, .data = {.fd = listener_.descriptor()}};
   if (!events_.is_open() ||
@@ -129,17 +136,44 @@ JoinListener::JoinListener(Socket listener, std::string token, Notice notice)
   }
 }
 
-JoinListener::~JoinListener() = default;
+JoinListener::~JoinListener() {
+  if (strangers_ <= kStrangersNamed) return;
+  notice_(fmt::format("closed {} that were not from ranks of this job",
+                      counted(strangers_ - kStrangersNamed, "more connection")));
+}
 
-void JoinListener::accept_all() {
-  while (auto socket = listener_.accept()) {
-    const int descriptor = socket->descriptor();
-    epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
-    if (epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) continue;
-    Pending pending{.from = socket->other_host(), .since = Clock::now(), .nonce = make_nonce()};
-    pending.socket = std::move(*socket);
-    pending_.emplace(descriptor, std::move(pending));
+void JoinListener::report_stranger(const std::string& line) {
+  if (++strangers_ <= kStrangersNamed) notice_(line);
+}
+
+/// False where there is none.
+bool JoinListener::accept_one() {
+  auto socket = listener_.accept();
+  // Without a free descriptor the connection stays where it is, and wakes at once again.
+  if (!socket) return (errno == EMFILE || errno == ENFILE) && close_oldest();
+  const int descriptor = socket->descriptor();
+  epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
+  if (epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) return true;
+  Pending pending{.from = socket->other_host(), .since = Clock::now(), .nonce = make_nonce()};
+  pending.socket = std::move(*socket);
+  pending_.emplace(descriptor, std::move(pending));
+  if (pending_.size() > most_pending_) static_cast<void>(close_oldest());
+  return true;
+}
+
+bool JoinListener::close_oldest() {
+  const auto oldest =
+      std::min_element(pending_.begin(), pending_.end(), [](const auto& one, const auto& other) {
+        return one.second.since < other.second.since;
+      });
+  if (oldest == pending_.end()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return false;
   }
+  report_stranger(fmt::format("closed a connection from {}: too many others wait",
+                              oldest->second.from));
+  pending_.erase(oldest);
+  return true;
 }
 
 /// False if the connection is to be closed.
@@ -152,8 +186,9 @@ bool JoinListener::read(Pending& pending) {
   const bool is_ours =
       pending.challenged || std::memcmp(pending.hello.magic.data(), kMagic.data(), known) == 0;
   if (!is_ours) {
-    notice_(
-        fmt::format("refused a connection from {}, which is not a rank of Busbar", pending.from));
+    report_stranger(fmt::format(
+        "refused a connection from {}, which is not a rank of this version of Busbar",
+        pending.from));
     return false;
   }
   return *got > 0;
@@ -175,9 +210,13 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
                   .channel = static_cast<Channel>(hello.channel),
                   .host = one_line(std::string(hello.host.data(), strnlen(hello.host.data(), 64))),
                   .process = hello.process};
+  const std::string job = one_line(std::string(hello.job.data(), strnlen(hello.job.data(), 64)));
+  const bool is_known = pending.proof == make_proof(token_, pending.nonce, hello.nonce);
   std::string refusal;
-  if (pending.proof != make_proof(token_, pending.nonce, hello.nonce)) {
+  if (!is_known) {
     refusal = "its token differs from rank 0's (BUSBAR_TOKEN)";
+  } else if (!job.empty() && !job_.empty() && job != job_) {
+    refusal = fmt::format("it belongs to job {}, but rank 0 to job {}", job, job_);
   } else {
     refusal = check(rank);
   }
@@ -186,8 +225,9 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
   copy_text(own_host_name(), answer.host);
   const bool is_sent = pending.socket.offer(bytes_of(answer));
   if (!refusal.empty()) {
-    notice_(fmt::format("refused rank {} on {} ({}, process {}): {}", rank.rank, rank.host,
-                        pending.from, rank.process, refusal));
+    const std::string line = fmt::format("refused rank {} on {} ({}, process {}): {}", rank.rank,
+                                         rank.host, pending.from, rank.process, refusal);
+    is_known ? notice_(line) : report_stranger(line);
     return false;
   }
   if (!is_sent) return false;
@@ -203,21 +243,22 @@ void JoinListener::close_idle() {
       ++each;
       continue;
     }
-    notice_(fmt::format("closed a connection from {}, which sent nothing for {:g} s",
-                        each->second.from, kHandshakeTimeout.count()));
+    report_stranger(fmt::format("closed a connection from {}, which sent nothing for {:g} s",
+                                each->second.from, kHandshakeTimeout.count()));
     each = pending_.erase(each);
   }
 }
 
-std::vector<JoinedRank> JoinListener::serve(const Check& check) {
+std::vector<JoinedRank> JoinListener::serve(const Check& check, int most) {
   std::vector<JoinedRank> joined;
-  std::array<epoll_event, 64> events{};
-  const int ready = epoll_wait(events_.descriptor(), events.data(), events.size(), 0);
+  std::vector<epoll_event> events(static_cast<std::size_t>(most));
+  const int ready = epoll_wait(events_.descriptor(), events.data(), most, 0);
   for (int i = 0; i < ready; ++i) {
     const int descriptor = events.at(static_cast<std::size_t>(i)).data.fd;
     const auto found = pending_.find(descriptor);
     if (found == pending_.end()) {
-      accept_all();
+      for (int one = 0; one < most && accept_one(); ++one) {
+      }
       continue;
     }
     Pending& pending = found->second;
@@ -253,6 +294,7 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
               .process = getpid(),
               .nonce = make_nonce()};
   copy_text(own_host_name(), hello.host);
+  copy_text(rendezvous.job, hello.job);
   Challenge challenge;
   result.why_not = "the connection was closed";
   const auto patience = std::min(

@@ -29,7 +29,7 @@ struct JoinedRank {
 
 /// Accepts the other ranks at rank 0. Both sides prove that they know the token without sending it:
 /// each answers with a hash of the token and of both sides' nonces. A connection that sends
-/// nothing, or something else, never delays the others.
+/// nothing, or something else, never delays the others: there are only so many of them at a time.
 class JoinListener {
  public:
   /// Why a rank is refused; empty: it is accepted.
@@ -37,7 +37,8 @@ class JoinListener {
   /// Reports a refused connection in one line.
   using Notice = std::function<void(const std::string&)>;
 
-  JoinListener(Socket listener, std::string token, Notice notice);
+  /// Of a rendezvous: its token, job and number of ranks.
+  JoinListener(Socket listener, const Rendezvous& rendezvous, Notice notice);
   JoinListener(const JoinListener&) = delete;
   JoinListener& operator=(const JoinListener&) = delete;
   ~JoinListener();
@@ -46,8 +47,8 @@ class JoinListener {
   [[nodiscard]] int descriptor() const { return events_.descriptor(); }
   [[nodiscard]] std::uint16_t port() const { return listener_.own_port(); }
 
-  /// Handles what has arrived, without waiting: the connections that `check` accepts.
-  [[nodiscard]] std::vector<JoinedRank> serve(const Check& check);
+  /// Handles what has arrived, without waiting, of `most` connections: those that `check` accepts.
+  [[nodiscard]] std::vector<JoinedRank> serve(const Check& check, int most = 64);
 
  private:
   struct Pending;
@@ -56,12 +57,18 @@ class JoinListener {
   [[nodiscard]] bool read(Pending& pending);
   [[nodiscard]] bool challenge(Pending& pending);
   [[nodiscard]] bool decide(Pending& pending, const Check& check, std::vector<JoinedRank>& joined);
+  [[nodiscard]] bool accept_one();
+  [[nodiscard]] bool close_oldest();
   void close_idle();
+  void report_stranger(const std::string& line);
 
   Socket listener_;
   Socket events_;  ///< an epoll
   std::string token_;
+  std::string job_;
+  std::size_t most_pending_;
   Notice notice_;
+  std::size_t strangers_ = 0;
   std::map<int, Pending> pending_;  ///< by descriptor
 };
 

@@ -121,9 +121,12 @@ std::optional<StartedBy> find_launcher(const Environment& lookup) {
     const char* required = lookup(launcher.required);
     if (rank == nullptr || required == nullptr) continue;
     if (launcher.joins_by == JoinsBy::Slurm && !is_by_srun(lookup)) continue;
+    const int size = number(lookup(launcher.size));
+    // A variable that a shell has kept makes no job.
+    if (*launcher.size != '\0' && number(rank) >= size) continue;
     return StartedBy{.name = std::string(launcher.title),
                      .rank = number(rank),
-                     .size = number(lookup(launcher.size)),
+                     .size = size,
                      .joins_by = joins_by(launcher, lookup)};
   }
   return std::nullopt;
@@ -218,6 +221,18 @@ std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch) {
   return lines;
 }
 
+void check_host_names(const std::string& option, const std::vector<std::string>& hosts) {
+  const auto is_graphic = [](unsigned char letter) { return letter > ' ' && letter < 0x7f; };
+  for (const std::string& host : hosts) {
+    const bool is_name = !host.empty() && host.front() != '-' &&
+                         std::all_of(host.begin(), host.end(), is_graphic);
+    if (is_name) continue;
+    throw usage_error(fmt::format(
+        "{}: '{}' is not the name of a host; a name has no blanks and does not begin with '-'",
+        option, one_line(host)));
+  }
+}
+
 std::vector<std::string> read_host_file(const std::string& option, const std::string& path) {
   const std::optional<std::string> text = read_file(path);
   if (!text) throw usage_error(fmt::format("{}: cannot read {}", option, path));
@@ -230,6 +245,7 @@ std::vector<std::string> read_host_file(const std::string& option, const std::st
     if (!host.empty() && !is_known) hosts.push_back(host);
   }
   if (hosts.empty()) throw usage_error(fmt::format("{}: no host in {}", option, path));
+  check_host_names(option, hosts);
   return hosts;
 }
 

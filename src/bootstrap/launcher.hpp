@@ -136,6 +136,10 @@ struct LauncherRequest {
 /// The host file that goes with it.
 [[nodiscard]] std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch);
 
+/// Throws Error (Usage) that begins with `option` for a name that no host can have: with blanks or
+/// control characters, or one that a launcher would take for an option.
+void check_host_names(const std::string& option, const std::vector<std::string>& hosts);
+
 /// The hosts of a file: a name per line; anything after it (":8", " slots=8") and comments are
 /// ignored, a name that comes again, too. Throws Error (Usage) that begins with `option`.
 [[nodiscard]] std::vector<std::string> read_host_file(const std::string& option,

@@ -62,30 +62,36 @@ std::vector<std::string> PeerMonitor::unresponsive_peers(Seconds patience) {
   return silent;
 }
 
-/// Waits for something to read: the wake-up, the listener, then the connections.
+/// Waits a second at most for something to read: the wake-up, then the connections.
 std::vector<pollfd> PeerMonitor::wait() const {
   std::vector<pollfd> looks;
   const auto look_at = [&](int descriptor) {
     looks.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
   };
   look_at(wake_.descriptor());
-  look_at(listener_ ? listener_->descriptor() : -1);
   for (const auto& connection : connections_) {
     look_at(connection->gone ? -1 : connection->peer.socket.descriptor());
   }
-  constexpr int kTick = 1000;  // the listener closes idle connections
+  constexpr int kTick = 1000;
   static_cast<void>(poll(looks.data(), looks.size(), kTick));
   return looks;
 }
 
 void PeerMonitor::run() {
   const auto late = [](const JoinedRank&) { return "the job has begun with all of its ranks"; };
+  // While rows are timed: each connection costs a proof's half a millisecond.
+  constexpr int kConnections = 4;
+  constexpr std::chrono::seconds kPause{1};
+  Clock::time_point next{};
   for (;;) {
     const std::vector<pollfd> looks = wait();
     if (looks[0].revents != 0) return;
-    if (listener_) static_cast<void>(listener_->serve(late));
+    if (listener_ && Clock::now() >= next) {
+      static_cast<void>(listener_->serve(late, kConnections));
+      next = Clock::now() + kPause;
+    }
     for (std::size_t i = 0; i < connections_.size(); ++i) {
-      if (looks[i + 2].revents != 0) read(*connections_.at(i));
+      if (looks[i + 1].revents != 0) read(*connections_.at(i));
     }
   }
 }
@@ -101,12 +107,24 @@ void PeerMonitor::read(Connection& connection) {
   handle(connection);
 }
 
+namespace {
+
+/// A code that a rank ends all others with: one of a failure, whatever it sent.
+int failure_code(int code) {
+  const bool is_known = (code >= exit_code(Status::Wrong) && code <= exit_code(Status::Runtime)) ||
+                        code == exit_code(Status::Skipped);
+  return is_known ? code : exit_code(Status::Runtime);
+}
+
+}  // namespace
+
 void PeerMonitor::handle(Connection& connection) {
   const Message answer{.kind = Kind::Pong};
+  const int code = failure_code(connection.message.value);
   switch (connection.message.kind) {
     case Kind::Abort:
-      abort_all(connection.message.value);  // rank 0 forwards it
-      std::_Exit(connection.message.value);
+      abort_all(code);  // rank 0 forwards it
+      std::_Exit(code);
     case Kind::Leave: connection.gone = true; return;
     case Kind::Ping:
       static_cast<void>(connection.peer.socket.offer(std::as_bytes(std::span{&answer, 1})));

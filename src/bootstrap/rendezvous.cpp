@@ -50,7 +50,20 @@ std::uint16_t port_of_torchrun(const Environment& lookup) {
                              : static_cast<std::uint16_t>(*port + 1);
 }
 
+/// The job or step that the launcher has made the ranks of.
+std::string job_of(const Environment& lookup, JoinsBy joins_by) {
+  if (joins_by == JoinsBy::Torchrun) return text_of(lookup, "TORCHELASTIC_RUN_ID");
+  if (joins_by != JoinsBy::Slurm) return "";
+  return text_of(lookup, "SLURM_JOB_ID") + "." + text_of(lookup, "SLURM_STEP_ID");
+}
+
 void check(const Rendezvous& rendezvous) {
+  constexpr std::size_t kLongestToken = 500;  // crypt(3) takes 511 letters
+  if (rendezvous.token.size() > kLongestToken) {
+    throw usage_error(fmt::format("BUSBAR_TOKEN has {} letters; give {} at most",
+                                  rendezvous.token.size(), kLongestToken));
+  }
+
   if (rendezvous.ranks < 1 || rendezvous.rank < 0 || rendezvous.rank >= rendezvous.ranks) {
     throw usage_error(fmt::format("{}: there is no rank {} of {}; ranks count from 0",
                                   rendezvous.source, rendezvous.rank,
@@ -72,7 +85,9 @@ Rendezvous named(const RendezvousOptions& options, const Environment& lookup,
   if (!rank) rank = number_of(lookup, "BUSBAR_RANK");
   std::optional<int> ranks = options.ranks;
   if (!ranks) ranks = number_of(lookup, "BUSBAR_RANKS");
+  std::string job = text_of(lookup, "BUSBAR_JOB");
   if (const auto started = find_launcher(lookup)) {
+    if (!rank && job.empty()) job = job_of(lookup, started->joins_by);
     if (!rank) rank = started->rank;
     if (!ranks && started->size > 0) ranks = started->size;
   }
@@ -80,6 +95,7 @@ Rendezvous named(const RendezvousOptions& options, const Environment& lookup,
   return {.address = parse_address(source, address),
           .rank = given(rank, "--rank", "BUSBAR_RANK"),
           .ranks = given(ranks, "--ranks", "BUSBAR_RANKS"),
+          .job = job,
           .is_known_host = !by_option,
           .source = source};
 }
@@ -88,7 +104,10 @@ std::optional<Rendezvous> by_launcher(const Environment& lookup) {
   const auto started = find_launcher(lookup);
   if (!started || started->size < 2) return std::nullopt;
   if (started->joins_by == JoinsBy::Mpi) return std::nullopt;
-  Rendezvous result{.rank = started->rank, .ranks = started->size, .source = started->name};
+  Rendezvous result{.rank = started->rank,
+                    .ranks = started->size,
+                    .job = job_of(lookup, started->joins_by),
+                    .source = started->name};
   switch (started->joins_by) {
     case JoinsBy::Torchrun:
       result.address = {.host = text_of(lookup, "MASTER_ADDR"), .port = port_of_torchrun(lookup)};

@@ -23,6 +23,7 @@ struct Rendezvous {
   int rank = 0;
   int ranks = 1;
   std::string token{};  ///< what every rank of the job knows; empty: nothing is asked for
+  std::string job{};    ///< which job it is, where that is known: no rank of another may join
   /// Its host's name is known before ranks are started; else it may appear later, as a pod's does.
   bool is_known_host = false;
   std::string source{};  ///< where this comes from: "--rendezvous", "torchrun"

@@ -43,17 +43,22 @@ Address meeting_place(const RankStart& start) {
           .port = std::uniform_int_distribution<std::uint16_t>(kFirst, kLast)(random)};
 }
 
-/// Ranks inherit the user's token. On a command line anybody could read one, so that ranks that are
-/// started by words have no other.
-std::string make_token(const RankStart& start) {
-  if (!start.words.empty() || std::getenv("BUSBAR_TOKEN") != nullptr) return "";
+std::string random_word() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
+/// Ranks inherit the user's token. On a command line anybody could read one, so that ranks that are
+/// started by words have no other.
+std::string make_token(const RankStart& start) {
+  const bool inherited = !start.words.empty() || std::getenv("BUSBAR_TOKEN") != nullptr;
+  return inherited ? "" : random_word();
+}
+
 Variables variables_of(const RankStart& start, const Address& place, const std::string& token,
-                       int rank) {
-  Variables variables{{"BUSBAR_RANK", fmt::format("{}", rank)},
+                       const std::string& job, int rank) {
+  Variables variables{{"BUSBAR_JOB", job},
+                      {"BUSBAR_RANK", fmt::format("{}", rank)},
                       {"BUSBAR_RANKS", fmt::format("{}", start.ranks)},
                       {"BUSBAR_RENDEZVOUS", place.text()}};
   if (!token.empty()) variables.emplace_back("BUSBAR_TOKEN", token);
@@ -102,9 +107,10 @@ class Ranks {
   void begin() {
     const Address place = meeting_place(start_);
     const std::string token = make_token(start_);
+    const std::string job = random_word();  // no secret
     const pid_t parent = getpid();
     for (int rank = 0; rank < start_.ranks; ++rank) {
-      const Variables variables = variables_of(start_, place, token, rank);
+      const Variables variables = variables_of(start_, place, token, job, rank);
       Words words = words_of(start_, variables, rank);
       const pid_t process = fork();
       if (process == 0) {

@@ -141,17 +141,23 @@ struct HostText {
 /// The control plane over the connections of some ranks. All calls go through the lowest.
 class TcpBootstrap : public Bootstrap {
  public:
-  TcpBootstrap(Links links, std::string token, std::string source)
-      : links_(std::move(links)), token_(std::move(token)), source_(std::move(source)) {
+  TcpBootstrap(Links links, Rendezvous rendezvous)
+      : links_(std::move(links)), rendezvous_(std::move(rendezvous)) {}
+
+  /// The first calls, before any other. Collective; throws Error (Runtime) that names a rank from
+  /// which nothing comes within the timeout.
+  void meet(Seconds timeout) {
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
     map_nodes();
     find_address();
+    deadline_.reset();
   }
 
   [[nodiscard]] int rank() const override { return links_.rank; }
   [[nodiscard]] int size() const override { return links_.ranks; }
   [[nodiscard]] int node() const override { return node_; }
   [[nodiscard]] int nodes() const override { return nodes_; }
-  [[nodiscard]] std::string connected_by() const override { return "TCP (" + source_ + ")"; }
+  [[nodiscard]] std::string connected_by() const override { return "TCP (" + rendezvous_.source + ")"; }
   [[nodiscard]] std::string address() const override { return address_; }
   void set_progress(Progress /*progress*/) override {}
 
@@ -212,7 +218,12 @@ class TcpBootstrap : public Bootstrap {
     return links_.sockets.at(static_cast<std::size_t>(rank));
   }
 
-  [[noreturn]] static void lose(int rank) {
+  [[noreturn]] void lose(int rank) const {
+    if (deadline_ && Clock::now() >= *deadline_) {
+      throw Error{Status::Runtime,
+                  fmt::format("timeout: rank {} has joined at {}, but does not answer", rank,
+                              rendezvous_.address.text())};
+    }
     // PeerMonitor notices, too, and reports more.
     constexpr timespec kWhile{.tv_sec = 3, .tv_nsec = 0};
     nanosleep(&kWhile, nullptr);
@@ -229,11 +240,11 @@ class TcpBootstrap : public Bootstrap {
 
   void receive(int from, std::span<std::byte> bytes) const {
     Head head;
-    if (!link(from).receive(std::as_writable_bytes(std::span{&head, 1}))) lose(from);
+    if (!link(from).receive(std::as_writable_bytes(std::span{&head, 1}), deadline_)) lose(from);
     if (head.call != call_ || head.bytes != bytes.size()) {
       throw runtime_failure(fmt::format("ranks {} and {} are at different calls", rank(), from));
     }
-    if (!link(from).receive(bytes)) lose(from);
+    if (!link(from).receive(bytes, deadline_)) lose(from);
   }
 
   void send_to_all(std::span<const std::byte> bytes) const {
@@ -281,8 +292,8 @@ class TcpBootstrap : public Bootstrap {
   }
 
   Links links_;
-  std::string token_;
-  std::string source_;
+  Rendezvous rendezvous_;
+  std::optional<Clock::time_point> deadline_{};
   std::string address_{};
   int node_ = 0;
   int nodes_ = 1;
@@ -292,8 +303,8 @@ class TcpBootstrap : public Bootstrap {
 /// Some ranks of a job, which they end with all others.
 class PartBootstrap final : public TcpBootstrap {
  public:
-  PartBootstrap(Links links, std::string token, std::string source, TcpBootstrap& whole)
-      : TcpBootstrap(std::move(links), std::move(token), std::move(source)), whole_(&whole) {}
+  PartBootstrap(Links links, Rendezvous rendezvous, TcpBootstrap& whole)
+      : TcpBootstrap(std::move(links), std::move(rendezvous)), whole_(&whole) {}
 
   [[noreturn]] void abort(int exit_code) override {
     whole_->abort(exit_code);
@@ -328,7 +339,8 @@ std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
   Mine mine{.color = color, .place = {.port = listener.own_port()}};
   copy_text(address_, mine.place.host);
   const std::vector<Mine> all = gather(mine);
-  Rendezvous part{.ranks = 0, .token = token_, .source = source_};
+  Rendezvous part = rendezvous_;
+  part.ranks = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].color != color) continue;
     if (part.ranks == 0) {
@@ -338,20 +350,23 @@ std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
     ++part.ranks;
   }
   constexpr Seconds kLongest{60};
+  Links links;
   if (part.rank != 0) {
-    return std::make_unique<PartBootstrap>(join_collectives(part, kLongest), token_, source_,
-                                           *this);
+    links = join_collectives(part, kLongest);
+  } else {
+    JoinListener ranks(std::move(listener), part, [](const std::string&) {});
+    links = receive_all(ranks, part, kLongest);
   }
-  JoinListener ranks(std::move(listener), token_, [](const std::string&) {});
-  return std::make_unique<PartBootstrap>(receive_all(ranks, part, kLongest), token_, source_,
-                                         *this);
+  auto members = std::make_unique<PartBootstrap>(std::move(links), part, *this);
+  members->meet(kLongest);
+  return members;
 }
 
 /// Of all ranks of the job.
 class TcpJob final : public TcpBootstrap {
  public:
   TcpJob(Links links, const Rendezvous& rendezvous, std::unique_ptr<PeerMonitor> monitor)
-      : TcpBootstrap(std::move(links), rendezvous.token, rendezvous.source),
+      : TcpBootstrap(std::move(links), rendezvous),
         monitor_(std::move(monitor)) {}
 
   [[nodiscard]] std::string unresponsive_ranks() override {
@@ -362,8 +377,10 @@ class TcpJob final : public TcpBootstrap {
     return silent;
   }
 
+  void abort_others(int exit_code) { monitor_->abort_all(exit_code); }
+
   [[noreturn]] void abort(int exit_code) override {
-    monitor_->abort_all(exit_code);
+    abort_others(exit_code);
     std::_Exit(exit_code);
   }
 
@@ -379,10 +396,20 @@ std::vector<PeerMonitor::Peer> peers_of(std::vector<JoinedRank> joined) {
   return peers;
 }
 
+std::unique_ptr<Bootstrap> met(std::unique_ptr<TcpJob> job, Seconds timeout) {
+  try {
+    job->meet(timeout);
+  } catch (const Error& error) {
+    job->abort_others(exit_code(error.status()));  // who would wait for this rank
+    throw;
+  }
+  return job;
+}
+
 std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds timeout,
                                          TcpEvents events) {
   allow_descriptors();
-  auto listener = std::make_unique<JoinListener>(listen_at(rendezvous.address), rendezvous.token,
+  auto listener = std::make_unique<JoinListener>(listen_at(rendezvous.address), rendezvous,
                                                  events.notice);
   RankAcceptor acceptor(*listener, rendezvous.ranks, {Channel::Collectives, Channel::Monitor});
   try {
@@ -395,7 +422,7 @@ std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds t
   Links links = links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
   auto monitor = std::make_unique<PeerMonitor>(0, peers_of(acceptor.take(Channel::Monitor)),
                                                std::move(listener), std::move(events));
-  return std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor));
+  return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)), timeout);
 }
 
 std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds timeout,
@@ -406,7 +433,9 @@ std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds t
   auto monitor =
       std::make_unique<PeerMonitor>(rendezvous.rank, std::move(peers), nullptr, std::move(events));
   Links links = join_collectives(rendezvous, timeout);
-  return std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor));
+  constexpr Seconds kLater{2};  // than rank 0, which knows who is missing
+  return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)),
+             timeout + kLater);
 }
 
 }  // namespace

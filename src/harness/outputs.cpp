@@ -76,7 +76,9 @@ void Outputs::open(const Options& options) {
     journals_.push_back(std::move(csv));
   }
   if (!options.samples_path.empty()) {
-    journals_.push_back(std::make_unique<SamplesWriter>(options.samples_path, options.resume));
+    // Before its row, which a resumed run passes over.
+    journals_.insert(journals_.begin(),
+                     std::make_unique<SamplesWriter>(options.samples_path, options.resume));
   }
   if (!options.json_path.empty()) {
     displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));

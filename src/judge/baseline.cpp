@@ -11,9 +11,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "judge/csv_table.hpp"
 #include "judge/rule_check.hpp"
 #include "judge/run_facts.hpp"
+#include "report/csv_reader.hpp"
 #include "report/table.hpp"
 #include "stats/summary.hpp"
 
@@ -79,18 +79,18 @@ void read_cell(Value& value, const std::string& cell, const std::string& where) 
   }
 }
 
-BaselineRow read_row(const CsvRow& line, std::size_t columns) {
-  if (line.cells.size() != columns) {
-    throw usage_error(fmt::format("{}: not a line of {} cells", line.place, columns));
+BaselineRow read_row(const CsvReader& line, std::size_t columns) {
+  if (line.cells().size() != columns) {
+    throw usage_error(fmt::format("{}: not a line of {} cells", line.place(), columns));
   }
   BaselineRow row;
-  auto cell = line.cells.begin();
+  auto cell = line.cells().begin();
   visit_columns(row, [&](const char* column, auto& value) {
-    read_cell(value, *cell++, fmt::format("{}: column {}", line.place, column));
+    read_cell(value, *cell++, fmt::format("{}: column {}", line.place(), column));
   });
   if (!std::isfinite(row.median) || row.median <= 0 || !std::isfinite(row.mad)) {
     throw usage_error(
-        fmt::format("{}: column median: {:g} is not a usable value", line.place, row.median));
+        fmt::format("{}: column median: {:g} is not a usable value", line.place(), row.median));
   }
   return row;
 }
@@ -104,19 +104,19 @@ const BaselineRow* Baseline::find(const BaselineKey& key) const {
 }
 
 Baseline load_baseline(const std::string& path) {
-  CsvTable table = read_csv_table(path);
+  CsvReader reader(path);
   const std::vector<std::string> columns = column_names();
-  if (!table.columns_place.empty() && table.columns != join(columns, ",")) {
+  if (!reader.columns().empty() && reader.columns() != join(columns, ",")) {
+    throw usage_error(fmt::format("{}: the columns are not {}", reader.place(), join(columns, ",")));
+  }
+  Baseline baseline{.file = path, .facts = facts_of(reader.head())};
+  while (reader.next()) baseline.rows.push_back(read_row(reader, columns.size()));
+  if (!reader.cut_place().empty()) {
     throw usage_error(
-        fmt::format("{}: the columns are not {}", table.columns_place, join(columns, ",")));
+        fmt::format("{}: its last line has no end: the file is cut off", reader.cut_place()));
   }
-  if (!table.cut.empty()) {
-    throw usage_error(fmt::format("{}: its last line has no end: the file is cut off", table.cut));
-  }
-  Baseline baseline{.file = path};
-  for (const CsvRow& row : table.rows) baseline.rows.push_back(read_row(row, columns.size()));
   if (baseline.rows.empty()) throw usage_error(fmt::format("{}: no figure in the baseline", path));
-  const auto date = table.facts.extract(kDateKey);
+  const auto date = baseline.facts.extract(kDateKey);
   if (date.empty() || date.mapped().empty()) {
     throw usage_error(
         fmt::format("{}: no line '# {}: DATE', so its age is unknown; build it with "
@@ -125,7 +125,6 @@ Baseline load_baseline(const std::string& path) {
   }
   baseline.made_on = date.mapped();
   static_cast<void>(days_between(baseline.made_on, baseline.made_on));
-  baseline.facts = std::move(table.facts);
   return baseline;
 }
 

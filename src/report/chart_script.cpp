@@ -14,9 +14,10 @@
 namespace busbar {
 namespace {
 
-/// Within single quotes gnuplot knows one escape and replaces nothing.
+/// Within single quotes gnuplot knows one escape and replaces nothing. Two quotes at the beginning
+/// are an empty text to it, whatever follows.
 std::string gnuplot_text(std::string_view text) {
-  std::string result = "'";
+  std::string result = text.starts_with('\'') ? "' " : "'";
   for (const char c : clean_text(one_line(text))) {
     result += c;
     if (c == '\'') result += c;

@@ -5,6 +5,7 @@
 #pragma GCC diagnostic ignored "-Wstringop-truncation"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <libfccp/csv.h>
@@ -86,6 +87,10 @@ void CsvReader::ahead() {
   try {
     const char* line = lines_->reader.next_line();
     next_ = line == nullptr ? std::nullopt : std::optional<std::string>(line);
+    if (!next_) return;
+    // Its texts reach a terminal.
+    const auto is_control = [](unsigned char letter) { return std::iscntrl(letter) != 0; };
+    std::replace_if(next_->begin(), next_->end(), is_control, ' ');
   } catch (const io::error::line_length_limit_exceeded&) {
     throw usage_error(fmt::format("{}:{}: a line is too long for a CSV", path_, number_ + 1));
   }

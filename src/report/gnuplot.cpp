@@ -30,9 +30,12 @@ std::string run_gnuplot(std::vector<std::string> arguments, const std::string& w
     throw Error{Status::Unavailable, "there is no gnuplot here; install gnuplot-nox"};
   }
   if (result.timed_out || result.exit_status != 0) {
+    // The last line; those before repeat the command.
+    const std::string_view text = trim(result.err);
+    const std::string_view why = text.substr(text.rfind('\n') + 1);
     throw runtime_failure(
         fmt::format("gnuplot could not draw {}: {}", what,
-                    result.timed_out ? "it took too long" : one_line(trim(result.err))));
+                    result.timed_out ? "it took too long" : one_line(why)));
   }
   return std::move(result.out);
 }

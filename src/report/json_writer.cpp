@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/json_writer.hpp"
 
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "model/record.hpp"
 #include "report/json.hpp"
 
 namespace busbar {
 namespace {
 
+constexpr std::string_view kHead = "{\n  \"context\": ";
 constexpr std::string_view kTail = "\n  ]\n}\n";
 
 std::string dump(const Json& json) { return json_text(json, -1); }
@@ -24,23 +30,32 @@ Json to_json(const Record& record) {
 
 }  // namespace
 
-JsonWriter::JsonWriter(const std::string& path, bool resume)
-    : file_(path, "-J", resume ? OutputFile::Mode::Continue : OutputFile::Mode::New) {
-  if (file_.size() > 0) file_.truncate(0);
+JsonWriter::JsonWriter(const std::string& path, bool resume) {
+  file_.emplace(path, "-J", resume ? OutputFile::Mode::Continue : OutputFile::Mode::New);
+  if (file_->size() == 0) return;
+  std::string begin(kHead.size(), '\0');
+  std::ifstream(path).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (begin == kHead) return;
+  throw usage_error(
+      fmt::format("-J: {} is not a JSON of an earlier run of busbar; give another name", path));
 }
 
 void JsonWriter::begin(const RunContext& context) {
   Json facts;
   for (const auto& [key, value] : context.facts) facts[key] = value;
   facts["notes"] = context.notes;
-  const std::string head = "{\n  \"context\": " + dump(facts) + ",\n  \"rows\": [";
-  file_.append(head + std::string(kTail));
+  std::string head(kHead);
+  head += dump(facts) + ",\n  \"rows\": [";
   rows_end_ = head.size();
+  if (file_->size() == 0) return file_->append(head.append(kTail));
+  const std::string path = file_->path();
+  replace_file(path, head.append(kTail), "-J");
+  file_.emplace(path, "-J", OutputFile::Mode::Continue);
 }
 
 void JsonWriter::write(const Record& record, std::span<const double> /*samples_us*/) {
   const std::string row = std::string(any_row_ ? "," : "") + "\n    " + dump(to_json(record));
-  file_.write_at(rows_end_, row + std::string(kTail));
+  replace_tail(row + std::string(kTail));
   rows_end_ += row.size();
   any_row_ = true;
 }
@@ -51,7 +66,18 @@ void JsonWriter::end(const RunSummary& summary) {
                   {"wrong_rows", summary.wrong_rows},
                   {"mean_busbw_GBps", summary.mean_busbw_GBps},
                   {"finished", summary.finished_at}};
-  file_.write_at(rows_end_, "\n  ],\n  \"summary\": " + dump(json) + "\n}\n");
+  replace_tail("\n  ],\n  \"summary\": " + dump(json) + "\n}\n");
+}
+
+void JsonWriter::replace_tail(const std::string& text) {
+  try {
+    file_->write_at(rows_end_, text);
+  } catch (const Error&) {
+    // On a full disk the place of the tail before is still there.
+    file_->write_at(rows_end_, kTail);
+    file_->truncate(rows_end_ + kTail.size());
+    throw;
+  }
 }
 
 }  // namespace busbar

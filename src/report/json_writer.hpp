@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "report/output_file.hpp"
@@ -12,7 +13,8 @@ namespace busbar {
 /// document after every row: the end is rewritten each time.
 class JsonWriter final : public Writer {
  public:
-  /// With `resume` the file is rewritten: the rows of a resumed run come from its CSV.
+  /// With `resume` the file, which must be one of an earlier run, is replaced when the run begins:
+  /// its rows come from the CSV. Throws a usage error.
   JsonWriter(const std::string& path, bool resume);
 
   void begin(const RunContext& context) override;
@@ -20,7 +22,10 @@ class JsonWriter final : public Writer {
   void end(const RunSummary& summary) override;
 
  private:
-  OutputFile file_;
+  /// Writes what follows the last row; where that fails, the document is whole as before.
+  void replace_tail(const std::string& text);
+
+  std::optional<OutputFile> file_{};
   Bytes rows_end_ = 0;
   bool any_row_ = false;
 };

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -39,6 +40,14 @@ Error cannot_write(const std::string& path, std::string_view option) {
 
 }  // namespace
 
+void reserve_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    const bool is_open = fcntl(stream, F_GETFD) >= 0;
+    const int mode = stream == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+    if (!is_open) static_cast<void>(open("/dev/null", mode));  // the lowest number is this one
+  }
+}
+
 void check_new(const std::string& path, std::string_view option) {
   struct stat status {};
   const bool exists = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
@@ -53,6 +62,10 @@ OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
   if (stream_) return;
   struct stat status {};
   fstat(descriptor_, &status);
+  if (S_ISREG(status.st_mode) && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(descriptor_);
+    throw usage_error(fmt::format("{}: another run is writing {}", option, path_));
+  }
   size_ = written_ = S_ISREG(status.st_mode) ? static_cast<Bytes>(status.st_size) : 0;
   if (size_ == 0 || mode == Mode::Continue) return;
   close(descriptor_);

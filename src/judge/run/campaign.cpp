@@ -95,7 +95,7 @@ void Campaign::ask() {
 }
 
 void Campaign::run_unit(const Unit& unit) {
-  const Unit jobs = leave_out_silent(unit);
+  const Unit jobs = possible(unit);
   std::vector<Launch> launches;
   for (const Job& job : jobs) {
     launches.push_back(commands_of(specification_, request_.setup, job));
@@ -119,9 +119,13 @@ void Campaign::run_unit(const Unit& unit) {
   if (!is_stopped()) touch(doubtful);
 }
 
-Unit Campaign::leave_out_silent(const Unit& unit) {
+Unit Campaign::possible(const Unit& unit) {
   Unit jobs;
   for (const Job& job : unit) {
+    if (folder_.has(job)) {
+      ++begun_;
+      continue;
+    }
     const auto silent = std::find_if(job.nodes().begin(), job.nodes().end(),
                                      [this](const auto& node) { return silent_.contains(node); });
     if (silent == job.nodes().end()) {

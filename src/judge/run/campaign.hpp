@@ -57,7 +57,8 @@ class Campaign {
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
   void ask();
-  [[nodiscard]] Unit leave_out_silent(const Unit& unit);
+  /// Without what an earlier run has made, and without nodes that do not answer, which is recorded.
+  [[nodiscard]] Unit possible(const Unit& unit);
   void rerun();
   void search(const DeviceSetRule& set);
   void note(std::size_t number, const Job& job, const LaunchResult* result) const;

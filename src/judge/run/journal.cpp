@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -12,7 +14,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "judge/csv_table.hpp"
+#include "report/csv_reader.hpp"
+#include "report/table.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -44,13 +47,17 @@ std::string unreachable_node(const std::string& failure) {
   return end == std::string::npos ? std::string() : failure.substr(0, end);
 }
 
-Observation parse_line(const CsvRow& row) {
-  const std::string& place = row.place;
-  const std::vector<std::string>& cells = row.cells;
+Observation parse_line(const CsvReader& row) {
+  const std::string& place = row.place();
+  const std::vector<std::string>& cells = row.cells();
   const bool old = cells.size() == kColumnCount - 1;
   if (cells.size() != kColumnCount && !old) {
     throw usage_error(fmt::format("{}: {} where a journal has {}", place,
                                   counted(cells.size(), "cell"), kColumnCount));
+  }
+  if (cells[8].find('/') != std::string::npos) {
+    throw usage_error(
+        fmt::format("{}: the file {} is not one of the journal's folder", place, cells[8]));
   }
   constexpr int kLowestCode = -1;
   return {.device_set = cells[0],
@@ -119,20 +126,70 @@ std::string journal_row(const Observation& line) {
                    line.command, line.unreachable});
 }
 
-Journal load_journal(const std::string& path) {
-  CsvTable table = read_csv_table(path);
-  if (table.columns != kColumns && table.columns != kOldColumns) {
-    throw usage_error(fmt::format("{}: this is no journal of busbar accept run (launches.csv)",
-                                  table.columns_place.empty() ? path : table.columns_place));
+namespace {
+
+/// What makes a line that of one launch.
+auto launch_key(const Observation& line) {
+  return std::tuple(line.device_set, line.instance, line.collective, line.launch, line.attempt,
+                    line.purpose);
+}
+
+/// A launch that was interrupted is not one where it was made again when the run was resumed.
+void drop_interrupted(std::vector<Observation>& lines) {
+  std::set<LaunchKey> later;
+  std::vector<Observation> kept;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    const bool is_new = later.insert(launch_key(*line)).second;
+    if (is_new || line->failure != kInterrupted) kept.push_back(std::move(*line));
   }
-  std::map<std::string, std::string>& facts = table.facts;
+  lines.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+}
+
+/// CSVs of launches that the run was killed before it could add to the journal.
+std::vector<std::string> unlisted_files(const std::string& folder,
+                                        const std::set<std::string>& listed) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_launch = name.ends_with(".csv") && name.find('-') == name.find_first_not_of("0123456789") && name.find('-') > 0;
+    if (is_launch && !listed.contains(name)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+Journal load_journal(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) throw usage_error(path + ": not a file");
+  CsvReader reader(path);
+  if (reader.columns() != kColumns && reader.columns() != kOldColumns) {
+    throw usage_error(fmt::format("{}: this is no journal of busbar accept run (launches.csv)",
+                                  reader.columns().empty() ? path : reader.place()));
+  }
+  Facts facts = facts_of(reader.head());
   Journal journal{.specification = facts["specification"],
                   .profile = facts["profile"],
                   .rules = rule_ids(facts["rules"]),
                   .seed = facts["seed"],
                   .nodes = split_words(facts["nodes"])};
-  for (const CsvRow& row : table.rows) journal.lines.push_back(parse_line(row));
-  read_rows_from(journal.lines, 0, std::filesystem::path(path).parent_path().string());
+  std::set<std::string> files;
+  std::set<std::pair<std::string, std::string>> launches;
+  while (reader.next()) {
+    Observation line = parse_line(reader);
+    // Only rails, which are measured together, have one file.
+    const bool is_new = launches.emplace(line.file, line.group < 0 ? "" : line.instance).second;
+    if (!line.file.empty() && !is_new) {
+      throw usage_error(fmt::format("{}: {} is of a launch that an earlier line has; remove one",
+                                    reader.place(), line.file));
+    }
+    files.insert(line.file);
+    journal.lines.push_back(std::move(line));
+  }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  drop_interrupted(journal.lines);
+  journal.unlisted = unlisted_files(folder.empty() ? "." : folder, files);
+  read_rows_from(journal.lines, 0, folder);
   return journal;
 }
 
@@ -146,6 +203,21 @@ void make_empty_folder(const std::string& path) {
   if (empty) return;
   throw usage_error(
       fmt::format("-o {}: the folder is not empty, and nothing is replaced; name a new one", path));
+}
+
+/// Throws the usage error of a folder that holds another run than `head` and the specification.
+Journal load_same_run(const std::string& folder, const Journal& head,
+                      const std::string& specification_text) {
+  Journal journal = load_journal(folder + "/launches.csv");
+  const auto require = [&](bool same, std::string_view what) {
+    if (same) return;
+    throw usage_error(fmt::format("--resume: {} holds a run with other {}; give another folder",
+                                  folder, what));
+  };
+  require(read_file(folder + "/spec.toml") == specification_text, "rules (its spec.toml)");
+  require(journal.profile == head.profile && journal.rules == head.rules, "--profile or --rule");
+  require(journal.nodes == head.nodes, "nodes");
+  return journal;
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -165,12 +237,29 @@ std::string file_word(const std::string& text) {
 
 }  // namespace
 
-RunFolder::RunFolder(std::string path, Journal head, const std::string& specification_text)
+RunFolder::RunFolder(std::string path, Journal head, const std::string& specification_text,
+                     bool resume)
     : path_(std::move(path)), journal_(std::move(head)) {
+  if (resume && std::filesystem::exists(journal_path())) {
+    file_.emplace(journal_path(), "-o", OutputFile::Mode::Continue);
+    file_->drop_unfinished_line();
+    journal_ = load_same_run(path_, journal_, specification_text);
+    std::erase_if(journal_.lines, [](const auto& line) { return line.failure == kInterrupted; });
+    for (const Observation& line : journal_.lines) earlier_.insert(launch_key(line));
+    return;
+  }
   make_empty_folder(path_);
   write_file(path_ + "/spec.toml", specification_text);
   file_.emplace(journal_path(), "-o", OutputFile::Mode::New);
   file_->append(journal_head(journal_));
+}
+
+bool RunFolder::has(const Job& job) const {
+  return std::all_of(
+      job.instances.begin(), job.instances.end(), [&](const Instance& instance) {
+        return earlier_.contains({job.device_set, instance.name, job.collective, job.launch,
+                                  job.attempt, job.purpose});
+      });
 }
 
 std::string RunFolder::host_file(const std::string& lines) {
@@ -178,8 +267,11 @@ std::string RunFolder::host_file(const std::string& lines) {
   if (!path.empty()) return path;
   const std::string folder = path_ + "/hosts";
   std::filesystem::create_directory(folder);
-  path = fmt::format("{}/{:04}", folder, host_files_.size());
-  write_file(path, lines);
+  std::size_t number = host_files_.size();
+  do {
+    path = fmt::format("{}/{:04}", folder, number++);  // those of a resumed run are there
+  } while (read_file(path).value_or(lines) != lines);
+  if (!std::filesystem::exists(path)) write_file(path, lines);
   return path;
 }
 
@@ -189,8 +281,12 @@ void RunFolder::discard() {
 }
 
 void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& result) {
-  const std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
-                                       file_word(job_name(job)), file_word(job.collective));
+  std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
+                                 file_word(job_name(job)), file_word(job.collective));
+  // A launch that a killed run had made left files that are in no line.
+  for (const char* suffix : {".csv", ".log"}) {
+    while (std::filesystem::exists(path_ + '/' + stem + suffix)) stem += "+";
+  }
   if (!result.csv.empty()) write_file(fmt::format("{}/{}.csv", path_, stem), result.csv);
   if (!result.log.empty()) write_file(fmt::format("{}/{}.log", path_, stem), result.log);
   std::string rows;

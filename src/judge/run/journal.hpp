@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "judge/observation.hpp"
@@ -23,10 +25,16 @@ struct Journal {
   std::vector<std::string> nodes{};  ///< all that were to be judged
   /// One launch each, on disk as soon as it has ended, with the rows of its CSV.
   std::vector<Observation> lines{};
+  /// CSVs of launches in the folder that no line names: the run was killed when it had written them.
+  std::vector<std::string> unlisted{};
 };
 
+/// Device set, instance, collective, launch, attempt and purpose.
+using LaunchKey = std::tuple<std::string, std::string, std::string, int, int, Purpose>;
+
 /// Reads launches.csv and the CSVs beside it; a launch whose CSV is missing or cannot be read has a
-/// failure. Throws Error (Usage) with file and line.
+/// failure, and one that was interrupted and made again later is left out. Throws Error (Usage) with
+/// file and line, also where two lines have one launch.
 [[nodiscard]] Journal load_journal(const std::string& path);
 /// The head, and one line; RFC 4180.
 [[nodiscard]] std::string journal_head(const Journal& journal);
@@ -36,8 +44,13 @@ struct Journal {
 /// stderr of every launch.
 class RunFolder {
  public:
-  /// Makes the folder, which must be new or empty, and begins the journal. Throws Error (Usage).
-  RunFolder(std::string path, Journal head, const std::string& specification_text);
+  /// Makes the folder, which must be new or empty, and begins the journal. With `resume` one that
+  /// holds a run of the same head (but for its seed) and specification goes on. Throws Error (Usage).
+  RunFolder(std::string path, Journal head, const std::string& specification_text,
+            bool resume = false);
+
+  /// Whether the run that is resumed has made this launch.
+  [[nodiscard]] bool has(const Job& job) const;
 
   /// Keeps what a launch wrote in files of its number, then its lines: they are on disk when this
   /// returns.
@@ -56,6 +69,7 @@ class RunFolder {
  private:
   std::string path_;
   Journal journal_;
+  std::set<LaunchKey> earlier_{};
   std::map<std::string, std::string> host_files_{};  ///< paths by their lines
   std::optional<OutputFile> file_{};
 };

@@ -121,7 +121,6 @@ constexpr Seconds kLinger{2};
 /// A shortage is waited for so long where no launch runs whose end could mend it.
 constexpr Seconds kShortagePatience{2};
 constexpr std::string_view kFinished = "# finished:";
-constexpr std::string_view kInterrupted = "interrupted";
 
 bool has_rows(const std::string& csv) {
   const std::vector<std::string> lines = split(csv, '\n');

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -62,6 +63,9 @@ class InterruptWatch {
   sigset_t before_{};
   std::thread thread_;
 };
+
+/// The failure of a launch that was ended with the run, in a journal, too.
+inline constexpr std::string_view kInterrupted = "interrupted";
 
 /// How a launch went.
 struct LaunchResult {

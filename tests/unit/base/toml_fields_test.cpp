@@ -30,6 +30,19 @@ TEST(TomlCharacters, AllowsEverythingInQuotesAndComments) {
   EXPECT_EQ(complaint("a = \"x\nö"), "");  // the parser's
 }
 
+TEST(TomlCharacters, BoundTheDepthOfAKey) {
+  const auto key = [](int parts) {
+    std::string text = "a";
+    for (int i = 1; i < parts; ++i) text += i % 2 == 0 ? " . \"a\"" : ".a";
+    return text;
+  };
+  EXPECT_EQ(complaint("[" + key(64) + "]\n" + key(64) + " = 1"), "");
+  EXPECT_EQ(complaint("a = \"" + key(99) + "\" # " + key(99)), "");
+  EXPECT_EQ(complaint("a = [" + key(64) + ", " + key(64) + "]"), "");
+  EXPECT_THAT(complaint("[" + key(65) + "]"), StartsWith("my.toml:1:"));
+  EXPECT_THAT(complaint("a = 1\n" + key(50000) + " = 1"), StartsWith("my.toml:2:"));
+}
+
 TEST(TomlCharacters, RefusesOthersElsewhereAndTextsOverSeveralLines) {
   EXPECT_THAT(complaint("ö = 1"), StartsWith("my.toml:1:1: "));
   EXPECT_THAT(complaint("# ö\na = \"ö\" ö"), StartsWith("my.toml:2:9: "));

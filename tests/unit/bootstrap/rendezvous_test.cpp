@@ -49,6 +49,28 @@ TEST(FindRendezvous, TakesRankAndNumberFromWhateverStartedTheRanks) {
             "j-0.svc:9 5/8 ");
 }
 
+TEST(FindRendezvous, KnowsWhichJobItIsWhereTheEnvironmentHasIt) {
+  const auto job = [](const RendezvousOptions& options, const Variables& variables) {
+    return found(options, variables).value().job;
+  };
+  Variables srun{{"SLURM_PROCID", "1"},
+                 {"SLURM_STEP_NUM_TASKS", "2"},
+                 {"SLURM_STEP_ID", "3"},
+                 {"SLURM_JOB_ID", "71"},
+                 {"SLURM_STEP_NODELIST", "h[1-2]"}};
+  EXPECT_EQ(job({}, srun), "71.3");
+  EXPECT_EQ(job({.address = "h1:9"}, srun), "71.3");
+  EXPECT_EQ(job({.address = "h1:9", .rank = 1}, srun), "");  // two steps may meet by hand
+  EXPECT_EQ(job({}, {{"RANK", "1"},
+                     {"WORLD_SIZE", "2"},
+                     {"MASTER_ADDR", "h1"},
+                     {"MASTER_PORT", "29500"},
+                     {"TORCHELASTIC_RUN_ID", "train"}}),
+            "train");
+  srun["BUSBAR_JOB"] = "mine";
+  EXPECT_EQ(job({.address = "h1:9"}, srun), "mine");
+}
+
 TEST(FindRendezvous, KnowsWhetherTheHostsNameMayAppearLater) {
   const Variables torchrun{
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};

@@ -139,6 +139,43 @@ TEST(TcpBootstrap, WaitsForAHostsNameOnlyWhereItMayAppear) {
       << unknown.message;
 }
 
+TEST(TcpBootstrap, NamesARankThatHasJoinedAndSaysNothing) {
+  const Address address = free_address();
+  std::thread silent([&] {
+    const Rendezvous place = place_of(address, 1, 2);
+    const Socket monitor = join_root(place, Channel::Monitor, Seconds{20});
+    const Socket calls = join_root(place, Channel::Collectives, Seconds{20});
+    std::byte nothing{};
+    while (calls.receive(std::span(&nothing, 1))) {
+    }
+  });
+  const test::Failure failure = test::failure_of(
+      [&] { (void)join_by_tcp(place_of(address, 0, 2), Seconds{2}, no_events()); });
+  silent.join();
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_TRUE(failure.says("timeout: rank 1 has joined at ")) << failure.message;
+}
+
+TEST(TcpBootstrap, EndsWithTheCodeOfAFailureWhateverARankSends) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const auto& [sent, code] : {std::pair{0, 4}, {2, 2}, {77, 77}, {5, 4}, {-1, 4}}) {
+    EXPECT_EXIT(
+        {
+          const Address address = free_address();
+          std::thread other([&] {
+            Socket socket = join_root(place_of(address, 1, 2), Channel::Monitor, Seconds{20});
+            const Socket calls =
+                join_root(place_of(address, 1, 2), Channel::Collectives, Seconds{20});
+            const std::array<std::int32_t, 2> abort{0, sent};  // as PeerMonitor sends it
+            (void)socket.send(std::as_bytes(std::span(abort)));
+            std::this_thread::sleep_for(std::chrono::seconds(60));
+          });
+          (void)join_by_tcp(place_of(address, 0, 2), Seconds{60}, no_events());
+        },
+        testing::ExitedWithCode(code), "");
+  }
+}
+
 TEST(TcpBootstrap, SaysThatAPortIsInUse) {
   const Socket taken = listen_at({.host = "127.0.0.1", .port = 0});
   const test::Failure failure = test::failure_of([&] {
@@ -155,9 +192,9 @@ struct JoinAttempt {
   std::vector<std::string> notices{};
 };
 
-JoinAttempt attempt_to_join(const std::string& token_of_door, const Rendezvous& rank) {
+JoinAttempt attempt_to_join(const Rendezvous& door, const Rendezvous& rank) {
   JoinAttempt result;
-  JoinListener listener(listen_at({.host = "127.0.0.1", .port = 0}), token_of_door,
+  JoinListener listener(listen_at({.host = "127.0.0.1", .port = 0}), door,
                         [&](const std::string& line) { result.notices.push_back(line); });
   Rendezvous there = rank;
   there.address = {.host = "127.0.0.1", .port = listener.port()};
@@ -181,13 +218,13 @@ JoinAttempt attempt_to_join(const std::string& token_of_door, const Rendezvous& 
 }
 
 TEST(JoinListener, LetsInWhoKnowsTheToken) {
-  const JoinAttempt result = attempt_to_join("secret", place_of({}, 1, 2));
+  const JoinAttempt result = attempt_to_join(place_of({}, 0, 2), place_of({}, 1, 2));
   EXPECT_EQ(result.failure.status, Status::Ok) << result.failure.message;
   EXPECT_TRUE(result.notices.empty());
 }
 
 TEST(JoinListener, SendsAwayWhoDoesNotAndTellsNeitherOfThemTheToken) {
-  const JoinAttempt result = attempt_to_join("secret", place_of({}, 1, 2, "guess"));
+  const JoinAttempt result = attempt_to_join(place_of({}, 0, 2), place_of({}, 1, 2, "guess"));
   EXPECT_EQ(result.failure.status, Status::Usage);
   EXPECT_TRUE(result.failure.says("its token differs from rank 0's (BUSBAR_TOKEN)"));
   ASSERT_EQ(result.notices.size(), 1U);
@@ -198,8 +235,48 @@ TEST(JoinListener, SendsAwayWhoDoesNotAndTellsNeitherOfThemTheToken) {
   }
 }
 
+TEST(JoinListener, SendsAwayARankOfAnotherJobWhereBothAreKnown) {
+  const auto attempt = [](const std::string& job_of_door, const std::string& job) {
+    Rendezvous door = place_of({}, 0, 2);
+    door.job = job_of_door;
+    Rendezvous rank = place_of({}, 1, 2);
+    rank.job = job;
+    return attempt_to_join(door, rank).failure;
+  };
+  EXPECT_EQ(attempt("7.0", "7.0").status, Status::Ok);
+  EXPECT_EQ(attempt("7.0", "").status, Status::Ok);
+  EXPECT_EQ(attempt("", "7.0").status, Status::Ok);
+  const test::Failure other = attempt("7.0", "8.0");
+  EXPECT_EQ(other.status, Status::Usage);
+  EXPECT_TRUE(other.says("it belongs to job 8.0, but rank 0 to job 7.0")) << other.message;
+}
+
+TEST(JoinListener, KeepsOnlySoManyConnectionsThatSayNothing) {
+  std::vector<std::string> notices;
+  std::vector<Socket> idle;
+  {
+    JoinListener listener(listen_at({.host = "127.0.0.1", .port = 0}), place_of({}, 0, 2),
+                          [&](const std::string& line) { notices.push_back(line); });
+    for (int i = 0; i < 90; ++i) {
+      std::string why_not;
+      auto made = connect_to({.host = "127.0.0.1", .port = listener.port()},
+                             Clock::now() + std::chrono::seconds(10), why_not);
+      ASSERT_TRUE(made) << why_not;
+      idle.push_back(std::move(*made));
+      (void)listener.serve([](const JoinedRank&) { return ""; });
+    }
+    std::byte nothing{};
+    EXPECT_FALSE(idle[0].receive(std::span(&nothing, 1)));  // closed: 2 * 2 + 64 stay
+    EXPECT_FALSE(idle[21].receive(std::span(&nothing, 1)));
+    EXPECT_EQ(idle[22].read_some(std::span(&nothing, 1)), std::nullopt);
+  }
+  ASSERT_EQ(notices.size(), 6U);  // five, and how many more
+  EXPECT_THAT(notices[0], HasSubstr("closed a connection from 127.0.0.1"));
+  EXPECT_THAT(notices[5], HasSubstr("closed 17 more connections"));
+}
+
 TEST(JoinListener, GivesTheReasonOfWhoeverIsNotAdmitted) {
-  const JoinAttempt result = attempt_to_join("", place_of({}, 3, 4, ""));
+  const JoinAttempt result = attempt_to_join(place_of({}, 0, 4, ""), place_of({}, 3, 4, ""));
   EXPECT_EQ(result.failure.status, Status::Usage);
   EXPECT_TRUE(result.failure.says("no rank 3 here")) << result.failure.message;
   EXPECT_THAT(result.notices, ElementsAre(HasSubstr("no rank 3 here")));
@@ -207,7 +284,7 @@ TEST(JoinListener, GivesTheReasonOfWhoeverIsNotAdmitted) {
 
 TEST(JoinListener, IsNotHeldUpByStrangers) {
   std::vector<std::string> notices;
-  JoinListener listener(listen_at({.host = "127.0.0.1", .port = 0}), "",
+  JoinListener listener(listen_at({.host = "127.0.0.1", .port = 0}), place_of({}, 0, 2, ""),
                         [&](const std::string& line) { notices.push_back(line); });
   std::string why_not;
   const Address address{.host = "127.0.0.1", .port = listener.port()};
@@ -226,7 +303,7 @@ TEST(JoinListener, IsNotHeldUpByStrangers) {
   }
   knocking.join();
   EXPECT_EQ(joined, 1U);
-  EXPECT_THAT(notices, ElementsAre(HasSubstr("which is not a rank of Busbar")));
+  EXPECT_THAT(notices, ElementsAre(HasSubstr("which is not a rank of this version")));
 }
 
 TEST(ListenAt, TakesALoopbackAddressOnlyThere) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <csignal>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <tuple>
@@ -334,14 +336,47 @@ TEST_F(JsonWriterFile, SurvivesBytesThatAreNoUtf8) {
   EXPECT_TRUE(document()["context"].contains("hosts"));
 }
 
-TEST_F(JsonWriterFile, IsNeverReplacedButByTheRunThatItBelongsTo) {
+TEST_F(JsonWriterFile, NeverReplacesAFileThatIsNotOfItsRun) {
   folder.write("x.json", "{}\n");
-  const Failure failure = failure_of([&] { const JsonWriter writer(path(), false); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says("-J: ")) << failure.message;
+  for (const bool resume : {false, true}) {
+    const Failure failure = failure_of([&] { const JsonWriter writer(path(), resume); });
+    EXPECT_EQ(failure.status, Status::Usage);
+    EXPECT_TRUE(failure.says("-J: ")) << failure.message;
+  }
+}
+
+TEST_F(JsonWriterFile, KeepsItsRowsUntilAResumedRunBegins) {
+  {
+    JsonWriter first(path(), false);
+    first.begin(test::context());
+    first.write(measured(false), {});
+  }
   JsonWriter resumed(path(), true);
+  EXPECT_EQ(document()["rows"].size(), 1U);
   resumed.begin(test::context());
   EXPECT_EQ(document()["rows"].size(), 0U);
+  resumed.write(measured(false), {});
+  EXPECT_EQ(document()["rows"].size(), 1U);
+}
+
+TEST_F(JsonWriterFile, IsAWholeDocumentWhereTheDiskIsFull) {
+  JsonWriter writer(path(), false);
+  writer.begin(test::context());
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 8000;
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::size_t rows = 0;
+  const Failure failure = failure_of([&] {
+    for (;; ++rows) writer.write(measured(false), {});
+  });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, ignored);
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_GE(rows, 2U);
+  EXPECT_EQ(document()["rows"].size(), rows);
 }
 
 }  // namespace

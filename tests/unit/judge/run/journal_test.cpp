@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,6 +56,7 @@ class JournalTest : public testing::Test {
     line.file = file;
     line.failure = failure;
     line.group = group;
+    line.instance += std::to_string(head_.lines.size());
     head_.lines.push_back(line);
   }
   std::vector<Observation> observed() const {
@@ -118,6 +120,39 @@ TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal(journal_head(head_) + "a,b,c,,0,0,guess,x,,,0,0,,\n"),
               HasSubstr("'guess' for the purpose in"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,\"b\n"), HasSubstr("a quote is not closed"));
+  Observation line = line_of_pair();
+  EXPECT_THAT(refusal(journal_head(head_) + journal_row(line) + journal_row(line)),
+              HasSubstr("launches.csv:9: 001.csv is of a launch that an earlier line has"));
+  line.group = 1;
+  EXPECT_THAT(refusal(journal_head(head_) + journal_row(line) + journal_row(line)),
+              HasSubstr("launches.csv:9: 001.csv"));
+  line.file = "../../etc/passwd";
+  EXPECT_THAT(refusal(journal_head(head_) + journal_row(line)),
+              HasSubstr("launches.csv:8: the file ../../etc/passwd is not one of"));
+  EXPECT_EQ(mkfifo(folder_.path("fifo").c_str(), 0600), 0);
+  EXPECT_THROW((void)load_journal(folder_.path("fifo")), Error);
+}
+
+TEST_F(JournalTest, LeavesOutALaunchThatWasInterruptedAndMadeAgain) {
+  Observation line = line_of_pair();
+  line.failure = kInterrupted;
+  line.file = "";
+  std::string text = journal_head(head_) + journal_row(line);
+  EXPECT_EQ(load_journal(write("launches.csv", text)).lines.at(0).failure, "interrupted");
+  text += journal_row(line_of_pair());
+  const std::vector<Observation> lines = load_journal(write("launches.csv", text)).lines;
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].exit_code, 4);
+}
+
+TEST_F(JournalTest, NamesCsvsOfLaunchesThatNoLineHas) {
+  add("001-a-b-allreduce.csv");
+  for (const char* name : {"001-a-b-allreduce.csv", "002-a-b-allreduce.csv", "verdicts.csv"}) {
+    write(name, csv());
+  }
+  static_cast<void>(observed());
+  EXPECT_THAT(load_journal(folder_.path("launches.csv")).unlisted,
+              ElementsAre("002-a-b-allreduce.csv"));
 }
 
 TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
@@ -188,6 +223,48 @@ TEST_F(RunFolderTest, NeverReplacesAnything) {
   std::ofstream(path_ + "/precious") << "x";
   EXPECT_THROW(RunFolder(path_, {}, ""), Error);
   EXPECT_FALSE(fs::exists(path_ + "/spec.toml"));
+}
+
+TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
+  const Journal head{.rules = {"a"}, .seed = "3", .nodes = {"a", "b"}};
+  Job later = rails_;
+  later.launch = 1;
+  {
+    RunFolder folder(path_, head, "schema = 1\n", true);  // begins it
+    EXPECT_FALSE(folder.has(rails_));
+    folder.add(1, rails_, {.csv = csv()});
+    folder.add(2, later, {.failure = std::string(kInterrupted)});
+    EXPECT_EQ(folder.host_file("h1\n"), path_ + "/hosts/0001");
+  }
+  std::ofstream(path_ + "/002-my-rails-rails-alltoall.csv") << csv();  // no line has it
+  std::ofstream(path_ + "/launches.csv", std::ios::app) << "my rails,rail 0";
+  Journal other = head;
+  other.seed = "4";
+  {
+    RunFolder folder(path_, other, "schema = 1\n", true);
+    EXPECT_EQ(folder.journal().seed, "3");
+    EXPECT_TRUE(folder.has(rails_));
+    EXPECT_FALSE(folder.has(later));
+    ASSERT_EQ(folder.journal().lines.size(), 2U);
+    folder.add(2, later, {.csv = csv()});
+    EXPECT_EQ(folder.journal().lines.back().file, path_ + "/002-my-rails-rails-alltoall+.csv");
+    EXPECT_EQ(folder.host_file("h2\n"), path_ + "/hosts/0002");
+    EXPECT_EQ(folder.host_file("h1\n"), path_ + "/hosts/0003");
+    EXPECT_TRUE(test::failure_of([&] {
+                  RunFolder(path_, head, "schema = 1\n", true);
+                }).says("another run"));  // it is being written
+  }
+  EXPECT_EQ(load_journal(path_ + "/launches.csv").lines.size(), 4U);
+  for (const char* what : {"rules (its spec.toml)", "--profile or --rule", "nodes"}) {
+    Journal wrong = head;
+    if (what[0] == 'n') wrong.nodes = {"a"};
+    if (what[0] == '-') wrong.rules = {};
+    const auto failure = test::failure_of(
+        [&] { RunFolder(path_, wrong, what[0] == 'r' ? "schema = 2\n" : "schema = 1\n", true); });
+    EXPECT_EQ(failure.status, Status::Usage);
+    EXPECT_TRUE(failure.says(what)) << failure.message;
+  }
+  EXPECT_THROW(RunFolder(path_, head, "schema = 1\n"), Error);
 }
 
 TEST_F(RunFolderTest, NamesFilesAsEveryFileSystemTakesThem) {

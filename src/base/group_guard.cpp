@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/group_guard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <ctime>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace busbar {
+namespace {
+
+/// The guard's own work. Other threads may have held locks at the fork: it only makes system calls.
+[[noreturn]] void watch(int pipe) {
+  ::setsid();  // no Ctrl-C
+  ::dup2(pipe, STDIN_FILENO);
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  ::close(STDOUT_FILENO);  // somebody may wait for its end
+  ::close(STDERR_FILENO);
+  std::array<pid_t, 65536> groups{};
+  auto* end = groups.begin();
+  for (pid_t group = 0; ::read(STDIN_FILENO, &group, sizeof group) == sizeof group;) {
+    if (group < 0) {
+      end = std::remove(groups.begin(), end, -group);
+    } else if (end != groups.end()) {
+      *end++ = group;
+    }
+  }
+  if (end == groups.begin()) ::_exit(0);
+  constexpr timespec kGrace{.tv_sec = 1, .tv_nsec = 0};
+  std::for_each(groups.begin(), end, [](pid_t group) { ::kill(-group, SIGTERM); });
+  ::nanosleep(&kGrace, nullptr);
+  std::for_each(groups.begin(), end, [](pid_t group) { ::kill(-group, SIGKILL); });
+  ::_exit(0);
+}
+
+}  // namespace
+
+GroupGuard::GroupGuard() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw system_failure("cannot open a pipe", errno);
+  }
+  process_ = ::fork();
+  if (process_ == 0) watch(ends[0]);
+  const int error = errno;
+  ::close(ends[0]);
+  pipe_ = ends[1];
+  if (process_ > 0) return;
+  ::close(pipe_);
+  throw system_failure("cannot start a process", error);
+}
+
+GroupGuard::~GroupGuard() {
+  ::close(pipe_);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void GroupGuard::send(pid_t group) const {
+  // Without a guard all works that is not killed.
+  static_cast<void>(::send(pipe_, &group, sizeof group, MSG_NOSIGNAL));
+}
+
+}  // namespace busbar

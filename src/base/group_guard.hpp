@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <sys/types.h>
+
+namespace busbar {
+
+/// A process that ends process groups once this process has ended, be it by SIGKILL: nothing that a
+/// killed run had started goes on beside the next one.
+class GroupGuard {
+ public:
+  /// Throws Error (Runtime) where the system gives no process or pipe.
+  GroupGuard();
+  GroupGuard(const GroupGuard&) = delete;
+  GroupGuard& operator=(const GroupGuard&) = delete;
+  ~GroupGuard();
+
+  /// Of groups that run.
+  void add(pid_t group) const { send(group); }
+  void remove(pid_t group) const { send(-group); }
+
+ private:
+  void send(pid_t group) const;
+
+  pid_t process_ = -1;
+  int pipe_ = -1;  ///< its end is this process's end
+};
+
+}  // namespace busbar

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/group_guard.hpp"
+
+#include <csignal>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "base/child_process.hpp"
+#include "tests/unit/support/processes.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar {
+namespace {
+
+/// A process that leads a group of its own until a signal ends it.
+pid_t start_sleeper() {
+  const pid_t process = fork();
+  if (process == 0) {
+    setpgid(0, 0);
+    pause();
+    _exit(0);
+  }
+  setpgid(process, process);
+  return process;
+}
+
+TEST(GroupGuard, EndsTheGroupsOfAProcessThatIsKilledAndNoOthers) {
+  const pid_t kept = start_sleeper();
+  const pid_t ended = start_sleeper();
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const GroupGuard guard;
+    for (const pid_t group : {kept, ended}) guard.add(group);
+    guard.remove(kept);
+    std::raise(SIGKILL);
+  }
+  EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+  int status = 0;
+  EXPECT_EQ(waitpid(ended, &status, 0), ended);
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  EXPECT_TRUE(test::is_running(kept));
+  kill(kept, SIGKILL);
+  waitpid(kept, nullptr, 0);
+}
+
+TEST(GroupGuard, EndsWhatACommandLoopHadStarted) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.path("process");
+  const pid_t parent = fork();
+  if (parent == 0) {
+    CommandLoop loop;
+    const std::string script = "trap '' TERM; sleep 600 & echo $! > " + file + "; wait";
+    static_cast<void>(loop.start(0, {"sh", "-c", script}, {.grace = Seconds{1}}));
+    while (test::text_of(file).find('\n') == std::string::npos) static_cast<void>(loop.wait());
+    std::raise(SIGKILL);
+  }
+  EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+  EXPECT_TRUE(test::ends(std::stoi(test::text_of(file))));
+}
+
+}  // namespace
+}  // namespace busbar
