@@ -294,10 +294,9 @@ void report_mistake_together(const Error& mistake, std::span<char* const> argume
   std::unique_ptr<Bootstrap> bootstrap;
   try {
     bootstrap = mpi->start();
-  } catch (const Error&) {
-    return;  // no ranks of this MPI: the mistake is this process's own
+  } catch (const Error&) {  // no ranks of this MPI
   }
-  if (bootstrap->size() == 1) {  // the launcher's variables are left from another job
+  if (!bootstrap || bootstrap->size() == 1) {  // the mistake is this process's own
     complain(program, mistake.what());
     throw Error{mistake.status(), ""};
   }

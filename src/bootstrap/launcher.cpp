@@ -123,7 +123,7 @@ std::optional<StartedBy> find_launcher(const Environment& lookup) {
     if (launcher.joins_by == JoinsBy::Slurm && !is_by_srun(lookup)) continue;
     const int size = number(lookup(launcher.size));
     // A variable that a shell has kept makes no job.
-    if (*launcher.size != '\0' && number(rank) >= size) continue;
+    if (*launcher.size != '\0' && number(rank) >= std::max(1, size)) continue;
     return StartedBy{.name = std::string(launcher.title),
                      .rank = number(rank),
                      .size = size,

@@ -221,7 +221,7 @@ class TcpBootstrap : public Bootstrap {
   [[noreturn]] void lose(int rank) const {
     if (deadline_ && Clock::now() >= *deadline_) {
       throw Error{Status::Runtime,
-                  fmt::format("timeout: rank {} has joined at {}, but does not answer", rank,
+                  fmt::format("timeout: no answer from rank {} while the ranks met at {}", rank,
                               rendezvous_.address.text())};
     }
     // PeerMonitor notices, too, and reports more.

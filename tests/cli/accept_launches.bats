@@ -135,7 +135,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
     [ ! -s "$DIR/trace" ] || [ "$(wc -l < "$DIR/trace")" -lt 30 ] || break
     sleep 0.1
   done
-  started=$(pgrep -P "$pid" | wc -l)
+  started=$(pgrep -P "$pid" any-host | wc -l)  # beside its guard
   kill -TERM "$pid"
   code=0
   wait "$pid" || code=$?
@@ -144,6 +144,51 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   nothing_runs "^sleep 600$"
   [ "$(wc -l < "$DIR/trace")" -eq 30 ]  # no other began
   grep -q "interrupted: nothing was judged" "$DIR/err"
+}
+@test "a run that is killed leaves no launch, and --resume makes only what is missing" {
+  export ANY_HOST_SECONDS=600 ANY_HOST_TRACE=$DIR/trace
+  specification > "$DIR/spec.toml"
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/sh\n[ ! -e %s/later ] || ANY_HOST_SECONDS=600\n[ "$ANY_HOST_SECONDS" = 0 ] || touch %s/waits\nexec tests/fixtures/any-host "$@"\n' \
+    "$DIR" "$DIR" > "$DIR/mpiexec"
+  chmod +x "$DIR/mpiexec"
+  ANY_HOST_SECONDS=0 ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 --mpiexec "$DIR/mpiexec" \
+    --programs . --serial > "$DIR/out" 2>&1 3>&- &
+  pid=$!
+  until [ "$(grep -cs '^node,' "$DIR/run/launches.csv")" -ge 2 ]; do sleep 0.01; done
+  touch "$DIR/later"
+  wait_for_file "$DIR/waits"
+  kill -KILL "$pid"
+  nothing_runs "^sleep 600$"
+  rm "$DIR/later" "$DIR/waits"
+  before=$(cat "$DIR/run/launches.csv")
+  seed=$(sed -n 's/^# seed: //p' "$DIR/run/launches.csv")
+  made=$(grep -c '^node,' "$DIR/run/launches.csv")
+  echo "allreduce,mpi,2" > "$DIR/run/099-node-n9-allreduce.csv"  # as if the kill had come before its line
+  rm "$DIR/trace"
+  export ANY_HOST_SECONDS=0
+  accept_run "$DIR/run" 3 --resume
+  [ "$status" -eq 0 ]
+  [ "$(counts "$DIR/run")" = "3 0 0" ]
+  [[ $(cat "$DIR/run/launches.csv") == "$before"* ]]
+  [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 6 ]
+  [ "$(grep -c '^1$' "$DIR/trace")" -eq $((6 - made)) ]
+  [ "$(jq -r .seed "$DIR/run/verdicts.json")" = "$seed" ]
+  run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
+  [[ $output == *"1 CSV no line of $DIR/run/launches.csv names, and is not judged"*"099-node-n9-allreduce.csv"* ]]
+  accept_run "$DIR/run" 2 --resume
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"--resume: $DIR/run holds a run with other nodes; give another folder"* ]]
+}
+@test "a host that no launcher may be given is refused before anything starts" {
+  specification > "$DIR/spec.toml"
+  COMMAND=(./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --mpiexec tests/fixtures/any-host --programs .)
+  refused "']0;x  [31mred' is not the name of a host" --hosts $'\e]0;x\a\e[31mred,b'
+  refused "'a b' is not the name of a host" --hosts 'a b'
+  refused "'-oProxyCommand=x' is not the name of a host" --hosts h1,-oProxyCommand=x
+  COMMAND=(./allreduce_perf "${QUICK[@]}" -g 2 --launcher 'env H={host} {env} {program}')
+  refused "'-x' is not the name of a host" --hosts a,-x
+  [ ! -e "$DIR/run" ]
 }
 pairs() { specification | sed 's/"per_node"/"pairwise"/; s/^ranks_per_node = 2/ranks_per_node = 1/; s/^value = 20/value = 0.000001/'; }
 words_run() {  # words_run HOSTS WORDS [OPTIONS...]

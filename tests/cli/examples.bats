@@ -10,6 +10,12 @@ setup_example() {
   export BUSBAR_STATE=$DIR/state BUSBAR_TEXTFILES=$DIR/textfiles BUSBAR_SPEC=$DIR/accept.toml
   export SLURMD_NODENAME=localhost
   mkdir "$BUSBAR_TEXTFILES"
+  # Of the node; another test may have a Slurm here.
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/sh\ncat "%s/steps"\n' "$DIR" > "$DIR/bin/pgrep"
+  chmod +x "$DIR/bin/pgrep"
+  export SLURM_JOB_ID=7
+  echo "100 slurmstepd: [7.extern]" > "$DIR/steps"
 }
 # specification GBPS: one node, two ranks, whose rate must reach GBPS.
 specification() {
@@ -60,6 +66,13 @@ commands() {
 @test "the prolog lets a good node pass, and does not ask again soon" {
   setup_example
   specification 0.000001
+  echo "101 slurmstepd: [77.0]" >> "$DIR/steps"
+  run -0 examples/slurm-prolog.sh
+  [[ $output == *"another job runs here; not measured"* ]]
+  [ -z "$(ls "$BUSBAR_STATE")" ]
+  sed -i '/77/d' "$DIR/steps"
+  mkdir "$BUSBAR_STATE/run-20200101T000000-1"
+  touch -d 2020-01-01 "$BUSBAR_STATE/run-20200101T000000-1"
   run examples/slurm-prolog.sh
   echo "$output"
   [ "$status" -eq 0 ]

@@ -82,6 +82,20 @@ load ../common
   [ "$(column busbw_GBps "$DIR/a.csv" | sort -u)" = "" ]  # one rank has no bus bandwidth
 }
 
+@test "with standard output closed nothing is printed into a file, and the run fails" {
+  local options=(--backend sim --system dgx-a100 --ranks 8 -b 1K -e 4K)
+  for stream in 0 1 2; do
+    code=0
+    eval "./allreduce_perf ${options[*]} --csv $DIR/$stream.csv $stream>&-" > "$DIR/out" 2> "$DIR/err" || code=$?
+    [ "$code" -eq $((stream == 1 ? 4 : 0)) ]
+    run ! grep -q 'Collective test' "$DIR/$stream.csv"
+  done
+  [ "$(cat "$DIR/2.csv" | wc -l)" -gt 3 ]
+  code=0
+  ./busbar accept list > /dev/full 2> "$DIR/err" || code=$?
+  [ "$code" -eq 4 ]
+  [ "$(cat "$DIR/err")" = "busbar: cannot write to standard output: No space left on device" ]
+}
 @test "--csv - gives the CSV and nothing else on standard output, and cannot be resumed" {
   run -0 --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv -
   grep -v '^#' <<<"$output" > "$DIR/lines.csv"

@@ -247,6 +247,7 @@ END
   needs_slurm
   programs_of "$BUSBAR_TEST_MPI"
   at_least 0.00001
+  for _ in {1..300}; do pgrep -f '^slurmstepd: ' > /dev/null || break; sleep 0.1; done  # of the jobs before
   prolog
   run srun -w h1 -N 1 -n 1 hostname
   [ "$output" = h1 ]
@@ -255,6 +256,7 @@ END
   [ "$(find "$DIR/state" -maxdepth 1 -type d -name 'run-*' | wc -l)" -eq 1 ]
   rm "$DIR/state/passed"
   at_least 1000000.0
+  for _ in {1..300}; do pgrep -f '^slurmstepd: ' > /dev/null || break; sleep 0.1; done
   timeout 10 srun -w h1 -N 1 -n 1 hostname > "$DIR/out" 2>&1 || true
   [[ $(node_states) == *"h1 drain"* ]]
   run ! grep -q '^h1$' "$DIR/out"

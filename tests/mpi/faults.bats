@@ -87,9 +87,11 @@ one_message() {
 
 # bats test_tags=any-mpi
 @test "--resume refuses rows of another configuration and names the difference" {
-  run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
+  run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" -J "$DIR/a.json"
   before=$(cat "$DIR/a.csv")
-  run -2 --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -a 1 --csv "$DIR/a.csv" --resume
+  cp "$DIR/a.json" "$DIR/before.json"
+  run -2 --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" -a 1 --csv "$DIR/a.csv" -J "$DIR/a.json" --resume
+  cmp "$DIR/a.json" "$DIR/before.json"
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"aggregation=max"*"aggregation=mean"* ]]
   run -2 --separate-stderr mpirun -np 3 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume

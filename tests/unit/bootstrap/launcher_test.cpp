@@ -42,6 +42,9 @@ TEST(FindLauncher, FindsNoneForAProcessStartedByHandOrInABatchScript) {
   EXPECT_TRUE(none({}));
   EXPECT_TRUE(none({{"PATH", "/bin"}, {"HOME", "/root"}}));
   EXPECT_TRUE(none({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}));
+  // What a shell has kept of another job.
+  EXPECT_TRUE(none({{"OMPI_COMM_WORLD_RANK", "3"}}));
+  EXPECT_TRUE(none({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}));
   // The step of a batch script, and of an interactive shell.
   for (const char* step : {"4294967291", "4294967290"}) {
     EXPECT_TRUE(none({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", step}})) << step;
@@ -220,6 +223,19 @@ TEST(LauncherOfVersion, KnowsTheLaunchersOfTheTable) {
   EXPECT_EQ(name("slurm 22.05.8\n"), "srun");
   EXPECT_EQ(name("\nHYDRA"), "");
   EXPECT_EQ(name(""), "");
+}
+
+TEST(CheckHostNames, RefusesWhatNoHostCanBeCalled) {
+  const auto refusal = [](const std::string& host) {
+    return test::failure_of([&] { check_host_names("--hosts", {"h1", host}); }).message;
+  };
+  for (const char* name : {"h1.example-site.org", "10.0.0.1", "fe80::1%eth0", "user@gpu_3"}) {
+    EXPECT_EQ(refusal(name), "");
+  }
+  for (const char* name : {"", "a b", "a\nb", "\x1b]0;x\a", "-oProxyCommand=x", "h\xC2\x9B"}) {
+    EXPECT_EQ(refusal(name).find("--hosts: '"), 0U) << name;
+    EXPECT_EQ(refusal(name).find('\x1b'), std::string::npos);
+  }
 }
 
 TEST(FillWords, LeavesWhatItDoesNotKnow) {

@@ -153,7 +153,7 @@ TEST(TcpBootstrap, NamesARankThatHasJoinedAndSaysNothing) {
       [&] { (void)join_by_tcp(place_of(address, 0, 2), Seconds{2}, no_events()); });
   silent.join();
   EXPECT_EQ(failure.status, Status::Runtime);
-  EXPECT_TRUE(failure.says("timeout: rank 1 has joined at ")) << failure.message;
+  EXPECT_TRUE(failure.says("timeout: no answer from rank 1 ")) << failure.message;
 }
 
 TEST(TcpBootstrap, EndsWithTheCodeOfAFailureWhateverARankSends) {
