@@ -248,10 +248,14 @@ Socket listen_at(const Address& address) {
 
 std::optional<Socket> connect_to(const Address& address, Clock::time_point deadline,
                                  std::string& why_not) {
+  // Of several addresses one may be of a network that does not answer at all; who waits for the
+  // host tries again.
+  constexpr std::chrono::seconds kPatience{2};
   const AddressList list = resolve(address, why_not);
   for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
     Socket result;
-    const int error = connect_once(*each, deadline, result);
+    const auto end = std::min(deadline, Clock::now() + kPatience);
+    const int error = connect_once(*each, end, result);
     if (error == 0) return result;
     why_not = std::strerror(error);
   }

@@ -30,20 +30,24 @@ std::optional<Bytes> number_in(std::string_view text) {
   return words.empty() ? std::nullopt : to_number<Bytes>(words.front());
 }
 
-/// This process's cgroup (version 2) and all above it, deepest first, as folders.
-std::vector<std::string> cgroup_folders(const std::string& root) {
+/// This process's cgroup and all above it, deepest first, as folders: those of version 2, and those
+/// of version 1 that a controller has.
+std::vector<std::string> cgroup_folders(const std::string& root, std::string_view controller) {
+  const std::string mount = root + "/sys/fs/cgroup";
+  const std::string own_mount = fmt::format("{}/{}", mount, controller);
   std::ifstream file(root + "/proc/self/cgroup");
   std::vector<std::string> folders;
   for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::/")) continue;
-    std::string path = line.substr(3);
-    while (path.size() > 1) {
-      folders.push_back(fmt::format("{}/sys/fs/cgroup{}", root, path));
-      path.erase(path.rfind('/'));
-      if (path.empty()) break;
+    const std::vector<std::string> parts = split(line, ':');  // "4:cpu,cpuacct:/job", "0::/job"
+    if (parts.size() != 3) continue;
+    const std::vector<std::string> names = split(parts[1], ',');
+    const bool is_own = std::find(names.begin(), names.end(), controller) != names.end();
+    if (!is_own && parts[0] != "0") continue;
+    for (std::string path = parts[2]; path.size() > 1; path.erase(path.rfind('/'))) {
+      folders.push_back((is_own ? own_mount : mount) + path);
     }
   }
-  folders.push_back(root + "/sys/fs/cgroup");  // in a container the own group is mounted here
+  folders.insert(folders.end(), {mount, own_mount});  // in a container the own group is mounted here
   return folders;
 }
 
@@ -91,25 +95,24 @@ Bytes memory_available_in_machine(const std::string& root) {
 
 Bytes available_memory(const std::string& root) {
   Bytes available = memory_available_in_machine(root);
-  for (const std::string& folder : cgroup_folders(root)) {
-    available = std::min(available, room(folder + "/memory.max", folder + "/memory.current"));
+  for (const std::string& folder : cgroup_folders(root, "memory")) {
+    available = std::min({available, room(folder + "/memory.max", folder + "/memory.current"),
+                          room(folder + "/memory.limit_in_bytes", folder + "/memory.usage_in_bytes")});
   }
-  const std::string version1 = root + "/sys/fs/cgroup/memory/memory.";
-  return std::min(available, room(version1 + "limit_in_bytes", version1 + "usage_in_bytes"));
+  return available;
 }
 
 std::uint64_t available_processes(const std::string& root) {
   std::uint64_t available = processes_of_user_left(root);
-  for (const std::string& folder : cgroup_folders(root)) {
+  for (const std::string& folder : cgroup_folders(root, "pids")) {
     available = std::min(available, room(folder + "/pids.max", folder + "/pids.current"));
   }
-  const std::string version1 = root + "/sys/fs/cgroup/pids/pids.";
-  return std::min(available, room(version1 + "max", version1 + "current"));
+  return available;
 }
 
 std::optional<double> processor_quota(const std::string& root) {
   std::optional<double> quota;
-  for (const std::string& folder : cgroup_folders(root)) {
+  for (const std::string& folder : cgroup_folders(root, "cpu")) {
     const std::string line = first_line_of(folder + "/cpu.max");
     const auto granted = number_in(line);
     const auto period = number_in(line.substr(std::min(line.find(' '), line.size())));

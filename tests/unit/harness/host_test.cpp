@@ -87,6 +87,11 @@ TEST(AvailableMemory, IsWhatACgroupOfVersionOneLeavesUnlessItsLimitIsHuge) {
                        {"sys/fs/cgroup/memory/memory.limit_in_bytes", "268435456"},
                        {"sys/fs/cgroup/memory/memory.usage_in_bytes", "67108864"}}),
             201326592U);
+  // Slurm's step on a machine with both versions.
+  EXPECT_EQ(available({{"proc/self/cgroup", "4:memory:/slurm/job_7/step_0\n1:cpu:/slurm\n0::/"},
+                       {"sys/fs/cgroup/memory/slurm/job_7/memory.limit_in_bytes", "268435456"},
+                       {"sys/fs/cgroup/memory/slurm/job_7/memory.usage_in_bytes", "67108864"}}),
+            201326592U);
   EXPECT_EQ(available({{"sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712"},
                        {"sys/fs/cgroup/memory/memory.usage_in_bytes", "67108864"}}),
             kGiB);
