@@ -162,16 +162,15 @@ bool JoinListener::accept_one() {
 }
 
 bool JoinListener::close_oldest() {
-  const auto oldest =
-      std::min_element(pending_.begin(), pending_.end(), [](const auto& one, const auto& other) {
-        return one.second.since < other.second.since;
-      });
+  const auto oldest = std::min_element(
+      pending_.begin(), pending_.end(),
+      [](const auto& one, const auto& other) { return one.second.since < other.second.since; });
   if (oldest == pending_.end()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return false;
   }
-  report_stranger(fmt::format("closed a connection from {}: too many others wait",
-                              oldest->second.from));
+  report_stranger(
+      fmt::format("closed a connection from {}: too many others wait", oldest->second.from));
   pending_.erase(oldest);
   return true;
 }
@@ -186,9 +185,9 @@ bool JoinListener::read(Pending& pending) {
   const bool is_ours =
       pending.challenged || std::memcmp(pending.hello.magic.data(), kMagic.data(), known) == 0;
   if (!is_ours) {
-    report_stranger(fmt::format(
-        "refused a connection from {}, which is not a rank of this version of Busbar",
-        pending.from));
+    report_stranger(
+        fmt::format("refused a connection from {}, which is not a rank of this version of Busbar",
+                    pending.from));
     return false;
   }
   return *got > 0;

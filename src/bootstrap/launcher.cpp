@@ -224,8 +224,8 @@ std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch) {
 void check_host_names(const std::string& option, const std::vector<std::string>& hosts) {
   const auto is_graphic = [](unsigned char letter) { return letter > ' ' && letter < 0x7f; };
   for (const std::string& host : hosts) {
-    const bool is_name = !host.empty() && host.front() != '-' &&
-                         std::all_of(host.begin(), host.end(), is_graphic);
+    const bool is_name =
+        !host.empty() && host.front() != '-' && std::all_of(host.begin(), host.end(), is_graphic);
     if (is_name) continue;
     throw usage_error(fmt::format(
         "{}: '{}' is not the name of a host; a name has no blanks and does not begin with '-'",

@@ -157,7 +157,9 @@ class TcpBootstrap : public Bootstrap {
   [[nodiscard]] int size() const override { return links_.ranks; }
   [[nodiscard]] int node() const override { return node_; }
   [[nodiscard]] int nodes() const override { return nodes_; }
-  [[nodiscard]] std::string connected_by() const override { return "TCP (" + rendezvous_.source + ")"; }
+  [[nodiscard]] std::string connected_by() const override {
+    return "TCP (" + rendezvous_.source + ")";
+  }
   [[nodiscard]] std::string address() const override { return address_; }
   void set_progress(Progress /*progress*/) override {}
 
@@ -366,8 +368,7 @@ std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
 class TcpJob final : public TcpBootstrap {
  public:
   TcpJob(Links links, const Rendezvous& rendezvous, std::unique_ptr<PeerMonitor> monitor)
-      : TcpBootstrap(std::move(links), rendezvous),
-        monitor_(std::move(monitor)) {}
+      : TcpBootstrap(std::move(links), rendezvous), monitor_(std::move(monitor)) {}
 
   [[nodiscard]] std::string unresponsive_ranks() override {
     constexpr Seconds kPatience{1};
@@ -409,8 +410,8 @@ std::unique_ptr<Bootstrap> met(std::unique_ptr<TcpJob> job, Seconds timeout) {
 std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds timeout,
                                          TcpEvents events) {
   allow_descriptors();
-  auto listener = std::make_unique<JoinListener>(listen_at(rendezvous.address), rendezvous,
-                                                 events.notice);
+  auto listener =
+      std::make_unique<JoinListener>(listen_at(rendezvous.address), rendezvous, events.notice);
   RankAcceptor acceptor(*listener, rendezvous.ranks, {Channel::Collectives, Channel::Monitor});
   try {
     acceptor.wait(rendezvous.address, timeout);

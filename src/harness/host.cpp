@@ -47,7 +47,8 @@ std::vector<std::string> cgroup_folders(const std::string& root, std::string_vie
       folders.push_back((is_own ? own_mount : mount) + path);
     }
   }
-  folders.insert(folders.end(), {mount, own_mount});  // in a container the own group is mounted here
+  folders.insert(folders.end(),
+                 {mount, own_mount});  // in a container the own group is mounted here
   return folders;
 }
 
@@ -96,8 +97,9 @@ Bytes memory_available_in_machine(const std::string& root) {
 Bytes available_memory(const std::string& root) {
   Bytes available = memory_available_in_machine(root);
   for (const std::string& folder : cgroup_folders(root, "memory")) {
-    available = std::min({available, room(folder + "/memory.max", folder + "/memory.current"),
-                          room(folder + "/memory.limit_in_bytes", folder + "/memory.usage_in_bytes")});
+    available =
+        std::min({available, room(folder + "/memory.max", folder + "/memory.current"),
+                  room(folder + "/memory.limit_in_bytes", folder + "/memory.usage_in_bytes")});
   }
   return available;
 }

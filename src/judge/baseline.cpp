@@ -107,7 +107,8 @@ Baseline load_baseline(const std::string& path) {
   CsvReader reader(path);
   const std::vector<std::string> columns = column_names();
   if (!reader.columns().empty() && reader.columns() != join(columns, ",")) {
-    throw usage_error(fmt::format("{}: the columns are not {}", reader.place(), join(columns, ",")));
+    throw usage_error(
+        fmt::format("{}: the columns are not {}", reader.place(), join(columns, ",")));
   }
   Baseline baseline{.file = path, .facts = facts_of(reader.head())};
   while (reader.next()) baseline.rows.push_back(read_row(reader, columns.size()));

@@ -33,9 +33,8 @@ std::string run_gnuplot(std::vector<std::string> arguments, const std::string& w
     // The last line; those before repeat the command.
     const std::string_view text = trim(result.err);
     const std::string_view why = text.substr(text.rfind('\n') + 1);
-    throw runtime_failure(
-        fmt::format("gnuplot could not draw {}: {}", what,
-                    result.timed_out ? "it took too long" : one_line(why)));
+    throw runtime_failure(fmt::format("gnuplot could not draw {}: {}", what,
+                                      result.timed_out ? "it took too long" : one_line(why)));
   }
   return std::move(result.out);
 }

@@ -62,7 +62,8 @@ OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
   if (stream_) return;
   struct stat status {};
   fstat(descriptor_, &status);
-  if (S_ISREG(status.st_mode) && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  if (S_ISREG(status.st_mode) && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 &&
+      errno == EWOULDBLOCK) {
     close(descriptor_);
     throw usage_error(fmt::format("{}: another run is writing {}", option, path_));
   }

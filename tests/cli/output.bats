@@ -90,7 +90,7 @@ load ../common
     [ "$code" -eq $((stream == 1 ? 4 : 0)) ]
     run ! grep -q 'Collective test' "$DIR/$stream.csv"
   done
-  [ "$(cat "$DIR/2.csv" | wc -l)" -gt 3 ]
+  [ "$(wc -l < "$DIR/2.csv")" -gt 3 ]
   code=0
   ./busbar accept list > /dev/full 2> "$DIR/err" || code=$?
   [ "$code" -eq 4 ]

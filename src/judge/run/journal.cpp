@@ -151,7 +151,9 @@ std::vector<std::string> unlisted_files(const std::string& folder,
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    const bool is_launch = name.ends_with(".csv") && name.find('-') == name.find_first_not_of("0123456789") && name.find('-') > 0;
+    const bool is_launch = name.ends_with(".csv") &&
+                           name.find('-') == name.find_first_not_of("0123456789") &&
+                           name.find('-') > 0;
     if (is_launch && !listed.contains(name)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
@@ -211,8 +213,8 @@ Journal load_same_run(const std::string& folder, const Journal& head,
   Journal journal = load_journal(folder + "/launches.csv");
   const auto require = [&](bool same, std::string_view what) {
     if (same) return;
-    throw usage_error(fmt::format("--resume: {} holds a run with other {}; give another folder",
-                                  folder, what));
+    throw usage_error(
+        fmt::format("--resume: {} holds a run with other {}; give another folder", folder, what));
   };
   require(read_file(folder + "/spec.toml") == specification_text, "rules (its spec.toml)");
   require(journal.profile == head.profile && journal.rules == head.rules, "--profile or --rule");
@@ -255,11 +257,10 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
 }
 
 bool RunFolder::has(const Job& job) const {
-  return std::all_of(
-      job.instances.begin(), job.instances.end(), [&](const Instance& instance) {
-        return earlier_.contains({job.device_set, instance.name, job.collective, job.launch,
-                                  job.attempt, job.purpose});
-      });
+  return std::all_of(job.instances.begin(), job.instances.end(), [&](const Instance& instance) {
+    return earlier_.contains(
+        {job.device_set, instance.name, job.collective, job.launch, job.attempt, job.purpose});
+  });
 }
 
 std::string RunFolder::host_file(const std::string& lines) {

@@ -25,7 +25,8 @@ struct Journal {
   std::vector<std::string> nodes{};  ///< all that were to be judged
   /// One launch each, on disk as soon as it has ended, with the rows of its CSV.
   std::vector<Observation> lines{};
-  /// CSVs of launches in the folder that no line names: the run was killed when it had written them.
+  /// CSVs of launches in the folder that no line names: the run was killed when it had written
+  /// them.
   std::vector<std::string> unlisted{};
 };
 
@@ -33,8 +34,8 @@ struct Journal {
 using LaunchKey = std::tuple<std::string, std::string, std::string, int, int, Purpose>;
 
 /// Reads launches.csv and the CSVs beside it; a launch whose CSV is missing or cannot be read has a
-/// failure, and one that was interrupted and made again later is left out. Throws Error (Usage) with
-/// file and line, also where two lines have one launch.
+/// failure, and one that was interrupted and made again later is left out. Throws Error (Usage)
+/// with file and line, also where two lines have one launch.
 [[nodiscard]] Journal load_journal(const std::string& path);
 /// The head, and one line; RFC 4180.
 [[nodiscard]] std::string journal_head(const Journal& journal);
@@ -45,7 +46,8 @@ using LaunchKey = std::tuple<std::string, std::string, std::string, int, int, Pu
 class RunFolder {
  public:
   /// Makes the folder, which must be new or empty, and begins the journal. With `resume` one that
-  /// holds a run of the same head (but for its seed) and specification goes on. Throws Error (Usage).
+  /// holds a run of the same head (but for its seed) and specification goes on. Throws Error
+  /// (Usage).
   RunFolder(std::string path, Journal head, const std::string& specification_text,
             bool resume = false);
 
