@@ -157,6 +157,12 @@ TEST(Assemble, WarnsOfLinksThatAreInactive) {
   EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("GPU1: 3 NVLinks inactive"));
 }
 
+TEST(Assemble, TakesTheRateOfActiveLinksThoughTheLastOneIsInactive) {
+  Sources sources = sources_of(uniform(2, "NV2"));
+  sources.smi.nvlink = two_with({{.GBps = 50}, {.GBps = 50}, {}});
+  EXPECT_EQ(nominal_of_first(assemble(sources), LinkKind::NvLink), 100);
+}
+
 TEST(Assemble, KnowsSwitchesByTheRemoteEnds) {
   Sources sources = sources_of(uniform(2, "NV2"), "NVIDIA H100 80GB HBM3");
   sources.smi.remotes = two_with({{.bus_id = "0000:a0:00.0"}, {.bus_id = "0000:a1:00.0"}});

@@ -147,6 +147,7 @@ TEST(BestBlocks, PreferFewerNumaNodesThenTheFirst) {
   const auto worth = [](int nodes) { return worth_of({10, 10}, {.numa_nodes = nodes}); };
   EXPECT_EQ(best_pairs({}, worth(2)), (Blocked{{0, 1}, {2, 3}}));
   EXPECT_EQ(best_pairs({{{0, 2}, worth(1)}}, worth(2)), (Blocked{{0, 2}, {1, 3}}));
+  EXPECT_GT(worth_of({10, 10}, {.numa_nodes = 1, .nic_steps = 3}), worth(2)) << "of nearer cards";
 }
 
 }  // namespace

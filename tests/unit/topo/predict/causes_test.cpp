@@ -68,6 +68,8 @@ TEST(Causes, LeaveTheBandwidthOfTheirLinks) {
   EXPECT_NEAR(under("gdr-off", hosts_of("dgx-h100", 2), 16)->low, 104, 0.5);
   // Rings of 4 GB/s on each of eight NICs.
   EXPECT_NEAR(under("tcp", hosts_of("dgx-h100", 2), 16)->low, 32, 0.1);
+  // One flow of 1.25 GB/s of half the rate.
+  EXPECT_NEAR(under("half-network", load_machine("p3dn-x2"), 16).value().low, 0.5, 0.01);
   // Four NICs of 50 GB/s of a tray.
   EXPECT_NEAR(under("no-domain", hosts_of("gb200-nvl72", 2), 8)->low, 160, 1);
 }

@@ -255,6 +255,19 @@ TEST(Predictor, SendsAnExchangeStraightInAStepForEachPeer) {
   EXPECT_NEAR(time_us(dgx2, kSendReceive, 1e9), 20 + 3 + 1e6 / 120, 1e-3);
 }
 
+TEST(Predictor, TakesOtherFiguresOfTheSoftwareAfterAPrediction) {
+  // The network's latency once, since messages to all peers are on their way at the same time; half
+  // of the efficiency is twice 0.4 s a GB.
+  Predictor two = modelled("p3dn-x2", 16, {.flows = 100});
+  EXPECT_NEAR(time_us(two, kAllToAll, 1e9), 20 + 15 * 3 + 0.4e6, 1e-3);
+  Protocol other = two.protocol();
+  other.network_latency_us = 35;
+  other.efficiency = 0.4;
+  two.set_protocol(other);
+  EXPECT_NEAR(time_us(two, kAllToAll, 1000), 20 + 15 * 2 + 35 + 3.2, 1e-6);
+  EXPECT_NEAR(time_us(two, kAllToAll, 1e9), 20 + 15 * 3 + 35 + 0.8e6, 1e-3);
+}
+
 TEST(Predictor, GivesAPairAShareOfTheChannels) {
   // 32 channels for 16 ranks: two of 20 GB/s, until each has 16 MiB.
   const Predictor dgx2 = modelled("dgx-2", 16);
