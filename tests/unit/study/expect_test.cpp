@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "study/expect_output.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {
@@ -76,6 +77,9 @@ TEST(Expect, TakesNoFigureOfAnotherNetwork) {
   two.machine.hosts = 2;
   two.ranks = 16;
   EXPECT_NE(expect(two, published).reference, Reference::Prediction);
+  published.rates.front().system = "p5";  // the same GPUs
+  EXPECT_EQ(expect(two, published).reference, Reference::Prediction);
+  published.rates.front().system = "dgx-h100";
   two.own_network = false;
   EXPECT_EQ(expect(two, published).reference, Reference::Prediction);
 }
@@ -97,6 +101,12 @@ TEST(Expect, JudgesAgainstTheReference) {
   EXPECT_EQ(outcome(0.86 * predicted, {}), Outcome::AsExpected);
   EXPECT_EQ(outcome(0.84 * predicted, {}), Outcome::Low);
   EXPECT_EQ(outcome(0.69 * predicted, {}), Outcome::TooLow);
+}
+
+TEST(Expect, RoundsTheShareOfTheReferenceDown) {
+  // 407.5 of 480 GB/s is 0.84896, and 0.85 would be only low.
+  EXPECT_THAT(verdict_text(expect(request(407.5), kPublished), 407.5),
+              testing::AllOf(testing::StartsWith("0.84 of "), testing::HasSubstr("too low")));
 }
 
 TEST(Expect, AppliesFloorsFromTheirSizeOn) {
