@@ -111,6 +111,11 @@ TEST_F(FileMatching, WhatFitsNoSetIsNamed) {
   EXPECT_THAT(notes_[2], HasSubstr("alltoall of 8 ranks on h1; no rule is for it"));
 }
 
+TEST_F(FileMatching, ANodeOfAnotherDomainIsAnotherNode) {
+  one_.specification.system.nodes = {"h1.a"};
+  EXPECT_TRUE(observe({write("b.csv", csv("h1.b", 1, 8, ""))}).empty());
+}
+
 TEST_F(FileMatching, AFileWithoutRowsIsALaunchThatFailed) {
   const std::string whole = csv("h1", 1, 8, "");
   std::string head = whole.substr(0, whole.find("\nallreduce,") + 1);
