@@ -89,8 +89,8 @@ struct RowMeasurement : testing::Test {
     options.warmup_operations = 0;
   }
 
-  /// Measures the row; its samples and record are kept.
-  void measure(bool in_place = false) {
+  /// Measures so many rows in the same buffers; samples and record of the last are kept.
+  void measure(bool in_place = false, int rows = 1) {
     const busbar::Run run{.options = options,
                           .collective = allreduce,
                           .backend = "fake",
@@ -107,14 +107,16 @@ struct RowMeasurement : testing::Test {
     const Call like{.collective = &allreduce, .op = ReduceOp::Sum};
     RowBuffers buffers(communicator, plan, 0);
     Verifier verifier(pair_group, bootstrap, communicator, DataType::Float, ReduceOp::Sum);
-    record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size};
-    samples = measure_row({.run = run,
-                           .key = key,
-                           .pair_group = pair_group,
-                           .like = like,
-                           .plan = plan,
-                           .verifier = verifier},
-                          buffers, record, {});
+    for (int row = 0; row < rows; ++row) {
+      record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size};
+      samples = measure_row({.run = run,
+                             .key = key,
+                             .pair_group = pair_group,
+                             .like = like,
+                             .plan = plan,
+                             .verifier = verifier},
+                            buffers, record, {});
+    }
   }
 
   [[nodiscard]] std::size_t operations() const { return communicator.calls.size(); }
@@ -188,6 +190,15 @@ TEST_F(RowMeasurement, FindsAPlantedFaultAndStopsCheckingAtTheFirstWrongResult) 
   EXPECT_TRUE(has_flag(record, Flag::FaultInjected));
   EXPECT_TRUE(record.reason.starts_with("rank 0, element 37: expected ")) << record.reason;
   EXPECT_EQ(operations(), 6U);
+}
+
+TEST_F(RowMeasurement, TakesNoResultOfTheRowBeforeForItsOwn) {
+  communicator.operation_time = [this](std::size_t n) {
+    communicator.moves_data = n <= options.operations;  // the second row's operations do nothing
+    return Seconds{1e-3};
+  };
+  measure(false, 2);
+  EXPECT_EQ(record.wrong, 256U);
 }
 
 TEST_F(RowMeasurement, FindsWhatIsWrongInAnySlotThatWasUsed) {

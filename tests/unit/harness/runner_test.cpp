@@ -176,6 +176,16 @@ TEST_F(FakeRun, SkipsWhatDoesNotFitWithTheReason) {
   EXPECT_FALSE(rows[3].time_median_us.has_value());
 }
 
+TEST_F(FakeRun, PlansByTheRankWhereTheLibraryHasTakenMost) {
+  rank_map.least_memory = 0;
+  options.memory_limit = kMemorySlack + 16 * kKiB;
+  EXPECT_EQ(run().back().status, RowStatus::Ok);
+  bootstrap.others = [](std::span<double> values, Combine how) {
+    if (how == Combine::Max && values.size() == 1) values[0] = 16.0 * kKiB;
+  };
+  EXPECT_EQ(run_again().back().status, RowStatus::Skipped);
+}
+
 TEST_F(FakeRun, SkipsASizeForWhichARankGetsNoMemoryButEndsWhereTheDeviceFails) {
   options.sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
   communicator.most_memory = 4 * kKiB;

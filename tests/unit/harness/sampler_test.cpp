@@ -137,9 +137,13 @@ TEST_F(Sampling, WarmsUpWhileTimesFall) {
 
 TEST_F(Sampling, BeginsNoWarmupWindowThatDoesNotFit) {
   take_each(Seconds{3});
-  plan.limits.time_budget_s = 3;
-  count(1);
-  EXPECT_EQ(take().warmup_operations, 1U);
+  count(2);
+  for (const double budget_s : {3.0, 1.0}) {
+    plan.limits.time_budget_s = budget_s;
+    const Samples samples = take();
+    EXPECT_EQ(samples.warmup_operations, 1U) << budget_s;
+    EXPECT_EQ(samples.times_us.size(), 2U) << budget_s;  // as many as are asked for, however long
+  }
 }
 
 TEST_F(Sampling, ReportsTimesThatNeverBecameSteady) {

@@ -120,6 +120,7 @@ class FakeCommunicator final : public HostCommunicator {
   Bytes cache = 0;                              ///< device_cache
   std::optional<double> huge_share;             ///< huge_page_share
   bool can_hold = false;                        ///< the device
+  bool moves_data = true;                       ///< an operation; else it does nothing
   std::function<void()> on_start_held = [] {};  ///< looks at what was done until then
   std::function<Bytes(const Call&)> temporary = [](const Call&) { return Bytes{0}; };
   /// Time of the n-th operation, from 1; may throw, as an operation that fails.
@@ -152,7 +153,7 @@ class FakeCommunicator final : public HostCommunicator {
   void run(const Call& call) {
     calls.push_back(call);
     watch.advance(operation_time(calls.size()));
-    if (call.recv == nullptr || call.recv == call.send) return;
+    if (!moves_data || call.recv == nullptr || call.recv == call.send) return;
     std::memcpy(call.recv, call.send, call.count * info(call.type).size);
   }
 
