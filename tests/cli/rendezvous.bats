@@ -106,6 +106,23 @@ ends() {
   ./sendrecv_perf -g 3 --launcher local "${QUICK[@]}" --pairs all --csv "$DIR/p.csv"
   [ "$(column sender,receiver "$DIR/p.csv" | sort -u | wc -l)" -eq 6 ]
 }
+@test "containers of one host with names of their own are nodes of their own" {
+  unshare --uts true 2> /dev/null || skip "UTS namespaces cannot be made"
+  local meet=(./allreduce_perf --rendezvous "127.0.0.1:$PORT" --ranks 2 "${QUICK[@]}")
+  # shellcheck disable=SC2016 # the shell inside expands it
+  unshare --uts sh -c 'hostname n2 && exec "$0" "$@"' "${meet[@]}" --rank 1 3>&- &
+  run -0 "${meet[@]}" --rank 0
+  [[ $output == *"2 ranks on 2 nodes"* ]]
+}
+@test "a rank that fails by itself is reported by it alone" {
+  rank 0
+  rank 1
+  GLOO_SOCKET_IFNAME=nope0 rank 2
+  wait
+  [ "$(codes)" = "4 4 4" ]
+  grep -q nope0 "$DIR/2.err"
+  [ "$(cat "$DIR"/?.err | wc -l)" -eq 1 ]
+}
 @test "a rank that is killed is named in one line" {
   job
   kill -KILL "$(process_of 1)"

@@ -126,6 +126,23 @@ TEST(TcpBootstrap, NamesWhoDoesNotComeInTime) {
   EXPECT_TRUE(alone.says("Connection refused")) << alone.message;
 }
 
+TEST(TcpBootstrap, RefusesARankBeyondTheLast) {
+  const Address address = free_address();
+  const auto join = [&](int rank) {
+    return test::failure_of(
+        [&] { join_by_tcp(place_of(address, rank, 2), Seconds{20}, no_events())->barrier(); });
+  };
+  test::Failure first;
+  std::thread root([&] { first = join(0); });
+  const test::Failure third = test::failure_of(
+      [&] { (void)join_root(place_of(address, 2, 2), Channel::Monitor, Seconds{20}); });
+  EXPECT_EQ(third.status, Status::Usage);
+  EXPECT_TRUE(third.says("there is no such rank")) << third.message;
+  EXPECT_EQ(join(1).message, "");
+  root.join();
+  EXPECT_EQ(first.message, "");
+}
+
 TEST(TcpBootstrap, WaitsForAHostsNameOnlyWhereItMayAppear) {
   Rendezvous place = place_of({.host = "no-such-host.invalid", .port = 9}, 1, 2);
   const test::Failure late =

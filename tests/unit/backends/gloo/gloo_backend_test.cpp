@@ -84,6 +84,14 @@ TEST(GlooBackend, ReducesEveryTypeThatItHas) {
   });
 }
 
+TEST(GlooBackend, CountsTheElementsOfAllRanksOfAReduceScatterInAnInt) {
+  test::on_ranks(3, [](test::ThreadBootstrap& world) {
+    const auto gloo = connect(world);
+    EXPECT_EQ(gloo->largest_count(call_of("reducescatter")), 715827882U);  // (2^31 - 1) / 3
+    EXPECT_GT(gloo->largest_count(call_of("allreduce")), 1ULL << 33U);
+  });
+}
+
 TEST(GlooBackend, ReportsWhyACallCannotRun) {
   test::on_ranks(2, [](test::ThreadBootstrap& world) {
     const auto gloo = connect(world);
