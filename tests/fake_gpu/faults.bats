@@ -55,6 +55,16 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
   grep -q 'wrong data: rank 1, element 0: expected [0-9]*, got [0-9]*' "$DIR/out"
   [ "$(column status "$DIR/a.csv" | xargs)" = "wrong ok ok ok ok ok ok ok" ]
 }
+@test "a wrong element is reported with what it should be, wherever the rank's part begins" {
+  run -1 timeout 60 mpirun -np 3 ./reducescatter_perf --backend nccl -b 12K -e 12K -d int32 -n 2 -w 1 --inject-fault 1:5
+  [[ $output =~ rank\ 1,\ element\ 5:\ expected\ ([0-9-]+),\ got\ ([0-9-]+) ]]
+  [ $((BASH_REMATCH[1] ^ BASH_REMATCH[2])) -eq 1 ]
+}
+@test "the first failure of a group of sends is reported, not what comes of it" {
+  LD_LIBRARY_PATH=$FAKE/nccl-2.14:$FAKE FAKE_GPU_FAULT=fail:ncclGroupStart:2@1 run -4 \
+    timeout 60 mpirun -np 2 ./alltoall_perf --backend nccl -b 4K -e 4K -n 2 -w 1 -T 60 --placement out
+  [[ $output == *"rank 1: NCCL: unhandled system error"* ]]
+}
 @test "memory that a rank does not get is a skipped row, not the end" {
   # For the operation before all rows and for the first row: a block, and the smaller one that is tried then.
   faulty oom:ncclMemAlloc:1@1,oom:ncclMemAlloc:2@1,oom:ncclMemAlloc:3@1,oom:ncclMemAlloc:4@1
