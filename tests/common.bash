@@ -13,6 +13,7 @@ endless_stdin() {
 # machine's are.
 use_mpi() {
   local programs launcher
+  PATH=${PATH#"$ROOT/tests/launchers:"}  # where it was called before
   programs=$(dirname "$(readlink -f "$PWD/allreduce_perf")")
   BUSBAR_TEST_MPI=$(awk '{ print $NF }' "$programs/parts.list")
   read -r _ _ launcher _ <<<"${MPI_FOUND:-$("$ROOT/tools/find-mpi" "$BUSBAR_TEST_MPI" '' "$ROOT/build/openmpi")}"
