@@ -8,6 +8,7 @@ setup() {
   common_setup
   # A port below those that the kernel gives away, which tests at the same time hardly share.
   PORT=$((20000 + (BASHPID * 7 + BATS_TEST_NUMBER * 131) % 9000))
+  while [ -n "$(ss -Hltn "sport = :$PORT")" ]; do PORT=$((PORT + 1)); done
   QUICK+=(--placement out)
   grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
 }
@@ -37,6 +38,18 @@ connected() {
   local i
   for ((i = 0; i < 300; ++i)); do
     [ "$(ss -Htn state established "sport = :$PORT" | wc -l)" -lt "$1" ] || return 0
+    sleep 0.1
+  done
+  return 1
+}
+# hold_port: listens at a port of the kernel's choice, now $PORT, until the test ends; its process is in HOLDER.
+hold_port() {
+  python3 -c "import socket, sys; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); sys.stdin.read()" \
+    < "$DIR/stdin" > "$DIR/port" 3>&- &
+  HOLDER=$!
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    if read -r PORT < "$DIR/port"; then return; fi
     sleep 0.1
   done
   return 1
@@ -84,12 +97,11 @@ ends() {
 }
 @test "torchrun's variables are enough, beside the port that its agent holds" {
   local rank
+  hold_port
   export MASTER_ADDR=127.0.0.1 MASTER_PORT=$PORT WORLD_SIZE=2 TORCHELASTIC_USE_AGENT_STORE=True
-  python3 -c "import socket, sys; s = socket.create_server(('127.0.0.1', $PORT)); sys.stdin.read()" < "$DIR/stdin" 3>&- &
-  local agent=$!
   for rank in 0 1; do RANK=$rank ./allreduce_perf "${QUICK[@]}" > "$DIR/$rank.out" 3>&- & done
   wait %2 %3
-  kill "$agent"
+  kill "$HOLDER"
   grep -q 'TCP (torchrun)' "$DIR/0.out"
 }
 @test "the pods of an indexed job need their index and the address only" {
@@ -190,17 +202,15 @@ ends() {
   run --separate-stderr ./allreduce_perf --rendezvous "127.0.0.1:$PORT" --rank 2 --ranks 3
   [ "$status" -eq 2 ]
   [[ $stderr == *"the job has begun with all of its ranks"* ]]
-  pkill -KILL -f -- "--rendezvous 127.0.0.1:$PORT"
+  sed -nE 's/^# +Rank .* Pid +([0-9]+) .*/\1/p' "$DIR/0.out" | xargs kill -KILL
   wait
 }
 @test "a port in use is one line of rank 0's" {
-  python3 -c "import socket, sys; s = socket.create_server(('127.0.0.1', $PORT)); open('$DIR/listens', 'w'); sys.stdin.read()" < "$DIR/stdin" 3>&- &
-  local other=$!
-  wait_for_file "$DIR/listens"
+  hold_port
   rank 0 -T 5
   rank 1 -T 5
-  for _ in {1..300}; do if [ -s "$DIR/0.code" ] && [ -s "$DIR/1.code" ]; then break; fi; sleep 0.1; done
-  kill "$other"
+  wait %2 %3
+  kill "$HOLDER"
   [ "$(codes)" = "4 4" ]
   grep -q "^allreduce_perf: port $PORT of this host is in use: .*; choose another port$" "$DIR/0.err"
   [ "$(wc -l < "$DIR/0.err")" -eq 1 ]
