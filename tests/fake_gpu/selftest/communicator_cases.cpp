@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators: how they are made, what they refuse, groups, graphs, speed; and what calls
-// return under FAKE_GPU_FAULT.
-#include <algorithm>
-#include <chrono>
+// Communicators: how they are made, what they refuse, and what a killed rank leaves.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -124,14 +121,6 @@ SELFTEST_ON_RANKS(refusals, true) {
   job.finish();
 }
 
-/// fp8 may be sent everywhere, and reduced from compute capability 9.0 on.
-SELFTEST_ON_RANKS(old_gpu, true) {
-  const DeviceBytes room(64);
-  expect(ncclInvalidArgument, job.all_reduce(room.at(), room.at(), 4, ncclFloat8e4m3, ncclSum));
-  ok(ncclBroadcast(room.at(), room.at(), 4, ncclFloat8e4m3, 0, job.comm, job.stream));
-  job.finish();
-}
-
 /// Counts that differ are told, and the work ends when the communicator is aborted.
 SELFTEST_ON_RANKS(mismatch, true) {
   const DeviceBytes room(64);
@@ -146,88 +135,6 @@ SELFTEST_ON_RANKS(mismatch, true) {
   ok(ncclCommAbort(job.comm));
   job.comm = nullptr;
   job.finish();
-}
-
-SELFTEST_ON_RANKS(graph, true) {
-  const DeviceBytes one(as_bytes(1));
-  cudaGraph_t captured = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  ok(cudaStreamBeginCapture(job.stream, cudaStreamCaptureModeThreadLocal));
-  for (int i = 0; i < 2; ++i) ok(job.all_reduce(one.at(), one.at(), 1, ncclInt32, ncclSum));
-  ok(cudaStreamEndCapture(job.stream, &captured));
-  ok(cudaGraphInstantiateWithFlags(&executable, captured, 0));
-  require(read_int(one) == 1, "nothing happens while it is captured");
-  for (int i = 0; i < 2; ++i) ok(cudaGraphLaunch(executable, job.stream));
-  job.finish();
-  require(read_int(one) == job.ranks * job.ranks * job.ranks * job.ranks, "four sums");
-}
-
-/// Prints the ms of a 1 MiB all-reduce.
-SELFTEST_ON_RANKS(speed, true) {
-  constexpr std::size_t kCount = 1 << 18;
-  constexpr int kRounds = 10;
-  const DeviceBytes room(kCount * 4);
-  meet_all();
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kRounds; ++i)
-    ok(job.all_reduce(room.at(), room.at(), kCount, ncclFloat32, ncclMax));
-  job.finish();
-  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-  if (job.rank == 0) std::printf("%.1f\n", taken.count() / kRounds);
-}
-
-/// One line for each all-reduce: what it returned, what the communicator says after 0.2 s at most,
-/// whether the work is done, and the first byte.
-SELFTEST_ON_RANKS(all_reduces, true) {
-  const DeviceBytes room(Bytes(8, 2));
-  for (int call = 1; call <= 3; ++call) {
-    const ncclResult_t result = job.all_reduce(room.at(), room.at(), 8, ncclInt8, ncclMax);
-    cudaError_t query = cudaStreamQuery(job.stream);
-    for (int i = 0; i < 200 && query == cudaErrorNotReady; ++i) {
-      ::usleep(1000);
-      query = cudaStreamQuery(job.stream);
-    }
-    ncclResult_t state = ncclSuccess;
-    const ncclResult_t asked = ncclCommGetAsyncError(job.comm, &state);
-    const int byte = query == cudaSuccess ? room.read().front() : -1;
-    std::printf("rank %d call %d: %d %d %d %s %d\n", job.rank, call, result, asked, state,
-                cudaGetErrorName(query), byte);
-    static_cast<void>(std::fflush(stdout));
-  }
-  static_cast<void>(ncclCommAbort(job.comm));
-  const cudaError_t ended = cudaStreamSynchronize(job.stream);
-  std::printf("rank %d end: %s\n", job.rank, cudaGetErrorName(ended));
-  meet_all();
-  job.comm = nullptr;
-  if (ended == cudaSuccess) ok(cudaStreamDestroy(job.stream));
-  job.stream = nullptr;
-}
-
-/// What three allocations return.
-SELFTEST(allocations) {
-  for (int call = 1; call <= 3; ++call) {
-    void* pointer = nullptr;
-    const cudaError_t result = cudaMalloc(&pointer, 1000);
-    std::printf("cudaMalloc %d: %s\n", call, cudaGetErrorName(result));
-  }
-  void* pointer = nullptr;
-  std::printf("ncclMemAlloc: %d\n", ncclMemAlloc(&pointer, 1000));
-}
-
-/// Starts a communicator without waiting, gives up after 0.3 s and tells its state.
-SELFTEST(starts) {
-  Job job = join();
-  const ncclResult_t result = start(job, share_id(), false);
-  ncclResult_t state = result;
-  for (int i = 0; i < 300 && job.comm != nullptr && state == ncclInProgress; ++i) {
-    ::usleep(1000);
-    ok(ncclCommGetAsyncError(job.comm, &state));
-  }
-  std::printf("rank %d: %d %d\n", job.rank, result, state);
-  meet_all();
-  if (job.comm != nullptr) ok(ncclCommAbort(job.comm));
-  job.comm = nullptr;
-  leave(job);
 }
 
 /// The unique id by a file: mpirun would end all ranks with the one that is killed.

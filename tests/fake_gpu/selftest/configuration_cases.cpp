@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Versions and configurations of NCCL, threads of groups, what a first operation costs, and
-// registered buffers.
+// Threads of groups, what a first operation costs, and registered buffers.
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <dlfcn.h>
-#include <functional>
-#include <memory>
 #include <string>
-#include <unistd.h>
 
 #include "tests/fake_gpu/selftest/selftest.hpp"
 
@@ -19,54 +13,12 @@ ncclResult_t sum(const Job& job, const DeviceBytes& room) {
   return job.all_reduce(room.at(), room.at(), 1, ncclInt32, ncclSum);
 }
 
-/// The layout of NCCL 2.30, whatever the header's.
-struct NewestConfig {
-  ncclConfig_t known = NCCL_CONFIG_INITIALIZER;
-  int graph_usage_mode = NCCL_CONFIG_UNDEF_INT;
-  int rma_contexts = NCCL_CONFIG_UNDEF_INT;
-  int max_p2p_peers = 2;
-  int graph_stream_ordering = NCCL_CONFIG_UNDEF_INT;
-};
-
-/// Connects as the environment asks and prints the result; FAKE_NCCL_TRACE has what was understood.
-SELFTEST(configured) {
-  Job job = join();
-  NewestConfig config;
-  config.known.size = sizeof config;
-  config.known.version = 23007;
-  config.known.blocking = std::getenv("SELFTEST_BLOCKING") == nullptr ? 0 : 1;
-  config.known.nvlinkCentricSched = 1;
-  const char* policy = std::getenv("SELFTEST_POLICY");
-  if (policy != nullptr) config.known.CTAPolicy = std::atoi(policy);
-  ncclResult_t result =
-      ncclCommInitRankConfig(&job.comm, job.ranks, share_id(), job.rank, &config.known);
-  if (result == ncclInProgress) result = await_state(job.comm);
-  const DeviceBytes room(4);
-  if (result == ncclSuccess) {
-    const ncclResult_t begun = sum(job, room);
-    require(begun == ncclSuccess || begun == ncclInProgress, "a sum");
-    ok(await_state(job.comm));
-    job.finish();
-  }
-  if (job.rank == 0) std::printf("%d\n", result);
-  leave(job);
-}
-
 /// While a group's thread runs, the communicator takes no call.
 SELFTEST_ON_RANKS(group_thread, false) {
   const DeviceBytes room(4);
   expect(ncclInProgress, sum(job, room));
   expect(ncclInvalidArgument, sum(job, room));  // a machine with connect=1
   ok(await_state(job.comm));
-  job.finish();
-}
-
-/// Two groups of one kind; what threads they have is in FAKE_NCCL_TRACE.
-SELFTEST_ON_RANKS(two_groups, false) {
-  const DeviceBytes room(4);
-  expect(ncclInProgress, sum(job, room));
-  ok(await_state(job.comm));
-  ok(sum(job, room));
   job.finish();
 }
 
@@ -92,42 +44,6 @@ SELFTEST_ON_RANKS(late_memory, true) {
   const DeviceBytes room(4);
   const ncclResult_t result = sum(job, room);
   std::printf("%d %s\n", result, ncclGetLastError(job.comm));
-}
-
-/// NCCL's kernel for one rank has no fp8; nothing else is the worse for it.
-SELFTEST_ON_RANKS(one_rank_fp8, true) {
-  const DeviceBytes room(64);
-  const auto reduce = [&](ncclDataType_t type, ncclRedOp_t op) {
-    return job.all_reduce(room.at(), room.at(), 4, type, op);
-  };
-  expect(ncclInvalidArgument, reduce(ncclFloat8e4m3, ncclAvg));
-  ok(reduce(ncclFloat8e4m3, ncclSum));
-  ok(reduce(ncclFloat16, ncclAvg));
-  job.finish();
-}
-
-/// Beside NCCL 2.14: what came later is missing, and a field that nobody has set is refused.
-SELFTEST(old_nccl) {
-  Job job = join();
-  int version = 0;
-  ok(ncclGetVersion(&version));
-  require(version == 21403, "version " + std::to_string(version));
-  for (const char* later : {"ncclMemAlloc", "ncclCommRegister", "ncclAlltoAll",
-                            "ncclCommWindowRegister", "ncclGather", "ncclScatter"}) {
-    require(::dlsym(RTLD_DEFAULT, later) == nullptr, later);
-  }
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  const ncclUniqueId id = share_id();
-  expect(ncclInvalidArgument, ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config));
-  config.blocking = 1;
-  config.CTAPolicy = 9;
-  ok(ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, &config));
-  const DeviceBytes room(4);
-  ok(sum(job, room));
-  expect(ncclInvalidArgument,
-         ncclBroadcast(room.at(), room.at(), 4, ncclFloat8e4m3, 0, job.comm, job.stream));
-  job.finish();
-  leave(job);
 }
 
 constexpr std::size_t kBytes = 64;
@@ -167,22 +83,6 @@ SELFTEST_ON_RANKS(plain_window, true) {
   ncclWindow_t handle = nullptr;
   expect(ncclUnhandledCudaError, open_window(job, room.at(), &handle));
   require(handle == nullptr, "no handle");
-}
-
-/// Prints which of a window and a local registration have a handle.
-SELFTEST_ON_RANKS(handles, true) {
-  void* memory = allocate();
-  ncclWindow_t made = nullptr;
-  void* local = nullptr;
-  ok(open_window(job, memory, &made));
-  ok(ncclCommRegister(job.comm, memory, 4096, &local));
-  if (job.rank == 0) {
-    std::printf("window %s, local %s\n", made == nullptr ? "null" : "handle",
-                local == nullptr ? "null" : "handle");
-  }
-  ok(ncclCommWindowDeregister(job.comm, made));
-  ok(ncclCommDeregister(job.comm, local));
-  ok(ncclMemFree(memory));
 }
 
 /// Buffers of an all-reduce, at the addresses that the last ones had.

@@ -118,23 +118,6 @@ SELFTEST(memory) {
   expect(cudaErrorInvalidValue, cudaFree(much));
 }
 
-/// The same few calls, for faults in them: a copy to the device, a kernel, and the copy back.
-SELFTEST(copies) {
-  const DeviceBytes tile(Bytes{4});
-  const DeviceBytes room(Bytes(4, 0));
-  cudaStream_t stream = make_stream();
-  const cudaError_t launched = fill(room, 4, tile, 1, 0, stream);
-  unsigned char* back = nullptr;
-  ok(cudaMallocHost(reinterpret_cast<void**>(&back), 4));
-  const cudaError_t copied = cudaMemcpyAsync(back, room.at(), 4, cudaMemcpyDeviceToHost, stream);
-  ::usleep(100'000);
-  const cudaError_t seen = cudaStreamQuery(stream);
-  std::printf("%s %s %s %d %d\n", cudaGetErrorName(launched), cudaGetErrorName(copied),
-              cudaGetErrorName(seen), back[0], back[1]);
-  static_cast<void>(std::fflush(stdout));
-  std::_Exit(0);
-}
-
 /// Takes most of GPU 0 and dies; `memory` after it finds nothing taken.
 SELFTEST(take_and_die) {
   void* much = nullptr;
