@@ -64,13 +64,6 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
     done
   done
 }
-@test "published rates are predicted within a fifth" {
-  for case in "dgx-2 2 120" "dgx-1v 4 80" "ac922 2 70" "ac922 4 30" "p3dn-x2 16 1.0"; do
-    read -r system ranks rate <<<"$case"
-    sim --system "$system" --ranks "$ranks" -b 1G -e 1G --devices prefix
-    near "$(table | awk '{print $8}')" "$rate" || { echo "$case: $output"; false; }
-  done
-}
 @test "devices, flows and algorithm change the prediction" {
   sim --system dgx-1v --ranks 2 --devices best -b 1G -e 1G
   near "$(table | awk '{print $8}')" 40
@@ -96,16 +89,8 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
 }
 @test "what a simulation has nothing for is refused" {
   COMMAND=(./allreduce_perf --csv "$DIR/refused.csv")
-  refused "--system" --backend sim
   refused "no such system" --backend sim --system dgx2000
-  refused "--ranks" --ranks 4
-  refused "--system" --system dgx-2
-  refused "--flows" --flows 1
-  refused "--algorithm" --algorithm ring
   refused "--ranks 17" --backend sim --system dgx-2 --ranks 17 --hosts 1
-  refused "--samples" --backend sim --system dgx-2 --samples "$DIR/s.csv"
-  refused "--resume" --backend sim --system dgx-2 --resume
-  refused "-g" --backend sim --system dgx-2 -g 2
   refused "--algorithm nvls" --backend sim --system dgx-2 --algorithm nvls
   refused "auto, ring, tree" --backend sim --system dgx-2 --algorithm star
   [ ! -e "$DIR/refused.csv" ]

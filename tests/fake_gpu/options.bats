@@ -49,16 +49,6 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
   quick -z 3
   quick --cadence isolated --cache rotate -x 2 -p 1
 }
-@test "options of devices are refused on host memory" {
-  COMMAND=(mpirun -np 2 ./allreduce_perf -b 1K -e 1K --backend mpi)
-  refused "--backend nccl" -G 1
-}
-@test "options that contradict each other are refused" {
-  COMMAND=(mpirun -np 2 ./allreduce_perf "${QUICK[@]}")
-  refused "-G" -G 1 -z 1
-  refused "use sendrecv_perf" --pairs all
-  NCCL_TESTS_SPLIT="MOD 0" refused "NCCL_TESTS_SPLIT: 'MOD 0' is not"
-}
 
 @test "more ranks than GPUs are refused, or share them and say so" {
   machine 2 256MiB 9.0

@@ -63,6 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                o.launch_ranks = 2;
                o.rendezvous = "h1:9";
              }},
+        Case{"--system", [](O& o) { o.system = "dgx-2"; }},
         Case{"--flows", [](O& o) { o.flows = 4; }},
         Case{"--algorithm", [](O& o) { o.algorithm = topo::Algorithm::Ring; }},
         Case{"--system", [](O& o) { o.backend = "sim"; }}, Case{"", [](O& o) { simulate(o, 4); }},
