@@ -117,12 +117,15 @@ TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
   first.group = 0;
   second.group = 1;
   (void)run({first}, false);
-  Outputs outputs(bootstrap, options(true));
-  EXPECT_FALSE(outputs.resume_rows({{.record = first}, {.record = second}}));
-  outputs.write(first, {});  // an earlier run has it: not written again
-  outputs.write(second, {});
-  outputs.end("");
-  EXPECT_EQ(outputs.summary().rows, 2U);
+  {
+    Outputs outputs(bootstrap, options(true));
+    EXPECT_FALSE(outputs.resume_rows({{.record = first}, {.record = second}}));
+    outputs.write(first, {});  // an earlier run has it: not written again
+    outputs.write(second, {});
+    outputs.end("");
+    EXPECT_EQ(outputs.summary().rows, 2U);
+    EXPECT_THROW(Outputs(bootstrap, options(true)), Error);  // one run at a time
+  }
   const auto rows = read_csv(csv()).records;
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].group, 0);

@@ -157,7 +157,9 @@ TEST_F(JournalTest, NamesCsvsOfLaunchesThatNoLineHas) {
 
 TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndNeverAsNothing) {
   write("good.csv", csv());
-  for (const char* file : {"good.csv", "gone.csv", "gone.csv", ""}) add(file);
+  add("good.csv");
+  for (const int group : {0, 1}) add("gone.csv", "", group);
+  add("");
   const std::vector<Observation> seen = observed();
   ASSERT_EQ(seen.size(), 4U);
   EXPECT_EQ(seen[0].failure, "");
