@@ -119,6 +119,7 @@ TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
   (void)run({first}, false);
   {
     Outputs outputs(bootstrap, options(true));
+    outputs.begin(test::context());
     EXPECT_FALSE(outputs.resume_rows({{.record = first}, {.record = second}}));
     outputs.write(first, {});  // an earlier run has it: not written again
     outputs.write(second, {});
