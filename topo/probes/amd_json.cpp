@@ -104,6 +104,7 @@ class JsonTables {
   }
 
   void read_links(std::size_t from, const Json& links) {
+    if (!links.is_array()) throw amd_fault(origin_, "the links of a GPU are no list");
     for (std::size_t place = 0; place < links.size(); ++place) {
       const Json& link = links.at(place);
       if (!link.is_object()) throw amd_fault(origin_, "a link is no object");

@@ -13,6 +13,8 @@
 namespace busbar {
 namespace {
 
+using test::Failure;
+using test::failure_of;
 using test::measured;
 using test::skipped;
 using test::text_of;
@@ -133,6 +135,17 @@ TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
   EXPECT_EQ(rows[1].group, 1);
   Outputs later(bootstrap, options(true));
   EXPECT_TRUE(later.resume_rows({{.record = first}, {.record = second}}));
+}
+
+TEST_F(OutputsOfARun, HaveTheSamplesOfARowBeforeTheRow) {
+  Outputs outputs(bootstrap, options());
+  outputs.begin(test::context());
+  const Failure failure = failure_of([&] {
+    const test::SmallDisk disk(text_of(csv()).size() + 10);  // samples are shorter than the head
+    outputs.write(measured(false), std::vector<double>{1, 2});
+  });
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_EQ(split(text_of(folder.path("s.csv")), '\n').size(), 4U);
 }
 
 TEST_F(OutputsOfARun, EndWithTheMemoryThatWasTaken) {

@@ -234,6 +234,8 @@ TEST(ChartScript, IsWholeAndSeparatesPointsByAnEmptyLineAtAGap) {
 TEST(DrawText, DrawsCharacters) {
   EXPECT_THAT(draw_text(chart_of("some words"), {.columns = 70, .lines = 20}),
               HasSubstr("some words"));
+  // Two quotes at the beginning are an empty text to gnuplot.
+  EXPECT_THAT(draw_text(chart_of("'x'=k"), {.columns = 70, .lines = 20}), HasSubstr("'x'=k"));
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <csignal>
 #include <fstream>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <tuple>
@@ -362,18 +360,11 @@ TEST_F(JsonWriterFile, KeepsItsRowsUntilAResumedRunBegins) {
 TEST_F(JsonWriterFile, IsAWholeDocumentWhereTheDiskIsFull) {
   JsonWriter writer(path(), false);
   writer.begin(test::context());
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  rlimit small = before;
-  small.rlim_cur = 8000;
-  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &small);
   std::size_t rows = 0;
   const Failure failure = failure_of([&] {
+    const test::SmallDisk disk(8000);
     for (;; ++rows) writer.write(measured(false), {});
   });
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, ignored);
   EXPECT_EQ(failure.status, Status::Runtime);
   EXPECT_GE(rows, 2U);
   EXPECT_EQ(document()["rows"].size(), rows);

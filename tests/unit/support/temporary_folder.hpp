@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdlib.h>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
 
 namespace busbar::test {
 
@@ -36,6 +38,26 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// While it lives no file of this process grows beyond so many bytes, as on a full disk.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) : ignored_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  ~SmallDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, ignored_);
+  }
+
+ private:
+  void (*ignored_)(int);
+  rlimit before_{};
 };
 
 [[nodiscard]] inline std::string text_of(const std::string& path) {

@@ -180,6 +180,7 @@ TEST(ParseAmdTopology, NamesThePlaceOfADamage) {
   EXPECT_THAT(what("WEIGHT TABLE:\n" + amd_text()), HasSubstr("the table of weight has 0 of 0"));
   EXPECT_THAT(what("[{\"gpu\": 0"), HasSubstr("no whole JSON"));
   EXPECT_THAT(what("[1]"), HasSubstr("no object"));
+  EXPECT_THAT(what(R"([{"gpu": 0, "links": "1"}])"), HasSubstr("no list"));
   EXPECT_THAT(what("{}"), HasSubstr("no topology of AMD's tools"));
 }
 
