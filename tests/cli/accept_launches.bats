@@ -146,33 +146,30 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   grep -q "interrupted: nothing was judged" "$DIR/err"
 }
 @test "a run that is killed leaves no launch, and --resume makes only what is missing" {
-  export ANY_HOST_SECONDS=600 ANY_HOST_TRACE=$DIR/trace
+  export ANY_HOST_TRACE=$DIR/trace
   specification > "$DIR/spec.toml"
+  # The third measurement hangs.
   # shellcheck disable=SC2016 # the script expands it
-  printf '#!/bin/sh\n[ ! -e %s/later ] || ANY_HOST_SECONDS=600\n[ "$ANY_HOST_SECONDS" = 0 ] || touch %s/waits\nexec tests/fixtures/any-host "$@"\n' \
+  printf '#!/bin/sh\ncase "$*" in\n*--version*) ;;\n*) echo >> %s/calls ; [ "$(wc -l < %s/calls)" != 3 ] || export ANY_HOST_SECONDS=600 ;;\nesac\nexec tests/fixtures/any-host "$@"\n' \
     "$DIR" "$DIR" > "$DIR/mpiexec"
   chmod +x "$DIR/mpiexec"
-  ANY_HOST_SECONDS=0 ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 --mpiexec "$DIR/mpiexec" \
-    --programs . --serial > "$DIR/out" 2>&1 3>&- &
+  ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 --mpiexec "$DIR/mpiexec" --programs . --serial \
+    > "$DIR/out" 2>&1 3>&- &
   pid=$!
-  until [ "$(grep -cs '^node,' "$DIR/run/launches.csv")" -ge 2 ]; do sleep 0.01; done
-  touch "$DIR/later"
-  wait_for_file "$DIR/waits"
+  for _ in {1..300}; do [ "$(grep -c '^1$' "$DIR/trace" 2> /dev/null)" != 3 ] || break; sleep 0.1; done
   kill -KILL "$pid"
   nothing_runs "^sleep 600$"
-  rm "$DIR/later" "$DIR/waits"
   before=$(cat "$DIR/run/launches.csv")
   seed=$(sed -n 's/^# seed: //p' "$DIR/run/launches.csv")
-  made=$(grep -c '^node,' "$DIR/run/launches.csv")
+  [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 2 ]
   echo "allreduce,mpi,2" > "$DIR/run/099-node-n9-allreduce.csv"  # as if the kill had come before its line
   rm "$DIR/trace"
-  export ANY_HOST_SECONDS=0
-  accept_run "$DIR/run" 3 --resume
+  MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3 --resume
   [ "$status" -eq 0 ]
   [ "$(counts "$DIR/run")" = "3 0 0" ]
   [[ $(cat "$DIR/run/launches.csv") == "$before"* ]]
   [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 6 ]
-  [ "$(grep -c '^1$' "$DIR/trace")" -eq $((6 - made)) ]
+  [ "$(grep -c '^1$' "$DIR/trace")" -eq 4 ]
   [ "$(jq -r .seed "$DIR/run/verdicts.json")" = "$seed" ]
   run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
   [[ $output == *"1 CSV no line of $DIR/run/launches.csv names, and is not judged"*"099-node-n9-allreduce.csv"* ]]
