@@ -5,11 +5,13 @@ SAMPLE := $(if $(MUTANTS)$(CHANGED),0,300)
 SEED := 1
 MUTANTS :=
 CHANGED :=
+BATS :=
 
 .PHONY: mutants
-mutants: packages-build packages-test ## change one term at a time and see which no test notices: SAMPLE=300 SEED=1, MUTANTS=FILE[:LINE] or CHANGED=REVISION
+mutants: packages-build packages-test ## change one term at a time and see which no test notices: SAMPLE=300 SEED=1, MUTANTS=FILE[:LINE] or CHANGED=REVISION; BATS=1
 	@tools/install-packages python3
 	@tools/install-packages --optional lld
-	@$(MAKE) --no-print-directory -j$(shell nproc) JOIN=0 executables fake-gpu $(BIN)/unit_tests
-	@$(UNPACKED_MPI) MPI_FOUND='$(MPI_FOUND)' tools/mutants --sample $(SAMPLE) --seed $(SEED) \
-	  --jobs $(shell nproc) $(CHANGED:%=--changed %) $(MUTANTS)
+	@$(MAKE) --no-print-directory -j$(shell nproc) $(if $(BATS),executables fake-gpu) $(BIN)/unit_tests
+	@$(UNPACKED_MPI) MPI_FOUND='$(MPI_FOUND)' ABSENT_BACKENDS='$(ABSENT_BACKENDS)' CXX='$(CXX)' \
+	  MAKEFLAGS= MAKELEVEL= MFLAGS= tools/mutants --sample $(SAMPLE) --seed $(SEED) --jobs $(shell nproc) \
+	  $(if $(BATS),--bats) $(CHANGED:%=--changed %) $(MUTANTS)

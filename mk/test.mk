@@ -39,11 +39,13 @@ test: packages-build packages-test ## install what is missing, build, run every 
 check: check-unit check-bats check-other-mpi test-cluster check-targets
 
 .PHONY: check-unit
-# In two halves at the same time: most of it is arithmetic of one thread.
+# In two halves at the same time: most of it is arithmetic of one thread. A test that hangs, or ends the process, is named.
 check-unit: $(BIN)/unit_tests ## unit tests only
-	@half() { GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 $(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1 \
-	  --gtest_output=xml:$(REPORTS)/unit/$$1.xml; }; \
+	@half() { GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 $(UNPACKED_MPI) timeout $(UNIT_LIMIT_S) $(BIN)/unit_tests \
+	  --gtest_output=xml:$(REPORTS)/unit/$$1.xml | awk '/^\[ RUN / { test = $$4 } /^\[=+\] .* ran\./ { test = "" } \
+	  !/^$$|^\[( RUN |  *OK |-+)/; END { if (test) print "check-unit: ended in " test ", or after $(UNIT_LIMIT_S) s" }'; }; \
 	half 1 & other=$$!; half 0 && status=0 || status=1; wait $$other && exit $$status
+UNIT_LIMIT_S := 1200
 
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)

@@ -35,10 +35,11 @@ def blank(match):
 MASKED = re.compile(
     r'R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-F])\'(?:[^\'\\\n]|\\.)*\''
     r"|//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
-# Texts of errors and warnings, and declarations that hold no arithmetic.
-SKIPPED = re.compile(r"\bthrow\b[^;]*;|\b(?:fail|warnings\.push_back)\([^;]*;|\bstatic_assert\b[^;]*;"
+# Texts of errors and messages, and declarations that hold no arithmetic.
+SKIPPED = re.compile(r"(?:(?<=\bthrow)|\b(?:fail|warnings\.push_back|fmt::print|notice_?|complain|warn|note)(?=\()|\.reserve\()"
+                     r"[^;]*(?=;)|\bstatic_assert\b[^;]*;"
                      r"|^\s*(?:using|template|namespace|friend)\b[^\n]*"
-                     r"|\bstd::(?:array|bitset)<[^\n]*?>|\.reserve\([^;]*;|= default;|operator\S+(?=\()", re.M)
+                     r"|\bstd::(?:array|bitset)<[^\n]*?>|= default;|operator\S+(?=\()", re.M)
 
 PRECEDENCE = {"*": 5, "/": 5, "%": 5, "+": 4, "-": 4, "<<": 3.5, ">>": 3.5, "<": 3, "<=": 3, ">": 3, ">=": 3,
               "==": 2, "!=": 2, "&&": 1, "||": 0}
@@ -51,6 +52,10 @@ OTHERS = {"<": ["<="], "<=": ["<"], ">": [">="], ">=": [">"], "==": ["!="], "!="
 NAMES = [("min", "max"), ("min_element", "max_element"), ("lower_bound", "upper_bound"), ("any_of", "all_of"),
          ("any_of", "none_of"), ("ceil", "floor"), ("front", "back"), ("true", "false"),
          ("infinity", "lowest")]
+NOTHING = "static_cast<void>(0);"
+# Calls whose absence no result shows: messages, capacity, waiting, what ends a process anyway.
+UNNOTICED = re.compile(r"^(?:if|for|while|switch|return|catch|sizeof|static_cast|else)$|\b(?:reserve|shrink_to_fit|lock|unlock|"
+                       r"flush|fflush|close|munmap|sleep_for|print_\w+|notice\w*|warn\w*|complain\w*|yield)$|\bwarnings\b")
 KIND_OF = {"<": "boundary", "<=": "boundary", ">": "boundary", ">=": "boundary"}
 
 
@@ -157,12 +162,31 @@ def of_constants(code, text):
         yield "constant", found.start(), found.end(), repr(value * 1.05 if value else 1.0)
 
 
+def closing(code, at):
+    """Place after the bracket that closes the one at `at`."""
+    depth = 0
+    for found in re.compile(r"[()\[\]{}]").finditer(code, at):
+        depth += 1 if found.group(0) in "([{" else -1
+        if depth == 0:
+            return found.end()
+    return len(code)
+
+
 def of_statements(code, text):
     assignment = r"^[ \t]+(\w[\w.\->]*(?:\[[^\];\n]*\])? (?:[-+*/|&]?)= [^;{}]*;|(?:\+\+|--)\w[\w.\->]*;)[ \t]*$"
     for found in re.finditer(assignment, code, re.M):
-        yield "stale value", found.start(1), found.end(1), "static_cast<void>(0);"
+        yield "stale value", found.start(1), found.end(1), NOTHING
     for found in re.finditer(r"(?<=\) )(\w[\w.\->]* (?:[-+*/|&]?)= [^;{}()]*;|(?:\+\+|--)\w[\w.\->]*;)", code):
-        yield "stale value", found.start(1), found.end(1), "static_cast<void>(0);"
+        yield "stale value", found.start(1), found.end(1), NOTHING
+    for found in re.finditer(r"(?<=[;{}):e])(?:\n[ \t]+| )(?=(?:\(void\))?(\w[\w:.>\-\[\]]*)\()", code):
+        call, end = found.group(1), closing(code, code.index("(", found.end(1)))
+        if code[end:end + 1] == ";" and not UNNOTICED.search(call) and not code.endswith("case", 0, found.start()):
+            yield "dropped call", found.end(), end + 1, NOTHING
+    for found in re.finditer(r"(?<=[;{}])\n[ \t]+(?=if (?:constexpr )?(\())", code):
+        end = closing(code, found.start(1))
+        guard = re.compile(r"\s+(?:return|continue|break|throw)\b[^;{}]*;|\s+\{\s+(?:return|continue|break|throw)\b[^;{}]*;\s+\}(?! else)").match(code, end)
+        if guard and not re.compile(r"\s+else\b").match(code, guard.end()):
+            yield "dropped guard", found.end(), guard.end(), NOTHING
 
 
 def mutants_of(file):

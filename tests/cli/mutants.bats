@@ -8,36 +8,65 @@ setup() {
   mkdir "$BATS_TEST_TMPDIR/project"
   cd "$BATS_TEST_TMPDIR/project" || return 1
   unset MAKEFLAGS MAKELEVEL MFLAGS
-  mkdir -p src/stats tests/unit/stats tests/cli tools build/bin
+  mkdir -p src/stats src/model tests/unit/stats tests/cli tools build
   cat > src/stats/pass.cpp << 'END'
 // Not a < b, nor "a < b".
-bool passes(int score, int least, bool excused) {
+constexpr bool passes_at(int score, int least, bool excused) {
   return score >= least || excused;
 }
+static_assert(passes_at(2, 2, false));
+bool passes(int score, int least, bool excused) { return passes_at(score, least, excused); }
 END
-  # A program with the options of GoogleTest that matter; it passes when the function answers as it should.
+  cat > src/model/limits.cpp << 'END'
+namespace {
+constexpr int kSeats = 4;
+constexpr int kLegs[] = {3, kSeats};
+}
+int legs() { return kLegs[0] + kLegs[1]; }
+END
+  # A program with the options and the output of GoogleTest that matter.
   cat > tests/unit/stats/pass_test.cpp << 'END'
 #include <cstdio>
+#include <cstring>
 bool passes(int score, int least, bool excused);
-#define TEST(suite, name) static bool suite##name()
+int legs();
+#define TEST(suite, name) bool suite##name()
 TEST(Pass, OfMoreThanTheLeast) { return passes(3, 2, false) && !passes(1, 2, false); }
-int main() {
-  if (PassOfMoreThanTheLeast()) return 0;
-  std::puts("[  FAILED  ] Pass.OfMoreThanTheLeast");
-  return 1;
+TEST(Legs, AreTheChairsAndTheTables) { return legs() == 7; }
+static int failures = 0;
+static void run(const char* name, bool (*test)(), const char* filter) {
+  if (filter != nullptr && std::strstr(filter, name) == nullptr) return;
+  std::printf("[ RUN      ] %s\n", name);
+  std::fflush(stdout);
+  const bool passed = test();
+  std::printf("[  %s ] %s (0 ms)\n", passed ? "     OK" : "FAILED ", name);
+  failures += !passed;
+}
+int main(int argc, char** argv) {
+  const char* filter = argc > 1 ? argv[argc - 1] : nullptr;
+  run("Pass.OfMoreThanTheLeast", PassOfMoreThanTheLeast, filter);
+  run("Legs.AreTheChairsAndTheTables", LegsAreTheChairsAndTheTables, filter);
+  return failures;
 }
 END
   cat > Makefile << 'END'
-build/bin/unit_tests: src/stats/pass.cpp tests/unit/stats/pass_test.cpp
-	g++ -Wall -Wextra -Werror -o $@ $^
-executables fake-gpu: ;
+BUILD := build
+FOLDERS := stats model
+$(BUILD)/bin/%: tests/%.cpp $(FOLDERS:%=$(BUILD)/joined/src/%.o)
+	mkdir -p $(@D) && $(CXX) -std=c++20 -o $@ $^
+tests/unit_tests.cpp: tests/unit/stats/pass_test.cpp ; cp $< $@
+$(BUILD)/joined/%.o:
+	mkdir -p $(@D) && echo '#include "$(wildcard $*/*.cpp)"' > $(@:.o=.cpp)
+	$(CXX) -std=c++20 -Wall -Wextra -Werror -I. -c -o $@ $(@:.o=.cpp)
+programs: $(BUILD)/bin/passes
+fake-gpu: ;
 END
-  printf '@test "%s" { :; }\n' "nothing" | tee tests/cli/output.bats > tests/cli/compare.bats
-  printf '/build/\n/build-*/\n' > .gitignore
+  printf '%s\n' 'bool passes(int score, int least, bool excused);' \
+    'int main(int count, char**) { return passes(count, 2, false) ? 0 : 1; }' > tests/passes.cpp
+  printf '/%s\n' build/ 'build-*/' tests/unit_tests.cpp > .gitignore
   git init -q
-  make -s build/bin/unit_tests
 }
-mutants() { python3 "$ROOT/tools/mutants" "$@"; }
+mutants() { python3 -B "$ROOT/tools/mutants" "$@"; }
 
 @test "a mutant is a change of code, not of a comment or a text" {
   run -0 --separate-stderr mutants --list src/stats/pass.cpp
@@ -46,65 +75,87 @@ mutants() { python3 "$ROOT/tools/mutants" "$@"; }
   [[ $output == *"+ return score >= least;"* ]]
   [[ $output == *"+ return excused;"* ]]
   [ "$(grep -c '^src/stats/pass.cpp:3 ' <<< "$output")" -eq 4 ]
-  [ "$(grep -c '^src/' <<< "$output")" -eq 4 ]
+  run ! grep -E '^src/stats/pass.cpp:[15] ' <<< "$output"
+}
+@test "calls and guards are dropped whole, but for messages" {
+  printf '%s\n' 'void run(int* x) {' '  if (x == nullptr) {' '    throw 1;' '  }' '  fmt::print("{}", x);' '  clear(' '      x, 1);' \
+    '  if (*x) fill(x);' '}' > src/model/calls.cpp
+  run -0 --separate-stderr mutants --list src/model/calls.cpp
+  [ "$(grep -A 1 'dropped call\|dropped guard' <<< "$output" | grep '^    -' | sort)" = "    - clear( x, 1);
+    - if (*x) fill(x);
+    - if (x == nullptr) { throw 1; }" ]
 }
 @test "what no test notices survives, and what one notices is killed by its name" {
   run --separate-stderr mutants src/stats/pass.cpp:3
   echo "$output" "$stderr"
   [ "$status" -eq 1 ]
-  [ "$(grep -c 'killed  .*unit: Pass.OfMoreThanTheLeast' <<< "$output")" -eq 1 ]  # && for ||
-  [ "$(grep -c SURVIVED <<< "$output")" -eq 1 ]
+  [ "$(grep -c 'killed  .*unit: Pass.OfMoreThanTheLeast' <<< "$output")" -eq 2 ]  # excused alone, and && for ||
+  [ "$(grep -c SURVIVED <<< "$output")" -eq 2 ]
   [[ $output == *"+ return score > least || excused;"* ]]
-  [[ $output == *"| src/stats | 2 | 1 | 1 | 1 | 0 | 50 % |"* ]]  # -Werror refuses unused parameters
+  [[ $output == *"| src/stats | 4 | 2 | 2 | 2 | 0 | 50 % |"* ]]
   # What was tried is not tried again, until a test has changed.
   run -1 --separate-stderr mutants src/stats/pass.cpp:3
   [ "$(wc -l < build-mutants/results.tsv)" -eq 4 ]
-  sed -i 's/passes(3, 2, false)/passes(2, 2, false)/' tests/unit/stats/pass_test.cpp
+  sed -i 's/passes(3, 2, false)/passes(2, 2, false) \&\& passes(1, 2, true)/' tests/unit/stats/pass_test.cpp
   run -0 --separate-stderr mutants src/stats/pass.cpp:3
-  [ "$(wc -l < build-mutants/results.tsv)" -eq 5 ]
+  [ "$(wc -l < build-mutants/results.tsv)" -eq 6 ]
+}
+@test "a constant is switched where the compiler needs no value of it" {
+  run --separate-stderr mutants src/model/limits.cpp
+  echo "$output" "$stderr"
+  [ "$(grep -c 'killed  .*limits.cpp:[23]  off by one .*unit: Legs' <<< "$output")" -eq 4 ]
+  rm build-mutants/results.tsv
+  sed -i 's/kLegs\[\]/kLegs[kSeats - 2]/' src/model/limits.cpp
+  run --separate-stderr mutants src/model/limits.cpp:2
+  [[ $output == *" 2 passed over that cannot be switched"* ]]
+}
+@test "what the compiler refuses is no mutant" {
+  sed -i 's/return passes_at(score, least, excused);/const int needed = least; return passes_at(score, needed + 0, excused);/' src/stats/pass.cpp
+  run --separate-stderr mutants --list src/stats/pass.cpp:6
+  [[ $output == *"passes_at(score, 0, excused)"* ]]
+  run --separate-stderr mutants src/stats/pass.cpp:6
+  [[ $output != *"passes_at(score, 0, excused)"* ]]  # needed is not used
+  grep -q 'refused.*unused variable' build-mutants/results.tsv
 }
 @test "an equivalent mutant is listed with its reason and does not count" {
   printf '%s\n' 'file src/stats/pass.cpp' '- return score >= least || excused;' '+ return score > least || excused;' \
-    'because no score is ever the least' > tools/mutants-equivalent.txt
-  run -0 --separate-stderr mutants --no-bats src/stats/pass.cpp:3
+    'because no score is ever the least' '+ return score >= least;' 'because none is excused' > tools/mutants-equivalent.txt
+  run -0 --separate-stderr mutants src/stats/pass.cpp:3
   [[ $output == *"equivalent src/stats/pass.cpp:3"*"because no score is ever the least"* ]]
-  [[ $output == *"| all | 2 | 1 | 1 | 0 | 1 | 100 % |"* ]]
+  [[ $output == *"| all | 4 | 2 | 2 | 0 | 2 | 100 % |"* ]]
   echo 'perhaps' > tools/mutants-equivalent.txt
   run -2 --separate-stderr mutants src/stats/pass.cpp:3
   [[ $stderr == *"mutants-equivalent.txt:1: expected"* ]]
 }
 @test "a bats test that notices is named, and one that fails anyway does not count" {
   # shellcheck disable=SC2016 # the test's own
-  sed -i 's/{ :; }/{ [ "$(grep -c ">= least" src\/stats\/pass.cpp)" = 1 ]; }/' tests/cli/output.bats
-  run --separate-stderr mutants src/stats/pass.cpp:3
+  printf '@test "%s" { %s; }\n' 'two (of two) pass' '"$PROGRAMS/passes" 2' nothing '"$PROGRAMS/passes"; false' > tests/cli/output.bats
+  run -1 --separate-stderr mutants --bats src/stats/pass.cpp:3
   echo "$output" "$stderr"
-  [ "$status" -eq 0 ]
-  [[ $output == *"cli/output.bats: nothing"* ]]
-  sed -i 's/{ .* }/{ false; }/' tests/cli/output.bats
-  run --separate-stderr mutants src/stats/pass.cpp:3
-  [ "$status" -eq 0 ]  # killed once, killed for good
-  rm build-mutants/results.tsv
-  run -1 --separate-stderr mutants src/stats/pass.cpp:3
-  [[ $stderr == *"fails without any change too"* ]]
+  [[ $output == *"cli/output.bats: two (of two) pass"* ]]
+  [ "$(grep -c SURVIVED <<< "$output")" -eq 1 ]
+  [[ $stderr == *"fails without any change"*"nothing"* ]]
 }
-@test "a run that is ended records nothing of what was under way" {
+@test "a test that a mutant hangs ends, and a run that is ended records nothing of what was under way" {
   # With && for || the test never ends; it leaves a file where it runs.
-  sed -i 's/if (Pass.*return 0;/while (!PassOfMoreThanTheLeast()) std::fclose(std::fopen("hangs", "w"));\n  return 0;/' \
+  sed -i 's/return passes(3.*/while (!passes(3, 2, false)) std::fclose(std::fopen("hangs", "w"));\n  return true; }/' \
     tests/unit/stats/pass_test.cpp
-  python3 "$ROOT/tools/mutants" src/stats/pass.cpp:3 > out 2>&1 3>&- &
+  python3 -B "$ROOT/tools/mutants" src/stats/pass.cpp:3 > out 2>&1 3>&- &
   local waited status=0
   for ((waited = 0; waited < 600; waited++)); do
-    ! ls build-mutants/tree-*/hangs > /dev/null 2>&1 || break
+    [ ! -e hangs ] || break
     sleep 0.1
   done
-  ls build-mutants/tree-*/hangs
+  [ -e hangs ]
   kill -TERM $!
   wait $! || status=$?
   [ "$status" -eq 130 ]
   run ! grep killed build-mutants/results.tsv
-  rm build-mutants/tree-*/hangs
+  rm hangs
   sleep 0.2
-  run ! ls build-mutants/tree-*/hangs  # what hung has ended, too
+  [ ! -e hangs ]  # what hung has ended, too
+  run -1 --separate-stderr mutants src/stats/pass.cpp:3
+  [ "$(grep -c 'killed.*unit: Pass.OfMoreThanTheLeast' <<< "$output")" -eq 2 ]
 }
 @test "only the lines that a change touches are tried" {
   git add -A
