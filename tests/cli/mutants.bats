@@ -8,7 +8,7 @@ setup() {
   mkdir "$BATS_TEST_TMPDIR/project"
   cd "$BATS_TEST_TMPDIR/project" || return 1
   unset MAKEFLAGS MAKELEVEL MFLAGS
-  mkdir -p src/stats src/model tests/unit/stats tests/cli tools build
+  mkdir -p src/stats/limits src/model tests/unit/stats tests/cli tools build
   cat > src/stats/pass.cpp << 'END'
 // Not a < b, nor "a < b".
 constexpr bool passes_at(int score, int least, bool excused) {
@@ -17,7 +17,7 @@ constexpr bool passes_at(int score, int least, bool excused) {
 static_assert(passes_at(2, 2, false));
 bool passes(int score, int least, bool excused) { return passes_at(score, least, excused); }
 END
-  cat > src/model/limits.cpp << 'END'
+  cat > src/stats/limits/limits.cpp << 'END'
 namespace {
 constexpr int kSeats = 4;
 constexpr int kLegs[] = {3, kSeats};
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
 END
   cat > Makefile << 'END'
 BUILD := build
-FOLDERS := stats model
+FOLDERS := stats stats/limits
 $(BUILD)/bin/%: tests/%.cpp $(FOLDERS:%=$(BUILD)/joined/src/%.o)
 	mkdir -p $(@D) && $(CXX) -std=c++20 -o $@ $^
 tests/unit_tests.cpp: tests/unit/stats/pass_test.cpp ; cp $< $@
@@ -101,12 +101,12 @@ mutants() { python3 -B "$ROOT/tools/mutants" "$@"; }
   [ "$(wc -l < build-mutants/results.tsv)" -eq 6 ]
 }
 @test "a constant is switched where the compiler needs no value of it" {
-  run --separate-stderr mutants src/model/limits.cpp
+  run --separate-stderr mutants src/stats/limits/limits.cpp
   echo "$output" "$stderr"
   [ "$(grep -c 'killed  .*limits.cpp:[23]  off by one .*unit: Legs' <<< "$output")" -eq 4 ]
   rm build-mutants/results.tsv
-  sed -i 's/kLegs\[\]/kLegs[kSeats - 2]/' src/model/limits.cpp
-  run --separate-stderr mutants src/model/limits.cpp:2
+  sed -i 's/kLegs\[\]/kLegs[kSeats - 2]/' src/stats/limits/limits.cpp
+  run --separate-stderr mutants src/stats/limits/limits.cpp:2
   [[ $output == *" 2 passed over that cannot be switched"* ]]
 }
 @test "what the compiler refuses is no mutant" {
