@@ -14,13 +14,15 @@ namespace mutants {
 constexpr int kMost = 1000;  ///< in one build
 
 // GoogleTest's, where a program has it: the test that runs.
-extern "C" const void* unit_test() __asm__("_ZN7testing8UnitTest11GetInstanceEv") __attribute__((weak));
-extern "C" const void* current_test(const void*) __asm__("_ZNK7testing8UnitTest17current_test_infoEv")
+extern "C" const void* unit_test() __asm__("_ZN7testing8UnitTest11GetInstanceEv")
     __attribute__((weak));
-extern "C" const void* current_suite(const void*) __asm__("_ZNK7testing8UnitTest18current_test_suiteEv")
-    __attribute__((weak));
+extern "C" const void* current_test(const void*) __asm__(
+    "_ZNK7testing8UnitTest17current_test_infoEv") __attribute__((weak));
+extern "C" const void* current_suite(const void*) __asm__(
+    "_ZNK7testing8UnitTest18current_test_suiteEv") __attribute__((weak));
 
-/// Appends a number to the file of those that were reached, once for each test, even of a process that is killed later.
+/// Appends a number to the file of those that were reached, once for each test, even of a process
+/// that is killed later.
 inline void record(int mutant, const char* file) {
   static std::array<const void*, kMost> seen{};
   const void* test = &seen;
@@ -33,7 +35,8 @@ inline void record(int mutant, const char* file) {
   last = test;
   const char* const bats = std::getenv("BATS_SUITE_TEST_NUMBER");
   std::array<char, 64> line{};
-  const int length = std::snprintf(line.data(), line.size(), "\nreached %d %s\n", mutant, bats == nullptr ? "" : bats);
+  const int length = std::snprintf(line.data(), line.size(), "\nreached %d %s\n", mutant,
+                                   bats == nullptr ? "" : bats);
   const int log = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (log < 0) return;
   if (write(log, line.data(), static_cast<unsigned>(length)) < 0) std::abort();

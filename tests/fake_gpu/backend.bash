@@ -9,11 +9,12 @@ make_fake_gpu() {
 }
 setup_file() { make_fake_gpu; }
 
-# use_fake_gpu: in the root, with programs on GPUs of their own in $DIR.
+# use_fake_gpu: in the root or with PROGRAMS, with programs on GPUs of their own in $DIR.
 use_fake_gpu() {
   ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
   cd "$ROOT" || return 1
   FAKE=$ROOT/${BUILD:-build}/fake_gpu
+  [ -z "${PROGRAMS:-}" ] || use_programs "$ROOT/$PROGRAMS"
   use_mpi
   endless_stdin
   export LD_LIBRARY_PATH=$FAKE TMPDIR=$DIR
