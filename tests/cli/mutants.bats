@@ -7,7 +7,7 @@ setup() {
   ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
   mkdir "$BATS_TEST_TMPDIR/project"
   cd "$BATS_TEST_TMPDIR/project" || return 1
-  unset MAKEFLAGS MAKELEVEL MFLAGS
+  unset MAKEFLAGS MAKELEVEL MFLAGS MUTANT MUTANTS_REACHED
   mkdir -p src/stats/limits src/model tests/unit/stats tests/cli tools build
   cat > src/stats/pass.cpp << 'END'
 // Not a < b, nor "a < b".
