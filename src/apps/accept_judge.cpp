@@ -62,9 +62,10 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
     files.journals.push_back(judge::load_journal(path));
     if (const auto& unlisted = files.journals.back().unlisted; !unlisted.empty()) {
       files.notes.push_back(fmt::format(
-          "{} no line of {} names, and {} not judged: the run was killed when {} was written",
-          counted(unlisted.size(), "CSV"), path, unlisted.size() == 1 ? "is" : "are",
-          unlisted.front()));
+          "{} does not list {} beside it ({}{}), which {} not judged: the run was killed before it "
+          "could add the line",
+          path, counted(unlisted.size(), "CSV"), unlisted.front(),
+          unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
     }
     for (const judge::Observation& line : files.journals.back().lines) {
       if (!line.file.empty()) add_new(of_journals, line.file);

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstddef>
 #include <ctime>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,12 +18,11 @@ namespace busbar {
 namespace {
 
 /// The guard's own work. Other threads may have held locks at the fork: it only makes system calls.
-[[noreturn]] void watch(int pipe) {
+[[noreturn]] void watch(int pipe, int most_files) {
   ::setsid();  // no Ctrl-C
   ::dup2(pipe, STDIN_FILENO);
-  ::close_range(STDERR_FILENO + 1, ~0U, 0);
-  ::close(STDOUT_FILENO);  // somebody may wait for its end
-  ::close(STDERR_FILENO);
+  // Somebody may wait for the end of an output, or for a lock; and our own end must not stay open.
+  for (int file = STDIN_FILENO + 1; file < most_files; ++file) ::close(file);
   std::array<pid_t, 65536> groups{};
   auto* end = groups.begin();
   for (pid_t group = 0; ::read(STDIN_FILENO, &group, sizeof group) == sizeof group;) {
@@ -47,8 +47,11 @@ GroupGuard::GroupGuard() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw system_failure("cannot open a pipe", errno);
   }
+  rlimit files{};
+  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));
+  const auto most_files = static_cast<int>(std::min<rlim_t>(files.rlim_cur, 65536));
   process_ = ::fork();
-  if (process_ == 0) watch(ends[0]);
+  if (process_ == 0) watch(ends[0], most_files);
   const int error = errno;
   ::close(ends[0]);
   pipe_ = ends[1];

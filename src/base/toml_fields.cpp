@@ -241,7 +241,7 @@ void check_toml_characters(std::string_view text, std::string_view origin) {
     const char c = text[at];
     std::string_view fault = inside.is_outside() ? fault_of(text.substr(at)) : "";
     if (inside.is_outside()) dots = c == '.' ? dots + 1 : is_in_key(c) ? dots : 0;
-    if (fault.empty() && dots > kMostDots) fault = "a key has 65 parts or more";
+    if (fault.empty() && dots > kMostDots) fault = "a key has more than 64 parts";
     if (!fault.empty()) throw usage_error(fmt::format("{}:{}:{}: {}", origin, line, column, fault));
     if (inside.is_left_open(c)) return;  // the parser reports it, and reads no further
     inside.take(c);

@@ -63,7 +63,6 @@ void check(const Rendezvous& rendezvous) {
     throw usage_error(fmt::format("BUSBAR_TOKEN has {} letters; give {} at most",
                                   rendezvous.token.size(), kLongestToken));
   }
-
   if (rendezvous.ranks < 1 || rendezvous.rank < 0 || rendezvous.rank >= rendezvous.ranks) {
     throw usage_error(fmt::format("{}: there is no rank {} of {}; ranks count from 0",
                                   rendezvous.source, rendezvous.rank,

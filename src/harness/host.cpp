@@ -38,12 +38,14 @@ std::vector<std::string> cgroup_folders(const std::string& root, std::string_vie
   std::ifstream file(root + "/proc/self/cgroup");
   std::vector<std::string> folders;
   for (std::string line; std::getline(file, line);) {
-    const std::vector<std::string> parts = split(line, ':');  // "4:cpu,cpuacct:/job", "0::/job"
-    if (parts.size() != 3) continue;
-    const std::vector<std::string> names = split(parts[1], ',');
+    // "4:cpu,cpuacct:/job", "0::/pod:cri-containerd:1"
+    const std::size_t begin = line.find(':') + 1;
+    const std::size_t slash = line.find(":/", begin - 1) + 1;
+    if (begin == 0 || slash == 0) continue;
+    const std::vector<std::string> names = split(line.substr(begin, slash - 1 - begin), ',');
     const bool is_own = std::find(names.begin(), names.end(), controller) != names.end();
-    if (!is_own && parts[0] != "0") continue;
-    for (std::string path = parts[2]; path.size() > 1; path.erase(path.rfind('/'))) {
+    if (!is_own && !line.starts_with("0:")) continue;
+    for (std::string path = line.substr(slash); path.size() > 1; path.erase(path.rfind('/'))) {
       folders.push_back((is_own ? own_mount : mount) + path);
     }
   }

@@ -172,7 +172,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   [ "$(grep -c '^1$' "$DIR/trace")" -eq 4 ]
   [ "$(jq -r .seed "$DIR/run/verdicts.json")" = "$seed" ]
   run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
-  [[ $output == *"1 CSV no line of $DIR/run/launches.csv names, and is not judged"*"099-node-n9-allreduce.csv"* ]]
+  [[ $output == *"$DIR/run/launches.csv does not list 1 CSV beside it (099-node-n9-allreduce.csv), which is not judged"* ]]
   accept_run "$DIR/run" 2 --resume
   [ "$status" -eq 2 ]
   [[ $stderr == *"--resume: $DIR/run holds a run with other nodes; give another folder"* ]]

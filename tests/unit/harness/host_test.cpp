@@ -57,9 +57,9 @@ TEST(AvailableMemory, IsMemAvailableUnlessTheKernelDoesNotReportIt) {
 
 TEST(AvailableMemory, IsWhatACgroupOfVersionTwoLeaves) {
   const auto left = [](const char* max, const char* current) {
-    return available({{"proc/self/cgroup", "0::/job"},
-                      {"sys/fs/cgroup/job/memory.max", max},
-                      {"sys/fs/cgroup/job/memory.current", current}});
+    return available({{"proc/self/cgroup", "0::/pod:cri:7"},
+                      {"sys/fs/cgroup/pod:cri:7/memory.max", max},
+                      {"sys/fs/cgroup/pod:cri:7/memory.current", current}});
   };
   EXPECT_EQ(left("536870912", "134217728"), 402653184U);
   EXPECT_EQ(left("max", "134217728"), kGiB);

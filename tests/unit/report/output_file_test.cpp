@@ -77,29 +77,9 @@ TEST(OutputFile, FailsWhereTheDiskIsFull) {
   EXPECT_EQ(failure.message, "cannot write /dev/full: No space left on device");
 }
 
-/// No file may be longer while it lives; a write beyond fails as on a full disk.
-class FileLimit {
- public:
-  explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileLimit(const FileLimit&) = delete;
-  FileLimit& operator=(const FileLimit&) = delete;
-  ~FileLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
-
 TEST(OutputFile, LeavesNothingBehindWhereItsFirstPartDoesNotFit) {
   const test::TemporaryFolder folder;
-  const FileLimit limit(4);
+  const test::SmallDisk disk(4);
   OutputFile whole(folder.path("x"), "-o", Mode::New);
   EXPECT_EQ(failure_of([&] { whole.append("too long"); }).status, Status::Runtime);
   EXPECT_FALSE(std::filesystem::exists(folder.path("x")));
