@@ -49,7 +49,7 @@ UNIT_LIMIT_S := 1200
 
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)
-check-bats: executables fake-gpu $(BIN)/unit_tests ## tests of the programs only: command line, MPI, fake GPUs
+check-bats: executables fake-gpu $(BIN)/unit_tests $(BIN)/simulated_ratios ## tests of the programs only: command line, MPI, fake GPUs
 	$(call run_bats,programs) tests/cli tests/mpi tests/fake_gpu
 
 # The same for whichever of MPICH and Open MPI is not the machine's: what MPI has a part in.

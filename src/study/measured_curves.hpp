@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "base/enum_names.hpp"
 #include "topo/predict/calibration.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -25,23 +24,17 @@ struct CurveRequest {
     const std::vector<std::string>& paths, const topo::EqualHosts& machine,
     const CurveRequest& request);
 
-/// What a published curve is for: the fit, the judgement of the fit, or one of few large sizes.
-enum class Half { Fitted, HeldBack, Table };
-constexpr auto enum_names(Half) {
-  return std::array{Named{Half::Fitted, "fitted"}, Named{Half::HeldBack, "held back"},
-                    Named{Half::Table, "table"}};
-}
-inline constexpr auto kHalves = all_values<Half>();
+/// The curve of so many ranks of a machine, without times; the machine has as many hosts as they
+/// need, where a network joins them.
+[[nodiscard]] topo::MeasuredCurve curve_of(std::string name, const std::string& collective,
+                                           int ranks, const topo::EqualHosts& machine,
+                                           int gpus_per_process);
 
-/// A published log or table of a covered machine.
-struct FieldCurve {
-  topo::MeasuredCurve curve;
-  topo::Library library = topo::Library::Nccl226;
-  Half half = Half::Table;
-};
-
-/// The curves of bench/field.toml; logs are in a folder. Those that are absent are left out.
-[[nodiscard]] std::vector<FieldCurve> read_field(const std::string& path,
-                                                 const std::string& folder);
+/// Columns of a table of errors: what a row is of, then number, median, worst and number above 40 %
+/// of the large sizes and of the small ones.
+[[nodiscard]] std::vector<std::string> error_columns(std::string first);
+/// The errors of several curves together.
+[[nodiscard]] std::vector<std::string> error_row(std::string name,
+                                                 std::span<const topo::MeasuredCurve> curves);
 
 }  // namespace busbar::study

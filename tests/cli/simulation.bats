@@ -17,6 +17,8 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
   [ "${output#*| logs |}" = "${tables#*| logs |}" ] || { diff <(echo "$output") <(echo "$tables"); false; }
   run -0 bench/simulated-ratios "$DIR/absent"
   [[ $output == *skipped* ]]
+  run -2 "${BUILD:-build}/bin/simulated_ratios" <(printf '[[curve]]\nname = "a"\ncollective = "b"\nsystem = "dgx-2"\nsource = "c"\n') .
+  [[ $output == *"no such collective"* ]]
 }
 @test "a simulation makes nccl-tests' table, a CSV and JSON, and says so in each" {
   sim --system dgx-2 --ranks 16 -b 1M -e 1G --csv "$DIR/x.csv" -J "$DIR/x.json"
