@@ -55,14 +55,6 @@ struct FieldEntry {
   std::vector<MeasuredTime> points{};
 };
 
-/// Which value of an enum a key names; the last one where it is missing.
-template <class Values>
-auto value_of(const TomlFields& fields, std::string_view key, const Values& values) {
-  std::vector<std::string> names;
-  for (const auto value : values) names.emplace_back(name(value));
-  return values.at(fields.one_of(key, names).value_or(values.size() - 1));
-}
-
 /// [[size in MiB, GB/s of bus bandwidth], ...]
 std::vector<MeasuredTime> read_points(const TomlFields& fields, const FieldEntry& entry) {
   constexpr double kBytesPerUs = 1e3;
@@ -110,8 +102,8 @@ FieldEntry read_entry(const toml::node& node, std::string_view origin) {
   if (find_collective(entry.collective) == nullptr) {
     throw fields.fault("collective", fmt::format("no such collective: {}", entry.collective));
   }
-  entry.library = value_of(fields, "library", topo::kLibraries);
-  entry.half = value_of(fields, "half", kHalves);
+  entry.library = fields.value<topo::Library>("library").value_or(topo::Library::Nccl226);
+  entry.half = fields.value<Half>("half").value_or(Half::Table);
   entry.machine.host.protocol.library = entry.library;
   entry.points = read_points(fields, entry);
   return entry;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include <toml++/toml.h>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
 
 namespace busbar {
@@ -54,6 +56,24 @@ class TomlFields {
   /// Which of `names` the text is; nothing where the key is missing.
   [[nodiscard]] std::optional<std::size_t> one_of(std::string_view key,
                                                   const std::vector<std::string>& names) const;
+  /// The value that has this name; nothing where the key is missing.
+  template <NamedEnum Enum>
+  [[nodiscard]] std::optional<Enum> value(std::string_view key) const {
+    std::vector<std::string> names;
+    for (const auto& one : enum_names(Enum{})) names.emplace_back(one.text);
+    const auto found = one_of(key, names);
+    return found ? std::optional(enum_names(Enum{}).at(*found).value) : std::nullopt;
+  }
+  /// What the text, which must be there, stands for.
+  template <class Value>
+  [[nodiscard]] const Value& value(std::string_view key,
+                                   const std::map<std::string, Value>& known) const {
+    std::vector<std::string> words;
+    for (const auto& [word, value] : known) words.push_back(word);
+    const std::string word = required_text(key);
+    if (!known.contains(word)) throw fault(key, unknown_word(key, word, words));
+    return known.at(word);
+  }
   /// The elements of a list, or of a table of tables; none where missing. Throws for what is no
   /// list.
   [[nodiscard]] std::vector<const toml::node*> list(std::string_view key) const;

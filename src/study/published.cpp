@@ -29,15 +29,6 @@ Sources read_sources(const TomlFields& file) {
   return sources;
 }
 
-std::string source_of(const TomlFields& fields, const Sources& sources) {
-  const std::string word = fields.required_text("source");
-  const auto found = sources.find(word);
-  if (found != sources.end()) return found->second;
-  std::vector<std::string> known;
-  for (const auto& [name, title] : sources) known.push_back(name);
-  throw fields.fault("source", unknown_word("source", word, known));
-}
-
 std::vector<int> read_ranks(const TomlFields& fields) {
   static_cast<void>(fields.required("ranks"));
   std::vector<int> ranks;
@@ -119,13 +110,6 @@ std::vector<std::optional<Bytes>> read_sizes(const TomlFields& fields) {
   return sizes;
 }
 
-template <NamedEnum Enum>
-Enum read_name(const TomlFields& fields, std::string_view key) {
-  std::vector<std::string> names;
-  for (const Enum value : all_values<Enum>()) names.emplace_back(name(value));
-  return all_values<Enum>().at(fields.one_of(key, names).value_or(0));
-}
-
 std::optional<bool> read_placement(const TomlFields& fields) {
   const auto found = fields.one_of("placement", {"out", "in"});
   return found ? std::optional(*found == 1) : std::nullopt;
@@ -144,11 +128,11 @@ void read_rate(const toml::node& node, std::string_view origin, const Sources& s
                      .nodes = fields.integer("nodes", 1, kMostNodes, 1),
                      .collective = fields.required_text("collective"),
                      .in_place = read_placement(fields),
-                     .relation = read_name<Relation>(fields, "relation"),
-                     .evidence = read_name<Evidence>(fields, "evidence"),
+                     .relation = fields.value<Relation>("relation").value_or(Relation{}),
+                     .evidence = fields.value<Evidence>("evidence").value_or(Evidence{}),
                      .usual = !fields.flag("unusual"),
                      .condition = fields.text("condition"),
-                     .source = source_of(fields, sources)};
+                     .source = fields.value("source", sources)};
   const std::vector<int> ranks = read_ranks(fields);
   const std::vector<std::optional<Bytes>> sizes = read_sizes(fields);
   const RateFigures busbw(fields, "busbw_GBps", ranks.size(), sizes.size());
@@ -178,7 +162,7 @@ PublishedRatio read_ratio(const toml::node& node, std::string_view origin, const
                        .system = fields.required_text("system"),
                        .over = fields.required_text("over"),
                        .ranks = read_ranks(fields),
-                       .source = source_of(fields, sources)};
+                       .source = fields.value("source", sources)};
   ratio.percent = read_numbers(fields, "percent");
   check_count(fields, "percent", ratio.percent.size(), "ranks", ratio.ranks.size());
   return ratio;

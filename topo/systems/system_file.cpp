@@ -25,18 +25,11 @@ constexpr int kMostEqualHosts = 1 << 16;
 constexpr std::size_t kMostDevices = 256;
 constexpr int kMostNuma = 1 << 20;
 
-template <typename Kind>
-std::vector<std::string> names_up_to(Kind last) {
-  std::vector<std::string> names;
-  for (int i = 0; i <= static_cast<int>(last); ++i) names.emplace_back(name(static_cast<Kind>(i)));
-  return names;
-}
-
 /// The kind of a node or a medium, which must be there.
 template <typename Kind>
-Kind read_kind(const TomlFields& fields, Kind last) {
+Kind read_kind(const TomlFields& fields) {
   static_cast<void>(fields.required("kind"));
-  return static_cast<Kind>(*fields.one_of("kind", names_up_to(last)));
+  return *fields.value<Kind>("kind");
 }
 
 /// A file, or one that it is based on.
@@ -135,7 +128,7 @@ class SystemReader {
     for (const toml::node* one : file.list("assumptions")) {
       const TomlFields fields(*one, file.origin(), "[[assumptions]]");
       fields.allow_only({"kind", "text"});
-      assume(graph_, read_kind(fields, LinkKind::Network), fields.required_text("text"));
+      assume(graph_, read_kind<LinkKind>(fields), fields.required_text("text"));
     }
   }
 
@@ -164,7 +157,7 @@ class SystemReader {
       fields.allow_only({"name", "kind", "nominal_GBps", "nccl_GBps", "reported_GBps", "flow_GBps",
                          "efficiency", "source"});
       const Medium medium{.name = fields.required_text("name"),
-                          .kind = read_kind(fields, LinkKind::Network),
+                          .kind = read_kind<LinkKind>(fields),
                           .nominal_GBps = fields.positive("nominal_GBps", 0),
                           .nccl_GBps = fields.positive("nccl_GBps", 0),
                           .reported_GBps = fields.positive("reported_GBps", 0),
@@ -211,7 +204,7 @@ class SystemReader {
     }
     const int known = find_node(graph_, name);
     Node node = known >= 0 ? node_of(graph_, known) : Node{.name = name};
-    if (known < 0 || fields.has("kind")) node.kind = read_kind(fields, NodeKind::Network);
+    if (known < 0 || fields.has("kind")) node.kind = read_kind<NodeKind>(fields);
     if (known < 0 || fields.has("host")) node.host = read_host(fields, node.kind);
     node.numa = fields.integer("numa", -1, kMostNuma, node.numa);
     if (fields.has("bus_id")) node.bus_id = read_bus_id(fields);
@@ -267,7 +260,7 @@ class SystemReader {
     if (one == other) {
       throw fields.fault("between", fmt::format("a link from \"{}\" to itself", from));
     }
-    const int medium = medium_named(fields);
+    const int medium = fields.value("medium", media_);
     const double count = fields.positive("count", 1);
     if (fields.flag("one_way")) {
       graph_.links.push_back({.from = one, .to = other, .medium = medium, .count = count});
@@ -282,15 +275,6 @@ class SystemReader {
     std::vector<std::string> known;
     for (const Node& node : graph_.nodes) known.push_back(node.name);
     throw fields.fault(key, unknown_word("node", name, known));
-  }
-
-  [[nodiscard]] int medium_named(const TomlFields& fields) const {
-    const std::string key = fields.required_text("medium");
-    const auto found = media_.find(key);
-    if (found != media_.end()) return found->second;
-    std::vector<std::string> keys;
-    for (const auto& [known, number] : media_) keys.push_back(known);
-    throw fields.fault("medium", unknown_word("medium", key, keys));
   }
 
   void read_devices(const TomlFields& file) {

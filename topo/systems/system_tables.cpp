@@ -209,11 +209,7 @@ Protocol read_protocol(const TomlFields& file) {
   for (const ProtocolKey& figure : kProtocolKeys) {
     protocol.*figure.member = fields.positive(figure.key, 0);
   }
-  std::vector<std::string> libraries;
-  for (const Library library : kLibraries) libraries.emplace_back(name(library));
-  if (const auto library = fields.one_of("library", libraries)) {
-    protocol.library = kLibraries.at(*library);
-  }
+  protocol.library = fields.value<Library>("library");
   for (const Sending sending : kSendings) {
     if (!fields.has(name(sending))) continue;
     protocol.steps.at(static_cast<std::size_t>(sending)) =

@@ -84,9 +84,7 @@ class FieldReader {
 
   template <NamedEnum Enum>
   void read(std::string_view key, Enum& value, const FieldCheck& /*check*/) const {
-    std::vector<std::string> names;
-    for (const auto& one : enum_names(Enum{})) names.emplace_back(one.text);
-    value = enum_names(Enum{}).at(table_.one_of(key, names).value_or(0)).value;
+    value = table_.value<Enum>(key).value_or(enum_names(Enum{}).front().value);
   }
 
   const TomlFields& table_;
