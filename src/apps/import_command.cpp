@@ -140,16 +140,11 @@ void set_targets(O& options, const std::vector<std::string>& words) {
 
 /// The same CSV as report/csv_writer writes row by row.
 std::string csv_of(const ImportedFile& file) {
-  std::string text = fmt::format("# busbar: {}\n", version());
-  if (!file.system.empty()) text += fmt::format("# system: {}\n", one_line(file.system));
-  if (!file.label.empty()) text += fmt::format("# label: {}\n", one_line(file.label));
-  for (const auto& [key, value] : file.rows.facts) {
-    text += fmt::format("# {}: {}\n", key, one_line(value));
-  }
-  for (const std::string& warning : file.rows.warnings) {
-    text += fmt::format("# note: {}\n", one_line(warning));
-  }
-  text += csv_header();
+  HeaderFacts facts{{"busbar", std::string(version())}};
+  if (!file.system.empty()) facts.emplace_back("system", file.system);
+  if (!file.label.empty()) facts.emplace_back("label", file.label);
+  facts.insert(facts.end(), file.rows.facts.begin(), file.rows.facts.end());
+  std::string text = csv_head(facts, file.rows.warnings) + csv_header();
   for (const Record& record : file.rows.records) text += csv_row(record);
   return clean_text(text);
 }

@@ -30,7 +30,6 @@ struct TransportSummary {
                                                                 const Communicator& communicator);
 
 /// A fact of the outputs' heads: its key and its text.
-using HeaderFacts = std::vector<std::pair<std::string, std::string>>;
 
 /// Lines of the outputs' heads.
 void add_facts(const TransportSummary& transports, HeaderFacts& facts);

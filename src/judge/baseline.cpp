@@ -14,6 +14,7 @@
 #include "judge/rule_check.hpp"
 #include "judge/run_facts.hpp"
 #include "report/csv_reader.hpp"
+#include "report/csv_writer.hpp"
 #include "report/table.hpp"
 #include "stats/summary.hpp"
 
@@ -130,10 +131,9 @@ Baseline load_baseline(const std::string& path) {
 }
 
 std::string baseline_text(const Baseline& baseline) {
-  std::string text = fmt::format("# {}: {}\n", kDateKey, baseline.made_on);
-  for (const auto& [key, value] : baseline.facts) {
-    text += fmt::format("# {}: {}\n", key, one_line(value));
-  }
+  HeaderFacts facts{{std::string(kDateKey), baseline.made_on}};
+  facts.insert(facts.end(), baseline.facts.begin(), baseline.facts.end());
+  std::string text = csv_head(facts);
   const auto exact = [](double value) { return fmt::format("{:.9g}", value); };
   text += csv_line(column_names());
   for (const BaselineRow& row : baseline.rows) {

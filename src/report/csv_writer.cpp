@@ -49,12 +49,7 @@ void CsvWriter::begin(const RunContext& context) {
     }
     return;
   }
-  std::string head;
-  for (const auto& [key, value] : context.facts) {
-    head += fmt::format("# {}: {}\n", key, one_line(value));
-  }
-  for (const std::string& note : context.notes) head += fmt::format("# note: {}\n", one_line(note));
-  file_.append(head + csv_header());
+  file_.append(csv_head(context.facts, context.notes) + csv_header());
 }
 
 void CsvWriter::write(const Record& record, std::span<const double> /*samples_us*/) {
@@ -90,6 +85,13 @@ void SamplesWriter::write(const Record& record, std::span<const double> samples_
 }
 
 void SamplesWriter::end(const RunSummary& /*summary*/) {}
+
+std::string csv_head(const HeaderFacts& facts, const std::vector<std::string>& notes) {
+  std::string head;
+  for (const auto& [key, value] : facts) head += fmt::format("# {}: {}\n", key, one_line(value));
+  for (const std::string& note : notes) head += fmt::format("# note: {}\n", one_line(note));
+  return head;
+}
 
 std::string csv_header() {
   std::vector<std::string> names;

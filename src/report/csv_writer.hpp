@@ -45,6 +45,9 @@ class SamplesWriter final : public Writer {
   OutputFile file_;
 };
 
+/// The head of a CSV: a line of each fact, then of each note.
+[[nodiscard]] std::string csv_head(const HeaderFacts& facts,
+                                   const std::vector<std::string>& notes = {});
 /// The columns' names on a line, from the one field list.
 [[nodiscard]] std::string csv_header();
 /// A record on a line.

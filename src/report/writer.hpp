@@ -13,10 +13,13 @@
 
 namespace busbar {
 
+/// "key: value" lines of a head, in their order.
+using HeaderFacts = std::vector<std::pair<std::string, std::string>>;
+
 /// What a run is, for the heads of all outputs.
 struct RunContext {
-  /// "key: value" lines of the CSV's head and the JSON's context: host, versions, command, ...
-  std::vector<std::pair<std::string, std::string>> facts;
+  /// Of the CSV's head and the JSON's context: host, versions, command, ...
+  HeaderFacts facts;
   /// Lines for people above the console's table: the memory plan, warnings.
   std::vector<std::string> notes;
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
+#include "report/csv_writer.hpp"
 #include "report/json.hpp"
 
 namespace busbar::judge {
@@ -72,14 +73,14 @@ Json suspects_json(const Acceptance& acceptance) {
 
 std::string verdict_csv(const Acceptance& acceptance, const Specification& specification) {
   const AcceptanceHead& head = acceptance.head;
-  std::string text = fmt::format(
-      "# system: {}\n# specification: {}\n# profile: {}\n# busbar: {}\n# judged: {}\n"
-      "# seed: {}\n# overall: {}\n",
-      one_line(system_name(specification)), one_line(specification.file),
-      one_line(specification.profile), head.version, head.judged_at, one_line(head.seed),
-      name(acceptance.overall()));
-  for (const std::string& note : head.notes) text += fmt::format("# note: {}\n", one_line(note));
-  return text + csv_text(result_columns(), acceptance.verdicts, exact);
+  const HeaderFacts facts{{"system", system_name(specification)},
+                          {"specification", specification.file},
+                          {"profile", specification.profile},
+                          {"busbar", head.version},
+                          {"judged", head.judged_at},
+                          {"seed", head.seed},
+                          {"overall", std::string(name(acceptance.overall()))}};
+  return csv_head(facts, head.notes) + csv_text(result_columns(), acceptance.verdicts, exact);
 }
 
 std::string verdict_json(const Acceptance& acceptance, const Specification& specification) {
