@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,21 @@ struct Accounting {
 };
 [[nodiscard]] Accounting account_for(const Acceptance& acceptance,
                                      const Specification& specification);
+
+using Results = std::vector<const CheckResult*>;
+
+/// Results with one key together, in the order of their first.
+template <class KeyOf>
+[[nodiscard]] std::vector<Results> group_results(const Acceptance& acceptance, KeyOf key_of) {
+  std::vector<Results> groups;
+  std::map<decltype(key_of(acceptance.verdicts.front())), std::size_t> places;
+  for (const CheckResult& result : acceptance.verdicts) {
+    const auto [found, added] = places.try_emplace(key_of(result), groups.size());
+    if (added) groups.emplace_back();
+    groups[found->second].push_back(&result);
+  }
+  return groups;
+}
 
 /// The columns of verdicts.csv; JSON has the same as members.
 [[nodiscard]] std::span<const Column<CheckResult>> result_columns();

@@ -12,20 +12,12 @@
 namespace busbar::judge {
 namespace {
 
-using Group = std::vector<const CheckResult*>;
-
 /// Of one rule, collective and size, and what is said of a fleet apart from its instances: in the
 /// order of their first result.
-std::vector<Group> curves_of(const Acceptance& acceptance) {
-  std::vector<Group> groups;
-  std::map<std::tuple<std::string, std::string, Bytes, bool>, std::size_t> places;
-  for (const CheckResult& result : acceptance.verdicts) {
-    const auto [found, added] = places.try_emplace(
-        {result.rule, result.collective, result.size, result.of_fleet()}, groups.size());
-    if (added) groups.emplace_back();
-    groups[found->second].push_back(&result);
-  }
-  return groups;
+std::vector<Results> curves_of(const Acceptance& acceptance) {
+  return group_results(acceptance, [](const CheckResult& result) {
+    return std::tuple(result.rule, result.collective, result.size, result.of_fleet());
+  });
 }
 
 /// "nodes", "pairs", "rails", "instances": what instances of a set are.
@@ -40,14 +32,14 @@ std::string_view instances_noun(const Specification& specification, std::string_
 }
 
 /// Results with one outcome and one reason; summaries stand where their first result does.
-void list_curve(const Group& curve, std::string_view noun, std::vector<ListedRow>& rows) {
+void list_curve(const Results& curve, std::string_view noun, std::vector<ListedRow>& rows) {
   constexpr std::size_t kPassesListed = 4;
   constexpr std::size_t kOthersListed = 20;
   constexpr std::size_t kMostListed = 40;
   const auto key_of = [](const CheckResult& one) {
     return std::pair(one.outcome, one.outcome == Outcome::Pass ? std::string() : one.reason);
   };
-  std::map<std::pair<Outcome, std::string>, Group> groups;
+  std::map<std::pair<Outcome, std::string>, Results> groups;
   for (const CheckResult* result : curve) groups[key_of(*result)].push_back(result);
   std::size_t listed = 0;
   ListedRow rest{.outcome = Outcome::Skip, .reason = "and alike"};
@@ -159,7 +151,7 @@ std::vector<ListedRow> list_rows(const Acceptance& acceptance, const Specificati
   std::vector<ListedRow> rows;
   std::vector<ListedRow> skipped;
   if (acceptance.head.partial) skipped = skipped_rules(acceptance);
-  for (const Group& curve : curves_of(acceptance)) {
+  for (const Results& curve : curves_of(acceptance)) {
     const CheckResult& first = *curve.front();
     const auto rule = std::find_if(skipped.begin(), skipped.end(), [&](const ListedRow& row) {
       return row.first().rule == first.rule;

@@ -19,8 +19,6 @@ namespace {
 constexpr int kFailColour = 0xB00020;
 constexpr int kWarnColour = 0xA65D00;
 
-using Results = std::vector<const CheckResult*>;
-
 /// Adds a line that does not begin where the last one ended.
 void add_path(ChartCurve& curve, std::initializer_list<std::pair<double, double>> path) {
   bool first = true;
@@ -330,17 +328,10 @@ Figure heat_map_of(const Members& members, const Results& results) {
 }  // namespace
 
 std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& rule) {
-  std::vector<Results> by_collective;
-  for (const CheckResult& result : acceptance.verdicts) {
-    if (result.rule != rule) continue;
-    auto same = std::find_if(by_collective.begin(), by_collective.end(), [&](const Results& other) {
-      return other.front()->collective == result.collective;
-    });
-    if (same == by_collective.end()) same = by_collective.emplace(by_collective.end());
-    same->push_back(&result);
-  }
+  const auto key_of = [](const CheckResult& one) { return std::pair(one.rule, one.collective); };
   std::vector<Figure> figures;
-  for (const Results& results : by_collective) {
+  for (const Results& results : group_results(acceptance, key_of)) {
+    if (results.front()->rule != rule) continue;
     const bool measured = std::any_of(results.begin(), results.end(), [](const CheckResult* one) {
       return finite(one->value) || !one->values.empty();
     });

@@ -14,8 +14,6 @@
 namespace busbar::judge {
 namespace {
 
-using Results = std::vector<const CheckResult*>;
-
 /// pugixml escapes markup, but would write control characters as references that XML forbids.
 void set(pugi::xml_node node, const char* attribute, std::string_view value) {
   node.append_attribute(attribute).set_value(clean_text(value).c_str());
@@ -147,15 +145,10 @@ std::string verdict_junit(const Acceptance& acceptance, const Specification& spe
   set(declaration, "encoding", "UTF-8");
   pugi::xml_node suites = document.append_child("testsuites");
   set(suites, "name", fmt::format("busbar accept {}", system_name(specification)));
-  std::vector<Results> sets;
-  for (const CheckResult& result : acceptance.verdicts) {
-    auto same = std::find_if(sets.begin(), sets.end(), [&](const Results& results) {
-      return results.front()->device_set == result.device_set;
-    });
-    if (same == sets.end()) same = sets.emplace(sets.end());
-    same->push_back(&result);
+  const auto set_of = [](const CheckResult& result) { return result.device_set; };
+  for (const Results& results : group_results(acceptance, set_of)) {
+    add_set(suites, acceptance, specification, results);
   }
-  for (const Results& results : sets) add_set(suites, acceptance, specification, results);
   add_gaps(suites, acceptance, specification);
   std::ostringstream text;
   document.save(text, "  ");

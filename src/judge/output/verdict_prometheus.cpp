@@ -15,7 +15,6 @@ namespace busbar::judge {
 namespace {
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
-using Results = std::vector<const CheckResult*>;
 
 std::string label_value(std::string_view value) {
   std::string text;
