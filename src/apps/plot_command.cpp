@@ -41,11 +41,6 @@ void set_format(O& options, View option, View text) {
   options.formats = {std::string(text)};
 }
 
-void set_placement(O& options, View option, View text) {
-  options.request.placement =
-      static_cast<PlotPlacement>(parse_choice(option, text, split("out,in,both", ',')));
-}
-
 void set_limits(O& options, View option, View text) {
   constexpr double kMost = 1e6;
   const std::vector<std::string> parts = split(text, ':');
@@ -73,7 +68,8 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--figure", "NAME", set_figure},
     {"--format", "FORMAT", set_format},
     {"--terminal", "", set::value<&O::terminal>},
-    {"--placement", "WHICH", set_placement},
+    {"--placement", "WHICH",
+     [](O& o, View n, View v) { o.request.placement = parse_value<PlotPlacement>(n, v); }},
     {"--size", "SIZE", [](O& o, View n, View v) { o.request.size = parse_bytes(n, v); }},
     {"--limits", "LOW:HIGH", set_limits},
     {"--log-y", "[=WHEN]", set_log_y},

@@ -92,15 +92,6 @@ void set_policy(O& options, View option, View text) {
       fmt::format("{}: expected best, worst, median or prefix; use --devices for a list", option));
 }
 
-void set_constants(O& options, View option, View text) {
-  std::vector<std::string> names;
-  for (const auto constants :
-       {topo::ConstantSet::Nominal, topo::ConstantSet::Reported, topo::ConstantSet::Nccl}) {
-    names.emplace_back(name(constants));
-  }
-  options.bound.constants = static_cast<topo::ConstantSet>(parse_choice(option, text, names));
-}
-
 constexpr auto kOptions = std::to_array<Option<O>>({
     {"--system", "NAME|FILE", add_source<&MachineSource::system>},
     {"--smi", "FILE", add_source<&MachineSource::smi>},
@@ -115,7 +106,8 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"-k,--count", "N", set::integer<&O::count, 1, kMostDevices>},
     {"--policy", "WHICH", set_policy},
     {"--partition", "", set::value<&O::partition>, "choose"},
-    {"--constants", "WHICH", set_constants},
+    {"--constants", "WHICH",
+     [](O& o, View n, View v) { o.bound.constants = parse_value<topo::ConstantSet>(n, v); }},
     {"--flows", "N",
      [](O& o, View n, View v) {
        o.bound.flows = static_cast<int>(parse_integer(n, v, 0, kMostDevices));

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
+#include "stats/summary.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/systems/recognize.hpp"
 
@@ -115,12 +116,6 @@ std::size_t count_checking_logs(const ExpectRequest& request) {
                     [&](const std::string& system) { return machine.is_like(system); }));
 }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 /// The prediction; where no log checks it, what is published without a measurement, if that agrees
 /// with the measured one.
 void take_prediction(const ExpectRequest& request, Expectation& expected) {
@@ -131,10 +126,10 @@ void take_prediction(const ExpectRequest& request, Expectation& expected) {
     if (rate.usual) stated.push_back(*rate.busbw_GBps);
   }
   if (stated.empty() || expected.checking_logs > 0 || !request.measured_GBps) return;
-  const double share = *request.measured_GBps / median_of(stated);
+  const double share = *request.measured_GBps / stats::median(stated);
   if (share < kAsExpected || share > 1 / kAsExpected) return;
   expected.reference = Reference::Published;
-  expected.reference_GBps = median_of(stated);
+  expected.reference_GBps = stats::median(stated);
 }
 
 /// Of what was measured at this size; where there is none, at the sizes near it.
@@ -146,9 +141,9 @@ void take_reference(const ExpectRequest& request, Expectation& expected) {
     (rate.size == request.size ? same : near).push_back(*rate.busbw_GBps);
   }
   expected.reference = same.empty() ? Reference::NearSize : Reference::SameSize;
-  std::vector<double>& measured = same.empty() ? near : same;
+  const std::vector<double>& measured = same.empty() ? near : same;
   if (measured.empty()) return take_prediction(request, expected);
-  expected.reference_GBps = median_of(std::move(measured));
+  expected.reference_GBps = stats::median(measured);
 }
 
 /// What the bound takes for granted: on several hosts also the way to their network.

@@ -13,6 +13,7 @@
 #include "study/dataset.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_runs.hpp"
+#include "study/report_text.hpp"
 
 namespace busbar::study {
 namespace {
@@ -57,8 +58,6 @@ EqualHosts large_enough(EqualHosts machine, int ranks) {
   return machine;
 }
 
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
-
 /// Number, median, worst and number above 40 %.
 void add_errors(std::vector<std::string>& row, const std::vector<double>& errors) {
   const topo::ErrorSummary summary = topo::summarize_errors(errors);
@@ -67,8 +66,8 @@ void add_errors(std::vector<std::string>& row, const std::vector<double>& errors
     return;
   }
   row.push_back(fmt::format("{}", summary.points));
-  row.push_back(percent(summary.median));
-  row.push_back(percent(summary.worst));
+  row.push_back(format_percent(summary.median));
+  row.push_back(format_percent(summary.worst));
   row.push_back(fmt::format("{}", summary.above));
 }
 

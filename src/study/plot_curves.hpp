@@ -15,6 +15,10 @@ namespace busbar {
 
 /// Out has the sizes that were measured in place only, too, marked.
 enum class PlotPlacement { Out, In, Both };
+constexpr auto enum_names(PlotPlacement) {
+  return std::array{Named{PlotPlacement::Out, "out"}, Named{PlotPlacement::In, "in"},
+                    Named{PlotPlacement::Both, "both"}};
+}
 
 /// A median and its interval: the row's 95 % interval where there is one launch, and the range of
 /// the launches where there are several.

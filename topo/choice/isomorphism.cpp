@@ -7,21 +7,16 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/splitmix64.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {
 
-/// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
-std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15U;
-  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31U);
+std::uint64_t mix(std::uint64_t one, std::uint64_t other) {
+  return splitmix64(splitmix64(one) ^ other);
 }
-
-std::uint64_t mix(std::uint64_t one, std::uint64_t other) { return mix(mix(one) ^ other); }
-std::uint64_t mix(double value) { return mix(std::bit_cast<std::uint64_t>(value)); }
+std::uint64_t mix(double value) { return splitmix64(std::bit_cast<std::uint64_t>(value)); }
 
 }  // namespace
 
@@ -71,7 +66,7 @@ void InducedSubgraph::set_colours() {
   for (int round = 0; round < kRounds; ++round) {
     std::vector<std::uint64_t> next;
     for (int i = 0; i < devices_; ++i) {
-      next.push_back(mix(colours_[to_size(i)]));
+      next.push_back(splitmix64(colours_[to_size(i)]));
       for (int j = 0; j < devices_; ++j) {
         if (i != j) next.back() += mix(mix(colour(i, j), colour(j, i)), colours_[to_size(j)]);
       }
@@ -79,7 +74,7 @@ void InducedSubgraph::set_colours() {
     colours_ = std::move(next);
   }
   signature_ = mix(to_size(devices_), rows_.size());
-  for (const std::uint64_t colour : colours_) signature_ += mix(colour);
+  for (const std::uint64_t colour : colours_) signature_ += splitmix64(colour);
 }
 
 /// Whether the next device of this subgraph may become `candidate` of the other.

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "stats/summary.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -217,17 +219,15 @@ std::vector<double> errors_of(const MeasuredCurve& curve, bool large) {
   return errors;
 }
 
-ErrorSummary summarize_errors(std::vector<double> errors) {
+ErrorSummary summarize_errors(const std::vector<double>& errors) {
   if (errors.empty()) return {};
-  std::sort(errors.begin(), errors.end());
   constexpr double kFar = 0.4;
-  const std::size_t middle = errors.size() / 2;
-  return {
-      .points = errors.size(),
-      .median = errors.size() % 2 == 1 ? errors[middle] : (errors[middle - 1] + errors[middle]) / 2,
-      .worst = errors.back(),
-      .above = to_size(
-          static_cast<int>(errors.end() - std::upper_bound(errors.begin(), errors.end(), kFar)))};
+  const auto above =
+      std::count_if(errors.begin(), errors.end(), [](double error) { return error > kFar; });
+  return {.points = errors.size(),
+          .median = stats::median(errors),
+          .worst = *std::max_element(errors.begin(), errors.end()),
+          .above = static_cast<std::size_t>(above)};
 }
 
 }  // namespace busbar::topo

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "topo/predict/predictor.hpp"
@@ -56,7 +55,7 @@ struct ErrorSummary {
   double worst = 0;
   std::size_t above = 0;  ///< points above 0.4
 };
-[[nodiscard]] ErrorSummary summarize_errors(std::vector<double> errors);
+[[nodiscard]] ErrorSummary summarize_errors(const std::vector<double>& errors);
 /// The errors of a curve's large or small sizes.
 [[nodiscard]] std::vector<double> errors_of(const MeasuredCurve& curve, bool large);
 /// Bus bandwidth simulated over measured, by time; 0 where nothing is predicted.

@@ -60,10 +60,6 @@ std::vector<int> Cluster::indices(const HostPart& part, bool second) const {
   return indices;
 }
 
-int Cluster::host_number(const HostPart& part) const {
-  return device(graph_, indices(part).front()).host;
-}
-
 std::vector<int> Cluster::chosen(int host, std::size_t count, const Selection& selection,
                                  const BoundOptions& options, std::string& reason) const {
   const std::vector<int>& here = devices_of(host);

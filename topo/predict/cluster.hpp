@@ -41,8 +41,6 @@ class Cluster {
   [[nodiscard]] Cluster with_media(std::vector<Medium> media) const;
   /// Indices in graph().devices of a part; `second`: where the first of the equal hosts is taken.
   [[nodiscard]] std::vector<int> indices(const HostPart& part, bool second = false) const;
-  /// The number of a host's nodes in graph().
-  [[nodiscard]] int host_number(const HostPart& part) const;
   /// True where hosts are copies, so that parts with the same devices are alike.
   [[nodiscard]] bool equal_hosts() const { return equal_; }
 

@@ -48,6 +48,11 @@ bool is_foreign_summary(std::string_view text) {
 
 }  // namespace
 
+std::string word_after(const std::vector<std::string>& words, std::string_view word) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
+}
+
 void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading) {
   const std::string message = fmt::format("{}:{}: {}", log.path, line.number, why);
   if (!reading.skip_bad_lines) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -110,16 +109,12 @@ class MpiText {
 
   /// What stands once above all benchmarks of IMB, and the processes of each.
   void read_comment(const Words& words) {
-    const auto after = [&](std::string_view word) {
-      const auto found = std::find(words.begin(), words.end(), word);
-      return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
-    };
-    if (std::string version = after("Benchmarks"); !version.empty()) {
+    if (std::string version = word_after(words, "Benchmarks"); !version.empty()) {
       if (version.ends_with(',')) version.pop_back();
       imb_tool_ = "IMB " + version;
-    } else if (after("MPI_Datatype") == ":" && words.size() > 3) {
+    } else if (word_after(words, "MPI_Datatype") == ":" && words.size() > 3) {
       imb_type_ = type_of(words.back());
-    } else if (after("MPI_Datatype") == "for") {
+    } else if (word_after(words, "MPI_Datatype") == "for") {
       imb_reduced_type_ = type_of(words.back());
     } else if (words.size() > 3 && words[1] == "#processes" && !log_.tables.empty() &&
                !passes_over_) {

@@ -177,11 +177,6 @@ using Words = std::vector<std::string>;
 
 constexpr std::uint64_t kMostPerProcess = 64;
 
-std::string word_after(const Words& words, std::string_view word) {
-  const auto found = std::find(words.begin(), words.end(), word);
-  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
-}
-
 /// The words after a comment's '#'.
 Words without_mark(Words words) {
   if (!words.empty() && words.front() == "#") words.erase(words.begin());

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "base/options.hpp"
 #include "base/text.hpp"
 #include "study/import/nccl_text.hpp"
 
@@ -256,12 +256,6 @@ std::string RowEvidence::text() const {
 }
 
 namespace {
-
-/// "allgather, alltoall or alltoallv".
-std::string alternatives(const std::vector<std::string>& names) {
-  if (names.size() < 2) return names.empty() ? std::string{} : names.front();
-  return join({names.begin(), names.end() - 1}, ", ") + " or " + names.back();
-}
 
 const Collective& known(const std::string& given) {
   const Collective* collective = find_collective(given);

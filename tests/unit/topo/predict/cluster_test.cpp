@@ -81,8 +81,6 @@ TEST(Cluster, BuildsTwoOfEqualHosts) {
   EXPECT_EQ(own.devices(), 8U);
   EXPECT_EQ(own.indices({.host = 1, .devices = {0, 3}}), (std::vector{4, 7}));
   EXPECT_EQ(own.indices({.host = 1, .devices = {0, 3}}, true), (std::vector{4, 7}));
-  EXPECT_EQ(own.host_number({.host = 1, .devices = {0}}), 1);
-  EXPECT_EQ(own.host_number({.host = 0, .devices = {3}}), 0);
 }
 
 }  // namespace
