@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <ctime>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -2,7 +2,6 @@
 #include "bootstrap/starter.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>

@@ -12,7 +12,6 @@
 #include "harness/run.hpp"
 #include "harness/sampler.hpp"
 #include "harness/verifier.hpp"
-#include "model/flag.hpp"
 #include "model/record.hpp"
 
 namespace busbar {

@@ -9,7 +9,6 @@
 #include "harness/row.hpp"
 #include "harness/run.hpp"
 #include "harness/sampler.hpp"
-#include "harness/verifier.hpp"
 
 namespace busbar {
 

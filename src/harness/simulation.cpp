@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
+#include "harness/configuration.hpp"
 #include "harness/host.hpp"
 #include "harness/options.hpp"
 #include "harness/outputs.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/progress_line.hpp"
 
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

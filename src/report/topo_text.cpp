@@ -10,7 +10,6 @@
 
 #include "base/text.hpp"
 #include "report/table.hpp"
-#include "topo/locality.hpp"
 
 namespace busbar {
 namespace {

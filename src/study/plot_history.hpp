@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "report/chart.hpp"
 #include "study/plot_curves.hpp"

@@ -2,7 +2,6 @@
 #include "topo/bounds/packing.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 

@@ -4,7 +4,6 @@
 // of GPUs with a list of links.
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

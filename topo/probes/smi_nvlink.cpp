@@ -8,8 +8,6 @@
 #include <span>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "base/text.hpp"
 #include "topo/graph/graph.hpp"
 #include "topo/probes/smi_text.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/built_in.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/embedded_text.hpp"

@@ -2,7 +2,6 @@
 #include "topo/systems/recognize.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <tuple>
 

@@ -9,7 +9,6 @@
 
 #include "backends/gloo/gloo_context.hpp"
 #include "backends/gloo/routines.hpp"
-#include "base/error.hpp"
 #include "model/backend.hpp"
 #include "model/host_communicator.hpp"
 

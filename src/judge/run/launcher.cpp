@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

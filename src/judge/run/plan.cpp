@@ -6,8 +6,6 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "base/round_robin.hpp"
 #include "base/text.hpp"
 #include "judge/fleet/bisection.hpp"

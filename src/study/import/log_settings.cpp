@@ -2,7 +2,6 @@
 #include "study/import/log_settings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <regex>
 #include <set>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What nccl-tests writes by -J. Of its environment, which may hold secrets, nothing is taken.
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
