@@ -49,6 +49,7 @@ TEST(NearestWord, FindsWhatAMistypedOrShortenedOptionMeantIfAnyIsNear) {
   EXPECT_EQ(nearest_word("--Csv", known), "--csv");
   EXPECT_EQ(nearest_word("--min", known), "--minbytes");
   EXPECT_EQ(nearest_word("--m", Words{"--bind", "--cache", "--minbytes"}), "--minbytes");
+  EXPECT_EQ(nearest_word("--maximbites", known), "--maxbytes") << "two deletions, a substitution";
   EXPECT_EQ(nearest_word("--verbose", Words{"--minbytes", "--cadence"}), "");
   EXPECT_EQ(nearest_word("-q", known), "");
   EXPECT_EQ(nearest_word("--csv", Words{}), "");

@@ -47,6 +47,9 @@ TEST(LogLines, HavePrefixesWhoseNumbersCount) {
            "]: " + kTest[i] + '\n';
   }
   EXPECT_EQ(texts_of(log), texts_of(with_prefix("")));
+  const std::string rows = "node17: " + kTest[4] + "\nnode17: " + kTest[5] + '\n';
+  EXPECT_EQ(texts_of(rows).at(1), trim(kTest[5])) << "rows alone";
+  EXPECT_EQ(texts_of("job#3# nThread 1\njob#3# Rank 0\n").at(0), "# nThread 1");
 }
 
 TEST(LogLines, KeepWhatIsNoPrefix) {

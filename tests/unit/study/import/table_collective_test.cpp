@@ -220,6 +220,8 @@ TEST(RowEvidence, NamesWhatTheRowsShow) {
   LogTable mixed = table_of("8000 300 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0");
   mixed.rows.push_back(table_of(kGathered).rows[0]);
   EXPECT_THAT(RowEvidence(mixed, 8).text(), testing::Not(HasSubstr("a count of")));
+  mixed.rows.push_back(table_of(kBroadcast).rows[0]);
+  EXPECT_THAT(RowEvidence(mixed, 8).text(), HasSubstr("a root")) << "of one row";
 }
 
 using testing::AllOf;

@@ -61,6 +61,9 @@ TEST(TornRow, IsRefusedWhereItsRestIsMissing) {
   const auto failure = test::failure_of([&] { (void)read_log(text, "x.log", {}); });
   EXPECT_THAT(failure.message, AllOf(HasSubstr("x.log:3: NCCL's own log tears this row"),
                                      HasSubstr("--skip-bad-lines")));
+  const std::string at_end = kNames + kRow.substr(0, 30) + kInfo + "foo\n";
+  EXPECT_THAT(test::failure_of([&] { (void)read_log(at_end, "x.log", {}); }).message,
+              HasSubstr("x.log:3: NCCL's own log tears this row"));
   const LogFile log = read_log(text, "x.log", {.skip_bad_lines = true});
   EXPECT_EQ(log.tables.at(0).rows.size(), 1U);
 }
