@@ -111,6 +111,29 @@ TEST_F(FileMatching, WhatFitsNoSetIsNamed) {
   EXPECT_THAT(notes_[2], HasSubstr("alltoall of 8 ranks on h1; no rule is for it"));
 }
 
+TEST_F(FileMatching, AListIsOfAllItsNodes) {
+  one_.specification.system.nodes = names(3);
+  one_.set().kind = SetKind::List;
+  one_.set().nodes = names(2);
+  EXPECT_EQ(observe({write("two.csv", csv("h1 h2", 2, 16, ""))}).size(), 1U);
+  EXPECT_TRUE(observe({write("one.csv", csv("h1", 1, 8, ""))}).empty());
+}
+
+TEST_F(FileMatching, HostsWithoutNamesAreNumbered) {
+  one_.specification.system.nodes = names(3);
+  (void)observe({write("a.csv", csv("", 2, 2, "0"))});
+  EXPECT_THAT(notes_.at(0), HasSubstr("a.csv does not name its hosts: a, a 2 stand"));
+}
+
+TEST_F(FileMatching, NotesAreThoseOfEachFileOnce) {
+  const std::string log =
+      "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+      "8000 2000 float sum -1 1.00 8.00 14.00 0 1.00 8.00 14.00 0\n";
+  (void)observe({write("a.log", log), write("b.log", log)});
+  EXPECT_THAT(notes_, testing::IsSupersetOf({HasSubstr("a.log:2: after the last row"),
+                                             HasSubstr("b.log:2: after the last row")}));
+}
+
 TEST_F(FileMatching, ANodeOfAnotherDomainIsAnotherNode) {
   one_.specification.system.nodes = {"h1.a"};
   EXPECT_TRUE(observe({write("b.csv", csv("h1.b", 1, 8, ""))}).empty());

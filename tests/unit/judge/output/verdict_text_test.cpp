@@ -26,7 +26,7 @@ TEST(VerdictText, EndsWithTheOverallOutcomeAndItsExitCode) {
   EXPECT_THAT(text_of(6), EndsWith("\nOverall: FAIL (exit 1)\n"));
   Acceptance warned = sample_acceptance(6);
   warned.verdicts.resize(2);
-  EXPECT_THAT(text_of(warned), EndsWith("Overall: WARN (exit 0)\n"));
+  EXPECT_THAT(text_of(warned), EndsWith("1 WARN, 1 PASS\nOverall: WARN (exit 0)\n"));
   EXPECT_THAT(verdict_text(warned, sample_specification(6), {.strict = true}),
               EndsWith("Overall: WARN (exit 1)\n"));
 }
