@@ -232,6 +232,8 @@ TEST(Pattern, DistinguishesRanksElementsAndSeeds) {
   EXPECT_NE(run_of(pattern, 0, 0), run_of(pattern, 0, 64));
   EXPECT_NE(run_of(pattern, 0, 0), run_of(other, 0, 0));
   EXPECT_EQ(run_of(pattern, 0, 0), run_of({DataType::Int32, ReduceOp::None, 4, 1}, 0, 0));
+  const Pattern alone(DataType::Float, ReduceOp::Avg, 1, 1);
+  EXPECT_NE(run_of(alone, 0, 0), run_of({DataType::Float, ReduceOp::Avg, 1, 2}, 0, 0));
 }
 
 // What another rank sends, or any with another seed, is not what this one sends some elements on:

@@ -126,6 +126,7 @@ TEST(TopoDot, HasANodeForEachPartAndALineForEachCable) {
   EXPECT_THAT(dot, HasSubstr(R"("GPU0" [label="GPU0\nsay \"hi\"")"));
   EXPECT_THAT(dot, HasSubstr(R"("GPU0" -- "hub" [label="2x wire\n20 GB/s")"));
   EXPECT_THAT(dot, Not(HasSubstr(R"("hub" -- "GPU0")")));
+  EXPECT_EQ(dot.find(" -- "), dot.rfind(" -- ")) << "both directions are one line";
 }
 
 TEST(SvgGraph, DrawsEveryPartAndLinkOnce) {

@@ -77,6 +77,13 @@ TEST(Assemble, JoinsTheSourcesByBusId) {
   EXPECT_EQ(count_kind(graph, NodeKind::PcieSwitch), 1U);
   EXPECT_GE(find_node(graph, "mlx5_0"), 0);
   EXPECT_EQ(nearest(graph, graph.devices[0], NodeKind::Nic), find_node(graph, "mlx5_0"));
+  Sources old = power_machine();
+  old.hwloc->pci.back().generation = 1;
+  old.hwloc->pci.back().width = 8;
+  const Graph slow = assemble(old);
+  EXPECT_TRUE(std::any_of(slow.media.begin(), slow.media.end(), [](const Medium& medium) {
+    return medium.kind == LinkKind::Pcie && medium.nominal_GBps == 2;  // 8 lanes of 250 MB/s
+  }));
   Sources two = power_machine();
   two.nccl = two.hwloc;
   for (PciObject& object : two.hwloc->pci) object.numa = 0;

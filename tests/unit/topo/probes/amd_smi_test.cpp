@@ -216,6 +216,9 @@ TEST(ParseAmdGpus, ReadsStaticAndListAsTextAndJson) {
   EXPECT_EQ(gpus[1].bus_id, "0000:26:00.0");
   EXPECT_EQ(gpus[1].uuid, "12ff74a1-0000-1000-8000-000000000002");
   EXPECT_EQ(gpus[1].name, "");
+  const std::string after =
+      "GPU: 0\n    ASIC:\n        MARKET_NAME: X\n    BDF: 0000:05:00.0\n";  // ASIC's end
+  EXPECT_EQ(parse_amd_gpus(after, "f").at(0).bus_id, "0000:05:00.0");
 }
 
 TEST(ParseAmdGpus, RefusesWhatIsCutShort) {
