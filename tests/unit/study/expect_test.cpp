@@ -60,6 +60,10 @@ TEST(Expect, TakesThePredictionWhereNothingIsPublished) {
   EXPECT_EQ(expected.reference, Reference::Prediction);
   EXPECT_EQ(expected.reference_GBps, expected.predicted_GBps);
   EXPECT_DOUBLE_EQ(*expected.bound_GBps, 700);
+  Expectation checked = expected;
+  checked.checking_logs = 1;
+  EXPECT_THAT(figures_table(request({}), checked).rows.at(1).at(2),
+              testing::HasSubstr("checked by one published log"));
 }
 
 TEST(Expect, LeavesOutWhatIsNotHowAHealthyMachineRuns) {

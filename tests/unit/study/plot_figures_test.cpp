@@ -8,11 +8,13 @@
 #include <gtest/gtest.h>
 
 #include "report/chart_script.hpp"
+#include "report/csv_writer.hpp"
 #include "study/dataset.hpp"
 #include "study/plot_history.hpp"
 #include "study/plot_size_figures.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
@@ -416,6 +418,30 @@ TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersionAndKeepsLaunchesOfTheSameSec
   EXPECT_EQ(figure.curves.at(0).points.size(), 2U);
   const Chart three = history_figure({first, second, second}, PlotPlacement::Out, {});
   EXPECT_EQ(three.curves.at(0).points.size(), 3U);
+}
+
+TEST(LoadPlotInput, NamesEachFileAsRequested) {
+  const test::TemporaryFolder folder;
+  folder.write("a.csv", csv_header() + csv_row(row(1024, 10)));
+  folder.write("b.csv", csv_header() + csv_row(row(1024, 20)));
+  folder.write("s.csv",
+               "collective,type,op,in_place,size_bytes,time_us\nallreduce,float,sum,0,1024,5\n");
+  EXPECT_EQ(labelled_path("B=b.csv").path, "b.csv");
+  const PlotInput input = load_plot_input(std::vector<std::string>{
+      folder.path("a.csv"), "B=" + folder.path("b.csv"), "S=" + folder.path("s.csv")});
+  EXPECT_EQ(input.datasets.at(0).label, "a");
+  EXPECT_EQ(input.datasets.at(1).label, "B");
+  ASSERT_EQ(input.samples.size(), 1U);
+  EXPECT_EQ(input.samples[0].key.label, "S");
+}
+
+TEST(SamplesFigure, BeginsAtZeroPercentOfTheShortestTime) {
+  SampleSet set{.size = 1024, .times_us = std::vector<double>(40, 5)};
+  set.times_us.back() = 4;  // one of 40: 2.5 %
+  const Chart chart = samples_figure(std::vector{set}, PlotPlacement::Out, {});
+  std::vector<std::pair<double, double>> points;
+  for (const auto& point : chart.curves.at(0).points) points.emplace_back(point.x, point.y);
+  EXPECT_THAT(points, ElementsAre(std::pair(4, 0), std::pair(4, 2.5), std::pair(5, 100)));
 }
 
 TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {

@@ -93,7 +93,10 @@ TEST(Findings, NameWhatIsBelowWhatOthersMeasuredOnAsManyNodes) {
   const SizeCurve& curve = data.panels[0].curves[0];
   EXPECT_EQ(curve.points[0].bound_GBps, 750);
   EXPECT_THAT(curve.limit, HasSubstr("8 InfiniBand NDR links of every host"));
-  EXPECT_THAT(markdown_page(report_document(data)), HasSubstr("What such machines reach in GB/s"));
+  const std::string page = markdown_page(report_document(data));
+  EXPECT_THAT(page, HasSubstr("What such machines reach in GB/s"));
+  EXPECT_THAT(page, HasSubstr("| dgx-h100 | 8 GiB | bound | 750 | the links"));
+  EXPECT_THAT(page, HasSubstr("1 NVSwitch, 8 PCIe switches"));
   EXPECT_THAT(share_findings(make_report_data({measured_run("dgx-h100", 2, 470)}, {}).panels),
               IsEmpty());
 }
@@ -370,6 +373,13 @@ TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
   EXPECT_THAT(share.caption, Not(HasSubstr("Hollow")));
   EXPECT_THAT(figures_of(document_of({dataset("a", {half, in_place(2048, 15)})})).at(0).caption,
               HasSubstr("Hollow: measured in place only."));
+}
+
+TEST(ReportDocument, HasATableByRanksOfTwoNumbersOfThem) {
+  const Record four = with(flagged(1024, 10), &Record::ranks, 4);
+  EXPECT_THAT(page_of({dataset("a", {four})}), Not(HasSubstr("GB/s by ranks")));
+  EXPECT_THAT(page_of({dataset("a", {four, flagged(1024, 20)}), dataset("b", {four})}),
+              HasSubstr("| a | 10 | 20 | rising |\n| b | 10 |"));
 }
 
 TEST(ReportDocument, NamesTheTypeWhereItDiffersAndNoUnknownBoundsAndFacts) {

@@ -110,6 +110,8 @@ TEST(Workload, SystemsAreRankedByTheirExchange) {
   }
   EXPECT_THAT(order, ElementsAre("fast", "measured", "slow"));
   EXPECT_EQ(report.rankings[0].rows.size(), 2U);  // no curve of 2 ranks: a gap, not a zero
+  asked.systems.resize(1);
+  EXPECT_TRUE(study_workload(asked).rankings.empty()) << "one system is no ranking";
 }
 
 TEST(Workload, RanksAreThoseOfTheCurves) {
