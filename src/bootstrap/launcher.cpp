@@ -111,8 +111,6 @@ JoinsBy joins_by(const Launcher& launcher, const Environment& lookup) {
 
 }  // namespace
 
-std::span<const Launcher> known_launchers() { return kLaunchers; }
-
 const char* own_environment(const char* variable) { return std::getenv(variable); }
 
 std::optional<StartedBy> find_launcher(const Environment& lookup) {

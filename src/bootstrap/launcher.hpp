@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,9 +42,6 @@ struct Launcher {
   std::string_view host_line{};  ///< of its host file: {host} {ppn}
   /// @}
 };
-
-/// Every launcher that is known.
-[[nodiscard]] std::span<const Launcher> known_launchers();
 
 using Environment = std::function<const char*(const char*)>;
 /// The environment of this process.
