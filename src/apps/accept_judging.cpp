@@ -106,11 +106,12 @@ Status conclude(judge::Acceptance acceptance, const std::string& seed, const Acc
   acceptance.head.seed = seed;
   for (const Output& output : kOutputs) {
     const auto named = options.outputs.find(output.option);
-    if (named == options.outputs.end() && folder.empty()) continue;
-    const std::string path =
-        named == options.outputs.end() ? fmt::format("{}/{}", folder, output.file) : named->second;
+    const bool is_named = named != options.outputs.end();
+    if (!is_named && folder.empty()) continue;
+    const std::string path = is_named ? named->second : fmt::format("{}/{}", folder, output.file);
     const std::string text = output.text(acceptance, specification);
-    if (output.option == kReplaced) {
+    // What a resumed run had concluded before is judged again.
+    if (output.option == kReplaced || (options.resume && !is_named)) {
       replace_file(path, text, output.option);
     } else {
       OutputFile(path, output.option, OutputFile::Mode::New).append(text);

@@ -173,6 +173,9 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   [ "$(jq -r .seed "$DIR/run/verdicts.json")" = "$seed" ]
   run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
   [[ $output == *"$DIR/run/launches.csv does not list 1 CSV beside it (099-node-n9-allreduce.csv), which is not judged"* ]]
+  accept_run "$DIR/run" 3 --resume  # has nothing left to make
+  [ "$status" -eq 0 ]
+  [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 6 ]
   accept_run "$DIR/run" 2 --resume
   [ "$status" -eq 2 ]
   [[ $stderr == *"--resume: $DIR/run holds a run with other nodes; give another folder"* ]]
