@@ -83,7 +83,7 @@ teardown() {
   wait "$pid" || code=$?
   [ "$code" -eq 4 ]
   [ ! -s "$DIR/out" ]
-  grep -q "interrupted: nothing was judged; .*launches.csv are kept: busbar accept judge" "$DIR/err"
+  grep -q "interrupted: nothing was judged; .*launches.csv are kept: go on with --resume, or judge them with busbar accept judge" "$DIR/err"
   for host in h0 h1 h2 h3; do
     for _ in {1..30}; do
       [ -n "$(ip netns pids "$BUSBAR_CLUSTER$host")" ] || break
