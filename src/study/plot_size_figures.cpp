@@ -68,7 +68,7 @@ class SizeFigure {
       ChartCurve line = line_of(curve, value);
       if (line.points.size() == 1) {
         line.title += fmt::format(": {:.4g} at {}", line.points.front().y,
-                                  format_bytes(curve.points.front().size));
+                                  format_bytes(static_cast<Bytes>(line.points.front().x)));
       }
       add(std::move(line));
     }

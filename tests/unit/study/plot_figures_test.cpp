@@ -208,6 +208,12 @@ TEST(ShareFigure, IsPercentOfTheRowsOwnBound) {
   EXPECT_DOUBLE_EQ(share_figure(curves_of(Records{row(1024, 50)})).curves.at(0).points.at(0).y, 25);
 }
 
+TEST(ShareFigure, NamesTheSizeOfTheOnlyPointThatHasABound) {
+  const Record unbound = with(row(1024, 50), &Record::bound_GBps, std::nullopt);
+  const Chart figure = share_figure(curves_of(Records{unbound, row(2048, 50)}));
+  EXPECT_THAT(figure.curves.at(0).title, testing::EndsWith(": 25 at 2 KiB"));
+}
+
 Chart scaling(const Records& records, std::optional<Bytes> size = {}) {
   return scaling_figure(curves_of(records), size);
 }
