@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tool for everything that is not a measurement of one collective.
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <new>
 #include <span>
@@ -100,7 +99,7 @@ Status dispatch(std::span<char* const> words) {
 int run(std::span<char* const> arguments) {
   try {
     const Status status = dispatch(arguments.subspan(1));
-    if (std::fflush(stdout) != 0) throw system_failure("cannot write to standard output", errno);
+    flush_standard_output();
     return exit_code(status);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "busbar: not enough memory is free for these files\n");

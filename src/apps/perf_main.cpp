@@ -267,6 +267,7 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
   if (line.print_and_exit && line.options.hosts.empty()) {
     require_known_host(line.options);
     if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
+    flush_standard_output();
     return exit_code(Status::Ok);
   }
   if (line.print_and_exit) return launch_ranks(line.options, arguments, program);

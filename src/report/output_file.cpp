@@ -48,6 +48,10 @@ void reserve_standard_streams() {
   }
 }
 
+void flush_standard_output() {
+  if (std::fflush(stdout) != 0) throw system_failure("cannot write to standard output", errno);
+}
+
 void check_new(const std::string& path, std::string_view option) {
   struct stat status {};
   const bool exists = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);

@@ -11,6 +11,8 @@ namespace busbar {
 /// Opens /dev/null where standard input, output or error is closed, first in main: a file that took
 /// the number would receive what is printed. Writing to standard output still fails then.
 void reserve_standard_streams();
+/// Throws the error of what was printed and cannot be written.
+void flush_standard_output();
 
 /// Throws the usage error of a file that exists and is not empty, and creates nothing: for a
 /// program that writes several files, or none.

@@ -91,10 +91,12 @@ load ../common
     run ! grep -q 'Collective test' "$DIR/$stream.csv"
   done
   [ "$(wc -l < "$DIR/2.csv")" -gt 3 ]
-  code=0
-  ./busbar accept list > /dev/full 2> "$DIR/err" || code=$?
-  [ "$code" -eq 4 ]
-  [ "$(cat "$DIR/err")" = "busbar: cannot write to standard output: No space left on device" ]
+  for command in "busbar accept list" "allreduce_perf --version"; do
+    code=0
+    ./$command > /dev/full 2> "$DIR/err" || code=$?
+    [ "$code" -eq 4 ]
+    [ "$(cat "$DIR/err")" = "${command%% *}: cannot write to standard output: No space left on device" ]
+  done
 }
 @test "--csv - gives the CSV and nothing else on standard output, and cannot be resumed" {
   run -0 --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv -
