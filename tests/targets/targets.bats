@@ -23,8 +23,8 @@ why_not() {
   case $1 in
     test | check-unit | check-bats | check-other-mpi | check-targets | test-cluster | test-nccl) echo "these tests are a part of it" ;;
     bench-mpi | plot-bench) echo "a part of bench" ;;
-    lint | format | tidy | tidy-tests) echo "minutes of their own; .ci/run runs lint" ;;
-    soak | soak-cluster | mutants | check-repeated) echo "hours" ;;
+    lint | format | tidy | tidy-tests | mutants) echo "minutes of their own; .ci/run runs lint" ;;
+    soak | soak-cluster | check-repeated) echo "hours" ;;
     gpu-bench) echo "needs a GPU" ;;
     deps) echo "installs packages" ;;
   esac
