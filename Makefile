@@ -7,6 +7,7 @@ SHELL := /bin/bash
 
 CXX := g++
 # SANITIZE=address,undefined builds and tests with these sanitizers, in a build folder of its own.
+# A program of SANITIZE=thread wants UCX_MEM_EVENTS=n UCX_MEM_MMAP_HOOK_MODE=none where its MPI has UCX.
 SANITIZE :=
 # WERROR= lets a compiler that warns of more than Debian 12's go on.
 WERROR := -Werror
