@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <type_traits>
 #include <unistd.h>
 
@@ -39,7 +40,12 @@ inline void record(int mutant, const char* file) {
                                    bats == nullptr ? "" : bats);
   const int log = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (log < 0) return;
+  rlimit of_test{};  // which may make files as short as on a full disk
+  getrlimit(RLIMIT_FSIZE, &of_test);
+  const rlimit none{.rlim_cur = of_test.rlim_max, .rlim_max = of_test.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
   if (write(log, line.data(), static_cast<unsigned>(length)) < 0) std::abort();
+  setrlimit(RLIMIT_FSIZE, &of_test);
   close(log);
 }
 
