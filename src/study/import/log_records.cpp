@@ -52,8 +52,8 @@ double error_limit(const std::string& type) {
 
 void set_check(Record& record, const LogHalf& half) {
   constexpr double kMostWrong = 1e18;
-  if (half.wrong && *half.wrong < kMostWrong) {
-    record.wrong = static_cast<std::uint64_t>(std::llround(*half.wrong));
+  if (half.wrong) {
+    record.wrong = static_cast<std::uint64_t>(std::llround(std::min(*half.wrong, kMostWrong)));
     if (*record.wrong > 0) record.status = RowStatus::Wrong;
     if (*record.wrong > 0) record.reason = fmt::format("the log counts {} wrong", *record.wrong);
   }

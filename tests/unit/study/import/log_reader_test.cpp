@@ -104,6 +104,9 @@ TEST(ReadLog, MarksRowsThatTheLogCountsWrong) {
   EXPECT_EQ(rows.records[0].status, RowStatus::Wrong);
   EXPECT_EQ(rows.records[0].wrong, 1048580U);
   EXPECT_EQ(rows.records[1].status, RowStatus::Ok);
+  const Record most = import(kHead + kNames + replaced(row, "1.04858e+06", "9e+18")).records[0];
+  EXPECT_EQ(std::tuple(most.status, most.wrong),
+            std::tuple(RowStatus::Wrong, 1'000'000'000'000'000'000U));
 }
 
 TEST(ReadLog, AllowsTheErrorsThatOldVersionsAllow) {
