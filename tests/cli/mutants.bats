@@ -100,6 +100,11 @@ mutants() { python3 -B "$ROOT/tools/mutants" "$@"; }
   run -0 --separate-stderr mutants src/stats/pass.cpp:3
   [ "$(wc -l < build-mutants/results.tsv)" -eq 6 ]
 }
+@test "unit tests that end in the middle are refused, since the later ones would notice nothing" {
+  sed -i 's/return legs() == 7/__builtin_trap()/' tests/unit/stats/pass_test.cpp
+  run -2 --separate-stderr mutants src/stats/pass.cpp:3
+  [[ $stderr == *"end with -"*" in Legs.AreTheChairs"* ]]
+}
 @test "a constant is switched where the compiler needs no value of it" {
   run --separate-stderr mutants src/stats/limits/limits.cpp
   echo "$output" "$stderr"
