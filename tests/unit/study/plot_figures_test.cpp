@@ -22,7 +22,6 @@ namespace {
 using test::dataset;
 using test::with;
 using testing::ElementsAre;
-using testing::IsEmpty;
 using Records = std::vector<Record>;
 using Datasets = std::vector<Dataset>;
 
@@ -196,12 +195,20 @@ TEST(BusbwFigure, NamesTheNodesOfAPanelWhereTheyAreKnownAndOne) {
 
 TEST(BusbwFigure, NamesTheBoundsOfAPanelOnce) {
   const auto bounded = [](double bound) { return with(row(1024, 10), &Record::bound_GBps, bound); };
-  const Datasets files{dataset("a", {bounded(200)}), dataset("b", {bounded(300)})};
-  std::vector<std::string> titles;
-  for (const ChartCurve& curve : busbw_figure(curves_of(files)).curves) {
-    if (curve.kind == CurveKind::Bound) titles.push_back(curve.title);
+  const auto titles = [](const Datasets& files) {
+    std::vector<std::string> all;
+    for (const ChartCurve& curve : busbw_figure(curves_of(files)).curves) {
+      if (curve.kind == CurveKind::Bound) all.push_back(curve.title);
+    }
+    return all;
+  };
+  EXPECT_THAT(titles({dataset("a", {bounded(200)}), dataset("b", {bounded(300)})}),
+              ElementsAre("bound, in the colour of its system", ""));
+  // Of one system's sets of devices all bounds are grey.
+  for (const auto& [bound, lines] : {std::pair{200.0, 1U}, {300.0, 2U}}) {
+    const Record other = with(bounded(bound), &Record::device_set, "0,2,4,6");
+    EXPECT_EQ(titles({dataset("a", {bounded(200), other})}).size(), lines) << bound;
   }
-  EXPECT_THAT(titles, ElementsAre("bound, in the colour of its system", ""));
 }
 
 TEST(ShareFigure, IsPercentOfTheRowsOwnBound) {
@@ -411,12 +418,13 @@ TEST(ChoiceMarks, HaveNoLabelsWhereTheyAreMany) {
   for (const ChartMark& mark : marks_of(records)) EXPECT_FALSE(mark.text.empty());
 }
 
+Dataset launch(const std::string& day, double busbw, const std::string& library) {
+  return dataset("a", {row(1024, busbw)}, {{"started", day + " 10:00:00"}, {"library", library}});
+}
+
 TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersionAndKeepsLaunchesOfTheSameSecond) {
-  const auto launch = [](double busbw, const std::string& day, const std::string& library) {
-    return dataset("a", {row(1024, busbw)}, {{"started", day + " 10:00:00"}, {"library", library}});
-  };
-  const Dataset first = launch(50, "2026-11-01", "NCCL 2.19");
-  const Dataset second = launch(51, "2026-11-02", "NCCL 2.20");
+  const Dataset first = launch("2026-11-01", 50, "NCCL 2.19");
+  const Dataset second = launch("2026-11-02", 51, "NCCL 2.20");
   const Chart figure = history_figure({second, first}, PlotPlacement::Out, {});
   ASSERT_EQ(figure.marks.size(), 1U);
   EXPECT_DOUBLE_EQ(figure.marks[0].x, *started_at(second));
@@ -424,6 +432,17 @@ TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersionAndKeepsLaunchesOfTheSameSec
   EXPECT_EQ(figure.curves.at(0).points.size(), 2U);
   const Chart three = history_figure({first, second, second}, PlotPlacement::Out, {});
   EXPECT_EQ(three.curves.at(0).points.size(), 3U);
+}
+
+TEST(HistoryFigure, LeavesAGapWhereLaunchesAreMoreThanTwiceTheUsualTimeApart) {
+  Datasets launches;
+  for (const char* day : {"01", "02", "03", "04", "06", "09"}) {
+    launches.push_back(launch(std::string("2026-11-") + day, 50, ""));
+  }
+  std::vector<bool> gaps;
+  const Chart figure = history_figure(launches, PlotPlacement::Out, {});
+  for (const ChartPoint& point : figure.curves.at(0).points) gaps.push_back(point.gap_before);
+  EXPECT_THAT(gaps, ElementsAre(false, false, false, false, false, true));
 }
 
 TEST(LoadPlotInput, NamesEachFileAsRequested) {
@@ -461,47 +480,6 @@ TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {
   EXPECT_TRUE(requested({"histogram"}).says("30 samples"));
   EXPECT_EQ(requested({"history"}).status, Status::Usage);
   EXPECT_EQ(requested({"busbw"}).status, Status::Ok);
-}
-
-std::vector<Curve> preferred(std::vector<Record> records) {
-  std::vector<Curve> curves = busbar::curves_of(Datasets{dataset("a", std::move(records))});
-  prefer_out_of_place(curves);
-  return curves;
-}
-
-TEST(PreferOutOfPlace, TakesFromInPlaceOnlyTheSizesThatLack) {
-  const std::vector<Curve> curves = preferred({placed(1024, 1, false), placed(1024, 2, true),
-                                               placed(2048, 3, true), placed(4096, 4, false)});
-  ASSERT_EQ(curves.size(), 1U);
-  std::vector<double> rates;
-  for (const Record& point : curves[0].points) rates.push_back(*point.busbw_GBps);
-  EXPECT_THAT(rates, ElementsAre(1, 3, 4));
-  EXPECT_TRUE(curves[0].points[1].in_place);
-  EXPECT_TRUE(preferred({placed(1024, 10, true)}).at(0).key.in_place) << "in place alone";
-}
-
-TEST(Curves, KeepApartWhatIsMeasuredImportedAndOfFakeGpus) {
-  const std::vector<Curve> curves =
-      preferred({row(1024, 10), flagged(1024, "imported mean"), flagged(1024, "shared-gpu fake")});
-  ASSERT_EQ(curves.size(), 3U);
-  std::vector<std::string> suffixes;
-  for (const Curve& curve : curves) suffixes.emplace_back(origin_suffix(curve.key));
-  EXPECT_THAT(suffixes, ElementsAre("", "", " (fake GPUs)"));
-}
-
-TEST(FileProblems, AreThatItWasCutHasNoValueContradictsItselfOrIsFake) {
-  FileProblems none;
-  none.add(row(1024, 10));
-  EXPECT_THAT(none.lines("/x/a.csv", ""), IsEmpty());
-  FileProblems all;
-  all.add(flagged(2048, "imported mean bandwidth-differs"));
-  all.add(with(flagged(4096, "fake"), &Record::status, RowStatus::Skipped));
-  EXPECT_THAT(
-      all.lines("/x/a.csv", "cut off: its last line has no end"),
-      ElementsAre(
-          "a.csv: cut off: its last line has no end", "a.csv: no row with status ok and a time",
-          "a.csv: left out, since time and bandwidth of the log contradict each other: 2 KiB",
-          "a.csv: from the fake GPU machine of busbar's tests; no figure is real"));
 }
 
 }  // namespace
