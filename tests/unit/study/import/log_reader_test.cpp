@@ -195,6 +195,7 @@ TEST(ReadLog, FlagsASingleDamagedRowOfAnInferredCollective) {
   const ImportedRows rows = import(kHead.substr(kHead.find('\n') + 1) + kNames + rows_text);
   EXPECT_EQ(rows.records[0].collective, "allreduce");
   EXPECT_THAT(rows.records.back().flags, HasSubstr("bandwidth-differs"));
+  EXPECT_NEAR(rows.records.back().busbw_GBps.value_or(0), 121.13, 0.01) << "by its time";
 }
 
 TEST(ReadLog, RefusesRanksThatTheBandwidthsContradict) {
@@ -229,6 +230,14 @@ TEST(ReadLog, TakesRowsBehindAFooterForAnotherTable) {
   ASSERT_EQ(log.tables.size(), 2U);
   EXPECT_EQ(log.tables[0].rows.size(), 1U);
   EXPECT_EQ(log.tables[1].line, 11U);
+}
+
+TEST(ReadLog, BeginsATestAtTheLineOfItsVersionWhereNoFooterIsAbove) {
+  const std::string version = "# nccl-tests version 2.17.8\n";
+  const LogFile log = read_log(kHead + kNames + kRow + version + kNames + kRow, "x.log", {});
+  ASSERT_EQ(log.tables.size(), 2U);
+  EXPECT_EQ(log.tables[0].tool, "nccl-tests");
+  EXPECT_EQ(log.tables[1].tool, "nccl-tests 2.17.8");
 }
 
 TEST(ReadLog, RefusesARowThatLacksColumnsThatTheUserGives) {

@@ -93,6 +93,9 @@ TEST(LaunchesOf, AreNumberedWhereNothingTellsThemApart) {
   const std::string row =
       "33554432 8388608 float sum -1 276.88 121.19 121.19 0 276.9 121.2 121.2 0\n";
   EXPECT_EQ(launches(row + row), "run1/1: 1, run2/1: 1");
+  // Several small sizes of one test are rounded down to 0.
+  const std::string none = "0 0 float sum -1 9.05 0.00 0.00 0 9.07 0.00 0.00 0\n";
+  EXPECT_EQ(launches(none + none + row + row), "run1/1: 1, run2/1: 1");
 }
 
 TEST(LaunchesOf, AreNotApartByWhatOneLogLacks) {
