@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "study/workload_model.hpp"
+#include "study/workload_output.hpp"
 #include "study/workload_rates.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
@@ -157,6 +159,21 @@ TEST(Workload, InverseUndoesTheForwardCase) {
   }
 }
 
+TEST(WorkloadText, BreaksNotesAtAHundredColumnsAndHasNoTableWithoutRows) {
+  for (const std::string& line : split(implied_text(request(), {}, false), '\n')) {
+    EXPECT_LE(line.size(), 100U) << line;
+    EXPECT_TRUE(line.empty() || line.starts_with('#')) << line;
+  }
+}
+
+TEST(WorkloadText, HasNotesWhereASystemHasNoCurve) {
+  WorkloadRequest asked = request();
+  const auto page = [&] { return workload_text(asked, study_workload(asked), true); };
+  EXPECT_THAT(page(), testing::Not(HasSubstr("| note |")));
+  asked.systems.push_back(curve_of("measured", 4, 5));
+  EXPECT_THAT(page(), testing::AllOf(HasSubstr("| note |"), HasSubstr("| no curve |")));
+}
+
 const std::string kLeast = "[[model]]\nname = \"net\"\nsource = \"me\"\nparameters_M = 7.5\n";
 
 TEST(WorkloadModel, OfTheLeastFileHasDefaults) {
@@ -284,7 +301,9 @@ TEST(WorkloadRates, OfOneLabelAreOneSystem) {
   const auto time = data_parallel_time(systems[0], 4, 1e6);
   ASSERT_TRUE(time);
   EXPECT_NEAR(time->seconds, 1e6 / 20e9 + 1e6 / 5e9, 1e-12);
-  EXPECT_FALSE(data_parallel_time(all_reduce(4, {{kMiB, 10}}), 4, 1e6));
+  for (const char* one : {"allreduce", "broadcast", "reduce"}) {
+    EXPECT_FALSE(data_parallel_time(rates({dataset({row(one, 4, kMiB, 10)})}).at(0), 4, 1e6));
+  }
 }
 
 TEST(WorkloadRates, OfBucketsAddUp) {
