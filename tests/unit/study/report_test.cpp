@@ -162,7 +162,8 @@ TEST(Findings, NameTheBottleneckAndWhatToAvoid) {
               Contains("dgx-1v with its first 5 GPUs: no NVLink ring closes; PCIe 3.0 x16 into "
                        "PLX2 limits them to 31.5 GB/s over nvlink+pcie"));
   EXPECT_THAT(avoid_findings(data.systems[0]),
-              Contains(HasSubstr("4 GPUs: avoid {0,1,2,7} and 9 sets like it: 15.75 GB/s")));
+              Contains(AllOf(HasSubstr("4 GPUs: avoid {0,1,2,7} and 9 sets like it: 15.75 GB/s"),
+                             HasSubstr("{0,1,2,3} has 100 GB/s, 6.35 times as much"))));
   const ReportData even = make_report_data({}, {topo::load_system("dgx-2")});
   EXPECT_THAT(avoid_findings(even.systems[0]), IsEmpty());
   EXPECT_THAT(limit_findings(even.systems[0]),
@@ -188,6 +189,9 @@ TEST(ShortFindings, AreOfTheWidestPanelsOfTheFirstCollectiveAndOfEachSystem) {
                                     HasSubstr("makes little difference"))));
   EXPECT_THAT(found, Contains(HasSubstr("of 4 GPUs the best set, {0,1,2,3}, has 6.35 times the "
                                         "bandwidth of the worst, {0,1,2,7}")));  // 100 / 15.75
+  ReportData broadcasts = papers();
+  std::erase_if(broadcasts.panels, [](const auto& one) { return one.collective != "broadcast"; });
+  EXPECT_THAT(short_findings(broadcasts), Contains(HasSubstr("p3dn overtakes dgx-2")));
 }
 
 TEST(Warnings, NameWhatMakesAComparisonUnsafe) {
@@ -228,6 +232,11 @@ TEST(ReportData, ReadsNoFileThatACsvNames) {
   const ReportData data = make_report_data({run_of("./secret.toml", {})}, {});
   ASSERT_EQ(data.systems.size(), 1U);
   EXPECT_FALSE(data.systems[0].graph.has_value());
+}
+
+TEST(ReportData, HasNoChoiceOfASingleDevice) {
+  const ReportData data = make_report_data({run_of("dgx-2", {row("allreduce", 1, kMiB, 10)})}, {});
+  EXPECT_EQ(data.systems.at(0).sets.at(0).k, 2);
 }
 
 TEST(Trend, IsOfTwoNumbersOfRanksAndFlatUpToFivePercentOfTheGreatest) {
