@@ -61,7 +61,7 @@ TEST(MarkupText, ReplacesWhatNoPageMayHave) {
   EXPECT_EQ(markup_text("a\xFF\xC3"), "a\uFFFD\uFFFD");
   EXPECT_EQ(markup_text("\xC0\xAF"), "\uFFFD\uFFFD");  // a long form of '/'
   EXPECT_EQ(markup_text("\xED\xA0\x80"), "\uFFFD");    // half of a pair
-  EXPECT_EQ(markup_text("\u00e4\u2192\U0001F600"), "\u00e4\u2192\U0001F600");
+  EXPECT_EQ(markup_text("\u00e4\u0e01\u2192\U0001F600"), "\u00e4\u0e01\u2192\U0001F600");
 }
 
 TEST(MarkupId, HasLettersDigitsAndHyphens) {

@@ -232,6 +232,7 @@ TEST(ReadCsv, LeavesOutALineThatAKilledRunLeftUnfinished) {
     EXPECT_EQ(read(whole + piece).records.size(), 1U) << piece;
   }
   EXPECT_TRUE(refusal_of("").says("no line names columns"));
+  EXPECT_TRUE(refusal_of("x").says("no line names columns"));
   EXPECT_TRUE(refusal_of(tail).says("no line names columns"));
 }
 

@@ -44,6 +44,12 @@ TEST(TopoJson, OfARecognitionHasTheSystemAndTheOthersWithWhatDiffers) {
             json::parse(R"({"system": "dgx-h100", "differences": ["8 GPUs, here 7"]})"));
 }
 
+TEST(TopoJson, OfClassesIsAnObjectForOneSizeAndAListForSeveral) {
+  const std::vector<ClassesOfSize> sizes{{.k = 2}, {.k = 3}};
+  EXPECT_EQ(json::parse(classes_json({}, std::span(sizes).first(1)))["k"], 2);
+  EXPECT_EQ(json::parse(classes_json({}, sizes))[1]["k"], 3);
+}
+
 TEST(TopoJson, RoundsWhatASolverIsOffBy) {
   const topo::Graph graph = topo::load_system("dgx-2");
   const topo::Bound bound{.devices = {0, 1}, .ring_GBps = 149.99999999999997};
@@ -67,6 +73,9 @@ TEST(TopoText, DrawsEveryPartOnce) {
   EXPECT_THAT(text, HasSubstr("GPU0 ↔ GPU3"));
   EXPECT_THAT(text, HasSubstr("2x NVLink 2, 50 GB/s each way"));
   EXPECT_THAT(text, Not(HasSubstr("GPU3 ↔ GPU0"))) << "each cable once";
+  EXPECT_THAT(text, HasSubstr(" X\n"));
+  const topo::Graph one = topo::keep_devices(graph, std::vector{0});
+  EXPECT_THAT(show_text(one, topo::ConstantSet::Nominal), Not(HasSubstr(" X\n"))) << "no matrix";
 }
 
 TEST(TopoText, NamesWhatABoundIsOf) {

@@ -162,9 +162,10 @@ TEST(VerdictPrometheus, EscapesLabelsAndLeavesGapsOut) {
   EXPECT_THAT(text, Not(ContainsRegex("busbw[^\n]*instance=\"a")));
 }
 
-TEST(VerdictPrometheus, KeepsSecondsForTimes) {
-  EXPECT_THAT(verdict_prometheus(sample_acceptance(6), kSpecification),
-              ContainsRegex("interconnect_time_seconds\\{[^\n]*\\} 2.14e-05\n"));
+TEST(VerdictPrometheus, KeepsSecondsForTimesAndRatiosToTheReference) {
+  const std::string text = verdict_prometheus(sample_acceptance(6), kSpecification);
+  EXPECT_THAT(text, ContainsRegex("interconnect_time_seconds\\{[^\n]*\\} 2.14e-05\n"));
+  EXPECT_THAT(text, ContainsRegex("interconnect_reference_ratio\\{[^\n]*latency[^\n]*\\} 1.507"));
 }
 
 TEST(VerdictPrometheus, HasSeriesOfLargeSetsOnlyForWhatIsNotPass) {

@@ -22,6 +22,7 @@ TEST(VerdictMarkdown, BeginsWithTheOverallOutcome) {
   EXPECT_THAT(text, HasSubstr("| FAIL | intra | h2 | allreduce | 8 GiB | 301.5 GB/s |"));
   EXPECT_THAT(text, Not(HasSubstr("| PASS |")));
   EXPECT_THAT(text, HasSubstr("6 of 6 nodes accounted for."));
+  EXPECT_THAT(text, HasSubstr("| timed operations of a launch | 100 |"));
 }
 
 TEST(VerdictMarkdown, SaysThatNothingIsWrongOnlyWhereSomethingWasJudged) {

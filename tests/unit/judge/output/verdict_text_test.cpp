@@ -85,6 +85,12 @@ TEST(VerdictText, ShortensLongNamesInTablesUntilTwoWouldBeOne) {
   EXPECT_THAT(text_of(acceptance), HasSubstr("failed " + acceptance.nodes[0].node));
   EXPECT_THAT(verdict_csv(acceptance, sample_specification(6)),
               HasSubstr(acceptance.nodes[0].node));
+  std::size_t most = 0;
+  for (acceptance.verdicts[0].reason = "x"; acceptance.verdicts[0].reason.size() < 60;) {
+    acceptance.verdicts[0].reason += "x";
+    most = std::max(most, widest());
+  }
+  EXPECT_EQ(most, 110U) << "a reason is on the line of its rule while both fit";
 }
 
 TEST(VerdictText, ListsSuspectsWithEvidence) {
@@ -177,6 +183,16 @@ TEST(Listing, KeepsTheOrderAndCutsEndlessLists) {
   EXPECT_EQ(rows.front().instance, "a+b0");
   EXPECT_EQ(rows.back().instance, "60 more pairs");
   EXPECT_EQ(rows.back().outcome, Outcome::Fail);
+}
+
+TEST(Listing, HasOneRowForARuleThatTheFilesHaveNothingFor) {
+  Acceptance acceptance{.head = {.partial = true}};
+  for (const char* node : {"a", "b"}) {
+    acceptance.verdicts.push_back(sample_verdict("r", "node8", {node}, 1, 10, Outcome::Skip));
+  }
+  const std::vector<ListedRow> rows = list_rows(acceptance, sample_specification(6));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].instance, "2 verdicts");
 }
 
 TEST(Describe, SizesAreExact) {

@@ -11,30 +11,62 @@
 namespace busbar::judge {
 namespace {
 
-TEST(Campaign, AsksANodeAgainAfterATimeoutAndLaunchesNothingMoreOnOneThatIsGone) {
-  const test::TemporaryFolder folder;
-  const std::string program = folder.path("allreduce_perf");
+/// One rule of each node, measured by a program that is this script.
+class CampaignTest : public testing::Test {
+ protected:
+  CampaignTest() {
+    specification_.device_sets = {{.id = "set", .kind = SetKind::PerNode, .ranks_per_node = 1}};
+    specification_.expectations = {
+        {.id = "rule", .collectives = {"allreduce"}, .device_set = "set", .sizes = {kMiB}}};
+  }
+  CampaignRequest request(const std::vector<std::string>& nodes, const std::string& script) const {
+    const std::string program = folder_.path("allreduce_perf");
+    std::ofstream(program) << "#!/bin/sh\n" << script;
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    return {
+        .specification = specification_,
+        .nodes = nodes,
+        .setup = {.launcher = choose_launcher({.wanted = "local"}), .programs = folder_.path(".")},
+        .judge = [](auto) { return Acceptance{}; }};
+  }
+
+  const test::TemporaryFolder folder_;
+  Specification specification_{};
+  RunFolder run_{folder_.path("run"), {}, ""};
+};
+
+TEST_F(CampaignTest, AsksANodeAgainAfterATimeoutAndLaunchesNothingMoreOnOneThatIsGone) {
+  specification_.run = {.launches = 3, .timeout_s = 0.2};
   // Prints its version once; whatever is asked of it afterwards, it does not do.
-  std::ofstream(program) << "#!/bin/sh\ncase $* in *--version*) exec mkdir " << folder.path("asked")
-                         << ";; esac\nexec sleep 20\n";
-  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  Specification specification;
-  specification.run = {.launches = 3, .timeout_s = 0.2};
-  specification.device_sets = {{.id = "set", .kind = SetKind::PerNode, .ranks_per_node = 1}};
-  specification.expectations = {
-      {.id = "rule", .collectives = {"allreduce"}, .device_set = "set", .sizes = {kMiB}}};
-  RunFolder run(folder.path("run"), {}, "");
-  Campaign campaign(
-      {.specification = specification,
-       .nodes = {"localhost"},
-       .setup = {.launcher = choose_launcher({.wanted = "local"}), .programs = folder.path(".")},
-       .judge = [](auto) { return Acceptance{}; }},
-      run);
+  Campaign campaign(request({"localhost"}, "case $* in *--version*) exec mkdir " +
+                                               folder_.path("asked") + ";; esac\nexec sleep 20\n"),
+                    run_);
   EXPECT_TRUE(campaign.run());
-  const std::vector<Observation>& lines = run.journal().lines;
+  const std::vector<Observation>& lines = run_.journal().lines;
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[0].failure, "timeout after 0.2 s");
   for (const std::size_t later : {1U, 2U}) EXPECT_EQ(lines.at(later).unreachable, "localhost");
+}
+
+TEST_F(CampaignTest, OfASimulationAsksNoNodeForItsVersionAndIsNotJudgedOnceInterrupted) {
+  specification_.run = {.launches = 1, .timeout_s = 20, .backend = "sim"};
+  CampaignRequest two =
+      request({"h1", "h2"}, "case $* in *--version*) mkdir " + folder_.path("asked") +
+                                ";; esac\nprintf 'collective,size_bytes\\nallreduce,1048576\\n'\n");
+  std::atomic<bool> stop = false;
+  std::string ended;
+  two.stop = &stop;
+  two.note = [&](const std::string& launch, const LaunchResult* result) {
+    if (result != nullptr) ended += launch.substr(0, 4);
+    stop = ended == "1/2 2/2 ";
+  };
+  two.refuse = [](auto) { return "not this machine"; };
+  Campaign campaign(two, run_);
+  EXPECT_FALSE(campaign.run());
+  EXPECT_EQ(ended, "1/2 2/2 ");
+  EXPECT_EQ(campaign.refusal(), "");
+  EXPECT_FALSE(run_.journal().lines.at(0).records.empty()) << "which could be refused";
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("asked")));
 }
 
 }  // namespace

@@ -132,6 +132,8 @@ TEST(CommandsOf, MeasureBothBufferModesAtOnceWhereRulesWantBoth) {
   specification.expectations.push_back(specification.expectations[0]);
   specification.expectations[1].in_place = true;
   EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr("--placement both")));
+  specification.expectations[1].device_set = "other";
+  EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr("--placement out")));
 }
 
 TEST(CommandsOf, SplitAllNodesIntoRails) {

@@ -243,6 +243,7 @@ TEST(SpecReader, SizesComeInThreeForms) {
   expect_refused(
       {{form("1024"), "size must be a text such as"},
        {form(R"(["8MiB", "1MiB"])"), "the sizes must rise"},
+       {form(R"(["1MiB", "8MiB", "4MiB"])"), "the sizes must rise"},
        {form(R"({ from = "2MiB", to = "1MiB", factor = 2 })"), "to is less than from"},
        {form(R"({ from = "1MiB", to = "2MiB", factor = 1 })"), "factor must be at least 1.01"}});
 }

@@ -95,6 +95,8 @@ TEST(Assemble, GivesThePowerMachinesSpareLinksToTheProcessor) {
   Sources sources = power_machine();
   EXPECT_EQ(cables(assemble(sources), 0, "CPU1"), 3);
   for (auto& gpu : sources.smi.gpus) gpu.uuid.clear();
+  sources.hwloc->gpus[1].uuid = "GPU-h";
+  EXPECT_EQ(device(assemble(sources), 1).uuid, "GPU-h");
   sources.smi.nvlink->at(1).links.resize(4);
   EXPECT_EQ(cables(assemble(sources), 0, "CPU1"), 3);
   EXPECT_EQ(cables(assemble(sources), 1, "CPU1"), 1);

@@ -119,6 +119,12 @@ TEST(SearchRings, TakesNoAbsentHopThoughAllOthersAreFree) {
   EXPECT_TRUE(search_rings(cost, 3, 3).empty());
 }
 
+TEST(SearchRings, FollowsTheCheapestHopFromWhereItIs) {
+  std::vector<double> cost(31 * 31, 1);
+  for (std::size_t k = 0; k < 31; ++k) cost[k * 31 + (k + 3) % 31] = 0.1;  // one ring: 31 is prime
+  EXPECT_NEAR(search_rings(cost, 31, 1).front().cost, 3.1, 1e-9);
+}
+
 TEST(SearchRings, KeepsClustersTogether) {
   // Eight hosts of four: hops between hosts cost, so a good ring has eight of them.
   std::vector<double> cost(32 * 32);

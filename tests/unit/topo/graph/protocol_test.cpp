@@ -26,6 +26,19 @@ TEST(CompletedProtocol, HasTheTimesOfTheNewestLibraryUnlessAnotherIsNamed) {
   EXPECT_EQ(protocol.algorithms, (std::vector{Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls}));
 }
 
+/// As in NCCL's model, of which a library's times are multiples.
+TEST(CompletedProtocol, HasOneTimeForPcieAndSocketsAndOneShareForAProtocolInEveryLibrary) {
+  for (const Library library : kLibraries) {
+    const Protocol protocol = completed({.library = library});
+    for (const StepTimes& times : protocol.steps) EXPECT_EQ(times.smp_us, times.pcie_us);
+    for (const auto& [ring, tree] : {std::pair{Sending::RingLowLatency, Sending::TreeLowLatency},
+                                     {Sending::RingLl128, Sending::TreeLl128}}) {
+      EXPECT_EQ(steps_of(protocol, ring).network_share, steps_of(protocol, tree).network_share);
+    }
+    EXPECT_EQ(protocol.issue_us, completed({}).issue_us) << "the caller's own time";
+  }
+}
+
 TEST(NcclModel, IsThatOfNccl228) {
   const auto source = test::nccl_source("tuning.cc");
   if (!source) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";

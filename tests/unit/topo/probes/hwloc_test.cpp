@@ -67,6 +67,10 @@ TEST(HwlocXml, TellsSwitchesFromTheirPortsAndNicsByTheirNames) {
   EXPECT_EQ(at(tree, "0c:00.0").kind, PciKind::Nic);
   EXPECT_EQ(at(tree, "0c:00.0").names, (std::vector<std::string>{"ib0", "mlx5_0"}));
   EXPECT_EQ(at(tree, "87:00.0").kind, PciKind::NvSwitch) << "though it has lost its ids";
+  const std::string nic = R"(<object type="OSDev" gp_index="7" name="hsn0" osdev_type="2"/>)";
+  const HostTree bare = parse_hwloc_xml(
+      sample::machine(sample::package(0, nic, 0) + sample::package(1, "", 1)), "f.xml");
+  EXPECT_EQ(count_kind(bare, PciKind::Nic), 1U) << "of a bus that hwloc does not show";
 }
 
 TEST(HwlocXml, KnowsThePathsBetweenDevices) {

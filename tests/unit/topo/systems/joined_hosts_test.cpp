@@ -47,6 +47,9 @@ TEST(JoinedHosts, TakeTheAdaptersOfTheMachine) {
   EXPECT_THAT(joined(host), ElementsAre("NIC on PLX0"));
   EXPECT_EQ(host.assumptions.size(), before);
   EXPECT_THROW((void)with_network(graph, NetworkRequest{.adapters = 2, .adapter_GBps = 10}), Error);
+  add_nic_at(graph, {graph.devices[0]}, "NIC of GPU0");
+  const Graph near = with_network(graph, NetworkRequest{.adapters = 1, .adapter_GBps = 10});
+  EXPECT_THAT(joined(near), ElementsAre("NIC of GPU0")) << "one hop, not two";
 }
 
 TEST(JoinedHosts, HaveTheBoundOfTheirAdapters) {

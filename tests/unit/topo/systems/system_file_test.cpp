@@ -243,6 +243,12 @@ TEST(SystemFile, TakesAFileFromTheFolderOfTheOneThatIsBasedOnIt) {
   folder.write("base.toml", pair_of_gpus());
   folder.write("top.toml", "name = \"top\"\nbased_on = \"base.toml\"\n");
   EXPECT_EQ(device_count(load_system(folder.path("top.toml"))), 2U);
+  folder.write("base.toml", R"(name = "base"
+node = [{ name = "SW", kind = "nvswitch", host = -1 }, { name = "GPU0", kind = "gpu" }])");
+  folder.write("other.toml", R"(name = "other"
+based_on = "base.toml"
+node = [{ name = "SW", model = "NVSwitch 3" }])");
+  EXPECT_EQ(load_system(folder.path("other.toml")).nodes.at(0).host, -1) << "as in the base";
   folder.write("base.toml", "name = \"base\"\nnode = 1\n");
   const auto failure =
       test::failure_of([&] { static_cast<void>(load_system(folder.path("top.toml"))); });
