@@ -26,7 +26,7 @@ namespace busbar {
 class OpenFile {
  public:
   explicit OpenFile(int number = -1) : number_(number) {}
-  OpenFile(OpenFile&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  OpenFile(OpenFile&&) = delete;
   OpenFile& operator=(OpenFile&& other) noexcept {
     std::swap(number_, other.number_);
     return *this;

@@ -133,8 +133,7 @@ void PeerMonitor::handle(Connection& connection) {
   }
 }
 
-void PeerMonitor::disconnect(Connection& connection) {
-  connection.gone = true;
+void PeerMonitor::disconnect(const Connection& connection) {
   // A launcher reports why the rank ended, and ends the others.
   constexpr int kMost = 8;
   std::this_thread::sleep_for(std::chrono::milliseconds(500 + 100 * std::min(rank_, kMost)));

@@ -67,7 +67,7 @@ class PeerMonitor {
   void run();
   void read(Connection& connection);
   void handle(Connection& connection);
-  void disconnect(Connection& connection);
+  void disconnect(const Connection& connection);
   void send_all(Kind kind, int value) const;
 
   int rank_;
