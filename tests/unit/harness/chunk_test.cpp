@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/chunk.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -163,6 +164,8 @@ TEST_F(ChunkRun, CombinesSamplesOverRanksAsRequested) {
   bootstrap.broadcasts = 0;
   (void)run(ChunkShape::of(1, 1), {.aggregation = Aggregation::Rank0});
   EXPECT_EQ(bootstrap.broadcasts, 1);
+  bootstrap.others = [](auto values, auto) { std::fill(values.begin(), values.end(), 1e9); };
+  EXPECT_EQ(run(ChunkShape::of(1, 1), {.aggregation = Aggregation::Max}).enqueue_us, 1e9);
 }
 
 TEST(ChunkRunOfManyRanks, AveragesOverThem) {

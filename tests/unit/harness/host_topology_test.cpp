@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
@@ -17,6 +18,16 @@ TEST(DriverVersion, IsReadFromBothKindsOfKernelModuleIfThereIsADriver) {
             "570.86.15");
   EXPECT_EQ(driver_version(""), "");
   EXPECT_EQ(driver_version("GCC version:  gcc version 12.2.0"), "");
+}
+
+TEST(InventoryFacts, CountTheGpusAndNicsOfAHostThatHasGpus) {
+  test::FakeBootstrap world;
+  HostTopology host;
+  host.graph.nodes = {{}, {}, {.kind = topo::NodeKind::Nic}};
+  const auto facts = inventory_facts(world, host);  // and the driver, where there is one
+  ASSERT_GE(facts.size(), 2U);
+  EXPECT_EQ(facts[0].first + '=' + facts[0].second, "gpus-per-node=2");
+  EXPECT_EQ(facts[1].first + '=' + facts[1].second, "nics-per-node=1");
 }
 
 TEST(FirstText, IsTheLowestRanksThatHasOne) {

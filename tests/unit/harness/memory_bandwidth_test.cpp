@@ -81,10 +81,10 @@ TEST(MeasureHostLimits, GivesTheSameFallingRatesToAllRanksAndTakesOneBuffer) {
   std::array<HostBandwidth, kRanks> found;
   test::on_ranks(kRanks, [&](test::ThreadBootstrap& world) {
     test::FakeCommunicator communicator;
-    communicator.most_memory = 2 * kMiB;
     found.at(static_cast<std::size_t>(world.rank())) = measure_host_bandwidth(
         world, communicator,
         {.last_level_cache = kMiB, .processors = 2, .most_per_rank = 64 * kMiB});
+    EXPECT_EQ(communicator.allocated, kMiB + kSourceSkew);  // half of the larger set
   });
   const auto& rates = found[0].rates;
   ASSERT_EQ(rates.size(), 2U);

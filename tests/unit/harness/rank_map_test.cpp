@@ -134,10 +134,12 @@ TEST(ShortOfProcessors, NamesTheFirstRankThatMayRunOnOneOnly) {
   EXPECT_EQ(short_of_processors(summarize_ranks(ranks)), "rank 1 on box");
 }
 
-TEST(MapRanks, BindsARankWithAnUnknownDeviceToNothing) {
+TEST(MapRanks, BindsToNoUnknownDeviceAndRefusesUnknownCores) {
   test::FakeBootstrap bootstrap;
   const RankMap places = map_ranks(bootstrap, {.near = "0000:ee:00.0"});
   EXPECT_EQ(places.ranks.at(0).bound_by_us, 0);
+  const topo::Selection beyond{.policy = topo::Policy::List, .devices = {1 << 20}};
+  EXPECT_THROW((void)map_ranks(bootstrap, {.devices = beyond}), Error);
 }
 
 /// A rank of a host, bound by us to a core unless said otherwise.

@@ -35,6 +35,8 @@ TEST(GatherTransports, JoinsTheLinksOfAllRanks) {
                                 {"nccl-links", "NET/IB, P2P/CUMEM"},
                                 {"nccl-channels", "16 coll, 8 nvls"}}));
   EXPECT_EQ(note_of(*all), "NCCL's log: NVLS yes, GPUDirect RDMA no, links: NET/IB, P2P/CUMEM");
+  communicator.connected->known = false;
+  EXPECT_FALSE(gather_transports(ranks, communicator)->known);
 }
 
 TEST(TransportNote, ReportsWhatIsMissingAndWhy) {
@@ -67,6 +69,7 @@ struct FakeRun {
   Progress progress = Progress::Yield;
   int ranks = 16;
   std::vector<std::string> environment{"UCX_TLS=tcp"};
+  std::string library_settings{};
   SetBound bound{.device_set = "cores 0-1",
                  .kind = "host-memory",
                  .limit = "copy and reduce",
@@ -111,7 +114,8 @@ struct FakeRun {
                             .backend = backend,
                             .plans = plans,
                             .command = "./allreduce_perf -e 4M",
-                            .environment = environment});
+                            .environment = environment,
+                            .library_settings = library_settings});
   }
   /// Whether the notes contain a text.
   [[nodiscard]] bool notes(const std::string& part) const {
@@ -263,8 +267,10 @@ TEST(RunHeader, ReportsWhatIsUnusualOnly) {
 TEST(RunHeader, NamesTheBackendAndWhy) {
   FakeRun run;
   EXPECT_TRUE(run.notes("mpi backend (auto: best available of "));
+  EXPECT_FALSE(run.notes("library: "));
   run.options.backend = "mpi";
-  EXPECT_TRUE(run.notes("mpi backend (asked for: "));
+  run.library_settings = "UCX_RNDV_THRESH=8k";
+  run.expect_notes({"mpi backend (asked for: ", "; UCX_RNDV_THRESH=8k unless "});
 }
 
 TEST(RunHeader, KeepsWhatReadersOfNcclTestsLookForOutOfItsNotes) {

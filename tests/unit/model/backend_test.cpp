@@ -71,6 +71,13 @@ TEST(ChooseBackend, ReportsWhyABetterOneWasNotTaken) {
 TEST(ChooseBackend, TakesForAllRanksWhatEachCanUse) {
   test::on_ranks(3, [](test::ThreadBootstrap& world) {
     EXPECT_EQ(choose_backend("mpi", world, usable).backend->name(), "mpi");
+    EXPECT_EQ(choose_backend("auto", world, usable).backend, registered_backends().front());
+    const auto all_but_the_last = [&](const Backend&) {
+      return world.rank() == 2 ? std::optional<std::string>("broken") : std::nullopt;
+    };
+    const test::Failure failure =
+        test::failure_of([&] { (void)choose_backend("mpi", world, all_but_the_last); });
+    EXPECT_TRUE(failure.says("rank 2: broken")) << failure.message;
   });
 }
 

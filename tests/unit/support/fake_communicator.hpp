@@ -67,6 +67,7 @@ class FakeCommunicator final : public HostCommunicator {
 
   [[nodiscard]] Buffer allocate(Bytes bytes) override {
     if (bytes > most_memory) throw Error{no_memory, "no memory"};
+    allocated += bytes;
     return allocate_host(bytes);
   }
   [[nodiscard]] std::optional<double> huge_page_share(const Buffer& /*buffer*/) const override {
@@ -116,6 +117,7 @@ class FakeCommunicator final : public HostCommunicator {
   std::optional<std::string> in_place_obstacle;
   Bytes most_memory = std::numeric_limits<Bytes>::max();
   Status no_memory = Status::Unavailable;  ///< what allocate throws beyond that
+  Bytes allocated = 0;                     ///< given back or not
   std::optional<Bytes> device_memory;
   Bytes cache = 0;                              ///< device_cache
   std::optional<double> huge_share;             ///< huge_page_share

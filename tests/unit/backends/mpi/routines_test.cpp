@@ -2,11 +2,13 @@
 #include "backends/mpi/routines.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "model/collective.hpp"
+#include "tests/unit/support/mpi_singleton.hpp"
 
 namespace busbar {
 namespace {
@@ -17,6 +19,19 @@ TEST(MpiRoutines, ExistForEveryCollectiveOfThisBuildAndKnowWhatHasNoInPlaceCall)
     EXPECT_EQ(find_routine(collective->name)->overwrites, collective->name == "sendrecv");
   }
   EXPECT_EQ(find_routine("hypercube"), nullptr);
+}
+
+TEST(MpiBroadcast, CopiesWhatTheRootSendsOutOfPlaceOnly) {
+  static_cast<void>(test::mpi_singleton());
+  const int sent = 7;
+  for (const auto& [rank, in_place, expected] :
+       {std::tuple{0, false, 7}, {0, true, 0}, {1, false, 0}}) {
+    int to = 0;
+    MpiArguments call{.send = &sent, .recv = &to, .count = 1, .type = MPI_INT};
+    call.rank = rank, call.in_place = in_place, call.comm = MPI_COMM_SELF;
+    EXPECT_EQ(find_routine("broadcast")->call(call, nullptr), MPI_SUCCESS);
+    EXPECT_EQ(to, expected) << rank << in_place;
+  }
 }
 
 /// Memory that a library takes for a collective of this size over these ranks.

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/nccl_choice.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {
@@ -66,6 +67,11 @@ TEST(ParseChoice, TakesTheLastLineAndSkipsWhatIsNone) {
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->algorithm, "Tree");
   EXPECT_FALSE(choice->channels);
+}
+
+TEST(NcclMark, IsWhereNcclsPartOfALineBegins) {
+  EXPECT_EQ(nccl_mark("a:1:1 [0] NCCL INFO Connected"), 10U);
+  EXPECT_EQ(nccl_mark("a:1:1 [0] NCCL WARN careful"), 10U);
 }
 
 TEST(ParseTransports, ReadsLinksOfEveryKind) {
@@ -167,6 +173,14 @@ TEST_F(LogOfThisProcess, IsOnBetweenStartAndStopOnly) {
   EXPECT_NE(log.text().find("INIT,TUNING"), std::string::npos);  // what was logged stays
   log.start();
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "INFO");
+}
+
+TEST_F(LogOfThisProcess, IsEmptyUntilNcclLogsAgain) {
+  NcclLog log(LibraryFunction<void()>(reinterpret_cast<void*>(+[] {})));
+  write_as_nccl();
+  log.stop();
+  log.start();
+  EXPECT_EQ(log.text(), "");
 }
 
 TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
