@@ -93,7 +93,7 @@ load ../common
   [ "$(wc -l < "$DIR/2.csv")" -gt 3 ]
   for command in "busbar accept list" "allreduce_perf --version"; do
     code=0
-    ./$command > /dev/full 2> "$DIR/err" || code=$?
+    eval "./$command" > /dev/full 2> "$DIR/err" || code=$?
     [ "$code" -eq 4 ]
     [ "$(cat "$DIR/err")" = "${command%% *}: cannot write to standard output: No space left on device" ]
   done
