@@ -39,13 +39,15 @@ std::vector<std::string> cgroup_folders(const std::string& root, std::string_vie
   std::vector<std::string> folders;
   for (std::string line; std::getline(file, line);) {
     // "4:cpu,cpuacct:/job", "0::/pod:cri-containerd:1"
-    const std::size_t begin = line.find(':') + 1;
-    const std::size_t slash = line.find(":/", begin - 1) + 1;
-    if (begin == 0 || slash == 0) continue;
-    const std::vector<std::string> names = split(line.substr(begin, slash - 1 - begin), ',');
+    const std::size_t number_end = line.find(':');
+    const std::size_t names_end = line.find(":/", number_end);
+    if (names_end == std::string::npos) continue;
+    const std::size_t begin = std::min(number_end + 1, names_end);
+    const std::vector<std::string> names = split(line.substr(begin, names_end - begin), ',');
     const bool is_own = std::find(names.begin(), names.end(), controller) != names.end();
     if (!is_own && !line.starts_with("0:")) continue;
-    for (std::string path = line.substr(slash); path.size() > 1; path.erase(path.rfind('/'))) {
+    for (std::string path = line.substr(names_end + 1); path.size() > 1;
+         path.erase(path.rfind('/'))) {
       folders.push_back((is_own ? own_mount : mount) + path);
     }
   }
