@@ -52,7 +52,6 @@ class JoinListener {
  private:
   struct Pending;
 
-  void accept_all();
   [[nodiscard]] bool read(Pending& pending);
   [[nodiscard]] bool challenge(Pending& pending);
   [[nodiscard]] bool decide(Pending& pending, const Check& check, std::vector<JoinedRank>& joined);

@@ -38,12 +38,6 @@ struct Run {
   Bytes device_cache = 0;     ///< largest of all ranks' devices; 0 on host memory
   std::vector<Flag> flags{};  ///< of every row: shared-gpu, fake, ...
   SetBound bound{};           ///< of this rank's group
-
-  /// The number of this rank's group; nothing where ranks are not split.
-  [[nodiscard]] std::optional<int> group_number() const {
-    if (!options.split) return std::nullopt;
-    return groups.at(static_cast<std::size_t>(world.rank()));
-  }
 };
 
 }  // namespace busbar

@@ -192,7 +192,7 @@ Record Runner::blank(const RowSetup& setup, bool in_place) const {
   record.aggregation = name(options_.aggregation);
   record.progress = run_.progress == Progress::Yield ? "yield" : "block";
   record.cache = name(options_.cache);
-  record.group = run_.group_number();
+  if (options_.split) record.group = run_.groups.at(static_cast<std::size_t>(run_.world.rank()));
   if (plan.segment > 0) {
     record.segment_bytes = plan.segment * info(setup.key.type).size;
     add_flag(record, Flag::Segmented);

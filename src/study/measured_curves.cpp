@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "base/toml_fields.hpp"
+#include "stats/summary.hpp"
 #include "study/dataset.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_runs.hpp"
@@ -60,15 +59,13 @@ EqualHosts large_enough(EqualHosts machine, int ranks) {
 
 /// Number, median, worst and number above 40 %.
 void add_errors(std::vector<std::string>& row, const std::vector<double>& errors) {
-  const topo::ErrorSummary summary = topo::summarize_errors(errors);
-  if (summary.points == 0) {
-    row.insert(row.end(), 4, "");
-    return;
-  }
-  row.push_back(fmt::format("{}", summary.points));
-  row.push_back(format_percent(summary.median));
-  row.push_back(format_percent(summary.worst));
-  row.push_back(fmt::format("{}", summary.above));
+  constexpr double kFar = 0.4;
+  const auto far =
+      std::count_if(errors.begin(), errors.end(), [](double error) { return error > kFar; });
+  const auto summary = stats::summarize(errors);
+  if (!summary) return row.resize(row.size() + 4);
+  row.insert(row.end(), {fmt::format("{}", errors.size()), format_percent(summary->median),
+                         format_percent(summary->max), fmt::format("{}", far)});
 }
 
 }  // namespace

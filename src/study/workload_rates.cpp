@@ -74,10 +74,6 @@ bool can_be_a_rate(const Record& record) {
 
 double allreduce_factor(int ranks) { return 2.0 * (ranks - 1) / ranks; }
 
-double allreduce_seconds(double bytes, int ranks, double busbw_GBps) {
-  return allreduce_factor(ranks) * bytes / (busbw_GBps * kGiga);
-}
-
 double allreduce_busbw(double bytes, int ranks, double seconds) {
   return allreduce_factor(ranks) * bytes / seconds / kGiga;
 }

@@ -24,8 +24,6 @@ struct SystemRates {
 /// doc/PERFORMANCE.md); 0 for one rank.
 [[nodiscard]] double allreduce_factor(int ranks);
 
-/// Seconds of an all-reduce of so many bytes at a bus bandwidth.
-[[nodiscard]] double allreduce_seconds(double bytes, int ranks, double busbw_GBps);
 /// The bus bandwidth in GB/s of an all-reduce that took so long.
 [[nodiscard]] double allreduce_busbw(double bytes, int ranks, double seconds);
 

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "stats/summary.hpp"
-
 namespace busbar::topo {
 namespace {
 
@@ -217,17 +215,6 @@ std::vector<double> errors_of(const MeasuredCurve& curve, bool large) {
     if (ratio > 0) errors.push_back(std::abs(ratio - 1));
   }
   return errors;
-}
-
-ErrorSummary summarize_errors(const std::vector<double>& errors) {
-  if (errors.empty()) return {};
-  constexpr double kFar = 0.4;
-  const auto above =
-      std::count_if(errors.begin(), errors.end(), [](double error) { return error > kFar; });
-  return {.points = errors.size(),
-          .median = stats::median(errors),
-          .worst = *std::max_element(errors.begin(), errors.end()),
-          .above = static_cast<std::size_t>(above)};
 }
 
 }  // namespace busbar::topo

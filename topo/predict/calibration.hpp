@@ -48,15 +48,7 @@ struct FitOptions {
 /// `own` with the figures that a fit has changed: what the data have determined.
 [[nodiscard]] Protocol with_changes(Protocol own, Protocol start, Protocol fitted);
 
-/// Errors |measured / predicted - 1| of times; 0 where there is no point.
-struct ErrorSummary {
-  std::size_t points = 0;
-  double median = 0;
-  double worst = 0;
-  std::size_t above = 0;  ///< points above 0.4
-};
-[[nodiscard]] ErrorSummary summarize_errors(const std::vector<double>& errors);
-/// The errors of a curve's large or small sizes.
+/// The errors |measured / predicted - 1| of the times of a curve's large or small sizes.
 [[nodiscard]] std::vector<double> errors_of(const MeasuredCurve& curve, bool large);
 /// Bus bandwidth simulated over measured, by time; 0 where nothing is predicted.
 [[nodiscard]] double simulated_ratio(const MeasuredCurve& curve, const MeasuredTime& measured);

@@ -2,7 +2,6 @@
 #include "study/import/log_reader.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "base/text.hpp"
 #include "study/import/log.hpp"
 #include "study/import/log_records.hpp"
-#include "study/import/nccl_text.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
@@ -435,67 +433,6 @@ TEST(LogTable, HasTheRanksOfItsHeadOrOfItsWholeListOfDevices) {
   const LogTable end{.devices = {{.rank = 70}, {.rank = 71}}};
   EXPECT_EQ(stated_ranks(end), 72);
   EXPECT_FALSE(listed_ranks(end).has_value()) << "only its end is left";
-}
-
-TEST(NcclRow, LeavesAnOpOutWhereTheLogDoes) {
-  const std::vector<std::string> words{"1024", "256", "float", "35.0", "0.03", "0.03", "N/A"};
-  const LogRow middle =
-      read_row({"size", "count", "type", "redop", "time", "algbw", "busbw", "error"}, words);
-  EXPECT_EQ(middle.op, "");
-  ASSERT_EQ(middle.halves.size(), 1U);
-  EXPECT_EQ(middle.halves.front().time_us->value, 35.0);
-  // Found by make fuzz: the column that is left out is the last.
-  const LogRow last =
-      read_row({"size", "count", "type", "time", "algbw", "busbw", "error", "redop"}, words);
-  EXPECT_EQ(last.op, "");
-  EXPECT_EQ(last.halves.size(), 1U);
-}
-
-/// A row without names of columns above: size, count, type, then redop and root where it has them.
-TEST(NcclRow, HasColumnsByItsShapeWhereNoneAreNamed) {
-  const auto columns = [](const std::string& middle) {
-    const auto named =
-        columns_by_shape(split_words("8 2 float " + middle + "1.0 2.0 3.0 0 4.0 5.0 6.0 0"));
-    return named ? join({named->begin() + 3, named->end() - 8}, " ") : "none";
-  };
-  EXPECT_EQ(columns(""), "");
-  EXPECT_EQ(columns("sum "), "redop");
-  EXPECT_EQ(columns("0 "), "root");
-  EXPECT_EQ(columns("sum -1 "), "redop root");
-  EXPECT_EQ(columns("0 sum "), "none");
-  EXPECT_EQ(columns("sum -1 9 "), "none");
-  EXPECT_EQ(columns_by_shape(std::vector<std::string>(10, "8")), std::nullopt);
-  for (const auto& [check, name] : {std::pair{"0", "#wrong"}, {"1e-7", "error"}}) {
-    const auto row = split_words(std::string("8 2 float 1.0 2.0 3.0 0 4.0 5.0 6.0 ") + check);
-    EXPECT_EQ(columns_by_shape(row).value().back(), name);
-  }
-}
-
-TEST(NcclRow, HasColumnsWhateverStandsBeforeThem) {
-  const std::string names = "size count type redop time algbw busbw error";
-  for (const char* mark : {"", "#", "# "}) {
-    EXPECT_EQ(columns_of(split_words(mark + names)), split_words(names)) << mark;
-  }
-  EXPECT_EQ(columns_of(split_words("#")), std::nullopt);
-  EXPECT_EQ(columns_of(split_words("# size count type redop")), std::nullopt);
-}
-
-TEST(NcclRow, KnowsTheSizesOfTypesByOlderNamesToo) {
-  const std::map<Bytes, const char*> types{{0, "size"},
-                                           {1, "int8 char fp8_e4m3 fp8_e5m2"},
-                                           {2, "half float16 bf16 bfloat16"},
-                                           {4, "int float"},
-                                           {8, "double"}};
-  for (const auto& [size, names] : types) {
-    for (const std::string& name : split_words(names)) EXPECT_EQ(size_of_type(name), size) << name;
-  }
-}
-
-TEST(NcclRow, RefusesAnotherNumberOfWords) {
-  const auto failure = test::failure_of([] {
-    static_cast<void>(read_row({"size", "count", "type", "time"}, std::vector<std::string>{"8"}));
-  });
-  EXPECT_TRUE(failure.says("1 word ") && failure.message.ends_with(" 4")) << failure.message;
 }
 
 }  // namespace

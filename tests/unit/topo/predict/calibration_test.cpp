@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/collective.hpp"
+#include "stats/summary.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
@@ -40,8 +41,8 @@ TEST(Fit, FindsTheFiguresThatTheTimesAreFrom) {
   EXPECT_NEAR(steps_of(fitted, Sending::TreeLowLatency).launch_us,
               steps_of(truth, Sending::TreeLowLatency).launch_us, 6);
   for (const MeasuredCurve& curve : curves) {
-    EXPECT_LT(summarize_errors(errors_of(curve, true)).median, 0.02) << curve.name;
-    EXPECT_LT(summarize_errors(errors_of(curve, false)).median, 0.02) << curve.name;
+    EXPECT_LT(stats::median(errors_of(curve, true)), 0.02) << curve.name;
+    EXPECT_LT(stats::median(errors_of(curve, false)), 0.02) << curve.name;
   }
   // Nothing of an all-to-all was measured, so nothing is known of its steps.
   EXPECT_EQ(steps_of(fitted, Sending::Direct), steps_of(start, Sending::Direct));
@@ -57,16 +58,6 @@ TEST(Fit, LeavesTheEfficiencyWhereOnlyTimesAreWanted) {
   truth.efficiency = 0.7;
   std::vector<MeasuredCurve> curves{measured_with(truth, "allgather")};
   EXPECT_EQ(fit(curves, start, {.bandwidth = false}).efficiency, 0.8);
-}
-
-TEST(Summary, HasTheMedianTheWorstAndThoseAboveTwoFifths) {
-  const ErrorSummary four = summarize_errors({0.5, 0.1, 0.4, 0.2});
-  EXPECT_EQ(four.points, 4U);
-  EXPECT_NEAR(four.median, 0.3, 1e-12);
-  EXPECT_EQ(four.worst, 0.5);
-  EXPECT_EQ(four.above, 1U);
-  EXPECT_EQ(summarize_errors({0.3, 0.1, 0.2}).median, 0.2);
-  EXPECT_EQ(summarize_errors({}).points, 0U);
 }
 
 TEST(Errors, AreOfLargeOrOfSmallSizes) {
