@@ -28,6 +28,9 @@ $(BIN)/simulated_ratios: $(BUILD)/bench/simulated_ratios.o $(CORE)
 $(BIN)/compare_rates: $(BUILD)/bench/compare_rates.o $(CORE)
 	@$(BENCH_LINK)
 
+$(BIN)/recorded_series: $(BUILD)/bench/recorded_series.o $(CORE)
+	@$(BENCH_LINK)
+
 $(BIN)/csv_rows: $(BUILD)/bench/csv_rows.o $(CORE)
 	@$(BENCH_LINK)
 

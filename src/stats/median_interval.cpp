@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stats/autocorrelation.hpp"
+#include "stats/summary.hpp"
 
 namespace busbar::stats {
 namespace {
@@ -90,6 +91,37 @@ std::optional<MedianInterval> median_interval(std::span<const double> samples) {
   const double median = std::midpoint(sorted[(sorted.size() - 1) / 2], sorted[sorted.size() / 2]);
   return MedianInterval{
       .low = low, .high = high, .half_width = relative_half_width(low, high, median), .iact = iact};
+}
+
+std::vector<double> all_samples(VisitSamples visits) {
+  std::vector<double> samples;
+  for (const auto& visit : visits) samples.insert(samples.end(), visit.begin(), visit.end());
+  return samples;
+}
+
+std::optional<MedianInterval> run_interval(VisitSamples visits) {
+  if (visits.size() < kFewestVisits) return std::nullopt;
+  std::vector<double> medians;
+  for (const std::vector<double>& visit : visits) medians.push_back(median(visit));
+  const std::vector<double> samples = all_samples(visits);
+  const double middle = median(samples);
+
+  // Rows of few samples have no interval of ranks; their visits still say how the run wanders.
+  MedianInterval interval = median_interval(samples).value_or(
+      MedianInterval{.low = middle,
+                     .high = middle,
+                     .half_width = 0,
+                     .iact = integrated_autocorrelation_time(samples)});
+  const auto count = static_cast<double>(medians.size());
+  const double deviation = summarize(medians)->deviation * std::sqrt(count / (count - 1));
+  const double reach =
+      kNormalQuantile * student_stretch(count - 1) * deviation / std::sqrt(count);
+  // No operation was ever quicker than the quickest.
+  const double least = *std::min_element(samples.begin(), samples.end());
+  interval.low = std::max(least, std::min(interval.low, middle - reach));
+  interval.high = std::max(interval.high, middle + reach);
+  interval.half_width = relative_half_width(interval.low, interval.high, middle);
+  return interval;
 }
 
 }  // namespace busbar::stats

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace busbar::stats {
 
@@ -31,5 +32,17 @@ struct MedianInterval {
 /// Order statistics at the ranks of `median_ranks`; nullopt where the samples, or the independent
 /// samples that they are worth, are fewer than 6 and cannot give 95 %.
 [[nodiscard]] std::optional<MedianInterval> median_interval(std::span<const double> samples);
+
+/// The samples of the visits of a row, in the order in which they were taken.
+using VisitSamples = std::span<const std::vector<double>>;
+[[nodiscard]] std::vector<double> all_samples(VisitSamples visits);
+
+/// Fewer visits say nothing about how a run wanders.
+inline constexpr std::size_t kFewestVisits = 4;
+
+/// 95 % confidence interval of the median over a run of which the visits are parts: the wider, on
+/// each side, of median_interval of all samples and of Student's interval of the visits' medians
+/// about the median of all samples. nullopt for fewer than 4 visits.
+[[nodiscard]] std::optional<MedianInterval> run_interval(VisitSamples visits);
 
 }  // namespace busbar::stats

@@ -2,8 +2,7 @@
 #include "stats/stop_rule.hpp"
 
 #include <algorithm>
-
-#include "stats/median_interval.hpp"
+#include <cmath>
 
 namespace busbar::stats {
 namespace {
@@ -20,6 +19,26 @@ bool is_narrow(std::span<const double> samples, double ci_width) {
 }
 
 }  // namespace
+
+StopLimits share_of(const StopLimits& limits, std::size_t visits) {
+  const auto share = [visits](std::size_t samples) { return (samples + visits - 1) / visits; };
+  const auto count = static_cast<double>(visits);
+  return {.ci_width = limits.ci_width * std::sqrt(count),
+          .min_samples = share(2 * limits.min_samples),
+          .max_samples = share(limits.max_samples),
+          .time_budget_s = limits.time_budget_s / count};
+}
+
+StopReason decide_visits(VisitSamples visits, std::size_t planned, const StopLimits& limits,
+                         double spent_s) {
+  if (visits.size() >= planned) return StopReason::Visits;
+  if (spent_s >= limits.time_budget_s) return StopReason::TimeBudget;
+  // An interval that is narrow by luck after half of many visits is of half of the run.
+  if (4 * visits.size() < 3 * planned) return StopReason::None;
+  const auto interval = run_interval(visits);
+  const bool narrow = interval && interval->half_width <= limits.ci_width;
+  return narrow ? StopReason::CiWidth : StopReason::None;
+}
 
 StopRule::StopRule(const StopLimits& limits)
     : limits_(limits),

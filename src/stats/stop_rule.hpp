@@ -5,18 +5,20 @@
 #include <span>
 
 #include "base/enum_names.hpp"
+#include "stats/median_interval.hpp"
 
 namespace busbar::stats {
 
-/// Why a row has no more samples; None while it goes on, Count where the user gave `-n N`.
-enum class StopReason { None, CiWidth, MaxSamples, TimeBudget, Count };
+/// Why a row has no more samples; None while it goes on, Count where the user gave `-n N`, Visits
+/// where all visits are made.
+enum class StopReason { None, CiWidth, MaxSamples, TimeBudget, Count, Visits };
 
 /// The spelling in the CSV.
 constexpr auto enum_names(StopReason) {
   return std::array{Named{StopReason::None, ""}, Named{StopReason::CiWidth, "ci-width"},
                     Named{StopReason::MaxSamples, "max-samples"},
                     Named{StopReason::TimeBudget, "time-budget"},
-                    Named{StopReason::Count, "count"}};
+                    Named{StopReason::Count, "count"}, Named{StopReason::Visits, "visits"}};
 }
 
 /// When to stop measuring a row; the first limit that is met counts.
@@ -26,6 +28,15 @@ struct StopLimits {
   std::size_t max_samples = 500;
   double time_budget_s = 3.0;  ///< of the whole row
 };
+
+/// The limits of each of so many visits of a row: its share of the time and of twice the least
+/// samples, after which most rows stop, with a width that all together make narrow enough.
+[[nodiscard]] StopLimits share_of(const StopLimits& limits, std::size_t visits);
+
+/// Why a row whose visits took `spent_s` needs no more of the `planned` ones, or None: its interval
+/// is narrow after three quarters of them (kFewestVisits at least), or the budget is spent.
+[[nodiscard]] StopReason decide_visits(VisitSamples visits, std::size_t planned, const StopLimits& limits,
+                                       double spent_s);
 
 /// Decides, on one rank, whether a row has enough samples; the caller broadcasts the decision.
 class StopRule {
