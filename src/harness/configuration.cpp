@@ -95,6 +95,7 @@ std::vector<Setting> settings_of(const Options& o) {
       setting("warmup", "-w", or_auto(o.warmup_operations)),
       setting("aggregated", "-m", o.aggregated),
       setting("cycles", "-N", o.cycles),
+      setting("visits", "--visits", o.visits),
       {.key = "aggregation",
        .value = std::string(name(o.aggregation)),
        .words = fmt::format("-a {}", static_cast<int>(o.aggregation))},

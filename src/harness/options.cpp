@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "bootstrap/mpi_library.hpp"
+#include "stats/median_interval.hpp"
 
 namespace busbar {
 namespace {
@@ -37,6 +38,7 @@ constexpr std::array kSimulationOptions{LimitedOption{"--system", differs<&O::sy
 constexpr std::array kMeasurementOptions{
     LimitedOption{"--samples", differs<&O::samples_path>},
     LimitedOption{"--resume", differs<&O::resume>},
+    LimitedOption{"--visits", differs<&O::visits>},
     LimitedOption{"--inject-fault", [](const O& o) { return o.inject_fault.has_value(); }},
     LimitedOption{"--pairs", differs<&O::pairs>},
     LimitedOption{"-g", differs<&O::launch_ranks>},
@@ -101,6 +103,24 @@ void check_outputs(const Options& o) {
   }
 }
 
+void check_visits(const Options& o) {
+  if (o.visits == 1) return;
+  if (o.visits < stats::kFewestVisits) {
+    throw usage_error(fmt::format("invalid value '{}' for --visits; expected 1, or {} and more",
+                                  o.visits, stats::kFewestVisits));
+  }
+  if (o.cycles != 1) {
+    throw usage_error("--visits and -N are mutually exclusive: a cycle has rows of its own");
+  }
+  if (o.graph_launches > 0 && o.operations) {
+    throw usage_error("--visits: -n operations of -G are one sample; leave -n out");
+  }
+  if (o.operations && *o.operations < o.visits) {
+    throw usage_error(fmt::format("--visits {}: -n {} has no operation for each; give a larger -n",
+                                  o.visits, *o.operations));
+  }
+}
+
 /// How ranks are started, or find each other.
 void check_starting(const Options& o) {
   const bool starts = o.launch_ranks > 1 || !o.hosts.empty();
@@ -158,6 +178,7 @@ void check_options(const Options& options) {
     throw usage_error("--pairs all and NCCL_TESTS_SPLIT are mutually exclusive");
   }
   check_timing(options);
+  check_visits(options);
   if (options.backend != "sim") {
     refuse(kSimulationOptions, options,
            "needs --backend sim; to measure with several ranks use mpirun -np");
@@ -339,6 +360,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"-w,--warmup_iters", "N", set::integer_or_auto<&O::warmup_operations, 0>},
     {"-m,--agg_iters", "N", set::integer<&O::aggregated, 1, kMost>},
     {"-N,--run_cycles", "N", set::integer<&O::cycles, 0>},
+    {"--visits", "N", set::integer<&O::visits, 1, 1000>},
     {"-a,--average", "N", set::integer<&O::aggregation, 0, 3>},
     {"-c,--check", "N", set::integer<&O::checks, 0, 1000>},
     {"-o,--op", "OP", set_ops},

@@ -83,6 +83,7 @@ struct Options {
   std::optional<std::uint64_t> warmup_operations;  ///< -w N; empty: until steady
   std::uint64_t aggregated = 1;                    ///< -m
   std::uint64_t cycles = 1;                        ///< -N; 0: without end
+  std::uint64_t visits = 1;                        ///< --visits: of each row
   Aggregation aggregation = Aggregation::Max;      ///< -a
   std::uint64_t checks = 1;                        ///< -c
   std::vector<ReduceOp> ops{ReduceOp::Sum};        ///< -o

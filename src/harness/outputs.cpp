@@ -54,7 +54,7 @@ std::string difference(const std::string& earlier, const std::string& now) {
 }  // namespace
 
 Outputs::Outputs(Bootstrap& bootstrap, const Options& options)
-    : bootstrap_(bootstrap), resume_(options.resume) {
+    : bootstrap_(bootstrap), resume_(options.resume), planned_visits_(options.visits) {
   on_rank_zero(bootstrap, [&] { open(options); });
 }
 
@@ -75,6 +75,7 @@ void Outputs::open(const Options& options) {
     }
     journals_.push_back(std::move(csv));
   }
+  if (options.visits > 1) visits_.emplace(options);
   if (!options.samples_path.empty()) {
     // Before its row, which a resumed run passes over.
     journals_.insert(journals_.begin(),
@@ -87,10 +88,12 @@ void Outputs::open(const Options& options) {
 
 void Outputs::check_resumable(const std::string& configuration) {
   on_rank_zero(bootstrap_, [&] {
-    if (!resume_ || earlier_configuration_ == configuration) return;
-    throw usage_error(fmt::format(
-        "--resume: the CSV is of another configuration: {}; give another file with --csv",
-        difference(earlier_configuration_, configuration)));
+    if (resume_ && earlier_configuration_ != configuration) {
+      throw usage_error(fmt::format(
+          "--resume: the CSV is of another configuration: {}; give another file with --csv",
+          difference(earlier_configuration_, configuration)));
+    }
+    if (visits_) visits_->begin(configuration);
   });
 }
 
@@ -99,16 +102,68 @@ void Outputs::begin(const RunContext& context) {
   for (const auto& writer : journals_) writer->begin(context);
 }
 
-bool Outputs::resume_rows(const std::vector<Row>& rows) {
-  bool done = bootstrap_.rank() == 0 && !earlier_.empty() &&
-              std::all_of(rows.begin(), rows.end(), [this](const Row& row) {
-                return earlier_.contains(cycle_key(row.record));
-              });
-  if (done) {
-    for (const Row& row : rows) done = show_earlier(row.record);
+bool Outputs::resume_rows(const std::vector<Row>& rows, const RowPlace& place) {
+  bool done = false;
+  if (bootstrap_.rank() == 0) {
+    const bool wanted = !visits_ || visits_->wants(place.place, place.visit);
+    std::vector<Row> known = wanted ? take_earlier(rows) : std::vector<Row>{};
+    done = !wanted || !known.empty();
+    if (visits_ && !known.empty()) {
+      visits_->settle(place.place, std::move(known), true);
+    } else {
+      for (const Row& row : known) show(row.record, {});
+    }
+    if (visits_) write_final_rows();
   }
   bootstrap_.broadcast(done);
   return done;
+}
+
+/// All of these rows, or none where an earlier run lacks one; each is taken once, since the same
+/// size may stand in a sweep more than once.
+std::vector<Row> Outputs::take_earlier(const std::vector<Row>& rows) {
+  const bool all = std::all_of(rows.begin(), rows.end(), [this](const Row& row) {
+    return earlier_.contains(cycle_key(row.record));
+  });
+  std::vector<Row> known;
+  for (std::size_t i = 0; all && i < rows.size(); ++i) {
+    const auto row = earlier_.find(cycle_key(rows[i].record));
+    known.push_back({.record = row->second});
+    earlier_.erase(row);
+  }
+  return known;
+}
+
+void Outputs::write_rows(std::vector<Row> rows, const RowPlace& place) {
+  if (bootstrap_.rank() != 0) return;
+  if (!visits_) {
+    for (const Row& row : rows) write(row.record, row.samples_us);
+    return;
+  }
+  const bool skipped = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+    return row.record.status == RowStatus::Skipped;
+  });
+  if (skipped) {
+    visits_->settle(place.place, std::move(rows), false);
+  } else {
+    visits_->add(place.place, std::move(rows));
+  }
+  write_final_rows();
+}
+
+void Outputs::write_final_rows() {
+  while (const auto final = visits_->take_next()) {
+    for (const Row& row : final->rows) {
+      final->written ? show(row.record, row.samples_us) : write(row.record, row.samples_us);
+    }
+  }
+}
+
+std::string Outputs::visit_text(const RowPlace& place) const {
+  if (!visits_) return {};
+  const std::string so_far = visits_->preliminary(place.place);
+  return fmt::format("visit {} of {}{}{}", place.visit + 1, planned_visits_,
+                     so_far.empty() ? "" : ", ", so_far);
 }
 
 bool Outputs::show_earlier(const Record& record) {
@@ -148,6 +203,7 @@ void Outputs::end(const std::string& memory_use) {
   progress_line_.clear();
   for (const auto& writer : journals_) writer->end(summary_);
   for (const auto& writer : displays_) writer->end(summary_);
+  if (visits_) visits_->end();
 }
 
 ProgressLine* Outputs::progress_line() {

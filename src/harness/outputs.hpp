@@ -10,12 +10,19 @@
 
 #include "harness/options.hpp"
 #include "harness/row.hpp"
+#include "harness/visits.hpp"
 #include "model/bootstrap.hpp"
 #include "model/row_key.hpp"
 #include "report/progress_line.hpp"
 #include "report/writer.hpp"
 
 namespace busbar {
+
+/// Where rows that are measured together stand in the table, and for which time they are measured.
+struct RowPlace {
+  std::size_t place = 0;
+  std::uint64_t visit = 0;
+};
 
 /// All outputs of a run, on rank 0; on other ranks everything does nothing. Files are opened, and
 /// an earlier file is read for --resume, before anything is measured.
@@ -27,9 +34,12 @@ class Outputs {
   /// Refuses to resume a file of another configuration. Collective.
   void check_resumable(const std::string& configuration);
   void begin(const RunContext& context);
-  /// If an earlier run has all these rows already: shows them, and true on every rank. `rows` are
-  /// rank 0's. Collective.
-  [[nodiscard]] bool resume_rows(const std::vector<Row>& rows);
+  /// True on every rank if these rows need not be measured (at this visit): an earlier run has them,
+  /// which are shown then, or their visits are enough. `rows` are rank 0's. Collective.
+  [[nodiscard]] bool resume_rows(const std::vector<Row>& rows, const RowPlace& place = {});
+  /// Writes rows that were measured together; those of a run in visits when they are final and
+  /// those above them in the table are written. Skipped rows are final.
+  void write_rows(std::vector<Row> rows, const RowPlace& place);
   /// A row that an earlier run has is not written again.
   void write(const Record& record, std::span<const double> samples_us);
   /// `memory_use` is the text of -M, else empty.
@@ -38,9 +48,13 @@ class Outputs {
   /// Wrong rows and measured rows so far; only on rank 0.
   [[nodiscard]] const RunSummary& summary() const { return summary_; }
   [[nodiscard]] ProgressLine* progress_line();
+  /// "visit 2 of 6, 41.2 GB/s so far"; empty for a run in one visit.
+  [[nodiscard]] std::string visit_text(const RowPlace& place) const;
 
  private:
   void open(const Options& options);
+  [[nodiscard]] std::vector<Row> take_earlier(const std::vector<Row>& rows);
+  void write_final_rows();
   void show(const Record& record, std::span<const double> samples_us);
   /// Shows the row that an earlier run has; false where it has none.
   bool show_earlier(const Record& record);
@@ -55,6 +69,8 @@ class Outputs {
   RunSummary summary_;
   double busbw_total_ = 0;
   ProgressLine progress_line_;
+  std::uint64_t planned_visits_;
+  std::optional<Visits> visits_{};  ///< where there are several
 };
 
 }  // namespace busbar

@@ -2,6 +2,7 @@
 #include "harness/row.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -91,15 +92,19 @@ namespace {
 
 constexpr char kSeparator = '\x1f';  // ASCII's unit separator is in no cell
 
-/// A row as one text: the cells of its record, then its samples.
-std::string to_text(const Row& row) {
+}  // namespace
+
+/// The cells of its record, then its samples.
+std::string row_text(const Row& row) {
   std::string text;
-  for (const RecordField& field : record_fields()) text += field.get(row.record) + kSeparator;
+  for (const RecordField& field : record_fields()) {
+    text += one_line(field.get(row.record)) + kSeparator;
+  }
   for (const double sample : row.samples_us) text += fmt::format("{}{}", sample, kSeparator);
   return text;
 }
 
-Row from_text(std::string_view text) {
+Row parse_row(std::string_view text) {
   Row row;
   std::vector<std::string> cells = split(text, kSeparator);
   cells.pop_back();  // what follows the last separator
@@ -114,11 +119,9 @@ Row from_text(std::string_view text) {
   return row;
 }
 
-}  // namespace
-
 std::vector<Row> gather_rows(const PairGroup& pair_group, const Row& mine) {
   Bootstrap& world = pair_group.world;
-  std::string text = pair_group.leads() ? to_text(mine) : std::string();
+  std::string text = pair_group.leads() ? row_text(mine) : std::string();
   const std::vector<std::size_t> lengths = world.gather(text.size());
   const std::size_t longest = *std::max_element(lengths.begin(), lengths.end());
   text.resize(longest);
@@ -129,7 +132,7 @@ std::vector<Row> gather_rows(const PairGroup& pair_group, const Row& mine) {
   std::vector<Row> rows;
   for (std::size_t rank = 0; world.rank() == 0 && rank < lengths.size(); ++rank) {
     const std::string_view block = std::string_view{all}.substr(rank * longest, lengths[rank]);
-    if (!block.empty()) rows.push_back(from_text(block));
+    if (!block.empty()) rows.push_back(parse_row(block));
   }
   return rows;
 }
@@ -141,6 +144,28 @@ void add_bandwidths(Record& record, const Collective& collective) {
   const double factor = collective.bus_factor(record.ranks);
   if (factor > 0) record.busbw_GBps = *record.algbw_GBps * factor;
 }
+
+namespace {
+
+void add_interval(Record& record, const Samples& samples) {
+  const bool of_run = !samples.visits.empty();
+  record.visits = of_run ? samples.visits.size() : 1;
+  if (record.visits > 1) {
+    std::vector<double> medians;
+    for (const auto& visit : samples.visits) medians.push_back(stats::median(visit));
+    const auto summary = stats::summarize(medians);
+    const auto count = static_cast<double>(medians.size());
+    record.visit_cv = summary->deviation * std::sqrt(count / (count - 1)) / summary->mean;
+  }
+  const auto interval =
+      of_run ? stats::run_interval(samples.visits) : stats::median_interval(samples.times_us);
+  if (!interval) return add_flag(record, Flag::NoInterval);
+  record.time_ci_low_us = interval->low;
+  record.time_ci_high_us = interval->high;
+  record.interval_scope = of_run ? "run" : "moment";
+}
+
+}  // namespace
 
 void add_statistics(Record& record, const Samples& samples, const Collective& collective) {
   record.samples = samples.times_us.size();
@@ -161,12 +186,7 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   constexpr std::size_t kFewSamples = 50;  // fewer cannot show their own correlation
   record.autocorrelation_time = stats::integrated_autocorrelation_time(samples.times_us);
   if (samples.times_us.size() < kFewSamples) add_flag(record, Flag::FewSamples);
-  if (const auto interval = stats::median_interval(samples.times_us)) {
-    record.time_ci_low_us = interval->low;
-    record.time_ci_high_us = interval->high;
-  } else {
-    add_flag(record, Flag::NoInterval);
-  }
+  add_interval(record, samples);
   if (!samples.enqueue_us.empty()) record.enqueue_time_us = stats::median(samples.enqueue_us);
   if (!samples.host_times_us.empty()) record.host_time_us = stats::median(samples.host_times_us);
   if (!samples.steady) add_flag(record, Flag::NotSteady);
@@ -249,6 +269,10 @@ std::string prime(const PairGroup& pair_group, Communicator& communicator, const
   return refusal;
 }
 
+stats::StopLimits limits_of(const Options& options) {
+  return {.ci_width = options.ci_width, .time_budget_s = options.time_budget.count()};
+}
+
 namespace {
 
 constexpr std::uint64_t kGraphOperations = 20;  // nccl-tests' iterations, all in one graph
@@ -263,7 +287,7 @@ ChunkRunner::Settings chunk_settings(const Run& run) {
           .hold = run.on_devices && options.blocking == Blocking::Off};
 }
 
-SamplingPlan sampling_plan(const Run& run) {
+SamplingPlan sampling_plan(const Run& run, std::uint64_t visit) {
   const Options& options = run.options;
   SamplingPlan plan{.operations = options.operations,
                     .warmup_operations = options.warmup_operations,
@@ -276,8 +300,15 @@ SamplingPlan sampling_plan(const Run& run) {
   const bool isolated =
       options.cadence == Cadence::Isolated || options.blocking == Blocking::UntimedBarrier;
   if (!isolated) plan.timer_cost_s = run.timer_cost_s;
-  plan.limits.ci_width = options.ci_width;
-  plan.limits.time_budget_s = options.time_budget.count();
+  plan.limits = limits_of(options);
+  if (options.visits == 1) return plan;
+  plan.limits = stats::share_of(plan.limits, options.visits);
+  plan.least_samples = 1;
+  plan.longest_warmup_s = plan.limits.time_budget_s / 2;  // time for a sample must be left
+  if (plan.operations) {
+    const bool one_more = visit < *plan.operations % options.visits;
+    plan.operations = *plan.operations / options.visits + (one_more ? 1 : 0);
+  }
   return plan;
 }
 
@@ -348,13 +379,14 @@ std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers, Reco
       record.channels = choice->channels;
     }
   }
-  Samples samples = take_samples(setup.pair_group, chunks, sampling_plan(run), report);
+  Samples samples = take_samples(setup.pair_group, chunks, sampling_plan(run, setup.key.visit), report);
   add_statistics(record, samples, run.collective);
   if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
   }
-  if (run.options.checks > 0) check_row(setup, buffers, calls, chunks.calls_used(), record);
+  // Visits are of the same operation: the first is checked.
+  if (run.options.checks > 0 && setup.key.visit == 0) check_row(setup, buffers, calls, chunks.calls_used(), record);
   add_bound(record, setup.key.bound,
             {.collective = &run.collective,
              .ranks = record.ranks,

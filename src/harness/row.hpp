@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/chunk.hpp"
@@ -54,6 +55,10 @@ struct Row {
   std::vector<double> samples_us{};
 };
 
+/// A row as one text without a line end, and back: the digits of samples are kept.
+[[nodiscard]] std::string row_text(const Row& row);
+[[nodiscard]] Row parse_row(std::string_view text);
+
 /// The rows of all pair groups on rank 0 of the job, by the ranks of their leaders; on others
 /// nothing. Numbers arrive with the digits that files have. Collective over the job.
 [[nodiscard]] std::vector<Row> gather_rows(const PairGroup& pair_group, const Row& mine);
@@ -61,6 +66,8 @@ struct Row {
 /// What all sizes of one sweep have in common.
 struct SweepKey {
   std::uint64_t cycle = 0;
+  std::uint64_t visit = 0;
+  std::size_t part = 0;  ///< of the table, counted in sweeps and rounds of pairs
   DataType type = DataType::Float;
   ReduceOp op = ReduceOp::None;
   int root = 0;
@@ -78,6 +85,9 @@ struct SweepKey {
 /// The record of a row before anything is measured; `wanted` is the size that was asked for.
 [[nodiscard]] Record blank_record(const Collective& collective, const SweepKey& key,
                                   const Footprint& footprint, Bytes wanted, bool in_place);
+
+/// When a row has enough samples.
+[[nodiscard]] stats::StopLimits limits_of(const Options& options);
 
 /// Adds a row's statistics to its record: times, interval, bandwidths. `ranks` and `size` of the
 /// record are already there.
@@ -105,6 +115,7 @@ struct RowSetup {
   const PairGroup& pair_group;
   const Call& like;  ///< every call of the rows but for its buffers
   const SizePlan& plan;
+  std::size_t place = 0;  ///< in the table, counted in sizes
   Verifier& verifier;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/round_robin.hpp"
+#include "base/splitmix64.hpp"
 #include "harness/host.hpp"
 #include "harness/host_topology.hpp"
 #include "harness/row.hpp"
@@ -131,22 +133,46 @@ Bytes Runner::library_growth() {
 }
 
 void Runner::run() {
-  for (std::uint64_t cycle = 0; options_.cycles == 0 || cycle < options_.cycles; ++cycle) {
-    for (SweepKey& key : sweeps_of(options_, run_.collective, run_.smallest_group)) {
-      key.cycle = cycle;
-      key.bound = run_.bound;
-      if (options_.pairs == Pairs::All) {
-        run_pairs(key);
-      } else {
-        run_sweep(key, {.world = run_.world, .members = run_.group});
-      }
+  const std::uint64_t passes = options_.visits > 1 ? options_.visits : options_.cycles;
+  for (std::uint64_t pass = 0; passes == 0 || pass < passes; ++pass) run_pass(pass);
+}
+
+void Runner::run_pass(std::uint64_t pass) {
+  const bool pairs = options_.pairs == Pairs::All;
+  const auto rounds = pairs ? pair_rounds(run_.world.size()) : std::vector<std::vector<Pair>>(1);
+  std::vector<SweepKey> sweeps = sweeps_of(options_, run_.collective, run_.smallest_group);
+  for (const std::size_t number : order(sweeps.size(), pass, 0)) {
+    SweepKey& key = sweeps[number];
+    (options_.visits > 1 ? key.visit : key.cycle) = pass;
+    key.part = number * rounds.size();
+    key.bound = run_.bound;
+    if (pairs) {
+      run_pairs(key, rounds);
+    } else {
+      run_sweep(key, {.world = run_.world, .members = run_.group});
     }
   }
 }
 
-void Runner::run_pairs(SweepKey key) {
+std::vector<std::size_t> Runner::order(std::size_t count, std::uint64_t visit,
+                                       std::size_t part) const {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  if (options_.visits == 1) return numbers;
+  std::uint64_t state = splitmix64(splitmix64(options_.seed + visit) + part);
+  for (std::size_t left = count; left > 1; --left) {
+    state = splitmix64(state);
+    std::swap(numbers[left - 1], numbers[state % left]);
+  }
+  return numbers;
+}
+
+void Runner::run_pairs(SweepKey key, const std::vector<std::vector<Pair>>& rounds) {
   const int rank = run_.world.rank();
-  for (const std::vector<Pair>& round : pair_rounds(run_.world.size())) {
+  const std::size_t first = key.part;
+  for (const std::size_t number : order(rounds.size(), key.visit, first)) {
+    const std::vector<Pair>& round = rounds[number];
+    key.part = first + number;
     const auto mine = std::find_if(round.begin(), round.end(), [&](const Pair& pair) {
       return pair.sender == rank || pair.receiver == rank;
     });
@@ -161,12 +187,14 @@ void Runner::run_pairs(SweepKey key) {
 void Runner::run_sweep(const SweepKey& key, const PairGroup& pair_group) {
   Verifier verifier(pair_group, run_.group, run_.communicator, key.type, key.op, key.pair);
   const Call like = call_like(key);
-  for (const SizePlan& plan : plan_sweep(run_, key.type, key.op, library_growth())) {
+  const auto plans = plan_sweep(run_, key.type, key.op, library_growth());
+  for (const std::size_t number : order(plans.size(), key.visit, key.part)) {
     run_size({.run = run_,
               .key = key,
               .pair_group = pair_group,
               .like = like,
-              .plan = plan,
+              .plan = plans[number],
+              .place = key.part * plans.size() + number,
               .verifier = verifier});
   }
 }
@@ -209,13 +237,14 @@ void Runner::run_size(const RowSetup& setup) {
     if (!is_wanted(options_.placement, in_place)) continue;
     Record record = blank(setup, in_place);
     run_.watchdog.step(row_name(run_, record));
-    if (outputs_.resume_rows(all_rows(setup.pair_group, {.record = record}))) continue;
+    const std::vector<Row> rows = all_rows(setup.pair_group, {.record = record});
+    if (outputs_.resume_rows(rows, place_of(setup, in_place))) continue;
     record.reason = find_obstacle(setup, in_place);
     if (record.reason.empty()) {
       measure(setup, std::move(record));
     } else {
       record.status = RowStatus::Skipped;
-      write(setup.pair_group, {.record = std::move(record)});
+      write(setup, {.record = std::move(record)});
     }
   }
   buffers_.reset();
@@ -258,11 +287,16 @@ std::vector<Row> Runner::all_rows(const PairGroup& pair_group, Row mine) const {
   return {std::move(mine)};
 }
 
-void Runner::write(const PairGroup& pair_group, Row mine) {
+RowPlace Runner::place_of(const RowSetup& setup, bool in_place) const {
+  const bool both = options_.placement == Placement::Both;
+  return {.place = both ? 2 * setup.place + (in_place ? 1 : 0) : setup.place,
+          .visit = setup.key.visit};
+}
+
+void Runner::write(const RowSetup& setup, Row mine) {
   mine.record.finished_at = local_time();
-  for (const Row& row : all_rows(pair_group, std::move(mine))) {
-    outputs_.write(row.record, row.samples_us);
-  }
+  const RowPlace place = place_of(setup, mine.record.in_place);
+  outputs_.write_rows(all_rows(setup.pair_group, std::move(mine)), place);
 }
 
 void Runner::measure(const RowSetup& setup, Record record) {
@@ -276,7 +310,7 @@ void Runner::measure(const RowSetup& setup, Record record) {
   record.pages = pages_;
   Row row{.record = std::move(record)};
   try {
-    row.samples_us = measure_row(setup, *buffers_, row.record, progress_report(row.record));
+    row.samples_us = measure_row(setup, *buffers_, row.record, progress_report(setup, row.record));
   } catch (const Error& error) {  // the row in flight is on record too, for those who ask why
     row.record.status = RowStatus::Failed;
     row.record.reason = error.what();
@@ -284,13 +318,15 @@ void Runner::measure(const RowSetup& setup, Record record) {
     outputs_.write(row.record, {});
     throw Error{Status::Runtime, error.what()};  // other ranks may not know of it
   }
-  write(setup.pair_group, std::move(row));
+  write(setup, std::move(row));
 }
 
-ProgressReport Runner::progress_report(const Record& record) {
+ProgressReport Runner::progress_report(const RowSetup& setup, const Record& record) {
   ProgressLine* line = outputs_.progress_line();
   if (line == nullptr) return {};
-  const std::string head = row_name(run_, record);
+  const std::string visit = outputs_.visit_text(place_of(setup, record.in_place));
+  const std::string head =
+      row_name(run_, record) + (visit.empty() ? "" : fmt::format(" ({})", visit));
   line->show(head + ": warming up");
   return [line, head](std::size_t samples, std::optional<double> half_width) {
     const std::string width =

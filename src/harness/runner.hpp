@@ -20,7 +20,8 @@ namespace busbar {
                                                Bytes library_growth = 0);
 
 /// Measures all rows: cycles, types, operations, roots, rounds of pairs, sizes, placements, in this
-/// order. Where ranks are split or paired, several rows are measured at the same time.
+/// order; rows in visits in an order of its own at each visit, so that a row's number and the time
+/// are not confounded. Where ranks are split or paired, several rows are measured at the same time.
 class Runner {
  public:
   Runner(const Run& run, Outputs& outputs);
@@ -34,10 +35,16 @@ class Runner {
  private:
   void run_first_operation();
   [[nodiscard]] Bytes library_growth();
-  void run_pairs(SweepKey key);
+  /// Goes once over all rows: a cycle, or a visit of each.
+  void run_pass(std::uint64_t pass);
+  /// 0 to count - 1; where rows are visited, in a new order at each visit and `part`.
+  [[nodiscard]] std::vector<std::size_t> order(std::size_t count, std::uint64_t visit,
+                                               std::size_t part) const;
+  void run_pairs(SweepKey key, const std::vector<std::vector<Pair>>& rounds);
   void run_sweep(const SweepKey& key, const PairGroup& pair_group);
   void run_size(const RowSetup& setup);
   [[nodiscard]] Record blank(const RowSetup& setup, bool in_place) const;
+  [[nodiscard]] RowPlace place_of(const RowSetup& setup, bool in_place) const;
   [[nodiscard]] Call call_like(const SweepKey& key) const;
   [[nodiscard]] Bytes offset_of(DataType type) const;
   /// Why a row cannot be measured, on some rank at least, or empty: then the buffers are there.
@@ -50,8 +57,8 @@ class Runner {
   void measure(const RowSetup& setup, Record record);
   /// Of all pair groups, on rank 0.
   [[nodiscard]] std::vector<Row> all_rows(const PairGroup& pair_group, Row mine) const;
-  void write(const PairGroup& pair_group, Row mine);
-  [[nodiscard]] ProgressReport progress_report(const Record& record);
+  void write(const RowSetup& setup, Row mine);
+  [[nodiscard]] ProgressReport progress_report(const RowSetup& setup, const Record& record);
 
   Run run_;
   const Options& options_;

@@ -17,7 +17,6 @@ constexpr std::uint64_t kWindow = 5;        // samples of a warm-up window
 constexpr double kTimerCosts = 100;         // a sample lasts at least so many timer costs
 constexpr std::uint64_t kMostWindows = 10;  // of warm-up: what is not steady then may never be
 constexpr double kWarmupShare = 0.25;       // of the row's time budget
-constexpr std::uint64_t kLeastSamples = 2;  // also of rows that no budget can hold
 
 /// What a leader decided: so many more samples, or stop (0 samples).
 struct Decision {
@@ -61,8 +60,9 @@ class RowSampler {
   void warm_up_until_steady() {
     const double allowed_s = plan_.limits.time_budget_s * kWarmupShare;
     const ChunkResult first = run(1, 1);
-    if (!plan_.operations && agreed(last_time_s_ > plan_.limits.time_budget_s)) {
-      append(first);  // an operation that outlasts the row's budget is measured from the start
+    const double longest_s = plan_.longest_warmup_s.value_or(plan_.limits.time_budget_s);
+    if (!plan_.operations && agreed(last_time_s_ > longest_s)) {
+      append(first);
       return;
     }
     std::vector<double> previous;
@@ -130,11 +130,12 @@ class RowSampler {
   Decision decide() {
     const std::size_t count = result_.times_us.size();
     const stats::StopReason stop = rule_.decide(result_.times_us, elapsed_s_);
-    if (stop != stats::StopReason::None && count >= kLeastSamples) return {.stop = stop};
+    if (stop != stats::StopReason::None && count >= plan_.least_samples) return {.stop = stop};
     const double sample_s = std::max(last_time_s_ * static_cast<double>(result_.batch), 1e-9);
     const double left_s = std::max(0.0, plan_.limits.time_budget_s - elapsed_s_);
     const auto affordable = static_cast<std::uint64_t>(std::min(left_s / sample_s, 1e6));
-    const std::uint64_t floor = count < kLeastSamples ? kLeastSamples - count : 1;
+    const std::uint64_t least = plan_.least_samples;
+    const std::uint64_t floor = count < least ? least - count : 1;
     const std::uint64_t wanted = std::min<std::uint64_t>(kChunk, rule_.until_next_look(count));
     return {.samples = std::max(floor, std::min(wanted, affordable))};
   }

@@ -17,13 +17,17 @@ struct SamplingPlan {
       operations{};  ///< exactly so many times least_batch, else the stop rule's
   std::optional<std::uint64_t> warmup_operations{};  ///< exactly so many, else until steady
   std::uint64_t least_batch = 1;                     ///< -m, or the operations of a graph
+  std::uint64_t least_samples = 2;                   ///< also where no budget can hold them
   stats::StopLimits limits{};
+  /// An operation that lasts longer is measured from the first on; empty: longer than the budget.
+  std::optional<double> longest_warmup_s{};
   double timer_cost_s = 0;  ///< of one reading of the stopwatch
 };
 
 /// All samples of a row and how they came about; the same on every rank.
 struct Samples {
   std::vector<double> times_us;
+  std::vector<std::vector<double>> visits{};  ///< times_us by visit; none: one stretch
   std::vector<double> start_skews_us;
   std::vector<double> enqueue_us;     ///< host time of issuing, per operation of a chunk
   std::vector<double> host_times_us;  ///< per operation of a whole chunk by the host's clock

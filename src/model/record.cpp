@@ -84,7 +84,7 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::samples>("samples", "",
                        "samples behind the statistics; one sample is `batch` operations"),
     field<&R::operations>("operations", "", "timed operations"),
-    field<&R::stop_reason>("stop_reason", "", "ci-width, max-samples, time-budget or count"),
+    field<&R::stop_reason>("stop_reason", "", "ci-width, max-samples, time-budget, count or visits"),
     field<&R::time_median_us>("time_median_us", "us",
                               "median time of one operation; the row's time"),
     field<&R::time_ci_low_us>("time_ci_low_us", "us",
@@ -151,6 +151,12 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::pages>("pages", "",
                      "pages of the buffers as the kernel reports them: huge, small or mixed; empty "
                      "for GPU memory; see --pages"),
+    field<&R::visits>("visits", "", "times that the row was visited in the run; see --visits"),
+    field<&R::visit_cv>("visit_cv", "",
+                        "standard deviation of the visits' medians over their mean"),
+    field<&R::interval_scope>("interval_scope", "",
+                              "what the interval is of: moment (the stretch of time in which the "
+                              "row was measured) or run (all visits)"),
 });
 
 }  // namespace

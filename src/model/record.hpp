@@ -76,6 +76,9 @@ struct Record {
   std::string protocol{};
   std::optional<int> channels{};
   std::string pages{};
+  std::optional<std::uint64_t> visits{};
+  std::optional<double> visit_cv{};
+  std::string interval_scope{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

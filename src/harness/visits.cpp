@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/visits.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "model/collective.hpp"
+#include "model/flag.hpp"
+#include "stats/median_interval.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr std::string_view kHead = "# visits of ";
+constexpr char kBetweenRows = '\x1e';  // ASCII's record separator is in no row
+
+/// Rows of this configuration that are not final yet.
+std::string head_line(const std::string& configuration) {
+  return fmt::format("{}{}\n", kHead, configuration);
+}
+
+/// Of times and timed operations of all visits, what add_statistics makes a row's numbers of.
+Samples samples_of(std::span<const Row> visits, stats::StopReason stop) {
+  Samples all;
+  all.stop = stop;
+  for (const Row& visit : visits) {
+    const Record& record = visit.record;
+    const auto operations = static_cast<double>(record.operations.value_or(0));
+    all.visits.push_back(visit.samples_us);
+    all.times_us.insert(all.times_us.end(), visit.samples_us.begin(), visit.samples_us.end());
+    all.operations += record.operations.value_or(0);
+    all.warmup_operations += record.warmup_operations.value_or(0);
+    all.batch = std::max(all.batch, record.batch.value_or(1));
+    if (record.enqueue_time_us) all.enqueue_us.push_back(*record.enqueue_time_us);
+    if (record.host_time_us) all.host_times_us.push_back(*record.host_time_us);
+    if (record.start_skew_us) all.start_skews_us.push_back(*record.start_skew_us);
+    Disturbances& sum = all.disturbances;
+    sum.minor_faults += record.minor_faults_per_op.value_or(0) * operations;
+    sum.involuntary_switches += record.involuntary_switches_per_op.value_or(0) * operations;
+  }
+  const auto operations = static_cast<double>(std::max<std::uint64_t>(1, all.operations));
+  all.disturbances.minor_faults /= operations;
+  all.disturbances.involuntary_switches /= operations;
+  return all;
+}
+
+/// Flags of any visit, without those that say how few its own samples are.
+std::string flags_of(std::span<const Row> visits) {
+  constexpr std::array kOwn{Flag::FewSamples, Flag::NoInterval, Flag::Drifting};
+  Record all;
+  for (const Row& visit : visits) {
+    for (const auto& [flag, text] : enum_names(Flag{})) {
+      const bool own = std::find(kOwn.begin(), kOwn.end(), flag) != kOwn.end();
+      if (!own && has_flag(visit.record, flag) && !has_flag(all, flag)) add_flag(all, flag);
+    }
+  }
+  return all.flags;
+}
+
+}  // namespace
+
+Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
+  if (visits.size() == 1 && visits.front().samples_us.empty()) return visits.front();
+  Row row{.record = visits.front().record};
+  Record& record = row.record;
+  Samples samples = samples_of(visits, stop);
+  record.flags = flags_of(visits);
+  record.finished_at = visits.back().record.finished_at;
+  add_statistics(record, samples, *find_collective(record.collective));
+  if (!samples.start_skews_us.empty()) record.start_skew_us = stats::median(samples.start_skews_us);
+  if (record.bound_GBps && record.busbw_GBps) {
+    record.efficiency = *record.busbw_GBps / *record.bound_GBps;
+  }
+  row.samples_us = std::move(samples.times_us);
+  return row;
+}
+
+Visits::Visits(const Options& options)
+    : planned_(options.visits), limits_(limits_of(options)), exact_(options.operations.has_value()) {
+  if (options.csv_path.empty() || options.csv_path == "-") return;
+  file_.emplace(options.csv_path + ".visits", "--csv",
+                options.resume ? OutputFile::Mode::Continue : OutputFile::Mode::New);
+  if (file_->size() > 0) file_->drop_unfinished_line();
+}
+
+void Visits::begin(const std::string& configuration) {
+  if (!file_) return;
+  const std::string head = head_line(configuration);
+  if (file_->size() == 0) return file_->append(head);
+  std::ifstream lines(file_->path());
+  std::string line;
+  std::getline(lines, line);
+  if (line + '\n' != head) {
+    throw usage_error(fmt::format(
+        "--resume: {} has visits of another run; remove it, or give another file with --csv",
+        file_->path()));
+  }
+  while (std::getline(lines, line)) {
+    const std::vector<std::string> parts = split(line, kBetweenRows);
+    std::vector<Row> rows;
+    for (std::size_t i = 1; i < parts.size(); ++i) rows.push_back(parse_row(parts[i]));
+    keep(to_number<std::size_t>(parts.front()).value_or(0), std::move(rows));
+  }
+}
+
+bool Visits::wants(std::size_t place, std::uint64_t visit) const {
+  const auto found = places_.find(place);
+  if (found == places_.end()) return place >= next_;
+  return !found->second.final && found->second.rows.front().size() <= visit;
+}
+
+void Visits::add(std::size_t place, std::vector<Row> rows) {
+  if (file_) {
+    std::string line = fmt::format("{}", place);
+    for (const Row& row : rows) line += kBetweenRows + row_text(row);
+    file_->append(line + '\n');
+  }
+  keep(place, std::move(rows));
+}
+
+void Visits::keep(std::size_t place, std::vector<Row> rows) {
+  Place& kept = places_[place];
+  kept.rows.resize(rows.size());
+  kept.final = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    kept.rows[i].push_back(std::move(rows[i]));
+    kept.final = kept.final && decide(kept.rows[i]) != stats::StopReason::None;
+  }
+}
+
+void Visits::settle(std::size_t place, std::vector<Row> rows, bool written) {
+  Place& kept = places_[place];
+  kept.final = true;
+  kept.written = written;
+  if (!kept.rows.empty()) return;
+  for (Row& row : rows) kept.rows.push_back({std::move(row)});
+}
+
+stats::StopReason Visits::decide(std::span<const Row> visits) const {
+  std::vector<std::vector<double>> samples;
+  double spent_s = 0;
+  for (const Row& visit : visits) {
+    const Record& record = visit.record;
+    const auto operations = record.operations.value_or(0) + record.warmup_operations.value_or(0);
+    samples.push_back(visit.samples_us);
+    spent_s += static_cast<double>(operations) * record.time_mean_us.value_or(0) / 1e6;
+  }
+  // One sample is not a row's; exactly -n operations are all visits' together.
+  if (exact_ || visits.size() < 2) spent_s = 0;
+  const stats::StopReason stop = stats::decide_visits(samples, planned_, limits_, spent_s);
+  if (!exact_) return stop;
+  return stop == stats::StopReason::Visits ? stats::StopReason::Count : stats::StopReason::None;
+}
+
+std::optional<Visits::FinalRows> Visits::take_next() {
+  const auto first = places_.find(next_);
+  if (first == places_.end() || !first->second.final) return std::nullopt;
+  FinalRows final{.written = first->second.written};
+  for (const std::vector<Row>& visits : first->second.rows) {
+    final.rows.push_back(merge_visits(visits, decide(visits)));
+  }
+  places_.erase(first);
+  ++next_;
+  return final;
+}
+
+std::string Visits::preliminary(std::size_t place) const {
+  const auto found = places_.find(place);
+  if (found == places_.end() || found->second.rows.empty()) return {};
+  const Record so_far = merge_visits(found->second.rows.front(), stats::StopReason::None).record;
+  if (so_far.busbw_GBps) return fmt::format("{:.2f} GB/s so far", *so_far.busbw_GBps);
+  return fmt::format("{:.1f} us so far", so_far.time_median_us.value_or(0));
+}
+
+void Visits::end() {
+  if (file_) std::remove(file_->path().c_str());
+}
+
+}  // namespace busbar

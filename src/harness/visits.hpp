@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/options.hpp"
+#include "harness/row.hpp"
+#include "report/output_file.hpp"
+
+namespace busbar {
+
+/// One row of all its visits, each a row of its own: statistics of all samples, an interval of the
+/// run, flags of any visit. At least one visit.
+[[nodiscard]] Row merge_visits(std::span<const Row> visits, stats::StopReason stop);
+
+/// The visits of all rows of a run, on rank 0 (--visits). Rows that are measured together have one
+/// place in the table. With a CSV a visit is on disk before the next is measured, in a file beside
+/// it that is removed when the run has ended.
+class Visits {
+ public:
+  /// Opens the file. Throws a usage error where it is there already and this run resumes none.
+  explicit Visits(const Options& options);
+
+  /// Reads what an earlier run of this configuration measured. Throws a usage error where the
+  /// file is of another one.
+  void begin(const std::string& configuration);
+  /// True where this visit of a place is still to be made.
+  [[nodiscard]] bool wants(std::size_t place, std::uint64_t visit) const;
+  /// Adds a visit.
+  void add(std::size_t place, std::vector<Row> rows);
+  /// Ends a place with these rows, or with its visits where it has some; `written`: they are in the
+  /// CSV already.
+  void settle(std::size_t place, std::vector<Row> rows, bool written);
+  /// The rows of a place.
+  struct FinalRows {
+    std::vector<Row> rows{};
+    bool written = false;
+  };
+  /// Those of the next place of the table, once they are final and all before them were taken.
+  [[nodiscard]] std::optional<FinalRows> take_next();
+  /// Bus bandwidth, or without one time, of a place's visits so far; empty before the first.
+  [[nodiscard]] std::string preliminary(std::size_t place) const;
+  /// Removes the file.
+  void end();
+
+ private:
+  struct Place {
+    std::vector<std::vector<Row>> rows{};  ///< of each group that measures at the same time: visits
+    bool final = false;
+    bool written = false;
+  };
+
+  void keep(std::size_t place, std::vector<Row> rows);
+  [[nodiscard]] stats::StopReason decide(std::span<const Row> visits) const;
+
+  std::size_t planned_;
+  stats::StopLimits limits_;
+  bool exact_;  ///< -n: every visit is made
+  std::optional<OutputFile> file_{};
+  std::map<std::size_t, Place> places_{};
+  std::size_t next_ = 0;
+};
+
+}  // namespace busbar
