@@ -22,7 +22,7 @@ constexpr int kRowsOfSeries = 20;
 void print(const std::string& system, const test::Taking& taking, const test::RowRates& rates) {
   fmt::print(
       "{}: visits {} rows {} coverage {:.3f} withheld {:.3f} error_p50 {:.4f} error_p95 {:.4f} "
-      "half_width_p50 {:.4f} half_width_p90 {:.4f} samples {}\n",
+      "half_width_p50 {:.4f} half_width_p90 {:.4f} samples {:.0f}\n",
       system, taking.visits, rates.rows(), rates.coverage(), rates.withheld(), rates.error(50),
       rates.error(95), rates.half_width(50), rates.half_width(90), rates.samples());
 }

@@ -148,9 +148,9 @@ void add_bandwidths(Record& record, const Collective& collective) {
 namespace {
 
 void add_interval(Record& record, const Samples& samples) {
-  const bool of_run = !samples.visits.empty();
-  record.visits = of_run ? samples.visits.size() : 1;
-  if (record.visits > 1) {
+  const bool of_run = samples.visits.size() > 1;
+  record.visits = std::max<std::size_t>(1, samples.visits.size());
+  if (of_run) {
     std::vector<double> medians;
     for (const auto& visit : samples.visits) medians.push_back(stats::median(visit));
     const auto summary = stats::summarize(medians);
@@ -159,10 +159,10 @@ void add_interval(Record& record, const Samples& samples) {
   }
   const auto interval =
       of_run ? stats::run_interval(samples.visits) : stats::median_interval(samples.times_us);
-  if (!interval) return add_flag(record, Flag::NoInterval);
-  record.time_ci_low_us = interval->low;
-  record.time_ci_high_us = interval->high;
-  record.interval_scope = of_run ? "run" : "moment";
+  record.time_ci_low_us = interval ? std::optional{interval->low} : std::nullopt;
+  record.time_ci_high_us = interval ? std::optional{interval->high} : std::nullopt;
+  record.interval_scope = !interval ? "" : of_run ? "run" : "moment";
+  if (!interval) add_flag(record, Flag::NoInterval);
 }
 
 }  // namespace
@@ -302,9 +302,9 @@ SamplingPlan sampling_plan(const Run& run, std::uint64_t visit) {
   if (!isolated) plan.timer_cost_s = run.timer_cost_s;
   plan.limits = limits_of(options);
   if (options.visits == 1) return plan;
+  plan.whole = plan.limits;
   plan.limits = stats::share_of(plan.limits, options.visits);
-  plan.least_samples = 1;
-  plan.longest_warmup_s = plan.limits.time_budget_s / 2;  // time for a sample must be left
+  plan.first_visit = visit == 0;
   if (plan.operations) {
     const bool one_more = visit < *plan.operations % options.visits;
     plan.operations = *plan.operations / options.visits + (one_more ? 1 : 0);

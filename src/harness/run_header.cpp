@@ -123,6 +123,19 @@ std::string statistic_note(const Options& o) {
                      name(o.aggregation), name(o.cadence), how_long);
 }
 
+/// The share is bench/recorded_series': see docs/measurement.md.
+std::string interval_note(const Options& o) {
+  if (o.visits == 1) {
+    return "interval: of the moment at which a row was measured: on recorded runs of three "
+           "supercomputers 82 % of such intervals have the median of the run; --visits 6 makes "
+           "intervals of the run (98 %)";
+  }
+  return fmt::format(
+      "interval: of the run: up to {} visits of each row, in an order that --seed {} shuffles; rows "
+      "are printed when they are final",
+      o.visits, o.seed);
+}
+
 /// What a plan allows; sizes with the same text share a line.
 std::string plan_text(const SizePlan& plan, const Options& options, Bytes element) {
   if (!plan.out_of_place && !plan.in_place) return fmt::format("skipped ({})", plan.reason);
@@ -149,6 +162,7 @@ class Notes {
   [[nodiscard]] std::vector<std::string> all() {
     add_backend();
     add(statistic_note(run_.options));
+    add(interval_note(run_.options));
     const char* how = run_.progress == Progress::Yield ? "ranks wait by yielding to each other"
                                                        : "ranks wait inside the library";
     add(fmt::format("{}: {}", how,

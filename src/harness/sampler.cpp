@@ -28,7 +28,12 @@ struct Decision {
 class RowSampler {
  public:
   RowSampler(const PairGroup& pair_group, ChunkRunner& runner, const SamplingPlan& plan)
-      : pair_group_(pair_group), runner_(runner), plan_(plan), rule_(plan.limits) {}
+      : pair_group_(pair_group),
+        runner_(runner),
+        plan_(plan),
+        limits_(plan.limits),
+        divided_(plan.whole.has_value()),
+        rule_(plan.limits) {}
 
   [[nodiscard]] Samples take(const ProgressReport& report) {
     plan_.warmup_operations ? warm_up_exactly(*plan_.warmup_operations) : warm_up_until_steady();
@@ -58,13 +63,15 @@ class RowSampler {
   }
 
   void warm_up_until_steady() {
-    const double allowed_s = plan_.limits.time_budget_s * kWarmupShare;
     const ChunkResult first = run(1, 1);
-    const double longest_s = plan_.longest_warmup_s.value_or(plan_.limits.time_budget_s);
+    if (!plan_.operations && divided_ && plan_.first_visit) divide_no_further();
+    // A visit must have time for a sample after its warm-up.
+    const double longest_s = divided_ ? limits_.time_budget_s / 2 : limits_.time_budget_s;
     if (!plan_.operations && agreed(last_time_s_ > longest_s)) {
-      append(first);
+      append(first);  // such an operation is measured from the start
       return;
     }
+    const double allowed_s = limits_.time_budget_s * kWarmupShare;
     std::vector<double> previous;
     std::uint64_t window = 0;
     for (; window < kMostWindows; ++window) {
@@ -81,6 +88,16 @@ class RowSampler {
     }
     if (window < 2) result_.steady = true;  // there was no time for two to compare
     result_.warmup_operations = runner_.operations();
+  }
+
+  /// A row of which the budget holds fewer operations than an interval of a run needs visits is
+  /// measured in one visit: more would cost time and give nothing.
+  void divide_no_further() {
+    const auto visits = static_cast<double>(stats::kFewestVisits);
+    if (!agreed(last_time_s_ > plan_.whole->time_budget_s / visits)) return;
+    limits_ = *plan_.whole;
+    rule_ = stats::StopRule(limits_);
+    divided_ = false;
   }
 
   /// Whether all leaders say so; the others' clock readings may differ.
@@ -130,11 +147,11 @@ class RowSampler {
   Decision decide() {
     const std::size_t count = result_.times_us.size();
     const stats::StopReason stop = rule_.decide(result_.times_us, elapsed_s_);
-    if (stop != stats::StopReason::None && count >= plan_.least_samples) return {.stop = stop};
+    const std::uint64_t least = divided_ ? 1 : 2;  // also of rows that no budget can hold
+    if (stop != stats::StopReason::None && count >= least) return {.stop = stop};
     const double sample_s = std::max(last_time_s_ * static_cast<double>(result_.batch), 1e-9);
-    const double left_s = std::max(0.0, plan_.limits.time_budget_s - elapsed_s_);
+    const double left_s = std::max(0.0, limits_.time_budget_s - elapsed_s_);
     const auto affordable = static_cast<std::uint64_t>(std::min(left_s / sample_s, 1e6));
-    const std::uint64_t least = plan_.least_samples;
     const std::uint64_t floor = count < least ? least - count : 1;
     const std::uint64_t wanted = std::min<std::uint64_t>(kChunk, rule_.until_next_look(count));
     return {.samples = std::max(floor, std::min(wanted, affordable))};
@@ -163,6 +180,8 @@ class RowSampler {
   const PairGroup& pair_group_;
   ChunkRunner& runner_;
   const SamplingPlan& plan_;
+  stats::StopLimits limits_;
+  bool divided_;  // limits are a visit's share
   stats::StopRule rule_;
   Samples result_;
   double elapsed_s_ = 0;

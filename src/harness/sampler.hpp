@@ -17,10 +17,9 @@ struct SamplingPlan {
       operations{};  ///< exactly so many times least_batch, else the stop rule's
   std::optional<std::uint64_t> warmup_operations{};  ///< exactly so many, else until steady
   std::uint64_t least_batch = 1;                     ///< -m, or the operations of a graph
-  std::uint64_t least_samples = 2;                   ///< also where no budget can hold them
   stats::StopLimits limits{};
-  /// An operation that lasts longer is measured from the first on; empty: longer than the budget.
-  std::optional<double> longest_warmup_s{};
+  std::optional<stats::StopLimits> whole{};  ///< of the row, where `limits` are a visit's share
+  bool first_visit = true;                   ///< may become the only one
   double timer_cost_s = 0;  ///< of one reading of the stopwatch
 };
 

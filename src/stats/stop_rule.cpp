@@ -32,7 +32,9 @@ StopLimits share_of(const StopLimits& limits, std::size_t visits) {
 StopReason decide_visits(VisitSamples visits, std::size_t planned, const StopLimits& limits,
                          double spent_s) {
   if (visits.size() >= planned) return StopReason::Visits;
-  if (spent_s >= limits.time_budget_s) return StopReason::TimeBudget;
+  // Two or three visits give no interval: a row for which the budget is too small has one.
+  const bool may_end = visits.size() == 1 || visits.size() >= kFewestVisits;
+  if (may_end && spent_s >= limits.time_budget_s) return StopReason::TimeBudget;
   // An interval that is narrow by luck after half of many visits is of half of the run.
   if (4 * visits.size() < 3 * planned) return StopReason::None;
   const auto interval = run_interval(visits);

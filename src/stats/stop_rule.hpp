@@ -34,7 +34,7 @@ struct StopLimits {
 [[nodiscard]] StopLimits share_of(const StopLimits& limits, std::size_t visits);
 
 /// Why a row whose visits took `spent_s` needs no more of the `planned` ones, or None: its interval
-/// is narrow after three quarters of them (kFewestVisits at least), or the budget is spent.
+/// is narrow after three quarters of them, or the budget is spent after kFewestVisits or the first.
 [[nodiscard]] StopReason decide_visits(VisitSamples visits, std::size_t planned, const StopLimits& limits,
                                        double spent_s);
 

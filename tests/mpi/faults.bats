@@ -65,6 +65,20 @@ one_message() {
   [ "$(paste -d' ' <(column size_bytes "$DIR/a.csv") <(column in_place "$DIR/a.csv") | sort -u | wc -l)" -eq 22 ]
 }
 
+@test "a run in visits that is killed loses no visit, and --resume makes only what is missing" {
+  start --visits 4
+  until [ "$(grep -c . "$DIR/a.csv.visits" 2>/dev/null || true)" -ge 30 ]; do sleep 0.1; done
+  kill -9 "$(rank_pid 0)"
+  ends_within 40
+  visits=$(grep -c . "$DIR/a.csv.visits")  # with a line of the head
+  run -0 mpirun -np 3 ./allreduce_perf "${LONG[@]}" --visits 4 --resume --samples "$DIR/s.csv"
+  [ ! -e "$DIR/a.csv.visits" ]
+  [ "$(paste -d' ' <(column size_bytes "$DIR/a.csv") <(column in_place "$DIR/a.csv") | sort -u | wc -l)" -eq 22 ]
+  [ "$(rows "$DIR/a.csv" | wc -l)" -eq 22 ]
+  [ "$(column visits "$DIR/a.csv" | sort -u)" = 4 ]
+  [ "$visits" -ge 30 ]
+}
+
 @test "rank 0 killed leaves whole documents" {
   start -N 0 -J "$DIR/a.json" --samples "$DIR/s.csv"
   wait_for_rows 3

@@ -44,6 +44,7 @@ const std::vector<Effect>& effects() {
       {"-w 0; --warmup_iters 0", [](O o) { return o.warmup_operations == 0; }},
       {"-w auto", [](O o) { return !o.warmup_operations; }},
       {"-m 4; --agg_iters 4", [](O o) { return o.aggregated == 4; }},
+      {"--visits 6", [](O o) { return o.visits == 6; }},
       {"-N 0; --run_cycles 0", [](O o) { return o.cycles == 0; }},
       {"-a 0", [](O o) { return o.aggregation == Aggregation::Rank0; }},
       {"-a 1; --average 1", [](O o) { return o.aggregation == Aggregation::Mean; }},

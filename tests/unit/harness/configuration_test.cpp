@@ -19,7 +19,7 @@ TEST(Configuration, IsOfTheDefaultsInAFixedOrder) {
   EXPECT_EQ(
       join(configuration_of(Options{}), " "),
       "sizes=1048576-1073741824x2 types=float ops=sum root=0 placement=both operations=auto "
-      "warmup=auto aggregated=1 cycles=1 aggregation=max checks=1 blocking=0 cadence=streaming "
+      "warmup=auto aggregated=1 cycles=1 visits=1 aggregation=max checks=1 blocking=0 cadence=streaming "
       "ci-width=0.02 time-budget=3 progress=auto cache=warm pages=huge bind=auto devices=free "
       "seed=1 graph=0 registration=0 cta-policy=auto unalign=0 pairs=off split=none");
 }
@@ -132,6 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
         Difference{[](O& o) { o.warmup_operations = 1; }, "-w 1", "-w auto"},
         Difference{[](O& o) { o.aggregated = 2; }, "-m 2", "-m 1"},
         Difference{[](O& o) { o.cycles = 0; }, "-N 0", "-N 1"},
+        Difference{[](O& o) { o.visits = 6; }, "--visits 6", "--visits 1"},
         Difference{[](O& o) { o.aggregation = Aggregation::Mean; }, "-a 1", "-a 3"},
         Difference{[](O& o) { o.checks = 0; }, "-c 0", "-c 1"},
         Difference{[](O& o) { o.blocking = Blocking::Wait; }, "-z 2", "-z 0"},

@@ -43,6 +43,7 @@ struct FakeRun : testing::Test {
 
   void run_into_csv(const char* name) {
     Outputs outputs(bootstrap, options);
+    outputs.check_resumable("collective=allreduce ranks=16");
     outputs.begin(test::context());
     Runner({.options = options,
             .collective = test::collective(name),
@@ -135,6 +136,72 @@ TEST_F(FakeRun, RepeatsTheSweepAsOftenAsAsked) {
   ASSERT_EQ(rows.size(), 12U);
   EXPECT_EQ(rows[0].cycle, 0U);
   EXPECT_EQ(rows[11].cycle, 2U);
+}
+
+/// The counts of the calls, one for each run of calls of the same count.
+std::vector<std::uint64_t> visited_counts(const std::vector<Call>& calls) {
+  std::vector<std::uint64_t> counts;
+  for (const Call& call : calls) counts.push_back(call.count);
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+TEST_F(FakeRun, VisitsItsRowsInANewOrderEachTimeAndHasThemInTheTablesOrder) {
+  options.visits = 4;
+  options.operations = 6;  // 2, 2, 1 and 1
+  options.sweep = {.first = kKiB, .last = 32 * kKiB};
+  const auto rows = run();
+  ASSERT_EQ(rows.size(), 12U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].size, kKiB << (i / 2));
+    EXPECT_EQ(rows[i].in_place, i % 2 == 1);
+    EXPECT_EQ(rows[i].operations, 6U);
+    EXPECT_EQ(rows[i].warmup_operations, 4U);
+    EXPECT_EQ(rows[i].visits, 4U);
+    EXPECT_EQ(rows[i].wrong, 0U);
+  }
+  const auto order = visited_counts(communicator.calls);
+  EXPECT_GE(order.size(), 21U);  // a size is twice in a row where visits meet
+  EXPECT_LE(order.size(), 24U);
+  EXPECT_FALSE(std::equal(order.begin(), order.begin() + 6, order.begin() + 6));
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.begin() + 6));
+  communicator.calls.clear();
+  (void)run_again();
+  EXPECT_EQ(visited_counts(communicator.calls), order);  // the same seed, the same order
+  communicator.calls.clear();
+  options.seed = 2;
+  (void)run_again();
+  EXPECT_NE(visited_counts(communicator.calls), order);
+}
+
+TEST_F(FakeRun, ChecksTheFirstVisitOnly) {
+  options.visits = 4;
+  options.operations = 4;
+  options.placement = Placement::In;  // every check is an operation of its own
+  options.sweep = {.first = kKiB, .last = kKiB};
+  EXPECT_EQ(run().at(0).wrong, 0U);
+  EXPECT_EQ(communicator.calls.size(), 4U * 2 + 1);
+}
+
+TEST_F(FakeRun, MakesOnlyTheVisitsThatARunWhichBrokeLacks) {
+  options.visits = 4;
+  options.operations = 4;
+  communicator.operation_time = broken_at(23);
+  (void)run();
+  EXPECT_EQ(failure.status, Status::Runtime);
+  const std::size_t before = communicator.calls.size();
+  communicator.operation_time = [](std::size_t) { return Seconds{1e-3}; };
+  options.resume = true;
+  std::vector<Record> rows = run();
+  EXPECT_EQ(failure.message, "");
+  // Of 4 rows 4 visits of 2 operations and 2 in place checks, with those of the visit that broke.
+  EXPECT_LE(communicator.calls.size(), before + 34 - 20);
+  std::erase_if(rows, [](const Record& row) { return row.status == RowStatus::Failed; });
+  ASSERT_EQ(rows.size(), 4U);
+  for (const Record& row : rows) EXPECT_EQ(row.visits, 4U);
+  communicator.calls.clear();
+  EXPECT_EQ(run().size(), 5U);  // with the one that failed
+  EXPECT_TRUE(communicator.calls.empty());
 }
 
 TEST_F(FakeRun, SkipsTheHalfThatCannotRunInPlace) {
@@ -353,7 +420,7 @@ std::vector<Record> rows_of_pairs(int ranks, Options options) {
   const test::TemporaryFolder folder;
   options.pairs = Pairs::All;
   options.sweep = {.first = kKiB, .last = 2 * kKiB};
-  options.operations = 3;
+  options.operations = options.visits == 1 ? 3 : 4;
   options.warmup_operations = 1;
   options.checks = 0;  // a fake moves no data between ranks
   options.csv_path = folder.path("x.csv");
@@ -365,6 +432,7 @@ std::vector<Record> rows_of_pairs(int ranks, Options options) {
     test::FakeCommunicator communicator;
     Watchdog watchdog{std::nullopt, {}};
     Outputs outputs(world, options);
+    outputs.check_resumable("");
     outputs.begin(test::context());
     Runner({.options = options,
             .collective = test::collective("sendrecv"),
@@ -398,6 +466,19 @@ TEST(RunOfPairs, HasARowForEveryPairSizeAndBufferMode) {
                                                "1>0 1024", "1>0 2048", "1>2 1024", "1>2 2048",
                                                "2>0 1024", "2>0 2048", "2>1 1024", "2>1 2048"}));
   EXPECT_EQ(rows_of_pairs(2, {}).size(), 8U);  // two pairs, two sizes, two placements
+}
+
+TEST(RunOfPairs, VisitsEveryPairAndHasItsRowsInTheSameOrder) {
+  Options options;
+  const auto once = rows_of_pairs(3, options);
+  options.visits = 4;
+  options.seed = 5;
+  const auto visited = rows_of_pairs(3, options);
+  ASSERT_EQ(visited.size(), once.size());
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    EXPECT_EQ(row_key(visited[i]), row_key(once[i]));
+    EXPECT_EQ(visited[i].visits, 4U);
+  }
 }
 
 }  // namespace

@@ -209,6 +209,30 @@ TEST_F(Sampling, StopsAtItsTimeBudget) {
   }
 }
 
+/// Of a visit's share of a fifth of 5 s, and of a row's 5 s:
+/// - 400 ms: 1 of warm-up, since a sample still fits; 0.6 s take 1.5; one more, at 1.2 s
+/// - 600 ms: none of warm-up, since no sample would fit; a second, at 1.2 s
+/// - 1100 ms: none, and no second
+/// - 1300 ms: of the row's 5 s an interval's visits could not have one each: 1 of warm-up, 2.8
+///   more, which end at 3.9 s; one more, at 5.2 s. In a later visit: none of warm-up, and no second.
+TEST_F(Sampling, TakesAVisitsShareUnlessTheRowsBudgetIsTooSmallForVisits) {
+  plan.whole = stats::StopLimits{.time_budget_s = 5};
+  plan.limits = stats::share_of(*plan.whole, 5);
+  struct Case {
+    int milliseconds;
+    std::uint64_t warmup;
+    std::size_t samples;
+  };
+  for (const Case& c : {Case{400, 1, 2}, {600, 0, 2}, {1100, 0, 1}, {1300, 1, 3}}) {
+    take_each(c.milliseconds * kMillisecond);
+    const Samples samples = take();
+    EXPECT_EQ(samples.warmup_operations, c.warmup) << c.milliseconds;
+    EXPECT_EQ(samples.times_us.size(), c.samples) << c.milliseconds;
+  }
+  plan.first_visit = false;
+  EXPECT_EQ(take().times_us.size(), 1U);
+}
+
 TEST_F(Sampling, ReportsProgressAfterEveryChunk) {
   swing();
   std::vector<std::size_t> reported;

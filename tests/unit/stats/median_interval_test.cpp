@@ -133,6 +133,41 @@ TEST(MedianInterval, IsInfinitelyWideRelativeToAMedianOfZero) {
   EXPECT_EQ(interval->half_width, std::numeric_limits<double>::infinity());
 }
 
+/// Visits that alternate by 1 about these levels.
+std::vector<std::vector<double>> visits_at(const std::vector<double>& levels) {
+  std::vector<std::vector<double>> visits;
+  for (const double level : levels) {
+    visits.push_back({level - 0.5, level + 0.5, level - 0.5, level + 0.5});
+  }
+  return visits;
+}
+
+// Medians 96, 100, 100, 104 about 100: deviation 3.266, t(3) = 3.182, so 5.196 on each side; the
+// expansion of t is 0.7 % short. Of the samples' own 16 the interval is from 95.5 at the most.
+TEST(RunInterval, IsTheWiderOfThatOfAllSamplesAndStudentsOfTheVisitsMedians) {
+  const auto interval = run_interval(visits_at({96, 100, 100, 104}));
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->high, 105.196, 0.04);
+  EXPECT_EQ(interval->low, 95.5);  // no sample is lower
+  EXPECT_NEAR(interval->half_width, (105.196 - 95.5) / 200, 2e-4);
+
+  std::vector<std::vector<double>> equal(4, alternating(24));
+  const auto pooled = median_interval(all_samples(equal));
+  const auto wide = run_interval(equal);
+  ASSERT_TRUE(pooled && wide);
+  EXPECT_EQ(wide->low, pooled->low);
+  EXPECT_EQ(wide->high, pooled->high);
+  EXPECT_EQ(wide->half_width, pooled->half_width);
+}
+
+TEST(RunInterval, NeedsFourVisitsOfWhichOneSampleEachIsEnough) {
+  EXPECT_FALSE(run_interval(visits_at({96, 100, 104})));
+  const auto interval = run_interval(std::vector<std::vector<double>>{{96}, {100}, {104}, {100}});
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->high, 105.196, 0.04);
+  EXPECT_EQ(interval->low, 96);
+}
+
 /// Mean width over that of the exact binomial interval, for independent normal samples.
 double width_ratio(std::size_t count) {
   std::mt19937_64 random = test::fixed_random(3);

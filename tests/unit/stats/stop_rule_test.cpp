@@ -31,6 +31,30 @@ TEST(StopReason, IsSpelledAsInTheCsv) {
   EXPECT_EQ(name(StopReason::MaxSamples), "max-samples");
   EXPECT_EQ(name(StopReason::TimeBudget), "time-budget");
   EXPECT_EQ(name(StopReason::Count), "count");
+  EXPECT_EQ(name(StopReason::Visits), "visits");
+}
+
+TEST(ShareOf, DividesSamplesAndTimeAndWidensWhatAllVisitsTogetherNarrow) {
+  const StopLimits share = share_of({.ci_width = 0.02, .time_budget_s = 3}, 6);
+  EXPECT_EQ(share.min_samples, 17U);  // of 2 * 50
+  EXPECT_EQ(share.max_samples, 84U);  // of 500
+  EXPECT_DOUBLE_EQ(share.time_budget_s, 0.5);
+  EXPECT_NEAR(share.ci_width, 0.04899, 1e-5);
+}
+
+TEST(DecideVisits, EndsARowThatIsNarrowAfterThreeQuartersOrHasSpentItsBudgetOrAllVisits) {
+  const auto decide = [](std::size_t visits, double by, double spent_s) {
+    const std::vector<std::vector<double>> taken(visits, spread(20, by));
+    return decide_visits(taken, 8, {.ci_width = 0.02, .time_budget_s = 3}, spent_s);
+  };
+  EXPECT_EQ(decide(5, 0.001, 0), StopReason::None);
+  EXPECT_EQ(decide(6, 0.001, 0), StopReason::CiWidth);
+  EXPECT_EQ(decide(7, 2, 2.9), StopReason::None);
+  EXPECT_EQ(decide(8, 2, 0), StopReason::Visits);
+  EXPECT_EQ(decide(1, 2, 3), StopReason::TimeBudget);
+  EXPECT_EQ(decide(3, 2, 3), StopReason::None);  // an interval needs 4
+  EXPECT_EQ(decide(4, 2, 3), StopReason::TimeBudget);
+  EXPECT_EQ(decide(0, 2, 3), StopReason::None);
 }
 
 TEST(StopRule, StopsAQuietSeriesAtTheFirstLookUnlessItsWidthIsTooLarge) {

@@ -79,10 +79,10 @@ inline Taken take_visits(std::span<const double> times, const Taking& taking,
   const auto limits = taking.visits > 1 ? stats::share_of(whole, taking.visits) : whole;
   const std::size_t each = taking.samples / taking.visits;
   const std::size_t part = times.size() / taking.visits;
-  const std::size_t least = std::min(part, each > 0 ? each : limits.min_samples);
+  const std::size_t room = std::min(part, each > 0 ? each : limits.max_samples);
   Taken visits;
   for (std::size_t i = 0; i < taking.visits; ++i) {
-    const std::size_t place = i * part + random() % (part - least + 1);
+    const std::size_t place = i * part + random() % (part - room + 1);
     visits.push_back(take_stretch(times, place, each, limits));
     const bool by_rule = taking.samples == 0 && taking.visits > 1;
     if (by_rule && stats::decide_visits(visits, taking.visits, whole, 0) !=
@@ -120,7 +120,8 @@ class RowRates {
   }
   [[nodiscard]] double error(double percent) const { return at(errors_, percent); }
   [[nodiscard]] double half_width(double percent) const { return at(half_widths_, percent); }
-  [[nodiscard]] double samples() const { return at(samples_, 50); }
+  /// On average.
+  [[nodiscard]] double samples() const { return stats::summarize(samples_)->mean; }
 
  private:
   static double at(const std::vector<double>& values, double percent) {

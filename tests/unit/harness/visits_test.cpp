@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/visits.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "model/flag.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+#include "tests/unit/support/with.hpp"
+
+namespace busbar {
+namespace {
+
+using stats::StopReason;
+using test::measured;
+using test::with;
+
+constexpr const char* kConfiguration = "collective=allreduce ranks=16 visits=5";
+
+/// A visit of 20 samples about a time, which alternate by 1 us.
+Row visit(double time_us, bool in_place = false) {
+  Row row{.record = measured(in_place)};
+  for (int i = 0; i < 20; ++i) row.samples_us.push_back(time_us + (i % 2 == 0 ? -0.5 : 0.5));
+  row.record.operations = 40;
+  row.record.warmup_operations = 10;
+  row.record.batch = 2;
+  row.record.time_mean_us = time_us;
+  return row;
+}
+
+TEST(MergeVisits, TakesAllSamplesAndGivesAnIntervalOfTheRun) {
+  const std::vector<Row> visits{visit(100), visit(104), visit(96), visit(100)};
+  const Row row = merge_visits(visits, StopReason::Visits);
+  EXPECT_EQ(row.samples_us.size(), 80U);
+  EXPECT_EQ(row.record.samples, 80U);
+  EXPECT_EQ(row.record.operations, 160U);
+  EXPECT_EQ(row.record.warmup_operations, 40U);
+  EXPECT_EQ(row.record.stop_reason, "visits");
+  EXPECT_EQ(row.record.visits, 4U);
+  EXPECT_EQ(row.record.interval_scope, "run");
+  EXPECT_DOUBLE_EQ(*row.record.time_median_us, 100);
+  // Medians 96, 100, 100, 104: deviation 3.266 over mean 100; t(3) = 3.182 times 3.266 / 2 = 5.2.
+  EXPECT_NEAR(*row.record.visit_cv, 0.03266, 1e-5);
+  EXPECT_LE(*row.record.time_ci_low_us, 96);
+  EXPECT_GE(*row.record.time_ci_high_us, 105);
+  EXPECT_NEAR(*row.record.algbw_GBps, 33554432 / 100e3, 1e-9);
+}
+
+TEST(MergeVisits, WeighsWhatIsPerOperationByOperationsAndSumsFlags) {
+  std::vector<Row> visits{visit(100), visit(100)};
+  visits[0].record.flags = "oversubscribed few-samples no-interval drifting";
+  visits[1].record.flags = "oversubscribed not-steady";
+  visits[0].record.minor_faults_per_op = 4;
+  visits[1].record.minor_faults_per_op = 1;
+  visits[1].record.operations = 80;
+  visits[0].record.host_time_us = 99;
+  visits[1].record.host_time_us = 103;
+  visits[0].record.start_skew_us = 3;
+  visits[1].record.start_skew_us = 5;
+  visits[0].record.bound_GBps = 1000;
+  visits[0].record.status = RowStatus::Wrong;
+  visits[1].record.finished_at = "2026-11-21 15:00:00";
+  const Record record = merge_visits(visits, StopReason::TimeBudget).record;
+  EXPECT_DOUBLE_EQ(*record.minor_faults_per_op, 2);
+  EXPECT_EQ(record.host_time_us, 101);
+  EXPECT_EQ(record.start_skew_us, 4);
+  EXPECT_DOUBLE_EQ(*record.efficiency, *record.busbw_GBps / 1000);
+  EXPECT_EQ(record.status, RowStatus::Wrong);  // the first is checked
+  EXPECT_EQ(record.finished_at, "2026-11-21 15:00:00");
+  EXPECT_EQ(record.flags, "oversubscribed not-steady few-samples no-interval");
+  EXPECT_FALSE(record.time_ci_low_us);
+  EXPECT_EQ(record.interval_scope, "");
+}
+
+TEST(MergeVisits, LeavesARowOfOneVisitAnIntervalOfItsMoment) {
+  const std::vector<Row> visits{visit(100)};
+  const Record record = merge_visits(visits, StopReason::TimeBudget).record;
+  EXPECT_EQ(record.visits, 1U);
+  EXPECT_EQ(record.interval_scope, "moment");
+  EXPECT_FALSE(record.visit_cv);
+  EXPECT_TRUE(record.time_ci_low_us);
+}
+
+struct VisitsOfARun : testing::Test {
+  VisitsOfARun() {
+    options.visits = 5;
+    options.csv_path = folder.path("x.csv");
+  }
+
+  /// Adds visits of these times to a place.
+  static void add(Visits& visits, std::size_t place, const std::vector<double>& times_us) {
+    for (const double time : times_us) visits.add(place, {visit(time)});
+  }
+  [[nodiscard]] std::string file() const { return options.csv_path + ".visits"; }
+
+  test::TemporaryFolder folder;
+  Options options;
+};
+
+const std::vector<double> kWandering{100, 150, 100, 150, 100};
+
+TEST_F(VisitsOfARun, GiveRowsInTheOrderOfTheTableWhenTheyAreFinal) {
+  Visits visits(options);
+  visits.begin(kConfiguration);
+  add(visits, 1, kWandering);
+  EXPECT_FALSE(visits.wants(1, 5));
+  EXPECT_TRUE(visits.wants(0, 0));
+  EXPECT_FALSE(visits.take_next());
+  visits.settle(0, {{.record = test::skipped(false, "no room")}}, false);
+  EXPECT_FALSE(visits.wants(0, 0));
+  EXPECT_EQ(visits.take_next()->rows.front().record.reason, "no room");
+  EXPECT_EQ(visits.take_next()->rows.front().record.stop_reason, "visits");
+  EXPECT_FALSE(visits.take_next());
+  EXPECT_FALSE(visits.wants(0, 4)) << "a row that was taken is not measured again";
+}
+
+TEST_F(VisitsOfARun, EndARowAfterThreeQuartersOfItsVisitsWhereItsIntervalIsNarrow) {
+  Visits visits(options);
+  visits.begin(kConfiguration);
+  add(visits, 0, {100, 100, 100});
+  EXPECT_TRUE(visits.wants(0, 3));
+  add(visits, 0, {100});
+  EXPECT_FALSE(visits.wants(0, 4));
+  EXPECT_EQ(visits.take_next()->rows.front().record.stop_reason, "ci-width");
+}
+
+TEST_F(VisitsOfARun, EndARowThatHasSpentItsBudgetButNotAfterTwoOrThreeVisits) {
+  options.time_budget = Seconds{1e-3};  // 10 operations of 100 us: a visit has 50
+  Visits visits(options);
+  visits.begin(kConfiguration);
+  add(visits, 0, {100});
+  EXPECT_EQ(visits.take_next()->rows.front().record.stop_reason, "time-budget");
+  options.time_budget = Seconds{6e-3};
+  Visits several(options = with(options, &Options::csv_path, folder.path("y.csv")));
+  several.begin(kConfiguration);
+  add(several, 0, {100, 150, 100});
+  EXPECT_TRUE(several.wants(0, 3));
+  add(several, 0, {150});
+  EXPECT_EQ(several.take_next()->rows.front().record.stop_reason, "time-budget");
+}
+
+TEST_F(VisitsOfARun, MakeEveryVisitOfExactlyCountedOperations) {
+  options.operations = 50;
+  options.time_budget = Seconds{1e-6};
+  Visits visits(options);
+  visits.begin(kConfiguration);
+  add(visits, 0, {100, 100, 100, 100});
+  EXPECT_TRUE(visits.wants(0, 4));
+  add(visits, 0, {100});
+  EXPECT_EQ(visits.take_next()->rows.front().record.stop_reason, "count");
+}
+
+TEST_F(VisitsOfARun, GoOnUntilEveryRowOfAPlaceHasEnough) {
+  Visits visits(options);
+  visits.begin(kConfiguration);
+  for (const double time : {100.0, 150.0, 100.0, 150.0}) visits.add(0, {visit(100), visit(time)});
+  EXPECT_TRUE(visits.wants(0, 4));
+  visits.add(0, {visit(100), visit(100)});
+  EXPECT_EQ(visits.take_next()->rows.size(), 2U);
+}
+
+TEST_F(VisitsOfARun, AreOnDiskUntilTheRunEndsAndGoOnWhereAnEarlierRunWasKilled) {
+  {
+    Visits killed(options);
+    killed.begin(kConfiguration);
+    add(killed, 3, {100, 150});
+    add(killed, 0, kWandering);
+  }
+  std::ofstream(file(), std::ios::app) << "0\x1e" "allreduce\x1fmpi";  // a torn line
+  options.resume = true;
+  Visits visits(options);
+  visits.begin(kConfiguration);
+  EXPECT_FALSE(visits.wants(3, 1));
+  EXPECT_TRUE(visits.wants(3, 2));
+  EXPECT_EQ(visits.take_next()->rows.front().record.operations, 200U);
+  add(visits, 3, {100});
+  visits.end();
+  EXPECT_FALSE(std::filesystem::exists(file()));
+}
+
+TEST_F(VisitsOfARun, RefuseThoseOfAnotherRun) {
+  {
+    Visits killed(options);
+    killed.begin(kConfiguration);
+  }
+  EXPECT_EQ(test::failure_of([&] { Visits again(options); }).status, Status::Usage);
+  options.resume = true;
+  Visits visits(options);
+  const auto failure = test::failure_of([&] { visits.begin("collective=broadcast"); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says(file())) << failure.message;
+}
+
+TEST_F(VisitsOfARun, GivePreliminaryNumbers) {
+  Visits visits(with(options, &Options::csv_path, ""));
+  EXPECT_EQ(visits.preliminary(0), "");
+  visits.add(0, {visit(100)});
+  EXPECT_EQ(visits.preliminary(0), "629.15 GB/s so far");  // 33554432 B / 100 us * 2 * 15 / 16
+  Row one_rank = visit(100);
+  one_rank.record.ranks = 1;
+  one_rank.record.busbw_GBps.reset();
+  visits.add(1, {one_rank});
+  visits.add(1, {with(one_rank, &Row::samples_us, std::vector<double>(20, 300))});
+  EXPECT_EQ(visits.preliminary(1), "200.2 us so far");
+}
+
+}  // namespace
+}  // namespace busbar
