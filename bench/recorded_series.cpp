@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Holds our statistics against recorded times of real machines: rows are taken from each series, in
-// one stretch or in visits, and their intervals compared with the median of the whole series.
+// Holds our statistics against recorded times of real machines. Rows are taken from each series, in
+// one stretch or in visits, and their intervals compared with the median of the whole series; then
+// pieces of a series, which nothing distinguishes, are judged as launches and as nodes.
+#include "tests/unit/support/recorded_series.hpp"
+
+#include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/options.hpp"
-#include "tests/unit/support/recorded_series.hpp"
+#include "judge/fleet/fleet.hpp"
+#include "stats/steady_state.hpp"
+#include "tests/unit/support/recorded_launches.hpp"
 
 namespace busbar {
 namespace {
+
+using AllSeries = std::vector<test::RecordedSeries>;
 
 constexpr int kRowsOfSeries = 20;
 
@@ -27,20 +35,128 @@ void print(const std::string& system, const test::Taking& taking, const test::Ro
       rates.error(95), rates.half_width(50), rates.half_width(90), rates.samples());
 }
 
-void measure(const std::string& folder, const test::Taking& taking) {
+/// The coverage of intervals, and how many of the rows count as drifting.
+void measure_rows(const AllSeries& all_series, const test::Taking& taking) {
   std::map<std::string, test::RowRates> systems;
   test::RowRates all;
+  double drifting = 0;
   std::mt19937_64 random(1);
-  for (const test::RecordedSeries& series : test::recorded_series(folder)) {
+  for (const test::RecordedSeries& series : all_series) {
     const double median = stats::median(series.times);
     for (int row = 0; row < kRowsOfSeries; ++row) {
       const auto visits = test::take_visits(series.times, taking, random);
       systems[series.system].add(visits, median);
       all.add(visits, median);
+      if (stats::is_drifting(stats::all_samples(visits))) drifting += 1;
     }
   }
   for (const auto& [system, rates] : systems) print(system, taking, rates);
   print("all", taking, all);
+  fmt::print("drifting: {:.3f} of rows\n", drifting / static_cast<double>(all.rows()));
+}
+
+/// The medians of pieces that lie at equal distances in a series.
+std::vector<double> medians_of_pieces(const std::vector<double>& times, std::size_t pieces,
+                                      std::size_t samples) {
+  std::vector<double> medians;
+  const std::size_t part = times.size() / pieces;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const auto first = times.begin() + static_cast<std::ptrdiff_t>(piece * part);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(part, samples));
+    medians.push_back(stats::median(std::vector<double>(first, first + count)));
+  }
+  return medians;
+}
+
+/// The first launches before the last ones, instead of in turns.
+std::pair<test::Launches, test::Launches> one_half_first(const test::Launches& launches,
+                                                         std::size_t each, std::size_t /*pair*/) {
+  const auto middle = launches.begin() + static_cast<std::ptrdiff_t>(each);
+  return {{launches.begin(), middle}, {middle, middle + static_cast<std::ptrdiff_t>(each)}};
+}
+
+/// How often `busbar compare` calls pieces of one series faster or slower.
+double share_of_verdicts(const AllSeries& all_series, std::size_t each, std::size_t samples,
+                         test::Grouping groups_of) {
+  double verdicts = 0;
+  for (const test::RecordedSeries& series : all_series) {
+    test::Launches launches;
+    for (const double median : medians_of_pieces(series.times, 2 * each, samples)) {
+      launches.emplace_back().rows[{.collective = "allreduce"}] = {.time_us = median};
+    }
+    const auto rates =
+        test::verdict_rates(launches, each, 1, groups_of, 1, study::kThresholdPercent / 100);
+    verdicts += rates.slower + rates.faster;
+  }
+  return verdicts / static_cast<double>(all_series.size());
+}
+
+/// How often pieces of one series are launches that scatter more than the noise gate lets pass.
+double share_of_noisy(const AllSeries& all_series, std::size_t samples, double max_cv) {
+  constexpr std::size_t kLaunches = 5;
+  double noisy = 0;
+  for (const test::RecordedSeries& series : all_series) {
+    const auto summary = stats::summarize(medians_of_pieces(series.times, kLaunches, samples));
+    if (summary->deviation / summary->mean > max_cv) noisy += 1;
+  }
+  return noisy / static_cast<double>(all_series.size());
+}
+
+/// What results/expect's rule for nodes comes to on 16 nodes of which each launch is a piece of one
+/// series: shares of fleets with a node below the rule, and of those where its launches also
+/// scatter too little for the noise gate to withhold the verdict.
+struct FleetRates {
+  double low = 0;
+  double failed = 0;
+};
+
+FleetRates rates_of_fleets(const AllSeries& all_series, std::size_t launches, std::size_t samples) {
+  constexpr judge::OutlierRule kRule{.fail_below = 0.95, .min_robust_z = 6, .max_fleet_mad = 0.02};
+  constexpr std::size_t kNodes = 16;
+  constexpr double kMostScatter = 0.02;
+  std::mt19937_64 random(1);
+  FleetRates fleets;
+  for (const test::RecordedSeries& series : all_series) {
+    std::vector<double> rates;
+    std::vector<bool> noisy;
+    for (std::size_t node = 0; node < kNodes; ++node) {
+      std::vector<double> medians;
+      for (std::size_t launch = 0; launch < launches; ++launch) {
+        const std::size_t place = random() % (series.times.size() - samples + 1);
+        medians.push_back(stats::median(std::span(series.times).subspan(place, samples)));
+      }
+      rates.push_back(1 / stats::median(medians));
+      const auto summary = stats::summarize(medians);
+      noisy.push_back(summary->deviation / summary->mean > kMostScatter);
+    }
+    const auto blamed = judge::judge_members(rates, kRule).blame.nodes;
+    if (!blamed.empty()) fleets.low += 1;
+    const bool failed = std::any_of(blamed.begin(), blamed.end(),
+                                    [&](const auto& node) { return !noisy[node.node]; });
+    if (failed) fleets.failed += 1;
+  }
+  const auto count = static_cast<double>(all_series.size());
+  return {.low = fleets.low / count, .failed = fleets.failed / count};
+}
+
+void measure_verdicts(const AllSeries& all_series) {
+  for (const std::size_t samples : {12U, 50U}) {
+    fmt::print("pieces of {} samples as launches or nodes:\n", samples);
+    for (const std::size_t each : {4U, 8U}) {
+      fmt::print("  compare, {} and {}: {:.3f} in turns, {:.3f} one half before the other\n", each,
+                 each, share_of_verdicts(all_series, each, samples, test::in_turns),
+                 share_of_verdicts(all_series, each, samples, one_half_first));
+    }
+    fmt::print("  noise gate of 5 %, 5 launches: {:.3f} inconclusive; of 2 %: {:.3f}\n",
+               share_of_noisy(all_series, samples, 0.05),
+               share_of_noisy(all_series, samples, 0.02));
+    for (const std::size_t launches : {1U, 3U, 5U}) {
+      const FleetRates fleets = rates_of_fleets(all_series, launches, samples);
+      fmt::print(
+          "  fleets of 16 nodes, {} launches: {:.3f} with a low node, {:.3f} with a failed one\n",
+          launches, fleets.low, fleets.failed);
+    }
+  }
 }
 
 }  // namespace
@@ -63,9 +179,13 @@ int main(int argc, char** argv) {
   });
   try {
     Options options;
-    const Arguments given = parse_options<Options>({{}, kOptions}, {argv + 1, argv + argc}, options);
-    if (given.positionals.size() != 1) throw usage_error("recorded_series FOLDER [--visits N] [--samples S]");
-    measure(given.positionals.front(), options.taking);
+    const Arguments given =
+        parse_options<Options>({{}, kOptions}, {argv + 1, argv + argc}, options);
+    if (given.positionals.size() != 1)
+      throw usage_error("expected FOLDER [--visits N] [--samples S]");
+    const auto all_series = test::recorded_series(given.positionals.front());
+    measure_rows(all_series, options.taking);
+    measure_verdicts(all_series);
   } catch (const Error& error) {
     fmt::print(stderr, "recorded_series: {}\n", error.what());
     return exit_code(error.status());
