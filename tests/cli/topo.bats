@@ -280,7 +280,7 @@ query() {
   run -3 --separate-stderr ./busbar accept run auto -o "$DIR/run"
   [[ $stderr == *"auto: no GPU is visible on this host"* ]]
 }
-@test "recorded machines have the bounds and assumptions of docs/captures.md" {
+@test "recorded machines have the bounds and assumptions of tests/captures.md" {
   [ -d ../shared/data/nvidia_smi_topo_m ] || skip "no ../shared/data here"
-  diff <(tests/captures-table ../shared/data) docs/captures.md
+  diff <(tests/captures-table ../shared/data) tests/captures.md
 }

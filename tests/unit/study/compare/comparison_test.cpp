@@ -51,6 +51,15 @@ Verdict verdict_of(std::initializer_list<double> before, std::initializer_list<d
   return compared(before, after).rows.at(0).verdict;
 }
 
+TEST(CompareLaunches, CountsALaunchOnceHoweverOftenItsRowsWereVisited) {
+  const Record before = with(row(100, 99, 101), &Record::visits, 8, &Record::interval_scope, "run");
+  const ComparedRow row =
+      compared(Rows{before}, Rows{with(before, &Record::time_median_us, 200.0)}).rows.at(0);
+  EXPECT_EQ(row.launches_before, 1U);
+  EXPECT_EQ(row.kind, IntervalKind::WithinLaunch);
+  EXPECT_EQ(row.verdict, Verdict::CannotTell);
+}
+
 TEST(CompareLaunches, FindsSlowerAndFasterFromFourLaunches) {
   const GroupComparison slower = compared({100, 101, 102, 103}, {120, 121, 122, 123});
   ASSERT_EQ(slower.rows.size(), 1U);
