@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators: how they are made, what they refuse, and what a killed rank leaves.
-#include <csignal>
+// Communicators: which ranks share a GPU, and what is refused.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
-#include <unistd.h>
 
 #include "tests/fake_gpu/selftest/selftest.hpp"
 
@@ -26,35 +23,11 @@ Bytes as_bytes(int value) {
   return bytes;
 }
 
-/// Sums the ranks; `begun` is what the call returns.
-void require_sum(const Job& job, ncclResult_t begun = ncclSuccess) {
+void require_sum(const Job& job) {
   const DeviceBytes one(as_bytes(job.rank));
-  expect(begun, job.all_reduce(one.at(), one.at(), 1, ncclInt32, ncclSum));
-  ok(await_state(job.comm));
+  ok(job.all_reduce(one.at(), one.at(), 1, ncclInt32, ncclSum));
   job.finish();
   require(read_int(one) == job.ranks * (job.ranks - 1) / 2, "a sum of ranks");
-}
-
-/// The last rank comes late: until then nobody is ready, and no call waits.
-SELFTEST(non_blocking) {
-  Job job = join();
-  const ncclUniqueId id = share_id();
-  if (job.rank == job.ranks - 1) {
-    meet_all();
-    ::usleep(100'000);
-  }
-  expect(ncclInProgress, start(job, id, false));
-  ncclResult_t state = ncclSuccess;
-  if (job.rank != job.ranks - 1) {
-    ok(ncclCommGetAsyncError(job.comm, &state));
-    expect(ncclInProgress, state);
-    const DeviceBytes one(4);
-    expect(ncclInvalidArgument, job.all_reduce(one.at(), one.at(), 1, ncclInt32, ncclSum));
-    meet_all();
-  }
-  ok(await_state(job.comm));
-  require_sum(job, ncclInProgress);
-  leave(job);
 }
 
 /// Prints what NCCL says to ranks on one GPU: with their host names apart, nothing.
@@ -70,23 +43,6 @@ SELFTEST(one_gpu) {
     job.comm = nullptr;  // NCCL may leave one that is of no use
     std::printf("rank %d: %d %s\n", job.rank, result, ncclGetLastError(nullptr));
   }
-  meet_all();
-  leave(job);
-}
-
-/// What other processes took is seen, and not to be had.
-SELFTEST(shared_memory) {
-  Job job = join(true);
-  constexpr std::size_t kMiB = 1 << 20;
-  const DeviceBytes part(100 * kMiB);
-  meet_all();
-  std::size_t free_bytes = 0;
-  std::size_t total = 0;
-  ok(cudaMemGetInfo(&free_bytes, &total));
-  require(free_bytes == total - static_cast<std::size_t>(job.ranks) * 164 * kMiB,
-          "free is what all ranks left: " + std::to_string(free_bytes / kMiB));
-  void* more = nullptr;
-  expect(cudaErrorMemoryAllocation, cudaMalloc(&more, free_bytes + 1));
   meet_all();
   leave(job);
 }
@@ -134,42 +90,6 @@ SELFTEST_ON_RANKS(mismatch, true) {
   meet_all();
   ok(ncclCommAbort(job.comm));
   job.comm = nullptr;
-  job.finish();
-}
-
-/// The unique id by a file: mpirun would end all ranks with the one that is killed.
-ncclUniqueId share_id_by_file(int rank, const std::string& path) {
-  ncclUniqueId id{};
-  if (rank == 0) {
-    ok(ncclGetUniqueId(&id));
-    std::ofstream(path + ".new").write(id.internal, sizeof id.internal);
-    require(std::rename((path + ".new").c_str(), path.c_str()) == 0, "rename");
-    return id;
-  }
-  for (;;) {
-    std::ifstream file(path);
-    if (file.read(id.internal, sizeof id.internal)) return id;
-    ::usleep(1000);
-  }
-}
-
-/// `SELFTEST_RANK` of three: rank 0 is killed in the middle of the work, the others end by abort.
-SELFTEST(killed) {
-  Job job{.ranks = 3};
-  job.rank = std::atoi(std::getenv("SELFTEST_RANK"));
-  const ncclUniqueId id = share_id_by_file(job.rank, std::getenv("SELFTEST_ID"));
-  ok(cudaSetDevice(job.rank));
-  job.stream = make_stream();
-  ok(start(job, id, true));
-  const DeviceBytes room(Bytes(8, 2));
-  const auto reduce = [&] { ok(job.all_reduce(room.at(), room.at(), 8, ncclInt8, ncclMax)); };
-  reduce();
-  job.finish();
-  if (job.rank == 0) ::kill(::getpid(), SIGKILL);
-  reduce();
-  ::usleep(100'000);
-  expect(cudaErrorNotReady, cudaStreamQuery(job.stream));
-  ok(ncclCommAbort(job.comm));
   job.finish();
 }
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads of groups, what a first operation costs, and registered buffers.
-#include <chrono>
-#include <cstdio>
-#include <string>
-
+// Threads of groups, and registered buffers.
 #include "tests/fake_gpu/selftest/selftest.hpp"
 
 namespace selftest {
@@ -20,30 +16,6 @@ SELFTEST_ON_RANKS(group_thread, false) {
   expect(ncclInvalidArgument, sum(job, room));  // a machine with connect=1
   ok(await_state(job.comm));
   job.finish();
-}
-
-double seconds_of(const Job& job, const DeviceBytes& room) {
-  const auto begin = std::chrono::steady_clock::now();
-  ok(sum(job, room));
-  job.finish();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-/// The first operation of a kind takes two seconds or more on rank 0, whose fault it is, and the
-/// next does not. (Other ranks' clocks may start while rank 0 is at it.)
-SELFTEST_ON_RANKS(first_is_slow, true) {
-  const DeviceBytes room(4);
-  const double first = seconds_of(job, room);
-  require(job.rank > 0 || first >= 2, "the first operation: " + std::to_string(first) + " s");
-  const double second = seconds_of(job, room);
-  require(job.rank > 0 || second < first, "the second operation is faster");
-}
-
-/// Prints what an operation and cudaMemGetInfo say where NCCL's own memory does not fit.
-SELFTEST_ON_RANKS(late_memory, true) {
-  const DeviceBytes room(4);
-  const ncclResult_t result = sum(job, room);
-  std::printf("%d %s\n", result, ncclGetLastError(job.comm));
 }
 
 constexpr std::size_t kBytes = 64;

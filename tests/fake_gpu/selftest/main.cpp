@@ -131,29 +131,6 @@ void leave(Job& job) {
   MPI_Finalize();
 }
 
-CUmodule load_module() {
-  // What `nvcc -fatbin` begins with; the fake has the kernels' meaning, not their code.
-  static const struct {
-    std::uint32_t magic = 0xBA55ED50;
-    std::uint16_t version = 1;
-    std::uint16_t header_bytes = 16;
-    std::uint64_t bytes = 8;
-    std::uint64_t code = 0;
-  } kImage;
-  CUmodule module = nullptr;
-  ok(cuModuleLoadData(&module, &kImage));
-  return module;
-}
-
-cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream) {
-  static CUmodule const kModule = load_module();
-  CUfunction function = nullptr;
-  CUresult result = cuModuleGetFunction(&function, kModule, kernel);
-  if (result == CUDA_SUCCESS)
-    result = cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, stream, arguments, nullptr);
-  return static_cast<cudaError_t>(result);  // their numbers are the same
-}
-
 }  // namespace selftest
 
 int main(int count, char** arguments) {

@@ -72,11 +72,6 @@ void meet_all();
 [[nodiscard]] ncclResult_t await_state(ncclComm_t comm);
 void leave(Job& job);
 
-/// Loads an image as nvcc would make it.
-[[nodiscard]] CUmodule load_module();
-/// Launches busbar_fill or busbar_compare through the driver.
-cudaError_t launch(const char* kernel, void** arguments, cudaStream_t stream);
-
 /// Runs a case on the ranks of mpirun with a communicator, which may block or not.
 void on_ranks(void (*run)(Job&), bool blocking);
 
