@@ -4,18 +4,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
-#include "base/error.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
+#include "tests/fuzz/check.hpp"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::require;
 
 void check(const busbar::study::ImportedRows& rows) {
   for (const busbar::Record& record : rows.records) {
@@ -37,7 +34,7 @@ void import(std::string_view text, const busbar::study::LogReading& reading,
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = fuzz::text_of(data, size);
   // Once with all that a user may tell, and once with nothing: then the rows tell the collective.
   import(text, {.skip_bad_lines = true, .size = busbar::kMiB, .ranks = 2},
          {.collective = "all_reduce", .ranks = 2});

@@ -6,34 +6,18 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
-#include "base/error.hpp"
+#include "tests/fuzz/check.hpp"
 
-namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-template <typename Action>
-void attempt(Action action) {
-  try {
-    action();
-  } catch (const busbar::Error& error) {
-    require(std::string_view(error.what()).substr(0, 5) == "fuzz:");
-  }
-}
-
-}  // namespace
+using fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  attempt([&] {
+  const std::string_view text = fuzz::text_of(data, size);
+  fuzz::attempt([&] {
     for (const auto& gpu : busbar::topo::parse_nvlink_status(text, "fuzz"))
       for (const auto& link : gpu.links) require(std::isfinite(link.GBps) && link.GBps >= 0);
   });
-  attempt([&] {
+  fuzz::attempt([&] {
     for (const auto& gpu : busbar::topo::parse_nvlink_remotes(text, "fuzz"))
       for (const auto& link : gpu.links) require(!link.bus_id.empty());
   });

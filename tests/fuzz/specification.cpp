@@ -4,17 +4,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <string_view>
 
-#include "base/error.hpp"
 #include "judge/spec/reader.hpp"
+#include "tests/fuzz/check.hpp"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::require;
 
 void check(const busbar::judge::Specification& specification) {
   require(specification.run.launches >= specification.run.min_launches);
@@ -29,7 +25,7 @@ void check(const busbar::judge::Specification& specification) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = fuzz::text_of(data, size);
   try {
     check(busbar::judge::parse_specification(text, "fuzz.toml", ""));
   } catch (const busbar::Error& error) {
