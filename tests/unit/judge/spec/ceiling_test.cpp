@@ -122,11 +122,8 @@ TEST(CeilingOf, SystemIsTheBoundOfItsGraphOnOneNodeOrSeveral) {
   CeilingRule ring = system_of("ac922-x4");
   ring.model = CeilingModel::Ring;
   expect_ceilings({
-      {system_of("dgx-1v"), "allreduce", 1, 4, 100},
       {system_of("dgx-1v"), "allreduce", 1, 8, 150},
-      {system_of("dgx-2"), "allreduce", 1, 16, 150},
       {system_of("dgx-2"), "alltoall", 1, 16, 150},
-      {system_of("ac922"), "allreduce", 1, 2, 75},
       {system_of("dgx-1p"), "broadcast", 1, 8, 80},
       {system_of("dgx-1v"), "alltoall", 1, 8, -1},  // of a mesh it is not known
       {system_of("dgx-1v"), "alltoall", 1, 2, 25},
@@ -137,11 +134,9 @@ TEST(CeilingOf, SystemIsTheBoundOfItsGraphOnOneNodeOrSeveral) {
       {system_of("dgx-h100"), "allreduce", 2, 8, 450},
       {system_of("dgx-a100"), "alltoall", 2, 8, 46.875},
       {system_of("dgx-1v"), "alltoall", 2, 8, 11.71875},           // of its network it is
-      {system_of("mi355x"), "alltoall", 2, 8, 93.75},              // 86.6 measured
       {system_of("gb200-nvl72-x2"), "alltoall", 2, 64, 99.21875},  // 89.7 measured
       {system_of("gb200-tray"), "allgather", 18, 4, 900},
       {system_of("gb200-tray"), "allgather", 19, 4, -1},  // a domain ends at 18
-      {system_of("hgx-b300"), "alltoall", 2, 8, 187.5},   // 181.0 measured
       {system_of("ac922-x4"), "allgather", 4, 4, 30},
       {ring, "allreduce", 4, 4, 24},
       {system_of("knl-aries"), "sendrecv", 2, 1, 8},

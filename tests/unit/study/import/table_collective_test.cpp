@@ -245,20 +245,6 @@ TEST(TableCollective, IsTheLogsOwn) {
   EXPECT_THAT(refusal(table, "broadcast"), HasSubstr("allreduce"));
 }
 
-TEST(TableCollective, IsInferredWhereOneIsLeft) {
-  const TableCollective one = found(table_of(kReduced));
-  EXPECT_EQ(one.collective->name, "allreduce");
-  EXPECT_TRUE(one.inferred);
-  EXPECT_THAT(one.source, HasSubstr("redop sum"));
-}
-
-TEST(TableCollective, OfTheUserDecidesBetweenTwo) {
-  EXPECT_THAT(refusal(table_of(kUnchecked)),
-              AllOf(HasSubstr("allgather or alltoall"), HasSubstr("--collective")));
-  EXPECT_EQ(found(table_of(kUnchecked), "alltoall").collective->name, "alltoall");
-  EXPECT_EQ(found(table_of(kUnchecked), "all_gather").source, "--collective");
-}
-
 TEST(TableCollective, OfTheUserIsRefusedWhereTheRowsAreOfAnotherOrOfNone) {
   EXPECT_THAT(refusal(table_of(kGathered), "all_reduce"),
               AllOf(HasSubstr("--collective allreduce"), HasSubstr("that is allgather")));

@@ -276,15 +276,6 @@ TEST(Predictor, GivesAPairAShareOfTheChannels) {
   EXPECT_NEAR(time_us(dgx2, kSendReceive, 64.0 * 1024 * 1024), 23 + 838.8608, 1e-9);
 }
 
-TEST(Predictor, LimitsHostsByFlows) {
-  const auto rate = [](int flows) {
-    return busbw(predictor("p3dn-x2", 16, {.flows = flows}), kAllReduce, 1e3 * kGiB);
-  };
-  EXPECT_NEAR(rate(1), 1.0, 0.01);
-  EXPECT_NEAR(rate(4), 4.0, 0.01);
-  EXPECT_NEAR(rate(100), 10.0, 0.01);
-}
-
 TEST(Predictor, LosesTheShareOfEachMediumOfItsFlowsToo) {
   // NVLink loses a tenth and all else the usual fifth: of a flow of 1.25 GB/s 1.0 is left.
   EqualHosts machine{.host = cluster_of({"02", "20"}, 25, 1, 12.5, 1.25), .hosts = 2};
@@ -344,12 +335,6 @@ TEST(Predictor, TakesAThousandHosts) {
   EXPECT_EQ(many.set().parts.size(), 1024U);
   EXPECT_NEAR(busbw(many, kAllReduce, 1e6 * kGiB), 1.0, 0.01);
   EXPECT_TRUE(many.predict(kAllToAll, kGiB));
-}
-
-TEST(Predictor, TellsTheLinkThatAllToAllLoadsMost) {
-  // Eight of sixteen parts cross between two hosts: 8 x 8/16 of a size at 12.5 GB/s.
-  const Predictor two = predictor("p3dn-x2", 16, {.flows = 100});
-  EXPECT_NEAR(two.bound_GBps(kAllToAll).value(), 15.0 / 16 * 12.5 / 4, 1e-6);
 }
 
 /// So many hosts of a system with the first GPUs of each.
