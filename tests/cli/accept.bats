@@ -307,8 +307,3 @@ END
   refused "needs two nodes" run "$DIR/pairs.toml" -o "$DIR/run"
   [ ! -e "$DIR/run" ]
 }
-@test "accept -h is the whole help" {
-  accept -h
-  [ "$status" -eq 0 ]
-  [ "$output" = "$(cat docs/accept-options.md)" ]
-}

@@ -85,11 +85,6 @@ four() {  # four NAME TIME: four launches about a time
   sed 's/allreduce/broadcast/' "$DIR/a.csv" > "$DIR/b.csv"
   refused "no row is in both" "$DIR/a.csv" "$DIR/b.csv"
 }
-@test "compare -h is docs/compare-options.md" {
-  compare -h
-  [ "$status" -eq 0 ]
-  diff <(echo "$output") docs/compare-options.md
-}
 @test "compare counts a file that is given four times, or under four names, as one launch" {
   launch "$DIR/a.csv" 1000
   launch "$DIR/b.csv" 1200

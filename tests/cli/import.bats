@@ -169,7 +169,3 @@ LOG
   refused "cannot read" /nowhere.log -o "$DIR/a.csv"
   refused "cannot read" "$DIR" -o "$DIR/a.csv"
 }
-@test "import -h is docs/import-options.md" {
-  run -0 --separate-stderr ./busbar import -h
-  diff <(echo "$output") docs/import-options.md
-}

@@ -206,8 +206,3 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   refused "cannot create the folder" "$DIR/a.csv" -o "$DIR/file"
   [ ! -e "$DIR/p" ]
 }
-@test "plot -h teaches" {
-  plot -h
-  [ "$status" -eq 0 ]
-  [[ $output == *"--limits LOW:HIGH"* ]]
-}

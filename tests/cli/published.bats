@@ -29,7 +29,3 @@ load ../common
   done
   [[ $stderr == *"bad.toml:1:"* ]]
 }
-@test "published -h teaches the columns" {
-  run -0 --separate-stderr ./busbar published -h
-  [[ $output == *"busbw_GBps"* ]]
-}

@@ -113,11 +113,6 @@ papers() {
   report --system dgx-1v -o "$DIR/x.html"
   refused "exists" --system dgx-1v -o "$DIR/x.html"
 }
-@test "report -h teaches" {
-  report -h
-  [ "$status" -eq 0 ]
-  [[ $output == "usage: busbar report"* ]]
-}
 @test "a report lists what others published of a system's whole nodes" {
   ./busbar report --system hgx-b300 -o "$DIR/r.md" 2> "$DIR/said"
   grep -q 'all-reduce *| *1 *| *8 *| *8 GiB *| *834.8 *| *measured' "$DIR/r.md"

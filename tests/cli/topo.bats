@@ -102,12 +102,6 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "$DIR/cut.txt:2:" show --smi "$DIR/cut.txt"
   refused "--smi" show --smi "$DIR/absent"
 }
-@test "topo -h teaches and lists the systems" {
-  topo -h
-  [ "$status" -eq 0 ]
-  [[ $output == *"busbar topo choose -k 4"* ]]
-  [[ $output == *"gb200-nvl72"* ]]
-}
 
 # Eight GPUs, NVLinks between pairs of them; lines of --query for the first N.
 eight() {

@@ -187,9 +187,3 @@ curve() {
   curve "$DIR/c.csv" box alltoall 4 10
   refused "$DIR/c.csv" --curve "$DIR/c.csv"
 }
-@test "workload -h teaches and lists the models" {
-  workload -h
-  [ "$status" -eq 0 ]
-  [[ $output == *"busbar workload --curve box.csv"* ]]
-  [[ $output == *"cifarnet"* ]]
-}
