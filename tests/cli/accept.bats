@@ -240,15 +240,6 @@ END
   [ "$(grep -c "^busbar: $DIR/spec.toml:[0-9]*:[0-9]*: " <<<"$stderr")" -ge 5 ]
   refused "more errors: busbar accept lint $DIR/spec.toml" run "$DIR/spec.toml" -o "$DIR/none"
 }
-@test "no node is good where all its pairs fail, and names of one machine are noted" {
-  specification 0.000001 pairwise | sed 's/^ranks_per_node = 2/ranks_per_node = 1/; $a fail_above = 2.0' > "$DIR/spec.toml"
-  accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 -- -launcher fork
-  [ "$status" -eq 1 ]
-  [ "$(jq -r '[.nodes[].state] | unique | join(" ")' "$DIR/run/verdicts.json")" = suspect ]
-  [[ $output == *"no single node or link stands out"*"nodes n1 n2 n3 ran on one host"* ]]
-  run ! grep -q 'state="good"' "$DIR/run/metrics.prom"
-  run ! grep -q "No node and no link is blamed" "$DIR/run/report.html" "$DIR/run/verdicts.md"
-}
 @test "a fingerprint that a run cannot have ends it before its launches, or after the first" {
   specification | sed 's/^name = .*/&\nfingerprint = { gpu = "NVIDIA H200" }/' > "$DIR/auto.toml"
   sed 's/^timeout_s/backend = "mpi"\n&/' "$DIR/auto.toml" > "$DIR/mpi.toml"

@@ -65,16 +65,6 @@ four() {  # four NAME TIME: four launches about a time
   [ "$(jq '.rows | length' <<<"$output")" = 1 ]
   [ "$(jq '[.warnings[] | select(test("cut off|left out"))] | length' <<<"$output")" = 2 ]
 }
-@test "compare says that few launches cannot tell, and how many could" {
-  launch "$DIR/a.csv" 1000
-  launch "$DIR/b.csv" 2000 "MPICH 4.2.0"
-  compare "$DIR/a.csv" "$DIR/b.csv"
-  [ "$status" -eq 0 ]
-  [[ $output == *"cannot tell"* ]]
-  [[ $output == *"give 4 of each"* ]]
-  [[ $output == *"libraries differ: before MPICH 4.0.2, after MPICH 4.2.0"* ]]
-  [[ $output != *$'\e'* ]]
-}
 @test "compare refuses bad usage in one line" {
   launch "$DIR/a.csv" 1000
   refused "two CSV files" "$DIR/a.csv"

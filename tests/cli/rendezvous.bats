@@ -205,16 +205,6 @@ ends() {
   sed -nE 's/^# +Rank .* Pid +([0-9]+) .*/\1/p' "$DIR/0.out" | xargs kill -KILL
   wait
 }
-@test "a port in use is one line of rank 0's" {
-  hold_port
-  rank 0 -T 5
-  rank 1 -T 5
-  wait %2 %3
-  kill "$HOLDER"
-  [ "$(codes)" = "4 4" ]
-  grep -q "^allreduce_perf: port $PORT of this host is in use: .*; choose another port$" "$DIR/0.err"
-  [ "$(wc -l < "$DIR/0.err")" -eq 1 ]
-}
 @test "one line names each mistake" {
   COMMAND=(./allreduce_perf "${QUICK[@]}")
   refused "there is no rank 2 of 2 ranks" --rendezvous h1:9 --rank 2 --ranks 2

@@ -13,9 +13,6 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   topo bound --system dgx-1v --devices 0,1,2,3 --json
   [ "$(jq -c '[.system, .devices, .ring_GBps, .cut_GBps, .kind, .exact]' <<<"$output")" = '["dgx-1v",[0,1,2,3],100,100,"nvlink",true]' ]
   [ -n "$(jq -r .limit <<<"$output")" ]
-  topo bound --system p3dn --devices 0-4 --json
-  [ "$(jq .ring_GBps <<<"$output")" = 0 ]
-  [ "$(jq '.bound_GBps > 0' <<<"$output")" = true ]
 }
 @test "topo bound takes NCCL's constants and a number of flows" {
   topo bound --system dgx-1v --constants nccl --json
@@ -239,19 +236,14 @@ query() {
   topo recognize --system dgx-h100
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = dgx-h100 ]
+  [[ ${lines[2]} == "it may also be p5, "* ]]
   topo recognize --system dgx-1v --instance p3dn.24xlarge
-  [[ ${lines[1]} == "by the product name that was given: 8 Tesla V100-SXM2-32GB, NV1, NV2 or none between two; p3dn.24xlarge" ]]
   [ "${#lines[@]}" -eq 2 ]
-  topo recognize --system p5
-  [ "${lines[0]}" = dgx-h100 ]
-  [[ ${lines[2]} == "it may also be p5, a3-megagpu-8g or a3-highgpu-8g (the same GPUs, another network"* ]]
   EXIT=3 refused "no built-in system is this machine" recognize --smi "$DIR/m.txt" --query "$DIR/q.csv"
-  EXIT=3 refused "no source has the names of the GPUs (8 GPUs without a name, NV12 or none between two)" recognize --smi "$DIR/m.txt"
   eight | sed 's/SYS/NV12/g' > "$DIR/full.txt"
   topo recognize --smi "$DIR/full.txt"
   [ "$status" -eq 3 ]
-  [[ ${lines[0]} == "8 GPUs without a name, NV12 between any two: may be dgx-a100 (by links alone; "* ]]
-  [[ ${lines[1]} == *"--gpu NAME"* ]]
+  [[ ${lines[0]} == *"may be dgx-a100"* && ${lines[1]} == *"--gpu NAME"* ]]
   topo recognize --smi "$DIR/full.txt" --json
   [ "$status" -eq 3 ]
   [ "$(jq -c '[.system, .candidates[0]]' <<<"$output")" = '[null,"dgx-a100"]' ]
