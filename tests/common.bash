@@ -80,6 +80,41 @@ wait_for_file() {
   return 1
 }
 
+# node_specification NAME SIZE VALUE FAIL_BELOW: an acceptance specification of one rule, "floor": all-reduce of two
+# ranks on every node; its [run] and [noise] come from stdin.
+node_specification() {
+  cat <<END
+schema = 1
+[system]
+name = "$1"
+$(cat)
+[[device_set]]
+id = "node"
+kind = "per_node"
+ranks_per_node = 2
+[[expect]]
+id = "floor"
+collective = "allreduce"
+device_set = "node"
+size = $2
+metric = "busbw"
+statistic = "median"
+compare = "absolute"
+value = $3
+fail_below = $4
+END
+}
+
+# wait_for_rows N: until $DIR/a.csv has as many, a minute at most.
+wait_for_rows() {
+  local i
+  for ((i = 0; i < 600; ++i)); do
+    if [ -s "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge "$1" ]; then return 0; fi
+    sleep 0.1
+  done
+  return 1
+}
+
 # nothing_runs TEXT: no process has TEXT in its command line, within what the kernel takes to end one.
 nothing_runs() {
   local i

@@ -26,12 +26,7 @@ job() {
   ./allreduce_perf -g 3 --launcher local -b 1M -e 1M -n 20 -w 1 -N 1000000 --host-limits off --csv "$DIR/a.csv" "$@" \
     > "$DIR/out" 2> "$DIR/err" 3>&- &
   JOB=$!
-  local i
-  for ((i = 0; i < 300; ++i)); do
-    if [ -s "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]; then return; fi
-    sleep 0.1
-  done
-  return 1
+  wait_for_rows 2
 }
 # connected N: returns when N connections to rank 0 are open.
 connected() {

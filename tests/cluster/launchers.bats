@@ -148,11 +148,8 @@ verdicts() {
 lost() {
   with rendezvous
   "${START[@]}" -b 64K -e 64K -n 20 -w 1 -N 1000000 -T 5 --host-limits off --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
-  local job=$! code=0 i
-  for ((i = 0; i < 300; ++i)); do
-    if [ -s "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]; then break; fi
-    sleep 0.1
-  done
+  local job=$! code=0
+  wait_for_rows 2
   "${@:2}"
   wait "$job" || code=$?
   cat "$DIR/err"

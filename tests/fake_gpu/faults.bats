@@ -96,11 +96,8 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 }
 @test "a killed rank ends the job" {
   timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 1 > "$DIR/out" 2> "$DIR/err" 3>&- &
-  local job=$! i
-  for ((i = 0; i < 200; ++i)); do
-    if [ -f "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge 1 ]; then break; fi
-    sleep 0.1
-  done
+  local job=$!
+  wait_for_rows 1
   kill -9 "$(awk '$2 == "Rank" && $3 == 1 { print $7 }' "$DIR/out")"
   run ! wait "$job"
   nothing_runs "$DIR/a.csv"

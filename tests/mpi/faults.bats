@@ -17,15 +17,6 @@ start() {
   LAUNCHER=$!
 }
 
-wait_for_rows() {  # wait_for_rows N
-  local i
-  for ((i = 0; i < 300; ++i)); do
-    if [ -f "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge "$1" ]; then return 0; fi
-    sleep 0.1
-  done
-  return 1
-}
-
 rank_pid() { awk -v rank="$1" '$2 == "Rank" && $3 == rank { print $7 }' "$DIR/out"; }
 
 ends_within() {  # ends_within SECONDS: the exit status is in ENDED

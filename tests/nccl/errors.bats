@@ -15,11 +15,7 @@ start() {
   mpirun -np 3 bash -c '"$@" || sleep 60' x ./allreduce_perf --backend nccl -b 4M -e 4M -w 1 -n 20 -N 1000000 -c 0 -T 6 \
     --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
   JOB=$!
-  local i
-  for ((i = 0; i < 600; ++i)); do
-    if [ -s "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]; then break; fi
-    sleep 0.1
-  done
+  wait_for_rows 2
   RANK1=$(grep -E '^# +Rank +1 ' "$DIR/out" | sed 's/.*Pid *\([0-9]*\) .*/\1/')
   BEGIN=$SECONDS
 }

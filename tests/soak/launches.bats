@@ -7,10 +7,7 @@ load ../common
   local as_nobody=()
   # Root has no limit of processes.
   [ "$(id -u)" -ne 0 ] || as_nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
-  cat > "$DIR/spec.toml" <<END
-schema = 1
-[system]
-name = "stand-ins"
+  node_specification stand-ins '"1MiB"' 20 0.9 > "$DIR/spec.toml" <<END
 [run]
 launches = 1
 min_launches = 1
@@ -18,20 +15,6 @@ timeout_s = 60
 [noise]
 max_cv = 0.05
 on_noisy = "inconclusive"
-[[device_set]]
-id = "node"
-kind = "per_node"
-ranks_per_node = 2
-[[expect]]
-id = "floor"
-collective = "allreduce"
-device_set = "node"
-size = "1MiB"
-metric = "busbw"
-statistic = "median"
-compare = "absolute"
-value = 20
-fail_below = 0.9
 END
   seq -f n%g 2000 > "$DIR/hosts"
   chmod -R a+rwX "$BATS_RUN_TMPDIR"
