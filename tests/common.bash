@@ -67,6 +67,29 @@ rows() { grep -v -e '^#' -e '^collective,' "$1"; }
 # column NAME FILE: a column's cells by name.
 column() { awk -v columns="$1" -f "$ROOT/tests/fixtures/csv.awk" "$2"; }
 
+ALL="allreduce broadcast reducescatter allgather reduce alltoall sendrecv gather scatter"
+
+# all_right RANKS COLLECTIVE OPTIONS... : with the options in USUAL there are rows, and none is wrong; all are ok, or have
+# the statuses in STATUSES, or some are skipped for a collective in NOT_IN_PLACE.
+all_right() {
+  local ranks=$1 collective=$2 statuses=${STATUSES:-ok}
+  shift 2
+  [[ " $NOT_IN_PLACE " != *" $collective "* ]] || statuses="ok skipped"
+  rm -f "$DIR/a.csv"
+  timeout 600 mpirun -np "$ranks" "./${collective}_perf" "${USUAL[@]}" --csv "$DIR/a.csv" "$@" > "$DIR/out" 2>&1 ||
+    { cat "$DIR/out"; return 1; }
+  [ "$(column wrong "$DIR/a.csv" | grep -c '^0$')" -gt 0 ] || return 1
+  [ "$(column status "$DIR/a.csv" | sort -u | xargs)" = "$statuses" ] ||
+    { column status,type,op,in_place,reason "$DIR/a.csv"; return 1; }
+}
+
+for_all() {  # for_all RANKS OPTIONS... : of every collective, or of those in COLLECTIVES
+  local collective
+  for collective in ${COLLECTIVES:-$ALL}; do
+    all_right "$1" "$collective" "${@:2}" || { echo "$collective on $1 ranks"; return 1; }
+  done
+}
+
 # table: the data rows of a run's standard output.
 table() { grep -E '^ +[0-9]' <<<"$output"; }
 

@@ -4,25 +4,8 @@
 # a part in are tagged any-mpi: they run with one of the two.
 load ../common
 
-COLLECTIVES="allreduce broadcast reducescatter allgather reduce alltoall sendrecv gather scatter"
-
-all_right() {  # all_right RANKS COLLECTIVE OPTIONS... : rows there are, and none is wrong
-  local ranks=$1 collective=$2 statuses=${STATUSES:-ok}
-  shift 2
-  [ "$collective" != sendrecv ] || statuses="ok skipped"  # there is none in place
-  rm -f "$DIR/a.csv"
-  mpirun -np "$ranks" "./${collective}_perf" --host-limits off --csv "$DIR/a.csv" "$@" > "$DIR/out" ||
-    { cat "$DIR/out"; return 1; }
-  [ "$(column wrong "$DIR/a.csv" | grep -c '^0$')" -gt 0 ]
-  [ "$(column status "$DIR/a.csv" | sort -u | xargs)" = "$statuses" ]
-}
-
-for_all() {  # for_all RANKS OPTIONS...
-  local collective
-  for collective in $COLLECTIVES; do
-    all_right "$1" "$collective" "${@:2}" || { echo "$collective on $1 ranks"; return 1; }
-  done
-}
+USUAL=(--host-limits off)
+NOT_IN_PLACE=sendrecv
 
 # bats test_tags=any-mpi
 @test "every type, operation and root is right on 1 rank" {
@@ -88,7 +71,7 @@ for_all() {  # for_all RANKS OPTIONS...
 
 # bats test_tags=any-mpi
 @test "a planted fault is found, named and exit 1, in every collective and placement" {
-  for collective in $COLLECTIVES; do
+  for collective in $ALL; do
     rm -f "$DIR/a.csv"
     halves=2
     [ "$collective" != sendrecv ] || halves=1
