@@ -4,7 +4,10 @@
 load ../common
 
 COMMAND=(./busbar accept)
-accept() { run --separate-stderr "${COMMAND[@]}" "$@"; }
+accept() {  # accept OPTIONS... : ends with EXIT where that is given
+  run --separate-stderr "${COMMAND[@]}" "$@"
+  [ "${EXIT:-$status}" -eq "$status" ]
+}
 specification() {  # specification [VALUE [KIND]] > FILE: all-reduce of two ranks on every node
   node_specification "this machine" '["64KiB", "1MiB"]' "${1:-0.001}" 1.0 <<END | sed "s/\"per_node\"/\"${2:-per_node}\"/"
 [run]
@@ -22,18 +25,15 @@ END
 @test "accept run launches, keeps and judges, and accept judge says the same of its folder" {
   [ "$(nproc)" -ge 2 ] || skip "two ranks would share a processor, and that never passes"
   specification > "$DIR/spec.toml"
-  accept run "$DIR/spec.toml" -o "$DIR/run" --seed 5
-  [ "$status" -eq 0 ]
+  EXIT=0 accept run "$DIR/spec.toml" -o "$DIR/run" --seed 5
   [ "$(ls "$DIR/run")" = "$(printf '%s\n' 001-node-localhost-allreduce.csv 002-node-localhost-allreduce.csv \
     launches.csv metrics.prom report.html junit.xml spec.toml verdicts.csv verdicts.json verdicts.md | sort)" ]
   grep -q '^# seed: 5$' "$DIR/run/launches.csv"
   cmp "$DIR/spec.toml" "$DIR/run/spec.toml"
   [ "$(column size_bytes "$DIR/run/001-node-localhost-allreduce.csv" | xargs)" = "65536 1048576" ]
-  accept judge "$DIR/spec.toml" "$DIR/run" --json "$DIR/again.json"
-  [ "$status" -eq 0 ]
+  EXIT=0 accept judge "$DIR/spec.toml" "$DIR/run" --json "$DIR/again.json"
   [ "$(jq -c .verdicts "$DIR/again.json")" = "$(jq -c .verdicts "$DIR/run/verdicts.json")" ]
-  accept judge "$DIR/spec.toml" "$DIR/run/launches.csv" --json "$DIR/again.json"
-  [ "$status" -eq 2 ]
+  EXIT=2 accept judge "$DIR/spec.toml" "$DIR/run/launches.csv" --json "$DIR/again.json"
   [[ $stderr == *"--json: $DIR/again.json exists"* ]]
 }
 
@@ -51,8 +51,7 @@ END
 @test "a browser opens the verdicts' page without a complaint" {
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"
   specification 1000000 > "$DIR/spec.toml"
-  accept run "$DIR/spec.toml" -o "$DIR/run"
-  [ "$status" -eq 1 ]
+  EXIT=1 accept run "$DIR/spec.toml" -o "$DIR/run"
   timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$DIR/profile" --enable-logging=stderr --v=0 \
     --window-size=390,3000 --dump-dom "file://$DIR/run/report.html" > "$DIR/dom" 2> "$DIR/log" || skip "chromium does not run here"
   run ! grep -q CONSOLE "$DIR/log"
@@ -60,11 +59,9 @@ END
 }
 @test "a floor that is missed is exit 1, and more ranks than processors never pass" {
   specification 100000 > "$DIR/spec.toml"
-  accept run "$DIR/spec.toml" -o "$DIR/run"
-  [ "$status" -eq 1 ]
+  EXIT=1 accept run "$DIR/spec.toml" -o "$DIR/run"
   specification | sed "s/ranks_per_node = 2/ranks_per_node = $((2 * $(nproc) + 1))/" > "$DIR/many.toml"
-  accept run "$DIR/many.toml" -o "$DIR/many"
-  [ "$status" -eq 3 ]
+  EXIT=3 accept run "$DIR/many.toml" -o "$DIR/many"
   [[ $output == *oversubscribed* ]]
 }
 @test "a launch that fails is an error, with its words in the journal" {
@@ -73,8 +70,7 @@ END
   printf '#!/bin/sh\n[ "$1" = --version ] || { echo "allreduce_perf: no luck" >&2; exit 4; }\n' > "$DIR/bin/allreduce_perf"
   chmod +x "$DIR/bin/allreduce_perf"
   specification > "$DIR/spec.toml"
-  accept run "$DIR/spec.toml" -o "$DIR/run" --programs "$DIR/bin"
-  [ "$status" -eq 4 ]
+  EXIT=4 accept run "$DIR/spec.toml" -o "$DIR/run" --programs "$DIR/bin"
   grep -q 'exit 4: allreduce_perf: no luck' "$DIR/run/launches.csv"
   grep -q 'no luck' "$DIR"/run/001-*.log
 }
@@ -82,8 +78,7 @@ END
   printf '#!/bin/sh\necho "$@" >> %s\nexit 9\n' "$DIR/said" > "$DIR/mpiexec"
   chmod +x "$DIR/mpiexec"
   specification > "$DIR/spec.toml"
-  accept run "$DIR/spec.toml" -o "$DIR/run" --mpiexec "$DIR/mpiexec" --hosts a,b -- -iface "ib 0" -x
-  [ "$status" -eq 4 ]
+  EXIT=4 accept run "$DIR/spec.toml" -o "$DIR/run" --mpiexec "$DIR/mpiexec" --hosts a,b -- -iface "ib 0" -x
   grep -q -- "^-iface ib 0 -x -f $DIR/run/hosts/0001 -n 1 -ppn 1 .*allreduce_perf --version$" "$DIR/said"
   [ "$(cat "$DIR/run/hosts/0001" "$DIR/run/hosts/0002" | xargs)" = "a b" ]
   [ "$(grep -vcx -- --version "$DIR/said")" -eq 2 ]  # both do not answer, and nothing else is tried
@@ -111,11 +106,9 @@ END
   specification > "$DIR/spec.toml"
   accept lint "$DIR/spec.toml" --dump-spec
   [ "$(jq -c '[.run.launches, .device_set[0].kind, .expect[0].size, .expect[0].warn_below]' <<<"$output")" = '[2,"per_node",[65536,1048576],null]' ]
-  accept lint "$DIR/spec.toml"
-  [ "$status" -eq 0 ]
+  EXIT=0 accept lint "$DIR/spec.toml"
   specification | sed 's/^\[run\]/[ceiling]\nscale_up = 1.0\n[run]/; s/^value = .*/value = 50.0/' > "$DIR/high.toml"
-  accept lint "$DIR/high.toml"
-  [ "$status" -eq 2 ]
+  EXIT=2 accept lint "$DIR/high.toml"
   [[ $output == *refused* ]]
   refused refused run "$DIR/high.toml" -o "$DIR/run"
   [ ! -e "$DIR/run" ]
@@ -132,16 +125,13 @@ END
   fi
 }
 @test "the ready-made specifications are listed, and are found by their names" {
-  accept list
-  [ "$status" -eq 0 ]
+  EXIT=0 accept list
   [ "${#lines[@]}" -ge 2 ]
   name=$(awk 'NR == 2 { print $1 }' <<<"$output")
-  accept lint "$name"
-  [ "$status" -eq 0 ]
+  EXIT=0 accept lint "$name"
 }
 @test "accept list NAME has each rule's figure and where it is from" {
-  accept list dgx-h100
-  [ "$status" -eq 0 ]
+  EXIT=0 accept list dgx-h100
   [[ $output == *"node-allreduce "*"absolute 478.9 GB/s"*"fails below 0.96"* ]]
   [[ $output == *"node-allreduce: 478.9 GB/s in place at 8 GiB: Azure"* ]]
   run ! grep -q -e '^all-ring-ops ' -e 'all-ring-ops:' <<<"$output"
@@ -162,16 +152,13 @@ END
   logs=../shared/data/nccl_tests_logs
   [ -d "$logs" ] || skip "no ../shared/data here"
   ./busbar import "$logs/a3mega_h100_allreduce_16gpu-2node_lessizzmore.txt" -o "$DIR/a3.csv"
-  accept judge auto "$DIR/a3.csv" --assume machine=a3-megagpu-8g
+  EXIT=3 accept judge auto "$DIR/a3.csv" --assume machine=a3-megagpu-8g
   [[ $stderr == *"auto: a3-megagpu-8g, by the product name that was given"* ]]
   [[ $output == *"profile standard has no rule for these files; judged by profile full, which has pair-allreduce"* ]]
-  [ "$status" -eq 3 ]
-  accept judge auto "$logs/a3mega_h100_allreduce_16gpu-2node_lessizzmore.txt"
-  [ "$status" -eq 3 ]
+  EXIT=3 accept judge auto "$logs/a3mega_h100_allreduce_16gpu-2node_lessizzmore.txt"
   [[ $output == *"SKIP"*"not measured in these files"* ]]
   [[ $output == *"1 launch where "*" are needed"* ]]
-  accept judge auto "$DIR/a3.csv" --profile standard
-  [ "$status" -eq 3 ]
+  EXIT=3 accept judge auto "$DIR/a3.csv" --profile standard
   [[ $output == *"; --profile full has pair-allreduce"*"Overall: INCONCLUSIVE (exit 3)"* ]]
   accept judge auto "$DIR/a3.csv"
   [[ $stderr == *"auto: dgx-h100, by its GPUs"*"may also be p5, a3-megagpu-8g or a3-highgpu-8g"* ]]
@@ -187,8 +174,7 @@ END
   [[ $output == *"judged by these rules only (--rule): floor"* ]]
   accept judge "$DIR/spec.toml" "$DIR/run" --json "$DIR/again.json"
   [ "$(jq -r '[.verdicts[].rule] | unique | join(" ")' "$DIR/again.json")" = floor ]
-  accept judge "$DIR/spec.toml" "$DIR/run" --rule floor --rule other
-  [ "$status" -eq 4 ]
+  EXIT=4 accept judge "$DIR/spec.toml" "$DIR/run" --rule floor --rule other
   [[ $output == *"no data of allgather: there is allreduce"* ]]
   accept lint "$DIR/spec.toml" --rule other
   [[ $output == *": 1 rule, "* ]]
@@ -201,38 +187,32 @@ END
   accept run "$DIR/spec.toml" -o "$DIR/run"
   csv=$DIR/run/001-node-localhost-allreduce.csv
   cp "$csv" "$DIR/copy.csv"
-  accept judge "$DIR/spec.toml" "$csv" "$DIR/copy.csv"
-  [ "$status" -eq 3 ]
+  EXIT=3 accept judge "$DIR/spec.toml" "$csv" "$DIR/copy.csv"
   [[ $output == *"1 launch where 2 are needed"*"/copy.csv and $csv are the same file: counted once"* ]]
   accept judge "$DIR/spec.toml" "$DIR/run" "$DIR/copy.csv" --json "$DIR/both.json"
   [ "$(jq '[.verdicts[].n_launches] | max' "$DIR/both.json")" -eq 2 ]
 }
 @test "pairs of one machine pass only where that is permitted" {
   specification 0.000001 pairwise | sed 's/^ranks_per_node = 2/ranks_per_node = 1/' > "$DIR/spec.toml"
-  accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 -- -launcher fork
-  [ "$status" -eq 3 ]
+  EXIT=3 accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 -- -launcher fork
   [[ $output == *"one machine: its nodes are names of one host"*"never pass ([run] same_machine = true"* ]]
-  accept judge "$DIR/spec.toml" "$DIR/run" --same-machine
-  [ "$status" -eq 0 ]
+  EXIT=0 accept judge "$DIR/spec.toml" "$DIR/run" --same-machine
   [[ $output == *"nodes n1 n2 n3 ran on one host"*"which same_machine permits"* ]]
 }
 @test "accept lint reports every fault of a specification, a line each" {
   specification 0 | sed 's/^launches = 2/launches = 0/; s/allreduce/allreduse/; s/^on_noisy/on_nosy/; s/^timeout_s = 20/timeout_s = "x"/' > "$DIR/spec.toml"
-  accept lint "$DIR/spec.toml"
-  [ "$status" -eq 2 ]
+  EXIT=2 accept lint "$DIR/spec.toml"
   [ "$(grep -c "^busbar: $DIR/spec.toml:[0-9]*:[0-9]*: " <<<"$stderr")" -ge 5 ]
   refused "more errors: busbar accept lint $DIR/spec.toml" run "$DIR/spec.toml" -o "$DIR/none"
 }
 @test "a fingerprint that a run cannot have ends it before its launches, or after the first" {
   specification | sed 's/^name = .*/&\nfingerprint = { gpu = "NVIDIA H200" }/' > "$DIR/auto.toml"
   sed 's/^timeout_s/backend = "mpi"\n&/' "$DIR/auto.toml" > "$DIR/mpi.toml"
-  accept lint "$DIR/mpi.toml"
-  [ "$status" -eq 0 ]
+  EXIT=0 accept lint "$DIR/mpi.toml"
   [[ $output == *"which a run over MPI does not report"* ]]
   refused "which a run over MPI does not report" run "$DIR/mpi.toml" -o "$DIR/run"
   [ ! -e "$DIR/run" ]
-  accept run "$DIR/auto.toml" -o "$DIR/run"
-  [ "$status" -eq 4 ]
+  EXIT=4 accept run "$DIR/auto.toml" -o "$DIR/run"
   [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 1 ]
   [[ $stderr == *"nothing more was launched"*"does not report gpu"* ]]
   [ "$(grep -o "does not report gpu" <<<"$output" | wc -l)" -eq 1 ]

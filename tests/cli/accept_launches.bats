@@ -4,13 +4,14 @@
 # nodes are those of a stand-in for mpiexec (tests/fixtures/any-host).
 load ../common
 
-accept_run() {  # accept_run DIR HOSTS [OPTIONS...] : HOSTS are n1 to nHOSTS
+accept_run() {  # accept_run DIR HOSTS [OPTIONS...] : HOSTS are n1 to nHOSTS; ends with EXIT where that is given
   specification > "$DIR/spec.toml"
   seq -f n%g "$2" > "$DIR/hosts"
   run --separate-stderr ./busbar accept run "$DIR/spec.toml" -o "$1" --hostfile "$DIR/hosts" \
     --mpiexec "${MPIEXEC:-tests/fixtures/any-host}" --programs . "${@:3}"
   echo "$output" | tail -n 5
   echo "$stderr" | tail -n 5
+  [ "${EXIT:-$status}" -eq "$status" ]
 }
 specification() {  # a floor for each node by itself, which half of the rate misses
   node_specification stand-ins '"1MiB"' 20 0.9 <<END
@@ -34,8 +35,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
 @test "600 nodes with 512 descriptors have a verdict each, and the slow one is named" {
   export ANY_HOST_SLOW=n311 ANY_HOST_SECONDS=0.3
   ulimit -n 512
-  accept_run "$DIR/run" 600
-  [ "$status" -eq 1 ]
+  EXIT=1 accept_run "$DIR/run" 600
   [ "$(counts "$DIR/run")" = "599 1 0" ]
   [ "$(instances FAIL "$DIR/run")" = n311 ]
   [ "$(jq '.nodes | length' "$DIR/run/verdicts.json")" -eq 600 ]
@@ -47,8 +47,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   export ANY_HOST_SECONDS=0.2 ANY_HOST_TRACE=$DIR/trace
   ulimit -Sn 40
   ulimit -Hn 80
-  accept_run "$DIR/run" 40
-  [ "$status" -eq 0 ]
+  EXIT=0 accept_run "$DIR/run" 40
   [[ $stderr =~ ^"busbar: launches at the same time: "([0-9]+)" (80 open files (ulimit -n)); launcher: tests/fixtures/any-host (--mpiexec)"$ ]]
   [ "${BASH_REMATCH[1]}" -ge 5 ]
   [ "$(most_at_once "$DIR/trace")" -le "${BASH_REMATCH[1]}" ]
@@ -56,8 +55,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
 }
 @test "--at-once and at_once of a specification bound the launches at the same time" {
   export ANY_HOST_SECONDS=0.1 ANY_HOST_TRACE=$DIR/trace
-  RUN="at_once = 6" accept_run "$DIR/six" 12
-  [ "$status" -eq 0 ]
+  EXIT=0 RUN="at_once = 6" accept_run "$DIR/six" 12
   [[ $stderr == "busbar: launches at the same time: 6 ([run] at_once); launcher: "* ]]
   [ "$(most_at_once "$DIR/trace")" -le 6 ]
   [ "$(most_at_once "$DIR/trace")" -ge 2 ]
@@ -69,8 +67,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
 @test "one line names a number of launches that means nothing" {
   for options in "--at-once 0" "--at-once -1" "--at-once 1.5" "--at-once all" "--at-once 9999999" "--serial --at-once 2"; do
     # shellcheck disable=SC2086 # two words
-    accept_run "$DIR/run" 2 $options
-    [ "$status" -eq 2 ]
+    EXIT=2 accept_run "$DIR/run" 2 $options
     [ "${#stderr_lines[@]}" -eq 1 ]
     [[ $stderr == *--at-once* ]]
   done
@@ -78,8 +75,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
 }
 @test "a launcher that fails on one node is an error of that node" {
   export ANY_HOST_BROKEN=n7
-  accept_run "$DIR/run" 12
-  [ "$status" -eq 4 ]
+  EXIT=4 accept_run "$DIR/run" 12
   [ "$(counts "$DIR/run")" = "11 0 1" ]
   [ "$(instances ERROR "$DIR/run")" = n7 ]
   [ "$(jq -r '[.nodes[] | select(.state != "good").node] | join(" ")' "$DIR/run/verdicts.json")" = n7 ]
@@ -87,8 +83,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
 @test "a launcher that cannot be started is an error of the run, and no verdict on a node" {
   printf '#!/no/such/shell\n' > "$DIR/mpiexec"
   chmod +x "$DIR/mpiexec"
-  MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 12
-  [ "$status" -eq 4 ]
+  EXIT=4 MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 12
   [ -z "$output" ]
   [ "${#stderr_lines[@]}" -eq 2 ]  # the number of launches, and this
   [[ ${stderr_lines[1]} == *"cannot start $DIR/mpiexec: "*"nothing was judged"* ]]
@@ -99,8 +94,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   # shellcheck disable=SC2016 # the script expands it
   printf '#!/bin/sh\ncase "$*" in *--version) ;; *) rm "$0" ;; esac\nexec tests/fixtures/any-host "$@"\n' > "$DIR/mpiexec"
   chmod +x "$DIR/mpiexec"
-  MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3 --at-once 1
-  [ "$status" -eq 4 ]
+  EXIT=4 MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3 --at-once 1
   [[ ${stderr_lines[1]} == *"cannot start $DIR/mpiexec: "*"1 line of $DIR/run/launches.csv are kept"* ]]
   [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 1 ]
   [ ! -e "$DIR/run/verdicts.json" ]
@@ -144,8 +138,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 2 ]
   echo "allreduce,mpi,2" > "$DIR/run/099-node-n9-allreduce.csv"  # as if the kill had come before its line
   rm "$DIR/trace"
-  MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3 --resume
-  [ "$status" -eq 0 ]
+  EXIT=0 MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3 --resume
   [ "$(counts "$DIR/run")" = "3 0 0" ]
   [[ $(cat "$DIR/run/launches.csv") == "$before"* ]]
   [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 6 ]
@@ -153,11 +146,9 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   [ "$(jq -r .seed "$DIR/run/verdicts.json")" = "$seed" ]
   run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
   [[ $output == *"$DIR/run/launches.csv does not list 1 CSV beside it (099-node-n9-allreduce.csv), which is not judged"* ]]
-  accept_run "$DIR/run" 3 --resume  # has nothing left to make
-  [ "$status" -eq 0 ]
+  EXIT=0 accept_run "$DIR/run" 3 --resume  # has nothing left to make
   [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 6 ]
-  accept_run "$DIR/run" 2 --resume
-  [ "$status" -eq 2 ]
+  EXIT=2 accept_run "$DIR/run" 2 --resume
   [[ $stderr == *"--resume: $DIR/run holds a run with other nodes; give another folder"* ]]
 }
 @test "a host that no launcher may be given is refused before anything starts" {
@@ -171,31 +162,28 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   [ ! -e "$DIR/run" ]
 }
 pairs() { specification | sed 's/"per_node"/"pairwise"/; s/^ranks_per_node = 2/ranks_per_node = 1/; s/^value = 20/value = 0.000001/'; }
-words_run() {  # words_run HOSTS WORDS [OPTIONS...]
+words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that is given
   pairs > "$DIR/spec.toml"
   run --separate-stderr ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts "$1" --launcher "$2" "${@:3}"
   echo "$stderr" | tail -n 5
+  [ "${EXIT:-$status}" -eq "$status" ]
 }
 @test "what no launch could survive is refused before the first, in one line, and nothing is left" {
   grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
-  words_run no-such-host.invalid,no-other.invalid 'env NODE={host} {env} {program}'
-  [ "$status" -eq 2 ]
+  EXIT=2 words_run no-such-host.invalid,no-other.invalid 'env NODE={host} {env} {program}'
   [[ ${stderr_lines[-1]} == "busbar: no launch can succeed on any of 2 nodes: allreduce_perf: no-"*".invalid: cannot be resolved on "* ]]
-  words_run h1,h2 'no-such-launcher {host} {env} {program}'
-  [ "$status" -eq 3 ]
+  EXIT=3 words_run h1,h2 'no-such-launcher {host} {env} {program}'
   [[ $stderr == "busbar: --launcher: PATH has no no-such-launcher to start ranks with"* ]]
   mkdir "$DIR/bin"
   printf '#!/bin/sh\nprintf "busbar 1\\nMPI library: none\\nbackends: nccl, mpi\\n"\n' > "$DIR/bin/allreduce_perf"
   chmod +x "$DIR/bin/allreduce_perf"
-  RUN='backend = "gloo"' words_run h1,h2 'env NODE={host} {env} {program}' --programs "$DIR/bin"
-  [ "$status" -eq 2 ]
+  EXIT=2 RUN='backend = "gloo"' words_run h1,h2 'env NODE={host} {env} {program}' --programs "$DIR/bin"
   [[ $stderr == "busbar: [run] backend = \"gloo\": $DIR/bin/allreduce_perf is built without it; it has: nccl, mpi; install libgloo-dev"* ]]
   [ ! -e "$DIR/run" ]
 }
 @test "one host whose name is unknown costs its launches only, and the reason is in each line" {
   grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
-  words_run localhost,127.0.0.1,no-such-host.invalid 'env NODE={host} {env} {program}'
-  [ "$status" -eq 4 ]
+  EXIT=4 words_run localhost,127.0.0.1,no-such-host.invalid 'env NODE={host} {env} {program}'
   [ "$(grep -c 'no-such-host.invalid does not answer (exit 2: allreduce_perf: no-such-host.invalid: cannot be resolved on' "$DIR/run/launches.csv")" -eq 4 ]
   [ "$(column failure "$DIR/run/launches.csv" | grep -vc .)" -ge 2 ]  # a noisy one runs again
 }

@@ -4,11 +4,10 @@
 load ../common
 
 COMMAND=(./busbar expect)
-expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
+expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
 
 @test "expect prints the bound, the prediction and what others published, each with its source" {
   expect allreduce --system dgx-h100
-  [ "$status" -eq 0 ]
   [[ $output == *"all-reduce of 8 GiB on 8 GPUs of dgx-h100"* ]]
   [[ $output =~ bound\ +700\  ]]
   [[ $output =~ measured\ +478.9\ +Azure ]]
@@ -19,21 +18,18 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 }
 @test "a number is judged, and causes that fit it are named with what confirms them" {
   expect allreduce --system dgx-h100 --measured 470
-  [ "$status" -eq 0 ]
   [[ $output == *"as expected"* ]]
   [[ $output != *"cause"* ]]
-  expect allreduce --system dgx-h100 --measured 360
-  [ "$status" -eq 1 ]
+  EXIT=1 expect allreduce --system dgx-h100 --measured 360
   [[ $output == *"too low"* ]]
   [[ $output == *"NVLS is not used"*"--nccl-choice"* ]]
   [[ $output == *"no acceptance test"* ]]
-  expect allreduce --system dgx-h100 --nodes 2 --measured 45 --json
-  [ "$status" -eq 1 ]
+  EXIT=1 expect allreduce --system dgx-h100 --nodes 2 --measured 45 --json
   [ "$(jq -c '[.ranks, .nodes, .outcome]' <<<"$output")" = '[16,2,"too low"]' ]
   jq -e '.causes[] | select(.id == "one-rail" and .fits)' <<<"$output"
 }
 @test "algbw that was taken for busbw is recognized" {
-  expect allreduce --system dgx-h100 --measured 273
+  EXIT=1 expect allreduce --system dgx-h100 --measured 273
   [[ $output == *"if 273 is algbw"* ]]
 }
 @test "sizes, GPUs, nodes and adapters change what is expected" {
@@ -81,8 +77,7 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   [ "$status" -ne 2 ]
   [[ $output == *"yours"*"395.6"* ]]
   [[ $stderr == *"'AMD Radeon Graphics' is what drivers call a GPU that they do not know: taken for AMD Instinct MI355X"* ]]
-  expect allreduce --measured "$DIR/amd.log"
-  [ "$status" -eq 3 ]
+  EXIT=3 expect allreduce --measured "$DIR/amd.log"
   [[ $stderr == *"AMD Radeon Graphics"*"mi355x"*"--system NAME"* ]]
   ./busbar import "$DIR/amd.log" -o "$DIR/amd.csv"
   run --separate-stderr ./busbar accept judge mi355x "$DIR/amd.csv" --profile full
@@ -98,13 +93,11 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   [ "$(jq -c '[.ranks, .nodes, .bound_GBps]' <<<"$output")" = '[2,2,50]' ]
 }
 @test "more than the bound fails, unless the bound is assumed" {
-  expect allreduce --system dgx-h100 --measured 3800
-  [ "$status" -eq 1 ]
+  EXIT=1 expect allreduce --system dgx-h100 --measured 3800
   [[ $output == *"above the bound"*"if 3800 is in Gb/s, the bus bandwidth is 475"* ]]
   sed '0,/^name = .*/s//name = "box"\nassumptions = [{ kind = "nvlink", text = "links are guessed" }]/' \
     topo/systems/dgx-h100.toml | sed '/^aliases/d' > "$DIR/box.toml"
   expect allreduce --system "$DIR/box.toml" --measured 800
-  [ "$status" -eq 0 ]
   [[ $output =~ bound\ +~700 ]]
   [[ $output == *"links are guessed"* ]]
 }
@@ -119,11 +112,11 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   while IFS='|' read -r _ _ _ command answer _; do
     command=${command//\`/}
     # shellcheck disable=SC2086 # words of a command line
-    expect $command --json
+    run --separate-stderr "${COMMAND[@]}" $command --json
     causes=$(jq -r '[.causes[] | select(.fits) | .id] | if . == [] then "" else ": " + join(", ") end' <<<"$output")
     written=$(jq -r .outcome <<<"$output")
     # shellcheck disable=SC2086
-    expect $command
+    run --separate-stderr "${COMMAND[@]}" $command
     [[ $output =~ if\ ([0-9.]+)\ is\ algbw ]] && written+="; if ${BASH_REMATCH[1]} is algbw: as expected; else"
     written+=$causes
     [ "$answer" = " $written " ] || { echo "$command: $written, written:$answer"; return 1; }
@@ -134,13 +127,11 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 @test "a curve that falls fails, and what is published decides where no log checks the prediction" {
   [ -d ../shared/data/journey2 ] || skip "no ../shared/data here"
   sed 's/NVIDIA Graphics Device/NVIDIA RTX PRO 6000 Blackwell Server Edition/' ../shared/data/journey2/a2a_p2poff.log > "$DIR/a.log"
-  expect alltoall --system rtx-pro-6000-x8 --nic 8x50 --measured "$DIR/a.log"
-  [ "$status" -eq 1 ]
+  EXIT=1 expect alltoall --system rtx-pro-6000-x8 --nic 8x50 --measured "$DIR/a.log"
   [[ $output == *"the curve out of place falls from 30.2 GB/s at 8 MiB to 0.788 at 64 MiB"* ]]
-  expect alltoall --system rtx-pro-6000-x8 --nic 8x50 --measured "$DIR/a.log" --json
+  EXIT=1 expect alltoall --system rtx-pro-6000-x8 --nic 8x50 --measured "$DIR/a.log" --json
   [ "$(jq '.curve_findings | length' <<<"$output")" -eq 3 ]
   expect allreduce --measured ../shared/data/journey2/h200nvl.log
-  [ "$status" -eq 0 ]
   [[ $output == *"as published (68.7)"*"never checked for this kind of machine"* ]]
   [[ $output != *"median error"* ]]
 }
@@ -165,10 +156,9 @@ expect() { run --separate-stderr "${COMMAND[@]}" "$@"; }
     [ $algorithm = Tree ] && echo "8589934592 2147483648 float sum -1 64012 134.19 234.84 0"
     echo "# Avg bus bandwidth : 1"
   done > "$DIR/sweep.log"
-  expect allreduce --system dgx-h100 --measured "$DIR/sweep.log"
-  [ "$status" -eq 1 ]
+  EXIT=1 expect allreduce --system dgx-h100 --measured "$DIR/sweep.log"
   [[ $output == *"NCCL_ALGO=Ring:"*"as expected"*"NCCL_ALGO=Tree:"*"too low"* ]]
-  expect allreduce --system dgx-h100 --measured "$DIR/sweep.log" --json
+  EXIT=1 expect allreduce --system dgx-h100 --measured "$DIR/sweep.log" --json
   [ "$(jq -c '[.[] | [.setting, .outcome]]' <<<"$output")" = '[["NCCL_ALGO=Ring","as expected"],["NCCL_ALGO=Tree","too low"]]' ]
   COMMAND=(./busbar calibrate)
   refused "runs of several settings: NCCL_ALGO=Ring, NCCL_ALGO=Tree" "$DIR/sweep.log" --system dgx-h100 -o "$DIR/x.toml"

@@ -4,11 +4,10 @@
 load ../common
 
 COMMAND=(./busbar topo)
-topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
+topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
 
 @test "topo bound tells what a set carries and why, as text and as JSON" {
   topo bound --system dgx-1v --devices 0,1,2,3
-  [ "$status" -eq 0 ]
   [[ $output == *"at most 100 GB/s over nvlink"* ]]
   topo bound --system dgx-1v --devices 0,1,2,3 --json
   [ "$(jq -c '[.system, .devices, .ring_GBps, .cut_GBps, .kind, .exact]' <<<"$output")" = '["dgx-1v",[0,1,2,3],100,100,"nvlink",true]' ]
@@ -55,7 +54,6 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   topo show --system ac922 --dot
   dot -Tplain <<<"$output" > "$DIR/plain"
   topo show --system ac922 --svg "$DIR/a.svg"
-  [ "$status" -eq 0 ]
   grep -q '^<svg xmlns=.*ac922' "$DIR/a.svg"
   grep -q '</svg>' "$DIR/a.svg"
   refused "exists" show --system ac922 --svg "$DIR/a.svg"
@@ -65,7 +63,6 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   printf ' \tGPU0\tGPU1\n GPU0\tX\tNS\n GPU1\tNS\tX\n' > "$DIR/p.txt"
   printf '0, GPU-0, NVIDIA GeForce RTX 2080 Ti, 00000000:01:00.0, 3, 16, [N/A]\n1, GPU-1, NVIDIA GeForce RTX 2080 Ti, 00000000:02:00.0, 3, 16, [N/A]\n' > "$DIR/q.txt"
   topo show --smi "$DIR/m.txt" --p2p "$DIR/p.txt" --query "$DIR/q.txt" --json
-  [ "$status" -eq 0 ]
   [ "$(jq -c '[.gpus[].bus_id, .links[0][1]]' <<<"$output")" = '["0000:01:00.0","0000:02:00.0","PIX"]' ]
   [[ $(jq -r '.warnings[]' <<<"$output") == *"P2P reading is off"* ]]
   topo bound --smi "$DIR/m.txt" --p2p "$DIR/p.txt" --query "$DIR/q.txt" --json
@@ -73,7 +70,6 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 }
 @test "topo save writes a system that reads back the same" {
   topo save --system summit -o "$DIR/mine.toml"
-  [ "$status" -eq 0 ]
   topo classes --system summit --json
   first=$output
   topo classes --system "$DIR/mine.toml" --json
@@ -82,7 +78,6 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
 }
 @test "topo looks at this machine, with or without a GPU" {
   topo show --nvidia-smi "$DIR/none" --json
-  [ "$status" -eq 0 ]
   [ "$(jq '.gpus | length > 0' <<<"$output")" = true ]
   [[ $(jq -r '.warnings[]' <<<"$output") == *nvidia-smi* ]]
 }
@@ -99,7 +94,6 @@ topo() { run --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "$DIR/cut.txt:2:" show --smi "$DIR/cut.txt"
   refused "--smi" show --smi "$DIR/absent"
 }
-
 # Eight GPUs, NVLinks between pairs of them; lines of --query for the first N.
 eight() {
   awk 'BEGIN { for (j = 0; j < 8; j++) printf "\tGPU%d", j; print "\tCPU Affinity"
@@ -121,7 +115,6 @@ query() {
     refused "--smi shows 8 GPUs and --query 4" $action --smi "$DIR/m.txt" --query "$DIR/q4.csv"
   done
   topo bound --smi "$DIR/m.txt" --query "$DIR/q8.csv"
-  [ "$status" -eq 0 ]
   printf 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-0)\n\t Link 0: 26.562 GB/s\n' > "$DIR/n.txt"
   refused "--nvlink" bound --smi "$DIR/m.txt" --query "$DIR/q8.csv" --nvlink "$DIR/n.txt"
 }
@@ -147,7 +140,6 @@ query() {
   for action in show bound "choose -k 4" classes summary save; do
     # shellcheck disable=SC2086
     topo $action --smi "$DIR/m.txt" --query "$DIR/q.csv"
-    [ "$status" -eq 0 ]
     [[ $stderr == *"busbar: warning: "*"fabric manager"* ]]
   done
   topo bound --smi "$DIR/m.txt" --query "$DIR/q.csv" --json
@@ -161,7 +153,6 @@ query() {
   query 4 > "$DIR/q.csv"
   for action in show bound summary choose classes compare; do
     topo "$action" -k 2 --nvlink "$DIR/n.txt"
-    [ "$status" -eq 0 ]
     [[ $output$stderr != *"0 GB/s over none"* && $output != *" ~0 "* && $stderr != *fabric* ]]
     [[ $output == *"no source shows where it leads; give --smi"* ]]
   done
@@ -172,7 +163,6 @@ query() {
 }
 @test "topo summary has the best and the worst sets" {
   topo summary --system dgx-1v
-  [ "$status" -eq 0 ]
   [ "$(awk '{print $1, $2}' <<<"$output" | tail -n +4 | head -5 | xargs)" = "all 8 best 4 worst 4 best 2 worst 2" ]
   topo summary --system dgx-1v --json
   [ "$(jq -c 'map([.set, .bound_GBps])' <<<"$output")" = '[["all 8",150],["best 4",100],["worst 4",15.75],["best 2",50],["worst 2",15.75]]' ]
@@ -199,13 +189,11 @@ query() {
   eight > "$DIR/m.txt"
   query 8 > "$DIR/q.csv"
   topo save --smi "$DIR/m.txt" --query "$DIR/q.csv" --hosts 8 --nic 4x1 -o "$DIR/pod.toml"
-  [ "$status" -eq 0 ]
   run -0 --separate-stderr ./allreduce_perf --backend sim --system "$DIR/pod.toml" --ranks 64 -b 1G -e 1G
   [[ $output == *"64 ranks on 8 nodes"* ]]
   [[ $output == *"rings about 4 GB/s"* ]]
   [[ $output == *"assumed: 4 network adapters"* ]]
   topo save --system dgx-h100 --hosts 2 -o "$DIR/two.toml"
-  [ "$status" -eq 0 ]
   refused "--nic 8x50" save --smi "$DIR/m.txt" --hosts 2
   refused "--hosts" save --smi "$DIR/m.txt" --nic 50
   run -2 --separate-stderr ./allreduce_perf --backend sim --system dgx-1v --hosts 1 --ranks 64
@@ -234,21 +222,17 @@ query() {
   eight > "$DIR/m.txt"
   query 8 > "$DIR/q.csv"
   topo recognize --system dgx-h100
-  [ "$status" -eq 0 ]
   [ "${lines[0]}" = dgx-h100 ]
   [[ ${lines[2]} == "it may also be p5, "* ]]
   topo recognize --system dgx-1v --instance p3dn.24xlarge
   [ "${#lines[@]}" -eq 2 ]
   EXIT=3 refused "no built-in system is this machine" recognize --smi "$DIR/m.txt" --query "$DIR/q.csv"
   eight | sed 's/SYS/NV12/g' > "$DIR/full.txt"
-  topo recognize --smi "$DIR/full.txt"
-  [ "$status" -eq 3 ]
+  EXIT=3 topo recognize --smi "$DIR/full.txt"
   [[ ${lines[0]} == *"may be dgx-a100"* && ${lines[1]} == *"--gpu NAME"* ]]
-  topo recognize --smi "$DIR/full.txt" --json
-  [ "$status" -eq 3 ]
+  EXIT=3 topo recognize --smi "$DIR/full.txt" --json
   [ "$(jq -c '[.system, .candidates[0]]' <<<"$output")" = '[null,"dgx-a100"]' ]
   topo recognize --smi "$DIR/full.txt" --gpu 'NVIDIA A100-SXM4-80GB'
-  [ "$status" -eq 0 ]
   [ "${lines[0]}" = dgx-a100 ]
   query 8 | sed 's/A100-PCIE-40GB/H100 80GB HBM3/' > "$DIR/h100.csv"
   topo recognize --query "$DIR/h100.csv"
@@ -256,11 +240,9 @@ query() {
   [ "${lines[1]}" = "by its GPUs: 8 NVIDIA H100 80GB HBM3" ]
   topo recognize --query "$DIR/h100.csv" --instance p5.48xlarge --json
   [ "$(jq -c '[.system, .reason, (.gpus | length), .others[0].system]' <<<"$output")" = '["p5","by the product name that was given",8,"dgx-h100"]' ]
-  topo recognize --smi "$DIR/m.txt" --query "$DIR/h100.csv" --json
-  [ "$status" -eq 3 ]
+  EXIT=3 topo recognize --smi "$DIR/m.txt" --query "$DIR/h100.csv" --json
   [ "$(jq -c '[.system, .reason, (.others[0].differences | length > 0)]' <<<"$output")" = '[null,null,true]' ]
-  topo recognize --nvidia-smi /nonexistent
-  [ "$status" -eq 3 ]
+  EXIT=3 topo recognize --nvidia-smi /nonexistent
   [[ $stderr == *"no built-in system is this machine (no GPU"* ]]
   EXIT=3 refused "auto: no GPU is visible on this host" bound --system auto --nvidia-smi /nonexistent
   run -3 --separate-stderr ./busbar accept run auto -o "$DIR/run"

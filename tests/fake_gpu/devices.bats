@@ -19,63 +19,50 @@ LINKS
   export FAKE_GPU_LINKS=$DIR/links
 }
 on_mesh() {  # on_mesh RANKS OPTIONS... : the run's words in $output, its rows in a.csv
+  cube_mesh
   rm -f "$DIR/a.csv"
   run timeout 60 ./allreduce_perf "${QUICK[@]}" --nvidia-smi "$FAKE/nvidia-smi" --csv "$DIR/a.csv" -g "$@"
   echo "$output"
+  [ "$status" -eq "${EXIT:-0}" ]
 }
 set_of_rows() { column device_set,bound_GBps,bound_kind "$DIR/a.csv" | sort -u; }
 
 @test "the best four GPUs of a DGX-1V are one of its quads" {
-  cube_mesh
   on_mesh 4 --devices best
-  [ "$status" -eq 0 ]
   [ "$(set_of_rows)" = "0,1,2,3|100|nvlink" ]
   [[ $output == *"GPUs 0,1,2,3 (best of 70 sets: "*"all-reduce at most 100 GB/s over nvlink"* ]]
 }
 @test "the head tells all GPUs of the host, also those that are not used" {
-  cube_mesh
   on_mesh 2
   grep -qx '# gpus-per-node: 8' "$DIR/a.csv"
   grep -qx '# nics-per-node: [0-9]*' "$DIR/a.csv"
 }
 @test "the worst four GPUs are told with what they cost" {
-  cube_mesh
   on_mesh 4 --devices worst
-  [ "$status" -eq 0 ]
   [[ $output == *"(worst of 70 sets: "*"100 GB/s"* ]]
   [[ $(set_of_rows) != *nvlink ]]
 }
 @test "a list is taken as given, and efficiency is the rate over the bound" {
-  cube_mesh
   on_mesh 2 --devices 4,0
-  [ "$status" -eq 0 ]
   [ "$(set_of_rows)" = "4,0|50|nvlink" ]
   column busbw_GBps,bound_GBps,efficiency "$DIR/a.csv" | awk -F'|' '{ d = $3 - $1 / $2; if (d < 0) d = -d; if (d > 1e-4 + 0.01 * $3) exit 1 }'
 }
 @test "without --devices the first GPUs are taken and bounded all the same" {
-  cube_mesh
   on_mesh 5
-  [ "$status" -eq 0 ]
   [[ $(set_of_rows) == "0,1,2,3,4|"* ]]
   [[ $output == *"shared memory"* || $output == *pcie* ]]
 }
 @test "GPUs that CUDA_VISIBLE_DEVICES hides are not chosen" {
-  cube_mesh
   export CUDA_VISIBLE_DEVICES=1,5,2,3
   on_mesh 2 --devices best
-  [ "$status" -eq 0 ]
   [ "$(set_of_rows)" = "1,2|50|nvlink" ]
-  on_mesh 2 --devices 0,1
-  [ "$status" -eq 2 ]
+  EXIT=2 on_mesh 2 --devices 0,1
   [[ $output == *"--devices: GPU 0 is hidden by CUDA_VISIBLE_DEVICES"* ]]
 }
 @test "what cannot be chosen is one line and exit code 2" {
-  cube_mesh
-  on_mesh 2 --devices 0,9
-  [ "$status" -eq 2 ]
+  EXIT=2 on_mesh 2 --devices 0,9
   [[ $output == *"--devices: GPU 9 does not exist"* ]]
-  on_mesh 3 --devices 0,1
-  [ "$status" -eq 2 ]
+  EXIT=2 on_mesh 3 --devices 0,1
   run -2 timeout 60 ./allreduce_perf "${QUICK[@]}" --nvidia-smi "$DIR/none" -g 2 --devices best
   [[ $output == *"--devices: nothing is known of the GPUs"* ]]
 }
