@@ -34,8 +34,8 @@ class Outputs {
   /// Refuses to resume a file of another configuration. Collective.
   void check_resumable(const std::string& configuration);
   void begin(const RunContext& context);
-  /// True on every rank if these rows need not be measured (at this visit): an earlier run has them,
-  /// which are shown then, or their visits are enough. `rows` are rank 0's. Collective.
+  /// True on every rank if these rows need not be measured (at this visit): an earlier run has
+  /// them, which are shown then, or their visits are enough. `rows` are rank 0's. Collective.
   [[nodiscard]] bool resume_rows(const std::vector<Row>& rows, const RowPlace& place = {});
   /// Writes rows that were measured together; those of a run in visits when they are final and
   /// those above them in the table are written. Skipped rows are final.

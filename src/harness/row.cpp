@@ -379,14 +379,16 @@ std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers, Reco
       record.channels = choice->channels;
     }
   }
-  Samples samples = take_samples(setup.pair_group, chunks, sampling_plan(run, setup.key.visit), report);
+  Samples samples =
+      take_samples(setup.pair_group, chunks, sampling_plan(run, setup.key.visit), report);
   add_statistics(record, samples, run.collective);
   if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
   }
   // Visits are of the same operation: the first is checked.
-  if (run.options.checks > 0 && setup.key.visit == 0) check_row(setup, buffers, calls, chunks.calls_used(), record);
+  if (run.options.checks > 0 && setup.key.visit == 0)
+    check_row(setup, buffers, calls, chunks.calls_used(), record);
   add_bound(record, setup.key.bound,
             {.collective = &run.collective,
              .ranks = record.ranks,

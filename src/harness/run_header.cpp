@@ -131,7 +131,8 @@ std::string interval_note(const Options& o) {
            "intervals of the run (98 %)";
   }
   return fmt::format(
-      "interval: of the run: up to {} visits of each row, in an order that --seed {} shuffles; rows "
+      "interval: of the run: up to {} visits of each row, in an order that --seed {} shuffles; "
+      "rows "
       "are printed when they are final",
       o.visits, o.seed);
 }

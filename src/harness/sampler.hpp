@@ -20,7 +20,7 @@ struct SamplingPlan {
   stats::StopLimits limits{};
   std::optional<stats::StopLimits> whole{};  ///< of the row, where `limits` are a visit's share
   bool first_visit = true;                   ///< may become the only one
-  double timer_cost_s = 0;  ///< of one reading of the stopwatch
+  double timer_cost_s = 0;                   ///< of one reading of the stopwatch
 };
 
 /// All samples of a row and how they came about; the same on every rank.

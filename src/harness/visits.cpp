@@ -83,7 +83,9 @@ Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
 }
 
 Visits::Visits(const Options& options)
-    : planned_(options.visits), limits_(limits_of(options)), exact_(options.operations.has_value()) {
+    : planned_(options.visits),
+      limits_(limits_of(options)),
+      exact_(options.operations.has_value()) {
   if (options.csv_path.empty() || options.csv_path == "-") return;
   file_.emplace(options.csv_path + ".visits", "--csv",
                 options.resume ? OutputFile::Mode::Continue : OutputFile::Mode::New);

@@ -114,8 +114,7 @@ std::optional<MedianInterval> run_interval(VisitSamples visits) {
                      .iact = integrated_autocorrelation_time(samples)});
   const auto count = static_cast<double>(medians.size());
   const double deviation = summarize(medians)->deviation * std::sqrt(count / (count - 1));
-  const double reach =
-      kNormalQuantile * student_stretch(count - 1) * deviation / std::sqrt(count);
+  const double reach = kNormalQuantile * student_stretch(count - 1) * deviation / std::sqrt(count);
   // No operation was ever quicker than the quickest.
   const double least = *std::min_element(samples.begin(), samples.end());
   interval.low = std::max(least, std::min(interval.low, middle - reach));

@@ -15,10 +15,12 @@ enum class StopReason { None, CiWidth, MaxSamples, TimeBudget, Count, Visits };
 
 /// The spelling in the CSV.
 constexpr auto enum_names(StopReason) {
-  return std::array{Named{StopReason::None, ""}, Named{StopReason::CiWidth, "ci-width"},
+  return std::array{Named{StopReason::None, ""},
+                    Named{StopReason::CiWidth, "ci-width"},
                     Named{StopReason::MaxSamples, "max-samples"},
                     Named{StopReason::TimeBudget, "time-budget"},
-                    Named{StopReason::Count, "count"}, Named{StopReason::Visits, "visits"}};
+                    Named{StopReason::Count, "count"},
+                    Named{StopReason::Visits, "visits"}};
 }
 
 /// When to stop measuring a row; the first limit that is met counts.
@@ -35,8 +37,8 @@ struct StopLimits {
 
 /// Why a row whose visits took `spent_s` needs no more of the `planned` ones, or None: its interval
 /// is narrow after three quarters of them, or the budget is spent after kFewestVisits or the first.
-[[nodiscard]] StopReason decide_visits(VisitSamples visits, std::size_t planned, const StopLimits& limits,
-                                       double spent_s);
+[[nodiscard]] StopReason decide_visits(VisitSamples visits, std::size_t planned,
+                                       const StopLimits& limits, double spent_s);
 
 /// Decides, on one rank, whether a row has enough samples; the caller broadcasts the decision.
 class StopRule {

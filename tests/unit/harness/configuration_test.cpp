@@ -19,7 +19,8 @@ TEST(Configuration, IsOfTheDefaultsInAFixedOrder) {
   EXPECT_EQ(
       join(configuration_of(Options{}), " "),
       "sizes=1048576-1073741824x2 types=float ops=sum root=0 placement=both operations=auto "
-      "warmup=auto aggregated=1 cycles=1 visits=1 aggregation=max checks=1 blocking=0 cadence=streaming "
+      "warmup=auto aggregated=1 cycles=1 visits=1 aggregation=max checks=1 blocking=0 "
+      "cadence=streaming "
       "ci-width=0.02 time-budget=3 progress=auto cache=warm pages=huge bind=auto devices=free "
       "seed=1 graph=0 registration=0 cta-policy=auto unalign=0 pairs=off split=none");
 }

@@ -214,7 +214,8 @@ TEST_F(Sampling, StopsAtItsTimeBudget) {
 /// - 600 ms: none of warm-up, since no sample would fit; a second, at 1.2 s
 /// - 1100 ms: none, and no second
 /// - 1300 ms: of the row's 5 s an interval's visits could not have one each: 1 of warm-up, 2.8
-///   more, which end at 3.9 s; one more, at 5.2 s. In a later visit: none of warm-up, and no second.
+///   more, which end at 3.9 s; one more, at 5.2 s. In a later visit: none of warm-up, and no
+///   second.
 TEST_F(Sampling, TakesAVisitsShareUnlessTheRowsBudgetIsTooSmallForVisits) {
   plan.whole = stats::StopLimits{.time_budget_s = 5};
   plan.limits = stats::share_of(*plan.whole, 5);

@@ -170,7 +170,8 @@ TEST_F(VisitsOfARun, AreOnDiskUntilTheRunEndsAndGoOnWhereAnEarlierRunWasKilled) 
     add(killed, 3, {100, 150});
     add(killed, 0, kWandering);
   }
-  std::ofstream(file(), std::ios::app) << "0\x1e" "allreduce\x1fmpi";  // a torn line
+  std::ofstream(file(), std::ios::app) << "0\x1e"
+                                          "allreduce\x1fmpi";  // a torn line
   options.resume = true;
   Visits visits(options);
   visits.begin(kConfiguration);

@@ -27,9 +27,7 @@ constexpr double kSpread = 0.02;  // of neighbouring samples
 
 using Level = double (*)(std::mt19937_64& random, std::size_t place, double& state);
 
-double uniform(std::mt19937_64& random) {
-  return std::uniform_real_distribution<double>{}(random);
-}
+double uniform(std::mt19937_64& random) { return std::uniform_real_distribution<double>{}(random); }
 
 /// Part of the way through the series, 0 to 1.
 double part(std::size_t place) { return static_cast<double>(place) / kLength; }
@@ -51,11 +49,13 @@ constexpr Kind kKinds[] = {
        if (uniform(random) < 0.001) state = 0.1 * uniform(random);
        return state;
      }},
-    {"LongPeriod", [](auto& random, std::size_t place, double& state) {
+    {"LongPeriod",
+     [](auto& random, std::size_t place, double& state) {
        if (place == 0) state = uniform(random);
        return 0.05 * wave(place, 2200, state);
      }},
-    {"ShortPeriod", [](auto& random, std::size_t place, double& state) {
+    {"ShortPeriod",
+     [](auto& random, std::size_t place, double& state) {
        if (place == 0) state = uniform(random);
        return 0.05 * wave(place, 60, state);
      }},
@@ -93,8 +93,8 @@ busbar::test::RowRates rates_of(std::size_t visits, int rows, const MakeSeries& 
 }
 
 void expect_coverage(const std::string& name, const busbar::test::RowRates& run, double least) {
-  std::printf("%-12s coverage %.3f, half width %.4f, withheld %.3f\n", name.c_str(),
-              run.coverage(), run.half_width(50), run.withheld());
+  std::printf("%-12s coverage %.3f, half width %.4f, withheld %.3f\n", name.c_str(), run.coverage(),
+              run.half_width(50), run.withheld());
   EXPECT_GE(run.coverage(), least) << name;
   EXPECT_EQ(run.withheld(), 0) << name;
 }

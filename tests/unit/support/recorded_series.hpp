@@ -85,8 +85,8 @@ inline Taken take_visits(std::span<const double> times, const Taking& taking,
     const std::size_t place = i * part + random() % (part - room + 1);
     visits.push_back(take_stretch(times, place, each, limits));
     const bool by_rule = taking.samples == 0 && taking.visits > 1;
-    if (by_rule && stats::decide_visits(visits, taking.visits, whole, 0) !=
-                       stats::StopReason::None) {
+    if (by_rule &&
+        stats::decide_visits(visits, taking.visits, whole, 0) != stats::StopReason::None) {
       break;
     }
   }
