@@ -2,6 +2,7 @@
 # Benchmarks of our own hot paths, each a ratio within one run; and what host memory can do.
 # BRIEF=1: as little of each as shows that it runs; what it prints is no result then, nor is slowness a failure.
 BRIEF :=
+RECORDED :=
 BENCH_TIME := --benchmark_min_time=$(if $(BRIEF),0.001,0.05)
 MAY_BE_SLOW := $(if $(BRIEF),|| [ $$? -eq 1 ])
 BENCH_LINK = mkdir -p $(@D) && echo "  LINK  $(@F)" && $(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
@@ -52,8 +53,8 @@ $(BIN)/gloo_overhead: $(BUILD)/bench/gloo_overhead.o $(CORE)
 GLOO_BENCH := gloo_overhead
 endif
 
-BENCHES := $(GLOO_BENCH) mpi_ratios temporary_memory verification topology_bounds topology_choice csv_rows compare_rates simulation host_limits
-bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; verdicts of compare; speed of host memory: BRIEF=1 to see them run
+BENCHES := $(GLOO_BENCH) mpi_ratios temporary_memory verification topology_bounds topology_choice csv_rows compare_rates simulation host_limits recorded_series
+bench: packages-build packages-bench ## ratios of our own speed: overhead, progress, verification, stopping, bounds and choice of devices; verdicts of compare; statistics on recorded times (RECORDED=FOLDER with MANIFEST.csv); speed of host memory: BRIEF=1 to see them run
 	@$(MAKE) --no-print-directory -j$(shell nproc) $(BENCHES:%=$(BIN)/%)
 	@$(MAKE) --no-print-directory bench-mpi
 	@$(MAKE) --no-print-directory -j$(shell nproc) MPI=$(OTHER_MPI) MPICXX= bench-mpi
@@ -65,6 +66,7 @@ bench: packages-build packages-bench ## ratios of our own speed: overhead, progr
 	$(BIN)/topology_choice
 	$(BIN)/csv_rows $(BRIEF:1=10000) $(MAY_BE_SLOW)
 	$(BIN)/compare_rates
+	$(if $(RECORDED),for visits in 1 4 6 12; do $(BIN)/recorded_series $(RECORDED) --visits $$visits; done)
 	$(BIN)/simulation $(MAY_BE_SLOW)
 	$(BIN)/host_limits $(BENCH_TIME)
 
