@@ -6,11 +6,11 @@
 #include <gloo/math.h>
 #include <string_view>
 
-#include "backends/gloo/gloo_context.hpp"
 #include "bench/overhead.hpp"
 #include "bootstrap/rendezvous.hpp"
 #include "bootstrap/starter.hpp"
 #include "bootstrap/tcp_bootstrap.hpp"
+#include "model/backend.hpp"
 
 namespace busbar {
 namespace {

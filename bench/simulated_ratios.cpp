@@ -17,7 +17,7 @@
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
 #include "report/table.hpp"
-#include "study/measured_curves.hpp"
+#include "study/measured_file.hpp"
 #include "topo/systems/system_tables.hpp"
 
 namespace busbar::study {

@@ -3,13 +3,12 @@
 #include <filesystem>
 
 #include "apps/accept.hpp"
-#include "apps/accept_judging.hpp"
 #include "apps/commands.hpp"
 #include "base/options.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
-#include "judge/spec/specification_json.hpp"
+#include "judge/spec/specification.hpp"
 #include "report/table.hpp"
 #include "topo/systems/recognize.hpp"
 

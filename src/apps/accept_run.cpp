@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "apps/accept.hpp"
-#include "apps/accept_judging.hpp"
 #include "base/child_process.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"

@@ -7,7 +7,7 @@
 #include "base/options.hpp"
 #include "report/output_file.hpp"
 #include "report/table.hpp"
-#include "study/measured_curves.hpp"
+#include "study/measured_file.hpp"
 #include "topo/systems/system_writer.hpp"
 
 namespace busbar {

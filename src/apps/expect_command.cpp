@@ -8,9 +8,9 @@
 #include "study/expect.hpp"
 #include "study/expect_output.hpp"
 #include "study/measured_file.hpp"
-#include "topo/systems/built_in.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/recognize.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar {
 namespace expect_command {

@@ -6,7 +6,6 @@
 #include "base/options.hpp"
 #include "report/output_file.hpp"
 #include "study/dataset.hpp"
-#include "study/workload_notes.hpp"
 #include "study/workload_output.hpp"
 
 namespace busbar {

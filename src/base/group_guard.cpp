@@ -70,4 +70,14 @@ void GroupGuard::send(pid_t group) const {
   static_cast<void>(::send(pipe_, &group, sizeof group, MSG_NOSIGNAL));
 }
 
+void end_process_within(unsigned seconds) {
+  // A launcher may have left the signal ignored or blocked.
+  std::signal(SIGALRM, SIG_DFL);
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+  alarm(seconds);
+}
+
 }  // namespace busbar

@@ -13,8 +13,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/row_key.hpp"
-#include "study/plot_history.hpp"
-#include "study/plot_size_figures.hpp"
 
 namespace busbar {
 namespace {

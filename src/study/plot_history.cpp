@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/plot_history.hpp"
-
 #include <algorithm>
 #include <ctime>
 #include <limits>
@@ -12,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "stats/summary.hpp"
+#include "study/plot_figures.hpp"
 
 namespace busbar {
 namespace {

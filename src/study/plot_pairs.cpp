@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/plot_pairs.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "stats/summary.hpp"
+#include "study/plot_figures.hpp"
 
 namespace busbar {
 namespace {

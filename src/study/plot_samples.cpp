@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/plot_samples.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "stats/histogram.hpp"
+#include "study/plot_figures.hpp"
 
 namespace busbar {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/plot_size_figures.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "study/plot_figures.hpp"
 
 namespace busbar {
 namespace {

@@ -10,11 +10,9 @@
 #include "base/text.hpp"
 #include "report/markup_text.hpp"
 #include "study/expect_output.hpp"
-#include "study/plot_size_figures.hpp"
+#include "study/plot_figures.hpp"
 #include "study/report_findings.hpp"
-#include "study/report_systems.hpp"
 #include "study/report_text.hpp"
-#include "study/report_topology.hpp"
 
 namespace busbar {
 namespace {

@@ -12,7 +12,6 @@
 #include "report/topo_text.hpp"
 #include "study/expect_output.hpp"
 #include "study/report_text.hpp"
-#include "study/report_topology.hpp"
 #include "topo/choice/sets.hpp"
 
 namespace busbar {

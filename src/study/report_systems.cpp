@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/report_systems.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -16,8 +14,9 @@
 #include "report/svg_graph.hpp"
 #include "report/topo_text.hpp"
 #include "study/published.hpp"
+#include "study/report_document.hpp"
+#include "study/report_findings.hpp"
 #include "study/report_text.hpp"
-#include "study/report_topology.hpp"
 #include "topo/choice/sets.hpp"
 
 namespace busbar {

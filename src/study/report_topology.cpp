@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/report_topology.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "report/topo_text.hpp"
+#include "study/report_findings.hpp"
 #include "study/report_text.hpp"
 #include "topo/choice/sets.hpp"
 

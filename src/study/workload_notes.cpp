@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/workload_notes.hpp"
-
 #include <algorithm>
 #include <set>
 
@@ -8,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "study/workload_output.hpp"
 
 namespace busbar {
 namespace {

@@ -10,7 +10,6 @@
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
 #include "report/json.hpp"
-#include "study/workload_notes.hpp"
 
 namespace busbar {
 namespace {

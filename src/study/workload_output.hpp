@@ -2,11 +2,41 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "study/workload.hpp"
 
 namespace busbar {
+
+/// The meaning of all figures, for every form of output.
+inline constexpr std::string_view kWorkloadLabel =
+    "link-time lower bound: what the links alone take; waiting for the slowest rank, reduction "
+    "kernels and input come on top";
+
+inline constexpr double kMilli = 1e3;  ///< milliseconds of a second
+
+/// Four digits, without an exponent.
+[[nodiscard]] std::string figure(double value);
+/// "12.5"
+[[nodiscard]] std::string percent(double share);
+/// "0.67"
+[[nodiscard]] std::string overlap_text(double share);
+/// "dgx-2 (simulated)"
+[[nodiscard]] std::string title_of(const SystemRates& system);
+
+/// @name Explanations, a line each
+/// @{
+/// The gradients, rates and computing times of a request.
+[[nodiscard]] std::vector<std::string> head_notes(const WorkloadRequest& request);
+/// The meaning of the columns of a report.
+[[nodiscard]] std::vector<std::string> report_notes(const WorkloadReport& report);
+/// How much of the exposed time the links of each system explain.
+[[nodiscard]] std::vector<std::string> implied_notes(const WorkloadRequest& request,
+                                                     const ImpliedRate& rate);
+/// A computing time that is assumed: whose throughput it is from, and how to give another.
+[[nodiscard]] std::string assumption(const WorkloadCase& job);
+/// @}
 
 /// Tables of the exchange, of steps, of the largest numbers of ranks and of the systems' order;
 /// plain or Markdown.

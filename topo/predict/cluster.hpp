@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "topo/bounds/host_limits.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -61,5 +62,10 @@ class Cluster {
   bool equal_ = false;
   std::vector<std::vector<int>> by_host_{};  ///< indices of devices
 };
+
+/// Limits of these ranks. Two hosts together are computed exactly up to 16 devices; beyond, as the
+/// least of each host's own ring and of the bandwidth of its network cards.
+[[nodiscard]] SetLimits limits_of(const Cluster& cluster, const RankSet& set,
+                                  const BoundOptions& options);
 
 }  // namespace busbar::topo

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/collective.hpp"
-#include "topo/predict/limits.hpp"
+#include "topo/predict/cluster.hpp"
 
 namespace busbar::topo {
 

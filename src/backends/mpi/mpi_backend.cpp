@@ -9,7 +9,7 @@
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
 #include "bootstrap/mpi/mpi_calls.hpp"
 #include "model/backend.hpp"
-#include "model/host_communicator.hpp"
+#include "model/host_memory.hpp"
 
 namespace busbar {
 namespace {

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "base/deadline.hpp"
 #include "base/error.hpp"
+#include "base/group_guard.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi/mpi_calls.hpp"

@@ -203,4 +203,8 @@ struct Specification {
   [[nodiscard]] const DeviceSetRule& device_set(std::string_view id) const;
 };
 
+/// A specification as it was read, under the keys of its file: profile applied, lists and ranges
+/// written out, defaults included. A missing value is null.
+[[nodiscard]] std::string specification_json(const Specification& specification);
+
 }  // namespace busbar::judge

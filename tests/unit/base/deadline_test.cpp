@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/deadline.hpp"
-
 #include <csignal>
 #include <cstdlib>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
+
+#include "base/group_guard.hpp"
 
 namespace busbar {
 namespace {

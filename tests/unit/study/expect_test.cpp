@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "study/expect_output.hpp"
-#include "study/measured_curves.hpp"
+#include "study/measured_file.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {

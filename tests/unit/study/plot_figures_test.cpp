@@ -10,8 +10,6 @@
 #include "report/chart_script.hpp"
 #include "report/csv_writer.hpp"
 #include "study/dataset.hpp"
-#include "study/plot_history.hpp"
-#include "study/plot_size_figures.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

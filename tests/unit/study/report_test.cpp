@@ -7,7 +7,6 @@
 #include "report/document.hpp"
 #include "study/report_document.hpp"
 #include "study/report_findings.hpp"
-#include "study/report_topology.hpp"
 #include "tests/unit/support/study_rows.hpp"
 #include "topo/systems/system_file.hpp"
 

@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 #include "model/backend.hpp"
-#include "model/host_communicator.hpp"
+#include "model/host_memory.hpp"
 
 namespace busbar::test {
 

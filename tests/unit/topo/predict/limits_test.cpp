@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/predict/limits.hpp"
-
 #include <algorithm>
 #include <limits>
 
@@ -8,6 +6,7 @@
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "tests/unit/topo/tree_machine.hpp"
+#include "topo/predict/cluster.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/systems/node_ranges.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
+#include "topo/systems/system_tables.hpp"
 
 namespace busbar::topo {
 namespace {

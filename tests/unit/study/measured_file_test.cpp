@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/measured_curves.hpp"
+#include "study/measured_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
